@@ -362,6 +362,11 @@ static void run_scopes(struct build *build, uint32_t number)
     index_tables_scopes(&build->tables, number);
 }
 
+static void run_narrow(struct build *build, uint32_t number)
+{
+    index_tables_narrow(&build->tables, number);
+}
+
 static bool fill_tables(struct build *build)
 {
     index_tables_open(&build->tables, build->workers, build->worker_count);
@@ -369,7 +374,10 @@ static bool fill_tables(struct build *build)
     if (!index_tables_files(&build->tables))
         return false;
     run_side_by_side(build, run_scopes);
-    return index_tables_number(&build->tables);
+    if (!index_tables_number(&build->tables))
+        return false;
+    run_side_by_side(build, run_narrow);
+    return true;
 }
 
 static bool pack_parts(struct build *build)

@@ -8,12 +8,13 @@
  *         24    8  its time of change, ns
  *         32   16  GUID of a PDB
  *         48    4  its DBI age
- *         52    4  bytes of code in a bucket: 64
+ *         52    4  bytes of code in a bucket: 128
  *         56    4  first rva, a multiple of the bucket
  *         60    4  buckets
  *         64   96  six sections: offset and bytes, 8 + 8
  *        160    8  of an image: hash of the other files that its names may come from; else 0
  *        168    4  1: of an image; 0: of a PDB
+ *        172    4  bits of the fields of a slot: back, line, file, name; 1 byte each
  *        176   16  sums of the body and of the header
  *
  * The address space is that of the symbols; images rearranged after linking carry their OMAP
@@ -23,26 +24,35 @@
  * blob     a block states the scope and line of every byte of its bucket, as entries of equal
  *          width, so that none has to be decoded before another:
  *              u64: u30 scope, u24 line, u5 + u5 bits of each in an entry
- *              u64: bit N is set where the entry for byte N differs from that of the byte before
+ *              2 x u64: bit N is set where the entry for byte N differs from that of the byte
+ *              before
  *              entries: scope and line less those of the block; the first is for byte 0
  *          One entry for the whole bucket has no bits, and then the block is the first u64.
  *          A scope is a slot number; 0: nothing is known here.
- * scopes   8-byte slots, u64.  An inlined function:
- *              u8 slots back to the function it was inlined into, u16 line of the call,
- *              u14 file, u26 name
- *          where one of these does not fit, two: u8 255, u24 back, u32 name; u32 line, u32 file.
- *          A procedure, two: u8 0, u4 what it is known from (enum symbols_from), u20 file, u32
- * name; and u32 start (in the symbols' address space; 0xffffffff: none), u32 compiland. files u32
- * each: the file's string strings  NUL-terminated; 0 is no string omap     8 bytes each, as in the
- * PDB */
+ * scopes   slots, one after the other without gaps between their bits.  Their fields are as wide
+ *          as the largest value needs.  An inlined function:
+ *              slots back to the function it was inlined into, line of the call, file, name
+ *          A procedure, two slots:
+ *              0; what it is known from (enum symbols_from), 4 bits, and above it in the field of
+ *              the line the low bits of the compiland; file; name
+ *              u32 start (in the symbols' address space; 0xffffffff: none), the other bits of the
+ *              compiland
+ *          Where a slot would need more than 57 bits, it has 64: u8 back, u16 line, u14 file, u26
+ *          name; and where one of these does not fit, two: u8 255, u24 back, u32 name; u32 line,
+ *          u32 file.  A procedure then has u8 0, u4 known from, u20 file, u32 name; u32 start, u32
+ *          compiland.
+ * files    u32 each: the file's string
+ * strings  NUL-terminated; 0 is no string
+ * omap     8 bytes each, as in the PDB */
 #ifndef SYMBOL_INDEX_LAYOUT_H
 #define SYMBOL_INDEX_LAYOUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
     INDEX_SLOT_BYTES = 8,
-    BUCKET_SHIFT = 6, /* as many bytes as a block has bits for */
+    BUCKET_SHIFT = 7, /* as many bytes as a block has bits for */
     BUCKET_BYTES = 1 << BUCKET_SHIFT,
     INDEX_HEADER_BYTES = 192,
     INDEX_SECTIONS = 6,
@@ -55,10 +65,10 @@ enum {
     BLOCK_SCOPE_BITS = 30,
     BLOCK_LINE_BITS = 24,
     BLOCK_WIDTH_BITS = 5,
-    BLOCK_ENTRIES_AT = 16,
+    BLOCK_ENTRIES_AT = 24,
 };
 
-/* Of a slot. */
+/* Of a slot of 64 bits. */
 enum {
     SLOT_PROCEDURE = 0,
     SLOT_WIDE = 255,
@@ -69,6 +79,26 @@ enum {
     SLOT_PROCEDURE_FROM_BITS = 4,
     SLOT_PROCEDURE_FILE_BITS = 20,
 };
+
+/* How many bits the fields of a slot have. */
+struct slot_widths {
+    uint32_t back, line, file, name;
+    uint32_t bits; /* all of them */
+};
+
+enum {
+    SLOT_BITS_MAX = 64,
+    SLOT_BITS_PACKED = 57, /* more could not be read with one load from any bit */
+    SLOT_UNIT = 8,         /* so many slots end at a byte, whatever their width */
+};
+
+/* Whether the second slot of a procedure has room for its start, 32 bits, and for the bits of the
+ * compiland that are not by the line. */
+static inline bool slots_hold_procedures(const struct slot_widths *w)
+{
+    const uint32_t low = w->line - SLOT_PROCEDURE_FROM_BITS;
+    return w->back + w->line + w->file + w->name >= 32 + (w->name > low ? w->name - low : 0);
+}
 
 #define INDEX_MAGIC "TWSTKIDX"
 
@@ -102,6 +132,7 @@ enum {
     HEADER_SECTIONS = 64, /* offset and bytes, 8 each */
     HEADER_COMPANIONS = 160,
     HEADER_IS_IMAGE = 168,
+    HEADER_SLOT_WIDTHS = 172,
     HEADER_BODY_SUM = 176,
     HEADER_SUM = 184, /* of the 184 bytes before it */
 };

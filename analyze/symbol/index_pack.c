@@ -23,7 +23,7 @@ void index_pack_open(struct index_part *part)
     part->entry_count = 1;
     part->buckets = malloc(((size_t)count + 1) * sizeof *part->buckets);
     part->blob_room = 0;
-    part->blob = array_reserve(NULL, &part->blob_room, 32 * (uint64_t)count + BLOCK_BYTES_MAX, 1);
+    part->blob = array_reserve(NULL, &part->blob_room, 64 * (uint64_t)count + BLOCK_BYTES_MAX, 1);
     part->failed = part->buckets == NULL || part->blob == NULL;
 }
 
@@ -50,9 +50,9 @@ static uint32_t put_block(const struct index_part *part, uint8_t *to)
 {
     const struct block_entry *entries = part->entries;
     uint32_t scope = entries[0].scope, line = entries[0].line, scope_last = scope, line_last = line;
-    uint64_t changes = 0;
+    uint64_t changes[BUCKET_BYTES / 64] = {0};
     for (uint32_t i = 1; i < part->entry_count; i++) {
-        changes |= 1ULL << entries[i].offset;
+        changes[entries[i].offset / 64] |= 1ULL << entries[i].offset % 64;
         scope = entries[i].scope < scope ? entries[i].scope : scope;
         line = entries[i].line < line ? entries[i].line : line;
         scope_last = entries[i].scope > scope_last ? entries[i].scope : scope_last;
@@ -65,7 +65,8 @@ static uint32_t put_block(const struct index_part *part, uint8_t *to)
                       line_bits << (64 - BLOCK_WIDTH_BITS));
     if (part->entry_count == 1)
         return 8;
-    store_u64(to + 8, changes);
+    store_u64(to + 8, changes[0]);
+    store_u64(to + 16, changes[1]);
     uint64_t pending = 0; /* bits not yet written */
     uint32_t pending_bits = 0;
     uint8_t *at = to + BLOCK_ENTRIES_AT;

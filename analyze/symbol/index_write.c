@@ -154,9 +154,15 @@ static void put_inlined(struct index_slots *slots, uint64_t back, uint64_t name,
         put_slot(slots, back | line << 8 | file << 24 | name << 38);
         return;
     }
+    slots->wide = true;
     slots->failed = slots->failed || back >> SLOT_WIDE_BACK_BITS != 0;
     put_slot(slots, SLOT_WIDE | back << 8 | name << 32);
     put_slot(slots, line | file << 32);
+}
+
+static void note_most(uint64_t *most, uint64_t value)
+{
+    *most = value > *most ? value : *most;
 }
 
 void index_tables_scopes(struct index_tables *tables, uint32_t number)
@@ -165,35 +171,111 @@ void index_tables_scopes(struct index_tables *tables, uint32_t number)
     struct index_slots *slots = &tables->slots[number];
     struct scope_slot *scopes = worker->scopes.at;
     const struct scope_root *roots = worker->roots.at;
-    slots->at = malloc((size_t)worker->scopes.count * 2 * INDEX_SLOT_BYTES);
+    slots->at = malloc(((size_t)worker->scopes.count * 2 + SLOT_UNIT) * INDEX_SLOT_BYTES);
     slots->failed = slots->at == NULL;
     for (uint32_t i = 1; !slots->failed && i < worker->scopes.count; i++) {
         struct scope_slot *scope = &scopes[i];
         const uint64_t name = string_at(tables, worker, scope->name);
         const uint64_t file = scope->file != 0 ? slots->first_file + scope->file - 1 : 0;
         scope->name = slots->count;
+        note_most(&slots->file_max, file);
+        note_most(&slots->name_max, name);
         if (scope->parent != 0) {
-            put_inlined(slots, slots->count - scopes[scope->parent].name, name, file, scope->line);
+            const uint64_t back = slots->count - scopes[scope->parent].name;
+            note_most(&slots->back_max, back);
+            note_most(&slots->line_max, scope->line);
+            put_inlined(slots, back, name, file, scope->line);
             continue;
         }
         const struct scope_root *root = &roots[scope->line];
+        const uint64_t compiland = string_at(tables, worker, root->compiland);
+        note_most(&slots->name_max, compiland);
         put_slot(slots, SLOT_PROCEDURE | (uint64_t)root->from << 8 |
                             file << (8 + SLOT_PROCEDURE_FROM_BITS) | name << 32);
-        put_slot(slots, root->start_rva | string_at(tables, worker, root->compiland) << 32);
+        put_slot(slots, root->start_rva | compiland << 32);
     }
+}
+
+/* As wide as the largest values need; 64 bits where they would need too many. */
+static struct slot_widths choose_widths(const struct index_tables *tables)
+{
+    struct slot_widths w = {1, SLOT_PROCEDURE_FROM_BITS, 1, 1, 0};
+    bool wide = false;
+    for (uint32_t i = 0; i < tables->count; i++) {
+        const struct index_slots *slots = &tables->slots[i];
+        wide = wide || slots->wide;
+        for (; slots->back_max >> w.back != 0; w.back++)
+            continue;
+        for (; slots->line_max >> w.line != 0; w.line++)
+            continue;
+        for (; slots->file_max >> w.file != 0; w.file++)
+            continue;
+        for (; slots->name_max >> w.name != 0; w.name++)
+            continue;
+    }
+    while (!slots_hold_procedures(&w))
+        w.line++;
+    w.bits = w.back + w.line + w.file + w.name;
+    if (!wide && w.bits <= SLOT_BITS_PACKED)
+        return w;
+    return (struct slot_widths){8, SLOT_LINE_BITS, SLOT_FILE_BITS, SLOT_NAME_BITS, SLOT_BITS_MAX};
 }
 
 bool index_tables_number(struct index_tables *tables)
 {
-    uint64_t slots = 1; /* slot 0 is none */
+    uint64_t slots = SLOT_UNIT; /* slot 0 is none */
     for (uint32_t i = 0; i < tables->count; i++) {
-        tables->slots[i].first = (uint32_t)slots;
-        slots += tables->slots[i].count;
-        if (tables->slots[i].failed || slots > UINT32_MAX - 1)
+        struct index_slots *own = &tables->slots[i];
+        own->used = own->count;
+        while (!own->failed && own->count % SLOT_UNIT != 0) /* each worker's begin at a byte */
+            put_slot(own, 0);
+        own->first = (uint32_t)slots;
+        slots += own->count;
+        if (own->failed || slots > UINT32_MAX - SLOT_UNIT)
             return false;
     }
-    tables->slot_count = (uint32_t)slots + 1; /* the last slot may be read as if it were two */
+    tables->slot_count = (uint32_t)slots + SLOT_UNIT; /* the last may be read as if it were two */
+    tables->widths = choose_widths(tables);
     return true;
+}
+
+void index_tables_narrow(struct index_tables *tables, uint32_t number)
+{
+    const struct slot_widths w = tables->widths;
+    const struct index_slots *slots = &tables->slots[number];
+    const uint32_t low = w.line - SLOT_PROCEDURE_FROM_BITS; /* bits of the compiland by the line */
+    uint8_t *to = slots->at;
+    uint64_t pending = 0; /* bits not yet written */
+    uint32_t pending_bits = 0;
+    bool second = false; /* of a procedure */
+    if (w.bits == SLOT_BITS_MAX)
+        return;
+    for (uint32_t i = 0; i < slots->count; i++) {
+        const uint64_t slot = load_u64(slots->at + INDEX_SLOT_BYTES * (size_t)i);
+        uint64_t line = slot >> 8 & 0xffff, file = slot >> 24 & ((1U << SLOT_FILE_BITS) - 1),
+                 name = slot >> 38, packed;
+        if (second) {
+            packed = (slot & UINT32_MAX) | slot >> (32 + low) << 32;
+            second = false;
+        } else {
+            if ((slot & 0xff) == SLOT_PROCEDURE && i < slots->used) {
+                const uint64_t next = load_u64(slots->at + INDEX_SLOT_BYTES * ((size_t)i + 1));
+                line = (slot >> 8 & ((1U << SLOT_PROCEDURE_FROM_BITS) - 1)) |
+                       (next >> 32 & ((1U << low) - 1)) << SLOT_PROCEDURE_FROM_BITS;
+                file = (slot & UINT32_MAX) >> (8 + SLOT_PROCEDURE_FROM_BITS);
+                name = slot >> 32;
+                second = true;
+            }
+            packed = (slot & 0xff) | line << w.back | file << (w.back + w.line) |
+                     name << (w.back + w.line + w.file);
+        }
+        pending |= packed << pending_bits;
+        pending_bits += w.bits;
+        store_u64(to, pending);
+        to += pending_bits / 8;
+        pending = pending_bits < 64 ? pending >> pending_bits / 8 * 8 : 0;
+        pending_bits %= 8;
+    }
 }
 
 enum { FILE_PARTS_MAX = 3 * INDEX_SHARES_MAX + INDEX_SHARES_MAX + 4 * INDEX_SECTIONS };
@@ -247,10 +329,11 @@ static void add_blocks(struct image *image, struct index_part *parts, uint32_t c
 static void add_tables(struct image *image, const struct index_tables *tables)
 {
     uint64_t from = image->bytes;
-    add_part(image, zeroes, INDEX_SLOT_BYTES);
+    const uint64_t unit = tables->widths.bits; /* the bytes of 8 slots */
+    add_part(image, zeroes, unit);
     for (uint32_t i = 0; i < tables->count; i++)
-        add_part(image, tables->slots[i].at, INDEX_SLOT_BYTES * (uint64_t)tables->slots[i].count);
-    add_part(image, zeroes, INDEX_SLOT_BYTES);
+        add_part(image, tables->slots[i].at, unit * (tables->slots[i].count / SLOT_UNIT));
+    add_part(image, zeroes, unit);
     end_section(image, INDEX_SCOPES, from);
     from = image->bytes;
     add_part(image, tables->files, 4 * (uint64_t)tables->file_count);
@@ -261,10 +344,12 @@ static void add_tables(struct image *image, const struct index_tables *tables)
     end_section(image, INDEX_STRINGS, from);
 }
 
-static void put_header(const struct index_source *source, const struct index_part *parts,
-                       uint32_t part_count, struct image *image)
+static void put_header(const struct index_source *source, const struct slot_widths *widths,
+                       const struct index_part *parts, uint32_t part_count, struct image *image)
 {
     uint8_t *head = image->head;
+    store_u32(head + HEADER_SLOT_WIDTHS,
+              widths->back | widths->line << 8 | widths->file << 16 | widths->name << 24);
     memcpy(head, INDEX_MAGIC, 8);
     store_u32(head + HEADER_VERSION, SYMBOL_INDEX_VERSION);
     store_u32(head + HEADER_NAMES, (uint32_t)source->key.names);
@@ -302,7 +387,7 @@ enum status index_write(const struct index_source *source, const struct index_ta
     add_part(&image, omap.at, 8 * (uint64_t)omap.count);
     end_section(&image, INDEX_OMAP, from);
     add_part(&image, zeroes, sizeof zeroes);
-    put_header(source, parts, part_count, &image);
+    put_header(source, &tables->widths, parts, part_count, &image);
     *file_bytes = image.bytes;
     return file_write_parts(path, image.parts, image.part_count, fault);
 }
@@ -324,6 +409,7 @@ enum status index_write_pieces(const struct piece_worker *worker,
         index_tables_scopes(&tables, 0);
     good = good && index_tables_number(&tables) && !part.failed;
     if (good) {
+        index_tables_narrow(&tables, 0);
         index_pack_pieces(&part, first, worker->scopes.at, tables.slots[0].first, worker->pieces.at,
                           worker->pieces.count);
         index_pack_end(&part);

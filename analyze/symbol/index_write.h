@@ -7,6 +7,7 @@
 #define SYMBOL_INDEX_WRITE_H
 
 #include "base/files.h"
+#include "symbol/index_layout.h"
 #include "symbol/index_pack.h"
 #include "symbol/symbol_index.h"
 
@@ -30,8 +31,11 @@ struct index_strings { /* of one share, without duplicates */
 struct index_slots { /* of one worker */
     uint8_t *at;
     uint32_t count;
+    uint32_t used;       /* those before the padding */
     uint32_t first;      /* slot in the file */
     uint32_t first_file; /* in the file, of the worker's file 1 */
+    uint64_t back_max, line_max, file_max, name_max;
+    bool wide; /* one of the slots has to be wider than 64 bits */
     bool failed;
 };
 
@@ -42,6 +46,7 @@ struct index_tables {
     struct index_slots slots[INDEX_SHARES_MAX];
     uint32_t *files; /* the string of each */
     uint32_t file_count, slot_count;
+    struct slot_widths widths;
 };
 
 void index_tables_open(struct index_tables *tables, const struct piece_worker *workers,
@@ -53,6 +58,7 @@ void index_tables_strings(struct index_tables *tables, uint32_t share); /* side 
 bool index_tables_files(struct index_tables *tables);
 void index_tables_scopes(struct index_tables *tables, uint32_t worker); /* side by side */
 bool index_tables_number(struct index_tables *tables);
+void index_tables_narrow(struct index_tables *tables, uint32_t worker); /* side by side */
 
 struct index_source { /* what the index is for */
     struct symbol_index_key key;

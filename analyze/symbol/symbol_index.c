@@ -21,6 +21,7 @@ struct symbol_index {
     struct file_map map;
     struct section sections[INDEX_SECTIONS];
     uint32_t first_rva, bucket_count, slot_count, file_count, omap_count;
+    struct slot_widths widths;
     bool is_image;
 };
 
@@ -75,9 +76,22 @@ uint64_t index_sum(const void *data, uint64_t bytes)
     return index_sum_end(&summer);
 }
 
+/* False: no writer makes slots like these. */
+static bool read_widths(const uint8_t *at, struct slot_widths *out)
+{
+    *out =
+        (struct slot_widths){at[0], at[1], at[2], at[3], (uint32_t)at[0] + at[1] + at[2] + at[3]};
+    if (out->bits == SLOT_BITS_MAX)
+        return out->back == 8 && out->line == SLOT_LINE_BITS && out->file == SLOT_FILE_BITS;
+    return out->bits <= SLOT_BITS_PACKED && out->back >= 1 &&
+           out->line >= SLOT_PROCEDURE_FROM_BITS && out->name <= 32 && slots_hold_procedures(out);
+}
+
 static enum status read_sections(struct symbol_index *index, struct fault *fault)
 {
     const uint8_t *head = index->map.data;
+    if (!read_widths(head + HEADER_SLOT_WIDTHS, &index->widths))
+        return fault_set(fault, ERR_MALFORMED, HEADER_SLOT_WIDTHS, "symbol index");
     for (int i = 0; i < INDEX_SECTIONS; i++) {
         const uint64_t at = load_u64(head + HEADER_SECTIONS + 16 * (size_t)i);
         const uint64_t bytes = load_u64(head + HEADER_SECTIONS + 16 * (size_t)i + 8);
@@ -89,7 +103,8 @@ static enum status read_sections(struct symbol_index *index, struct fault *fault
     }
     index->first_rva = load_u32(head + HEADER_FIRST_RVA);
     index->bucket_count = load_u32(head + HEADER_BUCKETS);
-    index->slot_count = (uint32_t)(index->sections[INDEX_SCOPES].bytes / INDEX_SLOT_BYTES);
+    const uint64_t slots = index->sections[INDEX_SCOPES].bytes * 8 / index->widths.bits;
+    index->slot_count = slots < UINT32_MAX ? (uint32_t)slots : UINT32_MAX;
     index->file_count = (uint32_t)(index->sections[INDEX_FILES].bytes / 4);
     index->omap_count = (uint32_t)(index->sections[INDEX_OMAP].bytes / 8);
     const struct section strings = index->sections[INDEX_STRINGS];
@@ -233,9 +248,12 @@ static inline void read_block(const struct symbol_index *index, const uint8_t *a
                               struct spot *spot)
 {
     const uint32_t offset = (spot->rva - index->first_rva) & (BUCKET_BYTES - 1);
-    const uint64_t head = load_u64(at), changes = load_u64(at + 8);
+    const uint64_t head = load_u64(at), upper = 0 - (uint64_t)(offset / 64);
+    const uint64_t upto = (2ULL << offset % 64) - 1;
     const uint32_t scope_bits = (uint32_t)(head >> 54) & 31, line_bits = (uint32_t)(head >> 59);
-    const uint32_t before = ones(changes & ((2ULL << offset) - 1)) * (scope_bits + line_bits);
+    const uint32_t changes =
+        ones(load_u64(at + 8) & (upto | upper)) + ones(load_u64(at + 16) & upto & upper);
+    const uint32_t before = changes * (scope_bits + line_bits);
     const uint64_t entry = load_u64(at + BLOCK_ENTRIES_AT + before / 8) >> before % 8;
     spot->scope = low_bits(head, BLOCK_SCOPE_BITS) + low_bits(entry, scope_bits);
     spot->line = low_bits(head >> BLOCK_SCOPE_BITS, BLOCK_LINE_BITS) +
@@ -257,17 +275,65 @@ static const char *file_of(const struct symbol_index *index, uint32_t number)
 
 static const uint8_t *slot_at(const struct symbol_index *index, uint32_t scope)
 {
-    return index->sections[INDEX_SCOPES].at + (size_t)scope * INDEX_SLOT_BYTES;
+    return index->sections[INDEX_SCOPES].at + (uint64_t)scope * index->widths.bits / 8;
 }
 
-/* Completes frames with the data of their procedure, at SLOT. */
-static void finish(const struct symbol_index *index, uint32_t rva, const uint8_t *slot,
+/* The bits of a slot; above them are some of the next. */
+static uint64_t slot_of(const struct symbol_index *index, uint32_t scope)
+{
+    return load_u64(slot_at(index, scope)) >> (uint64_t)scope * index->widths.bits % 8;
+}
+
+/* What a slot states. */
+struct slot {
+    uint32_t back, line, file, name; /* back 0: a procedure */
+    uint32_t from, start, compiland; /* of a procedure */
+};
+
+static struct slot read_wide_slot(uint64_t first, uint64_t second)
+{
+    struct slot out = {.back = first & 0xff, .name = (uint32_t)(first >> 32)};
+    if (out.back == SLOT_PROCEDURE) {
+        out.from = (uint32_t)first >> 8 & ((1U << SLOT_PROCEDURE_FROM_BITS) - 1);
+        out.file = (uint32_t)first >> (8 + SLOT_PROCEDURE_FROM_BITS);
+        out.start = (uint32_t)second;
+        out.compiland = (uint32_t)(second >> 32);
+    } else {
+        out.back = (uint32_t)first >> 8;
+        out.line = (uint32_t)second;
+        out.file = (uint32_t)(second >> 32);
+    }
+    return out;
+}
+
+static struct slot read_slot(const struct symbol_index *index, uint32_t scope)
+{
+    const struct slot_widths *w = &index->widths;
+    const uint64_t bits = slot_of(index, scope);
+    struct slot out = {.back = low_bits(bits, w->back)};
+    if (w->bits == SLOT_BITS_MAX && (out.back == SLOT_PROCEDURE || out.back == SLOT_WIDE))
+        return read_wide_slot(bits, slot_of(index, scope + 1));
+    out.line = low_bits(bits >> w->back, w->line);
+    out.file = low_bits(bits >> (w->back + w->line), w->file);
+    out.name = low_bits(bits >> (w->back + w->line + w->file), w->name);
+    if (out.back == SLOT_PROCEDURE) {
+        const uint64_t second = slot_of(index, scope + 1);
+        const uint32_t low = w->line - SLOT_PROCEDURE_FROM_BITS;
+        out.from = low_bits(out.line, SLOT_PROCEDURE_FROM_BITS);
+        out.start = (uint32_t)second;
+        out.compiland =
+            low_bits(out.line >> SLOT_PROCEDURE_FROM_BITS | second >> 32 << low, w->name);
+    }
+    return out;
+}
+
+/* Completes frames with the data of their procedure. */
+static void finish(const struct symbol_index *index, uint32_t rva, const struct slot *procedure,
                    struct symbol_frame *out, uint32_t count)
 {
-    const uint32_t start = load_u32(slot + INDEX_SLOT_BYTES);
-    const char *compiland = string_of(index, load_u32(slot + INDEX_SLOT_BYTES + 4));
-    const uint64_t distance = start != INDEX_NO_START ? rva - start : 0;
-    const uint32_t stated = slot[1] & ((1U << SLOT_PROCEDURE_FROM_BITS) - 1);
+    const char *compiland = string_of(index, procedure->compiland);
+    const uint64_t distance = procedure->start != INDEX_NO_START ? rva - procedure->start : 0;
+    const uint32_t stated = procedure->from;
     const bool damaged = stated == INDEX_FROM_DAMAGED || stated == INDEX_FROM_DAMAGED_PUBLIC;
     const enum symbols_from from = stated == INDEX_FROM_DAMAGED          ? SYMBOLS_PDB
                                    : stated == INDEX_FROM_DAMAGED_PUBLIC ? SYMBOLS_PDB_PUBLIC
@@ -287,30 +353,18 @@ static uint32_t expand(const struct symbol_index *index, const struct spot *spot
 {
     uint32_t scope = spot->scope, line = spot->line;
     for (uint32_t count = 0; scope != 0 && scope + 1 < index->slot_count && count < max; count++) {
-        const uint64_t slot = load_u64(slot_at(index, scope));
-        const uint32_t shown = line; /* the line in this frame; next, that of its call */
-        uint32_t back = slot & 0xff, name = (uint32_t)(slot >> 32), file;
-        if (back == SLOT_PROCEDURE) {
-            file = (uint32_t)slot >> (8 + SLOT_PROCEDURE_FROM_BITS);
-        } else if (back != SLOT_WIDE) {
-            line = (uint32_t)(slot >> 8) & 0xffff;
-            file = (uint32_t)(slot >> 24) & ((1U << SLOT_FILE_BITS) - 1);
-            name >>= 32 - SLOT_NAME_BITS;
-        } else {
-            back = (uint32_t)slot >> 8;
-            line = load_u32(slot_at(index, scope + 1));
-            file = load_u32(slot_at(index, scope + 1) + 4);
-        }
+        const struct slot slot = read_slot(index, scope);
         struct symbol_frame *frame = &out[count];
-        frame->function = string_of(index, name);
-        frame->file = file_of(index, file);
-        frame->line = shown;
-        frame->inlined = back != 0;
-        if (back == 0) {
-            finish(index, spot->rva, slot_at(index, scope), out, count + 1);
+        frame->function = string_of(index, slot.name);
+        frame->file = file_of(index, slot.file);
+        frame->line = line;
+        frame->inlined = slot.back != 0;
+        if (slot.back == 0) {
+            finish(index, spot->rva, &slot, out, count + 1);
             return count + 1;
         }
-        scope = back <= scope ? scope - back : 0;
+        line = slot.line; /* of its call, in the next frame */
+        scope = slot.back <= scope ? scope - slot.back : 0;
     }
     return 0;
 }
