@@ -27,9 +27,10 @@ void index_tables_close(struct index_tables *tables)
     free(tables->files);
 }
 
+/* By the upper bits: the lower ones choose the slot in the table of the share. */
 static uint32_t share_of(const struct index_tables *tables, const struct index_text *text)
 {
-    return (text->hash >> 16) % tables->count;
+    return (uint32_t)((uint64_t)text->hash * tables->count >> 32);
 }
 
 static bool grow_slots(struct index_strings *strings)
