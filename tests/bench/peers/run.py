@@ -102,13 +102,30 @@ def tasks(o, work):
     return out
 
 
+def breakpad_tree(o, ours, work):
+    """A folder of .sym files, as Breakpad wants them, of the PDBs in the symbol folder; its own dump_syms reads PDBs on Windows only."""
+    tree = work / "breakpad"
+    for pdb in o.symbols.rglob("*.pdb"):
+        images = [i for i in (pdb.with_suffix(end) for end in (".exe", ".dll")) if i.is_file()]
+        argv = [ours, "symbols", "export", "--format", "breakpad", *(["--image", images[0]] if images else []), pdb]
+        made = subprocess.run(argv, capture_output=True, check=False).stdout
+        if not made.startswith(b"MODULE "):
+            print(f"{pdb.name}: Breakpad does without it, it cannot be written as a .sym file", file=sys.stderr)
+            continue
+        identity = made.split(b"\n", 1)[0].split()[3].decode()
+        folder = tree / pdb.name / identity
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / (pdb.stem + ".sym")).write_bytes(made)
+    return tree
+
+
 def dump_tools(o, ours, work):
     rust, breakpad = find_tool("minidump-stackwalk", o.peers), find_tool("minidump_stackwalk", o.peers)
     tools = [Tool("twinstack", [ours, "dump", "--symbols", o.symbols, o.dump], True, env={"TWINSTACK_CACHE": str(work / "cache")})]
     if rust:
         tools.append(Tool("rust-minidump", [rust, "--symbols-path", o.symbols, o.dump]))
     if breakpad:
-        tools.append(Tool("Breakpad", [breakpad, o.dump, o.symbols]))
+        tools.append(Tool("Breakpad", [breakpad, "-m", o.dump, breakpad_tree(o, ours, work)]))
     return tools
 
 
