@@ -16,6 +16,8 @@
 
 enum { WAIT_MS = 5000, RECONNECT_MS = 250, TAKEN_MAX = 1024 };
 #define CHANNEL_BYTES_MAX ((int64_t)8 << 30)
+#define SMALL_CHANNEL_BYTES_MAX ((int64_t)1 << 30) /* dead letters, sampled reports */
+#define CHANNEL_BYTES_LEAST ((int64_t)64 << 20)
 #define NS_PER_S INT64_C(1000000000)
 
 /* The functions of libnats that are used; their types are below. */
@@ -258,6 +260,11 @@ static void nats_close(struct queue *queue)
     free(q);
 }
 
+static bool is_full(jsErrCode error)
+{
+    return error == JSStorageResourcesExceededErr || error == JSInsufficientResourcesErr;
+}
+
 static natsStatus add_stream(struct nats_queue *q, int channel)
 {
     jsStreamConfig config;
@@ -271,9 +278,17 @@ static natsStatus add_stream(struct nats_queue *q, int channel)
     config.Retention = channel == QUEUE_DEAD ? js_LimitsPolicy : js_WorkQueuePolicy;
     config.Storage = js_FileStorage;
     config.Discard = js_DiscardNew;
-    config.MaxBytes = CHANNEL_BYTES_MAX;
+    config.MaxBytes = channel == QUEUE_REPORTS || channel == QUEUE_PARTIALS
+                          ? CHANNEL_BYTES_MAX
+                          : SMALL_CHANNEL_BYTES_MAX;
     config.Duplicates = QUEUE_REMEMBER_S * NS_PER_S;
-    const natsStatus status = q->lib.js_AddStream(NULL, q->js, &config, NULL, &error);
+    natsStatus status = q->lib.js_AddStream(NULL, q->js, &config, NULL, &error);
+    /* The server sets the bytes aside; on a small disk there are fewer. */
+    while (status != NATS_OK && is_full(error) && config.MaxBytes > CHANNEL_BYTES_LEAST) {
+        config.MaxBytes /= 2;
+        memset(&error, 0, sizeof error);
+        status = q->lib.js_AddStream(NULL, q->js, &config, NULL, &error);
+    }
     return error == JSStreamNameExistErr ? NATS_OK : status;
 }
 

@@ -217,8 +217,6 @@ static enum status run_rounds(const struct work_options *o, enum queue_channel c
                 (void)fault_set(&bad, ERR_MEMORY, FAULT_NO_OFFSET, "messages");
             else
                 (void)process(&r, context, &bad);
-            if (o->progress != NULL)
-                o->progress(o->context, figures);
         }
         if (o->judge != NULL && bad.code == ERR_NONE &&
             (r.count == 0 || clock_ns() - judged_ns > (uint64_t)JUDGE_EVERY_MS * 1000000U)) {
@@ -226,9 +224,11 @@ static enum status run_rounds(const struct work_options *o, enum queue_channel c
             if (work_judge_one(o, figures))
                 last_ns = clock_ns();
         }
+        figures->failures += bad.code != ERR_NONE;
+        if (o->progress != NULL)
+            o->progress(o->context, figures);
         if (bad.code == ERR_NONE)
             continue;
-        figures->failures++;
         if (r.count > 0 && bad.code != ERR_IO && bad.code != ERR_LIMIT) {
             give_back(&r, channel);
             *fault = bad;

@@ -38,7 +38,8 @@ struct work_options {
     work_judge_fn *judge; /* NULL: no shadow comparison */
     void *judge_context;
     bool (*stopping)(void);
-    void (*progress)(void *context, const struct work_figures *figures); /* NULL: none */
+    /* Called after every round, also of one that took nothing; NULL: none */
+    void (*progress)(void *context, const struct work_figures *figures);
     void *context;
 };
 

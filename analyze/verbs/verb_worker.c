@@ -11,6 +11,7 @@
 #include "stream/work.h"
 #include "study/shadow.h"
 #include "study/stream.h"
+#include "study/work_metrics.h"
 #include "symbol/store.h"
 #include "verbs/fetch_options.h"
 #include "verbs/figures_text.h"
@@ -19,7 +20,7 @@
 enum { JOBS_MAX = 64 };
 
 struct worker_options {
-    const char *queue, *rules, *cache, *totals, *sample, *dumps, *also;
+    const char *queue, *rules, *cache, *totals, *sample, *dumps, *also, *metrics;
     struct option_list roots;
     uint64_t jobs, idle_ms;
     struct fetch_words fetch;
@@ -66,6 +67,14 @@ static int read_sampling(const struct verb *self, const struct worker_options *o
     return EXIT_GOOD;
 }
 
+/* --metrics: written after each round. */
+static void set_metrics(struct work_options *work, struct work_metrics *metrics)
+{
+    metrics->queue = work->queue;
+    work->progress = work_metrics_write;
+    work->context = metrics;
+}
+
 static int work(const struct verb *self, void *given, const struct option_list *words,
                 struct arena *keep)
 {
@@ -81,6 +90,7 @@ static int work(const struct verb *self, void *given, const struct option_list *
                                 .idle_ms = (uint32_t)o->idle_ms,
                                 .stopping = process_interrupted};
     struct work_figures figures = {0};
+    struct work_metrics metrics = {.path = o->metrics, .role = "worker"};
     struct fault fault = FAULT_INIT;
     int code = check_words(self, o, words);
     if (code == EXIT_GOOD)
@@ -96,6 +106,7 @@ static int work(const struct verb *self, void *given, const struct option_list *
         code = verb_fault(&fault);
     } else {
         fetch_options_check(work.store);
+        set_metrics(&work, &metrics);
         struct shadow_judging judging = {
             .dumps = o->dumps, .symbols = work.store, .also = o->also != NULL};
         (void)stream_work(&work, o->rules, o->sample != NULL ? &judging : NULL, &figures, &fault);
@@ -115,6 +126,8 @@ static int run_worker(const struct verb *self, int argc, char **argv)
         {"--rules", OPTION_STRING, &o.rules, "FILE", "rules of signatures, as of `signatures`"},
         {"-j", OPTION_UINT, &o.jobs, "N", "resolve N stacks at once (1)"},
         {"--idle", OPTION_DURATION_MS, &o.idle_ms, "TIME", "end when no report came for so long"},
+        {"--metrics", OPTION_STRING, &o.metrics, "FILE",
+         "rates and lag, for Prometheus, each second"},
         {"--sample", OPTION_STRING, &o.sample, "SHARE",
          "judge this share of the records that have a dump, e.g. 1%"},
         {"--dumps", OPTION_STRING, &o.dumps, "DIR", "the server's dumps: dumps/ in its --spool"},
@@ -155,6 +168,7 @@ static int reduce(const struct verb *self, void *given, const struct option_list
     const struct worker_options *o = given;
     struct work_options work = {.idle_ms = (uint32_t)o->idle_ms, .stopping = process_interrupted};
     struct work_figures figures = {0};
+    struct work_metrics metrics = {.path = o->metrics, .role = "reducer"};
     struct totals *totals = NULL;
     struct fault fault = FAULT_INIT;
     int code = check_words(self, o, words);
@@ -168,6 +182,7 @@ static int reduce(const struct verb *self, void *given, const struct option_list
     if (queue_open_patiently(o->queue, process_interrupted, &work.queue, &fault) != ERR_NONE) {
         code = verb_fault(&fault);
     } else {
+        set_metrics(&work, &metrics);
         (void)reduce_run(&work, totals, &figures, &fault);
         code = end_of("reduce", &figures, &fault);
     }
@@ -184,6 +199,8 @@ static int run_reduce(const struct verb *self, int argc, char **argv)
         {"--totals", OPTION_STRING, &o.totals, "FILE",
          "the database of the totals (default " STREAM_TOTALS ")"},
         {"--idle", OPTION_DURATION_MS, &o.idle_ms, "TIME", "end when nothing came for so long"},
+        {"--metrics", OPTION_STRING, &o.metrics, "FILE",
+         "rates and lag, for Prometheus, each second"},
     };
     return verb_main(self, rows, sizeof rows / sizeof rows[0], reduce, &o, argc, argv);
 }

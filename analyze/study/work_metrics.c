@@ -1,0 +1,76 @@
+/* See work_metrics.h. */
+#include "study/work_metrics.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/thread.h"
+
+enum { TEXT_BYTES = 4096 };
+static const uint64_t EVERY_NS = 1000000000U;
+
+struct text {
+    char bytes[TEXT_BYTES];
+    size_t length;
+};
+
+static void put(struct text *t, const char *name, const char *type, const char *labels,
+                double value)
+{
+    const size_t room = sizeof t->bytes - t->length;
+    char head[160] = "";
+    if (type != NULL)
+        (void)snprintf(head, sizeof head, "# TYPE twinstack_%s %s\n", name, type);
+    const int n = snprintf(t->bytes + t->length, room, "%stwinstack_%s{%s} %.17g\n", head, name,
+                           labels, value);
+    if (n > 0 && (size_t)n < room)
+        t->length += (size_t)n;
+}
+
+static void put_pending(struct text *t, struct queue *queue, const char *role)
+{
+    for (int i = 0; i < QUEUE_CHANNELS; i++) {
+        char labels[80];
+        uint64_t pending = 0;
+        (void)snprintf(labels, sizeof labels, "role=\"%s\",channel=\"%s\"", role,
+                       queue_channel_name((enum queue_channel)i));
+        if (queue->pending(queue, (enum queue_channel)i, &pending))
+            put(t, "work_queue_pending", i == 0 ? "gauge" : NULL, labels, (double)pending);
+    }
+}
+
+void work_metrics_write(void *context, const struct work_figures *f)
+{
+    struct work_metrics *m = context;
+    struct text t = {.length = 0};
+    struct fault fault = FAULT_INIT;
+    char role[40];
+    const uint64_t now_ns = clock_ns();
+    if (m->path == NULL || (m->written_ns != 0 && now_ns - m->written_ns < EVERY_NS))
+        return;
+    const double seconds =
+        m->written_ns != 0 ? (double)(now_ns - m->written_ns) / (double)EVERY_NS : 0;
+    (void)snprintf(role, sizeof role, "role=\"%s\"", m->role);
+    const struct {
+        const char *name;
+        uint64_t value;
+    } counters[] = {
+        {"work_reports_total", f->reports},         {"work_stacks_total", f->stacks},
+        {"work_bad_lines_total", f->bad},           {"work_dead_letters_total", f->buried},
+        {"work_queue_failures_total", f->failures}, {"work_judged_total", f->judged},
+    };
+    for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++)
+        put(&t, counters[i].name, "counter", role, (double)counters[i].value);
+    put(&t, "work_stacks_per_second", "gauge", role,
+        seconds > 0 ? (double)(f->stacks - m->stacks) / seconds : 0);
+    put(&t, "work_reports_per_second", "gauge", role,
+        seconds > 0 ? (double)(f->reports - m->reports) / seconds : 0);
+    put(&t, "work_written_seconds", "gauge", role, (double)clock_wall_ns() / (double)EVERY_NS);
+    put_pending(&t, m->queue, m->role);
+    m->written_ns = now_ns;
+    m->stacks = f->stacks;
+    m->reports = f->reports;
+    m->has_failed = file_write(m->path, t.bytes, t.length, &fault) != ERR_NONE;
+}

@@ -1,0 +1,164 @@
+"""What else goes wrong in the pipeline of reports: full disks, messages that kill workers, symbols that vanish, clocks that jump, messages that
+come twice and in any order. Every acknowledged stack counts exactly once."""
+
+import os
+import pathlib
+import random
+import resource
+import shutil
+import signal
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+import stream_pipeline  # noqa: E402
+from stream_pipeline import SYMBOLS  # noqa: E402
+
+DAY_S = 24 * 3600
+
+
+def text_of(rng, stacks):
+    return "".join("> %d\nvictims-ob2.exe!0x%x\n" % (i, rng.randrange(0x1000, 0x4000, 0x40)) for i in range(stacks))
+
+
+class Damage(stream_pipeline.Pipeline):
+    def send(self, count, stacks=50, seed=1):
+        rng = random.Random(seed)
+        texts = [text_of(rng, stacks) for _ in range(count)]
+        for i, text in enumerate(texts):
+            self.assertEqual(self.post(f"id=d{seed}-{i}", text), 200)
+        return texts
+
+    def work(self, symbols=SYMBOLS):
+        return self.run_twinstack("worker", "--queue", self.queue, "--symbols", symbols, "--idle", "500ms", env={"TWINSTACK_SYSTEM_SYMBOLS": "0"}, limit_s=120)
+
+    def reduce(self):
+        return self.run_twinstack("reduce", "--queue", self.queue, "--totals", self.totals, "--idle", "500ms", limit_s=120)
+
+    def check(self, texts):
+        data = self.problems("?limit=500")
+        self.assertEqual(data["stacks"], sum(text.count("> ") for text in texts))
+        self.assertEqual(self.counted(data), self.expected(texts))
+
+    def channel(self, name, part):
+        return pathlib.Path(self.queue) / name / part
+
+    def move_clock(self, seconds):
+        """To a folder, a clock that jumps forward is a file that becomes old."""
+        for path in pathlib.Path(self.queue).rglob("*"):
+            if path.is_file():
+                os.utime(path, (time.time() - seconds,) * 2)
+
+    def test_a_full_disk_of_the_totals_loses_nothing(self):
+        self.start_server()
+        texts = self.send(8, 400)
+        self.work()
+        limit = {"preexec_fn": lambda: (signal.signal(signal.SIGXFSZ, signal.SIG_IGN), resource.setrlimit(resource.RLIMIT_FSIZE, (60000, 60000)))}
+        reducer = self.start(e2e.PROGRAM, "reduce", "--queue", self.queue, "--totals", self.totals, **limit)
+        time.sleep(3)
+        self.assertIsNone(reducer.poll())  # it waits for room
+        reducer.kill()
+        reducer.wait()
+        self.move_clock(60)  # its lease
+        self.reduce()
+        self.check(texts)
+
+    def test_a_message_that_kills_workers_becomes_a_dead_letter(self):
+        """A worker under this limit can store no partial result: each is killed while it has the message."""
+        self.start_server()
+        self.assertEqual(self.post("id=poison", text_of(random.Random(3), 40)), 200)
+        tries = self.channel("reports", "tries") / "alice-poison"
+        for deaths in range(1, 6):
+            worker = self.start(e2e.PROGRAM, "worker", "--queue", self.queue, "--symbols", SYMBOLS,
+                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (150, 150)))
+            end = time.monotonic() + 30
+            while not tries.exists() or tries.stat().st_size < deaths:
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.02)
+            worker.kill()
+            worker.wait()
+            self.move_clock(60)
+        texts = self.send(3)
+        self.assertIn("1 dead letters", self.work().stderr)
+        self.reduce()
+        self.check(texts)
+        dead = next(self.channel("dead", "ready").iterdir()).read_text()
+        self.assertIn("reason: delivered too often", dead)
+        self.assertIn("delivered: 6", dead)
+
+    def test_workers_and_reducer_write_their_metrics(self):
+        self.start_server()
+        self.send(2)
+        self.assertEqual(self.post("id=bad", b"{broken\n"), 200)
+        for verb, more, role in (("worker", ("--symbols", SYMBOLS), "worker"), ("reduce", ("--totals", self.totals), "reducer")):
+            file = self.folder / f"{role}.prom"
+            self.run_twinstack(verb, "--queue", self.queue, *more, "--idle", "2500ms", "--metrics", file)
+            values = dict(line.rsplit(" ", 1) for line in file.read_text().splitlines() if not line.startswith("#"))
+            self.assertEqual(values[f'twinstack_work_stacks_total{{role="{role}"}}'], "100")
+            self.assertEqual(values[f'twinstack_work_dead_letters_total{{role="{role}"}}'], "0")
+            self.assertEqual(values[f'twinstack_work_queue_pending{{role="{role}",channel="reports"}}'], "0")
+            self.assertEqual(values[f'twinstack_work_stacks_per_second{{role="{role}"}}'], "0")  # of the last second
+
+    def test_symbols_that_vanish_lose_names_but_no_stack(self):
+        self.start_server()
+        store = self.folder / "symbols"
+        shutil.copytree(SYMBOLS, store)
+        worker = self.start(e2e.PROGRAM, "worker", "--queue", self.queue, "--symbols", store)
+        self.start_reducer()
+        first = self.send(3, seed=4)
+        self.wait_for(150)
+        shutil.rmtree(store)
+        second = self.send(3, seed=5)
+        data = self.wait_for(300)
+        self.assertIsNone(worker.poll())
+        self.assertEqual(data["bad"], 0)
+        self.check(first + second)  # what was opened stays open
+
+    def test_a_worker_without_symbols_counts_by_offsets(self):
+        self.start_server()
+        (self.folder / "empty").mkdir()
+        self.send(2, seed=6)
+        self.work(self.folder / "empty")
+        self.reduce()
+        data = self.problems()
+        self.assertEqual(data["stacks"], 100)
+        self.assertIn("victims-ob2.exe!0x", data["problems"][0]["signature"])
+
+    def test_clocks_that_jump_repeat_work_but_no_count(self):
+        self.start_server()
+        worker, reducer = self.start_worker(), self.start_reducer()
+        texts = []
+        for turn in range(4):
+            texts += self.send(4, seed=20 + turn)
+            self.move_clock((2 * DAY_S, -2 * DAY_S, 60, -60)[turn])
+        self.wait_for(800)
+        self.move_clock(60)  # what was taken before the clock went back
+        self.work()
+        self.reduce()
+        self.assertEqual((worker.poll(), reducer.poll()), (None, None))
+        self.check(texts)
+
+    def test_partial_results_that_come_twice_and_in_any_order_count_once(self):
+        self.start_server()
+        texts = []
+        for seed in range(30, 36):  # several rounds, so several messages
+            texts += self.send(2, seed=seed)
+            self.work()
+        ready = self.channel("partials", "ready")
+        messages = [path.read_bytes() for path in ready.iterdir()]
+        self.assertGreater(len(messages), 3)
+        for path in ready.iterdir():
+            path.unlink()
+        rng = random.Random(7)
+        for turn in range(3):
+            rng.shuffle(messages)
+            for i, message in enumerate(messages):
+                (ready / f"again-{turn}-{i:03}").write_bytes(message)
+            (ready / f"again-{turn}-both").write_bytes(messages[0] + messages[-1])  # grouped differently
+            self.reduce()
+            self.check(texts)
+
+
+if __name__ == "__main__":
+    e2e.main()
