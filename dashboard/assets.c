@@ -4,27 +4,96 @@
 #include <string.h>
 
 #include "dashboard/answer.h"
+#include "dashboard/options.h"
+#include "dashboard/route.h"
+#include "dashboard/state.h"
 #include "web/web.h"
 
-/* The frame of the pages names its script and style as "./assets/...".  At /runs/3 that must be
- * "../assets/...", so that the pages also work below a prefix that a proxy takes off: neither the
- * proxy nor we need a setting.  NULL when out of memory. */
-static const char *frame_at(struct exchange *x, const struct web_asset *frame)
+/* What a page asks for first, so that the browser fetches it beside the script.  A star is the next
+ * {name} of the page's address.  test_web.mjs checks that pages ask for exactly this. */
+static const struct {
+    const char *page;
+    const char *asks[2];
+} first_data[] = {
+    {"/", {"overview", NULL}},
+    {"/runs", {"runs?limit=50", NULL}},
+    {"/runs/{run}", {"runs/*", "runs/*/grid"}},
+    {"/runs/{run}/mismatches", {"runs/*/queue?limit=200", NULL}},
+    {"/cases/{scenario}/{variant}", {"cases/*/*", NULL}},
+    {"/timing", {"timing", NULL}},
+    {"/hooks", {"doors", NULL}},
+    {"/signatures", {"signatures", NULL}},
+    {"/known", {"known", NULL}},
+    {"/symbols", {"symbols", NULL}},
+};
+
+/* Letters that need no quotes in HTML, and that a browser sends as they are. */
+static bool is_plain(const char *text)
+{
+    return text != NULL && text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                             "0123456789_-")] == '\0';
+}
+
+static const char *preload(struct exchange *x, const char *ask)
+{
+    const char *path = "";
+    uint32_t names = 0;
+    for (const char *p = ask; path != NULL && *p != '\0'; p++) {
+        const char *name = *p == '*' ? x->query.params[names++] : NULL;
+        path = *p != '*'        ? arena_printf(&x->keep, "%s%c", path, *p)
+               : is_plain(name) ? arena_printf(&x->keep, "%s%s", path, name)
+                                : NULL;
+    }
+    if (path == NULL)
+        return "";
+    const char *out = arena_printf(
+        &x->keep, "<link rel=\"preload\" as=\"fetch\" crossorigin href=\"./api/v1/%s\">\n", path);
+    return out != NULL ? out : "";
+}
+
+/* Only where the address has no query, which pages pass on in ways of their own, and where no token
+ * is needed, which the browser cannot add. */
+static const char *preloads(struct exchange *x)
+{
+    const struct dashboard_options *options = &x->dashboard->options;
+    const char *out = "";
+    if (x->route == NULL || x->request->query_string != NULL || options->allow_write ||
+        options->allow_remote)
+        return out;
+    for (size_t i = 0; i < sizeof first_data / sizeof first_data[0]; i++)
+        for (size_t k = 0; k < 2 && strcmp(first_data[i].page, x->route->pattern) == 0; k++)
+            if (first_data[i].asks[k] != NULL && out != NULL)
+                out = arena_printf(&x->keep, "%s%s", out, preload(x, first_data[i].asks[k]));
+    return out != NULL ? out : "";
+}
+
+/* The frame with what its page asks for. */
+static const char *frame_of(struct exchange *x, const struct web_asset *frame)
+{
+    static const char before[] = "<link rel=\"icon\"";
+    const char *text = arena_text(&x->keep, (const char *)frame->plain, frame->plain_bytes);
+    const char *at = text != NULL ? strstr(text, before) : NULL;
+    return at == NULL ? text
+                      : arena_printf(&x->keep, "%.*s%s%s", (int)(at - text), text, preloads(x), at);
+}
+
+/* The frame names its script and style as "./assets/...".  At /runs/3 that must be "../assets/...",
+ * so that the pages also work below a prefix that a proxy takes off: neither the proxy nor we need
+ * a setting.  NULL when out of memory. */
+static const char *frame_at(struct exchange *x, const char *frame)
 {
     static const char here[] = "\"./", up[] = "../";
     size_t folders = 0, links = 0;
-    const char *at = (const char *)frame->plain, *end = at + frame->plain_bytes;
     for (const char *p = x->path; *p != '\0'; p++)
         folders += *p == '/';
-    for (const char *p = at; p + sizeof here <= end; p++)
-        links += memcmp(p, here, sizeof here - 1) == 0;
+    for (const char *p = frame; (p = strstr(p, here)) != NULL; p++)
+        links++;
     const size_t ups = folders > 0 ? folders - 1 : 0;
-    char *out = arena_alloc(&x->keep, frame->plain_bytes + links * ups * (sizeof up - 1) + 1);
+    char *out = arena_alloc(&x->keep, strlen(frame) + links * ups * (sizeof up - 1) + 1);
     char *to = out;
-    while (out != NULL && at < end) {
-        const bool is_link =
-            (size_t)(end - at) >= sizeof here && memcmp(at, here, sizeof here - 1) == 0;
-        *to++ = *at++;
+    while (out != NULL && *frame != '\0') {
+        const bool is_link = strncmp(frame, here, sizeof here - 1) == 0;
+        *to++ = *frame++;
         for (size_t i = 0; is_link && i < ups; i++, to += sizeof up - 1)
             memcpy(to, up, sizeof up - 1);
     }
@@ -37,7 +106,8 @@ int answer_page(struct exchange *x)
 {
     char etag[ETAG_BYTES];
     const struct web_asset *frame = web_asset_find("/");
-    const char *text = frame_at(x, frame);
+    const char *whole = frame_of(x, frame);
+    const char *text = whole != NULL ? frame_at(x, whole) : NULL;
     if (text == NULL)
         return answer_error(x, 503, "no_memory", "There is no memory for this answer", NULL);
     struct answer_body body = {.mime = frame->mime,

@@ -1,7 +1,8 @@
 /* The grid of a run: every case in one document.
  *
  * The document has columns instead of a row per case, and numbers that point into lists of names:
- * 10,000 cases are 60 kB on the wire, where rows with the scores of each engine are megabytes. */
+ * 10,000 cases are 60 kB on the wire, where rows with the scores of each engine are megabytes.
+ * With `after` it has only the cases that came since: what a page of a run in progress asks for. */
 #include "view/grid.h"
 
 #include <stdlib.h>
@@ -59,16 +60,23 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static enum status gather(const struct triage *t, name_of_fn *name_of, struct arena *keep,
+struct grid {
+    const struct triage *triage;
+    const struct triage_item **items; /* in the order of their ids: the newest is the last */
+    uint32_t count;
+    struct names scenarios, variants, hooks;
+};
+
+static enum status gather(const struct grid *g, name_of_fn *name_of, struct arena *keep,
                           struct names *out, struct fault *fault)
 {
-    const uint32_t cases = t->run.case_count;
+    const uint32_t cases = g->count;
     out->count = 0;
     out->list = (const char **)arena_array(keep, (size_t)cases + 1, sizeof *out->list);
     if (out->list == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "grid of a run");
     for (uint32_t i = 0; i < cases; i++) {
-        out->list[i] = name_of(&t->run.cases[i], keep);
+        out->list[i] = name_of(g->items[i]->c, keep);
         if (out->list[i] == NULL)
             return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "grid of a run");
     }
@@ -138,12 +146,6 @@ static void write_engines(struct json *out, const struct run_figures *figures)
     }
     json_array_end(out);
 }
-
-struct grid {
-    const struct triage *triage;
-    const struct triage_item **items; /* in the order of their ids: the newest is the last */
-    struct names scenarios, variants, hooks;
-};
 
 typedef void column_fn(struct json *out, const struct grid *g, const struct triage_item *item);
 
@@ -241,7 +243,7 @@ static void write_columns(struct json *out, const struct grid *g)
     for (size_t column = 0; column < sizeof columns / sizeof columns[0]; column++) {
         json_key(out, columns[column].key);
         json_array(out);
-        for (uint32_t i = 0; i < g->triage->run.case_count; i++)
+        for (uint32_t i = 0; i < g->count; i++)
             columns[column].write(out, g, g->items[i]);
         json_array_end(out);
     }
@@ -255,19 +257,21 @@ static int by_id(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static enum status arrange(const struct triage *t, struct arena *keep, struct grid *g,
-                           struct fault *fault)
+/* The cases with ids above AFTER. */
+static enum status arrange(const struct triage *t, uint64_t after, struct arena *keep,
+                           struct grid *g, struct fault *fault)
 {
     g->items = (const struct triage_item **)arena_array(keep, (size_t)t->run.case_count + 1,
                                                         sizeof *g->items);
     if (g->items == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "grid of a run");
     for (uint32_t i = 0; i < t->run.case_count; i++)
-        g->items[i] = &t->items[i];
-    qsort((void *)g->items, t->run.case_count, sizeof *g->items, by_id);
-    if (gather(t, scenario_of, keep, &g->scenarios, fault) == ERR_NONE &&
-        gather(t, variant_of, keep, &g->variants, fault) == ERR_NONE)
-        (void)gather(t, hooks_of, keep, &g->hooks, fault);
+        if (t->items[i].c->id > after)
+            g->items[g->count++] = &t->items[i];
+    qsort((void *)g->items, g->count, sizeof *g->items, by_id);
+    if (gather(g, scenario_of, keep, &g->scenarios, fault) == ERR_NONE &&
+        gather(g, variant_of, keep, &g->variants, fault) == ERR_NONE)
+        (void)gather(g, hooks_of, keep, &g->hooks, fault);
     return fault->code;
 }
 
@@ -275,12 +279,15 @@ enum status view_grid(const struct view_input *in, struct json *out, struct faul
 {
     struct triage t;
     struct grid g = {.triage = &t};
-    if (triage_make(in->store, in->query->params[0], in->keep, &t, fault) != ERR_NONE ||
-        arrange(&t, in->keep, &g, fault) != ERR_NONE)
+    uint64_t after = 0;
+    if (view_get_uint(in, "after", 0, UINT64_MAX, &after, fault) != ERR_NONE ||
+        triage_make(in->store, in->query->params[0], in->keep, &t, fault) != ERR_NONE ||
+        arrange(&t, after, in->keep, &g, fault) != ERR_NONE)
         return fault->code;
     json_object(out);
     json_key_uint(out, "run", t.run.info.id);
     json_key_uint(out, "total", t.run.case_count);
+    json_key_string(out, "state", run_state_name(t.run.info.state));
     write_engines(out, &t.figures);
     write_names(out, "scenarios", &g.scenarios);
     write_names(out, "variants", &g.variants);

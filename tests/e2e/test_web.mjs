@@ -194,28 +194,6 @@ test('fast_keys_walk_the_queue_case_by_case', async () => {
   );
 });
 
-test('a_page_asks_for_its_data_once', async () => {
-  for (const path of ['/', '/timing', '/runs/30', '/runs/30/mismatches/inline_chain.ob2']) {
-    const page = await open('/about');
-    await settled(page);
-    const asked = [];
-    // A page without a stream polls the list of runs; that is no second fetch of its data.
-    const data = /\/api\/v1\/(?!events|runs\?limit=10$)/;
-    page.on('request', (request) => data.test(request.url()) && asked.push(new URL(request.url()).pathname));
-    await page.goto(server.base + path);
-    await settled(page);
-    await page.waitForSelector('.live-live, .live-polling'); // pages of other tests may occupy all
-    // streams
-    await page.waitForTimeout(700); // the stream's first event comes after the data
-    same(
-      asked.filter((one, i) => asked.indexOf(one) !== i),
-      [],
-      `${path}: asked twice`,
-    );
-    await page.context().close();
-  }
-});
-
 test('keys', async () => {
   const page = await open('/runs/30/mismatches');
   await settled(page);

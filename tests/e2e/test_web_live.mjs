@@ -101,6 +101,10 @@ test('a_run_shows_from_before_its_first_case_to_its_end', async () => {
   hold();
   go('list');
   const page = await openPage(chromium, `${server.base}/`);
+  const grids = [];
+  page.on('request', (asked) => {
+    if (asked.url().includes('/grid')) grids.push(new URL(asked.url()).search);
+  });
   await settled(page);
   const child = start();
   await becomes(
@@ -128,11 +132,16 @@ test('a_run_shows_from_before_its_first_case_to_its_end', async () => {
     'the newest is on top',
   );
   await shot(page, 'live-two');
+  const [first] = (await get('runs/1/grid')).cases.id;
+  check(grids.includes(`?after=${first}`), `the second case comes without the first: ${grids}`);
+  same((await get(`runs/1/grid?after=${first}`)).scenarios, ['bravo'], 'which is all that it holds');
   go('charlie');
   await child.ended;
   await becomes(async () => (await get('runs/1')).run.state, 'complete', 'its end');
   await says(page, '.strip', 'complete', 'the page says so by itself');
   await becomes(() => page.locator('.progress').count(), 0, 'no progress of a run that ended');
+  await becomes(() => grids.at(-1), '', 'a run that ended is fetched whole');
+  same((await names()).map((name) => name.trim()).sort(), CASES, 'with all of its cases');
   same(page.complaints, [], 'complaints');
   await page.context().close();
 });

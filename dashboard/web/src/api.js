@@ -1,7 +1,8 @@
 // Where data comes from: the live API, or what an offline page carries (carried.js).  Both answer
 // the same paths with the same documents, so no page knows which one it has.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { offline, readCarried, readCarriedText } from './carried.js';
+import { join, since } from './delta.js';
 import { ApiError } from './error.js';
 import { base, href, withQuery } from './router.js';
 
@@ -40,27 +41,40 @@ async function answer(response) {
   return body.data;
 }
 
-/** @type {Map<string, {etag: string, version: string | null, data: unknown}>} */
+/**
+ * @typedef {{etag: string, version: string | null, at: number, data: unknown}} Kept AT: when it was fetched
+ * @type {Map<string, Kept>}
+ */
 const known = new Map(); // by path
 
 /** @type {Map<string, Promise<unknown>>} */
 const asked = new Map(); // by path: one fetch at a time serves all callers
+
+/** @type {Map<string, number>} */
+const failed = new Map(); // by path: when
 
 /** @param {string} path */
 function fetchData(path) {
   const begun = asked.get(path);
   if (begun) return begun;
   const begins = fetchOnce(path).finally(() => asked.delete(path));
+  begins.then(
+    () => failed.delete(path),
+    () => failed.set(path, performance.now()),
+  );
   asked.set(path, begins);
   return begins;
 }
 
-/** @param {string} path */
-async function fetchOnce(path) {
-  const old = known.get(path);
+/**
+ * @param {string} path
+ * @param {string} [etag] of what is there already
+ * @returns {Promise<Kept | null>} null: that is still so
+ */
+async function ask(path, etag) {
   let response;
   try {
-    response = await fetch(href(path), { headers: authorised(old ? { 'If-None-Match': old.etag } : {}) });
+    response = await fetch(href(path), { headers: authorised(etag ? { 'If-None-Match': etag } : {}) });
   } catch {
     throw new ApiError(
       {
@@ -72,14 +86,48 @@ async function fetchOnce(path) {
     );
   }
   const version = response.headers.get('X-Data-Version');
+  const old = known.get(path);
   if (response.status === 304 && old) {
-    old.version = version;
-    return old.data;
+    Object.assign(old, { version, at: performance.now() });
+    return null;
   }
   const data = await answer(response);
+  return { etag: response.headers.get('ETag') ?? '', version, at: performance.now(), data };
+}
+
+/** @param {string} path */
+async function fetchOnce(path) {
+  const old = known.get(path);
+  const rest = old && since(path, old.data);
+  const more = rest ? await ask(rest) : null;
+  const whole = old && more && join(old.data, more.data);
+  const now = whole ? { ...more, etag: '', data: whole } : await ask(path, old?.etag);
+  if (!now) return old?.data;
   if (known.size > 200) known.delete([...known.keys()][0]);
-  known.set(path, { etag: response.headers.get('ETag') ?? '', version, data });
-  return data;
+  known.set(path, now);
+  return now.data;
+}
+
+const FIRST_MS = 250;
+
+export const isAsking = () => asked.size > 0;
+
+/** Waits for what is asked for, but not long.  False: it takes longer. */
+export const answered = () =>
+  Promise.race([Promise.allSettled(asked.values()).then(() => true), pause(FIRST_MS).then(() => false)]);
+
+const RECENT_MS = 1000;
+
+/**
+ * What was fetched a moment ago, and is still so as far as is known: a page that is drawn in steps asks for
+ * its data before the part that shows it is there.
+ * @param {string | null} path
+ */
+function recent(path) {
+  const kept = path === null ? undefined : known.get(path);
+  return kept && performance.now() - kept.at < RECENT_MS && (!live.version || kept.version === live.version)
+    ? kept.data
+    : null;
 }
 
 /**
@@ -94,6 +142,17 @@ export function address(route, values = {}) {
     return encodeURIComponent(String(values[name]));
   });
   return withQuery(path, rest);
+}
+
+/**
+ * Asks for what a part that is drawn later will show.
+ * @param {keyof import('openapi').Answers} route
+ * @param {Record<string, string | number | boolean | null | undefined>} [values]
+ */
+export function prefetch(route, values) {
+  const path = address(route, values);
+  if (recent(path) !== null || performance.now() - (failed.get(path) ?? -RECENT_MS) < RECENT_MS) return;
+  read(path).catch(() => {}); // the part itself reports what is wrong
 }
 
 /** @type {(path: string) => Promise<unknown>} The answer's `data`; useData() gives it its type. */
@@ -237,7 +296,10 @@ export async function follow() {
 }
 
 // After a write, everything that is shown is fetched again.
-export const refresh = () => changed({ version: null, running: live.running });
+export function refresh() {
+  for (const kept of known.values()) kept.at = -RECENT_MS;
+  changed({ version: null, running: live.running });
+}
 
 /**
  * @template T
@@ -255,11 +317,15 @@ export const refresh = () => changed({ version: null, running: live.running });
 export function useData(route, values) {
   const path = route && address(route, values);
   const [state, set] = useState(/** @type {Data<unknown>} */ ({ path: null, data: null, error: null }));
+  const asking = useRef(/** @type {string | null} */ (null));
+  if (route && asking.current !== path) prefetch(route, values); // not only when the page is drawn
+  asking.current = path;
   useEffect(() => {
     let wanted = true;
-    const load = () =>
+    /** @param {unknown} [had] */
+    const load = (had) =>
       path &&
-      read(path).then(
+      (had ? Promise.resolve(had) : read(path)).then(
         (data) =>
           wanted &&
           set((old) =>
@@ -267,16 +333,20 @@ export function useData(route, values) {
           ),
         (error) => wanted && set((old) => ({ path, data: old.path === path ? old.data : null, error })),
       );
-    const reload = () => {
-      if (!live.version || known.get(path ?? '')?.version !== live.version) load();
+    const isOld = () => !live.version || known.get(path ?? '')?.version !== live.version;
+    const reload = async () => {
+      if (!isOld()) return;
+      const { version } = live;
+      await load();
+      if (wanted && version !== live.version && isOld()) load(); // an event came while that was fetched
     };
-    load();
+    load(recent(path));
     readers.add(reload);
     return () => {
       wanted = false;
       readers.delete(reload);
     };
   }, [path]);
-  const now = state.path === path ? state : { path, data: null, error: null };
+  const now = state.path === path ? state : { path, data: recent(path), error: null };
   return /** @type {Data<import('openapi').Answers[Route]>} */ (now);
 }

@@ -2,7 +2,7 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import './uplot.js';
-import { follow as followServer, offline, useLive } from './api.js';
+import { answered, follow as followServer, isAsking, offline, useLive } from './api.js';
 import { listKeys, useKeys } from './keys.js';
 import { follow, go, match, useAddress } from './router.js';
 import { Link } from './ui.js';
@@ -237,5 +237,23 @@ function App() {
   );
 }
 
-render(<App />, /** @type {HTMLElement} */ (document.getElementById('app')));
-followServer();
+const ROUNDS = 4; // a list, the case that it begins with, and what that has
+
+// What is drawn first has its data, because drawing twice takes longer than the data.  So the page is made
+// unseen, which asks for what it shows; and again with that, until it asks for nothing more.
+async function start() {
+  const app = /** @type {HTMLElement} */ (document.getElementById('app'));
+  for (let round = 0; round < ROUNDS && !offline; round++) {
+    const unseen = document.createElement('div');
+    render(<App />, unseen);
+    if (!isAsking()) {
+      unseen.id = app.id;
+      app.replaceWith(unseen);
+      return;
+    }
+    render(null, unseen);
+    if (!(await answered())) break;
+  }
+  render(<App />, app);
+}
+start().then(followServer);

@@ -1,6 +1,6 @@
 // One run: what ran where, how each engine did, and the grid of cases.
 import { useState } from 'preact/hooks';
-import { send, token, useData } from '../api.js';
+import { prefetch, send, token, useData } from '../api.js';
 import { useQuery, withQuery } from '../router.js';
 import { CopyLink } from '../share.js';
 import {
@@ -238,6 +238,7 @@ function SetBaseline({ run }) {
 /** @param {{run: string}} props */
 export function Run({ run }) {
   const [query] = useQuery();
+  useState(() => prefetch('/api/v1/runs/{run}/grid', { run })); // its part is drawn when the run is there
   const data = useData('/api/v1/runs/{run}', { run });
   return (
     <Page
