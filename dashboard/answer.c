@@ -8,6 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/json.h"
 
@@ -45,7 +46,7 @@ static const struct {
 
 static const char *reason_of(int status)
 {
-    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(reasons); i++)
         if (reasons[i].status == status)
             return reasons[i].text;
     return "Unknown";
@@ -253,7 +254,7 @@ int answer_fault(struct exchange *x, const struct fault *fault)
     };
     char text[512];
     int status = 500;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
         if (rows[i].code == fault->code)
             status = rows[i].status;
     if (fault->reason == FAULT_FULL)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "dashboard/routes.h"
 #include "view/offline.h"
 #include "web/web.h"
@@ -28,7 +29,7 @@ static enum status write_data(struct store *store, uint64_t run_id, struct json 
         {description, (const char *)openapi->plain, openapi->plain_bytes},
     };
     const struct view_offline asked = {
-        .run_id = run_id, .extras = extras, .extra_count = sizeof extras / sizeof extras[0]};
+        .run_id = run_id, .extras = extras, .extra_count = COUNT_OF(extras)};
     enum status status = view_write_offline(store, &asked, out, fault);
     free(endpoints);
     return status;

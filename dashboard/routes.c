@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "dashboard/answer.h"
 #include "dashboard/api.h"
 #include "dashboard/assets.h"
@@ -69,7 +70,7 @@ static const struct route routes[] = {
      "removes an acceptance"},
 };
 
-enum { ROUTE_COUNT = sizeof routes / sizeof routes[0] };
+enum { ROUTE_COUNT = COUNT_OF(routes) };
 
 static struct route route_of_view(size_t i)
 {

@@ -1,5 +1,6 @@
 /* See log.h. */
 #include "base/log.h"
+#include "base/array.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -71,7 +72,7 @@ static const uint64_t PLAIN_UNASKED_NS = 5000000000U; /* work that ends earlier 
 
 bool log_progress_as(const char *word)
 {
-    for (size_t i = 0; i < sizeof styles / sizeof styles[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(styles); i++)
         if (strcmp(word, styles[i]) == 0) {
             style = (enum style)i;
             return true;

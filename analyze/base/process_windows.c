@@ -1,5 +1,6 @@
 /* process.h on Windows. The child lives in a job object, so that the time limit and an interrupt
  * also end every process that it started. */
+#include "base/array.h"
 #include "base/process.h"
 
 #include <fcntl.h>
@@ -33,7 +34,7 @@ void process_prepare(void)
     (void)_setmode(_fileno(stdin), _O_BINARY); /* in text mode a byte 0x1A ends the input */
     (void)_setmode(_fileno(stdout), _O_BINARY);
     (void)_setmode(_fileno(stderr), _O_BINARY);
-    for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(outputs); i++) {
         const HANDLE console = GetStdHandle(outputs[i]);
         DWORD mode;
         if (!GetConsoleMode(console, &mode))
@@ -401,7 +402,7 @@ void child_close(struct child *child)
 {
     const HANDLE handles[] = {child->info.hThread, child->info.hProcess, child->input,
                               child->output,       child->errors,        child->job};
-    for (size_t i = 0; i < sizeof handles / sizeof handles[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(handles); i++)
         if (handles[i] != NULL)
             (void)CloseHandle(handles[i]);
     memset(child, 0, sizeof *child);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -65,7 +66,7 @@ static void add_left_files(struct draft *d)
         return;
     for (size_t i = 0; i < count && d->fault->code == ERR_NONE; i++) {
         enum case_role role = ROLE_OTHER;
-        for (size_t k = 0; k < sizeof known_files / sizeof known_files[0]; k++)
+        for (size_t k = 0; k < COUNT_OF(known_files); k++)
             if (strcmp(known_files[k].name, names[i]) == 0)
                 role = known_files[k].role;
         add_file(d, role, names[i]);

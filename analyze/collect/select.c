@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "collect/collect.h"
 
 enum { EXPR_DEPTH_MAX = 64, WORD_BYTES = 256 };
@@ -54,7 +55,7 @@ bool collect_has_tag(const struct scenario *s, const char *word)
     if ((s->kind != CASE_KIND_NONE && s->kind == case_kind_parse(word)) ||
         (s->group != NULL && strcmp(s->group, word) == 0))
         return true;
-    for (size_t i = 0; s->group != NULL && i < sizeof groups / sizeof groups[0]; i++)
+    for (size_t i = 0; s->group != NULL && i < COUNT_OF(groups); i++)
         if (strcmp(groups[i].word, word) == 0 && strcmp(groups[i].group, s->group) == 0)
             return true;
     return false;

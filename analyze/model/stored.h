@@ -106,7 +106,8 @@ struct signature_count {
 
 /* A module that a run's frames name, and where the names of its functions came from. */
 struct symbol_row {
-    const char *module, *code_id, *debug_id, *symbols;
+    const char *module, *code_id, *debug_id;
+    enum symbols_from symbols;
     uint64_t frames, inlined;
 };
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "report/report.h"
 #include "report/words.h"
 
@@ -101,7 +102,7 @@ enum status report_openmetrics(const struct run_figures *report, struct arena *s
     (void)fprintf(out, "twinstack_cases_left_out %u\n", report->left_out);
     put_shares(out, report);
     put_times(out, report, numbers);
-    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(metrics); i++) {
         const double value = figures_metric(report, metrics[i], scratch);
         if (isnan(value))
             continue;

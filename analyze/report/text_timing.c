@@ -152,7 +152,7 @@ enum status text_print_timing(const struct page *page, const struct run_figures 
     text_print_headline_spread(page, report, scratch);
     page_title(page, "TIMING");
     print_heads(page, "in the dying process");
-    for (size_t i = 0; i < sizeof measures / sizeof measures[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(measures); i++) {
         spread = figures_spread(report, timing_number, &measures[i], numbers);
         print_row(page, measures[i].name, &spread, measures[i].bytes);
     }
@@ -167,7 +167,7 @@ enum status text_print_timing(const struct page *page, const struct run_figures 
         /* other walkers have the parts of the subject: the same reader and the same symbols */
         const bool has_parts =
             report->engines[i].subject || report->engines[i].kind == ENGINE_KIND_JUDGE;
-        for (size_t k = 0; has_parts && k < sizeof parts / sizeof parts[0]; k++) {
+        for (size_t k = 0; has_parts && k < COUNT_OF(parts); k++) {
             const struct engine_part part = {engine, &parts[k]};
             (void)snprintf(name, sizeof name, "  %s", parts[k].name);
             spread = figures_spread(report, part_number, &part, numbers);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "model/metric.h"
 #include "store/query.h"
 
@@ -28,12 +29,12 @@ enum status store_sum_missing(struct store *store, struct fault *fault)
     do {
         count = 0;
         struct query q = query_begin(store, SQL_RUNS_WITHOUT_SUMS, NULL, fault);
-        while (count < sizeof ids / sizeof ids[0] && query_row(&q))
+        while (count < COUNT_OF(ids) && query_row(&q))
             ids[count++] = query_get(&q);
         (void)query_end(&q);
         for (uint32_t i = 0; i < count; i++)
             (void)store_sum_run(store, ids[i], fault);
-    } while (fault->code == ERR_NONE && count == sizeof ids / sizeof ids[0]);
+    } while (fault->code == ERR_NONE && count == COUNT_OF(ids));
     return store_end(store, fault->code, fault);
 }
 
@@ -128,7 +129,7 @@ enum status store_read_symbols(struct store *store, uint64_t run_id, struct aren
         s->code_id = query_get_text(&q);
         s->debug_id = query_get_text(&q);
         const uint64_t symbols = query_get(&q);
-        s->symbols = symbols < SYMBOLS_COUNT ? symbols_from_name((enum symbols_from)symbols) : NULL;
+        s->symbols = symbols < SYMBOLS_COUNT ? (enum symbols_from)symbols : SYMBOLS_NONE;
         s->frames = query_get(&q);
         s->inlined = query_get(&q);
     }

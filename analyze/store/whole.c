@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "store/query.h"
 
@@ -209,13 +210,13 @@ enum status store_prune(struct store *store, uint32_t keep_runs, uint32_t *delet
         count = 0;
         struct query q = query_begin(store, SQL_PRUNE_LIST, NULL, fault);
         query_int(&q, keep_runs);
-        while (count < sizeof ids / sizeof ids[0] && query_row(&q))
+        while (count < COUNT_OF(ids) && query_row(&q))
             ids[count++] = query_get(&q);
         (void)query_end(&q);
         for (uint32_t i = 0; i < count && fault->code == ERR_NONE; i++)
             if (store_delete_run(store, ids[i], fault) == ERR_NONE)
                 (*deleted)++;
-    } while (fault->code == ERR_NONE && count == sizeof ids / sizeof ids[0]);
+    } while (fault->code == ERR_NONE && count == COUNT_OF(ids));
     if (fault->code != ERR_NONE)
         return fault->code;
     int code = sqlite3_exec(store->db, sweep, NULL, NULL, NULL);

@@ -1,6 +1,7 @@
 /* Writing cases: see store.h. A case is written whole or not at all. */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "store/query.h"
 
@@ -340,7 +341,7 @@ static void put_finding(struct writer *w, const struct finding *f, uint32_t posi
     query_int(&q, position);
     query_int(&q, f->level);
     const char *const texts[] = {cause_name(f->cause), f->engine, f->against, f->wrong};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(texts); i++)
         query_text(&q, texts[i]);
     query_signed(&q, f->frame_a);
     query_signed(&q, f->frame_b);

@@ -5,6 +5,7 @@
  * looked up, below the source root, and only files that look like sources are kept. */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "study/analysis.h"
@@ -68,7 +69,7 @@ static const char *source_name(const char *name, const char *root, struct arena 
     if (out[0] == '/' || strchr(out, ':') != NULL || strstr(out, "..") != NULL)
         return NULL;
     const char *dot = strrchr(out, '.');
-    for (size_t i = 0; dot != NULL && i < sizeof endings / sizeof endings[0]; i++)
+    for (size_t i = 0; dot != NULL && i < COUNT_OF(endings); i++)
         if (strcmp(dot, endings[i]) == 0)
             return out;
     return NULL;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "compare/run_diff.h"
 #include "compare/statistics.h"
 #include "engine/engines.h"
@@ -59,7 +60,7 @@ static enum status read_limits(struct store *store, const struct run_info *run, 
         store_list_runs(store, &query, keep, &page, fault) != ERR_NONE)
         return fault->code;
     out->noise = bench != 0 && noise > floor ? noise : floor;
-    for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(subjects); i++) {
         struct diff_fence *fence = &out->fences[out->fence_count++];
         fence->engine = engine_subject(subjects[i].kind)->name;
         if (read_fence(store, run, subjects[i].metric, &page, keep, &fence->share, fault) !=

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "study/difference.h"
 
 struct sentence {
@@ -52,7 +53,7 @@ static void add_cases(struct sentence *s, const struct run_diff *d)
         {DIFF_GONE, "case is gone", "cases are gone"},
     };
     s->parts = 0;
-    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(groups); i++) {
         const uint32_t count = d->counts[groups[i].group];
         if (count > 0)
             append(s, "%s%" PRIu32 " %s", separator(s), count,

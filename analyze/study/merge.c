@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "model/command_line.h"
 #include "store/store.h"
@@ -54,7 +55,7 @@ static const char *difference_of(const struct part *a, const struct part *b)
                 {"list of acceptances", a->info.known_text, b->info.known_text},
                 {"-k", a->info.selection.expr, b->info.selection.expr},
                 {"--variant", a->info.selection.variants, b->info.selection.variants}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
         if (strcmp(text_or_empty(rows[i].a), text_or_empty(rows[i].b)) != 0)
             return rows[i].name;
     return a->info.selection.shard_count != b->info.selection.shard_count ? "number of parts"

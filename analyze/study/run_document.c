@@ -68,7 +68,7 @@ void symbol_row_write_json(struct json *j, const struct symbol_row *row)
     json_key_string(j, "module", row->module);
     json_key_string(j, "code_id", row->code_id);
     json_key_string(j, "debug_id", row->debug_id);
-    json_key_string(j, "symbols", row->symbols);
+    json_key_string(j, "symbols", symbols_from_name(row->symbols));
     json_key_uint(j, "frames", row->frames);
     json_key_uint(j, "inlined", row->inlined);
     json_object_end(j);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "compare/statistics.h"
 #include "store/store.h"
@@ -220,7 +221,7 @@ static const char *value_text(const struct trend_study *s, double value, struct 
         return arena_printf(keep, "%.2f %%", 100 * value);
     if (s->facts->unit == METRIC_UNIT_RATIO)
         return arena_printf(keep, "%.1f", value);
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(steps); i++)
         if (steps[i].unit == s->facts->unit && value >= steps[i].size)
             return arena_printf(keep, "%.3g %s", value / (steps[i].size > 0 ? steps[i].size : 1),
                                 steps[i].name);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "symbol/stack_input_parts.h"
 
@@ -278,7 +279,7 @@ static enum spelled read_event(struct stack_input *input, struct rest r, struct 
             return SPELLED_UNKNOWN;
         return SPELLED_FRAME;
     }
-    for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(passed); i++)
         if (starts(r, passed[i]))
             return SPELLED_NOTHING;
     return SPELLED_UNKNOWN;
@@ -305,7 +306,7 @@ static enum spelled read_machine(struct stack_input *input, struct rest r, struc
     const uint32_t count = split(r, f);
     uint64_t thread, index, offset, line;
 
-    for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(passed); i++)
         if (starts(r, passed[i]))
             return SPELLED_NOTHING;
     if (count == 8 && starts(r, "Module|")) {
@@ -364,7 +365,7 @@ enum spelled spelled_read(struct stack_input *input, const struct stack_line *li
     out->kind = input->builder.count == 0 ? PC_INTERRUPTED : PC_RETURN;
     if (line->at[0] == '#')
         return read_gdb(input, r, out) ? SPELLED_FRAME : SPELLED_UNKNOWN;
-    for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(passed); i++)
         if (starts(r, passed[i]))
             return SPELLED_NOTHING;
     if (find_first(r, '|') != NULL)

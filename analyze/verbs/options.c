@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "verbs/help.h"
@@ -29,7 +30,7 @@ static bool parse_duration(const char *text, uint64_t *out)
 
     if (!text_parse_uint(text, digits, &value))
         return false;
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(units); i++) {
         if (strcmp(text + digits, units[i].suffix) != 0)
             continue;
         if (value > UINT64_MAX / units[i].ms)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "study/acceptance.h"
@@ -177,7 +178,7 @@ static int run_accept(const struct verb *self, int argc, char **argv)
         {"--known", OPTION_STRING, &o.file, "FILE", "the file (default " ACCEPTANCE_FILE ")"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
     };
-    return verb_main(self, rows, sizeof rows / sizeof rows[0], accept, &o, argc, argv);
+    return verb_main(self, rows, COUNT_OF(rows), accept, &o, argc, argv);
 }
 
 const struct verb verb_accept = {
@@ -217,7 +218,7 @@ static void print_list(const struct acceptance *acceptance, const char *today)
             page_cellf(&page, INK_WARN, 0, " unpinned: fails runs from %s on",
                        acceptance_pinned_from());
         page_line(&page);
-        for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        for (size_t r = 0; r < COUNT_OF(rows); r++) {
             if (rows[r][1] == NULL || *rows[r][1] == '\0')
                 continue;
             page_cellf(&page, INK_DIM, 10, "  %s", rows[r][0]);
@@ -341,7 +342,7 @@ static int run_known(const struct verb *self, int argc, char **argv)
         {"--known", OPTION_STRING, &o.file, "FILE", "the file (default " ACCEPTANCE_FILE ")"},
         {"--json", OPTION_FLAG, &o.as_json, NULL, "list: one JSON document"},
     };
-    return subcommand_main(self, "list", rows, sizeof rows / sizeof rows[0], &o, argc, argv);
+    return subcommand_main(self, "list", rows, COUNT_OF(rows), &o, argc, argv);
 }
 
 const struct verb verb_known = {

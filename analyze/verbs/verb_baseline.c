@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/array.h"
 #include "base/json.h"
 #include "verbs/stored.h"
 #include "verbs/verbs.h"
@@ -78,7 +79,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--json", OPTION_FLAG, &o.as_json, NULL, "show: one JSON document"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
     };
-    return subcommand_main(self, NULL, rows, sizeof rows / sizeof rows[0], &o, argc, argv);
+    return subcommand_main(self, NULL, rows, COUNT_OF(rows), &o, argc, argv);
 }
 
 const struct verb verb_baseline = {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/log.h"
 #include "base/process.h"
 #include "study/bench.h"
@@ -119,7 +120,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
     };
-    return verb_main(self, rows, sizeof rows / sizeof rows[0], bench, &o, argc, argv);
+    return verb_main(self, rows, COUNT_OF(rows), bench, &o, argc, argv);
 }
 
 const struct verb verb_bench = {

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/array.h"
 #include "base/cache.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -125,7 +126,7 @@ static int run(const struct verb *self, int argc, char **argv)
          "clear: delete the least recently used until this much is left (0)"},
         {"--json", OPTION_FLAG, &o.as_json, NULL, "list: one JSON document"},
     };
-    return subcommand_main(self, "list", rows, sizeof rows / sizeof rows[0], &o, argc, argv);
+    return subcommand_main(self, "list", rows, COUNT_OF(rows), &o, argc, argv);
 }
 
 const struct verb verb_cache = {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/limits.h"
 #include "base/text.h"
@@ -200,7 +201,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--out", OPTION_STRING, &q.out, "DIR", "where the case's folder is made (default here)"},
         {"--name", OPTION_STRING, &q.name, "NAME", "scenario's name (default: the file's)"},
     };
-    return subcommand_main(self, NULL, rows, sizeof rows / sizeof rows[0], &q, argc, argv);
+    return subcommand_main(self, NULL, rows, COUNT_OF(rows), &q, argc, argv);
 }
 
 const struct verb verb_case = {

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -43,7 +44,7 @@ struct check {
 static int worse(int a, int b)
 {
     static const int order[] = {EXIT_INTERRUPTED, EXIT_INPUT, EXIT_DIFFERENT};
-    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(order); i++)
         if (a == order[i] || b == order[i])
             return order[i];
     return a != EXIT_GOOD ? a : b;
@@ -393,7 +394,7 @@ static int run(const struct verb *self, int argc, char **argv)
 
     memset(&o, 0, sizeof o);
     harness_init(&o.harness);
-    return verb_main(self, rows, sizeof rows / sizeof rows[0], check, &o, argc, argv);
+    return verb_main(self, rows, COUNT_OF(rows), check, &o, argc, argv);
 }
 
 const struct verb verb_check = {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "study/difference.h"
 #include "verbs/compare_text.h"
 #include "verbs/figures_text.h"
@@ -96,7 +97,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "print it, but exit with 0"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
     };
-    return verb_main(self, rows, sizeof rows / sizeof rows[0], compare, &o, argc, argv);
+    return verb_main(self, rows, COUNT_OF(rows), compare, &o, argc, argv);
 }
 
 const struct verb verb_compare = {

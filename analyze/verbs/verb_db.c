@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -276,7 +277,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--keep-runs", OPTION_UINT, &o.keep_runs, "N", "prune: how many of the newest stay"},
         {"--json", OPTION_FLAG, &o.as_json, NULL, "list: one JSON document"},
     };
-    return subcommand_main(self, NULL, rows, sizeof rows / sizeof rows[0], &o, argc, argv);
+    return subcommand_main(self, NULL, rows, COUNT_OF(rows), &o, argc, argv);
 }
 
 const struct verb verb_db = {

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "base/process.h"
@@ -219,7 +220,7 @@ static int run(const struct verb *self, int argc, char **argv)
     memset(&d, 0, sizeof d);
     d.db = STORED_DATABASE;
     harness_init(&d.harness);
-    return verb_main(self, rows, sizeof rows / sizeof rows[0], examine, &d, argc, argv);
+    return verb_main(self, rows, COUNT_OF(rows), examine, &d, argc, argv);
 }
 
 const struct verb verb_doctor = {

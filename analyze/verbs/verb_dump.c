@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/limits.h"
 #include "engine/dump_engine.h"
 #include "format/stack/foreign.h"
@@ -272,7 +273,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--format", OPTION_STRING, &q.format, "text|json|stackwalk-json",
          "what is printed; stackwalk-json is rust-minidump's schema"},
     };
-    return verb_main(self, rows, sizeof rows / sizeof rows[0], dump, &q, argc, argv);
+    return verb_main(self, rows, COUNT_OF(rows), dump, &q, argc, argv);
 }
 
 const struct verb verb_dump = {

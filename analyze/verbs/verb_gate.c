@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/array.h"
 #include "study/gate.h"
 #include "verbs/figures_text.h"
 #include "verbs/stored.h"
@@ -136,7 +137,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
     };
-    return verb_main(self, rows, sizeof rows / sizeof rows[0], gate, &o, argc, argv);
+    return verb_main(self, rows, COUNT_OF(rows), gate, &o, argc, argv);
 }
 
 const struct verb verb_gate = {

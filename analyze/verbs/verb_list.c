@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/process.h"
@@ -163,7 +164,7 @@ static int run(const struct verb *self, int argc, char **argv)
 
     memset(&o, 0, sizeof o);
     harness_init(&o.harness);
-    return verb_main(self, rows, sizeof rows / sizeof rows[0], list_scenarios, &o, argc, argv);
+    return verb_main(self, rows, COUNT_OF(rows), list_scenarios, &o, argc, argv);
 }
 
 const struct verb verb_list = {

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/array.h"
 #include "base/log.h"
 #include "base/process.h"
 #include "study/regrade.h"
@@ -128,7 +129,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "verdicts do not decide the exit code"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
     };
-    return verb_main(self, rows, sizeof rows / sizeof rows[0], regrade, &o, argc, argv);
+    return verb_main(self, rows, COUNT_OF(rows), regrade, &o, argc, argv);
 }
 
 const struct verb verb_regrade = {

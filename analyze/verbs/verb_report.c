@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "dashboard/offline.h"
@@ -202,7 +203,7 @@ static int run(const struct verb *self, int argc, char **argv)
          "the engine whose stacks are written (default: the first engine under test)"},
         {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "0 also when cases fail"},
     };
-    return verb_main(self, rows, sizeof rows / sizeof rows[0], report, &o, argc, argv);
+    return verb_main(self, rows, COUNT_OF(rows), report, &o, argc, argv);
 }
 
 const struct verb verb_report = {

@@ -528,7 +528,7 @@ static int run(const struct verb *self, int argc, char **argv)
          "exit with 3 when a frame has no name, or one by a file's name alone"},
     };
 
-    return verb_main(self, rows, sizeof rows / sizeof rows[0], resolve, &o, argc, argv);
+    return verb_main(self, rows, COUNT_OF(rows), resolve, &o, argc, argv);
 }
 
 const struct verb verb_resolve = {

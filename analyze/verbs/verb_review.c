@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "report/words.h"
 #include "study/acceptance.h"
@@ -194,7 +195,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--known", OPTION_STRING, &o.known, "FILE", "the file (default " ACCEPTANCE_FILE ")"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
     };
-    return verb_main(self, rows, sizeof rows / sizeof rows[0], review, &o, argc, argv);
+    return verb_main(self, rows, COUNT_OF(rows), review, &o, argc, argv);
 }
 
 const struct verb verb_review = {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "base/process.h"
@@ -280,7 +281,7 @@ static bool take_words(const struct verb *self, struct run_options *o, int argc,
     };
     struct option_list rest;
 
-    if (!options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, keep, &rest, code))
+    if (!options_parse(self, rows, COUNT_OF(rows), argc, argv, keep, &rest, code))
         return false;
     if (rest.count > 0)
         *code = verb_usage_error(self, "'%s' is too many; did you mean -k?", rest.items[0]);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/process.h"
 #include "base/thread.h"
 #include "dashboard/server.h"
@@ -22,7 +23,7 @@ struct serve_words {
 static void open_browser(const char *url, struct arena *keep)
 {
     static const char *const openers[] = {"xdg-open", "open", "explorer"};
-    for (size_t i = 0; i < sizeof openers / sizeof openers[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(openers); i++) {
         struct process_result result;
         struct fault fault = FAULT_INIT;
         const char *const argv[] = {process_find(openers[i], keep), url, NULL};
@@ -123,7 +124,7 @@ static int run(const struct verb *self, int argc, char **argv)
          ")"},
         {"--open", OPTION_FLAG, &words.open, NULL, "open a browser"},
     };
-    return verb_main(self, rows, sizeof rows / sizeof rows[0], serve, &words, argc, argv);
+    return verb_main(self, rows, COUNT_OF(rows), serve, &words, argc, argv);
 }
 
 const struct verb verb_serve = {

@@ -24,10 +24,15 @@ enum {
     MAX_SIGNATURES_MOST = 100000000
 };
 
+enum form { FORM_TEXT, FORM_JSON, FORM_NDJSON, FORM_COLUMNS, FORM_COUNT };
+
+static const char *const form_names[FORM_COUNT] = {"text", "json", "ndjson", "columns"};
+
 struct signature_options {
     const char *db, *rules, *engine, *before, *name, *format, *cache, *index;
     struct option_list roots;
     uint64_t top, jobs, max_signatures;
+    enum form form; /* of --format, --json or --ndjson */
     bool as_json, as_ndjson, show_rules, merge;
     struct fetch_words fetch;
 };
@@ -71,17 +76,17 @@ static int print_list(const struct signature_list *list, const struct signature_
     if (list->bad > 0)
         log_warn("left out: %" PRIu64 " line%s no stack", list->bad,
                  list->bad == 1 ? " is" : "s are");
-    const bool is_partial = strcmp(o->format, "columns") == 0 || strcmp(o->format, "ndjson") == 0;
+    const bool is_partial = o->form == FORM_COLUMNS || o->form == FORM_NDJSON;
     if (list->stacks == 0 && !is_partial) { /* a part of a stream may be empty */
         log_error("%s holds no stack", list->of);
         return EXIT_NOTHING;
     }
-    if (strcmp(o->format, "text") == 0) {
+    if (o->form == FORM_TEXT) {
         print_text(list, o->top);
         return EXIT_GOOD;
     }
     if (is_partial) {
-        if (signatures_write_partial(stdout, list, o->top, strcmp(o->format, "ndjson") == 0))
+        if (signatures_write_partial(stdout, list, o->top, o->form == FORM_NDJSON))
             return EXIT_GOOD;
         log_error("output could not be written whole");
         return EXIT_INPUT;
@@ -153,14 +158,15 @@ static int print_stacks(const struct verb *self, const struct signature_options 
 /* Checks the numbers and words, and sets the options that depend on others. */
 static bool complete(const struct verb *self, struct signature_options *o)
 {
-    static const char *const formats[] = {"text", "json", "ndjson", "columns"};
-    if (o->as_json || o->as_ndjson)
-        o->format = o->as_json ? "json" : "ndjson";
-    if (o->top == UINT64_MAX && strcmp(o->format, "text") == 0)
+    const int form = o->as_json     ? FORM_JSON
+                     : o->as_ndjson ? FORM_NDJSON
+                                    : name_index(form_names, FORM_COUNT, o->format);
+    o->form = form >= 0 ? (enum form)form : FORM_TEXT;
+    if (o->top == UINT64_MAX && o->form == FORM_TEXT)
         o->top = TOP_DEFAULT;
     if (o->max_signatures == UINT64_MAX)
         o->max_signatures = o->merge ? 0 : MAX_SIGNATURES_DEFAULT;
-    if (name_index(formats, COUNT_OF(formats), o->format) < 0)
+    if (form < 0)
         (void)verb_usage_error(self, "there is no format '%s': text, columns, json or ndjson",
                                o->format);
     else if (o->jobs < 1 || o->jobs > JOBS_MAX)
@@ -241,7 +247,7 @@ static int run(const struct verb *self, int argc, char **argv)
         FETCH_OPTION_ROWS(o.fetch),
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
     };
-    return verb_main(self, rows, sizeof rows / sizeof rows[0], signatures, &o, argc, argv);
+    return verb_main(self, rows, COUNT_OF(rows), signatures, &o, argc, argv);
 }
 
 const struct verb verb_signatures = {

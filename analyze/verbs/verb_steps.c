@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -364,7 +365,7 @@ static int run(const struct verb *self, int argc, char **argv)
     };
 
     harness_init(&o.harness);
-    return verb_main(self, rows, sizeof rows / sizeof rows[0], judge_all, &o, argc, argv);
+    return verb_main(self, rows, COUNT_OF(rows), judge_all, &o, argc, argv);
 }
 
 const struct verb verb_steps = {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -278,7 +279,7 @@ static const char *find_image(const struct symbols_options *o, const struct symb
     const size_t bytes = strlen(file->path);
     if (o->image != NULL || bytes < 4)
         return o->image;
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(ends); i++) {
         const char *path = arena_printf(scratch, "%.*s%s", (int)(bytes - 4), file->path, ends[i]);
         if (path != NULL && path_is_file(path))
             return path;
@@ -501,7 +502,7 @@ static int run(const struct verb *self, int argc, char **argv)
         OPTION_CACHE(&o.fetch.cache),
         FETCH_OPTION_ROWS(o.fetch.fetch),
     };
-    const int code = verb_main(self, rows, sizeof rows / sizeof rows[0], choose, &o, argc, argv);
+    const int code = verb_main(self, rows, COUNT_OF(rows), choose, &o, argc, argv);
     return fflush(stdout) != 0 && code == EXIT_GOOD ? EXIT_INPUT : code;
 }
 

@@ -2,6 +2,7 @@
 #include <cjson/cJSON.h>
 #include <stdio.h>
 
+#include "base/array.h"
 #include "base/json.h"
 #include "verbs/verbs.h"
 
@@ -33,7 +34,7 @@ static int run(const struct verb *self, int argc, char **argv)
     const struct option_row rows[] = {
         {"--json", OPTION_FLAG, &as_json, NULL, "one JSON document"},
     };
-    return verb_main(self, rows, sizeof rows / sizeof rows[0], print, &as_json, argc, argv);
+    return verb_main(self, rows, COUNT_OF(rows), print, &as_json, argc, argv);
 }
 
 const struct verb verb_version = {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "base/process.h"
@@ -136,7 +137,7 @@ static int run_worker(const struct verb *self, int argc, char **argv)
         OPTION_CACHE(&o.cache),
         FETCH_OPTION_ROWS(o.fetch),
     };
-    return verb_main(self, rows, sizeof rows / sizeof rows[0], work, &o, argc, argv);
+    return verb_main(self, rows, COUNT_OF(rows), work, &o, argc, argv);
 }
 
 const struct verb verb_worker = {
@@ -202,7 +203,7 @@ static int run_reduce(const struct verb *self, int argc, char **argv)
         {"--metrics", OPTION_STRING, &o.metrics, "FILE",
          "rates and lag, for Prometheus, each second"},
     };
-    return verb_main(self, rows, sizeof rows / sizeof rows[0], reduce, &o, argc, argv);
+    return verb_main(self, rows, COUNT_OF(rows), reduce, &o, argc, argv);
 }
 
 const struct verb verb_reduce = {

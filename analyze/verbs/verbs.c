@@ -1,5 +1,6 @@
 /* The table of verbs, in the order in which a user needs them. */
 #include "verbs/verbs.h"
+#include "base/array.h"
 
 #include <string.h>
 
@@ -11,7 +12,7 @@ const struct verb *const verbs[] = {
     &verb_version, &verb_help,    &verb_completion,
 };
 
-const size_t verb_count = sizeof verbs / sizeof verbs[0];
+const size_t verb_count = COUNT_OF(verbs);
 
 const struct verb *verb_find(const char *name)
 {

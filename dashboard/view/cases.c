@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "study/triage.h"
 #include "view/input.h"
@@ -192,7 +193,7 @@ enum status view_case_history(const struct view_input *in, struct json *out, str
     static const enum metric metrics[] = {METRIC_F1, METRIC_OFFSET, METRIC_DUMP};
     json_key(out, "trends");
     json_object(out);
-    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0] && status == ERR_NONE; i++) {
+    for (size_t i = 0; i < COUNT_OF(metrics) && status == ERR_NONE; i++) {
         json_key(out, metric_name(metrics[i]));
         status = view_write_trend(in,
                                   &(struct trend_query){.metric = metrics[i],

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "study/triage.h"
 #include "view/input.h"
 
@@ -240,7 +241,7 @@ static void write_columns(struct json *out, const struct grid *g)
 {
     json_key(out, "cases");
     json_object(out);
-    for (size_t column = 0; column < sizeof columns / sizeof columns[0]; column++) {
+    for (size_t column = 0; column < COUNT_OF(columns); column++) {
         json_key(out, columns[column].key);
         json_array(out);
         for (uint32_t i = 0; i < g->count; i++)

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/array.h"
 #include "study/headline.h"
 #include "study/triage.h"
 #include "view/compare.h"
@@ -97,7 +98,7 @@ enum status view_overview(const struct view_input *in, struct json *out, struct 
     run_info_write_json(out, &page.runs[0]);
     json_key(out, "trends");
     json_object(out);
-    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0] && status == ERR_NONE; i++) {
+    for (size_t i = 0; i < COUNT_OF(metrics) && status == ERR_NONE; i++) {
         json_key(out, metric_name(metrics[i]));
         status = view_write_trend(
             in, &(struct trend_query){.metric = metrics[i], .until = until, .limit = 30}, out,

@@ -1,6 +1,7 @@
 /* The table of views. */
 #include "view/table.h"
 
+#include "base/array.h"
 #include "view/cases.h"
 #include "view/compare.h"
 #include "view/explain.h"
@@ -40,4 +41,4 @@ const struct view views[] = {
     {"/api/v1/symbols", "modules, and which symbols named their frames", view_symbols, "run"},
 };
 
-const size_t view_count = sizeof views / sizeof views[0];
+const size_t view_count = COUNT_OF(views);

@@ -2,6 +2,7 @@
  * Breakpad's BasicSourceLineResolver: FindCFIFrameInfo and FindWindowsFrameInfo. */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "format/breakpad/breakpad.h"
 
@@ -132,7 +133,7 @@ static bool read_win(const struct breakpad_stack *record, struct breakpad_win *o
 bool breakpad_win_at(const struct breakpad *file, uint64_t rva, struct breakpad_win *out)
 {
     static const enum breakpad_stack_kind kinds[] = {STACK_WIN_PROGRAM, STACK_WIN_FPO};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         const struct breakpad_stack *record = record_at(file, kinds[i], rva);
         if (record != NULL && read_win(record, out))
             return true;

@@ -11,6 +11,7 @@
  * the first to define DW_LIBDWARF_VERSION; nothing else that is used here did. */
 #include <string.h>
 
+#include "base/array.h"
 #include "format/dwarf/parts.h"
 
 #ifdef DW_LIBDWARF_VERSION
@@ -37,7 +38,7 @@ static const struct {
     {".debug_line_str", DEBUG_LINE_STR}, {".debug_addr", DEBUG_ADDR},
 };
 
-enum { SHOWN = sizeof shown / sizeof shown[0] };
+enum { SHOWN = COUNT_OF(shown) };
 
 static int get_section(void *object, section_number index, access_section *out, int *error)
 {

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 
 #define MAGIC_32 0xfeedfaceu
@@ -166,7 +167,7 @@ enum object_arch macho_arch(const struct macho *macho)
         {12, 12, ARCH_ARMV7K},
         {12, UINT32_MAX, ARCH_ARM},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
         if (rows[i].cpu == macho->cpu &&
             (rows[i].subtype == UINT32_MAX || rows[i].subtype == macho->cpu_subtype))
             return rows[i].arch;

@@ -25,7 +25,7 @@ struct object_bytes *object_debug_slot(struct object_debug *debug, const char *n
     static const char *const starts[] = {".debug_", ".zdebug_", "__debug_", "__zdebug_"};
     size_t bytes = 0;
 
-    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(starts); i++) {
         if (strncmp(name, starts[i], strlen(starts[i])) == 0) {
             name += strlen(starts[i]);
             bytes = strlen(name);
