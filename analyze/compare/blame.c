@@ -416,13 +416,17 @@ static const struct frame *first_frame(const struct table *t, uint32_t column, u
 }
 
 /* Both start at one address of memory, which no walk found, but in different places of modules:
- * they disagree about where the modules were. */
+ * they disagree about where the modules were. Or at one offset, but in different modules: they
+ * disagree about which modules. */
 static bool modules_differ(const struct table *t, uint32_t a, uint32_t b)
 {
     uint32_t i = 0, k = 0;
     const struct frame *x = first_frame(t, a, &i), *y = first_frame(t, b, &k);
-    return x != NULL && y != NULL && x->pc_va != 0 && x->pc_va == y->pc_va && x->module != NULL &&
-           y->module != NULL && !keys_same_place(&t->columns[a].keys[i], &t->columns[b].keys[k]);
+    if (x == NULL || y == NULL || x->module == NULL || y->module == NULL)
+        return false;
+    const struct frame_key *mine = &t->columns[a].keys[i], *theirs = &t->columns[b].keys[k];
+    return (x->pc_va != 0 && x->pc_va == y->pc_va && !keys_same_place(mine, theirs)) ||
+           (mine->offset == theirs->offset && mine->module != theirs->module);
 }
 
 /* How many frames of the truth COLUMN has at their place in the table. */

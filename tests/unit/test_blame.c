@@ -37,6 +37,9 @@
 #define OF_NOBODY                                                                                  \
     "app.exe+1005 none poke /src/a.c:10\napp.exe+2005 none middle /src/a.c:20\n"                   \
     "app.exe+3005 none main /src/a.c:30\n" LAST
+#define OTHER_MODULES                                                                              \
+    "evil.dll+1005 own stale /src/b.c:1\nevil.dll+2005 own stale /src/b.c:2\n"                     \
+    "evil.dll+3005 own stale /src/b.c:3\n" LAST
 #define INLINED "> app.exe+2005 own helper /src/h.h:3\n"
 
 static const struct {
@@ -60,6 +63,8 @@ static const struct {
      POKE "app.exe+2005 own middle /src/a.c:20 interrupted\n" MAIN START THUNK LAST, NULL,
      POKE "app.exe+2005 own middle /src/a.c:20 return machine_frame\n" MAIN START THUNK LAST, NULL,
      NULL, "walk of dump", "offset:rtl", "dump", "offset:rtl"},
+    {"the record names other modules, in all of its walks", TRUTH, OTHER_MODULES, OTHER_MODULES,
+     GOOD, NULL, NULL, "record", "dump, truth", "offset:rtl", "dump"},
     {"the dump's walk lost a frame", TRUTH, GOOD, NULL, NO_THUNK, GOOD, NULL, "walk of dump",
      "offset:rtl, judge:dbghelp", NULL, "offset:rtl"},
     {"the dump's walk made one up", TRUTH, GOOD, NULL, MADE_UP, GOOD, NULL, "walk of dump",

@@ -3,7 +3,7 @@
  * Each walk is repeated with one range of memory hidden: every range that the walk read, and every
  * range of the dump that holds one, whole and either half.  Up to the first frame that says that it
  * is uncertain (found by a scan or the frame pointer, or with a note), the walk must be the one
- * with all memory. */
+ * with all memory.  The same holds when the list of modules lacks one, or the end of one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +24,7 @@ struct range {
 struct holed {
     const struct unwind_process *inner;
     struct range hole;
+    struct range unlisted; /* addresses that are in no module */
     struct range reads[READS_MAX];
     uint32_t read_count;
 };
@@ -51,6 +52,8 @@ static bool read_holed(void *self, uint64_t va, void *out, size_t bytes)
 static const struct module *module_holed(void *self, uint64_t va)
 {
     const struct holed *h = self;
+    if (va >= h->unlisted.start && va < h->unlisted.end)
+        return NULL;
     return h->inner->module_at(h->inner->self, va);
 }
 
@@ -153,6 +156,32 @@ static void walk_without_each(const char *name, const struct unwind_process *pro
     arena_free(&keep);
 }
 
+/* Walks from START again and again, each time without one of the dump's modules, or its end. */
+static void walk_without_modules(const char *name, const struct dump_session *session,
+                                 const struct registers *start, enum pc_kind kind,
+                                 struct tally *tally)
+{
+    static struct holed h;
+    const struct minidump *dump = dump_minidump(session);
+    struct arena keep;
+    struct unwind_stack whole;
+    arena_init(&keep, 0);
+    h = (struct holed){.inner = dump_process(session), .hole = {1, 0}};
+    walk(&h, start, kind, &keep, &whole);
+    for (uint32_t i = 0; i < dump->module_count; i++) {
+        const struct module *m = &dump->modules[i].module;
+        const struct range cuts[] = {
+            {m->base_va, m->base_va + m->image_bytes},
+            {m->base_va + 0x1000, m->base_va + m->image_bytes},
+            {m->base_va + m->image_bytes / 2, m->base_va + m->image_bytes}};
+        for (size_t k = 0; k < COUNT_OF(cuts); k++) {
+            h.unlisted = cuts[k];
+            walk_with_hole(name, &h, h.hole, start, kind, &whole, tally);
+        }
+    }
+    arena_free(&keep);
+}
+
 static void cut_dump(const char *path, struct symbol_store *symbols, struct tally *tally)
 {
     struct arena keep;
@@ -169,9 +198,11 @@ static void cut_dump(const char *path, struct symbol_store *symbols, struct tall
         struct registers start;
         enum pc_kind kind;
         fault_clear(&fault);
-        if (dump_registers(session, dump->threads[i].id, &start, &kind, &fault) == ERR_NONE)
-            walk_without_each(path, dump_process(session), &start, kind, ranges, dump->memory_count,
-                              tally);
+        if (dump_registers(session, dump->threads[i].id, &start, &kind, &fault) != ERR_NONE)
+            continue;
+        walk_without_each(path, dump_process(session), &start, kind, ranges, dump->memory_count,
+                          tally);
+        walk_without_modules(path, session, &start, kind, tally);
     }
     dump_close(session);
     arena_free(&keep);
