@@ -103,6 +103,11 @@ static enum status list_object(struct symbol_store *store, const char *path, boo
         object.name = file->name;
         file->object = object;
         file->root = root;
+        if (root && object.kind == OBJECT_ELF && object.has_code && !object.is_code &&
+            !object.has_split)
+            return fault_set_hint(fault, ERR_UNSUPPORTED, 0, "ELF object file",
+                                  "it is not linked, so its offsets mean nothing: name the program "
+                                  "or library that it is in");
         file->image = object.is_code;
         memcpy(file->debug_id, object.debug_id, sizeof file->debug_id);
         if (object.kind == OBJECT_PE && pe_open(map->data, map->bytes, &pe, &ignored) == ERR_NONE)

@@ -124,6 +124,18 @@ class Named(e2e.Case):
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertRegex(done.stderr, r"notes\.txt.*PDB.*ELF.*Mach-O")
 
+    def test_an_object_that_is_not_linked_is_refused(self):
+        if shutil.which("gcc") is None:
+            self.skipTest("no gcc")
+        source, program = self.folder / "part.c", self.folder / "part.o"
+        source.write_text("int part(int x) { return x; }\n")
+        subprocess.run(["gcc", "-g", "-c", "-o", program, source], check=True)
+        done = self.resolve("--symbols", program, text="> s\npart.o!0x0\n")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertRegex(done.stderr, r"part\.o.*not linked")
+        # In a folder it is not meant.
+        self.assertEqual(self.resolve("--symbols", self.folder).returncode, 0)
+
     def test_a_damaged_image_is_refused(self):
         whole = self.fixture("images/i12-elf-dump_syms/basic.full").read_bytes()
         cut = self.folder / "cut"
