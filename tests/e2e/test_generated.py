@@ -14,6 +14,7 @@ import e2e  # noqa: E402
 
 VICTIMS = pathlib.Path(os.environ.get("TWINSTACK_VICTIMS", e2e.BUILD / "victims")) / "bin"
 PREFIX = os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine"))
+SYSTEM = pathlib.Path("/usr/lib/x86_64-linux-gnu/wine/x86_64-windows/ntdll.dll")
 # scenario: its frames from the top, with the names that both ways must give
 CROSSED = {
     "generated_table": ["poke", "jit!generated_call", "run_generated_table"],
@@ -58,6 +59,16 @@ class Generated(e2e.Case):
         dump = self.run_json("dump", *symbols, "--stacks", "--json", case / "dump.dmp")
         suspect = next(t for t in dump["threads"] if t["role"] == "suspect")
         return e2e.json.loads(lines[0]), {"stop": suspect["stop"], **suspect["stack"]}
+
+    def test_every_frame_from_main_to_the_thread_start_has_a_name(self):
+        """The C runtime's own ones too, and those of the system, whose folders were not named."""
+        if not SYSTEM.is_file():
+            self.skipTest("this Wine has no modules with symbols")
+        dump = self.run_json("dump", "--symbols", self.out / "symbols", "--stacks", "--json",
+                             self.out / "cases/generated_table.ob2/dump.dmp", env={"TWINSTACK_SYSTEM_SYMBOLS": "1"})
+        names = named(next(t for t in dump["threads"] if t["role"] == "suspect")["stack"]["frames"])
+        self.assertEqual(names[names.index("main"):], ["main", "__tmainCRTStartup", "mainCRTStartup", "BaseThreadInitThunk",
+                                                       "RtlUserThreadStart"])
 
     def test_both_ways_pass(self):
         self.assertEqual(self.code, 0, self.said)
