@@ -319,7 +319,10 @@ def room_of(fault):
 
 def report(faults):
     """The table of README.md: by room and level, of the newest row of each fault and level; with what is open."""
-    newest = {(r["fault"], r["level"]): r for r in known_results()}
+    newest = {}
+    for row in known_results():  # a fault's own unit test is one of the level unit
+        if row["level"] != "own" or row["noticed"]:
+            newest[row["fault"], "unit" if row["level"] == "own" else row["level"]] = {**row, "level": row["level"].replace("own", "unit")}
     found = {f["name"]: [newest[digest(f), n] for n in LEVELS if (digest(f), n) in newest] for f in faults}
     rooms = sorted({room_of(f) for f in faults})
     dates = sorted({r["date"] for rows in found.values() for r in rows})
@@ -336,8 +339,13 @@ def report(faults):
         blamed = [b for b in (is_blamed_rightly(f, found[f["name"]]) for f in mine) if b is not None]
         cells.append(f"{sum(blamed)} of {len(blamed)}" if blamed else "")
         lines.append(f"| {'`' + room + '`' if room else '**all**'} | {len(mine)} | {' | '.join(cells)} |")
-    open_ = [f"* `{f['name']}`: not noticed" for f in faults if found[f["name"]] and not any(r["noticed"] for r in found[f["name"]])]
-    open_ += [f"* `{f['name']}`: not tried" for f in faults if not found[f["name"]]]
+    open_ = []
+    for fault in faults:
+        if not any(r["noticed"] for r in found[fault["name"]]):
+            asked = [r["level"] for r in found[fault["name"]]]
+            left = [n for n in LEVELS if n not in asked]
+            open_.append(f"* `{fault['name']}`: " + (f"not noticed by {', '.join(asked)}" if asked else "")
+                         + ("; " if asked and left else "") + (f"{', '.join(left)} not asked" if left else ""))
     for fault in faults:
         if is_blamed_rightly(fault, found[fault["name"]]) is False:
             said = collections.Counter()
