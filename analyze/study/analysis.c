@@ -47,11 +47,12 @@ static bool names_other_image(const struct crash_case *crash, const struct recor
     return false;
 }
 
-/* True when the stack begins at VA; or further out is a frame at VA: a .NET runtime raises a fault
- * of managed code a second time, with the address of the first. */
-static bool is_on_stack(const struct record_stack *stack, uint64_t va)
+/* True when the stack begins at VA; or VA is a frame further out, in managed code: a .NET runtime
+ * raises a fault of such code a second time, with the address of the first. */
+static bool is_on_stack(const struct record *record, const struct record_stack *stack, uint64_t va)
 {
-    for (uint32_t i = 0; i < stack->frame_count; i++)
+    const uint32_t count = record_method_at(record, va) != NULL ? stack->frame_count : 1;
+    for (uint32_t i = 0; i < count; i++)
         if (stack->frames[i].pc_va == va)
             return true;
     return false;
@@ -72,7 +73,7 @@ static const char *fault_of(const struct record *record, const struct record_tim
     /* A reporter that leaves a stack as text states no exception. */
     if (record->kind == RECORD_KIND_CRASH && record->exception_code != 0 && first != NULL &&
         first->walker == RECORD_WALKER_RTL && first->state == RECORD_STATE_OK &&
-        first->frame_count > 0 && !is_on_stack(first, record->exception_va))
+        first->frame_count > 0 && !is_on_stack(record, first, record->exception_va))
         return "the record's exception address is not where its stack begins";
     return NULL;
 }
