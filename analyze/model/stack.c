@@ -173,9 +173,8 @@ void frame_write_json(struct json *j, const struct frame *frame)
     json_object_end(j);
 }
 
-void stack_write_json(struct json *j, const struct stack *stack)
+void stack_write_members(struct json *j, const struct stack *stack)
 {
-    json_object(j);
     json_key_uint(j, "schema_version", 1);
     json_key_string(j, "label", stack->label);
     json_key(j, "frames");
@@ -183,5 +182,11 @@ void stack_write_json(struct json *j, const struct stack *stack)
     for (uint32_t i = 0; i < stack->frame_count; i++)
         frame_write_json(j, &stack->frames[i]);
     json_array_end(j);
+}
+
+void stack_write_json(struct json *j, const struct stack *stack)
+{
+    json_object(j);
+    stack_write_members(j, stack);
     json_object_end(j);
 }

@@ -176,5 +176,7 @@ const char *stack_state_name(enum stack_state state);  /* "ok", "not_applicable"
  * {schema_version, label, frames: [...]}.  Stable order; unknown is null. */
 void frame_write_json(struct json *j, const struct frame *frame);
 void stack_write_json(struct json *j, const struct stack *stack);
+/* The members of that object, for a caller that adds more. */
+void stack_write_members(struct json *j, const struct stack *stack);
 
 #endif

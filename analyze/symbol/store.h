@@ -109,6 +109,14 @@ bool symbol_is_system_module(const char *name);
  * SYMBOLS_NONE or SYMBOLS_MISMATCH, and the note of each frame says why. */
 struct symbol_module *symbol_store_module(struct symbol_store *store, const struct module *module);
 
+/* What the files of a module say about its image. */
+struct symbol_image {
+    bool has_base;                  /* the image itself was found */
+    uint64_t preferred_base_va;     /* where it was linked to be loaded */
+    const char *code_id, *debug_id; /* as in model/module.h; "": not known */
+};
+void symbol_image_of(const struct symbol_module *sources, struct symbol_image *out);
+
 /* One logical frame of an address. */
 struct symbol_frame {
     const char *function; /* NULL: unknown */

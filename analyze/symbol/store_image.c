@@ -24,6 +24,31 @@ uint64_t store_image_companions(const struct symbol_store *store, const struct s
     return hash;
 }
 
+void symbol_image_of(const struct symbol_module *sources, struct symbol_image *out)
+{
+    const struct store_image *image = sources->image;
+    *out = (struct symbol_image){.code_id = "", .debug_id = ""};
+
+    if (sources->pdb != NULL)
+        out->debug_id = sources->pdb->debug_id;
+    else if (sources->breakpad != NULL)
+        out->debug_id = sources->breakpad->file.debug_id;
+    if (image == NULL)
+        return;
+    out->code_id = image->code_id;
+    if (out->debug_id[0] == '\0')
+        out->debug_id = image->debug_id;
+    out->has_base = true;
+    if (image->file.kind == OBJECT_PE)
+        out->preferred_base_va = image->file.as.pe.preferred_base_va;
+    else if (image->file.kind == OBJECT_ELF)
+        out->preferred_base_va = image->file.as.elf.base_va;
+    else if (image->file.kind == OBJECT_MACHO)
+        out->preferred_base_va = image->file.as.macho.base_va;
+    else
+        out->has_base = false;
+}
+
 bool store_image_open_names(const struct symbol_store *store, struct store_image *image)
 {
     struct fault fault = FAULT_INIT;

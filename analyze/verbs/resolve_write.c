@@ -357,6 +357,88 @@ void resolve_write_text_fault(struct text_out *out, const struct stack_item *ite
     text_put(out, "\n", 1);
 }
 
+/* An image at an address, and the first frame in it. */
+struct loaded {
+    const struct module *module;
+    uint64_t base_va;
+    uint32_t frame;
+};
+
+static int compare_images(const void *left, const void *right)
+{
+    const struct loaded *a = left, *b = right;
+    if (a->module != b->module)
+        return (uintptr_t)a->module < (uintptr_t)b->module ? -1 : 1;
+    return a->base_va < b->base_va ? -1 : a->base_va > b->base_va;
+}
+
+static int compare_frames(const void *left, const void *right)
+{
+    const struct loaded *a = left, *b = right;
+    return a->frame < b->frame ? -1 : a->frame > b->frame;
+}
+
+/* The images that STACK's frames lie in, each once, in the order of the frames. */
+static uint32_t list_loaded(const struct stack *stack, struct loaded *out)
+{
+    uint32_t count = 0, kept = 0;
+    for (uint32_t i = 0; i < stack->frame_count; i++) {
+        const struct frame *frame = &stack->frames[i];
+        if (frame->module != NULL && frame->pc_va != 0 && frame->inline_depth == 0)
+            out[count++] = (struct loaded){frame->module, frame->pc_va - frame->offset, i};
+    }
+    array_sort(out, count, sizeof *out, compare_images);
+    for (uint32_t i = 0; i < count; i++)
+        if (i == 0 || compare_images(&out[i - 1], &out[i]) != 0)
+            out[kept++] = out[i];
+    array_sort(out, kept, sizeof *out, compare_frames);
+    return kept;
+}
+
+static void key_identity(struct json *j, const char *key, const char *stated, const char *found)
+{
+    const char *id = stated[0] != '\0' ? stated : found;
+    json_key_string(j, key, id[0] != '\0' ? id : NULL);
+}
+
+static void write_loaded(struct json *j, const struct loaded *loaded, struct symbol_store *store)
+{
+    const struct module *module = loaded->module;
+    struct symbol_image image;
+    symbol_image_of(symbol_store_module(store, module), &image);
+    const bool below = loaded->base_va < image.preferred_base_va;
+    char slide[24];
+
+    json_object(j);
+    json_key_string(j, "name", module->name);
+    key_identity(j, "code_id", module->code_id, image.code_id);
+    key_identity(j, "debug_id", module->debug_id, image.debug_id);
+    json_key_string(j, "build_id", module->build_id);
+    json_key_hex(j, "base", loaded->base_va);
+    (void)snprintf(slide, sizeof slide, "%s0x%" PRIx64, below ? "-" : "",
+                   below ? image.preferred_base_va - loaded->base_va
+                         : loaded->base_va - image.preferred_base_va);
+    json_key_string(j, "slide", image.has_base ? slide : NULL);
+    json_object_end(j);
+}
+
+bool resolve_write_loaded(struct json *j, const struct stack *stack, struct symbol_store *store,
+                          struct arena *scratch)
+{
+    struct loaded *list = ARENA_ARRAY(scratch, (size_t)stack->frame_count + 1, struct loaded);
+    const uint32_t count = list != NULL ? list_loaded(stack, list) : 0;
+
+    json_object(j);
+    stack_write_members(j, stack);
+    json_key(j, "modules");
+    json_array(j);
+    for (uint32_t i = 0; i < count; i++)
+        write_loaded(j, &list[i], store);
+    json_array_end(j);
+    json_object_end(j);
+    return list != NULL;
+}
+
 static void put_piece(void *to, const char *text, size_t bytes)
 {
     text_put(to, text, bytes);

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "model/stack.h"
 #include "symbol/stack_input.h"
+#include "symbol/store.h"
 
 enum resolve_format {
     RESOLVE_TEXT,
@@ -45,6 +46,17 @@ void text_free(struct text_out *out);
  * codes. Names and paths come from files and are cleaned of control characters. */
 void resolve_write_text(struct text_out *out, const struct stack *stack, bool goes_on, bool colour);
 void resolve_write_text_fault(struct text_out *out, const struct stack_item *item, bool colour);
+
+/* One stack whose input had addresses: stack_write_json()'s object, and in it
+ *
+ *     modules: [{name, code_id, debug_id, build_id, base, slide}]
+ *
+ * with the images that its frames lie in, in the order of the frames. A code_id or debug_id that
+ * the input does not state is that of the file that answered; build_id is only what it states.
+ * `slide` is how far from its preferred base the image was loaded, with a sign; null where no image
+ * was found. False: out of memory. */
+bool resolve_write_loaded(struct json *j, const struct stack *stack, struct symbol_store *store,
+                          struct arena *scratch);
 
 /* One stack as a line of a flame graph: outermost first, ';' between, and the count 1. */
 void resolve_write_folded(struct text_out *out, const struct stack *stack);

@@ -79,6 +79,9 @@ static void write_item(struct resolver *r, struct batch *batch, uint32_t i)
     case RESOLVE_NDJSON:
         if (faulty)
             stack_item_write_error(j, item);
+        else if (r->addresses)
+            j->failed =
+                !resolve_write_loaded(j, &batch->resolved[i], r->store, &batch->keep) || j->failed;
         else
             stack_write_json(j, &batch->resolved[i]);
         if (r->format == RESOLVE_NDJSON)

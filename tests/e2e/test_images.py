@@ -57,6 +57,9 @@ class Images(e2e.Case):
                         self.assertEqual([bare(f["function"]) for f in got], [bare(f["function"]) for f in want], row)
 
 
+OTHER = "00112233445566778899AABBCCDDEEFF0"
+
+
 class Addresses(e2e.Case):
     MAP = ("# module main - CF441AF5-BB7E-3567-8D44-451D69214D92 0x102f04000 0x8000\n"
            "# module libother.dylib - - 0x102f0c000 0x1000\n")
@@ -86,6 +89,24 @@ class Addresses(e2e.Case):
         frames = self.resolve(self.MAP + "0x102f077e6\n0x102f077e6\n", "main")[0]["frames"]
         self.assertLessEqual({f["symbols"] for f in frames}, {"symtab", "nearest"})
         self.assertEqual([f["offset"] for f in frames], ["0x37e6", "0x37e6"])
+
+    def test_json_says_where_each_image_was(self):
+        text = ("# module main - CF441AF5-BB7E-3567-8D44-451D69214D92 0x{:x} 0x8000\n"
+                f"# module libother.dylib - {OTHER} 0x102f0c000 0x1000\n" "0x{:x}\n0x102f0c010\n0x{:x}\n0x10\n")
+        other = {"name": "libother.dylib", "code_id": None, "debug_id": OTHER, "build_id": None, "base": "0x102f0c000",
+                 "slide": None}
+        main = {"name": "main", "code_id": None, "build_id": None}
+        known = "CF441AF5BB7E35678D44451D69214D920"
+        for base, slide, files in ((0x102f04000, "0x2f04000", ["main"]), (0xff000000, "-0x1000000", ["main"]),
+                                   (0x100000000, "0x0", ["main"]), (0x102f04000, None, [])):
+            with self.subTest(base=base, files=files):
+                stack, = self.resolve(text.format(base, base + 0x37e6, base + 0x37f0), *files)
+                self.assertEqual(stack["modules"], [
+                    main | {"debug_id": known, "base": hex(base), "slide": slide}, other])
+        stack, = self.resolve(text.replace("CF441AF5-BB7E-3567-8D44-451D69214D92", "-")
+                              .format(0x102f04000, 0x102f077e6, 0x102f077f0), "main")
+        self.assertEqual(stack["modules"][0]["debug_id"], known)  # of the file that answered
+        self.assertEqual(self.resolve("?!0x10\n")[0]["modules"], [])
 
     def test_addresses_outside_of_the_map(self):
         frames = self.resolve(self.MAP + "0x102f03fff\n?!0x102f0bfff\n0x102f0c000\n0x102f0d000\n")[0]["frames"]
