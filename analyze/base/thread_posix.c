@@ -117,12 +117,12 @@ uint32_t thread_processors(void)
 
 uint32_t thread_overload(void)
 {
-    enum { OVERLOAD_MAX = 16 };
+    static const double most = 16;
     double load = 0;
     if (getloadavg(&load, 1) != 1)
         return 1;
     const double each = load / thread_processors() + 0.5;
-    return each < 1 ? 1 : each > OVERLOAD_MAX ? OVERLOAD_MAX : (uint32_t)each;
+    return each < 1 ? 1 : (uint32_t)(each > most ? most : each);
 }
 
 void thread_sleep_ms(uint32_t ms)

@@ -48,7 +48,6 @@ enum statement {
     ADD_TOTAL,
     ADD_SIGNATURE,
     ADD_TALLY,
-    FORGET,
     READ_ALL,
     READ_HOURS,
     READ_TOP,
@@ -69,7 +68,6 @@ static const char *const texts[STATEMENTS] = {
         " first_seen = min(first_seen, ?2) RETURNING id",
     [ADD_TALLY] = "INSERT INTO tally VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET"
                   " count = count + ?4, error = error + ?5",
-    [FORGET] = "DELETE FROM report WHERE day < ?1",
     [READ_ALL] = "SELECT coalesce(sum(stacks), 0), coalesce(sum(bad), 0),"
                  " coalesce(sum(reports), 0), min(hour), max(hour),"
                  " (SELECT count(*) FROM signature) FROM total WHERE ?1 IS NULL OR version = ?1",
@@ -277,13 +275,6 @@ enum status totals_add(struct totals *totals, const struct partial *partial, boo
     for (uint32_t i = 0; fault->code == ERR_NONE && i < partial->count; i++)
         (void)add_row(totals, partial, &partial->rows[i], fault);
     return fault->code;
-}
-
-enum status totals_forget(struct totals *totals, const char *day, struct fault *fault)
-{
-    sqlite3_stmt *statement = start(totals, FORGET);
-    bind(statement, 1, day);
-    return finish(totals, statement, fault);
 }
 
 /* ---- reading -------------------------------------------------------------------------- */

@@ -26,9 +26,6 @@ enum status totals_end(struct totals *totals, struct fault *fault);
 enum status totals_add(struct totals *totals, const struct partial *partial, bool *is_new,
                        struct fault *fault);
 
-/* Forgets ids of reports that were received before DAY (YYYY-MM-DD). */
-enum status totals_forget(struct totals *totals, const char *day, struct fault *fault);
-
 struct totals_query {
     const char *version;  /* NULL: all */
     const char *baseline; /* a day: "new" is what was first seen on it or later; NULL: none */
