@@ -1,6 +1,5 @@
-// The API without a browser: the description compared with the routes both ways, safety,
-// tags, live streams, the offline page's data, and how fast views are on large databases
-// (so it runs alone).
+// Tests the API without a browser: the description against the routes in both directions, safety, ETags,
+// live streams, the data of the offline page, and the speed of views on large databases (so it runs alone).
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -515,8 +514,7 @@ test('views_of_large_databases_take_under_300_ms', async () => {
     let took = Infinity;
     let answer;
     for (let i = 0; i < 3; i++) {
-      // the minimum, so that other load on the machine does not count;
-      // never a cached answer
+      // The minimum leaves out other load on the machine.  Each address is new, so no answer is cached.
       const start = performance.now();
       answer = await fetch(`${large.base}${path}${path.includes('?') ? '&' : '?'}${'&'.repeat(i)}`);
       await answer.text();

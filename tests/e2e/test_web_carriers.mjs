@@ -1,5 +1,5 @@
-// One interface, three carriers: live, in one offline file, and from a published read-only
-// database, the pages show the same at the same addresses.
+// The pages have three carriers: a live server, one offline file, and a published read-only database.
+// All three must show the same at the same addresses.
 import {
   axeSource,
   axeTags,
@@ -44,7 +44,7 @@ const file = write(RUNS, 'offline.html');
 const hostile = encodeURIComponent("<script>document.title='owned'</script>");
 const caseAt = `/runs/${RUNS}/mismatches/inline_chain.ob2`;
 
-// Every page, and the parameters of its address.
+// Every page, with the parameters of its address.
 const views = [
   '/',
   '/runs',
@@ -88,7 +88,7 @@ const views = [
   '/about',
 ];
 
-// The content of MAIN with the targets of its links, without the parts that only one carrier shows.
+// Returns the text, link targets and field values of MAIN, without the parts that only one carrier shows.
 const read = (page) =>
   page.evaluate(() => {
     const main = /** @type {HTMLElement} */ (document.querySelector('main').cloneNode(true));
@@ -101,7 +101,7 @@ const read = (page) =>
     const state = [...fields].map((field) => `${field.value}${field.checked ? '!' : ''}`);
     return { text: main.textContent.replace(/\s+/g, ' '), links, state };
   });
-// Waits until all requests are answered and nothing has moved for a while.
+// Waits until all requests are answered and two reads in a row return the same, then returns that.
 const shown = async (page) => {
   let old = null;
   await holds(async () => {
@@ -119,7 +119,7 @@ const outside = (page) =>
     (asked) => /^(file|data|blob):/.test(asked.url()) || page.complaints.push(`asked for ${asked.url()}`),
   );
 
-// The live server's page at each address is read only once.
+// Reads each address of the live server only once.
 const wanted = new Map();
 let reader = null;
 async function want(view) {
@@ -136,8 +136,8 @@ test('a_file_shows_what_the_server_shows', async () => {
   const page = await openPage(chromium, file);
   outside(page);
   for (const [i, view] of views.entries()) {
-    if (i % 4 === 0) await page.goto('about:blank'); // so that it is opened by its address, as from
-    // a link in a mail
+    // After a blank page, the browser opens the address like a link in an email.
+    if (i % 4 === 0) await page.goto('about:blank');
     await page.goto(`${file}#${view}`);
     const got = { ...(await shown(page)), title: await page.title() };
     check(!(await page.locator('.state.bad').count()), `${view}: ${got.text}`);
@@ -214,7 +214,7 @@ test('links_inside_a_file_lead_to_what_it_holds', async () => {
     await settled(page);
     const bad = await page.locator('.state.bad').allTextContents();
     const other = /^#\/runs\/(\d+)/.exec(to)?.[1];
-    // Another run has no page of cases here; the page says so and what to do.
+    // The file does not hold the cases of other runs.  The page must say so and name the command to run.
     check(bad.length === 0 || (other && other !== String(RUNS)), `${to}: ${bad}`);
     for (const said of bad) check(said.includes(`twinstack report ${other} --html`), `${to}: ${said}`);
     there += bad.length === 0 ? 1 : 0;
@@ -460,7 +460,7 @@ test('a_file_prints_whole_with_its_address_and_date', async () => {
   }
 });
 
-// With more cases and runs than it can hold, it takes little time and space.
+// Even if a database has more cases and runs than the file can hold, the file is small and written quickly.
 test('a_file_of_a_large_run_stays_bounded', async () => {
   const large = seed('large.db', 220, 4, 2400);
   const start = performance.now();

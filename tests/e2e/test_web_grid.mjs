@@ -1,5 +1,5 @@
-// The grid of a run, in a real browser: the whole run of 10,000 cases at once, what stays in view, filters,
-// folds, density, narrow windows, and how fast lines come into view.
+// Tests the grid of a run in a real browser: a whole run of 10,000 cases, what stays in view, filters,
+// folds, density, narrow windows, and how fast rows appear after a scroll.
 import {
   becomes,
   browser,
@@ -34,7 +34,7 @@ async function open(url, options) {
   await page.waitForSelector('.gridbox, .state');
   return page;
 }
-// Lines, not empty space, fill the grid from top to bottom.
+// True if rows fill the grid from top to bottom, with no empty space.
 const inView = (page) =>
   page.evaluate(() => {
     const box = (part) => part.getBoundingClientRect();
@@ -139,7 +139,7 @@ test('lines_scroll_into_view_within_100_ms', async () => {
     };
     const times = [];
     for (let i = 1; i <= 10; i++) {
-      let least = Infinity; // of eight, so that other load on the machine does not count
+      let least = Infinity; // the minimum of eight leaves out other load on the machine
       for (let again = 0; again < 8; again++) {
         box.scrollTop = 0;
         for (let wait = 0; wait < 4; wait++) await frame();
@@ -257,7 +257,7 @@ test('density_narrow_windows_and_large_text', async () => {
   const rows = /** @type {[string, {width: number, height: number}, number][]} */ ([
     ['wide', { width: 1360, height: 860 }, 34],
     ['narrow', { width: 390, height: 844 }, 34],
-    ['twice_as_large', { width: 680, height: 430 }, 34], // what a window of 1360 x 860 is at 200 %
+    ['twice_as_large', { width: 680, height: 430 }, 34], // a window of 1360 x 860 at 200 % zoom
   ]);
   for (const [name, viewport, height] of rows) {
     for (const colorScheme of ['light', 'dark']) {

@@ -1,5 +1,5 @@
-// Many hostile requests; afterwards the same process still answers. The requests are generated from
-// a fixed seed, so that a failure can be repeated.
+// Sends many hostile requests and checks that the same process still answers afterwards.  The seed of the
+// requests is fixed, so that a failure can be reproduced.
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { check, root, runAll, same, scratch, seed, serve, test } from './web/world.mjs';
@@ -17,7 +17,7 @@ const server = await serve(
 const { hostname, port } = new URL(server.base);
 const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
 
-// One request; its status, or 0 when the server closed the connection.
+// Sends one request and returns its status, or 0 if the server closed the connection.
 const ask = (method, path, headers, body) =>
   new Promise((done) => {
     let asked;

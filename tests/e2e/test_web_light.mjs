@@ -1,5 +1,5 @@
-// How much a first view weighs and how soon it shows, on a run of 10,000 cases, and that memory stays
-// flat under mixed addresses. It measures, so it runs alone.
+// Measures the bytes of a first view and the time until it shows, on a run of 10,000 cases.  Checks that
+// memory stays flat under mixed addresses.  It measures, so it runs alone.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -51,7 +51,7 @@ test('assets_come_as_brotli_gzip_or_plain', async () => {
   check(br.body.length < gzip.body.length && gzip.body.length < plain.body.length / 2, 'each smaller');
 });
 
-// A page that is opened with an empty cache: the bytes on the wire, and when its largest part shows.
+// Opens a page with an empty cache.  Returns the bytes on the wire and the time of its largest paint.
 async function firstView(url) {
   const page = await openPage(chromium, 'about:blank');
   const wire = await page.context().newCDPSession(page);
@@ -95,13 +95,13 @@ for (const [name, path] of [
   test(`first_view_of_${name}_is_light_and_soon`, async () => {
     const url = server.base + path.replace('/overview', `/?run=${big}`);
     const views = [];
-    // The minimum of a few, so that other load on the machine does not count.
+    // The minimum of up to five views leaves out other load on the machine.
     while (views.length < 5 && !(views.at(-1)?.lcp <= LCP_MS)) views.push(await firstView(url));
     const { total, rows } = views[0];
     const lcp = Math.min(...views.map((view) => view.lcp));
     console.log(`     ${(total / 1024).toFixed(0)} KB, LCP ${lcp.toFixed(0)} ms  ${path}`);
     check(total <= FIRST_VIEW_BYTES, `${total} bytes:\n${rows.join('\n')}`);
-    // A time is judged where the machine is quiet on purpose: in a soak.
+    // Only a soak runs on a machine that is kept quiet, so only a soak checks the time.
     if (process.env.TWINSTACK_SOAK_SECONDS) check(lcp <= LCP_MS * slowness, `LCP ${lcp} ms`);
   });
 
@@ -114,20 +114,20 @@ test('a_page_asks_for_its_data_once', async () => {
     const asked = [];
     const said = [];
     page.on('console', (message) => said.push(message.text()));
-    // A page without a stream polls the list of runs; that is no second fetch of its data.
+    // A page without a live stream polls the list of runs; that does not count as a second request.
     const data = /\/api\/v1\/(?!events|runs\?limit=10$)/;
     page.on('request', (request) => data.test(request.url()) && asked.push(new URL(request.url()).pathname));
     await page.goto(server.base + path);
     await settled(page);
-    await page.waitForSelector('.live-live, .live-polling'); // pages of other tests may occupy all
-    // streams
+    // The page polls if pages of other tests occupy all live streams.
+    await page.waitForSelector('.live-live, .live-polling');
     await page.waitForTimeout(700); // the stream's first event comes after the data
     same(
       asked.filter((one, i) => asked.indexOf(one) !== i),
       [],
       `${path}: asked twice`,
     );
-    // What the page names for the browser to fetch is what its script then asks for.
+    // The script must request exactly what the page preloads.
     const links = page.locator('link[rel=preload]');
     same((await links.count()) > 0, paths.includes(path), `${path}: fetched beside the script`);
     const served = await links.evaluateAll((all) =>
@@ -146,8 +146,8 @@ test('a_page_asks_for_its_data_once', async () => {
   }
 });
 
-// Resident memory after SECONDS of mixed addresses, each asked for once: what is cached is bounded.
-// `./run soak` gives more seconds.
+// The caches are bounded: resident memory must not grow while clients request mixed addresses for SECONDS.
+// `./run soak` sets a longer time.
 test('memory_stays_flat_under_mixed_addresses', async () => {
   const seconds = Math.max(5, Number(process.env.TWINSTACK_SOAK_SECONDS ?? 20)); // enough samples
   const resident = () =>

@@ -1,5 +1,5 @@
-// A run while it goes: `twinstack run` over a replacement for Wine that leaves the files of a sealed case
-// and waits where the test says, so that each moment of a run can be looked at.
+// Tests the pages during a run.  `twinstack run` starts a replacement for Wine, which leaves the files of a
+// sealed case and waits where the test says, so that the test can check each moment of a run.
 import { spawn } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ const held = join(root, 'corpus/cases/null_write.ob2');
 const folder = scratch('live');
 const db = join(folder, 'runs.db');
 
-// `go-NAME` lets scenario NAME end; the third has a truth that no engine meets.
+// The file `go-NAME` lets scenario NAME end.  The truth of the third scenario matches no engine.
 const WINE = `#!/usr/bin/env python3
 import json, pathlib, shutil, sys, time
 here = pathlib.Path(sys.argv[0]).parent

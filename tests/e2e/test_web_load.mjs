@@ -1,5 +1,5 @@
-// Load on loopback, limited in time; runs alone because it measures. A case page's document, a
-// cached asset, a slow reader, and 500 idle connections that must not stop others.
+// Puts load on loopback for a limited time; runs alone because it measures.  Covers the document of a case
+// page, a cached asset, and slow readers and 500 idle connections, which must not stop other requests.
 import { execFileSync } from 'node:child_process';
 import { get } from 'node:http';
 import { connect } from 'node:net';
@@ -48,9 +48,8 @@ test('500_idle_connections_stop_nobody', async () => {
     );
   }
   const sockets = await Promise.all(idle);
-  sockets.forEach((socket, i) => i % 2 && socket.write('GET / HTTP/1.1\r\nHost: ')); // half of them
-  // send half a
-  // request
+  // Half of the connections send half a request.
+  sockets.forEach((socket, i) => i % 2 && socket.write('GET / HTTP/1.1\r\nHost: '));
   const start = performance.now();
   for (let i = 0; i < 20; i++)
     same((await fetch(`${server.base}/api/v1/runs`)).status, 200, 'a request beside them');
@@ -59,7 +58,7 @@ test('500_idle_connections_stop_nobody', async () => {
   check(took < 2000 * slowness, `20 requests took ${took.toFixed(0)} ms`);
 });
 
-// fetch() may send its request on a connection that it kept, just when the server closes that as idle.
+// fetch() may reuse a connection just when the server closes it as idle, so open a new one.
 const statusOnFreshConnection = (path) =>
   new Promise((done, failed) =>
     get(server.base + path, { agent: false }, (answer) => {
@@ -99,7 +98,7 @@ test('a_slow_reader_stops_nobody', async () => {
   for (let i = 0; i < 20; i++) {
     const socket = connect(Number(port), hostname);
     socket.on('error', () => {});
-    socket.pause(); // requests much and reads nothing
+    socket.pause(); // sends many requests and reads no answer
     for (let n = 0; n < 40; n++)
       socket.write(`GET /api/v1/timing HTTP/1.1\r\nHost: ${hostname}:${port}\r\n\r\n`);
     readers.push(socket);

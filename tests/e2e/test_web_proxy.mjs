@@ -1,5 +1,5 @@
-// Through a reverse proxy (nginx: TLS, another name and port, a path prefix), with the token;
-// and writers that come at once.
+// Tests the server through a reverse proxy (nginx: TLS, another name and port, a path prefix), with the
+// token, and tests concurrent writers.
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -36,7 +36,7 @@ const freePort = () =>
     });
   });
 
-let started; // one serves all tests
+let started; // one proxy serves all tests
 const startProxy = () => (started ??= beginProxy());
 
 async function beginProxy() {
@@ -142,11 +142,11 @@ test('all_pages_work_below_a_prefix', async () => {
   const to = await page.locator('.rail li a').evaluateAll((links) => links.map((link) => link.href));
   check(to.length > 10 && to.every((link) => link.startsWith(`${below}/`)), `the rail: ${to}`);
   for (const link of to) {
-    await page.click(`.rail li a[href="${new URL(link).pathname}"]`); // without a new document
+    await page.click(`.rail li a[href="${new URL(link).pathname}"]`); // within the same document
     await page.waitForURL((url) => url.pathname.startsWith(new URL(link).pathname));
     await settled(page);
     const [title] = await page.locator('main h1').allTextContents();
-    await page.goto(link); // and with one
+    await page.goto(link); // in a new document
     await settled(page);
     same(await page.locator('main h1').first().textContent(), title, link);
   }
@@ -206,7 +206,7 @@ test('writers_at_once_lose_nothing', async () => {
   same([...new Set(answers.map((answer) => answer.status))], [200], 'all were written');
   same((await get('known')).items.length, failing.length, 'no acceptance is lost');
   check(runs.includes((await get('runs?limit=1')).baseline), 'one of the baselines holds');
-  twinstack('db', 'publish', '--db', db, scratch('after.db')); // reads the whole file
+  twinstack('db', 'publish', '--db', db, scratch('after.db')); // reads the whole database
 });
 
 await runAll();

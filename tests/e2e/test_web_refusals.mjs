@@ -1,5 +1,5 @@
-// What the server refuses: other sites' pages and names, writes without the token, requests that are
-// no HTTP or too large; and the headers of each answer.
+// Tests what the server refuses: pages and names of other sites, writes without the token, and requests
+// that are not HTTP or are too large.  Also checks the headers of each answer.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -72,7 +72,7 @@ test('foreign_names_methods_and_pages_are_refused', async () => {
   same((await raw('/', { method: 'HEAD' })).text, '', 'HEAD has no body');
 });
 
-// What is sent, and which answer is expected.
+// Name, bytes to send, expected answer.
 /** @type {(host: string) => [string, string, RegExp][]} */
 const oddRequests = (host) => [
   ['huge header', `GET / HTTP/1.1\r\n${host}\r\nX: ${'a'.repeat(40000)}\r\n\r\n`, /^(HTTP\/1\.[01] 4\d\d|$)/],
@@ -319,7 +319,7 @@ test('errors_are_problem_documents_for_clients_that_accept_them', async () => {
     same((await get('/nope', { Accept: other })).headers.get('content-type'), 'application/json', other);
 });
 
-// A disk of 4 MB that is full: as root a real one, elsewhere a limit on the size of files.
+// A full disk: as root a real one of 4 MB, otherwise a limit on the size of files.
 test('a_full_disk_is_said_and_loses_nothing', async () => {
   const disk = scratch('disk');
   mkdirSync(disk);
@@ -330,7 +330,7 @@ test('a_full_disk_is_said_and_loses_nothing', async () => {
     const file = join(disk, 'runs.db');
     const knownFile = join(disk, 'known.txt');
     copyFileSync(seed('small.db', 2, 24, 0), file);
-    const accepted = `# ${'accepted '.repeat(7276)}\n`; // nearly all that the limit allows
+    const accepted = `# ${'accepted '.repeat(7276)}\n`; // nearly as long as the limit allows
     writeFileSync(knownFile, accepted);
     const words = ['--db', file, '--allow-write', '--known', knownFile];
     const full = mounted
@@ -364,7 +364,7 @@ test('a_full_disk_is_said_and_loses_nothing', async () => {
       expires: '2031-01-01',
     };
     problem('an acceptance', 'full', await post('POST', '/api/v1/known', JSON.stringify(acceptance)));
-    // SQLite still has room in the log that it made before; what it says to have written, it has.
+    // SQLite may still have room in its existing log.  A write that it reports must really be stored.
     for (let run = 1, written = 200; mounted && written === 200; run = 3 - run) {
       const answered = await post('PUT', '/api/v1/baseline', JSON.stringify({ run }));
       [written] = answered;

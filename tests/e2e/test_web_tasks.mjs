@@ -1,5 +1,5 @@
-// What a first-time visitor does on these pages: five tasks, each by clicks and taps alone
-// from the first page, counted and timed, in a wide window, a dark one, and on a phone; and on paper.
+// Tests five tasks of a first-time visitor, in a wide window, a dark one, and on a phone.  Each starts at the
+// first page and uses only clicks and taps, which are counted and timed.  Also makes printed pages.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -31,7 +31,7 @@ const kinds = [
 ];
 const table = [];
 
-// A visitor: every press is counted, and so is every field that is filled or chosen.
+// Acts as a visitor.  Counts each press, and each field that is filled or selected.
 function visitor(page, touch) {
   const use = async (target) => {
     page.presses++;
@@ -53,7 +53,7 @@ function visitor(page, touch) {
   };
 }
 
-// Name, most presses, what is done (it ends when the answer is seen).
+// Name, maximum number of presses, actions (they end when the page shows the answer).
 /** @type {[string, number, (page: any, visit: any, base: string) => Promise<void>][]} */
 const tasks = [
   [
@@ -107,7 +107,7 @@ const tasks = [
     async (page, visit) => {
       await visit.open('Resolve');
       await page.waitForSelector('.dropzone');
-      await visit.press(page.locator('.dropzone')); // where a file is dropped, or chosen by a press
+      await visit.press(page.locator('.dropzone')); // accepts a dropped file; a press opens the file chooser
       const bytes = readFileSync(join(held, 'dump.dmp'));
       await page.locator('input[type=file]').setInputFiles({
         name: 'dump.dmp',

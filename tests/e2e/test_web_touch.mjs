@@ -1,4 +1,4 @@
-// Mouse and touch reach what keys reach: links, steps, downloads, acceptances, sources.
+// Mouse and touch must reach everything that keys reach: links, steps, downloads, acceptances, sources.
 import {
   becomes,
   browser,
@@ -19,7 +19,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const chromium = await browser();
-// Every case has the same folder, with a dump.
+// All cases share one folder, which has a dump.
 const kept = join(root, 'corpus/cases/inline_chain.ob2');
 process.env.SEED_FOLDER = kept;
 const db = seed('touched.db', 30, 24, 0);

@@ -1,4 +1,4 @@
-// Figures over runs: the document of the trend page, and what Compare says in a sentence.
+// Tests figures over many runs: the document of the trend page, and the summary sentence of Compare.
 import {
   Ajv,
   becomes,

@@ -1,5 +1,5 @@
-// twinstack.exe serves under Wine, and its pages show in Chromium what those of the Linux program show;
-// one at a time.
+// Runs the server of twinstack.exe under Wine.  In Chromium, its pages must show the same as those of the
+// Linux program; one at a time.
 import {
   browser,
   build,
@@ -49,7 +49,7 @@ async function started() {
   return servers;
 }
 
-// What MAIN of PAGE says at VIEW of the server at BASE, without its address.
+// Returns the text of MAIN at VIEW of the server at BASE, without the parts that differ between carriers.
 async function shown(page, base, view) {
   await page.goto(base + view);
   await settled(page);

@@ -1,4 +1,4 @@
-// What tests add to the pages: axe-core, as a script.
+// Tests add axe-core to the pages, as a script.
 interface Window {
   axe: { run(context: Document, options: object): Promise<{ violations: Violation[] }> };
 }

@@ -13,7 +13,7 @@ const program = () => process.env.TWINSTACK_PROGRAM ?? join(build, 'bin/twinstac
 const load = createRequire(join(root, 'dashboard/web/node_modules/x.js'));
 const shots = join(build, 'screenshots');
 export const slowness = Number(process.env.TWINSTACK_TEST_SLOWNESS ?? 1);
-// How much slower than this machine each page computes: what depends on speed fails here.
+// Slows the processor of each page down by this factor, so that tests that depend on speed fail.
 const throttle = Number(process.env.TWINSTACK_TEST_THROTTLE ?? 1);
 const PATIENCE_MS = 30e3 * slowness * throttle;
 mkdirSync(shots, { recursive: true });
@@ -26,7 +26,7 @@ process.on('exit', () => {
 });
 export const scratch = (name) => join(folder, name);
 
-// As seed_store says; MORE: 'wide'.
+// The arguments are those of seed_store; MORE may be 'wide'.
 export function seed(name, runs, cases, big, ...more) {
   const file = scratch(name);
   execFileSync(join(build, 'tests/seed_store'), [file, runs, cases, big, ...more].map(String));
@@ -35,8 +35,8 @@ export function seed(name, runs, cases, big, ...more) {
 
 export const twinstack = (...words) => execFileSync(program(), words, { maxBuffer: 1 << 28 });
 
-// Starts `twinstack serve` and returns its address once it is printed. Objects among WORDS are variables
-// of its environment; a list is a program that starts it.
+// Starts `twinstack serve` and returns its address once it is printed.  In WORDS, an object adds environment
+// variables, and an array is a command that starts the server.
 export async function serve(...words) {
   const [first, ...rest] = [
     ...words.filter(Array.isArray).flat(),
@@ -111,7 +111,7 @@ export async function browser() {
     ],
   });
 }
-// A page whose problems are all collected: script errors and violations of the content policy.
+// Opens a page and collects all its problems: script errors and violations of the content policy.
 export async function openPage(chromium, url, options = {}) {
   if (!chromium) throw new Skip('there is no chromium');
   const context = await chromium.newContext({
@@ -126,28 +126,28 @@ export async function openPage(chromium, url, options = {}) {
   page.complaints = [];
   page.on('pageerror', (error) => page.complaints.push(String(error)));
   page.on('console', (message) => message.type() === 'error' && page.complaints.push(message.text()));
-  // Requests for data that are not yet answered.  A page without a stream asks for the newest runs now and
-  // then; a page that is left may send one last request, which gets no answer.
+  // Requests for data that have no answer yet.  Two kinds do not count: those for the newest runs, which a
+  // page without a live stream polls, and a last one from a page that the browser leaves.
   page.asking = new Set();
   page.on('request', (asked) => {
-    if (asked.isNavigationRequest()) page.asking.clear(); // those of the document that goes
+    if (asked.isNavigationRequest()) page.asking.clear(); // they belong to the old document
     if (/\/api\/v1\/(?!events|runs\?limit=10$)/.test(asked.url())) page.asking.add(asked);
   });
   for (const end of ['requestfinished', 'requestfailed']) page.on(end, (asked) => page.asking.delete(asked));
   await page.goto(url);
   return page;
 }
-// Two frames later: what an event changed is drawn.
+// Waits for two frames: by then, what an event changed is drawn.
 export const drawn = (page) =>
   page.evaluate(
     () =>
       new Promise((done) => {
         requestAnimationFrame(() => requestAnimationFrame(done));
-        setTimeout(done, 500); // a page that is hidden has no frames
+        setTimeout(done, 500); // a hidden page has no frames
       }),
   );
 
-// Waits until the page has its heading, all its data is answered, and both are so two looks in a row.
+// Waits until two looks in a row find the heading of the page and no request without an answer.
 export async function settled(page) {
   await page.waitForSelector('main h1, main .state');
   const end = performance.now() + PATIENCE_MS;
@@ -159,7 +159,7 @@ export async function settled(page) {
         () => !document.querySelector('.loading') && document.querySelector('main h1, main .state') !== null,
       );
     } catch (error) {
-      if (!/context was destroyed|navigation/i.test(error.message)) throw error; // a new document comes
+      if (!/context was destroyed|navigation/i.test(error.message)) throw error; // a new document is loading
     }
     looks = rests && page.asking.size === 0 ? looks + 1 : 0;
     check(
@@ -169,7 +169,7 @@ export async function settled(page) {
   }
 }
 
-// A page changes some time after the event that changes it: what it shows is looked at until it FITS.
+// A page changes some time after the event that changes it, so LOOK runs again until its result FITS.
 async function until(look, fits, say) {
   const end = performance.now() + PATIENCE_MS;
   for (let pause = 10; ; pause = Math.min(2 * pause, 250)) {
@@ -191,14 +191,15 @@ export const holds = (look, what) =>
     (got) => got,
     () => (typeof what === 'function' ? what() : what),
   );
-// The first PART of the page has WORDS in its text.
+// Waits until the text of the first PART of the page contains WORDS.
 export const says = (page, part, words, what = part) =>
   until(
     () => page.locator(part).first().textContent(),
     (text) => text.includes(words),
     (text) => `${what}: "${words}" is not in "${text.slice(0, 2000)}"`,
   );
-// Moves the pointer over a PLOT, from X (0 to 1 of its width) on, until a dot is under it; says where.
+// Moves the pointer across PLOT, from X (0 to 1 of its width) to the right, until a dot is under it.  Returns
+// the position.
 export async function findDot(page, plot, x, what) {
   const box = await page.locator(plot).first().boundingBox();
   for (let left = box.width * x; left < box.width; left += 4)
@@ -210,7 +211,7 @@ export async function findDot(page, plot, x, what) {
   throw new Error(`${what}: no dot under the pointer`);
 }
 export const shot = (page, name) => page.screenshot({ path: join(shots, `${name}.png`) });
-// Target sizes and headings count, too.
+// Includes the rules for target sizes and headings.
 export const axeTags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 export const axeSource = () => load.resolve('axe-core/axe.min.js');
 export const Ajv = () => load('ajv/dist/2020').default;
@@ -228,10 +229,10 @@ export const same = (got, want, what) =>
 
 export class Skip extends Error {}
 
-// A soak takes as long as was asked for, besides.
+// A soak adds its own duration.
 const LIMIT_S = 300 + Number(process.env.TWINSTACK_SOAK_SECONDS ?? 0);
 
-// The argument is part of a test's name, or I/N: the I-th of N parts.
+// The argument is a part of the test names to run, or I/N for the I-th of N parts of all tests.
 export async function runAll() {
   const counts = { passed: 0, failed: 0, skipped: 0 };
   const [word = ''] = process.argv.slice(2);
