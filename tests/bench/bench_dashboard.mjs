@@ -1,8 +1,8 @@
-// How fast the dashboard's views are on a large database: 1,000 runs of 10 cases and one run of
-// 10,000, made by seed_store.  First view (nothing of it asked before) and least of the next four.
+// Measures the views of the dashboard on a large database, which seed_store makes: 1,000 runs of 10 cases and
+// one run of 10,000.  Prints the time of the first request for each view and the minimum of the next four.
+// Also measures how long it takes to write the file that needs no server, and the size of that file.
 //
 //   node tests/bench/bench_dashboard.mjs        (TWINSTACK_BUILD names the build folder)
-// And how long the file without a server takes to be written, and how large it is.
 import { statSync } from 'node:fs';
 import { runAll, same, scratch, seed, serve, test, twinstack } from '../e2e/web/world.mjs';
 
@@ -50,8 +50,7 @@ test('views', async () => {
     const took = [];
     let bytes = 0;
     for (let i = 0; i < 5; i++) {
-      // a parameter that no view knows keeps the answer out of the
-      // cache
+      // A parameter that no view knows keeps the answer out of the cache.
       const start = performance.now();
       const answer = await fetch(`${server.base}${path}${path.includes('?') ? '&' : '?'}round=${i}`);
       bytes = (await answer.arrayBuffer()).byteLength;

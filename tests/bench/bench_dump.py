@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Times a minidump to the crashing thread's stack with names, whole processes, warm cache.
+"""Times how long whole processes take from a minidump to the crashed thread's stack with names, warm cache.
 
     bench_dump.py BUILD FOLDER [FOLDER...] [--big MB] [--without TOOL,...]
-                                               folders as make_program.py makes them
+                                               FOLDER: made by make_program.py
 
-For each folder a dump is made of program.dll: a thread whose stack holds 24 frames of its
-functions, laid out as their unwind data demands, so that no Windows is needed and every tool can
-walk it.  --big makes a second one, as a full dump is: all of the image and MB megabytes of other
-memory in 64 KB ranges (Memory64List).  `twinstack dump` runs against lldb in the same run, against
-Breakpad's minidump_stackwalk (no symbols: it reads no PDB) where TWINSTACK_STACKWALK names it, and
-against winedbg where Wine is set up (WINEPREFIX).  Prints a Markdown table: median and least
-milliseconds, least processor time, peak memory, frames of the program found, ratio of medians.
+Makes a dump of each folder's program.dll.  Its one thread has a stack with 24 frames of the program's
+functions, laid out by their unwind data: every tool can walk it, and no Windows is needed.  --big makes a
+second dump that is like a full dump: the whole image and MB megabytes of other memory in 64 KB ranges
+(Memory64List).  Compares `twinstack dump` with lldb, with Breakpad's minidump_stackwalk if
+TWINSTACK_STACKWALK names it (without symbols, since it reads no PDB), and with winedbg if Wine is set up
+(WINEPREFIX).  Prints a Markdown table: median and minimum milliseconds, minimum processor time, peak memory,
+frames of the program that were found, ratio of medians.
 """
 import argparse
 import os
@@ -33,7 +33,7 @@ LLDB = ("lldb-19", "--no-lldbinit", "-b", "-o", "settings set target.exec-search
 
 
 def functions(image):
-    """(rva of a place in the body, frame size in bytes) of plain functions."""
+    """Yields (rva of a place in the body, frame size in bytes) for each plain function."""
     for row in range(image.pdata[1] // 12):
         begin, end, info = image.at(image.pdata[0] + 12 * row, "<III")
         head, prologue, slots, frame = image.at(info, "<4B")
@@ -85,7 +85,7 @@ def processor_s():
 
 
 def measure(argv, folder, rounds):
-    """Median and minimum wall time, minimum processor time, and the output."""
+    """Returns the median and minimum wall time, the minimum processor time, and the output."""
     times, worked, text = [], [], ""
     for _ in range(rounds):
         before = processor_s()
@@ -101,8 +101,8 @@ def measure(argv, folder, rounds):
 
 
 def session_peak_kb(session):
-    """The largest peak of the processes in a session: programs under Wine are not children of the
-    process that was started."""
+    """Returns the largest peak of all processes in a session, because programs under Wine are not children of
+    the process that was started."""
     most = 0
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -112,13 +112,13 @@ def session_peak_kb(session):
             with open("/proc/%s/status" % pid) as status:
                 most = max([most] + [int(row.split()[1]) for row in status if row.startswith("VmHWM")])
         except (OSError, ValueError, IndexError):
-            continue  # it has just ended
+            continue  # the process has just ended
     return most
 
 
 def peak_mb(argv, folder):
-    """Polled, because the kernel's figure for a child starts from the size of its parent. A short
-    run may end between two polls, so the largest of several runs counts."""
+    """Polls the peak memory, because the kernel's figure for a child starts at the size of its parent.  A
+    short run may end between two polls, so this takes the largest of several runs."""
     most, started = 0, time.perf_counter()
     for _ in range(9):
         child = subprocess.Popen(argv, cwd=folder, stdout=subprocess.DEVNULL,
@@ -145,7 +145,7 @@ def tools(build, dump):
 
 
 def frames_in(text):
-    """Lines of a backtrace that are in the program, in the form in which each tool prints them."""
+    """Counts the lines of a backtrace that are frames of the program, in the form of any of the tools."""
     marks = ("program.dll!", "program.dll`", " in program", "|program.dll|")
     return sum(any(mark in line for mark in marks) and not line.startswith("Module|")
                for line in text.splitlines())

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Images without a PDB beside llvm-symbolizer and addr2line: one address from nothing, the index, one address
-with it, and many addresses in one call.
+"""Times lookups in images without a PDB: one address without an index, many addresses while the index is
+built, and one and many addresses with the index.  Compares them with llvm-symbolizer and addr2line.
 
-    bench_images.py [IMAGE...]        ELF, Mach-O or PE images with DWARF, or .sym files; else our own program
+    bench_images.py [IMAGE...]      ELF, Mach-O or PE images with DWARF, or .sym files; default: our program
 
-Times are medians of wall time in milliseconds, each program started anew."""
+Times are medians of the wall time of whole processes, in milliseconds."""
 
 import argparse
 import os
@@ -22,7 +22,7 @@ MANY, REPEATS = 20000, 5
 
 
 def timed(argv, stdin, env=None):
-    """Median milliseconds."""
+    """Returns the median in milliseconds."""
     times = []
     for _ in range(REPEATS):
         start = time.perf_counter()
@@ -32,7 +32,7 @@ def timed(argv, stdin, env=None):
 
 
 def functions(image):
-    """(address, size) of code symbols; the image's base, which offsets count from."""
+    """Returns [(address, size)] of the code symbols, and the base of the image, from which offsets count."""
     if image.suffix == ".sym":
         records = re.findall(r"^FUNC (?:m )?([0-9a-f]+) ([0-9a-f]+) ", image.read_text(errors="replace"), re.M)
         return [(int(start, 16), int(size, 16)) for start, size in records], 0

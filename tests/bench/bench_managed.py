@@ -1,11 +1,11 @@
-"""Right stacks of managed code, in four ways, by what the thread does when it is stopped.
+"""Counts right stacks of managed code, for four ways to walk, by what the stopped thread was doing.
 
 usage: bench_managed.py [--count N] [--phases P...] [--modes M...] [--dying]
 
-Runs managed-stops in each phase and prints two tables (Markdown).  The first: of N (1,000) samples, how many stacks
-`plain`, `seeded`, `copy` and `in-place` (200 samples) had right, how many ended with a reason (r: refused, h: hijacked,
-e: ended early), were wrong (w), or blocked (b).  The second: how long `copy` suspends the thread, beside a suspension
-that only reads the registers."""
+Runs managed-stops in each phase and prints two Markdown tables.  The first counts how many of N (1,000)
+samples (200 for `in-place`) `plain`, `seeded`, `copy` and `in-place` got right.  In brackets are the stacks
+that ended with a reason (r: refused, h: hijacked, e: ended early), were wrong (w), or blocked (b).  The
+second table compares how long `copy` suspends the thread with a suspension that only reads the registers."""
 
 import argparse
 import json
@@ -21,7 +21,8 @@ MODES = ["plain", "seeded", "copy", "in-place"]
 
 
 def sample(phase, count, mode=None, limit_s=1200):
-    """{mode: figures} of one phase, in all modes or in one; an error of the program is raised with its message."""
+    """Returns {mode: figures} of one phase, in all modes or in one.  If the program fails, raises an error
+    with its message."""
     done = subprocess.run(["wine", str(bench_stops.BIN / "managed-stops.exe"), f"Phase{phase}", str(count),
                            *([mode] if mode else [])], env=ENV, capture_output=True, text=True, timeout=limit_s, check=False)
     if done.returncode != 0:

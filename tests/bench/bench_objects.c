@@ -1,11 +1,11 @@
-/* The symbol index of one image without a PDB, timed from inside:
+/* Times the symbol index of one image without a PDB, inside the process:
  *
  *     bench_objects build IMAGE INDEX      opens the image, builds its index once
- *     bench_objects lookup IMAGE INDEX     random addresses of its code: from the index, then from
- * the image itself; all answers are compared bench_objects cold IMAGE INDEX RVA   opens the index,
- * looks up once
+ *     bench_objects lookup IMAGE INDEX     looks up random addresses in the index and in the image
+ *     bench_objects cold IMAGE INDEX RVA   opens the index, looks up one address
  *
- * INDEX "-": from the image itself. Results are "name value" lines, times are processor time. */
+ * lookup also compares all answers. With INDEX "-", cold looks the address up in the image itself.
+ * Results are "name value" lines; times are processor time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static uint64_t cpu_ns(void)
 struct opened {
     struct file_map map;
     struct object_file file;
-    struct symbol_object *object; /* NULL: not opened yet */
+    struct symbol_object *object; /* NULL until it is opened */
     struct symbol_index_key key;
 };
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Sends stacks through collector, JetStream, workers and reducer, and measures what that takes.
+"""Sends stacks through collector, JetStream, workers and reducer, and measures time, memory and disk.
 
     bench_pipeline.py BUILD [--stacks N] [--report N] [--workers N] [--queue nats|folder] [--work FOLDER]
 
-1 % of the stacks are distinct; four frames at random addresses of a program of the corpus. Prints the rates, the processor
-seconds and the memory of each process (at a quarter of the way and at the end: it must not grow), and bytes on disk. Fails
-unless every acknowledged stack is counted exactly once, per signature: the sums are compared with `signatures`."""
+Each stack has four frames at random addresses of a program in the corpus; 1 % of the stacks are distinct.
+Prints the rates, the bytes on disk, and the processor seconds and memory of each process.  Memory is printed
+at a quarter of the way and at the end, because it must not grow.  Fails unless every acknowledged stack is
+counted exactly once: each signature must have the count that `signatures` prints."""
 
 import argparse
 import json
@@ -31,7 +32,7 @@ def make_pool(rng, distinct):
 
 
 def bodies(options):
-    """The reports, always the same ones."""
+    """Yields the reports, always the same ones."""
     rng = random.Random(19)
     pool = make_pool(rng, max(1, options.stacks // 100))
     for first in range(0, options.stacks, options.report):
@@ -90,7 +91,7 @@ def start_all(options, folder, started):
 
 
 def expected(options):
-    """What one process counts of the same stacks."""
+    """Counts the same stacks in one process.  Returns {signature: count}."""
     one = subprocess.Popen([demo_stream.PROGRAM, "signatures", "--symbols", SYMBOLS, "--ndjson"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                            env=ENVIRONMENT)
     for body in bodies(options):

@@ -1,10 +1,10 @@
-"""How long a thread is suspended while it is walked, and how often a walker waits for what the thread holds.
+"""Measures how long each walker suspends a thread, and how often it blocks on a lock that the thread holds.
 
 usage: bench_stops.py [--count N] [--slow-count N] [--walkers W...] [--targets T...]
 
-Runs twinstack-stops over every walker and target and prints a table (Markdown).  N is 10,000.  `dbghelp` in the
-article's form needs up to 0.1 s per walk under Wine, so its N is --slow-count, 300; the watcher needs some 30 ms: five
-minutes per target."""
+Runs twinstack-stops for every walker and target and prints a Markdown table.  N is 10,000.  `dbghelp`, used
+as in the article, takes up to 0.1 s per walk under Wine, so its N is --slow-count (300).  The watcher takes
+about 30 ms per walk, which is five minutes per target."""
 
 import argparse
 import json
@@ -25,7 +25,7 @@ ENV = {**{k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_D
 
 
 def stops(walker, target, count, limit_s=3600):
-    """The figures of one run; an error of the program is raised with its message."""
+    """Returns the figures of one run.  Raises an error with the message of the program if it fails."""
     done = subprocess.run(["wine", str(BIN / "twinstack-stops.exe"), walker, target, str(count)], env=ENV,
                           capture_output=True, text=True, timeout=limit_s, check=False)
     if done.returncode != 0:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Times `twinstack signatures --symbols` on made-up streams, and the pipe `resolve --ndjson | signatures -` beside it.
+"""Times `twinstack signatures --symbols` and the pipe `resolve --ndjson | signatures -` on made-up streams.
 
     bench_stream.py BUILD [--work FOLDER] [--seed N] [--stacks N] [--files N]
 
-Stacks have four frames at random addresses of program M, which make_program.py makes once in the work folder. Two
-streams: one where 1 % of the stacks are distinct, drawn evenly, and one where all are. Both ways take turns on the same
-file; the results are compared before anything is timed. Prints a Markdown table: stacks per second (wall), processor
-seconds, peak memory, bytes of output per stack.
+Stacks have four frames at random addresses of program M, which make_program.py makes once in the work folder.
+In one stream 1 % of the stacks are distinct, drawn evenly; in the other all of them are.  Before anything is
+timed, both ways must give the same counts.  The pipe is timed over a tenth of the stream.  Prints a Markdown
+table: stacks per second (wall), processor seconds, peak memory, bytes of output per stack.
 """
 import argparse
 import json
@@ -37,7 +37,7 @@ def make_stream(path, rvas, stacks, distinct, seed):
 
 
 def timed(argv, feed, env):
-    """Wall and processor seconds, peak MB, bytes of output of a shell command with a file as its input."""
+    """Runs a shell command on an input file.  Returns wall and processor seconds, peak MB, output bytes."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.perf_counter()
     with open(feed, "rb") as stdin, open(os.path.join(env["BENCH_WORK"], "output"), "w+b") as out:

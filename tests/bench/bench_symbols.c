@@ -1,14 +1,14 @@
-/* The symbol reader and index of one PDB, timed from inside: what tests/bench/run.py prints
- * beside the peers.
+/* Times the symbol reader and the index of one PDB, inside the process. tests/bench/run.py prints
+ * the results beside those of other tools.
  *
  *     bench_symbols build PDB INDEX THREADS      builds the index once
- *     bench_symbols lookup PDB INDEX             random function-body addresses, prepared
+ *     bench_symbols lookup PDB INDEX             random function-body addresses, index ready
  *     bench_symbols cold PDB RVA...              opens the PDB, looks up, prints, ends
  *     bench_symbols bulk PDB COUNT               random addresses straight from the PDB, no index
  *     bench_symbols addresses PDB COUNT          prints function-body addresses
  *     bench_symbols procedures PDB 0             prints each procedure's rva and size
- *     bench_symbols frames PDB -                 an rva a line in; "name VT file:line TAB" a frame
- * Results are "name value" lines. */
+ *     bench_symbols frames PDB -                 reads one rva per line, prints its frames
+ * frames prints "name VT file:line TAB" per frame. Other results are "name value" lines. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static int fail(const struct fault *fault)
     return 3;
 }
 
-/* Processor time, so that other programs on the machine count less. */
+/* Processor time depends less on other programs on the machine than wall time. */
 static uint64_t cpu_ns(void)
 {
     return (uint64_t)((double)clock() * (1e9 / CLOCKS_PER_SEC));
@@ -43,7 +43,7 @@ static uint64_t random_next(uint64_t *state)
     return *state;
 }
 
-/* Addresses spread over the bodies of procedures; every byte is equally likely. */
+/* Returns random addresses in the bodies of procedures; each byte is equally likely. */
 static uint32_t *function_addresses(const struct pdb *pdb, uint32_t count)
 {
     uint32_t room = 1 << 16, used = 0;
@@ -106,8 +106,8 @@ static uint64_t best_single(const struct symbol_index *index, const uint32_t *rv
     return best;
 }
 
-/* The cost of a load that has to wait for the previous one, over BYTES of memory. It is the
- * yardstick for all lookups, each of which is a few such loads. */
+/* Returns the time of a load whose address comes from the previous load, in BYTES of memory. A
+ * lookup is a few such loads, so its time is compared with this. */
 static double dependent_load_ns(uint64_t bytes)
 {
     enum { LINE = 64, LOADS = 2000000 };
@@ -185,7 +185,7 @@ static int run_cold(const struct pdb *pdb, int count, char **rvas)
     return 0;
 }
 
-/* Reads every module at its first address; the second pass is warm. */
+/* A module is read at its first address, so only the first pass reads modules. */
 static int run_bulk(const struct pdb *pdb, uint32_t count)
 {
     static struct symbol_frame out[SYMBOL_FRAMES_MAX];

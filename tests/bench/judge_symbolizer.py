@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""llvm-symbolizer as the judge of ours, at every byte of code that has a procedure.
+"""Compares our lookups with llvm-symbolizer at every byte of every procedure.
 
     judge_symbolizer.py BENCH_SYMBOLS IMAGE PDB [STEP]
 
-Prints how many addresses agree in depth, lines, base file names and names up to the parameters, and the
-others by cause.  (Of rustc's code it prints linker names, which differ.)
+Prints how many addresses agree in inline depth, lines, file names without folders, and function names without
+parameters, and counts the other addresses by cause.  (For code from rustc, llvm-symbolizer prints linker
+names, so names differ there.)
 """
 import collections
 import json
@@ -18,7 +19,7 @@ def base_name(path):
 
 
 def plain(name):
-    """NAME without its parameters, blanks and words that only some compilers print."""
+    """Returns NAME without parameters, blanks and words that only some compilers print."""
     name = re.sub(r"\b(class|struct|enum|union) |[ +](0x[0-9a-f]+)?$| ", "", name)
     return re.sub(r"(?<!operator)\((?!anonymous).*", "", name)
 

@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
-"""Makes a program of a chosen size with a PDB, for the symbol benchmarks.
+"""Makes a program of a given size, with a PDB, for the symbol benchmarks.
 
-The shape is that of template-heavy C++: a file has a few dozen functions; each calls helpers
-that are inlined five deep with a fan-out of two, helpers and classes have long names in nested
-namespaces, and every function has locals.  Compiled by clang -O2 -gcodeview for Windows and
-linked by lld; nothing but the compiler is needed, no headers and no libraries.
+The program resembles template-heavy C++: each file has 40 functions with locals.  They call helpers that are
+inlined five deep with a fan-out of two.  Helpers and classes have long names in nested namespaces.  clang
+-O2 -gcodeview compiles the files for Windows, and lld links them; no headers and no libraries are needed.
 
     make_program.py FOLDER FILES        makes FOLDER/program.dll and FOLDER/program.pdb
 
-Only the first few files are compiled.  The others are copies of their objects in which the number of the file, five
-digits after an "n" wherever it stands, is another: files that only differ in names compile to just that.
+Only the first few files are compiled, because files that differ only in names compile to objects that differ
+only in names.  The other objects are copies in which the number of the file is replaced
+("n" and five digits).
 """
 import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-FUNCTIONS = 40  # of a file
+FUNCTIONS = 40  # per file
 TYPES = ("int", "unsigned", "short", "long long", "unsigned char")
-COMPILED = len(TYPES)  # a file has the types of the file so many before it
+COMPILED = len(TYPES)  # file N has the types of file N - COMPILED
 
 HELPERS = """
 namespace application { namespace detail {
@@ -103,7 +103,7 @@ def compile_one(folder, number):
 
 
 def copy_one(folder, number):
-    """Writes the object of a file that was not compiled."""
+    """Writes the object of a file that was not compiled, from the object of a file that was."""
     like = number % COMPILED
     with open(os.path.join(folder, "unit_%s.obj" % token(like)), "rb") as file:
         data = file.read().replace(token(like).encode(), token(number).encode())

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Times the symbol reader, the index and `twinstack resolve`, and llvm-symbolizer beside them.
+"""Times the symbol reader, the index and `twinstack resolve`, and compares them with llvm-symbolizer.
 
     run.py BUILD [--work FOLDER] [--fixtures FOLDER] [--xl] [--no-lua] [--only NAME]
 
-BUILD is a build tree with bench_symbols and twinstack.  Programs of sizes M and L (and XL) are
-made once in the work folder by make_program.py; S is a fixture; Lua 5.4 is fetched as a Debian
-source package and cross-compiled.  Prints a Markdown table.  Whole processes are measured with a
-warm page cache: the median of wall time, and the least processor time, which other programs on
-the machine disturb least.
+BUILD is a build tree with bench_symbols and twinstack.  make_program.py makes the programs of sizes M and L
+(and XL) once in the work folder.  S is a fixture.  Lua 5.4 is fetched as a Debian source package and
+cross-compiled.  Measures whole processes with a warm page cache and prints a Markdown table: the median wall
+time, and the minimum processor time, which depends least on other programs on the machine.
 """
 import argparse
 import glob
@@ -27,8 +26,8 @@ def run(argv, **more):
 
 
 def process(argv, rounds=21, feed=os.devnull, env=None, peer=False):
-    """Median wall ms, least processor ms and largest peak MB of a process.  A PEER that crashes
-    (llvm-symbolizer on ids of other modules) has no time."""
+    """Returns the median wall ms, minimum processor ms and largest peak MB of a process.  The times of a PEER
+    that crashes (llvm-symbolizer on ids of other modules) are NaN."""
     wall, cpu, peak = [], [], 0
     actions = [(os.POSIX_SPAWN_OPEN, 0, feed, os.O_RDONLY, 0),
                (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
@@ -59,7 +58,7 @@ def generated(work, name, files):
 
 
 def fetch_source(folder, package):
-    """Fetches a Debian source package through apt, with the system's own mirrors."""
+    """Fetches a Debian source package with apt, from the mirrors that the system uses."""
     parts = os.path.join(folder, "parts")
     for sub in ("parts", "lists/partial", "cache"):
         os.makedirs(os.path.join(folder, sub), exist_ok=True)
@@ -108,7 +107,7 @@ def write_stacks(path, module, rvas):
 
 
 def measure_filter(row, twinstack, pdb, stem, module, rvas, peer):
-    """Frames per second of a long stream, with the index prepared in a cache of its own."""
+    """Returns frames per second of a long stream.  The index is built before, in a separate cache."""
     few, many = stem + ".few", stem + ".many"
     write_stacks(few, module, rvas[:len(rvas) // 10])
     write_stacks(many, module, rvas)

@@ -1,11 +1,12 @@
-/* Fills a database with made-up runs, through the same compare and store that real runs go
- * through: what views, load tests and screenshots of the dashboard are measured on.
+/* Fills a database with made-up runs for tests, measurements and screenshots of the dashboard. They
+ * pass through the same compare and store as real runs.
  *
  *     seed_store FILE RUNS CASES BIG [wide]
  *
- * RUNS small runs of CASES cases each, after (unless 0) one run of BIG cases: repeats of the same
- * ones, or with "wide" a scenario of its own for every six.  The same arguments give the same runs.
- * Some names are hostile on purpose: they must show as text. */
+ * The database gets one run of BIG cases (unless BIG is 0), then RUNS small runs of CASES cases.
+ * Cases repeat the same few names, but with "wide", every six cases of the big run have a scenario
+ * of their own. The same arguments give the same runs. Some names are hostile on purpose: pages
+ * must show them as text. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,7 @@ static const struct module modules[] = {
      .base_va = UINT64_C(0x170000000),
      .image_bytes = 0x90000,
      .unloaded_at_ns = MODULE_STILL_LOADED},
-    {.index = 0, /* of the variant without inlining, in place of the first */
+    {.index = 0, /* replaces the first in the variant without inlining */
      .name = "victims-ob0.exe",
      .pdb_name = "victims-ob0.pdb",
      .code_id = "5F3A1C0186000",
@@ -85,7 +86,7 @@ static const struct module modules[] = {
 static const char *const callers[OWN] = {NULL,           "middle", "outer", "scenario_body",
                                          "run_scenario", "main"};
 
-/* The frames of a case, innermost first: own ones (two inlined in ob2), then the system's. */
+/* Fills the frames, innermost first: own frames (two are inlined in ob2), then system frames. */
 static void fill_frames(struct frame *frames, uint32_t scenario, bool inlined)
 {
     static const uint32_t lines[OWN] = {17, 24, 31, 46, 112, 160};
@@ -134,8 +135,8 @@ static struct truth *make_truth(struct arena *keep, const struct frame *frames)
     return truth;
 }
 
-/* What an engine gets wrong, by its nature: dbghelp loses inline frames, backtrace now and
- * then stops early, the dump engine rarely has a line off, and so on. */
+/* Adds the typical errors of each engine: dbghelp loses inline frames, backtrace sometimes stops
+ * early, the dump engine rarely has a wrong line, and so on. */
 static void spoil(struct stack *stack, uint32_t engine)
 {
     if (engine == 2) {
@@ -154,7 +155,7 @@ static void spoil(struct stack *stack, uint32_t engine)
     }
 }
 
-/* What the dump engine notes of each physical frame. */
+/* Adds the evidence that the dump engine keeps for each physical frame. */
 static void explain(struct arena *keep, struct stack *stack)
 {
     struct frame_evidence *rows = ARENA_ARRAY(keep, FRAMES, struct frame_evidence);
@@ -179,7 +180,7 @@ static void explain(struct arena *keep, struct stack *stack)
     stack->evidence = rows;
 }
 
-/* The source that all frames name, 180 lines of it; some of them look like markup. */
+/* Returns the 180 lines of source that all frames name; some lines look like markup. */
 static const char *source_text(struct arena *keep)
 {
     static const char *const lines[] = {"/* </script><img src=x onerror=document.title=1> */",
@@ -224,7 +225,7 @@ static void fill_claim(struct arena *keep, struct engine_claim *claim, uint32_t 
                                    .cost = cost};
 }
 
-/* Names of case N: repeats of a few, or of a run with many scenarios in six variants each. */
+/* Sets the repeat of case N, or if WIDE, its scenario and one of its six variants. */
 static void name_case(struct run_case *c, uint32_t n, bool wide, struct arena *keep)
 {
     static const char *const variants[] = {"o0", "ob0", "ob2", "ob2-fp", "x86-ob0", "x86-ob2"};
@@ -273,7 +274,7 @@ static bool put_case(struct store *store, uint64_t run_id, uint32_t n, bool wide
     struct run_case c = {
         .scenario = crash.scenario,
         .variant = crash.variant,
-        .folder = getenv("SEED_FOLDER"), /* with a dump.dmp for every case */
+        .folder = getenv("SEED_FOLDER"), /* a folder with a dump.dmp, for every case */
         .arch = CPU_X64,
         .kind = crash.kind,
         .expected_hooks = hooks,

