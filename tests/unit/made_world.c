@@ -7,7 +7,8 @@
 #include "base/files.h"
 #include "test.h"
 
-/* "name+0x1 file:line < name+0x2 ..." of the frames at RVA, innermost first; "-": none. */
+/* The frames as text, innermost first: "name+0x1 file:line < name+0x2 ..."; "-" when there are
+ * none. */
 static const char *describe(const struct symbol_frame *frames, uint32_t count)
 {
     static char out[1024];

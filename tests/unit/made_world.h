@@ -16,8 +16,8 @@ struct made_world {
 void made_open(struct made_world *w, struct make_pdb *m);
 void made_close(struct made_world *w);
 
-/* Checks the frames at RVA, of both ways: "name+0x1 file:line < name+0x2 ...", innermost first,
- * with its note in parentheses; "-": none. */
+/* Checks that both lookups give the frames WANT at RVA, innermost first: "name+0x1 file:line <
+ * name+0x2 ...", each with its note in parentheses; "-" when there are none. */
 void made_check(struct made_world *w, uint32_t rva, const char *want);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A dump made by hand: streams are added, then it is closed with its directory. */
+/* A dump made by hand: add the streams, then write the directory with maker_finish(). */
 struct maker {
     uint8_t data[16384];
     uint32_t at, streams;
@@ -13,7 +13,7 @@ struct maker {
 };
 
 void maker_put(struct maker *m, uint64_t value, uint32_t bytes);
-/* Puts each of the numbers, of BYTES each. */
+/* Puts the numbers, each with BYTES bytes. */
 void maker_put_all(struct maker *m, uint32_t bytes, const uint64_t *values, size_t count);
 #define MAKER_PUT(m, bytes, ...)                                                                   \
     maker_put_all(m, bytes, (const uint64_t[]){__VA_ARGS__},                                       \

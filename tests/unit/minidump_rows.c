@@ -1,5 +1,5 @@
-/* See minidump_rows.h.  Layouts: as in format/minidump/other_systems, and in
- * Microsoft's minidumpapiset.h, avrfsdk.h and DwCeDump.h. */
+/* See minidump_rows.h. The layouts are those of format/minidump/other_systems and of Microsoft's
+ * minidumpapiset.h, avrfsdk.h and DwCeDump.h. */
 #include "minidump_rows.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static void auxv_32(struct maker *m)
     MAKER_PUT(m, 4, 6, 0x1000, 0, 0);
 }
 
-/* POINTER bytes, GAP bytes of padding before an aligned pointer. */
+/* POINTER: bytes of a pointer. GAP: bytes of padding before an aligned pointer. */
 static void dso(struct maker *m, uint32_t pointer, uint32_t gap)
 {
     uint32_t name = maker_text(m, "/lib/a.so"), map = m->at;
@@ -71,7 +71,7 @@ static void dso_empty(struct maker *m)
     "\"name\":\"/lib/a.so\",\"dynamic\":\"0x2001\"}],\"dynamic_section\":[{\"tag\":\"0x5\","       \
     "\"value\":\"0x40\"},{\"tag\":\"0x0\",\"value\":\"0x0\"}]}"
 
-/* One record of each version; the texts' start is that of the newest. */
+/* One record of each version. All have their texts at the offset of the newest version. */
 static void mac_crash(struct maker *m)
 {
     static const char texts[] = "/bin/a\0abort() called\0\0#0 x\0two";
@@ -182,7 +182,7 @@ static void misc_info(struct maker *m)
     maker_stream_begin(m, STREAM_MISC_INFO);
     uint32_t at = m->at;
     MAKER_PUT(m, 4, 232, 0x44, 0, 0, 0, 0, 1, 2, 3, 4, 5, 0, 0, 0, 2);
-    m->at = at + 128 + 2; /* from the last Sunday in October, at three */
+    m->at = at + 128 + 2; /* standard time starts on the last Sunday in October at 3:00 */
     MAKER_PUT(m, 2, 10, 0, 5, 3);
     m->at = at + 228;
     maker_put(m, 0xffffffc4, 4); /* -60 */

@@ -7,18 +7,18 @@
 struct minidump_row {
     const char *name;
     uint16_t architecture;
-    void (*fill)(struct maker *m); /* begins the stream, after what it points to; does not end it */
-    /* In the JSON: the member that holds its values, and a part of its content. */
+    void (*fill)(struct maker *m); /* writes what the stream refers to, begins it, leaves it open */
+    /* The JSON member that holds the stream's values, and a part of its content. */
     const char *json_member, *content;
 };
 
 extern const struct minidump_row minidump_rows[];
 extern const size_t minidump_row_count;
 
-/* The row of that name; a failure when there is none. */
+/* The row of that name. The test fails if there is none. */
 const struct minidump_row *minidump_row_find(const char *name);
 
-/* The whole dump of a row; the row's stream is the last, and ends the file. */
+/* Makes the whole dump of a row. The row's stream comes last and ends the file. */
 void minidump_row_make(struct maker *m, const struct minidump_row *row);
 
 #endif

@@ -1,4 +1,4 @@
-/* PDBs of the fixtures, opened, for the tests of the symbol room. */
+/* Opens PDBs of the fixtures for the tests of the symbol room. */
 #ifndef TESTS_PDB_WORLD_H
 #define TESTS_PDB_WORLD_H
 
@@ -14,7 +14,7 @@ struct pdb_world {
     struct pdb_lookup *lookup;
 };
 
-/* Opens the PDB at PATH with a lookup of that spelling; ends the test when it cannot. */
+/* Opens the PDB at PATH with a lookup that spells names as NAMES says. Ends the test on failure. */
 void pdb_world_open(struct pdb_world *world, const char *path, enum symbol_names names);
 void pdb_world_close(struct pdb_world *world);
 

@@ -1,5 +1,5 @@
-/* Which engine caused a difference: single faults in claims that otherwise agree, and the expected
- * blame with its witnesses. */
+/* Which engine caused a difference. Each row has one fault in claims that otherwise agree, and the
+ * expected blame with its witnesses. */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,10 +22,10 @@
 #define NO_MIDDLE POKE MAIN START THUNK LAST
 #define OTHER_MODULE POKE "evil.dll+2005 own middle /src/a.c:20\n" MAIN START THUNK LAST
 #define MADE_UP POKE "app.exe+7777 own stale /src/b.c:1\n" MIDDLE MAIN START THUNK LAST
-/* The first address is right, but its module is not where it was; the walk goes astray. */
+/* The first address is right, but its module has a wrong base. The frames after it are wrong. */
 #define SHIFTED                                                                                    \
     "app.exe+5 own start /src/b.c:9 pc=140101005\napp.exe+7777 own stale /src/b.c:1\n" LAST
-/* Frames of the truth's functions whose class is lost with their names. */
+/* Frames of the truth's functions that have lost their names, and with them their class. */
 #define NAMELESS                                                                                   \
     "app.exe+1005 none - none\napp.exe+2005 none - none\napp.exe+3005 none - none\n" LAST
 #define CALLED "app.exe+1005 own poke /src/a.c:10 return\n" MIDDLE MAIN START THUNK LAST
@@ -45,7 +45,7 @@
 static const struct {
     const char *name, *truth;
     const char *rtl, *backtrace, *dump, *dbghelp, *symbolizer; /* NULL: not asked */
-    const char *blame, *witnesses;                             /* of the finding below */
+    const char *blame, *witnesses;                             /* expected in the finding */
     const char *engine; /* engine of the finding; NULL: the first that fails */
     const char *right;
 } rows[] = {
@@ -116,7 +116,7 @@ static const struct {
      "dump reader", "offset:rtl, judge:llvm-symbolizer, truth", NULL, "offset:rtl"},
 };
 
-/* Two stacks with the same frames, where the table has shifted one of them by a row. */
+/* Two stacks have the same frames, but the table shifts one of them by a row. */
 TEST(rows_that_are_laid_out_wrong_are_blamed_on_the_alignment)
 {
     struct arena keep;

@@ -136,7 +136,7 @@ TEST(arena_gives_zeroed_aligned_memory_up_to_its_limit)
     arena_reset(&arena);
     a = arena_alloc(&arena, 100);
     REQUIRE(a != NULL);
-    CHECK_EQ(a[99], 0); /* memory that comes back is zeroed again */
+    CHECK_EQ(a[99], 0); /* reused memory is zeroed again */
     arena_free(&arena);
 }
 
@@ -178,7 +178,7 @@ TEST(text_pool_keeps_one_copy_of_each_text)
             CHECK(kept == first[i]);
         }
     CHECK_EQ(pool.count, TEXTS);
-    CHECK_STR(text_pool_add(&pool, "123456", 3), "123"); /* the size counts, not a NUL */
+    CHECK_STR(text_pool_add(&pool, "123456", 3), "123"); /* the size decides, not a NUL */
     CHECK_STR(text_pool_add(&pool, "", 0), "");
     arena_free(&keep);
 }

@@ -29,8 +29,8 @@ static enum status put(const struct cache *cache, enum cache_kind kind, const ch
     return fault.code;
 }
 
-/* Makes KEY the one used last. Files written within one tick of the file system's clock have no
- * order, so this waits for the next tick. */
+/* Makes KEY the most recently used. Files written within one tick of the file system's clock have
+ * no order, so this waits for the next tick. */
 static void use(const struct cache *cache, const char *key, uint64_t *latest, struct arena *keep)
 {
     const char *path = cache_path(cache, CACHE_INDEX, key, keep);
@@ -185,7 +185,7 @@ TEST(writers_side_by_side_leave_whole_files)
     uint32_t count;
 
     arena_init(&keep, 0);
-    struct cache cache = open_cache(&keep, 60); /* of two files one has to go, again and again */
+    struct cache cache = open_cache(&keep, 60); /* there is room for only one of two files */
     for (int i = 0; i < WRITERS; i++)
         REQUIRE((threads[i] = thread_start(publish_often, &cache)) != NULL);
     for (int i = 0; i < WRITERS; i++)

@@ -1,4 +1,4 @@
-/* Cases and truths: sealed, read back, damaged; and the words and identities of the model. */
+/* Cases and truths: sealing, reading back, damage. Also the names and identities of the model. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,7 +223,7 @@ TEST(paths_that_leave_the_run_are_refused)
     }
 }
 
-/* Seals case.json whatever its bytes are, as a hostile sender can. */
+/* Seals any TEXT as case.json, as a hostile sender can, and reads the case. */
 static enum status read_resealed(const char *folder, const char *text, struct crash_case *out)
 {
     char seal[128];
@@ -324,7 +324,7 @@ TEST(a_wrong_truth_is_said)
         CHECK_EQ(truth_read(&c, &keep, &truth, &fault), ERR_MALFORMED);
         CHECK_HAS(fault.path, "truth.json");
     }
-    c.file_count = 1; /* the record alone, as in an imported dump */
+    c.file_count = 1; /* only the record, as in an imported dump */
     fresh();
     CHECK_EQ(truth_read(&c, &keep, &truth, &fault), ERR_ABSENT);
 }

@@ -241,7 +241,7 @@ TEST(what_this_host_cannot_show_is_not_started)
     arena_free(&keep);
 }
 
-/* The names of the scenarios in the order in which they ended. */
+/* Appends the scenario's name, so the text lists the scenarios in the order in which they ended. */
 static void note_end(void *context, const struct collected *done)
 {
     char *text = context;
@@ -254,7 +254,7 @@ TEST(hangs_run_first_and_compute_from_their_record_on)
         const char *name, *script;
         uint32_t jobs;
         const char *order;
-        bool crowded; /* the hangs: there is one processor */
+        bool crowded; /* expected of the hangs: there is one processor */
     } rows[] = {
         {"one at a time: in the order of the list", "record r\nexit 3", 1, "a b c ", false},
         {"hangs compute at the same time", "record r\nsleep 1\nexit 3", 2, "b c a ", true},

@@ -68,14 +68,14 @@ TEST(files_compare_relative_to_the_root)
 #define MAIN "app.exe+3005 own main /src/a.c:30\n"
 #define START "app.exe+4005 runtime mainCRTStartup\n"
 #define GOOD POKE MIDDLE MAIN START BASE
-#define GOOD_AT(line) /* with a line of the system's as well */                                    \
+#define GOOD_AT(line) /* also has a line in a system frame */                                      \
     POKE MIDDLE MAIN START "kernel32.dll+20 sys BaseThreadInitThunk /src/k.c:" #line               \
                            "\nntdll.dll+40 sys RtlUserThreadStart"
 #define GOOD_INLINE                                                                                \
     "> app.exe+1005 own poke /src/a.c:10\n> app.exe+1005 own middle /src/a.c:20\n"                 \
     "app.exe+1005 own main /src/a.c:30\n" START BASE
 
-/* Symbols that give other names one byte later: what a wrong lookup of a return address finds. */
+/* The next function starts at the return address. A lookup that does not subtract one finds it. */
 static uint32_t symbols_at(void *context, const struct frame *frame, uint64_t offset,
                            struct frame *out, uint32_t max)
 {
@@ -95,7 +95,7 @@ static bool symbols_alias(void *context, const struct frame *frame, const char *
     return frame->offset == 0x2005 && strcmp(name, "middle") == 0;
 }
 
-/* A line table with two rows for one address, of which the last one counts. */
+/* A line table with two rows for one address. The last one counts. */
 static uint32_t table_at(void *context, const struct frame *frame, uint64_t offset,
                          struct frame *out, uint32_t max)
 {
@@ -118,7 +118,7 @@ static uint32_t table_lines(void *context, const struct frame *frame, uint32_t *
     return 2;
 }
 
-/* A line table whose row before the address has another line. */
+/* A line table in which the row before the address's own has another line. */
 static uint32_t rows_at(void *context, const struct frame *frame, uint64_t offset,
                         struct frame *out, uint32_t max)
 {
@@ -405,7 +405,7 @@ TEST(a_frame_that_jumped_away_is_told_between_engines_too)
     arena_free(&keep);
 }
 
-/* A recursion so deep that both stacks are cut, one of them shifted by a frame. */
+/* A recursion so deep that both stacks are cut, one of them a frame further than the other. */
 TEST(recursion_is_elided_alike_or_says_so)
 {
     struct arena keep;

@@ -13,7 +13,7 @@ static enum status read_text(const char *text, size_t bytes, struct arena *keep,
     return csv_read(&map, CSV_BASE_DEFAULT, keep, out, fault);
 }
 
-/* "name file line" of the innermost frame at RVA, in TEXT; "" when there is none. */
+/* The innermost frame at RVA as "name file line"; "" when there is none. */
 static const char *ask(const char *table_text, uint32_t rva, uint32_t *count)
 {
     static char text[512];

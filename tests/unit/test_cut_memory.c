@@ -1,9 +1,10 @@
 /* A property of walks: taking memory away never adds a wrong frame without a mark.
  *
- * Each walk is repeated with one range of memory hidden: every range that the walk read, and every
- * range of the dump that holds one, whole and either half.  Up to the first frame that says that it
- * is uncertain (found by a scan or the frame pointer, or with a note), the walk must be the one
- * with all memory.  The same holds when the list of modules lacks one, or the end of one. */
+ * Each walk is repeated with one range of memory hidden. The range is one that the walk read, or a
+ * range of the dump that contains one, whole or either half. A frame is marked as uncertain if it
+ * was found by a scan or the frame pointer, or if it has a note. Up to the first marked frame, the
+ * walk must be the same as with all memory. The same holds when a module is missing from the list,
+ * or when the end of a module is missing. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ struct range {
     uint64_t start, end;
 };
 
-/* A process with a hole in its memory, which notes what is read. */
+/* A process with a hole in its memory. It records what is read. */
 struct holed {
     const struct unwind_process *inner;
     struct range hole;
@@ -89,8 +90,8 @@ static bool is_marked(const struct unwind_frame *frame)
            frame->found_by == FOUND_FRAME_POINTER;
 }
 
-/* The first frame of NOW that is neither one of WHOLE nor marked, nor after a mark that WHOLE does
- * not have; UINT32_MAX: none. */
+/* The first unmarked frame of NOW that differs from WHOLE. Frames after a mark that WHOLE does not
+ * have are not compared. UINT32_MAX: no such frame. */
 static uint32_t wrong_frame(const struct unwind_stack *whole, const struct unwind_stack *now)
 {
     for (uint32_t i = 0; i < now->frame_count; i++) {
@@ -129,7 +130,8 @@ static void walk_with_hole(const char *name, struct holed *h, struct range hole,
     arena_free(&keep);
 }
 
-/* Walks from START again and again, each time without one range of READS, which RANGES widen. */
+/* Repeats the walk from START, each time without one of the ranges that it read, or without one of
+ * RANGES that contains such a range. */
 static void walk_without_each(const char *name, const struct unwind_process *process,
                               const struct registers *start, enum pc_kind kind,
                               const struct range *ranges, uint32_t range_count, struct tally *tally)
@@ -156,7 +158,7 @@ static void walk_without_each(const char *name, const struct unwind_process *pro
     arena_free(&keep);
 }
 
-/* Walks from START again and again, each time without one of the dump's modules, or its end. */
+/* Repeats the walk from START, each time without one of the dump's modules, or without its end. */
 static void walk_without_modules(const char *name, const struct dump_session *session,
                                  const struct registers *start, enum pc_kind kind,
                                  struct tally *tally)
@@ -208,7 +210,7 @@ static void cut_dump(const char *path, struct symbol_store *symbols, struct tall
     arena_free(&keep);
 }
 
-/* With the images, as at home, and without: then a walk has only what the dump holds. */
+/* With the images, and without them: then a walk has only what the dump holds. */
 TEST(a_dump_with_less_memory_adds_no_frame_without_a_mark)
 {
     static const char *const dumps[] = {
@@ -245,7 +247,7 @@ TEST(a_dump_with_less_memory_adds_no_frame_without_a_mark)
         }
         symbol_store_close(symbols);
         CHECK(tally.walks > 2000);
-        CHECK(tally.shorter > 100); /* the holes do take frames away */
+        CHECK(tally.shorter > 100); /* holes do remove frames */
         CHECK_EQ(tally.wrong, 0);
     }
 }
@@ -266,8 +268,8 @@ static uint64_t call_site(struct world *w, bool is_arm64, uint32_t rva)
     return WORLD_BASE_VA + rva;
 }
 
-/* An ntdll.dll whose KiUserExceptionDispatcher has no machine frame, as Wine's: only its export
- * says that its caller was interrupted. */
+/* In this ntdll.dll, as in Wine's, KiUserExceptionDispatcher has no machine frame. Only its export
+ * shows that its caller was interrupted. */
 TEST(a_dispatcher_whose_export_is_hidden_is_marked)
 {
     static const uint8_t xdata[] = {HEAD(1, 0, 4, 1, 0, 0), 4, OP(2, 4)}; /* sub rsp, 0x28 */
@@ -298,7 +300,7 @@ TEST(a_dispatcher_whose_export_is_hidden_is_marked)
     world_free(&w);
 }
 
-/* What a dump of the corpus does not show: a thread in an epilogue, and arm64. */
+/* What the dumps of the corpus do not cover: a thread in an epilogue, and arm64. */
 TEST(a_made_process_with_less_memory_adds_no_frame_without_a_mark)
 {
     static const uint8_t xdata[] = {HEAD(1, 0, 4, 1, 0, 0), 4, OP(2, 4)}; /* sub rsp, 0x28 */

@@ -1,8 +1,8 @@
 /* A property of PDBs: taking a piece away never adds a wrong name or line without a mark.
  *
- * Each stream of a PDB is cut in the stream directory, one at a time, to several lengths, as a PDB
- * that was not copied whole is; then every byte of code is asked about again.  An answer may lack
- * what was cut, or say so with a note; it may not differ otherwise. */
+ * The stream directory is changed so that one stream at a time is cut to several lengths, as in a
+ * PDB that was not copied completely. Then all code is looked up again. An answer may lack what was
+ * cut, or have a note. It must not differ in any other way. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static bool same_or_lost(const char *now, const char *whole)
     return now == NULL || now[0] == '\0' || (whole != NULL && strcmp(now, whole) == 0);
 }
 
-/* False: NOW states something that WHOLE does not, and no note says that it may be wrong. */
+/* False if NOW claims something that WHOLE does not, and no note says that it may be wrong. */
 static bool is_honest(const struct symbol_frame *now, uint32_t now_count,
                       const struct symbol_frame *whole, uint32_t whole_count)
 {
@@ -74,7 +74,7 @@ static void ask_cut(struct pdb_world *world, uint8_t *copy, const char *name, ui
                     uint32_t bytes, struct tally *tally)
 {
     const struct msf *msf = &world->pdb.msf;
-    const size_t directory = (size_t)(msf->directory - msf->data); /* in the file: it is small */
+    const size_t directory = (size_t)(msf->directory - msf->data); /* small, so not copied */
     struct pdb pdb;
     struct pdb_lookup *lookup = NULL;
     struct fault fault = FAULT_INIT;

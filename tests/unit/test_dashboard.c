@@ -85,7 +85,7 @@ TEST(only_our_own_names_are_hosts)
         {"[::1]:8080", true},
         {"127.9.9.9:8080", true},
         {"build.example:8080", true},
-        {"build.example:8443", true}, /* of a proxy */
+        {"build.example:8443", true}, /* the port of a proxy */
         {"build.example", true},
         {"build.example.evil:8080", false},
         {"127.0.0.1:8081", false},
@@ -160,7 +160,7 @@ TEST(an_encoding_or_type_is_sent_to_clients_that_take_it)
 {
     static const struct {
         const char *header;
-        bool takes; /* gzip */
+        bool takes; /* accepts gzip */
     } rows[] = {
         {"gzip", true},
         {"br;q=0, gzip", true},

@@ -58,7 +58,7 @@ static uint32_t line_of(const cJSON *object)
     return cJSON_IsNumber(member) ? (uint32_t)member->valuedouble : 0;
 }
 
-/* The name without the argument list that some tools print. */
+/* Compares names. Some tools print an empty argument list, which is ignored. */
 static void check_name(const char *got, const char *want)
 {
     char name[256];
@@ -122,8 +122,9 @@ TEST(x86_frame_programs_of_a_pdb_give_the_published_stack)
         if (stack.frames[i].inline_depth == 0 && physical < COUNT_OF(found))
             CHECK_STR(found_by_name(stack.frames[i].found_by), found_by_name(found[physical++]));
     CHECK_EQ(stack.stop, STOP_END);
-    /* Workers of the thread pool, in a system call at its `ret 14h`: the code at the pc is in the
-     * dump and shows where the caller is.  Walks by frame pointers alone, as published, miss it. */
+    /* Thread-pool workers stopped at the `ret 14h` of a system call. The dump holds the code at the
+     * pc, which shows where the caller is. The published walks use frame pointers alone and miss
+     * it. */
     for (uint32_t thread = 3580; thread != 0; thread = thread == 3580 ? 2600 : 0) {
         static const uint64_t want[] = {0x7016c, 0x36a11, 0x162c4, 0x60f79, 0x60f44};
         thread_stack(&o, thread, &stack);
@@ -148,7 +149,7 @@ TEST(x64_without_the_image_is_walked_by_frame_sizes)
     close_dump(&o);
 }
 
-/* The published file without its header of four lines. */
+/* The published file without its four header lines. */
 static char *snapshot(const char *name)
 {
     size_t bytes;
@@ -159,7 +160,7 @@ static char *snapshot(const char *name)
     return start;
 }
 
-/* As the verb writes it: all threads in order, except that the thread that wrote the dump is not
+/* The JSON as the verb writes it: all threads in order. The thread that wrote the dump is not
  * walked. */
 static char *stackwalk_json(struct opened *o)
 {
@@ -276,7 +277,7 @@ TEST(dumps_without_symbols_are_walked_to_their_end)
     } rows[] = {
         {"g15-dumps/null_write_av.dmp", 5408, 6, 0, FOUND_FRAME_POINTER},
         {"g15-dumps/ascii_read_av.dmp", 4204, 6, 0, FOUND_FRAME_POINTER},
-        {"g15-dumps/exec_av_on_stack.dmp", 6920, 5, 0, FOUND_LEAF}, /* pc in no module */
+        {"g15-dumps/exec_av_on_stack.dmp", 6920, 5, 0, FOUND_LEAF}, /* the pc is in no module */
         {"g15-dumps/thread_name_list.dmp", 10976, 4, 0, FOUND_FRAME_POINTER},
         {"g05-minidump2-x86/minidump2.dmp", 3060, 4, 0, FOUND_FRAME_POINTER},
     };
@@ -304,7 +305,7 @@ TEST(a_stack_overflow_is_walked_from_end_to_end)
     struct stack stack;
     open_dump("g15-dumps/stack_exhaustion.dmp", roots, &o);
     thread_stack(&o, 5744, &stack);
-    REQUIRE(stack.frame_count == 246); /* 4 KB each */
+    REQUIRE(stack.frame_count == 246); /* each frame has 4 KB */
     CHECK_STR(stack.frames[245].module_name, "ntdll.dll");
     CHECK_EQ(stack.stop, STOP_END);
     close_dump(&o);

@@ -135,7 +135,7 @@ static void check_chain(int version)
             CHECK_HEX(scope->start, start);
     }
     uint32_t lines[FRAMES], several = 0;
-    for (uint32_t at = start; at < start + 16; at++) { /* of several rows the last one counts */
+    for (uint32_t at = start; at < start + 16; at++) { /* the last of several rows counts */
         const uint32_t count = dwarf_lines(opened.dwarf, at, lines, FRAMES);
         if (depth_at(opened.dwarf, at, &place) > 0 && CHECK(count > 0))
             CHECK_EQ(lines[count - 1], place.line);

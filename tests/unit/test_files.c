@@ -48,7 +48,7 @@ TEST(files_come_back_as_they_were_written)
     arena_init(&keep, 0);
     const char *path = in_scratch(&keep, "a");
     CHECK_EQ(file_write(path, "hello", 5, &fault), ERR_NONE);
-    CHECK_EQ(file_write(path, "hullo!", 6, &fault), ERR_NONE); /* replaces */
+    CHECK_EQ(file_write(path, "hullo!", 6, &fault), ERR_NONE); /* replaces the file */
     REQUIRE(file_map(path, &map, &fault) == ERR_NONE);
     CHECK_EQ(map.bytes, 6);
     CHECK_MEM(map.data, "hullo!", 6);
@@ -65,7 +65,7 @@ TEST(files_come_back_as_they_were_written)
 }
 
 #ifndef _WIN32
-/* Everything that is not a regular file: as root, a rename would put a file in its place. */
+/* A device is written to directly. As root, a rename would put a regular file in its place. */
 TEST(a_device_is_written_to_and_stays_a_device)
 {
     struct arena keep;
@@ -124,7 +124,7 @@ TEST(a_symbolic_link_is_followed)
     const char *link_path = in_scratch(&keep, "link");
     const char *target = in_scratch(&keep, "target");
     REQUIRE(symlink("target", link_path) == 0);
-    static const char *const texts[] = {"first", "again"}; /* into nothing yet, then into a file */
+    static const char *const texts[] = {"first", "again"}; /* the target is missing at first */
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         CHECK_EQ(file_write(link_path, texts[i], 5, &fault), ERR_NONE);
         CHECK(lstat(link_path, &info) == 0 && S_ISLNK(info.st_mode));
@@ -204,7 +204,7 @@ TEST(process_gives_output_errors_and_the_exit_code)
     CHECK_STR(out.errors, "bad\n");
     CHECK_EQ(out.exit_code, 7);
     CHECK(!out.timed_out);
-#ifndef _WIN32 /* Wine does not know what a process held that has ended */
+#ifndef _WIN32 /* Wine reports no peak for a process that has ended */
     CHECK(out.peak_bytes > 0);
     run_actor("hold 90000000", 20000, "", &out, &keep);
     CHECK(out.peak_bytes > 90000000);
@@ -334,12 +334,12 @@ TEST(a_peak_begins_anew_and_tells_what_was_added)
 {
     const uint64_t held_bytes = memory_peak_restart();
     volatile char *bytes = take_much();
-    CHECK(memory_held_bytes() >= held_bytes + MUCH_BYTES / 8 * 7); /* it counts in rough steps */
+    CHECK(memory_held_bytes() >= held_bytes + MUCH_BYTES / 8 * 7); /* the count is coarse */
     free((void *)(uintptr_t)bytes);
     CHECK(memory_peak_beyond(held_bytes) >= MUCH_BYTES / 8 * 7);
 }
 
-/* For a small child of a large process no figure is given, rather than this process's own size. */
+/* No peak is given for a small child of a large process: it would be this process's own size. */
 TEST(a_small_child_of_a_large_process_has_no_peak)
 {
     struct arena keep;
@@ -348,7 +348,7 @@ TEST(a_small_child_of_a_large_process_has_no_peak)
     arena_init(&keep, 0);
     run_actor("exit 0", 5000, "", &out, &keep);
 #ifdef _WIN32
-    CHECK(out.peak_bytes < MUCH_BYTES); /* Windows knows each process's own */
+    CHECK(out.peak_bytes < MUCH_BYTES); /* Windows measures each process by itself */
 #else
     CHECK_EQ(out.peak_bytes, 0);
 #endif

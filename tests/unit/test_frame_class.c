@@ -1,4 +1,4 @@
-/* Whose code a frame is: by image and compiland. */
+/* The class of a frame's code, by image and compiland. */
 #include "engine/frame_class.h"
 #include "test.h"
 

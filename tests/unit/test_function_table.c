@@ -10,7 +10,7 @@ enum { SHARED = 4, ROW_BYTES = 12 };
 
 static const struct cap_function_row image[] = {
     {0x1000, 0x1010, 0x5000},
-    {0x1010, 0x1018, SHARED *ROW_BYTES + 1}, /* has the unwind data of row 4 */
+    {0x1010, 0x1018, SHARED *ROW_BYTES + 1}, /* shares the unwind data of row 4 */
     {0x1020, 0x1040, 0x5010},
     {0x1040, 0x1041, 0x5020},
     {0x2000, 0x2100, 0x5030},

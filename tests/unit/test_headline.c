@@ -1,4 +1,4 @@
-/* The headline's arithmetic, and its text form, on made times. */
+/* The headline's arithmetic and its text form, with invented times. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct world {
     struct fault fault;
 };
 
-/* Case K takes K + 1 times the first one; the last is an outlier that ran crowded. */
+/* Case K takes K + 1 times as long as the first. The last is an outlier that ran crowded. */
 static void make_world(struct world *w)
 {
     static const char *const names[3] = {"offset:rtl", "dump", "judge:dbghelp"};
@@ -32,7 +32,7 @@ static void make_world(struct world *w)
          .resolve_ns = 25000,
          .total_ns = 90000,
          .cold_ns = 300000},
-        {.total_ns = 4000000, .cold_ns = 4000000}, /* starts anew for each case: never warm */
+        {.total_ns = 4000000, .cold_ns = 4000000}, /* restarted for each case, so never warm */
     };
     memset(w, 0, sizeof *w);
     w->fault.offset = FAULT_NO_OFFSET;

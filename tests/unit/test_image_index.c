@@ -1,6 +1,6 @@
-/* The symbol index of images without a PDB against the lookup in their DWARF and symbol tables, and
- * that of Breakpad files against the lookup in their records, at the bytes of their code; and which
- * indexes are not believed. */
+/* The symbol index must give the answers of the lookup that it was built from, at the bytes of
+ * code: for images without a PDB the lookup in their DWARF and symbol tables, for Breakpad files
+ * the lookup in their records. An index of anything else is refused. */
 #include <stdio.h>
 #include <string.h>
 
@@ -107,7 +107,7 @@ static void compare_image(struct group *group, const struct object_candidate *im
         symbol_index_close(index);
         group->images++;
     } else {
-        CHECK_EQ(fault.code, ERR_ABSENT); /* it says of no section that it holds code */
+        CHECK_EQ(fault.code, ERR_ABSENT); /* no section is marked as code */
     }
     symbol_object_close(object);
     file_unmap(&map);
@@ -178,7 +178,8 @@ static bool is_answer(const struct breakpad_frame *frames, const struct symbol_f
     return true;
 }
 
-/* Compares at every byte if the file has less than BYTES_MAX of code; returns the frames. */
+/* Compares at every byte if there are less than BYTES_MAX bytes of code. Returns the frame count.
+ * */
 static uint64_t compare_breakpad(const void *data, size_t bytes, enum status want)
 {
     const char *path = index_path();
@@ -271,8 +272,7 @@ TEST(breakpad_files_made_for_it)
     }
 }
 
-/* A fault of three kinds: the file is another, a file that belongs to it is another, it is damaged.
- */
+/* An index of another file, of another spelling of names, or of another debug file is refused. */
 TEST(an_index_of_something_else_is_refused)
 {
     const char *image_path = test_fixture("images/i20-pe-dwarf/hello-dwarf.exe");

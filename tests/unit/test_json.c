@@ -264,7 +264,7 @@ TEST(dates_are_those_of_the_calendar)
 {
     static const struct {
         const char *date;
-        uint64_t seconds; /* of `date -u -d DATE +%s` */
+        uint64_t seconds; /* from `date -u -d DATE +%s` */
     } rows[] = {
         {"1970-01-01", 0},          {"1970-01-01", 86399},
         {"1972-02-29", 68169600},   {"2000-02-29", 951782400},
