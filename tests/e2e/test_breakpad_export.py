@@ -26,12 +26,12 @@ class Exports(e2e.Case):
 
     def answers(self, text, *options):
         done = self.run_twinstack("resolve", "--ndjson", *options, stdin=text)
-        # a .sym file has no place for a file without a line
+        # a .sym file cannot store a file name without a line
         return [[(f["function"] or "?", f["file"] if f["line"] else None, f["line"], f["inline_depth"]) for f in frames]
                 if frames[-1]["symbols"] in ("dwarf", "breakpad") else None  # a line of assembler without a function
                 for frames in (json.loads(line)["frames"] for line in done.stdout.splitlines())]
 
-    # slices other than the first, units in other files than --symbols can name
+    # not the first slice of a file, or units in files that --symbols cannot name
     OTHERS = ("fat-arm64", "mac-oso-published", "with-dwo-published")
 
     def test_an_image_and_its_file_give_the_same_answers(self):
@@ -109,7 +109,7 @@ class Exports(e2e.Case):
                 self.assertEqual([f["offset"] for f in ours], [hex(walked[1][0] - BASE)], hex(place))
                 self.assertEqual(ours[0]["found_by"], "cfi")
         self.assertGreater(same, 100)
-        # the image's own data says the same as the file made of it
+        # walking with the image itself finds the same callers as walking with the file made from it
         image_says = self.run_json("dump", self.folder / "made.dmp", "--symbols", exe, "--stacks", "--json")["threads"]
         both = 0
         for place, thread, other in zip(places, alone, image_says, strict=True):
@@ -137,8 +137,8 @@ class Exports(e2e.Case):
                 ours = self.rules(self.export(root / image)[2])
                 wanted = self.rules((root / theirs).read_text())
                 self.assertGreater(len(wanted), 5)
-                # Left out: the procedure linkage table, whose frame is an expression (their rules are only right
-                # at its first two places).
+                # The export leaves out the procedure linkage table, because its frame is an expression. (The other writer's
+                # rules for it are right only at the first two addresses.)
                 self.assertLessEqual(len(wanted.keys() - ours.keys()), 2)
                 for address, rules in ours.items():
                     if rules.get(".ra") != "0":  # the program's entry, which nothing has called

@@ -1,5 +1,5 @@
-"""Walks by the STACK records of Breakpad files, without any image: published stacks, and callers that
-Breakpad's own minidump_stackwalk finds."""
+"""Walks with the STACK records of Breakpad files, without any image. The results are compared with published
+stacks and with the callers that Breakpad's own minidump_stackwalk finds."""
 
 import pathlib
 import re
@@ -16,7 +16,7 @@ ARCH = {"x86": ("x86", 4), "x86_64": ("x64", 8), "arm64": ("arm64", 8)}
 BASE, STACK = 0x400000, 0x10000000
 PLACES_MAX = 500
 
-# Every form of rule. The functions that return addresses lie in are those from 10000 on.
+# Every form of rule. The return addresses on the made-up stacks point into the functions from 10000 on.
 MADE = "".join(f"FUNC {0x10000 + 64 * i:x} 40 0 target_{i}\n" for i in range(400))
 X64 = ("MODULE Linux x86_64 000102030405060708090A0B0C0D0E0F0 made\nFUNC 1000 400 0 caller\n"
        "STACK CFI INIT 1000 100 .cfa: $rsp 8 + .ra: .cfa 8 - ^\n"
@@ -60,8 +60,8 @@ class Symbols:
         path.write_text(self.text)
 
     def places(self):
-        """Addresses under a STACK record and in a function: the first bytes, one in the middle, and where
-        the rules change."""
+        """Addresses that STACK records cover: the first byte of a record, one in the middle, the last one, and
+        where the rules change."""
         out = set()
         for line in self.text.splitlines():
             found = re.match(r"STACK (?:CFI INIT|WIN [04]) ([0-9a-f]+) ([0-9a-f]+)", line)
@@ -115,7 +115,7 @@ class Walks(e2e.Case):
         return out
 
     def compare(self, text):
-        """How many places have the same caller, how many Breakpad gave up, and the others."""
+        """Returns at how many places the caller is the same, at how many Breakpad gave up, and the other places."""
         symbols = Symbols(text)
         symbols.save(self.folder / "sym")
         places = symbols.places()
@@ -156,7 +156,7 @@ class Walks(e2e.Case):
                 self.assertEqual(other, [])
                 self.assertGreater(same, 5)
 
-    FILES = {  # the number of places where records overlap, of which Breakpad keeps the first
+    FILES = {  # the number of places where records overlap; Breakpad keeps the first record
         "images/i30-breakpad/linux-crash.sym": 0, "images/i30-breakpad/windows-crash.sym": 0,
         "images/i30-breakpad/null_read_av.sym": 0, "images/i30-breakpad/kernel32.sym": 10,
         "g02-basic32-x86/basic32.sym": 0, "g03-basic64-pe/basic64.sym": 0, "g05-minidump2-x86/test_app.sym": 0}

@@ -35,7 +35,7 @@ def wine(*argv, limit_s=120):
 
 
 class Record:
-    """As much of capture/record.h as these tests need, read independently of the analyser."""
+    """The parts of a record (capture/record.h) that these tests need, read without the analyser."""
 
     def __init__(self, data):
         self.data, self.modules, self.threads, self.stacks = data, [], [], []
@@ -76,7 +76,7 @@ class Record:
 
 
 class Symbols:
-    """Logical frames of victims/ by llvm-symbolizer, which is asked once per address."""
+    """Logical frames of victims/ as llvm-symbolizer prints them; it runs once per address."""
 
     def __init__(self):
         self.known = {}

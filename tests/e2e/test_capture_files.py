@@ -53,7 +53,7 @@ class Files(e2e.Case):
 
     @classmethod
     def tearDownClass(cls):
-        # A server that lingers would end in the middle of the next test's first start.
+        # A lingering server would exit while the next test starts its first program.
         for word in ("-k", "-w"):
             subprocess.run(["wineserver", word], env=ENV, check=False, timeout=60)
 

@@ -1,5 +1,5 @@
 """The capture as a package: installed, found by CMake and by pkg-config, or added as a folder; the example
-programs in C and C++ are built from it, crash, and their records are resolved."""
+programs in C and C++ are built with it and crash, and their records are resolved."""
 
 import os
 import pathlib

@@ -1,5 +1,5 @@
-"""The uploader of the capture: a program crashes under Wine, and its next start sends what is left, to servers that stall, cut, refuse and
-die, and to the real collector."""
+"""The capture's uploader. A program crashes under Wine, and its next start sends the files that are left: to servers that stall, cut the
+connection, refuse or die, and to the real collector."""
 
 import http.server
 import os
@@ -21,7 +21,7 @@ RESULT = re.compile(r"sent (\d+) refused (\d+) left (\d+) status (\d+)")
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Answers each request as the next word of a script says; the last word stays."""
+    """Answers each request as the next word of a script says, and repeats the last word."""
 
     daemon_threads = True
 
@@ -97,7 +97,7 @@ class Upload(stream_pipeline.Pipeline):
         self.assertEqual({path.suffix for path in made}, {".rec", ".dmp"})
 
     def send(self, server, *numbers, word="send"):
-        """(sent, refused, left, status) of a start that sends; two tries, short pauses."""
+        """Starts the program to send, with two tries and short pauses; returns (sent, refused, left, status)."""
         done = self.program(server if isinstance(server, str) else server.url, word, *(numbers or (2, 100, 2000, 20000)))
         found = RESULT.search(done.stdout)
         self.assertTrue(found, done.stdout + done.stderr)
@@ -127,7 +127,7 @@ class Upload(stream_pipeline.Pipeline):
                 self.assertEqual(self.files(), both)
         self.assertEqual(self.send("http://127.0.0.1:1"), (0, 0, 1, 0))  # no server
         self.assertEqual(self.files(), both)
-        # it recovers: the dump, after what Retry-After says, then the record; and only then the files go
+        # The server recovers: it gets the dump after the time in Retry-After, then the record. Only then are the files deleted.
         server = self.serve("429 Retry-After=2", "200", "503", "200")
         self.assertEqual(self.send(server), (1, 0, 0, 200))
         self.assertEqual(self.files(), [])
@@ -154,7 +154,7 @@ class Upload(stream_pipeline.Pipeline):
         start = time.monotonic()
         self.assertEqual(self.send(server, 5, 100, 2000, 3000), (0, 0, 2, 503))
         self.assertLess(time.monotonic() - start, 20 * SLOWNESS)
-        self.assertEqual(len(server.seen), 1)  # an hour does not fit into three seconds
+        self.assertEqual(len(server.seen), 1)  # Retry-After is an hour, the limit three seconds
 
     def test_a_crash_reaches_the_head_problems(self):
         self.crash()

@@ -21,7 +21,7 @@ def change(path):
 
 
 def reseal(case, edit):
-    """Seals a case that another party wrote."""
+    """Edits case.json and seals the case again."""
     document = json.loads((case / "case.json").read_text())
     edit(document)
     text = json.dumps(document).encode()
@@ -98,7 +98,7 @@ class Check(e2e.Case):
                 self.assertIn(word, done.stdout + done.stderr)
 
     def test_a_record_that_contradicts_its_case_is_blamed(self):
-        """Whatever the stacks say: a finding of its own, in the verdict, the JSON and the blame."""
+        """It is a separate finding in the verdict, the JSON and the blame, whatever the stacks say."""
         good = (self.case / "record.rec").read_bytes()
         timestamp = struct.pack("<I", 0xFEE28C92)  # of victims-ob2.exe, as its folder says
         self.assertEqual(good.count(timestamp), 1)

@@ -77,7 +77,7 @@ class ExitCodes(e2e.Case):
         self.addCleanup(shutil.rmtree, self.folder)
 
     def made_up(self, verb):
-        """A verb with options for made-up victims and a made-up Wine, and its environment."""
+        """Returns VERB with the options for made-up victims and a made-up Wine, and the environment for it."""
         for name in ("victims/victims-ob2.exe", "victims/twinstack-launch.exe", "prefix/system.reg", "bin/wineserver", "bin/wine"):
             (self.folder / name).parent.mkdir(exist_ok=True)
             (self.folder / name).write_text(WINE if name == "bin/wine" else "#!/bin/sh\n")

@@ -1,8 +1,9 @@
-"""Programs that the compilers of this machine make now, so no file of them is among the fixtures: at every byte of
-code, names, inlined calls, files and lines are those that llvm-symbolizer prints.
+"""Programs that this machine's compilers build now, so they need no fixtures. At every byte of code, names, inlined
+calls, files and lines must be those that llvm-symbolizer prints.
 
-It misreads two things in PDBs. Of two lines at one address the last counts, which it prints from the next byte on.
-Where a function has lines of several files, lines may be those that it prints for DWARF of the same code."""
+llvm-symbolizer misreads two things in PDBs. If two lines start at one address, the last one is right, but it prints
+that line only from the next byte on. If a function has lines of several files, this program may also print the lines
+that llvm-symbolizer prints for DWARF of the same code."""
 
 import json
 import pathlib
@@ -72,13 +73,13 @@ def place(path, line):
 
 
 def plain(name):
-    """A linker name without the mark of a cloned part, with one kind of constructor, and one name of folded code."""
+    """A linker name in the form to compare: no suffix of a cloned part, one kind of constructor, one name for folded code."""
     name = re.sub(r"(\.(constprop|cold|part|isra|__part|eh)(\.\d+)*)+$", "", name or "")
     return re.sub(r"([CD])[0-5](?=[EIv])", r"\1x", name.removeprefix("__second_sect_of_")).replace("same_b", "same_a")
 
 
 def code_of(image):
-    """The offsets of all code, as this program counts them, and what llvm-symbolizer adds."""
+    """Yields (what llvm-symbolizer takes, what this program takes) for the address of each byte of code."""
     printed = run("llvm-readobj-19", "--sections", "--program-headers", "--elf-output-style=LLVM", image).stdout
     elf = "Format: elf" in printed
     loads = [int(re.search(r"VirtualAddress: (\w+)", part)[1], 16) for part in printed.split("ProgramHeader {")[1:]
@@ -117,7 +118,7 @@ class Compiled(e2e.Case):
         for offset, line in zip(judges[0], done.stdout.splitlines(), strict=True):
             got = [(plain(f["function"]), *place(f["file"], f["line"])) for f in json.loads(line)["frames"]]
             wanted = [judge[at] for judge in judges for at in (offset, offset + 1) if at in judge]
-            # Without a line it is padding or code of no function: either name is right.
+            # Code without a line is padding or belongs to no function, so either name is right.
             has_line = len(wanted[0]) > 1 or wanted[0][0][2] != 0
             with_line += has_line
             if twin is not None and len(wanted[-1]) == 1 and wanted[-1][0][2] == 0:

@@ -41,7 +41,7 @@ class Damaged(e2e.Case):
         for name, (argv, parts, code) in ROWS.items():
             with self.subTest(name):
                 done = self.run_twinstack(*argv, stdin=STACK, exit_code=code)
-                # an item of a stream is answered in its place, anything else on standard error
+                # the error of one item of a stream is printed in its place, any other on standard error
                 errors = [l for l in (done.stderr + done.stdout).splitlines() if l.startswith(("! ", "twinstack: "))]
                 self.assertEqual(len(errors), 1, done.stderr + done.stdout)
                 for part in parts:

@@ -1,4 +1,4 @@
-"""Two stored runs compared, and times measured and compared: on made-up databases and sealed cases."""
+"""Comparing two stored runs, and measuring and comparing times, on made-up databases and sealed cases."""
 
 import json
 import pathlib
@@ -37,12 +37,12 @@ class Differences(Stored):
         self.run_db("compare", "1", "latest", "--only", "new,old", exit_code=2)
 
     def test_what_broke_is_gathered_by_cause_module_and_blame(self):
-        """The reader of a comment sees in one row per cause how much broke, whose fault it is, since when, and how to see it."""
+        """The comment has one row per cause: how many cases broke, what is blamed, since when, and how to see one of them."""
         with sqlite3.connect(self.db) as db:
             runs = [row[0] for row in db.execute("SELECT id FROM run ORDER BY id")]
             for n, run in enumerate(runs):
                 db.execute("UPDATE run SET commit_id = ? WHERE id = ?", (f"{n + 1:040x}", run))
-            for run in runs[1:]:  # the second run broke three cases, the third one another
+            for run in runs[1:]:  # the second run broke three cases, the third run one more
                 cases = db.execute("SELECT id, scenario || '.' || variant FROM crash_case WHERE run_id = ? ORDER BY id", (run,)).fetchall()
                 for n, (case, _) in enumerate(cases[:3 if run == runs[1] else 4]):
                     module, blame = ("odd.dll", "walk of dump") if n == 3 else ("app.exe", "symbols (shared)")
@@ -60,7 +60,7 @@ class Differences(Stored):
         self.assertEqual([(r["since"], r["before"]) for r in rows],
                          [({"run": 2, "commit": f"{2:040x}"}, {"run": 1, "commit": f"{1:040x}"}),
                           ({"run": 3, "commit": f"{3:040x}"}, {"run": 2, "commit": f"{2:040x}"})])
-        smallest = f"{cases[2][1]}"  # of the three the one with 10 frames
+        smallest = f"{cases[2][1]}"  # the one of the three that has 10 frames
         self.assertEqual("{scenario}.{variant}".format(**rows[0]["example"]), smallest)
         page = self.run_db(*argv, "--markdown", exit_code=1).stdout
         row, = re.findall(r"(?m)^\| 3 \| .*$", page)
@@ -71,7 +71,7 @@ class Differences(Stored):
                       page.replace("\\", ""))
         self.assertNotIn("not_selected |", page)
         self.assertIn(f"To see the first one: `twinstack run -k {smallest}`, or its sealed case: `twinstack check /cases/2`.", page)
-        # A run of another database has no history here.
+        # This database has no history of a run from another one.
         other = self.folder / "other.db"
         shutil.copy(self.db, other)
         self.sql("UPDATE run SET uuid = 'x' || uuid")

@@ -1,5 +1,5 @@
-"""Minidumps of macOS and iOS: every thread by its chain of frame pointers, exact names from a dSYM, the
-nearest symbol without one."""
+"""Minidumps of macOS and iOS: every thread is walked by its frame pointers; names are exact with a dSYM, and
+those of the nearest symbol without one."""
 
 import json
 import pathlib

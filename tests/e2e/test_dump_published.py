@@ -71,7 +71,7 @@ class Published(e2e.Case):
         published, crashed = snapshot_threads(text), raw["exception"]["thread_id"]
         for thread in raw["threads"]:
             if thread["id"] == crashed:
-                continue  # there it prints the registers of the exception
+                continue  # for this thread the snapshot has the registers of the exception
             ours = {"eip": "pc", "esp": "sp", "eflags": "flags"}
             for name, value in published[thread["id"]][0].items():
                 self.assertEqual(int(thread["registers"][ours.get(name, name)], 16), value, name)

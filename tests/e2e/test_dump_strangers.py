@@ -32,7 +32,7 @@ class Strangers(e2e.Case):
         return [(f["module"], f["offset"], f["found_by"]) for f in self.threads(dump)[0]["stack"]["frames"]]
 
     def chained(self, platform):
-        """rbp leads past a pointer into code that a scan would take first."""
+        """rbp leads past a stack word that points into code, which a scan would take first."""
         dump = dump_maker.Dump(platform=platform)
         dump.module("a", EXE, 0x10000)
         dump.module("b", LIBRARY, 0x10000)
@@ -81,8 +81,8 @@ class Strangers(e2e.Case):
                                                                 ("a.exe", "0x1110", "frame_pointer")])
 
     def test_lr_of_a_call_that_is_over(self):
-        """No image, but a PDB: the function of the pc called something before, and lr still points
-        there."""
+        """There is a PDB but no image. The function at pc made a call earlier, and lr still holds that
+        call's return address."""
         image = dump_maker.Image(self.fixture("g20-arm64/ARM64_CETShadowStack_NotApplicable.exe"))
         pdb = self.fixture("g20-arm64/ARM64_CETShadowStack_NotApplicable.pdb")
         places = self.run_twinstack("resolve", "--pdb", pdb, "--json", stdin="".join(
@@ -162,7 +162,7 @@ class Strangers(e2e.Case):
         return self.saved(dump)
 
     def test_an_executable_stack_is_data(self):
-        """Whatever the stack may hold, a word that points into it is a return address only after a call."""
+        """Even on an executable stack, a word that points into it is a return address only if it follows a call."""
         listed = (b"", b"LEpB", b"LEpB" + bytes(20))
         for pc, first, forms in ((EXE + 0x1000, "0x1000", (None, *listed)), (STACK + 0x44, "0x44", listed)):
             wanted = None
@@ -181,7 +181,7 @@ class Strangers(e2e.Case):
                     self.assertEqual(lengths, wanted, "half of the output")
 
     def test_a_real_executable_stack(self):
-        """A program whose stack is executable and that runs into its own data there, taken by LLDB."""
+        """LLDB's dump of a program that has an executable stack and runs into its own data there."""
         if not all(map(shutil.which, ("gcc", "lldb-19"))):
             self.skipTest("no gcc with lldb-19")
         (self.folder / "a.c").write_text("""

@@ -1,6 +1,6 @@
 """Every stream of a minidump, field by field: each row lays out one structure of Microsoft's minidumpapiset.h, of
-Breakpad's minidump_format.h or of Crashpad's minidump_extensions.h with numbers of its own, and says what `dump
---json` must report of it."""
+Breakpad's minidump_format.h or of Crashpad's minidump_extensions.h with distinct numbers, and states what `dump
+--json` must report for it."""
 
 import pathlib
 import struct
@@ -390,7 +390,7 @@ class DumpStreams(e2e.Case):
                     self.assertEqual(e2e.json.loads(done.stdout)["system"]["context_cpu"], dump.arch)
 
     def test_no_stream_is_a_bare_name(self):
-        """Whatever its type and its bytes: reported in a member, as content, or as a fault in its place."""
+        """A stream of any type with any bytes is reported in a member, as content, or as a fault in its place."""
         kinds = [*range(1, 26), *range(0x8000, 0x800E), 0xFFF0, 0xFFFF, 0x10000, 0x43500001, *range(0x47670001, 0x47670010),
                  *range(0x4D7A0001, 0x4D7A0006), 0x4B6B0002, 0x54570001]
         for at in range(0, len(kinds), 20):

@@ -1,8 +1,8 @@
 """The unwinders at every instruction of compiled functions, compared with the actual calls.
 
 An emulator runs tests/e2e/emulated/shapes.c, built for each processor. Before each instruction that
-it meets for the first time, a dump of that moment is written, and `dump` has to find the waiting
-callers. No Windows, no Wine."""
+it reaches for the first time, the test writes a dump, and `dump` has to find the active callers in it.
+No Windows, no Wine."""
 
 import collections
 import concurrent.futures
@@ -112,8 +112,8 @@ Moment = collections.namedtuple("Moment", "pc sp r stack truth")
 
 
 def moments(machine):
-    """The state of the machine before each instruction met for the first time, and the callers that
-    wait then."""
+    """The state of the machine before each instruction that it reaches for the first time, with the
+    callers that are active then."""
     seen, out, waiting = set(), [], []
     state = {"code": None, "call": None}
 
@@ -146,7 +146,7 @@ def build(folder, triple, flags):
     obj, dll = folder / f"{name}.obj", folder / f"{name}.dll"
     target = [f"--target={triple}-pc-windows-msvc", "-g", "-gcodeview", "-ffreestanding", "-fno-stack-protector",
               "-fasynchronous-unwind-tables"]
-    # Relative names alone, so that the folder is in no byte.
+    # Only relative names, so that the name of the folder does not get into the output.
     shutil.copy(SHAPES, folder)
     subprocess.run(["clang-19", *target, *flags, "-ffile-compilation-dir=.", "-mno-incremental-linker-compatible", "-c", SHAPES.name,
                     "-o", obj.name], check=True, cwd=folder)

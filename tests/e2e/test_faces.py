@@ -41,7 +41,7 @@ class Faces(e2e.Case):
 
     @contextlib.contextmanager
     def dashboard(self):
-        """Serves this database; gives a function from a path to the document there."""
+        """Serves this database; yields a function that fetches the document at a path."""
         server = subprocess.Popen([e2e.PROGRAM, "serve", "--db", self.db, "--listen", "127.0.0.1:0"],
                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         try:
@@ -132,7 +132,7 @@ class Faces(e2e.Case):
 
         with self.dashboard() as get:
             self.assertEqual(change(), "slower")
-            # The noise between equal runs: the control of the newest bench is a quarter off.
+            # The noise between equal runs: in the newest bench the control is slower by a quarter.
             self.sql("INSERT INTO run (uuid, state, label, started_ns) VALUES ('b', 'complete', 'bench', 1)")
             for subject, ns in (("offset", 1000), ("offset-control", 1250)):
                 for round_ in range(9):
@@ -171,7 +171,7 @@ class Faces(e2e.Case):
             self.assertEqual(run["left_out"], 2)
 
     def test_no_face_is_compiled_where_it_could_see_the_store_or_the_comparison(self):
-        # What they may see of the store: how to open it and read it.
+        # The only header of the store that they may include: it opens and reads a store.
         front = [f.name for f in (e2e.BUILD / "rooms/store.front/store").iterdir()]
         self.assertEqual(front, ["archive.h"])
         commands = json.loads((e2e.BUILD / "compile_commands.json").read_text())

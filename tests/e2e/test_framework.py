@@ -1,4 +1,4 @@
-"""The unit test framework itself: a program of tests that fail in every possible way has a known
+"""The unit test framework itself: a program whose tests fail in every possible way has a known
 tally."""
 
 import pathlib

@@ -1,7 +1,8 @@
 """Generated code, in offset stacks and in dumps: captured under Wine; one at a time.
 
-With a function table and without: both ways must show the frame under the name that the program
-registered and continue below it, or end there and report a hole. ./run has the other kinds too."""
+The code has a function table in one scenario and none in the other. Both ways must show the frame under
+the name that the program registered, and continue below it or end there and report a hole. ./run covers
+the other kinds too."""
 
 import os
 import pathlib
@@ -61,7 +62,7 @@ class Generated(e2e.Case):
         return e2e.json.loads(lines[0]), {"stop": suspect["stop"], **suspect["stack"]}
 
     def test_every_frame_from_main_to_the_thread_start_has_a_name(self):
-        """The C runtime's own ones too, and those of the system, whose folders were not named."""
+        """Frames of the C runtime too, and those of the system, although no option names its folders."""
         if not SYSTEM.is_file():
             self.skipTest("this Wine has no modules with symbols")
         dump = self.run_json("dump", "--symbols", self.out / "symbols", "--stacks", "--json",

@@ -226,7 +226,7 @@ class Breakpad(e2e.Case):
 
 
 class Written(e2e.Case):
-    """`symbols export --format breakpad`: read back by ours and by Breakpad's own minidump_stackwalk."""
+    """`symbols export --format breakpad`: read back by this program and by Breakpad's own minidump_stackwalk."""
 
     BASE, CODE = 0x140000000, 0x1000
 

@@ -16,7 +16,7 @@ STACK = "crash.exe!0x2755\ncrash.exe!0x2a3d\n"
 
 
 def msf_streams(data):
-    """The streams of an MSF file; None: one that does not exist."""
+    """The streams of an MSF file; None for a stream that does not exist."""
     size, _, _, directory_bytes, _, map_block = struct.unpack_from("<6I", data, 32)
 
     def read(blocks, total):

@@ -1,4 +1,4 @@
-"""Runs of thousands of cases: what memory and disk they cost, on made-up databases."""
+"""Runs of thousands of cases: how much memory and disk they need, on made-up databases."""
 
 import os
 import pathlib
@@ -15,8 +15,8 @@ import e2e  # noqa: E402
 from stored import SEED  # noqa: E402
 
 FEW, MANY = 1000, 5000
-# What one more case may cost in memory, in bytes: a few numbers (it was 6,000; the system counts in steps of 256 KB, 64 per case),
-# and what a comparison or a headline needs.
+# Limits on the memory for one more case, in bytes. LISTED is for a few numbers per case (it once was 6,000); the system counts
+# in steps of 256 KB, which is 64 bytes per case. A comparison and a headline need more.
 LISTED, COMPARED, SUMMED = 160, 400, 900
 
 
@@ -33,7 +33,7 @@ class LargeRuns(e2e.Case):
             subprocess.run([SEED, cls.databases[cases], "2", str(cases), "0"], check=True, capture_output=True)
 
     def peak_bytes(self, *argv):
-        """The least of three runs: what the system adds differs."""
+        """The smallest peak of three runs, because the system's share varies."""
         peaks = []
         for _ in range(3):
             with open(os.devnull, "wb") as nothing:

@@ -1,4 +1,4 @@
-"""Managed code: module!0xTOKEN+0xIL against what .NET's own StackFrame answered, and against two other readers."""
+"""Managed code: module!0xTOKEN+0xIL, compared with the answers of .NET's own StackFrame and of two other readers."""
 
 import json
 import os
@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
 
 CORPUS = e2e.ROOT / "corpus/managed"
-# The rows whose PDB belongs to another build of the image than the one beside it: names, but no lines.
+# The PDB of these rows belongs to another build than the image next to it, so they have names but no lines.
 OTHER_BUILD = "i40-ppdb/console"
 
 

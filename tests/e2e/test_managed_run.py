@@ -1,4 +1,4 @@
-"""Victims in a .NET runtime: what `rtl` and the runtime's own snapshots recorded, against the victim's truth.
+"""Victims in a .NET runtime: what `rtl` and the runtime's own snapshots recorded, compared with the victim's truth.
 
 No dump is written, since MiniDumpWriteDump of such a process takes half a minute under Wine."""
 
@@ -20,7 +20,7 @@ ENV = {**bench_stops.ENV, "TWINSTACK_OFFSETS_ONLY": "1", "TWINSTACK_DOTNET": f"Z
 CRASHES = ["throw", "null", "callback", "recursion", "inlined", "generic", "iterator", "dynamic"]
 HANGS = ["loop", "pinvoke", "deadlock", "async", "filter", "finalizer", "seed_needed", "collected"]
 PHASES = ["Throw", "Jit", "Collect", "Collected"]  # what the thread does when it is stopped
-COPY_MOST_NS = 15000  # what the copy of 64 KB adds to a suspension; the whole is in bench_managed.py
+COPY_MOST_NS = 15000  # what copying 64 KB may add to a suspension; bench_managed.py prints the full figures
 
 
 class ManagedRun(e2e.Case):

@@ -1,6 +1,6 @@
-"""Images that are no PE with a PDB: the published files and their reference rows, and the messages
+"""Images other than a PE with a PDB: the published files and their reference rows, and the messages
 for files that cannot be used. The rows are those on which independent tools agree; exceptions are
-named with their reason."""
+listed with their reasons."""
 
 import json
 import pathlib
@@ -74,7 +74,7 @@ class Made(e2e.Case):
     def test_a_row_at_the_end_of_its_sequence_covers_no_code(self):
         if shutil.which("gcc") is None or shutil.which("nm") is None:
             self.skipTest("no gcc")
-        # gcc writes such a row after a call that does not return; its line would be that of code without lines.
+        # gcc writes such a row after a call that does not return. If it counted, code without lines would get its line.
         first, second, program = self.folder / "first.c", self.folder / "second.c", self.folder / "rows"
         first.write_text("__attribute__((noreturn)) void stop(int);\nvolatile int v;\nstatic inline int twice(int x)\n{\n"
                          "    if (x == 7) {\n        v = 3;\n        stop(x);\n    }\n    return x + 1;\n}\n"
@@ -112,7 +112,7 @@ class Made(e2e.Case):
 
 
 class Named(e2e.Case):
-    """A file named on the command line is used, or it is an error."""
+    """A file named on the command line is either used or reported as an error."""
 
     def resolve(self, *argv, text="> s\nmain!0x3ac0\n"):
         return e2e.twinstack("resolve", "--ndjson", *argv, "-", stdin=text)
@@ -133,7 +133,7 @@ class Named(e2e.Case):
         done = self.resolve("--symbols", program, text="> s\npart.o!0x0\n")
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertRegex(done.stderr, r"part\.o.*not linked")
-        # In a folder it is not meant.
+        # In a folder it is ignored, because the user did not name it.
         self.assertEqual(self.resolve("--symbols", self.folder).returncode, 0)
 
     def test_a_damaged_image_is_refused(self):

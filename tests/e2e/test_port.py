@@ -1,4 +1,4 @@
-"""Reporters of another project: the victims built against another library, and its faults named.
+"""Another project's crash reporter: the victims are linked with its library, and `run` names the library's faults.
 
 one at a time: it starts Wine."""
 
@@ -48,7 +48,7 @@ class Port(e2e.Case):
         must("ninja", "-C", cls.folder / "build", "victims-ob2", "twinstack-launch")
 
     def ask(self, fault, exit_code):
-        """{scenario: (verdict, causes in what the offset way claims)} with FAULT built in."""
+        """Runs with FAULT; returns {scenario: (verdict, causes of the findings about offset:rtl)}."""
         report = self.run_json("run", "--victims", self.bin, "--prefix", PREFIX, "--db", self.folder / f"{fault}.db",
                                "--out", self.folder / fault, "--source-root", self.folder, "--no-judges", "--json",
                                "-k", "null_write or handled_exception", exit_code=exit_code, env={"PORT_FAULT": fault},
@@ -66,7 +66,7 @@ class Port(e2e.Case):
     def test_faults_are_named(self):
         self.assertEqual(self.ask("drop_top", 1)["null_write"], ("FAIL", {"truncated", "lookup_address"}))
         verdict, causes = self.ask("absolute", 1)["null_write"]
-        self.assertEqual((verdict, "generated_code" in causes), ("FAIL", True))  # code that no image holds
+        self.assertEqual((verdict, "generated_code" in causes), ("FAIL", True))  # as for code outside all images
         self.assertEqual(self.ask("handler_context", 1)["null_write"], ("FAIL", {"handler_context"}))
         self.assertRegex(self.reasons["null_write"],
                          "^offset:rtl, handler_context: .*; blame: walk of offset:rtl, according to dump$")

@@ -1,4 +1,4 @@
-"""What a run prints while it goes on: in a log, on a terminal, and not at all."""
+"""The progress that a run prints: in a log, on a terminal, or none."""
 
 import os
 import pathlib
@@ -13,8 +13,8 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
 
-# In place of Wine: lists eight scenarios, of which one cannot be shown here; each takes 0.4 s and
-# then fails to start.
+# A replacement for Wine: lists eight scenarios, one of which is not supported here; each of the others
+# takes 0.4 s and then fails to start.
 WINE = f"""#!{sys.executable}
 import json, sys, time
 if "--list" in sys.argv:
@@ -55,7 +55,7 @@ class Progress(e2e.Case):
             self.assertEqual(sorted(line.split()[2] for line in failing), [f"case{i}.ob2:" for i in range(8) if i != 3])
             self.assertTrue(all("it does not start" in line for line in failing), failing)
             counted = [COUNTED.fullmatch(line) for line in lines if " judged " in line]
-            self.assertTrue(all(counted) and (counted or not words), lines)  # unasked, not in the first 5 s
+            self.assertTrue(all(counted) and (counted or not words), lines)  # by default, none in the first 5 s
             self.assertLessEqual(len(counted), 8)
             done = [int(m[1]) for m in counted]
             self.assertEqual(done, sorted(done))

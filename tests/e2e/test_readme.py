@@ -74,7 +74,7 @@ def shape(expected):
     return re.compile("".join(lines))
 
 
-# Printed on stderr, but not by every start: the first index of an image, and progress on a slow machine.
+# Lines on stderr that not every start prints: the first index of an image, and progress on a slow machine.
 NOTE = re.compile(r"twinstack: (?:note: \d+ symbol index|.*\d+ of \d+|.*\d+/\d+)")
 
 
@@ -103,7 +103,7 @@ class Readme(e2e.Case):
         self.assertGreater(tried, 5)
 
     def workflow(self):
-        """[(command, only when main's runs exist)] of the CI example: the commands that are ours."""
+        """Our commands in the CI example: [(command, whether it needs main's runs)]."""
         found, restored = [], False
         for block in (block for _, block in blocks("README.md", "yaml")):
             for line in map(str.strip, block.splitlines()):

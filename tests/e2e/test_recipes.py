@@ -1,8 +1,8 @@
 """The recipes of CONTRIBUTING.md, applied to a copy of the sources, built and run; one at a time: it
 starts Wine.
 
-A recipe is a folder of new files (tests/recipes/NAME) and the lines that join them to the project,
-below. All recipes are applied to one copy, which is built once, without optimisation. When a test
+A recipe is a folder of new files (tests/recipes/NAME), and the lines below that add them to the
+project. All recipes are applied to one copy, which is built once, without optimisation. When a test
 here fails after a change elsewhere, the recipe in CONTRIBUTING.md is probably wrong as well: change
 both."""
 

@@ -63,7 +63,7 @@ class Resume(e2e.Case):
 
         self.assertEqual(self.stop_after(len(first) + 1, signal.SIGKILL, "--resume", "last"), -signal.SIGKILL)
         self.assertEqual(self.state()[0][1], "running")
-        # The compiler differs from the one it began with, so it would not be the same run.
+        # With another compiler it would not be the same run.
         with sqlite3.connect(self.db) as db:
             db.execute("UPDATE run SET compiler = 'another ' || compiler")
         done = self.run_twinstack("run", "--resume", "last", "--db", self.db, env=ENV, exit_code=2)

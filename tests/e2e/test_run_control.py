@@ -129,7 +129,7 @@ class RunControl(e2e.Case):
         return self.folder / f"part-{shard}.db"
 
     def take_parts(self, count, *argv):
-        """Takes every part of a run into a database of its own, as jobs of a CI do."""
+        """Takes each part of a run into its own database, as CI jobs do."""
         for shard in range(1, count + 1):
             self.part_db(shard).unlink(missing_ok=True)
             self.take("--shard", f"{shard}/{count}", "--db", self.part_db(shard), "--exit-zero", *argv)
@@ -147,10 +147,10 @@ class RunControl(e2e.Case):
         self.gate("--against", "baseline")
         report = self.run_twinstack("report", "--json", "-", "--db", self.db, "baseline")
         self.assertEqual(self.verdicts(json.loads(report.stdout)), self.verdicts(whole))
-        # One part alone lacks cases that it was not asked for; the gate says how to have all of them.
+        # One part alone lacks the cases that it was not asked for; the gate says how to get them all.
         part = self.gate("--against", f"{self.db}:baseline", db=self.part_db(1))
         self.assertRegex(part["cases gone"]["text"], r"^0 gone .* 2 that this run was not asked for \(part 1 of 3: `twinstack db merge`")
-        # "good" vanishes: no part sees that it is gone, all of them together do.
+        # "good" vanishes: no single part can notice it, but all parts together do.
         wine = self.folder / "bin/wine"
         wine.write_text(wine.read_text().replace("'good', ", ""))
         parts = self.take_parts(3, *calm)
@@ -217,7 +217,7 @@ class RunControl(e2e.Case):
             accept("wrong.ob2", pins=pins)
             report, _ = self.take("-k", "wrong", exit_code=1)
             self.assertRegex(report["cases"][0]["reason"], r"^beyond what \[it\] " + reason)
-        accept("wrong.ob2", pins="pins: none\nframe: none\n")  # pinned anew, and then it holds
+        accept("wrong.ob2", pins="pins: none\nframe: none\n")  # with new pins the acceptance holds
         self.run_twinstack("accept", "--update", "it", "--known", self.known, "--db", self.db)
         self.assertEqual(self.verdicts(self.take("-k", "wrong")[0]), [("wrong", 0, "XFAIL")])
         accept("error.ob2", what="*")
@@ -278,7 +278,7 @@ class RunControl(e2e.Case):
 
         self.assertEqual(self.stop_in_the_middle(signal.SIGKILL, "-k", "good or slow", meanwhile=meanwhile), -signal.SIGKILL)
         self.run_twinstack("report", "--db", self.db, exit_code=3)  # there is no finished run
-        # The next run finds that no process works on it any more.
+        # The next run finds that no process is working on this one any more.
         self.take("-k", "good")
         states = [(r["id"], r["state"]) for r in self.run_json("db", "list", "--json", "--db", self.db)]
         self.assertEqual(states, [(2, "complete"), (1, "interrupted")])

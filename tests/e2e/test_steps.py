@@ -2,7 +2,7 @@
 Wine prefix.
 
 `dbghelp` in the article's form reads memory through the Wine server and takes a minute for one
-build: so only ./run includes it. `dbghelp-own`, which is tested here, walks in the same way."""
+build, so only ./run includes it. `dbghelp-own`, which is tested here, walks in the same way."""
 
 import os
 import pathlib
@@ -18,7 +18,7 @@ PREFIX = os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine"))
 VARIANTS = ["o0", "ob0", "ob2", "ob2-fp"]
 UNSUPPORTED = [v for v in ("x86-ob0", "x86-ob2") if (VICTIMS / f"victims-{v}.exe").is_file()]
 WALKERS = ["rtl", "dbghelp-own", "backtrace", "framepointer"]
-SYSTEM_SHARE = 0.98  # share of all instructions: what the system's own unwinders reach
+SYSTEM_SHARE = 0.98  # share of all instructions at which the system's own unwinders are right
 
 
 class Steps(e2e.Case):

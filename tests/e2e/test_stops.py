@@ -1,6 +1,6 @@
 """Safe suspension, captures on demand, and sampled hangs, under Wine; one at a time.
 
-The full figures are those of tests/bench/bench_stops.py."""
+tests/bench/bench_stops.py prints the full figures."""
 
 import json
 import pathlib
@@ -20,8 +20,8 @@ RTL, HANG_FOUND = 1, 7
 SAMPLES, POLL_MS = 5, 10
 LATE_MOST_S = 20  # a busy machine adds seconds
 COPY_MOST_NS = 15000  # of 64 KB
-EARLY_SHARE = 0.05  # share of the walks: those out of a tail call's epilogue, which Wine's unwinder
-                    # takes for a body
+EARLY_SHARE = 0.05  # share of the walks that start in a tail call's epilogue, which Wine's unwinder
+                    # mistakes for the function's body
 
 
 def sections(data):

@@ -103,7 +103,7 @@ class Signatures(e2e.Case):
 
 @unittest.skipUnless(shutil.which("parallel"), "GNU parallel is not installed")
 class Parallel(e2e.Case):
-    """The filter as a worker of another engine: pieces in, partial results out."""
+    """The filter as a worker of GNU parallel: it reads a piece and writes a partial result."""
 
     def test_a_killed_job_is_repeated_and_counts_once(self):
         text = stream(4000, 6)

@@ -1,5 +1,5 @@
-"""What else goes wrong in the pipeline of reports: full disks, messages that kill workers, symbols that vanish, clocks that jump, messages that
-come twice and in any order. Every acknowledged stack counts exactly once."""
+"""Other faults in the pipeline of reports: full disks, messages that kill workers, symbols that vanish, clocks that jump, messages that
+arrive twice and in any order. Every acknowledged stack counts exactly once."""
 
 import os
 import pathlib
@@ -45,7 +45,7 @@ class Damage(stream_pipeline.Pipeline):
         return pathlib.Path(self.queue) / name / part
 
     def move_clock(self, seconds):
-        """To a folder, a clock that jumps forward is a file that becomes old."""
+        """Makes all files of the queue older by SECONDS: for a folder that is a clock that jumps forward."""
         for path in pathlib.Path(self.queue).rglob("*"):
             if path.is_file():
                 os.utime(path, (time.time() - seconds,) * 2)
@@ -60,12 +60,12 @@ class Damage(stream_pipeline.Pipeline):
         self.assertIsNone(reducer.poll())  # it waits for room
         reducer.kill()
         reducer.wait()
-        self.move_clock(60)  # its lease
+        self.move_clock(60)  # past the lease of the killed reducer
         self.reduce()
         self.check(texts)
 
     def test_a_message_that_kills_workers_becomes_a_dead_letter(self):
-        """A worker under this limit can store no partial result: each is killed while it has the message."""
+        """Under this limit a worker cannot store a partial result: each one is killed while it holds the message."""
         self.start_server()
         self.assertEqual(self.post("id=poison", text_of(random.Random(3), 40)), 200)
         tries = self.channel("reports", "tries") / "alice-poison"
@@ -113,7 +113,7 @@ class Damage(stream_pipeline.Pipeline):
         data = self.wait_for(300)
         self.assertIsNone(worker.poll())
         self.assertEqual(data["bad"], 0)
-        self.check(first + second)  # what was opened stays open
+        self.check(first + second)  # the worker keeps the files that it has opened
 
     def test_a_worker_without_symbols_counts_by_offsets(self):
         self.start_server()
@@ -133,7 +133,7 @@ class Damage(stream_pipeline.Pipeline):
             texts += self.send(4, seed=20 + turn)
             self.move_clock((2 * DAY_S, -2 * DAY_S, 60, -60)[turn])
         self.wait_for(800)
-        self.move_clock(60)  # what was taken before the clock went back
+        self.move_clock(60)  # past the leases taken before the clock went back
         self.work()
         self.reduce()
         self.assertEqual((worker.poll(), reducer.poll()), (None, None))

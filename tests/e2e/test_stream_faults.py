@@ -1,7 +1,7 @@
 """The pipeline of reports: collector, queue, workers, reducer, under faults.
 
-Every acknowledged stack counts exactly once, whatever is killed; what was not acknowledged is sent again. Both transports: a folder,
-and NATS JetStream where nats-server is installed. TWINSTACK_SOAK=1 makes the forms long."""
+Every acknowledged stack counts exactly once, whatever is killed; a report that was not acknowledged is sent again. The tests run over both
+transports: a folder, and NATS JetStream where nats-server is installed. TWINSTACK_SOAK=1 runs the long forms."""
 
 import json
 import os
@@ -27,7 +27,7 @@ SOAK = bool(os.environ.get("TWINSTACK_SOAK"))
 
 
 def make_report(rng, stacks):
-    """A text of stacks and how often each first frame is in it."""
+    """Returns a text of stacks, and how often each first frame occurs in it."""
     counts, text = {}, []
     for i in range(stacks):
         offset = rng.choice((0x1800, 0x2000, 0x2800, 0x3000, 0x3800))
@@ -37,7 +37,7 @@ def make_report(rng, stacks):
 
 
 class Pipeline(stream_pipeline.Pipeline):
-    """Over a folder; see Nats below for the other transport."""
+    """The queue is a folder; see Nats below for the other transport."""
 
     def test_reports_become_head_problems(self):
         self.start_server()
@@ -60,7 +60,7 @@ class Pipeline(stream_pipeline.Pipeline):
         self.assertIn("twinstack_counted_stacks 300", metrics)
         self.assertIn('twinstack_queue_pending{channel="reports"} 0', metrics)
         self.assertTrue(metrics.endswith("# EOF\n"))
-        for process in (worker, reducer):  # drained, and ended as asked
+        for process in (worker, reducer):  # they finish their work and exit as asked
             process.send_signal(signal.SIGTERM)
             self.assertEqual(process.wait(10), 0)
 
@@ -163,7 +163,7 @@ class Pipeline(stream_pipeline.Pipeline):
         self.assertGreater(data["total"], 3900)
 
     def test_kills_at_random_moments_lose_and_repeat_nothing(self):
-        """Worker and reducer die by kill -9 while reports come; leases are waited for."""
+        """Workers, reducer, server and queue are killed while reports arrive; the test waits until their leases expire."""
         server = self.start_server()
         rng = random.Random(os.urandom(4)[0])
         workers, reducer = [self.start_worker(), self.start_worker()], self.start_reducer()

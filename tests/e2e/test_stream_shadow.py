@@ -19,7 +19,7 @@ print(json.dumps({"schema_version": 1, "threads": [{"id": 1, "crashed": True, "f
 
 
 class Shadow(stream_pipeline.Pipeline):
-    """Over a folder."""
+    """The queue is a folder."""
 
     def sampling(self, *more):
         return ("--sample", "100%", "--dumps", self.folder / "spool/dumps", *more)

@@ -29,7 +29,7 @@ class WithoutNats(e2e.Case):
         linking = self.command_for("bin/twinstack", "-o bin/twinstack")
         at = linking.index("-o")
         linking[at + 1] = str(self.program)
-        linking.insert(at, str(other))  # before the room's library, whose transport is then not taken
+        linking.insert(at, str(other))  # before the room's library, so the linker does not take the library's transport
         for argv in (compiling, linking):
             done = subprocess.run(argv, cwd=e2e.BUILD, capture_output=True, text=True, check=False, timeout=120)
             self.assertEqual(done.returncode, 0, done.stderr)

@@ -110,8 +110,7 @@ class Symbols(e2e.Case):
             self.assertTrue(path.is_file())
             self.run_twinstack("symbols", "verify", "--symbols", store)
             self.assertIn("5231 inline sites", self.run_twinstack("symbols", "list", "--symbols", store).stdout)
-            cut = path.with_name("cut.pd_")  # a file of its own: PATH may be the fixture itself,
-                                             # through a link
+            cut = path.with_name("cut.pd_")  # a separate file, because PATH may be a link to the fixture
             cut.write_bytes(path.read_bytes()[:100000])
             self.assertIn("cabinet", self.run_twinstack("symbols", "list", cut, exit_code=3).stderr)
 
@@ -128,7 +127,7 @@ class Symbols(e2e.Case):
             index.write_bytes(data)
             done = self.run_twinstack("symbols", "verify", "--symbols", store, exit_code=1)
             self.assertRegex(done.stdout, r"(?m)^damaged +.*twindex$")
-            index.with_name("conpty.pdb").unlink()  # PATH may be the fixture itself, through a link
+            index.with_name("conpty.pdb").unlink()  # PATH may be a link to the fixture
             shutil.copyfile(fixture, index.with_name("conpty.pdb"))
             done = self.run_twinstack("symbols", "verify", "--symbols", store)
             self.assertRegex(done.stdout, r"(?m)^stale +.*twindex$")
@@ -204,14 +203,14 @@ class Judged(e2e.Case):
 
 
 def without_spelling(text):
-    """The names that llvm-undname spells differently, and no others."""
+    """Removes what llvm-undname spells differently, and nothing else."""
     text = re.sub(r"\b(class|struct|enum|union) ", "", text).replace("[thunk]:", "").replace(" ", "")
     text = re.sub(r"^const(?=.*`v[fb]table')", "", text).replace("deletingdtor", "deletingdestructor")
     return text.replace("vbasedtor", "vbasedestructor")
 
 
 def without_scopes_in_functions(text):
-    """`int __cdecl f(void)'::`2' → `X': llvm-undname shows such a scope with its result type."""
+    """Replaces `int __cdecl f(void)'::`2' with `X', because llvm-undname prints such a scope with its result type."""
     out, at = "", 0
     while at < len(text):
         end, depth = at, 0
@@ -306,7 +305,7 @@ class Names(e2e.Case):
             ours, theirs = (re.sub(r"\s|\[abi:\w+\]", "", s).replace("decltype(nullptr)", "std::nullptr_t") for s in (ours, theirs))
             if ours == "-":  # C++20 that libiberty does not know yet
                 left += 1
-            # libiberty spells lambdas otherwise, and shows functions that hold a thing, or are an argument, without types.
+            # libiberty spells lambdas differently. It omits the types of functions that enclose an entity or are an argument.
             elif ours != theirs and "lambda" not in theirs and not re.match("_Z[TZ]|.*XadL_Z", name):
                 wrong.append((name, ours, theirs))
         print(f"Itanium: {len(names)} names, {left} left as they are")
@@ -315,7 +314,7 @@ class Names(e2e.Case):
         self.assertLess(left, len(names) / 100)
 
     def test_rust_legacy_names_lose_hash_and_escapes(self):
-        """llvm-cxxfilt takes them for C++, so the escapes are undone here, by the table of Rust's own documentation."""
+        """llvm-cxxfilt takes them for C++, so this test decodes the escapes itself, with the table in Rust's own documentation."""
         escapes = {"SP": "@", "BP": "*", "RF": "&", "LT": "<", "GT": ">", "LP": "(", "RP": ")", "C": ","}
         names = sorted({n for pdb in e2e.FIXTURES.glob("g19-rust-x64/*.pdb")
                         for n in re.findall(rb"_ZN[\w$.]+17h[0-9a-f]{16}E", pdb.read_bytes())})

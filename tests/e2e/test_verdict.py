@@ -48,7 +48,7 @@ class Verdict(Stored):
         self.run_twinstack("report", "--db", self.folder / "text.db", exit_code=4)
 
     def test_capture_rate(self):
-        """Of the cases that should be captured, those that were: a lost one counts."""
+        """The share of the cases to be captured that were captured; a lost capture lowers it."""
         def rate():
             path = self.folder / "metrics"
             self.run_db("report", "--openmetrics", path, exit_code=None)
@@ -68,7 +68,7 @@ class Verdict(Stored):
                 done = subprocess.run([e2e.PROGRAM, *argv, *where], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
                 self.assertEqual(done.returncode, 3)
                 self.assertIn("standard output", done.stderr)
-        # A reader that closes the pipe early causes no error message. The indexes are built before.
+        # A reader that closes the pipe early causes no error message. The first command builds the indexes.
         self.run_twinstack("check", CASES / "null_write.ob2")
         done = subprocess.run(["sh", "-c", f"'{e2e.PROGRAM}' check '{CASES / 'null_write.ob2'}' | head -1"],
                               capture_output=True, text=True, check=False)
@@ -87,7 +87,7 @@ class Verdict(Stored):
                     if child == 0:
                         os.execvpe("sh", ["sh", "-c", shell], {**os.environ, "TERM": "xterm", "NO_COLOR": "", **env})
                     text = b""
-                    with contextlib.suppress(OSError):  # how a terminal ends
+                    with contextlib.suppress(OSError):  # reading fails this way once the child has closed the terminal
                         while got := os.read(terminal, 65536):
                             text += got
                     os.close(terminal)
@@ -122,7 +122,7 @@ class Verdict(Stored):
             with self.subTest(argv=argv):
                 done = self.run_db(*argv, exit_code=None)
                 self.assertNotRegex(done.stdout + done.stderr, r"[\x00-\x08\x0b-\x1f\x7f]")
-                if argv[0] != "gate" and "--openmetrics" not in argv:  # they name no case
+                if argv[0] != "gate" and "--openmetrics" not in argv:  # those two name no case
                     self.assertIn("owned", done.stdout)
 
     def test_gate_and_baseline(self):
@@ -191,7 +191,7 @@ class Verdict(Stored):
             self.run_twinstack("known", "--known", known, "--json", exit_code=1).stdout)], [False, True])
         self.run_twinstack("known", "--known", known, "prune")
         self.assertEqual(known.read_text().count("scope:"), 1)
-        # For all similar cases; the accepted one must be among them.
+        # An acceptance may cover all similar cases; the accepted case must be among them.
         self.run_db("accept", name, *argv, "--scope", "*.nothing", exit_code=2)
         self.run_db("accept", name, *argv, "--scope", "*." + name.split(".")[1])
         self.assertEqual(json.loads(self.run_twinstack("known", "--known", known, "--json").stdout)[1]["scope"],
@@ -203,7 +203,7 @@ class Verdict(Stored):
         self.assertTrue(text.startswith("# kept\n"))
         self.assertEqual(text.count("scope:"), 1)
         self.run_twinstack("known", "--known", known)
-        # Old ones have no pins: they say so, until they are pinned.
+        # Old acceptances have no pins and are listed as unpinned.
         known.write_text(f"[old]\nscope: {name}\ncause: dump=*\nreason: r\nexpires: {day}\n")
         self.assertIn("unpinned: fails runs from 2027-03-01 on", self.run_twinstack("known", "--known", known).stdout)
         self.run_db("accept", "--known", known, "--update", "new", exit_code=3)
@@ -270,7 +270,7 @@ class Verdict(Stored):
         self.assertEqual([(r["scope"], r["reason"], r["issue"]) for r in rows], [(name, "a reason", None)])
         self.assertEqual(rows[0]["expires"], (datetime.datetime.now(datetime.timezone.utc) +
                                               datetime.timedelta(days=90)).date().isoformat())
-        self.assertIn("1 accepted", self.run_db(*argv, stdin="").stdout)  # is not asked again
+        self.assertIn("1 accepted", self.run_db(*argv, stdin="").stdout)  # it is not asked about again
         self.one("ERROR")
         self.assertIn("0 failing", self.run_db(*argv, stdin="").stdout)
         known.write_text("nonsense\n")
@@ -278,7 +278,7 @@ class Verdict(Stored):
         self.run_db(*argv, "1", "2", stdin="", exit_code=2)
 
     def test_db(self):
-        self.sql("UPDATE run SET state = 'running' WHERE id = 3")  # as a process leaves it that is killed
+        self.sql("UPDATE run SET state = 'running' WHERE id = 3")  # as a killed process leaves it
         rows = json.loads(self.run_db("db", "list", "--json").stdout)
         self.assertEqual([(r["id"], r["state"], r["case_count"]) for r in rows],
                          [(3, "interrupted", 12), (2, "complete", 12), (1, "complete", 12)])
@@ -371,7 +371,7 @@ class Verdict(Stored):
             db.execute("PRAGMA journal_mode = DELETE")
         db.close()
         before = old.read_bytes()
-        def told(db):  # that version did not store whose fault a difference is
+        def told(db):  # that version did not store what is blamed for a difference
             text = self.run_twinstack("report", "--db", db, "--json", "-").stdout
             return re.sub(r'("(module|function|blame)": ?("[^"]*"|null),\s*){3}"witnesses": ?\[[^]]*\]', "", text)
         here, there = told(self.db), told(old)
@@ -382,7 +382,7 @@ class Verdict(Stored):
         self.run_twinstack("db", "upgrade", "--db", old)
         self.assertEqual(told(old), here)
 
-        # While another process writes, readers continue; writers wait and then report it.
+        # While another process writes, readers continue. Writers wait, then report that process.
         busy = sqlite3.connect(self.db, isolation_level=None)
         busy.execute("BEGIN IMMEDIATE")
         self.run_db("report")

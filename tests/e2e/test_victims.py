@@ -186,7 +186,7 @@ COMPILERS_OWN = {"memcpy", "memset", "__C_specific_handler"}
 
 class Walkers(e2e.Case):
     """Each walker's file states "May call: ..." in its first comment, and its object needs nothing
-    else of the system."""
+    else from the system."""
 
     def test_each_calls_what_its_head_says(self):
         folder = VICTIMS / "capture/CMakeFiles/capture.dir"

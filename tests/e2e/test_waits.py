@@ -1,4 +1,4 @@
-"""Who waits for the Wine prefix that a run uses, who does not, and what is said meanwhile."""
+"""Which verbs wait while a run uses the Wine prefix, which do not, and what they print meanwhile."""
 
 import fcntl
 import os
@@ -13,7 +13,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
 
-# In place of Wine: lists one scenario, and notes every start of a program.
+# A replacement for Wine: lists one scenario, and records every start of a program.
 WINE = f"""#!{sys.executable}
 import json, sys
 if "--list" in sys.argv:
@@ -39,7 +39,7 @@ class Waits(e2e.Case):
         return path.read_text().count("list") if path.exists() else 0
 
     def hold(self):
-        """As a run does that goes on until the returned file is closed."""
+        """Locks the prefix, as a run does, until the returned file is closed."""
         held = open(self.folder / "prefix.lock", "a", encoding="utf-8")  # pylint: disable=consider-using-with
         self.addCleanup(held.close)
         fcntl.lockf(held, fcntl.LOCK_EX)
@@ -84,7 +84,7 @@ class Waits(e2e.Case):
     def doctor_before_is_free(self):
         """Releases the prefix for one list."""
         held = self.hold()  # same process: the lock is already ours
-        held.close()        # closing any file of it lets it go
+        held.close()        # but closing any handle of the file releases it
         self.list()
         self.hold()
 

@@ -1,4 +1,4 @@
-"""JavaScript and CSS as dashboard/web/check has them: Prettier, ESLint, and the type check of the pages with
+"""The checks of JavaScript and CSS in dashboard/web/check: Prettier, ESLint, and the type check of the pages with
 types made from openapi.json.
 
 A copy of the pages with a mistake of each kind shows that each is noticed."""

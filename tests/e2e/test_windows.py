@@ -1,5 +1,5 @@
-"""twinstack.exe under Wine: the same bytes as the Linux program
-gives for the same input, the same verdicts for crashes that it takes itself, and a dashboard that answers.
+"""twinstack.exe under Wine: for the same input it prints the same bytes as the Linux program, it gives the same
+verdicts for crashes that it captures itself, and its dashboard answers.
 
 It captures, so it runs alone."""
 
@@ -32,7 +32,7 @@ def wine(program, *argv, stdin=b"", limit_s=120, folder=e2e.ROOT):
 
 
 def linux(*argv, stdin=b"", folder=e2e.ROOT):
-    """Without a PATH: the judges that Debian has are not there under Wine."""
+    """Runs without a PATH, because Debian's judges are not available under Wine."""
     return subprocess.run([str(e2e.PROGRAM), *map(str, argv)], input=stdin, capture_output=True, timeout=120 * SLOWNESS,
                           check=False, cwd=folder, env={**os.environ, "PATH": ""})
 
@@ -40,7 +40,7 @@ def linux(*argv, stdin=b"", folder=e2e.ROOT):
 @unittest.skipUnless(EXE.exists(), "no twinstack.exe: ./run says at its start why it was not built")
 class Windows(e2e.Case):
     def same(self, name, *argv, stdin=b""):
-        """Both programs with the same arguments: exit status and standard output."""
+        """Runs both programs with the same arguments and compares their exit status and standard output."""
         with self.subTest(name):
             ours, theirs = wine(EXE, *argv, stdin=stdin), linux(*argv, stdin=stdin)
             self.assertEqual(ours.returncode, theirs.returncode, ours.stderr[-800:])
@@ -119,7 +119,7 @@ class Windows(e2e.Case):
 
 
 def untimed(text):
-    """Figures of time and memory differ from run to run, and the reason why there is no judge:dbghelp."""
+    """Blanks what may differ: figures of time and memory, and the reason why there is no judge:dbghelp."""
     if text.startswith(b"{\n"):
         return steady(json.loads(text))
     text = re.sub(rb'("\w+_(?:ns|bytes|ms)": ?)[0-9.e+-]+', rb"\1#", text)
@@ -127,7 +127,7 @@ def untimed(text):
 
 
 def steady(value):
-    """A document without what is measured."""
+    """A document without its measured values."""
     if isinstance(value, dict):
         return {k: steady(v) for k, v in value.items() if k != "headline" and not re.search(r"_(ns|bytes|ms)$", k)}
     if isinstance(value, list):
