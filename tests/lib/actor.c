@@ -1,4 +1,4 @@
-/* A program that does what its first argument says, a command per line, so that tests need no
+/* A program that runs the commands in its first argument, one per line, so that tests need no
  * shell; see `usage`. */
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""An example of the adapter's protocol (analyze/engine/README.md): lldb as a judge, asked by its own backtrace.
+"""An example of the adapter's protocol (analyze/engine/README.md): lldb as a judge that reports its own backtrace.
 
     TWINSTACK_ADAPTER="lldb-script=python3 tests/lib/adapter_lldb.py lldb-19" twinstack check CASE
 

@@ -1,4 +1,4 @@
-"""MSVC's command line, as far as it can be tried without Windows: by clang, with mingw-w64's headers."""
+"""MSVC's command line, as far as it can be tested without Windows: with clang and mingw-w64's headers."""
 
 # The flags with which clang's cl driver compiles against mingw-w64's headers. None of them concerns
 # optimisation except sibling calls, which are off in both.

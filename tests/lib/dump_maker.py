@@ -1,4 +1,4 @@
-"""Makes minidumps for tests and benchmarks that contain exactly what is put into them.
+"""Makes minidumps for tests and benchmarks. They contain exactly what the caller puts into them.
 
     d = Dump(arch="x64")
     m = d.module("a.exe", base, size, stamp, codeview=b"RSDS...")
@@ -14,7 +14,7 @@ import struct
 MAGIC, VERSION = 0x504D444D, 0xA793
 THREADS, MODULES, MEMORY, EXCEPTION, SYSTEM, MEMORY64 = 3, 4, 5, 6, 7, 9
 ARCHITECTURES = {"x86": 0, "x64": 9, "arm64": 12}
-# Offset of the general registers in the order in which the processor numbers them.
+# Offsets of the general registers in a CONTEXT, by the processor's numbers for the registers.
 X86 = {0: 0xB0, 1: 0xAC, 2: 0xA8, 3: 0xA4, 5: 0xB4, 6: 0xA0, 7: 0x9C}
 
 
@@ -84,7 +84,7 @@ class Dump:
         self.ranges.append((va, len(data), self.put(data)))
 
     def thread(self, number, pc=0, sp=0, r=(), vectors=(), teb=0, raw=None, stack=None, xstate=b""):
-        """RAW: the context's own bytes ("" none); STACK: (va, data), put in the memory list as well."""
+        """RAW: the bytes of the context (b"": no context); STACK: (va, data), added to the memory list too."""
         if raw is None:
             raw = context(self.arch, pc, sp, r, vectors, xstate)
         context_at = self.put(raw) if raw else 0

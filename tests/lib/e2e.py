@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
 PROGRAM = BUILD / "bin" / "twinstack"
 FIXTURES = pathlib.Path(os.environ.get("TWINSTACK_FIXTURES", ROOT / "../shared/fixtures"))
-# The system's own modules differ between machines, so tests enable them explicitly.
+# The system's own modules differ between machines, so the tests that need their symbols enable them.
 os.environ.setdefault("TWINSTACK_SYSTEM_SYMBOLS", "0")
 # No test writes into the user's cache.
 os.environ.setdefault("TWINSTACK_CACHE", str(BUILD / "cache"))
@@ -31,10 +31,10 @@ def twinstack(*argv, stdin="", limit_s=60, env=None, folder=ROOT):
 
 @contextlib.contextmanager
 def wine_session(env):
-    """Wine's server and services run until the end of the block and hold no pipe of the test.
+    """Keeps Wine's server and services running until the end of the block, without any pipe of the test.
 
-    Otherwise the first program of a session starts them with its own pipes, so that a program that reads
-    these waits until the services end: 3 s after the program."""
+    Otherwise the first program of a session starts them, and they inherit its pipes. A reader of these pipes
+    then waits until the services exit, 3 s after the program."""
     quiet = {"env": env, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(["wine", "cmd", "/q"], stdin=subprocess.PIPE, **quiet) as holder:
         # The first start of a prefix takes long on a busy machine.
@@ -44,7 +44,7 @@ def wine_session(env):
         finally:
             holder.stdin.close()
             holder.wait(60)
-            # A server that lingers would end in the middle of the next test's first start.
+            # A lingering server would exit while the next test starts its first program.
             subprocess.run(["wineserver", "-w"], timeout=60, check=False, **quiet)
 
 

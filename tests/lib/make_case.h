@@ -1,4 +1,4 @@
-/* Cases out of a few lines of text, for tests of comparison, store and reports.
+/* Cases made from a few lines of text, for tests of comparison, store and reports.
  *
  * A stack, one frame per line, innermost first:
  *
@@ -7,7 +7,8 @@
  *     ntdll.dll+4a sys RtlUserThreadStart
  *
  * CLASS: own, capture, runtime, sys, generated, none.  FUNCTION "-": unknown; FILE:LINE may be
- * left out.  MODULE "?": none.  The first physical frame is interrupted, the others return.
+ * left out.  MODULE "?": none.  The first physical frame is at an interrupted address, the others
+ * are at return addresses.
  * WORDs: interrupted, return, scan, export, none, mismatch, other_pdb, public, jit, ambiguous,
  * unloaded, start=HEX (symbol distance), pc=HEX (address, where the module was not where others
  * say).
@@ -22,7 +23,7 @@
 struct stack make_stack(struct arena *keep, const char *engine, const char *text);
 struct truth *make_truth(struct arena *keep, const char *text);
 
-/* A claim of one stack; TEXT NULL: the engine was skipped.  A line "! words" says the stop. */
+/* A claim of one stack; TEXT NULL: the engine was skipped.  A line "! words" is its stop reason. */
 struct engine_claim make_claim(struct arena *keep, const char *engine, bool subject,
                                const char *text);
 

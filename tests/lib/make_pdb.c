@@ -11,7 +11,7 @@ enum {
     STREAM_TYPES,
     STREAM_DBI,
     STREAM_IDS,
-    STREAM_MODULE, /* and the next */
+    STREAM_MODULE, /* one per module from here on */
     STREAM_SECTIONS = STREAM_MODULE + MAKE_MODULES,
     STREAM_PUBLICS,
     STREAM_RECORDS,
@@ -28,7 +28,7 @@ void bag_put(struct bag *bag, const void *bytes, uint32_t count)
         bag->at = realloc(bag->at, bag->room);
         REQUIRE(bag->at != NULL);
     }
-    if (count > 0) /* nothing may be NULL */
+    if (count > 0) /* BYTES may be NULL when COUNT is 0 */
         memcpy(bag->at + bag->bytes, bytes, count);
     bag->bytes += count;
 }

@@ -1,4 +1,4 @@
-/* PDB files made by hand, for records that no file of the fixtures has: one section of code at
+/* PDB files made by hand, for records that no fixture has: one section of code at
  * rva 0x1000, two modules, publics, ids, OMAP.  Everything lives until make_pdb_free(). */
 #ifndef TESTS_MAKE_PDB_H
 #define TESTS_MAKE_PDB_H
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes that grow. */
+/* A growing array of bytes. */
 struct bag {
     uint8_t *at;
     uint32_t bytes, room;
@@ -38,7 +38,7 @@ struct make_pdb {
     struct bag file;        /* once it is made */
 };
 
-/* An empty one: 4 KiB blocks. */
+/* Starts an empty file with blocks of 4 KiB. */
 void make_pdb_start(struct make_pdb *m);
 void make_pdb_free(struct make_pdb *m);
 
@@ -49,7 +49,8 @@ void make_public(struct make_pdb *m, uint32_t offset, const char *name);
 /* The offset of NAME in "/names". */
 uint32_t make_name(struct make_pdb *m, const char *name);
 
-/* A symbol record of KIND: bag what it holds between the two; returns where it starts. */
+/* Starts a symbol record of KIND and returns its offset.  Its contents are appended to the module's
+ * bag `symbols` before make_record_end(). */
 uint32_t make_record(struct make_pdb *m, uint32_t module, uint32_t kind);
 void make_record_end(struct make_pdb *m, uint32_t module, uint32_t record);
 
@@ -60,10 +61,10 @@ uint32_t make_procedure(struct make_pdb *m, uint32_t module, uint32_t kind, uint
 void make_scope_end(struct make_pdb *m, uint32_t module, uint32_t record, uint32_t kind);
 
 /* A C13 subsection of lines: ROWS pairs of offset and line from OFFSET on, of the file whose
- * checksum lies at FILE. */
+ * checksum is at FILE. */
 void make_lines(struct make_pdb *m, uint32_t module, uint32_t offset, uint32_t bytes, uint32_t file,
                 const uint32_t (*rows)[2], uint32_t row_count);
-/* The subsection of checksums of one file, which then lies at 0. */
+/* Adds the subsection of checksums for one file; the file's checksum is then at 0. */
 void make_checksum(struct make_pdb *m, uint32_t module, const char *file);
 
 /* The file; lives until make_pdb_free(). */

@@ -49,7 +49,8 @@ static void judge(struct arena *keep, struct run_case *c, const char *truth, con
         abort();
 }
 
-/* Stored next to a case: why its frames were found, and a file that other cases share. */
+/* Adds what is stored next to a case: how its frames were found, and a file that other cases
+ * share. */
 static void add_beside(struct arena *keep, struct run_case *c)
 {
     static const struct frame_evidence evidence[] = {

@@ -21,7 +21,7 @@ def free_port():
 
 
 class Pipeline(e2e.Case):
-    """Over a folder."""
+    """The queue is a folder."""
 
     def setUp(self):
         self.started = []
@@ -64,7 +64,7 @@ class Pipeline(e2e.Case):
         return self.start(e2e.PROGRAM, "reduce", "--queue", self.queue, "--totals", self.totals, stdout=subprocess.DEVNULL)
 
     def post(self, query, body, token=TOKEN):
-        """The status of the answer."""
+        """Sends a report; returns the HTTP status of the answer."""
         request = urllib.request.Request(f"{self.address}/api/v1/reports?{query}", data=body if isinstance(body, bytes) else body.encode(),
                                          headers={"X-Token": token} if token else {}, method="POST")
         try:
@@ -82,7 +82,7 @@ class Pipeline(e2e.Case):
         return json.loads(self.get("/api/v1/problems" + query))["data"]
 
     def wait_for(self, stacks, seconds=60):
-        """The document once so many stacks are counted; more than that is a failure at once."""
+        """Waits until STACKS stacks are counted and returns the document; fails at once if there are more."""
         end = time.monotonic() + seconds
         while True:
             data = self.problems()
@@ -93,7 +93,7 @@ class Pipeline(e2e.Case):
             time.sleep(0.2)
 
     def expected(self, texts):
-        """What one machine counts of all texts."""
+        """The counts when one machine counts all texts."""
         whole = json.loads(self.run_twinstack("signatures", "--symbols", SYMBOLS, "--json", stdin="".join(texts)).stdout)
         return {row["signature"]: row["count"] for row in whole["signatures"]}
 

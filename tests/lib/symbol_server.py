@@ -1,11 +1,11 @@
-"""A symbol server for tests, which answers as the test requires and counts what it is asked.
+"""A symbol server for tests, which answers as the test requires and records each request.
 
     with SymbolServer(folder) as server:
         server.faults["/a.pdb/ID/a.pdb"] = [("status", 500), ("cut", 1000)]
         ... server.url ... server.asked
 
-Each request of a path takes the next fault of its list; when none is left, the file is served, with ranges.
-The last fault stays if it is repeated with ("always", fault)."""
+Each request for a path takes the next fault from the path's list; when none is left, the file is served, with ranges.
+A fault written as ("always", fault) applies to all later requests too."""
 
 import email.utils
 import http.server
@@ -99,7 +99,7 @@ class _Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request, client_address):
-        pass  # a client that goes away is what tests do
+        pass  # tests disconnect on purpose
 
 
 class SymbolServer:
@@ -124,7 +124,7 @@ class SymbolServer:
         self.http.server_close()
 
     def wait_for(self, count, limit_s=20):
-        """Until COUNT requests came."""
+        """Waits until there were COUNT requests; False: they did not come in time."""
         end = time.monotonic() + limit_s
         while len(self.asked) < count and time.monotonic() < end:
             time.sleep(0.005)

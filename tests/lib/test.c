@@ -144,7 +144,7 @@ void test_skip(const char *file, int line, const char *reason)
     end_test(failures ? ISOLATE_FAIL : ISOLATE_SKIP);
 }
 
-/* Keeps the paths of test_fixture and test_source reachable, so that they are no leak. */
+/* Keeps the paths of test_fixture and test_source reachable, so they are not reported as leaks. */
 static const char *path_of(const char *folder, const char *name)
 {
     static char paths[64][768];
@@ -199,7 +199,7 @@ void test_environment(const char *name, const char *value)
 
 uint8_t *test_read(const char *path, size_t *bytes)
 {
-    static void *kept[256]; /* reachable, so no leak */
+    static void *kept[256]; /* reachable, so not reported as a leak */
     static unsigned next;
     FILE *file = fopen(path, "rb");
     long size = -1;

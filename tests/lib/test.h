@@ -104,7 +104,7 @@ void test_fail(const char *file, int line, const char *format, ...)
 void test_skip(const char *file, int line, const char *reason);
 
 /* The path of a file of the fixtures ("g07-conpty-x64/conpty.pdb"): under
- * $TWINSTACK_FIXTURES, else beside the source tree.  Skips the test when it is absent.
+ * $TWINSTACK_FIXTURES, else next to the source tree.  Skips the test when it is absent.
  * Paths from here live until the test ends. */
 const char *test_fixture(const char *name);
 

@@ -1,5 +1,5 @@
-/* Undecorates each line of standard input, "short" or "full" by the first argument; "-" for names
- * that stay unchanged. tests/e2e compares the output with that of llvm-undname. */
+/* Undecorates each line of standard input.  The first argument is "short" or "full".  Prints "-"
+ * for names that stay unchanged.  tests/e2e compares the output with that of llvm-undname. */
 #include <stdio.h>
 #include <string.h>
 
