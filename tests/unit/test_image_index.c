@@ -178,8 +178,8 @@ static bool is_answer(const struct breakpad_frame *frames, const struct symbol_f
     return true;
 }
 
-/* Compares at every byte if there are less than BYTES_MAX bytes of code. Returns the frame count.
- * */
+/* Compares at every byte if there are less than BYTES_MAX bytes of code. Returns the frame
+ * count. */
 static uint64_t compare_breakpad(const void *data, size_t bytes, enum status want)
 {
     const char *path = index_path();

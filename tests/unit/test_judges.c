@@ -53,7 +53,7 @@ static enum status ask_adapter(const char *text, size_t bytes, struct arena *kee
     test_environment("TWINSTACK_ADAPTER", spec);
     make_case("g05-minidump2-x86/minidump2.dmp", &crash, &file);
     const struct engine_input in = {.crash = &crash};
-    process_catch_interrupts(); /* as in main(): a tool need not read its input */
+    process_catch_interrupts(); /* as in main(): a tool may ignore its input */
     REQUIRE(engine_judge_adapter.available(&in, &why));
     CHECK_STR(engine_judge_adapter.name, "judge:tool");
     return engine_judge_adapter.run(&engine_judge_adapter, &in, keep, out, &fault);
@@ -73,7 +73,7 @@ TEST(the_adapter_reads_our_form)
     CHECK_STR(result.stacks[0].engine, "judge:tool");
     CHECK_STR(result.stacks[0].frames[0].function, "inner");
     CHECK_EQ(result.stacks[0].frames[0].inline_depth, 1);
-    /* the module's identity is the dump's */
+    /* the module's identity comes from the dump */
     REQUIRE(result.stacks[0].frames[1].module != NULL);
     CHECK_STR(result.stacks[0].frames[1].module->debug_id, "5A9832E5287241C1838ED98914E9B7FF1");
     arena_free(&arena);
@@ -191,7 +191,7 @@ TEST(a_staged_dump_differs_by_the_places_of_images_alone)
     size_t changed = 0;
     for (size_t i = 0; i < maps[0].bytes; i++)
         changed += maps[0].data[i] != maps[1].data[i];
-    CHECK(changed > 0 && changed <= 4); /* one row's position of a name */
+    CHECK(changed > 0 && changed <= 4); /* the offset of a name in one row */
     file_unmap(&maps[0]);
     file_unmap(&maps[1]);
     arena_free(&arena);

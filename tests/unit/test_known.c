@@ -103,7 +103,7 @@ TEST(what_an_acceptance_does_to_a_run)
             CHECK_STR(problem != NULL ? problem : "none", "none");
         else
             CHECK_HAS(problem != NULL ? problem : "none", rows[i].problem);
-        /* After a run of all scenarios, a scope without a case is a mistake. */
+        /* After a run of all scenarios, a scope that matches no case is a mistake. */
         if (list.items[0].seen == 0)
             CHECK_HAS(known_problem(&list.items[0], true, &keep), "there is no case elsewhere.*");
         arena_free(&keep);
@@ -177,13 +177,13 @@ TEST(an_acceptance_without_pins_holds_for_a_while)
     }
 }
 
-/* What `accept` and `accept --update` write holds the same run, and no worse one. */
+/* The pins that `accept` and `accept --update` write cover the same run, but no worse one. */
 TEST(pins_are_written_and_hold)
 {
     static const struct {
         const char *name, *text;
         uint32_t changed;
-        const char *has; /* of the text afterwards */
+        const char *has; /* in the new text */
     } rows[] = {
         {"unpinned", BLOCK("a", "divide*", "dump=*", "2030-01-01"), 1,
          "cause: dump=*\npins: offset:rtl=0/0 dump="},
@@ -255,7 +255,7 @@ TEST(two_runs_environment_first)
     x[7].result.verdict = VERDICT_FAIL;
     y[6] = x[7];
     y[6].result.verdict = VERDICT_XFAIL;
-    y[1].result.scores[0].state = STACK_BLOCKED; /* the time until it failed is not compared */
+    y[1].result.scores[0].state = STACK_BLOCKED; /* the time of a failed stack is not compared */
     struct diff_side before, now;
     REQUIRE(diff_side_of(&a, x, MADE_CASES + 2, &keep, &before, &fault) == ERR_NONE);
     REQUIRE(diff_side_of(&b, y, MADE_CASES + 1, &keep, &now, &fault) == ERR_NONE);
@@ -268,10 +268,10 @@ TEST(two_runs_environment_first)
     CHECK_EQ(diff.counts[DIFF_FIXED], 1);
     CHECK_EQ(diff.counts[DIFF_GONE], 1);
     CHECK_EQ(diff.counts[DIFF_ADDED], 1);
-    CHECK_EQ(diff.counts[DIFF_STILL], 1); /* the ERROR */
+    CHECK_EQ(diff.counts[DIFF_STILL], 1); /* the case with ERROR */
     CHECK_EQ(diff.counts[DIFF_SAME], 2);
     REQUIRE(diff.time_count > 0);
-    CHECK_EQ(diff.times[0].cases, 3); /* of stacks in both runs only */
+    CHECK_EQ(diff.times[0].cases, 3); /* only stacks that both runs have */
     CHECK_NEAR(diff.times[0].ratio, 1, 1e-9);
     CHECK_STR(change_name(diff.times[0].change.change), "too_few");
     arena_free(&keep);

@@ -41,8 +41,8 @@ static void end(struct draft *d, size_t at)
 
 static void method(struct draft *d, uint32_t token, uint32_t start, uint32_t assembly)
 {
-    /* Prologue up to 0x10, IL 0 up to 0x20, 8 from there on, no mapping from 0x28, epilogue from
-     * 0x30: written in another order. */
+    /* Prologue up to 0x10, IL 0 up to 0x20, IL 8 up to 0x28, no mapping up to 0x30, then the
+     * epilogue. The rows are not in that order. */
     static const uint32_t map[] = {0x20, 8, 0, 0xFFFFFFFE, 0x30, 0xFFFFFFFD, 0x10, 0, 0x28, ~0U};
     put(d, (uint32_t)(RECORD_METHOD_BYTES + sizeof map));
     put(d, token);

@@ -1,5 +1,6 @@
-/* Streams reported as values, and streams reported as bytes: the JSON of each, then every dump cut
- * short, every stream cut short, and every number of every stream made huge. */
+/* The JSON of streams that are reported as values and of those that are reported as bytes. Then
+ * every dump is cut short, every stream is cut short, and every number of every stream is made
+ * huge. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,12 +61,12 @@ TEST(every_dump_cut_short)
         minidump_row_make(&m, &minidump_rows[i]);
         for (uint32_t size = 0; size < m.at; size++) {
             bool partial = false;
-            uint8_t *copy = malloc(size + 1); /* exactly its size, so that a read of one more byte
-                                               * is detected */
+            /* Its own allocation, so that a sanitizer detects reads past the end. */
+            uint8_t *copy = malloc(size + 1);
             REQUIRE(copy != NULL);
             memcpy(copy, m.data, size);
             char *json = details_json(copy, size, &partial, NULL);
-            CHECK(json == NULL || partial); /* the stream is the last of the file */
+            CHECK(json == NULL || partial); /* the stream ends the file */
             free(json);
             free(copy);
         }

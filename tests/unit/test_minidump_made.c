@@ -28,7 +28,7 @@ TEST(memory64_ranges_follow_each_other)
     maker_finish(&m);
     REQUIRE(minidump_read(m.data, m.at, &arena, &dump, &fault) == ERR_NONE);
     CHECK_EQ(dump.memory_count, 2);
-    CHECK(minidump_memory_read(&dump, 0x7ff000000003, two, 2)); /* across both */
+    CHECK(minidump_memory_read(&dump, 0x7ff000000003, two, 2)); /* across both ranges */
     CHECK_HEX(load_u16(two), 0x5544);
     CHECK(!minidump_memory_read(&dump, 0x7ff000000007, two, 2));
     arena_free(&arena);
@@ -178,7 +178,7 @@ TEST(a_damaged_stream_costs_that_stream_alone)
     maker_start(&m);
     maker_system_info(&m, 9);
     maker_stream_begin(&m, STREAM_THREAD_LIST);
-    maker_put(&m, 1000, 4); /* of which none exists */
+    maker_put(&m, 1000, 4); /* the number of threads; none follows */
     maker_stream_end(&m);
     maker_stream_begin(&m, STREAM_MISC_INFO);
     maker_put(&m, 24, 4);
@@ -186,7 +186,7 @@ TEST(a_damaged_stream_costs_that_stream_alone)
     maker_put(&m, 4711, 4);
     m.at += 12;
     maker_stream_end(&m);
-    m.rows[m.streams][0] = STREAM_EXCEPTION; /* past the end */
+    m.rows[m.streams][0] = STREAM_EXCEPTION; /* past the end of the file */
     m.rows[m.streams][1] = 168;
     m.rows[m.streams][2] = 0x7fffffff;
     m.streams++;

@@ -57,7 +57,7 @@ static uint32_t pack(uint32_t how, const uint8_t *from, uint32_t bytes, uint8_t 
 struct plan {
     const char *name;
     uint32_t chunk_bytes;  /* 0: no chunks, all fragments lie in the file */
-    uint32_t chunks[3];    /* compressions, in turn */
+    uint32_t chunks[3];    /* compressions, used in turn */
     uint32_t directory;    /* compression */
     uint32_t piece_bytes;  /* the largest fragment in bytes; 0: whole streams */
     uint32_t plain_stream; /* this one lies in the file; 0: none */
@@ -159,7 +159,7 @@ static void make(const struct plan *plan, struct file *f)
     put(f->data + 76, 20 * chunks, 4);
 }
 
-/* How many bytes of all streams are wrong; unreadable ones count. */
+/* The number of wrong bytes in all streams. Bytes that cannot be read count as wrong. */
 static uint32_t wrong_bytes(const struct msf *msf, struct arena *copies)
 {
     uint32_t wrong = 0;
@@ -197,7 +197,7 @@ TEST(streams_come_out_as_they_went_in)
     }
 }
 
-/* Opens a damaged file in memory of exactly its length and reads all; any answer is accepted. */
+/* Reads all of a damaged file, in memory of exactly its length. Any answer is accepted. */
 static bool survives(const uint8_t *data, uint32_t bytes)
 {
     struct fault fault = FAULT_INIT;

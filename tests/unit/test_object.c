@@ -98,7 +98,7 @@ static void make_elf(struct file *f, bool big)
     put_symbol(f, 0, 0, 0, 0, 0);
     put_symbol(f, 7, 0x12, 1, TEXT_VA + 16, 16); /* second, global function */
     put_symbol(f, 1, 0x02, 1, TEXT_VA, 16);      /* first, local function   */
-    put_symbol(f, 14, 0x00, 1, TEXT_VA + 8, 0);  /* $x: not a name of code */
+    put_symbol(f, 14, 0x00, 1, TEXT_VA + 8, 0);  /* $x: does not name code */
     put_symbol(f, 1, 0x11, 1, TEXT_VA + 4, 4);   /* an object               */
     rows[2] = (struct section_row){".symtab", 2, 0, 0, start, f->bytes - start, 3};
     rows[3] = (struct section_row){".strtab", 3, 0, 0, f->bytes, sizeof names, 0};
@@ -144,7 +144,7 @@ static void make_elf(struct file *f, bool big)
     put_at(f, 58, 64, 2);
     put_at(f, 60, SECTIONS, 2);
     put_at(f, 62, 7, 2);
-    put_at(f, HEAD_BYTES, 1, 4); /* PT_LOAD at 0x400123: the base is its page */
+    put_at(f, HEAD_BYTES, 1, 4); /* PT_LOAD at 0x400123: the base is the start of its page */
     put_at(f, HEAD_BYTES + 16, 0x400123, 8);
 }
 
@@ -209,7 +209,7 @@ static void put_macho_symbol(struct file *f, uint32_t name, uint8_t type, uint8_
     put(f, value, 8);
 }
 
-/* An image with two functions, one of them of the debug map. */
+/* An image with two functions, one of them from the debug map. */
 static void make_macho(struct file *f, uint32_t cpu)
 {
     static const char names[] = "\0_main\0_other\0/b/x.o\0/b/lib.a(y.o)";

@@ -1,4 +1,4 @@
-/* The pace of a run: what is stored, and what the JSON of a run makes of it. */
+/* The pace of a run: what is stored, and what the JSON of a run shows of it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,7 @@ TEST(the_pace_of_a_run_gives_rate_and_time_left)
         char *text = json_take(&j, NULL);
         const char *got = text != NULL ? strstr(text, "\"progress\":") : NULL;
         REQUIRE(got != NULL);
-        text[strlen(text) - 1] = '\0'; /* the brace of the run */
+        text[strlen(text) - 1] = '\0'; /* remove the closing brace of the run */
         CHECK_STR(got + strlen("\"progress\":"), rows[i].want);
         free(text);
     }

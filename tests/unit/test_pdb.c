@@ -10,7 +10,7 @@
 #include "symbol/symbol_index.h"
 #include "test.h"
 
-/* Opens arbitrary bytes and asks everything of them. */
+/* Opens arbitrary bytes as a PDB and queries everything. */
 static void use_pdb(const uint8_t *data, size_t bytes, void *context)
 {
     static struct symbol_frame frames[SYMBOL_FRAMES_MAX];
@@ -52,7 +52,7 @@ TEST(truncations_are_faults_or_answers)
         size_t bytes;
         test_row(small_files[i]);
         const uint8_t *data = test_read(test_fixture(small_files[i]), &bytes);
-        for (size_t at = 0; at < bytes; at += 512) /* around every page, and all of the first */
+        for (size_t at = 0; at < bytes; at += 512) /* around every page, everywhere in the first */
             for (size_t near = at < 4096 ? 512 : 3; near-- > 0;)
                 if (at + near >= 1 && at + near - 1 < bytes)
                     use_pdb(data, at + near - 1, NULL);
@@ -124,8 +124,8 @@ TEST(identities_match_those_of_the_images)
     }
 }
 
-/* A Breakpad .sym file made by others' readers (Microsoft's DIA among them): "start bytes line
- * file" under each function.  The line holds from the first to the last byte of its range. */
+/* A Breakpad .sym file made by other readers (Microsoft's DIA among them): "start bytes line file"
+ * under each function. The line must be right at the first and the last byte of its range. */
 struct sym_totals {
     uint32_t lines, wrong;
 };
@@ -157,7 +157,7 @@ TEST(lines_are_those_of_the_sym_files)
         const char *pdb, *sym;
         uint32_t lines, wrong;
     } rows[] = {
-        /* Two ranges end in code marked "no line"; this .sym gives it to the line before. */
+        /* Two ranges end in code marked "no line". This .sym gives that code the line before. */
         {"g02-basic32-x86/basic32.pdb", "g02-basic32-x86/basic32.sym", 46000, 2},
         {"g04-regtest-x86-omap/dump_syms_regtest.pdb", "g04-regtest-x86-omap/dump_syms_regtest.sym",
          4200, 0},

@@ -6,8 +6,8 @@
 #include "made_world.h"
 #include "test.h"
 
-/* One block of ROWS rows of the file at FILE; COLUMNS: each row is followed by its columns, later.
- */
+/* One block of COUNT rows of the file at FILE. With COLUMNS, the columns of all rows follow the
+ * rows. */
 static void put_block(struct bag *bag, uint32_t file, const uint32_t (*rows)[2], uint32_t count,
                       bool columns)
 {
@@ -140,7 +140,7 @@ TEST(the_next_subsection_is_aligned)
         (void)snprintf(name, sizeof name, "%u bytes", bytes);
         test_row(name);
         start_lines(&m);
-        bag_u32(&m.c13[0], 0xf1); /* symbols, which are not here */
+        bag_u32(&m.c13[0], 0xf1); /* symbols: must be skipped */
         bag_u32(&m.c13[0], bytes);
         for (uint32_t i = 0; i < bytes; i++)
             bag_u8(&m.c13[0], 0xee);
@@ -167,7 +167,7 @@ TEST(a_contribution_ends_before_its_end)
     made_close(&w);
 }
 
-/* One function id of IPI: 0x1601 LF_FUNC_ID, no scope, no type. */
+/* Adds a function id to the IPI stream: LF_FUNC_ID (0x1601) without scope and type. */
 static uint32_t put_id(struct make_pdb *m, const char *name)
 {
     const uint32_t at = m->ids.bytes;
@@ -261,7 +261,7 @@ TEST(inlinees_whose_code_comes_from_more_files)
     made_close(&w);
 }
 
-/* Part of an inlined function can be in another file: a macro's or an included one's. */
+/* Part of an inlined function can be in another file: one with a macro, or an included file. */
 TEST(an_inlined_line_of_another_file)
 {
     static const uint32_t rows[][2] = {{0, 10}};

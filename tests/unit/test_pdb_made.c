@@ -146,8 +146,8 @@ TEST(jumps_of_incremental_links_have_the_name_of_their_target)
 
 TEST(rearranged_images_go_through_both_tables)
 {
-    /* rva after, rva before: [0x1000, 0x1010) was at 0x1100, then an insertion, then what was
-     * at 0x1000; the other way round in the second table. */
+    /* {rva after, rva before}: what was at 0x1100 is now at [0x1000, 0x1010), then comes an
+     * insertion, then what was at 0x1000. The second table is the inverse. */
     static const uint32_t to_source[][2] = {{0x1000, 0x1100}, {0x1010, 0}, {0x1020, 0x1000}};
     static const uint32_t from_source[][2] = {{0x1000, 0x1020}, {0x1010, 0}, {0x1100, 0x1000}};
     struct make_pdb m;
@@ -217,8 +217,8 @@ TEST(parts_that_a_writer_left_out)
     }
 }
 
-/* C11: one file, one table of two rows; names are NUL-terminated or start with their length. */
-/* The number of the block after that of FIRST's first byte, where the directory names it. */
+/* Finds the block that starts with FIRST. Returns the offset at which the directory holds
+ * the number of the next block. */
 static size_t place_of_next_block(const uint8_t *data, size_t bytes, uint32_t block_bytes,
                                   const char *first)
 {
@@ -253,6 +253,7 @@ TEST(section_headers_that_are_cut_give_no_places)
     make_pdb_free(&m);
 }
 
+/* C11: one file, one table of two rows; names are NUL-terminated or start with their length. */
 TEST(old_lines_of_both_signatures)
 {
     for (uint32_t signature = 2; signature <= 4; signature += 2) {
@@ -305,7 +306,7 @@ TEST(of_publics_at_one_place_the_first_record_counts)
     make_public(&m, 0x20, "?second@@YAXXZ");
     make_public(&m, 0x20, "?third@@YAXXZ");
     const uint32_t second = m.public_map.at[8];
-    bag_patch_u32(&m.public_map, 8, m.public_map.at[4]); /* the order of the map differs */
+    bag_patch_u32(&m.public_map, 8, m.public_map.at[4]); /* swaps two rows of the map */
     bag_patch_u32(&m.public_map, 4, second);
     made_open(&w, &m);
     made_check(&w, 0x1011, "before+0x1");
@@ -365,7 +366,7 @@ TEST(every_name_of_a_folded_function_is_known)
     } rows[] = {
         {"first", 0x1014, true},      {"second", 0x1014, true},    {"published", 0x1014, true},
         {"neighbour", 0x1014, false}, {"neighbour", 0x1030, true}, {"first", 0x1030, false},
-        {"second", 0x1105, true}, /* a jump to it */
+        {"second", 0x1105, true}, /* a jump to `second` */
         {"first", 0x1f00, false},
     };
     const struct symbol_store_options options = {.names = NAMES_SHORT};
@@ -409,7 +410,7 @@ TEST(an_object_file_that_is_cut_says_so_in_its_frames)
 {
     static const struct {
         const char *name;
-        uint32_t record_bytes, block_bytes; /* stated; 0: none of them */
+        uint32_t record_bytes, block_bytes; /* the sizes stated; 0: no such part */
         const char *want;
     } rows[] = {
         {"whole", 0, 0, "f+0x1"},
@@ -436,7 +437,7 @@ TEST(an_object_file_that_is_cut_says_so_in_its_frames)
         if (rows[i].block_bytes != 0) {
             bag_u32(&m.c13[0], 0xf2);
             bag_u32(&m.c13[0], 24);
-            bag_u32(&m.c13[0], 0x100); /* lines of other code: the damage may be anywhere */
+            bag_u32(&m.c13[0], 0x100); /* other code's lines: any line may be damaged */
             bag_u16(&m.c13[0], 1);
             bag_u16(&m.c13[0], 0);
             bag_u32(&m.c13[0], 0x10);

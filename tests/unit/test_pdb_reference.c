@@ -1,6 +1,6 @@
-/* Every reference row of the fixtures (X.pdb.ref.jsonl): where two other tools agree, ours has to
- * agree with them: depth, lines, base file names, and names up to the parameter list. The other
- * rows are counted by cause; symbol/README.md says which is right and why. */
+/* Every reference row of the fixtures (X.pdb.ref.jsonl). Where two other tools agree, ours must
+ * agree with them in depth, lines, base file names, and names up to the parameter list. The other
+ * rows are counted by cause. symbol/README.md says which tool is right and why. */
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "symbol/undecorate.h"
 #include "test.h"
 
-/* Why ours differs from pdb-addr2line in rows on which the two tools differ from each other; the
+/* Why ours differs from pdb-addr2line ("they") in rows on which the two other tools disagree. The
  * table in symbol/README.md says which is right. */
 enum cause {
     CAUSE_PADDING_LINE,     /* after a procedure: they continue with its last line */
@@ -56,7 +56,7 @@ static uint32_t line_of(const cJSON *frame)
     return line > 0 ? (uint32_t)line : 0;
 }
 
-/* "?b@a@@..." is a::b, as far as simple names go; other names are unchanged. */
+/* Turns "?b@a@@..." into a::b if its parts are simple names. Other names are unchanged. */
 static const char *plain_scopes(const char *name, struct arena *keep)
 {
     const char *parts[16];
@@ -89,7 +89,7 @@ static const char *microsoft_words(const char *name, struct arena *keep)
     return arena_printf(keep, "%.*s deleting destructor'", (int)(dtor - name), name);
 }
 
-/* Converts one tool's spelling of a name to ours. */
+/* True when the names are the same apart from how each tool spells them. */
 static bool name_matches(const char *ours, const char *theirs, struct arena *keep)
 {
     static char readable[UNDECORATED_BYTES];

@@ -33,7 +33,7 @@ TEST(a_report_comes_back_as_it_was_and_every_truncation_of_its_head_is_refused)
     CHECK(memcmp(back.stacks, good.stacks, good.bytes) == 0);
     for (size_t cut = 0; cut < bytes - good.bytes; cut++) {
         struct fault bad = FAULT_INIT;
-        char *copy = malloc(cut + 1); /* of its own, so that a sanitizer sees the end */
+        char *copy = malloc(cut + 1); /* own allocation: a sanitizer detects overreads */
         memcpy(copy, text, cut);
         CHECK_EQ(report_read(copy, cut, &keep, &back, &bad), ERR_TRUNCATED);
         free(copy);
@@ -92,7 +92,7 @@ static void put(struct queue *queue, const char *id, const char *text)
             ERR_NONE);
 }
 
-/* The ids that are taken, in order. */
+/* Takes up to eight reports in order. Returns how many there were. */
 static uint32_t take(struct queue *queue, struct arena *keep, struct queue_message **out)
 {
     struct fault fault = FAULT_INIT;
@@ -123,11 +123,11 @@ TEST(a_message_is_delivered_until_it_is_settled_and_known_afterwards)
     CHECK_STR(m[0].data, "first");
     CHECK_EQ(m[0].delivered, 1);
     struct queue_message *none = NULL;
-    CHECK_EQ(take(queue, &keep, &none), 0); /* they are taken */
+    CHECK_EQ(take(queue, &keep, &none), 0); /* both are already taken */
     put(queue, "one", "first again");
     settle(queue, &m[0], QUEUE_DONE);
     settle(queue, &m[1], QUEUE_AGAIN);
-    put(queue, "one", "first again"); /* known for a day */
+    put(queue, "one", "first again"); /* ignored: an id is known for a day */
     REQUIRE(take(queue, &keep, &m) == 1);
     CHECK_STR(m[0].id, "two");
     CHECK_EQ(m[0].delivered, 2);

@@ -151,7 +151,7 @@ static void stack(struct draft *d)
               RECORD_FOUND_UNWIND << RECORD_FRAME_SHIFT_FOUND,
           0x20010);
     frame(d, 0, RECORD_FRAME_RETURN | RECORD_FOUND_LEAF << RECORD_FRAME_SHIFT_FOUND, 0x1016);
-    frame(d, RECORD_NO_MODULE, RECORD_FRAME_RETURN, 0x20000); /* the byte before: not generated */
+    frame(d, RECORD_NO_MODULE, RECORD_FRAME_RETURN, 0x20000); /* 0x1ffff is not generated code */
     put_text(d, "why");
     put_text(d, "label");
     section_end(d, at);
@@ -188,7 +188,7 @@ static void code_map(struct draft *d)
     section_end(d, at);
 }
 
-/* Unwind data of the first code, and bytes of both. */
+/* Unwind data of the first range of generated code, and the bytes of both ranges. */
 static void generated(struct draft *d)
 {
     static const uint32_t function[] = {0x20000, 0, 0, 0x20, 0x100, 0};
@@ -204,7 +204,7 @@ static void generated(struct draft *d)
     section_end(d, at);
 }
 
-/* Every kind of section, and one of a newer capture between them. */
+/* Every kind of section, and among them one that only a newer capture writes. */
 static void full(struct draft *d)
 {
     header(d);
@@ -384,7 +384,7 @@ TEST(damage_is_said_and_nothing_behind_it_believed)
     }
 }
 
-/* Damage inside the second section leaves the first. */
+/* Damage in the second section leaves the first section readable. */
 TEST(what_stands_before_the_damage_is_kept)
 {
     static const struct {

@@ -254,7 +254,7 @@ TEST(builds_that_are_alike_share_a_row)
 {
     static const struct {
         const char *name;
-        int from[4]; /* the made case of each build */
+        int from[4]; /* which made case each build has */
         bool details;
         const char *has, *lacks;
     } rows[] = {
