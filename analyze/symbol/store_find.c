@@ -433,10 +433,13 @@ static void search_name(struct symbol_store *store, const struct module *module,
     store_list_files(store);
     for (int debug = 0; debug < 2 && found->image == NULL; debug++) {
         for (uint32_t i = 0; i < store->file_count; i++) {
-            const struct store_file *file = &store->files[i];
-            if (file->image && file->object.has_code == (debug == 0) && is_arch(store, file) &&
-                text_equal_nocase(file->name, module->name))
-                meet_image(store, found, file->path, file->object.slice);
+            struct store_file *file = &store->files[i];
+            if (!file->image || file->object.has_code != (debug == 0) || !is_arch(store, file) ||
+                !text_equal_nocase(file->name, module->name))
+                continue;
+            meet_image(store, found, file->path, file->object.slice);
+            if (found->image != NULL) /* no longer offered to other names */
+                file->taken = file->name;
         }
     }
     for (uint32_t i = 0; i < store->file_count; i++) {

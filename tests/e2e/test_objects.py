@@ -117,6 +117,21 @@ class Named(e2e.Case):
     def resolve(self, *argv, text="> s\nmain!0x3ac0\n"):
         return e2e.twinstack("resolve", "--ndjson", *argv, "-", stdin=text)
 
+    def test_a_file_that_was_used_for_its_own_name_is_used_for_no_other(self):
+        if shutil.which("gcc") is None:
+            self.skipTest("no gcc")
+        source, program = self.folder / "own.c", self.folder / "own"
+        source.write_text("int main(void)\n{\n    return 0;\n}\n")
+        subprocess.run(["gcc", "-g", "-no-pie", "-o", program, source], check=True)
+        names = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+        main = int(re.search(r"^([0-9a-f]+) T main$", names, re.M)[1], 16) - 0x400000
+        for name, stack, want in (("its own", ["own"], ["main"]), ("another", ["other"], ["main"]),
+                                  ("its own, then another", ["own", "other"], ["main", None])):
+            text = "".join(f"{module}!{main:#x}@i\n" for module in stack)
+            done = e2e.twinstack("resolve", "--ndjson", "--symbols", program, "-", stdin=text)
+            with self.subTest(name):
+                self.assertEqual([f["function"] for f in json.loads(done.stdout)["frames"]], want)
+
     def test_a_file_of_no_known_kind_is_refused(self):
         note = self.folder / "notes.txt"
         note.write_text("no symbols here")
