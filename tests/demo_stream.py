@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""The pipeline on show: queue, collector, two workers, reducer, and a generator that replays the corpus.
+"""A demonstration of the pipeline: queue, collector, two workers, reducer, and a generator that replays the corpus.
 
     demo_stream.py [--seconds N] [--listen ADDRESS:PORT]
 
 Started by `./run demo-stream`; ends with Ctrl-C, or after N seconds. Uses NATS JetStream where nats-server is installed, else a
-folder. Everything is in build/demo-stream, which is made anew."""
+folder. Everything is in build/demo-stream, which each start empties first."""
 
 import argparse
 import os
@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
 PROGRAM = BUILD / "bin" / "twinstack"
 TOKEN = os.urandom(16).hex()
-RATE_S = 0.2  # one report; the limit of a sender is ten per second
+RATE_S = 0.2  # between two reports; the limit of a sender is ten per second
 
 
 def free_port():
@@ -44,7 +44,7 @@ def start_queue(folder, started):
 
 
 def reports(rng):
-    """(version, body, dump) of reports without end: the corpus's records with their dumps, and stacks at random places of its programs."""
+    """Yields (version, body, dump) of reports, without end: the corpus's records with their dumps, and stacks of random places in its programs."""
     cases = [path.parent for path in sorted((ROOT / "corpus/cases").glob("*/record.rec")) if (path.parent / "dump.dmp").exists()]
     hot = [rng.randrange(0x1500, 0x9000) for _ in range(40)]
     while True:

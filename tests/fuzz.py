@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Runs one fuzzer: first every earlier find (tests/fuzz/found/NAME), then new inputs grown from the
 seeds (corpus, fixtures). Without SECONDS it grows the same number of the same inputs each time, so
-that the same sources always give the same result; with SECONDS it grows others, at random, for that
-long. A new find is stored with the old ones, to be committed with the fix, and replayed from then on.
+that the same sources always give the same result. With SECONDS it grows random inputs for that long.
+A new find is stored with the old ones, so that it is committed with the fix and replayed from then on.
 
 usage: fuzz.py build/sanitize/tests/fuzz_NAME [SECONDS]
 """
@@ -14,12 +14,12 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# How many inputs are grown: about five seconds of each fuzzer; RUNS_OTHERS for those not named.
+# The number of inputs to grow: about five seconds of each fuzzer. RUNS_OTHERS is for fuzzers not listed.
 RUNS = {"minidump": 4_000, "pdb": 7_000, "server": 900, "steps": 3_000, "stack_input": 6_000, "symbol_index": 500_000,
         "record": 100_000, "object": 100_000, "image_index": 3_000}
 RUNS_OTHERS = 25_000
 SEED_BYTES_MAX = 400_000
-# Which files a fuzzer grows from, by the ending of their names.
+# The seeds of a fuzzer: files whose names end in one of these.
 SEEDS = {
     "pe": (".exe", ".dll", ".node"), "msf": (".pdb",), "pdb": (".pdb",), "index": (".pdb",),
     "minidump": (".dmp",), "unwind": (".dmp", ".exe", ".dll"), "record": (".rec",), "steps": ("ob2.rec",),

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 """The checks that no compiler makes: clang-format, clang-tidy, shellcheck, banned functions, file length, Python
 syntax, circles of files (lint_rooms.py), stale references (lint_references.py), Plain English (lint_words.py).
-clang-tidy's good answers are remembered in build/lint by what went into them, so only what changed is looked at
-again.  Nearly all its time goes into the static analyser's paths through a function; it ends them after
-ANALYSER_NODES, a ninth of the default, which costs a sixth of the time and finds all that the default has
-ever found here.  --deep (./run soak lint) keeps the default.
+Clean results of clang-tidy are cached in build/lint by their inputs, so only changed files are checked again.
+clang-tidy spends nearly all its time on the static analyser's paths.  The analyser gives up on a function
+after ANALYSER_NODES, a ninth of the default: that takes a sixth of the time and finds everything that the
+default has ever found here.  --deep (./run soak lint) keeps the default.
 
-With FILES, only these are looked at.  --tidy I/N is clang-tidy alone, over the I-th of N parts: ./run test runs
+With FILES, only these are checked.  --tidy I/N runs only clang-tidy, on the I-th of N parts: ./run test runs
 the parts side by side.
 """
 

@@ -42,7 +42,7 @@ WORDS = [
 ]
 RULES = [(re.compile(rf"\b(?:{pattern})\b", re.I), instead) for pattern, instead in WORDS]
 
-# A scenario's sentence is part of its image, so only the comments of victims/ are looked at.
+# A scenario's sentence is part of its image, so only the comments of victims/ are checked.
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 C_PROSE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`', re.S)
 HASH_PROSE = re.compile(r"#[^\n]*|\"(?:\\.|[^\"\\\n])*\"")

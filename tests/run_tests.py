@@ -7,21 +7,21 @@ programs in tests/e2e, and the checks of tests/lint.py.  FILTER keeps the progra
 --quick keeps those that a developer runs before each commit (about a minute).
 The last line is "N passed, N failed, N skipped", the exit status 0 or 1.
 
-The longest start first, by their times in the last run (build/log/test-seconds.json).  Programs that say
-"one at a time" in their first lines, since they share a Wine prefix, follow each other beside the others;
-those that say "runs alone", since they measure, come last, with nothing beside them.
+The longest programs start first, by their times in the last run (build/log/test-seconds.json).  Programs that
+say "one at a time" in their first lines share a Wine prefix: they run one after the other, beside the rest.
+Programs that say "runs alone" measure something: they come last, with nothing beside them.
 
 Each program that will take LONG_S or more is named on stderr when it starts, and every 30 s a line names
-what is still running.  A time limit counts the seconds for which the
-program could have had a core: while the machine is overloaded the clock runs slower, so a busy machine
-fails nothing and a program that hangs is still ended.
+what is still running.  A time limit counts only the seconds for which the program could have had a core.
+While the machine is overloaded, this clock runs slower: a busy machine makes no test fail, and a program that
+hangs is still killed.
 
-As many run side by side as there are cores, and one more whenever most of a core has been idle for a second:
-many programs mostly wait, for a browser, a sleeping victim, a server that stalls on purpose.
+As many programs run side by side as there are cores, and one more whenever most of a core has been idle for
+IDLE_S seconds: many programs mostly wait, for a browser, a sleeping victim or a server that stalls on purpose.
 
 If at most SECOND_TRIES end-to-end programs failed, each runs once more with nothing beside it, and the second
 result counts. Both are printed, and the closing lines name the programs that needed it: each of them depends
-on the clock somewhere and needs mending. --once allows no second try.
+on the clock somewhere and needs fixing. --once allows no second try.
 """
 
 import argparse
@@ -56,17 +56,17 @@ FIRST_TIMES = {"e2e_matrix": 104, "e2e_victims": 86, "e2e_recipes": 60, "sanitiz
 # The programs of tests/e2e that --quick includes: a few seconds each, no Wine and no browser.
 QUICK_E2E = {"check", "corpus", "damaged", "differences", "dump", "dump_streams", "symbols", "verdict"}
 
-# Programs that would take longer than a minute: in how many parts they run, given to them as I/N.
+# The number of parts of each program that would take longer than a minute. A part gets I/N as its argument.
 PARTS = {"e2e_web": 5}
-# Beside which other programs one may run.
+# Which other programs a program may run beside.
 BESIDE_ALL, ONE_AT_A_TIME, ALONE = range(3)
-# One more is started after IDLE_S seconds in which IDLE_CORES were idle, up to BESIDE_MOST for each core.
+# One more program is started after IDLE_S seconds in which IDLE_CORES were idle, up to BESIDE_MOST for each core.
 IDLE_S, IDLE_CORES, BESIDE_MOST = 1.5, 0.6, 3
 SECOND_TRIES = 3
 
 
 class Program:
-    """One test program: what to start, under which limit, and beside which others it may run."""
+    """One test program: its command, its time limit, and which others it may run beside."""
 
     def __init__(self, name, argv, limit_s=300, env=None, beside=BESIDE_ALL):
         self.name, self.argv, self.limit_s, self.beside = name, [str(a) for a in argv], limit_s, beside
@@ -122,7 +122,7 @@ def programs():
 class Result:
     program: Program
     seconds: float
-    cpu_seconds: float  # of its processes, as far as they did not leave it (Wine's do)
+    cpu_seconds: float  # of its processes, except those that detach from it, as Wine's do
     lines: list
     counts: list  # passed, failed, skipped
 
@@ -203,8 +203,8 @@ class Idle:
 
 
 def run_side_by_side(chosen, report, seconds):
-    """Runs the programs of CHOSEN on all cores, the longest first, and of those that go one at a time the longest
-    as soon as the one before has ended."""
+    """Runs the programs of CHOSEN on all cores, the longest first. Of those that go one at a time, the next longest
+    starts as soon as the one before has ended."""
     waiting = sorted(chosen, key=lambda p: -seconds.get(p.name, 0))
     pool = concurrent.futures.ThreadPoolExecutor(CORES * BESIDE_MOST)  # not `with`: Ctrl-C must not wait for its programs
     under_way, idle, room = {}, Idle(), CORES
@@ -214,7 +214,7 @@ def run_side_by_side(chosen, report, seconds):
         fitting = [p for p in waiting if p.beside == BESIDE_ALL or not taken]
         if not fitting:
             return False
-        # Those that go one at a time take longest together, so they never wait.
+        # Programs that go one at a time take longest in total, so the next one starts before any other program.
         fitting.sort(key=lambda p: p.beside == BESIDE_ALL)
         waiting.remove(fitting[0])
         announce(fitting[0], seconds)
@@ -228,7 +228,7 @@ def run_side_by_side(chosen, report, seconds):
         for future in done:
             del under_way[future]
             report(future.result())
-        # One that was just started has not shown yet what it needs.
+        # A program that has just started has not shown yet what it needs.
         spare = not done and idle.cores() > IDLE_CORES and len(under_way) < CORES * BESIDE_MOST
         room = max(CORES, len(under_way) + spare)
 
@@ -284,8 +284,8 @@ def show(result, note=""):
 
 
 def try_again(results):
-    """Runs the end-to-end programs that failed once more, alone, unless there are many, and returns all results
-    with theirs replaced. Prints which of them passed then."""
+    """Runs each failed end-to-end program once more, alone, unless there are many. Returns all results, with the
+    second ones in place of the first, and prints which programs passed at the second try."""
     failed = [r for r in results if r.counts[1] and r.program.name.startswith("e2e_")]
     if len(failed) > SECOND_TRIES:
         return results

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The long forms of tests: what `./run test` runs small, whole; started by `./run soak [NAME]...`.
+"""The long forms of tests, of which `./run test` runs short ones; started by `./run soak [NAME]...`.
 
     ./run soak                 all of them, in this order
     ./run soak fuzz            those whose name contains a NAME
@@ -7,7 +7,7 @@
     ./run soak --again NAME    from the start
 
 A soak is a list of steps.  What each step printed is kept in build/soak/NAME, with the state of the sources: an
-interrupted soak goes on where it stopped, and starts again when a source has changed.  The last line is "N of N
+interrupted soak continues where it stopped, but starts again if a source has changed.  The last line is "N of N
 steps passed"; exit status: 0 all passed, 1 a step failed, 5 nothing has that name, 130 interrupted."""
 
 import argparse
@@ -103,7 +103,7 @@ def sources():
 
 
 def read_done(name, state):
-    """{step: it passed}, of these sources."""
+    """{step: whether it passed}; empty if the results are of other sources than STATE."""
     try:
         kept = json.loads((PLACE / name / "done.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):

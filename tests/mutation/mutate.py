@@ -6,14 +6,14 @@
     ./run mutation --level check,run   only these levels
     ./run mutation --report            writes the results so far into README.md, runs nothing
 
-A fault is one replacement in one of the files that its `file` (a pattern) names.  For each, the copy is built incrementally and asked on three levels:
+A fault is one replacement in a file that matches its `file` pattern.  For each fault the copy is built incrementally and tested on three levels:
   unit    the unit tests and the end-to-end tests of `./run test --quick`
   check   the sealed cases of corpus/
-  run     scenarios under Wine, with all judges. A fault of the capture or of the collector is asked by taking a dozen scenarios
-          again; a fault of the analysis by judging the cases again that were taken once without a fault, the dozen and some more
+  run     scenarios under Wine, with all judges. For a fault of the capture or of the collector, a dozen scenarios are taken again.
+          For a fault of the analysis, the cases of the dozen and some more are judged again; they were taken once, without a fault
 A fault is noticed when a test fails or a verdict changes.  Its blame is right when, among the cases whose verdict
 changed, no side is blamed in more cases than the one that the fault's `blame` names.  Results are kept in
-build/mutation/results.jsonl by fault, level and source, so an interrupted run goes on where it stopped.  No fixtures
+build/mutation/results.jsonl by fault, level and source, so an interrupted run continues where it stopped.  No fixtures
 are used: the copy is what a fresh clone has.
 
 Exit status: 0 the goals are met; 1 they are not, or a fault's pattern no longer matches; 3 the copy does not build."""
@@ -41,13 +41,13 @@ BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
 PLACE = BUILD / "mutation"
 TREE, TOOL, VICTIMS = PLACE / "tree", PLACE / "build", PLACE / "victims"
 RESULTS = PLACE / "results.jsonl"
-PAGES = PLACE / "pages"  # of each fault, what `compare --markdown` shows of its run
+PAGES = PLACE / "pages"  # for each fault, what `compare --markdown` prints for its run
 FAULTS = pathlib.Path(__file__).with_name("faults.toml")
 README = pathlib.Path(__file__).with_name("README.md")
 SCORE_START, SCORE_END = "<!-- score -->", "<!-- end of score -->"
 SCENARIOS = ["null_write", "inline_chain", "noreturn_tail", "recursion", "leaf_store", "abort_call", "crash_in_dll", "second_thread",
              "sleep_forever", "handled_exception", "generated_table", "module_unloaded"]
-# These are taken once, without a fault, and only judged again.
+# These are taken only once, without a fault, and then judged again.
 MORE_SCENARIOS = ["inline_twice", "unwind_", "two_threads", "callback_through_system", "big_frame.", "variable_frame", "call_data",
                   "template_names", "mixed_variants", "module_rebased", "invalid_parameter", "sort_callback", "clean_exit"]
 LEVELS = ("unit", "check", "run")
@@ -128,7 +128,7 @@ def configure(with_victims):
 
 
 def build(levels, faults):
-    """Builds what LEVELS ask of FAULTS.  Returns None, or the end of what a failing build printed."""
+    """Builds what the tests of FAULTS on LEVELS need.  Returns None, or the end of what a failing build printed."""
     targets = ["all"] if "unit" in levels else [f["test"] for f in faults] if levels == ["own"] else ["twinstack"]
     trees = [(TOOL, targets)]
     if "run" in levels and any(is_of_capture(f) for f in faults):
@@ -141,7 +141,7 @@ def build(levels, faults):
 
 
 def environment():
-    """Of a program that runs in the copy: git finds no repository from there, above all not this one."""
+    """The environment of a program that runs in the copy: git must not find a repository from there, least of all this one."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return {**kept, "GIT_CEILING_DIRECTORIES": str(PLACE), "TWINSTACK_BUILD": str(TOOL), "TWINSTACK_FIXTURES": str(PLACE / "no-fixtures"),
             "TWINSTACK_TEST_SLOWNESS": str(max(1, round(run_tests.overload()))), "TWINSTACK_CACHE": str(PLACE / "cache"),
@@ -149,7 +149,7 @@ def environment():
 
 
 def ask_unit(only=()):
-    """The name of the first test program (of the unit tests ONLY, if any) that fails; None when none does."""
+    """The name of the first test program that fails, or None.  ONLY: runs just these unit tests."""
     programs = [[p] for p in sorted((TOOL / "tests").glob("unit_*")) if p.is_file() and (not only or p.name in only)]
     if not only:
         programs += [["/usr/bin/python3", TREE / f"tests/e2e/test_{name}.py"] for name in sorted(run_tests.QUICK_E2E)]
@@ -189,7 +189,7 @@ def take(place, scenarios, victims, limit_s):
 
 
 def ask_taken(more):
-    """Judges what was taken once; MORE than the dozen, too. Leaves the page of CI, too."""
+    """Judges again the cases that were taken once: the dozen, and with MORE the others too. Also writes the page of CI."""
     good, db = PLACE / "taken/run.db", PLACE / "judged.db"
     shutil.copy(good, db)
     expr = " or ".join(SCENARIOS + MORE_SCENARIOS if more else SCENARIOS)
@@ -199,18 +199,18 @@ def ask_taken(more):
 
 
 def write_page(good, bad):
-    """What a CI job would show of the run with the fault, compared with that without."""
+    """Writes what a CI job would show: the run with the fault compared with the run without it."""
     said = shell(TOOL / "bin/twinstack", "compare", "--markdown", "--db", bad, good, "latest", limit_s=CHECK_LIMIT_S, cwd=TREE, env=environment())
     (PLACE / "page.md").write_text(said[1] or said[2], encoding="utf-8")
 
 
 def is_of_capture(fault):
-    """True when only taking the cases again shows the fault."""
+    """True if the cases must be taken again to show the fault."""
     return fault["file"].startswith(("capture/", "victims/", "analyze/collect/"))
 
 
 def is_of_walk(fault):
-    """True for faults that show in some kinds of frames only: they are asked about more cases."""
+    """True for faults that show only in some kinds of frames, so that more cases are judged."""
     return fault["file"].startswith(("analyze/unwind/", "analyze/format/minidump/"))
 
 
@@ -223,15 +223,15 @@ def ask_run(fault):
 
 
 def ask(level, fault):
-    """What LEVEL says of the copy as it is: {"unit": name} or what ask_json returns."""
-    shutil.rmtree(PLACE / "cache", ignore_errors=True)  # an index that another fault spoilt
+    """Tests the copy as it is on LEVEL; returns {"unit": name} or what ask_json returns."""
+    shutil.rmtree(PLACE / "cache", ignore_errors=True)  # another fault may have spoilt an index in it
     if level in ("own", "unit"):
         return {"unit": ask_unit([fault["test"]] if level == "own" else ())}
     return ask_check() if level == "check" else ask_run(fault)
 
 
 def judge(found, clean):
-    """(noticed, {blame: in how many of the cases whose verdict changed})"""
+    """(noticed, {blame: the number of cases that have it, of those whose verdict changed})"""
     if "unit" in found:
         return found["unit"] is not None, {}
     changed = [c for c in found["cases"] if found["cases"][c][0] != clean["cases"].get(c, [None])[0]]
@@ -269,7 +269,7 @@ def known_results():
 
 
 def try_fault(fault, levels, clean, now):
-    """Asks LEVELS of one fault; yields a row for each. NOW: what sources() said when the copy was made."""
+    """Tests one fault on LEVELS; yields a row for each level. NOW: what sources() returned when the copy was made."""
     target, changed = place_of(fault, TREE)
     good = target.read_bytes()
     try:
@@ -318,9 +318,9 @@ def room_of(fault):
 
 
 def report(faults):
-    """The table of README.md: by room and level, of the newest row of each fault and level; with what is open."""
+    """The table of README.md, by room and level, from the newest row of each fault and level; then what is still open."""
     newest = {}
-    for row in known_results():  # a fault's own unit test is one of the level unit
+    for row in known_results():  # a fault's own unit test belongs to the level unit
         if row["level"] != "own" or row["noticed"]:
             newest[row["fault"], "unit" if row["level"] == "own" else row["level"]] = {**row, "level": row["level"].replace("own", "unit")}
     found = {f["name"]: [newest[digest(f), n] for n in LEVELS if (digest(f), n) in newest] for f in faults}
@@ -376,7 +376,7 @@ def parse():
 
 
 class Clean:
-    """What the copy without a fault says, asked once for each level before the first fault."""
+    """The results of the copy without a fault, taken once for each level before the first fault."""
 
     def __init__(self, levels, faults):
         self.found = {}

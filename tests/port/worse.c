@@ -2,9 +2,9 @@
  *   drop_top          forgets the innermost frame
  *   absolute          addresses without modules
  *   handler_context   walks from its own handler instead of from the exception
- *   no_dump           leaves stack.txt alone
- *   none              right
- * Crashes only; it keeps to capture/capture_port.h and leaves stack.txt and dump.dmp. */
+ *   no_dump           writes stack.txt but no dump.dmp
+ *   none              no fault
+ * It implements capture/capture_port.h for crashes only, and writes stack.txt and dump.dmp. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The walker `innermost`: the interrupted place and nothing else.
+/* The walker `innermost`: reports only the interrupted address.
  *
  * May call: nothing. */
 #include "capture/cap.h"

@@ -1,4 +1,4 @@
-/* twinstack hello: greets, as the example of a verb. */
+/* twinstack hello: an example verb that prints a greeting. */
 #include <stdio.h>
 
 #include "base/json.h"

@@ -1,4 +1,4 @@
-// One word from the server, as the example of a page.
+// An example page: shows one word from the server.
 import { useData } from '../api.js';
 import { Loaded, Page } from '../ui.js';
 
