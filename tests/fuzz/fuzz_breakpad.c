@@ -1,5 +1,5 @@
-/* The reader of Breakpad symbol files, and addresses spread over it; its index gives the same
- * answers. */
+/* The reader of Breakpad symbol files, queried at addresses spread over the file. The index must
+ * give the same answers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

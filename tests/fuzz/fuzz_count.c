@@ -1,4 +1,4 @@
-/* Any bytes as a stream of stacks that is counted. */
+/* Counts the stacks in any bytes. */
 #include <string.h>
 
 #include "compare/signature_tally.h"

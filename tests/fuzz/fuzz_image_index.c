@@ -1,4 +1,4 @@
-/* The symbol index of arbitrary bytes as an image: either it cannot be built, or it gives the
+/* Builds the symbol index of arbitrary bytes as an image. Either that fails, or the index gives the
  * answers of the image itself. */
 #include <stdio.h>
 #include <stdlib.h>

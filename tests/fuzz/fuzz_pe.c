@@ -1,4 +1,4 @@
-/* The PE reader: headers, sections, exports, COFF symbols, and the bytes at odd places. */
+/* The PE reader: headers, sections, exports, COFF symbols, and bytes at the ends of sections. */
 #include "format/pe/pe.h"
 #include "fuzz.h"
 

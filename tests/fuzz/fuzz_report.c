@@ -1,4 +1,4 @@
-/* Any bytes as a message of a queue: refused, or read and written again. */
+/* Any bytes as a message of a queue: it is refused, or it can be read and written again. */
 #include "base/arena.h"
 #include "fuzz.h"
 #include "stream/report.h"

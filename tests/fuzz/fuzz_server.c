@@ -24,12 +24,12 @@
 enum { ROUTES_MAX = 64, REQUEST_BYTES = 16384, BODY_BYTES = 65536, ANSWER_MS = 2000 };
 
 enum flag {
-    AS_IT_IS = 64 | 128, /* a quarter of them: each one needs a connection */
+    AS_IT_IS = 64 | 128, /* both bits: a quarter of the inputs, as each needs a connection */
     OTHER_METHOD = 1,
     NO_TOKEN = 2,
     WANTS_PAGE = 4,
     WANTS_GZIP = 8,
-    WORD_IS_REAL = 16, /* {run} is "latest" and so on, so that views get beyond their names */
+    WORD_IS_REAL = 16, /* {run} is "latest" and so on: names that the views accept */
 };
 
 static struct world {
@@ -72,7 +72,7 @@ static void fill_database(const char *path)
 static void add_route(const struct route *route, void *context)
 {
     (void)context;
-    /* an event stream has no end that a client could wait for */
+    /* An event stream never ends, so a client cannot wait for its end. */
     if (world.route_count < ROUTES_MAX && strcmp(route->pattern, "/api/v1/events") != 0)
         world.routes[world.route_count++] = *route;
 }

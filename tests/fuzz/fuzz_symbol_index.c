@@ -1,5 +1,5 @@
-/* The symbol index built from arbitrary bytes as a PDB: either it cannot be built, or it answers
- * for any address. */
+/* Builds the symbol index of arbitrary bytes as a PDB. Either that fails, or the index can be
+ * queried at any address. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* Which cases a run was asked for: stored with the run, and read off the command line of runs that
- * are older than that. */
+/* Which cases a run was asked for. New runs store it; for older runs it is read from their command
+ * line. */
 #include <string.h>
 
 #include "model/command_line.h"

@@ -1,4 +1,4 @@
-/* What a shadow comparison gave: its line, its sampling, and its sums. */
+/* The result of a shadow comparison: its line of text, its sampling, and its sums. */
 #include <stdio.h>
 #include <string.h>
 
@@ -96,7 +96,7 @@ TEST(the_sample_is_a_share_and_depends_on_the_id_alone)
             const bool is = shadow_is_sampled(id, rows[i].share);
             sampled += is;
             CHECK(is == shadow_is_sampled(id, rows[i].share));
-            CHECK(!is || shadow_is_sampled(id, 1)); /* a larger share samples the same, and more */
+            CHECK(!is || shadow_is_sampled(id, 1)); /* a larger share includes a smaller one */
         }
         CHECK(sampled >= rows[i].least && sampled <= rows[i].most);
     }

@@ -92,7 +92,7 @@ static void join(struct signature_tally *tally, const struct partial *p)
         REQUIRE(signature_tally_join_row(tally, &p->rows[i], &fault) == ERR_NONE);
 }
 
-/* Writes and reads it again, as files between two programs do. */
+/* Writes P and reads it back, as when two programs exchange a file. */
 static struct partial carried(const struct partial *p, bool as_json, struct arena *keep)
 {
     struct partial_text text = {NULL, 0, 0, false};
@@ -109,7 +109,7 @@ static struct partial carried(const struct partial *p, bool as_json, struct aren
 
 enum { PARTS = 9 };
 
-/* Joins PARTS in a random order and in random groups; groups are written and read. */
+/* Joins PARTS in a random order and in random groups. Each group is written and read back. */
 static struct partial sum(const struct partial parts[PARTS], uint64_t *random, struct arena *keep)
 {
     struct partial left[PARTS];
@@ -240,7 +240,7 @@ TEST(every_truncation_of_a_partial_result_is_one)
             struct arena keep;
             size_t used = 0;
             arena_init(&keep, 0);
-            char *cut = malloc(bytes + 1); /* of its own, so that a sanitizer sees the end */
+            char *cut = malloc(bytes + 1); /* own allocation: a sanitizer detects overreads */
             memcpy(cut, text.text, bytes);
             CHECK_EQ(partial_read(cut, bytes, &keep, &p, &used, &fault), ERR_TRUNCATED);
             free(cut);

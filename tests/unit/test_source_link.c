@@ -1,4 +1,4 @@
-/* SourceLink: which address a source has. */
+/* SourceLink: from the path of a source to its URL. */
 #include <string.h>
 
 #include "base/arena.h"

@@ -60,7 +60,7 @@ static const char *read_all(const char *text, size_t bytes)
         describe(&item, out + at, sizeof out - at);
         if (strlen(out) + 2 < sizeof out)
             strcat(out, "\n");
-        arena_reset(&keep); /* the input itself must not be stored there */
+        arena_reset(&keep); /* the input must keep nothing in this arena */
     }
     arena_free(&keep);
     stack_input_close(input);

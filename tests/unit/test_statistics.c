@@ -44,7 +44,7 @@ TEST(mann_whitney)
     static const double mixed[] = {1.1, 5.2, 2.7, 8.8}, other[] = {3.3, 0.4, 9.1, 4.6, 7.7};
     static const double tied_a[] = {1, 2, 2, 3, 4}, tied_b[] = {2, 3, 4, 5, 5};
     static const double same[] = {7, 7, 7};
-    /* exact: 2 of C(10,5)=252 orders are that extreme */
+    /* exact: 2 of the C(10,5) = 252 orders are that extreme */
     CHECK_NEAR(statistics_mann_whitney(low, 5, high, 5), 2.0 / 252, 1e-9);
     CHECK_NEAR(statistics_mann_whitney(mixed, 4, other, 5), 0.9047619, 1e-6);
     CHECK_NEAR(statistics_mann_whitney(tied_a, 5, tied_b, 5), 0.1381, 0.01);
@@ -54,7 +54,7 @@ TEST(mann_whitney)
 
 TEST(signed_rank)
 {
-    /* Computed by counting all 2^n signs. */
+    /* The values of p come from counting all 2^n combinations of signs. */
     static const double ones[10] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     static const struct {
         const char *name;

@@ -1,4 +1,4 @@
-/* Programs that stay, judges that stay, and turns on the processors. */
+/* Programs and judges that keep running between questions, and turns on the processors. */
 #include <stdio.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ TEST(a_program_that_stays_answers_in_lines)
                 break;
             CHECK_STR(answer, rows[i].answer);
         }
-        process_close(process); /* also one that never ends by itself */
+        process_close(process); /* also ends a program that would not exit */
         arena_free(&keep);
     }
 }
@@ -100,7 +100,7 @@ TEST(a_pool_keeps_a_folder_for_each_set_of_files)
 {
     static const struct {
         const char *name, *image, *sha256;
-        int same_as; /* the row whose folder it is; -1: a new one */
+        int same_as; /* the row with the same folder; -1: a new folder */
     } rows[] = {
         {"first", "a.exe", "1", -1},          {"same", "a.exe", "1", 0},
         {"other contents", "a.exe", "2", -1}, {"other name", "b.exe", "1", -1},
@@ -196,12 +196,12 @@ TEST(forced_turns_mark_all_that_are_out_beyond_the_processors)
         REQUIRE(turns != NULL);
         for (uint32_t k = 0; k < count; k++)
             k < rows[i].taken ? turns_take(turns, &out[k]) : turns_force(turns, &out[k]);
-        turns_force(turns, &out[count - 1]); /* it is out already */
+        turns_force(turns, &out[count - 1]); /* already taken: no effect */
         for (uint32_t k = 0; k < count; k++)
             turns_give(turns, &out[k]);
         for (uint32_t k = 0; k < count; k++)
             CHECK_EQ(out[k].crowded, rows[i].crowded);
-        turns_give(turns, &out[0]); /* not out */
+        turns_give(turns, &out[0]); /* already given back: no effect */
         struct turn alone;
         turns_take(turns, &alone);
         turns_give(turns, &alone);

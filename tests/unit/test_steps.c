@@ -1,5 +1,5 @@
-/* The walk at every instruction, replayed: a file that Wine's walkers made, with the truth in it.
- * Our unwinder has to be right at every instruction, stack pointers included. */
+/* Replays the walk at every instruction from a file that holds the walks of Wine's walkers and the
+ * truth. Our unwinder must be right at every instruction, stack pointers included. */
 #include <stdio.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static enum status judge(const char *path, struct steps_verdict *out)
         (void)steps_session_judge(session, out, &fault);
         steps_session_close(session);
     }
-    arena_free(&keep); /* frees the lists of misses too: only numbers are checked */
+    arena_free(&keep); /* also frees the lists of misses: only numbers are checked */
     return fault.code;
 }
 
@@ -91,7 +91,7 @@ static uint32_t ours_right(const uint8_t *data, size_t bytes)
     return verdict.tallies[0].right;
 }
 
-/* Removing or changing the data that the verdict rests on must be detected. */
+/* The verdict must change when the data that it is based on is removed or changed. */
 TEST(the_verdict_can_be_wrong)
 {
     size_t bytes;
@@ -111,7 +111,7 @@ TEST(the_verdict_can_be_wrong)
     for (uint32_t mask = load_u32(data + first + 4); mask != 0; mask &= mask - 1)
         registers++;
     uint8_t *caller = data + first + RECORD_STEP_BYTES + (size_t)registers * 8;
-    caller[0] ^= 1; /* the thread's start, below every step */
+    caller[0] ^= 1; /* the thread's start, which is a caller in every step */
     CHECK_EQ(ours_right(data, bytes), 0);
     caller[0] ^= 1;
 
@@ -157,7 +157,7 @@ TEST(damage_is_no_crash)
     for (int i = 0; i < 8; i++)
         data[RECORD_H_COMMITTED + i] = (uint8_t)((uint64_t)end >> (8 * i));
     const uint64_t low_va = load_u64(data + steps + RECORD_P_STACK_HIGH) - SHORT_STACK_BYTES;
-    for (int i = 0; i < 8; i++) /* the stack is one megabyte or four, and is requested every time */
+    for (int i = 0; i < 8; i++) /* a short stack: each pass would allocate 1 or 4 MB */
         data[steps + RECORD_P_STACK_LOW + (size_t)i] = (uint8_t)(low_va >> (8 * i));
     uint32_t steps_read = 0;
     read_all(data, end, &steps_read);

@@ -78,7 +78,7 @@ static void beside_in_words(struct json *j, const struct run_case *c)
     }
 }
 
-/* A case in words, with its alignment table and the data stored next to it. */
+/* A case as text, with its alignment table and the data stored next to it. */
 static char *in_words(const struct run_case *c)
 {
     struct json j;
@@ -129,8 +129,7 @@ TEST(a_case_comes_out_as_it_went_in)
     tear_down(&f);
 }
 
-/* More modules than the writer remembers: those that share a place in its memory are not mixed up.
- */
+/* More modules than the writer has slots for. Modules that share a slot must not be mixed up. */
 TEST(many_modules_stay_apart)
 {
     enum { MODULES = 1500 };
@@ -204,7 +203,7 @@ TEST(an_interrupted_run_can_be_taken_up_again)
     REQUIRE(store_begin_run(f.store, &f.run, &f.keep, &f.fault) == ERR_NONE);
     REQUIRE(store_put_case(f.store, f.run.id, &f.cases[0], &f.fault) == ERR_NONE);
     REQUIRE(store_list_runs(f.store, &query, &f.keep, &page, &f.fault) == ERR_NONE);
-    CHECK_EQ(page.total, 0); /* a running run is invisible to readers that did not ask for it */
+    CHECK_EQ(page.total, 0); /* a run in progress is listed only on request */
     query.with_running = true;
     REQUIRE(store_list_runs(f.store, &query, &f.keep, &page, &f.fault) == ERR_NONE);
     CHECK_EQ(page.total, 1);
@@ -302,7 +301,8 @@ TEST(runs_are_found_by_word)
     tear_down(&f);
 }
 
-/* Three runs: "b" from the first on, "a" from the second on; in the third "a" has most cases. */
+/* Of three runs all have "b", and the second and the third have "a". In the third, "a" has most
+ * cases. */
 TEST(signatures_know_their_past)
 {
     struct fixture f;
@@ -376,7 +376,7 @@ TEST(trends_of_times_are_medians)
     struct trend_point *points = NULL;
     uint32_t count = 0;
     set_up(&f);
-    f.cases[0].claims[0].cost.total_ns = 1000000000000; /* one cold case must not decide */
+    f.cases[0].claims[0].cost.total_ns = 1000000000000; /* one cold case must not move the median */
     put_all(&f);
     const struct trend_query query = {.metric = METRIC_OFFSET};
     REQUIRE(store_read_trend(f.store, &query, &f.keep, &points, &count, &f.fault) == ERR_NONE);

@@ -1,4 +1,4 @@
-/* Stacks that are counted as bytes, against the reader that reads every frame. */
+/* Counting stacks as bytes must give the results of the reader that reads every frame. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ TEST(stacks_are_cut_at_their_labels)
     }
 }
 
-/* ---- against the reader of frames ------------------------------------------------------- */
+/* ---- compared with the reader of frames ------------------------------------------------- */
 
 static const char rules_text[] = "keep module *\ndepth 3\n";
 
@@ -100,7 +100,7 @@ static char *written(struct signature_tally *tally, uint64_t bad)
             ERR_NONE);
     p.rows = rows;
     for (uint32_t i = 0; i < p.count; i++)
-        rows[i].example = NULL; /* a text of several stacks is one for the counter */
+        rows[i].example = NULL; /* not compared: only the counter keeps examples */
     partial_write_columns(&text, &p);
     arena_free(&keep);
     signature_tally_free(tally);

@@ -1,5 +1,5 @@
-/* The symbol index against the lazy lookup, at the bytes of code of every PDB of the fixtures; and
- * its behaviour on files that it did not write. */
+/* The symbol index compared with the lazy lookup, at the bytes of code of every PDB of the
+ * fixtures. Also its behaviour on files that it did not write. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static bool same_frames(const struct symbol_frame *a, uint32_t a_count,
     return true;
 }
 
-enum { BATCH = 256, LARGE_BYTES = 4 << 20 }; /* large: has several workers */
+enum { BATCH = 256, LARGE_BYTES = 4 << 20 }; /* larger files get several workers */
 
 struct compared {
     enum symbol_names names;
@@ -100,7 +100,7 @@ TEST(every_fixture_answers_as_the_lazy_lookup_does)
     CHECK_EQ(compared.wrong, 0);
 }
 
-/* Files of the repository, so that a clone without fixtures detects a wrong index as well. */
+/* Uses files of the repository, so that a clone without fixtures also detects a wrong index. */
 TEST(the_corpus_answers_as_the_lazy_lookup_does)
 {
     static const char *const files[] = {
@@ -262,7 +262,7 @@ static void use_forged(const uint8_t *data, size_t bytes, const struct pdb_world
         symbol_index_range(index, &first, &end);
         for (uint32_t i = 0; i < BATCH; i++) {
             const uint32_t rva =
-                first + (uint32_t)((end - first) * i / (BATCH - 1)); /* the last is outside */
+                first + (uint32_t)((end - first) * i / (BATCH - 1)); /* the last is past the end */
             const uint32_t count = symbol_index_lookup(index, rva, frames);
             for (uint32_t k = 0; k < count; k++)
                 CHECK(symbols_from_name(frames[k].from) != NULL);
@@ -273,7 +273,7 @@ static void use_forged(const uint8_t *data, size_t bytes, const struct pdb_world
     arena_free(&keep);
 }
 
-/* A program that can write into the cache can also make sums that fit. */
+/* A program that can write to the cache can also forge matching checksums. */
 TEST(forged_indexes_do_no_harm)
 {
     struct arena keep;

@@ -1,5 +1,5 @@
-/* Which file answers for a module: by identity, by name only where there is none, and never by
- * guess. */
+/* Which file gives a module its symbols: by identity, by name only if there is no identity, and
+ * never by guess. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static struct frame resolve_at(struct symbol_store *store, const struct module *
     return out.frames[out.frame_count - 1];
 }
 
-/* 0x1040 is code of both programs of the pair. */
+/* 0x1040 is code in both programs of the pair. */
 static struct frame resolve(struct symbol_store *store, const struct module *module)
 {
     return resolve_at(store, module, 0x1040);
@@ -179,7 +179,7 @@ static size_t put(uint8_t *at, uint64_t value, size_t bytes)
     return bytes;
 }
 
-/* Writes a fixture as a cabinet of one file, stored: header of 36 bytes, folder, file, then
+/* Writes a fixture as a cabinet of one uncompressed file: header of 36 bytes, folder, file, then
  * blocks of at most 32 KiB. */
 static void place_packed(const char *fixture, const char *path)
 {
@@ -195,7 +195,7 @@ static void place_packed(const char *fixture, const char *path)
     REQUIRE(out != NULL);
     memcpy(out, "MSCF", 4);
     at = 8 + put(out + 8, total, 8);
-    at += put(out + at, HEAD_BYTES + FOLDER_BYTES, 8); /* where the file's entry is */
+    at += put(out + at, HEAD_BYTES + FOLDER_BYTES, 8); /* offset of the file's entry */
     put(out + at, 0x0103, 2);                          /* version */
     put(out + at + 2, 1, 2);                           /* folders */
     put(out + at + 4, 1, 2);                           /* files */
@@ -259,7 +259,7 @@ TEST(symbol_store_reads_a_cabinet)
 
 static const struct {
     const char *name, *modules[4]; /* in the order of the input */
-    const char *named;             /* the module that the bare file answers for; NULL: none */
+    const char *named;             /* the module that gets the bare file; NULL: none */
 } bare[] = {
     {"its own image's name",
      {"Native_x64_VS2022_EnabledExplicitly.exe"},
@@ -349,7 +349,7 @@ TEST(symbol_store_falls_back_to_exports_and_says_so)
         other += frames[0].from != SYMBOLS_EXPORT;
     }
     CHECK(named > 0);
-    CHECK(named < asked / 16); /* an export does not name everything after it */
+    CHECK(named < asked / 16); /* an export does not name all code after it */
     CHECK_EQ(other, 0);
     symbol_store_close(store);
 }

@@ -7,11 +7,11 @@
 
 struct made {
     const char *branch, *platform, *label;
-    uint64_t day; /* since 1970 */
+    uint64_t day; /* days since 1970 */
     uint32_t cases;
     uint64_t dump_write_ns, cold_ns;
     bool crowded;
-    uint64_t control_ns; /* of a bench whose offset lane takes 1,000; 0: no bench */
+    uint64_t control_ns; /* of a bench with 1,000 in its offset lane; 0: no bench */
 };
 
 static uint64_t put_run(struct store_fixture *f, const struct made *m)
@@ -161,8 +161,8 @@ TEST(a_level_changes_above_the_noise_only)
 {
     static const struct {
         const char *name;
-        uint64_t now, control; /* from day 13 on; of the bench, against 1,000 */
-        uint32_t small_from;   /* days from which runs have one case; 0: none */
+        uint64_t now, control; /* from day 13 on; the bench's, against 1,000 */
+        uint32_t small_from;   /* runs have one case from this day on; 0: never */
         uint32_t levels;
         bool worse;
         const char *sentence;
@@ -220,7 +220,7 @@ TEST(a_thousand_runs_take_no_time)
     const struct trend_study s =
         make(&f, (struct trend_query){.metric = METRIC_DUMP_WRITE, .limit = 1000});
     CHECK_EQ(s.trend.count, 1000);
-    CHECK_EQ(s.level_count, 10); /* 99 runs of the first, then 100 each; the last one run alone */
+    CHECK_EQ(s.level_count, 10); /* 99 runs, then nine times 100; the last run alone is no level */
     for (uint32_t i = 1; i < s.level_count; i++) {
         CHECK_EQ(s.trend.points[s.levels[i].first].run_id, i * 100);
         CHECK(s.levels[i].worse);

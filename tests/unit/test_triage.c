@@ -8,12 +8,12 @@ struct row {
     const char *name;
     enum verdict verdict;
     enum case_kind kind;
-    enum stack_state dump;   /* of engine "dump"                   */
-    enum stack_state offset; /* of engine "offset:rtl"             */
-    const char *finding;     /* a failing finding about this engine */
+    enum stack_state dump;   /* state of engine "dump" */
+    enum stack_state offset; /* state of engine "offset:rtl" */
+    const char *finding;     /* engine of the failing finding */
     uint64_t record_bytes, dump_bytes;
     enum trouble trouble;
-    const char *sentence; /* how it begins */
+    const char *sentence; /* the expected start of the sentence */
 };
 
 static const struct row rows[] = {

@@ -1,5 +1,5 @@
-/* Linker names to readable ones. All public names of the fixtures are compared with llvm-undname by
- * tests/e2e/test_symbols.py; this file has one name of each kind. */
+/* Linker names made readable. This file has one name of each kind. tests/e2e/test_symbols.py
+ * compares all public names of the fixtures with llvm-undname. */
 #include <string.h>
 
 #include "symbol/undecorate.h"
@@ -45,13 +45,13 @@ static const struct {
     {"_Z5riskyi.cold.1", "risky", "risky(int) [clone .cold.1]", false},
     {"??BC@@QEBAP6AXXZXZ", "C::operator void (__cdecl *)(void)",
      "C::operator void (__cdecl *)(void)(void) const", false},
-    {"?f@@$$FYMHP$01AP$AAVString@System@@@Z", NULL, NULL, false}, /* arrays of them: not read */
+    {"?f@@$$FYMHP$01AP$AAVString@System@@@Z", NULL, NULL, false}, /* handle arrays: not read */
     {"??_7type_info@@6B@", "type_info::`vftable'", "type_info::`vftable'", false},
     {"?x@@3HA", "x", "x", false},
     {"??_C@_05COLMCDPH@hello@", "`string'", "`string'", false},
     {"?f@@YAXPEAU1@@Z", NULL, NULL, false}, /* a back reference to nothing */
     {"?f@@YAHH@", NULL, NULL, false},
-    {"?f@@YAHH@ZZ", NULL, NULL, false}, /* more than a name */
+    {"?f@@YAHH@ZZ", NULL, NULL, false}, /* text after the name */
     {"?", NULL, NULL, false},
     {"??", NULL, NULL, false},
     {"main", NULL, NULL, false},
@@ -112,7 +112,7 @@ TEST(undecorate_survives_truncation_and_flips)
 
 TEST(undecorate_bounds_what_back_references_double)
 {
-    /* every parameter is a function that takes the one before it twice */
+    /* Each parameter is a function that takes the previous parameter twice. */
     char name[512] = "?f@@YAXP6AXHH@Z", out[UNDECORATED_BYTES];
     for (int i = 0; i < 9; i++) {
         const char more[] = {'P', '6', 'A', 'X', (char)('0' + i), (char)('0' + i), '@', 'Z', '\0'};

@@ -8,8 +8,8 @@
 #include "unwind_world.h"
 
 enum {
-    BEGIN = 0x1100, /* of the function, 0x40 bytes */
-    SP = 64,        /* word of the world's stack, 8 bytes wide; here words have 4 */
+    BEGIN = 0x1100, /* start of the function, which has 0x40 bytes */
+    SP = 64,        /* an 8-byte word of the world's stack; other words here have 4 bytes */
     EBP_WORD = 6,
     RETURN = 0x401500,
     BASE = 0x400000,
@@ -17,8 +17,8 @@ enum {
     WORDS = 16,
 };
 
-/* The kind that gcc and clang emit: "zR", code in bytes, data in -4, addresses from here; the CFA
- * is esp + 4, the return address lies below it. */
+/* The common part (CIE) that gcc and clang emit: "zR", code factor 1, data factor -4, addresses
+ * relative to themselves. The CFA is esp + 4. The return address is just below it. */
 static const uint8_t kind[] = {0x14, 0,    0, 0, 0,    0,    0, 0, 1,    'z', 'R', 0,
                                1,    0x7c, 8, 1, 0x1b, 0x0c, 4, 4, 0x88, 1,   0,   0};
 enum { KIND_LETTER_FOFF = 10, KIND_ENCODING_FOFF = 16 };
@@ -30,13 +30,13 @@ static void put_u32(struct world *w, uint32_t rva, uint32_t value)
     world_put(w, rva, raw, sizeof(raw));
 }
 
-/* Writes the second section of the image: the kind, and one function with PROGRAM. */
+/* Writes the second section of the image: the common part, and one function with PROGRAM. */
 static uint32_t put_section(struct world *w, const uint8_t *program, uint32_t bytes)
 {
     uint32_t at = SECTION + sizeof(kind), size = sizeof(kind) + 17 + bytes;
     world_put(w, 0x86, &(uint8_t){2}, 1);
     world_put(w, 0x188 + 40, "/4", 2);
-    put_u32(w, 0x188 + 40 + 8, size + 4); /* and a word that ends the list */
+    put_u32(w, 0x188 + 40 + 8, size + 4); /* with the word that ends the list */
     put_u32(w, 0x188 + 40 + 12, SECTION);
     put_u32(w, 0x188 + 40 + 36, 0x40000040);
     world_put(w, SECTION, kind, sizeof(kind));
@@ -174,7 +174,7 @@ TEST(kinds_of_entries_are_told_apart)
     static const struct {
         const char *name;
         uint8_t letter, encoding;
-        uint32_t base; /* what an absolute address counts from */
+        uint32_t base; /* what an absolute address is relative to */
         bool found;
         enum pc_kind caller;
     } kinds[] = {
@@ -207,12 +207,12 @@ TEST(kinds_of_entries_are_told_apart)
     }
 }
 
-/* A caller that is unwound by its PDB counts from above the arguments that `ret n` takes. */
+/* A PDB's rules for the caller start above the arguments that the callee's `ret n` pops. */
 TEST(the_bytes_that_ret_takes_are_told_to_the_caller)
 {
     static const struct {
         const char *name;
-        uint8_t code[4]; /* at ret's place, 16 */
+        uint8_t code[4]; /* at offset 16, where `ret` is */
         uint32_t params;
     } ends[] = {
         {"ret", {0xc3}, 0},
@@ -236,7 +236,7 @@ TEST(the_bytes_that_ret_takes_are_told_to_the_caller)
     }
 }
 
-/* Every cut and every flipped bit must be refused or give some answer, never a crash. */
+/* A section with any cut or flipped bit must be refused or give some answer. It must not crash. */
 TEST(damaged_sections_do_no_harm)
 {
     static struct world w;
@@ -268,7 +268,7 @@ TEST(damaged_sections_do_no_harm)
     }
 }
 
-/* The registers that the kernel interrupted are in a CONTEXT; see x86_dispatch.c. */
+/* A CONTEXT holds the registers at the interruption; see x86_dispatch.c. */
 TEST(x86_dispatchers_are_crossed_by_their_context)
 {
     static const struct {
@@ -312,7 +312,7 @@ TEST(x86_dispatchers_are_crossed_by_their_context)
     }
 }
 
-/* The step does so only in the dispatchers, up to the export after them. */
+/* The step crosses only code of the dispatchers, which end at the next export. */
 TEST(x86_dispatchers_are_known_by_their_exports)
 {
     static const struct {

@@ -84,7 +84,7 @@ static void say_x64_code(struct listing *l, const struct x64_code *code)
     case X64_PUSH_NONVOL:
         say(l, "UOP_PushNonVol %s\n", upper(register_name(CPU_X64, code->info), name));
         break;
-    case X64_ALLOC_LARGE: /* that tool prints the scaled form unscaled */
+    case X64_ALLOC_LARGE: /* LLVM does not scale the scaled form */
         say(l, "UOP_AllocLarge %" PRIu32 "\n", code->info == 0 ? code->bytes / 8 : code->bytes);
         break;
     case X64_ALLOC_SMALL:
@@ -135,7 +135,7 @@ static void say_x64_function(struct listing *l, struct world *w, const struct un
         say(l, "    Unwind Codes:\n");
     for (uint32_t i = 0; i < info.code_count; i++) {
         say_x64_code(l, &info.codes[i]);
-        i += info.codes[i].op == X64_EPILOG; /* that tool takes these in pairs */
+        i += info.codes[i].op == X64_EPILOG; /* LLVM takes these in pairs */
     }
     say(l, "\n");
 }
@@ -254,7 +254,7 @@ static void say_packed(struct listing *l, const struct arm64_info *info)
     say(l, "    FrameSize: %" PRIu32 "\n    Prologue [\n", p->frame_bytes);
     for (uint32_t i = 0; i < count; i++) {
         if (codes[i].op == ARM64_SAVE_LRPAIR && p->reg_i == 1) {
-            say(l, "      INVALID!\n"); /* that tool does not know the two-step form */
+            say(l, "      INVALID!\n"); /* LLVM does not know the two-step form */
             i++;
             continue;
         }
@@ -350,7 +350,7 @@ TEST(arm64_images_list_as_llvm_lists_them)
                 say_packed(&l, &info);
             say(&l, "  }\n");
         }
-        struct pe_section section; /* that tool reads on to the section's end, or to an empty row */
+        struct pe_section section; /* LLVM reads to the section's end, or to an empty row */
         REQUIRE(pe_section_named(&image.pe, ".pdata", &section));
         if (section.virtual_bytes > image.facts->pdata_count * 8)
             say(&l, "  RuntimeFunction {\n  }\n");
@@ -397,7 +397,7 @@ TEST(frames_end_where_another_tools_frame_information_says)
         }
         if (!parse_cfa(line, reg, &offset))
             continue;
-        /* its rule is that of the body: query in the middle, where a caller would be */
+        /* The rule is that of the body, so query an address in the middle, as for a caller. */
         struct unwind_frame frame;
         uint32_t sp_word = 64;
         struct unwind_walker walker = world_walker(

@@ -9,7 +9,7 @@
 
 enum { BEGIN = 0x1100, SP = 64 };
 
-/* A packed word: function of 0x100 bytes. */
+/* A packed word for a function of 0x100 bytes. */
 #define PACKED(flag, reg_f, reg_i, homes, cr, frame)                                               \
     ((uint32_t)(flag) | 0x40u << 2 | (uint32_t)(reg_f) << 13 | (uint32_t)(reg_i) << 16 |           \
      (uint32_t)(homes) << 20 | (uint32_t)(cr) << 21 | (uint32_t)((frame) / 16) << 23)
@@ -18,7 +18,7 @@ static const struct {
     const char *name;
     uint32_t word;
     uint32_t into;             /* bytes into the function */
-    int32_t pc_slot, sp_words; /* caller's pc: mark of that word, -1: lr; caller's sp */
+    int32_t pc_slot, sp_words; /* the caller's pc is this word's mark, -1: lr; the caller's sp */
     int reg;
     int32_t reg_slot;
     enum unwind_where where;
@@ -149,14 +149,14 @@ TEST(arm64_exceptions_are_crossed)
     }
 }
 
-/* x86 by code alone, without frame data. */
+/* x86 is unwound by its code alone, without frame data. */
 TEST(x86_epilogues_and_prologues_are_known_by_sight)
 {
     static const struct {
         const char *name;
         uint8_t code[12];
-        uint32_t at;    /* of the pc in the code */
-        int32_t slot;   /* in 4-byte words from sp, of the return address; < 0: must not match */
+        uint32_t at;    /* offset of the pc in the code */
+        int32_t slot;   /* of the return address, in 4-byte words from sp; < 0: must not match */
         uint32_t taken; /* number of words popped from the stack */
         bool prologue;
     } rows[] = {
@@ -182,7 +182,7 @@ TEST(x86_epilogues_and_prologues_are_known_by_sight)
         const uint8_t call[] = {0xe8, 0, 0, 0, 0};
         test_row(rows[i].name);
         world_init(&w, PE_MACHINE_X86);
-        w.module.base_va = 0x400000; /* x86 has no higher one */
+        w.module.base_va = 0x400000; /* must fit in 32 bits */
         world_put(&w, BEGIN, rows[i].code, sizeof(rows[i].code));
         world_put(&w, 0x1500 - 5, call, sizeof(call));
         struct unwind_walker walker =
@@ -238,7 +238,7 @@ TEST(a_generated_frame_that_tells_nothing_is_a_hole)
         w.module.base_va = 0x400000;
         w.process.generated = generated_at_7000000;
         world_put(&w, 0x1501 - 5, call, sizeof(call));
-        for (uint32_t k = 0; k < 8; k++) /* a value that a scan takes */
+        for (uint32_t k = 0; k < 8; k++) /* a value that a scan accepts */
             w.stack[SP + k] = x86 ? 0x40150100401501 : 0x401501;
         struct unwind_walker walker = world_walker(&w, rows[i].cpu, 0, SP, rows[i].kind, &frame);
         walker.regs.pc = frame.pc_va = rows[i].pc_va;
@@ -332,7 +332,7 @@ static void put_u32(struct world *w, uint32_t rva, uint32_t value)
 
 TEST(the_frame_below_an_exception_dispatcher_was_interrupted)
 {
-    /* an ntdll whose KiUserExceptionDispatcher has, as Wine's, no machine frame */
+    /* As in Wine, this ntdll's KiUserExceptionDispatcher has no machine frame. */
     static const uint8_t xdata[] = {1, 4, 1, 0, 4, 0x42};
     static struct world w;
     struct unwind_stack stack;

@@ -101,8 +101,8 @@ TEST(a_deep_stack_keeps_head_and_tail)
     world_free(&w);
 }
 
-/* A plausible return address above a leaf whose own was overwritten is not taken: nothing shows
- * that it belongs to the caller. */
+/* The return address of a leaf was overwritten. A plausible one above it is not used, because
+ * nothing shows that it belongs to the caller. */
 TEST(an_overwritten_return_address_ends_the_walk)
 {
     static struct world w;

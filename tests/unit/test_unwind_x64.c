@@ -7,8 +7,8 @@
 
 enum { BEGIN = 0x1100, END = 0x1200, SP = 64 };
 
-/* What a step must give: the caller's pc is the mark of stack word SLOT, its stack pointer the
- * word after it; register REG (-1: none) the mark of word REG_SLOT. */
+/* What a step must give. The caller's pc is the mark of stack word SLOT, and its stack pointer
+ * points to the word after it. Register REG (-1: none) has the mark of word REG_SLOT. */
 struct row {
     const char *name;
     uint8_t xdata[24];
@@ -143,7 +143,7 @@ static const struct row rows[] = {
      WHERE_EPILOGUE},
     {"epilogue: add of a negative number",
      {HEAD(1, 0, 7, 2, 0, 0), 7, OP(1, 0), 0x20, 0},
-     {0x48, 0x83, 0xc4, 0x80, 0xc3}, /* what compilers make of sub rsp, -128 reversed */
+     {0x48, 0x83, 0xc4, 0x80, 0xc3}, /* add rsp, -128; ret */
      0x80,
      SP - 16,
      -1,
@@ -446,7 +446,7 @@ TEST(chained_data_is_undone_whole)
     CHECK(unwind_step_x64(&walker) == STOP_NONE);
     CHECK_HEX(walker.regs.r[3], WORLD_MARK + SP + 4);
     CHECK_HEX(walker.regs.pc, WORLD_MARK + SP + 5);
-    /* at its first byte the part's own save has not run, the parent's allocation has */
+    /* When the part starts, the parent's allocation has run, but the part's save has not. */
     walker = world_walker(&w, CPU_X64, 0x1180, SP, PC_INTERRUPTED, &frame);
     CHECK(unwind_step_x64(&walker) == STOP_NONE);
     CHECK_HEX(walker.regs.r[3], 0x1003);
@@ -456,7 +456,8 @@ TEST(chained_data_is_undone_whole)
 
 TEST(a_part_saves_by_the_frame_register_of_its_head)
 {
-    /* rbp set at sp + 0x20; the part, of 8 bytes of prologue, saves rbx at frame + 0x10 */
+    /* The parent sets rbp to sp + 0x20. The part has a prologue of 8 bytes and saves rbx at frame +
+     * 0x10. */
     static const uint8_t parent[] = {HEAD(1, 0, 4, 2, 5, 2), 4, OP(3, 0), 4, OP(2, 7)};
     static struct world w;
     struct unwind_frame frame;
@@ -500,7 +501,7 @@ TEST(a_chain_that_loops_ends)
     struct unwind_walker walker =
         world_walker(&w, CPU_X64, BEGIN + 0x40, SP, PC_INTERRUPTED, &frame);
     const enum stop_reason stop = unwind_step_x64(&walker);
-    REQUIRE(stop != STOP_NONE); /* there is nothing to scan for either */
+    REQUIRE(stop != STOP_NONE); /* a scan finds nothing either */
     CHECK_HAS(stop_reason_name(stop), "scan");
     world_free(&w);
 }

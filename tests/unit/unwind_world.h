@@ -22,7 +22,7 @@ enum {
 #define WORLD_STACK_VA ((uint64_t)0x100000)
 #define WORLD_MARK ((uint64_t)0xaa0000)
 
-/* x64 unwind data, written down: one code, and the header before the codes. */
+/* Bytes of x64 unwind data. OP: one code. HEAD: the header before the codes. */
 #define OP(op, info) (uint8_t)((op) | (info) << 4)
 #define HEAD(version, flags, prologue, slots, fp, fp_offset)                                       \
     (uint8_t)((version) | (flags) << 3), (prologue), (slots), (uint8_t)((fp) | (fp_offset) << 4)
@@ -32,9 +32,9 @@ struct world {
     struct module module;
     uint8_t image[WORLD_IMAGE_BYTES];
     uint64_t stack[WORLD_STACK_WORDS];
-    const struct pe *file; /* instead of `image`; NULL: the image by hand */
+    const struct pe *file; /* replaces `image` unless NULL */
     uint32_t pdata_at, xdata_at;
-    struct unwind_range missing; /* of the image: bytes that are not available; empty: none */
+    struct unwind_range missing; /* bytes of the image that are not available; empty: none */
     struct unwind_process process;
 };
 
@@ -46,14 +46,15 @@ void world_free(struct world *w);
 /* Writes bytes into the image. */
 void world_put(struct world *w, uint32_t rva, const void *bytes, size_t size);
 
-/* Adds unwind data and returns its rva; a row of .pdata (x64). */
+/* Adds unwind data and returns its rva. */
 uint32_t world_xdata(struct world *w, const void *bytes, size_t size);
+/* Adds a row of .pdata (x64). */
 void world_function(struct world *w, uint32_t begin_rva, uint32_t end_rva, uint32_t xdata_rva);
-/* A row of arm64: the second word is an rva or a packed word. */
+/* Adds a row of .pdata (arm64). WORD is the rva of unwind data, or a packed word. */
 void world_function_arm64(struct world *w, uint32_t begin_rva, uint32_t word);
 
-/* A walker about to leave a frame at RVA whose stack pointer points to word SP_WORD; r[i] = 0x1000
- * + i. */
+/* A walker that is about to leave a frame at RVA. Its stack pointer points to word SP_WORD, and
+ * r[i] is 0x1000 + i. */
 struct unwind_walker world_walker(struct world *w, enum cpu cpu, uint32_t rva, uint32_t sp_word,
                                   enum pc_kind kind, struct unwind_frame *frame);
 
