@@ -20,7 +20,9 @@
 #include "dashboard/state.h"
 #include "symbol/store.h"
 
-enum { ALLOCATOR_POOLS = 4 };
+enum { ALLOCATOR_POOLS = 4, LARGE_ANSWER_BYTES = 1 << 20 };
+
+static const uint64_t give_back_ns = UINT64_C(1000000000);
 
 /* Compares without ending early, so that the time taken does not show where the texts differ. */
 static bool token_fits(const struct dashboard *d, const char *given)
@@ -150,6 +152,19 @@ static void close_connection(const struct mg_connection *connection)
     connections_close(dashboard_of(connection)->connections);
 }
 
+/* The pools keep what large answers took: now and then the system has it back. */
+static void give_back(struct dashboard *d)
+{
+    const uint64_t now = clock_ns();
+    mutex_lock(d->lock);
+    const bool due = now - d->gave_back_ns >= give_back_ns;
+    if (due)
+        d->gave_back_ns = now;
+    mutex_unlock(d->lock);
+    if (due)
+        memory_give_back();
+}
+
 static int answer_request(struct mg_connection *connection)
 {
     const struct mg_request_info *request = mg_get_request_info(connection);
@@ -173,7 +188,10 @@ static int answer_request(struct mg_connection *connection)
             status = x.route->handler(&x);
     }
     exchange_end_upload(&x);
+    const bool is_large = x.keep.used_bytes >= LARGE_ANSWER_BYTES;
     arena_free(&x.keep);
+    if (is_large)
+        give_back(x.dashboard);
     return status;
 }
 

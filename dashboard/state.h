@@ -35,6 +35,7 @@ struct dashboard {
     struct collector *collector; /* NULL: this server takes no reports */
     struct mutex *write_lock;    /* held while the known file is changed */
     struct mutex *lock;          /* guards what follows */
+    uint64_t gave_back_ns;       /* when memory was last given back */
     bool stopping;
     uint16_t port; /* the one that the system gave, once it did */
     uint32_t streams, uploads;

@@ -140,7 +140,11 @@ void memory_grow_by(size_t bytes);
 
 /* Makes all threads share COUNT pools of the allocator. Each pool keeps what its largest user once
  * needed, so a server with hundreds of threads holds less with few; short work is faster with many.
- * Blocks of 1 MiB and more are in no pool: what a large answer took is the system's again. */
+ * Blocks of 4 MiB and more are in no pool. */
 void memory_share_pools(int count);
+
+/* Gives the system what the pools hold unused. It takes tens of milliseconds, and what is
+ * used next is slower, so not after each answer. */
+void memory_give_back(void);
 
 #endif

@@ -529,10 +529,17 @@ void memory_grow_by(size_t bytes)
 void memory_share_pools(int count)
 {
 #if defined(__GLIBC__)
-    enum { LARGE_BYTES = 1 << 20 };
+    enum { LARGE_BYTES = 4 << 20 };
     (void)mallopt(M_ARENA_MAX, count);
     (void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 #else
     (void)count;
+#endif
+}
+
+void memory_give_back(void)
+{
+#if defined(__GLIBC__)
+    (void)malloc_trim(0);
 #endif
 }

@@ -583,3 +583,8 @@ void memory_share_pools(int count)
 {
     (void)count; /* one heap serves all threads */
 }
+
+void memory_give_back(void)
+{
+    /* the Windows heap does so by itself */
+}
