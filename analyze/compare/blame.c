@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "compare/blame_evidence.h"
 #include "compare/difference.h"
 #include "compare/names.h"
 
@@ -537,6 +538,25 @@ static bool blame_machine_frame(const struct poll *p, struct finding *f, uint32_
     return false;
 }
 
+/* What proves the fault by itself needs no votes. */
+static bool blame_by_evidence(const struct poll *p, struct finding *f, uint32_t column,
+                              uint32_t against)
+{
+    const uint32_t pair[2] = {column, against};
+    uint32_t witnesses = 0, late = 0;
+    for (int i = 0; i < 2 && witnesses == 0; i++)
+        if ((witnesses = evidence_of_modules(p->table, pair[i])) != 0)
+            settle(p, f, BLAME_RECORD, pair[i], witnesses);
+        else if ((witnesses = evidence_of_stray_walk(p->table, p->row, pair[i])) != 0)
+            settle(p, f, BLAME_WALK, walk_of(p->table, pair[i]), witnesses);
+    if (witnesses != 0 || against != 0 || !evidence_of_late_lookup(p->in, p->table, p->row, column))
+        return witnesses != 0;
+    for (uint32_t c = 1; c < p->table->column_count; c++)
+        late += evidence_of_late_lookup(p->in, p->table, p->row, c);
+    settle(p, f, late > 1 ? BLAME_SYMBOLS_SHARED : BLAME_SYMBOLS, column, 1U);
+    return true;
+}
+
 static uint32_t column_of(const struct table *t, const char *engine)
 {
     for (uint32_t c = 1; c < t->column_count; c++)
@@ -570,7 +590,8 @@ void finding_blame(const struct compare_input *in, const struct table *table, st
     }
     if (blame_machine_frame(&p, f, column, against) || blame_first_kind(&p, f, column, against) ||
         blame_identities(&p, f, column) || blame_identities(&p, f, against) ||
-        blame_modules(&p, f, column) || blame_modules(&p, f, against))
+        blame_modules(&p, f, column) || blame_modules(&p, f, against) ||
+        blame_by_evidence(&p, f, column, against))
         return;
     if (gap || f->level == LEVEL_PHYSICAL || places_differ(&p, column, against))
         blame_place(&p, f, column, against);

@@ -22,7 +22,8 @@ static bool is_ambiguous(const struct frame *frame)
 static bool is_generated(const struct frame *frame)
 {
     return frame->frame_class == CLASS_GENERATED || frame->symbols == SYMBOLS_JIT ||
-           (frame->module == NULL && frame->module_name == NULL && frame->offset >= LOWEST_CODE_VA);
+           (frame->module == NULL && frame->module_name == NULL &&
+            frame->offset >= LOWEST_CODE_VA && !rule_is_made_up(frame));
 }
 
 typedef bool frame_test(const struct frame *frame);
@@ -197,7 +198,7 @@ static bool named_one_off(const struct difference *d, const struct frame *host,
     if (symbols == NULL || symbols->at == NULL || function == NULL || host->offset == 0)
         return false;
     struct frame right[SYMBOLS_ASKED_MAX], off[SYMBOLS_ASKED_MAX];
-    const uint64_t offset = frame_lookup_offset(host);
+    const uint64_t offset = rule_lookup_offset(host);
     const uint64_t other = host->kind == PC_RETURN ? host->offset : host->offset - 1;
     const uint32_t rights = symbols->at(symbols->context, host, offset, right, SYMBOLS_ASKED_MAX);
     const uint32_t offs = symbols->at(symbols->context, host, other, off, SYMBOLS_ASKED_MAX);

@@ -5,6 +5,9 @@
 
 #include "base/text.h"
 
+/* The last address that user code can have on x86-64 and ARM64 with 48 bits of address. */
+#define HIGHEST_CODE_VA UINT64_C(0xffffffffffff)
+
 bool cause_is_innocent(enum cause cause)
 {
     return cause == CAUSE_NONE || cause == CAUSE_TAIL_CALL || cause == CAUSE_RECURSION_ELIDED ||
@@ -107,6 +110,19 @@ const struct frame *rule_previous_frame(const struct difference *d, uint32_t row
 const struct frame *rule_host(const struct difference *d, uint32_t column)
 {
     return column == 0 ? NULL : rule_next_frame(d, d->row, column);
+}
+
+uint64_t rule_lookup_offset(const struct frame *frame)
+{
+    if (frame->method_token != 0)
+        return frame_lookup_offset(frame);
+    return frame->offset - (frame->kind == PC_RETURN && frame->offset != 0 ? 1 : 0);
+}
+
+bool rule_is_made_up(const struct frame *frame)
+{
+    return frame->module == NULL && frame->module_name == NULL && frame->method_token == 0 &&
+           frame->offset > HIGHEST_CODE_VA;
 }
 
 const char *rule_function(const struct difference *d)

@@ -50,6 +50,13 @@ const struct frame *rule_previous_frame(const struct difference *d, uint32_t row
  * which the row's frames were inlined. NULL: the truth has no addresses. */
 const struct frame *rule_host(const struct difference *d, uint32_t column);
 
+/* The offset that symbols must be asked about. It is computed apart from frame_lookup_offset(), so
+ * that a fault there is no fault of what judges it. */
+uint64_t rule_lookup_offset(const struct frame *frame);
+
+/* True when FRAME is in no module, at an address above those that any system gives to programs. */
+bool rule_is_made_up(const struct frame *frame);
+
 /* Where the difference is: the function as the truth or else the other side names it, and the
  * module of the frame or, where there is none, of the next one out; NULL: unknown. */
 const char *rule_function(const struct difference *d);

@@ -337,7 +337,8 @@ static const char *engine_of_record(const struct compare_input *in)
     return NULL;
 }
 
-/* A record that is wrong by itself is a finding of its own, whatever the stacks say. */
+/* A record that is wrong by itself is a finding of its own, whatever the stacks say: the first one,
+ * since it decides the verdict. */
 static enum status note_record(struct judgement *j, struct fault *fault)
 {
     struct case_result *out = j->out;
@@ -348,8 +349,9 @@ static enum status note_record(struct judgement *j, struct fault *fault)
     if (all == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "findings");
     if (out->finding_count > 0)
-        memcpy(all, out->findings, out->finding_count * sizeof *all);
-    all[out->finding_count++] = (struct finding){
+        memcpy(all + 1, out->findings, out->finding_count * sizeof *all);
+    out->finding_count++;
+    all[0] = (struct finding){
         .level = LEVEL_PHYSICAL,
         .cause = CAUSE_RECORD_WRONG,
         .engine = engine,

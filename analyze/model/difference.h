@@ -75,6 +75,7 @@ struct diff_row {
 struct case_history {
     uint64_t failing_run, good_run; /* 0: unknown; good_run is also 0 when it always failed */
     const char *failing_commit, *good_commit; /* NULL: unknown */
+    bool good_elsewhere; /* the good run's number is of another database than the failing one's */
 };
 
 /* A fact about the environment that differs between the two runs. */

@@ -9,6 +9,7 @@
 #include "compare/compare.h"
 #include "engine/engines.h"
 #include "engine/judges.h"
+#include "format/minidump/minidump.h"
 #include "format/record/record.h"
 #include "symbol/store.h"
 
@@ -78,6 +79,59 @@ static const char *fault_of(const struct record *record, const struct record_tim
     return NULL;
 }
 
+/* The module of DUMP's list that shares an address with MODULE; NULL: none. */
+static const struct module *listed_at(const struct minidump *dump, const struct module *module)
+{
+    for (uint32_t i = 0; i < dump->module_count; i++) {
+        const struct module *listed = &dump->modules[i].module;
+        if (module->base_va < listed->base_va + listed->image_bytes &&
+            listed->base_va < module->base_va + module->image_bytes)
+            return listed;
+    }
+    return NULL;
+}
+
+/* True when STACK has a frame in a module that is still loaded, as RECORD says, while DUMP, which
+ * lists the modules of that moment, has none at its addresses, but has others of the record at
+ * their bases: a record that was made from text has bases of its own. */
+static bool has_lost_module(const struct record *record, const struct record_stack *stack,
+                            const struct minidump *dump)
+{
+    bool missing = false, same = false;
+    for (uint32_t i = 0; i < stack->frame_count; i++) {
+        const struct module *module = stack->frames[i].module;
+        missing = missing || (module != NULL && module->image_bytes != 0 &&
+                              module->unloaded_at_ns == MODULE_STILL_LOADED &&
+                              listed_at(dump, module) == NULL);
+    }
+    for (uint32_t i = 0; i < record->module_count && missing && !same; i++) {
+        const struct module *listed = listed_at(dump, &record->modules[i]);
+        same = listed != NULL && listed->base_va == record->modules[i].base_va;
+    }
+    return same;
+}
+
+/* True when RECORD does not know that a module of its first stack was unloaded, which the dump at
+ * PATH shows. */
+static bool misses_unload(const struct record *record, const char *path)
+{
+    const struct record_stack *first = record->stack_count > 0 ? &record->stacks[0] : NULL;
+    struct fault ignored = FAULT_INIT; /* the dump's engine reports what is wrong with it */
+    struct minidump dump;
+    struct file_map map;
+    struct arena scratch;
+
+    if (path == NULL || record->kind != RECORD_KIND_CRASH || first == NULL ||
+        first->walker != RECORD_WALKER_RTL || file_map(path, &map, &ignored) != ERR_NONE)
+        return false;
+    arena_init(&scratch, 0);
+    const bool missed = minidump_read(map.data, map.bytes, &scratch, &dump, &ignored) == ERR_NONE &&
+                        !dump.partial && has_lost_module(record, first, &dump);
+    arena_free(&scratch);
+    file_unmap(&map);
+    return missed;
+}
+
 void analysis_timing(const struct crash_case *crash, struct case_timing *out)
 {
     struct arena scratch;
@@ -105,6 +159,10 @@ void analysis_timing(const struct crash_case *crash, struct case_timing *out)
         if (out->record_fault == NULL && names_other_image(crash, &record))
             out->record_fault = "the record states another timestamp or size of an image than the "
                                 "file that ran has";
+        if (out->record_fault == NULL &&
+            misses_unload(&record, case_path(crash, ROLE_DUMP, &scratch)))
+            out->record_fault = "the record says that a module of the stack was still loaded, but "
+                                "the dump's list of modules does not have it";
         const struct record_timing *tuned = record_timing_find(&record, RECORD_STAGE_DUMP_TUNED, 0);
         const struct record_timing *late = record_timing_find(&record, RECORD_STAGE_HANG_FOUND, 0);
         out->hang_late_ns = late != NULL ? late->ns : 0;

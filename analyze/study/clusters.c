@@ -75,9 +75,10 @@ static bool has_run(struct store *store, const struct run_info *run, struct aren
            strcmp(same.uuid, run->uuid) == 0;
 }
 
-/* Completes C's history by what the comparison shows: its example was good in run A. */
+/* Completes C's history by what the comparison shows: its example was good in run A. APART: one of
+ * the runs is of another database. */
 static void add_runs(struct cluster *c, const struct run_info *a, const struct run_info *b,
-                     const struct run_diff *diff)
+                     bool apart, const struct run_diff *diff)
 {
     bool was_good = false;
     for (uint32_t i = 0; i < diff->row_count && !was_good; i++)
@@ -88,7 +89,8 @@ static void add_runs(struct cluster *c, const struct run_info *a, const struct r
     c->since = (struct case_history){.failing_run = b->id,
                                      .failing_commit = b->commit,
                                      .good_run = a->id,
-                                     .good_commit = a->commit};
+                                     .good_commit = a->commit,
+                                     .good_elsewhere = apart};
 }
 
 enum status clusters_make(struct store *store, const struct run_info *a, const struct run_info *b,
@@ -104,13 +106,14 @@ enum status clusters_make(struct store *store, const struct run_info *a, const s
             return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "difference of two runs");
     array_sort(*out, *count, sizeof **out, by_cases);
     const bool known = *count > 0 && has_run(store, b, keep);
+    const bool apart = *count > 0 && known != has_run(store, a, keep);
     for (uint32_t i = 0; i < *count; i++) {
         struct cluster *c = &(*out)[i];
         c->reason = c->example->reason != NULL ? c->example->reason : "";
         if (known && i < HISTORIES_MAX &&
             store_read_history(store, c->example, b, keep, &c->since, fault) != ERR_NONE)
             return fault->code;
-        add_runs(c, a, b, diff);
+        add_runs(c, a, b, apart, diff);
     }
     return ERR_NONE;
 }

@@ -167,7 +167,8 @@ const char *difference_headline(const struct difference *d, struct arena *keep)
         text = arena_printf(keep, "%s. Since commit %.12s; %.12s was good", text,
                             c->since.failing_commit, c->since.good_commit);
     else if (text != NULL && c->since.good_run != 0)
-        text = arena_printf(keep, "%s. Since run %" PRIu64 "; run %" PRIu64 " was good", text,
-                            c->since.failing_run, c->since.good_run);
+        text = arena_printf(keep, "%s. Since run %" PRIu64 "; run %" PRIu64 "%s was good", text,
+                            c->since.failing_run, c->since.good_run,
+                            c->since.good_elsewhere ? " of the other database" : "");
     return text != NULL ? arena_printf(keep, "%s.", text) : NULL;
 }

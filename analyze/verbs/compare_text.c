@@ -184,7 +184,8 @@ static const char *since_text(const struct case_history *since, struct arena *ke
     const char *good =
         since->good_run != 0 ? run_text(since->good_run, since->good_commit, keep) : NULL;
     if (text != NULL && good != NULL)
-        text = arena_printf(keep, "%s; passed in %s", text, good);
+        text = arena_printf(keep, "%s; passed in %s%s", text, good,
+                            since->good_elsewhere ? " of the other database" : "");
     return text != NULL ? markdown_text(text, keep) : "";
 }
 

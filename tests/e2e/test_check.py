@@ -3,6 +3,7 @@
 import hashlib
 import json
 import pathlib
+import re
 import shutil
 import struct
 import sys
@@ -103,6 +104,8 @@ class Check(e2e.Case):
         timestamp = struct.pack("<I", 0xFEE28C92)  # of victims-ob2.exe, as its folder says
         self.assertEqual(good.count(timestamp), 1)
 
+        ntdll, = (m.start() for m in re.finditer(rb"(?i)c:\\windows\\system32\\ntdll\.dll", good))  # of its entry among the modules
+
         def over(offset, form, *values):
             return good[:offset] + struct.pack(form, *values) + good[offset + struct.calcsize(form):]
 
@@ -110,6 +113,7 @@ class Check(e2e.Case):
             "no suspect": (over(28, "<I", 0), "does not say which thread crashed"),
             "no address": (over(40, "<Q", 0), "is not where its stack begins"),
             "stop times": (over(96, "<QQ", 9, 5), "stopped as long for the walk"),
+            "unload": (over(ntdll - 64 + 8, "<Q", 0x550000), "still loaded, but the dump's list of modules does not have it"),
             "timestamp": (good.replace(timestamp, bytes(4)), "another timestamp or size of an image"),
         }
         for name, (record, words) in rows.items():
@@ -125,6 +129,7 @@ class Check(e2e.Case):
                 own = [f for f in found["findings"] if f["cause"] == "record_wrong"]
                 self.assertEqual([(f["blame"], f["fails"]) for f in own], [("record", True)])
                 self.assertIn(words, own[0]["evidence"])
+                self.assertEqual(found["findings"][0]["cause"], "record_wrong")
 
     def test_a_wrong_case_does_not_hide_a_right_one(self):
         done = self.run_twinstack("check", self.folder / "no-such", self.case, exit_code=3)

@@ -77,6 +77,12 @@ class Differences(Stored):
         self.sql("UPDATE run SET uuid = 'x' || uuid")
         rows = json.loads(self.run_db("compare", f"{other}:1", f"{other}:3", "--json", exit_code=1).stdout)["clusters"]
         self.assertEqual([(r["since"]["run"], r["before"]["run"]) for r in rows], [(3, 1)] * 2)
+        # Numbers of runs of two databases are not mixed up: both may have a run 1.
+        self.sql("UPDATE crash_case SET verdict = 'FAIL'")
+        self.sql("UPDATE run SET commit_id = NULL")
+        page = self.run_db("compare", f"{other}:1", "latest", "--markdown", exit_code=1).stdout
+        self.assertIn("Since run 3; run 1 of the other database was good.", page)
+        self.assertRegex(page.replace("\\", ""), r"\| run 3; passed in run 1 \(0{12}\) of the other database \|")
 
     def test_bench(self):
         case = CASES / "null_write.ob2"

@@ -112,6 +112,12 @@ static const struct {
      "dump", "dump", "dump"},
     {"the dump reader takes the fault for a call", TRUTH, GOOD, NULL, CALLED, NULL, NULL,
      "dump reader", "offset:rtl", "dump", "offset:rtl"},
+    {"the record names the module before, in a frame further out", TRUTH,
+     POKE MIDDLE MAIN START "app.exe+20 sys -\n" LAST, NULL, GOOD, NULL, NULL, "record", "dump",
+     "dump", "dump"},
+    {"the walk ends at an address that no program has", TRUTH,
+     POKE "?+6e006900000001 none -\n! bad_stack_pointer", NULL, GOOD, NULL, NULL,
+     "walk of offset:rtl", "dump, truth", "offset:rtl", "dump"},
     {"the dump reader has another identity", TRUTH, GOOD, NULL, UNIDENTIFIED, NULL, OF_NOBODY,
      "dump reader", "offset:rtl, judge:llvm-symbolizer, truth", NULL, "offset:rtl"},
 };
@@ -159,6 +165,46 @@ static const struct finding *find(const struct case_result *r, const char *engin
         if (engine == NULL ? r->findings[i].fails : strcmp(r->findings[i].engine, engine) == 0)
             return &r->findings[i];
     return NULL;
+}
+
+/* The symbols of a program whose call of noreturn() is the last instruction of middle(). */
+static uint32_t symbols_at(void *context, const struct frame *frame, uint64_t offset,
+                           struct frame *out, uint32_t max)
+{
+    (void)context;
+    if (frame->offset != 0x2005 || max == 0)
+        return 0;
+    *out = (struct frame){.function = offset == 0x2004 ? "middle" : "next",
+                          .file = "/src/a.c",
+                          .line = offset == 0x2004 ? 20 : 40};
+    return 1;
+}
+
+/* All engines, and a judge that is asked about the address that we computed, are against the
+ * truth. */
+TEST(a_return_address_that_was_looked_up_at_itself_is_blamed_on_the_lookup)
+{
+    static const char late[] = POKE "app.exe+2005 own next /src/a.c:40\n" MAIN START THUNK LAST;
+    const struct compare_symbols symbols = {NULL, symbols_at, NULL, NULL};
+    const struct crash_case crash = make_crash(CASE_KIND_CRASH);
+    struct arena keep;
+    struct case_result r;
+    struct fault fault = FAULT_INIT;
+    char text[BLAME_TEXT_BYTES];
+    arena_init(&keep, 0);
+    struct engine_claim *claims = arena_array(&keep, 3, sizeof *claims);
+    struct compare_input in = {.crash = &crash, .claims = claims, .symbols = &symbols};
+    add(&in, claims, &keep, "offset:rtl", 0, late);
+    add(&in, claims, &keep, "dump", 0, late);
+    add(&in, claims, &keep, "judge:llvm-symbolizer", ENGINE_SHARES_RECORD_FRAMES, late);
+    in.truth = make_truth(&keep, TRUTH);
+    REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
+    const struct finding *f = find(&r, NULL);
+    REQUIRE(f != NULL);
+    CHECK_STR(finding_blame_text(f, text), "symbols (shared)");
+    CHECK_STR(f->witnesses, "truth");
+    CHECK_EQ(f->cause, CAUSE_LOOKUP_ADDRESS);
+    arena_free(&keep);
 }
 
 TEST(a_single_fault_is_blamed_on_what_it_was_put_into)

@@ -1,0 +1,136 @@
+/* See blame_evidence.h. */
+#include "compare/blame_evidence.h"
+
+#include "compare/difference.h"
+#include "compare/names.h"
+
+enum {
+    ROWS_APART_MAX = 16, /* the two frames of one place are in different rows, but close together */
+    SYMBOLS_ASKED_MAX = 64,
+};
+
+/* ---- modules -------------------------------------------------------------------------- */
+
+static bool holds_place(const struct column *column, const struct frame_key *key)
+{
+    for (uint32_t i = 0; i < column->count; i++)
+        if (keys_same_place(&column->keys[i], key))
+            return true;
+    return false;
+}
+
+/* The walks, as bits, that take no frames from the record and have KEY's place. */
+static uint32_t witnesses_of(const struct table *t, const struct frame_key *key)
+{
+    uint32_t witnesses = 0;
+    for (uint32_t c = 1; c < t->column_count; c++)
+        if (t->columns[c].claim->kind != ENGINE_KIND_OFFSET &&
+            (engine_claim_parts(t->columns[c].claim) & ENGINE_SHARES_RECORD_FRAMES) == 0 &&
+            holds_place(&t->columns[c], key))
+            witnesses |= 1U << c;
+    return witnesses;
+}
+
+static bool lies_in_module(const struct frame *frame)
+{
+    const struct module *module = frame->module;
+    return module != NULL && frame->pc_va >= module->base_va &&
+           frame->pc_va - module->base_va < module->image_bytes;
+}
+
+/* True when the dump's frame in ROW of column DUMP is the one that MINE is meant to be. */
+static bool is_same_in_dump(const struct table *t, uint32_t column, uint32_t dump, uint32_t row,
+                            const struct frame *mine, const struct frame_key *key)
+{
+    const struct frame *theirs = table_frame(t, row, dump);
+    const struct frame_key *other = table_key(t, row, dump);
+    return theirs != NULL && other->inline_depth == 0 && other->offset == key->offset &&
+           other->module != key->module && theirs->kind == mine->kind && lies_in_module(theirs) &&
+           theirs->pc_va != mine->pc_va && !compare_names(mine->function, theirs->function) &&
+           witnesses_of(t, key) == 0 && !holds_place(&t->columns[column], other);
+}
+
+uint32_t evidence_of_modules(const struct table *t, uint32_t column)
+{
+    uint32_t witnesses = 0;
+    if (column == 0 || t->columns[column].claim->kind != ENGINE_KIND_OFFSET)
+        return 0;
+    for (uint32_t row = 0; row < t->row_count; row++) {
+        const struct frame *mine = table_frame(t, row, column);
+        const struct frame_key *key = table_key(t, row, column);
+        if (mine == NULL || key->inline_depth != 0 || mine->module == NULL || mine->pc_va == 0)
+            continue;
+        const uint32_t start = row > ROWS_APART_MAX ? row - ROWS_APART_MAX : 0;
+        for (uint32_t c = 1; c < t->column_count; c++)
+            for (uint32_t r = start; t->columns[c].claim->kind == ENGINE_KIND_DUMP &&
+                                     r < t->row_count && r <= row + ROWS_APART_MAX;
+                 r++)
+                if (is_same_in_dump(t, column, c, r, mine, key))
+                    witnesses |= witnesses_of(t, table_key(t, r, c));
+    }
+    return witnesses;
+}
+
+/* ---- lookups -------------------------------------------------------------------------- */
+
+static bool is_truths(const struct compare_input *in, const struct truth_frame *truth,
+                      const struct frame *frame)
+{
+    const char *root = in->crash != NULL ? in->crash->own.source_root : NULL;
+    return compare_names(truth->function, frame->function) &&
+           (truth->line == 0 || truth->line == frame->line) &&
+           (truth->file == NULL || compare_files(truth->file, frame->file, root, true));
+}
+
+bool evidence_of_late_lookup(const struct compare_input *in, const struct table *t, uint32_t row,
+                             uint32_t column)
+{
+    const struct truth_frame *truth = table_truth(t, row);
+    const struct frame *host = NULL;
+    const struct frame_key *place = NULL;
+    struct frame asked[SYMBOLS_ASKED_MAX];
+    if (column == 0 || truth == NULL || truth->gap != TRUTH_GAP_NONE || truth->tail ||
+        in->symbols == NULL || in->symbols->at == NULL ||
+        (engine_claim_parts(t->columns[column].claim) & ENGINE_SHARES_SYMBOLS) == 0)
+        return false;
+    for (uint32_t r = row; r < t->row_count && host == NULL; r++) {
+        host = table_frame(t, r, column);
+        place = table_key(t, r, column);
+    }
+    if (host == NULL || host->kind != PC_RETURN || host->module == NULL || host->offset == 0 ||
+        host->method_token != 0)
+        return false;
+    const struct column *c = &t->columns[column];
+    for (uint32_t i = 0; i < c->count; i++)
+        if (keys_same_place(&c->keys[i], place) && is_truths(in, truth, &c->stack->frames[i]))
+            return false;
+    const uint32_t count = in->symbols->at(in->symbols->context, host, rule_lookup_offset(host),
+                                           asked, SYMBOLS_ASKED_MAX);
+    for (uint32_t i = 0; i < count; i++)
+        if (is_truths(in, truth, &asked[i]))
+            return true;
+    return false;
+}
+
+/* ---- walks ---------------------------------------------------------------------------- */
+
+uint32_t evidence_of_stray_walk(const struct table *t, uint32_t row, uint32_t column)
+{
+    const struct column *mine = &t->columns[column];
+    const struct truth_frame *truth = table_truth(t, row);
+    if (column == 0 || mine->stack == NULL || mine->count == 0 ||
+        !rule_is_made_up(&mine->stack->frames[mine->count - 1]))
+        return 0;
+    for (uint32_t r = row; r < t->row_count; r++) {
+        const struct frame *frame = table_frame(t, r, column);
+        if (frame != NULL && !rule_is_made_up(frame))
+            return 0;
+    }
+    uint32_t witnesses = truth != NULL && truth->gap == TRUTH_GAP_NONE && !truth->tail ? 1U : 0;
+    for (uint32_t c = 1; c < t->column_count; c++) {
+        const struct frame *frame = table_frame(t, row, c);
+        if (c != column && frame != NULL && frame->module != NULL)
+            witnesses |= 1U << c;
+    }
+    return witnesses;
+}

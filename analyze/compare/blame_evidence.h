@@ -1,0 +1,24 @@
+/* Proofs of whose fault a difference is: one of them decides where votes cannot, since the voters
+ * repeat the same fault. */
+#ifndef COMPARE_BLAME_EVIDENCE_H
+#define COMPARE_BLAME_EVIDENCE_H
+
+#include "compare/align.h"
+
+/* The columns, as bits, whose addresses prove that the record names wrong modules in the frames of
+ * COLUMN, which takes them from the record; 0: nothing proves it. A dump reads an address from the
+ * dead stack and finds the module around it. The record's frame has the same offset, but in another
+ * module, so it is another address, which the dump's stack does not have, and another function. */
+uint32_t evidence_of_modules(const struct table *t, uint32_t column);
+
+/* True when COLUMN's frame in ROW, or the one into which that was inlined, is a return address that
+ * our symbol lookup was asked about itself: one byte earlier, in the call, the same symbols have
+ * the truth's function and line, and the column has them nowhere at that address. */
+bool evidence_of_late_lookup(const struct compare_input *in, const struct table *t, uint32_t row,
+                             uint32_t column);
+
+/* The columns, as bits, that go on in ROW while COLUMN's walk went astray before it: its last frame
+ * is at an address that no program can have. 0: it did not, or no other one goes on. */
+uint32_t evidence_of_stray_walk(const struct table *t, uint32_t row, uint32_t column);
+
+#endif
