@@ -96,12 +96,12 @@ static bool launcher_is_done(const char *part, struct arena *scratch)
     return outcome != NULL && path_is_file(outcome);
 }
 
-/* The launcher printed nothing: it did not start, or ended together with Wine's server. */
+/* The launcher left no outcome: it did not start, ended together with Wine's server, or the system
+ * refused to start the victim, which a busy Wine does now and then. */
 static bool launcher_was_lost(const struct process_result *ended, const char *part,
                               struct arena *scratch)
 {
-    return !ended->timed_out && ended->exit_code != 0 && ended->errors[0] == '\0' &&
-           !launcher_is_done(part, scratch);
+    return !ended->timed_out && ended->exit_code != 0 && !launcher_is_done(part, scratch);
 }
 
 /* Starts the victim in an empty folder. A launcher that was lost is started a second time. */
@@ -117,9 +117,10 @@ static enum status start_twice(const struct queue *q, struct runner *runner,
             start_victim(q, runner, scenario, part, scratch, ended, fault) != ERR_NONE || again ||
             !launcher_was_lost(ended, part, scratch))
             return fault->code;
-        log_warn("scenario=%s variant=%s exit=%d the launcher printed nothing; starting it a "
-                 "second time",
-                 scenario->name, scenario->variant, ended->exit_code);
+        const char *said =
+            ended->errors[0] != '\0' ? ended->errors : "the launcher printed nothing";
+        log_warn("scenario=%s variant=%s exit=%d %.*s; starting it a second time", scenario->name,
+                 scenario->variant, ended->exit_code, (int)strcspn(said, "\r\n"), said);
         if (runner_reset(runner, fault) != ERR_NONE)
             return fault->code;
     }

@@ -196,6 +196,7 @@ TEST(a_victim_that_does_not_start_is_an_error_and_leaves_no_case)
         {"launcher is lost twice", "exit 5", "the victim could not be started"},
         {"launcher is lost once", "once 5\nerr then\nexit 3",
          "the victim could not be started: then"},
+        {"the system refuses once", "err first\nonce 3\noutcome hello", "outcome.json"},
         {"launcher leaves nothing", "exit 0", "outcome.json"},
         {"launcher is lost after its outcome", "outcome hello\nexit 5", "outcome.json"},
         {"outcome is no JSON", "outcome hello", "outcome.json"},
@@ -204,9 +205,12 @@ TEST(a_victim_that_does_not_start_is_an_error_and_leaves_no_case)
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct arena keep;
+        struct fault fault = FAULT_INIT;
         char path[4300];
         test_row(rows[i].name);
         arena_init(&keep, 0);
+        (void)snprintf(path, sizeof path, "%s/cases/lost", test_scratch());
+        REQUIRE(path_remove(path, &fault) == ERR_NONE); /* what `once` remembers */
         const struct collected got = run_once(rows[i].script, &keep);
         CHECK_EQ(got.outcome, COLLECT_ERROR);
         CHECK(got.folder == NULL);
