@@ -3,9 +3,19 @@
 #ifndef TESTS_ISOLATE_H
 #define TESTS_ISOLATE_H
 
+#include <stdlib.h>
+
 #include "test.h"
 
 enum { ISOLATE_PASS = 0, ISOLATE_FAIL = 1, ISOLATE_SKIP = 77, TEST_SECONDS = 60 };
+
+/* SECONDS times TWINSTACK_TEST_SLOWNESS: builds with sanitizers and busy machines need longer. */
+static inline unsigned isolate_seconds(unsigned seconds)
+{
+    const char *text = getenv("TWINSTACK_TEST_SLOWNESS");
+    const long factor = text != NULL ? strtol(text, NULL, 10) : 1;
+    return seconds * (unsigned)(factor >= 1 && factor <= 100 ? factor : 1);
+}
 
 /* Runs the body of a test in this process and returns its outcome. */
 typedef int isolate_body_fn(const struct test_case *test);

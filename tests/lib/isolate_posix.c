@@ -9,17 +9,9 @@
 
 #include "isolate.h"
 
-/* Slow builds (sanitizers) need higher limits. */
-static unsigned scaled(unsigned seconds)
-{
-    const char *text = getenv("TWINSTACK_TEST_SLOWNESS");
-    long factor = text ? strtol(text, NULL, 10) : 1;
-    return seconds * (unsigned)(factor >= 1 && factor <= 100 ? factor : 1);
-}
-
 void isolate_limit(unsigned seconds)
 {
-    (void)alarm(scaled(seconds));
+    (void)alarm(isolate_seconds(seconds));
 }
 
 int isolate_run(const struct test_case *test, isolate_body_fn *body, const char *program, char *why,

@@ -15,7 +15,8 @@ static DWORD CALLBACK end_late_test(void *seconds)
 /* The first limit reached ends the test, so a test can only shorten its time here. */
 void isolate_limit(unsigned seconds)
 {
-    HANDLE thread = CreateThread(NULL, 0, end_late_test, (void *)(uintptr_t)seconds, 0, NULL);
+    HANDLE thread =
+        CreateThread(NULL, 0, end_late_test, (void *)(uintptr_t)isolate_seconds(seconds), 0, NULL);
     if (thread)
         CloseHandle(thread);
 }
