@@ -5,7 +5,7 @@
  *     bench_objects cold IMAGE INDEX RVA   opens the index, looks up one address
  *
  * lookup also compares all answers. With INDEX "-", cold looks the address up in the image itself.
- * Results are "name value" lines; times are processor time. */
+ * Results are "name value" lines; times are processor time, but cold_us is wall time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
