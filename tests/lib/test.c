@@ -197,6 +197,15 @@ void test_environment(const char *name, const char *value)
     isolate_environment(name, value);
 }
 
+void *test_copy(const void *data, size_t bytes)
+{
+    void *copy = malloc(bytes);
+    REQUIRE(copy != NULL || bytes == 0);
+    if (bytes > 0)
+        memcpy(copy, data, bytes);
+    return copy;
+}
+
 uint8_t *test_read(const char *path, size_t *bytes)
 {
     static void *kept[256]; /* reachable, so not reported as a leak */

@@ -120,6 +120,10 @@ void test_environment(const char *name, const char *value);
 /* A fresh folder for this test, removed when it ends; the same one at every call. */
 const char *test_scratch(void);
 
+/* A copy of BYTES bytes in an allocation of exactly that size, so that a sanitizer detects each
+ * read past its end. Ends the test when out of memory. The caller frees it. */
+void *test_copy(const void *data, size_t bytes);
+
 /* Reads a file whole; ends the test when it cannot.  Lives until the test ends. */
 uint8_t *test_read(const char *path, size_t *bytes);
 

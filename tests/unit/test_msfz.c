@@ -203,9 +203,7 @@ static bool survives(const uint8_t *data, uint32_t bytes)
     struct fault fault = FAULT_INIT;
     struct arena copies;
     struct msf msf;
-    uint8_t *copy = malloc(bytes + 1);
-    REQUIRE(copy != NULL);
-    memcpy(copy, data, bytes);
+    uint8_t *copy = test_copy(data, bytes);
     arena_init(&copies, 0);
     const bool good = msf_open(copy, bytes, &copies, &msf, &fault) == ERR_NONE;
     bool right = good ? fault.code == ERR_NONE : fault.code != ERR_NONE && fault.what != NULL;

@@ -243,15 +243,13 @@ static void use_forged(const uint8_t *data, size_t bytes, const struct pdb_world
     static struct symbol_frame frames[SYMBOL_FRAMES_MAX];
     struct fault fault = FAULT_INIT;
     struct symbol_index *index = NULL;
-    uint8_t *copy = malloc(bytes + 1);
+    uint8_t *copy = test_copy(data, bytes);
     uint32_t first;
     uint64_t end;
     struct arena keep;
 
     arena_init(&keep, 0);
     const char *path = path_join(&keep, test_scratch(), "forged");
-    REQUIRE(copy != NULL);
-    memcpy(copy, data, bytes);
     if (bytes >= INDEX_HEADER_BYTES) {
         store_u64(copy + HEADER_BODY_SUM,
                   index_sum(copy + INDEX_HEADER_BYTES, bytes - INDEX_HEADER_BYTES));
