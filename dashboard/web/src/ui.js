@@ -41,6 +41,12 @@ export function Verdict({ word, long }) {
   );
 }
 
+const NAME_MAX = 300;
+/** A name from a dump or its symbols. One that would fill the page is cut; the title has the whole.
+ *  @param {{text: string}} props */
+export const Name = ({ text }) =>
+  text.length <= NAME_MAX ? <>{text}</> : <span title={text}>{`${text.slice(0, NAME_MAX - 1)}…`}</span>;
+
 /**
  * @typedef {{to: string, children?: import('preact').ComponentChildren}} Inside an address of these pages
  * @param {Inside & import('preact').JSX.AnchorHTMLAttributes} props

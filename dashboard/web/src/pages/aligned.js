@@ -1,7 +1,7 @@
 // The stacks of one thread, aligned: a row per frame, a column per engine, the truth first.
 import { editorLink } from '../editor.js';
 import { Term } from '../glossary.js';
-import { Chip, Link, Table, words } from '../ui.js';
+import { Chip, Link, Name, Table, words } from '../ui.js';
 
 /** @type {Record<string, string[]>} */
 const marks = {
@@ -41,20 +41,21 @@ export const source = (frame) =>
  */
 function Place({ frame, sourceAt }) {
   const to = sourceAt(frame);
+  const name = <Name text={source(frame)} />;
   const editor = to ? null : editorLink(frame.file, frame.line);
   if (editor)
     return (
       <a class="src" href={editor} title={frame.file ?? undefined}>
-        {source(frame)}
+        {name}
       </a>
     );
   return to ? (
     <Link class="src" to={to} title={frame.file ?? undefined}>
-      {source(frame)}
+      {name}
     </Link>
   ) : (
     <span class="src" title={frame.file ?? undefined}>
-      {source(frame)}
+      {name}
     </span>
   );
 }
@@ -71,7 +72,7 @@ function TruthFrame({ frame, sourceAt }) {
   return (
     <span class="line">
       <span class="fn">
-        {frame.function}
+        <Name text={frame.function ?? ''} />
         {frame.tail ? (
           <>
             {' '}
@@ -96,7 +97,7 @@ function Frame({ frame, absolute, sourceAt }) {
               ↳
             </span>
           )}
-          {frame.function ?? <em class="dim">no name</em>}
+          {frame.function ? <Name text={frame.function} /> : <em class="dim">no name</em>}
           {inlined && (
             <>
               {' '}
@@ -107,7 +108,8 @@ function Frame({ frame, absolute, sourceAt }) {
         <Place frame={frame} sourceAt={sourceAt} />
       </span>
       <span class="at">
-        {place(frame, absolute)} <span class={`trust trust-${frame.found_by}`}>{words(frame.found_by)}</span>
+        <Name text={place(frame, absolute)} />{' '}
+        <span class={`trust trust-${frame.found_by}`}>{words(frame.found_by)}</span>
         {frame.symbols !== 'pdb' && !inlined ? (
           <>
             {' '}

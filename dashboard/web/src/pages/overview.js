@@ -5,6 +5,7 @@ import {
   CountsBar,
   Empty,
   Link,
+  Name,
   Loaded,
   Page,
   Verdict,
@@ -293,7 +294,14 @@ function Shown({ data }) {
           <span class="dim">
             {' '}
             {ago(run.started_ns)} · {run.platform} · {run.commit ? run.commit.slice(0, 10) : 'no commit'}
-            {run.branch ? ` on ${run.branch}` : ''}
+            {run.branch ? (
+              <>
+                {' '}
+                on <Name text={run.branch} />
+              </>
+            ) : (
+              ''
+            )}
           </span>
         </div>
         <CountsBar verdicts={run.verdicts} total={run.case_count} />

@@ -5,7 +5,7 @@ import { ApiError } from '../error.js';
 import { resolveHere } from '../known_frames.js';
 import { current } from '../router.js';
 import { link, useCopy } from '../share.js';
-import { Command, Empty, Failure, Loading, Page, Table, bytes, words } from '../ui.js';
+import { Command, Empty, Failure, Loading, Name, Page, Table, bytes, words } from '../ui.js';
 
 /** @typedef {import('openapi').Written['/api/v1/resolve']} Found */
 
@@ -120,7 +120,7 @@ function Stack({ stack, n }) {
                     ↳
                   </span>
                 )}
-                {f.function ?? <em class="dim">no name</em>}
+                {f.function ? <Name text={f.function} /> : <em class="dim">no name</em>}
                 {f.inlined && (
                   <>
                     {' '}

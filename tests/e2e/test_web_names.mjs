@@ -1,0 +1,78 @@
+// Names of 5,000 characters, and names that turn the text around: pages stay as wide as the screen, the names
+// are isolated, and the whole name can be read.
+import { browser, check, openPage, runAll, same, seed, serve, settled, shot, test } from './web/world.mjs';
+
+const chromium = await browser();
+const server = await serve('--db', seed('runs.db', 3, 24, 0));
+const TURNED = `\u202E${'W'.repeat(5000)}`;
+
+// Which members of the API's answers are names; other strings keep their meaning.
+const NAMES = ['function', 'file', 'scenario', 'branch', 'reason', 'module', 'source', 'signature', 'top'];
+
+function rename(value, key = '') {
+  if (Array.isArray(value)) return value.map((each) => rename(each, key));
+  if (value && typeof value === 'object')
+    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, rename(part, name)]));
+  return typeof value === 'string' && NAMES.includes(key) ? `${value}${TURNED}` : value;
+}
+
+const views = [
+  '/',
+  '/runs',
+  '/runs/3',
+  '/runs/3/mismatches',
+  '/runs/3/mismatches/inline_chain.ob2?frame=1',
+  '/cases/inline_chain/ob2',
+  '/compare/1/3',
+  '/timing',
+  '/hooks',
+  '/signatures',
+  '/known',
+];
+
+for (const width of [1360, 390])
+  test(`long_names_fit_${width}_pixels`, async () => {
+    const page = await openPage(chromium, 'about:blank', { viewport: { width, height: 860 } });
+    await page.route('**/api/v1/**', async (route) => {
+      if (route.request().url().includes('/events')) return route.continue();
+      const answer = await route.fetch();
+      if (!answer.headers()['content-type']?.includes('json')) return route.fulfill({ response: answer });
+      return route.fulfill({ response: answer, json: rename(await answer.json()) });
+    });
+    const wrong = [];
+    let all = 0;
+    let cut = 0;
+    for (const view of views) {
+      await page.goto(server.base + view);
+      await settled(page);
+      const seen = await page.evaluate(() => {
+        const main = document.querySelector('main');
+        const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+        const loose = new Set();
+        let names = 0;
+        for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+          if (!text.nodeValue.includes('\u202E')) continue;
+          names++;
+          const bidi = getComputedStyle(text.parentElement).unicodeBidi;
+          if (!/isolate|plaintext/.test(bidi))
+            loose.add(`${text.parentElement.tagName}.${text.parentElement.className}`);
+        }
+        const wide = Math.max(document.documentElement.scrollWidth, main.scrollWidth);
+        const far = [...main.querySelectorAll('*')].findLast(
+          (part) => part.getBoundingClientRect().right > innerWidth + 1,
+        );
+        return { far: far ? `${far.tagName}.${far.className}` : '', wide, names, loose: [...loose] };
+      });
+      if (seen.wide > width) wrong.push(`${view} is ${seen.wide} wide: ${seen.far}`);
+      if (seen.loose.length) wrong.push(`${view}: not isolated: ${seen.loose.join(', ')}`);
+      all += seen.names;
+      if (view.includes('frame=')) cut = await page.locator(`.fn span[title$="${TURNED}"]`).count();
+    }
+    await shot(page, `long-names-${width}`);
+    same(wrong, [], 'pages');
+    check(cut > 3, `${cut} functions are cut`);
+    check(all > 100, `only ${all} names were renamed`);
+    await page.context().close();
+  });
+
+await runAll();
