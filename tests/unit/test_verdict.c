@@ -67,6 +67,8 @@ TEST(verdicts_before_any_stack)
         REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
         if (!CHECK_STR(verdict_name(r.verdict), verdict_name(cases[i].verdict)))
             tell(&r);
+        if (cases[i].odd_record)
+            CHECK_STR(r.reason, "odd");
         arena_free(&keep);
     }
 }
