@@ -213,9 +213,11 @@ function setState(state) {
 
 export function useLive() {
   const [, bump] = useState(0);
+  const drawn = `${live.state} ${live.version}`;
   useEffect(() => {
     const listener = () => bump((n) => n + 1);
     watchers.add(listener);
+    if (drawn !== `${live.state} ${live.version}`) listener(); // it changed before anybody listened
     return () => {
       watchers.delete(listener);
     };
