@@ -8,33 +8,25 @@ import { Chip, duration, Empty, Loaded, number, Page, percent, words } from '../
 /** @typedef {import('openapi').Answers['/api/v1/problems']['shadow']} Shadow */
 
 /**
- * The counts of the last hours as a line of bars, in words for a reader of the screen.
- * @param {{hours: Row['hours']}} props
+ * A bar for each hour, as high as its SHARE of 1; LABEL says it in words.
+ * @param {{bars: {hour: string, share: number, title: string}[], label: string}} props
  */
-function Trend({ hours }) {
-  const most = Math.max(1, ...hours.map((h) => h.count));
-  const last = hours[hours.length - 1];
+function Bars({ bars, label }) {
   const width = 4;
   return (
-    <svg
-      class="sparkline"
-      role="img"
-      width={width * Math.max(1, hours.length)}
-      height={20}
-      aria-label={last ? `${number(last.count)} in the hour ${last.hour} UTC` : 'no hour'}
-    >
-      {hours.map((h, i) => {
-        const height = Math.max(1, Math.round((20 * h.count) / most));
+    <svg class="sparkline" role="img" width={width * Math.max(1, bars.length)} height={20} aria-label={label}>
+      {bars.map((bar, i) => {
+        const height = Math.max(1, Math.round(20 * bar.share));
         return (
           <rect
-            key={h.hour}
+            key={bar.hour}
             x={i * width}
             y={20 - height}
             width={width - 1}
             height={height}
             fill="currentColor"
           >
-            <title>{`${h.hour}: ${number(h.count)}`}</title>
+            <title>{`${bar.hour}: ${bar.title}`}</title>
           </rect>
         );
       })}
@@ -43,39 +35,30 @@ function Trend({ hours }) {
 }
 
 /**
+ * The counts of the last hours.
+ * @param {{hours: Row['hours']}} props
+ */
+function Trend({ hours }) {
+  const most = Math.max(1, ...hours.map((h) => h.count));
+  const last = hours[hours.length - 1];
+  const bars = hours.map((h) => ({ hour: h.hour, share: h.count / most, title: number(h.count) }));
+  return <Bars bars={bars} label={last ? `${number(last.count)} in the hour ${last.hour} UTC` : 'no hour'} />;
+}
+
+/**
  * The share of sampled reports in which an engine agrees, by hour.
  * @param {{engine: Shadow['engines'][number]}} props
  */
 function Agreement({ engine }) {
   const last = engine.hours[engine.hours.length - 1];
-  const width = 4;
-  return (
-    <svg
-      class="sparkline"
-      role="img"
-      width={width * Math.max(1, engine.hours.length)}
-      height={20}
-      aria-label={
-        last ? `${number(last.agreed)} of ${number(last.judged)} in the hour ${last.hour} UTC` : 'no hour'
-      }
-    >
-      {engine.hours.map((h, i) => {
-        const height = Math.max(1, Math.round((20 * h.agreed) / Math.max(1, h.judged)));
-        return (
-          <rect
-            key={h.hour}
-            x={i * width}
-            y={20 - height}
-            width={width - 1}
-            height={height}
-            fill="currentColor"
-          >
-            <title>{`${h.hour}: ${number(h.agreed)} of ${number(h.judged)}`}</title>
-          </rect>
-        );
-      })}
-    </svg>
-  );
+  /** @param {Shadow['engines'][number]['hours'][number]} h */
+  const title = (h) => `${number(h.agreed)} of ${number(h.judged)}`;
+  const bars = engine.hours.map((h) => ({
+    hour: h.hour,
+    share: h.agreed / Math.max(1, h.judged),
+    title: title(h),
+  }));
+  return <Bars bars={bars} label={last ? `${title(last)} in the hour ${last.hour} UTC` : 'no hour'} />;
 }
 
 /** @param {{shadow: Shadow}} props */
