@@ -93,16 +93,18 @@ static const struct module *listed_at(const struct minidump *dump, const struct 
 
 /* True when STACK has a frame in a module that is still loaded, as RECORD says, while DUMP, which
  * lists the modules of that moment, has none at its addresses, but has others of the record at
- * their bases: a record that was made from text has bases of its own. */
+ * their bases: a record that was made from text has bases of its own. Assemblies do not count: the
+ * runtime maps them itself, so the system does not list them. */
 static bool has_lost_module(const struct record *record, const struct record_stack *stack,
                             const struct minidump *dump)
 {
     bool missing = false, same = false;
     for (uint32_t i = 0; i < stack->frame_count; i++) {
         const struct module *module = stack->frames[i].module;
-        missing = missing || (module != NULL && module->image_bytes != 0 &&
-                              module->unloaded_at_ns == MODULE_STILL_LOADED &&
-                              listed_at(dump, module) == NULL);
+        missing =
+            missing ||
+            (module != NULL && stack->frames[i].method_token == 0 && module->image_bytes != 0 &&
+             module->unloaded_at_ns == MODULE_STILL_LOADED && listed_at(dump, module) == NULL);
     }
     for (uint32_t i = 0; i < record->module_count && missing && !same; i++) {
         const struct module *listed = listed_at(dump, &record->modules[i]);
