@@ -47,6 +47,13 @@ class Steps(e2e.Case):
                 for w in run["walkers"]:
                     self.assertEqual(w["right"] + w["early"] + w["wrong"], run["instructions"])
 
+    def test_without_a_list_all_walkers_that_can_step(self):
+        done = e2e.twinstack("steps", "--victims", VICTIMS, "--prefix", PREFIX, "--out", self.folder, "--variant", "ob2",
+                             "--json", limit_s=240)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        walkers = [w["walker"] for w in e2e.json.loads(done.stdout)["runs"][0]["walkers"]]
+        self.assertEqual(sorted(walkers), sorted(["ours", "dbghelp", *WALKERS]))
+
     def test_the_other_builds_say_why_not(self):
         self.assertEqual(sorted(self.unsupported), UNSUPPORTED)
         for run in self.unsupported.values():

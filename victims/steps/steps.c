@@ -139,12 +139,19 @@ static uint32_t find_walker(const wchar_t *name, size_t length)
     return 0;
 }
 
+/* The stepped thread is not suspended, and no .NET runtime is there to be asked. */
+static bool can_step(uint32_t walker)
+{
+    return (cap_walkers[walker].traits &
+            (RECORD_WALKER_TRAIT_SUSPENDED | RECORD_WALKER_TRAIT_MANAGED)) == 0;
+}
+
 static bool parse_walkers(const wchar_t *list)
 {
     while (*list != 0) {
         const size_t length = wcscspn(list, L",");
         const uint32_t walker = find_walker(list, length);
-        if (walker == 0)
+        if (walker == 0 || !can_step(walker))
             return false;
         wanted |= 1u << walker;
         list += length + (list[length] != 0);
@@ -189,7 +196,7 @@ int wmain(int argc, wchar_t **argv)
     if (argc < 2 || argc > 3 || !parse_walkers(argc == 3 ? argv[2] : L""))
         return EXIT_USAGE;
     for (uint32_t i = 1; i < RECORD_WALKER_COUNT && argc == 2; i++)
-        wanted |= 1u << i;
+        wanted |= can_step(i) ? 1u << i : 0;
     if (!prepare(argv[1]))
         return EXIT_NOT_MADE;
     HANDLE thread =
