@@ -21,6 +21,19 @@ void isolate_limit(unsigned seconds)
         CloseHandle(thread);
 }
 
+/* A busy Wine refuses a start now and then (ERROR_INTERNAL_ERROR): such a start is tried again. */
+static bool start_child(char *line, STARTUPINFOA *start, PROCESS_INFORMATION *child)
+{
+    enum { TRIES = 3, PAUSE_MS = 200 };
+    for (int i = 1;; i++) {
+        if (CreateProcessA(NULL, line, NULL, NULL, TRUE, 0, NULL, NULL, start, child))
+            return true;
+        if (i == TRIES || GetLastError() != ERROR_INTERNAL_ERROR)
+            return false;
+        Sleep(PAUSE_MS);
+    }
+}
+
 int isolate_run(const struct test_case *test, isolate_body_fn *body, const char *program, char *why,
                 size_t why_bytes)
 {
@@ -33,7 +46,7 @@ int isolate_run(const struct test_case *test, isolate_body_fn *body, const char 
     why[0] = '\0';
     fflush(NULL);
     snprintf(line, sizeof line, "\"%s\" --here %s", program, test->name);
-    if (!CreateProcessA(NULL, line, NULL, NULL, TRUE, 0, NULL, NULL, &start, &child)) {
+    if (!start_child(line, &start, &child)) {
         snprintf(why, why_bytes, "cannot start: error %lu", GetLastError());
         return ISOLATE_FAIL;
     }
