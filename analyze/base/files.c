@@ -1,6 +1,7 @@
 /* The portable parts of files.h. */
 #include "base/files_parts.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,4 +51,10 @@ const char *folder_temporary(void)
     if (folder == NULL)
         folder = getenv("TEMP");
     return folder != NULL && folder[0] != '\0' ? folder : "/tmp";
+}
+
+const char *folder_temporary_name(const char *kind, struct arena *keep)
+{
+    return arena_printf(keep, "%s/twinstack-%s-%" PRIx64 "-%" PRIxPTR, folder_temporary(), kind,
+                        clock_wall_ns(), (uintptr_t)keep);
 }

@@ -259,14 +259,8 @@ static void add_images(struct draft *d)
 /* From the record or, if nothing was captured, from the program. */
 static enum cpu cpu_of(const struct record *record, const char *program)
 {
-    switch (record->machine != 0 ? record->machine : program_machine(program)) {
-    case PE_MACHINE_X86:
-        return CPU_X86;
-    case PE_MACHINE_ARM64:
-        return CPU_ARM64;
-    default:
-        return CPU_X64;
-    }
+    const enum cpu cpu = pe_cpu(record->machine != 0 ? record->machine : program_machine(program));
+    return cpu != CPU_UNKNOWN ? cpu : CPU_X64;
 }
 
 static const char *flags_of(const struct evidence *evidence, const char *variant)

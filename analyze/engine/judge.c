@@ -2,7 +2,6 @@
  * answer. */
 #include "engine/judge.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,8 +96,7 @@ enum status judge_stage_open(const struct engine_input *in, struct arena *keep,
     *out = (struct judge_stage){0};
     if (in->judges != NULL && has_images(crash))
         return judge_pool_stage(in->judges, crash, keep, out, fault);
-    out->folder = arena_printf(keep, "%s/twinstack-judge-%" PRIx64 "-%" PRIxPTR, folder_temporary(),
-                               clock_wall_ns(), (uintptr_t)out);
+    out->folder = folder_temporary_name("judge", keep);
     if (out->folder == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "staging folder");
     enum status status = folder_make(out->folder, fault);

@@ -12,7 +12,7 @@ enum status store_sum_run(struct store *store, uint64_t run_id, struct fault *fa
 {
     static const enum sql sums[] = {SQL_SUM_ENGINES, SQL_SUM_CAUSES, SQL_SUM_SYMBOLS,
                                     SQL_SUM_FIGURES, SQL_SUM_MEDIANS};
-    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(sums); i++) {
         struct query q = query_begin(store, sums[i], NULL, fault);
         query_int(&q, run_id);
         (void)query_run(&q);

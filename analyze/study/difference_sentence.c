@@ -135,7 +135,7 @@ static const char *meaning_of(const char *blame)
         {"truth suspect", "the stack that the test program states for itself"},
         {"alignment", "the comparison itself: no frame differs"},
     };
-    for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(meanings); i++)
         if (strncmp(blame, meanings[i].start, strlen(meanings[i].start)) == 0)
             return meanings[i].meaning;
     return NULL;

@@ -1,7 +1,6 @@
 /* See shadow.h. */
 #include "study/shadow.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +9,7 @@
 #include "base/thread.h"
 #include "compare/signature.h"
 #include "engine/judges.h"
+#include "format/pe/pe.h"
 #include "format/record/record.h"
 #include "stream/report.h"
 #include "study/analysis.h"
@@ -22,14 +22,6 @@ enum status shadow_also(const char *spec, struct fault *fault)
 }
 
 /* ---- judging -------------------------------------------------------------------------- */
-
-static enum cpu cpu_of(uint32_t machine)
-{
-    return machine == 0x8664   ? CPU_X64
-           : machine == 0x14c  ? CPU_X86
-           : machine == 0xaa64 ? CPU_ARM64
-                               : CPU_UNKNOWN;
-}
 
 /* A case of two files in FOLDER. The record is from the network. */
 static enum status fill_case(const struct report *report, const char *folder, struct arena *keep,
@@ -53,7 +45,7 @@ static enum status fill_case(const struct report *report, const char *folder, st
     out->folder = folder;
     out->scenario = report->id;
     out->variant = text_or_empty(report->version);
-    out->arch = cpu_of(record.machine);
+    out->arch = pe_cpu(record.machine);
     out->kind = record.kind == RECORD_KIND_HANG ? CASE_KIND_HANG : CASE_KIND_CRASH;
     out->got.code = record.exception_code;
     out->files = files;
@@ -156,8 +148,7 @@ enum status shadow_judge(void *context, const struct report *report, struct aren
     struct fault ignored = FAULT_INIT;
     struct crash_case crash;
     const char *from = arena_printf(keep, "%s/%s.dmp", judging->dumps, report->id);
-    const char *folder = arena_printf(keep, "%s/twinstack-shadow-%" PRIx64 "-%" PRIxPTR,
-                                      folder_temporary(), clock_wall_ns(), (uintptr_t)keep);
+    const char *folder = folder_temporary_name("shadow", keep);
     const char *to = folder != NULL ? path_join(keep, folder, "dump.dmp") : NULL;
     if (from == NULL || to == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/thread.h"
 
@@ -61,7 +62,7 @@ void work_metrics_write(void *context, const struct work_figures *f)
         {"work_bad_lines_total", f->bad},           {"work_dead_letters_total", f->buried},
         {"work_queue_failures_total", f->failures}, {"work_judged_total", f->judged},
     };
-    for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(counters); i++)
         put(&t, counters[i].name, "counter", role, (double)counters[i].value);
     put(&t, "work_stacks_per_second", "gauge", role,
         seconds > 0 ? (double)(f->stacks - m->stacks) / seconds : 0);

@@ -17,6 +17,14 @@
 #include "base/bytes.h"
 #include "base/limits.h"
 
+enum cpu pe_cpu(uint32_t machine)
+{
+    return machine == PE_MACHINE_X64     ? CPU_X64
+           : machine == PE_MACHINE_X86   ? CPU_X86
+           : machine == PE_MACHINE_ARM64 ? CPU_ARM64
+                                         : CPU_UNKNOWN;
+}
+
 enum { COFF_EXTERNAL = 2, COFF_STATIC = 3, COFF_FUNCTION = 0x20 };
 enum { SECTION_BYTES = 40, COFF_SYMBOL_BYTES = 18, DEBUG_ENTRY_BYTES = 28, DEBUG_CODEVIEW = 2 };
 

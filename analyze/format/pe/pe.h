@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/fault.h"
 #include "format/object/object.h"
+#include "model/cpu.h"
 #include "model/module.h"
 
 enum pe_machine {
@@ -20,6 +21,9 @@ enum pe_machine {
     PE_MACHINE_ARM64 = 0xaa64,
     PE_MACHINE_ARM = 0x01c4,
 };
+
+/* CPU_UNKNOWN: none that this program can walk. */
+enum cpu pe_cpu(uint32_t machine);
 
 enum pe_directory_index {
     PE_DIR_EXPORT = 0,
