@@ -68,7 +68,7 @@ static DWORD header_number(HINTERNET request, DWORD which)
 static DWORD ask(struct upload *u, const wchar_t *query, HANDLE file, uint64_t bytes,
                  DWORD *retry_s)
 {
-    static const DWORD no_redirects = WINHTTP_OPTION_REDIRECT_POLICY_NEVER;
+    DWORD policy = WINHTTP_OPTION_REDIRECT_POLICY_NEVER;
     DWORD status = 0;
     const LARGE_INTEGER start = {0};
     HINTERNET request = WinHttpOpenRequest(u->connection, L"POST", query, NULL, WINHTTP_NO_REFERER,
@@ -76,7 +76,6 @@ static DWORD ask(struct upload *u, const wchar_t *query, HANDLE file, uint64_t b
     *retry_s = 0;
     if (request == NULL)
         return 0;
-    DWORD policy = no_redirects;
     WinHttpSetOption(request, WINHTTP_OPTION_REDIRECT_POLICY, &policy, sizeof policy);
     if (SetFilePointerEx(file, start, NULL, FILE_BEGIN) &&
         WinHttpSendRequest(request, u->header, (DWORD)-1, WINHTTP_NO_REQUEST_DATA, 0, (DWORD)bytes,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "dashboard/answer.h"
 #include "dashboard/options.h"
 #include "dashboard/route.h"
@@ -10,7 +11,7 @@
 #include "web/web.h"
 
 /* What a page asks for first, so that the browser fetches it beside the script.  A star is the next
- * {name} of the page's address.  test_web.mjs checks that pages ask for exactly this. */
+ * {name} of the page's address.  test_web_light.mjs checks that pages ask for exactly this. */
 static const struct {
     const char *page;
     const char *asks[2];
@@ -60,7 +61,7 @@ static const char *preloads(struct exchange *x)
     if (x->route == NULL || x->request->query_string != NULL || options->allow_write ||
         options->allow_remote)
         return out;
-    for (size_t i = 0; i < sizeof first_data / sizeof first_data[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(first_data); i++)
         for (size_t k = 0; k < 2 && strcmp(first_data[i].page, x->route->pattern) == 0; k++)
             if (first_data[i].asks[k] != NULL && out != NULL)
                 out = arena_printf(&x->keep, "%s%s", out, preload(x, first_data[i].asks[k]));
