@@ -12,6 +12,7 @@
 #include "dashboard/answer.h"
 #include "dashboard/body.h"
 #include "dashboard/state.h"
+#include "stream/dumps.h"
 #include "stream/durable.h"
 #include "stream/report.h"
 
@@ -21,10 +22,12 @@ enum {
     TOKEN_MOST = 128,
     SENDER_FILE_BYTES = 1 << 20,
     STACKS_BYTES_MAX = 16 << 20,
-    DUMP_BYTES_MAX = 64 << 20,
+    DUMP_BYTES_MAX = DUMP_MIB_LEAST << 20,
     REPORTS_PER_MINUTE = 600,
-    REPORTS_BURST = 100
+    REPORTS_BURST = 100,
+    TRIM_SHARE = 16 /* the dumps may exceed their limit by 1 / TRIM_SHARE */
 };
+#define TRIM_EVERY_NS (UINT64_C(60) * 1000000000)
 
 /* Between a sender's name and its report's id, and in no name: so two senders never have the same
  * id. */
@@ -42,7 +45,10 @@ struct collector {
     uint32_t count, room;
     char *dumps; /* the folder of dumps */
     struct mutex *lock;
-    uint64_t stored, refused, failed, bytes;
+    uint64_t stored, refused, failed, bytes, deleted;
+    uint64_t dump_age_ms, dump_bytes_max;
+    uint64_t trim_due_ns; /* when the folder of dumps is looked through again */
+    uint64_t trim_bytes;  /* that came since it was */
 };
 
 static enum status add_sender(struct collector *c, char *line, struct fault *fault)
@@ -94,6 +100,8 @@ enum status collector_open(const struct dashboard_options *options, struct colle
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "collector");
     arena_init(&c->arena, 0);
     c->lock = mutex_new();
+    c->dump_age_ms = options->dump_age_ms;
+    c->dump_bytes_max = options->dump_mib << 20;
     c->dumps = arena_printf(&c->arena, "%s/dumps", options->spool);
     if (c->lock == NULL || c->dumps == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "collector");
@@ -194,6 +202,28 @@ static bool write_piece(void *context, const char *data, size_t bytes)
     return fwrite(data, 1, bytes, file->stream) == bytes;
 }
 
+/* Deletes old dumps, now and then. */
+static void trim_dumps(struct collector *c, size_t bytes)
+{
+    struct fault ignored = FAULT_INIT; /* tried again */
+    uint64_t deleted = 0;
+    const uint64_t now_ns = clock_ns();
+    mutex_lock(c->lock);
+    c->trim_bytes += bytes;
+    const bool is_due = now_ns >= c->trim_due_ns || c->trim_bytes > c->dump_bytes_max / TRIM_SHARE;
+    if (is_due) {
+        c->trim_due_ns = now_ns + TRIM_EVERY_NS;
+        c->trim_bytes = 0;
+    }
+    mutex_unlock(c->lock);
+    if (!is_due)
+        return;
+    (void)dumps_trim(c->dumps, c->dump_age_ms, c->dump_bytes_max, &deleted, &ignored);
+    mutex_lock(c->lock);
+    c->deleted += deleted;
+    mutex_unlock(c->lock);
+}
+
 /* The dump goes to the disk as it comes. */
 static int take_dump(struct exchange *x, const char *id)
 {
@@ -211,6 +241,7 @@ static int take_dump(struct exchange *x, const char *id)
     }
     if (durable_commit(&file, &fault) != ERR_NONE)
         return answer_not_stored(x, &fault);
+    trim_dumps(x->dashboard->collector, bytes);
     return answer_stored(x, id, bytes);
 }
 
@@ -273,9 +304,12 @@ char *collector_metrics(struct collector *collector, struct arena *keep)
                      "twinstack_reports_total{result=\"failed\"} %llu\n"
                      "# TYPE twinstack_report_bytes counter\n"
                      "twinstack_report_bytes_total %llu\n"
+                     "# TYPE twinstack_dumps_deleted counter\n"
+                     "twinstack_dumps_deleted_total %llu\n"
                      "# TYPE twinstack_queue_pending gauge\n",
                      (unsigned long long)collector->stored, (unsigned long long)collector->refused,
-                     (unsigned long long)collector->failed, (unsigned long long)collector->bytes);
+                     (unsigned long long)collector->failed, (unsigned long long)collector->bytes,
+                     (unsigned long long)collector->deleted);
     mutex_unlock(collector->lock);
     for (int i = 0; text != NULL && i < QUEUE_CHANNELS; i++) {
         uint64_t pending = 0;

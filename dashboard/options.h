@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { DUMP_MIB_LEAST = 64 /* of one dump */, DUMP_MIB_DEFAULT = 16384 };
+#define DUMP_AGE_MS_DEFAULT (UINT64_C(14) * 24 * 3600 * 1000)
+
 struct dashboard_options {
     const char *listen;       /* "127.0.0.1:0"; port 0: any free one                       */
     bool allow_remote;        /* other addresses than loopback; then all data needs the token */
@@ -20,9 +23,10 @@ struct dashboard_options {
     const struct fetch_options *fetch; /* of symbol servers; NULL: the usual ones */
     bool collect;                      /* take reports */
     const char *senders;               /* a file of lines NAME TOKEN; NULL: none */
-    const char *queue;  /* where reports go: see stream/queue.h; NULL: into the spool */
-    const char *spool;  /* a folder; dumps are kept there */
-    const char *totals; /* what a reducer writes; NULL: no head problems are shown */
+    const char *queue;              /* where reports go: see stream/queue.h; NULL: into the spool */
+    const char *spool;              /* a folder; dumps are kept there */
+    uint64_t dump_age_ms, dump_mib; /* dumps beyond these are deleted, the oldest first */
+    const char *totals;             /* what a reducer writes; NULL: no head problems are shown */
 };
 
 #endif

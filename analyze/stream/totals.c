@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +45,7 @@ static const char settings[] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = 
                                "PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8192";
 
 enum statement {
+    FORGET_REPORTS,
     ADD_REPORT,
     ADD_TOTAL,
     ADD_SIGNATURE,
@@ -58,12 +60,16 @@ enum statement {
 };
 
 static const char *const texts[STATEMENTS] = {
+    /* Days on which nothing was added do not count: a queue that was stopped for a month delivers
+     * again what it delivered last. */
+    [FORGET_REPORTS] = "DELETE FROM report WHERE day < (SELECT min(day) FROM"
+                       " (SELECT DISTINCT day FROM report ORDER BY day DESC LIMIT ?1))",
     [ADD_REPORT] = "INSERT OR IGNORE INTO report VALUES (?1, ?2)",
     [ADD_TOTAL] = "INSERT INTO total VALUES (?1, ?2, 1, ?3, ?4) ON CONFLICT DO UPDATE SET"
                   " reports = reports + 1, stacks = stacks + ?3, bad = bad + ?4",
     [ADD_SIGNATURE] =
-        "INSERT INTO signature (text, first_seen, last_seen, example) VALUES (?1, ?2, ?2, ?3)"
-        " ON CONFLICT DO UPDATE SET last_seen = max(last_seen, ?2),"
+        "INSERT INTO signature (text, first_seen, last_seen, example) VALUES (?1, ?2, ?4, ?3)"
+        " ON CONFLICT DO UPDATE SET last_seen = max(last_seen, ?4),"
         " example = CASE WHEN ?2 < first_seen THEN ?3 ELSE example END,"
         " first_seen = min(first_seen, ?2) RETURNING id",
     [ADD_TALLY] = "INSERT INTO tally VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET"
@@ -112,6 +118,7 @@ void totals_close(struct totals *totals)
     for (int i = 0; i < STATEMENTS; i++)
         (void)sqlite3_finalize(totals->statements[i]);
     (void)sqlite3_close(totals->db);
+    totals_sums_free(&totals->sums);
     free(totals->file);
     free(totals);
 }
@@ -125,6 +132,21 @@ static int pragma_value(struct totals *t, const char *text)
         value = sqlite3_column_int(statement, 0);
     (void)sqlite3_finalize(statement);
     return value;
+}
+
+/* The last day of an id. */
+static enum status read_day(struct totals *t, struct fault *fault)
+{
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(t->db, "SELECT coalesce(max(day), '') FROM report", -1, &statement,
+                           NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        (void)snprintf(t->day, sizeof t->day, "%s",
+                       (const char *)sqlite3_column_text(statement, 0));
+    else
+        (void)totals_failed(t, fault);
+    (void)sqlite3_finalize(statement);
+    return fault->code;
 }
 
 static enum status prepare(struct totals *t, bool writing, struct fault *fault)
@@ -154,7 +176,7 @@ static enum status prepare(struct totals *t, bool writing, struct fault *fault)
         if (sqlite3_prepare_v3(t->db, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &t->statements[i],
                                NULL) != SQLITE_OK)
             return totals_failed(t, fault);
-    return ERR_NONE;
+    return writing ? read_day(t, fault) : ERR_NONE;
 }
 
 enum status totals_open(const char *file, bool writing, struct totals **out, struct fault *fault)
@@ -169,6 +191,7 @@ enum status totals_open(const char *file, bool writing, struct totals **out, str
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "totals");
     }
     memcpy(t->file, file, strlen(file) + 1);
+    totals_sums_init(&t->sums);
     if (!writing && !path_is_file(file))
         (void)fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "totals");
     else if (sqlite3_open_v2(file, &t->db, flags, NULL) != SQLITE_OK)
@@ -187,20 +210,6 @@ static enum status exec(struct totals *t, const char *text, struct fault *fault)
 {
     return sqlite3_exec(t->db, text, NULL, NULL, NULL) == SQLITE_OK ? ERR_NONE
                                                                     : totals_failed(t, fault);
-}
-
-enum status totals_begin(struct totals *totals, struct fault *fault)
-{
-    return exec(totals, "BEGIN IMMEDIATE", fault);
-}
-
-enum status totals_end(struct totals *totals, struct fault *fault)
-{
-    if (fault->code == ERR_NONE && exec(totals, "COMMIT", fault) == ERR_NONE)
-        return ERR_NONE;
-    if (!sqlite3_get_autocommit(totals->db))
-        (void)sqlite3_exec(totals->db, "ROLLBACK", NULL, NULL, NULL);
-    return fault->code;
 }
 
 static sqlite3_stmt *start(struct totals *t, enum statement which)
@@ -230,13 +239,13 @@ static enum status finish(struct totals *t, sqlite3_stmt *statement, struct faul
     return status;
 }
 
-static enum status add_row(struct totals *t, const struct partial *partial,
-                           const struct signature_count *row, struct fault *fault)
+static enum status write_sum(struct totals *t, const struct totals_sum *sum, struct fault *fault)
 {
     sqlite3_stmt *statement = start(t, ADD_SIGNATURE);
-    bind(statement, 1, row->text);
-    bind(statement, 2, text_or_empty(row->first_seen));
-    bind(statement, 3, row->example);
+    bind(statement, 1, sum->text);
+    bind(statement, 2, sum->first_seen);
+    bind(statement, 3, sum->example);
+    bind(statement, 4, sum->last_seen);
     if (sqlite3_step(statement) != SQLITE_ROW)
         return totals_failed(t, fault);
     const sqlite3_int64 id = sqlite3_column_int64(statement, 0);
@@ -245,24 +254,62 @@ static enum status add_row(struct totals *t, const struct partial *partial,
     (void)sqlite3_reset(statement);
     statement = start(t, ADD_TALLY);
     (void)sqlite3_bind_int64(statement, 1, id);
-    bind(statement, 2, text_or_empty(partial->hour));
-    bind(statement, 3, text_or_empty(partial->version));
-    bind_count(statement, 4, row->count);
-    bind_count(statement, 5, row->error);
+    bind(statement, 2, sum->hour);
+    bind(statement, 3, sum->version);
+    bind_count(statement, 4, sum->count);
+    bind_count(statement, 5, sum->error);
+    return finish(t, statement, fault);
+}
+
+static enum status write_sums(struct totals *t, struct fault *fault)
+{
+    for (uint32_t i = 0; fault->code == ERR_NONE && i < t->sums.count; i++)
+        (void)write_sum(t, &t->sums.rows[i], fault);
+    totals_sums_clear(&t->sums);
+    return fault->code;
+}
+
+enum status totals_begin(struct totals *totals, struct fault *fault)
+{
+    totals_sums_clear(&totals->sums);
+    return exec(totals, "BEGIN IMMEDIATE", fault);
+}
+
+enum status totals_end(struct totals *totals, struct fault *fault)
+{
+    if (fault->code == ERR_NONE && write_sums(totals, fault) == ERR_NONE &&
+        exec(totals, "COMMIT", fault) == ERR_NONE)
+        return ERR_NONE;
+    if (!sqlite3_get_autocommit(totals->db))
+        (void)sqlite3_exec(totals->db, "ROLLBACK", NULL, NULL, NULL);
+    return fault->code;
+}
+
+/* Sets the day of the ids that follow. On the first id of a new day, the ids of old days are
+ * forgotten. The day never goes back: a clock that does must not make new ids look old. */
+static enum status set_day(struct totals *t, struct fault *fault)
+{
+    char day[TEXT_DATE_BYTES];
+    text_utc_date(clock_wall_ns() / 1000000000U, day);
+    if (strcmp(day, t->day) <= 0)
+        return ERR_NONE;
+    memcpy(t->day, day, sizeof t->day);
+    sqlite3_stmt *statement = start(t, FORGET_REPORTS);
+    bind_count(statement, 1, TOTALS_DAYS_KEPT);
     return finish(t, statement, fault);
 }
 
 enum status totals_add(struct totals *totals, const struct partial *partial, bool *is_new,
                        struct fault *fault)
 {
-    char day[TEXT_DATE_BYTES];
     *is_new = false;
     if (partial->of == NULL)
         return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "partial result without an id");
-    text_utc_date(clock_wall_ns() / 1000000000U, day);
+    if (set_day(totals, fault) != ERR_NONE)
+        return fault->code;
     sqlite3_stmt *statement = start(totals, ADD_REPORT);
     bind(statement, 1, partial->of);
-    bind(statement, 2, day);
+    bind(statement, 2, totals->day);
     if (finish(totals, statement, fault) != ERR_NONE || sqlite3_changes(totals->db) == 0)
         return fault->code;
     *is_new = true;
@@ -271,9 +318,10 @@ enum status totals_add(struct totals *totals, const struct partial *partial, boo
     bind(statement, 2, text_or_empty(partial->version));
     bind_count(statement, 3, partial->stacks);
     bind_count(statement, 4, partial->bad);
-    (void)finish(totals, statement, fault);
-    for (uint32_t i = 0; fault->code == ERR_NONE && i < partial->count; i++)
-        (void)add_row(totals, partial, &partial->rows[i], fault);
+    if (finish(totals, statement, fault) == ERR_NONE &&
+        totals_sums_add(&totals->sums, partial, fault) == ERR_NONE &&
+        totals->sums.keep.used_bytes > TOTALS_SUMS_BYTES)
+        (void)write_sums(totals, fault);
     return fault->code;
 }
 

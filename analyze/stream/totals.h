@@ -1,6 +1,9 @@
 /* The totals of all reports, in a SQLite database of their own.
  *
- * Each partial result counts once: its id is stored in the same transaction as its sums. */
+ * Each partial result counts once: its id is stored in the same transaction as its sums. An id is
+ * forgotten when ids were added on TOTALS_DAYS_KEPT later days. A message is delivered again soon
+ * after the reducer starts, and a queue refuses a repeated id for QUEUE_REMEMBER_S, so it is not
+ * needed by then. */
 #ifndef STREAM_TOTALS_H
 #define STREAM_TOTALS_H
 
@@ -8,6 +11,8 @@
 
 #include "stream/partial.h"
 #include "stream/shadow.h"
+
+enum { TOTALS_DAYS_KEPT = 8 };
 
 struct totals;
 

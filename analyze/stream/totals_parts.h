@@ -4,7 +4,9 @@
 
 #include <sqlite3.h>
 
+#include "base/text.h"
 #include "stream/totals.h"
+#include "stream/totals_sums.h"
 
 enum { TOTALS_STATEMENTS = 16 };
 
@@ -12,7 +14,9 @@ struct totals {
     sqlite3 *db;
     sqlite3_stmt *statements[TOTALS_STATEMENTS];
     char *file;
-    bool has_shadow; /* false: a file of version 1, which is only read */
+    char day[TEXT_DATE_BYTES]; /* of the newest id; "": there is none, or it is only read */
+    struct totals_sums sums;   /* of the transaction, not yet written */
+    bool has_shadow;           /* false: a file of version 1, which is only read */
 };
 
 /* Fills FAULT from the database's last error. */

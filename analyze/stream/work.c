@@ -19,6 +19,7 @@
 
 enum {
     TAKE_MOST = 16,
+    REDUCE_MOST = 32, /* partial results of one transaction: about 20 MB */
     WAIT_MS = 500,
     RETRY_MS = 250,
     JUDGE_EVERY_MS = 1000, /* while reports come, a sampled one is judged so often */
@@ -208,15 +209,16 @@ static enum status run_rounds(const struct work_options *o, enum queue_channel c
         arena_reset(&r.keep);
         r.text.bytes = 0;
         r.count = 0;
-        (void)o->queue->transport->take(o->queue, channel, TAKE_MOST, WAIT_MS, &r.keep, &r.messages,
-                                        &r.count, &bad);
+        (void)o->queue->transport->take(o->queue, channel,
+                                        channel == QUEUE_PARTIALS ? REDUCE_MOST : TAKE_MOST,
+                                        WAIT_MS, &r.keep, &r.messages, &r.count, &bad);
         if (r.count > 0) {
-            last_ns = clock_ns();
             r.sent = ARENA_ARRAY(&r.keep, r.count, bool);
             if (r.sent == NULL)
                 (void)fault_set(&bad, ERR_MEMORY, FAULT_NO_OFFSET, "messages");
             else
                 (void)process(&r, context, &bad);
+            last_ns = clock_ns();
         }
         if (o->judge != NULL && bad.code == ERR_NONE &&
             (r.count == 0 || clock_ns() - judged_ns > (uint64_t)JUDGE_EVERY_MS * 1000000U)) {
@@ -257,20 +259,22 @@ enum status work_run(const struct work_options *options, struct work_figures *fi
 
 /* Adds the sections of one message, inside a transaction. */
 static enum status add_sections(struct round *r, struct totals *totals,
-                                const struct queue_message *m, struct fault *fault)
+                                const struct queue_message *m, struct arena *work,
+                                struct fault *fault)
 {
     size_t used = 0;
     bool is_new = false;
     if (shadow_is_text(m->data, m->bytes)) {
         struct shadow shadow;
-        if (shadow_read(m->data, m->bytes, &r->keep, &shadow, fault) == ERR_NONE &&
+        if (shadow_read(m->data, m->bytes, work, &shadow, fault) == ERR_NONE &&
             totals_add_shadow(totals, &shadow, &is_new, fault) == ERR_NONE)
             r->figures->judged += is_new;
         return fault->code;
     }
     for (size_t at = 0; fault->code == ERR_NONE && at < m->bytes; at += used) {
         struct partial p;
-        if (partial_read(m->data + at, m->bytes - at, &r->keep, &p, &used, fault) != ERR_NONE ||
+        arena_reset(work);
+        if (partial_read(m->data + at, m->bytes - at, work, &p, &used, fault) != ERR_NONE ||
             totals_add(totals, &p, &is_new, fault) != ERR_NONE)
             break;
         r->figures->reports += is_new;
@@ -285,10 +289,13 @@ static enum status add_messages(struct round *r, struct totals *totals, uint32_t
                                 struct fault *fault)
 {
     const struct work_figures before = *r->figures;
+    struct arena work;
     if (totals_begin(totals, fault) != ERR_NONE)
         return fault->code;
+    arena_init(&work, 0);
     for (uint32_t i = from; fault->code == ERR_NONE && i < end; i++)
-        (void)add_sections(r, totals, &r->messages[i], fault);
+        (void)add_sections(r, totals, &r->messages[i], &work, fault);
+    arena_free(&work);
     if (totals_end(totals, fault) != ERR_NONE)
         *r->figures = before;
     return fault->code;

@@ -70,6 +70,9 @@ static int serve(const struct verb *self, void *given, const struct option_list 
         return EXIT_USAGE;
     if (words->read_only && words->options.allow_write)
         return verb_usage_error(self, "--read-only and --allow-write contradict each other");
+    if (words->options.dump_mib < DUMP_MIB_LEAST || words->options.dump_mib > UINT32_MAX)
+        return verb_usage_error(self, "--dump-mib is at least %d: one dump may have 64 MiB",
+                                DUMP_MIB_LEAST);
     if (!check_database(&words->options, &code))
         return code;
     process_catch_interrupts();
@@ -92,7 +95,9 @@ static int run(const struct verb *self, int argc, char **argv)
         .options = {.listen = "127.0.0.1:0",
                     .database = "build/twinstack.db",
                     .spool = "build/spool",
-                    .totals = STREAM_TOTALS},
+                    .totals = STREAM_TOTALS,
+                    .dump_age_ms = DUMP_AGE_MS_DEFAULT,
+                    .dump_mib = DUMP_MIB_DEFAULT},
     };
     const struct option_row rows[] = {
         {"--listen", OPTION_STRING, &words.options.listen, "ADDRESS:PORT",
@@ -119,6 +124,10 @@ static int run(const struct verb *self, int argc, char **argv)
          "where reports go (default: the spool)"},
         {"--spool", OPTION_STRING, &words.options.spool, "DIR",
          "folder of reports and dumps (default build/spool)"},
+        {"--dump-age", OPTION_DURATION_MS, &words.options.dump_age_ms, "TIME",
+         "delete dumps in the spool that are older (default 336h)"},
+        {"--dump-mib", OPTION_UINT, &words.options.dump_mib, "N",
+         "keep at most N MiB of dumps in the spool, the newest (default 16384)"},
         {"--totals", OPTION_STRING, &words.options.totals, "FILE",
          "what `twinstack reduce` keeps, for the page of head problems (default " STREAM_TOTALS
          ")"},

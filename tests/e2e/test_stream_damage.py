@@ -1,12 +1,14 @@
 """Other faults in the pipeline of reports: full disks, messages that kill workers, symbols that vanish, clocks that jump, messages that
 arrive twice and in any order. Every acknowledged stack counts exactly once."""
 
+import contextlib
 import os
 import pathlib
 import random
 import resource
 import shutil
 import signal
+import sqlite3
 import sys
 import time
 
@@ -158,6 +160,42 @@ class Damage(stream_pipeline.Pipeline):
             (ready / f"again-{turn}-both").write_bytes(messages[0] + messages[-1])  # grouped differently
             self.reduce()
             self.check(texts)
+
+    def days(self, *days):
+        """The days of all ids in the totals; with DAYS they are set first, one id after the other."""
+        with contextlib.closing(sqlite3.connect(self.totals)) as db, db:
+            ids = [row[0] for row in db.execute("SELECT id FROM report ORDER BY id")]
+            db.executemany("UPDATE report SET day = ? WHERE id = ?", zip(days, ids))
+            return [row[0] for row in db.execute("SELECT day FROM report ORDER BY day")]
+
+    def test_ids_of_old_days_are_forgotten_and_their_sums_stay(self):
+        self.start_server()
+        texts = self.send(12)
+        self.work()
+        self.reduce()
+        old = [f"2020-01-{day:02}" for day in range(1, 13)]
+        self.assertEqual(self.days(*old), old)
+        texts += self.send(1, seed=2)
+        self.work()
+        self.reduce()
+        self.assertEqual(self.days()[:-1], old[-8:])  # what was added today is kept, too
+        self.check(texts)
+
+    def test_a_clock_that_was_in_the_future_forgets_no_id(self):
+        self.start_server()
+        texts = self.send(3)
+        self.work()
+        copies = {path.name: path.read_bytes() for path in self.channel("partials", "ready").iterdir()}
+        self.reduce()
+        self.days(*["2999-12-31"] * 3)
+        for turn in range(2):
+            for name, data in copies.items():
+                (self.channel("partials", "ready") / f"again-{turn}-{name[:40]}").write_bytes(data)
+            texts += self.send(1, seed=10 + turn)
+            self.work()
+            self.reduce()
+            self.check(texts)
+        self.assertEqual(set(self.days()), {"2999-12-31"})
 
 
 if __name__ == "__main__":

@@ -144,6 +144,21 @@ class Pipeline(stream_pipeline.Pipeline):
         self.start_reducer()
         self.assertEqual(self.counted(self.wait_for(4020)), self.expected([large, small]))
 
+    def test_old_dumps_are_deleted(self):
+        self.start_server("--dump-age", "1h", "--dump-mib", "64")
+        dumps = self.folder / "spool/dumps"
+        for number in range(3):  # kept by another server, long ago
+            (dumps / f"alice-old{number}.dmp").write_bytes(b"MDMP")
+            os.utime(dumps / f"alice-old{number}.dmp", (time.time() - 7200,) * 2)
+        (dumps / "alice-young.dmp").write_bytes(b"MDMP")
+        self.assertEqual(self.post("id=new&kind=dump", b"MDMP" + bytes(1000)), 200)
+        self.assertEqual(sorted(path.name for path in dumps.iterdir()), ["alice-new.dmp", "alice-young.dmp"])
+        with (dumps / "alice-young.dmp").open("wb") as large:
+            large.truncate(60 << 20)
+        self.assertEqual(self.post("id=large&kind=dump", b"MDMP" + bytes(6 << 20)), 200)
+        self.assertEqual([path.name for path in dumps.iterdir()], ["alice-large.dmp"])
+        self.assertIn("twinstack_dumps_deleted_total 5", self.get("/metrics"))
+
     def test_a_record_is_one_stack(self):
         self.start_server()
         record = (e2e.ROOT / "corpus/cases/null_write.ob2/record.rec").read_bytes()

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/files.h"
+#include "base/thread.h"
+#include "stream/dumps.h"
 #include "stream/queue.h"
 #include "stream/report.h"
 #include "stream/totals.h"
@@ -163,6 +165,51 @@ TEST(a_build_or_a_machine_without_a_server_says_so)
     const enum status status = queue_open("nats://127.0.0.1:1", &queue, &fault);
     CHECK(status == ERR_UNSUPPORTED || status == ERR_IO);
     CHECK(queue == NULL && fault.hint != NULL);
+}
+
+/* ---- the folder of dumps ---------------------------------------------------------------- */
+
+TEST(dumps_are_deleted_by_age_and_above_a_number_of_bytes)
+{
+    static const struct {
+        const char *name;
+        uint64_t age_ms, bytes_max;
+        const char *left; /* of the files a to d, which were written in this order */
+    } rows[] = {
+        {"room for all", 3600000, 40, "a.dmp b.dmp c.dmp x.dmp.1.tmp"},
+        {"room for one less", 3600000, 39, "b.dmp c.dmp x.dmp.1.tmp"},
+        {"an upload is not deleted", 3600000, 0, "x.dmp.1.tmp"},
+        {"all are too old", 0, 1000, "x.dmp.1.tmp"},
+    };
+    static const char *const files[] = {"a.dmp", "b.dmp", "c.dmp", "x.dmp.1.tmp"};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char folder[600], path[700], left[100] = "";
+        const char **names = NULL;
+        size_t count = 0;
+        uint64_t deleted = 0;
+        struct fault fault = FAULT_INIT;
+        struct arena keep;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        (void)snprintf(folder, sizeof folder, "%s/dumps%zu", test_scratch(), i);
+        REQUIRE(folder_make(folder, &fault) == ERR_NONE);
+        for (size_t k = 0; k < COUNT_OF(files); k++) {
+            (void)snprintf(path, sizeof path, "%s/%s", folder, files[k]);
+            test_write(path, "0123456789", 10);
+            thread_sleep_ms(5);
+        }
+        CHECK_EQ(dumps_trim(folder, rows[i].age_ms, rows[i].bytes_max, &deleted, &fault), ERR_NONE);
+        REQUIRE(folder_list(folder, &keep, &names, &count, &fault) == ERR_NONE);
+        for (size_t k = 0; k < count; k++)
+            (void)snprintf(left + strlen(left), sizeof left - strlen(left), "%s%s",
+                           k > 0 ? " " : "", names[k]);
+        CHECK_STR(left, rows[i].left);
+        CHECK_EQ(deleted, COUNT_OF(files) - count);
+        arena_free(&keep);
+    }
+    struct fault fault = FAULT_INIT;
+    uint64_t deleted = 0;
+    CHECK_EQ(dumps_trim("no-such-folder", 0, 0, &deleted, &fault), ERR_ABSENT);
 }
 
 /* ---- totals ----------------------------------------------------------------------------- */
