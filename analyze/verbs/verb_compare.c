@@ -38,6 +38,19 @@ static bool read_only(const char *words, struct compare_only *out)
     return true;
 }
 
+/* The database of --db. Without it, the one that runs without a file of their own are in: the
+ * default, or B's file if both runs name files. */
+static const char *database_of(const struct compare_options *o, const struct option_list *runs,
+                               struct arena *keep)
+{
+    const char *path_a, *path_b, *run;
+    if (o->db != NULL)
+        return o->db;
+    study_split_word(runs->items[0], keep, &path_a, &run);
+    study_split_word(runs->items[1], keep, &path_b, &run);
+    return path_a != NULL && path_b != NULL ? path_b : STORED_DATABASE;
+}
+
 static int compare(const struct verb *self, void *given, const struct option_list *rest,
                    struct arena *keep)
 {
@@ -59,7 +72,7 @@ static int compare(const struct verb *self, void *given, const struct option_lis
     if (o->min_effect != NULL && !parse_share(o->min_effect, &floor))
         return verb_usage_error(self, "--min-effect is a share such as 3%%, not '%s'",
                                 o->min_effect);
-    if (!stored_open(o->db, STORE_READ, &store, &code))
+    if (!stored_open(database_of(o, rest, keep), STORE_READ, &store, &code))
         return code;
     if (study_read_side(store, rest->items[1], keep, &b, &fault) != ERR_NONE ||
         study_read_side_before(store, rest->items[0], &b.info, keep, &a, &fault) != ERR_NONE ||
@@ -85,7 +98,7 @@ static int compare(const struct verb *self, void *given, const struct option_lis
 
 static int run(const struct verb *self, int argc, char **argv)
 {
-    struct compare_options o = {.db = STORED_DATABASE};
+    struct compare_options o = {.db = NULL};
     const struct option_row rows[] = {
         {"--only", OPTION_STRING, &o.only, "LIST",
          "only these: new, fixed, changed, still, same, added, gone, accepted, not_selected, "
@@ -95,7 +108,8 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--markdown", OPTION_FLAG, &o.markdown, NULL, "for a comment on a change"},
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document, never filtered"},
         {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "print it, but exit with 0"},
-        {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
+        {"--db", OPTION_STRING, &o.db, "FILE",
+         "database (default " STORED_DATABASE "; B's if both runs are files)"},
     };
     return verb_main(self, rows, COUNT_OF(rows), compare, &o, argc, argv);
 }

@@ -36,6 +36,17 @@ class Differences(Stored):
         self.run_db("compare", f"{self.db}:1", "latest~1")
         self.run_db("compare", "1", "latest", "--only", "new,old", exit_code=2)
 
+    def test_two_files_need_no_other_database(self):
+        alone = self.folder / "alone"
+        alone.mkdir()
+        other = shutil.copy(self.db, self.folder / "newer.db")
+        for name, a, b, exit_code in (("both are files", f"{self.db}:1", other, 0), ("both name runs", f"{self.db}:1", f"{other}:2", 0),
+                                      ("A names no file", "1", other, 4), ("B names no file", self.db, "latest", 4)):
+            with self.subTest(name):
+                done = self.run_twinstack("compare", a, b, "--exit-zero", exit_code=exit_code, folder=alone)
+                self.assertEqual("build/twinstack.db" in done.stderr, exit_code == 4, done.stderr)
+                self.assertEqual(list(alone.iterdir()), [])
+
     def test_what_broke_is_gathered_by_cause_module_and_blame(self):
         """The comment has one row per cause: how many cases broke, what is blamed, since when, and how to see one of them."""
         with sqlite3.connect(self.db) as db:
