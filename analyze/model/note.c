@@ -7,6 +7,10 @@
 
 #define PART_DAMAGED                                                                               \
     "the PDB is damaged here: inlined functions may be missing, and names and lines wrong"
+#define IMAGE_DAMAGED                                                                              \
+    "the DWARF or symbols are damaged here: inlined functions may be missing, and names and "      \
+    "lines "                                                                                       \
+    "wrong"
 #define RETURN_UNCHECKED                                                                           \
     "neither its code nor its module's sections are readable: it may be no return address"
 
@@ -18,6 +22,7 @@ static const char *const note_names[NOTE_UNWIND_FAILED] = {
     [NOTE_PDB_UNSUPPORTED] = "this kind of PDB is not supported",
     [NOTE_PDB_DAMAGED] = "the PDB cannot be read: it is damaged or truncated",
     [NOTE_PDB_PART_DAMAGED] = PART_DAMAGED,
+    [NOTE_IMAGE_PART_DAMAGED] = IMAGE_DAMAGED,
     [NOTE_PDB_OTHER_BUILD] = "the PDB found is of another build",
     [NOTE_PDB_OTHER_KEY] = "the PDB found is of another build than the folder that it is in says",
     [NOTE_SYM_OTHER_BUILD] = "the .sym file found is of another build",

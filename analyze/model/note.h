@@ -16,8 +16,9 @@ enum frame_note {
     NOTE_TOO_MANY_MODULES,
     NOTE_PDB_UNSUPPORTED,
     NOTE_PDB_DAMAGED,
-    NOTE_PDB_PART_DAMAGED, /* of the object file that holds the function, some is unreadable */
-    NOTE_PDB_OTHER_BUILD,  /* this and the next five: only another build was found */
+    NOTE_PDB_PART_DAMAGED,   /* of the object file that holds the function, some is unreadable */
+    NOTE_IMAGE_PART_DAMAGED, /* the same of DWARF or of symbol tables of an image without a PDB */
+    NOTE_PDB_OTHER_BUILD,    /* this and the next five: only another build was found */
     NOTE_PDB_OTHER_KEY,
     NOTE_SYM_OTHER_BUILD,
     NOTE_IMAGE_OTHER_BUILD,

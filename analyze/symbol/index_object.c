@@ -15,6 +15,7 @@ struct object_build {
     struct piece_worker worker;
     const char *last_file; /* the last file that was asked for, and its number */
     uint32_t last_file_number;
+    bool damaged;
 };
 
 static uint32_t file_number(struct object_build *build, const char *file)
@@ -67,6 +68,7 @@ static uint64_t add_piece(struct object_build *build, uint32_t offset)
 
     symbol_object_at(build->object, offset, &answer);
     uint64_t end = answer.end;
+    build->damaged = build->damaged || answer.damaged;
     if (answer.scope != NULL) {
         scope = add_scopes(build, offset, &answer, &end);
     } else if (answer.symbol != NULL || answer.line != 0) {
@@ -94,8 +96,10 @@ static enum status add_pieces(struct object_build *build, uint32_t *first, uint6
     *first = (uint32_t)from >> BUCKET_SHIFT << BUCKET_SHIFT;
     *end = (to + BUCKET_BYTES - 1) >> BUCKET_SHIFT << BUCKET_SHIFT;
     index_claim(&build->worker, *first);
-    for (uint64_t at = *first; at < *end && !build->worker.failed;)
+    for (uint64_t at = *first; at < *end && !build->worker.failed && !build->damaged;)
         at = add_piece(build, (uint32_t)at);
+    if (build->damaged) /* an index has no room for that: the lookup itself answers, with a note */
+        return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "symbols for an index");
     return build->worker.failed ? fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "symbol index")
                                 : ERR_NONE;
 }

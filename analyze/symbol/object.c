@@ -83,13 +83,13 @@ static bool is_linked(const struct object_candidate *candidate, const char *name
     return same;
 }
 
-/* Opens the debug file of the image: by its id, else by its link. */
+/* Opens the debug file of the image: by its id, else by its link. *damaged: some of what it holds
+ * is unreadable. */
 static bool find_debug_file(struct symbol_object *object, const char *image_path,
                             const struct object_candidate *candidates, uint32_t count,
-                            struct object_file *out, struct object_debug *debug)
+                            struct object_file *out, struct object_debug *debug, bool *damaged)
 {
     const struct object_file *image = &object->image;
-    struct fault fault = FAULT_INIT;
     const char *name;
     uint32_t crc;
     const bool linked = object_file_link(image, &name, &crc);
@@ -101,9 +101,13 @@ static bool find_debug_file(struct symbol_object *object, const char *image_path
                 continue;
             const bool fits = by_link != 0 ? linked && is_linked(c, name, crc)
                                            : image->id[0] != '\0' && strcmp(c->id, image->id) == 0;
-            if (fits && object_map(object, c, out) &&
-                object_file_debug(out, &object->arena, debug, &fault))
+            struct fault fault = FAULT_INIT;
+            const bool open = fits && object_map(object, c, out);
+            if (open && object_file_debug(out, &object->arena, debug, &fault)) {
+                *damaged = fault.code != ERR_NONE; /* this file alone answers */
                 return true;
+            }
+            *damaged = *damaged || (open && fault.code != ERR_NONE);
         }
     }
     return false;
@@ -221,6 +225,7 @@ static void read_symbols(struct symbol_object *object, const struct object_file 
     if (debug_file != NULL)
         (void)object_file_symbols(debug_file, &object->arena, &object->symbols, &fault);
     add_mini_symbols(object);
+    object->damaged = object->damaged || object->symbols.damaged;
     object_symbols_sort(&object->symbols);
     add_exports(object);
     if (object->image.kind == OBJECT_MACHO)
@@ -241,7 +246,9 @@ static void read_object(struct symbol_object *object, const char *image_path,
     bool found = object_file_debug(&object->image, &object->arena, debug, &fault) &&
                  debug->own[DEBUG_INFO].data != NULL;
     object->code = *debug;
-    if (!found && find_debug_file(object, image_path, candidates, count, &other, debug)) {
+    object->damaged = fault.code != ERR_NONE;
+    if (!found &&
+        find_debug_file(object, image_path, candidates, count, &other, debug, &object->damaged)) {
         found = true;
         from = &other;
     }

@@ -36,7 +36,7 @@ bool object_candidate_read(const void *data, size_t bytes, uint32_t slice,
                            struct object_candidate *out, struct fault *fault);
 
 /* Opens the names of IMAGE, whose bytes must outlive the struct. Unreadable parts are treated as
- * absent. Fails: ERR_MEMORY. */
+ * absent, and frames that they could change have a note. Fails: ERR_MEMORY. */
 enum status symbol_object_open(const struct object_file *image, const char *image_path,
                                const struct object_candidate *candidates, uint32_t count,
                                enum symbol_names names, struct symbol_object **out,

@@ -35,6 +35,7 @@ struct object_part *object_add_part(struct symbol_object *object, const struct d
         return NULL;
     object->parts = wider;
     struct object_part *part = &object->parts[object->part_count++];
-    (void)dwarf_open(input, &part->dwarf, &fault);
+    const enum status status = dwarf_open(input, &part->dwarf, &fault);
+    part->damaged = status != ERR_NONE && status != ERR_ABSENT;
     return part;
 }

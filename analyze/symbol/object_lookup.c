@@ -30,6 +30,13 @@ void object_count_functions(struct symbol_object *object)
     uint32_t rows = 0;
     const uint8_t *at =
         object->image.kind == OBJECT_PE ? function_table(&object->image.as.pe, &rows) : NULL;
+    if (rows > 0 && at == NULL) { /* a debug file has no bytes of it */
+        const struct pe *pe = &object->image.as.pe;
+        struct pe_section section;
+        object->damaged = object->damaged ||
+                          !pe_section_of_rva(pe, pe->directories[PE_DIR_EXCEPTION].rva, &section) ||
+                          section.raw_bytes > 0;
+    }
     for (uint32_t i = 1; at != NULL && i < rows; i++)
         if (load_u32(at + (size_t)i * FUNCTION_ROW_BYTES) <
             load_u32(at + (size_t)(i - 1) * FUNCTION_ROW_BYTES))
@@ -160,19 +167,19 @@ static const struct object_piece *piece_at(const struct symbol_object *object, u
 }
 
 /* The part that covers OFFSET, and the offset within that part; NULL: none. */
-static struct dwarf *part_at(const struct symbol_object *object, uint32_t offset,
-                             uint32_t *part_offset, uint64_t *end)
+static const struct object_part *part_at(const struct symbol_object *object, uint32_t offset,
+                                         uint32_t *part_offset, uint64_t *end)
 {
     const struct object_piece *piece = NULL;
 
     *part_offset = offset;
     if (object->pieces == NULL)
-        return object->part_count > 0 ? object->parts[0].dwarf : NULL;
+        return object->part_count > 0 ? &object->parts[0] : NULL;
     piece = piece_at(object, offset, end);
     if (piece == NULL)
         return NULL;
     *part_offset = piece->part_start + (offset - piece->start);
-    return object->parts[piece->part].dwarf;
+    return &object->parts[piece->part];
 }
 
 void symbol_object_at(struct symbol_object *object, uint32_t offset, struct object_answer *out)
@@ -180,10 +187,12 @@ void symbol_object_at(struct symbol_object *object, uint32_t offset, struct obje
     uint32_t part_offset;
 
     *out = (struct object_answer){.end = NO_END};
-    struct dwarf *dwarf = part_at(object, offset, &part_offset, &out->end);
-    if (dwarf != NULL) {
+    const struct object_part *part = part_at(object, offset, &part_offset, &out->end);
+    out->damaged = object->damaged || (part != NULL && part->damaged);
+    if (part != NULL && part->dwarf != NULL) {
         struct dwarf_place place;
-        dwarf_at(dwarf, part_offset, &place);
+        dwarf_at(part->dwarf, part_offset, &place);
+        out->damaged = out->damaged || place.damaged;
         out->scope = place.scope;
         out->scope_shift = offset - part_offset;
         out->file = place.file;
@@ -310,8 +319,10 @@ uint32_t symbol_object_lookup(struct symbol_object *object, uint32_t offset,
             .line = line,
             .from = answer.from};
     }
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         out[i].distance = offset - start;
+        out[i].note = answer.damaged ? NOTE_IMAGE_PART_DAMAGED : NOTE_NONE;
+    }
     return count;
 }
 
@@ -320,6 +331,7 @@ uint32_t symbol_object_lines(struct symbol_object *object, uint32_t offset, uint
 {
     uint64_t end = 0;
     uint32_t part_offset;
-    struct dwarf *dwarf = part_at(object, offset, &part_offset, &end);
-    return dwarf != NULL ? dwarf_lines(dwarf, part_offset, out, max) : 0;
+    const struct object_part *part = part_at(object, offset, &part_offset, &end);
+    return part != NULL && part->dwarf != NULL ? dwarf_lines(part->dwarf, part_offset, out, max)
+                                               : 0;
 }

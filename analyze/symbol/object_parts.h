@@ -19,6 +19,7 @@ enum {
 /* A file with DWARF for the image, or for some of its functions. */
 struct object_part {
     struct dwarf *dwarf; /* NULL: it has none */
+    bool damaged;        /* it has some that is unreadable */
 };
 
 /* Maps a function of the image to its place in an object file. */
@@ -45,6 +46,7 @@ struct symbol_object {
     uint32_t piece_count;
     struct object_debug code; /* of the image: where code lies, and its base */
     struct object_symbols symbols, exports;
+    bool damaged;     /* of the image: sections of DWARF or the tables of symbols are unreadable */
     uint32_t *starts; /* of functions, sorted: Mach-O */
     uint32_t start_count;
     uint32_t
@@ -76,6 +78,7 @@ struct object_answer {
     const struct object_symbol *symbol; /* where scope is NULL; NULL: none */
     enum symbols_from from;
     uint64_t end; /* the first offset at which the answer may differ */
+    bool damaged; /* what applies here is not all readable */
 };
 void symbol_object_at(struct symbol_object *object, uint32_t offset, struct object_answer *out);
 

@@ -56,8 +56,10 @@ static bool list_unit(struct dwarf *dwarf, struct dwarf_context *context)
     Dwarf_Half tag = 0;
     Dwarf_Die die;
 
-    if (dwarf_offdie_b(context->object->debug, context->offset, 1, &die, &error) != DW_DLV_OK)
+    if (dwarf_offdie_b(context->object->debug, context->offset, 1, &die, &error) != DW_DLV_OK) {
+        context->object->lacks_units = true;
         return true;
+    }
     dwarf_context_read(context, die);
     if (dwarf_tag(die, &tag, &error) != DW_DLV_OK ||
         (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit)) {
@@ -69,6 +71,7 @@ static bool list_unit(struct dwarf *dwarf, struct dwarf_context *context)
     dwarf_dealloc_die(die);
     if (unit != NULL && (!stated || context->version == 2))
         dwarf_unit_functions(dwarf, unit, add_unit_range, &to);
+    context->object->lacks_units = context->object->lacks_units || context->damaged;
     return unit != NULL && !to.failed;
 }
 
@@ -189,6 +192,8 @@ void dwarf_at(struct dwarf *dwarf, uint32_t offset, struct dwarf_place *out)
     const uint32_t low =
         ARRAY_UPPER(unit->spans, unit != NULL ? unit->span_count : 0, start, offset);
 
+    out->damaged =
+        unit == NULL ? dwarf->object->lacks_units : unit->skeleton->damaged || unit->full->damaged;
     if (unit == NULL)
         return;
     if (low < unit->span_count && unit->spans[low].start < out->end)

@@ -44,6 +44,7 @@ struct dwarf_place {
     const char *file;                /* NULL: unknown */
     uint32_t line;                   /* 0: unknown */
     uint64_t end;                    /* the first offset at which the answer may differ */
+    bool damaged; /* DWARF that applies here is unreadable: scopes and lines may be missing */
 };
 
 /* Finds what applies at OFFSET from the image's base. */

@@ -141,12 +141,12 @@ static bool read_formats(struct line_cursor *c, struct entry_format formats[FORM
     return !c->failed;
 }
 
-/* The text at OFFSET of a section; "" where there is none. */
+/* The text at OFFSET of a section; NULL where there is none. */
 static const char *text_of(struct object_bytes section, uint64_t offset)
 {
     if (offset >= section.bytes ||
         memchr(section.data + offset, 0, (size_t)(section.bytes - offset)) == NULL)
-        return "";
+        return NULL;
     return (const char *)section.data + offset;
 }
 
@@ -236,8 +236,10 @@ static bool read_list(const struct line_table *table, struct line_cursor *c, str
         }
         if (c->failed)
             break;
-        if (path == NULL)
+        if (path == NULL) {
+            table->unit->damaged = true;
             path = "";
+        }
         (*out)[i] = folders == NULL
                         ? path
                         : file_path(keep, folder < folder_count ? folders[folder] : "", path);
@@ -255,7 +257,7 @@ static bool read_new_files(struct line_table *table, struct line_cursor *c, stru
            read_list(table, c, keep, folders, folder_count, &table->files, &table->file_count);
 }
 
-bool line_table_open(const struct dwarf_context *unit, uint64_t offset, const char *folder,
+bool line_table_open(struct dwarf_context *unit, uint64_t offset, const char *folder,
                      struct arena *keep, struct line_table *out)
 {
     const struct object_bytes section = unit->object->sections[DEBUG_LINE];

@@ -16,7 +16,7 @@ struct line_cursor {
 };
 
 struct line_table {
-    const struct dwarf_context *unit;
+    struct dwarf_context *unit;
     struct line_cursor program; /* what follows the header */
     uint16_t version;
     uint8_t address_bytes, offset_bytes;
@@ -35,7 +35,7 @@ void line_skip(struct line_cursor *c, uint64_t bytes);
 
 /* Reads the header at OFFSET. FOLDER is where the compiler ran; "" unknown. False: there is no
  * valid header. Files after a damaged one are left out. */
-bool line_table_open(const struct dwarf_context *unit, uint64_t offset, const char *folder,
+bool line_table_open(struct dwarf_context *unit, uint64_t offset, const char *folder,
                      struct arena *keep, struct line_table *out);
 
 #endif

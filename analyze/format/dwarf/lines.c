@@ -164,6 +164,7 @@ static void run_program(struct machine *m)
             add_row(m, false);
         }
     }
+    m->failed = m->failed || m->c.failed || m->count > m->sequence_start;
     m->count = m->sequence_start; /* a sequence without an end is damaged */
 }
 
@@ -180,7 +181,7 @@ static int compare_rows(const void *left, const void *right)
 
 void dwarf_read_lines(struct dwarf *dwarf, struct dwarf_unit *unit)
 {
-    const struct dwarf_context *context = unit->skeleton;
+    struct dwarf_context *context = unit->skeleton;
     Dwarf_Error error = NULL;
     struct line_table table;
     uint64_t offset;
@@ -191,13 +192,17 @@ void dwarf_read_lines(struct dwarf *dwarf, struct dwarf_unit *unit)
     const bool has_table = dwarf_number(die, DW_AT_stmt_list, &offset);
     const char *folder = dwarf_text(context, die, DW_AT_comp_dir);
     dwarf_dealloc_die(die);
-    if (!has_table ||
-        !line_table_open(context, offset, folder != NULL ? folder : "", &dwarf->arena, &table))
+    if (!has_table)
         return;
+    if (!line_table_open(context, offset, folder != NULL ? folder : "", &dwarf->arena, &table)) {
+        context->damaged = true;
+        return;
+    }
     unit->files = table.files;
     unit->file_count = table.file_count;
     struct machine machine = {.dwarf = dwarf, .table = &table, .c = table.program};
     run_program(&machine);
+    context->damaged = context->damaged || machine.failed;
     if (machine.count > 0) {
         array_sort(machine.rows, machine.count, sizeof *machine.rows, compare_rows);
         unit->rows = ARENA_ARRAY(&dwarf->arena, machine.count, struct dwarf_row);

@@ -39,17 +39,24 @@ static enum status list_contexts(struct dwarf_object *object, struct fault *faul
     Dwarf_Sig8 signature;
 
     memset(&signature, 0, sizeof signature);
-    while (dwarf_next_cu_header_d(object->debug, 1, &length, &version, &abbreviations,
-                                  &address_bytes, &offset_bytes, &extension, &signature,
-                                  &type_offset, &next, &kind, &error) == DW_DLV_OK) {
+    for (;;) {
+        const int found = dwarf_next_cu_header_d(
+            object->debug, 1, &length, &version, &abbreviations, &address_bytes, &offset_bytes,
+            &extension, &signature, &type_offset, &next, &kind, &error);
+        object->lacks_units = object->lacks_units || found == DW_DLV_ERROR;
+        if (found != DW_DLV_OK)
+            return ERR_NONE;
         Dwarf_Die die;
         Dwarf_Off offset;
         if (object->context_count == DWARF_UNITS_MAX)
             return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "DWARF units");
-        if (dwarf_siblingof_b(object->debug, NULL, 1, &die, &error) != DW_DLV_OK)
+        if (dwarf_siblingof_b(object->debug, NULL, 1, &die, &error) != DW_DLV_OK) {
+            object->lacks_units = true;
             continue;
+        }
         const bool placed = dwarf_dieoffset(die, &offset, &error) == DW_DLV_OK;
         dwarf_dealloc_die(die);
+        object->lacks_units = object->lacks_units || !placed;
         if (!placed)
             continue;
         struct dwarf_context *context = add_context(object);
@@ -71,7 +78,6 @@ static enum status list_contexts(struct dwarf_object *object, struct fault *faul
         context->old_lists = object->sections[DEBUG_RANGES];
         context->lists = object->sections[DEBUG_RNGLISTS];
     }
-    return ERR_NONE;
 }
 
 struct dwarf_object *dwarf_object_new(const struct object_bytes sections[DEBUG_SECTIONS],

@@ -43,6 +43,7 @@ struct dwarf_context {
     uint64_t address_base, string_base, list_base, old_list_base;
     struct object_bytes addresses, strings, string_offsets, old_lists, lists;
     bool bases_read;
+    bool damaged; /* something that was asked of the unit is unreadable */
 };
 
 #ifdef DW_LIBDWARF_VERSION /* see sections.c */
@@ -60,6 +61,7 @@ struct dwarf_object {
     Dwarf_Debug debug;              /* NULL: not open */
     struct dwarf_context *contexts; /* owned, by offset */
     uint32_t context_count, context_room;
+    bool lacks_units;               /* the list of units ends in damage */
     struct dwarf_object *alternate; /* NULL: none */
 };
 
@@ -147,17 +149,15 @@ bool dwarf_number_at(struct object_bytes section, uint64_t offset, uint32_t byte
 
 /* Attribute NAME of DIE as a number, an address, or a text (borrowed); false or NULL: absent. */
 bool dwarf_number(Dwarf_Die die, Dwarf_Half name, uint64_t *out);
-bool dwarf_address(const struct dwarf_context *context, Dwarf_Die die, Dwarf_Half name,
-                   uint64_t *out);
-const char *dwarf_text(const struct dwarf_context *context, Dwarf_Die die, Dwarf_Half name);
+bool dwarf_address(struct dwarf_context *context, Dwarf_Die die, Dwarf_Half name, uint64_t *out);
+const char *dwarf_text(struct dwarf_context *context, Dwarf_Die die, Dwarf_Half name);
 
 /* Text NUMBER of .debug_str_offsets; NULL: none. */
-const char *dwarf_text_number(const struct dwarf_context *context, uint64_t number);
+const char *dwarf_text_number(struct dwarf_context *context, uint64_t number);
 
 /* Calls FOUND for each range of code that DIE covers. Returns false when DIE states none. */
 typedef void dwarf_range_fn(void *context, uint64_t low_va, uint64_t high_va);
-bool dwarf_ranges(const struct dwarf_context *unit, Dwarf_Die die, dwarf_range_fn *found,
-                  void *context);
+bool dwarf_ranges(struct dwarf_context *unit, Dwarf_Die die, dwarf_range_fn *found, void *context);
 
 /* The offsets of a range of code; false: it is empty or not code of this image. */
 bool dwarf_is_code(const struct dwarf *dwarf, uint64_t low_va, uint64_t high_va, uint32_t *low,
@@ -168,7 +168,7 @@ enum status dwarf_add_splits(struct dwarf *dwarf, const struct object_debug *deb
                              struct fault *fault);
 
 /* The unit that the skeleton names; NULL: it was not given. */
-struct dwarf_context *dwarf_find_split(struct dwarf *dwarf, const struct dwarf_context *skeleton);
+struct dwarf_context *dwarf_find_split(struct dwarf *dwarf, struct dwarf_context *skeleton);
 
 /* Reads functions, inlined calls and lines; unreadable parts are left out. */
 void dwarf_read_unit(struct dwarf *dwarf, struct dwarf_unit *unit);

@@ -193,7 +193,7 @@ enum status dwarf_add_splits(struct dwarf *dwarf, const struct object_debug *deb
     return fault->code;
 }
 
-struct dwarf_context *dwarf_find_split(struct dwarf *dwarf, const struct dwarf_context *skeleton)
+struct dwarf_context *dwarf_find_split(struct dwarf *dwarf, struct dwarf_context *skeleton)
 {
     struct dwarf_split *split = NULL;
     struct fault fault = FAULT_INIT;

@@ -48,8 +48,8 @@ bool dwarf_is_code(const struct dwarf *dwarf, uint64_t low_va, uint64_t high_va,
 
 /* The entry that an attribute of DIE refers to, and where its values are read; NULL: none.  Owned
  * by the caller. */
-static Dwarf_Die reference(const struct dwarf_context *context, Dwarf_Die die, Dwarf_Half name,
-                           const struct dwarf_context **to)
+static Dwarf_Die reference(struct dwarf_context *context, Dwarf_Die die, Dwarf_Half name,
+                           struct dwarf_context **to)
 {
     Dwarf_Error error = NULL;
     Dwarf_Attribute attribute;
@@ -63,16 +63,18 @@ static Dwarf_Die reference(const struct dwarf_context *context, Dwarf_Die die, D
     if (dwarf_whatform(attribute, &form, &error) == DW_DLV_OK &&
         (form == DW_FORM_GNU_ref_alt || form == DW_FORM_ref_sup4 || form == DW_FORM_ref_sup8))
         object = object->alternate;
+    const bool expected = object != NULL && form != DW_FORM_ref_sig8;
     if (object != NULL && dwarf_global_formref(attribute, &offset, &error) == DW_DLV_OK &&
         (*to = dwarf_object_context(object, offset)) != NULL &&
         dwarf_offdie_b(object->debug, offset, 1, &found, &error) != DW_DLV_OK)
         found = NULL;
     dwarf_dealloc_attribute(attribute);
+    context->damaged = context->damaged || (expected && found == NULL);
     return found;
 }
 
 /* Reads the bases of a unit that a reference led to. */
-static void prepare(const struct dwarf_context *context)
+static void prepare(struct dwarf_context *context)
 {
     Dwarf_Error error = NULL;
     Dwarf_Die die;
@@ -87,7 +89,7 @@ static void prepare(const struct dwarf_context *context)
 
 /* The linkage name, otherwise the name, of DIE or of its origin: follows abstract origins and
  * specifications for a few steps. */
-static const char *entry_name(const struct dwarf_context *context, Dwarf_Die die)
+static const char *entry_name(struct dwarf_context *context, Dwarf_Die die)
 {
     const char *name = NULL;
     Dwarf_Die at = die;
@@ -100,7 +102,7 @@ static const char *entry_name(const struct dwarf_context *context, Dwarf_Die die
             name = linkage;
         else if (name == NULL)
             name = dwarf_text(context, at, DW_AT_name);
-        const struct dwarf_context *to = context;
+        struct dwarf_context *to = context;
         Dwarf_Die next = NULL;
         if (linkage == NULL && (next = reference(context, at, DW_AT_abstract_origin, &to)) == NULL)
             next = reference(context, at, DW_AT_specification, &to);
@@ -117,12 +119,11 @@ static const char *entry_name(const struct dwarf_context *context, Dwarf_Die die
 }
 
 /* The name of DIE; the name of an origin that several entries share is looked up once. */
-static const char *scope_name(struct reader *reader, const struct dwarf_context *context,
-                              Dwarf_Die die)
+static const char *scope_name(struct reader *reader, struct dwarf_context *context, Dwarf_Die die)
 {
     Dwarf_Error error = NULL;
     Dwarf_Off offset;
-    const struct dwarf_context *to = context;
+    struct dwarf_context *to = context;
     Dwarf_Die origin = reference(context, die, DW_AT_abstract_origin, &to);
 
     if (origin == NULL)
@@ -178,7 +179,7 @@ static bool room_for_scope(struct reader *reader)
  * of the scope that contains its child entries. */
 static uint32_t take_entry(struct reader *reader, Dwarf_Die die, Dwarf_Half tag, uint32_t around)
 {
-    const struct dwarf_context *context = reader->unit->full;
+    struct dwarf_context *context = reader->unit->full;
     uint64_t number;
 
     if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
@@ -230,20 +231,20 @@ static void walk_entries(struct reader *reader, Dwarf_Die parent, uint32_t aroun
     Dwarf_Error error = NULL;
     Dwarf_Die die;
 
-    if (depth == DWARF_TREE_DEPTH || dwarf_child(parent, &die, &error) != DW_DLV_OK)
-        return;
-    for (;;) {
+    int status = depth < DWARF_TREE_DEPTH ? dwarf_child(parent, &die, &error) : DW_DLV_NO_ENTRY;
+    while (status == DW_DLV_OK) {
         Dwarf_Half tag = 0;
         Dwarf_Die next;
-        (void)dwarf_tag(die, &tag, &error);
+        if (dwarf_tag(die, &tag, &error) != DW_DLV_OK)
+            reader->unit->full->damaged = true;
         if (may_hold_code(tag))
             walk_entries(reader, die, take_entry(reader, die, tag, around), depth + 1);
-        const bool more = dwarf_siblingof_b(debug, die, 1, &next, &error) == DW_DLV_OK;
+        status = dwarf_siblingof_b(debug, die, 1, &next, &error);
         dwarf_dealloc_die(die);
-        if (!more)
-            return;
         die = next;
     }
+    if (status == DW_DLV_ERROR)
+        reader->unit->full->damaged = true;
 }
 
 static const char *file_name(const struct dwarf_unit *unit, uint32_t number)
@@ -275,10 +276,12 @@ static void walk_unit(struct reader *reader)
 {
     Dwarf_Error error = NULL;
     Dwarf_Die die;
-    const struct dwarf_context *context = reader->unit->full;
+    struct dwarf_context *context = reader->unit->full;
 
-    if (dwarf_offdie_b(context->object->debug, context->offset, 1, &die, &error) != DW_DLV_OK)
+    if (dwarf_offdie_b(context->object->debug, context->offset, 1, &die, &error) != DW_DLV_OK) {
+        context->damaged = true;
         return;
+    }
     walk_entries(reader, die, 0, 0);
     dwarf_dealloc_die(die);
 }

@@ -47,7 +47,7 @@ bool dwarf_number(Dwarf_Die die, Dwarf_Half name, uint64_t *out)
 }
 
 /* Address NUMBER of .debug_addr. */
-static bool address_at(const struct dwarf_context *context, uint64_t number, uint64_t *out)
+static bool address_at(struct dwarf_context *context, uint64_t number, uint64_t *out)
 {
     return number <= context->addresses.bytes &&
            dwarf_number_at(context->addresses,
@@ -61,7 +61,7 @@ static bool is_address_index(Dwarf_Half form)
            (form >= DW_FORM_addrx1 && form <= DW_FORM_addrx4);
 }
 
-static bool attribute_address(const struct dwarf_context *context, Dwarf_Attribute attribute,
+static bool attribute_address(struct dwarf_context *context, Dwarf_Attribute attribute,
                               uint64_t *out)
 {
     Dwarf_Error error = NULL;
@@ -71,17 +71,19 @@ static bool attribute_address(const struct dwarf_context *context, Dwarf_Attribu
 
     if (dwarf_whatform(attribute, &form, &error) != DW_DLV_OK)
         return false;
-    if (is_address_index(form))
-        return dwarf_get_debug_addr_index(attribute, &number, &error) == DW_DLV_OK &&
-               address_at(context, number, out);
+    if (is_address_index(form)) {
+        const bool good = dwarf_get_debug_addr_index(attribute, &number, &error) == DW_DLV_OK &&
+                          address_at(context, number, out);
+        context->damaged = context->damaged || !good;
+        return good;
+    }
     if (form != DW_FORM_addr || dwarf_formaddr(attribute, &address, &error) != DW_DLV_OK)
         return false;
     *out = address;
     return true;
 }
 
-bool dwarf_address(const struct dwarf_context *context, Dwarf_Die die, Dwarf_Half name,
-                   uint64_t *out)
+bool dwarf_address(struct dwarf_context *context, Dwarf_Die die, Dwarf_Half name, uint64_t *out)
 {
     Dwarf_Error error = NULL;
     Dwarf_Attribute attribute;
@@ -103,7 +105,7 @@ static const char *text_at(struct object_bytes section, uint64_t offset)
     return (const char *)section.data + offset;
 }
 
-const char *dwarf_text_number(const struct dwarf_context *context, uint64_t number)
+const char *dwarf_text_number(struct dwarf_context *context, uint64_t number)
 {
     uint64_t place;
     if (number > context->string_offsets.bytes ||
@@ -114,7 +116,9 @@ const char *dwarf_text_number(const struct dwarf_context *context, uint64_t numb
     return text_at(context->strings, place);
 }
 
-static const char *attribute_text(const struct dwarf_context *context, Dwarf_Attribute attribute)
+/* NULL: unreadable, or in a file that was not given (then *absent is set). */
+static const char *attribute_text(struct dwarf_context *context, Dwarf_Attribute attribute,
+                                  bool *absent)
 {
     Dwarf_Error error = NULL;
     Dwarf_Half form = 0;
@@ -131,22 +135,24 @@ static const char *attribute_text(const struct dwarf_context *context, Dwarf_Att
         return dwarf_text_number(context, number);
     }
     if (form == DW_FORM_GNU_strp_alt || form == DW_FORM_strp_sup) {
-        if (context->object->alternate == NULL ||
-            dwarf_global_formref(attribute, &offset, &error) != DW_DLV_OK)
+        *absent = context->object->alternate == NULL;
+        if (*absent || dwarf_global_formref(attribute, &offset, &error) != DW_DLV_OK)
             return NULL;
         return text_at(context->object->alternate->sections[DEBUG_STR], offset);
     }
     return dwarf_formstring(attribute, &text, &error) == DW_DLV_OK ? text : NULL;
 }
 
-const char *dwarf_text(const struct dwarf_context *context, Dwarf_Die die, Dwarf_Half name)
+const char *dwarf_text(struct dwarf_context *context, Dwarf_Die die, Dwarf_Half name)
 {
     Dwarf_Error error = NULL;
     Dwarf_Attribute attribute;
 
     if (dwarf_attr(die, name, &attribute, &error) != DW_DLV_OK)
         return NULL;
-    const char *text = attribute_text(context, attribute);
+    bool absent = false;
+    const char *text = attribute_text(context, attribute, &absent);
+    context->damaged = context->damaged || (text == NULL && !absent);
     dwarf_dealloc_attribute(attribute);
     return text;
 }
@@ -179,7 +185,7 @@ void dwarf_context_read(struct dwarf_context *context, Dwarf_Die die)
 }
 
 /* DWARF 2 to 4: pairs of numbers, from the unit's base or from one that a pair with -1 sets. */
-static void old_ranges(const struct dwarf_context *unit, uint64_t offset, dwarf_range_fn *found,
+static void old_ranges(struct dwarf_context *unit, uint64_t offset, dwarf_range_fn *found,
                        void *context)
 {
     const uint32_t bytes = unit->address_bytes;
@@ -188,9 +194,11 @@ static void old_ranges(const struct dwarf_context *unit, uint64_t offset, dwarf_
 
     for (uint32_t i = 0; i < DWARF_LIST_MAX; i++, offset += 2 * (uint64_t)bytes) {
         uint64_t low, high;
-        if (!dwarf_number_at(unit->old_lists, offset, bytes, unit->big_endian, &low) ||
-            !dwarf_number_at(unit->old_lists, offset + bytes, bytes, unit->big_endian, &high) ||
-            (low == 0 && high == 0))
+        const bool good =
+            dwarf_number_at(unit->old_lists, offset, bytes, unit->big_endian, &low) &&
+            dwarf_number_at(unit->old_lists, offset + bytes, bytes, unit->big_endian, &high);
+        unit->damaged = unit->damaged || !good;
+        if (!good || (low == 0 && high == 0))
             return;
         if (low == last)
             base = high;
@@ -201,7 +209,7 @@ static void old_ranges(const struct dwarf_context *unit, uint64_t offset, dwarf_
 
 /* Reading state of a list in .debug_rnglists. */
 struct list {
-    const struct dwarf_context *unit;
+    struct dwarf_context *unit;
     uint64_t offset;
     bool good;
 };
@@ -219,7 +227,7 @@ static uint64_t list_number(struct list *list)
 
 static uint64_t list_address(struct list *list)
 {
-    const struct dwarf_context *unit = list->unit;
+    struct dwarf_context *unit = list->unit;
     uint64_t value = 0;
     list->good = list->good && dwarf_number_at(unit->lists, list->offset, unit->address_bytes,
                                                unit->big_endian, &value);
@@ -241,7 +249,8 @@ static bool list_entry(struct list *list, uint64_t *base, uint64_t *low, uint64_
     uint64_t kind;
 
     *low = *high = 0;
-    if (!dwarf_number_at(list->unit->lists, list->offset++, 1, false, &kind))
+    list->good = dwarf_number_at(list->unit->lists, list->offset++, 1, false, &kind);
+    if (!list->good)
         return false;
     switch (kind) {
     case DW_RLE_base_addressx:
@@ -270,13 +279,16 @@ static bool list_entry(struct list *list, uint64_t *base, uint64_t *low, uint64_
         *low = list_address(list);
         *high = *low + list_number(list);
         break;
-    default: /* DW_RLE_end_of_list, or an unknown entry, whose length is unknown too */
+    case DW_RLE_end_of_list:
+        return false;
+    default: /* an unknown entry, whose length is unknown too */
+        list->good = false;
         return false;
     }
     return list->good;
 }
 
-static void new_ranges(const struct dwarf_context *unit, uint64_t offset, dwarf_range_fn *found,
+static void new_ranges(struct dwarf_context *unit, uint64_t offset, dwarf_range_fn *found,
                        void *context)
 {
     struct list list = {unit, offset, true};
@@ -285,9 +297,10 @@ static void new_ranges(const struct dwarf_context *unit, uint64_t offset, dwarf_
     for (uint32_t i = 0; i < DWARF_LIST_MAX && list_entry(&list, &base, &low, &high); i++)
         if (low < high)
             found(context, low, high);
+    unit->damaged = unit->damaged || !list.good;
 }
 
-static void attribute_ranges(const struct dwarf_context *unit, Dwarf_Attribute attribute,
+static void attribute_ranges(struct dwarf_context *unit, Dwarf_Attribute attribute,
                              dwarf_range_fn *found, void *context)
 {
     Dwarf_Error error = NULL;
@@ -304,6 +317,8 @@ static void attribute_ranges(const struct dwarf_context *unit, Dwarf_Attribute a
             dwarf_number_at(unit->lists, unit->list_base + number * unit->offset_bytes,
                             unit->offset_bytes, unit->big_endian, &place))
             new_ranges(unit, unit->list_base + place, found, context);
+        else
+            unit->damaged = true;
         return;
     }
     if (dwarf_global_formref(attribute, &offset, &error) != DW_DLV_OK) {
@@ -318,8 +333,7 @@ static void attribute_ranges(const struct dwarf_context *unit, Dwarf_Attribute a
                    context);
 }
 
-bool dwarf_ranges(const struct dwarf_context *unit, Dwarf_Die die, dwarf_range_fn *found,
-                  void *context)
+bool dwarf_ranges(struct dwarf_context *unit, Dwarf_Die die, dwarf_range_fn *found, void *context)
 {
     Dwarf_Error error = NULL;
     Dwarf_Attribute attribute;

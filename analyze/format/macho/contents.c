@@ -82,7 +82,11 @@ enum status macho_add_symbols(const struct macho *macho, struct arena *keep,
 
     if (sections == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol table");
-    for (uint32_t i = 0; i < macho->symbol_count && symbol_at(macho, i, &s); i++) {
+    for (uint32_t i = 0; i < macho->symbol_count; i++) {
+        if (!symbol_at(macho, i, &s)) {
+            out->damaged = true;
+            break;
+        }
         if ((s.type & SYMBOL_STAB) != 0 || (s.type & SYMBOL_TYPE) != SYMBOL_SECTION ||
             s.section == 0 || s.section > sections->count)
             continue;

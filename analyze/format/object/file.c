@@ -90,8 +90,10 @@ static enum status add_coff(const struct pe *pe, struct arena *keep, struct obje
     struct pe_symbol *symbols;
     uint32_t count;
 
-    if (pe_coff_functions(pe, keep, &symbols, &count, &damage) != ERR_NONE)
-        return damage.code == ERR_MEMORY ? fault_set(fault, ERR_MEMORY, 0, "symbols") : ERR_NONE;
+    const enum status status = pe_coff_functions(pe, keep, &symbols, &count, &damage);
+    out->damaged = out->damaged || damage.code != ERR_NONE;
+    if (status != ERR_NONE)
+        return status == ERR_MEMORY ? fault_set(fault, ERR_MEMORY, 0, "symbols") : ERR_NONE;
     for (uint32_t i = 0; i < count; i++) {
         const struct object_symbol symbol = {.offset = symbols[i].rva, .name = symbols[i].name};
         if (object_symbol_add(out, keep, symbol, fault) != ERR_NONE)

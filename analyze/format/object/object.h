@@ -64,6 +64,7 @@ struct object_symbol {
 struct object_symbols { /* sorted by offset, one for each */
     struct object_symbol *at;
     uint32_t count, room;
+    bool damaged; /* the container has more, unreadable ones */
 };
 
 /* Appends one, in memory of KEEP.  Fails: ERR_MEMORY, ERR_LIMIT. */

@@ -57,8 +57,15 @@ bool pe_debug(const struct pe *pe, struct arena *keep, struct object_debug *out,
                 pe->preferred_base_va + section.rva, pe->preferred_base_va + section.rva + bytes};
         const char *name = pe_section_name(pe, &section);
         struct object_bytes *slot = object_debug_slot(out, name), data;
-        if (slot == NULL || slot->data != NULL || !section_bytes(pe, &section, &data))
+        if (slot == NULL && name[0] == '/' && name == section.name)
+            fault_set(fault, ERR_TRUNCATED, section.foff, "name of a section");
+        if (slot == NULL || slot->data != NULL)
             continue;
+        if (!section_bytes(pe, &section, &data)) {
+            if (section.raw_bytes > 0)
+                fault_set(fault, ERR_TRUNCATED, section.foff, "debug section of a PE image");
+            continue;
+        }
         if (strncmp(name, ".zdebug_", 8) == 0)
             unpack(data, keep, slot, fault);
         else

@@ -327,8 +327,10 @@ enum status pe_coff_functions(const struct pe *pe, struct arena *keep, struct pe
             (p[16] != COFF_EXTERNAL || (s.flags & PE_SECTION_EXECUTE) == 0))
             continue;
         const char *name = coff_name(pe, p, keep);
-        if (name == NULL)
+        if (name == NULL) {
+            fault_set(fault, ERR_TRUNCATED, pe->coff_symbols_foff, "COFF string table");
             continue;
+        }
         list[*count].rva = s.rva + load_u32(p + 8);
         list[*count].name = name;
         *count += 1;

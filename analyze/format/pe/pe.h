@@ -111,7 +111,8 @@ struct pe_symbol {
 enum status pe_exports(const struct pe *pe, struct arena *keep, struct pe_symbol **out,
                        uint32_t *count, struct fault *fault);
 
-/* Functions of the COFF symbol table (mingw), sorted by rva.  Fails as pe_exports. */
+/* Functions of the COFF symbol table (mingw), sorted by rva. Functions whose names are cut off are
+ * left out: then FAULT is set, although the status is ERR_NONE. Fails as pe_exports. */
 enum status pe_coff_functions(const struct pe *pe, struct arena *keep, struct pe_symbol **out,
                               uint32_t *count, struct fault *fault);
 
