@@ -4,10 +4,13 @@
     ./run mutation [NAME]...           every fault of faults.toml, or those whose name contains NAME
     ./run mutation --list              the faults, without running them
     ./run mutation --level check,run   only these levels
+    ./run mutation --every-level       also asks the levels after the one that noticed the fault
+    ./run mutation --open              only the faults that the results so far, of any sources, leave open
     ./run mutation --report            writes the results so far into README.md, runs nothing
 
-A fault is one replacement in a file that matches its `file` pattern.  For each fault the copy is built incrementally and tested on three levels:
-  unit    the unit tests and the end-to-end tests of `./run test --quick`
+A fault is one replacement in a file that matches its `file` pattern.  For each fault the copy is built incrementally and tested on
+three levels, one after the other, until a level notices it and, if the fault has a blame, until a verdict changes:
+  unit    the unit tests that contain the changed file, then the end-to-end tests of `./run test --quick`
   check   the sealed cases of corpus/
   run     scenarios under Wine, with all judges. For a fault of the capture or of the collector, a dozen scenarios are taken again.
           For a fault of the analysis, the cases of the dozen and some more are judged again; they were taken once, without a fault
@@ -20,7 +23,9 @@ Exit status: 0 the goals are met; 1 they are not, or a fault's pattern no longer
 
 import argparse
 import collections
+import contextlib
 import datetime
+import fcntl
 import hashlib
 import json
 import os
@@ -51,6 +56,8 @@ SCENARIOS = ["null_write", "inline_chain", "noreturn_tail", "recursion", "leaf_s
 MORE_SCENARIOS = ["inline_twice", "unwind_", "two_threads", "callback_through_system", "big_frame.", "variable_frame", "call_data",
                   "template_names", "mixed_variants", "module_rebased", "invalid_parameter", "sort_callback", "clean_exit"]
 LEVELS = ("unit", "check", "run")
+E2E_TARGETS = ("twinstack", "undecorate_lines")  # what the end-to-end tests of --quick start
+CORES = os.cpu_count() or 1
 NOTICED_GOAL, BLAMED_GOAL = 0.98, 0.90
 UNIT_LIMIT_S, CHECK_LIMIT_S, RUN_LIMIT_S, TAKE_LIMIT_S = 60, 60, 180, 600
 
@@ -127,17 +134,53 @@ def configure(with_victims):
             raise SystemExit(f"mutate.py: the victims of the copy cannot be configured\n{done[2][-2000:]}")
 
 
-def build(levels, faults):
-    """Builds what the tests of FAULTS on LEVELS need.  Returns None, or the end of what a failing build printed."""
-    targets = ["all"] if "unit" in levels else [f["test"] for f in faults] if levels == ["own"] else ["twinstack"]
-    trees = [(TOOL, targets)]
-    if "run" in levels and any(is_of_capture(f) for f in faults):
-        trees.append((VICTIMS, ["all"]))
-    for tree, wanted in trees:
-        done = shell("ninja", "-C", tree, *sorted(set(wanted)), limit_s=900)
-        if done[0] != 0:
-            return (done[1] + done[2])[-3000:]
-    return None
+def make(tree, *targets):
+    """Builds TARGETS.  Returns None, or the end of what a failing build printed."""
+    done = shell("ninja", "-j", CORES, "-C", tree, *targets, limit_s=900)
+    return (done[1] + done[2])[-3000:] if done[0] != 0 else None
+
+
+def is_asked(level, fault):
+    """False for a level that cannot notice the fault: the sealed cases are judged without the capture."""
+    return level != "check" or not is_of_capture(fault)
+
+
+def build_for(level, fault):
+    """Builds what LEVEL needs, except the unit tests, which are built one by one.  Returns what make() returns."""
+    broken = make(TOOL, "twinstack") if level in ("check", "run") else None
+    return make(VICTIMS, "all") if not broken and level == "run" and is_of_capture(fault) else broken
+
+
+class Programs:
+    """Which test programs contain which source files, by what ninja and the linker know of the copy without a fault."""
+
+    def __init__(self):
+        self.objects, self.seconds = collections.defaultdict(set), {}
+        name = None
+        for line in shell("ninja", "-C", TOOL, "-t", "deps", limit_s=60)[1].splitlines():
+            if not line.startswith(" "):
+                name = line.partition(":")[0]
+            elif line.startswith(f"    {TREE}") or line.startswith("    ../tree") or "/rooms/" in line:
+                self.objects[(TOOL / line.strip()).resolve()].add(name)
+        self.symbols = {p.name: self.defined(p) for p in [*self.units(), TOOL / "bin/twinstack"]}
+
+    @staticmethod
+    def units():
+        return [p for p in sorted((TOOL / "tests").glob("unit_*")) if p.is_file() and "." not in p.name]
+
+    @staticmethod
+    def defined(file, *options):
+        return set(subprocess.run(["nm", "--defined-only", "--format=just-symbols", *options, file], capture_output=True, text=True,
+                                  check=True).stdout.split())
+
+    def of(self, file):
+        """The names of the programs that contain the source FILE."""
+        found = set()
+        for name in self.objects[file.resolve()]:
+            own = re.search(r"/(unit_\w+)\.dir/", name)
+            wanted = set() if own else self.defined(TOOL / name, "--extern-only")
+            found |= {own[1]} if own else {p for p, has in self.symbols.items() if wanted & has}
+        return found
 
 
 def environment():
@@ -148,16 +191,46 @@ def environment():
             "TWINSTACK_VICTIMS": str(VICTIMS), "WINEPREFIX": str(BUILD / "wine"), "WINEDEBUG": "-all"}
 
 
-def ask_unit(only=()):
-    """The name of the first test program that fails, or None.  ONLY: runs just these unit tests."""
-    programs = [[p] for p in sorted((TOOL / "tests").glob("unit_*")) if p.is_file() and (not only or p.name in only)]
-    if not only:
-        programs += [["/usr/bin/python3", TREE / f"tests/e2e/test_{name}.py"] for name in sorted(run_tests.QUICK_E2E)]
-    for argv in programs:
-        status, *_ = shell(*argv, limit_s=UNIT_LIMIT_S, cwd=TREE, env=environment())
-        if status != 0:
-            return pathlib.Path(argv[-1]).stem
-    return None
+def run_test(argv, seconds):
+    """True if the test program passes; keeps its time in SECONDS."""
+    start = time.monotonic()
+    status, *_ = shell(*argv, limit_s=UNIT_LIMIT_S, cwd=TREE, env=environment())
+    seconds[pathlib.Path(argv[-1]).stem] = time.monotonic() - start
+    return status == 0
+
+
+def e2e_tests():
+    return [["/usr/bin/python3", TREE / f"tests/e2e/test_{name}.py"] for name in sorted(run_tests.QUICK_E2E)]
+
+
+def ask_clean(programs, only):
+    """The name of the first test program that fails without a fault, or None.  ONLY: the unit tests to run, or empty for all."""
+    units = [[p] for p in programs.units() if not only or p.name in only]
+    return next((pathlib.Path(argv[-1]).stem for argv in units + ([] if only else e2e_tests()) if not run_test(argv, programs.seconds)), None)
+
+
+def words(name):
+    return set(re.split(r"[\W_]+", name)) - {"unit", "test", "c", "h", "analyze"}
+
+
+def ask_unit(fault, target, programs, only_own):
+    """The name of the first test program that fails, or None.  The likely ones go first: the fault's own, then those that share words
+    with its file's name, then the quick ones.  Raises Broken if one does not build."""
+    inside = programs.of(target)
+    units = [fault["test"]] if only_own else sorted((p for p in inside if p.startswith("unit_")), key=lambda p: (
+        p != fault.get("test"), -len(words(p) & words(str(target.relative_to(TREE)))), programs.seconds.get(p, 0)))
+    for name in units:
+        broken = make(TOOL, name)
+        if broken:
+            raise Broken(broken)
+        if not run_test([TOOL / "tests" / name], programs.seconds):
+            return name
+    if only_own or "twinstack" not in inside:
+        return None
+    broken = make(TOOL, *E2E_TARGETS)
+    if broken:
+        raise Broken(broken)
+    return next((argv[-1].stem for argv in e2e_tests() if not run_test(argv, programs.seconds)), None)
 
 
 def read_cases(text):
@@ -222,11 +295,18 @@ def ask_run(fault):
     return found
 
 
-def ask(level, fault):
-    """Tests the copy as it is on LEVEL; returns {"unit": name} or what ask_json returns."""
+class Broken(Exception):
+    """The copy with a fault does not build; the end of what the build printed."""
+
+
+def ask(level, fault, target, programs):
+    """Tests the copy, whose file TARGET has the fault, on LEVEL; returns {"unit": name} or what ask_json returns."""
     shutil.rmtree(PLACE / "cache", ignore_errors=True)  # another fault may have spoilt an index in it
     if level in ("own", "unit"):
-        return {"unit": ask_unit([fault["test"]] if level == "own" else ())}
+        return {"unit": ask_unit(fault, target, programs, level == "own")}
+    broken = build_for(level, fault)
+    if broken:
+        raise Broken(broken)
     return ask_check() if level == "check" else ask_run(fault)
 
 
@@ -252,6 +332,13 @@ def is_blamed_rightly(fault, rows):
     return right > 0 and right >= max(blames.values())
 
 
+def is_settled(fault, rows):
+    """True if no further level has to be asked: one noticed the fault, and a verdict changed where a blame is defined."""
+    if not any(row["noticed"] for row in rows):
+        return False
+    return fault.get("blame") is None or any(row["noticed"] and row["level"] in ("check", "run") for row in rows)
+
+
 def digest(fault):
     return hashlib.sha256(json.dumps(fault, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -274,13 +361,9 @@ def try_fault(fault, levels, clean, now):
     good = target.read_bytes()
     try:
         target.write_text(changed, encoding="utf-8")
-        start = time.monotonic()
-        broken = build(levels, [fault])
-        if broken:
-            print(f"mutate.py: {fault['name']} does not compile\n{broken}", file=sys.stderr)
-            return
         for level in levels:
-            found = ask(level, fault)
+            start = time.monotonic()
+            found = ask(level, fault, target, clean.programs)
             noticed, blames = judge(found, clean(level, fault))
             if level == "run":
                 PAGES.mkdir(exist_ok=True)
@@ -288,7 +371,8 @@ def try_fault(fault, levels, clean, now):
             yield {"name": fault["name"], "fault": digest(fault), "sources": now, "level": level, "noticed": noticed,
                    "by": found.get("unit") or found.get("said") or "", "blames": blames, "seconds": round(time.monotonic() - start),
                    "date": datetime.date.today().isoformat()}
-            start = time.monotonic()
+    except Broken as broken:
+        print(f"mutate.py: {fault['name']} does not compile\n{broken}", file=sys.stderr)
     finally:
         target.write_bytes(good)
 
@@ -317,13 +401,18 @@ def room_of(fault):
     return "/".join(parts[:3] if parts[1:2] == ["format"] else parts[:2]) if parts[0] == "analyze" else parts[0]
 
 
-def report(faults):
-    """The table of README.md, by room and level, from the newest row of each fault and level; then what is still open."""
+def newest_rows():
+    """The newest row of each fault and level, whatever the sources; a fault's own unit test belongs to the level unit."""
     newest = {}
-    for row in known_results():  # a fault's own unit test belongs to the level unit
+    for row in known_results():
         if row["level"] != "own" or row["noticed"]:
             newest[row["fault"], "unit" if row["level"] == "own" else row["level"]] = {**row, "level": row["level"].replace("own", "unit")}
-    found = {f["name"]: [newest[digest(f), n] for n in LEVELS if (digest(f), n) in newest] for f in faults}
+    return {f["name"]: [newest[digest(f), n] for n in LEVELS if (digest(f), n) in newest] for f in read_faults()}
+
+
+def report(faults):
+    """The table of README.md, by room and level, from the newest row of each fault and level; then what is still open."""
+    found = newest_rows()
     rooms = sorted({room_of(f) for f in faults})
     dates = sorted({r["date"] for rows in found.values() for r in rows})
     lines = [f"{' to '.join(sorted({dates[0], dates[-1]}))}: noticed of tried; a blame is defined for {sum('blame' in f for f in faults)} faults, and counts where a verdict changed."
@@ -367,6 +456,8 @@ def parse():
     parser.add_argument("names", metavar="NAME", nargs="*")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--report", action="store_true", help="write the results so far into README.md")
+    parser.add_argument("--open", action="store_true", help="only the faults that the results so far, of any sources, leave open")
+    parser.add_argument("--every-level", action="store_true", help="also ask the levels after the one that noticed a fault")
     parser.add_argument("--level", default=",".join(LEVELS), type=lambda text: text.split(","),
                         help="which levels to ask, of unit,check,run (default all); own: only the unit test that the fault names")
     asked = parser.parse_args()
@@ -379,7 +470,7 @@ class Clean:
     """The results of the copy without a fault, taken once for each level before the first fault."""
 
     def __init__(self, levels, faults):
-        self.found = {}
+        self.found, self.programs = {}, Programs()
         if "run" in levels and any(is_of_capture(f) for f in faults):
             self.found["run", True] = take(PLACE / "good", SCENARIOS, VICTIMS, TAKE_LIMIT_S)
         if "run" in levels and not all(is_of_capture(f) for f in faults):
@@ -394,7 +485,8 @@ class Clean:
                 raise SystemExit(f"mutate.py: no case without a fault\n{said['said']}")
         if "check" in levels:
             self.found["check", False] = ask_check()
-        self.unit = ask_unit({f["test"] for f in faults} if levels == ["own"] else ()) if {"own", "unit"} & set(levels) else None
+        own = {f["test"] for f in faults} if levels == ["own"] else ()
+        self.unit = ask_clean(self.programs, own) if {"own", "unit"} & set(levels) else None
 
     def __call__(self, level, fault):
         return self.found.get((level, level == "run" and is_of_capture(fault)))
@@ -416,35 +508,69 @@ def main():
         return 0 if met else 1
     if asked.level == ["own"]:
         faults = [f for f in faults if "test" in f]
+    if asked.open:
+        newest = newest_rows()
+        faults = [f for f in faults if not is_settled(f, newest[f["name"]]) or is_blamed_rightly(f, newest[f["name"]]) is False]
     PLACE.mkdir(parents=True, exist_ok=True)
-    now = sources()
+    with (PLACE / "lock").open("w", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"mutate.py: another one is at work in {PLACE}", file=sys.stderr)
+            return 3
+        return run_faults(faults, asked.level, asked.every_level)
+
+
+def prepare(levels, faults):
+    """Brings the copy up to date and builds it.  Returns what make() returns."""
     copy_tree()
-    configure("run" in asked.level and any(is_of_capture(f) for f in faults))
-    broken = build(asked.level, faults)
-    if broken:
-        print(broken, file=sys.stderr)
-        return 3
-    return run_faults(faults, asked.level, now)
+    of_capture = "run" in levels and any(is_of_capture(f) for f in faults)
+    configure(of_capture)
+    targets = ["all"] if "unit" in levels else {f["test"] for f in faults} | {"twinstack"} if levels == ["own"] else ["twinstack"]
+    broken = make(TOOL, *sorted(targets))
+    return make(VICTIMS, "all") if not broken and of_capture else broken
 
 
-def run_faults(faults, levels, now):
+def keep_rows(rows, known, is_done):
+    """Writes each row to the results, until is_done() says that the fault needs no more."""
+    for row in rows:
+        known[row["fault"], row["sources"], row["level"]] = row
+        with RESULTS.open("a", encoding="utf-8") as out:
+            out.write(json.dumps(row) + "\n")
+        if is_done():
+            return
+
+
+def run_faults(faults, levels, every):
+    now = sources()
     known = {(r["fault"], r["sources"], r["level"]): r for r in known_results()}
-    found, failed = {f["name"]: [] for f in faults}, False
-    left = [f for f in faults if any((digest(f), now, n) not in known for n in levels)]
-    clean = Clean(levels, left) if left else None
-    if clean is not None and clean.unit is not None:
-        print(f"mutate.py: {clean.unit} fails without any fault", file=sys.stderr)
-        return 3
+
+    def rows_of(fault):
+        return [known[digest(fault), now, n] for n in levels if (digest(fault), now, n) in known]
+
+    def levels_left(fault):
+        return [n for n in levels if is_asked(n, fault) and (digest(fault), now, n) not in known]
+
+    def is_done(fault):
+        return not levels_left(fault) or (not every and is_settled(fault, rows_of(fault)))
+
+    left, failed = [f for f in faults if not is_done(f)], False
+    if left:
+        broken = prepare(levels, left)
+        if broken:
+            print(broken, file=sys.stderr)
+            return 3
+        clean = Clean(levels, left)
+        if clean.unit is not None:
+            print(f"mutate.py: {clean.unit} fails without any fault", file=sys.stderr)
+            return 3
     for fault in faults:
-        missing = [n for n in levels if (digest(fault), now, n) not in known]
-        for row in try_fault(fault, missing, clean, now) if missing else ():
-            known[row["fault"], row["sources"], row["level"]] = row
-            with RESULTS.open("a", encoding="utf-8") as out:
-                out.write(json.dumps(row) + "\n")
-        found[fault["name"]] = [known[digest(fault), now, n] for n in levels if (digest(fault), now, n) in known]
-        failed = failed or len(found[fault["name"]]) < len(levels)
-        print_rows(fault, found[fault["name"]])
-    lines, met = summary(faults, found)
+        if not is_done(fault):
+            with contextlib.closing(try_fault(fault, levels_left(fault), clean, now)) as rows:
+                keep_rows(rows, known, lambda fault=fault: is_done(fault))
+        failed = failed or not is_done(fault)
+        print_rows(fault, rows_of(fault))
+    lines, met = summary(faults, {f["name"]: rows_of(f) for f in faults})
     print("\n".join(lines))
     return 0 if met and not failed else 1
 
