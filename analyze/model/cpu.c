@@ -4,10 +4,8 @@
 #include "model/names.h"
 
 static const char *const cpu_names[CPU_COUNT] = {
-    [CPU_UNKNOWN] = "unknown",
-    [CPU_X86] = "x86",
-    [CPU_X64] = "x64",
-    [CPU_ARM64] = "arm64",
+    [CPU_UNKNOWN] = "unknown", [CPU_X86] = "x86", [CPU_X64] = "x64",
+    [CPU_ARM64] = "arm64",     [CPU_ARM] = "arm",
 };
 
 const char *cpu_name(enum cpu cpu)

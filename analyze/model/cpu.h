@@ -2,10 +2,11 @@
 #ifndef MODEL_CPU_H
 #define MODEL_CPU_H
 
-enum cpu { CPU_UNKNOWN, CPU_X86, CPU_X64, CPU_ARM64 };
-enum { CPU_COUNT = CPU_ARM64 + 1 };
+enum cpu { CPU_UNKNOWN, CPU_X86, CPU_X64, CPU_ARM64, CPU_ARM };
+enum { CPU_COUNT = CPU_ARM + 1 };
 
-/* "x86", "x64", "arm64", "unknown"; the reverse gives CPU_UNKNOWN for any other text and NULL. */
+/* "x86", "x64", "arm64", "arm", "unknown"; the reverse gives CPU_UNKNOWN for any other text and
+ * NULL. */
 const char *cpu_name(enum cpu cpu);
 enum cpu cpu_parse(const char *text);
 

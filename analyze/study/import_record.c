@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "engine/dump.h"
+#include "format/pe/pe.h"
 
 /* A buffer that is being filled; `at` is the position of the next byte. */
 struct writer {
@@ -182,7 +183,7 @@ static void put_header(struct writer *w, const struct dump_session *dump, uint32
     put_text(w, RECORD_MAGIC, 8);
     put(w, RECORD_VERSION, 4);
     put(w, RECORD_HEADER_BYTES, 4);
-    put(w, d == NULL || d->cpu == CPU_X64 ? 0x8664 : d->cpu == CPU_X86 ? 0x14c : 0xaa64, 4);
+    put(w, pe_machine(d != NULL ? d->cpu : CPU_X64), 4);
     put(w, crash ? RECORD_KIND_CRASH : RECORD_KIND_HANG, 4);
     put(w, d != NULL ? d->misc.process_id : 0, 4);
     put(w, thread_id, 4);

@@ -4,7 +4,6 @@
 #include "unwind/arm64.h"
 
 #include "base/array.h"
-#include "format/pdb/module.h"
 #include "unwind/arm64_info.h"
 #include "unwind/symbol_rules.h"
 #include "unwind/tables.h"
@@ -260,28 +259,13 @@ static bool is_in_frame(const struct unwind_walker *w, uint64_t lr)
            unwind_strip(w, saved) == lr;
 }
 
-/* True when LR is the return address of a call made by this same function (the PDB gives its
- * range). */
-static bool is_from_own_call(const struct unwind_walker *w, uint64_t lr)
-{
-    const struct module *module = w->frame->module;
-    struct pdb *pdb = module != NULL && w->process->pdb != NULL
-                          ? w->process->pdb(w->process->self, module)
-                          : NULL;
-    struct pdb_frame_proc proc;
-    if (pdb == NULL || !pdb_frame_proc_at(pdb, (uint32_t)(w->regs.pc - module->base_va), &proc))
-        return false;
-    const uint64_t into = lr - module->base_va - proc.start_rva;
-    return into > 0 && into <= proc.code_bytes;
-}
-
 /* KNOWN: the module has unwind data, but none that covers the pc. */
 static enum stop_reason step_leaf(struct unwind_walker *w, bool known)
 {
     const uint64_t lr = unwind_strip(w, w->regs.r[REG_ARM64_LR]);
     const bool interrupted = w->frame->kind == PC_INTERRUPTED;
     if (interrupted && unwind_is_return(w, lr) &&
-        (known || (!is_in_frame(w, lr) && !is_from_own_call(w, lr)))) {
+        (known || (!is_in_frame(w, lr) && !unwind_is_own_call(w, lr)))) {
         w->regs.pc = lr;
         w->caller_found = FOUND_LEAF;
         return STOP_NONE;

@@ -35,12 +35,16 @@ static const char *const arm64_names[] = {"x0",  "x1",  "x2",  "x3",  "x4",  "x5
                                           "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23",
                                           "x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp"};
 
+static const char *const arm_names[] = {"r0", "r1", "r2",  "r3",  "r4",  "r5", "r6", "r7",
+                                        "r8", "r9", "r10", "r11", "r12", "sp", "lr", "pc"};
+
 static const struct machine machines[] = {
     {ARCH_X86, x86_names, COUNT_OF(x86_names), 8, 4},
     {ARCH_X86_64, x64_names, COUNT_OF(x64_names), 16, 8},
     {ARCH_X86_64H, x64_names, COUNT_OF(x64_names), 16, 8},
     {ARCH_ARM64, arm64_names, COUNT_OF(arm64_names), 30, 8},
     {ARCH_ARM64E, arm64_names, COUNT_OF(arm64_names), 30, 8},
+    {ARCH_ARM, arm_names, COUNT_OF(arm_names), 14, 4},
 };
 
 enum rule_kind { RULE_SAME, RULE_UNDEFINED, RULE_AT, RULE_VALUE, RULE_REGISTER };

@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "format/breakpad/breakpad.h"
+#include "format/pdb/module.h"
 #include "unwind/frame_program.h"
 
 /* Names that register_name() does not have. */
@@ -25,6 +26,9 @@ static const struct {
     {CPU_ARM64, "pc", -2},
     {CPU_ARM64, "x29", REG_ARM64_FP},
     {CPU_ARM64, "x30", REG_ARM64_LR},
+    {CPU_ARM, "r11", REG_ARM_FP},
+    {CPU_ARM, "sp", -1},
+    {CPU_ARM, "pc", -2},
 };
 
 const struct breakpad *unwind_breakpad_of(const struct unwind_walker *w)
@@ -40,6 +44,34 @@ uint64_t unwind_lookup_rva(const struct unwind_walker *w)
     const struct module *module = w->frame->module;
     const uint64_t base_va = module != NULL ? module->base_va : 0;
     return w->frame->pc_va - base_va - (w->frame->kind == PC_RETURN);
+}
+
+/* Start of the function at RVA; UINT64_MAX: not known. */
+static uint64_t function_at(const struct breakpad *file, uint64_t rva)
+{
+    struct breakpad_frame frames[BREAKPAD_FRAMES_MAX];
+    const uint32_t count = breakpad_lookup(file, rva, frames);
+    return count > 0 && !frames[count - 1].is_public ? rva - frames[count - 1].distance
+                                                     : UINT64_MAX;
+}
+
+bool unwind_is_own_call(const struct unwind_walker *w, uint64_t va)
+{
+    const struct module *module = w->frame->module;
+    const struct breakpad *file = unwind_breakpad_of(w);
+    struct pdb *pdb = module != NULL && w->process->pdb != NULL
+                          ? w->process->pdb(w->process->self, module)
+                          : NULL;
+    struct pdb_frame_proc proc;
+    if (module == NULL || va <= module->base_va)
+        return false;
+    const uint64_t rva = va - module->base_va;
+    if (pdb != NULL && pdb_frame_proc_at(pdb, (uint32_t)(w->regs.pc - module->base_va), &proc))
+        return rva > proc.start_rva && rva - proc.start_rva <= proc.code_bytes;
+    if (file == NULL)
+        return false;
+    const uint64_t start = function_at(file, unwind_lookup_rva(w));
+    return start != UINT64_MAX && start == function_at(file, rva - 1);
 }
 
 static bool is_name(const struct breakpad_rule *rule, const char *name)

@@ -1,10 +1,11 @@
 /* The walk itself: emits frames, takes steps, checks progress and limits. The steps of each
- * processor are in x64.c, x86.c and arm64.c. */
+ * processor are in x64.c, x86.c, arm64.c and arm.c. */
 #include "unwind/unwind.h"
 
 #include <string.h>
 
 #include "base/limits.h"
+#include "unwind/arm.h"
 #include "unwind/arm64.h"
 #include "unwind/tables.h"
 #include "unwind/walker.h"
@@ -75,6 +76,8 @@ static enum stop_reason step(struct unwind_walker *w)
         return unwind_step_x86(w);
     case CPU_ARM64:
         return unwind_step_arm64(w);
+    case CPU_ARM:
+        return unwind_step_arm(w);
     case CPU_UNKNOWN:
         break;
     }
@@ -113,8 +116,10 @@ static enum stop_reason leave_frame(struct unwind_walker *w)
         return w->caller_kind == PC_INTERRUPTED ? STOP_NONE : STOP_END;
     if (w->caller_kind == PC_INTERRUPTED)
         return w->regs.sp == sp && w->regs.pc == pc ? STOP_NO_PROGRESS : STOP_NONE;
-    /* arm64 leaf functions return through a register: the stack pointer may stay the same once */
-    bool still = w->regs.cpu == CPU_ARM64 && frame->kind == PC_INTERRUPTED && w->regs.sp == sp;
+    /* leaf functions of arm64 and arm return through a register: the stack pointer may stay the
+     * same once */
+    bool has_link = w->regs.cpu == CPU_ARM64 || w->regs.cpu == CPU_ARM;
+    bool still = has_link && frame->kind == PC_INTERRUPTED && w->regs.sp == sp;
     return w->regs.sp > sp || (still && w->regs.pc != pc) ? STOP_NONE : STOP_NO_PROGRESS;
 }
 

@@ -9,6 +9,12 @@ enum {
     CALL_BYTES_MAX = 7      /* longest call instruction that ends at a return */
 };
 
+/* x86 and x64: instructions have any length, and functions start at multiples of 16. */
+static bool has_variable_codes(const struct unwind_walker *w)
+{
+    return w->regs.cpu == CPU_X86 || w->regs.cpu == CPU_X64;
+}
+
 bool unwind_read_pointer(const struct unwind_walker *w, uint64_t va, uint64_t *out)
 {
     uint32_t narrow;
@@ -70,9 +76,28 @@ static bool ends_in_call(const uint8_t before[CALL_BYTES_MAX])
     return false;
 }
 
+/* True when the halfwords or the word before VA are a call in Thumb or ARM code, or unknown. */
+static bool follows_call_arm(const struct unwind_walker *w, uint64_t va)
+{
+    uint32_t code;
+    if (!unwind_read_u32(w->process, va - 4, &code))
+        return true;
+    if ((code & 0xff870000) == 0x47800000 || /* Thumb: blx register */
+        (code & 0xd000f800) == 0xd000f000 || /* bl                  */
+        (code & 0xd001f800) == 0xc000f000)   /* blx                 */
+        return true;
+    if ((code & 0x0f000000) == 0x0b000000 || /* ARM: bl             */
+        (code & 0xfe000000) == 0xfa000000 || /* blx                 */
+        (code & 0x0ffffff0) == 0x012fff30)   /* blx register        */
+        return va % 4 == 0;
+    return unwind_read_u32(w->process, va - 8, &code) && code == 0xe1a0e00f; /* mov lr, pc */
+}
+
 static bool follows_call(const struct unwind_walker *w, uint64_t va)
 {
     uint8_t before[CALL_BYTES_MAX];
+    if (w->regs.cpu == CPU_ARM)
+        return follows_call_arm(w, va);
     if (w->regs.cpu == CPU_ARM64) {
         uint32_t code;
         if (!unwind_read_u32(w->process, va - 4, &code))
@@ -95,7 +120,7 @@ void unwind_note_unchecked(struct unwind_walker *w)
 {
     uint8_t before[CALL_BYTES_MAX];
     const uint64_t pc = w->regs.pc;
-    const size_t bytes = w->regs.cpu == CPU_ARM64 ? sizeof(uint32_t) : sizeof before;
+    const size_t bytes = has_variable_codes(w) ? sizeof before : sizeof(uint32_t);
     const struct module *module = w->process->module_at(w->process->self, pc - 1);
     const struct unwind_module *facts =
         module != NULL ? unwind_module_of(w->process, module) : NULL;
@@ -120,6 +145,8 @@ enum stop_reason unwind_pop(struct unwind_walker *w, enum found_by found_by, enu
 
 uint64_t unwind_strip(const struct unwind_walker *w, uint64_t va)
 {
+    if (w->regs.cpu == CPU_ARM)
+        return va & 0xfffffffe;
     return w->regs.cpu == CPU_ARM64 ? va & 0x0000ffffffffffffull : va; /* 48 bits for users */
 }
 
@@ -149,7 +176,7 @@ bool unwind_frame_pointer(struct unwind_walker *w, uint32_t fp_register)
 static bool looks_like_pointer(const struct unwind_walker *w, uint64_t pc)
 {
     uint8_t byte;
-    return pc % 16 == 0 && w->regs.cpu != CPU_ARM64 &&
+    return pc % 16 == 0 && has_variable_codes(w) &&
            !w->process->read(w->process->self, pc - CALL_BYTES_MAX, &byte, 1);
 }
 

@@ -39,7 +39,8 @@ enum stop_reason unwind_pop(struct unwind_walker *w, enum found_by found_by, enu
  * one. */
 bool unwind_frame_pointer(struct unwind_walker *w, uint32_t fp_register);
 
-/* Strips the bits that arm64 pointer authentication adds from a saved code address. */
+/* Strips what is not part of a saved code address: the bits that arm64 pointer authentication adds,
+ * and bit 0 of arm, which is set for Thumb code. */
 uint64_t unwind_strip(const struct unwind_walker *w, uint64_t va);
 
 /* Scans the stack for a return address: the last resort, never used for generated code. */

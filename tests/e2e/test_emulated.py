@@ -9,9 +9,11 @@ import concurrent.futures
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import uuid
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import dump_maker  # noqa: E402
@@ -20,6 +22,7 @@ import e2e  # noqa: E402
 try:
     import unicorn as uc
     from unicorn import arm64_const as arm64
+    from unicorn import arm_const as arm
     from unicorn import x86_const as x86
 except ImportError:
     uc = None
@@ -108,7 +111,61 @@ class MachineArm64(Machine):
             waiting.pop()
 
 
-Moment = collections.namedtuple("Moment", "pc sp r stack truth")
+class MachineArm(Machine):
+    arch, triple, word, flags = "arm", "armv7a-linux-gnueabihf", 4, ["-marm"]
+
+    def __init__(self, image):
+        thumb = self.flags == ["-mthumb"]
+        self.kind = (uc.UC_ARCH_ARM, uc.UC_MODE_THUMB if thumb else uc.UC_MODE_ARM)
+        self.general = [getattr(arm, "UC_ARM_REG_" + n) for n in
+                        [f"R{i}" for i in range(13)] + ["SP", "LR"]]
+        self.pc, self.sp = arm.UC_ARM_REG_PC, arm.UC_ARM_REG_SP
+        super().__init__(image)
+        self.cpu.reg_write(arm.UC_ARM_REG_C1_C0_2, self.get(arm.UC_ARM_REG_C1_C0_2) | 0xF << 20)
+        self.cpu.reg_write(arm.UC_ARM_REG_FPEXC, 1 << 30)
+        self.cpu.reg_write(self.sp, STACK_HIGH - 0x100)
+        self.cpu.reg_write(arm.UC_ARM_REG_R0, 7)
+
+    def called(self, code, size, pc):
+        word = int.from_bytes(code[:4], "little")
+        calls = word & 0x0F000000 == 0x0B000000 or word & 0x0FFFFFF0 == 0x012FFF30
+        return pc + 4 if calls else None
+
+    def settle(self, waiting, before):
+        if waiting and (self.get(self.pc), self.get(self.sp)) == waiting[-1]:
+            waiting.pop()
+
+
+class MachineThumb(MachineArm):
+    flags = ["-mthumb"]
+
+    def called(self, code, size, pc):
+        first, second = struct.unpack_from("<HH", code)
+        short = first & 0xFF87 == 0x4780
+        return pc + size if short or (first & 0xF800 == 0xF000 and second & 0xD000 == 0xD000) else None
+
+
+class ElfImage:
+    """The few facts about a linked ELF file that a dump needs."""
+
+    def __init__(self, path):
+        data = path.read_bytes()
+        self.entry, table = struct.unpack_from("<II", data, 24)
+        size, count = struct.unpack_from("<HH", data, 42)
+        loads = [struct.unpack_from("<6I", data, table + size * i) for i in range(count)]
+        loads = [(va, data[place:place + stored], full) for kind, place, va, _, stored, full in loads if kind == 1]
+        self.base = min(va for va, _, _ in loads) & ~0xFFFF
+        self.size = max(va + full for va, _, full in loads) - self.base
+        self.entry -= self.base
+        self.memory = bytearray(self.size)
+        for va, stored, _ in loads:
+            self.memory[va - self.base:va - self.base + len(stored)] = stored
+
+    def loaded(self):
+        return bytes(self.memory)
+
+
+Moment = collections.namedtuple("Moment", "pc sp r stack truth calls")
 
 
 def moments(machine):
@@ -129,7 +186,7 @@ def moments(machine):
             seen.add(pc)
             low = sp & ~15
             out.append(Moment(pc, sp, machine.registers(), (low, bytes(cpu.mem_read(low, STACK_HIGH - low))),
-                              [pc] + [back for back, _ in reversed(waiting)]))
+                              [pc] + [back for back, _ in reversed(waiting)], state["call"] is not None))
 
     machine.cpu.hook_add(uc.UC_HOOK_CODE, on_code)
     try:
@@ -171,6 +228,40 @@ def ask(folder, dll, machine, number, moment):
     return [int(f["offset"], 16) for f in frames], [f["found_by"] for f in frames]
 
 
+def build_elf(folder, machine_type, flags):
+    """An ELF image without sections of unwind data in memory, and its Breakpad file."""
+    name = "-".join([machine_type.arch, *machine_type.flags, *flags]).replace("=", "")
+    obj, image, sym = (folder / f"{name}{end}" for end in (".o", ".elf", ".sym"))
+    shutil.copy(SHAPES, folder)
+    subprocess.run(["clang-19", f"--target={machine_type.triple}", "-mcpu=cortex-a15", "-g", "-ffreestanding",
+                    "-fno-stack-protector", "-fasynchronous-unwind-tables", *machine_type.flags, *flags, "-c", SHAPES.name, "-o",
+                    obj.name], check=True, cwd=folder)
+    subprocess.run(["ld.lld-19", "--image-base=0x400000", "-e", "start", "--build-id=sha1", "-o", image.name, obj.name],
+                   check=True, cwd=folder)
+    done = e2e.twinstack("symbols", "export", "--format", "breakpad", image)
+    assert done.returncode == 0, done.stderr
+    sym.write_text(done.stdout)
+    return image, sym
+
+
+def ask_elf(folder, sym, machine, number, moment):
+    """As ask(), by the Breakpad file alone."""
+    _, _, _, identity, name = sym.read_text().split("\n", 1)[0].split(" ")
+    d = dump_maker.Dump(machine.arch, platform=0x8201)
+    codeview = b"RSDS" + uuid.UUID(identity[:32]).bytes_le + struct.pack("<I", int(identity[32:], 16)) + name.encode() + b"\0"
+    d.module(name, machine.image.base, machine.image.size, 0, codeview)
+    place = d.thread(1, moment.pc, moment.sp, moment.r, stack=moment.stack)
+    d.exception(1, 11, moment.pc, context_place=place)
+    path = folder / f"{sym.stem}.{number}.dmp"
+    d.save(path)
+    done = e2e.twinstack("dump", path, "--stacks", "--json", "--symbols", sym)
+    path.unlink()
+    if done.returncode != 0:
+        return [done.stderr], []
+    frames = [f for f in e2e.json.loads(done.stdout)["threads"][0]["stack"]["frames"] if f["inline_depth"] == 0]
+    return [int(f["offset"], 16) for f in frames], [f["found_by"] for f in frames]
+
+
 class Emulated(e2e.Case):
     def setUp(self):
         if uc is None:
@@ -195,6 +286,30 @@ class Emulated(e2e.Case):
         print(f"{machine.arch} {' '.join(flags)}: {len(all_moments)} moments, {len(wrong)} wrong")
         self.assertGreater(len(all_moments), 1000 // EVERY)
         self.assertEqual(wrong, [], "\n".join(map(str, wrong[:12])))
+
+    def hold_elf(self, machine_type, flags):
+        """At every call: the compiler describes bodies and prologues of arm, but not epilogues."""
+        elf, sym = build_elf(self.folder, machine_type, flags)
+        machine = machine_type(ElfImage(elf))
+        all_moments = [m for m in moments(machine) if m.calls][::EVERY]
+        wrong = []
+        for row in enumerate(all_moments):
+            offsets, found = ask_elf(self.folder, sym, machine, *row)
+            truth = [va - machine.image.base for va in row[1].truth]
+            if offsets != truth or set(found[1:]) - {"cfi"}:
+                wrong.append((hex(truth[0]), truth, offsets, found))
+        print(f"{machine.arch} {' '.join(machine_type.flags + flags)}: {len(all_moments)} moments, {len(wrong)} wrong")
+        self.assertGreater(len(all_moments), 50 // EVERY)
+        self.assertEqual(wrong, [], "\n".join(map(str, wrong[:12])))
+
+    def test_arm_code(self):
+        self.hold_elf(MachineArm, ["-O2"])
+
+    def test_thumb_code(self):
+        self.hold_elf(MachineThumb, ["-O2"])
+
+    def test_thumb_plain(self):
+        self.hold_elf(MachineThumb, ["-O0"])
 
     def test_x64_optimised(self):
         self.hold(MachineX64, ["-O2"])

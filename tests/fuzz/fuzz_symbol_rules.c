@@ -1,6 +1,7 @@
 /* Fuzzes walks by the STACK records of a Breakpad file: the input is a processor and the file. */
 #include <string.h>
 
+#include "base/array.h"
 #include "format/breakpad/breakpad.h"
 #include "fuzz.h"
 #include "unwind/tables.h"
@@ -41,7 +42,7 @@ static const struct breakpad *breakpad_of(void *self, const struct module *modul
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const enum cpu cpus[] = {CPU_X86, CPU_X64, CPU_ARM64};
+    static const enum cpu cpus[] = {CPU_X86, CPU_X64, CPU_ARM64, CPU_ARM};
     struct input in = {.module = {.name = "a", .base_va = IMAGE_VA, .image_bytes = 0x10000}};
     struct fault fault = FAULT_INIT;
     struct unwind_stack stack;
@@ -55,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                                .module_at = module_of,
                                                .breakpad = breakpad_of,
                                                .tables = unwind_tables_new(&arena)};
-        struct registers regs = {.cpu = cpus[data[0] % 3], .sp = STACK_VA + data[1]};
+        struct registers regs = {.cpu = cpus[data[0] % COUNT_OF(cpus)], .sp = STACK_VA + data[1]};
         regs.pc = IMAGE_VA + 0x1000 + data[2];
         for (int i = 0; i < REG_COUNT; i++)
             regs.r[i] = STACK_VA + (uint64_t)data[3 + i % 5] * 4;

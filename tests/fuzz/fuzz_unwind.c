@@ -2,6 +2,7 @@
  * headers and unwind data, and a stack. */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "fuzz.h"
 #include "unwind/tables.h"
@@ -37,7 +38,7 @@ static const struct module *module_of(void *self, uint64_t va)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const enum cpu cpus[] = {CPU_X86, CPU_X64, CPU_ARM64};
+    static const enum cpu cpus[] = {CPU_X86, CPU_X64, CPU_ARM64, CPU_ARM};
     struct arena arena;
     struct fault fault = FAULT_INIT;
     struct unwind_stack stack;
@@ -56,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                      .read = read_input,
                                      .module_at = module_of,
                                      .tables = unwind_tables_new(&arena)};
-    struct registers regs = {.cpu = cpus[data[0] % 3]};
+    struct registers regs = {.cpu = cpus[data[0] % COUNT_OF(cpus)]};
     regs.pc = IMAGE_VA + load_u16(data + 2);
     regs.sp = STACK_VA + load_u16(data + 4);
     for (int i = 0; i < REG_COUNT; i++)

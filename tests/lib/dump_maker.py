@@ -13,7 +13,7 @@ import struct
 
 MAGIC, VERSION = 0x504D444D, 0xA793
 THREADS, MODULES, MEMORY, EXCEPTION, SYSTEM, MEMORY64 = 3, 4, 5, 6, 7, 9
-ARCHITECTURES = {"x86": 0, "x64": 9, "arm64": 12}
+ARCHITECTURES = {"x86": 0, "x64": 9, "arm64": 12, "arm": 5}
 # Offsets of the general registers in a CONTEXT, by the processor's numbers for the registers.
 X86 = {0: 0xB0, 1: 0xAC, 2: 0xA8, 3: 0xA4, 5: 0xB4, 6: 0xA0, 7: 0x9C}
 
@@ -38,6 +38,8 @@ def context(arch, pc, sp, r=(), vectors=(), xstate=b""):
         for i, pair in enumerate(vectors):
             struct.pack_into("<QQ", out, 0x1A0 + 16 * i, *pair)
         return bytes(out) + xstate
+    if arch == "arm":  # Breakpad's form, without vector registers
+        return struct.pack("<I13IIIII296x", 0x40000006, *r[:13], sp, r[14], pc, 0x10)
     out = bytearray(912)
     struct.pack_into("<I", out, 0, 0x40001F)
     struct.pack_into("<31QQQ", out, 8, *r[:31], sp, pc)

@@ -1,4 +1,4 @@
-/* Windows CONTEXT records of three processors.
+/* Windows CONTEXT records of four processors.
  *
  *   x86 (716)        OFFSET    x64 (1232)      OFFSET    arm64 (912)    OFFSET
  *   flags              0x00    flags             0x30    flags            0x00
@@ -8,6 +8,13 @@
  *   EFlags             0xc0    xmm0 .. xmm15    0x1a0    sp              0x100
  *   esp                0xc4                              pc              0x108
  *                                                        v0 .. v31       0x110
+ *   arm (416)        OFFSET    arm of Breakpad (368): the same up to d31
+ *   flags              0x00
+ *   r0 .. r12          0x04
+ *   sp lr pc           0x38
+ *   cpsr               0x44
+ *   fpscr              0x48
+ *   d0 .. d31          0x50
  */
 #include "format/context/registers.h"
 
@@ -77,6 +84,23 @@ static enum status read_arm64(struct bytes *r, struct registers *out)
     return r->fault->code;
 }
 
+static enum status read_arm(struct bytes *r, struct registers *out)
+{
+    out->context_flags = bytes_u32(r);
+    for (int i = 0; i < 13; i++)
+        out->r[i] = bytes_u32(r);
+    out->sp = bytes_u32(r);
+    out->r[REG_ARM_LR] = bytes_u32(r);
+    out->pc = bytes_u32(r) & ~(uint32_t)1; /* bit 0 is Thumb mode, which cpsr states, too */
+    out->flags = bytes_u32(r);
+    if (r->left < 8 + 32 * sizeof(uint64_t))
+        return r->fault->code;
+    bytes_skip(r, 8);
+    for (int i = 0; i < 32; i++)
+        out->vector[i][0] = bytes_u64(r);
+    return r->fault->code;
+}
+
 enum status registers_read(struct bytes r, enum cpu cpu, struct registers *out)
 {
     *out = (struct registers){.cpu = cpu};
@@ -87,6 +111,8 @@ enum status registers_read(struct bytes r, enum cpu cpu, struct registers *out)
         return read_x64(&r, out);
     case CPU_ARM64:
         return read_arm64(&r, out);
+    case CPU_ARM:
+        return read_arm(&r, out);
     case CPU_UNKNOWN:
         break;
     }
@@ -96,7 +122,7 @@ enum status registers_read(struct bytes r, enum cpu cpu, struct registers *out)
 
 uint32_t cpu_pointer_bytes(enum cpu cpu)
 {
-    return cpu == CPU_X86 ? 4 : 8;
+    return cpu == CPU_X86 || cpu == CPU_ARM ? 4 : 8;
 }
 
 uint32_t register_count(enum cpu cpu)
@@ -108,6 +134,8 @@ uint32_t register_count(enum cpu cpu)
         return 16;
     case CPU_ARM64:
         return 31;
+    case CPU_ARM:
+        return 15;
     case CPU_UNKNOWN:
         break;
     }
@@ -116,6 +144,8 @@ uint32_t register_count(enum cpu cpu)
 
 const char *register_name(enum cpu cpu, uint32_t index)
 {
+    static const char *const arm[] = {"r0", "r1", "r2",  "r3", "r4",  "r5", "r6", "r7",
+                                      "r8", "r9", "r10", "fp", "r12", "sp", "lr"};
     static const char *const x86[] = {"eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi"};
     static const char *const x64[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
                                       "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
@@ -125,5 +155,13 @@ const char *register_name(enum cpu cpu, uint32_t index)
                                         "x24", "x25", "x26", "x27", "x28", "fp",  "lr"};
     if (index >= register_count(cpu))
         return NULL;
-    return cpu == CPU_X86 ? x86[index] : cpu == CPU_X64 ? x64[index] : arm64[index];
+    return cpu == CPU_X86   ? x86[index]
+           : cpu == CPU_X64 ? x64[index]
+           : cpu == CPU_ARM ? arm[index]
+                            : arm64[index];
+}
+
+bool register_is_sp(enum cpu cpu, uint32_t index)
+{
+    return cpu == CPU_ARM ? index == 13 : cpu != CPU_ARM64 && index == 4;
 }

@@ -90,18 +90,20 @@ enum cpu minidump_context_cpu(const struct minidump *dump, struct minidump_place
 {
     static const struct {
         enum cpu cpu;
-        uint32_t flags_at, mark, bytes;
+        uint32_t flags_at, mask, mark, bytes;
     } rows[] = {
-        {CPU_X64, 0x30, 0x100000, X64_CONTEXT_BYTES},
-        {CPU_ARM64, 0, 0x400000, 912},
-        {CPU_X86, 0, 0x10000, 716},
+        {CPU_X64, 0x30, 0xff0000, 0x100000, X64_CONTEXT_BYTES},
+        {CPU_ARM64, 0, 0xff0000, 0x400000, 912},
+        {CPU_X86, 0, 0xff0000, 0x10000, 716},
+        {CPU_ARM, 0, 0xff0000, 0x200000, 416},
+        {CPU_ARM, 0, 0xffff0000, 0x40000000, 368}, /* of Breakpad */
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct fault fault = FAULT_INIT;
         struct bytes r = minidump_at(dump, place, &fault);
         bytes_skip(&r, rows[i].flags_at);
         uint32_t flags = bytes_u32(&r);
-        if (place.bytes >= rows[i].bytes && (flags & 0xff0000) == rows[i].mark)
+        if (place.bytes >= rows[i].bytes && (flags & rows[i].mask) == rows[i].mark)
             return rows[i].cpu;
     }
     return CPU_UNKNOWN;

@@ -192,7 +192,7 @@ uint32_t minidump_pointer_bytes(const struct minidump *dump)
     case 0x8006: /* RISCV64 */
         return 8;
     case UINT16_MAX:
-        return dump->dump_cpu == CPU_X86 ? 4 : 8;
+        return cpu_pointer_bytes(dump->dump_cpu);
     default:
         return 4;
     }

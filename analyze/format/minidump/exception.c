@@ -246,5 +246,5 @@ uint64_t minidump_crash_va(const struct minidump *dump)
     const struct minidump_exception *exception = &dump->exception;
     uint64_t va = is_access(exception) ? exception->info[1] : exception->address_va;
     /* some 32-bit writers sign-extend addresses */
-    return dump->cpu == CPU_X86 ? va & UINT32_MAX : va;
+    return cpu_pointer_bytes(dump->cpu) == 4 ? va & UINT32_MAX : va;
 }

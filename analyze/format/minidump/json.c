@@ -275,7 +275,7 @@ static void write_registers(struct json *j, const struct minidump *d,
     else
         json_key_null(j, "ssp");
     for (uint32_t i = 0; i < register_count(regs.cpu); i++)
-        if (regs.cpu == CPU_ARM64 || i != 4)
+        if (!register_is_sp(regs.cpu, i))
             json_key_hex(j, register_name(regs.cpu, i), regs.r[i]);
     json_object_end(j);
 }

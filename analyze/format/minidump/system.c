@@ -23,6 +23,8 @@ static enum cpu cpu_of(uint16_t architecture)
         return CPU_X86;
     case 9: /* AMD64 */
         return CPU_X64;
+    case 5: /* ARM */
+        return CPU_ARM;
     case 12:     /* ARM64 */
     case 0x8003: /* Breakpad's older number for it */
         return CPU_ARM64;

@@ -17,12 +17,21 @@
 #include "base/bytes.h"
 #include "base/limits.h"
 
+uint16_t pe_machine(enum cpu cpu)
+{
+    static const uint16_t machines[CPU_COUNT] = {[CPU_X86] = PE_MACHINE_X86,
+                                                 [CPU_X64] = PE_MACHINE_X64,
+                                                 [CPU_ARM64] = PE_MACHINE_ARM64,
+                                                 [CPU_ARM] = PE_MACHINE_ARM};
+    return machines[(unsigned)cpu < CPU_COUNT ? cpu : CPU_UNKNOWN];
+}
+
 enum cpu pe_cpu(uint32_t machine)
 {
-    return machine == PE_MACHINE_X64     ? CPU_X64
-           : machine == PE_MACHINE_X86   ? CPU_X86
-           : machine == PE_MACHINE_ARM64 ? CPU_ARM64
-                                         : CPU_UNKNOWN;
+    for (int cpu = CPU_X86; cpu < CPU_COUNT; cpu++)
+        if (machine == pe_machine((enum cpu)cpu))
+            return (enum cpu)cpu;
+    return CPU_UNKNOWN;
 }
 
 enum { COFF_EXTERNAL = 2, COFF_STATIC = 3, COFF_FUNCTION = 0x20 };

@@ -22,8 +22,9 @@ enum pe_machine {
     PE_MACHINE_ARM = 0x01c4,
 };
 
-/* CPU_UNKNOWN: none that this program can walk. */
+/* CPU_UNKNOWN and 0: none that this program can walk. */
 enum cpu pe_cpu(uint32_t machine);
+uint16_t pe_machine(enum cpu cpu);
 
 enum pe_directory_index {
     PE_DIR_EXPORT = 0,

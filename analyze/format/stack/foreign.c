@@ -17,10 +17,8 @@
 #include "model/names.h"
 
 const char *const foreign_rust_cpus[CPU_COUNT] = {
-    [CPU_UNKNOWN] = "unknown",
-    [CPU_X86] = "x86",
-    [CPU_X64] = "amd64",
-    [CPU_ARM64] = "arm64",
+    [CPU_UNKNOWN] = "unknown", [CPU_X86] = "x86", [CPU_X64] = "amd64",
+    [CPU_ARM64] = "arm64",     [CPU_ARM] = "arm",
 };
 
 static bool holds(const char *text, size_t bytes, const char *mark)

@@ -36,7 +36,7 @@ extern const char *const foreign_rust_cpus[CPU_COUNT];
 /* The distance by which rust-minidump's address of a caller is below the return address. */
 static inline uint64_t foreign_rust_back(enum cpu cpu)
 {
-    return cpu == CPU_ARM64 ? 4 : 1;
+    return cpu == CPU_ARM64 ? 4 : cpu == CPU_ARM ? 2 : 1;
 }
 
 /* Resolved stacks in our own form; see resolved.c. Also reads an answer without frames, whose form

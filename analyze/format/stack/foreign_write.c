@@ -91,9 +91,8 @@ static void write_registers(const struct writer *w)
     } rows[REG_COUNT + 3], swap;
     size_t count = 0;
     for (uint32_t i = 0; i < register_count(regs->cpu); i++) {
-        bool is_sp = regs->cpu != CPU_ARM64 && i == 4;
         rows[count].name = register_name(regs->cpu, i);
-        rows[count++].value = is_sp ? regs->sp : regs->r[i];
+        rows[count++].value = register_is_sp(regs->cpu, i) ? regs->sp : regs->r[i];
     }
     rows[count].name = regs->cpu == CPU_X86 ? "eip" : regs->cpu == CPU_X64 ? "rip" : "pc";
     rows[count++].value = regs->pc;
@@ -321,7 +320,7 @@ void foreign_stack_write(struct json *j, const struct minidump *dump, const stru
     static const char *const others[] = {"handles", "linux_memory_map_count", "lsb_release",
                                          "mac_boot_args", "mac_crash_info"};
     struct writer w = {
-        j, dump, stacks, stack_count, crashed, registers, dump->cpu == CPU_X86 ? 8 : 16};
+        j, dump, stacks, stack_count, crashed, registers, 2 * (int)cpu_pointer_bytes(dump->cpu)};
     struct arena scratch;
     arena_init(&scratch, (size_t)1 << 20);
     json_object(j);
