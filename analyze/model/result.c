@@ -18,6 +18,11 @@ static const char *const kind_names[ENGINE_KIND_COUNT] = {
     [ENGINE_KIND_JUDGE] = "judge",
 };
 
+const char *engine_kind_name(enum engine_kind kind)
+{
+    return kind_names[kind];
+}
+
 enum engine_kind engine_kind_of(const char *engine)
 {
     const size_t length = engine != NULL ? strcspn(engine, ":") : 0;

@@ -117,6 +117,8 @@ struct case_result {
 /* From a whole engine name, or NULL. */
 enum engine_kind engine_kind_of(const char *engine);
 
+const char *engine_kind_name(enum engine_kind kind); /* "offset", "dump", "judge", "other" */
+
 /* The parts that a claim states, else those that all engines of its kind share. */
 uint32_t engine_claim_parts(const struct engine_claim *claim);
 

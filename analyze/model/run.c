@@ -285,6 +285,7 @@ void engine_score_write_json(struct json *j, const struct engine_score *s)
 {
     json_object(j);
     json_key_string(j, "engine", s->engine);
+    json_key_string(j, "kind", engine_kind_name(s->kind));
     json_key_bool(j, "subject", s->subject);
     json_key_string(j, "state", stack_state_name(s->state));
     json_key_string(j, "reason", s->reason);
@@ -329,6 +330,7 @@ static void write_claims(struct json *j, const struct run_case *c, bool with_sta
         const struct engine_claim *claim = &c->claims[i];
         json_object(j);
         json_key_string(j, "engine", claim->engine);
+        json_key_string(j, "kind", engine_kind_name(claim->kind));
         json_key_string(j, "shares", claim->shares);
         json_key_string(j, "version", claim->version);
         json_key_bool(j, "subject", claim->subject);

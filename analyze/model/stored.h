@@ -65,15 +65,6 @@ struct case_page {
     uint64_t total, next;
 };
 
-/* One engine's cost on one case, for timing pages. */
-struct case_cost {
-    uint64_t case_id;
-    const char *scenario, *variant, *engine;
-    struct engine_cost cost;
-    struct case_timing timing;
-    uint32_t frames;
-};
-
 /* How often a cause occurred in a run. */
 struct cause_count {
     enum cause cause;

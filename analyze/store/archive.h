@@ -83,10 +83,6 @@ enum status store_read_artifact(struct store *store, const char *sha256, struct 
 enum status store_total_engines(struct store *store, uint64_t run_id, struct arena *keep,
                                 struct engine_total **out, uint32_t *count, struct fault *fault);
 
-/* Every engine of every case of a run that gave a stack, by case, then engine. */
-enum status store_read_costs(struct store *store, uint64_t run_id, struct arena *keep,
-                             struct case_cost **out, uint32_t *count, struct fault *fault);
-
 /* Findings of a run counted by cause, most first. */
 enum status store_count_causes(struct store *store, uint64_t run_id, struct arena *keep,
                                struct cause_count **out, uint32_t *count, struct fault *fault);

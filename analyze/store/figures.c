@@ -59,6 +59,7 @@ static void read_engine_row(struct query *q, struct engine_total *t)
     (void)query_get(q); /* the run   */
     (void)query_get(q); /* the place */
     t->engine = query_get_text(q);
+    t->kind = engine_kind_of(t->engine);
     t->shares = query_get_text(q);
     t->version = query_get_text(q);
     t->subject = query_get(q) != 0;

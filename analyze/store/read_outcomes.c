@@ -18,9 +18,12 @@ static void hand_over(struct gathered *g, struct run_case *cases, uint32_t count
 {
     while (*at < count && cases[*at].id < g->case_id)
         (*at)++;
-    if (g->count == 0 || *at == count || cases[*at].id != g->case_id)
+    if (*at == count || cases[*at].id != g->case_id)
         return;
     struct run_case *c = &cases[*at];
+    c->timing = g->timing;
+    if (g->count == 0)
+        return;
     c->claims = ARENA_ARRAY(keep, g->count, struct engine_claim);
     c->result.scores = ARENA_ARRAY(keep, g->count, struct engine_score);
     if (c->claims == NULL || c->result.scores == NULL) {
@@ -30,7 +33,28 @@ static void hand_over(struct gathered *g, struct run_case *cases, uint32_t count
     memcpy(c->claims, g->claims, g->count * sizeof *g->claims);
     memcpy(c->result.scores, g->scores, g->count * sizeof *g->scores);
     c->claim_count = c->result.score_count = g->count;
-    c->timing = g->timing;
+}
+
+/* A case without claims has one row, with NULL for the engine. */
+static void read_claim(struct query *q, struct gathered *g)
+{
+    struct engine_claim claim = {.engine = query_get_text(q)};
+    struct engine_score score = {.engine = claim.engine};
+    claim.kind = score.kind = engine_kind_of(claim.engine);
+    score.subject = claim.subject = query_get(q) != 0;
+    score.state = query_get(q) == STACK_OK ? STACK_OK : STACK_FAILED;
+    claim.cost.total_ns = query_get(q);
+    claim.cost.cold_ns = query_get(q);
+    score.frames = (uint32_t)query_get(q);
+    claim.cost.open_ns = query_get(q);
+    claim.cost.unwind_ns = query_get(q);
+    claim.cost.load_ns = query_get(q);
+    claim.cost.resolve_ns = query_get(q);
+    claim.cost.peak_bytes = query_get(q);
+    if (claim.engine == NULL || g->count == CLAIMS_MAX)
+        return;
+    g->claims[g->count] = claim;
+    g->scores[g->count++] = score;
 }
 
 static void read_timing(struct query *q, struct case_timing *out)
@@ -44,6 +68,9 @@ static void read_timing(struct query *q, struct case_timing *out)
     out->dump_bytes = query_get(q);
     out->dump_tuned_ns = query_get(q);
     out->dump_tuned_bytes = query_get(q);
+    out->stop_copy_ns = query_get(q);
+    out->capture_now_ns = query_get(q);
+    out->hang_late_ns = query_get(q);
     out->crowded = query_get(q) != 0;
 }
 
@@ -63,20 +90,7 @@ static enum status read_times(struct store *store, uint64_t run_id, struct text_
             g.case_id = id;
             g.count = 0;
         }
-        if (g.count == CLAIMS_MAX)
-            continue;
-        struct engine_claim *claim = &g.claims[g.count];
-        struct engine_score *score = &g.scores[g.count++];
-        score->engine = claim->engine = query_get_text(&q);
-        score->subject = claim->subject = query_get(&q) != 0;
-        score->state = query_get(&q) == STACK_OK ? STACK_OK : STACK_FAILED;
-        claim->cost.total_ns = query_get(&q);
-        claim->cost.cold_ns = query_get(&q);
-        score->frames = (uint32_t)query_get(&q);
-        claim->cost.open_ns = query_get(&q);
-        claim->cost.unwind_ns = query_get(&q);
-        claim->cost.load_ns = query_get(&q);
-        claim->cost.resolve_ns = query_get(&q);
+        read_claim(&q, &g);
         read_timing(&q, &g.timing);
     }
     hand_over(&g, cases, count, &at, keep, fault);

@@ -265,45 +265,6 @@ enum status store_get_baseline(struct store *store, const char *branch, const ch
 
 /* ---- figures -------------------------------------------------------------------------- */
 
-enum status store_read_costs(struct store *store, uint64_t run_id, struct arena *keep,
-                             struct case_cost **out, uint32_t *count, struct fault *fault)
-{
-    uint32_t room = 0;
-    *out = NULL;
-    *count = 0;
-    struct query q = query_begin(store, SQL_READ_COSTS, keep, fault);
-    query_int(&q, run_id);
-    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
-        struct case_cost *c = &(*out)[(*count)++];
-        c->case_id = query_get(&q);
-        c->scenario = query_get_text(&q);
-        c->variant = query_get_text(&q);
-        c->engine = query_get_text(&q);
-        c->cost.open_ns = query_get(&q);
-        c->cost.unwind_ns = query_get(&q);
-        c->cost.load_ns = query_get(&q);
-        c->cost.resolve_ns = query_get(&q);
-        c->cost.total_ns = query_get(&q);
-        c->cost.peak_bytes = query_get(&q);
-        c->timing.walk_ns = query_get(&q);
-        c->timing.stop_walk_ns = query_get(&q);
-        c->timing.stop_dump_ns = query_get(&q);
-        c->timing.record_write_ns = query_get(&q);
-        c->timing.dump_write_ns = query_get(&q);
-        c->timing.record_bytes = query_get(&q);
-        c->timing.dump_bytes = query_get(&q);
-        c->timing.dump_tuned_ns = query_get(&q);
-        c->timing.dump_tuned_bytes = query_get(&q);
-        c->timing.capture_now_ns = query_get(&q);
-        c->timing.hang_late_ns = query_get(&q);
-        c->timing.crowded = query_get(&q) != 0;
-        c->timing.stop_copy_ns = query_get(&q);
-        c->frames = (uint32_t)query_get(&q);
-        c->cost.cold_ns = query_get(&q);
-    }
-    return query_end(&q);
-}
-
 enum status store_read_hooks(struct store *store, uint64_t run_id, struct arena *keep,
                              struct hook_outcome **out, uint32_t *count, struct fault *fault)
 {

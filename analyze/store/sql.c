@@ -292,26 +292,19 @@ const char *const store_sql[SQL_COUNT] = {
         "SELECT r.id, r.commit_id, c.verdict FROM crash_case c JOIN run r ON r.id = c.run_id"
         " WHERE c.scenario = ?1 AND c.variant = ?2 AND c.repeat = ?3 AND r.id <= ?4"
         " AND r.branch IS ?5 AND r.state = 'complete' ORDER BY r.id DESC LIMIT 1000",
-    [SQL_READ_TIMES] = "SELECT c.id, k.engine, k.subject, k.state, k.total_ns, k.cold_ns, k.frames,"
-                       " k.open_ns, k.unwind_ns, k.load_ns, k.resolve_ns,"
-                       " c.walk_ns, c.stop_walk_ns, c.stop_dump_ns, c.record_write_ns,"
-                       " c.dump_write_ns, c.record_bytes, c.dump_bytes, c.dump_tuned_ns,"
-                       " c.dump_tuned_bytes, c.crowded"
-                       " FROM crash_case c JOIN claim k ON k.case_id = c.id WHERE c.run_id = ? "
-                       "ORDER BY c.id, k.position",
+    [SQL_READ_TIMES] =
+        "SELECT c.id, k.engine, k.subject, k.state, k.total_ns, k.cold_ns, k.frames,"
+        " k.open_ns, k.unwind_ns, k.load_ns, k.resolve_ns, k.peak_bytes,"
+        " c.walk_ns, c.stop_walk_ns, c.stop_dump_ns, c.record_write_ns,"
+        " c.dump_write_ns, c.record_bytes, c.dump_bytes, c.dump_tuned_ns,"
+        " c.dump_tuned_bytes, c.stop_copy_ns, c.capture_now_ns, c.hang_late_ns,"
+        " c.crowded"
+        " FROM crash_case c LEFT JOIN claim k ON k.case_id = c.id WHERE c.run_id = ? "
+        "ORDER BY c.id, k.position",
     [SQL_FIND_CASE] = "SELECT id FROM crash_case WHERE run_id = ? AND scenario = ? AND variant = ?"
                       " AND repeat = ?",
 
     /* ---- figures ---- */
-    [SQL_READ_COSTS] =
-        "SELECT c.id, c.scenario, c.variant, k.engine, k.open_ns, k.unwind_ns, k.load_ns,"
-        " k.resolve_ns, k.total_ns, k.peak_bytes, c.walk_ns, c.stop_walk_ns, c.stop_dump_ns,"
-        " c.record_write_ns, c.dump_write_ns, c.record_bytes, c.dump_bytes, c.dump_tuned_ns,"
-        " c.dump_tuned_bytes, c.capture_now_ns, c.hang_late_ns, c.crowded, c.stop_copy_ns, "
-        "k.frames,"
-        " k.cold_ns"
-        " FROM crash_case c JOIN claim k ON k.case_id = c.id"
-        " WHERE c.run_id = ? AND k.state = 0 AND k.frames > 0 ORDER BY c.id, k.position",
     [SQL_READ_ENGINES] = "SELECT * FROM run_engine WHERE run_id = ? ORDER BY position, engine",
     [SQL_COUNT_ENGINES] = SUM_ENGINES " ORDER BY position, k.engine",
     [SQL_READ_CAUSES] = "SELECT * FROM run_cause WHERE run_id = ? ORDER BY findings DESC, cause",

@@ -59,23 +59,38 @@ bool case_is_timed(const struct run_case *c, const char *engine)
            k->cost.total_ns > 0 && !c->timing.crowded;
 }
 
+struct spread spread_of(double *values, size_t count)
+{
+    const double unknown = (double)NAN;
+    if (count == 0)
+        return (struct spread){0, unknown, unknown, unknown, unknown};
+    const double median = statistics_median(values, count); /* sorts */
+    return (struct spread){.count = count,
+                           .median = median,
+                           .least = values[0],
+                           .p90 = statistics_quantile(values, count, 0.9),
+                           .most = values[count - 1]};
+}
+
+void spread_write_json(struct json *j, const struct spread *spread)
+{
+    json_key_uint(j, "count", spread->count);
+    json_key_number(j, "median", spread->median);
+    json_key_number(j, "least", spread->least);
+    json_key_number(j, "p90", spread->p90);
+    json_key_number(j, "most", spread->most);
+}
+
 struct spread figures_spread(const struct run_figures *figures, case_number_fn *get,
                              const void *context, double *scratch)
 {
-    const double unknown = (double)NAN;
-    struct spread out = {0, unknown, unknown, unknown, unknown};
+    size_t count = 0;
     for (uint32_t i = 0; i < figures->case_count; i++) {
         const uint64_t value = get(&figures->cases[i], context);
         if (value != 0)
-            scratch[out.count++] = (double)value;
+            scratch[count++] = (double)value;
     }
-    if (out.count == 0)
-        return out;
-    out.median = statistics_median(scratch, out.count); /* sorts */
-    out.least = scratch[0];
-    out.most = scratch[out.count - 1];
-    out.p90 = statistics_quantile(scratch, out.count, 0.9);
-    return out;
+    return spread_of(scratch, count);
 }
 
 void figures_measures(const struct engine_total *t, struct measure out[MEASURES])

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/fault.h"
+#include "base/json.h"
 #include "model/difference.h"
 #include "model/metric.h"
 #include "model/run.h"
@@ -150,6 +151,12 @@ struct spread {
     size_t count;
     double median, least, p90, most;
 };
+
+/* The distribution of VALUES, which are sorted in place. */
+struct spread spread_of(double *values, size_t count);
+
+/* The members "count", "median", "least", "p90" and "most". */
+void spread_write_json(struct json *j, const struct spread *spread);
 
 typedef uint64_t case_number_fn(const struct run_case *c, const void *context);
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "compare/statistics.h"
 
 static const char *const way_keys[HEADLINE_WAYS] = {"foreign", "dump", "tuned", "offset"};
 
@@ -152,11 +151,7 @@ static void fill_whole(const struct samples *samples, const struct row_source *r
     if (count == 0)
         return;
     out->state = HEADLINE_MEASURED;
-    out->spread.count = count;
-    out->spread.median = statistics_median(numbers, count); /* sorts */
-    out->spread.least = numbers[0];
-    out->spread.p90 = statistics_quantile(numbers, count, 0.9);
-    out->spread.most = numbers[count - 1];
+    out->spread = spread_of(numbers, count);
 }
 
 static int by_total(const void *a, const void *b)
@@ -285,11 +280,7 @@ static void write_cell(struct json *j, const char *key, const struct headline_ce
     json_key(j, key);
     json_object(j);
     json_key_string(j, "state", headline_state_name(cell->state));
-    json_key_uint(j, "count", cell->spread.count);
-    json_key_number(j, "median", cell->spread.median);
-    json_key_number(j, "least", cell->spread.least);
-    json_key_number(j, "p90", cell->spread.p90);
-    json_key_number(j, "most", cell->spread.most);
+    spread_write_json(j, &cell->spread);
     json_object_end(j);
 }
 
@@ -301,6 +292,9 @@ static void write_row(struct json *j, const struct headline_row *row)
     json_key_string(j, "group", headline_group_name(row->group));
     json_key_string(j, "unit", row->bytes ? "bytes" : "ns");
     json_key_bool(j, "part", row->part);
+    json_key_number(j, "ratio",
+                    row->cells[HEADLINE_DUMP].spread.median /
+                        row->cells[HEADLINE_OFFSET].spread.median);
     json_key(j, "cells");
     json_object(j);
     for (int way = 0; way < HEADLINE_WAYS; way++)

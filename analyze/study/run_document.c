@@ -34,6 +34,7 @@ static void write_engine(struct json *j, const struct engine_total *t)
 {
     json_object(j);
     json_key_string(j, "engine", t->engine);
+    json_key_string(j, "kind", engine_kind_name(t->kind));
     json_key_bool(j, "subject", t->subject);
     json_key_string(j, "shares", t->shares);
     json_key_string(j, "version", t->version);

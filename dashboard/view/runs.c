@@ -44,6 +44,7 @@ static void write_engine(struct json *out, const struct engine_total *e)
 {
     json_object(out);
     json_key_string(out, "engine", e->engine);
+    json_key_string(out, "kind", engine_kind_name(e->kind));
     json_key_string(out, "shares", e->shares);
     json_key_string(out, "version", e->version);
     json_key_bool(out, "subject", e->subject);

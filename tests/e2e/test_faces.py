@@ -9,6 +9,7 @@ import pathlib
 import re
 import shutil
 import sqlite3
+import statistics
 import subprocess
 import sys
 import urllib.request
@@ -77,6 +78,7 @@ class Faces(e2e.Case):
                 self.assertEqual([api[right], api[total]], [report[name]["right"], report[name]["total"]], name)
                 self.assertEqual(report["measures"][name], report[name])
             self.assertEqual(api["measures"], report["measures"])
+        self.assert_same_times(get("/api/v1/timing?run=latest"), run)
         self.assertEqual(get("/api/v1/symbols?run=latest")["rows"], run["symbols"])
         details = self.run_db("report", "latest", "--details", "--exit-zero").stdout.split("WHAT NAMED THE FRAMES")[1]
         counted = collections.Counter()
@@ -89,6 +91,30 @@ class Faces(e2e.Case):
             self.run_db("report", "latest", "--badge", badge, "--badge-of", metric, "--exit-zero")
             self.assertEqual(json.loads(get(f"/badge/{metric}.json")), json.loads(badge.read_text()), metric)
         return run
+
+    def assert_same_times(self, shown, run):
+        """Checks that the timing page and the terminal report show the same times: those of all cases, none crowded."""
+        self.assertEqual(shown["headline"], run["headline"])
+        self.assertEqual([e["engine"] for e in shown["engines"]], [e["engine"] for e in run["engines"]])
+        rows = {e["engine"]: e for e in shown["engines"]}
+        for engine, row in rows.items():
+            timed = sorted(e["cost"]["total_ns"] for c in run["cases"] if not c["timing"]["crowded"]
+                           for e, s in zip(c["engines"], c["scores"])
+                           if e["engine"] == engine and s["state"] == "ok" and s["frames"] and e["cost"]["total_ns"])
+            self.assertEqual(row["count"], len(timed), engine)
+            if timed:
+                self.assertEqual([row["least"], row["median"], row["most"]],
+                                 [timed[0], statistics.median(timed), timed[-1]], engine)
+        report = self.run_db("report", "latest", "--details", "--columns", "120", "--exit-zero").stdout
+        for row in shown["capture"] + shown["engines"]:
+            name = row.get("name", row.get("engine"))
+            if row["count"]:
+                self.assertRegex(report, rf"(?m)^{re.escape(name)} +{row['count']} ")
+            sized = row.get("unit") == "bytes"
+            numbers = sorted(c["timing"][row["key"]] for c in run["cases"] if sized or not c["timing"]["crowded"]
+                             if c["timing"].get(row["key"])) if "key" in row else None
+            if numbers:
+                self.assertEqual([row["count"], row["median"]], [len(numbers), statistics.median(numbers)], name)
 
     def test_a_run_of_more_cases_than_a_page_has_all_of_them_on_every_face(self):
         self.seed(0, 0, 1500)

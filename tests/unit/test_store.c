@@ -338,14 +338,17 @@ TEST(figures_for_pages)
     struct fixture f;
     set_up(&f);
     put_all(&f);
-    struct case_cost *costs = NULL;
+    struct run_case *outcomes = NULL;
     struct cause_count *causes = NULL;
     struct hook_outcome *hooks = NULL;
     struct symbol_row *symbols = NULL;
     struct trend_point *points = NULL;
-    uint32_t count = 0;
-    CHECK(store_read_costs(f.store, f.run.id, &f.keep, &costs, &count, &f.fault) == ERR_NONE);
-    CHECK_EQ(count, 8);
+    uint32_t count = 0, stacks = 0;
+    CHECK(store_read_outcomes(f.store, f.run.id, true, &f.keep, &outcomes, &count, &f.fault) == 0);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t e = 0; e < outcomes[i].claim_count; e++)
+            stacks += outcomes[i].result.scores[e].state == STACK_OK;
+    CHECK_EQ(stacks, 8);
     CHECK(store_count_causes(f.store, f.run.id, &f.keep, &causes, &count, &f.fault) == ERR_NONE);
     CHECK(count > 0 && causes[0].findings > 0);
     CHECK(store_read_hooks(f.store, f.run.id, &f.keep, &hooks, &count, &f.fault) == ERR_NONE);

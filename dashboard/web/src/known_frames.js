@@ -6,7 +6,8 @@ import { carriedCases } from './carried.js';
 /**
  * @typedef {import('openapi').Frame} Frame
  * @typedef {{module: string, offset: string, kind: string}} Pasted
- * @typedef {{engine: string, frames: Frame[] | null}} Known logical ones, innermost first; null: two builds
+ * @typedef {import('openapi').Asked} Asked
+ * @typedef {{from: Asked, frames: Frame[] | null}} Known logical ones, innermost first; null: two builds
  *   differ
  */
 
@@ -20,21 +21,21 @@ const compared = ['function', 'file', 'line', 'module_id'];
 const same = (a, b) =>
   a.length === b.length && a.every((f, i) => compared.every((key) => f[key] === b[i][key]));
 
-// The subjects' answers: lookup address -> {engine, frames: logical ones, innermost first; null: two builds
+// The subjects' answers: lookup address -> {from, frames: logical ones, innermost first; null: two builds
 // differ}.  The answer of an offset engine takes precedence.
 /** @type {Map<string, Known> | null} */
 let table = null;
 async function learn() {
   /** @type {Map<string, Known>} */
   const found = new Map();
-  /** @type {(engine: string, frames: Frame[]) => void} */
-  const add = (engine, frames) => {
+  /** @type {(from: Asked, frames: Frame[]) => void} */
+  const add = (from, frames) => {
     const last = frames[frames.length - 1]; // the physical frame
     if (!last?.module || last.inline_depth !== 0 || frames.every((f) => f.function === null)) return;
     const key = lookup(last.module, last.offset, last.kind);
     const old = found.get(key);
-    if (!old || (old.engine === 'dump' && engine !== 'dump')) found.set(key, { engine, frames });
-    else if (old.frames && old.engine === engine && !same(old.frames, frames)) old.frames = null;
+    if (!old || (old.from.kind === 'dump' && from.kind !== 'dump')) found.set(key, { from, frames });
+    else if (old.frames && old.from.engine === from.engine && !same(old.frames, frames)) old.frames = null;
   };
   for await (const { case: c, threads } of carriedCases())
     for (const thread of threads)
@@ -46,12 +47,12 @@ async function learn() {
           const frame = /** @type {Frame | null} */ (cell.frame);
           if (!frame) continue;
           if (group.length && group[0].index !== frame.index) {
-            add(engine.engine, group);
+            add(engine, group);
             group = [];
           }
           group.push(frame);
         }
-        add(engine.engine, group);
+        add(engine, group);
       });
   return found;
 }

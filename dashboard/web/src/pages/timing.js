@@ -9,6 +9,8 @@ import { Empty, Loaded, Page, Table, bytes, caseName, casePath, duration, number
 /**
  * @typedef {import('openapi').Answers['/api/v1/timing']} Found
  * @typedef {Found['costs'][number]} Cost
+ * @typedef {Found['engines'][number]} Engine
+ * @typedef {Found['capture'][number]} Row
  * @typedef {Exclude<keyof Cost, 'scenario' | 'variant' | 'engine' | 'crowded'>} NumberOf a number of a cost
  * @typedef {{name: string, of?: NumberOf, ways?: [string, string, NumberOf][], show?: (value: number) =>
  *   string}} Measure
@@ -17,31 +19,14 @@ import { Empty, Loaded, Page, Table, bytes, caseName, casePath, duration, number
  * @typedef {import('../uplot.js').PlotOptions} PlotOptions
  */
 
-/** @type {(values: number[]) => number | null} */
-const median = (values) => {
-  const s = values.filter((v) => v > 0).sort((a, b) => a - b);
-  return s.length ? s[Math.floor((s.length - 1) / 2)] : null;
-};
-/** @type {(engine: string) => string} */
-const hue = (engine) =>
-  engine === 'dump'
-    ? 'dump'
-    : engine === 'offset:rtl'
-      ? 'offset'
-      : engine.startsWith('judge')
-        ? 'judge'
-        : 'other';
+/**
+ * The colour of an engine.
+ * @type {(engine: Engine) => string}
+ */
+const hue = ({ kind, subject }) => (kind === 'offset' && !subject ? 'other' : kind);
 
-/** @type {(name: string, ns: number) => [string, number]} */
-const part = (name, ns) => [name, ns];
-
-/** @type {[NumberOf, string][]} */
-const stages = [
-  ['open_ns', 'open and parse'],
-  ['load_ns', 'load symbols'],
-  ['unwind_ns', 'unwind'],
-  ['resolve_ns', 'resolve'],
-];
+// The parts that add up to a bar; the server names them.
+const stages = ['open_ns', 'load_ns', 'unwind_ns', 'resolve_ns'];
 
 // What the dots may show: of each engine, or of each case by both ways.
 /** @type {Record<string, Measure>} */
@@ -87,22 +72,22 @@ const onePerCase = (costs) => [...new Map(costs.map((c) => [c.case, c])).values(
  * Each in its own colour.
  * @param {Measure} measure
  * @param {Cost[]} costs
- * @param {string[]} engines
+ * @param {Engine[]} engines
  * @returns {Series[]}
  */
 function seriesOf(measure, costs, engines) {
   if (measure.ways)
     return measure.ways.map(([label, paint, of]) => ({ label, hue: paint, of, costs: onePerCase(costs) }));
   return engines.map((engine) => ({
-    label: engine,
+    label: engine.engine,
     hue: hue(engine),
     of: measure.of ?? 'total_ns',
-    costs: costs.filter((c) => c.engine === engine),
+    costs: costs.filter((c) => c.engine === engine.engine),
   }));
 }
 
 /**
- * @param {{costs: Cost[], x?: 'cases' | 'frames', measure: Measure, engines: string[], run: number}} props
+ * @param {{costs: Cost[], x?: 'cases' | 'frames', measure: Measure, engines: Engine[], run: number}} props
  */
 function Dots({ costs, x = 'cases', measure, engines, run }) {
   const show = measure.show ?? duration;
@@ -164,7 +149,7 @@ function Dots({ costs, x = 'cases', measure, engines, run }) {
         ],
       }),
     };
-  }, [costs, x, measure, engines.join(), run]);
+  }, [costs, x, measure, engines.map((e) => e.engine).join(), run]);
   if (dots.length === 0) return <p class="dim pad">Not measured in this run.</p>;
   return (
     <Plot
@@ -177,27 +162,24 @@ function Dots({ costs, x = 'cases', measure, engines, run }) {
   );
 }
 
-// Every engine starts cold here, as a tool that was just started: foreign engines never have symbols loaded.
-// A judge that keeps running between cases is cold in only a few of them; 0: not measured.
-/** @type {(c: Cost) => number} */
-const nothingLoaded = (c) => c.cold_ns;
+/** @type {(headline: Found['headline'], key: string) => import('openapi').HeadlineRow | undefined} */
+const rowOf = (headline, key) => headline.rows.find((row) => row.key === key);
 
-/** @param {{costs: Cost[]}} props */
-function FromNothing({ costs }) {
-  const rows = ['judge:dbghelp', 'dump', 'offset:rtl']
-    .map((engine) => ({
-      engine,
-      ns: median(costs.filter((c) => c.engine === engine && c.cold_ns > 0).map(nothingLoaded)),
-    }))
-    .filter(({ ns }) => ns);
+// Every engine starts cold here, as a tool that was just started.
+/** @param {{headline: Found['headline']}} props */
+function FromNothing({ headline }) {
+  const cells = rowOf(headline, 'cold')?.cells;
+  const ways = headline.columns
+    .map(({ key, name }) => ({ name, ns: cells?.[key].median ?? null }))
+    .filter(({ ns }) => ns !== null);
   return (
-    rows.length > 1 && (
+    ways.length > 1 && (
       <p class="lead">
         Cold, with images and PDBs opened for one stack:{' '}
-        {rows.map(({ engine, ns }, i) => (
+        {ways.map(({ name, ns }, i) => (
           <>
-            {i ? ', ' : ''}
-            <span class="mono">{engine}</span> <strong>{duration(ns)}</strong>
+            {i ? '; ' : ''}
+            {name} <strong>{duration(ns)}</strong>
           </>
         ))}
         .
@@ -206,27 +188,18 @@ function FromNothing({ costs }) {
   );
 }
 
-/** @param {{costs: Cost[], engines: string[]}} props */
-function Stages({ costs, engines }) {
+/** @param {{engines: Engine[]}} props */
+function Stages({ engines }) {
   const rows = engines
-    .map((engine) => {
-      const mine = costs.filter((c) => c.engine === engine);
-      return {
-        engine,
-        parts: stages.map(([key, name]) => part(name, median(mine.map((c) => c[key] ?? 0)) ?? 0)),
-        total: median(mine.map((c) => c.total_ns)) ?? 0,
-        count: mine.length,
-      };
-    })
-    .filter((row) => row.total > 0);
-  const most = Math.max(
-    ...rows.map((row) =>
-      Math.max(
-        row.total,
-        row.parts.reduce((sum, [, v]) => sum + v, 0),
-      ),
-    ),
-  );
+    .filter((engine) => engine.median !== null)
+    .map((engine) => ({
+      ...engine,
+      parts: stages.flatMap((key) => engine.parts.find((part) => part.key === key) ?? []),
+    }));
+  // The widths are those of the drawing: parts of different cases may add up to more than the whole.
+  const width = (/** @type {typeof rows[number]} */ row) =>
+    row.parts.reduce((sum, part) => sum + (part.median ?? 0), 0);
+  const most = Math.max(...rows.map((row) => Math.max(row.median ?? 0, width(row))));
   return (
     <>
       <div class="stagelist">
@@ -236,21 +209,25 @@ function Stages({ costs, engines }) {
             <span
               class="stack"
               role="img"
-              aria-label={row.parts.map(([name, v]) => `${name} ${duration(v)}`).join(', ')}
+              aria-label={row.parts.map((part) => `${part.name} ${duration(part.median)}`).join(', ')}
             >
               {row.parts.map(
-                ([name, v], i) =>
-                  v > 0 && (
-                    <span key={name} class={`seg seg-${i}`} style={{ width: `${(100 * v) / most}%` }}></span>
+                ({ key, median }, i) =>
+                  median !== null && (
+                    <span
+                      key={key}
+                      class={`seg seg-${i}`}
+                      style={{ width: `${(100 * median) / most}%` }}
+                    ></span>
                   ),
               )}
             </span>
-            <span class="num strong">{duration(row.total)}</span>
+            <span class="num strong">{duration(row.median)}</span>
             <span class="dim num">{plural(row.count, 'stack')}</span>
             <span class="parts dim small">
-              {row.parts.map(([name, v]) => (
-                <span key={name}>
-                  {name} {v > 0 ? duration(v) : '–'}
+              {row.parts.map(({ key, name, median }) => (
+                <span key={key}>
+                  {name} {median !== null ? duration(median) : '–'}
                 </span>
               ))}
             </span>
@@ -258,8 +235,8 @@ function Stages({ costs, engines }) {
         ))}
       </div>
       <p class="legend">
-        {stages.map(([, name], i) => (
-          <span key={name}>
+        {rows[0]?.parts.map(({ key, name }, i) => (
+          <span key={key}>
             <i class={`seg-${i}`}></i>
             {name}
           </span>
@@ -270,30 +247,11 @@ function Stages({ costs, engines }) {
   );
 }
 
-/** @param {{costs: Cost[]}} props */
-function InProcess({ costs }) {
-  const seen = onePerCase(costs);
-  const rows = [
-    ['Walk (rtl)', 'walk_ns', duration],
-    ['Record on disk', 'record_write_ns', duration],
-    ['Dump written', 'dump_write_ns', duration],
-    ['Stopped until its stack was copied', 'stop_copy_ns', duration],
-    ['Stopped until the last frame', 'stop_walk_ns', duration],
-    ['Stopped until the end of the dump', 'stop_dump_ns', duration],
-    ['Tuned dump written', 'dump_tuned_ns', duration],
-    ['One capture on demand', 'capture_now_ns', duration],
-    ['Hang found, past its time', 'hang_late_ns', duration],
-    ['Record', 'record_bytes', bytes],
-    ['Dump', 'dump_bytes', bytes],
-    ['Tuned dump', 'dump_tuned_bytes', bytes],
-  ].map((row) => {
-    const [name, key, show] = /** @type {[string, NumberOf, (value: number) => string]} */ (row);
-    const values = seen
-      .map((c) => c[key] ?? 0)
-      .filter((v) => v > 0)
-      .sort((a, b) => a - b);
-    return { name, show, values };
-  });
+/** @type {(row: Row, value: number | null) => string} */
+const amount = (row, value) => (row.unit === 'bytes' ? bytes(value) : duration(value));
+
+/** @param {{rows: Row[]}} props */
+function InProcess({ rows }) {
   return (
     <Table label="In the dying process" kind="list named">
       <thead>
@@ -307,9 +265,9 @@ function InProcess({ costs }) {
       </thead>
       <tbody>
         {rows.map((row) => (
-          <tr key={row.name}>
+          <tr key={row.key}>
             <td>{row.name}</td>
-            {row.values.length === 0 ? (
+            {row.count === 0 ? (
               <>
                 <td class="dim num">–</td>
                 <td class="dim num">not measured</td>
@@ -318,10 +276,10 @@ function InProcess({ costs }) {
               </>
             ) : (
               <>
-                <td class="num">{row.show(row.values[0])}</td>
-                <td class="num strong">{row.show(median(row.values) ?? 0)}</td>
-                <td class="num">{row.show(row.values[row.values.length - 1])}</td>
-                <td class="num dim">{number(row.values.length)}</td>
+                <td class="num">{amount(row, row.least)}</td>
+                <td class="num strong">{amount(row, row.median)}</td>
+                <td class="num">{amount(row, row.most)}</td>
+                <td class="num dim">{number(row.count)}</td>
               </>
             )}
           </tr>
@@ -331,16 +289,10 @@ function InProcess({ costs }) {
   );
 }
 
-/** @param {{samples: Found['samples']}} props */
-function Samples({ samples }) {
-  /** @type {Map<string, number[]>} */
-  const groups = new Map();
-  for (const s of samples) {
-    const key = `${s.subject} · ${s.stage} · ${s.cold ? 'cold' : 'warm'}`;
-    groups.set(key, [...(groups.get(key) ?? []), s.ns]);
-  }
-  const low = Math.log10(samples.reduce((least, s) => Math.min(least, s.ns), Infinity));
-  const high = Math.log10(samples.reduce((most, s) => Math.max(most, s.ns), 0)) + 0.01;
+/** @param {{samples: Found['samples'], groups: Found['groups']}} props */
+function Samples({ samples, groups }) {
+  const low = Math.log10(Math.min(...groups.map((group) => group.least)));
+  const high = Math.log10(Math.max(...groups.map((group) => group.most))) + 0.01;
   return (
     <Table label="Bench">
       <thead>
@@ -354,32 +306,38 @@ function Samples({ samples }) {
         </tr>
       </thead>
       <tbody>
-        {[...groups].map(([name, values]) => (
-          <tr key={name}>
-            <td class="mono">{name}</td>
-            <td class="num strong">{duration(median(values))}</td>
-            <td class="wide">
-              <svg
-                class="strip-dots"
-                viewBox="0 0 300 14"
-                preserveAspectRatio="none"
-                role="img"
-                aria-label={`from ${duration(Math.min(...values))} to ${duration(Math.max(...values))}`}
-              >
-                {values.map((v, i) => (
-                  <circle
-                    key={i}
-                    cx={4 + (292 * (Math.log10(v) - low)) / (high - low)}
-                    cy="7"
-                    r="2.6"
-                    class={name.startsWith('dump') ? 'dump' : 'offset'}
-                  />
-                ))}
-              </svg>
-            </td>
-            <td class="num dim">{values.length}</td>
-          </tr>
-        ))}
+        {groups.map((group) => {
+          const name = `${group.subject} · ${group.stage} · ${group.cold ? 'cold' : 'warm'}`;
+          const mine = samples.filter(
+            (s) => s.subject === group.subject && s.stage === group.stage && s.cold === group.cold,
+          );
+          return (
+            <tr key={name}>
+              <td class="mono">{name}</td>
+              <td class="num strong">{duration(group.median)}</td>
+              <td class="wide">
+                <svg
+                  class="strip-dots"
+                  viewBox="0 0 300 14"
+                  preserveAspectRatio="none"
+                  role="img"
+                  aria-label={`from ${duration(group.least)} to ${duration(group.most)}`}
+                >
+                  {mine.map(({ ns }, i) => (
+                    <circle
+                      key={i}
+                      cx={4 + (292 * (Math.log10(ns) - low)) / (high - low)}
+                      cy="7"
+                      r="2.6"
+                      class={group.kind}
+                    />
+                  ))}
+                </svg>
+              </td>
+              <td class="num dim">{number(group.count)}</td>
+            </tr>
+          );
+        })}
       </tbody>
     </Table>
   );
@@ -390,11 +348,11 @@ function Samples({ samples }) {
  *   set: (changes: Record<string, string | null>) => void}} props
  */
 function Shown({ data, query, set }) {
-  const all = [...new Set(data.costs.map((c) => c.engine))];
-  const wanted = query.engines
-    ? query.engines.split(',').filter((e) => all.includes(e))
-    : all.filter((e) => e === 'dump' || e === 'offset:rtl');
+  const all = data.engines.filter((e) => e.count > 0);
+  const asked = query.engines?.split(',') ?? [];
+  const wanted = all.filter((e) => (query.engines ? asked.includes(e.engine) : e.subject));
   const engines = wanted.length ? wanted : all.slice(0, 2);
+  const names = engines.map((e) => e.engine);
   const measure = measures[query.measure ?? ''] ?? measures.total;
   if (data.costs.length === 0)
     return (
@@ -402,26 +360,18 @@ function Shown({ data, query, set }) {
         <p>No engine was timed in this run.</p>
       </Empty>
     );
-  const dump = median(data.costs.filter((c) => c.engine === 'dump').map((c) => c.total_ns));
-  const offset = median(data.costs.filter((c) => c.engine === 'offset:rtl').map((c) => c.total_ns));
+  const warm = rowOf(data.headline, 'warm');
   return (
     <>
-      {dump && offset ? (
+      {warm?.ratio ? (
         <p class="headline">
-          From a dump <strong>{duration(dump)}</strong>, from offsets <strong>{duration(offset)}</strong>: the
-          offset way is <strong>{(dump / offset).toFixed(1)}×</strong>
-          {dump > offset ? ' faster ' : ' as slow '}
-          <span class="dim">
-            (medians of{' '}
-            {data.cases_shown && data.cases_total && data.cases_shown < data.cases_total
-              ? `${number(data.cases_shown)} of ${number(data.cases_total)} cases, evenly chosen`
-              : 'all cases'}
-            , symbols loaded)
-          </span>
-          .
+          From a dump <strong>{duration(warm.cells.dump.median)}</strong>, from offsets{' '}
+          <strong>{duration(warm.cells.offset.median)}</strong>: the dump way takes{' '}
+          <strong>{warm.ratio.toFixed(1)}×</strong> as long{' '}
+          <span class="dim">(medians of {plural(data.headline.cases, 'case')}, symbols loaded)</span>.
         </p>
       ) : null}
-      <FromNothing costs={data.costs} />
+      <FromNothing headline={data.headline} />
       <div class="tools">
         <label class="field">
           <span>dots show</span>
@@ -438,18 +388,21 @@ function Shown({ data, query, set }) {
           </select>
         </label>
         <span class="toggles" role="group" aria-label="Engines">
-          {all.map((e) => (
+          {all.map(({ engine }) => (
             <button
-              key={e}
+              key={engine}
               class="toggle mono"
-              aria-pressed={engines.includes(e)}
+              aria-pressed={names.includes(engine)}
               onClick={() =>
                 set({
-                  engines: (engines.includes(e) ? engines.filter((w) => w !== e) : [...engines, e]).join(','),
+                  engines: (names.includes(engine)
+                    ? names.filter((name) => name !== engine)
+                    : [...names, engine]
+                  ).join(','),
                 })
               }
             >
-              {e}
+              {engine}
             </button>
           ))}
         </span>
@@ -465,15 +418,15 @@ function Shown({ data, query, set }) {
         </section>
       </div>
       <h2 class="section">Stages on the back end</h2>
-      <Stages costs={data.costs} engines={engines} />
+      <Stages engines={engines} />
       <h2 class="section">What a capture costs the program</h2>
-      <InProcess costs={data.costs} />
+      <InProcess rows={data.capture} />
       {data.samples.length > 0 && (
         <>
           <h2 class="section">
             <Term name="cold">Cold</Term> and <Term name="warm" />
           </h2>
-          <Samples samples={data.samples} />
+          <Samples samples={data.samples} groups={data.groups} />
         </>
       )}
       {data.total > data.costs.length && (
