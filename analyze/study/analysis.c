@@ -91,10 +91,28 @@ static const struct module *listed_at(const struct minidump *dump, const struct 
     return NULL;
 }
 
+/* True when frame INDEX shows that its module was loaded: its code raised the exception, or the
+ * walk read its unwind data, which is part of the image. A jump to where no code is raises an
+ * exception, too: then the address is the one that could not be executed. */
+static bool shows_loaded(const struct record *record, const struct record_stack *stack,
+                         uint32_t index)
+{
+    enum { EXECUTED = 8 };
+    const struct frame *frame = &stack->frames[index];
+    const bool jumped = record->exception_code == 0xc0000005 && /* access violation */
+                        record->exception_info[0] == EXECUTED &&
+                        record->exception_info[1] == record->exception_va;
+    if (index + 1 < stack->frame_count && stack->frames[index + 1].found_by == FOUND_UNWIND)
+        return true;
+    return record->exception_code != 0 && !jumped && frame->kind == PC_INTERRUPTED &&
+           frame->pc_va == record->exception_va;
+}
+
 /* True when STACK has a frame in a module that is still loaded, as RECORD says, while DUMP, which
  * lists the modules of that moment, has none at its addresses, but has others of the record at
  * their bases: a record that was made from text has bases of its own. Assemblies do not count: the
- * runtime maps them itself, so the system does not list them. */
+ * runtime maps them itself, so the system does not list them. Nor does a module that was loaded
+ * by what the walk met there: then the dump, or our reader of it, lost it. */
 static bool has_lost_module(const struct record *record, const struct record_stack *stack,
                             const struct minidump *dump)
 {
@@ -102,9 +120,9 @@ static bool has_lost_module(const struct record *record, const struct record_sta
     for (uint32_t i = 0; i < stack->frame_count; i++) {
         const struct module *module = stack->frames[i].module;
         missing =
-            missing ||
-            (module != NULL && stack->frames[i].method_token == 0 && module->image_bytes != 0 &&
-             module->unloaded_at_ns == MODULE_STILL_LOADED && listed_at(dump, module) == NULL);
+            missing || (module != NULL && stack->frames[i].method_token == 0 &&
+                        module->image_bytes != 0 && module->unloaded_at_ns == MODULE_STILL_LOADED &&
+                        listed_at(dump, module) == NULL && !shows_loaded(record, stack, i));
     }
     for (uint32_t i = 0; i < record->module_count && missing && !same; i++) {
         const struct module *listed = listed_at(dump, &record->modules[i]);

@@ -160,7 +160,7 @@ class Programs:
         for line in shell("ninja", "-C", TOOL, "-t", "deps", limit_s=60)[1].splitlines():
             if not line.startswith(" "):
                 name = line.partition(":")[0]
-            elif line.startswith(f"    {TREE}") or line.startswith("    ../tree") or "/rooms/" in line:
+            elif line.startswith(f"    {TREE}") or line.startswith("    rooms/"):
                 self.objects[(TOOL / line.strip()).resolve()].add(name)
         self.symbols = {p.name: self.defined(p) for p in [*self.units(), TOOL / "bin/twinstack"]}
 

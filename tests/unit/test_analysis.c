@@ -1,0 +1,189 @@
+/* Whether a record contradicts the dump that was written with it: a module of its stack that the
+ * dump's list lacks was unloaded without the record's notice, unless something else explains it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "format/minidump/minidump.h"
+#include "format/record/record.h"
+#include "minidump_maker.h"
+#include "study/analysis.h"
+#include "test.h"
+
+enum { WORDS = 256, IMAGE_BYTES = 0x10000, METHOD_RVA = 0x4000 };
+#define APP_VA ((uint64_t)0x140000000)
+#define OTHER_VA ((uint64_t)0x180000000)
+#define METHOD_VA ((uint64_t)0x20000000)
+
+struct draft {
+    uint32_t words[WORDS];
+    size_t count;
+};
+
+static void put(struct draft *d, uint64_t value, uint32_t words)
+{
+    for (uint32_t i = 0; i < words; i++)
+        d->words[d->count++] = (uint32_t)(value >> (32 * i));
+}
+
+static size_t section(struct draft *d, uint32_t type, uint32_t count)
+{
+    const size_t at = d->count;
+    put(d, type, 2);
+    put(d, count, 2);
+    return at;
+}
+
+static void end(struct draft *d, size_t at)
+{
+    d->words[at + 1] = (uint32_t)((d->count - at) * sizeof d->words[0]);
+}
+
+struct row {
+    const char *name;
+    bool unloaded;   /* by the record */
+    bool elsewhere;  /* the record has bases of its own */
+    bool is_managed; /* the second frame is in a method of the module's, not in its image */
+    bool runs;       /* the first frame is in the module */
+    uint32_t access; /* of the violation: 0 read, 1 write, 8 execute */
+    bool listed;     /* by the dump */
+    bool unwound;    /* the walk read unwind data in the second frame */
+    bool no_names;   /* the dump's list is damaged */
+    bool contradicts;
+};
+
+static void put_module(struct draft *d, const char *path, uint64_t base_va, bool unloaded)
+{
+    const size_t bytes = strlen(path), padded = (bytes + 7) / 8 * 8;
+    put(d, RECORD_MODULE_BYTES + padded, 1);
+    put(d, 0x12345678, 1);
+    put(d, base_va, 2);
+    put(d, IMAGE_BYTES, 2);
+    put(d, 1, 2);
+    put(d, unloaded ? 5 : MODULE_STILL_LOADED, 2);
+    put(d, 0, 4);
+    put(d, 0, 1);
+    put(d, bytes, 1);
+    memcpy(&d->words[d->count], path, bytes);
+    d->count += padded / 4;
+}
+
+static void put_frame(struct draft *d, uint32_t module, uint32_t flags, uint64_t offset)
+{
+    put(d, module, 1);
+    put(d, flags, 1);
+    put(d, offset, 2);
+}
+
+/* A method at METHOD_VA in the second module. */
+static void put_method(struct draft *d)
+{
+    static const uint32_t map[] = {0, 0};
+    size_t at = section(d, RECORD_SECTION_ASSEMBLIES, 1);
+    put(d, 1, 2);
+    put(d, 0, 4);
+    end(d, at);
+    at = section(d, RECORD_SECTION_METHODS, 1);
+    put(d, RECORD_METHOD_BYTES + sizeof map, 1);
+    put(d, 0x06000001, 1);
+    put(d, METHOD_VA, 2);
+    put(d, 0x1000, 2);
+    put(d, 0, 1);
+    put(d, 1, 1);
+    for (size_t i = 0; i < COUNT_OF(map); i++)
+        put(d, map[i], 1);
+    end(d, at);
+}
+
+/* A crash in app.exe, called from other.dll; or the reverse. */
+static void write_record(const struct row *row, const char *path)
+{
+    static struct draft d;
+    const uint64_t shift = row->elsewhere ? 0x10000000 : 0;
+    const uint64_t first = row->runs ? OTHER_VA + 0x1000 : APP_VA + 0x1000;
+    memset(&d, 0, sizeof d);
+    memcpy(d.words, RECORD_MAGIC, 8);
+    d.words[RECORD_H_VERSION / 4] = 2;
+    d.words[RECORD_H_HEADER_BYTES / 4] = RECORD_HEADER_BYTES;
+    d.words[RECORD_H_MACHINE / 4] = 0x8664;
+    d.words[RECORD_H_KIND / 4] = RECORD_KIND_CRASH;
+    d.words[RECORD_H_SUSPECT / 4] = 7;
+    d.words[RECORD_H_CODE / 4] = 0xc0000005;
+    d.words[RECORD_H_POINTER_BYTES / 4] = 8;
+    d.count = RECORD_H_ADDRESS / 4;
+    put(&d, first + shift, 2);
+    put(&d, row->access, 2);
+    put(&d, row->access == 8 ? first + shift : 0, 2);
+    d.count = RECORD_HEADER_BYTES / 4;
+    size_t at = section(&d, RECORD_SECTION_MODULES, 2);
+    put_module(&d, "C:\\app.exe", APP_VA + shift, false);
+    put_module(&d, "C:\\other.dll", OTHER_VA + shift, row->unloaded);
+    end(&d, at);
+    at = section(&d, RECORD_SECTION_STACK, 3);
+    put(&d, RECORD_WALKER_RTL, 1);
+    put(&d, 0, (RECORD_STACK_BYTES - RECORD_SECTION_HEADER_BYTES) / 4 - 1);
+    put_frame(&d, row->runs ? 1 : 0, 0, 0x1000);
+    if (row->is_managed)
+        put_frame(&d, RECORD_NO_MODULE, RECORD_FRAME_RETURN, METHOD_VA + 0x10);
+    else
+        put_frame(&d, row->runs ? 0 : 1, RECORD_FRAME_RETURN, 0x2000);
+    put_frame(&d, 0,
+              RECORD_FRAME_RETURN | (row->unwound ? RECORD_FOUND_UNWIND : RECORD_FOUND_LEAF)
+                                        << RECORD_FRAME_SHIFT_FOUND,
+              0x3000);
+    end(&d, at);
+    if (row->is_managed)
+        put_method(&d);
+    d.words[RECORD_H_COMMITTED / 4] = (uint32_t)(d.count * sizeof d.words[0]);
+    test_write(path, d.words, d.count * sizeof d.words[0]);
+}
+
+static void write_dump(const struct row *row, const char *path)
+{
+    static struct maker m;
+    maker_start(&m);
+    maker_system_info(&m, 9);
+    const uint32_t app = maker_text(&m, "C:\\app.exe"), other = maker_text(&m, "C:\\other.dll");
+    maker_stream_begin(&m, STREAM_MODULE_LIST);
+    maker_put(&m, row->listed ? 2 : 1, 4);
+    maker_module_row(&m, APP_VA, row->no_names ? UINT32_MAX : app);
+    if (row->listed)
+        maker_module_row(&m, OTHER_VA, other);
+    maker_stream_end(&m);
+    maker_finish(&m);
+    test_write(path, m.data, m.at);
+}
+
+static const struct row rows[] = {
+    {.name = "the dump lists it", .listed = true},
+    {.name = "the dump does not list it", .contradicts = true},
+    {.name = "it was unloaded, as the record says", .unloaded = true},
+    {.name = "the record has bases of its own", .elsewhere = true},
+    {.name = "the runtime maps assemblies, and the system does not list them", .is_managed = true},
+    {.name = "the dump's list is damaged", .no_names = true},
+    {.name = "its own code wrote through null, so it was loaded", .runs = true, .access = 1},
+    {.name = "the walk read its unwind data, so it was loaded", .unwound = true},
+    {.name = "its own code was not there", .runs = true, .access = 8, .contradicts = true},
+};
+
+TEST(a_module_that_the_dump_does_not_list_contradicts_the_record)
+{
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct case_file files[] = {{.role = ROLE_RECORD, .path = "a.rec"},
+                                    {.role = ROLE_DUMP, .path = "a.dmp"}};
+        const struct crash_case crash = {
+            .folder = test_scratch(), .files = files, .file_count = COUNT_OF(files)};
+        char path[600];
+        struct case_timing timing;
+        test_row(rows[i].name);
+        (void)snprintf(path, sizeof path, "%s/a.rec", test_scratch());
+        write_record(&rows[i], path);
+        (void)snprintf(path, sizeof path, "%s/a.dmp", test_scratch());
+        write_dump(&rows[i], path);
+        analysis_timing(&crash, &timing);
+        if (rows[i].contradicts)
+            CHECK_HAS(timing.record_fault, "the dump's list of modules does not have it");
+        else
+            CHECK_STR(timing.record_fault, NULL);
+    }
+}
