@@ -7,8 +7,16 @@ programs in tests/e2e, and the checks of tests/lint.py.  FILTER keeps the progra
 --quick keeps those that a developer runs before each commit (about a minute).
 The last line is "N passed, N failed, N skipped", the exit status 0 or 1.
 
-The longest programs start first, by their times in the last run (build/log/test-seconds.json).  Programs that
-say "one at a time" in their first lines share a Wine prefix: they run one after the other, beside the rest.
+--build builds what is missing beside the tests (STAGES, each by `./run stage NAME`): a test starts as soon as what
+it needs is there, and only what the chosen tests need is built.
+
+The longest programs start first, by their times in the last run (build/log/test-times.json). Of each program the
+runner knows how much of a core it uses, and starts as many as the cores have room for: some compute, many mostly
+wait for a browser, a sleeping victim or a server that stalls on purpose. One more starts whenever most of a core
+has been idle for IDLE_S seconds.
+
+Programs that say "has a Wine prefix to itself" in their first lines get one, in WINEPREFIX, as many at a time as
+there are prefixes; "has the Wine prefix of ./run to itself" means the first of them, build/wine.
 Programs that say "runs alone" measure something: they come last, with nothing beside them.
 
 Each program that will take LONG_S or more is named on stderr when it starts, and every 30 s a line names
@@ -16,12 +24,12 @@ what is still running.  A time limit counts only the seconds for which the progr
 While the machine is overloaded, this clock runs slower: a busy machine makes no test fail, and a program that
 hangs is still killed.
 
-As many programs run side by side as there are cores, and one more whenever most of a core has been idle for
-IDLE_S seconds: many programs mostly wait, for a browser, a sleeping victim or a server that stalls on purpose.
-
 If at most SECOND_TRIES end-to-end programs failed, each runs once more with nothing beside it, and the second
 result counts. Both are printed, and the closing lines name the programs that needed it: each of them depends
 on the clock somewhere and needs fixing. --once allows no second try.
+
+The closing lines also say how many processor seconds all of it used, Wine's included where a control group can be
+made, and how much of the cores was idle: the first over the number of cores is what no order of programs gets below.
 """
 
 import argparse
@@ -32,6 +40,7 @@ import os
 import pathlib
 import re
 import signal
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -40,47 +49,74 @@ import time
 
 import lint
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
+from machine import CORES, Group, Idle, overload  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
 TALLY = re.compile(r"^tally (\d+) (\d+) (\d+)$")
 RUNNERS = {".py": ["/usr/bin/python3"], ".mjs": ["node"], ".sh": ["bash"]}
 SLOWEST_SHOWN = 10
-CORES = os.cpu_count() or 1
 PROGRESS_S = 30
 LONG_S = 20
-TIMES = BUILD / "log" / "test-seconds.json"
-# Seconds on two quiet cores, for a tree that has no times yet.
-FIRST_TIMES = {"e2e_matrix": 104, "e2e_victims": 86, "e2e_recipes": 60, "sanitize_unit_dump_engine": 60, "e2e_web_4": 45,
-               "e2e_web_3": 40, "e2e_readme": 40, "e2e_steps": 40, "e2e_port": 40, "e2e_run": 40,
-               "e2e_capture": 30, "e2e_stops": 30, "lint_tidy_1": 30, "lint_tidy_2": 30, "lint_tidy_3": 30, "lint_tidy_4": 30}
+LIMIT_S = 60  # what a program may take on a quiet machine
+TIMES = BUILD / "log" / "test-times.json"
+# (seconds, cores used) of the longer programs on two quiet cores, for a tree that has no times yet.
+FIRST_TIMES = {"e2e_matrix": (60, 0.6), "e2e_victims": (30, 1), "e2e_recipes": (40, 0.8), "sanitize_unit_dump_engine": (25, 0.3),
+               "e2e_readme": (10, 0.4), "e2e_port": (25, 0.5), "e2e_run": (30, 0.3), "e2e_capture": (30, 0.3), "e2e_stops": (15, 0.4),
+               "e2e_windows_units": (30, 0.5), "e2e_windows": (30, 0.4), "e2e_capture_files": (20, 0.5), "e2e_capture_upload": (40, 0.5),
+               "e2e_capture_package": (25, 1), "e2e_symbols": (25, 1), "e2e_breakpad_unwind": (20, 1), "e2e_web_lint": (35, 1),
+               "e2e_mutation": (27, 1), "e2e_web_light": (50, 0.5), "e2e_web_carriers": (50, 0.5), "e2e_web_1": (25, 0.4),
+               "e2e_web_2": (20, 0.4), "e2e_web_3": (40, 0.4), "e2e_web_4": (20, 0.4), "e2e_web_5": (50, 0.4), "e2e_web_grid": (40, 0.5),
+               "e2e_web_tasks": (40, 0.4), "e2e_web_touch": (30, 0.4), "e2e_stream_faults": (25, 0.2), "e2e_stream_shadow": (28, 0.1),
+               "e2e_symbol_servers": (28, 0.1), "e2e_stream_damage": (18, 0.1), "e2e_progress": (30, 0.1), "e2e_commands": (45, 0.1),
+               "lint_tidy_1": (25, 1), "lint_tidy_2": (25, 1), "lint_tidy_3": (25, 1), "lint_tidy_4": (25, 1),
+               "unit_collect": (8, 0.1), "unit_stay": (7, 0.1), "sanitize_unit_collect": (8, 0.1), "sanitize_unit_stay": (7, 0.1)}
 # The programs of tests/e2e that --quick includes: a few seconds each, no Wine and no browser.
 QUICK_E2E = {"check", "corpus", "damaged", "differences", "dump", "dump_streams", "symbols", "verdict"}
+# Those that take nothing from a stage. (The others might skip a test without it.)
+NEEDS_NOTHING = QUICK_E2E - {"symbols"}
 
 # The number of parts of each program that would take longer than a minute. A part gets I/N as its argument.
 PARTS = {"e2e_web": 5}
-# Which other programs a program may run beside.
-BESIDE_ALL, ONE_AT_A_TIME, ALONE = range(3)
+# Which other programs a program may run beside, and in which Wine prefix.
+BESIDE_ALL, OWN_PREFIX, FIRST_PREFIX, ALONE = range(4)
+MARKS = {"runs alone": ALONE, "has a Wine prefix to itself": OWN_PREFIX, "has the Wine prefix of ./run to itself": FIRST_PREFIX}
+PREFIXES = 3
+# What is built beside the tests: its name, what it needs itself, and how much of the cores it uses.
+STAGES = {"victims": ((), CORES), "wine32": ((), 0.3), "tools": (("wine32",), 0.3), "wine": (("wine32",), 0.5),
+          "victims-x86": (("wine32", "victims"), CORES), "sanitize": ((), CORES), "windows": ((), CORES)}
+NEEDS_WINDOWS = {"windows", "windows_units", "web_windows"}
 # One more program is started after IDLE_S seconds in which IDLE_CORES were idle, up to BESIDE_MOST for each core.
-IDLE_S, IDLE_CORES, BESIDE_MOST = 1.5, 0.6, 3
+IDLE_S, IDLE_CORES, BESIDE_MOST = 1.5, 0.6, 4
+LOAD_MORE = 0.5  # of a core, beyond the cores there are, that programs are started for
 SECOND_TRIES = 3
+LOCK_FILE = 9  # ./run has the file open that keeps a second set-up away
 
 
 class Program:
-    """One test program: its command, its time limit, and which others it may run beside."""
+    """One test program: its command, its time limit, which others it may run beside, and the stages that it needs."""
 
-    def __init__(self, name, argv, limit_s=300, env=None, beside=BESIDE_ALL):
-        self.name, self.argv, self.limit_s, self.beside = name, [str(a) for a in argv], limit_s, beside
+    def __init__(self, name, argv, limit_s=300, env=None, beside=BESIDE_ALL, needs=()):
+        self.name, self.argv, self.limit_s, self.beside, self.needs = name, [str(a) for a in argv], limit_s, beside, set(needs)
         self.own_env = env or {}
+        self.prefix = None  # the folder, while it runs
 
     def env(self):
         """Its environment; TWINSTACK_TEST_SLOWNESS is the factor by which its own time limits grow."""
         slowness = float(self.own_env.get("TWINSTACK_TEST_SLOWNESS", 1)) * max(1, round(overload()))
-        return {**os.environ, "TWINSTACK_BUILD": str(BUILD), "TWINSTACK_CACHE": str(BUILD / "cache"), **self.own_env, "TWINSTACK_TEST_SLOWNESS": f"{slowness:.0f}"}
+        prefix = {"WINEPREFIX": str(self.prefix)} if self.prefix else {}
+        return {**os.environ, "TWINSTACK_BUILD": str(BUILD), "TWINSTACK_CACHE": str(BUILD / "cache"), **self.own_env, **prefix,
+                "TWINSTACK_TEST_SLOWNESS": f"{slowness:.0f}"}
 
 
-def overload():
-    """How many programs share each core, at least 1."""
-    return max(1.0, os.getloadavg()[0] / CORES)
+class Stage(Program):
+    """Something that is built; it fails as a test does, and passes without being counted."""
+
+    def __init__(self, name):
+        needs, self.cores = STAGES[name]
+        super().__init__(f"build_{name}", [ROOT / "run", "stage", name], 3600, needs=needs)
+        self.stage = name
 
 
 def quick_programs():
@@ -91,43 +127,55 @@ def quick_programs():
         yield Program(f"e2e_{name}", ["/usr/bin/python3", ROOT / f"tests/e2e/test_{name}.py"])
 
 
-def programs():
-    plain, checked = BUILD / "tests", BUILD / "sanitize" / "tests"
+def programs(build):
+    """Every test; BUILD: also those of trees that are not there yet."""
     sanitized = {
         "TWINSTACK_TEST_SLOWNESS": "5",
         "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1",
         "UBSAN_OPTIONS": "print_stacktrace=1",
     }
-    for program in sorted(plain.glob("unit_*")):
-        yield Program(program.name, [program])
-    for program in sorted(checked.glob("unit_*")):
-        yield Program(f"sanitize_{program.name}", [program], 900, sanitized)
-    for program in sorted(checked.glob("fuzz_*")):
-        yield Program(program.name, ["/usr/bin/python3", ROOT / "tests/fuzz.py", program], 300, sanitized)
+    units = [program.name for program in sorted((BUILD / "tests").glob("unit_*"))]  # the other trees may not be built yet
+    for name in units:
+        yield Program(name, [BUILD / "tests" / name])
+    checked = BUILD / "sanitize/tests"
+    for name in units if build or checked.is_dir() else []:
+        yield Program(f"sanitize_{name}", [checked / name], 900, sanitized, needs=["sanitize"])
+    for name in sorted(file.stem for file in (ROOT / "tests/fuzz").glob("fuzz_*.c")) if build or checked.is_dir() else []:
+        yield Program(name, ["/usr/bin/python3", ROOT / "tests/fuzz.py", checked / name], 300, sanitized, needs=["sanitize"])
     yield Program("lint", ["/usr/bin/python3", ROOT / "tests/lint.py", "--no-tidy"])
     for part in range(1, lint.TIDY_PARTS + 1):
         yield Program(f"lint_tidy_{part}", ["/usr/bin/python3", ROOT / "tests/lint.py", "--tidy", f"{part}/{lint.TIDY_PARTS}"])
     for file in sorted((ROOT / "tests/e2e").glob("test_*")):
         if file.suffix in RUNNERS:
-            head = file.read_text(encoding="utf-8")[:2000]
-            beside = ALONE if "runs alone" in head else ONE_AT_A_TIME if "one at a time" in head else BESIDE_ALL
-            name, argv = f"e2e_{file.stem[5:]}", [*RUNNERS[file.suffix], file]
-            parts = PARTS.get(name, 1)
-            for part in range(1, parts + 1):
-                yield Program(name if parts == 1 else f"{name}_{part}", argv if parts == 1 else [*argv, f"{part}/{parts}"],
-                              900, beside=beside)
+            yield from e2e_programs(file)
+
+
+def e2e_programs(file):
+    head = " ".join(file.read_text(encoding="utf-8")[:2000].replace("\n//", " ").split())
+    beside = max((kind for mark, kind in MARKS.items() if mark in head), default=BESIDE_ALL)
+    name, argv = file.stem[5:], [*RUNNERS[file.suffix], file]
+    needs = {"victims", "victims-x86", "wine", "tools"} | ({"windows"} if name in NEEDS_WINDOWS else set())
+    if name in NEEDS_NOTHING:
+        needs = set()
+    if beside == FIRST_PREFIX:  # ./run waits until all is built
+        needs = set(STAGES)
+    parts = PARTS.get(f"e2e_{name}", 1)
+    for part in range(1, parts + 1):
+        yield Program(f"e2e_{name}" if parts == 1 else f"e2e_{name}_{part}", argv if parts == 1 else [*argv, f"{part}/{parts}"], 900,
+                      beside=beside, needs=needs)
 
 
 @dataclasses.dataclass
 class Result:
     program: Program
     seconds: float
-    cpu_seconds: float  # of its processes, except those that detach from it, as Wine's do
+    cpu_seconds: float  # of all its processes; without a control group, not of those that detach from it, as Wine's do
     lines: list
     counts: list  # passed, failed, skipped
 
 
 running = {}  # process id -> (when, name)
+left_groups = []  # where something still ended when the program had
 lock = threading.Lock()
 
 
@@ -171,7 +219,7 @@ def report_progress(done, total):
 
 
 def read_times():
-    """Seconds by name, of the last run of each program in this tree."""
+    """(seconds, cores used) by name, of the last run of each program in this tree."""
     try:
         return {**FIRST_TIMES, **json.loads(TIMES.read_text(encoding="utf-8"))}
     except (OSError, ValueError):
@@ -180,70 +228,131 @@ def read_times():
 
 def write_times(results):
     TIMES.parent.mkdir(parents=True, exist_ok=True)
-    known = {**read_times(), **{r.program.name: round(r.seconds, 1) for r in results}}
+    known = {**read_times(), **{r.program.name: (round(r.seconds, 1), round(r.cpu_seconds / max(r.seconds, 0.1), 2)) for r in results}}
     TIMES.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
-class Idle:
-    """How many cores had nothing to do since the last call. Source: proc(5), /proc/stat."""
+class Prefixes:
+    """The Wine prefixes of the programs that want one to themselves: build/wine and copies of it, by hard links."""
 
     def __init__(self):
-        self.last = self.read()
+        first = BUILD / "wine"
+        self.free, self.copies = [first], [BUILD / f"wine-test-{i}" for i in range(1, PREFIXES)]
+        self.first, self.made = first, False
 
-    @staticmethod
-    def read():
-        ticks = [int(n) for n in pathlib.Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()[1:9]]
-        return sum(ticks), ticks[3] + ticks[4]
-
-    def cores(self):
-        now = self.read()
-        total, idle = now[0] - self.last[0], now[1] - self.last[1]
-        self.last = now
-        return CORES * idle / total if total else 0.0
-
-
-def run_side_by_side(chosen, report, seconds):
-    """Runs the programs of CHOSEN on all cores, the longest first. Of those that go one at a time, the next longest
-    starts as soon as the one before has ended."""
-    waiting = sorted(chosen, key=lambda p: -seconds.get(p.name, 0))
-    pool = concurrent.futures.ThreadPoolExecutor(CORES * BESIDE_MOST)  # not `with`: Ctrl-C must not wait for its programs
-    under_way, idle, room = {}, Idle(), CORES
-
-    def start_one():
-        taken = any(p.beside == ONE_AT_A_TIME for p in under_way.values())
-        fitting = [p for p in waiting if p.beside == BESIDE_ALL or not taken]
+    def give(self, program):
+        """False: none is free."""
+        if program.beside not in (OWN_PREFIX, FIRST_PREFIX):
+            return True
+        if not self.made and (self.first / "system.reg").exists():
+            self.made = True
+            for copy in self.copies:
+                shutil.rmtree(copy, ignore_errors=True)
+                subprocess.run(["cp", "-al", self.first, copy], check=True)
+                self.free.append(copy)
+        fitting = [p for p in self.free if p == self.first or program.beside == OWN_PREFIX]
         if not fitting:
             return False
-        # Programs that go one at a time take longest in total, so the next one starts before any other program.
-        fitting.sort(key=lambda p: p.beside == BESIDE_ALL)
-        waiting.remove(fitting[0])
-        announce(fitting[0], seconds)
-        under_way[pool.submit(run, fitting[0])] = fitting[0]
+        program.prefix = fitting[-1]  # the first one last, since some want no other
+        self.free.remove(program.prefix)
         return True
 
-    while waiting or under_way:
-        while len(under_way) < room and start_one():
-            pass
+    def take_back(self, program):
+        if program.prefix:
+            self.free.append(program.prefix)
+            self.free.sort(key=lambda p: p != self.first)
+            program.prefix = None
+
+    def remove(self):
+        for copy in self.copies if self.made else []:
+            subprocess.run(["wineserver", "-k"], env={**os.environ, "WINEPREFIX": str(copy)}, check=False, capture_output=True)
+            for folder in (copy, *copy.parent.glob(f"{copy.name}-*")):
+                shutil.rmtree(folder, ignore_errors=True)
+            pathlib.Path(f"{copy}.lock").unlink(missing_ok=True)
+
+
+class Schedule:
+    """Starts WAITING programs: stages first, then the longest, as many as the cores have room for."""
+
+    def __init__(self, waiting, times):
+        self.times, self.prefixes = times, Prefixes()
+        self.waiting = sorted(waiting, key=lambda p: (not isinstance(p, Stage), -times.get(p.name, (0, 1))[0]))
+        self.missing = {p.stage for p in waiting if isinstance(p, Stage)}
+        self.broken = set()
+
+    def load(self, program):
+        """How much of the cores it uses."""
+        return program.cores if isinstance(program, Stage) else min(1.0, max(0.1, self.times.get(program.name, (0, 1))[1]))
+
+    def next(self, under_way, spare):
+        """Takes the next program out of those that wait; None: none fits. SPARE: a core is idle, whatever the loads say."""
+        room = CORES + LOAD_MORE - sum(map(self.load, under_way))
+        building = any(isinstance(p, Stage) and p.cores >= CORES for p in under_way)
+        for program in self.waiting:
+            if program.needs & self.missing:
+                continue
+            if isinstance(program, Stage):
+                fits = program.cores < CORES or not building
+            else:
+                fits = spare or not under_way or self.load(program) <= room
+            if fits and self.prefixes.give(program):
+                self.waiting.remove(program)
+                return program
+        return None
+
+    def ended(self, result):
+        """Notes that a program has ended; returns the results of those that cannot run now."""
+        self.prefixes.take_back(result.program)
+        if not isinstance(result.program, Stage):
+            return []
+        self.missing.discard(result.program.stage)
+        if not result.counts[1]:
+            return []
+        lost = [p for p in self.waiting if result.program.stage in p.needs]
+        self.waiting = [p for p in self.waiting if p not in lost]
+        text = f"FAIL not started: {result.program.name} failed"
+        return [x for p in lost for x in [Result(p, 0, 0, [text], [0, 1, 0]), *(self.ended(Result(p, 0, 0, [], [0, 1, 0])) if isinstance(p, Stage) else [])]]
+
+
+def run_side_by_side(chosen, report, times, built=lambda: None):
+    """Runs the programs of CHOSEN on all cores. BUILT is called when no stage is left."""
+    schedule = Schedule(chosen, times)
+    pool = concurrent.futures.ThreadPoolExecutor(CORES * BESIDE_MOST)  # not `with`: Ctrl-C must not wait for its programs
+    under_way, idle, spare = {}, Idle(), False
+    if not schedule.missing:
+        built()
+    while schedule.waiting or under_way:
+        while len(under_way) < CORES * BESIDE_MOST and (program := schedule.next(under_way.values(), spare)):
+            announce(program, times)
+            under_way[pool.submit(run, program)] = program
+            spare = False
         done, _ = concurrent.futures.wait(under_way, timeout=IDLE_S, return_when=concurrent.futures.FIRST_COMPLETED)
         for future in done:
             del under_way[future]
+            left = len(schedule.missing)
             report(future.result())
+            for lost in schedule.ended(future.result()):
+                report(lost)
+            if left and not schedule.missing:
+                built()
         # A program that has just started has not shown yet what it needs.
-        spare = not done and idle.cores() > IDLE_CORES and len(under_way) < CORES * BESIDE_MOST
-        room = max(CORES, len(under_way) + spare)
+        spare = not done and idle.cores() > IDLE_CORES
+    schedule.prefixes.remove()
 
 
-def announce(program, seconds):
-    if seconds.get(program.name, 0) >= LONG_S:
-        print(f"started {program.name}, which takes about {seconds[program.name]:.0f} s", file=sys.stderr, flush=True)
+def announce(program, times):
+    takes_s = times.get(program.name, (0, 1))[0]
+    if takes_s >= LONG_S:
+        print(f"started {program.name}, which takes about {takes_s:.0f} s", file=sys.stderr, flush=True)
 
 
 def run(program):
     """Runs one program to its end and returns its Result."""
-    start = time.monotonic()
+    start, group = time.monotonic(), Group("test")
     with tempfile.TemporaryFile() as output:  # a pipe would wait for servers that outlive the program
         child = subprocess.Popen(program.argv, cwd=ROOT, env=program.env(), stdin=subprocess.DEVNULL,
                                  stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+        group.enter(child.pid)
         with lock:
             running[child.pid] = (start, program.name)
         try:
@@ -253,7 +362,13 @@ def run(program):
                 del running[child.pid]
         output.seek(0)
         lines = output.read().decode("utf-8", "replace").splitlines()
-    return Result(program, time.monotonic() - start, cpu_seconds, *judge(lines, child.returncode, program.limit_s))
+    cpu_seconds = group.seconds() or cpu_seconds
+    if not group.close():
+        left_groups.append(group)
+    seconds = time.monotonic() - start
+    if isinstance(program, Stage):
+        return Result(program, seconds, cpu_seconds, lines, [0, int(child.returncode != 0), 0])
+    return Result(program, seconds, cpu_seconds, *judge(lines, child.returncode, program.limit_s))
 
 
 def judge(lines, status, limit_s):
@@ -299,40 +414,81 @@ def try_again(results):
     return [second.get(r.program, r) for r in results]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="only what runs in about a minute, without Wine")
-    parser.add_argument("--once", action="store_true", help="no second try of what failed")
-    parser.add_argument("filters", metavar="FILTER", nargs="*")
-    asked = parser.parse_args()
-    filters = asked.filters
-    known = quick_programs() if asked.quick else programs()
-    chosen = [p for p in known if not filters or any(f in p.name for f in filters)]
-    if not chosen:
-        print(f"no test program has {' or '.join(filters)} in its name", file=sys.stderr)
-        return 5
-    results = []
-    threading.Thread(target=report_progress, args=(results, len(chosen)), daemon=True).start()
+def stages(chosen):
+    """What the chosen programs need, in the order of STAGES."""
+    needed = set().union(*(p.needs for p in chosen))
+    for name in reversed(STAGES):
+        needed |= set(STAGES[name][0]) if name in needed else set()
+    return [Stage(name) for name in STAGES if name in needed]
 
+
+def let_lock_go():
+    """Of ./run, which holds it while something is built."""
+    os.close(LOCK_FILE)
+
+
+class Account:
+    """What the whole of it used."""
+
+    def __init__(self):
+        self.start, self.idle = time.monotonic(), Idle()
+
+    def show(self, results):
+        seconds, idle = time.monotonic() - self.start, self.idle.cores()
+        used = sum(r.cpu_seconds for r in results)
+        built = sum(r.cpu_seconds for r in results if isinstance(r.program, Stage))
+        slowest = sorted(results, key=lambda r: -r.seconds)
+        print("slowest: " + ", ".join(f"{r.program.name} {r.seconds:.0f} s" for r in slowest[:SLOWEST_SHOWN]))
+        dearest = sorted(results, key=lambda r: -r.cpu_seconds)[:SLOWEST_SHOWN]
+        print("most processor time: " + ", ".join(f"{r.program.name} {r.cpu_seconds:.0f} s" for r in dearest))
+        long = [r.program.name for r in slowest if r.seconds > LIMIT_S and not isinstance(r.program, Stage)]
+        print(f"tests above {LIMIT_S} s: {', '.join(long) or 'none'}")
+        print(f"{seconds:.0f} s; {used:.0f} s of processor time, {built:.0f} s of it to build: at least {used / CORES:.0f} s on "
+              f"{CORES} cores; {idle / CORES:.0%} of the cores was idle")
+
+
+def run_all(chosen, asked, results):
+    """Runs CHOSEN, and builds what they need where this is ASKED for; returns the results that count."""
     def report(result):
         results.append(result)
         show(result)
 
+    times = read_times()
+    first = stages(chosen) if asked.build else []
+    beside = [p for p in chosen if p.beside != ALONE]
+    run_side_by_side([*first, *beside], report, times, let_lock_go if asked.build else lambda: None)
+    for program in chosen:
+        if program.beside == ALONE:
+            announce(program, times)
+            report(run(program))
+    return results if asked.once else try_again(results)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="only what runs in about a minute, without Wine")
+    parser.add_argument("--once", action="store_true", help="no second try of what failed")
+    parser.add_argument("--build", action="store_true", help="build what the tests need beside them, as ./run test does")
+    parser.add_argument("filters", metavar="FILTER", nargs="*")
+    asked = parser.parse_args()
+    filters = asked.filters
+    known = quick_programs() if asked.quick else programs(asked.build)
+    chosen = [p for p in known if not filters or any(f in p.name for f in filters)]
+    if not chosen:
+        print(f"no test program has {' or '.join(filters)} in its name", file=sys.stderr)
+        return 5
+    results, account = [], Account()
+    threading.Thread(target=report_progress, args=(results, len(chosen)), daemon=True).start()
     try:
-        times = read_times()
-        run_side_by_side([p for p in chosen if p.beside != ALONE], report, times)
-        for program in chosen:
-            if program.beside == ALONE:
-                announce(program, times)
-                report(run(program))
-        counted = results if asked.once else try_again(results)
+        counted = run_all(chosen, asked, results)
     except KeyboardInterrupt:
         stop_all()
         os._exit(130)
     write_times(results)
     if len(results) > 1:
-        slowest = sorted(results, key=lambda r: -r.seconds)[:SLOWEST_SHOWN]
-        print("slowest: " + ", ".join(f"{r.program.name} {r.seconds:.0f} s" for r in slowest))
+        account.show(results)
+    for group in left_groups:
+        group.close()
     passed, failed, skipped = (sum(column) for column in zip(*(r.counts for r in counted)))
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0

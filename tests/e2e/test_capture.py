@@ -1,5 +1,4 @@
-"""Victims, launcher and capture, run under Wine; one at a time, because it uses the Wine
-prefix.
+"""Victims, launcher and capture, run under Wine; has a Wine prefix to itself.
 
 llvm-symbolizer names the stacks that are compared with the truth, so the test uses none of our
 analyser."""

@@ -1,5 +1,5 @@
 """Starting a program never destroys an earlier capture, and killing it never leaves half a file;
-one at a time.
+has a Wine prefix to itself.
 
 The example host program is linked with the capture and crashed, restarted and killed under Wine."""
 

@@ -1,5 +1,5 @@
 """The capture as a package: installed, found by CMake and by pkg-config, or added as a folder; the example
-programs in C and C++ are built with it and crash, and their records are resolved."""
+programs in C and C++ are built with it and crash, and their records are resolved. It has a Wine prefix to itself."""
 
 import os
 import pathlib
@@ -29,7 +29,7 @@ class Package(e2e.Case):
         return tree
 
     def wine(self, program, *argv):
-        env = {**os.environ, "WINEPREFIX": str(e2e.BUILD / "wine"), "WINEDEBUG": "-all"}
+        env = {**os.environ, "WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine")), "WINEDEBUG": "-all"}
         return subprocess.run(["wine", str(program), *map(str, argv)], capture_output=True, text=True, check=False,
                               env=env, timeout=120 * SLOWNESS)
 

@@ -1,4 +1,4 @@
-"""Generated code, in offset stacks and in dumps: captured under Wine; one at a time.
+"""Generated code, in offset stacks and in dumps: captured under Wine; has a Wine prefix to itself.
 
 The code has a function table in one scenario and none in the other. Both ways must show the frame under
 the name that the program registered, and continue below it or end there and report a hole. ./run covers

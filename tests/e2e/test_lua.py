@@ -1,4 +1,4 @@
-"""A crash inside a real program, Lua, captured both ways under Wine and judged; one at a time."""
+"""A crash inside a real program, Lua, captured both ways under Wine and judged; has a Wine prefix to itself."""
 
 import os
 import pathlib

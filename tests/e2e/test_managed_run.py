@@ -1,6 +1,7 @@
 """Victims in a .NET runtime: what `rtl` and the runtime's own snapshots recorded, compared with the victim's truth.
 
-No dump is written, since MiniDumpWriteDump of such a process takes half a minute under Wine."""
+No dump is written, since MiniDumpWriteDump of such a process takes half a minute under Wine. It has a
+Wine prefix to itself."""
 
 import concurrent.futures
 import json

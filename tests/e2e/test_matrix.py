@@ -1,5 +1,5 @@
 """Every scenario under Wine, each in one of the four builds in turn, captured both ways and judged;
-one at a time.
+has a Wine prefix to itself.
 
 A scenario with an unexpected result is reported, run twice more, and must be right both times: on a
 busy machine one capture may exceed its time limit, but nothing may be wrong twice. ./run runs every

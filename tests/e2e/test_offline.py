@@ -1,4 +1,4 @@
-"""`--offline` asks no symbol server, whatever the verb; one at a time, because `run` uses the Wine prefix.
+"""`--offline` asks no symbol server, whatever the verb; has a Wine prefix to itself.
 
 Each row is run twice: with `--offline`, where the server must get no request, and without, where it must
 get one, or the row would show nothing."""

@@ -1,6 +1,6 @@
 """Another project's crash reporter: the victims are linked with its library, and `run` names the library's faults.
 
-one at a time: it starts Wine."""
+It has a Wine prefix to itself."""
 
 import os
 import pathlib

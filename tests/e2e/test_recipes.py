@@ -1,5 +1,5 @@
-"""The recipes of CONTRIBUTING.md, applied to a copy of the sources, built and run; one at a time: it
-starts Wine.
+"""The recipes of CONTRIBUTING.md, applied to a copy of the sources, built and run; has a
+Wine prefix to itself.
 
 A recipe is a folder of new files (tests/recipes/NAME), and the lines below that add them to the
 project. All recipes are applied to one copy, which is built once, without optimisation. When a test

@@ -1,5 +1,5 @@
-"""A run that is stopped, by Ctrl-C or by force, continues as the same run: no case is run twice.
-one at a time"""
+"""A run that is stopped, by Ctrl-C or by force, continues as the same run: no case is run twice. It
+has a Wine prefix to itself."""
 
 import os
 import pathlib

@@ -1,5 +1,4 @@
-"""The walk at every instruction, made under Wine in every build; one at a time, because it uses the
-Wine prefix.
+"""The walk at every instruction, made under Wine in every build; has a Wine prefix to itself.
 
 `dbghelp` in the article's form reads memory through the Wine server and takes a minute for one
 build, so only ./run includes it. `dbghelp-own`, which is tested here, walks in the same way."""

@@ -1,4 +1,4 @@
-"""Safe suspension, captures on demand, and sampled hangs, under Wine; one at a time.
+"""Safe suspension, captures on demand, and sampled hangs, under Wine; has a Wine prefix to itself.
 
 tests/bench/bench_stops.py prints the full figures."""
 

@@ -1,5 +1,5 @@
 // Runs the server of twinstack.exe under Wine.  In Chromium, its pages must show the same as those of the
-// Linux program; one at a time.
+// Linux program.  It has a Wine prefix to itself.
 import {
   browser,
   build,
@@ -44,7 +44,7 @@ async function started() {
   if (servers) return servers;
   const linux = await serve('--db', db);
   process.env.TWINSTACK_PROGRAM = exe;
-  const windows = await serve(['wine'], { WINEPREFIX: join(build, 'wine'), WINEDEBUG: '-all' }, '--db', db);
+  const windows = await serve(['wine'], { WINEPREFIX: process.env.WINEPREFIX ?? join(build, 'wine'), WINEDEBUG: '-all' }, '--db', db);
   servers = { linux, windows };
   return servers;
 }

@@ -1,7 +1,7 @@
 """twinstack.exe under Wine: for the same input it prints the same bytes as the Linux program, it gives the same
 verdicts for crashes that it captures itself, and its dashboard answers.
 
-It captures, so it runs alone."""
+It has a Wine prefix to itself."""
 
 import json
 import os
@@ -22,7 +22,7 @@ CASES = [f"corpus/cases/{c.name}" for c in sorted((e2e.ROOT / "corpus/cases").it
 SLOWNESS = float(os.environ.get("TWINSTACK_TEST_SLOWNESS", 1))
 # A few of each kind: crashes, inlining, a hang, a calm program, C++.
 NATIVE = "null_write or inline_chain or deadlock or handled_exception or throw_uncaught or abort_call"
-ENV = {**os.environ, "WINEPREFIX": str(e2e.BUILD / "wine"), "WINEDEBUG": "-all", "LC_ALL": "C.UTF-8",
+ENV = {**os.environ, "WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine")), "WINEDEBUG": "-all", "LC_ALL": "C.UTF-8",
        "TWINSTACK_CACHE": str(e2e.BUILD / "cache-windows")}
 
 

@@ -1,4 +1,4 @@
-"""The unit tests built for Windows, under Wine; one at a time."""
+"""The unit tests built for Windows, under Wine; has a Wine prefix to itself."""
 
 import concurrent.futures
 import os
@@ -13,7 +13,7 @@ import e2e  # noqa: E402
 
 TESTS = e2e.BUILD / "windows/tests"
 SLOWNESS = float(os.environ.get("TWINSTACK_TEST_SLOWNESS", 1))
-ENV = {**os.environ, "WINEPREFIX": str(e2e.BUILD / "wine"), "WINEDEBUG": "-all", "LC_ALL": "C.UTF-8",
+ENV = {**os.environ, "WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine")), "WINEDEBUG": "-all", "LC_ALL": "C.UTF-8",
        "TWINSTACK_CACHE": str(e2e.BUILD / "cache-windows")}
 
 
