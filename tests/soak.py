@@ -70,9 +70,16 @@ def web():
         yield name, ["node", f"tests/e2e/test_web_{name}.mjs"], {"TWINSTACK_SOAK_SECONDS": "1800"}
 
 
+def victims():
+    """How every scenario is inlined, and the same bytes from every program in another folder."""
+    yield "victims", [PYTHON, "tests/e2e/test_victims.py"], {"TWINSTACK_SOAK": "1"}
+
+
 def symbols():
-    """The symbol reader, the index and `resolve` at full size, beside llvm-symbolizer."""
-    yield "symbols", [PYTHON, "tests/bench/run.py", BUILD, "--xl"], {}
+    """Every byte and every record beside other readers; the symbol reader, the index and `resolve` at full size, beside llvm-symbolizer."""
+    for name in ("symbols", "breakpad_unwind"):
+        yield name, [PYTHON, f"tests/e2e/test_{name}.py"], {"TWINSTACK_SOAK": "1"}
+    yield "bench", [PYTHON, "tests/bench/run.py", BUILD, "--xl"], {}
 
 
 def stream():
@@ -88,7 +95,7 @@ def mutation():
     yield "faults", [PYTHON, "tests/mutation/mutate.py"], {}
 
 
-SOAKS = {f.__name__: f for f in (lint, fuzz, stops, web, loops, matrix, symbols, stream, mutation)}
+SOAKS = {f.__name__: f for f in (lint, fuzz, stops, web, loops, matrix, victims, symbols, stream, mutation)}
 
 
 def sources():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares our lookups with llvm-symbolizer at every byte of every procedure.
+"""Compares our lookups with llvm-symbolizer at every byte of every procedure, or at every STEP-th of these bytes.
 
     judge_symbolizer.py BENCH_SYMBOLS IMAGE PDB [STEP]
 
@@ -31,7 +31,7 @@ def main():
         [bench, "procedures", pdb, "0"], capture_output=True, text=True, check=True)
         .stdout.splitlines()]
     addresses = sorted({rva for start, size in ranges
-                        for rva in range(int(start, 16), int(start, 16) + int(size), step)})
+                        for rva in range(int(start, 16), int(start, 16) + int(size))})[::step]
     ours = subprocess.run([bench, "frames", pdb, "-"], input="\n".join(map(hex, addresses)) + "\n",
                           capture_output=True, text=True, errors="replace", check=True).stdout
     judge = subprocess.run(["llvm-symbolizer-19", "--obj=" + image, "--inlines",

@@ -14,7 +14,7 @@ import e2e  # noqa: E402
 
 ARCH = {"x86": ("x86", 4), "x86_64": ("x64", 8), "arm64": ("arm64", 8), "arm": ("arm", 4)}
 BASE, STACK = 0x400000, 0x10000000
-PLACES_MAX = 500
+PLACES_MAX = 500 if e2e.SOAK else 60  # of each file
 
 # Every form of rule. The return addresses on the made-up stacks point into the functions from 10000 on.
 MADE = "".join(f"FUNC {0x10000 + 64 * i:x} 40 0 target_{i}\n" for i in range(400))
@@ -174,7 +174,7 @@ class Walks(e2e.Case):
         for name, overlaps in self.FILES.items():
             with self.subTest(name):
                 same, _, other = self.compare(self.fixture(name).read_text(errors="replace"))
-                self.assertGreater(same, 300)
+                self.assertGreater(same, PLACES_MAX // 2)
                 self.assertLessEqual(len(other), overlaps, other[:5])
 
 

@@ -17,6 +17,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
 PROGRAM = BUILD / "bin" / "twinstack"
 FIXTURES = pathlib.Path(os.environ.get("TWINSTACK_FIXTURES", ROOT / "../shared/fixtures"))
+# Set by ./run soak, which runs the long forms of tests.
+SOAK = bool(os.environ.get("TWINSTACK_SOAK"))
+# What time limits are multiplied by that only end what hangs: no test may fail because a machine is busy.
+PATIENCE = 4 * max(1.0, float(os.environ.get("TWINSTACK_TEST_SLOWNESS", 1)))
 # The system's own modules differ between machines, so the tests that need their symbols enable them.
 os.environ.setdefault("TWINSTACK_SYSTEM_SYMBOLS", "0")
 # No test writes into the user's cache.
@@ -26,7 +30,12 @@ os.environ.setdefault("TWINSTACK_CACHE", str(BUILD / "cache"))
 def twinstack(*argv, stdin="", limit_s=60, env=None, folder=ROOT):
     """Runs the program; returns the finished process with text in stdout and stderr."""
     return subprocess.run([str(PROGRAM), *map(str, argv)], input=stdin, capture_output=True, text=True,
-                          errors="replace", timeout=limit_s, check=False, cwd=folder, env={**os.environ, **(env or {})})
+                          errors="replace", timeout=limit_s * PATIENCE, check=False, cwd=folder, env={**os.environ, **(env or {})})
+
+
+def every(step, rows):
+    """ROWS in a soak, otherwise each STEP-th of them."""
+    return rows if SOAK else rows[::step]
 
 
 @contextlib.contextmanager
