@@ -210,6 +210,10 @@ void cap_files_close(void);
 /* Removes the oldest captures of ended processes while they are more than the options allow. */
 void cap_files_limit(void);
 
+/* ---- guarded.c: code, of ours or of the system, that may fault ---- */
+/* Calls BODY. False: it raised an exception, and what it did before remains. */
+bool cap_crash_guarded(void (*body)(void *argument), void *argument);
+
 /* ---- clock and small helpers (support.c) ---- */
 uint64_t cap_crash_now_ns(void);
 bool cap_crash_is_ours(uint32_t thread_id);
@@ -217,6 +221,8 @@ struct cap_bounds cap_crash_own_bounds(void);
 bool cap_crash_thread_bounds(HANDLE thread, struct cap_bounds *out);
 uint32_t cap_crash_utf8(const wchar_t *text, uint32_t units, char *out, uint32_t room_bytes);
 void cap_crash_copy(void *to, const void *from, uint64_t bytes);
+/* False: the memory is not readable, and a part of it may have been copied. */
+bool cap_crash_copy_guarded(void *to, uint64_t from_va, uint64_t bytes);
 void cap_crash_clear(void *at, uint64_t bytes);
 uint32_t cap_crash_length(const char *text);
 bool cap_crash_within(struct cap_bounds range, uint64_t va);

@@ -5,14 +5,10 @@
  * then the copy is walked. */
 #include "capture/cap.h"
 
-static NOINLINE bool copy_memory(struct cap_copy *out)
+static void copy_memory(void *argument)
 {
-    __try {
-        COPY_BYTES(out->memory, (const void *)(uintptr_t)out->low_va, (size_t)out->bytes);
-    } __except (EXCEPTION_EXECUTE_HANDLER) {
-        return false;
-    }
-    return true;
+    struct cap_copy *out = argument;
+    COPY_BYTES(out->memory, (const void *)(uintptr_t)out->low_va, (size_t)out->bytes);
 }
 
 static uint64_t stack_pointer(const CONTEXT *context)
@@ -41,7 +37,7 @@ bool cap_crash_copy_thread(HANDLE thread, struct cap_bounds bounds, struct cap_c
         out->is_cut = true;
     }
     const uint64_t start_ns = cap_crash_now_ns();
-    if (!copy_memory(out))
+    if (!cap_crash_guarded(copy_memory, out))
         out->bytes = 0;
     out->copy_ns = cap_crash_now_ns() - start_ns;
     return true;

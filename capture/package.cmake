@@ -1,6 +1,6 @@
 # The capture as a package: a static library, its header, a CMake configuration and a pkg-config file.
-if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
-  message(FATAL_ERROR "twinstack-capture: gcc has no __try, which guards every read in a dying process; use clang or MSVC")
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_SIZEOF_VOID_P EQUAL 8)
+  message(FATAL_ERROR "twinstack-capture: gcc has no __try, and its replacement in guarded.c is for x64; use clang or MSVC")
 endif()
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
@@ -15,7 +15,8 @@ target_include_directories(twinstack-capture PUBLIC "$<BUILD_INTERFACE:${above}>
   "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 target_compile_definitions(twinstack-capture PRIVATE _WIN32_WINNT=0x0A00)
 if(NOT MSVC)
-  target_compile_options(twinstack-capture PRIVATE -fms-extensions)
+  target_compile_options(twinstack-capture PRIVATE -fms-extensions
+    $<$<C_COMPILER_ID:GNU>:-Wno-array-bounds>) # in NtCurrentTeb of winnt.h
 endif()
 target_link_libraries(twinstack-capture PUBLIC ${system_libraries})
 

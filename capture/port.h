@@ -1,5 +1,5 @@
 /* The one place for compiler extensions in victims/ and capture/: what C11 cannot express and MSVC,
- * clang-cl and clang for mingw-w64 spell differently. */
+ * clang-cl, and clang and gcc for mingw-w64 spell differently. */
 #ifndef CAPTURE_PORT_H
 #define CAPTURE_PORT_H
 

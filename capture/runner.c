@@ -21,12 +21,8 @@ static struct runner {
 
 static void run_job(struct runner *runner)
 {
-    __try {
-        runner->job(runner->argument);
-    } __except (EXCEPTION_EXECUTE_HANDLER) {
-        /* for example, a damaged heap */
+    if (!cap_crash_guarded(runner->job, runner->argument)) /* for example, a damaged heap */
         InterlockedExchange(&runner->failed, 1);
-    }
     InterlockedExchange(&runner->busy, 0);
     SetEvent(runner->finished);
 }

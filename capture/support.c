@@ -47,6 +47,22 @@ void cap_crash_copy(void *to, const void *from, uint64_t bytes)
         out[i] = in[i];
 }
 
+struct copying {
+    void *to;
+    uint64_t from_va, bytes;
+};
+
+static void copy_now(void *argument)
+{
+    const struct copying *copying = argument;
+    cap_crash_copy(copying->to, (const void *)(uintptr_t)copying->from_va, copying->bytes);
+}
+
+bool cap_crash_copy_guarded(void *to, uint64_t from_va, uint64_t bytes)
+{
+    return cap_crash_guarded(copy_now, &(struct copying){to, from_va, bytes});
+}
+
 void cap_crash_clear(void *at, uint64_t bytes)
 {
     volatile uint8_t *out = at;
@@ -95,20 +111,26 @@ struct cap_bounds cap_crash_own_bounds(void)
 static bool query_thread(HANDLE thread, struct thread_basic *out)
 {
     enum { NEVER_MAPPED_BYTES = 1 << 16 };
-    return NtQueryInformationThread(thread, THREAD_BASIC_INFORMATION, out, sizeof *out, NULL) ==
-               0 &&
+    return NtQueryInformationThread(thread, (THREADINFOCLASS)THREAD_BASIC_INFORMATION, out,
+                                    sizeof *out, NULL) == 0 &&
            (uintptr_t)out->teb >= NEVER_MAPPED_BYTES;
+}
+
+struct bounds_reading {
+    const void *teb;
+    struct cap_bounds *out;
+};
+
+static void read_bounds_now(void *argument)
+{
+    const struct bounds_reading *reading = argument;
+    *reading->out = bounds_of_teb(reading->teb);
 }
 
 /* The thread may end while its TEB is read. */
 static bool read_bounds(const struct thread_basic *basic, struct cap_bounds *out)
 {
-    __try {
-        *out = bounds_of_teb(basic->teb);
-    } __except (EXCEPTION_EXECUTE_HANDLER) {
-        return false;
-    }
-    return true;
+    return cap_crash_guarded(read_bounds_now, &(struct bounds_reading){basic->teb, out});
 }
 
 bool cap_crash_thread_bounds(HANDLE thread, struct cap_bounds *out)
@@ -146,8 +168,8 @@ static void read_thread_name(struct cap_thread *thread)
         wchar_t room[256];
     } name = {0};
     thread->name_bytes = 0;
-    if (NtQueryInformationThread(thread->handle, THREAD_NAME_INFORMATION, &name, sizeof name,
-                                 NULL) == 0 &&
+    if (NtQueryInformationThread(thread->handle, (THREADINFOCLASS)THREAD_NAME_INFORMATION, &name,
+                                 sizeof name, NULL) == 0 &&
         name.text.Buffer != NULL)
         thread->name_bytes =
             cap_crash_utf8(name.text.Buffer, name.text.Length / 2u, thread->name, CAP_NAME_BYTES);

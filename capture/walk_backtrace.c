@@ -10,7 +10,7 @@ enum { DEPTH = 4096, SLICE = 60 }; /* older systems refuse more than 62 frames p
 /* Static: the crashed thread's stack may be small.  Only one crash is ever taken. */
 static void *addresses[DEPTH];
 
-static NOINLINE uint32_t fetch(void)
+static uint32_t fetch(void)
 {
     uint32_t count = RtlCaptureStackBackTrace(0, DEPTH, addresses, NULL);
     if (count != 0)
@@ -22,6 +22,11 @@ static NOINLINE uint32_t fetch(void)
             break;
     }
     return count;
+}
+
+static void fetch_now(void *count)
+{
+    *(uint32_t *)count = fetch();
 }
 
 /* True when PC is where the crash starts. A context that a function captured itself means any later
@@ -61,11 +66,8 @@ void cap_crash_walk_backtrace(const CONTEXT *seed, HANDLE thread, struct cap_bou
     (void)bounds;
     const uint64_t start_ns = cap_crash_now_ns();
     uint32_t count = 0, first = 0;
-    __try {
-        count = fetch();
-    } __except (EXCEPTION_EXECUTE_HANDLER) {
+    if (!cap_crash_guarded(fetch_now, &count))
         out->state = RECORD_STATE_FAULTED;
-    }
     out->walk_ns = cap_crash_now_ns() - start_ns;
     out->stop = count == DEPTH ? RECORD_STOP_LIMIT : RECORD_STOP_WALKER;
 

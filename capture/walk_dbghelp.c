@@ -9,8 +9,7 @@
 
 enum { FRAME_LIMIT = 256 }; /* 0.4 to 1.4 ms per frame under Wine: keep deep stacks bounded */
 
-static NOINLINE uint32_t walk(CONTEXT *context, HANDLE thread, bool seed_is_return,
-                              struct cap_walk *out)
+static uint32_t walk(CONTEXT *context, HANDLE thread, bool seed_is_return, struct cap_walk *out)
 {
     STACKFRAME64 frame = {0};
 #if defined(_WIN64)
@@ -41,16 +40,26 @@ static NOINLINE uint32_t walk(CONTEXT *context, HANDLE thread, bool seed_is_retu
     return RECORD_STOP_LIMIT;
 }
 
+struct walking {
+    CONTEXT context;
+    HANDLE thread;
+    bool seed_is_return;
+    struct cap_walk *out;
+};
+
+static void walk_now(void *argument)
+{
+    struct walking *w = argument;
+    w->out->stop = walk(&w->context, w->thread, w->seed_is_return, w->out);
+}
+
 void cap_walk_dbghelp(const CONTEXT *seed, HANDLE thread, struct cap_bounds bounds,
                       bool seed_is_return, struct cap_walk *out)
 {
     (void)bounds;
-    CONTEXT context = *seed;
+    struct walking walking = {*seed, thread, seed_is_return, out};
     const uint64_t start_ns = cap_crash_now_ns();
-    __try {
-        out->stop = walk(&context, thread, seed_is_return, out);
-    } __except (EXCEPTION_EXECUTE_HANDLER) {
+    if (!cap_crash_guarded(walk_now, &walking))
         out->state = RECORD_STATE_FAULTED;
-    }
     out->walk_ns = cap_crash_now_ns() - start_ns;
 }

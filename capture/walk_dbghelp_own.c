@@ -23,22 +23,11 @@ enum { MACHINE = IMAGE_FILE_MACHINE_I386 };
 #define FP Ebp
 #endif
 
-static NOINLINE void copy(void *to, const void *from, uint32_t bytes)
-{
-    cap_crash_copy(to, from, bytes);
-}
-
 static BOOL CALLBACK read_memory(HANDLE process, DWORD64 va, PVOID to, DWORD bytes, LPDWORD got)
 {
     (void)process;
-    *got = 0;
-    __try {
-        copy(to, (const void *)(uintptr_t)va, bytes);
-        *got = bytes;
-    } __except (EXCEPTION_EXECUTE_HANDLER) {
-        return FALSE;
-    }
-    return TRUE;
+    *got = cap_crash_copy_guarded(to, va, bytes) ? bytes : 0;
+    return *got == bytes;
 }
 
 static PVOID CALLBACK function_table(HANDLE process, DWORD64 va)
@@ -73,8 +62,7 @@ static HANDLE process_of_walk(void)
     return sizeof(void *) == 8 ? GetCurrentProcess() : (HANDLE)(uintptr_t)nobody;
 }
 
-static NOINLINE uint32_t walk(CONTEXT *context, HANDLE thread, bool seed_is_return,
-                              struct cap_walk *out)
+static uint32_t walk(CONTEXT *context, HANDLE thread, bool seed_is_return, struct cap_walk *out)
 {
     STACKFRAME64 frame = {0};
     bool first = true;
@@ -105,16 +93,26 @@ static NOINLINE uint32_t walk(CONTEXT *context, HANDLE thread, bool seed_is_retu
     return RECORD_STOP_LIMIT;
 }
 
+struct walking {
+    CONTEXT context;
+    HANDLE thread;
+    bool seed_is_return;
+    struct cap_walk *out;
+};
+
+static void walk_now(void *argument)
+{
+    struct walking *w = argument;
+    w->out->stop = walk(&w->context, w->thread, w->seed_is_return, w->out);
+}
+
 void cap_walk_dbghelp_own(const CONTEXT *seed, HANDLE thread, struct cap_bounds bounds,
                           bool seed_is_return, struct cap_walk *out)
 {
     (void)bounds;
-    CONTEXT context = *seed;
+    struct walking walking = {*seed, thread, seed_is_return, out};
     const uint64_t start_ns = cap_crash_now_ns();
-    __try {
-        out->stop = walk(&context, thread, seed_is_return, out);
-    } __except (EXCEPTION_EXECUTE_HANDLER) {
+    if (!cap_crash_guarded(walk_now, &walking))
         out->state = RECORD_STATE_FAULTED;
-    }
     out->walk_ns = cap_crash_now_ns() - start_ns;
 }

@@ -14,7 +14,7 @@ enum { FRAME_LIMIT = 1 << 16 };
 #define FP(context) ((context)->Ebp)
 #endif
 
-static NOINLINE uint32_t walk(uint64_t fp, struct cap_bounds bounds, struct cap_walk *out)
+static uint32_t walk(uint64_t fp, struct cap_bounds bounds, struct cap_walk *out)
 {
     const uint64_t pointer_bytes = sizeof(void *);
     for (uint32_t n = 0; n < FRAME_LIMIT; n++) {
@@ -34,6 +34,18 @@ static NOINLINE uint32_t walk(uint64_t fp, struct cap_bounds bounds, struct cap_
     return RECORD_STOP_LIMIT;
 }
 
+struct walking {
+    uint64_t fp;
+    struct cap_bounds bounds;
+    struct cap_walk *out;
+};
+
+static void walk_now(void *argument)
+{
+    const struct walking *w = argument;
+    w->out->stop = walk(w->fp, w->bounds, w->out);
+}
+
 void cap_crash_walk_framepointer(const CONTEXT *seed, HANDLE thread, struct cap_bounds bounds,
                                  bool seed_is_return, struct cap_walk *out)
 {
@@ -41,10 +53,7 @@ void cap_crash_walk_framepointer(const CONTEXT *seed, HANDLE thread, struct cap_
     const uint64_t start_ns = cap_crash_now_ns();
     cap_crash_walk_add(out, PC(seed), seed_is_return ? RECORD_FRAME_RETURN : 0u,
                        RECORD_FOUND_CONTEXT);
-    __try {
-        out->stop = walk(FP(seed), bounds, out);
-    } __except (EXCEPTION_EXECUTE_HANDLER) {
+    if (!cap_crash_guarded(walk_now, &(struct walking){FP(seed), bounds, out}))
         out->stop = RECORD_STOP_READ_FAULT;
-    }
     out->walk_ns = cap_crash_now_ns() - start_ns;
 }

@@ -170,8 +170,8 @@ static bool is_no_caller(uint64_t pc_va, uint64_t return_va)
 }
 
 /* COPY NULL: the stack itself is walked. */
-static NOINLINE uint32_t walk(CONTEXT *context, struct cap_bounds bounds, struct step step,
-                              const struct cap_copy *copy, struct cap_walk *out)
+static uint32_t walk(CONTEXT *context, struct cap_bounds bounds, struct step step,
+                     const struct cap_copy *copy, struct cap_walk *out)
 {
     step.found = RECORD_FOUND_CONTEXT;
     for (uint32_t n = 0; n < FRAME_LIMIT; n++) {
@@ -202,17 +202,29 @@ static NOINLINE uint32_t walk(CONTEXT *context, struct cap_bounds bounds, struct
     return RECORD_STOP_LIMIT;
 }
 
+struct walking {
+    CONTEXT context;
+    struct cap_bounds bounds;
+    bool seed_is_return;
+    const struct cap_copy *copy;
+    struct cap_walk *out;
+};
+
+static void walk_now(void *argument)
+{
+    struct walking *w = argument;
+    w->out->stop = walk(&w->context, w->bounds, (struct step){.is_return = w->seed_is_return},
+                        w->copy, w->out);
+}
+
 /* Walks SEED, whose stack is COPY or, if that is NULL, the thread's own within BOUNDS. */
 static void walk_guarded(const CONTEXT *seed, struct cap_bounds bounds, bool seed_is_return,
                          const struct cap_copy *copy, struct cap_walk *out)
 {
-    CONTEXT context = *seed;
+    struct walking walking = {*seed, bounds, seed_is_return, copy, out};
     const uint64_t start_ns = cap_crash_now_ns();
-    __try {
-        out->stop = walk(&context, bounds, (struct step){.is_return = seed_is_return}, copy, out);
-    } __except (EXCEPTION_EXECUTE_HANDLER) {
+    if (!cap_crash_guarded(walk_now, &walking))
         out->stop = RECORD_STOP_READ_FAULT;
-    }
     out->walk_ns = cap_crash_now_ns() - start_ns;
 }
 
@@ -226,8 +238,8 @@ void cap_crash_walk_copy(const struct cap_copy *copy, struct cap_walk *out)
         out->stop = RECORD_STOP_COPY_END;
 }
 
-static NOINLINE bool walk_to_managed(CONTEXT *context, struct cap_bounds bounds, struct step step,
-                                     struct cap_walk *out)
+static bool walk_to_managed(CONTEXT *context, struct cap_bounds bounds, struct step step,
+                            struct cap_walk *out)
 {
     enum { NATIVE_LIMIT = 512 };
     step.found = RECORD_FOUND_CONTEXT;
@@ -247,15 +259,26 @@ static NOINLINE bool walk_to_managed(CONTEXT *context, struct cap_bounds bounds,
     return false;
 }
 
+struct managed_walking {
+    CONTEXT *managed;
+    struct cap_bounds bounds;
+    bool seed_is_return, found;
+    struct cap_walk *out;
+};
+
+static void walk_to_managed_now(void *argument)
+{
+    struct managed_walking *w = argument;
+    const struct step step = {.is_return = w->seed_is_return};
+    w->found = walk_to_managed(w->managed, w->bounds, step, w->out);
+}
+
 bool cap_crash_walk_to_managed(const CONTEXT *seed, struct cap_bounds bounds, bool seed_is_return,
                                CONTEXT *managed, struct cap_walk *out)
 {
+    struct managed_walking walking = {managed, bounds, seed_is_return, false, out};
     *managed = *seed;
-    __try {
-        return walk_to_managed(managed, bounds, (struct step){.is_return = seed_is_return}, out);
-    } __except (EXCEPTION_EXECUTE_HANDLER) {
-        return false;
-    }
+    return cap_crash_guarded(walk_to_managed_now, &walking) && walking.found;
 }
 
 void cap_crash_walk_rtl(const CONTEXT *seed, HANDLE thread, struct cap_bounds bounds,

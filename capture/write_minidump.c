@@ -25,6 +25,21 @@ static BOOL CALLBACK drop_system(PVOID context, PMINIDUMP_CALLBACK_INPUT input,
     return TRUE;
 }
 
+struct writing {
+    HANDLE file;
+    MINIDUMP_EXCEPTION_INFORMATION *who;
+    MINIDUMP_USER_STREAM_INFORMATION *streams;
+    MINIDUMP_CALLBACK_INFORMATION *callback;
+    BOOL ok;
+};
+
+static void write_now(void *argument)
+{
+    struct writing *w = argument;
+    w->ok = MiniDumpWriteDump(cap.process, cap.process_id, w->file, MiniDumpNormal, w->who,
+                              w->streams, w->callback);
+}
+
 bool cap_dump_write(HANDLE file, EXCEPTION_POINTERS *exception, uint32_t thread_id, bool tuned,
                     uint64_t *bytes_out, uint64_t *ns_out)
 {
@@ -38,14 +53,10 @@ bool cap_dump_write(HANDLE file, EXCEPTION_POINTERS *exception, uint32_t thread_
 
     stream.Buffer = (void *)(uintptr_t)cap_crash_dump_stream(&bytes);
     stream.BufferSize = bytes;
+    struct writing writing = {file, exception != NULL ? &who : NULL, &streams,
+                              tuned ? &callback : NULL, FALSE};
     const uint64_t start_ns = cap_crash_now_ns();
-    BOOL ok = FALSE;
-    __try {
-        ok = MiniDumpWriteDump(cap.process, cap.process_id, file, MiniDumpNormal,
-                               exception != NULL ? &who : NULL, &streams, tuned ? &callback : NULL);
-    } __except (EXCEPTION_EXECUTE_HANDLER) {
-        ok = FALSE;
-    }
+    const bool ok = cap_crash_guarded(write_now, &writing) && writing.ok;
     *ns_out = cap_crash_now_ns() - start_ns;
     FILE_DISPOSITION_INFO keep = {.DeleteFile = FALSE};
     if (!ok || !GetFileSizeEx(file, &size) ||

@@ -289,23 +289,13 @@ static void build_functions(struct buffer *b)
         section_end(b, start, count);
 }
 
-/* The program may have freed it; then there are no bytes. */
-static NOINLINE bool copy_if_there(void *to, uint64_t va, uint32_t bytes)
-{
-    __try {
-        cap_crash_copy(to, (const void *)(uintptr_t)va, bytes);
-    } __except (EXCEPTION_EXECUTE_HANDLER) {
-        return false;
-    }
-    return true;
-}
-
 /* Returns how many entries were added: one or none. */
 static uint32_t add_memory(struct buffer *b, uint64_t va, uint32_t bytes)
 {
     const uint32_t used = b->used, entry_bytes = padded(RECORD_MEMORY_BYTES + bytes);
     uint8_t *e = extend(b, entry_bytes);
-    if (e == NULL || !copy_if_there(e + RECORD_MEMORY_BYTES, va, bytes)) {
+    /* The program may have freed it; then there are no bytes. */
+    if (e == NULL || !cap_crash_copy_guarded(e + RECORD_MEMORY_BYTES, va, bytes)) {
         b->used = used;
         return 0;
     }
@@ -320,7 +310,7 @@ static uint32_t add_unwind_info(struct buffer *b, uint64_t base_va, uint32_t unw
 {
     uint8_t head[4];
     const uint64_t va = base_va + unwind_rva;
-    if (unwind_rva == 0 || !copy_if_there(head, va, sizeof head))
+    if (unwind_rva == 0 || !cap_crash_copy_guarded(head, va, sizeof head))
         return 0;
     return add_memory(b, va, 4 + ((head[2] + 1u) & ~1u) * 2 + 4);
 }

@@ -10,7 +10,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
 from cl import CL  # noqa: E402
 
-TOOLCHAIN = e2e.ROOT / "cmake/wine-clang.cmake"
+CLANG = ["--toolchain", e2e.ROOT / "cmake/wine-clang.cmake"]
+GCC = ["-DCMAKE_SYSTEM_NAME=Windows", "-DCMAKE_C_COMPILER=x86_64-w64-mingw32-gcc",
+       "-DCMAKE_CXX_COMPILER=x86_64-w64-mingw32-g++", "-DCMAKE_BUILD_TYPE=RelWithDebInfo"]
 WAYS = ["find_package", "add_subdirectory", "pkg-config"]
 SLOWNESS = float(os.environ.get("TWINSTACK_TEST_SLOWNESS", 1))
 
@@ -22,11 +24,22 @@ class Package(e2e.Case):
         self.assertEqual(done.returncode, 0, f"{words}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
         return done.stdout
 
-    def built(self, source, name, *options, env=None):
+    def built(self, source, name, toolchain, *options, env=None):
         tree = self.folder / name
-        self.command("cmake", "-G", "Ninja", "-S", source, "-B", tree, "--toolchain", TOOLCHAIN, *options, env=env)
+        self.command("cmake", "-G", "Ninja", "-S", source, "-B", tree, *toolchain, *options, env=env)
         self.command("ninja", "-C", tree)
         return tree
+
+    def installed(self, toolchain):
+        prefix = self.folder / "installed"
+        tree = self.built(e2e.ROOT / "capture", "capture", toolchain, f"-DCMAKE_INSTALL_PREFIX={prefix}",
+                          "-DCMAKE_INSTALL_LIBDIR=lib")
+        self.command("cmake", "--install", tree)
+        return prefix
+
+    def host(self, way, toolchain, prefix):
+        return self.built(e2e.ROOT / "tests/package", way, toolchain, f"-DHOW={way}", f"-DEXAMPLE={e2e.ROOT / 'capture/example'}",
+                          f"-DCMAKE_PREFIX_PATH={prefix}", env={"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")})
 
     def wine(self, program, *argv):
         env = {**os.environ, "WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine")), "WINEDEBUG": "-all"}
@@ -41,20 +54,31 @@ class Package(e2e.Case):
         self.assertEqual(len(records), 1, done.stderr)
         return self.run_twinstack("resolve", "--symbols", program.parent, records[0]).stdout
 
+    def check_programs(self, host, name):
+        stack = self.crash_and_resolve(host / "host_c.exe", self.folder / f"{name}-c", "crash")
+        self.assertRegex(stack, r"wmain.*host\.c:")
+        stack = self.crash_and_resolve(host / "host_cpp.exe", self.folder / f"{name}-cpp")
+        self.assertRegex(stack, r"parse.*(\n.*)*wmain")
+        left = self.wine(host / "host_cpp.exe", self.folder / f"{name}-cpp")
+        self.assertEqual((left.returncode, left.stdout.count("left: ")), (0, 1))
+
     def test_all_three_ways_build_programs_that_report_their_crashes(self):
-        prefix = self.folder / "installed"
-        tree = self.built(e2e.ROOT / "capture", "capture", f"-DCMAKE_INSTALL_PREFIX={prefix}", "-DCMAKE_INSTALL_LIBDIR=lib")
-        self.command("cmake", "--install", tree)
+        prefix = self.installed(CLANG)
         for way in WAYS:
             with self.subTest(way):
-                host = self.built(e2e.ROOT / "tests/package", way, f"-DHOW={way}", f"-DEXAMPLE={e2e.ROOT / 'capture/example'}",
-                                  f"-DCMAKE_PREFIX_PATH={prefix}", env={"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")})
-                stack = self.crash_and_resolve(host / "host_c.exe", self.folder / f"{way}-c", "crash")
-                self.assertIn("wmain", stack)
-                stack = self.crash_and_resolve(host / "host_cpp.exe", self.folder / f"{way}-cpp")
-                self.assertRegex(stack, r"parse.*(\n.*)*wmain")
-                left = self.wine(host / "host_cpp.exe", self.folder / f"{way}-cpp")
-                self.assertEqual((left.returncode, left.stdout.count("left: ")), (0, 1))
+                self.check_programs(self.host(way, CLANG, prefix), way)
+
+    def test_gcc_builds_them_too_and_guards_without_try(self):
+        prefix = self.installed(GCC)
+        for way in ["find_package", "pkg-config"]:
+            with self.subTest(way):
+                self.check_programs(self.host(way, GCC, prefix), way)
+        program = self.folder / "guarded.exe"
+        self.command("x86_64-w64-mingw32-gcc", "-O2", "-D_WIN32_WINNT=0x0A00", "-I", e2e.ROOT,
+                     e2e.ROOT / "tests/package/guarded.c", "-L", prefix / "lib", "-ltwinstack-capture", "-ldbghelp", "-lntdll",
+                     "-o", program)
+        done = self.wine(program)
+        self.assertEqual((done.returncode, done.stdout.strip()), (0, "guarded"), done.stderr)
 
     def test_the_command_line_of_msvc_compiles_each_file(self):
         sources = sorted(f for f in (e2e.ROOT / "capture").glob("**/*.c") if "judge" not in f.parts)
@@ -66,7 +90,7 @@ class Package(e2e.Case):
 
     def test_a_compiler_that_cannot_build_it_is_told_so(self):
         done = subprocess.run(["cmake", "-G", "Ninja", "-S", e2e.ROOT / "capture", "-B", self.folder / "gcc",
-                               "-DCMAKE_SYSTEM_NAME=Windows", "-DCMAKE_C_COMPILER=x86_64-w64-mingw32-gcc"],
+                               "-DCMAKE_SYSTEM_NAME=Windows", "-DCMAKE_C_COMPILER=i686-w64-mingw32-gcc"],
                               capture_output=True, text=True, check=False)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("use clang or MSVC", done.stderr)
