@@ -133,14 +133,22 @@ static bool may_become(const struct stack_input *input, const char *magic, size_
     return input->end < bytes && memcmp(input->buffer, magic, input->end) == 0;
 }
 
+/* True when '[' is followed by what an array of stacks can hold, or by nothing. */
+static bool starts_array(struct stack_input *input)
+{
+    const char *at = after_space(input, input->start);
+    const char *next = after_space(input, (size_t)(at + 1 - input->buffer));
+    return next == NULL || strchr("{[]\"", *next) != NULL;
+}
+
 /* JSON is recognized by its first character.  It is one object per line, rather than one document,
  * if the first line is a whole object or the second line starts another one. */
 static enum stack_input_form find_text_form(struct stack_input *input)
 {
     input_to_front(input); /* offsets below count from the buffer's start */
     const char *at = after_space(input, input->start);
-    if (at != NULL && *at == '[')
-        return INPUT_JSON;
+    if (at != NULL && *at == '[') /* of logs, too: "[Thread debugging ..." */
+        return starts_array(input) ? INPUT_JSON : INPUT_TEXT;
     if (at == NULL || *at != '{')
         return INPUT_TEXT;
     const size_t first = (size_t)(at - input->buffer);

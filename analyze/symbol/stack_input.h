@@ -23,21 +23,28 @@
  *     ?!0xADDRESS           an address in no module
  *     jit!name+0xOFFSET     generated code
  *
- * A line that is none of these may be what another tool prints:
+ * A line that is none of these may be what another tool prints. Most are patterns in one table
+ * (stack_spelling.c): gdb, lldb, AddressSanitizer, Android's tombstones, crash reports of macOS,
+ * systemd-coredump, Chromium, HotSpot, Rust, Node, winedbg, Boost, backtrace_symbols(),
+ * minidump_stackwalk. The others need more than one line:
  *
  *     module+0xOFFSET       as module!0xOFFSET
- *     [NN] CHILD-SP RETURN-ADDRESS [: ARGUMENTS :] CALL-SITE [FILE @ LINE]
- *                           WinDbg's k, kv, kn; the call site is module+0xOFFSET,
+ *     [NN] [BYTES] CHILD-SP RETURN-ADDRESS [ARGUMENTS] CALL-SITE [NOTES] [FILE @ LINE]
+ *                           WinDbg's k, kb, kn, kv, kf, kp, kP; the call site is module+0xOFFSET,
  *                           module!function+0xOFFSET or an address; also "(Inline Function)"
  *     Faulting module name: NAME, ...  then  Fault offset: 0xOFFSET
- *                           Windows' event log; its other lines are passed over
+ *                           Windows' event log, also as XML, and Windows Error Reporting; the other
+ *                           lines of an event are ignored, and each event is a stack
  *     THREAD|FRAME|MODULE|FUNCTION|FILE|LINE|0xOFFSET
- *                           minidump_stackwalk -m: frame 0 starts a stack, callers are put back to
- *                           the return address, Module|... lines state identities
- *     #N  [0xADDRESS in] FUNCTION (ARGUMENTS) at FILE:LINE     gdb's bt; "from LIBRARY" likewise.
- *                           The only other line that begins with '#' and is no comment
- *     [* ]frame #N: 0xADDRESS MODULE`FUNCTION + N at FILE:LINE:COLUMN
- *                           lldb's bt; "thread #N" starts a stack
+ *                           minidump_stackwalk -m: frame 0 starts a stack, Module|... lines state
+ *                           identities
+ *     at FILE:LINE          the place of the function on the line before
+ *
+ * "Thread N", "thread #N", ". N Id: ..." and the like start a stack. Of the lines that begin with
+ * '#', only "#N ..." and "# N Id: ..." can be more than comments. Addresses and offsets are return
+ * addresses, except in tools that print the call itself (AddressSanitizer, Android): those are
+ * looked up where they are. With stack_input_addresses() the address of a line counts more than the
+ * name in it.
  *
  * A frame that names a function without an offset in the module keeps that name.
  *

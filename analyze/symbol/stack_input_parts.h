@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "format/record/record.h"
 #include "symbol/stack_input.h"
+#include "symbol/stack_pattern.h"
 
 enum {
     INPUT_BUILD_ID_BYTES = 129, /* hex digits of a build id, and a NUL */
@@ -66,6 +67,8 @@ struct stack_input {
     struct input_range *ranges; /* sorted, in arena */
     uint32_t range_count, range_room;
     const char *fault_module; /* of an event log's record, for its next line; NULL */
+    bool after_signal;        /* gdb: the next frame was interrupted by a signal */
+    bool in_parameters;       /* within the parameters that WinDbg's kP prints one per line */
     uint32_t name_count;
 
     /* JSON: the document being returned */
@@ -123,11 +126,29 @@ void input_map_frame(const struct stack_input *input, struct frame *frame);
 enum spelled { SPELLED_UNKNOWN, SPELLED_NOTHING, SPELLED_FRAME };
 enum spelled spelled_read(struct stack_input *input, const struct stack_line *line,
                           struct frame *out);
-/* True for a line that begins the stack of another thread. */
-bool spelled_start(const struct stack_line *line, uint64_t *thread);
-/* True for a line that may be a frame of gdb's although it begins with '#'. */
-bool spelled_gdb(const struct stack_line *line);
+/* True for a line that begins the stack of another thread, or of another event: *THREAD is then
+ * SPELLED_NO_THREAD. */
+#define SPELLED_NO_THREAD UINT64_MAX
+bool spelled_start(const struct stack_input *input, const struct stack_line *line,
+                   uint64_t *thread);
 
+struct pattern_text spelled_base_name(struct pattern_text path);
+/* A copy in scratch; NULL: an empty text, or out of memory. */
+const char *spelled_keep(struct stack_input *input, struct pattern_text text);
+/* A frame at an offset in a module, whose folder is left out. */
+bool spelled_offset(struct stack_input *input, struct pattern_text module, uint64_t offset,
+                    struct frame *out);
+/* A frame of a function without a stated offset in its module. */
+bool spelled_named(struct stack_input *input, struct pattern_text module,
+                   struct pattern_text function, struct frame *out);
+/* "app+0x12". */
+bool spelled_plus(struct stack_input *input, struct pattern_text r, struct frame *out);
+/* WinDbg (stack_windbg.c): a frame, and a line of parameters after one. */
+bool spelled_windbg(struct stack_input *input, struct pattern_text r, struct frame *out);
+void spelled_parameters(struct stack_input *input, struct pattern_text r);
+
+/* The frame that was added last, while it may still be changed; NULL: none. */
+struct frame *builder_last(struct stack_builder *builder);
 /* Adds a frame, whose index it sets. */
 void builder_add(struct stack_builder *builder, struct frame frame);
 

@@ -229,6 +229,16 @@ void builder_add(struct stack_builder *builder, struct frame frame)
     builder->frames[at] = frame;
 }
 
+struct frame *builder_last(struct stack_builder *builder)
+{
+    if (builder->count == builder->handed)
+        return NULL;
+    uint64_t at = builder->count - 1;
+    if (at >= LIMIT_FRAMES)
+        at = LIMIT_FRAMES_HEAD + (at - LIMIT_FRAMES_HEAD) % LIMIT_FRAMES_TAIL;
+    return &builder->frames[at];
+}
+
 /* Copies data that is in scratch. */
 static bool copy_frame(struct frame *frame, struct arena *keep)
 {

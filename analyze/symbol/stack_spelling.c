@@ -6,291 +6,16 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "symbol/stack_input_parts.h"
+#include "symbol/stack_pattern.h"
 
 enum { MACHINE_FIELDS = 8 };
 
-/* Text that has not been parsed yet. */
-struct rest {
-    const char *at, *end;
-};
-
-static size_t left(struct rest r)
-{
-    return (size_t)(r.end - r.at);
-}
-
-static bool starts(struct rest r, const char *word)
-{
-    const size_t bytes = strlen(word);
-    return left(r) >= bytes && memcmp(r.at, word, bytes) == 0;
-}
-
-static void skip_blanks(struct rest *r)
-{
-    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t'))
-        r->at++;
-}
-
-static struct rest next_word(struct rest *r)
-{
-    skip_blanks(r);
-    struct rest word = {r->at, r->at};
-    while (r->at < r->end && *r->at != ' ' && *r->at != '\t')
-        r->at++;
-    word.end = r->at;
-    return word;
-}
-
-/* The last place of WORD in R; NULL: none. */
-static const char *find_last(struct rest r, const char *word)
-{
-    const size_t bytes = strlen(word);
-    for (size_t n = left(r) >= bytes ? left(r) - bytes + 1 : 0; n-- > 0;)
-        if (memcmp(r.at + n, word, bytes) == 0)
-            return r.at + n;
-    return NULL;
-}
-
-static const char *find_first(struct rest r, char c)
-{
-    return left(r) > 0 ? memchr(r.at, c, left(r)) : NULL;
-}
-
-static bool hex_of(struct rest r, uint64_t *out)
-{
-    return text_parse_hex(r.at, left(r), out);
-}
-
-static struct rest base_name(struct rest path)
-{
-    for (const char *at = path.end; at > path.at; at--)
-        if (at[-1] == '\\' || at[-1] == '/')
-            return (struct rest){at, path.end};
-    return path;
-}
-
-/* Eight or more digits of an address, with WinDbg's ` between the halves. */
-static bool is_address(struct rest word)
-{
-    uint32_t digits = 0;
-    for (const char *at = word.at; at < word.end; at++) {
-        if (*at == '`' || *at == '-')
-            continue;
-        if (strchr("0123456789abcdefABCDEF", *at) == NULL)
-            return false;
-        digits++;
-    }
-    return left(word) >= 8 && (digits >= 8 || digits == 0);
-}
-
-/* An offset in a module. */
-static bool set_offset(struct stack_input *input, struct rest name, uint64_t offset,
-                       struct frame *out)
-{
-    name = base_name(name);
-    out->module = left(name) > 0 ? input_module(input, name.at, left(name)) : NULL;
-    out->module_name = out->module != NULL ? out->module->name : NULL;
-    out->offset = offset;
-    return out->module != NULL;
-}
-
-static const char *keep(struct stack_input *input, struct rest text)
-{
-    return left(text) > 0 ? arena_text(&input->scratch, text.at, left(text)) : NULL;
-}
-
-/* A function without a stated offset in its module. */
-static bool set_named(struct stack_input *input, struct rest module, struct rest function,
-                      struct frame *out)
-{
-    out->module_name = keep(input, base_name(module));
-    out->function = keep(input, function);
-    out->note = NOTE_NAMED_BY_INPUT;
-    out->offset = 0;
-    return out->function != NULL;
-}
-
-/* "FILE:LINE" or "FILE:LINE:COLUMN". */
-static void set_where(struct stack_input *input, struct rest where, struct frame *out)
-{
-    uint64_t numbers[2] = {0, 0};
-    for (int i = 0; i < 2; i++) {
-        const char *colon = find_last(where, ":");
-        if (colon == NULL ||
-            !text_parse_uint(colon + 1, (size_t)(where.end - colon - 1), &numbers[i]))
-            break;
-        where.end = colon;
-        out->line = numbers[i] <= INT32_MAX ? (uint32_t)numbers[i] : 0;
-    }
-    out->file = keep(input, where);
-}
-
-/* "app+0x12", the place in a module. */
-static bool read_plus(struct stack_input *input, struct rest r, struct frame *out)
-{
-    const char *plus = find_last(r, "+0x");
-    uint64_t offset;
-    if (plus == NULL || plus == r.at || find_first((struct rest){r.at, plus}, '!') != NULL ||
-        find_first((struct rest){r.at, plus}, '`') != NULL ||
-        !hex_of((struct rest){plus + 1, r.end}, &offset))
-        return false;
-    return set_offset(input, (struct rest){r.at, plus}, offset, out);
-}
-
-/* "module!function+0x12 [file @ line]", "module+0x12", or an address. */
-static bool read_call_site(struct stack_input *input, struct rest r, struct frame *out)
-{
-    const char *bracket = find_last(r, " [");
-    const char *at = find_last(r, " @ ");
-    uint64_t line, address;
-    if (bracket != NULL && at != NULL && at > bracket && r.end[-1] == ']') {
-        if (text_parse_uint(at + 3, (size_t)(r.end - 1 - (at + 3)), &line) && line <= INT32_MAX)
-            out->line = (uint32_t)line;
-        out->file = keep(input, (struct rest){bracket + 2, at});
-        r.end = bracket;
-    }
-    while (r.end > r.at && r.end[-1] == ' ')
-        r.end--;
-    const char *bang = find_first(r, '!');
-    if (bang == NULL) {
-        if (read_plus(input, r, out))
-            return true;
-        out->offset = out->pc_va = is_address(r) && hex_of(r, &address) ? address : 0;
-        return out->pc_va != 0;
-    }
-    const char *plus = find_last(r, "+0x");
-    if (plus != NULL && plus > bang)
-        (void)hex_of((struct rest){plus + 1, r.end}, &out->symbol_distance);
-    else
-        plus = r.end;
-    return set_named(input, (struct rest){r.at, bang}, (struct rest){bang + 1, plus}, out);
-}
-
-/* WinDbg: "[00] CHILD-SP RETURN-ADDRESS [: ARGUMENTS :] CALL-SITE", also of inlined functions. */
-static bool read_windbg(struct stack_input *input, struct rest r, struct frame *out)
-{
-    struct rest number = r;
-    uint64_t index;
-    const struct rest word = next_word(&number);
-    if (left(word) >= 2 && left(word) <= 4 && hex_of(word, &index))
-        r = number;
-    skip_blanks(&r);
-    if (starts(r, "(Inline")) {
-        (void)next_word(&r);
-        (void)next_word(&r);
-    } else if (!is_address(next_word(&r))) {
-        return false;
-    }
-    if (!is_address(next_word(&r)))
-        return false;
-    skip_blanks(&r);
-    if (starts(r, ": ")) {
-        const char *colon = find_last(r, " : ");
-        if (colon == NULL)
-            return false;
-        r.at = colon + 3;
-    }
-    skip_blanks(&r);
-    return left(r) > 0 && read_call_site(input, r, out);
-}
-
-/* gdb: "#1  0xADDRESS in function (arguments) at FILE:LINE" or "... from LIBRARY". */
-static bool read_gdb(struct stack_input *input, struct rest r, struct frame *out)
-{
-    uint64_t number;
-    r.at++; /* the '#' */
-    const struct rest word = next_word(&r);
-    if (!text_parse_uint(word.at, left(word), &number))
-        return false;
-    skip_blanks(&r);
-    const bool addressed = starts(r, "0x");
-    if (addressed) {
-        if (!hex_of(next_word(&r), &out->pc_va) || !starts(r, " in "))
-            return false;
-        r.at += 4;
-        out->offset = out->pc_va;
-    }
-    const char *open = find_last(r, " ("), *close = find_last(r, ")");
-    const char *at = find_last(r, " at "), *from = find_last(r, " from ");
-    if (open == NULL || close == NULL || (!addressed && at == NULL && from == NULL))
-        return false;
-    for (const char *c = r.at; c + 1 < open; c++) /* the first " (" ends the name */
-        if (c[0] == ' ' && c[1] == '(' && c > r.at)
-            open = c;
-    if (at != NULL && at >= close)
-        set_where(input, (struct rest){at + 4, r.end}, out);
-    const struct rest library =
-        from != NULL && from >= close ? (struct rest){from + 6, r.end} : (struct rest){r.at, r.at};
-    const struct rest function = {r.at, open};
-    if (left(function) == 2 && memcmp(function.at, "??", 2) == 0) {
-        return addressed;
-    }
-    return set_named(input, library, function, out);
-}
-
-/* lldb: "[* ]frame #1: 0xADDRESS module`function(arguments) + 12 at FILE:LINE:COLUMN". */
-static bool read_lldb(struct stack_input *input, struct rest r, struct frame *out)
-{
-    const char *colon = find_first(r, ':');
-    if (colon == NULL)
-        return false;
-    r.at = colon + 1;
-    if (!hex_of(next_word(&r), &out->pc_va))
-        return false;
-    out->offset = out->pc_va;
-    skip_blanks(&r);
-    const char *tick = find_first(r, '`');
-    if (tick == NULL) {
-        return true;
-    }
-    const char *at = find_last(r, " at ");
-    const struct rest module = {r.at, tick};
-    if (at != NULL && at > tick) {
-        set_where(input, (struct rest){at + 4, r.end}, out);
-        r.end = at;
-    }
-    const char *plus = find_last(r, " + ");
-    if (plus != NULL && plus > tick &&
-        text_parse_uint(plus + 3, (size_t)(r.end - plus - 3), &out->symbol_distance))
-        r.end = plus;
-    return set_named(input, module, (struct rest){tick + 1, r.end}, out);
-}
-
-/* Windows' event log: the module and the offset are on separate lines. */
-static enum spelled read_event(struct stack_input *input, struct rest r, struct frame *out)
-{
-    static const char *const passed[] = {"Faulting ", "Exception code:", "Report Id:"};
-    static const char module[] = "Faulting module name:", offset[] = "Fault offset:";
-    uint64_t value;
-    if (starts(r, module)) {
-        const char *comma = find_first(r, ',');
-        r.at += sizeof module - 1;
-        skip_blanks(&r);
-        const struct rest name = {r.at, comma != NULL ? comma : r.end};
-        input->fault_module = arena_text(&input->arena, name.at, left(name));
-        return input->fault_module != NULL ? SPELLED_NOTHING : SPELLED_UNKNOWN;
-    }
-    if (starts(r, offset)) {
-        r.at += sizeof offset - 1;
-        skip_blanks(&r);
-        const char *name = input->fault_module;
-        if (name == NULL || !hex_of(next_word(&r), &value) ||
-            !set_offset(input, (struct rest){name, name + strlen(name)}, value, out))
-            return SPELLED_UNKNOWN;
-        return SPELLED_FRAME;
-    }
-    for (size_t i = 0; i < COUNT_OF(passed); i++)
-        if (starts(r, passed[i]))
-            return SPELLED_NOTHING;
-    return SPELLED_UNKNOWN;
-}
-
-static uint32_t split(struct rest r, struct rest fields[MACHINE_FIELDS])
+static uint32_t split(struct pattern_text r, struct pattern_text fields[MACHINE_FIELDS])
 {
     uint32_t count = 0;
     while (count < MACHINE_FIELDS) {
-        const char *bar = find_first(r, '|');
-        fields[count++] = (struct rest){r.at, bar != NULL ? bar : r.end};
+        const char *bar = pattern_find(r, '|');
+        fields[count++] = (struct pattern_text){r.at, bar != NULL ? bar : r.end};
         if (bar == NULL)
             return count;
         r.at = bar + 1;
@@ -299,92 +24,332 @@ static uint32_t split(struct rest r, struct rest fields[MACHINE_FIELDS])
 }
 
 /* minidump_stackwalk -m: "thread|frame|module|function|file|line|offset", "Module|...". */
-static enum spelled read_machine(struct stack_input *input, struct rest r, struct frame *out)
+static enum spelled read_machine(struct stack_input *input, struct pattern_text r,
+                                 struct frame *out)
 {
     static const char *const passed[] = {"OS|", "CPU|", "GPU|", "Crash|", "Assertion|"};
-    struct rest f[MACHINE_FIELDS];
+    struct pattern_text f[MACHINE_FIELDS];
     const uint32_t count = split(r, f);
     uint64_t thread, index, offset, line;
 
     for (size_t i = 0; i < COUNT_OF(passed); i++)
-        if (starts(r, passed[i]))
+        if (pattern_starts(r, passed[i]))
             return SPELLED_NOTHING;
-    if (count == 8 && starts(r, "Module|")) {
-        (void)input_state_module(input, f[1].at, left(f[1]), NULL, 0, f[4].at, left(f[4]));
+    if (count == 8 && pattern_starts(r, "Module|")) {
+        (void)input_state_module(input, f[1].at, pattern_length(f[1]), NULL, 0, f[4].at,
+                                 pattern_length(f[4]));
         return SPELLED_NOTHING;
     }
-    if (count != 7 || !text_parse_uint(f[0].at, left(f[0]), &thread) ||
-        !text_parse_uint(f[1].at, left(f[1]), &index) || !hex_of(f[6], &offset))
+    if (count != 7 || !text_parse_uint(f[0].at, pattern_length(f[0]), &thread) ||
+        !text_parse_uint(f[1].at, pattern_length(f[1]), &index) ||
+        !text_parse_hex(f[6].at, pattern_length(f[6]), &offset))
         return SPELLED_UNKNOWN;
     out->kind = index == 0 ? PC_INTERRUPTED : PC_RETURN;
-    if (left(f[3]) > 0) {
-        out->file = keep(input, f[4]);
-        out->line =
-            text_parse_uint(f[5].at, left(f[5]), &line) && line <= INT32_MAX ? (uint32_t)line : 0;
-        return set_named(input, f[2], f[3], out) ? SPELLED_FRAME : SPELLED_UNKNOWN;
+    if (pattern_length(f[3]) > 0) {
+        out->file = spelled_keep(input, f[4]);
+        out->line = text_parse_uint(f[5].at, pattern_length(f[5]), &line) && line <= INT32_MAX
+                        ? (uint32_t)line
+                        : 0;
+        return spelled_named(input, f[2], f[3], out) ? SPELLED_FRAME : SPELLED_UNKNOWN;
     }
-    offset += index > 0 ? 1 : 0; /* a caller is printed one byte before the return address */
-    if (left(f[2]) > 0)
-        return set_offset(input, f[2], offset, out) ? SPELLED_FRAME : SPELLED_UNKNOWN;
+    if (pattern_length(f[2]) > 0)
+        return spelled_offset(input, f[2], offset, out) ? SPELLED_FRAME : SPELLED_UNKNOWN;
     out->offset = out->pc_va = offset;
     return SPELLED_FRAME;
 }
 
-bool spelled_start(const struct stack_line *line, uint64_t *thread)
+/* A pattern of a line, and what the line means. */
+enum { PLAIN, INSIDE };
+static const struct {
+    const char *pattern;
+    int address; /* INSIDE: of the call instruction, so not to be stepped back once more */
+} frame_rows[] = {
+    /* sanitizers: a module's offset with or without the function */
+    {"#%n 0x%a in %f (%m+0x%o){ (BuildId: %i)}", INSIDE},
+    {"#%n 0x%a (%m+0x%o){ (BuildId: %i)}", INSIDE},
+    /* debuggerd's tombstones of Android */
+    {"#%n pc %o %m{ (offset 0x%*)}{ (%f+%D)}{ (BuildId: %i)}", INSIDE},
+    /* gdb */
+    {"#%n 0x%a in %f (%*) at %s", PLAIN},
+    {"#%n 0x%a in %f (%*) from %m", PLAIN},
+    {"#%n 0x%a in %f (%*)", PLAIN},
+    {"#%n %f (%*) at %s", PLAIN},
+    {"#%n %f (%*) from %m", PLAIN},
+    /* systemd-coredump */
+    {"#%n 0x%a %f (%m + 0x%o)", PLAIN},
+    /* sanitizers with symbols; Chromium on Linux */
+    {"#%n 0x%a in %f %s", INSIDE},
+    {"#%n 0x%a in %f", INSIDE},
+    {"#%n 0x%a %f", PLAIN},
+    /* lldb */
+    {"{* }frame #%n: 0x%a %m`%f{ + %D}{ at %s}", PLAIN},
+    {"{* }frame #%n: 0x%a %m", PLAIN},
+    {"{* }frame #%n: 0x%a", PLAIN},
+    /* crash reports of macOS and iOS, and backtrace_symbols() there */
+    {"%n %m 0x%a 0x%a + %d", PLAIN},
+    {"%n %m 0x%a %f + %D{ (%s)}", PLAIN},
+    /* minidump_stackwalk */
+    {"%n %m!%f [%F : %L + 0x%*]", PLAIN},
+    {"%n %m!%f + %X", PLAIN},
+    {"%n %m + 0x%o", PLAIN},
+    {"%n 0x%a", PLAIN},
+    /* Rust with RUST_BACKTRACE=full, Node */
+    {"%n: 0x%a - %f", PLAIN},
+    {"%n: 0x%a %f [%m]", PLAIN},
+    {"%n: %a %f+%D", PLAIN},
+    /* winedbg */
+    {"{=>}%n 0x%a in %m (+0x%o){ (%*)}", PLAIN},
+    {"{=>}%n 0x%a %f{+%X}(%*) [%s] in %m{ (%*)}", PLAIN},
+    {"{=>}%n 0x%a %f{+%X}{(%*)} in %m{ (%*)}", PLAIN},
+    /* Boost.Stacktrace */
+    {"%n# 0x%a in %m", PLAIN},
+    {"%n# %f in %m", PLAIN},
+    {"%n# %f at %s", PLAIN},
+    /* backtrace_symbols() of glibc */
+    {"%m(+0x%o){ }[0x%a]", PLAIN},
+    {"%m(%f+%X){ }[0x%a]", PLAIN},
+    {"%m() [0x%a]", PLAIN},
+    /* Chromium on Windows, HotSpot's hs_err */
+    {"(No symbol) [0x%a]", PLAIN},
+    {"%f [0x%a+%D]{ (%s)}", PLAIN},
+    {"{%* }[%m+0x%o]{ %*}", PLAIN},
+};
+
+/* Lines that begin the stack of another thread. */
+static const char *const start_rows[] = {
+    "{* }thread #%n{,%*}{:%*}",      "Thread %n{ (%*}{ Crashed%*}", "Thread %n:%*",
+    "{. }{# }%n Id: %* Suspend: %*", "Stack trace of thread %n:",   "{%*, }tid: %n, %*",
+};
+
+/* Lines that belong to a listing and hold no frame. */
+static const char *const passed_rows[] = {
+    "WARNING:%*",
+    "*** %*",
+    "Child-SP%*",
+    "ChildEBP%*",
+    "Memory %*",
+    "Found by: %*",
+    "No locals.",
+    "No symbol table info available.",
+    "(lldb)%*",
+    "(gdb)%*",
+    "Thread %n name:%*",
+    "Thread %n %* received signal %*",
+    "backtrace:",
+    "Backtrace:",
+    "stack backtrace:",
+    "Thread %n crashed with %*",
+    "(More stack frames follow...)",
+    "%w = %*",
+};
+
+static bool any_matches(const char *const *rows, size_t count, struct pattern_text r,
+                        struct pattern_match *found)
 {
-    struct rest r = {line->at, line->at + line->bytes};
-    struct rest f[MACHINE_FIELDS];
-    uint64_t index;
-    if (starts(r, "* "))
-        r.at += 2;
-    if (starts(r, "thread #")) {
-        struct rest number = {r.at + 8, r.at + 8};
-        while (number.end < r.end && *number.end >= '0' && *number.end <= '9')
-            number.end++;
-        return text_parse_uint(number.at, left(number), thread);
-    }
-    return split(r, f) == 7 && text_parse_uint(f[0].at, left(f[0]), thread) &&
-           text_parse_uint(f[1].at, left(f[1]), &index) && index == 0;
+    for (size_t i = 0; i < count; i++)
+        if (pattern_matches(rows[i], r, found))
+            return true;
+    return false;
 }
 
-bool spelled_gdb(const struct stack_line *line)
+static bool is_one_of(struct pattern_text text, const char *const *words, size_t count)
 {
-    return line->bytes > 2 && line->at[0] == '#' && line->at[1] >= '0' && line->at[1] <= '9';
+    for (size_t i = 0; i < count; i++)
+        if (pattern_length(text) == strlen(words[i]) && pattern_starts(text, words[i]))
+            return true;
+    return false;
+}
+
+/* The frame that a matching line states. */
+static bool set_matched(struct stack_input *input, const struct pattern_match *found,
+                        struct frame *out)
+{
+    static const char *const nameless[] = {"??", "???", "n/a", "<unknown>"};
+    struct pattern_text module = spelled_base_name(found->module), function = found->function;
+    const char *bang = pattern_find_last(module, ".apk!"); /* of a library inside a package */
+    if (bang != NULL)
+        module.at = bang + 5;
+    if (is_one_of(module, nameless, COUNT_OF(nameless)))
+        module.end = module.at;
+    if (is_one_of(function, nameless, COUNT_OF(nameless)))
+        function.end = function.at;
+    out->pc_va = found->address;
+    if (found->has_offset && pattern_length(module) > 0) {
+        if (pattern_length(found->identity) == 0)
+            return spelled_offset(input, module, found->offset, out);
+        out->module = input_identified(input, module.at, pattern_length(module), found->identity.at,
+                                       pattern_length(found->identity), NULL, 0);
+        out->module_name = out->module != NULL ? out->module->name : NULL;
+        out->offset = found->offset;
+        return out->module != NULL || spelled_offset(input, module, found->offset, out);
+    }
+    if (pattern_length(function) > 0) {
+        out->file = spelled_keep(input, found->file);
+        out->line = (uint32_t)found->line;
+        out->symbol_distance = found->distance;
+        return spelled_named(input, module, function, out);
+    }
+    out->offset = found->address;
+    return found->has_address;
+}
+
+static bool read_pattern(struct stack_input *input, struct pattern_text r, struct frame *out)
+{
+    struct pattern_match found;
+    for (size_t i = 0; i < COUNT_OF(frame_rows); i++) {
+        if (!pattern_matches(frame_rows[i].pattern, r, &found))
+            continue;
+        if (frame_rows[i].address == INSIDE)
+            out->kind = PC_INTERRUPTED;
+        return set_matched(input, &found, out);
+    }
+    return false;
+}
+
+/* Windows' event log and error reports: the module and the offset are on separate lines. */
+static enum spelled read_event(struct stack_input *input, struct pattern_text r, struct frame *out)
+{
+    static const char *const modules[] = {"{Message : }Faulting module name: %m, %*",
+                                          "Faulting module name: %m",
+                                          "Fault Module Name: %m",
+                                          "P4: %m",
+                                          "{%*}<Data Name=\"ModuleName\">%m</Data>{%*}",
+                                          "Sig[3].Value=%m"};
+    static const char *const offsets[] = {"Fault offset: %o", "Exception Offset: %o", "P8: %o",
+                                          "{%*}<Data Name=\"FaultingOffset\">%o</Data>{%*}",
+                                          "Sig[7].Value=%o"};
+    static const char *const passed[] = {"{Message : }Faulting %*",
+                                         "Exception %*",
+                                         "Report Id: %*",
+                                         "Problem %*",
+                                         "Application %*",
+                                         "Fault %*",
+                                         "P%n: %*",
+                                         "Sig[%n].%*",
+                                         "{%*}<Data%*"};
+    struct pattern_match found;
+    if (any_matches(modules, COUNT_OF(modules), r, &found)) {
+        input->fault_module =
+            arena_text(&input->arena, found.module.at, pattern_length(found.module));
+        if (input->fault_module == NULL)
+            return SPELLED_UNKNOWN;
+    }
+    if (any_matches(offsets, COUNT_OF(offsets), r, &found)) {
+        const char *name = input->fault_module;
+        out->kind = PC_INTERRUPTED;
+        return name != NULL &&
+                       spelled_offset(input, (struct pattern_text){name, name + strlen(name)},
+                                      found.offset, out)
+                   ? SPELLED_FRAME
+                   : SPELLED_UNKNOWN;
+    }
+    return any_matches(passed, COUNT_OF(passed), r, &found) ? SPELLED_NOTHING : SPELLED_UNKNOWN;
+}
+
+bool spelled_start(const struct stack_input *input, const struct stack_line *line, uint64_t *thread)
+{
+    const struct pattern_text r = {line->at, line->at + line->bytes};
+    struct pattern_text f[MACHINE_FIELDS];
+    struct pattern_match found;
+    uint64_t index;
+    *thread = SPELLED_NO_THREAD;
+    if (pattern_starts(r, "Faulting application name:"))
+        return input->builder.count > 0;
+    if (pattern_matches("Thread %n name:%*", r, &found) ||
+        pattern_matches("Thread %n crashed with %*", r, &found))
+        return false;
+    if (any_matches(start_rows, COUNT_OF(start_rows), r, &found)) {
+        *thread = found.number;
+        return true;
+    }
+    return split(r, f) == 7 && text_parse_uint(f[0].at, pattern_length(f[0]), thread) &&
+           text_parse_uint(f[1].at, pattern_length(f[1]), &index) && index == 0;
+}
+
+/* "at FILE:LINE" on the line after a function. */
+static bool read_where(struct stack_input *input, struct pattern_text r)
+{
+    struct frame *last = builder_last(&input->builder);
+    struct pattern_match found;
+    if (!pattern_matches("at %s", r, &found))
+        return false;
+    if (last != NULL && last->note == NOTE_NAMED_BY_INPUT && last->file == NULL) {
+        last->file = spelled_keep(input, found.file);
+        last->line = (uint32_t)found.line;
+    }
+    return true;
+}
+
+static void clear(const struct stack_input *input, struct frame *out)
+{
+    memset(out, 0, sizeof *out);
+    out->found_by = FOUND_GIVEN;
+    out->identity = IDENTITY_UNCHECKED;
+    out->kind = input->builder.count == 0 || input->after_signal ? PC_INTERRUPTED : PC_RETURN;
+}
+
+static enum spelled read_frame(struct stack_input *input, struct pattern_text r, struct frame *out)
+{
+    if (r.at[0] != '#' && pattern_find(r, '|') != NULL) {
+        const enum spelled machine = read_machine(input, r, out);
+        if (machine != SPELLED_UNKNOWN)
+            return machine;
+        clear(input, out);
+    }
+    if (r.at[0] != '#' && spelled_windbg(input, r, out))
+        return SPELLED_FRAME;
+    clear(input, out);
+    if (read_pattern(input, r, out))
+        return SPELLED_FRAME;
+    clear(input, out);
+    return r.at[0] != '#' && spelled_plus(input, r, out) ? SPELLED_FRAME : SPELLED_UNKNOWN;
+}
+
+/* With a load map, the address says more than the printed name. */
+static void map_frame(const struct stack_input *input, struct frame *out)
+{
+    input_map_frame(input, out);
+    if (out->module == NULL)
+        return;
+    out->function = out->file = NULL;
+    out->line = 0;
+    out->symbol_distance = 0;
+    out->note = NOTE_NONE;
 }
 
 enum spelled spelled_read(struct stack_input *input, const struct stack_line *line,
                           struct frame *out)
 {
-    static const char *const passed[] = {"WARNING:", "Child-SP", "ChildEBP"};
-    struct rest r = {line->at, line->at + line->bytes};
-    if (memchr(line->at, '\0', line->bytes) != NULL)
+    const struct pattern_text r = {line->at, line->at + line->bytes};
+    struct pattern_match found;
+    uint64_t thread;
+    if (line->bytes == 0 || memchr(line->at, '\0', line->bytes) != NULL)
         return SPELLED_UNKNOWN;
-    memset(out, 0, sizeof *out);
-    out->found_by = FOUND_GIVEN;
-    out->identity = IDENTITY_UNCHECKED;
-    out->kind = input->builder.count == 0 ? PC_INTERRUPTED : PC_RETURN;
-    if (line->at[0] == '#')
-        return read_gdb(input, r, out) ? SPELLED_FRAME : SPELLED_UNKNOWN;
-    for (size_t i = 0; i < COUNT_OF(passed); i++)
-        if (starts(r, passed[i]))
-            return SPELLED_NOTHING;
-    if (find_first(r, '|') != NULL)
-        return read_machine(input, r, out);
-    const struct rest whole = r;
-    if (starts(r, "* "))
-        r.at += 2;
-    if (starts(r, "thread #"))
+    clear(input, out);
+    if (input->in_parameters) {
+        if (spelled_windbg(input, r, out))
+            return SPELLED_FRAME;
+        spelled_parameters(input, r);
         return SPELLED_NOTHING;
-    if (starts(r, "frame #"))
-        return read_lldb(input, r, out) ? SPELLED_FRAME : SPELLED_UNKNOWN;
-    const enum spelled event = read_event(input, whole, out);
+    }
+    if (pattern_matches("#%n <signal handler called>", r, &found)) {
+        input->after_signal = true;
+        return SPELLED_NOTHING;
+    }
+    const enum spelled frame = read_frame(input, r, out);
+    if (frame == SPELLED_FRAME)
+        input->after_signal = false;
+    if (frame != SPELLED_UNKNOWN || r.at[0] == '#') {
+        if (input->addresses && frame == SPELLED_FRAME && out->module == NULL && out->pc_va != 0)
+            map_frame(input, out);
+        return frame;
+    }
+    clear(input, out);
+    const enum spelled event = read_event(input, r, out);
     if (event != SPELLED_UNKNOWN)
         return event;
-    if (read_windbg(input, whole, out))
-        return SPELLED_FRAME;
-    memset(out, 0, sizeof *out);
-    out->found_by = FOUND_GIVEN;
-    out->identity = IDENTITY_UNCHECKED;
-    out->kind = input->builder.count == 0 ? PC_INTERRUPTED : PC_RETURN;
-    return read_plus(input, whole, out) ? SPELLED_FRAME : SPELLED_UNKNOWN;
+    return read_where(input, r) || any_matches(passed_rows, COUNT_OF(passed_rows), r, &found) ||
+                   spelled_start(input, line, &thread)
+               ? SPELLED_NOTHING
+               : SPELLED_UNKNOWN;
 }

@@ -151,6 +151,7 @@ static bool finish(struct stack_input *input, bool whole, struct arena *keep,
     if (whole) {
         input->label = NULL;
         input->has_label = false;
+        input->in_parameters = input->after_signal = false;
         arena_reset(&input->scratch);
     }
     return any;
@@ -261,10 +262,19 @@ static bool take_other(struct stack_input *input, const struct stack_line *line)
 /* Reads a line that begins with '#'. */
 static void take_comment(struct stack_input *input, const struct stack_line *line)
 {
-    if (spelled_gdb(line))
+    if (line->bytes > 2 && line->at[1] >= '0' && line->at[1] <= '9')
         (void)take_other(input, line);
     else
         read_module_line(input, *line);
+}
+
+static void start_thread(struct stack_input *input, const struct stack_line *line, uint64_t thread)
+{
+    if (thread != SPELLED_NO_THREAD) {
+        input->label = arena_printf(&input->scratch, "thread %llu", (unsigned long long)thread);
+        input->has_label = true;
+    }
+    (void)take_other(input, line);
 }
 
 bool input_next_text(struct stack_input *input, struct arena *keep, struct stack_item *out)
@@ -273,6 +283,7 @@ bool input_next_text(struct stack_input *input, struct arena *keep, struct stack
 
     for (;;) {
         struct frame frame;
+        uint64_t thread;
 
         if (may_part(input))
             return finish(input, false, keep, out);
@@ -287,10 +298,6 @@ bool input_next_text(struct stack_input *input, struct arena *keep, struct stack
         trim(&line);
         if (line.bytes == 0)
             continue;
-        if (line.at[0] == '#') {
-            take_comment(input, &line);
-            continue;
-        }
         if (line.at[0] == '>') {
             const bool had = finish(input, true, keep, out);
             start_labelled(input, &line);
@@ -298,18 +305,19 @@ bool input_next_text(struct stack_input *input, struct arena *keep, struct stack
                 return true;
             continue;
         }
-        if (parse_frame(input, line, &frame)) {
+        if (line.at[0] != '#' && parse_frame(input, line, &frame)) {
             builder_add(&input->builder, frame);
             continue;
         }
-        uint64_t thread;
-        if (spelled_start(&line, &thread)) {
+        if (spelled_start(input, &line, &thread)) {
             const bool had = finish(input, true, keep, out);
-            input->label = arena_printf(&input->scratch, "thread %llu", (unsigned long long)thread);
-            input->has_label = true;
-            (void)take_other(input, &line);
+            start_thread(input, &line, thread);
             if (had)
                 return true;
+            continue;
+        }
+        if (line.at[0] == '#') {
+            take_comment(input, &line);
             continue;
         }
         if (take_other(input, &line))

@@ -1,0 +1,239 @@
+/* See stack_pattern.h. A matcher with backtracking, whose work on one line has a limit. */
+#include "symbol/stack_pattern.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+enum { STEPS_MAX = 20000, DEPTH_MAX = 64 };
+
+struct matcher {
+    struct pattern_match found;
+    uint32_t steps, depth;
+};
+
+static bool match(struct matcher *m, const char *p, struct pattern_text r);
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static bool is_digit(char c, bool hex)
+{
+    return (c >= '0' && c <= '9') || (hex && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')));
+}
+
+size_t pattern_length(struct pattern_text r)
+{
+    return (size_t)(r.end - r.at);
+}
+
+bool pattern_starts(struct pattern_text r, const char *word)
+{
+    const size_t bytes = strlen(word);
+    return pattern_length(r) >= bytes && memcmp(r.at, word, bytes) == 0;
+}
+
+void pattern_skip_blanks(struct pattern_text *r)
+{
+    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t'))
+        r->at++;
+}
+
+struct pattern_text pattern_next_word(struct pattern_text *r)
+{
+    pattern_skip_blanks(r);
+    struct pattern_text word = {r->at, r->at};
+    while (r->at < r->end && *r->at != ' ' && *r->at != '\t')
+        r->at++;
+    word.end = r->at;
+    return word;
+}
+
+/* The last place of WORD in R; NULL: none. */
+const char *pattern_find_last(struct pattern_text r, const char *word)
+{
+    const size_t bytes = strlen(word);
+    for (size_t n = pattern_length(r) >= bytes ? pattern_length(r) - bytes + 1 : 0; n-- > 0;)
+        if (memcmp(r.at + n, word, bytes) == 0)
+            return r.at + n;
+    return NULL;
+}
+
+const char *pattern_find(struct pattern_text r, char c)
+{
+    return pattern_length(r) > 0 ? memchr(r.at, c, pattern_length(r)) : NULL;
+}
+
+uint32_t pattern_take_line(struct pattern_text *file)
+{
+    uint64_t line = 0;
+    for (int i = 0; i < 2; i++) {
+        const char *colon = file->end;
+        uint64_t number;
+        while (colon > file->at && colon[-1] != ':')
+            colon--;
+        if (colon == file->at || !text_parse_uint(colon, (size_t)(file->end - colon), &number))
+            break;
+        line = number;
+        file->end = colon - 1;
+    }
+    return line <= INT32_MAX ? (uint32_t)line : 0;
+}
+
+/* Takes a number of R; false: there is none, or it does not fit. */
+static bool take_number(char kind, struct pattern_text *r, uint64_t *out)
+{
+    const bool hex = kind == 'a' || kind == 'o' || kind == 'X';
+    struct pattern_text digits = *r;
+    if (hex && pattern_length(digits) > 2 && digits.at[0] == '0' && (digits.at[1] | 32) == 'x')
+        digits.at += 2;
+    else if (kind == 'X')
+        return false;
+    r->at = digits.at;
+    while (r->at < r->end && is_digit(*r->at, hex))
+        r->at++;
+    digits.end = r->at;
+    return pattern_length(digits) > 0 &&
+           (hex ? text_parse_hex(digits.at, pattern_length(digits), out)
+                : text_parse_uint(digits.at, pattern_length(digits), out));
+}
+
+static bool set_number(struct pattern_match *found, char kind, uint64_t value)
+{
+    switch (kind) {
+    case 'n':
+        found->number = value;
+        found->has_number = true;
+        break;
+    case 'a':
+        found->address = found->has_address ? found->address : value;
+        found->has_address = true;
+        break;
+    case 'o':
+    case 'd':
+        found->offset = value;
+        found->has_offset = true;
+        break;
+    case 'L':
+        found->line = value <= INT32_MAX ? value : 0;
+        break;
+    default:
+        found->distance = value;
+    }
+    return true;
+}
+
+static bool set_text(struct pattern_match *found, char kind, struct pattern_text text)
+{
+    switch (kind) {
+    case 'm':
+    case 'w':
+        found->module = text;
+        break;
+    case 'f':
+        found->function = text;
+        break;
+    case 'i':
+        found->identity = text;
+        break;
+    case 's':
+        found->line = pattern_take_line(&text);
+        found->file = text;
+        return found->line != 0 && pattern_find_last(text, " at ") == NULL;
+    case 'F':
+        found->file = text;
+        break;
+    default:
+        return true;
+    }
+    return pattern_length(text) > 0;
+}
+
+static bool is_part(char kind, char c)
+{
+    return kind == 'w' ? !is_blank(c) : kind != 'i' || is_digit(c, true) || c == '-';
+}
+
+/* A text field of KIND at R, then the rest P of the pattern. */
+static bool match_text(struct matcher *m, char kind, const char *p, struct pattern_text r)
+{
+    const struct pattern_match before = m->found;
+    struct pattern_text text = {r.at, r.at};
+    while (*p == '}')
+        p++;
+    for (;;) {
+        if (++m->steps > STEPS_MAX)
+            return false;
+        const struct pattern_text rest = {text.end, r.end};
+        /* most places fail at once: the next character of the pattern is another one */
+        const bool may = *p == '\0'               ? text.end == r.end
+                         : *p == '%' || *p == '{' ? true
+                         : text.end == r.end      ? false
+                         : *p == ' '              ? is_blank(*text.end)
+                                                  : *p == *text.end;
+        if (may && set_text(&m->found, kind, text) && match(m, p, rest))
+            return true;
+        m->found = before;
+        if (text.end == r.end || !is_part(kind, *text.end))
+            return false;
+        text.end++;
+    }
+}
+
+/* The part in braces at P, which may be missing. */
+static bool match_optional(struct matcher *m, const char *p, struct pattern_text r)
+{
+    const struct pattern_match before = m->found;
+    if (match(m, p + 1, r))
+        return true;
+    m->found = before;
+    return match(m, strchr(p, '}') + 1, r);
+}
+
+static bool match_here(struct matcher *m, const char *p, struct pattern_text r)
+{
+    for (; *p != '\0'; p++) {
+        if (++m->steps > STEPS_MAX)
+            return false;
+        if (*p == '}')
+            continue;
+        if (*p == '{')
+            return match_optional(m, p, r);
+        if (*p == ' ') {
+            if (r.at == r.end || !is_blank(*r.at))
+                return false;
+            while (r.at < r.end && is_blank(*r.at))
+                r.at++;
+        } else if (*p != '%') {
+            if (r.at == r.end || *r.at++ != *p)
+                return false;
+        } else if (strchr("naodDXL", *++p) != NULL) {
+            uint64_t value;
+            if (!take_number(*p, &r, &value) || !set_number(&m->found, *p, value))
+                return false;
+        } else {
+            return match_text(m, *p, p + 1, r);
+        }
+    }
+    return r.at == r.end;
+}
+
+static bool match(struct matcher *m, const char *p, struct pattern_text r)
+{
+    if (m->depth == DEPTH_MAX)
+        return false;
+    m->depth++;
+    const bool matches = match_here(m, p, r);
+    m->depth--;
+    return matches;
+}
+
+bool pattern_matches(const char *pattern, struct pattern_text line, struct pattern_match *out)
+{
+    struct matcher m = {.steps = 0};
+    const bool matches = match(&m, pattern, line);
+    *out = m.found;
+    return matches;
+}

@@ -1,0 +1,50 @@
+/* Patterns of lines that other tools print. stack_spelling.c has the table of them.
+ *
+ *     ' '   one or more blanks         other characters   themselves
+ *     %n    a decimal number           %a   an address: hexadecimal digits, with or without 0x; of
+ *                                           two in a line, the first counts
+ *     %o    hexadecimal, and %d        decimal: an offset in the module
+ *     %D    a decimal distance from the start of the function, %X a hexadecimal one with 0x
+ *     %m    the module: text up to what follows in the pattern; %w the same without blanks
+ *     %f    the function; %F and %L a file and a line apart
+ *     %s    FILE:LINE or FILE:LINE:COLUMN, without " at "
+ *     %i    the identity of the module, hexadecimal digits
+ *     %*    anything, also nothing
+ *     {...} may be missing
+ *
+ * A text is as short as what follows allows; the whole line must match. */
+#ifndef SYMBOL_STACK_PATTERN_H
+#define SYMBOL_STACK_PATTERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Borrowed text, not terminated. */
+struct pattern_text {
+    const char *at, *end;
+};
+
+struct pattern_match {
+    struct pattern_text module, function, file, identity; /* empty: not in the line */
+    uint64_t number, address, offset, distance, line;
+    bool has_number, has_address, has_offset;
+};
+
+/* False: LINE is different, or so intricate that the comparison was given up. */
+bool pattern_matches(const char *pattern, struct pattern_text line, struct pattern_match *out);
+
+/* Takes ":LINE" or ":LINE:COLUMN" from the end of *FILE. 0: there is none. */
+uint32_t pattern_take_line(struct pattern_text *file);
+
+/* Parts of texts. */
+size_t pattern_length(struct pattern_text text);
+bool pattern_starts(struct pattern_text text, const char *word);
+void pattern_skip_blanks(struct pattern_text *text);
+/* Skips blanks and takes the text up to the next one. */
+struct pattern_text pattern_next_word(struct pattern_text *text);
+/* NULL: not there. */
+const char *pattern_find(struct pattern_text text, char c);
+const char *pattern_find_last(struct pattern_text text, const char *word);
+
+#endif
