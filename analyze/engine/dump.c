@@ -25,7 +25,8 @@ struct dump_session {
     struct image_slot *images;    /* one per module */
     uint32_t *by_base;            /* positions, sorted by base             */
     uint32_t module_count;
-    bool overlaps; /* a module extends past the next one's base */
+    bool overlaps;                       /* a module extends past the next one's base */
+    bool start_damaged, modules_damaged; /* streams that say how a thread stopped, or modules */
     uint32_t last; /* position in by_base of the last answer: walks stay near it */
     struct unwind_process process;
 };
@@ -61,6 +62,25 @@ static enum status gather_modules(struct dump_session *s, struct arena *keep, st
     for (uint32_t i = 0; i < s->module_count; i++)
         s->modules[i].index = i;
     return ERR_NONE;
+}
+
+/* True when the dump has a stream of TYPE that is not all readable. */
+static bool is_damaged(const struct minidump *dump, uint32_t type)
+{
+    for (uint32_t i = 0; i < dump->stream_count; i++)
+        if (dump->streams[i].type == type && dump->streams[i].fault.code != ERR_NONE)
+            return true;
+    return false;
+}
+
+/* Notes what frames depend on, so that they can say that it is damaged. */
+static void note_damage(struct dump_session *s)
+{
+    const struct minidump *dump = &s->dump;
+    const bool user = is_damaged(dump, RECORD_DUMP_STREAM);
+    s->start_damaged = user || is_damaged(dump, STREAM_EXCEPTION);
+    s->modules_damaged = user || is_damaged(dump, STREAM_MODULE_LIST) ||
+                         is_damaged(dump, STREAM_UNLOADED_MODULE_LIST);
 }
 
 static bool module_holds(const struct dump_session *s, uint32_t place, uint64_t va)
@@ -231,6 +251,7 @@ enum status dump_open(const char *path, struct symbol_store *symbols, struct are
         (s->dump.user != NULL && s->dump.user->code_count + s->dump.user->function_count > 0))
         s->process.generated = generated_entry;
     sort_modules(s);
+    note_damage(s);
     *out = s;
     return ERR_NONE;
 }
@@ -365,6 +386,10 @@ static void fill_frame(struct dump_session *s, const struct unwind_frame *from, 
         if (out->module->debug_id[0] != '\0')
             out->identity = IDENTITY_CHECKED;
     }
+    if (out->note == NOTE_NONE && index == 0 && s->start_damaged)
+        out->note = NOTE_START_DAMAGED;
+    if (out->note == NOTE_NONE && out->module == NULL && s->modules_damaged)
+        out->note = NOTE_MODULES_DAMAGED;
 }
 
 enum status dump_stack(struct dump_session *session, uint32_t thread_id,

@@ -11,6 +11,10 @@
     "the DWARF or symbols are damaged here: inlined functions may be missing, and names and "      \
     "lines "                                                                                       \
     "wrong"
+#define START_DAMAGED                                                                              \
+    "the dump is damaged where it describes the exception: the stack may begin elsewhere"
+#define MODULES_DAMAGED                                                                            \
+    "the dump's list of modules is damaged: this may lie in a module that it lacks"
 #define RETURN_UNCHECKED                                                                           \
     "neither its code nor its module's sections are readable: it may be no return address"
 
@@ -61,6 +65,8 @@ static const char *const note_names[NOTE_UNWIND_FAILED] = {
         "the code of the callee is unreadable: it may have been in its epilogue",
     [NOTE_EXPORTS_UNREADABLE] =
         "the exports of ntdll.dll are unreadable: the callee may be what dispatches exceptions",
+    [NOTE_START_DAMAGED] = START_DAMAGED,
+    [NOTE_MODULES_DAMAGED] = MODULES_DAMAGED,
 };
 
 enum frame_note frame_note_of_stop(enum stop_reason reason)

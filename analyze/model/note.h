@@ -56,6 +56,8 @@ enum frame_note {
     NOTE_RETURN_UNCHECKED,
     NOTE_CODE_UNREADABLE,
     NOTE_EXPORTS_UNREADABLE,
+    NOTE_START_DAMAGED,   /* what the dump says of the exception */
+    NOTE_MODULES_DAMAGED, /* the dump's lists of modules */
 
     NOTE_OTHER, /* only stated in words, by another version of this program */
     /* The first of STOP_REASON_COUNT values: unwind data was not used, because of that reason. */
