@@ -90,6 +90,11 @@ bool path_is_below(const char *path, const char *folder);
 /* True for a device, pipe or socket, and for everything below /dev and /proc: such a path can be
  * written to, but must never be replaced by a file. */
 bool path_is_stream(const char *path);
+
+/* What PATH leads to through symbolic links, whether it exists or not; PATH itself if it is no
+ * link. Whoever renames a file to PATH must rename it to this. NULL: out of memory. */
+const char *path_followed(const char *path, struct arena *keep);
+
 uint64_t path_bytes(const char *path); /* size of a file; 0 when there is none */
 
 /* Size and time of the last change (as in struct file_map) of a file; false: there is none. */

@@ -216,6 +216,21 @@ bool path_is_stream(const char *path)
     return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
 }
 
+const char *path_followed(const char *path, struct arena *keep)
+{
+    enum { LINKS_MAX = 40 }; /* as Linux's own limit */
+    char to[PATH_MAX];
+    for (int links = 0; path != NULL && links < LINKS_MAX; links++) {
+        const ssize_t bytes = readlink(path, to, sizeof to - 1);
+        if (bytes <= 0)
+            return path;
+        to[bytes] = '\0';
+        path = to[0] == '/' ? arena_string(keep, to)
+                            : arena_printf(keep, "%.*s%s", (int)(path_base(path) - path), path, to);
+    }
+    return path;
+}
+
 enum status file_write_parts(const char *path, const struct file_part *parts, size_t count,
                              struct fault *fault)
 {

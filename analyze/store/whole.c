@@ -171,13 +171,14 @@ enum status store_publish(struct store *store, const char *path, struct fault *f
         return fault->code;
     }
     arena_init(&scratch, 0);
-    const char *part = arena_printf(&scratch, "%s.part", path);
+    const char *real = path_followed(path, &scratch);
+    const char *part = real != NULL ? arena_printf(&scratch, "%s.part", real) : NULL;
     if (part == NULL)
         (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "published database");
     else if ((path_is_file(part) && path_remove(part, fault) != ERR_NONE) ||
              write_copy(store, part, fault) != ERR_NONE)
         fault_set_path(fault, path);
-    else if (rename(part, path) != 0) {
+    else if (rename(part, real) != 0) {
         (void)fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "published database");
         fault_set_path(fault, path);
     }

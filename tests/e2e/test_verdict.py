@@ -306,6 +306,14 @@ class Verdict(Stored):
         self.run_db("db", "publish", published)
         self.assertEqual(sqlite3.connect(published).execute("PRAGMA journal_mode").fetchone()[0], "delete")
         self.run_db("db", "publish", published)  # again: it is replaced
+        elsewhere = self.folder / "elsewhere.db"
+        elsewhere.symlink_to(published.name)
+        published.unlink()
+        for what in ("a file that is not there", "a file that is"):
+            with self.subTest("through a link to " + what):
+                self.run_db("db", "publish", elsewhere)
+                self.assertTrue(elsewhere.is_symlink())
+                self.assertGreater(published.stat().st_size, 0)
         before = self.db.read_bytes()
         (self.folder / "work").mkdir()
         (self.folder / "work/kept.txt").write_text("kept")

@@ -113,6 +113,32 @@ TEST(a_pipe_is_written_to_and_stays_a_pipe)
     arena_free(&keep);
 }
 
+TEST(what_a_symbolic_link_leads_to_is_found)
+{
+    static const struct {
+        const char *name, *to, *want;
+    } rows[] = {
+        {"of a file that is there", "there", "there"},
+        {"of a file that is not there", "gone", "gone"},
+        {"of a link", "first", "there"},
+        {"no link", NULL, "last"},
+        {"to itself", "last", "last"},
+    };
+    struct arena keep;
+    arena_init(&keep, 0);
+    test_write(in_scratch(&keep, "there"), "x", 1);
+    REQUIRE(symlink("there", in_scratch(&keep, "first")) == 0);
+    const char *last = in_scratch(&keep, "last");
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        (void)unlink(last);
+        REQUIRE(rows[i].to == NULL || symlink(rows[i].to, last) == 0);
+        CHECK_STR(path_base(path_followed(last, &keep)), rows[i].want);
+    }
+    CHECK_STR(path_followed("/dev/null", &keep), "/dev/null");
+    arena_free(&keep);
+}
+
 TEST(a_symbolic_link_is_followed)
 {
     struct arena keep;

@@ -90,6 +90,47 @@ TEST(forms_that_are_not_read_are_named)
     }
 }
 
+static void check_identities(const char *image_path, const char *pdb_path, bool same)
+{
+    struct fault fault = FAULT_INIT;
+    struct pdb pdb;
+    struct pe pe;
+    char of_image[DEBUG_ID_BYTES], of_pdb[DEBUG_ID_BYTES];
+    size_t image_bytes, pdb_bytes;
+    const uint8_t *image = test_read(image_path, &image_bytes);
+    const uint8_t *data = test_read(pdb_path, &pdb_bytes);
+    REQUIRE(pe_open(image, image_bytes, &pe, &fault) == ERR_NONE);
+    REQUIRE(pdb_open(data, pdb_bytes, &pdb, &fault) == ERR_NONE);
+    pe_debug_id(&pe, of_image);
+    pdb_debug_id(&pdb, of_pdb);
+    CHECK_EQ(strcmp(of_image, of_pdb) == 0, same);
+    pdb_close(&pdb);
+}
+
+TEST(identities_match_those_of_the_images_of_the_corpus)
+{
+    static const struct {
+        const char *name, *image, *pdb;
+        bool same;
+    } rows[] = {
+        {"x64", "victims-ob2.exe/FEE28C9252a000/victims-ob2.exe",
+         "victims-ob2.pdb/62F62FFAE0AFDE9E4C4C44205044422E1/victims-ob2.pdb", true},
+        {"x86", "victims-x86-ob2.exe/512891A75ac000/victims-x86-ob2.exe",
+         "victims-x86-ob2.pdb/5884E44757F723CE4C4C44205044422E1/victims-x86-ob2.pdb", true},
+        {"a library", "plugin-call-ob2.dll/97B9A0349000/plugin-call-ob2.dll",
+         "plugin-call-ob2.pdb/F60E14A10E7605B14C4C44205044422E1/plugin-call-ob2.pdb", true},
+        {"another build", "victims-ob2.exe/FEE28C9252a000/victims-ob2.exe",
+         "victims-ob0.pdb/5F4A361632CB4CEC4C4C44205044422E1/victims-ob0.pdb", false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char image[600], pdb[600];
+        test_row(rows[i].name);
+        (void)snprintf(image, sizeof image, "%s/%s", test_source("corpus/symbols"), rows[i].image);
+        (void)snprintf(pdb, sizeof pdb, "%s/%s", test_source("corpus/symbols"), rows[i].pdb);
+        check_identities(image, pdb, rows[i].same);
+    }
+}
+
 TEST(identities_match_those_of_the_images)
 {
     static const struct {
@@ -107,20 +148,8 @@ TEST(identities_match_those_of_the_images)
          "g16-age-trap/Native_x64_VS2022_DisabledExplicitly.pdb", false},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct fault fault = FAULT_INIT;
-        struct pdb pdb;
-        struct pe pe;
-        char of_image[DEBUG_ID_BYTES], of_pdb[DEBUG_ID_BYTES];
-        size_t image_bytes, pdb_bytes;
         test_row(rows[i].pdb);
-        const uint8_t *image = test_read(test_fixture(rows[i].image), &image_bytes);
-        const uint8_t *data = test_read(test_fixture(rows[i].pdb), &pdb_bytes);
-        REQUIRE(pe_open(image, image_bytes, &pe, &fault) == ERR_NONE);
-        REQUIRE(pdb_open(data, pdb_bytes, &pdb, &fault) == ERR_NONE);
-        pe_debug_id(&pe, of_image);
-        pdb_debug_id(&pdb, of_pdb);
-        CHECK_EQ(strcmp(of_image, of_pdb) == 0, rows[i].same);
-        pdb_close(&pdb);
+        check_identities(test_fixture(rows[i].image), test_fixture(rows[i].pdb), rows[i].same);
     }
 }
 
