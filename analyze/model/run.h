@@ -25,7 +25,6 @@ struct case_timing {
     uint64_t capture_now_ns; /* mean over all captures on demand */
     uint64_t hang_late_ns;   /* how long after its time limit a hang was found         */
     uint64_t dump_tuned_ns, dump_tuned_bytes; /* the dump in its cheapest form */
-    const char *record_fault; /* not stored: how the record contradicts itself; NULL: not */
     bool crowded; /* more ran than there are processors: figures leave these times out */
 };
 
@@ -64,6 +63,7 @@ struct run_case {
     uint64_t expected_code, got_code, expected_exit_code, got_exit_code;
     uint64_t wall_ms;
     struct case_timing timing;
+    const char *record_contradiction; /* not stored: how the record contradicts itself; NULL: not */
     struct engine_claim *claims;
     uint32_t claim_count;
     const struct truth *truth; /* NULL: none */

@@ -40,6 +40,7 @@ static bool add_case(struct cluster *clusters, uint32_t *count, const struct dif
                                         : verdict_name(c->verdict),
         .module = f != NULL && f->module != NULL ? f->module : "",
         .blame = blame_of(f, keep),
+        .finding = f,
         .example = c,
     };
     uint32_t at = 0;

@@ -10,6 +10,7 @@
 struct cluster {
     const char *cause;               /* of the finding that decided, else the verdict */
     const char *module, *blame;      /* "": unknown */
+    const struct finding *finding;   /* that decided; NULL: none */
     const struct diff_case *example; /* the one with the shortest stacks */
     const char *reason;              /* of the example */
     struct case_history since;       /* of the example; at least: good in run A */

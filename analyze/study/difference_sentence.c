@@ -121,24 +121,24 @@ static uint32_t cases_of_blame(const struct difference *d, uint32_t at)
     return cases;
 }
 
-/* What the words of a blame mean to someone who reads them for the first time; NULL: nothing. */
-static const char *meaning_of(const char *blame)
+/* What a blame means to someone who reads it for the first time; NULL: nothing. */
+static const char *meaning_of(const struct cluster *c)
 {
-    static const struct {
-        const char *start, *meaning;
-    } meanings[] = {
-        {"walk of dump", "our unwinder, which walks the dump"},
-        {"walk of offset:", "the walk inside the dying process"},
-        {"symbols (shared)", "the symbol lookup that all engines of ours share"},
-        {"dump reader", "what reads the dump's modules, threads and memory"},
-        {"record", "what the capture wrote into the record"},
-        {"truth suspect", "the stack that the test program states for itself"},
-        {"alignment", "the comparison itself: no frame differs"},
+    static const char *const meanings[BLAME_COUNT] = {
+        [BLAME_SYMBOLS_SHARED] = "the symbol lookup that all engines of ours share",
+        [BLAME_DUMP_READER] = "what reads the dump's modules, threads and memory",
+        [BLAME_RECORD] = "what the capture wrote into the record",
+        [BLAME_TRUTH] = "the stack that the test program states for itself",
+        [BLAME_ALIGNMENT] = "the comparison itself: no frame differs",
     };
-    for (size_t i = 0; i < COUNT_OF(meanings); i++)
-        if (strncmp(blame, meanings[i].start, strlen(meanings[i].start)) == 0)
-            return meanings[i].meaning;
-    return NULL;
+    if (c->finding == NULL)
+        return NULL;
+    const enum engine_kind kind = engine_kind_of(c->finding->blame_engine);
+    if (c->finding->blame == BLAME_WALK && kind == ENGINE_KIND_DUMP)
+        return "our unwinder, which walks the dump";
+    if (c->finding->blame == BLAME_WALK && kind == ENGINE_KIND_OFFSET)
+        return "the walk inside the dying process";
+    return meanings[c->finding->blame];
 }
 
 const char *difference_headline(const struct difference *d, struct arena *keep)
@@ -158,8 +158,8 @@ const char *difference_headline(const struct difference *d, struct arena *keep)
                                           plural(broke), c->blame)
                            : arena_printf(keep, "%" PRIu32 " case%s broke, no engine to blame: %s",
                                           broke, plural(broke), c->reason);
-    if (text != NULL && meaning_of(c->blame) != NULL)
-        text = arena_printf(keep, "%s (%s)", text, meaning_of(c->blame));
+    if (text != NULL && meaning_of(c) != NULL)
+        text = arena_printf(keep, "%s (%s)", text, meaning_of(c));
     if (text != NULL && cases < broke)
         text = arena_printf(keep, "%s, for %" PRIu32 " of them", text, cases);
     if (text != NULL && c->since.good_run != 0 && c->since.failing_commit != NULL &&

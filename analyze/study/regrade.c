@@ -10,6 +10,7 @@
 #include "compare/run_diff.h"
 #include "store/store.h"
 #include "study/analysis.h"
+#include "study/run_facts.h"
 #include "symbol/store.h"
 
 struct session {
@@ -167,15 +168,10 @@ static enum status begin(struct session *s)
     s->out->run.info.uuid = NULL;
     s->out->run.info.label = arena_printf(s->keep, "regrade of %" PRIu64, s->request->old->info.id);
     s->out->run.info.started_ns = clock_wall_ns();
-    s->out->run.info.tools =
-        ARENA_ARRAY(s->keep, (size_t)s->request->old->info.tool_count + 1, struct named_version);
-    if (s->out->run.info.label == NULL || s->out->run.info.tools == NULL)
+    if (s->out->run.info.label == NULL)
         return fault_set(s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "regrade");
-    for (uint32_t i = 0; i < s->request->old->info.tool_count; i++) {
-        s->out->run.info.tools[i] = s->request->old->info.tools[i];
-        if (strcmp(s->out->run.info.tools[i].name, "twinstack") == 0)
-            s->out->run.info.tools[i].version = TWINSTACK_VERSION;
-    }
+    if (run_facts_renew(&s->out->run.info, s->keep, s->fault) != ERR_NONE)
+        return s->fault->code;
     if (choose_of_both(s) != ERR_NONE)
         return s->fault->code;
     memset(s->out->run.info.verdicts, 0, sizeof s->out->run.info.verdicts);

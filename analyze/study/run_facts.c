@@ -8,6 +8,9 @@
 #include "collect/collect.h"
 #include "model/command_line.h"
 
+/* This program's name among the tools of a run. */
+static const char own_name[] = "twinstack";
+
 enum { TOOLS_MAX = 8, GIT_LIMIT_MS = 10000, TOOLCHAIN_MAX_BYTES = 1 << 20 };
 
 /* First line of what a program prints, or NULL. */
@@ -81,8 +84,22 @@ enum status run_facts(const struct collect_options *options, const char *label, 
     out->tools = ARENA_ARRAY(keep, TOOLS_MAX, struct named_version);
     if (out->tools == NULL || out->command == NULL || out->platform == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
-    add_tool(out, "twinstack", TWINSTACK_VERSION);
+    add_tool(out, own_name, TWINSTACK_VERSION);
     add_tool(out, "victims' compiler", out->compiler);
     add_tool(out, "wine", host.wine);
+    return ERR_NONE;
+}
+
+enum status run_facts_renew(struct run_info *info, struct arena *keep, struct fault *fault)
+{
+    const struct named_version *tools = info->tools;
+    info->tools = ARENA_ARRAY(keep, (size_t)info->tool_count + 1, struct named_version);
+    if (info->tools == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "tools of a run");
+    for (uint32_t i = 0; i < info->tool_count; i++) {
+        info->tools[i] = tools[i];
+        if (strcmp(tools[i].name, own_name) == 0)
+            info->tools[i].version = TWINSTACK_VERSION;
+    }
     return ERR_NONE;
 }

@@ -12,4 +12,8 @@ enum status run_facts(const struct collect_options *options, const char *label, 
                       char *const *argv, struct arena *keep, struct run_info *out,
                       struct fault *fault);
 
+/* INFO came from the database: its tools get the version of this program, in KEEP. Fails:
+ * ERR_MEMORY. */
+enum status run_facts_renew(struct run_info *info, struct arena *keep, struct fault *fault);
+
 #endif

@@ -207,6 +207,13 @@ enum status timings_write_json(struct json *j, const struct run_figures *figures
     return ERR_NONE;
 }
 
+static const enum engine_kind lane_kinds[] = {
+    [LANE_OFFSET] = ENGINE_KIND_OFFSET,
+    [LANE_DUMP] = ENGINE_KIND_DUMP,
+    [LANE_CONTROL] = ENGINE_KIND_OFFSET,
+    [LANE_OTHER] = ENGINE_KIND_OTHER,
+};
+
 enum status timings_write_groups(struct json *j, const struct bench_sample *samples, uint32_t count,
                                  struct arena *keep, struct fault *fault)
 {
@@ -218,9 +225,7 @@ enum status timings_write_groups(struct json *j, const struct bench_sample *samp
     for (uint32_t i = 0; i < group_count; i++) {
         json_object(j);
         json_key_string(j, "subject", bench_lane_name(groups[i].lane));
-        json_key_string(
-            j, "kind",
-            engine_kind_name(groups[i].lane == LANE_DUMP ? ENGINE_KIND_DUMP : ENGINE_KIND_OFFSET));
+        json_key_string(j, "kind", engine_kind_name(lane_kinds[groups[i].lane]));
         json_key_string(j, "stage", bench_stage_name(groups[i].stage));
         json_key_bool(j, "cold", groups[i].cold);
         spread_write_json(j, &groups[i].spread);
