@@ -62,7 +62,7 @@ LONG_S = 20
 LIMIT_S = 60  # what a program may take on a quiet machine
 TIMES = BUILD / "log" / "test-times.json"
 # (seconds, cores used) of the longer programs on two quiet cores, for a tree that has no times yet.
-FIRST_TIMES = {"e2e_matrix": (60, 0.6), "e2e_victims": (30, 1), "e2e_recipes": (40, 0.8), "sanitize_unit_dump_engine": (25, 0.3),
+FIRST_TIMES = {"e2e_matrix_1": (35, 0.8), "e2e_matrix_2": (35, 0.8), "e2e_matrix_3": (35, 0.8), "e2e_matrix_4": (35, 0.8), "e2e_victims": (30, 1), "e2e_recipes": (40, 0.8), "sanitize_unit_dump_engine": (25, 0.3),
                "e2e_readme": (10, 0.4), "e2e_port": (25, 0.5), "e2e_run": (30, 0.3), "e2e_capture": (30, 0.3), "e2e_stops": (15, 0.4),
                "e2e_windows_units": (30, 0.5), "e2e_windows": (30, 0.4), "e2e_capture_files": (20, 0.5), "e2e_capture_upload": (40, 0.5),
                "e2e_capture_package": (25, 1), "e2e_symbols": (25, 1), "e2e_breakpad_unwind": (20, 1), "e2e_web_lint": (35, 1),
@@ -78,7 +78,7 @@ QUICK_E2E = {"check", "corpus", "damaged", "differences", "dump", "dump_streams"
 NEEDS_NOTHING = QUICK_E2E - {"symbols"}
 
 # The number of parts of each program that would take longer than a minute. A part gets I/N as its argument.
-PARTS = {"e2e_web": 5}
+PARTS = {"e2e_web": 5, "e2e_matrix": 4}
 # Which other programs a program may run beside, and in which Wine prefix.
 BESIDE_ALL, OWN_PREFIX, FIRST_PREFIX, ALONE = range(4)
 MARKS = {"runs alone": ALONE, "has a Wine prefix to itself": OWN_PREFIX, "has the Wine prefix of ./run to itself": FIRST_PREFIX}

@@ -44,6 +44,7 @@ def lint():
 
 def matrix():
     """Every scenario in every build, ten times: a verdict must not depend on chance."""
+    yield "both-ways", [PYTHON, "tests/e2e/test_matrix.py"], {"TWINSTACK_SOAK": "1"}
     for turn in range(1, 11):
         yield f"turn-{turn}", [BUILD / "bin/twinstack", "run", "--db", PLACE / "matrix.db", "--out", PLACE / "runs",
                                "--keep", "failed", "--seed", str(turn)], {}

@@ -66,7 +66,7 @@ class Exports(e2e.Case):
         if not tool.is_file():
             self.skipTest("no minidump_stackwalk (npm install --prefix build/tools minidump)")
         done = subprocess.run([tool, dump, self.folder / "sym"], capture_output=True, text=True, errors="replace",
-                              timeout=120, check=False)
+                              timeout=120 * e2e.PATIENCE, check=False)
         out, pc = [], None
         for line in done.stdout.splitlines():
             if line.startswith("Thread "):

@@ -110,7 +110,7 @@ class Walks(e2e.Case):
         if not tool.is_file():
             self.skipTest("no minidump_stackwalk (npm install --prefix build/tools minidump)")
         done = subprocess.run([tool, path, self.folder / "sym"], capture_output=True, text=True, errors="replace",
-                              timeout=120, check=False)
+                              timeout=120 * e2e.PATIENCE, check=False)
         out, pc = {}, None
         for line in done.stdout.splitlines():
             head = re.match(r"Thread (\d+)", line)

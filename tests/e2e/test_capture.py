@@ -30,7 +30,7 @@ SUBSET = ["null_write", "null_call", "stack_overflow", "abort_call", "inline_cha
 
 
 def wine(*argv, limit_s=120):
-    return subprocess.run(["wine", *map(str, argv)], env=ENV, capture_output=True, text=True, timeout=limit_s, check=False)
+    return subprocess.run(["wine", *map(str, argv)], env=ENV, capture_output=True, text=True, timeout=limit_s * e2e.PATIENCE, check=False)
 
 
 class Record:

@@ -27,7 +27,7 @@ CLANG = ["clang-19", "--target=x86_64-w64-mingw32", "-D_WIN32_WINNT=0x0A00", "-D
 LANGUAGES = {"c": ["-std=c11"], "c++": ["-std=c++20", "-fms-extensions", "-Wno-missing-designated-field-initializers"]}
 NULL_WRITE = 0xC0000005
 CRASHES, KILLS = 10, 20
-WAIT_S = 20
+WAIT_S = 20 * e2e.PATIENCE
 
 
 def files(folder, suffix=""):
@@ -55,7 +55,7 @@ class Files(e2e.Case):
     def tearDownClass(cls):
         # A lingering server would exit while the next test starts its first program.
         for word in ("-k", "-w"):
-            subprocess.run(["wineserver", word], env=ENV, check=False, timeout=60)
+            subprocess.run(["wineserver", word], env=ENV, check=False, timeout=60 * e2e.PATIENCE)
 
     def start(self, *words, language="c"):
         return subprocess.Popen(["wine", str(self.bin / f"host-{language}.exe"), "Z:" + str(self.folder).replace("/", "\\"), *words],
@@ -64,7 +64,7 @@ class Files(e2e.Case):
     def run_host(self, *words, **more):
         """(exit status, [(record, dump)] that it found at its start)"""
         process = self.start(*words, **more)
-        said, _ = process.communicate(timeout=120)
+        said, _ = process.communicate(timeout=120 * e2e.PATIENCE)
         lines = said.splitlines()
         found = [tuple(re.split(r"[\\/]", word)[-1] for word in line.split()[:2]) for line in lines[:-1]]
         self.assertEqual(lines[-1] if lines else said, f"{len(found)} pending")
@@ -118,7 +118,7 @@ class Files(e2e.Case):
         status, found = self.run_host("take")
         self.assertEqual((status, len(found)), (0, 1))
         self.assertEqual(len(files(self.folder)), 2)
-        waiting.communicate("\n", timeout=60)
+        waiting.communicate("\n", timeout=60 * e2e.PATIENCE)
         self.assertEqual((waiting.returncode, files(self.folder)), (0, []))
 
     def test_killed_at_any_moment(self):
@@ -132,7 +132,7 @@ class Files(e2e.Case):
             process = self.start("crash")
             time.sleep(moments.uniform(0, whole_s))
             process.kill()
-            process.communicate(timeout=60)
+            process.communicate(timeout=60 * e2e.PATIENCE)
             self.wait_until_all_hold_something()
             now = set(files(self.folder))
             self.assertLessEqual(kept, now)

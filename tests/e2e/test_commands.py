@@ -144,11 +144,11 @@ class ExitCodes(e2e.Case):
         child = subprocess.Popen([e2e.PROGRAM, *map(str, argv), "-k", "hangs"], cwd=e2e.ROOT, text=True,
                                  env={**os.environ, **env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         started = self.folder / "bin/wine.started"
-        end = time.monotonic() + 30
+        end = time.monotonic() + 30 * e2e.PATIENCE
         while not started.exists() and child.poll() is None and time.monotonic() < end:
             time.sleep(0.02)
         child.send_signal(signal.SIGINT)
-        said = child.communicate(timeout=30)[1]
+        said = child.communicate(timeout=30 * e2e.PATIENCE)[1]
         self.assertEqual(child.returncode, 130, said)
         self.assertIn("interrupted: 0 of 1 cases are judged", said)
 

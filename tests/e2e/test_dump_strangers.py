@@ -189,7 +189,7 @@ class Strangers(e2e.Case):
                              return ((int (*)(void))(unsigned long)code)() + 1; }""")
         subprocess.run(["gcc", "-g", "-O1", "-z", "execstack", "a.c", "-o", "a"], cwd=self.folder, check=True)
         subprocess.run(["lldb-19", "-b", "-o", "run", "-k", "process save-core --plugin-name=minidump --style=stack a.dmp",
-                        "-k", "quit", "a"], cwd=self.folder, check=False, capture_output=True, timeout=120)
+                        "-k", "quit", "a"], cwd=self.folder, check=False, capture_output=True, timeout=120 * e2e.PATIENCE)
         if not (self.folder / "a.dmp").exists():
             self.skipTest("LLDB cannot start a program here")
         maps = next(t["text"] for t in self.run_json("dump", self.folder / "a.dmp", "--json")["texts"] if t["stream"] == "LinuxMaps")

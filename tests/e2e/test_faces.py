@@ -49,13 +49,13 @@ class Faces(e2e.Case):
             url = server.stdout.readline().strip()
 
             def get(path):
-                with urllib.request.urlopen(url.rstrip("/") + path, timeout=60) as answer:
+                with urllib.request.urlopen(url.rstrip("/") + path, timeout=60 * e2e.PATIENCE) as answer:
                     text = answer.read().decode()
                 return json.loads(text)["data"] if path.startswith("/api/") else text
             yield get
         finally:
             server.terminate()
-            server.wait(timeout=20)
+            server.wait(timeout=20 * e2e.PATIENCE)
             server.stdout.close()
 
     def assert_same_figures(self, get):

@@ -278,7 +278,7 @@ class Written(e2e.Case):
         if not tool.is_file():
             self.skipTest("no minidump_stackwalk (npm install --prefix build/tools minidump)")
         done = subprocess.run([tool, "-m", self.folder / "made.dmp", symbols], capture_output=True, text=True,
-                              errors="replace", timeout=60, check=False)
+                              errors="replace", timeout=60 * e2e.PATIENCE, check=False)
         out = [[] for _ in range(threads)]
         for line in done.stdout.splitlines():
             words = line.split("|")

@@ -125,7 +125,7 @@ class Managed(e2e.Case):
         if None in packages:
             self.skipTest("no compiler: TWINSTACK_DOTNET and TWINSTACK_DOTNET_SDK name the unpacked npm packages")
         folder = e2e.ROOT / "victims/managed"
-        subprocess.run([folder / "make.sh", *packages, self.folder], check=True, timeout=300)
+        subprocess.run([folder / "make.sh", *packages, self.folder], check=True, timeout=300 * e2e.PATIENCE)
         for name in ("managed.dll", "managed.pdb"):
             self.assertEqual((self.folder / name).read_bytes(), (folder / name).read_bytes(), name)
 

@@ -41,7 +41,7 @@ class ManagedRun(e2e.Case):
         walkers = "framepointer,snapshot,snapshot-seeded"
         done = subprocess.run(["wine", BIN / "twinstack-launch.exe", "--out", folder, "--walkers", walkers,
                                BIN / f"victims-managed-{variant}.exe", f"managed_{scenario}"], env=ENV,
-                              capture_output=True, text=True, timeout=120, check=False)
+                              capture_output=True, text=True, timeout=120 * e2e.PATIENCE, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout), folder
 
@@ -95,7 +95,7 @@ class ManagedRun(e2e.Case):
     def test_a_walk_of_a_copy_is_never_blocked_nor_wrong(self):
         total = dict.fromkeys(("samples", "blocked", "wrong", "left_suspended", "hijacked", "ended"), 0)
         for phase in PHASES:
-            row = bench_managed.sample(phase, 250, "copy", limit_s=120)["copy"]
+            row = bench_managed.sample(phase, 250, "copy", limit_s=120 * e2e.PATIENCE)["copy"]
             with self.subTest(phase=phase):
                 self.assertEqual((row["samples"], row["blocked"], row["wrong"], row["left_suspended"]), (250, 0, 0, 0))
                 self.assertGreater(row["right"], 0)
@@ -108,7 +108,7 @@ class ManagedRun(e2e.Case):
         print("walks {samples}, blocked {blocked}, wrong {wrong}, left suspended {left_suspended}".format(**total))
 
     def test_walks_meet_each_other_and_the_end_of_their_thread(self):
-        row = bench_managed.sample("Dying", 200, limit_s=120)["all"]
+        row = bench_managed.sample("Dying", 200, limit_s=120 * e2e.PATIENCE)["all"]
         self.assertEqual((row["samples"], row["ended"], row["blocked"], row["left_suspended"]), (200, 200, 0, 0))
         self.assertGreater(row["walks"], 0)
         print("threads that ended {ended}, of which walks met {walks}, blocked {blocked}, left suspended {left_suspended}".format(**row))

@@ -32,7 +32,7 @@ class Rows(e2e.Case):
         command = " ".join([str(e2e.PROGRAM), "resolve", "--ndjson", *options, "--symbols", "{image}",
                             "{debugs:--symbols}", "-"])
         subprocess.run([sys.executable, root / "score_images.py", root, "--form", "stacks", "--only", only, "--json", out,
-                        "--cmd", command], check=True, capture_output=True, timeout=300)
+                        "--cmd", command], check=True, capture_output=True, timeout=300 * e2e.PATIENCE)
         return {key: sets["agree"] for key, sets in json.loads(out.read_text()).items()}
 
     def test_rows_on_which_other_tools_agree(self):

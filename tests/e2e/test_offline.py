@@ -109,7 +109,7 @@ class Reports(Asked, stream_pipeline.Pipeline):
         def work(more):
             self.start_server("--symbols", path, *more)
             request = urllib.request.Request(f"{self.address}/api/v1/resolve", data=STACK.encode(), method="POST")
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=20 * e2e.PATIENCE) as answer:
                 self.assertEqual(len(json.loads(answer.read())["data"]["stacks"]), 1)
             self.end_all()
         self.both(work)

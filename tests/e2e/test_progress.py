@@ -44,7 +44,7 @@ class Progress(e2e.Case):
                 "--db", self.folder / "t.db", *words]
         env = {**os.environ, "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"}
         done = subprocess.run(list(map(str, argv)), env=env, cwd=self.folder, stdout=subprocess.PIPE, stderr=stderr,
-                              text=True, timeout=60, check=False)
+                              text=True, timeout=60 * e2e.PATIENCE, check=False)
         self.assertEqual(done.returncode, 3, done.stderr)
         return (done.stderr or "").splitlines()
 

@@ -84,7 +84,7 @@ class Readme(e2e.Case):
         script = "".join(f"{command}\necho '{MARK}'\n" for command in commands)
         with tempfile.TemporaryDirectory() as scratch:
             env = {**os.environ, "PATH": f"{e2e.PROGRAM.parent}:{os.environ['PATH']}", "SCRATCH": scratch}
-            done = subprocess.run(["bash", "-c", f"exec 2>&1\n{script}"], cwd=e2e.ROOT, env=env, timeout=300,
+            done = subprocess.run(["bash", "-c", f"exec 2>&1\n{script}"], cwd=e2e.ROOT, env=env, timeout=300 * e2e.PATIENCE,
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         return done.stdout.split(f"{MARK}\n")[:-1]
 
@@ -136,7 +136,7 @@ class Readme(e2e.Case):
             first, *rest = command.split(" | ")
             line = " | ".join([f"{first} --db {scratch}/{number}.db{narrow}", *rest])
             line = line.replace("build/bin/twinstack", str(e2e.PROGRAM)).replace(" build/", f" {scratch}/")
-            done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", line], cwd=e2e.ROOT, env=env, timeout=200,
+            done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", line], cwd=e2e.ROOT, env=env, timeout=200 * e2e.PATIENCE,
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
             # Times on a busy machine are not guaranteed.
             good = (0, 1) if any(word in command for word in (" bench ", " compare ", " gate ")) else (0,)

@@ -157,16 +157,16 @@ class Recipes(e2e.Case):
         server = subprocess.Popen([self.program, "serve", "--db", base, "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, text=True)
         try:
-            address, end = None, time.monotonic() + 30
+            address, end = None, time.monotonic() + 30 * e2e.PATIENCE
             while address is None and time.monotonic() < end:
                 address = re.search(r"http://[0-9.]+:\d+", server.stdout.readline())
-            with urllib.request.urlopen(f"{address[0]}/api/v1/recipe", timeout=20) as answer:
+            with urllib.request.urlopen(f"{address[0]}/api/v1/recipe", timeout=20 * e2e.PATIENCE) as answer:
                 self.assertEqual(e2e.json.load(answer)["data"], {"hello": "recipe"})
-            with urllib.request.urlopen(f"{address[0]}/recipe", timeout=20) as answer:
+            with urllib.request.urlopen(f"{address[0]}/recipe", timeout=20 * e2e.PATIENCE) as answer:
                 self.assertIn(b"<!doctype html>", answer.read().lower())
         finally:
             server.terminate()
-            server.communicate(timeout=20)
+            server.communicate(timeout=20 * e2e.PATIENCE)
 
     def test_scenario_and_walker(self):
         if shutil.which("wine") is None or not PREFIX.is_dir():

@@ -36,11 +36,11 @@ class Resume(e2e.Case):
         status."""
         child = subprocess.Popen([e2e.PROGRAM, "run", *map(str, argv), "--db", self.db], cwd=e2e.ROOT, env={**os.environ, **ENV},
                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        end = time.monotonic() + 90
+        end = time.monotonic() + 90 * e2e.PATIENCE
         while len(self.sealed()) < sealed_count and child.poll() is None and time.monotonic() < end:
             time.sleep(0.02)
         child.send_signal(number)
-        _, self.said = child.communicate(timeout=60)
+        _, self.said = child.communicate(timeout=60 * e2e.PATIENCE)
         return child.returncode
 
     def state(self):

@@ -231,13 +231,13 @@ class RunControl(e2e.Case):
         """Sends the signal once one case is sealed and the next one runs; returns the exit status."""
         (self.folder / "bin/wait").touch()
         child = self.start(*argv)
-        end = time.monotonic() + 60
+        end = time.monotonic() + 60 * e2e.PATIENCE
         while not (self.folder / "bin/waiting").exists() and child.poll() is None and time.monotonic() < end:
             time.sleep(0.02)
         if meanwhile is not None:
             meanwhile()
         child.send_signal(number)
-        self.said = child.communicate(timeout=90)[1]
+        self.said = child.communicate(timeout=90 * e2e.PATIENCE)[1]
         (self.folder / "bin/waiting").unlink()
         (self.folder / "bin/wait").unlink()
         return child.returncode
@@ -258,7 +258,7 @@ class RunControl(e2e.Case):
         with subprocess.Popen([e2e.PROGRAM, "serve", "--db", self.db], cwd=e2e.ROOT, text=True, stdout=subprocess.PIPE) as server:
             try:
                 address = re.search(r"http://127\.0\.0\.1:\d+", server.stdout.readline())[0]
-                with urllib.request.urlopen(f"{address}/api/v1/runs", timeout=10) as answer:
+                with urllib.request.urlopen(f"{address}/api/v1/runs", timeout=10 * e2e.PATIENCE) as answer:
                     states = [r["state"] for r in json.load(answer)["data"]["runs"]]
                 self.assertEqual(states, ["interrupted", "complete"])
             finally:
@@ -289,7 +289,7 @@ class RunControl(e2e.Case):
         both = [self.start("-k", "good or slow or flaky", "--repeat", "3", "--exit-zero", "--json") for _ in range(2)]
         reports = []
         for child in both:
-            out, said = child.communicate(timeout=120)
+            out, said = child.communicate(timeout=120 * e2e.PATIENCE)
             self.assertEqual(child.returncode, 0, said)
             reports.append(json.loads(out))
         self.assertEqual(sorted(r["run"]["id"] for r in reports), [1, 2])

@@ -45,7 +45,7 @@ class Stops(e2e.Case):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         done = subprocess.run(["wine", BIN / "twinstack-launch.exe", "--out", folder, "--walkers", "framepointer",
                                BIN / "victims-ob2.exe", scenario], env=bench_stops.ENV, capture_output=True, text=True,
-                              timeout=120, check=False)
+                              timeout=120 * e2e.PATIENCE, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout), folder / "record.rec"
 
@@ -53,13 +53,13 @@ class Stops(e2e.Case):
         for walker, target, count in (("rtl", "heap", 300), ("rtl", "loader", 300), ("rtl", "dbghelp", 300),
                                       ("rtl", "stdio", 300), ("rtl", "tables", 300), ("watcher", "heap", 10)):
             with self.subTest(walker=walker, target=target):
-                found = bench_stops.stops(walker, target, count, limit_s=200)
+                found = bench_stops.stops(walker, target, count, limit_s=200 * e2e.PATIENCE)
                 self.assertEqual((found["stops"], found["blocked"], found["left_suspended"]), (count, 0, 0))
                 if walker == "rtl":
                     self.assertLessEqual(found["ended_early"], count * EARLY_SHARE)
 
     def test_a_copy_costs_microseconds(self):
-        found = bench_stops.stops("rtl", "deep", 200, limit_s=200)
+        found = bench_stops.stops("rtl", "deep", 200, limit_s=200 * e2e.PATIENCE)
         self.assertGreater(found["copied_median_bytes"], 64 << 10)
         print(f"64 KB of stack copied in {found['copy_median_ns'] / 1000:.1f} µs")
         self.assertLess(found["copy_median_ns"], COPY_MOST_NS)

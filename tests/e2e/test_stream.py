@@ -114,7 +114,7 @@ exec "{e2e.PROGRAM}" signatures --symbols "{SYMBOLS}" --format columns
 """)
         worker.chmod(0o755)
         done = subprocess.run(["parallel", "--pipe", "--block", "20k", "--recstart", "> report", "--retries", "3", "-j", "2", worker],
-                              input=text, capture_output=True, text=True, timeout=60, check=False, env={**os.environ, "HOME": str(self.folder)})
+                              input=text, capture_output=True, text=True, timeout=60 * e2e.PATIENCE, check=False, env={**os.environ, "HOME": str(self.folder)})
         self.assertTrue((self.folder / "killed").is_dir())
         self.assertEqual(done.returncode, 0, done.stderr)
         parts = self.folder / "parts"

@@ -74,7 +74,7 @@ class Damage(stream_pipeline.Pipeline):
         for deaths in range(1, 6):
             worker = self.start(e2e.PROGRAM, "worker", "--queue", self.queue, "--symbols", SYMBOLS,
                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (150, 150)))
-            end = time.monotonic() + 30
+            end = time.monotonic() + 30 * e2e.PATIENCE
             while not tries.exists() or tries.stat().st_size < deaths:
                 self.assertLess(time.monotonic(), end)
                 time.sleep(0.02)

@@ -98,7 +98,7 @@ class Pipeline(stream_pipeline.Pipeline):
                 if good:
                     self.assertRegex(process.stdout.readline(), "^http://")
                 else:
-                    self.assertIn("line of a sender", process.communicate(timeout=30)[1])
+                    self.assertIn("line of a sender", process.communicate(timeout=30 * e2e.PATIENCE)[1])
                     self.assertEqual(process.returncode, 3)
                 process.kill()
                 process.communicate()
@@ -130,7 +130,7 @@ class Pipeline(stream_pipeline.Pipeline):
         refused = self.post("id=large", large)
         self.assertEqual(refused, 503 if self.queue_is_folder else 200)
         self.assertEqual(self.post("id=dump&kind=dump", b"MDMP" + bytes(200000)), 507)
-        end = time.monotonic() + 30  # the answer may come before the part that was kept is removed
+        end = time.monotonic() + 30 * e2e.PATIENCE  # the answer may come before the part that was kept is removed
         while list((self.folder / "spool/dumps").iterdir()) and time.monotonic() < end:
             time.sleep(0.05)
         self.assertEqual(list((self.folder / "spool/dumps").iterdir()), [])
@@ -233,7 +233,7 @@ class Nats(Pipeline):
     def start_nats(self):
         program = shutil.which("nats-server", path=os.environ["PATH"] + ":/usr/sbin")
         self.nats = self.start(program, "-js", "-sd", self.folder / "jetstream", "-a", "127.0.0.1", "-p", self.port, stdout=subprocess.DEVNULL)
-        end = time.monotonic() + 10
+        end = time.monotonic() + 10 * e2e.PATIENCE
         while True:
             try:
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
@@ -261,10 +261,10 @@ class Demo(e2e.Case):
         self.addCleanup(demo.stdout.close)
         page = demo.stdout.readline().strip()
         self.assertTrue(page.endswith("/problems"), page)
-        end, stacks = time.monotonic() + 20, 0
+        end, stacks = time.monotonic() + 20 * e2e.PATIENCE, 0
         while stacks == 0:
             self.assertLess(time.monotonic(), end)
-            with urllib.request.urlopen(page.replace("/problems", "/api/v1/problems"), timeout=10) as answer:
+            with urllib.request.urlopen(page.replace("/problems", "/api/v1/problems"), timeout=10 * e2e.PATIENCE) as answer:
                 stacks = json.load(answer)["data"]["stacks"]
             time.sleep(0.2)
         self.assertEqual(demo.wait(40), 0)

@@ -13,13 +13,13 @@ SYMBOLS = e2e.ROOT / "corpus/symbols"
 
 class WithoutNats(e2e.Case):
     def command_for(self, target, word):
-        done = subprocess.run(["ninja", "-C", e2e.BUILD, "-t", "commands", target], capture_output=True, text=True, check=True, timeout=60)
+        done = subprocess.run(["ninja", "-C", e2e.BUILD, "-t", "commands", target], capture_output=True, text=True, check=True, timeout=60 * e2e.PATIENCE)
         lines = [line for line in done.stdout.splitlines() if word in line]
         return shlex.split(lines[-1].removeprefix(": && ").removesuffix(" && :"))
 
     def setUp(self):
         source = next(name for name in ("queue_nats.c", "queue_none.c") if f"{name}.o" in subprocess.run(
-            ["ninja", "-C", e2e.BUILD, "-t", "commands", "bin/twinstack"], capture_output=True, text=True, check=True, timeout=60).stdout)
+            ["ninja", "-C", e2e.BUILD, "-t", "commands", "bin/twinstack"], capture_output=True, text=True, check=True, timeout=60 * e2e.PATIENCE).stdout)
         compiling = self.command_for("bin/twinstack", f"-c {e2e.ROOT}/analyze/stream/{source}")
         other, self.program = self.folder / "queue_none.o", self.folder / "twinstack"
         for i, word in enumerate(compiling):
@@ -31,11 +31,11 @@ class WithoutNats(e2e.Case):
         linking[at + 1] = str(self.program)
         linking.insert(at, str(other))  # before the room's library, so the linker does not take the library's transport
         for argv in (compiling, linking):
-            done = subprocess.run(argv, cwd=e2e.BUILD, capture_output=True, text=True, check=False, timeout=120)
+            done = subprocess.run(argv, cwd=e2e.BUILD, capture_output=True, text=True, check=False, timeout=120 * e2e.PATIENCE)
             self.assertEqual(done.returncode, 0, done.stderr)
 
     def run_it(self, *argv):
-        return subprocess.run([str(self.program), *map(str, argv)], capture_output=True, text=True, check=False, timeout=60)
+        return subprocess.run([str(self.program), *map(str, argv)], capture_output=True, text=True, check=False, timeout=60 * e2e.PATIENCE)
 
     def test_the_verbs_say_so_and_a_folder_works(self):
         (self.folder / "senders").write_text("alice 0123456789abcdef0123\n")

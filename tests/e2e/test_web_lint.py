@@ -41,7 +41,7 @@ MISTAKES = [
 
 def check(*words, script=e2e.ROOT / WEB / "check/check.mjs"):
     argv = ["node", str(script), "--build", str(e2e.BUILD), *map(str, words)]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(argv, capture_output=True, text=True, timeout=300 * e2e.PATIENCE, check=False)
 
 
 class WebLint(e2e.Case):

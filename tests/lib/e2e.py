@@ -7,6 +7,7 @@ import functools
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -19,8 +20,10 @@ PROGRAM = BUILD / "bin" / "twinstack"
 FIXTURES = pathlib.Path(os.environ.get("TWINSTACK_FIXTURES", ROOT / "../shared/fixtures"))
 # Set by ./run soak, which runs the long forms of tests.
 SOAK = bool(os.environ.get("TWINSTACK_SOAK"))
+# How much longer everything takes on a machine as busy as this one was when the program started.
+SLOWNESS = max(1.0, float(os.environ.get("TWINSTACK_TEST_SLOWNESS", 1)))
 # What time limits are multiplied by that only end what hangs: no test may fail because a machine is busy.
-PATIENCE = 4 * max(1.0, float(os.environ.get("TWINSTACK_TEST_SLOWNESS", 1)))
+PATIENCE = 4 * SLOWNESS
 # The system's own modules differ between machines, so the tests that need their symbols enable them.
 os.environ.setdefault("TWINSTACK_SYSTEM_SYMBOLS", "0")
 # No test writes into the user's cache.
@@ -31,6 +34,12 @@ def twinstack(*argv, stdin="", limit_s=60, env=None, folder=ROOT):
     """Runs the program; returns the finished process with text in stdout and stderr."""
     return subprocess.run([str(PROGRAM), *map(str, argv)], input=stdin, capture_output=True, text=True,
                           errors="replace", timeout=limit_s * PATIENCE, check=False, cwd=folder, env={**os.environ, **(env or {})})
+
+
+def part():
+    """(I, N) when the program runs as the I-th of N parts, by its argument I/N; else (1, 1)."""
+    words = [word for word in sys.argv[1:] if re.fullmatch(r"\d+/\d+", word)]
+    return tuple(map(int, words[0].split("/"))) if words else (1, 1)
 
 
 def every(step, rows):
@@ -124,7 +133,7 @@ class _Result(unittest.TestResult):
 
 
 def main():
-    """Runs the tests of the calling file; arguments are substrings of names to run."""
+    """Runs the tests of the calling file; arguments are substrings of names to run, and I/N (see part)."""
     tests = unittest.defaultTestLoader.loadTestsFromName("__main__")
     result = _Result()
 
@@ -135,7 +144,8 @@ def main():
             else:
                 yield item
 
-    chosen = [t for t in flat(tests) if len(sys.argv) < 2 or any(a in t.id() for a in sys.argv[1:])]
+    words = [word for word in sys.argv[1:] if "/" not in word]
+    chosen = [t for t in flat(tests) if not words or any(a in t.id() for a in words)]
     unittest.TestSuite(chosen).run(result)
     failed = len(result.failures) + len(result.errors)
     print(f"tally {result.passed} {failed} {len(result.skipped)}")

@@ -68,14 +68,14 @@ class Pipeline(e2e.Case):
         request = urllib.request.Request(f"{self.address}/api/v1/reports?{query}", data=body if isinstance(body, bytes) else body.encode(),
                                          headers={"X-Token": token} if token else {}, method="POST")
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=20 * e2e.PATIENCE) as answer:
                 return answer.status
         except urllib.error.HTTPError as error:
             error.close()
             return error.code
 
     def get(self, path):
-        with urllib.request.urlopen(self.address + path, timeout=20) as answer:
+        with urllib.request.urlopen(self.address + path, timeout=20 * e2e.PATIENCE) as answer:
             return answer.read().decode()
 
     def problems(self, query=""):
@@ -83,7 +83,7 @@ class Pipeline(e2e.Case):
 
     def wait_for(self, stacks, seconds=60):
         """Waits until STACKS stacks are counted and returns the document; fails at once if there are more."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + seconds * e2e.PATIENCE
         while True:
             data = self.problems()
             self.assertLessEqual(data["stacks"], stacks)

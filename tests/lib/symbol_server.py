@@ -123,7 +123,7 @@ class SymbolServer:
         self.http.shutdown()
         self.http.server_close()
 
-    def wait_for(self, count, limit_s=20):
+    def wait_for(self, count, limit_s=200):
         """Waits until there were COUNT requests; False: they did not come in time."""
         end = time.monotonic() + limit_s
         while len(self.asked) < count and time.monotonic() < end:
