@@ -67,7 +67,8 @@ struct queue {
     bool (*pending)(struct queue *queue, enum queue_channel channel, uint64_t *out);
 };
 
-/* Fails: ERR_UNSUPPORTED built without libnats; ERR_IO; ERR_MEMORY. */
+/* Fails: ERR_UNSUPPORTED built without libnats; ERR_LIMIT no room for the queue; ERR_IO;
+ * ERR_MEMORY. */
 enum status queue_open(const char *address, struct queue **out, struct fault *fault);
 /* The same, tried again for QUEUE_OPEN_MS while the server does not answer: it may be starting. */
 enum status queue_open_patiently(const char *address, bool (*stopping)(void), struct queue **out,

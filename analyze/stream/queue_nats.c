@@ -17,7 +17,8 @@
 enum { WAIT_MS = 5000, RECONNECT_MS = 250, TAKEN_MAX = 1024 };
 #define CHANNEL_BYTES_MAX ((int64_t)8 << 30)
 #define SMALL_CHANNEL_BYTES_MAX ((int64_t)1 << 30) /* dead letters, sampled reports */
-#define CHANNEL_BYTES_LEAST ((int64_t)64 << 20)
+#define CHANNEL_BYTES_LEAST ((int64_t)8 << 20)     /* some messages */
+enum { SHARE_OF_SMALL_DISK = 4 };
 #define NS_PER_S INT64_C(1000000000)
 
 /* The functions of libnats that are used; their types are below. */
@@ -36,6 +37,7 @@ enum { WAIT_MS = 5000, RECONNECT_MS = 250, TAKEN_MAX = 1024 };
     F(jsSubOptions_Init)                                                                           \
     F(jsPubOptions_Init)                                                                           \
     F(js_AddStream)                                                                                \
+    F(js_UpdateStream)                                                                             \
     F(js_GetStreamInfo)                                                                            \
     F(jsStreamInfo_Destroy)                                                                        \
     F(js_Publish)                                                                                  \
@@ -68,6 +70,8 @@ struct library {
     natsStatus (*jsPubOptions_Init)(jsPubOptions *);
     natsStatus (*js_AddStream)(jsStreamInfo **, jsCtx *, jsStreamConfig *, jsOptions *,
                                jsErrCode *);
+    natsStatus (*js_UpdateStream)(jsStreamInfo **, jsCtx *, jsStreamConfig *, jsOptions *,
+                                  jsErrCode *);
     natsStatus (*js_GetStreamInfo)(jsStreamInfo **, jsCtx *, const char *, jsOptions *,
                                    jsErrCode *);
     void (*jsStreamInfo_Destroy)(jsStreamInfo *);
@@ -265,11 +269,44 @@ static bool is_full(jsErrCode error)
     return error == JSStorageResourcesExceededErr || error == JSInsufficientResourcesErr;
 }
 
-static natsStatus add_stream(struct nats_queue *q, int channel)
+/* Adds a stream with at most config->MaxBytes, which the server sets aside. On a small disk it has
+ * only a part of what is there, so that there is room for the others as well. Another process that
+ * connects at the same time may add it first. */
+static natsStatus add_sized(struct nats_queue *q, jsStreamConfig *config, jsErrCode *error)
+{
+    const int64_t wanted = config->MaxBytes;
+    natsStatus status = q->lib.js_AddStream(NULL, q->js, config, NULL, error);
+    while (status != NATS_OK && is_full(*error) &&
+           config->MaxBytes > CHANNEL_BYTES_LEAST * SHARE_OF_SMALL_DISK) {
+        config->MaxBytes /= 2;
+        memset(error, 0, sizeof *error);
+        status = q->lib.js_AddStream(NULL, q->js, config, NULL, error);
+    }
+    if (status == NATS_OK && config->MaxBytes < wanted) {
+        config->MaxBytes /= SHARE_OF_SMALL_DISK;
+        status = q->lib.js_UpdateStream(NULL, q->js, config, NULL, error);
+    }
+    return *error == JSStreamNameExistErr ? NATS_OK : status;
+}
+
+static bool has_stream(struct nats_queue *q, int channel)
+{
+    jsStreamInfo *info = NULL;
+    if (q->lib.js_GetStreamInfo(&info, q->js, streams[channel], NULL, NULL) != NATS_OK)
+        return false;
+    q->lib.jsStreamInfo_Destroy(info);
+    return true;
+}
+
+/* Adds the stream of a channel unless it exists. A full server refuses one that exists, too. Fails:
+ * ERR_LIMIT the server has no room for it; ERR_IO. */
+static enum status add_stream(struct nats_queue *q, int channel, struct fault *fault)
 {
     jsStreamConfig config;
     const char *subject = subjects[channel];
     jsErrCode error;
+    if (has_stream(q, channel))
+        return ERR_NONE;
     memset(&error, 0, sizeof error);
     (void)q->lib.jsStreamConfig_Init(&config);
     config.Name = streams[channel];
@@ -282,17 +319,15 @@ static natsStatus add_stream(struct nats_queue *q, int channel)
                           ? CHANNEL_BYTES_MAX
                           : SMALL_CHANNEL_BYTES_MAX;
     config.Duplicates = QUEUE_REMEMBER_S * NS_PER_S;
-    natsStatus status = q->lib.js_AddStream(NULL, q->js, &config, NULL, &error);
-    /* The server sets the bytes aside; on a small disk there are fewer. */
-    while (status != NATS_OK && is_full(error) && config.MaxBytes > CHANNEL_BYTES_LEAST) {
-        config.MaxBytes /= 2;
-        memset(&error, 0, sizeof error);
-        status = q->lib.js_AddStream(NULL, q->js, &config, NULL, &error);
-    }
-    return error == JSStreamNameExistErr ? NATS_OK : status;
+    const natsStatus status = add_sized(q, &config, &error);
+    if (status == NATS_OK)
+        return ERR_NONE;
+    return is_full(error) ? fault_set_hint(fault, ERR_LIMIT, FAULT_NO_OFFSET, "queue",
+                                           "the disk of its server has no room for it")
+                          : failed(fault, status, "queue");
 }
 
-static natsStatus connect_to(struct nats_queue *q, const char *url)
+static enum status connect_to(struct nats_queue *q, const char *url, struct fault *fault)
 {
     natsOptions *options = NULL;
     natsStatus status = q->lib.natsOptions_Create(&options);
@@ -310,9 +345,11 @@ static natsStatus connect_to(struct nats_queue *q, const char *url)
         q->lib.natsOptions_Destroy(options);
     if (status == NATS_OK)
         status = q->lib.natsConnection_JetStream(&q->js, q->connection, NULL);
-    for (int c = 0; status == NATS_OK && c < QUEUE_CHANNELS; c++)
-        status = add_stream(q, c);
-    return status;
+    if (status != NATS_OK)
+        return failed(fault, status, "queue");
+    for (int c = 0; fault->code == ERR_NONE && c < QUEUE_CHANNELS; c++)
+        (void)add_stream(q, c, fault);
+    return fault->code;
 }
 
 enum status queue_open_nats(const char *url, struct queue **out, struct fault *fault)
@@ -327,10 +364,9 @@ enum status queue_open_nats(const char *url, struct queue **out, struct fault *f
         free(q);
         return fault->code;
     }
-    const natsStatus status = connect_to(q, url);
-    if (status != NATS_OK) {
+    if (connect_to(q, url, fault) != ERR_NONE) {
         nats_close(&q->queue);
-        return failed(fault, status, "queue");
+        return fault->code;
     }
     *out = &q->queue;
     return ERR_NONE;

@@ -41,8 +41,9 @@ class Pipeline(e2e.Case):
             if process.stdout:
                 process.stdout.close()
 
-    def start(self, *argv, **more):
-        process = subprocess.Popen([str(a) for a in argv], stderr=subprocess.DEVNULL, env={**os.environ, "TWINSTACK_SYSTEM_SYMBOLS": "0"}, **more)
+    def start(self, *argv, env=None, **more):
+        process = subprocess.Popen([str(a) for a in argv], stderr=subprocess.DEVNULL,
+                                   env={**os.environ, "TWINSTACK_SYSTEM_SYMBOLS": "0", **(env or {})}, **more)
         self.started.append(process)
         return process
 
@@ -57,11 +58,11 @@ class Pipeline(e2e.Case):
         self.assertTrue(self.address.startswith("http"), "the server did not start")
         return server
 
-    def start_worker(self):
-        return self.start(e2e.PROGRAM, "worker", "--queue", self.queue, "--symbols", SYMBOLS, stdout=subprocess.DEVNULL)
+    def start_worker(self, **options):
+        return self.start(e2e.PROGRAM, "worker", "--queue", self.queue, "--symbols", SYMBOLS, stdout=subprocess.DEVNULL, **options)
 
-    def start_reducer(self):
-        return self.start(e2e.PROGRAM, "reduce", "--queue", self.queue, "--totals", self.totals, stdout=subprocess.DEVNULL)
+    def start_reducer(self, **options):
+        return self.start(e2e.PROGRAM, "reduce", "--queue", self.queue, "--totals", self.totals, stdout=subprocess.DEVNULL, **options)
 
     def post(self, query, body, token=TOKEN):
         """Sends a report; returns the HTTP status of the answer."""

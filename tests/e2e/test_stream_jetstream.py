@@ -1,0 +1,296 @@
+"""Faults of the pipeline over NATS JetStream: disks that are small or full, clocks that jump, a server that forgets ids too early,
+a store that vanishes. Every acknowledged stack counts exactly once."""
+
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import unittest
+import urllib.error
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+import stream_pipeline  # noqa: E402
+from stream_pipeline import SYMBOLS, free_port  # noqa: E402
+
+SERVER = shutil.which("nats-server", path=os.environ["PATH"] + ":/usr/sbin")
+MIB = 1 << 20
+DAY_S = 24 * 3600
+LEASE_S = 5
+STREAMS = ("REPORTS", "PARTIALS", "DEAD", "SHADOW")
+
+
+def text_of(rng, stacks):
+    return "".join("> %d\nvictims-ob2.exe!0x%x\n" % (i, rng.randrange(0x1000, 0x4000, 0x40)) for i in range(stacks))
+
+
+@unittest.skipUnless(SERVER, "nats-server is not installed")
+class JetStream(stream_pipeline.Pipeline):
+    def start_queue(self):
+        self.port, self.monitor = free_port(), free_port()
+        self.queue = f"nats://127.0.0.1:{self.port}"
+        self.disk = []  # a command that runs another one where the small disk is
+        done = e2e.twinstack("worker", "--queue", "nats://127.0.0.1:1", "--symbols", SYMBOLS)
+        if "built without libnats" in done.stderr or "libnats is not installed" in done.stderr:
+            self.skipTest(done.stderr)
+
+    def start_nats(self):
+        self.nats = self.start(*self.disk, SERVER, "-js", "-sd", self.folder / "jetstream", "-a", "127.0.0.1", "-p", self.port, "-m", self.monitor,
+                               stdout=subprocess.DEVNULL)
+        self.wait_until(lambda: socket.create_connection(("127.0.0.1", self.port), 1).close() is None, "nats-server does not start")
+
+    def wait_until(self, is_so, complaint, seconds=60):
+        end = time.monotonic() + seconds
+        while True:
+            try:
+                if is_so():
+                    return
+            except OSError:
+                pass
+            self.assertLess(time.monotonic(), end, complaint)
+            time.sleep(0.05)
+
+    def make_disk(self, mib):
+        """A file system of its own for nats-server; the test reaches it through /proc."""
+        place = self.folder / "jetstream"
+        place.mkdir()
+        holder = self.start("unshare", "-rm", "sh", "-c", f'mount -t tmpfs -o size={mib}m tmpfs "$0" && echo mounted && exec sleep 600', place,
+                            stdout=subprocess.PIPE, text=True)
+        if holder.stdout.readline() != "mounted\n":
+            self.skipTest("this user may not mount a file system")
+        self.disk = ["nsenter", f"--target={holder.pid}", "--user", "--mount", "--preserve-credentials"]
+        self.inside = pathlib.Path(f"/proc/{holder.pid}/root{place}")
+
+    def stop_nats(self):
+        self.nats.terminate()
+        self.nats.wait()
+
+    def limits(self):
+        """{channel: bytes that it may hold}"""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.monitor}/jsz?streams=true&config=true", timeout=10) as answer:
+            accounts = json.load(answer)["account_details"]
+        return {stream["name"].removeprefix("TWINSTACK_"): stream["config"]["max_bytes"] for stream in accounts[0]["stream_detail"]}
+
+    def request(self, subject, document):
+        """One request to JetStream itself, in the protocol of NATS. False: it was refused."""
+        with socket.create_connection(("127.0.0.1", self.port), 5) as link:
+            body = json.dumps(document).encode()
+            link.sendall(b"CONNECT {\"verbose\":false}\r\nSUB _INBOX.test 1\r\nPUB %s _INBOX.test %d\r\n%s\r\n" % (subject.encode(), len(body), body))
+            answer = b""
+            while b"\"type\"" not in answer:
+                part = link.recv(65536)
+                self.assertTrue(part, answer)
+                answer += part
+        return b'"error"' not in answer
+
+    def send(self, first, count, stacks=50):
+        """Sends COUNT reports, each until it is acknowledged; returns their texts."""
+        texts = []
+        for number in range(first, first + count):
+            text = text_of(random.Random(number), stacks)
+            self.wait_until(lambda number=number, text=text: self.post(f"id=j{number}", text) == 200, "a report was not taken", 90)
+            texts.append(text)
+        return texts
+
+    def check(self, texts, seconds=90):
+        self.wait_for(sum(text.count("> ") for text in texts), seconds)
+        self.assertEqual(self.counted(self.problems("?limit=500")), self.expected(texts))
+
+    def test_a_small_disk_is_divided_between_the_channels(self):
+        for mib, least in ((90, 8), (400, 32), (3000, 64)):
+            with self.subTest(mib=mib):
+                self.folder = self.folder / str(mib)
+                self.folder.mkdir()
+                (self.folder / "senders").write_text(f"alice {stream_pipeline.TOKEN}\n")
+                self.totals = self.folder / "totals.db"
+                self.make_disk(mib)
+                self.start_nats()
+                server = self.start_server()
+                limits = self.limits()
+                self.assertEqual(set(limits), set(STREAMS))
+                self.assertGreaterEqual(min(limits.values()), least * MIB)
+                self.assertLessEqual(sum(limits.values()), mib * MIB)
+                self.assertEqual(self.post("id=a", "> a\nvictims-ob2.exe!0x2000\n"), 200)
+                for process in (server, self.nats):
+                    process.kill()
+                    process.wait()
+
+    def test_a_disk_that_is_too_small_is_said(self):
+        self.make_disk(8)
+        self.start_nats()
+        done = e2e.twinstack("worker", "--queue", self.queue, "--symbols", SYMBOLS, "--idle", "100ms", limit_s=120)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("no room", done.stderr)
+
+    def test_a_full_queue_refuses_until_it_is_read(self):
+        self.make_disk(90)
+        self.start_nats()
+        self.start_server()
+        rng = random.Random(1)
+        text, taken, answer = text_of(rng, 30000), [], 200
+        while answer == 200:
+            self.assertLess(len(taken), 100)
+            answer = self.post(f"id=f{len(taken)}", text)
+            taken += [text] if answer == 200 else []
+        self.assertEqual(answer, 503)
+        refused = len(taken)
+        self.start_worker()
+        self.start_reducer()
+        self.wait_until(lambda: self.post(f"id=f{refused}", text) == 200, "the queue stays full")
+        self.check(taken + [text])
+
+    def test_a_full_disk_under_jetstream_loses_nothing(self):
+        self.make_disk(90)
+        self.start_nats()
+        server = self.start_server()
+        worker, reducer = self.start_worker(), self.start_reducer()
+        texts = self.send(0, 5)
+        self.check(texts)
+        ballast = self.inside / "ballast"
+        with ballast.open("wb") as full:
+            try:
+                while True:
+                    full.write(bytes(MIB))
+                    full.flush()
+            except OSError:
+                pass
+        answers = [self.post(f"id=full{i}", text_of(random.Random(i), 3000)) for i in range(20)]
+        acknowledged = [text_of(random.Random(i), 3000) for i, answer in enumerate(answers) if answer == 200]
+        self.assertIn(503, answers)
+        self.assertEqual(set(answers) - {200, 503}, set())
+        self.assertEqual([process.poll() for process in (server, worker, reducer)], [None] * 3)
+        ballast.unlink()
+        self.stop_nats()  # it has turned JetStream off, and says so
+        self.start_nats()
+        for i, answer in enumerate(answers):
+            if answer != 200:
+                text = text_of(random.Random(i), 3000)
+                self.wait_until(lambda i=i, text=text: self.post(f"id=full{i}", text) == 200, "a report was not taken", 90)
+                acknowledged.append(text)
+        self.check(texts + acknowledged + self.send(10, 3))
+        self.assertEqual([process.poll() for process in (server, worker, reducer)], [None] * 3)
+
+    def test_a_server_that_forgets_ids_and_delivers_early_repeats_no_count(self):
+        """What a clock of the server does that jumps ahead: ids are forgotten, and leases end."""
+        self.start_nats()
+        for name in STREAMS[:2]:
+            subject = f"twinstack.{name.lower()}"
+            self.assertTrue(self.request(f"$JS.API.STREAM.CREATE.TWINSTACK_{name}",
+                         {"name": f"TWINSTACK_{name}", "subjects": [subject], "retention": "workqueue", "storage": "file", "max_consumers": -1,
+                          "max_msgs": -1, "max_bytes": 64 * MIB, "discard": "new", "num_replicas": 1, "duplicate_window": 100_000_000}))
+        self.start_server()
+        texts = [text_of(random.Random(i), 400) for i in range(6)]
+        started = [self.start_worker(), self.start_reducer()]
+        for name, reader in (("REPORTS", "workers"), ("PARTIALS", "reducer")):  # made by them with a lease of 30 s
+            config = {"durable_name": reader, "deliver_policy": "all", "ack_policy": "explicit", "ack_wait": LEASE_S * 1_000_000_000,
+                      "replay_policy": "instant", "max_ack_pending": 1024, "filter_subject": f"twinstack.{name.lower()}"}
+            self.wait_until(lambda name=name, reader=reader: self.request(f"$JS.API.CONSUMER.INFO.TWINSTACK_{name}.{reader}", {}), "no reader")
+            self.assertTrue(self.request(f"$JS.API.CONSUMER.DURABLE.CREATE.TWINSTACK_{name}.{reader}",
+                                         {"stream_name": f"TWINSTACK_{name}", "config": config}))
+        for turn in range(3):
+            for i, text in enumerate(texts):
+                self.assertEqual(self.post(f"id=again{i}", text), 200)
+            time.sleep(0.3)
+            for process in started if turn == 0 else []:
+                process.send_signal(signal.SIGSTOP)
+        self.assertNotIn('twinstack_queue_pending{channel="reports"} 0', self.get("/metrics"))
+        self.start_worker()
+        time.sleep(LEASE_S + 1)
+        for process in started:  # each finishes what another has by now as well
+            process.send_signal(signal.SIGCONT)
+        self.wait_until(lambda: 'pending{channel="reports"} 0' in self.get("/metrics") and 'pending{channel="partials"} 0' in self.get("/metrics"),
+                        "messages stay in the queue")
+        self.check(texts)
+        time.sleep(LEASE_S)
+        self.check(texts)
+
+    def test_symbols_that_vanish_lose_names_but_no_stack(self):
+        self.start_nats()
+        self.start_server()
+        store = self.folder / "symbols"
+        shutil.copytree(SYMBOLS, store)
+        worker = self.start(e2e.PROGRAM, "worker", "--queue", self.queue, "--symbols", store)
+        self.start_reducer()
+        texts = self.send(0, 3)
+        self.check(texts)
+        shutil.rmtree(store)
+        self.check(texts + self.send(3, 3))
+        self.assertIsNone(worker.poll())
+
+    def test_a_message_that_cannot_be_read_becomes_a_dead_letter(self):
+        self.start_nats()
+        self.start_server()
+        self.assertEqual(self.post("id=bad", b"\0\1\2" * 100), 200)
+        with socket.create_connection(("127.0.0.1", self.port), 5) as link:
+            for subject in (b"twinstack.reports", b"twinstack.partials"):
+                link.sendall(b"CONNECT {\"verbose\":false}\r\nPUB %s 9\r\nnot ours!\r\n" % subject)
+            link.sendall(b"PING\r\n")
+            while b"PONG" not in link.recv(4096):
+                pass
+        worker, reducer = self.start_worker(), self.start_reducer()
+        texts = self.send(0, 2)
+        self.check(texts)
+        self.wait_until(lambda: 'pending{channel="dead"} 2' in self.get("/metrics"), "no dead letters")
+        self.assertEqual((worker.poll(), reducer.poll()), (None, None))
+
+
+class Clocks(stream_pipeline.Pipeline):
+    """The wall clocks of collector, worker and reducer jump, each by itself. The queue is a folder."""
+
+    def setUp(self):
+        super().setUp()
+        compiler = shutil.which("cc")
+        if not compiler or not sys.platform.startswith("linux"):
+            self.skipTest("no compiler for a library that moves the clock")
+        self.library = self.folder / "clock_shift.so"
+        subprocess.run([compiler, "-shared", "-fPIC", "-o", self.library, e2e.ROOT / "tests/lib/clock_shift.c"], check=True, timeout=60)
+
+    def shifted(self, name):
+        self.shift(name, 0)
+        return {"env": {"LD_PRELOAD": str(self.library), "TEST_CLOCK_SHIFT": str(self.folder / f"shift-{name}")}}
+
+    def shift(self, name, seconds):
+        new = self.folder / f"shift-{name}.new"
+        new.write_text(f"{seconds}\n")
+        new.rename(self.folder / f"shift-{name}")
+
+    def test_clocks_that_jump_repeat_work_but_no_count(self):
+        roles = ("server", "worker", "reducer")
+        started = [self.start_server(**self.shifted("server")), self.start_worker(**self.shifted("worker")), self.start_reducer(**self.shifted("reducer"))]
+        rng = random.Random(19)
+        texts = []
+        for turn, shift in enumerate((0, 2 * DAY_S, -2 * DAY_S, 400 * DAY_S, 60, -60, 30, -365 * DAY_S, 0)):
+            for role in rng.sample(roles, 2) if shift else roles:
+                self.shift(role, shift)
+            for number in range(3):
+                text = text_of(random.Random(100 * turn + number), 40)
+                for _ in range(2):  # sent twice; a clock that jumps may end the wait for the queue, then it is sent again
+                    while (answer := self.post(f"id=c{turn}-{number}", text)) != 200:
+                        self.assertEqual(answer, 503)
+                texts.append(text)
+        data = self.wait_for(40 * len(texts), 150)
+        self.assertEqual(self.counted(self.problems("?limit=500")), self.expected(texts))
+        self.assertGreater(len(data["hours"]), 2)  # the collector's clock did jump
+        self.assertEqual([process.poll() for process in started], [None] * 3)
+        time.sleep(2)
+        self.assertEqual(self.problems()["stacks"], 40 * len(texts))
+
+
+@unittest.skipUnless(SERVER, "nats-server is not installed")
+class ClocksOverJetStream(Clocks):
+    def start_queue(self):
+        JetStream.start_queue(self)
+        JetStream.start_nats(self)
+
+    wait_until = JetStream.wait_until
+
+
+if __name__ == "__main__":
+    e2e.main()
