@@ -34,7 +34,6 @@ static rule_fn *const rules[] = {
     because_beyond_truth,
 };
 
-/* Describes an unexplained difference as precisely as possible. */
 static const char *unexplained_line(const struct difference *d, struct arena *keep)
 {
     const struct frame *own = rule_mine(d), *other = rule_theirs(d);
@@ -47,28 +46,42 @@ static const char *unexplained_line(const struct difference *d, struct arena *ke
         return arena_printf(keep, "file differs: %s:%" PRIu32 " in %s / %s:%" PRIu32 " in %s",
                             own->file != NULL ? own->file : "no file", own->line,
                             rule_engine(d, d->column), file, line, rule_engine(d, d->against));
-    return arena_printf(keep, "no rule explains line %" PRIu32 " of %s in %s: %s has line %" PRIu32,
-                        own->line, rule_name(own->function), rule_engine(d, d->column),
-                        rule_engine(d, d->against), line);
+    return arena_printf(keep, "%s is at line %" PRIu32 " in %s and at line %" PRIu32 " in %s",
+                        rule_name(own->function), own->line, rule_engine(d, d->column), line,
+                        rule_engine(d, d->against));
 }
 
+/* One side has no frame. TRUTH: what the other side has there if it is the truth; else NULL. */
+static const char *unexplained_gap(const struct difference *d, const struct truth_frame *truth,
+                                   struct arena *keep)
+{
+    const struct frame *own = rule_mine(d), *other = rule_theirs(d);
+    const struct frame *have = own != NULL ? own : other;
+    const char *mine = rule_engine(d, d->column), *theirs = rule_engine(d, d->against);
+    if (have == NULL)
+        return arena_printf(keep, "%s is in %s and not in %s",
+                            truth != NULL ? rule_name(truth->function) : "a frame", theirs, mine);
+    return arena_printf(keep, "%s at %s is in %s and not in %s", rule_name(have->function),
+                        rule_where(have, keep), have == own ? mine : theirs,
+                        have == own ? theirs : mine);
+}
+
+/* Describes an unexplained difference as precisely as possible. */
 static const char *unexplained(const struct difference *d, struct arena *keep)
 {
     const struct frame *own = rule_mine(d), *other = rule_theirs(d);
-    const struct truth_frame *truth = table_truth(d->table, d->row);
+    const struct truth_frame *truth = d->against == 0 ? table_truth(d->table, d->row) : NULL;
+    const char *mine = rule_engine(d, d->column), *theirs = rule_engine(d, d->against);
     if (d->mark == CELL_LINE && own != NULL)
         return unexplained_line(d, keep);
-    if (rule_is_gap(d) && (own != NULL) != (other != NULL)) {
-        const struct frame *have = own != NULL ? own : other;
-        return arena_printf(keep, "no rule explains %s at %s, which %s has and %s lacks",
-                            rule_name(have->function), rule_where(have, keep),
-                            rule_engine(d, rule_having(d)), rule_engine(d, rule_lacking(d)));
-    }
-    return arena_printf(keep, "no rule explains %s in %s",
-                        own != NULL     ? rule_name(own->function)
-                        : truth != NULL ? rule_name(truth->function)
-                                        : "a missing frame",
-                        rule_engine(d, d->column));
+    if (own == NULL || (other == NULL && truth == NULL))
+        return unexplained_gap(d, truth, keep);
+    const char *name = rule_name(own->function);
+    if (other != NULL && strcmp(name, rule_name(other->function)) == 0)
+        return arena_printf(keep, "%s is at %s in %s and at %s in %s", name, rule_where(own, keep),
+                            mine, rule_where(other, keep), theirs);
+    return arena_printf(keep, "%s is %s in %s and %s in %s", rule_where(own, keep), name, mine,
+                        rule_name(other != NULL ? other->function : truth->function), theirs);
 }
 
 enum status difference_explain(const struct difference *d, struct arena *keep,

@@ -303,6 +303,40 @@ TEST(every_difference_has_its_cause)
     }
 }
 
+/* The words say which engine has what, so that nobody has to ask what was not explained. */
+TEST(an_unexplained_difference_says_which_side_has_what)
+{
+    static const struct {
+        const char *name, *dump, *evidence;
+    } unexplained[] = {
+        {"another line", POKE "app.exe+2005 own middle /src/a.c:21\n" MAIN START BASE,
+         "middle is at line 21 in dump and at line 20 in truth"},
+        {"another file", POKE "app.exe+2005 own middle /src/b.h:20\n" MAIN START BASE,
+         "file differs: /src/b.h:20 in dump / a.c:20 in truth"},
+        {"another function", POKE "app.exe+2005 own twin /src/t.c:5\n" MAIN START BASE,
+         "app.exe!0x2005 is twin in dump and middle in truth"},
+        {"another place", POKE "app.exe+2045 own middle /src/a.c:20\n" MAIN START BASE,
+         "middle is at app.exe!0x2045 in dump and at app.exe!0x2005 in offset:rtl"},
+        {"a frame more", POKE "app.exe+5005 own extra /src/a.c:50\n" MIDDLE MAIN START BASE,
+         "extra at app.exe!0x5005 is in dump and not in truth"},
+        {"a frame less", POKE MAIN START BASE, "middle is in truth and not in dump"},
+    };
+    for (size_t i = 0; i < COUNT_OF(unexplained); i++) {
+        const struct row row = {.truth = TRUTH, .offset = GOOD, .dump = unexplained[i].dump};
+        const struct crash_case crash = make_crash(CASE_KIND_CRASH);
+        struct case_result r;
+        struct arena keep;
+        arena_init(&keep, 0);
+        test_row(unexplained[i].name);
+        judge(&keep, &row, &crash, &r);
+        if (CHECK(r.finding_count > 0 && r.findings[0].cause == CAUSE_UNEXPLAINED))
+            CHECK_HAS(r.findings[0].evidence, unexplained[i].evidence);
+        else
+            tell(&r);
+        arena_free(&keep);
+    }
+}
+
 TEST(a_missing_frame_is_a_gap_and_shifts_nothing)
 {
     struct arena keep;
