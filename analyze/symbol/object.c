@@ -207,8 +207,12 @@ static void add_exports(struct symbol_object *object)
     struct pe_symbol *exports;
     uint32_t count;
 
-    if (object->image.kind != OBJECT_PE ||
-        pe_exports(&object->image.as.pe, &object->arena, &exports, &count, &fault) != ERR_NONE)
+    if (object->image.kind != OBJECT_PE)
+        return;
+    const enum status status =
+        pe_exports(&object->image.as.pe, &object->arena, &exports, &count, &fault);
+    object->damaged = object->damaged || fault.code != ERR_NONE;
+    if (status != ERR_NONE)
         return;
     for (uint32_t i = 0; i < count; i++) {
         const struct object_symbol symbol = {.offset = exports[i].rva, .name = exports[i].name};

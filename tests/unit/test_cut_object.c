@@ -204,6 +204,22 @@ TEST(cut_dwarf_5_never_makes_a_wrong_answer_without_a_mark)
     check_cuts("-gdwarf-5");
 }
 
+/* Names by exports alone: the PDB of this library is not given. */
+TEST(a_cut_image_without_dwarf_never_makes_a_wrong_answer_without_a_mark)
+{
+    static const char path[] =
+        "corpus/symbols/plugin-call-ob2.dll/97B9A0349000/plugin-call-ob2.dll";
+    struct tally tally = {0};
+    size_t bytes;
+    const uint8_t *data = test_read(test_source(path), &bytes);
+    struct symbol_object *whole = open_object(data, bytes);
+    REQUIRE(whole != NULL);
+    cut_file(whole, data, bytes, &tally);
+    CHECK_EQ(tally.wrong, 0);
+    CHECK(tally.cuts > 50 && tally.answers > 100 && tally.marked > 10);
+    symbol_object_close(whole);
+}
+
 /* Images that are not cut have no mark, whatever DWARF their compilers write. */
 TEST(whole_images_have_no_mark)
 {

@@ -168,6 +168,46 @@ TEST(nb10_and_surrogates)
     arena_free(&arena);
 }
 
+TEST(a_cut_identity_of_a_module_is_damage)
+{
+    static const struct {
+        const char *name, *record;
+        uint32_t bytes;
+        bool damaged;
+    } rows[] = {
+        {"RSDS", "RSDS0123456789abcdef\1\0\0\0a.pdb", 30, false},
+        {"cut in the name", "RSDS0123456789abcdef\1\0\0\0a.p", 27, false},
+        {"cut in the age", "RSDS0123456789abcdef\1\0", 22, true},
+        {"cut in the GUID", "RSDS01234567", 12, true},
+        {"cut in the magic", "RS", 2, true},
+        {"another kind", "ABCD", 4, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        static struct maker m;
+        struct arena arena;
+        struct minidump dump;
+        struct fault fault = FAULT_INIT;
+        arena_init(&arena, 0);
+        test_row(rows[i].name);
+        maker_start(&m);
+        const uint32_t name = maker_text(&m, "a.dll"), codeview = m.at;
+        memcpy(m.data + m.at, rows[i].record, rows[i].bytes);
+        m.at += rows[i].bytes;
+        maker_stream_begin(&m, STREAM_MODULE_LIST);
+        maker_put(&m, 1, 4);
+        maker_module_row(&m, 0x400000, name);
+        memcpy(m.data + m.at - 32, &rows[i].bytes, 4);
+        memcpy(m.data + m.at - 28, &codeview, 4);
+        maker_stream_end(&m);
+        maker_finish(&m);
+        REQUIRE(minidump_read(m.data, m.at, &arena, &dump, &fault) == ERR_NONE);
+        REQUIRE(dump.module_count == 1);
+        CHECK_EQ(dump.partial, rows[i].damaged);
+        CHECK_EQ(dump.modules[0].module.debug_id[0] != '\0', rows[i].bytes > 24);
+        arena_free(&arena);
+    }
+}
+
 TEST(a_damaged_stream_costs_that_stream_alone)
 {
     struct maker m;

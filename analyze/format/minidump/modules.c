@@ -55,6 +55,8 @@ static void read_codeview(struct minidump_reader *m, struct minidump_place place
             out->codeview = "NB10";
         }
     } else {
+        if (bytes_failed(&r))
+            (void)fault_set(m->damage, fault.code, place.foff, "CodeView record of a module");
         if (magic == 0x4270454c) /* "LEpB": an ELF build id, by Breakpad; no identity of ours */
             read_build_id(m, r, out);
         return;

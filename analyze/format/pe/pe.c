@@ -259,8 +259,11 @@ static enum status collect_exports(const struct pe *pe, const uint8_t *head, str
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "PE exports");
     for (uint32_t i = 0; i < name_count; i++) {
         const uint16_t ordinal = load_u16(ordinals + 2 * (size_t)i);
-        if (ordinal < functions && by_ordinal[ordinal] == NULL)
-            by_ordinal[ordinal] = string_at(pe, load_u32(names + 4 * (size_t)i));
+        if (ordinal >= functions || by_ordinal[ordinal] != NULL)
+            continue;
+        by_ordinal[ordinal] = string_at(pe, load_u32(names + 4 * (size_t)i));
+        if (by_ordinal[ordinal] == NULL)
+            fault_set(fault, ERR_TRUNCATED, FAULT_NO_OFFSET, "name of a PE export");
     }
     for (uint32_t i = 0; i < functions; i++) {
         const uint32_t rva = load_u32(rvas + 4 * (size_t)i);
@@ -288,8 +291,9 @@ enum status pe_exports(const struct pe *pe, struct arena *keep, struct pe_symbol
     const uint8_t *head = pe_at(pe, pe->directories[PE_DIR_EXPORT].rva, 40);
     if (head == NULL)
         return fault_set(fault, ERR_TRUNCATED, FAULT_NO_OFFSET, "PE export directory");
-    if (collect_exports(pe, head, keep, out, count, fault) != ERR_NONE)
-        return fault->code;
+    const enum status status = collect_exports(pe, head, keep, out, count, fault);
+    if (status != ERR_NONE)
+        return status;
     if (*out != NULL)
         array_sort(*out, *count, sizeof **out, compare_symbols);
     return ERR_NONE;

@@ -107,7 +107,8 @@ struct pe_symbol {
 };
 
 /* Exported functions and data in the image (no forwarders), sorted by rva; exports without a name
- * are named "#N". An image without exports has 0. Fails: ERR_TRUNCATED, ERR_MALFORMED, ERR_LIMIT,
+ * are named "#N". So are those whose names are cut off: then FAULT is set, although the status is
+ * ERR_NONE. An image without exports has 0. Fails: ERR_TRUNCATED, ERR_MALFORMED, ERR_LIMIT,
  * ERR_MEMORY. */
 enum status pe_exports(const struct pe *pe, struct arena *keep, struct pe_symbol **out,
                        uint32_t *count, struct fault *fault);
