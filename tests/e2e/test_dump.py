@@ -146,7 +146,7 @@ class Dump(e2e.Case):
     def test_reports_of_others(self):
         rows = {
             "a Linux dump": (dump_maker.Dump(platform=0x8201, service_pack="Linux 6.1"), 0, "not Windows"),
-            "a processor we do not read": (dump_maker.Dump(architecture=5), 0, "unknown"),
+            "a processor we do not read": (dump_maker.Dump(architecture=6), 0, "unknown"),
             "no threads at all": (dump_maker.Dump(), 0, "0 threads"),
         }
         for name, (dump, code, word) in rows.items():

@@ -4,7 +4,8 @@
  * file, as in a dump that was not written completely. Then every thread is walked again. A stack
  * may be missing or end earlier. A frame is marked as uncertain if it was found by a scan or the
  * frame pointer, or if it has a note; up to the first marked frame, the frames must be those of the
- * whole dump, in the same modules. */
+ * whole dump, in the same modules. The same holds when the dump is whole and the streams of the PDB
+ * are cut, by which x86 is unwound. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,15 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "engine/dump_engine.h"
+#include "format/pdb/msf.h"
 #include "symbol/store.h"
 #include "test.h"
 
-enum { CUTS = 12, THREADS_MAX = 64, SHOWN_MAX = 8 };
+enum { CUTS = 12, THREADS_MAX = 64, SHOWN_MAX = 8, PDB_CUTS = 6, PDB_STREAMS = 12 };
+
+#define X86_FILES "corpus/symbols/victims-x86-ob2."
+#define X86_IMAGE X86_FILES "exe/512891A75ac000/victims-x86-ob2.exe"
+#define X86_PDB X86_FILES "pdb/5884E44757F723CE4C4C44205044422E1/victims-x86-ob2.pdb"
 
 struct tally {
     uint32_t cuts, refused, stacks, lost, marked, wrong;
@@ -86,7 +92,8 @@ static uint32_t wrong_frame(const struct stack *whole, const struct stack *now, 
     return UINT32_MAX;
 }
 
-static void compare_stacks(const char *path, const struct minidump_stream *stream, uint32_t bytes,
+/* WHAT was cut to BYTES. */
+static void compare_stacks(const char *path, const char *what, uint32_t bytes,
                            const struct walked *whole, const struct walked *now,
                            struct tally *tally)
 {
@@ -102,10 +109,8 @@ static void compare_stacks(const char *path, const struct minidump_stream *strea
         if (at == UINT32_MAX || tally->wrong++ >= SHOWN_MAX)
             continue;
         const struct frame *frame = &now->stacks[i].frames[at];
-        const char *name = minidump_stream_name(stream->type);
-        FAIL("%s, %s of 0x%llx cut to 0x%x: thread %u, frame %u is %s 0x%llx (%s), found by %s",
-             path, name != NULL ? name : "a stream", (unsigned long long)stream->place.bytes, bytes,
-             whole->ids[i], at, frame->module_name != NULL ? frame->module_name : "?",
+        FAIL("%s, %s cut to 0x%x: thread %u, frame %u is %s 0x%llx (%s), found by %s", path, what,
+             bytes, whole->ids[i], at, frame->module_name != NULL ? frame->module_name : "?",
              (unsigned long long)frame->pc_va, pc_kind_name(frame->kind),
              found_by_name(frame->found_by));
     }
@@ -123,7 +128,7 @@ static void write_row(uint8_t *row, uint32_t bytes, uint32_t foff)
 static void cut_stream(const char *path, uint8_t *data, size_t size, struct symbol_store *symbols,
                        const struct walked *whole, uint32_t number, struct tally *tally)
 {
-    const struct minidump_stream *stream = &dump_minidump(whole->session)->streams[number];
+    const char *name = minidump_stream_name(dump_minidump(whole->session)->streams[number].type);
     uint8_t *row = data + load_u32(data + 12) + (size_t)number * 12;
     const uint32_t all = load_u32(row + 4), foff = load_u32(row + 8);
     char copy[600];
@@ -135,7 +140,7 @@ static void cut_stream(const char *path, uint8_t *data, size_t size, struct symb
         test_write(copy, data, size);
         tally->cuts++;
         if (walk_file(copy, symbols, whole, &now))
-            compare_stacks(path, stream, bytes, whole, &now, tally);
+            compare_stacks(path, name != NULL ? name : "a stream", bytes, whole, &now, tally);
         else
             tally->refused++;
         walked_free(&now);
@@ -183,4 +188,95 @@ TEST(a_dump_with_a_cut_stream_adds_no_frame_without_a_mark)
         CHECK(tally.lost > 50 && tally.marked > 50);
         CHECK_EQ(tally.wrong, 0);
     }
+}
+
+static void store_word(uint8_t *at, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        at[i] = (uint8_t)(value >> (8 * i));
+}
+
+/* Cuts STREAM of the PDB in COPY to BYTES: in the directory {streams, their bytes, their blocks},
+ * whose bytes the file states at 44. */
+static void cut_pdb_stream(const struct msf *msf, uint8_t *copy, uint32_t stream, uint32_t bytes)
+{
+    const size_t directory = (size_t)(msf->directory - msf->data);
+    const uint32_t per_block = msf->block_bytes;
+    uint8_t *sizes = copy + directory + 4, *blocks = sizes + 4 * (size_t)msf->stream_count;
+    const uint32_t all = load_u32(copy + 44);
+    for (uint32_t i = 0; i < stream; i++)
+        blocks += 4 * (size_t)((load_u32(sizes + 4 * (size_t)i) + per_block - 1) / per_block);
+    const uint32_t had = (load_u32(sizes + 4 * (size_t)stream) + per_block - 1) / per_block;
+    const uint32_t left = (bytes + per_block - 1) / per_block;
+    uint8_t *end = copy + directory + all;
+    memmove(blocks + 4 * (size_t)left, blocks + 4 * (size_t)had,
+            (size_t)(end - (blocks + 4 * (size_t)had)));
+    store_word(sizes + 4 * (size_t)stream, bytes);
+    store_word(copy + 44, all - 4 * (had - left));
+}
+
+static void walk_with_cut_pdb(const uint8_t *pdb, size_t pdb_bytes, uint32_t stream, uint32_t k,
+                              const char *const *dumps, struct walked *wholes, struct tally *tally)
+{
+    char path[600], what[32];
+    struct fault fault = FAULT_INIT;
+    struct symbol_store *symbols = NULL;
+    struct arena keep;
+    struct msf msf;
+    uint8_t *copy = test_copy(pdb, pdb_bytes);
+    arena_init(&keep, 0);
+    REQUIRE(msf_open(pdb, pdb_bytes, &keep, &msf, &fault) == ERR_NONE);
+    REQUIRE(msf.directory >= pdb && msf.directory < pdb + pdb_bytes);
+    const uint32_t bytes = (uint32_t)((uint64_t)msf_stream(&msf, stream).bytes * k / PDB_CUTS);
+    cut_pdb_stream(&msf, copy, stream, bytes);
+    (void)snprintf(path, sizeof path, "%s/victims-x86-ob2.pdb", test_scratch());
+    (void)snprintf(what, sizeof what, "stream %u of the PDB", stream);
+    test_write(path, copy, pdb_bytes);
+    const char *const roots[] = {path, test_source(X86_IMAGE)};
+    const struct symbol_store_options options = {
+        .names = NAMES_SHORT, .roots = roots, .root_count = COUNT_OF(roots)};
+    tally->refused += symbol_store_open(&options, &symbols, &fault) != ERR_NONE;
+    for (size_t i = 0; symbols != NULL && dumps[i] != NULL; i++) {
+        static struct walked now;
+        (void)snprintf(path, sizeof path, "%s/%s", test_source("corpus"), dumps[i]);
+        tally->cuts++;
+        REQUIRE(walk_file(path, symbols, &wholes[i], &now));
+        compare_stacks(dumps[i], what, bytes, &wholes[i], &now, tally);
+        walked_free(&now);
+    }
+    symbol_store_close(symbols);
+    msf_close(&msf);
+    arena_free(&keep);
+    free(copy);
+}
+
+TEST(a_cut_pdb_adds_no_x86_frame_without_a_mark)
+{
+    static const char *const dumps[] = {"cases/call_data.x86-ob2/dump.dmp",
+                                        "cases/inline_chain.x86-ob2/dump.dmp",
+                                        "cases/throw_uncaught.x86-ob2/dump.dmp", NULL};
+    static struct walked wholes[COUNT_OF(dumps)];
+    const char *const roots[] = {test_source(X86_PDB), test_source(X86_IMAGE)};
+    const struct symbol_store_options options = {
+        .names = NAMES_SHORT, .roots = roots, .root_count = COUNT_OF(roots)};
+    struct fault fault = FAULT_INIT;
+    struct symbol_store *symbols = NULL;
+    struct tally tally = {0};
+    size_t bytes;
+    const uint8_t *pdb = test_read(test_source(X86_PDB), &bytes);
+    test_limit(120);
+    REQUIRE(symbol_store_open(&options, &symbols, &fault) == ERR_NONE);
+    for (size_t i = 0; dumps[i] != NULL; i++) {
+        char path[600];
+        (void)snprintf(path, sizeof path, "%s/%s", test_source("corpus"), dumps[i]);
+        REQUIRE(walk_file(path, symbols, NULL, &wholes[i]));
+    }
+    for (uint32_t stream = 1; stream < PDB_STREAMS; stream++)
+        for (uint32_t k = 0; k < PDB_CUTS; k++)
+            walk_with_cut_pdb(pdb, bytes, stream, k, dumps, wholes, &tally);
+    for (size_t i = 0; dumps[i] != NULL; i++)
+        walked_free(&wholes[i]);
+    symbol_store_close(symbols);
+    CHECK(tally.cuts > 100 && tally.stacks > 100 && tally.marked > 10);
+    CHECK_EQ(tally.wrong, 0);
 }
