@@ -8,9 +8,7 @@
 #define PART_DAMAGED                                                                               \
     "the PDB is damaged here: inlined functions may be missing, and names and lines wrong"
 #define IMAGE_DAMAGED                                                                              \
-    "the DWARF or symbols are damaged here: inlined functions may be missing, and names and "      \
-    "lines "                                                                                       \
-    "wrong"
+    "the DWARF or symbols are damaged: inlined functions may be missing, names and lines wrong"
 #define START_DAMAGED                                                                              \
     "the dump is damaged where it describes the exception: the stack may begin elsewhere"
 #define MODULES_DAMAGED                                                                            \

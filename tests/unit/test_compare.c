@@ -303,7 +303,7 @@ TEST(every_difference_has_its_cause)
     }
 }
 
-/* The words say which engine has what, so that nobody has to ask what was not explained. */
+/* The words say which side has what: the reader needs no other page. */
 TEST(an_unexplained_difference_says_which_side_has_what)
 {
     static const struct {

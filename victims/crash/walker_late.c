@@ -2,8 +2,7 @@
 
 enum { LATE_MS = 3600 }; /* a walker has 3 s */
 
-/* Stands in for a walker on a machine that is too busy: it gives its thread back after its limit.
- */
+/* As a walker on a machine that is too busy: its thread comes back after the limit. */
 static int32_t come_late(uint32_t thread_id, const void *seed, uint32_t seed_bytes,
                          capture_frame_fn *add, void *data)
 {
