@@ -118,7 +118,7 @@ static void add_sources_of_pdbs(struct gathering *g)
         for (uint32_t s = 0; s < g->c->claims[k].stack_count; s++)
             for (uint32_t i = 0; i < g->c->claims[k].stacks[s].frame_count; i++) {
                 const struct frame *f = &g->c->claims[k].stacks[s].frames[i];
-                if (f->symbols == SYMBOLS_PPDB && f->file != last)
+                if ((f->symbols == SYMBOLS_PPDB || f->symbols == SYMBOLS_PDB) && f->file != last)
                     add_source_of_pdb(g, f);
                 last = f->file;
             }

@@ -149,8 +149,8 @@ typedef bool symbol_name_fn(void *context, const char *name);
 bool symbol_each_name(struct symbol_module *sources, uint64_t offset, symbol_name_fn *each,
                       void *context);
 
-/* What the portable PDB of a module says of the source FILE, as its frames name it: its text, if
- * the PDB has it, and where SourceLink says it is.  Both in KEEP; NULL: not there. */
+/* What the PDB of a module says of the source FILE, as its frames name it: its text, if a portable
+ * PDB has it, and where SourceLink says it is.  Both in KEEP; NULL: not there. */
 struct symbol_source {
     const char *text; /* not ended by 0 */
     size_t bytes;

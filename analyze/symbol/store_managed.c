@@ -7,7 +7,7 @@
 #include "symbol/source_link.h"
 #include "symbol/store_parts.h"
 
-enum { GUID_DIGITS = 32 };
+enum { GUID_DIGITS = 32, SOURCE_LINKS_MAX = 64 };
 
 struct store_managed {
     struct file_map map; /* of the PDB's file */
@@ -206,6 +206,21 @@ static uint32_t document_of(struct store_managed *managed, const char *file)
     return 0;
 }
 
+/* SourceLink of a native PDB. */
+static const char *native_url(const struct pdb *pdb, const char *file, struct arena *keep)
+{
+    const char *url = NULL;
+    for (uint32_t number = 0; number <= SOURCE_LINKS_MAX && url == NULL; number++) {
+        uint32_t bytes = 0;
+        const char *json = pdb_source_link(pdb, number, keep, &bytes);
+        if (json != NULL)
+            url = symbol_source_link(json, bytes, file, keep);
+        else if (number > 0)
+            break;
+    }
+    return url;
+}
+
 void symbol_source(struct symbol_module *sources, const char *file, struct arena *keep,
                    struct symbol_source *out)
 {
@@ -214,6 +229,8 @@ void symbol_source(struct symbol_module *sources, const char *file, struct arena
     struct object_bytes text;
 
     *out = (struct symbol_source){0};
+    if (sources->pdb != NULL)
+        out->url = native_url(&sources->pdb->pdb, file, keep);
     if (managed == NULL || !managed->has_pdb)
         return;
     mutex_lock(managed->mutex);

@@ -130,7 +130,7 @@ static void write_dump(struct json *out, const struct run_case *c, struct arena 
     json_object_end(out);
 }
 
-static void write_artifacts(struct json *out, const struct run_case *c)
+static void write_artifacts(struct json *out, const struct run_case *c, struct arena *keep)
 {
     json_key(out, "artifacts");
     json_array(out);
@@ -140,6 +140,10 @@ static void write_artifacts(struct json *out, const struct run_case *c)
         json_key_string(out, "name", c->artifacts[i].name);
         json_key_string(out, "sha256", c->artifacts[i].sha256);
         json_key_uint(out, "bytes", c->artifacts[i].bytes);
+        json_key_string(out, "url",
+                        c->artifacts[i].role == ARTIFACT_SOURCE_LINK
+                            ? arena_text(keep, c->artifacts[i].data, c->artifacts[i].bytes)
+                            : NULL);
         json_object_end(out);
     }
     json_array_end(out);
@@ -161,7 +165,7 @@ enum status view_case(const struct view_input *in, struct json *out, struct faul
     for (uint32_t i = 0; i < c.result.thread_count; i++)
         write_thread(out, &c.result.threads[i], in->keep);
     json_array_end(out);
-    write_artifacts(out, &c);
+    write_artifacts(out, &c, in->keep);
     write_dump(out, &c, in->keep);
     json_object_end(out);
     return ERR_NONE;

@@ -254,8 +254,7 @@ static enum status carry_sources(struct carrier *c, uint64_t case_id)
         uint32_t known = 0;
         while (known < c->source_count && strcmp(c->sources[known], a->sha256) != 0)
             known++;
-        if ((a->role != ARTIFACT_SOURCE && a->role != ARTIFACT_SOURCE_LINK) ||
-            known < c->source_count || known == SOURCES_MAX)
+        if (a->role != ARTIFACT_SOURCE || known < c->source_count || known == SOURCES_MAX)
             continue;
         memcpy(c->sources[c->source_count++], a->sha256, sizeof a->sha256);
         char path[128];

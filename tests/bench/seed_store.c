@@ -225,6 +225,8 @@ static void fill_claim(struct arena *keep, struct engine_claim *claim, uint32_t 
                                    .cost = cost};
 }
 
+static const char source_url[] = "https://example.invalid/raw/victims/crash/scenario.c";
+
 /* Sets the repeat of case N, or if WIDE, its scenario and one of its six variants. */
 static void name_case(struct run_case *c, uint32_t n, bool wide, struct arena *keep)
 {
@@ -298,13 +300,17 @@ static bool put_case(struct store *store, uint64_t run_id, uint32_t n, bool wide
     const char *text = source_text(&keep);
     struct case_artifact files_kept[] = {
         {.role = ARTIFACT_SOURCE, .name = "victims/crash/scenario.c", .data = text},
-        {.role = ARTIFACT_RECORD, .name = "record.rec", .data = "\0\1\2", .bytes = 3}};
+        {.role = ARTIFACT_RECORD, .name = "record.rec", .data = "\0\1\2", .bytes = 3},
+        {.role = ARTIFACT_SOURCE_LINK,
+         .name = "victims/crash/scenario.c",
+         .data = source_url,
+         .bytes = sizeof source_url - 1}};
     if (text != NULL) {
         files_kept[0].bytes = strlen(text);
-        for (int i = 0; i < 2; i++)
-            text_sha256(files_kept[i].data, files_kept[i].bytes, files_kept[i].sha256);
         c.artifacts = files_kept;
-        c.artifact_count = 2;
+        c.artifact_count = sizeof files_kept / sizeof files_kept[0];
+        for (uint32_t i = 0; i < c.artifact_count; i++)
+            text_sha256(files_kept[i].data, files_kept[i].bytes, files_kept[i].sha256);
     }
     enum status status = compare_case(&input, &keep, &c.result, fault);
     if (status == ERR_NONE)

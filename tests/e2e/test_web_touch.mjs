@@ -228,6 +228,36 @@ test('a_dump_comes_in_ranges', async () => {
   same((await fetch(at.replace('/inline_chain.ob2', '/nope.ob2'))).status, 404, 'no such case');
 });
 
+test('a_file_name_leads_to_the_web_where_only_source_link_has_it', async () => {
+  const page = await open('/runs/30/mismatches/inline_chain.ob2?frame=3');
+  await settled(page);
+  const address = 'https://example.invalid/raw/victims/crash/scenario.c';
+  const web = page.locator('.source h3 a', { hasText: 'source on the web' });
+  await becomes(() => web.getAttribute('href'), address, 'beside a source that was kept');
+  for (const [url, want] of [
+    [address, address],
+    ['javascript:alert(1)', null],
+    ['data:text/html,x', null],
+  ]) {
+    await page.unrouteAll();
+    await page.route('**/api/v1/runs/30/cases/inline_chain.ob2', async (route) => {
+      const answer = await route.fetch();
+      const body = await answer.json();
+      const links = body.data.artifacts.filter((a) => a.role === 'source_link');
+      body.data.artifacts = links.map((a) => ({ ...a, url }));
+      await route.fulfill({ response: answer, json: body });
+    });
+    await page.goto(`${server.base}/runs/30/mismatches/inline_chain.ob2`);
+    await settled(page);
+    const found = await page
+      .locator('#row-3 .src')
+      .evaluateAll((all) => all.map((a) => a.getAttribute('href')));
+    same([...new Set(found)], [want], url);
+  }
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+});
+
 test('a_file_name_opens_the_editor_that_is_set', async () => {
   const page = await open('/runs/30/mismatches/inline_chain.ob2?frame=3');
   await settled(page);
@@ -236,13 +266,13 @@ test('a_file_name_opens_the_editor_that_is_set', async () => {
   await address.fill('vscode://file/home/me/{file}:{line}');
   await address.blur();
   await becomes(
-    () => page.locator('.source h3 a').getAttribute('href'),
+    () => page.locator('.source h3 a.mono').getAttribute('href'),
     'vscode://file/home/me/victims/crash/scenario.c:46',
     'the name of the source',
   );
   await address.fill('javascript:alert({line})');
   await address.blur();
-  await becomes(() => page.locator('.source h3 a').count(), 0, 'no such link');
+  await becomes(() => page.locator('.source h3 a.mono').count(), 0, 'no such link');
   same(page.complaints, [], 'complaints');
   await page.context().close();
 });

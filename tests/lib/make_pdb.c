@@ -18,7 +18,8 @@ enum {
     STREAM_NAMES,
     STREAM_OMAP_TO,
     STREAM_OMAP_FROM,
-    STREAMS,
+    STREAM_SOURCE_LINK, /* MAKE_SOURCE_LINKS of them */
+    STREAMS = STREAM_SOURCE_LINK + MAKE_SOURCE_LINKS,
 };
 
 void bag_put(struct bag *bag, const void *bytes, uint32_t count)
@@ -238,18 +239,30 @@ static void put_info(const struct make_pdb *m, struct bag *out)
     bag_u32(out, 1); /* age */
     for (uint32_t i = 0; i < 16; i++)
         bag_u8(out, i);
-    bag_u32(out, 7);
-    bag_text(out, "/names");
-    bag_u32(out, m->without_names ? 0 : 1);
+    struct bag names = {NULL, 0, 0}, pairs = {NULL, 0, 0};
+    bag_text(&names, "/names");
+    if (!m->without_names) {
+        bag_u32(&pairs, 0);
+        bag_u32(&pairs, STREAM_NAMES);
+    }
+    for (uint32_t i = 0; i < MAKE_SOURCE_LINKS; i++) {
+        if (m->source_links[i].stream == NULL)
+            continue;
+        bag_u32(&pairs, names.bytes);
+        bag_u32(&pairs, STREAM_SOURCE_LINK + i);
+        bag_text(&names, m->source_links[i].stream);
+    }
+    bag_u32(out, names.bytes);
+    bag_put(out, names.at, names.bytes);
+    bag_u32(out, pairs.bytes / 8);
     bag_u32(out, 1);
     bag_u32(out, 1); /* present */
     bag_u32(out, 1);
     bag_u32(out, 0); /* deleted */
-    if (!m->without_names) {
-        bag_u32(out, 0);
-        bag_u32(out, STREAM_NAMES);
-    }
+    bag_put(out, pairs.at, pairs.bytes);
     bag_u32(out, 0);
+    free(names.at);
+    free(pairs.at);
 }
 
 static void put_types(struct bag *out, const struct bag *records, uint32_t count)
@@ -363,6 +376,10 @@ static void put_streams(const struct make_pdb *m, struct bag *streams)
     bag_u32(&streams[STREAM_NAMES], 1);
     bag_u32(&streams[STREAM_NAMES], m->names.bytes);
     bag_put(&streams[STREAM_NAMES], m->names.at, m->names.bytes);
+    for (uint32_t i = 0; i < MAKE_SOURCE_LINKS; i++)
+        if (m->source_links[i].json != NULL)
+            bag_put(&streams[STREAM_SOURCE_LINK + i], m->source_links[i].json,
+                    (uint32_t)strlen(m->source_links[i].json));
     if (m->omap_to_source.bytes != 0)
         bag_put(&streams[STREAM_OMAP_TO], m->omap_to_source.at, m->omap_to_source.bytes);
     if (m->omap_from_source.bytes != 0)

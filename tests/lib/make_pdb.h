@@ -21,7 +21,7 @@ void bag_put(struct bag *bag, const void *bytes, uint32_t count);
 void bag_align(struct bag *bag);                                  /* to 4, with zeros */
 void bag_patch_u32(struct bag *bag, uint32_t at, uint32_t value); /* over existing bytes */
 
-enum { MAKE_CODE_RVA = 0x1000, MAKE_CODE_BYTES = 0x1000, MAKE_MODULES = 2 };
+enum { MAKE_CODE_RVA = 0x1000, MAKE_CODE_BYTES = 0x1000, MAKE_MODULES = 2, MAKE_SOURCE_LINKS = 3 };
 
 struct make_pdb {
     struct bag symbols[MAKE_MODULES]; /* starts with its signature */
@@ -32,6 +32,9 @@ struct make_pdb {
     struct bag contributions; /* sorted by the code that adds them */
     struct bag publics, public_map;
     struct bag omap_to_source, omap_from_source; /* empty: none */
+    struct {
+        const char *stream, *json; /* NULL: none */
+    } source_links[MAKE_SOURCE_LINKS];
     bool without_sections, without_contributions, without_names;
     uint32_t block_bytes;
     uint32_t more_sections; /* after the code section */

@@ -38,6 +38,7 @@ enum {
     NAMES_HEADER_BYTES = 12,
     NAMES_MAGIC = 0xeffeeffe - 0x100000000,
     SECTION_BYTES = 40,
+    SOURCE_LINK_MAX_BYTES = 1 << 20,
 };
 
 enum debug_stream {
@@ -94,6 +95,23 @@ static struct bytes info_names(const struct pdb *pdb, struct arena *copies, stru
     struct bytes r = bytes_over(at, at != NULL ? info.bytes : 0, fault);
     bytes_skip(&r, pdb->nb10 ? 12 : 28);
     return r;
+}
+
+const char *pdb_source_link(const struct pdb *pdb, uint32_t number, struct arena *copies,
+                            uint32_t *bytes)
+{
+    char name[32] = "sourcelink";
+    struct fault ignored = FAULT_INIT;
+    if (number > 0)
+        (void)snprintf(name, sizeof name, "sourcelink$%u", number);
+    struct bytes r = info_names(pdb, copies, &ignored);
+    const int32_t index = named_stream(&r, name);
+    const struct msf_stream found =
+        msf_stream(&pdb->msf, index >= 0 ? (uint32_t)index : UINT32_MAX);
+    *bytes = found.bytes;
+    if (found.bytes == 0 || found.bytes > SOURCE_LINK_MAX_BYTES)
+        return NULL;
+    return (const char *)msf_view(&found, 0, found.bytes, copies);
 }
 
 static enum status open_info(struct pdb *pdb, struct fault *fault)

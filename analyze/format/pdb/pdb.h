@@ -127,6 +127,12 @@ bool pdb_contribution(const struct pdb *pdb, uint32_t index, struct pdb_contribu
 /* A string of "/names" by its offset; "" when there is none.  COPIES: see msf_string. */
 const char *pdb_name(const struct pdb *pdb, uint32_t offset, struct arena *copies);
 
+/* SourceLink document NUMBER, as JSON: "sourcelink" is 0, "sourcelink$1" 1 and so on without gaps.
+ * NULL: there is none, or it is too large.  In place or in COPIES.
+ * Source: NativeSymbolModule.cs in github.com/microsoft/perfview (facts only). */
+const char *pdb_source_link(const struct pdb *pdb, uint32_t number, struct arena *copies,
+                            uint32_t *bytes);
+
 /* A public symbol: the linker's name for a place. */
 struct pdb_public {
     struct pdb_place place;

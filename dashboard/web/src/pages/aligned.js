@@ -19,7 +19,8 @@ export const differs = (cell) => ['line', 'function', 'physical', 'missing', 'ex
 
 /**
  * @typedef {{file: string | null, line: number | null}} Placed
- * @typedef {(frame: Placed) => string | null} SourceOf where a page shows the source of a frame
+ * @typedef {{page: string | null, web: string | null}} Sources where a page shows a source, and the web
+ * @typedef {(frame: Placed) => Sources} SourceOf
  */
 
 /**
@@ -35,22 +36,22 @@ export const source = (frame) =>
   frame.file ? `${frame.file.split(/[\\/]/).pop()}${frame.line ? `:${frame.line}` : ''}` : '';
 
 /**
- * A name that leads to its source where that was kept, else to the reader's editor; other names are
- * plain text.
+ * A name that leads to its source where that was kept, else to the reader's editor, else to where
+ * SourceLink says it is; other names are plain text.
  * @param {{frame: Placed, sourceAt: SourceOf}} props
  */
 function Place({ frame, sourceAt }) {
-  const to = sourceAt(frame);
+  const { page, web } = sourceAt(frame);
   const name = <Name text={source(frame)} />;
-  const editor = to ? null : editorLink(frame.file, frame.line);
-  if (editor)
+  const outside = page ? null : (editorLink(frame.file, frame.line) ?? web);
+  if (outside)
     return (
-      <a class="src" href={editor} title={frame.file ?? undefined}>
+      <a class="src" href={outside} rel="noreferrer" title={frame.file ?? undefined}>
         {name}
       </a>
     );
-  return to ? (
-    <Link class="src" to={to} title={frame.file ?? undefined}>
+  return page ? (
+    <Link class="src" to={page} title={frame.file ?? undefined}>
       {name}
     </Link>
   ) : (
@@ -200,7 +201,7 @@ export const isSystem = (row) =>
  * @property {{row: Row, at: number}[]} rows those that are shown
  * @property {number} selected -1: none
  * @property {(at: number) => void} select
- * @property {(frame: Placed, at: number) => string | null} sourceAt where row AT shows the frame's source
+ * @property {(frame: Placed, at: number) => Sources} sourceAt of a frame of row AT
  * @property {boolean} absolute addresses instead of offsets
  *
  * @param {AlignedProps} props

@@ -6,7 +6,7 @@ import { href, useQuery, withQuery } from '../router.js';
 import { link, save, useCopy } from '../share.js';
 import { Chip, Empty, Link, Verdict, bytes, caseName, duration, wrongness } from '../ui.js';
 import { Aligned, differs, isInline, isSystem, source } from './aligned.js';
-import { Accept, Why, acceptable, sourceOf } from './why.js';
+import { Accept, Why, acceptable, sourceOf, webAddressOf } from './why.js';
 
 /**
  * @typedef {import('openapi').Cell} Cell
@@ -350,9 +350,12 @@ export function CaseView({ data, steps }) {
   const { at, thread, columns, rows, selected, different } = shown;
   /** @type {(n: number) => void} */
   const select = (n) => set({ frame: n === selected ? null : n });
-  /** @type {(frame: {file: string | null, line: number | null}, row: number) => string | null} */
-  const sourceAt = (frame, row) =>
-    frame.line && sourceOf(frame.file, data.artifacts) ? withQuery(path, { ...query, frame: row }) : null;
+  /** @type {import('./aligned.js').AlignedProps['sourceAt']} */
+  const sourceAt = (frame, row) => ({
+    page:
+      frame.line && sourceOf(frame.file, data.artifacts) ? withQuery(path, { ...query, frame: row }) : null,
+    web: webAddressOf(frame.file, data.artifacts),
+  });
   /** @type {(list: number[], by: number) => void} */
   const step = (list, by) => {
     const next = neighbour(list, selected, by);

@@ -185,34 +185,22 @@ export const sourceOf = (file, artifacts) => {
 };
 
 /**
- * The address of a source, by SourceLink: a kept file that holds it.
+ * Where a source is on the web, by SourceLink.  The database is not trusted: only a web address counts.
  * @param {string | null | undefined} file
  * @param {import('openapi').Artifact[]} artifacts
  */
-const linkOf = (file, artifacts) =>
-  artifacts.find((a) => a.role === 'source_link' && a.name === plainName(file));
+export function webAddressOf(file, artifacts) {
+  const url = artifacts.find((a) => a.role === 'source_link' && a.name === plainName(file))?.url;
+  return url && /^https?:\/\//.test(url) ? url : null;
+}
 
-/** @param {{link: import('openapi').Artifact | undefined}} props */
-function WebAddress({ link }) {
-  const [url, setUrl] = useState('');
-  useEffect(() => {
-    let wanted = true;
-    setUrl('');
-    if (link)
-      readText(`/api/v1/artifacts/${link.sha256}`).then(
-        (got) => wanted && setUrl(/^https?:\/\//.test(got) ? got : ''),
-        () => undefined,
-      );
-    return () => {
-      wanted = false;
-    };
-  }, [link?.sha256]);
-  return url ? (
+/** @param {{url: string | null}} props */
+const WebAddress = ({ url }) =>
+  url ? (
     <a href={url} rel="noreferrer" title={`SourceLink of the PDB: ${url}`}>
       source on the web
     </a>
   ) : null;
-}
 
 /**
  * Which engines name which line of the file, for every row of the thread: line -> row -> names.
@@ -322,7 +310,7 @@ export function Source({ artifacts, thread, columns, engines, at }) {
           {named ? (
             <>
               <EditorName file={named} line={null} text={plainName(named)} /> was not available when this case
-              was judged. <WebAddress link={linkOf(named, artifacts)} />
+              was judged. <WebAddress url={webAddressOf(named, artifacts)} />
             </>
           ) : (
             'No engine names a source line here.'
@@ -347,7 +335,7 @@ export function Source({ artifacts, thread, columns, engines, at }) {
     <div class="source">
       <h3>
         <EditorName file={frame?.file} line={line} text={`${source.name}:${line}`} />{' '}
-        <WebAddress link={linkOf(frame?.file, artifacts)} />{' '}
+        <WebAddress url={webAddressOf(frame?.file, artifacts)} />{' '}
         {lines.length > to - from || whole ? (
           <button class="toggle" aria-pressed={whole} onClick={() => setWhole(!whole)}>
             whole file
