@@ -11,31 +11,38 @@
 #include "web/web.h"
 
 /* What a page asks for first, so that the browser fetches it beside the script.  A star is the next
- * {name} of the page's address.  test_web_light.mjs checks that pages ask for exactly this. */
+ * {name} of the page's address; where TAKES_RUN, a query that only names the run is passed on.
+ * test_web_light.mjs checks that pages ask for exactly this. */
 static const struct {
     const char *page;
     const char *asks[2];
+    bool takes_run;
 } first_data[] = {
-    {"/", {"overview", NULL}},
-    {"/runs", {"runs?limit=50", NULL}},
-    {"/runs/{run}", {"runs/*", "runs/*/grid"}},
-    {"/runs/{run}/mismatches", {"runs/*/queue?limit=200", NULL}},
-    {"/cases/{scenario}/{variant}", {"cases/*/*", NULL}},
-    {"/timing", {"timing", NULL}},
-    {"/hooks", {"doors", NULL}},
-    {"/signatures", {"signatures", NULL}},
-    {"/known", {"known", NULL}},
-    {"/symbols", {"symbols", NULL}},
+    {"/", {"overview", NULL}, false},
+    {"/runs", {"runs?limit=50", NULL}, false},
+    {"/runs/{run}", {"runs/*", "runs/*/grid"}, false},
+    {"/runs/{run}/mismatches", {"runs/*/queue?limit=50", NULL}, false},
+    {"/runs/{run}/mismatches/{case}",
+     {"runs/*/queue?limit=50&amp;around=*", "runs/*/cases/*"},
+     false},
+    {"/cases/{scenario}/{variant}", {"cases/*/*", NULL}, false},
+    {"/timing", {"timing", NULL}, true},
+    {"/hooks", {"doors", NULL}, true},
+    {"/signatures", {"signatures", NULL}, true},
+    {"/known", {"known", NULL}, false},
+    {"/symbols", {"symbols", NULL}, true},
 };
 
-/* Letters that need no quotes in HTML, and that a browser sends as they are. */
+/* Letters that need no quotes in HTML, and that a browser sends as they are; no "..". */
 static bool is_plain(const char *text)
 {
-    return text != NULL && text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                             "0123456789_-")] == '\0';
+    return text != NULL && text[0] != '.' &&
+           text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                             "0123456789_-.")] == '\0';
 }
 
-static const char *preload(struct exchange *x, const char *ask)
+/* QUERY: what comes after the path of ASK; "": nothing. */
+static const char *preload(struct exchange *x, const char *ask, const char *query)
 {
     const char *path = "";
     uint32_t names = 0;
@@ -48,23 +55,30 @@ static const char *preload(struct exchange *x, const char *ask)
     if (path == NULL)
         return "";
     const char *out = arena_printf(
-        &x->keep, "<link rel=\"preload\" as=\"fetch\" crossorigin href=\"./api/v1/%s\">\n", path);
+        &x->keep, "<link rel=\"preload\" as=\"fetch\" crossorigin href=\"./api/v1/%s%s%s\">\n",
+        path, query[0] != '\0' ? "?" : "", query);
     return out != NULL ? out : "";
 }
 
-/* Only where the address has no query, which pages pass on in ways of their own, and where no token
- * is needed, which the browser cannot add. */
+/* Only where the address has no query that the page passes on in ways of its own, and where no
+ * token is needed, which the browser cannot add. */
 static const char *preloads(struct exchange *x)
 {
     const struct dashboard_options *options = &x->dashboard->options;
+    const char *query = x->request->query_string != NULL ? x->request->query_string : "";
+    const bool names_run =
+        strncmp(query, "run=", 4) == 0 && query[4] != '\0' && is_plain(query + 4);
     const char *out = "";
-    if (x->route == NULL || x->request->query_string != NULL || options->allow_write ||
-        options->allow_remote)
+    if (x->route == NULL || options->allow_write || options->allow_remote)
         return out;
-    for (size_t i = 0; i < COUNT_OF(first_data); i++)
-        for (size_t k = 0; k < 2 && strcmp(first_data[i].page, x->route->pattern) == 0; k++)
+    for (size_t i = 0; i < COUNT_OF(first_data); i++) {
+        if (strcmp(first_data[i].page, x->route->pattern) != 0 ||
+            (query[0] != '\0' && !(names_run && first_data[i].takes_run)))
+            continue;
+        for (size_t k = 0; k < 2; k++)
             if (first_data[i].asks[k] != NULL && out != NULL)
-                out = arena_printf(&x->keep, "%s%s", out, preload(x, first_data[i].asks[k]));
+                out = arena_printf(&x->keep, "%s%s", out, preload(x, first_data[i].asks[k], query));
+    }
     return out != NULL ? out : "";
 }
 

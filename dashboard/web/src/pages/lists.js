@@ -50,6 +50,8 @@ const split = (text) =>
     .map((word) => word.trim())
     .filter((word) => word && word !== 'none');
 
+const FIRST_ROWS = 50;
+
 export function Hooks() {
   const [query, set] = useQuery();
   const data = useData('/api/v1/doors', { run: query.run });
@@ -68,7 +70,7 @@ export function Hooks() {
           const fitting = taken.filter(
             (row) => (!query.differs || row.differs) && caseName(row).includes(query.search ?? ''),
           );
-          const rows = query.all ? fitting : fitting.slice(0, 200);
+          const rows = query.all ? fitting : fitting.slice(0, FIRST_ROWS);
           const seen = new Map(
             hooks.map((hook) => [hook, taken.filter((row) => row.got.includes(hook)).length]),
           );

@@ -11,7 +11,7 @@ import { Chip, Empty, Link, Loaded, Verdict, Wrong, caseName, failing, number, w
  * @typedef {Queue['cases'][number]} Queued
  */
 
-const PAGE = 200;
+const PAGE = 50;
 const filters = ['group', 'trouble', 'new', 'verdict', 'cause', 'kind', 'search'];
 /** @type {Record<string, string>} */
 const titles = {
