@@ -7,6 +7,11 @@ import { Link } from './ui.js';
 
 /** @type {Paint} */
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+// On paper: black on white whatever the page shows, and lines that are told apart by their grey.
+/** @type {Record<string, string>} */
+const greys = { dim: '#333333', line: '#cccccc', dump: '#888888', judge: '#aaaaaa', panel: '#ffffff' };
+/** @type {Paint} */
+const grey = (name) => greys[name] ?? '#000000';
 const REACH = 14; // pixels from the pointer in which a dot is meant
 
 /**
@@ -46,8 +51,9 @@ export function Plot({ options, data, label, height = 260, dots, what = 'case' }
       box.classList.toggle('over', under.current !== null);
       setNear(under.current);
     };
-    const draw = () => {
-      const given = options(colour);
+    /** @param {Paint} paint */
+    const draw = (paint) => {
+      const given = options(paint);
       return new uPlot(
         {
           width: box.clientWidth,
@@ -59,21 +65,28 @@ export function Plot({ options, data, label, height = 260, dots, what = 'case' }
         box,
       );
     };
-    let plot = draw();
-    const redraw = () => {
+    let plot = draw(colour);
+    /** @param {Paint} paint */
+    const redrawIn = (paint) => {
       plot.destroy();
-      plot = draw();
+      plot = draw(paint);
     };
+    const redraw = () => redrawIn(colour);
+    const print = () => redrawIn(grey);
     const size = new ResizeObserver(() => plot.setSize({ width: box.clientWidth, height }));
     const visit = () => under.current && go(under.current.to);
     size.observe(box);
     box.addEventListener('click', visit);
     const dark = matchMedia('(prefers-color-scheme: dark)');
     dark.addEventListener('change', redraw);
+    addEventListener('beforeprint', print);
+    addEventListener('afterprint', redraw);
     return () => {
       size.disconnect();
       box.removeEventListener('click', visit);
       dark.removeEventListener('change', redraw);
+      removeEventListener('beforeprint', print);
+      removeEventListener('afterprint', redraw);
       plot.destroy();
     };
   }, [data, options, height, dots]);

@@ -153,7 +153,7 @@ export function Runs() {
             </Empty>
           ) : (
             <>
-              <Table label="Runs">
+              <Table label="Runs" kind="list runs">
                 <thead>
                   <tr>
                     <th>
