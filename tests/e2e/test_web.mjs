@@ -1,10 +1,8 @@
 // The dashboard in a real browser: every page, keys, hostile names, the content policy, axe.
+import { NARROW, WIDE, axeFindsNothing, fitsNarrow, printsWhole, showIn } from './web/checks.mjs';
 import {
-  axeSource,
-  axeTags,
   becomes,
   browser,
-  build,
   check,
   findDot,
   holds,
@@ -19,6 +17,7 @@ import {
   settled,
   shot,
   test,
+  closePage,
 } from './web/world.mjs';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -53,66 +52,62 @@ const pages = [
   ['about', '/about', 'preact'],
 ];
 
+// Each page is opened once, for all the checks that every page must pass.
 for (const [name, path, text] of pages) {
-  test(`page_${name}`, async () => {
-    const page = await open(path);
-    await settled(page);
-    await says(page, 'body', text, `"${text}" is not on the page`);
-    check(!(await page.locator('.state.bad').count()), 'the page shows a failure');
-    await shot(page, name);
-    same(page.complaints, [], 'complaints');
-    await page.context().close();
-  });
-}
-
-test('axe_finds_nothing', async () => {
-  const narrow = { width: 360, height: 740 };
-  for (const [colorScheme, size] of /** @type {[string, object][]} */ ([
-    ['light', {}],
-    ['dark', { viewport: narrow }],
-  ])) {
-    for (const [name, path] of pages) {
-      const page = await open(path, { colorScheme, bypassCSP: true, ...size });
-      await settled(page);
-      await page.addScriptTag({ path: axeSource() });
-      const found = await page.evaluate((runOnly) => window.axe.run(document, { runOnly }), axeTags);
-      same(
-        found.violations.map((v) => `${v.id}: ${v.nodes[0].html} ${v.nodes[0].failureSummary}`),
-        [],
-        `${name}, ${colorScheme}`,
-      );
-      await page.context().close();
+  let opened;
+  const visit = async () => {
+    if (!opened) {
+      opened = await open(path);
+      await settled(opened);
     }
-  }
-});
+    return opened;
+  };
 
-test('pages_fit_360_pixels', async () => {
-  for (const [name, path] of pages) {
-    const page = await open(path, { viewport: { width: 360, height: 740 }, colorScheme: 'dark' });
-    await settled(page);
-    const wide = await page.evaluate(() => [
-      document.documentElement.scrollWidth,
-      document.querySelector('main').scrollWidth,
-    ]);
-    check(Math.max(...wide) <= 360, `${name} is ${wide} wide`);
-    if (['overview', 'run', 'case'].includes(name)) await shot(page, `${name}-360`);
-    await page.context().close();
-  }
-});
-
-test('dark', async () => {
-  for (const [name, path] of [
-    ['overview', '/'],
-    ['case', '/runs/30/mismatches/inline_chain.ob2?frame=1'],
-    ['timing', '/timing'],
-    ['trend', '/trend?metric=dump_write_ns'],
-  ]) {
-    const page = await open(path, { colorScheme: 'dark' });
-    await settled(page);
-    await shot(page, `${name}-dark`);
-    await page.context().close();
-  }
-});
+  test(
+    `page_${name}`,
+    async () => {
+      const page = await visit();
+      await says(page, 'body', text, `"${text}" is not on the page`);
+      check(!(await page.locator('.state.bad').count()), 'the page shows a failure');
+      await shot(page, name);
+      same(page.complaints, [], 'complaints');
+    },
+    name,
+  );
+  test(
+    `axe_finds_nothing_on_${name}`,
+    async () => {
+      const page = await visit();
+      await showIn(page, WIDE, 'light');
+      await axeFindsNothing(page, 'light');
+      await showIn(page, NARROW, 'dark');
+      await axeFindsNothing(page, 'dark, narrow');
+    },
+    name,
+  );
+  test(
+    `dark_${name}_fits_360_pixels`,
+    async () => {
+      const page = await visit();
+      await showIn(page, NARROW, 'dark');
+      await fitsNarrow(page, name);
+      await shot(page, `${name}-360`);
+      await showIn(page, WIDE, 'dark');
+      await shot(page, `${name}-dark`);
+    },
+    name,
+  );
+  test(
+    `${name}_prints_whole_with_its_address_and_date`,
+    async () => {
+      const page = await visit();
+      await printsWhole(page, name, server.base + path);
+      await closePage(page);
+      opened = null;
+    },
+    name,
+  );
+}
 
 test('what_is_wrong_comes_first_and_each_count_is_a_link', async () => {
   const page = await open('/');
@@ -231,7 +226,7 @@ test('keys', async () => {
     () => page.evaluate(() => /** @type {HTMLInputElement} */ (document.activeElement).type === 'search'),
     '/ goes to the search',
   );
-  await page.context().close();
+  await closePage(page);
 });
 
 test('a_row_is_explained_with_its_source', async () => {
@@ -258,7 +253,7 @@ test('a_row_is_explained_with_its_source', async () => {
   same(await page.locator('main img').count(), 0, 'and nothing else');
   await shot(page, 'why');
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('a_difference_is_accepted_and_taken_out_again', async () => {
@@ -279,7 +274,7 @@ test('a_difference_is_accepted_and_taken_out_again', async () => {
   await page.waitForFunction(() => !document.querySelector('main tbody tr'));
   check(!readFileSync(file, 'utf8').includes('seen, understood'), 'it is out of the file');
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
   await writing.stop();
 });
 
@@ -297,7 +292,7 @@ test('databases_of_other_versions_are_said', async () => {
     await page.waitForSelector('.state.bad');
     await says(page, '.state.bad', words);
     await shot(page, `version-${version}`);
-    await page.context().close();
+    await closePage(page);
     await other.stop();
   }
 });
@@ -310,7 +305,7 @@ test('a_history_shows_the_lines_that_its_stack_names', async () => {
     'TOD',
     'who names the line',
   );
-  await page.context().close();
+  await closePage(page);
 });
 
 test('the_address_is_the_view', async () => {
@@ -329,7 +324,7 @@ test('the_address_is_the_view', async () => {
   await page.waitForURL('**/compare/29/30');
   await page.goBack();
   await page.waitForURL('**/runs?tick=*');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('hostile_names_are_text', async () => {
@@ -348,7 +343,7 @@ test('hostile_names_are_text', async () => {
     );
     same(await page.locator('main script, main img').count(), 0, 'elements made of names');
     same(page.complaints, [], 'complaints');
-    await page.context().close();
+    await closePage(page);
   }
 });
 
@@ -359,7 +354,7 @@ test('missing_things_are_said', async () => {
   await shot(page, 'absent');
   same((await page.goto(`${server.base}/nope/`)).status(), 404, 'no page');
   await says(page, '.state', 'no such page', 'an absent page is said');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('an_empty_database_says_how_to_fill_it', async () => {
@@ -368,7 +363,7 @@ test('an_empty_database_says_how_to_fill_it', async () => {
   await page.waitForSelector('.state');
   await says(page, '.state', 'twinstack run', 'the first step is named');
   await shot(page, 'empty');
-  await page.context().close();
+  await closePage(page);
   await empty.stop();
 });
 
@@ -386,7 +381,7 @@ test('a_database_that_is_not_there_yet_is_waited_for', async () => {
   seed('later.db', 1, 4, 0);
   await page.waitForSelector('.tiles');
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
   same(await early.stop(), 0, 'how it ended');
 });
 
@@ -418,7 +413,7 @@ test('resolve_says_what_is_wrong', async () => {
   await page.fill('textarea', 'this is no stack\n');
   await page.getByRole('button', { name: 'Resolve', exact: true }).click();
   await page.waitForSelector('.banner.bad');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('what_is_dropped_is_resolved', async () => {
@@ -460,7 +455,7 @@ test('what_is_dropped_is_resolved', async () => {
     if (name === 'dump.dmp') await shot(page, 'resolve-dump');
   }
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
   await named.stop();
 });
 
@@ -478,7 +473,7 @@ test('a_dot_is_named_and_opens_its_case', async () => {
   await settled(page);
   await holds(async () => said.startsWith(await page.textContent('.casehead h1')), 'the case of the dot');
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('a_run_in_progress_appears_by_itself', async () => {
@@ -491,7 +486,7 @@ test('a_run_in_progress_appears_by_itself', async () => {
   await page.waitForFunction(() => /live|polling/.test(document.querySelector('.live').textContent));
   seed('live.db', 1, 4, 0);
   await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 3);
-  await page.context().close();
+  await closePage(page);
   await going.stop();
 });
 
@@ -509,49 +504,15 @@ test('who_gets_no_stream_asks_by_itself', async () => {
   await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 2);
   stop.abort();
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
   await full.stop();
 });
 
-test('every_page_prints_whole_with_its_address_and_date', async () => {
-  for (const [name, path] of [...pages, ['gone', '/runs/99999']]) {
-    const page = await open(path, { viewport: { width: 720, height: 1000 }, colorScheme: 'dark' });
-    await settled(page);
-    await page.emulateMedia({ media: 'print' });
-    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
-    await settled(page);
-    const found = await page.evaluate(() => {
-      const shows = (part) => part.getClientRects().length > 0;
-      const cut = [...document.querySelectorAll('main, main *')].filter((part) => {
-        const { overflowX, overflowY, textOverflow } = getComputedStyle(part);
-        const hides = [overflowX, overflowY].some((way) => way !== 'visible') && textOverflow === 'clip';
-        return (
-          shows(part) &&
-          !part.matches('.sr') &&
-          hides &&
-          part.scrollHeight > part.clientHeight + 2 &&
-          part.clientHeight > 0
-        );
-      });
-      return {
-        wide: document.documentElement.scrollWidth,
-        said: /** @type {HTMLElement} */ (document.querySelector('.printed')).innerText,
-        rail: shows(document.querySelector('.rail')),
-        folded: document.querySelectorAll('details:not([open])').length,
-        cut: cut.map((part) => `${part.localName}.${part.className}`),
-        ground: getComputedStyle(document.body).backgroundColor,
-      };
-    });
-    check(found.wide <= 722, `${name} is ${found.wide} wide on paper`);
-    check(
-      found.said.includes(server.base + path) && /20\d\d-\d\d-\d\d \d\d:\d\d UTC/.test(found.said),
-      found.said,
-    );
-    same([found.rail, found.folded, found.cut], [false, 0, []], name);
-    same(found.ground, 'rgb(255, 255, 255)', `${name}: white`);
-    await page.screenshot({ path: join(build, 'screenshots', `${name}-print.png`), fullPage: true });
-    await page.context().close();
-  }
+test('a_failure_prints_with_its_address_and_date', async () => {
+  const page = await open('/runs/99999');
+  await settled(page);
+  await printsWhole(page, 'gone', `${server.base}/runs/99999`);
+  await closePage(page);
 });
 
 test('the_glossary_explains_and_words_carry_it', async () => {
@@ -567,7 +528,7 @@ test('the_glossary_explains_and_words_carry_it', async () => {
     async () => (await page.locator('abbr.term').first().getAttribute('title')).length > 20,
     'a meaning on hover',
   );
-  await page.context().close();
+  await closePage(page);
 });
 
 await runAll();

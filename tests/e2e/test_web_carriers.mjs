@@ -1,8 +1,7 @@
 // The pages have three carriers: a live server, one offline file, and a published read-only database.
 // All three must show the same at the same addresses.
+import { NARROW, axeFindsNothing, fitsNarrow, printsWhole, showIn } from './web/checks.mjs';
 import {
-  axeSource,
-  axeTags,
   becomes,
   browser,
   check,
@@ -19,6 +18,7 @@ import {
   slowness,
   test,
   twinstack,
+  closePage,
 } from './web/world.mjs';
 import { chmodSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -144,7 +144,7 @@ test('a_file_shows_what_the_server_shows', async () => {
     same(got, await want(view), view);
   }
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('a_published_database_shows_what_the_server_shows', async () => {
@@ -160,7 +160,7 @@ test('a_published_database_shows_what_the_server_shows', async () => {
     same({ ...(await shown(page)), title: await page.title() }, await want(view), view);
   }
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('every_document_of_a_file_is_what_the_server_answers', async () => {
@@ -221,7 +221,7 @@ test('links_inside_a_file_lead_to_what_it_holds', async () => {
   }
   check(there > 25 && there < seen.size, `${there} of ${seen.size} links`);
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('what_a_file_lacks_it_says', async () => {
@@ -245,7 +245,7 @@ test('what_a_file_lacks_it_says', async () => {
   await page.goto(`${file}#/about`);
   await settled(page);
   await says(page, 'main', '24 cases with their stacks', 'about says what is here');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('a_file_of_an_older_run_is_about_that_run', async () => {
@@ -281,16 +281,16 @@ test('a_file_of_an_older_run_is_about_that_run', async () => {
     '12',
     'runs in the trend: none after it',
   );
-  await page.context().close();
+  await closePage(page);
   const oldest = await openPage(chromium, `${write(1, 'oldest.html')}#/compare`);
   await oldest.waitForSelector('.state.bad');
   await says(oldest, 'main', 'No run came before run 1');
-  await oldest.context().close();
+  await closePage(oldest);
   const lone = write(1, 'lone.html', seed('lone.db', 1, 4, 0));
   const alone = await openPage(chromium, `${lone}#/compare`);
   await alone.waitForSelector('.state.bad');
   await says(alone, 'main', 'no other run');
-  await alone.context().close();
+  await closePage(alone);
 });
 
 test('a_file_answers_the_frames_that_it_holds', async () => {
@@ -329,7 +329,7 @@ test('a_file_answers_the_frames_that_it_holds', async () => {
   await page.keyboard.press('Control+Enter');
   await page.waitForSelector('.banner.bad');
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('the_description_is_in_the_file', async () => {
@@ -345,7 +345,7 @@ test('the_description_is_in_the_file', async () => {
     'the description',
   );
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('keys_work_in_a_file', async () => {
@@ -380,85 +380,42 @@ test('keys_work_in_a_file', async () => {
     () => location.hash === '#/compare/60/59' && document.querySelector('main h2.section'),
   );
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
 });
 
-test('a_file_is_usable_by_everybody', async () => {
-  const pages = [
-    ['overview', '/'],
-    ['runs', '/runs'],
-    ['run', `/runs/${RUNS}`],
-    ['case', `${caseAt}?frame=3`],
-    ['history', '/cases/inline_chain/ob2'],
-    ['compare', '/compare'],
-    ['timing', '/timing'],
-    ['trend', '/trend?metric=dump_write_ns'],
-    ['doors', '/doors'],
-    ['signatures', '/signatures'],
-    ['known', '/known'],
-    ['symbols', '/symbols'],
-    ['resolve', '/resolve'],
-    ['api', '/api'],
-    ['glossary', '/glossary'],
-    ['about', '/about'],
-    ['not-held', '/compare/3/9'],
-  ];
-  for (const [colorScheme, viewport] of /** @type {[string, {width: number, height: number}][]} */ ([
-    ['light', { width: 1360, height: 860 }],
-    ['dark', { width: 360, height: 740 }],
-  ])) {
-    const page = await openPage(chromium, file, { colorScheme, viewport, bypassCSP: true });
-    await page.addScriptTag({ path: axeSource() });
-    for (const [name, view] of pages) {
-      await page.evaluate((to) => {
-        location.hash = to;
-      }, view);
-      await settled(page);
-      const found = await page.evaluate((runOnly) => window.axe.run(document, { runOnly }), axeTags);
-      same(
-        found.violations.map((v) => `${v.id}: ${v.nodes[0].html} ${v.nodes[0].failureSummary}`),
-        [],
-        `${name}, ${colorScheme}`,
-      );
-      if (viewport.width > 360) {
-        await shot(page, `offline-${name}`);
-        continue;
-      }
-      const wide = await page.evaluate(() => [
-        document.documentElement.scrollWidth,
-        document.querySelector('main').scrollWidth,
-      ]);
-      check(Math.max(...wide) <= 360, `${name} is ${wide} wide`);
-      await shot(page, `offline-${name}-360`);
-    }
-    await page.context().close();
-  }
-});
-
-test('a_file_prints_whole_with_its_address_and_date', async () => {
-  for (const view of ['/', '/runs', `/runs/${RUNS}`, caseAt, '/timing', '/signatures', '/glossary']) {
-    const page = await openPage(chromium, `${file}#${view}`, {
-      viewport: { width: 720, height: 1000 },
-      colorScheme: 'dark',
-    });
+// Each page of the file is shown once, for all the checks that every page must pass.
+for (const [name, view] of [
+  ['overview', '/'],
+  ['runs', '/runs'],
+  ['run', `/runs/${RUNS}`],
+  ['case', `${caseAt}?frame=3`],
+  ['history', '/cases/inline_chain/ob2'],
+  ['compare', '/compare'],
+  ['timing', '/timing'],
+  ['trend', '/trend?metric=dump_write_ns'],
+  ['doors', '/doors'],
+  ['signatures', '/signatures'],
+  ['known', '/known'],
+  ['symbols', '/symbols'],
+  ['resolve', '/resolve'],
+  ['api', '/api'],
+  ['glossary', '/glossary'],
+  ['about', '/about'],
+  ['not-held', '/compare/3/9'],
+])
+  test(`${name}_of_a_file_is_usable_by_everybody_and_prints_whole`, async () => {
+    const page = await openPage(chromium, `${file}#${view}`);
     await settled(page);
-    await page.emulateMedia({ media: 'print' });
-    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
-    await settled(page);
-    const found = await page.evaluate(() => ({
-      wide: document.documentElement.scrollWidth,
-      said: document.querySelector('.printed').textContent,
-      folded: document.querySelectorAll('details:not([open])').length,
-      ground: getComputedStyle(document.body).backgroundColor,
-    }));
-    check(found.wide <= 722, `${view} is ${found.wide} wide on paper`);
-    check(found.said.includes(`#${view}`) && /20\d\d-\d\d-\d\d \d\d:\d\d UTC/.test(found.said), found.said);
-    same([found.folded, found.ground], [0, 'rgb(255, 255, 255)'], view);
-    check((await page.pdf({ format: 'A4' })).length > 3000, `${view}: a PDF`);
+    await shot(page, `offline-${name}`);
+    await axeFindsNothing(page, 'light');
+    await showIn(page, NARROW, 'dark');
+    await axeFindsNothing(page, 'dark, narrow');
+    await fitsNarrow(page, name);
+    await shot(page, `offline-${name}-360`);
+    await printsWhole(page, `offline-${name}`, `#${view}`);
     same(page.complaints, [], 'complaints');
-    await page.context().close();
-  }
-});
+    await closePage(page);
+  });
 
 // Even if a database has more cases and runs than the file can hold, the file is small and written quickly.
 test('a_file_of_a_large_run_stays_bounded', async () => {
@@ -494,7 +451,7 @@ test('a_file_of_a_large_run_stays_bounded', async () => {
   same(await page.getByRole('button', { name: 'older' }).count(), 0, 'no way beyond it');
   await shot(page, 'offline-runs-end');
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
 });
 
 await runAll();

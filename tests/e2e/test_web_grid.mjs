@@ -16,6 +16,7 @@ import {
   shot,
   slowness,
   test,
+  closePage,
 } from './web/world.mjs';
 import { gunzipSync } from 'node:zlib';
 import { request } from 'node:http';
@@ -123,7 +124,7 @@ test('a_whole_run_is_there_at_once', async () => {
   const cells = await page.locator('.grid tbody tr').last().locator('td').count();
   same(cells, VARIANTS, 'no variant is cut off');
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('lines_scroll_into_view_within_100_ms', async () => {
@@ -155,7 +156,7 @@ test('lines_scroll_into_view_within_100_ms', async () => {
   });
   console.log(`     median ${took[5].toFixed(0)} ms, slowest ${took[9].toFixed(0)} ms`);
   check(took[5] <= 100 * slowness, `median ${took[5]} ms`);
-  await page.context().close();
+  await closePage(page);
 });
 
 test('headers_and_names_stay_in_view', async () => {
@@ -179,7 +180,7 @@ test('headers_and_names_stay_in_view', async () => {
     ['verdict', 'offset:rtl', 'dump', 'offset:dbghelp', 'offset:backtrace', 'judge:llvm-symbolizer'],
     'each column has a name',
   );
-  await page.context().close();
+  await closePage(page);
 });
 
 test('engines_under_test_are_large_and_references_one_count', async () => {
@@ -208,7 +209,7 @@ test('engines_under_test_are_large_and_references_one_count', async () => {
     return all.some((tick) => getComputedStyle(tick).color === colour);
   });
   check(!red, 'a reference engine is never red');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('rows_that_are_alike_fold', async () => {
@@ -222,7 +223,7 @@ test('rows_that_are_alike_fold', async () => {
   await becomes(() => fold.getAttribute('aria-expanded'), 'true', 'it says so');
   await page.getByRole('button', { name: 'fold rows that are alike' }).click();
   await becomes(() => rowCount(page), SCENARIOS + 2, 'lines without folds');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('filters_are_in_the_address_and_count', async () => {
@@ -250,7 +251,7 @@ test('filters_are_in_the_address_and_count', async () => {
   await says(page, '.tools [role=status]', ' of 10,000 cases', 'search');
   await becomes(() => page.locator('.grid tbody tr.group').count(), 1, 'one kind is left');
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('density_narrow_windows_and_large_text', async () => {
@@ -280,7 +281,7 @@ test('density_narrow_windows_and_large_text', async () => {
       );
       const cell = await page.locator('.gridcell').first().boundingBox();
       check(cell.x + cell.width <= viewport.width, `${name}: a whole cell is in view`);
-      await page.context().close();
+      await closePage(page);
     }
   }
 });
@@ -289,7 +290,7 @@ test('a_run_without_cases_says_so', async () => {
   const none = await serve('--db', seed('none.db', 1, 0, 0));
   const page = await open(`${none.base}/runs/1`);
   await says(page, 'main', 'No case yet', 'what it says');
-  await page.context().close();
+  await closePage(page);
   await none.stop();
 });
 

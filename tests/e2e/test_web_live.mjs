@@ -20,6 +20,7 @@ import {
   shot,
   slowness,
   test,
+  closePage,
 } from './web/world.mjs';
 
 const KNOWN_WITHIN_MS = 2000;
@@ -143,7 +144,7 @@ test('a_run_shows_from_before_its_first_case_to_its_end', async () => {
   await becomes(() => grids.at(-1), '', 'a run that ended is fetched whole');
   same((await names()).map((name) => name.trim()).sort(), CASES, 'with all of its cases');
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('what_fails_is_counted_while_the_run_goes', async () => {
@@ -157,7 +158,7 @@ test('what_fails_is_counted_while_the_run_goes', async () => {
   await child.ended;
   await says(page, '.strip', 'complete', 'its end');
   check((await get('runs/2')).run.verdicts.FAIL === 1, 'the third case fails');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('a_killed_run_is_known_within_2_seconds', async () => {
@@ -188,7 +189,7 @@ test('a_killed_run_is_known_within_2_seconds', async () => {
     [],
     'complaints',
   );
-  for (const each of [page, list]) await each.context().close();
+  for (const each of [page, list]) await closePage(each);
 });
 
 await runAll();

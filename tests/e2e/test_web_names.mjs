@@ -1,6 +1,18 @@
 // Names of 5,000 characters, and names that turn the text around: pages stay as wide as the screen, the names
 // are isolated, and the whole name can be read.
-import { browser, check, openPage, runAll, same, seed, serve, settled, shot, test } from './web/world.mjs';
+import {
+  browser,
+  check,
+  openPage,
+  runAll,
+  same,
+  seed,
+  serve,
+  settled,
+  shot,
+  test,
+  closePage,
+} from './web/world.mjs';
 
 const chromium = await browser();
 const server = await serve('--db', seed('runs.db', 3, 24, 0));
@@ -72,7 +84,7 @@ for (const width of [1360, 390])
     same(wrong, [], 'pages');
     check(cut > 3, `${cut} functions are cut`);
     check(all > 100, `only ${all} names were renamed`);
-    await page.context().close();
+    await closePage(page);
   });
 
 await runAll();

@@ -18,6 +18,7 @@ import {
   settled,
   shot,
   test,
+  closePage,
 } from './web/world.mjs';
 
 const chromium = await browser();
@@ -159,7 +160,7 @@ for (const [at, [name, most, steps]] of tasks.entries())
         await shot(page, `task-${at + 1}-print`);
       }
       same(page.complaints, [], 'complaints');
-      await page.context().close();
+      await closePage(page);
       await server.stop();
     }
   });

@@ -14,6 +14,7 @@ import {
   settled,
   shot,
   test,
+  closePage,
 } from './web/world.mjs';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -68,7 +69,7 @@ for (const [by, options] of sizes) {
       await becomes(() => clipboard(page), server.base + want, path);
     }
     same(page.complaints, [], 'complaints');
-    await page.context().close();
+    await closePage(page);
   });
 
   test(`${by}_steps_through_what_fails`, async () => {
@@ -92,7 +93,7 @@ for (const [by, options] of sizes) {
     await page.waitForSelector('.queue [aria-current]');
     await press(button(page, 'Previous failing'));
     await shows(failing[failing.length - 1]);
-    await page.context().close();
+    await closePage(page);
   });
 
   test(`${by}_downloads_what_is_kept`, async () => {
@@ -116,7 +117,7 @@ for (const [by, options] of sizes) {
       'the case',
     );
     same(page.complaints, [], 'complaints');
-    await page.context().close();
+    await closePage(page);
   });
 
   test(`${by}_accepts_a_failure`, async () => {
@@ -136,7 +137,7 @@ for (const [by, options] of sizes) {
     await page.goto(`${writing.base}/runs/30/mismatches?verdict=PASS`);
     await settled(page);
     await becomes(() => button(page, 'Accept…').count(), 0, 'nothing to accept where nothing fails');
-    await page.context().close();
+    await closePage(page);
     await writing.stop();
   });
 
@@ -159,8 +160,8 @@ for (const [by, options] of sizes) {
     await becomes(() => other.inputValue('textarea'), stack, 'the shared stack');
     await becomes(() => other.locator('.panel tbody tr').count(), 2, 'and it is resolved');
     same([...page.complaints, ...other.complaints], [], 'complaints');
-    await other.context().close();
-    await page.context().close();
+    await closePage(other);
+    await closePage(page);
   });
 
   test(`${by}_opens_the_source_of_a_file_name`, async () => {
@@ -186,7 +187,7 @@ for (const [by, options] of sizes) {
       [0, true],
       'no link where no source was kept',
     );
-    await page.context().close();
+    await closePage(page);
   });
 }
 
@@ -255,7 +256,7 @@ test('a_file_name_leads_to_the_web_where_only_source_link_has_it', async () => {
     same([...new Set(found)], [want], url);
   }
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('a_file_name_opens_the_editor_that_is_set', async () => {
@@ -274,7 +275,7 @@ test('a_file_name_opens_the_editor_that_is_set', async () => {
   await address.blur();
   await becomes(() => page.locator('.source h3 a.mono').count(), 0, 'no such link');
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('a_drawer_covers_nothing', async () => {
@@ -306,7 +307,7 @@ test('a_drawer_covers_nothing', async () => {
     const [inside, wide] = await page.$eval('.detail', (part) => [part.clientWidth, part.scrollWidth]);
     check(wide <= inside, `${width}: ${wide} in ${inside}`);
     await shot(page, `touch-drawer-${width}`);
-    await page.context().close();
+    await closePage(page);
   }
 });
 

@@ -14,6 +14,7 @@ import {
   settled,
   shot,
   test,
+  closePage,
 } from './web/world.mjs';
 import { readFileSync } from 'node:fs';
 
@@ -115,7 +116,7 @@ test('the_page_says_since_when_and_leads_to_run_and_comparison', async () => {
   await page.getByText('Every run, as a table').click();
   await becomes(() => page.locator('details tbody tr').count(), 40, 'each run has a row');
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('compare_has_pickers_for_both_runs', async () => {
@@ -130,7 +131,7 @@ test('compare_has_pickers_for_both_runs', async () => {
   );
   await shot(page, 'compare-picked');
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('sparklines_have_first_and_last_value_with_dates', async () => {
@@ -141,7 +142,7 @@ test('sparklines_have_first_and_last_value_with_dates', async () => {
   for (const text of said) check(/\d.*20\d\d-\d\d-\d\d.*\d.*20\d\d-\d\d-\d\d/.test(text), text);
   await page.locator('.tile a').first().click();
   await page.waitForURL('**/trend?metric=capture_rate');
-  await page.context().close();
+  await closePage(page);
 });
 
 await runAll();

@@ -13,6 +13,7 @@ import {
   settled,
   Skip,
   test,
+  closePage,
 } from './web/world.mjs';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -67,8 +68,8 @@ test('each_page_is_that_of_the_linux_program', async () => {
   for (const view of views)
     same(await shown(page, windows.base, view), await shown(theirs, linux.base, view), view);
   same(page.complaints, [], 'complaints');
-  await theirs.context().close();
-  await page.context().close();
+  await closePage(theirs);
+  await closePage(page);
 });
 
 test('a_pasted_stack_is_resolved', async () => {
@@ -79,7 +80,7 @@ test('a_pasted_stack_is_resolved', async () => {
   await page.getByRole('button', { name: 'Resolve', exact: true }).click();
   await says(page, 'main', 'app.exe!0x1000');
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
 });
 
 await runAll();

@@ -111,18 +111,28 @@ export async function browser() {
     ],
   });
 }
-// Opens a page and collects all its problems: script errors and violations of the content policy.
-export async function openPage(chromium, url, options = {}) {
-  if (!chromium) throw new Skip('there is no chromium');
-  const context = await chromium.newContext({
-    viewport: { width: 1360, height: 860 },
-    colorScheme: 'light',
-    ...options,
-  });
+const VIEWPORT = { width: 1360, height: 860 };
+const idle = new Map(); // by options: closed pages, ready for another test
+const watched = ['pageerror', 'console', 'request', 'requestfinished', 'requestfailed', 'response'];
+
+async function newPage(chromium, options) {
+  const context = await chromium.newContext({ viewport: VIEWPORT, colorScheme: 'light', ...options });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   if (throttle > 1)
     await (await context.newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate: throttle });
+  return page;
+}
+
+// Opens a page and collects all its problems: script errors and violations of the content policy.  It is a
+// page that another test closed, if there is one of the same OPTIONS: the browser takes five times as long to
+// start the process of a new one.  FRESH: a new one with an empty cache.
+/** @type {(chromium: any, url: string, asked?: {fresh?: boolean, [option: string]: any}) => Promise<any>} */
+export async function openPage(chromium, url, { fresh = false, ...options } = {}) {
+  if (!chromium) throw new Skip('there is no chromium');
+  const key = JSON.stringify(options);
+  const page = (!fresh && idle.get(key)?.pop()) || (await newPage(chromium, options));
+  page.reuse = fresh ? null : { key, options };
   page.complaints = [];
   page.on('pageerror', (error) => page.complaints.push(String(error)));
   page.on('console', (message) => message.type() === 'error' && page.complaints.push(message.text()));
@@ -137,6 +147,24 @@ export async function openPage(chromium, url, options = {}) {
   await page.goto(url);
   return page;
 }
+
+// Ends a page of openPage(), which the next test may get: as if it were new, but for its cache.
+export async function closePage(page) {
+  const { reuse } = page;
+  if (!reuse) return page.context().close();
+  for (const event of watched) page.removeAllListeners(event);
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await page.evaluate(() => {
+    localStorage.clear();
+    sessionStorage.clear();
+  });
+  await page.goto('about:blank');
+  await page.mouse.move(0, 0);
+  await page.setViewportSize(reuse.options.viewport ?? VIEWPORT);
+  await page.emulateMedia({ media: null, colorScheme: reuse.options.colorScheme ?? 'light' });
+  idle.set(reuse.key, [...(idle.get(reuse.key) ?? []), page]);
+}
+
 // Waits for two frames: by then, what an event changed is drawn.
 export const drawn = (page) =>
   page.evaluate(
@@ -210,14 +238,13 @@ export async function findDot(page, plot, x, what) {
     }
   throw new Error(`${what}: no dot under the pointer`);
 }
-export const shot = (page, name) => page.screenshot({ path: join(shots, `${name}.png`) });
-// Includes the rules for target sizes and headings.
-export const axeTags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+export const shot = (page, name, more = {}) => page.screenshot({ path: join(shots, `${name}.png`), ...more });
 export const axeSource = () => load.resolve('axe-core/axe.min.js');
 export const Ajv = () => load('ajv/dist/2020').default;
 
 const tests = [];
-export const test = (name, body) => tests.push([name, body]);
+// The tests of one GROUP share something costly, so they are in the same part.
+export const test = (name, body, group = name) => tests.push([name, body, group]);
 export function check(held, what) {
   if (!held) throw new Error(what);
 }
@@ -237,7 +264,10 @@ export async function runAll() {
   const counts = { passed: 0, failed: 0, skipped: 0 };
   const [word = ''] = process.argv.slice(2);
   const [, part, parts] = /^(\d+)\/(\d+)$/.exec(word)?.map(Number) ?? [];
-  const wanted = tests.filter(([name], i) => (parts ? i % parts === part - 1 : name.includes(word)));
+  const groups = [...new Set(tests.map(([, , group]) => group))];
+  const wanted = tests.filter(([name, , group]) =>
+    parts ? groups.indexOf(group) % parts === part - 1 : name.includes(word),
+  );
   for (const [name, body] of wanted) {
     const timer = setTimeout(() => {
       console.log(`FAIL ${name}: over ${LIMIT_S} s`);
