@@ -278,6 +278,7 @@ static void set_options(struct transfer *t)
     (void)lib.easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, ""); /* decodes compressed answers */
     (void)lib.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
                           (long)(request->limit_ms < CONNECT_MS ? request->limit_ms : CONNECT_MS));
+    (void)lib.easy_setopt(easy, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)request->limit_bytes);
     (void)lib.easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)request->limit_ms);
     (void)lib.easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
     (void)lib.easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)((request->stall_ms + 999) / 1000));

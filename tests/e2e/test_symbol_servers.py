@@ -190,6 +190,27 @@ class Faults(Servers):
         self.assertEqual(run.wait(30 * e2e.PATIENCE), 0)
         self.assert_whole()
 
+    def test_attempts_keep_a_growing_distance(self):
+        server = self.server(self.stores("plain"))
+        server.faults[f"/{KEY}"] = [("status", 500)] * 3
+        self.resolve(server)
+        first, second, third = (b - a for a, b in zip(server.times, server.times[1:]))
+        self.assertTrue(first >= 0.2 and second >= 0.4 and third >= 0.8, (first, second, third))
+
+    def test_a_server_that_asks_to_wait_is_obeyed(self):
+        server = self.server(self.stores("plain"))
+        server.faults[f"/{KEY}"] = [("status", (429, {"Retry-After": "2"}))]
+        self.resolve(server)
+        self.assertGreaterEqual(server.times[1] - server.times[0], 2)
+
+    def test_a_file_over_the_limit_of_size_is_not_downloaded(self):
+        server = self.server(self.stores("plain"))
+        server.faults[f"/{KEY}"] = [("always", ("length", 9 << 30))]
+        done = self.run_twinstack("resolve", "--symbols", self.path(server), stdin=STACK)
+        self.assertIn("refused", done.stdout)
+        self.assertEqual(server.asked.count(f"/{KEY}"), 1)
+        self.assertEqual(self.parts(), [])
+
     def test_faults_that_stay(self):
         for fault, word in ((("status", 500), "did not answer"), (("close", None), "did not answer"),
                             (("status", 403), "refused"), (("redirect", f"/{KEY}"), "refused"),
@@ -335,6 +356,26 @@ class Processes(Servers):
         stack.write_text("".join(f"m{i}.dll!0x10 {{{i:032X}1}}\n" for i in range(100)))
         done = self.run_twinstack("symbols", "fetch", "--symbols", self.path(server), "--stack", stack)
         self.assertEqual(done.stdout.count("absent"), 100)
+
+    def test_requests_run_at_once_but_not_all(self):
+        server = self.server(self.folder / "none")
+        server.delay_s = 0.1
+        stack = self.folder / "stack.txt"
+        stack.write_text("".join(f"m{i}.dll!0x10 {{{i:032X}1}}\n" for i in range(40)))
+        self.run_twinstack("symbols", "fetch", "--symbols", self.path(server), "--stack", stack)
+        self.assertGreater(server.most_running, 3)
+        self.assertLessEqual(server.most_running, 8)
+
+    def test_progress(self):
+        server = self.big_server()
+        server.faults[f"/{BIG}"] = [("slow", 1 << 15)]
+        run = self.start(server, "--progress", "plain")
+        _, errors = run.communicate(timeout=60)
+        self.assertRegex(errors.decode(), rf"fetch: 1 files, [0-9.]+ of [0-9.]+ MB, {BIG}")
+        self.assertIn(f"fetched {BIG}: ", errors.decode())
+        shutil.rmtree(self.cache)
+        run = self.start(server, "--progress", "none")
+        self.assertEqual(run.communicate(timeout=60)[1], b"")
 
     def test_two_processes_share_a_cache(self):
         server = self.big_server()

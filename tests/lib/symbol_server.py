@@ -28,6 +28,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         with server.lock:
             server.asked.append(path)
             server.ranges.append(self.headers.get("Range"))
+            server.times.append(time.monotonic())
+            server.running += 1
+            server.most_running = max(server.most_running, server.running)
             faults = server.faults.get(path, [])
             fault = faults[0] if faults else None
             if fault and fault[0] != "always":
@@ -36,6 +39,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             fault = fault[1]
         file = server.folder / path.lstrip("/")
         data = server.files.get(path) or (file.read_bytes() if file.is_file() else None)
+        server.stop.wait(server.delay_s)
+        with server.lock:
+            server.running -= 1  # before the answer, after which the next request may begin
         self.answer(server, fault, data)
 
     def send(self, status, headers, body=b""):
@@ -106,7 +112,9 @@ class SymbolServer:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
         self.faults, self.files = {}, {}
-        self.asked, self.ranges = [], []
+        self.asked, self.ranges, self.times = [], [], []
+        self.running = self.most_running = 0
+        self.delay_s = 0  # before each answer
         self.resumable, self.version = True, "1"
         self.lock, self.stop = threading.Lock(), threading.Event()
 
