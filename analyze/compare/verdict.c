@@ -238,14 +238,15 @@ static bool is_blamed(const struct case_result *out, const char *engine)
     return false;
 }
 
-/* Which of the judged subjects is right.  "all" means every subject of the case. */
+/* Which of the judged subjects is right.  "all" means every subject of the case, so none is without
+ * a stack. */
 static const char *right_subjects(struct judgement *j)
 {
     uint32_t judged = 0, exact = 0, subjects = 0;
     const char *right = NULL;
     for (uint32_t i = 0; i < j->out->score_count; i++) {
         const struct engine_score *s = &j->out->scores[i];
-        subjects += s->subject && s->state != STACK_SKIPPED;
+        subjects += s->subject;
         if (!s->subject || !s->judged)
             continue;
         judged++;

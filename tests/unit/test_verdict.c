@@ -10,6 +10,9 @@
 #define GOOD                                                                                       \
     "app.exe+1005 own poke /src/a.c:10\nkernel32.dll+20 sys BaseThreadInitThunk\n"                 \
     "ntdll.dll+40 sys RtlUserThreadStart"
+#define BAD                                                                                        \
+    "app.exe+1005 own other /src/a.c:90\nkernel32.dll+20 sys BaseThreadInitThunk\n"                \
+    "ntdll.dll+40 sys RtlUserThreadStart"
 
 static void tell(const struct case_result *r)
 {
@@ -118,6 +121,36 @@ TEST(a_reason_says_how_the_program_ended)
         REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
         CHECK_STR(verdict_name(r.verdict), "FAIL");
         CHECK_STR(r.reason, cases[i].reason);
+        arena_free(&keep);
+    }
+}
+
+/* An engine without a stack was not compared: it is not among those that are right. */
+TEST(only_engines_that_were_compared_are_said_to_be_right)
+{
+    static const struct {
+        const char *name, *offset, *dump, *right; /* NULL: no stack; nothing is said */
+    } cases[] = {
+        {"both", GOOD, GOOD, "all"},       {"no dump", GOOD, NULL, "offset:rtl"},
+        {"no record", NULL, GOOD, "dump"}, {"a wrong dump", GOOD, BAD, "offset:rtl"},
+        {"both wrong", BAD, BAD, "none"},  {"one wrong, one without", BAD, NULL, "none"},
+        {"neither", NULL, NULL, NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct arena keep;
+        struct case_result r;
+        struct fault fault = FAULT_INIT;
+        arena_init(&keep, 0);
+        test_row(cases[i].name);
+        const struct crash_case crash = make_crash(CASE_KIND_CRASH);
+        struct engine_claim claims[2] = {make_claim(&keep, "offset:rtl", true, cases[i].offset),
+                                         make_claim(&keep, "dump", true, cases[i].dump)};
+        const struct compare_input in = {.crash = &crash,
+                                         .claims = claims,
+                                         .claim_count = COUNT_OF(claims),
+                                         .truth = make_truth(&keep, TRUTH)};
+        REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
+        CHECK_STR(r.right, cases[i].right);
         arena_free(&keep);
     }
 }
