@@ -1,11 +1,21 @@
 // Head problems: the signatures of all reports of programs in the field, most frequent first.
 import { useData } from '../api.js';
 import { useQuery } from '../router.js';
-import { Chip, duration, Empty, Loaded, number, Page, percent, words } from '../ui.js';
+import { Chip, duration, Empty, Loaded, number, Page, percent, Table, words } from '../ui.js';
 
 /** @typedef {import('openapi').Answers['/api/v1/problems']['problems'][number]} Row */
 
 /** @typedef {import('openapi').Answers['/api/v1/problems']['shadow']} Shadow */
+
+/**
+ * 2026-11-22T08:15:00Z as 2026-11-22 08:15; of an hour, 2026-11-22T08, as 2026-11-22 08 h.
+ * @param {string | null} time
+ */
+const minute = (time) =>
+  (time ?? '').replace(
+    /^(\d{4}-\d\d-\d\d)T(\d\d)(:\d\d)?.*$/,
+    (_, day, hour, rest) => `${day} ${hour}${rest ?? ' h'}`,
+  );
 
 /**
  * A bar for each hour, as high as its SHARE of 1; LABEL says it in words.
@@ -66,54 +76,53 @@ function ShadowTables({ shadow }) {
   if (shadow.reports === 0) return null;
   return (
     <section>
-      <h2>Dump and offsets of sampled reports</h2>
-      <p>
+      <h2 class="section">Dump and offsets of sampled reports</h2>
+      <p class="legend">
         {number(shadow.reports)} reports that have a record and a dump were judged without a truth:{' '}
         {shadow.verdicts.map((v) => `${number(v.count)} ${words(v.verdict)}`).join(', ')}.
       </p>
-      <div class="scroll" tabindex={0} role="region" aria-label="Agreement of engines">
-        <table class="list stacking">
-          <thead>
-            <tr>
-              <th>engine</th>
-              <th>compared with</th>
-              <th class="num">agrees</th>
-              <th class="num">differs</th>
-              <th class="num">failed</th>
-              <th class="num">median time</th>
-              <th>last hours</th>
+      <Table label="Agreement of engines" kind="list stacking">
+        <thead>
+          <tr>
+            <th>engine</th>
+            <th>compared with</th>
+            <th class="num">agrees</th>
+            <th class="num">differs</th>
+            <th class="num">failed</th>
+            <th class="num">median time</th>
+            <th>last hours</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shadow.engines.map((e) => (
+            <tr key={e.engine}>
+              <td class="mono">{e.engine}</td>
+              <td data-label="compared with">
+                {e.against ?? <span class="dim">the others are compared with it</span>}
+              </td>
+              <td class="num strong" data-label="agrees">
+                {e.against ? percent(e.same, e.same + e.differs + e.failed) : '–'}
+              </td>
+              <td class="num" data-label="differs">
+                {number(e.differs)}
+              </td>
+              <td class="num" data-label="failed">
+                {number(e.failed)}
+              </td>
+              <td class="num" data-label="median time">
+                {e.median_ns > 0 ? duration(e.median_ns) : '–'}
+              </td>
+              <td data-label="last hours">
+                <Agreement engine={e} />
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {shadow.engines.map((e) => (
-              <tr key={e.engine}>
-                <td class="mono">{e.engine}</td>
-                <td data-label="compared with">
-                  {e.against ?? <span class="dim">the others are compared with it</span>}
-                </td>
-                <td class="num strong" data-label="agrees">
-                  {e.against ? percent(e.same, e.same + e.differs + e.failed) : '–'}
-                </td>
-                <td class="num" data-label="differs">
-                  {number(e.differs)}
-                </td>
-                <td class="num" data-label="failed">
-                  {number(e.failed)}
-                </td>
-                <td class="num" data-label="median time">
-                  {e.median_ns > 0 ? duration(e.median_ns) : '–'}
-                </td>
-                <td data-label="last hours">
-                  <Agreement engine={e} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </Table>
       {shadow.causes.length > 0 && (
-        <div class="scroll" tabindex={0} role="region" aria-label="Causes of differences">
-          <table class="list stacking">
+        <>
+          <h2 class="section">Why they differ</h2>
+          <Table label="Causes of differences" kind="list stacking">
             <thead>
               <tr>
                 <th class="num">reports</th>
@@ -140,8 +149,8 @@ function ShadowTables({ shadow }) {
                     {c.module ?? <span class="dim">unknown</span>}
                   </td>
                   <td class="nowrap" data-label="seen">
-                    {c.first_hour} <br />
-                    {c.last_hour}
+                    {minute(c.first_hour)} <br />
+                    {minute(c.last_hour)}
                   </td>
                   <td class="mono wrap" data-label="newest report">
                     {c.report}
@@ -149,8 +158,8 @@ function ShadowTables({ shadow }) {
                 </tr>
               ))}
             </tbody>
-          </table>
-        </div>
+          </Table>
+        </>
       )}
     </section>
   );
@@ -179,8 +188,8 @@ function Problem({ row, stacks }) {
       </td>
       <td data-label="versions">{row.versions ?? <span class="dim">not stated</span>}</td>
       <td class="nowrap" data-label="seen">
-        {row.first_seen} <br />
-        {row.last_seen}
+        {minute(row.first_seen)} <br />
+        {minute(row.last_seen)}
       </td>
       <td data-label="last hours">
         <Trend hours={row.hours} />
@@ -205,28 +214,30 @@ export function Problems() {
   });
   return (
     <Page title="Head problems" lead="What programs in the field report, most frequent first.">
-      <p>
-        <label>
-          New since{' '}
+      <div class="filters">
+        <label class="field">
+          <span>New since</span>
           <input
             type="date"
             value={query.baseline ?? ''}
             onChange={(event) => setQuery({ baseline: event.currentTarget.value || undefined })}
           />
-        </label>{' '}
-        <label>
-          Version{' '}
+        </label>
+        <label class="field">
+          <span>Version</span>
           <input
             type="search"
             value={query.version ?? ''}
             onChange={(event) => setQuery({ version: event.currentTarget.value || undefined })}
           />
         </label>
-      </p>
+      </div>
       <Loaded from={data}>
         {(found) =>
           found.problems.length === 0 ? (
-            <Empty title="No report was counted yet">
+            <Empty
+              title={query.version ? `No report of version ${query.version}` : 'No report was counted yet'}
+            >
               <p>
                 Reports come in with <code>twinstack serve --collect</code>; they are counted by{' '}
                 <code>twinstack worker</code> and <code>twinstack reduce</code>.
@@ -234,30 +245,28 @@ export function Problems() {
             </Empty>
           ) : (
             <>
-              <p>
+              <p class="legend">
                 {number(found.stacks)} stacks in {number(found.reports)} reports, {number(found.total)}{' '}
-                signatures; hours in UTC.
+                signatures; times in UTC.
               </p>
-              <div class="scroll" tabindex={0} role="region" aria-label="Head problems">
-                <table class="list stacking">
-                  <thead>
-                    <tr>
-                      <th class="num">rank</th>
-                      <th class="num">stacks</th>
-                      <th>signature</th>
-                      <th>versions</th>
-                      <th>first and last seen</th>
-                      <th>last hours</th>
-                      <th>dump agrees</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {found.problems.map((row) => (
-                      <Problem key={row.signature} row={row} stacks={found.stacks} />
-                    ))}
-                  </tbody>
-                </table>
-              </div>
+              <Table label="Head problems" kind="list stacking">
+                <thead>
+                  <tr>
+                    <th class="num">rank</th>
+                    <th class="num">stacks</th>
+                    <th>signature</th>
+                    <th>versions</th>
+                    <th>first and last seen</th>
+                    <th>last hours</th>
+                    <th>dump agrees</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {found.problems.map((row) => (
+                    <Problem key={row.signature} row={row} stacks={found.stacks} />
+                  ))}
+                </tbody>
+              </Table>
               <ShadowTables shadow={found.shadow} />
             </>
           )

@@ -1,0 +1,195 @@
+// The page "Head problems": its inputs, an opened stack, the chip, agreement and causes, in light and dark,
+// wide and narrow windows.
+import {
+  axeSource,
+  axeTags,
+  becomes,
+  browser,
+  check,
+  openPage,
+  runAll,
+  same,
+  scratch,
+  seed,
+  serve,
+  settled,
+  shot,
+  test,
+  twinstack,
+} from './web/world.mjs';
+import { mkdirSync, writeFileSync } from 'node:fs';
+
+const spool = scratch('problems-spool');
+mkdirSync(`${spool}/partials/ready`, { recursive: true });
+const put = (name, text) => writeFileSync(`${spool}/partials/ready/${name}`, text);
+
+const LONG = 'std::vector<Widget<Nested<int, std::basic_string<wchar_t>>>>::_Emplace_reallocate | '.repeat(3);
+const signatures = [
+  'poke | middle | main',
+  `${LONG}draw`,
+  'operator<<|<script>alert(1)</script> | "quoted" & more',
+  'victims-ob2.exe!0x1234',
+];
+
+// 1.0 has the first three signatures, 2.0 all of them, each with fewer stacks than the one before.
+function partial(hour, version, rows, day) {
+  const lines = rows.map(
+    (text, i) =>
+      `${40 - 9 * i}\t0\t2026-11-${day}T${hour}:15:00Z\tvictims-ob2.exe!0x${i}\\nntdll.dll!0x10\t${text}\n`,
+  );
+  const stacks = rows.reduce((sum, _, i) => sum + 40 - 9 * i, 0);
+  const head = [1, rows.length, stacks, 0, 0, `r-${day}-${hour}`, `2026-11-${day}T${hour}`, version];
+  return `#signatures\t${head.join('\t')}\n${lines.join('')}`;
+}
+for (const day of ['08', '09', '20', '21'])
+  for (const hour of ['07', '08', '09', '17']) {
+    const late = day >= '20';
+    put(
+      `p-${day}-${hour}`,
+      partial(hour, late ? '2.0' : '1.0', late ? signatures : signatures.slice(0, 3), day),
+    );
+  }
+const judged = [
+  ['differs', 'offset-no-symbols', 'a-very-long-name-of-a-plugin-that-nobody-shortened-for-a-page.dll'],
+  ['differs', 'frame-missing', 'ntdll.dll'],
+  ['failed', 'the dump has no thread that crashed', null],
+  ['same', null, null],
+];
+judged.forEach(([result, cause, module], i) =>
+  put(
+    `s-${i}`,
+    `${JSON.stringify({
+      shadow: 1,
+      id: `alice-report-${i}`,
+      hour: '2026-11-21T09',
+      version: '2.0',
+      verdict: i === 3 ? 'AGREE' : 'DISAGREE',
+      signature: signatures[0],
+      engines: [
+        { engine: 'offset:rtl', against: null, result: 'same', cause: null, module: null, ns: 81000 },
+        { engine: 'dump', against: 'offset:rtl', result, cause, module, ns: 1900000 },
+      ],
+    })}\n`,
+  ),
+);
+const totals = scratch('problems.db');
+twinstack('reduce', '--queue', spool, '--totals', totals, '--idle', '300ms');
+const db = seed('problems-runs.db', 1, 4, 0);
+const server = await serve('--db', db, '--totals', totals);
+const empty = await serve('--db', db, '--totals', scratch('no-totals.db'));
+const chromium = await browser();
+const rows = (page) => page.locator('[aria-label="Head problems"] tbody tr');
+
+test('signatures_are_listed_by_count_with_their_stacks', async () => {
+  const page = await openPage(chromium, `${server.base}/problems`);
+  await settled(page);
+  same(await rows(page).count(), 4, 'signatures');
+  check((await rows(page).nth(0).innerText()).includes(signatures[0]), 'the most frequent one is first');
+  check((await rows(page).nth(2).innerText()).includes('<script>alert(1)</script>'), 'names are text');
+  same(await rows(page).nth(0).locator('pre').isVisible(), false, 'a stack is closed');
+  await rows(page).nth(0).getByText('one of its stacks').click();
+  same(
+    (await rows(page).nth(0).locator('pre').innerText()).trim(),
+    'victims-ob2.exe!0x0\nntdll.dll!0x10',
+    'an opened stack',
+  );
+  await shot(page, 'problems-open');
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+});
+
+test('new_since_marks_what_a_version_brought', async () => {
+  const page = await openPage(chromium, `${server.base}/problems`);
+  await settled(page);
+  same(await page.locator('.chip').filter({ hasText: 'new' }).count(), 0, 'no baseline, nothing is new');
+  await page.getByLabel('New since').fill('2026-11-20');
+  await page.waitForURL('**/problems?baseline=2026-11-20');
+  await becomes(() => page.locator('tbody .chip').count(), 1, 'one signature is new');
+  check((await rows(page).nth(3).innerText()).includes('new'), 'the one that came with 2.0');
+  await shot(page, 'problems-new');
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+});
+
+test('a_version_can_be_chosen_and_left_again', async () => {
+  const page = await openPage(chromium, `${server.base}/problems`);
+  await settled(page);
+  await page.getByLabel('Version').fill('1.0');
+  await page.getByLabel('Version').press('Enter');
+  await page.waitForURL('**/problems?version=1.0');
+  await becomes(() => rows(page).count(), 3, 'signatures of 1.0');
+  check((await page.locator('main').innerText()).includes('744 stacks in 8 reports'), 'its stacks');
+  await page.getByLabel('Version').fill('3.0');
+  await page.getByLabel('Version').press('Enter');
+  await page.waitForURL('**/problems?version=3.0');
+  await becomes(() => page.getByText('No report of version 3.0').count(), 1, 'a version that nobody sent');
+  await shot(page, 'problems-none');
+  await page.getByLabel('Version').fill('');
+  await page.getByLabel('Version').press('Enter');
+  await becomes(() => rows(page).count(), 4, 'all again');
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+});
+
+test('agreement_and_causes_are_listed', async () => {
+  const page = await openPage(chromium, `${server.base}/problems`);
+  await settled(page);
+  const engines = page.locator('[aria-label="Agreement of engines"] tbody tr');
+  same(await engines.count(), 2, 'engines');
+  const causes = page.locator('[aria-label="Causes of differences"] tbody tr');
+  same(await causes.count(), 3, 'causes');
+  check(
+    (await causes.allInnerTexts()).join().includes('failed: the dump has no thread'),
+    'a failure in words',
+  );
+  check((await rows(page).nth(0).innerText()).includes('1 of 4'), 'agreement of a signature');
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+});
+
+test('before_the_first_report_the_page_says_what_to_do', async () => {
+  const page = await openPage(chromium, `${empty.base}/problems`);
+  await settled(page);
+  check(
+    (await page.locator('main').innerText()).includes('twinstack serve --collect'),
+    'how reports come in',
+  );
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+});
+
+test('nothing_is_cut_and_axe_finds_nothing', async () => {
+  for (const colorScheme of ['light', 'dark'])
+    for (const [name, viewport] of /** @type {[string, {width: number, height: number}][]} */ ([
+      ['wide', { width: 1360, height: 860 }],
+      ['narrow', { width: 390, height: 844 }],
+    ])) {
+      const what = `${name} ${colorScheme}`;
+      const page = await openPage(chromium, `${server.base}/problems?baseline=2026-11-20`, {
+        viewport,
+        bypassCSP: true,
+        colorScheme,
+      });
+      await settled(page);
+      await rows(page).nth(1).getByText('one of its stacks').click();
+      const over = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
+      check(over <= 0, `${what}: the page is ${over} px too wide`);
+      for (const label of ['New since', 'Version']) {
+        const box = await page.getByLabel(label).boundingBox();
+        check(box.x >= 0 && box.x + box.width <= viewport.width, `${what}: ${label} is cut`);
+      }
+      await page.addScriptTag({ path: axeSource() });
+      const found = await page.evaluate((runOnly) => window.axe.run(document, { runOnly }), axeTags);
+      same(
+        found.violations.map((v) => `${v.id}: ${v.nodes[0].html}`),
+        [],
+        `${what}: axe`,
+      );
+      await shot(page, `problems-${name}-${colorScheme}`);
+      await page.context().close();
+    }
+});
+
+await runAll();
