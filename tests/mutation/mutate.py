@@ -160,7 +160,7 @@ class Programs:
         for line in shell("ninja", "-C", TOOL, "-t", "deps", limit_s=60)[1].splitlines():
             if not line.startswith(" "):
                 name = line.partition(":")[0]
-            elif line.startswith(f"    {TREE}") or line.startswith("    rooms/"):
+            elif not line.startswith("    /usr/"):
                 self.objects[(TOOL / line.strip()).resolve()].add(name)
         self.symbols = {p.name: self.defined(p) for p in [*self.units(), TOOL / "bin/twinstack"]}
 
@@ -176,6 +176,8 @@ class Programs:
     def of(self, file):
         """The names of the programs that contain the source FILE."""
         found = set()
+        if file.resolve() not in self.objects and (TREE / "analyze") in file.parents:
+            raise SystemExit(f"mutate.py: {file} is in no program")
         for name in self.objects[file.resolve()]:
             own = re.search(r"/(unit_\w+)\.dir/", name)
             wanted = set() if own else self.defined(TOOL / name, "--extern-only")
@@ -203,10 +205,10 @@ def e2e_tests():
     return [["/usr/bin/python3", TREE / f"tests/e2e/test_{name}.py"] for name in sorted(run_tests.QUICK_E2E)]
 
 
-def ask_clean(programs, only):
-    """The name of the first test program that fails without a fault, or None.  ONLY: the unit tests to run, or empty for all."""
-    units = [[p] for p in programs.units() if not only or p.name in only]
-    return next((pathlib.Path(argv[-1]).stem for argv in units + ([] if only else e2e_tests()) if not run_test(argv, programs.seconds)), None)
+def ask_clean(programs, only, with_e2e):
+    """The name of the first test program that fails without a fault, or None.  ONLY: the names of the unit tests to run."""
+    asked = [[p] for p in programs.units() if p.name in only] + (e2e_tests() if with_e2e else [])
+    return next((pathlib.Path(argv[-1]).stem for argv in asked if not run_test(argv, programs.seconds)), None)
 
 
 def words(name):
@@ -485,8 +487,9 @@ class Clean:
                 raise SystemExit(f"mutate.py: no case without a fault\n{said['said']}")
         if "check" in levels:
             self.found["check", False] = ask_check()
-        own = {f["test"] for f in faults} if levels == ["own"] else ()
-        self.unit = ask_clean(self.programs, own) if {"own", "unit"} & set(levels) else None
+        own = levels == ["own"]
+        only = {f["test"] for f in faults} if own else set().union(*(self.programs.of(place_of(f, TREE)[0]) for f in faults))
+        self.unit = ask_clean(self.programs, only, not own) if {"own", "unit"} & set(levels) else None
 
     def __call__(self, level, fault):
         return self.found.get((level, level == "run" and is_of_capture(fault)))
@@ -510,7 +513,7 @@ def main():
         faults = [f for f in faults if "test" in f]
     if asked.open:
         newest = newest_rows()
-        faults = [f for f in faults if not is_settled(f, newest[f["name"]]) or is_blamed_rightly(f, newest[f["name"]]) is False]
+        faults = [f for f in faults if not any(r["noticed"] for r in newest[f["name"]]) or is_blamed_rightly(f, newest[f["name"]]) is False]
     PLACE.mkdir(parents=True, exist_ok=True)
     with (PLACE / "lock").open("w", encoding="utf-8") as lock:
         try:
