@@ -127,10 +127,8 @@ static void write_record(const struct row *row, const char *path)
         put_frame(&d, RECORD_NO_MODULE, RECORD_FRAME_RETURN, METHOD_VA + 0x10);
     else
         put_frame(&d, row->runs ? 0 : 1, RECORD_FRAME_RETURN, 0x2000);
-    put_frame(&d, 0,
-              RECORD_FRAME_RETURN | (row->unwound ? RECORD_FOUND_UNWIND : RECORD_FOUND_LEAF)
-                                        << RECORD_FRAME_SHIFT_FOUND,
-              0x3000);
+    const uint32_t found = row->unwound ? RECORD_FOUND_UNWIND : RECORD_FOUND_LEAF;
+    put_frame(&d, 0, RECORD_FRAME_RETURN | found << RECORD_FRAME_SHIFT_FOUND, 0x3000);
     end(&d, at);
     if (row->is_managed)
         put_method(&d);
