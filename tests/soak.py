@@ -54,7 +54,7 @@ def loops():
     """The tests that start and stop processes, over and over."""
     for turn in range(1, LOOPS + 1):
         for name in ("capture_files", "resume", "run_control", "waits"):
-            yield f"{name}-{turn}", [PYTHON, f"tests/e2e/test_{name}.py"], {}
+            yield f"{name}-{turn}", [PYTHON, f"tests/e2e/test_{name}.py"], {"TWINSTACK_SOAK": "1"}
 
 
 def stops():

@@ -26,7 +26,7 @@ CLANG = ["clang-19", "--target=x86_64-w64-mingw32", "-D_WIN32_WINNT=0x0A00", "-D
          f"-I{e2e.ROOT}"]
 LANGUAGES = {"c": ["-std=c11"], "c++": ["-std=c++20", "-fms-extensions", "-Wno-missing-designated-field-initializers"]}
 NULL_WRITE = 0xC0000005
-CRASHES, KILLS = 10, 20
+CRASHES, KILLS = (10, 20) if e2e.SOAK else (5, 10)
 WAIT_S = 20 * e2e.PATIENCE
 
 

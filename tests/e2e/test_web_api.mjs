@@ -1,5 +1,5 @@
 // Tests the API without a browser: the description against the routes in both directions, safety, ETags,
-// live streams, the data of the offline page, and the speed of views on large databases (so it runs alone).
+// live streams, the data of the offline page, and the speed of views on large databases.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
