@@ -12,6 +12,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 const BUDGET_GZIP_BYTES = 120 * 1024;
 
+/** @type {(name: string, fallback: string) => string} */
 function option(name, fallback) {
   const at = process.argv.indexOf(name);
   return at > 0 ? process.argv[at + 1] : fallback;
@@ -39,8 +40,11 @@ const licences = Object.keys(manifest.dependencies)
 
 const virtual = {
   name: 'virtual',
-  setup(build) {
-    build.onResolve({ filter: /^virtual:/ }, (found) => ({ path: found.path, namespace: 'virtual' }));
+  setup(/** @type {any} */ build) {
+    build.onResolve({ filter: /^virtual:/ }, (/** @type {{path: string}} */ found) => ({
+      path: found.path,
+      namespace: 'virtual',
+    }));
     build.onLoad({ filter: /.*/, namespace: 'virtual' }, () => ({
       contents: JSON.stringify(licences),
       loader: 'json',
@@ -48,6 +52,7 @@ const virtual = {
   },
 };
 
+/** @param {string} entry */
 async function bundle(entry) {
   const result = await esbuild.build({
     absWorkingDir: source,
@@ -70,7 +75,9 @@ async function bundle(entry) {
   return Buffer.from(result.outputFiles[0].contents);
 }
 
+/** @type {(bytes: Buffer) => string} */
 const hash = (bytes) => createHash('sha256').update(bytes).digest('hex').slice(0, 12);
+/** @type {(bytes: Buffer) => string} */
 const integrity = (bytes) => `'sha256-${createHash('sha256').update(bytes).digest('base64')}'`;
 
 const script = await bundle('src/main.js');
@@ -86,6 +93,7 @@ const names = {
   icon: `/assets/icon-${hash(icon)}.svg`,
 };
 
+/** @type {(extra: string) => string} */
 const head = (extra) => `<!doctype html>
 <html lang="en">
 <head>
@@ -118,7 +126,7 @@ const offlineHead = Buffer.from(
 );
 const offlineTail = Buffer.from(`</script>\n<script>${script}</script>\n</body>\n</html>\n`);
 
-const assets = [
+const files = [
   { path: '/', mime: 'text/html; charset=utf-8', bytes: index, fixed: false },
   { path: names.script, mime: 'text/javascript; charset=utf-8', bytes: script, fixed: true },
   { path: names.style, mime: 'text/css; charset=utf-8', bytes: style, fixed: true },
@@ -131,14 +139,16 @@ const assets = [
   },
 ];
 const brotli = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 22 };
-for (const asset of assets) {
-  asset.gzip = gzipSync(asset.bytes, { level: 9 });
-  asset.brotli = brotliCompressSync(asset.bytes, { params: brotli });
-}
+const assets = files.map((file) => ({
+  ...file,
+  gzip: gzipSync(file.bytes, { level: 9 }),
+  brotli: brotliCompressSync(file.bytes, { params: brotli }),
+}));
 const total = assets.slice(0, 4).reduce((sum, asset) => sum + asset.gzip.length, 0);
 if (total > BUDGET_GZIP_BYTES)
   throw new Error(`the bundle is ${total} bytes gzip; the budget is ${BUDGET_GZIP_BYTES}`);
 
+/** @type {(name: string, bytes: Buffer) => string} */
 function array(name, bytes) {
   const rows = [];
   for (let i = 0; i < bytes.length; i += 24) rows.push(Array.from(bytes.subarray(i, i + 24)).join(','));

@@ -162,21 +162,6 @@ test('an_engine_without_a_stack_keeps_its_column', async () => {
   await shot(page, 'case-no-dump');
 });
 
-test('a_name_cannot_turn_the_text_around_it', async () => {
-  const page = await open('/runs/30/mismatches');
-  await settled(page);
-  for (const part of ['.queue bdi', '.casehead h1', '.aligned .fn', '.aligned .at'])
-    await becomes(
-      () =>
-        page
-          .locator(part)
-          .first()
-          .evaluate((el) => getComputedStyle(el).unicodeBidi),
-      'isolate',
-      part,
-    );
-});
-
 test('fast_keys_walk_the_queue_case_by_case', async () => {
   const page = await open('/runs/30/mismatches');
   await settled(page);
@@ -421,12 +406,12 @@ test('what_is_dropped_is_resolved', async () => {
   const named = await serve('--db', scratch('runs.db'), '--symbols', join(root, 'corpus/symbols'));
   const page = await open(`${named.base}/resolve`);
   await settled(page);
-  for (const [name, bytes] of [
+  for (const [name, bytes] of /** @type {[string, Buffer][]} */ ([
     ['record.rec', readFileSync(join(held, 'record.rec'))],
     ['dump.dmp', readFileSync(join(held, 'dump.dmp'))],
     ['stack.txt', Buffer.from('> a crash\n<b>&!0x10\n')],
     ['cut.dmp', readFileSync(join(held, 'dump.dmp')).subarray(0, 40)],
-  ]) {
+  ])) {
     const dropped = await page.evaluateHandle(
       ([text, as]) => {
         const data = new DataTransfer();

@@ -230,7 +230,9 @@ test('filters_are_in_the_address_and_count', async () => {
   const page = await open(`${wide.base}/runs/1?fold=0`);
   const { data } = await (await fetch(`${wide.base}/api/v1/runs/1/grid`)).json();
   const { cases: c } = data;
+  /** @type {(fits: (i: number) => boolean) => string} */
   const counted = (fits) => c.id.filter((_, i) => fits(i)).length.toLocaleString('en');
+  /** @type {[string, string, (i: number) => boolean, string?][]} */
   const rows = [
     ['verdict', 'FAIL', (i) => data.verdicts[c.verdict[i]] === 'FAIL'],
     ['kind', 'hang', (i) => data.kinds[c.kind[i]] === 'hang'],

@@ -11,6 +11,7 @@ import {
   settled,
   shot,
   test,
+  views,
   closePage,
 } from './web/world.mjs';
 
@@ -27,20 +28,6 @@ function rename(value, key = '') {
     return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, rename(part, name)]));
   return typeof value === 'string' && NAMES.includes(key) ? `${value}${TURNED}` : value;
 }
-
-const views = [
-  '/',
-  '/runs',
-  '/runs/3',
-  '/runs/3/mismatches',
-  '/runs/3/mismatches/inline_chain.ob2?frame=1',
-  '/cases/inline_chain/ob2',
-  '/compare/1/3',
-  '/timing',
-  '/hooks',
-  '/signatures',
-  '/known',
-];
 
 for (const width of [1360, 390])
   test(`long_names_fit_${width}_pixels`, async () => {

@@ -1,8 +1,7 @@
 // The page "Head problems": its inputs, an opened stack, the chip, agreement and causes, in light and dark,
 // wide and narrow windows.
+import { axeFindsNothing } from './web/checks.mjs';
 import {
-  axeSource,
-  axeTags,
   becomes,
   browser,
   check,
@@ -159,7 +158,7 @@ test('before_the_first_report_the_page_says_what_to_do', async () => {
 });
 
 test('nothing_is_cut_and_axe_finds_nothing', async () => {
-  for (const colorScheme of ['light', 'dark'])
+  for (const colorScheme of /** @type {const} */ (['light', 'dark']))
     for (const [name, viewport] of /** @type {[string, {width: number, height: number}][]} */ ([
       ['wide', { width: 1360, height: 860 }],
       ['narrow', { width: 390, height: 844 }],
@@ -180,13 +179,7 @@ test('nothing_is_cut_and_axe_finds_nothing', async () => {
         const box = await page.getByLabel(label).boundingBox();
         check(box.x >= 0 && box.x + box.width <= viewport.width, `${what}: ${label} is cut`);
       }
-      await page.addScriptTag({ path: axeSource() });
-      const found = await page.evaluate((runOnly) => window.axe.run(document, { runOnly }), axeTags);
-      same(
-        found.violations.map((v) => `${v.id}: ${v.nodes[0].html}`),
-        [],
-        `${what}: axe`,
-      );
+      await axeFindsNothing(page, what);
       await shot(page, `problems-${name}-${colorScheme}`);
       await page.context().close();
     }

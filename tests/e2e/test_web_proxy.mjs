@@ -139,7 +139,9 @@ test('all_pages_work_below_a_prefix', async () => {
   await settled(page);
   await says(page, 'main', 'Run 12', 'the first page shows the run');
   await page.waitForSelector('.live-live');
-  const to = await page.locator('.rail li a').evaluateAll((links) => links.map((link) => link.href));
+  const to = await page
+    .locator('.rail li a')
+    .evaluateAll((links) => links.map((link) => /** @type {HTMLAnchorElement} */ (link).href));
   check(to.length > 10 && to.every((link) => link.startsWith(`${below}/`)), `the rail: ${to}`);
   for (const link of to) {
     await page.click(`.rail li a[href="${new URL(link).pathname}"]`); // within the same document

@@ -303,11 +303,11 @@ test('names_in_a_query_that_nothing_reads_are_refused', async () => {
 
 test('errors_are_problem_documents_for_clients_that_accept_them', async () => {
   const accept = { Accept: 'application/problem+json, application/json' };
-  for (const [path, status, title] of [
+  for (const [path, status, title] of /** @type {[string, number, string][]} */ ([
     ['/api/v1/runs/99999', 404, 'Not Found'],
     ['/api/v1/runs?limit=x', 400, 'Bad Request'],
     ['/nope', 404, 'Not Found'],
-  ]) {
+  ])) {
     const answer = await get(path, accept);
     const problem = await answer.json();
     same([answer.status, answer.headers.get('content-type')], [status, 'application/problem+json'], path);

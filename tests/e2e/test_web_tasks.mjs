@@ -24,38 +24,50 @@ import {
 const chromium = await browser();
 const db = seed('tasks.db', 30, 24, 0);
 const held = join(root, 'corpus/cases/inline_chain.ob2');
-/** @type {[string, {colorScheme?: string, viewport?: object, hasTouch?: boolean, isMobile?: boolean}][]} */
+/** @type {[string, import('playwright-core').BrowserContextOptions][]} */
 const kinds = [
   ['light', { colorScheme: 'light' }],
   ['dark', { colorScheme: 'dark' }],
   ['390', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }],
 ];
+/** @type {[string, string, number, string][]} */
 const table = [];
 
-// Acts as a visitor.  Counts each press, and each field that is filled or selected.
+/**
+ * Acts as a visitor.  Counts each press, and each field that is filled or selected.
+ * @typedef {import('playwright-core').Locator} Locator
+ * @param {import('./web/world.mjs').Page} page
+ * @param {boolean} touch
+ */
 function visitor(page, touch) {
+  let presses = 0;
+  /** @param {Locator} target */
   const use = async (target) => {
-    page.presses++;
+    presses++;
     await (touch ? target.tap() : target.click());
   };
-  page.presses = 0;
   return {
+    presses: () => presses,
     press: use,
-    open: async (name) => use(page.locator('.rail li a', { hasText: new RegExp(`^${name}$`) })),
-    button: async (name) => use(page.getByRole('button', { name, exact: true })),
-    fill: async (target, text) => {
-      page.presses++;
+    open: async (/** @type {string} */ name) =>
+      use(page.locator('.rail li a', { hasText: new RegExp(`^${name}$`) })),
+    button: async (/** @type {string} */ name) => use(page.getByRole('button', { name, exact: true })),
+    fill: async (/** @type {Locator} */ target, /** @type {string} */ text) => {
+      presses++;
       await target.fill(text);
     },
-    choose: async (target, word) => {
-      page.presses++;
+    choose: async (/** @type {Locator} */ target, /** @type {string} */ word) => {
+      presses++;
       await target.selectOption(word);
     },
   };
 }
 
 // Name, maximum number of presses, actions (they end when the page shows the answer).
-/** @type {[string, number, (page: any, visit: any, base: string) => Promise<void>][]} */
+/**
+ * @typedef {import('./web/world.mjs').Page} Page
+ * @type {[string, number, (page: Page, visit: ReturnType<typeof visitor>, base: string) => Promise<void>][]}
+ */
 const tasks = [
   [
     'find the new mismatch and copy its link',
@@ -82,7 +94,9 @@ const tasks = [
       await page.waitForURL('**/trend*');
       await settled(page);
       const figures = page.getByLabel('figure');
-      const warm = await figures.locator('option').evaluateAll((all) => all.map((one) => one.value));
+      const warm = await figures
+        .locator('option')
+        .evaluateAll((all) => all.map((one) => /** @type {HTMLOptionElement} */ (one).value));
       await visit.choose(figures, warm.find((name) => /^offset/.test(name)) ?? '');
       await holds(
         async () => /^(Worse|Better|No change|Offset)/i.test(await page.textContent('.verdictline')),
@@ -147,8 +161,8 @@ for (const [at, [name, most, steps]] of tasks.entries())
       const start = performance.now();
       await steps(page, visit, server.base);
       const seconds = (performance.now() - start) / 1e3;
-      table.push([name, kind, page.presses, seconds.toFixed(1)]);
-      check(page.presses <= most, `${page.presses} presses, ${kind}`);
+      table.push([name, kind, visit.presses(), seconds.toFixed(1)]);
+      check(visit.presses() <= most, `${visit.presses()} presses, ${kind}`);
       const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       check(over <= 0, `${kind}: ${over} pixels too wide`);
       await settled(page);

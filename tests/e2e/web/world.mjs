@@ -7,6 +7,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/**
+ * A page with what this file notes about it: problems, requests for data that have no answer yet, and what
+ * another test needs to use it again (null: none may).
+ * @typedef {import('playwright-core').BrowserContextOptions} Options
+ * @typedef {import('playwright-core').Page & {complaints: string[],
+ *   asking: Set<import('playwright-core').Request>, reuse: {key: string, options: Options} | null}} Page
+ * @typedef {import('playwright-core').Browser | null} Browser
+ */
+
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
 export const build = process.env.TWINSTACK_BUILD ?? join(root, 'build');
 const program = () => process.env.TWINSTACK_PROGRAM ?? join(build, 'bin/twinstack');
@@ -24,19 +33,27 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
   rmSync(folder, { recursive: true, force: true });
 });
+/** @type {(name: string) => string} */
 export const scratch = (name) => join(folder, name);
 
-// The arguments are those of seed_store; MORE may be 'wide'.
+/**
+ * The arguments are those of seed_store; MORE may be 'wide'.
+ * @type {(name: string, runs: number, cases: number, big: number, ...more: string[]) => string}
+ */
 export function seed(name, runs, cases, big, ...more) {
   const file = scratch(name);
   execFileSync(join(build, 'tests/seed_store'), [file, runs, cases, big, ...more].map(String));
   return file;
 }
 
+/** @type {(...words: string[]) => Buffer} */
 export const twinstack = (...words) => execFileSync(program(), words, { maxBuffer: 1 << 28 });
 
-// Starts `twinstack serve` and returns its address once it is printed.  In WORDS, an object adds environment
-// variables, and an array is a command that starts the server.
+/**
+ * Starts `twinstack serve` and returns its address once it is printed.  In WORDS, an object adds environment
+ * variables, and an array is a command that starts the server.
+ * @param {(string | string[] | Record<string, string>)[]} words
+ */
 export async function serve(...words) {
   const [first, ...rest] = [
     ...words.filter(Array.isArray).flat(),
@@ -78,7 +95,12 @@ export async function serve(...words) {
   };
 }
 
-// fetch() does not let a caller set Host; the raw client does.
+/**
+ * fetch() does not let a caller set Host; the raw client does.
+ * @typedef {{method?: string, headers?: Record<string, string>, body?: string}} Asked
+ * @type {(base: string, path: string, asked?: Asked) =>
+ *   Promise<{status: number, headers: import('node:http').IncomingHttpHeaders, text: string}>}
+ */
 export const ask = (base, path, { method = 'GET', headers = {}, body = undefined } = {}) =>
   new Promise((done, fail) => {
     const { hostname, port } = new URL(base);
@@ -93,6 +115,7 @@ export const ask = (base, path, { method = 'GET', headers = {}, body = undefined
     asked.end(body);
   });
 
+/** @returns {Promise<Browser>} */
 export async function browser() {
   const { chromium } = load('playwright-core');
   const path = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
@@ -112,13 +135,22 @@ export async function browser() {
   });
 }
 const VIEWPORT = { width: 1360, height: 860 };
+/** @type {Map<string, Page[]>} */
 const idle = new Map(); // by options: closed pages, ready for another test
-const watched = ['pageerror', 'console', 'request', 'requestfinished', 'requestfailed', 'response'];
+const watched = /** @type {const} */ ([
+  'pageerror',
+  'console',
+  'request',
+  'requestfinished',
+  'requestfailed',
+  'response',
+]);
 
+/** @type {(chromium: import('playwright-core').Browser, options: Options) => Promise<Page>} */
 async function newPage(chromium, options) {
   const context = await chromium.newContext({ viewport: VIEWPORT, colorScheme: 'light', ...options });
   context.setDefaultTimeout(PATIENCE_MS);
-  const page = await context.newPage();
+  const page = Object.assign(await context.newPage(), { complaints: [], asking: new Set(), reuse: null });
   if (throttle > 1)
     await (await context.newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate: throttle });
   return page;
@@ -127,7 +159,7 @@ async function newPage(chromium, options) {
 // Opens a page and collects all its problems: script errors and violations of the content policy.  It is a
 // page that another test closed, if there is one of the same OPTIONS: the browser takes five times as long to
 // start the process of a new one.  FRESH: a new one with an empty cache.
-/** @type {(chromium: any, url: string, asked?: {fresh?: boolean, [option: string]: any}) => Promise<any>} */
+/** @type {(chromium: Browser, url: string, asked?: Options & {fresh?: boolean}) => Promise<Page>} */
 export async function openPage(chromium, url, { fresh = false, ...options } = {}) {
   if (!chromium) throw new Skip('there is no chromium');
   const key = JSON.stringify(options);
@@ -135,7 +167,9 @@ export async function openPage(chromium, url, { fresh = false, ...options } = {}
   page.reuse = fresh ? null : { key, options };
   page.complaints = [];
   page.on('pageerror', (error) => page.complaints.push(String(error)));
-  page.on('console', (message) => message.type() === 'error' && page.complaints.push(message.text()));
+  page.on('console', (message) => {
+    if (message.type() === 'error') page.complaints.push(message.text());
+  });
   // Requests for data that have no answer yet.  Two kinds do not count: those for the newest runs, which a
   // page without a live stream polls, and a last one from a page that the browser leaves.
   page.asking = new Set();
@@ -143,12 +177,16 @@ export async function openPage(chromium, url, { fresh = false, ...options } = {}
     if (asked.isNavigationRequest()) page.asking.clear(); // they belong to the old document
     if (/\/api\/v1\/(?!events|runs\?limit=10$)/.test(asked.url())) page.asking.add(asked);
   });
-  for (const end of ['requestfinished', 'requestfailed']) page.on(end, (asked) => page.asking.delete(asked));
+  page.on('requestfinished', (asked) => page.asking.delete(asked));
+  page.on('requestfailed', (asked) => page.asking.delete(asked));
   await page.goto(url);
   return page;
 }
 
-// Ends a page of openPage(), which the next test may get: as if it were new, but for its cache.
+/**
+ * Ends a page of openPage(), which the next test may get: as if it were new, but for its cache.
+ * @param {Page} page
+ */
 export async function closePage(page) {
   const { reuse } = page;
   if (!reuse) return page.context().close();
@@ -165,7 +203,10 @@ export async function closePage(page) {
   idle.set(reuse.key, [...(idle.get(reuse.key) ?? []), page]);
 }
 
-// Waits for two frames: by then, what an event changed is drawn.
+/**
+ * Waits for two frames: by then, what an event changed is drawn.
+ * @type {(page: import('playwright-core').Page) => Promise<unknown>}
+ */
 export const drawn = (page) =>
   page.evaluate(
     () =>
@@ -175,7 +216,10 @@ export const drawn = (page) =>
       }),
   );
 
-// Waits until two looks in a row find the heading of the page and no request without an answer.
+/**
+ * Waits until two looks in a row find the heading of the page and no request without an answer.
+ * @param {Page} page
+ */
 export async function settled(page) {
   await page.waitForSelector('main h1, main .state');
   const end = performance.now() + PATIENCE_MS;
@@ -197,7 +241,14 @@ export async function settled(page) {
   }
 }
 
-// A page changes some time after the event that changes it, so LOOK runs again until its result FITS.
+/**
+ * A page changes some time after the event that changes it, so LOOK runs again until its result FITS.
+ * @template T
+ * @param {() => T | Promise<T>} look
+ * @param {(got: T) => unknown} fits
+ * @param {(got: T) => string} say
+ * @returns {Promise<T>}
+ */
 async function until(look, fits, say) {
   const end = performance.now() + PATIENCE_MS;
   for (let pause = 10; ; pause = Math.min(2 * pause, 250)) {
@@ -207,27 +258,35 @@ async function until(look, fits, say) {
     await new Promise((done) => setTimeout(done, pause));
   }
 }
+/** @type {<T>(look: () => T | Promise<T>, want: T, what: string) => Promise<T>} */
 export const becomes = (look, want, what) =>
   until(
     look,
     (got) => JSON.stringify(got) === JSON.stringify(want),
     (got) => `${what}: ${JSON.stringify(got)} instead of ${JSON.stringify(want)}`,
   );
+/** @type {<T>(look: () => T | Promise<T>, what: string | (() => string)) => Promise<T>} */
 export const holds = (look, what) =>
   until(
     look,
     (got) => got,
     () => (typeof what === 'function' ? what() : what),
   );
-// Waits until the text of the first PART of the page contains WORDS.
+/**
+ * Waits until the text of the first PART of the page contains WORDS.
+ * @type {(page: Page, part: string, words: string, what?: string) => Promise<string>}
+ */
 export const says = (page, part, words, what = part) =>
   until(
     () => page.locator(part).first().textContent(),
     (text) => text.includes(words),
     (text) => `${what}: "${words}" is not in "${text.slice(0, 2000)}"`,
   );
-// Moves the pointer across PLOT, from X (0 to 1 of its width) to the right, until a dot is under it.  Returns
-// the position.
+/**
+ * Moves the pointer across PLOT, from X (0 to 1 of its width) to the right, until a dot is under it.  Returns
+ * the position.
+ * @type {(page: Page, plot: string, x: number, what: string) => Promise<[number, number]>}
+ */
 export async function findDot(page, plot, x, what) {
   const box = await page.locator(plot).first().boundingBox();
   for (let left = box.width * x; left < box.width; left += 4)
@@ -238,16 +297,40 @@ export async function findDot(page, plot, x, what) {
     }
   throw new Error(`${what}: no dot under the pointer`);
 }
+/** @type {(page: Page, name: string, more?: import('playwright-core').PageScreenshotOptions) =>
+ *   Promise<Buffer>} */
 export const shot = (page, name, more = {}) => page.screenshot({ path: join(shots, `${name}.png`), ...more });
 export const axeSource = () => load.resolve('axe-core/axe.min.js');
 export const Ajv = () => load('ajv/dist/2020').default;
 
+/** Every page that shows data, with a database of three runs from seed(). */
+export const views = [
+  '/',
+  '/runs',
+  '/runs/3',
+  '/runs/3/mismatches',
+  '/runs/3/mismatches/inline_chain.ob2?frame=1',
+  '/cases/inline_chain/ob2',
+  '/compare/1/3',
+  '/timing',
+  '/trend?metric=f1',
+  '/hooks',
+  '/signatures',
+  '/known',
+  '/symbols',
+  '/glossary',
+];
+
+/** @type {[string, () => unknown, string][]} */
 const tests = [];
 // The tests of one GROUP share something costly, so they are in the same part.
+/** @type {(name: string, body: () => unknown, group?: string) => unknown} */
 export const test = (name, body, group = name) => tests.push([name, body, group]);
+/** @type {(held: unknown, what: string) => void} */
 export function check(held, what) {
   if (!held) throw new Error(what);
 }
+/** @type {(got: unknown, want: unknown, what: string) => void} */
 export const same = (got, want, what) =>
   check(
     JSON.stringify(got) === JSON.stringify(want),
