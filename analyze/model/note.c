@@ -9,6 +9,8 @@
     "the PDB is damaged here: inlined functions may be missing, and names and lines wrong"
 #define IMAGE_DAMAGED                                                                              \
     "the DWARF or symbols are damaged: inlined functions may be missing, names and lines wrong"
+#define SPLIT_MISSING                                                                              \
+    "inlined functions are in a .dwo file: name it, its folder or the .dwp file with --symbols"
 #define START_DAMAGED                                                                              \
     "the dump is damaged where it describes the exception: the stack may begin elsewhere"
 #define MODULES_DAMAGED                                                                            \
@@ -25,6 +27,7 @@ static const char *const note_names[NOTE_UNWIND_FAILED] = {
     [NOTE_PDB_DAMAGED] = "the PDB cannot be read: it is damaged or truncated",
     [NOTE_PDB_PART_DAMAGED] = PART_DAMAGED,
     [NOTE_IMAGE_PART_DAMAGED] = IMAGE_DAMAGED,
+    [NOTE_SPLIT_MISSING] = SPLIT_MISSING,
     [NOTE_PDB_OTHER_BUILD] = "the PDB found is of another build",
     [NOTE_PDB_OTHER_KEY] = "the PDB found is of another build than the folder that it is in says",
     [NOTE_SYM_OTHER_BUILD] = "the .sym file found is of another build",

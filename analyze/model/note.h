@@ -18,6 +18,7 @@ enum frame_note {
     NOTE_PDB_DAMAGED,
     NOTE_PDB_PART_DAMAGED,   /* of the object file that holds the function, some is unreadable */
     NOTE_IMAGE_PART_DAMAGED, /* the same of DWARF or of symbol tables of an image without a PDB */
+    NOTE_SPLIT_MISSING,      /* the unit's functions are in a .dwo file that was not found */
     NOTE_PDB_OTHER_BUILD,    /* this and the next five: only another build was found */
     NOTE_PDB_OTHER_KEY,
     NOTE_SYM_OTHER_BUILD,

@@ -68,7 +68,7 @@ static uint64_t add_piece(struct object_build *build, uint32_t offset)
 
     symbol_object_at(build->object, offset, &answer);
     uint64_t end = answer.end;
-    build->damaged = build->damaged || answer.damaged;
+    build->damaged = build->damaged || answer.damaged || answer.lacks_split;
     if (answer.scope != NULL) {
         scope = add_scopes(build, offset, &answer, &end);
     } else if (answer.symbol != NULL || answer.line != 0) {

@@ -193,6 +193,7 @@ void symbol_object_at(struct symbol_object *object, uint32_t offset, struct obje
         struct dwarf_place place;
         dwarf_at(part->dwarf, part_offset, &place);
         out->damaged = out->damaged || place.damaged;
+        out->lacks_split = place.lacks_split;
         out->scope = place.scope;
         out->scope_shift = offset - part_offset;
         out->file = place.file;
@@ -321,7 +322,9 @@ uint32_t symbol_object_lookup(struct symbol_object *object, uint32_t offset,
     }
     for (uint32_t i = 0; i < count; i++) {
         out[i].distance = offset - start;
-        out[i].note = answer.damaged ? NOTE_IMAGE_PART_DAMAGED : NOTE_NONE;
+        out[i].note = answer.damaged       ? NOTE_IMAGE_PART_DAMAGED
+                      : answer.lacks_split ? NOTE_SPLIT_MISSING
+                                           : NOTE_NONE;
     }
     return count;
 }

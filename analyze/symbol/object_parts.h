@@ -77,8 +77,9 @@ struct object_answer {
     uint32_t line;
     const struct object_symbol *symbol; /* where scope is NULL; NULL: none */
     enum symbols_from from;
-    uint64_t end; /* the first offset at which the answer may differ */
-    bool damaged; /* what applies here is not all readable */
+    uint64_t end;     /* the first offset at which the answer may differ */
+    bool damaged;     /* what applies here is not all readable */
+    bool lacks_split; /* or is in a .dwo file that was not found */
 };
 void symbol_object_at(struct symbol_object *object, uint32_t offset, struct object_answer *out);
 

@@ -62,9 +62,15 @@ static uint64_t lookup_offset(const struct symbol_module *sources, const struct 
     return frame_lookup_offset(&even);
 }
 
+/* True for answers of lookups that set a frame's note. */
 static bool has_own_note(enum symbols_from from)
 {
-    return from == SYMBOLS_PPDB || from == SYMBOLS_PDB || from == SYMBOLS_PDB_PUBLIC;
+    static const bool sets[SYMBOLS_COUNT] = {
+        [SYMBOLS_PPDB] = true,   [SYMBOLS_PDB] = true,    [SYMBOLS_PDB_PUBLIC] = true,
+        [SYMBOLS_DWARF] = true,  [SYMBOLS_SYMTAB] = true, [SYMBOLS_COFF] = true,
+        [SYMBOLS_EXPORT] = true,
+    };
+    return sets[from];
 }
 
 static bool resolve_frame(const struct source_view *view, const struct frame *in,

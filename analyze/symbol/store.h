@@ -126,7 +126,7 @@ struct symbol_frame {
     bool inlined;
     enum symbols_from from;
     const char *compiland; /* object file of the contribution; NULL */
-    enum frame_note note;  /* more to say of the frame; only set of the PDBs */
+    enum frame_note note;  /* more to say of the frame; not set by readers of text files */
 };
 
 enum { SYMBOL_FRAMES_MAX = 257 }; /* LIMIT_INLINE_DEPTH + the procedure */

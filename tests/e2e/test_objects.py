@@ -71,6 +71,27 @@ class Made(e2e.Case):
                 self.assertIsNotNone(frame["function"])
                 self.assertIn(frame["line"], lines)
 
+    def test_missing_and_damaged_parts_are_noted(self):
+        if shutil.which("gcc") is None or shutil.which("nm") is None or shutil.which("objcopy") is None:
+            self.skipTest("no gcc")
+        (self.folder / "one.c").write_text("int main(int c, char **v)\n{\n    (void)v;\n    return c;\n}\n")
+        for form in ("-g", "-gsplit-dwarf"):
+            subprocess.run(["gcc", "-O0", "-g", form, "-c", "one.c", "-o", f"one{form}.o"], check=True, cwd=self.folder)
+            subprocess.run(["gcc", f"one{form}.o", "-o", f"one{form}"], check=True, cwd=self.folder)
+        (self.folder / "junk").write_bytes(b"\xff" * 64)
+        subprocess.run(["objcopy", "--update-section", ".debug_abbrev=junk", "one-g", "damaged"], check=True, cwd=self.folder)
+        for image, more, note in (("one-gsplit-dwarf", (), "inlined functions are in a .dwo file"),
+                                  ("one-gsplit-dwarf", ("one-gsplit-dwarf.dwo",), None), ("one-g", (), None),
+                                  ("damaged", (), "the DWARF or symbols are damaged")):
+            names = subprocess.run(["nm", self.folder / image], capture_output=True, text=True, check=True).stdout
+            at = int(re.search(r"^([0-9a-f]+) T main$", names, re.M)[1], 16)
+            files = [option for file in (image, *more) for option in ("--symbols", self.folder / file)]
+            done = e2e.twinstack("resolve", "--ndjson", *files, "-", stdin=f"{image}!{at:#x}\n")
+            frame = json.loads(done.stdout)["frames"][0]
+            with self.subTest(image, more=more):
+                self.assertEqual(frame["function"], "main")
+                self.assertEqual((frame["note"] or "").startswith(note or "?"), note is not None, frame["note"])
+
     def test_a_row_at_the_end_of_its_sequence_covers_no_code(self):
         if shutil.which("gcc") is None or shutil.which("nm") is None:
             self.skipTest("no gcc")

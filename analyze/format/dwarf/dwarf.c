@@ -196,6 +196,7 @@ void dwarf_at(struct dwarf *dwarf, uint32_t offset, struct dwarf_place *out)
         unit == NULL ? dwarf->object->lacks_units : unit->skeleton->damaged || unit->full->damaged;
     if (unit == NULL)
         return;
+    out->lacks_split = unit->skeleton->dwo_id != 0 && unit->full == unit->skeleton;
     if (low < unit->span_count && unit->spans[low].start < out->end)
         out->end = unit->spans[low].start;
     if (low == 0)

@@ -44,7 +44,8 @@ struct dwarf_place {
     const char *file;                /* NULL: unknown */
     uint32_t line;                   /* 0: unknown */
     uint64_t end;                    /* the first offset at which the answer may differ */
-    bool damaged; /* DWARF that applies here is unreadable: scopes and lines may be missing */
+    bool damaged;     /* DWARF that applies here is unreadable: scopes and lines may be missing */
+    bool lacks_split; /* the scopes are in a file that is not among the splits */
 };
 
 /* Finds what applies at OFFSET from the image's base. */
