@@ -160,8 +160,6 @@ def e2e_programs(file):
     needs = {"victims", "victims-x86", "wine", "tools"} | ({"windows"} if name in NEEDS_WINDOWS else set())
     if name in NEEDS_NOTHING:
         needs = set()
-    if beside == FIRST_PREFIX:  # ./run waits until all is built
-        needs = set(STAGES)
     parts = PARTS.get(f"e2e_{name}", 1)
     for part in range(1, parts + 1):
         yield Program(f"e2e_{name}" if parts == 1 else f"e2e_{name}_{part}", argv if parts == 1 else [*argv, f"{part}/{parts}"], 900,
@@ -292,7 +290,7 @@ class Schedule:
         room = CORES + LOAD_MORE - sum(map(self.load, under_way))
         building = any(isinstance(p, Stage) and p.cores >= CORES for p in under_way)
         for program in self.waiting:
-            if program.needs & self.missing:
+            if program.needs & self.missing or program.beside == FIRST_PREFIX and self.missing:  # ./run waits until all is built
                 continue
             if isinstance(program, Stage):
                 fits = program.cores < CORES or not building

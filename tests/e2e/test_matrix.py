@@ -1,6 +1,6 @@
 """Every scenario under Wine, each in one of the four builds in turn, captured and judged; has a Wine prefix to itself.
 
-Each is captured by offsets, and every fourth of them both ways: MiniDumpWriteDump takes two thirds of the time.
+Each is captured by offsets, and every eighth of them both ways: MiniDumpWriteDump takes two thirds of the time.
 `./run soak matrix` captures each both ways here, then every scenario in every build, as ./run does.
 With the argument I/N it does the I-th of N parts of the builds.
 
@@ -21,7 +21,7 @@ VICTIMS = pathlib.Path(os.environ.get("TWINSTACK_VICTIMS", e2e.BUILD / "victims"
 PREFIX = os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine"))
 VARIANTS = ["ob0", "ob1", "ob2", "ob2-fp"]
 LEAST_A_VARIANT = 6
-EVERY = 4  # so many scenarios by offsets, one of them both ways
+EVERY = 8  # so many scenarios by offsets, one of them both ways
 FINE = {"PASS", "XFAIL", "UNSUPPORTED", "NOT-CAPTURED-AS-EXPECTED"}
 X86_VARIANTS = ["x86-ob0", "x86-ob2"]  # need 32-bit Wine
 X86_SCENARIOS = ["null_write", "inline_chain", "recursion", "crash_in_dll", "second_thread", "sleep_forever"]
