@@ -62,7 +62,7 @@ def stops():
     yield "stops", [PYTHON, "tests/bench/bench_stops.py"], {}
     yield "managed", [PYTHON, "tests/bench/bench_managed.py", "--count", "10000", "--modes", "copy"], {}
     yield "managed-dying", [PYTHON, "tests/bench/bench_managed.py", "--dying", "--count", "5000"], {}
-    yield "managed-ways", [PYTHON, "tests/bench/bench_managed.py"], {}
+    yield "managed-ways", [PYTHON, "tests/bench/bench_managed.py", "--keep"], {}
 
 
 def web():

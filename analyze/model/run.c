@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/managed_samples.h"
 #include "model/names.h"
 
 static const char *const state_names[RUN_STATE_COUNT] = {"running", "complete", "interrupted"};
@@ -236,6 +237,8 @@ void run_info_write_json(struct json *j, const struct run_info *run)
     json_key_string(j, "command", run->command);
     write_versions(j, "tools", run->tools, run->tool_count);
     write_versions(j, "environment", run->environment, run->environment_count);
+    json_key(j, "managed_stacks");
+    managed_phases_write_json(j, run);
     json_key_uint(j, "case_count", run->case_count);
     json_key(j, "verdicts");
     json_object(j);

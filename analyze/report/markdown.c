@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "model/managed_samples.h"
 #include "report/report.h"
 #include "report/words.h"
 #include "study/headline.h"
@@ -276,6 +277,36 @@ static void put_grid(struct sheet *sheet, const struct run_figures *report, bool
         (void)fputs("\n</details>\n", sheet->out);
 }
 
+/* How many stacks of managed code each way got right. */
+static void put_managed(struct sheet *sheet, const struct run_figures *report)
+{
+    struct managed_phase phases[MANAGED_PHASES_MAX];
+    const uint32_t count = managed_phases_read(report->run, phases);
+    const char *missing = managed_missing(report->run);
+    if (count == 0 && missing != NULL)
+        (void)put_linef(sheet, "\n### Right stacks of managed code\n%.300s", cell(sheet, missing));
+    if (count == 0)
+        return;
+    (void)put_linef(sheet, "\n### Right stacks of managed code%s%s",
+                    phases[0].measured != NULL ? ", measured " : "",
+                    cell(sheet, phases[0].measured));
+    (void)put_line(sheet, "| while the stopped thread | plain | seeded | copy | in-place |\n"
+                          "|---|---|---|---|---|");
+    for (uint32_t i = 0; i < count; i++) {
+        const char *line = arena_printf(sheet->scratch, "| %s |", cell(sheet, phases[i].name));
+        for (int mode = 0; mode < MANAGED_MODES && line != NULL; mode++) {
+            const struct managed_count *c = &phases[i].modes[mode];
+            char text[MANAGED_CELL_BYTES];
+            line = c->samples == 0 ? arena_printf(sheet->scratch, "%s not measured |", line)
+                                   : arena_printf(sheet->scratch, "%s %s of %u |", line,
+                                                  managed_cell_text(c, text), (unsigned)c->samples);
+        }
+        if (line == NULL || !put_line(sheet, line))
+            return;
+    }
+    (void)put_line(sheet, "\nr refused, h hijacked, e ended early, w wrong, b blocked");
+}
+
 enum status report_markdown(const struct run_figures *report, size_t max_bytes,
                             struct arena *scratch, FILE *out, struct fault *fault)
 {
@@ -302,6 +333,7 @@ enum status report_markdown(const struct run_figures *report, size_t max_bytes,
     put_failing(&sheet, report, &summary.failing);
     put_engines(&sheet, report);
     put_headline(&sheet, report);
+    put_managed(&sheet, report);
     put_not_shown(&sheet, &summary.not_shown);
     put_grid(&sheet, report, false);
     put_grid(&sheet, report, true);

@@ -158,6 +158,7 @@ enum status report_text(const struct run_figures *report, const struct report_st
             return fault->code;
         text_print_shared(&page, report);
         text_print_symbols(&page, report, scratch);
+        text_print_managed(&page, report);
     }
     print_end(&page, report, style->details, style->db, scratch);
     return ERR_NONE;

@@ -42,6 +42,9 @@ enum status text_print_timing(const struct page *page, const struct run_figures 
 void text_print_symbols(const struct page *page, const struct run_figures *report,
                         struct arena *scratch);
 
+/* How many stacks of managed code each way got right; nothing where the run has no such row. */
+void text_print_managed(const struct page *page, const struct run_figures *report);
+
 /* What a crash costs as a dump and as offsets: medians, one sentence, and the ratio "dump way
  * (foreign) : dump way (ours) : offset way". */
 void text_print_headline(const struct page *page, const struct run_figures *report,

@@ -4,9 +4,12 @@
 #include <string.h>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "base/process.h"
+#include "base/text.h"
 #include "collect/collect.h"
 #include "model/command_line.h"
+#include "model/managed_samples.h"
 
 /* This program's name among the tools of a run. */
 static const char own_name[] = "twinstack";
@@ -62,6 +65,79 @@ static void read_toolchain(const char *victims_folder, struct arena *keep, struc
     cJSON_Delete(root);
 }
 
+/* Adds what managed-stops measured in PHASE. False: no memory. */
+static bool add_managed(const cJSON *row, struct managed_phase *phases, uint32_t *count,
+                        struct arena *keep, struct fault *fault)
+{
+    const char *name = json_get_string(row, "phase", keep, fault);
+    const char *mode_name = json_get_string(row, "mode", keep, fault);
+    if (name == NULL || mode_name == NULL)
+        return fault->code == ERR_NONE;
+    const enum managed_mode mode = managed_mode_parse(mode_name, strlen(mode_name));
+    const char *words = managed_phase_words(name);
+    uint32_t at = 0;
+    while (at < *count && strcmp(phases[at].name, words) != 0)
+        at++;
+    if (mode == MANAGED_MODES || at == MANAGED_PHASES_MAX)
+        return true;
+    struct managed_count *c = &phases[at].modes[mode];
+    phases[at].name = words;
+    c->samples = (uint32_t)json_get_uint(row, "samples", 0, fault);
+    c->right = (uint32_t)json_get_uint(row, "right", 0, fault);
+    for (int end = 0; end < MANAGED_ENDS; end++)
+        c->ends[end] =
+            (uint32_t)json_get_uint(row, managed_end_name((enum managed_end)end), 0, fault);
+    if (at == *count)
+        ++*count;
+    return fault->code == ERR_NONE;
+}
+
+/* What tests/bench/bench_managed.py --keep left beside the victims: one line of JSON per phase and
+ * mode. A victim that is there without it is noted as well. */
+static enum status read_managed(const char *victims_folder, struct arena *keep,
+                                struct run_info *out, struct fault *fault)
+{
+    struct managed_phase phases[MANAGED_PHASES_MAX];
+    struct fault ignored = FAULT_INIT;
+    char *text = NULL;
+    size_t bytes = 0;
+    uint64_t size = 0, changed_ns = 0;
+    uint32_t count = 0;
+    char day[TEXT_DATE_BYTES];
+    const char *path = path_join(keep, victims_folder, "managed-samples.ndjson");
+    const char *victim = path_join(keep, victims_folder, "managed-stops.exe");
+    if (path == NULL || victim == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
+    memset(phases, 0, sizeof phases);
+    const bool measured =
+        path_stat(path, &size, &changed_ns) &&
+        file_read(path, TOOLCHAIN_MAX_BYTES, keep, &text, &bytes, &ignored) == ERR_NONE;
+    if (!measured && !path_is_file(victim))
+        return ERR_NONE;
+    text_utc_date(changed_ns / 1000000000U, day);
+    for (char *line = text; measured && line != NULL && *line != '\0';) {
+        char *stop = strchr(line, '\n');
+        cJSON *row = NULL;
+        const size_t length = stop != NULL ? (size_t)(stop - line) : strlen(line);
+        if (json_parse(line, length, &row, &ignored) == ERR_NONE)
+            (void)add_managed(row, phases, &count, keep, &ignored);
+        cJSON_Delete(row);
+        fault_clear(&ignored); /* a damaged line is left out */
+        line = stop != NULL ? stop + 1 : NULL;
+    }
+    out->environment = ARENA_ARRAY(keep, (size_t)count + 1, struct named_version);
+    if (out->environment == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
+    for (uint32_t i = 0; i < count; i++) {
+        phases[i].measured = day;
+        if (!managed_phase_note(&phases[i], keep, &out->environment[out->environment_count++]))
+            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
+    }
+    if (count == 0)
+        managed_missing_note(&out->environment[out->environment_count++]);
+    return ERR_NONE;
+}
+
 enum status run_facts(const struct collect_options *options, const char *label, int argc,
                       char *const *argv, struct arena *keep, struct run_info *out,
                       struct fault *fault)
@@ -81,6 +157,8 @@ enum status run_facts(const struct collect_options *options, const char *label, 
     out->cpu = host.cpu;
     out->command = command_line_join(argc, argv, label, keep);
     read_toolchain(options->victims_folder, keep, out);
+    if (read_managed(options->victims_folder, keep, out, fault) != ERR_NONE)
+        return fault->code;
     out->tools = ARENA_ARRAY(keep, TOOLS_MAX, struct named_version);
     if (out->tools == NULL || out->command == NULL || out->platform == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");

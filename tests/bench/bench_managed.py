@@ -1,6 +1,6 @@
 """Counts right stacks of managed code, for four ways to walk, by what the stopped thread was doing.
 
-usage: bench_managed.py [--count N] [--phases P...] [--modes M...] [--dying]
+usage: bench_managed.py [--count N] [--phases P...] [--modes M...] [--dying] [--keep]
 
 Runs managed-stops in each phase and prints two Markdown tables.  The first counts how many of N (1,000)
 samples (200 for `in-place`) `plain`, `seeded`, `copy` and `in-place` got right.  In brackets are the stacks
@@ -46,6 +46,7 @@ def main():
     parser = argparse.ArgumentParser(description="right stacks of managed code, by phase")
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--dying", action="store_true", help="threads that end while they are walked, and nothing else")
+    parser.add_argument("--keep", action="store_true", help="keep the figures beside the victims: each later run reports them")
     parser.add_argument("--phases", nargs="+", choices=PHASES, default=PHASES)
     parser.add_argument("--modes", nargs="+", choices=MODES, default=MODES)
     options = parser.parse_args()
@@ -64,6 +65,9 @@ def main():
         rows.append(found)
         print(f"| {phase} | " + " | ".join(cell(found[mode]) for mode in options.modes) +
               f" | {sum(row['left_suspended'] for row in found.values())} |", flush=True)
+    if options.keep:
+        lines = [json.dumps(found[mode]) + "\n" for found in rows for mode in options.modes]
+        (bench_stops.BIN / "managed-samples.ndjson").write_text("".join(lines), encoding="utf-8")
     if "copy" in options.modes:
         print("\n| suspended, µs | with the copy | registers alone | difference | the copy | KB |\n|---|---|---|---|---|---|")
         print("\n".join(map(times, rows)))

@@ -1,5 +1,6 @@
 """The command line as a whole: every verb has help, the exit codes are those of the README."""
 
+import json
 import os
 import pathlib
 import re
@@ -126,6 +127,29 @@ class ExitCodes(e2e.Case):
         self.assertIn("1 ERROR", done.stdout)
         self.run_twinstack(*argv, "-k", "fails", "--exit-zero", env=env)
         self.run_twinstack("run", "--victims", self.folder / "nowhere", exit_code=3)
+
+    def test_a_run_notes_what_was_measured_of_managed_code(self):
+        argv, env = self.made_up("run")
+        rows = [{"phase": "PhaseThrow", "mode": "plain", "samples": 1000, "right": 934, "refused": 66},
+                {"phase": "PhaseThrow", "mode": "copy", "samples": 1000, "right": 1000}, {"phase": "PhaseNew", "mode": "none"}]
+        stages = {"nothing": ("", [], None), "no figures": ("managed-stops.exe", [], "not measured before this run"),
+                  "figures": ("managed-samples.ndjson", ["{broken", *map(json.dumps, rows)], r"934 \(66r\) +- +1000")}
+        for name, (file, lines, want) in stages.items():
+            with self.subTest(name):
+                if file:
+                    (self.folder / "victims" / file).write_text("\n".join(lines))
+                self.run_twinstack(*argv, "-k", "fails", "--exit-zero", env=env)
+                report = ("report", "latest", "--db", self.folder / "runs.db", "--exit-zero")
+                details = self.run_twinstack(*report, "--details").stdout
+                noted = json.loads(self.run_twinstack(*report, "--json", "-").stdout)["run"]["managed_stacks"]
+                if want is None:
+                    self.assertNotIn("MANAGED CODE", details)
+                else:
+                    self.assertRegex(details, want)
+                self.assertEqual(len(noted), name == "figures")
+                if noted:
+                    self.assertEqual((noted[0]["phase"], noted[0]["plain"]["refused"], noted[0]["seeded"]), ("throws", 66, None))
+                    self.assertRegex(noted[0]["measured"], r"^20\d\d-\d\d-\d\d$")
 
     def test_5_nothing_selected(self):
         for verb in ("run", "list"):

@@ -135,6 +135,29 @@ class Faces(e2e.Case):
         self.run_db("report", "latest", "--md", sum_file, "--exit-zero")
         self.assertIn("1500", sum_file.read_text())
 
+    def test_right_stacks_of_managed_code_are_on_every_face(self):
+        self.seed(1, 3, 0)
+        run = json.loads(self.run_db("report", "latest", "--json", "-", "--exit-zero").stdout)["run"]
+        details = self.run_db("report", "latest", "--details", "--exit-zero").stdout.split("MANAGED CODE")[1]
+        summary = self.folder / "summary.md"
+        self.run_db("report", "latest", "--md", summary, "--exit-zero")
+        with self.dashboard() as get:
+            self.assertEqual(get("/api/v1/runs/latest")["run"]["managed_stacks"], run["managed_stacks"])
+        page = self.folder / "run.html"
+        self.run_db("report", "latest", "--html", page, "--exit-zero")
+        self.assertGreater(page.stat().st_size, 0)
+        self.assertEqual([phase["phase"] for phase in run["managed_stacks"]], ["throws", "compiles"])
+        for phase in run["managed_stacks"]:
+            cells, shown = [], []
+            for mode in ("plain", "seeded", "copy", "in_place"):
+                count = phase[mode]
+                marks = " ".join(f"{count[end]}{end[0]}" for end in ("refused", "hijacked", "ended", "wrong", "blocked") if count[end]) if count else ""
+                cell = f"{count['right']}{f' ({marks})' if marks else ''}" if count else "-"
+                shown.append(re.escape(cell))
+                cells.append(f"{cell} of {count['samples']}" if count else "not measured")
+            self.assertRegex(details, f"(?m)^{phase['phase']} +{' +'.join(shown)} *$")
+            self.assertIn(f"| {phase['phase']} | {' | '.join(cells)} |", summary.read_text())
+
     def test_two_noisy_runs_compare_alike_on_every_face(self):
         self.seed(2, 12, 0)
         newest = "case_id IN (SELECT id FROM crash_case WHERE run_id = (SELECT max(id) FROM run WHERE label = 'run'))"

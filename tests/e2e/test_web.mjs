@@ -126,6 +126,26 @@ test('what_is_wrong_comes_first_and_each_count_is_a_link', async () => {
   );
 });
 
+test('right_stacks_of_managed_code_are_a_table_of_the_run', async () => {
+  const page = await open('/runs/30');
+  await settled(page);
+  const rows = page.locator('[aria-label="Right stacks of managed code"] tbody tr');
+  same(await rows.count(), 2, 'phases');
+  const said = (await rows.allInnerTexts()).join(' ');
+  for (const text of ['throws', '934 of 1,000', '66 refused', '1 wrong', 'not measured'])
+    check(said.includes(text), `${text} is not in ${said}`);
+  for (const [name, size] of /** @type {[string, {width: number, height: number}][]} */ ([
+    ['wide', WIDE],
+    ['narrow', NARROW],
+  ])) {
+    await showIn(page, size, 'light');
+    await rows.first().scrollIntoViewIfNeeded();
+    await shot(page, `managed-${name}`);
+  }
+  same(page.complaints, [], 'complaints');
+  await closePage(page);
+});
+
 test('an_engine_without_a_stack_keeps_its_column', async () => {
   const page = await open('/');
   await page.route('**/api/v1/runs/30/cases/inline_chain.ob2', async (route) => {

@@ -5,6 +5,7 @@ import {
   becomes,
   browser,
   check,
+  closePage,
   openPage,
   runAll,
   same,
@@ -94,7 +95,7 @@ test('signatures_are_listed_by_count_with_their_stacks', async () => {
   );
   await shot(page, 'problems-open');
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('new_since_marks_what_a_version_brought', async () => {
@@ -107,7 +108,7 @@ test('new_since_marks_what_a_version_brought', async () => {
   check((await rows(page).nth(3).innerText()).includes('new'), 'the one that came with 2.0');
   await shot(page, 'problems-new');
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('a_version_can_be_chosen_and_left_again', async () => {
@@ -127,7 +128,7 @@ test('a_version_can_be_chosen_and_left_again', async () => {
   await page.getByLabel('Version').press('Enter');
   await becomes(() => rows(page).count(), 4, 'all again');
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('agreement_and_causes_are_listed', async () => {
@@ -143,7 +144,7 @@ test('agreement_and_causes_are_listed', async () => {
   );
   check((await rows(page).nth(0).innerText()).includes('1 of 4'), 'agreement of a signature');
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('before_the_first_report_the_page_says_what_to_do', async () => {
@@ -154,7 +155,7 @@ test('before_the_first_report_the_page_says_what_to_do', async () => {
     'how reports come in',
   );
   same(page.complaints, [], 'complaints');
-  await page.context().close();
+  await closePage(page);
 });
 
 test('nothing_is_cut_and_axe_finds_nothing', async () => {
@@ -166,7 +167,6 @@ test('nothing_is_cut_and_axe_finds_nothing', async () => {
       const what = `${name} ${colorScheme}`;
       const page = await openPage(chromium, `${server.base}/problems?baseline=2026-11-20`, {
         viewport,
-        bypassCSP: true,
         colorScheme,
       });
       await settled(page);
@@ -181,7 +181,7 @@ test('nothing_is_cut_and_axe_finds_nothing', async () => {
       }
       await axeFindsNothing(page, what);
       await shot(page, `problems-${name}-${colorScheme}`);
-      await page.context().close();
+      await closePage(page);
     }
 });
 

@@ -127,6 +127,64 @@ function Environment({ run }) {
   );
 }
 
+/** @typedef {import('openapi').Run['managed_stacks'][number]} ManagedPhase */
+
+/** @param {{count: ManagedPhase['plain']}} props */
+function ManagedCount({ count }) {
+  if (!count) return <span class="dim">not measured</span>;
+  const ends = /** @type {const} */ (['refused', 'hijacked', 'ended', 'wrong', 'blocked']);
+  const rest = ends.filter((end) => count[end] > 0).map((end) => `${number(count[end])} ${end}`);
+  return (
+    <>
+      {number(count.right)} of {number(count.samples)}
+      {rest.length > 0 && <div class="dim small">{rest.join(', ')}</div>}
+    </>
+  );
+}
+
+/**
+ * How many stacks of managed code each way got right, by what the stopped thread was doing.
+ * @param {{phases: ManagedPhase[]}} props
+ */
+function ManagedStacks({ phases }) {
+  if (phases.length === 0) return null;
+  return (
+    <>
+      <h2 class="section">Right stacks of managed code</h2>
+      <Table label="Right stacks of managed code" kind="list stacking">
+        <thead>
+          <tr>
+            <th>while the stopped thread</th>
+            <th class="num">plain snapshot</th>
+            <th class="num">seeded snapshot</th>
+            <th class="num">walk of a copy</th>
+            <th class="num">walk in place</th>
+          </tr>
+        </thead>
+        <tbody>
+          {phases.map((phase) => (
+            <tr key={phase.phase} title={phase.measured ? `measured ${phase.measured}` : undefined}>
+              <td>{phase.phase}</td>
+              <td class="num" data-label="plain snapshot">
+                <ManagedCount count={phase.plain} />
+              </td>
+              <td class="num" data-label="seeded snapshot">
+                <ManagedCount count={phase.seeded} />
+              </td>
+              <td class="num" data-label="walk of a copy">
+                <ManagedCount count={phase.copy} />
+              </td>
+              <td class="num" data-label="walk in place">
+                <ManagedCount count={phase.in_place} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </Table>
+    </>
+  );
+}
+
 /**
  * What fails and why: cases that fail alike share an entry.
  * @param {{groups: import('openapi').FailingGroup[], run: import('openapi').Run}} props
@@ -209,6 +267,7 @@ function Shown({ data }) {
         <Term name="cause">Causes</Term> of differences
       </h2>
       <Causes rows={data.causes} run={run.id} />
+      <ManagedStacks phases={run.managed_stacks} />
       <Environment run={run} />
     </>
   );
