@@ -28,6 +28,7 @@ struct batch {
     struct arena keep;
     struct json json; /* a buffer that is kept from batch to batch */
     bool unresolved, unchecked, failed;
+    enum frame_note lack; /* of a frame with a name, why others may be missing; NOTE_NONE */
     enum batch_state state;
     uint32_t count;
     struct stack_item items[BATCH_STACKS];
@@ -51,6 +52,7 @@ struct resolver {
     struct speedscope *speedscope;
     uint64_t printed; /* items */
     bool unresolved, unchecked, bad_input, damaged, failed;
+    enum frame_note lack;
     bool addresses;
 };
 
@@ -99,9 +101,17 @@ static void write_item(struct resolver *r, struct batch *batch, uint32_t i)
     batch->ends[i] = j->bytes;
 }
 
+static bool is_lack(enum frame_note note)
+{
+    return note == NOTE_SPLIT_MISSING || note == NOTE_IMAGE_PART_DAMAGED ||
+           note == NOTE_PDB_PART_DAMAGED;
+}
+
 /* A name is unchecked when a file was chosen for it by its name alone. */
 static void judge_frame(struct resolver *r, struct batch *batch, const struct frame *frame)
 {
+    if (is_lack(frame->note))
+        batch->lack = frame->note;
     if (frame->function == NULL)
         batch->unresolved = true;
     else if (r->by_name && !batch->unchecked && frame->module != NULL &&
@@ -115,6 +125,7 @@ static void resolve_batch(struct resolver *r, struct batch *batch)
     batch->json.bytes = 0;
     batch->unresolved = false;
     batch->unchecked = false;
+    batch->lack = NOTE_NONE;
     for (uint32_t i = 0; i < batch->count; i++) {
         struct stack_item *item = &batch->items[i];
         struct stack *out = &batch->resolved[i];
@@ -153,6 +164,7 @@ static void print_batch(struct resolver *r, struct batch *batch, bool last)
 {
     r->unresolved = r->unresolved || batch->unresolved;
     r->unchecked = r->unchecked || batch->unchecked;
+    r->lack = r->lack != NOTE_NONE ? r->lack : batch->lack;
     r->failed = r->failed || batch->failed;
     for (uint32_t i = 0; i < batch->count; i++) {
         const struct fault *fault = &batch->items[i].fault;
@@ -426,6 +438,8 @@ static int resolve_inputs(struct resolver *r, const struct option_list *files, u
     if (r->unchecked && (strict || r->format == RESOLVE_TEXT))
         log_warn("the input states no identity: names are of files that only fit by name "
                  "(`# module NAME CODE_ID DEBUG_ID` states one)");
+    if (r->lack != NOTE_NONE && r->format == RESOLVE_TEXT)
+        log_warn("%s", frame_note_name(r->lack));
     if (code == EXIT_GOOD &&
         (r->damaged || (strict && (r->unresolved || r->unchecked || r->bad_input))))
         code = EXIT_INPUT;

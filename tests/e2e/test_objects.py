@@ -91,6 +91,8 @@ class Made(e2e.Case):
             with self.subTest(image, more=more):
                 self.assertEqual(frame["function"], "main")
                 self.assertEqual((frame["note"] or "").startswith(note or "?"), note is not None, frame["note"])
+                done = e2e.twinstack("resolve", *files, "-", stdin=f"{image}!{at:#x}\n")
+                self.assertEqual((note or "?") in done.stderr, note is not None, done.stderr)
 
     def test_a_row_at_the_end_of_its_sequence_covers_no_code(self):
         if shutil.which("gcc") is None or shutil.which("nm") is None:
