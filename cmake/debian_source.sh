@@ -6,7 +6,8 @@
 # and every line number in it, is the same everywhere.  Exit status 3: the source cannot be had, and
 # stderr says why.
 set -euo pipefail
-readonly package=$1 sha256=$2 folder=$3
+folder=$(realpath -m -- "$3") # apt reads a relative folder as one below /etc/apt
+readonly package=$1 sha256=$2 folder
 readonly apt="${folder%/*}/apt"
 mkdir -p "$apt/parts" "$apt/lists/partial" "$apt/cache/archives/partial" "$apt/got"
 [ ! -d "$folder" ] || exit 0

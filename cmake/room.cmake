@@ -10,11 +10,36 @@
 # What a room has in PRIVATE_DEPENDS its own files alone can include: those that depend on it link
 # that room and do not see its headers.  Of a room in FRONTS they see the headers that it names as its
 # FRONT, and no others.
+#
+# Folders and headers are linked where the system permits it. On Windows that takes Developer Mode, so there
+# each header gets a file of one line that includes it.
+option(TWINSTACK_FORWARD_HEADERS "headers of one line in place of links" ${CMAKE_HOST_WIN32})
+
+# show_headers(TO FROM HEADER...): headers below FROM can be included from the folder TO.
+function(show_headers to from)
+  file(MAKE_DIRECTORY "${to}")
+  foreach(header IN LISTS ARGN)
+    if(TWINSTACK_FORWARD_HEADERS)
+      file(CONFIGURE OUTPUT "${to}/${header}" CONTENT "#include \"${from}/${header}\"\n" @ONLY)
+    else()
+      file(CREATE_LINK "${from}/${header}" "${to}/${header}" SYMBOLIC)
+    endif()
+  endforeach()
+endfunction()
+
 function(room name)
   cmake_parse_arguments(ROOM "" "" "DEPENDS;PRIVATE_DEPENDS;FRONTS;FRONT;SOURCES;LIBRARIES" ${ARGN})
   set(front "${CMAKE_BINARY_DIR}/rooms/${name}")
-  file(MAKE_DIRECTORY "${front}")
-  file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}" "${front}/${name}" SYMBOLIC COPY_ON_ERROR)
+  if(TWINSTACK_FORWARD_HEADERS)
+    if(IS_SYMLINK "${front}/${name}") # of an earlier configuration: writing below it would write into the sources
+      file(REMOVE "${front}/${name}")
+    endif()
+    file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" *.h)
+    show_headers("${front}/${name}" "${CMAKE_CURRENT_SOURCE_DIR}" ${headers})
+  else()
+    file(MAKE_DIRECTORY "${front}")
+    file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}" "${front}/${name}" SYMBOLIC)
+  endif()
 
   add_library(room_${name} STATIC ${ROOM_SOURCES})
   target_include_directories(room_${name} PUBLIC "${front}")
@@ -26,10 +51,7 @@ function(room name)
     target_link_libraries(room_${name} PRIVATE room_${dep})
   endforeach()
   target_link_libraries(room_${name} PUBLIC ${ROOM_LIBRARIES})
-  foreach(header IN LISTS ROOM_FRONT)
-    file(MAKE_DIRECTORY "${front}.front/${name}")
-    file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}/${header}" "${front}.front/${name}/${header}" SYMBOLIC COPY_ON_ERROR)
-  endforeach()
+  show_headers("${front}.front/${name}" "${CMAKE_CURRENT_SOURCE_DIR}" ${ROOM_FRONT})
   foreach(other IN LISTS ROOM_FRONTS)
     target_include_directories(room_${name} INTERFACE "${CMAKE_BINARY_DIR}/rooms/${other}.front")
   endforeach()

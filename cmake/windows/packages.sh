@@ -4,7 +4,8 @@
 # says which.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-readonly here folder=$1
+folder=$(realpath -m -- "$1")
+readonly here folder
 readonly sources="$folder/sources"
 
 packages() {

@@ -70,6 +70,28 @@ class Release(e2e.Case):
         self.assertIn("tagged already", check().stderr)
 
 
+class Configure(e2e.Case):
+    def test_headers_without_links(self):
+        """As on Windows, also after a configuration that made links."""
+        tree, sources = self.folder / "tree", sorted((e2e.ROOT / "analyze").glob("**/*.h"))
+        before = [file.read_bytes() for file in sources]
+        for switch in ("OFF", "ON"):
+            command("cmake", "-G", "Ninja", "-S", e2e.ROOT, "-B", tree, f"-DTWINSTACK_FORWARD_HEADERS={switch}")
+            links = [str(p) for p in (tree / "rooms").glob("**/*") if p.is_symlink()]
+            self.assertEqual(bool(links), switch == "OFF", links)
+        self.assertEqual([file.read_bytes() for file in sources], before)
+        command("ninja", "-C", tree, "room_report")  # it sees the front of a room, and capture/record.h below
+
+    def test_the_folder_of_a_debian_source_may_be_relative(self):
+        apt = self.folder / "apt-get"
+        apt.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\nexit 1\n', encoding="utf-8")
+        apt.chmod(0o755)
+        done = subprocess.run([e2e.ROOT / "cmake/debian_source.sh", "zlib", "0", "sources/zlib"], capture_output=True, text=True,
+                              check=False, cwd=self.folder, env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}"})
+        self.assertEqual(done.returncode, 3)
+        self.assertIn(f"Dir::Etc::sourceparts={self.folder}/sources/apt/parts\n", done.stdout)
+
+
 class Install(e2e.Case):
     @classmethod
     def setUpClass(cls):
