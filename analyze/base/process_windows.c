@@ -239,16 +239,21 @@ static HANDLE make_job(void)
     return job;
 }
 
-/* A list that lets the child inherit THEIRS and nothing else: not the pipes of a child that another
- * thread is starting. NULL: the system refused. */
-static LPPROC_THREAD_ATTRIBUTE_LIST inherit_only(HANDLE theirs[3], struct arena *keep)
+/* Lets the child inherit THEIRS and nothing else, not the pipes of a child that another thread is
+ * starting; and starts it inside JOB. If it were put there after its start, it would survive when
+ * this process is killed in between. NULL: the system refused. THEIRS and JOB are borrowed until
+ * the child is started. */
+static LPPROC_THREAD_ATTRIBUTE_LIST child_attributes(HANDLE theirs[3], HANDLE *job,
+                                                     struct arena *keep)
 {
     SIZE_T bytes = 0;
-    (void)InitializeProcThreadAttributeList(NULL, 1, 0, &bytes);
+    (void)InitializeProcThreadAttributeList(NULL, 2, 0, &bytes);
     LPPROC_THREAD_ATTRIBUTE_LIST list = bytes > 0 ? arena_alloc(keep, bytes) : NULL;
-    if (list == NULL || !InitializeProcThreadAttributeList(list, 1, 0, &bytes) ||
+    if (list == NULL || !InitializeProcThreadAttributeList(list, 2, 0, &bytes) ||
         !UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, theirs,
-                                   3 * sizeof *theirs, NULL, NULL))
+                                   3 * sizeof *theirs, NULL, NULL) ||
+        !UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_JOB_LIST, job, sizeof *job, NULL,
+                                   NULL))
         return NULL;
     return list;
 }
@@ -256,8 +261,8 @@ static LPPROC_THREAD_ATTRIBUTE_LIST inherit_only(HANDLE theirs[3], struct arena 
 static bool child_start(const struct process_request *request, const char *program,
                         const char *line, HANDLE theirs[3], struct child *child, struct arena *keep)
 {
-    const DWORD flags = CREATE_SUSPENDED | CREATE_NO_WINDOW | CREATE_UNICODE_ENVIRONMENT |
-                        EXTENDED_STARTUPINFO_PRESENT;
+    const DWORD flags =
+        CREATE_NO_WINDOW | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT;
     wchar_t *wide = wide_text(keep, line), *folder = wide_text(keep, request->folder),
             *path = wide_text(keep, program);
     wchar_t *environment = environment_block(request->environment, keep);
@@ -269,18 +274,14 @@ static bool child_start(const struct process_request *request, const char *progr
     start.StartupInfo.hStdInput = theirs[0];
     start.StartupInfo.hStdOutput = theirs[1];
     start.StartupInfo.hStdError = theirs[2];
-    start.lpAttributeList = inherit_only(theirs, keep);
+    start.lpAttributeList = child_attributes(theirs, &child->job, keep);
     if (wide == NULL || path == NULL || environment == NULL || start.lpAttributeList == NULL ||
         (request->folder != NULL && folder == NULL))
         return false;
     const bool started = CreateProcessW(path, wide, NULL, NULL, TRUE, flags, environment, folder,
                                         &start.StartupInfo, &child->info) != 0;
     DeleteProcThreadAttributeList(start.lpAttributeList);
-    if (!started)
-        return false;
-    (void)AssignProcessToJobObject(child->job, child->info.hProcess);
-    (void)ResumeThread(child->info.hThread);
-    return true;
+    return started;
 }
 
 /* True when the child ended by itself within the limit. */
