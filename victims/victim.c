@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "victims/limit.h"
+
 /* What a calm program prints before and after its scenario; its name is between them. */
 #define CALM_FIRST "staying calm, as asked"
 #define CALM_LAST "stayed calm"
 
-enum { HANG_MS = 300, LIMIT_MS = 40000, SCENARIO_LIMIT = 512 };
+enum { HANG_MS = 300, LIMIT_MS = 40000, DUMP_LIMIT_MS = 25000, SCENARIO_LIMIT = 512 };
 
 bool truth_start(void);
 void truth_image(const void *base);
@@ -244,6 +246,18 @@ static uint32_t chosen_walkers(void)
     return walkers;
 }
 
+/* How long a dump may take: the capture's own limit, made longer by what the time limit of this
+ * run is longer than the scenario's. */
+static uint32_t dump_limit_ms(const struct scenario *s)
+{
+    wchar_t text[16];
+    const DWORD length = GetEnvironmentVariableW(LIMIT_VARIABLE, text, 16);
+    const uint64_t given_ms = length > 0 && length < 16 ? wcstoul(text, NULL, 10) : 0;
+    const uint64_t stated_ms = s->limit_ms != 0 ? s->limit_ms : LIMIT_MS;
+    const uint64_t dump_ms = s->dump_limit_ms != 0 ? s->dump_limit_ms : DUMP_LIMIT_MS;
+    return (uint32_t)(given_ms > stated_ms ? dump_ms * given_ms / stated_ms : dump_ms);
+}
+
 static bool install(const struct scenario *s)
 {
     static wchar_t folder[VICTIM_PATH_UNITS];
@@ -262,7 +276,7 @@ static bool install(const struct scenario *s)
         .ring_bytes = s->ring_kb * 1024ull,
         .from_outside = s->watched,
         .tuned_dump = s->dump_limit_ms == 0,
-        .dump_limit_ms = s->dump_limit_ms,
+        .dump_limit_ms = dump_limit_ms(s),
         .offsets_only =
             s->offsets_only || GetEnvironmentVariableW(TRUTH_OFFSETS_VARIABLE, NULL, 0) > 0,
         .on_crash = s->on_crash,

@@ -96,6 +96,12 @@ void signal_wake_all(struct signal *signal)
     WakeAllConditionVariable(&signal->condition);
 }
 
+/* In units of 100 ns. */
+static uint64_t file_time(FILETIME time)
+{
+    return (uint64_t)time.dwHighDateTime << 32 | time.dwLowDateTime;
+}
+
 uint32_t thread_processors(void)
 {
     SYSTEM_INFO info;
@@ -103,9 +109,29 @@ uint32_t thread_processors(void)
     return info.dwNumberOfProcessors > 0 ? (uint32_t)info.dwNumberOfProcessors : 1;
 }
 
+/* Windows has no load average: measures how long a loop takes that needs 20 ms of processor time.
+ * The answer is kept for some seconds. */
 uint32_t thread_overload(void)
 {
-    return 1;
+    enum { NEEDED_MS = 20, MOST = 16, MOST_MS = MOST * NEEDED_MS, KEPT_MS = 5000 };
+    static volatile LONG kept, kept_until_ms; /* 0: nothing yet */
+    const DWORD start_ms = GetTickCount();
+    FILETIME made, ended, kernel, user;
+    if (kept > 0 && (LONG)(start_ms - (DWORD)kept_until_ms) < 0)
+        return (uint32_t)kept;
+    uint64_t first = 0, used = 0;
+    do {
+        if (!GetThreadTimes(GetCurrentThread(), &made, &ended, &kernel, &user))
+            return 1;
+        used = file_time(kernel) + file_time(user);
+        first = first == 0 ? used + 1 : first; /* never 0 */
+    } while (used + 1 - first < NEEDED_MS * 10000U && GetTickCount() - start_ms < MOST_MS);
+    const DWORD took_ms = GetTickCount() - start_ms;
+    const uint32_t each = (took_ms + NEEDED_MS / 2) / NEEDED_MS;
+    const uint32_t overload = each < 1 ? 1 : each > MOST ? MOST : each;
+    (void)InterlockedExchange(&kept_until_ms, (LONG)(start_ms + KEPT_MS));
+    (void)InterlockedExchange(&kept, (LONG)overload);
+    return overload;
 }
 
 void thread_sleep_ms(uint32_t ms)

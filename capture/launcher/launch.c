@@ -11,6 +11,7 @@
 
 #include "capture/launcher/stack_text.h"
 #include "capture/launcher/truth_json.h"
+#include "victims/limit.h"
 #include "victims/truth.h"
 
 enum {
@@ -72,7 +73,8 @@ static FILE *open_out(const struct job *job, const wchar_t *name, const wchar_t 
 /* The mapping outlives the victim because the launcher holds it. */
 static bool make_truth(struct job *job)
 {
-    wchar_t name[64];
+    wchar_t name[64], limit[16];
+    swprintf(limit, 16, L"%u", job->limit_ms);
     swprintf(name, 64, L"Local\\twinstack-truth-%lu", GetCurrentProcessId());
     HANDLE mapping = CreateFileMappingW(INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, 0,
                                         sizeof(struct truth_map), name);
@@ -82,6 +84,7 @@ static bool make_truth(struct job *job)
     SetEnvironmentVariableW(TRUTH_VARIABLE, name);
     SetEnvironmentVariableW(TRUTH_OUT_VARIABLE, job->out);
     SetEnvironmentVariableW(TRUTH_WALKERS_VARIABLE, job->walkers);
+    SetEnvironmentVariableW(LIMIT_VARIABLE, limit);
     return job->truth != NULL;
 }
 
