@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import unittest
 import urllib.request
 
@@ -58,6 +59,7 @@ class Windows(e2e.Case):
         self.same("check", "check", "--json", *CASES)
         resolved = linux("resolve", "--ndjson", "--symbols", "corpus/symbols", "-", stdin=stack + b"\n" + stack).stdout
         self.same("signatures", "signatures", "-", stdin=resolved)
+        self.same("lines that end with CR LF", "resolve", "--symbols", "corpus/symbols", "-", stdin=stack.replace(b"\n", b"\r\n"))
         self.same("a byte 0x1A is data", "resolve", "--symbols", "corpus/symbols", "-", stdin=b"# \x1a\n" + stack)
 
     def test_paths_in_any_script_and_of_any_length(self):
@@ -76,7 +78,9 @@ class Windows(e2e.Case):
         self.assertIn(b"null_write", done.stdout)
 
     def run_native(self, database):
-        done = wine(EXE, "run", "--victims", e2e.BUILD / "victims/bin", "--variant", "ob2", "-k", NATIVE, "-j", "4",
+        """Starts eight victims at once; the folder is spelt as only Windows takes it."""
+        victims = "Z:" + str(e2e.BUILD / "victims/bin").replace("/", "\\").swapcase() + "\\"
+        done = wine(EXE, "run", "--victims", victims, "--variant", "ob2", "-k", NATIVE, "-j", "8",
                     "--out", self.folder / "out", "--db", database, limit_s=400)
         self.assertIn(done.returncode, (0, 1), done.stderr[-2000:])
         return done
@@ -97,8 +101,31 @@ class Windows(e2e.Case):
 
         self.assertGreater(len(verdicts(ours)), 5)
         self.assertEqual(verdicts(native), verdicts(ours))
+        judge = next(engine for engine in native["engines"] if engine["engine"] == "judge:dbghelp")
+        self.assertEqual(judge["skip_reason"], None)
+        self.assertGreater(judge["stacks"], 4)
         for form in ["--json", "--junit", "--md"]:
             self.same(form, "report", form, "-", "--db", database)
+
+    def test_what_it_started_ends_with_it(self):
+        """Also when it is killed while it starts a program."""
+        for i in range(8):
+            command = ["wine", str(EXE), "run", "--victims", str(e2e.BUILD / "victims/bin"), "--variant", "ob2", "-j", "8",
+                       "--out", str(self.folder / f"out{i}"), "--db", str(self.folder / f"{i}.db")]
+            program = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ENV)
+            try:
+                self.wait_for(lambda: victims_running() > 0, "it starts no victim")
+                time.sleep(0.1 * i)
+            finally:
+                program.kill()
+                program.wait()
+            self.wait_for(lambda: victims_running() == 0, "victims go on without it")
+
+    def wait_for(self, condition, what):
+        end = time.monotonic() + 60 * SLOWNESS
+        while not condition():
+            self.assertLess(time.monotonic(), end, what)
+            time.sleep(0.05)
 
     def test_the_dashboard_answers(self):
         database = self.folder / "served.db"
@@ -112,10 +139,26 @@ class Windows(e2e.Case):
                 with urllib.request.urlopen(base.rstrip("/") + path, timeout=30 * SLOWNESS) as answer:
                     self.assertEqual(answer.status, 200)
                     self.assertGreater(len(answer.read()), 50)
+            state = pathlib.Path(f"/proc/{server.pid}/status").read_text(encoding="utf-8")
+            figures = {name: int(re.search(rf"^{name}:\s+(\d+)", state, re.M)[1]) for name in ("Threads", "VmRSS")}
+            self.assertLess(figures["Threads"], 64)
+            self.assertLess(figures["VmRSS"], 200 << 10, "kilobytes")
         finally:
             os.killpg(server.pid, signal.SIGKILL)
             server.stdout.close()
             server.wait()
+
+
+def victims_running():
+    """How many victims and launchers there are in our Wine prefix."""
+    count = 0
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            words, environment = (process / "cmdline").read_bytes(), (process / "environ").read_bytes()
+        except OSError:
+            continue  # it has ended
+        count += re.search(rb"(victims-|twinstack-launch)[^\0]*\0", words) is not None and ENV["WINEPREFIX"].encode() in environment
+    return count
 
 
 def untimed(text):

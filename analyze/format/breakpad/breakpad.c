@@ -428,7 +428,7 @@ static void nest_stacks(struct breakpad *file)
     uint32_t kind = 0;
     for (uint32_t i = 0; i < file->stack_count; i++) {
         struct breakpad_stack *stack = &file->stacks[i];
-        while (kind <= stack->kind)
+        while (kind <= (uint32_t)stack->kind)
             file->stack_starts[kind++] = i;
         uint32_t around = i > file->stack_starts[stack->kind] ? i : 0;
         while (around != 0 && file->stacks[around - 1].end <= stack->rva)

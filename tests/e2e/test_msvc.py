@@ -1,0 +1,52 @@
+"""What MSVC's command line makes of the analyser and the dashboard, as far as it can be tested without Windows: every file that
+twinstack.exe is made of is compiled by clang's cl driver with mingw-w64's headers. Not run on Windows."""
+
+import concurrent.futures
+import json
+import pathlib
+import shlex
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+from cl import CL  # noqa: E402
+
+COMMANDS = e2e.BUILD / "windows/compile_commands.json"
+# What mingw-w64's headers need to be taken for those of MSVC.
+FLAGS = ["/W4", "/WX", "/Zs", "-D_WIN32_WINNT=0x0A00", "-Wno-deprecated-declarations", "-Wno-nonportable-include-path",
+         "-D__declspec=__declspec"]
+
+
+@unittest.skipUnless(COMMANDS.exists(), "no tree for Windows: ./run says at its start why it was not made")
+class Msvc(e2e.Case):
+    maxDiff = None
+
+    @staticmethod
+    def sources():
+        rooms = [str(e2e.ROOT / room) + "/" for room in ("analyze", "dashboard")]
+        return [row for row in json.loads(COMMANDS.read_text(encoding="utf-8"))
+                if row["file"].endswith(".c") and any(row["file"].startswith(room) for room in rooms)]
+
+    @staticmethod
+    def complaint(row):
+        words, flags = shlex.split(row["command"]), []
+        for word, following in zip(words, [*words[1:], ""]):
+            if word.startswith(("-I", "-D")) and word != "-I":
+                flags.append(word)
+            elif word in ("-I", "-isystem"):
+                flags += ["-I", following]
+        done = subprocess.run([*CL, *FLAGS, *flags, "--", row["file"]], cwd=row["directory"], capture_output=True, text=True, check=False)
+        return None if done.returncode == 0 else (row["file"], done.stderr[-1500:])
+
+    def test_it_compiles_each_file(self):
+        rows = self.sources()
+        self.assertGreater(len(rows), 200)
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            self.assertEqual([bad for bad in pool.map(self.complaint, rows) if bad], [])
+        print("not run on Windows")
+
+
+if __name__ == "__main__":
+    e2e.main()
