@@ -465,8 +465,7 @@ static bool asked_for_other_pdb(const struct table *t, uint32_t column)
 {
     const struct column *c = &t->columns[column];
     for (uint32_t i = 0; column != 0 && i < c->count; i++)
-        if (c->stack->frames[i].symbols == SYMBOLS_MISMATCH &&
-            c->stack->frames[i].note == NOTE_IMAGE_OTHER_PDB)
+        if (c->stack->frames[i].note == NOTE_IMAGE_OTHER_PDB)
             return true;
     return false;
 }

@@ -153,9 +153,10 @@ static bool because_namesake(const struct difference *d, struct arena *keep,
                                      judged->function));
 }
 
+/* Without a name, or with one of the image's own symbols. */
 static bool is_of_other_pdb(const struct frame *frame)
 {
-    return frame->symbols == SYMBOLS_MISMATCH && frame->note == NOTE_IMAGE_OTHER_PDB;
+    return frame->note == NOTE_IMAGE_OTHER_PDB;
 }
 
 bool because_symbols_mismatch(const struct difference *d, struct arena *keep,

@@ -66,9 +66,9 @@ static uint64_t lookup_offset(const struct symbol_module *sources, const struct 
 static bool has_own_note(enum symbols_from from)
 {
     static const bool sets[SYMBOLS_COUNT] = {
-        [SYMBOLS_PPDB] = true,   [SYMBOLS_PDB] = true,    [SYMBOLS_PDB_PUBLIC] = true,
-        [SYMBOLS_DWARF] = true,  [SYMBOLS_SYMTAB] = true, [SYMBOLS_COFF] = true,
-        [SYMBOLS_EXPORT] = true,
+        [SYMBOLS_PPDB] = true,   [SYMBOLS_PDB] = true,     [SYMBOLS_PDB_PUBLIC] = true,
+        [SYMBOLS_DWARF] = true,  [SYMBOLS_SYMTAB] = true,  [SYMBOLS_COFF] = true,
+        [SYMBOLS_EXPORT] = true, [SYMBOLS_NEAREST] = true,
     };
     return sets[from];
 }

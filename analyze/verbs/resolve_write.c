@@ -258,16 +258,27 @@ static void put_where(struct text_out *out, const struct frame *frame, bool colo
     put_colour(out, colour, COLOUR_OFF);
 }
 
+static void put_note(struct text_out *out, const struct frame *frame, bool colour)
+{
+    char buffer[FRAME_NOTE_BYTES];
+    const char *note = frame_note_text(frame, buffer);
+    put_colour(out, colour, COLOUR_WARN);
+    text_put(out, "(", 1);
+    put_clean(out, note != NULL ? note : "in no known module");
+    text_put(out, ")", 1);
+    put_colour(out, colour, COLOUR_OFF);
+}
+
+/* True when the name and line of the frame may be wrong. */
+static bool is_doubtful(const struct frame *frame)
+{
+    return frame->note == NOTE_PDB_PART_DAMAGED || frame->note == NOTE_IMAGE_PART_DAMAGED;
+}
+
 static void put_function(struct text_out *out, const struct frame *frame, bool colour)
 {
     if (frame->function == NULL) {
-        char buffer[FRAME_NOTE_BYTES];
-        const char *note = frame_note_text(frame, buffer);
-        put_colour(out, colour, COLOUR_WARN);
-        text_put(out, "(", 1);
-        put_clean(out, note != NULL ? note : "in no known module");
-        text_put(out, ")", 1);
-        put_colour(out, colour, COLOUR_OFF);
+        put_note(out, frame, colour);
         return;
     }
     if (frame->inline_depth > 0) {
@@ -309,6 +320,10 @@ static void put_frame(struct text_out *out, const struct frame *frame, bool firs
     if (frame->file != NULL) { /* code without a name may have a line: FASTLINK PDBs do */
         put_spaces(out, (frame->function != NULL && name < w->name ? w->name - name : 0) + 2);
         put_where(out, frame, colour);
+    }
+    if (frame->function != NULL && is_doubtful(frame)) {
+        text_put(out, "  ", 2);
+        put_note(out, frame, colour);
     }
     text_put(out, "\n", 1);
 }

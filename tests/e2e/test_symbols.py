@@ -62,6 +62,16 @@ class Resolve(e2e.Case):
                         got += os.read(running.stdout.fileno(), 4096)
                 running.stdin.close()
 
+    def test_a_damaged_image_says_so_beside_its_names(self):
+        whole = next((e2e.ROOT / "corpus/symbols/plugin-call-ob2.dll").glob("*/*.dll")).read_bytes()
+        for name, left, damaged in (("whole", len(whole), False), ("cut", 9000, True)):
+            with self.subTest(name):
+                image = self.folder / "plugin-call-ob2.dll"
+                image.write_bytes(whole[:left])
+                done = self.run_twinstack("resolve", "--symbols", image, stdin="plugin-call-ob2.dll!0x1390\n")
+                self.assertIn("plugin_call+0x10", done.stdout)
+                self.assertEqual("symbols are damaged" in done.stdout, damaged, done.stdout)
+
     def test_strict(self):
         self.run_twinstack("resolve", "--csv", CSV, "--strict", stdin="capture-stack.exe!0xc155a\n")
         self.run_twinstack("resolve", "--csv", CSV, "--strict", exit_code=3, stdin="ntdll.dll!0x1\n")

@@ -117,7 +117,9 @@ static void describe(struct arena *keep, struct frame *f, const char *word)
     else if (strcmp(word, "other_pdb") == 0) {
         f->symbols = SYMBOLS_MISMATCH;
         f->note = NOTE_IMAGE_OTHER_PDB;
-    } else if (strcmp(word, "public") == 0)
+    } else if (strcmp(word, "coff") == 0)
+        f->symbols = SYMBOLS_COFF;
+    else if (strcmp(word, "public") == 0)
         f->symbols = SYMBOLS_PDB_PUBLIC;
     else if (strcmp(word, "jit") == 0)
         f->symbols = SYMBOLS_JIT;

@@ -9,9 +9,9 @@
  * CLASS: own, capture, runtime, sys, generated, none.  FUNCTION "-": unknown; FILE:LINE may be
  * left out.  MODULE "?": none.  The first physical frame is at an interrupted address, the others
  * are at return addresses.
- * WORDs: interrupted, return, scan, export, none, mismatch, other_pdb, public, jit, ambiguous,
- * unloaded, start=HEX (symbol distance), pc=HEX (address, where the module was not where others
- * say).
+ * WORDs: interrupted, return, scan, export, none, mismatch, other_pdb, coff, public, jit,
+ * ambiguous, unloaded, start=HEX (symbol distance), pc=HEX (address, where the module was not where
+ * others say).
  *
  * A truth: "poke a.c:10", "tailed a.c:12 tail", "[system]", "[elided 3]". */
 #ifndef TESTS_MAKE_CASE_H

@@ -32,6 +32,10 @@
 #define UNIDENTIFIED                                                                               \
     "app.exe+1005 none - other_pdb\napp.exe+2005 none - other_pdb\napp.exe+3005 none - "           \
     "other_pdb\n" LAST
+/* The same where the image has symbols of its own. */
+#define NAMED_BY_IMAGE                                                                             \
+    "app.exe+1005 own main other_pdb coff\napp.exe+2005 own main other_pdb coff\n"                 \
+    "app.exe+3005 own main other_pdb coff\n" LAST
 #define MISNAMED                                                                                   \
     "app.exe+1005 runtime a\napp.exe+2005 runtime b\napp.exe+3005 runtime c\n" THUNK LAST
 #define OF_NOBODY                                                                                  \
@@ -108,6 +112,8 @@ static const struct {
      "symbols (shared)", "judge:llvm-symbolizer, truth", NULL, "none"},
     {"the record has another identity, and so has the dump that it wrote", TRUTH, UNIDENTIFIED,
      NULL, UNIDENTIFIED, NULL, OF_NOBODY, "record", "judge:llvm-symbolizer, truth", NULL, "none"},
+    {"the same, and the image names its functions", TRUTH, NAMED_BY_IMAGE, NULL, NAMED_BY_IMAGE,
+     NULL, OF_NOBODY, "record", "judge:llvm-symbolizer, truth", NULL, "none"},
     {"the record takes the fault for a call", TRUTH, CALLED, CALLED, GOOD, NULL, NULL, "record",
      "dump", "dump", "dump"},
     {"the dump reader takes the fault for a call", TRUTH, GOOD, NULL, CALLED, NULL, NULL,

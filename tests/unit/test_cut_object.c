@@ -220,6 +220,39 @@ TEST(a_cut_image_without_dwarf_never_makes_a_wrong_answer_without_a_mark)
     symbol_object_close(whole);
 }
 
+/* The mark reaches the frame of a stack, through the store of symbols. */
+TEST(a_frame_in_a_cut_image_has_the_mark)
+{
+    size_t bytes;
+    const uint8_t *data = build("-gdwarf-5", &bytes);
+    struct module module = {.name = "cut.exe", .image_bytes = 0x10000};
+    const char *const roots[] = {test_scratch()};
+    const struct symbol_store_options options = {
+        .names = NAMES_SHORT, .roots = roots, .root_count = 1};
+    char path[600];
+    struct pe pe;
+    struct fault fault = FAULT_INIT;
+    REQUIRE(pe_open(data, bytes, &pe, &fault) == ERR_NONE);
+    pe_code_id(&pe, module.code_id);
+    (void)snprintf(path, sizeof path, "%s/cut.exe", test_scratch());
+    for (uint32_t cut = 0; cut < 2; cut++) {
+        struct symbol_store *store = NULL;
+        struct arena keep;
+        struct frame frame = {.module = &module, .module_name = module.name, .offset = 0x1010};
+        const struct stack in = {.frames = &frame, .frame_count = 1};
+        struct stack out;
+        arena_init(&keep, 0);
+        test_row(cut ? "cut" : "whole");
+        test_write(path, data, cut ? bytes - bytes / 16 : bytes);
+        REQUIRE(symbol_store_open(&options, &store, &fault) == ERR_NONE);
+        REQUIRE(symbol_resolve_stack(store, &in, &keep, &out, &fault) == ERR_NONE);
+        REQUIRE(out.frame_count > 0);
+        CHECK_EQ(out.frames[0].note, cut ? NOTE_IMAGE_PART_DAMAGED : NOTE_NONE);
+        symbol_store_close(store);
+        arena_free(&keep);
+    }
+}
+
 /* Images that are not cut have no mark, whatever DWARF their compilers write. */
 TEST(whole_images_have_no_mark)
 {

@@ -80,7 +80,7 @@ static size_t section_at(const uint8_t *data, size_t bytes, uint32_t type)
     return at;
 }
 
-static uint32_t ours_right(const uint8_t *data, size_t bytes)
+static struct steps_tally ours(const uint8_t *data, size_t bytes)
 {
     char path[1024];
     struct steps_verdict verdict;
@@ -88,7 +88,30 @@ static uint32_t ours_right(const uint8_t *data, size_t bytes)
     test_write(path, data, bytes);
     CHECK_EQ(judge(path, &verdict), ERR_NONE);
     CHECK_EQ(verdict.steps, INSTRUCTIONS);
-    return verdict.tallies[0].right;
+    return verdict.tallies[0];
+}
+
+static uint32_t ours_right(const uint8_t *data, size_t bytes)
+{
+    return ours(data, bytes).right;
+}
+
+/* The last entry of the last section of steps. */
+static uint8_t *last_step(uint8_t *data, size_t bytes)
+{
+    uint8_t *last = NULL;
+    for (size_t at = RECORD_HEADER_BYTES; at + RECORD_SECTION_HEADER_BYTES <= bytes;
+         at += load_u32(data + at + RECORD_S_BYTES)) {
+        uint8_t *entry = data + at + RECORD_STEPS_BYTES;
+        if (load_u32(data + at) != RECORD_SECTION_STEPS)
+            continue;
+        for (uint32_t i = load_u32(data + at + RECORD_S_COUNT); i > 0; i--) {
+            last = entry;
+            entry += load_u32(entry);
+        }
+    }
+    REQUIRE(last != NULL);
+    return last;
 }
 
 /* The verdict must change when the data that it is based on is removed or changed. */
@@ -119,6 +142,21 @@ TEST(the_verdict_can_be_wrong)
     REQUIRE(load_u16(data + first + 10) == 2);
     caller[16 + 8] ^= 8;
     CHECK_EQ(ours_right(data, bytes), 0);
+}
+
+/* Callers that the truth lacks are as wrong as other callers. */
+TEST(a_walk_that_is_longer_than_the_truth_is_wrong)
+{
+    enum { CALLERS_KEPT = 8 };
+    size_t bytes;
+    uint8_t *data = test_read(test_source(packed_file), &bytes);
+    uint8_t *kept = last_step(data, bytes) + CALLERS_KEPT;
+    REQUIRE(load_u16(kept) > 0);
+    kept[0] = kept[1] = 0;
+    const struct steps_tally tally = ours(data, bytes);
+    CHECK_EQ(tally.right, INSTRUCTIONS - 1);
+    CHECK_EQ(tally.early, 0);
+    CHECK_EQ(tally.wrong, 1);
 }
 
 /* CONTEXT: a uint32_t that counts the steps read. */
