@@ -34,7 +34,7 @@ DUMPED = {"null_write", "stack_overflow", "second_thread", "deadlock"}
 
 
 def wine(*argv, limit_s=120, env=None):
-    return subprocess.run(["wine", *map(str, argv)], env={**ENV, **(env or {})}, capture_output=True, text=True, timeout=limit_s * e2e.PATIENCE, check=False)
+    return e2e.wine(*argv, env={**ENV, **(env or {})}, limit_s=limit_s)
 
 
 class Record:

@@ -6,7 +6,6 @@ Wine prefix to itself."""
 import concurrent.futures
 import json
 import pathlib
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
@@ -39,9 +38,8 @@ class ManagedRun(e2e.Case):
         folder = self.folder / f"{scenario}-{variant}"
         folder.mkdir()
         walkers = "framepointer,snapshot,snapshot-seeded"
-        done = subprocess.run(["wine", BIN / "twinstack-launch.exe", "--out", folder, "--walkers", walkers,
-                               BIN / f"victims-managed-{variant}.exe", f"managed_{scenario}"], env=ENV,
-                              capture_output=True, text=True, timeout=120 * e2e.PATIENCE, check=False)
+        done = e2e.wine(BIN / "twinstack-launch.exe", "--out", folder, "--walkers", walkers,
+                        BIN / f"victims-managed-{variant}.exe", f"managed_{scenario}", env=ENV)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout), folder
 

@@ -7,7 +7,6 @@ With the argument I/N it does the I-th of N parts of the builds.
 A scenario with an unexpected result is reported, run twice more, and must be right both times: on a
 busy machine one capture may exceed its time limit, but nothing may be wrong twice."""
 
-import collections
 import os
 import pathlib
 import shutil

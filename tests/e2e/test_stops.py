@@ -5,7 +5,6 @@ tests/bench/bench_stops.py prints the full figures."""
 import json
 import pathlib
 import struct
-import subprocess
 import sys
 import tempfile
 
@@ -43,9 +42,8 @@ class Stops(e2e.Case):
 
     def run_scenario(self, scenario):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        done = subprocess.run(["wine", BIN / "twinstack-launch.exe", "--out", folder, "--walkers", "framepointer",
-                               BIN / "victims-ob2.exe", scenario], env=bench_stops.ENV, capture_output=True, text=True,
-                              timeout=120 * e2e.PATIENCE, check=False)
+        done = e2e.wine(BIN / "twinstack-launch.exe", "--out", folder, "--walkers", "framepointer",
+                        BIN / "victims-ob2.exe", scenario, env=bench_stops.ENV)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout), folder / "record.rec"
 

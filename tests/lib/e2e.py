@@ -47,6 +47,16 @@ def every(step, rows):
     return rows if SOAK else rows[::step]
 
 
+def wine(*argv, env, limit_s=120):
+    """Runs a Windows program; a second time when Wine refused to start a victim for it, as it does with one of some 400
+    starts on a busy machine. `run` starts such a victim again, too."""
+    for _ in range(2):
+        done = subprocess.run(["wine", *map(str, argv)], env=env, capture_output=True, text=True, timeout=limit_s * PATIENCE, check=False)
+        if "(error 1359)" not in done.stderr:
+            break
+    return done
+
+
 @contextlib.contextmanager
 def wine_session(env):
     """Keeps Wine's server and services running until the end of the block, without any pipe of the test.
