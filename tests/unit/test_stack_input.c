@@ -534,6 +534,27 @@ TEST(patterns_match_whole_lines_and_give_up_on_intricate_ones)
     }
 }
 
+TEST(the_address_of_a_line_counts_where_a_load_map_is_stated)
+{
+    static const char text[] = "# module app - 3249D99D0C4049318610F4E4FB0B69361 0x400000 0x1000\n"
+                               "#0  0x0000000000400131 in main (argc=1) at a.c:12\n"
+                               "#1  0x0000000000500000 in other () from /lib/b.so\n"
+                               "  * frame #2: 0x400200 app`f + 3 at a.c:3:1\n";
+    struct stack_input *input = open_text(text, sizeof text - 1);
+    struct stack_item item;
+    struct arena keep;
+    char got[600];
+
+    stack_input_addresses(input);
+    arena_init(&keep, 0);
+    REQUIRE(stack_input_next(input, &keep, &item));
+    describe(&item, got, sizeof got);
+    CHECK_STR(got, "-: app!0x131@i{,3249D99D0C4049318610F4E4FB0B69361} b.so!other!0x0@r "
+                   "app!0x200@r{,3249D99D0C4049318610F4E4FB0B69361}");
+    arena_free(&keep);
+    stack_input_close(input);
+}
+
 /* Output of other tools, cut anywhere, is either read or refused. */
 TEST(spellings_of_other_tools_survive_damage)
 {
