@@ -22,7 +22,6 @@ enum {
     TOKEN_MOST = 128,
     SENDER_FILE_BYTES = 1 << 20,
     STACKS_BYTES_MAX = 16 << 20,
-    DUMP_BYTES_MAX = DUMP_MIB_LEAST << 20,
     REPORTS_PER_MINUTE = 600,
     REPORTS_BURST = 100,
     TRIM_SHARE = 16 /* the dumps may exceed their limit by 1 / TRIM_SHARE */
@@ -235,7 +234,7 @@ static int take_dump(struct exchange *x, const char *id)
         x->closing = true;
         return answer_not_stored(x, &fault);
     }
-    if (!exchange_pass_body(x, DUMP_BYTES_MAX, write_piece, &file, &bytes)) {
+    if (!exchange_pass_body(x, LIMIT_REPORT_DUMP_BYTES, write_piece, &file, &bytes)) {
         durable_drop(&file);
         return 400;
     }

@@ -5,7 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { DUMP_MIB_LEAST = 64 /* of one dump */, DUMP_MIB_DEFAULT = 16384 };
+#include "base/limits.h"
+
+enum { DUMP_MIB_LEAST = LIMIT_REPORT_DUMP_BYTES >> 20 /* of one dump */, DUMP_MIB_DEFAULT = 16384 };
 #define DUMP_AGE_MS_DEFAULT (UINT64_C(14) * 24 * 3600 * 1000)
 
 struct dashboard_options {

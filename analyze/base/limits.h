@@ -15,16 +15,18 @@
 enum { LIMIT_FRAMES = 1024, LIMIT_FRAMES_HEAD = 768, LIMIT_FRAMES_TAIL = 256 };
 
 enum {
-    LIMIT_INLINE_DEPTH = 256,    /* nesting of inline sites in one procedure             */
-    LIMIT_SCOPE_DEPTH = 512,     /* nesting of symbol scopes in one module stream        */
-    LIMIT_UNWIND_CHAIN = 32,     /* chained x64 unwind infos; a longer chain is a loop   */
-    LIMIT_TYPE_DEPTH = 32,       /* nesting of types in one parameter list               */
-    LIMIT_TYPE_STEPS = 4096,     /* types in one parameter list                          */
-    LIMIT_PDB_STREAMS = 1 << 20, /* streams of one PDB                                   */
-    LIMIT_MODULES = 4096,        /* modules of one process                               */
-    LIMIT_THREADS = 4096,        /* threads of one process                               */
-    LIMIT_LINE_BYTES = 1 << 20,  /* one input line of `resolve`                          */
-    LIMIT_JSON_DEPTH = 128       /* nesting of JSON, whose parser recurses on any thread */
+    LIMIT_REPORT_DUMP_BYTES = 64 << 20, /* the dump of one report that a sender uploads */
+    LIMIT_INLINE_DEPTH = 256,           /* nesting of inline sites in one procedure             */
+    LIMIT_SCOPE_DEPTH = 512,            /* nesting of symbol scopes in one module stream        */
+    LIMIT_UNWIND_CHAIN = 32,            /* chained x64 unwind infos; a longer chain is a loop   */
+    LIMIT_TYPE_DEPTH = 32,              /* nesting of types in one parameter list               */
+    LIMIT_TYPE_STEPS = 4096,            /* types in one parameter list                          */
+    LIMIT_PDB_STREAMS = 1 << 20,        /* streams of one PDB                                   */
+    LIMIT_MODULES = 4096,               /* modules of one process                               */
+    LIMIT_THREADS = 4096,               /* threads of one process                               */
+    LIMIT_LINE_BYTES = 1 << 20,         /* one input line of `resolve`                          */
+    LIMIT_POINTER_BYTES = 4096,         /* a file.ptr of a symbol server                        */
+    LIMIT_JSON_DEPTH = 128              /* nesting of JSON, whose parser recurses on any thread */
 };
 
 #define LIMIT_ARENA_BYTES ((size_t)4 << 30)      /* one arena by default                        */
@@ -34,6 +36,7 @@ enum {
     ((uint64_t)512 << 20) /* code that one symbol index covers           */
 #define LIMIT_INDEX_CHECKED_BYTES                                                                  \
     ((size_t)2 << 20) /* the checksum of a larger index is not verified on opening */
-#define LIMIT_JSON_BYTES ((size_t)256 << 20) /* one JSON document                           */
+#define LIMIT_ANSWER_BYTES ((size_t)64 << 20) /* one answer of a program that keeps running */
+#define LIMIT_JSON_BYTES ((size_t)256 << 20)  /* one JSON document                           */
 
 #endif

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/files.h"
+#include "base/limits.h"
 #include "base/text.h"
 
 /* By how much a child's peak may be wrong: it includes the memory inherited before exec. */
@@ -342,7 +343,7 @@ struct process {
     struct child child;
 };
 
-enum { CLOSE_LIMIT_MS = 2000, ANSWER_MAX_BYTES = 64 << 20 };
+enum { CLOSE_LIMIT_MS = 2000 };
 
 enum status process_open(const struct process_request *request, struct process **out,
                          struct fault *fault)
@@ -370,7 +371,7 @@ enum status process_open(const struct process_request *request, struct process *
         free(process);
         return fault->code;
     }
-    process->child.out.max = process->child.err.max = ANSWER_MAX_BYTES;
+    process->child.out.max = process->child.err.max = LIMIT_ANSWER_BYTES;
     *out = process;
     return ERR_NONE;
 }

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/files.h"
+#include "base/limits.h"
 #include "base/process_windows.h"
 #include "base/thread.h"
 
 enum { CLOSE_LIMIT_MS = 2000, LOOK_MS = 50, BLOCK_BYTES = 65536 };
-#define ANSWER_MAX_BYTES ((size_t)64 << 20)
 
 struct process {
     struct child child;
@@ -67,7 +67,7 @@ enum status process_open(const struct process_request *request, struct process *
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "program");
     InitializeSRWLock(&p->lock);
     InitializeConditionVariable(&p->changed);
-    p->out.max = ANSWER_MAX_BYTES;
+    p->out.max = LIMIT_ANSWER_BYTES;
     if (child_open(request, false, &p->child, fault) == ERR_NONE &&
         (p->reader = thread_start(read_answers, p)) == NULL)
         (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "program");

@@ -8,7 +8,7 @@
 struct turns {
     struct mutex *lock;
     struct signal *given;
-    struct turn *first; /* of those that are out */
+    struct turn *first; /* the turns that were given and have not ended */
     uint32_t limit, processors, out;
     uint64_t asked, served; /* turns are taken in the order of their numbers */
 };

@@ -50,8 +50,8 @@ const struct frame *rule_previous_frame(const struct difference *d, uint32_t row
  * which the row's frames were inlined. NULL: the truth has no addresses. */
 const struct frame *rule_host(const struct difference *d, uint32_t column);
 
-/* The offset that symbols must be asked about. It is computed apart from frame_lookup_offset(), so
- * that a fault there is no fault of what judges it. */
+/* The offset that symbols must be asked about. It is computed separately from
+ * frame_lookup_offset(), so that an error there does not also mislead the comparison. */
 uint64_t rule_lookup_offset(const struct frame *frame);
 
 /* True when FRAME is in no module, at an address above those that any system gives to programs. */

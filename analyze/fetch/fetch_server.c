@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/files.h"
+#include "base/limits.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "fetch/fetch_parts.h"
@@ -11,7 +12,6 @@
 enum {
     BACKOFF_MS = 200,  /* before the second attempt; doubled before each further one */
     ROUNDS_MAX = 1000, /* attempts at one file, including those that gave some bytes  */
-    POINTER_BYTES_MAX = 4096,
 };
 
 /* Appends TEXT as a URL's path spells it. */
@@ -254,7 +254,7 @@ static enum answer read_pointer(struct fetch_task *task, const struct fetch_chai
     enum answer answer = ANSWER_END;
 
     arena_init(&scratch, 0);
-    (void)file_read(part->path, POINTER_BYTES_MAX, &scratch, &text, &bytes, &fault);
+    (void)file_read(part->path, LIMIT_POINTER_BYTES, &scratch, &text, &bytes, &fault);
     fetch_part_drop(part);
     if (text != NULL)
         text[strcspn(text, "\r\n")] = '\0';

@@ -174,8 +174,7 @@ static size_t collect_ms(const struct figure_sample *samples, uint32_t sample_co
 
 /* Each engine starts cold, as a foreign tool does: modules loaded by an earlier engine must not
  * count for a later one, and a judge that keeps running is cold in few cases. Older runs have only
- * the time
- * with everything loaded. */
+ * the time with everything loaded. */
 static double median_ms(const struct figure_sample *samples, uint32_t sample_count,
                         enum figure_way way, double *numbers)
 {

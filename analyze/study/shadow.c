@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/files.h"
+#include "base/limits.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "compare/signature.h"
@@ -14,7 +15,7 @@
 #include "stream/report.h"
 #include "study/analysis.h"
 
-enum { CAUSE_BYTES_MAX = 160, DUMP_BYTES_MAX = 64 << 20 };
+enum { CAUSE_BYTES_MAX = 160 };
 
 enum status shadow_also(const char *spec, struct fault *fault)
 {
@@ -154,7 +155,7 @@ enum status shadow_judge(void *context, const struct report *report, struct aren
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
     if (!path_is_file(from))
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "dump");
-    if (path_bytes(from) > DUMP_BYTES_MAX)
+    if (path_bytes(from) > LIMIT_REPORT_DUMP_BYTES)
         return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "dump of more than 64 MiB");
     if (folder_make(folder, fault) == ERR_NONE && file_copy(from, to, fault) == ERR_NONE &&
         fill_case(report, folder, keep, &crash, fault) == ERR_NONE)

@@ -302,15 +302,20 @@ static void write_group(struct json *j, const struct run_figures *figures,
     json_object_end(j);
 }
 
-static void write_groups(struct json *j, const char *key, const struct run_figures *figures,
-                         const struct case_groups *groups, uint32_t most, bool fail,
-                         struct arena *keep)
+/* Returns the number of cases that are in no group that was written. */
+static uint32_t write_groups(struct json *j, const char *key, const struct run_figures *figures,
+                             const struct case_groups *groups, uint32_t most, bool fail,
+                             struct arena *keep)
 {
+    uint32_t left = groups->cases;
     json_key(j, key);
     json_array(j);
-    for (uint32_t g = 0; g < groups->count && (most == 0 || g < most); g++)
+    for (uint32_t g = 0; g < groups->count && (most == 0 || g < most); g++) {
         write_group(j, figures, &groups->rows[g], fail, keep);
+        left -= groups->rows[g].count;
+    }
     json_array_end(j);
+    return left;
 }
 
 void summary_write_json(struct json *j, const struct run_figures *figures, uint32_t most)
@@ -321,8 +326,9 @@ void summary_write_json(struct json *j, const struct run_figures *figures, uint3
     arena_init(&keep, 0);
     if (summary_make(figures, &keep, &summary, &fault) != ERR_NONE)
         j->failed = true;
-    write_groups(j, "failing", figures, &summary.failing, most, true, &keep);
-    write_groups(j, "not_shown", figures, &summary.not_shown, most, false, &keep);
+    const uint32_t left = write_groups(j, "failing", figures, &summary.failing, most, true, &keep);
+    json_key_uint(j, "failing_left", left);
+    (void)write_groups(j, "not_shown", figures, &summary.not_shown, most, false, &keep);
     json_key(j, "headline");
     headline_write_json(j, figures, &keep);
     arena_free(&keep);

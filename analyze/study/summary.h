@@ -54,8 +54,9 @@ struct grid_rows {
 enum status summary_rows(const struct run_figures *figures, bool all, struct arena *keep,
                          struct grid_rows *out, struct fault *fault);
 
-/* The members "failing", "not_shown" and "headline" of an object: see report/README.md.  Of each
- * kind of groups at most MOST, the largest (0: all). */
+/* The members "failing", "failing_left" (cases in groups that are not written), "not_shown" and
+ * "headline" of an object: see report/README.md.  Of each kind of groups at most MOST, the largest
+ * (0: all). */
 void summary_write_json(struct json *j, const struct run_figures *figures, uint32_t most);
 
 #endif

@@ -181,9 +181,11 @@ static void fill_level(const struct trend_study *s, const struct series *v, cons
                                 .low = median * (1 - around),
                                 .high = median * (1 + around),
                                 .p = part->p,
+                                .before = unknown,
                                 .effect = unknown};
     if (before == NULL)
         return;
+    out->before = before->median;
     out->effect = before->median != 0 ? median / before->median - 1 : unknown;
     out->worse = (median > before->median) == s->facts->less_is_better;
 }
@@ -337,6 +339,7 @@ static void write_level(struct json *j, const struct trend_study *s, uint32_t i)
     json_key_string(j, "change", i == 0 ? NULL : level->worse ? "worse" : "better");
     json_key(j, "last_run_before");
     i == 0 ? json_null(j) : json_uint(j, s->trend.points[s->levels[i - 1].last].run_id);
+    json_key_number(j, "before", level->before);
     json_key_number(j, "effect", level->effect);
     json_key_number(j, "p", i == 0 ? unknown : level->p);
     json_object_end(j);

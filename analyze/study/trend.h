@@ -28,6 +28,7 @@ struct trend_level {
     double median;
     double low, high; /* the median and the noise around it     */
     double p;         /* of the change at `first`; 1: the start */
+    double before;    /* median of the level before; NaN: the start */
     double effect;    /* share by which it differs from the level before; NaN: the start */
     bool worse;
 };

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "symbol/store_parts.h"
 
@@ -50,14 +51,13 @@ static void report_message(struct symbol_store *store, const char *path, const c
  * the file is not there is reported. NULL: nothing. */
 static char *follow_pointer(struct symbol_store *store, const char *folder, struct arena *scratch)
 {
-    enum { POINTER_BYTES_MAX = 4096 };
     struct fault fault = FAULT_INIT;
     const char *path = path_join(scratch, folder, "file.ptr");
     char *text;
     size_t bytes;
 
     if (path == NULL || !path_is_file(path) ||
-        file_read(path, POINTER_BYTES_MAX, scratch, &text, &bytes, &fault) != ERR_NONE)
+        file_read(path, LIMIT_POINTER_BYTES, scratch, &text, &bytes, &fault) != ERR_NONE)
         return NULL;
     text[strcspn(text, "\r\n")] = '\0';
     if (strncmp(text, "MSG:", 4) == 0)

@@ -43,7 +43,7 @@ static int end_of(const char *verb, const struct work_figures *figures, const st
     return fault->code != ERR_NONE ? verb_fault(fault) : EXIT_GOOD;
 }
 
-/* What both verbs refuse: words, and no queue. */
+/* Both verbs take no words and need a queue. */
 static int check_words(const struct verb *self, const struct worker_options *o,
                        const struct option_list *words)
 {

@@ -43,6 +43,7 @@ enum status view_doors(const struct view_input *in, struct json *out, struct fau
         json_key_string(out, "variant", rows[i].variant);
         json_key_string(out, "expected", hooks_text(rows[i].expected, names));
         json_key_string(out, "got", hooks_text(rows[i].got, names));
+        json_key_bool(out, "differs", rows[i].expected != rows[i].got);
         json_object_end(out);
     }
     end_rows(out);

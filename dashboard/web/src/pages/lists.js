@@ -22,8 +22,7 @@ import { Term } from '../glossary.js';
 
 /**
  * @typedef {import('openapi').Answers['/api/v1/doors']} HooksFound
- * @typedef {Omit<HooksFound['rows'][number], 'got'> & {want: string[], got: string[], differs: boolean}}
- *   HookRow
+ * @typedef {Omit<HooksFound['rows'][number], 'got'> & {want: string[], got: string[]}} HookRow
  * @typedef {import('openapi').Answers['/api/v1/symbols']['rows'][number]} SymbolRow
  */
 
@@ -34,11 +33,7 @@ function hookRows(found) {
   if (!parsed.has(found))
     parsed.set(
       found,
-      found.rows.map((row) => {
-        const want = split(row.expected);
-        const got = split(row.got);
-        return { ...row, want, got, differs: [...want].sort().join() !== [...got].sort().join() };
-      }),
+      found.rows.map((row) => ({ ...row, want: split(row.expected), got: split(row.got) })),
     );
   return parsed.get(found) ?? [];
 }

@@ -226,7 +226,7 @@ function Changes({ found }) {
                 {level.change === 'worse' ? '▲ worse' : '▼ better'}
               </td>
               <td class="num" data-label="before">
-                {show(figure, level.effect === null ? null : level.median / (1 + level.effect))}
+                {show(figure, level.before)}
               </td>
               <td class="num" data-label="now">
                 {show(figure, level.median)}
