@@ -25,9 +25,10 @@ def sample(phase, count, mode=None, limit_s=1200):
     with its message."""
     done = subprocess.run(["wine", str(bench_stops.BIN / "managed-stops.exe"), f"Phase{phase}", str(count),
                            *([mode] if mode else [])], env=ENV, capture_output=True, text=True, timeout=limit_s, check=False)
-    if done.returncode != 0:
+    found = {row["mode"]: row for row in map(json.loads, done.stdout.splitlines())}
+    if done.returncode != 0 or not found:
         raise RuntimeError(f"managed-stops Phase{phase} {count}: exit status {done.returncode}\n{done.stderr}")
-    return {row["mode"]: row for row in map(json.loads, done.stdout.splitlines())}
+    return found
 
 
 def cell(row):
