@@ -216,7 +216,8 @@ def report_progress(done, total):
         with lock:
             long = sorted((now - since, name) for since, name in running.values() if now - since > PROGRESS_S)
         names = ", ".join(f"{name} ({seconds:.0f} s)" for seconds, name in reversed(long))
-        print(f"{len(done)} of {total} test programs done; running: {names or 'short ones'}", file=sys.stderr, flush=True)
+        tests = sum(not isinstance(r.program, Stage) for r in done)
+        print(f"{tests} of {total} test programs done; running: {names or 'short ones'}", file=sys.stderr, flush=True)
 
 
 def read_times():

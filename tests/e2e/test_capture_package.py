@@ -14,20 +14,24 @@ CLANG = ["--toolchain", e2e.ROOT / "cmake/wine-clang.cmake"]
 GCC = ["-DCMAKE_SYSTEM_NAME=Windows", "-DCMAKE_C_COMPILER=x86_64-w64-mingw32-gcc",
        "-DCMAKE_CXX_COMPILER=x86_64-w64-mingw32-g++", "-DCMAKE_BUILD_TYPE=RelWithDebInfo"]
 WAYS = ["find_package", "add_subdirectory", "pkg-config"]
-SLOWNESS = float(os.environ.get("TWINSTACK_TEST_SLOWNESS", 1))
+WINE = {**os.environ, "WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine")), "WINEDEBUG": "-all"}
 
 
 class Package(e2e.Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.enterClassContext(e2e.wine_session(WINE))
+
     def command(self, *words, env=None):
         done = subprocess.run([str(w) for w in words], capture_output=True, text=True, check=False,
-                              env={**os.environ, **(env or {})}, timeout=240 * SLOWNESS)
+                              env={**os.environ, **(env or {})}, timeout=240 * e2e.PATIENCE)
         self.assertEqual(done.returncode, 0, f"{words}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
         return done.stdout
 
-    def built(self, source, name, toolchain, *options, env=None):
+    def built(self, source, name, toolchain, *options, targets=(), env=None):
         tree = self.folder / name
         self.command("cmake", "-G", "Ninja", "-S", source, "-B", tree, *toolchain, *options, env=env)
-        self.command("ninja", "-C", tree)
+        self.command("ninja", "-C", tree, *targets)
         return tree
 
     def installed(self, toolchain):
@@ -39,12 +43,10 @@ class Package(e2e.Case):
 
     def host(self, way, toolchain, prefix):
         return self.built(e2e.ROOT / "tests/package", way, toolchain, f"-DHOW={way}", f"-DEXAMPLE={e2e.ROOT / 'capture/example'}",
-                          f"-DCMAKE_PREFIX_PATH={prefix}", env={"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")})
+                          f"-DCMAKE_PREFIX_PATH={prefix}", targets=["host_c", "host_cpp"], env={"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")})
 
     def wine(self, program, *argv):
-        env = {**os.environ, "WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine")), "WINEDEBUG": "-all"}
-        return subprocess.run(["wine", str(program), *map(str, argv)], capture_output=True, text=True, check=False,
-                              env=env, timeout=120 * SLOWNESS)
+        return e2e.wine(program, *argv, env=WINE)
 
     def crash_and_resolve(self, program, folder, *argv):
         folder.mkdir()
