@@ -209,9 +209,11 @@ export function Failure({ error }) {
   return (
     <div class="state bad" role="alert">
       <h2>{title}</h2>
-      <p>
-        <Said text={error.message} />
-      </p>
+      {error.key !== 'absent' && (
+        <p>
+          <Said text={error.message} />
+        </p>
+      )}
       {(text || error.hint) && (
         <p class="dim">
           <Said text={text ?? error.hint ?? ''} />

@@ -204,47 +204,56 @@ function Line({ run, line, variants, engines, at, toggle }) {
 }
 
 /**
- * Which of COUNT lines of HEIGHT pixels are in view in BOX; all of them on paper.
+ * Which of COUNT lines of HEIGHT pixels are in view in BOX; all of them on PAPER.
  * @param {import('preact').RefObject<HTMLElement>} box
  * @param {number} count
  * @param {number} height
+ * @param {boolean} paper
  */
-function useWindow(box, count, height) {
-  const [view, setView] = useState({ first: 0, last: 60, whole: false });
+function useWindow(box, count, height, paper) {
+  const [view, setView] = useState({ first: 0, last: 60 });
   useEffect(() => {
     const at = /** @type {HTMLElement} */ (box.current);
-    const look = (whole = false) => {
+    const look = () => {
       const first = Math.max(0, Math.floor(at.scrollTop / height) - OVERSCAN);
       const last = Math.ceil((at.scrollTop + at.clientHeight) / height) + OVERSCAN;
-      setView((old) =>
-        old.first === first && old.last === last && old.whole === whole ? old : { first, last, whole },
-      );
+      setView((old) => (old.first === first && old.last === last ? old : { first, last }));
     };
-    const scrolled = () => look();
-    const printed = () => look(true);
-    const size = new ResizeObserver(scrolled);
+    const size = new ResizeObserver(look);
     size.observe(at);
-    at.addEventListener('scroll', scrolled, { passive: true });
-    addEventListener('beforeprint', printed);
-    addEventListener('afterprint', scrolled);
+    at.addEventListener('scroll', look, { passive: true });
     return () => {
       size.disconnect();
-      at.removeEventListener('scroll', scrolled);
-      removeEventListener('beforeprint', printed);
-      removeEventListener('afterprint', scrolled);
+      at.removeEventListener('scroll', look);
     };
   }, [height]);
-  if (view.whole) return { first: 0, last: count };
+  if (paper) return { first: 0, last: count };
   const last = Math.min(count, view.last);
   return { first: Math.min(view.first, last), last };
 }
 
+/** Whether the page is being printed. */
+function usePaper() {
+  const [paper, set] = useState(false);
+  useEffect(() => {
+    const begin = () => set(true);
+    const end = () => set(false);
+    addEventListener('beforeprint', begin);
+    addEventListener('afterprint', end);
+    return () => {
+      removeEventListener('beforeprint', begin);
+      removeEventListener('afterprint', end);
+    };
+  }, []);
+  return paper;
+}
+
 /** @param {{run: number, lines: GridLine[], variants: string[], engines: Engines, compact: boolean,
- *   toggle: (key: string) => void}} props */
-function Table({ run, lines, variants, engines, compact, toggle }) {
+ *   toggle: (key: string) => void, paper: boolean}} props */
+function Table({ run, lines, variants, engines, compact, toggle, paper }) {
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
   const height = compact ? LINE.compact : LINE.comfortable;
-  const { first, last } = useWindow(box, lines.length, height);
+  const { first, last } = useWindow(box, lines.length, height, paper);
   return (
     <div class="scroll gridbox" tabindex={0} role="region" aria-label="Cases" ref={box}>
       <table
@@ -360,7 +369,8 @@ function Shown({ data, running }) {
   const { search, verdict, kind, group, cause, engine, hook } = query;
   const filters = [search, verdict, kind, group, query.new, cause, engine, hook].join('\n');
   const rows = useMemo(() => toRows(cases, data.variants.length, fitting(query, data)), [cases, filters]);
-  const fold = query.fold !== '0';
+  const paper = usePaper(); // where nothing can be opened
+  const fold = query.fold !== '0' && !paper;
   const place = data.engines.map((e, at) => ({ name: e.engine, at, subject: e.subject }));
   const engines = {
     subjects: place.filter((e) => e.subject),
@@ -401,7 +411,7 @@ function Shown({ data, running }) {
         </Empty>
       ) : (
         <Table
-          {...{ run: data.run, lines, variants: data.variants, engines, toggle }}
+          {...{ run: data.run, lines, variants: data.variants, engines, toggle, paper }}
           compact={query.density === 'compact'}
         />
       )}

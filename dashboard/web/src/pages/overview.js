@@ -171,7 +171,8 @@ function Shares({ shares }) {
           <dd>
             <strong>{percent(s.right, s.total)}</strong>{' '}
             <span class="dim">
-              {number(s.right)} of {number(s.total)} {s.of}
+              {number(s.right)} of {number(s.total)}{' '}
+              {s.total === 1 ? s.of.replace(/^(case|stack)s/, '$1') : s.of}
               {s.left_out > 0 ? (
                 <>
                   ;{' '}
