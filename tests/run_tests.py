@@ -81,7 +81,7 @@ QUICK_E2E = {"check", "corpus", "damaged", "differences", "dump", "dump_streams"
 NEEDS_NOTHING = QUICK_E2E - {"symbols"}
 
 # The number of parts of each program that would take longer than a minute. A part gets I/N as its argument.
-PARTS = {"e2e_web": 5, "e2e_matrix": 4}
+PARTS = {"e2e_web": 4, "e2e_web_carriers": 3, "e2e_matrix": 4}
 # Which other programs a program may run beside, and in which Wine prefix.
 BESIDE_ALL, OWN_PREFIX, FIRST_PREFIX, ALONE = range(4)
 MARKS = {"runs alone": ALONE, "has a Wine prefix to itself": OWN_PREFIX, "has the Wine prefix of ./run to itself": FIRST_PREFIX}

@@ -356,10 +356,30 @@ test('missing_things_are_said', async () => {
   const page = await open('/runs/4242');
   await page.waitForSelector('.state.bad');
   await says(page, '.state.bad', 'nothing here', 'an absent run is said');
+  check(!/absent|\b404\b/.test(await page.textContent('.state.bad')), 'words of the program');
   await shot(page, 'absent');
   same((await page.goto(`${server.base}/nope/`)).status(), 404, 'no page');
   await says(page, '.state', 'no such page', 'an absent page is said');
   await closePage(page);
+});
+
+test('one_of_a_thing_is_in_the_singular', async () => {
+  const one = await serve('--db', seed('one.db', 1, 1, 0));
+  const page = await open(`${one.base}/`);
+  const wrong = [];
+  for (const [, path] of pages) {
+    await page.goto(one.base + path.replaceAll('30', '1'));
+    await settled(page);
+    const found = /.{0,30}(?<![\d.,])1 (runs|cases|stacks|frames|scenarios|rows|lines|days|modules)\b/.exec(
+      await page.textContent('main'),
+    );
+    if (found) wrong.push(`${path}: ${found[0]}`);
+  }
+  same(wrong, [], 'words');
+  await page.goto(`${one.base}/runs`);
+  await says(page, '.pager', '1 run');
+  await closePage(page);
+  await one.stop();
 });
 
 test('an_empty_database_says_how_to_fill_it', async () => {

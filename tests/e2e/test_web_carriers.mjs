@@ -1,6 +1,6 @@
 // The pages have three carriers: a live server, one offline file, and a published read-only database.
 // All three must show the same at the same addresses.
-import { NARROW, axeFindsNothing, fitsNarrow, printsWhole, showIn } from './web/checks.mjs';
+import { NARROW, WIDE, axeFindsNothing, fitsNarrow, printsWhole, showIn } from './web/checks.mjs';
 import {
   becomes,
   browser,
@@ -384,6 +384,7 @@ test('keys_work_in_a_file', async () => {
 });
 
 // Each page of the file is shown once, for all the checks that every page must pass.
+let shownFile = null; // one page for all of them
 for (const [name, view] of [
   ['overview', '/'],
   ['runs', '/runs'],
@@ -404,8 +405,11 @@ for (const [name, view] of [
   ['not-held', '/compare/3/9'],
 ])
   test(`${name}_of_a_file_is_usable_by_everybody_and_prints_whole`, async () => {
-    const page = await openPage(chromium, `${file}#${view}`);
-    await settled(page);
+    const page = (shownFile ??= await openPage(chromium, file));
+    await page.evaluate((to) => {
+      location.hash = to;
+    }, view);
+    await showIn(page, WIDE, 'light');
     await shot(page, `offline-${name}`);
     await axeFindsNothing(page, 'light');
     await showIn(page, NARROW, 'dark');
@@ -414,7 +418,6 @@ for (const [name, view] of [
     await shot(page, `offline-${name}-360`);
     await printsWhole(page, `offline-${name}`, `#${view}`);
     same(page.complaints, [], 'complaints');
-    await closePage(page);
   });
 
 // Even if a database has more cases and runs than the file can hold, the file is small and written quickly.

@@ -1,5 +1,6 @@
 // Tests the grid of a run in a real browser: a whole run of 10,000 cases, what stays in view, filters,
 // folds, density, narrow windows, and how fast rows appear after a scroll.
+import { textOf } from './web/checks.mjs';
 import {
   becomes,
   browser,
@@ -286,6 +287,22 @@ test('density_narrow_windows_and_large_text', async () => {
       await closePage(page);
     }
   }
+});
+
+test('a_run_prints_each_of_its_scenarios', async () => {
+  // more lines than are in view, and folded ones
+  const page = await open(`${wide.base}/runs/1?search=spin`);
+  await page.emulateMedia({ media: 'print' });
+  const text = textOf(await page.pdf({ format: 'A4' })).replace(/\s+/g, '');
+  const { data } = await (await fetch(`${wide.base}/api/v1/runs/1/grid`)).json();
+  const names = data.scenarios.filter((name) => name.includes('spin'));
+  check(names.length > 100, `${names.length} scenarios`);
+  same(
+    names.filter((name) => !text.includes(name)),
+    [],
+    'scenarios that are not on paper',
+  );
+  await closePage(page);
 });
 
 test('a_run_without_cases_says_so', async () => {

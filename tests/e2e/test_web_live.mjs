@@ -1,7 +1,16 @@
 // Tests the pages during a run.  `twinstack run` starts a replacement for Wine, which leaves the files of a
 // sealed case and waits where the test says, so that the test can check each moment of a run.
 import { spawn } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import {
   becomes,
@@ -24,26 +33,30 @@ import {
 } from './web/world.mjs';
 
 const KNOWN_WITHIN_MS = 2000;
+const WATCHED_S = 15;
+const WATCHED_BYTES = 400e3;
 const CASES = ['alpha', 'bravo', 'charlie'];
+const MANY = Array.from({ length: 400 }, (_, i) => `many_${i}`);
 const held = join(root, 'corpus/cases/null_write.ob2');
 const folder = scratch('live');
 const db = join(folder, 'runs.db');
 
-// The file `go-NAME` lets scenario NAME end.  The truth of the third scenario matches no engine.
-const WINE = `#!/usr/bin/env python3
+// The file `go-NAME` lets scenario NAME end; with the file `many`, there are MANY, which end by themselves.
+// The truth of scenario charlie matches no engine.
+const WINE = `#!/usr/bin/python3
 import json, pathlib, shutil, sys, time
 here = pathlib.Path(sys.argv[0]).parent
 if "--list" in sys.argv:
     while not (here / "go-list").exists():
         time.sleep(0.02)
-    for name in ${JSON.stringify(CASES)}:
+    for name in ${JSON.stringify(MANY)} if (here / "many").exists() else ${JSON.stringify(CASES)}:
         print(json.dumps(dict(name=name, kind="crash", group="A1", limit_ms=120000, code="0xc0000005",
                               exit_code="0xc0000005", doors=["vectored", "unhandled"])))
 elif "--out" in sys.argv:
     out = pathlib.Path(sys.argv[sys.argv.index("--out") + 1].removeprefix("Z:").replace(chr(92), "/"))
     name = sys.argv[-1]
     for tries in range(6000):
-        if (here / f"go-{name}").exists():
+        if (here / f"go-{name}").exists() or name.startswith("many"):
             break
         time.sleep(0.02)
     for left in ("record.rec", "dump.dmp", "truth.json", "outcome.json"):
@@ -152,8 +165,19 @@ test('what_fails_is_counted_while_the_run_goes', async () => {
   ['list', 'charlie'].forEach(go);
   const child = start();
   await becomes(async () => (await get('runs')).runs[0].state, 'running', 'the second run');
-  ['alpha'].forEach(go);
   const page = await openPage(chromium, `${server.base}/runs/2`);
+  await says(page, '.progress', '1 failing so far', 'counted at once');
+  go('alpha');
+  await says(page, '.progress', '2 of 3 cases', 'another case');
+  await says(page, '.progress', '1 failing so far', 'which does not fail');
+  await shot(page, 'live-failing');
+  await page.setViewportSize({ width: 390, height: 844 });
+  await settled(page);
+  await shot(page, 'live-failing-390');
+  await page.click('.progress a');
+  await page.waitForURL('**/runs/2/mismatches');
+  await says(page, '.casehead h1', 'charlie', 'the count leads to the case');
+  await page.goBack();
   go('bravo');
   await child.ended;
   await says(page, '.strip', 'complete', 'its end');
@@ -190,6 +214,46 @@ test('a_killed_run_is_known_within_2_seconds', async () => {
     'complaints',
   );
   for (const each of [page, list]) await closePage(each);
+});
+
+// A page of a run in progress once fetched 13.6 MB in 15 s: all of the run with each case.
+test('a_run_in_progress_sends_what_is_new', async () => {
+  hold();
+  go('list');
+  writeFileSync(join(folder, 'bin', 'many'), '');
+  appendFileSync(join(folder, 'victims', 'victims-ob2.exe'), '\0'); // another program: its list is not cached
+  const child = start();
+  const newest = async () => (await get('runs?limit=1')).runs[0];
+  await holds(async () => (await newest())?.state === 'running', 'it goes');
+  const grid = `runs/${(await newest()).id}/grid`;
+  await holds(async () => (await get(grid)).total >= 8, 'some cases');
+  const page = await openPage(chromium, 'about:blank');
+  const wire = await page.context().newCDPSession(page);
+  let bytes = 0;
+  const grids = [];
+  page.on('request', (asked) => {
+    if (asked.url().includes('/grid')) grids.push(new URL(asked.url()).search);
+  });
+  await wire.send('Network.enable');
+  wire.on('Network.dataReceived', (event) => {
+    bytes += event.encodedDataLength;
+  });
+  await page.goto(`${server.base}/${grid.replace('/grid', '')}`);
+  await settled(page);
+  await page.waitForSelector('.live-live, .live-polling');
+  const [first, before] = [bytes, (await get(grid)).total];
+  grids.splice(0);
+  await page.waitForTimeout(WATCHED_S * 1e3);
+  const [later, after] = [bytes - first, (await get(grid)).total];
+  const shows = await page.textContent('.progress');
+  child.kill('SIGKILL');
+  rmSync(join(folder, 'bin', 'many'));
+  console.log(`     ${(later / 1e3).toFixed(0)} kB in ${WATCHED_S} s, of ${after - before} cases; ${shows}`);
+  check(after - before >= 5, `only ${after - before} cases came`);
+  check(grids.length > 0 && grids.every((each) => each.startsWith('?after=')), `whole grids: ${grids}`);
+  check(later > 0 && later <= WATCHED_BYTES, `${later} bytes`);
+  await wire.detach();
+  await closePage(page);
 });
 
 await runAll();

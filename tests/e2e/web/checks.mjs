@@ -39,7 +39,7 @@ export async function fitsNarrow(page, what) {
 }
 
 // The text of PDF in the order in which it was drawn.
-function textOf(pdf) {
+export function textOf(pdf) {
   const file = scratch('page.pdf');
   writeFileSync(file, pdf);
   const text = execFileSync('pdftotext', ['-raw', file, '-'], { encoding: 'utf8', maxBuffer: 1 << 26 });
