@@ -92,7 +92,7 @@ bool path_is_below(const char *path, const char *folder);
 bool path_is_stream(const char *path);
 
 /* What PATH leads to through symbolic links, whether it exists or not; PATH itself if it is no
- * link. Whoever renames a file to PATH must rename it to this. NULL: out of memory. */
+ * link. A caller that renames a file to PATH must rename it to this. NULL: out of memory. */
 const char *path_followed(const char *path, struct arena *keep);
 
 uint64_t path_bytes(const char *path); /* size of a file; 0 when there is none */

@@ -7,7 +7,7 @@ import { Link } from './ui.js';
 
 /** @type {Paint} */
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
-// On paper: black on white whatever the page shows, and lines that are told apart by their grey.
+// On paper: black on white whatever the page shows, and lines that differ in their grey.
 /** @type {Record<string, string>} */
 const greys = { dim: '#333333', line: '#cccccc', dump: '#888888', judge: '#aaaaaa', panel: '#ffffff' };
 /** @type {Paint} */
