@@ -2,7 +2,10 @@
 #include "model/managed_samples.h"
 #include "report/text.h"
 
-enum { PHASE_COLUMNS = 24, MODE_COLUMNS = 16 };
+enum { PHASE_COLUMNS = 21 };
+
+/* Together with the phase, no more than 80 columns; the last one is not padded. */
+static const int mode_columns[MANAGED_MODES] = {14, 15, 14, 0};
 
 void text_print_managed(const struct page *page, const struct run_figures *report)
 {
@@ -21,9 +24,9 @@ void text_print_managed(const struct page *page, const struct run_figures *repor
         const char *name = managed_mode_name((enum managed_mode)mode);
         const uint32_t samples = phases[0].modes[mode].samples;
         if (samples > 0)
-            page_cellf(page, INK_DIM, MODE_COLUMNS, "%s of %u", name, (unsigned)samples);
+            page_cellf(page, INK_DIM, mode_columns[mode], "%s of %u", name, (unsigned)samples);
         else
-            page_cell(page, INK_DIM, MODE_COLUMNS, name);
+            page_cell(page, INK_DIM, mode_columns[mode], name);
     }
     page_line(page);
     for (uint32_t i = 0; i < count; i++) {
@@ -36,7 +39,7 @@ void text_print_managed(const struct page *page, const struct run_figures *repor
                       bad                     ? INK_BAD
                       : c->right < c->samples ? INK_WARN
                                               : INK_PLAIN,
-                      MODE_COLUMNS, managed_cell_text(c, text));
+                      mode_columns[mode], managed_cell_text(c, text));
         }
         page_line(page);
     }
