@@ -44,7 +44,7 @@ static void write_cost(struct json *out, const struct run_case *c, uint32_t engi
     json_object_end(out);
 }
 
-enum { TIMING_ROWS_MAX = 2200, TIMING_SAMPLES_MAX = 4000 };
+enum { TIMING_ROWS_MAX = 1900, TIMING_SAMPLES_MAX = 4000 };
 
 static uint32_t count_shown(const struct run_case *c)
 {
