@@ -1,6 +1,6 @@
 /* Filling the truth mapping: opening it, threads, images.  Linked into the program and,
  * for the slot alone, into plugins. */
-#include "victims/victim.h"
+#include "victims/shadow.h"
 
 #include <string.h>
 

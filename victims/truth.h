@@ -1,6 +1,6 @@
 /* The truth mapping: what a victim says about its own stacks, shared with the launcher.
  *
- * One shadow stack per thread, filled by plain stores (HERE in victim.h), so it survives any
+ * One shadow stack per thread, filled by plain stores (HERE in shadow.h), so it survives any
  * death.  Entries hold pointers to string literals; the read-only data of every image that
  * states truth is copied into the mapping when it starts, so the mapping can be read
  * on its own.  Fixed width throughout: a 32-bit victim may have a 64-bit launcher. */

@@ -12,8 +12,6 @@
 
 enum { HANG_MS = 300, LIMIT_MS = 40000, DUMP_LIMIT_MS = 25000, SCENARIO_LIMIT = 512 };
 
-bool truth_start(void);
-void truth_image(const void *base);
 void victim_open_terminate_door(void); /* terminate.cpp */
 
 volatile int victim_zero;
