@@ -264,7 +264,7 @@ static bool is_inline_row(const struct poll *p, const struct finding *f)
         if (key != NULL)
             return key->inline_depth > 0;
     }
-    return f->cause == CAUSE_INLINE_ONLY;
+    return f->cause == CAUSE_INLINE_ONLY || f->cause == CAUSE_INLINED_BY_JIT;
 }
 
 /* A place that COLUMN also has, where another lookup has the truth's frame.  The table does not
@@ -317,7 +317,7 @@ static void blame_place(const struct poll *p, struct finding *f, uint32_t column
     if ((losers & 1) != 0 && weigh(t, losers, voter) == 1) {
         if (against == 0 && !has && blame_unpaired(p, f, column))
             return;
-        if (winners != 0 && f->cause != CAUSE_TRUNCATED)
+        if (winners != 0 && f->cause != CAUSE_TRUNCATED && f->cause != CAUSE_HIJACKED)
             settle(p, f, BLAME_TRUTH, 0, winners);
         return;
     }

@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
+#include "compare/cause_managed.h"
 #include "compare/cause_names.h"
 #include "compare/cause_shape.h"
 #include "compare/names.h"
@@ -21,6 +22,9 @@ static rule_fn *const rules[] = {
     because_recursion_elided,
     because_tail_call,
     because_module_unloaded,
+    because_hijacked,
+    because_inlined_by_jit,
+    because_no_token,
     because_generated_code,
     because_symbols_mismatch,
     because_symbols_missing,
@@ -96,4 +100,15 @@ enum status difference_explain(const struct difference *d, struct arena *keep,
     if (out->evidence == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "evidence");
     return ERR_NONE;
+}
+
+bool difference_is_excused(const struct difference *d, enum cause cause)
+{
+    if (d->against == 0)
+        return cause_is_innocent(cause);
+    if (cause == CAUSE_UNEXPLAINED)
+        return false;
+    return d->mark != CELL_PHYSICAL ||
+           (cause != CAUSE_LOOKUP_ADDRESS && cause != CAUSE_GENERATED_CODE &&
+            cause != CAUSE_NO_TOKEN && cause != CAUSE_HANDLER_CONTEXT);
 }

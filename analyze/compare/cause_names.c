@@ -69,10 +69,15 @@ bool because_module_unloaded(const struct difference *d, struct arena *keep,
         arena_printf(keep, "%s at %s: %s", rule_engine(d, column), rule_where(frame, keep), what));
 }
 
+const struct frame *rule_generated(const struct difference *d, uint32_t *column)
+{
+    return block_find(d, is_generated, column);
+}
+
 bool because_generated_code(const struct difference *d, struct arena *keep, struct explanation *out)
 {
     uint32_t column = 0;
-    const struct frame *frame = block_find(d, is_generated, &column);
+    const struct frame *frame = rule_generated(d, &column);
     if (frame == NULL)
         return false;
     return rule_explain(out, CAUSE_GENERATED_CODE, d->against == 0 ? d->column : 0,

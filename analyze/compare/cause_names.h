@@ -13,4 +13,7 @@ rule_fn because_lookup_address;
 rule_fn because_folded;
 rule_fn because_line_table;
 
+/* The generated code in or around a difference, and the column that has it; NULL: none. */
+const struct frame *rule_generated(const struct difference *d, uint32_t *column);
+
 #endif

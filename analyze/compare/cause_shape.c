@@ -210,7 +210,8 @@ static bool inline_only_unseen(const struct difference *d)
         above--;
     while (below < d->table->row_count && table_key(d->table, below, d->column) == NULL)
         below++;
-    if (below == d->table->row_count)
+    if (below == d->table->row_count ||
+        table_frame(d->table, below, d->column)->method_token != 0) /* see cause_managed.c */
         return false;
     const struct frame_key *inner = table_key(d->table, above, d->column);
     const struct frame_key *outer = table_key(d->table, below, d->column);

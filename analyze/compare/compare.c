@@ -84,19 +84,6 @@ static const char *column_name(const struct table *table, uint32_t column)
     return column == 0 ? FINDING_TRUTH : table->columns[column].claim->engine;
 }
 
-/* Between two engines, a named cause is an excuse, except for another address or kind in the same
- * frame: then one of the engines read it wrongly, whatever else the frame shows. */
-static bool is_excused(const struct explanation *why, uint32_t against, enum cell_mark mark)
-{
-    if (against == 0)
-        return cause_is_innocent(why->cause);
-    if (why->cause == CAUSE_UNEXPLAINED)
-        return false;
-    return mark != CELL_PHYSICAL ||
-           (why->cause != CAUSE_LOOKUP_ADDRESS && why->cause != CAUSE_GENERATED_CODE &&
-            why->cause != CAUSE_HANDLER_CONTEXT);
-}
-
 /* Explains a difference, marks its cell and adds the finding. */
 static enum status differs(struct judge *j, const struct table *table, struct thread_result *thread,
                            uint32_t row, uint32_t column, uint32_t against, enum cell_mark mark,
@@ -130,7 +117,7 @@ static enum status differs(struct judge *j, const struct table *table, struct th
     f->thread_id = thread->thread_id;
     f->row = row;
     f->fails = subject && (uint32_t)level + j->in->levels_ignored <= LEVEL_LINE &&
-               !is_excused(&why, against, mark);
+               !difference_is_excused(&d, why.cause);
     f->evidence = why.evidence;
     f->module = arena_string(j->keep, rule_module(&d)); /* symbols are closed before reports */
     f->function = arena_string(j->keep, rule_function(&d));
@@ -479,6 +466,12 @@ static bool was_never_given(const struct crash_case *crash, const struct column 
     return absent && crash != NULL && crash->got.hooks == HOOK_BIT(CASE_HOOK_IMPORT);
 }
 
+/* A walk of the runtime's own that it refused is said even though no exhibit must have a stack. */
+static bool was_refused(const struct stack *stack)
+{
+    return stack != NULL && stack->state != STACK_OK && stack->stop == STOP_SNAPSHOT_REFUSED;
+}
+
 /* Adds a finding for a subject that has no stack for a thread where it must have one. */
 static enum status note_absent(struct judge *j, const struct table *t, struct thread_result *thread,
                                uint32_t column)
@@ -490,9 +483,13 @@ static enum status note_absent(struct judge *j, const struct table *t, struct th
         return out_of_memory(j);
     const char *why =
         stack != NULL && stack->stop != STOP_NONE ? stack_stop_text(stack) : claim->why;
-    const bool excused = is_beyond_watcher(j->in->crash, stack) || is_without_tables(stack);
+    const bool refused = was_refused(stack);
+    const bool excused =
+        refused || is_beyond_watcher(j->in->crash, stack) || is_without_tables(stack);
     f->level = LEVEL_PHYSICAL;
-    f->cause = excused ? CAUSE_UNSUPPORTED_HERE : CAUSE_NOT_CAPTURED;
+    f->cause = refused   ? CAUSE_SNAPSHOT_REFUSED
+               : excused ? CAUSE_UNSUPPORTED_HERE
+                         : CAUSE_NOT_CAPTURED;
     f->engine = claim->engine;
     f->against_truth = t->columns[0].truth != NULL;
     f->against = column_name(t, f->against_truth ? 0 : t->reference);
@@ -542,7 +539,8 @@ static enum status judge_thread(struct judge *j, uint32_t id, bool suspect,
         something_captured(j->in) && (suspect || (hang && t.columns[0].truth != NULL));
     const uint32_t first = j->out->finding_count;
     for (uint32_t c = 1; c < t.column_count && demanded; c++)
-        if (t.columns[c].count == 0 && t.columns[c].claim->subject &&
+        if (t.columns[c].count == 0 &&
+            (t.columns[c].claim->subject || was_refused(t.columns[c].stack)) &&
             (t.reference != 0 || t.columns[0].truth != NULL) &&
             !was_never_given(j->in->crash, &t.columns[c]) &&
             note_absent(j, &t, thread, c) != ERR_NONE)

@@ -28,6 +28,10 @@ static const char *const cause_names[CAUSE_COUNT] = {
     [CAUSE_LINE_TABLE] = "line_table",
     [CAUSE_BEYOND_TRUTH] = "beyond_truth",
     [CAUSE_RECORD_WRONG] = "record_wrong",
+    [CAUSE_INLINED_BY_JIT] = "inlined_by_jit",
+    [CAUSE_HIJACKED] = "hijacked",
+    [CAUSE_NO_TOKEN] = "no_token",
+    [CAUSE_SNAPSHOT_REFUSED] = "snapshot_refused",
 };
 
 static const char *const verdict_names[VERDICT_COUNT] = {

@@ -31,6 +31,12 @@ enum cause {
     CAUSE_LINE_TABLE,   /* several rows for one place: readers choose differently */
     CAUSE_BEYOND_TRUTH, /* a frame below the last one that the truth can know */
     CAUSE_RECORD_WRONG, /* the record contradicts itself or the case it belongs to */
+
+    /* In managed code. */
+    CAUSE_INLINED_BY_JIT,   /* its code is in its caller's, and no table says so */
+    CAUSE_HIJACKED,         /* a collection redirected the return address: the walk ended */
+    CAUSE_NO_TOKEN,         /* generated code that the map of methods does not have */
+    CAUSE_SNAPSHOT_REFUSED, /* the runtime did not walk; the HRESULT is the evidence */
     CAUSE_COUNT
 };
 

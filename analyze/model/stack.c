@@ -72,8 +72,11 @@ const char *stack_stop_text(const struct stack *stack)
 
 void stack_set_stop_text(struct stack *stack, const char *text)
 {
+    const char *refused = stop_reason_name(STOP_SNAPSHOT_REFUSED);
     stack->stop = stop_reason_parse(text);
     stack->stop_detail = stack->stop == STOP_OTHER ? text : NULL;
+    if (stack->stop == STOP_OTHER && strncmp(text, refused, strlen(refused)) == 0)
+        stack->stop = STOP_SNAPSHOT_REFUSED;
 }
 
 const char *stack_role_text(const struct stack *stack)

@@ -41,6 +41,7 @@ static const char *const stop_names[STOP_REASON_COUNT] = {
     [STOP_PROGRAM_FAILED] = "frame program cannot be carried out",
     [STOP_PROGRAM_NO_CALLER] = "frame program gives no caller",
     [STOP_NO_TABLES] = "no table-based unwinding on x86",
+    [STOP_SNAPSHOT_REFUSED] = "snapshot refused",
     [STOP_NO_RECORD] = "the case has no record",
     [STOP_NOT_WALKED] = "the record has no stack of this walker",
     [STOP_NO_SUSPECT] = "the dump has no exception stream and names no suspect: it may be cut",

@@ -45,7 +45,8 @@ enum stop_reason {
     STOP_PROGRAM_NO_CALLER, /* ... or it gives no caller */
 
     /* Why an engine has no stack, or ends it. */
-    STOP_NO_TABLES, /* x86 has no unwind tables */
+    STOP_NO_TABLES,        /* x86 has no unwind tables */
+    STOP_SNAPSHOT_REFUSED, /* by a .NET runtime; the detail has the HRESULT */
     STOP_NO_RECORD,
     STOP_NOT_WALKED,      /* the record has no stack of this walker */
     STOP_NO_SUSPECT,      /* the dump does not say which thread crashed */

@@ -132,7 +132,11 @@ static void describe(struct arena *keep, struct frame *f, const char *word)
         f->module = gone;
     } else if (strncmp(word, "start=", 6) == 0)
         (void)text_parse_hex(word + 6, strlen(word + 6), &f->symbol_distance);
-    else if (strncmp(word, "pc=", 3) == 0)
+    else if (strncmp(word, "token=", 6) == 0) {
+        uint64_t token = 0;
+        (void)text_parse_hex(word + 6, strlen(word + 6), &token);
+        f->method_token = (uint32_t)token;
+    } else if (strncmp(word, "pc=", 3) == 0)
         (void)text_parse_hex(word + 3, strlen(word + 3), &f->pc_va);
     else
         die("word", word);
@@ -180,7 +184,9 @@ struct stack make_stack(struct arena *keep, const char *engine, const char *text
         while (*lines[i] == ' ')
             lines[i]++;
         if (lines[i][0] == '!') {
-            stack_set_stop_text(&s, lines[i] + 2);
+            const bool failed = lines[i][1] == '!';
+            s.state = failed ? STACK_FAILED : STACK_OK;
+            stack_set_stop_text(&s, lines[i] + (failed ? 3 : 2));
             continue;
         }
         struct frame *f = &s.frames[s.frame_count++];

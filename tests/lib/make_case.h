@@ -10,8 +10,8 @@
  * left out.  MODULE "?": none.  The first physical frame is at an interrupted address, the others
  * are at return addresses.
  * WORDs: interrupted, return, scan, export, none, mismatch, other_pdb, coff, public, jit,
- * ambiguous, unloaded, start=HEX (symbol distance), pc=HEX (address, where the module was not where
- * others say).
+ * ambiguous, unloaded, start=HEX (symbol distance), token=HEX (of a managed method), pc=HEX
+ * (address, where the module was not where others say).
  *
  * A truth: "poke a.c:10", "tailed a.c:12 tail", "[system]", "[elided 3]". */
 #ifndef TESTS_MAKE_CASE_H
@@ -23,7 +23,8 @@
 struct stack make_stack(struct arena *keep, const char *engine, const char *text);
 struct truth *make_truth(struct arena *keep, const char *text);
 
-/* A claim of one stack; TEXT NULL: the engine was skipped.  A line "! words" is its stop reason. */
+/* A claim of one stack; TEXT NULL: the engine was skipped.  A line "! words" is its stop reason,
+ * "!! words" the reason why it failed. */
 struct engine_claim make_claim(struct arena *keep, const char *engine, bool subject,
                                const char *text);
 

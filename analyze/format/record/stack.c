@@ -45,8 +45,7 @@ void record_stack_describe(const struct record *record, const struct record_stac
         .thread_name = thread != NULL ? thread->name : NULL,
         .role = role_of(record, from->thread_id),
         .state = state_of(from),
-        .stop = from->reason != NULL ? STOP_OTHER : record_stop_reason(from->stop),
-        .stop_detail = from->reason,
+        .stop = record_stop_reason(from->stop),
         .frames = from->frames,
         .frame_count = from->frame_count,
         .left_out = from->left_out,
@@ -54,6 +53,8 @@ void record_stack_describe(const struct record *record, const struct record_stac
         .walk_ns = from->walk_ns,
         .stopped_ns = from->walker == RECORD_WALKER_RTL ? record->stop_rtl_ns : 0,
     };
+    if (from->reason != NULL)
+        stack_set_stop_text(out, from->reason);
     if (out->state == STACK_NOT_APPLICABLE && record_lacks_tables(record, from->walker))
         out->stop = STOP_NO_TABLES;
 }
