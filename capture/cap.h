@@ -43,6 +43,7 @@ enum {
     CAP_WALK_LIMIT_MS = 3000,  /* a walker that needs longer is BLOCKED            */
     CAP_DUMP_LIMIT_MS = 25000, /* the dump; 1 s alone, ten times that on a busy machine */
     CAP_FRAMES = RECORD_FRAMES_HEAD + RECORD_FRAMES_TAIL,
+    CAP_FRAME_LIMIT = 1 << 16, /* no sane stack is deeper: 1 MB of 16-byte frames */
     CAP_LABEL_BYTES = 128,
     CAP_COPY_BYTES = 1 << 20, /* of a suspended thread's stack */
     CAP_CAPTURE_WORDS = (RECORD_CAPTURE_BYTES + CAP_LABEL_BYTES) / 8 + CAP_FRAMES,

@@ -9,8 +9,6 @@
 
 #include <dbghelp.h>
 
-enum { FRAME_LIMIT = 1 << 16 };
-
 #if defined(_WIN64)
 enum { MACHINE = IMAGE_FILE_MACHINE_AMD64 };
 #define PC Rip
@@ -78,7 +76,7 @@ static uint32_t walk(CONTEXT *context, HANDLE thread, bool seed_is_return, struc
     frame.AddrStack.Offset = context->SP;
     frame.AddrPC.Mode = frame.AddrFrame.Mode = frame.AddrStack.Mode = AddrModeFlat;
 
-    for (uint32_t n = 0; n < FRAME_LIMIT; n++, first = false) {
+    for (uint32_t n = 0; n < CAP_FRAME_LIMIT; n++, first = false) {
         if (!StackWalk64(MACHINE, process_of_walk(), thread, &frame, context, read_memory,
                          function_table, module_base, NULL))
             return RECORD_STOP_WALKER;

@@ -4,8 +4,6 @@
  * May call: nothing. */
 #include "capture/cap.h"
 
-enum { FRAME_LIMIT = 1 << 16 };
-
 #if defined(_WIN64)
 #define PC(context) ((context)->Rip)
 #define FP(context) ((context)->Rbp)
@@ -17,7 +15,7 @@ enum { FRAME_LIMIT = 1 << 16 };
 static uint32_t walk(uint64_t fp, struct cap_bounds bounds, struct cap_walk *out)
 {
     const uint64_t pointer_bytes = sizeof(void *);
-    for (uint32_t n = 0; n < FRAME_LIMIT; n++) {
+    for (uint32_t n = 0; n < CAP_FRAME_LIMIT; n++) {
         if (fp % pointer_bytes != 0 || !cap_crash_within(bounds, fp) ||
             fp + 2 * pointer_bytes > bounds.high_va)
             return RECORD_STOP_STACK_BOUNDS;

@@ -18,7 +18,6 @@ enum {
     UNWIND_SAVE_XMM128 = 8,
     UNWIND_SAVE_XMM128_FAR = 9,
     UNWIND_PUSH_MACHFRAME = 10,
-    FRAME_LIMIT = 1 << 16, /* no sane stack is deeper: 1 MB of 16-byte frames */
 };
 
 #if defined(_WIN64)
@@ -174,7 +173,7 @@ static uint32_t walk(CONTEXT *context, struct cap_bounds bounds, struct step ste
                      const struct cap_copy *copy, struct cap_walk *out)
 {
     step.found = RECORD_FOUND_CONTEXT;
-    for (uint32_t n = 0; n < FRAME_LIMIT; n++) {
+    for (uint32_t n = 0; n < CAP_FRAME_LIMIT; n++) {
         if (copy != NULL)
             point_into_copy(context, copy);
         const uint64_t pc = context->Rip, sp = context->Rsp;

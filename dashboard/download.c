@@ -19,7 +19,12 @@ static bool parse_number(const char *text, size_t bytes, uint64_t *out)
     return bytes > 0 && text_parse_uint(text, bytes, out);
 }
 
-enum range download_range(const char *header, uint64_t bytes, uint64_t *begin, uint64_t *count)
+/* What a Range line asks of a file of BYTES.  RANGE_WHOLE: all of it, also where the line is
+ * malformed or lists several parts; RANGE_NONE: nothing that the file has. */
+enum range { RANGE_WHOLE, RANGE_PART, RANGE_NONE };
+
+static enum range download_range(const char *header, uint64_t bytes, uint64_t *begin,
+                                 uint64_t *count)
 {
     static const char unit[] = "bytes=";
     uint64_t first = 0, last = bytes > 0 ? bytes - 1 : 0;

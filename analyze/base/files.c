@@ -45,7 +45,8 @@ bool file_put_parts(const struct file_part *parts, size_t count, file_put_fn *pu
     return good;
 }
 
-const char *folder_temporary(void)
+/* Where temporary files go: TMPDIR, else TEMP, else /tmp. */
+static const char *folder_temporary(void)
 {
     const char *folder = getenv("TMPDIR");
     if (folder == NULL)

@@ -54,9 +54,6 @@ FILE *file_open(const char *path, const char *mode);
  * pipe. */
 enum status file_copy(const char *from, const char *to, struct fault *fault);
 
-/* Where temporary files go: TMPDIR, else TEMP, else /tmp. */
-const char *folder_temporary(void);
-
 /* A name there that no other thread or process has, "twinstack-KIND-..."; NULL when out of memory.
  */
 const char *folder_temporary_name(const char *kind, struct arena *keep);

@@ -290,7 +290,7 @@ void json_number(struct json *j, double value)
     json_raw(j, text);
 }
 
-void json_bool(struct json *j, bool value)
+static void json_bool(struct json *j, bool value)
 {
     json_raw(j, value ? "true" : "false");
 }

@@ -45,7 +45,6 @@ void json_uint(struct json *j, uint64_t value);
 void json_hex(struct json *j, uint64_t value);                  /* "0x1f"            */
 void json_hex_wide(struct json *j, uint64_t value, int digits); /* "0x0000001f"   */
 void json_number(struct json *j, double value); /* shortest form; NaN and infinity: null */
-void json_bool(struct json *j, bool value);
 void json_null(struct json *j);
 void json_newline(struct json *j); /* ends one document in a stream of documents */
 

@@ -58,7 +58,8 @@ enum status process_open(const struct process_request *request, struct process *
 enum status process_ask(struct process *process, const char *question, uint32_t lines,
                         uint32_t limit_ms, struct arena *keep, char **answer, struct fault *fault);
 
-/* Closes its input, waits for at most 2 s, and kills what is left. NULL is fine. */
+enum { PROCESS_CLOSE_LIMIT_MS = 2000 };
+/* Closes its input, waits for at most that long, and kills what is left. NULL is fine. */
 void process_close(struct process *process);
 
 /* Searches PATH.  Returns the full path in KEEP, or NULL. */

@@ -343,8 +343,6 @@ struct process {
     struct child child;
 };
 
-enum { CLOSE_LIMIT_MS = 2000 };
-
 enum status process_open(const struct process_request *request, struct process **out,
                          struct fault *fault)
 {
@@ -451,7 +449,7 @@ void process_close(struct process *process)
     int state = 0;
 
     (void)close(c->input);
-    if (!child_wait(c, clock_ns() + (uint64_t)CLOSE_LIMIT_MS * 1000000U, &state, &usage)) {
+    if (!child_wait(c, clock_ns() + (uint64_t)PROCESS_CLOSE_LIMIT_MS * 1000000U, &state, &usage)) {
         (void)kill(-c->pid, SIGKILL);
         (void)kill(c->pid, SIGKILL);
         while (wait4(c->pid, &state, 0, &usage) < 0 && errno == EINTR) {

@@ -8,7 +8,7 @@
 #include "base/process_windows.h"
 #include "base/thread.h"
 
-enum { CLOSE_LIMIT_MS = 2000, LOOK_MS = 50, BLOCK_BYTES = 65536 };
+enum { LOOK_MS = 50, BLOCK_BYTES = 65536 };
 
 struct process {
     struct child child;
@@ -174,7 +174,7 @@ void process_close(struct process *process)
     if (!writing) {
         (void)CloseHandle(p->child.input);
         p->child.input = NULL;
-        (void)WaitForSingleObject(p->child.info.hProcess, CLOSE_LIMIT_MS);
+        (void)WaitForSingleObject(p->child.info.hProcess, PROCESS_CLOSE_LIMIT_MS);
     }
     (void)TerminateJobObject(p->child.job, JOB_KILLED);
     (void)WaitForSingleObject(p->child.info.hProcess, INFINITE);

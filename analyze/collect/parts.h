@@ -19,7 +19,11 @@ struct runner {
 };
 
 /* The worker of sessions beside a run; those of a run have smaller numbers. */
-enum { RUNNER_WORKERS_MAX = 128, RUNNER_SESSION = RUNNER_WORKERS_MAX };
+enum {
+    RUNNER_WORKERS_MAX = 128,
+    RUNNER_SESSION = RUNNER_WORKERS_MAX,
+    RUNNER_ARGUMENTS_MAX = 32, /* of one program, the launcher's included */
+};
 
 /* False when worker 0 must be opened and closed once before others can be opened. */
 bool runner_is_prepared(const struct collect_options *options);

@@ -33,7 +33,6 @@ enum {
     PREFIX_LIMIT_MS = 180000,
     WARM_LIMIT_MS = 90000,
     SERVER_LIMIT_MS = 15000,
-    ARGUMENTS_MAX = 32,
     ENVIRON_MAX_BYTES = 1 << 20,
     HOLDER_MAX_BYTES = 120, /* of its command line */
     ROW_MARK = 0,           /* rows of runner.environment */
@@ -381,13 +380,13 @@ enum status runner_reset(struct runner *runner, struct fault *fault)
 enum status runner_run(const struct runner *runner, const char *const *args, uint32_t limit_ms,
                        struct arena *keep, struct process_result *out, struct fault *fault)
 {
-    const char *argv[ARGUMENTS_MAX + 1];
+    const char *argv[RUNNER_ARGUMENTS_MAX + 1];
     size_t count = 0;
     struct process_request request;
 
-    for (size_t i = 0; runner->options->launcher[i] != NULL && count < ARGUMENTS_MAX; i++)
+    for (size_t i = 0; runner->options->launcher[i] != NULL && count < RUNNER_ARGUMENTS_MAX; i++)
         argv[count++] = runner->options->launcher[i];
-    for (size_t i = 0; args[i] != NULL && count < ARGUMENTS_MAX; i++)
+    for (size_t i = 0; args[i] != NULL && count < RUNNER_ARGUMENTS_MAX; i++)
         argv[count++] = args[i];
     argv[count] = NULL;
     memset(&request, 0, sizeof request);

@@ -7,8 +7,6 @@
 #include "base/files.h"
 #include "collect/parts.h"
 
-enum { ARGUMENTS_MAX = 32 };
-
 enum status host_describe(struct arena *keep, const char **os, const char **cpu,
                           struct fault *fault)
 {
@@ -61,14 +59,14 @@ enum status runner_reset(struct runner *runner, struct fault *fault)
 enum status runner_run(const struct runner *runner, const char *const *args, uint32_t limit_ms,
                        struct arena *keep, struct process_result *out, struct fault *fault)
 {
-    const char *argv[ARGUMENTS_MAX + 1];
+    const char *argv[RUNNER_ARGUMENTS_MAX + 1];
     size_t count = 0;
     struct process_request request;
     const char *const *launcher = runner->options->launcher;
 
-    for (size_t i = 0; launcher != NULL && launcher[i] != NULL && count < ARGUMENTS_MAX; i++)
+    for (size_t i = 0; launcher != NULL && launcher[i] != NULL && count < RUNNER_ARGUMENTS_MAX; i++)
         argv[count++] = launcher[i];
-    for (size_t i = 0; args[i] != NULL && count < ARGUMENTS_MAX; i++)
+    for (size_t i = 0; args[i] != NULL && count < RUNNER_ARGUMENTS_MAX; i++)
         argv[count++] = args[i];
     argv[count] = NULL;
     memset(&request, 0, sizeof request);

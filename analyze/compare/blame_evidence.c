@@ -6,7 +6,6 @@
 
 enum {
     ROWS_APART_MAX = 16, /* the two frames of one place are in different rows, but close together */
-    SYMBOLS_ASKED_MAX = 64,
 };
 
 /* ---- modules -------------------------------------------------------------------------- */

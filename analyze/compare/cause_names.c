@@ -9,7 +9,6 @@
 #include "compare/names.h"
 
 enum {
-    SYMBOLS_ASKED_MAX = 64,
     LINES_ASKED_MAX = 64,
     LOWEST_CODE_VA = 0x10000, /* nothing is ever mapped below this address: a call through null */
 };

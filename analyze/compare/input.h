@@ -6,6 +6,8 @@
 #include "base/fault.h"
 #include "model/result.h"
 
+enum { SYMBOLS_ASKED_MAX = 64 }; /* frames of one address that a comparison asks for */
+
 /* Symbol queries that test a possible cause ("does pc instead of pc-1 give that name?"). Any
  * function may be NULL; causes that need it are then never found. */
 struct compare_symbols {

@@ -89,8 +89,10 @@ static enum status stage_from_store(const struct engine_input *in, const struct 
     return status;
 }
 
-enum status judge_stage_open(const struct engine_input *in, struct arena *keep,
-                             struct judge_stage *out, struct fault *fault)
+/* Creates the folder and links the case's files into it, or takes the folder of IN->judges that has
+ * them. Fails: ERR_IO, ERR_MEMORY. */
+static enum status judge_stage_open(const struct engine_input *in, struct arena *keep,
+                                    struct judge_stage *out, struct fault *fault)
 {
     const struct crash_case *crash = in->crash;
     *out = (struct judge_stage){0};
@@ -329,7 +331,11 @@ static void settle_thread(const struct minidump *dump, struct stack *stack)
         stack->thread_id = dump->threads[stack->thread_id].id;
 }
 
-void judge_classify(const struct engine_input *in, struct arena *keep, struct engine_result *out)
+/* Sets each frame's class (whose code it is) by our own symbols: a judge's answer is scored by the
+ * functions of the case's own code, and no judge knows which those are. Frames that name a module
+ * get its identity from the dump's module list. */
+static void judge_classify(const struct engine_input *in, struct arena *keep,
+                           struct engine_result *out)
 {
     struct dump_session *session = NULL;
     struct fault ignored = FAULT_INIT;

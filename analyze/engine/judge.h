@@ -16,11 +16,6 @@ struct judge_stage {
     bool lasts;
 };
 
-/* Creates the folder and links the case's files into it, or takes the folder of IN->judges that has
- * them. Fails: ERR_IO, ERR_MEMORY. */
-enum status judge_stage_open(const struct engine_input *in, struct arena *keep,
-                             struct judge_stage *out, struct fault *fault);
-
 /* Links one more file into it, under its own name. */
 enum status judge_stage_add(const struct judge_stage *stage, const char *path, struct arena *keep,
                             struct fault *fault);
@@ -61,11 +56,6 @@ enum status judge_read_answer(const char *text, size_t bytes, const char *engine
 
 /* True when the case has a dump; else *why gives the reason. */
 bool judge_has_dump(const struct engine_input *in, const char **why);
-
-/* Sets each frame's class (whose code it is) by our own symbols: a judge's answer is scored by the
- * functions of the case's own code, and no judge knows which those are. Frames that name a module
- * get its identity from the dump's module list. */
-void judge_classify(const struct engine_input *in, struct arena *keep, struct engine_result *out);
 
 /* Slow judges run only when TWINSTACK_JUDGES ("all", or a comma-separated list) names them; else
  * *why gives the reason. */

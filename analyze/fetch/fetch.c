@@ -94,7 +94,7 @@ bool fetch_key_set(char out[FETCH_KEY_BYTES], const char *name, const char *id, 
     return is_part(name) && is_part(id) && is_part(file) && length > 0 && length < FETCH_KEY_BYTES;
 }
 
-void fetch_tell(struct fetch *fetch, const struct fetch_event *event)
+static void fetch_tell(struct fetch *fetch, const struct fetch_event *event)
 {
     if (fetch->options.event == NULL)
         return;

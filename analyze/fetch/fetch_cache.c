@@ -129,8 +129,9 @@ void fetch_part_drop(const struct fetch_part *part)
     (void)path_remove(part->note, &fault);
 }
 
-void fetch_cache_quarantine(const char *cache, const char *place, const char *url, const char *why,
-                            char path[FETCH_PATH_BYTES])
+/* Moves a wrong file into quarantine; PATH is then its new path. */
+static void fetch_cache_quarantine(const char *cache, const char *place, const char *url,
+                                   const char *why, char path[FETCH_PATH_BYTES])
 {
     struct fault fault = FAULT_INIT;
     char to[FETCH_PATH_BYTES], note[FETCH_PATH_BYTES], text[NOTE_BYTES_MAX];

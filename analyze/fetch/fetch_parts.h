@@ -81,10 +81,6 @@ bool fetch_part_find(const char *cache, const char *url, struct fetch_part *out)
 void fetch_part_begin(const struct fetch_part *part, const char *url, const char *validator);
 void fetch_part_drop(const struct fetch_part *part);
 
-/* Moves a wrong file into quarantine; PATH is then its new path. */
-void fetch_cache_quarantine(const char *cache, const char *place, const char *url, const char *why,
-                            char path[FETCH_PATH_BYTES]);
-
 /* Checks the file at PATH; a wrong one goes into quarantine, and the file's result and text say so.
  */
 bool fetch_check(struct fetch_task *task, const char *cache, const char *path, const char *url);
@@ -92,8 +88,6 @@ bool fetch_check(struct fetch_task *task, const char *cache, const char *path, c
 /* The state of a server, which several threads ask at once. */
 bool server_is_down(struct fetch *fetch, const struct fetch_server *server);
 enum server_layout server_layout(struct fetch *fetch, const struct fetch_server *server);
-
-void fetch_tell(struct fetch *fetch, const struct fetch_event *event);
 
 /* Asks one server for the task's file.  Fills its result. */
 void server_ask(struct fetch_task *task, const struct fetch_chain *chain,

@@ -62,7 +62,8 @@ static const char *const ending_names[CASE_ENDING_COUNT] = {
     [CASE_ENDING_TIME_LIMIT] = "time_limit",
 };
 
-const char *case_ending_name(enum case_ending ending)
+/* "exit", "time_limit"; NULL for none. */
+static const char *case_ending_name(enum case_ending ending)
 {
     return ending_names[ending];
 }

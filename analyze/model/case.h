@@ -153,8 +153,6 @@ const char *case_role_name(enum case_role role);
 const char *case_kind_name(enum case_kind kind);
 enum case_kind case_kind_parse(const char *text);
 
-/* "exit", "time_limit"; NULL for none. */
-const char *case_ending_name(enum case_ending ending);
 enum case_ending case_ending_parse(const char *text);
 
 /* "system", "thread_start", "elided"; NULL for a frame. A mark with any other name is read as

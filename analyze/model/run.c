@@ -168,14 +168,15 @@ void run_cases_sort(struct run_case *cases, uint32_t count)
     qsort(cases, count, sizeof *cases, by_repeat_and_name);
 }
 
-double run_cases_per_minute(const struct run_pace *pace, uint32_t judged)
+/* -1: not known yet. The same for run_left_ms(). */
+static double run_cases_per_minute(const struct run_pace *pace, uint32_t judged)
 {
     if (judged <= pace->had || pace->at_ns <= pace->since_ns)
         return -1;
     return (judged - pace->had) * 60e9 / (double)(pace->at_ns - pace->since_ns);
 }
 
-int64_t run_left_ms(const struct run_pace *pace, uint32_t judged)
+static int64_t run_left_ms(const struct run_pace *pace, uint32_t judged)
 {
     const double rate = run_cases_per_minute(pace, judged);
     if (rate < 0 || judged > pace->total)

@@ -83,10 +83,6 @@ struct run_pace {
     uint64_t at_ns;    /* the last change                                          */
 };
 
-/* The rate and the time left of a run, from its pace; -1: not known yet. */
-double run_cases_per_minute(const struct run_pace *pace, uint32_t judged);
-int64_t run_left_ms(const struct run_pace *pace, uint32_t judged);
-
 enum run_state { RUN_RUNNING, RUN_COMPLETE, RUN_INTERRUPTED, RUN_STATE_COUNT };
 
 /* The label of the runs that `twinstack run` makes. */

@@ -7,7 +7,6 @@
 #include "study/summary.h"
 
 /* The glyph says the same as the colour, for readers and terminals without colours. */
-enum ink verdict_ink(enum verdict verdict);
 const char *verdict_glyph(enum verdict verdict);
 
 /* The answer in at most 40 lines on a page of 80 columns or more. False: it does not name every

@@ -22,7 +22,7 @@ struct grid {
     struct grid_rows rows;
 };
 
-enum ink verdict_ink(enum verdict verdict)
+static enum ink verdict_ink(enum verdict verdict)
 {
     if (verdict == VERDICT_PASS || verdict == VERDICT_NOT_CAPTURED_AS_EXPECTED)
         return INK_GOOD;

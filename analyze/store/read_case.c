@@ -3,7 +3,7 @@
 
 #include "store/query.h"
 
-enum { PAGE_DEFAULT = 50, MODULE_SLOTS = 256 };
+enum { MODULE_SLOTS = 256 };
 
 struct reader {
     struct store *store;
@@ -186,7 +186,7 @@ enum status store_list_cases(struct store *store, const struct case_query *query
                              struct arena *keep, struct case_page *out, struct fault *fault)
 {
     memset(out, 0, sizeof *out);
-    uint32_t limit = query->limit == 0 ? PAGE_DEFAULT : query->limit;
+    uint32_t limit = query->limit == 0 ? STORE_PAGE_DEFAULT : query->limit;
     if (limit > STORE_PAGE_MAX)
         limit = STORE_PAGE_MAX;
     out->cases = ARENA_ARRAY(keep, (size_t)limit + 1, struct run_case);

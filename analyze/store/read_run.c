@@ -5,11 +5,9 @@
 #include "base/text.h"
 #include "store/query.h"
 
-enum { PAGE_DEFAULT = 50 };
-
 static uint32_t page_limit(uint32_t asked)
 {
-    return asked == 0 ? PAGE_DEFAULT : asked > STORE_PAGE_MAX ? STORE_PAGE_MAX : asked;
+    return asked == 0 ? STORE_PAGE_DEFAULT : asked > STORE_PAGE_MAX ? STORE_PAGE_MAX : asked;
 }
 
 static void read_run_row(struct query *q, struct run_info *run)

@@ -9,7 +9,7 @@
 #include "store/query.h"
 
 /* "Twst" in the header of the file marks a database of twinstack. */
-enum { APPLICATION_ID = 0x54777374, BUSY_MS = 5000 };
+enum { APPLICATION_ID = 0x54777374 };
 
 static enum status run_script(struct store *store, const char *script, struct fault *fault)
 {
@@ -114,7 +114,7 @@ static enum status check_version(struct store *store, struct fault *fault)
 
 static enum status prepare(struct store *store, struct fault *fault)
 {
-    (void)sqlite3_busy_timeout(store->db, BUSY_MS);
+    (void)sqlite3_busy_timeout(store->db, STORE_BUSY_MS);
     (void)sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     const char *setup = store->mode == STORE_WRITE
                             ? "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"

@@ -20,6 +20,7 @@ enum queue_channel { QUEUE_REPORTS, QUEUE_PARTIALS, QUEUE_DEAD, QUEUE_SHADOW, QU
 enum {
     QUEUE_LEASE_MS = 30000,
     QUEUE_OPEN_MS = 30000,
+    QUEUE_RETRY_MS = 250, /* between two attempts to reach a queue */
     QUEUE_REMEMBER_S = 24 * 3600,
     QUEUE_ID_BYTES = 96,          /* with the NUL */
     QUEUE_MESSAGE_BYTES = 900000, /* one message at most: below the usual limit of NATS */

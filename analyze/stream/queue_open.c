@@ -5,8 +5,6 @@
 #include "base/thread.h"
 #include "stream/queue.h"
 
-enum { RETRY_MS = 250 };
-
 enum status queue_open(const char *address, struct queue **out, struct fault *fault)
 {
     *out = NULL;
@@ -24,7 +22,7 @@ enum status queue_open_patiently(const char *address, bool (*stopping)(void), st
     const uint64_t end_ns = clock_ns() + (uint64_t)QUEUE_OPEN_MS * 1000000U;
     while (queue_open(address, out, fault) == ERR_IO && !stopping() && clock_ns() < end_ns) {
         fault_clear(fault);
-        thread_sleep_ms(RETRY_MS);
+        thread_sleep_ms(QUEUE_RETRY_MS);
     }
     if (*out == NULL)
         (void)fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "queue");

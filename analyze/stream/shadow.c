@@ -27,7 +27,7 @@ const char *shadow_result_name(enum shadow_result result)
     return result_names[result];
 }
 
-bool shadow_result_parse(const char *name, enum shadow_result *out)
+static bool shadow_result_parse(const char *name, enum shadow_result *out)
 {
     for (int i = 0; name != NULL && i < SHADOW_RESULTS; i++)
         if (strcmp(name, result_names[i]) == 0) {

@@ -43,7 +43,6 @@ struct shadow {
 bool shadow_is_sampled(const char *id, double share);
 
 const char *shadow_result_name(enum shadow_result result); /* "same", "differs", "failed" */
-bool shadow_result_parse(const char *name, enum shadow_result *out);
 
 /* True when TEXT is such a line and not a partial result. */
 bool shadow_is_text(const char *text, size_t bytes);

@@ -9,9 +9,10 @@
 
 #include "base/files.h"
 #include "base/text.h"
+#include "model/stored.h"
 #include "stream/totals_parts.h"
 
-enum { TOTALS_VERSION = 2, TOTALS_WITHOUT_SHADOW = 1, APPLICATION_ID = 0x74777374, BUSY_MS = 5000 };
+enum { TOTALS_VERSION = 2, TOTALS_WITHOUT_SHADOW = 1, APPLICATION_ID = 0x74777374 };
 
 static const char schema[] =
     "BEGIN IMMEDIATE;"
@@ -151,7 +152,7 @@ static enum status read_day(struct totals *t, struct fault *fault)
 
 static enum status prepare(struct totals *t, bool writing, struct fault *fault)
 {
-    (void)sqlite3_busy_timeout(t->db, BUSY_MS);
+    (void)sqlite3_busy_timeout(t->db, STORE_BUSY_MS);
     /* The tables first: a reader that sees them sees the numbers, too, which are written with them.
      */
     const int tables = pragma_value(t, "SELECT count(*) FROM sqlite_schema");

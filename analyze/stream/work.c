@@ -21,7 +21,6 @@ enum {
     TAKE_MOST = 16,
     REDUCE_MOST = 32, /* partial results of one transaction: about 20 MB */
     WAIT_MS = 500,
-    RETRY_MS = 250,
     JUDGE_EVERY_MS = 1000, /* while reports come, a sampled one is judged so often */
     REPORT_DISTINCT = 1 << 13,
     ROW_BYTES = 80,        /* numbers, times and tabs of a row */
@@ -236,7 +235,7 @@ static enum status run_rounds(const struct work_options *o, enum queue_channel c
             *fault = bad;
             break;
         }
-        thread_sleep_ms(RETRY_MS); /* what was taken comes again when its lease is over */
+        thread_sleep_ms(QUEUE_RETRY_MS); /* what was taken comes again when its lease is over */
     }
     free(r.text.text);
     arena_free(&r.keep);

@@ -82,11 +82,6 @@ enum status bench_judge(const struct bench *bench, struct store *store, struct a
 
 void bench_write_json(struct json *j, const struct bench_findings *findings);
 
-/* How much the control differs from the lane that it repeats, as a share; NaN when there is none.
- */
-double bench_noise(const struct bench_sample *samples, uint32_t count, bool cold,
-                   struct arena *keep);
-
 /* The noise (warm) that the newest bench of the database measured, and that run; RUN_ID 0 and NaN:
  * there is none. */
 enum status bench_newest_noise(struct store *store, struct arena *keep, double *noise,

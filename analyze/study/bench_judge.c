@@ -31,8 +31,10 @@ static struct series series_of(const struct bench_sample *samples, uint32_t coun
     return out;
 }
 
-double bench_noise(const struct bench_sample *samples, uint32_t count, bool cold,
-                   struct arena *keep)
+/* How much the control differs from the lane that it repeats, as a share; NaN when there is none.
+ */
+static double bench_noise(const struct bench_sample *samples, uint32_t count, bool cold,
+                          struct arena *keep)
 {
     const struct series lane = series_of(samples, count, LANE_OFFSET, STAGE_TOTAL, cold, keep);
     const struct series control = series_of(samples, count, LANE_CONTROL, STAGE_TOTAL, cold, keep);

@@ -24,7 +24,8 @@ enum status selection_matches(const char *expr, const struct diff_case *c, bool 
     return collect_select(expr, &scenario, selected, fault);
 }
 
-bool selection_takes(const struct run_selection *s, const struct diff_case *c)
+/* True when a run of this selection takes a case like C; of a shard that is unknown: false. */
+static bool selection_takes(const struct run_selection *s, const struct diff_case *c)
 {
     struct fault ignored = FAULT_INIT;
     bool selected = true;

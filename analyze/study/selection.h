@@ -10,9 +10,6 @@
 /* True when LIST, as for `run --variant`, has VARIANT; NULL has all. */
 bool selection_has_variant(const char *list, const char *variant);
 
-/* True when a run of this selection takes a case like C; of a shard that is unknown: false. */
-bool selection_takes(const struct run_selection *s, const struct diff_case *c);
-
 /* True when EXPR, an expression as for `run -k`, selects C.  Fails: ERR_USAGE, and *selected is
  * false. */
 enum status selection_matches(const char *expr, const struct diff_case *c, bool *selected,

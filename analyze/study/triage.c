@@ -50,7 +50,8 @@ bool trouble_parse(const char *name, enum trouble *out)
     return false;
 }
 
-const char *trouble_phrase(enum trouble trouble)
+/* After a count: "without a dump". */
+static const char *trouble_phrase(enum trouble trouble)
 {
     return troubles[trouble].phrase;
 }

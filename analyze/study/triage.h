@@ -33,8 +33,7 @@ enum triage_group {
     TRIAGE_GROUPS
 };
 
-const char *trouble_name(enum trouble trouble);   /* "no_dump", ...               */
-const char *trouble_phrase(enum trouble trouble); /* after a count: "without a dump" */
+const char *trouble_name(enum trouble trouble); /* "no_dump", ...               */
 bool trouble_parse(const char *name, enum trouble *out);
 const char *triage_group_name(enum triage_group group);
 bool triage_group_parse(const char *name, enum triage_group *out);

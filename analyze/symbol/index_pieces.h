@@ -168,9 +168,6 @@ uint32_t index_inlined(struct piece_worker *worker, uint32_t parent, uint32_t na
 struct inlinee_slot *index_inlinee(struct piece_worker *worker, uint32_t id);
 uint32_t index_inlinee_name(struct piece_worker *worker, struct inlinee_slot *slot);
 
-/* Sorts events by start; the sort is stable. */
-void index_sort_events(struct piece_worker *worker, struct buffer *events);
-
 /* Reads the line rows between FROM and END into worker->lines, sorted. */
 void index_read_lines(struct piece_worker *worker, uint16_t section, uint32_t from, uint32_t end);
 

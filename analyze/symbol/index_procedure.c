@@ -56,7 +56,8 @@ static uint64_t *sort_keys(uint64_t *keys, uint64_t *spare, uint32_t count)
     }
 }
 
-void index_sort_events(struct piece_worker *worker, struct buffer *buffer)
+/* Sorts events by start; the sort is stable. */
+static void index_sort_events(struct piece_worker *worker, struct buffer *buffer)
 {
     struct event *events = buffer->at;
     bool sorted = true;

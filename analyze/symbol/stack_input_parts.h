@@ -163,6 +163,5 @@ void item_fault(struct stack_input *input, struct stack_item *out, enum status c
 
 bool input_next_text(struct stack_input *input, struct arena *keep, struct stack_item *out);
 bool input_next_json(struct stack_input *input, struct arena *keep, struct stack_item *out);
-bool input_next_record(struct stack_input *input, struct arena *keep, struct stack_item *out);
 
 #endif

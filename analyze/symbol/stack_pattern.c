@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-enum { STEPS_MAX = 20000, DEPTH_MAX = 64 };
+enum { STEPS_MAX = 20000, MATCH_DEPTH_MAX = 64 };
 
 struct matcher {
     struct pattern_match found;
@@ -66,7 +66,8 @@ const char *pattern_find(struct pattern_text r, char c)
     return pattern_length(r) > 0 ? memchr(r.at, c, pattern_length(r)) : NULL;
 }
 
-uint32_t pattern_take_line(struct pattern_text *file)
+/* Takes ":LINE" or ":LINE:COLUMN" from the end of *FILE. 0: there is none. */
+static uint32_t pattern_take_line(struct pattern_text *file)
 {
     uint64_t line = 0;
     for (int i = 0; i < 2; i++) {
@@ -222,7 +223,7 @@ static bool match_here(struct matcher *m, const char *p, struct pattern_text r)
 
 static bool match(struct matcher *m, const char *p, struct pattern_text r)
 {
-    if (m->depth == DEPTH_MAX)
+    if (m->depth == MATCH_DEPTH_MAX)
         return false;
     m->depth++;
     const bool matches = match_here(m, p, r);

@@ -34,9 +34,6 @@ struct pattern_match {
 /* False: LINE is different, or so intricate that the comparison was given up. */
 bool pattern_matches(const char *pattern, struct pattern_text line, struct pattern_match *out);
 
-/* Takes ":LINE" or ":LINE:COLUMN" from the end of *FILE. 0: there is none. */
-uint32_t pattern_take_line(struct pattern_text *file);
-
 /* Parts of texts. */
 size_t pattern_length(struct pattern_text text);
 bool pattern_starts(struct pattern_text text, const char *word);

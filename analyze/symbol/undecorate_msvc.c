@@ -11,6 +11,9 @@
 /* All texts of one name; back references can make a short name long. */
 enum { MSVC_ARENA_BYTES = 1 << 20 };
 
+/* A whole symbol, '?' and all; as a scope or a template argument, or at the top. */
+static const char *msvc_symbol(struct msvc *d);
+
 /* Operators after "?"; those after "?_" and "?__" come next. */
 static const char *const operators[] = {
     ['2'] = "operator new", ['3'] = "operator delete", ['4'] = "operator=",  ['5'] = "operator>>",
@@ -432,7 +435,7 @@ static const char *read_symbol(struct msvc *d)
     return msvc_fail(d);
 }
 
-const char *msvc_symbol(struct msvc *d)
+static const char *msvc_symbol(struct msvc *d)
 {
     if (d->failed || ++d->depth > MSVC_DEPTH_MAX || !msvc_take(d, '?'))
         return msvc_fail(d);

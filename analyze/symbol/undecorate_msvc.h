@@ -49,9 +49,6 @@ const char *msvc_fail(struct msvc *d); /* returns "" */
 /* 0 to 9 mean 1 to 10; A to P are hexadecimal digits that '@' ends; '?' before: negative. */
 int64_t msvc_number(struct msvc *d);
 
-/* A whole symbol, '?' and all; as a scope or a template argument, or at the top. */
-const char *msvc_symbol(struct msvc *d);
-
 struct msvc_type msvc_read_type(struct msvc *d);
 
 /* What follows a function's calling convention: result, parameters, exceptions.  *result may be

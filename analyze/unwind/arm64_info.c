@@ -103,7 +103,8 @@ static uint32_t read_special(const uint8_t *raw, uint32_t left, struct arm64_cod
     return length;
 }
 
-uint32_t arm64_code_read(const uint8_t *raw, uint32_t left, struct arm64_code *out)
+/* Reads one unwind code at RAW (LEFT bytes). Returns its length; 0: malformed or truncated. */
+static uint32_t arm64_code_read(const uint8_t *raw, uint32_t left, struct arm64_code *out)
 {
     if (left == 0)
         return 0;
@@ -114,7 +115,7 @@ uint32_t arm64_code_read(const uint8_t *raw, uint32_t left, struct arm64_code *o
     return left < 2 ? 0 : read_pair(raw[0], raw[1], out);
 }
 
-void arm64_packed_read(uint32_t word, struct arm64_packed *out)
+static void arm64_packed_read(uint32_t word, struct arm64_packed *out)
 {
     out->function_bytes = (word >> 2 & 0x7ff) * 4;
     out->reg_f = (uint8_t)(word >> 13 & 7);

@@ -39,9 +39,6 @@ struct arm64_code {
     uint8_t raw_bytes; /* length of the code; 0: made from a packed word */
 };
 
-/* Reads one unwind code at RAW (LEFT bytes). Returns its length; 0: malformed or truncated. */
-uint32_t arm64_code_read(const uint8_t *raw, uint32_t left, struct arm64_code *out);
-
 enum { ARM64_CODES_MAX = 1024, ARM64_SCOPES_MAX = 4096 };
 
 enum arm64_form { ARM64_XDATA, ARM64_PACKED, ARM64_PACKED_FRAGMENT };
@@ -52,8 +49,6 @@ struct arm64_packed {
     uint8_t reg_f, reg_i, cr;
     bool homes;
 };
-
-void arm64_packed_read(uint32_t word, struct arm64_packed *out);
 
 /* Expands the packed word's prologue into codes, in the order in which they are undone, ARM64_END
  * last. */

@@ -13,7 +13,6 @@
 
 enum {
     REGISTERS = 33,
-    SAVED_MAX = 16,
     NO_REGISTER = 0xff,
     COMMON_BYTES_MAX = 256, /* instructions that each function of an object file starts with */
 };
@@ -84,7 +83,7 @@ struct section {
 struct run {
     const struct section *section;
     const struct common *common;
-    struct row row, initial, written, saved[SAVED_MAX];
+    struct row row, initial, written, saved[CFI_SAVED_MAX];
     uint32_t saved_count;
     uint64_t at_va, end_va;
     bool has_written, failed;
@@ -228,7 +227,7 @@ static void run_other(struct run *r, uint8_t op, struct bytes *b, bool print)
         advance(r, bytes_u32(b), print);
         break;
     case 0x0a: /* remember_state */
-        r->failed |= r->saved_count == SAVED_MAX;
+        r->failed |= r->saved_count == CFI_SAVED_MAX;
         if (!r->failed)
             r->saved[r->saved_count++] = r->row;
         break;

@@ -26,7 +26,8 @@ bool unwind_read_pointer(const struct unwind_walker *w, uint64_t va, uint64_t *o
     return true;
 }
 
-bool unwind_is_generated(const struct unwind_walker *w, uint64_t va)
+/* True when VA lies in registered generated code. */
+static bool unwind_is_generated(const struct unwind_walker *w, uint64_t va)
 {
     struct unwind_entry entry;
     return w->process->generated != NULL && w->process->generated(w->process->self, va, &entry);

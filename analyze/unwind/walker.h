@@ -46,7 +46,4 @@ uint64_t unwind_strip(const struct unwind_walker *w, uint64_t va);
 /* Scans the stack for a return address: the last resort, never used for generated code. */
 enum stop_reason unwind_scan(struct unwind_walker *w);
 
-/* True when VA lies in registered generated code. */
-bool unwind_is_generated(const struct unwind_walker *w, uint64_t va);
-
 #endif

@@ -12,7 +12,6 @@
 enum {
     REGISTERS = 9, /* the eight general registers and eip */
     STACK_POINTER = 4,
-    SAVED_MAX = 16,
     STACK_MAX = 16,
     CODE_BYTES = 256,
     FUNCTION_BYTES_MAX = 1 << 16,
@@ -45,7 +44,7 @@ struct row {
 
 struct machine {
     const struct cfi_entry *entry;
-    struct row row, initial, saved[SAVED_MAX];
+    struct row row, initial, saved[CFI_SAVED_MAX];
     uint32_t saved_count;
     uint32_t at_rva, target_rva;
     bool unknown; /* an instruction that this reader does not know */
@@ -155,7 +154,7 @@ static void run_other(struct machine *m, uint8_t op, struct bytes *r)
         restore(m, cfi_unsigned(r));
         break;
     case 0x0a: /* remember_state */
-        if (m->saved_count < SAVED_MAX)
+        if (m->saved_count < CFI_SAVED_MAX)
             m->saved[m->saved_count++] = m->row;
         else
             m->unknown = true;

@@ -11,6 +11,8 @@
 
 struct cfi_table;
 
+enum { CFI_SAVED_MAX = 16 }; /* rows that DW_CFA_remember_state keeps */
+
 /* What is known about one function; the blocks point into the table's bytes. */
 struct cfi_entry {
     uint32_t begin_rva, end_rva;

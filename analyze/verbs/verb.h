@@ -56,6 +56,8 @@ struct option_row {
 
 struct verb;
 
+enum { VERB_JOBS_MAX = 64 }; /* for -j, where a verb works in threads */
+
 /* What a verb or a subcommand does once its options are parsed. OPTIONS: what the option rows
  * filled; WORDS: what follows the name. Returns the exit code. */
 typedef int verb_body(const struct verb *self, void *options, const struct option_list *words,

@@ -20,7 +20,7 @@
 #include "verbs/resolve_write.h"
 #include "verbs/verbs.h"
 
-enum { BATCH_STACKS = 64, BATCH_FRAMES = 4096, WORKERS_MAX = 64, BATCH_KEEP_BYTES = 1 << 22 };
+enum { BATCH_STACKS = 64, BATCH_FRAMES = 4096, BATCH_KEEP_BYTES = 1 << 22 };
 
 enum batch_state { BATCH_FREE, BATCH_READY, BATCH_TAKEN, BATCH_DONE };
 
@@ -45,7 +45,7 @@ struct resolver {
     struct batch *batches;
     uint32_t batch_count, worker_count;
     uint64_t next_fill, next_take, next_print; /* batch numbers; modulo batch_count */
-    struct thread *workers[WORKERS_MAX];
+    struct thread *workers[VERB_JOBS_MAX];
     struct mutex *mutex;
     struct signal *changed;
     bool stopping;
@@ -494,8 +494,8 @@ static int resolve(const struct verb *self, void *given, const struct option_lis
         return EXIT_USAGE;
     if (!symbol_indexing_parse(o->index, &indexing))
         return verb_usage_error(self, "--index is auto, never or always, not '%s'", o->index);
-    if (o->jobs < 1 || o->jobs > WORKERS_MAX)
-        return verb_usage_error(self, "-j is 1 to %d", WORKERS_MAX);
+    if (o->jobs < 1 || o->jobs > VERB_JOBS_MAX)
+        return verb_usage_error(self, "-j is 1 to %d", VERB_JOBS_MAX);
     const char *no_colour = getenv("NO_COLOR");
     r.colour = file_is_terminal(stdout) && (no_colour == NULL || no_colour[0] == '\0');
     process_catch_interrupts();

@@ -17,12 +17,7 @@
 #include "verbs/terminal.h"
 #include "verbs/verbs.h"
 
-enum {
-    TOP_DEFAULT = 20,
-    JOBS_MAX = 64,
-    MAX_SIGNATURES_DEFAULT = 200000,
-    MAX_SIGNATURES_MOST = 100000000
-};
+enum { TOP_DEFAULT = 20, MAX_SIGNATURES_DEFAULT = 200000, MAX_SIGNATURES_MOST = 100000000 };
 
 enum form { FORM_TEXT, FORM_JSON, FORM_NDJSON, FORM_COLUMNS, FORM_COUNT };
 
@@ -169,8 +164,8 @@ static bool complete(const struct verb *self, struct signature_options *o)
     if (form < 0)
         (void)verb_usage_error(self, "there is no format '%s': text, columns, json or ndjson",
                                o->format);
-    else if (o->jobs < 1 || o->jobs > JOBS_MAX)
-        (void)verb_usage_error(self, "-j is 1 to %d", JOBS_MAX);
+    else if (o->jobs < 1 || o->jobs > VERB_JOBS_MAX)
+        (void)verb_usage_error(self, "-j is 1 to %d", VERB_JOBS_MAX);
     else if (o->max_signatures > MAX_SIGNATURES_MOST)
         (void)verb_usage_error(self, "--max-signatures is at most %d", MAX_SIGNATURES_MOST);
     else

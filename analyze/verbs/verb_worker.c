@@ -18,8 +18,6 @@
 #include "verbs/figures_text.h"
 #include "verbs/verbs.h"
 
-enum { JOBS_MAX = 64 };
-
 struct worker_options {
     const char *queue, *rules, *cache, *totals, *sample, *dumps, *also, *metrics;
     struct option_list roots;
@@ -96,8 +94,8 @@ static int work(const struct verb *self, void *given, const struct option_list *
     int code = check_words(self, o, words);
     if (code == EXIT_GOOD)
         code = read_sampling(self, o, &work.sample);
-    if (code == EXIT_GOOD && (o->jobs < 1 || o->jobs > JOBS_MAX))
-        code = verb_usage_error(self, "-j is 1 to %d", JOBS_MAX);
+    if (code == EXIT_GOOD && (o->jobs < 1 || o->jobs > VERB_JOBS_MAX))
+        code = verb_usage_error(self, "-j is 1 to %d", VERB_JOBS_MAX);
     if (code != EXIT_GOOD)
         return code;
     process_catch_interrupts();

@@ -51,7 +51,7 @@ int64_t line_signed(struct line_cursor *c)
     return c->failed ? 0 : (int64_t)value;
 }
 
-const char *line_string(struct line_cursor *c)
+static const char *line_string(struct line_cursor *c)
 {
     const uint8_t *at = c->bytes.data + c->at;
     const uint8_t *nul = c->failed ? NULL : memchr(at, 0, (size_t)(c->end - c->at));
@@ -63,7 +63,7 @@ const char *line_string(struct line_cursor *c)
     return (const char *)at;
 }
 
-void line_skip(struct line_cursor *c, uint64_t bytes)
+static void line_skip(struct line_cursor *c, uint64_t bytes)
 {
     if (c->failed || c->end - c->at < bytes)
         c->failed = true;

@@ -30,8 +30,6 @@ struct line_table {
 uint64_t line_fixed(struct line_cursor *c, uint32_t bytes);
 uint64_t line_unsigned(struct line_cursor *c); /* LEB128 */
 int64_t line_signed(struct line_cursor *c);
-const char *line_string(struct line_cursor *c);
-void line_skip(struct line_cursor *c, uint64_t bytes);
 
 /* Reads the header at OFFSET. FOLDER is where the compiler ran; "" unknown. False: there is no
  * valid header. Files after a damaged one are left out. */

@@ -149,7 +149,6 @@ bool dwarf_number_at(struct object_bytes section, uint64_t offset, uint32_t byte
 
 /* Attribute NAME of DIE as a number, an address, or a text (borrowed); false or NULL: absent. */
 bool dwarf_number(Dwarf_Die die, Dwarf_Half name, uint64_t *out);
-bool dwarf_address(struct dwarf_context *context, Dwarf_Die die, Dwarf_Half name, uint64_t *out);
 const char *dwarf_text(struct dwarf_context *context, Dwarf_Die die, Dwarf_Half name);
 
 /* Text NUMBER of .debug_str_offsets; NULL: none. */

@@ -83,7 +83,8 @@ static bool attribute_address(struct dwarf_context *context, Dwarf_Attribute att
     return true;
 }
 
-bool dwarf_address(struct dwarf_context *context, Dwarf_Die die, Dwarf_Half name, uint64_t *out)
+static bool dwarf_address(struct dwarf_context *context, Dwarf_Die die, Dwarf_Half name,
+                          uint64_t *out)
 {
     Dwarf_Error error = NULL;
     Dwarf_Attribute attribute;

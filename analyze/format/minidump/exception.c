@@ -209,7 +209,8 @@ const char *minidump_code_name(const struct minidump *dump)
     return NULL;
 }
 
-const char *minidump_fast_fail_name(uint64_t subcode)
+/* "FAST_FAIL_FATAL_APP_EXIT"; NULL: unknown. */
+static const char *minidump_fast_fail_name(uint64_t subcode)
 {
     return find(fast_fails, COUNT_OF(fast_fails), subcode);
 }

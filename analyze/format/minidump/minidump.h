@@ -321,8 +321,7 @@ uint32_t minidump_suspect(const struct minidump *dump, const char **why);
  * bytes. */
 void minidump_write_json(struct json *j, const struct minidump *dump);
 
-const char *minidump_stream_name(uint32_t type);       /* "ThreadList"; NULL: unknown   */
-const char *minidump_fast_fail_name(uint64_t subcode); /* "FAST_FAIL_FATAL_APP_EXIT"    */
+const char *minidump_stream_name(uint32_t type); /* "ThreadList"; NULL: unknown   */
 /* "EXCEPTION_ACCESS_VIOLATION", "SIGSEGV", "EXC_BAD_ACCESS": the name of the exception code on the
  * dump's system; NULL: unknown. */
 const char *minidump_code_name(const struct minidump *dump);

@@ -46,7 +46,7 @@ void minidump_add_uint(struct minidump_value_list *list, const char *key, uint64
     add(list, key, VALUE_UINT, value, NULL);
 }
 
-void minidump_add_int(struct minidump_value_list *list, const char *key, int32_t value)
+static void minidump_add_int(struct minidump_value_list *list, const char *key, int32_t value)
 {
     add(list, key, VALUE_INT, (uint32_t)value, NULL);
 }

@@ -17,7 +17,6 @@ void minidump_add_object(struct minidump_value_list *list, const char *key);
 void minidump_add_array(struct minidump_value_list *list, const char *key);
 void minidump_add_end(struct minidump_value_list *list);
 void minidump_add_uint(struct minidump_value_list *list, const char *key, uint64_t value);
-void minidump_add_int(struct minidump_value_list *list, const char *key, int32_t value);
 void minidump_add_hex(struct minidump_value_list *list, const char *key, uint64_t value);
 void minidump_add_text(struct minidump_value_list *list, const char *key, const char *text);
 void minidump_add_bytes(struct minidump_value_list *list, const char *key, struct bytes bytes);

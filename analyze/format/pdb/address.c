@@ -47,7 +47,8 @@ static bool omap_translate(struct pdb_table omap, uint32_t rva, uint32_t *out)
     return to != 0;
 }
 
-bool pdb_place_of_source_rva(const struct pdb *pdb, uint32_t rva, struct pdb_place *out)
+/* The same without OMAP: an rva in the address space of the symbols. */
+static bool pdb_place_of_source_rva(const struct pdb *pdb, uint32_t rva, struct pdb_place *out)
 {
     return place_in(pdb->sections, pdb->section_count, rva, out);
 }

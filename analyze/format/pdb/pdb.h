@@ -101,8 +101,6 @@ bool pdb_place_of_rva(const struct pdb *pdb, uint32_t rva, struct pdb_place *out
 /* The inverse. False when the place was removed or does not exist. */
 bool pdb_rva_of_place(const struct pdb *pdb, struct pdb_place place, uint32_t *rva);
 
-/* The same without OMAP: an rva in the address space of the symbols. */
-bool pdb_place_of_source_rva(const struct pdb *pdb, uint32_t rva, struct pdb_place *out);
 uint32_t pdb_source_rva(const struct pdb *pdb, struct pdb_place place);
 
 /* Translates an rva of the image to the one that it had before OMAP moved the code; the same rva

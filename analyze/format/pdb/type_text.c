@@ -103,7 +103,9 @@ static uint32_t name_of(const struct pdb_type *type, const char **name)
     return nul != NULL ? (uint32_t)((const char *)nul - *name) : 0;
 }
 
-const char *pdb_type_name(const struct pdb_types *types, uint32_t index, struct arena *copies)
+/* The name of a class, union or enum, scopes included; "" for anything else. */
+static const char *pdb_type_name(const struct pdb_types *types, uint32_t index,
+                                 struct arena *copies)
 {
     struct pdb_type type;
     const char *name = "";

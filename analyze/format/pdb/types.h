@@ -39,9 +39,6 @@ struct pdb_type {
 bool pdb_type(const struct pdb_types *types, uint32_t index, struct arena *copies,
               struct pdb_type *out);
 
-/* The name of a class, union or enum, scopes included; "" for anything else. */
-const char *pdb_type_name(const struct pdb_types *types, uint32_t index, struct arena *copies);
-
 struct pdb_id_name {
     const char *scope; /* namespace or class; "" when none */
     const char *name;

@@ -176,9 +176,6 @@ enum thread_role record_thread_role(const struct record *record,
 void record_stack_describe(const struct record *record, const struct record_stack *from,
                            struct stack *out);
 
-/* True when WALKER unwinds by tables and the record's processor (x86) has none. */
-bool record_lacks_tables(const struct record *record, uint32_t walker);
-
 /* Writes the offset stack, JSON form: what `resolve` reads. */
 void record_write_json(struct json *j, const struct record *record);
 
@@ -191,6 +188,5 @@ const struct record_walker *record_walker(uint32_t walker);
 
 const char *record_walker_name(uint32_t walker);    /* "rtl", "dbghelp", ...; "unknown"    */
 enum stop_reason record_stop_reason(uint32_t stop); /* of RECORD_STOP_*                    */
-const char *record_state_name(uint32_t state);      /* "ok", "not_applicable", ...         */
 
 #endif

@@ -27,7 +27,8 @@ static enum thread_role role_of(const struct record *record, uint32_t thread_id)
     return thread_id == record->suspect_id ? THREAD_ROLE_SUSPECT : THREAD_ROLE_NONE;
 }
 
-bool record_lacks_tables(const struct record *record, uint32_t walker)
+/* True when WALKER unwinds by tables and the record's processor (x86) has none. */
+static bool record_lacks_tables(const struct record *record, uint32_t walker)
 {
     const struct record_walker *row = record_walker(walker);
     return row != NULL && (row->traits & RECORD_WALKER_TRAIT_TABLES) != 0 &&

@@ -46,7 +46,8 @@ enum stop_reason record_stop_reason(uint32_t stop)
     return stop < COUNT_OF(stop_reasons) ? stop_reasons[stop] : STOP_WALKER_UNKNOWN;
 }
 
-const char *record_state_name(uint32_t state)
+/* "ok", "not_applicable", ... */
+static const char *record_state_name(uint32_t state)
 {
     return NAME_OF(state_names, state);
 }
