@@ -15,9 +15,9 @@ struct fetch_words {
 #define FETCH_OPTION_ROWS(w)                                                                       \
     {"--offline", OPTION_FLAG, &(w).offline, NULL, "ask no symbol server"},                        \
         {"--fetch-limit", OPTION_DURATION_MS, &(w).limit_ms, "TIME",                               \
-         "for one file of a symbol server, with all retries (10m)"},                               \
+         "time limit of one download, retries included (10m)"},                                    \
         {"--fetch-again", OPTION_DURATION_MS, &(w).missing_ms, "TIME",                             \
-         "ask again for a file that a server did not have, after this (1h)"}
+         "how long to remember that a server lacks a file (1h)"}
 
 /* For symbol_store_options.fetch; progress, downloads and their faults go to stderr. */
 struct fetch_options fetch_options_make(const struct fetch_words *words);

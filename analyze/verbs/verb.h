@@ -47,7 +47,7 @@ struct option_row {
 /* The row of --progress, for every verb that takes long. */
 #define OPTION_PROGRESS_ROW                                                                        \
     {"--progress", OPTION_PROGRESS, NULL, "none|plain|bar",                                        \
-     "progress on stderr: no, a line per 30 s or 5 %, one line (on a terminal)"}
+     "progress on stderr; plain: a line every 30 s or 5 %; bar: one line (needs a terminal)"}
 
 /* The row of --cache, for every verb that opens symbols. */
 #define OPTION_CACHE(value)                                                                        \

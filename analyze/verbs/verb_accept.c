@@ -167,11 +167,11 @@ static int run_accept(const struct verb *self, int argc, char **argv)
 {
     struct accept_options o = {.db = STORED_DATABASE, .file = ACCEPTANCE_FILE, .run = "latest"};
     const struct option_row rows[] = {
-        {"--reason", OPTION_STRING, &o.reason, "TEXT", "why it may be wrong"},
+        {"--reason", OPTION_STRING, &o.reason, "TEXT", "why the failure is acceptable"},
         {"--expires", OPTION_STRING, &o.expires, "DATE", "the last day, YYYY-MM-DD"},
         {"--issue", OPTION_STRING, &o.issue, "URL", "the issue or discussion of it"},
         {"--scope", OPTION_STRING, &o.scope, "PATTERN",
-         "for all cases like it, with * and ?: 'recursion.*' (default: the case alone)"},
+         "accept all cases that match, with * and ?: 'recursion.*' (default: this case)"},
         {"--update", OPTION_FLAG, &o.update, NULL,
          "pin known mismatches (ID...; default: all) to what the run shows"},
         {"--run", OPTION_STRING, &o.run, "RUN", "where it failed (default latest)"},
@@ -183,7 +183,7 @@ static int run_accept(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_accept = {
     .name = "accept",
-    .summary = "accept that a case fails for a known reason, until a day",
+    .summary = "accept that a case fails for a known reason, until a given day",
     .usage =
         "SCENARIO.VARIANT... --reason TEXT --expires DATE [--scope PATTERN] | --update [ID...]",
     .details =
@@ -330,8 +330,8 @@ static int expire(const struct verb *self, void *options, const struct option_li
 
 static const struct subcommand known_subcommands[] = {
     {"list", NULL, "print the known mismatches (the default)", 0, 0, list},
-    {"expire", "ID...", "let these end yesterday", 1, SUBCOMMAND_WORDS_MAX, expire},
-    {"prune", NULL, "take out those that have expired", 0, 0, prune},
+    {"expire", "ID...", "make these expire as of yesterday", 1, SUBCOMMAND_WORDS_MAX, expire},
+    {"prune", NULL, "remove those that have expired", 0, 0, prune},
     {.name = NULL},
 };
 
@@ -347,7 +347,7 @@ static int run_known(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_known = {
     .name = "known",
-    .summary = "list the known mismatches, end some, or take out those that expired",
+    .summary = "list the known mismatches, expire some, or remove the expired ones",
     .subcommands = known_subcommands,
     .details =
         "The file holds blocks like this one; '#' starts a comment:\n\n"

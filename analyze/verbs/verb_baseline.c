@@ -84,7 +84,7 @@ static int run(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_baseline = {
     .name = "baseline",
-    .summary = "name the run that others are compared with, per branch and platform",
+    .summary = "set or show the run that others are compared with, per branch and platform",
     .subcommands = subcommands,
     .details = "examples:\n  twinstack baseline set latest\n"
                "  twinstack baseline set 12 --branch main\n  twinstack baseline show",

@@ -110,10 +110,12 @@ static int run(const struct verb *self, int argc, char **argv)
                               .argc = argc,
                               .argv = argv};
     const struct option_row rows[] = {
-        {"--samples", OPTION_UINT, &o.samples, "N", "rounds that count (default 20)"},
-        {"--warmup", OPTION_UINT, &o.warmup, "N", "rounds before them (default 3)"},
-        {"--cold", OPTION_FLAG, &o.cold, NULL, "also with symbols opened for every stack"},
-        {"--run", OPTION_STRING, &o.run, "RUN", "whose cases, when none is named (default latest)"},
+        {"--samples", OPTION_UINT, &o.samples, "N", "measured rounds (default 20)"},
+        {"--warmup", OPTION_UINT, &o.warmup, "N", "unmeasured rounds before those (default 3)"},
+        {"--cold", OPTION_FLAG, &o.cold, NULL,
+         "also measure with symbols opened anew for every stack"},
+        {"--run", OPTION_STRING, &o.run, "RUN",
+         "the run whose cases to use if none is named (default latest)"},
         OPTION_CACHE(&o.cache),
         {"--dry", OPTION_FLAG, &o.dry, NULL, "do not store the samples"},
         OPTION_PROGRESS_ROW,
@@ -125,7 +127,8 @@ static int run(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_bench = {
     .name = "bench",
-    .summary = "dump way against offset way: interleaved, cold and warm, with an A/A control",
+    .summary = "time the dump way against the offset way: interleaved, cold and warm, with an "
+               "A/A control",
     .usage = "[CASE...]",
     .details =
         "Without CASE the cases of the latest run are used.  Every round runs each way once, "

@@ -131,7 +131,7 @@ static int run(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_cache = {
     .name = "cache",
-    .summary = "the symbol indexes and downloads that are kept for the next time",
+    .summary = "list or clear the symbol indexes and downloads kept for later",
     .subcommands = subcommands,
     .details =
         "One folder holds everything that can be made or fetched again: --cache DIR, else\n"

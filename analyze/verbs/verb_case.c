@@ -1,4 +1,4 @@
-/* twinstack case import: makes a sealed case of any dump and stack. */
+/* twinstack case import: make a sealed case from any dump or stack. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -185,7 +185,7 @@ static int import(const struct verb *self, void *options, const struct option_li
 
 static const struct subcommand subcommands[] = {
     {"import", "[--dump FILE] [--stack FILE] [--truth FILE] [--own GLOB]... [--out DIR]",
-     "make a sealed case of a dump, a stack or both", 0, 0, import},
+     "make a sealed case from a dump, a stack or both", 0, 0, import},
     {.name = NULL},
 };
 
@@ -197,16 +197,17 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--stack", OPTION_STRING, &q.stack, "FILE",
          "a stack: a record, module!0xoffset text, JSON, rust-minidump's or Breakpad's -m output"},
         {"--truth", OPTION_STRING, &q.truth, "FILE", "truth.json, if the true stack is known"},
-        {"--own", OPTION_LIST, &q.own, "GLOB", "images that are yours; may be given often"},
-        {"--out", OPTION_STRING, &q.out, "DIR", "where the case's folder is made (default here)"},
-        {"--name", OPTION_STRING, &q.name, "NAME", "scenario's name (default: the file's)"},
+        {"--own", OPTION_LIST, &q.own, "GLOB", "images that are yours; may be repeated"},
+        {"--out", OPTION_STRING, &q.out, "DIR",
+         "where to make the case's folder (default: the current folder)"},
+        {"--name", OPTION_STRING, &q.name, "NAME", "the scenario's name (default: the file's)"},
     };
     return subcommand_main(self, NULL, rows, COUNT_OF(rows), &q, argc, argv);
 }
 
 const struct verb verb_case = {
     .name = "case",
-    .summary = "makes a sealed case of any dump and stack",
+    .summary = "make a sealed case from any dump or stack",
     .subcommands = subcommands,
     .details =
         "The case can be checked, compared and stored like those of the victims: its dump by the\n"

@@ -104,10 +104,11 @@ static int run(const struct verb *self, int argc, char **argv)
          "only these: new, fixed, changed, still, same, added, gone, accepted, not_selected, "
          "slower, "
          "faster"},
-        {"--min-effect", OPTION_STRING, &o.min_effect, "SHARE", "smallest change of time (3%)"},
-        {"--markdown", OPTION_FLAG, &o.markdown, NULL, "for a comment on a change"},
+        {"--min-effect", OPTION_STRING, &o.min_effect, "SHARE",
+         "smallest change of time to report (3%)"},
+        {"--markdown", OPTION_FLAG, &o.markdown, NULL, "Markdown, for a comment on a pull request"},
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document, never filtered"},
-        {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "print it, but exit with 0"},
+        {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "exit with 0 whatever the result"},
         {"--db", OPTION_STRING, &o.db, "FILE",
          "database (default " STORED_DATABASE "; B's if both runs are files)"},
     };
@@ -116,7 +117,7 @@ static int run(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_compare = {
     .name = "compare",
-    .summary = "two runs: what changed around them, what is new, fixed or slower",
+    .summary = "compare two runs: what is new, fixed or slower, and what changed around them",
     .usage = "A B",
     .details =
         "A and B are runs: an id, the start of a uuid or commit, a branch (the newest of it), "
@@ -125,7 +126,8 @@ const struct verb verb_compare = {
         "cases that both have; a\nchange must be significant and larger than 3 %.\n\n"
         "examples:\n  twinstack compare baseline latest\n"
         "  twinstack compare latest~1 latest --only new,slower --markdown",
-    .exits = "  0  nothing new fails and no subject became slower\n  1  it did\n  2  usage\n"
+    .exits = "  0  nothing new fails, and no engine under test became slower\n  1  something new "
+             "fails, or one became slower\n  2  usage\n"
              "  3  there is no such run\n  4  database not usable",
     .run = run,
 };

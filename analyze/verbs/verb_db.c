@@ -257,8 +257,7 @@ static int run_upgrade(const struct verb *self, void *options, const struct opti
 }
 
 static const struct subcommand subcommands[] = {
-    {"list", NULL, "every run, newest first, also those that go on or were stopped", 0, 0,
-     run_list},
+    {"list", NULL, "every run, newest first, including unfinished ones", 0, 0, run_list},
     {"import", "FILE", "copy the runs of FILE that the database lacks", 1, 1, run_import},
     {"export", "FILE", "copy the runs that FILE lacks into it", 1, 1, run_export},
     {"merge", "RUN|FILE...", "make one run of the parts that run --shard took", 1,
@@ -288,8 +287,8 @@ const struct verb verb_db = {
         "prune never deletes a baseline.  publish is for CI artefacts.  An older database is read "
         "as\nit is, through a copy in memory; upgrade, and any verb that writes, brings it up to "
         "date\nfor good.\n\n"
-        "merge needs every part of one command line, I/N for each I, but no import before: a FILE\n"
-        "is a database whose latest run is the part.\n\n"
+        "merge needs every part I/N of one command line.  The parts need not be imported first: "
+        "a\nFILE is a database whose latest run is a part.\n\n"
         "examples:\n  twinstack db list --json\n  twinstack db merge part-1.db part-2.db "
         "part-3.db\n"
         "  twinstack db publish build/published.db",

@@ -225,7 +225,7 @@ static int run(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_doctor = {
     .name = "doctor",
-    .summary = "what this host has, what is missing, what to do",
+    .summary = "show what this host has, what is missing, and how to fix it",
     .usage = "[--db FILE] [--json]",
     .details = "Starts the victims for their lists (unless a run uses the Wine prefix), asks every "
                "judge whether it is ready, and opens\n"

@@ -264,21 +264,22 @@ static int run(const struct verb *self, int argc, char **argv)
     const struct option_row rows[] = {
         {"--stacks", OPTION_FLAG, &q.stacks, NULL, "every thread's stack, the crashed one first"},
         {"--symbols", OPTION_LIST, &q.symbols, "DIR|FILE|SRV",
-         "symbol store, folder, file, or server: srv*CACHE*URL; may be given often"},
+         "symbol store, folder, file, or server: srv*CACHE*URL; may be repeated"},
         OPTION_CACHE(&q.cache),
         FETCH_OPTION_ROWS(q.fetch),
         {"--thread", OPTION_UINT, &q.thread, "ID", "this thread instead of the crashed one"},
-        {"--explain", OPTION_STRING, &q.explain, "FRAME", "how that frame was found, and left"},
+        {"--explain", OPTION_STRING, &q.explain, "FRAME",
+         "how the walk found that frame and its caller"},
         {"--json", OPTION_FLAG, &q.json, NULL, "one JSON document: all streams, or the stacks"},
         {"--format", OPTION_STRING, &q.format, "text|json|stackwalk-json",
-         "what is printed; stackwalk-json is rust-minidump's schema"},
+         "output format; stackwalk-json is rust-minidump's schema"},
     };
     return verb_main(self, rows, COUNT_OF(rows), dump, &q, argc, argv);
 }
 
 const struct verb verb_dump = {
     .name = "dump",
-    .summary = "what a minidump holds; its stacks",
+    .summary = "show what a minidump holds, and its stacks",
     .usage = "FILE [--stacks] [--symbols DIR|FILE]... [--explain FRAME] [--json]",
     .details =
         "Reads a minidump of any writer and walks its threads without Windows.  Without options "
@@ -294,7 +295,7 @@ const struct verb verb_dump = {
         "  twinstack dump crash.dmp --stacks --json\n"
         "  twinstack dump crash.dmp --explain 2\n"
         "  twinstack dump crash.dmp --format stackwalk-json > stack.json",
-    .exits = "  0  printed\n  2  usage\n  3  the file is missing, no minidump, or damaged (what "
+    .exits = "  0  printed\n  2  usage\n  3  the file is missing, not a minidump, or damaged (what "
              "can be read is "
              "printed)",
     .run = run,

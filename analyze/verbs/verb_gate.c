@@ -114,26 +114,28 @@ static int run(const struct verb *self, int argc, char **argv)
 {
     struct gate_options o = {.db = STORED_DATABASE};
     const struct option_row rows[] = {
-        {"--against", OPTION_STRING, &o.against, "RUN", "baseline, an id, a file: what to beat"},
+        {"--against", OPTION_STRING, &o.against, "RUN",
+         "the run to compare with: baseline, an id, or a file"},
         {"--max-new", OPTION_UINT, &o.max_new, "N", "new failures allowed (default 0)"},
         {"--allow-missing", OPTION_STRING, &o.allow_missing, "EXPR",
          "cases that may be gone since --against, as in run -k"},
         {"--max-slowdown", OPTION_STRING, &o.max_slowdown, "SHARE",
-         "of the times of the engines under test"},
+         "largest slowdown of the engines under test"},
         {"--min-capture", OPTION_STRING, &o.min_capture, "SHARE",
-         "share of crashes that were captured"},
+         "smallest share of crashes that were captured"},
         {"--min-exact", OPTION_STRING, &o.min_exact, "SHARE",
-         "exact stacks of the engines under test"},
-        {"--min-f1", OPTION_STRING, &o.min_f1, "SHARE", "F1 of the frames of engines under test"},
+         "smallest share of exact stacks of the engines under test"},
+        {"--min-f1", OPTION_STRING, &o.min_f1, "SHARE",
+         "smallest F1 of the frames of the engines under test"},
         {"--engine", OPTION_LIST, &o.engines, "NAME",
-         "the stacks of this reference engine must be exact as well"},
+         "also require exact stacks of this reference engine"},
         {"--shadow", OPTION_STRING, &o.shadow, "FILE",
-         "decide about the reports that workers sampled, in these totals"},
+         "judge the reports that workers sampled, from these totals"},
         {"--min-agreement", OPTION_STRING, &o.min_agreement, "SHARE",
-         "of sampled reports in which an engine agrees (99%)"},
+         "smallest share of sampled reports in which an engine agrees (99%)"},
         {"--strict", OPTION_FLAG, &o.strict, NULL,
-         "also: old failures, UNSUPPORTED, another environment, too few samples"},
-        {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "print it, but exit with 0"},
+         "also close on old failures, UNSUPPORTED, another environment, too few samples"},
+        {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "exit with 0 whatever the result"},
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
     };
@@ -145,8 +147,8 @@ const struct verb verb_gate = {
     .summary = "decide whether a run is good enough: limits, and no regression from a baseline",
     .usage = "[RUN] [--against baseline] [--min-f1 99%] ...",
     .details = "Without --against every failing case closes the gate; with it only new ones do, "
-               "unless\n--strict is given.  A case that "
-               "the run was asked for and that is gone closes it as well.\nEvery check is printed "
+               "unless\n--strict is given.  A case that is missing from the run also closes "
+               "it.\nEvery check is printed "
                "with its figures.\n\n"
                "example:\n  twinstack gate --against baseline --min-capture 99% --max-slowdown 5%\n"
                "  twinstack gate --shadow totals.db --min-agreement 99%",

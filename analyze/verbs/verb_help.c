@@ -45,7 +45,7 @@ static int run_help(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_help = {
     .name = "help",
-    .summary = "what a verb does, as text or as a manual page",
+    .summary = "explain a verb, as text or as a manual page",
     .usage = "[VERB] [--man]",
     .details = "examples:\n"
                "  twinstack help resolve\n"
@@ -80,10 +80,10 @@ static int run_completion(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_completion = {
     .name = "completion",
-    .summary = "a script with which a shell completes the command line",
+    .summary = "print a completion script for a shell",
     .usage = "bash|zsh|fish",
     .details =
-        "The installed package brings these scripts.  Without it:\n"
+        "The package installs these scripts.  Without it:\n"
         "  bash  source <(twinstack completion bash)            in ~/.bashrc\n"
         "  zsh   source <(twinstack completion zsh)             in ~/.zshrc, after compinit\n"
         "  fish  twinstack completion fish | source             in config.fish",

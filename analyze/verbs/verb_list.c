@@ -169,7 +169,7 @@ static int run(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_list = {
     .name = "list",
-    .summary = "scenarios, variants, and what this host can show",
+    .summary = "list scenarios and variants, and what this host can run",
     .usage = "[-k EXPR] [--tag TAGS] [--json]",
     .details =
         "Kinds are crash, hang and calm; groups are hardware (A1), bypass (A2), unwind (A3),\n"

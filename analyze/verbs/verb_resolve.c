@@ -525,11 +525,12 @@ static int run(const struct verb *self, int argc, char **argv)
     const struct option_row rows[] = {
         {"--pdb", OPTION_LIST, &o.pdbs, "[NAME=]FILE", "a PDB, for the module NAME"},
         {"--csv", OPTION_LIST, &o.csvs, "[NAME=]FILE", "a symbol table as pdbdump prints it"},
-        {"--csv-base", OPTION_UINT, &o.csv_base, "ADDRESS", "load base in it (0x400000)"},
+        {"--csv-base", OPTION_UINT, &o.csv_base, "ADDRESS",
+         "load base of the addresses in it (0x400000)"},
         {"--symbols", OPTION_LIST, &o.roots, "DIR|FILE|SRV",
          "symbol store, folder, file, or server: srv*CACHE*URL"},
         {"--index", OPTION_STRING, &o.index, "auto|never|always",
-         "symbol indexes: auto (built where it pays), never, always"},
+         "use symbol indexes; auto builds them where that saves time"},
         OPTION_CACHE(&o.cache),
         FETCH_OPTION_ROWS(o.fetch),
         {"--arch", OPTION_STRING, &o.arch, "NAME", "slice of fat files: arm64, x86_64, ..."},
@@ -537,12 +538,12 @@ static int run(const struct verb *self, int argc, char **argv)
          "lines are 0xADDRESS, in modules of `# module NAME CODE_ID DEBUG_ID 0xBASE 0xSIZE`"},
         {"--json", OPTION_FLAG, &o.json, NULL, "one JSON document"},
         {"--ndjson", OPTION_FLAG, &o.ndjson, NULL, "one JSON object per stack, one per line"},
-        {"--format", OPTION_STRING, &o.format, "text|folded|speedscope", "what is printed"},
+        {"--format", OPTION_STRING, &o.format, "text|folded|speedscope", "output format"},
         {"--names", OPTION_STRING, &o.names, "short|full|decorated",
          "how much of a function's name is printed"},
         {"-j", OPTION_UINT, &o.jobs, "N", "resolve N batches of stacks at once (1)"},
         {"--strict", OPTION_FLAG, &o.strict, NULL,
-         "exit with 3 when a frame has no name, or one by a file's name alone"},
+         "exit with 3 when a frame has no name, or only one by a file's name"},
     };
 
     return verb_main(self, rows, COUNT_OF(rows), resolve, &o, argc, argv);
@@ -550,7 +551,7 @@ static int run(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_resolve = {
     .name = "resolve",
-    .summary = "offset stacks to functions, inline frames, files and lines",
+    .summary = "resolve offset stacks to functions, inline frames, files and lines",
     .usage = "[OPTION...] [FILE...|-]",
     .details =
         "Reads stacks of module!0xOFFSET lines (a line `> label` starts one), the JSON form, one\n"
@@ -558,16 +559,16 @@ const struct verb verb_resolve = {
         "in\n"
         "input order.  A bad line gives an error and never stops the stream.\n\n"
         "The word before a name is its source: pdb, pdb-public, dwarf, coff, export, csv,\n"
-        "breakpad, breakpad-public, ppdb, symtab, nearest, none or mismatch.  A bare FILE is used\n"
-        "for the name of its own image, else for the first input name that is not a system "
-        "module,\n"
-        "and for no other.  FILE is a PDB (also a portable one) or a Breakpad .sym file.\n\n"
+        "breakpad, breakpad-public, ppdb, symtab, nearest, none or mismatch.  A bare FILE\napplies "
+        "only to the module with its image's name or, if there is none, to the first module\nof "
+        "the input that is not a system module.  FILE is a PDB (also a portable one) or "
+        "a\nBreakpad .sym file.\n\n"
         "examples:\n"
         "  twinstack resolve --pdb app.pdb crash.txt\n"
         "  twinstack resolve --csv app.exe=symbols.csv --ndjson - < stacks.txt\n"
         "  twinstack resolve --symbols /srv/symbols -j 2 --ndjson < stacks.ndjson\n"
         "  twinstack resolve --symbols 'srv*cache*https://symbols.example/' crash.txt",
-    .exits = "  0  done, also with frames without a name and bad lines in a stream\n"
+    .exits = "  0  done, even if frames have no name or a stream has bad lines\n"
              "  2  usage\n"
              "  3  a named file is missing, damaged or unsupported; with --strict also frames\n"
              "     without a name and bad lines\n"

@@ -108,7 +108,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--symbols", OPTION_LIST, &words.symbols, "DIR|FILE", "symbols for the resolve page"},
         OPTION_CACHE(&words.options.cache),
         FETCH_OPTION_ROWS(words.fetch_words),
-        {"--host", OPTION_LIST, &words.hosts, "NAME", "a further host name that browsers may use"},
+        {"--host", OPTION_LIST, &words.hosts, "NAME", "another host name that browsers may use"},
         {"--allow-write", OPTION_FLAG, &words.options.allow_write, NULL,
          "accept differences and set baselines from the pages"},
         {"--allow-remote", OPTION_FLAG, &words.options.allow_remote, NULL,
@@ -129,7 +129,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--dump-mib", OPTION_UINT, &words.options.dump_mib, "N",
          "keep at most N MiB of dumps in the spool, the newest (default 16384)"},
         {"--totals", OPTION_STRING, &words.options.totals, "FILE",
-         "what `twinstack reduce` keeps, for the page of head problems (default " STREAM_TOTALS
+         "the totals of `twinstack reduce`, for the Head problems page (default " STREAM_TOTALS
          ")"},
         {"--open", OPTION_FLAG, &words.open, NULL, "open a browser"},
     };
@@ -138,7 +138,7 @@ static int run(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_serve = {
     .name = "serve",
-    .summary = "the dashboard, on loopback",
+    .summary = "serve the dashboard on loopback",
     .usage = "[--db FILE] [--listen ADDRESS:PORT] [--wait]",
     .details =
         "Prints the address and serves until Ctrl-C.  Only this machine can reach it unless\n"

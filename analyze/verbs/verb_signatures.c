@@ -220,24 +220,24 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--merge", OPTION_FLAG, &o.merge, NULL,
          "add up FILES that --format columns or --ndjson wrote"},
         {"--max-signatures", OPTION_UINT, &o.max_signatures, "N",
-         "bounds the memory (200000): with more signatures, the most frequent ones"},
+         "count at most N (200000), the most frequent; limits the memory"},
         {"-j", OPTION_UINT, &o.jobs, "N", "resolve N stacks at once (1)"},
         {"--rules", OPTION_STRING, &o.rules, "FILE", "rules in place of the built-in ones"},
         {"--show-rules", OPTION_FLAG, &o.show_rules, NULL, "print the built-in rules, to edit"},
         {"--engine", OPTION_STRING, &o.engine, "NAME",
          "the engine whose stacks are counted (default: the engines under test)"},
         {"--name", OPTION_STRING, &o.name, "TEXT",
-         "name of the stream, in which new signatures are first seen"},
+         "name of the stream, kept as where new signatures were first seen"},
         {"--before", OPTION_STRING, &o.before, "FILE",
          "earlier output of --json, for the change of rank"},
-        {"--top", OPTION_UINT, &o.top, "N", "how many are shown (default 20, with --json all)"},
+        {"--top", OPTION_UINT, &o.top, "N", "how many to print (default 20; all with --json)"},
         {"--format", OPTION_STRING, &o.format, "FORMAT",
          "text, json, or what --merge reads: columns, ndjson"},
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
         {"--ndjson", OPTION_FLAG, &o.as_ndjson, NULL,
-         "one JSON object per signature, without what is unknown"},
+         "one JSON object per signature, without unknown members"},
         {"--index", OPTION_STRING, &o.index, "HOW",
-         "symbol indexes: auto (built where it pays), never, always"},
+         "use symbol indexes (auto, never or always); auto builds them where that saves time"},
         OPTION_CACHE(&o.cache),
         FETCH_OPTION_ROWS(o.fetch),
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
@@ -247,12 +247,11 @@ static int run(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_signatures = {
     .name = "signatures",
-    .summary = "the most frequent problems of a run or a stream of stacks",
+    .summary = "list the most frequent problems of a run or a stream of stacks",
     .usage = "[RUN | FILE...|-]",
     .details =
-        "A stream is what `twinstack resolve --ndjson` prints, or bare offset stacks.  Ranks "
-        "before "
-        "and\nfirst sights come from the earlier runs of the database, or from --before.\n\n"
+        "A stream is what `twinstack resolve --ndjson` prints, or bare offset stacks.  Earlier "
+        "ranks\nand first sightings come from the database's earlier runs, or from --before.\n\n"
         "With --symbols, stacks are resolved and counted in one pass; equal stacks are resolved\n"
         "once. Counts are exact up to --max-signatures; above it the least frequent signature "
         "makes\n"

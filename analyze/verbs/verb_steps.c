@@ -354,11 +354,11 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--variant", OPTION_LIST, &o.variants, "NAME",
          "only this build: o0, ob0, ob2, ob2-fp, ..."},
         {"--walkers", OPTION_STRING, &o.walkers, "LIST", "rtl,dbghelp,... (default all)"},
-        {"--out", OPTION_STRING, &o.out, "DIR", "where the states go (default build/steps)"},
+        {"--out", OPTION_STRING, &o.out, "DIR", "where to save the states (default build/steps)"},
         {"--symbols", OPTION_LIST, &o.symbols, "DIR|FILE", "images and PDBs for FILE"},
         FETCH_OPTION_ROWS(o.fetch),
         {"--pack", OPTION_STRING, &o.pack, "OUT",
-         "write the states again with the bytes of images that a replay needs"},
+         "write the states to OUT with the image bytes that a replay needs"},
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
         OPTION_PROGRESS_ROW,
         HARNESS_ROWS(o.harness),
@@ -370,7 +370,7 @@ static int run(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_steps = {
     .name = "steps",
-    .summary = "walks at every instruction: which walkers are right",
+    .summary = "check every walker at every instruction",
     .usage = "[--variant NAME]... [--walkers LIST] [--json] [FILE...]",
     .details =
         "Steps through functions of every unwind shape, runs every walker before each\n"
@@ -379,12 +379,12 @@ const struct verb verb_steps = {
         "before the thread's start, without a wrong frame. For the first wrong step of each "
         "walker,\n"
         "the instruction, the truth and the walker's stack are shown.\n"
-        "FILE: states that were saved earlier; nothing is run then.\n\n"
+        "FILE: replays states that were saved earlier, and runs nothing.\n\n"
         "examples:\n"
         "  twinstack steps --variant ob2\n"
         "  twinstack steps corpus/steps/ob2.rec",
-    .exits = "  0  ours was right at every instruction; UNSUPPORTED builds fail nothing\n"
-             "  1  it was not\n"
+    .exits = "  0  ours was right at every instruction; UNSUPPORTED builds do not count\n"
+             "  1  ours was wrong somewhere\n"
              "  2  usage\n"
              "  3  a file is missing or damaged; the programs do not run here\n"
              "  5  no such variant",

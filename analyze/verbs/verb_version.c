@@ -1,4 +1,4 @@
-/* twinstack version: what this program is and what it was built with. */
+/* twinstack version: print the version and how it was built and what it was built with. */
 #include <cjson/cJSON.h>
 #include <stdio.h>
 
@@ -39,7 +39,7 @@ static int run(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_version = {
     .name = "version",
-    .summary = "what this program is",
+    .summary = "print the version and how it was built",
     .usage = "[--json]",
     .details = NULL,
     .exits = "  0  always",

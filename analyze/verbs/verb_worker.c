@@ -124,9 +124,10 @@ static int run_worker(const struct verb *self, int argc, char **argv)
         {"--symbols", OPTION_LIST, &o.roots, "DIR|SRV", "symbols: a store, read only and shared"},
         {"--rules", OPTION_STRING, &o.rules, "FILE", "rules of signatures, as of `signatures`"},
         {"-j", OPTION_UINT, &o.jobs, "N", "resolve N stacks at once (1)"},
-        {"--idle", OPTION_DURATION_MS, &o.idle_ms, "TIME", "end when no report came for so long"},
+        {"--idle", OPTION_DURATION_MS, &o.idle_ms, "TIME",
+         "exit after no report has arrived for this long"},
         {"--metrics", OPTION_STRING, &o.metrics, "FILE",
-         "rates and lag, for Prometheus, each second"},
+         "write rates and lag for Prometheus here every second"},
         {"--sample", OPTION_STRING, &o.sample, "SHARE",
          "judge this share of the records that have a dump, e.g. 1%"},
         {"--dumps", OPTION_STRING, &o.dumps, "DIR", "the server's dumps: dumps/ in its --spool"},
@@ -149,7 +150,7 @@ const struct verb verb_worker = {
         "to\n"
         "the queue's dead letters, with the reason.\n\n"
         "With --sample, the record and the dump of some reports are judged like a case without a\n"
-        "truth, after they were counted. The report's id decides, so a repetition is sampled "
+        "truth, after they were counted. The report's id decides, so a repeated\nreport is treated "
         "alike.\n\n"
         "examples:\n  twinstack worker --queue nats://127.0.0.1:4222 --symbols symbols -j 2\n"
         "  twinstack worker --queue spool --symbols symbols --idle 5s\n"
@@ -197,9 +198,10 @@ static int run_reduce(const struct verb *self, int argc, char **argv)
         {"--queue", OPTION_STRING, &o.queue, "nats://...|DIR", "where partial results come from"},
         {"--totals", OPTION_STRING, &o.totals, "FILE",
          "the database of the totals (default " STREAM_TOTALS ")"},
-        {"--idle", OPTION_DURATION_MS, &o.idle_ms, "TIME", "end when nothing came for so long"},
+        {"--idle", OPTION_DURATION_MS, &o.idle_ms, "TIME",
+         "exit after nothing has arrived for this long"},
         {"--metrics", OPTION_STRING, &o.metrics, "FILE",
-         "rates and lag, for Prometheus, each second"},
+         "write rates and lag for Prometheus here every second"},
     };
     return verb_main(self, rows, COUNT_OF(rows), reduce, &o, argc, argv);
 }
