@@ -29,14 +29,15 @@ static uint32_t parts_of(const struct table *t, uint32_t column)
     return column == 0 ? 0 : engine_claim_parts(t->columns[column].claim);
 }
 
-/* The column whose walk COLUMN shows: its own, unless it takes the record's frames or uses another
- * column's unwinder. */
+/* The column whose walk COLUMN shows: its own, unless it uses another one's frames or unwinder. */
 static uint32_t walk_of(const struct table *t, uint32_t column)
 {
     const uint32_t parts = parts_of(t, column);
+    const bool of_dump = (parts & ENGINE_SHARES_DUMP_WALK) != 0;
+    const enum engine_kind kind = of_dump ? ENGINE_KIND_DUMP : ENGINE_KIND_OFFSET;
     for (uint32_t c = 1; c < t->column_count && c != column; c++)
-        if (((parts & ENGINE_SHARES_RECORD_FRAMES) != 0 &&
-             t->columns[c].claim->kind == ENGINE_KIND_OFFSET && t->columns[c].count > 0) ||
+        if (((of_dump || (parts & ENGINE_SHARES_RECORD_FRAMES) != 0) &&
+             t->columns[c].claim->kind == kind && t->columns[c].count > 0) ||
             (parts & parts_of(t, c) & ENGINE_SHARES_SYSTEM_UNWINDER) != 0)
             return c;
     return column;

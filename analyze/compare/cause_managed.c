@@ -27,9 +27,29 @@ static const char *managed_where(const struct frame *frame, struct arena *keep)
                         frame->offset);
 }
 
+/* A method's frame that a walk without the code map lacks. */
+static bool because_no_code_map(const struct difference *d, struct arena *keep,
+                                struct explanation *out)
+{
+    const struct frame *have = rule_mine(d) != NULL ? rule_mine(d) : rule_theirs(d);
+    if (!rule_is_gap(d) || rule_lacking(d) == 0 || have == NULL || have->method_token == 0 ||
+        (engine_claim_parts(d->table->columns[rule_lacking(d)].claim) & ENGINE_SHARES_DUMP_WALK) ==
+            0)
+        return false;
+    return rule_explain(
+        out, CAUSE_NO_TOKEN, rule_lacking(d),
+        arena_printf(keep,
+                     "%s walks without a code map, so it cannot know %s (%s), which "
+                     "%s has",
+                     rule_engine(d, rule_lacking(d)), rule_name(have->function),
+                     managed_where(have, keep), rule_engine(d, rule_having(d))));
+}
+
 /* Generated code without a name, in a process whose methods have tokens. */
 bool because_no_token(const struct difference *d, struct arena *keep, struct explanation *out)
 {
+    if (because_no_code_map(d, keep, out))
+        return true;
     const struct frame *method = managed_anywhere(d->table);
     uint32_t column = 0;
     const struct frame *frame = method != NULL ? rule_generated(d, &column) : NULL;
@@ -37,7 +57,7 @@ bool because_no_token(const struct difference *d, struct arena *keep, struct exp
         return false;
     return rule_explain(out, CAUSE_NO_TOKEN, d->against == 0 ? d->column : 0,
                         arena_printf(keep,
-                                     "%s at %s: generated code of no method in the code map, in a "
+                                     "%s at %s: generated code without a token, in a "
                                      "process that runs methods as %s",
                                      rule_engine(d, column), rule_where(frame, keep),
                                      managed_where(method, keep)));

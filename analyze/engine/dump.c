@@ -26,6 +26,7 @@ struct dump_session {
     uint32_t *by_base;            /* positions, sorted by base             */
     uint32_t module_count;
     bool overlaps;                       /* a module extends past the next one's base */
+    bool no_code_map;                    /* the user stream names and unwinds no generated code */
     bool start_damaged, modules_damaged; /* streams that say how a thread stopped, or modules */
     uint32_t last; /* position in by_base of the last answer: walks stay near it */
     struct unwind_process process;
@@ -147,7 +148,8 @@ static bool read_memory(void *self, uint64_t va, void *out, size_t bytes)
 {
     struct dump_session *s = self;
     if (minidump_memory_read(&s->dump, va, out, bytes) ||
-        (s->dump.user != NULL && record_memory_read(s->dump.user, va, out, bytes)))
+        (s->dump.user != NULL && !s->no_code_map &&
+         record_memory_read(s->dump.user, va, out, bytes)))
         return true;
     const struct module *module = module_at(s, va);
     const struct pe *pe = module != NULL ? image_of(s, module) : NULL;
@@ -204,7 +206,7 @@ static bool table_entry(const struct dump_session *s, uint64_t va, struct unwind
 static bool generated_entry(void *self, uint64_t va, struct unwind_entry *out)
 {
     const struct dump_session *s = self;
-    const struct record *user = s->dump.user;
+    const struct record *user = s->no_code_map ? NULL : s->dump.user;
     if (table_entry(s, va, out))
         return true;
     const struct record_function *function = user != NULL ? record_function_at(user, va) : NULL;
@@ -254,6 +256,16 @@ enum status dump_open(const char *path, struct symbol_store *symbols, struct are
     note_damage(s);
     *out = s;
     return ERR_NONE;
+}
+
+bool dump_has_methods(const struct dump_session *session)
+{
+    return session->dump.user != NULL && session->dump.user->method_count > 0;
+}
+
+void dump_ignore_code_map(struct dump_session *session)
+{
+    session->no_code_map = true;
 }
 
 void dump_close(struct dump_session *session)
@@ -377,8 +389,10 @@ static void fill_frame(struct dump_session *s, const struct unwind_frame *from, 
             out->note = NOTE_MODULE_UNLOADED;
         }
     }
-    if (out->module == NULL && s->dump.user != NULL)
+    if (out->module == NULL && s->dump.user != NULL && !s->no_code_map)
         record_name_generated(s->dump.user, out);
+    if (s->no_code_map && out->module == NULL)
+        out->frame_class = CLASS_GENERATED;
     if (out->module != NULL) {
         out->module_name = out->module->name;
         if (out->method_token == 0)

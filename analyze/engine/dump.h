@@ -22,6 +22,13 @@ enum status dump_open(const char *path, struct symbol_store *symbols, struct are
                       struct dump_session **out, struct fault *fault);
 void dump_close(struct dump_session *session);
 
+/* The dump's user stream has a code map with methods of a .NET runtime. */
+bool dump_has_methods(const struct dump_session *session);
+
+/* From now on the session walks as if the user stream had no code map: as any other reader of the
+ * dump must, since only our capture writes one. The modules' identities stay. */
+void dump_ignore_code_map(struct dump_session *session);
+
 /* Reads what minidump_read() leaves to minidump_read_details(), for showing the whole dump. */
 enum status dump_tell(struct dump_session *session, struct arena *keep, struct fault *fault);
 

@@ -61,9 +61,9 @@ struct stack dump_failed_stack(uint32_t thread_id, const struct fault *why, stru
 }
 
 /* One thread's stack; for a thread that cannot be walked, a stack that says so. */
-static enum status add_thread(struct dump_session *session, const struct engine_input *in,
-                              uint32_t thread_id, struct arena *keep, struct engine_result *out,
-                              struct fault *fault)
+static enum status add_thread(const struct engine *self, struct dump_session *session,
+                              const struct engine_input *in, uint32_t thread_id, struct arena *keep,
+                              struct engine_result *out, struct fault *fault)
 {
     struct stack *stack = &out->stacks[out->stack_count];
     struct fault single = FAULT_INIT;
@@ -78,7 +78,7 @@ static enum status add_thread(struct dump_session *session, const struct engine_
         *stack = dump_failed_stack(thread_id, &single, keep);
         stack->role = thread != NULL ? thread->role : THREAD_ROLE_NONE;
     }
-    stack->engine = engine_dump.name;
+    stack->engine = self->name;
     frame_class_assign(in->crash, stack);
     out->stack_count++;
     out->cost.unwind_ns += stack->cost.unwind_ns;
@@ -96,8 +96,9 @@ static bool names_suspect(const struct minidump *dump)
 }
 
 /* For a crash the crashed thread is enough; for a hang any thread may be the cause. */
-static enum status run_threads(struct dump_session *session, const struct engine_input *in,
-                               struct arena *keep, struct engine_result *out, struct fault *fault)
+static enum status run_threads(const struct engine *self, struct dump_session *session,
+                               const struct engine_input *in, struct arena *keep,
+                               struct engine_result *out, struct fault *fault)
 {
     const struct minidump *dump = dump_minidump(session);
     const char *why;
@@ -107,23 +108,22 @@ static enum status run_threads(struct dump_session *session, const struct engine
     if (out->stacks == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
     if (!all && !names_suspect(dump)) {
-        out->stacks[out->stack_count++] = (struct stack){.engine = engine_dump.name,
+        out->stacks[out->stack_count++] = (struct stack){.engine = self->name,
                                                          .role = THREAD_ROLE_SUSPECT,
                                                          .state = STACK_FAILED,
                                                          .stop = STOP_NO_SUSPECT};
         return ERR_NONE;
     }
-    enum status status = add_thread(session, in, suspect, keep, out, fault);
+    enum status status = add_thread(self, session, in, suspect, keep, out, fault);
     for (uint32_t i = 0; all && status == ERR_NONE && i < dump->thread_count; i++)
         if (dump->threads[i].id != suspect)
-            status = add_thread(session, in, dump->threads[i].id, keep, out, fault);
+            status = add_thread(self, session, in, dump->threads[i].id, keep, out, fault);
     return status;
 }
 
 static enum status run(const struct engine *self, const struct engine_input *in, struct arena *keep,
                        struct engine_result *out, struct fault *fault)
 {
-    (void)self;
     struct dump_session *session;
     const uint64_t held_bytes = memory_peak_restart();
     uint64_t start = clock_ns();
@@ -135,7 +135,9 @@ static enum status run(const struct engine *self, const struct engine_input *in,
     if (status != ERR_NONE)
         return status;
     out->cost.open_ns = clock_ns() - start;
-    status = run_threads(session, in, keep, out, fault);
+    if (self == &engine_dump_plain)
+        dump_ignore_code_map(session);
+    status = run_threads(self, session, in, keep, out, fault);
     out->cost.total_ns = clock_ns() - start;
     out->cost.peak_bytes = memory_peak_beyond(held_bytes);
     for (uint32_t i = 0; status == ERR_NONE && i < out->stack_count; i++)
@@ -151,5 +153,32 @@ const struct engine engine_dump = {
     .parts = ENGINE_SHARES_SYMBOLS,
     .subject = true,
     .available = available,
+    .run = run,
+};
+
+/* Only a dump with a code map has anything to show here; other cases do not list this engine. */
+static bool has_code_map(const struct engine_input *in, const char **why)
+{
+    struct dump_session *session;
+    struct fault ignored = FAULT_INIT;
+    struct arena scratch;
+    bool found = false;
+    *why = NULL;
+    arena_init(&scratch, 0);
+    const char *path = case_path(in->crash, ROLE_DUMP, &scratch);
+    if (path != NULL && dump_open(path, NULL, &scratch, &session, &ignored) == ERR_NONE) {
+        found = dump_has_methods(session);
+        dump_close(session);
+    }
+    arena_free(&scratch);
+    return found;
+}
+
+const struct engine engine_dump_plain = {
+    .name = "dump-plain",
+    .kind = ENGINE_KIND_OTHER,
+    .shares = "all of `dump`, but without the code map of generated code that our capture adds",
+    .parts = ENGINE_SHARES_SYMBOLS | ENGINE_SHARES_DUMP_WALK,
+    .available = has_code_map,
     .run = run,
 };

@@ -16,4 +16,8 @@ struct stack dump_failed_stack(uint32_t thread_id, const struct fault *why, stru
 
 extern const struct engine engine_dump;
 
+/* What any other reader sees of a managed process's dump: without the code map of the user
+ * stream. An exhibit, in cases whose dump has such a map. */
+extern const struct engine engine_dump_plain;
+
 #endif

@@ -41,7 +41,8 @@ struct engine {
     bool subject;       /* decides verdict and exit code; else a reference engine */
     bool reads_dump; /* another program reads and walks the dump: the baseline of the comparison */
     uint32_t walker; /* of ENGINE_KIND_OFFSET: RECORD_WALKER_*; else 0 */
-    /* False: reported as skipped, with why. */
+    /* False: reported as skipped, with why. Why NULL: it does not concern the case, which then does
+     * not list it. */
     bool (*available)(const struct engine_input *in, const char **why);
     /* A stack that the case does not have (walker not applicable) is returned as a stack with that
      * state, not as a fault. Results live in KEEP. */

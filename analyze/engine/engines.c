@@ -16,9 +16,10 @@ enum { DUMP_AT = 1 };
 #define JUDGE_PLACE(NAME) AT_##NAME,
 #define JUDGE_ENGINE(NAME) [AT_##NAME] = &engine_judge_##NAME,
 
-enum { BEFORE_JUDGES = RECORD_WALKER_COUNT - 1, JUDGES(JUDGE_PLACE) };
+enum { PLAIN_AT = RECORD_WALKER_COUNT, JUDGES(JUDGE_PLACE) };
 
 const struct engine *const engines[] = {[DUMP_AT] = &engine_dump,
+                                        [PLAIN_AT] = &engine_dump_plain,
                                         RECORD_WALKERS(OFFSET_ENGINE) JUDGES(JUDGE_ENGINE)};
 
 const uint32_t engine_count = COUNT_OF(engines);

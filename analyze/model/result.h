@@ -27,6 +27,7 @@ enum engine_kind {
 enum engine_share {
     ENGINE_SHARES_SYMBOLS = 1,         /* our symbol lookup: names, lines, inline frames      */
     ENGINE_SHARES_SYSTEM_UNWINDER = 2, /* walks with the unwinder of the system it runs on */
+    ENGINE_SHARES_DUMP_WALK = 8,       /* walks the dump with our unwinder, as `dump` does */
     ENGINE_SHARES_RECORD_FRAMES = 4,   /* takes the physical frames of the record's first walk */
 };
 

@@ -157,7 +157,8 @@ static enum status ask_engines(const struct analysis *analysis, const struct eng
         if (ask_engine(engines[i], in, analysis->once, keep, &out->claims[out->claim_count],
                        fault) != ERR_NONE)
             return fault->code;
-        out->claim_count++;
+        const struct engine_claim *claim = &out->claims[out->claim_count];
+        out->claim_count += !claim->skipped || claim->why != NULL;
     }
     return ERR_NONE;
 }

@@ -24,7 +24,7 @@ struct dump_request {
     const char *explain;
     struct option_list symbols;
     enum form form;
-    bool json, stacks;
+    bool json, stacks, plain;
     uint64_t thread; /* 0: the suspect */
     struct symbol_store *store;
     struct dump_session *session;
@@ -244,6 +244,8 @@ static int dump(const struct verb *self, void *given, const struct option_list *
         symbol_store_close(q->store);
         return verb_fault(&fault);
     }
+    if (q->plain)
+        dump_ignore_code_map(q->session);
     if (q->form == FORM_STACKWALK)
         code = print_stackwalk(q, &fault);
     else if (q->explain != NULL)
@@ -268,6 +270,8 @@ static int run(const struct verb *self, int argc, char **argv)
         OPTION_CACHE(&q.cache),
         FETCH_OPTION_ROWS(q.fetch),
         {"--thread", OPTION_UINT, &q.thread, "ID", "this thread instead of the crashed one"},
+        {"--plain", OPTION_FLAG, &q.plain, NULL,
+         "without the code map of generated code that our capture adds"},
         {"--explain", OPTION_STRING, &q.explain, "FRAME",
          "how the walk found that frame and its caller"},
         {"--json", OPTION_FLAG, &q.json, NULL, "one JSON document: all streams, or the stacks"},

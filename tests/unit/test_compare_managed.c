@@ -48,7 +48,7 @@ static const struct row {
      VERDICT_FAIL, CAUSE_TRUNCATED, "offset:rtl", "offset:rtl", NULL},
     {"a frame without a token", TRUTH, GOOD, "?+7ff01234 generated -\n" MIDDLE MAIN BASE, NULL,
      VERDICT_FAIL, CAUSE_NO_TOKEN, "dump", "dump",
-     "dump at ?!0x7ff01234: generated code of no method in the code map, in a process that runs "
+     "dump at ?!0x7ff01234: generated code without a token, in a process that runs "
      "methods as app.exe!0x6000001+0x5"},
     {"registered code has a name and needs no token", TRUTH, GOOD,
      "?+7ff01234 generated jitted jit\n" MIDDLE MAIN BASE, NULL, VERDICT_FAIL, CAUSE_GENERATED_CODE,

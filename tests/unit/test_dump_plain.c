@@ -1,0 +1,167 @@
+/* A dump of managed code with the code map of its user stream, and as if it had none. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "engine/dump_engine.h"
+#include "format/record/record.h"
+#include "minidump_maker.h"
+#include "test.h"
+
+enum {
+    WORDS = 256,
+    THREAD = 7,
+    CONTEXT_BYTES = 1232, /* of x64, and the offsets of its fields */
+    CONTEXT_FLAGS = 0x30,
+    CONTEXT_RSP = 0x98,
+    CONTEXT_RIP = 0xF8,
+    STACK_BYTES = 64,
+};
+
+#define ASSEMBLY_VA ((uint64_t)0x180000000)
+#define METHOD_VA ((uint64_t)0x20000000)
+#define STACK_VA ((uint64_t)0x10000)
+
+struct draft {
+    uint32_t words[WORDS];
+    size_t count;
+};
+
+static void put(struct draft *d, uint64_t value, uint32_t words)
+{
+    for (uint32_t i = 0; i < words; i++)
+        d->words[d->count++] = (uint32_t)(value >> (32 * i));
+}
+
+static size_t section(struct draft *d, uint32_t type, uint32_t count)
+{
+    const size_t at = d->count;
+    put(d, type, 2);
+    put(d, count, 2);
+    return at;
+}
+
+static void end(struct draft *d, size_t at)
+{
+    d->words[at + 1] = (uint32_t)((d->count - at) * sizeof d->words[0]);
+}
+
+/* The user stream: one assembly, and a method of it at METHOD_VA. */
+static void make_user(struct draft *d, bool has_methods)
+{
+    memset(d, 0, sizeof *d);
+    memcpy(d->words, RECORD_MAGIC, 8);
+    d->words[RECORD_H_VERSION / 4] = 2;
+    d->words[RECORD_H_HEADER_BYTES / 4] = RECORD_HEADER_BYTES;
+    d->words[RECORD_H_MACHINE / 4] = 0x8664;
+    d->words[RECORD_H_KIND / 4] = RECORD_KIND_CRASH;
+    d->words[RECORD_H_SUSPECT / 4] = THREAD;
+    d->words[RECORD_H_POINTER_BYTES / 4] = 8;
+    d->count = RECORD_HEADER_BYTES / 4;
+    size_t at = section(d, RECORD_SECTION_MODULES, 1);
+    put(d, RECORD_MODULE_BYTES + 8, 1);
+    put(d, 0, 1);
+    put(d, ASSEMBLY_VA, 2);
+    put(d, 0x10000, 2);
+    put(d, 1, 2);
+    put(d, MODULE_STILL_LOADED, 2);
+    put(d, 0, 5);
+    put(d, 5, 1);
+    memcpy(&d->words[d->count], "m.dll", 5);
+    d->count += 2;
+    end(d, at);
+    at = section(d, RECORD_SECTION_ASSEMBLIES, 1);
+    put(d, 0, 6);
+    end(d, at);
+    at = section(d, RECORD_SECTION_METHODS, has_methods ? 1 : 0);
+    if (has_methods) {
+        put(d, RECORD_METHOD_BYTES + RECORD_MAP_BYTES, 1);
+        put(d, 0x06000001, 1);
+        put(d, METHOD_VA, 2);
+        put(d, 0x1000, 2);
+        put(d, 0, 1);
+        put(d, 1, 1);
+        put(d, 0, 2);
+    }
+    end(d, at);
+    d->words[RECORD_H_COMMITTED / 4] = (uint32_t)(d->count * sizeof d->words[0]);
+}
+
+/* One thread, stopped in the method; it was called from nowhere. */
+static void write_dump(const char *path, bool has_methods)
+{
+    static struct maker m;
+    static struct draft user;
+    make_user(&user, has_methods);
+    maker_start(&m);
+    maker_system_info(&m, 9);
+    const uint32_t context = m.at;
+    for (uint32_t i = 0; i < CONTEXT_BYTES; i += 8)
+        maker_put(&m,
+                  i == CONTEXT_FLAGS ? 0x100003
+                  : i == CONTEXT_RSP ? STACK_VA
+                  : i == CONTEXT_RIP ? METHOD_VA + 0x10
+                                     : 0,
+                  8);
+    const uint32_t stack = m.at;
+    for (uint32_t i = 0; i < STACK_BYTES; i += 8)
+        maker_put(&m, 0, 8);
+    maker_stream_begin(&m, STREAM_THREAD_LIST);
+    MAKER_PUT(&m, 4, 1, THREAD, 0, 0, 0);
+    MAKER_PUT(&m, 8, 0, STACK_VA);
+    MAKER_PUT(&m, 4, STACK_BYTES, stack, CONTEXT_BYTES, context);
+    maker_stream_end(&m);
+    maker_stream_begin(&m, RECORD_DUMP_STREAM);
+    for (size_t i = 0; i < user.count; i++)
+        maker_put(&m, user.words[i], 4);
+    maker_stream_end(&m);
+    maker_finish(&m);
+    test_write(path, m.data, m.at);
+}
+
+static void check_stack(struct dump_session *session, struct arena *keep, bool is_named)
+{
+    struct stack stack;
+    struct fault fault = FAULT_INIT;
+    REQUIRE(dump_thread_stack(session, THREAD, NULL, keep, &stack, &fault) == ERR_NONE);
+    REQUIRE(stack.frame_count > 0);
+    const struct frame *frame = &stack.frames[0];
+    CHECK_HEX(frame->pc_va, METHOD_VA + 0x10);
+    CHECK_HEX(frame->method_token, is_named ? 0x06000001 : 0);
+    CHECK_STR(frame->module_name ? frame->module_name : "", is_named ? "m.dll" : "");
+    CHECK_STR(frame_class_name(frame->frame_class) ? frame_class_name(frame->frame_class) : "",
+              is_named ? "none" : "generated");
+}
+
+TEST(a_dump_is_walked_with_its_code_map_and_without_it)
+{
+    static const struct {
+        const char *name;
+        bool has_methods;
+    } rows[] = {{"with methods", true}, {"without methods", false}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct case_file file = {.role = ROLE_DUMP, .path = "plain.dmp"};
+        const struct crash_case crash = {.folder = test_scratch(), .files = &file, .file_count = 1};
+        const struct engine_input in = {.crash = &crash};
+        struct dump_session *session;
+        struct fault fault = FAULT_INIT;
+        const char *why = "?";
+        char path[600];
+        struct arena keep;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        (void)snprintf(path, sizeof path, "%s/plain.dmp", test_scratch());
+        write_dump(path, rows[i].has_methods);
+        /* Where there is no code map, the engine has nothing to show and is not listed. */
+        CHECK_EQ(engine_dump_plain.available(&in, &why), rows[i].has_methods);
+        CHECK_STR(why, NULL);
+        REQUIRE(dump_open(path, NULL, &keep, &session, &fault) == ERR_NONE);
+        CHECK_EQ(dump_has_methods(session), rows[i].has_methods);
+        if (rows[i].has_methods)
+            check_stack(session, &keep, true);
+        dump_ignore_code_map(session);
+        check_stack(session, &keep, false);
+        dump_close(session);
+        arena_free(&keep);
+    }
+}
