@@ -12,7 +12,8 @@
 
 /* What a page asks for first, so that the browser fetches it beside the script.  A star is the next
  * {name} of the page's address; where TAKES_RUN, a query that only names the run is passed on.
- * test_web_light.mjs checks that pages ask for exactly this. */
+ * Also stated in the pages' calls of useData(), whose arguments are known only once the script
+ * runs; test_web_light.mjs checks that pages ask for exactly this. */
 static const struct {
     const char *page;
     const char *asks[2];

@@ -100,7 +100,7 @@ static uint32_t text_hash(const char *text)
         hash ^= hash >> 32;
     }
     for (; bytes != 0; text++, bytes--)
-        hash = (hash ^ (uint8_t)*text) * 0x100000001b3u;
+        hash = hash_byte(hash, (uint8_t)*text);
     return (uint32_t)(hash >> 16 ^ hash >> 40);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 
 static const char *from_environment(const char *name, const char *otherwise)
@@ -32,7 +33,7 @@ bool harness_options(struct harness *harness, struct collect_options *options)
     (void)snprintf(harness->launcher_text, sizeof harness->launcher_text, "%s", harness->launcher);
     char *rest = harness->launcher_text;
     for (char *word = text_next_word(&rest); word != NULL; word = text_next_word(&rest)) {
-        if (count + 1 == sizeof harness->words / sizeof harness->words[0])
+        if (count + 1 == COUNT_OF(harness->words))
             return false;
         harness->words[count++] = word;
     }

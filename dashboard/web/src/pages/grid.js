@@ -57,7 +57,8 @@ function Mark({ letter, engine, large = false }) {
 }
 
 /**
- * The reference engines: a mark each, or how many of their stacks are exact.
+ * The reference engines: a mark each, or how many of their stacks are exact. Counted here because the
+ * reader's filters decide which rows a fold has.
  * @param {{all: GridCase[], engines: Engines}} props ALL: of a fold, those of all its rows
  */
 function References({ all, engines }) {
