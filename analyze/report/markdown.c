@@ -10,7 +10,7 @@
 #include "study/headline.h"
 #include "study/summary.h"
 
-enum { DEFAULT_MAX_BYTES = 1000000, TAIL_BYTES = 200 };
+enum { DEFAULT_MAX_BYTES = 1000000, TAIL_BYTES = 200, REFUSED_MAX = 20 };
 
 /* The bytes that may still be written; lines are written whole or not at all. */
 struct sheet {
@@ -277,6 +277,32 @@ static void put_grid(struct sheet *sheet, const struct run_figures *report, bool
         (void)fputs("\n</details>\n", sheet->out);
 }
 
+/* The snapshots that a .NET runtime refused, with their HRESULT, and what was stood in for. */
+static void put_refused(struct sheet *sheet, const struct run_figures *report)
+{
+    const char *said = NULL; /* the engine whose note was the last */
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < report->case_count; i++)
+        for (uint32_t k = 0; k < report->cases[i].result.finding_count; k++) {
+            const struct run_case *c = &report->cases[i];
+            const struct finding *f = &c->result.findings[k];
+            if (f->cause != CAUSE_SNAPSHOT_REFUSED || count++ >= REFUSED_MAX)
+                continue;
+            if (said == NULL)
+                (void)put_line(sheet, "\n### Snapshots that the .NET runtime refused");
+            said = f->engine;
+            (void)put_linef(sheet, "* %s.%s, %s: %.300s", cell(sheet, c->scenario),
+                            cell(sheet, c->variant), cell(sheet, f->engine),
+                            cell(sheet, f->evidence));
+        }
+    if (count > REFUSED_MAX)
+        (void)put_linef(sheet, "* and %u more", count - REFUSED_MAX);
+    for (uint32_t i = 0; i < report->engine_count && said != NULL; i++)
+        if (strcmp(report->engines[i].engine, said) == 0 && report->engines[i].shares != NULL)
+            (void)put_linef(sheet, "\n%s: %.300s", cell(sheet, said),
+                            cell(sheet, report->engines[i].shares));
+}
+
 /* How many stacks of managed code each way got right. */
 static void put_managed(struct sheet *sheet, const struct run_figures *report)
 {
@@ -334,6 +360,7 @@ enum status report_markdown(const struct run_figures *report, size_t max_bytes,
     put_engines(&sheet, report);
     put_headline(&sheet, report);
     put_managed(&sheet, report);
+    put_refused(&sheet, report);
     put_not_shown(&sheet, &summary.not_shown);
     put_grid(&sheet, report, false);
     put_grid(&sheet, report, true);

@@ -6,6 +6,8 @@
 
 #include "base/files.h"
 #include "base/process.h"
+#include "compare/compare.h"
+#include "make_case.h"
 #include "make_run.h"
 #include "report/folded.h"
 #include "report/report.h"
@@ -355,6 +357,43 @@ TEST(markdown_is_capped_and_counts_what_it_leaves_out)
     CHECK_HAS(copy, "2000 of 2000 cases fail");
     CHECK_HAS(copy, "more failing cases.");
     CHECK(strstr(copy, "<script") == NULL && strstr(copy, "</script") == NULL);
+    arena_free(&f.keep);
+}
+
+/* The HRESULT of a snapshot that the runtime refused, and that something was stood in for. */
+TEST(refused_snapshots_are_on_every_face)
+{
+    static const char refused[] = "snapshot refused: UNSAFE", result[] = "0x80131360";
+    static const char stand_in[] = "under Wine a stand-in answers for the trap flags";
+    static const enum form forms[] = {TEXT, JSON, MARKDOWN};
+    struct fixture f;
+    set_up(&f);
+    struct run_case *c = &f.cases[0];
+    const struct crash_case crash = make_crash(CASE_KIND_CRASH);
+    c->claims[2] = make_claim(&f.keep, "offset:snapshot", false,
+                              "!! snapshot refused: UNSAFE "
+                              "(0x80131360)");
+    c->claims[2].shares = stand_in;
+    const struct compare_input in = {
+        .crash = &crash, .truth = c->truth, .claims = c->claims, .claim_count = c->claim_count};
+    REQUIRE(compare_case(&in, &f.keep, &c->result, &f.fault) == ERR_NONE);
+    CHECK_STR(verdict_name(c->result.verdict), "PASS");
+    REQUIRE(figures_prepare(&f.run, f.cases, MADE_CASES, &f.keep, &f.report, &f.fault) == ERR_NONE);
+    f.columns = 200;
+    for (size_t i = 0; i < COUNT_OF(forms); i++) {
+        size_t bytes = 0;
+        const char *path = arena_printf(&f.keep, "%s/refused", test_scratch());
+        FILE *out = fopen(path, "wb");
+        REQUIRE(out != NULL);
+        write_form(&f, forms[i], out);
+        (void)fclose(out);
+        const char *data = (const char *)test_read(path, &bytes);
+        const char *text = arena_text(&f.keep, data, bytes);
+        test_row(file_names[forms[i]]);
+        CHECK_HAS(text, refused);
+        CHECK_HAS(text, result);
+        CHECK_HAS(text, stand_in);
+    }
     arena_free(&f.keep);
 }
 
