@@ -205,6 +205,12 @@ static void settle(const struct poll *p, struct finding *f, enum blame blame, ui
     f->witnesses = witnesses_of(p, witnesses);
 }
 
+static void settle_even(const struct poll *p, struct finding *f, uint32_t voters)
+{
+    if (f->fails && voters != 0)
+        settle(p, f, BLAME_EVEN, 0, voters);
+}
+
 /* The same offset in another module: the module list is wrong, not the walk. */
 static bool is_other_module(const struct poll *p, uint32_t loser, uint32_t winners)
 {
@@ -310,8 +316,10 @@ static void blame_place(const struct poll *p, struct finding *f, uint32_t column
     vote_place(p, having != 0 ? table_key(t, p->row, having) : NULL, inlined, &have, &lack);
     voter_fn *const voter = inlined ? namer_of : walk_of;
     const uint32_t for_it = weigh(t, have, voter), against_it = weigh(t, lack, voter);
-    if (for_it == against_it || (have | lack) == 0)
+    if (for_it == against_it) {
+        settle_even(p, f, have | lack);
         return;
+    }
     const uint32_t losers = for_it > against_it ? lack : have;
     const uint32_t winners = for_it > against_it ? have : lack;
     uint32_t loser = for_it > against_it ? other : having;
@@ -355,8 +363,10 @@ static void blame_called(const struct poll *p, struct finding *f, uint32_t colum
         settle(p, f, BLAME_TRUTH, 0, same);
         return;
     }
-    if (mine == theirs && against != 0)
+    if (mine == theirs && against != 0) {
+        settle_even(p, f, same | other);
         return;
+    }
     const uint32_t loser = mine > theirs && against != 0 ? against : column;
     const uint32_t losers = loser == column ? same : other;
     const uint32_t winners = loser == column ? other : same;
@@ -489,19 +499,6 @@ static bool blame_identities(const struct poll *p, struct finding *f, uint32_t c
     return true;
 }
 
-/* What the first frame of a crash is: a hook without an exception captures its own context, so its
- * pc is a return address.  False: the hooks do not say. */
-static bool first_kind_of(const struct crash_case *crash, enum pc_kind *kind)
-{
-    const uint32_t faults = HOOK_BIT(CASE_HOOK_VECTORED) | HOOK_BIT(CASE_HOOK_UNHANDLED);
-    const uint32_t calls = HOOK_BIT(CASE_HOOK_SIGABRT) | HOOK_BIT(CASE_HOOK_INVALID_PARAMETER) |
-                           HOOK_BIT(CASE_HOOK_PURE_CALL) | HOOK_BIT(CASE_HOOK_TERMINATE);
-    const uint32_t hooks = crash != NULL && crash->kind == CASE_KIND_CRASH ? crash->got.hooks : 0;
-    *kind = (hooks & calls) != 0 ? PC_RETURN : PC_INTERRUPTED;
-    return hooks != 0 && (hooks & ~(faults | calls)) == 0 &&
-           ((hooks & faults) == 0) != ((hooks & calls) == 0);
-}
-
 /* The engines disagree whether the first pc is a return address. All walkers of the record have it
  * from one place, so votes decide nothing, but the hook does. */
 static bool blame_first_kind(const struct poll *p, struct finding *f, uint32_t column,
@@ -511,7 +508,8 @@ static bool blame_first_kind(const struct poll *p, struct finding *f, uint32_t c
     const struct frame *theirs = against != 0 ? table_frame(p->table, p->row, against) : NULL;
     enum pc_kind wanted;
     if (f->cause != CAUSE_LOOKUP_ADDRESS || mine == NULL || theirs == NULL || mine->index != 0 ||
-        theirs->index != 0 || mine->kind == theirs->kind || !first_kind_of(p->in->crash, &wanted))
+        theirs->index != 0 || mine->kind == theirs->kind ||
+        !evidence_of_first_kind(p->in->crash, &wanted))
         return false;
     const uint32_t loser = mine->kind == wanted ? against : column;
     const enum engine_kind kind = p->table->columns[loser].claim->kind;

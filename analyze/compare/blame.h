@@ -5,8 +5,8 @@
 #include "compare/align.h"
 
 /* Fills blame, blame_engine, witnesses and, where the vote decides, wrong. TABLE belongs to the
- * finding's thread. Texts are borrowed or live in KEEP. BLAME_UNKNOWN remains when the vote is
- * even. */
+ * finding's thread. Texts are borrowed or live in KEEP. BLAME_UNKNOWN remains where
+ * no engine is wrong or no vote is possible; BLAME_EVEN names all that voted. */
 void finding_blame(const struct compare_input *in, const struct table *table, struct arena *keep,
                    struct finding *f);
 

@@ -133,3 +133,14 @@ uint32_t evidence_of_stray_walk(const struct table *t, uint32_t row, uint32_t co
     }
     return witnesses;
 }
+
+bool evidence_of_first_kind(const struct crash_case *crash, enum pc_kind *kind)
+{
+    const uint32_t faults = HOOK_BIT(CASE_HOOK_VECTORED) | HOOK_BIT(CASE_HOOK_UNHANDLED);
+    const uint32_t calls = HOOK_BIT(CASE_HOOK_SIGABRT) | HOOK_BIT(CASE_HOOK_INVALID_PARAMETER) |
+                           HOOK_BIT(CASE_HOOK_PURE_CALL) | HOOK_BIT(CASE_HOOK_TERMINATE);
+    const uint32_t hooks = crash != NULL && crash->kind == CASE_KIND_CRASH ? crash->got.hooks : 0;
+    *kind = (hooks & calls) != 0 ? PC_RETURN : PC_INTERRUPTED;
+    return hooks != 0 && (hooks & ~(faults | calls)) == 0 &&
+           ((hooks & faults) == 0) != ((hooks & calls) == 0);
+}

@@ -21,4 +21,8 @@ bool evidence_of_late_lookup(const struct compare_input *in, const struct table 
  * is at an address that no program can have. 0: it did not, or no other one goes on. */
 uint32_t evidence_of_stray_walk(const struct table *t, uint32_t row, uint32_t column);
 
+/* What the first frame of a crash is: a hook without an exception captures its own context, so its
+ * pc is a return address.  False: the hooks do not say. */
+bool evidence_of_first_kind(const struct crash_case *crash, enum pc_kind *kind);
+
 #endif

@@ -54,6 +54,7 @@ static const char *const blame_texts[BLAME_COUNT] = {
     [BLAME_RECORD] = "record",
     [BLAME_TRUTH] = "truth suspect",
     [BLAME_ALIGNMENT] = "alignment",
+    [BLAME_EVEN] = "none: the votes are even",
 };
 
 static bool names_engine(enum blame blame)

@@ -54,7 +54,7 @@ enum verdict {
 
 /* What made a difference: the part of the work that the evidence contradicts. */
 enum blame {
-    BLAME_UNKNOWN,        /* the votes are even, or there is only one  */
+    BLAME_UNKNOWN,        /* no engine is wrong, or no vote is possible */
     BLAME_WALK,           /* of one engine: frames lost or made up      */
     BLAME_SYMBOLS,        /* of one engine: another name or line        */
     BLAME_SYMBOLS_SHARED, /* of our lookup, which several engines share */
@@ -62,6 +62,7 @@ enum blame {
     BLAME_RECORD,
     BLAME_TRUTH, /* all engines contradict the truth */
     BLAME_ALIGNMENT,
+    BLAME_EVEN, /* as many voters on one side as on the other */
     BLAME_COUNT
 };
 

@@ -101,7 +101,8 @@ static void print_details(const struct page *page, const struct run_figures *rep
             page_cell(page, finding->fails ? INK_BAD : INK_PLAIN, columns,
                       case_name(&report->cases[i], name));
             char blame[BLAME_TEXT_BYTES];
-            const bool blamed = finding->blame != BLAME_UNKNOWN;
+            const bool blamed = finding->blame != BLAME_UNKNOWN &&
+                                (finding->blame != BLAME_EVEN || finding->wrong == NULL);
             const char *said = arena_printf(
                 scratch, "%s against %s, %s level: %s%s%s%s%s", finding->engine, finding->against,
                 finding_level_name(finding->level), cause_name(finding->cause),

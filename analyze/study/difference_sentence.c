@@ -153,7 +153,8 @@ const char *difference_headline(const struct difference *d, struct arena *keep)
     }
     const struct cluster *c = &d->clusters[most];
     const uint32_t cases = cases_of_blame(d, most);
-    const char *text = c->blame[0] != '\0'
+    const bool blamed = c->blame[0] != '\0' && c->finding->blame != BLAME_EVEN;
+    const char *text = blamed
                            ? arena_printf(keep, "%" PRIu32 " case%s broke. Blame: %s", broke,
                                           plural(broke), c->blame)
                            : arena_printf(keep, "%" PRIu32 " case%s broke, no engine to blame: %s",

@@ -56,6 +56,7 @@ SCENARIOS = ["null_write", "inline_chain", "noreturn_tail", "recursion", "leaf_s
 MORE_SCENARIOS = ["inline_twice", "unwind_", "two_threads", "callback_through_system", "big_frame.", "variable_frame", "call_data",
                   "template_names", "mixed_variants", "module_rebased", "invalid_parameter", "sort_callback", "clean_exit"]
 LEVELS = ("unit", "check", "run")
+EVEN = "none: the votes are even"  # a blame that names no side
 E2E_TARGETS = ("twinstack", "undecorate_lines")  # what the end-to-end tests of --quick start
 CORES = os.cpu_count() or 1
 NOTICED_GOAL, BLAMED_GOAL = 0.98, 0.90
@@ -239,7 +240,7 @@ def read_cases(text):
     """What a JSON report says: {case: [verdict, blames of the findings that fail]}."""
     cases = {}
     for case in json.loads(text)["cases"]:
-        failing = [f for f in case.get("findings", []) if f.get("fails") and f.get("blame")]
+        failing = [f for f in case.get("findings", []) if f.get("fails") and f.get("blame") not in (None, EVEN)]
         cases[f"{case['scenario']}.{case['variant']}"] = [case["verdict"], sorted({f["blame"] for f in failing})]
     return cases
 
