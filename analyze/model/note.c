@@ -75,6 +75,11 @@ enum frame_note frame_note_of_stop(enum stop_reason reason)
     return (enum frame_note)(NOTE_UNWIND_FAILED + (int)reason);
 }
 
+bool frame_note_is_other_build(enum frame_note note)
+{
+    return note >= NOTE_PDB_OTHER_BUILD && note <= NOTE_GIVEN_FILE_OTHER_BUILD;
+}
+
 const char *frame_note_name(enum frame_note note)
 {
     return note < NOTE_UNWIND_FAILED

@@ -4,6 +4,8 @@
 #ifndef MODEL_NOTE_H
 #define MODEL_NOTE_H
 
+#include <stdbool.h>
+
 #include "model/stop.h"
 
 enum frame_note {
@@ -19,7 +21,7 @@ enum frame_note {
     NOTE_PDB_PART_DAMAGED,   /* of the object file that holds the function, some is unreadable */
     NOTE_IMAGE_PART_DAMAGED, /* the same of DWARF or of symbol tables of an image without a PDB */
     NOTE_SPLIT_MISSING,      /* the unit's functions are in a .dwo file that was not found */
-    NOTE_PDB_OTHER_BUILD,    /* this and the next five: only another build was found */
+    NOTE_PDB_OTHER_BUILD,    /* this and the next six: only another build was found */
     NOTE_PDB_OTHER_KEY,
     NOTE_SYM_OTHER_BUILD,
     NOTE_IMAGE_OTHER_BUILD,
@@ -67,6 +69,8 @@ enum frame_note {
 
 /* The note of unwind data that could not be used because of REASON. */
 enum frame_note frame_note_of_stop(enum stop_reason reason);
+
+bool frame_note_is_other_build(enum frame_note note);
 
 /* The sentence. NULL for NOTE_NONE, NOTE_OTHER and NOTE_MODULE_UNLOADED, whose words depend on the
  * frame: use frame_note_text() of model/stack.h. */

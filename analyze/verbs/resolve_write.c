@@ -269,10 +269,12 @@ static void put_note(struct text_out *out, const struct frame *frame, bool colou
     put_colour(out, colour, COLOUR_OFF);
 }
 
-/* True when the name and line of the frame may be wrong. */
+/* True when the name and line of the frame may be wrong, or come from less than they should since
+ * the symbols found are those of another build. */
 static bool is_doubtful(const struct frame *frame)
 {
-    return frame->note == NOTE_PDB_PART_DAMAGED || frame->note == NOTE_IMAGE_PART_DAMAGED;
+    return frame->note == NOTE_PDB_PART_DAMAGED || frame->note == NOTE_IMAGE_PART_DAMAGED ||
+           frame_note_is_other_build(frame->note);
 }
 
 static void put_function(struct text_out *out, const struct frame *frame, bool colour)
