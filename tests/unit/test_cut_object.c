@@ -1,9 +1,9 @@
-/* A property of images with DWARF: taking a piece away never adds a wrong name or line without a
- * mark.
+/* A property of images with DWARF or symbol tables: taking a piece away never adds a wrong name or
+ * line without a mark.
  *
- * A program that mingw builds here is cut in two ways: one debug section at a time is stated
- * shorter, and the file ends early, as if it had not been copied completely. Then all code is
- * looked up again. An answer may lack lines or names, or have a note. It must not differ in any
+ * A program that is built here, as PE, ELF and Mach-O, is cut in two ways: one section at a time is
+ * stated shorter, and the file ends early, as if it had not been copied completely. Then all code
+ * is looked up again. An answer may lack lines or names, or have a note. It must not differ in any
  * other way. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,8 @@
 
 enum {
     SHOWN_MAX = 4,
-    CODE_MAX = 0x1000,
+    CODE_START = 0x300, /* of Mach-O; of the others 0x1000 */
+    CODE_MAX = 0x1d00,
     STEP_BYTES = 3,
     CUTS = 24,
     SECTION_BYTES = 40,
@@ -76,6 +77,28 @@ static uint8_t *build(const char *version, size_t *bytes)
     return test_read(to, bytes);
 }
 
+/* The same by a compiler for ELF, or by two programs for Mach-O. */
+static uint8_t *build_by(const char *const *argv, const char *name, size_t *bytes)
+{
+    char to[600];
+    struct fault fault = FAULT_INIT;
+    struct process_result result;
+    struct arena keep;
+    const struct process_request request = {.argv = argv, .folder = test_scratch()};
+
+    arena_init(&keep, 0);
+    if (process_find(argv[0], &keep) == NULL)
+        SKIP(argv[0]);
+    (void)snprintf(to, sizeof to, "%s/cut.cpp", test_scratch());
+    test_write(to, source, sizeof source - 1);
+    REQUIRE(process_run(&request, &keep, &result, &fault) == ERR_NONE);
+    if (result.exit_code != 0)
+        SKIP("the compiler has no such target");
+    arena_free(&keep);
+    (void)snprintf(to, sizeof to, "%s/%s", test_scratch(), name);
+    return test_read(to, bytes);
+}
+
 static bool same_or_lost(const char *now, const char *whole)
 {
     return now == NULL || now[0] == '\0' || (whole != NULL && strcmp(now, whole) == 0);
@@ -124,7 +147,7 @@ static void ask_all(struct symbol_object *whole, const uint8_t *data, size_t byt
         tally->refused++;
         return;
     }
-    for (uint32_t rva = 0x1000; rva < 0x1000 + CODE_MAX; rva += STEP_BYTES) {
+    for (uint32_t rva = CODE_START; rva < CODE_START + CODE_MAX; rva += STEP_BYTES) {
         const uint32_t before_count = symbol_object_lookup(whole, rva, before);
         const uint32_t count = symbol_object_lookup(object, rva, now);
         tally->answers += before_count > 0;
@@ -159,6 +182,32 @@ static void cut_sections(struct symbol_object *whole, uint8_t *data, size_t byte
                 row[SECTION_VIRTUAL_BYTES + i] = row[SECTION_RAW_BYTES + i] =
                     (uint8_t)(left >> (8 * i));
             ask_all(whole, data, bytes, pe_section_name(&pe, &section), left, tally);
+        }
+        memcpy(row, good, sizeof good);
+    }
+}
+
+/* Each section of an ELF file that is not loaded, stated shorter.  Source: System V ABI, 4. */
+static void cut_elf_sections(struct symbol_object *whole, uint8_t *data, size_t bytes,
+                             struct tally *tally)
+{
+    enum { ELF_SECTION_BYTES = 64, ALLOCATED = 2 };
+    const uint64_t table_foff = load_u64(data + 0x28);
+    const uint32_t count = load_u16(data + 0x3c);
+    REQUIRE(table_foff + (uint64_t)count * ELF_SECTION_BYTES <= bytes);
+    for (uint32_t s = 1; s < count; s++) {
+        uint8_t *row = data + table_foff + (size_t)s * ELF_SECTION_BYTES;
+        uint8_t good[ELF_SECTION_BYTES];
+        char name[32];
+        if ((load_u64(row + 8) & ALLOCATED) != 0)
+            continue;
+        memcpy(good, row, sizeof good);
+        (void)snprintf(name, sizeof name, "section %u", s);
+        for (uint32_t k = 1; k < CUTS; k++) {
+            const uint32_t left = (uint32_t)(load_u64(good + 0x20) * k / CUTS);
+            for (uint32_t i = 0; i < 4; i++)
+                row[0x20 + i] = (uint8_t)(left >> (8 * i));
+            ask_all(whole, data, bytes, name, left, tally);
         }
         memcpy(row, good, sizeof good);
     }
@@ -202,6 +251,60 @@ TEST(cut_dwarf_4_never_makes_a_wrong_answer_without_a_mark)
 TEST(cut_dwarf_5_never_makes_a_wrong_answer_without_a_mark)
 {
     check_cuts("-gdwarf-5");
+}
+
+TEST(a_cut_elf_file_never_makes_a_wrong_answer_without_a_mark)
+{
+    static const char *const versions[] = {"-gdwarf-4", "-gdwarf-5", "-g0"};
+    for (size_t i = 0; i < COUNT_OF(versions); i++) {
+        const char *argv[] = {"clang++-19",
+                              "--target=x86_64-linux-gnu",
+                              "-fuse-ld=lld-19",
+                              "-O2",
+                              versions[i],
+                              "-nostdlib",
+                              "-static",
+                              "-Wl,-e,start",
+                              "-o",
+                              "cut.elf",
+                              "cut.cpp",
+                              NULL};
+        size_t bytes;
+        struct tally tally = {0};
+        test_row(versions[i]);
+        test_limit(60);
+        uint8_t *data = build_by(argv, "cut.elf", &bytes), *copy = test_copy(data, bytes);
+        struct symbol_object *whole = open_object(data, bytes);
+        REQUIRE(whole != NULL);
+        cut_file(whole, data, bytes, &tally);
+        cut_elf_sections(whole, copy, bytes, &tally);
+        CHECK_EQ(tally.wrong, 0);
+        CHECK(tally.cuts > 150 && tally.answers > 1000);
+        CHECK(i + 1 == COUNT_OF(versions) || tally.marked > 100); /* names alone are just lost */
+        symbol_object_close(whole);
+        free(copy);
+    }
+}
+
+TEST(a_cut_macho_file_never_makes_a_wrong_answer_without_a_mark)
+{
+    const char *compile[] = {
+        "clang++-19", "--target=x86_64-apple-macos11", "-O2", "-c", "-o", "cut.o", "cut.cpp", NULL};
+    const char *link[] = {"ld64.lld-19", "-arch", "x86_64", "-platform_version",
+                          "macos",       "11",    "11",     "-e",
+                          "_start",      "-o",    "cut",    "cut.o",
+                          NULL};
+    size_t bytes;
+    struct tally tally = {0};
+    test_limit(60);
+    (void)build_by(compile, "cut.o", &bytes);
+    const uint8_t *data = build_by(link, "cut", &bytes);
+    struct symbol_object *whole = open_object(data, bytes);
+    REQUIRE(whole != NULL);
+    cut_file(whole, data, bytes, &tally);
+    CHECK_EQ(tally.wrong, 0);
+    CHECK(tally.cuts > 50 && tally.answers > 100);
+    symbol_object_close(whole);
 }
 
 /* Names by exports alone: the PDB of this library is not given. */

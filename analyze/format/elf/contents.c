@@ -201,9 +201,11 @@ bool elf_debug(const struct elf *elf, struct arena *keep, struct object_debug *o
     find_code(elf, keep, out);
     for (uint32_t i = 0; i < elf->section_count; i++) {
         struct fault damage = FAULT_INIT;
-        struct elf_section section;
+        struct elf_section section = {.name = ""};
         struct object_bytes *slot =
             elf_section(elf, i, &section) ? object_debug_slot(out, section.name) : NULL;
+        if (slot == NULL && section.name_lost)
+            fault_set(fault, ERR_TRUNCATED, section.foff, "names of sections");
         if (slot == NULL || slot->data != NULL)
             continue;
         if (elf_section_bytes(elf, &section, keep, slot, &damage) != ERR_NONE &&

@@ -73,11 +73,13 @@ bool elf_section(const struct elf *elf, uint32_t index, struct elf_section *out)
         .entry_bytes = elf_number(elf, at + 16 + 5 * (size_t)word, word),
     };
     const uint64_t name = elf_number(elf, at, 4);
-    if (index == elf->names_section || !elf_section(elf, elf->names_section, &names) ||
-        name >= names.bytes || names.type == SECTION_NO_BYTES)
+    if (index == elf->names_section || elf->names_section == 0 ||
+        !elf_section(elf, elf->names_section, &names) || names.type == SECTION_NO_BYTES)
         return true;
     const uint8_t *text = elf_at(elf, names.foff, names.bytes);
-    if (text != NULL && memchr(text + name, 0, (size_t)(names.bytes - name)) != NULL)
+    out->name_lost = text == NULL || name >= names.bytes ||
+                     memchr(text + name, 0, (size_t)(names.bytes - name)) == NULL;
+    if (!out->name_lost)
         out->name = (const char *)text + name;
     return true;
 }

@@ -33,6 +33,7 @@ struct elf_section {
     const char *name; /* "" when there is none */
     uint32_t type, link;
     uint64_t flags, va, foff, bytes, align, entry_bytes;
+    bool name_lost; /* the file's names of sections do not reach to this one's */
 };
 
 bool elf_recognize(const void *data, size_t bytes);
