@@ -207,7 +207,7 @@ enum stop_reason unwind_step_x86(struct unwind_walker *w)
     uint64_t pc;
     struct pdb *pdb = module != NULL && w->process->pdb != NULL
                           ? w->process->pdb(w->process->self, module)
-                          : STOP_NONE;
+                          : NULL;
     bool interrupted = w->frame->kind == PC_INTERRUPTED;
     if (module != NULL && ((!interrupted && is_dispatcher(w, module) && unwind_x86_dispatcher(w)) ||
                            unwind_x86_cfi(w)))
