@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""The checks that no compiler makes: clang-format, clang-tidy, shellcheck, banned functions, file length, Python
-syntax, circles of files (lint_rooms.py), what has one place (lint_once.py), stale references (lint_references.py), Plain
-English (lint_words.py).
+"""The checks that no compiler makes: clang-format, clang-tidy, shellcheck, banned functions, how files are written, file
+length, Python syntax, circles of files (lint_rooms.py), what has one place (lint_once.py), stale references
+(lint_references.py), Plain English (lint_words.py).
 Clean results of clang-tidy are cached in build/lint by their inputs, so only changed files are checked again.
 clang-tidy spends most of its time on the static analyser's paths.  The analyser gives up on a function after
 ANALYSER_NODES, a 28th of the default, and takes half the time of 25,000.  --deep
@@ -36,6 +36,20 @@ BANNED = {
     "gets": "fgets", "atoi": "text_parse_uint", "atol": "text_parse_uint", "strtok": "strcspn",
     "alloca": "the arena", "system": "process_run", "popen": "process_run",
 }
+
+# What a user names goes through file_write_parts(): a device or pipe is written to and a symbolic link followed.  Only
+# these may write otherwise.
+WRITERS = {
+    "analyze/base/files_posix.c", "analyze/base/files_windows.c",  # file_write_parts() itself
+    "analyze/verbs/verb_report.c", "analyze/verbs/verb_run.c",  # append to the summary of a CI job
+    "analyze/store/whole.c",  # `db publish`: refuses devices and follows links
+    "analyze/collect/collect.c", "analyze/collect/runner_posix.c",  # folders of cases, the lock of a machine
+    # files of our own caches and spools
+    "analyze/base/cache.c", "analyze/symbol/store_servers.c", "analyze/stream/durable.c", "analyze/stream/queue_spool.c",
+    "analyze/fetch/fetch_cache.c", "analyze/fetch/fetch_server.c", "analyze/fetch/transfer_curl.c",
+}
+WRITES = re.compile(r'\b(?:rename|path_rename|file_move|mkstemps?|freopen|creat)\s*\(|\bO_CREAT\b|'
+                    r'\b(?:fopen|file_open|_wfopen|fdopen)\s*\([^;]*"[wa][^"\n]*"')
 
 TIDY_PARTS = 4
 ANALYSER_NODES = 8_000
@@ -134,6 +148,17 @@ def check_banned():
     return bad
 
 
+def check_writers():
+    bad = []
+    for file in files(".c", folders=("analyze", "dashboard")):
+        name = file.relative_to(ROOT).as_posix()
+        text = re.sub(r"/\*.*?\*/", lambda m: "\n" * m.group().count("\n"), file.read_text(encoding="utf-8"), flags=re.S)
+        if name not in WRITERS:
+            bad += [f"{name}:{text.count(chr(10), 0, m.start()) + 1}: {m[0].split('(')[0]}: use file_write_parts()"
+                    for m in WRITES.finditer(text)]
+    return bad
+
+
 def check_length():
     return [f"{f.relative_to(ROOT)}: {n} lines, more than {FILE_LINES_MAX}"
             for f in files(".c", ".h", ".cpp", ".S", ".js", ".mjs", ".css", ".py")
@@ -190,8 +215,8 @@ def main():
     asked = parser.parse_args()
     only.update(asked.files)
     passed = failed = 0
-    checks = (check_format, check_tidy, check_shell, check_banned, check_length, check_python, check_rooms,
-              check_once, check_references, check_words)
+    checks = (check_format, check_tidy, check_shell, check_banned, check_writers, check_length, check_python,
+              check_rooms, check_once, check_references, check_words)
     if asked.tidy or asked.no_tidy:
         checks = [c for c in checks if (c is check_tidy) == bool(asked.tidy)]
     for check in checks:

@@ -149,6 +149,18 @@ class Strangers(e2e.Case):
         self.assertEqual(texts[0]["text"], "app\n--flag")
         self.assertEqual(texts[1]["text"].count("r-xp \ufffd"), 9000)
 
+    def test_an_empty_assertion_is_not_shown(self):
+        """Breakpad writes its stream of assertions in any crash; without one, all of its texts are empty."""
+        for text, shown in (("", False), ("x > 0", True)):
+            with self.subTest(text):
+                dump = dump_maker.Dump()
+                dump.stream(0x47670002, text.encode("utf-16-le").ljust(256, b"\0") + bytes(512 + 8))
+                place = dump.thread(1, pc=EXE + 0x1000, sp=STACK)
+                dump.exception(1, 0xC0000005, EXE + 0x1000, context_place=place)
+                said = self.run_twinstack("dump", self.saved(dump)).stdout
+                self.assertIn("crash: ", said)
+                self.assertEqual("assert: " in said, shown, said)
+
     def executable_stack(self, pc, codeview):
         """Breakpad lists an executable stack as a module. CODEVIEW None: it is not listed."""
         dump = dump_maker.Dump(platform=0x8201)

@@ -132,6 +132,33 @@ class Made(e2e.Case):
         done = e2e.twinstack("resolve", "--ndjson", "--symbols", image, "--symbols", pdb, "-", stdin=text)
         frame = json.loads(done.stdout)["frames"][0]
         self.assertEqual((frame["function"], frame["symbols"]), ("__tmainCRTStartup", "coff"))
+        # With the PDB of another program under its name, the table of the image still answers, and both forms say why.
+        shutil.copy(next((e2e.ROOT / "corpus/symbols/victims-ob2.pdb").rglob("*.pdb")), pdb)
+        why = "the PDB found is of another build"
+        done = e2e.twinstack("resolve", "--ndjson", "--symbols", image, "--symbols", pdb, "-", stdin=text)
+        frame = json.loads(done.stdout)["frames"][0]
+        self.assertEqual((frame["function"], frame["symbols"], frame["note"]), ("__tmainCRTStartup", "coff", why))
+        done = e2e.twinstack("resolve", "--symbols", image, "--symbols", pdb, "-", stdin=text)
+        self.assertRegex(done.stdout, rf"coff +__tmainCRTStartup\+0x[0-9a-f]+ +\({why}\)\n")
+
+    def test_types_that_hold_pointers_to_functions(self):
+        if shutil.which("clang++-19") is None or shutil.which("ld.lld-19") is None:
+            self.skipTest("no clang++-19 and lld-19")
+        source, image, pdb = self.folder / "own.cpp", self.folder / "own.exe", self.folder / "own.pdb"
+        source.write_text("struct thing { int v; void method(void (**p)()) const; };\n"
+                          "void thing::method(void (**p)()) const { (*p)(); }\n"
+                          "void takes(void (**p)(), int (*const q)(char)) { (*p)(); q(1); }\n"
+                          "int main() { void (*p)() = nullptr; thing t = {1}; takes(&p, nullptr); t.method(&p); }\n")
+        done = subprocess.run(["clang++-19", "--target=x86_64-w64-mingw32", "-fuse-ld=lld-19", "-g", "-gcodeview", source, "-o",
+                               image, f"-Wl,--pdb={pdb}", "-Wl,-Xlink=-debug:symtab"], capture_output=True, check=False)
+        names = subprocess.run(["llvm-nm-19", image], capture_output=True, text=True, check=False).stdout
+        found = re.findall(r"^([0-9a-f]+) T _Z\S*(?:takes|method)", names, re.M)
+        if done.returncode != 0 or len(found) != 2:
+            self.skipTest("no mingw here")
+        text = "".join(f"own.exe!{int(at, 16) + 4 - 0x140000000:#x}\n" for at in found)
+        done = e2e.twinstack("resolve", "--ndjson", "--names", "full", "--symbols", image, "--symbols", pdb, "-", stdin=text)
+        self.assertEqual({f["function"] for f in json.loads(done.stdout)["frames"]},
+                         {"takes(void (**)(), int (* const)(char))", "thing::method(void (**)()) const"})
 
 
 class Named(e2e.Case):

@@ -9,6 +9,7 @@ import pty
 import re
 import shutil
 import sqlite3
+import stat
 import subprocess
 import sys
 from xml.etree import ElementTree
@@ -73,6 +74,29 @@ class Verdict(Stored):
         done = subprocess.run(["sh", "-c", f"'{e2e.PROGRAM}' check '{CASES / 'null_write.ob2'}' | head -1"],
                               capture_output=True, text=True, check=False)
         self.assertEqual((done.stdout, done.stderr), ("PASS   1 case: 1 PASS\n", ""))
+
+    def test_what_a_verb_writes_keeps_links_and_devices(self):
+        name, day = self.one("FAIL"), "2999-01-01"
+        worker = ("worker", "--queue", self.folder / "queue", "--symbols", e2e.ROOT / "corpus/symbols", "--idle", "1200ms", "--metrics")
+        rows = {"report": ("report", "--exit-zero", "--db", self.db, "--json"), "worker": worker,
+                "accept": ("accept", name, "--reason", "why", "--expires", day, "--db", self.db, "--known")}
+        for what, argv in rows.items():
+            with self.subTest(what, through="a link"):
+                target, link = self.folder / f"{what}.target", self.folder / f"{what}.link"
+                target.touch()
+                link.symlink_to(target.name)
+                self.run_twinstack(*argv, link)
+                self.assertTrue(link.is_symlink())
+                self.assertGreater(target.stat().st_size, 20)
+            device = self.folder / f"{what}.null"
+            try:  # a device of this test's own: were it replaced, that of the machine would live on
+                os.mknod(device, stat.S_IFCHR | 0o600, os.makedev(1, 3))
+                device.write_bytes(b"x")
+            except OSError:
+                continue
+            with self.subTest(what, through="a device"):
+                self.run_twinstack(*argv, device)
+                self.assertTrue(stat.S_ISCHR(device.lstat().st_mode))
 
     def test_report_is_as_wide_as_its_terminal(self):
         self.sql("UPDATE crash_case SET scenario = 'with_a_longer_name_' || scenario")

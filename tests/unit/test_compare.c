@@ -67,6 +67,7 @@ TEST(files_compare_relative_to_the_root)
 #define MIDDLE "app.exe+2005 own middle /src/a.c:20\n"
 #define MAIN "app.exe+3005 own main /src/a.c:30\n"
 #define START "app.exe+4005 runtime mainCRTStartup\n"
+#define IN_X "app.exe+1005 own poke /src/x/a.c:10\n" MIDDLE MAIN START BASE
 #define GOOD POKE MIDDLE MAIN START BASE
 #define GOOD_AT(line) /* also has a line in a system frame */                                      \
     POKE MIDDLE MAIN START "kernel32.dll+20 sys BaseThreadInitThunk /src/k.c:" #line               \
@@ -152,6 +153,9 @@ static const struct row rows[] = {
      NULL},
     {"frames past the thread's start are cut", TRUTH, GOOD "\napp.exe+9 own junk", GOOD, NULL, NULL,
      VERDICT_PASS, CAUSE_NONE, NULL, NULL, NULL},
+    {"base names of a judge", "poke x/a.c:10\nmiddle a.c:20\nmain a.c:30", IN_X, IN_X,
+     "app.exe+1005 own poke a.c:10\n" MIDDLE MAIN START BASE, NULL, VERDICT_PASS, CAUSE_NONE, NULL,
+     NULL, NULL},
     {"truncated", TRUTH, POKE MIDDLE "! memory could not be read", GOOD, NULL, NULL, VERDICT_FAIL,
      CAUSE_TRUNCATED, "offset:rtl", "truth", "offset:rtl"},
     {"short without a reason", TRUTH, POKE MIDDLE, GOOD, NULL, NULL, VERDICT_FAIL,

@@ -252,6 +252,9 @@ TEST(damaged_sections_do_no_harm)
         bool left = unwind_x86_cfi(&walker);
         CHECK_EQ(left, cut == 0 ? false : cut >= size);
         found += left;
+        walker = start(&w, 12, PC_RETURN, 7, 0, 0, &frame);
+        if (unwind_step_x86(&walker) == STOP_NONE && !left) /* what other ways find is marked */
+            CHECK(walker.caller_found != FOUND_UNWIND);
         world_free(&w);
     }
     CHECK_EQ(found, 5); /* whole, and with up to four bytes after it */

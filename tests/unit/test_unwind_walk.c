@@ -198,6 +198,54 @@ TEST(what_is_unreadable_of_a_module_is_said_and_makes_no_leaf)
     }
 }
 
+/* The same of arm64, where the register that a leaf returns through has an address that is no
+ * longer the caller's. */
+TEST(what_is_unreadable_of_an_arm64_module_makes_no_leaf)
+{
+    static const uint8_t call[] = {0x00, 0x00, 0x00, 0x94}; /* bl */
+    static const struct {
+        const char *name;
+        struct unwind_range missing;
+        uint32_t pc_rva;
+        const char *found_by;
+        enum frame_note note;
+    } rows[] = {
+        {"nothing is missing, and the pc has no row", {0, 0}, 0x1400, "leaf", NOTE_NONE},
+        {"the header ends before the sections", {0x180, 0x1000}, 0x1400, "leaf", NOTE_NONE},
+        {"it ends before .pdata's directory",
+         {0x120, 0x1000},
+         0x1400,
+         "frame_pointer",
+         NOTE_PDATA_UNREADABLE},
+        {"the rows",
+         {WORLD_PDATA_RVA, WORLD_PDATA_RVA + 8},
+         0x1400,
+         "frame_pointer",
+         NOTE_PDATA_UNREADABLE},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct unwind_frame frame;
+        test_row(rows[i].name);
+        world_init(&w, PE_MACHINE_ARM64);
+        world_function_arm64(&w, BEGIN, 0x1 | 0x40 << 2);
+        world_put(&w, 0x1500, call, sizeof(call));
+        world_put(&w, 0x1600, call, sizeof(call));
+        w.missing = rows[i].missing;
+        struct unwind_walker walker =
+            world_walker(&w, CPU_ARM64, rows[i].pc_rva, SP, PC_INTERRUPTED, &frame);
+        walker.regs.r[REG_ARM64_FP] = WORLD_STACK_VA + (SP + 4) * sizeof(uint64_t);
+        walker.regs.r[REG_ARM64_LR] = WORLD_BASE_VA + 0x1504;
+        w.stack[SP + 4] = WORLD_STACK_VA + (SP + 20) * sizeof(uint64_t);
+        w.stack[SP + 5] = WORLD_BASE_VA + 0x1504;
+        CHECK_EQ(unwind_step_arm64(&walker), STOP_NONE);
+        CHECK_HEX(walker.regs.pc, WORLD_BASE_VA + 0x1504);
+        CHECK_STR(found_by_name(walker.caller_found), rows[i].found_by);
+        CHECK_EQ(walker.caller_note, rows[i].note);
+        world_free(&w);
+    }
+}
+
 /* V8's code range: one entry of unwind data without codes covers all of it. */
 static bool generated_v8(void *self, uint64_t va, struct unwind_entry *out)
 {
