@@ -1,0 +1,60 @@
+"""Rules for walks of managed code that the sources must keep; they need neither Windows nor a .NET runtime.
+
+What happens when threads are stopped, end or get bad seeds is counted in test_managed_run.py."""
+
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+CAPTURE = e2e.ROOT / "capture"
+# File: calls of SuspendThread, calls of ResumeThread.  on_crash.c stops a thread that is in a loop; the process then ends.
+SUSPENDS = {"on_hang.c": (1, 1), "watcher/watch.c": (1, 1), "on_crash.c": (1, 0)}
+
+
+def code(path):
+    """The C code of a file, without comments."""
+    return re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(), flags=re.DOTALL)
+
+
+def body(text, name):
+    """The body of function NAME."""
+    return re.search(rf"\b{name}\([^;{{]*\)\n\{{(.*?)\n\}}", text, re.DOTALL)[1]
+
+
+class ManagedRules(e2e.Case):
+    def setUp(self):
+        self.profiler = code(CAPTURE / "profiler/profiler.c")
+
+    def test_who_may_suspend(self):
+        found = {}
+        for path in sorted(CAPTURE.rglob("*.c")):
+            if path.parent.name != "stops":  # a program that measures suspensions
+                text = code(path)
+                calls = tuple(len(re.findall(rf"\b{name}\(", text)) for name in ("SuspendThread", "ResumeThread"))
+                if any(calls):
+                    found[path.relative_to(CAPTURE).as_posix()] = calls
+        self.assertEqual(found, SUSPENDS)
+        print(f"files that suspend {len(found)}, calls {sum(calls[0] for calls in found.values())}, in the profiler 0")
+
+    def test_no_two_walks_at_once(self):
+        snapshot = body(self.profiler, "snapshot")
+        order = [snapshot.index(word) for word in ("TryAcquireSRWLockExclusive(&walking)", "CLR_INFO_DO_STACK_SNAPSHOT",
+                                                   "ReleaseSRWLockExclusive(&walking)")]
+        self.assertEqual(order, sorted(order))
+        self.assertNotRegex(snapshot, r"\bAcquireSRWLock")  # it never waits
+        total = sum(code(path).count("CLR_INFO_DO_STACK_SNAPSHOT") for path in CAPTURE.rglob("*.c"))
+        self.assertEqual(total, 1)
+        print(f"places that ask for a snapshot {total}, under the lock that is only tried 1")
+
+    def test_a_target_is_not_destroyed_during_its_walk(self):
+        destroyed = body(self.profiler, "on_thread_destroyed")
+        self.assertLess(destroyed.index("AcquireSRWLockExclusive(&walking)"), destroyed.index("threads[i].id = 0"))
+        self.assertGreater(destroyed.index("ReleaseSRWLockExclusive(&walking)"), destroyed.index("threads[i].os_id, 0"))
+        print("threads forgotten outside of the lock 0")
+
+
+if __name__ == "__main__":
+    e2e.main()
