@@ -30,7 +30,7 @@ struct draft {
 static void put(struct draft *d, uint64_t value, uint32_t words)
 {
     for (uint32_t i = 0; i < words; i++)
-        d->words[d->count++] = (uint32_t)(value >> (32 * i));
+        d->words[d->count++] = i < 2 ? (uint32_t)(value >> (32 * i)) : 0;
 }
 
 static size_t section(struct draft *d, uint32_t type, uint32_t count)
