@@ -31,7 +31,7 @@ const signatures = [
   'victims-ob2.exe!0x1234',
 ];
 
-// 1.0 has the first three signatures, 2.0 all of them, each with fewer stacks than the one before.
+// Version 1.0 has the first three signatures, version 2.0 has all; counts fall from row to row.
 function partial(hour, version, rows, day) {
   const lines = rows.map(
     (text, i) =>
@@ -50,7 +50,7 @@ for (const day of ['08', '09', '20', '21'])
     );
   }
 const judged = [
-  ['differs', 'offset-no-symbols', 'a-very-long-name-of-a-plugin-that-nobody-shortened-for-a-page.dll'],
+  ['differs', 'offset-no-symbols', 'a-very-long-name-of-a-plugin-that-was-not-shortened-for-a-page.dll'],
   ['differs', 'frame-missing', 'ntdll.dll'],
   ['failed', 'the dump has no thread that crashed', null],
   ['same', null, null],
@@ -122,7 +122,7 @@ test('a_version_can_be_chosen_and_left_again', async () => {
   await page.getByLabel('Version').fill('3.0');
   await page.getByLabel('Version').press('Enter');
   await page.waitForURL('**/problems?version=3.0');
-  await becomes(() => page.getByText('No report of version 3.0').count(), 1, 'a version that nobody sent');
+  await becomes(() => page.getByText('No report of version 3.0').count(), 1, 'a version without reports');
   await shot(page, 'problems-none');
   await page.getByLabel('Version').fill('');
   await page.getByLabel('Version').press('Enter');

@@ -7,37 +7,14 @@
 #include "format/minidump/minidump.h"
 #include "format/record/record.h"
 #include "minidump_maker.h"
+#include "record_draft.h"
 #include "study/record_check.h"
 #include "test.h"
 
-enum { WORDS = 256, IMAGE_BYTES = 0x10000, METHOD_RVA = 0x4000 };
+enum { IMAGE_BYTES = 0x10000, METHOD_RVA = 0x4000 };
 #define APP_VA ((uint64_t)0x140000000)
 #define OTHER_VA ((uint64_t)0x180000000)
 #define METHOD_VA ((uint64_t)0x20000000)
-
-struct draft {
-    uint32_t words[WORDS];
-    size_t count;
-};
-
-static void put(struct draft *d, uint64_t value, uint32_t words)
-{
-    for (uint32_t i = 0; i < words; i++)
-        d->words[d->count++] = i < 2 ? (uint32_t)(value >> (32 * i)) : 0;
-}
-
-static size_t section(struct draft *d, uint32_t type, uint32_t count)
-{
-    const size_t at = d->count;
-    put(d, type, 2);
-    put(d, count, 2);
-    return at;
-}
-
-static void end(struct draft *d, size_t at)
-{
-    d->words[at + 1] = (uint32_t)((d->count - at) * sizeof d->words[0]);
-}
 
 struct row {
     const char *name;

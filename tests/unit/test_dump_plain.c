@@ -6,10 +6,10 @@
 #include "engine/dump_engine.h"
 #include "format/record/record.h"
 #include "minidump_maker.h"
+#include "record_draft.h"
 #include "test.h"
 
 enum {
-    WORDS = 256,
     THREAD = 7,
     CONTEXT_BYTES = 1232, /* of x64, and the offsets of its fields */
     CONTEXT_FLAGS = 0x30,
@@ -21,30 +21,6 @@ enum {
 #define ASSEMBLY_VA ((uint64_t)0x180000000)
 #define METHOD_VA ((uint64_t)0x20000000)
 #define STACK_VA ((uint64_t)0x10000)
-
-struct draft {
-    uint32_t words[WORDS];
-    size_t count;
-};
-
-static void put(struct draft *d, uint64_t value, uint32_t words)
-{
-    for (uint32_t i = 0; i < words; i++)
-        d->words[d->count++] = i < 2 ? (uint32_t)(value >> (32 * i)) : 0;
-}
-
-static size_t section(struct draft *d, uint32_t type, uint32_t count)
-{
-    const size_t at = d->count;
-    put(d, type, 2);
-    put(d, count, 2);
-    return at;
-}
-
-static void end(struct draft *d, size_t at)
-{
-    d->words[at + 1] = (uint32_t)((d->count - at) * sizeof d->words[0]);
-}
 
 /* The user stream: one assembly, and a method of it at METHOD_VA. */
 static void make_user(struct draft *d, bool has_methods)
