@@ -60,7 +60,7 @@ static bool is_there(const struct known_list *list, const char *scope, const cha
 struct pinned {
     const char *engines[CLAIMS_MAX];
     uint32_t functions[CLAIMS_MAX], lines[CLAIMS_MAX], count;
-    const char *frames; /* as the lines "frame: ...\n"; NULL: out of memory */
+    const char *frames; /* as the lines "frame: ...\n"; NULL: out of memory, or too many engines */
 };
 
 static void pin_score(struct pinned *p, const struct engine_score *s)
@@ -69,8 +69,10 @@ static void pin_score(struct pinned *p, const struct engine_score *s)
     uint32_t at = 0;
     while (at < p->count && strcmp(p->engines[at], s->engine) != 0)
         at++;
-    if (at == CLAIMS_MAX)
+    if (at == CLAIMS_MAX) {
+        p->frames = NULL;
         return;
+    }
     if (at == p->count) {
         p->engines[p->count++] = s->engine;
         p->functions[at] = p->lines[at] = 0;

@@ -5,6 +5,7 @@
 #include "engine/dump_engine.h"
 #include "engine/judges.h"
 #include "engine/offset.h"
+#include "model/result.h"
 
 enum { DUMP_AT = 1 };
 
@@ -21,6 +22,8 @@ enum { PLAIN_AT = RECORD_WALKER_COUNT, JUDGES(JUDGE_PLACE) };
 const struct engine *const engines[] = {[DUMP_AT] = &engine_dump,
                                         [PLAIN_AT] = &engine_dump_plain,
                                         RECORD_WALKERS(OFFSET_ENGINE) JUDGES(JUDGE_ENGINE)};
+
+_Static_assert(COUNT_OF(engines) <= CLAIMS_MAX, "a case has a claim of each engine");
 
 const uint32_t engine_count = COUNT_OF(engines);
 

@@ -22,8 +22,10 @@ struct diff_series *diff_side_series(struct diff_side *side, const char *engine,
     for (uint32_t i = 0; i < side->series_count; i++)
         if (side->series[i].engine == engine || strcmp(side->series[i].engine, engine) == 0)
             return &side->series[i];
-    if (side->series_count == CLAIMS_MAX)
+    if (side->series_count == CLAIMS_MAX) {
+        (void)fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "engines in one run");
         return NULL;
+    }
     struct diff_series *out = &side->series[side->series_count];
     out->total_ns = ARENA_ARRAY(keep, (size_t)side->count + 1, uint64_t);
     if (out->total_ns == NULL) {

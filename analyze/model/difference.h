@@ -113,8 +113,8 @@ struct diff_limits {
     uint32_t fence_count;
 };
 
-/* The series of ENGINE in SIDE, whose count is set; added when new. NULL: there are CLAIMS_MAX
- * others, or out of memory (which sets FAULT). */
+/* The series of ENGINE in SIDE, whose count is set; added when new. NULL: FAULT is set; ERR_LIMIT:
+ * there are CLAIMS_MAX others. */
 struct diff_series *diff_side_series(struct diff_side *side, const char *engine, bool subject,
                                      struct arena *keep, struct fault *fault);
 

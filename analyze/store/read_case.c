@@ -109,7 +109,11 @@ static void read_claims(struct reader *r)
     struct query q = query_begin(r->store, SQL_READ_CLAIMS, r->keep, r->fault);
     q.texts = r->texts;
     query_int(&q, c->id);
-    while (count < CLAIMS_MAX && query_row(&q)) {
+    while (query_row(&q)) {
+        if (count == CLAIMS_MAX) {
+            (void)fault_set(r->fault, ERR_LIMIT, FAULT_NO_OFFSET, "engines in one case");
+            break;
+        }
         struct engine_claim *k = &claims[count];
         struct engine_score *s = &scores[count++];
         k->engine = query_get_text(&q);

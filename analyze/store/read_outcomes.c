@@ -51,8 +51,12 @@ static void read_claim(struct query *q, struct gathered *g)
     claim.cost.load_ns = query_get(q);
     claim.cost.resolve_ns = query_get(q);
     claim.cost.peak_bytes = query_get(q);
-    if (claim.engine == NULL || g->count == CLAIMS_MAX)
+    if (claim.engine == NULL)
         return;
+    if (g->count == CLAIMS_MAX) {
+        (void)fault_set(q->fault, ERR_LIMIT, FAULT_NO_OFFSET, "engines in one case");
+        return;
+    }
     g->claims[g->count] = claim;
     g->scores[g->count++] = score;
 }
@@ -83,7 +87,7 @@ static enum status read_times(struct store *store, uint64_t run_id, struct text_
     struct query q = query_begin(store, SQL_READ_TIMES, keep, fault);
     q.texts = texts;
     query_int(&q, run_id);
-    while (query_row(&q)) {
+    while (fault->code == ERR_NONE && query_row(&q)) {
         const uint64_t id = query_get(&q);
         if (id != g.case_id) {
             hand_over(&g, cases, count, &at, keep, fault);

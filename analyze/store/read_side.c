@@ -72,7 +72,7 @@ static void read_times(struct store *store, struct text_pool *texts, struct diff
     struct query q = query_begin(store, SQL_READ_SIDE_TIMES, texts->keep, fault);
     q.texts = texts;
     query_int(&q, out->run->id);
-    while (query_row(&q)) {
+    while (fault->code == ERR_NONE && query_row(&q)) {
         const uint64_t id = query_get(&q);
         while (at < out->count && ids[at] < id)
             at++;

@@ -146,10 +146,10 @@ static enum status ask_engine(const struct engine *engine, const struct engine_i
 static enum status ask_engines(const struct analysis *analysis, const struct engine_input *in,
                                struct arena *keep, struct run_case *out, struct fault *fault)
 {
-    out->claims = ARENA_ARRAY(keep, CLAIMS_MAX, struct engine_claim);
+    out->claims = ARENA_ARRAY(keep, engine_count, struct engine_claim);
     if (out->claims == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "claims");
-    for (uint32_t i = 0; i < engine_count && out->claim_count < CLAIMS_MAX; i++) {
+    for (uint32_t i = 0; i < engine_count; i++) {
         /* After an interrupt, sealed cases are still judged: that takes little time. */
         if ((analysis->subjects_only || process_interrupted()) && !engines[i]->subject &&
             !(analysis->adapter && engines[i] == &engine_judge_adapter))
