@@ -3,36 +3,11 @@
 
 #include <string.h>
 
-#include "base/array.h"
 #include "dashboard/answer.h"
 #include "dashboard/options.h"
 #include "dashboard/route.h"
 #include "dashboard/state.h"
 #include "web/web.h"
-
-/* What a page asks for first, so that the browser fetches it beside the script.  A star is the next
- * {name} of the page's address; where TAKES_RUN, a query that only names the run is passed on.
- * Also stated in the pages' calls of useData(), whose arguments are known only once the script
- * runs; test_web_light.mjs checks that pages ask for exactly this. */
-static const struct {
-    const char *page;
-    const char *asks[2];
-    bool takes_run;
-} first_data[] = {
-    {"/", {"overview", NULL}, false},
-    {"/runs", {"runs?limit=50", NULL}, false},
-    {"/runs/{run}", {"runs/*", "runs/*/grid"}, false},
-    {"/runs/{run}/mismatches", {"runs/*/queue?limit=50", NULL}, false},
-    {"/runs/{run}/mismatches/{case}",
-     {"runs/*/queue?limit=50&amp;around=*", "runs/*/cases/*"},
-     false},
-    {"/cases/{scenario}/{variant}", {"cases/*/*", NULL}, false},
-    {"/timing", {"timing", NULL}, true},
-    {"/hooks", {"doors", NULL}, true},
-    {"/signatures", {"signatures", NULL}, true},
-    {"/known", {"known", NULL}, false},
-    {"/symbols", {"symbols", NULL}, true},
-};
 
 /* Letters that need no quotes in HTML, and that a browser sends as they are; no "..". */
 static bool is_plain(const char *text)
@@ -42,7 +17,7 @@ static bool is_plain(const char *text)
                              "0123456789_-.")] == '\0';
 }
 
-/* QUERY: what comes after the path of ASK; "": nothing. */
+/* The link for ASK of struct web_first. QUERY: what comes after the path of ASK; "": nothing. */
 static const char *preload(struct exchange *x, const char *ask, const char *query)
 {
     const char *path = "";
@@ -72,14 +47,10 @@ static const char *preloads(struct exchange *x)
     const char *out = "";
     if (x->route == NULL || options->allow_write || options->allow_remote)
         return out;
-    for (size_t i = 0; i < COUNT_OF(first_data); i++) {
-        if (strcmp(first_data[i].page, x->route->pattern) != 0 ||
-            (query[0] != '\0' && !(names_run && first_data[i].takes_run)))
-            continue;
-        for (size_t k = 0; k < 2; k++)
-            if (first_data[i].asks[k] != NULL && out != NULL)
-                out = arena_printf(&x->keep, "%s%s", out, preload(x, first_data[i].asks[k], query));
-    }
+    for (size_t i = 0; i < web_first_count && out != NULL; i++)
+        if (strcmp(web_first[i].page, x->route->pattern) == 0 &&
+            (query[0] == '\0' || (names_run && web_first[i].takes_run)))
+            out = arena_printf(&x->keep, "%s%s", out, preload(x, web_first[i].ask, query));
     return out != NULL ? out : "";
 }
 

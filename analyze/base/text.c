@@ -61,6 +61,11 @@ bool text_parse_uint(const char *text, size_t size, uint64_t *out)
     return true;
 }
 
+bool text_equal(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
 bool text_equal_nocase(const char *a, const char *b)
 {
     for (; *a != '\0' && lower_case(*a) == lower_case(*b); a++, b++) {

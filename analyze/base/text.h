@@ -16,6 +16,9 @@ bool text_parse_uint(const char *text, size_t size, uint64_t *out);
 /* TEXT, or "" for NULL. */
 const char *text_or_empty(const char *text);
 
+/* True when both are the same text, or both are NULL. */
+bool text_equal(const char *a, const char *b);
+
 /* Compares with ASCII case folding, as Windows compares module names. */
 bool text_equal_nocase(const char *a, const char *b);
 

@@ -6,25 +6,21 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "compare/statistics.h"
-
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
 
 /* ---- the environment ------------------------------------------------------------------ */
 
 static void add_fact(struct run_diff *out, const char *name, const char *a, const char *b)
 {
-    if (!same_text(a, b))
+    if (!text_equal(a, b))
         out->facts[out->fact_count++] = (struct diff_fact){name, a, b};
 }
 
 static const char *version_of(const struct named_version *rows, uint32_t count, const char *name)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (same_text(rows[i].name, name))
+        if (text_equal(rows[i].name, name))
             return rows[i].version;
     return NULL;
 }
@@ -37,7 +33,7 @@ static void add_versions(struct run_diff *out, const struct named_version *a, ui
     for (uint32_t i = 0; i < b_count; i++) {
         bool known = false;
         for (uint32_t k = 0; k < a_count && !known; k++)
-            known = same_text(a[k].name, b[i].name);
+            known = text_equal(a[k].name, b[i].name);
         if (!known)
             add_fact(out, b[i].name, NULL, b[i].version);
     }
@@ -81,7 +77,7 @@ static enum diff_group group_of(const struct diff_case *a, const struct diff_cas
     const bool was = run_verdict_fails(a->verdict), is = run_verdict_fails(b->verdict);
     if (was != is)
         return is ? DIFF_NEW : b->verdict == VERDICT_XFAIL ? DIFF_ACCEPTED : DIFF_FIXED;
-    const bool same = a->verdict == b->verdict && same_text(a->signature, b->signature);
+    const bool same = a->verdict == b->verdict && text_equal(a->signature, b->signature);
     return !same ? DIFF_CHANGED : is ? DIFF_STILL : DIFF_SAME;
 }
 
@@ -156,7 +152,7 @@ static bool diff_cases(const struct diff_side *a, const struct diff_side *b, str
 static const struct diff_series *series_of(const struct diff_side *side, const char *engine)
 {
     for (uint32_t i = 0; i < side->series_count; i++)
-        if (same_text(side->series[i].engine, engine))
+        if (text_equal(side->series[i].engine, engine))
             return &side->series[i];
     return NULL;
 }
@@ -164,7 +160,7 @@ static const struct diff_series *series_of(const struct diff_side *side, const c
 static double fence_of(const struct diff_limits *limits, const char *engine)
 {
     for (uint32_t i = 0; i < limits->fence_count; i++)
-        if (same_text(limits->fences[i].engine, engine))
+        if (text_equal(limits->fences[i].engine, engine))
             return limits->fences[i].share;
     return 0;
 }

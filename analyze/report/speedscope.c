@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/text.h"
 
 enum { SLOTS = 1 << 16 };
 
@@ -55,11 +56,6 @@ struct speedscope *speedscope_start(FILE *out, const char *name)
     return s;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 static bool add_to_table(struct speedscope *s, struct named_frame *frame)
 {
     struct named_frame **wider = array_reserve((void *)s->frames, &s->frame_room,
@@ -88,7 +84,7 @@ static uint32_t frame_index(struct speedscope *s, const struct frame *frame)
     struct named_frame **slot = &s->slots[hash_fold(hash) % SLOTS];
     for (const struct named_frame *at = *slot; at != NULL; at = at->next)
         if (at->line == frame->line && strcmp(at->name, name) == 0 &&
-            same_text(at->file, frame->file))
+            text_equal(at->file, frame->file))
             return at->index;
     struct named_frame *added = ARENA_NEW(&s->arena, struct named_frame);
     if (added == NULL || (added->name = arena_string(&s->arena, name)) == NULL)

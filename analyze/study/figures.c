@@ -51,6 +51,18 @@ const struct engine_score *case_score(const struct run_case *c, const char *engi
     return NULL;
 }
 
+struct case_references case_references(const struct run_case *c)
+{
+    struct case_references out = {0, 0};
+    for (uint32_t i = 0; i < c->result.score_count; i++) {
+        const struct engine_score *s = &c->result.scores[i];
+        const bool counts = !s->subject && s->state == STACK_OK && s->judged;
+        out.judged += counts;
+        out.exact += counts && s->exact;
+    }
+    return out;
+}
+
 bool case_is_timed(const struct run_case *c, const char *engine)
 {
     const struct engine_score *s = case_score(c, engine);

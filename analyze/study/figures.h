@@ -95,6 +95,13 @@ const struct run_case *case_window_get(struct case_window *w, uint32_t at, struc
 const struct engine_claim *case_claim(const struct run_case *c, const char *engine);
 const struct engine_score *case_score(const struct run_case *c, const char *engine);
 
+/* How many reference engines have a stack that the truth could judge, and how many of these stacks
+ * are exact. */
+struct case_references {
+    uint32_t exact, judged;
+};
+struct case_references case_references(const struct run_case *c);
+
 /* True when the case's stack of that engine counts for timing: it has frames and a time. */
 bool case_is_timed(const struct run_case *c, const char *engine);
 

@@ -11,6 +11,7 @@
 
 #include "base/files.h"
 #include "base/process.h"
+#include "base/text.h"
 #include "model/command_line.h"
 #include "store/store.h"
 #include "study/difference.h"
@@ -117,11 +118,6 @@ enum status run_session_find_resumed(struct run_session *s, int *argc, char ***a
     return command_line_words(s->info.command, s->keep, argc, argv, &s->fault);
 }
 
-static bool is_same(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 /* All cases of a run must come from the same code on the same machine, or its figures mean nothing.
  */
 static enum status demand_same(struct run_session *s, const struct run_info *now,
@@ -131,7 +127,7 @@ static enum status demand_same(struct run_session *s, const struct run_info *now
 
     if (difference_of_facts(&s->info, now, s->keep, &diff, &s->fault) != ERR_NONE)
         return s->fault.code;
-    if (diff.fact_count == 0 && is_same(s->info.commit, now->commit))
+    if (diff.fact_count == 0 && text_equal(s->info.commit, now->commit))
         return ERR_NONE;
     *changed = diff.fact_count > 0 ? diff.facts[0]
                                    : (struct diff_fact){"commit", s->info.commit, now->commit};

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "base/text.h"
 
 /* Texts with numbers, each once. */
 struct numbered {
@@ -117,11 +118,6 @@ void breakpad_put(struct breakpad_writer *w, const char *format, ...)
         PUT(w, text, text, (size_t)bytes);
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 static const char *text_or(const char *text, const char *other)
 {
     return text != NULL ? text : other;
@@ -202,8 +198,8 @@ void breakpad_segment(struct breakpad_writer *w, const struct symbol_frame *fram
     while (same < depth && same < w->open_count) {
         const struct symbol_frame *callee = &frames[depth - 1 - same], *caller = callee + 1;
         const struct open_call *call = &w->open[same];
-        if (!same_text(call->name, callee->function) || call->line != caller->line ||
-            !same_text(call->file, caller->file))
+        if (!text_equal(call->name, callee->function) || call->line != caller->line ||
+            !text_equal(call->file, caller->file))
             break;
         same++;
     }
@@ -215,7 +211,7 @@ void breakpad_segment(struct breakpad_writer *w, const struct symbol_frame *fram
     }
     const uint32_t line = count > 0 ? frames[0].line : 0;
     const char *file = count > 0 ? frames[0].file : NULL;
-    if (w->line == line && same_text(w->line_file, file))
+    if (w->line == line && text_equal(w->line_file, file))
         return;
     close_line(w, at);
     w->line = line;

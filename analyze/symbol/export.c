@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "symbol/csv.h"
 #include "symbol/export_parts.h"
 
@@ -151,11 +152,6 @@ struct open_row {
     bool open;
 };
 
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 static void close_row(struct exporter *e, struct open_row *row, uint32_t depth, uint32_t end_rva)
 {
     if (row->open && end_rva > row->start_rva)
@@ -189,8 +185,8 @@ static void export_ranges(struct exporter *e, const struct pdb_procedure *proced
             }
             const struct symbol_frame *frame = &frames[count - 1 - depth];
             const char *name = frame->function != NULL ? frame->function : unnamed;
-            if (row->open && row->line == frame->line && same_text(row->name, name) &&
-                same_text(row->file, frame->file))
+            if (row->open && row->line == frame->line && text_equal(row->name, name) &&
+                text_equal(row->file, frame->file))
                 continue;
             close_row(e, row, depth, at);
             if (depth > 0 || frame->line != 0)

@@ -213,6 +213,28 @@ static void write_marks(struct json *out, const struct grid *g, const struct tri
     json_string(out, marks);
 }
 
+static void write_reference_exact(struct json *out, const struct grid *g,
+                                  const struct triage_item *item)
+{
+    (void)g;
+    json_uint(out, case_references(item->c).exact);
+}
+
+static void write_reference_judged(struct json *out, const struct grid *g,
+                                   const struct triage_item *item)
+{
+    (void)g;
+    json_uint(out, case_references(item->c).judged);
+}
+
+static void write_reference_percent(struct json *out, const struct grid *g,
+                                    const struct triage_item *item)
+{
+    const struct case_references r = case_references(item->c);
+    (void)g;
+    r.judged != 0 ? json_number(out, figures_percent(r.exact, r.judged)) : json_null(out);
+}
+
 static void write_causes(struct json *out, const struct grid *g, const struct triage_item *item)
 {
     const struct case_result *result = &item->c->result;
@@ -231,10 +253,20 @@ static const struct {
     const char *key;
     column_fn *write;
 } columns[] = {
-    {"id", write_id},         {"scenario", write_scenario}, {"variant", write_variant},
-    {"repeat", write_repeat}, {"kind", write_kind},         {"verdict", write_verdict},
-    {"group", write_group},   {"is_new", write_is_new},     {"hooks", write_hooks},
-    {"marks", write_marks},   {"causes", write_causes},
+    {"id", write_id},
+    {"scenario", write_scenario},
+    {"variant", write_variant},
+    {"repeat", write_repeat},
+    {"kind", write_kind},
+    {"verdict", write_verdict},
+    {"group", write_group},
+    {"is_new", write_is_new},
+    {"hooks", write_hooks},
+    {"marks", write_marks},
+    {"causes", write_causes},
+    {"reference_exact", write_reference_exact},
+    {"reference_judged", write_reference_judged},
+    {"reference_percent", write_reference_percent},
 };
 
 static void write_columns(struct json *out, const struct grid *g)

@@ -227,6 +227,39 @@ test('rows_that_are_alike_fold', async () => {
   await closePage(page);
 });
 
+test('a_fold_shows_the_reference_count_of_its_worst_row', async () => {
+  const page = await open(`${wide.base}/runs/1`);
+  const { data } = await (await fetch(`${wide.base}/api/v1/runs/1/grid`)).json();
+  const { cases: c } = data;
+  const fold = page.locator('.grid tr.fold').first();
+  await fold.locator('.unfold').click();
+  await becomes(() => fold.locator('.unfold').getAttribute('aria-expanded'), 'true', 'open');
+  const rows = page.locator('.grid tr.inside');
+  const names = new Set(await rows.locator('th').allTextContents());
+  const mine = c.id
+    .map((_, i) => i)
+    .filter((i) => c.variant[i] === 0 && names.has(data.scenarios[c.scenario[i]]));
+  const shares = mine
+    .filter((i) => c.reference_judged[i] > 0)
+    .sort((a, b) => c.reference_percent[a] - c.reference_percent[b]);
+  const text = (i) => `${c.reference_exact[i]}/${c.reference_judged[i]}`;
+  const alike = shares.every((i) => text(i) === text(shares[0]));
+  console.log(`     ${names.size} rows in view, ${text(shares[0])} to ${text(shares.at(-1))}`);
+  for (const i of mine) {
+    const letters = data.engines.flatMap((e, at) => (e.subject ? [] : [c.marks[i][at]]));
+    same(letters.filter((l) => l === 'x').length, c.reference_exact[i], `exact marks of case ${c.id[i]}`);
+    same(
+      letters.filter((l) => 'xw'.includes(l)).length,
+      c.reference_judged[i],
+      `judged marks of case ${c.id[i]}`,
+    );
+  }
+  const shown = await fold.locator('td').first().locator('.refs').textContent();
+  check(/^≥?\d+\/\d+$/.test(shown), shown);
+  check(!alike || shown.endsWith(text(shares[0])), `${shown}, not ${text(shares[0])}`);
+  await closePage(page);
+});
+
 test('filters_are_in_the_address_and_count', async () => {
   const page = await open(`${wide.base}/runs/1?fold=0`);
   const { data } = await (await fetch(`${wide.base}/api/v1/runs/1/grid`)).json();

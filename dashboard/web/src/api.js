@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { offline, readCarried, readCarriedText } from './carried.js';
 import { join, since } from './delta.js';
 import { ApiError } from './error.js';
+import { first } from './first_data.js';
 import { base, href, withQuery } from './router.js';
 
 export { offline };
@@ -351,4 +352,18 @@ export function useData(route, values) {
   }, [path]);
   const now = state.path === path ? state : { path, data: recent(path), error: null };
   return /** @type {Data<import('openapi').Answers[Route]>} */ (now);
+}
+
+/**
+ * As useData(), for what a page asks for first: NAME is its row in first_data.js, and VALUES are added to the
+ * row's own.
+ * @template {keyof typeof first} Name
+ * @param {Name} name
+ * @param {Record<string, string | number | boolean | null | undefined>} [values]
+ * @returns {Data<import('openapi').Answers[(typeof first)[Name]['route']]>}
+ */
+export function useFirst(name, values = {}) {
+  const { route, values: own } = first[name];
+  const data = /** @type {unknown} */ (useData(route, { ...own, ...values }));
+  return /** @type {Data<import('openapi').Answers[(typeof first)[Name]['route']]>} */ (data);
 }

@@ -1,6 +1,6 @@
 // The grid of a run: scenarios by variants, the whole run at once.  Only the lines in view are in the page.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { useData } from '../api.js';
+import { useFirst } from '../api.js';
 import { useQuery } from '../router.js';
 import {
   Empty,
@@ -57,8 +57,8 @@ function Mark({ letter, engine, large = false }) {
 }
 
 /**
- * The reference engines: a mark each, or how many of their stacks are exact. Counted here because the
- * reader's filters decide which rows a fold has.
+ * The reference engines: a mark each, or how many of their stacks are exact; of a fold, in the row in which
+ * the fewest are.
  * @param {{all: GridCase[], engines: Engines}} props ALL: of a fold, those of all its rows
  */
 function References({ all, engines }) {
@@ -66,14 +66,21 @@ function References({ all, engines }) {
   if (references.length === 0) return null;
   if (engines.all)
     return references.map((e) => <Mark key={e.name} letter={all[0].marks[e.at]} engine={e.name} />);
-  const letters = all.flatMap((c) => references.map((e) => c.marks[e.at] ?? '-'));
-  const exact = letters.filter((letter) => letter === 'x').length;
-  const judged = exact + letters.filter((letter) => letter === 'w').length;
-  if (judged === 0) return <span class="refs"></span>;
-  const share = all.length === 1 ? `${exact}/${judged}` : `${Math.floor((100 * exact) / judged)} %`;
-  const text = `${share} of the stacks of reference engines exact: show each`;
+  const [least, ...more] = all
+    .map((c) => c.references)
+    .filter((r) => r.percent !== null)
+    .sort((a, b) => Number(a.percent) - Number(b.percent));
+  if (!least) return <span class="refs"></span>;
+  const same = more.every((r) => r.exact === least.exact && r.judged === least.judged);
+  const share = `${same ? '' : '≥'}${least.exact}/${least.judged}`;
+  const text = `${same ? '' : 'at least '}${least.exact} of ${least.judged} reference stacks exact`;
   return (
-    <button class="refs" title={text} aria-label={text} onClick={engines.openAll}>
+    <button
+      class="refs"
+      title={`${text}: show each`}
+      aria-label={`${text}: show each`}
+      onClick={engines.openAll}
+    >
       {share}
     </button>
   );
@@ -358,7 +365,7 @@ const legend = (
     </span>
     <span>○ nothing to compare it with</span>
     <span>· no stack</span>
-    <span>2/3: two of three reference engines are exact</span>
+    <span>2/3: two of three reference engines are exact; ≥2/3: in each row of a fold</span>
   </p>
 );
 
@@ -422,7 +429,7 @@ function Shown({ data, running }) {
 
 /** @param {{run: number, running: boolean}} props */
 export function Grid({ run, running }) {
-  const data = useData('/api/v1/runs/{run}/grid', { run });
+  const data = useFirst('grid', { run });
   return (
     <Loaded from={data}>
       {(found) =>

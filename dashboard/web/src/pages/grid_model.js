@@ -17,6 +17,8 @@ import { failing } from '../ui.js';
  * @property {string[]} hooks
  * @property {string} marks one letter per engine
  * @property {string[]} causes
+ * @property {{exact: number, judged: number, percent: number | null}} references stacks of reference
+ *   engines
  *
  * @typedef {object} GridCell the repeats of one scenario in one variant
  * @property {GridCase} worst the first that fails, else the first
@@ -62,6 +64,11 @@ export function decode(data) {
     hooks: data.hooks[c.hooks[i]].split(',').map((word) => word.trim()),
     marks: c.marks[i],
     causes: c.causes[i].map((at) => causes[at]),
+    references: {
+      exact: c.reference_exact[i],
+      judged: c.reference_judged[i],
+      percent: c.reference_percent[i],
+    },
   }));
 }
 

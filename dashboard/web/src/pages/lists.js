@@ -1,6 +1,6 @@
 // Hooks, signatures, known differences, symbols.
 import { useState } from 'preact/hooks';
-import { refresh, send, token, useData } from '../api.js';
+import { refresh, send, token, useFirst } from '../api.js';
 import { useQuery } from '../router.js';
 import {
   Chip,
@@ -23,7 +23,6 @@ import { Term } from '../glossary.js';
 /**
  * @typedef {import('openapi').Answers['/api/v1/doors']} HooksFound
  * @typedef {Omit<HooksFound['rows'][number], 'got'> & {want: string[], got: string[]}} HookRow
- * @typedef {import('openapi').Answers['/api/v1/symbols']['rows'][number]} SymbolRow
  */
 
 /** @type {WeakMap<HooksFound, HookRow[]>} */
@@ -49,7 +48,7 @@ const FIRST_ROWS = 50;
 
 export function Hooks() {
   const [query, set] = useQuery();
-  const data = useData('/api/v1/doors', { run: query.run });
+  const data = useFirst('hooks', { run: query.run });
   return (
     <Page title="Hooks" lead="Which hook saw each crash: expected, and measured in this run.">
       <Loaded from={data}>
@@ -179,7 +178,7 @@ function Change({ row }) {
 
 export function Signatures() {
   const [query] = useQuery();
-  const data = useData('/api/v1/signatures', { run: query.run });
+  const data = useFirst('signatures', { run: query.run });
   return (
     <Page title="Signatures" lead="Differences that belong together, most cases first.">
       <Loaded from={data}>
@@ -291,7 +290,7 @@ function Remove({ id }) {
 }
 
 export function Known() {
-  const data = useData('/api/v1/known');
+  const data = useFirst('known');
   return (
     <Page
       title="Known"
@@ -389,6 +388,11 @@ export function Known() {
                       <Chip>{c.known_id}</Chip>
                     </li>
                   ))}
+                  {found.hits_total > found.hits.length && (
+                    <li class="dim">
+                      the first {number(found.hits.length)} of {number(found.hits_total)} cases
+                    </li>
+                  )}
                 </ul>
               )}
               <details class="env">
@@ -405,40 +409,27 @@ export function Known() {
   );
 }
 
-// Best first: if several kinds answered for one module, the best one describes its symbols.
 /** @type {Record<string, string[]>} */
 const states = {
   pdb: ['✓', 'pass', 'PDB of the right identity'],
+  ppdb: ['✓', 'pass', 'portable PDB, or the metadata of the managed image'],
   dwarf: ['✓', 'pass', 'DWARF of its own image'],
+  breakpad: ['✓', 'pass', 'Breakpad symbol file of the right identity'],
   csv: ['✓', 'pass', 'symbol table'],
+  jit: ['✓', 'pass', 'name of generated code, stated with the stack'],
   'pdb-public': ['≈', 'flaky', 'public names only: no lines'],
+  'breakpad-public': ['≈', 'flaky', 'public names only: no lines'],
+  symtab: ['≈', 'flaky', 'symbol table of the image: no lines'],
   coff: ['≈', 'flaky', 'COFF symbols: no lines'],
   export: ['≈', 'flaky', 'nearest export'],
+  nearest: ['≈', 'flaky', 'nearest symbol before the address, of unknown size'],
   mismatch: ['✗', 'fail', 'a PDB of another build: nothing was guessed from it'],
   none: ['⊘', 'unsupported', 'no symbol covers the address'],
 };
-/** @type {(row: SymbolRow) => number} */
-const rank = (row) => Object.keys(states).indexOf(row.symbols ?? '');
-
-/** @param {SymbolRow[]} rows */
-function modules(rows) {
-  /** @type {Map<string, SymbolRow & {answers: SymbolRow[]}>} */
-  const found = new Map();
-  for (const row of rows) {
-    const key = JSON.stringify([row.module, row.debug_id, row.code_id]);
-    const module = found.get(key) ?? { ...row, frames: 0, inlined: 0, answers: [] };
-    found.set(key, module);
-    module.frames += row.frames;
-    module.inlined += row.inlined;
-    module.answers.push(row);
-  }
-  for (const module of found.values()) module.answers.sort((a, b) => rank(a) - rank(b));
-  return [...found.values()];
-}
 
 export function Symbols() {
   const [query] = useQuery();
-  const data = useData('/api/v1/symbols', { run: query.run });
+  const data = useFirst('symbols', { run: query.run });
   return (
     <Page
       title="Symbols"
@@ -449,7 +440,7 @@ export function Symbols() {
     >
       <Loaded from={data}>
         {(found) =>
-          found.rows.length === 0 ? (
+          found.modules.length === 0 ? (
             <Empty title="No module">
               <p>No frame of this run lies in a known module.</p>
             </Empty>
@@ -465,13 +456,13 @@ export function Symbols() {
                 </tr>
               </thead>
               <tbody>
-                {modules(found.rows).map((module, i) => (
+                {found.modules.map((module, i) => (
                   <tr key={i}>
                     <td class="mono strong">{module.module}</td>
                     <td>
                       <div class="answers">
-                        {module.answers.map((row) => {
-                          const [glyph, kind, why] = states[row.symbols ?? ''] ?? ['·', 'other', row.symbols];
+                        {module.sources.map((row) => {
+                          const [glyph, kind, why] = states[row.symbols] ?? ['·', 'other', row.symbols];
                           return (
                             <span key={row.symbols} title={why}>
                               <span class={`verdict v-${kind}`}>
@@ -481,8 +472,8 @@ export function Symbols() {
                             </span>
                           );
                         })}
-                        {module.answers.length === 1 && (
-                          <span class="dim small">{states[module.answers[0].symbols ?? '']?.[2]}</span>
+                        {module.sources.length === 1 && (
+                          <span class="dim small">{states[module.sources[0].symbols]?.[2]}</span>
                         )}
                       </div>
                     </td>

@@ -1,6 +1,7 @@
 // The mismatch browser: the queue in the order of the server, and one case of it.
 import { useEffect, useState } from 'preact/hooks';
-import { useData } from '../api.js';
+import { useData, useFirst } from '../api.js';
+import { first } from '../first_data.js';
 import { useKeys } from '../keys.js';
 import { current, go, useQuery, withQuery } from '../router.js';
 import { CaseView } from './case.js';
@@ -11,7 +12,6 @@ import { Chip, Empty, Link, Loaded, Verdict, Wrong, caseName, failing, number, w
  * @typedef {Queue['cases'][number]} Queued
  */
 
-const PAGE = 50;
 const filters = ['group', 'trouble', 'new', 'verdict', 'cause', 'kind', 'search'];
 /** @type {Record<string, string>} */
 const titles = {
@@ -117,14 +117,14 @@ export function Mismatches({ run, name }) {
   const [around] = useState(name); // the page of the case that the address named first
   const kept = Object.fromEntries(filters.map((key) => [key, query[key]]));
   const where = query.after ? { after: query.after } : { around };
-  const list = useData('/api/v1/runs/{run}/queue', { run, limit: PAGE, ...kept, ...where });
+  const list = useFirst('around' in where ? 'queueAround' : 'queue', { run, ...kept, ...where });
   const cases = list.data?.cases ?? [];
   /** @type {(wanted: string, nth: number) => number} */
   const find = (wanted, nth) => cases.findIndex((c) => caseName(c) === wanted && c.repeat === nth);
   const selected = name ? cases[find(name, Number(query.repeat ?? 0))] : cases[0];
   const repeat = name ? Number(query.repeat ?? 0) : (selected?.repeat ?? 0);
   const shown = name ?? (selected && caseName(selected));
-  const data = useData(shown ? '/api/v1/runs/{run}/cases/{case}' : null, {
+  const data = useData(shown ? first.case.route : null, {
     run,
     case: shown,
     repeat: repeat || null,

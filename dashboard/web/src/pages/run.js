@@ -1,6 +1,7 @@
 // One run: what ran where, how each engine did, and the grid of cases.
 import { useState } from 'preact/hooks';
-import { prefetch, send, token, useData } from '../api.js';
+import { prefetch, send, token, useFirst } from '../api.js';
+import { first } from '../first_data.js';
 import { useQuery, withQuery } from '../router.js';
 import { CopyLink } from '../share.js';
 import {
@@ -293,8 +294,8 @@ function SetBaseline({ run }) {
 /** @param {{run: string}} props */
 export function Run({ run }) {
   const [query] = useQuery();
-  useState(() => prefetch('/api/v1/runs/{run}/grid', { run })); // its part is drawn when the run is there
-  const data = useData('/api/v1/runs/{run}', { run });
+  useState(() => prefetch(first.grid.route, { run })); // its part is drawn when the run is there
+  const data = useFirst('run', { run });
   return (
     <Page
       title={`Run ${data.data?.run.id ?? run}`}

@@ -1,6 +1,6 @@
 // What each way costs.  Every sample is a dot, on a log scale; stages below.
 import { useMemo } from 'preact/hooks';
-import { useData } from '../api.js';
+import { useFirst } from '../api.js';
 import { useQuery } from '../router.js';
 import { Plot, axis, logAxis } from '../uplot.js';
 import { Term } from '../glossary.js';
@@ -440,7 +440,7 @@ function Shown({ data, query, set }) {
 
 export function Timing() {
   const [query, set] = useQuery();
-  const data = useData('/api/v1/timing', { run: query.run });
+  const data = useFirst('timing', { run: query.run });
   return (
     <Page
       title="Timing"

@@ -1,0 +1,80 @@
+/* study/run_lists: what named the frames, signatures of cases, and what acceptances cover. */
+#include <string.h>
+
+#include "store_fixture.h"
+#include "study/run_lists.h"
+
+TEST(modules_are_added_up_by_identity_and_list_the_best_source_first)
+{
+    static const struct symbol_row rows[] = {
+        {"app.exe", "C1", "D1", SYMBOLS_NONE, 2, 0}, {"app.exe", "C1", "D1", SYMBOLS_PDB, 5, 3},
+        {"app.exe", "C2", "D2", SYMBOLS_PDB, 1, 0}, /* another build */
+        {NULL, NULL, NULL, SYMBOLS_JIT, 4, 0},       {"app.exe", "C1", "D1", SYMBOLS_EXPORT, 7, 0},
+    };
+    struct arena keep;
+    struct fault fault = FAULT_INIT;
+    struct named_module *modules = NULL;
+    struct symbol_row *sums = NULL;
+    uint32_t count = 0;
+    arena_init(&keep, 0);
+    REQUIRE(named_modules_make(rows, COUNT_OF(rows), &keep, &modules, &count, &fault) == ERR_NONE);
+    REQUIRE(count == 3);
+    CHECK_EQ(modules[0].frames, 14);
+    CHECK_EQ(modules[0].inlined, 3);
+    REQUIRE(modules[0].source_count == 3);
+    CHECK_EQ(modules[0].sources[0].symbols, SYMBOLS_PDB);
+    CHECK_EQ(modules[0].sources[1].symbols, SYMBOLS_EXPORT);
+    CHECK_EQ(modules[0].sources[2].symbols, SYMBOLS_NONE);
+    CHECK_STR(modules[1].debug_id, "D2");
+    CHECK(modules[2].module == NULL);
+
+    REQUIRE(symbol_rows_sum(rows, COUNT_OF(rows), &keep, &sums, &count, &fault) == ERR_NONE);
+    REQUIRE(count == 4);
+    CHECK_EQ(sums[0].frames, 7);
+    CHECK_EQ(sums[1].frames, 6); /* both builds */
+    CHECK_EQ(sums[1].symbols, SYMBOLS_PDB);
+    CHECK_STR(sums[2].module, "(no module)");
+    arena_free(&keep);
+}
+
+/* COUNT cases: each third one fails with signature "rare", the others are accepted as "old". */
+static uint64_t put_run(struct store_fixture *f, uint32_t count)
+{
+    struct run_info run = {.label = "run", .branch = "", .platform = ""};
+    REQUIRE(store_begin_run(f->store, &run, &f->keep, &f->fault) == ERR_NONE);
+    for (uint32_t i = 0; i < count; i++) {
+        const bool rare = i % 3 == 0;
+        struct run_case c = {.scenario = "null_write",
+                             .variant = arena_printf(&f->keep, "v%u", i),
+                             .known_id = rare ? NULL : "old",
+                             .result = {.verdict = rare ? VERDICT_FAIL : VERDICT_XFAIL,
+                                        .reason = "",
+                                        .signature = rare ? "dump=rare" : "dump=common"}};
+        REQUIRE(store_put_case(f->store, run.id, &c, &f->fault) == ERR_NONE);
+    }
+    REQUIRE(store_finish_run(f->store, run.id, RUN_COMPLETE, 2, &f->fault) == ERR_NONE);
+    return run.id;
+}
+
+TEST(every_case_of_a_large_run_is_counted)
+{
+    enum { CASES = 1500 };
+    struct known items[] = {{.id = "old"}, {.id = "unused"}};
+    const struct known_list list = {.items = items, .count = COUNT_OF(items)};
+    struct case_signature *signatures = NULL;
+    struct store_fixture f;
+    uint32_t *hits = NULL, count = 0;
+    store_set_up(&f);
+    const uint64_t first = put_run(&f, 3), run = put_run(&f, CASES);
+    REQUIRE(acceptance_hits(f.store, run, &list, &f.keep, &hits, &f.fault) == ERR_NONE);
+    CHECK_EQ(hits[0], CASES / 3 * 2);
+    CHECK_EQ(hits[1], 0);
+    REQUIRE(case_signatures_make(f.store, run, &f.keep, &signatures, &count, &f.fault) == ERR_NONE);
+    REQUIRE(count == 2);
+    CHECK_STR(signatures[0].cases->result.signature, "dump=common");
+    CHECK_EQ(signatures[0].case_count, CASES / 3 * 2);
+    CHECK_EQ(signatures[0].first_run, first);
+    CHECK_EQ(signatures[0].rank_before, 1);
+    CHECK_EQ(signatures[1].case_count, CASES / 3);
+    store_tear_down(&f);
+}
