@@ -18,7 +18,7 @@ enum { WAIT_MS = 5000, RECONNECT_MS = 250, TAKEN_MAX = 1024 };
 #define CHANNEL_BYTES_MAX ((int64_t)8 << 30)
 #define SMALL_CHANNEL_BYTES_MAX ((int64_t)1 << 30) /* dead letters, sampled reports */
 #define CHANNEL_BYTES_LEAST ((int64_t)8 << 20)     /* some messages */
-enum { SHARE_OF_SMALL_DISK = 4 };
+enum { SMALL_CHANNEL_SHARE = 4 };                  /* of the room of the reports */
 #define NS_PER_S INT64_C(1000000000)
 
 /* The functions of libnats that are used; their types are below. */
@@ -269,24 +269,45 @@ static bool is_full(jsErrCode error)
     return error == JSStorageResourcesExceededErr || error == JSInsufficientResourcesErr;
 }
 
-/* Adds a stream with at most config->MaxBytes, which the server sets aside. On a small disk it has
- * only a part of what is there, so that there is room for the others as well. Another process that
- * connects at the same time may add it first. */
+static int64_t at_least(int64_t bytes)
+{
+    return bytes > CHANNEL_BYTES_LEAST ? bytes : CHANNEL_BYTES_LEAST;
+}
+
+/* Adds a stream with at most config->MaxBytes, which the server sets aside. On a small disk it gets
+ * half of what is there, so that there is room for the others as well: the reports, which come
+ * first, get the most. Another process that connects at the same time may add it first. */
 static natsStatus add_sized(struct nats_queue *q, jsStreamConfig *config, jsErrCode *error)
 {
     const int64_t wanted = config->MaxBytes;
     natsStatus status = q->lib.js_AddStream(NULL, q->js, config, NULL, error);
-    while (status != NATS_OK && is_full(*error) &&
-           config->MaxBytes > CHANNEL_BYTES_LEAST * SHARE_OF_SMALL_DISK) {
-        config->MaxBytes /= 2;
+    while (status != NATS_OK && is_full(*error) && config->MaxBytes > CHANNEL_BYTES_LEAST) {
+        config->MaxBytes = at_least(config->MaxBytes / 2);
         memset(error, 0, sizeof *error);
         status = q->lib.js_AddStream(NULL, q->js, config, NULL, error);
     }
-    if (status == NATS_OK && config->MaxBytes < wanted) {
-        config->MaxBytes /= SHARE_OF_SMALL_DISK;
+    if (status == NATS_OK && config->MaxBytes < wanted && config->MaxBytes > CHANNEL_BYTES_LEAST) {
+        config->MaxBytes = at_least(config->MaxBytes / 2);
         status = q->lib.js_UpdateStream(NULL, q->js, config, NULL, error);
     }
     return *error == JSStreamNameExistErr ? NATS_OK : status;
+}
+
+/* What CHANNEL should have. Dead letters and sampled reports never get more than a part of what the
+ * reports have. */
+static int64_t wanted_bytes(struct nats_queue *q, int channel)
+{
+    jsStreamInfo *info = NULL;
+    int64_t most = SMALL_CHANNEL_BYTES_MAX;
+    if (channel == QUEUE_REPORTS || channel == QUEUE_PARTIALS)
+        return CHANNEL_BYTES_MAX;
+    if (q->lib.js_GetStreamInfo(&info, q->js, streams[QUEUE_REPORTS], NULL, NULL) != NATS_OK)
+        return most;
+    const int64_t share = info->Config->MaxBytes / SMALL_CHANNEL_SHARE;
+    if (info->Config->MaxBytes > 0 && share < most)
+        most = at_least(share);
+    q->lib.jsStreamInfo_Destroy(info);
+    return most;
 }
 
 static bool has_stream(struct nats_queue *q, int channel)
@@ -315,9 +336,7 @@ static enum status add_stream(struct nats_queue *q, int channel, struct fault *f
     config.Retention = channel == QUEUE_DEAD ? js_LimitsPolicy : js_WorkQueuePolicy;
     config.Storage = js_FileStorage;
     config.Discard = js_DiscardNew;
-    config.MaxBytes = channel == QUEUE_REPORTS || channel == QUEUE_PARTIALS
-                          ? CHANNEL_BYTES_MAX
-                          : SMALL_CHANNEL_BYTES_MAX;
+    config.MaxBytes = wanted_bytes(q, channel);
     config.Duplicates = QUEUE_REMEMBER_S * NS_PER_S;
     const natsStatus status = add_sized(q, &config, &error);
     if (status == NATS_OK)

@@ -1,6 +1,7 @@
 """Faults of the pipeline over NATS JetStream: disks that are small or full, clocks that jump, a server that forgets ids too early,
 a store that vanishes. Every acknowledged stack counts exactly once."""
 
+import datetime
 import functools
 import json
 import os
@@ -18,6 +19,7 @@ import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
+import moved_clock  # noqa: E402
 import stream_pipeline  # noqa: E402
 from stream_pipeline import SYMBOLS, free_port  # noqa: E402
 
@@ -85,11 +87,18 @@ class JetStream(stream_pipeline.Pipeline):
         self.nats.terminate()
         self.nats.wait()
 
+    def ask_server(self, path):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.monitor}/{path}", timeout=10 * e2e.PATIENCE) as answer:
+            return json.load(answer)
+
+    def channels(self):
+        """{channel: what the server says about it}"""
+        streams = self.ask_server("jsz?streams=true&config=true")["account_details"][0]["stream_detail"]
+        return {stream["name"].removeprefix("TWINSTACK_"): stream for stream in streams}
+
     def limits(self):
         """{channel: bytes that it may hold}"""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.monitor}/jsz?streams=true&config=true", timeout=10) as answer:
-            accounts = json.load(answer)["account_details"]
-        return {stream["name"].removeprefix("TWINSTACK_"): stream["config"]["max_bytes"] for stream in accounts[0]["stream_detail"]}
+        return {name: stream["config"]["max_bytes"] for name, stream in self.channels().items()}
 
     def request(self, subject, document):
         """One request to JetStream itself, in the protocol of NATS. False: it was refused."""
@@ -117,23 +126,23 @@ class JetStream(stream_pipeline.Pipeline):
         self.assertEqual(self.counted(self.problems("?limit=500")), self.expected(texts))
 
     def test_a_small_disk_is_divided_between_the_channels(self):
-        for mib, least in ((90, 8), (400, 32), (3000, 64)):
+        folder = self.folder
+        for mib, least in ((60, 8), (90, 8), (400, 32), (3000, 64)):
             with self.subTest(mib=mib):
-                self.folder = self.folder / str(mib)
+                self.folder, self.port, self.monitor = folder / str(mib), free_port(), free_port()
+                self.queue, self.totals = f"nats://127.0.0.1:{self.port}", self.folder / "totals.db"
                 self.folder.mkdir()
                 (self.folder / "senders").write_text(f"alice {stream_pipeline.TOKEN}\n")
-                self.totals = self.folder / "totals.db"
                 self.make_disk(mib)
                 self.start_nats()
-                server = self.start_server()
+                self.start_server()
                 limits = self.limits()
                 self.assertEqual(set(limits), set(STREAMS))
                 self.assertGreaterEqual(min(limits.values()), least * MIB)
                 self.assertLessEqual(sum(limits.values()), mib * MIB)
+                self.assertGreaterEqual(limits["REPORTS"], 2 * max(limits[name] for name in STREAMS[1:]))
+                self.assertGreaterEqual(limits["PARTIALS"], max(limits["DEAD"], limits["SHADOW"]))
                 self.assertEqual(self.post("id=a", "> a\nvictims-ob2.exe!0x2000\n"), 200)
-                for process in (server, self.nats):
-                    process.kill()
-                    process.wait()
 
     def test_a_disk_that_is_too_small_is_said(self):
         self.make_disk(8)
@@ -265,6 +274,8 @@ class Clocks(stream_pipeline.Pipeline):
         self.library = self.folder / "clock_shift.so"
         subprocess.run([compiler, "-shared", "-fPIC", "-o", self.library, e2e.ROOT / "tests/lib/clock_shift.c"], check=True, timeout=60)
 
+    roles = ("server", "worker", "reducer")
+
     def shifted(self, name):
         self.shift(name, 0)
         return {"env": {"LD_PRELOAD": str(self.library), "TEST_CLOCK_SHIFT": str(self.folder / f"shift-{name}")}}
@@ -275,35 +286,77 @@ class Clocks(stream_pipeline.Pipeline):
         new.rename(self.folder / f"shift-{name}")
 
     def test_clocks_that_jump_repeat_work_but_no_count(self):
-        roles = ("server", "worker", "reducer")
         started = [self.start_server(**self.shifted("server")), self.start_worker(**self.shifted("worker")), self.start_reducer(**self.shifted("reducer"))]
         rng = random.Random(19)
         texts = []
         for turn, shift in enumerate((0, 2 * DAY_S, -2 * DAY_S, 400 * DAY_S, 60, -60, 30, -365 * DAY_S, 0)):
-            for role in rng.sample(roles, 2) if shift else roles:
+            for role in rng.sample(self.roles, 2) if shift else self.roles:
                 self.shift(role, shift)
             for number in range(3):
                 text = text_of(random.Random(100 * turn + number), 40)
-                for _ in range(2):  # sent twice; a clock that jumps may end the wait for the queue, then it is sent again
-                    while (answer := self.post(f"id=c{turn}-{number}", text)) != 200:
-                        self.assertEqual(answer, 503)
-                        time.sleep(0.5)  # a sender that does not pause is refused with 429
+                for _ in range(2):
+                    self.send(f"c{turn}-{number}", text)
                 texts.append(text)
         data = self.wait_for(40 * len(texts), 150)
         self.assertEqual(self.counted(self.problems("?limit=500")), self.expected(texts))
         self.assertGreater(len(data["hours"]), 2)  # the collector's clock did jump
+        self.send_again([(f"c{i // 3}-{i % 3}", text) for i, text in enumerate(texts)])
+        self.assertEqual(self.counted(self.problems("?limit=500")), self.expected(texts))
         self.assertEqual([process.poll() for process in started], [None] * 3)
-        time.sleep(2)
-        self.assertEqual(self.problems()["stacks"], 40 * len(texts))
+
+    def send(self, name, text):
+        while (answer := self.post(f"id={name}", text)) != 200:  # a clock that jumps may end the wait for the queue
+            self.assertEqual(answer, 503)
+            time.sleep(0.5)  # a sender that does not pause is refused with 429
+
+    def send_again(self, reports):
+        """All of them, at once; returns when the queue is empty."""
+        for name, text in reports:
+            self.send(name, text)
+        self.wait_until_empty()
+
+    def wait_until_empty(self):
+        end = time.monotonic() + 60 * e2e.PATIENCE
+        while not all(f'pending{{channel="{name}"}} 0' in self.get("/metrics") for name in ("reports", "partials")):
+            self.assertLess(time.monotonic(), end, "messages stay in the queue")
+            time.sleep(0.1)
 
 
 @unittest.skipUnless(SERVER, "nats-server is not installed")
 class ClocksOverJetStream(Clocks):
-    def start_queue(self):
-        JetStream.start_queue(self)
-        JetStream.start_nats(self)
+    """The clock of nats-server jumps as well."""
 
-    wait_until = JetStream.wait_until
+    roles = (*Clocks.roles, "queue")
+
+    def start_queue(self):
+        if not moved_clock.is_possible():
+            self.skipTest("no way to move the clock of nats-server")
+        JetStream.start_queue(self)
+        self.start_nats()
+
+    def start_nats(self):
+        JetStream.start_nats(self)
+        self.clock = moved_clock.MovedClock(self.nats.pid)
+        self.addCleanup(self.clock.close)
+
+    wait_until, ask_server, channels = JetStream.wait_until, JetStream.ask_server, JetStream.channels
+
+    def shift(self, name, seconds):
+        if name != "queue":
+            super().shift(name, seconds)
+            return
+        self.clock.move(seconds)
+        now = datetime.datetime.fromisoformat(self.ask_server("varz")["now"][:19] + "+00:00").timestamp()
+        self.assertLess(abs(now - seconds - time.time()), 30 * e2e.PATIENCE)
+
+    def send_again(self, reports):
+        """To a server that was started anew and a day after the latest of its clocks: it knows none of the ids."""
+        JetStream.stop_nats(self)
+        self.start_nats()
+        self.shift("queue", 402 * DAY_S)
+        before = self.channels()["REPORTS"]["state"]["last_seq"]
+        super().send_again(reports)
+        self.assertEqual(self.channels()["REPORTS"]["state"]["last_seq"], before + len(reports))
 
 
 if __name__ == "__main__":
