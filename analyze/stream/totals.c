@@ -12,7 +12,7 @@
 #include "model/stored.h"
 #include "stream/totals_parts.h"
 
-enum { TOTALS_VERSION = 2, TOTALS_WITHOUT_SHADOW = 1, APPLICATION_ID = 0x74777374 };
+enum { TOTALS_VERSION = 3, TOTALS_OLDEST = 1, TOTALS_WITH_SHADOW = 2, APPLICATION_ID = 0x74777374 };
 
 static const char schema[] =
     "BEGIN IMMEDIATE;"
@@ -38,6 +38,19 @@ static const char shadow_schema[] =
     " against TEXT, result INTEGER NOT NULL, cause TEXT, module TEXT, ns INTEGER NOT NULL,"
     " PRIMARY KEY (id, engine)) WITHOUT ROWID;"
     "PRAGMA user_version = 2;"
+    "COMMIT;";
+
+/* Makes a database of version 2 one of version 3: the order in which results were added decides
+ * which of them are deleted, and their ids are remembered like those of partial results. */
+static const char shadow_order[] =
+    "BEGIN IMMEDIATE;"
+    "ALTER TABLE shadow ADD COLUMN added INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE shadow SET added = o.n FROM (SELECT id, row_number() OVER (ORDER BY hour, id) n"
+    " FROM shadow) o WHERE shadow.id = o.id;"
+    "CREATE UNIQUE INDEX shadow_in_order ON shadow (added);"
+    "INSERT OR IGNORE INTO report SELECT '" TOTALS_SHADOW_ID "' || id,"
+    " (SELECT coalesce(max(day), '') FROM report) FROM shadow;"
+    "PRAGMA user_version = 3;"
     "COMMIT;";
 
 /* One transaction touches most pages of a small database. Where the cache does not hold them, each
@@ -160,17 +173,19 @@ static enum status prepare(struct totals *t, bool writing, struct fault *fault)
     const int application = pragma_value(t, "PRAGMA application_id");
     if (version < 0 || tables < 0)
         return totals_failed(t, fault);
-    if (tables > 0 && (application != APPLICATION_ID ||
-                       (version != TOTALS_VERSION && version != TOTALS_WITHOUT_SHADOW)))
+    if (tables > 0 &&
+        (application != APPLICATION_ID || version < TOTALS_OLDEST || version > TOTALS_VERSION))
         return fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "totals",
                               application != APPLICATION_ID ? "a database of something else"
                                                             : "of another version of twinstack");
     if (writing && (sqlite3_exec(t->db, settings, NULL, NULL, NULL) != SQLITE_OK ||
                     (tables == 0 && sqlite3_exec(t->db, schema, NULL, NULL, NULL) != SQLITE_OK) ||
-                    (version != TOTALS_VERSION &&
-                     sqlite3_exec(t->db, shadow_schema, NULL, NULL, NULL) != SQLITE_OK)))
+                    (version < TOTALS_WITH_SHADOW &&
+                     sqlite3_exec(t->db, shadow_schema, NULL, NULL, NULL) != SQLITE_OK) ||
+                    (version < TOTALS_VERSION &&
+                     sqlite3_exec(t->db, shadow_order, NULL, NULL, NULL) != SQLITE_OK)))
         return totals_failed(t, fault);
-    t->has_shadow = writing || version == TOTALS_VERSION;
+    t->has_shadow = writing || version >= TOTALS_WITH_SHADOW;
     if (!writing && tables == 0)
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "totals");
     for (int i = writing ? 0 : READ_ALL; i < (t->has_shadow ? STATEMENTS : READ_AGREEMENT); i++)
@@ -300,21 +315,29 @@ static enum status set_day(struct totals *t, struct fault *fault)
     return finish(t, statement, fault);
 }
 
+enum status totals_remember(struct totals *totals, const char *id, bool *is_new,
+                            struct fault *fault)
+{
+    *is_new = false;
+    if (set_day(totals, fault) != ERR_NONE)
+        return fault->code;
+    sqlite3_stmt *statement = start(totals, ADD_REPORT);
+    bind(statement, 1, id);
+    bind(statement, 2, totals->day);
+    if (finish(totals, statement, fault) == ERR_NONE)
+        *is_new = sqlite3_changes(totals->db) > 0;
+    return fault->code;
+}
+
 enum status totals_add(struct totals *totals, const struct partial *partial, bool *is_new,
                        struct fault *fault)
 {
     *is_new = false;
     if (partial->of == NULL)
         return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "partial result without an id");
-    if (set_day(totals, fault) != ERR_NONE)
+    if (totals_remember(totals, partial->of, is_new, fault) != ERR_NONE || !*is_new)
         return fault->code;
-    sqlite3_stmt *statement = start(totals, ADD_REPORT);
-    bind(statement, 1, partial->of);
-    bind(statement, 2, totals->day);
-    if (finish(totals, statement, fault) != ERR_NONE || sqlite3_changes(totals->db) == 0)
-        return fault->code;
-    *is_new = true;
-    statement = start(totals, ADD_TOTAL);
+    sqlite3_stmt *statement = start(totals, ADD_TOTAL);
     bind(statement, 1, text_or_empty(partial->hour));
     bind(statement, 2, text_or_empty(partial->version));
     bind_count(statement, 3, partial->stacks);

@@ -12,7 +12,7 @@
 #include "stream/partial.h"
 #include "stream/shadow.h"
 
-enum { TOTALS_DAYS_KEPT = 8 };
+enum { TOTALS_DAYS_KEPT = 8, TOTALS_SHADOW_KEPT = 100000 };
 
 struct totals;
 
@@ -67,8 +67,10 @@ struct totals_list {
 enum status totals_read(struct totals *totals, const struct totals_query *query, struct arena *keep,
                         struct totals_list *out, struct fault *fault);
 
-/* Adds the result of a shadow comparison, unless its report has one: then *IS_NEW is false. Fails:
- * as totals_add(). */
+/* Adds the result of a shadow comparison, unless its report has one: then *IS_NEW is false. The
+ * newest TOTALS_SHADOW_KEPT results are kept, in the order in which they were added; older ones are
+ * deleted, and what is read is exact for those kept. An id is remembered as long as that of a
+ * partial result, also when its result is deleted. Fails: as totals_add(). */
 enum status totals_add_shadow(struct totals *totals, const struct shadow *shadow, bool *is_new,
                               struct fault *fault);
 

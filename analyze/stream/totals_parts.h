@@ -10,6 +10,10 @@
 
 enum { TOTALS_STATEMENTS = 16 };
 
+/* Before the id of a report: the id of its shadow comparison among the remembered ones. No id of a
+ * report has this character. */
+#define TOTALS_SHADOW_ID "shadow/"
+
 struct totals {
     sqlite3 *db;
     sqlite3_stmt *statements[TOTALS_STATEMENTS];
@@ -18,6 +22,10 @@ struct totals {
     struct totals_sums sums;   /* of the transaction, not yet written */
     bool has_shadow;           /* false: a file of version 1, which is only read */
 };
+
+/* Remembers ID for TOTALS_DAYS_KEPT days, inside a transaction. *IS_NEW is false if it is known. */
+enum status totals_remember(struct totals *totals, const char *id, bool *is_new,
+                            struct fault *fault);
 
 /* Fills FAULT from the database's last error. */
 enum status totals_failed(struct totals *t, struct fault *fault);

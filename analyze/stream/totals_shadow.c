@@ -1,5 +1,5 @@
-/* The results of shadow comparisons in the totals: one row per report, one per engine of it. They
- * are samples, few enough to be kept one by one, so medians are exact. */
+/* The results of shadow comparisons in the totals: one row per report, one per engine of it. The
+ * newest ones are kept one by one, so medians are exact for them. */
 #include <string.h>
 
 #include "base/text.h"
@@ -9,7 +9,14 @@
     " FROM shadow s JOIN shadow_engine e ON e.id = s.id"                                           \
     " WHERE (?1 IS NULL OR s.version = ?1) AND (?2 IS NULL OR s.hour >= ?2)"
 
-static const char add_report[] = "INSERT OR IGNORE INTO shadow VALUES (?1, ?2, ?3, ?4, ?5)";
+static const char add_report[] =
+    "INSERT OR IGNORE INTO shadow (id, hour, version, verdict, signature, added)"
+    " SELECT ?1, ?2, ?3, ?4, ?5, coalesce(max(added), 0) + 1 FROM shadow";
+static const char delete_engines[] =
+    "DELETE FROM shadow_engine WHERE id IN"
+    " (SELECT id FROM shadow WHERE added <= (SELECT max(added) FROM shadow) - ?1)";
+static const char delete_reports[] =
+    "DELETE FROM shadow WHERE added <= (SELECT max(added) FROM shadow) - ?1";
 static const char add_engine[] =
     "INSERT OR IGNORE INTO shadow_engine VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 static const char read_verdicts[] =
@@ -58,22 +65,49 @@ static bool next(struct totals *t, sqlite3_stmt *statement, struct fault *fault)
     return code == SQLITE_ROW;
 }
 
-enum status totals_add_shadow(struct totals *totals, const struct shadow *shadow, bool *is_new,
-                              struct fault *fault)
+static void delete_old(struct totals *t, const char *text, struct fault *fault)
 {
-    sqlite3_stmt *statement = prepared(totals, add_report, fault);
+    sqlite3_stmt *statement = prepared(t, text, fault);
+    (void)sqlite3_bind_int(statement, 1, TOTALS_SHADOW_KEPT);
+    (void)next(t, statement, fault);
+    (void)sqlite3_finalize(statement);
+}
+
+/* *IS_NEW is false if the report has a result, be it deleted. */
+static enum status add_head(struct totals *t, const struct shadow *shadow, bool *is_new,
+                            struct fault *fault)
+{
+    struct arena keep;
+    arena_init(&keep, 0);
+    const char *id = arena_printf(&keep, TOTALS_SHADOW_ID "%s", shadow->id);
     *is_new = false;
+    if (id == NULL)
+        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "totals");
+    else
+        (void)totals_remember(t, id, is_new, fault);
+    arena_free(&keep);
+    if (fault->code != ERR_NONE || !*is_new)
+        return fault->code;
+    sqlite3_stmt *statement = prepared(t, add_report, fault);
     bind(statement, 1, shadow->id);
     bind(statement, 2, shadow->hour);
     bind(statement, 3, text_or_empty(shadow->version));
     bind(statement, 4, shadow->verdict);
     bind(statement, 5, shadow->signature);
-    (void)next(totals, statement, fault);
-    *is_new = fault->code == ERR_NONE && sqlite3_changes(totals->db) > 0;
+    (void)next(t, statement, fault);
+    *is_new = fault->code == ERR_NONE && sqlite3_changes(t->db) > 0;
     (void)sqlite3_finalize(statement);
-    if (!*is_new)
+    delete_old(t, delete_engines, fault);
+    delete_old(t, delete_reports, fault);
+    return fault->code;
+}
+
+enum status totals_add_shadow(struct totals *totals, const struct shadow *shadow, bool *is_new,
+                              struct fault *fault)
+{
+    if (add_head(totals, shadow, is_new, fault) != ERR_NONE || !*is_new)
         return fault->code;
-    statement = prepared(totals, add_engine, fault);
+    sqlite3_stmt *statement = prepared(totals, add_engine, fault);
     for (uint32_t i = 0; statement != NULL && i < shadow->count; i++) {
         const struct shadow_engine *e = &shadow->engines[i];
         (void)sqlite3_reset(statement);

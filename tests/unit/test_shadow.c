@@ -1,4 +1,5 @@
 /* The result of a shadow comparison: its line of text, its sampling, and its sums. */
+#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -150,4 +151,70 @@ TEST(agreement_is_summed_up_once_per_report)
     CHECK_EQ(list.reports, 1);
     totals_close(totals);
     arena_free(&keep);
+}
+
+static int64_t query(const char *path, const char *text)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    REQUIRE(sqlite3_open(path, &db) == SQLITE_OK);
+    REQUIRE(sqlite3_prepare_v2(db, text, -1, &statement, NULL) == SQLITE_OK);
+    const int64_t value =
+        sqlite3_step(statement) == SQLITE_ROW ? (int64_t)sqlite3_column_int64(statement, 0) : -1;
+    (void)sqlite3_finalize(statement);
+    CHECK_EQ(sqlite3_close(db), SQLITE_OK);
+    return value;
+}
+
+TEST(old_results_are_deleted_and_their_ids_are_remembered)
+{
+    static struct shadow_list list;
+    struct fault fault = FAULT_INIT;
+    struct totals *totals = NULL;
+    struct arena keep;
+    char path[600];
+    (void)snprintf(path, sizeof path, "%s/bounded.db", test_scratch());
+    arena_init(&keep, 0);
+    REQUIRE(totals_open(path, true, &totals, &fault) == ERR_NONE);
+    add(totals, "a-1", "2026-11-22T08", SHADOW_DIFFERS, true);
+    add(totals, "a-2", "2999-11-22T08", SHADOW_SAME, true); /* a wrong clock */
+    add(totals, "a-3", "2026-11-22T08", SHADOW_SAME, true);
+    (void)query(path, "UPDATE shadow SET added = 100001 WHERE id = 'a-3'"); /* many came between */
+    add(totals, "a-4", "1999-11-22T09", SHADOW_SAME, true);
+    REQUIRE(totals_read_shadow(totals, NULL, NULL, &keep, &list, &fault) == ERR_NONE);
+    CHECK_EQ(list.reports, 2);
+    REQUIRE(list.engine_count == 2);
+    CHECK_EQ(list.engines[0].same, 2);
+    CHECK_EQ(list.cause_count, 0);
+    CHECK_EQ(query(path, "SELECT count(*) FROM shadow_engine"), 4);
+    add(totals, "a-1", "2026-11-22T08", SHADOW_DIFFERS, false); /* delivered again, late */
+    CHECK_EQ(query(path, "SELECT count(*) FROM shadow"), 2);
+    totals_close(totals);
+    arena_free(&keep);
+}
+
+TEST(results_of_an_older_file_stay_in_order)
+{
+    struct fault fault = FAULT_INIT;
+    struct totals *totals = NULL;
+    char path[600];
+    (void)snprintf(path, sizeof path, "%s/older.db", test_scratch());
+    REQUIRE(totals_open(path, true, &totals, &fault) == ERR_NONE);
+    add(totals, "b-1", "2026-11-22T09", SHADOW_SAME, true);
+    add(totals, "b-2", "2026-11-22T08", SHADOW_SAME, true);
+    totals_close(totals);
+    (void)query(path, "DROP INDEX shadow_in_order");
+    (void)query(path, "ALTER TABLE shadow DROP COLUMN added");
+    (void)query(path, "DELETE FROM report");
+    (void)query(path, "PRAGMA user_version = 2");
+    REQUIRE(totals_open(path, false, &totals, &fault) == ERR_NONE); /* read as it is */
+    totals_close(totals);
+    REQUIRE(totals_open(path, true, &totals, &fault) == ERR_NONE);
+    add(totals, "b-1", "2026-11-22T09", SHADOW_SAME, false);
+    add(totals, "b-3", "2026-11-22T07", SHADOW_SAME, true);
+    CHECK_EQ(query(path, "SELECT added FROM shadow WHERE id = 'b-2'"), 1);
+    CHECK_EQ(query(path, "SELECT added FROM shadow WHERE id = 'b-1'"), 2);
+    CHECK_EQ(query(path, "SELECT added FROM shadow WHERE id = 'b-3'"), 3);
+    CHECK_EQ(query(path, "SELECT count(*) FROM report"), 3);
+    totals_close(totals);
 }
