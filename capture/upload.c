@@ -23,36 +23,98 @@ static const uint64_t DUMP_BYTES_MOST = 64ull << 20;
 
 enum outcome { STORED, REFUSED, STOP };
 
+/* The connection to the collector and the request that runs on it. Each request runs on a thread of
+ * its own: the caller waits for it or, if the server is silent for too long, leaves it. WinHTTP's
+ * own time limits are not enough: they hold for each step only, and Wine has none. A link that was
+ * left belongs to its thread, which frees it when the network lets it go. */
+struct link {
+    volatile LONG owners; /* the caller, and the thread while a request runs */
+    volatile LONG is_left;
+    volatile LONG moved_ms; /* GetTickCount() when the last step of the request ended */
+    HINTERNET session, connection;
+    DWORD flags; /* of a request */
+    wchar_t header[HEADER_UNITS], query[QUERY_UNITS];
+    HANDLE file; /* of the thread; its position may move at any time */
+    uint64_t bytes;
+    DWORD status, retry_s;
+    uint8_t piece[PIECE_BYTES];
+};
+
 struct upload {
     struct capture_upload_options options;
     struct capture_upload_result result;
-    HINTERNET session, connection;
-    DWORD flags; /* of a request */
-    wchar_t header[HEADER_UNITS];
+    struct link *link; /* NULL: none yet, or the last one was left */
     ULONGLONG end_ms;
     bool stopping;
     uint8_t piece[PIECE_BYTES];
 };
 
-/* ---- one request ---- */
+/* ---- the connection ---- */
 
-static bool read_piece(HANDLE file, void *data, DWORD most, DWORD *got)
+static void release(struct link *link)
 {
-    return ReadFile(file, data, most, got, NULL) != 0;
+    if (InterlockedDecrement(&link->owners) > 0)
+        return;
+    if (link->connection != NULL)
+        WinHttpCloseHandle(link->connection);
+    if (link->session != NULL)
+        WinHttpCloseHandle(link->session);
+    HeapFree(GetProcessHeap(), 0, link);
+}
+
+/* Nothing is sent yet. NULL: the address makes no sense, or out of memory. */
+static struct link *make_link(const struct capture_upload_options *o)
+{
+    wchar_t host[HOST_UNITS];
+    URL_COMPONENTS url = {
+        .dwStructSize = sizeof url, .lpszHostName = host, .dwHostNameLength = HOST_UNITS};
+    const int ms = (int)o->answer_ms;
+    struct link *link = HeapAlloc(GetProcessHeap(), HEAP_ZERO_MEMORY, sizeof *link);
+    if (link == NULL)
+        return NULL;
+    link->owners = 1;
+    if (WinHttpCrackUrl(o->url, 0, 0, &url) &&
+        swprintf(link->header, HEADER_UNITS, L"X-Token: %hs\r\n", o->token) > 0)
+        link->session = WinHttpOpen(L"twinstack-capture", WINHTTP_ACCESS_TYPE_DEFAULT_PROXY,
+                                    WINHTTP_NO_PROXY_NAME, WINHTTP_NO_PROXY_BYPASS, 0);
+    link->flags = url.nScheme == INTERNET_SCHEME_HTTPS ? WINHTTP_FLAG_SECURE : 0;
+    if (link->session != NULL && WinHttpSetTimeouts(link->session, ms, ms, ms, ms))
+        link->connection = WinHttpConnect(link->session, host, url.nPort, 0);
+    if (link->connection != NULL)
+        return link;
+    release(link);
+    return NULL;
+}
+
+/* ---- one request, on its thread ---- */
+
+/* Reads from AT, wherever the position of the file is. */
+static bool read_piece(HANDLE file, uint64_t at, void *data, DWORD most, DWORD *got)
+{
+    OVERLAPPED place = {.Offset = (DWORD)at, .OffsetHigh = (DWORD)(at >> 32)};
+    return ReadFile(file, data, most, got, &place) != 0 || GetLastError() == ERROR_HANDLE_EOF;
+}
+
+/* False: the caller waits no longer. */
+static bool is_wanted(struct link *link)
+{
+    InterlockedExchange(&link->moved_ms, (LONG)GetTickCount());
+    return link->is_left == 0;
 }
 
 /* Sends the body as it is read. False: the connection or the file failed. */
-static bool send_body(struct upload *u, HINTERNET request, HANDLE file, uint64_t bytes)
+static bool send_body(struct link *link, HINTERNET request)
 {
-    while (bytes > 0) {
+    for (uint64_t at = 0; at < link->bytes;) {
         DWORD got = 0, put = 0;
-        const DWORD most = bytes < PIECE_BYTES ? (DWORD)bytes : PIECE_BYTES;
-        if (GetTickCount64() > u->end_ms || !read_piece(file, u->piece, most, &got) || got == 0 ||
-            !WinHttpWriteData(request, u->piece, got, &put) || put != got)
+        const uint64_t left = link->bytes - at;
+        const DWORD most = left < PIECE_BYTES ? (DWORD)left : PIECE_BYTES;
+        if (!is_wanted(link) || !read_piece(link->file, at, link->piece, most, &got) || got == 0 ||
+            !WinHttpWriteData(request, link->piece, got, &put) || put != got)
             return false;
-        bytes -= got;
+        at += got;
     }
-    return true;
+    return is_wanted(link);
 }
 
 static DWORD header_number(HINTERNET request, DWORD which)
@@ -64,27 +126,83 @@ static DWORD header_number(HINTERNET request, DWORD which)
     return value;
 }
 
+/* Leaves the status of the answer, 0: there was none, and the pause that the server asks for. */
+static void run_request(struct link *link)
+{
+    DWORD policy = WINHTTP_OPTION_REDIRECT_POLICY_NEVER;
+    HINTERNET request =
+        WinHttpOpenRequest(link->connection, L"POST", link->query, NULL, WINHTTP_NO_REFERER,
+                           WINHTTP_DEFAULT_ACCEPT_TYPES, link->flags);
+    if (request == NULL)
+        return;
+    WinHttpSetOption(request, WINHTTP_OPTION_REDIRECT_POLICY, &policy, sizeof policy);
+    if (WinHttpSendRequest(request, link->header, (DWORD)-1, WINHTTP_NO_REQUEST_DATA, 0,
+                           (DWORD)link->bytes, 0) &&
+        send_body(link, request) && WinHttpReceiveResponse(request, NULL)) {
+        link->status = header_number(request, WINHTTP_QUERY_STATUS_CODE);
+        link->retry_s = header_number(request, WINHTTP_QUERY_RETRY_AFTER);
+    }
+    WinHttpCloseHandle(request);
+}
+
+static DWORD WINAPI request_thread(void *context)
+{
+    struct link *link = context;
+    run_request(link);
+    CloseHandle(link->file);
+    release(link);
+    return 0;
+}
+
+/* ---- one request, as the caller sees it ---- */
+
+/* Returns the thread of the request; NULL: there is none. */
+static HANDLE start_request(struct link *link, const wchar_t *query, HANDLE file, uint64_t bytes)
+{
+    HANDLE self = GetCurrentProcess(), thread = NULL;
+    link->status = link->retry_s = 0;
+    link->bytes = bytes;
+    if (swprintf(link->query, QUERY_UNITS, L"%ls", query) <= 0 ||
+        !DuplicateHandle(self, file, self, &link->file, 0, FALSE, DUPLICATE_SAME_ACCESS))
+        return NULL;
+    (void)is_wanted(link);
+    InterlockedIncrement(&link->owners);
+    thread = CreateThread(NULL, 0, request_thread, link, 0, NULL);
+    if (thread == NULL) {
+        CloseHandle(link->file);
+        InterlockedDecrement(&link->owners);
+    }
+    return thread;
+}
+
+static bool is_late(const struct upload *u)
+{
+    return GetTickCount64() > u->end_ms ||
+           GetTickCount() - (DWORD)u->link->moved_ms > u->options.answer_ms;
+}
+
 /* The status of the answer; 0: there was none. *RETRY_S: what the server asks for. */
 static DWORD ask(struct upload *u, const wchar_t *query, HANDLE file, uint64_t bytes,
                  DWORD *retry_s)
 {
-    DWORD policy = WINHTTP_OPTION_REDIRECT_POLICY_NEVER;
     DWORD status = 0;
-    const LARGE_INTEGER start = {0};
-    HINTERNET request = WinHttpOpenRequest(u->connection, L"POST", query, NULL, WINHTTP_NO_REFERER,
-                                           WINHTTP_DEFAULT_ACCEPT_TYPES, u->flags);
     *retry_s = 0;
-    if (request == NULL)
+    if (u->link == NULL)
+        u->link = make_link(&u->options);
+    HANDLE thread = u->link != NULL ? start_request(u->link, query, file, bytes) : NULL;
+    if (thread == NULL)
         return 0;
-    WinHttpSetOption(request, WINHTTP_OPTION_REDIRECT_POLICY, &policy, sizeof policy);
-    if (SetFilePointerEx(file, start, NULL, FILE_BEGIN) &&
-        WinHttpSendRequest(request, u->header, (DWORD)-1, WINHTTP_NO_REQUEST_DATA, 0, (DWORD)bytes,
-                           0) &&
-        send_body(u, request, file, bytes) && WinHttpReceiveResponse(request, NULL)) {
-        status = header_number(request, WINHTTP_QUERY_STATUS_CODE);
-        *retry_s = header_number(request, WINHTTP_QUERY_RETRY_AFTER);
+    while (WaitForSingleObject(thread, SLICE_MS) == WAIT_TIMEOUT && !is_late(u))
+        ;
+    if (WaitForSingleObject(thread, 0) == WAIT_OBJECT_0) {
+        status = u->link->status;
+        *retry_s = u->link->retry_s;
+    } else {
+        InterlockedExchange(&u->link->is_left, 1);
+        release(u->link);
+        u->link = NULL;
     }
-    WinHttpCloseHandle(request);
+    CloseHandle(thread);
     return status;
 }
 
@@ -150,19 +268,19 @@ static bool make_id(struct upload *u, const wchar_t *path, HANDLE file, char id[
 {
     const wchar_t *name = wcsrchr(path, L'\\');
     const wchar_t *stem = name != NULL ? wcschr(name, L'-') : NULL;
-    uint64_t hash = 0xcbf29ce484222325ull;
-    const LARGE_INTEGER start = {0};
+    uint64_t hash = 0xcbf29ce484222325ull, done = 0;
     DWORD got = 0;
     int at = 0;
-    if (stem == NULL || !SetFilePointerEx(file, start, NULL, FILE_BEGIN))
+    if (stem == NULL)
         return false;
     for (stem++; at < 30 && ((*stem >= L'0' && *stem <= L'9') || *stem == L'-'); stem++)
         id[at++] = (char)*stem;
     do {
-        if (!read_piece(file, u->piece, PIECE_BYTES, &got))
+        if (!read_piece(file, done, u->piece, PIECE_BYTES, &got))
             return false;
         for (DWORD i = 0; i < got; i++)
             hash = (hash ^ u->piece[i]) * 0x100000001b3ull;
+        done += got;
     } while (got > 0);
     return snprintf(id + at, (size_t)(ID_BYTES - at), "-%016llx", (unsigned long long)hash) == 17;
 }
@@ -224,23 +342,6 @@ static bool is_word(const char *text)
     return true;
 }
 
-static bool connect_to(struct upload *u)
-{
-    wchar_t host[HOST_UNITS];
-    URL_COMPONENTS url = {
-        .dwStructSize = sizeof url, .lpszHostName = host, .dwHostNameLength = HOST_UNITS};
-    const int ms = (int)u->options.answer_ms;
-    if (!WinHttpCrackUrl(u->options.url, 0, 0, &url) ||
-        swprintf(u->header, HEADER_UNITS, L"X-Token: %hs\r\n", u->options.token) <= 0)
-        return false;
-    u->flags = url.nScheme == INTERNET_SCHEME_HTTPS ? WINHTTP_FLAG_SECURE : 0;
-    u->session = WinHttpOpen(L"twinstack-capture", WINHTTP_ACCESS_TYPE_DEFAULT_PROXY,
-                             WINHTTP_NO_PROXY_NAME, WINHTTP_NO_PROXY_BYPASS, 0);
-    if (u->session != NULL && WinHttpSetTimeouts(u->session, ms, ms, ms, ms))
-        u->connection = WinHttpConnect(u->session, host, url.nPort, 0);
-    return u->connection != NULL;
-}
-
 static bool read_options(struct upload *u, const struct capture_upload_options *options)
 {
     if (options->size > sizeof u->options || options->size == 0)
@@ -266,14 +367,11 @@ bool capture_upload(const struct capture_upload_options *options,
         memset(result, 0, sizeof *result);
     if (u == NULL)
         return false;
-    if (!read_options(u, options) || !connect_to(u))
-        u->stopping = true;
+    u->stopping = !read_options(u, options) || (u->link = make_link(&u->options)) == NULL;
     if (u->options.folder != NULL)
         (void)capture_pending(u->options.folder, take, u);
-    if (u->connection != NULL)
-        WinHttpCloseHandle(u->connection);
-    if (u->session != NULL)
-        WinHttpCloseHandle(u->session);
+    if (u->link != NULL)
+        release(u->link);
     const bool is_done = u->result.left == 0;
     if (result != NULL)
         *result = u->result;

@@ -37,9 +37,10 @@ struct capture_upload_result {
  * answered that they are stored. Statuses 408, 429 and 5xx, and a connection that fails, are tried
  * again, after the Retry-After that the server states; once a request has failed for good this way,
  * or the token is refused (401, 403), the rest is left for a later start. Redirections are not
- * followed. Blocks for at most about limit_ms and answer_ms: call it on a thread of your own.
- * On disk, captures stay below keep_count and keep_bytes of capture_install(). Returns true if
- * nothing is left. RESULT may be NULL. */
+ * followed. Blocks for at most about limit_ms, whatever the server does: call it on a thread of
+ * your own. A request that the network does not let go keeps its own thread, and its file open,
+ * until the network or the process ends. On disk, captures stay below keep_count and keep_bytes of
+ * capture_install(). Returns true if nothing is left. RESULT may be NULL. */
 bool capture_upload(const struct capture_upload_options *options,
                     struct capture_upload_result *result);
 

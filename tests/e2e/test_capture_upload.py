@@ -50,10 +50,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.rfile.read(1000)
             self.connection.close()
             return
+        if word == "deaf":
+            self.server.ended.wait()
+            return
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if word == "stall":
-            self.server.ended.wait(3)
+            self.server.ended.wait()
             return
+        if word == "drip":
+            for byte in b"HTTP/1.1 200 " + b"O" * 100000:
+                self.wfile.write(bytes([byte]))
+                if self.server.ended.wait(0.2):
+                    return
         status, _, more = word.partition(" ")
         if status == "200":
             self.server.bodies[self.path] = body
@@ -119,13 +127,12 @@ class Upload(stream_pipeline.Pipeline):
         both = [".dmp", ".rec"]
         for name, script, want, requests in (
                 ("it refuses the token: nothing more is tried", ["401"], (0, 0, 1, 401), 1), ("it is never well", ["500"], (0, 0, 1, 500), 2),
-                ("it stalls", ["stall"], (0, 0, 1, 0), 2), ("it cuts the connection", ["cut"], (0, 0, 1, 0), 2),
+                ("it cuts the connection", ["cut"], (0, 0, 1, 0), 2),
                 ("it redirects", ["302 Location=http://127.0.0.1:1/"], (0, 1, 0, 302), 2),
                 ("it takes the dump and dies", ["200", "cut"], (0, 0, 1, 0), 3), ("it will never take it", ["400"], (0, 1, 0, 400), 2)):
             with self.subTest(name):
                 server = self.serve(*script)
-                numbers = (2, 20, 2000, 100000) if script == ["stall"] else ()
-                self.assertEqual(self.send(server, *numbers), want)
+                self.assertEqual(self.send(server), want)
                 self.assertEqual(len(server.seen), requests)
                 self.assertEqual(self.files(), both)
         self.assertEqual(self.send("http://127.0.0.1:1"), (0, 0, 1, 0))  # no server
@@ -158,6 +165,27 @@ class Upload(stream_pipeline.Pipeline):
         self.assertEqual(self.send(server, 5, 100, 2000, 3000), (0, 0, 2, 503))
         self.assertLess(time.monotonic() - start, 20 * SLOWNESS)
         self.assertEqual(len(server.seen), 1)  # Retry-After is an hour, the limit three seconds
+
+    def test_a_server_that_never_ends_a_request_holds_nothing_up(self):
+        self.crash()
+        dump = next(self.reports.glob("*.dmp"))
+        for name, word, numbers, least in (("it never answers", "stall", (2, 20, 1000, 100000), 2), ("it never reads", "deaf", (2, 20, 1000, 100000), 2),
+                                           ("its answer never ends", "drip", (2, 20, 1000, 100000), 2),
+                                           ("the limit for all of it ends the first try", "stall", (5, 20, 60000, 2000), 2)):
+            with self.subTest(name):
+                if word == "deaf":  # more than the sockets hold
+                    with dump.open("ab") as grown:
+                        grown.write(bytes(32 << 20))
+                server = self.serve(word)
+                start = time.monotonic()
+                self.assertEqual(self.send(server, *numbers), (0, 0, 1, 0))
+                took = time.monotonic() - start
+                self.assertGreater(took, least)
+                self.assertLess(took, 20 * SLOWNESS)
+                self.assertEqual(len(server.seen), 1 if numbers[0] == 5 else 2)
+        self.assertEqual(self.files(), [".dmp", ".rec"])
+        self.assertEqual(self.send(self.serve("200")), (1, 0, 0, 200))
+        self.assertEqual(self.files(), [])
 
     def test_a_crash_reaches_the_head_problems(self):
         self.crash()
