@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The checks that no compiler makes: clang-format, clang-tidy, shellcheck, banned functions, how files are written, file
-length, Python syntax, circles of files (lint_rooms.py), what has one place (lint_once.py), stale references
-(lint_references.py), Plain English (lint_words.py).
+length, Python syntax, circles of files (lint_rooms.py), what has one place (lint_once.py), the verbs that use
+libtwinstack alone (lint_library.py), stale references (lint_references.py), Plain English (lint_words.py).
 Clean results of clang-tidy are cached in build/lint by their inputs, so only changed files are checked again.
 clang-tidy spends most of its time on the static analyser's paths.  The analyser gives up on a function after
 ANALYSER_NODES, a 28th of the default, and takes half the time of 25,000.  --deep
@@ -21,6 +21,7 @@ import re
 import subprocess
 import sys
 
+import lint_library
 import lint_once
 import lint_references
 import lint_rooms
@@ -183,6 +184,10 @@ def check_once():
     return lint_once.check(ROOT, only)
 
 
+def check_library():
+    return lint_library.check(ROOT, only)
+
+
 def check_references():
     return lint_references.check(ROOT, only)
 
@@ -216,7 +221,7 @@ def main():
     only.update(asked.files)
     passed = failed = 0
     checks = (check_format, check_tidy, check_shell, check_banned, check_writers, check_length, check_python,
-              check_rooms, check_once, check_references, check_words)
+              check_rooms, check_once, check_library, check_references, check_words)
     if asked.tidy or asked.no_tidy:
         checks = [c for c in checks if (c is check_tidy) == bool(asked.tidy)]
     for check in checks:

@@ -1,26 +1,17 @@
 /* libtwinstack: the installed functions over the rooms below.  See twinstack.h. */
-#include "library/twinstack.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "engine/dump.h"
 #include "engine/dump_engine.h"
-#include "symbol/store.h"
+#include "library/parts.h"
+#include "symbol/csv.h"
 
 _Static_assert((int)TWINSTACK_TIMEOUT == (int)ERR_TIMEOUT, "statuses are those of base/fault.h");
 _Static_assert((int)TWINSTACK_NAMES_DECORATED == (int)NAMES_DECORATED, "as symbol/undecorate.h");
-
-struct twinstack_symbols {
-    struct symbol_store *store;
-};
-
-struct twinstack_stack {
-    struct arena keep;
-    struct stack stack;
-};
+_Static_assert((int)TWINSTACK_FETCH_FAULT == (int)FETCH_EVENT_FAULT, "as fetch/fetch.h");
+_Static_assert(TWINSTACK_CSV_BASE == CSV_BASE_DEFAULT, "as symbol/csv.h");
 
 struct twinstack_dump {
     struct arena keep;
@@ -38,8 +29,7 @@ const char *twinstack_status_name(enum twinstack_status status)
     return fault_code_name((enum status)status);
 }
 
-/* Copies FAULT to the caller and returns its code. */
-static enum twinstack_status report(const struct fault *fault, struct twinstack_error *error)
+enum twinstack_status library_report(const struct fault *fault, struct twinstack_error *error)
 {
     if (error != NULL) {
         error->offset = fault->offset;
@@ -48,13 +38,18 @@ static enum twinstack_status report(const struct fault *fault, struct twinstack_
     return (enum twinstack_status)fault->code;
 }
 
-static enum twinstack_status refuse(enum status code, const char *what,
-                                    struct twinstack_error *error)
+enum twinstack_status library_refuse(enum status code, const char *what,
+                                     struct twinstack_error *error)
 {
     struct fault fault = FAULT_INIT;
 
     (void)fault_set(&fault, code, FAULT_NO_OFFSET, what);
-    return report(&fault, error);
+    return library_report(&fault, error);
+}
+
+void library_copy_known(void *to, size_t to_bytes, const void *from, size_t from_bytes)
+{
+    memcpy(to, from, from_bytes < to_bytes ? from_bytes : to_bytes);
 }
 
 static enum symbol_indexing indexing_of(enum twinstack_indexing indexing)
@@ -69,43 +64,108 @@ static enum symbol_indexing indexing_of(enum twinstack_indexing indexing)
     }
 }
 
-/* What the caller knows of OPTIONS: a program built against an older header gives less. */
-static struct twinstack_options known_options(const struct twinstack_options *options)
+static void on_fetch(void *context, const struct fetch_event *event)
 {
-    struct twinstack_options known = {0};
+    const struct twinstack_symbols *symbols = context;
+    const struct twinstack_fetch_event same = {.kind = (enum twinstack_fetch_kind)event->kind,
+                                               .name = event->name,
+                                               .text = event->text,
+                                               .bytes = event->bytes,
+                                               .total_bytes = event->total_bytes,
+                                               .running = event->running};
+    symbols->fetched(symbols->context, &same);
+}
 
-    if (options != NULL)
-        memcpy(&known, options, options->size < sizeof known ? options->size : sizeof known);
-    return known;
+int twinstack_is_arch(const char *name)
+{
+    const enum object_arch arch = object_arch_parse(name);
+
+    return arch != ARCH_OTHER && arch != ARCH_NONE;
+}
+
+static enum twinstack_status open_store(const struct twinstack_options *known,
+                                        struct twinstack_symbols *made,
+                                        struct twinstack_error *error)
+{
+    struct fault fault = FAULT_INIT;
+
+    made->by_name = known->path_count > 0;
+    made->fetched = known->fetched;
+    made->context = known->context;
+    const struct symbol_store_options store = {
+        .roots = known->paths,
+        .root_count = known->path_count,
+        .names = (enum symbol_names)known->names,
+        .indexing = indexing_of(known->indexing),
+        .arch = object_arch_parse(known->arch),
+        .cache = known->cache,
+        .system = known->system != 0,
+        .fetch = {.offline = known->offline != 0,
+                  .limit_ms = known->fetch_limit_ms,
+                  .missing_ms = known->fetch_missing_ms,
+                  .event = known->fetched != NULL ? on_fetch : NULL,
+                  .context = made},
+    };
+    (void)symbol_store_open(&store, &made->store, &fault);
+    return library_report(&fault, error);
 }
 
 enum twinstack_status twinstack_open(const struct twinstack_options *options,
                                      struct twinstack_symbols **symbols,
                                      struct twinstack_error *error)
 {
-    const struct twinstack_options known = known_options(options);
-    struct fault fault = FAULT_INIT;
+    struct twinstack_options known = {0};
 
     *symbols = NULL;
-    if (known.names > TWINSTACK_NAMES_DECORATED || known.indexing > TWINSTACK_INDEX_ALWAYS)
-        return refuse(ERR_USAGE, "options of twinstack_open", error);
+    if (options != NULL)
+        library_copy_known(&known, sizeof known, options, options->size);
+    if (known.names > TWINSTACK_NAMES_DECORATED || known.indexing > TWINSTACK_INDEX_ALWAYS ||
+        (known.arch != NULL && !twinstack_is_arch(known.arch)))
+        return library_refuse(ERR_USAGE, "options of twinstack_open", error);
     struct twinstack_symbols *made = calloc(1, sizeof *made);
     if (made == NULL)
-        return refuse(ERR_MEMORY, "symbols", error);
-    const struct symbol_store_options store = {
-        .roots = known.paths,
-        .root_count = known.path_count,
-        .names = (enum symbol_names)known.names,
-        .indexing = indexing_of(known.indexing),
-        .cache = known.cache,
-        .system = known.system != 0,
-    };
-    if (symbol_store_open(&store, &made->store, &fault) != ERR_NONE) {
+        return library_refuse(ERR_MEMORY, "symbols", error);
+    const enum twinstack_status status = open_store(&known, made, error);
+    if (status == TWINSTACK_OK)
+        *symbols = made;
+    else
         free(made);
-        return report(&fault, error);
-    }
-    *symbols = made;
-    return TWINSTACK_OK;
+    return status;
+}
+
+enum twinstack_status twinstack_bind_pdb(struct twinstack_symbols *symbols, const char *module,
+                                         const char *path, struct twinstack_error *error)
+{
+    struct fault fault = FAULT_INIT;
+
+    (void)symbol_store_bind_pdb(symbols->store, module, path, &fault);
+    return library_report(&fault, error);
+}
+
+enum twinstack_status twinstack_bind_csv(struct twinstack_symbols *symbols, const char *module,
+                                         const char *path, uint64_t base,
+                                         struct twinstack_error *error)
+{
+    struct fault fault = FAULT_INIT;
+
+    (void)symbol_store_bind_csv(symbols->store, module, path, base, &fault);
+    return library_report(&fault, error);
+}
+
+enum twinstack_status twinstack_path_fault(const struct twinstack_symbols *symbols,
+                                           struct twinstack_error *error)
+{
+    return library_report(symbol_store_path_fault(symbols->store), error);
+}
+
+uint32_t twinstack_indexes_built(struct twinstack_symbols *symbols, uint64_t *ns)
+{
+    struct symbol_store_built built;
+
+    symbol_store_built(symbols->store, &built);
+    if (ns != NULL)
+        *ns = built.ns;
+    return built.indexes;
 }
 
 void twinstack_close(struct twinstack_symbols *symbols)
@@ -145,20 +205,12 @@ static bool copy_id(const char *id, char *out, size_t out_bytes)
     return true;
 }
 
-/* The element at INDEX of an array whose elements may be of another version's size. */
-static struct twinstack_address known_address(const struct twinstack_address *first, uint32_t index)
-{
-    struct twinstack_address known = {0};
-    const char *given = (const char *)first + (size_t)index * first->size;
-
-    memcpy(&known, given, first->size < sizeof known ? first->size : sizeof known);
-    return known;
-}
-
 static bool make_frame(const struct twinstack_address *first, uint32_t index, struct arena *keep,
                        struct frame *out)
 {
-    const struct twinstack_address known = known_address(first, index);
+    struct twinstack_address known = {0};
+    library_copy_known(&known, sizeof known, (const char *)first + (size_t)index * first->size,
+                       first->size);
     struct module *module = ARENA_NEW(keep, struct module);
     if (known.module == NULL || module == NULL)
         return false;
@@ -177,35 +229,47 @@ static bool make_frame(const struct twinstack_address *first, uint32_t index, st
            copy_id(known.code_id, module->code_id, sizeof module->code_id);
 }
 
+enum twinstack_status library_frames(const struct twinstack_address *addresses, uint32_t count,
+                                     struct arena *keep, struct stack *out,
+                                     struct twinstack_error *error)
+{
+    *out = (struct stack){.state = STACK_OK, .frame_count = count};
+    out->frames = ARENA_ARRAY(keep, (size_t)count + 1, struct frame);
+    if (out->frames == NULL)
+        return library_refuse(ERR_MEMORY, "stack", error);
+    for (uint32_t i = 0; i < count; i++)
+        if (!make_frame(addresses, i, keep, &out->frames[i]))
+            return library_refuse(ERR_USAGE,
+                                  "address without a module, or with an id of another form", error);
+    return TWINSTACK_OK;
+}
+
 enum twinstack_status twinstack_resolve(struct twinstack_symbols *symbols,
                                         const struct twinstack_address *addresses, uint32_t count,
                                         struct twinstack_stack **stack,
                                         struct twinstack_error *error)
 {
     struct fault fault = FAULT_INIT;
-    struct stack in = {.state = STACK_OK, .frame_count = count};
+    struct stack in;
 
     *stack = NULL;
     struct twinstack_stack *made = new_stack();
     if (made == NULL)
-        return refuse(ERR_MEMORY, "stack", error);
-    in.frames = ARENA_ARRAY(&made->keep, (size_t)count + 1, struct frame);
-    if (in.frames == NULL) {
+        return library_refuse(ERR_MEMORY, "stack", error);
+    enum twinstack_status status = library_frames(addresses, count, &made->keep, &in, error);
+    if (status == TWINSTACK_OK &&
+        symbol_resolve_stack(symbols->store, &in, &made->keep, &made->stack, &fault) != ERR_NONE)
+        status = library_report(&fault, error);
+    if (status == TWINSTACK_OK)
+        *stack = made;
+    else
         twinstack_stack_free(made);
-        return refuse(ERR_MEMORY, "stack", error);
-    }
-    for (uint32_t i = 0; i < count; i++)
-        if (!make_frame(addresses, i, &made->keep, &in.frames[i])) {
-            twinstack_stack_free(made);
-            return refuse(ERR_USAGE, "address without a module, or with an id of another form",
-                          error);
-        }
-    if (symbol_resolve_stack(symbols->store, &in, &made->keep, &made->stack, &fault) != ERR_NONE) {
-        twinstack_stack_free(made);
-        return report(&fault, error);
-    }
-    *stack = made;
-    return TWINSTACK_OK;
+    return status;
+}
+
+const char *twinstack_label(const struct twinstack_stack *stack)
+{
+    return stack->stack.label;
 }
 
 uint32_t twinstack_frame_count(const struct twinstack_stack *stack)
@@ -306,13 +370,13 @@ enum twinstack_status twinstack_dump_open(struct twinstack_symbols *symbols, con
     *dump = NULL;
     struct twinstack_dump *made = calloc(1, sizeof *made);
     if (made == NULL)
-        return refuse(ERR_MEMORY, "dump", error);
+        return library_refuse(ERR_MEMORY, "dump", error);
     arena_init(&made->keep, 0);
     made->store = symbols != NULL ? symbols->store : NULL;
     if (dump_open(path, made->store, &made->keep, &made->session, &fault) != ERR_NONE) {
         arena_free(&made->keep);
         free(made);
-        return report(&fault, error);
+        return library_report(&fault, error);
     }
     *dump = made;
     return TWINSTACK_OK;
@@ -362,11 +426,11 @@ enum twinstack_status twinstack_dump_walk(struct twinstack_dump *dump, uint32_t 
     *stack = NULL;
     struct twinstack_stack *made = new_stack();
     if (made == NULL)
-        return refuse(ERR_MEMORY, "stack", error);
+        return library_refuse(ERR_MEMORY, "stack", error);
     if (dump_thread_stack(dump->session, thread_id, dump->store, &made->keep, &made->stack,
                           &fault) != ERR_NONE) {
         twinstack_stack_free(made);
-        return report(&fault, error);
+        return library_report(&fault, error);
     }
     *stack = made;
     return TWINSTACK_OK;

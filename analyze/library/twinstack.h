@@ -82,6 +82,24 @@ enum twinstack_indexing {
     TWINSTACK_INDEX_ALWAYS, /* built at the first lookup */
 };
 
+/* What a download from a symbol server has come to. */
+enum twinstack_fetch_kind {
+    TWINSTACK_FETCH_PROGRESS, /* of all downloads under way; at most ten per second */
+    TWINSTACK_FETCH_LOADED,   /* a file came and is in the cache */
+    TWINSTACK_FETCH_FAULT,    /* a wrong file, a server that does not answer, a limit */
+};
+
+struct twinstack_fetch_event {
+    enum twinstack_fetch_kind kind;
+    const char *name;            /* the file's place below the cache */
+    const char *text;            /* one line for the user; NULL for progress */
+    uint64_t bytes, total_bytes; /* progress; total 0: unknown */
+    uint32_t running;            /* progress: downloads under way */
+};
+
+/* Called on any thread, one call at a time. */
+typedef void twinstack_fetch_fn(void *context, const struct twinstack_fetch_event *event);
+
 struct twinstack_options {
     size_t size;                      /* sizeof(struct twinstack_options) */
     const char *const *paths;         /* files (PDB, PE, ELF, Mach-O, .sym), folders, symbol stores,
@@ -91,7 +109,16 @@ struct twinstack_options {
     enum twinstack_indexing indexing; /* zero: never */
     const char *cache;                /* folder of the indexes; NULL: the user's cache folder */
     int system;                       /* not 0: also where the system keeps its own symbols */
+    const char *arch;                 /* which part of fat files answers; NULL: the first */
+    int offline;                      /* not 0: symbol servers are not asked, only their caches */
+    uint32_t fetch_limit_ms;          /* of one download, retries included; 0: 10 minutes */
+    uint32_t fetch_missing_ms;        /* how long a file counts as absent; 0: an hour */
+    twinstack_fetch_fn *fetched;      /* called for downloads; or NULL */
+    void *context;                    /* its first argument */
 };
+
+/* 1: NAME is an architecture for twinstack_options.arch: "arm64", "x86_64", ... */
+TWINSTACK_API int twinstack_is_arch(const char *name);
 
 /* Opens symbols; files inside folders are opened when they are first needed. Close them with
  * twinstack_close, after all results. A path that does not exist is TWINSTACK_ABSENT. */
@@ -99,6 +126,29 @@ TWINSTACK_API enum twinstack_status twinstack_open(const struct twinstack_option
                                                    struct twinstack_symbols **symbols,
                                                    struct twinstack_error *error);
 TWINSTACK_API void twinstack_close(struct twinstack_symbols *symbols);
+
+/* Says that the file PATH has the symbols of MODULE, whatever its identity. MODULE NULL: of the
+ * module that the file's own name matches, otherwise of the first that is not a system module. Call
+ * it before anything is resolved. Fails: as twinstack_open. */
+TWINSTACK_API enum twinstack_status twinstack_bind_pdb(struct twinstack_symbols *symbols,
+                                                       const char *module, const char *path,
+                                                       struct twinstack_error *error);
+
+/* The same for a table of symbols as pdbdump prints it. BASE: the load base that its addresses
+ * include. */
+#define TWINSTACK_CSV_BASE 0x400000
+TWINSTACK_API enum twinstack_status twinstack_bind_csv(struct twinstack_symbols *symbols,
+                                                       const char *module, const char *path,
+                                                       uint64_t base,
+                                                       struct twinstack_error *error);
+
+/* Whether all of _NT_SYMBOL_PATH and TWINSTACK_SYMBOLS is used, which count with the option system;
+ * otherwise why a part of it is not. */
+TWINSTACK_API enum twinstack_status twinstack_path_fault(const struct twinstack_symbols *symbols,
+                                                         struct twinstack_error *error);
+
+/* How many symbol indexes were built since twinstack_open. NS (may be NULL): how long it took. */
+TWINSTACK_API uint32_t twinstack_indexes_built(struct twinstack_symbols *symbols, uint64_t *ns);
 
 /* ---- stacks ---- */
 
@@ -128,6 +178,9 @@ TWINSTACK_API enum twinstack_status
 twinstack_resolve(struct twinstack_symbols *symbols, const struct twinstack_address *addresses,
                   uint32_t count, struct twinstack_stack **stack, struct twinstack_error *error);
 TWINSTACK_API void twinstack_stack_free(struct twinstack_stack *stack);
+
+/* The name that the input gives the stack; NULL: none. */
+TWINSTACK_API const char *twinstack_label(const struct twinstack_stack *stack);
 
 /* How many frames there are, inlined ones included. For the functions below FRAME is less. */
 TWINSTACK_API uint32_t twinstack_frame_count(const struct twinstack_stack *stack);
@@ -165,6 +218,119 @@ TWINSTACK_API const char *twinstack_note(const struct twinstack_stack *stack, ui
 
 /* Why a walk ended; NULL for twinstack_resolve. */
 TWINSTACK_API const char *twinstack_stop(const struct twinstack_stack *stack);
+
+/* ---- many stacks ---- */
+
+/* Stacks from a file or from standard input, in every form that `twinstack resolve` reads: text,
+ * JSON, one JSON object per line, records of crashes, and what other tools print. */
+struct twinstack_input;
+
+enum twinstack_input_flags {
+    TWINSTACK_INPUT_ADDRESSES = 1, /* lines are 0xADDRESS, in modules that `# module` lines place */
+    TWINSTACK_INPUT_PROMPT = 2,    /* a text stack of which only a part has come is read in parts */
+};
+
+enum twinstack_input_form {
+    TWINSTACK_INPUT_UNKNOWN, /* nothing was read yet */
+    TWINSTACK_INPUT_TEXT,
+    TWINSTACK_INPUT_JSON,   /* one document */
+    TWINSTACK_INPUT_NDJSON, /* one object per line */
+    TWINSTACK_INPUT_RECORD,
+    TWINSTACK_INPUT_UTF16, /* not readable */
+};
+
+/* PATH "-": standard input. Close it with twinstack_input_close, after the batches that were read
+ * from it are freed or filled again. */
+TWINSTACK_API enum twinstack_status twinstack_input_open(const char *path, uint32_t flags,
+                                                         struct twinstack_input **input,
+                                                         struct twinstack_error *error);
+TWINSTACK_API void twinstack_input_close(struct twinstack_input *input);
+TWINSTACK_API enum twinstack_input_form twinstack_input_form(const struct twinstack_input *input);
+
+/* Stacks that are resolved and written together. A batch is filled again and again and keeps its
+ * memory, so that a stream of stacks costs no allocation per stack. One thread at a time uses it;
+ * several batches may be resolved and written at the same time, with the same symbols. */
+struct twinstack_batch;
+
+enum { TWINSTACK_BATCH_STACKS = 64 };
+
+/* NULL: out of memory. Free it with twinstack_batch_free. */
+TWINSTACK_API struct twinstack_batch *twinstack_batch_new(void);
+TWINSTACK_API void twinstack_batch_free(struct twinstack_batch *batch);
+
+/* Forgets the stacks and their text. */
+TWINSTACK_API void twinstack_batch_clear(struct twinstack_batch *batch);
+
+enum twinstack_read {
+    TWINSTACK_READ_END,   /* nothing follows */
+    TWINSTACK_READ_MORE,  /* the batch is full */
+    TWINSTACK_READ_WAITS, /* the writer of the stream has sent no more yet */
+};
+
+/* Clears the batch and reads the next stacks into it, at most TWINSTACK_BATCH_STACKS. Input that is
+ * no stack is an item with an error and does not end the stream. SYMBOLS: those with which the
+ * batch will be resolved; batches are read in the order of the input, whatever the order in which
+ * they are resolved. */
+TWINSTACK_API enum twinstack_read twinstack_batch_read(struct twinstack_batch *batch,
+                                                       struct twinstack_input *input,
+                                                       struct twinstack_symbols *symbols);
+
+/* Adds a stack of COUNT addresses, which are copied. LABEL may be NULL. Fails: TWINSTACK_LIMIT the
+ * batch is full; as twinstack_resolve. */
+TWINSTACK_API enum twinstack_status twinstack_batch_add(struct twinstack_batch *batch,
+                                                        const char *label,
+                                                        const struct twinstack_address *addresses,
+                                                        uint32_t count,
+                                                        struct twinstack_error *error);
+
+/* How many items the batch holds. For the functions below ITEM is less. */
+TWINSTACK_API uint32_t twinstack_batch_count(const struct twinstack_batch *batch);
+
+/* Why an item is no stack; TWINSTACK_OK: it is one. */
+TWINSTACK_API enum twinstack_status twinstack_batch_error(const struct twinstack_batch *batch,
+                                                          uint32_t item,
+                                                          struct twinstack_error *error);
+
+/* Resolves all stacks of the batch. SYMBOLS must stay open as long as the batch holds them. */
+TWINSTACK_API void twinstack_batch_resolve(struct twinstack_batch *batch,
+                                           struct twinstack_symbols *symbols);
+
+/* A resolved stack, which lives until the batch changes; without frames before
+ * twinstack_batch_resolve and where the item is an error. Do not free it. */
+TWINSTACK_API const struct twinstack_stack *
+twinstack_batch_stack(const struct twinstack_batch *batch, uint32_t item);
+
+/* What is known of all stacks of a resolved batch. The caller sets SIZE. */
+struct twinstack_summary {
+    size_t size;      /* sizeof(struct twinstack_summary) */
+    uint32_t errors;  /* items that are no stacks */
+    int unresolved;   /* not 0: a frame has no function */
+    int unchecked;    /* not 0: a name is from a file that was chosen by its name alone */
+    const char *lack; /* why parts of a file gave no names, as a sentence; NULL: none lacks */
+};
+TWINSTACK_API void twinstack_batch_summary(const struct twinstack_batch *batch,
+                                           struct twinstack_summary *out);
+
+enum twinstack_form {
+    TWINSTACK_FORM_TEXT,   /* for people */
+    TWINSTACK_FORM_JSON,   /* one object, over several lines */
+    TWINSTACK_FORM_NDJSON, /* one object, on one line */
+    TWINSTACK_FORM_FOLDED, /* one line of a flame graph; errors are left out */
+};
+
+enum twinstack_write_flags {
+    TWINSTACK_WRITE_COLOUR = 1,  /* text: with a terminal's colours */
+    TWINSTACK_WRITE_MODULES = 2, /* JSON: with the modules that the addresses are in */
+};
+
+/* Writes a resolved batch into its own memory. Fails: TWINSTACK_MEMORY. */
+TWINSTACK_API enum twinstack_status twinstack_batch_write(struct twinstack_batch *batch,
+                                                          enum twinstack_form form, uint32_t flags);
+
+/* The text of COUNT items from FIRST on, one after the other, which lives until the batch changes.
+ * It is not ended by 0; BYTES says how long it is. */
+TWINSTACK_API const char *twinstack_batch_text(const struct twinstack_batch *batch, uint32_t first,
+                                               uint32_t count, size_t *bytes);
 
 /* ---- minidumps ---- */
 

@@ -7,8 +7,7 @@
 
 #include "base/array.h"
 #include "base/hash.h"
-#include "base/text.h"
-#include "report/folded.h"
+#include "model/folded.h"
 #include "report/report.h"
 #include "report/speedscope.h"
 
@@ -28,49 +27,6 @@ struct folding {
     struct folded **rows; /* by line, when all are known */
     size_t count;
 };
-
-static void put_clean(const char *text, folded_put *put, void *to)
-{
-    const char *start = text;
-    while (*text != '\0') {
-        const size_t control = text_control_length(text), skip = control > 0 ? control : 1;
-        if (control > 0 || *text == ';') {
-            put(to, start, (size_t)(text - start));
-            put(to, control > 0 ? "?" : ":", 1);
-            start = text + skip;
-        }
-        text += skip;
-    }
-    put(to, start, (size_t)(text - start));
-}
-
-static void put_frame(const struct frame *f, bool with_modules, folded_put *put, void *to)
-{
-    char place[48];
-    if (with_modules || f->function == NULL) {
-        put_clean(f->module_name != NULL ? f->module_name : "?", put, to);
-        put(to, "!", 1);
-    }
-    if (f->function != NULL) {
-        put_clean(f->function, put, to);
-        return;
-    }
-    const int token = f->method_token != 0
-                          ? snprintf(place, sizeof place, "0x%08" PRIx32 "+", f->method_token)
-                          : 0;
-    const int bytes = snprintf(place + token, sizeof place - (size_t)token, "0x%llx",
-                               (unsigned long long)f->offset);
-    put(to, place, (size_t)token + (size_t)bytes);
-}
-
-void folded_stack_write(const struct stack *stack, bool with_modules, folded_put *put, void *to)
-{
-    for (uint32_t i = stack->frame_count; i-- > 0;) {
-        put_frame(&stack->frames[i], with_modules, put, to);
-        if (i > 0)
-            put(to, ";", 1);
-    }
-}
 
 /* The engine to show: the one that was asked for, else the first subject with stacks. */
 static const char *choose_engine(const struct run_figures *report, const char *engine)
@@ -212,6 +168,20 @@ enum status report_folded(const struct run_figures *report, const char *engine,
                             : ERR_NONE;
 }
 
+static void add_sample(struct speedscope *scope, const struct folded *row)
+{
+    speedscope_stack(scope, row->count);
+    for (uint32_t i = row->stack->frame_count; i-- > 0;) {
+        const struct frame *f = &row->stack->frames[i];
+        speedscope_frame(scope, &(struct speedscope_frame){.module = f->module_name,
+                                                           .function = f->function,
+                                                           .file = f->file,
+                                                           .offset = f->offset,
+                                                           .line = f->line});
+    }
+    (void)speedscope_stack_end(scope);
+}
+
 enum status report_speedscope(const struct run_figures *report, const char *engine,
                               struct arena *scratch, FILE *out, struct fault *fault)
 {
@@ -226,7 +196,7 @@ enum status report_speedscope(const struct run_figures *report, const char *engi
     if (scope == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks for speedscope");
     for (size_t i = 0; i < folding->count; i++)
-        (void)speedscope_add(scope, folding->rows[i]->stack, folding->rows[i]->count);
+        add_sample(scope, folding->rows[i]);
     return !speedscope_end(scope) || ferror(out) != 0
                ? fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "writing the report")
                : ERR_NONE;

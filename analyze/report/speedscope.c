@@ -69,9 +69,9 @@ static bool add_to_table(struct speedscope *s, struct named_frame *frame)
 }
 
 /* The frame's number in the table, which it is added to; UINT32_MAX when out of memory. */
-static uint32_t frame_index(struct speedscope *s, const struct frame *frame)
+static uint32_t frame_index(struct speedscope *s, const struct speedscope_frame *frame)
 {
-    const char *module = frame->module_name != NULL ? frame->module_name : "?";
+    const char *module = frame->module != NULL ? frame->module : "?";
     char place[300];
     const char *name = frame->function;
 
@@ -98,25 +98,31 @@ static uint32_t frame_index(struct speedscope *s, const struct frame *frame)
     return added->index;
 }
 
-bool speedscope_add(struct speedscope *s, const struct stack *stack, uint64_t count)
+void speedscope_stack(struct speedscope *s, uint64_t count)
 {
     uint64_t *weights =
         array_reserve(s->weights, &s->sample_room, (uint64_t)s->sample_count + 1, sizeof *weights);
     if (weights == NULL) {
         s->failed = true;
-        return false;
+    } else {
+        s->weights = weights;
+        s->weights[s->sample_count++] = count;
+        s->total += count;
     }
-    s->weights = weights;
-    s->weights[s->sample_count++] = count;
-    s->total += count;
     json_array(&s->json);
-    for (uint32_t i = stack->frame_count; i > 0; i--) {
-        const uint32_t index = frame_index(s, &stack->frames[i - 1]);
-        if (index == UINT32_MAX)
-            s->failed = true;
-        else
-            json_uint(&s->json, index);
-    }
+}
+
+void speedscope_frame(struct speedscope *s, const struct speedscope_frame *frame)
+{
+    const uint32_t index = frame_index(s, frame);
+    if (index == UINT32_MAX)
+        s->failed = true;
+    else
+        json_uint(&s->json, index);
+}
+
+bool speedscope_stack_end(struct speedscope *s)
+{
     json_array_end(&s->json);
     return !s->failed && !s->json.failed;
 }

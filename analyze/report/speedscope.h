@@ -9,15 +9,23 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "model/stack.h"
-
 struct speedscope;
 
 /* Begins a document on OUT whose profile is called NAME.  NULL: out of memory. */
 struct speedscope *speedscope_start(FILE *out, const char *name);
 
-/* Adds a stack that was seen COUNT times.  False: something is missing. */
-bool speedscope_add(struct speedscope *s, const struct stack *stack, uint64_t count);
+/* What the format shows of a frame. */
+struct speedscope_frame {
+    const char *module, *function, *file; /* NULL: unknown */
+    uint64_t offset;                      /* shown where there is no function */
+    uint32_t line;                        /* 0: unknown */
+};
+
+/* Adds a stack that was seen COUNT times: begin it, add its frames, the outermost first, end it.
+ * False: something is missing. */
+void speedscope_stack(struct speedscope *s, uint64_t count);
+void speedscope_frame(struct speedscope *s, const struct speedscope_frame *frame);
+bool speedscope_stack_end(struct speedscope *s);
 
 /* Ends the document and frees S.  False: something is missing. */
 bool speedscope_end(struct speedscope *s);

@@ -5,6 +5,9 @@
 #include <stdio.h>
 
 #include "base/log.h"
+#include "fetch/fetch.h"
+#include "library/twinstack.h"
+#include "symbol/store.h"
 
 static void print_progress(const struct fetch_event *event)
 {
@@ -32,6 +35,17 @@ static void on_event(void *context, const struct fetch_event *event)
     }
 }
 
+static void on_library_event(void *context, const struct twinstack_fetch_event *event)
+{
+    const struct fetch_event same = {.kind = (enum fetch_event_kind)event->kind,
+                                     .name = event->name,
+                                     .text = event->text,
+                                     .bytes = event->bytes,
+                                     .total_bytes = event->total_bytes,
+                                     .running = event->running};
+    on_event(context, &same);
+}
+
 static uint32_t at_most_u32(uint64_t ms)
 {
     return ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
@@ -47,6 +61,19 @@ struct fetch_options fetch_options_make(const struct fetch_words *words)
     };
 }
 
+void fetch_options_fill(struct twinstack_options *out, const struct fetch_words *words)
+{
+    out->offline = words->offline;
+    out->fetch_limit_ms = at_most_u32(words->limit_ms);
+    out->fetch_missing_ms = at_most_u32(words->missing_ms);
+    out->fetched = on_library_event;
+}
+
+void fetch_options_warn(const char *text)
+{
+    log_warn("the symbol path of the environment is not used whole: %s", text);
+}
+
 void fetch_options_check(const struct symbol_store *store)
 {
     char text[1024];
@@ -54,5 +81,5 @@ void fetch_options_check(const struct symbol_store *store)
     if (fault->code == ERR_NONE)
         return;
     fault_describe(fault, text, sizeof text);
-    log_warn("the symbol path of the environment is not used whole: %s", text);
+    fetch_options_warn(text);
 }

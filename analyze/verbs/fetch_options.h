@@ -2,9 +2,11 @@
 #ifndef VERBS_FETCH_OPTIONS_H
 #define VERBS_FETCH_OPTIONS_H
 
-#include "fetch/fetch.h"
-#include "symbol/store.h"
 #include "verbs/verb.h"
+
+struct fetch_options;
+struct symbol_store;
+struct twinstack_options;
 
 struct fetch_words {
     bool offline;
@@ -22,7 +24,11 @@ struct fetch_words {
 /* For symbol_store_options.fetch; progress, downloads and their faults go to stderr. */
 struct fetch_options fetch_options_make(const struct fetch_words *words);
 
+/* The same for libtwinstack. */
+void fetch_options_fill(struct twinstack_options *out, const struct fetch_words *words);
+
 /* Says which part of _NT_SYMBOL_PATH or TWINSTACK_SYMBOLS is not used, if any. */
 void fetch_options_check(const struct symbol_store *store);
+void fetch_options_warn(const char *text);
 
 #endif

@@ -5,15 +5,15 @@
 
 #include "base/log.h"
 #include "report/words.h"
+#include "symbol/store.h"
 
-void index_note(const struct symbol_store_built *built)
+void index_note(uint32_t count, uint64_t ns)
 {
     char time[24];
 
-    if (built->indexes > 0)
-        log_note("%" PRIu32 " symbol index%s built in %s and kept (`twinstack cache list`)",
-                 built->indexes, built->indexes == 1 ? "" : "es",
-                 duration_text((double)built->ns, time));
+    if (count > 0)
+        log_note("%" PRIu32 " symbol index%s built in %s and kept (`twinstack cache list`)", count,
+                 count == 1 ? "" : "es", duration_text((double)ns, time));
 }
 
 void index_note_of(struct symbol_store *store)
@@ -22,5 +22,5 @@ void index_note_of(struct symbol_store *store)
 
     if (store != NULL)
         symbol_store_built(store, &built);
-    index_note(&built);
+    index_note(built.indexes, built.ns);
 }

@@ -3,9 +3,12 @@
 #ifndef VERBS_INDEX_NOTE_H
 #define VERBS_INDEX_NOTE_H
 
-#include "symbol/store.h"
+#include <stdint.h>
 
-void index_note(const struct symbol_store_built *built);
+struct symbol_store;
+
+/* COUNT indexes were built in NS nanoseconds; 0: nothing is printed. */
+void index_note(uint32_t count, uint64_t ns);
 void index_note_of(struct symbol_store *store); /* NULL: nothing is printed */
 
 #endif

@@ -6,11 +6,14 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/files.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "fetch/fetch.h"
 #include "format/minidump/minidump.h"
 #include "symbol/stack_input.h"
+#include "symbol/store.h"
 
 /* The modules that state an identity, each once. */
 struct wanted {

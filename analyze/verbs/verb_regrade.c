@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "fetch/fetch.h"
 #include "study/regrade.h"
 #include "verbs/fetch_options.h"
 #include "verbs/stored.h"

@@ -1,4 +1,5 @@
-/* twinstack resolve: offset stacks to logical frames, as a filter.
+/* twinstack resolve: offset stacks to logical frames, as a filter. The first user of libtwinstack:
+ * it reads, resolves and writes stacks only through the installed header.
  *
  * Stacks are read into batches in input order; each batch is resolved and written to memory,
  * by workers when -j asks for them, and printed in the order in which it was read.  A ring of
@@ -11,37 +12,33 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "base/thread.h"
+#include "library/twinstack.h"
 #include "model/names.h"
 #include "report/speedscope.h"
-#include "symbol/csv.h"
-#include "symbol/store.h"
 #include "verbs/fetch_options.h"
 #include "verbs/index_note.h"
-#include "verbs/resolve_write.h"
 #include "verbs/verbs.h"
 
-enum { BATCH_STACKS = 64, BATCH_FRAMES = 4096, BATCH_KEEP_BYTES = 1 << 22 };
+enum resolve_format {
+    RESOLVE_TEXT,
+    RESOLVE_JSON,
+    RESOLVE_NDJSON,
+    RESOLVE_FOLDED,
+    RESOLVE_SPEEDSCOPE,
+};
 
 enum batch_state { BATCH_FREE, BATCH_READY, BATCH_TAKEN, BATCH_DONE };
 
 struct batch {
-    struct arena keep;
-    struct json json; /* a buffer that is kept from batch to batch */
-    bool unresolved, unchecked, failed;
-    enum frame_note lack; /* of a frame with a name, why others may be missing; NOTE_NONE */
+    struct twinstack_batch *stacks;
+    bool failed; /* something is missing from its text */
     enum batch_state state;
-    uint32_t count;
-    struct stack_item items[BATCH_STACKS];
-    struct stack resolved[BATCH_STACKS]; /* those of items without a fault */
-    size_t ends[BATCH_STACKS];           /* where each item's text ends    */
-    struct text_out text;
 };
 
 struct resolver {
-    struct symbol_store *store;
+    struct twinstack_symbols *symbols;
     enum resolve_format format;
-    bool colour;
-    bool by_name; /* a file may be chosen by its name: there are roots to search */
+    uint32_t write_flags;
     struct batch *batches;
     uint32_t batch_count, worker_count;
     uint64_t next_fill, next_take, next_print; /* batch numbers; modulo batch_count */
@@ -52,7 +49,7 @@ struct resolver {
     struct speedscope *speedscope;
     uint64_t printed; /* items */
     bool unresolved, unchecked, bad_input, damaged, failed;
-    enum frame_note lack;
+    const char *lack;
     bool addresses;
 };
 
@@ -64,79 +61,20 @@ struct resolve_options {
     struct fetch_words fetch;
 };
 
-static void write_item(struct resolver *r, struct batch *batch, uint32_t i)
-{
-    const struct stack_item *item = &batch->items[i];
-    const bool faulty = item->fault.code != ERR_NONE;
-    struct json *j = &batch->json;
-
-    switch (r->format) {
-    case RESOLVE_TEXT:
-        if (faulty)
-            resolve_write_text_fault(&batch->text, item, r->colour);
-        else
-            resolve_write_text(&batch->text, &batch->resolved[i], item->goes_on, r->colour);
-        break;
-    case RESOLVE_JSON:
-    case RESOLVE_NDJSON:
-        if (faulty)
-            stack_item_write_error(j, item);
-        else if (r->addresses)
-            j->failed =
-                !resolve_write_loaded(j, &batch->resolved[i], r->store, &batch->keep) || j->failed;
-        else
-            stack_write_json(j, &batch->resolved[i]);
-        if (r->format == RESOLVE_NDJSON)
-            json_newline(j);
-        j->has_item[0] = false;
-        break;
-    case RESOLVE_FOLDED:
-        if (!faulty)
-            resolve_write_folded(&batch->text, &batch->resolved[i]);
-        break;
-    case RESOLVE_SPEEDSCOPE: /* its frames are numbered in order, so it is written when it is
-                                printed */
-        break;
-    }
-    batch->ends[i] = j->bytes;
-}
-
-static bool is_lack(enum frame_note note)
-{
-    return note == NOTE_SPLIT_MISSING || note == NOTE_IMAGE_PART_DAMAGED ||
-           note == NOTE_PDB_PART_DAMAGED;
-}
-
-/* A name is unchecked when a file was chosen for it by its name alone. */
-static void judge_frame(struct resolver *r, struct batch *batch, const struct frame *frame)
-{
-    if (is_lack(frame->note))
-        batch->lack = frame->note;
-    if (frame->function == NULL)
-        batch->unresolved = true;
-    else if (r->by_name && !batch->unchecked && frame->module != NULL &&
-             frame->symbols != SYMBOLS_JIT && frame->identity == IDENTITY_UNCHECKED)
-        batch->unchecked = !symbol_store_is_bound(r->store, frame->module->name);
-}
-
 static void resolve_batch(struct resolver *r, struct batch *batch)
 {
-    text_restart(&batch->text);
-    batch->json.bytes = 0;
-    batch->unresolved = false;
-    batch->unchecked = false;
-    batch->lack = NOTE_NONE;
-    for (uint32_t i = 0; i < batch->count; i++) {
-        struct stack_item *item = &batch->items[i];
-        struct stack *out = &batch->resolved[i];
-        if (item->fault.code == ERR_NONE)
-            (void)symbol_resolve_stack(r->store, &item->stack, &batch->keep, out, &item->fault);
-        if (item->fault.code == ERR_NONE)
-            for (uint32_t k = 0; k < out->frame_count; k++)
-                judge_frame(r, batch, &out->frames[k]);
-        write_item(r, batch, i);
-    }
-    batch->failed = batch->text.failed || batch->json.failed;
+    static const enum twinstack_form forms[] = {
+        [RESOLVE_TEXT] = TWINSTACK_FORM_TEXT,
+        [RESOLVE_JSON] = TWINSTACK_FORM_JSON,
+        [RESOLVE_NDJSON] = TWINSTACK_FORM_NDJSON,
+        [RESOLVE_FOLDED] = TWINSTACK_FORM_FOLDED,
+    };
+
+    twinstack_batch_resolve(batch->stacks, r->symbols);
+    /* frames of speedscope are numbered in order, so it is written when it is printed */
+    batch->failed =
+        r->format != RESOLVE_SPEEDSCOPE &&
+        twinstack_batch_write(batch->stacks, forms[r->format], r->write_flags) != TWINSTACK_OK;
 }
 
 static void print_bytes(struct resolver *r, const char *text, size_t bytes)
@@ -145,48 +83,75 @@ static void print_bytes(struct resolver *r, const char *text, size_t bytes)
         r->failed = true;
 }
 
+static void print_items(struct resolver *r, const struct batch *batch, uint32_t first,
+                        uint32_t count)
+{
+    size_t bytes;
+    const char *text = twinstack_batch_text(batch->stacks, first, count, &bytes);
+
+    print_bytes(r, text, bytes);
+}
+
 /* One stack is a document; several are an array of them. */
 static void print_json(struct resolver *r, const struct batch *batch, bool last)
 {
-    for (uint32_t i = 0; i < batch->count; i++) {
-        const size_t start = i > 0 ? batch->ends[i - 1] : 0;
-        const bool alone = r->printed == 0 && i == 0 && batch->count == 1 && last;
+    const uint32_t count = twinstack_batch_count(batch->stacks);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const bool alone = r->printed == 0 && i == 0 && count == 1 && last;
         if (!alone)
             print_bytes(r, r->printed + i == 0 ? "[\n" : ",\n", 2);
-        print_bytes(r, batch->json.text + start, batch->ends[i] - start);
-        if (last && i + 1 == batch->count)
+        print_items(r, batch, i, 1);
+        if (last && i + 1 == count)
             print_bytes(r, alone ? "\n" : "\n]\n", alone ? 1 : 3);
+    }
+}
+
+static void add_to_speedscope(struct speedscope *scope, const struct twinstack_stack *stack)
+{
+    speedscope_stack(scope, 1);
+    for (uint32_t i = twinstack_frame_count(stack); i-- > 0;)
+        speedscope_frame(scope, &(struct speedscope_frame){.module = twinstack_module(stack, i),
+                                                           .function = twinstack_function(stack, i),
+                                                           .file = twinstack_file(stack, i),
+                                                           .offset = twinstack_offset(stack, i),
+                                                           .line = twinstack_line(stack, i)});
+}
+
+/* What the forms for other programs leave out: errors go to stderr, and speedscope's samples. */
+static void print_each(struct resolver *r, const struct batch *batch)
+{
+    struct twinstack_error error;
+
+    for (uint32_t i = 0; i < twinstack_batch_count(batch->stacks); i++) {
+        if (twinstack_batch_error(batch->stacks, i, &error) != TWINSTACK_OK) {
+            log_error("%s", error.text);
+        } else if (r->speedscope != NULL) {
+            add_to_speedscope(r->speedscope, twinstack_batch_stack(batch->stacks, i));
+            r->failed = !speedscope_stack_end(r->speedscope) || r->failed;
+        }
     }
 }
 
 /* Prints the next batch, which is done. LAST: no other follows. */
 static void print_batch(struct resolver *r, struct batch *batch, bool last)
 {
-    r->unresolved = r->unresolved || batch->unresolved;
-    r->unchecked = r->unchecked || batch->unchecked;
-    r->lack = r->lack != NOTE_NONE ? r->lack : batch->lack;
+    struct twinstack_summary summary = {.size = sizeof summary};
+
+    twinstack_batch_summary(batch->stacks, &summary);
+    r->unresolved = r->unresolved || summary.unresolved != 0;
+    r->unchecked = r->unchecked || summary.unchecked != 0;
+    r->bad_input = r->bad_input || summary.errors > 0;
+    r->lack = r->lack != NULL ? r->lack : summary.lack;
     r->failed = r->failed || batch->failed;
-    for (uint32_t i = 0; i < batch->count; i++) {
-        const struct fault *fault = &batch->items[i].fault;
-        r->bad_input = r->bad_input || fault->code != ERR_NONE;
-        if (fault->code != ERR_NONE && r->format >= RESOLVE_FOLDED)
-            log_fault(fault);
-        if (fault->code == ERR_NONE && r->speedscope != NULL &&
-            !speedscope_add(r->speedscope, &batch->resolved[i], 1))
-            r->failed = true;
-    }
+    if (r->format >= RESOLVE_FOLDED)
+        print_each(r, batch);
     if (r->format == RESOLVE_JSON)
         print_json(r, batch, last);
-    else if (r->format == RESOLVE_NDJSON)
-        print_bytes(r, batch->json.text, batch->json.bytes);
-    else
-        print_bytes(r, batch->text.text, batch->text.bytes);
-    r->printed += batch->count;
-    batch->count = 0;
-    if (batch->keep.used_bytes > BATCH_KEEP_BYTES)
-        arena_free(&batch->keep);
-    else
-        arena_reset(&batch->keep);
+    else if (r->format != RESOLVE_SPEEDSCOPE)
+        print_items(r, batch, 0, twinstack_batch_count(batch->stacks));
+    r->printed += twinstack_batch_count(batch->stacks);
+    twinstack_batch_clear(batch->stacks);
 }
 
 static void worker(void *context)
@@ -270,43 +235,53 @@ static void print_now(struct resolver *r)
         r->failed = true;
 }
 
-/* Reads one input to its end; false when it was empty. */
-static bool read_input(struct resolver *r, struct stack_input *input, bool named, uint32_t jobs)
+/* Damage ends a document or a record, and a read error any input, so it is not only one bad line.
+ */
+static bool is_damaged(const struct batch *batch, const struct twinstack_input *input)
 {
-    bool more = true, any = false;
+    const enum twinstack_input_form form = twinstack_input_form(input);
 
-    if (r->format == RESOLVE_TEXT)
-        stack_input_prompt(input);
-    while (more && !r->failed && !process_interrupted()) {
+    for (uint32_t i = 0; i < twinstack_batch_count(batch->stacks); i++) {
+        const enum twinstack_status status = twinstack_batch_error(batch->stacks, i, NULL);
+        if (status == TWINSTACK_IO || (status != TWINSTACK_OK && (form == TWINSTACK_INPUT_JSON ||
+                                                                  form == TWINSTACK_INPUT_RECORD)))
+            return true;
+    }
+    return false;
+}
+
+/* Reads one input to its end; false when it was empty. */
+static bool read_input(struct resolver *r, struct twinstack_input *input, bool named, uint32_t jobs)
+{
+    enum twinstack_read more = TWINSTACK_READ_MORE;
+    bool any = false;
+
+    while (more != TWINSTACK_READ_END && !r->failed && !process_interrupted()) {
         struct batch *batch = &r->batches[r->next_fill % r->batch_count];
-        uint32_t frames = 0;
-        bool waits = false;
-        while (!waits && batch->count < BATCH_STACKS && frames < BATCH_FRAMES) {
-            struct stack_item *item = &batch->items[batch->count];
-            more = stack_input_next(input, &batch->keep, item);
-            if (!more)
-                break;
+        more = twinstack_batch_read(batch->stacks, input, r->symbols);
+        if (twinstack_batch_count(batch->stacks) > 0) {
             any = true;
-            const enum stack_input_form form = stack_input_form(input);
-            if (item->fault.code == ERR_NONE)
-                symbol_store_expect(r->store, &item->stack);
-            else if (named &&
-                     (form == INPUT_JSON || form == INPUT_RECORD || item->fault.code == ERR_IO))
-                r->damaged = true;
-            frames += item->stack.frame_count;
-            batch->count++;
-            waits = stack_input_waits(input, 0);
-        }
-        if (batch->count > 0)
+            r->damaged = (named && is_damaged(batch, input)) || r->damaged;
             submit(r, batch, jobs);
-        if (waits)
+        }
+        if (more == TWINSTACK_READ_WAITS)
             print_now(r);
     }
     return any;
 }
 
-static bool bind(struct symbol_store *store, const char *word, bool csv, uint64_t base,
-                 struct fault *fault)
+/* Reports why the library refuses, and returns the exit code. */
+static int fail(enum twinstack_status status, const struct twinstack_error *error)
+{
+    log_error("%s", error->text);
+    return status == TWINSTACK_USAGE     ? EXIT_USAGE
+           : status == TWINSTACK_TIMEOUT ? EXIT_TIME_LIMIT
+                                         : EXIT_INPUT;
+}
+
+/* WORD is "FILE" or "MODULE=FILE". */
+static enum twinstack_status bind(struct twinstack_symbols *symbols, const char *word, bool csv,
+                                  uint64_t base, struct twinstack_error *error)
 {
     const char *equals = strchr(word, '=');
     char name[256];
@@ -319,34 +294,29 @@ static bool bind(struct symbol_store *store, const char *word, bool csv, uint64_
         equals = NULL;
     }
     const char *bound = equals != NULL ? name : NULL;
-    return (csv ? symbol_store_bind_csv(store, bound, word, base, fault)
-                : symbol_store_bind_pdb(store, bound, word, fault)) == ERR_NONE;
+    return csv ? twinstack_bind_csv(symbols, bound, word, base, error)
+               : twinstack_bind_pdb(symbols, bound, word, error);
 }
 
-static bool open_store(const struct resolve_options *o, enum symbol_names names,
-                       enum symbol_indexing indexing, struct symbol_store **out,
-                       struct fault *fault)
+static enum twinstack_status open_symbols(const struct resolve_options *o,
+                                          struct twinstack_options *options,
+                                          struct twinstack_symbols **out,
+                                          struct twinstack_error *error)
 {
-    const struct symbol_store_options options = {
-        .roots = o->roots.items,
-        .root_count = o->roots.count,
-        .names = names,
-        .indexing = indexing,
-        .arch = object_arch_parse(o->arch),
-        .cache = o->cache,
-        .system = true,
-        .fetch = fetch_options_make(&o->fetch),
-    };
-    if (symbol_store_open(&options, out, fault) != ERR_NONE)
-        return false;
-    fetch_options_check(*out);
-    for (uint32_t i = 0; i < o->pdbs.count; i++)
-        if (!bind(*out, o->pdbs.items[i], false, 0, fault))
-            return false;
-    for (uint32_t i = 0; i < o->csvs.count; i++)
-        if (!bind(*out, o->csvs.items[i], true, o->csv_base, fault))
-            return false;
-    return true;
+    options->paths = o->roots.items;
+    options->path_count = o->roots.count;
+    options->arch = o->arch;
+    options->cache = o->cache;
+    options->system = 1;
+    fetch_options_fill(options, &o->fetch);
+    enum twinstack_status status = twinstack_open(options, out, error);
+    if (status == TWINSTACK_OK && twinstack_path_fault(*out, error) != TWINSTACK_OK)
+        fetch_options_warn(error->text);
+    for (uint32_t i = 0; status == TWINSTACK_OK && i < o->pdbs.count; i++)
+        status = bind(*out, o->pdbs.items[i], false, 0, error);
+    for (uint32_t i = 0; status == TWINSTACK_OK && i < o->csvs.count; i++)
+        status = bind(*out, o->csvs.items[i], true, o->csv_base, error);
+    return status;
 }
 
 static bool prepare(struct resolver *r, uint32_t jobs)
@@ -357,10 +327,9 @@ static bool prepare(struct resolver *r, uint32_t jobs)
     r->changed = signal_new();
     if (r->batches == NULL || r->mutex == NULL || r->changed == NULL)
         return false;
-    for (uint32_t i = 0; i < r->batch_count; i++) {
-        arena_init(&r->batches[i].keep, 0);
-        json_to_text(&r->batches[i].json, r->format == RESOLVE_JSON);
-    }
+    for (uint32_t i = 0; i < r->batch_count; i++)
+        if ((r->batches[i].stacks = twinstack_batch_new()) == NULL)
+            return false;
     if (r->format == RESOLVE_SPEEDSCOPE &&
         (r->speedscope = speedscope_start(stdout, "stacks")) == NULL)
         return false;
@@ -389,14 +358,20 @@ static void release(struct resolver *r)
     }
     for (uint32_t i = 0; i < r->worker_count; i++)
         thread_join(r->workers[i]);
-    for (uint32_t i = 0; r->batches != NULL && i < r->batch_count; i++) {
-        arena_free(&r->batches[i].keep);
-        text_free(&r->batches[i].text);
-        json_free(&r->batches[i].json);
-    }
+    for (uint32_t i = 0; r->batches != NULL && i < r->batch_count; i++)
+        twinstack_batch_free(r->batches[i].stacks);
     free(r->batches);
     signal_free(r->changed);
     mutex_free(r->mutex);
+}
+
+static int report_empty(const char *path)
+{
+    struct fault fault = FAULT_INIT;
+
+    fault_set_hint(&fault, ERR_ABSENT, FAULT_NO_OFFSET, "stack", "the file holds none");
+    fault_set_path(&fault, path);
+    return verb_fault(&fault);
 }
 
 /* Resolves all inputs. They stay open until everything is printed, since batches borrow from them.
@@ -408,27 +383,26 @@ static int resolve_inputs(struct resolver *r, const struct option_list *files, u
     const char *const *paths = files->count > 0 ? files->items : standard;
     const uint32_t count = files->count > 0 ? files->count : 1;
     int code = EXIT_GOOD;
-    struct stack_input **inputs = calloc(count, sizeof(*inputs));
+    struct twinstack_input **inputs = calloc(count, sizeof(*inputs));
+    const uint32_t flags = (r->addresses ? TWINSTACK_INPUT_ADDRESSES : 0U) |
+                           (r->format == RESOLVE_TEXT ? TWINSTACK_INPUT_PROMPT : 0U);
 
     if (inputs == NULL)
         return EXIT_INPUT;
     for (uint32_t i = 0; i < count; i++) {
-        struct fault fault = FAULT_INIT;
+        struct twinstack_error error;
         const bool named = strcmp(paths[i], "-") != 0;
-        if (stack_input_open_path(paths[i], &inputs[i], &fault) == ERR_NONE && r->addresses)
-            stack_input_addresses(inputs[i]);
-        if (fault.code == ERR_NONE && !read_input(r, inputs[i], named, jobs) && named &&
-            !process_interrupted()) {
-            fault_set_hint(&fault, ERR_ABSENT, FAULT_NO_OFFSET, "stack", "the file holds none");
-            fault_set_path(&fault, paths[i]);
-        }
-        if (fault.code != ERR_NONE)
-            code = verb_fault(&fault);
+        const enum twinstack_status status =
+            twinstack_input_open(paths[i], flags, &inputs[i], &error);
+        if (status != TWINSTACK_OK)
+            code = fail(status, &error);
+        else if (!read_input(r, inputs[i], named, jobs) && named && !process_interrupted())
+            code = report_empty(paths[i]);
     }
     finish(r);
     for (uint32_t i = 0; i < count; i++)
-        stack_input_close(inputs[i]);
-    free(inputs);
+        twinstack_input_close(inputs[i]);
+    free((void *)inputs);
     if (process_interrupted())
         return EXIT_INTERRUPTED;
     if (r->failed) {
@@ -438,16 +412,17 @@ static int resolve_inputs(struct resolver *r, const struct option_list *files, u
     if (r->unchecked && (strict || r->format == RESOLVE_TEXT))
         log_warn("the input states no identity: names are of files that only fit by name "
                  "(`# module NAME CODE_ID DEBUG_ID` states one)");
-    if (r->lack != NOTE_NONE && r->format == RESOLVE_TEXT)
-        log_warn("%s", frame_note_name(r->lack));
+    if (r->lack != NULL && r->format == RESOLVE_TEXT)
+        log_warn("%s", r->lack);
     if (code == EXIT_GOOD &&
         (r->damaged || (strict && (r->unresolved || r->unchecked || r->bad_input))))
         code = EXIT_INPUT;
     return code;
 }
 
-static bool read_format(const struct verb *self, const struct resolve_options *o,
-                        enum resolve_format *format, enum symbol_names *names)
+/* Reads the options that are words from a list. */
+static bool read_words(const struct verb *self, const struct resolve_options *o,
+                       enum resolve_format *format, struct twinstack_options *options)
 {
     static const char *const formats[] = {
         [RESOLVE_TEXT] = "text",
@@ -457,26 +432,46 @@ static bool read_format(const struct verb *self, const struct resolve_options *o
         [RESOLVE_SPEEDSCOPE] = "speedscope",
     };
     static const char *const spellings[] = {
-        [NAMES_SHORT] = "short",
-        [NAMES_FULL] = "full",
-        [NAMES_DECORATED] = "decorated",
+        [TWINSTACK_NAMES_SHORT] = "short",
+        [TWINSTACK_NAMES_FULL] = "full",
+        [TWINSTACK_NAMES_DECORATED] = "decorated",
+    };
+    static const char *const indexings[] = {
+        [TWINSTACK_INDEX_NEVER] = "never",
+        [TWINSTACK_INDEX_AUTO] = "auto",
+        [TWINSTACK_INDEX_ALWAYS] = "always",
     };
     const char *word = o->ndjson ? "ndjson" : o->json ? "json" : o->format;
     const int f = name_index(formats, COUNT_OF(formats), word);
     const int n = name_index(spellings, COUNT_OF(spellings), o->names);
+    const int i = name_index(indexings, COUNT_OF(indexings), o->index);
 
     if (f < 0)
         (void)verb_usage_error(self, "there is no format '%s': text, folded or speedscope", word);
     else if (n < 0)
         (void)verb_usage_error(self, "--names is short, full or decorated, not '%s'", o->names);
-    else if (object_arch_parse(o->arch) == ARCH_OTHER)
+    else if (o->arch != NULL && !twinstack_is_arch(o->arch))
         (void)verb_usage_error(self, "there is no architecture '%s': arm64, x86_64, ...", o->arch);
+    else if (i < 0)
+        (void)verb_usage_error(self, "--index is auto, never or always, not '%s'", o->index);
     else {
         *format = (enum resolve_format)f;
-        *names = (enum symbol_names)n;
+        options->names = (enum twinstack_names)n;
+        options->indexing = (enum twinstack_indexing)i;
         return true;
     }
     return false;
+}
+
+static void choose_form(struct resolver *r, const struct resolve_options *o)
+{
+    const char *no_colour = getenv("NO_COLOR");
+
+    r->addresses = o->addresses;
+    if (r->addresses)
+        r->write_flags |= TWINSTACK_WRITE_MODULES;
+    if (file_is_terminal(stdout) && (no_colour == NULL || no_colour[0] == '\0'))
+        r->write_flags |= TWINSTACK_WRITE_COLOUR;
 }
 
 static int resolve(const struct verb *self, void *given, const struct option_list *files,
@@ -485,39 +480,36 @@ static int resolve(const struct verb *self, void *given, const struct option_lis
     const struct resolve_options *o = given;
     (void)keep;
     struct resolver r = {0};
-    struct fault fault = FAULT_INIT;
-    enum symbol_names names;
-    enum symbol_indexing indexing;
+    struct twinstack_options options = {.size = sizeof options};
+    struct twinstack_error error;
+    uint64_t ns = 0;
     int code;
 
-    if (!read_format(self, o, &r.format, &names))
+    if (!read_words(self, o, &r.format, &options))
         return EXIT_USAGE;
-    if (!symbol_indexing_parse(o->index, &indexing))
-        return verb_usage_error(self, "--index is auto, never or always, not '%s'", o->index);
     if (o->jobs < 1 || o->jobs > VERB_JOBS_MAX)
         return verb_usage_error(self, "-j is 1 to %d", VERB_JOBS_MAX);
-    const char *no_colour = getenv("NO_COLOR");
-    r.colour = file_is_terminal(stdout) && (no_colour == NULL || no_colour[0] == '\0');
+    choose_form(&r, o);
     process_catch_interrupts();
-    if (!open_store(o, names, indexing, &r.store, &fault)) {
-        code = verb_fault(&fault);
+    const enum twinstack_status status = open_symbols(o, &options, &r.symbols, &error);
+    if (status != TWINSTACK_OK) {
+        code = fail(status, &error);
     } else if (!prepare(&r, (uint32_t)o->jobs)) {
         log_error("out of memory");
         code = EXIT_INPUT;
     } else {
-        r.by_name = o->roots.count > 0;
-        r.addresses = o->addresses;
         code = resolve_inputs(&r, files, (uint32_t)o->jobs, o->strict);
     }
     release(&r);
-    index_note_of(r.store);
-    symbol_store_close(r.store);
+    if (r.symbols != NULL)
+        index_note(twinstack_indexes_built(r.symbols, &ns), ns);
+    twinstack_close(r.symbols);
     return code;
 }
 
 static int run(const struct verb *self, int argc, char **argv)
 {
-    struct resolve_options o = {.csv_base = CSV_BASE_DEFAULT,
+    struct resolve_options o = {.csv_base = TWINSTACK_CSV_BASE,
                                 .jobs = 1,
                                 .format = "text",
                                 .names = "short",

@@ -6,6 +6,7 @@
 #include "base/process.h"
 #include "base/thread.h"
 #include "dashboard/server.h"
+#include "fetch/fetch.h"
 #include "study/stream.h"
 #include "verbs/fetch_options.h"
 #include "verbs/stored.h"

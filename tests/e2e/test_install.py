@@ -158,8 +158,8 @@ class Install(e2e.Case):
             self.assertIn("publish\t", command("fish", "-c", f"source {fish}; complete -C 'twinstack db pu'"))
 
     def test_only_its_own_symbols_are_visible(self):
-        declared = set(re.findall(r"\b(twinstack_\w+)\(", re.sub(r"/\*.*?\*/", "", (self.prefix / "include/twinstack.h").read_text(
-            encoding="utf-8"), flags=re.S)))
+        declared = set(re.findall(r"\b(twinstack_\w+)\(", re.sub(r"/\*.*?\*/|typedef [^;{]*;", "", (
+            self.prefix / "include/twinstack.h").read_text(encoding="utf-8"), flags=re.S)))
         for flags, file in [(["-D", "--defined-only"], "libtwinstack.so"), (["-g", "--defined-only"], "libtwinstack.a")]:
             names = {line.split()[2] for line in command("nm", *flags, self.lib / file).splitlines() if len(line.split()) == 3}
             self.assertEqual(names, declared, file)
@@ -189,6 +189,16 @@ class Install(e2e.Case):
                 command("cc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", *cflags, EXAMPLE / "name_stack.c", "-o",
                         self.folder / name, *libs)
                 self.check_example(self.folder / name, self.env)
+
+    def test_a_stream_of_stacks_goes_through_it_as_through_the_program(self):
+        program = self.folder / "filter"
+        flags = command("pkg-config", "--cflags", "--libs", "twinstack", env=self.env).split()
+        command("cc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", EXAMPLE / "filter.c", "-o", program, *flags)
+        stacks = "".join(f"> stack {i}\nvictims-ob2.exe!{OFFSET}\nntdll.dll!0x10\n\nno frame\n" for i in range(150))
+        done = subprocess.run([program, SYMBOLS], input=stacks, capture_output=True, text=True, check=True, env={**os.environ, **self.env})
+        asked = self.run_twinstack("resolve", "--ndjson", "--symbols", SYMBOLS, "-", stdin=stacks).stdout
+        self.assertEqual(asked.count("\n"), 300)
+        self.assertEqual(done.stdout, asked)
 
     def test_a_cmake_project_finds_it(self):
         project = self.folder / "project"

@@ -9,7 +9,7 @@
 #include "compare/compare.h"
 #include "make_case.h"
 #include "make_run.h"
-#include "report/folded.h"
+#include "model/folded.h"
 #include "report/report.h"
 #include "test.h"
 

@@ -1,6 +1,6 @@
 /* A stack as one line of a flame graph. */
-#ifndef REPORT_FOLDED_H
-#define REPORT_FOLDED_H
+#ifndef MODEL_FOLDED_H
+#define MODEL_FOLDED_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
-/* Resolved stacks in the forms that `resolve` prints.  Writing goes to memory, so that workers can
- * write several stacks at once and one thread prints them in order. */
-#ifndef VERBS_RESOLVE_WRITE_H
-#define VERBS_RESOLVE_WRITE_H
+/* Resolved stacks as text for people and for flame graphs. Writing goes to memory, so that several
+ * threads can write stacks at once and one of them prints all in order. */
+#ifndef LIBRARY_STACK_TEXT_H
+#define LIBRARY_STACK_TEXT_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,14 +10,6 @@
 #include "model/stack.h"
 #include "symbol/stack_input.h"
 #include "symbol/store.h"
-
-enum resolve_format {
-    RESOLVE_TEXT,
-    RESOLVE_JSON,
-    RESOLVE_NDJSON,
-    RESOLVE_FOLDED,
-    RESOLVE_SPEEDSCOPE,
-};
 
 /* Cached facts about a text: names and files recur within a batch. */
 struct text_fact {
@@ -44,8 +36,8 @@ void text_free(struct text_out *out);
 
 /* One stack as people read it, or a part of one whose rest follows (GOES_ON). COLOUR: with terminal
  * codes. Names and paths come from files and are cleaned of control characters. */
-void resolve_write_text(struct text_out *out, const struct stack *stack, bool goes_on, bool colour);
-void resolve_write_text_fault(struct text_out *out, const struct stack_item *item, bool colour);
+void stack_text_write(struct text_out *out, const struct stack *stack, bool goes_on, bool colour);
+void stack_text_write_fault(struct text_out *out, const struct stack_item *item, bool colour);
 
 /* One stack whose input had addresses: stack_write_json()'s object, and in it
  *
@@ -55,10 +47,10 @@ void resolve_write_text_fault(struct text_out *out, const struct stack_item *ite
  * the input does not state is that of the file that answered; build_id is only what it states.
  * `slide` is how far from its preferred base the image was loaded, with a sign; null where no image
  * was found. False: out of memory. */
-bool resolve_write_loaded(struct json *j, const struct stack *stack, struct symbol_store *store,
-                          struct arena *scratch);
+bool stack_write_loaded(struct json *j, const struct stack *stack, struct symbol_store *store,
+                        struct arena *scratch);
 
 /* One stack as a line of a flame graph: outermost first, ';' between, and the count 1. */
-void resolve_write_folded(struct text_out *out, const struct stack *stack);
+void stack_text_write_folded(struct text_out *out, const struct stack *stack);
 
 #endif

@@ -1,5 +1,5 @@
-/* Resolved stacks as text for people and for flame graphs; see resolve_write.h. */
-#include "verbs/resolve_write.h"
+/* See stack_text.h. */
+#include "library/stack_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "base/limits.h"
 #include "base/prefetch.h"
 #include "base/text.h"
-#include "report/folded.h"
+#include "model/folded.h"
 
 enum { PLACE_WIDTH_MAX = 48, NAME_WIDTH_MAX = 56, SOURCE_WIDTH = 10 };
 
@@ -330,7 +330,7 @@ static void put_frame(struct text_out *out, const struct frame *frame, bool firs
     text_put(out, "\n", 1);
 }
 
-void resolve_write_text(struct text_out *out, const struct stack *stack, bool goes_on, bool colour)
+void stack_text_write(struct text_out *out, const struct stack *stack, bool goes_on, bool colour)
 {
     const struct widths w = measure(out, stack);
     uint32_t physical = stack->frame_count > 0 ? stack->frames[0].index : 0;
@@ -362,7 +362,7 @@ void resolve_write_text(struct text_out *out, const struct stack *stack, bool go
         text_put(out, "\n", 1);
 }
 
-void resolve_write_text_fault(struct text_out *out, const struct stack_item *item, bool colour)
+void stack_text_write_fault(struct text_out *out, const struct stack_item *item, bool colour)
 {
     char text[FAULT_PATH_BYTES + 256];
 
@@ -439,8 +439,8 @@ static void write_loaded(struct json *j, const struct loaded *loaded, struct sym
     json_object_end(j);
 }
 
-bool resolve_write_loaded(struct json *j, const struct stack *stack, struct symbol_store *store,
-                          struct arena *scratch)
+bool stack_write_loaded(struct json *j, const struct stack *stack, struct symbol_store *store,
+                        struct arena *scratch)
 {
     struct loaded *list = ARENA_ARRAY(scratch, (size_t)stack->frame_count + 1, struct loaded);
     const uint32_t count = list != NULL ? list_loaded(stack, list) : 0;
@@ -461,7 +461,7 @@ static void put_piece(void *to, const char *text, size_t bytes)
     text_put(to, text, bytes);
 }
 
-void resolve_write_folded(struct text_out *out, const struct stack *stack)
+void stack_text_write_folded(struct text_out *out, const struct stack *stack)
 {
     if (stack->frame_count == 0)
         return;

@@ -1,0 +1,163 @@
+/* libtwinstack's batches of stacks: what they answer, and what they refuse. The rest of the library
+ * is tested as installed, in tests/e2e/test_install.py. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "library/twinstack.h"
+#include "test.h"
+
+#define TABLE "\"401000\",16,\"SymTagFunction\",\"f\",\"a.c\",7\n"
+
+static void write_file(char out[600], const char *name, const char *text)
+{
+    (void)snprintf(out, 600, "%s/%s", test_scratch(), name);
+    FILE *file = file_open(out, "wb");
+    REQUIRE(file != NULL);
+    REQUIRE(fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+/* Symbols that know f of app.exe. */
+static struct twinstack_symbols *open_table(void)
+{
+    struct twinstack_symbols *symbols = NULL;
+    struct twinstack_error error;
+    char path[600];
+
+    write_file(path, "table.csv", TABLE);
+    REQUIRE(twinstack_open(NULL, &symbols, &error) == TWINSTACK_OK);
+    REQUIRE(twinstack_bind_csv(symbols, "app.exe", path, TWINSTACK_CSV_BASE, &error) ==
+            TWINSTACK_OK);
+    return symbols;
+}
+
+static const char *text_of(const struct twinstack_batch *batch, uint32_t first, uint32_t count)
+{
+    static char text[4096];
+    size_t bytes;
+    const char *at = twinstack_batch_text(batch, first, count, &bytes);
+
+    (void)snprintf(text, sizeof text, "%.*s", (int)bytes, at);
+    return text;
+}
+
+TEST(a_stream_is_read_resolved_and_written)
+{
+    struct twinstack_symbols *symbols = open_table();
+    struct twinstack_batch *batch = twinstack_batch_new();
+    struct twinstack_input *input = NULL;
+    struct twinstack_summary summary = {.size = sizeof summary};
+    struct twinstack_error error;
+    char path[600];
+
+    write_file(path, "stacks.txt",
+               "> first\napp.exe!0x1004\napp.exe!0x9\n\nno stack\n\n> last\napp.exe!0x1000\n");
+    REQUIRE(twinstack_input_open(path, 0, &input, &error) == TWINSTACK_OK);
+    CHECK_EQ(twinstack_batch_read(batch, input, symbols), TWINSTACK_READ_END);
+    CHECK_EQ(twinstack_input_form(input), TWINSTACK_INPUT_TEXT);
+    REQUIRE(twinstack_batch_count(batch) == 3);
+    CHECK_EQ(twinstack_frame_count(twinstack_batch_stack(batch, 0)), 0);
+    CHECK_EQ(twinstack_batch_write(batch, TWINSTACK_FORM_FOLDED, 0), TWINSTACK_USAGE);
+    twinstack_batch_resolve(batch, symbols);
+    /* a bad line comes before the stack that it is in */
+    const struct twinstack_stack *first = twinstack_batch_stack(batch, 1);
+    CHECK_STR(twinstack_label(first), "first");
+    REQUIRE(twinstack_frame_count(first) == 2);
+    CHECK_STR(twinstack_function(first, 0), "f");
+    CHECK(twinstack_function(first, 1) == NULL);
+    CHECK(twinstack_function(first, 2) == NULL);
+    CHECK_EQ(twinstack_batch_error(batch, 1, &error), TWINSTACK_OK);
+    CHECK(twinstack_batch_error(batch, 0, &error) != TWINSTACK_OK);
+    CHECK_EQ(twinstack_frame_count(twinstack_batch_stack(batch, 0)), 0);
+    CHECK_EQ(twinstack_batch_error(batch, 3, &error), TWINSTACK_USAGE);
+    CHECK_EQ(twinstack_frame_count(twinstack_batch_stack(batch, 3)), 0);
+    twinstack_batch_summary(batch, &summary);
+    CHECK_EQ(summary.errors, 1);
+    CHECK(summary.unresolved && !summary.unchecked && summary.lack == NULL);
+    CHECK_EQ(twinstack_batch_write(batch, TWINSTACK_FORM_FOLDED, 0), TWINSTACK_OK);
+    CHECK_STR(text_of(batch, 0, 3), "app.exe!0x9;app.exe!f 1\napp.exe!f 1\n");
+    CHECK_STR(text_of(batch, 2, 99), "app.exe!f 1\n");
+    CHECK_STR(text_of(batch, 3, 1), "");
+    CHECK_EQ(twinstack_batch_write(batch, TWINSTACK_FORM_NDJSON, 0), TWINSTACK_OK);
+    CHECK(strstr(text_of(batch, 0, 1), "\"error\":") != NULL);
+    CHECK(strstr(text_of(batch, 1, 1), "\"label\":\"first\"") != NULL);
+    CHECK_EQ(twinstack_batch_read(batch, input, symbols), TWINSTACK_READ_END);
+    CHECK_EQ(twinstack_batch_count(batch), 0);
+    CHECK_STR(text_of(batch, 0, 1), "");
+    twinstack_batch_free(batch);
+    twinstack_input_close(input);
+    twinstack_close(symbols);
+}
+
+TEST(addresses_make_stacks_until_a_batch_is_full)
+{
+    struct twinstack_symbols *symbols = open_table();
+    struct twinstack_batch *batch = twinstack_batch_new();
+    struct twinstack_error error;
+    struct twinstack_address addresses[] = {
+        {.size = sizeof addresses[0], .module = "app.exe", .offset = 0x1004},
+        {.module = "app.exe", .offset = 0x1010, .kind = TWINSTACK_RETURN},
+    };
+    const struct twinstack_address nameless = {.size = sizeof nameless};
+
+    CHECK_EQ(twinstack_batch_add(batch, "x", &nameless, 1, &error), TWINSTACK_USAGE);
+    CHECK_EQ(twinstack_batch_count(batch), 0);
+    for (int i = 0; i < TWINSTACK_BATCH_STACKS; i++)
+        CHECK_EQ(twinstack_batch_add(batch, i == 0 ? "x" : NULL, addresses, 2, &error),
+                 TWINSTACK_OK);
+    CHECK_EQ(twinstack_batch_add(batch, NULL, addresses, 2, &error), TWINSTACK_LIMIT);
+    twinstack_batch_resolve(batch, symbols);
+    const struct twinstack_stack *last = twinstack_batch_stack(batch, TWINSTACK_BATCH_STACKS - 1);
+    REQUIRE(twinstack_frame_count(last) == 2);
+    CHECK_STR(twinstack_function(last, 1), "f"); /* one byte before the return address */
+    CHECK_STR(twinstack_label(twinstack_batch_stack(batch, 0)), "x");
+    twinstack_batch_clear(batch);
+    CHECK_EQ(twinstack_batch_count(batch), 0);
+    twinstack_batch_free(batch);
+    twinstack_close(symbols);
+}
+
+TEST(a_summary_of_an_older_size_is_filled_as_far_as_it_goes)
+{
+    struct twinstack_symbols *symbols = open_table();
+    struct twinstack_batch *batch = twinstack_batch_new();
+    struct twinstack_summary summary = {.size = offsetof(struct twinstack_summary, unresolved),
+                                        .unresolved = 77};
+    const struct twinstack_address address = {
+        .size = sizeof address, .module = "app.exe", .offset = 1};
+
+    CHECK_EQ(twinstack_batch_add(batch, NULL, &address, 1, NULL), TWINSTACK_OK);
+    twinstack_batch_resolve(batch, symbols);
+    twinstack_batch_summary(batch, &summary);
+    CHECK_EQ(summary.errors, 0);
+    CHECK_EQ(summary.unresolved, 77);
+    summary.size = sizeof summary;
+    twinstack_batch_summary(batch, &summary);
+    CHECK_EQ(summary.unresolved, 1);
+    twinstack_batch_free(batch);
+    twinstack_close(symbols);
+}
+
+TEST(wrong_arguments_are_errors)
+{
+    struct twinstack_options options = {.size = sizeof options, .arch = "vax"};
+    struct twinstack_symbols *symbols = open_table(), *none = NULL;
+    struct twinstack_input *input = NULL;
+    struct twinstack_error error;
+
+    CHECK_EQ(twinstack_open(&options, &none, &error), TWINSTACK_USAGE);
+    CHECK(none == NULL);
+    options.size = offsetof(struct twinstack_options, arch); /* of a program that knows no arch */
+    CHECK_EQ(twinstack_open(&options, &none, &error), TWINSTACK_OK);
+    twinstack_close(none);
+    CHECK(twinstack_is_arch("arm64") && !twinstack_is_arch("vax") && !twinstack_is_arch(NULL));
+    CHECK_EQ(twinstack_input_open("no/such/file", 0, &input, &error), TWINSTACK_ABSENT);
+    CHECK(input == NULL);
+    CHECK_EQ(twinstack_bind_pdb(symbols, NULL, "no/such/file.pdb", &error), TWINSTACK_ABSENT);
+    CHECK_EQ(twinstack_path_fault(symbols, &error), TWINSTACK_OK);
+    CHECK_EQ(twinstack_indexes_built(symbols, NULL), 0);
+    twinstack_close(symbols);
+    twinstack_close(NULL);
+    twinstack_batch_free(NULL);
+    twinstack_input_close(NULL);
+}
