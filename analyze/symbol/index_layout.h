@@ -20,14 +20,15 @@
  * The address space is that of the symbols; images rearranged after linking carry their OMAP
  * table, and an rva goes through it first.
  *
- * buckets  u32 each: where the bucket's block starts in the blob.
- * blob     a block states the scope and line of every byte of its bucket, as entries of equal
- *          width, so that none has to be decoded before another:
- *              u64: u30 scope, u24 line, u5 + u5 bits of each in an entry
+ * buckets  u64 each: u32 where the bucket's block starts in the blob, u30 scope of the block, u2
+ * the upper bits of the width of a line in an entry. The scope is here so that a reader can load
+ * the block and the slots at the same time. blob     a block states the scope and line of every
+ * byte of its bucket, as entries of equal width, so that none has to be decoded before another:
+ *              u32: u24 line, u5 bits of a scope and u3 lower bits of those of a line in an entry
  *              2 x u64: bit N is set where the entry for byte N differs from that of the byte
  *              before
  *              entries: scope and line less those of the block; the first is for byte 0
- *          One entry for the whole bucket has no bits, and then the block is the first u64.
+ *          One entry for the whole bucket has no bits, and then the block is the u32.
  *          A scope is a slot number; 0: nothing is known here.
  * scopes   slots, one after the other without gaps between their bits.  Their fields are as wide
  *          as the largest value needs.  An inlined function:
@@ -52,6 +53,7 @@
 
 enum {
     INDEX_SLOT_BYTES = 8,
+    INDEX_BUCKET_BYTES = 8,
     BUCKET_SHIFT = 7, /* as many bytes as a block has bits for */
     BUCKET_BYTES = 1 << BUCKET_SHIFT,
     INDEX_HEADER_BYTES = 192,
@@ -65,7 +67,9 @@ enum {
     BLOCK_SCOPE_BITS = 30,
     BLOCK_LINE_BITS = 24,
     BLOCK_WIDTH_BITS = 5,
-    BLOCK_ENTRIES_AT = 24,
+    BLOCK_LINE_WIDTH_LOW_BITS = 3, /* the others are in the bucket */
+    BLOCK_CHANGES_AT = 4,
+    BLOCK_ENTRIES_AT = 20,
 };
 
 /* Of a slot of 64 bits. */

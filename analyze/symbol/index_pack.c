@@ -45,8 +45,9 @@ static bool reserve_block(struct index_part *part)
     return true;
 }
 
-/* Writes the block of the current bucket; returns its size. */
-static uint32_t put_block(const struct index_part *part, uint8_t *to)
+/* Writes the block of the current bucket; returns its size, and what the table of buckets states.
+ */
+static uint32_t put_block(const struct index_part *part, uint8_t *to, uint64_t *bucket)
 {
     const struct block_entry *entries = part->entries;
     uint32_t scope = entries[0].scope, line = entries[0].line, scope_last = scope, line_last = line;
@@ -60,13 +61,14 @@ static uint32_t put_block(const struct index_part *part, uint8_t *to)
     }
     const uint64_t scope_bits = width_of(scope_last - scope),
                    line_bits = width_of(line_last - line);
-    store_u64(to, scope | (uint64_t)line << BLOCK_SCOPE_BITS |
-                      scope_bits << (BLOCK_SCOPE_BITS + BLOCK_LINE_BITS) |
-                      line_bits << (64 - BLOCK_WIDTH_BITS));
+    *bucket = part->blob_bytes | (uint64_t)scope << 32 |
+              line_bits >> BLOCK_LINE_WIDTH_LOW_BITS << (32 + BLOCK_SCOPE_BITS);
+    store_u32(to, (uint32_t)(line | scope_bits << BLOCK_LINE_BITS |
+                             line_bits << (BLOCK_LINE_BITS + BLOCK_WIDTH_BITS)));
     if (part->entry_count == 1)
-        return 8;
-    store_u64(to + 8, changes[0]);
-    store_u64(to + 16, changes[1]);
+        return BLOCK_CHANGES_AT;
+    store_u64(to + BLOCK_CHANGES_AT, changes[0]);
+    store_u64(to + BLOCK_CHANGES_AT + 8, changes[1]);
     uint64_t pending = 0; /* bits not yet written */
     uint32_t pending_bits = 0;
     uint8_t *at = to + BLOCK_ENTRIES_AT;
@@ -86,15 +88,14 @@ static uint32_t put_block(const struct index_part *part, uint8_t *to)
 /* Packs the current bucket and moves to the next. */
 static void close_bucket(struct index_part *part)
 {
-    uint32_t *bucket = &part->buckets[part->bucket - part->first];
+    uint64_t *bucket = &part->buckets[part->bucket - part->first];
     const bool plain = part->entry_count == 1;
     if (!reserve_block(part))
         return;
     if (plain && part->plain) { /* as the one before */
         *bucket = bucket[-1];
     } else {
-        *bucket = (uint32_t)part->blob_bytes;
-        part->blob_bytes += put_block(part, part->blob + part->blob_bytes);
+        part->blob_bytes += put_block(part, part->blob + part->blob_bytes, bucket);
     }
     part->plain = plain;
     part->entries[0] = (struct block_entry){0, part->scope, part->line};

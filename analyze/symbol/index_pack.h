@@ -20,7 +20,7 @@ struct index_part {
     bool plain; /* the last block has one entry */
     bool failed;
 
-    uint32_t *buckets; /* of END - FIRST blocks: where they start in the blob */
+    uint64_t *buckets; /* of END - FIRST blocks, as in the file */
     uint8_t *blob;
     uint64_t blob_bytes;
     uint32_t blob_room;

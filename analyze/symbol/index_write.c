@@ -316,9 +316,9 @@ static void add_blocks(struct image *image, struct index_part *parts, uint32_t c
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t buckets = parts[i].end - parts[i].first;
         for (uint32_t j = 0; j < buckets; j++)
-            store_u32((uint8_t *)&parts[i].buckets[j], parts[i].buckets[j] + before);
+            store_u64((uint8_t *)&parts[i].buckets[j], parts[i].buckets[j] + before);
         before += (uint32_t)parts[i].blob_bytes;
-        add_part(image, parts[i].buckets, 4 * (uint64_t)buckets);
+        add_part(image, parts[i].buckets, INDEX_BUCKET_BYTES * (uint64_t)buckets);
     }
     end_section(image, INDEX_BUCKETS, from);
     from = image->bytes;

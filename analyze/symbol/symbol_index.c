@@ -109,8 +109,8 @@ static enum status read_sections(struct symbol_index *index, struct fault *fault
     index->omap_count = (uint32_t)(index->sections[INDEX_OMAP].bytes / 8);
     const struct section strings = index->sections[INDEX_STRINGS];
     if (load_u32(head + HEADER_BUCKET_BYTES) != BUCKET_BYTES ||
-        index->sections[INDEX_BUCKETS].bytes / 4 < index->bucket_count || strings.bytes == 0 ||
-        strings.at[strings.bytes - 1] != 0)
+        index->sections[INDEX_BUCKETS].bytes / INDEX_BUCKET_BYTES < index->bucket_count ||
+        strings.bytes == 0 || strings.at[strings.bytes - 1] != 0)
         return fault_set(fault, ERR_MALFORMED, HEADER_BUCKET_BYTES, "symbol index");
     return ERR_NONE;
 }
@@ -219,14 +219,26 @@ static bool source_rva(const struct symbol_index *index, uint32_t *rva)
     return true;
 }
 
-/* The block that covers RVA (in the symbols' address space); NULL: none. */
-static const uint8_t *block_of(const struct symbol_index *index, uint32_t rva)
+/* What the table of buckets states. */
+struct bucket {
+    const uint8_t *block; /* NULL: none covers the address */
+    uint32_t scope;       /* of the block */
+    uint32_t line_bits;   /* upper bits of the width of a line, in place */
+};
+
+/* The bucket that covers RVA (in the symbols' address space). */
+static struct bucket bucket_of(const struct symbol_index *index, uint32_t rva)
 {
-    const uint32_t bucket = (rva - index->first_rva) >> BUCKET_SHIFT;
-    if (rva < index->first_rva || bucket >= index->bucket_count)
-        return NULL;
-    const uint32_t at = load_u32(index->sections[INDEX_BUCKETS].at + 4 * (size_t)bucket);
-    return at < index->sections[INDEX_BLOB].bytes ? index->sections[INDEX_BLOB].at + at : NULL;
+    const uint32_t number = (rva - index->first_rva) >> BUCKET_SHIFT;
+    if (rva < index->first_rva || number >= index->bucket_count)
+        return (struct bucket){NULL, 0, 0};
+    const uint64_t bucket =
+        load_u64(index->sections[INDEX_BUCKETS].at + INDEX_BUCKET_BYTES * (size_t)number);
+    const uint32_t at = (uint32_t)bucket, upper = (uint32_t)(bucket >> 32);
+    return (struct bucket){
+        at < index->sections[INDEX_BLOB].bytes ? index->sections[INDEX_BLOB].at + at : NULL,
+        upper & ((1U << BLOCK_SCOPE_BITS) - 1),
+        upper >> BLOCK_SCOPE_BITS << BLOCK_LINE_WIDTH_LOW_BITS};
 }
 
 static inline uint32_t ones(uint64_t bits)
@@ -244,20 +256,22 @@ static inline uint32_t low_bits(uint64_t value, uint32_t count)
 
 /* This avoids a branch, which would be as unpredictable as the address. The slack at the end of the
  * file covers the last entry that a damaged block could name. */
-static inline void read_block(const struct symbol_index *index, const uint8_t *at,
+static inline void read_block(const struct symbol_index *index, const struct bucket *bucket,
                               struct spot *spot)
 {
+    const uint8_t *at = bucket->block;
     const uint32_t offset = (spot->rva - index->first_rva) & (BUCKET_BYTES - 1);
-    const uint64_t head = load_u64(at), upper = 0 - (uint64_t)(offset / 64);
-    const uint64_t upto = (2ULL << offset % 64) - 1;
-    const uint32_t scope_bits = (uint32_t)(head >> 54) & 31, line_bits = (uint32_t)(head >> 59);
+    const uint32_t head = load_u32(at);
+    const uint64_t upper = 0 - (uint64_t)(offset / 64), upto = (2ULL << offset % 64) - 1;
+    const uint32_t scope_bits = head >> BLOCK_LINE_BITS & ((1U << BLOCK_WIDTH_BITS) - 1);
+    const uint32_t line_bits = bucket->line_bits | head >> (BLOCK_LINE_BITS + BLOCK_WIDTH_BITS);
+    const uint8_t *changed = at + BLOCK_CHANGES_AT;
     const uint32_t changes =
-        ones(load_u64(at + 8) & (upto | upper)) + ones(load_u64(at + 16) & upto & upper);
+        ones(load_u64(changed) & (upto | upper)) + ones(load_u64(changed + 8) & upto & upper);
     const uint32_t before = changes * (scope_bits + line_bits);
     const uint64_t entry = load_u64(at + BLOCK_ENTRIES_AT + before / 8) >> before % 8;
-    spot->scope = low_bits(head, BLOCK_SCOPE_BITS) + low_bits(entry, scope_bits);
-    spot->line = low_bits(head >> BLOCK_SCOPE_BITS, BLOCK_LINE_BITS) +
-                 low_bits(entry >> scope_bits, line_bits);
+    spot->scope = bucket->scope + low_bits(entry, scope_bits);
+    spot->line = low_bits(head, BLOCK_LINE_BITS) + low_bits(entry >> scope_bits, line_bits);
 }
 
 static const char *string_of(const struct symbol_index *index, uint32_t offset)
@@ -389,12 +403,17 @@ uint32_t symbol_index_lookup(const struct symbol_index *index, uint32_t rva,
     struct spot spot = {rva, 0, 0};
     if (!source_rva(index, &spot.rva))
         return 0;
-    const uint8_t *block = block_of(index, spot.rva);
-    if (block == NULL)
+    const struct bucket bucket = bucket_of(index, spot.rva);
+    if (bucket.block == NULL)
         return 0;
-    PREFETCH(block + 48); /* its entries, or the slots before a scope, may be on another line */
-    read_block(index, block, &spot);
-    if (spot.scope < index->slot_count && spot.scope > 8)
-        PREFETCH(slot_at(index, spot.scope - 8));
+    /* The block and the slots are far apart, and each of them may be on two cache lines. */
+    PREFETCH(bucket.block);
+    if (bucket.scope < index->slot_count) {
+        const uint8_t *slots = slot_at(index, bucket.scope);
+        PREFETCH(slots);
+        PREFETCH(slots - (bucket.scope > 8 ? 48 : 0));
+    }
+    PREFETCH(bucket.block + 48);
+    read_block(index, &bucket, &spot);
     return expand(index, &spot, out, SYMBOL_FRAMES_MAX);
 }
