@@ -18,10 +18,8 @@ size_t array_next_room(size_t room, size_t wanted, size_t size)
     return next > wanted ? next : wanted;
 }
 
-void *array_reserve(void *items, uint32_t *room, uint64_t wanted, size_t size)
+void *array_grow(void *items, uint32_t *room, uint64_t wanted, size_t size)
 {
-    if (wanted <= *room && items != NULL)
-        return items;
     if (wanted > UINT32_MAX)
         return NULL;
     size_t next = array_next_room(*room, (size_t)wanted, size);

@@ -25,11 +25,17 @@
  * elements would need more bytes than a size_t can hold. */
 size_t array_next_room(size_t room, size_t wanted, size_t size);
 
+/* For array_reserve() alone: the case in which ITEMS has to grow. */
+void *array_grow(void *items, uint32_t *room, uint64_t wanted, size_t size);
+
 /* Makes sure that WANTED elements of SIZE bytes fit into ITEMS, which malloc() returned and which
  * has room for *ROOM elements (NULL and 0: none yet). Returns the array, which may have moved; new
  * elements are not initialized. Returns NULL when out of memory or above 2^32 - 1 elements; ITEMS
  * and *ROOM are then unchanged. */
-void *array_reserve(void *items, uint32_t *room, uint64_t wanted, size_t size);
+static inline void *array_reserve(void *items, uint32_t *room, uint64_t wanted, size_t size)
+{
+    return wanted <= *room && items != NULL ? items : array_grow(items, room, wanted, size);
+}
 
 /* Sorts like qsort(), but elements that compare equal keep their order. C libraries differ in that,
  * and the output must not. If memory runs out, equal elements may change places. */

@@ -35,6 +35,8 @@ struct build {
     const struct pdb *pdb;
     enum symbol_names spelling;
     struct public_list publics;
+    uint64_t *public_keys; /* rva << 32 | number; each share has a range, whose end may be unused */
+    uint32_t share_publics[WORKERS_MAX];
     struct claim *claims;
     uint32_t claim_count;
     uint32_t *first_claim; /* of each module + 1; 0: none */
@@ -47,47 +49,16 @@ struct build {
     struct index_tables tables;
     struct index_part *parts;
     uint32_t part_count;
+    const struct index_source *source;
+    const char *path;
+    uint64_t index_bytes;
+    struct fault *fault;
 };
 
 static int compare_numbers(const void *a, const void *b)
 {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? -1 : x > y;
-}
-
-/* Reads the addresses of all publics. The linker sorted them; a damaged list is sorted here. */
-static bool read_publics(struct build *build)
-{
-    const struct pdb *pdb = build->pdb;
-    const uint32_t count = pdb->address_map_count;
-    uint64_t *keys = malloc(((size_t)count + 1) * sizeof *keys);
-    uint32_t used = 0;
-    bool sorted = true;
-    if (keys == NULL)
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
-        struct pdb_public pub;
-        if (!pdb_public(pdb, i, NULL, &pub) || pub.place.section == 0 ||
-            pub.place.section > pdb->section_count ||
-            pub.place.offset >= pdb->sections[pub.place.section - 1].virtual_bytes)
-            continue; /* not at an address of its section */
-        keys[used] = (uint64_t)pdb_source_rva(pdb, pub.place) << 32 | i;
-        sorted = sorted && (used == 0 || keys[used - 1] <= keys[used]);
-        used++;
-    }
-    if (!sorted)
-        qsort(keys, used, sizeof *keys, compare_numbers);
-    build->publics.rvas = malloc(((size_t)used + 1) * sizeof(uint32_t));
-    build->publics.numbers = malloc(((size_t)used + 1) * sizeof(uint32_t));
-    if (build->publics.rvas != NULL && build->publics.numbers != NULL) {
-        for (uint32_t i = 0; i < used; i++) {
-            build->publics.rvas[i] = (uint32_t)(keys[i] >> 32);
-            build->publics.numbers[i] = (uint32_t)keys[i];
-        }
-        build->publics.count = used;
-    }
-    free(keys);
-    return build->publics.rvas != NULL && build->publics.numbers != NULL;
 }
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -224,6 +195,66 @@ static void run_side_by_side(struct build *build, void (*step)(struct build *, u
     for (uint32_t i = 1; i < build->thread_count; i++)
         if (threads[i] != NULL)
             thread_join(threads[i]);
+}
+
+/* Notes the addresses of a share of the publics in build->public_keys. */
+static void run_publics(struct build *build, uint32_t share)
+{
+    const struct pdb *pdb = build->pdb;
+    const uint64_t count = pdb->address_map_count;
+    const uint32_t from = (uint32_t)(count * share / build->worker_count),
+                   end = (uint32_t)(count * (share + 1) / build->worker_count);
+    uint32_t used = from;
+    for (uint32_t i = from; i < end; i++) {
+        struct pdb_public pub;
+        if (!pdb_public(pdb, i, NULL, &pub) || pub.place.section == 0 ||
+            pub.place.section > pdb->section_count ||
+            pub.place.offset >= pdb->sections[pub.place.section - 1].virtual_bytes)
+            continue; /* not at an address of its section */
+        build->public_keys[used++] = (uint64_t)pdb_source_rva(pdb, pub.place) << 32 | i;
+    }
+    build->share_publics[share] = used - from;
+}
+
+/* Moves the shares of the publics together; returns how many there are. */
+static uint32_t join_publics(struct build *build)
+{
+    const uint64_t count = build->pdb->address_map_count;
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < build->worker_count; i++) {
+        const uint32_t from = (uint32_t)(count * i / build->worker_count);
+        memmove(build->public_keys + used, build->public_keys + from,
+                build->share_publics[i] * sizeof *build->public_keys);
+        used += build->share_publics[i];
+    }
+    return used;
+}
+
+/* Reads the addresses of all publics. The linker sorted them; a damaged list is sorted here. */
+static bool read_publics(struct build *build)
+{
+    uint64_t *keys = malloc(((size_t)build->pdb->address_map_count + 1) * sizeof *keys);
+    bool sorted = true;
+    if (keys == NULL)
+        return false;
+    build->public_keys = keys;
+    run_side_by_side(build, run_publics);
+    const uint32_t used = join_publics(build);
+    for (uint32_t i = 1; i < used && sorted; i++)
+        sorted = keys[i - 1] <= keys[i];
+    if (!sorted)
+        qsort(keys, used, sizeof *keys, compare_numbers);
+    build->publics.rvas = malloc(((size_t)used + 1) * sizeof(uint32_t));
+    build->publics.numbers = malloc(((size_t)used + 1) * sizeof(uint32_t));
+    if (build->publics.rvas != NULL && build->publics.numbers != NULL) {
+        for (uint32_t i = 0; i < used; i++) {
+            build->publics.rvas[i] = (uint32_t)(keys[i] >> 32);
+            build->publics.numbers[i] = (uint32_t)keys[i];
+        }
+        build->publics.count = used;
+    }
+    free(keys);
+    return build->publics.rvas != NULL && build->publics.numbers != NULL;
 }
 
 static bool run_workers(struct build *build)
@@ -390,6 +421,25 @@ static bool pack_parts(struct build *build)
     return good;
 }
 
+/* Frees what a worker holds. */
+static void clear_worker(struct build *build, uint32_t number)
+{
+    index_worker_close(&build->workers[number]);
+    memset(&build->workers[number], 0, sizeof build->workers[number]);
+}
+
+/* Writes the index and, on the other threads, frees the workers. */
+static void run_finish(struct build *build, uint32_t number)
+{
+    if (number == 0)
+        (void)index_write(build->source, &build->tables, build->parts, build->part_count,
+                          build->path, &build->index_bytes, build->fault);
+    else
+        clear_worker(build, number);
+    if (number == 1)
+        clear_worker(build, 0);
+}
+
 static enum status make_index(struct build *build, const struct file_map *pdb_file,
                               const char *path, struct symbol_index_cost *cost, struct fault *fault)
 {
@@ -409,8 +459,12 @@ static enum status make_index(struct build *build, const struct file_map *pdb_fi
         cost->ranges += build->parts[i].piece_count;
     cost->nodes = build->tables.slot_count;
     cost->threads = build->thread_count;
-    return index_write(&source, &build->tables, build->parts, build->part_count, path,
-                       &cost->index_bytes, fault);
+    build->source = &source;
+    build->path = path;
+    build->fault = fault;
+    run_side_by_side(build, run_finish);
+    cost->index_bytes = build->index_bytes;
+    return fault->code;
 }
 
 enum status symbol_index_build(const struct pdb *pdb, const struct file_map *pdb_file,

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "base/array.h"
 #include "model/stack.h"
 #include "symbol/index_layout.h"
 #include "symbol/pdb_names.h"
@@ -144,7 +145,16 @@ void index_worker_contribution(struct piece_worker *worker, struct pdb_place sta
 void index_worker_head(struct piece_worker *worker, struct pdb_place start, uint32_t end);
 
 /* For the files index_*.c. */
-void *index_more(struct piece_worker *worker, struct buffer *buffer, uint32_t want, size_t each);
+static inline void *index_more(struct piece_worker *worker, struct buffer *buffer, uint32_t want,
+                               size_t each)
+{
+    void *grown = array_reserve(buffer->at, &buffer->room, want, each);
+    if (grown == NULL)
+        worker->failed = true;
+    else
+        buffer->at = grown;
+    return grown;
+}
 uint32_t index_text(struct piece_worker *worker, const char *text);
 uint32_t index_file(struct piece_worker *worker, struct pdb_file file);
 uint32_t index_public(struct piece_worker *worker, const struct pdb_public *pub);

@@ -11,17 +11,6 @@
 
 enum { MEMO_SLOTS = 4096 };
 
-void *index_more(struct piece_worker *worker, struct buffer *buffer, uint32_t want, size_t each)
-{
-    void *grown = array_reserve(buffer->at, &buffer->room, want, each);
-    if (grown == NULL) {
-        worker->failed = true;
-        return NULL;
-    }
-    buffer->at = grown;
-    return grown;
-}
-
 static bool open_buffers(struct piece_worker *out)
 {
     arena_init(&out->keep, 0);

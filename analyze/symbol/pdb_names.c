@@ -37,6 +37,7 @@ void pdb_names_open(const struct pdb *pdb, enum symbol_names spelling, struct pd
 void pdb_names_index(struct pdb_names *names)
 {
     pdb_types_index(&names->ids, &names->keep);
+    pdb_types_note(&names->types, &names->keep);
 }
 
 void pdb_names_close(struct pdb_names *names)

@@ -59,6 +59,8 @@ enum pdb_symbol_kind {
     PDB_LMANPROC = 0x112b,
     PDB_TRAMPOLINE = 0x112c,
     PDB_SEPCODE = 0x1132,
+    PDB_LOCAL = 0x113e,
+    PDB_DEFRANGE_LAST = 0x1145, /* of the kinds that state where a local is */
     PDB_LPROC32_ID = 0x1146,
     PDB_GPROC32_ID = 0x1147,
     PDB_INLINESITE = 0x114d,

@@ -11,6 +11,8 @@
 enum {
     TYPES_HEADER_BYTES = 56,
     TYPES_VERSION_VC7 = 19990903, /* the first with this header */
+    NOTED_STEP = 8,
+    NOTED_BACK = 32, /* a row of the sparse table is seldom nearer than so many notes */
 };
 
 bool pdb_types_open(const struct pdb *pdb, uint32_t stream, struct pdb_types *out)
@@ -61,11 +63,28 @@ void pdb_types_index(struct pdb_types *types, struct arena *keep)
     types->all = all;
 }
 
-/* The last row of the sparse table at or before INDEX; without one, the first record. */
+void pdb_types_note(struct pdb_types *types, struct arena *keep)
+{
+    if (types->end <= types->first || types->end - types->first > types->records_bytes / 4)
+        return;
+    const uint32_t count = (types->end - types->first) / NOTED_STEP + 1;
+    types->noted = ARENA_ARRAY(keep, count, uint32_t);
+}
+
+/* A record at or before INDEX whose offset is known: one that was noted, or the last row of the
+ * sparse table; without one, the first record. */
 static void nearest(const struct pdb_types *types, uint32_t index, uint32_t *at_index, uint32_t *at)
 {
     uint32_t low = 0, high = types->offsets_count;
     uint8_t row[8];
+    const uint32_t number = (index - types->first) / NOTED_STEP;
+    for (uint32_t i = 0; types->noted != NULL && i < NOTED_BACK && i <= number; i++) {
+        if (types->noted[number - i] == 0)
+            continue;
+        *at_index = types->first + (number - i) * NOTED_STEP;
+        *at = types->noted[number - i] - 1;
+        return;
+    }
     *at_index = types->all != NULL ? index : types->first;
     *at = types->all != NULL ? types->all[index - types->first] : 0;
     if (types->all != NULL)
@@ -102,9 +121,12 @@ bool pdb_type(const struct pdb_types *types, uint32_t index, struct arena *copie
             memcpy(head, run, sizeof head);
         else if (!msf_copy(&types->stream, types->records_soff + at, sizeof head, head))
             return false;
-        const uint32_t bytes = load_u16(head);
+        const uint32_t bytes = load_u16(head), number = at_index - types->first;
         if (bytes < 2 || bytes > types->records_bytes - at - 2)
             return false;
+        /* a damaged row may state an index before the first */
+        if (types->noted != NULL && at_index >= types->first && number % NOTED_STEP == 0)
+            types->noted[number / NOTED_STEP] = at + 1;
         if (at_index == index) {
             out->kind = load_u16(head + 2);
             out->bytes = bytes - 2;

@@ -18,6 +18,7 @@ struct pdb_types {
     uint32_t offsets_soff;  /* pairs: type index, offset of its record */
     uint32_t offsets_count;
     const uint32_t *all; /* offset of every record, once pdb_types_index() made it */
+    uint32_t *noted;     /* offset + 1 of every eighth record; 0: not passed yet; see below */
 };
 
 enum { PDB_STREAM_TPI = 2, PDB_STREAM_IPI = 4 };
@@ -28,6 +29,11 @@ bool pdb_types_open(const struct pdb *pdb, uint32_t stream, struct pdb_types *ou
 /* Records the offset of every record, for callers that need most of them. Out of memory or with a
  * damaged stream, nothing changes. */
 void pdb_types_index(struct pdb_types *types, struct arena *keep);
+
+/* Makes pdb_type() note the offsets of records that it passes, for callers that need many records
+ * but not most of them. TYPES may then be used by one thread only. Out of memory, nothing changes.
+ */
+void pdb_types_note(struct pdb_types *types, struct arena *keep);
 
 struct pdb_type {
     uint16_t kind;
