@@ -32,13 +32,19 @@ def free_port():
         return found.getsockname()[1]
 
 
+def command(*argv):
+    """ARGV; the kernel ends what it starts if this program is killed."""
+    guard = shutil.which("setpriv")
+    return [guard, "--pdeathsig", "TERM", *argv] if guard else list(argv)
+
+
 def start_queue(folder, started):
     program = shutil.which("nats-server", path=os.environ["PATH"] + ":/usr/sbin")
     if program is None:
         print("demo-stream: nats-server is not installed; the queue is a folder", file=sys.stderr)
         return str(folder / "spool")
     port = free_port()
-    started.append(subprocess.Popen([program, "-js", "-sd", folder / "jetstream", "-a", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL,
+    started.append(subprocess.Popen(command(program, "-js", "-sd", folder / "jetstream", "-a", "127.0.0.1", "-p", str(port)), stdout=subprocess.DEVNULL,
                                     stderr=subprocess.DEVNULL))
     return f"nats://127.0.0.1:{port}"
 
@@ -88,17 +94,17 @@ def run(options, folder, started):
     queue = start_queue(folder, started)
     (folder / "senders").write_text(f"demo {TOKEN}\n")
     (folder / "senders").chmod(0o600)
-    server = subprocess.Popen([PROGRAM, "serve", "--wait", "--db", folder / "runs.db", "--listen", options.listen, "--collect", "--senders",
-                               folder / "senders", "--queue", queue, "--spool", folder / "spool", "--totals", folder / "totals.db"],
+    server = subprocess.Popen(command(PROGRAM, "serve", "--wait", "--db", folder / "runs.db", "--listen", options.listen, "--collect", "--senders",
+                                      folder / "senders", "--queue", queue, "--spool", folder / "spool", "--totals", folder / "totals.db"),
                               stdout=subprocess.PIPE, text=True)
     started.append(server)
     address = server.stdout.readline().strip().split("#")[0].rstrip("/")
     if not address:
         return 3
     for _ in range(2):
-        started.append(subprocess.Popen([PROGRAM, "worker", "--queue", queue, "--symbols", ROOT / "corpus/symbols", "--sample", "50%", "--dumps",
-                                         folder / "spool/dumps"]))
-    started.append(subprocess.Popen([PROGRAM, "reduce", "--queue", queue, "--totals", folder / "totals.db"]))
+        started.append(subprocess.Popen(command(PROGRAM, "worker", "--queue", queue, "--symbols", ROOT / "corpus/symbols", "--sample", "50%", "--dumps",
+                                                folder / "spool/dumps")))
+    started.append(subprocess.Popen(command(PROGRAM, "reduce", "--queue", queue, "--totals", folder / "totals.db")))
     print(f"{address}/problems", flush=True)
     print("demo-stream: Ctrl-C ends it", file=sys.stderr)
     print(f"demo-stream: {generate(address, options.seconds)} reports sent", file=sys.stderr)

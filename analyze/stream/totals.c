@@ -90,7 +90,9 @@ static const char *const texts[STATEMENTS] = {
                   " count = count + ?4, error = error + ?5",
     [READ_ALL] = "SELECT coalesce(sum(stacks), 0), coalesce(sum(bad), 0),"
                  " coalesce(sum(reports), 0), min(hour), max(hour),"
-                 " (SELECT count(*) FROM signature) FROM total WHERE ?1 IS NULL OR version = ?1",
+                 " CASE WHEN ?1 IS NULL THEN (SELECT count(*) FROM signature) ELSE"
+                 " (SELECT count(DISTINCT signature) FROM tally WHERE version = ?1) END"
+                 " FROM total WHERE ?1 IS NULL OR version = ?1",
     [READ_HOURS] = "SELECT hour, sum(stacks) FROM total WHERE ?1 IS NULL OR version = ?1"
                    " GROUP BY hour ORDER BY hour DESC LIMIT ?2",
     [READ_TOP] = "SELECT s.id, s.text, s.first_seen, s.last_seen, s.example, sum(t.count) n,"

@@ -55,7 +55,7 @@ struct totals_row {
 enum { TOTALS_HOURS = 48 };
 
 struct totals_list {
-    uint64_t stacks, bad, reports, signatures; /* signatures: of all, listed or not */
+    uint64_t stacks, bad, reports, signatures; /* signatures: listed or not */
     const char *first_hour, *last_hour;        /* NULL: there are no stacks */
     const struct totals_hour *hours;           /* of all stacks */
     uint32_t hour_count;

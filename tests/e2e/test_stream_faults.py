@@ -277,7 +277,7 @@ class Nats(Pipeline):
 
 class Demo(e2e.Case):
     def test_the_demo_shows_reports_coming_in(self):
-        demo = subprocess.Popen(["/usr/bin/python3", e2e.ROOT / "tests/demo_stream.py", "--seconds", "6"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        demo = subprocess.Popen(["/usr/bin/python3", e2e.ROOT / "tests/demo_stream.py", "--seconds", "4"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                 text=True, env={**os.environ, "TWINSTACK_BUILD": str(e2e.BUILD), "TWINSTACK_SYSTEM_SYMBOLS": "0"})
         self.addCleanup(demo.stdout.close)
         page = demo.stdout.readline().strip()
@@ -289,6 +289,21 @@ class Demo(e2e.Case):
                 stacks = json.load(answer)["data"]["stacks"]
             time.sleep(0.2)
         self.assertEqual(demo.wait(40), 0)
+
+    @unittest.skipUnless(shutil.which("setpriv"), "no setpriv")
+    def test_a_demo_that_is_killed_leaves_nothing_running(self):
+        demo = subprocess.Popen(["/usr/bin/python3", e2e.ROOT / "tests/demo_stream.py"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                env={**os.environ, "TWINSTACK_BUILD": str(e2e.BUILD), "TWINSTACK_SYSTEM_SYMBOLS": "0"})
+        self.addCleanup(demo.stdout.close)
+        self.assertTrue(demo.stdout.readline().strip().endswith("/problems"))
+        started = pathlib.Path(f"/proc/{demo.pid}/task/{demo.pid}/children").read_text().split()
+        self.assertGreaterEqual(len(started), 4)
+        demo.kill()
+        demo.wait()
+        end = time.monotonic() + 20 * e2e.PATIENCE
+        while any(pathlib.Path(f"/proc/{pid}/exe").exists() for pid in started):
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
 
 
 if __name__ == "__main__":

@@ -76,7 +76,8 @@ const totals = scratch('problems.db');
 twinstack('reduce', '--queue', spool, '--totals', totals, '--idle', '300ms');
 const db = seed('problems-runs.db', 1, 4, 0);
 const server = await serve('--db', db, '--totals', totals);
-const empty = await serve('--db', db, '--totals', scratch('no-totals.db'));
+const later = scratch('later-totals.db');
+const empty = await serve('--db', db, '--totals', later);
 const chromium = await browser();
 const rows = (page) => page.locator('[aria-label="Head problems"] tbody tr');
 
@@ -118,7 +119,8 @@ test('a_version_can_be_chosen_and_left_again', async () => {
   await page.getByLabel('Version').press('Enter');
   await page.waitForURL('**/problems?version=1.0');
   await becomes(() => rows(page).count(), 3, 'signatures of 1.0');
-  check((await page.locator('main').innerText()).includes('744 stacks in 8 reports'), 'its stacks');
+  const text = await page.locator('main').innerText();
+  check(text.includes('744 stacks in 8 reports, 3 signatures;'), 'its stacks');
   await page.getByLabel('Version').fill('3.0');
   await page.getByLabel('Version').press('Enter');
   await page.waitForURL('**/problems?version=3.0');
@@ -154,6 +156,23 @@ test('before_the_first_report_the_page_says_what_to_do', async () => {
     (await page.locator('main').innerText()).includes('twinstack serve --collect'),
     'how reports come in',
   );
+  same(page.complaints, [], 'complaints');
+  await closePage(page);
+});
+
+test('the_page_fills_while_it_is_open', async () => {
+  const page = await openPage(chromium, `${empty.base}/problems?limit=2`);
+  await settled(page);
+  same(await rows(page).count(), 0, 'nothing was counted yet');
+  for (const [day, stacks] of [
+    ['22', '93 stacks in 1 reports, 3 signatures, the 2 most frequent of which are listed;'],
+    ['23', '186 stacks in 2 reports'],
+  ]) {
+    put(`late-${day}`, partial('10', '1.0', signatures.slice(0, 3), day));
+    twinstack('reduce', '--queue', spool, '--totals', later, '--idle', '300ms');
+    await becomes(async () => (await page.locator('main').innerText()).includes(stacks), true, stacks);
+  }
+  same(await rows(page).count(), 2, 'listed signatures');
   same(page.complaints, [], 'complaints');
   await closePage(page);
 });

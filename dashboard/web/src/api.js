@@ -310,14 +310,16 @@ export function refresh() {
  */
 
 /**
- * The data of ROUTE (null: none), fetched again whenever the server says that something changed.
+ * The data of ROUTE (null: none), fetched again whenever the server says that something changed, and
+ * EVERY_MS after each answer if that is given: the server watches only the database of runs.
  * VALUES as for address().
  * @template {keyof import('openapi').Answers} Route
  * @param {Route | null} route
  * @param {Record<string, string | number | boolean | null | undefined>} [values]
+ * @param {number} [everyMs]
  * @returns {Data<import('openapi').Answers[Route]>}
  */
-export function useData(route, values) {
+export function useData(route, values, everyMs) {
   const path = route && address(route, values);
   const [state, set] = useState(/** @type {Data<unknown>} */ ({ path: null, data: null, error: null }));
   const asking = useRef(/** @type {string | null} */ (null));
@@ -343,11 +345,20 @@ export function useData(route, values) {
       await load();
       if (wanted && version !== live.version && isOld()) load(); // an event came while that was fetched
     };
+    let timer = 0;
+    const repeat = () => {
+      timer = window.setTimeout(async () => {
+        if (!document.hidden) await load();
+        if (wanted) repeat();
+      }, everyMs);
+    };
     load(recent(path));
     readers.add(reload);
+    if (everyMs && !offline) repeat();
     return () => {
       wanted = false;
       readers.delete(reload);
+      clearTimeout(timer);
     };
   }, [path]);
   const now = state.path === path ? state : { path, data: recent(path), error: null };

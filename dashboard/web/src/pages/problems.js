@@ -3,6 +3,8 @@ import { useData } from '../api.js';
 import { useQuery } from '../router.js';
 import { Chip, duration, Empty, Loaded, number, Page, percent, Table, words } from '../ui.js';
 
+const AGAIN_MS = 3000;
+
 /** @typedef {import('openapi').Answers['/api/v1/problems']['problems'][number]} Row */
 
 /** @typedef {import('openapi').Answers['/api/v1/problems']['shadow']} Shadow */
@@ -207,11 +209,8 @@ function Problem({ row, stacks }) {
 
 export function Problems() {
   const [query, setQuery] = useQuery();
-  const data = useData('/api/v1/problems', {
-    version: query.version,
-    baseline: query.baseline,
-    limit: query.limit,
-  });
+  const { version, baseline, limit } = query;
+  const data = useData('/api/v1/problems', { version, baseline, limit }, AGAIN_MS);
   return (
     <Page title="Head problems" lead="What programs in the field report, most frequent first.">
       <div class="filters">
@@ -247,7 +246,10 @@ export function Problems() {
             <>
               <p class="legend">
                 {number(found.stacks)} stacks in {number(found.reports)} reports, {number(found.total)}{' '}
-                signatures; times in UTC.
+                signatures
+                {found.problems.length < found.total &&
+                  `, the ${number(found.problems.length)} most frequent of which are listed`}
+                ; times in UTC.
               </p>
               <Table label="Head problems" kind="list stacking">
                 <thead>
