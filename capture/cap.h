@@ -65,6 +65,7 @@ struct cap_walk {
     uint32_t total; /* frames seen, also those left out */
     uint32_t sample;
     uint64_t walk_ns, at_ns;
+    uint64_t left_va;   /* stack pointer after the last frame was left; 0: unknown */
     const char *reason; /* static text; NULL: none */
     struct cap_frame frames[CAP_FRAMES];
 };
@@ -315,9 +316,10 @@ enum cap_redirect cap_crash_redirect(uint64_t base_va, const RUNTIME_FUNCTION *f
 /* For a collection the runtime also replaces the return address of managed code by a function of
  * its own.  No call returns to the first byte of a function; what was replaced is not known. */
 bool cap_crash_is_hijacked(uint64_t return_va);
-/* If the interrupted CONTEXT is in an epilogue that ends with an indirect jump: leaves it.  Wine's
- * RtlVirtualUnwind does not know that form. */
-bool cap_crash_leave_by_jump(CONTEXT *context, struct cap_bounds bounds);
+/* If the interrupted CONTEXT, in FUNCTION, is in an epilogue that ends with a jump: leaves it (see
+ * epilogue.h). */
+bool cap_crash_leave_by_jump(CONTEXT *context, uint64_t base_va, const RUNTIME_FUNCTION *function,
+                             struct cap_bounds bounds);
 #endif
 
 /* ---- ring.c: captures on demand ---- */

@@ -6,12 +6,13 @@
 
 #if defined(_WIN64)
 
+#include "capture/epilogue.h"
+
 enum {
     OP_PUSH_NONVOL = 0,
-    REGISTER_SP = 4,
     REGISTER_FP = 5,
     LAST_CALL_BYTES = 6, /* call rel32; int3 */
-    EPILOGUE_POPS = 16,
+    CHAIN_LIMIT = 32,    /* of unwind data   */
     INT3 = 0xCC,
 };
 
@@ -63,67 +64,48 @@ bool cap_crash_is_hijacked(uint64_t return_va)
 
 /* ---- epilogues ---- */
 
-static int32_t signed_at(const uint8_t *at, bool is_byte)
+/* The first entry of the function that ENTRY is a part of: the end of its chain. */
+static DWORD first_of_chain(uint64_t base_va, const RUNTIME_FUNCTION *entry)
 {
-    int32_t value = 0;
-    if (is_byte)
-        return (int8_t)at[0];
-    COPY_BYTES(&value, at, sizeof value);
-    return value;
+    for (uint32_t i = 0; i < CHAIN_LIMIT; i++) {
+        const uint8_t *info = (const uint8_t *)(uintptr_t)(base_va + (entry->UnwindData & ~1u));
+        if ((info[0] >> 3 & UNW_FLAG_CHAININFO) == 0)
+            break;
+        /* after the codes, of which there is an even number */
+        entry = (const RUNTIME_FUNCTION *)(const void *)(info + 4 + 2 * ((info[2] + 1u) & ~1u));
+    }
+    return entry->BeginAddress;
 }
 
-/* ADD RSP, or LEA RSP of a register and a displacement. Returns its length; 0: neither. */
-static uint32_t take_release(const uint8_t *code, CONTEXT *context)
+/* Whether a jump to TARGET_VA leaves FUNCTION with all its parts. A jump to the first byte is a
+ * call of itself. */
+static bool jump_leaves(uint64_t base_va, const RUNTIME_FUNCTION *function, uint64_t target_va)
 {
-    if (code[0] == 0x48 && (code[1] == 0x83 || code[1] == 0x81) && code[2] == 0xC4) {
-        context->Rsp += (uint64_t)(int64_t)signed_at(code + 3, code[1] == 0x83);
-        return code[1] == 0x83 ? 4 : 7;
-    }
-    if ((code[0] & 0xFE) == 0x48 && code[1] == 0x8D && (code[2] >> 3 & 7) == REGISTER_SP &&
-        (code[2] >> 6 == 1 || code[2] >> 6 == 2) && (code[2] & 7) != REGISTER_SP) {
-        const DWORD64 *registers = &context->Rax;
-        const uint32_t mod = code[2] >> 6, base = code[2] & 7;
-        context->Rsp =
-            registers[base + (code[0] & 1) * 8] + (uint64_t)(int64_t)signed_at(code + 3, mod == 1);
-        return mod == 1 ? 4 : 7;
-    }
-    return 0;
-}
-
-static bool pop(struct cap_bounds bounds, CONTEXT *context, DWORD64 *out)
-{
-    if (!cap_crash_within(bounds, context->Rsp) || context->Rsp + 8 > bounds.high_va)
+    DWORD64 base = 0;
+    const DWORD first = first_of_chain(base_va, function);
+    if (target_va == base_va + first)
+        return true;
+    if (target_va >= base_va + function->BeginAddress && target_va < base_va + function->EndAddress)
         return false;
-    *out = *(const uint64_t *)(uintptr_t)context->Rsp;
+    const RUNTIME_FUNCTION *to = cap_crash_function_at(target_va, &base);
+    return to == NULL || base + first_of_chain(base, to) != base_va + first;
+}
+
+bool cap_crash_leave_by_jump(CONTEXT *context, uint64_t base_va, const RUNTIME_FUNCTION *function,
+                             struct cap_bounds bounds)
+{
+    struct cap_epilogue at = {.low_va = bounds.low_va, .high_va = bounds.high_va};
+    for (int i = 0; i < CAP_REGISTERS; i++)
+        at.r[i] = (&context->Rax)[i];
+    const enum cap_jump jump =
+        cap_crash_follow_epilogue((const uint8_t *)(uintptr_t)context->Rip, &at);
+    if (jump == CAP_JUMP_NONE ||
+        (jump == CAP_JUMP_DIRECT && !jump_leaves(base_va, function, (uintptr_t)at.target)))
+        return false;
+    for (int i = 0; i < CAP_REGISTERS; i++)
+        (&context->Rax)[i] = at.r[i];
+    context->Rip = *(const uint64_t *)(uintptr_t)context->Rsp;
     context->Rsp += 8;
-    return true;
-}
-
-/* JMP through memory, or with REX.W in any form: the forms that leave a function. */
-static bool is_tail_jump(const uint8_t *code)
-{
-    if (code[0] == 0xFF)
-        return code[1] == 0x25;
-    return (code[0] & 0xF8) == 0x48 && code[1] == 0xFF && (code[2] & 0x38) == 0x20;
-}
-
-bool cap_crash_leave_by_jump(CONTEXT *context, struct cap_bounds bounds)
-{
-    CONTEXT after = *context;
-    const uint8_t *code = (const uint8_t *)(uintptr_t)context->Rip;
-    code += take_release(code, &after);
-    for (uint32_t i = 0; i < EPILOGUE_POPS && !is_tail_jump(code); i++) {
-        const uint32_t rex = (code[0] & 0xF8) == 0x40;
-        if ((code[rex] & 0xF8) != 0x58)
-            return false;
-        DWORD64 *to = &(&after.Rax)[(code[rex] & 7) + (rex && (code[0] & 1) != 0 ? 8 : 0)];
-        if (to == &after.Rsp || !pop(bounds, &after, to))
-            return false;
-        code += rex + 1;
-    }
-    if (!is_tail_jump(code) || !pop(bounds, &after, &after.Rip))
-        return false;
-    *context = after;
     return true;
 }
 

@@ -367,6 +367,7 @@ enum {
     RECORD_STOP_BAD_SEED = 8,     /* first context unusable                     */
     RECORD_STOP_COPY_END = 9,     /* the stack was longer than the copy of it   */
     RECORD_STOP_HIJACKED = 10,    /* a collection redirected the return address */
+    RECORD_STOP_TOO_EARLY = 11,   /* END or RETURN_ZERO, far from the stack's start */
 
     RECORD_FOUND_CONTEXT = 0, /* same order as enum found_by of the analyser */
     RECORD_FOUND_UNWIND = 1,

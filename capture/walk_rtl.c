@@ -135,7 +135,7 @@ static uint32_t step_out(CONTEXT *context, struct cap_bounds bounds, bool first,
     bool interrupted = cap_crash_within(cap.dispatcher, lookup) || codes == CODES_MACHINE_FRAME ||
                        redirect == CAP_REDIRECT_KNOWN;
     step->found = RECORD_FOUND_UNWIND;
-    if (!step->is_return && cap_crash_leave_by_jump(context, bounds)) {
+    if (!step->is_return && cap_crash_leave_by_jump(context, base, function, bounds)) {
         step->is_return = true;
         return RECORD_STOP_LIMIT;
     }
@@ -168,6 +168,14 @@ static bool is_no_caller(uint64_t pc_va, uint64_t return_va)
            !is_executable(return_va - 1);
 }
 
+/* A stack ends close to where it starts: a walk that reaches an end anywhere else went wrong, or
+ * the stack is damaged.  START_BYTES is more than any system keeps there. */
+static uint32_t end_at(uint64_t sp_va, struct cap_bounds bounds, uint32_t stop)
+{
+    enum { START_BYTES = 8192 };
+    return bounds.high_va - sp_va <= START_BYTES ? stop : RECORD_STOP_TOO_EARLY;
+}
+
 /* COPY NULL: the stack itself is walked. */
 static uint32_t walk(CONTEXT *context, struct cap_bounds bounds, struct step step,
                      const struct cap_copy *copy, struct cap_walk *out)
@@ -179,20 +187,20 @@ static uint32_t walk(CONTEXT *context, struct cap_bounds bounds, struct step ste
         const uint64_t pc = context->Rip, sp = context->Rsp;
         cap_crash_walk_add(out, pc, step.is_return ? RECORD_FRAME_RETURN : 0u, step.found);
         if (cap_crash_within(cap.thread_start, pc))
-            return RECORD_STOP_END;
+            return end_at(sp, bounds, RECORD_STOP_END);
         if (n == 0 && (!cap_crash_within(bounds, sp) || sp % 8 != 0))
             return RECORD_STOP_BAD_SEED;
         uint32_t stop = step_out(context, bounds, n == 0, &step);
         if (stop != RECORD_STOP_LIMIT)
             return stop;
+        if (copy != NULL)
+            point_into_copy(context, copy);
         if (context->Rip == 0)
-            return RECORD_STOP_RETURN_ZERO;
+            return end_at(context->Rsp, bounds, RECORD_STOP_RETURN_ZERO);
         if (step.is_return && cap_crash_is_hijacked(context->Rip))
             return RECORD_STOP_HIJACKED;
         if (step.is_return && is_no_caller(pc, context->Rip))
             return RECORD_STOP_NO_UNWIND;
-        if (copy != NULL)
-            point_into_copy(context, copy);
         if (context->Rsp <= sp)
             return RECORD_STOP_NO_PROGRESS;
         if (context->Rsp > bounds.high_va)
@@ -214,6 +222,9 @@ static void walk_now(void *argument)
     struct walking *w = argument;
     w->out->stop = walk(&w->context, w->bounds, (struct step){.is_return = w->seed_is_return},
                         w->copy, w->out);
+    w->out->left_va = w->context.Rsp;
+    if (w->copy != NULL)
+        w->out->left_va -= (uint64_t)(uintptr_t)w->copy->memory - w->copy->low_va;
 }
 
 /* Walks SEED, whose stack is COPY or, if that is NULL, the thread's own within BOUNDS. */
@@ -235,6 +246,8 @@ void cap_crash_walk_copy(const struct cap_copy *copy, struct cap_walk *out)
     if (copy->is_cut &&
         (out->stop == RECORD_STOP_STACK_BOUNDS || out->stop == RECORD_STOP_NO_UNWIND))
         out->stop = RECORD_STOP_COPY_END;
+    if (copy->is_cut && (out->stop == RECORD_STOP_END || out->stop == RECORD_STOP_RETURN_ZERO))
+        out->stop = RECORD_STOP_TOO_EARLY; /* the stack's start is not in the copy */
 }
 
 static bool walk_to_managed(CONTEXT *context, struct cap_bounds bounds, struct step step,

@@ -16,6 +16,7 @@ static const char *const stop_names[STOP_REASON_COUNT] = {
     [STOP_WALKER_GAVE_UP] = "the system's walker gave up",
     [STOP_BAD_SEED] = "first context unusable",
     [STOP_HIJACKED] = "hijacked: a collection redirected the return address",
+    [STOP_TOO_EARLY] = "ends far from the stack's start: outer frames are missing",
     [STOP_COPY_END] = "the stack is longer than its copy",
     [STOP_WALKER_UNKNOWN] = "unknown",
     [STOP_MEMORY] = "stack memory is missing",

@@ -19,6 +19,7 @@ enum stop_reason {
     STOP_BAD_SEED,       /* the first context is unusable */
     STOP_COPY_END,       /* the stack was longer than the copy of it */
     STOP_HIJACKED,       /* a collection of a .NET runtime redirected the return address */
+    STOP_TOO_EARLY,      /* where a stack ends, but far from the stack's start */
     STOP_WALKER_UNKNOWN, /* a number unknown to this program */
 
     /* Found by the unwinders. */

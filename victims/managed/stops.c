@@ -30,6 +30,7 @@ enum {
     PAUSE_US = 500,
     START_LIMIT_MS = 20000,
     DYING_TURNS = 61,
+    STACKS_SHOWN = 3,
     STACK_BYTES = 64 << 10, /* the phase runs on top of so much stack */
 };
 
@@ -90,6 +91,28 @@ static uint32_t outermost(uint32_t tokens[2])
     return found;
 }
 
+/* The first stacks of each kind that is not right, to find the cause by. */
+static void print_stack(const char *as, uint32_t before)
+{
+    if (before >= STACKS_SHOWN)
+        return;
+    fprintf(stderr, "%s: stop %u, frames %u, stack %llx to %llx, left at %llx\n", as, s.walk.stop,
+            s.walk.total, (unsigned long long)s.copy.context.Rsp,
+            (unsigned long long)s.target.bounds.high_va, (unsigned long long)s.walk.left_va);
+    for (uint32_t i = 0; i < s.walk.total && i < CAP_FRAMES; i++) {
+        const uint64_t pc = s.walk.frames[i].pc_va;
+        const int module = cap_crash_module_at(pc);
+        const struct cap_method *method = cap_crash_method_at(pc - 1);
+        const char *path = module >= 0 ? cap.modules[module].path : "generated";
+        const char *name = strrchr(path, '\\') != NULL ? strrchr(path, '\\') + 1 : path;
+        fprintf(stderr, "  %u %llx %.*s+0x%llx token %x flags %x\n", i, (unsigned long long)pc,
+                module >= 0 ? (int)(path + cap.modules[module].path_bytes - name) : 9, name,
+                (unsigned long long)(pc - (module >= 0 ? cap.modules[module].base_va : 0)),
+                method != NULL ? method->token : 0, s.walk.frames[i].flags);
+    }
+    fflush(stderr);
+}
+
 static void judge(bool done)
 {
     uint32_t tokens[2];
@@ -101,10 +124,13 @@ static void judge(bool done)
         s.right++;
     else if (s.walk.stop == RECORD_STOP_HIJACKED)
         s.hijacked++;
-    else if (s.walk.stop != RECORD_STOP_END && s.walk.stop != RECORD_STOP_RETURN_ZERO)
+    else if (s.walk.stop != RECORD_STOP_END && s.walk.stop != RECORD_STOP_RETURN_ZERO) {
+        print_stack("ended", s.ended);
         s.ended++;
-    else
+    } else {
+        print_stack("wrong", s.wrong);
         s.wrong++;
+    }
 }
 
 static bool finish(bool in_time)

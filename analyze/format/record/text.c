@@ -19,6 +19,7 @@ static const enum stop_reason stop_reasons[] = {
     [RECORD_STOP_BAD_SEED] = STOP_BAD_SEED,
     [RECORD_STOP_COPY_END] = STOP_COPY_END,
     [RECORD_STOP_HIJACKED] = STOP_HIJACKED,
+    [RECORD_STOP_TOO_EARLY] = STOP_TOO_EARLY,
 };
 
 static const char *const state_names[] = {
