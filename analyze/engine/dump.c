@@ -252,6 +252,7 @@ enum status dump_open(const char *path, struct symbol_store *symbols, struct are
     if (s->dump.table_count > 0 ||
         (s->dump.user != NULL && s->dump.user->code_count + s->dump.user->function_count > 0))
         s->process.generated = generated_entry;
+    s->process.runs_managed = dump_has_methods(s);
     sort_modules(s);
     note_damage(s);
     *out = s;

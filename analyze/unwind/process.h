@@ -41,6 +41,8 @@ struct unwind_process {
     /* Set for other systems than Windows: rbp points to the caller's frame by convention, so the
      * chain is tried before a scan. */
     bool chains_frames;
+    /* Set where a .NET runtime runs managed code: its collections redirect threads. */
+    bool runs_managed;
 };
 
 /* How one frame was left; what `dump --explain` prints. */

@@ -12,6 +12,7 @@
 #include "unwind/tables.h"
 #include "unwind/x64_epilogue.h"
 #include "unwind/x64_info.h"
+#include "unwind/x64_redirect.h"
 
 /* How much of one frame is undone. */
 struct undo {
@@ -179,6 +180,11 @@ static enum stop_reason step_entry(struct unwind_walker *w, struct unwind_entry 
         stop = x64_info_read(w->process, entry.base_va, entry.unwind_rva, &info);
     if (stop != STOP_NONE)
         return stop;
+    const enum x64_redirect redirect = w->process->runs_managed
+                                           ? x64_redirect(w->process, &entry, &info, w->regs.pc)
+                                           : X64_NOT_REDIRECTED;
+    if (redirect == X64_REDIRECT_UNKNOWN)
+        return STOP_HIJACKED;
     uint32_t pc_rva = (uint32_t)(w->regs.pc - entry.base_va), into = pc_rva - entry.begin_rva;
     uint32_t into_epilogue;
     frame->function_begin_rva = entry.begin_rva;
@@ -210,6 +216,8 @@ static enum stop_reason step_entry(struct unwind_walker *w, struct unwind_entry 
     const uint32_t codes = info.code_count; /* of this entry, not of those it chains to */
     uint8_t byte;
     stop = undo_entry(w, entry, &info, into);
+    if (stop == STOP_NONE && redirect == X64_REDIRECT_KNOWN)
+        w->caller_kind = PC_INTERRUPTED;
     if (stop == STOP_NONE && frame->kind == PC_INTERRUPTED && frame->where == WHERE_BODY &&
         codes > 0 && info.version < 2 && w->caller_note == NOTE_NONE &&
         !w->process->read(w->process->self, frame->pc_va, &byte, 1))
@@ -263,13 +271,20 @@ static bool is_bare(const struct unwind_walker *w, const struct registers *befor
            w->regs.sp == before->sp + sizeof(uint64_t);
 }
 
+/* A collection replaced the return address that was just popped. */
+static bool is_hijacked(const struct unwind_walker *w)
+{
+    return w->process->runs_managed && w->caller_kind == PC_RETURN &&
+           x64_is_hijacked(w->process, w->regs.pc);
+}
+
 /* Unwind data that only says "a leaf" does not prove one: V8 registers such data for all of its
  * code. A generated function that has called another one is not a leaf, and a leaf's return address
  * must be in code. (This does not hold for images: Wine's system calls are described as leaves but
  * make calls.) */
 static bool is_believable(const struct unwind_walker *w, const struct registers *before)
 {
-    if (!is_bare(w, before))
+    if (!is_bare(w, before) || is_hijacked(w))
         return true;
     if (w->frame->kind == PC_INTERRUPTED && is_overwritten(w->regs.pc))
         return true;
@@ -309,7 +324,7 @@ static enum stop_reason step_generated(struct unwind_walker *w, struct unwind_en
     return STOP_GENERATED_LEAF;
 }
 
-enum stop_reason unwind_step_x64(struct unwind_walker *w)
+static enum stop_reason step(struct unwind_walker *w)
 {
     const struct unwind_process *process = w->process;
     const struct module *module = w->frame->module;
@@ -343,7 +358,7 @@ enum stop_reason unwind_step_x64(struct unwind_walker *w)
         const struct registers before = w->regs;
         enum stop_reason stop = step_entry(w, entry);
         const bool believed = w->frame->kind == PC_INTERRUPTED || is_believable(w, &before);
-        if ((stop == STOP_NONE && believed) || stop == STOP_MEMORY)
+        if ((stop == STOP_NONE && believed) || stop == STOP_MEMORY || stop == STOP_HIJACKED)
             return stop;
         w->regs = before;
         /* why the unwind data was not used */
@@ -351,4 +366,10 @@ enum stop_reason unwind_step_x64(struct unwind_walker *w)
         return unwind_symbol_rules(w) || step_frame_size(w) ? STOP_NONE : unwind_scan(w);
     }
     return step_leaf(w, NOTE_NONE);
+}
+
+enum stop_reason unwind_step_x64(struct unwind_walker *w)
+{
+    const enum stop_reason stop = step(w);
+    return stop == STOP_NONE && is_hijacked(w) ? STOP_HIJACKED : stop;
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "test.h"
 #include "unwind_world.h"
 
@@ -99,6 +100,80 @@ TEST(a_deep_stack_keeps_head_and_tail)
     CHECK_HEX(stack.frames[768].sp_va, WORLD_STACK_VA + 8 * (SP + 1501 - 256));
     CHECK_HEX(stack.frames[1023].sp_va, WORLD_STACK_VA + 8 * (SP + 1500));
     world_free(&w);
+}
+
+/* A collection replaced the caller's return address by the first byte of a function. */
+TEST(a_return_to_the_start_of_a_function_ends_as_hijacked)
+{
+    static const uint8_t xdata[] = {HEAD(1, 0, 4, 1, 0, 0), 4, OP(2, 4)};
+    static const struct {
+        const char *name;
+        uint32_t rva; /* of the return address */
+        uint8_t before;
+        bool runs_managed;
+        enum stop_reason stop;
+        uint32_t frames;
+    } rows[] = {
+        {"replaced", END, 0xcc, true, STOP_HIJACKED, 1},
+        {"in a process without managed code", END, 0xcc, false, STOP_END, 2},
+        {"a call at the end of the function before", END, 0, true, STOP_END, 2},
+        {"into the function", END + 0x50, 0xcc, true, STOP_END, 2},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct unwind_stack stack;
+        test_row(rows[i].name);
+        world_init(&w, PE_MACHINE_X64);
+        const uint32_t data = world_xdata(&w, xdata, sizeof xdata);
+        world_function(&w, BEGIN, END, data);
+        world_function(&w, END, END + 0x100, data);
+        w.stack[SP + 5] = call_site(&w, rows[i].rva);
+        world_put(&w, rows[i].rva - 1, &rows[i].before, 1);
+        w.stack[SP + 11] = 0;
+        w.process.runs_managed = rows[i].runs_managed;
+        walk_from(&w, WORLD_BASE_VA + BEGIN + 0x50, &stack);
+        CHECK_EQ(stack.stop, rows[i].stop);
+        CHECK_EQ(stack.frame_count, rows[i].frames);
+        world_free(&w);
+    }
+}
+
+/* A collection moved the thread itself. Its unwind data hides the first of the two pushes. */
+TEST(a_redirected_thread_is_known_at_the_last_call_alone)
+{
+    static const uint8_t code[] = {0x50, 0x55, 0x48, 0x83, 0xec, 0x20};
+    static const uint8_t xdata[] = {HEAD(1, 0, 6, 2, 0, 0), 6, OP(2, 3), 2, OP(0, 5)};
+    static const uint8_t none[] = {HEAD(1, 0, 0, 0, 0, 0), 0, 0};
+    static const struct {
+        const char *name;
+        uint32_t pc_rva;
+        bool runs_managed;
+        enum stop_reason stop;
+        uint32_t frames;
+        enum pc_kind kind; /* of the caller */
+    } rows[] = {
+        {"before the last call", BEGIN + 0x50, true, STOP_HIJACKED, 1, PC_RETURN},
+        {"at its first instruction", BEGIN, true, STOP_HIJACKED, 1, PC_RETURN},
+        {"in the last call", END - 1, true, STOP_END, 2, PC_INTERRUPTED},
+        {"in a process without managed code", BEGIN + 0x50, false, STOP_END, 2, PC_RETURN},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct unwind_stack stack;
+        test_row(rows[i].name);
+        world_init(&w, PE_MACHINE_X64);
+        world_put(&w, BEGIN, code, sizeof code);
+        world_function(&w, BEGIN, END, world_xdata(&w, xdata, sizeof xdata));
+        world_function(&w, 0x1300, 0x1400, world_xdata(&w, none, sizeof none));
+        w.stack[SP + 5] = call_site(&w, 0x1350);
+        w.stack[SP + 6] = 0;
+        w.process.runs_managed = rows[i].runs_managed;
+        walk_from(&w, WORLD_BASE_VA + rows[i].pc_rva, &stack);
+        CHECK_EQ(stack.stop, rows[i].stop);
+        if (CHECK_EQ(stack.frame_count, rows[i].frames) && stack.frame_count > 1)
+            CHECK_EQ(stack.frames[1].kind, rows[i].kind);
+        world_free(&w);
+    }
 }
 
 /* The return address of a leaf was overwritten. A plausible one above it is not used, because
