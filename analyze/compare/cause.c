@@ -104,6 +104,9 @@ enum status difference_explain(const struct difference *d, struct arena *keep,
 
 bool difference_is_excused(const struct difference *d, enum cause cause)
 {
+    const struct truth_frame *truth = table_truth(d->table, d->row);
+    if (d->against == 0 && d->mark == CELL_MISSING && truth != NULL && truth->tail)
+        return true; /* the truth says that no frame is left of it */
     if (d->against == 0)
         return cause_is_innocent(cause);
     if (cause == CAUSE_UNEXPLAINED)

@@ -104,7 +104,8 @@ bool because_inlined_by_jit(const struct difference *d, struct arena *keep, stru
         caller != NULL && caller->method_token != 0 ? agreeing(d, inner, outer) : 0;
     if (other == 0)
         return false;
-    return rule_explain(out, CAUSE_INLINED_BY_JIT, d->column,
+    const struct truth_frame *truth = table_truth(t, d->row);
+    return rule_explain(out, CAUSE_INLINED_BY_JIT, truth != NULL && truth->tail ? 0 : d->column,
                         arena_printf(keep,
                                      "%s and %s agree on the frames around it: the JIT put it into "
                                      "%s (%s)",
