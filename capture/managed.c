@@ -21,22 +21,38 @@ static LONG take(volatile LONG *used, uint32_t count, LONG room)
 }
 
 #if defined(_WIN64)
-/* The entries of the method's body and, after it, of its handlers. Asked now: at a crash the
- * system's lookup may have to wait for a lock. */
+/* The next entry of the method's body or, after it, of its handlers; NULL: no more. *VA moves to
+ * its end. */
+static const RUNTIME_FUNCTION *next_function(const struct cap_method *method, uint64_t *va,
+                                             DWORD64 *base)
+{
+    if (*va - method->start_va >= method->code_bytes)
+        return NULL;
+    const RUNTIME_FUNCTION *found = RtlLookupFunctionEntry(*va, base, NULL);
+    if (found == NULL || *base + found->EndAddress <= *va)
+        return NULL;
+    *va = *base + found->EndAddress;
+    return found;
+}
+
+/* Asked now: at a crash the system's lookup may have to wait for a lock. Other threads register
+ * methods meanwhile, so the places of one method are taken all at once. */
 static void add_functions(struct cap_method *method)
 {
-    const uint64_t end_va = method->start_va + method->code_bytes;
-    for (uint64_t va = method->start_va; va < end_va;) {
-        DWORD64 base = 0;
-        const RUNTIME_FUNCTION *found = RtlLookupFunctionEntry(va, &base, NULL);
-        if (found == NULL || base + found->EndAddress <= va)
-            return;
-        const LONG at = take(&cap_managed.function_count, 1, CAP_MANAGED_FUNCTIONS);
-        if (at < 0)
-            return;
-        cap_managed.functions[at] = (struct cap_function){.base_va = base, .entry = *found};
-        va = base + found->EndAddress;
-        method->function_count++;
+    const RUNTIME_FUNCTION *found;
+    DWORD64 base = 0;
+    uint32_t count = 0;
+    for (uint64_t va = method->start_va; next_function(method, &va, &base) != NULL;)
+        count++;
+    const LONG at = take(&cap_managed.function_count, count, CAP_MANAGED_FUNCTIONS);
+    if (at < 0)
+        return;
+    uint64_t va = method->start_va;
+    method->function = (uint32_t)at;
+    for (uint32_t i = 0; i < count && (found = next_function(method, &va, &base)) != NULL; i++) {
+        cap_managed.functions[(uint32_t)at + i] =
+            (struct cap_function){.base_va = base, .entry = *found};
+        method->function_count = i + 1;
     }
 }
 #else
@@ -62,7 +78,6 @@ bool capture_register_method(const struct capture_method *method)
     to->map = (uint32_t)map;
     to->map_count = method->map_count;
     cap_crash_copy(&cap_managed.maps[map], method->map, method->map_count * sizeof method->map[0]);
-    to->function = (uint32_t)cap_managed.function_count;
     add_functions(to);
     InterlockedExchange(&to->ready, 1);
     return true;

@@ -4,8 +4,12 @@
  *   callbacks       run on managed threads: functions are asked about there, and nowhere else
  *   snapshots       from a thread that never runs managed code, or by a thread of itself; one at
  *                   a time; never of a thread that is being destroyed
- *   locks           `walking` is taken by a snapshot and while a thread is destroyed.  A snapshot
- *                   never waits for it, since a suspended thread may hold it: it is refused */
+ *   locks           no thread asks the runtime anything, and so starts or awaits no collection,
+ *                   while it holds a lock of ours, but for the snapshot itself, which neither
+ *                   allocates nor collects.  `walking` is taken by a snapshot and while a thread is
+ *                   destroyed.  A snapshot never waits for it, since a suspended thread may hold
+ *                   it: it is refused.  `publishing` is held while an assembly is registered
+ * That these rules are kept is counted: see struct profiler_counts. */
 #include "capture/profiler/profiler.h"
 
 #include "capture/profiler/clr.h"
@@ -22,14 +26,73 @@ struct managed_thread {
 
 static struct profiler_capture host;
 static void *info;
-static SRWLOCK walking = SRWLOCK_INIT;
 static struct managed_thread threads[THREADS];
 static struct {
     uintptr_t module;
     uint32_t number; /* of the capture */
 } assemblies[ASSEMBLIES];
-static LONG assembly_count;
-static CRITICAL_SECTION compiling; /* over the tables that callbacks fill */
+static volatile LONG assembly_count; /* those below it are complete */
+
+/* ---- locks and counts ---- */
+
+/* A lock that knows its owner. */
+struct owned_lock {
+    SRWLOCK lock;
+    volatile LONG owner; /* thread id; 0: none */
+};
+
+static struct owned_lock walking = {.lock = SRWLOCK_INIT}; /* over snapshots and ends of threads */
+static struct owned_lock publishing = {.lock = SRWLOCK_INIT}; /* over `assemblies` */
+static volatile LONG runtime_calls, calls_under_lock, collections, collections_by_us, snapshots,
+    snapshots_now, snapshots_at_once, snapshots_not_tried, threads_ended, ended_when_walked,
+    freed_when_walked;
+static volatile uintptr_t walked; /* the thread whose snapshot is being taken; 0: none */
+
+static void take(struct owned_lock *lock)
+{
+    AcquireSRWLockExclusive(&lock->lock);
+    InterlockedExchange(&lock->owner, (LONG)GetCurrentThreadId());
+}
+
+static bool try_to_take(struct owned_lock *lock)
+{
+    if (!TryAcquireSRWLockExclusive(&lock->lock))
+        return false;
+    InterlockedExchange(&lock->owner, (LONG)GetCurrentThreadId());
+    return true;
+}
+
+static void release(struct owned_lock *lock)
+{
+    InterlockedExchange(&lock->owner, 0);
+    ReleaseSRWLockExclusive(&lock->lock);
+}
+
+static bool holds_lock(void)
+{
+    const LONG self = (LONG)GetCurrentThreadId();
+    return walking.owner == self || publishing.owner == self;
+}
+
+static void count_call(void)
+{
+    InterlockedIncrement(&runtime_calls);
+    if (holds_lock())
+        InterlockedIncrement(&calls_under_lock);
+}
+
+/* CLR_CALL, counted: all questions to the runtime but that for a snapshot. */
+#define ASK(...) (count_call(), CLR_CALL(__VA_ARGS__))
+
+/* Runs on the thread that collects. */
+static HRESULT STDMETHODCALLTYPE on_collection(void *self, int count, BOOL *generations, int reason)
+{
+    (void)self, (void)count, (void)generations, (void)reason;
+    InterlockedIncrement(&collections);
+    if (holds_lock())
+        InterlockedIncrement(&collections_by_us);
+    return S_OK;
+}
 
 /* ---- threads ---- */
 
@@ -48,13 +111,18 @@ static HRESULT STDMETHODCALLTYPE on_thread_assigned(void *self, uintptr_t thread
 static HRESULT STDMETHODCALLTYPE on_thread_destroyed(void *self, uintptr_t thread)
 {
     (void)self;
-    AcquireSRWLockExclusive(&walking);
+    InterlockedIncrement(&threads_ended);
+    if (walked == thread)
+        InterlockedIncrement(&ended_when_walked);
+    take(&walking);
+    if (walked == thread)
+        InterlockedIncrement(&freed_when_walked);
     for (int i = 0; i < THREADS; i++)
         if (threads[i].id == thread && threads[i].os_id != 0) {
             threads[i].id = 0;
             InterlockedExchange(&threads[i].os_id, 0);
         }
-    ReleaseSRWLockExclusive(&walking);
+    release(&walking);
     return S_OK;
 }
 
@@ -83,96 +151,141 @@ static HRESULT STDMETHODCALLTYPE on_frame(uintptr_t function, uintptr_t ip, uint
     return go_on ? S_OK : S_FALSE;
 }
 
+/* Under the lock. */
+static int32_t take_snapshot(uint32_t os_id, const void *seed, uint32_t seed_bytes,
+                             struct walk *walk)
+{
+    const bool self = os_id == GetCurrentThreadId();
+    const uintptr_t thread = thread_of(os_id);
+    if (thread == 0)
+        return CLR_E_STACKSNAPSHOT_UNMANAGED_CTX;
+    InterlockedIncrement(&snapshots);
+    const LONG now = InterlockedIncrement(&snapshots_now);
+    if (now > snapshots_at_once)
+        InterlockedExchange(&snapshots_at_once, now);
+    walked = thread;
+    const int32_t result = CLR_CALL(info, CLR_INFO_DO_STACK_SNAPSHOT, self ? (uintptr_t)0 : thread,
+                                    on_frame, 1u, walk, seed, seed != NULL ? seed_bytes : 0u);
+    walked = 0;
+    InterlockedDecrement(&snapshots_now);
+    return result;
+}
+
 static int32_t snapshot(uint32_t os_id, const void *seed, uint32_t seed_bytes,
                         capture_frame_fn *add, void *data)
 {
     struct walk walk = {add, data};
-    const bool self = os_id == GetCurrentThreadId();
-    HRESULT result = CLR_E_ASYNCHRONOUS_UNSAFE;
-    if (!TryAcquireSRWLockExclusive(&walking))
-        return result;
-    const uintptr_t thread = thread_of(os_id);
-    if (thread != 0)
-        result = CLR_CALL(info, CLR_INFO_DO_STACK_SNAPSHOT, self ? (uintptr_t)0 : thread, on_frame,
-                          1u, &walk, seed, seed != NULL ? seed_bytes : 0u);
-    else
-        result = CLR_E_STACKSNAPSHOT_UNMANAGED_CTX;
-    ReleaseSRWLockExclusive(&walking);
+    if (!try_to_take(&walking)) {
+        InterlockedIncrement(&snapshots_not_tried);
+        return CLR_E_ASYNCHRONOUS_UNSAFE;
+    }
+    const int32_t result = take_snapshot(os_id, seed, seed_bytes, &walk);
+    release(&walking);
     return result;
 }
 
 /* ---- the code map ---- */
+
+static uint32_t listed_number(uintptr_t module)
+{
+    const LONG count = assembly_count;
+    for (LONG i = 0; i < count; i++)
+        if (assemblies[i].module == module)
+            return assemblies[i].number;
+    return 0;
+}
+
+/* Asks nothing of the runtime. Two threads may want the same module at once. */
+static uint32_t publish_assembly(uintptr_t module, const WCHAR *path, const void *base,
+                                 const GUID *mvid)
+{
+    take(&publishing);
+    uint32_t number = listed_number(module);
+    if (number == 0) {
+        number = host.register_assembly(path, base, (const uint8_t *)mvid);
+        if (number != 0 && assembly_count < ASSEMBLIES) {
+            assemblies[assembly_count].module = module;
+            assemblies[assembly_count].number = number;
+            InterlockedIncrement(&assembly_count);
+        }
+    }
+    release(&publishing);
+    return number;
+}
 
 /* The capture's number of a module; 0: none. */
 static uint32_t assembly_of(uintptr_t module)
 {
     static const GUID import = {
         0x7dac8207, 0xd3ae, 0x4c75, {0x9b, 0x67, 0x92, 0x80, 0x1a, 0x49, 0x7d, 0x44}};
-    static WCHAR path[PATH_UNITS];
+    WCHAR path[PATH_UNITS];
     void *metadata = NULL;
     const void *base = NULL;
     GUID mvid = {0};
     ULONG units = 0;
-    for (LONG i = 0; i < assembly_count; i++)
-        if (assemblies[i].module == module)
-            return assemblies[i].number;
-    if (CLR_CALL(info, CLR_INFO_GET_MODULE_INFO, module, &base, (ULONG)PATH_UNITS, &units, path,
-                 NULL) != S_OK ||
+    const uint32_t number = listed_number(module);
+    if (number != 0)
+        return number;
+    path[0] = 0;
+    if (ASK(info, CLR_INFO_GET_MODULE_INFO, module, &base, (ULONG)PATH_UNITS, &units, path, NULL) !=
+            S_OK ||
         path[0] == 0)
         return 0;
-    if (CLR_CALL(info, CLR_INFO_GET_MODULE_METADATA, module, 0u, &import, &metadata) == S_OK &&
+    if (ASK(info, CLR_INFO_GET_MODULE_METADATA, module, 0u, &import, &metadata) == S_OK &&
         metadata != NULL) {
-        (void)CLR_CALL(metadata, CLR_METADATA_GET_SCOPE_PROPS, NULL, 0u, NULL, &mvid);
+        (void)ASK(metadata, CLR_METADATA_GET_SCOPE_PROPS, NULL, 0u, NULL, &mvid);
         (void)((ULONG(STDMETHODCALLTYPE *)(void *))(*(void ***)metadata)[2])(metadata);
     }
-    const uint32_t number = host.register_assembly(path, base, (const uint8_t *)&mvid);
-    if (assembly_count < ASSEMBLIES) {
-        assemblies[assembly_count].module = module;
-        assemblies[assembly_count].number = number;
-        assembly_count++;
-    }
-    return number;
+    return publish_assembly(module, path, base, &mvid);
 }
 
 /* Where a function's code is: with the handlers of its exceptions, which come after it. */
 static bool code_of(uintptr_t function, struct clr_code *out)
 {
     uint32_t count = 0;
-    return CLR_CALL(info, CLR_INFO_GET_CODE_INFO2, function, 1u, &count, out) == S_OK && count >= 1;
+    return ASK(info, CLR_INFO_GET_CODE_INFO2, function, 1u, &count, out) == S_OK && count >= 1;
 }
 
-static void add_method(uintptr_t function)
+struct il_map {
+    struct clr_il_map asked[MAP_ENTRIES];
+    struct capture_il il[MAP_ENTRIES];
+};
+
+/* MAP: room; NULL: the method is registered without a map. */
+static void add_method(uintptr_t function, struct il_map *map)
 {
-    static struct clr_il_map map[MAP_ENTRIES];
-    static struct capture_il il[MAP_ENTRIES];
     struct clr_code code = {0};
     struct capture_method method = {.size = sizeof method};
     uintptr_t class = 0, module = 0;
     uint32_t count = 0;
-    if (!code_of(function, &code) || CLR_CALL(info, CLR_INFO_GET_FUNCTION_INFO, function, &class,
-                                              &module, &method.token) != S_OK)
+    if (!code_of(function, &code) ||
+        ASK(info, CLR_INFO_GET_FUNCTION_INFO, function, &class, &module, &method.token) != S_OK)
         return;
-    if (CLR_CALL(info, CLR_INFO_GET_IL_TO_NATIVE_MAPPING, function, (uint32_t)MAP_ENTRIES, &count,
-                 map) != S_OK)
+    if (map == NULL || ASK(info, CLR_INFO_GET_IL_TO_NATIVE_MAPPING, function, (uint32_t)MAP_ENTRIES,
+                           &count, map->asked) != S_OK)
         count = 0;
-    for (uint32_t i = 0; i < count && i < MAP_ENTRIES; i++)
-        il[i] = (struct capture_il){map[i].native_start, map[i].il_offset};
+    if (count > MAP_ENTRIES)
+        count = MAP_ENTRIES;
+    for (uint32_t i = 0; i < count; i++)
+        map->il[i] = (struct capture_il){map->asked[i].native_start, map->asked[i].il_offset};
     method.assembly = assembly_of(module);
     method.start = (const void *)code.start;
     method.bytes = code.bytes;
-    method.map = il;
-    method.map_count = count < MAP_ENTRIES ? count : MAP_ENTRIES;
+    method.map = map != NULL ? map->il : NULL;
+    method.map_count = count;
     (void)host.register_method(&method);
 }
 
+/* Several threads may compile at once: each has room of its own. */
 static HRESULT STDMETHODCALLTYPE on_compiled(void *self, uintptr_t function, HRESULT status,
                                              BOOL may_block)
 {
     (void)self, (void)may_block;
     if (status == S_OK) {
-        EnterCriticalSection(&compiling);
-        add_method(function);
-        LeaveCriticalSection(&compiling);
+        struct il_map *map = HeapAlloc(GetProcessHeap(), 0, sizeof *map);
+        add_method(function, map);
+        if (map != NULL)
+            HeapFree(GetProcessHeap(), 0, map);
     }
     return S_OK;
 }
@@ -190,8 +303,8 @@ static HRESULT STDMETHODCALLTYPE on_dynamic_compiled(void *self, uintptr_t funct
     (void)self, (void)may_block;
     if (status != S_OK || !code_of(function, &code))
         return S_OK;
-    (void)CLR_CALL(info, CLR_INFO_GET_DYNAMIC_FUNCTION_INFO, function, &module, &signature,
-                   &signature_bytes, (ULONG)NAME_BYTES, &units, wide);
+    (void)ASK(info, CLR_INFO_GET_DYNAMIC_FUNCTION_INFO, function, &module, &signature,
+              &signature_bytes, (ULONG)NAME_BYTES, &units, wide);
     for (int i = 0; i < NAME_BYTES - 1 && wide[i] != 0; i++)
         name[i] = wide[i] < 0x80 ? (char)wide[i] : '?';
     (void)host.register_code(name[0] != 0 ? name : "dynamic method", (const void *)code.start,
@@ -283,6 +396,8 @@ static HRESULT STDMETHODCALLTYPE on_initialize(void *self, void *runtime)
         CLR_EVENT_STACK_SNAPSHOT | CLR_EVENT_JIT | CLR_EVENT_THREADS | CLR_EVENT_MODULE_LOADS;
     if (host.no_inlining)
         events |= CLR_EVENT_NO_INLINING;
+    if (host.watch_collections)
+        events |= CLR_EVENT_GC;
     const HRESULT result = CLR_CALL(info, CLR_INFO_SET_EVENT_MASK, events);
     if (result != S_OK)
         return result;
@@ -303,6 +418,7 @@ static HRESULT STDMETHODCALLTYPE create(void *self, void *outer, const GUID *wan
 
 /* Exported by profiler.def. */
 profiler_attach_fn profiler_attach;
+profiler_counts_fn profiler_counts;
 HRESULT STDMETHODCALLTYPE DllGetClassObject(const GUID *class, const GUID *wanted, void **out);
 
 #define SLOT(function) ((void *)(uintptr_t)(function))
@@ -311,7 +427,22 @@ void profiler_attach(const struct profiler_capture *capture)
 {
     if (capture->size == sizeof host)
         host = *capture;
-    InitializeCriticalSection(&compiling);
+}
+
+void profiler_counts(struct profiler_counts *out)
+{
+    *out = (struct profiler_counts){
+        .runtime_calls = (uint32_t)runtime_calls,
+        .calls_under_lock = (uint32_t)calls_under_lock,
+        .collections = (uint32_t)collections,
+        .collections_by_us = (uint32_t)collections_by_us,
+        .snapshots = (uint32_t)snapshots,
+        .snapshots_at_once = (uint32_t)snapshots_at_once,
+        .snapshots_not_tried = (uint32_t)snapshots_not_tried,
+        .threads_ended = (uint32_t)threads_ended,
+        .ended_when_walked = (uint32_t)ended_when_walked,
+        .freed_when_walked = (uint32_t)freed_when_walked,
+    };
 }
 
 /* x64 alone: there one function without parameters serves in every place of a table. */
@@ -326,6 +457,7 @@ HRESULT STDMETHODCALLTYPE DllGetClassObject(const GUID *class, const GUID *wante
     callbacks[CLR_CALLBACK_JIT_FINISHED] = SLOT(on_compiled);
     callbacks[CLR_CALLBACK_JIT_INLINING] = SLOT(on_inlining);
     callbacks[CLR_CALLBACK_DYNAMIC_JIT_FINISHED] = SLOT(on_dynamic_compiled);
+    callbacks[CLR_CALLBACK_GC_STARTED] = SLOT(on_collection);
     callbacks[CLR_CALLBACK_THREAD_ASSIGNED] = SLOT(on_thread_assigned);
     callbacks[CLR_CALLBACK_THREAD_DESTROYED] = SLOT(on_thread_destroyed);
     factory[0] = SLOT(query);

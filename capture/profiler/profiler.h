@@ -19,9 +19,25 @@ struct profiler_capture {
     bool (*register_method)(const struct capture_method *method);
     bool (*register_code)(const char *name, const void *start, uint64_t bytes);
     void (*use_snapshots)(capture_snapshot_fn *snapshot);
+    bool watch_collections; /* their starts are counted; they then run in the foreground */
 };
 
 /* Before the runtime starts.  CAPTURE is copied. */
 typedef void profiler_attach_fn(const struct profiler_capture *capture);
+
+/* What happened so far, by which a test sees that the rules in profiler.c are kept. */
+struct profiler_counts {
+    uint32_t runtime_calls;       /* questions that callbacks asked the runtime         */
+    uint32_t calls_under_lock;    /* of these, by a thread that held a lock of ours: 0  */
+    uint32_t collections;         /* that started, if they are watched                  */
+    uint32_t collections_by_us;   /* of these, by a thread that held a lock of ours: 0  */
+    uint32_t snapshots;           /* that the runtime was asked for                     */
+    uint32_t snapshots_at_once;   /* the most at a time: 1                              */
+    uint32_t snapshots_not_tried; /* another one was being taken                        */
+    uint32_t threads_ended;
+    uint32_t ended_when_walked; /* their snapshot was being taken, so their end waited  */
+    uint32_t freed_when_walked; /* an end that did not wait: 0                          */
+};
+typedef void profiler_counts_fn(struct profiler_counts *out);
 
 #endif

@@ -20,12 +20,14 @@ PHASES = ["Spin", "PInvoke", "Copy", "Allocate", "Throw", "Jit", "Collect", "Col
 MODES = ["plain", "seeded", "copy", "in-place"]
 
 
-def sample(phase, count, mode=None, limit_s=1200):
-    """Returns {mode: figures} of one phase, in all modes or in one.  If the program fails, raises an error
-    with its message."""
+def sample(phase, count, mode=None, limit_s=1200, watch_collections=False):
+    """Returns {mode: figures} of one phase, in all modes or in one, and under "rules" the profiler's own counts.
+    If the program fails, raises an error with its message."""
+    env = {**ENV, "TWINSTACK_WATCH_COLLECTIONS": "1"} if watch_collections else ENV
     done = subprocess.run(["wine", str(bench_stops.BIN / "managed-stops.exe"), f"Phase{phase}", str(count),
-                           *([mode] if mode else [])], env=ENV, capture_output=True, text=True, timeout=limit_s, check=False)
+                           *([mode] if mode else [])], env=env, capture_output=True, text=True, timeout=limit_s, check=False)
     found = {row["mode"]: row for row in map(json.loads, done.stdout.splitlines())}
+    sys.stderr.write(done.stderr)  # the first stacks that were not right
     if done.returncode != 0 or not found:
         raise RuntimeError(f"managed-stops Phase{phase} {count}: exit status {done.returncode}\n{done.stderr}")
     return found
@@ -65,7 +67,7 @@ def main():
             found.update(sample(phase, options.count, mode))
         rows.append(found)
         print(f"| {phase} | " + " | ".join(cell(found[mode]) for mode in options.modes) +
-              f" | {sum(row['left_suspended'] for row in found.values())} |", flush=True)
+              f" | {sum(found[mode]['left_suspended'] for mode in options.modes)} |", flush=True)
     if options.keep:
         lines = [json.dumps(found[mode]) + "\n" for found in rows for mode in options.modes]
         (bench_stops.BIN / "managed-samples.ndjson").write_text("".join(lines), encoding="utf-8")

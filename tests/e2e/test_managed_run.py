@@ -105,11 +105,32 @@ class ManagedRun(e2e.Case):
                   f"{row['bare_median_ns'] / 1e3:.0f} µs, the copy {row['copy_median_ns'] / 1e3:.1f} µs; {row['right']} right, {row['hijacked']} hijacked")
         print("walks {samples}, blocked {blocked}, wrong {wrong}, left suspended {left_suspended}".format(**total))
 
+    def test_no_lock_is_held_while_a_collection_may_start(self):
+        total = dict.fromkeys(("runtime_calls", "calls_under_lock", "collections", "collections_by_us", "snapshots"), 0)
+        for phase in ("Jit", "Allocate", "Collect", "Collected"):
+            found = bench_managed.sample(phase, 60, limit_s=120 * e2e.PATIENCE, watch_collections=True)
+            rules = found.pop("rules")
+            with self.subTest(phase=phase):
+                self.assertEqual((rules["calls_under_lock"], rules["collections_by_us"], rules["snapshots_at_once"]), (0, 0, 1))
+                self.assertGreater(rules["snapshots"], 0)
+                self.assertEqual([row["left_suspended"] + row["blocked"] for row in found.values()], [0] * 4)
+            for name in total:
+                total[name] += rules[name]
+        self.assertGreater(total["collections"], 20)
+        self.assertGreater(total["runtime_calls"], 1000)
+        print("questions to the runtime {runtime_calls}, under a lock {calls_under_lock}, collections {collections}, by a thread "
+              "that held a lock {collections_by_us}, snapshots {snapshots}, at once 1".format(**total))
+
     def test_walks_meet_each_other_and_the_end_of_their_thread(self):
-        row = bench_managed.sample("Dying", 200, limit_s=120 * e2e.PATIENCE)["all"]
+        found = bench_managed.sample("Dying", 200, limit_s=120 * e2e.PATIENCE)
+        row, rules = found["all"], found["rules"]
+        self.assertEqual((rules["freed_when_walked"], rules["snapshots_at_once"]), (0, 1))
+        self.assertGreaterEqual(rules["threads_ended"], 190)
         self.assertEqual((row["samples"], row["ended"], row["blocked"], row["left_suspended"]), (200, 200, 0, 0))
         self.assertGreater(row["walks"], 0)
         print("threads that ended {ended}, of which walks met {walks}, blocked {blocked}, left suspended {left_suspended}".format(**row))
+        print("snapshots {snapshots}, refused since another was being taken {snapshots_not_tried}, ends that waited for one "
+              "{ended_when_walked}, ends that did not {freed_when_walked}".format(**rules))
 
 
 if __name__ == "__main__":

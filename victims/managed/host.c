@@ -122,6 +122,13 @@ static int ask_for_snapshots(int value)
                                                                                             : -1;
 }
 
+static profiler_counts_fn *counts;
+
+void managed_counts(struct profiler_counts *out)
+{
+    counts(out);
+}
+
 static void attach_profiler(const wchar_t *own)
 {
     wchar_t path[FOLDER_UNITS + 64];
@@ -132,10 +139,13 @@ static void attach_profiler(const wchar_t *own)
         .register_method = capture_register_method,
         .register_code = capture_register_code,
         .use_snapshots = use_snapshots,
+        .watch_collections =
+            GetEnvironmentVariableW(L"TWINSTACK_WATCH_COLLECTIONS", path, FOLDER_UNITS) > 0,
     };
     swprintf(path, FOLDER_UNITS + 64, L"%lstwinstack-profiler.dll", own);
-    ((profiler_attach_fn *)(void (*)(void))function_of(LoadLibraryW(path), "profiler_attach"))(
-        &capture);
+    const HMODULE profiler = LoadLibraryW(path);
+    counts = (profiler_counts_fn *)(void (*)(void))function_of(profiler, "profiler_counts");
+    ((profiler_attach_fn *)(void (*)(void))function_of(profiler, "profiler_attach"))(&capture);
     SetEnvironmentVariableW(L"CORECLR_ENABLE_PROFILING", L"1");
     SetEnvironmentVariableW(L"CORECLR_PROFILER", PROFILER_CLASS);
     SetEnvironmentVariableW(L"CORECLR_PROFILER_PATH", path);

@@ -15,4 +15,8 @@ void managed_start(void);
 typedef int (*managed_method)(int value);
 managed_method managed_find(const char *name);
 
+/* As struct profiler_counts says, of the runtime that runs. */
+struct profiler_counts;
+void managed_counts(struct profiler_counts *out);
+
 #endif

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "capture/cap.h"
+#include "capture/profiler/profiler.h"
 #include "victims/managed/host.h"
 
 enum {
@@ -94,7 +95,7 @@ static uint32_t outermost(uint32_t tokens[2])
 /* The first stacks of each kind that is not right, to find the cause by. */
 static void print_stack(const char *as, uint32_t before)
 {
-    if (before >= STACKS_SHOWN)
+    if (before >= STACKS_SHOWN || is_dying)
         return;
     fprintf(stderr, "%s: stop %u, frames %u, stack %llx to %llx, left at %llx\n", as, s.walk.stop,
             s.walk.total, (unsigned long long)s.copy.context.Rsp,
@@ -325,6 +326,22 @@ static void sample_dying(uint32_t count)
     fflush(stdout);
 }
 
+/* ---- the rules of the profiler, counted ---- */
+
+static void print_rules(const char *name)
+{
+    struct profiler_counts c = {0};
+    managed_counts(&c);
+    printf("{\"schema_version\":1,\"phase\":\"%s\",\"mode\":\"rules\",\"runtime_calls\":%u,"
+           "\"calls_under_lock\":%u,\"collections\":%u,\"collections_by_us\":%u,"
+           "\"snapshots\":%u,\"snapshots_at_once\":%u,\"snapshots_not_tried\":%u,"
+           "\"threads_ended\":%u,\"ended_when_walked\":%u,\"freed_when_walked\":%u}\n",
+           name, c.runtime_calls, c.calls_under_lock, c.collections, c.collections_by_us,
+           c.snapshots, c.snapshots_at_once, c.snapshots_not_tried, c.threads_ended,
+           c.ended_when_walked, c.freed_when_walked);
+    fflush(stdout);
+}
+
 /* ---- the run ---- */
 
 /* The first method of managed.dll that is compiled for the phase is the phase's own. */
@@ -404,6 +421,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof modes / sizeof modes[0] && !is_dying; i++)
         if (only == NULL || only == &modes[i])
             sample(argv[1], &modes[i], count);
+    print_rules(argv[1]);
     TerminateProcess(GetCurrentProcess(), 0);
     return 0;
 }
