@@ -21,6 +21,7 @@ import re
 import subprocess
 import sys
 
+import lint_faults
 import lint_library
 import lint_once
 import lint_references
@@ -188,6 +189,11 @@ def check_library():
     return lint_library.check(ROOT, only)
 
 
+def check_faults():
+    lint_faults.self_check()
+    return lint_faults.check(ROOT, only)
+
+
 def check_references():
     return lint_references.check(ROOT, only)
 
@@ -221,7 +227,7 @@ def main():
     only.update(asked.files)
     passed = failed = 0
     checks = (check_format, check_tidy, check_shell, check_banned, check_writers, check_length, check_python,
-              check_rooms, check_once, check_library, check_references, check_words)
+              check_rooms, check_once, check_library, check_faults, check_references, check_words)
     if asked.tidy or asked.no_tidy:
         checks = [c for c in checks if (c is check_tidy) == bool(asked.tidy)]
     for check in checks:

@@ -34,7 +34,7 @@ enum fault_reason {
 
 enum { FAULT_PATH_BYTES = 512 };
 
-/* Plain data, copied freely.  `what` and `hint` are string constants. */
+/* Plain data, copied freely. `what` and `hint` are never freed. */
 struct fault {
     enum status code;
     uint64_t offset;             /* where in the file; FAULT_NO_OFFSET: unknown */
@@ -50,8 +50,9 @@ struct fault {
 /* Records the fault unless one is already recorded. Returns the recorded code. */
 enum status fault_set(struct fault *fault, enum status code, uint64_t offset, const char *what);
 
-/* Like fault_set(), with advice for the user. HINT must be a string constant: the fault keeps the
- * pointer. */
+/* Like fault_set(), with advice for the user. The fault keeps the pointers, so WHAT and HINT must
+ * be texts that are never freed, which tests/lint_faults.py checks at each call. What varies, such
+ * as a name, goes to fault_set_path(). */
 enum status fault_set_hint(struct fault *fault, enum status code, uint64_t offset, const char *what,
                            const char *hint);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 
 void json_to_stream(struct json *j, FILE *stream, bool pretty)
@@ -28,8 +29,8 @@ static void json_put_more(struct json *j, const char *text, size_t bytes)
         return;
     }
     if (j->room - j->bytes <= bytes) {
-        const size_t room = (j->room + bytes) * 2 + 256;
-        char *wider = realloc(j->text, room);
+        const size_t room = array_next_room(j->room, j->bytes + bytes + 1, 1);
+        char *wider = room != 0 ? realloc(j->text, room) : NULL;
         if (wider == NULL) {
             j->failed = true;
             return;

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/limits.h"
 #include "base/text.h"
@@ -102,13 +103,14 @@ static void pump_read(struct pump *p)
         p->cut = true;
     }
     if (p->room - p->bytes < bytes) {
-        char *wider = realloc(p->text, (p->room + bytes) * 2);
+        const size_t room = array_next_room(p->room, p->bytes + bytes, 1);
+        char *wider = room != 0 ? realloc(p->text, room) : NULL;
         if (wider == NULL) {
             p->cut = true;
             return;
         }
         p->text = wider;
-        p->room = (p->room + bytes) * 2;
+        p->room = room;
     }
     if (bytes > 0)
         memcpy(p->text + p->bytes, block, bytes);

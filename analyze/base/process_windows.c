@@ -120,13 +120,14 @@ void pump_add(struct pump *p, const char *block, size_t bytes)
         p->cut = true;
     }
     if (p->room - p->bytes < bytes) {
-        char *wider = realloc(p->text, (p->room + bytes) * 2);
+        const size_t room = array_next_room(p->room, p->bytes + bytes, 1);
+        char *wider = room != 0 ? realloc(p->text, room) : NULL;
         if (wider == NULL) {
             p->cut = true;
             return;
         }
         p->text = wider;
-        p->room = (p->room + bytes) * 2;
+        p->room = room;
     }
     if (bytes > 0)
         memcpy(p->text + p->bytes, block, bytes);

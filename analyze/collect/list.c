@@ -132,24 +132,30 @@ static bool is_for_wine32(const struct runner *runner, const char *program, stru
     return program_machine(program) == PE_MACHINE_X86 && !prefix_runs_32_bits(runner->prefix, keep);
 }
 
-/* Runs PROGRAM --list; *why: NULL when it answered. A Wine that has just started sometimes loses a
- * program start, so a program that does not answer is asked a second time. */
+/* Why an answer is no list; NULL: it is one. */
+static const char *lack_of(const struct process_result *answer)
+{
+    if (answer->timed_out)
+        return "it did not answer in time";
+    if (answer->exit_code != 0)
+        return "it failed";
+    return answer->output[0] == '\0' ? "it printed nothing" : NULL;
+}
+
+/* Runs PROGRAM --list. A Wine that has just started sometimes loses a program start, so a program
+ * that does not answer is asked a second time. */
 static enum status ask_twice(struct runner *runner, const char *program, struct arena *keep,
-                             struct process_result *answer, const char **why, struct fault *fault)
+                             struct process_result *answer, struct fault *fault)
 {
     const char *const args[] = {program, "--list", "--json", NULL};
 
     for (bool again = false;; again = true) {
         if (runner_run(runner, args, LIST_LIMIT_MS, keep, answer, fault) != ERR_NONE)
             return fault->code;
-        *why = NULL;
-        if (answer->timed_out)
-            *why = "it did not answer in time";
-        else if (answer->exit_code != 0 || answer->output[0] == '\0')
-            *why = answer->exit_code != 0 ? "it failed" : "it said nothing";
-        if (*why == NULL || again || is_for_wine32(runner, program, keep))
+        const char *why = lack_of(answer);
+        if (why == NULL || again || is_for_wine32(runner, program, keep))
             return ERR_NONE;
-        log_warn("%s: asked for its scenarios, %s; asking a second time", program, *why);
+        log_warn("%s: asked for its scenarios, %s; asking a second time", program, why);
         if (runner_reset(runner, fault) != ERR_NONE)
             return fault->code;
     }
@@ -209,12 +215,13 @@ static const char *list_text(struct asking *a, const char *program, bool may_bor
                              struct arena *keep, struct fault *fault)
 {
     struct process_result answer;
-    const char *why = NULL, *kept = read_kept(a, program, may_borrow, keep, fault);
+    const char *kept = read_kept(a, program, may_borrow, keep, fault);
 
     if (kept != NULL || fault->code != ERR_NONE)
         return kept;
-    if (ask_twice(&a->runner, program, keep, &answer, &why, fault) != ERR_NONE)
+    if (ask_twice(&a->runner, program, keep, &answer, fault) != ERR_NONE)
         return NULL;
+    const char *why = lack_of(&answer);
     const bool borrows = why != NULL && may_borrow && is_for_wine32(&a->runner, program, keep);
     if (why != NULL && !borrows) {
         fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "list of a victim program", why);

@@ -75,7 +75,8 @@ static enum status run_host(const struct runner *runner, const char *const *argv
     request.despite_interrupt = despite_interrupt;
     arena_init(&scratch, 0);
     if (process_run(&request, &scratch, &result, fault) == ERR_NONE && result.timed_out)
-        fault_set_hint(fault, ERR_TIMEOUT, FAULT_NO_OFFSET, argv[0], "it did not end in time");
+        fault_set_hint(fault, ERR_TIMEOUT, FAULT_NO_OFFSET, "program", "it did not end in time");
+    fault_set_path(fault, argv[0]);
     *exit_code = result.exit_code;
     arena_free(&scratch);
     return fault->code;

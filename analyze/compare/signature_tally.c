@@ -60,17 +60,17 @@ static bool grow(struct signature_tally *tally)
     if (slots == 0)
         return false;
     uint32_t *wider = calloc(slots, sizeof *wider);
-    struct signature_item *items = realloc(tally->items, (size_t)(slots / 3) * 2 * sizeof *items);
-    if (items != NULL)
-        tally->items = items;
-    if (wider == NULL || items == NULL) {
+    struct signature_item *items = NULL;
+    if (wider != NULL)
+        items = array_reserve(tally->items, &tally->room, slots / 3 * 2, sizeof *items);
+    if (items == NULL) {
         free(wider);
         return false;
     }
+    tally->items = items;
     free(tally->slots);
     tally->slots = wider;
     tally->slot_count = slots;
-    tally->room = slots / 3 * 2;
     for (uint32_t i = 0; i < tally->count; i++) {
         uint32_t slot = home_of(tally, items[i].hash);
         while (wider[slot] != 0)

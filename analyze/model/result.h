@@ -12,7 +12,7 @@
 #include "model/stack.h"
 
 /* The maximum number of engines in one case, and in one run. engines.c checks that ours fit;
- * whoever meets more fails with ERR_LIMIT, so that no claim is lost unseen. */
+ * code that meets more fails with ERR_LIMIT, so that no claim is dropped silently. */
 enum { CLAIMS_MAX = 64 };
 
 /* Who produced an engine's stack. The first part of the engine's name states it: "offset:rtl". */

@@ -14,11 +14,10 @@ struct part {
     struct run_info info;
 };
 
-static enum status refuse(struct arena *keep, enum status code, const char *word, const char *hint,
-                          struct fault *fault)
+static enum status refuse(enum status code, const char *word, const char *hint, struct fault *fault)
 {
-    (void)fault_set_hint(fault, code, FAULT_NO_OFFSET, "part of a run",
-                         arena_printf(keep, "%s: %s", word, hint));
+    (void)fault_set_hint(fault, code, FAULT_NO_OFFSET, "part of a run", hint);
+    fault_set_path(fault, word != NULL ? word : "");
     return fault->code;
 }
 
@@ -36,30 +35,31 @@ static enum status open_part(struct store *to, const char *word, struct arena *k
         store_read_run(store, id, keep, &out->info, fault) != ERR_NONE)
         return fault->code;
     if (out->info.selection.shard_count == 0)
-        return refuse(keep, ERR_USAGE, word, "it was not taken with --shard", fault);
+        return refuse(ERR_USAGE, word, "it was not taken with --shard", fault);
     if (out->info.state != RUN_COMPLETE)
-        return refuse(keep, ERR_USAGE, word, "it is not complete", fault);
+        return refuse(ERR_USAGE, word, "it is not complete", fault);
     return ERR_NONE;
 }
 
-/* The first condition in which B differs from A; NULL: none. */
-static const char *difference_of(const struct part *a, const struct part *b)
+/* What keeps A and B from being parts of one run; NULL: nothing. */
+static const char *obstacle_of(const struct part *a, const struct part *b)
 {
     const struct {
-        const char *name, *a, *b;
-    } rows[] = {{"commit", a->info.commit, b->info.commit},
-                {"branch", a->info.branch, b->info.branch},
-                {"platform", a->info.platform, b->info.platform},
-                {"compiler", a->info.compiler, b->info.compiler},
-                {"compiler flags", a->info.flags, b->info.flags},
-                {"list of acceptances", a->info.known_text, b->info.known_text},
-                {"-k", a->info.selection.expr, b->info.selection.expr},
-                {"--variant", a->info.selection.variants, b->info.selection.variants}};
+        const char *hint, *a, *b;
+    } rows[] = {{"their commits differ", a->info.commit, b->info.commit},
+                {"their branches differ", a->info.branch, b->info.branch},
+                {"their platforms differ", a->info.platform, b->info.platform},
+                {"their compilers differ", a->info.compiler, b->info.compiler},
+                {"their compiler flags differ", a->info.flags, b->info.flags},
+                {"their lists of acceptances differ", a->info.known_text, b->info.known_text},
+                {"their -k differ", a->info.selection.expr, b->info.selection.expr},
+                {"their --variant differ", a->info.selection.variants, b->info.selection.variants}};
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         if (strcmp(text_or_empty(rows[i].a), text_or_empty(rows[i].b)) != 0)
-            return rows[i].name;
-    return a->info.selection.shard_count != b->info.selection.shard_count ? "number of parts"
-                                                                          : NULL;
+            return rows[i].hint;
+    if (a->info.selection.shard_count != b->info.selection.shard_count)
+        return "their numbers of parts differ";
+    return a->info.selection.shard == b->info.selection.shard ? "both are the same part" : NULL;
 }
 
 /* Checks that every part is there once and all ran under the same conditions. */
@@ -67,25 +67,20 @@ static enum status check_parts(const struct part *parts, uint32_t count, struct 
                                struct fault *fault)
 {
     const uint32_t wanted = parts[0].info.selection.shard_count;
-    for (uint32_t i = 1; i < count; i++) {
-        const char *other = difference_of(&parts[0], &parts[i]);
-        if (other != NULL)
-            return refuse(keep, ERR_USAGE, parts[i].word,
-                          arena_printf(keep, "its %s is not that of %s", other, parts[0].word),
-                          fault);
-        for (uint32_t k = 0; k < i; k++)
-            if (parts[k].info.selection.shard == parts[i].info.selection.shard)
-                return refuse(keep, ERR_USAGE, parts[i].word,
-                              arena_printf(keep, "it is part %u, and so is %s",
-                                           parts[i].info.selection.shard, parts[k].word),
-                              fault);
-    }
+    for (uint32_t i = 1; i < count; i++)
+        for (uint32_t k = 0; k < i; k++) {
+            const char *obstacle = obstacle_of(&parts[k], &parts[i]);
+            if (obstacle != NULL)
+                return refuse(ERR_USAGE,
+                              arena_printf(keep, "%s and %s", parts[k].word, parts[i].word),
+                              obstacle, fault);
+        }
     for (uint32_t shard = 1; shard <= wanted; shard++) {
         bool found = false;
         for (uint32_t i = 0; i < count && !found; i++)
             found = parts[i].info.selection.shard == shard;
         if (!found)
-            return refuse(keep, ERR_ABSENT, arena_printf(keep, "part %u of %u", shard, wanted),
+            return refuse(ERR_ABSENT, arena_printf(keep, "part %u of %u", shard, wanted),
                           "it is missing", fault);
     }
     return ERR_NONE;

@@ -43,43 +43,43 @@ static bool is_of(const struct named_module *module, const struct symbol_row *ro
            text_equal(module->debug_id, row->debug_id);
 }
 
-static struct named_module *module_of(struct named_module *modules, uint32_t *count,
-                                      const struct symbol_row *row)
+static bool is_listed(const struct named_module *modules, uint32_t count,
+                      const struct symbol_row *row)
 {
     uint32_t at = 0;
-    while (at < *count && !is_of(&modules[at], row))
+    while (at < count && !is_of(&modules[at], row))
         at++;
-    if (at == *count)
-        modules[(*count)++] = (struct named_module){
-            .module = row->module, .code_id = row->code_id, .debug_id = row->debug_id};
-    return &modules[at];
+    return at < count;
 }
 
 enum status named_modules_make(const struct symbol_row *rows, uint32_t count, struct arena *keep,
                                struct named_module **out, uint32_t *out_count, struct fault *fault)
 {
-    *out_count = 0;
-    *out = ARENA_ARRAY(keep, (size_t)count + 1, struct named_module);
-    if (*out == NULL)
+    struct named_module *list = ARENA_ARRAY(keep, (size_t)count + 1, struct named_module);
+    struct symbol_row *sources = ARENA_ARRAY(keep, (size_t)count + 1, struct symbol_row);
+    uint32_t modules = 0;
+    if (list == NULL || sources == NULL)
         return no_memory(fault);
-    for (uint32_t i = 0; i < count; i++)
-        module_of(*out, out_count, &rows[i])->source_count++;
-    for (uint32_t i = 0; i < *out_count; i++) {
-        struct named_module *m = &(*out)[i];
-        m->sources = ARENA_ARRAY(keep, m->source_count, struct symbol_row);
-        if (m->sources == NULL)
-            return no_memory(fault);
-        m->source_count = 0;
-    }
     for (uint32_t i = 0; i < count; i++) {
-        struct named_module *m = module_of(*out, out_count, &rows[i]);
-        m->frames += rows[i].frames;
-        m->inlined += rows[i].inlined;
-        m->sources[m->source_count++] = rows[i];
+        struct named_module m = {.module = rows[i].module,
+                                 .code_id = rows[i].code_id,
+                                 .debug_id = rows[i].debug_id,
+                                 .sources = sources};
+        if (is_listed(list, modules, &rows[i]))
+            continue;
+        for (uint32_t k = i; k < count; k++) {
+            if (!is_of(&m, &rows[k]))
+                continue;
+            m.frames += rows[k].frames;
+            m.inlined += rows[k].inlined;
+            sources[m.source_count++] = rows[k];
+        }
+        array_sort(sources, m.source_count, sizeof *sources, by_quality);
+        sources += m.source_count;
+        list[modules++] = m;
     }
-    for (uint32_t i = 0; i < *out_count; i++)
-        array_sort((*out)[i].sources, (*out)[i].source_count, sizeof *(*out)[i].sources,
-                   by_quality);
+    *out = list;
+    *out_count = modules;
     return ERR_NONE;
 }
 

@@ -169,10 +169,10 @@ class RunControl(e2e.Case):
         parts = self.take_parts(2, "-k", "good or calm")
         other = self.folder / "other.db"
         self.take("-k", "good or slow", "--shard", "2/2", "--db", other)
-        for words, exit_code, said in ((parts[:1], 3, "part 2 of 2: it is missing"),
-                                       ((parts[0], parts[0], parts[1]), 2, "it is part 1, and so is"),
+        for words, exit_code, said in ((parts[:1], 3, "part 2 of 2: part of a run: absent (it is missing)"),
+                                       ((parts[0], parts[0], parts[1]), 2, "both are the same part"),
                                        ((*parts, whole), 2, "it was not taken with --shard"),
-                                       ((parts[0], other), 2, "its -k is not that of"),
+                                       ((parts[0], other), 2, "their -k differ"),
                                        ((parts[0], f"{parts[1]}:7"), 3, "run")):
             with self.subTest(said=said):
                 done = self.run_twinstack("db", "merge", *words, "--db", self.db, exit_code=exit_code)

@@ -1,5 +1,5 @@
-/* A case or a run with more engines than CLAIMS_MAX fails aloud wherever it is met: a claim that is
- * dropped unseen would be missing from every figure. */
+/* A case or a run with more engines than CLAIMS_MAX is an error wherever it is met: a claim that is
+ * dropped silently would be missing from every figure. */
 #include <string.h>
 
 #include "compare/compare.h"
@@ -106,7 +106,7 @@ static enum status meet_pins(struct met *m, struct fault *fault)
     return pinned != NULL ? ERR_NONE : ERR_LIMIT;
 }
 
-TEST(no_claim_is_dropped_unseen)
+TEST(no_claim_is_dropped_silently)
 {
     static const struct {
         const char *name;

@@ -9,8 +9,6 @@
 #include <lua.h>
 #include <lualib.h>
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
-
 static const struct {
     const char *function, *file;
     uint32_t line;
@@ -38,12 +36,14 @@ static const struct {
     {"precallC", LUA_FILES "ldo.c", 506},
 };
 
+enum { LUA_FRAMES = sizeof lua_frames / sizeof lua_frames[0] };
+
 static const char script[] =
     "table.sort({3, 1, 2}, function(a, b) local less = compare(a, b) return less end) return 1";
 
 static void push_lua_frames(void)
 {
-    for (size_t i = 0; i < COUNT_OF(lua_frames); i++)
+    for (size_t i = 0; i < LUA_FRAMES; i++)
         TRUTH_PUSH(lua_frames[i].function, lua_frames[i].file, lua_frames[i].line, 0);
 }
 
@@ -70,6 +70,6 @@ SCENARIO(lua_callback, .kind = KIND_CRASH, .group = "A3", .code = 0xC0000005,
     if (luaL_loadstring(state, script) != LUA_OK)
         return 1;
     return (TRUTH_SELF, push_lua_frames(),
-            TRUTH_VALUE(lua_pcall(state, 0, 1, 0), 1 + (uint32_t)COUNT_OF(lua_frames))) +
+            TRUTH_VALUE(lua_pcall(state, 0, 1, 0), 1 + (uint32_t)LUA_FRAMES)) +
            1;
 }
