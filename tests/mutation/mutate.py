@@ -45,6 +45,7 @@ import run_tests  # noqa: E402
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
 PLACE = BUILD / "mutation"
 TREE, TOOL, VICTIMS = PLACE / "tree", PLACE / "build", PLACE / "victims"
+OWN = False  # --level own, which builds in a folder of its own
 RESULTS = PLACE / "results.jsonl"
 PAGES = PLACE / "pages"  # for each fault, what `compare --markdown` prints for its run
 FAULTS = pathlib.Path(__file__).with_name("faults.toml")
@@ -125,7 +126,8 @@ def copy_tree():
 
 def configure(with_victims):
     if not (TOOL / "build.ninja").is_file():
-        done = shell("cmake", "-G", "Ninja", "-S", TREE, "-B", TOOL, limit_s=120)
+        kind = ["-DCMAKE_BUILD_TYPE=None"] if OWN else []  # not optimised, for a test program that runs once
+        done = shell("cmake", "-G", "Ninja", "-S", TREE, "-B", TOOL, *kind, limit_s=120)
         if done[0] != 0:
             raise SystemExit(f"mutate.py: the copy cannot be configured\n{done[2][-2000:]}")
     if with_victims and not (VICTIMS / "build.ninja").is_file():
@@ -163,7 +165,7 @@ class Programs:
                 name = line.partition(":")[0]
             elif not line.startswith("    /usr/"):
                 self.objects[(TOOL / line.strip()).resolve()].add(name)
-        self.symbols = {p.name: self.defined(p) for p in [*self.units(), TOOL / "bin/twinstack"]}
+        self.symbols = {p.name: self.defined(p) for p in [*self.units(), TOOL / "bin/twinstack"] if p.is_file()}
 
     @staticmethod
     def units():
@@ -219,8 +221,8 @@ def words(name):
 def ask_unit(fault, target, programs, only_own):
     """The name of the first test program that fails, or None.  The likely ones go first: the fault's own, then those that share words
     with its file's name, then the quick ones.  Raises Broken if one does not build."""
-    inside = programs.of(target)
-    units = [fault["test"]] if only_own else sorted((p for p in inside if p.startswith("unit_")), key=lambda p: (
+    inside = {fault["test"]} if only_own else programs.of(target)
+    units = sorted((p for p in inside if p.startswith("unit_")), key=lambda p: (
         p != fault.get("test"), -len(words(p) & words(str(target.relative_to(TREE)))), programs.seconds.get(p, 0)))
     for name in units:
         broken = make(TOOL, name)
@@ -228,7 +230,7 @@ def ask_unit(fault, target, programs, only_own):
             raise Broken(broken)
         if not run_test([TOOL / "tests" / name], programs.seconds):
             return name
-    if only_own or "twinstack" not in inside:
+    if "twinstack" not in inside:
         return None
     broken = make(TOOL, *E2E_TARGETS)
     if broken:
@@ -462,7 +464,7 @@ def parse():
     parser.add_argument("--open", action="store_true", help="only the faults that the results so far, of any sources, leave open")
     parser.add_argument("--every-level", action="store_true", help="also ask the levels after the one that noticed a fault")
     parser.add_argument("--level", default=",".join(LEVELS), type=lambda text: text.split(","),
-                        help="which levels to ask, of unit,check,run (default all); own: only the unit test that the fault names")
+                        help="which levels to ask, of unit,check,run (default all); own: one fault of each unit test that a fault names, and only that test")
     asked = parser.parse_args()
     if asked.level != ["own"] and not set(asked.level) <= set(LEVELS):
         parser.error("--level: own, or some of unit,check,run")
@@ -488,12 +490,16 @@ class Clean:
                 raise SystemExit(f"mutate.py: no case without a fault\n{said['said']}")
         if "check" in levels:
             self.found["check", False] = ask_check()
-        own = levels == ["own"]
-        only = {f["test"] for f in faults} if own else set().union(*(self.programs.of(place_of(f, TREE)[0]) for f in faults))
-        self.unit = ask_clean(self.programs, only, not own) if {"own", "unit"} & set(levels) else None
+        only = {f["test"] for f in faults} if OWN else set().union(*(self.programs.of(place_of(f, TREE)[0]) for f in faults))
+        self.unit = ask_clean(self.programs, only, not OWN) if {"own", "unit"} & set(levels) else None
 
     def __call__(self, level, fault):
         return self.found.get((level, level == "run" and is_of_capture(fault)))
+
+
+def use_own_build():
+    global OWN, TOOL
+    OWN, TOOL = True, PLACE / "build-own"
 
 
 def main():
@@ -511,7 +517,8 @@ def main():
         print("\n".join(lines))
         return 0 if met else 1
     if asked.level == ["own"]:
-        faults = [f for f in faults if "test" in f]
+        use_own_build()
+        faults = list({f["test"]: f for f in faults if "test" in f}.values())
     if asked.open:
         newest = newest_rows()
         faults = [f for f in faults if not any(r["noticed"] for r in newest[f["name"]]) or is_blamed_rightly(f, newest[f["name"]]) is False]
@@ -530,7 +537,7 @@ def prepare(levels, faults):
     copy_tree()
     of_capture = "run" in levels and any(is_of_capture(f) for f in faults)
     configure(of_capture)
-    targets = ["all"] if "unit" in levels else {f["test"] for f in faults} | {"twinstack"} if levels == ["own"] else ["twinstack"]
+    targets = ["all"] if "unit" in levels else {f["test"] for f in faults} if OWN else ["twinstack"]
     broken = make(TOOL, *sorted(targets))
     return make(VICTIMS, "all") if not broken and of_capture else broken
 
