@@ -8,7 +8,7 @@ set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
 set(CMAKE_AR llvm-ar-19 CACHE FILEPATH "")
 set(CMAKE_RANLIB llvm-ranlib-19 CACHE FILEPATH "")
 set(CMAKE_C_FLAGS_INIT "-g -gcodeview -D__USE_MINGW_ANSI_STDIO=1 -D_FILE_OFFSET_BITS=64")
-set(CMAKE_EXE_LINKER_FLAGS_INIT "-fuse-ld=lld-19 -static -Wl,-s -Wl,--pdb= -Wno-unused-command-line-argument")
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-fuse-ld=lld-19 -static -Wl,-s -Wno-unused-command-line-argument")
 
 set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES TWINSTACK_PACKAGES)
 set(CMAKE_FIND_ROOT_PATH "${TWINSTACK_PACKAGES}" /usr/x86_64-w64-mingw32)
