@@ -62,19 +62,7 @@ LONG_S = 20
 LIMIT_S = 60  # what a program may take on a quiet machine
 TIMES = BUILD / "log" / "test-times.json"
 # (seconds, cores used) of the longer programs on two quiet cores, for a tree that has no times yet.
-FIRST_TIMES = {"e2e_matrix_1": (35, 0.8), "e2e_matrix_2": (35, 0.8), "e2e_matrix_3": (35, 0.8), "e2e_matrix_4": (35, 0.8),
-               "e2e_victims": (30, 1), "e2e_recipes": (40, 0.8), "sanitize_unit_dump_engine": (25, 0.3), "e2e_readme": (10, 0.4),
-               "e2e_port": (25, 0.8), "e2e_run": (30, 0.5), "e2e_capture": (20, 0.7), "e2e_stops": (15, 0.4),
-               "e2e_windows_units": (30, 0.5), "e2e_windows": (30, 0.6), "e2e_capture_files": (20, 0.5),
-               "e2e_capture_upload": (40, 0.6), "e2e_capture_package": (25, 1), "e2e_symbols": (12, 0.9),
-               "e2e_breakpad_unwind": (8, 1), "e2e_web_lint": (35, 1), "e2e_mutation": (27, 1), "e2e_web_light": (40, 0.6),
-               "e2e_web_carriers": (50, 0.5), "e2e_web_1": (25, 0.5), "e2e_web_2": (20, 0.5), "e2e_web_3": (25, 0.5),
-               "e2e_web_4": (20, 0.5), "e2e_web_5": (30, 0.5), "e2e_web_grid": (40, 0.5), "e2e_web_tasks": (40, 0.4),
-               "e2e_web_touch": (30, 0.4), "e2e_stream_faults": (25, 0.2), "e2e_stream_shadow": (28, 0.1),
-               "e2e_symbol_servers": (25, 0.1), "e2e_stream_damage": (18, 0.1), "e2e_progress": (30, 0.1),
-               "e2e_commands": (45, 0.1), "lint_tidy_1": (14, 1), "lint_tidy_2": (14, 1), "lint_tidy_3": (14, 1),
-               "lint_tidy_4": (14, 1), "unit_collect": (8, 0.1), "unit_stay": (7, 0.1), "sanitize_unit_collect": (8, 0.1),
-               "sanitize_unit_stay": (7, 0.1)}
+FIRST_TIMES = ROOT / "tests/lib/first_times.json"
 # The programs of tests/e2e that --quick includes: a few seconds each, no Wine and no browser.
 QUICK_E2E = {"check", "corpus", "damaged", "differences", "dump", "dump_streams", "symbols", "verdict"}
 # Those that take nothing from a stage. (The others might skip a test without it.)
@@ -222,10 +210,11 @@ def report_progress(done, total):
 
 def read_times():
     """(seconds, cores used) by name, of the last run of each program in this tree."""
+    times = json.loads(FIRST_TIMES.read_text(encoding="utf-8"))
     try:
-        return {**FIRST_TIMES, **json.loads(TIMES.read_text(encoding="utf-8"))}
+        return {**times, **json.loads(TIMES.read_text(encoding="utf-8"))}
     except (OSError, ValueError):
-        return dict(FIRST_TIMES)
+        return times
 
 
 def write_times(results):

@@ -1,5 +1,7 @@
 """What MSVC's command line makes of the analyser and the dashboard, as far as it can be tested without Windows: every file that
-twinstack.exe is made of is compiled by clang's cl driver with mingw-w64's headers. Not run on Windows."""
+twinstack.exe is made of is compiled by clang's cl driver with mingw-w64's headers. Not run on Windows.
+
+`./run soak lint` compiles all of them; otherwise each fourth is compiled, and those that differ by system."""
 
 import concurrent.futures
 import json
@@ -43,8 +45,11 @@ class Msvc(e2e.Case):
     def test_it_compiles_each_file(self):
         rows = self.sources()
         self.assertGreater(len(rows), 200)
+        some = e2e.every(4, rows)
+        chosen = [row for row in rows if row in some or "_windows" in row["file"]]
+        print(f"{len(chosen)} of {len(rows)} files")
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            self.assertEqual([bad for bad in pool.map(self.complaint, rows) if bad], [])
+            self.assertEqual([bad for bad in pool.map(self.complaint, chosen) if bad], [])
         print("not run on Windows")
 
 
