@@ -1,6 +1,7 @@
 """The `run` script: its output; a second run needs neither network nor rebuild; it serves and ends
 cleanly. It has the Wine prefix of ./run to itself."""
 
+import contextlib
 import os
 import pathlib
 import re
@@ -8,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import unittest
 import urllib.request
@@ -31,9 +33,33 @@ def servers():
     return sorted(found)
 
 
+LIMIT_S = 240
+
+
+@contextlib.contextmanager
+def script(*argv, **more):
+    """./run in a process group of its own, which is killed after LIMIT_S and at the end."""
+    child = subprocess.Popen([e2e.ROOT / "run", *argv], text=True, start_new_session=True, stdin=subprocess.DEVNULL, **more)
+
+    def kill():
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+
+    limit = threading.Timer(LIMIT_S * e2e.PATIENCE, kill)
+    limit.start()
+    try:
+        with child:
+            try:
+                yield child
+            finally:
+                kill()
+    finally:
+        limit.cancel()
+
+
 @unittest.skipUnless(e2e.BUILD == e2e.ROOT / "build", "another build folder than the one of ./run")
 class Run(e2e.Case):
-    def run_script(self, *argv, prefix=(), limit_s=240):
+    def run_script(self, *argv, prefix=(), limit_s=LIMIT_S):
         return subprocess.run([*prefix, e2e.ROOT / "run", *argv], capture_output=True, text=True, check=False,
                               timeout=limit_s * e2e.PATIENCE, stdin=subprocess.DEVNULL)
 
@@ -68,45 +94,34 @@ class Run(e2e.Case):
 
     def test_serves_at_the_end_and_stops_on_ctrl_c(self):
         before = servers()
-        child = subprocess.Popen([e2e.ROOT / "run", "-k", "null_write.ob"], stdout=subprocess.PIPE,
-                                 stderr=subprocess.STDOUT, text=True, start_new_session=True, stdin=subprocess.DEVNULL)
-        try:
-            address, said, end = None, [], time.monotonic() + 240 * e2e.PATIENCE
-            while address is None and time.monotonic() < end:
-                line = child.stdout.readline()
-                if not line:
-                    self.fail("it ended before it served:\n" + "".join(said[-40:]))
-                said.append(line)
-                match = re.search(r"http://127\.0\.0\.1:\d+", line)
+        with script("-k", "null_write.ob", stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as child:
+            address, said = None, []
+            while address is None:
+                said.append(child.stdout.readline())
+                self.assertTrue(said[-1], f"it ended, or was ended after {LIMIT_S} s, before it served:\n" + "".join(said[-40:]))
+                match = re.search(r"http://127\.0\.0\.1:\d+", said[-1])
                 address = match and match[0]
-            self.assertIsNotNone(address)
             with urllib.request.urlopen(f"{address}/healthz", timeout=10 * e2e.PATIENCE) as answer:
                 self.assertEqual(answer.status, 200)
             self.assertNotIn("victims ", "".join(said), "the address comes before the victims are built")
             while not said[-1].startswith(address):  # the same one again, after the report
                 said.append(child.stdout.readline())
-                self.assertTrue(said[-1], "it ended before it served:\n" + "".join(said[-40:]))
+                self.assertTrue(said[-1], f"it ended, or was ended after {LIMIT_S} s, before it served:\n" + "".join(said[-40:]))
             self.assertIn("null_write", "".join(said))
             with urllib.request.urlopen(f"{address}/healthz", timeout=10 * e2e.PATIENCE) as answer:
                 self.assertEqual(answer.status, 200)
             os.killpg(child.pid, signal.SIGINT)
             self.assertIn(child.wait(timeout=20 * e2e.PATIENCE), (0, 130))
             self.assertEqual(servers(), before)
-        finally:
-            if child.poll() is None:
-                os.killpg(child.pid, signal.SIGKILL)
-                child.wait()
-            child.stdout.close()
 
     def test_an_interrupted_run_leaves_no_server(self):
         before = servers()
         for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
-            with self.subTest(sign=sign), subprocess.Popen([e2e.ROOT / "run", "-k", "null_write.ob"], stdout=subprocess.DEVNULL, text=True,
-                                                           stderr=subprocess.PIPE, start_new_session=True, stdin=subprocess.DEVNULL) as child:
+            with self.subTest(sign=sign), script("-k", "null_write.ob", stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as child:
                 said = []
                 while not said or "http://" not in said[-1]:
                     said.append(child.stderr.readline())
-                    self.assertTrue(said[-1], "".join(said))
+                    self.assertTrue(said[-1], f"it ended, or was ended after {LIMIT_S} s:\n" + "".join(said))
                 self.assertEqual(len(servers()), len(before) + 1)
                 (os.kill if sign == signal.SIGKILL else os.killpg)(child.pid, sign)
                 child.wait(timeout=20 * e2e.PATIENCE)
