@@ -6,7 +6,7 @@
 
 #include "base/files.h"
 
-enum { JUDGES_MAX = 4, SETS_MAX = 64, COLD_SAMPLES = 3 };
+enum { JUDGES_MAX = 4, SETS_MAX = 64, COLD_EVERY = 32, COLD_LAST = 2 * COLD_EVERY };
 
 struct pooled_judge {
     const char *program; /* the words of its command line; NULL: the slot is free */
@@ -24,7 +24,7 @@ struct judge_pool {
     struct pooled_set sets[SETS_MAX];
     uint32_t set_count, sets_made;
     struct named_version versions[JUDGES_MAX];
-    uint32_t version_count, samples;
+    uint32_t version_count, cases;
 };
 
 enum status judge_pool_open(const char *folder, struct judge_pool **out, struct fault *fault)
@@ -221,7 +221,8 @@ enum status judge_pool_ask(struct judge_pool *pool, const char *const *argv, con
 
 bool judge_pool_takes_sample(struct judge_pool *pool)
 {
-    return pool->samples++ < COLD_SAMPLES;
+    const uint32_t n = pool->cases++;
+    return n != 0 && n <= COLD_LAST && n % COLD_EVERY == 0;
 }
 
 const char *judge_pool_version(const struct judge_pool *pool, const char *program)

@@ -34,8 +34,9 @@ enum status judge_pool_ask(struct judge_pool *pool, const char *const *argv, con
                            uint32_t lines, struct arena *keep, char **answer,
                            struct engine_result *out, struct fault *fault);
 
-/* True for the first few cases: for these the judge whose time counts as the foreign one is started
- * anew, so that a run also knows its time with nothing loaded. */
+/* True for two of the first hundred cases: for these the judge whose time counts as the foreign one
+ * is started anew. A run also knows its time with nothing loaded from the first case, whose
+ * question starts the program, and these make it a median of three. */
 bool judge_pool_takes_sample(struct judge_pool *pool);
 
 /* The version that was set for a program; NULL: none. */
