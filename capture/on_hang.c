@@ -241,6 +241,20 @@ static void take_suspended(const struct cap_subject *subject, uint64_t start_ns,
     resume_all();
 }
 
+/* Stops the threads a second time, because a thread that runs on would make the two dumps
+ * incomparable, and so would a longer first stop. */
+static void take_tuned(const struct cap_subject *subject)
+{
+    const uint64_t start_ns = cap_crash_now_ns();
+    for (uint32_t i = 0; i < thread_count && i < HANG_THREADS; i++)
+        (void)stop_thread(i);
+    const bool written = cap_crash_dump(subject, true, cap_crash_dump_limit_ms());
+    const uint64_t stopped_ns = cap_crash_now_ns() - start_ns;
+    resume_all();
+    if (written)
+        cap_crash_record_timing(RECORD_STAGE_STOP_TUNED, 0, stopped_ns, 0);
+}
+
 /* The last sample, from which record and dump are made. */
 static void take_stopped(uint32_t sample_count, uint64_t start_ns, uint64_t late_ns)
 {
@@ -263,7 +277,7 @@ static void take_stopped(uint32_t sample_count, uint64_t start_ns, uint64_t late
     cap_crash_record_stops(&stops, sample_count, left_suspended);
     cap_crash_record_captures();
     if (cap.options.tuned_dump && !cap.options.offsets_only)
-        cap_crash_dump(&subject, true, cap_crash_dump_limit_ms());
+        take_tuned(&subject);
 }
 
 /* A thread that has ended sends no heartbeats; that is not a hang. */

@@ -23,9 +23,9 @@ static void load_symbols(struct symbol_store *symbols, const struct stack *stack
             (void)symbol_store_module(symbols, stack->frames[i].module);
 }
 
-enum status dump_thread_stack(struct dump_session *session, uint32_t thread_id,
-                              struct symbol_store *symbols, struct arena *keep, struct stack *out,
-                              struct fault *fault)
+static enum status thread_stack(struct dump_session *session, uint32_t thread_id,
+                                struct symbol_store *symbols, bool own_only, struct arena *keep,
+                                struct stack *out, struct fault *fault)
 {
     struct unwind_stack walk;
     struct stack physical;
@@ -41,6 +41,8 @@ enum status dump_thread_stack(struct dump_session *session, uint32_t thread_id,
         out->cost.unwind_ns = walked - start;
         return ERR_NONE;
     }
+    if (own_only)
+        frame_class_drop_system(&physical);
     load_symbols(symbols, &physical);
     uint64_t loaded = clock_ns();
     status = symbol_resolve_stack(symbols, &physical, keep, out, fault);
@@ -49,6 +51,13 @@ enum status dump_thread_stack(struct dump_session *session, uint32_t thread_id,
     out->cost.resolve_ns = clock_ns() - loaded;
     out->cost.total_ns = clock_ns() - start;
     return status;
+}
+
+enum status dump_thread_stack(struct dump_session *session, uint32_t thread_id,
+                              struct symbol_store *symbols, struct arena *keep, struct stack *out,
+                              struct fault *fault)
+{
+    return thread_stack(session, thread_id, symbols, false, keep, out, fault);
 }
 
 struct stack dump_failed_stack(uint32_t thread_id, const struct fault *why, struct arena *keep)
@@ -67,7 +76,8 @@ static enum status add_thread(const struct engine *self, struct dump_session *se
 {
     struct stack *stack = &out->stacks[out->stack_count];
     struct fault single = FAULT_INIT;
-    enum status status = dump_thread_stack(session, thread_id, in->symbols, keep, stack, &single);
+    enum status status =
+        thread_stack(session, thread_id, in->symbols, in->own_only, keep, stack, &single);
     if (status == ERR_MEMORY) {
         *fault = single;
         return status;
@@ -103,11 +113,11 @@ static enum status run_threads(const struct engine *self, struct dump_session *s
     const struct minidump *dump = dump_minidump(session);
     const char *why;
     uint32_t suspect = dump_suspect(session, &why);
-    const bool all = in->crash->kind == CASE_KIND_HANG;
+    const bool all = in->crash->kind == CASE_KIND_HANG && !in->suspect_only;
     out->stacks = ARENA_ARRAY(keep, dump->thread_count + 1, struct stack);
     if (out->stacks == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
-    if (!all && !names_suspect(dump)) {
+    if (in->crash->kind != CASE_KIND_HANG && !names_suspect(dump)) {
         out->stacks[out->stack_count++] = (struct stack){.engine = self->name,
                                                          .role = THREAD_ROLE_SUSPECT,
                                                          .state = STACK_FAILED,
@@ -128,7 +138,8 @@ static enum status run(const struct engine *self, const struct engine_input *in,
     const uint64_t held_bytes = memory_peak_restart();
     uint64_t start = clock_ns();
     *out = (struct engine_result){0};
-    const char *path = case_path(in->crash, ROLE_DUMP, keep);
+    const char *path =
+        in->tuned_dump ? case_tuned_dump(in->crash, keep) : case_path(in->crash, ROLE_DUMP, keep);
     if (path == NULL)
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "dump of the case");
     enum status status = dump_open(path, in->symbols, keep, &session, fault);
@@ -140,7 +151,7 @@ static enum status run(const struct engine *self, const struct engine_input *in,
     status = run_threads(self, session, in, keep, out, fault);
     out->cost.total_ns = clock_ns() - start;
     out->cost.peak_bytes = memory_peak_beyond(held_bytes);
-    for (uint32_t i = 0; status == ERR_NONE && i < out->stack_count; i++)
+    for (uint32_t i = 0; status == ERR_NONE && !in->suspect_only && i < out->stack_count; i++)
         status = dump_add_evidence(session, keep, &out->stacks[i], fault);
     dump_close(session);
     return status;

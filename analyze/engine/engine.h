@@ -22,6 +22,9 @@ struct engine_input {
     const char *const *launcher;  /* argv prefix that runs Windows programs ("wine"); NULL: none */
     const char *judge_folder;     /* where the judges' Windows programs are; NULL */
     struct judge_pool *judges;    /* borrowed; NULL: each question starts a judge's program */
+    bool suspect_only; /* only the stack of the thread under suspicion; see study/measure.h */
+    bool own_only;     /* drop the frames of system modules once they are walked */
+    bool tuned_dump;   /* the dump in its cheapest form, instead of the plain one */
 };
 
 struct engine_result {

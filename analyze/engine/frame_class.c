@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "symbol/store.h"
 
 static bool starts_with(const char *text, size_t length, const char *start)
 {
@@ -63,4 +64,15 @@ void frame_class_assign(const struct crash_case *crash, struct stack *stack)
 {
     for (uint32_t i = 0; i < stack->frame_count; i++)
         stack->frames[i].frame_class = class_of(crash, &stack->frames[i]);
+}
+
+void frame_class_drop_system(struct stack *physical)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < physical->frame_count; i++) {
+        const struct module *module = physical->frames[i].module;
+        if (module == NULL || module->name == NULL || !symbol_is_system_module(module->name))
+            physical->frames[kept++] = physical->frames[i];
+    }
+    physical->frame_count = kept;
 }

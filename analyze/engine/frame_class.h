@@ -19,6 +19,9 @@
  * truth to compare with, so images with a PDB count as own. */
 void frame_class_assign(const struct crash_case *crash, struct stack *stack);
 
+/* Drops the frames of modules that come with the system from a physical stack, in place. */
+void frame_class_drop_system(struct stack *physical);
+
 /* The class of code in one of our own images, from the path of its object file. */
 enum frame_class frame_class_of_compiland(const char *compiland);
 

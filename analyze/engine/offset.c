@@ -34,6 +34,8 @@ static enum status resolve_stack(const struct engine *self, const struct engine_
 
     record_stack_describe(record, from, &physical);
     physical.engine = self->name;
+    if (in->own_only)
+        frame_class_drop_system(&physical);
     load_modules(in->symbols, &physical);
     const uint64_t loaded_ns = clock_ns();
     if (symbol_resolve_stack(in->symbols, &physical, keep, out, fault) != ERR_NONE)
@@ -81,7 +83,8 @@ static enum status take_stacks(const struct engine *self, const struct engine_in
 {
     for (uint32_t i = 0; i < record->stack_count; i++) {
         const struct record_stack *from = &record->stacks[i];
-        if (from->walker != self->walker || (from->thread_id == record->suspect_id) != suspect)
+        if (from->walker != self->walker || (from->thread_id == record->suspect_id) != suspect ||
+            (in->suspect_only && out->stack_count > 0)) /* of several samples the first */
             continue;
         struct stack *to = &out->stacks[out->stack_count];
         if (resolve_stack(self, in, record, from, keep, to, fault) != ERR_NONE)
@@ -111,7 +114,7 @@ static enum status run(const struct engine *self, const struct engine_input *in,
     if (out->stacks == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
     if (take_stacks(self, in, &record, true, keep, out, fault) != ERR_NONE ||
-        take_stacks(self, in, &record, false, keep, out, fault) != ERR_NONE)
+        (!in->suspect_only && take_stacks(self, in, &record, false, keep, out, fault) != ERR_NONE))
         return fault->code;
     if (out->stack_count == 0 &&
         say_absent(self, in, &record, STOP_NOT_WALKED, keep, out, fault) != ERR_NONE)

@@ -484,6 +484,14 @@ const struct case_file *case_file(const struct crash_case *c, enum case_role rol
     return NULL;
 }
 
+char *case_tuned_dump(const struct crash_case *c, struct arena *keep)
+{
+    for (uint32_t i = 0; i < c->file_count; i++)
+        if (c->files[i].role == ROLE_OTHER && strcmp(c->files[i].path, "dump-tuned.dmp") == 0)
+            return path_join(keep, c->folder, c->files[i].path);
+    return NULL;
+}
+
 char *case_path(const struct crash_case *c, enum case_role role, struct arena *keep)
 {
     const struct case_file *file = case_file(c, role);

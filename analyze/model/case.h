@@ -142,6 +142,9 @@ enum status case_seal(const char *folder, struct crash_case *c, struct fault *fa
 const struct case_file *case_file(const struct crash_case *c, enum case_role role);
 char *case_path(const struct crash_case *c, enum case_role role, struct arena *keep);
 
+/* The full path of the dump in its cheapest form, in KEEP; NULL: the case has none. */
+char *case_tuned_dump(const struct crash_case *c, struct arena *keep);
+
 /* Fails like case_read; ERR_ABSENT when the case states no truth (imported dumps). */
 enum status truth_read(const struct crash_case *c, struct arena *keep, struct truth *out,
                        struct fault *fault);

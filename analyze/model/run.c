@@ -362,6 +362,7 @@ static void write_timing(struct json *j, const struct case_timing *t)
     json_key_uint(j, "stop_copy_ns", t->stop_copy_ns);
     json_key_uint(j, "stop_walk_ns", t->stop_walk_ns);
     json_key_uint(j, "stop_dump_ns", t->stop_dump_ns);
+    json_key_uint(j, "stop_tuned_ns", t->stop_tuned_ns);
     json_key_uint(j, "record_write_ns", t->record_write_ns);
     json_key_uint(j, "dump_write_ns", t->dump_write_ns);
     json_key_uint(j, "record_bytes", t->record_bytes);
@@ -398,6 +399,8 @@ void run_case_write_json(struct json *j, const struct run_case *c, bool with_sta
     json_key_hex(j, "got_exit_code", c->got_exit_code);
     json_key_uint(j, "wall_ms", c->wall_ms);
     write_timing(j, &c->timing);
+    json_key(j, "ways");
+    way_costs_write_json(j, c->ways);
     json_key(j, "scores");
     json_array(j);
     for (uint32_t i = 0; i < c->result.score_count; i++)

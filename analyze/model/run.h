@@ -12,6 +12,7 @@
 #include "model/cpu.h"
 #include "model/result.h"
 #include "model/run_selection.h"
+#include "model/way.h"
 
 /* What happened in the dying process; 0: not measured. */
 struct case_timing {
@@ -19,6 +20,7 @@ struct case_timing {
     uint64_t stop_copy_ns;    /* target stopped, until its stack was copied     */
     uint64_t stop_walk_ns;    /* ... to the last rtl frame                      */
     uint64_t stop_dump_ns;    /* ... to the end of the dump                     */
+    uint64_t stop_tuned_ns;   /* stopped a second time, for the tuned dump      */
     uint64_t record_write_ns; /* record on disk                                 */
     uint64_t dump_write_ns;
     uint64_t record_bytes, dump_bytes;
@@ -66,6 +68,7 @@ struct run_case {
     const char *record_contradiction; /* not stored: how the record contradicts itself; NULL: not */
     struct engine_claim *claims;
     uint32_t claim_count;
+    struct way_cost *ways;     /* WAY_COUNT rows; NULL: not measured, or read without scores */
     const struct truth *truth; /* NULL: none */
     struct case_result result;
     const char *known_id; /* the acceptance that made it XFAIL; NULL */

@@ -109,6 +109,8 @@ struct frame_evidence {
 /* The cost for an engine, in nanoseconds of wall time; 0: not done or not known. */
 struct engine_cost {
     uint64_t open_ns, unwind_ns, load_ns, resolve_ns, total_ns;
+    uint64_t system_ns;  /* of resolve_ns: frames of system modules, where a judge states it; not
+                          * stored */
     uint64_t cold_ns;    /* total_ns when nothing of the case was opened or looked up before */
     uint64_t peak_bytes; /* a program's peak size; for an engine in this process, the memory it
                           * added */

@@ -161,15 +161,17 @@ static void put_headline_table(struct sheet *sheet, const struct run_figures *re
     struct headline h;
     headline_make(report, sheet->scratch, &h);
     const char *head = "| |";
-    for (int way = 0; way < HEADLINE_WAYS && head != NULL; way++)
+    for (int way = 0; way < WAY_COUNT && head != NULL; way++)
         head = arena_printf(sheet->scratch, "%s %s |", head, h.columns[way]);
     (void)put_line(sheet, head != NULL ? head : "");
     (void)put_line(sheet, "|---|--:|--:|--:|--:|");
     for (int r = 0; r < HEADLINE_ROWS; r++) {
         const struct headline_row *row = &h.rows[r];
+        if ((row->own || row->part) && !headline_row_is_known(row))
+            continue;
         const char *line =
             arena_printf(sheet->scratch, "| %s: %s |", headline_group_name(row->group), row->name);
-        for (int way = 0; way < HEADLINE_WAYS && line != NULL; way++) {
+        for (int way = 0; way < WAY_COUNT && line != NULL; way++) {
             const struct headline_cell *c = &row->cells[way];
             char median[HEADLINE_TEXT], least[24], most[24];
             line =
@@ -183,9 +185,9 @@ static void put_headline_table(struct sheet *sheet, const struct run_figures *re
         if (line == NULL || !put_line(sheet, line))
             return;
     }
-    (void)put_linef(sheet, "\n%s%sForeign: %.200s. %s", h.dominates != NULL ? h.dominates : "",
+    (void)put_linef(sheet, "\n%s%sForeign: %.200s; %s. %s", h.dominates != NULL ? h.dominates : "",
                     h.dominates != NULL ? " " : "",
-                    h.foreign != NULL ? cell(sheet, h.foreign) : "not measured", h.scope);
+                    h.foreign != NULL ? cell(sheet, h.foreign) : "not measured", h.counts, h.scope);
 }
 
 static void put_headline(struct sheet *sheet, const struct run_figures *report)

@@ -57,7 +57,7 @@ static void print_ratio(const struct page *page, const struct run_figures *repor
 static void print_heads(const struct page *page, const struct headline *h)
 {
     page_cell(page, INK_DIM, NAME_COLUMNS, "");
-    for (int way = 0; way < HEADLINE_WAYS; way++)
+    for (int way = 0; way < WAY_COUNT; way++)
         page_cell(page, INK_DIM, -WAY_COLUMNS, h->columns[way]);
     page_line(page);
 }
@@ -67,17 +67,19 @@ static void print_row(const struct page *page, const struct headline_row *row)
 {
     char text[48];
     size_t count = 0;
-    for (int way = 0; way < HEADLINE_WAYS; way++)
+    for (int way = 0; way < WAY_COUNT; way++)
         if (row->cells[way].spread.count > count)
             count = row->cells[way].spread.count;
     if (row->part)
         (void)snprintf(text, sizeof text, "  %.20s", row->name);
     else if (row->group == HEADLINE_DYING)
         (void)snprintf(text, sizeof text, "dying: %.10s (%zu)", row->name, count);
+    else if (row->own)
+        (void)snprintf(text, sizeof text, "  no system (%zu)", count);
     else
         (void)snprintf(text, sizeof text, "%s (%zu)", headline_group_name(row->group), count);
     page_cell(page, row->part ? INK_DIM : INK_PLAIN, NAME_COLUMNS, text);
-    for (int way = 0; way < HEADLINE_WAYS; way++) {
+    for (int way = 0; way < WAY_COUNT; way++) {
         const struct headline_cell *cell = &row->cells[way];
         const bool known = cell->state == HEADLINE_MEASURED;
         char value[HEADLINE_TEXT];
@@ -92,7 +94,7 @@ static void print_bound(const struct page *page, const struct headline_row *row,
                         size_t offset)
 {
     page_cell(page, INK_DIM, NAME_COLUMNS, name);
-    for (int way = 0; way < HEADLINE_WAYS; way++) {
+    for (int way = 0; way < WAY_COUNT; way++) {
         const struct headline_cell *cell = &row->cells[way];
         char text[24];
         double value = 0;
@@ -103,12 +105,10 @@ static void print_bound(const struct page *page, const struct headline_row *row,
     page_line(page);
 }
 
-static bool is_measured(const struct headline_row *row)
+/* Runs of older versions have no numbers in some rows. */
+static bool is_shown(const struct headline_row *row)
 {
-    for (int way = 0; way < HEADLINE_WAYS; way++)
-        if (row->cells[way].state == HEADLINE_MEASURED)
-            return true;
-    return false;
+    return headline_row_is_known(row) || (!row->own && !row->part);
 }
 
 void text_print_headline(const struct page *page, const struct run_figures *report,
@@ -121,13 +121,14 @@ void text_print_headline(const struct page *page, const struct run_figures *repo
     page_title(page, "SPEED");
     print_heads(page, &h);
     for (int r = 0; r < HEADLINE_ROWS; r++)
-        if (!h.rows[r].part)
+        if (!h.rows[r].part && is_shown(&h.rows[r]))
             print_row(page, &h.rows[r]);
     if (h.dominates != NULL)
         page_wrap(page, INK_PLAIN, 0, h.dominates);
-    page_cellf(page, INK_DIM, 0, "medians (cases); foreign: %.40s; parts: report --details",
-               h.foreign != NULL ? h.foreign : "not measured");
-    page_line(page);
+    const char *notes = arena_printf(scratch, "medians (cases); foreign: %s%s %s",
+                                     h.foreign != NULL ? h.foreign : "not measured",
+                                     h.foreign != NULL ? "," : ";", h.counts);
+    page_wrap_most(page, INK_DIM, 0, 2, notes != NULL ? notes : "");
     print_ratio(page, report, scratch);
 }
 
@@ -141,11 +142,13 @@ void text_print_headline_spread(const struct page *page, const struct run_figure
     page_title(page, "SPEED: medians with their spread; parts of the case in the middle");
     print_heads(page, &h);
     for (int r = 0; r < HEADLINE_ROWS; r++) {
-        print_row(page, &h.rows[r]);
-        if (h.rows[r].part || !is_measured(&h.rows[r]))
+        if (is_shown(&h.rows[r]))
+            print_row(page, &h.rows[r]);
+        if (h.rows[r].part || !headline_row_is_known(&h.rows[r]))
             continue;
         print_bound(page, &h.rows[r], "  least", offsetof(struct spread, least));
         print_bound(page, &h.rows[r], "  most", offsetof(struct spread, most));
     }
+    page_wrap(page, INK_DIM, 0, h.counts);
     page_wrap(page, INK_DIM, 0, h.scope);
 }

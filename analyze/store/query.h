@@ -30,6 +30,7 @@ enum sql {
     SQL_SET_STATE,
     SQL_ADD_CASE,
     SQL_ADD_CLAIM,
+    SQL_ADD_WAY,
     SQL_ADD_THREAD,
     SQL_ADD_TRUTH_THREAD,
     SQL_ADD_TRUTH_FRAME,
@@ -71,6 +72,8 @@ enum sql {
     SQL_COUNT_CASES,
     SQL_READ_CASE,
     SQL_READ_CLAIMS,
+    SQL_READ_WAYS,
+    SQL_READ_RUN_WAYS,
     SQL_READ_FINDINGS,
     SQL_READ_THREADS,
     SQL_READ_TRUTH_THREADS,
@@ -172,6 +175,12 @@ void store_put_artifacts(struct store *store, uint64_t case_id, const struct run
                          struct fault *fault);
 void store_read_evidence(struct store *store, uint64_t stack_id, struct stack *stack,
                          struct arena *keep, struct fault *fault);
+
+/* What each way costs (read_ways.c): of a case, or of CASES in the order of their ids. */
+void store_read_ways(struct store *store, struct run_case *c, struct arena *keep,
+                     struct text_pool *texts, struct fault *fault);
+enum status store_read_run_ways(struct store *store, uint64_t run_id, struct text_pool *texts,
+                                struct run_case *cases, uint32_t count, struct fault *fault);
 
 /* Fails unless the run is still being written (write_run.c). Fails: ERR_ABSENT, ERR_USAGE. */
 enum status store_demand_running(struct store *store, uint64_t run_id, struct fault *fault);

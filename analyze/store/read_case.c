@@ -53,6 +53,7 @@ static void read_case_row(struct query *q, struct run_case *c)
     c->timing.hang_late_ns = query_get(q);
     c->timing.crowded = query_get(q) != 0;
     c->timing.stop_copy_ns = query_get(q);
+    c->timing.stop_tuned_ns = query_get(q);
     const char *verdict = query_get_text(q);
     if (verdict == NULL || !verdict_parse(verdict, &c->result.verdict))
         (void)fault_set(q->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "verdict in the database");
@@ -140,6 +141,7 @@ static void read_claims(struct reader *r)
     memcpy(c->claims, claims, count * sizeof *claims);
     memcpy(c->result.scores, scores, count * sizeof *scores);
     c->claim_count = c->result.score_count = count;
+    store_read_ways(r->store, c, r->keep, r->texts, r->fault);
 }
 
 static void read_findings(struct reader *r)

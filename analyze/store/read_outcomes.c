@@ -73,6 +73,7 @@ static void read_timing(struct query *q, struct case_timing *out)
     out->dump_tuned_ns = query_get(q);
     out->dump_tuned_bytes = query_get(q);
     out->stop_copy_ns = query_get(q);
+    out->stop_tuned_ns = query_get(q);
     out->capture_now_ns = query_get(q);
     out->hang_late_ns = query_get(q);
     out->crowded = query_get(q) != 0;
@@ -98,7 +99,9 @@ static enum status read_times(struct store *store, uint64_t run_id, struct text_
         read_timing(&q, &g.timing);
     }
     hand_over(&g, cases, count, &at, keep, fault);
-    return query_end(&q);
+    return query_end(&q) == ERR_NONE
+               ? store_read_run_ways(store, run_id, texts, cases, count, fault)
+               : fault->code;
 }
 
 /* The finding that decided a failing case; the others are not read. */

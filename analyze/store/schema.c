@@ -192,6 +192,20 @@ static const char *const version_9[] = {
     NULL,
 };
 
-const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {version_1, version_2, version_3,
-                                                                   version_4, version_5, version_6,
-                                                                   version_7, version_8, version_9};
+/* What each way costs for the same stack (model/way.h), and how long a hang was stopped for the
+ * tuned dump. */
+static const char *const version_10[] = {
+    "ALTER TABLE crash_case ADD COLUMN stop_tuned_ns INTEGER",
+    "CREATE TABLE way_cost ("
+    " case_id INTEGER NOT NULL REFERENCES crash_case ON DELETE CASCADE, way TEXT NOT NULL,"
+    " frames INTEGER NOT NULL, same INTEGER NOT NULL, cold_ns INTEGER, cold_open_ns INTEGER,"
+    " cold_unwind_ns INTEGER, cold_load_ns INTEGER, cold_resolve_ns INTEGER, cold_own_ns INTEGER,"
+    " warm_ns INTEGER, warm_open_ns INTEGER, warm_unwind_ns INTEGER, warm_load_ns INTEGER,"
+    " warm_resolve_ns INTEGER, warm_own_ns INTEGER,"
+    " PRIMARY KEY (case_id, way)) STRICT, WITHOUT ROWID",
+    NULL,
+};
+
+const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {
+    version_1, version_2, version_3, version_4, version_5,
+    version_6, version_7, version_8, version_9, version_10};

@@ -14,8 +14,13 @@
     " c.expected_doors, c.got_doors, c.expected_code, c.got_code, c.expected_exit_code,"           \
     " c.got_exit_code, c.wall_ms, c.walk_ns, c.stop_walk_ns, c.stop_dump_ns, c.record_write_ns,"   \
     " c.dump_write_ns, c.record_bytes, c.dump_bytes, c.dump_tuned_ns, c.dump_tuned_bytes,"         \
-    " c.capture_now_ns, c.hang_late_ns, c.crowded, c.stop_copy_ns,"                                \
+    " c.capture_now_ns, c.hang_late_ns, c.crowded, c.stop_copy_ns, c.stop_tuned_ns,"               \
     " c.verdict, c.reason, c.right_engines, c.signature, c.known_id, c.has_truth"
+
+#define WAY_COLUMNS                                                                                \
+    "way, frames, same, cold_ns, cold_open_ns, cold_unwind_ns, cold_load_ns, cold_resolve_ns,"     \
+    " cold_own_ns, warm_ns, warm_open_ns, warm_unwind_ns, warm_load_ns, warm_resolve_ns,"          \
+    " warm_own_ns"
 
 /* The finding that decided a failing case. */
 #define WORST_FINDING                                                                              \
@@ -151,10 +156,11 @@ const char *const store_sql[SQL_COUNT] = {
         " expected_doors, got_doors, expected_code, got_code, expected_exit_code, got_exit_code,"
         " wall_ms, walk_ns, stop_walk_ns, stop_dump_ns, record_write_ns, dump_write_ns,"
         " record_bytes, dump_bytes, dump_tuned_ns, dump_tuned_bytes, capture_now_ns, hang_late_ns,"
-        " crowded, stop_copy_ns, verdict, reason,"
+        " crowded, stop_copy_ns, stop_tuned_ns, verdict, reason,"
         " right_engines, signature, known_id, has_truth)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-        "?, ?, ?, ?, ?, ?, ?)",
+        "?, ?, ?, ?, ?, ?, ?, ?)",
+    [SQL_ADD_WAY] = "INSERT INTO way_cost VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [SQL_ADD_CLAIM] = "INSERT INTO claim VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
                       " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [SQL_ADD_THREAD] = "INSERT INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -241,6 +247,9 @@ const char *const store_sql[SQL_COUNT] = {
                         " lines_judged, lines_right, inline_demanded, inline_right,"
                         " physical_judged, physical_same, first_divergence, frames, cold_ns"
                         " FROM claim WHERE case_id = ? ORDER BY position",
+    [SQL_READ_WAYS] = "SELECT case_id, " WAY_COLUMNS " FROM way_cost WHERE case_id = ?",
+    [SQL_READ_RUN_WAYS] = "SELECT case_id, " WAY_COLUMNS " FROM crash_case c JOIN way_cost w"
+                          " ON w.case_id = c.id WHERE c.run_id = ? ORDER BY c.id",
     [SQL_READ_FINDINGS] =
         "SELECT level, cause, engine, against, wrong, frame_a, frame_b,"
         " thread_id, row, fails, evidence, blame, witnesses, module, function FROM finding"
@@ -297,7 +306,7 @@ const char *const store_sql[SQL_COUNT] = {
         " k.open_ns, k.unwind_ns, k.load_ns, k.resolve_ns, k.peak_bytes,"
         " c.walk_ns, c.stop_walk_ns, c.stop_dump_ns, c.record_write_ns,"
         " c.dump_write_ns, c.record_bytes, c.dump_bytes, c.dump_tuned_ns,"
-        " c.dump_tuned_bytes, c.stop_copy_ns, c.capture_now_ns, c.hang_late_ns,"
+        " c.dump_tuned_bytes, c.stop_copy_ns, c.stop_tuned_ns, c.capture_now_ns, c.hang_late_ns,"
         " c.crowded"
         " FROM crash_case c LEFT JOIN claim k ON k.case_id = c.id WHERE c.run_id = ? "
         "ORDER BY c.id, k.position",

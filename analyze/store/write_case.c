@@ -116,6 +116,7 @@ static void put_head(struct writer *w, uint64_t run_id, const struct run_case *c
     query_int(&q, c->timing.hang_late_ns);
     query_int(&q, c->timing.crowded);
     query_int(&q, c->timing.stop_copy_ns);
+    query_int(&q, c->timing.stop_tuned_ns);
     query_text(&q, verdict_name(c->result.verdict));
     query_text(&q, c->result.reason);
     query_text(&q, c->result.right);
@@ -124,6 +125,28 @@ static void put_head(struct writer *w, uint64_t run_id, const struct run_case *c
     query_int(&q, c->truth != NULL);
     (void)query_run(&q);
     w->case_id = query_added(w->store);
+}
+
+static void bind_parts(struct query *q, const struct way_parts *parts)
+{
+    query_int(q, parts->whole_ns);
+    query_int(q, parts->open_ns);
+    query_int(q, parts->unwind_ns);
+    query_int(q, parts->load_ns);
+    query_int(q, parts->resolve_ns);
+    query_int(q, parts->own_ns);
+}
+
+static void put_way(struct writer *w, enum case_way way, const struct way_cost *cost)
+{
+    struct query q = query_begin(w->store, SQL_ADD_WAY, NULL, w->fault);
+    query_int(&q, w->case_id);
+    query_text(&q, case_way_name(way));
+    query_int(&q, cost->frames);
+    query_int(&q, cost->same);
+    bind_parts(&q, &cost->cold);
+    bind_parts(&q, &cost->warm);
+    (void)query_run(&q);
 }
 
 static void put_claim(struct writer *w, const struct run_case *c, uint32_t i)
@@ -364,6 +387,9 @@ enum status store_put_case(struct store *store, uint64_t run_id, struct run_case
         store_begin(store, fault) != ERR_NONE)
         return fault->code;
     put_head(&w, run_id, c);
+    for (int way = 0; c->ways != NULL && way < WAY_COUNT && fault->code == ERR_NONE; way++)
+        if (c->ways[way].frames > 0)
+            put_way(&w, (enum case_way)way, &c->ways[way]);
     for (uint32_t i = 0; i < c->claim_count && fault->code == ERR_NONE; i++) {
         put_claim(&w, c, i);
         for (uint32_t s = 0; s < c->claims[i].stack_count && fault->code == ERR_NONE; s++)

@@ -10,6 +10,7 @@
 #include "engine/engines.h"
 #include "engine/judges.h"
 #include "format/record/record.h"
+#include "study/measure.h"
 #include "study/record_check.h"
 #include "symbol/store.h"
 
@@ -30,6 +31,7 @@ static void take_times(const struct record *record, struct case_timing *out)
         record->captures_asked != 0 ? record->captures_cost_ns / record->captures_asked : 0;
     out->dump_tuned_ns = tuned != NULL ? tuned->ns : 0;
     out->dump_tuned_bytes = tuned != NULL ? tuned->bytes : 0;
+    out->stop_tuned_ns = time_of(record, RECORD_STAGE_STOP_TUNED, 0);
     out->stop_copy_ns = record->stop_copy_ns;
     out->stop_walk_ns = record->stop_rtl_ns;
     out->stop_dump_ns = record->stop_dump_ns;
@@ -73,32 +75,15 @@ static bool is_declared(const struct crash_case *crash, const char *engine)
     return crash == NULL || crash->expect.subject_count == 0;
 }
 
-/* Times a subject that starts cold, with symbols of its own: modules loaded by another engine must
- * not count for it. It runs first with the session's symbols, so that the files are in memory,
- * indexes of system modules exist, and the next measurement is warm for every engine. */
-static uint64_t run_cold(const struct engine *engine, const struct engine_input *in)
+/* Runs a subject once, so that its claim is timed with everything opened. */
+static void warm_up(const struct engine *engine, const struct engine_input *in)
 {
-    struct engine_input fresh = *in;
-    struct engine_result result = {0};
-    struct symbol_store *symbols = NULL;
-    struct arena scratch;
+    struct engine_result ignored_result = {0};
     struct fault ignored = FAULT_INIT;
-    uint64_t cold_ns = 0;
-
+    struct arena scratch;
     arena_init(&scratch, 0);
-    (void)engine->run(engine, in, &scratch, &result, &ignored);
-    arena_reset(&scratch);
-    fault_clear(&ignored);
-    memset(&result, 0, sizeof result);
-    const uint64_t start = clock_ns();
-    if (symbol_store_open_again(in->symbols, &symbols, &ignored) == ERR_NONE) {
-        fresh.symbols = symbols;
-        if (engine->run(engine, &fresh, &scratch, &result, &ignored) == ERR_NONE)
-            cold_ns = clock_ns() - start;
-        symbol_store_close(symbols);
-    }
+    (void)engine->run(engine, in, &scratch, &ignored_result, &ignored);
     arena_free(&scratch);
-    return cold_ns;
 }
 
 static enum status ask_engine(const struct engine *engine, const struct engine_input *in, bool once,
@@ -120,8 +105,8 @@ static enum status ask_engine(const struct engine *engine, const struct engine_i
         out->why = why;
         return ERR_NONE;
     }
-    const uint64_t cold_ns =
-        engine->subject && in->symbols != NULL && !once ? run_cold(engine, in) : 0;
+    if (engine->subject && in->symbols != NULL && !once)
+        warm_up(engine, in);
     if (engine->run(engine, in, keep, &result, &own) != ERR_NONE) {
         char text[FAULT_PATH_BYTES + 512];
         if (own.code == ERR_MEMORY) {
@@ -136,7 +121,6 @@ static enum status ask_engine(const struct engine *engine, const struct engine_i
     out->stacks = result.stacks;
     out->stack_count = result.stack_count;
     out->cost = result.cost;
-    out->cost.cold_ns = cold_ns;
     if (engine->kind == ENGINE_KIND_JUDGE && !result.warm)
         out->cost.cold_ns = result.cost.total_ns; /* a process that starts cold */
     out->version = result.version;
@@ -159,6 +143,24 @@ static enum status ask_engines(const struct analysis *analysis, const struct eng
             return fault->code;
         const struct engine_claim *claim = &out->claims[out->claim_count];
         out->claim_count += !claim->skipped || claim->why != NULL;
+    }
+    return ERR_NONE;
+}
+
+/* The cold time of a subject is that of the same stack by every way: see measure.h. */
+static enum status measure(const struct engine_input *in, struct arena *keep, struct run_case *out,
+                           struct fault *fault)
+{
+    if (process_interrupted() ||
+        measure_case(in, out->claims, out->claim_count, keep, &out->ways, fault) != ERR_NONE)
+        return fault->code;
+    for (uint32_t i = 0; i < out->claim_count; i++) {
+        struct engine_claim *claim = &out->claims[i];
+        const struct way_cost *ways = out->ways;
+        if (strcmp(claim->engine, engine_subject(ENGINE_KIND_DUMP)->name) == 0)
+            claim->cost.cold_ns = ways[WAY_DUMP].cold.whole_ns;
+        else if (strcmp(claim->engine, engine_subject(ENGINE_KIND_OFFSET)->name) == 0)
+            claim->cost.cold_ns = ways[WAY_OFFSET].cold.whole_ns;
     }
     return ERR_NONE;
 }
@@ -277,8 +279,11 @@ static void describe(const struct crash_case *crash, struct arena *keep, struct 
 enum status analysis_case(const struct analysis *analysis, const struct crash_case *crash,
                           struct arena *keep, struct run_case *out, struct fault *fault)
 {
-    const struct engine_input in = {crash, analysis->symbols, analysis->launcher,
-                                    analysis->judge_folder, analysis->judges};
+    const struct engine_input in = {.crash = crash,
+                                    .symbols = analysis->symbols,
+                                    .launcher = analysis->launcher,
+                                    .judge_folder = analysis->judge_folder,
+                                    .judges = analysis->judges};
     struct truth *truth = ARENA_NEW(keep, struct truth);
 
     if (truth == NULL)
@@ -292,6 +297,8 @@ enum status analysis_case(const struct analysis *analysis, const struct crash_ca
         stated = truth;
     }
     if (ask_engines(analysis, &in, keep, out, fault) != ERR_NONE)
+        return fault->code;
+    if (!analysis->once && in.symbols != NULL && measure(&in, keep, out, fault) != ERR_NONE)
         return fault->code;
     if (analysis_judge(analysis, crash, stated, keep, out, fault) != ERR_NONE)
         return fault->code;

@@ -4,10 +4,9 @@
 #include <string.h>
 
 #include "base/files.h"
-#include "base/process.h"
-#include "engine/engines.h"
 #include "store/store.h"
 #include "study/analysis.h"
+#include "study/measure.h"
 #include "symbol/store.h"
 
 struct session {
@@ -16,10 +15,11 @@ struct session {
     struct crash_case *cases;
     const char **roots;
     uint32_t root_count;
+    struct symbol_store *symbols;
     struct fault *fault;
 };
 
-static enum status open_symbols(struct session *s, struct symbol_store **out)
+static enum status open_symbols(struct session *s)
 {
     const struct symbol_store_options options = {.roots = s->roots,
                                                  .root_count = s->root_count,
@@ -27,39 +27,25 @@ static enum status open_symbols(struct session *s, struct symbol_store **out)
                                                  .system = true,
                                                  .indexing = INDEXING_IMAGES,
                                                  .cache = s->request->cache};
-    return symbol_store_open(&options, out, s->fault);
+    return symbol_store_open(&options, &s->symbols, s->fault);
 }
 
-static void add_cost(struct engine_cost *sum, const struct engine_cost *one)
+/* Adds one case through one way. */
+static enum status take(struct session *s, enum case_way way, const struct crash_case *crash,
+                        bool cold, struct way_parts *sum)
 {
-    sum->open_ns += one->open_ns;
-    sum->unwind_ns += one->unwind_ns;
-    sum->load_ns += one->load_ns;
-    sum->resolve_ns += one->resolve_ns;
-}
-
-/* One case through one engine.  Without WARM, symbols are opened for it and closed again. */
-static enum status take(struct session *s, const struct engine *engine,
-                        const struct crash_case *crash, struct symbol_store *warm,
-                        struct engine_cost *sum)
-{
-    struct symbol_store *symbols = warm;
+    const struct engine_input in = {.crash = crash, .symbols = s->symbols};
+    const struct measure_request request = {.in = &in, .way = way, .cold = cold};
+    struct way_parts parts;
     struct arena work;
-    struct engine_result result;
-
-    memset(&result, 0, sizeof result);
     arena_init(&work, 0);
-    const uint64_t start = clock_ns();
-    if (warm != NULL || open_symbols(s, &symbols) == ERR_NONE) {
-        const struct engine_input in = {.crash = crash, .symbols = symbols};
-        const uint64_t opened = clock_ns() - start;
-        (void)engine->run(engine, &in, &work, &result, s->fault);
-        sum->total_ns += clock_ns() - start;
-        result.cost.load_ns += opened;
-        add_cost(sum, &result.cost);
+    if (measure_once(&request, &work, &parts, NULL, s->fault) == ERR_NONE) {
+        sum->whole_ns += parts.whole_ns;
+        sum->open_ns += parts.open_ns;
+        sum->unwind_ns += parts.unwind_ns;
+        sum->load_ns += parts.load_ns;
+        sum->resolve_ns += parts.resolve_ns;
     }
-    if (warm == NULL)
-        symbol_store_close(symbols);
     arena_free(&work);
     return s->fault->code;
 }
@@ -73,21 +59,17 @@ static void add_sample(struct bench *out, enum bench_lane lane, enum bench_stage
 }
 
 /* One sample of a lane: all cases once, nanoseconds per case. */
-static enum status sample(struct session *s, enum bench_lane lane, struct symbol_store *warm,
-                          uint32_t round, bool counts)
+static enum status sample(struct session *s, enum bench_lane lane, bool cold, uint32_t round,
+                          bool counts)
 {
-    const struct engine *engine =
-        engine_subject(lane == LANE_DUMP ? ENGINE_KIND_DUMP : ENGINE_KIND_OFFSET);
-    const bool cold = warm == NULL;
-    struct engine_cost sum;
-
-    memset(&sum, 0, sizeof sum);
+    struct way_parts sum = {.whole_ns = 0};
     for (uint32_t i = 0; i < s->out->case_count; i++)
-        if (take(s, engine, &s->cases[i], warm, &sum) != ERR_NONE)
+        if (take(s, lane == LANE_DUMP ? WAY_DUMP : WAY_OFFSET, &s->cases[i], cold, &sum) !=
+            ERR_NONE)
             return s->fault->code;
     if (!counts)
         return ERR_NONE;
-    add_sample(s->out, lane, STAGE_TOTAL, cold, round, sum.total_ns);
+    add_sample(s->out, lane, STAGE_TOTAL, cold, round, sum.whole_ns);
     add_sample(s->out, lane, STAGE_PARSE, cold, round, sum.open_ns);
     add_sample(s->out, lane, STAGE_UNWIND, cold, round, sum.unwind_ns);
     add_sample(s->out, lane, STAGE_LOAD, cold, round, sum.load_ns);
@@ -99,18 +81,14 @@ static enum status sample(struct session *s, enum bench_lane lane, struct symbol
 static enum status measure(struct session *s, bool cold)
 {
     static const enum bench_lane order[BENCH_LANES] = {LANE_DUMP, LANE_OFFSET, LANE_CONTROL};
-    struct symbol_store *warm = NULL;
     const struct bench_request *r = s->request;
     const uint32_t rounds = r->rounds + r->warmup;
-    if (!cold && open_symbols(s, &warm) != ERR_NONE)
-        return s->fault->code;
     for (uint32_t round = 0; round < rounds && s->fault->code == ERR_NONE; round++) {
         if (r->progress != NULL && !r->progress(r->context, cold, round + 1, rounds))
             (void)fault_set(s->fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "bench");
         for (uint32_t i = 0; i < BENCH_LANES && s->fault->code == ERR_NONE; i++)
-            (void)sample(s, order[(i + round) % BENCH_LANES], warm, round, round >= r->warmup);
+            (void)sample(s, order[(i + round) % BENCH_LANES], cold, round, round >= r->warmup);
     }
-    symbol_store_close(warm);
     return s->fault->code;
 }
 
@@ -147,8 +125,9 @@ enum status bench_measure(const struct bench_request *request, struct arena *kee
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "samples");
     if (read_cases(&s, keep) != ERR_NONE || out->case_count == 0)
         return fault->code;
-    if (measure(&s, false) == ERR_NONE && request->cold)
+    if (open_symbols(&s) == ERR_NONE && measure(&s, false) == ERR_NONE && request->cold)
         (void)measure(&s, true);
+    symbol_store_close(s.symbols);
     return fault->code;
 }
 

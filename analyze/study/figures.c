@@ -138,106 +138,50 @@ const char *figures_foreign_engine(const struct run_figures *figures)
     return NULL;
 }
 
+/* Cases of older runs have only the cost of an engine's whole claim. A judge that starts anew for
+ * each case has one time, which is a cold one. */
+static struct way_cost claim_cost(const struct run_case *c, const char *engine)
+{
+    const struct engine_cost *k = &case_claim(c, engine)->cost;
+    struct way_cost out = {
+        .frames = case_score(c, engine)->frames, .same = 1, .cold.whole_ns = k->cold_ns};
+    if (k->total_ns != k->cold_ns)
+        out.warm = (struct way_parts){.whole_ns = k->total_ns,
+                                      .open_ns = k->open_ns,
+                                      .unwind_ns = k->unwind_ns,
+                                      .load_ns = k->load_ns,
+                                      .resolve_ns = k->resolve_ns};
+    return out;
+}
+
+/* Sizes count even where times do not. */
+static struct case_timing counted(const struct case_timing *t)
+{
+    const struct case_timing sizes = {.record_bytes = t->record_bytes,
+                                      .dump_bytes = t->dump_bytes,
+                                      .dump_tuned_bytes = t->dump_tuned_bytes};
+    const struct case_timing none = {.crowded = false};
+    return t->record_bytes == 0 || t->dump_bytes == 0 ? none : t->crowded ? sizes : *t;
+}
+
 void figure_sample_take(const struct run_case *c, const char *foreign, struct figure_sample *out)
 {
-    const char *const names[FIGURE_WAYS] = {foreign, engine_subject(ENGINE_KIND_DUMP)->name,
-                                            engine_subject(ENGINE_KIND_OFFSET)->name};
+    const char *const names[WAY_COUNT] = {[WAY_FOREIGN] = foreign,
+                                          [WAY_DUMP] = engine_subject(ENGINE_KIND_DUMP)->name,
+                                          [WAY_OFFSET] = engine_subject(ENGINE_KIND_OFFSET)->name};
     memset(out, 0, sizeof *out);
-    out->timing = c->timing;
-    for (int way = 0; way < FIGURE_WAYS; way++) {
-        out->timed[way] = names[way] != NULL && case_is_timed(c, names[way]);
-        if (out->timed[way])
-            out->costs[way] = case_claim(c, names[way])->cost;
-    }
-}
-
-const struct figure_sample *figures_samples(const struct run_figures *figures, struct arena *keep,
-                                            uint32_t *count)
-{
-    *count = figures->sample_count;
-    if (figures->samples != NULL)
-        return figures->samples;
-    struct figure_sample *out =
-        ARENA_ARRAY(keep, (size_t)figures->case_count + 1, struct figure_sample);
-    const char *foreign = figures_foreign_engine(figures);
-    *count = out != NULL ? figures->case_count : 0;
-    for (uint32_t i = 0; i < *count; i++)
-        figure_sample_take(&figures->cases[i], foreign, &out[i]);
-    return out;
-}
-
-static bool has_both_ways(const struct figure_sample *s)
-{
-    return s->timed[FIGURE_DUMP] && s->timed[FIGURE_OFFSET];
-}
-
-static size_t collect_ms(const struct figure_sample *samples, uint32_t sample_count,
-                         enum figure_way way, bool cold, double *numbers)
-{
-    size_t count = 0;
-    for (uint32_t i = 0; i < sample_count; i++) {
-        const struct engine_cost *cost = &samples[i].costs[way];
-        const uint64_t ns = cold ? cost->cold_ns : cost->total_ns;
-        if (has_both_ways(&samples[i]) && samples[i].timed[way] && ns != 0)
-            numbers[count++] = (double)ns / 1e6;
-    }
-    return count;
-}
-
-/* Each engine starts cold, as a foreign tool does: modules loaded by an earlier engine must not
- * count for a later one, and a judge that keeps running is cold in few cases. Older runs have only
- * the time with everything loaded. */
-static double median_ms(const struct figure_sample *samples, uint32_t sample_count,
-                        enum figure_way way, double *numbers)
-{
-    size_t count = collect_ms(samples, sample_count, way, true, numbers);
-    if (count == 0)
-        count = collect_ms(samples, sample_count, way, false, numbers);
-    return statistics_median(numbers, count);
-}
-
-struct way_times figures_way_times(const struct run_figures *figures, struct arena *scratch)
-{
-    struct way_times out = {0, (double)NAN, (double)NAN, (double)NAN};
-    uint32_t count = 0;
-    const struct figure_sample *samples = figures_samples(figures, scratch, &count);
-    double *numbers = ARENA_ARRAY(scratch, (size_t)count + 1, double);
-    if (numbers == NULL || samples == NULL)
-        return out;
-    for (uint32_t i = 0; i < count; i++)
-        out.cases += has_both_ways(&samples[i]);
-    out.foreign_ms = median_ms(samples, count, FIGURE_FOREIGN, numbers);
-    out.dump_ms = median_ms(samples, count, FIGURE_DUMP, numbers);
-    out.offset_ms = median_ms(samples, count, FIGURE_OFFSET, numbers);
-    return out;
-}
-
-double figures_metric(const struct run_figures *figures, enum metric metric, struct arena *scratch)
-{
-    uint64_t judged = 0, exact = 0, truth = 0, own = 0, right = 0;
-    if (metric == METRIC_CAPTURE_RATE)
-        return figures->captures_expected == 0
-                   ? (double)NAN
-                   : (double)figures->captured / figures->captures_expected;
-    if (metric == METRIC_SPEED_RATIO) {
-        const struct way_times ratio = figures_way_times(figures, scratch);
-        return ratio.dump_ms / ratio.offset_ms;
-    }
-    for (uint32_t i = 0; i < figures->engine_count; i++) {
-        const struct engine_total *t = &figures->engines[i];
-        if (!t->subject)
+    out->timing = counted(&c->timing);
+    for (int way = 0; way < WAY_COUNT; way++) {
+        const char *engine = names[way == WAY_TUNED ? WAY_DUMP : way];
+        if (engine == NULL || !case_is_timed(c, engine))
             continue;
-        judged += t->judged;
-        exact += t->exact;
-        truth += t->truth_frames;
-        own += t->own_frames;
-        right += t->right_frames;
+        if (c->ways != NULL && c->ways[way].same != 0)
+            out->ways[way] = c->ways[way];
+        else if (c->ways == NULL && names[way] != NULL)
+            out->ways[way] = claim_cost(c, engine);
     }
-    if (metric == METRIC_EXACT && judged > 0)
-        return (double)exact / (double)judged;
-    if (metric == METRIC_F1 && truth + own > 0)
-        return 2 * (double)right / (double)(truth + own);
-    return (double)NAN;
+    if (out->ways[WAY_DUMP].frames == 0 || out->ways[WAY_OFFSET].frames == 0)
+        memset(out->ways, 0, sizeof out->ways);
 }
 
 uint32_t figures_passing(const struct run_figures *figures)

@@ -14,16 +14,7 @@
 #include "model/metric.h"
 #include "model/run.h"
 #include "model/stored.h"
-
-/* The ways from a dead process to a stack whose times are compared. */
-enum figure_way { FIGURE_FOREIGN, FIGURE_DUMP, FIGURE_OFFSET, FIGURE_WAYS };
-
-/* What one case adds to the times of a run. */
-struct figure_sample {
-    struct case_timing timing;
-    struct engine_cost costs[FIGURE_WAYS];
-    bool timed[FIGURE_WAYS]; /* the way's engine gave a stack and a time that count */
-};
+#include "study/samples.h"
 
 /* How often a scenario was built: variants of its first repeat. */
 struct scenario_builds {
@@ -32,6 +23,7 @@ struct scenario_builds {
 };
 
 struct store;
+struct headline; /* study/headline.h */
 
 struct run_figures {
     const struct run_info *run;
@@ -42,8 +34,8 @@ struct run_figures {
     struct store *store; /* where the run stays; NULL: `cases` has every case */
     const uint64_t *ids; /* in STORE, of every case, by repeat and name */
     uint32_t id_count;
-    const struct figure_sample *samples; /* one per case with any time; NULL: made from `cases` */
-    uint32_t sample_count;
+    const struct headline *headline; /* of a run that stays in the database; NULL: made from `cases`
+                                        where it is asked for */
     const struct scenario_builds *builds; /* in the order of ids; NULL: counted in `cases` */
     uint32_t build_count;
     uint32_t captures_expected, captured;
@@ -69,7 +61,7 @@ enum status figures_prepare(const struct run_info *run, const struct run_case *c
 enum figures_use {
     FIGURES_OF_SUMS,     /* engines and problems: memory hardly grows with the run        */
     FIGURES_OF_CAPTURES, /* also the captures                                             */
-    FIGURES_OF_TIMES,    /* also the headline and the cases that fail: 400 bytes per case */
+    FIGURES_OF_TIMES,    /* also the headline and the cases that fail                     */
 };
 
 /* The figures of run WORD, whose cases stay in STORE. INFO keeps what OUT borrows; STORE stays open
@@ -108,12 +100,10 @@ bool case_is_timed(const struct run_case *c, const char *engine);
 /* The time of ENGINE (const char *) for the case; 0: it does not count. */
 uint64_t case_total_ns(const struct run_case *c, const void *engine);
 
-/* What C adds; FOREIGN: the engine of FIGURE_FOREIGN, or NULL. */
+/* What C adds; FOREIGN: the engine of WAY_FOREIGN, or NULL. Times do not count where the case ran
+ * crowded or has not both a record and a dump; those of the back end only where both engines under
+ * test gave the same stack, and each way's where its stack is that one. */
 void figure_sample_take(const struct run_case *c, const char *foreign, struct figure_sample *out);
-
-/* One sample per case, made from the cases where FIGURES has none; NULL: out of memory. */
-const struct figure_sample *figures_samples(const struct run_figures *figures, struct arena *keep,
-                                            uint32_t *count);
 
 /* Cases whose verdict fails the run. */
 uint32_t figures_failing(const struct run_figures *figures);

@@ -5,6 +5,7 @@
 #include "compare/known.h"
 #include "store/store.h"
 #include "study/figures.h"
+#include "study/headline.h"
 
 /* ---- heads ---------------------------------------------------------------------------- */
 
@@ -98,7 +99,7 @@ struct reading {
     struct head_count count;
     const char *foreign;
     struct run_case *shown; /* what fails or is UNSUPPORTED */
-    struct figure_sample *samples;
+    struct sample_set samples;
     struct scenario_builds *builds;
     uint32_t shown_room, build_room;
     struct fault *fault;
@@ -157,11 +158,14 @@ static void count_build(struct reading *r, const char *scenario)
 static enum status read_one(struct reading *r, const struct run_case *c)
 {
     const enum verdict v = c->result.verdict;
+    struct figure_sample sample;
     count_case(&r->count, c);
     if (r->use != FIGURES_OF_TIMES)
         return ERR_NONE;
     r->out->left_out += is_left_out(c);
-    figure_sample_take(c, r->foreign, &r->samples[r->out->sample_count++]);
+    figure_sample_take(c, r->foreign, &sample);
+    if (sample_set_add(&r->samples, &sample, r->fault) != ERR_NONE)
+        return r->fault->code;
     if (c->repeat == 0)
         count_build(r, c->scenario);
     if (run_verdict_fails(v) || v == VERDICT_UNSUPPORTED)
@@ -186,20 +190,24 @@ static enum status read_times(struct reading *r)
 {
     struct run_figures *out = r->out;
     r->foreign = figures_foreign_engine(out);
-    r->samples = ARENA_ARRAY(r->keep, (size_t)out->id_count + 1, struct figure_sample);
+    struct headline *headline = ARENA_NEW(r->keep, struct headline);
     r->builds = ARENA_NEW(r->keep, struct scenario_builds);
     r->build_room = 1;
-    if (r->samples == NULL || r->builds == NULL)
+    if (headline == NULL || r->builds == NULL)
         return fault_set(r->fault, ERR_MEMORY, FAULT_NO_OFFSET, "figures of a run");
     text_pool_init(&r->texts, r->keep);
     if (run_totals_begin(&r->totals, r->keep, r->fault) != ERR_NONE)
         return r->fault->code;
+    sample_set_init(&r->samples);
     read_cases(r);
     out->cases = r->shown;
-    out->samples = r->samples;
     out->builds = r->builds;
     out->engines = r->totals.rows;
     out->engine_count = r->totals.count;
+    if (r->fault->code == ERR_NONE)
+        headline_of_samples(out, &r->samples, r->keep, headline);
+    out->headline = headline;
+    sample_set_free(&r->samples);
     return r->fault->code;
 }
 

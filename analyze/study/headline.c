@@ -2,11 +2,11 @@
 #include "study/headline.h"
 
 #include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-
-static const char *const way_keys[HEADLINE_WAYS] = {"foreign", "dump", "tuned", "offset"};
 
 const char *headline_group_name(enum headline_group group)
 {
@@ -21,174 +21,145 @@ const char *headline_state_name(enum headline_state state)
     return names[state];
 }
 
-enum source { OF_TIMING, OF_COST, LEFT_OVER };
-
-/* Which number a row shows for each way.  NONE: not measured; NEVER: this way has no such step. */
+/* Which number a row shows for each way: its place in a sample. NONE: not measured; NEVER: this way
+ * has no such step. Rows of the back end have the same number of every way. */
 enum { NONE = -1, NEVER = -2 };
 
 struct row_source {
     const char *key, *name;
     enum headline_group group;
-    enum source source;
-    bool bytes, part;
-    int offsets[HEADLINE_WAYS]; /* in struct case_timing or struct engine_cost */
+    bool bytes, own, part, left_over;
+    int offsets[WAY_COUNT];
 };
 
-#define TIMING(NAME) ((int)offsetof(struct case_timing, NAME))
-#define COST(NAME) ((int)offsetof(struct engine_cost, NAME))
-#define ALL_COST(NAME) {COST(NAME), COST(NAME), NONE, COST(NAME)}
+/* NOLINTBEGIN(bugprone-macro-parentheses) fields and initializers */
+#define TIMING(NAME) SAMPLE_TIMING(NAME)
+#define WAY(AT, NAME)                                                                              \
+    ((int)(offsetof(struct figure_sample, ways) + (AT) * sizeof(struct way_cost) +                 \
+           offsetof(struct way_cost, NAME)))
+#define EVERY_WAY(NAME) {WAY(0, NAME), WAY(1, NAME), WAY(2, NAME), WAY(3, NAME)}
+#define DYING(KEY, BYTES, ...)                                                                     \
+    {.key = (KEY), .name = (KEY), .group = HEADLINE_DYING, .bytes = (BYTES), .offsets = __VA_ARGS__}
+#define WHOLE(KEY, NAME, GROUP, FIELD)                                                             \
+    {.key = (KEY), .name = (NAME), .group = (GROUP), .offsets = EVERY_WAY(FIELD)}
+#define OWN(KEY, NAME, GROUP, FIELD)                                                               \
+    {.key = (KEY), .name = (NAME), .group = (GROUP), .own = true, .offsets = EVERY_WAY(FIELD)}
+#define PART(KEY, NAME, GROUP, FIELD)                                                              \
+    {.key = (KEY), .name = (NAME), .group = (GROUP), .part = true, .offsets = EVERY_WAY(FIELD)}
+#define REST(KEY, GROUP)                                                                           \
+    {                                                                                              \
+        .key = (KEY), .name = "left over", .group = (GROUP), .part = true, .left_over = true,      \
+        .offsets = {                                                                               \
+            NONE,                                                                                  \
+            NONE,                                                                                  \
+            NONE,                                                                                  \
+            NONE                                                                                   \
+        }                                                                                          \
+    }
+#define BACK_END(COLD, PREFIX, GROUP, FIELD)                                                       \
+    WHOLE(COLD, "all", GROUP, FIELD.whole_ns),                                                     \
+        OWN(COLD "_own", "without system modules", GROUP, FIELD.own_ns),                           \
+        PART(PREFIX "open", "opening", GROUP, FIELD.open_ns),                                      \
+        PART(PREFIX "unwind", "walking", GROUP, FIELD.unwind_ns),                                  \
+        PART(PREFIX "load", "loading symbols", GROUP, FIELD.load_ns),                              \
+        PART(PREFIX "resolve", "naming", GROUP, FIELD.resolve_ns), REST(PREFIX "left_over", GROUP)
 
-enum { ROW_WALK, ROW_STOPPED, ROW_WRITE, ROW_BYTES, ROW_COLD, ROW_WARM, ROW_PART };
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+enum { ROW_WALK, ROW_STOPPED, ROW_WRITE, ROW_BYTES, ROW_COLD };
+enum { ROW_WARM = ROW_COLD + 7 };
 
 /* The foreign library and our engine read the same dump, so both columns have its cost. */
 static const struct row_source sources[HEADLINE_ROWS] = {
-    {"walk",
-     "walk",
-     HEADLINE_DYING,
-     OF_TIMING,
-     false,
-     false,
-     {NEVER, NEVER, NEVER, TIMING(walk_ns)}},
-    {"stopped",
-     "stopped",
-     HEADLINE_DYING,
-     OF_TIMING,
-     false,
-     false,
-     {TIMING(stop_dump_ns), TIMING(stop_dump_ns), NONE, TIMING(stop_walk_ns)}},
-    {"write",
-     "write",
-     HEADLINE_DYING,
-     OF_TIMING,
-     false,
-     false,
-     {TIMING(dump_write_ns), TIMING(dump_write_ns), TIMING(dump_tuned_ns),
-      TIMING(record_write_ns)}},
-    {"bytes",
-     "bytes",
-     HEADLINE_DYING,
-     OF_TIMING,
-     true,
-     false,
-     {TIMING(dump_bytes), TIMING(dump_bytes), TIMING(dump_tuned_bytes), TIMING(record_bytes)}},
-    {"cold", "all", HEADLINE_COLD, OF_COST, false, false, ALL_COST(cold_ns)},
-    {"warm", "all", HEADLINE_WARM, OF_COST, false, false, ALL_COST(total_ns)},
-    {"open", "opening", HEADLINE_WARM, OF_COST, false, true, ALL_COST(open_ns)},
-    {"unwind", "walking", HEADLINE_WARM, OF_COST, false, true, ALL_COST(unwind_ns)},
-    {"load", "loading symbols", HEADLINE_WARM, OF_COST, false, true, ALL_COST(load_ns)},
-    {"resolve", "naming", HEADLINE_WARM, OF_COST, false, true, ALL_COST(resolve_ns)},
-    {"left_over", "left over", HEADLINE_WARM, LEFT_OVER, false, true, ALL_COST(total_ns)},
+    DYING("walk", false, {NEVER, NEVER, NEVER, TIMING(walk_ns)}),
+    DYING(
+        "stopped", false,
+        {TIMING(stop_dump_ns), TIMING(stop_dump_ns), TIMING(stop_tuned_ns), TIMING(stop_walk_ns)}),
+    DYING("write", false,
+          {TIMING(dump_write_ns), TIMING(dump_write_ns), TIMING(dump_tuned_ns),
+           TIMING(record_write_ns)}),
+    DYING("bytes", true,
+          {TIMING(dump_bytes), TIMING(dump_bytes), TIMING(dump_tuned_bytes), TIMING(record_bytes)}),
+    BACK_END("cold", "cold_", HEADLINE_COLD, cold),
+    BACK_END("warm", "", HEADLINE_WARM, warm),
 };
 
-static uint64_t number_at(const void *base, int offset)
-{
-    uint64_t value = 0;
-    memcpy(&value, (const char *)base + offset, sizeof value);
-    return value;
-}
-
-/* The engine whose costs a column has; -1: it has none. */
-static int engine_way(enum headline_way way)
-{
-    static const int ways[HEADLINE_WAYS] = {[HEADLINE_FOREIGN] = FIGURE_FOREIGN,
-                                            [HEADLINE_DUMP] = FIGURE_DUMP,
-                                            [HEADLINE_TUNED] = -1,
-                                            [HEADLINE_OFFSET] = FIGURE_OFFSET};
-    return ways[way];
-}
-
-static bool has_both_ways(const struct figure_sample *s)
-{
-    return s->timed[FIGURE_DUMP] && s->timed[FIGURE_OFFSET];
-}
-
-/* The cost of a case that counts for the back end; NULL: it does not. */
-static const struct engine_cost *cost_of(const struct figure_sample *s, enum headline_way way)
-{
-    const int engine = engine_way(way);
-    return engine >= 0 && has_both_ways(s) && s->timed[engine] ? &s->costs[engine] : NULL;
-}
-
-/* A judge that starts anew for each case has one time, which is a cold one. */
-static uint64_t warm_ns(const struct engine_cost *cost)
-{
-    return cost->total_ns != cost->cold_ns ? cost->total_ns : 0;
-}
-
-/* 0: the case has no such number. */
-static uint64_t number_of(const struct figure_sample *s, const struct row_source *row,
-                          enum headline_way way)
-{
-    const int offset = row->offsets[way];
-    if (row->source == OF_TIMING) {
-        const bool both = s->timing.record_bytes > 0 && s->timing.dump_bytes > 0;
-        return both && (row->bytes || !s->timing.crowded) ? number_at(&s->timing, offset) : 0;
-    }
-    const struct engine_cost *cost = cost_of(s, way);
-    if (cost == NULL)
-        return 0;
-    return row->group == HEADLINE_WARM ? warm_ns(cost) : number_at(cost, offset);
-}
-
-/* The samples of a run, and room for one number or cost of each. */
-struct samples {
-    const struct figure_sample *rows;
-    uint32_t count;
+/* The samples of a run, and room for one number of each. */
+struct columns {
+    struct sample_set *set;
+    uint64_t *raw;
     double *numbers;
-    const struct engine_cost **costs;
+    struct place {
+        uint64_t whole_ns;
+        uint32_t at;
+    } *places; /* of the samples that have a whole time */
+    struct fault fault;
 };
 
-static void fill_whole(const struct samples *samples, const struct row_source *row,
-                       enum headline_way way, struct headline_cell *out)
+static void fill_whole(struct columns *c, int offset, struct headline_cell *out)
 {
-    double *numbers = samples->numbers;
     size_t count = 0;
-    for (uint32_t i = 0; i < samples->count; i++) {
-        const uint64_t value = number_of(&samples->rows[i], row, way);
-        if (value != 0)
-            numbers[count++] = (double)value;
-    }
+    if (sample_set_column(c->set, offset, c->raw, &c->fault) != ERR_NONE)
+        return;
+    for (uint32_t i = 0; i < c->set->count; i++)
+        if (c->raw[i] != 0)
+            c->numbers[count++] = (double)c->raw[i];
     if (count == 0)
         return;
     out->state = HEADLINE_MEASURED;
-    out->spread = spread_of(numbers, count);
+    out->spread = spread_of(c->numbers, count);
 }
 
-static int by_total(const void *a, const void *b)
+static int by_whole(const void *a, const void *b)
 {
-    const struct engine_cost *const *x = a, *const *y = b;
-    return ((*x)->total_ns > (*y)->total_ns) - ((*x)->total_ns < (*y)->total_ns);
+    const struct place *x = a, *y = b;
+    return (x->whole_ns > y->whole_ns) - (x->whole_ns < y->whole_ns);
+}
+
+/* The samples with a whole time in row WHOLE, in the order of these times. */
+static uint32_t sort_places(struct columns *c, int whole, enum case_way way)
+{
+    uint32_t count = 0;
+    if (sample_set_column(c->set, sources[whole].offsets[way], c->raw, &c->fault) != ERR_NONE)
+        return 0;
+    for (uint32_t i = 0; i < c->set->count; i++)
+        if (c->raw[i] != 0)
+            c->places[count++] = (struct place){c->raw[i], i};
+    array_sort(c->places, count, sizeof *c->places, by_whole);
+    return count;
+}
+
+static double number_at(struct columns *c, uint32_t place, int row, enum case_way way)
+{
+    uint64_t value = 0;
+    (void)sample_set_number(c->set, c->places[place].at, sources[row].offsets[way], &value,
+                            &c->fault);
+    return (double)value;
 }
 
 /* Medians of parts do not add up to the median of the whole, but the parts of the median case do;
- * with an even number of cases, the means of the two in the middle. */
-static void fill_parts(const struct samples *samples, enum headline_way way, struct headline *out)
+ * with an even number of cases, the means of the two in the middle. The parts follow row WHOLE and
+ * the one without system modules. */
+static void fill_parts(struct columns *c, int whole, enum case_way way, struct headline *out)
 {
-    const struct engine_cost **costs = samples->costs;
-    size_t count = 0;
-    for (uint32_t i = 0; i < samples->count; i++) {
-        const struct engine_cost *cost = cost_of(&samples->rows[i], way);
-        if (cost != NULL && warm_ns(cost) != 0)
-            costs[count++] = cost;
-    }
+    const uint32_t count = sort_places(c, whole, way);
     if (count == 0)
         return;
-    array_sort(costs, count, sizeof(const struct engine_cost *), by_total);
-    const struct engine_cost *const middle[2] = {costs[(count - 1) / 2], costs[count / 2]};
-    double left = out->rows[ROW_WARM].cells[way].spread.median;
+    const int first = whole + 2;
+    double left = out->rows[whole].cells[way].spread.median;
     bool known = false;
-    for (int i = ROW_PART; i < HEADLINE_ROWS - 1; i++) {
-        struct headline_cell *cell = &out->rows[i].cells[way];
-        const int at = sources[i].offsets[way];
+    int row = first;
+    for (; !sources[row].left_over; row++) {
+        struct headline_cell *cell = &out->rows[row].cells[way];
         cell->spread.median =
-            ((double)number_at(middle[0], at) + (double)number_at(middle[1], at)) / 2;
+            (number_at(c, (count - 1) / 2, row, way) + number_at(c, count / 2, row, way)) / 2;
         left -= cell->spread.median;
         known = known || cell->spread.median > 0;
     }
-    out->rows[HEADLINE_ROWS - 1].cells[way].spread.median = left;
-    for (int i = ROW_PART; i < HEADLINE_ROWS; i++) {
+    out->rows[row].cells[way].spread.median = left;
+    for (int i = first; i <= row; i++) {
         struct headline_cell *cell = &out->rows[i].cells[way];
-        const bool done = cell->spread.median != 0 || i == HEADLINE_ROWS - 1;
+        const bool done = cell->spread.median != 0 || i == row;
         cell->state = !known ? HEADLINE_NOT_MEASURED : done ? HEADLINE_MEASURED : HEADLINE_NOT_DONE;
         cell->spread.count = cell->state == HEADLINE_MEASURED ? count : 0;
         if (cell->state != HEADLINE_MEASURED)
@@ -211,18 +182,17 @@ static const char *foreign_name(const struct run_figures *figures, struct arena 
 }
 
 /* NaN: not measured. */
-static double median_of(const struct headline *h, int row, enum headline_way way)
+static double median_of(const struct headline *h, int row, enum case_way way)
 {
     return h->rows[row].cells[way].spread.median;
 }
 
 static const char *dominating(const struct headline *h, struct arena *keep)
 {
-    const double cold = median_of(h, ROW_COLD, HEADLINE_DUMP);
-    const double write = median_of(h, ROW_WRITE, HEADLINE_DUMP);
-    const double back = isnan(cold) ? median_of(h, ROW_WARM, HEADLINE_DUMP) : cold;
-    const double offset =
-        median_of(h, ROW_WALK, HEADLINE_OFFSET) + median_of(h, ROW_WRITE, HEADLINE_OFFSET);
+    const double cold = median_of(h, ROW_COLD, WAY_DUMP);
+    const double write = median_of(h, ROW_WRITE, WAY_DUMP);
+    const double back = isnan(cold) ? median_of(h, ROW_WARM, WAY_DUMP) : cold;
+    const double offset = median_of(h, ROW_WALK, WAY_OFFSET) + median_of(h, ROW_WRITE, WAY_OFFSET);
     const double whole = write + back;
     if (isnan(whole))
         return NULL;
@@ -237,40 +207,175 @@ static const char *dominating(const struct headline *h, struct arena *keep)
                         share, write / offset);
 }
 
-void headline_make(const struct run_figures *figures, struct arena *keep, struct headline *out)
+bool headline_row_is_known(const struct headline_row *row)
 {
-    static const char *const columns[HEADLINE_WAYS] = {"dump, foreign", "dump, ours", "dump, tuned",
-                                                       "offsets"};
-    struct samples samples = {.count = 0};
-    samples.rows = figures_samples(figures, keep, &samples.count);
-    samples.numbers = ARENA_ARRAY(keep, (size_t)samples.count + 1, double);
-    samples.costs = ARENA_ARRAY(keep, (size_t)samples.count + 1, const struct engine_cost *);
+    for (int way = 0; way < WAY_COUNT; way++)
+        if (row->cells[way].state == HEADLINE_MEASURED)
+            return true;
+    return false;
+}
+
+static size_t count_of(const struct headline *h, int row, enum case_way way)
+{
+    return h->rows[row].cells[way].spread.count;
+}
+
+/* "dump, dbghelp": the judge that reads the dump in place of our engine. */
+static const char *foreign_column(const struct run_figures *figures, struct arena *keep)
+{
+    const char *engine = figures_foreign_engine(figures);
+    const char *name =
+        engine != NULL ? arena_printf(keep, "dump, %.8s", strchr(engine, ':') + 1) : NULL;
+    return name != NULL ? name : "dump, foreign";
+}
+
+/* The ways that are measured in fewer cases than the others. */
+static const char *counts_of(const struct headline *h, struct arena *keep)
+{
+    const char *tuned =
+        arena_printf(keep, "tuned dumps: %zu of %zu", count_of(h, ROW_BYTES, WAY_TUNED),
+                     count_of(h, ROW_BYTES, WAY_DUMP));
+    const char *text =
+        h->foreign == NULL || tuned == NULL
+            ? tuned
+            : arena_printf(keep, "%zu cold, %zu warm; %s", count_of(h, ROW_COLD, WAY_FOREIGN),
+                           count_of(h, ROW_WARM, WAY_FOREIGN), tuned);
+    return text != NULL ? text : "";
+}
+
+static void begin(const struct run_figures *figures, struct arena *keep, struct headline *out)
+{
     const double unknown = (double)NAN;
     memset(out, 0, sizeof *out);
-    memcpy(out->columns, columns, sizeof columns);
+    out->columns[WAY_FOREIGN] = foreign_column(figures, keep);
+    out->columns[WAY_DUMP] = "dump, ours";
+    out->columns[WAY_TUNED] = "dump, tuned";
+    out->columns[WAY_OFFSET] = "offsets";
     out->foreign = foreign_name(figures, keep);
-    out->scope = "ours: the crashed thread (a hang: every thread); foreign, offsets: every thread "
-                 "captured. With system modules; without them: not measured.";
-    for (uint32_t i = 0; i < samples.count; i++)
-        out->cases += has_both_ways(&samples.rows[i]);
+    out->scope = "Back end: the thread under suspicion, in cases where its frames are the same by "
+                 "every way; ours in rotated order, fastest of five rounds. Without system "
+                 "modules: their frames are walked, but not named.";
     for (int r = 0; r < HEADLINE_ROWS; r++) {
         const struct row_source *row = &sources[r];
         out->rows[r] = (struct headline_row){.key = row->key,
                                              .name = row->name,
                                              .group = row->group,
                                              .bytes = row->bytes,
+                                             .own = row->own,
                                              .part = row->part};
-        for (int way = 0; way < HEADLINE_WAYS; way++) {
-            struct headline_cell *cell = &out->rows[r].cells[way];
-            cell->spread = (struct spread){0, unknown, unknown, unknown, unknown};
-            cell->state = row->offsets[way] == NEVER ? HEADLINE_NOT_DONE : HEADLINE_NOT_MEASURED;
-            if (row->offsets[way] >= 0 && !row->part && samples.numbers != NULL)
-                fill_whole(&samples, row, (enum headline_way)way, cell);
+        for (int way = 0; way < WAY_COUNT; way++)
+            out->rows[r].cells[way] = (struct headline_cell){
+                .state = row->offsets[way] == NEVER ? HEADLINE_NOT_DONE : HEADLINE_NOT_MEASURED,
+                .spread = {0, unknown, unknown, unknown, unknown}};
+    }
+}
+
+/* Cases that count on the back end have a stack of the offset way. */
+static uint64_t count_cases(struct columns *c)
+{
+    uint64_t count = 0;
+    if (sample_set_column(c->set, WAY(WAY_OFFSET, frames), c->raw, &c->fault) == ERR_NONE)
+        for (uint32_t i = 0; i < c->set->count; i++)
+            count += c->raw[i] != 0;
+    return count;
+}
+
+void headline_of_samples(const struct run_figures *figures, struct sample_set *samples,
+                         struct arena *keep, struct headline *out)
+{
+    const size_t room = (size_t)samples->count + 1;
+    struct columns c = {.set = samples,
+                        .raw = malloc(room * sizeof *c.raw),
+                        .numbers = malloc(room * sizeof *c.numbers),
+                        .places = malloc(room * sizeof *c.places),
+                        .fault = FAULT_INIT};
+    begin(figures, keep, out);
+    if (c.raw != NULL && c.numbers != NULL && c.places != NULL) {
+        out->cases = count_cases(&c);
+        for (int r = 0; r < HEADLINE_ROWS; r++)
+            for (int way = 0; way < WAY_COUNT; way++)
+                if (sources[r].offsets[way] >= 0 && !sources[r].part)
+                    fill_whole(&c, sources[r].offsets[way], &out->rows[r].cells[way]);
+        for (int way = 0; way < WAY_COUNT; way++) {
+            fill_parts(&c, ROW_COLD, (enum case_way)way, out);
+            fill_parts(&c, ROW_WARM, (enum case_way)way, out);
         }
     }
-    for (int way = 0; way < HEADLINE_WAYS && samples.costs != NULL; way++)
-        fill_parts(&samples, (enum headline_way)way, out);
+    if (c.fault.code != ERR_NONE)
+        begin(figures, keep, out);
     out->dominates = dominating(out, keep);
+    out->counts = counts_of(out, keep);
+    free(c.raw);
+    free(c.numbers);
+    free(c.places);
+}
+
+void headline_make(const struct run_figures *figures, struct arena *keep, struct headline *out)
+{
+    struct sample_set samples;
+    struct fault fault = FAULT_INIT;
+    if (figures->headline != NULL) {
+        *out = *figures->headline;
+        return;
+    }
+    sample_set_init(&samples);
+    const char *foreign = figures_foreign_engine(figures);
+    for (uint32_t i = 0; i < figures->case_count && fault.code == ERR_NONE; i++) {
+        struct figure_sample sample;
+        figure_sample_take(&figures->cases[i], foreign, &sample);
+        (void)sample_set_add(&samples, &sample, &fault);
+    }
+    if (fault.code != ERR_NONE)
+        sample_set_free(&samples);
+    headline_of_samples(figures, &samples, keep, out);
+    sample_set_free(&samples);
+}
+
+/* Each engine starts cold, as a foreign tool does: modules loaded by an earlier engine must not
+ * count for a later one, and a judge that keeps running is cold in few cases. Older runs have only
+ * the time with everything loaded. */
+static double back_end_ms(const struct headline *h, enum case_way way)
+{
+    const double cold = median_of(h, ROW_COLD, way);
+    return (isnan(cold) ? median_of(h, ROW_WARM, way) : cold) / 1e6;
+}
+
+struct way_times figures_way_times(const struct run_figures *figures, struct arena *scratch)
+{
+    struct headline h;
+    headline_make(figures, scratch, &h);
+    return (struct way_times){.cases = h.cases,
+                              .foreign_ms = back_end_ms(&h, WAY_FOREIGN),
+                              .dump_ms = back_end_ms(&h, WAY_DUMP),
+                              .offset_ms = back_end_ms(&h, WAY_OFFSET)};
+}
+
+double figures_metric(const struct run_figures *figures, enum metric metric, struct arena *scratch)
+{
+    uint64_t judged = 0, exact = 0, truth = 0, own = 0, right = 0;
+    if (metric == METRIC_CAPTURE_RATE)
+        return figures->captures_expected == 0
+                   ? (double)NAN
+                   : (double)figures->captured / figures->captures_expected;
+    if (metric == METRIC_SPEED_RATIO) {
+        const struct way_times ratio = figures_way_times(figures, scratch);
+        return ratio.dump_ms / ratio.offset_ms;
+    }
+    for (uint32_t i = 0; i < figures->engine_count; i++) {
+        const struct engine_total *t = &figures->engines[i];
+        if (!t->subject)
+            continue;
+        judged += t->judged;
+        exact += t->exact;
+        truth += t->truth_frames;
+        own += t->own_frames;
+        right += t->right_frames;
+    }
+    if (metric == METRIC_EXACT && judged > 0)
+        return (double)exact / (double)judged;
+    if (metric == METRIC_F1 && truth + own > 0)
+        return 2 * (double)right / (double)(truth + own);
+    return (double)NAN;
 }
 
 /* ---- JSON ----------------------------------------------------------------------------- */
@@ -293,12 +398,11 @@ static void write_row(struct json *j, const struct headline_row *row)
     json_key_string(j, "unit", row->bytes ? "bytes" : "ns");
     json_key_bool(j, "part", row->part);
     json_key_number(j, "ratio",
-                    row->cells[HEADLINE_DUMP].spread.median /
-                        row->cells[HEADLINE_OFFSET].spread.median);
+                    row->cells[WAY_DUMP].spread.median / row->cells[WAY_OFFSET].spread.median);
     json_key(j, "cells");
     json_object(j);
-    for (int way = 0; way < HEADLINE_WAYS; way++)
-        write_cell(j, way_keys[way], &row->cells[way]);
+    for (int way = 0; way < WAY_COUNT; way++)
+        write_cell(j, case_way_name((enum case_way)way), &row->cells[way]);
     json_object_end(j);
     json_object_end(j);
 }
@@ -317,11 +421,12 @@ void headline_write_json(struct json *j, const struct run_figures *figures, stru
     json_key_string(j, "foreign", h.foreign);
     json_key_string(j, "dominates", h.dominates);
     json_key_string(j, "scope", h.scope);
+    json_key_string(j, "counts", h.counts);
     json_key(j, "columns");
     json_array(j);
-    for (int way = 0; way < HEADLINE_WAYS; way++) {
+    for (int way = 0; way < WAY_COUNT; way++) {
         json_object(j);
-        json_key_string(j, "key", way_keys[way]);
+        json_key_string(j, "key", case_way_name((enum case_way)way));
         json_key_string(j, "name", h.columns[way]);
         json_object_end(j);
     }

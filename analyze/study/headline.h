@@ -6,14 +6,6 @@
 #include "base/json.h"
 #include "study/figures.h"
 
-enum headline_way {
-    HEADLINE_FOREIGN, /* the dump, read by a foreign library */
-    HEADLINE_DUMP,    /* the dump, read by our engine        */
-    HEADLINE_TUNED,   /* the dump in its cheapest form       */
-    HEADLINE_OFFSET,
-    HEADLINE_WAYS
-};
-
 enum headline_group { HEADLINE_DYING, HEADLINE_COLD, HEADLINE_WARM, HEADLINE_GROUPS };
 
 enum headline_state {
@@ -32,23 +24,33 @@ struct headline_row {
     const char *key, *name; /* in JSON, and for people */
     enum headline_group group;
     bool bytes;
-    bool part; /* a part of the warm time of the median case, so that the parts add up to it */
-    struct headline_cell cells[HEADLINE_WAYS];
+    bool own;  /* without system modules */
+    bool part; /* a part of the whole time of the median case, so that the parts add up to it */
+    struct headline_cell cells[WAY_COUNT];
 };
 
-enum { HEADLINE_ROWS = 11 };
+enum { HEADLINE_ROWS = 18 };
 
 struct headline {
     uint64_t cases; /* not crowded, with a timed stack of both engines under test */
-    const char *columns[HEADLINE_WAYS];
+    const char *columns[WAY_COUNT];
     const char *foreign; /* the foreign library with its version; NULL: none gave a stack */
     struct headline_row rows[HEADLINE_ROWS];
     const char *dominates; /* one sentence; NULL: not enough was measured */
     const char *scope;     /* which stacks and modules the times include */
+    const char *counts;    /* in how many cases each way was measured */
 };
 
-/* Strings live in KEEP.  Without memory all cells are "not measured". */
+/* Strings live in KEEP. Without memory, or when a temporary file cannot be read, all cells are "not
+ * measured". */
 void headline_make(const struct run_figures *figures, struct arena *keep, struct headline *out);
+
+/* The same from the samples of all cases. */
+void headline_of_samples(const struct run_figures *figures, struct sample_set *samples,
+                         struct arena *keep, struct headline *out);
+
+/* False: no way has a number in this row, so that faces may leave it out. */
+bool headline_row_is_known(const struct headline_row *row);
 
 /* "in the dying process", ... */
 const char *headline_group_name(enum headline_group group);

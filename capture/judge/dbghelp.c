@@ -107,6 +107,8 @@ static void print_thread(uint32_t id, MINIDUMP_LOCATION_DESCRIPTOR where, bool c
     static uint64_t pcs[RECORD_FRAMES_HEAD + RECORD_FRAMES_TAIL];
     const uint32_t limit = RECORD_FRAMES_HEAD + RECORD_FRAMES_TAIL;
     union seed seed;
+    const uint64_t unwind_ns = judge.unwind_ns, resolve_ns = judge.resolve_ns;
+    const uint64_t system_ns = judge.resolve_system_ns;
     uint32_t total = read_seed(where, &seed) ? walk(&seed, pcs) : 0;
     const uint32_t kept = total < limit ? total : limit;
     printf("%s{\"id\":%u,\"crashed\":%s,\"left_out\":%u,\"frames\":[", first ? "" : ",",
@@ -120,7 +122,10 @@ static void print_thread(uint32_t id, MINIDUMP_LOCATION_DESCRIPTOR where, bool c
         }
         judge_print_frame(index, pcs[at], i > 0 || seed_is_return(crashed), i == 0);
     }
-    printf("]}");
+    printf("],\"times\":{\"unwind_ns\":%llu,\"resolve_ns\":%llu,\"resolve_system_ns\":%llu}}",
+           (unsigned long long)(judge.unwind_ns - unwind_ns),
+           (unsigned long long)(judge.resolve_ns - resolve_ns),
+           (unsigned long long)(judge.resolve_system_ns - system_ns));
 }
 
 static void print_threads(void)
@@ -159,7 +164,7 @@ static void print_version(void)
 static int answer(const wchar_t *dump, const char **why)
 {
     const uint64_t start_ns = judge_now_ns();
-    judge.unwind_ns = judge.resolve_ns = 0;
+    judge.unwind_ns = judge.resolve_ns = judge.resolve_system_ns = 0;
     if (!judge_open_dump(dump)) {
         *why = "not a readable minidump";
         return EXIT_BAD_DUMP;

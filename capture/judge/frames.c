@@ -69,6 +69,13 @@ static const char *without_folder(const char *file)
     return file + length + 1;
 }
 
+static void add_time(uint64_t start_ns, const struct judge_module *module)
+{
+    const uint64_t ns = judge_now_ns() - start_ns;
+    judge.resolve_ns += ns;
+    judge.resolve_system_ns += module != NULL && module->system ? ns : 0;
+}
+
 static void print_logical(uint32_t index, uint32_t depth, uint64_t pc_va, uint64_t lookup_va,
                           DWORD context)
 {
@@ -87,7 +94,7 @@ static void print_logical(uint32_t index, uint32_t depth, uint64_t pc_va, uint64
     symbol.info.MaxNameLen = NAME_BYTES;
     BOOL named = inlined.name(judge.set->process, lookup_va, context, &distance, &symbol.info);
     BOOL has_line = inlined.line(judge.set->process, lookup_va, context, 0, &line_distance, &line);
-    judge.resolve_ns += judge_now_ns() - start_ns;
+    add_time(start_ns, module);
 
     printf("{\"index\":%u,\"inline_depth\":%u", (unsigned)index, (unsigned)depth);
     print_known("module", module != NULL ? module->name : NULL);
@@ -111,7 +118,7 @@ void judge_print_frame(uint32_t index, uint64_t pc_va, bool is_return, bool firs
     if (count != 0 &&
         !inlined.query(judge.set->process, lookup_va, 0, lookup_va, lookup_va, &context, &at))
         count = 0;
-    judge.resolve_ns += judge_now_ns() - start_ns;
+    add_time(start_ns, judge_module_at(lookup_va));
     for (DWORD i = 0; i < count; i++, first = false) {
         printf("%s", first ? "" : ",");
         print_logical(index, count - i, pc_va, lookup_va, context + i);

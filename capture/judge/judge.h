@@ -14,6 +14,7 @@ struct judge_module {
     uint64_t base_va;
     uint32_t image_bytes, timestamp;
     char name[256];
+    bool system;    /* it comes with Windows, or with Wine */
     uint8_t *image; /* laid out as in memory; NULL: no file with this identity */
 };
 
@@ -39,6 +40,7 @@ struct judge {
     uint32_t memory_bytes, memory_last; /* the range that was read last */
     uint64_t questions;
     uint64_t open_ns, load_ns, unwind_ns, resolve_ns;
+    uint64_t resolve_system_ns; /* of resolve_ns: frames of system modules */
 };
 
 extern struct judge judge;

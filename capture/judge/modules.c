@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
+#include <wctype.h>
 
 #include "capture/judge/judge.h"
 
@@ -59,6 +60,21 @@ static uint8_t *find_image(const wchar_t *dumped, const struct judge_module *m, 
     return image;
 }
 
+/* Under Wine a module that is built in has a path that begins with '/'. */
+static bool is_in_system_folder(const wchar_t *path)
+{
+    static const wchar_t *const folders[] = {L"\\system32\\", L"\\syswow64\\", L"\\winsxs\\"};
+    wchar_t lower[JUDGE_PATH_UNITS];
+    size_t i = 0;
+    for (; path[i] != 0 && i + 1 < JUDGE_PATH_UNITS; i++)
+        lower[i] = (wchar_t)towlower(path[i]);
+    lower[i] = 0;
+    for (size_t k = 0; k < sizeof folders / sizeof folders[0]; k++)
+        if (wcsstr(lower, folders[k]) != NULL)
+            return true;
+    return path[0] == L'/';
+}
+
 /* What identifies the modules of the dump; images are not loaded yet. */
 static void list_modules(struct judge_set *set, wchar_t (*dumped)[JUDGE_PATH_UNITS])
 {
@@ -84,6 +100,7 @@ static void list_modules(struct judge_set *set, wchar_t (*dumped)[JUDGE_PATH_UNI
         module->base_va = m->BaseOfImage;
         module->image_bytes = m->SizeOfImage;
         module->timestamp = m->TimeDateStamp;
+        module->system = is_in_system_folder(path);
     }
 }
 

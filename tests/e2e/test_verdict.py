@@ -390,12 +390,12 @@ class Verdict(Stored):
         old = self.folder / "old.db"
         shutil.copy(self.db, old)
         with sqlite3.connect(old) as db:
-            for table in ("evidence", "case_artifact", "artifact", "run_engine", "run_cause", "run_symbol", "run_figure", "run_pace", "run_median"):
+            for table in ("evidence", "case_artifact", "artifact", "run_engine", "run_cause", "run_symbol", "run_figure", "run_pace", "run_median", "way_cost"):
                 db.execute(f"DROP TABLE {table}")
             db.execute("DROP INDEX IF EXISTS case_in_run")
             for column in ("claim DROP COLUMN cold_ns", "crash_case DROP COLUMN dump_tuned_ns",
                            "crash_case DROP COLUMN dump_tuned_bytes", "crash_case DROP COLUMN capture_now_ns",
-                           "crash_case DROP COLUMN hang_late_ns", "crash_case DROP COLUMN stop_copy_ns", "crash_case DROP COLUMN crowded", "finding DROP COLUMN blame",
+                           "crash_case DROP COLUMN hang_late_ns", "crash_case DROP COLUMN stop_copy_ns", "crash_case DROP COLUMN stop_tuned_ns", "crash_case DROP COLUMN crowded", "finding DROP COLUMN blame",
                            "finding DROP COLUMN witnesses", "finding DROP COLUMN module",
                            "finding DROP COLUMN function"):
                 db.execute(f"ALTER TABLE {column}")

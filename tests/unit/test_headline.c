@@ -1,5 +1,6 @@
 /* The headline's arithmetic and its text form, with invented times. */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -79,7 +80,7 @@ static void compute(struct world *w, uint32_t cases)
 }
 
 static const struct headline_cell *cell_of(const struct world *w, enum headline_group group,
-                                           const char *key, enum headline_way way)
+                                           const char *key, enum case_way way)
 {
     for (int r = 0; r < HEADLINE_ROWS; r++)
         if (w->headline.rows[r].group == group && strcmp(w->headline.rows[r].key, key) == 0)
@@ -99,28 +100,24 @@ TEST(medians_leave_out_what_ran_crowded)
         const char *name;
         enum headline_group group;
         const char *key;
-        enum headline_way way;
+        enum case_way way;
         enum headline_state state;
         size_t count;
         double median, least, most;
     } rows[] = {
-        {"walk", HEADLINE_DYING, "walk", HEADLINE_OFFSET, HEADLINE_MEASURED, 3, 10000, 5000, 15000},
-        {"a dump needs no walk", HEADLINE_DYING, "walk", HEADLINE_DUMP, HEADLINE_NOT_DONE, 0, 0, 0,
-         0},
-        {"stopped", HEADLINE_DYING, "stopped", HEADLINE_OFFSET, HEADLINE_NOT_MEASURED, 0, 0, 0, 0},
-        {"write", HEADLINE_DYING, "write", HEADLINE_DUMP, HEADLINE_MEASURED, 3, 2e9, 1e9, 3e9},
-        {"the same dump", HEADLINE_DYING, "write", HEADLINE_FOREIGN, HEADLINE_MEASURED, 3, 2e9, 1e9,
+        {"walk", HEADLINE_DYING, "walk", WAY_OFFSET, HEADLINE_MEASURED, 3, 10000, 5000, 15000},
+        {"a dump needs no walk", HEADLINE_DYING, "walk", WAY_DUMP, HEADLINE_NOT_DONE, 0, 0, 0, 0},
+        {"stopped", HEADLINE_DYING, "stopped", WAY_OFFSET, HEADLINE_NOT_MEASURED, 0, 0, 0, 0},
+        {"write", HEADLINE_DYING, "write", WAY_DUMP, HEADLINE_MEASURED, 3, 2e9, 1e9, 3e9},
+        {"the same dump", HEADLINE_DYING, "write", WAY_FOREIGN, HEADLINE_MEASURED, 3, 2e9, 1e9,
          3e9},
-        {"no tuned dump", HEADLINE_DYING, "write", HEADLINE_TUNED, HEADLINE_NOT_MEASURED, 0, 0, 0,
-         0},
-        {"bytes are no time", HEADLINE_DYING, "bytes", HEADLINE_DUMP, HEADLINE_MEASURED, 4, 150000,
+        {"no tuned dump", HEADLINE_DYING, "write", WAY_TUNED, HEADLINE_NOT_MEASURED, 0, 0, 0, 0},
+        {"bytes are no time", HEADLINE_DYING, "bytes", WAY_DUMP, HEADLINE_MEASURED, 4, 150000,
          60000, 6e7},
-        {"cold", HEADLINE_COLD, "cold", HEADLINE_DUMP, HEADLINE_MEASURED, 3, 600000, 300000,
-         900000},
-        {"cold, foreign", HEADLINE_COLD, "cold", HEADLINE_FOREIGN, HEADLINE_MEASURED, 3, 8e6, 4e6,
-         12e6},
-        {"never warm", HEADLINE_WARM, "warm", HEADLINE_FOREIGN, HEADLINE_NOT_MEASURED, 0, 0, 0, 0},
-        {"warm", HEADLINE_WARM, "warm", HEADLINE_OFFSET, HEADLINE_MEASURED, 3, 20000, 10000, 30000},
+        {"cold", HEADLINE_COLD, "cold", WAY_DUMP, HEADLINE_MEASURED, 3, 600000, 300000, 900000},
+        {"cold, foreign", HEADLINE_COLD, "cold", WAY_FOREIGN, HEADLINE_MEASURED, 3, 8e6, 4e6, 12e6},
+        {"never warm", HEADLINE_WARM, "warm", WAY_FOREIGN, HEADLINE_NOT_MEASURED, 0, 0, 0, 0},
+        {"warm", HEADLINE_WARM, "warm", WAY_OFFSET, HEADLINE_MEASURED, 3, 20000, 10000, 30000},
     };
     struct world w;
     make_world(&w);
@@ -147,13 +144,13 @@ TEST(parts_add_up_to_the_whole)
     static const struct {
         const char *name;
         uint32_t cases;
-        enum headline_way way;
+        enum case_way way;
         double whole, left_over;
     } rows[] = {
-        {"one case", 1, HEADLINE_DUMP, 90000, 5000},
-        {"two cases", 2, HEADLINE_DUMP, 135000, 7500},
-        {"three cases", 3, HEADLINE_DUMP, 180000, 10000},
-        {"offsets", 3, HEADLINE_OFFSET, 20000, 6000},
+        {"one case", 1, WAY_DUMP, 90000, 5000},
+        {"two cases", 2, WAY_DUMP, 135000, 7500},
+        {"three cases", 3, WAY_DUMP, 180000, 10000},
+        {"offsets", 3, WAY_OFFSET, 20000, 6000},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct world w;
@@ -182,10 +179,9 @@ TEST(a_whole_without_parts_has_nothing_left_over)
     for (int i = 0; i < CASES; i++)
         w.claims[i][0].cost = (struct engine_cost){.total_ns = 10000};
     compute(&w, CASES);
-    CHECK_EQ(cell_of(&w, HEADLINE_WARM, "warm", HEADLINE_OFFSET)->state, HEADLINE_MEASURED);
-    CHECK_EQ(cell_of(&w, HEADLINE_WARM, "left_over", HEADLINE_OFFSET)->state,
-             HEADLINE_NOT_MEASURED);
-    CHECK_EQ(cell_of(&w, HEADLINE_COLD, "cold", HEADLINE_OFFSET)->state, HEADLINE_NOT_MEASURED);
+    CHECK_EQ(cell_of(&w, HEADLINE_WARM, "warm", WAY_OFFSET)->state, HEADLINE_MEASURED);
+    CHECK_EQ(cell_of(&w, HEADLINE_WARM, "left_over", WAY_OFFSET)->state, HEADLINE_NOT_MEASURED);
+    CHECK_EQ(cell_of(&w, HEADLINE_COLD, "cold", WAY_OFFSET)->state, HEADLINE_NOT_MEASURED);
     arena_free(&w.keep);
 }
 
@@ -217,9 +213,113 @@ TEST(one_sentence_names_what_dominates)
     }
 }
 
+/* Way W of case K costs (K + 1) * (W + 1) units; the parts leave 4 of 64 units over. */
+static void add_ways(struct world *w, struct way_cost ways[CASES][WAY_COUNT])
+{
+    for (uint64_t i = 0; i < CASES; i++) {
+        for (uint64_t way = 0; way < WAY_COUNT; way++) {
+            const uint64_t unit = (i + 1) * (way + 1) * 1000;
+            const struct way_parts warm = {64 * unit, 10 * unit, 20 * unit,
+                                           10 * unit, 20 * unit, 32 * unit};
+            struct way_parts cold = warm;
+            cold.whole_ns = 128 * unit;
+            cold.load_ns = 74 * unit;
+            cold.own_ns = 96 * unit;
+            ways[i][way] = (struct way_cost){.cold = cold, .warm = warm, .frames = 4, .same = 1};
+        }
+        w->cases[i].ways = ways[i];
+        w->cases[i].timing.dump_tuned_ns = 1000 * (i + 1);
+        w->cases[i].timing.stop_tuned_ns = 2000 * (i + 1);
+        w->cases[i].timing.dump_tuned_bytes = i > 0 ? 30000 : 0;
+    }
+}
+
+TEST(every_way_has_its_times_with_and_without_system_modules)
+{
+    static const struct {
+        const char *name;
+        enum headline_group group;
+        const char *key;
+        enum case_way way;
+        size_t count;
+        double median;
+    } rows[] = {
+        {"tuned, cold", HEADLINE_COLD, "cold", WAY_TUNED, 3, 128000 * 2 * 3},
+        {"tuned, no system", HEADLINE_COLD, "cold_own", WAY_TUNED, 3, 96000 * 2 * 3},
+        {"tuned, stopped", HEADLINE_DYING, "stopped", WAY_TUNED, 3, 4000},
+        {"tuned, written", HEADLINE_DYING, "write", WAY_TUNED, 3, 2000},
+        {"not every case has a tuned dump", HEADLINE_DYING, "bytes", WAY_TUNED, 3, 30000},
+        {"offsets, warm", HEADLINE_WARM, "warm", WAY_OFFSET, 3, 64000 * 2 * 4},
+        {"offsets, no system", HEADLINE_WARM, "warm_own", WAY_OFFSET, 3, 32000 * 2 * 4},
+        {"foreign: one has other frames", HEADLINE_COLD, "cold", WAY_FOREIGN, 2, 128000 * 2},
+        {"a cold part", HEADLINE_COLD, "cold_load", WAY_DUMP, 3, 74000 * 2 * 2},
+        {"cold left over", HEADLINE_COLD, "cold_left_over", WAY_DUMP, 3, 4000 * 2 * 2},
+        {"warm left over", HEADLINE_WARM, "left_over", WAY_DUMP, 3, 4000 * 2 * 2},
+    };
+    struct way_cost ways[CASES][WAY_COUNT];
+    struct world w;
+    make_world(&w);
+    add_ways(&w, ways);
+    ways[1][WAY_FOREIGN].same = 0;
+    compute(&w, CASES);
+    CHECK_EQ(w.headline.cases, 3);
+    CHECK_STR(w.headline.counts, "2 cold, 2 warm; tuned dumps: 3 of 4");
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        const struct headline_cell *cell = cell_of(&w, rows[i].group, rows[i].key, rows[i].way);
+        CHECK_EQ(cell->state, HEADLINE_MEASURED);
+        CHECK_EQ(cell->spread.count, rows[i].count);
+        CHECK(is_near(cell->spread.median, rows[i].median));
+    }
+    arena_free(&w.keep);
+}
+
+TEST(a_case_counts_only_where_both_engines_have_the_same_frames)
+{
+    struct way_cost ways[CASES][WAY_COUNT];
+    struct world w;
+    make_world(&w);
+    add_ways(&w, ways);
+    ways[0][WAY_DUMP].same = 0;
+    ways[1][WAY_OFFSET].same = 0;
+    compute(&w, CASES);
+    CHECK_EQ(w.headline.cases, 1);
+    CHECK_EQ(cell_of(&w, HEADLINE_COLD, "cold", WAY_TUNED)->spread.count, 1);
+    CHECK_EQ(cell_of(&w, HEADLINE_COLD, "cold", WAY_FOREIGN)->spread.count, 1);
+    arena_free(&w.keep);
+}
+
+TEST(the_numbers_of_large_runs_leave_memory_and_stay_the_same)
+{
+    enum { COUNT = 3 * SAMPLE_CHUNK + 17 };
+    static uint64_t column[COUNT];
+    struct sample_set set;
+    struct fault fault = FAULT_INIT;
+    sample_set_init(&set);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        struct figure_sample sample = {.timing.walk_ns = i + 1};
+        sample.ways[WAY_OFFSET].same = 7 * (uint64_t)i;
+        REQUIRE(sample_set_add(&set, &sample, &fault) == ERR_NONE);
+    }
+    CHECK_EQ(set.count, COUNT);
+    CHECK(set.row_count <= SAMPLE_CHUNK);
+    const int last =
+        (int)(offsetof(struct figure_sample, ways) + (WAY_OFFSET * sizeof(struct way_cost)) +
+              offsetof(struct way_cost, same));
+    REQUIRE(sample_set_column(&set, SAMPLE_TIMING(walk_ns), column, &fault) == ERR_NONE);
+    for (uint32_t i = 0; i < COUNT; i++)
+        CHECK_EQ(column[i], i + 1);
+    for (uint32_t i = 0; i < COUNT; i += 1021) {
+        uint64_t number = 0;
+        REQUIRE(sample_set_number(&set, i, last, &number, &fault) == ERR_NONE);
+        CHECK_EQ(number, 7 * (uint64_t)i);
+    }
+    sample_set_free(&set);
+}
+
 static const char golden[] =
     "SPEED\n"
-    "                       dump, foreign    dump, ours   dump, tuned       offsets\n"
+    "                       dump, dbghelp    dump, ours   dump, tuned       offsets\n"
     "dying: walk (3)                    –             –             –       10.0 µs\n"
     "dying: stopped (0)      not measured  not measured  not measured  not measured\n"
     "dying: write (3)              2.00 s        2.00 s  not measured        190 µs\n"
@@ -227,7 +327,8 @@ static const char golden[] =
     "back end, cold (3)           8.00 ms        600 µs  not measured        100 µs\n"
     "back end, warm (3)      not measured        180 µs  not measured       20.0 µs\n"
     "Writing the dump dominates: 99.9 % of its cost, 10000 times the walk and record of offsets.\n"
-    "medians (cases); foreign: dbghelp (linux x86-64, wine 8.0); parts: report --details\n"
+    "medians (cases); foreign: dbghelp (linux x86-64, wine 8.0), 3 cold, 0 warm; tuned dumps: 0 of "
+    "4\n"
     "dump way (dbghelp) : dump way (ours) : offset way  =  8.00 ms : 600 µs : 100 µs  =  80 : 6.0 "
     ": 1\n";
 

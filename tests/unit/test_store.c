@@ -464,14 +464,14 @@ TEST(sums_are_the_same_kept_live_and_after_an_upgrade)
         {"upgraded",
          "UPDATE run SET state = 'complete'; DROP TABLE run_engine; DROP TABLE run_symbol;"
          "DROP TABLE run_cause; DROP TABLE run_figure; DROP TABLE run_median;"
-         "DROP TABLE evidence;"
          "DROP TABLE case_artifact; DROP TABLE artifact; DROP INDEX case_in_run;"
          "ALTER TABLE claim DROP COLUMN cold_ns; ALTER TABLE crash_case DROP COLUMN dump_tuned_ns;"
          "ALTER TABLE crash_case DROP COLUMN dump_tuned_bytes;"
-         "ALTER TABLE crash_case DROP COLUMN capture_now_ns;"
-         "ALTER TABLE crash_case DROP COLUMN hang_late_ns;"
+         "ALTER TABLE crash_case DROP COLUMN capture_now_ns; DROP TABLE way_cost;"
+         "ALTER TABLE crash_case DROP COLUMN hang_late_ns; DROP TABLE run_pace;"
+         "ALTER TABLE crash_case DROP COLUMN stop_tuned_ns;"
          "ALTER TABLE crash_case DROP COLUMN stop_copy_ns;"
-         "ALTER TABLE crash_case DROP COLUMN crowded; DROP TABLE run_pace;"
+         "ALTER TABLE crash_case DROP COLUMN crowded; DROP TABLE evidence;"
          "ALTER TABLE finding DROP COLUMN blame; ALTER TABLE finding DROP COLUMN witnesses;"
          "ALTER TABLE finding DROP COLUMN module; ALTER TABLE finding DROP COLUMN function;"
          "PRAGMA user_version = 1"},

@@ -46,6 +46,16 @@ static void read_frame(const cJSON *from, struct arena *keep, struct frame *out,
     out->symbols = out->function != NULL ? SYMBOLS_PDB : SYMBOLS_NONE;
 }
 
+/* What the stack cost the program that made it, if that states it. */
+static void read_times(const cJSON *times, struct engine_cost *out, struct fault *fault)
+{
+    if (times == NULL)
+        return;
+    out->unwind_ns = json_get_uint(times, "unwind_ns", 0, fault);
+    out->resolve_ns = json_get_uint(times, "resolve_ns", 0, fault);
+    out->system_ns = json_get_uint(times, "resolve_system_ns", 0, fault);
+}
+
 static enum status add_stack(struct reader *r, const cJSON *from, struct fault *fault)
 {
     const cJSON *inner = json_get_object(from, "stack", fault);
@@ -63,6 +73,7 @@ static enum status add_stack(struct reader *r, const cJSON *from, struct fault *
     stack_set_role_text(out, json_get_string(from, "role", r->keep, fault));
     stack_set_stop_text(out, json_get_string(from, "stop", r->keep, fault));
     out->left_out = (uint32_t)json_get_uint(from, "left_out", 0, fault);
+    read_times(json_get_object(from, "times", fault), &out->cost, fault);
     if (json_get_bool(from, "crashed", false, fault))
         out->role = THREAD_ROLE_SUSPECT;
     out->frames = ARENA_ARRAY(r->keep, (size_t)count + 1, struct frame);

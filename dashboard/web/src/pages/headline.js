@@ -1,5 +1,5 @@
 // The headline: what a crash costs as a dump and as offsets.  The server computes it; this shows it.
-import { Table, bytes, duration, number } from '../ui.js';
+import { Table, bytes, duration, number, plural } from '../ui.js';
 
 /** @type {(row: import('openapi').HeadlineRow, value: number) => string} */
 const amount = (row, value) =>
@@ -20,6 +20,14 @@ function Cell({ row, cell }) {
     </td>
   );
 }
+
+/** Runs of older versions have no numbers in some rows.
+ * @type {(row: import('openapi').HeadlineRow) => boolean} */
+const isShown = (row) =>
+  row.group === 'in the dying process' || Object.values(row.cells).some((cell) => cell.median !== null);
+
+/** @type {(row: import('openapi').HeadlineRow) => number} */
+const cases = (row) => Math.max(...Object.values(row.cells).map((cell) => cell.count));
 
 /** @param {{headline: import('openapi').Headline}} props */
 export function Headline({ headline }) {
@@ -44,10 +52,11 @@ export function Headline({ headline }) {
           </tr>
         </thead>
         <tbody>
-          {headline.rows.map((row) => (
+          {headline.rows.filter(isShown).map((row) => (
             <tr key={row.key}>
               <td class={row.part ? 'dim' : ''}>
                 {row.group}: {row.name}
+                {row.part ? null : <span class="dim small"> {plural(cases(row), 'case')}</span>}
               </td>
               {headline.columns.map((column) => (
                 <Cell key={column.key} row={row} cell={row.cells[column.key]} />
@@ -57,7 +66,8 @@ export function Headline({ headline }) {
         </tbody>
       </Table>
       <p class="dim small">
-        {headline.dominates} Foreign: {headline.foreign ?? 'not measured'}. {headline.scope}
+        {headline.dominates} Foreign: {headline.foreign ?? 'not measured'}; {headline.counts}.{' '}
+        {headline.scope}
       </p>
       <p class="lead">
         {ways.map(([name]) => name).join(' : ')} ={' '}

@@ -1,0 +1,222 @@
+/* See measure.h. */
+#include "study/measure.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/process.h"
+#include "base/text.h"
+#include "engine/engines.h"
+#include "symbol/store.h"
+
+enum status measure_once(const struct measure_request *request, struct arena *work,
+                         struct way_parts *out, struct stack *stack, struct fault *fault)
+{
+    const struct engine *engine =
+        engine_subject(request->way == WAY_OFFSET ? ENGINE_KIND_OFFSET : ENGINE_KIND_DUMP);
+    struct engine_input in = *request->in;
+    struct engine_result result = {0};
+    struct symbol_store *fresh = NULL;
+    in.suspect_only = true;
+    in.own_only = request->own_only;
+    in.tuned_dump = request->way == WAY_TUNED;
+    const uint64_t start_ns = clock_ns();
+    if (request->cold && symbol_store_open_again(in.symbols, &fresh, fault) != ERR_NONE)
+        return fault->code;
+    const uint64_t opened_ns = clock_ns() - start_ns;
+    if (request->cold)
+        in.symbols = fresh;
+    if (engine->run(engine, &in, work, &result, fault) == ERR_NONE) {
+        *out = (struct way_parts){.whole_ns = result.cost.total_ns + opened_ns,
+                                  .open_ns = result.cost.open_ns,
+                                  .unwind_ns = result.cost.unwind_ns,
+                                  .load_ns = result.cost.load_ns + opened_ns,
+                                  .resolve_ns = result.cost.resolve_ns};
+        if (stack != NULL)
+            *stack = result.stack_count > 0 ? result.stacks[0] : (struct stack){0};
+    }
+    symbol_store_close(fresh);
+    return fault->code;
+}
+
+/* ---- the same frames -------------------------------------------------------------------- */
+
+/* The physical frames of a stack, innermost first. */
+struct physical {
+    uint32_t thread_id, count;
+    uint64_t *offsets; /* in the module; else the address */
+    const char **modules;
+};
+
+static enum status take_physical(const struct stack *stack, struct arena *keep,
+                                 struct physical *out, struct fault *fault)
+{
+    out->thread_id = stack->thread_id;
+    out->count = 0;
+    out->offsets = ARENA_ARRAY(keep, (size_t)stack->frame_count + 1, uint64_t);
+    out->modules = ARENA_ARRAY(keep, (size_t)stack->frame_count + 1, const char *);
+    if (out->offsets == NULL || out->modules == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "frames to compare");
+    for (uint32_t i = 0; i < stack->frame_count; i++) {
+        const struct frame *f = &stack->frames[i];
+        if (f->inline_depth > 0)
+            continue;
+        const char *name = f->module != NULL ? f->module->name : f->module_name;
+        out->offsets[out->count] = name != NULL || f->pc_va == 0 ? f->offset : f->pc_va;
+        out->modules[out->count++] = name != NULL ? arena_string(keep, name) : "";
+    }
+    return ERR_NONE;
+}
+
+static bool are_same(const struct physical *a, const struct physical *b)
+{
+    if (a->count != b->count || a->thread_id != b->thread_id)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (a->offsets[i] != b->offsets[i] || a->modules[i] == NULL || b->modules[i] == NULL ||
+            !text_equal_nocase(a->modules[i], b->modules[i]))
+            return false;
+    return true;
+}
+
+/* ---- one case ------------------------------------------------------------------------- */
+
+struct measuring {
+    const struct engine_input *in;
+    struct arena *keep;
+    struct way_cost *out;
+    struct physical stacks[WAY_COUNT];
+    struct fault *fault;
+};
+
+static void keep_faster(struct way_parts *best, const struct way_parts *now)
+{
+    const uint64_t own_ns = best->own_ns;
+    if (best->whole_ns == 0 || now->whole_ns < best->whole_ns)
+        *best = *now;
+    best->own_ns = own_ns;
+}
+
+/* Times WAY once. Returns false when it gives no stack. */
+static bool take(struct measuring *m, enum case_way way, bool cold, bool own_only)
+{
+    const struct measure_request request = {m->in, way, cold, own_only};
+    struct way_cost *cost = &m->out[way];
+    struct way_parts *best = cold ? &cost->cold : &cost->warm, parts;
+    struct fault own = FAULT_INIT;
+    struct stack stack = {0};
+    struct arena work;
+    arena_init(&work, 0);
+    bool ok = measure_once(&request, &work, &parts, &stack, &own) == ERR_NONE &&
+              (own_only || (stack.state == STACK_OK && stack.frame_count > 0));
+    if (ok && own_only)
+        best->own_ns =
+            best->own_ns == 0 || parts.whole_ns < best->own_ns ? parts.whole_ns : best->own_ns;
+    else if (ok)
+        keep_faster(best, &parts);
+    if (ok && !own_only && cost->frames == 0)
+        ok = take_physical(&stack, m->keep, &m->stacks[way], m->fault) == ERR_NONE;
+    if (!own_only)
+        cost->frames = ok ? m->stacks[way].count : 0;
+    arena_free(&work);
+    return ok;
+}
+
+static bool is_possible(const struct engine_input *in, enum case_way way, struct arena *scratch)
+{
+    return way == WAY_OFFSET  ? case_file(in->crash, ROLE_RECORD) != NULL
+           : way == WAY_TUNED ? case_tuned_dump(in->crash, scratch) != NULL
+                              : case_file(in->crash, ROLE_DUMP) != NULL;
+}
+
+static uint32_t turn_of(const struct crash_case *crash)
+{
+    uint32_t sum = 0;
+    for (const char *c = crash->scenario; c != NULL && *c != '\0'; c++)
+        sum += (unsigned char)*c;
+    for (const char *c = crash->variant; c != NULL && *c != '\0'; c++)
+        sum += (unsigned char)*c;
+    return sum;
+}
+
+static void take_ours(struct measuring *m)
+{
+    static const enum case_way ours[] = {WAY_DUMP, WAY_TUNED, WAY_OFFSET};
+    enum case_way ways[COUNT_OF(ours)];
+    uint32_t count = 0;
+    const uint32_t turn = turn_of(m->in->crash);
+    for (size_t i = 0; i < COUNT_OF(ours); i++)
+        if (is_possible(m->in, ours[i], m->keep) && take(m, ours[i], false, false))
+            ways[count++] = ours[i];
+    for (uint32_t round = 0; round < MEASURE_ROUNDS && m->fault->code == ERR_NONE; round++)
+        for (uint32_t i = 0; i < count; i++) {
+            const enum case_way way = ways[(i + round + turn) % count];
+            (void)(take(m, way, true, false) && take(m, way, true, true) &&
+                   take(m, way, false, false) && take(m, way, false, true));
+        }
+}
+
+/* What the claim of a foreign program spent on THREAD_ID alone; false: it does not say. */
+static bool thread_cost(const struct engine_claim *claim, const struct stack *stack,
+                        struct way_parts *out)
+{
+    uint64_t others_ns = 0;
+    bool stated = claim->stack_count == 1;
+    for (uint32_t i = 0; i < claim->stack_count; i++) {
+        const struct engine_cost *cost = &claim->stacks[i].cost;
+        stated = stated || cost->unwind_ns + cost->resolve_ns > 0;
+        others_ns += &claim->stacks[i] != stack ? cost->unwind_ns + cost->resolve_ns : 0;
+    }
+    if (!stated || others_ns > claim->cost.total_ns)
+        return false;
+    *out = (struct way_parts){.whole_ns = claim->cost.total_ns - others_ns,
+                              .open_ns = claim->cost.open_ns,
+                              .load_ns = claim->cost.load_ns,
+                              .unwind_ns = stack->cost.unwind_ns,
+                              .resolve_ns = stack->cost.resolve_ns};
+    if (stack->cost.resolve_ns > 0)
+        out->own_ns = out->whole_ns - stack->cost.system_ns;
+    return true;
+}
+
+/* The first foreign program that gave a stack of that thread. */
+static void take_foreign(struct measuring *m, const struct engine_claim *claims, uint32_t count,
+                         uint32_t thread_id)
+{
+    struct way_cost *out = &m->out[WAY_FOREIGN];
+    for (uint32_t n = 0; n < engine_count; n++)
+        for (uint32_t i = 0; engines[n]->reads_dump && i < count; i++) {
+            if (strcmp(claims[i].engine, engines[n]->name) != 0)
+                continue;
+            for (uint32_t s = 0; s < claims[i].stack_count; s++) {
+                const struct stack *stack = &claims[i].stacks[s];
+                struct way_parts parts;
+                if (stack->thread_id != thread_id || stack->state != STACK_OK ||
+                    stack->frame_count == 0 || !thread_cost(&claims[i], stack, &parts) ||
+                    take_physical(stack, m->keep, &m->stacks[WAY_FOREIGN], m->fault) != ERR_NONE)
+                    continue;
+                *(claims[i].cost.cold_ns != 0 ? &out->cold : &out->warm) = parts;
+                out->frames = m->stacks[WAY_FOREIGN].count;
+                return;
+            }
+        }
+}
+
+enum status measure_case(const struct engine_input *in, const struct engine_claim *claims,
+                         uint32_t claim_count, struct arena *keep, struct way_cost **out,
+                         struct fault *fault)
+{
+    struct measuring m = {.in = in, .keep = keep, .fault = fault};
+    *out = m.out = ARENA_ARRAY(keep, WAY_COUNT, struct way_cost);
+    if (m.out == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "costs of a case");
+    memset(m.out, 0, WAY_COUNT * sizeof *m.out);
+    take_ours(&m);
+    const struct physical *reference =
+        &m.stacks[m.out[WAY_OFFSET].frames > 0 ? WAY_OFFSET : WAY_DUMP];
+    if (reference->count > 0)
+        take_foreign(&m, claims, claim_count, reference->thread_id);
+    for (int way = 0; way < WAY_COUNT; way++)
+        m.out[way].same = m.out[way].frames > 0 && are_same(&m.stacks[way], reference);
+    return fault->code;
+}

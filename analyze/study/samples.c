@@ -1,0 +1,120 @@
+/* See samples.h. */
+#include "study/samples.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+enum { WORDS = sizeof(struct figure_sample) / sizeof(uint64_t) };
+
+#define COLUMN_BYTES ((uint64_t)SAMPLE_CHUNK * sizeof(uint64_t))
+#define CHUNK_BYTES (WORDS * COLUMN_BYTES)
+
+_Static_assert(sizeof(struct figure_sample) % sizeof(uint64_t) == 0, "a sample is whole words");
+
+void sample_set_init(struct sample_set *set)
+{
+    memset(set, 0, sizeof *set);
+}
+
+void sample_set_free(struct sample_set *set)
+{
+    if (set->spill != NULL)
+        (void)fclose(set->spill);
+    free(set->rows);
+    sample_set_init(set);
+}
+
+static enum status spill_fault(struct fault *fault)
+{
+    return fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "temporary file for the times of a run");
+}
+
+static uint64_t word_of(const struct figure_sample *sample, size_t word)
+{
+    uint64_t value = 0;
+    memcpy(&value, (const char *)sample + word * sizeof value, sizeof value);
+    return value;
+}
+
+/* Writes the rows as a chunk: all numbers of the first column, then those of the second, ... */
+static bool write_chunk(struct sample_set *set)
+{
+    static const uint32_t count = SAMPLE_CHUNK;
+    uint64_t *column = malloc(COLUMN_BYTES);
+    bool ok = column != NULL && fseek(set->spill, 0, SEEK_END) == 0;
+    for (size_t word = 0; ok && word < WORDS; word++) {
+        for (uint32_t i = 0; i < count; i++)
+            column[i] = word_of(&set->rows[i], word);
+        ok = fwrite(column, sizeof *column, count, set->spill) == count;
+    }
+    free(column);
+    return ok;
+}
+
+static enum status spill(struct sample_set *set, struct fault *fault)
+{
+    if (set->spill == NULL && !set->no_spill) {
+        set->spill = tmpfile();
+        set->no_spill = set->spill == NULL;
+    }
+    if (set->spill == NULL)
+        return ERR_NONE;
+    if (!write_chunk(set))
+        return spill_fault(fault);
+    set->row_count = 0;
+    return ERR_NONE;
+}
+
+enum status sample_set_add(struct sample_set *set, const struct figure_sample *sample,
+                           struct fault *fault)
+{
+    if (set->row_count >= SAMPLE_CHUNK && spill(set, fault) != ERR_NONE)
+        return fault->code;
+    struct figure_sample *rows =
+        array_reserve(set->rows, &set->row_room, (uint64_t)set->row_count + 1, sizeof *rows);
+    if (rows == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "times of a run");
+    set->rows = rows;
+    set->rows[set->row_count++] = *sample;
+    set->count++;
+    return ERR_NONE;
+}
+
+/* Reads COUNT numbers of a spilled chunk's column, from number FIRST on. */
+static enum status read_spilled(struct sample_set *set, uint32_t chunk, size_t word, uint32_t first,
+                                uint32_t count, uint64_t *out, struct fault *fault)
+{
+    const uint64_t at = chunk * CHUNK_BYTES + word * COLUMN_BYTES + first * sizeof *out;
+    if (at > LONG_MAX || fseek(set->spill, (long)at, SEEK_SET) != 0 ||
+        fread(out, sizeof *out, count, set->spill) != count)
+        return spill_fault(fault);
+    return ERR_NONE;
+}
+
+enum status sample_set_column(struct sample_set *set, int offset, uint64_t *out,
+                              struct fault *fault)
+{
+    const size_t word = (size_t)offset / sizeof(uint64_t);
+    const uint32_t spilled = set->count - set->row_count;
+    for (uint32_t at = 0; at < spilled; at += SAMPLE_CHUNK)
+        if (read_spilled(set, at / SAMPLE_CHUNK, word, 0, SAMPLE_CHUNK, &out[at], fault) !=
+            ERR_NONE)
+            return fault->code;
+    for (uint32_t i = 0; i < set->row_count; i++)
+        out[spilled + i] = word_of(&set->rows[i], word);
+    return ERR_NONE;
+}
+
+enum status sample_set_number(struct sample_set *set, uint32_t at, int offset, uint64_t *out,
+                              struct fault *fault)
+{
+    const size_t word = (size_t)offset / sizeof(uint64_t);
+    const uint32_t spilled = set->count - set->row_count;
+    if (at < spilled)
+        return read_spilled(set, at / SAMPLE_CHUNK, word, at % SAMPLE_CHUNK, 1, out, fault);
+    *out = word_of(&set->rows[at - spilled], word);
+    return ERR_NONE;
+}
