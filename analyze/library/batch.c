@@ -1,4 +1,5 @@
 /* Stacks in batches: read from a stream, resolved and written together; see twinstack.h. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,12 +22,13 @@ struct twinstack_batch {
     uint32_t count, errors;
     bool unresolved, unchecked;
     enum frame_note lack; /* of a frame with a name, why others may be missing; NOTE_NONE */
+    bool as_json;         /* which of both has the text */
+    struct json json;
+    struct text_out text;
+    uint32_t used; /* so many of the items below were in use before; the others are not set */
     struct stack_item items[TWINSTACK_BATCH_STACKS];
     struct twinstack_stack resolved[TWINSTACK_BATCH_STACKS]; /* those of items without a fault */
     size_t ends[TWINSTACK_BATCH_STACKS];                     /* where each item's text ends    */
-    bool as_json;                                            /* which of both has the text */
-    struct json json;
-    struct text_out text;
 };
 
 enum twinstack_status twinstack_input_open(const char *path, uint32_t flags,
@@ -66,9 +68,10 @@ enum twinstack_input_form twinstack_input_form(const struct twinstack_input *inp
 
 struct twinstack_batch *twinstack_batch_new(void)
 {
-    struct twinstack_batch *made = calloc(1, sizeof *made);
+    struct twinstack_batch *made = malloc(sizeof *made);
 
-    if (made != NULL) {
+    if (made != NULL) { /* without the items: a short input touches few of their pages */
+        memset(made, 0, offsetof(struct twinstack_batch, items));
         arena_init(&made->keep, 0);
         json_to_text(&made->json, false);
     }
@@ -102,6 +105,11 @@ void twinstack_batch_clear(struct twinstack_batch *batch)
 /* The next item of a batch that is not full, without frames. */
 static struct stack_item *next_item(struct twinstack_batch *batch)
 {
+    if (batch->count == batch->used) {
+        memset(&batch->items[batch->used], 0, sizeof batch->items[0]);
+        memset(&batch->resolved[batch->used], 0, sizeof batch->resolved[0]);
+        batch->used++;
+    }
     batch->resolved[batch->count].stack.frame_count = 0;
     batch->resolved[batch->count].stack.label = NULL;
     batch->ends[batch->count] = 0;
