@@ -153,34 +153,34 @@ static enum status open_info(struct pdb *pdb, struct fault *fault)
     return ERR_NONE;
 }
 
-/* The modules' records follow each other and have two strings each: record where they start. */
+/* Moves *AT past the string that starts there. */
+static bool skip_string(const uint8_t *bytes, uint32_t end, uint32_t *at, struct fault *fault)
+{
+    const uint8_t *nul = *at < end ? memchr(bytes + *at, 0, end - *at) : NULL;
+    if (nul == NULL)
+        return fault_set(fault, ERR_TRUNCATED, *at, "terminated string"), false;
+    *at = (uint32_t)(nul - bytes) + 1;
+    return true;
+}
+
+/* The modules' records follow each other and have two strings each: record where they start. A PDB
+ * has thousands of them, and every start of the program that opens one comes here. */
 static enum status open_modules(struct pdb *pdb, uint32_t bytes, struct fault *fault)
 {
-    pdb->module_info = msf_view(&pdb->dbi, DBI_HEADER_BYTES, bytes, &pdb->arena);
-    if (pdb->module_info == NULL)
+    const uint8_t *info = msf_view(&pdb->dbi, DBI_HEADER_BYTES, bytes, &pdb->arena);
+    if (info == NULL)
         return fault_set(fault, ERR_TRUNCATED, FAULT_NO_OFFSET, "PDB module list");
+    pdb->module_info = info;
     pdb->module_info_bytes = bytes;
-    for (int pass = 0; pass < 2; pass++) { /* first pass counts, second records */
-        struct bytes r = bytes_over(pdb->module_info, bytes, fault);
-        uint32_t count = 0;
-        while (r.left >= MODULE_HEADER_BYTES) {
-            if (pass == 1)
-                pdb->module_at[count] = (uint32_t)r.offset;
-            bytes_skip(&r, MODULE_HEADER_BYTES);
-            (void)bytes_cstring(&r);
-            (void)bytes_cstring(&r);
-            if (bytes_failed(&r))
-                return fault->code;
-            if ((r.offset & 3) != 0)
-                bytes_skip(&r, 4 - (r.offset & 3) <= r.left ? 4 - (r.offset & 3) : r.left);
-            count++;
-        }
-        if (pass == 0) {
-            pdb->module_count = count;
-            pdb->module_at = ARENA_ARRAY(&pdb->arena, count, uint32_t);
-            if (pdb->module_at == NULL)
-                return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "PDB module list");
-        }
+    pdb->module_at = ARENA_ARRAY(&pdb->arena, bytes / MODULE_HEADER_BYTES, uint32_t);
+    if (pdb->module_at == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "PDB module list");
+    for (uint32_t at = 0; at <= bytes && bytes - at >= MODULE_HEADER_BYTES;) {
+        pdb->module_at[pdb->module_count++] = at;
+        at += MODULE_HEADER_BYTES;
+        if (!skip_string(info, bytes, &at, fault) || !skip_string(info, bytes, &at, fault))
+            return fault->code;
+        at += (4 - (at & 3)) & 3;
     }
     return ERR_NONE;
 }
