@@ -82,6 +82,24 @@ class Signatures(e2e.Case):
         joined.write_text("".join(part.read_text() for part in parts))
         self.assertEqual(self.run_twinstack("signatures", "--merge", joined, "--format", "columns").stdout, merged)
 
+    def test_lines_of_json_may_be_divided_anywhere(self):
+        """What Hadoop streaming and Spark do: each part of the lines goes through a filter of its own, and some parts are empty."""
+        rng = random.Random(7)
+        lines = [json.dumps({"schema_version": 1, "label": f"r{i}", "modules": [{"index": 0, "name": "victims-ob2.exe"}],
+                             "threads": [{"id": 1, "frames": [{"module": 0, "offset": hex(rng.randrange(0x1000, 0x4000, 0x40)),
+                                                               "kind": "interrupted"}]}]}) + "\n" for i in range(600)]
+        whole = self.counted("".join(lines))
+        cuts = sorted(rng.sample(range(600), 4))
+        parts = [lines[a:b] for a, b in zip([0, 0, *cuts], [0, *cuts, 600])]
+        self.assertEqual(parts[0], [])
+        files = []
+        for i, part in enumerate(parts):
+            files.append(self.folder / f"part-{i:05}")
+            files[-1].write_text(self.run_twinstack("signatures", "--symbols", SYMBOLS, "--format", "columns", stdin="".join(part)).stdout)
+        merged = self.run_json("signatures", "--merge", *files, "--json")
+        self.assertEqual(merged["stacks"], 600)
+        self.assertEqual([(r["signature"], r["count"]) for r in merged["signatures"]], [(r["signature"], r["count"]) for r in whole["signatures"]])
+
     def test_output_for_machines_is_compact(self):
         text = stream(500, 5)
         lines = self.run_twinstack("signatures", "--symbols", SYMBOLS, "--ndjson", stdin=text).stdout.splitlines()
