@@ -10,11 +10,13 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/files.h"
 #include "base/thread.h"
 #include "fetch/library.h"
 #include "stream/queue.h"
 
-enum { WAIT_MS = 5000, RECONNECT_MS = 250, TAKEN_MAX = 1024 };
+enum { WAIT_MS = 5000, RECONNECT_MS = 250, TAKEN_MAX = 1024, LOST_LOOKS = 3 };
+#define LOOK_EVERY_NS (UINT64_C(2) * 1000000000)
 #define CHANNEL_BYTES_MAX ((int64_t)8 << 30)
 #define SMALL_CHANNEL_BYTES_MAX ((int64_t)1 << 30) /* dead letters, sampled reports */
 #define CHANNEL_BYTES_LEAST ((int64_t)8 << 20)     /* some messages */
@@ -40,6 +42,9 @@ enum { SMALL_CHANNEL_SHARE = 4 };                  /* of the room of the reports
     F(js_UpdateStream)                                                                             \
     F(js_GetStreamInfo)                                                                            \
     F(jsStreamInfo_Destroy)                                                                        \
+    F(js_GetConsumerInfo)                                                                          \
+    F(jsConsumerInfo_Destroy)                                                                      \
+    F(js_DeleteConsumer)                                                                           \
     F(js_Publish)                                                                                  \
     F(js_PullSubscribe)                                                                            \
     F(natsSubscription_Fetch)                                                                      \
@@ -75,6 +80,10 @@ struct library {
     natsStatus (*js_GetStreamInfo)(jsStreamInfo **, jsCtx *, const char *, jsOptions *,
                                    jsErrCode *);
     void (*jsStreamInfo_Destroy)(jsStreamInfo *);
+    natsStatus (*js_GetConsumerInfo)(jsConsumerInfo **, jsCtx *, const char *, const char *,
+                                     jsOptions *, jsErrCode *);
+    void (*jsConsumerInfo_Destroy)(jsConsumerInfo *);
+    natsStatus (*js_DeleteConsumer)(jsCtx *, const char *, const char *, jsOptions *, jsErrCode *);
     natsStatus (*js_Publish)(jsPubAck **, jsCtx *, const char *, const void *, int, jsPubOptions *,
                              jsErrCode *);
     natsStatus (*js_PullSubscribe)(natsSubscription **, jsCtx *, const char *, const char *,
@@ -99,6 +108,8 @@ struct nats_queue {
     natsConnection *connection;
     jsCtx *js;
     natsSubscription *subscriptions[QUEUE_CHANNELS];
+    uint64_t looked_ns[QUEUE_CHANNELS];  /* at the reader of the channel */
+    uint32_t lost_looks[QUEUE_CHANNELS]; /* how often since then in a row it missed messages */
 };
 
 static const char *const streams[] = {"TWINSTACK_REPORTS", "TWINSTACK_PARTIALS", "TWINSTACK_DEAD",
@@ -192,6 +203,53 @@ static bool copy_message(struct nats_queue *q, natsMsg *from, struct arena *keep
     return out->data != NULL && out->id != NULL;
 }
 
+/* Whether the reader of a channel will never be given what its stream has. A server that was killed
+ * may come back with the reader ahead of the sequence of its stream; it then delivers nothing until
+ * the sequence has caught up, and never what it stored in between.
+ * Source: https://github.com/nats-io/nats-server/issues/5412, seen with 2.9.10.
+ *
+ * A reader that is ahead is certain. The numbers of messages are not of the same moment, so they
+ * must differ several times in a row. */
+static bool is_reader_lost(struct nats_queue *q, enum queue_channel channel)
+{
+    jsConsumerInfo *reader = NULL;
+    jsStreamInfo *stream = NULL;
+    bool is_ahead = false, has_more = false;
+    if (q->lib.js_GetConsumerInfo(&reader, q->js, streams[channel], readers[channel], NULL, NULL) ==
+            NATS_OK &&
+        q->lib.js_GetStreamInfo(&stream, q->js, streams[channel], NULL, NULL) == NATS_OK) {
+        is_ahead = stream->State.LastSeq < reader->Delivered.Stream;
+        has_more = stream->State.Msgs > reader->NumPending + (uint64_t)reader->NumAckPending;
+    }
+    if (reader != NULL)
+        q->lib.jsConsumerInfo_Destroy(reader);
+    if (stream != NULL)
+        q->lib.jsStreamInfo_Destroy(stream);
+    q->lost_looks[channel] = has_more ? q->lost_looks[channel] + 1 : 0;
+    return is_ahead || q->lost_looks[channel] >= LOST_LOOKS;
+}
+
+static void drop_subscription(struct nats_queue *q, enum queue_channel channel)
+{
+    q->lib.natsSubscription_Destroy(q->subscriptions[channel]);
+    q->subscriptions[channel] = NULL;
+}
+
+/* Deletes a reader that is lost, now and then while nothing comes. The next take makes a new one,
+ * which is given all that the stream has; what is counted is known by its id. */
+static void look_at_reader(struct nats_queue *q, enum queue_channel channel)
+{
+    const uint64_t now_ns = clock_ns();
+    if (now_ns - q->looked_ns[channel] < LOOK_EVERY_NS)
+        return;
+    q->looked_ns[channel] = now_ns;
+    if (!is_reader_lost(q, channel))
+        return;
+    q->lost_looks[channel] = 0;
+    (void)q->lib.js_DeleteConsumer(q->js, streams[channel], readers[channel], NULL, NULL);
+    drop_subscription(q, channel);
+}
+
 static enum status nats_take(struct queue *queue, enum queue_channel channel, uint32_t most,
                              uint32_t wait_ms, struct arena *keep, struct queue_message **out,
                              uint32_t *count, struct fault *fault)
@@ -206,12 +264,13 @@ static enum status nats_take(struct queue *queue, enum queue_channel channel, ui
         return fault->code;
     const natsStatus status = q->lib.natsSubscription_Fetch(&list, q->subscriptions[channel],
                                                             (int)most, (int64_t)wait_ms, NULL);
-    if (status == NATS_TIMEOUT)
+    if (status == NATS_TIMEOUT) {
+        look_at_reader(q, channel);
         return ERR_NONE;
+    }
     if (status != NATS_OK) {
         /* the server may have been started anew: its reader of this channel is looked up again */
-        q->lib.natsSubscription_Destroy(q->subscriptions[channel]);
-        q->subscriptions[channel] = NULL;
+        drop_subscription(q, channel);
         return failed(fault, status, "messages of a queue");
     }
     for (int i = 0; i < list.Count; i++) {

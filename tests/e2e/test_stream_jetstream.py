@@ -233,6 +233,24 @@ class JetStream(stream_pipeline.Pipeline):
         time.sleep(LEASE_S)
         self.check(texts)
 
+    def test_a_server_whose_streams_start_anew_delivers_what_it_acknowledges(self):
+        """A killed server may come back with a reader that is ahead of the sequence of its stream; it then delivers nothing to it
+        (https://github.com/nats-io/nats-server/issues/5412). Here the streams lose their sequences, the readers keep theirs."""
+        self.start_nats()
+        self.start_server()
+        started = [self.start_worker(), self.start_reducer()]
+        texts = self.send(0, 12)
+        self.check(texts)
+        self.stop_nats()
+        for name in STREAMS[:2]:
+            place = self.folder / "jetstream/jetstream/$G/streams" / f"TWINSTACK_{name}"
+            self.assertTrue(list((place / "obs").iterdir()))
+            shutil.rmtree(place / "msgs")
+        self.start_nats()
+        texts += self.send(20, 3)
+        self.check(texts, 20)
+        self.assertEqual([process.poll() for process in started], [None] * 2)
+
     def test_symbols_that_vanish_lose_names_but_no_stack(self):
         self.start_nats()
         self.start_server()
