@@ -31,6 +31,13 @@ struct answer_body {
 };
 int answer_body(struct exchange *x, int status, const struct answer_body *body);
 
+/* Sends FIRST before REST makes the remainder, so that a client can work on it meanwhile.  Only
+ * mime, body, bytes and cache of FIRST count.  REST: the remainder in x->keep; NULL ends the answer
+ * early. Only for HTTP/1.1. */
+typedef const char *answer_rest_fn(struct exchange *x, void *context, size_t *bytes);
+int answer_in_two(struct exchange *x, const struct answer_body *first, answer_rest_fn *rest,
+                  void *context);
+
 /* {"data": DATA, "meta": {...}}.  DATA is a JSON document. */
 int answer_data(struct exchange *x, int status, const char *data, size_t bytes, const char *etag);
 

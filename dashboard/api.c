@@ -15,23 +15,23 @@
 #include "view/input.h"
 #include "view/table.h"
 
-/* Writes the view's document into x->keep. */
+/* Writes the document into x->keep. */
 static enum status write_view(struct exchange *x, struct store *store, const char *known_text,
-                              char **out, size_t *bytes, struct fault *fault)
+                              struct document *d, struct fault *fault)
 {
     struct view_input in = {
-        .store = store, .query = &x->query, .known_text = known_text, .keep = &x->keep};
+        .store = store, .query = &d->query, .known_text = known_text, .keep = &x->keep};
     struct json j;
     json_to_text(&j, false);
-    enum status status = x->route->view->write(&in, &j, fault);
+    enum status status = d->view->write(&in, &j, fault);
     if (status != ERR_NONE) {
         json_free(&j);
         return status;
     }
-    char *text = json_take(&j, bytes);
-    *out = text != NULL ? arena_text(&x->keep, text, *bytes) : NULL;
+    char *text = json_take(&j, &d->bytes);
+    d->text = text != NULL ? arena_text(&x->keep, text, d->bytes) : NULL;
     free(text);
-    return *out != NULL ? ERR_NONE : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "answer");
+    return d->text != NULL ? ERR_NONE : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "answer");
 }
 
 /* The known file's text and a number that changes with it. */
@@ -50,36 +50,75 @@ static char *read_known(struct exchange *x, uint64_t *version)
     return text;
 }
 
+/* What the cache keeps the document under. */
+static const char *key_of(struct exchange *x, const struct document *d)
+{
+    return arena_printf(&x->keep, "%s?%s", d->path, d->search);
+}
+
+/* The known file and its part of the version, for the one document that shows it. */
+static const char *known_of(struct exchange *x, const struct document *d, uint64_t *version)
+{
+    *version = 0;
+    return strcmp(d->path, "/api/v1/known") == 0 ? read_known(x, version) : NULL;
+}
+
+bool document_find(struct exchange *x, const char *address, struct document *out)
+{
+    struct fault fault = FAULT_INIT;
+    const size_t size = strcspn(address, "?");
+    *out = (struct document){.path = arena_text(&x->keep, address, size),
+                             .search = address[size] == '?' ? address + size + 1 : ""};
+    for (size_t i = 0; i < view_count && out->path != NULL && out->view == NULL; i++)
+        if (view_path_match(views[i].pattern, out->path, &x->keep, &out->query))
+            out->view = &views[i];
+    return out->view != NULL &&
+           view_query_parse(out->search, &x->keep, &out->query, &fault) == ERR_NONE;
+}
+
+bool document_kept(struct exchange *x, struct document *d)
+{
+    uint64_t known = 0;
+    const char *key = key_of(x, d);
+    (void)known_of(x, d, &known);
+    if (key != NULL)
+        d->text = cache_get(x->dashboard->cache, key, x->data_version ^ known, &x->keep, &d->bytes);
+    return d->text != NULL;
+}
+
+enum status document_make(struct exchange *x, struct document *d, struct fault *fault)
+{
+    struct store *store = NULL;
+    uint64_t known_version = 0;
+    if (document_kept(x, d))
+        return ERR_NONE;
+    const char *key = key_of(x, d);
+    const char *known = known_of(x, d, &known_version);
+    if (store_pool_take(x->dashboard->stores, &store, fault) != ERR_NONE)
+        return fault->code;
+    if (write_view(x, store, known, d, fault) == ERR_NONE && key != NULL)
+        cache_put(x->dashboard->cache, key, x->data_version ^ known_version, d->text, d->bytes);
+    store_pool_give(x->dashboard->stores, store);
+    return fault->code;
+}
+
 int answer_view(struct exchange *x)
 {
     struct fault fault = FAULT_INIT;
-    struct store *store = NULL;
-    char etag[ETAG_BYTES], *text = NULL;
-    size_t bytes = 0;
-    uint64_t known_version = 0;
-
-    if (view_check_names(&x->query, x->route->view->query, &fault) != ERR_NONE)
+    char etag[ETAG_BYTES];
+    struct document d = {
+        .path = x->path,
+        .search = x->request->query_string != NULL ? x->request->query_string : "",
+        .view = x->route->view,
+        .query = x->query,
+    };
+    if (view_check_names(&d.query, d.view->query, &fault) != ERR_NONE)
         return answer_fault(x, &fault);
-    const char *known = NULL;
-    if (strcmp(x->path, "/api/v1/known") == 0)
-        known = read_known(x, &known_version);
     x->data_version = store_pool_version(x->dashboard->stores);
-    const uint64_t version = x->data_version ^ known_version;
-    if (store_pool_take(x->dashboard->stores, &store, &fault) != ERR_NONE)
+    if (document_make(x, &d, &fault) != ERR_NONE)
         return answer_fault(x, &fault);
-    const char *key =
-        arena_printf(&x->keep, "%s?%s", x->path,
-                     x->request->query_string != NULL ? x->request->query_string : "");
-    if (key != NULL)
-        text = cache_get(x->dashboard->cache, key, version, &x->keep, &bytes);
-    if (text == NULL && write_view(x, store, known, &text, &bytes, &fault) == ERR_NONE &&
-        key != NULL)
-        cache_put(x->dashboard->cache, key, version, text, bytes);
-    store_pool_give(x->dashboard->stores, store);
-    if (text == NULL)
-        return answer_fault(x, &fault);
-    etag_of(text, bytes, etag);
-    return answer_data(x, 200, text, bytes, etag);
+    etag_of(d.text, d.bytes, etag);
+    return answer_data(x, 200, d.text, d.bytes, etag);
 }
 
 static int answer_text(struct exchange *x, int status, const char *mime, const char *text,

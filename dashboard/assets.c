@@ -4,65 +4,10 @@
 #include <string.h>
 
 #include "dashboard/answer.h"
-#include "dashboard/options.h"
+#include "dashboard/first.h"
 #include "dashboard/route.h"
 #include "dashboard/state.h"
 #include "web/web.h"
-
-/* Letters that need no quotes in HTML, and that a browser sends as they are; no "..". */
-static bool is_plain(const char *text)
-{
-    return text != NULL && text[0] != '.' &&
-           text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                             "0123456789_-.")] == '\0';
-}
-
-/* The link for ASK of struct web_first. QUERY: what comes after the path of ASK; "": nothing. */
-static const char *preload(struct exchange *x, const char *ask, const char *query)
-{
-    const char *path = "";
-    uint32_t names = 0;
-    for (const char *p = ask; path != NULL && *p != '\0'; p++) {
-        const char *name = *p == '*' ? x->query.params[names++] : NULL;
-        path = *p != '*'        ? arena_printf(&x->keep, "%s%c", path, *p)
-               : is_plain(name) ? arena_printf(&x->keep, "%s%s", path, name)
-                                : NULL;
-    }
-    if (path == NULL)
-        return "";
-    const char *out = arena_printf(
-        &x->keep, "<link rel=\"preload\" as=\"fetch\" crossorigin href=\"./api/v1/%s%s%s\">\n",
-        path, query[0] != '\0' ? "?" : "", query);
-    return out != NULL ? out : "";
-}
-
-/* Only where the address has no query that the page passes on in ways of its own, and where no
- * token is needed, which the browser cannot add. */
-static const char *preloads(struct exchange *x)
-{
-    const struct dashboard_options *options = &x->dashboard->options;
-    const char *query = x->request->query_string != NULL ? x->request->query_string : "";
-    const bool names_run =
-        strncmp(query, "run=", 4) == 0 && query[4] != '\0' && is_plain(query + 4);
-    const char *out = "";
-    if (x->route == NULL || options->allow_write || options->allow_remote)
-        return out;
-    for (size_t i = 0; i < web_first_count && out != NULL; i++)
-        if (strcmp(web_first[i].page, x->route->pattern) == 0 &&
-            (query[0] == '\0' || (names_run && web_first[i].takes_run)))
-            out = arena_printf(&x->keep, "%s%s", out, preload(x, web_first[i].ask, query));
-    return out != NULL ? out : "";
-}
-
-/* The frame with what its page asks for. */
-static const char *frame_of(struct exchange *x, const struct web_asset *frame)
-{
-    static const char before[] = "<link rel=\"icon\"";
-    const char *text = arena_text(&x->keep, (const char *)frame->plain, frame->plain_bytes);
-    const char *at = text != NULL ? strstr(text, before) : NULL;
-    return at == NULL ? text
-                      : arena_printf(&x->keep, "%.*s%s%s", (int)(at - text), text, preloads(x), at);
-}
 
 /* The frame names its script and style as "./assets/...".  At /runs/3 that must be "../assets/...",
  * so that the pages also work below a prefix that a proxy takes off: neither the proxy nor we need
@@ -89,14 +34,60 @@ static const char *frame_at(struct exchange *x, const char *frame)
     return out;
 }
 
+struct page {
+    struct first first;
+    const char *tail;
+};
+
+static const char *make_rest(struct exchange *x, void *context, size_t *bytes)
+{
+    struct page *page = context;
+    first_make(x, &page->first);
+    return first_write(x, &page->first, page->tail, bytes);
+}
+
+/* What the cache has goes out with the frame, in one write.  What must be made first does not delay
+ * the frame, which names the script and the style that a browser fetches meanwhile. */
+static int answer_with_data(struct exchange *x, struct page *page, const char *frame)
+{
+    static const char end[] = "</body>";
+    const char *at = strstr(frame, end);
+    const bool whole_only = x->head_only || strcmp(x->request->http_version, "1.1") != 0;
+    page->tail = at != NULL ? at : "";
+    struct answer_body body = {.mime = web_asset_find("/")->mime,
+                               .body = frame,
+                               .bytes = strlen(frame) - strlen(page->tail),
+                               .cache = "no-store"};
+    x->data_version = store_pool_version(x->dashboard->stores);
+    if (!whole_only && !first_kept(x, &page->first))
+        return answer_in_two(x, &body, make_rest, page);
+    size_t rest_bytes = 0;
+    const char *rest = make_rest(x, page, &rest_bytes);
+    char *whole = rest != NULL ? arena_alloc(&x->keep, body.bytes + rest_bytes) : NULL;
+    if (whole == NULL)
+        return answer_error(x, 503, "no_memory", "There is no memory for this answer", NULL);
+    memcpy(whole, frame, body.bytes);
+    memcpy(whole + body.bytes, rest, rest_bytes);
+    char etag[ETAG_BYTES];
+    body.body = whole;
+    body.bytes += rest_bytes;
+    body.etag = etag;
+    etag_of(whole, body.bytes, etag);
+    return answer_body(x, 200, &body);
+}
+
 int answer_page(struct exchange *x)
 {
     char etag[ETAG_BYTES];
+    struct page *page = ARENA_NEW(&x->keep, struct page);
     const struct web_asset *frame = web_asset_find("/");
-    const char *whole = frame_of(x, frame);
-    const char *text = whole != NULL ? frame_at(x, whole) : NULL;
-    if (text == NULL)
+    const char *plain = arena_text(&x->keep, (const char *)frame->plain, frame->plain_bytes);
+    const char *text = plain != NULL ? frame_at(x, plain) : NULL;
+    if (text == NULL || page == NULL)
         return answer_error(x, 503, "no_memory", "There is no memory for this answer", NULL);
+    first_find(x, &page->first);
+    if (page->first.count > 0)
+        return answer_with_data(x, page, text);
     struct answer_body body = {.mime = frame->mime,
                                .body = text,
                                .bytes = strlen(text),

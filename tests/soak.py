@@ -68,7 +68,7 @@ def stops():
 
 def web():
     """Half an hour of the dashboard's load and memory."""
-    for name in ("light", "load"):
+    for name in ("light", "load", "memory"):
         yield name, ["node", f"tests/e2e/test_web_{name}.mjs"], {"TWINSTACK_SOAK_SECONDS": "1800"}
 
 

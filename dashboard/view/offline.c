@@ -226,21 +226,6 @@ static enum status carry_queue(struct carrier *c, struct arena *scratch)
     return status;
 }
 
-/* Escapes as encodeURIComponent() does, so that the pages find the same path. */
-static void escape(const char *text, char *out, size_t room)
-{
-    static const char plain[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!~*'()";
-    size_t length = 0;
-    for (; *text != '\0' && length + 4 < room; text++) {
-        if (strchr(plain, *text) != NULL)
-            out[length++] = *text;
-        else
-            length += (size_t)snprintf(out + length, 4, "%%%02X", (unsigned char)*text);
-    }
-    out[length] = '\0';
-}
-
 /* The sources of a case, each content once, as text. */
 static enum status carry_sources(struct carrier *c, uint64_t case_id)
 {
@@ -269,7 +254,7 @@ static enum status carry_case(struct carrier *c, const struct run_case *which)
 {
     char path[PATH_BYTES], name[NAME_BYTES], escaped[NAME_BYTES];
     (void)snprintf(name, sizeof name, "%s.%s", which->scenario, which->variant);
-    escape(name, escaped, sizeof escaped);
+    view_escape(name, escaped, sizeof escaped);
     (void)snprintf(path, sizeof path, "/api/v1/runs/%" PRIu64 "/cases/%s%s%.0u", c->asked->run_id,
                    escaped, which->repeat > 0 ? "?repeat=" : "", which->repeat);
     enum status status = carry(c, path);
@@ -293,8 +278,8 @@ static enum status carry_histories(struct carrier *c, const struct run_case **ca
         char path[PATH_BYTES], scenario[NAME_BYTES], variant[NAME_BYTES];
         if (i > 0 && by_name((const void *)&cases[i - 1], (const void *)&cases[i]) == 0)
             continue;
-        escape(cases[i]->scenario, scenario, sizeof scenario);
-        escape(cases[i]->variant, variant, sizeof variant);
+        view_escape(cases[i]->scenario, scenario, sizeof scenario);
+        view_escape(cases[i]->variant, variant, sizeof variant);
         (void)snprintf(path, sizeof path, "/api/v1/cases/%s/%s", scenario, variant);
         status = carry(c, path);
     }

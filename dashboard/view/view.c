@@ -92,3 +92,17 @@ bool view_path_match(const char *pattern, const char *path, struct arena *keep,
     }
     return *pattern == '\0' && *path == '\0';
 }
+
+void view_escape(const char *text, char *out, size_t room)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!~*'()";
+    size_t length = 0;
+    for (; *text != '\0' && length + 4 < room; text++) {
+        if (strchr(plain, *text) != NULL)
+            out[length++] = *text;
+        else
+            length += (size_t)snprintf(out + length, 4, "%%%02X", (unsigned char)*text);
+    }
+    out[length] = '\0';
+}

@@ -44,6 +44,10 @@ const char *view_query_get(const struct view_query *query, const char *name);
 bool view_path_match(const char *pattern, const char *path, struct arena *keep,
                      struct view_query *out);
 
+/* Writes TEXT into OUT, of ROOM bytes, as encodeURIComponent() does in the pages; three times its
+ * length and 5 are enough.  Text beyond ROOM is left out. */
+void view_escape(const char *text, char *out, size_t room);
+
 struct view_input {
     struct store *store;
     const struct view_query *query;

@@ -3,6 +3,7 @@ import { NARROW, WIDE, axeFindsNothing, fitsNarrow, printsWhole, showIn } from '
 import {
   becomes,
   browser,
+  changeAnswers,
   check,
   findDot,
   holds,
@@ -148,9 +149,7 @@ test('right_stacks_of_managed_code_are_a_table_of_the_run', async () => {
 
 test('an_engine_without_a_stack_keeps_its_column', async () => {
   const page = await open('/');
-  await page.route('**/api/v1/runs/30/cases/inline_chain.ob2', async (route) => {
-    const answer = await route.fetch();
-    const body = await answer.json();
+  await changeAnswers(page, '**/api/v1/runs/30/cases/inline_chain.ob2', (body) => {
     const { case: c, threads } = body.data;
     const dump = c.engines.findIndex((e) => e.engine === 'dump');
     for (const t of threads) {
@@ -165,7 +164,7 @@ test('an_engine_without_a_stack_keeps_its_column', async () => {
       sentence: 'Wrong: the process died and left no dump.',
       trouble: 'no_dump',
     });
-    await route.fulfill({ response: answer, json: body });
+    return body;
   });
   await page.goto(`${server.base}/runs/30/mismatches/inline_chain.ob2`);
   await settled(page);

@@ -2,7 +2,9 @@
 // are isolated, and the whole name can be read.
 import {
   browser,
+  changeAnswers,
   check,
+  closePage,
   openPage,
   runAll,
   same,
@@ -12,7 +14,6 @@ import {
   shot,
   test,
   views,
-  closePage,
 } from './web/world.mjs';
 
 const chromium = await browser();
@@ -32,12 +33,7 @@ function rename(value, key = '') {
 for (const width of [1360, 390])
   test(`long_names_fit_${width}_pixels`, async () => {
     const page = await openPage(chromium, 'about:blank', { viewport: { width, height: 860 } });
-    await page.route('**/api/v1/**', async (route) => {
-      if (route.request().url().includes('/events')) return route.continue();
-      const answer = await route.fetch();
-      if (!answer.headers()['content-type']?.includes('json')) return route.fulfill({ response: answer });
-      return route.fulfill({ response: answer, json: rename(await answer.json()) });
-    });
+    await changeAnswers(page, '**/api/v1/**', (body) => rename(body));
     const wrong = [];
     let all = 0;
     let cut = 0;

@@ -2,6 +2,7 @@
 import {
   becomes,
   browser,
+  changeAnswers,
   check,
   holds,
   openPage,
@@ -175,11 +176,9 @@ for (const [by, options] of sizes) {
     await becomes(() => page.locator('.code .marked .lineno').textContent(), '46', 'its line');
     check(page.url().endsWith('?frame=3'), page.url());
     await shot(page, `touch-source-${options.viewport.width}`);
-    await page.route('**/api/v1/runs/30/cases/inline_chain.ob2', async (route) => {
-      const answer = await route.fetch();
-      const body = await answer.json();
+    await changeAnswers(page, '**/api/v1/runs/30/cases/inline_chain.ob2', (body) => {
       body.data.artifacts = [];
-      await route.fulfill({ response: answer, json: body });
+      return body;
     });
     await page.goto(`${server.base}/runs/30/mismatches/inline_chain.ob2`);
     await settled(page);
@@ -242,12 +241,10 @@ test('a_file_name_leads_to_the_web_where_only_source_link_has_it', async () => {
     ['data:text/html,x', null],
   ]) {
     await page.unrouteAll();
-    await page.route('**/api/v1/runs/30/cases/inline_chain.ob2', async (route) => {
-      const answer = await route.fetch();
-      const body = await answer.json();
+    await changeAnswers(page, '**/api/v1/runs/30/cases/inline_chain.ob2', (body) => {
       const links = body.data.artifacts.filter((a) => a.role === 'source_link');
       body.data.artifacts = links.map((a) => ({ ...a, url }));
-      await route.fulfill({ response: answer, json: body });
+      return body;
     });
     await page.goto(`${server.base}/runs/30/mismatches/inline_chain.ob2`);
     await settled(page);

@@ -48,6 +48,18 @@ async function answer(response) {
  */
 const known = new Map(); // by path
 
+// What the page asks for first came inside it (dashboard/first.c).
+function takeFirst() {
+  const element = document.getElementById('twinstack-first');
+  if (!element) return;
+  /** @type {{version: string, answers: Record<string, {etag: string, data: unknown}>}} */
+  const { version, answers } = JSON.parse(element.textContent ?? '');
+  const at = performance.now();
+  for (const [path, { etag, data }] of Object.entries(answers)) known.set(path, { etag, version, at, data });
+  element.remove();
+}
+takeFirst();
+
 /** @type {Map<string, Promise<unknown>>} */
 const asked = new Map(); // by path: one fetch at a time serves all callers
 

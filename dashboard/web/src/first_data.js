@@ -1,5 +1,5 @@
 // What each page asks for first.  Pages ask through this table (useFirst() in api.js), and build.mjs makes
-// from it the table by which the server has the browser fetch the data beside the script.
+// from it the table by which the server writes the data into the page (dashboard/first.c).
 
 /**
  * PAGE: an address of dashboard/routes.c.  ROUTE and VALUES: as for useData(); {places} are the page's own,

@@ -256,4 +256,10 @@ async function start() {
   }
   render(<App />, app);
 }
-start().then(followServer);
+// The stream is opened after the page is drawn: the browser works on one thing at a time.
+const drawn = () =>
+  new Promise((done) => {
+    requestAnimationFrame(() => setTimeout(done));
+    setTimeout(done, 500); // a hidden page has no frames
+  });
+start().then(drawn).then(followServer);

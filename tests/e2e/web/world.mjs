@@ -204,6 +204,26 @@ export async function closePage(page) {
 }
 
 /**
+ * Lets CHANGE return what the page gets instead of each JSON answer to URL.  Pages then come without data
+ * inside them, so that they ask for all of it.
+ * @type {(page: Page, url: string, change: (body: any) => unknown) => Promise<void>}
+ */
+export async function changeAnswers(page, url, change) {
+  const inside = /<script type="application\/json".*?<\/script>/s;
+  await page.route('**/*', async (route) => {
+    if (!route.request().isNavigationRequest()) return route.fallback();
+    const answer = await route.fetch();
+    return route.fulfill({ response: answer, body: (await answer.text()).replace(inside, '') });
+  });
+  await page.route(url, async (route) => {
+    if (route.request().url().includes('/events')) return route.fallback();
+    const answer = await route.fetch();
+    if (!answer.headers()['content-type']?.includes('json')) return route.fulfill({ response: answer });
+    return route.fulfill({ response: answer, json: change(await answer.json()) });
+  });
+}
+
+/**
  * Waits for two frames: by then, what an event changed is drawn.
  * @type {(page: import('playwright-core').Page) => Promise<unknown>}
  */

@@ -1,0 +1,64 @@
+// Checks that resident memory of the server stays flat while clients request mixed addresses: two minutes,
+// or as long as `./run soak` asks.  It mostly waits, so that it can run beside other tests.
+import { readFileSync } from 'node:fs';
+import { ask, check, runAll, same, seed, serve, test } from './web/world.mjs';
+
+const CLIENTS = 4;
+const PAUSE_MS = 150; // of a client between two requests; a soak has none
+const SLACK_MB = 8;
+const soak = process.env.TWINSTACK_SOAK_SECONDS;
+const CASES = soak ? 10000 : 2000;
+seed('memory.db', 3, 24, 0);
+const server = await serve('--db', seed('memory.db', 0, 0, CASES));
+const big = 4;
+
+/** @type {((i: number) => string)[]} */
+const views = [
+  (i) => `/api/v1/runs/${big}/cases?limit=${1 + (i % 200)}&after=${i * 7}`,
+  (i) => `/api/v1/runs/${big}/queue?limit=${1 + (i % 200)}`,
+  (i) => `/api/v1/runs/${big}/cases?search=${i.toString(36)}`,
+  (i) => `/api/v1/runs/2/cases/inline_chain.ob2/explain?frame=${i % 9}`,
+  (i) => `/api/v1/trend?metric=f1&limit=${1 + (i % 1000)}`,
+  (i) => `/api/v1/compare?a=${1 + (i % 3)}&b=${1 + ((i >> 2) % 4)}`,
+  () => '/api/v1/overview',
+  (i) => `/runs/${1 + (i % 4)}`,
+  (i) => `/api/v1/runs/${i}`,
+];
+
+// The caches are bounded (see the limits in dashboard/README.md), and nothing else grows.
+test('memory_stays_flat_under_mixed_addresses', async () => {
+  const seconds = Number(soak ?? 120);
+  const resident = () =>
+    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) / 1024;
+  const end = performance.now() + seconds * 1e3;
+  /** @type {number[]} */
+  const samples = [];
+  let asked = 0;
+  /** @param {number} start */
+  const client = async (start) => {
+    for (let i = start; performance.now() < end; i += CLIENTS) {
+      await (await fetch(server.base + views[i % views.length](i))).arrayBuffer();
+      asked++;
+      if (!soak) await new Promise((done) => setTimeout(done, PAUSE_MS));
+    }
+  };
+  const watch = setInterval(() => samples.push(resident()), 500);
+  await Promise.all(Array.from({ length: CLIENTS }, (_, start) => client(start)));
+  clearInterval(watch);
+  const half = Math.floor(samples.length / 2);
+  /** @type {(part: number[]) => number} */
+  const most = (part) => Math.max(...part);
+  const [early, late] = [most(samples.slice(Math.floor(half / 2), half)), most(samples.slice(half))];
+  console.log(
+    `     ${asked} answers in ${seconds} s; at most ${early.toFixed(0)} then ${late.toFixed(0)} MB`,
+  );
+  check(late < early * 1.15 + SLACK_MB, `memory grows: ${samples.map((mb) => mb.toFixed(0)).join(' ')}`);
+  check(late < 250, `${late} MB`);
+  same(
+    (await ask(server.base, '/healthz', { headers: { Host: new URL(server.base).host } })).status,
+    200,
+    'alive',
+  );
+});
+
+await runAll();
