@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# debian_source.sh PACKAGE SHA256 FOLDER: unpacks the upstream archive of Debian's source PACKAGE into FOLDER.
+# debian_source.sh PACKAGE SHA256 FOLDER [SUITE]: unpacks the upstream archive of Debian's source PACKAGE into FOLDER.
+# SUITE: of that suite ("sid") instead of the system's own; only one suite for the folders that have one parent.
 #
 # apt checks the signatures, with lists and caches of its own beside FOLDER: the system's configuration is
 # read and never changed.  SHA256 pins the archive (PACKAGE_*.orig.tar.*), so that what is built from it,
@@ -7,7 +8,7 @@
 # stderr says why.
 set -euo pipefail
 folder=$(realpath -m -- "$3") # apt reads a relative folder as one below /etc/apt
-readonly package=$1 sha256=$2 folder
+readonly package=$1 sha256=$2 folder suite=${4:-}
 readonly apt="${folder%/*}/apt"
 mkdir -p "$apt/parts" "$apt/lists/partial" "$apt/cache/archives/partial" "$apt/got"
 [ ! -d "$folder" ] || exit 0
@@ -18,12 +19,16 @@ fail() {
 }
 
 command -v apt-get >/dev/null || fail 'apt-get is not installed'
+if [ -n "$suite" ]; then
+  printf 'Types: deb-src\nURIs: http://deb.debian.org/debian\nSuites: %s\nComponents: main\nSigned-By: %s\n' "$suite" \
+    /usr/share/keyrings/debian-archive-keyring.gpg >"$apt/parts/suite.sources"
+fi
 # The system's own Debian archives, asked for sources instead of programs.
 for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
-  [ -r "$file" ] && sed -n 's/^deb \(.*debian.*\)/deb-src \1/p' "$file"
+  [ -z "$suite" ] && [ -r "$file" ] && sed -n 's/^deb \(.*debian.*\)/deb-src \1/p' "$file"
 done >"$apt/parts/system.list"
 for file in /etc/apt/sources.list.d/*.sources; do
-  [ -r "$file" ] && grep -q debian-archive-keyring "$file" &&
+  [ -z "$suite" ] && [ -r "$file" ] && grep -q debian-archive-keyring "$file" &&
     sed -e 's/^Types:.*/Types: deb-src/' "$file" && echo
 done >"$apt/parts/system.sources" || :
 
@@ -33,7 +38,7 @@ options=(-q -o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$apt/par
 if [ -z "$(find "$apt/lists" -name '*_Sources*' -mmin -60)" ]; then
   apt-get "${options[@]}" update || fail 'no list of sources'
 fi
-(cd "$apt/got" && apt-get "${options[@]}" source --download-only "$package") || fail 'the source cannot be fetched'
+(cd "$apt/got" && apt-get "${options[@]}" source --download-only --tar-only "$package") || fail 'the source cannot be fetched'
 archive=$(find "$apt/got" -name "${package}_*.orig.tar.*" ! -name '*.asc' | head -n 1)
 [ -n "$archive" ] || fail 'the source has no upstream archive'
 printf '%s  %s\n' "$sha256" "$archive" | sha256sum -c --quiet >&2 || fail 'another version than the one that is pinned'

@@ -1,0 +1,60 @@
+"""The DWARF readers compile against both interfaces of libdwarf: the one of 2021 that Debian 12 has, and that of 0.11.1, which
+vcpkg and newer distributions have. The newer headers are those of Debian sid's source package."""
+
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+FOLDER = e2e.BUILD / "sources-sid/dwarfutils"
+SHA256 = "dfd24db87c354b3ba6fa72d29a481014f81768fea15ddcde96a8a938b1557c17"
+NEW = FOLDER / "src/lib/libdwarf"
+
+
+class Libdwarf(e2e.Case):
+    @classmethod
+    def setUpClass(cls):
+        done = subprocess.run([e2e.ROOT / "cmake/debian_source.sh", "dwarfutils", SHA256, FOLDER, "sid"], capture_output=True, text=True,
+                              check=False, timeout=300 * e2e.PATIENCE)
+        if done.returncode == 3:
+            raise unittest.SkipTest(f"no sources of libdwarf 0.11.1: {done.stderr.strip().splitlines()[-1]}")
+        assert done.returncode == 0, done.stderr
+        rows = json.loads((e2e.BUILD / "compile_commands.json").read_text(encoding="utf-8"))
+        cls.rows = [row for row in rows if row["file"].startswith(str(e2e.ROOT / "analyze/format/dwarf")) and "room_format" in row["command"]]
+
+    def compile(self, row, folder, *more):
+        words = shlex.split(row["command"])
+        start = next(i for i, word in enumerate(words) if pathlib.Path(word).name in ("cc", "gcc", "c99"))
+        old = [i for i, word in enumerate(words) if word == "-isystem" and "libdwarf" in words[i + 1]]
+        for i in reversed(old if folder else []):
+            del words[i:i + 2]
+        flags = ["-isystem", str(folder)] if folder else []
+        out = words.index("-o")
+        del words[out:out + 2]
+        return subprocess.run([*words[start:], *flags, *more, "-fsyntax-only"], cwd=row["directory"], capture_output=True, text=True,
+                              check=False, env={**os.environ, "CCACHE_DISABLE": "1"})
+
+    def test_each_file_compiles_against_either_header(self):
+        self.assertGreater(len(self.rows), 7)
+        for folder in (None, NEW):
+            for row in self.rows:
+                with self.subTest(file=pathlib.Path(row["file"]).name, header=folder or "of the system"):
+                    done = self.compile(row, folder)
+                    self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+
+    def test_the_headers_differ_where_it_matters(self):
+        row = next(row for row in self.rows if row["file"].endswith("/sections.c"))
+        wrong = self.folder / "wrong.h"
+        wrong.write_text("#include <libdwarf.h>\n#undef DW_LIBDWARF_VERSION\n", encoding="utf-8")
+        self.assertEqual(self.compile(row, None, "-include", wrong).returncode, 0)
+        self.assertNotEqual(self.compile(row, NEW, "-include", wrong).returncode, 0)
+
+
+if __name__ == "__main__":
+    e2e.main()
