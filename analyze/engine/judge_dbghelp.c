@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/files.h"
+#include "base/process.h"
 #include "engine/judge_pool.h"
 #include "format/context/registers.h"
 
@@ -43,6 +44,28 @@ static bool available(const struct engine_input *in, const char **why)
         return false;
     }
     return judge_has_dump(in, why);
+}
+
+/* Without a question the program ends at once, after the system has loaded dbghelp for it. */
+static enum status starts(const struct engine_input *in, struct arena *keep, struct fault *fault)
+{
+    enum { START_LIMIT_MS = 30000 };
+    static const char *const arguments[] = {"--serve", NULL};
+    const char *path = path_join(keep, in->judge_folder, program_for(in, keep));
+    const struct process_request request = {
+        .argv = path != NULL ? judge_windows_argv(in, path, arguments, keep) : NULL,
+        .limit_ms = START_LIMIT_MS,
+    };
+    struct process_result result;
+
+    if (request.argv == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+    if (process_run(&request, keep, &result, fault) != ERR_NONE)
+        return fault->code;
+    if (result.exit_code != 0 || result.timed_out)
+        return fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "twinstack-dbghelp.exe",
+                              result.timed_out ? "it does not end" : "it does not run here");
+    return ERR_NONE;
 }
 
 /* Starts a program for this question alone. */
@@ -109,5 +132,6 @@ const struct engine engine_judge_dbghelp = {
     .reads_dump = true,
     .shares = "nothing: dbghelp reads, walks and names by itself",
     .available = available,
+    .starts = starts,
     .run = run,
 };

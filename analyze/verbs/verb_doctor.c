@@ -99,6 +99,21 @@ static void look_at_victims(struct doctor *d)
                      d->prefix_busy ? "; not started now: another process uses the prefix" : ""));
 }
 
+static void look_at_judge(struct doctor *d, const struct engine *judge,
+                          const struct engine_input *in)
+{
+    struct fault fault = FAULT_INIT;
+    const char *why = NULL;
+
+    if (!judge->available(in, &why))
+        say(d, judge->name, OPTIONAL, why);
+    else if (judge->starts != NULL && !d->prefix_busy &&
+             judge->starts(in, d->keep, &fault) != ERR_NONE)
+        say_fault(d, judge->name, OPTIONAL, &fault);
+    else
+        say(d, judge->name, FOUND, "ready");
+}
+
 static void look_at_judges(struct doctor *d)
 {
     struct collect_session *windows = NULL;
@@ -122,15 +137,9 @@ static void look_at_judges(struct doctor *d)
         in.launcher = d->collect.launcher;
         in.judge_folder = d->collect.victims_folder;
     }
-    for (uint32_t i = 0; i < engine_count; i++) {
-        const char *why = NULL;
-        if (engines[i]->kind != ENGINE_KIND_JUDGE)
-            continue;
-        if (engines[i]->available(&in, &why))
-            say(d, engines[i]->name, FOUND, "ready");
-        else
-            say(d, engines[i]->name, OPTIONAL, why);
-    }
+    for (uint32_t i = 0; i < engine_count; i++)
+        if (engines[i]->kind == ENGINE_KIND_JUDGE)
+            look_at_judge(d, engines[i], &in);
     collect_session_close(windows);
 }
 

@@ -40,6 +40,10 @@ def linux(*argv, stdin=b"", folder=e2e.ROOT):
 
 @unittest.skipUnless(EXE.exists(), "no twinstack.exe: ./run says at its start why it was not built")
 class Windows(e2e.Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.enterClassContext(e2e.wine_session(ENV))
+
     def same(self, name, *argv, stdin=b""):
         """Runs both programs with the same arguments and compares their exit status and standard output."""
         with self.subTest(name):
@@ -106,6 +110,23 @@ class Windows(e2e.Case):
         self.assertGreater(judge["stacks"], 4)
         for form in ["--json", "--junit", "--md"]:
             self.same(form, "report", form, "-", "--db", database)
+
+    def test_the_doctor_starts_the_judge(self):
+        victims = e2e.BUILD / "victims/bin"
+        folder = self.folder / "bin"
+        folder.mkdir()
+        for name in ("twinstack-launch.exe", "victims-ob2.exe", "victims-ob2.pdb"):
+            (folder / name).symlink_to(victims / name)
+        judge = folder / "twinstack-dbghelp.exe"
+        for what, data, expected in [
+            ("the judge", (victims / judge.name).read_bytes(), "ready"),
+            ("another program", (victims / "victims-ob2.exe").read_bytes(), "it does not run here"),
+            ("no program", b"MZ", "the system refused"),
+        ]:
+            with self.subTest(what):
+                judge.write_bytes(data)
+                said = wine(EXE, "doctor", "--victims", folder, "--db", self.folder / "none.db").stdout.decode()
+                self.assertRegex(said, rf"judge:dbghelp .*{expected}")
 
     def test_what_it_started_ends_with_it(self):
         """Also when it is killed while it starts a program."""
