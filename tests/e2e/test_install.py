@@ -222,6 +222,37 @@ class Install(e2e.Case):
         self.assertEqual(command(program, SYMBOLS, "victims-ob2.exe", OFFSET, env=self.env), "all alike\n")
 
 
+class OneFile(e2e.Case):
+    """What README.md says under "Install it, link it" of the program as one file."""
+
+    @staticmethod
+    def stated():
+        text = (e2e.ROOT / "README.md").read_text(encoding="utf-8")
+        return " ".join(re.search(r"The program is one file to copy.*?\n\n", text, re.S)[0].split())
+
+    @e2e.unittest.skipUnless((e2e.BUILD / "archives/libcjson.a").exists(), "cJSON and civetweb are linked as shared libraries here")
+    def test_the_program_needs_what_is_stated(self):
+        needed = re.findall(r"NEEDED.*\[(.*)\]", command("readelf", "-d", e2e.PROGRAM))
+        self.assertEqual(needed, [re.search(r"it needs `([^`]*)` alone", self.stated())[1]])
+        newest = max(tuple(map(int, v.split("."))) for v in re.findall(r"GLIBC_([0-9.]+)", command("readelf", "-V", e2e.PROGRAM)))
+        self.assertEqual(f"glibc {newest[0]}.{newest[1]} or newer", re.search(r"glibc .*? or newer", self.stated())[0])
+        copy = self.folder / "twinstack"
+        command("strip", "-o", copy, e2e.PROGRAM)
+        self.assertAlmostEqual(copy.stat().st_size / 1e6, float(re.search(r"([0-9.]+) MB without", self.stated())[1]), delta=0.25)
+        done = subprocess.run([copy, "resolve", "--symbols", SYMBOLS, "-"], input=f"victims-ob2.exe!{OFFSET}\n", text=True,
+                              capture_output=True, check=True, env={}, cwd=self.folder)
+        self.assertIn(" pdb ", done.stdout)
+        command(copy, "report", "--help", env={"PATH": ""})
+
+    @e2e.unittest.skipUnless((e2e.BUILD / "windows/bin/twinstack.exe").exists(), "no twinstack.exe")
+    def test_the_program_for_windows_needs_what_is_stated(self):
+        program = e2e.BUILD / "windows/bin/twinstack.exe"
+        needed = re.findall(r"DLL Name: (.*)", command("objdump", "-p", program))
+        stated = re.search(r"`twinstack.exe` \(([0-9.]+) MB\) needs (.*?),? which", self.stated())
+        self.assertEqual(sorted(needed), sorted(re.findall(r"`([^`]*)`", stated[2])))
+        self.assertAlmostEqual(program.stat().st_size / 1e6, float(stated[1]), delta=0.25)
+
+
 class Packages(e2e.Case):
     def test_cpack_makes_a_package_for_debian_and_an_archive(self):
         command("cpack", "--config", e2e.BUILD / "CPackConfig.cmake", "-B", self.folder)
