@@ -33,5 +33,12 @@ class Framework(e2e.Case):
         done = self.selftest("damage")
         self.assertEqual((done.returncode, done.stdout), (0, "tally 1 0 0\n"))
 
+    def test_without_processes_of_their_own_the_results_are_the_same(self):
+        for words, tally in [(["passes", "fails", "ends", "skips", "known", "damage"], "tally 2 5 3"), (["damage"], "tally 1 0 0")]:
+            alone, together = self.selftest(*words), self.selftest("--together", *words)
+            self.assertEqual(together.stdout.splitlines()[-1], tally)
+            self.assertEqual(*([line.split(" (")[0] for line in done.stdout.splitlines()] for done in (alone, together)))
+        self.assertNotEqual(self.selftest("--together", "crashes").returncode, 0)
+
 
 e2e.main()

@@ -29,7 +29,7 @@ int isolate_run(const struct test_case *test, isolate_body_fn *body, const char 
 /* Ends the running test SECONDS from now. */
 void isolate_limit(unsigned seconds);
 
-/* Sets a variable of the environment. */
+/* Sets a variable of the environment; VALUE NULL: removes it. */
 void isolate_environment(const char *name, const char *value);
 
 /* Makes a fresh folder and writes its path to OUT; false: it could not be made. */

@@ -55,5 +55,8 @@ bool isolate_folder(char *out, size_t out_bytes)
 
 void isolate_environment(const char *name, const char *value)
 {
-    (void)setenv(name, value, 1);
+    if (value != NULL)
+        (void)setenv(name, value, 1);
+    else
+        (void)unsetenv(name);
 }

@@ -75,5 +75,5 @@ bool isolate_folder(char *out, size_t out_bytes)
 
 void isolate_environment(const char *name, const char *value)
 {
-    (void)_putenv_s(name, value);
+    (void)_putenv_s(name, value != NULL ? value : "");
 }

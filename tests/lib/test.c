@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,8 @@ static char row[256];
 static unsigned failures; /* of the running test */
 static char scratch[512]; /* "" until the first request */
 static char skip_reason[256];
+static bool together;       /* all tests run in this process */
+static jmp_buf end_of_test; /* where one of them goes on that ends early */
 
 /* Limit on the printed failures of one test, so that a table of ten thousand rows stays
  * readable. */
@@ -37,7 +40,8 @@ void test_row(const char *name)
 
 void test_limit(unsigned seconds)
 {
-    isolate_limit(seconds);
+    if (!together)
+        isolate_limit(seconds);
 }
 
 void test_fail(const char *file, int line, const char *format, ...)
@@ -70,6 +74,8 @@ static void end_test(int outcome)
     if (scratch[0])
         (void)path_remove(scratch, &(struct fault)FAULT_INIT);
     fflush(NULL);
+    if (together)
+        longjmp(end_of_test, outcome);
     _Exit(outcome);
 }
 
@@ -192,9 +198,33 @@ const char *test_actor(void)
     return TEST_ACTOR;
 }
 
+/* What test_environment() has replaced, for tests that run together. */
+static struct {
+    char name[64], value[1024];
+    bool was_set;
+} replaced[16];
+static unsigned replaced_count;
+
 void test_environment(const char *name, const char *value)
 {
+    const char *old = getenv(name);
+    if (together) {
+        REQUIRE(replaced_count < COUNT_OF(replaced));
+        snprintf(replaced[replaced_count].name, sizeof replaced[0].name, "%s", name);
+        snprintf(replaced[replaced_count].value, sizeof replaced[0].value, "%s", old ? old : "");
+        replaced[replaced_count++].was_set = old != NULL;
+    }
     isolate_environment(name, value);
+}
+
+static void restore_environment(void)
+{
+    while (replaced_count > 0) {
+        replaced_count--;
+        isolate_environment(replaced[replaced_count].name, replaced[replaced_count].was_set
+                                                               ? replaced[replaced_count].value
+                                                               : NULL);
+    }
 }
 
 void *test_copy(const void *data, size_t bytes)
@@ -302,14 +332,10 @@ static bool wanted(const struct test_case *test, int count, char **filters)
     return count == 0;
 }
 
-/* Runs one test and prints its result; returns the outcome to count. */
-static int run_and_report(const struct test_case *test, const char *program, bool verbose)
+/* Prints the result of TEST and returns the outcome to count. WHY: "" or what ended it. */
+static int report(const struct test_case *test, int outcome, const char *why, double ms,
+                  bool verbose)
 {
-    char why[128];
-    uint64_t start_ns = clock_ns();
-    int outcome = isolate_run(test, run_here, program, why, sizeof why);
-    double ms = (double)(clock_ns() - start_ns) / 1e6;
-
     if (test->todo && outcome == ISOLATE_FAIL) {
         printf("skip %s: known to fail: %s\n", test->name, test->todo);
         return ISOLATE_SKIP;
@@ -323,6 +349,28 @@ static int run_and_report(const struct test_case *test, const char *program, boo
     else if (verbose && outcome == ISOLATE_PASS)
         printf("pass %s (%.0f ms)\n", test->name, ms);
     return outcome;
+}
+
+/* Runs the body in this process, which it does not end. */
+static int run_beside_others(const struct test_case *test)
+{
+    failures = 0;
+    row[0] = scratch[0] = '\0';
+    int outcome = setjmp(end_of_test);
+    if (outcome == 0)
+        outcome = run_here(test);
+    restore_environment();
+    return outcome;
+}
+
+static int run_and_report(const struct test_case *test, const char *program, bool verbose)
+{
+    char why[128] = "";
+    uint64_t start_ns = clock_ns();
+    int outcome =
+        together ? run_beside_others(test) : isolate_run(test, run_here, program, why, sizeof why);
+
+    return report(test, outcome, why, (double)(clock_ns() - start_ns) / 1e6, verbose);
 }
 
 /* "--here NAME": runs the body in this process, for a child and for a debugger. */
@@ -351,6 +399,12 @@ int main(int argc, char **argv)
         for (const struct test_case *test = all_tests; test; test = test->next)
             puts(test->name);
         return 0;
+    }
+    if (argc > 0 && strcmp(argv[0], "--together") == 0) {
+        /* where starting a process takes longer than a test; who asks runs failures again alone */
+        together = true;
+        isolate_limit(4 * TEST_SECONDS);
+        argc--, argv++;
     }
     if (argc > 0 && strcmp(argv[0], "-v") == 0) {
         verbose = true;

@@ -344,6 +344,41 @@ TEST(threads_count_together)
     mutex_free(c.mutex);
 }
 
+static volatile bool busy; /* written by the test, read by its threads */
+
+static void compute(void *unused)
+{
+    (void)unused;
+    while (busy)
+        continue;
+}
+
+/* Windows has no load average, so it is measured there: a busy machine must show within one
+ * measurement. On other systems the load of the last minute counts. */
+TEST(overload_is_a_factor_that_a_busy_machine_raises)
+{
+    enum { THREADS_MAX = 64, FOR_EACH = 4, MOST = 16 };
+    struct thread *threads[THREADS_MAX];
+    const uint32_t wanted = thread_processors() * FOR_EACH;
+    uint32_t count = 0;
+
+    busy = true;
+    while (count < wanted && count < THREADS_MAX)
+        threads[count++] = thread_start(compute, NULL);
+    const uint64_t start_ns = clock_ns();
+    const uint32_t overload = thread_overload();
+    CHECK((clock_ns() - start_ns) / 1000000 < 5000);
+    CHECK(overload >= 1 && overload <= MOST);
+#if defined(_WIN32)
+    if (wanted <= THREADS_MAX)
+        CHECK(overload >= 2);
+    CHECK_EQ(thread_overload(), overload); /* kept for some seconds */
+#endif
+    busy = false;
+    while (count > 0)
+        thread_join(threads[--count]);
+}
+
 enum { MUCH_BYTES = 64 << 20 };
 
 /* Memory that is really allocated: the compiler must not optimise it away. */
