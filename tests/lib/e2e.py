@@ -66,14 +66,14 @@ def wine_session(env):
     quiet = {"env": env, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(["wine", "cmd", "/q"], stdin=subprocess.PIPE, **quiet) as holder:
         # The first start of a prefix takes long on a busy machine.
-        subprocess.run(["wine", "cmd", "/c", "exit"], stdin=subprocess.DEVNULL, timeout=120, check=False, **quiet)
+        subprocess.run(["wine", "cmd", "/c", "exit"], stdin=subprocess.DEVNULL, timeout=120 * PATIENCE, check=False, **quiet)
         try:
             yield
         finally:
             holder.stdin.close()
-            holder.wait(60)
+            holder.wait(60 * PATIENCE)
             # A lingering server would exit while the next test starts its first program.
-            subprocess.run(["wineserver", "-w"], timeout=60, check=False, **quiet)
+            subprocess.run(["wineserver", "-w"], timeout=60 * PATIENCE, check=False, **quiet)
 
 
 class Case(unittest.TestCase):
