@@ -216,6 +216,14 @@ void cap_files_limit(void);
 /* Calls BODY. False: it raised an exception, and what it did before remains. */
 bool cap_crash_guarded(void (*body)(void *argument), void *argument);
 
+/* A walk that may fault: adds frames to OUT and returns why it stopped. It may change CONTEXT. */
+typedef uint32_t cap_raw_walk_fn(CONTEXT *context, HANDLE thread, bool seed_is_return,
+                                 struct cap_walk *out);
+
+/* Calls WALK with a copy of SEED, and notes how it ended and how long it took. */
+void cap_walk_guarded(cap_raw_walk_fn *walk, const CONTEXT *seed, HANDLE thread,
+                      bool seed_is_return, struct cap_walk *out);
+
 /* ---- clock and small helpers (support.c) ---- */
 uint64_t cap_crash_now_ns(void);
 bool cap_crash_is_ours(uint32_t thread_id);

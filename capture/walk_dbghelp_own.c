@@ -91,26 +91,9 @@ static uint32_t walk(CONTEXT *context, HANDLE thread, bool seed_is_return, struc
     return RECORD_STOP_LIMIT;
 }
 
-struct walking {
-    CONTEXT context;
-    HANDLE thread;
-    bool seed_is_return;
-    struct cap_walk *out;
-};
-
-static void walk_now(void *argument)
-{
-    struct walking *w = argument;
-    w->out->stop = walk(&w->context, w->thread, w->seed_is_return, w->out);
-}
-
 void cap_walk_dbghelp_own(const CONTEXT *seed, HANDLE thread, struct cap_bounds bounds,
                           bool seed_is_return, struct cap_walk *out)
 {
     (void)bounds;
-    struct walking walking = {*seed, thread, seed_is_return, out};
-    const uint64_t start_ns = cap_crash_now_ns();
-    if (!cap_crash_guarded(walk_now, &walking))
-        out->state = RECORD_STATE_FAULTED;
-    out->walk_ns = cap_crash_now_ns() - start_ns;
+    cap_walk_guarded(walk, seed, thread, seed_is_return, out);
 }

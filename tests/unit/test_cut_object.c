@@ -11,7 +11,8 @@
 
 #include "base/array.h"
 #include "base/bytes.h"
-#include "base/process.h"
+#include "compiled.h"
+#include "cut_frames.h"
 #include "format/object/file.h"
 #include "symbol/object.h"
 #include "test.h"
@@ -58,66 +59,30 @@ static const char source[] =
 
 static uint8_t *build(const char *version, size_t *bytes)
 {
-    char from[600], to[600];
-    struct fault fault = FAULT_INIT;
-    struct process_result result;
-    struct arena keep;
-
-    arena_init(&keep, 0);
-    if (process_find("x86_64-w64-mingw32-g++", &keep) == NULL)
-        SKIP("x86_64-w64-mingw32-g++ is not there");
-    (void)snprintf(from, sizeof from, "%s/cut.cpp", test_scratch());
-    (void)snprintf(to, sizeof to, "%s/cut.exe", test_scratch());
-    test_write(from, source, sizeof source - 1);
-    const char *argv[] = {
-        "x86_64-w64-mingw32-g++", "-O2", version, "-nostdlib", "-Wl,-estart", "-o", to, from, NULL};
-    const struct process_request request = {.argv = argv};
-    REQUIRE(process_run(&request, &keep, &result, &fault) == ERR_NONE && result.exit_code == 0);
-    arena_free(&keep);
-    return test_read(to, bytes);
+    const char *const argv[] = {"x86_64-w64-mingw32-g++",
+                                "-O2",
+                                version,
+                                "-nostdlib",
+                                "-Wl,-estart",
+                                "-o",
+                                "cut.exe",
+                                "cut.cpp",
+                                NULL};
+    return compile_text(argv, "cut.cpp", source, "cut.exe", NULL, bytes);
 }
 
 /* The same by a compiler for ELF, or by two programs for Mach-O. */
 static uint8_t *build_by(const char *const *argv, const char *name, size_t *bytes)
 {
-    char to[600];
-    struct fault fault = FAULT_INIT;
-    struct process_result result;
-    struct arena keep;
-    const struct process_request request = {.argv = argv, .folder = test_scratch()};
-
-    arena_init(&keep, 0);
-    if (process_find(argv[0], &keep) == NULL)
-        SKIP(argv[0]);
-    (void)snprintf(to, sizeof to, "%s/cut.cpp", test_scratch());
-    test_write(to, source, sizeof source - 1);
-    REQUIRE(process_run(&request, &keep, &result, &fault) == ERR_NONE);
-    if (result.exit_code != 0)
-        SKIP("the compiler has no such target");
-    arena_free(&keep);
-    (void)snprintf(to, sizeof to, "%s/%s", test_scratch(), name);
-    return test_read(to, bytes);
-}
-
-static bool same_or_lost(const char *now, const char *whole)
-{
-    return now == NULL || now[0] == '\0' || (whole != NULL && strcmp(now, whole) == 0);
+    return compile_text(argv, "cut.cpp", source, name, "the compiler has no such target", bytes);
 }
 
 /* False if NOW claims something that WHOLE does not, and no note says that it may be wrong. */
 static bool is_honest(const struct symbol_frame *now, uint32_t now_count,
                       const struct symbol_frame *whole, uint32_t whole_count)
 {
-    if (now_count == 0 || now[0].note != NOTE_NONE)
-        return true;
-    if (now_count != whole_count)
-        return false;
-    for (uint32_t i = 0; i < now_count; i++)
-        if (!same_or_lost(now[i].function, whole[i].function) ||
-            !same_or_lost(now[i].file, whole[i].file) ||
-            (now[i].line != 0 && now[i].line != whole[i].line))
-            return false;
-    return true;
+    return now_count == 0 || now[0].note != NOTE_NONE ||
+           frames_same_or_lost(now, now_count, whole, whole_count);
 }
 
 struct tally {

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/bytes.h"
+#include "cut_frames.h"
 #include "pdb_world.h"
 #include "symbol/pdb_unit.h"
 #include "test.h"
@@ -16,11 +17,6 @@ enum { SHOWN_MAX = 8, CODE_MAX = 1 << 16, STEP_BYTES = 3 };
 
 #define PDB_OF_CORPUS                                                                              \
     "corpus/symbols/plugin-call-ob2.pdb/F60E14A10E7605B14C4C44205044422E1/plugin-call-ob2.pdb"
-
-static bool same_or_lost(const char *now, const char *whole)
-{
-    return now == NULL || now[0] == '\0' || (whole != NULL && strcmp(now, whole) == 0);
-}
 
 /* False if NOW claims something that WHOLE does not, and no note says that it may be wrong. */
 static bool is_honest(const struct symbol_frame *now, uint32_t now_count,
@@ -31,14 +27,7 @@ static bool is_honest(const struct symbol_frame *now, uint32_t now_count,
             return true;
     if (now_count == 0 || (now_count == 1 && now[0].function == NULL && now[0].line == 0))
         return true;
-    if (now_count != whole_count)
-        return false;
-    for (uint32_t i = 0; i < now_count; i++)
-        if (!same_or_lost(now[i].function, whole[i].function) ||
-            !same_or_lost(now[i].file, whole[i].file) ||
-            (now[i].line != 0 && now[i].line != whole[i].line))
-            return false;
-    return true;
+    return frames_same_or_lost(now, now_count, whole, whole_count);
 }
 
 struct tally {

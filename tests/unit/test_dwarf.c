@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/process.h"
+#include "compiled.h"
 #include "format/dwarf/dwarf.h"
 #include "format/pe/pe.h"
 #include "test.h"
@@ -33,23 +33,11 @@ static const char source[] =
 /* Builds the program with DWARF of that version and reads it; skips without the compiler. */
 static uint8_t *build(int version, size_t *bytes)
 {
-    char from[600], to[600], flag[32];
-    struct fault fault = FAULT_INIT;
-    struct process_result result;
-    struct arena keep;
-
-    arena_init(&keep, 0);
-    if (process_find("x86_64-w64-mingw32-gcc", &keep) == NULL)
-        SKIP("x86_64-w64-mingw32-gcc is not there");
-    (void)snprintf(from, sizeof from, "%s/inline.c", test_scratch());
-    (void)snprintf(to, sizeof to, "%s/inline.exe", test_scratch());
+    char flag[32];
     (void)snprintf(flag, sizeof flag, "-gdwarf-%d", version);
-    test_write(from, source, sizeof source - 1);
-    const char *argv[] = {"x86_64-w64-mingw32-gcc", "-O2", flag, "-o", to, from, NULL};
-    const struct process_request request = {.argv = argv};
-    REQUIRE(process_run(&request, &keep, &result, &fault) == ERR_NONE && result.exit_code == 0);
-    arena_free(&keep);
-    return test_read(to, bytes);
+    const char *const argv[] = {
+        "x86_64-w64-mingw32-gcc", "-O2", flag, "-o", "inline.exe", "inline.c", NULL};
+    return compile_text(argv, "inline.c", source, "inline.exe", NULL, bytes);
 }
 
 static uint32_t find_function(const struct pe *pe, const char *name)
