@@ -269,6 +269,11 @@ static enum status count_raw(struct counter *c, const struct stack_raw *raw, uin
     return add_distinct(c, g, slot, &key, raw);
 }
 
+static bool is_to_stop(const struct counter *c)
+{
+    return !c->options->to_the_end && process_interrupted();
+}
+
 static enum status count_text(struct counter *c, struct stack_input *input)
 {
     struct stack_raw raw;
@@ -282,7 +287,7 @@ static enum status count_text(struct counter *c, struct stack_input *input)
         }
         if (count_raw(c, &raw, number) == ERR_NONE && raw.states)
             (void)stated_modules_add(c->modules, raw.frames, raw.frame_bytes, c->fault);
-        if ((number & 1023) == 0 && process_interrupted())
+        if ((number & 1023) == 0 && is_to_stop(c))
             return fault_set(c->fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "stacks");
     }
     if (stack_input_broken(input))
@@ -319,7 +324,7 @@ static enum status count_items(struct counter *c, struct stack_input *input)
             break;
         if (worker->keep[0].used_bytes > GENERATION_BYTES)
             worker_restart(worker);
-        if (process_interrupted())
+        if (is_to_stop(c))
             (void)fault_set(c->fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "stacks");
     }
     return c->fault->code;

@@ -27,6 +27,7 @@ struct count_options {
     uint32_t distinct_max; /* different stacks of one generation; 0: the usual number */
     bool record_is_one;    /* of a record only the first stack counts: the crash itself */
     bool example_is_stack; /* the example is the text of the frames, not the label */
+    bool to_the_end;       /* also after a signal asked this process to end */
 };
 
 struct count_result {
@@ -35,7 +36,7 @@ struct count_result {
 };
 
 /* Adds the stacks of INPUT to TALLY and to RESULT. Fails: ERR_MEMORY; ERR_IO the stream could not
- * be read to its end; ERR_INTERRUPTED. */
+ * be read to its end; ERR_INTERRUPTED, unless `to_the_end`. */
 enum status count_stacks(const struct count_options *options, struct stack_input *input,
                          struct signature_tally *tally, struct count_result *result,
                          struct fault *fault);

@@ -48,7 +48,8 @@ static enum status count_report(struct round *r, const struct report *report,
                                           .workers = r->options->workers,
                                           .distinct_max = REPORT_DISTINCT,
                                           .record_is_one = true,
-                                          .example_is_stack = true};
+                                          .example_is_stack = true,
+                                          .to_the_end = true};
     struct stack_input *input = NULL;
     if (stack_input_open_bytes(report->stacks, report->bytes, &input, fault) == ERR_NONE)
         (void)count_stacks(&options, input, tally, result, fault);
@@ -162,7 +163,7 @@ static enum status resolve_round(struct round *r, struct fault *fault)
         r->sent[i] = resolve_message(r, i, &bad) == ERR_NONE;
         if (r->sent[i])
             continue;
-        if (r->unsent || bad.code == ERR_MEMORY || bad.code == ERR_INTERRUPTED) {
+        if (r->unsent || bad.code == ERR_MEMORY) {
             *fault = bad; /* not the report's fault */
             return fault->code;
         }

@@ -148,6 +148,27 @@ class Pipeline(stream_pipeline.Pipeline):
         self.start_reducer()
         self.assertEqual(self.counted(self.wait_for(4020)), self.expected([large, small]))
 
+    def test_a_worker_that_is_asked_to_end_finishes_what_it_took(self):
+        self.start_server()
+        rng = random.Random(11)
+        texts = [make_report(rng, 15000)[0] for _ in range(4)]
+        for i, text in enumerate(texts):
+            self.assertEqual(self.post(f"id=t{i}", text), 200)
+        worker = self.start_worker()
+        end = time.monotonic() + 30 * e2e.PATIENCE
+        while not self.is_working():
+            self.assertLess(time.monotonic(), end)
+        worker.send_signal(signal.SIGTERM)
+        self.assertEqual(worker.wait(30 * e2e.PATIENCE), 0)
+        self.assertFalse(self.is_working())
+        self.start_worker()
+        self.start_reducer()
+        self.assertEqual(self.counted(self.wait_for(60000)), self.expected(texts))
+
+    def is_working(self):
+        """Whether a worker has taken a report that it has not settled."""
+        return next((pathlib.Path(self.queue) / "reports/taken").iterdir(), None) is not None
+
     def test_old_dumps_are_deleted(self):
         self.start_server("--dump-age", "1h", "--dump-mib", "64")
         dumps = self.folder / "spool/dumps"
@@ -244,13 +265,14 @@ class Nats(Pipeline):
     queue_is_folder = False
 
     def start_queue(self):
-        self.port = free_port()
+        self.port, self.monitor = free_port(), free_port()
         self.queue = f"nats://127.0.0.1:{self.port}"
         self.start_nats()
 
     def start_nats(self):
         program = shutil.which("nats-server", path=os.environ["PATH"] + ":/usr/sbin")
-        self.nats = self.start(program, "-js", "-sd", self.folder / "jetstream", "-a", "127.0.0.1", "-p", self.port, stdout=subprocess.DEVNULL)
+        self.nats = self.start(program, "-js", "-sd", self.folder / "jetstream", "-a", "127.0.0.1", "-p", self.port, "-m", self.monitor,
+                               stdout=subprocess.DEVNULL)
         end = time.monotonic() + 10 * e2e.PATIENCE
         while True:
             try:
@@ -262,6 +284,12 @@ class Nats(Pipeline):
 
     def end_leases(self):
         pass  # JetStream knows when
+
+    def is_working(self):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.monitor}/jsz?consumers=true", timeout=10 * e2e.PATIENCE) as answer:
+            streams = json.load(answer)["account_details"][0]["stream_detail"]
+        reports = next(stream for stream in streams if stream["name"] == "TWINSTACK_REPORTS")
+        return any(reader["num_ack_pending"] for reader in reports.get("consumer_detail") or [])
 
     def kill_queue(self):
         self.nats.kill()

@@ -26,7 +26,7 @@ from stream_pipeline import SYMBOLS, free_port  # noqa: E402
 SERVER = shutil.which("nats-server", path=os.environ["PATH"] + ":/usr/sbin")
 MIB = 1 << 20
 DAY_S = 24 * 3600
-LEASE_S = 5
+LEASE_S = 2
 STREAMS = ("REPORTS", "PARTIALS", "DEAD", "SHADOW")
 
 
