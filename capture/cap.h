@@ -216,14 +216,6 @@ void cap_files_limit(void);
 /* Calls BODY. False: it raised an exception, and what it did before remains. */
 bool cap_crash_guarded(void (*body)(void *argument), void *argument);
 
-/* A walk that may fault: adds frames to OUT and returns why it stopped. It may change CONTEXT. */
-typedef uint32_t cap_raw_walk_fn(CONTEXT *context, HANDLE thread, bool seed_is_return,
-                                 struct cap_walk *out);
-
-/* Calls WALK with a copy of SEED, and notes how it ended and how long it took. */
-void cap_walk_guarded(cap_raw_walk_fn *walk, const CONTEXT *seed, HANDLE thread,
-                      bool seed_is_return, struct cap_walk *out);
-
 /* ---- clock and small helpers (support.c) ---- */
 uint64_t cap_crash_now_ns(void);
 bool cap_crash_is_ours(uint32_t thread_id);
@@ -271,6 +263,15 @@ bool cap_crash_walk_to_managed(const CONTEXT *seed, struct cap_bounds bounds, bo
 /* ---- walkers: each fills OUT and never faults outward ---- */
 void cap_crash_walk_begin(struct cap_walk *out, uint32_t walker, uint32_t thread_id);
 void cap_crash_walk_add(struct cap_walk *out, uint64_t pc_va, uint32_t flags, uint32_t found);
+
+/* A walk that may fault: adds frames to OUT and returns why it stopped. It may change CONTEXT. */
+typedef uint32_t cap_raw_walk_fn(CONTEXT *context, HANDLE thread, bool seed_is_return,
+                                 struct cap_walk *out);
+
+/* Calls WALK with a copy of SEED, and notes how it ended and how long it took. */
+void cap_walk_guarded(cap_raw_walk_fn *walk, const CONTEXT *seed, HANDLE thread,
+                      bool seed_is_return, struct cap_walk *out);
+
 void cap_crash_walk_not(struct cap_walk *out, uint32_t state, const char *reason);
 /* Index in walk->frames of the I-th frame that was kept, innermost first. */
 uint32_t cap_crash_frame_at(const struct cap_walk *walk, uint32_t i);

@@ -48,3 +48,27 @@ uint32_t cap_crash_frame_at(const struct cap_walk *walk, uint32_t i)
     return RECORD_FRAMES_HEAD +
            (walk->total - RECORD_FRAMES_HEAD + i - RECORD_FRAMES_HEAD) % RECORD_FRAMES_TAIL;
 }
+
+struct walking {
+    cap_raw_walk_fn *walk;
+    CONTEXT context;
+    HANDLE thread;
+    bool seed_is_return;
+    struct cap_walk *out;
+};
+
+static void walk_now(void *argument)
+{
+    struct walking *w = argument;
+    w->out->stop = w->walk(&w->context, w->thread, w->seed_is_return, w->out);
+}
+
+void cap_walk_guarded(cap_raw_walk_fn *walk, const CONTEXT *seed, HANDLE thread,
+                      bool seed_is_return, struct cap_walk *out)
+{
+    struct walking walking = {walk, *seed, thread, seed_is_return, out};
+    const uint64_t start_ns = cap_crash_now_ns();
+    if (!cap_crash_guarded(walk_now, &walking))
+        out->state = RECORD_STATE_FAULTED;
+    out->walk_ns = cap_crash_now_ns() - start_ns;
+}
