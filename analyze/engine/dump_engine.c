@@ -188,7 +188,7 @@ static bool has_code_map(const struct engine_input *in, const char **why)
 const struct engine engine_dump_plain = {
     .name = "dump-plain",
     .kind = ENGINE_KIND_OTHER,
-    .shares = "all of `dump`, but without the code map of generated code that our capture adds",
+    .shares = "all of dump, but without the code map of generated code that our capture adds",
     .parts = ENGINE_SHARES_SYMBOLS | ENGINE_SHARES_DUMP_WALK,
     .available = has_code_map,
     .run = run,

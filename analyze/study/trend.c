@@ -216,7 +216,7 @@ static const char *value_text(const struct trend_study *s, double value, struct 
         const char *name;
         double size;
     } steps[] = {{METRIC_UNIT_NS, "s", 1e9},     {METRIC_UNIT_NS, "ms", 1e6},
-                 {METRIC_UNIT_NS, "us", 1e3},    {METRIC_UNIT_NS, "ns", 0},
+                 {METRIC_UNIT_NS, "µs", 1e3},    {METRIC_UNIT_NS, "ns", 0},
                  {METRIC_UNIT_BYTES, "MB", 1e6}, {METRIC_UNIT_BYTES, "KB", 1e3},
                  {METRIC_UNIT_BYTES, "bytes", 0}};
     if (s->facts->unit == METRIC_UNIT_SHARE)

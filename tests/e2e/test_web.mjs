@@ -181,6 +181,20 @@ test('an_engine_without_a_stack_keeps_its_column', async () => {
   await shot(page, 'case-no-dump');
 });
 
+test('no_figure_is_rounded_to_all_of_them', async () => {
+  const page = await open('/');
+  await changeAnswers(page, '**/api/v1/overview', (body) => {
+    body.data.shares[0] = { ...body.data.shares[0], right: 99_999, total: 100_000 };
+    body.data.trends.exact.points.at(-1).value = 0.99999;
+    return body;
+  });
+  await page.goto(`${server.base}/`);
+  await settled(page);
+  const figures = await page.locator('.shares-list strong, .tile .figure').allTextContents();
+  same(figures.filter((text) => text === '99.9 %').length, 3, `${figures}`);
+  await closePage(page);
+});
+
 test('fast_keys_walk_the_queue_case_by_case', async () => {
   const page = await open('/runs/30/mismatches');
   await settled(page);

@@ -103,7 +103,7 @@ test('new_since_marks_what_a_version_brought', async () => {
   const page = await openPage(chromium, `${server.base}/problems`);
   await settled(page);
   same(await page.locator('.chip').filter({ hasText: 'new' }).count(), 0, 'no baseline, nothing is new');
-  await page.getByLabel('New since').fill('2026-11-20');
+  await page.getByLabel('new since').fill('2026-11-20');
   await page.waitForURL('**/problems?baseline=2026-11-20');
   await becomes(() => page.locator('tbody .chip').count(), 1, 'one signature is new');
   check((await rows(page).nth(3).innerText()).includes('new'), 'the one that came with 2.0');
@@ -115,19 +115,19 @@ test('new_since_marks_what_a_version_brought', async () => {
 test('a_version_can_be_chosen_and_left_again', async () => {
   const page = await openPage(chromium, `${server.base}/problems`);
   await settled(page);
-  await page.getByLabel('Version').fill('1.0');
-  await page.getByLabel('Version').press('Enter');
+  await page.getByLabel('version').fill('1.0');
+  await page.getByLabel('version').press('Enter');
   await page.waitForURL('**/problems?version=1.0');
   await becomes(() => rows(page).count(), 3, 'signatures of 1.0');
   const text = await page.locator('main').innerText();
   check(text.includes('744 stacks in 8 reports, 3 signatures;'), 'its stacks');
-  await page.getByLabel('Version').fill('3.0');
-  await page.getByLabel('Version').press('Enter');
+  await page.getByLabel('version').fill('3.0');
+  await page.getByLabel('version').press('Enter');
   await page.waitForURL('**/problems?version=3.0');
   await becomes(() => page.getByText('No report of version 3.0').count(), 1, 'a version without reports');
   await shot(page, 'problems-none');
-  await page.getByLabel('Version').fill('');
-  await page.getByLabel('Version').press('Enter');
+  await page.getByLabel('version').fill('');
+  await page.getByLabel('version').press('Enter');
   await becomes(() => rows(page).count(), 4, 'all again');
   same(page.complaints, [], 'complaints');
   await closePage(page);
@@ -165,7 +165,7 @@ test('the_page_fills_while_it_is_open', async () => {
   await settled(page);
   same(await rows(page).count(), 0, 'nothing was counted yet');
   for (const [day, stacks] of [
-    ['22', '93 stacks in 1 reports, 3 signatures, the 2 most frequent of which are listed;'],
+    ['22', '93 stacks in 1 report, 3 signatures, the 2 most frequent of which are listed;'],
     ['23', '186 stacks in 2 reports'],
   ]) {
     put(`late-${day}`, partial('10', '1.0', signatures.slice(0, 3), day));
@@ -194,7 +194,7 @@ test('nothing_is_cut_and_axe_finds_nothing', async () => {
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       );
       check(over <= 0, `${what}: the page is ${over} px too wide`);
-      for (const label of ['New since', 'Version']) {
+      for (const label of ['new since', 'version']) {
         const box = await page.getByLabel(label).boundingBox();
         check(box.x >= 0 && box.x + box.width <= viewport.width, `${what}: ${label} is cut`);
       }

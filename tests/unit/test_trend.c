@@ -168,16 +168,16 @@ TEST(a_level_changes_above_the_noise_only)
         const char *sentence;
     } rows[] = {
         {"steady", 1000, 0, 0, 1, false,
-         "No change beyond chance and noise: 1 us in the median of 24 runs."},
+         "No change beyond chance and noise: 1 µs in the median of 24 runs."},
         {"above the 3 % that count", 1100, 0, 0, 2, true,
-         "Worse since run 13 of 1970-01-14 (commit c13): 1.1 us, before it 1 us."},
+         "Worse since run 13 of 1970-01-14 (commit c13): 1.1 µs, before it 1 µs."},
         {"below them", 1020, 0, 0, 1, false,
-         "No change beyond chance and noise: 1.01 us in the median of 24 runs."},
+         "No change beyond chance and noise: 1.01 µs in the median of 24 runs."},
         {"below what A/A measured", 1100, 1200, 0, 1, false, NULL},
         {"better", 900, 0, 0, 2, false,
-         "Better since run 13 of 1970-01-14 (commit c13): 901 ns, before it 1 us."},
+         "Better since run 13 of 1970-01-14 (commit c13): 901 ns, before it 1 µs."},
         {"runs of a few cases do not count", 1100, 0, 13, 1, false,
-         "No change beyond chance and noise: 1 us in the median of 12 runs."},
+         "No change beyond chance and noise: 1 µs in the median of 12 runs."},
         {"too few that count", 1100, 0, 6, 1, false,
          "Not enough runs to say whether it changed: 5 here, 8 are needed."},
     };

@@ -93,7 +93,8 @@ export const plural = (count, one, many = `${one}s`) => `${number(count)} ${coun
 /** @type {(part: number, whole: number) => string} */
 export const percent = (part, whole) => (whole ? `${trimPercent((100 * part) / whole)} %` : '–');
 /** @type {(value: number) => string} */
-const trimPercent = (value) => (value === 100 || value === 0 ? String(value) : value.toFixed(1));
+const trimPercent = (value) =>
+  value === 100 || value === 0 ? String(value) : Math.min(99.9, Math.max(0.1, value)).toFixed(1);
 
 /** @param {number | null | undefined} ns since 1970 */
 export function when(ns) {
@@ -271,13 +272,23 @@ export function CountsBar({ verdicts: counts, total }) {
 }
 
 /**
+ * What a list is filtered by, with its label above it, in a row of class "filters".
+ * @param {{label: string, children: Children}} props
+ */
+export const Field = ({ label, children }) => (
+  <label class="field">
+    <span>{label}</span>
+    {children}
+  </label>
+);
+
+/**
  * @typedef {{label: string, value: string | undefined, options: string[]}} Choice
  * @param {Choice & {onChange: (value: string) => void}} props
  */
 export function Select({ label, value, options, onChange }) {
   return (
-    <label class="field">
-      <span>{label}</span>
+    <Field label={label}>
       <select value={value ?? ''} onChange={(event) => onChange(event.currentTarget.value)}>
         <option value="">any</option>
         {options.map((option) => (
@@ -286,7 +297,7 @@ export function Select({ label, value, options, onChange }) {
           </option>
         ))}
       </select>
-    </label>
+    </Field>
   );
 }
 
@@ -302,15 +313,14 @@ export const Table = ({ label, kind = 'list', children }) => (
 
 /** @param {{value: string | undefined, onInput: (value: string | null) => void}} props null: it is empty */
 export const SearchField = ({ value, onInput }) => (
-  <label class="field">
-    <span>search</span>
+  <Field label="search">
     <input
       type="search"
       value={value ?? ''}
       placeholder="scenario.variant"
       onInput={(event) => onInput(event.currentTarget.value || null)}
     />
-  </label>
+  </Field>
 );
 
 /** @param {{children: Children}} props */

@@ -97,6 +97,7 @@ export async function printsWhole(page, what, where) {
       wide: document.documentElement.scrollWidth,
       said: /** @type {HTMLElement} */ (document.querySelector('.printed')).innerText,
       rail: shows(document.querySelector('.rail')),
+      unnumbered: [...document.querySelectorAll('.rowno')].filter((part) => !shows(part)).length,
       folded: document.querySelectorAll('details:not([open])').length,
       cut: cut.map((part) => `${part.localName}.${part.className}`),
       ground: getComputedStyle(document.body).backgroundColor,
@@ -106,7 +107,7 @@ export async function printsWhole(page, what, where) {
   check(found.wide <= PAPER.width + 2, `${what} is ${found.wide} wide on paper`);
   const date = /20\d\d-\d\d-\d\d \d\d:\d\d UTC/;
   check(found.said.includes(where) && date.test(found.said), found.said);
-  same([found.rail, found.folded, found.cut], [false, 0, []], what);
+  same([found.rail, found.folded, found.unnumbered, found.cut], [false, 0, 0, []], what);
   same(found.ground, 'rgb(255, 255, 255)', `${what}: white`);
   await shot(page, `${what}-print`, { fullPage: true });
   await page.setViewportSize(WIDE); // paper does not have the size of the window

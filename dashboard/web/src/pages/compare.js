@@ -5,17 +5,18 @@ import { Term } from '../glossary.js';
 import { go, useQuery } from '../router.js';
 import { CopyLink } from '../share.js';
 import {
-  Empty,
-  Link,
-  Loaded,
-  Page,
-  Table,
-  Verdict,
   caseName,
   casePath,
   copy,
   duration,
+  Empty,
+  Field,
+  Link,
+  Loaded,
   number,
+  Page,
+  Table,
+  Verdict,
   when,
   words,
 } from '../ui.js';
@@ -159,8 +160,7 @@ function Pickers({ words: chosen, found }) {
   return (
     <div class="filters" data-carrier>
       {['before', 'now'].map((label, i) => (
-        <label class="field" key={label}>
-          <span>{label}</span>
+        <Field key={label} label={label}>
           <select
             value={ids[i]}
             onChange={(event) => {
@@ -176,7 +176,7 @@ function Pickers({ words: chosen, found }) {
               ),
             )}
           </select>
-        </label>
+        </Field>
       ))}
     </div>
   );

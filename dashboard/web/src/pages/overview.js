@@ -23,7 +23,7 @@ import {
 import { Headline } from './headline.js';
 
 /** @type {(share: number) => string} */
-const percentOf = (share) => `${(100 * share).toFixed(1)} %`;
+const percentOf = (share) => percent(share, 1);
 /**
  * @typedef {{name: string, title: string, show: (v: number) => string, note: string, unit: string}} TileRow
  */

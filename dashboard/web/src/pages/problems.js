@@ -1,7 +1,7 @@
 // Head problems: the signatures of all reports of programs in the field, most frequent first.
 import { useData } from '../api.js';
 import { useQuery } from '../router.js';
-import { Chip, duration, Empty, Loaded, number, Page, percent, Table, words } from '../ui.js';
+import { Chip, duration, Empty, Field, Loaded, number, Page, percent, plural, Table, words } from '../ui.js';
 
 const AGAIN_MS = 3000;
 
@@ -80,8 +80,8 @@ function ShadowTables({ shadow }) {
     <section>
       <h2 class="section">Dump and offsets of sampled reports</h2>
       <p class="legend">
-        {number(shadow.reports)} reports that have a record and a dump were judged without a truth:{' '}
-        {shadow.verdicts.map((v) => `${number(v.count)} ${words(v.verdict)}`).join(', ')}.
+        Judged without a truth, of reports that have a record and a dump: {plural(shadow.reports, 'report')},
+        of which {shadow.verdicts.map((v) => `${number(v.count)} ${words(v.verdict)}`).join(', ')}.
       </p>
       <Table label="Agreement of engines" kind="list stacking">
         <thead>
@@ -214,22 +214,21 @@ export function Problems() {
   return (
     <Page title="Head problems" lead="What programs in the field report, most frequent first.">
       <div class="filters">
-        <label class="field">
-          <span>New since</span>
+        <Field label="new since">
           <input
             type="date"
             value={query.baseline ?? ''}
             onChange={(event) => setQuery({ baseline: event.currentTarget.value || undefined })}
           />
-        </label>
-        <label class="field">
-          <span>Version</span>
+        </Field>
+        <Field label="version">
           <input
             type="search"
             value={query.version ?? ''}
+            placeholder="any"
             onChange={(event) => setQuery({ version: event.currentTarget.value || undefined })}
           />
-        </label>
+        </Field>
       </div>
       <Loaded from={data}>
         {(found) =>
@@ -245,8 +244,8 @@ export function Problems() {
           ) : (
             <>
               <p class="legend">
-                {number(found.stacks)} stacks in {number(found.reports)} reports, {number(found.total)}{' '}
-                signatures
+                {plural(found.stacks, 'stack')} in {plural(found.reports, 'report')},{' '}
+                {plural(found.total, 'signature')}
                 {found.problems.length < found.total &&
                   `, the ${number(found.problems.length)} most frequent of which are listed`}
                 ; times in UTC.

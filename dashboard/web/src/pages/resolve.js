@@ -272,7 +272,7 @@ export function Resolve() {
             })}
       >
         <label class="field block">
-          <span>Stack, one module!0xoffset a line</span>
+          <span>Stack, one module!0xoffset per line</span>
           <textarea
             ref={text}
             rows={9}

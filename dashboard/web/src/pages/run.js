@@ -55,7 +55,6 @@ function Engines({ rows: all }) {
             <th class="num">
               <Term name="physical" />
             </th>
-            <th class="num">stacks</th>
             <th>
               <Term name="shares" />
             </th>
@@ -72,13 +71,17 @@ function Engines({ rows: all }) {
                   </Chip>
                 ) : null}
               </td>
-              <td class="num strong">{percent(e.exact, e.judged)}</td>
+              <td class="num">
+                <strong>{percent(e.exact, e.judged)}</strong>{' '}
+                <span class="dim small">
+                  {number(e.exact)} of {number(e.judged)}
+                </span>
+              </td>
               <td class="num">{percent(e.right_frames, e.own_frames)}</td>
               <td class="num">{percent(e.right_frames, e.truth_frames)}</td>
               <td class="num">{percent(e.inline_right, e.inline_demanded)}</td>
               <td class="num">{percent(e.lines_right, e.lines_judged)}</td>
               <td class="num">{percent(e.physical_same, e.physical_judged)}</td>
-              <td class="num">{number(e.stacks)}</td>
               <td class="dim small shares">{e.shares ?? 'nothing of ours'}</td>
             </tr>
           ))}

@@ -3,17 +3,18 @@ import { offline, useFirst } from '../api.js';
 import { useKeys } from '../keys.js';
 import { go, useQuery } from '../router.js';
 import {
+  ago,
   Command,
   CountsBar,
+  duration,
   Empty,
+  Field,
   Link,
   Loaded,
-  Page,
-  Table,
-  ago,
-  duration,
   number,
+  Page,
   plural,
+  Table,
   when,
 } from '../ui.js';
 
@@ -88,8 +89,7 @@ function Filters({ runs, query, set }) {
     choices.length > 0 && (
       <div class="filters">
         {choices.map(({ name, values }) => (
-          <label class="field" key={name}>
-            <span>{name}</span>
+          <Field key={name} label={name}>
             <select onChange={(event) => set({ [name]: event.currentTarget.value || null, after: null })}>
               <option value="">any</option>
               {values.map((value) => (
@@ -98,7 +98,7 @@ function Filters({ runs, query, set }) {
                 </option>
               ))}
             </select>
-          </label>
+          </Field>
         ))}
       </div>
     )

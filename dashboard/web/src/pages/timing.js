@@ -4,7 +4,19 @@ import { useFirst } from '../api.js';
 import { useQuery } from '../router.js';
 import { Plot, axis, logAxis } from '../uplot.js';
 import { Term } from '../glossary.js';
-import { Empty, Loaded, Page, Table, bytes, caseName, casePath, duration, number, plural } from '../ui.js';
+import {
+  bytes,
+  caseName,
+  casePath,
+  duration,
+  Empty,
+  Field,
+  Loaded,
+  number,
+  Page,
+  plural,
+  Table,
+} from '../ui.js';
 
 /**
  * @typedef {import('openapi').Answers['/api/v1/timing']} Found
@@ -373,8 +385,7 @@ function Shown({ data, query, set }) {
       ) : null}
       <FromNothing headline={data.headline} />
       <div class="tools">
-        <label class="field">
-          <span>dots show</span>
+        <Field label="dots show">
           <select
             onChange={(event) =>
               set({ measure: event.currentTarget.value === 'total' ? null : event.currentTarget.value })
@@ -386,7 +397,7 @@ function Shown({ data, query, set }) {
               </option>
             ))}
           </select>
-        </label>
+        </Field>
         <span class="toggles" role="group" aria-label="Engines">
           {all.map(({ engine }) => (
             <button

@@ -5,7 +5,7 @@ import { offline, useData } from '../api.js';
 import { Term } from '../glossary.js';
 import { useQuery } from '../router.js';
 import { Plot, axis } from '../uplot.js';
-import { Link, Loaded, Page, Table, bytes, duration, number, plural, when } from '../ui.js';
+import { bytes, duration, Field, Link, Loaded, number, Page, plural, Table, when } from '../ui.js';
 
 /**
  * @typedef {import('openapi').Answers['/api/v1/trend']} Found
@@ -314,8 +314,7 @@ function Every({ found }) {
  * @param {Choice & {change: (value: string) => void}} props
  */
 const Pick = ({ label, value, rows, change }) => (
-  <label class="field">
-    <span>{label}</span>
+  <Field label={label}>
     <select value={value} onChange={(event) => change(event.currentTarget.value)}>
       {rows.map(([word, text]) => (
         <option key={word} value={word} selected={word === value}>
@@ -323,7 +322,7 @@ const Pick = ({ label, value, rows, change }) => (
         </option>
       ))}
     </select>
-  </label>
+  </Field>
 );
 /** @type {(words: string[]) => [string, string][]} */
 const anyOf = (words) => [

@@ -410,7 +410,7 @@ export function Why({ row, at, thread, columns, engines, findings, artifacts, cl
       )}
       {all.length > here.length && (
         <p class="dim small">
-          {plural(all.length - here.length, 'difference')} more of engines that are not shown.
+          {plural(all.length - here.length, 'more difference')} of engines that are not shown.
         </p>
       )}
       <div class="whys">
