@@ -482,7 +482,6 @@ static int resolve(const struct verb *self, void *given, const struct option_lis
     struct resolver r = {0};
     struct twinstack_options options = {.size = sizeof options};
     struct twinstack_error error;
-    uint64_t ns = 0;
     int code;
 
     if (!read_words(self, o, &r.format, &options))
@@ -501,8 +500,11 @@ static int resolve(const struct verb *self, void *given, const struct option_lis
         code = resolve_inputs(&r, files, (uint32_t)o->jobs, o->strict);
     }
     release(&r);
-    if (r.symbols != NULL)
-        index_note(twinstack_indexes_built(r.symbols, &ns), ns);
+    if (r.symbols != NULL) {
+        uint64_t ns = 0;
+        const uint32_t built = twinstack_indexes_built(r.symbols, &ns);
+        index_note(built, ns);
+    }
     twinstack_close(r.symbols);
     return code;
 }
