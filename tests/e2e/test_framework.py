@@ -4,6 +4,7 @@ tally."""
 import pathlib
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
@@ -39,6 +40,15 @@ class Framework(e2e.Case):
             self.assertEqual(together.stdout.splitlines()[-1], tally)
             self.assertEqual(*([line.split(" (")[0] for line in done.stdout.splitlines()] for done in (alone, together)))
         self.assertNotEqual(self.selftest("--together", "crashes").returncode, 0)
+
+    def test_no_process_that_is_left_over_holds_the_reader(self):
+        """As a victim that outlives a killed twinstack.exe would."""
+        start = time.monotonic()
+        done = e2e.finished(["sh", "-c", "cat; sleep 40 & echo no >&2"], stdin=b"yes", limit_s=30)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"yes", b"no\n"))
+        with self.assertRaises(subprocess.TimeoutExpired):
+            e2e.finished(["sh", "-c", "sleep 40 & sleep 40"], limit_s=1)
+        self.assertLess(time.monotonic() - start, 30)
 
 
 e2e.main()

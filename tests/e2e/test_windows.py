@@ -28,8 +28,7 @@ ENV = {**os.environ, "WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / 
 
 
 def wine(program, *argv, stdin=b"", limit_s=120, folder=e2e.ROOT):
-    return subprocess.run(["wine", str(program), *map(str, argv)], input=stdin, capture_output=True,
-                          timeout=limit_s * SLOWNESS, check=False, cwd=folder, env=ENV)
+    return e2e.finished(["wine", program, *argv], stdin=stdin, limit_s=limit_s * SLOWNESS, folder=folder, env=ENV)
 
 
 def linux(*argv, stdin=b"", folder=e2e.ROOT):

@@ -47,11 +47,25 @@ def every(step, rows):
     return rows if SOAK else rows[::step]
 
 
+def finished(argv, *, limit_s, stdin=b"", env=None, folder=ROOT):
+    """Runs a program until that ends; its output, as bytes, goes through files. With pipes, the reader would wait for whatever else
+    holds their other end: Wine's services, or a victim that outlives a killed twinstack.exe."""
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+        given.write(stdin)
+        given.seek(0)
+        done = subprocess.run([str(word) for word in argv], stdin=given, stdout=out, stderr=errors, timeout=limit_s, check=False,
+                              cwd=folder, env=env)
+        out.seek(0)
+        errors.seek(0)
+        return subprocess.CompletedProcess(done.args, done.returncode, out.read(), errors.read())
+
+
 def wine(*argv, env, limit_s=120):
     """Runs a Windows program; a second time when Wine refused to start a victim for it, as it does with one of some 400
     starts on a busy machine. `run` starts such a victim again, too."""
     for _ in range(2):
-        done = subprocess.run(["wine", *map(str, argv)], env=env, capture_output=True, text=True, timeout=limit_s * PATIENCE, check=False)
+        done = finished(["wine", *argv], env=env, limit_s=limit_s * PATIENCE, folder=None)
+        done.stdout, done.stderr = (text.decode().replace("\r\n", "\n") for text in (done.stdout, done.stderr))
         if "(error 1359)" not in done.stderr:
             break
     return done
