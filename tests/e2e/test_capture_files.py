@@ -41,6 +41,7 @@ class Files(e2e.Case):
             raise e2e.unittest.SkipTest("no Wine, or no prefix; ./run makes it")
         if not OBJECTS.is_dir():
             raise e2e.unittest.SkipTest("the Windows programs are not built")
+        cls.enterClassContext(e2e.wine_session(ENV))
         cls.bin = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         for language, flags in LANGUAGES.items():
             host = cls.bin / f"host-{language}"
@@ -50,12 +51,6 @@ class Files(e2e.Case):
                 done = subprocess.run([*map(str, argv)], capture_output=True, text=True, check=False)
                 if done.returncode != 0:
                     raise AssertionError(f"{' '.join(map(str, argv))}\n{done.stderr[-2000:]}")
-
-    @classmethod
-    def tearDownClass(cls):
-        # A lingering server would exit while the next test starts its first program.
-        for word in ("-k", "-w"):
-            subprocess.run(["wineserver", word], env=ENV, check=False, timeout=60 * e2e.PATIENCE)
 
     def start(self, *words, language="c"):
         return subprocess.Popen(["wine", str(self.bin / f"host-{language}.exe"), "Z:" + str(self.folder).replace("/", "\\"), *words],

@@ -15,7 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
 import stream_pipeline  # noqa: E402
 
-TOOLCHAIN = e2e.ROOT / "cmake/wine-clang.cmake"
+OBJECTS = pathlib.Path(os.environ.get("TWINSTACK_VICTIMS", e2e.BUILD / "victims")) / "capture/CMakeFiles/capture.dir"
 SLOWNESS = float(os.environ.get("TWINSTACK_TEST_SLOWNESS", 1))
 WINE = {**os.environ, "WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine")), "WINEDEBUG": "-all"}
 RESULT = re.compile(r"sent (\d+) refused (\d+) left (\d+) status (\d+)")
@@ -84,11 +84,14 @@ class Upload(stream_pipeline.Pipeline):
         cls.tree = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.tree.cleanup)
         cls.enterClassContext(e2e.wine_session(WINE))
-        for argv in (["cmake", "-G", "Ninja", "-S", e2e.ROOT / "tests/package", "-B", cls.tree.name, "-DHOW=add_subdirectory",
-                      f"-DEXAMPLE={e2e.ROOT / 'capture/example'}", "--toolchain", TOOLCHAIN], ["ninja", "-C", cls.tree.name, "upload"]):
-            done = subprocess.run([str(w) for w in argv], capture_output=True, text=True, check=False, timeout=240 * SLOWNESS)
-            if done.returncode != 0:
-                raise AssertionError(done.stdout[-2000:] + done.stderr[-2000:])
+        # The capture of the victims; that the package builds this program is seen in test_capture_package.py.
+        sources = [e2e.ROOT / "capture/example/upload.c", e2e.ROOT / "capture/upload.c"]
+        argv = ["clang-19", "--target=x86_64-w64-mingw32", "-std=c11", "-O2", "-D_WIN32_WINNT=0x0A00", "-D__USE_MINGW_ANSI_STDIO=0",
+                f"-I{e2e.ROOT}", "-fuse-ld=lld-19", "-static", "-municode", *sources, *OBJECTS.glob("*.obj"), "-ldbghelp", "-lntdll",
+                "-lwinhttp", "-o", f"{cls.tree.name}/upload.exe"]
+        done = subprocess.run([str(w) for w in argv], capture_output=True, text=True, check=False, timeout=240 * SLOWNESS)
+        if done.returncode != 0:
+            raise AssertionError(done.stdout[-2000:] + done.stderr[-2000:])
 
     def setUp(self):
         super().setUp()
