@@ -8,13 +8,21 @@
 #include "symbol/pdb_unit.h"
 #include "symbol/unit_tables.h"
 
+/* Managed code in a native PDB: C++/CLI, and what compilers wrote before portable PDBs. */
+struct pdb_method {
+    uint32_t token, module, code; /* of pdb_unit_procedure() */
+};
+
 enum { SORT_AFTER = 8 }; /* lookups in one module, until then the tables cost more than they save */
 
 struct pdb_lookup {
     const struct pdb *pdb;
     struct pdb_names names;
     struct arena keep, scratch;
-    struct pdb_unit **units; /* by module index; NULL: not read yet */
+    struct pdb_unit **units;    /* by module index; NULL: not read yet */
+    struct pdb_method *methods; /* by token */
+    uint32_t method_count;
+    bool methods_read;
 };
 
 enum status pdb_lookup_open(const struct pdb *pdb, enum symbol_names names, struct pdb_lookup **out,
@@ -220,4 +228,70 @@ uint32_t pdb_lookup_lines(struct pdb_lookup *lookup, uint32_t rva, uint32_t *out
         return 0;
     const struct pdb_unit *unit = unit_of(lookup, contribution.module);
     return unit != NULL ? pdb_unit_lines_at(unit, place, out, max) : 0;
+}
+
+/* ---- methods ---- */
+
+static int by_token(const void *a, const void *b)
+{
+    const struct pdb_method *left = a, *right = b;
+    return (left->token > right->token) - (left->token < right->token);
+}
+
+/* Notes the methods of all modules, once; a module is kept only when one of its methods is asked
+ * about. */
+static void read_methods(struct pdb_lookup *lookup)
+{
+    uint32_t room = 0;
+    struct pdb_procedure procedure;
+    for (uint32_t m = 0; m < lookup->pdb->module_count; m++) {
+        struct pdb_unit unit;
+        arena_reset(&lookup->scratch);
+        if (!pdb_unit_open(lookup->pdb, m, &lookup->scratch, &unit))
+            continue;
+        for (uint32_t i = 0; i < unit.code_count; i++) {
+            if (!pdb_unit_procedure(&unit, i, &procedure) || !procedure.is_managed ||
+                procedure.kind != PDB_CODE_PROCEDURE)
+                continue;
+            struct pdb_method *grown =
+                arena_reserve(&lookup->keep, lookup->methods, &room,
+                              (uint64_t)lookup->method_count + 1, sizeof *grown);
+            if (grown == NULL)
+                return;
+            lookup->methods = grown;
+            grown[lookup->method_count++] = (struct pdb_method){procedure.type, m, i};
+        }
+    }
+    if (lookup->method_count > 0)
+        qsort(lookup->methods, lookup->method_count, sizeof *lookup->methods, by_token);
+}
+
+uint32_t pdb_lookup_method(struct pdb_lookup *lookup, uint32_t token, uint32_t il,
+                           struct symbol_frame *out)
+{
+    const struct pdb_method wanted = {.token = token};
+    struct pdb_procedure procedure;
+    if (!lookup->methods_read)
+        read_methods(lookup);
+    lookup->methods_read = true;
+    const struct pdb_method *found =
+        lookup->method_count == 0
+            ? NULL
+            : bsearch(&wanted, lookup->methods, lookup->method_count, sizeof wanted, by_token);
+    const struct pdb_unit *unit = found != NULL ? unit_of(lookup, found->module) : NULL;
+    arena_reset(&lookup->scratch);
+    if (unit == NULL || !pdb_unit_procedure(unit, found->code, &procedure))
+        return 0;
+    memset(out, 0, sizeof *out);
+    out->distance = il;
+    out->from = SYMBOLS_PDB;
+    out->compiland = unit->module.name;
+    out->note = unit->is_damaged ? NOTE_PDB_PART_DAMAGED : NOTE_NONE;
+    out->function = pdb_names_procedure(&lookup->names, unit, &procedure);
+    if (il < procedure.bytes) {
+        const struct pdb_place place = {.offset = procedure.start.offset + il,
+                                        .section = procedure.start.section};
+        set_line(lookup, unit, place, out);
+    }
+    return 1;
 }

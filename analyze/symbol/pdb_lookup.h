@@ -25,6 +25,11 @@ void pdb_lookup_close(struct pdb_lookup *lookup);
 uint32_t pdb_lookup(struct pdb_lookup *lookup, uint32_t rva,
                     struct symbol_frame out[SYMBOL_FRAMES_MAX]);
 
+/* The method with TOKEN, and its line at IL offset IL, where the PDB describes managed code.
+ * Returns 1, or 0: it has no such method. Strings live as those of pdb_lookup(). */
+uint32_t pdb_lookup_method(struct pdb_lookup *lookup, uint32_t token, uint32_t il,
+                           struct symbol_frame *out);
+
 /* The lines that the line table gives to the address of RVA; several where it has several rows
  * for it.  Returns their number, at most MAX. */
 uint32_t pdb_lookup_lines(struct pdb_lookup *lookup, uint32_t rva, uint32_t *out, uint32_t max);

@@ -524,6 +524,8 @@ void store_find(struct symbol_store *store, struct symbol_module *sources)
         find_by_name(store, sources, &scratch);
     if (sources->pdb == NULL)
         store_find_managed(store, sources, &scratch);
+    else
+        store_find_metadata(store, sources);
     arena_free(&scratch);
     if (sources->pdb != NULL) {
         sources->note = store_pdb_note(&sources->pdb->pdb);

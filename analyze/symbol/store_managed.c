@@ -165,6 +165,21 @@ void store_find_managed(struct symbol_store *store, struct symbol_module *source
     }
 }
 
+void store_find_metadata(struct symbol_store *store, struct symbol_module *sources)
+{
+    struct fault fault = FAULT_INIT;
+    struct metadata metadata;
+    if (sources->image == NULL || sources->image->file.kind != OBJECT_PE ||
+        !managed_recognize(&sources->image->file.as.pe) ||
+        managed_metadata(&sources->image->file.as.pe, &metadata, &fault) != ERR_NONE)
+        return;
+    sources->managed = add_managed(store);
+    if (sources->managed != NULL) {
+        sources->managed->image = metadata;
+        sources->managed->has_image = true;
+    }
+}
+
 /* Row ROW of a cache of names with COUNT rows; NULL: no such row, or out of memory. */
 static const char **remembered(struct store_managed *managed, const char ***names, uint32_t count,
                                uint32_t row)

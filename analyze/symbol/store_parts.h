@@ -205,6 +205,9 @@ const struct breakpad *store_breakpad_whole(const struct symbol_store *store,
 void store_find_managed(struct symbol_store *store, struct symbol_module *sources,
                         struct arena *scratch);
 /* KEY: see frame_lookup_offset(). */
+/* The same for a module with a native PDB: names of methods alone, from the image if there is one.
+ */
+void store_find_metadata(struct symbol_store *store, struct symbol_module *sources);
 uint32_t store_managed_lookup(struct store_managed *managed, uint64_t key,
                               struct symbol_frame *out);
 void store_managed_close_all(struct symbol_store *store);

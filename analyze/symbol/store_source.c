@@ -136,7 +136,9 @@ static uint32_t lookup_pdb(struct symbol_store *store, struct store_pdb *pdb, ui
     if (pdb->lookup == NULL)
         (void)pdb_lookup_open(&pdb->pdb, store->names, &pdb->lookup, &fault);
     if (pdb->lookup != NULL)
-        count = pdb_lookup(pdb->lookup, (uint32_t)offset, out);
+        count = offset > UINT32_MAX ? pdb_lookup_method(pdb->lookup, (uint32_t)(offset >> 32),
+                                                        (uint32_t)offset, out)
+                                    : pdb_lookup(pdb->lookup, (uint32_t)offset, out);
     mutex_unlock(pdb->mutex);
     return count;
 }
@@ -209,6 +211,24 @@ static uint32_t lookup_unnamed(struct symbol_module *sources, uint64_t offset, u
     return found > 0 ? found : count;
 }
 
+/* A method by its token: its name from the image's metadata, its line from the PDB, which is
+ * portable or, with older compilers, native. Functions of C++/CLI are methods of <Module>; the PDB
+ * has their own names. */
+static uint32_t lookup_method(struct symbol_module *sources, uint64_t key, struct symbol_frame *out)
+{
+    struct symbol_frame named;
+    const uint32_t count = sources->pdb != NULL && sources->csv == NULL
+                               ? lookup_pdb(sources->store, sources->pdb, key, out)
+                               : 0;
+    if (sources->managed == NULL || store_managed_lookup(sources->managed, key, &named) == 0)
+        return count;
+    if (count == 0)
+        out[0] = named;
+    else if (named.function != NULL && strncmp(named.function, "<Module>::", 10) != 0)
+        out[0].function = named.function;
+    return 1;
+}
+
 uint32_t store_view_lookup(const struct source_view *view, uint64_t offset,
                            struct symbol_frame out[SYMBOL_FRAMES_MAX])
 {
@@ -216,7 +236,7 @@ uint32_t store_view_lookup(const struct source_view *view, uint64_t offset,
     uint32_t count = 0;
 
     if (offset > UINT32_MAX)
-        return sources->managed != NULL ? store_managed_lookup(sources->managed, offset, out) : 0;
+        return lookup_method(sources, offset, out);
     if (sources->csv != NULL)
         return lookup_csv(sources->csv, offset, out);
     if (view->index != NULL && symbol_index_covers(view->index, (uint32_t)offset))

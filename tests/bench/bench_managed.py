@@ -60,11 +60,16 @@ def main():
         return 1 if row["blocked"] or row["left_suspended"] else 0
     print(f"| of {options.count:,} | " + " | ".join(options.modes) + " | left suspended |\n|---|" +
           "---|" * (len(options.modes) + 1))
-    rows = []
+    rows, failed = [], 0
     for phase in options.phases:
         found = {}
-        for mode in options.modes:
-            found.update(sample(phase, options.count, mode))
+        try:
+            for mode in options.modes:
+                found.update(sample(phase, options.count, mode))
+        except (RuntimeError, subprocess.TimeoutExpired) as error:  # the other phases still have figures
+            print(f"{phase}: {error}", file=sys.stderr, flush=True)
+            failed += 1
+            continue
         rows.append(found)
         print(f"| {phase} | " + " | ".join(cell(found[mode]) for mode in options.modes) +
               f" | {sum(found[mode]['left_suspended'] for mode in options.modes)} |", flush=True)
@@ -76,8 +81,8 @@ def main():
         print("\n".join(map(times, rows)))
         total = [sum(row["copy"][name] for row in rows) for name in ("samples", "blocked", "wrong", "left_suspended")]
         print("\nwalks {:,}, blocked {:,}, wrong {:,}, left suspended {:,}".format(*total))
-        return 1 if any(total[1:]) else 0
-    return 0
+        return 1 if failed or any(total[1:]) else 0
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -51,18 +51,22 @@ class Managed(e2e.Case):
                              (file, line), (token, il))
             self.assertEqual((frame["function"], frame["symbols"]), (method_of(name), "ppdb"))
             self.assertEqual((frame["method"], frame["offset"]), (hex(int(token, 16)), il))
+        return len(rows)
 
     def test_what_dotnet_answers(self):
         self.check_oracle("shapes.dll", CORPUS / "shapes.oracle.txt", CORPUS / "shapes.dll", CORPUS / "shapes.pdb")
         self.check_oracle("embedded.dll", CORPUS / "embedded.oracle.txt", CORPUS / "embedded.dll")
 
     def test_published_builds(self):
+        right = 0
         for folder in ("opt-portable", "noopt-portable", "opt-embedded", "noopt-sourcelink"):
             path = self.fixture("g23-dotnet") / folder
-            self.check_oracle("shapes.dll", path / "oracle.txt", path)
+            right += self.check_oracle("shapes.dll", path / "oracle.txt", path)
+        self.assertEqual(right, 118)
+        print(f"answers of .NET's StackFrame {right}, right {right}")
 
     def test_rows_on_which_two_readers_agree(self):
-        root = self.fixture("images")
+        root, right = self.fixture("images"), 0
         for entry in json.loads((root / "images.json").read_text()):
             if entry["kind"] != "ppdb":
                 continue
@@ -77,6 +81,9 @@ class Managed(e2e.Case):
                 self.assertEqual(frame["line"] or 0, line, (entry["id"], row))
                 if line:
                     self.assertEqual(frame["file"], want["file"], row)
+            right += len(rows)
+        self.assertGreater(right, 100)
+        print(f"rows on which two readers agree {right}, right {right}")
 
     def test_a_pdb_of_another_build_gives_no_lines_unless_it_is_bound(self):
         root = self.fixture("images/i40-ppdb")
@@ -103,6 +110,22 @@ class Managed(e2e.Case):
         self.assertEqual([note.split(":")[0] for note in notes], ["async", "iterator"])
         done = self.run_twinstack("resolve", "--ndjson", stdin="a.dll!0x0a000001+0x5\na.dll!0x06000001+0x100000000\n")
         self.assertEqual(done.stdout.count("malformed"), 2)
+
+    def test_methods_of_a_native_pdb(self):
+        """C++/CLI, and compilers before portable PDBs: the PDB has tokens, and lines by IL offset."""
+        root, name = self.fixture("g22-driver-mixed"), "MixedMode_x64_VS2015_Default"
+        rows = {"0x06000001+0x0": ("main", "mixedmode_x64_vs2015_default.cpp", 9),
+                "0x06000002+0x3": ("<CrtImplementationDetails>::ThrowNestedModuleLoadException", "minternal.h", 191),
+                "0x06000003+0x1": ("<CrtImplementationDetails>::ThrowModuleLoadException", "minternal.h", 196),
+                "0x06000010+0x3": ("<CrtImplementationDetails>::DefaultDomain::NeedsUninitialization", "mstartup.cpp", 251),
+                "0x06000003+0x100000": ("<CrtImplementationDetails>::ThrowModuleLoadException", None, None),
+                "0x06ffffff+0x1": (None, None, None)}
+        for files in ((f"{name}.pdb", f"{name}.exe"), (f"{name}.pdb",)):
+            got = self.resolve(f"{name}.exe", rows, *[word for file in files for word in ("--symbols", root / file)])
+            for (key, want), frame in zip(rows.items(), got, strict=True):
+                file = frame["file"] and pathlib.PureWindowsPath(frame["file"]).name
+                self.assertEqual((frame["function"], file, frame["line"]), want, (files, key))
+        print(f"methods of a native PDB named by their token: {len(rows) - 1}, and none by an unknown one")
 
     def test_identities(self):
         listed = self.run_json("symbols", "list", "--json", CORPUS / "shapes.pdb")["files"][0]
