@@ -3,7 +3,8 @@
  * only the registers, are walked as `rtl` does.  The seed is the first managed frame that `rtl`
  * reaches.
  *
- * May call: nothing of the system; the runtime takes its own locks. */
+ * May call: HeapAlloc, to see that the thread does not hold the heap; the runtime takes its own
+ * locks. */
 #include "capture/cap.h"
 
 enum { NAMED_RESULTS = 8, REASON_BYTES = 96 };
@@ -80,9 +81,24 @@ static void say_refused(struct cap_walk *out, uint32_t result)
     cap_crash_walk_not(out, RECORD_STATE_FAULTED, reasons[out->walker]);
 }
 
+/* The runtime suspends the thread itself and then needs the heap: were the thread in it, both would
+ * wait for ever.  So the heap is tried first: whoever holds it is released with our own suspension,
+ * and the answer comes too late.  The size is too large for the heap's lock-free lists. */
+static bool heap_is_free(void)
+{
+    enum { PROBE_BYTES = 100000, LATE_MS = 1000 };
+    const uint64_t start_ns = cap_crash_now_ns();
+    HeapFree(GetProcessHeap(), 0, HeapAlloc(GetProcessHeap(), 0, PROBE_BYTES));
+    return cap_crash_now_ns() - start_ns < LATE_MS * 1000000ull;
+}
+
 static void take(const CONTEXT *seed, struct cap_bounds bounds, struct cap_walk *out)
 {
     struct walking walking = {out, bounds};
+    if (out->thread_id != GetCurrentThreadId() && !heap_is_free()) {
+        cap_crash_walk_not(out, RECORD_STATE_BLOCKED, "the thread may hold the heap");
+        return;
+    }
     const uint64_t start_ns = cap_crash_now_ns();
     const uint32_t result = (uint32_t)cap_managed.snapshot(
         out->thread_id, seed, seed != NULL ? (uint32_t)sizeof *seed : 0, add, &walking);

@@ -19,14 +19,6 @@ static const struct frame *managed_anywhere(const struct table *table)
     return NULL;
 }
 
-/* "module!0xTOKEN+0xIL" */
-static const char *managed_where(const struct frame *frame, struct arena *keep)
-{
-    return arena_printf(keep, "%s!0x%" PRIx32 "+0x%" PRIx64,
-                        frame->module_name != NULL ? frame->module_name : "?", frame->method_token,
-                        frame->offset);
-}
-
 /* A method's frame that a walk without the code map lacks. */
 static bool because_no_code_map(const struct difference *d, struct arena *keep,
                                 struct explanation *out)
@@ -42,7 +34,7 @@ static bool because_no_code_map(const struct difference *d, struct arena *keep,
                      "%s walks without a code map, so it cannot know %s (%s), which "
                      "%s has",
                      rule_engine(d, rule_lacking(d)), rule_name(have->function),
-                     managed_where(have, keep), rule_engine(d, rule_having(d))));
+                     rule_where(have, keep), rule_engine(d, rule_having(d))));
 }
 
 /* Generated code without a name, in a process whose methods have tokens. */
@@ -60,7 +52,7 @@ bool because_no_token(const struct difference *d, struct arena *keep, struct exp
                                      "%s at %s: generated code without a token, in a "
                                      "process that runs methods as %s",
                                      rule_engine(d, column), rule_where(frame, keep),
-                                     managed_where(method, keep)));
+                                     rule_where(method, keep)));
 }
 
 /* The row of COLUMN's nearest frame from FROM on, by STEP; row_count: none. */
@@ -110,7 +102,7 @@ bool because_inlined_by_jit(const struct difference *d, struct arena *keep, stru
                                      "%s and %s agree on the frames around it: the JIT put it into "
                                      "%s (%s)",
                                      rule_engine(d, d->column), rule_engine(d, other),
-                                     rule_name(caller->function), managed_where(caller, keep)));
+                                     rule_name(caller->function), rule_where(caller, keep)));
 }
 
 /* A walk that ended at a return address which the runtime had replaced by its own. */
@@ -123,12 +115,9 @@ bool because_hijacked(const struct difference *d, struct arena *keep, struct exp
         return false;
     const struct stack *stack = d->table->columns[column].stack;
     const struct frame *last = rule_previous_frame(d, d->row, column);
-    return rule_explain(out, CAUSE_HIJACKED, column,
-                        arena_printf(keep, "%s stopped after %" PRIu32 " frames%s%s: %s",
-                                     rule_engine(d, column), last != NULL ? last->index + 1 : 0,
-                                     last != NULL ? " at " : "",
-                                     last == NULL              ? ""
-                                     : last->method_token != 0 ? managed_where(last, keep)
-                                                               : rule_where(last, keep),
-                                     stack_stop_text(stack)));
+    return rule_explain(
+        out, CAUSE_HIJACKED, column,
+        arena_printf(keep, "%s stopped after %" PRIu32 " frames%s%s: %s", rule_engine(d, column),
+                     last != NULL ? last->index + 1 : 0, last != NULL ? " at " : "",
+                     last == NULL ? "" : rule_where(last, keep), stack_stop_text(stack)));
 }

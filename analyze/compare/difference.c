@@ -24,6 +24,9 @@ const char *rule_where(const struct frame *frame, struct arena *keep)
     const char *module = frame->module != NULL        ? frame->module->name
                          : frame->module_name != NULL ? frame->module_name
                                                       : "?";
+    if (frame->method_token != 0)
+        return arena_printf(keep, "%s!0x%" PRIx32 "+0x%" PRIx64, module, frame->method_token,
+                            frame->offset);
     return arena_printf(keep, "%s!0x%" PRIx64, module, frame->offset);
 }
 

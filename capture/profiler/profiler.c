@@ -14,7 +14,14 @@
 
 #include "capture/profiler/clr.h"
 
-enum { THREADS = 512, MAP_ENTRIES = 4096, PATH_UNITS = 1024, ASSEMBLIES = 64, NAME_BYTES = 64 };
+enum {
+    THREADS = 512,
+    MAP_ENTRIES = 4096,
+    PATH_UNITS = 1024,
+    ASSEMBLIES = 64,
+    NAME_BYTES = 64,
+    MAP_ROOMS = 16
+};
 
 /* Wine's GetThreadContext never sets the answer to the question CONTEXT_EXCEPTION_REQUEST. */
 enum { CONTEXT_ASKS = 0x40000000, CONTEXT_ANSWERS = (int)0x80000000 };
@@ -276,17 +283,26 @@ static void add_method(uintptr_t function, struct il_map *map)
     (void)host.register_method(&method);
 }
 
-/* Several threads may compile at once: each has room of its own. */
+/* Several threads may compile at once: each takes a room.  None is allocated, since a thread that
+ * is suspended in the heap cannot be walked.  Where no room is left, a method has no map. */
+static struct {
+    volatile LONG taken;
+    struct il_map map;
+} rooms[MAP_ROOMS];
+
 static HRESULT STDMETHODCALLTYPE on_compiled(void *self, uintptr_t function, HRESULT status,
                                              BOOL may_block)
 {
     (void)self, (void)may_block;
-    if (status == S_OK) {
-        struct il_map *map = HeapAlloc(GetProcessHeap(), 0, sizeof *map);
-        add_method(function, map);
-        if (map != NULL)
-            HeapFree(GetProcessHeap(), 0, map);
-    }
+    if (status != S_OK)
+        return S_OK;
+    for (int i = 0; i < MAP_ROOMS; i++)
+        if (InterlockedCompareExchange(&rooms[i].taken, 1, 0) == 0) {
+            add_method(function, &rooms[i].map);
+            InterlockedExchange(&rooms[i].taken, 0);
+            return S_OK;
+        }
+    add_method(function, NULL);
     return S_OK;
 }
 

@@ -71,6 +71,8 @@ void view_write_frame(struct json *out, const struct frame *f)
     json_key_uint(out, "inline_depth", f->inline_depth);
     json_key_string(out, "module", f->module_name);
     json_key_hex(out, "offset", f->offset);
+    if (f->method_token != 0)
+        json_key_hex(out, "method", f->method_token);
     json_key(out, "address");
     f->pc_va != 0 ? json_hex(out, f->pc_va) : json_null(out);
     json_key_string(out, "kind", pc_kind_name(f->kind));

@@ -18,7 +18,7 @@ BIN = bench_stops.BIN
 RUNTIME = e2e.BUILD / "dotnet"
 ENV = {**bench_stops.ENV, "TWINSTACK_OFFSETS_ONLY": "1", "TWINSTACK_DOTNET": f"Z:{RUNTIME}".replace("/", "\\")}
 CRASHES = ["throw", "null", "callback", "recursion", "inlined", "generic", "iterator", "dynamic"]
-HANGS = ["loop", "pinvoke", "deadlock", "async", "filter", "finalizer", "seed_needed", "collected"]
+HANGS = ["loop", "pinvoke", "deadlock", "async", "filter", "finalizer", "seed_needed", "collected", "redirected"]
 PHASES = ["Throw", "Jit", "Collect", "Collected"]  # what the thread does when it is stopped
 COPY_MOST_NS = 15000  # what copying 64 KB may add to a suspension; bench_managed.py prints the full figures
 

@@ -90,6 +90,24 @@ MANAGED(collected, NO_DUMP, HANG,
                     "meanwhile.")
 RUN(Collected)
 
+/* Without a truth: where it is differs from one moment to the next. */
+static DWORD WINAPI run_collected(void *unused)
+{
+    (void)unused;
+    return (DWORD)managed_find("PhaseCollected")(0);
+}
+
+MANAGED(redirected, NO_DUMP, HANG,
+        .sentence = "The watched thread waits, others run managed code and collect: the stack of a "
+                    "thread that a collection has just moved ends as hijacked.")
+{
+    enum { START_MS = 1000, THREADS = 2 };
+    for (int i = 0; i < THREADS; i++)
+        (void)CreateThread(NULL, 0, run_collected, NULL, 0, NULL);
+    Sleep(START_MS);
+    return HERE_SYSTEM(CALL(PInvoke)) + 1;
+}
+
 MANAGED(seed_needed, NO_DUMP, HANG,
         .sentence = "A loop in the runtime's own code: a snapshot sees nothing without a seed.")
 RUN(SeedNeeded)

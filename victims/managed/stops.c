@@ -134,10 +134,15 @@ static void judge(bool done)
     }
 }
 
+/* A snapshot that blocks in the runtime leaves the thread suspended by the runtime: it is resumed
+ * as well, since the runtime waits for a lock that the thread holds. */
 static bool finish(bool in_time)
 {
-    for (int i = 0; i < LIMIT_MS && cap_crash_busy(CAP_RUNNER_WALK); i++)
+    for (int i = 0; i < LIMIT_MS && cap_crash_busy(CAP_RUNNER_WALK); i++) {
+        if (i > LIMIT_MS / 2)
+            (void)ResumeThread(s.thread);
         Sleep(1);
+    }
     return in_time;
 }
 

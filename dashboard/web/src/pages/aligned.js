@@ -29,8 +29,16 @@ export const differs = (cell) => ['line', 'function', 'physical', 'missing', 'ex
  */
 function place(frame, absolute) {
   if (absolute && frame.address) return frame.address;
-  return `${frame.module ?? '?'}!${frame.offset}`;
+  return codePlace(frame);
 }
+/**
+ * module!0xoffset, or of managed code module!0xTOKEN+0xIL.
+ * @type {(frame: {module?: string | null, method?: string, offset: string}) => string}
+ */
+export const codePlace = (frame) => {
+  const method = frame.method ? `0x${frame.method.slice(2).padStart(8, '0')}+` : '';
+  return `${frame.module ?? '?'}!${method}${frame.offset}`;
+};
 /** @type {(frame: {file: string | null, line: number | null}) => string} */
 export const source = (frame) =>
   frame.file ? `${frame.file.split(/[\\/]/).pop()}${frame.line ? `:${frame.line}` : ''}` : '';

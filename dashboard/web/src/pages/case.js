@@ -5,7 +5,7 @@ import { address, offline, readFile, token } from '../api.js';
 import { href, useQuery, withQuery } from '../router.js';
 import { link, save, useCopy } from '../share.js';
 import { Chip, Empty, Link, Verdict, bytes, caseName, duration, wrongness } from '../ui.js';
-import { Aligned, differs, isInline, isSystem, source } from './aligned.js';
+import { Aligned, codePlace, differs, isInline, isSystem, source } from './aligned.js';
 import { Accept, Why, acceptable, sourceOf, webAddressOf } from './why.js';
 
 /**
@@ -45,7 +45,7 @@ function asText(thread, engines, columns, c) {
       (/** @type {import('openapi').Frame} */ f) =>
         f.inline_depth > 0
           ? `#   inlined ${f.function}  ${source(f)}`
-          : `${f.module ?? '?'}!${f.offset}  # ${f.function ?? '?'}  ${source(f)}`,
+          : `${codePlace(f)}  # ${f.function ?? '?'}  ${source(f)}`,
     );
   return `${lines.join('\n')}\n`;
 }

@@ -6,6 +6,7 @@ import { resolveHere } from '../known_frames.js';
 import { current } from '../router.js';
 import { link, useCopy } from '../share.js';
 import { Command, Empty, Failure, Loading, Name, Page, Table, bytes, words } from '../ui.js';
+import { codePlace } from './aligned.js';
 
 /** @typedef {import('openapi').Written['/api/v1/resolve']} Found */
 
@@ -14,6 +15,7 @@ import { Command, Empty, Failure, Loading, Name, Page, Table, bytes, words } fro
  * @property {number} index
  * @property {boolean} inlined
  * @property {string | null} module
+ * @property {string} [method] of managed code
  * @property {string} offset
  * @property {string | null} function
  * @property {string | null} file
@@ -43,7 +45,7 @@ function asText(found) {
   const line = (f) =>
     f.inlined
       ? `#   inlined ${f.function ?? '?'}  ${place(f)}`
-      : `${f.module ?? '?'}!${f.offset}  # ${f.function ?? '?'}  ${place(f)}`;
+      : `${codePlace(f)}  # ${f.function ?? '?'}  ${place(f)}`;
   /** @type {(stack: ResolvedStack, n: number) => string} */
   const one = (stack, n) =>
     [`> ${stack.label ?? (stack.thread_id ? `thread ${stack.thread_id}` : `stack ${n + 1}`)}`]
@@ -129,9 +131,7 @@ function Stack({ stack, n }) {
                 )}
               </td>
               <td class="mono">{f.file ? place(f) : <span class="dim">–</span>}</td>
-              <td class="mono dim">
-                {f.module ?? '?'}!{f.offset}
-              </td>
+              <td class="mono dim">{codePlace(f)}</td>
               <td>{words(f.found_by)}</td>
               <td>
                 {f.symbols}

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { readText, send, token } from '../api.js';
 import { EditorSetting, editorLink, onEditorChange } from '../editor.js';
 import { Chip, Command, caseName, plural, words } from '../ui.js';
+import { codePlace } from './aligned.js';
 
 /** @type {Record<string, string>} */
 const found = {
@@ -39,6 +40,7 @@ function Rows({ rows }) {
 /** @param {import('openapi').Frame} frame */
 function lookup(frame) {
   if (frame.kind !== 'return') return 'looked up at its own address';
+  if (frame.method) return 'a return address: stepped back one byte in the compiled code, then mapped to IL';
   return `a return address: looked up one byte earlier, at 0x${(BigInt(frame.offset) - 1n).toString(16)}`;
 }
 
@@ -123,7 +125,7 @@ function Engine({ row, column, engine, stack }) {
           [
             'address',
             <>
-              {frame.module ?? '?'}!{frame.offset}
+              {codePlace(frame)}
               {frame.address ? (
                 <>
                   {' '}
