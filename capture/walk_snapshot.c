@@ -81,12 +81,12 @@ static void say_refused(struct cap_walk *out, uint32_t result)
     cap_crash_walk_not(out, RECORD_STATE_FAULTED, reasons[out->walker]);
 }
 
-/* The runtime suspends the thread itself and then needs the heap: were the thread in it, both would
- * wait for ever.  So the heap is tried first: whoever holds it is released with our own suspension,
- * and the answer comes too late.  The size is too large for the heap's lock-free lists. */
+/* The runtime suspends the thread itself and then needs the heap: a thread that is in the heap
+ * would stay suspended, and the runtime would wait without end.  So the heap is tried first: if the
+ * thread holds it, our own suspension ends after the time limit, and the answer comes too late. */
 static bool heap_is_free(void)
 {
-    enum { PROBE_BYTES = 100000, LATE_MS = 1000 };
+    enum { PROBE_BYTES = 100000, LATE_MS = 1000 }; /* too large for the heap's lock-free lists */
     const uint64_t start_ns = cap_crash_now_ns();
     HeapFree(GetProcessHeap(), 0, HeapAlloc(GetProcessHeap(), 0, PROBE_BYTES));
     return cap_crash_now_ns() - start_ns < LATE_MS * 1000000ull;
