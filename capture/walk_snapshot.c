@@ -3,8 +3,8 @@
  * only the registers, are walked as `rtl` does.  The seed is the first managed frame that `rtl`
  * reaches.
  *
- * May call: HeapAlloc, to see that the thread does not hold the heap; the runtime takes its own
- * locks. */
+ * May call: GetCurrentThreadId; HeapAlloc, HeapFree and GetProcessHeap, to see that the thread does
+ * not hold the heap.  The runtime takes its own locks. */
 #include "capture/cap.h"
 
 enum { NAMED_RESULTS = 8, REASON_BYTES = 96 };
