@@ -113,7 +113,8 @@ class ManagedRun(e2e.Case):
             with self.subTest(phase=phase):
                 self.assertEqual((rules["calls_under_lock"], rules["collections_by_us"], rules["snapshots_at_once"]), (0, 0, 1))
                 self.assertGreater(rules["snapshots"], 0)
-                self.assertEqual([row["left_suspended"] + row["blocked"] for row in found.values()], [0] * 4)
+                # Walks while the thread is suspended may be blocked by a lock that it holds, the walk of a copy never.
+                self.assertEqual([row["left_suspended"] for row in found.values()] + [found["copy"]["blocked"]], [0] * 5)
             for name in total:
                 total[name] += rules[name]
         self.assertGreater(total["collections"], 20)
