@@ -114,7 +114,8 @@ def check(root, only):
         text = prose(file.suffix, file.read_text(encoding="utf-8"), name.startswith("victims/"))
         # A phrase may be broken by the end of a line and the next one's comment mark.
         joined = re.sub(r"\n[ \t]*(?:\*|//|#)?(?=[ \t])", lambda m: "\n" + " " * (len(m.group()) - 1), text)
+        one_line = re.sub(r"\s", " ", joined)
         for pattern, instead in RULES:
-            for found in pattern.finditer(re.sub(r"\s", " ", joined)):
+            for found in pattern.finditer(one_line):
                 said.append((name, text.count("\n", 0, found.start()) + 1, found.group(), instead))
     return [f'{name}:{line}: "{word}": write {instead}' for name, line, word, instead in sorted(said)]
