@@ -205,7 +205,8 @@ static bool copy_message(struct nats_queue *q, natsMsg *from, struct arena *keep
 
 /* Whether the reader of a channel will never be given what its stream has. A server that was killed
  * may come back with the reader ahead of the sequence of its stream; it then delivers nothing until
- * the sequence has caught up, and never what it stored in between.
+ * the sequence has caught up, and never what it stored in between. If it was killed while it made
+ * the reader, there is none.
  * Source: https://github.com/nats-io/nats-server/issues/5412, seen with 2.9.10.
  *
  * A reader that is ahead is certain. The numbers of messages are not of the same moment, so they
@@ -214,9 +215,11 @@ static bool is_reader_lost(struct nats_queue *q, enum queue_channel channel)
 {
     jsConsumerInfo *reader = NULL;
     jsStreamInfo *stream = NULL;
+    jsErrCode error;
     bool is_ahead = false, has_more = false;
-    if (q->lib.js_GetConsumerInfo(&reader, q->js, streams[channel], readers[channel], NULL, NULL) ==
-            NATS_OK &&
+    memset(&error, 0, sizeof error);
+    if (q->lib.js_GetConsumerInfo(&reader, q->js, streams[channel], readers[channel], NULL,
+                                  &error) == NATS_OK &&
         q->lib.js_GetStreamInfo(&stream, q->js, streams[channel], NULL, NULL) == NATS_OK) {
         is_ahead = stream->State.LastSeq < reader->Delivered.Stream;
         has_more = stream->State.Msgs > reader->NumPending + (uint64_t)reader->NumAckPending;
@@ -226,7 +229,7 @@ static bool is_reader_lost(struct nats_queue *q, enum queue_channel channel)
     if (stream != NULL)
         q->lib.jsStreamInfo_Destroy(stream);
     q->lost_looks[channel] = has_more ? q->lost_looks[channel] + 1 : 0;
-    return is_ahead || q->lost_looks[channel] >= LOST_LOOKS;
+    return error == JSConsumerNotFoundErr || is_ahead || q->lost_looks[channel] >= LOST_LOOKS;
 }
 
 static void drop_subscription(struct nats_queue *q, enum queue_channel channel)

@@ -93,7 +93,7 @@ class JetStream(stream_pipeline.Pipeline):
 
     def channels(self):
         """{channel: what the server says about it}"""
-        streams = self.ask_server("jsz?streams=true&config=true")["account_details"][0]["stream_detail"]
+        streams = self.ask_server("jsz?streams=true&config=true&consumers=true")["account_details"][0]["stream_detail"]
         return {stream["name"].removeprefix("TWINSTACK_"): stream for stream in streams}
 
     def limits(self):
@@ -249,6 +249,28 @@ class JetStream(stream_pipeline.Pipeline):
         self.start_nats()
         texts += self.send(20, 3)
         self.check(texts, 20)
+        self.assertEqual([process.poll() for process in started], [None] * 2)
+
+    def test_a_reader_that_the_server_loses_is_made_anew(self):
+        """A server that is killed while it makes a reader comes back without it; what was taken from it cannot be settled any more."""
+        self.start_nats()
+        self.start_server()
+        texts = self.send(0, 16, stacks=3000)
+        started = [self.start_worker(), self.start_reducer()]
+
+        def taken():
+            readers = self.channels()["REPORTS"].get("consumer_detail") or []
+            return sum(reader["num_ack_pending"] for reader in readers)
+
+        self.wait_until(taken, "the worker takes nothing")
+        started[0].send_signal(signal.SIGSTOP)
+        held = taken()
+        self.assertTrue(self.request("$JS.API.CONSUMER.DELETE.TWINSTACK_REPORTS.workers", {}))
+        started[0].send_signal(signal.SIGCONT)
+        start = time.monotonic()
+        self.check(texts + self.send(20, 3))
+        self.wait_until(lambda: self.channels()["REPORTS"]["state"]["messages"] == 0, "messages stay in the queue")
+        self.assertLess(time.monotonic() - start, 10 * e2e.PATIENCE, f"{held} messages were held")
         self.assertEqual([process.poll() for process in started], [None] * 2)
 
     def test_symbols_that_vanish_lose_names_but_no_stack(self):
