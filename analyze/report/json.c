@@ -51,7 +51,7 @@ static void badge_of_verdict(const struct run_figures *report, struct badge *out
     out->color = failing > 0 ? BADGE_RED : BADGE_BRIGHT_GREEN;
     (void)snprintf(out->message, sizeof out->message,
                    failing > 0 ? "%u of %u fail" : "%u of %u pass", failing > 0 ? failing : passing,
-                   report->case_count);
+                   report->total_cases);
     if (report->problem_count > 0 && failing == 0) {
         out->color = BADGE_RED;
         (void)snprintf(out->message, sizeof out->message, "known mismatches out of date");

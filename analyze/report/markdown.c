@@ -10,7 +10,7 @@
 #include "study/headline.h"
 #include "study/summary.h"
 
-enum { DEFAULT_MAX_BYTES = 1000000, TAIL_BYTES = 200, REFUSED_MAX = 20 };
+enum { DEFAULT_MAX_BYTES = 1000000, TAIL_BYTES = 200 };
 
 /* The bytes that may still be written; lines are written whole or not at all. */
 struct sheet {
@@ -238,18 +238,8 @@ static const char *mark(const struct engine_score *s, char out[24])
 }
 
 /* The engines under test as columns. */
-static void put_grid(struct sheet *sheet, const struct run_figures *report, bool all)
+static void put_grid_heads(struct sheet *sheet, const struct run_figures *report)
 {
-    struct grid_rows grid;
-    struct fault fault = FAULT_INIT;
-    char text[24];
-    if (summary_rows(report, all, sheet->scratch, &grid, &fault) != ERR_NONE || grid.count == 0)
-        return;
-    uint32_t left = grid.cases;
-    if (all)
-        (void)put_linef(sheet, "\n<details><summary>All %u cases</summary>\n", left);
-    else
-        (void)put_linef(sheet, "\n### Cases that deviate: %u of %u", left, report->case_count);
     const char *head = "| scenario | build | verdict |", *rule = "|---|---|---|";
     for (uint32_t e = 0; e < report->engine_count && head != NULL && rule != NULL; e++)
         if (report->engines[e].subject) {
@@ -259,46 +249,87 @@ static void put_grid(struct sheet *sheet, const struct run_figures *report, bool
         }
     (void)put_line(sheet, head != NULL ? head : "");
     (void)put_line(sheet, rule != NULL ? rule : "");
-    for (uint32_t i = 0; i < grid.count; i++) {
-        const struct grid_row *row = &grid.rows[i];
+}
+
+struct grid_sheet {
+    struct sheet *sheet;
+    const struct run_figures *report;
+    uint32_t left; /* cases that are in no row yet */
+};
+
+/* False: the sheet is full. */
+static bool put_grid_rows(void *context, const struct grid_rows *grid)
+{
+    struct grid_sheet *to = context;
+    const struct run_figures *report = to->report;
+    char text[24];
+    for (uint32_t i = 0; i < grid->count; i++) {
+        const struct grid_row *row = &grid->rows[i];
         const struct run_case *c = row->cases[0];
         const char *line =
-            arena_printf(sheet->scratch, "| %s | %s | %s |", cell(sheet, c->scenario),
-                         cell(sheet, builds(sheet, row)), verdict_name(c->result.verdict));
+            arena_printf(to->sheet->scratch, "| %s | %s | %s |", cell(to->sheet, c->scenario),
+                         cell(to->sheet, builds(to->sheet, row)), verdict_name(c->result.verdict));
         for (uint32_t e = 0; e < report->engine_count && line != NULL; e++)
             if (report->engines[e].subject)
-                line = arena_printf(sheet->scratch, "%s %s |", line,
+                line = arena_printf(to->sheet->scratch, "%s %s |", line,
                                     mark(case_score(c, report->engines[e].engine), text));
-        if (line == NULL || !put_line(sheet, line))
-            break;
-        left -= row->count;
+        if (line == NULL || !put_line(to->sheet, line))
+            return false;
+        to->left -= row->count;
     }
-    if (left > 0)
-        (void)fprintf(sheet->out, "\n... and %u more cases.\n", left);
-    if (all)
-        (void)fputs("\n</details>\n", sheet->out);
+    return true;
+}
+
+static void put_left(const struct grid_sheet *to)
+{
+    if (to->left > 0)
+        (void)fprintf(to->sheet->out, "\n... and %u more cases.\n", to->left);
+}
+
+static void put_deviating(struct sheet *sheet, const struct run_figures *report)
+{
+    struct grid_rows grid;
+    struct fault fault = FAULT_INIT;
+    if (summary_rows(report, false, sheet->scratch, &grid, &fault) != ERR_NONE || grid.count == 0)
+        return;
+    struct grid_sheet to = {sheet, report, grid.cases};
+    (void)put_linef(sheet, "\n### Cases that deviate: %u of %u", grid.cases, report->total_cases);
+    put_grid_heads(sheet, report);
+    (void)put_grid_rows(&to, &grid);
+    put_left(&to);
+}
+
+static enum status put_all_cases(struct sheet *sheet, const struct run_figures *report,
+                                 struct fault *fault)
+{
+    struct grid_sheet to = {sheet, report, report->total_cases};
+    if (report->total_cases == 0)
+        return ERR_NONE;
+    (void)put_linef(sheet, "\n<details><summary>All %u cases</summary>\n", report->total_cases);
+    put_grid_heads(sheet, report);
+    (void)summary_each_rows(report, put_grid_rows, &to, fault);
+    put_left(&to);
+    (void)fputs("\n</details>\n", sheet->out);
+    return fault->code;
 }
 
 /* The snapshots that a .NET runtime refused, with their HRESULT, and what was stood in for. */
 static void put_refused(struct sheet *sheet, const struct run_figures *report)
 {
     const char *said = NULL; /* the engine whose note was the last */
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < report->case_count; i++)
-        for (uint32_t k = 0; k < report->cases[i].result.finding_count; k++) {
-            const struct run_case *c = &report->cases[i];
-            const struct finding *f = &c->result.findings[k];
-            if (f->cause != CAUSE_SNAPSHOT_REFUSED || count++ >= REFUSED_MAX)
-                continue;
-            if (said == NULL)
-                (void)put_line(sheet, "\n### Snapshots that the .NET runtime refused");
-            said = f->engine;
-            (void)put_linef(sheet, "* %s.%s, %s: %.300s", cell(sheet, c->scenario),
-                            cell(sheet, c->variant), cell(sheet, f->engine),
-                            cell(sheet, f->evidence));
-        }
-    if (count > REFUSED_MAX)
-        (void)put_linef(sheet, "* and %u more", count - REFUSED_MAX);
+    struct refused_snapshot refused[REFUSED_SHOWN];
+    const uint32_t count = figures_refused(report, refused);
+    for (uint32_t i = 0; i < count && i < REFUSED_SHOWN; i++) {
+        const struct run_case *c = refused[i].where;
+        const struct finding *f = refused[i].finding;
+        if (said == NULL)
+            (void)put_line(sheet, "\n### Snapshots that the .NET runtime refused");
+        said = f->engine;
+        (void)put_linef(sheet, "* %s.%s, %s: %.300s", cell(sheet, c->scenario),
+                        cell(sheet, c->variant), cell(sheet, f->engine), cell(sheet, f->evidence));
+    }
+    if (count > REFUSED_SHOWN)
+        (void)put_linef(sheet, "* and %u more", count - REFUSED_SHOWN);
     for (uint32_t i = 0; i < report->engine_count && said != NULL; i++)
         if (strcmp(report->engines[i].engine, said) == 0 && report->engines[i].shares != NULL)
             (void)put_linef(sheet, "\n%s: %.300s", cell(sheet, said),
@@ -344,11 +375,9 @@ enum status report_markdown(const struct run_figures *report, size_t max_bytes,
         return fault->code;
     const uint32_t failing = figures_failing(report);
     const bool fails = failing > 0 || report->problem_count > 0;
-    uint32_t counts[VERDICT_COUNT] = {0};
-    for (uint32_t i = 0; i < report->case_count; i++)
-        counts[report->cases[i].result.verdict]++;
+    const uint32_t *counts = report->verdicts;
     (void)put_linef(&sheet, "## %s twinstack: %s, %u of %u cases fail", fails ? "❌" : "✅",
-                    fails ? "FAIL" : "PASS", failing, report->case_count);
+                    fails ? "FAIL" : "PASS", failing, report->total_cases);
     for (uint32_t i = 0; i < report->problem_count; i++)
         (void)put_linef(&sheet, "* **%.1500s**%s", cell(&sheet, report->problems[i]),
                         i + 1 == report->problem_count ? "\n" : "");
@@ -364,8 +393,9 @@ enum status report_markdown(const struct run_figures *report, size_t max_bytes,
     put_managed(&sheet, report);
     put_refused(&sheet, report);
     put_not_shown(&sheet, &summary.not_shown);
-    put_grid(&sheet, report, false);
-    put_grid(&sheet, report, true);
+    put_deviating(&sheet, report);
+    if (put_all_cases(&sheet, report, fault) != ERR_NONE)
+        return fault->code;
     return ferror(out) != 0 ? fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "writing the report")
                             : ERR_NONE;
 }

@@ -10,11 +10,13 @@
 /* ---- findings ------------------------------------------------------------------------- */
 
 /* Room for the longest name of a case, and its mark. */
-static int name_columns(const struct run_figures *report)
+static int name_columns(const struct run_figures *report, bool failing)
 {
     uint32_t most = 0;
     char name[160];
     for (uint32_t i = 0; i < report->case_count; i++) {
+        if (failing && !run_verdict_fails(report->cases[i].result.verdict))
+            continue;
         const uint32_t width = text_width(case_name(&report->cases[i], name));
         most = width > most ? width : most;
     }
@@ -52,7 +54,7 @@ static void print_causes(const struct page *page, const struct run_figures *repo
 static void print_failures(const struct page *page, const struct run_figures *report,
                            struct arena *scratch)
 {
-    const int columns = name_columns(report);
+    const int columns = name_columns(report, true);
     bool titled = false;
     for (uint32_t i = 0; i < report->case_count; i++) {
         const struct run_case *c = &report->cases[i];
@@ -92,7 +94,7 @@ static void print_not_shown(const struct page *page, const struct run_figures *r
 static void print_details(const struct page *page, const struct run_figures *report,
                           struct arena *scratch)
 {
-    const int columns = name_columns(report);
+    const int columns = name_columns(report, false);
     page_title(page, "EVERY FINDING");
     for (uint32_t i = 0; i < report->case_count; i++)
         for (uint32_t f = 0; f < report->cases[i].result.finding_count; f++) {
@@ -145,7 +147,7 @@ enum status report_text(const struct run_figures *report, const struct report_st
     if (summary_make(report, scratch, &summary, fault) != ERR_NONE)
         return fault->code;
     const bool all_named = text_print_top(&page, report, &summary, scratch);
-    if (report->case_count == 0)
+    if (report->total_cases == 0)
         return ERR_NONE;
     text_print_grid(&page, report, style->details, scratch);
     if (!all_named || style->details)

@@ -277,7 +277,7 @@ void text_print_grid(const struct page *page, const struct run_figures *report, 
     if (summary_rows(report, all, scratch, &grid.rows, &fault) != ERR_NONE || grid.rows.count == 0)
         return;
     (void)snprintf(title, sizeof title, all ? "ALL %u CASES" : "CASES THAT DEVIATE: %u of %u",
-                   grid.rows.cases, report->case_count);
+                   grid.rows.cases, report->total_cases);
     page_title(page, title);
     measure_lead(&grid, (int)page->columns);
     measure_engines(&grid, report, (int)page->columns - grid.name - grid.variant - grid.verdict);

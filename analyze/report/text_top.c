@@ -20,13 +20,11 @@ enum {
 
 void text_print_verdict(const struct page *page, const struct run_figures *report)
 {
-    uint32_t counts[VERDICT_COUNT] = {0};
-    for (uint32_t i = 0; i < report->case_count; i++)
-        counts[report->cases[i].result.verdict]++;
+    const uint32_t *counts = report->verdicts;
     const bool fails = figures_failing(report) > 0 || report->problem_count > 0;
     page_cell(page, fails ? INK_BAD : INK_GOOD, 6, fails ? "FAIL" : "PASS");
-    page_cellf(page, INK_PLAIN, 0, " %u case%s:", report->case_count,
-               report->case_count == 1 ? "" : "s");
+    page_cellf(page, INK_PLAIN, 0, " %u case%s:", report->total_cases,
+               report->total_cases == 1 ? "" : "s");
     bool first = true;
     for (int v = 0; v < VERDICT_COUNT; v++)
         if (counts[v] > 0) {
@@ -195,7 +193,7 @@ bool text_print_top(const struct page *page, const struct run_figures *report,
     text_print_verdict(&counting, report);
     print_problems(&counting, report, PROBLEMS_SHOWN);
     print_run(&counting, report->run, scratch);
-    if (report->case_count == 0)
+    if (report->total_cases == 0)
         return true;
     const uint32_t taken =
         used + fixed_lines(page, report, scratch) + not_shown_lines(&summary->not_shown);

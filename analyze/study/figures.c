@@ -12,29 +12,6 @@ double figures_percent(uint64_t right, uint64_t total)
     return floor(1000.0 * (double)right / (double)total) / 10;
 }
 
-uint32_t figures_causes(const struct run_figures *figures, struct cause_total out[CAUSE_COUNT])
-{
-    uint32_t all = 0;
-    memset(out, 0, CAUSE_COUNT * sizeof out[0]);
-    for (uint32_t i = 0; i < figures->case_count; i++) {
-        bool seen[CAUSE_COUNT] = {false};
-        for (uint32_t f = 0; f < figures->cases[i].result.finding_count; f++) {
-            const struct finding *finding = &figures->cases[i].result.findings[f];
-            struct cause_total *total = &out[finding->cause];
-            all++;
-            total->findings++;
-            total->failing += finding->fails;
-            total->cases += !seen[finding->cause];
-            seen[finding->cause] = true;
-            if (total->example == NULL || (finding->fails && !total->example->fails)) {
-                total->example = finding;
-                total->where = &figures->cases[i];
-            }
-        }
-    }
-    return all;
-}
-
 const struct engine_claim *case_claim(const struct run_case *c, const char *engine)
 {
     for (uint32_t i = 0; engine != NULL && i < c->claim_count; i++)
@@ -186,17 +163,13 @@ void figure_sample_take(const struct run_case *c, const char *foreign, struct fi
 
 uint32_t figures_passing(const struct run_figures *figures)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < figures->case_count; i++)
-        count += figures->cases[i].result.verdict == VERDICT_PASS ||
-                 figures->cases[i].result.verdict == VERDICT_NOT_CAPTURED_AS_EXPECTED;
-    return count;
+    return figures->verdicts[VERDICT_PASS] + figures->verdicts[VERDICT_NOT_CAPTURED_AS_EXPECTED];
 }
 
 uint32_t figures_failing(const struct run_figures *figures)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < figures->case_count; i++)
-        count += run_verdict_fails(figures->cases[i].result.verdict);
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        count += run_verdict_fails((enum verdict)v) ? figures->verdicts[v] : 0;
     return count;
 }

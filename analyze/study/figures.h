@@ -20,7 +20,17 @@
 struct scenario_builds {
     const char *scenario;
     uint32_t builds;
+    uint32_t cases; /* of all repeats */
 };
+
+/* A snapshot that a .NET runtime refused. */
+struct refused_snapshot {
+    const struct run_case *where;
+    const struct finding *finding;
+};
+
+struct case_sums;   /* figures_sums.c */
+struct hook_matrix; /* study/hooks.h */
 
 struct store;
 struct headline; /* study/headline.h */
@@ -29,15 +39,20 @@ struct run_figures {
     const struct run_info *run;
     const struct run_case *cases; /* all, with claims where stacks are asked for; of a run that
                                      stays in the database none, or (FIGURES_OF_TIMES) those that
-                                     fail or are UNSUPPORTED, without scores and findings */
+                                     fail or are UNSUPPORTED, and (FIGURES_OF_REPORT) those that
+                                     deviate, with scores; all without findings */
     uint32_t case_count;
+    uint32_t total_cases; /* wherever they are */
+    uint32_t verdicts[VERDICT_COUNT];
     struct store *store; /* where the run stays; NULL: `cases` has every case */
     const uint64_t *ids; /* in STORE, of every case, by repeat and name */
     uint32_t id_count;
     const struct headline *headline; /* of a run that stays in the database; NULL: made from `cases`
                                         where it is asked for */
-    const struct scenario_builds *builds; /* in the order of ids; NULL: counted in `cases` */
+    const struct scenario_builds *builds; /* by scenario; NULL: counted in `cases` */
     uint32_t build_count;
+    struct case_sums *sums;          /* of FIGURES_OF_REPORT; NULL: made from `cases` */
+    const struct hook_matrix *hooks; /* likewise */
     uint32_t captures_expected, captured;
     const struct engine_total *engines;
     uint32_t engine_count;
@@ -62,6 +77,7 @@ enum figures_use {
     FIGURES_OF_SUMS,     /* engines and problems: memory hardly grows with the run        */
     FIGURES_OF_CAPTURES, /* also the captures                                             */
     FIGURES_OF_TIMES,    /* also the headline and the cases that fail                     */
+    FIGURES_OF_REPORT,   /* also causes, hooks and the cases that deviate                 */
 };
 
 /* The figures of run WORD, whose cases stay in STORE. INFO keeps what OUT borrows; STORE stays open
@@ -140,6 +156,20 @@ struct cause_total {
 
 /* Returns the number of findings in all. */
 uint32_t figures_causes(const struct run_figures *figures, struct cause_total out[CAUSE_COUNT]);
+
+/* The first refused snapshots, at most REFUSED_SHOWN; returns the number of all. */
+enum { REFUSED_SHOWN = 20 };
+uint32_t figures_refused(const struct run_figures *figures,
+                         struct refused_snapshot out[REFUSED_SHOWN]);
+
+/* Counts causes and refused snapshots case by case; texts and examples live in KEEP, so that the
+ * cases need not stay. */
+struct case_sums *case_sums_begin(struct arena *keep);
+void case_sums_add(struct case_sums *sums, const struct run_case *c);
+
+/* True when a report lists the case: the verdict is not the promised one, or an engine under test
+ * is not exact. */
+bool case_deviates(const struct run_case *c);
 
 void figures_measures(const struct engine_total *total, struct measure out[MEASURES]);
 

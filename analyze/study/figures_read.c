@@ -1,11 +1,13 @@
 /* Figures are made case by case, from cases in memory or in the database: see figures.h. */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text_pool.h"
 #include "compare/known.h"
 #include "store/store.h"
 #include "study/figures.h"
 #include "study/headline.h"
+#include "study/hooks.h"
 
 /* ---- heads ---------------------------------------------------------------------------- */
 
@@ -34,6 +36,8 @@ static bool is_capture_expected(const struct run_case *c)
 static void count_case(struct head_count *count, const struct run_case *c)
 {
     known_uses_add(&count->uses, c);
+    count->out->total_cases++;
+    count->out->verdicts[c->result.verdict]++;
     if (is_capture_expected(c)) {
         count->out->captures_expected++;
         count->out->captured += c->timing.record_bytes > 0 || c->timing.dump_bytes > 0;
@@ -101,7 +105,9 @@ struct reading {
     struct run_case *shown; /* what fails or is UNSUPPORTED */
     struct sample_set samples;
     struct scenario_builds *builds;
+    struct hook_count hooks;
     uint32_t shown_room, build_room;
+    uint32_t build_at, repeat; /* of the last case: where its scenario is */
     struct fault *fault;
 };
 
@@ -116,6 +122,23 @@ static void *grown(struct reading *r, void *items, uint32_t *room, uint32_t coun
     if (out == NULL)
         (void)fault_set(r->fault, ERR_MEMORY, FAULT_NO_OFFSET, "figures of a run");
     return out;
+}
+
+/* The scores, without their reasons, which no list of cases shows. */
+static void keep_scores(struct reading *r, const struct run_case *c, struct run_case *kept)
+{
+    const uint32_t count = c->result.score_count;
+    kept->result.scores = ARENA_ARRAY(r->keep, (size_t)count + 1, struct engine_score);
+    if (kept->result.scores == NULL) {
+        (void)fault_set(r->fault, ERR_MEMORY, FAULT_NO_OFFSET, "figures of a run");
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        kept->result.scores[i] = c->result.scores[i];
+        kept->result.scores[i].engine = copy_of(r, c->result.scores[i].engine);
+        kept->result.scores[i].reason = NULL;
+    }
+    kept->result.score_count = count;
 }
 
 static void keep_shown(struct reading *r, const struct run_case *c)
@@ -139,20 +162,48 @@ static void keep_shown(struct reading *r, const struct run_case *c)
     kept->result.reason = copy_of(r, c->result.reason);
     kept->result.right = copy_of(r, c->result.right);
     kept->result.signature = copy_of(r, c->result.signature);
+    if (r->use == FIGURES_OF_REPORT)
+        keep_scores(r, c, kept);
 }
 
-static void count_build(struct reading *r, const char *scenario)
+/* Cases come by repeat and then by scenario, so the search goes on where the last one ended. */
+static struct scenario_builds *find_build(struct reading *r, const char *scenario)
 {
-    const uint32_t count = r->out->build_count;
-    if (count > 0 && strcmp(r->builds[count - 1].scenario, scenario) == 0) {
-        r->builds[count - 1].builds++;
-        return;
+    for (uint32_t i = 0; i < r->out->build_count; i++) {
+        const uint32_t at = (r->build_at + i) % r->out->build_count;
+        if (strcmp(r->builds[at].scenario, scenario) == 0) {
+            r->build_at = at;
+            return &r->builds[at];
+        }
+        if (i == 1 && r->repeat == 0) /* a new one */
+            break;
     }
-    struct scenario_builds *rows = grown(r, r->builds, &r->build_room, count, sizeof *r->builds);
-    if (rows == NULL)
-        return;
-    r->builds = rows;
-    r->builds[r->out->build_count++] = (struct scenario_builds){copy_of(r, scenario), 1};
+    return NULL;
+}
+
+static void count_build(struct reading *r, const struct run_case *c)
+{
+    r->repeat = c->repeat;
+    struct scenario_builds *build = find_build(r, c->scenario);
+    if (build == NULL) {
+        const uint32_t count = r->out->build_count;
+        struct scenario_builds *rows =
+            grown(r, r->builds, &r->build_room, count, sizeof *r->builds);
+        if (rows == NULL)
+            return;
+        r->builds = rows;
+        r->build_at = r->out->build_count++;
+        build = &r->builds[count];
+        *build = (struct scenario_builds){.scenario = copy_of(r, c->scenario)};
+    }
+    build->cases++;
+    build->builds += c->repeat == 0;
+}
+
+static int by_scenario(const void *a, const void *b)
+{
+    const struct scenario_builds *x = a, *y = b;
+    return strcmp(x->scenario, y->scenario);
 }
 
 static enum status read_one(struct reading *r, const struct run_case *c)
@@ -160,23 +211,29 @@ static enum status read_one(struct reading *r, const struct run_case *c)
     const enum verdict v = c->result.verdict;
     struct figure_sample sample;
     count_case(&r->count, c);
-    if (r->use != FIGURES_OF_TIMES)
+    if (r->use < FIGURES_OF_TIMES)
         return ERR_NONE;
     r->out->left_out += is_left_out(c);
     figure_sample_take(c, r->foreign, &sample);
     if (sample_set_add(&r->samples, &sample, r->fault) != ERR_NONE)
         return r->fault->code;
-    if (c->repeat == 0)
-        count_build(r, c->scenario);
-    if (run_verdict_fails(v) || v == VERDICT_UNSUPPORTED)
+    count_build(r, c);
+    if (run_verdict_fails(v) || v == VERDICT_UNSUPPORTED ||
+        (r->use == FIGURES_OF_REPORT && case_deviates(c)))
         keep_shown(r, c);
+    if (r->use == FIGURES_OF_REPORT) {
+        case_sums_add(r->out->sums, c);
+        (void)hook_count_add(&r->hooks, c, r->fault);
+    }
     return run_totals_add(&r->totals, c, r->fault);
 }
 
 static void read_cases(struct reading *r)
 {
     struct case_window w;
-    case_window_open(&w, r->out, r->use == FIGURES_OF_TIMES ? CASE_SCORES : 0);
+    static const unsigned parts[] = {
+        [FIGURES_OF_TIMES] = CASE_SCORES, [FIGURES_OF_REPORT] = CASE_SCORES | CASE_FINDINGS};
+    case_window_open(&w, r->out, parts[r->use]);
     for (uint32_t i = 0; i < w.count && r->fault->code == ERR_NONE; i++) {
         const struct run_case *c = case_window_get(&w, i, r->fault);
         if (c != NULL)
@@ -193,13 +250,22 @@ static enum status read_times(struct reading *r)
     struct headline *headline = ARENA_NEW(r->keep, struct headline);
     r->builds = ARENA_NEW(r->keep, struct scenario_builds);
     r->build_room = 1;
-    if (headline == NULL || r->builds == NULL)
+    out->sums = r->use == FIGURES_OF_REPORT ? case_sums_begin(r->keep) : NULL;
+    struct hook_matrix *hooks = ARENA_NEW(r->keep, struct hook_matrix);
+    if (headline == NULL || r->builds == NULL || hooks == NULL ||
+        (r->use == FIGURES_OF_REPORT && out->sums == NULL))
         return fault_set(r->fault, ERR_MEMORY, FAULT_NO_OFFSET, "figures of a run");
     text_pool_init(&r->texts, r->keep);
     if (run_totals_begin(&r->totals, r->keep, r->fault) != ERR_NONE)
         return r->fault->code;
     sample_set_init(&r->samples);
+    hook_count_begin(&r->hooks, false, r->keep, hooks);
     read_cases(r);
+    if (r->use == FIGURES_OF_REPORT) {
+        hook_count_end(&r->hooks);
+        out->hooks = hooks;
+    }
+    array_sort(r->builds, out->build_count, sizeof *r->builds, by_scenario);
     out->cases = r->shown;
     out->builds = r->builds;
     out->engines = r->totals.rows;
@@ -227,7 +293,7 @@ enum status figures_read(struct store *store, const char *word, enum figures_use
         return fault->code;
     out->ids = ids;
     out->engines = totals;
-    if (use == FIGURES_OF_TIMES)
+    if (use >= FIGURES_OF_TIMES)
         (void)read_times(&r);
     else if (use == FIGURES_OF_CAPTURES || r.count.uses.list.count > 0)
         read_cases(&r);

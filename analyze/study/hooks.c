@@ -14,20 +14,48 @@ static bool can_have_hook(const struct run_case *c)
            !(calm && c->expected_hooks == 0 && c->got_hooks == 0);
 }
 
-static void find_hooks(struct hook_matrix *m, const struct run_figures *figures)
+/* While cases are counted, hook D is column D; columns that no case uses are dropped at the end. */
+void hook_count_begin(struct hook_count *count, bool each_scenario, struct arena *keep,
+                      struct hook_matrix *out)
 {
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < figures->case_count; i++)
-        if (can_have_hook(&figures->cases[i]))
-            found |= figures->cases[i].expected_hooks | figures->cases[i].got_hooks;
+    memset(out, 0, sizeof *out);
+    *count = (struct hook_count){.out = out, .keep = keep, .each_scenario = each_scenario};
     for (int k = 0; k < CASE_HOOK_COUNT; k++)
-        if ((found & HOOK_BIT(k)) != 0)
-            m->hooks[m->hook_count++].hook = (enum case_hook)k;
+        out->hooks[k].hook = (enum case_hook)k;
+    out->hook_count = CASE_HOOK_COUNT;
 }
 
-static void add_case(struct hook_matrix *m, const struct run_case *c, bool each_scenario)
+static const struct run_case *kept_case(struct arena *keep, const struct run_case *c)
 {
-    struct hook_row row = {.first = c, .last = c->scenario, .cases = 1, .scenarios = 1};
+    struct run_case *copy = ARENA_NEW(keep, struct run_case);
+    if (copy == NULL)
+        return NULL;
+    copy->scenario = arena_string(keep, c->scenario);
+    copy->variant = arena_string(keep, c->variant);
+    copy->repeat = c->repeat;
+    return copy->scenario != NULL && copy->variant != NULL ? copy : NULL;
+}
+
+static enum status add_row(struct hook_count *count, struct hook_row row, struct fault *fault)
+{
+    struct hook_matrix *m = count->out;
+    struct hook_row *rows =
+        arena_reserve(count->keep, m->rows, &count->room, (uint64_t)m->row_count + 1, sizeof *rows);
+    row.first = kept_case(count->keep, row.first);
+    if (rows == NULL || row.first == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "hooks of a run");
+    row.last = row.first->scenario;
+    m->rows = rows;
+    m->rows[m->row_count++] = row;
+    return ERR_NONE;
+}
+
+enum status hook_count_add(struct hook_count *count, const struct run_case *c, struct fault *fault)
+{
+    struct hook_matrix *m = count->out;
+    struct hook_row row = {.first = c, .cases = 1, .scenarios = 1};
+    if (!can_have_hook(c))
+        return ERR_NONE;
     for (uint32_t d = 0; d < m->hook_count; d++) {
         const bool expected = (c->expected_hooks & HOOK_BIT(m->hooks[d].hook)) != 0;
         const bool seen = (c->got_hooks & HOOK_BIT(m->hooks[d].hook)) != 0;
@@ -40,14 +68,16 @@ static void add_case(struct hook_matrix *m, const struct run_case *c, bool each_
         struct hook_row *old = &m->rows[i];
         const bool same_scenario = strcmp(old->last, c->scenario) == 0;
         if (memcmp(old->marks, row.marks, sizeof row.marks) != 0 ||
-            ((each_scenario || row.differs) && !same_scenario))
+            ((count->each_scenario || row.differs) && !same_scenario))
             continue;
         old->cases++;
         old->scenarios += !same_scenario;
-        old->last = c->scenario;
-        return;
+        if (!same_scenario)
+            old->last = arena_string(count->keep, c->scenario);
+        return old->last != NULL ? ERR_NONE
+                                 : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "hooks of a run");
     }
-    m->rows[m->row_count++] = row;
+    return add_row(count, row, fault);
 }
 
 /* Rows that differ first, then by hooks; those that no hook saw last. */
@@ -60,17 +90,36 @@ static int compare_rows(const void *a, const void *b)
     return by_marks != 0 ? by_marks : strcmp(x->first->scenario, y->first->scenario);
 }
 
+void hook_count_end(struct hook_count *count)
+{
+    struct hook_matrix *m = count->out;
+    uint32_t kept = 0;
+    for (uint32_t d = 0; d < m->hook_count; d++) {
+        if (m->hooks[d].expected + m->hooks[d].seen == 0)
+            continue;
+        m->hooks[kept] = m->hooks[d];
+        for (uint32_t i = 0; i < m->row_count; i++)
+            m->rows[i].marks[kept] = m->rows[i].marks[d];
+        kept++;
+    }
+    for (uint32_t i = 0; i < m->row_count; i++)
+        memset(&m->rows[i].marks[kept], HOOK_NONE, CASE_HOOK_COUNT - kept);
+    m->hook_count = kept;
+    array_sort(m->rows, m->row_count, sizeof *m->rows, compare_rows);
+}
+
 enum status hooks_make(const struct run_figures *figures, bool each_scenario, struct arena *keep,
                        struct hook_matrix *out, struct fault *fault)
 {
-    memset(out, 0, sizeof *out);
-    out->rows = ARENA_ARRAY(keep, (size_t)figures->case_count + 1, struct hook_row);
-    if (out->rows == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "hooks of a run");
-    find_hooks(out, figures);
+    struct hook_count count;
+    if (figures->hooks != NULL && !each_scenario) {
+        *out = *figures->hooks;
+        return ERR_NONE;
+    }
+    hook_count_begin(&count, each_scenario, keep, out);
     for (uint32_t i = 0; i < figures->case_count; i++)
-        if (can_have_hook(&figures->cases[i]))
-            add_case(out, &figures->cases[i], each_scenario);
-    array_sort(out->rows, out->row_count, sizeof *out->rows, compare_rows);
+        if (hook_count_add(&count, &figures->cases[i], fault) != ERR_NONE)
+            return fault->code;
+    hook_count_end(&count);
     return ERR_NONE;
 }

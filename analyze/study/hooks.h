@@ -25,6 +25,18 @@ struct hook_matrix {
     uint32_t row_count;
 };
 
+/* A matrix that is made case by case, in the order of the run; the cases need not stay. */
+struct hook_count {
+    struct hook_matrix *out;
+    struct arena *keep;
+    uint32_t room;
+    bool each_scenario;
+};
+void hook_count_begin(struct hook_count *count, bool each_scenario, struct arena *keep,
+                      struct hook_matrix *out);
+enum status hook_count_add(struct hook_count *count, const struct run_case *c, struct fault *fault);
+void hook_count_end(struct hook_count *count);
+
 /* EACH_SCENARIO: no two scenarios share a row; otherwise only those that differ have one of their
  * own. Borrows FIGURES; the matrix lives in KEEP. Fails: ERR_MEMORY. */
 enum status hooks_make(const struct run_figures *figures, bool each_scenario, struct arena *keep,

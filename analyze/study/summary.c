@@ -6,6 +6,8 @@
 
 #include "base/array.h"
 #include "base/text.h"
+#include "base/text_pool.h"
+#include "store/store.h"
 #include "study/headline.h"
 
 /* What the cases of a group have in common. */
@@ -117,12 +119,24 @@ static bool is_first_repeat(const struct run_case *const *cases, uint32_t at)
     return true;
 }
 
+static int by_name(const void *name, const void *build)
+{
+    return strcmp(name, ((const struct scenario_builds *)build)->scenario);
+}
+
+/* NULL: not counted, or there is no such scenario. */
+static const struct scenario_builds *find_build(const struct run_figures *figures,
+                                                const char *scenario)
+{
+    return figures->builds == NULL ? NULL
+                                   : bsearch(scenario, figures->builds, figures->build_count,
+                                             sizeof *figures->builds, by_name);
+}
+
 static uint32_t count_builds(const struct run_figures *figures, const char *scenario)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; figures->builds != NULL && i < figures->build_count; i++)
-        if (strcmp(figures->builds[i].scenario, scenario) == 0)
-            return figures->builds[i].builds;
+    const struct scenario_builds *build = find_build(figures, scenario);
+    uint32_t count = build != NULL ? build->builds : 0;
     for (uint32_t i = 0; figures->builds == NULL && i < figures->case_count; i++)
         count += figures->cases[i].repeat == 0 && is_of(&figures->cases[i], scenario);
     return count;
@@ -180,19 +194,6 @@ const char *summary_command(const struct run_case *c, struct arena *keep)
 
 /* ---- rows of the grid ----------------------------------------------------------------- */
 
-static bool deviates(const struct run_case *c)
-{
-    const enum verdict v = c->result.verdict;
-    if (v != VERDICT_PASS && v != VERDICT_UNSUPPORTED && v != VERDICT_NOT_CAPTURED_AS_EXPECTED)
-        return true;
-    for (uint32_t i = 0; i < c->result.score_count; i++) {
-        const struct engine_score *s = &c->result.scores[i];
-        if (s->subject && s->judged && !s->exact)
-            return true;
-    }
-    return false;
-}
-
 static bool scores_alike(const struct engine_score *a, const struct engine_score *b)
 {
     return strcmp(a->engine, b->engine) == 0 && a->state == b->state && a->judged == b->judged &&
@@ -220,8 +221,11 @@ static int by_scenario(const void *a, const void *b)
 }
 
 /* The rows of one scenario, whose COUNT cases are at CASES: sorts these by row. */
-static void fold_scenario(struct grid_rows *grid, const struct run_case **cases, uint32_t count)
+static void fold_scenario(const struct run_figures *figures, struct grid_rows *grid,
+                          const struct run_case **cases, uint32_t count)
 {
+    const struct scenario_builds *build = find_build(figures, cases[0]->scenario);
+    const uint32_t all = build != NULL ? build->cases : count;
     const uint32_t first = grid->count;
     for (uint32_t begin = 0, end; begin < count; begin = end) {
         end = begin + 1;
@@ -235,7 +239,7 @@ static void fold_scenario(struct grid_rows *grid, const struct run_case **cases,
             (struct grid_row){&cases[begin], end - begin, begin == 0, false};
     }
     if (grid->count - first == 1)
-        grid->rows[first].all = count > 1;
+        grid->rows[first].all = count > 1 && count == all;
 }
 
 /* Leaves out the rows without a case that deviates. */
@@ -247,7 +251,7 @@ static void keep_deviating(struct grid_rows *grid)
         struct grid_row row = grid->rows[i];
         bool keep = false;
         for (uint32_t k = 0; k < row.count; k++)
-            keep = keep || deviates(row.cases[k]);
+            keep = keep || case_deviates(row.cases[k]);
         row.named = strcmp(before, row.cases[0]->scenario) != 0;
         before = keep ? row.cases[0]->scenario : before;
         if (keep)
@@ -272,13 +276,75 @@ enum status summary_rows(const struct run_figures *figures, bool all, struct are
         for (end = begin + 1;
              end < figures->case_count && is_of(cases[end], cases[begin]->scenario);)
             end++;
-        fold_scenario(out, &cases[begin], end - begin);
+        fold_scenario(figures, out, &cases[begin], end - begin);
     }
     if (!all)
         keep_deviating(out);
     for (uint32_t i = 0; i < out->count; i++)
         out->cases += out->rows[i].count;
     return ERR_NONE;
+}
+
+/* The rows of one scenario, read from the database. */
+static enum status each_of_scenario(const struct run_figures *figures, const char *scenario,
+                                    grid_rows_fn *each, void *context, bool *more,
+                                    struct fault *fault)
+{
+    struct case_query query = {.run_id = figures->run->id,
+                               .scenario = scenario,
+                               .without_findings = true,
+                               .limit = STORE_PAGE_MAX};
+    struct run_figures part = {.run = figures->run};
+    struct run_case *cases = NULL;
+    struct text_pool texts;
+    struct grid_rows rows;
+    struct arena keep;
+    uint32_t room = 0;
+    arena_init(&keep, 0);
+    text_pool_init(&texts, &keep);
+    query.texts = &texts;
+    do {
+        struct case_page page;
+        if (store_list_cases(figures->store, &query, &keep, &page, fault) != ERR_NONE)
+            break;
+        struct run_case *grown = arena_reserve(
+            &keep, cases, &room, (uint64_t)part.case_count + page.count + 1, sizeof *cases);
+        if (grown == NULL) {
+            (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "rows of the grid");
+            break;
+        }
+        cases = grown;
+        memcpy(&cases[part.case_count], page.cases, page.count * sizeof *cases);
+        part.case_count += page.count;
+        query.after = page.next;
+    } while (query.after != 0);
+    part.cases = cases;
+    if (fault->code == ERR_NONE) {
+        run_cases_sort(cases, part.case_count);
+        if (summary_rows(&part, true, &keep, &rows, fault) == ERR_NONE)
+            *more = each(context, &rows);
+    }
+    arena_free(&keep);
+    return fault->code;
+}
+
+enum status summary_each_rows(const struct run_figures *figures, grid_rows_fn *each, void *context,
+                              struct fault *fault)
+{
+    bool more = true;
+    for (uint32_t i = 0; figures->store != NULL && more && i < figures->build_count; i++)
+        if (each_of_scenario(figures, figures->builds[i].scenario, each, context, &more, fault) !=
+            ERR_NONE)
+            return fault->code;
+    if (figures->store != NULL)
+        return ERR_NONE;
+    struct grid_rows rows;
+    struct arena keep;
+    arena_init(&keep, 0);
+    if (summary_rows(figures, true, &keep, &rows, fault) == ERR_NONE)
+        (void)each(context, &rows);
+    arena_free(&keep);
+    return fault->code;
 }
 
 /* ---- JSON ----------------------------------------------------------------------------- */

@@ -54,6 +54,13 @@ struct grid_rows {
 enum status summary_rows(const struct run_figures *figures, bool all, struct arena *keep,
                          struct grid_rows *out, struct fault *fault);
 
+/* All rows of the grid, in their order, some at a time: of a run that stays in the database, those
+ * of one scenario. EACH returns false to stop; its rows are gone afterwards. Fails: ERR_MEMORY; as
+ * the database. */
+typedef bool grid_rows_fn(void *context, const struct grid_rows *rows);
+enum status summary_each_rows(const struct run_figures *figures, grid_rows_fn *each, void *context,
+                              struct fault *fault);
+
 /* The members "failing", "failing_left" (cases in groups that are not written), "not_shown" and
  * "headline" of an object: see report/README.md.  Of each kind of groups at most MOST, the largest
  * (0: all). */

@@ -91,6 +91,11 @@ static void append_step_summary(const struct run_figures *report, struct arena *
     (void)fclose(out);
 }
 
+static bool prints_text(const struct report_options *o)
+{
+    return o->as_text || !wants_output(o);
+}
+
 static enum status write_all(const struct report_options *o, struct store *store,
                              const struct run_figures *report, struct arena *keep,
                              struct fault *fault)
@@ -100,7 +105,7 @@ static enum status write_all(const struct report_options *o, struct store *store
         if (o->paths[i] != NULL)
             (void)stored_write(o->paths[i], write_output, &job, fault);
     }
-    if (fault->code == ERR_NONE && (o->as_text || !wants_output(o))) {
+    if (fault->code == ERR_NONE && prints_text(o)) {
         struct report_style style = terminal_style();
         style.details = o->details;
         style.db = strcmp(o->db, STORED_DATABASE) != 0 ? o->db : NULL;
@@ -112,17 +117,21 @@ static enum status write_all(const struct report_options *o, struct store *store
     return fault->code;
 }
 
-/* True when every output takes one case after the other, so that a run of any size can stay in the
- * database. */
+/* True when every output takes one case after the other, or only cases that deviate, so that a run
+ * of any size can stay in the database. */
 static bool can_stay(const struct report_options *o)
 {
-    static const bool takes_all[OUT_COUNT] = {
-        [OUT_MARKDOWN] = true, [OUT_OPENMETRICS] = true, [OUT_BADGE] = true};
+    return o->paths[OUT_OPENMETRICS] == NULL && (!o->details || !prints_text(o));
+}
+
+/* Only reports for people and badges add up more than the database does. */
+static enum figures_use use_of(const struct report_options *o)
+{
     const char *summary = getenv("GITHUB_STEP_SUMMARY");
-    bool can = wants_output(o) && !o->as_text && (summary == NULL || summary[0] == '\0');
-    for (int i = 0; i < OUT_COUNT; i++)
-        can = can && (o->paths[i] == NULL || !takes_all[i]);
-    return can;
+    if (prints_text(o) || o->paths[OUT_MARKDOWN] != NULL || o->paths[OUT_BADGE] != NULL ||
+        (summary != NULL && summary[0] != '\0'))
+        return FIGURES_OF_REPORT;
+    return o->paths[OUT_JSON] != NULL ? FIGURES_OF_TIMES : FIGURES_OF_SUMS;
 }
 
 static bool shows_symbols(const struct report_options *o)
@@ -136,9 +145,7 @@ static enum status read_figures(const struct report_options *o, struct store *st
 {
     const bool stacks = o->paths[OUT_FOLDED] != NULL || o->paths[OUT_SPEEDSCOPE] != NULL;
     if (can_stay(o))
-        (void)figures_read(store, word,
-                           o->paths[OUT_JSON] != NULL ? FIGURES_OF_TIMES : FIGURES_OF_SUMS, keep,
-                           &run->info, out, fault);
+        (void)figures_read(store, word, use_of(o), keep, &run->info, out, fault);
     else if (study_read_run(store, word, stacks ? RUN_STACKS : RUN_CASES, keep, run, fault) ==
              ERR_NONE)
         (void)figures_prepare(&run->info, run->cases, run->case_count, keep, out, fault);

@@ -1,0 +1,129 @@
+"""The headline: what a crash costs as a dump and as offsets. Every face shows the same table, and its numbers are the medians
+of what is stored for each case."""
+
+import base64
+import contextlib
+import json
+import pathlib
+import re
+import sqlite3
+import statistics
+import subprocess
+import sys
+import urllib.request
+import zlib
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+SEED = e2e.BUILD / "tests" / "seed_store"
+CASES = 24
+WAYS = ("dump", "tuned", "offset")
+PARTS = ("open", "unwind", "load", "resolve")
+UNITS = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9, "B": 1, "KB": 1e3, "MB": 1e6}
+
+
+def read_cell(text):
+    """The number of a cell like "123 µs" or "12.5 KB (1 KB to 30 KB)"; None for "–" and "not measured"."""
+    found = re.match(r"(-?[0-9.]+) (ns|µs|ms|s|B|KB|MB)\b", text.strip())
+    return float(found[1]) * UNITS[found[2]] if found else None
+
+
+class Headline(e2e.Case):
+    def setUp(self):
+        super().setUp()
+        if not SEED.exists():
+            self.skipTest("seed_store is not built")
+        self.db = self.folder / "runs.db"
+        subprocess.run([SEED, self.db, "1", str(CASES), "0"], check=True, capture_output=True)
+        with contextlib.closing(sqlite3.connect(self.db)) as db, db:
+            self.ids = [row[0] for row in db.execute("SELECT id FROM crash_case ORDER BY id")]
+            for n, case in enumerate(self.ids):
+                db.execute("UPDATE crash_case SET crowded = ?, walk_ns = ?, record_bytes = 4000, dump_bytes = 200000 + ?, dump_tuned_bytes = ?,"
+                           " dump_tuned_ns = ?, dump_write_ns = ?, stop_tuned_ns = ?, stop_dump_ns = ?, stop_walk_ns = ? WHERE id = ?",
+                           (n == 3, 2000 + n, n * 1000, (n % 5) * 7000, n * 9_000_000, 1_000_000_000 + n * 10 ** 7, n * 10 ** 6, n * 10 ** 8, n * 10 ** 4, case))
+                for w, way in enumerate(WAYS):
+                    cold = [(n + 1) * (9 - 2 * w) * 11_000, *[(n + 1) * 2000 * (w + p) for p in range(4)], (n + 1) * (9 - 2 * w) * 7_000]
+                    warm = [(n + 1) * (9 - 2 * w) * 3_000, *[(n + 1) * 300 * (w + p) for p in range(4)], (n + 1) * (9 - 2 * w) * 1_000]
+                    # The fifth case's tuned dump gives other frames; the seventh has none.
+                    if (way, n) != ("tuned", 7):
+                        db.execute(f"INSERT INTO way_cost VALUES ({', '.join('?' * 16)})", (case, way, 4, (way, n) != ("tuned", 5), *cold, *warm))
+
+    def db_run(self, *argv):
+        return self.run_twinstack("report", "latest", *argv, "--exit-zero", "--db", self.db).stdout
+
+    def stored(self, column, way):
+        """The medians of what counts: cases that are not crowded, with stacks of both engines, and the same frames."""
+        with contextlib.closing(sqlite3.connect(self.db)) as db:
+            rows = db.execute(f"SELECT w.{column} FROM way_cost w JOIN crash_case c ON c.id = w.case_id WHERE w.way = ? AND w.same AND NOT c.crowded AND"
+                              " (SELECT count(*) FROM claim k WHERE k.case_id = c.id AND k.engine IN ('dump', 'offset:rtl') AND k.state = 0 AND k.frames > 0) = 2",
+                              (way,)).fetchall()
+        return [row[0] for row in rows if row[0]]
+
+    def test_the_medians_are_those_of_the_stored_cases_and_parts_add_up(self):
+        rows = {row["key"]: row for row in json.loads(self.db_run("--json", "-"))["headline"]["rows"]}
+        for way in WAYS:
+            for temperature in ("cold", "warm"):
+                for key, column in ((temperature, f"{temperature}_ns"), (f"{temperature}_own", f"{temperature}_own_ns")):
+                    numbers, cell = self.stored(column, way), rows[key]["cells"][way]
+                    self.assertGreater(len(numbers), 10)
+                    self.assertEqual([cell["count"], cell["median"], cell["least"], cell["most"]],
+                                     [len(numbers), statistics.median(numbers), min(numbers), max(numbers)], (way, key))
+                prefix = "cold_" if temperature == "cold" else ""
+                parts = [rows[prefix + part]["cells"][way]["median"] or 0 for part in (*PARTS, "left_over")]
+                self.assertAlmostEqual(sum(parts), rows[temperature]["cells"][way]["median"], msg=way)
+            self.assertEqual(rows["cold"]["cells"]["foreign"]["state"], "not measured")
+        self.assertLess(rows["cold"]["cells"]["tuned"]["count"], rows["cold"]["cells"]["dump"]["count"])
+        self.assertIsNotNone(rows["stopped"]["cells"]["tuned"]["median"])
+
+    def table_of_text(self, text):
+        """The terminal's table: by row, one text per column. Columns end where their heads end."""
+        lines = text.split("\nSPEED\n")[1].split("\n")
+        ends = [m.end() for m in re.finditer(r"dump, \w+|offsets", lines[0])]
+        self.assertEqual(len(ends), 4)
+        table = []
+        for line in lines[1:]:
+            if not re.match(r"dying|back end|  no system", line):
+                break
+            table.append([line[a:b] for a, b in zip([22, *ends], ends)])
+        return table
+
+    def assert_same_cells(self, headline, table, face, parts):
+        rows = [r for r in headline["rows"] if parts or not r["part"]]
+        self.assertEqual(len(table), len(rows), face)
+        for row, cells in zip(rows, table):
+            for column, text in zip(headline["columns"], cells):
+                want, shown = row["cells"][column["key"]]["median"], read_cell(text)
+                if want is None:
+                    self.assertIsNone(shown, (face, row["key"], text))
+                else:
+                    self.assertIsNotNone(shown, (face, row["key"], text))
+                    self.assertLessEqual(abs(shown - want), 0.006 * abs(want), (face, row["key"], column["key"]))
+
+    def test_terminal_markdown_html_and_pages_have_one_table(self):
+        headline = json.loads(self.db_run("--json", "-"))["headline"]
+        self.assert_same_cells(headline, self.table_of_text(self.db_run("--text", "--columns", "100")), "terminal", False)
+        lines = self.db_run("--md", "-").split("### Speed\n")[1].split("\n\n")[0].split("\n")
+        markdown = [[c.strip() for c in line.strip("|").split("|")][1:] for line in lines[2:]]
+        self.assert_same_cells(headline, markdown, "Markdown", True)
+        page = self.folder / "run.html"
+        self.db_run("--html", page)
+        text = page.read_text()
+        for path in ("/api/v1/overview", "/api/v1/runs/1"):
+            packed = re.search(re.escape(f'"{path}') + r'[^"]*":"([^"]+)"', text)
+            self.assertTrue(packed, path)
+            self.assertEqual(json.loads(zlib.decompress(base64.b64decode(packed[1])))["headline"], headline, path)
+        server = subprocess.Popen([e2e.PROGRAM, "serve", "--db", self.db, "--listen", "127.0.0.1:0"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        try:
+            url = server.stdout.readline().strip().rstrip("/")
+            for path in ("/api/v1/overview", "/api/v1/runs/latest", "/api/v1/timing?run=1"):
+                with urllib.request.urlopen(url + path, timeout=60 * e2e.PATIENCE) as answer:
+                    self.assertEqual(json.loads(answer.read())["data"]["headline"], headline, path)
+        finally:
+            server.terminate()
+            server.wait(timeout=20 * e2e.PATIENCE)
+            server.stdout.close()
+
+
+e2e.main()
