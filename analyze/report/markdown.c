@@ -214,14 +214,19 @@ static void put_headline(struct sheet *sheet, const struct run_figures *report)
 /* The builds of a row of the grid: "ob0, ob2" or "all 4". */
 static const char *builds(struct sheet *sheet, const struct grid_row *row)
 {
-    const char *text = "";
+    enum { REPEAT_BYTES = 16 };
+    size_t room = 1;
     if (row->all)
         return arena_printf(sheet->scratch, "all %u", row->count);
+    for (uint32_t i = 0; i < row->count; i++)
+        room += strlen(row->cases[i]->variant) + REPEAT_BYTES;
+    char *text = arena_alloc(sheet->scratch, room);
+    size_t at = 0;
     for (uint32_t i = 0; i < row->count && text != NULL; i++) {
-        text =
-            arena_printf(sheet->scratch, "%s%s%s", text, i > 0 ? ", " : "", row->cases[i]->variant);
-        if (text != NULL && row->cases[i]->repeat > 0)
-            text = arena_printf(sheet->scratch, "%s#%u", text, row->cases[i]->repeat + 1);
+        const struct run_case *c = row->cases[i];
+        at += (size_t)snprintf(&text[at], room - at, "%s%s", i > 0 ? ", " : "", c->variant);
+        if (c->repeat > 0)
+            at += (size_t)snprintf(&text[at], room - at, "#%u", c->repeat + 1);
     }
     return text;
 }
@@ -257,27 +262,38 @@ struct grid_sheet {
     uint32_t left; /* cases that are in no row yet */
 };
 
+static const char *grid_line(struct sheet *sheet, const struct run_figures *report,
+                             const struct grid_row *row)
+{
+    const struct run_case *c = row->cases[0];
+    char text[24];
+    const char *line =
+        arena_printf(sheet->scratch, "| %s | %s | %s |", cell(sheet, c->scenario),
+                     cell(sheet, builds(sheet, row)), verdict_name(c->result.verdict));
+    for (uint32_t e = 0; e < report->engine_count && line != NULL; e++)
+        if (report->engines[e].subject)
+            line = arena_printf(sheet->scratch, "%s %s |", line,
+                                mark(case_score(c, report->engines[e].engine), text));
+    return line;
+}
+
 /* False: the sheet is full. */
 static bool put_grid_rows(void *context, const struct grid_rows *grid)
 {
     struct grid_sheet *to = context;
-    const struct run_figures *report = to->report;
-    char text[24];
-    for (uint32_t i = 0; i < grid->count; i++) {
-        const struct grid_row *row = &grid->rows[i];
-        const struct run_case *c = row->cases[0];
-        const char *line =
-            arena_printf(to->sheet->scratch, "| %s | %s | %s |", cell(to->sheet, c->scenario),
-                         cell(to->sheet, builds(to->sheet, row)), verdict_name(c->result.verdict));
-        for (uint32_t e = 0; e < report->engine_count && line != NULL; e++)
-            if (report->engines[e].subject)
-                line = arena_printf(to->sheet->scratch, "%s %s |", line,
-                                    mark(case_score(c, report->engines[e].engine), text));
-        if (line == NULL || !put_line(to->sheet, line))
-            return false;
-        to->left -= row->count;
+    struct arena of_row, *const scratch = to->sheet->scratch;
+    bool fits = true;
+    arena_init(&of_row, 0);
+    to->sheet->scratch = &of_row;
+    for (uint32_t i = 0; i < grid->count && fits; i++) {
+        arena_reset(&of_row);
+        const char *line = grid_line(to->sheet, to->report, &grid->rows[i]);
+        fits = line != NULL && put_line(to->sheet, line);
+        to->left -= fits ? grid->rows[i].count : 0;
     }
-    return true;
+    to->sheet->scratch = scratch;
+    arena_free(&of_row);
+    return fits;
 }
 
 static void put_left(const struct grid_sheet *to)
