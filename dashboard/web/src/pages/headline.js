@@ -1,9 +1,17 @@
 // The headline: what a crash costs as a dump and as offsets.  The server computes it; this shows it.
-import { Table, bytes, duration, number, plural } from '../ui.js';
+import { Table, duration, number } from '../ui.js';
+
+/** As in the reports: 230 KB are 230,000 bytes.
+ * @type {(value: number) => string} */
+function size(value) {
+  const [scale, unit] =
+    value < 1e3 ? [1, 'B'] : value < 1e6 ? [1e3, 'KB'] : value < 1e9 ? [1e6, 'MB'] : [1e9, 'GB'];
+  return `${(value / scale).toPrecision(3)} ${unit}`;
+}
 
 /** @type {(row: import('openapi').HeadlineRow, value: number) => string} */
 const amount = (row, value) =>
-  value < 0 ? `-${duration(-value)}` : row.unit === 'bytes' ? bytes(value) : duration(value);
+  value < 0 ? `-${duration(-value)}` : row.unit === 'bytes' ? size(value) : duration(value);
 
 /** @param {{row: import('openapi').HeadlineRow, cell: import('openapi').HeadlineCell}} props */
 function Cell({ row, cell }) {
@@ -43,7 +51,7 @@ export function Headline({ headline }) {
       <Table label="Speed">
         <thead>
           <tr>
-            <th>median (least to most)</th>
+            <th>median (least to most), cases</th>
             {headline.columns.map((column) => (
               <th class="num" key={column.key}>
                 {column.name}
@@ -56,7 +64,7 @@ export function Headline({ headline }) {
             <tr key={row.key}>
               <td class={row.part ? 'dim' : ''}>
                 {row.group}: {row.name}
-                {row.part ? null : <span class="dim small"> {plural(cases(row), 'case')}</span>}
+                {row.part ? null : <span class="dim small"> ({number(cases(row))})</span>}
               </td>
               {headline.columns.map((column) => (
                 <Cell key={column.key} row={row} cell={row.cells[column.key]} />
