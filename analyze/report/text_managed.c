@@ -5,7 +5,7 @@
 enum { PHASE_COLUMNS = 21 };
 
 /* Together with the phase, no more than 80 columns; the last one is not padded. */
-static const int mode_columns[MANAGED_MODES] = {14, 15, 14, 0};
+static const int mode_columns[MANAGED_MODES] = {14, 16, 14, 0};
 
 void text_print_managed(const struct page *page, const struct run_figures *report)
 {
