@@ -78,7 +78,7 @@ function References({ all, engines }) {
     <button
       class="refs"
       title={`${text}: show each`}
-      aria-label={`${text}: show each`}
+      aria-label={`${share}: ${text}, show each`}
       onClick={engines.openAll}
     >
       {share}
