@@ -21,7 +21,7 @@
 #include "format/breakpad/breakpad.h"
 #include "format/pdb/pdb.h"
 #include "format/pe/pe.h"
-#include "format/ppdb/managed.h"
+#include "format/portable_pdb/managed.h"
 #include "symbol/csv.h"
 #include "symbol/object.h"
 #include "symbol/pdb_lookup.h"

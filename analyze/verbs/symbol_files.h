@@ -5,7 +5,7 @@
 #include "base/files.h"
 #include "format/breakpad/breakpad.h"
 #include "format/pdb/pdb.h"
-#include "format/ppdb/ppdb.h"
+#include "format/portable_pdb/ppdb.h"
 #include "symbol/object.h"
 #include "verbs/verb.h"
 

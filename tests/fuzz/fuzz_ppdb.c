@@ -1,5 +1,5 @@
 /* Portable PDBs and managed images: lines, documents, sources and names of all methods. */
-#include "format/ppdb/managed.h"
+#include "format/portable_pdb/managed.h"
 #include "fuzz.h"
 
 enum { ROWS = 64, IL_STEP = 7, IL_STEPS = 16 };

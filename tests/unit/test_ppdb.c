@@ -2,7 +2,7 @@
  */
 #include <string.h>
 
-#include "format/ppdb/managed.h"
+#include "format/portable_pdb/managed.h"
 #include "test.h"
 
 static const char dll_file[] = "corpus/managed/shapes.dll";

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "format/object/object.h"
-#include "format/ppdb/metadata.h"
+#include "format/portable_pdb/metadata.h"
 #include "model/module.h"
 
 enum { PPDB_ID_BYTES = 20 };

@@ -7,7 +7,7 @@
  *   length of version  12    tables that exist   8  (a bit each)
  *   version, flags     16    sorted tables      16
  *   streams, their headers   rows of each       24  (4 each) */
-#include "format/ppdb/metadata.h"
+#include "format/portable_pdb/metadata.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "format/ppdb/managed.h"
+#include "format/portable_pdb/managed.h"
 
 enum {
     NAME_BYTES = 4096,

@@ -6,7 +6,7 @@
 #define FORMAT_MANAGED_H
 
 #include "format/pe/pe.h"
-#include "format/ppdb/ppdb.h"
+#include "format/portable_pdb/ppdb.h"
 
 /* True when the image has a CLR header. */
 bool managed_recognize(const struct pe *pe);

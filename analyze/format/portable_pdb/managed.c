@@ -5,7 +5,7 @@
  *   metadata: bytes     12     type                12
  *                              bytes of data       16
  *                              foff of data        24 */
-#include "format/ppdb/managed.h"
+#include "format/portable_pdb/managed.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* See ppdb.h. */
-#include "format/ppdb/ppdb.h"
+#include "format/portable_pdb/ppdb.h"
 
 #include <string.h>
 
