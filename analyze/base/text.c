@@ -66,6 +66,15 @@ bool text_equal(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
+bool text_list_has(const char *list, const char *word)
+{
+    const size_t length = strlen(word);
+    for (; *list != '\0'; list += strcspn(list, ","), list += *list == ',')
+        if (strcspn(list, ",") == length && strncmp(list, word, length) == 0)
+            return true;
+    return false;
+}
+
 bool text_equal_nocase(const char *a, const char *b)
 {
     for (; *a != '\0' && lower_case(*a) == lower_case(*b); a++, b++) {

@@ -22,6 +22,9 @@ bool text_equal(const char *a, const char *b);
 /* Compares with ASCII case folding, as Windows compares module names. */
 bool text_equal_nocase(const char *a, const char *b);
 
+/* True when LIST, words with commas between them, has WORD. */
+bool text_list_has(const char *list, const char *word);
+
 /* True when TEXT matches PATTERN with '*' and '?', ignoring case. */
 bool text_glob(const char *pattern, const char *text);
 

@@ -29,7 +29,7 @@ bool judge_has_dump(const struct engine_input *in, const char **why)
 bool judge_is_wanted(const char *name, const char **why)
 {
     const char *wanted = getenv("TWINSTACK_JUDGES");
-    if (wanted != NULL && (strcmp(wanted, "all") == 0 || strstr(wanted, name) != NULL))
+    if (wanted != NULL && (strcmp(wanted, "all") == 0 || text_list_has(wanted, name)))
         return true;
     *why = "asked only when TWINSTACK_JUDGES names it";
     return false;

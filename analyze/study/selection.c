@@ -1,19 +1,12 @@
 /* See selection.h. */
 #include "study/selection.h"
 
-#include <string.h>
-
+#include "base/text.h"
 #include "collect/collect.h"
 
 bool selection_has_variant(const char *list, const char *word)
 {
-    const size_t length = strlen(word);
-    if (list == NULL)
-        return true;
-    for (; *list != '\0'; list += strcspn(list, ","), list += *list == ',')
-        if (strcspn(list, ",") == length && strncmp(list, word, length) == 0)
-            return true;
-    return false;
+    return list == NULL || text_list_has(list, word);
 }
 
 enum status selection_matches(const char *expr, const struct diff_case *c, bool *selected,

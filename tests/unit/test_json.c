@@ -252,6 +252,23 @@ static const struct {
     {"**", "anything", true},
 };
 
+TEST(text_list_has_whole_words_only)
+{
+    static const struct {
+        const char *list, *word;
+        bool want;
+    } rows[] = {
+        {"winedbg,lldb", "lldb", true},  {"winedbg,lldb", "winedbg", true},
+        {"winedbg,lldb", "wine", false}, {"winedbg,lldb", "dbg", false},
+        {"lldb-19", "lldb", false},      {"", "lldb", false},
+        {",,lldb,", "lldb", true},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].list);
+        CHECK_EQ(text_list_has(rows[i].list, rows[i].word), rows[i].want);
+    }
+}
+
 TEST(text_glob_matches_as_users_expect)
 {
     for (size_t i = 0; i < COUNT_OF(globs); i++) {
