@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,8 @@ SLOWNESS = max(1.0, float(os.environ.get("TWINSTACK_TEST_SLOWNESS", 1)))
 PATIENCE = 4 * SLOWNESS
 # The system's own modules differ between machines, so the tests that need their symbols enable them.
 os.environ.setdefault("TWINSTACK_SYSTEM_SYMBOLS", "0")
+# A job in the background of a script ignores SIGINT, and so would all that a test starts and interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 # No test writes into the user's cache.
 os.environ.setdefault("TWINSTACK_CACHE", str(BUILD / "cache"))
 
