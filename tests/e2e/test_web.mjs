@@ -5,8 +5,10 @@ import {
   browser,
   changeAnswers,
   check,
+  fetchData,
   findDot,
   holds,
+  must,
   openPage,
   root,
   runAll,
@@ -22,12 +24,15 @@ import {
 } from './web/world.mjs';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+/** @import { Answers, Share, Trend } from 'openapi' */
+/** @import { Options, Page } from './web/world.mjs' */
 
 const chromium = await browser();
 const server = await serve('--db', seed('runs.db', 30, 24, 0));
 const hostile = "<script>document.title='owned'</script>";
 const hostileCase = encodeURIComponent(`${hostile}.ob2`);
 
+/** @type {(path: string, options?: Options) => Promise<Page>} */
 const open = (path, options) =>
   openPage(chromium, path.startsWith('http') ? path : server.base + path, options);
 
@@ -55,7 +60,8 @@ const pages = [
 
 // Each page is opened once, for all the checks that every page must pass.
 for (const [name, path, text] of pages) {
-  let opened;
+  /** @type {Page | null} */
+  let opened = null;
   const visit = async () => {
     if (!opened) {
       opened = await open(path);
@@ -113,18 +119,16 @@ for (const [name, path, text] of pages) {
 test('what_is_wrong_comes_first_and_each_count_is_a_link', async () => {
   const page = await open('/');
   await settled(page);
-  const { data } = await (await fetch(`${server.base}/api/v1/overview`)).json();
-  const line = (await page.textContent('.verdictline')).replaceAll(/\s+/g, ' ').trim();
-  check(line.startsWith(`${data.wrong.total} wrong: `), line);
-  for (const group of data.wrong.groups) check(line.includes(`${group.cases} ${group.text}`), line);
+  const wrong = must((await fetchData(server.base, '/api/v1/overview')).wrong);
+  const line = must(await page.textContent('.verdictline'))
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  check(line.startsWith(`${wrong.total} wrong: `), line);
+  for (const group of wrong.groups) check(line.includes(`${group.cases} ${group.text}`), line);
   await page.click('.verdictline a[href*="trouble="]');
   await page.waitForURL('**/mismatches?trouble=*');
   await settled(page);
-  await becomes(
-    () => page.locator('.queue a').count(),
-    data.wrong.groups[0].cases,
-    'the cases behind the count',
-  );
+  await becomes(() => page.locator('.queue a').count(), wrong.groups[0].cases, 'the cases behind the count');
 });
 
 test('right_stacks_of_managed_code_are_a_table_of_the_run', async () => {
@@ -149,23 +153,29 @@ test('right_stacks_of_managed_code_are_a_table_of_the_run', async () => {
 
 test('an_engine_without_a_stack_keeps_its_column', async () => {
   const page = await open('/');
-  await changeAnswers(page, '**/api/v1/runs/30/cases/inline_chain.ob2', (body) => {
-    const { case: c, threads } = body.data;
-    const dump = c.engines.findIndex((e) => e.engine === 'dump');
-    for (const t of threads) {
-      t.stacks[dump] = null;
-      for (const row of t.rows) row[dump + 1] = { mark: 'gap', cause: null, frame: null };
-    }
-    Object.assign(
-      c.scores.find((s) => s.engine === 'dump'),
-      { state: 'skipped', judged: false, exact: false, reason: 'the case has no dump' },
-    );
-    Object.assign(body.data, {
-      sentence: 'Wrong: the process died and left no dump.',
-      trouble: 'no_dump',
-    });
-    return body;
-  });
+  await changeAnswers(
+    page,
+    '**/api/v1/runs/30/cases/inline_chain.ob2',
+    (/** @type {{data: Answers['/api/v1/runs/{run}/cases/{case}']}} */ body) => {
+      const { case: c, threads } = body.data;
+      const dump = c.engines.findIndex((e) => e.engine === 'dump');
+      for (const t of threads) {
+        t.stacks[dump] = null;
+        for (const row of t.rows) row[dump + 1] = { mark: 'gap', cause: null, frame: null };
+      }
+      Object.assign(must(c.scores.find((s) => s.engine === 'dump')), {
+        state: 'skipped',
+        judged: false,
+        exact: false,
+        reason: 'the case has no dump',
+      });
+      Object.assign(body.data, {
+        sentence: 'Wrong: the process died and left no dump.',
+        trouble: 'no_dump',
+      });
+      return body;
+    },
+  );
   await page.goto(`${server.base}/runs/30/mismatches/inline_chain.ob2`);
   await settled(page);
   const heads = await page.locator('.aligned thead th').allTextContents();
@@ -183,11 +193,13 @@ test('an_engine_without_a_stack_keeps_its_column', async () => {
 
 test('no_figure_is_rounded_to_all_of_them', async () => {
   const page = await open('/');
-  await changeAnswers(page, '**/api/v1/overview', (body) => {
+  /** @type {(body: {data: {shares: Share[], trends: Record<string, Trend>}}) => unknown} */
+  const nearlyAll = (body) => {
     body.data.shares[0] = { ...body.data.shares[0], right: 99_999, total: 100_000 };
-    body.data.trends.exact.points.at(-1).value = 0.99999;
+    must(body.data.trends.exact.points.at(-1)).value = 0.99999;
     return body;
-  });
+  };
+  await changeAnswers(page, '**/api/v1/overview', nearlyAll);
   await page.goto(`${server.base}/`);
   await settled(page);
   const figures = await page.locator('.shares-list strong, .tile .figure').allTextContents();
@@ -198,9 +210,9 @@ test('no_figure_is_rounded_to_all_of_them', async () => {
 test('fast_keys_walk_the_queue_case_by_case', async () => {
   const page = await open('/runs/30/mismatches');
   await settled(page);
-  const { data } = await (await fetch(`${server.base}/api/v1/runs/30/queue`)).json();
+  const { cases } = await fetchData(server.base, '/api/v1/runs/{run}/queue', { run: 30 });
   for (let i = 0; i < 6; i++) await page.keyboard.press('j', { delay: 0 });
-  const want = data.cases[6];
+  const want = cases[6];
   await page.waitForFunction(
     (name) => document.querySelector('.casehead h1')?.textContent === name,
     `${want.scenario}.${want.variant}`,
@@ -369,9 +381,9 @@ test('missing_things_are_said', async () => {
   const page = await open('/runs/4242');
   await page.waitForSelector('.state.bad');
   await says(page, '.state.bad', 'nothing here', 'an absent run is said');
-  check(!/absent|\b404\b/.test(await page.textContent('.state.bad')), 'words of the program');
+  check(!/absent|\b404\b/.test(must(await page.textContent('.state.bad'))), 'words of the program');
   await shot(page, 'absent');
-  same((await page.goto(`${server.base}/nope/`)).status(), 404, 'no page');
+  same(must(await page.goto(`${server.base}/nope/`)).status(), 404, 'no page');
   await says(page, '.state', 'no such page', 'an absent page is said');
   await closePage(page);
 });
@@ -384,7 +396,7 @@ test('one_of_a_thing_is_in_the_singular', async () => {
     await page.goto(one.base + path.replaceAll('30', '1'));
     await settled(page);
     const found = /.{0,30}(?<![\d.,])1 (runs|cases|stacks|frames|scenarios|rows|lines|days|modules)\b/.exec(
-      await page.textContent('main'),
+      must(await page.textContent('main')),
     );
     if (found) wrong.push(`${path}: ${found[0]}`);
   }
@@ -409,8 +421,8 @@ test('a_database_that_is_not_there_yet_is_waited_for', async () => {
   const db = scratch('later.db');
   const early = await serve('--wait', '--db', db);
   same((await fetch(`${early.base}/healthz`)).status, 200, 'health');
-  const { data } = await (await fetch(`${early.base}/api/v1/overview`)).json();
-  same([data.total_runs, data.run], [0, null], 'as of an empty database');
+  const overview = await fetchData(early.base, '/api/v1/overview');
+  same([overview.total_runs, overview.run], [0, null], 'as of an empty database');
   check(!existsSync(db), 'serving makes no database');
   const page = await open(`${early.base}/`);
   await page.waitForSelector('.state');
@@ -482,12 +494,12 @@ test('what_is_dropped_is_resolved', async () => {
     );
     if (name === 'cut.dmp')
       await holds(
-        async () => /truncated|malformed/.test(await page.textContent('.banner.bad')),
+        async () => /truncated|malformed/.test(must(await page.textContent('.banner.bad'))),
         'a cut dump is said',
       );
     else if (name === 'stack.txt') await says(page, '.panel', '<b>&!0x10', 'a name is text');
     else {
-      const first = await page.locator('.panel').first().textContent();
+      const first = must(await page.locator('.panel').first().textContent());
       check(first.includes('inline_chain.c:') && first.includes('inlined'), `${name}: ${first}`);
     }
     if (name === 'dump.dmp') await shot(page, 'resolve-dump');
@@ -503,13 +515,16 @@ test('a_dot_is_named_and_opens_its_case', async () => {
   await page.locator('.tools select').selectOption('bytes');
   await page.waitForURL('**/timing?measure=bytes');
   await page.mouse.move(...(await findDot(page, '.plot .u-over', 0.5, 'timing')));
-  const said = await page.locator('.near a').first().textContent();
+  const said = must(await page.locator('.near a').first().textContent());
   check(/^[\w<].*: (record|dump) .*B$/.test(said), `a dot's case: ${said}`);
   await page.mouse.down();
   await page.mouse.up();
   await page.waitForURL('**/mismatches/*');
   await settled(page);
-  await holds(async () => said.startsWith(await page.textContent('.casehead h1')), 'the case of the dot');
+  await holds(
+    async () => said.startsWith(must(await page.textContent('.casehead h1'))),
+    'the case of the dot',
+  );
   same(page.complaints, [], 'complaints');
   await closePage(page);
 });
@@ -521,7 +536,7 @@ test('a_run_in_progress_appears_by_itself', async () => {
   const page = await open(`${going.base}/runs`);
   await settled(page);
   await becomes(() => page.locator('tbody tr').count(), 2, 'rows before');
-  await page.waitForFunction(() => /live|polling/.test(document.querySelector('.live').textContent));
+  await page.waitForFunction(() => /live|polling/.test(document.querySelector('.live')?.textContent ?? ''));
   seed('live.db', 1, 4, 0);
   await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 3);
   await closePage(page);
@@ -537,7 +552,7 @@ test('who_gets_no_stream_asks_by_itself', async () => {
     same((await fetch(`${full.base}/api/v1/events`, { signal: stop.signal })).status, 200, 'a stream');
   const page = await open(`${full.base}/runs`);
   await settled(page);
-  await page.waitForFunction(() => document.querySelector('.live').textContent.includes('polling'));
+  await page.waitForFunction(() => document.querySelector('.live')?.textContent.includes('polling'));
   seed('polled.db', 1, 4, 0);
   await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 2);
   stop.abort();
@@ -563,7 +578,7 @@ test('the_glossary_explains_and_words_carry_it', async () => {
   await page.goto(`${server.base}/compare/1/30`);
   await settled(page);
   await holds(
-    async () => (await page.locator('abbr.term').first().getAttribute('title')).length > 20,
+    async () => must(await page.locator('abbr.term').first().getAttribute('title')).length > 20,
     'a meaning on hover',
   );
   await closePage(page);

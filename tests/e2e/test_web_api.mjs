@@ -7,6 +7,9 @@ import {
   Ajv,
   ask,
   check,
+  failure,
+  fetchData,
+  must,
   root,
   runAll,
   same,
@@ -17,16 +20,17 @@ import {
   test,
   twinstack,
 } from './web/world.mjs';
+/** @import { CaseLine, Named, Share, Written, Wrong } from 'openapi' */
 
 const db = seed('api.db', 12, 24, 0);
 const server = await serve('--db', db);
+/** @type {(path: string, headers?: Record<string, string>) => Promise<Response>} */
 const get = (path, headers = {}) => fetch(server.base + path, { headers });
 const spec = JSON.parse(readFileSync(`${root}/dashboard/web/openapi.json`, 'utf8'));
 
 test('description_and_routes_are_the_same_list', async () => {
-  const listed = (await (await get('/api/v1/endpoints')).json()).data
-    .map((row) => `${row.method} ${row.path}`)
-    .sort();
+  const endpoints = await fetchData(server.base, '/api/v1/endpoints');
+  const listed = endpoints.map((row) => `${row.method} ${row.path}`).sort();
   const described = Object.entries(spec.paths)
     .flatMap(([path, methods]) => Object.keys(methods).map((m) => `${m.toUpperCase()} ${path}`))
     .sort();
@@ -77,13 +81,13 @@ test('errors_have_key_message_and_hint', async () => {
 
 test('pages_by_key_cover_all_once', async () => {
   const seen = [];
-  let after = '';
+  let after = 0;
   for (let i = 0; i < 20; i++) {
-    const { data } = await (await get(`/api/v1/runs?limit=5${after}`)).json();
-    same(data.total, 12, 'total');
-    seen.push(...data.runs.map((run) => run.id));
-    if (data.next === null) break;
-    after = `&after=${data.next}`;
+    const found = await fetchData(server.base, '/api/v1/runs', { limit: 5, ...(after ? { after } : {}) });
+    same(found.total, 12, 'total');
+    seen.push(...found.runs.map((run) => run.id));
+    if (found.next === null) break;
+    after = found.next;
   }
   same(seen, [12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1], 'runs');
 });
@@ -96,15 +100,21 @@ test('unknown_filters_are_refused_with_the_allowed_words', async () => {
       ['cause=bad_luck', 'causes'],
     ]) {
       const answer = await get(`/api/v1/runs/latest/${list}?${query}`);
+      /** @type {import('openapi').Error} */
       const { error } = await answer.json();
-      same([answer.status, error.hint.includes(allowed)], [400, true], `${list}?${query}: ${error.hint}`);
+      same(
+        [answer.status, must(error.hint).includes(allowed)],
+        [400, true],
+        `${list}?${query}: ${error.hint}`,
+      );
     }
   same((await get('/api/v1/runs/latest/queue?group=later')).status, 400, 'a group of the queue');
 });
 
 test('the_queue_is_sorted_whole_and_in_pages', async () => {
-  const page = async (query) => (await (await get(`/api/v1/runs/12/queue?${query}`)).json()).data;
-  const all = await page('limit=1000');
+  /** @param {Record<string, string | number>} query */
+  const page = (query) => fetchData(server.base, '/api/v1/runs/{run}/queue', { run: 12, ...query });
+  const all = await page({ limit: 1000 });
   const order = [
     'failing',
     'error',
@@ -127,9 +137,7 @@ test('the_queue_is_sorted_whole_and_in_pages', async () => {
     'by group, what is new first',
   );
   same([all.total, all.next, all.previous, all.position], [24, null, null, 0], 'one page');
-  const {
-    data: { cases },
-  } = await (await get('/api/v1/runs/12/cases?limit=1000')).json();
+  const { cases } = await fetchData(server.base, '/api/v1/runs/{run}/cases', { run: 12, limit: 1000 });
   const failing = cases.filter((c) => ['FAIL', 'ERROR', 'XPASS', 'FLAKY'].includes(c.verdict));
   same(
     [all.wrong.total, all.wrong.groups.reduce((sum, g) => sum + g.cases, 0)],
@@ -142,35 +150,36 @@ test('the_queue_is_sorted_whole_and_in_pages', async () => {
     'what fails comes first',
   );
   const seen = [];
-  let last = await page('limit=5');
+  let last = await page({ limit: 5 });
   for (let turn = 0; turn < 10; turn++) {
     same(last.position, seen.length, 'cases before the page');
     seen.push(...last.cases.map((c) => c.id));
     if (last.next === null) break;
-    last = await page(`limit=5&after=${last.next}`);
+    last = await page({ limit: 5, after: last.next });
   }
   same(
     seen,
     all.cases.map((c) => c.id),
     'pages by key cover all once, in order',
   );
-  const back = await page(`limit=5&after=${last.previous}`);
+  const back = await page({ limit: 5, after: must(last.previous) });
   same(
     back.cases.map((c) => c.id),
     seen.slice(last.position - 5, last.position),
     'the page before',
   );
   const name = `${all.cases[13].scenario}.${all.cases[13].variant}`;
-  const around = await page(`limit=5&around=${encodeURIComponent(name)}`);
+  const around = await page({ limit: 5, around: name });
   check(
     around.cases.some((c) => `${c.scenario}.${c.variant}` === name),
     'the page that holds a case',
   );
-  const fresh = await page('new=1');
+  const fresh = await page({ new: 1 });
   check(fresh.cases.every((c) => c.is_new) && fresh.total === all.wrong.new, 'only what is new');
 });
 
 test('figures_say_what_they_leave_out', async () => {
+  /** @type {{data: {shares: Share[], wrong: Wrong, failing: {total: number, cases: Required<Named>[]}}}} */
   const { data } = await (await get('/api/v1/overview')).json();
   same(
     data.shares.map((s) => s.name),
@@ -181,8 +190,9 @@ test('figures_say_what_they_leave_out', async () => {
     check(s.right <= s.total && s.total + s.left_out <= 24 && s.of, JSON.stringify(s));
   same(data.wrong.total, data.failing.total, 'the same count of what is wrong');
   const first = data.failing.cases[0];
-  const name = encodeURIComponent(`${first.scenario}.${first.variant}`);
-  const one = (await (await get(`/api/v1/runs/12/cases/${name}?repeat=${first.repeat}`)).json()).data;
+  const name = `${first.scenario}.${first.variant}`;
+  const at = { run: 12, case: name, repeat: first.repeat };
+  const one = await fetchData(server.base, '/api/v1/runs/{run}/cases/{case}', at);
   const oneEngine = 'the stack of (dump|offset:rtl) differs';
   const both = 'the stacks of offset:rtl and dump differ';
   const sentence = new RegExp(`^Wrong: (${oneEngine}|${both}) from what really ran in \\d`);
@@ -199,8 +209,7 @@ test('same_input_same_bytes_and_tags_save_them', async () => {
     '/badge/f1.svg',
   ]) {
     const first = await get(path);
-    const tag = first.headers.get('etag');
-    check(tag, `${path} has a tag`);
+    const tag = must(first.headers.get('etag'), `a tag of ${path}`);
     same((await get(path)).headers.get('etag'), tag, path);
     const again = await get(path, { 'If-None-Match': tag });
     same([again.status, await again.text()], [304, ''], path);
@@ -208,6 +217,7 @@ test('same_input_same_bytes_and_tags_save_them', async () => {
 });
 
 test('large_answers_are_compressed_for_who_takes_it', async () => {
+  /** @type {(encoding: Record<string, string>) => ReturnType<typeof ask>} */
   const take = (encoding) =>
     ask(server.base, '/api/v1/runs/12/cases?limit=1000', {
       headers: { Host: new URL(server.base).host, ...encoding },
@@ -239,30 +249,29 @@ test('large_answers_are_compressed_for_who_takes_it', async () => {
 });
 
 test('a_row_is_explained_and_its_source_is_kept', async () => {
-  const { data } = await (await get('/api/v1/runs/3/cases/inline_chain.ob2/explain?frame=3')).json();
-  const dump = data.engines.find((e) => e.engine === 'dump');
-  same(
-    [dump.frame.kind, dump.frame.found_by, dump.reached.steps.length],
-    ['return', 'unwind', 3],
-    "the dump engine's row",
-  );
+  const at = { run: 3, case: 'inline_chain.ob2' };
+  const explain = '/api/v1/runs/{run}/cases/{case}/explain';
+  const { engines } = await fetchData(server.base, explain, { ...at, frame: 3 });
+  const dump = must(engines.find((e) => e.engine === 'dump'));
+  const [frame, reached] = [must(dump.frame), must(dump.reached)];
+  same([frame.kind, frame.found_by, reached.steps.length], ['return', 'unwind', 3], "the dump engine's row");
   same(
     Number(dump.lookup_offset) + 1,
-    Number(dump.frame.offset),
+    Number(frame.offset),
     'a return address is looked up one byte earlier',
   );
   same(
-    dump.reached.steps.map((s) => s.had_run),
+    reached.steps.map((s) => s.had_run),
     [true, true, false],
     'which codes had run',
   );
-  check(data.engines.find((e) => e.engine === 'offset:rtl').reached === null, 'no engine borrows evidence');
+  check(must(engines.find((e) => e.engine === 'offset:rtl')).reached === null, 'no engine borrows evidence');
   same(
     (await get('/api/v1/runs/3/cases/inline_chain.ob2/explain?frame=999')).status,
     404,
     'a row that is not there',
   );
-  const { artifacts } = (await (await get('/api/v1/runs/3/cases/inline_chain.ob2')).json()).data;
+  const { artifacts } = await fetchData(server.base, '/api/v1/runs/{run}/cases/{case}', at);
   const answer = await get(`/api/v1/artifacts/${artifacts[0].sha256}`);
   const text = await answer.text();
   same(
@@ -271,7 +280,7 @@ test('a_row_is_explained_and_its_source_is_kept', async () => {
     'the source',
   );
   check(
-    text.includes('</script>') && answer.headers.get('cache-control').includes('immutable'),
+    text.includes('</script>') && answer.headers.get('cache-control')?.includes('immutable'),
     'as it is, for ever',
   );
   for (const name of ['0'.repeat(64), '..%2f..%2fetc%2fpasswd', 'etc', artifacts[0].sha256.toUpperCase()])
@@ -302,16 +311,21 @@ test('acceptances_are_written_to_the_file_and_taken_out', async () => {
   const writing = await serve('--db', db, '--allow-write', '--known', file);
   /** @type {Record<string, string>} */
   const json = { 'Content-Type': 'application/json', 'X-Token': writing.token };
+  /** @type {(body: unknown, headers?: Record<string, string>) => Promise<Response>} */
   const post = (body, headers = json) =>
     fetch(`${writing.base}/api/v1/known`, {
       method: 'POST',
       headers,
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
-  const drop = (id, headers = /** @type {Record<string, string>} */ ({ 'X-Token': writing.token })) =>
+  /** @type {(id: string, headers?: Record<string, string>) => Promise<Response>} */
+  const drop = (id, headers = { 'X-Token': writing.token }) =>
     fetch(`${writing.base}/api/v1/known/${id}`, { method: 'DELETE', headers });
-  const failing = (await (await get('/api/v1/runs/12/cases?verdict=FAIL&limit=1')).json()).data.cases[0];
-  const passing = (await (await get('/api/v1/runs/12/cases?verdict=PASS&limit=1')).json()).data.cases[0];
+  /** @param {string} verdict */
+  const firstOf = async (verdict) =>
+    (await fetchData(server.base, '/api/v1/runs/{run}/cases', { run: 12, verdict, limit: 1 })).cases[0];
+  const [failing, passing] = [await firstOf('FAIL'), await firstOf('PASS')];
+  /** @type {(c: CaseLine) => string} */
   const name = (c) => `${c.scenario}.${c.variant}`;
   const good = { run: 12, case: name(failing), reason: 'known "well"', expires: '2031-02-03' };
   same((await post(good, { 'Content-Type': 'application/json' })).status, 401, 'no token');
@@ -323,6 +337,7 @@ test('acceptances_are_written_to_the_file_and_taken_out', async () => {
   same((await post({ ...good, case: name(passing) })).status, 400, 'a case that passes');
   same((await post({ ...good, case: 'no_such.ob2' })).status, 404, 'no case');
   same(readFileSync(file, 'utf8'), kept, 'nothing was written');
+  /** @type {{data: Written['/api/v1/known']}} */
   const { data } = await (await post(good)).json();
   same((await post(good)).status, 400, 'the same once more');
   same(readFileSync(file, 'utf8'), kept + data.added, 'one block more');
@@ -330,9 +345,9 @@ test('acceptances_are_written_to_the_file_and_taken_out', async () => {
     data.added.includes('expires: 2031-02-03') && data.added.includes(`scope: ${name(failing)}`),
     data.added,
   );
-  const listed = (await (await fetch(`${writing.base}/api/v1/known`)).json()).data.items;
+  const { items } = await fetchData(writing.base, '/api/v1/known');
   same(
-    listed.map((k) => k.id),
+    items.map((k) => k.id),
     ['other', name(failing)],
     'seen at once',
   );
@@ -366,9 +381,10 @@ test('a_newer_database_is_said_and_not_touched', async () => {
   writeFileSync(file, before);
   const newer = await serve('--db', file);
   const answer = await fetch(`${newer.base}/api/v1/overview`);
+  /** @type {import('openapi').Error} */
   const { error } = await answer.json();
   same([answer.status, error.key, error.reason], [422, 'unsupported', 'newer'], 'the answer');
-  check(error.hint.includes('newer'), error.hint);
+  check(must(error.hint).includes('newer'), `${error.hint}`);
   check(readFileSync(file).equals(before), 'not a byte changed');
   await newer.stop();
 });
@@ -423,11 +439,10 @@ test('streams_tell_changes_and_are_capped', async () => {
     [200, 200, 200, 200, 204],
     'four streams',
   );
-  const reader = streams[0].body.getReader();
-  const { value } = await reader.read();
-  let text = Buffer.from(value).toString();
-  while (!/data: .*\n/.test(text)) text += Buffer.from((await reader.read()).value).toString();
-  const { version } = JSON.parse(/data: (.*)/.exec(text)[1]);
+  const reader = must(streams[0].body).getReader();
+  let text = '';
+  while (!/data: .*\n/.test(text)) text += Buffer.from(must((await reader.read()).value)).toString();
+  const { version } = JSON.parse(must(/data: (.*)/.exec(text))[1]);
   same((await get('/api/v1/runs')).headers.get('x-data-version'), version, 'versions of event and answer');
   for (const stop of ends) stop.abort();
   for (let tries = 0; ; tries++) {
@@ -444,12 +459,14 @@ test('two_offline_pages_are_equal_and_closed', async () => {
   try {
     twinstack('report', '12', '--db', db, '--html', scratch('a.html'));
   } catch (error) {
-    check(error.status === 1, String(error.stderr));
+    const { status, stderr } = failure(error);
+    check(status === 1, String(stderr));
   }
   try {
     twinstack('report', '12', '--db', db, '--html', scratch('b.html'));
   } catch (error) {
-    check(error.status === 1, String(error.stderr));
+    const { status, stderr } = failure(error);
+    check(status === 1, String(stderr));
   }
   const page = readFileSync(scratch('a.html'), 'utf8');
   check(page === readFileSync(scratch('b.html'), 'utf8'), 'same run, same bytes');
@@ -475,7 +492,7 @@ test('two_builds_of_the_pages_are_equal_and_small', () => {
       readFileSync(`${scratch('one')}/${file}`).equals(readFileSync(`${scratch('two')}/${file}`)),
       `${file} differs`,
     );
-  const total = Number(/total gzip (\d+)/.exec(readFileSync(`${scratch('one')}/sizes.txt`, 'utf8'))[1]);
+  const total = Number(must(/total gzip (\d+)/.exec(readFileSync(`${scratch('one')}/sizes.txt`, 'utf8')))[1]);
   console.log(`     ${total} bytes gzip`);
   check(total > 10000 && total <= 120 * 1024, `${total} bytes gzip`);
   const found = spawnSync(
@@ -512,16 +529,17 @@ test('views_of_large_databases_take_under_300_ms', async () => {
     '/api/v1/known',
   ]) {
     let took = Infinity;
-    let answer;
+    let status = 0;
     for (let i = 0; i < 3; i++) {
       // The minimum leaves out other load on the machine.  Each address is new, so no answer is cached.
       const start = performance.now();
-      answer = await fetch(`${large.base}${path}${path.includes('?') ? '&' : '?'}${'&'.repeat(i)}`);
+      const answer = await fetch(`${large.base}${path}${path.includes('?') ? '&' : '?'}${'&'.repeat(i)}`);
       await answer.text();
+      ({ status } = answer);
       took = Math.min(took, performance.now() - start);
     }
     console.log(`     ${took.toFixed(0).padStart(5)} ms  ${path}`);
-    same(answer.status, 200, path);
+    same(status, 200, path);
     if (took > 300 * slowness) slow.push(`${path} ${took.toFixed(0)} ms`);
   }
   same(slow, [], 'slow views');

@@ -5,7 +5,9 @@ import {
   becomes,
   browser,
   check,
+  fetchData,
   holds,
+  must,
   openPage,
   runAll,
   same,
@@ -23,6 +25,8 @@ import {
 import { chmodSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { inflateSync } from 'node:zlib';
+/** @import { Frame } from 'openapi' */
+/** @import { Page } from './web/world.mjs' */
 
 const RUNS = 60; // two pages of the list
 const chromium = await browser();
@@ -35,6 +39,7 @@ twinstack('db', 'publish', '--db', db, join(folder, 'runs.db'));
 chmodSync(folder, 0o555);
 const published = await serve('--db', join(folder, 'runs.db'));
 
+/** @type {(run: number, name: string, from?: string) => string} */
 const write = (run, name, from = db) => {
   twinstack('report', String(run), '--db', from, '--html', scratch(name), '--exit-zero');
   return `file://${scratch(name)}`;
@@ -88,22 +93,28 @@ const views = [
   '/about',
 ];
 
-// Returns the text, link targets and field values of MAIN, without the parts that only one carrier shows.
+/**
+ * Returns the text, link targets and field values of MAIN, without the parts that only one carrier shows.
+ * @param {Page} page
+ */
 const read = (page) =>
-  page.evaluate(() => {
-    const main = /** @type {HTMLElement} */ (document.querySelector('main').cloneNode(true));
+  page.$eval('main', (shownMain) => {
+    const main = /** @type {HTMLElement} */ (shownMain.cloneNode(true));
     for (const part of main.querySelectorAll('[data-carrier], .u-legend')) part.remove();
     const links = [...main.querySelectorAll('a[href]')].map((a) =>
-      a.getAttribute('href').replace(/^#\//, '/'),
+      a.getAttribute('href')?.replace(/^#\//, '/'),
     );
     /** @type {NodeListOf<HTMLInputElement>} */
     const fields = main.querySelectorAll('input, select');
     const state = [...fields].map((field) => `${field.value}${field.checked ? '!' : ''}`);
     return { text: main.textContent.replace(/\s+/g, ' '), links, state };
   });
-// Waits until all requests are answered and two reads in a row return the same, then returns that.
+/**
+ * Waits until all requests are answered and two reads in a row return the same, then returns that.
+ * @type {(page: Page) => ReturnType<typeof read>}
+ */
 const shown = async (page) => {
-  let old = null;
+  let old = '';
   await holds(async () => {
     await settled(page);
     const now = JSON.stringify(await read(page));
@@ -113,6 +124,7 @@ const shown = async (page) => {
   }, `${page.url()} does not come to rest`);
   return JSON.parse(old);
 };
+/** @param {Page} page */
 const outside = (page) =>
   page.on(
     'request',
@@ -120,8 +132,11 @@ const outside = (page) =>
   );
 
 // Reads each address of the live server only once.
+/** @type {Map<string, object>} */
 const wanted = new Map();
+/** @type {Page | null} */
 let reader = null;
+/** @param {string} view */
 async function want(view) {
   reader ??= await openPage(chromium, live.base);
   if (!wanted.has(view)) {
@@ -165,7 +180,7 @@ test('a_published_database_shows_what_the_server_shows', async () => {
 
 test('every_document_of_a_file_is_what_the_server_answers', async () => {
   const { offline, ...documents } = JSON.parse(
-    /id="twinstack-data">(.*?)<\/script>/s.exec(readFileSync(scratch('offline.html'), 'utf8'))[1],
+    must(/id="twinstack-data">(.*?)<\/script>/s.exec(readFileSync(scratch('offline.html'), 'utf8')))[1],
   );
   for (const [path, packed] of Object.entries(documents)) {
     const text = inflateSync(Buffer.from(packed, 'base64')).toString();
@@ -187,6 +202,7 @@ test('links_inside_a_file_lead_to_what_it_holds', async () => {
     await becomes(() => page.textContent('.rail [aria-current]'), name, 'where we are');
     check(!(await page.locator('.state.bad').count()), `${name}: ${await page.textContent('main')}`);
   }
+  /** @type {Set<string>} */
   const seen = new Set();
   for (const start of [
     '/',
@@ -203,7 +219,7 @@ test('links_inside_a_file_lead_to_what_it_holds', async () => {
     for (const to of await page.evaluate(() =>
       [...document.querySelectorAll('main a[href^="#/"]')].map((a) => a.getAttribute('href')),
     ))
-      seen.add(to);
+      seen.add(must(to));
   }
   let there = 0;
   for (const to of seen) {
@@ -263,7 +279,7 @@ test('a_file_of_an_older_run_is_about_that_run', async () => {
     await page.goto('about:blank');
     await page.goto(`${older}#${view}`);
     await settled(page);
-    const text = await page.textContent('main');
+    const text = must(await page.textContent('main'));
     check(
       !(await page.locator('.state.bad').count()) && (words === null || text.includes(words)),
       `${view}: ${text}`,
@@ -277,7 +293,7 @@ test('a_file_of_an_older_run_is_about_that_run', async () => {
         .locator('.tile .spark')
         .first()
         .getAttribute('aria-label')
-        .then((text) => text.split(' ')[0]),
+        .then((text) => must(text).split(' ')[0]),
     '12',
     'runs in the trend: none after it',
   );
@@ -300,10 +316,14 @@ test('a_file_answers_the_frames_that_it_holds', async () => {
   await says(page, 'main', 'twinstack resolve', 'what to run instead');
   same(await page.locator('input[type=file]').count(), 0, 'no file can be chosen');
   await shot(page, 'offline-resolve');
-  const answer = await (await fetch(`${live.base}/api/v1/runs/${RUNS}/cases/inline_chain.ob2`)).json();
-  const column = answer.data.case.engines.findIndex((engine) => engine.engine === 'offset:rtl') + 1;
-  const frames = answer.data.threads[0].rows.map((row) => row[column].frame).filter(Boolean);
+  const at = { run: RUNS, case: 'inline_chain.ob2' };
+  const found = await fetchData(live.base, '/api/v1/runs/{run}/cases/{case}', at);
+  const column = found.case.engines.findIndex((engine) => engine.engine === 'offset:rtl') + 1;
+  const frames = found.threads[0].rows
+    .map((row) => row[column].frame)
+    .filter((frame) => frame !== null && 'inline_depth' in frame);
   const physical = frames.filter((frame) => frame.inline_depth === 0);
+  /** @type {(frame: Frame, i: number) => string} */
   const suffix = (frame, i) =>
     frame.kind === (i === 0 ? 'interrupted' : 'return') ? '' : frame.kind === 'return' ? '@r' : '@i';
   const lines = physical.map((frame, i) => `${frame.module}!${frame.offset}${suffix(frame, i)}`);
@@ -313,7 +333,7 @@ test('a_file_answers_the_frames_that_it_holds', async () => {
   const got = await page
     .locator('.panel tbody tr')
     .evaluateAll((rows) =>
-      rows.map((row) => row.querySelector('.fn').textContent.replace(/^↳| inlined$/g, '')),
+      rows.map((row) => row.querySelector('.fn')?.textContent.replace(/^↳| inlined$/g, '')),
     );
   same(
     got,
@@ -321,7 +341,7 @@ test('a_file_answers_the_frames_that_it_holds', async () => {
     'functions, inline ones among them',
   );
   await holds(
-    async () => (await page.locator('.panel tbody tr').last().textContent()).includes('not in this file'),
+    async () => must(await page.locator('.panel tbody tr').last().textContent()).includes('not in this file'),
     'what is not known is said',
   );
   await shot(page, 'offline-resolved');
@@ -384,6 +404,7 @@ test('keys_work_in_a_file', async () => {
 });
 
 // Each page of the file is shown once, for all the checks that every page must pass.
+/** @type {Page | null} */
 let shownFile = null; // one page for all of them
 for (const [name, view] of [
   ['overview', '/'],

@@ -6,7 +6,9 @@ import {
   browser,
   check,
   drawn,
+  fetchData,
   holds,
+  must,
   openPage,
   runAll,
   same,
@@ -21,6 +23,8 @@ import {
 } from './web/world.mjs';
 import { gunzipSync } from 'node:zlib';
 import { request } from 'node:http';
+/** @import { Answers, Score } from 'openapi' */
+/** @import { Options, Page } from './web/world.mjs' */
 
 const CASES = 10000;
 const VARIANTS = 6;
@@ -30,25 +34,37 @@ const chromium = await browser();
 const wide = await serve('--db', seed('wide.db', 0, 0, CASES, 'wide'));
 const small = await serve('--db', seed('small.db', 3, 24, 0));
 
+/** @type {(base: string, run: number) => Promise<Answers['/api/v1/runs/{run}/grid']>} */
+const gridOf = (base, run) => fetchData(base, '/api/v1/runs/{run}/grid', { run });
+
+/** @type {(url: string, options?: Options) => Promise<Page>} */
 async function open(url, options) {
   const page = await openPage(chromium, url, options);
   await settled(page);
   await page.waitForSelector('.gridbox, .state');
   return page;
 }
-// True if rows fill the grid from top to bottom, with no empty space.
+/**
+ * True if rows fill the grid from top to bottom, with no empty space.
+ * @param {Page} page
+ */
 const inView = (page) =>
-  page.evaluate(() => {
+  page.$eval('.gridbox', (grid) => {
+    /** @type {(part: Element) => DOMRect} */
     const box = (part) => part.getBoundingClientRect();
     const rows = [...document.querySelectorAll('.grid tbody tr:not(.spacer)')];
-    const { bottom } = box(document.querySelector('.gridbox'));
-    const head = box(document.querySelector('.grid thead th')).bottom;
-    return rows.length > 0 && box(rows[0]).top <= head + 1 && box(rows.at(-1)).bottom >= bottom - 40;
+    const last = rows.at(-1);
+    const { bottom } = box(grid);
+    const [head] = [...document.querySelectorAll('.grid thead th')].map((cell) => box(cell).bottom);
+    return last !== undefined && box(rows[0]).top <= head + 1 && box(last).bottom >= bottom - 40;
   });
+/** @param {Page} page */
 const lines = (page) => page.locator('.grid tbody tr:not(.spacer)').count();
+/** @param {Page} page */
 const rowCount = async (page) => Number(await page.locator('table.grid').getAttribute('aria-rowcount')) - 1;
 
 test('the_document_is_small', async () => {
+  /** @type {Buffer} */
   const packed = await new Promise((done, fail) => {
     const { hostname, port } = new URL(wide.base);
     const asked = {
@@ -58,6 +74,7 @@ test('the_document_is_small', async () => {
       headers: { 'Accept-Encoding': 'gzip' },
     };
     request(asked, (answer) => {
+      /** @type {Buffer[]} */
       const parts = [];
       answer.on('data', (part) => parts.push(part));
       answer.on('end', () => done(Buffer.concat(parts)));
@@ -67,13 +84,15 @@ test('the_document_is_small', async () => {
   });
   console.log(`     ${packed.length} bytes on the wire`);
   check(packed.length <= 100_000, `${packed.length} bytes`);
+  /** @type {{data: Answers['/api/v1/runs/{run}/grid']}} */
   const { data } = JSON.parse(String(gunzipSync(packed)));
   same([data.total, data.cases.id.length, data.scenarios.length], [CASES, CASES, SCENARIOS], 'the whole run');
 });
 
 test('the_grid_says_what_the_cases_say', async () => {
-  const grid = (await (await fetch(`${small.base}/api/v1/runs/3/grid`)).json()).data;
-  const { cases } = (await (await fetch(`${small.base}/api/v1/runs/3/cases?limit=1000`)).json()).data;
+  const grid = await gridOf(small.base, 3);
+  const { cases } = await fetchData(small.base, '/api/v1/runs/{run}/cases', { run: 3, limit: 1000 });
+  /** @type {(score: Score | undefined) => string} */
   const letter = (score) => {
     if (!score || !['ok', 'failed'].includes(score.state)) return '-';
     if (score.state === 'failed') return 'f';
@@ -107,16 +126,20 @@ test('a_whole_run_is_there_at_once', async () => {
   await becomes(() => rowCount(page), SCENARIOS + 2, 'all lines: scenarios and two kinds');
   await holds(async () => (await lines(page)) < 100, 'only lines in view are in the page');
   const seen = new Set();
-  const step = await page.evaluate(() => document.querySelector('.gridbox').clientHeight - 120);
-  const whole = await page.evaluate(() => document.querySelector('.gridbox').scrollHeight);
+  const step = await page.$eval('.gridbox', (box) => box.clientHeight - 120);
+  const whole = await page.$eval('.gridbox', (box) => box.scrollHeight);
   for (let top = 0; top < whole; top += step) {
-    await page.evaluate((at) => {
-      document.querySelector('.gridbox').scrollTop = at;
-    }, top);
+    await page.$eval(
+      '.gridbox',
+      (box, at) => {
+        box.scrollTop = at;
+      },
+      top,
+    );
     await holds(() => inView(page), `no line at ${top}`);
     for (const name of await page.locator('.grid tbody th.mono').allTextContents()) seen.add(name);
   }
-  const { data } = await (await fetch(`${wide.base}/api/v1/runs/1/grid`)).json();
+  const data = await gridOf(wide.base, 1);
   same(
     data.scenarios.filter((name) => !seen.has(name)),
     [],
@@ -130,8 +153,7 @@ test('a_whole_run_is_there_at_once', async () => {
 
 test('lines_scroll_into_view_within_100_ms', async () => {
   const page = await open(`${wide.base}/runs/1?fold=0`);
-  const took = await page.evaluate(async () => {
-    const box = document.querySelector('.gridbox');
+  const took = await page.$eval('.gridbox', async (box) => {
     box.scrollIntoView();
     const frame = () => new Promise((done) => requestAnimationFrame(done));
     const shows = () => {
@@ -164,11 +186,11 @@ test('headers_and_names_stay_in_view', async () => {
   const page = await open(`${wide.base}/runs/1?fold=0&references=1`, {
     viewport: { width: 900, height: 700 },
   });
-  await page.evaluate(() => document.querySelector('.gridbox').scrollTo(400, 5000));
+  await page.$eval('.gridbox', (box) => box.scrollTo(400, 5000));
   await holds(() => inView(page), 'lines');
   await drawn(page);
-  const places = await page.evaluate(() => {
-    const box = document.querySelector('.gridbox').getBoundingClientRect();
+  const places = await page.$eval('.gridbox', (grid) => {
+    const box = grid.getBoundingClientRect();
     const head = document.querySelectorAll('.grid thead th')[4].getBoundingClientRect();
     const name = [...document.querySelectorAll('.grid tbody th.mono')][12].getBoundingClientRect();
     return { head: head.top - box.top, name: name.left - box.left, top: name.top - box.top };
@@ -190,7 +212,7 @@ test('engines_under_test_are_large_and_references_one_count', async () => {
   await becomes(() => row.locator('td').first().locator('.tick.large').count(), 2, 'marks');
   same(await row.locator('td').first().locator('.tick:not(.large)').count(), 0, 'marks of references');
   await holds(
-    async () => /^\d\/3$/.test(await row.locator('td').first().locator('.refs').textContent()),
+    async () => /^\d\/3$/.test(must(await row.locator('td').first().locator('.refs').textContent())),
     'their count',
   );
   await row.locator('td').first().locator('.refs').click();
@@ -218,7 +240,7 @@ test('rows_that_are_alike_fold', async () => {
   const folded = await rowCount(page);
   check(folded < SCENARIOS / 4, `${folded} lines`);
   const fold = page.locator('.unfold').first();
-  const count = Number(/(\d+) alike/.exec(await fold.textContent())[1]);
+  const count = Number(must(/(\d+) alike/.exec(must(await fold.textContent())))[1]);
   await fold.click();
   await becomes(() => rowCount(page), folded + count, 'lines with one fold open');
   await becomes(() => fold.getAttribute('aria-expanded'), 'true', 'it says so');
@@ -229,7 +251,7 @@ test('rows_that_are_alike_fold', async () => {
 
 test('a_fold_shows_the_reference_count_of_its_worst_row', async () => {
   const page = await open(`${wide.base}/runs/1`);
-  const { data } = await (await fetch(`${wide.base}/api/v1/runs/1/grid`)).json();
+  const data = await gridOf(wide.base, 1);
   const { cases: c } = data;
   const fold = page.locator('.grid tr.fold').first();
   await fold.locator('.unfold').click();
@@ -241,10 +263,11 @@ test('a_fold_shows_the_reference_count_of_its_worst_row', async () => {
     .filter((i) => c.variant[i] === 0 && names.has(data.scenarios[c.scenario[i]]));
   const shares = mine
     .filter((i) => c.reference_judged[i] > 0)
-    .sort((a, b) => c.reference_percent[a] - c.reference_percent[b]);
+    .sort((a, b) => must(c.reference_percent[a]) - must(c.reference_percent[b]));
+  /** @type {(i: number) => string} */
   const text = (i) => `${c.reference_exact[i]}/${c.reference_judged[i]}`;
   const alike = shares.every((i) => text(i) === text(shares[0]));
-  console.log(`     ${names.size} rows in view, ${text(shares[0])} to ${text(shares.at(-1))}`);
+  console.log(`     ${names.size} rows in view, ${text(shares[0])} to ${text(must(shares.at(-1)))}`);
   for (const i of mine) {
     const letters = data.engines.flatMap((e, at) => (e.subject ? [] : [c.marks[i][at]]));
     same(letters.filter((l) => l === 'x').length, c.reference_exact[i], `exact marks of case ${c.id[i]}`);
@@ -254,7 +277,7 @@ test('a_fold_shows_the_reference_count_of_its_worst_row', async () => {
       `judged marks of case ${c.id[i]}`,
     );
   }
-  const shown = await fold.locator('td').first().locator('.refs').textContent();
+  const shown = must(await fold.locator('td').first().locator('.refs').textContent());
   check(/^≥?\d+\/\d+$/.test(shown), shown);
   check(!alike || shown.endsWith(text(shares[0])), `${shown}, not ${text(shares[0])}`);
   await closePage(page);
@@ -262,7 +285,7 @@ test('a_fold_shows_the_reference_count_of_its_worst_row', async () => {
 
 test('filters_are_in_the_address_and_count', async () => {
   const page = await open(`${wide.base}/runs/1?fold=0`);
-  const { data } = await (await fetch(`${wide.base}/api/v1/runs/1/grid`)).json();
+  const data = await gridOf(wide.base, 1);
   const { cases: c } = data;
   /** @type {(fits: (i: number) => boolean) => string} */
   const counted = (fits) => c.id.filter((_, i) => fits(i)).length.toLocaleString('en');
@@ -297,13 +320,13 @@ test('density_narrow_windows_and_large_text', async () => {
     ['twice_as_large', { width: 680, height: 430 }, 34], // a window of 1360 x 860 at 200 % zoom
   ]);
   for (const [name, viewport, height] of rows) {
-    for (const colorScheme of ['light', 'dark']) {
+    for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
       const page = await open(`${wide.base}/runs/1`, { viewport, colorScheme });
-      const over = await page.evaluate(() => document.querySelector('main').scrollWidth - innerWidth);
+      const over = await page.$eval('main', (main) => main.scrollWidth - innerWidth);
       check(over <= 0, `${name}: the page is ${over} pixels too wide`);
       const line = page.locator('.grid tbody tr:not(.group)').first();
       await becomes(
-        async () => Math.round((await line.boundingBox()).height),
+        async () => Math.round(must(await line.boundingBox()).height),
         height,
         `${name}: height of a line`,
       );
@@ -311,11 +334,11 @@ test('density_narrow_windows_and_large_text', async () => {
       await shot(page, `grid_${name}_${colorScheme}`);
       await page.getByRole('button', { name: 'compact' }).click();
       await becomes(
-        async () => Math.round((await line.boundingBox()).height),
+        async () => Math.round(must(await line.boundingBox()).height),
         26,
         `${name}: height of a compact line`,
       );
-      const cell = await page.locator('.gridcell').first().boundingBox();
+      const cell = must(await page.locator('.gridcell').first().boundingBox());
       check(cell.x + cell.width <= viewport.width, `${name}: a whole cell is in view`);
       await closePage(page);
     }
@@ -327,7 +350,7 @@ test('a_run_prints_each_of_its_scenarios', async () => {
   const page = await open(`${wide.base}/runs/1?search=spin`);
   await page.emulateMedia({ media: 'print' });
   const text = textOf(await page.pdf({ format: 'A4' })).replace(/\s+/g, '');
-  const { data } = await (await fetch(`${wide.base}/api/v1/runs/1/grid`)).json();
+  const data = await gridOf(wide.base, 1);
   const names = data.scenarios.filter((name) => name.includes('spin'));
   check(names.length > 100, `${names.length} scenarios`);
   same(

@@ -2,7 +2,7 @@
 // requests is fixed, so that a failure can be reproduced.
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { check, root, runAll, same, scratch, seed, serve, test } from './web/world.mjs';
+import { check, must, root, runAll, same, scratch, seed, serve, test } from './web/world.mjs';
 
 const REQUESTS = Number(process.env.TWINSTACK_HOSTILE_REQUESTS ?? 10000);
 const AT_ONCE = 16;
@@ -17,14 +17,18 @@ const server = await serve(
 const { hostname, port } = new URL(server.base);
 const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
 
-// Sends one request and returns its status, or 0 if the server closed the connection.
+/**
+ * Sends one request and returns its status, or 0 if the server closed the connection.
+ * @typedef {import('node:http').OutgoingHttpHeaders} Headers
+ * @type {(method: string, path: string, headers: Headers, body?: string | Buffer) => Promise<number>}
+ */
 const ask = (method, path, headers, body) =>
   new Promise((done) => {
     let asked;
     try {
       asked = request({ agent, hostname, port, path, method, headers, timeout: 10000 }, (answer) => {
         answer.resume();
-        answer.on('end', () => done(answer.statusCode)).on('error', () => done(0));
+        answer.on('end', () => done(must(answer.statusCode))).on('error', () => done(0));
       });
     } catch {
       done(0); // even this client refuses to send it
@@ -41,11 +45,13 @@ const alive = () => {
   }
 };
 
+/** @type {(open: string, close: string, levels: number) => string} */
 const nested = (open, close, levels) => open.repeat(levels) + close.repeat(levels);
 const deep = `{"a":${nested('[', ']', 900)}}`;
 const writes = { 'Content-Type': 'application/json', 'X-Token': server.token };
 
 test('deep_nesting_is_refused', async () => {
+  /** @type {[string, string, string, number][]} */
   const rows = [
     ['POST', '/api/v1/resolve', deep, 200],
     ['PUT', '/api/v1/baseline', deep, 413],
@@ -60,10 +66,12 @@ test('deep_nesting_is_refused', async () => {
 
 test(`the_same_process_answers_after_${REQUESTS}_hostile_requests`, async () => {
   let state = 20260101;
+  /** @param {number} n */
   const roll = (n) => {
     state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
     return (state >>> 8) % n;
   };
+  /** @type {<T>(list: T[]) => T} */
   const pick = (list) => list[roll(list.length)];
   const words = [
     'latest',
@@ -122,6 +130,7 @@ test(`the_same_process_answers_after_${REQUESTS}_hostile_requests`, async () => 
   ];
   const addresses = Object.keys(spec.paths).filter((path) => path !== '/api/v1/events');
   const pages = ['/', '/runs', '/runs/{run}', '/cases/{a}/{b}', '/nope', '//', '/assets/{name}'];
+  /** @type {Headers[]} */
   const headers = [
     {},
     writes,
@@ -147,6 +156,7 @@ test(`the_same_process_answers_after_${REQUESTS}_hostile_requests`, async () => 
       has ? Buffer.from(pick(bodies), 'latin1') : undefined,
     );
   };
+  /** @type {Record<number, number>} */
   const counts = {};
   let left = REQUESTS;
   const start = performance.now();

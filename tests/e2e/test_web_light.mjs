@@ -8,6 +8,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import {
   browser,
   check,
+  must,
   openPage,
   runAll,
   same,
@@ -30,7 +31,8 @@ const server = await serve('--db', seed('light.db', 0, 0, 10000));
 const big = 4; // the run of 10,000 cases, the newest
 
 test('assets_come_as_brotli_gzip_or_plain', async () => {
-  const path = /src="\.(\/assets\/[^"]+)"/.exec(await (await fetch(server.base)).text())[1];
+  const path = must(/src="\.(\/assets\/[^"]+)"/.exec(await (await fetch(server.base)).text()))[1];
+  /** @type {(encoding: string | null) => Promise<{encoding: string | undefined, body: Buffer}>} */
   const raw = (encoding) =>
     new Promise((done) => {
       const words = ['-s', '-D', '-', '-o', '-', ...(encoding ? ['-H', `Accept-Encoding: ${encoding}`] : [])];
@@ -57,12 +59,16 @@ test('assets_come_as_brotli_gzip_or_plain', async () => {
   check(br.body.length < gzip.body.length && gzip.body.length < plain.body.length / 2, 'each smaller');
 });
 
-// Opens a page with an empty cache, in a soak in a new process.  Returns the bytes on the wire, the time of
-// its largest paint, and the number of its elements.
+/**
+ * Opens a page with an empty cache, in a soak in a new process.  Returns the bytes on the wire, the time of
+ * its largest paint, and the number of its elements.
+ * @param {string} url
+ */
 async function firstView(url) {
   const page = await openPage(chromium, 'about:blank', { fresh: !!soak });
   const wire = await page.context().newCDPSession(page);
   await wire.send('Network.clearBrowserCache');
+  /** @type {string[]} */
   const rows = [];
   const asked = new Map();
   let total = 0;
@@ -75,10 +81,11 @@ async function firstView(url) {
   await page.goto(url);
   await settled(page);
   await page.waitForTimeout(200);
+  /** @type {number} */
   const lcp = await page.evaluate(
     () =>
       new Promise((done) => {
-        new PerformanceObserver((list) => done(list.getEntries().at(-1).startTime)).observe({
+        new PerformanceObserver((list) => done(list.getEntries().at(-1)?.startTime ?? Infinity)).observe({
           type: 'largest-contentful-paint',
           buffered: true,
         });
@@ -152,6 +159,7 @@ test('a_page_comes_with_its_data_or_asks_for_it_once', async () => {
   const asking = `/trend?metric=f1 /compare/2/3 /runs/3/mismatches?cause=truncated
     /runs/3/mismatches/inline_chain.ob2?frame=1`;
   const page = await openPage(chromium, `${server.base}/about`);
+  /** @type {string[]} */
   const asked = [];
   // A page without a live stream polls the list of runs; that does not count as a second request.
   const data = /\/api\/v1\/(?!events|runs\?limit=10$)/;
@@ -188,7 +196,7 @@ test('data_inside_a_page_are_what_the_api_answers', async () => {
         await (await fetch(server.base + path, { headers: { 'Accept-Encoding': encoding } })).text(),
       );
     same(new Set(texts).size, 1, `${path}: one text`);
-    const { version, answers } = JSON.parse(holder.exec(texts[0])[1]);
+    const { version, answers } = JSON.parse(must(holder.exec(texts[0]))[1]);
     same(Object.keys(answers).length > 0, path !== '/runs/nowhere', path);
     for (const [address, { etag, data }] of Object.entries(answers)) {
       const answer = await fetch(server.base + address);

@@ -1,5 +1,5 @@
-"""The checks of JavaScript and CSS in dashboard/web/check: Prettier, ESLint, and the type check of the pages with
-types made from openapi.json.
+"""The checks of JavaScript and CSS in dashboard/web/check: Prettier, ESLint, and the type check of the pages and
+their tests with types made from openapi.json.
 
 A copy of the pages with a mistake of each kind shows that each is noticed."""
 
@@ -15,7 +15,7 @@ import e2e  # noqa: E402
 WEB = pathlib.Path("dashboard/web")
 NOT_INSTALLED = 3
 
-# What is wrong: the file (new, or one of the pages that the text is added to), the text, and a part of the finding.
+# What is wrong: a new file, of the pages unless it is one of tests/, its text, and a part of the finding.
 MISTAKES = [
     ("layout", "layout.js", 'const a = "one"\n', "layout.js: not formatted by Prettier"),
     ("layout of a sheet", "layout.css", "a{color:red}\n", "layout.css: not formatted by Prettier"),
@@ -36,6 +36,9 @@ MISTAKES = [
      "import { Verdict } from './ui.js';\n\nexport const Part = () => <Verdict wrod=\"PASS\" />;\n", "'wrod'"),
     ("a name that nothing uses", "unused.js", "import { useState } from 'preact/hooks';\n\nexport const one = 1;\n",
      "'useState' is declared but"),
+    ("a function of a test without types", "tests/e2e/untyped.mjs", "export const twice = (value) => value * 2;\n",
+     "untyped.mjs(1,23): error TS7006"),
+    ("a null that a test reads", "tests/e2e/null.mjs", "export const first = /a/.exec('b')[0];\n", "null.mjs(1,22): error TS2531"),
 ]
 
 
@@ -65,7 +68,8 @@ class WebLint(e2e.Case):
             files = [copy / ".github/workflows/ci.yml"]
             files[0].write_text(files[0].read_text(encoding="utf-8").replace("failure()", "failur()"), encoding="utf-8")
             for _, name, text, _ in MISTAKES:
-                files.append(copy / WEB / "src" / name)
+                files.append(copy / name if name.startswith("tests/") else copy / WEB / "src" / name)
+                files[-1].parent.mkdir(parents=True, exist_ok=True)
                 files[-1].write_text(text, encoding="utf-8")
             done = self.check(*files, script=copy / WEB / "check/check.mjs")
         self.assertEqual(done.returncode, 1, done.stderr)

@@ -17,7 +17,9 @@ import {
   browser,
   build,
   check,
+  fetchData,
   holds,
+  must,
   openPage,
   root,
   runAll,
@@ -31,6 +33,7 @@ import {
   test,
   closePage,
 } from './web/world.mjs';
+/** @import { Answers } from 'openapi' */
 
 const KNOWN_WITHIN_MS = 2000;
 const WATCHED_S = 15;
@@ -84,6 +87,7 @@ for (const suffix of ['exe', 'pdb']) {
   const file = `victims-ob2.${suffix}`;
   copyFileSync(join(symbols, id, file), join(folder, 'victims', file));
 }
+/** @param {string} name */
 const go = (name) => writeFileSync(join(folder, 'bin', `go-${name}`), '');
 const hold = () =>
   ['list', ...CASES].forEach((name) => rmSync(join(folder, 'bin', `go-${name}`), { force: true }));
@@ -109,23 +113,24 @@ function start() {
 
 const chromium = await browser();
 const server = await serve('--wait', '--db', db);
-const get = async (path) => (await (await fetch(`${server.base}/api/v1/${path}`)).json()).data;
+const listed = async () => (await fetchData(server.base, '/api/v1/runs')).runs;
+/** @param {number} run */
+const runOf = async (run) => (await fetchData(server.base, '/api/v1/runs/{run}', { run })).run;
+/** @type {(run: number, query?: {after: number}) => Promise<Answers['/api/v1/runs/{run}/grid']>} */
+const gridOf = (run, query) => fetchData(server.base, '/api/v1/runs/{run}/grid', { run, ...query });
 
 test('a_run_shows_from_before_its_first_case_to_its_end', async () => {
   hold();
   go('list');
   const page = await openPage(chromium, `${server.base}/`);
+  /** @type {string[]} */
   const grids = [];
   page.on('request', (asked) => {
     if (asked.url().includes('/grid')) grids.push(new URL(asked.url()).search);
   });
   await settled(page);
   const child = start();
-  await becomes(
-    async () => (await get('runs')).runs.map((run) => run.state),
-    ['running'],
-    'the run is there',
-  );
+  await becomes(async () => (await listed()).map((run) => run.state), ['running'], 'the run is there');
   await page.waitForSelector('.live-live, .live-polling');
   await says(page, '.live', 'run 1 is going', 'every page names it');
   await page.click('.live a');
@@ -146,12 +151,12 @@ test('a_run_shows_from_before_its_first_case_to_its_end', async () => {
     'the newest is on top',
   );
   await shot(page, 'live-two');
-  const [first] = (await get('runs/1/grid')).cases.id;
+  const [first] = (await gridOf(1)).cases.id;
   check(grids.includes(`?after=${first}`), `the second case comes without the first: ${grids}`);
-  same((await get(`runs/1/grid?after=${first}`)).scenarios, ['bravo'], 'which is all that it holds');
+  same((await gridOf(1, { after: first })).scenarios, ['bravo'], 'which is all that it holds');
   go('charlie');
   await child.ended;
-  await becomes(async () => (await get('runs/1')).run.state, 'complete', 'its end');
+  await becomes(async () => (await runOf(1)).state, 'complete', 'its end');
   await says(page, '.strip', 'complete', 'the page says so by itself');
   await becomes(() => page.locator('.progress').count(), 0, 'no progress of a run that ended');
   await becomes(() => grids.at(-1), '', 'a run that ended is fetched whole');
@@ -164,7 +169,7 @@ test('what_fails_is_counted_while_the_run_goes', async () => {
   hold();
   ['list', 'charlie'].forEach(go);
   const child = start();
-  await becomes(async () => (await get('runs')).runs[0].state, 'running', 'the second run');
+  await becomes(async () => (await listed())[0].state, 'running', 'the second run');
   const page = await openPage(chromium, `${server.base}/runs/2`);
   await says(page, '.progress', '1 failing so far', 'counted at once');
   go('alpha');
@@ -181,7 +186,7 @@ test('what_fails_is_counted_while_the_run_goes', async () => {
   go('bravo');
   await child.ended;
   await says(page, '.strip', 'complete', 'its end');
-  check((await get('runs/2')).run.verdicts.FAIL === 1, 'the third case fails');
+  check((await runOf(2)).verdicts.FAIL === 1, 'the third case fails');
   await closePage(page);
 });
 
@@ -191,7 +196,7 @@ test('a_killed_run_is_known_within_2_seconds', async () => {
   const page = await openPage(chromium, `${server.base}/runs/3`);
   const list = await openPage(chromium, `${server.base}/runs`);
   const child = start();
-  await becomes(async () => (await get('runs?limit=1')).runs[0].id, 3, 'the third run');
+  await becomes(async () => (await listed())[0].id, 3, 'the third run');
   await page.goto(`${server.base}/runs/3`);
   await says(page, '.progress', '1 of 3 cases', 'it goes');
   await holds(() => list.locator('tr.running').count(), 'the list says that it goes');
@@ -223,13 +228,14 @@ test('a_run_in_progress_sends_what_is_new', async () => {
   writeFileSync(join(folder, 'bin', 'many'), '');
   appendFileSync(join(folder, 'victims', 'victims-ob2.exe'), '\0'); // another program: its list is not cached
   const child = start();
-  const newest = async () => (await get('runs?limit=1')).runs[0];
+  const newest = async () => (await listed()).at(0);
   await holds(async () => (await newest())?.state === 'running', 'it goes');
-  const grid = `runs/${(await newest()).id}/grid`;
-  await holds(async () => (await get(grid)).total >= 8, 'some cases');
+  const { id } = must(await newest());
+  await holds(async () => (await gridOf(id)).total >= 8, 'some cases');
   const page = await openPage(chromium, 'about:blank');
   const wire = await page.context().newCDPSession(page);
   let bytes = 0;
+  /** @type {string[]} */
   const grids = [];
   page.on('request', (asked) => {
     if (asked.url().includes('/grid')) grids.push(new URL(asked.url()).search);
@@ -238,13 +244,13 @@ test('a_run_in_progress_sends_what_is_new', async () => {
   wire.on('Network.dataReceived', (event) => {
     bytes += event.encodedDataLength;
   });
-  await page.goto(`${server.base}/${grid.replace('/grid', '')}`);
+  await page.goto(`${server.base}/runs/${id}`);
   await settled(page);
   await page.waitForSelector('.live-live, .live-polling');
-  const [first, before] = [bytes, (await get(grid)).total];
+  const [first, before] = [bytes, (await gridOf(id)).total];
   grids.splice(0);
   await page.waitForTimeout(WATCHED_S * 1e3);
-  const [later, after] = [bytes - first, (await get(grid)).total];
+  const [later, after] = [bytes - first, (await gridOf(id)).total];
   const shows = await page.textContent('.progress');
   child.kill('SIGKILL');
   rmSync(join(folder, 'bin', 'many'));

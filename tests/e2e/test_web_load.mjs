@@ -3,28 +3,29 @@
 import { execFileSync } from 'node:child_process';
 import { get } from 'node:http';
 import { connect } from 'node:net';
-import { check, runAll, same, seed, serve, Skip, slowness, test } from './web/world.mjs';
+import { check, failure, must, runAll, same, seed, serve, Skip, slowness, test } from './web/world.mjs';
 
 const server = await serve('--db', seed('load.db', 3, 24, 0));
 const { hostname, port } = new URL(server.base);
 
+/** @type {(path: string, seconds?: number) => number} */
 function wrk(path, seconds = 3) {
-  let text;
+  let text = '';
   try {
     text = execFileSync('wrk', ['-t', '1', '-c', '16', '-d', `${seconds}s`, `${server.base}${path}`], {
       encoding: 'utf8',
     });
   } catch (error) {
-    if (error.code === 'ENOENT') throw new Skip('wrk is not installed');
+    if (failure(error).code === 'ENOENT') throw new Skip('wrk is not installed');
     throw error;
   }
-  const rate = Number(/Requests\/sec:\s+([\d.]+)/.exec(text)[1]);
+  const rate = Number(must(/Requests\/sec:\s+([\d.]+)/.exec(text))[1]);
   const bad = /Non-2xx or 3xx responses: (\d+)|Socket errors: (.*)/.exec(text);
   console.log(`     ${rate.toFixed(0)} requests/s  ${path}`);
   same(bad?.[0] ?? null, null, path);
   return rate;
 }
-const asset = async () => /src="\.(\/assets\/[^"]+)"/.exec(await (await fetch(server.base)).text())[1];
+const asset = async () => must(/src="\.(\/assets\/[^"]+)"/.exec(await (await fetch(server.base)).text()))[1];
 
 test('a_case_page_takes_2000_requests_a_second', () => {
   check(wrk('/api/v1/runs/3/cases/inline_chain.ob2') >= 2000 / slowness, 'too slow');
@@ -37,6 +38,7 @@ test('assets_are_sent_fast', async () => {
 });
 
 test('500_idle_connections_stop_nobody', async () => {
+  /** @type {Promise<import('node:net').Socket>[]} */
   const idle = [];
   for (let i = 0; i < 500; i++) {
     const socket = connect(Number(port), hostname);
@@ -59,6 +61,7 @@ test('500_idle_connections_stop_nobody', async () => {
 });
 
 // fetch() may reuse a connection just when the server closes it as idle, so open a new one.
+/** @type {(path: string) => Promise<number | undefined>} */
 const statusOnFreshConnection = (path) =>
   new Promise((done, failed) =>
     get(server.base + path, { agent: false }, (answer) => {
@@ -68,6 +71,7 @@ const statusOnFreshConnection = (path) =>
   );
 
 test('the_700th_connection_gets_in_while_all_others_are_idle', async () => {
+  /** @type {import('node:net').Socket[]} */
   const sockets = await Promise.all(
     Array.from(
       { length: 700 },
@@ -120,7 +124,9 @@ test('ctrl_c_ends_it_cleanly_while_busy', async () => {
   same(code, 0, 'exit status');
   check(performance.now() - start < 25e3, 'it takes too long to end');
   console.log(`     ended in ${(performance.now() - start).toFixed(0)} ms`);
-  await stream.body.cancel().catch(() => {});
+  await must(stream.body)
+    .cancel()
+    .catch(() => {});
   sockets.forEach((socket) => socket.destroy());
 });
 

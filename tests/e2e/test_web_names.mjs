@@ -23,6 +23,7 @@ const TURNED = `\u202E${'W'.repeat(5000)}`;
 // Which members of the API's answers are names; other strings keep their meaning.
 const NAMES = ['function', 'file', 'scenario', 'branch', 'reason', 'module', 'source', 'signature', 'top'];
 
+/** @type {(value: unknown, key?: string) => unknown} */
 function rename(value, key = '') {
   if (Array.isArray(value)) return value.map((each) => rename(each, key));
   if (value && typeof value === 'object')
@@ -40,17 +41,17 @@ for (const width of [1360, 390])
     for (const view of views) {
       await page.goto(server.base + view);
       await settled(page);
-      const seen = await page.evaluate(() => {
-        const main = document.querySelector('main');
+      const seen = await page.$eval('main', (main) => {
         const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+        /** @type {Set<string>} */
         const loose = new Set();
         let names = 0;
         for (let text = texts.nextNode(); text; text = texts.nextNode()) {
-          if (!text.nodeValue.includes('\u202E')) continue;
+          const around = text.parentElement;
+          if (!around || !text.nodeValue?.includes('\u202E')) continue;
           names++;
-          const bidi = getComputedStyle(text.parentElement).unicodeBidi;
-          if (!/isolate|plaintext/.test(bidi))
-            loose.add(`${text.parentElement.tagName}.${text.parentElement.className}`);
+          const bidi = getComputedStyle(around).unicodeBidi;
+          if (!/isolate|plaintext/.test(bidi)) loose.add(`${around.tagName}.${around.className}`);
         }
         const wide = Math.max(document.documentElement.scrollWidth, main.scrollWidth);
         const far = [...main.querySelectorAll('*')].findLast(

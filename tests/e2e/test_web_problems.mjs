@@ -6,6 +6,7 @@ import {
   browser,
   check,
   closePage,
+  must,
   openPage,
   runAll,
   same,
@@ -18,9 +19,11 @@ import {
   twinstack,
 } from './web/world.mjs';
 import { mkdirSync, writeFileSync } from 'node:fs';
+/** @import { Page } from './web/world.mjs' */
 
 const spool = scratch('problems-spool');
 mkdirSync(`${spool}/partials/ready`, { recursive: true });
+/** @type {(name: string, text: string) => void} */
 const put = (name, text) => writeFileSync(`${spool}/partials/ready/${name}`, text);
 
 const LONG = 'std::vector<Widget<Nested<int, std::basic_string<wchar_t>>>>::_Emplace_reallocate | '.repeat(3);
@@ -31,7 +34,10 @@ const signatures = [
   'victims-ob2.exe!0x1234',
 ];
 
-// Version 1.0 has the first three signatures, version 2.0 has all; counts fall from row to row.
+/**
+ * Version 1.0 has the first three signatures, version 2.0 has all; counts fall from row to row.
+ * @type {(hour: string, version: string, rows: string[], day: string) => string}
+ */
 function partial(hour, version, rows, day) {
   const lines = rows.map(
     (text, i) =>
@@ -79,6 +85,7 @@ const server = await serve('--db', db, '--totals', totals);
 const later = scratch('later-totals.db');
 const empty = await serve('--db', db, '--totals', later);
 const chromium = await browser();
+/** @param {Page} page */
 const rows = (page) => page.locator('[aria-label="Head problems"] tbody tr');
 
 test('signatures_are_listed_by_count_with_their_stacks', async () => {
@@ -195,7 +202,7 @@ test('nothing_is_cut_and_axe_finds_nothing', async () => {
       );
       check(over <= 0, `${what}: the page is ${over} px too wide`);
       for (const label of ['new since', 'version']) {
-        const box = await page.getByLabel(label).boundingBox();
+        const box = must(await page.getByLabel(label).boundingBox(), label);
         check(box.x >= 0 && box.x + box.width <= viewport.width, `${what}: ${label} is cut`);
       }
       await axeFindsNothing(page, what);

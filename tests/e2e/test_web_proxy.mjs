@@ -9,6 +9,7 @@ import {
   browser,
   build,
   check,
+  fetchData,
   openPage,
   runAll,
   same,
@@ -21,6 +22,8 @@ import {
   test,
   twinstack,
 } from './web/world.mjs';
+/** @import { CaseLine } from 'openapi' */
+/** @import { Asked } from './web/world.mjs' */
 
 const NAME = 'twinstack.localhost';
 const db = seed('proxy.db', 12, 24, 0);
@@ -28,6 +31,7 @@ const known = scratch('known.txt');
 const server = await serve('--db', db, '--allow-remote', '--allow-write', '--host', NAME, '--known', known);
 const nginx = [join(build, 'nginx/usr/sbin/nginx'), '/usr/sbin/nginx'].find(existsSync);
 
+/** @returns {Promise<number>} */
 const freePort = () =>
   new Promise((done) => {
     const probe = createServer().listen(0, '127.0.0.1', () => {
@@ -36,6 +40,7 @@ const freePort = () =>
     });
   });
 
+/** @type {ReturnType<typeof beginProxy> | undefined} */
 let started; // one proxy serves all tests
 const startProxy = () => (started ??= beginProxy());
 
@@ -72,6 +77,8 @@ http { access_log off; ${temporary}
   throw new Error(`nginx does not answer: ${readFileSync(`${folder}/error.log`, 'utf8')}`);
 }
 
+/** @type {(proxy: {port: number}, path: string, asked?: Asked) =>
+ *   Promise<{status: number | undefined, text: string}>} */
 function ask(proxy, path, { method = 'GET', headers = {}, body = undefined } = {}) {
   const host = { Host: `${NAME}:${proxy.port}`, ...headers };
   const where = {
@@ -98,12 +105,14 @@ function ask(proxy, path, { method = 'GET', headers = {}, body = undefined } = {
 test('a_proxy_with_tls_another_name_and_a_prefix', async () => {
   const proxy = await startProxy();
   const token = { 'X-Token': server.token };
+  /** @type {(path: string, more?: Asked) => Promise<number | undefined>} */
   const status = async (path, more) => (await ask(proxy, path, more)).status;
   same(await status('/'), 200, 'the page needs no token');
   same(await status('/api/v1/runs'), 401, 'data without the token');
   same(await status('/api/v1/runs', { headers: token }), 200, 'data with it');
   same(await status('/crashes/api/v1/runs', { headers: token }), 200, 'the API below a prefix');
   same(await status('/api/v1/runs', { headers: { ...token, Host: 'evil.example' } }), 421, 'another name');
+  /** @param {string} origin */
   const write = (origin) =>
     status('/api/v1/baseline', {
       method: 'PUT',
@@ -119,7 +128,7 @@ test('a_proxy_with_tls_another_name_and_a_prefix', async () => {
   await says(page, 'main', 'Run 12', 'the page shows the run');
   await page.waitForSelector('.live-live');
   same(page.complaints, [], 'complaints');
-  await chromium.close();
+  await chromium?.close();
 });
 
 test('all_pages_work_below_a_prefix', async () => {
@@ -130,6 +139,7 @@ test('all_pages_work_below_a_prefix', async () => {
     ignoreHTTPSErrors: true,
     permissions: ['clipboard-read', 'clipboard-write'],
   });
+  /** @type {string[]} */
   const outside = [];
   page.on('request', (asked) => asked.url().startsWith(`${below}/`) || outside.push(asked.url()));
   page.on(
@@ -175,23 +185,25 @@ test('all_pages_work_below_a_prefix', async () => {
     [[], []],
     'requests outside of the prefix, and complaints',
   );
-  await chromium.close();
+  await chromium?.close();
 });
 
 test('writers_at_once_lose_nothing', async () => {
   const headers = { 'Content-Type': 'application/json', 'X-Token': server.token };
-  const get = async (path) => (await (await fetch(`${server.base}/api/v1/${path}`, { headers })).json()).data;
-  const failing = (await get('runs/12/cases?verdict=FAIL&limit=50')).cases;
+  const asked = { run: 12, verdict: 'FAIL', limit: 50 };
+  const { cases: failing } = await fetchData(server.base, '/api/v1/runs/{run}/cases', asked, headers);
   check(failing.length > 1, 'cases to accept');
   // 503 says that too many bodies are on their way: "try again in a moment".
-  const write = async (path, asked) => {
+  /** @type {(path: string, options: RequestInit) => Promise<Response>} */
+  const write = async (path, options) => {
     for (;;) {
-      const answer = await fetch(`${server.base}/api/v1/${path}`, asked);
+      const answer = await fetch(`${server.base}/api/v1/${path}`, options);
       if (answer.status !== 503) return answer;
       same((await answer.json()).error.key, 'busy', path);
       await new Promise((done) => setTimeout(done, 20));
     }
   };
+  /** @param {CaseLine} c */
   const accept = (c) =>
     write('known', {
       method: 'POST',
@@ -203,6 +215,7 @@ test('writers_at_once_lose_nothing', async () => {
         expires: '2031-01-01',
       }),
     });
+  /** @param {number} run */
   const base = (run) => write('baseline', { method: 'PUT', headers, body: JSON.stringify({ run }) });
   const runs = Array.from({ length: 12 }, (_, i) => i + 1);
   const answers = await Promise.all([
@@ -214,8 +227,10 @@ test('writers_at_once_lose_nothing', async () => {
     })(),
   ]);
   same([...new Set(answers.map((answer) => answer.status))], [200], 'all were written');
-  same((await get('known')).items.length, failing.length, 'no acceptance is lost');
-  check(runs.includes((await get('runs?limit=1')).baseline), 'one of the baselines holds');
+  const { items } = await fetchData(server.base, '/api/v1/known', {}, headers);
+  same(items.length, failing.length, 'no acceptance is lost');
+  const { baseline } = await fetchData(server.base, '/api/v1/runs', { limit: 1 }, headers);
+  check(baseline !== null && runs.includes(baseline), 'one of the baselines holds');
   twinstack('db', 'publish', '--db', db, scratch('after.db')); // reads the whole database
 });
 

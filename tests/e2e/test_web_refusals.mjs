@@ -4,11 +4,26 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { ask, check, runAll, same, scratch, seed, serve, test, twinstack } from './web/world.mjs';
+import {
+  ask,
+  check,
+  failure,
+  fetchData,
+  must,
+  runAll,
+  same,
+  scratch,
+  seed,
+  serve,
+  test,
+  twinstack,
+} from './web/world.mjs';
 
 const db = seed('refused.db', 12, 24, 0);
 const server = await serve('--db', db);
+/** @type {(path: string, headers?: Record<string, string>) => Promise<Response>} */
 const get = (path, headers = {}) => fetch(server.base + path, { headers });
+/** @type {(path: string, options?: import('./web/world.mjs').Asked) => ReturnType<typeof ask>} */
 const raw = (path, options) => ask(server.base, path, options);
 
 test('every_answer_carries_the_policy', async () => {
@@ -28,8 +43,8 @@ test('every_answer_carries_the_policy', async () => {
   }
   const page = await (await get('/')).text();
   check(!/<script>|<style|style=|\son\w+=/.test(page), 'nothing inline');
-  const asset = /src="\.(\/assets\/[^"]+)"/.exec(page)[1];
-  check((await get(asset)).headers.get('cache-control').includes('immutable'), 'hashed assets stay');
+  const asset = must(/src="\.(\/assets\/[^"]+)"/.exec(page))[1];
+  check((await get(asset)).headers.get('cache-control')?.includes('immutable'), 'hashed assets stay');
   same((await get(asset.replace(/-[0-9a-f]{4}/, '-0000'))).status, 404, 'a stale hash');
 });
 
@@ -139,6 +154,7 @@ const oddRequests = (host) => [
 
 test('odd_requests_get_an_answer_or_a_closed_connection', async () => {
   const { hostname, port } = new URL(server.base);
+  /** @type {(text: string) => Promise<string>} */
   const say = (text) =>
     new Promise((done) => {
       const socket = connect(Number(port), hostname);
@@ -161,6 +177,7 @@ test('odd_requests_get_an_answer_or_a_closed_connection', async () => {
   rows.forEach(([what, , want], i) => check(want.test(answers[i]), `${what}: ${answers[i].slice(0, 200)}`));
   check(!answers.some((text) => /access-control-allow/i.test(text)), 'no other site is allowed');
   let random = 1;
+  /** @param {number} n */
   const roll = (n) => {
     random = (random * 1103515245 + 12345) & 0x7fffffff;
     return random % n;
@@ -206,10 +223,7 @@ test('odd_requests_get_an_answer_or_a_closed_connection', async () => {
               Array.from({ length: 1 + roll(24) }, () => pieces[roll(pieces.length)]).join(''),
               'latin1',
             );
-            setTimeout(() => {
-              socket.destroy();
-              done();
-            }, 300);
+            setTimeout(() => done(socket.destroy()), 300);
           }),
       ),
     );
@@ -218,6 +232,7 @@ test('odd_requests_get_an_answer_or_a_closed_connection', async () => {
 
 test('writes_need_flag_token_and_type', async () => {
   const writing = await serve('--db', db, '--allow-write');
+  /** @type {(headers: Record<string, string>, body?: string) => Promise<Response>} */
   const put = (headers, body = '{"run":3}') =>
     fetch(`${writing.base}/api/v1/baseline`, { method: 'PUT', headers, body });
   same((await put({ 'Content-Type': 'application/json' })).status, 401, 'no token');
@@ -243,7 +258,7 @@ test('writes_need_flag_token_and_type', async () => {
     200,
     'all right',
   );
-  same((await (await get('/api/v1/runs?limit=1')).json()).data.baseline, 3, 'seen by a reader at once');
+  same((await fetchData(server.base, '/api/v1/runs', { limit: 1 })).baseline, 3, 'seen by a reader at once');
   same(await writing.stop(), 0, 'exit status after Ctrl-C');
 });
 
@@ -252,7 +267,8 @@ test('remote_addresses_need_a_flag_and_then_the_token', async () => {
   try {
     twinstack('serve', '--listen', '0.0.0.0:0', '--db', db);
   } catch (error) {
-    said = `${error.status} ${error.stderr}`;
+    const { status, stderr } = failure(error);
+    said = `${status} ${stderr}`;
   }
   check(said.startsWith('2 ') && said.includes('--allow-remote'), said);
   const open = await serve('--db', db, '--allow-remote');
@@ -294,8 +310,9 @@ test('names_in_a_query_that_nothing_reads_are_refused', async () => {
     ['compare?a=1&b=2&c=3', 'a, b'],
   ]) {
     const answer = await get(`/api/v1/${path}`);
+    /** @type {import('openapi').Error} */
     const { error } = await answer.json();
-    same([answer.status, error.hint.includes(allowed)], [400, true], `${path}: ${error.hint}`);
+    same([answer.status, must(error.hint).includes(allowed)], [400, true], `${path}: ${error.hint}`);
   }
   same((await get('/api/v1/compare?a=1&a=2')).status, 400, 'the same name twice');
   same((await get('/api/v1/runs?&branch=main&&limit=5&')).status, 200, 'empty places');
@@ -309,6 +326,7 @@ test('errors_are_problem_documents_for_clients_that_accept_them', async () => {
     ['/nope', 404, 'Not Found'],
   ])) {
     const answer = await get(path, accept);
+    /** @type {import('openapi').Problem} */
     const problem = await answer.json();
     same([answer.status, answer.headers.get('content-type')], [status, 'application/problem+json'], path);
     same(Object.keys(problem), ['type', 'title', 'status', 'detail', 'key', 'hint', 'reason'], path);
@@ -341,22 +359,26 @@ test('a_full_disk_is_said_and_loses_nothing', async () => {
       try {
         for (let i = 0; ; i++) writeFileSync(join(disk, `fill-${i}`), Buffer.alloc(i < 900 ? 4096 : 1));
       } catch (error) {
-        same(error.code, 'ENOSPC', 'the disk is full');
+        same(failure(error).code, 'ENOSPC', 'the disk is full');
       }
+    /** @type {(method: string, path: string, body: string, type?: string) =>
+     *   Promise<[number, string | null, number, string | null, string]>} */
     const post = async (method, path, body, type = 'application/json') => {
       const answer = await fetch(full.base + path, {
         method,
         body,
         headers: { 'Content-Type': type, 'X-Token': full.token, Accept: 'application/problem+json' },
       });
+      /** @type {import('openapi').Problem} */
       const { status, reason, detail } = await answer.json();
       return [answer.status, answer.headers.get('Content-Type'), status, reason ?? null, detail];
     };
+    /** @type {(what: string, reason: string | null, answered: unknown[]) => void} */
     const problem = (what, reason, [...answered]) => {
       const detail = answered.pop();
       same(answered, [507, 'application/problem+json', 507, reason], `${what}: ${detail}`);
     };
-    const { cases } = (await (await fetch(`${full.base}/api/v1/runs/2/queue?limit=1`)).json()).data;
+    const { cases } = await fetchData(full.base, '/api/v1/runs/{run}/queue', { run: 2, limit: 1 });
     const acceptance = {
       run: 2,
       case: `${cases[0].scenario}.${cases[0].variant}`,
@@ -368,7 +390,7 @@ test('a_full_disk_is_said_and_loses_nothing', async () => {
     for (let run = 1, written = 200; mounted && written === 200; run = 3 - run) {
       const answered = await post('PUT', '/api/v1/baseline', JSON.stringify({ run }));
       [written] = answered;
-      const { baseline } = (await (await fetch(`${full.base}/api/v1/runs`)).json()).data;
+      const { baseline } = await fetchData(full.base, '/api/v1/runs');
       same(baseline === run, written === 200, `the baseline after ${written}`);
       if (written !== 200) problem('a baseline', 'full', answered);
     }
@@ -392,6 +414,7 @@ test('a_disk_that_takes_nothing_is_the_servers_fault', async () => {
   const full = await serve('--db', db);
   if (old === undefined) delete process.env.TMPDIR;
   else process.env.TMPDIR = old;
+  /** @param {string} body */
   const post = (body) =>
     fetch(`${full.base}/api/v1/resolve`, {
       method: 'POST',
@@ -399,8 +422,9 @@ test('a_disk_that_takes_nothing_is_the_servers_fault', async () => {
       headers: { 'Content-Type': 'application/octet-stream' },
     });
   const answer = await post('MDMP and then nothing');
+  /** @type {import('openapi').Error} */
   const { error } = await answer.json();
-  same([answer.status, error.key, error.hint.includes('TMPDIR')], [507, 'io', true], error.message);
+  same([answer.status, error.key, must(error.hint).includes('TMPDIR')], [507, 'io', true], error.message);
   await full.stop();
 });
 

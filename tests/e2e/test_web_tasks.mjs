@@ -7,6 +7,7 @@ import {
   browser,
   check,
   holds,
+  must,
   openPage,
   root,
   runAll,
@@ -99,7 +100,7 @@ const tasks = [
         .evaluateAll((all) => all.map((one) => /** @type {HTMLOptionElement} */ (one).value));
       await visit.choose(figures, warm.find((name) => /^offset/.test(name)) ?? '');
       await holds(
-        async () => /^(Worse|Better|No change|Offset)/i.test(await page.textContent('.verdictline')),
+        async () => /^(Worse|Better|No change|Offset)/i.test(must(await page.textContent('.verdictline'))),
         'an answer in words',
       );
     },
@@ -157,7 +158,7 @@ for (const [at, [name, most, steps]] of tasks.entries())
         ...options,
       });
       await settled(page);
-      const visit = visitor(page, options.hasTouch);
+      const visit = visitor(page, options.hasTouch ?? false);
       const start = performance.now();
       await steps(page, visit, server.base);
       const seconds = (performance.now() - start) / 1e3;

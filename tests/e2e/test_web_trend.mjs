@@ -4,7 +4,9 @@ import {
   becomes,
   browser,
   check,
+  fetchData,
   findDot,
+  must,
   openPage,
   root,
   runAll,
@@ -17,11 +19,15 @@ import {
   closePage,
 } from './web/world.mjs';
 import { readFileSync } from 'node:fs';
+/** @import { Answers } from 'openapi' */
 
 const db = seed('trend.db', 40, 24, 0);
 const server = await serve('--db', db);
 const chromium = await browser();
-const data = async (path) => (await (await fetch(`${server.base}/api/v1/${path}`)).json()).data;
+/** @type {(metric: string, query?: Record<string, string | number>) => Promise<Answers['/api/v1/trend']>} */
+const trend = (metric, query) => fetchData(server.base, '/api/v1/trend', { metric, ...query });
+/** @type {(a: number, b: number) => Promise<Answers['/api/v1/compare']>} */
+const compared = (a, b) => fetchData(server.base, '/api/v1/compare', { a, b });
 
 test('every_figure_is_listed_and_can_be_asked_for', async () => {
   const spec = JSON.parse(readFileSync(`${root}/dashboard/web/openapi.json`, 'utf8'));
@@ -29,7 +35,7 @@ test('every_figure_is_listed_and_can_be_asked_for', async () => {
   ajv.addSchema(spec, 'spec');
   const schema = spec.paths['/api/v1/trend'].get.responses['200'].content['application/json'].schema;
   const fits = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"spec#/')));
-  const { figures } = await data('trend?metric=f1');
+  const { figures } = await trend('f1');
   check(figures.length >= 12, `${figures.length} figures`);
   for (const { name } of figures) {
     const answer = await fetch(`${server.base}/api/v1/trend?metric=${name}&limit=1000`);
@@ -37,12 +43,13 @@ test('every_figure_is_listed_and_can_be_asked_for', async () => {
     check(fits(body), `${name}: ${JSON.stringify(fits.errors?.slice(0, 3))}`);
     same(body.data.trend.points.length, 40, name);
   }
+  /** @type {import('openapi').Error} */
   const { error } = await (await fetch(`${server.base}/api/v1/trend?metric=mood`)).json();
-  for (const { name } of figures) check(error.hint.includes(name), `the hint lacks ${name}`);
+  for (const { name } of figures) check(must(error.hint).includes(name), `the hint lacks ${name}`);
 });
 
 test('a_step_is_found_with_its_run_and_commit', async () => {
-  const found = await data('trend?metric=dump_write_ns&limit=40');
+  const found = await trend('dump_write_ns', { limit: 40 });
   same(
     found.levels.map((level) => level.change),
     [null, 'worse'],
@@ -56,41 +63,42 @@ test('a_step_is_found_with_its_run_and_commit', async () => {
   );
   check(
     found.sentence.startsWith(`Worse since run ${now.from_run} of 20`) &&
-      found.sentence.includes(now.commit.slice(0, 12)),
+      found.sentence.includes(must(now.commit).slice(0, 12)),
     found.sentence,
   );
-  const still = await data('trend?metric=record_write_ns&limit=40');
+  const still = await trend('record_write_ns', { limit: 40 });
   check(still.sentence.startsWith('No change'), still.sentence);
 });
 
 test('runs_are_chosen_by_branch_platform_and_number', async () => {
+  /** @param {Record<string, string | number>} query */
   const points = async (query) =>
-    (await data(`trend?metric=f1&limit=1000&${query}`)).trend.points.map((point) => point.run);
-  same((await points('branch=main')).length, 40, 'its branch');
-  same(await points('branch=none'), [], 'another branch');
-  same(await points('until=3'), [1, 2, 3], 'up to a run');
-  same((await points('scenario=spin')).length, 40, 'of one scenario');
-  const { branches, platforms } = await data('trend?metric=f1');
+    (await trend('f1', { limit: 1000, ...query })).trend.points.map((point) => point.run);
+  same((await points({ branch: 'main' })).length, 40, 'its branch');
+  same(await points({ branch: 'none' }), [], 'another branch');
+  same(await points({ until: 3 }), [1, 2, 3], 'up to a run');
+  same((await points({ scenario: 'spin' })).length, 40, 'of one scenario');
+  const { branches, platforms } = await trend('f1');
   same([branches, platforms], [['main'], ['linux x86-64, wine 8.0']], 'what there is to choose');
 });
 
 test('compare_says_in_one_sentence_what_differs', async () => {
-  const { sentence, totals } = await data('compare?a=3&b=12');
+  const { sentence, totals } = await compared(3, 12);
   check(sentence.startsWith('From run 3 to run 12: ') && sentence.endsWith('.'), sentence);
   if (totals.new)
     check(
       sentence.includes(`${totals.new} case${totals.new > 1 ? 's fail' : ' fails'} that did not`),
       sentence,
     );
-  same((await data('compare?a=12&b=12')).sentence.includes('no verdict differs'), true, 'a run with itself');
+  same((await compared(12, 12)).sentence.includes('no verdict differs'), true, 'a run with itself');
 });
 
 test('the_page_says_since_when_and_leads_to_run_and_comparison', async () => {
   const page = await openPage(chromium, `${server.base}/trend?metric=dump_write_ns`);
   await settled(page);
-  const { levels } = await data('trend?metric=dump_write_ns&limit=100');
-  const now = levels.at(-1);
-  const said = await page.textContent('.verdictline');
+  const { levels } = await trend('dump_write_ns', { limit: 100 });
+  const now = must(levels.at(-1));
+  const said = must(await page.textContent('.verdictline'));
   check(said.includes(`Worse since run ${now.from_run} of`), said);
   await becomes(() => page.locator('main canvas').count(), 1, 'a plot');
   await shot(page, 'trend');
@@ -102,7 +110,7 @@ test('the_page_says_since_when_and_leads_to_run_and_comparison', async () => {
   );
   await page.mouse.click(...(await findDot(page, '.plot .u-over', 0.5, 'trend')));
   await page.waitForSelector('.chosen');
-  const run = Number(/run=(\d+)/.exec(page.url())[1]);
+  const run = Number(must(/run=(\d+)/.exec(page.url()))[1]);
   await becomes(
     () => page.locator('.chosen a').evaluateAll((links) => links.map((a) => a.getAttribute('href'))),
     [`/runs/${run}`, `/compare/${run - 1}/${run}`],
@@ -127,7 +135,7 @@ test('compare_has_pickers_for_both_runs', async () => {
   await page.locator('main select').nth(1).selectOption('12');
   await page.waitForURL('**/compare/3/12');
   await page.waitForFunction(() =>
-    /^From run 3 to run 12: /.test(document.querySelector('.verdictline')?.textContent),
+    /^From run 3 to run 12: /.test(document.querySelector('.verdictline')?.textContent ?? ''),
   );
   await shot(page, 'compare-picked');
   same(page.complaints, [], 'complaints');

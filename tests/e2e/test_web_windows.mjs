@@ -18,11 +18,14 @@ import {
 } from './web/world.mjs';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+/** @import { Page } from './web/world.mjs' */
 
 const exe = join(build, 'windows/bin/twinstack.exe');
 const chromium = await browser();
 const db = seed('runs.db', 3, 24, 0);
 
+/** @typedef {Awaited<ReturnType<typeof serve>>} Server */
+/** @type {{linux: Server, windows: Server} | null} */
 let servers = null;
 
 async function started() {
@@ -40,14 +43,17 @@ async function started() {
   return servers;
 }
 
-// Returns the text of MAIN at VIEW of the server at BASE, without the parts that differ between carriers.
+/**
+ * Returns the text of MAIN at VIEW of the server at BASE, without the parts that differ between carriers.
+ * @type {(page: Page, base: string, view: string) => Promise<string>}
+ */
 async function shown(page, base, view) {
   await page.goto(base + view);
   await settled(page);
   check(!(await page.locator('.state.bad').count()), `${view} shows a failure`);
-  return page.evaluate(() => {
-    for (const part of document.querySelectorAll('main [data-carrier]')) part.remove();
-    return document.querySelector('main').textContent.replace(/\s+/g, ' ');
+  return page.$eval('main', (main) => {
+    for (const part of main.querySelectorAll('[data-carrier]')) part.remove();
+    return main.textContent.replace(/\s+/g, ' ');
   });
 }
 

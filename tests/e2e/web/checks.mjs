@@ -2,7 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { axeSource, build, check, same, scratch, settled, shot } from './world.mjs';
+import { axeSource, build, check, must, same, scratch, settled, shot } from './world.mjs';
+/** @import { Options, Page } from './world.mjs' */
 
 export const WIDE = { width: 1360, height: 860 };
 export const NARROW = { width: 360, height: 740 };
@@ -13,13 +14,18 @@ const FITS = NARROW.width;
 const axeTags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 const axe = readFileSync(axeSource(), 'utf8');
 
-// Shows PAGE in another window.
+/**
+ * Shows PAGE in another window.
+ * @type {(page: Page, viewport: {width: number, height: number}, colorScheme: Options['colorScheme']) =>
+ *   Promise<void>}
+ */
 export async function showIn(page, viewport, colorScheme) {
   await page.setViewportSize(viewport);
   await page.emulateMedia({ media: null, colorScheme });
   await settled(page);
 }
 
+/** @type {(page: Page, what: string) => Promise<void>} */
 export async function axeFindsNothing(page, what) {
   await page.evaluate(`window.axe || ${axe}; 0`);
   const found = await page.evaluate((runOnly) => window.axe.run(document, { runOnly }), axeTags);
@@ -30,15 +36,16 @@ export async function axeFindsNothing(page, what) {
   );
 }
 
+/** @type {(page: Page, what: string) => Promise<void>} */
 export async function fitsNarrow(page, what) {
-  const wide = await page.evaluate(() => [
-    document.documentElement.scrollWidth,
-    document.querySelector('main').scrollWidth,
-  ]);
+  const wide = await page.$eval('main', (main) => [document.documentElement.scrollWidth, main.scrollWidth]);
   check(Math.max(...wide) <= FITS, `${what} is ${wide} wide`);
 }
 
-// The text of PDF in the order in which it was drawn.
+/**
+ * The text of PDF in the order in which it was drawn.
+ * @param {Buffer} pdf
+ */
 export function textOf(pdf) {
   const file = scratch('page.pdf');
   writeFileSync(file, pdf);
@@ -47,7 +54,10 @@ export function textOf(pdf) {
   return text;
 }
 
-// How far the most colourful dot of PDF is from grey, 0 to 255.
+/**
+ * How far the most colourful dot of PDF is from grey, 0 to 255.
+ * @param {Buffer} pdf
+ */
 function coloursOf(pdf) {
   const file = scratch('page.pdf');
   writeFileSync(file, pdf);
@@ -56,8 +66,8 @@ function coloursOf(pdf) {
   let most = 0;
   // One image of three bytes per dot follows the other, each after "P6\nWIDTH HEIGHT\n255\n".
   for (let at = 0; at < out.length;) {
-    const [head, width, height] = /^P6\n(\d+) (\d+)\n255\n/.exec(
-      out.subarray(at, at + 40).toString('latin1'),
+    const [head, width, height] = must(
+      /^P6\n(\d+) (\d+)\n255\n/.exec(out.subarray(at, at + 40).toString('latin1')),
     );
     const end = at + head.length + 3 * Number(width) * Number(height);
     for (let i = at + head.length; i < end; i += 3)
@@ -67,15 +77,26 @@ function coloursOf(pdf) {
   return most;
 }
 
+/** @type {(text: string) => string} */
 const plain = (text) => text.replace(/\s+/g, '');
 
-// On paper, PAGE is whole, black and white, and has the address WHERE and a date.
+/**
+ * On paper, PAGE is whole, black and white, and has the address WHERE and a date.
+ * @type {(page: Page, what: string, where: string) => Promise<void>}
+ */
 export async function printsWhole(page, what, where) {
   await showIn(page, PAPER, 'dark');
   await page.emulateMedia({ media: 'print' });
   await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
   await settled(page);
   const found = await page.evaluate(() => {
+    /** @type {(part: string) => HTMLElement} */
+    const one = (part) => {
+      const first = document.querySelector(part);
+      if (first instanceof HTMLElement) return first;
+      throw new Error(`${part} is not there`);
+    };
+    /** @type {(part: Element) => boolean} */
     const shows = (part) => part.getClientRects().length > 0;
     const cut = [...document.querySelectorAll('main, main *')].filter((part) => {
       const { overflowX, overflowY, textOverflow } = getComputedStyle(part);
@@ -89,14 +110,16 @@ export async function printsWhole(page, what, where) {
       );
     });
     const texts = [];
-    const walk = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
-    for (let text = walk.nextNode(); text; text = walk.nextNode())
-      if (shows(text.parentElement) && !text.parentElement.closest('.sr, option, textarea'))
-        texts.push(text.nodeValue);
+    const walk = document.createTreeWalker(one('main'), NodeFilter.SHOW_TEXT);
+    for (let text = walk.nextNode(); text; text = walk.nextNode()) {
+      const around = text.parentElement;
+      if (around && shows(around) && !around.closest('.sr, option, textarea'))
+        texts.push(text.nodeValue ?? '');
+    }
     return {
       wide: document.documentElement.scrollWidth,
-      said: /** @type {HTMLElement} */ (document.querySelector('.printed')).innerText,
-      rail: shows(document.querySelector('.rail')),
+      said: one('.printed').innerText,
+      rail: shows(one('.rail')),
       unnumbered: [...document.querySelectorAll('.rowno')].filter((part) => !shows(part)).length,
       folded: document.querySelectorAll('details:not([open])').length,
       cut: cut.map((part) => `${part.localName}.${part.className}`),

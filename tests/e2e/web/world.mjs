@@ -28,6 +28,7 @@ const PATIENCE_MS = 30e3 * slowness * throttle;
 mkdirSync(shots, { recursive: true });
 
 const folder = mkdtempSync(join(tmpdir(), 'twinstack-web-'));
+/** @type {Set<import('node:child_process').ChildProcess>} */
 const running = new Set();
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
@@ -67,6 +68,7 @@ export async function serve(...words) {
   });
   running.add(child);
   let said = '';
+  /** @type {string} */
   const url = await new Promise((done, fail) => {
     child.stdout.on('data', (text) => {
       said += text;
@@ -78,6 +80,7 @@ export async function serve(...words) {
     child.on('close', (code) => fail(new Error(`serve ended with ${code}: ${said}`)));
   });
   const [base, fragment = ''] = url.split('#');
+  /** @type {() => Promise<number | null>} */
   const stop = () =>
     new Promise((done) => {
       child.on('exit', (code) => {
@@ -91,13 +94,13 @@ export async function serve(...words) {
     url,
     token: fragment.replace('token=', ''),
     stop,
-    pid: child.pid,
+    pid: must(child.pid),
   };
 }
 
 /**
  * fetch() does not let a caller set Host; the raw client does.
- * @typedef {{method?: string, headers?: Record<string, string>, body?: string}} Asked
+ * @typedef {{method?: string, headers?: import('node:http').OutgoingHttpHeaders, body?: string}} Asked
  * @type {(base: string, path: string, asked?: Asked) =>
  *   Promise<{status: number, headers: import('node:http').IncomingHttpHeaders, text: string}>}
  */
@@ -109,14 +112,31 @@ export const ask = (base, path, { method = 'GET', headers = {}, body = undefined
       answer.on('data', (part) => {
         text += part;
       });
-      answer.on('end', () => done({ status: answer.statusCode, headers: answer.headers, text }));
+      answer.on('end', () => done({ status: must(answer.statusCode), headers: answer.headers, text }));
     });
     asked.on('error', fail);
     asked.end(body);
   });
 
+/**
+ * The data that the server at BASE answers at ROUTE of openapi.json.  Some of PARAMS fill its braces, the
+ * others are the query.
+ * @type {<Route extends keyof import('openapi').Answers>(base: string, route: Route,
+ *   params?: Record<string, string | number>, headers?: Record<string, string>) =>
+ *   Promise<import('openapi').Answers[Route]>}
+ */
+export async function fetchData(base, route, params = {}, headers = {}) {
+  const path = route.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(must(params[name], name)));
+  const query = Object.entries(params)
+    .filter(([name]) => !route.includes(`{${name}}`))
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+  const url = `${base}${path}${query.length ? '?' : ''}${query.join('&')}`;
+  return must((await (await fetch(url, { headers })).json()).data, url);
+}
+
 /** @returns {Promise<Browser>} */
 export async function browser() {
+  /** @type {typeof import('playwright-core')} */
   const { chromium } = load('playwright-core');
   const path = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
   if (!path) return null;
@@ -206,7 +226,7 @@ export async function closePage(page) {
 /**
  * Lets CHANGE return what the page gets instead of each JSON answer to URL.  Pages then come without data
  * inside them, so that they ask for all of it.
- * @type {(page: Page, url: string, change: (body: any) => unknown) => Promise<void>}
+ * @type {<T>(page: Page, url: string, change: (body: T) => unknown) => Promise<void>}
  */
 export async function changeAnswers(page, url, change) {
   const inside = /<script type="application\/json".*?<\/script>/s;
@@ -251,7 +271,7 @@ export async function settled(page) {
         () => !document.querySelector('.loading') && document.querySelector('main h1, main .state') !== null,
       );
     } catch (error) {
-      if (!/context was destroyed|navigation/i.test(error.message)) throw error; // a new document is loading
+      if (!/context was destroyed|navigation/i.test(String(error))) throw error; // a new document is loading
     }
     looks = rests && page.asking.size === 0 ? looks + 1 : 0;
     check(
@@ -298,7 +318,7 @@ export const holds = (look, what) =>
  */
 export const says = (page, part, words, what = part) =>
   until(
-    () => page.locator(part).first().textContent(),
+    async () => must(await page.locator(part).first().textContent()),
     (text) => text.includes(words),
     (text) => `${what}: "${words}" is not in "${text.slice(0, 2000)}"`,
   );
@@ -308,7 +328,7 @@ export const says = (page, part, words, what = part) =>
  * @type {(page: Page, plot: string, x: number, what: string) => Promise<[number, number]>}
  */
 export async function findDot(page, plot, x, what) {
-  const box = await page.locator(plot).first().boundingBox();
+  const box = must(await page.locator(plot).first().boundingBox(), plot);
   for (let left = box.width * x; left < box.width; left += 4)
     for (let top = 2; top < box.height; top += 6) {
       await page.mouse.move(box.x + left, box.y + top);
@@ -350,6 +370,22 @@ export const test = (name, body, group = name) => tests.push([name, body, group]
 export function check(held, what) {
   if (!held) throw new Error(what);
 }
+/**
+ * Returns GOT, which must be there.
+ * @type {<T>(got: T, what?: string) => NonNullable<T>}
+ */
+export function must(got, what = 'what the test reads') {
+  if (got === null || got === undefined) throw new Error(`${what} is not there`);
+  return got;
+}
+/**
+ * Returns ERROR, which something threw, with what Node adds to errors of commands and of the system.
+ * @type {(error: unknown) => Error & {status?: number | null, stderr?: Buffer | string, code?: string}}
+ */
+export function failure(error) {
+  if (!(error instanceof Error)) throw error;
+  return error;
+}
 /** @type {(got: unknown, want: unknown, what: string) => void} */
 export const same = (got, want, what) =>
   check(
@@ -386,7 +422,7 @@ export async function runAll() {
         console.log(`skip ${name}: ${error.message}`);
       } else {
         counts.failed++;
-        console.log(`FAIL ${name}: ${error.stack}`);
+        console.log(`FAIL ${name}: ${error instanceof Error ? error.stack : error}`);
       }
     }
     clearTimeout(timer);
