@@ -1,9 +1,10 @@
 /* Fills a database with made-up runs for tests, measurements and screenshots of the dashboard. They
  * pass through the same compare and store as real runs.
  *
- *     seed_store FILE RUNS CASES BIG [wide]
+ *     seed_store FILE RUNS CASES BIG [wide | newest]
  *
  * The database gets one run of BIG cases (unless BIG is 0), then RUNS small runs of CASES cases.
+ * The big run is older than all others; with "newest", it is newer than those that are there.
  * Cases repeat the same few names, but with "wide", every six cases of the big run have a scenario
  * of their own. The same arguments give the same runs. Some names are hostile on purpose: pages
  * must show them as text. */
@@ -17,6 +18,7 @@
 #include "store/store.h"
 
 enum { FRAMES = 9, ENGINES = 5, OWN = 6 };
+enum { NEWEST = 10000 };   /* more than the small runs ever are */
 enum { SLOWER_FROM = 25 }; /* runs whose dumps take a third longer to write: a step in a trend */
 
 static const char *const engine_names[ENGINES] = {"offset:rtl", "dump", "offset:dbghelp",
@@ -365,8 +367,9 @@ int main(int argc, char **argv)
     struct fault fault = FAULT_INIT;
 
     const bool wide = argc == 6 && strcmp(argv[5], "wide") == 0;
-    if (argc != 5 && !wide) {
-        (void)fputs("usage: seed_store FILE RUNS CASES BIG [wide]\n", stderr);
+    const bool newest = argc == 6 && strcmp(argv[5], "newest") == 0;
+    if (argc != 5 && !wide && !newest) {
+        (void)fputs("usage: seed_store FILE RUNS CASES BIG [wide | newest]\n", stderr);
         return 2;
     }
     const uint32_t runs = (uint32_t)strtoul(argv[2], NULL, 10);
@@ -374,7 +377,7 @@ int main(int argc, char **argv)
     const uint32_t big = (uint32_t)strtoul(argv[4], NULL, 10);
     bool good = store_open(argv[1], STORE_WRITE, &store, &fault) == ERR_NONE;
     if (good && big > 0)
-        good = put_run(store, 0, big, wide, &fault);
+        good = put_run(store, newest ? NEWEST : 0, big, wide, &fault);
     for (uint32_t n = 1; good && n <= runs; n++)
         good = put_run(store, n, cases, false, &fault);
     if (store != NULL)

@@ -27,7 +27,7 @@ const LCP_MS = 300;
 const soak = process.env.TWINSTACK_SOAK_SECONDS;
 const chromium = await browser();
 seed('light.db', 3, 24, 0);
-const server = await serve('--db', seed('light.db', 0, 0, 10000));
+const server = await serve('--db', seed('light.db', 0, 0, 10000, 'newest'));
 const big = 4; // the run of 10,000 cases, the newest
 
 test('assets_come_as_brotli_gzip_or_plain', async () => {

@@ -38,7 +38,7 @@ process.on('exit', () => {
 export const scratch = (name) => join(folder, name);
 
 /**
- * The arguments are those of seed_store; MORE may be 'wide'.
+ * The arguments are those of seed_store; MORE may be 'wide' or 'newest'.
  * @type {(name: string, runs: number, cases: number, big: number, ...more: string[]) => string}
  */
 export function seed(name, runs, cases, big, ...more) {

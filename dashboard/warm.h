@@ -1,0 +1,17 @@
+/* The first views of the newest run, made before anybody asks.  Of a run of 10,000 cases the server
+ * makes one in 200 to 450 ms, which is what a visitor would wait for. */
+#ifndef DASHBOARD_WARM_H
+#define DASHBOARD_WARM_H
+
+struct dashboard;
+struct warmer;
+
+/* Starts a thread that puts the views into the cache whenever the database has changed and the
+ * newest run is not in progress.  NULL: no memory or no thread; each view is then made when it is
+ * asked for first. */
+struct warmer *warmer_start(struct dashboard *dashboard);
+
+/* The dashboard must be stopping.  NULL: nothing happens. */
+void warmer_stop(struct warmer *warmer);
+
+#endif
