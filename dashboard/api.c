@@ -96,8 +96,10 @@ enum status document_make(struct exchange *x, struct document *d, struct fault *
     const char *known = known_of(x, d, &known_version);
     if (store_pool_take(x->dashboard->stores, &store, fault) != ERR_NONE)
         return fault->code;
+    store_begin_reading(store);
     if (write_view(x, store, known, d, fault) == ERR_NONE && key != NULL)
         cache_put(x->dashboard->cache, key, x->data_version ^ known_version, d->text, d->bytes);
+    store_end_reading(store);
     store_pool_give(x->dashboard->stores, store);
     return fault->code;
 }

@@ -75,7 +75,7 @@ static void make_pages(struct dashboard *d, uint64_t version, uint64_t run_id)
     }
 }
 
-/* A version that two looks have seen is one that nobody is writing. */
+/* Two looks at the same version: no run writes at this time. */
 static void warm(void *context)
 {
     struct dashboard *d = ((struct warmer *)context)->dashboard;

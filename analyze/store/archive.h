@@ -33,6 +33,11 @@ uint64_t store_version(struct store *store);
  * Costs a query and a few system calls. */
 uint64_t store_killed_runs(struct store *store);
 
+/* What is read between the two is of one state of the database, whatever others write meanwhile,
+ * and takes locks once instead of once per query. */
+void store_begin_reading(struct store *store);
+void store_end_reading(struct store *store);
+
 /* ---- runs ------------------------------------------------------------------------------ */
 
 /* WORD: an id, a uuid's start, "latest", "baseline", "latest~N"; or the newest of a branch, or of a

@@ -156,6 +156,17 @@ enum status store_open(const char *path, enum store_mode mode, struct store **ou
     return ERR_NONE;
 }
 
+/* Without a transaction, each query just takes its own lock, so failures do not matter. */
+void store_begin_reading(struct store *store)
+{
+    (void)sqlite3_exec(store->db, "BEGIN", NULL, NULL, NULL);
+}
+
+void store_end_reading(struct store *store)
+{
+    (void)sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL);
+}
+
 void store_close(struct store *store)
 {
     if (store == NULL)
