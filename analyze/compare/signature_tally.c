@@ -62,7 +62,7 @@ static bool grow(struct signature_tally *tally)
     uint32_t *wider = calloc(slots, sizeof *wider);
     struct signature_item *items = NULL;
     if (wider != NULL)
-        items = array_reserve(tally->items, &tally->room, slots / 3 * 2, sizeof *items);
+        items = array_reserve(tally->items, &tally->room, (uint64_t)slots / 3 * 2, sizeof *items);
     if (items == NULL) {
         free(wider);
         return false;

@@ -109,11 +109,11 @@ export async function printsWhole(page, what, where) {
         part.clientHeight > 0
       );
     });
-    const texts = [];
+    const texts = []; // without the time of printing, which may be a minute later on paper
     const walk = document.createTreeWalker(one('main'), NodeFilter.SHOW_TEXT);
     for (let text = walk.nextNode(); text; text = walk.nextNode()) {
       const around = text.parentElement;
-      if (around && shows(around) && !around.closest('.sr, option, textarea'))
+      if (around && shows(around) && !around.closest('.sr, .printed, option, textarea'))
         texts.push(text.nodeValue ?? '');
     }
     return {
