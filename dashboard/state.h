@@ -10,7 +10,6 @@ struct cache;
 struct collector;
 struct connections;
 struct symbol_store;
-struct warmer;
 
 enum { TOKEN_BYTES = 64 };
 
@@ -34,7 +33,7 @@ struct dashboard {
     struct cache *cache;
     struct connections *connections;
     struct collector *collector; /* NULL: this server takes no reports */
-    struct warmer *warmer;       /* NULL: none */
+    struct thread *warmer;       /* see warm.h; NULL: none */
     struct mutex *write_lock;    /* held while the known file is changed */
     struct mutex *lock;          /* guards what follows */
     uint64_t gave_back_ns;       /* when memory was last given back */

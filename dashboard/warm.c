@@ -2,7 +2,7 @@
 #include "dashboard/warm.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/files.h"
@@ -11,12 +11,7 @@
 #include "dashboard/state.h"
 #include "web/web.h"
 
-enum { LOOK_MS = 200, ARENA_BYTES = 512 << 20 };
-
-struct warmer {
-    struct dashboard *dashboard;
-    struct thread *thread;
-};
+enum { LOOK_MS = 200 };
 
 /* The newest run, unless it is in progress: its views would be old at once.  0: there is none. */
 static uint64_t newest_run(struct dashboard *d)
@@ -28,7 +23,7 @@ static uint64_t newest_run(struct dashboard *d)
     uint64_t id = 0;
     if (store_pool_take(d->stores, &store, &fault) != ERR_NONE)
         return 0;
-    arena_init(&keep, ARENA_BYTES);
+    arena_init(&keep, REQUEST_ARENA_BYTES);
     if (store_find_run(store, "latest", &id, &fault) != ERR_NONE ||
         store_read_run(store, id, &keep, &run, &fault) != ERR_NONE || run.state == RUN_RUNNING)
         id = 0;
@@ -46,7 +41,7 @@ static void make_page(struct dashboard *d, uint64_t version, const char *pattern
     struct exchange x = {
         .request = &request, .dashboard = d, .route = &route, .data_version = version};
     struct first first;
-    arena_init(&x.keep, ARENA_BYTES);
+    arena_init(&x.keep, REQUEST_ARENA_BYTES);
     x.query.params[0] = run;
     first_find(&x, &first);
     first_make(&x, &first);
@@ -78,7 +73,7 @@ static void make_pages(struct dashboard *d, uint64_t version, uint64_t run_id)
 /* Two looks at the same version: no run writes at this time. */
 static void warm(void *context)
 {
-    struct dashboard *d = ((struct warmer *)context)->dashboard;
+    struct dashboard *d = context;
     uint64_t seen = 0, made = 0;
     while (!dashboard_is_stopping(d)) {
         const uint64_t version = store_pool_version(d->stores);
@@ -94,23 +89,7 @@ static void warm(void *context)
     }
 }
 
-struct warmer *warmer_start(struct dashboard *dashboard)
+struct thread *warm_start(struct dashboard *dashboard)
 {
-    struct warmer *w = calloc(1, sizeof *w);
-    if (w == NULL)
-        return NULL;
-    w->dashboard = dashboard;
-    w->thread = thread_start(warm, w);
-    if (w->thread != NULL)
-        return w;
-    free(w);
-    return NULL;
-}
-
-void warmer_stop(struct warmer *w)
-{
-    if (w == NULL)
-        return;
-    thread_join(w->thread);
-    free(w);
+    return thread_start(warm, dashboard);
 }

@@ -4,14 +4,11 @@
 #define DASHBOARD_WARM_H
 
 struct dashboard;
-struct warmer;
+struct thread;
 
 /* Starts a thread that puts the views into the cache whenever the database has changed and the
- * newest run is not in progress.  NULL: no memory or no thread; each view is then made when it is
- * asked for first. */
-struct warmer *warmer_start(struct dashboard *dashboard);
-
-/* The dashboard must be stopping.  NULL: nothing happens. */
-void warmer_stop(struct warmer *warmer);
+ * newest run is not in progress.  It ends when the dashboard is stopping, and is the caller's to
+ * join.  NULL: there is no thread; each view is then made when it is asked for first. */
+struct thread *warm_start(struct dashboard *dashboard);
 
 #endif
