@@ -32,6 +32,7 @@ enum {
     FEATURE_MINIMAL = 0x494e494d, /* "MINI": linked with /DEBUG:FASTLINK */
     DBI_HEADER_BYTES = 64,
     MODULE_HEADER_BYTES = 64,
+    MODULE_STRINGS = 2, /* its own name and that of its object file */
     CONTRIBUTIONS_V1 = 0xf12eba2d - 0x100000000,
     CONTRIBUTIONS_V2 = 0xf13151e4 - 0x100000000,
     PUBLICS_HEADER_BYTES = 28,
@@ -178,8 +179,10 @@ static enum status open_modules(struct pdb *pdb, uint32_t bytes, struct fault *f
     for (uint32_t at = 0; at <= bytes && bytes - at >= MODULE_HEADER_BYTES;) {
         pdb->module_at[pdb->module_count++] = at;
         at += MODULE_HEADER_BYTES;
-        if (!skip_string(info, bytes, &at, fault) || !skip_string(info, bytes, &at, fault))
-            return fault->code;
+        for (int string = 0; string < MODULE_STRINGS; string++) {
+            if (!skip_string(info, bytes, &at, fault))
+                return fault->code;
+        }
         at += (4 - (at & 3)) & 3;
     }
     return ERR_NONE;
