@@ -94,7 +94,9 @@ bool symbol_each_name(struct symbol_module *sources, uint64_t offset, symbol_nam
 
     if (sources->pdb == NULL || offset > UINT32_MAX)
         return false;
-    s.pdb = &sources->pdb->pdb;
+    mutex_lock(sources->pdb->mutex);
+    s.pdb = store_pdb_lists(sources->pdb);
+    mutex_unlock(sources->pdb->mutex);
     if (!start_of(s.pdb, (uint32_t)offset, &s.place))
         return false;
     if (search_publics(&s))

@@ -287,7 +287,7 @@ static bool find_bound(struct symbol_store *store, struct symbol_module *sources
         sources->breakpad = b->breakpad;
         sources->state = known ? IDENTITY_CHECKED : IDENTITY_UNCHECKED;
         sources->without = SYMBOLS_NONE;
-        sources->note = b->pdb != NULL ? store_pdb_note(&b->pdb->pdb) : NOTE_NONE;
+        sources->note = b->pdb != NULL ? store_pdb_note(b->pdb) : NOTE_NONE;
         return true;
     }
     if (bare && sources->note == NOTE_NONE && !symbol_is_system_module(module->name))
@@ -395,8 +395,13 @@ const struct file_map *symbol_store_image(struct symbol_store *store, const stru
 
 struct pdb *symbol_store_pdb(struct symbol_store *store, const struct module *module)
 {
-    const struct symbol_module *sources = symbol_store_module(store, module);
-    return sources->pdb != NULL ? &sources->pdb->pdb : NULL;
+    struct store_pdb *opened = symbol_store_module(store, module)->pdb;
+    if (opened == NULL)
+        return NULL;
+    mutex_lock(opened->mutex);
+    struct pdb *pdb = store_pdb_lists(opened);
+    mutex_unlock(opened->mutex);
+    return pdb;
 }
 
 const struct breakpad *symbol_store_breakpad(struct symbol_store *store,

@@ -500,15 +500,16 @@ static void find_by_name(struct symbol_store *store, struct symbol_module *sourc
     }
 }
 
-enum frame_note store_pdb_note(const struct pdb *pdb)
+enum frame_note store_pdb_note(const struct store_pdb *opened)
 {
-    if (pdb->fastlink)
+    if (opened->pdb.fastlink)
         return NOTE_PDB_FASTLINK;
-    if (!pdb->has_dbi)
+    if (!opened->pdb.has_dbi)
         return NOTE_PDB_TYPES_ONLY;
-    if (pdb->section_count == 0)
-        return NOTE_PDB_NO_SECTIONS;
-    return NOTE_NONE;
+    mutex_lock(opened->mutex);
+    const bool placed = opened->lists_wait || opened->pdb.section_count > 0;
+    mutex_unlock(opened->mutex);
+    return placed ? NOTE_NONE : NOTE_PDB_NO_SECTIONS;
 }
 
 void store_find(struct symbol_store *store, struct symbol_module *sources)
@@ -528,7 +529,7 @@ void store_find(struct symbol_store *store, struct symbol_module *sources)
         store_find_metadata(store, sources);
     arena_free(&scratch);
     if (sources->pdb != NULL) {
-        sources->note = store_pdb_note(&sources->pdb->pdb);
+        sources->note = store_pdb_note(sources->pdb);
         return;
     }
     if (sources->note == NOTE_NONE && sources->image == NULL && sources->breakpad == NULL &&

@@ -101,6 +101,23 @@ static void open_pdb_index(const struct symbol_store *store, struct store_pdb *p
     arena_free(&scratch);
 }
 
+bool store_open_pdb_index(const struct symbol_store *store, struct store_pdb *pdb)
+{
+    uint32_t first_rva;
+    uint64_t end_rva;
+
+    if (store->indexing < INDEXING_AUTO)
+        return false;
+    if (!pdb->index_tried) {
+        pdb->index_tried = true;
+        open_pdb_index(store, pdb);
+    }
+    if (pdb->index == NULL)
+        return false;
+    symbol_index_range(pdb->index, &first_rva, &end_rva);
+    return end_rva > first_rva;
+}
+
 /* Builds the index in the cache, because a symbol folder may be read-only or shared. */
 static void build_pdb_index(struct symbol_store *store, struct store_pdb *pdb)
 {
@@ -190,10 +207,6 @@ static const struct symbol_index *pdb_index(struct symbol_store *store, struct s
     if (store->indexing < INDEXING_AUTO)
         return NULL;
     pdb->lookup_count += lookups;
-    if (pdb->index == NULL && !pdb->index_tried) {
-        pdb->index_tried = true;
-        open_pdb_index(store, pdb);
-    }
     if (pdb->index == NULL && !pdb->index_built && pdb->lookup_count >= least) {
         pdb->index_built = true;
         build_pdb_index(store, pdb);

@@ -40,10 +40,11 @@ enum {
 struct store_pdb {
     const char *path;
     struct file_map map;
-    bool unpacked; /* map.data was unpacked from a cabinet and is freed, not unmapped */
-    struct pdb pdb;
+    bool unpacked;  /* map.data was unpacked from a cabinet and is freed, not unmapped */
+    struct pdb pdb; /* whole only after store_pdb_lists() */
     char debug_id[DEBUG_ID_BYTES];
     struct mutex *mutex;        /* over what follows */
+    bool lists_wait;            /* of pdb: not read, because of the index */
     struct pdb_lookup *lookup;  /* NULL until the first question */
     struct symbol_index *index; /* once set, it answers lookups without the mutex */
     bool index_tried;           /* reading it */
@@ -188,6 +189,10 @@ struct symbol_store {
 /* Opens a PDB or an image (either may be in a cabinet), or a CSV, once. */
 enum status store_open_pdb(struct symbol_store *store, const char *path, struct store_pdb **out,
                            struct fault *fault);
+/* The PDB with its lists. The caller holds its mutex. */
+struct pdb *store_pdb_lists(struct store_pdb *opened);
+/* Looks for its index, once. True: there is one, and it covers code. */
+bool store_open_pdb_index(const struct symbol_store *store, struct store_pdb *pdb);
 enum status store_open_image(struct symbol_store *store, const char *path, uint32_t slice,
                              struct store_image **out, struct fault *fault);
 enum status store_open_csv(struct symbol_store *store, const char *path, uint64_t base,
@@ -311,7 +316,7 @@ bool store_pdb_name_fits(const char *pdb_path, const struct module *module);
 bool store_breakpad_name_fits(const struct breakpad *file, const struct module *module);
 
 /* Why a PDB gives fewer names than expected; NULL: it is complete. */
-enum frame_note store_pdb_note(const struct pdb *pdb);
+enum frame_note store_pdb_note(const struct store_pdb *opened);
 
 /* The sources to use, decided once per stack and module, so that frames need no lock. */
 struct source_view {

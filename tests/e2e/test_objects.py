@@ -3,6 +3,7 @@ for files that cannot be used. The rows are those on which independent tools agr
 listed with their reasons."""
 
 import json
+import lzma
 import pathlib
 import re
 import shutil
@@ -70,6 +71,23 @@ class Made(e2e.Case):
             with self.subTest(symbol):
                 self.assertIsNotNone(frame["function"])
                 self.assertIn(frame["line"], lines)
+
+    def test_names_in_a_compressed_section(self):
+        if shutil.which("gcc") is None or shutil.which("nm") is None or shutil.which("objcopy") is None:
+            self.skipTest("no gcc")
+        (self.folder / "mini.c").write_text("static __attribute__((noinline)) int inner(int a) { volatile int b = a; return b; }\n"
+                                            "int main(int c, char **v) { (void)v; return inner(c); }\n")
+        subprocess.run(["gcc", "-O1", "mini.c", "-o", "mini"], check=True, cwd=self.folder)
+        names = subprocess.run(["nm", self.folder / "mini"], capture_output=True, text=True, check=True).stdout
+        at = int(re.search(r"^([0-9a-f]+) t inner", names, re.M)[1], 16)
+        for check in (lzma.CHECK_CRC64, lzma.CHECK_CRC32, lzma.CHECK_SHA256):
+            (self.folder / "names.xz").write_bytes(lzma.compress((self.folder / "mini").read_bytes(), check=check))
+            subprocess.run(["strip", "-o", "stripped", "mini"], check=True, cwd=self.folder)
+            subprocess.run(["objcopy", "--add-section", ".gnu_debugdata=names.xz", "stripped"], check=True, cwd=self.folder)
+            done = e2e.twinstack("resolve", "--ndjson", "--index", "never", "--symbols", self.folder / "stripped", "-",
+                                 stdin=f"stripped!{at:#x}\n")
+            with self.subTest(check=check):
+                self.assertEqual(json.loads(done.stdout)["frames"][0]["function"].split(".")[0], "inner")
 
     def test_missing_and_damaged_parts_are_noted(self):
         if shutil.which("gcc") is None or shutil.which("nm") is None or shutil.which("objcopy") is None:

@@ -90,6 +90,33 @@ TEST(forms_that_are_not_read_are_named)
     }
 }
 
+TEST(headers_and_lists_are_read_in_two_steps)
+{
+    size_t bytes;
+    struct fault fault = FAULT_INIT;
+    struct pdb whole, pdb;
+    char of_whole[DEBUG_ID_BYTES], of_headers[DEBUG_ID_BYTES];
+    const uint8_t *data =
+        test_read(test_source("corpus/symbols/victims-ob2.pdb/"
+                              "62F62FFAE0AFDE9E4C4C44205044422E1/victims-ob2.pdb"),
+                  &bytes);
+    REQUIRE(pdb_open(data, bytes, &whole, &fault) == ERR_NONE);
+    REQUIRE(pdb_open_headers(data, bytes, &pdb, &fault) == ERR_NONE);
+    pdb_debug_id(&whole, of_whole);
+    pdb_debug_id(&pdb, of_headers);
+    CHECK_STR(of_headers, of_whole);
+    CHECK_EQ(pdb.machine, whole.machine);
+    CHECK_EQ(pdb.module_count, 0);
+    CHECK_EQ(pdb.section_count, 0);
+    REQUIRE(pdb_open_lists(&pdb, &fault) == ERR_NONE);
+    CHECK_EQ(pdb.module_count, whole.module_count);
+    CHECK_EQ(pdb.contribution_count, whole.contribution_count);
+    CHECK_EQ(pdb.section_count, whole.section_count);
+    CHECK_EQ(pdb.address_map_count, whole.address_map_count);
+    pdb_close(&pdb);
+    pdb_close(&whole);
+}
+
 static void check_identities(const char *image_path, const char *pdb_path, bool same)
 {
     struct fault fault = FAULT_INIT;

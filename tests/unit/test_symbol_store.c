@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/files.h"
+#include "format/pdb/pdb.h"
 #include "symbol/store.h"
 #include "test.h"
 
@@ -100,6 +101,34 @@ TEST(symbol_store_finds_by_identity_in_a_plain_folder)
         CHECK(frame.function != NULL || frame.note != NOTE_NONE);
     }
     symbol_store_close(store);
+}
+
+/* The second round finds the index that the first one built. */
+TEST(symbol_store_reads_the_lists_of_a_pdb_that_has_an_index)
+{
+    place(explicit_pdb, "symbols/Native_x64_VS2022_EnabledExplicitly.pdb");
+    char root[600], cache[600];
+    (void)snprintf(root, sizeof root, "%s/symbols", test_scratch());
+    (void)snprintf(cache, sizeof cache, "%s/cache", test_scratch());
+    const char *roots[] = {root};
+    const struct symbol_store_options options = {
+        .roots = roots, .root_count = 1, .indexing = INDEXING_ALWAYS, .cache = cache};
+    const struct module module = module_of("x.exe", EXPLICIT_ID, "");
+    for (uint32_t round = 0; round < 2; round++) {
+        struct symbol_store *store = NULL;
+        struct symbol_store_built built;
+        struct fault fault = FAULT_INIT;
+        REQUIRE(symbol_store_open(&options, &store, &fault) == ERR_NONE);
+        CHECK_EQ(resolve(store, &module).symbols, SYMBOLS_PDB);
+        symbol_store_built(store, &built);
+        CHECK_EQ(built.indexes, 1 - round);
+        const struct pdb *pdb = symbol_store_pdb(store, &module);
+        REQUIRE(pdb != NULL);
+        CHECK(pdb->module_count > 0);
+        CHECK(pdb->section_count > 0);
+        CHECK(pdb->contribution_count > 0);
+        symbol_store_close(store);
+    }
 }
 
 TEST(symbol_store_finds_by_identity_in_the_layout_of_symbol_servers)

@@ -287,7 +287,16 @@ static enum status open_dbi(struct pdb *pdb, struct fault *fault)
     pdb->stripped = (flags & 2) != 0;
     pdb->machine = load_u16(head + 58);
     pdb->symbol_records = msf_stream(&pdb->msf, load_u16(head + 20));
+    return ERR_NONE;
+}
 
+enum status pdb_open_lists(struct pdb *pdb, struct fault *fault)
+{
+    uint8_t head[DBI_HEADER_BYTES];
+    if (!pdb->has_dbi)
+        return ERR_NONE;
+    if (!msf_copy(&pdb->dbi, 0, sizeof head, head))
+        return fault_set(fault, ERR_TRUNCATED, FAULT_NO_OFFSET, "PDB DBI header");
     const uint32_t modules = load_u32(head + 24), contributions = load_u32(head + 28);
     uint64_t debug = DBI_HEADER_BYTES;
     for (uint32_t at = 24; at <= 40; at += 4)
@@ -306,7 +315,7 @@ static enum status open_dbi(struct pdb *pdb, struct fault *fault)
     return ERR_NONE;
 }
 
-enum status pdb_open(const void *data, size_t bytes, struct pdb *out, struct fault *fault)
+enum status pdb_open_headers(const void *data, size_t bytes, struct pdb *out, struct fault *fault)
 {
     memset(out, 0, sizeof *out);
     /* A valid file never needs copies larger than itself; twice that allows for the lists. */
@@ -324,6 +333,14 @@ enum status pdb_open(const void *data, size_t bytes, struct pdb *out, struct fau
             (void)open_dbi(out, fault);
     }
     if (fault->code != ERR_NONE)
+        pdb_close(out);
+    return fault->code;
+}
+
+enum status pdb_open(const void *data, size_t bytes, struct pdb *out, struct fault *fault)
+{
+    if (pdb_open_headers(data, bytes, out, fault) == ERR_NONE &&
+        pdb_open_lists(out, fault) != ERR_NONE)
         pdb_close(out);
     return fault->code;
 }

@@ -1,8 +1,8 @@
 /* PDB files: the contents of the streams that describe the whole program.
  *
- * pdb_open() reads headers only. Afterwards the struct never changes, so any number of threads may
- * read it; anything that a function has to copy or build goes to the caller's arena. Modules
- * (object files) and their contents: module.h. Types and ids: types.h.
+ * pdb_open() reads headers and lists only. Afterwards the struct never changes, so any number of
+ * threads may read it; anything that a function has to copy or build goes to the caller's arena.
+ * Modules (object files) and their contents: module.h. Types and ids: types.h.
  *
  * Addresses. Symbols use section:offset. An rva is a location in the loaded image. A program that
  * was rearranged after linking has OMAP tables: its symbols refer to the image before that, and
@@ -89,6 +89,12 @@ bool pdb_recognize(const void *data, size_t bytes);
 /* DATA must outlive the struct.  Fails: as msf_open; ERR_UNSUPPORTED a version before 1995.
  * A PDB without a DBI stream (types only) opens, with has_dbi false. */
 enum status pdb_open(const void *data, size_t bytes, struct pdb *out, struct fault *fault);
+
+/* pdb_open() in two steps, for a caller that may need only the identity: the first leaves modules,
+ * contributions, sections and publics empty, and the second, called at most once, reads them. It
+ * fails with ERR_TRUNCATED or ERR_MEMORY; then only pdb_close() may follow. */
+enum status pdb_open_headers(const void *data, size_t bytes, struct pdb *out, struct fault *fault);
+enum status pdb_open_lists(struct pdb *pdb, struct fault *fault);
 void pdb_close(struct pdb *pdb);
 
 /* debug_id as model/module.h spells it: GUID or signature, then age. */
