@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "format/dwarf/line_table.h"
 #include "format/dwarf/parts.h"
 
 static struct dwarf_context *add_context(struct dwarf_object *object)
@@ -29,9 +30,69 @@ static uint64_t signature_number(const Dwarf_Sig8 *signature, bool big_endian)
     return value;
 }
 
+/* The table of abbreviations that was read last. */
+struct abbreviations {
+    Dwarf_Off offset;
+    uint64_t read_bytes; /* of all tables */
+    bool good;
+};
+
+#ifdef DW_LIBDWARF_VERSION
+/* Reads a table of abbreviations as libdwarf does. False: it does not end inside its section, or
+ * states a form that libdwarf does not know.  Source: DWARF 5, 7.5.3. */
+static bool read_abbreviations(struct line_cursor *c)
+{
+    while (line_unsigned(c) != 0) {
+        uint64_t name, form;
+        (void)line_unsigned(c); /* tag */
+        (void)line_fixed(c, 1); /* whether entries have children */
+        do {
+            const char *known;
+            name = line_unsigned(c);
+            form = line_unsigned(c);
+            if (form == DW_FORM_implicit_const)
+                (void)line_signed(c);
+            if (form != 0 &&
+                (form > UINT32_MAX || dwarf_get_FORM_name((unsigned)form, &known) != DW_DLV_OK))
+                return false;
+        } while (name != 0 || form != 0);
+    }
+    return !c->failed;
+}
+
+/* Whether all abbreviations of a unit are readable. libdwarf since 0.2.0 keeps one whose attributes
+ * it cannot read: only the first call that needs it fails, later calls see an entry that has no
+ * attributes. */
+static bool has_abbreviations(struct dwarf_object *object, Dwarf_Off offset,
+                              struct abbreviations *last)
+{
+    enum { READ_FACTOR = 16 }; /* many units may share one table */
+    const struct object_bytes section = object->sections[DEBUG_ABBREV];
+    struct line_cursor c = {.bytes = section, .at = offset, .end = section.bytes};
+
+    if (last->read_bytes > 0 && offset == last->offset)
+        return last->good;
+    last->offset = offset;
+    last->good = last->read_bytes <= READ_FACTOR * section.bytes && offset < section.bytes &&
+                 read_abbreviations(&c);
+    last->read_bytes += c.at - offset + 1;
+    return last->good;
+}
+#else
+static bool has_abbreviations(struct dwarf_object *object, Dwarf_Off offset,
+                              struct abbreviations *last)
+{
+    (void)object;
+    (void)offset;
+    (void)last;
+    return true;
+}
+#endif
+
 /* Lists every unit. Take pointers into the list only when it is complete. */
 static enum status list_contexts(struct dwarf_object *object, struct fault *fault)
 {
+    struct abbreviations last = {0};
     Dwarf_Error error = NULL;
     Dwarf_Unsigned next = 0, length, type_offset;
     Dwarf_Half version, address_bytes, offset_bytes, extension, kind;
@@ -70,6 +131,7 @@ static enum status list_contexts(struct dwarf_object *object, struct fault *faul
         context->offset_bytes = offset_bytes == 8 ? 8 : 4;
         context->address_bytes = address_bytes == 4 ? 4 : 8;
         context->big_endian = object->big_endian;
+        context->damaged = !has_abbreviations(object, abbreviations, &last);
         if (version >= 5 && (kind == DW_UT_skeleton || kind == DW_UT_split_compile))
             context->dwo_id = signature_number(&signature, object->big_endian);
         context->addresses = object->sections[DEBUG_ADDR];
