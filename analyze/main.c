@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/process.h"
+#include "engine/judges.h"
 #include "verbs/help.h"
 #include "verbs/verb.h"
 
@@ -23,6 +24,7 @@ static int end(int code)
 int main(int argc, char **argv)
 {
     process_prepare();
+    judge_adapter_configure();
     help_about((struct help_table){verbs, verb_count});
     if (argc < 2) {
         help_list(stderr);

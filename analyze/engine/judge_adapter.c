@@ -12,8 +12,6 @@
 static char adapter_name[80] = "judge:adapter";
 static char adapter_command[1024];
 
-static bool configured;
-
 static bool is_name(const char *text, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
@@ -37,20 +35,16 @@ enum status judge_adapter_set(const char *spec, struct fault *fault)
         strlen(command) >= sizeof adapter_command)
         return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "outside program",
                               "NAME=COMMAND WORD..., of at most 1,000 characters");
-    configured = true;
     (void)snprintf(adapter_name, sizeof(adapter_name), "judge:%.*s", (int)bytes, name);
     (void)snprintf(adapter_command, sizeof(adapter_command), "%s", command);
     return ERR_NONE;
 }
 
-/* Read on first use, before the name is printed. */
-static void configure(void)
+void judge_adapter_configure(void)
 {
-    if (configured)
-        return;
-    configured = true;
     const char *spec = getenv("TWINSTACK_ADAPTER");
     const char *equals = spec != NULL ? strchr(spec, '=') : NULL;
+    adapter_command[0] = '\0';
     if (equals == NULL || equals == spec || equals - spec > 64)
         return;
     (void)snprintf(adapter_name, sizeof(adapter_name), "judge:%.*s", (int)(equals - spec), spec);
@@ -59,7 +53,6 @@ static void configure(void)
 
 static bool available(const struct engine_input *in, const char **why)
 {
-    configure();
     if (adapter_command[0] != '\0')
         return judge_has_dump(in, why);
     *why = "TWINSTACK_ADAPTER names no program";

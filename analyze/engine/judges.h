@@ -17,8 +17,12 @@
 #define JUDGE_DECLARATION(NAME) extern const struct engine engine_judge_##NAME;
 JUDGES(JUDGE_DECLARATION)
 
+/* Reads TWINSTACK_ADAPTER. To be called before the first analysis, while there is one thread:
+ * analyses on several threads only read it. */
+void judge_adapter_configure(void);
+
 /* The same as TWINSTACK_ADAPTER, which it replaces: "NAME=COMMAND WORD...", or a command that its
- * first word names. To be called before the first analysis. Fails: ERR_USAGE. */
+ * first word names. To be called at the same time. Fails: ERR_USAGE. */
 enum status judge_adapter_set(const char *spec, struct fault *fault);
 
 #endif

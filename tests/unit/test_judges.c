@@ -51,6 +51,7 @@ static enum status ask_adapter(const char *text, size_t bytes, struct arena *kee
     test_write(path, text, bytes);
     (void)snprintf(spec, sizeof(spec), "tool=%s do show %s", test_actor(), path);
     test_environment("TWINSTACK_ADAPTER", spec);
+    judge_adapter_configure();
     make_case("g05-minidump2-x86/minidump2.dmp", &crash, &file);
     const struct engine_input in = {.crash = &crash};
     process_catch_interrupts(); /* as in main(): a tool may ignore its input */
@@ -118,6 +119,7 @@ TEST(judges_that_are_not_there_say_why)
     make_case("g05-minidump2-x86/minidump2.dmp", &crash, &file);
     const struct engine_input in = {.crash = &crash};
     test_environment("TWINSTACK_ADAPTER", "");
+    judge_adapter_configure();
     CHECK(!engine_judge_adapter.available(&in, &why));
     CHECK_HAS(why, "TWINSTACK_ADAPTER");
     CHECK(!engine_judge_dbghelp.available(&in, &why));
