@@ -1,9 +1,9 @@
-"""The command line is the first user of libtwinstack: these verbs read, resolve and write stacks only through the installed
+"""The command line is the first user of libtwinstack: these verbs read, resolve and write stacks and dumps only through the installed
 header, so nothing that they include, however far away, is a header of the rooms that the library is made of."""
 
 import re
 
-USERS = ("analyze/verbs/verb_resolve.c",)
+USERS = ("analyze/verbs/verb_resolve.c", "analyze/verbs/verb_dump.c")
 HEADER = "library/twinstack.h"
 ROOMS = ("model", "format", "fetch", "symbol", "unwind", "engine", "library")
 NEUTRAL = {"model/names.h"}  # words of options

@@ -1,5 +1,5 @@
 /* A minidump opened for walking: the dump, the images and PDBs of its modules, and the resulting
- * stacks. Shared by the `dump` engine, the verb `dump` and the judges. */
+ * stacks. Shared by the `dump` engine, libtwinstack and the judges. */
 #ifndef ENGINE_DUMP_H
 #define ENGINE_DUMP_H
 

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/dump.h"
-#include "engine/dump_engine.h"
 #include "library/parts.h"
 #include "symbol/csv.h"
 
@@ -12,12 +10,6 @@ _Static_assert((int)TWINSTACK_TIMEOUT == (int)ERR_TIMEOUT, "statuses are those o
 _Static_assert((int)TWINSTACK_NAMES_DECORATED == (int)NAMES_DECORATED, "as symbol/undecorate.h");
 _Static_assert((int)TWINSTACK_FETCH_FAULT == (int)FETCH_EVENT_FAULT, "as fetch/fetch.h");
 _Static_assert(TWINSTACK_CSV_BASE == CSV_BASE_DEFAULT, "as symbol/csv.h");
-
-struct twinstack_dump {
-    struct arena keep;
-    struct symbol_store *store; /* borrowed; NULL */
-    struct dump_session *session;
-};
 
 const char *twinstack_version(void)
 {
@@ -59,6 +51,8 @@ static enum symbol_indexing indexing_of(enum twinstack_indexing indexing)
         return INDEXING_ALWAYS;
     case TWINSTACK_INDEX_AUTO:
         return INDEXING_AUTO;
+    case TWINSTACK_INDEX_IMAGES:
+        return INDEXING_IMAGES;
     default:
         return INDEXING_NONE;
     }
@@ -119,7 +113,7 @@ enum twinstack_status twinstack_open(const struct twinstack_options *options,
     *symbols = NULL;
     if (options != NULL)
         library_copy_known(&known, sizeof known, options, options->size);
-    if (known.names > TWINSTACK_NAMES_DECORATED || known.indexing > TWINSTACK_INDEX_ALWAYS ||
+    if (known.names > TWINSTACK_NAMES_DECORATED || known.indexing > TWINSTACK_INDEX_IMAGES ||
         (known.arch != NULL && !twinstack_is_arch(known.arch)))
         return library_refuse(ERR_USAGE, "options of twinstack_open", error);
     struct twinstack_symbols *made = calloc(1, sizeof *made);
@@ -176,7 +170,7 @@ void twinstack_close(struct twinstack_symbols *symbols)
     free(symbols);
 }
 
-static struct twinstack_stack *new_stack(void)
+struct twinstack_stack *library_new_stack(void)
 {
     struct twinstack_stack *made = calloc(1, sizeof *made);
 
@@ -253,7 +247,7 @@ enum twinstack_status twinstack_resolve(struct twinstack_symbols *symbols,
     struct stack in;
 
     *stack = NULL;
-    struct twinstack_stack *made = new_stack();
+    struct twinstack_stack *made = library_new_stack();
     if (made == NULL)
         return library_refuse(ERR_MEMORY, "stack", error);
     enum twinstack_status status = library_frames(addresses, count, &made->keep, &in, error);
@@ -359,79 +353,4 @@ const char *twinstack_note(const struct twinstack_stack *stack, uint32_t frame, 
 const char *twinstack_stop(const struct twinstack_stack *stack)
 {
     return stack_stop_text(&stack->stack);
-}
-
-enum twinstack_status twinstack_dump_open(struct twinstack_symbols *symbols, const char *path,
-                                          struct twinstack_dump **dump,
-                                          struct twinstack_error *error)
-{
-    struct fault fault = FAULT_INIT;
-
-    *dump = NULL;
-    struct twinstack_dump *made = calloc(1, sizeof *made);
-    if (made == NULL)
-        return library_refuse(ERR_MEMORY, "dump", error);
-    arena_init(&made->keep, 0);
-    made->store = symbols != NULL ? symbols->store : NULL;
-    if (dump_open(path, made->store, &made->keep, &made->session, &fault) != ERR_NONE) {
-        arena_free(&made->keep);
-        free(made);
-        return library_report(&fault, error);
-    }
-    *dump = made;
-    return TWINSTACK_OK;
-}
-
-void twinstack_dump_close(struct twinstack_dump *dump)
-{
-    if (dump == NULL)
-        return;
-    dump_close(dump->session);
-    arena_free(&dump->keep);
-    free(dump);
-}
-
-uint32_t twinstack_thread_count(const struct twinstack_dump *dump)
-{
-    return dump_minidump(dump->session)->thread_count;
-}
-
-uint32_t twinstack_thread_id(const struct twinstack_dump *dump, uint32_t position)
-{
-    const struct minidump *file = dump_minidump(dump->session);
-
-    return position < file->thread_count ? file->threads[position].id : 0;
-}
-
-const char *twinstack_thread_name(const struct twinstack_dump *dump, uint32_t position)
-{
-    const struct minidump *file = dump_minidump(dump->session);
-
-    return position < file->thread_count ? file->threads[position].name : NULL;
-}
-
-uint32_t twinstack_suspect(const struct twinstack_dump *dump)
-{
-    const char *why;
-
-    return dump_suspect(dump->session, &why);
-}
-
-enum twinstack_status twinstack_dump_walk(struct twinstack_dump *dump, uint32_t thread_id,
-                                          struct twinstack_stack **stack,
-                                          struct twinstack_error *error)
-{
-    struct fault fault = FAULT_INIT;
-
-    *stack = NULL;
-    struct twinstack_stack *made = new_stack();
-    if (made == NULL)
-        return library_refuse(ERR_MEMORY, "stack", error);
-    if (dump_thread_stack(dump->session, thread_id, dump->store, &made->keep, &made->stack,
-                          &fault) != ERR_NONE) {
-        twinstack_stack_free(made);
-        return library_report(&fault, error);
-    }
-    *stack = made;
-    return TWINSTACK_OK;
 }

@@ -20,6 +20,9 @@ struct twinstack_stack {
     struct stack stack;
 };
 
+/* An empty stack; NULL: out of memory. Free it with twinstack_stack_free. */
+struct twinstack_stack *library_new_stack(void);
+
 /* Copies FAULT to the caller, where ERROR is not NULL, and returns its code. */
 enum twinstack_status library_report(const struct fault *fault, struct twinstack_error *error);
 

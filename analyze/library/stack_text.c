@@ -2,6 +2,7 @@
 #include "library/stack_text.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,27 +36,52 @@ void text_free(struct text_out *out)
     out->room = 0;
 }
 
-static void text_put(struct text_out *out, const char *text, size_t bytes)
+/* False: out of memory. */
+static bool make_room(struct text_out *out, size_t bytes)
 {
-    if (out->room - out->bytes < bytes) {
-        char *wider = array_reserve(out->text, &out->room, out->bytes + bytes, 1);
-        if (wider == NULL) {
-            out->failed = true;
-            return;
-        }
-        out->text = wider;
+    if (out->room - out->bytes >= bytes)
+        return true;
+    char *wider = array_reserve(out->text, &out->room, out->bytes + bytes, 1);
+    if (wider == NULL) {
+        out->failed = true;
+        return false;
     }
+    out->text = wider;
+    return true;
+}
+
+void text_put(struct text_out *out, const char *text, size_t bytes)
+{
+    if (!make_room(out, bytes))
+        return;
     memcpy(out->text + out->bytes, text, bytes);
     out->bytes += bytes;
 }
 
-static void text_puts(struct text_out *out, const char *text)
+void text_puts(struct text_out *out, const char *text)
 {
     text_put(out, text, strlen(text));
 }
 
-/* Text from files: no control character reaches a terminal. */
-static void put_clean(struct text_out *out, const char *text)
+void text_format(struct text_out *out, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    const int bytes = vsnprintf(NULL, 0, format, list);
+    va_end(list);
+    /* one more for the NUL that vsnprintf writes */
+    if (bytes < 0 || !make_room(out, (size_t)bytes + 1)) {
+        out->failed = true;
+        return;
+    }
+    va_start(list, format);
+    (void)vsnprintf(out->text + out->bytes, (size_t)bytes + 1, format, list);
+    va_end(list);
+    out->bytes += (size_t)bytes;
+}
+
+void text_put_clean(struct text_out *out, const char *text)
 {
     const char *start = text;
     while (*text != '\0') {
@@ -118,7 +144,7 @@ static void put_known(struct text_out *out, const char *text)
     if (fact->clean)
         text_put(out, text, fact->bytes);
     else
-        put_clean(out, text);
+        text_put_clean(out, text);
 }
 
 static void put_spaces(struct text_out *out, size_t count)
@@ -264,7 +290,7 @@ static void put_note(struct text_out *out, const struct frame *frame, bool colou
     const char *note = frame_note_text(frame, buffer);
     put_colour(out, colour, COLOUR_WARN);
     text_put(out, "(", 1);
-    put_clean(out, note != NULL ? note : "in no known module");
+    text_put_clean(out, note != NULL ? note : "in no known module");
     text_put(out, ")", 1);
     put_colour(out, colour, COLOUR_OFF);
 }
@@ -337,7 +363,7 @@ void stack_text_write(struct text_out *out, const struct stack *stack, bool goes
 
     if (stack->label != NULL) {
         text_put(out, "> ", 2);
-        put_clean(out, stack->label);
+        text_put_clean(out, stack->label);
         text_put(out, "\n", 1);
     }
     const char *stop = stack_stop_text(stack);
@@ -345,7 +371,7 @@ void stack_text_write(struct text_out *out, const struct stack *stack, bool goes
         text_puts(out, "    (");
         text_puts(out, stack_state_name(stack->state));
         text_puts(out, stop != NULL ? ": " : "");
-        put_clean(out, stop != NULL ? stop : "");
+        text_put_clean(out, stop != NULL ? stop : "");
         text_puts(out, ")\n");
     }
     for (uint32_t i = 0; i < stack->frame_count; i++) {
@@ -369,7 +395,7 @@ void stack_text_write_fault(struct text_out *out, const struct stack_item *item,
     put_colour(out, colour, COLOUR_WARN);
     fault_describe(&item->fault, text, sizeof text);
     text_puts(out, "! ");
-    put_clean(out, text);
+    text_put_clean(out, text);
     put_colour(out, colour, COLOUR_OFF);
     text_put(out, "\n", 1);
 }

@@ -34,6 +34,19 @@ struct text_out {
 void text_restart(struct text_out *out);
 void text_free(struct text_out *out);
 
+void text_put(struct text_out *out, const char *text, size_t bytes);
+void text_puts(struct text_out *out, const char *text);
+
+/* printf at the end of the text. */
+void text_format(struct text_out *out, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+
+/* Text from files: control characters become "?", so that none reaches a terminal. */
+void text_put_clean(struct text_out *out, const char *text);
+
 /* One stack as people read it, or a part of one whose rest follows (GOES_ON). COLOUR: with terminal
  * codes. Names and paths come from files and are cleaned of control characters. */
 void stack_text_write(struct text_out *out, const struct stack *stack, bool goes_on, bool colour);

@@ -80,6 +80,7 @@ enum twinstack_indexing {
     TWINSTACK_INDEX_NEVER,
     TWINSTACK_INDEX_AUTO,   /* built once there were enough lookups for it to pay off */
     TWINSTACK_INDEX_ALWAYS, /* built at the first lookup */
+    TWINSTACK_INDEX_IMAGES, /* at once for images without a PDB: most belong to the system */
 };
 
 /* What a download from a symbol server has come to. */
@@ -360,6 +361,37 @@ TWINSTACK_API enum twinstack_status twinstack_dump_walk(struct twinstack_dump *d
                                                         uint32_t thread_id,
                                                         struct twinstack_stack **stack,
                                                         struct twinstack_error *error);
+
+/* From now on threads are walked without the map of generated code (.NET) that the dumps of our own
+ * capture contain: as any other reader walks them. */
+TWINSTACK_API void twinstack_dump_ignore_code_map(struct twinstack_dump *dump);
+
+/* Why a part of the dump cannot be read; TWINSTACK_OK: all of it can. */
+TWINSTACK_API enum twinstack_status twinstack_dump_damage(const struct twinstack_dump *dump,
+                                                          struct twinstack_error *error);
+
+enum twinstack_dump_part {
+    TWINSTACK_DUMP_SUMMARY,   /* text: what the dump holds, and one stack; JSON: every stream */
+    TWINSTACK_DUMP_STACKS,    /* the stacks of all threads, that of `thread_id` first */
+    TWINSTACK_DUMP_FRAME,     /* how `frame` of one thread was found, and its caller */
+    TWINSTACK_DUMP_STACKWALK, /* the stacks of all threads, always JSON, in rust-minidump's schema
+                               */
+};
+
+struct twinstack_dump_request {
+    size_t size; /* sizeof(struct twinstack_dump_request) */
+    enum twinstack_dump_part part;
+    int json;           /* not 0: one JSON document; 0: text for people */
+    uint32_t thread_id; /* 0: the thread that the dump is about */
+    uint32_t frame; /* the position in the walk, 0 is the innermost; inlined ones do not count */
+};
+
+/* Writes a part of the dump into its own memory. *TEXT, of BYTES bytes, is not ended by 0 and lives
+ * until the next call or twinstack_dump_close. Fails: TWINSTACK_USAGE there is no such frame;
+ * TWINSTACK_MEMORY; for TWINSTACK_DUMP_FRAME as twinstack_dump_walk. */
+TWINSTACK_API enum twinstack_status
+twinstack_dump_write(struct twinstack_dump *dump, const struct twinstack_dump_request *request,
+                     const char **text, size_t *bytes, struct twinstack_error *error);
 
 #ifdef __cplusplus
 }

@@ -17,6 +17,7 @@
 #include "report/speedscope.h"
 #include "verbs/fetch_options.h"
 #include "verbs/index_note.h"
+#include "verbs/library_fault.h"
 #include "verbs/verbs.h"
 
 enum resolve_format {
@@ -270,15 +271,6 @@ static bool read_input(struct resolver *r, struct twinstack_input *input, bool n
     return any;
 }
 
-/* Reports why the library refuses, and returns the exit code. */
-static int fail(enum twinstack_status status, const struct twinstack_error *error)
-{
-    log_error("%s", error->text);
-    return status == TWINSTACK_USAGE     ? EXIT_USAGE
-           : status == TWINSTACK_TIMEOUT ? EXIT_TIME_LIMIT
-                                         : EXIT_INPUT;
-}
-
 /* WORD is "FILE" or "MODULE=FILE". */
 static enum twinstack_status bind(struct twinstack_symbols *symbols, const char *word, bool csv,
                                   uint64_t base, struct twinstack_error *error)
@@ -395,7 +387,7 @@ static int resolve_inputs(struct resolver *r, const struct option_list *files, u
         const enum twinstack_status status =
             twinstack_input_open(paths[i], flags, &inputs[i], &error);
         if (status != TWINSTACK_OK)
-            code = fail(status, &error);
+            code = library_fault(status, &error);
         else if (!read_input(r, inputs[i], named, jobs) && named && !process_interrupted())
             code = report_empty(paths[i]);
     }
@@ -492,7 +484,7 @@ static int resolve(const struct verb *self, void *given, const struct option_lis
     process_catch_interrupts();
     const enum twinstack_status status = open_symbols(o, &options, &r.symbols, &error);
     if (status != TWINSTACK_OK) {
-        code = fail(status, &error);
+        code = library_fault(status, &error);
     } else if (!prepare(&r, (uint32_t)o->jobs)) {
         log_error("out of memory");
         code = EXIT_INPUT;

@@ -1,10 +1,10 @@
-/* `dump --explain`: the evidence for one frame, in text and JSON. */
+/* See dump_text.h: the evidence for one frame, as text and as JSON. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/limits.h"
+#include "library/dump_text.h"
 #include "unwind/x64_info.h"
-#include "verbs/dump_text.h"
 
 static const char *rule_of(enum found_by found)
 {
@@ -48,84 +48,84 @@ static bool x64_codes(const struct dump_session *session, const struct unwind_fr
                          out) == STOP_NONE;
 }
 
-static void print_code(FILE *out, const struct x64_code *code, bool ran)
+static void print_code(struct text_out *out, const struct x64_code *code, bool ran)
 {
-    (void)fprintf(out, "    +0x%02x %-20s", code->prologue_offset, x64_op_name(code->op));
+    text_format(out, "    +0x%02x %-20s", code->prologue_offset, x64_op_name(code->op));
     switch (code->op) {
     case X64_PUSH_NONVOL:
-        (void)fprintf(out, " %s", register_name(CPU_X64, code->info));
+        text_format(out, " %s", register_name(CPU_X64, code->info));
         break;
     case X64_ALLOC_LARGE:
     case X64_ALLOC_SMALL:
-        (void)fprintf(out, " %" PRIu32 " bytes", code->bytes);
+        text_format(out, " %" PRIu32 " bytes", code->bytes);
         break;
     case X64_SAVE_NONVOL:
     case X64_SAVE_NONVOL_FAR:
-        (void)fprintf(out, " %s at +0x%" PRIx32, register_name(CPU_X64, code->info), code->bytes);
+        text_format(out, " %s at +0x%" PRIx32, register_name(CPU_X64, code->info), code->bytes);
         break;
     case X64_SAVE_XMM128:
     case X64_SAVE_XMM128_FAR:
-        (void)fprintf(out, " xmm%u at +0x%" PRIx32, (unsigned)code->info, code->bytes);
+        text_format(out, " xmm%u at +0x%" PRIx32, (unsigned)code->info, code->bytes);
         break;
     default:
         break;
     }
-    (void)fprintf(out, "%s\n", ran ? "" : "   (had not run)");
+    text_format(out, "%s\n", ran ? "" : "   (had not run)");
 }
 
-static void print_address(FILE *out, const char *what, uint64_t va)
+static void print_address(struct text_out *out, const char *what, uint64_t va)
 {
     if (va != 0)
-        (void)fprintf(out, "  %-16s 0x%016" PRIx64 "\n", what, va);
+        text_format(out, "  %-16s 0x%016" PRIx64 "\n", what, va);
 }
 
-void dump_print_explain(FILE *out, const struct dump_session *session,
+void dump_print_explain(struct text_out *out, const struct dump_session *session,
                         const struct unwind_stack *walk, uint32_t index,
                         const struct stack *resolved)
 {
     const struct unwind_frame *frame = &walk->frames[index];
     struct x64_info info;
-    (void)fprintf(out, "frame %" PRIu32, index);
+    text_format(out, "frame %" PRIu32, index);
     for (uint32_t i = 0; resolved != NULL && i < resolved->frame_count; i++)
         if (resolved->frames[i].index == index) {
             const char *function = resolved->frames[i].function;
-            (void)fputs(i > 0 && resolved->frames[i - 1].index == index ? " < " : ": ", out);
-            dump_put_plain(out, function != NULL ? function : "?", 0);
+            text_puts(out, i > 0 && resolved->frames[i - 1].index == index ? " < " : ": ");
+            text_put_clean(out, function != NULL ? function : "?");
         }
-    (void)fprintf(out, "\n  found by         %s: %s\n", found_by_name(frame->found_by),
-                  rule_of(frame->found_by));
+    text_format(out, "\n  found by         %s: %s\n", found_by_name(frame->found_by),
+                rule_of(frame->found_by));
     if (frame->note != NOTE_NONE)
-        (void)fprintf(out, "  note             %s\n", frame_note_name(frame->note));
+        text_format(out, "  note             %s\n", frame_note_name(frame->note));
     print_address(out, "pc", frame->pc_va);
     print_address(out, "stack pointer", frame->sp_va);
-    (void)fprintf(out, "  kind             %s: symbols are asked about %s\n",
-                  pc_kind_name(frame->kind),
-                  frame->kind == PC_RETURN ? "pc - 1, inside the call" : "pc itself");
-    (void)fputs("  module           ", out);
+    text_format(out, "  kind             %s: symbols are asked about %s\n",
+                pc_kind_name(frame->kind),
+                frame->kind == PC_RETURN ? "pc - 1, inside the call" : "pc itself");
+    text_puts(out, "  module           ");
     if (frame->module != NULL) {
-        dump_put_plain(out, frame->module->name, 0);
-        (void)fprintf(out, "+0x%" PRIx64 " (code id %s, debug id %s)\n",
-                      frame->pc_va - frame->module->base_va, frame->module->code_id,
-                      frame->module->debug_id);
+        text_put_clean(out, frame->module->name);
+        text_format(out, "+0x%" PRIx64 " (code id %s, debug id %s)\n",
+                    frame->pc_va - frame->module->base_va, frame->module->code_id,
+                    frame->module->debug_id);
     } else {
-        (void)fputs("none\n", out);
+        text_puts(out, "none\n");
     }
     if (frame->function_end_rva != 0)
-        (void)fprintf(out, "  unwind range     0x%" PRIx32 "-0x%" PRIx32 ", pc in the %s\n",
-                      frame->function_begin_rva, frame->function_end_rva,
-                      unwind_where_name(frame->where));
+        text_format(out, "  unwind range     0x%" PRIx32 "-0x%" PRIx32 ", pc in the %s\n",
+                    frame->function_begin_rva, frame->function_end_rva,
+                    unwind_where_name(frame->where));
     print_address(out, "unwind data", frame->unwind_data_va);
     if (x64_codes(session, frame, &info)) {
-        (void)fprintf(out, "  version %u, prologue of %u bytes%s\n", (unsigned)info.version,
-                      (unsigned)info.prologue_bytes,
-                      (info.flags & X64_CHAINED) != 0 ? ", chained to another" : "");
+        text_format(out, "  version %u, prologue of %u bytes%s\n", (unsigned)info.version,
+                    (unsigned)info.prologue_bytes,
+                    (info.flags & X64_CHAINED) != 0 ? ", chained to another" : "");
         for (uint32_t i = 0; i < info.code_count; i++)
             print_code(out, &info.codes[i], had_run(frame, &info.codes[i]));
     }
     print_address(out, "return slot", frame->return_slot_va);
     print_address(out, "caller's sp", frame->caller_sp_va);
     if (index + 1 == walk->frame_count)
-        (void)fprintf(out, "  walk ends here   %s\n", stop_reason_name(walk->stop));
+        text_format(out, "  walk ends here   %s\n", stop_reason_name(walk->stop));
 }
 
 static void key_address(struct json *j, const char *key, uint64_t va)

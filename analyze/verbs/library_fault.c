@@ -1,0 +1,13 @@
+/* See library_fault.h. */
+#include "verbs/library_fault.h"
+
+#include "base/log.h"
+#include "verbs/verb.h"
+
+int library_fault(enum twinstack_status status, const struct twinstack_error *error)
+{
+    log_error("%s", error->text);
+    return status == TWINSTACK_USAGE     ? EXIT_USAGE
+           : status == TWINSTACK_TIMEOUT ? EXIT_TIME_LIMIT
+                                         : EXIT_INPUT;
+}
