@@ -189,9 +189,9 @@ const struct verb verb_accept = {
     .details =
         "Writes one block per case into a text file that belongs in version control.  That "
         "file\ndecides; the database only keeps the copy that a run used.  To accept more "
-        "causes, edit\nthe file: see `twinstack known --help`.  A block is pinned: a case with "
-        "more wrong, or\nwith a difference in another frame, fails as beyond what was "
-        "accepted.  --update pins it\nto what the run shows now.\n\n"
+        "causes, edit\nthe file: see `twinstack known --help`.  A block is pinned: a case in "
+        "which more is\nwrong, or another frame differs, goes beyond what was accepted and "
+        "fails.  --update pins\nthe block to what the run shows now.\n\n"
         "examples:\n"
         "  twinstack accept recursion.ob2 --reason \"the record keeps 1,024 frames\" "
         "--expires 2027-03-31\n"

@@ -120,7 +120,7 @@ const struct verb verb_compare = {
     .summary = "compare two runs: what is new, fixed or slower, and what changed around them",
     .usage = "A B",
     .details =
-        "A and B are runs: an id, the start of a uuid or commit, a branch (the newest of it), "
+        "A and B are runs: an id, the start of a uuid or commit, a branch (its newest run), "
         "latest,\nlatest~1, baseline, or a database file (FILE, or FILE:RUN).  Times are compared "
         "on the "
         "cases that both have; a\nchange must be significant and larger than 3 %.\n\n"

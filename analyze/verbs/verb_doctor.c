@@ -74,7 +74,7 @@ static bool see_busy(void *context)
     return false;
 }
 
-/* Starts the victims for their lists: the proof that Windows programs run here. */
+/* Asks the victims for their scenarios, which proves that Windows programs run here. */
 static void look_at_victims(struct doctor *d)
 {
     struct scenario *list = NULL;
@@ -236,9 +236,8 @@ const struct verb verb_doctor = {
     .name = "doctor",
     .summary = "show what this host has, what is missing, and how to fix it",
     .usage = "[--db FILE] [--json]",
-    .details = "Starts the victims for their lists (unless a run uses the Wine prefix), asks every "
-               "judge whether it is ready, and opens\n"
-               "the database.",
+    .details = "Asks the victims for their scenarios (unless a run is using the Wine prefix), asks "
+               "every\njudge whether it is ready, and opens the database.",
     .exits =
         "  0  this host has everything that a run needs\n  2  usage\n  3  something is missing",
     .run = run,

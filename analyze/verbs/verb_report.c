@@ -191,7 +191,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--text", OPTION_FLAG, &o.as_text, NULL,
          "print the readable report even when files are written"},
         {"--details", OPTION_FLAG, &o.details, NULL,
-         "add the cases that do not deviate, every finding, hooks and times"},
+         "also print the cases that went as expected, every finding, hooks and times"},
         {"--columns", OPTION_UINT, &o.columns, "N",
          "width of the text (default: the terminal's, else 100)"},
         {"--json", OPTION_STRING, &o.paths[OUT_JSON], "FILE|-",

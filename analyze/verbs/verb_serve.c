@@ -118,7 +118,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--wait", OPTION_FLAG, &words.options.wait, NULL,
          "serve before the database exists; the pages show it once a run makes it"},
         {"--collect", OPTION_FLAG, &words.options.collect, NULL,
-         "take reports of programs in the field: POST /api/v1/reports"},
+         "take reports from programs in the field: POST /api/v1/reports"},
         {"--senders", OPTION_STRING, &words.options.senders, "FILE",
          "who may send reports: lines of NAME TOKEN"},
         {"--queue", OPTION_STRING, &words.options.queue, "nats://...|DIR",
@@ -149,7 +149,7 @@ const struct verb verb_serve = {
         "  twinstack serve --db build/runs.db --symbols build/symbols\n"
         "  twinstack serve --listen 127.0.0.1:8080 --open",
     .exits = "  0  ended by Ctrl-C\n"
-             "  2  usage, or an address that other machines can reach\n"
+             "  2  usage, or an address that other machines can reach without --allow-remote\n"
              "  3  the address is taken, or a file cannot be read\n"
              "  4  the database is missing (unless --wait), damaged, or another program's file",
     .run = run,

@@ -122,7 +122,7 @@ static int run_worker(const struct verb *self, int argc, char **argv)
     const struct option_row rows[] = {
         {"--queue", OPTION_STRING, &o.queue, "nats://...|DIR", "where reports come from"},
         {"--symbols", OPTION_LIST, &o.roots, "DIR|SRV", "symbols: a store, read only and shared"},
-        {"--rules", OPTION_STRING, &o.rules, "FILE", "rules of signatures, as of `signatures`"},
+        {"--rules", OPTION_STRING, &o.rules, "FILE", "signature rules, as for `signatures`"},
         {"-j", OPTION_UINT, &o.jobs, "N", "resolve N stacks at once (1)"},
         {"--idle", OPTION_DURATION_MS, &o.idle_ms, "TIME",
          "exit after no report has arrived for this long"},
@@ -144,14 +144,15 @@ const struct verb verb_worker = {
     .summary = "resolve and count the reports of a queue",
     .usage = "--queue nats://HOST:PORT|DIR --symbols DIR",
     .details =
-        "Takes reports, publishes their partial results, and settles them once these are stored.\n"
+        "Takes reports, publishes their partial results, and acknowledges the reports once the\n"
+        "results are stored.\n"
         "Any number of workers may share a queue, on any machine; `twinstack reduce` adds up.\n"
         "SIGTERM ends it after the reports that it has taken. A report that cannot be read goes "
         "to\n"
         "the queue's dead letters, with the reason.\n\n"
         "With --sample, the record and the dump of some reports are judged like a case without a\n"
-        "truth, after they were counted. The report's id decides, so a repeated\nreport is treated "
-        "alike.\n\n"
+        "truth, after they were counted. The report's id decides which, so a report that arrives\n"
+        "twice is treated the same way both times.\n\n"
         "examples:\n  twinstack worker --queue nats://127.0.0.1:4222 --symbols symbols -j 2\n"
         "  twinstack worker --queue spool --symbols symbols --idle 5s\n"
         "  twinstack worker --queue spool --symbols symbols --sample 1% --dumps spool/dumps \\\n"
