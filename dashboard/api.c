@@ -149,13 +149,14 @@ enum status exchange_figures(struct exchange *x, exchange_figures_fn *write, cha
                              size_t *bytes, struct fault *fault)
 {
     struct store *store = NULL;
-    struct stored_run run;
+    struct run_info run;
     struct run_figures report;
 
     *text = NULL;
     if (store_pool_take(x->dashboard->stores, &store, fault) != ERR_NONE)
         return fault->code;
-    enum status status = study_read_figures(store, "latest", &x->keep, &run, &report, fault);
+    enum status status =
+        figures_read(store, "latest", FIGURES_OF_TIMES, &x->keep, &run, &report, fault);
     store_pool_give(x->dashboard->stores, store);
     if (status != ERR_NONE)
         return status;

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "report/report.h"
 #include "report/words.h"
+#include "study/timings.h"
 
 static void put_label(FILE *out, const char *name, const char *value)
 {
@@ -61,17 +62,16 @@ static void put_shares(FILE *out, const struct run_figures *report)
     }
 }
 
-static void put_times(FILE *out, const struct run_figures *report, double *numbers)
+static void put_times(FILE *out, const struct timings *timings)
 {
     family(out, "stack_seconds", "seconds", "Back end time of one stack, median over cases.");
-    for (uint32_t i = 0; i < report->engine_count; i++) {
-        const struct spread spread =
-            figures_spread(report, case_total_ns, report->engines[i].engine, numbers);
-        if (spread.count == 0)
+    for (uint32_t i = 0; i < timings->engine_count; i++) {
+        const struct timings_engine *engine = &timings->engines[i];
+        if (engine->total.count == 0)
             continue;
         (void)fputs("twinstack_stack_seconds{", out);
-        put_label(out, "engine", report->engines[i].engine);
-        (void)fprintf(out, "} %.9f\n", spread.median / 1e9);
+        put_label(out, "engine", engine->engine);
+        (void)fprintf(out, "} %.9f\n", engine->total.median / 1e9);
     }
 }
 
@@ -85,9 +85,9 @@ enum status report_openmetrics(const struct run_figures *report, struct arena *s
         "Crashes and hangs of which something was captured.",
         "Exact stacks of the engines under test.", "F1 of the frames of the engines under test.",
         "Time of the dump way to that of the offset way, after the crash."};
-    double *numbers = ARENA_ARRAY(scratch, (size_t)report->case_count + 1, double);
-    if (numbers == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "metrics");
+    struct timings timings;
+    if (timings_make(report, scratch, &timings, fault) != ERR_NONE)
+        return fault->code;
     family(out, "run", NULL, "The run that these figures are of; its id is the value.");
     (void)fputs("twinstack_run{", out);
     put_label(out, "commit", report->run->commit);
@@ -100,7 +100,7 @@ enum status report_openmetrics(const struct run_figures *report, struct arena *s
     family(out, "cases_left_out", NULL, "Cases with the verdict ERROR and no stack to judge.");
     (void)fprintf(out, "twinstack_cases_left_out %u\n", report->left_out);
     put_shares(out, report);
-    put_times(out, report, numbers);
+    put_times(out, &timings);
     for (size_t i = 0; i < COUNT_OF(metrics); i++) {
         const double value = figures_metric(report, metrics[i], scratch);
         if (isnan(value))

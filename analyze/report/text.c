@@ -9,17 +9,34 @@
 
 /* ---- findings ------------------------------------------------------------------------- */
 
-/* Room for the longest name of a case, and its mark. */
-static int name_columns(const struct run_figures *report, bool failing)
+static uint32_t wider(uint32_t width, const struct run_case *c)
+{
+    char name[160];
+    const uint32_t own = text_width(case_name(c, name));
+    return own > width ? own : width;
+}
+
+/* Room for the longest name of a failing case, and its mark. */
+static int failing_columns(const struct run_figures *report)
 {
     uint32_t most = 0;
-    char name[160];
-    for (uint32_t i = 0; i < report->case_count; i++) {
-        if (failing && !run_verdict_fails(report->cases[i].result.verdict))
-            continue;
-        const uint32_t width = text_width(case_name(&report->cases[i], name));
-        most = width > most ? width : most;
+    for (uint32_t i = 0; i < report->case_count; i++)
+        if (run_verdict_fails(report->cases[i].result.verdict))
+            most = wider(most, &report->cases[i]);
+    return (int)most + 3;
+}
+
+/* The same for all cases, wherever they are. */
+static int name_columns(const struct run_figures *report, struct fault *fault)
+{
+    struct case_window w;
+    uint32_t most = 0;
+    case_window_open(&w, report, 0);
+    for (uint32_t i = 0; i < w.count && fault->code == ERR_NONE; i++) {
+        const struct run_case *c = case_window_get(&w, i, fault);
+        most = c != NULL ? wider(most, c) : most;
     }
+    case_window_close(&w);
     return (int)most + 3;
 }
 
@@ -54,7 +71,7 @@ static void print_causes(const struct page *page, const struct run_figures *repo
 static void print_failures(const struct page *page, const struct run_figures *report,
                            struct arena *scratch)
 {
-    const int columns = name_columns(report, true);
+    const int columns = failing_columns(report);
     bool titled = false;
     for (uint32_t i = 0; i < report->case_count; i++) {
         const struct run_case *c = &report->cases[i];
@@ -91,36 +108,47 @@ static void print_not_shown(const struct page *page, const struct run_figures *r
     }
 }
 
-static void print_details(const struct page *page, const struct run_figures *report,
-                          struct arena *scratch)
+static void print_finding(const struct page *page, const struct run_case *c,
+                          const struct finding *finding, int columns, struct arena *scratch)
 {
-    const int columns = name_columns(report, false);
+    char name[160], blame[BLAME_TEXT_BYTES];
+    const bool blamed =
+        finding->blame != BLAME_UNKNOWN && (finding->blame != BLAME_EVEN || finding->wrong == NULL);
+    const char *said = arena_printf(scratch, "%s against %s, %s level: %s%s%s%s%s", finding->engine,
+                                    finding->against, finding_level_name(finding->level),
+                                    cause_name(finding->cause),
+                                    blamed                   ? ", blame: "
+                                    : finding->wrong != NULL ? ", wrong: "
+                                                             : "",
+                                    blamed                   ? finding_blame_text(finding, blame)
+                                    : finding->wrong != NULL ? finding->wrong
+                                                             : "",
+                                    finding->witnesses != NULL ? ", according to " : "",
+                                    finding->witnesses != NULL ? finding->witnesses : "");
+    page_cell(page, finding->fails ? INK_BAD : INK_PLAIN, columns, case_name(c, name));
+    page_wrap(page, INK_PLAIN, (uint32_t)columns, said != NULL ? said : "");
+    page_cell(page, INK_PLAIN, columns, "");
+    page_wrap(page, INK_DIM, (uint32_t)columns, finding->evidence != NULL ? finding->evidence : "");
+}
+
+static enum status print_details(const struct page *page, const struct run_figures *report,
+                                 struct fault *fault)
+{
+    struct arena scratch;
+    struct case_window w;
+    const int columns = name_columns(report, fault);
+    arena_init(&scratch, 0);
     page_title(page, "EVERY FINDING");
-    for (uint32_t i = 0; i < report->case_count; i++)
-        for (uint32_t f = 0; f < report->cases[i].result.finding_count; f++) {
-            const struct finding *finding = &report->cases[i].result.findings[f];
-            char name[160];
-            page_cell(page, finding->fails ? INK_BAD : INK_PLAIN, columns,
-                      case_name(&report->cases[i], name));
-            char blame[BLAME_TEXT_BYTES];
-            const bool blamed = finding->blame != BLAME_UNKNOWN &&
-                                (finding->blame != BLAME_EVEN || finding->wrong == NULL);
-            const char *said = arena_printf(
-                scratch, "%s against %s, %s level: %s%s%s%s%s", finding->engine, finding->against,
-                finding_level_name(finding->level), cause_name(finding->cause),
-                blamed                   ? ", blame: "
-                : finding->wrong != NULL ? ", wrong: "
-                                         : "",
-                blamed                   ? finding_blame_text(finding, blame)
-                : finding->wrong != NULL ? finding->wrong
-                                         : "",
-                finding->witnesses != NULL ? ", according to " : "",
-                finding->witnesses != NULL ? finding->witnesses : "");
-            page_wrap(page, INK_PLAIN, (uint32_t)columns, said != NULL ? said : "");
-            page_cell(page, INK_PLAIN, columns, "");
-            page_wrap(page, INK_DIM, (uint32_t)columns,
-                      finding->evidence != NULL ? finding->evidence : "");
-        }
+    case_window_open(&w, report, CASE_FINDINGS);
+    for (uint32_t i = 0; i < w.count && fault->code == ERR_NONE; i++) {
+        const struct run_case *c = case_window_get(&w, i, fault);
+        for (uint32_t f = 0; c != NULL && f < c->result.finding_count; f++)
+            print_finding(page, c, &c->result.findings[f], columns, &scratch);
+        arena_reset(&scratch);
+    }
+    case_window_close(&w);
+    arena_free(&scratch);
+    return fault->code;
 }
 
 /* After a long report, its last lines are what a terminal shows. */
@@ -149,15 +177,16 @@ enum status report_text(const struct run_figures *report, const struct report_st
     const bool all_named = text_print_top(&page, report, &summary, scratch);
     if (report->total_cases == 0)
         return ERR_NONE;
-    text_print_grid(&page, report, style->details, scratch);
+    if (text_print_grid(&page, report, style->details, scratch, fault) != ERR_NONE)
+        return fault->code;
     if (!all_named || style->details)
         print_failures(&page, report, scratch);
     print_causes(&page, report, scratch);
     text_print_doors(&page, report, style->details, scratch);
     if (style->details) {
         print_not_shown(&page, report, &summary.not_shown, scratch);
-        print_details(&page, report, scratch);
-        if (text_print_timing(&page, report, scratch, fault) != ERR_NONE)
+        if (print_details(&page, report, fault) != ERR_NONE ||
+            text_print_timing(&page, report, scratch, fault) != ERR_NONE)
             return fault->code;
         text_print_shared(&page, report);
         text_print_symbols(&page, report, scratch);

@@ -25,9 +25,9 @@ void text_print_engines(const struct page *page, const struct run_figures *repor
 void text_print_shared(const struct page *page, const struct run_figures *report);
 
 /* Scenario x variant x engine, with the verdict: the cases that deviate, or ALL. Builds with the
- * same marks share a row. */
-void text_print_grid(const struct page *page, const struct run_figures *report, bool all,
-                     struct arena *scratch);
+ * same marks share a row. Fails: as the database, where the run stays there. */
+enum status text_print_grid(const struct page *page, const struct run_figures *report, bool all,
+                            struct arena *scratch, struct fault *fault);
 
 /* Hook x pattern, expected and seen; DETAILS: one row per scenario. */
 void text_print_doors(const struct page *page, const struct run_figures *report, bool details,

@@ -18,8 +18,9 @@ struct grid {
     const struct engine_total *engines[CLAIMS_MAX];
     int widths[CLAIMS_MAX]; /* including the blank after it */
     uint32_t count;
-    int name, variant, verdict;
-    struct grid_rows rows;
+    int name, variant, verdict; /* widths, also including the blank */
+    uint32_t cases;             /* in all rows */
+    bool stuck;                 /* an engine was stuck in one of them */
 };
 
 static enum ink verdict_ink(enum verdict verdict)
@@ -147,25 +148,30 @@ static int wider(int width, const char *text)
     return need > width ? need : width;
 }
 
-static void measure_lead(struct grid *grid, int columns)
+static void measure_rows(struct grid *grid, const struct grid_rows *rows)
 {
     char text[CELL_BYTES];
-
-    grid->name = wider(0, "scenario");
-    grid->variant = wider(0, "build");
-    grid->verdict = wider(0, "verdict");
-    for (uint32_t i = 0; i < grid->rows.count; i++) {
-        const struct grid_row *row = &grid->rows.rows[i];
+    for (uint32_t i = 0; i < rows->count; i++) {
+        const struct grid_row *row = &rows->rows[i];
+        const struct case_result *result = &row->cases[0]->result;
         grid->name = wider(grid->name, row->cases[0]->scenario);
         for (uint32_t at = 0; at < row->count;) {
             at = builds_text(row, at, text);
             grid->variant = wider(grid->variant, text);
         }
-        verdict_text(row->cases[0]->result.verdict, text);
+        verdict_text(result->verdict, text);
         grid->verdict = wider(grid->verdict, text);
+        for (uint32_t k = 0; k < result->score_count; k++)
+            grid->stuck = grid->stuck || result->scores[k].state == STACK_BLOCKED;
     }
+    grid->cases += rows->cases;
+}
+
+/* A long foreign name must not push the subjects off the page. */
+static void limit_name(struct grid *grid, int columns)
+{
     const int most = columns - grid->variant - grid->verdict - 2 * ENGINE_LEAST;
-    if (grid->name > most) /* a long foreign name must not push the subjects off the page */
+    if (grid->name > most)
         grid->name = most > NAME_LEAST ? most : NAME_LEAST;
 }
 
@@ -259,37 +265,58 @@ static void print_row(const struct page *page, const struct grid *grid, const st
     }
 }
 
-static bool any_stuck(const struct grid *grid)
+/* Rows come twice, some at a time: they are measured, then printed. */
+struct grid_pass {
+    const struct page *page; /* NULL: they are measured */
+    struct grid *grid;
+};
+
+static bool take_rows(void *context, const struct grid_rows *rows)
 {
-    for (uint32_t i = 0; i < grid->rows.count; i++)
-        for (uint32_t k = 0; k < grid->rows.rows[i].cases[0]->result.score_count; k++)
-            if (grid->rows.rows[i].cases[0]->result.scores[k].state == STACK_BLOCKED)
-                return true;
-    return false;
+    const struct grid_pass *pass = context;
+    if (pass->page == NULL)
+        measure_rows(pass->grid, rows);
+    for (uint32_t i = 0; pass->page != NULL && i < rows->count; i++)
+        print_row(pass->page, pass->grid, &rows->rows[i]);
+    return true;
 }
 
-void text_print_grid(const struct page *page, const struct run_figures *report, bool all,
-                     struct arena *scratch)
+/* The rows of the cases that deviate, which are in memory; or all, wherever they are. */
+static enum status each_rows(const struct run_figures *report, bool all, struct grid_pass *pass,
+                             struct arena *scratch, struct fault *fault)
 {
-    struct grid grid = {.count = 0};
-    struct fault fault = FAULT_INIT;
+    struct grid_rows rows;
+    if (all)
+        return summary_each_rows(report, take_rows, pass, fault);
+    if (summary_rows(report, false, scratch, &rows, fault) == ERR_NONE)
+        (void)take_rows(pass, &rows);
+    return fault->code;
+}
+
+enum status text_print_grid(const struct page *page, const struct run_figures *report, bool all,
+                            struct arena *scratch, struct fault *fault)
+{
+    struct grid grid = {
+        .name = wider(0, "scenario"), .variant = wider(0, "build"), .verdict = wider(0, "verdict")};
+    struct grid_pass measuring = {NULL, &grid}, printing = {page, &grid};
     char title[96];
-    if (summary_rows(report, all, scratch, &grid.rows, &fault) != ERR_NONE || grid.rows.count == 0)
-        return;
+    if (each_rows(report, all, &measuring, scratch, fault) != ERR_NONE || grid.cases == 0)
+        return fault->code;
     (void)snprintf(title, sizeof title, all ? "ALL %u CASES" : "CASES THAT DEVIATE: %u of %u",
-                   grid.rows.cases, report->total_cases);
+                   grid.cases, report->total_cases);
     page_title(page, title);
-    measure_lead(&grid, (int)page->columns);
+    limit_name(&grid, (int)page->columns);
     measure_engines(&grid, report, (int)page->columns - grid.name - grid.variant - grid.verdict);
     print_heads(page, &grid);
-    for (uint32_t i = 0; i < grid.rows.count; i++)
-        print_row(page, &grid, &grid.rows.rows[i]);
+    if (each_rows(report, all, &printing, scratch, fault) != ERR_NONE)
+        return fault->code;
     page_wrap(page, INK_DIM, 0,
               "✓ exact: function, file, line of every frame · 2/3: frames right of frames true · "
               "·: no stack");
-    if (any_stuck(&grid))
+    if (grid.stuck)
         page_wrap(page, INK_DIM, 0,
                   "stuck: the walk waited for a lock that was never released, "
                   "and was given up");
     print_left_out(page, &grid, report, scratch);
+    return ERR_NONE;
 }

@@ -68,11 +68,10 @@ enum status store_find_case(struct store *store, uint64_t run_id, const char *sc
 enum status store_read_case(struct store *store, uint64_t case_id, struct arena *keep,
                             struct run_case *out, struct fault *fault);
 
-/* Every case of a run with name, verdict, reason and signature; WITH_TIMES also what each engine's
- * time was (claims, and scores' states). Makes no query per case. */
-enum status store_read_outcomes(struct store *store, uint64_t run_id, bool with_times,
-                                struct arena *keep, struct run_case **out, uint32_t *count,
-                                struct fault *fault);
+/* The cases of a run that have a signature or are accepted: name, verdict, reason, signature, and
+ * the finding that decided. Makes no query per case. */
+enum status store_read_outcomes(struct store *store, uint64_t run_id, struct arena *keep,
+                                struct run_case **out, uint32_t *count, struct fault *fault);
 
 /* Fills the artifacts of case C->id: a part of store_read_case(). */
 enum status store_read_files(struct store *store, struct run_case *c, struct arena *keep,

@@ -73,7 +73,6 @@ enum sql {
     SQL_READ_CASE,
     SQL_READ_CLAIMS,
     SQL_READ_WAYS,
-    SQL_READ_RUN_WAYS,
     SQL_READ_FINDINGS,
     SQL_READ_THREADS,
     SQL_READ_TRUTH_THREADS,
@@ -88,7 +87,6 @@ enum sql {
     SQL_READ_SIDE,
     SQL_READ_SIDE_TIMES,
     SQL_READ_HISTORY,
-    SQL_READ_TIMES,
     SQL_FIND_CASE,
     SQL_READ_ENGINES,
     SQL_COUNT_ENGINES,
@@ -176,11 +174,9 @@ void store_put_artifacts(struct store *store, uint64_t case_id, const struct run
 void store_read_evidence(struct store *store, uint64_t stack_id, struct stack *stack,
                          struct arena *keep, struct fault *fault);
 
-/* What each way costs (read_ways.c): of a case, or of CASES in the order of their ids. */
+/* What each way costs in a case (read_ways.c). */
 void store_read_ways(struct store *store, struct run_case *c, struct arena *keep,
                      struct text_pool *texts, struct fault *fault);
-enum status store_read_run_ways(struct store *store, uint64_t run_id, struct text_pool *texts,
-                                struct run_case *cases, uint32_t count, struct fault *fault);
 
 /* Fails unless the run is still being written (write_run.c). Fails: ERR_ABSENT, ERR_USAGE. */
 enum status store_demand_running(struct store *store, uint64_t run_id, struct fault *fault);

@@ -269,7 +269,10 @@ enum status store_read_hooks(struct store *store, uint64_t run_id, struct arena 
     uint32_t room = 0;
     *out = NULL;
     *count = 0;
+    struct text_pool texts;
+    text_pool_init(&texts, keep);
     struct query q = query_begin(store, SQL_READ_HOOKS, keep, fault);
+    q.texts = &texts;
     query_int(&q, run_id);
     while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
         struct hook_outcome *d = &(*out)[(*count)++];

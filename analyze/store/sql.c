@@ -27,7 +27,7 @@
     "f.cause, f.engine, f.evidence, f.blame, f.module, f.function FROM crash_case c"               \
     " LEFT JOIN finding f ON c.signature IS NOT NULL AND f.case_id = c.id AND f.position ="        \
     " (SELECT w.position FROM finding w WHERE w.case_id = c.id AND w.fails"                        \
-    "  ORDER BY w.cause = 'unexplained' DESC, w.position LIMIT 1) WHERE run_id = ? ORDER BY c.id"
+    "  ORDER BY w.cause = 'unexplained' DESC, w.position LIMIT 1) WHERE run_id = ?"
 
 #define CASE_FILTER                                                                                \
     "(?1 IS NULL OR c.run_id = ?1) AND (?2 IS NULL OR c.scenario = ?2)"                            \
@@ -247,9 +247,7 @@ const char *const store_sql[SQL_COUNT] = {
                         " lines_judged, lines_right, inline_demanded, inline_right,"
                         " physical_judged, physical_same, first_divergence, frames, cold_ns"
                         " FROM claim WHERE case_id = ? ORDER BY position",
-    [SQL_READ_WAYS] = "SELECT case_id, " WAY_COLUMNS " FROM way_cost WHERE case_id = ?",
-    [SQL_READ_RUN_WAYS] = "SELECT case_id, " WAY_COLUMNS " FROM crash_case c JOIN way_cost w"
-                          " ON w.case_id = c.id WHERE c.run_id = ? ORDER BY c.id",
+    [SQL_READ_WAYS] = "SELECT " WAY_COLUMNS " FROM way_cost WHERE case_id = ?",
     [SQL_READ_FINDINGS] =
         "SELECT level, cause, engine, against, wrong, frame_a, frame_b,"
         " thread_id, row, fails, evidence, blame, witnesses, module, function FROM finding"
@@ -291,9 +289,10 @@ const char *const store_sql[SQL_COUNT] = {
                           " JOIN case_artifact c ON c.artifact = a.id WHERE a.sha256 = ? LIMIT 1",
     [SQL_READ_OUTCOMES] =
         "SELECT c.id, scenario, variant, repeat, verdict, reason, right_engines, signature,"
-        " known_id, folder, " WORST_FINDING,
+        " known_id, folder, " WORST_FINDING
+        " AND (c.signature IS NOT NULL OR c.verdict = 'XFAIL') ORDER BY c.id",
     [SQL_READ_SIDE] = "SELECT c.id, scenario, variant, kind, repeat, verdict, reason, signature,"
-                      " folder, " WORST_FINDING,
+                      " folder, " WORST_FINDING " ORDER BY c.id",
     [SQL_READ_SIDE_TIMES] = "SELECT c.id, k.engine, k.subject, k.state, k.total_ns, k.frames"
                             " FROM crash_case c JOIN claim k ON k.case_id = c.id"
                             " WHERE c.run_id = ? ORDER BY c.id, k.position",
@@ -301,15 +300,6 @@ const char *const store_sql[SQL_COUNT] = {
         "SELECT r.id, r.commit_id, c.verdict FROM crash_case c JOIN run r ON r.id = c.run_id"
         " WHERE c.scenario = ?1 AND c.variant = ?2 AND c.repeat = ?3 AND r.id <= ?4"
         " AND r.branch IS ?5 AND r.state = 'complete' ORDER BY r.id DESC LIMIT 1000",
-    [SQL_READ_TIMES] =
-        "SELECT c.id, k.engine, k.subject, k.state, k.total_ns, k.cold_ns, k.frames,"
-        " k.open_ns, k.unwind_ns, k.load_ns, k.resolve_ns, k.peak_bytes,"
-        " c.walk_ns, c.stop_walk_ns, c.stop_dump_ns, c.record_write_ns,"
-        " c.dump_write_ns, c.record_bytes, c.dump_bytes, c.dump_tuned_ns,"
-        " c.dump_tuned_bytes, c.stop_copy_ns, c.stop_tuned_ns, c.capture_now_ns, c.hang_late_ns,"
-        " c.crowded"
-        " FROM crash_case c LEFT JOIN claim k ON k.case_id = c.id WHERE c.run_id = ? "
-        "ORDER BY c.id, k.position",
     [SQL_FIND_CASE] = "SELECT id FROM crash_case WHERE run_id = ? AND scenario = ? AND variant = ?"
                       " AND repeat = ?",
 

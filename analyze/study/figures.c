@@ -70,18 +70,6 @@ void spread_write_json(struct json *j, const struct spread *spread)
     json_key_number(j, "most", spread->most);
 }
 
-struct spread figures_spread(const struct run_figures *figures, case_number_fn *get,
-                             const void *context, double *scratch)
-{
-    size_t count = 0;
-    for (uint32_t i = 0; i < figures->case_count; i++) {
-        const uint64_t value = get(&figures->cases[i], context);
-        if (value != 0)
-            scratch[count++] = (double)value;
-    }
-    return spread_of(scratch, count);
-}
-
 void figures_measures(const struct engine_total *t, struct measure out[MEASURES])
 {
     const struct measure rows[MEASURES] = {
@@ -98,11 +86,6 @@ void figures_measures(const struct engine_total *t, struct measure out[MEASURES]
         out[m] = rows[m];
         out[m].share = statistics_wilson(rows[m].right, rows[m].total);
     }
-}
-
-uint64_t case_total_ns(const struct run_case *c, const void *engine)
-{
-    return case_is_timed(c, engine) ? case_claim(c, engine)->cost.total_ns : 0;
 }
 
 const char *figures_foreign_engine(const struct run_figures *figures)

@@ -31,6 +31,7 @@ struct refused_snapshot {
 
 struct case_sums;   /* figures_sums.c */
 struct hook_matrix; /* study/hooks.h */
+struct timings;     /* study/timings.h */
 
 struct store;
 struct headline; /* study/headline.h */
@@ -51,8 +52,11 @@ struct run_figures {
                                         where it is asked for */
     const struct scenario_builds *builds; /* by scenario; NULL: counted in `cases` */
     uint32_t build_count;
-    struct case_sums *sums;          /* of FIGURES_OF_REPORT; NULL: made from `cases` */
-    const struct hook_matrix *hooks; /* likewise */
+    struct case_sums *sums;                   /* of FIGURES_OF_REPORT; NULL: made from `cases` */
+    const struct hook_matrix *hooks;          /* likewise */
+    const struct hook_matrix *scenario_hooks; /* of FIGURES_OF_DETAILS: a row per scenario; NULL:
+                                                 likewise */
+    const struct timings *timings;            /* of a run that stays; NULL: likewise */
     uint32_t captures_expected, captured;
     const struct engine_total *engines;
     uint32_t engine_count;
@@ -76,8 +80,17 @@ enum status figures_prepare(const struct run_info *run, const struct run_case *c
 enum figures_use {
     FIGURES_OF_SUMS,     /* engines and problems: memory hardly grows with the run        */
     FIGURES_OF_CAPTURES, /* also the captures                                             */
-    FIGURES_OF_TIMES,    /* also the headline and the cases that fail                     */
+    FIGURES_OF_TIMES,    /* also headline, times, and the cases that fail                 */
     FIGURES_OF_REPORT,   /* also causes, hooks and the cases that deviate                 */
+    FIGURES_OF_DETAILS,  /* also the hooks of each scenario                               */
+};
+
+/* Who else looks at each case while figures are read: in the order of the run; the case is gone
+ * afterwards. */
+struct figures_watch {
+    unsigned parts; /* what it needs of a case: enum case_part */
+    enum status (*look)(void *context, const struct run_case *c, struct fault *fault);
+    void *context;
 };
 
 /* The figures of run WORD, whose cases stay in STORE. INFO keeps what OUT borrows; STORE stays open
@@ -85,6 +98,12 @@ enum figures_use {
 enum status figures_read(struct store *store, const char *word, enum figures_use use,
                          struct arena *keep, struct run_info *info, struct run_figures *out,
                          struct fault *fault);
+
+/* The same, of FIGURES_OF_TIMES or more; WATCH sees each case. Fails also as WATCH does. */
+enum status figures_read_watched(struct store *store, const char *word, enum figures_use use,
+                                 const struct figures_watch *watch, struct arena *keep,
+                                 struct run_info *info, struct run_figures *out,
+                                 struct fault *fault);
 
 /* All cases of FIGURES, one at a time, wherever they are. */
 struct case_window {
@@ -112,9 +131,6 @@ struct case_references case_references(const struct run_case *c);
 
 /* True when the case's stack of that engine counts for timing: it has frames and a time. */
 bool case_is_timed(const struct run_case *c, const char *engine);
-
-/* The time of ENGINE (const char *) for the case; 0: it does not count. */
-uint64_t case_total_ns(const struct run_case *c, const void *engine);
 
 /* What C adds; FOREIGN: the engine of WAY_FOREIGN, or NULL. Times do not count where the case ran
  * crowded or has not both a record and a dump; those of the back end only where both engines under
@@ -184,12 +200,6 @@ struct spread spread_of(double *values, size_t count);
 
 /* The members "count", "median", "least", "p90" and "most". */
 void spread_write_json(struct json *j, const struct spread *spread);
-
-typedef uint64_t case_number_fn(const struct run_case *c, const void *context);
-
-/* Scratch holds case_count numbers. */
-struct spread figures_spread(const struct run_figures *figures, case_number_fn *get,
-                             const void *context, double *scratch);
 
 /* The judge that represents foreign tools reading the dump; NULL: no such judge gave a stack. */
 const char *figures_foreign_engine(const struct run_figures *figures);

@@ -8,6 +8,7 @@
 #include "study/figures.h"
 #include "study/headline.h"
 #include "study/hooks.h"
+#include "study/timings.h"
 
 /* ---- heads ---------------------------------------------------------------------------- */
 
@@ -97,6 +98,7 @@ enum status figures_prepare(const struct run_info *run, const struct run_case *c
 struct reading {
     struct run_figures *out;
     enum figures_use use;
+    const struct figures_watch *watch; /* NULL: none */
     struct arena *keep;
     struct text_pool texts;
     struct engine_totals totals;
@@ -105,7 +107,8 @@ struct reading {
     struct run_case *shown; /* what fails or is UNSUPPORTED */
     struct sample_set samples;
     struct scenario_builds *builds;
-    struct hook_count hooks;
+    struct hook_count hooks, scenario_hooks;
+    struct timings_count times;
     uint32_t shown_room, build_room;
     uint32_t build_at, repeat; /* of the last case: where its scenario is */
     struct fault *fault;
@@ -162,7 +165,7 @@ static void keep_shown(struct reading *r, const struct run_case *c)
     kept->result.reason = copy_of(r, c->result.reason);
     kept->result.right = copy_of(r, c->result.right);
     kept->result.signature = copy_of(r, c->result.signature);
-    if (r->use == FIGURES_OF_REPORT)
+    if (r->use >= FIGURES_OF_REPORT)
         keep_scores(r, c, kept);
 }
 
@@ -215,25 +218,31 @@ static enum status read_one(struct reading *r, const struct run_case *c)
         return ERR_NONE;
     r->out->left_out += is_left_out(c);
     figure_sample_take(c, r->foreign, &sample);
-    if (sample_set_add(&r->samples, &sample, r->fault) != ERR_NONE)
+    if (sample_set_add(&r->samples, &sample, r->fault) != ERR_NONE ||
+        timings_add(&r->times, c, r->fault) != ERR_NONE)
         return r->fault->code;
     count_build(r, c);
     if (run_verdict_fails(v) || v == VERDICT_UNSUPPORTED ||
-        (r->use == FIGURES_OF_REPORT && case_deviates(c)))
+        (r->use >= FIGURES_OF_REPORT && case_deviates(c)))
         keep_shown(r, c);
-    if (r->use == FIGURES_OF_REPORT) {
+    if (r->use >= FIGURES_OF_REPORT) {
         case_sums_add(r->out->sums, c);
         (void)hook_count_add(&r->hooks, c, r->fault);
     }
+    if (r->use == FIGURES_OF_DETAILS)
+        (void)hook_count_add(&r->scenario_hooks, c, r->fault);
+    if (r->watch != NULL && r->fault->code == ERR_NONE)
+        (void)r->watch->look(r->watch->context, c, r->fault);
     return run_totals_add(&r->totals, c, r->fault);
 }
 
 static void read_cases(struct reading *r)
 {
     struct case_window w;
-    static const unsigned parts[] = {
-        [FIGURES_OF_TIMES] = CASE_SCORES, [FIGURES_OF_REPORT] = CASE_SCORES | CASE_FINDINGS};
-    case_window_open(&w, r->out, parts[r->use]);
+    static const unsigned parts[] = {[FIGURES_OF_TIMES] = CASE_SCORES,
+                                     [FIGURES_OF_REPORT] = CASE_SCORES | CASE_FINDINGS,
+                                     [FIGURES_OF_DETAILS] = CASE_SCORES | CASE_FINDINGS};
+    case_window_open(&w, r->out, parts[r->use] | (r->watch != NULL ? r->watch->parts : 0));
     for (uint32_t i = 0; i < w.count && r->fault->code == ERR_NONE; i++) {
         const struct run_case *c = case_window_get(&w, i, r->fault);
         if (c != NULL)
@@ -242,48 +251,72 @@ static void read_cases(struct reading *r)
     case_window_close(&w);
 }
 
-/* The sums of the database say which engine is the foreign one, before any case is read. */
-static enum status read_times(struct reading *r)
+/* What is counted while the cases pass, and is ready when the last one has passed. */
+struct counted {
+    struct headline headline;
+    struct timings timings;
+    struct hook_matrix hooks, scenario_hooks;
+};
+
+/* The sums of the database say which engines there are, and which one is foreign, before any case
+ * is read. */
+static struct counted *begin_counts(struct reading *r)
 {
     struct run_figures *out = r->out;
+    struct counted *counted = ARENA_NEW(r->keep, struct counted);
+    const bool report = r->use >= FIGURES_OF_REPORT;
     r->foreign = figures_foreign_engine(out);
-    struct headline *headline = ARENA_NEW(r->keep, struct headline);
     r->builds = ARENA_NEW(r->keep, struct scenario_builds);
     r->build_room = 1;
-    out->sums = r->use == FIGURES_OF_REPORT ? case_sums_begin(r->keep) : NULL;
-    struct hook_matrix *hooks = ARENA_NEW(r->keep, struct hook_matrix);
-    if (headline == NULL || r->builds == NULL || hooks == NULL ||
-        (r->use == FIGURES_OF_REPORT && out->sums == NULL))
-        return fault_set(r->fault, ERR_MEMORY, FAULT_NO_OFFSET, "figures of a run");
+    out->sums = report ? case_sums_begin(r->keep) : NULL;
+    if (counted == NULL || r->builds == NULL || (report && out->sums == NULL)) {
+        (void)fault_set(r->fault, ERR_MEMORY, FAULT_NO_OFFSET, "figures of a run");
+        return NULL;
+    }
     text_pool_init(&r->texts, r->keep);
-    if (run_totals_begin(&r->totals, r->keep, r->fault) != ERR_NONE)
-        return r->fault->code;
-    sample_set_init(&r->samples);
-    hook_count_begin(&r->hooks, false, r->keep, hooks);
-    read_cases(r);
-    if (r->use == FIGURES_OF_REPORT) {
+    hook_count_begin(&r->hooks, false, r->keep, &counted->hooks);
+    hook_count_begin(&r->scenario_hooks, true, r->keep, &counted->scenario_hooks);
+    if (run_totals_begin(&r->totals, r->keep, r->fault) != ERR_NONE ||
+        timings_begin(&r->times, out->engines, out->engine_count, r->keep, &counted->timings,
+                      r->fault) != ERR_NONE)
+        return NULL;
+    sample_set_init(&r->samples, SAMPLE_WORDS);
+    return counted;
+}
+
+static void end_counts(struct reading *r, struct counted *counted)
+{
+    struct run_figures *out = r->out;
+    if (r->use >= FIGURES_OF_REPORT) {
         hook_count_end(&r->hooks);
-        out->hooks = hooks;
+        out->hooks = &counted->hooks;
+    }
+    if (r->use == FIGURES_OF_DETAILS) {
+        hook_count_end(&r->scenario_hooks);
+        out->scenario_hooks = &counted->scenario_hooks;
     }
     array_sort(r->builds, out->build_count, sizeof *r->builds, by_scenario);
     out->cases = r->shown;
     out->builds = r->builds;
     out->engines = r->totals.rows;
     out->engine_count = r->totals.count;
-    if (r->fault->code == ERR_NONE)
-        headline_of_samples(out, &r->samples, r->keep, headline);
-    out->headline = headline;
+    if (timings_end(&r->times, r->fault) == ERR_NONE) {
+        timings_arrange(&counted->timings, out->engines, out->engine_count);
+        headline_of_samples(out, &r->samples, r->keep, &counted->headline);
+    }
+    out->timings = &counted->timings;
+    out->headline = &counted->headline;
     sample_set_free(&r->samples);
-    return r->fault->code;
 }
 
-enum status figures_read(struct store *store, const char *word, enum figures_use use,
-                         struct arena *keep, struct run_info *info, struct run_figures *out,
-                         struct fault *fault)
+enum status figures_read_watched(struct store *store, const char *word, enum figures_use use,
+                                 const struct figures_watch *watch, struct arena *keep,
+                                 struct run_info *info, struct run_figures *out,
+                                 struct fault *fault)
 {
     uint64_t id = 0, *ids = NULL;
     struct engine_total *totals = NULL;
-    struct reading r = {.out = out, .use = use, .keep = keep, .fault = fault};
+    struct reading r = {.out = out, .use = use, .watch = watch, .keep = keep, .fault = fault};
     *out = (struct run_figures){.run = info, .store = store};
     if (store_find_run(store, word, &id, fault) != ERR_NONE ||
         store_read_run(store, id, keep, info, fault) != ERR_NONE ||
@@ -293,11 +326,23 @@ enum status figures_read(struct store *store, const char *word, enum figures_use
         return fault->code;
     out->ids = ids;
     out->engines = totals;
-    if (use >= FIGURES_OF_TIMES)
-        (void)read_times(&r);
-    else if (use == FIGURES_OF_CAPTURES || r.count.uses.list.count > 0)
+    if (use >= FIGURES_OF_TIMES) {
+        struct counted *counted = begin_counts(&r);
+        if (counted == NULL)
+            return fault->code;
         read_cases(&r);
+        end_counts(&r, counted);
+    } else if (use == FIGURES_OF_CAPTURES || r.count.uses.list.count > 0) {
+        read_cases(&r);
+    }
     return fault->code == ERR_NONE ? count_end(&r.count, fault) : fault->code;
+}
+
+enum status figures_read(struct store *store, const char *word, enum figures_use use,
+                         struct arena *keep, struct run_info *info, struct run_figures *out,
+                         struct fault *fault)
+{
+    return figures_read_watched(store, word, use, NULL, keep, info, out, fault);
 }
 
 /* ---- one case after the other ---------------------------------------------------------- */

@@ -318,7 +318,7 @@ void headline_make(const struct run_figures *figures, struct arena *keep, struct
         *out = *figures->headline;
         return;
     }
-    sample_set_init(&samples);
+    sample_set_init(&samples, SAMPLE_WORDS);
     const char *foreign = figures_foreign_engine(figures);
     for (uint32_t i = 0; i < figures->case_count && fault.code == ERR_NONE; i++) {
         struct figure_sample sample;

@@ -112,8 +112,9 @@ enum status hooks_make(const struct run_figures *figures, bool each_scenario, st
                        struct hook_matrix *out, struct fault *fault)
 {
     struct hook_count count;
-    if (figures->hooks != NULL && !each_scenario) {
-        *out = *figures->hooks;
+    const struct hook_matrix *made = each_scenario ? figures->scenario_hooks : figures->hooks;
+    if (made != NULL) {
+        *out = *made;
         return ERR_NONE;
     }
     hook_count_begin(&count, each_scenario, keep, out);

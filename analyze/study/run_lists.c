@@ -190,7 +190,7 @@ enum status case_signatures_make(struct store *store, uint64_t run_id, struct ar
     struct run_case *cases = NULL;
     struct signature_row *rows = NULL;
     uint32_t case_count = 0, row_count = 0;
-    if (store_read_outcomes(store, run_id, false, keep, &cases, &case_count, fault) != ERR_NONE ||
+    if (store_read_outcomes(store, run_id, keep, &cases, &case_count, fault) != ERR_NONE ||
         store_read_signatures(store, run_id, keep, &rows, &row_count, fault) != ERR_NONE ||
         group(cases, case_count, keep, out, count, fault) != ERR_NONE)
         return fault->code;
@@ -214,7 +214,9 @@ enum status acceptance_hits(struct store *store, uint64_t run_id, const struct k
     *out = ARENA_ARRAY(keep, (size_t)list->count + 1, uint32_t);
     if (*out == NULL)
         return no_memory(fault);
-    if (store_read_outcomes(store, run_id, false, keep, &cases, &count, fault) != ERR_NONE)
+    if (list->count == 0)
+        return ERR_NONE;
+    if (store_read_outcomes(store, run_id, keep, &cases, &count, fault) != ERR_NONE)
         return fault->code;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < list->count && cases[i].result.verdict == VERDICT_XFAIL; k++)

@@ -48,9 +48,7 @@ enum status study_read_run(struct store *store, const char *word, enum run_detai
     if (store_find_run(store, word, &id, fault) != ERR_NONE ||
         store_read_run(store, id, keep, &out->info, fault) != ERR_NONE)
         return fault->code;
-    if ((detail == RUN_OUTCOMES
-             ? store_read_outcomes(store, id, true, keep, &out->cases, &out->case_count, fault)
-             : read_cases(store, detail == RUN_STACKS, keep, out, fault)) == ERR_NONE)
+    if (read_cases(store, detail == RUN_STACKS, keep, out, fault) == ERR_NONE)
         run_cases_sort(out->cases, out->case_count);
     return fault->code;
 }
@@ -111,12 +109,4 @@ enum status study_read_side_before(struct store *store, const char *word,
     if (store_get_baseline(store, now->branch, now->platform, &id, fault) != ERR_NONE)
         return fault->code;
     return study_read_side_of(store, id, keep, out, fault);
-}
-
-enum status study_read_figures(struct store *store, const char *word, struct arena *keep,
-                               struct stored_run *run, struct run_figures *out, struct fault *fault)
-{
-    if (study_read_run(store, word, RUN_CASES, keep, run, fault) != ERR_NONE)
-        return fault->code;
-    return figures_prepare(&run->info, run->cases, run->case_count, keep, out, fault);
 }

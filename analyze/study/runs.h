@@ -21,9 +21,8 @@ struct stored_run {
 };
 
 enum run_detail {
-    RUN_OUTCOMES, /* name, verdict, reason, signature, the times: two queries in all */
-    RUN_CASES,    /* also scores, findings, timing, claims without stacks                     */
-    RUN_STACKS,   /* everything                                                               */
+    RUN_CASES,  /* verdicts, scores, findings, timing, claims without stacks */
+    RUN_STACKS, /* everything                                                */
 };
 
 /* Reads run WORD: an id, the start of a uuid or commit, a branch, "latest", "latest~N",
@@ -55,10 +54,5 @@ enum status study_read_side_before(struct store *store, const char *word,
 /* Reads run RUN_ID of the database for a comparison. */
 enum status study_read_side_of(struct store *store, uint64_t run_id, struct arena *keep,
                                struct run_side *out, struct fault *fault);
-
-/* The figures of run WORD, over all its cases.  RUN keeps what OUT borrows. */
-enum status study_read_figures(struct store *store, const char *word, struct arena *keep,
-                               struct stored_run *run, struct run_figures *out,
-                               struct fault *fault);
 
 #endif

@@ -7,16 +7,13 @@
 
 #include "base/array.h"
 
-enum { WORDS = sizeof(struct figure_sample) / sizeof(uint64_t) };
-
 #define COLUMN_BYTES ((uint64_t)SAMPLE_CHUNK * sizeof(uint64_t))
-#define CHUNK_BYTES (WORDS * COLUMN_BYTES)
 
 _Static_assert(sizeof(struct figure_sample) % sizeof(uint64_t) == 0, "a sample is whole words");
 
-void sample_set_init(struct sample_set *set)
+void sample_set_init(struct sample_set *set, size_t words)
 {
-    memset(set, 0, sizeof *set);
+    *set = (struct sample_set){.words = words};
 }
 
 void sample_set_free(struct sample_set *set)
@@ -24,19 +21,12 @@ void sample_set_free(struct sample_set *set)
     if (set->spill != NULL)
         (void)fclose(set->spill);
     free(set->rows);
-    sample_set_init(set);
+    sample_set_init(set, set->words);
 }
 
 static enum status spill_fault(struct fault *fault)
 {
     return fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "temporary file for the times of a run");
-}
-
-static uint64_t word_of(const struct figure_sample *sample, size_t word)
-{
-    uint64_t value = 0;
-    memcpy(&value, (const char *)sample + word * sizeof value, sizeof value);
-    return value;
 }
 
 /* Writes the rows as a chunk: all numbers of the first column, then those of the second, ... */
@@ -45,9 +35,9 @@ static bool write_chunk(struct sample_set *set)
     static const uint32_t count = SAMPLE_CHUNK;
     uint64_t *column = malloc(COLUMN_BYTES);
     bool ok = column != NULL && fseek(set->spill, 0, SEEK_END) == 0;
-    for (size_t word = 0; ok && word < WORDS; word++) {
+    for (size_t word = 0; ok && word < set->words; word++) {
         for (uint32_t i = 0; i < count; i++)
-            column[i] = word_of(&set->rows[i], word);
+            column[i] = set->rows[i * set->words + word];
         ok = fwrite(column, sizeof *column, count, set->spill) == count;
     }
     free(column);
@@ -68,17 +58,16 @@ static enum status spill(struct sample_set *set, struct fault *fault)
     return ERR_NONE;
 }
 
-enum status sample_set_add(struct sample_set *set, const struct figure_sample *sample,
-                           struct fault *fault)
+enum status sample_set_add(struct sample_set *set, const void *row, struct fault *fault)
 {
+    const size_t bytes = set->words * sizeof *set->rows;
     if (set->row_count >= SAMPLE_CHUNK && spill(set, fault) != ERR_NONE)
         return fault->code;
-    struct figure_sample *rows =
-        array_reserve(set->rows, &set->row_room, (uint64_t)set->row_count + 1, sizeof *rows);
+    uint64_t *rows = array_reserve(set->rows, &set->row_room, (uint64_t)set->row_count + 1, bytes);
     if (rows == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "times of a run");
     set->rows = rows;
-    set->rows[set->row_count++] = *sample;
+    memcpy(&rows[set->row_count++ * set->words], row, bytes);
     set->count++;
     return ERR_NONE;
 }
@@ -87,7 +76,7 @@ enum status sample_set_add(struct sample_set *set, const struct figure_sample *s
 static enum status read_spilled(struct sample_set *set, uint32_t chunk, size_t word, uint32_t first,
                                 uint32_t count, uint64_t *out, struct fault *fault)
 {
-    const uint64_t at = chunk * CHUNK_BYTES + word * COLUMN_BYTES + first * sizeof *out;
+    const uint64_t at = (chunk * set->words + word) * COLUMN_BYTES + first * sizeof *out;
     if (at > LONG_MAX || fseek(set->spill, (long)at, SEEK_SET) != 0 ||
         fread(out, sizeof *out, count, set->spill) != count)
         return spill_fault(fault);
@@ -104,7 +93,7 @@ enum status sample_set_column(struct sample_set *set, int offset, uint64_t *out,
             ERR_NONE)
             return fault->code;
     for (uint32_t i = 0; i < set->row_count; i++)
-        out[spilled + i] = word_of(&set->rows[i], word);
+        out[spilled + i] = set->rows[i * set->words + word];
     return ERR_NONE;
 }
 
@@ -115,6 +104,6 @@ enum status sample_set_number(struct sample_set *set, uint32_t at, int offset, u
     const uint32_t spilled = set->count - set->row_count;
     if (at < spilled)
         return read_spilled(set, at / SAMPLE_CHUNK, word, at % SAMPLE_CHUNK, 1, out, fault);
-    *out = word_of(&set->rows[at - spilled], word);
+    *out = set->rows[(at - spilled) * set->words + word];
     return ERR_NONE;
 }

@@ -1,6 +1,7 @@
-/* The times and sizes of every case of a run, for medians. A few thousand cases stay in memory; of
- * larger runs the numbers go to a temporary file, column by column, so that memory does not grow
- * with the run. Without a temporary file they all stay in memory. */
+/* The times and sizes of every case of a run, for medians: rows of numbers, all of one length. A
+ * few thousand rows stay in memory; of larger runs the numbers go to a temporary file, column by
+ * column, so that memory does not grow with the run. Without a temporary file they all stay in
+ * memory. */
 #ifndef STUDY_SAMPLES_H
 #define STUDY_SAMPLES_H
 
@@ -23,25 +24,30 @@ struct figure_sample {
 enum { SAMPLE_CHUNK = 4096 };
 
 struct sample_set {
-    struct figure_sample *rows; /* those that are in memory, the last ones */
+    uint64_t *rows; /* those that are in memory, the last ones */
+    size_t words;   /* numbers in a row */
     uint32_t row_count, row_room;
     uint32_t count; /* of all */
     FILE *spill;    /* whole chunks; NULL: none */
     bool no_spill;  /* a temporary file cannot be made */
 };
 
-void sample_set_init(struct sample_set *set);
+/* The numbers of a row: of the headline, as many as a figure_sample has. */
+#define SAMPLE_WORDS (sizeof(struct figure_sample) / sizeof(uint64_t))
+
+void sample_set_init(struct sample_set *set, size_t words);
 void sample_set_free(struct sample_set *set);
 
-/* Fails: ERR_MEMORY; ERR_IO the temporary file, for instance a full disk. */
-enum status sample_set_add(struct sample_set *set, const struct figure_sample *sample,
-                           struct fault *fault);
+/* ROW has the words that the set was made for. Fails: ERR_MEMORY; ERR_IO the temporary file, for
+ * instance a full disk. */
+enum status sample_set_add(struct sample_set *set, const void *row, struct fault *fault);
 
-/* The number at OFFSET of every sample, in order; OUT has room for all.  Fails: ERR_IO. */
+/* The number at OFFSET (bytes from the start of a row) of every row, in order; OUT has room for
+ * all.  Fails: ERR_IO. */
 enum status sample_set_column(struct sample_set *set, int offset, uint64_t *out,
                               struct fault *fault);
 
-/* One number of sample AT.  Fails: ERR_IO. */
+/* One number of row AT.  Fails: ERR_IO. */
 enum status sample_set_number(struct sample_set *set, uint32_t at, int offset, uint64_t *out,
                               struct fault *fault);
 

@@ -1,10 +1,11 @@
 /* See timings.h. */
 #include "study/timings.h"
 
-#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "store/store.h"
 #include "study/headline.h"
 
 struct source {
@@ -44,87 +45,212 @@ static uint64_t number_at(const void *base, size_t offset)
     return value;
 }
 
-static uint64_t capture_number(const struct run_case *c, const void *context)
-{
-    const struct source *row = context;
-    return row->bytes || !c->timing.crowded ? number_at(&c->timing, row->offset) : 0;
-}
-
-struct engine_part {
-    const char *engine;
-    const struct source *row;
-};
-
-static uint64_t part_number(const struct run_case *c, const void *context)
-{
-    const struct engine_part *part = context;
-    return case_is_timed(c, part->engine)
-               ? number_at(&case_claim(c, part->engine)->cost, part->row->offset)
-               : 0;
-}
-
 static struct timings_row row_of(const struct source *row)
 {
     return (struct timings_row){.key = row->key, .name = row->name, .bytes = row->bytes};
 }
 
-static void fill_engine(const struct run_figures *figures, uint32_t at, double *numbers,
-                        struct timings_engine *out)
+/* ---- case by case --------------------------------------------------------------------- */
+
+/* A row of numbers: those of the capture, then the total and the parts of each engine. */
+enum { ENGINE_WORDS = 1 + TIMINGS_PARTS, ROW_WORDS = TIMINGS_CAPTURE + CLAIMS_MAX * ENGINE_WORDS };
+
+static size_t engine_word(uint32_t engine)
 {
-    const struct engine_total *total = &figures->engines[at];
-    *out = (struct timings_engine){
-        .engine = total->engine, .kind = total->kind, .subject = total->subject};
-    out->total = figures_spread(figures, case_total_ns, total->engine, numbers);
-    for (size_t i = 0; i < COUNT_OF(part_rows); i++) {
-        const struct engine_part part = {total->engine, &part_rows[i]};
-        out->parts[i] = row_of(&part_rows[i]);
-        out->parts[i].spread = figures_spread(figures, part_number, &part, numbers);
-    }
+    return TIMINGS_CAPTURE + (size_t)engine * ENGINE_WORDS;
+}
+
+static enum status no_memory(struct fault *fault)
+{
+    return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "times of a run");
+}
+
+enum status timings_begin(struct timings_count *count, const struct engine_total *engines,
+                          uint32_t engine_count, struct arena *keep, struct timings *out,
+                          struct fault *fault)
+{
+    memset(out, 0, sizeof *out);
+    out->engine_count = engine_count < CLAIMS_MAX ? engine_count : CLAIMS_MAX;
+    *count = (struct timings_count){.out = out, .keep = keep};
+    sample_set_init(&count->rows, engine_word(out->engine_count));
+    out->engines = ARENA_ARRAY(keep, (size_t)out->engine_count + 1, struct timings_engine);
+    if (out->engines == NULL)
+        return no_memory(fault);
+    for (uint32_t i = 0; i < out->engine_count; i++)
+        out->engines[i] = (struct timings_engine){
+            .engine = engines[i].engine, .kind = engines[i].kind, .subject = engines[i].subject};
+    return ERR_NONE;
+}
+
+/* The name of the case stays, whatever becomes of the case. */
+static const struct run_case *kept_name(const struct run_case *c, struct arena *keep)
+{
+    struct run_case *kept = ARENA_NEW(keep, struct run_case);
+    if (kept == NULL)
+        return NULL;
+    kept->scenario = arena_string(keep, c->scenario);
+    kept->variant = arena_string(keep, c->variant);
+    kept->repeat = c->repeat;
+    return kept->scenario != NULL && kept->variant != NULL ? kept : NULL;
 }
 
 /* Keeps the slowest ones in order; of equal ones, the first. */
-static void add_slow(struct timings *out, struct timings_slow one)
+static enum status add_slow(struct timings_count *count, struct timings_slow one,
+                            struct fault *fault)
 {
+    struct timings *out = count->out;
     uint32_t at = out->slow_count;
     while (at > 0 && out->slowest[at - 1].ns < one.ns)
         at--;
     if (at == TIMINGS_SLOWEST)
-        return;
+        return ERR_NONE;
+    one.c = kept_name(one.c, count->keep);
+    if (one.c == NULL)
+        return no_memory(fault);
     out->slow_count += out->slow_count < TIMINGS_SLOWEST;
     memmove(&out->slowest[at + 1], &out->slowest[at],
             (out->slow_count - at - 1) * sizeof out->slowest[0]);
     out->slowest[at] = one;
+    return ERR_NONE;
 }
 
-static void find_slowest(const struct run_figures *figures, struct timings *out)
+static uint32_t count_stacks(const struct run_case *c)
 {
-    for (uint32_t i = 0; i < figures->case_count; i++)
-        for (uint32_t e = 0; e < figures->engine_count; e++) {
-            const struct run_case *c = &figures->cases[i];
-            const char *engine = figures->engines[e].engine;
-            const uint64_t ns = figures->engines[e].subject ? case_total_ns(c, engine) : 0;
-            if (ns > 0)
-                add_slow(out, (struct timings_slow){c, engine, ns, case_score(c, engine)->frames});
-        }
+    uint32_t stacks = 0;
+    for (uint32_t i = 0; i < c->result.score_count; i++)
+        stacks += timings_has_stack(&c->result.scores[i]);
+    return stacks;
+}
+
+static enum status add_stacks(struct timings_count *count, const struct run_case *c,
+                              struct fault *fault)
+{
+    struct timings *out = count->out;
+    const uint32_t stacks = count_stacks(c);
+    if (stacks == 0)
+        return ERR_NONE;
+    uint64_t *ids = arena_reserve(count->keep, out->case_ids, &out->case_room,
+                                  (uint64_t)out->case_count + 1, sizeof *ids);
+    if (ids == NULL)
+        return no_memory(fault);
+    out->case_ids = ids;
+    out->case_ids[out->case_count++] = c->id;
+    out->stacks += stacks;
+    return ERR_NONE;
+}
+
+enum status timings_add(struct timings_count *count, const struct run_case *c, struct fault *fault)
+{
+    uint64_t row[ROW_WORDS] = {0};
+    for (size_t i = 0; i < TIMINGS_CAPTURE; i++)
+        if (capture_rows[i].bytes || !c->timing.crowded)
+            row[i] = number_at(&c->timing, capture_rows[i].offset);
+    for (uint32_t e = 0; e < count->out->engine_count; e++) {
+        const struct timings_engine *engine = &count->out->engines[e];
+        uint64_t *words = &row[engine_word(e)];
+        if (!case_is_timed(c, engine->engine))
+            continue;
+        const struct engine_cost *cost = &case_claim(c, engine->engine)->cost;
+        words[0] = cost->total_ns;
+        for (size_t i = 0; i < TIMINGS_PARTS; i++)
+            words[1 + i] = number_at(cost, part_rows[i].offset);
+        const struct timings_slow slow = {c, engine->engine, cost->total_ns,
+                                          case_score(c, engine->engine)->frames};
+        if (engine->subject && add_slow(count, slow, fault) != ERR_NONE)
+            return fault->code;
+    }
+    if (add_stacks(count, c, fault) != ERR_NONE)
+        return fault->code;
+    return sample_set_add(&count->rows, row, fault);
+}
+
+/* The numbers of a column that are not 0. */
+static struct spread spread_at(struct timings_count *count, size_t word, uint64_t *raw,
+                               double *numbers, struct fault *fault)
+{
+    size_t used = 0;
+    if (fault->code != ERR_NONE ||
+        sample_set_column(&count->rows, (int)(word * sizeof *raw), raw, fault) != ERR_NONE)
+        return spread_of(numbers, 0);
+    for (uint32_t i = 0; i < count->rows.count; i++)
+        if (raw[i] != 0)
+            numbers[used++] = (double)raw[i];
+    return spread_of(numbers, used);
+}
+
+static void fill_engine(struct timings_count *count, uint32_t at, uint64_t *raw, double *numbers,
+                        struct fault *fault)
+{
+    struct timings_engine *out = &count->out->engines[at];
+    const size_t word = engine_word(at);
+    out->total = spread_at(count, word, raw, numbers, fault);
+    for (size_t i = 0; i < TIMINGS_PARTS; i++) {
+        out->parts[i] = row_of(&part_rows[i]);
+        out->parts[i].spread = spread_at(count, word + 1 + i, raw, numbers, fault);
+    }
+}
+
+enum status timings_end(struct timings_count *count, struct fault *fault)
+{
+    struct timings *out = count->out;
+    const size_t room = (size_t)count->rows.count + 1;
+    uint64_t *raw = malloc(room * sizeof *raw);
+    double *numbers = malloc(room * sizeof *numbers);
+    const bool whole = raw != NULL && numbers != NULL;
+    if (!whole)
+        (void)no_memory(fault);
+    for (size_t i = 0; whole && i < TIMINGS_CAPTURE && fault->code == ERR_NONE; i++) {
+        out->capture[i] = row_of(&capture_rows[i]);
+        out->capture[i].spread = spread_at(count, i, raw, numbers, fault);
+    }
+    for (uint32_t e = 0; whole && e < out->engine_count && fault->code == ERR_NONE; e++)
+        fill_engine(count, e, raw, numbers, fault);
+    free(raw);
+    free(numbers);
+    sample_set_free(&count->rows);
+    return fault->code;
+}
+
+void timings_arrange(struct timings *out, const struct engine_total *engines, uint32_t engine_count)
+{
+    uint32_t placed = 0;
+    for (uint32_t i = 0; i < engine_count; i++)
+        for (uint32_t k = placed; k < out->engine_count; k++)
+            if (strcmp(out->engines[k].engine, engines[i].engine) == 0) {
+                const struct timings_engine moved = out->engines[k];
+                memmove(&out->engines[placed + 1], &out->engines[placed],
+                        (k - placed) * sizeof moved);
+                out->engines[placed++] = moved;
+            }
 }
 
 enum status timings_make(const struct run_figures *figures, struct arena *keep, struct timings *out,
                          struct fault *fault)
 {
-    double *numbers = ARENA_ARRAY(keep, (size_t)figures->case_count + 1, double);
-    memset(out, 0, sizeof *out);
-    out->engines = ARENA_ARRAY(keep, (size_t)figures->engine_count + 1, struct timings_engine);
-    if (numbers == NULL || out->engines == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "times of a run");
-    for (size_t i = 0; i < COUNT_OF(capture_rows); i++) {
-        out->capture[i] = row_of(&capture_rows[i]);
-        out->capture[i].spread = figures_spread(figures, capture_number, &capture_rows[i], numbers);
+    struct timings_count count;
+    if (figures->timings != NULL) {
+        *out = *figures->timings;
+        return ERR_NONE;
     }
-    for (; out->engine_count < figures->engine_count; out->engine_count++)
-        fill_engine(figures, out->engine_count, numbers, &out->engines[out->engine_count]);
-    find_slowest(figures, out);
-    return ERR_NONE;
+    if (timings_begin(&count, figures->engines, figures->engine_count, keep, out, fault) ==
+        ERR_NONE)
+        for (uint32_t i = 0; i < figures->case_count && fault->code == ERR_NONE; i++)
+            (void)timings_add(&count, &figures->cases[i], fault);
+    return timings_end(&count, fault);
 }
+
+enum status timings_read_case(const struct run_figures *figures, uint64_t case_id,
+                              struct arena *keep, struct run_case *out, struct fault *fault)
+{
+    return store_read_parts(figures->store, case_id, CASE_SCORES, keep, out, fault);
+}
+
+bool timings_has_stack(const struct engine_score *score)
+{
+    return score->state == STACK_OK && score->frames > 0;
+}
+
+/* ---- samples of a bench --------------------------------------------------------------- */
 
 static bool is_in(const struct timings_group *group, const struct bench_sample *sample)
 {

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "model/bench.h"
 #include "study/figures.h"
+#include "study/samples.h"
 
 struct timings_row {
     const char *key, *name; /* in JSON, and for people */
@@ -24,7 +25,7 @@ struct timings_engine {
 };
 
 struct timings_slow {
-    const struct run_case *c;
+    const struct run_case *c; /* only its name is set */
     const char *engine;
     uint64_t ns;
     uint32_t frames;
@@ -36,12 +37,41 @@ struct timings {
     uint32_t engine_count;
     struct timings_slow slowest[TIMINGS_SLOWEST]; /* stacks of the engines under test */
     uint32_t slow_count;
+    uint64_t *case_ids;             /* of the cases with a stack, in the order of the run */
+    uint32_t case_count, case_room; /* of these */
+    uint32_t stacks;                /* of all engines */
 };
 
-/* FIGURES has all cases in memory, with their scores and claims. OUT borrows from it. Fails:
- * ERR_MEMORY. */
+/* Times that are taken case by case, in the order of the run; the cases need not stay. ENGINES are
+ * those of the run: times of others do not count. */
+struct timings_count {
+    struct timings *out;
+    struct arena *keep;
+    struct sample_set rows;
+};
+enum status timings_begin(struct timings_count *count, const struct engine_total *engines,
+                          uint32_t engine_count, struct arena *keep, struct timings *out,
+                          struct fault *fault);
+enum status timings_add(struct timings_count *count, const struct run_case *c, struct fault *fault);
+/* Frees what COUNT holds, also after a fault. */
+enum status timings_end(struct timings_count *count, struct fault *fault);
+
+/* Puts the engines of OUT into the order of ENGINES, which has them all. */
+void timings_arrange(struct timings *out, const struct engine_total *engines,
+                     uint32_t engine_count);
+
+/* FIGURES has its times (FIGURES_OF_TIMES), or all cases in memory with their scores and claims.
+ * Fails: ERR_MEMORY; ERR_IO a temporary file. */
 enum status timings_make(const struct run_figures *figures, struct arena *keep, struct timings *out,
                          struct fault *fault);
+
+/* One of OUT's case_ids, with its claims and scores; FIGURES stay in the database. Fails: as the
+ * database. */
+enum status timings_read_case(const struct run_figures *figures, uint64_t case_id,
+                              struct arena *keep, struct run_case *out, struct fault *fault);
+
+/* True where the engine gave a stack, which a page of times shows. */
+bool timings_has_stack(const struct engine_score *score);
 
 /* The samples of a bench that belong together: their numbers, and where a picture has them. */
 struct timings_group {

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text_pool.h"
 #include "compare/run_diff.h"
+#include "store/store.h"
 #include "study/difference.h"
 
 static const struct {
@@ -145,6 +147,14 @@ static enum triage_group group_of(const struct run_case *c, enum trouble trouble
     return c->result.finding_count > 0 ? TRIAGE_REFERENCE : TRIAGE_REST;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    const struct triage_item *x = a, *y = b;
+    const int scenario = strcmp(x->scenario, y->scenario);
+    const int variant = scenario != 0 ? scenario : strcmp(x->variant, y->variant);
+    return variant != 0 ? variant : (x->repeat > y->repeat) - (x->repeat < y->repeat);
+}
+
 static int by_urgency(const void *a, const void *b)
 {
     const struct triage_item *x = a, *y = b;
@@ -152,31 +162,160 @@ static int by_urgency(const void *a, const void *b)
         return (int)x->group - (int)y->group;
     if (x->is_new != y->is_new)
         return x->is_new ? -1 : 1;
-    const int scenario = strcmp(x->c->scenario, y->c->scenario);
-    const int variant = scenario != 0 ? scenario : strcmp(x->c->variant, y->c->variant);
-    return variant != 0 ? variant : (x->c->repeat > y->c->repeat) - (x->c->repeat < y->c->repeat);
+    return by_name(a, b);
 }
 
-/* Marks what fails now and did not in the baseline of the run's branch and platform. */
+/* ---- one case after the other ------------------------------------------------------------- */
+
+struct sorting {
+    struct triage *out;
+    struct arena *keep;
+    struct text_pool texts;
+    const char *engines[CLAIMS_MAX]; /* in the order in which cases brought them */
+    uint32_t engine_count, room;
+};
+
+static enum triage_mark mark_of(const struct engine_score *score)
+{
+    if (score->state == STACK_FAILED)
+        return TRIAGE_FAILED;
+    if (score->state != STACK_OK)
+        return TRIAGE_NO_STACK;
+    if (!score->judged)
+        return TRIAGE_UNJUDGED;
+    return score->exact ? TRIAGE_EXACT : TRIAGE_WRONG;
+}
+
+static const char *pooled(struct sorting *s, const char *text)
+{
+    return text != NULL ? text_pool_add(&s->texts, text, strlen(text)) : NULL;
+}
+
+/* CLAIMS_MAX: there is no place for it. */
+static uint32_t engine_at(struct sorting *s, const char *engine)
+{
+    uint32_t at = 0;
+    while (at < s->engine_count && strcmp(s->engines[at], engine) != 0)
+        at++;
+    if (at == s->engine_count && at < CLAIMS_MAX)
+        s->engines[s->engine_count++] = pooled(s, engine);
+    return at;
+}
+
+/* By engines as cases brought them: engines that come later are not in the text. */
+static const char *marks_of(struct sorting *s, const struct run_case *c)
+{
+    char marks[CLAIMS_MAX + 1];
+    memset(marks, TRIAGE_NO_STACK, CLAIMS_MAX);
+    for (uint32_t i = 0; i < c->result.score_count; i++) {
+        const uint32_t at = engine_at(s, c->result.scores[i].engine);
+        if (at < CLAIMS_MAX)
+            marks[at] = (char)mark_of(&c->result.scores[i]);
+    }
+    marks[s->engine_count] = '\0';
+    return pooled(s, marks);
+}
+
+_Static_assert(CAUSE_COUNT <= 64, "causes are bits of a number");
+
+static uint64_t causes_of(const struct run_case *c)
+{
+    uint64_t causes = 0;
+    for (uint32_t i = 0; i < c->result.finding_count; i++)
+        causes |= UINT64_C(1) << c->result.findings[i].cause;
+    return causes;
+}
+
+static enum status no_memory(struct fault *fault)
+{
+    return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "queue of cases");
+}
+
+static enum status add_item(void *context, const struct run_case *c, struct fault *fault)
+{
+    struct sorting *s = context;
+    struct triage *out = s->out;
+    struct triage_item *items =
+        arena_reserve(s->keep, out->items, &s->room, (uint64_t)out->item_count + 1, sizeof *items);
+    if (items == NULL)
+        return no_memory(fault);
+    out->items = items;
+    const enum trouble trouble = triage_trouble(c);
+    struct triage_item *item = &items[out->item_count++];
+    *item =
+        (struct triage_item){.id = c->id,
+                             .scenario = pooled(s, c->scenario),
+                             .variant = pooled(s, c->variant),
+                             .reason = trouble != TROUBLE_NONE ? pooled(s, c->result.reason) : NULL,
+                             .marks = marks_of(s, c),
+                             .causes = causes_of(c),
+                             .references = case_references(c),
+                             .repeat = c->repeat,
+                             .got_hooks = c->got_hooks,
+                             .kind = c->kind,
+                             .verdict = c->result.verdict,
+                             .group = group_of(c, trouble),
+                             .trouble = trouble};
+    out->troubles[trouble]++;
+    out->groups[item->group]++;
+    out->wrong += trouble != TROUBLE_NONE;
+    return item->scenario != NULL && item->variant != NULL && item->marks != NULL
+               ? ERR_NONE
+               : no_memory(fault);
+}
+
+/* Marks by the engines of the figures, which are known once all cases have passed. */
+static enum status arrange_marks(struct sorting *s, struct fault *fault)
+{
+    const struct run_figures *figures = &s->out->figures;
+    const char *before = NULL, *after = NULL;
+    for (uint32_t i = 0; i < s->out->item_count; i++) {
+        char marks[CLAIMS_MAX + 1];
+        struct triage_item *item = &s->out->items[i];
+        const uint32_t count = (uint32_t)strlen(item->marks);
+        uint32_t e = 0;
+        for (; item->marks != before && e < figures->engine_count && e < CLAIMS_MAX; e++) {
+            const uint32_t at = engine_at(s, figures->engines[e].engine);
+            marks[e] = at < count ? item->marks[at] : (char)TRIAGE_NO_STACK;
+        }
+        marks[e] = '\0';
+        after = item->marks != before ? pooled(s, marks) : after;
+        before = item->marks;
+        item->marks = after;
+        if (after == NULL)
+            return no_memory(fault);
+    }
+    return ERR_NONE;
+}
+
+/* Marks what fails now and did not in the baseline of the run's branch and platform. Sorts the
+ * items by name. */
 static enum status mark_new(struct store *store, struct arena *keep, struct triage *t,
                             struct fault *fault)
 {
-    struct run_side before;
-    struct diff_side now;
+    struct run_side before, now;
     struct difference difference;
     struct fault none = FAULT_INIT;
-    if (study_read_side_before(store, "baseline", &t->run.info, keep, &before, &none) != ERR_NONE ||
-        before.info.id == t->run.info.id)
+    if (study_read_side_before(store, "baseline", &t->run, keep, &before, &none) != ERR_NONE ||
+        before.info.id == t->run.id)
         return ERR_NONE;
-    if (diff_side_of(&t->run.info, t->run.cases, t->run.case_count, keep, &now, fault) !=
-            ERR_NONE ||
-        difference_make(store, &before.side, &now, 0, keep, &difference, fault) != ERR_NONE)
+    if (study_read_side_of(store, t->run.id, keep, &now, fault) != ERR_NONE ||
+        difference_make(store, &before.side, &now.side, 0, keep, &difference, fault) != ERR_NONE)
         return fault->code;
     t->baseline = before.info.id;
+    array_sort(t->items, t->item_count, sizeof *t->items, by_name);
     for (uint32_t i = 0; i < difference.diff.row_count; i++) {
-        const struct diff_row *row = &difference.diff.rows[i];
-        if (row->group == DIFF_NEW && row->b != NULL)
-            t->items[row->b->index].is_new = true;
+        const struct diff_case *c = difference.diff.rows[i].b;
+        if (difference.diff.rows[i].group != DIFF_NEW || c == NULL)
+            continue;
+        const struct triage_item key = {
+            .scenario = c->scenario, .variant = c->variant, .repeat = c->repeat};
+        struct triage_item *item =
+            bsearch(&key, t->items, t->item_count, sizeof *t->items, by_name);
+        if (item != NULL && !item->is_new) {
+            item->is_new = true;
+            t->fresh += item->trouble != TROUBLE_NONE;
+        }
     }
     return ERR_NONE;
 }
@@ -184,28 +323,27 @@ static enum status mark_new(struct store *store, struct arena *keep, struct tria
 enum status triage_make(struct store *store, const char *word, struct arena *keep,
                         struct triage *out, struct fault *fault)
 {
+    struct sorting sorting = {.out = out, .keep = keep};
+    const struct figures_watch watch = {CASE_FINDINGS, add_item, &sorting};
+    struct arena scratch;
     memset(out, 0, sizeof *out);
-    if (study_read_run(store, word, RUN_CASES, keep, &out->run, fault) != ERR_NONE ||
-        figures_prepare(&out->run.info, out->run.cases, out->run.case_count, keep, &out->figures,
-                        fault) != ERR_NONE)
+    text_pool_init(&sorting.texts, keep);
+    if (figures_read_watched(store, word, FIGURES_OF_TIMES, &watch, keep, &out->run, &out->figures,
+                             fault) != ERR_NONE ||
+        arrange_marks(&sorting, fault) != ERR_NONE)
         return fault->code;
-    out->items = ARENA_ARRAY(keep, (size_t)out->run.case_count + 1, struct triage_item);
-    if (out->items == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "queue of cases");
-    if (mark_new(store, keep, out, fault) != ERR_NONE)
-        return fault->code;
-    for (uint32_t i = 0; i < out->run.case_count; i++) {
-        struct triage_item *item = &out->items[i];
-        item->c = &out->run.cases[i];
-        item->trouble = triage_trouble(item->c);
-        item->group = group_of(item->c, item->trouble);
-        out->wrong += item->trouble != TROUBLE_NONE;
-        out->fresh += item->trouble != TROUBLE_NONE && item->is_new;
-        out->troubles[item->trouble]++;
-        out->groups[item->group]++;
-    }
-    array_sort(out->items, out->run.case_count, sizeof *out->items, by_urgency);
-    return ERR_NONE;
+    arena_init(&scratch, 0);
+    if (mark_new(store, &scratch, out, fault) == ERR_NONE)
+        array_sort(out->items, out->item_count, sizeof *out->items, by_urgency);
+    arena_free(&scratch);
+    return fault->code;
+}
+
+enum status triage_read_case(const struct triage *triage, const struct triage_item *item,
+                             struct arena *keep, struct run_case *out, struct fault *fault)
+{
+    return store_read_parts(triage->figures.store, item->id, CASE_SCORES | CASE_FINDINGS, keep, out,
+                            fault);
 }
 
 /* ---- words -------------------------------------------------------------------------------- */
@@ -330,10 +468,11 @@ void triage_write_shares(struct json *j, const struct triage *t)
                                     .of = "cases that should leave a record and a dump",
                                     .left_out_why = "nothing is to be captured, or not on this "
                                                     "machine"};
-    for (uint32_t i = 0; i < t->run.case_count; i++) {
+    for (uint32_t i = 0; i < t->item_count; i++) {
         const struct triage_item *item = &t->items[i];
-        const enum verdict v = item->c->result.verdict;
-        if (is_calm(item->c) || v == VERDICT_UNSUPPORTED || v == VERDICT_NOT_CAPTURED_AS_EXPECTED) {
+        const enum verdict v = item->verdict;
+        if (item->kind == CASE_KIND_CALM || v == VERDICT_UNSUPPORTED ||
+            v == VERDICT_NOT_CAPTURED_AS_EXPECTED) {
             captured.left_out++;
             continue;
         }

@@ -38,8 +38,25 @@ bool trouble_parse(const char *name, enum trouble *out);
 const char *triage_group_name(enum triage_group group);
 bool triage_group_parse(const char *name, enum triage_group *out);
 
+/* How an engine did on a case, in one letter. */
+enum triage_mark {
+    TRIAGE_NO_STACK = '-',
+    TRIAGE_FAILED = 'f',
+    TRIAGE_UNJUDGED = 'u', /* there is nothing to compare it with */
+    TRIAGE_EXACT = 'x',
+    TRIAGE_WRONG = 'w',
+};
+
+/* What lists show of every case; the case itself stays in the database. */
 struct triage_item {
-    const struct run_case *c;
+    uint64_t id; /* in the store */
+    const char *scenario, *variant, *reason;
+    const char *marks; /* by the engines of `figures`: enum triage_mark */
+    uint64_t causes;   /* of its findings: bits by enum cause */
+    struct case_references references;
+    uint32_t repeat, got_hooks;
+    enum case_kind kind;
+    enum verdict verdict;
     enum triage_group group;
     enum trouble trouble;
     bool is_new; /* fails, and did not in the baseline */
@@ -53,17 +70,23 @@ struct triage_share {
 };
 
 struct triage {
-    struct stored_run run;
-    struct run_figures figures;
-    uint64_t baseline;         /* 0: there is none, or it is this run */
-    struct triage_item *items; /* all cases, in the queue's order */
-    uint32_t wrong, fresh;     /* cases that fail; of them, new since the baseline */
+    struct run_info run;
+    struct run_figures figures; /* FIGURES_OF_TIMES */
+    uint64_t baseline;          /* 0: there is none, or it is this run */
+    struct triage_item *items;  /* all cases, in the queue's order */
+    uint32_t item_count;
+    uint32_t wrong, fresh; /* cases that fail; of them, new since the baseline */
     uint32_t troubles[TROUBLES], groups[TRIAGE_GROUPS];
 };
 
-/* Triages run WORD.  Fails: as study_read_run. */
+/* Triages run WORD, whose cases stay in STORE; STORE stays open while OUT is used. Fails: as
+ * figures_read. */
 enum status triage_make(struct store *store, const char *word, struct arena *keep,
                         struct triage *out, struct fault *fault);
+
+/* The case of ITEM with scores and findings, in KEEP. Fails: as the database. */
+enum status triage_read_case(const struct triage *triage, const struct triage_item *item,
+                             struct arena *keep, struct run_case *out, struct fault *fault);
 
 enum trouble triage_trouble(const struct run_case *c);
 

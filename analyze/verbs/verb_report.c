@@ -117,21 +117,19 @@ static enum status write_all(const struct report_options *o, struct store *store
     return fault->code;
 }
 
-/* True when every output takes one case after the other, or only cases that deviate, so that a run
- * of any size can stay in the database. */
-static bool can_stay(const struct report_options *o)
-{
-    return o->paths[OUT_OPENMETRICS] == NULL && (!o->details || !prints_text(o));
-}
-
-/* Only reports for people and badges add up more than the database does. */
+/* Every output takes one case after the other, or only cases that deviate, so that a run of any
+ * size stays in the database. Only reports for people and badges add up more than the database
+ * does. */
 static enum figures_use use_of(const struct report_options *o)
 {
     const char *summary = getenv("GITHUB_STEP_SUMMARY");
+    if (o->details && prints_text(o))
+        return FIGURES_OF_DETAILS;
     if (prints_text(o) || o->paths[OUT_MARKDOWN] != NULL || o->paths[OUT_BADGE] != NULL ||
         (summary != NULL && summary[0] != '\0'))
         return FIGURES_OF_REPORT;
-    return o->paths[OUT_JSON] != NULL ? FIGURES_OF_TIMES : FIGURES_OF_SUMS;
+    return o->paths[OUT_JSON] != NULL || o->paths[OUT_OPENMETRICS] != NULL ? FIGURES_OF_TIMES
+                                                                           : FIGURES_OF_SUMS;
 }
 
 static bool shows_symbols(const struct report_options *o)
@@ -140,19 +138,13 @@ static bool shows_symbols(const struct report_options *o)
 }
 
 static enum status read_figures(const struct report_options *o, struct store *store,
-                                const char *word, struct arena *keep, struct stored_run *run,
+                                const char *word, struct arena *keep, struct run_info *run,
                                 struct run_figures *out, struct fault *fault)
 {
-    const bool stacks = o->paths[OUT_FOLDED] != NULL || o->paths[OUT_SPEEDSCOPE] != NULL;
-    if (can_stay(o))
-        (void)figures_read(store, word, use_of(o), keep, &run->info, out, fault);
-    else if (study_read_run(store, word, stacks ? RUN_STACKS : RUN_CASES, keep, run, fault) ==
-             ERR_NONE)
-        (void)figures_prepare(&run->info, run->cases, run->case_count, keep, out, fault);
     struct symbol_row *symbols = NULL;
-    if (fault->code == ERR_NONE && shows_symbols(o) &&
-        store_read_symbols(store, run->info.id, keep, &symbols, &out->symbol_count, fault) ==
-            ERR_NONE)
+    if (figures_read(store, word, use_of(o), keep, run, out, fault) == ERR_NONE &&
+        shows_symbols(o) &&
+        store_read_symbols(store, run->id, keep, &symbols, &out->symbol_count, fault) == ERR_NONE)
         out->symbols = symbols;
     return fault->code;
 }
@@ -163,7 +155,7 @@ static int report(const struct verb *self, void *given, const struct option_list
     const struct report_options *o = given;
     struct store *store = NULL;
     struct fault fault = FAULT_INIT;
-    struct stored_run run;
+    struct run_info run;
     struct run_figures prepared;
     int code = EXIT_GOOD;
     if (rest->count > 1)

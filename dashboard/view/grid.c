@@ -12,48 +12,36 @@
 #include "study/triage.h"
 #include "view/input.h"
 
-/* How an engine did on a case: one letter of the column `marks`. */
-static char mark_of(const struct engine_score *score)
-{
-    if (score == NULL || (score->state != STACK_OK && score->state != STACK_FAILED))
-        return '-'; /* no stack */
-    if (score->state == STACK_FAILED)
-        return 'f';
-    if (!score->judged)
-        return 'u'; /* nothing to compare it with */
-    return score->exact ? 'x' : 'w';
-}
-
 /* Different names in alphabetical order. */
 struct names {
     const char **list;
     uint32_t count;
 };
 
-typedef const char *name_of_fn(const struct run_case *c, struct arena *keep);
+typedef const char *name_of_fn(const struct triage_item *item, struct arena *keep);
 
-static const char *scenario_of(const struct run_case *c, struct arena *keep)
+static const char *scenario_of(const struct triage_item *item, struct arena *keep)
 {
     (void)keep;
-    return c->scenario;
+    return item->scenario;
 }
 
-static const char *variant_of(const struct run_case *c, struct arena *keep)
+static const char *variant_of(const struct triage_item *item, struct arena *keep)
 {
     (void)keep;
-    return c->variant;
+    return item->variant;
 }
 
-static const char *hook_names(const struct run_case *c, char out[HOOKS_TEXT_BYTES])
+static const char *hook_names(const struct triage_item *item, char out[HOOKS_TEXT_BYTES])
 {
-    const char *text = hooks_text(c->got_hooks, out);
+    const char *text = hooks_text(item->got_hooks, out);
     return text != NULL ? text : "none";
 }
 
-static const char *hooks_of(const struct run_case *c, struct arena *keep)
+static const char *hooks_of(const struct triage_item *item, struct arena *keep)
 {
     char names[HOOKS_TEXT_BYTES];
-    return arena_string(keep, hook_names(c, names));
+    return arena_string(keep, hook_names(item, names));
 }
 
 static int by_text(const void *a, const void *b)
@@ -62,7 +50,6 @@ static int by_text(const void *a, const void *b)
 }
 
 struct grid {
-    const struct triage *triage;
     const struct triage_item **items; /* in the order of their ids: the newest is the last */
     uint32_t count;
     struct names scenarios, variants, hooks;
@@ -77,7 +64,7 @@ static enum status gather(const struct grid *g, name_of_fn *name_of, struct aren
     if (out->list == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "grid of a run");
     for (uint32_t i = 0; i < cases; i++) {
-        out->list[i] = name_of(g->items[i]->c, keep);
+        out->list[i] = name_of(g->items[i], keep);
         if (out->list[i] == NULL)
             return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "grid of a run");
     }
@@ -153,35 +140,35 @@ typedef void column_fn(struct json *out, const struct grid *g, const struct tria
 static void write_id(struct json *out, const struct grid *g, const struct triage_item *item)
 {
     (void)g;
-    json_uint(out, item->c->id);
+    json_uint(out, item->id);
 }
 
 static void write_scenario(struct json *out, const struct grid *g, const struct triage_item *item)
 {
-    json_uint(out, place(&g->scenarios, item->c->scenario));
+    json_uint(out, place(&g->scenarios, item->scenario));
 }
 
 static void write_variant(struct json *out, const struct grid *g, const struct triage_item *item)
 {
-    json_uint(out, place(&g->variants, item->c->variant));
+    json_uint(out, place(&g->variants, item->variant));
 }
 
 static void write_repeat(struct json *out, const struct grid *g, const struct triage_item *item)
 {
     (void)g;
-    json_uint(out, item->c->repeat);
+    json_uint(out, item->repeat);
 }
 
 static void write_kind(struct json *out, const struct grid *g, const struct triage_item *item)
 {
     (void)g;
-    json_uint(out, item->c->kind);
+    json_uint(out, item->kind);
 }
 
 static void write_verdict(struct json *out, const struct grid *g, const struct triage_item *item)
 {
     (void)g;
-    json_uint(out, item->c->result.verdict);
+    json_uint(out, item->verdict);
 }
 
 static void write_group(struct json *out, const struct grid *g, const struct triage_item *item)
@@ -199,52 +186,43 @@ static void write_is_new(struct json *out, const struct grid *g, const struct tr
 static void write_hooks(struct json *out, const struct grid *g, const struct triage_item *item)
 {
     char names[HOOKS_TEXT_BYTES];
-    json_uint(out, place(&g->hooks, hook_names(item->c, names)));
+    json_uint(out, place(&g->hooks, hook_names(item, names)));
 }
 
 static void write_marks(struct json *out, const struct grid *g, const struct triage_item *item)
 {
-    const struct run_figures *figures = &g->triage->figures;
-    char marks[CLAIMS_MAX + 1];
-    uint32_t count = 0;
-    for (; count < figures->engine_count && count < CLAIMS_MAX; count++)
-        marks[count] = mark_of(case_score(item->c, figures->engines[count].engine));
-    marks[count] = '\0';
-    json_string(out, marks);
+    (void)g;
+    json_string(out, item->marks);
 }
 
 static void write_reference_exact(struct json *out, const struct grid *g,
                                   const struct triage_item *item)
 {
     (void)g;
-    json_uint(out, case_references(item->c).exact);
+    json_uint(out, item->references.exact);
 }
 
 static void write_reference_judged(struct json *out, const struct grid *g,
                                    const struct triage_item *item)
 {
     (void)g;
-    json_uint(out, case_references(item->c).judged);
+    json_uint(out, item->references.judged);
 }
 
 static void write_reference_percent(struct json *out, const struct grid *g,
                                     const struct triage_item *item)
 {
-    const struct case_references r = case_references(item->c);
+    const struct case_references r = item->references;
     (void)g;
     r.judged != 0 ? json_number(out, figures_percent(r.exact, r.judged)) : json_null(out);
 }
 
 static void write_causes(struct json *out, const struct grid *g, const struct triage_item *item)
 {
-    const struct case_result *result = &item->c->result;
-    bool seen[CAUSE_COUNT] = {false};
     (void)g;
-    for (uint32_t i = 0; i < result->finding_count; i++)
-        seen[result->findings[i].cause] = true;
     json_array(out);
     for (uint32_t cause = 0; cause < CAUSE_COUNT; cause++)
-        if (seen[cause])
+        if ((item->causes >> cause & 1) != 0)
             json_uint(out, cause);
     json_array_end(out);
 }
@@ -285,8 +263,8 @@ static void write_columns(struct json *out, const struct grid *g)
 
 static int by_id(const void *a, const void *b)
 {
-    const uint64_t x = (*(const struct triage_item *const *)a)->c->id;
-    const uint64_t y = (*(const struct triage_item *const *)b)->c->id;
+    const uint64_t x = (*(const struct triage_item *const *)a)->id;
+    const uint64_t y = (*(const struct triage_item *const *)b)->id;
     return (x > y) - (x < y);
 }
 
@@ -294,12 +272,12 @@ static int by_id(const void *a, const void *b)
 static enum status arrange(const struct triage *t, uint64_t after, struct arena *keep,
                            struct grid *g, struct fault *fault)
 {
-    g->items = (const struct triage_item **)arena_array(keep, (size_t)t->run.case_count + 1,
-                                                        sizeof *g->items);
+    g->items =
+        (const struct triage_item **)arena_array(keep, (size_t)t->item_count + 1, sizeof *g->items);
     if (g->items == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "grid of a run");
-    for (uint32_t i = 0; i < t->run.case_count; i++)
-        if (t->items[i].c->id > after)
+    for (uint32_t i = 0; i < t->item_count; i++)
+        if (t->items[i].id > after)
             g->items[g->count++] = &t->items[i];
     qsort((void *)g->items, g->count, sizeof *g->items, by_id);
     if (gather(g, scenario_of, keep, &g->scenarios, fault) == ERR_NONE &&
@@ -310,18 +288,18 @@ static enum status arrange(const struct triage *t, uint64_t after, struct arena 
 
 enum status view_grid(const struct view_input *in, struct json *out, struct fault *fault)
 {
-    struct triage t;
-    struct grid g = {.triage = &t};
+    const struct triage *t = NULL;
+    struct grid g = {.count = 0};
     uint64_t after = 0;
     if (view_get_uint(in, "after", 0, UINT64_MAX, &after, fault) != ERR_NONE ||
-        triage_make(in->store, in->query->params[0], in->keep, &t, fault) != ERR_NONE ||
-        arrange(&t, after, in->keep, &g, fault) != ERR_NONE)
+        view_get_triage(in, in->query->params[0], &t, fault) != ERR_NONE ||
+        arrange(t, after, in->keep, &g, fault) != ERR_NONE)
         return fault->code;
     json_object(out);
-    json_key_uint(out, "run", t.run.info.id);
-    json_key_uint(out, "total", t.run.case_count);
-    json_key_string(out, "state", run_state_name(t.run.info.state));
-    write_engines(out, &t.figures);
+    json_key_uint(out, "run", t->run.id);
+    json_key_uint(out, "total", t->item_count);
+    json_key_string(out, "state", run_state_name(t->run.state));
+    write_engines(out, &t->figures);
     write_names(out, "scenarios", &g.scenarios);
     write_names(out, "variants", &g.variants);
     write_names(out, "hooks", &g.hooks);

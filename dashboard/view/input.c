@@ -13,13 +13,34 @@ enum status view_find_run(const struct view_input *in, const char *word, uint64_
     return store_find_run(in->store, word != NULL ? word : "latest", run_id, fault);
 }
 
-enum status view_read_outcomes(const struct view_input *in, uint64_t run_id, struct stored_run *out,
-                               struct fault *fault)
+enum status view_get_triage(const struct view_input *in, const char *word,
+                            const struct triage **out, struct fault *fault)
 {
+    uint64_t run_id = 0;
+    if (in->triage != NULL && store_find_run(in->store, word, &run_id, fault) != ERR_NONE)
+        return fault->code;
+    if (in->triage != NULL && in->triage->run.id == run_id) {
+        *out = in->triage;
+        return ERR_NONE;
+    }
+    struct triage *made = ARENA_NEW(in->keep, struct triage);
+    *out = made;
+    return made != NULL ? triage_make(in->store, word, in->keep, made, fault)
+                        : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "queue of cases");
+}
+
+enum status view_read_figures(const struct view_input *in, uint64_t run_id, struct run_figures *out,
+                              struct fault *fault)
+{
+    struct run_info *run = ARENA_NEW(in->keep, struct run_info);
     const char *word = arena_printf(in->keep, "%" PRIu64, run_id);
-    if (word == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "number of a run");
-    return study_read_run(in->store, word, RUN_OUTCOMES, in->keep, out, fault);
+    if (in->triage != NULL && in->triage->run.id == run_id) {
+        *out = in->triage->figures;
+        return ERR_NONE;
+    }
+    if (run == NULL || word == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "figures of a run");
+    return figures_read(in->store, word, FIGURES_OF_TIMES, in->keep, run, out, fault);
 }
 
 enum status view_get_uint(const struct view_input *in, const char *name, uint64_t fallback,

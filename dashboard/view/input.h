@@ -2,16 +2,21 @@
 #ifndef VIEW_INPUT_H
 #define VIEW_INPUT_H
 
-#include "model/run.h"
+#include "study/triage.h"
 #include "view/view.h"
 
 /* The run that parameter or query word WORD names; NULL: the latest. */
 enum status view_find_run(const struct view_input *in, const char *word, uint64_t *run_id,
                           struct fault *fault);
 
-/* Run RUN_ID with the outcomes of all its cases. */
-enum status view_read_outcomes(const struct view_input *in, uint64_t run_id, struct stored_run *out,
-                               struct fault *fault);
+/* The cases of run WORD in the queue's order, and its figures: those that the caller of the view
+ * has, else made here. */
+enum status view_get_triage(const struct view_input *in, const char *word,
+                            const struct triage **out, struct fault *fault);
+
+/* The figures of run RUN_ID, whose cases stay in the database: FIGURES_OF_TIMES. */
+enum status view_read_figures(const struct view_input *in, uint64_t run_id, struct run_figures *out,
+                              struct fault *fault);
 
 /* A number of the query; FALLBACK when absent.  Fails: ERR_USAGE not a number or over MAX. */
 enum status view_get_uint(const struct view_input *in, const char *name, uint64_t fallback,

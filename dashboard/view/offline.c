@@ -27,8 +27,8 @@ struct carrier {
     uint64_t before, baseline; /* runs; 0: none */
     uint64_t partners[PARTNERS_MAX];
     uint32_t partner_count;
-    struct run_case *cases; /* in the order of their ids */
-    uint32_t case_count, carried_count;
+    struct triage triage; /* of the run: read once for all its views */
+    uint32_t carried_count;
     uint64_t runs_listed, runs_total;
     char sources[SOURCES_MAX][65]; /* already in the file, by content */
     uint32_t source_count;
@@ -76,7 +76,8 @@ static enum status carry(struct carrier *c, const char *path)
     arena_init(&scratch, 0);
     json_to_text(&document, false);
     if (find_view(path, &scratch, &query, &view, c->fault) == ERR_NONE && view != NULL) {
-        const struct view_input in = {.store = c->store, .query = &query, .keep = &scratch};
+        const struct view_input in = {
+            .store = c->store, .query = &query, .triage = &c->triage, .keep = &scratch};
         (void)view->write(&in, &document, c->fault);
     }
     char *text = json_take(&document, &bytes);
@@ -205,21 +206,18 @@ static enum status carry_trends(struct carrier *c)
 }
 
 /* The cases in the queue's order. */
-static enum status carry_queue(struct carrier *c, struct arena *scratch)
+static enum status carry_queue(struct carrier *c)
 {
-    struct triage t;
+    const struct triage *t = &c->triage;
+    enum status status = ERR_NONE;
     char path[PATH_BYTES];
-    const char *word = arena_printf(scratch, "%" PRIu64, c->asked->run_id);
-    if (word == NULL)
-        return fault_set(c->fault, ERR_MEMORY, FAULT_NO_OFFSET, "queue of the offline page");
-    enum status status = triage_make(c->store, word, scratch, &t, c->fault);
     for (uint32_t at = 0;
-         status == ERR_NONE && (at == 0 || at < t.run.case_count) && at < OFFLINE_CASES_MAX;
+         status == ERR_NONE && (at == 0 || at < t->item_count) && at < OFFLINE_CASES_MAX;
          at += STORE_PAGE_MAX) {
-        int size = snprintf(path, sizeof path, "/api/v1/runs/%s/queue?", word);
+        int size = snprintf(path, sizeof path, "/api/v1/runs/%" PRIu64 "/queue?", c->asked->run_id);
         if (at > 0)
             size += snprintf(path + size, sizeof path - (size_t)size, "after=%" PRIu64 "&",
-                             t.items[at - 1].c->id);
+                             t->items[at - 1].id);
         (void)snprintf(path + size, sizeof path - (size_t)size, "limit=%d", (int)STORE_PAGE_MAX);
         status = carry(c, path);
     }
@@ -250,7 +248,7 @@ static enum status carry_sources(struct carrier *c, uint64_t case_id)
     return c->fault->code;
 }
 
-static enum status carry_case(struct carrier *c, const struct run_case *which)
+static enum status carry_case(struct carrier *c, const struct triage_item *which)
 {
     char path[PATH_BYTES], name[NAME_BYTES], escaped[NAME_BYTES];
     (void)snprintf(name, sizeof name, "%s.%s", which->scenario, which->variant);
@@ -264,16 +262,25 @@ static enum status carry_case(struct carrier *c, const struct run_case *which)
 
 static int by_name(const void *a, const void *b)
 {
-    const struct run_case *const *left = a, *const *right = b;
+    const struct triage_item *const *left = a, *const *right = b;
     const int order = strcmp((*left)->scenario, (*right)->scenario);
     return order != 0 ? order : strcmp((*left)->variant, (*right)->variant);
 }
 
+/* Failing cases come first, so that they are in the file whatever is left out. */
+static int by_need(const void *a, const void *b)
+{
+    const struct triage_item *left = *(const struct triage_item *const *)a;
+    const struct triage_item *right = *(const struct triage_item *const *)b;
+    const bool x = run_verdict_fails(left->verdict), y = run_verdict_fails(right->verdict);
+    return x != y ? (x ? -1 : 1) : (left->id > right->id) - (left->id < right->id);
+}
+
 /* Each carried case through all runs; repeats share theirs. */
-static enum status carry_histories(struct carrier *c, const struct run_case **cases)
+static enum status carry_histories(struct carrier *c, const struct triage_item **cases)
 {
     enum status status = ERR_NONE;
-    array_sort((void *)cases, c->carried_count, sizeof(const struct run_case *), by_name);
+    array_sort((void *)cases, c->carried_count, sizeof(const struct triage_item *), by_name);
     for (uint32_t i = 0; i < c->carried_count && status == ERR_NONE; i++) {
         char path[PATH_BYTES], scenario[NAME_BYTES], variant[NAME_BYTES];
         if (i > 0 && by_name((const void *)&cases[i - 1], (const void *)&cases[i]) == 0)
@@ -286,23 +293,22 @@ static enum status carry_histories(struct carrier *c, const struct run_case **ca
     return status;
 }
 
-/* Failing cases come first, so that they are in the file whatever is left out. */
 static enum status carry_cases(struct carrier *c, struct arena *scratch)
 {
-    const struct run_case **carried =
-        (const struct run_case **)arena_array(scratch, OFFLINE_STACKS_MAX, sizeof *carried);
+    const uint32_t count = c->triage.item_count;
+    const struct triage_item **cases =
+        (const struct triage_item **)arena_array(scratch, (size_t)count + 1, sizeof *cases);
     enum status status = ERR_NONE;
-    if (carried == NULL)
+    if (cases == NULL)
         return fault_set(c->fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases of the offline page");
-    for (int pass = 0; pass < 2; pass++)
-        for (uint32_t i = 0; i < c->case_count && status == ERR_NONE; i++) {
-            if (run_verdict_fails(c->cases[i].result.verdict) != (pass == 0) ||
-                c->carried_count == OFFLINE_STACKS_MAX || c->packed_bytes > OFFLINE_BYTES_MAX)
-                continue;
-            carried[c->carried_count] = &c->cases[i];
-            status = carry_case(c, &c->cases[i]);
-        }
-    return status == ERR_NONE ? carry_histories(c, carried) : status;
+    for (uint32_t i = 0; i < count; i++)
+        cases[i] = &c->triage.items[i];
+    array_sort((void *)cases, count, sizeof(const struct triage_item *), by_need);
+    for (uint32_t i = 0; i < count && i < OFFLINE_STACKS_MAX && status == ERR_NONE &&
+                         c->packed_bytes <= OFFLINE_BYTES_MAX;
+         i++)
+        status = carry_case(c, cases[i]);
+    return status == ERR_NONE ? carry_histories(c, cases) : status;
 }
 
 /* ---- the whole ---------------------------------------------------------------------------- */
@@ -342,17 +348,19 @@ static void write_facts(const struct carrier *c)
     json_key_uint(out, "runs", c->runs_listed);
     json_key_uint(out, "runs_total", c->runs_total);
     json_key_uint(out, "cases", c->carried_count);
-    json_key_uint(out, "cases_total", c->case_count);
+    json_key_uint(out, "cases_total", c->triage.item_count);
     json_object_end(out);
 }
 
 static enum status carry_all(struct carrier *c, struct arena *keep)
 {
-    if (store_read_outcomes(c->store, c->asked->run_id, false, keep, &c->cases, &c->case_count,
-                            c->fault) != ERR_NONE ||
-        find_runs(c, keep) != ERR_NONE || carry_run(c) != ERR_NONE ||
-        carry_queue(c, keep) != ERR_NONE || carry_runs(c) != ERR_NONE ||
-        carry_trends(c) != ERR_NONE || carry_cases(c, keep) != ERR_NONE)
+    const char *word = arena_printf(keep, "%" PRIu64, c->asked->run_id);
+    if (word == NULL)
+        return fault_set(c->fault, ERR_MEMORY, FAULT_NO_OFFSET, "number of a run");
+    if (triage_make(c->store, word, keep, &c->triage, c->fault) != ERR_NONE ||
+        find_runs(c, keep) != ERR_NONE || carry_run(c) != ERR_NONE || carry_queue(c) != ERR_NONE ||
+        carry_runs(c) != ERR_NONE || carry_trends(c) != ERR_NONE ||
+        carry_cases(c, keep) != ERR_NONE)
         return c->fault->code;
     for (uint32_t i = 0; i < c->asked->extra_count && c->fault->code == ERR_NONE; i++) {
         const struct view_extra *extra = &c->asked->extras[i];

@@ -20,15 +20,15 @@ static void write_failing(const struct triage *t, struct json *out)
     json_key(out, "cases");
     json_array(out);
     for (uint32_t i = 0; i < t->wrong && i < FAILING_SHOWN; i++) { /* they come first */
-        const struct run_case *c = t->items[i].c;
+        const struct triage_item *c = &t->items[i];
         json_object(out);
         json_key_string(out, "scenario", c->scenario);
         json_key_string(out, "variant", c->variant);
         json_key_uint(out, "repeat", c->repeat);
-        json_key_string(out, "verdict", verdict_name(c->result.verdict));
-        json_key_string(out, "reason", c->result.reason);
-        json_key_string(out, "trouble", trouble_name(t->items[i].trouble));
-        json_key_bool(out, "is_new", t->items[i].is_new);
+        json_key_string(out, "verdict", verdict_name(c->verdict));
+        json_key_string(out, "reason", c->reason);
+        json_key_string(out, "trouble", trouble_name(c->trouble));
+        json_key_bool(out, "is_new", c->is_new);
         json_object_end(out);
     }
     json_array_end(out);
@@ -39,20 +39,20 @@ static void write_failing(const struct triage *t, struct json *out)
 static enum status write_triage(const struct view_input *in, uint64_t run_id, struct json *out,
                                 struct fault *fault)
 {
-    struct triage t;
+    const struct triage *t = NULL;
     const char *word = arena_printf(in->keep, "%" PRIu64, run_id);
     if (word == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "number of a run");
-    if (triage_make(in->store, word, in->keep, &t, fault) != ERR_NONE)
+    if (view_get_triage(in, word, &t, fault) != ERR_NONE)
         return fault->code;
     json_key(out, "failing");
-    write_failing(&t, out);
+    write_failing(t, out);
     json_key(out, "wrong");
-    triage_write_wrong(out, &t);
+    triage_write_wrong(out, t);
     json_key(out, "shares");
-    triage_write_shares(out, &t);
+    triage_write_shares(out, t);
     json_key(out, "headline");
-    headline_write_json(out, &t.figures, in->keep);
+    headline_write_json(out, &t->figures, in->keep);
     return ERR_NONE;
 }
 

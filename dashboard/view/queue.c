@@ -17,37 +17,38 @@ struct filter {
     enum trouble trouble_given;
 };
 
-static bool has_cause(const struct run_case *c, enum cause cause)
-{
-    for (uint32_t i = 0; i < c->result.finding_count; i++)
-        if (c->result.findings[i].cause == cause)
-            return true;
-    return false;
-}
-
 static bool fits(const struct triage_item *item, const struct filter *f, struct arena *keep)
 {
-    const struct run_case *c = item->c;
     const struct view_filters *of = &f->of_case;
     if ((f->group != NULL && item->group != *f->group) ||
         (f->trouble != NULL && item->trouble != *f->trouble) ||
-        (of->verdict != NULL && c->result.verdict != *of->verdict) ||
-        (of->kind != CASE_KIND_NONE && c->kind != of->kind) || (f->only_new && !item->is_new) ||
-        (of->cause != NULL && !has_cause(c, *of->cause)))
+        (of->verdict != NULL && item->verdict != *of->verdict) ||
+        (of->kind != CASE_KIND_NONE && item->kind != of->kind) || (f->only_new && !item->is_new) ||
+        (of->cause != NULL && (item->causes >> *of->cause & 1) == 0))
         return false;
     if (f->search == NULL)
         return true;
-    const char *name = arena_printf(keep, "%s.%s", c->scenario, c->variant);
+    const char *name = arena_printf(keep, "%s.%s", item->scenario, item->variant);
     return name != NULL && strstr(name, f->search) != NULL;
 }
 
-static void write_item(struct json *out, const struct triage_item *item)
+static enum status write_item(const struct triage *t, const struct triage_item *item,
+                              struct json *out, struct fault *fault)
 {
-    view_begin_case_line(out, item->c);
+    struct run_case c;
+    struct arena keep;
+    arena_init(&keep, 0);
+    if (triage_read_case(t, item, &keep, &c, fault) != ERR_NONE) {
+        arena_free(&keep);
+        return fault->code;
+    }
+    view_begin_case_line(out, &c);
     json_key_string(out, "group", triage_group_name(item->group));
     json_key_string(out, "trouble", trouble_name(item->trouble));
     json_key_bool(out, "is_new", item->is_new);
     json_object_end(out);
+    arena_free(&keep);
+    return ERR_NONE;
 }
 
 static void write_groups(struct json *out, const struct triage *t)
@@ -73,11 +74,11 @@ static enum status choose(const struct view_input *in, const struct triage *t,
                           const struct filter *filter, struct chosen *out, struct fault *fault)
 {
     out->count = 0;
-    out->items = (const struct triage_item **)arena_array(in->keep, (size_t)t->run.case_count + 1,
+    out->items = (const struct triage_item **)arena_array(in->keep, (size_t)t->item_count + 1,
                                                           sizeof *out->items);
     if (out->items == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "queue of cases");
-    for (uint32_t i = 0; i < t->run.case_count; i++)
+    for (uint32_t i = 0; i < t->item_count; i++)
         if (fits(&t->items[i], filter, in->keep))
             out->items[out->count++] = &t->items[i];
     return ERR_NONE;
@@ -90,7 +91,7 @@ static uint32_t find_start(const struct view_input *in, const struct chosen *lis
 {
     const char *around = view_query_get(in->query, "around");
     for (uint32_t i = 0; i < list->count; i++) {
-        const struct run_case *c = list->items[i]->c;
+        const struct triage_item *c = list->items[i];
         if (after != 0 && c->id == after)
             return i + 1;
         if (after != 0 || around == NULL)
@@ -102,23 +103,24 @@ static uint32_t find_start(const struct view_input *in, const struct chosen *lis
     return 0;
 }
 
-static void write_cases(const struct chosen *list, uint32_t start, uint64_t limit, struct json *out)
+static enum status write_cases(const struct triage *t, const struct chosen *list, uint32_t start,
+                               uint64_t limit, struct json *out, struct fault *fault)
 {
     const uint32_t left = list->count - start;
     const uint32_t end = start + (uint32_t)(limit < left ? limit : left);
     json_key(out, "cases");
     json_array(out);
-    for (uint32_t i = start; i < end; i++)
-        write_item(out, list->items[i]);
+    for (uint32_t i = start; i < end && fault->code == ERR_NONE; i++)
+        (void)write_item(t, list->items[i], out, fault);
     json_array_end(out);
     json_key_uint(out, "position", start); /* cases before this page */
-    view_write_page(out, list->count,
-                    end < list->count && end > 0 ? list->items[end - 1]->c->id : 0);
+    view_write_page(out, list->count, end < list->count && end > 0 ? list->items[end - 1]->id : 0);
     json_key(
         out,
         "previous"); /* `after` of the previous page; 0: the start; null: this is the first page */
     start == 0 ? json_null(out)
-               : json_uint(out, start > limit ? list->items[start - limit - 1]->c->id : 0);
+               : json_uint(out, start > limit ? list->items[start - limit - 1]->id : 0);
+    return fault->code;
 }
 
 static enum status read_filter(const struct view_input *in, struct filter *out, struct fault *fault)
@@ -145,7 +147,7 @@ static enum status read_filter(const struct view_input *in, struct filter *out, 
 enum status view_queue(const struct view_input *in, struct json *out, struct fault *fault)
 {
     struct filter filter;
-    struct triage t;
+    const struct triage *t = NULL;
     struct chosen chosen;
     uint64_t limit = 0, after = 0;
     enum status status = read_filter(in, &filter, fault);
@@ -154,17 +156,17 @@ enum status view_queue(const struct view_input *in, struct json *out, struct fau
     if (status == ERR_NONE)
         status = view_get_uint(in, "after", 0, UINT64_MAX, &after, fault);
     if (status == ERR_NONE)
-        status = triage_make(in->store, in->query->params[0], in->keep, &t, fault);
+        status = view_get_triage(in, in->query->params[0], &t, fault);
     if (status == ERR_NONE)
-        status = choose(in, &t, &filter, &chosen, fault);
+        status = choose(in, t, &filter, &chosen, fault);
     if (status != ERR_NONE)
         return status;
     json_object(out);
-    json_key_uint(out, "run", t.run.info.id);
+    json_key_uint(out, "run", t->run.id);
     json_key(out, "wrong");
-    triage_write_wrong(out, &t);
-    write_groups(out, &t);
-    write_cases(&chosen, find_start(in, &chosen, after, limit), limit, out);
+    triage_write_wrong(out, t);
+    write_groups(out, t);
+    status = write_cases(t, &chosen, find_start(in, &chosen, after, limit), limit, out, fault);
     json_object_end(out);
-    return ERR_NONE;
+    return status;
 }

@@ -94,15 +94,12 @@ enum { GROUPS_MOST = 20 }; /* of cases that fail alike, and of reasons */
 enum status view_run(const struct view_input *in, struct json *out, struct fault *fault)
 {
     uint64_t run_id = 0;
-    struct run_info run;
-    struct stored_run outcomes;
+    struct run_figures figures;
     struct engine_total *engines = NULL;
     uint32_t engine_count = 0;
     enum status status = view_find_run(in, in->query->params[0], &run_id, fault);
     if (status == ERR_NONE)
-        status = view_read_outcomes(in, run_id, &outcomes, fault);
-    if (status == ERR_NONE)
-        status = store_read_run(in->store, run_id, in->keep, &run, fault);
+        status = view_read_figures(in, run_id, &figures, fault);
     if (status == ERR_NONE)
         status = store_total_engines(in->store, run_id, in->keep, &engines, &engine_count, fault);
     if (status != ERR_NONE)
@@ -110,12 +107,7 @@ enum status view_run(const struct view_input *in, struct json *out, struct fault
 
     json_object(out);
     json_key(out, "run");
-    run_info_write_json(out, &run);
-    const struct run_figures figures = {.run = &run,
-                                        .cases = outcomes.cases,
-                                        .case_count = outcomes.case_count,
-                                        .engines = engines,
-                                        .engine_count = engine_count};
+    run_info_write_json(out, figures.run);
     summary_write_json(out, &figures, GROUPS_MOST);
     json_key(out, "engines");
     json_array(out);

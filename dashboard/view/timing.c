@@ -1,16 +1,8 @@
 /* What each way costs: in the dying process and on the back end; each case is a sample. */
 #include "view/timing.h"
 
-#include <inttypes.h>
-
-#include "study/runs.h"
 #include "study/timings.h"
 #include "view/input.h"
-
-static bool is_shown(const struct engine_score *score)
-{
-    return score->state == STACK_OK && score->frames > 0;
-}
 
 static void write_cost(struct json *out, const struct run_case *c, uint32_t engine)
 {
@@ -46,44 +38,34 @@ static void write_cost(struct json *out, const struct run_case *c, uint32_t engi
 
 enum { TIMING_ROWS_MAX = 1900, TIMING_SAMPLES_MAX = 4000 };
 
-static uint32_t count_shown(const struct run_case *c)
-{
-    uint32_t count = 0;
-    for (uint32_t e = 0; e < c->result.score_count; e++)
-        count += is_shown(&c->result.scores[e]);
-    return count;
-}
-
-static uint32_t count_stacks(const struct stored_run *run)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < run->case_count; i++)
-        count += count_shown(&run->cases[i]);
-    return count;
-}
-
 /* Of a large run every so many cases, with all their engines, so that a page stays light and its
  * dots come from the whole run. */
-static void write_costs(struct json *out, const struct stored_run *run)
+static enum status write_costs(struct json *out, const struct run_figures *figures,
+                               struct fault *fault)
 {
-    const uint32_t stacks = count_stacks(run);
-    const uint32_t step = stacks == 0 ? 1 : (stacks + TIMING_ROWS_MAX - 1) / TIMING_ROWS_MAX;
-    uint32_t cases = 0, shown = 0;
-    json_key_uint(out, "total", stacks);
+    const struct timings *t = figures->timings;
+    const uint32_t step = t->stacks == 0 ? 1 : (t->stacks + TIMING_ROWS_MAX - 1) / TIMING_ROWS_MAX;
+    uint32_t shown = 0;
+    struct arena keep;
+    arena_init(&keep, 0);
+    json_key_uint(out, "total", t->stacks);
     json_key(out, "costs");
     json_array(out);
-    for (uint32_t i = 0; i < run->case_count; i++) {
-        const struct run_case *c = &run->cases[i];
-        if (count_shown(c) == 0 || cases++ % step != 0)
-            continue;
+    for (uint32_t i = 0; i < t->case_count && fault->code == ERR_NONE; i += step) {
+        struct run_case c;
+        arena_reset(&keep);
+        if (timings_read_case(figures, t->case_ids[i], &keep, &c, fault) != ERR_NONE)
+            break;
         shown++;
-        for (uint32_t e = 0; e < c->claim_count; e++)
-            if (is_shown(&c->result.scores[e]))
-                write_cost(out, c, e);
+        for (uint32_t e = 0; e < c.claim_count && e < c.result.score_count; e++)
+            if (timings_has_stack(&c.result.scores[e]))
+                write_cost(out, &c, e);
     }
     json_array_end(out);
-    json_key_uint(out, "cases_total", cases);
+    json_key_uint(out, "cases_total", t->case_count);
     json_key_uint(out, "cases_shown", shown);
+    arena_free(&keep);
+    return fault->code;
 }
 
 static void write_samples(struct json *out, const struct bench_sample *samples, uint32_t count)
@@ -105,28 +87,23 @@ static void write_samples(struct json *out, const struct bench_sample *samples, 
 
 enum status view_timing(const struct view_input *in, struct json *out, struct fault *fault)
 {
-    struct stored_run run;
     struct run_figures figures;
     struct bench_sample *samples = NULL;
     uint64_t run_id = 0;
     uint32_t sample_count = 0;
     enum status status = view_find_run(in, view_query_get(in->query, "run"), &run_id, fault);
-    const char *word = arena_printf(in->keep, "%" PRIu64, run_id);
-    if (status == ERR_NONE && word == NULL)
-        status = fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "number of a run");
     if (status == ERR_NONE)
-        status = study_read_run(in->store, word, RUN_OUTCOMES, in->keep, &run, fault);
-    if (status == ERR_NONE)
-        status = figures_prepare(&run.info, run.cases, run.case_count, in->keep, &figures, fault);
+        status = view_read_figures(in, run_id, &figures, fault);
     if (status == ERR_NONE)
         status = store_read_samples(in->store, run_id, in->keep, &samples, &sample_count, fault);
     if (status != ERR_NONE)
         return status;
     json_object(out);
     json_key_uint(out, "run", run_id);
-    write_costs(out, &run);
+    status = write_costs(out, &figures, fault);
     write_samples(out, samples, sample_count);
-    status = timings_write_json(out, &figures, in->keep, fault);
+    if (status == ERR_NONE)
+        status = timings_write_json(out, &figures, in->keep, fault);
     json_key(out, "groups");
     if (status == ERR_NONE)
         status = timings_write_groups(out, samples, sample_count, in->keep, fault);

@@ -48,10 +48,14 @@ bool view_path_match(const char *pattern, const char *path, struct arena *keep,
  * length and 5 are enough.  Text beyond ROOM is left out. */
 void view_escape(const char *text, char *out, size_t room);
 
+struct triage; /* study/triage.h */
+
 struct view_input {
     struct store *store;
     const struct view_query *query;
-    const char *known_text; /* the file of known mismatches; NULL: none is kept */
+    const char *known_text;      /* the file of known mismatches; NULL: none is kept */
+    const struct triage *triage; /* of the run that all views are asked about; NULL: see
+                                    view_get_triage() */
     struct arena *keep;
 };
 

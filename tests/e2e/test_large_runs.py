@@ -53,13 +53,15 @@ class LargeRuns(e2e.Case):
     def test_memory_of_reports_hardly_grows_with_the_run(self):
         out = str(self.folder / "out")
         for argv in (("report", "--junit", out), ("report", "--ctrf", out), ("report", "--folded", out),
-                     ("report", "--speedscope", out), ("gate",), ("gate", "--min-capture", "10%")):
+                     ("report", "--speedscope", out), ("gate",), ("gate", "--min-capture", "10%"),
+                     ("report", "--openmetrics", out)):
             with self.subTest(argv=argv):
                 self.check_growth(LISTED, *argv)
 
     def test_memory_of_what_compares_and_sums_is_bounded_per_case(self):
         out = str(self.folder / "out")
-        for argv in (("report", "--json", out), ("report", "--text"), ("report", "--md", out), ("report", "--badge", out)):
+        for argv in (("report", "--json", out), ("report", "--text"), ("report", "--md", out), ("report", "--badge", out),
+                     ("report", "--details"), ("report", "--html", out)):
             with self.subTest(argv=argv):
                 self.check_growth(DEVIATING, *argv)
         for argv in (("compare", "1", "2", "--json"), ("gate", "--against", "1")):

@@ -295,7 +295,7 @@ TEST(the_numbers_of_large_runs_leave_memory_and_stay_the_same)
     static uint64_t column[COUNT];
     struct sample_set set;
     struct fault fault = FAULT_INIT;
-    sample_set_init(&set);
+    sample_set_init(&set, SAMPLE_WORDS);
     for (uint32_t i = 0; i < COUNT; i++) {
         struct figure_sample sample = {.timing.walk_ns = i + 1};
         sample.ways[WAY_OFFSET].same = 7 * (uint64_t)i;

@@ -74,15 +74,6 @@ static enum status meet_stored_case(struct met *m, struct fault *fault)
     return store_read_case(m->fixture.store, m->c.id, &m->fixture.keep, &c, fault);
 }
 
-static enum status meet_outcomes(struct met *m, struct fault *fault)
-{
-    struct run_case *cases = NULL;
-    uint32_t count = 0;
-    store_it(m);
-    return store_read_outcomes(m->fixture.store, m->run.id, true, &m->fixture.keep, &cases, &count,
-                               fault);
-}
-
 static enum status meet_stored_side(struct met *m, struct fault *fault)
 {
     struct diff_side side;
@@ -113,8 +104,7 @@ TEST(no_claim_is_dropped_silently)
         enum status (*meet)(struct met *m, struct fault *fault);
     } rows[] = {{"totals of a run", meet_totals},    {"comparison", meet_comparison},
                 {"side of a difference", meet_side}, {"stored case", meet_stored_case},
-                {"stored outcomes", meet_outcomes},  {"stored side", meet_stored_side},
-                {"pins of an acceptance", meet_pins}};
+                {"stored side", meet_stored_side},   {"pins of an acceptance", meet_pins}};
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         for (uint32_t more = 0; more < 2; more++) {
             struct fault fault = FAULT_INIT;

@@ -338,17 +338,11 @@ TEST(figures_for_pages)
     struct fixture f;
     set_up(&f);
     put_all(&f);
-    struct run_case *outcomes = NULL;
     struct cause_count *causes = NULL;
     struct hook_outcome *hooks = NULL;
     struct symbol_row *symbols = NULL;
     struct trend_point *points = NULL;
-    uint32_t count = 0, stacks = 0;
-    CHECK(store_read_outcomes(f.store, f.run.id, true, &f.keep, &outcomes, &count, &f.fault) == 0);
-    for (uint32_t i = 0; i < count; i++)
-        for (uint32_t e = 0; e < outcomes[i].claim_count; e++)
-            stacks += outcomes[i].result.scores[e].state == STACK_OK;
-    CHECK_EQ(stacks, 8);
+    uint32_t count = 0;
     CHECK(store_count_causes(f.store, f.run.id, &f.keep, &causes, &count, &f.fault) == ERR_NONE);
     CHECK(count > 0 && causes[0].findings > 0);
     CHECK(store_read_hooks(f.store, f.run.id, &f.keep, &hooks, &count, &f.fault) == ERR_NONE);
@@ -405,43 +399,30 @@ TEST(artifacts_are_found_by_content_and_kept_once)
     tear_down(&f);
 }
 
-TEST(outcomes_are_the_cases_without_their_stacks)
+TEST(outcomes_are_the_cases_with_a_signature_or_an_acceptance)
 {
     struct fixture f;
     struct run_case *cases = NULL;
-    uint32_t count = 0;
+    uint32_t count = 0, at = 0;
     set_up(&f);
-    f.cases[0].timing.crowded = true;
-    f.cases[1].timing.dump_tuned_ns = 140000000;
-    f.cases[1].timing.stop_dump_ns = 913000000;
-    f.cases[1].claims[1].cost.unwind_ns = 4000;
+    f.cases[MADE_CASES - 1].result.verdict = VERDICT_XFAIL;
+    f.cases[MADE_CASES - 1].result.signature = NULL;
     put_all(&f);
-    REQUIRE(store_read_outcomes(f.store, f.run.id, true, &f.keep, &cases, &count, &f.fault) ==
-            ERR_NONE);
-    REQUIRE(count == MADE_CASES);
-    for (uint32_t i = 0; i < count; i++) {
+    REQUIRE(store_read_outcomes(f.store, f.run.id, &f.keep, &cases, &count, &f.fault) == ERR_NONE);
+    for (uint32_t i = 0; i < MADE_CASES; i++) {
+        const struct case_result *want = &f.cases[i].result;
         test_row(f.cases[i].scenario);
-        CHECK_STR(cases[i].scenario, f.cases[i].scenario);
-        CHECK_STR(cases[i].variant, f.cases[i].variant);
-        CHECK_EQ(cases[i].result.verdict, f.cases[i].result.verdict);
-        CHECK_STR(cases[i].result.signature, f.cases[i].result.signature);
-        REQUIRE(cases[i].claim_count == f.cases[i].claim_count);
-        for (uint32_t k = 0; k < cases[i].claim_count; k++) {
-            CHECK_STR(cases[i].claims[k].engine, f.cases[i].claims[k].engine);
-            CHECK_EQ(cases[i].claims[k].cost.total_ns, f.cases[i].claims[k].cost.total_ns);
-            CHECK_EQ(cases[i].claims[k].cost.cold_ns, f.cases[i].claims[k].cost.cold_ns);
-            CHECK_EQ(cases[i].claims[k].cost.unwind_ns, f.cases[i].claims[k].cost.unwind_ns);
-        }
-        const struct case_timing *got = &cases[i].timing, *want = &f.cases[i].timing;
-        CHECK_EQ(got->crowded, want->crowded);
-        CHECK_EQ(got->walk_ns, want->walk_ns);
-        CHECK_EQ(got->stop_dump_ns, want->stop_dump_ns);
-        CHECK_EQ(got->record_write_ns, want->record_write_ns);
-        CHECK_EQ(got->dump_write_ns, want->dump_write_ns);
-        CHECK_EQ(got->dump_tuned_ns, want->dump_tuned_ns);
-        CHECK_EQ(got->record_bytes, want->record_bytes);
-        CHECK_EQ(got->dump_bytes, want->dump_bytes);
+        if (want->signature == NULL && want->verdict != VERDICT_XFAIL)
+            continue;
+        REQUIRE(at < count);
+        CHECK_STR(cases[at].scenario, f.cases[i].scenario);
+        CHECK_STR(cases[at].variant, f.cases[i].variant);
+        CHECK_EQ(cases[at].result.verdict, want->verdict);
+        CHECK_STR(cases[at].result.signature, want->signature);
+        at++;
     }
+    CHECK_EQ(at, count);
+    CHECK(at > 0 && at < MADE_CASES);
     tear_down(&f);
 }
 

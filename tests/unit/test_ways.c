@@ -119,12 +119,11 @@ TEST(costs_are_read_back_as_they_were_written)
     struct way_cost ways[WAY_COUNT] = {
         [WAY_TUNED] = {.cold = {1, 2, 3, 4, 5, 6}, .warm = {7, 8, 9, 10, 11, 12}, .frames = 13},
         [WAY_OFFSET] = {.cold = {.whole_ns = 14}, .frames = 15, .same = 1}};
-    struct run_case cases[MADE_CASES], *outcomes = NULL;
+    struct run_case cases[MADE_CASES];
     struct fault fault = FAULT_INIT;
     struct store *store = NULL;
     struct run_info run;
     struct arena keep;
-    uint32_t count = 0;
     char path[512];
     arena_init(&keep, 0);
     make_run(&keep, &run, cases);
@@ -135,15 +134,13 @@ TEST(costs_are_read_back_as_they_were_written)
     REQUIRE(store_begin_run(store, &run, &keep, &fault) == ERR_NONE);
     for (int i = 0; i < MADE_CASES; i++)
         REQUIRE(store_put_case(store, run.id, &cases[i], &fault) == ERR_NONE);
-    REQUIRE(store_read_outcomes(store, run.id, true, &keep, &outcomes, &count, &fault) == ERR_NONE);
-    REQUIRE(count == MADE_CASES);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < MADE_CASES; i++) {
         struct run_case part, whole;
         test_row(cases[i].scenario);
         REQUIRE(store_read_parts(store, cases[i].id, CASE_SCORES, &keep, &part, &fault) ==
                 ERR_NONE);
         REQUIRE(store_read_case(store, cases[i].id, &keep, &whole, &fault) == ERR_NONE);
-        const struct run_case *read[] = {&outcomes[i], &part, &whole};
+        const struct run_case *read[] = {&part, &whole};
         for (size_t k = 0; k < COUNT_OF(read); k++) {
             CHECK_EQ(read[k]->timing.stop_tuned_ns, cases[i].timing.stop_tuned_ns);
             CHECK((read[k]->ways != NULL) == (cases[i].ways != NULL));
