@@ -86,6 +86,14 @@ static uint32_t file_offset(const struct cap_module *module, const IMAGE_NT_HEAD
     return rva;
 }
 
+/* An image of managed code alone has headers of 32 bits, also in a process of 64 bits. */
+static IMAGE_DATA_DIRECTORY directory(const IMAGE_NT_HEADERS *nt, uint32_t which)
+{
+    return nt->OptionalHeader.Magic == IMAGE_NT_OPTIONAL_HDR32_MAGIC
+               ? ((const IMAGE_NT_HEADERS32 *)(const void *)nt)->OptionalHeader.DataDirectory[which]
+               : nt->OptionalHeader.DataDirectory[which];
+}
+
 /* Headers and debug directory of a mapped image: size, timestamp, and the PDB's identity.  IS_FLAT:
  * it is laid out as in its file. */
 static void read_identity(struct cap_module *module, bool is_flat)
@@ -99,12 +107,11 @@ static void read_identity(struct cap_module *module, bool is_flat)
     module->timestamp = nt.FileHeader.TimeDateStamp;
     module->image_bytes = nt.OptionalHeader.SizeOfImage;
 
-    const IMAGE_DATA_DIRECTORY table =
-        nt.OptionalHeader.DataDirectory[IMAGE_DIRECTORY_ENTRY_EXCEPTION];
+    const IMAGE_DATA_DIRECTORY table = directory(&nt, IMAGE_DIRECTORY_ENTRY_EXCEPTION);
     module->functions_rva = table.VirtualAddress;
     module->functions_count = table.Size / FUNCTION_BYTES;
 
-    IMAGE_DATA_DIRECTORY where = nt.OptionalHeader.DataDirectory[IMAGE_DIRECTORY_ENTRY_DEBUG];
+    IMAGE_DATA_DIRECTORY where = directory(&nt, IMAGE_DIRECTORY_ENTRY_DEBUG);
     if (where.VirtualAddress == 0)
         return;
     if (is_flat)

@@ -105,7 +105,8 @@ bool because_inlined_by_jit(const struct difference *d, struct arena *keep, stru
                                      rule_name(caller->function), rule_where(caller, keep)));
 }
 
-/* A walk that ended at a return address which the runtime had replaced by its own. */
+/* A walk that ended where a collection had moved the thread, or at a return address that it had
+ * replaced.  No walk can know more, and the truth may say so: then the walk is not wrong. */
 bool because_hijacked(const struct difference *d, struct arena *keep, struct explanation *out)
 {
     const uint32_t column = rule_lacking(d);
@@ -115,9 +116,16 @@ bool because_hijacked(const struct difference *d, struct arena *keep, struct exp
         return false;
     const struct stack *stack = d->table->columns[column].stack;
     const struct frame *last = rule_previous_frame(d, d->row, column);
+    const struct truth_frame *truth = d->against == 0 ? table_truth(d->table, d->row) : NULL;
     return rule_explain(
-        out, CAUSE_HIJACKED, column,
+        out, CAUSE_HIJACKED, truth != NULL && truth->tail ? 0 : column,
         arena_printf(keep, "%s stopped after %" PRIu32 " frames%s%s: %s", rule_engine(d, column),
                      last != NULL ? last->index + 1 : 0, last != NULL ? " at " : "",
                      last == NULL ? "" : rule_where(last, keep), stack_stop_text(stack)));
+}
+
+bool is_managed_gap(const struct difference *d, struct arena *keep)
+{
+    struct explanation ignored = {0};
+    return because_inlined_by_jit(d, keep, &ignored) || because_hijacked(d, keep, &ignored);
 }

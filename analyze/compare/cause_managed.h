@@ -8,4 +8,7 @@ rule_fn because_no_token;
 rule_fn because_inlined_by_jit;
 rule_fn because_hijacked;
 
+/* Whether one of these explains why a frame is missing that the truth says is gone. */
+bool is_managed_gap(const struct difference *d, struct arena *keep);
+
 #endif

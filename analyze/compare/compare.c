@@ -153,8 +153,7 @@ static enum status judge_truth_row(struct judge *j, const struct table *t,
     if (truth->tail) {
         if (frame != NULL)
             return differs(j, t, thread, row, column, 0, CELL_EXTRA, LEVEL_FUNCTION);
-        if (because_inlined_by_jit(&(struct difference){j->in, t, row, column, 0, CELL_MISSING},
-                                   j->keep, &(struct explanation){0}))
+        if (is_managed_gap(&(struct difference){j->in, t, row, column, 0, CELL_MISSING}, j->keep))
             return differs(j, t, thread, row, column, 0, CELL_MISSING, LEVEL_FUNCTION);
         cell->cause = CAUSE_TAIL_CALL;
         return ERR_NONE;

@@ -14,6 +14,7 @@
 #define GOOD POKE MIDDLE MAIN BASE
 #define JITTED POKE MAIN BASE /* middle is in main's code */
 #define HIJACKED "! hijacked: a collection redirected the return address"
+#define STUB "coreclr.dll+50 sys -\n"
 #define REFUSED "!! snapshot refused: UNSAFE (0x80131360)"
 
 static const struct row {
@@ -51,6 +52,17 @@ static const struct row {
      "offset:rtl stopped after 2 frames at app.exe!0x6000002+0x7: hijacked: a collection "
      "redirected "
      "the return address"},
+    {"hijacked, as the truth says",
+     "poke a.c:10 tail\nmiddle a.c:20 tail\nmain a.c:30 tail\n[thread_start]", STUB HIJACKED,
+     STUB HIJACKED, NULL, VERDICT_PASS, CAUSE_HIJACKED, "offset:rtl", NULL,
+     "offset:rtl stopped after 1 frames at coreclr.dll!0x50: hijacked: a collection redirected "
+     "the return address; and 2 more frames"},
+    {"hijacked, but the truth says that the frames are there", TRUTH, STUB HIJACKED, STUB HIJACKED,
+     NULL, VERDICT_FAIL, CAUSE_HIJACKED, "offset:rtl", "offset:rtl", NULL},
+    {"a frame that a hijacked stack cannot have",
+     "poke a.c:10 tail\nmiddle a.c:20 tail\nmain a.c:30 tail\n[thread_start]", STUB MIDDLE HIJACKED,
+     STUB HIJACKED, NULL, VERDICT_FAIL, CAUSE_UNEXPLAINED, "offset:rtl", "offset:rtl",
+     "app.exe!0x6000002+0x7 is middle in offset:rtl and middle in truth"},
     {"a hijacked stack without frames", TRUTH, GOOD, GOOD, HIJACKED, VERDICT_PASS, CAUSE_NONE, NULL,
      NULL, NULL},
     {"a walk that ended otherwise", TRUTH, POKE MIDDLE "! memory could not be read", GOOD, NULL,

@@ -90,22 +90,97 @@ MANAGED(collected, NO_DUMP, HANG,
                     "meanwhile.")
 RUN(Collected)
 
-/* Without a truth: where it is differs from one moment to the next. */
-static DWORD WINAPI run_collected(void *unused)
+/* Two threads run managed code when a third starts a collection.  `moved` is suspended meanwhile,
+ * as a debugger would: the collection moves it to a function of the runtime, and it stays at the
+ * first instruction, where its stack does not show where it was.  So the collection never ends.
+ * `parked` runs into that function and waits for the collection; its stack shows where it was. */
+static struct looping {
+    const char *role;
+    HANDLE thread;
+    struct truth_stack *volatile truth;
+} moved = {.role = "moved"}, parked = {.role = "parked"};
+
+static DWORD WINAPI run_loop(void *argument)
 {
-    (void)unused;
-    return (DWORD)managed_find("PhaseCollected")(0);
+    struct looping *looping = argument;
+    truth_thread(looping->role, false);
+    looping->truth = TRUTH_STACK;
+    return (DWORD)HERE_SYSTEM(CALL(Loop));
 }
 
-MANAGED(redirected, NO_DUMP, HANG,
-        .sentence = "The watched thread waits, others run managed code and collect: the stack of a "
-                    "thread that a collection has just moved ends as hijacked.")
+/* Without a truth: where it is differs from one moment to the next. */
+static DWORD WINAPI run_collector(void *unused)
 {
-    enum { START_MS = 1000, THREADS = 2 };
-    for (int i = 0; i < THREADS; i++)
-        (void)CreateThread(NULL, 0, run_collected, NULL, 0, NULL);
-    Sleep(START_MS);
-    return HERE_SYSTEM(CALL(PInvoke)) + 1;
+    (void)unused;
+    return (DWORD)CALL(PhaseCollect);
+}
+
+/* Starts a thread, and returns once it is in its loop: its own frame and three managed ones. */
+static void start_loop(struct looping *looping)
+{
+    enum { ENTRIES = 6, SETTLE_TURNS = 20 }; /* with two marks */
+    looping->thread = CreateThread(NULL, 0, run_loop, looping, 0, NULL);
+    for (int turns = 0; turns < SETTLE_TURNS; turns++) {
+        if (looping->truth == NULL || looping->truth->depth < ENTRIES)
+            turns = 0;
+        capture_heartbeat(); /* the first one was of the calling thread: it is the watched one */
+        Sleep(10);
+    }
+}
+
+static uint64_t place_of(HANDLE thread)
+{
+    CONTEXT context = {.ContextFlags = CONTEXT_CONTROL};
+    return GetThreadContext(thread, &context) ? context.Rip : 0;
+}
+
+/* In a system call: a loop never is. */
+static bool waits(HANDLE thread)
+{
+    MEMORY_BASIC_INFORMATION info = {0};
+    SuspendThread(thread);
+    const uint64_t place = place_of(thread);
+    ResumeThread(thread);
+    return VirtualQuery((const void *)(uintptr_t)place, &info, sizeof info) != 0 &&
+           info.AllocationBase == GetModuleHandleW(L"ntdll.dll");
+}
+
+/* Suspends the thread where it can be moved: not in a helper of the runtime, which its loop calls.
+ */
+static uint64_t suspend_in_managed_code(HANDLE thread)
+{
+    for (;;) {
+        MEMORY_BASIC_INFORMATION info = {0};
+        SuspendThread(thread);
+        const uint64_t place = place_of(thread);
+        if (VirtualQuery((const void *)(uintptr_t)place, &info, sizeof info) != 0 &&
+            info.Type == MEM_PRIVATE)
+            return place;
+        ResumeThread(thread);
+        capture_heartbeat();
+        Sleep(1);
+    }
+}
+
+MANAGED(redirected, HANG,
+        .sentence = "The watched thread waits for a collection, which waits for a thread that was "
+                    "suspended in managed code: that thread's stack ends as hijacked.")
+{
+    const managed_method wait = managed_find("PInvoke");
+    capture_heartbeat();
+    start_loop(&moved);
+    start_loop(&parked);
+    const uint64_t before = suspend_in_managed_code(moved.thread);
+    (void)CreateThread(NULL, 0, run_collector, NULL, 0, NULL);
+    while (place_of(moved.thread) == before || !waits(parked.thread)) {
+        capture_heartbeat();
+        Sleep(10);
+    }
+    for (uint32_t i = 0; i < moved.truth->depth; i++) /* no walker can know these frames */
+        if (moved.truth->entries[i].function != 0)
+            moved.truth->entries[i].flags |= TRUTH_FLAG_TAIL;
+    victim_ready();
+    return HERE_SYSTEM(wait((int)victim_zero)) + 1;
 }
 
 MANAGED(seed_needed, NO_DUMP, HANG,
