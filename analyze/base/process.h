@@ -17,9 +17,10 @@ struct process_request {
     const char *folder; /* working folder; NULL: ours                         */
     const void *input;  /* fed to standard input; NULL: empty                 */
     size_t input_bytes;
+    uint32_t processor;      /* the one that it runs on, see base/processor.h; 0: any */
     uint32_t limit_ms;       /* then the whole process group is killed; 0: 60,000 */
     size_t output_max_bytes; /* per stream; the rest is dropped, see output_cut; 0: 64 MiB */
-    /* Called about every 50 ms while it runs; NULL. */
+    /* Called about every 20 ms while it runs; NULL. */
     void (*while_running)(void *context);
     void *context;
     bool despite_interrupt; /* for clean-up: keeps running after the user asked to stop */

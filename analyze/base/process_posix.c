@@ -18,10 +18,11 @@
 #include "base/array.h"
 #include "base/files.h"
 #include "base/limits.h"
+#include "base/processor.h"
 #include "base/text.h"
 
 /* By how much a child's peak may be wrong: it includes the memory inherited before exec. */
-enum { INHERITED_MAX_BYTES = 32 << 20, TICK_MS = 50 };
+enum { INHERITED_MAX_BYTES = 32 << 20, TICK_MS = 20 };
 
 static volatile sig_atomic_t interrupted;
 
@@ -143,8 +144,9 @@ struct child {
 };
 
 static _Noreturn void child_become(const struct process_request *request, const char *program,
-                                   const int pipes[6])
+                                   int processor, const int pipes[6])
 {
+    processor_stay(processor);
     (void)setpgid(0, 0);
     (void)signal(SIGPIPE, SIG_DFL);
     (void)signal(SIGXFSZ, SIG_DFL);
@@ -200,6 +202,7 @@ static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
 static bool child_start(const struct process_request *request, const char *program, struct child *c)
 {
     int pipes[6]; /* input read, write; output read, write; errors read, write */
+    const int processor = processor_number(request->processor);
 
     (void)pthread_mutex_lock(&forking);
     const bool opened = pipes_open(pipes);
@@ -211,7 +214,7 @@ static bool child_start(const struct process_request *request, const char *progr
         return false;
     }
     if (c->pid == 0)
-        child_become(request, program, pipes);
+        child_become(request, program, processor, pipes);
     (void)setpgid(c->pid, c->pid);
     (void)close(pipes[0]);
     (void)close(pipes[3]);

@@ -2,8 +2,9 @@
  *
  * A thread that needs a processor for a while takes a turn and gives it back. At most LIMIT turns
  * are taken at a time, in the order in which they were asked for. Work whose start cannot be
- * delayed forces its turn. While more turns are taken than there are processors, all of them are
- * marked as crowded: their times must not be used. */
+ * delayed forces its turn, and turns can be reserved for it. Each turn names a processor on which
+ * no other turn is out, where there is one. While more turns are taken than there are processors,
+ * all of them are marked as crowded: their times must not be used. */
 #ifndef BASE_TURNS_H
 #define BASE_TURNS_H
 
@@ -12,10 +13,13 @@
 
 struct turns;
 
-/* A turn belongs to the thread that took it; `crowded` is valid after turns_give(). */
+/* A turn belongs to the thread that took it; `crowded` is valid after turns_give(). Starts as
+ * zeros. */
 struct turn {
-    struct turn *next; /* of those that are out */
-    bool out, crowded;
+    struct turn *next;  /* of those that are out */
+    uint32_t processor; /* from 1, for base/processor.h.  Before the turn is taken: the one that is
+                           taken if it is free; 0: any */
+    bool out, forced, crowded;
 };
 
 /* LIMIT turns at a time on PROCESSORS processors. Owned by the caller; NULL when out of memory. */
@@ -27,6 +31,9 @@ void turns_take(struct turns *turns, struct turn *turn);
 
 /* Takes a turn at once, beyond the limit if need be; nothing when TURN is out already. */
 void turns_force(struct turns *turns, struct turn *turn);
+
+/* Keeps COUNT of the turns free for those that are forced.  TURNS may be NULL. */
+void turns_reserve(struct turns *turns, uint32_t count);
 
 /* Nothing when TURN is not out. */
 void turns_give(struct turns *turns, struct turn *turn);

@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "base/turns.h"
 #include "collect/parts.h"
@@ -37,17 +38,19 @@ struct queue {
 struct worker {
     struct queue *queue;
     uint32_t index;
-    bool only_waiting; /* one more than there are processors */
+    enum schedule_kind kind;
     struct thread *thread;
     struct fault fault; /* why its runner did not open */
 };
 
 /* A victim's turn on the processors. A hang takes it only when it begins to compute, which is when
- * its record appears. */
+ * its record is written. */
 struct victim_turn {
+    struct queue *queue;
+    struct runner *runner;
     struct turns *turns;
     struct turn turn;
-    const char *record;  /* of a hang that is still waiting; NULL: it computes */
+    const char *folder;  /* of a hang that still waits; NULL: it computes */
     uint64_t started_ns; /* to compute; 0: not yet */
 };
 
@@ -171,29 +174,68 @@ static bool is_skipped(const struct queue *q, const struct collected *result)
            q->options->skip(q->options->skip_context, result->scenario, result->repeat);
 }
 
+/* The capture opens its record at once, under a name of its own, and writes it when it begins to
+ * compute. */
+static bool has_record(const char *folder)
+{
+    struct fault ignored = FAULT_INIT;
+    struct arena scratch;
+    const char **names = NULL;
+    size_t count = 0;
+    bool found = false;
+
+    arena_init(&scratch, 0);
+    (void)folder_list(folder, &scratch, &names, &count, &ignored);
+    for (size_t i = 0; i < count && !found; i++) {
+        const char *path =
+            text_glob("*.rec", names[i]) ? path_join(&scratch, folder, names[i]) : NULL;
+        found = path != NULL && path_bytes(path) > 0;
+    }
+    arena_free(&scratch);
+    return found;
+}
+
 static void look_for_record(void *context)
 {
     struct victim_turn *v = context;
-    if (v->record == NULL || !path_is_file(v->record))
+    if (v->folder == NULL || !has_record(v->folder))
         return;
-    v->record = NULL;
+    v->folder = NULL;
     v->started_ns = clock_ns();
+    mutex_lock(v->queue->lock);
+    schedule_computes(&v->queue->schedule, v->started_ns);
+    mutex_unlock(v->queue->lock);
     turns_force(v->turns, &v->turn);
+    runner_move(v->runner, v->turn.processor);
+}
+
+static void end_hang(struct queue *q, uint64_t life_ns, uint64_t computing_ns)
+{
+    mutex_lock(q->lock);
+    const bool was_last = schedule_ended(&q->schedule, life_ns, computing_ns);
+    mutex_unlock(q->lock);
+    if (was_last)
+        turns_reserve(q->options->turns, 0);
 }
 
 static void run_in_turn(struct queue *q, struct runner *runner, struct collected *result, char *why,
                         const char *part, struct arena *scratch)
 {
-    struct victim_turn v = {.turns = q->options->turns};
+    struct victim_turn v = {.queue = q,
+                            .runner = runner,
+                            .turns = q->options->turns,
+                            .turn.processor = runner->processor};
     const bool waits = q->schedule.waiting_count > 0 && schedule_waits(result->scenario);
     const uint64_t start_ns = clock_ns();
 
     if (waits) {
-        v.record = path_join(scratch, part, "record.rec");
+        runner->processor = 0; /* while it waits, the system decides */
+        v.folder = part;
         runner->while_context = &v;
         runner->while_running = look_for_record;
     } else {
         turns_take(v.turns, &v.turn);
+        runner_move(runner, v.turn.processor);
     }
     run_into(q, runner, result, why, part, scratch);
     runner->while_running = NULL;
@@ -201,20 +243,15 @@ static void run_in_turn(struct queue *q, struct runner *runner, struct collected
     result->crowded = v.turn.crowded;
     if (waits) {
         const uint64_t end_ns = clock_ns();
-        mutex_lock(q->lock);
-        schedule_ended(&q->schedule, end_ns - start_ns,
-                       v.started_ns != 0 ? end_ns - v.started_ns : 0);
-        mutex_unlock(q->lock);
+        end_hang(q, end_ns - start_ns, v.started_ns != 0 ? end_ns - v.started_ns : 0);
     }
 }
 
 /* Skips a hang that need not run. */
 static void pass_over(struct queue *q, const struct collected *result)
 {
-    mutex_lock(q->lock);
     if (q->schedule.waiting_count > 0 && schedule_waits(result->scenario))
-        schedule_ended(&q->schedule, 0, 0);
-    mutex_unlock(q->lock);
+        end_hang(q, 0, 0);
 }
 
 static void run_one(struct queue *q, struct runner *runner, uint32_t index)
@@ -250,11 +287,11 @@ static void run_one(struct queue *q, struct runner *runner, uint32_t index)
     arena_free(&scratch);
 }
 
-static bool take_next(struct queue *q, bool only_waiting, uint32_t *index)
+static bool take_next(struct queue *q, enum schedule_kind kind, uint32_t *index)
 {
     for (;;) {
         mutex_lock(q->lock);
-        const enum schedule_next next = schedule_take(&q->schedule, only_waiting, index);
+        const enum schedule_next next = schedule_take(&q->schedule, kind, clock_ns(), index);
         mutex_unlock(q->lock);
         if (next != SCHEDULE_LATER || process_interrupted())
             return next == SCHEDULE_ONE && !process_interrupted();
@@ -270,7 +307,7 @@ static void work(void *argument)
     uint32_t index = 0;
 
     if (runner_open(q->options, w->index, &runner, &w->fault) == ERR_NONE) {
-        while (take_next(q, w->only_waiting, &index)) {
+        while (take_next(q, w->kind, &index)) {
             run_one(q, &runner, index);
             mutex_lock(q->lock);
             if (q->done != NULL && q->results[index].outcome != COLLECT_INTERRUPTED &&
@@ -301,32 +338,41 @@ static uint32_t job_count(const struct collect_options *options, uint32_t work_c
     return jobs < work_count ? jobs : work_count;
 }
 
-/* More workers than processors, where that many hangs are to be run. */
-static uint32_t extra_count(const struct queue *q, uint32_t jobs)
+/* Workers for hangs, two a lane, and for others; after the last hang, one of each lane goes on with
+ * others.  Without lanes all take all. */
+static uint32_t place_workers(struct queue *q, uint32_t jobs, enum schedule_kind *kinds)
 {
-    uint32_t waiting = 0;
+    uint32_t waiting = 0, others = 0, count = 0;
+
     for (uint32_t i = 0; i < q->count; i++)
-        waiting += schedule_waits(q->results[i].scenario) && !is_skipped(q, &q->results[i]);
-    if (q->options->jobs != 0 || jobs < 2 || waiting <= jobs)
-        return 0;
-    return waiting - jobs < jobs ? waiting - jobs : jobs;
+        if (!is_skipped(q, &q->results[i]))
+            *(schedule_waits(q->results[i].scenario) ? &waiting : &others) += 1;
+    if (q->options->jobs == 0)
+        schedule_open_lanes(&q->schedule, waiting, others);
+    const uint32_t lanes = q->schedule.lanes;
+    for (uint32_t i = lanes; i < jobs && (lanes == 0 || i - lanes < others); i++)
+        kinds[count++] = lanes == 0 ? SCHEDULE_ALL : SCHEDULE_OTHERS;
+    for (uint32_t i = 0; i < 2 * lanes && i < waiting; i++)
+        kinds[count++] = i < lanes ? SCHEDULE_ALL : SCHEDULE_HANGS;
+    turns_reserve(q->options->turns, lanes);
+    return count;
 }
 
 static enum status run_workers(struct queue *q, struct fault *fault)
 {
-    const uint32_t jobs = job_count(q->options, q->count), count = jobs + extra_count(q, jobs);
+    const uint32_t jobs = job_count(q->options, q->count);
+    enum schedule_kind kinds[RUNNER_WORKERS_MAX];
     static const struct fault none = FAULT_INIT;
     struct worker workers[RUNNER_WORKERS_MAX];
 
     memset(workers, 0, sizeof workers);
     if (jobs > 1 && collect_prepare(q->options, fault) != ERR_NONE)
         return fault->code;
-    q->schedule.least = jobs;
-    q->schedule.most = count;
+    const uint32_t count = place_workers(q, jobs, kinds);
     for (uint32_t i = 0; i < count; i++) {
         workers[i].queue = q;
         workers[i].index = i;
-        workers[i].only_waiting = i >= jobs;
+        workers[i].kind = kinds[i];
         workers[i].fault = none;
         workers[i].thread = jobs > 1 ? thread_start(work, &workers[i]) : NULL;
         if (workers[i].thread == NULL && i == 0) /* one worker, or no thread could be started */
@@ -334,10 +380,11 @@ static enum status run_workers(struct queue *q, struct fault *fault)
     }
     for (uint32_t i = 0; i < count; i++)
         thread_join(workers[i].thread);
+    turns_reserve(q->options->turns, 0);
     if (process_interrupted())
         return fault_set_hint(fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "run",
                               "stopped on request; finished cases are kept");
-    for (uint32_t i = 0; i < jobs && !schedule_is_done(&q->schedule); i++) /* no worker is left */
+    for (uint32_t i = 0; i < count && !schedule_is_done(&q->schedule); i++) /* no worker is left */
         if (workers[i].fault.code != ERR_NONE && fault->code == ERR_NONE)
             *fault = workers[i].fault;
     return fault->code;

@@ -5,11 +5,11 @@
  * program, which keeps the full 32-bit exit code and ends the victim after its time limit;
  * a second, outer limit kills any program that still does not end.
  *
- * Several run at a time. A hang waits for most of its life and needs no processor meanwhile: hangs
- * run first, more of them than there are processors; the times of earlier hangs decide how many. A
- * hang computes from the moment when its record appears, other victims from their start.
- * Measurements taken while more victims compute than there are processors are marked `crowded`
- * (base/turns.h).
+ * Several run at a time, each on a processor of its own. A hang waits for half of its life and
+ * needs no processor meanwhile: hangs have some processors for themselves, where one waits while
+ * another computes (schedule.c). A hang computes from the moment when its record is written, other
+ * victims from their start. Measurements taken while more victims compute than there are processors
+ * are marked `crowded` (base/turns.h).
  *
  * Cases land in OUT/cases/SCENARIO.VARIANT; images and PDBs once each in OUT/symbols, in
  * the Windows symbol-server layout, and each case names them by a relative path. */
@@ -49,8 +49,8 @@ struct collect_options {
     const char *const *launcher; /* argv prefix that runs Windows programs; NULL: none    */
     const char *prefix_folder;   /* Wine prefix, made when missing; the first worker uses
                                     it, the others clones beside it; NULL: no Wine        */
-    uint32_t jobs;               /* at a time; 0: one per processor, and more hangs, which wait most
-                                    of their time */
+    uint32_t jobs;               /* at a time; 0: one per processor, and two hangs where one
+                                    would do, since they mostly wait */
     struct turns *turns;         /* base/turns.h: over all that computes; NULL: none */
     bool beside_run;             /* a session gets a prefix of its own: a run has the others */
     uint64_t timeout_ms;         /* replaces each scenario's own limit; 0: keeps it */

@@ -16,6 +16,7 @@ struct runner {
     bool holds_prefix;                    /* and no other process uses it */
     void (*while_running)(void *context); /* as in process_request */
     void *while_context;
+    uint32_t processor; /* on which the next program starts, see runner_move(); 0: any */
 };
 
 /* The worker of sessions beside a run; those of a run have smaller numbers. */
@@ -41,32 +42,48 @@ void runner_close(struct runner *runner);
 enum status runner_run(const struct runner *runner, const char *const *args, uint32_t limit_ms,
                        struct arena *keep, struct process_result *out, struct fault *fault);
 
+/* Everything that runs there moves to PROCESSOR (base/processor.h), and what is started from now on
+ * stays on it.  Nothing on Windows. */
+void runner_move(struct runner *runner, uint32_t processor);
+
 /* Cleans up after a program that could not be ended. */
 enum status runner_reset(struct runner *runner, struct fault *fault);
 
-/* The order of a run: hangs first, then the others; with one job, the order of the list. The caller
- * holds a lock. */
+/* The order of a run: hangs first, then the others; with one job, the order of the list. With
+ * lanes, hangs and others run side by side. The caller holds a lock. */
 struct schedule {
-    uint32_t *order;                   /* the hangs, then the others */
-    uint32_t count, waiting_count;     /* waiting: hangs             */
-    uint32_t next_waiting, next_other; /* places in `order`          */
-    uint32_t waiting_now, least, most; /* hangs at a time            */
-    uint64_t life_ns, computing_ns;    /* of the hangs so far        */
+    uint32_t *order;                     /* the hangs, then the others */
+    uint32_t count, waiting_count;       /* waiting: hangs             */
+    uint32_t next_waiting, next_other;   /* places in `order`          */
+    uint32_t jobs, lanes;                /* lanes: processors that hangs have for themselves */
+    uint32_t waiting_now, computing_now; /* hangs that run, and those of them that compute   */
+    uint64_t began_ns;                   /* when the last of them began to compute           */
+    uint64_t life_ns, computing_ns;      /* of the LIVED hangs so far  */
+    uint32_t lived;
 };
 enum schedule_next { SCHEDULE_NONE, SCHEDULE_ONE, SCHEDULE_LATER };
+enum schedule_kind { SCHEDULE_ALL, SCHEDULE_HANGS, SCHEDULE_OTHERS };
 
-/* `least` and `most` are JOBS: the caller sets others. */
+/* Without lanes: JOBS victims at a time. */
 enum status schedule_open(const struct collected *results, uint32_t count, uint32_t jobs,
                           struct arena *keep, struct schedule *out, struct fault *fault);
+
+/* Opens as many lanes as pay, if any, when WAITING hangs and OTHERS are not skipped. */
+void schedule_open_lanes(struct schedule *schedule, uint32_t waiting, uint32_t others);
 
 /* True for a victim that waits for most of its life. */
 bool schedule_waits(const struct scenario *scenario);
 
-/* SCHEDULE_LATER: ask again soon; ONLY_WAITING: the worker takes only hangs. */
-enum schedule_next schedule_take(struct schedule *schedule, bool only_waiting, uint32_t *index);
+/* The next victim of KIND.  SCHEDULE_LATER: ask again soon. */
+enum schedule_next schedule_take(struct schedule *schedule, enum schedule_kind kind,
+                                 uint64_t now_ns, uint32_t *index);
 
-/* A hang has ended; for COMPUTING_NS of its life it computed. */
-void schedule_ended(struct schedule *schedule, uint64_t life_ns, uint64_t computing_ns);
+/* A hang begins to compute. */
+void schedule_computes(struct schedule *schedule, uint64_t now_ns);
+
+/* A hang has ended; for COMPUTING_NS of its life it computed (0: never).  LIFE_NS 0: it was
+ * skipped.  True: it was the last one. */
+bool schedule_ended(struct schedule *schedule, uint64_t life_ns, uint64_t computing_ns);
 
 /* True when every victim has been taken. */
 bool schedule_is_done(const struct schedule *schedule);

@@ -26,6 +26,7 @@
 
 #include "base/files.h"
 #include "base/log.h"
+#include "base/processor.h"
 #include "base/text.h"
 #include "collect/parts.h"
 
@@ -130,17 +131,22 @@ static enum status warm_up(const struct runner *runner, struct fault *fault)
                      WARM_LIMIT_MS, fault);
 }
 
-/* True when process ID's environment holds ROW. */
-static bool process_has(const char *id, const char *row, struct arena *scratch)
+/* True when the environment of process ID holds ROW.  TEXT: room for ENVIRON_MAX_BYTES. */
+static bool process_has(uint64_t id, const char *row, char *text)
 {
-    const char *path = arena_printf(scratch, "/proc/%s/environ", id);
-    char *text = arena_alloc(scratch, ENVIRON_MAX_BYTES);
-    FILE *file = path != NULL && text != NULL ? fopen(path, "rb") : NULL;
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%" PRIu64 "/environ", id);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    size_t bytes = 0;
+    ssize_t got = 1;
 
-    if (file == NULL)
-        return false;
-    const size_t bytes = fread(text, 1, ENVIRON_MAX_BYTES - 1, file);
-    (void)fclose(file);
+    while (file >= 0 && got > 0 && bytes < ENVIRON_MAX_BYTES - 1) {
+        got = read(file, text + bytes, ENVIRON_MAX_BYTES - 1 - bytes);
+        bytes += got > 0 ? (size_t)got : 0;
+    }
+    if (file >= 0)
+        (void)close(file);
+    text[bytes] = '\0';
     for (size_t at = 0; at < bytes; at += strlen(text + at) + 1)
         if (strcmp(text + at, row) == 0)
             return true;
@@ -173,28 +179,32 @@ static bool make_drives(struct runner *runner)
     return true;
 }
 
-/* Ends whatever this runner started, directly or not, and still runs. */
-static void end_leftovers(const struct runner *runner)
+/* Calls FOUND with what this runner started, directly or not, and what still runs. */
+static void each_started(const struct runner *runner, void (*found)(uint64_t id, int argument),
+                         int argument)
 {
     struct fault ignored = FAULT_INIT;
-    struct arena list, scratch;
+    struct arena scratch;
     const char **names = NULL;
     size_t count = 0;
 
-    arena_init(&list, 0);
     arena_init(&scratch, 0);
     const char *row = runner->environment[ROW_MARK];
-    if (folder_list("/proc", &list, &names, &count, &ignored) == ERR_NONE) {
+    char *text = arena_alloc(&scratch, ENVIRON_MAX_BYTES);
+    if (text != NULL && folder_list("/proc", &scratch, &names, &count, &ignored) == ERR_NONE) {
         for (size_t i = 0; i < count; i++) {
             uint64_t id = 0;
-            arena_reset(&scratch);
             if (text_parse_uint(names[i], strlen(names[i]), &id) && id > 1 &&
-                process_has(names[i], row, &scratch))
-                (void)kill((pid_t)id, SIGKILL);
+                process_has(id, row, text))
+                found(id, argument);
         }
     }
     arena_free(&scratch);
-    arena_free(&list);
+}
+
+static void end_by_signal(uint64_t id, int number)
+{
+    (void)kill((pid_t)id, number);
 }
 
 static void end_server(const struct runner *runner)
@@ -207,7 +217,15 @@ static void end_server(const struct runner *runner)
     (void)run_host(runner, stop, SERVER_LIMIT_MS, true, &exit_code, &ignored);
     fault_clear(&ignored);
     (void)run_host(runner, wait, SERVER_LIMIT_MS, true, &exit_code, &ignored);
-    end_leftovers(runner);
+    each_started(runner, end_by_signal, SIGKILL);
+}
+
+void runner_move(struct runner *runner, uint32_t processor)
+{
+    if (runner->prefix == NULL || processor == 0 || runner->processor == processor)
+        return;
+    runner->processor = processor;
+    each_started(runner, processor_move, processor_number(processor));
 }
 
 static bool set_environment(struct runner *runner, const char *prefix, uint32_t worker)
@@ -399,6 +417,7 @@ enum status runner_run(const struct runner *runner, const char *const *args, uin
     request.argv = argv;
     request.environment = runner->prefix != NULL ? runner->environment : NULL;
     request.limit_ms = limit_ms;
+    request.processor = runner->prefix != NULL ? runner->processor : 0;
     request.while_running = runner->while_running;
     request.context = runner->while_context;
     return process_run(&request, keep, out, fault);

@@ -56,6 +56,12 @@ enum status runner_reset(struct runner *runner, struct fault *fault)
     return ERR_NONE;
 }
 
+void runner_move(struct runner *runner, uint32_t processor)
+{
+    (void)runner;
+    (void)processor;
+}
+
 enum status runner_run(const struct runner *runner, const char *const *args, uint32_t limit_ms,
                        struct arena *keep, struct process_result *out, struct fault *fault)
 {

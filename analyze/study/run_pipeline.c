@@ -154,7 +154,7 @@ static enum status put_pace(struct pipeline *p)
 static enum status judge_in_turn(struct pipeline *p, const struct collected *done,
                                  struct run_case *out)
 {
-    struct turn turn;
+    struct turn turn = {0};
 
     turns_take(p->turns, &turn);
     const enum status status = done->outcome == COLLECT_SEALED

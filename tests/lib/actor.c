@@ -26,7 +26,7 @@ static const char usage[] =
     "  sleep SECONDS        wait\n"
     "  spawn SECONDS        start another that waits\n"
     "  outcome TEXT         write FOLDER/outcome.json; FOLDER follows --out in the arguments\n"
-    "  record TEXT          write FOLDER/record.rec\n"
+    "  record [TEXT]        write a record as the capture names it; no text: it stays empty\n"
     "  once CODE            end with CODE when asked for the first time\n"
     "  exit CODE            end\n";
 
@@ -99,7 +99,7 @@ static void write_file(const char *name, const char *text)
     (void)snprintf(path, sizeof path, "%s/%s", out_folder, name);
     FILE *out = fopen(path, "wb");
     if (out != NULL) {
-        (void)fprintf(out, "%s\n", text);
+        (void)fprintf(out, text[0] != '\0' ? "%s\n" : "%s", text);
         (void)fclose(out);
     }
 }
@@ -146,7 +146,7 @@ static void act(const char *verb, const char *rest)
     else if (strcmp(verb, "outcome") == 0)
         write_file("outcome.json", rest);
     else if (strcmp(verb, "record") == 0)
-        write_file("record.rec", rest);
+        write_file("capture-20260101-000000-000-7.rec", rest);
     else if (strcmp(verb, "exit") == 0 || (strcmp(verb, "once") == 0 && is_first_time()))
         exit(atoi(rest));
     (void)fflush(stdout);

@@ -7,6 +7,7 @@
 #include "base/process.h"
 #include "base/turns.h"
 #include "collect/collect.h"
+#include "collect/parts.h"
 #include "test.h"
 
 static const struct scenario crash_ob2 = {
@@ -263,6 +264,7 @@ TEST(hangs_run_first_and_compute_from_their_record_on)
         {"one at a time: in the order of the list", "record r\nexit 3", 1, "a b c ", false},
         {"hangs compute at the same time", "record r\nsleep 1\nexit 3", 2, "b c a ", true},
         {"hangs wait at the same time", "sleep 1\nexit 3", 2, "b c a ", false},
+        {"an opened record holds nothing yet", "record\nsleep 1\nexit 3", 2, "b c a ", false},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         char program[4300], order[64] = "";
@@ -297,4 +299,109 @@ TEST(hangs_run_first_and_compute_from_their_record_on)
         turns_free(turns);
         arena_free(&keep);
     }
+}
+
+/* ---- lanes ------------------------------------------------------------------------------ */
+
+TEST(a_quarter_of_the_processors_is_for_hangs)
+{
+    static const struct {
+        const char *name;
+        uint32_t jobs, waiting, others, lanes;
+    } rows[] = {
+        {"one processor", 1, 9, 9, 0},
+        {"no hang", 4, 0, 9, 0},
+        {"two processors", 2, 9, 9, 1},
+        {"four", 4, 9, 9, 1},
+        {"sixteen", 16, 9, 9, 4},
+        {"fewer hangs than lanes", 16, 2, 9, 2},
+        {"only hangs: a judge needs one", 4, 9, 0, 3},
+        {"one hang alone", 4, 1, 0, 1},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct schedule s = {.jobs = rows[i].jobs};
+        test_row(rows[i].name);
+        schedule_open_lanes(&s, rows[i].waiting, rows[i].others);
+        CHECK_EQ(s.lanes, rows[i].lanes);
+    }
+}
+
+enum step { END, HANG, OTHER, COMPUTES, ENDS };
+
+/* In one lane. */
+TEST(the_next_hang_begins_to_compute_when_the_one_before_has_ended)
+{
+    enum { LATER = 90, NO_ONE = 91 };
+    static const struct {
+        const char *name;
+        struct {
+            enum step step;
+            uint64_t at_ns, value; /* what is taken, or for how long it has computed */
+        } steps[10];
+    } rows[] = {
+        {"alone until the first one has ended",
+         {{HANG, 0, 2},
+          {HANG, 1, LATER},
+          {COMPUTES, 60, 0},
+          {HANG, 61, LATER},
+          {ENDS, 100, 40},
+          {HANG, 101, 3}}},
+        {"at once, when it waits longer than the other computes",
+         {{HANG, 0, 2},
+          {COMPUTES, 60, 0},
+          {ENDS, 100, 40},
+          {HANG, 101, 3},
+          {HANG, 110, LATER},
+          {COMPUTES, 160, 0},
+          {HANG, 160, 4}}},
+        {"later, when it waits for a shorter time",
+         {{HANG, 0, 2},
+          {COMPUTES, 20, 0},
+          {ENDS, 100, 80},
+          {HANG, 101, 3},
+          {COMPUTES, 120, 0},
+          {HANG, 199, LATER},
+          {HANG, 200, 4}}},
+        {"others go on meanwhile, and after the hangs",
+         {{OTHER, 0, 0}, {HANG, 0, 2}, {OTHER, 1, 1}, {OTHER, 2, NO_ONE}}},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        uint32_t order[] = {2, 3, 4, 0, 1};
+        struct schedule s = {
+            .order = order, .count = 5, .waiting_count = 3, .next_other = 3, .jobs = 2, .lanes = 1};
+        test_row(rows[i].name);
+        for (size_t k = 0; k < COUNT_OF(rows[i].steps) && rows[i].steps[k].step != END; k++) {
+            const uint64_t at_ns = rows[i].steps[k].at_ns;
+            uint32_t index = NO_ONE;
+            switch (rows[i].steps[k].step) {
+            case COMPUTES:
+                schedule_computes(&s, at_ns);
+                break;
+            case ENDS:
+                CHECK(!schedule_ended(&s, 100, rows[i].steps[k].value));
+                break;
+            default:
+                if (schedule_take(&s,
+                                  rows[i].steps[k].step == HANG ? SCHEDULE_HANGS : SCHEDULE_OTHERS,
+                                  at_ns, &index) == SCHEDULE_LATER)
+                    index = LATER;
+                CHECK_EQ(index, rows[i].steps[k].value);
+            }
+        }
+    }
+}
+
+TEST(after_the_last_hang_its_lane_is_for_all)
+{
+    uint32_t order[] = {0, 1}, index = 9;
+    struct schedule s = {
+        .order = order, .count = 2, .waiting_count = 1, .next_other = 1, .jobs = 2};
+    schedule_open_lanes(&s, 1, 1);
+    CHECK_EQ(schedule_take(&s, SCHEDULE_ALL, 0, &index), SCHEDULE_ONE);
+    CHECK_EQ(index, 0);
+    CHECK(schedule_ended(&s, 5, 0));
+    CHECK_EQ(schedule_take(&s, SCHEDULE_HANGS, 5, &index), SCHEDULE_NONE);
+    CHECK_EQ(schedule_take(&s, SCHEDULE_ALL, 5, &index), SCHEDULE_ONE);
+    CHECK_EQ(index, 1);
+    CHECK(schedule_is_done(&s));
 }

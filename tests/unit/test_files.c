@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #ifndef _WIN32
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -12,6 +13,7 @@
 
 #include "base/files.h"
 #include "base/process.h"
+#include "base/processor.h"
 #include "base/thread.h"
 #include "test.h"
 
@@ -292,6 +294,52 @@ TEST(process_that_nobody_waited_for_is_gone)
     CHECK_EQ(process_life_of(name), PROCESS_GONE);
     CHECK_EQ(waitpid(child, NULL, 0), child);
     CHECK_EQ(process_life_of(name), PROCESS_GONE);
+}
+#endif
+
+#ifdef __linux__
+/* What /proc says about the processors of process ID; "self": of the program that prints it. */
+static void print_processors(const char *id, uint32_t processor, struct arena *keep,
+                             struct process_result *out)
+{
+    const char *const argv[] = {"grep", "Cpus_allowed_list",
+                                arena_printf(keep, "/proc/%s/status", id), NULL};
+    const struct process_request request = {.argv = argv, .processor = processor};
+    struct fault fault = FAULT_INIT;
+    REQUIRE(argv[2] != NULL && process_run(&request, keep, out, &fault) == ERR_NONE);
+}
+
+TEST(a_program_stays_on_its_processor)
+{
+    struct process_result all, one, moved;
+    struct arena keep;
+    arena_init(&keep, 0);
+    print_processors("self", 0, &keep, &all);
+    CHECK_EQ(processor_number(0), -1);
+    for (uint32_t n = 1; n <= thread_processors() + 1; n++) { /* counted round */
+        const char *want = arena_printf(&keep, "Cpus_allowed_list:\t%d\n", processor_number(n));
+        const pid_t child = fork();
+        if (child == 0) {
+            (void)pause();
+            _exit(0);
+        }
+        const char *id = arena_printf(&keep, "%ld", (long)child);
+        REQUIRE(child > 0 && want != NULL && id != NULL);
+        print_processors("self", n, &keep, &one);
+        processor_move((uint64_t)child, -1);
+        print_processors(id, 0, &keep, &moved);
+        CHECK_STR(moved.output, all.output);
+        processor_move((uint64_t)child, processor_number(n));
+        print_processors(id, 0, &keep, &moved);
+        (void)kill(child, SIGKILL);
+        (void)waitpid(child, NULL, 0);
+        CHECK_STR(one.output, want);
+        CHECK_STR(moved.output, want);
+    }
+    print_processors("self", 0, &keep, &one);
+    CHECK_STR(one.output, all.output); /* ours are as before */
+    processor_move(UINT64_MAX, 0);     /* no such process: nothing */
+    arena_free(&keep);
 }
 #endif
 

@@ -202,12 +202,90 @@ TEST(forced_turns_mark_all_that_are_out_beyond_the_processors)
         for (uint32_t k = 0; k < count; k++)
             CHECK_EQ(out[k].crowded, rows[i].crowded);
         turns_give(turns, &out[0]); /* already given back: no effect */
-        struct turn alone;
+        struct turn alone = {0};
         turns_take(turns, &alone);
         turns_give(turns, &alone);
         CHECK(!alone.crowded);
         turns_free(turns);
     }
+}
+
+TEST(each_turn_has_a_processor_of_its_own_where_there_is_one)
+{
+    static const struct {
+        const char *name;
+        uint32_t processors;
+        struct {
+            uint32_t wish, want;
+        } turns[4]; /* want 0: there is no such turn */
+    } rows[] = {
+        {"one after the other", 3, {{0, 1}, {0, 2}, {0, 3}}},
+        {"the requested one", 3, {{3, 3}, {2, 2}, {0, 1}}},
+        {"another one, since the requested one is taken", 2, {{2, 2}, {2, 1}}},
+        {"a wish for one that is not there", 2, {{9, 1}, {9, 2}}},
+        {"more turns than processors share evenly", 2, {{0, 1}, {1, 2}, {2, 2}, {2, 1}}},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct turn out[4] = {{0}};
+        test_row(rows[i].name);
+        struct turns *turns = turns_new(4, rows[i].processors);
+        REQUIRE(turns != NULL);
+        for (size_t k = 0; k < COUNT_OF(out) && rows[i].turns[k].want != 0; k++) {
+            out[k].processor = rows[i].turns[k].wish;
+            turns_take(turns, &out[k]);
+            CHECK_EQ(out[k].processor, rows[i].turns[k].want);
+        }
+        for (size_t k = 0; k < COUNT_OF(out); k++)
+            turns_give(turns, &out[k]);
+        struct turn forced = {.processor = rows[i].processors};
+        turns_force(turns, &forced);
+        CHECK_EQ(forced.processor, rows[i].processors);
+        turns_give(turns, &forced);
+        turns_free(turns);
+    }
+    struct turn uncounted = {.processor = 2};
+    turns_take(NULL, &uncounted);
+    CHECK_EQ(uncounted.processor, 0);
+}
+
+static void take_and_give(void *context)
+{
+    struct turn turn = {0};
+    turns_take(context, &turn);
+    turns_give(context, &turn);
+}
+
+TEST(reserved_turns_are_for_those_that_are_forced)
+{
+    static const struct {
+        const char *name;
+        uint32_t limit, reserved, forced, room; /* room: turns that can be taken */
+    } rows[] = {
+        {"nothing reserved", 3, 0, 0, 3},          {"one reserved", 3, 1, 0, 2},
+        {"one reserved and forced", 3, 1, 1, 2},   {"more forced than reserved", 3, 1, 2, 1},
+        {"all reserved: one is left", 2, 5, 0, 1},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct turn out[5] = {{0}};
+        uint32_t count = 0;
+        test_row(rows[i].name);
+        struct turns *turns = turns_new(rows[i].limit, 5);
+        REQUIRE(turns != NULL);
+        turns_reserve(turns, rows[i].reserved);
+        while (count < rows[i].forced)
+            turns_force(turns, &out[count++]);
+        for (uint32_t k = 0; k < rows[i].room; k++)
+            turns_take(turns, &out[count++]); /* would wait forever */
+        struct thread *one_more = thread_start(take_and_give, turns);
+        thread_sleep_ms(20);
+        for (uint32_t k = 0; k < count; k++) {
+            CHECK(out[k].out);
+            turns_give(turns, &out[k]);
+        }
+        thread_join(one_more);
+        turns_free(turns);
+    }
+    turns_reserve(NULL, 1);
 }
 
 struct rush {
@@ -220,7 +298,7 @@ static void rush_in(void *context)
 {
     struct rush *r = context;
     for (int i = 0; i < 50; i++) {
-        struct turn turn;
+        struct turn turn = {0};
         turns_take(r->turns, &turn);
         mutex_lock(r->lock);
         r->now++;
