@@ -4,6 +4,7 @@
 
 #include <stdalign.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,17 +70,21 @@ static struct arena_block *arena_grow(struct arena *arena, size_t size)
     return block;
 }
 
-void *arena_alloc(struct arena *arena, size_t size)
+/* As arena_alloc() rounds it; 0: too large. */
+static size_t whole_units(size_t size)
 {
     const size_t unit = alignof(max_align_t);
-    if (arena->fail_after != 0 && --arena->fail_after == 0)
-        return NULL;
     if (size == 0)
         size = 1;
-    if (size > SIZE_MAX - unit)
+    return size <= SIZE_MAX - unit ? (size + unit - 1) / unit * unit : 0;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+    if (arena->fail_after != 0 && --arena->fail_after == 0)
         return NULL;
-    size = (size + unit - 1) / unit * unit;
-    if (size > arena->limit_bytes || arena->used_bytes > arena->limit_bytes - size)
+    size = whole_units(size);
+    if (size == 0 || size > arena->limit_bytes || arena->used_bytes > arena->limit_bytes - size)
         return NULL;
     if (size > arena->left && arena_grow(arena, size) == NULL)
         return NULL;
@@ -97,6 +102,13 @@ void *arena_array(struct arena *arena, size_t count, size_t size)
     return arena_alloc(arena, count * size);
 }
 
+/* True when the BYTES at ITEMS are what was allocated last. */
+static bool is_newest(const struct arena *arena, const void *items, size_t bytes)
+{
+    return items != NULL && arena->blocks != NULL &&
+           (uintptr_t)items + whole_units(bytes) == (uintptr_t)arena->at;
+}
+
 void *arena_reserve(struct arena *arena, void *items, uint32_t *room, uint64_t wanted, size_t size)
 {
     if (wanted <= *room && items != NULL)
@@ -106,13 +118,34 @@ void *arena_reserve(struct arena *arena, void *items, uint32_t *room, uint64_t w
     size_t next = array_next_room(*room, (size_t)wanted, size);
     if (next > UINT32_MAX)
         next = UINT32_MAX;
-    void *grown = next != 0 ? arena_array(arena, next, size) : NULL;
+    if (next == 0)
+        return NULL;
+    const size_t more = whole_units(next * size) - whole_units(*room * size);
+    if (is_newest(arena, items, *room * size) && more <= arena->left) {
+        if (more > 0 && arena_alloc(arena, more) == NULL)
+            return NULL;
+        *room = (uint32_t)next;
+        return items;
+    }
+    void *grown = arena_array(arena, next, size);
     if (grown == NULL)
         return NULL;
     if (items != NULL)
         memcpy(grown, items, *room * size);
     *room = (uint32_t)next;
     return grown;
+}
+
+void arena_trim(struct arena *arena, void *items, uint32_t *room, uint32_t count, size_t size)
+{
+    if (count > *room || !is_newest(arena, items, *room * size))
+        return;
+    const size_t kept = whole_units(count * size), less = whole_units(*room * size) - kept;
+    memset((uint8_t *)items + count * size, 0, kept - count * size);
+    arena->at -= less;
+    arena->left += less;
+    arena->used_bytes -= less;
+    *room = count;
 }
 
 char *arena_text(struct arena *arena, const char *text, size_t size)

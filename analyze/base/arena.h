@@ -42,8 +42,12 @@ void *arena_array(struct arena *arena, size_t count, size_t size);
 
 /* Like array_reserve() of base/array.h, for an array in this arena: the result has room for
  * WANTED elements of SIZE bytes, and its new elements are zero. ITEMS has *ROOM elements and
- * stays valid. */
+ * stays valid. An array that is the arena's newest allocation grows in place. */
 void *arena_reserve(struct arena *arena, void *items, uint32_t *room, uint64_t wanted, size_t size);
+
+/* Gives back what such an array has room for beyond COUNT elements, if it is the arena's newest
+ * allocation. */
+void arena_trim(struct arena *arena, void *items, uint32_t *room, uint32_t count, size_t size);
 
 /* Copies SIZE bytes and appends a NUL; returns NULL when arena_alloc() does. */
 char *arena_text(struct arena *arena, const char *text, size_t size);

@@ -31,16 +31,16 @@ void text_restart(struct text_out *out)
 void text_free(struct text_out *out)
 {
     free(out->text);
+    free(out->shapes);
     out->text = NULL;
+    out->shapes = NULL;
     out->bytes = 0;
     out->room = 0;
+    out->shape_room = 0;
 }
 
-/* False: out of memory. */
-static bool make_room(struct text_out *out, size_t bytes)
+bool text_grow(struct text_out *out, size_t bytes)
 {
-    if (out->room - out->bytes >= bytes)
-        return true;
     char *wider = array_reserve(out->text, &out->room, out->bytes + bytes, 1);
     if (wider == NULL) {
         out->failed = true;
@@ -48,19 +48,6 @@ static bool make_room(struct text_out *out, size_t bytes)
     }
     out->text = wider;
     return true;
-}
-
-void text_put(struct text_out *out, const char *text, size_t bytes)
-{
-    if (!make_room(out, bytes))
-        return;
-    memcpy(out->text + out->bytes, text, bytes);
-    out->bytes += bytes;
-}
-
-void text_puts(struct text_out *out, const char *text)
-{
-    text_put(out, text, strlen(text));
 }
 
 void text_format(struct text_out *out, const char *format, ...)
@@ -71,7 +58,7 @@ void text_format(struct text_out *out, const char *format, ...)
     const int bytes = vsnprintf(NULL, 0, format, list);
     va_end(list);
     /* one more for the NUL that vsnprintf writes */
-    if (bytes < 0 || !make_room(out, (size_t)bytes + 1)) {
+    if (bytes < 0 || !text_grow(out, (size_t)bytes + 1)) {
         out->failed = true;
         return;
     }
@@ -137,21 +124,21 @@ static const struct text_fact *fact_of(struct text_out *out, const char *text)
     return fact;
 }
 
-/* Text that may recur, without control characters. */
-static void put_known(struct text_out *out, const char *text)
+/* Without control characters. */
+static void put_known(struct text_out *out, const struct text_fact *fact)
 {
-    const struct text_fact *fact = fact_of(out, text);
     if (fact->clean)
-        text_put(out, text, fact->bytes);
+        text_put(out, fact->text, fact->bytes);
     else
-        text_put_clean(out, text);
+        text_put_clean(out, fact->text);
 }
 
 static void put_spaces(struct text_out *out, size_t count)
 {
-    static const char blank[] = "                                ";
-    for (; count > 0; count -= count < sizeof blank - 1 ? count : sizeof blank - 1)
-        text_put(out, blank, count < sizeof blank - 1 ? count : sizeof blank - 1);
+    if (out->room - out->bytes < count && !text_grow(out, count))
+        return;
+    memset(out->text + out->bytes, ' ', count);
+    out->bytes += count;
 }
 
 static void put_hex(struct text_out *out, uint64_t value)
@@ -180,9 +167,9 @@ static void put_uint(struct text_out *out, uint64_t value, int width)
     text_put(out, text + at, sizeof text - at);
 }
 
-static size_t hex_columns(uint64_t value)
+static uint32_t hex_columns(uint64_t value)
 {
-    size_t digits = 1;
+    uint32_t digits = 1;
     while (value >>= 4)
         digits++;
     return digits + 2;
@@ -202,10 +189,19 @@ static const char *module_word(const struct frame *frame)
     return frame->module_name != NULL ? frame->module_name : "?";
 }
 
-static size_t place_columns(struct text_out *out, const struct frame *frame)
+/* Both for a frame; see struct text_shape. */
+static uint32_t place_columns(const struct text_shape *shape, const struct frame *frame)
 {
-    return fact_of(out, module_word(frame))->columns + 1 + hex_columns(frame->offset) +
+    return shape->module.columns + 1 + hex_columns(frame->offset) +
            (frame->method_token != 0 ? 11 : 0);
+}
+
+static uint32_t name_columns(const struct text_shape *shape, const struct frame *frame)
+{
+    if (frame->function == NULL)
+        return 0;
+    return shape->function.columns + (frame->inline_depth > 0 ? 9 : 0) + /* "[inline] " */
+           (shows_distance(frame) ? 1 + hex_columns(frame->symbol_distance) : 0);
 }
 
 /* "0x06000001+" of managed code. */
@@ -218,21 +214,13 @@ static void put_token(struct text_out *out, const struct frame *frame)
     text_puts(out, text);
 }
 
-static void put_place(struct text_out *out, const struct frame *frame)
+static void put_place(struct text_out *out, const struct frame *frame,
+                      const struct text_shape *shape)
 {
-    put_known(out, module_word(frame));
+    put_known(out, &shape->module);
     text_put(out, "!", 1);
     put_token(out, frame);
     put_hex(out, frame->offset);
-}
-
-static size_t name_columns(struct text_out *out, const struct frame *frame)
-{
-    if (frame->function == NULL)
-        return 0;
-    return fact_of(out, frame->function)->columns +
-           (frame->inline_depth > 0 ? strlen("[inline] ") : 0) +
-           (shows_distance(frame) ? 1 + hex_columns(frame->symbol_distance) : 0);
 }
 
 static void put_colour(struct text_out *out, bool colour, const char *code)
@@ -242,7 +230,7 @@ static void put_colour(struct text_out *out, bool colour, const char *code)
 }
 
 struct widths {
-    size_t place, name;
+    uint32_t place, name;
     int index;
 };
 
@@ -256,27 +244,46 @@ static void expect_names(const struct stack *stack)
     }
 }
 
+/* Measures the frames of a stack. Two frames of one place have the same module and offset, and most
+ * modules recur. */
 static struct widths measure(struct text_out *out, const struct stack *stack)
 {
     struct widths w = {0, 0, 2};
+    struct text_shape *shapes = array_reserve(out->shapes, &out->shape_room,
+                                              (uint64_t)stack->frame_count + 1, sizeof *shapes);
+    if (shapes == NULL) {
+        out->failed = true;
+        return w;
+    }
+    out->shapes = shapes;
     expect_names(stack);
     for (uint32_t i = 0; i < stack->frame_count; i++) {
         const struct frame *frame = &stack->frames[i];
-        const size_t place = place_columns(out, frame), name = name_columns(out, frame);
-        if (place > w.place && place <= PLACE_WIDTH_MAX)
-            w.place = place;
-        if (name > w.name && name <= NAME_WIDTH_MAX && frame->file != NULL)
-            w.name = name;
+        struct text_shape *shape = &shapes[i];
+        const char *module = module_word(frame);
+        shape->module =
+            i > 0 && shape[-1].module.text == module ? shape[-1].module : *fact_of(out, module);
+        if (frame->function != NULL)
+            shape->function = *fact_of(out, frame->function);
+        if (frame->file != NULL)
+            shape->file = *fact_of(out, frame->file);
+        shape->place = place_columns(shape, frame);
+        shape->name = name_columns(shape, frame);
+        if (shape->place > w.place && shape->place <= PLACE_WIDTH_MAX)
+            w.place = shape->place;
+        if (shape->name > w.name && shape->name <= NAME_WIDTH_MAX && frame->file != NULL)
+            w.name = shape->name;
         if (frame->index >= 100)
             w.index = frame->index >= 1000 ? 4 : 3;
     }
     return w;
 }
 
-static void put_where(struct text_out *out, const struct frame *frame, bool colour)
+static void put_where(struct text_out *out, const struct frame *frame,
+                      const struct text_shape *shape, bool colour)
 {
     put_colour(out, colour, COLOUR_DIM);
-    put_known(out, frame->file);
+    put_known(out, &shape->file);
     if (frame->line != 0) {
         text_put(out, ":", 1);
         put_uint(out, frame->line, 0);
@@ -303,7 +310,8 @@ static bool is_doubtful(const struct frame *frame)
            frame_note_is_other_build(frame->note);
 }
 
-static void put_function(struct text_out *out, const struct frame *frame, bool colour)
+static void put_function(struct text_out *out, const struct frame *frame,
+                         const struct text_shape *shape, bool colour)
 {
     if (frame->function == NULL) {
         put_note(out, frame, colour);
@@ -315,7 +323,7 @@ static void put_function(struct text_out *out, const struct frame *frame, bool c
     } else {
         put_colour(out, colour, COLOUR_NAME);
     }
-    put_known(out, frame->function);
+    put_known(out, &shape->function);
     if (shows_distance(frame)) {
         text_put(out, "+", 1);
         put_hex(out, frame->symbol_distance);
@@ -325,17 +333,18 @@ static void put_function(struct text_out *out, const struct frame *frame, bool c
 
 /* The module and offset are on the first line of a physical frame: with its innermost inline frame
  * if it has one. */
-static void put_frame(struct text_out *out, const struct frame *frame, bool first,
-                      const struct widths *w, bool colour)
+static void put_frame(struct text_out *out, const struct frame *frame,
+                      const struct text_shape *shape, bool first, const struct widths *w,
+                      bool colour)
 {
     const char *source = symbols_from_name(frame->symbols);
-    const size_t place = place_columns(out, frame), name = name_columns(out, frame);
+    const size_t place = shape->place, name = shape->name;
 
     put_colour(out, colour, COLOUR_DIM);
     if (first) {
         put_uint(out, frame->index, w->index);
         text_put(out, "  ", 2);
-        put_place(out, frame);
+        put_place(out, frame, shape);
         put_spaces(out, place < w->place ? w->place - place : 0);
     } else {
         put_spaces(out, (size_t)w->index + 2 + w->place);
@@ -344,10 +353,10 @@ static void put_frame(struct text_out *out, const struct frame *frame, bool firs
     text_puts(out, source);
     put_spaces(out, SOURCE_WIDTH - strlen(source) + 1);
     put_colour(out, colour, COLOUR_OFF);
-    put_function(out, frame, colour);
+    put_function(out, frame, shape, colour);
     if (frame->file != NULL) { /* code without a name may have a line: FASTLINK PDBs do */
         put_spaces(out, (frame->function != NULL && name < w->name ? w->name - name : 0) + 2);
-        put_where(out, frame, colour);
+        put_where(out, frame, shape, colour);
     }
     if (frame->function != NULL && is_doubtful(frame)) {
         text_put(out, "  ", 2);
@@ -359,6 +368,8 @@ static void put_frame(struct text_out *out, const struct frame *frame, bool firs
 void stack_text_write(struct text_out *out, const struct stack *stack, bool goes_on, bool colour)
 {
     const struct widths w = measure(out, stack);
+    if (out->failed)
+        return;
     uint32_t physical = stack->frame_count > 0 ? stack->frames[0].index : 0;
 
     if (stack->label != NULL) {
@@ -382,7 +393,7 @@ void stack_text_write(struct text_out *out, const struct stack *stack, bool goes
             put_uint(out, stack->left_out, 0);
             text_puts(out, " frames left out\n");
         }
-        put_frame(out, frame, first, &w, colour);
+        put_frame(out, frame, &out->shapes[i], first, &w, colour);
     }
     if (!goes_on)
         text_put(out, "\n", 1);

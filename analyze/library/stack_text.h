@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "model/stack.h"
@@ -20,12 +21,20 @@ struct text_fact {
 
 enum { TEXT_FACTS = 512 };
 
+/* What writing a frame needs of its texts, found once. */
+struct text_shape {
+    struct text_fact module, function, file; /* the last two: only where the frame has them */
+    uint32_t place, name;                    /* columns of module and offset, and of the function */
+};
+
 /* A growing text; its owner frees it with text_free(). */
 struct text_out {
     char *text;
     size_t bytes;
     uint32_t room;
     bool failed; /* out of memory: something is missing */
+    uint32_t shape_room;
+    struct text_shape *shapes; /* of the stack that is written */
     struct text_fact facts[TEXT_FACTS];
 };
 
@@ -34,8 +43,22 @@ struct text_out {
 void text_restart(struct text_out *out);
 void text_free(struct text_out *out);
 
-void text_put(struct text_out *out, const char *text, size_t bytes);
-void text_puts(struct text_out *out, const char *text);
+/* Makes room for BYTES more. False: out of memory. */
+bool text_grow(struct text_out *out, size_t bytes);
+
+/* Inline: a line of a stack is put together from a dozen texts, most of them short constants. */
+static inline void text_put(struct text_out *out, const char *text, size_t bytes)
+{
+    if (out->room - out->bytes < bytes && !text_grow(out, bytes))
+        return;
+    memcpy(out->text + out->bytes, text, bytes);
+    out->bytes += bytes;
+}
+
+static inline void text_puts(struct text_out *out, const char *text)
+{
+    text_put(out, text, strlen(text));
+}
 
 /* printf at the end of the text. */
 void text_format(struct text_out *out, const char *format, ...)

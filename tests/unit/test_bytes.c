@@ -215,6 +215,48 @@ TEST(array_room_doubles_and_never_overflows)
     }
 }
 
+TEST(the_newest_array_of_an_arena_grows_in_place)
+{
+    enum { ODD_BYTES = 5 }; /* so that the end of an array is not aligned */
+    struct arena arena;
+    uint32_t room = 0, other_room = 0;
+    arena_init(&arena, 1 << 16);
+    uint8_t *first = arena_reserve(&arena, NULL, &room, 3, ODD_BYTES);
+    REQUIRE(first != NULL);
+    const uint32_t had = room;
+    memset(first, 0xee, (size_t)room * ODD_BYTES);
+
+    test_row("in place, and what is new is zero");
+    CHECK(arena_reserve(&arena, first, &room, had + 1, ODD_BYTES) == first);
+    CHECK(room > had);
+    for (size_t i = (size_t)had * ODD_BYTES; i < (size_t)room * ODD_BYTES; i++)
+        CHECK_EQ(first[i], 0);
+    memset(first, 0xee, (size_t)room * ODD_BYTES);
+
+    test_row("trimmed: the rest is handed out again, as zero");
+    const size_t used = arena.used_bytes;
+    arena_trim(&arena, first, &room, 3, ODD_BYTES);
+    CHECK_EQ(room, 3);
+    CHECK_EQ(arena.used_bytes, 16);
+    CHECK(arena.used_bytes < used);
+    CHECK(arena_reserve(&arena, first, &room, 4, ODD_BYTES) == first);
+    CHECK_EQ(first[14], 0xee);
+    for (size_t i = 15; i < (size_t)room * ODD_BYTES; i++)
+        CHECK_EQ(first[i], 0);
+
+    test_row("not the newest: moved, and not trimmed");
+    uint8_t *other = arena_reserve(&arena, NULL, &other_room, 1, ODD_BYTES);
+    REQUIRE(other != NULL);
+    const uint32_t kept = room;
+    arena_trim(&arena, first, &room, 1, ODD_BYTES);
+    CHECK_EQ(room, kept);
+    uint8_t *moved = arena_reserve(&arena, first, &room, kept + 1, ODD_BYTES);
+    REQUIRE(moved != NULL);
+    CHECK(moved != first);
+    CHECK_EQ(moved[14], 0xee);
+    arena_free(&arena);
+}
+
 TEST(arrays_grow_and_keep_their_elements)
 {
     struct arena arena;
