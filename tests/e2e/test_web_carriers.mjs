@@ -178,20 +178,6 @@ test('a_published_database_shows_what_the_server_shows', async () => {
   await closePage(page);
 });
 
-test('every_document_of_a_file_is_what_the_server_answers', async () => {
-  const { offline, ...documents } = JSON.parse(
-    must(/id="twinstack-data">(.*?)<\/script>/s.exec(readFileSync(scratch('offline.html'), 'utf8')))[1],
-  );
-  for (const [path, packed] of Object.entries(documents)) {
-    const text = inflateSync(Buffer.from(packed, 'base64')).toString();
-    const answer = await (await fetch(live.base + path)).text();
-    if (/artifacts|openapi/.test(path)) check(text === answer, path);
-    else same(JSON.parse(text), JSON.parse(answer).data, path);
-  }
-  check(Object.keys(documents).length > 100, `${Object.keys(documents).length} documents`);
-  same([offline.run, offline.cases, offline.compared.length], [RUNS, 24, 21], 'what it says of itself');
-});
-
 test('links_inside_a_file_lead_to_what_it_holds', async () => {
   const page = await openPage(chromium, file);
   outside(page);
@@ -238,6 +224,20 @@ test('links_inside_a_file_lead_to_what_it_holds', async () => {
   check(there > 25 && there < seen.size, `${there} of ${seen.size} links`);
   same(page.complaints, [], 'complaints');
   await closePage(page);
+});
+
+test('every_document_of_a_file_is_what_the_server_answers', async () => {
+  const { offline, ...documents } = JSON.parse(
+    must(/id="twinstack-data">(.*?)<\/script>/s.exec(readFileSync(scratch('offline.html'), 'utf8')))[1],
+  );
+  for (const [path, packed] of Object.entries(documents)) {
+    const text = inflateSync(Buffer.from(packed, 'base64')).toString();
+    const answer = await (await fetch(live.base + path)).text();
+    if (/artifacts|openapi/.test(path)) check(text === answer, path);
+    else same(JSON.parse(text), JSON.parse(answer).data, path);
+  }
+  check(Object.keys(documents).length > 100, `${Object.keys(documents).length} documents`);
+  same([offline.run, offline.cases, offline.compared.length], [RUNS, 24, 21], 'what it says of itself');
 });
 
 test('what_a_file_lacks_it_says', async () => {

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
  * another test needs to use it again (null: none may).
  * @typedef {import('playwright-core').BrowserContextOptions} Options
  * @typedef {import('playwright-core').Page & {complaints: string[],
- *   asking: Set<import('playwright-core').Request>, reuse: {key: string, options: Options} | null}} Page
+ *   asking: Set<import('playwright-core').Request>, reuse: {key: string} | null}} Page
  * @typedef {import('playwright-core').Browser | null} Browser
  */
 
@@ -151,6 +151,9 @@ export async function browser() {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      // One process for all pages: a blank page between two others would cost two new ones, half a second.
+      '--disable-site-isolation-trials',
+      '--renderer-process-limit=1',
     ],
   });
 }
@@ -177,14 +180,18 @@ async function newPage(chromium, options) {
 }
 
 // Opens a page and collects all its problems: script errors and violations of the content policy.  It is a
-// page that another test closed, if there is one of the same OPTIONS: the browser takes five times as long to
-// start the process of a new one.  FRESH: a new one with an empty cache.
+// page that another test closed, if there is one of the same OPTIONS; its window and colours may differ.  The
+// browser takes five times as long to make a new one.  FRESH: a new one with an empty cache.
 /** @type {(chromium: Browser, url: string, asked?: Options & {fresh?: boolean}) => Promise<Page>} */
 export async function openPage(chromium, url, { fresh = false, ...options } = {}) {
   if (!chromium) throw new Skip('there is no chromium');
-  const key = JSON.stringify(options);
-  const page = (!fresh && idle.get(key)?.pop()) || (await newPage(chromium, options));
-  page.reuse = fresh ? null : { key, options };
+  const { viewport = VIEWPORT, colorScheme = 'light', ...lasting } = options;
+  const key = JSON.stringify(lasting);
+  const old = fresh ? undefined : idle.get(key)?.pop();
+  await old?.setViewportSize(must(viewport));
+  await old?.emulateMedia({ media: null, colorScheme });
+  const page = old ?? (await newPage(chromium, options));
+  page.reuse = fresh ? null : { key };
   page.complaints = [];
   page.on('pageerror', (error) => page.complaints.push(String(error)));
   page.on('console', (message) => {
@@ -218,8 +225,6 @@ export async function closePage(page) {
   });
   await page.goto('about:blank');
   await page.mouse.move(0, 0);
-  await page.setViewportSize(reuse.options.viewport ?? VIEWPORT);
-  await page.emulateMedia({ media: null, colorScheme: reuse.options.colorScheme ?? 'light' });
   idle.set(reuse.key, [...(idle.get(reuse.key) ?? []), page]);
 }
 
