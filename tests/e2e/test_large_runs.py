@@ -33,10 +33,10 @@ class LargeRuns(e2e.Case):
             cls.databases[cases] = cls.folder / f"{cases}.db"
             subprocess.run([SEED, cls.databases[cases], "2", str(cases), "0"], check=True, capture_output=True)
 
-    def peak_bytes(self, *argv):
-        """The smallest peak of three runs, because the system's share varies."""
+    def peak_bytes(self, *argv, enough=0):
+        """The smallest peak of three runs, because the system's share varies; one that is ENOUGH is the last."""
         peaks = []
-        for _ in range(3):
+        while len(peaks) < 3 and min(peaks, default=enough + 1) > enough:
             with open(os.devnull, "wb") as nothing:
                 tool = subprocess.Popen([e2e.BUILD / "bin/twinstack", *argv], stdout=nothing, stderr=nothing)  # noqa: SIM115
                 _, status, usage = os.wait4(tool.pid, 0)
@@ -46,7 +46,8 @@ class LargeRuns(e2e.Case):
         return min(peaks)
 
     def check_growth(self, limit, *argv):
-        few, many = (self.peak_bytes(*argv, "--db", self.databases[cases]) for cases in (FEW, MANY))
+        few = self.peak_bytes(*argv, "--db", self.databases[FEW])
+        many = self.peak_bytes(*argv, "--db", self.databases[MANY], enough=few + limit * (MANY - FEW))
         grown = (many - few) / (MANY - FEW)
         self.assertLessEqual(grown, limit, f"{' '.join(argv)}: {few} bytes for {FEW} cases, {many} for {MANY}")
 
