@@ -60,14 +60,16 @@ SLOWEST_SHOWN = 10
 PROGRESS_S = 30
 LONG_S = 20
 LIMIT_S = 60  # what a program may take on a quiet machine
-WAITS = {"e2e_web_memory"}  # watches a server for two minutes, and needs little of a core
 TIMES = BUILD / "log" / "test-times.json"
 # (seconds, cores used) of the longer programs on two quiet cores, for a tree that has no times yet.
 FIRST_TIMES = ROOT / "tests/lib/first_times.json"
 # The programs of tests/e2e that --quick includes: a few seconds each, no Wine and no browser.
 QUICK_E2E = {"check", "corpus", "damaged", "differences", "dump", "dump_streams", "symbols", "verdict"}
-# Those that take nothing from a stage. (The others might skip a test without it.)
-NEEDS_NOTHING = QUICK_E2E - {"symbols"}
+# Those that take nothing from a stage: they run while the first ones are built. (The others might skip a test without it.)
+NEEDS_NOTHING = QUICK_E2E - {"symbols"} | {"compiled", "framework", "headline", "large_runs", "libdwarf", "stream_without_nats", "web"} | {
+    f"web_{name}" for name in ("api", "carriers", "grid", "hostile", "light", "lint", "live", "load", "memory", "names", "problems",
+                               "refusals", "tasks", "touch", "trend")}
+NEEDS_TOOLS = {"web_proxy"}
 
 # The number of parts of each program that would take longer than a minute. A part gets I/N as its argument.
 PARTS = {"e2e_web": 4, "e2e_web_carriers": 3, "e2e_matrix": 4}
@@ -147,8 +149,8 @@ def e2e_programs(file):
     beside = max((kind for mark, kind in MARKS.items() if mark in head), default=BESIDE_ALL)
     name, argv = file.stem[5:], [*RUNNERS[file.suffix], file]
     needs = {"victims", "victims-x86", "wine", "tools"} | ({"windows"} if name in NEEDS_WINDOWS else set())
-    if name in NEEDS_NOTHING:
-        needs = set()
+    if name in NEEDS_NOTHING | NEEDS_TOOLS:
+        needs = {"tools"} if name in NEEDS_TOOLS else set()
     parts = PARTS.get(f"e2e_{name}", 1)
     for part in range(1, parts + 1):
         yield Program(f"e2e_{name}" if parts == 1 else f"e2e_{name}_{part}", argv if parts == 1 else [*argv, f"{part}/{parts}"], 900,
@@ -437,7 +439,7 @@ class Account:
         print("slowest: " + ", ".join(f"{r.program.name} {r.seconds:.0f} s" for r in slowest[:SLOWEST_SHOWN]))
         dearest = sorted(results, key=lambda r: -r.cpu_seconds)[:SLOWEST_SHOWN]
         print("most processor time: " + ", ".join(f"{r.program.name} {r.cpu_seconds:.0f} s" for r in dearest))
-        long = [r.program.name for r in slowest if r.seconds > LIMIT_S and r.program.name not in WAITS and not isinstance(r.program, Stage)]
+        long = [r.program.name for r in slowest if r.seconds > LIMIT_S and not isinstance(r.program, Stage)]
         print(f"tests above {LIMIT_S} s: {', '.join(long) or 'none'}")
         print(f"{seconds:.0f} s; {used:.0f} s of processor time, {built:.0f} s of it to build: at least {used / CORES:.0f} s on "
               f"{CORES} cores; {idle / CORES:.0%} of the cores was idle")
