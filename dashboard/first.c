@@ -48,7 +48,9 @@ static const char *address_of(struct exchange *x, const char *ask, const char *q
         const char *part = in_query && !is_plain(name) ? NULL : escaped(x, name);
         path = part != NULL ? arena_printf(&x->keep, "%s%s", path, part) : NULL;
     }
-    return path == NULL || query[0] == '\0' ? path : arena_printf(&x->keep, "%s?%s", path, query);
+    return path == NULL || query[0] == '\0'
+               ? path
+               : arena_printf(&x->keep, "%s%c%s", path, in_query ? '&' : '?', query);
 }
 
 static void add(struct exchange *x, struct first *first, const char *address)
@@ -135,6 +137,14 @@ static size_t copy_without_less(char *out, const char *text, size_t bytes)
     return size;
 }
 
+/* A browser reads the page up to its end before it draws any of it, so a larger document delays the
+ * page by more than a request of its own does. */
+static bool is_carried(const struct document *d)
+{
+    enum { CARRIED_BYTES = 256 * 1024 };
+    return d->text != NULL && d->bytes <= CARRIED_BYTES;
+}
+
 /* The most that document I takes inside the page. */
 static size_t room_of(const struct first *first, size_t i)
 {
@@ -150,7 +160,7 @@ const char *first_write(struct exchange *x, const struct first *first, const cha
 {
     size_t room = strlen(tail) + 256;
     for (size_t i = 0; i < first->count; i++)
-        room += room_of(first, i);
+        room += is_carried(&first->documents[i]) ? room_of(first, i) : 0;
     char *out = arena_alloc(&x->keep, room);
     if (out == NULL)
         return NULL;
@@ -163,7 +173,7 @@ const char *first_write(struct exchange *x, const struct first *first, const cha
     for (size_t i = 0; i < first->count; i++) {
         const struct document *d = &first->documents[i];
         char etag[ETAG_BYTES];
-        if (d->text == NULL)
+        if (!is_carried(d))
             continue;
         etag_of(d->text, d->bytes, etag); /* its quotes are written as \" */
         size +=

@@ -9,22 +9,52 @@
 
 enum { EXAMPLES_MAX = 5, KNOWN_HITS_MAX = 200 };
 
+/* Of all cases, whatever the rows leave out: each hook that was expected or saw a crash, and how
+ * many cases differ. */
+static void write_hooks(struct json *out, const struct hook_outcome *rows, uint32_t count)
+{
+    uint32_t differing = 0;
+    for (uint32_t i = 0; i < count; i++)
+        differing += rows[i].expected != rows[i].got;
+    json_key_uint(out, "total", count);
+    json_key_uint(out, "differing", differing);
+    json_key(out, "hooks");
+    json_array(out);
+    for (int hook = 0; hook < CASE_HOOK_COUNT; hook++) {
+        uint32_t named = 0, seen = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            seen += (rows[i].got >> hook) & 1U;
+            named += ((rows[i].got | rows[i].expected) >> hook) & 1U;
+        }
+        if (named == 0)
+            continue;
+        json_object(out);
+        json_key_string(out, "hook", case_hook_name((enum case_hook)hook));
+        json_key_uint(out, "seen", seen);
+        json_object_end(out);
+    }
+    json_array_end(out);
+}
+
 enum status view_doors(const struct view_input *in, struct json *out, struct fault *fault)
 {
-    uint64_t run_id = 0;
+    uint64_t run_id = 0, limit = UINT64_MAX;
     struct hook_outcome *rows = NULL;
     char names[HOOKS_TEXT_BYTES];
     uint32_t count = 0;
     enum status status = view_find_run(in, view_query_get(in->query, "run"), &run_id, fault);
+    if (status == ERR_NONE)
+        status = view_get_limit(in, UINT64_MAX, &limit, fault);
     if (status == ERR_NONE)
         status = store_read_hooks(in->store, run_id, in->keep, &rows, &count, fault);
     if (status != ERR_NONE)
         return status;
     json_object(out);
     json_key_uint(out, "run", run_id);
+    write_hooks(out, rows, count);
     json_key(out, "rows");
     json_array(out);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && i < limit; i++) {
         json_object(out);
         json_key_string(out, "scenario", rows[i].scenario);
         json_key_string(out, "variant", rows[i].variant);

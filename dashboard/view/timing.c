@@ -36,15 +36,15 @@ static void write_cost(struct json *out, const struct run_case *c, uint32_t engi
     json_object_end(out);
 }
 
-enum { TIMING_ROWS_MAX = 1900, TIMING_SAMPLES_MAX = 4000 };
+enum { TIMING_ROWS_MAX = 1750, TIMING_SAMPLES_MAX = 4000 };
 
 /* Of a large run every so many cases, with all their engines, so that a page stays light and its
- * dots come from the whole run. */
-static enum status write_costs(struct json *out, const struct run_figures *figures,
+ * dots come from the whole run.  About MOST stacks. */
+static enum status write_costs(struct json *out, const struct run_figures *figures, uint32_t most,
                                struct fault *fault)
 {
     const struct timings *t = figures->timings;
-    const uint32_t step = t->stacks == 0 ? 1 : (t->stacks + TIMING_ROWS_MAX - 1) / TIMING_ROWS_MAX;
+    const uint32_t step = t->stacks == 0 ? 1 : (t->stacks + most - 1) / most;
     uint32_t shown = 0;
     struct arena keep;
     arena_init(&keep, 0);
@@ -68,12 +68,13 @@ static enum status write_costs(struct json *out, const struct run_figures *figur
     return fault->code;
 }
 
-static void write_samples(struct json *out, const struct bench_sample *samples, uint32_t count)
+static void write_samples(struct json *out, const struct bench_sample *samples, uint32_t count,
+                          uint32_t most)
 {
     json_key_uint(out, "samples_total", count);
     json_key(out, "samples");
     json_array(out);
-    for (uint32_t i = 0; i < count && i < TIMING_SAMPLES_MAX; i++) {
+    for (uint32_t i = 0; i < count && i < most; i++) {
         json_object(out);
         json_key_string(out, "subject", bench_lane_name(samples[i].lane));
         json_key_string(out, "stage", bench_stage_name(samples[i].stage));
@@ -89,9 +90,11 @@ enum status view_timing(const struct view_input *in, struct json *out, struct fa
 {
     struct run_figures figures;
     struct bench_sample *samples = NULL;
-    uint64_t run_id = 0;
+    uint64_t run_id = 0, limit = 0;
     uint32_t sample_count = 0;
     enum status status = view_find_run(in, view_query_get(in->query, "run"), &run_id, fault);
+    if (status == ERR_NONE)
+        status = view_get_limit(in, TIMING_SAMPLES_MAX, &limit, fault);
     if (status == ERR_NONE)
         status = view_read_figures(in, run_id, &figures, fault);
     if (status == ERR_NONE)
@@ -100,8 +103,9 @@ enum status view_timing(const struct view_input *in, struct json *out, struct fa
         return status;
     json_object(out);
     json_key_uint(out, "run", run_id);
-    status = write_costs(out, &figures, fault);
-    write_samples(out, samples, sample_count);
+    status = write_costs(out, &figures, limit < TIMING_ROWS_MAX ? (uint32_t)limit : TIMING_ROWS_MAX,
+                         fault);
+    write_samples(out, samples, sample_count, (uint32_t)limit);
     if (status == ERR_NONE)
         status = timings_write_json(out, &figures, in->keep, fault);
     json_key(out, "groups");
