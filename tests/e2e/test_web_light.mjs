@@ -9,6 +9,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import {
   browser,
   check,
+  holds,
   must,
   openPage,
   runAll,
@@ -173,9 +174,12 @@ for (const [name, path] of [...ofRun, ...(soak ? others : [])])
 
 test('a_page_comes_with_its_data_or_asks_for_it_once', async () => {
   const carried = `/ /runs /runs/3 /runs/3/mismatches /cases/inline_chain/ob2 /timing /hooks /signatures
-    /known /symbols /runs/3/mismatches/inline_chain.ob2 /timing?run=2`;
-  const asking = `/trend?metric=f1 /compare/2/3 /runs/3/mismatches?cause=truncated
+    /known /symbols /runs/3/mismatches/inline_chain.ob2 /timing?run=2 /hooks?run=2 /trend /compare/2/3`;
+  const asking = `/trend?metric=f1 /runs/3/mismatches?cause=truncated
     /runs/3/mismatches/inline_chain.ob2?frame=1`;
+  // What comes once the page is seen: a case and its source, runs to pick from, the dots of a large run.
+  /** @type {Record<string, number>} */
+  const later = { '/cases/inline_chain/ob2': 2, '/compare/2/3': 1, '/timing': 1 };
   const page = await openPage(chromium, `${server.base}/about`);
   /** @type {string[]} */
   const asked = [];
@@ -196,7 +200,7 @@ test('a_page_comes_with_its_data_or_asks_for_it_once', async () => {
       [],
       `${path}: asked twice`,
     );
-    const beyond = path.startsWith('/cases/') ? 2 : 0; // the newest case of a history, and its source
+    const beyond = later[path] ?? 0;
     same(asked.length <= beyond, comes, `${path}: asked for ${asked.join(' ')}`);
   }
   same(page.complaints, [], 'complaints');
@@ -232,6 +236,29 @@ test('data_inside_a_page_are_what_the_api_answers', async () => {
   check(holder.test(old), 'HTTP/1.0 has no parts, and gets it whole');
   const head = await fetch(`${server.base}/runs/2`, { method: 'HEAD' });
   same([head.status, (await head.text()).length], [200, 0], 'HEAD');
+});
+
+// They would delay the page: it asks for them once it is seen.
+test('large_documents_are_not_in_the_page', async () => {
+  for (const [path, most] of /** @type {[string, number][]} */ ([
+    ['/hooks', 40e3],
+    ['/timing', 256e3],
+    [`/runs/${big}`, 256e3],
+  ])) {
+    const text = await (await fetch(`${server.base}${path}`)).text();
+    check(text.length < most, `${path}: ${text.length} bytes`);
+    check(/"answers":\{"/.test(text), `${path} has data`);
+  }
+  for (const [path, part, count] of /** @type {[string, string, number][]} */ ([
+    ['/hooks', '.matrix tbody tr', 50],
+    ['/timing', '.uplot canvas', 2],
+    [`/runs/${big}`, '.gridbox tbody tr', 5],
+  ])) {
+    const page = await openPage(chromium, `${server.base}${path}`);
+    await holds(async () => (await page.locator(part).count()) >= count, `${path}: ${part}`);
+    same(page.complaints, [], 'complaints');
+    await closePage(page);
+  }
 });
 
 test('a_page_has_no_data_where_data_need_the_token', async () => {

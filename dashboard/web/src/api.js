@@ -9,20 +9,31 @@ import { base, href, withQuery } from './router.js';
 
 export { offline };
 
+const TOKEN = `twinstack-token${base}`; // other servers may have other paths of this host
+
+/** @type {string | null | undefined} */
+let keptToken; // undefined: not read yet
+
 // The token comes in the fragment, which never leaves the browser, and is kept for this tab.
 function takeToken() {
-  const kept = `twinstack-token${base}`; // other servers may have other paths of this host
   const found = /^#token=([0-9a-f]{64})$/.exec(location.hash);
-  if (found) {
-    sessionStorage.setItem(kept, found[1]);
-    history.replaceState(null, '', location.pathname + location.search);
-  }
-  return offline ? null : sessionStorage.getItem(kept);
+  if (!found) return;
+  sessionStorage.setItem(TOKEN, found[1]);
+  history.replaceState(null, '', location.pathname + location.search);
 }
-export const token = takeToken();
+takeToken();
+
+/** Read when it is asked for: the page waits until another process of the browser has looked for it. */
+export function token() {
+  if (keptToken === undefined) keptToken = offline ? null : sessionStorage.getItem(TOKEN);
+  return keptToken;
+}
 
 /** @type {(headers: Record<string, string>) => Record<string, string>} */
-const authorised = (headers) => (token ? { ...headers, 'X-Token': token } : headers);
+function authorised(headers) {
+  const word = token();
+  return word ? { ...headers, 'X-Token': word } : headers;
+}
 
 /**
  * @param {Response} response

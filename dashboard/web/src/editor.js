@@ -1,17 +1,25 @@
 // Links from names of source files to an editor, or to where the sources are on the web.  The address
 // is the reader's own setting and stays in this browser.
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import { painted } from './painted.js';
 
 const KEY = 'twinstack-editor';
 const CHANGED = 'twinstack-editor-changed';
 
-function stored() {
+let setting = '';
+
+function read() {
+  const before = setting;
   try {
-    return localStorage.getItem(KEY) ?? '';
+    setting = localStorage.getItem(KEY) ?? '';
   } catch {
-    return ''; // a browser that keeps nothing
+    return; // a browser that keeps nothing
   }
+  if (setting !== before) dispatchEvent(new Event(CHANGED));
 }
+// Not sooner: a page that reads it waits until another process of the browser has looked for it.
+painted.then(read);
+addEventListener('storage', read); // another page of ours has set it
 
 /**
  * Whether ADDRESS may be followed: one that runs code in this page may not.
@@ -26,24 +34,23 @@ const allowed = (address) =>
  * @param {number | null | undefined} line
  */
 export function editorLink(file, line) {
-  const address = stored();
-  if (!file || !allowed(address)) return null;
+  if (!file || !allowed(setting)) return null;
   const path = file.replaceAll('\\', '/').split('/').map(encodeURIComponent).join('/');
-  return address.replaceAll('{file}', path.replaceAll('%3A', ':')).replaceAll('{line}', String(line ?? 1));
+  return setting.replaceAll('{file}', path.replaceAll('%3A', ':')).replaceAll('{line}', String(line ?? 1));
 }
 
 /** The setting, where a source is shown. */
 export function EditorSetting() {
-  const [address, set] = useState(stored);
+  useEditor();
+  const address = setting;
   /** @param {{currentTarget: HTMLInputElement}} event */
   const keep = (event) => {
-    const text = event.currentTarget.value.trim();
-    set(text);
+    setting = event.currentTarget.value.trim();
     try {
-      if (text) localStorage.setItem(KEY, text);
+      if (setting) localStorage.setItem(KEY, setting);
       else localStorage.removeItem(KEY);
     } catch {
-      // the setting then holds for nothing; the words below say what was typed
+      // the setting then holds for this page
     }
     dispatchEvent(new Event(CHANGED));
   };
@@ -70,8 +77,12 @@ export function EditorSetting() {
   );
 }
 
-/** @param {() => void} listener @returns {() => void} what ends it */
-export function onEditorChange(listener) {
-  addEventListener(CHANGED, listener);
-  return () => removeEventListener(CHANGED, listener);
+/** For what shows editorLink(): it is drawn again when the setting changes. */
+export function useEditor() {
+  const [, redraw] = useState(0);
+  useEffect(() => {
+    const listener = () => redraw((n) => n + 1);
+    addEventListener(CHANGED, listener);
+    return () => removeEventListener(CHANGED, listener);
+  }, []);
 }

@@ -5,6 +5,7 @@ import './uplot.js';
 import { answered, follow as followServer, isAsking, offline, useLive } from './api.js';
 import { listKeys, useKeys } from './keys.js';
 import { follow, go, match, useAddress } from './router.js';
+import { painted, waitForPaint } from './painted.js';
 import { Link } from './ui.js';
 import { Glossary } from './glossary.js';
 import { About, Api } from './pages/about.js';
@@ -256,10 +257,5 @@ async function start() {
   }
   render(<App />, app);
 }
-// The stream is opened after the page is drawn: the browser works on one thing at a time.
-const drawn = () =>
-  new Promise((done) => {
-    requestAnimationFrame(() => setTimeout(done));
-    setTimeout(done, 500); // a hidden page has no frames
-  });
-start().then(drawn).then(followServer);
+start().then(waitForPaint);
+painted.then(followServer); // the browser works on one thing at a time

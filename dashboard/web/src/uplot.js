@@ -1,9 +1,18 @@
 // Plots.  uPlot draws on a canvas; colours are taken from the page's own variables, so that
 // they follow light and dark.
-import uPlot from 'uplot';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { go } from './router.js';
 import { Link } from './ui.js';
+
+/**
+ * @typedef {import('uplot')} Drawn
+ * @typedef {typeof import('uplot')} Library
+ */
+
+// Its own start takes longer than the rest of a page (it asks for the languages of the browser), so only a
+// page with a plot starts it, once the page is seen.
+/** @returns {Promise<Library>} */
+const loadLibrary = async () => (await import('uplot')).default;
 
 /** @type {Paint} */
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
@@ -15,7 +24,7 @@ const grey = (name) => greys[name] ?? '#000000';
 const REACH = 14; // pixels from the pointer in which a dot is meant
 
 /**
- * @param {uPlot} plot
+ * @param {Drawn} plot
  * @param {Dot[]} dots
  */
 function nearest(plot, dots) {
@@ -31,13 +40,45 @@ function nearest(plot, dots) {
 }
 
 /**
+ * Draws at once, and anew where the width, the colours or the medium change.
+ * @param {HTMLElement} box
+ * @param {number} height
+ * @param {(paint: Paint) => Drawn} draw
+ * @returns {() => void} what takes the plot away
+ */
+function keepDrawn(box, height, draw) {
+  let plot = draw(colour);
+  /** @param {Paint} paint */
+  const redrawIn = (paint) => {
+    plot.destroy();
+    plot = draw(paint);
+  };
+  const redraw = () => redrawIn(colour);
+  const print = () => redrawIn(grey);
+  const size = new ResizeObserver(() => plot.setSize({ width: box.clientWidth, height }));
+  size.observe(box);
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  dark.addEventListener('change', redraw);
+  addEventListener('beforeprint', print);
+  addEventListener('afterprint', redraw);
+  return () => {
+    size.disconnect();
+    dark.removeEventListener('change', redraw);
+    removeEventListener('beforeprint', print);
+    removeEventListener('afterprint', redraw);
+    plot.destroy();
+  };
+}
+
+/**
  * OPTIONS and DATA as uPlot takes them; LABEL says the plot in words.  Of DOTS, when given, the one under
  * the pointer is named, and opened by a click; WHAT says what a dot is.
  * @typedef {{x: number, y: number, text: string, to: string}} Dot
  * @typedef {Omit<import('uplot').Options, 'width' | 'height'>} PlotOptions
  * @typedef {(name: string) => string} Paint the colour of that name, light or dark as the page is
  * @typedef {{data: (number | null)[][], label: string, height?: number, dots?: Dot[], what?: string}} Plotted
- * @param {Plotted & {options: (paint: Paint) => PlotOptions}} props
+ * @typedef {(paint: Paint, library: Library) => PlotOptions} Options
+ * @param {Plotted & {options: Options}} props
  */
 export function Plot({ options, data, label, height = 260, dots, what = 'case' }) {
   const place = useRef(/** @type {HTMLDivElement | null} */ (null));
@@ -45,49 +86,41 @@ export function Plot({ options, data, label, height = 260, dots, what = 'case' }
   const [near, setNear] = useState(/** @type {Dot | null} */ (null));
   useEffect(() => {
     const box = /** @type {HTMLDivElement} */ (place.current);
-    /** @param {uPlot} plot */
+    /** @param {Drawn} plot */
     const point = (plot) => {
       under.current = nearest(plot, dots ?? []);
       box.classList.toggle('over', under.current !== null);
       setNear(under.current);
     };
-    /** @param {Paint} paint */
-    const draw = (paint) => {
-      const given = options(paint);
-      return new uPlot(
-        {
-          width: box.clientWidth,
-          height,
-          ...given,
-          hooks: { ...given.hooks, ...(dots ? { setCursor: [point] } : {}) },
-        },
-        /** @type {import('uplot').AlignedData} */ (data),
-        box,
-      );
+    /** @type {(library: Library) => () => void} */
+    const begin = (library) => {
+      /** @param {Paint} paint */
+      const draw = (paint) => {
+        const given = options(paint, library);
+        return new library(
+          {
+            width: box.clientWidth,
+            height,
+            ...given,
+            hooks: { ...given.hooks, ...(dots ? { setCursor: [point] } : {}) },
+          },
+          /** @type {import('uplot').AlignedData} */ (data),
+          box,
+        );
+      };
+      return keepDrawn(box, height, draw);
     };
-    let plot = draw(colour);
-    /** @param {Paint} paint */
-    const redrawIn = (paint) => {
-      plot.destroy();
-      plot = draw(paint);
-    };
-    const redraw = () => redrawIn(colour);
-    const print = () => redrawIn(grey);
-    const size = new ResizeObserver(() => plot.setSize({ width: box.clientWidth, height }));
+    let end = () => {};
+    let wanted = true;
+    loadLibrary().then((library) => {
+      if (wanted) end = begin(library);
+    });
     const visit = () => under.current && go(under.current.to);
-    size.observe(box);
     box.addEventListener('click', visit);
-    const dark = matchMedia('(prefers-color-scheme: dark)');
-    dark.addEventListener('change', redraw);
-    addEventListener('beforeprint', print);
-    addEventListener('afterprint', redraw);
     return () => {
-      size.disconnect();
+      wanted = false;
       box.removeEventListener('click', visit);
-      dark.removeEventListener('change', redraw);
-      removeEventListener('beforeprint', print);
-      removeEventListener('afterprint', redraw);
-      plot.destroy();
+      end();
     };
   }, [data, options, height, dots]);
   return (
@@ -118,7 +151,7 @@ export const axis = (paint, more) => ({
 });
 
 // On a log scale only whole decades get a line and a label: the rest is noise.
-/** @type {(plot: uPlot, splits: number[]) => (number | null)[]} */
+/** @type {(plot: Drawn, splits: number[]) => (number | null)[]} */
 const decades = (_, splits) =>
   splits.map((v) => (v > 0 && Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9 ? v : null));
 

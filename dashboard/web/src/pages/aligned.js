@@ -1,5 +1,5 @@
 // The stacks of one thread, aligned: a row per frame, a column per engine, the truth first.
-import { editorLink } from '../editor.js';
+import { editorLink, useEditor } from '../editor.js';
 import { Term } from '../glossary.js';
 import { Chip, Link, Name, Table, words } from '../ui.js';
 
@@ -215,6 +215,7 @@ export const isSystem = (row) =>
  * @param {AlignedProps} props
  */
 export function Aligned({ thread, columns, engines, scores, rows, selected, select, sourceAt, absolute }) {
+  useEditor();
   /** @type {(i: number) => typeof noStack} */
   const lacking = (i) => ({ state: 'skipped', stop: whyNone(scores, engines[i].engine), empty: true });
   const stacks = thread.stacks.map((stack, i) =>

@@ -242,7 +242,7 @@ function Downloads({ data, say }) {
         </button>
       ))}
       {data.dump_file && !offline ? (
-        token ? ( // which a link cannot carry
+        token() ? ( // which a link cannot carry
           <button class="toggle" data-carrier onClick={wholeDump} title={bytes(data.dump_file.bytes)}>
             dump
           </button>

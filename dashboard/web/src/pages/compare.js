@@ -1,7 +1,8 @@
 // Two runs: first how their environments differ, then verdicts, then times.
 import { useState } from 'preact/hooks';
-import { offline, useData } from '../api.js';
+import { offline, useData, useFirst } from '../api.js';
 import { Term } from '../glossary.js';
+import { usePainted } from '../painted.js';
 import { go, useQuery } from '../router.js';
 import { CopyLink } from '../share.js';
 import {
@@ -148,7 +149,7 @@ function Timing({ rows }) {
  * @param {{words: string[], found: import('openapi').Answers['/api/v1/compare'] | null}} props
  */
 function Pickers({ words: chosen, found }) {
-  const data = useData('/api/v1/runs', { limit: PICK_RUNS });
+  const data = useData(usePainted() ? '/api/v1/runs' : null, { limit: PICK_RUNS });
   const ids = [found?.a.id, found?.b.id].map((id, i) => String(id ?? chosen[i]));
   /** @type {(run: import('openapi').Run) => boolean} */
   const held = (run) => !offline || run.id === offline.run || offline.compared.includes(run.id);
@@ -187,7 +188,7 @@ export function Compare({ a, b }) {
   const [query] = useQuery();
   const first = a ?? query.a ?? 'latest~1';
   const second = b ?? query.b ?? 'latest';
-  const data = useData('/api/v1/compare', { a: first, b: second });
+  const data = useFirst('compare', { a: first, b: second });
   return (
     <Page
       title="Compare"

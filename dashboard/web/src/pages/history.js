@@ -1,6 +1,7 @@
 // One case through all runs.
 import { useMemo } from 'preact/hooks';
 import { useData, useFirst } from '../api.js';
+import { Later } from '../painted.js';
 import { Plot, axis, bands, logAxis, runAxis } from '../uplot.js';
 import { Source, sourceOf } from './why.js';
 import {
@@ -197,7 +198,7 @@ export function CaseHistory({ scenario, variant }) {
             <Accuracy trend={found.trends.f1} />
             <h2 class="section">Time on the back end</h2>
             <Times trends={found.trends} />
-            <Sample c={found.cases[0]} />
+            <Later>{() => <Sample c={found.cases[0]} />}</Later>
           </>
         )}
       </Loaded>

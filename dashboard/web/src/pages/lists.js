@@ -1,6 +1,7 @@
 // Hooks, signatures, known differences, symbols.
 import { useState } from 'preact/hooks';
 import { refresh, send, token, useFirst } from '../api.js';
+import { first } from '../first_data.js';
 import { useQuery } from '../router.js';
 import {
   Chip,
@@ -44,17 +45,18 @@ const split = (text) =>
     .map((word) => word.trim())
     .filter((word) => word && word !== 'none');
 
-const FIRST_ROWS = 50;
+const FIRST_ROWS = first.hooks.values.limit;
 
 export function Hooks() {
   const [query, set] = useQuery();
-  const data = useFirst('hooks', { run: query.run });
+  const asksAll = query.all || query.differs || query.search;
+  const data = useFirst('hooks', { run: query.run, ...(asksAll ? { limit: null } : {}) });
   return (
     <Page title="Hooks" lead="Which hook saw each crash: expected, and measured in this run.">
       <Loaded from={data}>
         {(found) => {
           const taken = hookRows(found);
-          const hooks = [...new Set(taken.flatMap((row) => [...row.want, ...row.got]))].sort();
+          const hooks = found.hooks.map((row) => row.hook).sort();
           if (taken.length === 0)
             return (
               <Empty title="No case in this run">
@@ -65,9 +67,8 @@ export function Hooks() {
             (row) => (!query.differs || row.differs) && caseName(row).includes(query.search ?? ''),
           );
           const rows = query.all ? fitting : fitting.slice(0, FIRST_ROWS);
-          const seen = new Map(
-            hooks.map((hook) => [hook, taken.filter((row) => row.got.includes(hook)).length]),
-          );
+          const seen = new Map(found.hooks.map((row) => [row.hook, row.seen]));
+          const total = asksAll ? fitting.length : found.total;
           return (
             <>
               <div class="filters">
@@ -77,8 +78,7 @@ export function Hooks() {
                   aria-pressed={!!query.differs}
                   onClick={() => set({ differs: query.differs ? null : 1 })}
                 >
-                  only where expected and measured differ ({number(taken.filter((row) => row.differs).length)}
-                  )
+                  only where expected and measured differ ({number(found.differing)})
                 </button>
               </div>
               <p class="legend">
@@ -139,9 +139,9 @@ export function Hooks() {
                   })}
                 </tbody>
               </Table>
-              {rows.length < fitting.length ? (
+              {rows.length < total ? (
                 <p class="pager dim">
-                  {number(rows.length)} of {number(fitting.length)} cases{' '}
+                  {number(rows.length)} of {number(total)} cases{' '}
                   <button onClick={() => set({ all: 1 })}>show all</button>
                 </p>
               ) : fitting.length === 0 ? (
@@ -272,7 +272,7 @@ function Expiry({ item }) {
 /** @param {{id: string}} props */
 function Remove({ id }) {
   const [said, say] = useState('');
-  if (!token) return null;
+  if (!token()) return null;
   return said ? (
     <span class="wrong small" role="alert">
       {said}
@@ -327,7 +327,7 @@ export function Known() {
                       <th>reason</th>
                       <th class="num">cases in run {found.run}</th>
                       <th>holds until</th>
-                      {token && (
+                      {token() && (
                         <th>
                           <span class="sr">remove</span>
                         </th>
@@ -364,7 +364,7 @@ export function Known() {
                         <td data-label="holds until">
                           <Expiry item={k} />
                         </td>
-                        {token && (
+                        {token() && (
                           <td>
                             <Remove id={k.id} />
                           </td>

@@ -1,6 +1,7 @@
 // The first page: whether stacks are right, how fast, and since when.
 import { useFirst, useLive } from '../api.js';
 import { Term } from '../glossary.js';
+import { Later } from '../painted.js';
 import {
   CountsBar,
   Empty,
@@ -325,6 +326,18 @@ function Shown({ data }) {
       <p class="headline">
         <Link to="/timing">Every sample, warm and cold</Link>
       </p>
+      <Later>{() => <Details data={data} run={run} />}</Later>
+    </>
+  );
+}
+
+/**
+ * What is below the first view.
+ * @param {{data: Summary, run: import('openapi').Run}} props
+ */
+function Details({ data, run }) {
+  return (
+    <>
       {data.failing.total > 0 ? (
         <>
           <h2 class="section">

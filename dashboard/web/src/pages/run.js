@@ -1,7 +1,7 @@
 // One run: what ran where, how each engine did, and the grid of cases.
 import { useState } from 'preact/hooks';
-import { prefetch, send, token, useFirst } from '../api.js';
-import { first } from '../first_data.js';
+import { send, token, useFirst } from '../api.js';
+import { Later } from '../painted.js';
 import { useQuery, withQuery } from '../router.js';
 import { CopyLink } from '../share.js';
 import {
@@ -262,13 +262,19 @@ function Shown({ data }) {
       <Headline headline={data.headline} />
       <NotShown groups={data.not_shown} />
       <h2 class="section">Cases</h2>
-      <Grid run={run.id} running={run.state === 'running'} />
-      <h2 class="section">
-        <Term name="cause">Causes</Term> of differences
-      </h2>
-      <Causes rows={data.causes} run={run.id} />
-      <ManagedStacks phases={run.managed_stacks} />
-      <Environment run={run} />
+      <Later>
+        {() => (
+          <>
+            <Grid run={run.id} running={run.state === 'running'} />
+            <h2 class="section">
+              <Term name="cause">Causes</Term> of differences
+            </h2>
+            <Causes rows={data.causes} run={run.id} />
+            <ManagedStacks phases={run.managed_stacks} />
+            <Environment run={run} />
+          </>
+        )}
+      </Later>
     </>
   );
 }
@@ -279,7 +285,7 @@ function Shown({ data }) {
  */
 function SetBaseline({ run }) {
   const [said, say] = useState('');
-  if (!token) return null;
+  if (!token()) return null;
   const put = () =>
     send('PUT', '/api/v1/baseline', { body: JSON.stringify({ run }) }).then(
       () => say('is now the baseline'),
@@ -297,7 +303,6 @@ function SetBaseline({ run }) {
 /** @param {{run: string}} props */
 export function Run({ run }) {
   const [query] = useQuery();
-  useState(() => prefetch(first.grid.route, { run })); // its part is drawn when the run is there
   const data = useFirst('run', { run });
   return (
     <Page

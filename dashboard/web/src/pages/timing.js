@@ -1,6 +1,7 @@
 // What each way costs.  Every sample is a dot, on a log scale; stages below.
 import { useMemo } from 'preact/hooks';
-import { useFirst } from '../api.js';
+import { useData, useFirst } from '../api.js';
+import { Later, usePainted } from '../painted.js';
 import { useQuery } from '../router.js';
 import { Plot, axis, logAxis } from '../uplot.js';
 import { Term } from '../glossary.js';
@@ -99,9 +100,9 @@ function seriesOf(measure, costs, engines) {
 }
 
 /**
- * @param {{costs: Cost[], x?: 'cases' | 'frames', measure: Measure, engines: Engine[], run: number}} props
+ * @param {{costs: Cost[], x: 'cases' | 'frames', measure: Measure, engines: Engine[], run: number}} props
  */
-function Dots({ costs, x = 'cases', measure, engines, run }) {
+function Dots({ costs, x, measure, engines, run }) {
   const show = measure.show ?? duration;
   const { data, options, dots, series } = useMemo(() => {
     const drawn = seriesOf(measure, costs, engines).map((s) => ({
@@ -355,11 +356,30 @@ function Samples({ samples, groups }) {
   );
 }
 
+const DOTS_HEIGHT = 346; // with the words around them
+/** @type {[string, 'cases' | 'frames'][]} */
+const sections = [
+  ['Every sample', 'cases'],
+  ['By number of frames', 'frames'],
+];
+
+/**
+ * The page comes with some samples of a large run; for its drawings it asks for more, once it is seen.
+ * @param {Found} few
+ * @param {string | undefined} run
+ */
+function useWhole(few, run) {
+  const isWhole = few.cases_shown === few.cases_total && few.samples.length === few.samples_total;
+  const more = useData(usePainted() && !isWhole ? '/api/v1/timing' : null, { run });
+  return isWhole ? { path: null, data: few, error: null } : more;
+}
+
 /**
  * @param {{data: Found, query: Record<string, string | undefined>,
  *   set: (changes: Record<string, string | null>) => void}} props
  */
 function Shown({ data, query, set }) {
+  const whole = useWhole(data, query.run);
   const all = data.engines.filter((e) => e.count > 0);
   const asked = query.engines?.split(',') ?? [];
   const wanted = all.filter((e) => (query.engines ? asked.includes(e.engine) : e.subject));
@@ -419,14 +439,18 @@ function Shown({ data, query, set }) {
         </span>
       </div>
       <div class="plots">
-        <section>
-          <h2 class="section">Every sample</h2>
-          <Dots costs={data.costs} run={data.run} measure={measure} engines={engines} />
-        </section>
-        <section>
-          <h2 class="section">By number of frames</h2>
-          <Dots costs={data.costs} run={data.run} measure={measure} x="frames" engines={engines} />
-        </section>
+        {sections.map(([title, x]) => (
+          <section key={x}>
+            <h2 class="section">{title}</h2>
+            <Later height={DOTS_HEIGHT}>
+              {() => (
+                <Loaded from={whole}>
+                  {({ costs }) => <Dots {...{ costs, run: data.run, measure, x, engines }} />}
+                </Loaded>
+              )}
+            </Later>
+          </section>
+        ))}
       </div>
       <h2 class="section">Stages on the back end</h2>
       <Stages engines={engines} />
@@ -437,12 +461,18 @@ function Shown({ data, query, set }) {
           <h2 class="section">
             <Term name="cold">Cold</Term> and <Term name="warm" />
           </h2>
-          <Samples samples={data.samples} groups={data.groups} />
+          <Later>
+            {() => (
+              <Loaded from={whole}>
+                {({ samples, groups }) => <Samples samples={samples} groups={groups} />}
+              </Loaded>
+            )}
+          </Later>
         </>
       )}
-      {data.total > data.costs.length && (
+      {whole.data && whole.data.total > whole.data.costs.length && (
         <p class="dim">
-          Shown: {number(data.costs.length)} of {plural(data.total, 'stack')}, of evenly chosen cases.
+          Shown: {number(whole.data.costs.length)} of {plural(data.total, 'stack')}, of evenly chosen cases.
         </p>
       )}
     </>

@@ -1,7 +1,7 @@
 // One figure over runs: is it getting worse, and since when.
-import uPlot from 'uplot';
 import { useMemo, useState } from 'preact/hooks';
-import { offline, useData } from '../api.js';
+import { offline, useFirst } from '../api.js';
+import { first } from '../first_data.js';
 import { Term } from '../glossary.js';
 import { useQuery } from '../router.js';
 import { Plot, axis } from '../uplot.js';
@@ -15,7 +15,7 @@ import { bytes, duration, Field, Link, Loaded, number, Page, plural, Table, when
  */
 
 const LIMITS = [30, 100, 300, 1000];
-const DEFAULT_LIMIT = 100;
+const DEFAULT_LIMIT = first.trend.values.limit;
 
 /** @type {Record<import('openapi').Figure['unit'], (value: number) => string>} */
 const shown = {
@@ -99,10 +99,10 @@ function Line({ found, to }) {
         to: to(point.run),
         text: `run ${point.run}, ${when(point.started_ns)}: ${show(figure, point.value)}`,
       })),
-      /** @type {(paint: Paint) => PlotOptions} */
-      options: (paint) => ({
+      /** @type {import('../uplot.js').Options} */
+      options: (paint, library) => ({
         legend: { show: false },
-        tzDate: (time) => uPlot.tzDate(new Date(time * 1e3), 'UTC'),
+        tzDate: (time) => library.tzDate(new Date(time * 1e3), 'UTC'),
         padding: [14, 16, 0, 0],
         scales: {
           y: {
@@ -349,11 +349,11 @@ function Noise({ found }) {
 
 export function Trend() {
   const [query, set] = useQuery();
-  const metric = query.metric ?? 'exact';
+  const metric = query.metric ?? first.trend.values.metric;
   const limit = query.limit ?? String(DEFAULT_LIMIT);
   const where = { scenario: query.scenario, variant: query.variant };
-  const data = useData(
-    '/api/v1/trend',
+  const data = useFirst(
+    'trend',
     offline
       ? { metric, limit: DEFAULT_LIMIT, until: offline.run }
       : { metric, limit, branch: query.branch, platform: query.platform, ...where },

@@ -1,7 +1,7 @@
 // Below the table: how a row came about, its source, and accepting a difference.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { readText, send, token } from '../api.js';
-import { EditorSetting, editorLink, onEditorChange } from '../editor.js';
+import { EditorSetting, editorLink, useEditor } from '../editor.js';
 import { Chip, Command, caseName, plural, words } from '../ui.js';
 import { codePlace } from './aligned.js';
 
@@ -282,8 +282,7 @@ export function Source({ artifacts, thread, columns, engines, at }) {
   const [text, setText] = useState(/** @type {string | null} */ (null));
   const [whole, setWhole] = useState(false);
   const place = useRef(/** @type {HTMLOListElement | null} */ (null));
-  const [, redraw] = useState(0);
-  useEffect(() => onEditorChange(() => redraw((n) => n + 1)), []);
+  useEditor();
   const frame = [0, ...columns.map((i) => i + 1)]
     .map((column) => thread.rows[at][column].frame)
     .find((f) => f?.line && sourceOf(f.file, artifacts));
@@ -507,7 +506,7 @@ export function Accept({ c, run, close }) {
             An accepted difference has a reason, a scope and an end; one that is unused or has expired fails
             the run.
           </p>
-          {token ? (
+          {token() ? (
             <AcceptForm c={c} run={run} />
           ) : (
             <p>
