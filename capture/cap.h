@@ -302,6 +302,16 @@ bool cap_crash_copy_thread(HANDLE thread, struct cap_bounds bounds, struct cap_c
 void cap_crash_walk_copy(const struct cap_copy *copy, struct cap_walk *out);
 #endif
 
+/* ---- walk_snapshot.c: the runtime's own walk on CAP_RUNNER_WALK, which may wait ---- */
+/* Whether no suspended thread holds the heap, or the system's lock over the unwind data of code
+ * that was made at run time; else a caller that needs it would wait.  False after LIMIT_MS: the
+ * runner stays busy until the threads run again. */
+bool cap_crash_heap_is_free(uint32_t limit_ms);
+bool cap_crash_unwind_data_is_free(uint32_t limit_ms);
+/* After our own suspensions have been undone: a snapshot that still waits has suspended THREAD
+ * itself, so the thread is resumed until the snapshot comes back.  False: it does not. */
+bool cap_crash_free_snapshot(HANDLE thread);
+
 /* The walker for use when time is short, or for threads other than the suspect. */
 #if defined(_WIN64)
 #define CAP_WALKER_FIRST RECORD_WALKER_RTL

@@ -239,6 +239,7 @@ static void take_suspended(const struct cap_subject *subject, uint64_t start_ns,
     if (!rescued)
         cap_crash_late_walkers(subject);
     resume_all();
+    (void)cap_crash_free_snapshot(threads[0].handle);
 }
 
 /* Stops the threads a second time, because a thread that runs on would make the two dumps

@@ -6,7 +6,7 @@
  * lock of the suspended thread also comes after the dumps. */
 #include "capture/cap.h"
 
-enum { PROBE_MS = 2000, PROBE_BYTES = 100000 };
+enum { PROBE_MS = 2000, LOCKS_MS = 200 };
 
 struct walk_job {
     cap_walk_fn *walk;
@@ -54,15 +54,22 @@ static bool has(uint32_t walker, uint32_t trait)
 static void walk_on_runner(const struct cap_subject *subject, uint32_t walker)
 {
     struct walk_job *job = &walk_jobs[walker];
-    const bool own_thread = has(walker, RECORD_WALKER_TRAIT_OWN_THREAD) ||
-                            (has(walker, RECORD_WALKER_TRAIT_MANAGED) && !subject->is_suspended);
+    const bool asks_runtime = has(walker, RECORD_WALKER_TRAIT_MANAGED);
+    const bool own_thread =
+        has(walker, RECORD_WALKER_TRAIT_OWN_THREAD) || (asks_runtime && !subject->is_suspended);
+    if (asks_runtime && subject->is_suspended &&
+        !(cap_crash_heap_is_free(LOCKS_MS) && cap_crash_unwind_data_is_free(LOCKS_MS))) {
+        write_blocked(subject, walker, "snapshot refused: a stopped thread holds what it needs");
+        return;
+    }
     *job = (struct walk_job){cap_walkers[walker].walk, subject, &walks[walker]};
     cap_crash_walk_begin(job->out, walker, subject->thread_id);
     if (own_thread && !subject->can_run)
         cap_crash_walk_not(job->out, RECORD_STATE_NOT_APPLICABLE, subject->no_backtrace);
     else if (!cap_crash_run(own_thread ? CAP_RUNNER_CRASHED : CAP_RUNNER_WALK, run_walk, job,
                             CAP_WALK_LIMIT_MS)) {
-        write_blocked(subject, walker, "no answer in time");
+        write_blocked(subject, walker,
+                      asks_runtime ? "snapshot refused: no answer in time" : "no answer in time");
         return;
     }
     write_walk(subject, job->out);
@@ -170,14 +177,6 @@ static bool loader_lock_is_free(uint32_t wait_ms)
     }
 }
 
-/* Runs on a runner: returns only if no suspended thread holds the heap.  The size is too large for
- * the heap's lock-free lists. */
-static void probe_heap(void *argument)
-{
-    (void)argument;
-    HeapFree(GetProcessHeap(), 0, HeapAlloc(GetProcessHeap(), 0, PROBE_BYTES));
-}
-
 bool cap_crash_dump(const struct cap_subject *subject, bool tuned, uint32_t limit_ms)
 {
     struct dump_job *job = &dump_jobs[tuned];
@@ -188,7 +187,7 @@ bool cap_crash_dump(const struct cap_subject *subject, bool tuned, uint32_t limi
         subject->exception != NULL ? PROBE_MS : 0; /* a hang: all threads are suspended */
     /* A walker that missed its limit must not cost the dump: its runner may be late, not stuck. */
     if (!loader_lock_is_free(wait_ms) || !cap_crash_wait_idle(CAP_RUNNER_WALK, PROBE_MS) ||
-        !cap_crash_run(CAP_RUNNER_WALK, probe_heap, NULL, PROBE_MS))
+        !cap_crash_heap_is_free(PROBE_MS))
         return false;
     /* As the article does it: on the crashed thread, if that still has a stack. */
     const enum cap_runner runner =

@@ -162,10 +162,9 @@ static void point_into_copy(CONTEXT *context, const struct cap_copy *copy)
 
 /* In a runtime that makes code, an address that is no code is not shown as a caller: the unwind
  * data does not describe this place, such as Wine's RtlCaptureContext after it pushed the flags. */
-static bool is_no_caller(uint64_t pc_va, uint64_t return_va)
+static bool is_no_caller(uint64_t return_va)
 {
-    return cap_managed.method_count > 0 && cap_crash_in_loaded_module(pc_va) &&
-           !is_executable(return_va - 1);
+    return cap_managed.method_count > 0 && !is_executable(return_va - 1);
 }
 
 /* A stack ends close to where it starts: a walk that reaches an end anywhere else went wrong, or
@@ -199,7 +198,7 @@ static uint32_t walk(CONTEXT *context, struct cap_bounds bounds, struct step ste
             return end_at(context->Rsp, bounds, RECORD_STOP_RETURN_ZERO);
         if (step.is_return && cap_crash_is_hijacked(context->Rip))
             return RECORD_STOP_HIJACKED;
-        if (step.is_return && is_no_caller(pc, context->Rip))
+        if (step.is_return && is_no_caller(context->Rip))
             return RECORD_STOP_NO_UNWIND;
         if (context->Rsp <= sp)
             return RECORD_STOP_NO_PROGRESS;
@@ -265,7 +264,8 @@ static bool walk_to_managed(CONTEXT *context, struct cap_bounds bounds, struct s
         const uint32_t stop = step_out(context, bounds, n == 0, &step);
         if (stop == RECORD_STOP_HIJACKED)
             out->stop = stop;
-        if (stop != RECORD_STOP_LIMIT || context->Rip == 0 || context->Rsp <= sp)
+        if (stop != RECORD_STOP_LIMIT || context->Rip == 0 || context->Rsp <= sp ||
+            (step.is_return && is_no_caller(context->Rip)))
             return false;
     }
     return false;

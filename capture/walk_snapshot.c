@@ -3,8 +3,9 @@
  * only the registers, are walked as `rtl` does.  The seed is the first managed frame that `rtl`
  * reaches.
  *
- * May call: GetCurrentThreadId; HeapAlloc, HeapFree and GetProcessHeap, to see that the thread does
- * not hold the heap.  The runtime takes its own locks. */
+ * The runtime takes its own locks, allocates, and looks for unwind data.  The thread that it walks
+ * may hold any of these: see cap_crash_heap_is_free(),
+ * cap_crash_unwind_data_is_free() and cap_crash_free_snapshot(). */
 #include "capture/cap.h"
 
 enum { NAMED_RESULTS = 8, REASON_BYTES = 96 };
@@ -13,6 +14,61 @@ struct walking {
     struct cap_walk *out;
     struct cap_bounds bounds;
 };
+
+/* ---- a thread that holds what the runtime needs ---- */
+
+/* The size is too large for the heap's lock-free lists. */
+static void probe_heap(void *unused)
+{
+    enum { PROBE_BYTES = 100000 };
+    (void)unused;
+    HeapFree(GetProcessHeap(), 0, HeapAlloc(GetProcessHeap(), 0, PROBE_BYTES));
+}
+
+/* The system looks for unwind data of an address in no module under a lock of its own. */
+static void probe_unwind_data(void *unused)
+{
+    (void)unused;
+#if defined(_WIN64)
+    DWORD64 base = 0;
+    (void)RtlLookupFunctionEntry((uintptr_t)&base, &base, NULL);
+#endif
+}
+
+bool cap_crash_heap_is_free(uint32_t limit_ms)
+{
+    return cap_crash_run(CAP_RUNNER_WALK, probe_heap, NULL, limit_ms);
+}
+
+bool cap_crash_unwind_data_is_free(uint32_t limit_ms)
+{
+    return cap_crash_run(CAP_RUNNER_WALK, probe_unwind_data, NULL, limit_ms);
+}
+
+/* A collection suspends threads as well, for an instant each: that must not be undone. */
+static bool stays_suspended(HANDLE thread)
+{
+    enum { LOOKS = 20, LOOK_PAUSE_MS = 5 };
+    for (int i = 0; i < LOOKS; i++) {
+        const DWORD before = SuspendThread(thread);
+        if (before == (DWORD)-1)
+            return false;
+        (void)ResumeThread(thread);
+        if (before == 0)
+            return false;
+        Sleep(LOOK_PAUSE_MS);
+    }
+    return true;
+}
+
+bool cap_crash_free_snapshot(HANDLE thread)
+{
+    enum { RESUMES_MOST = 8, ANSWER_MS = 200 };
+    for (int i = 0; i < RESUMES_MOST && !cap_crash_wait_idle(CAP_RUNNER_WALK, ANSWER_MS); i++)
+        if (stays_suspended(thread))
+            (void)ResumeThread(thread);
+    return !cap_crash_busy(CAP_RUNNER_WALK);
+}
 
 #if defined(_WIN64)
 
@@ -81,24 +137,9 @@ static void say_refused(struct cap_walk *out, uint32_t result)
     cap_crash_walk_not(out, RECORD_STATE_FAULTED, reasons[out->walker]);
 }
 
-/* The runtime suspends the thread itself and then needs the heap: a thread that is in the heap
- * would stay suspended, and the runtime would wait without end.  So the heap is tried first: if the
- * thread holds it, our own suspension ends after the time limit, and the answer comes too late. */
-static bool heap_is_free(void)
-{
-    enum { PROBE_BYTES = 100000, LATE_MS = 1000 }; /* too large for the heap's lock-free lists */
-    const uint64_t start_ns = cap_crash_now_ns();
-    HeapFree(GetProcessHeap(), 0, HeapAlloc(GetProcessHeap(), 0, PROBE_BYTES));
-    return cap_crash_now_ns() - start_ns < LATE_MS * 1000000ull;
-}
-
 static void take(const CONTEXT *seed, struct cap_bounds bounds, struct cap_walk *out)
 {
     struct walking walking = {out, bounds};
-    if (out->thread_id != GetCurrentThreadId() && !heap_is_free()) {
-        cap_crash_walk_not(out, RECORD_STATE_BLOCKED, "the thread may hold the heap");
-        return;
-    }
     const uint64_t start_ns = cap_crash_now_ns();
     const uint32_t result = (uint32_t)cap_managed.snapshot(
         out->thread_id, seed, seed != NULL ? (uint32_t)sizeof *seed : 0, add, &walking);

@@ -20,7 +20,8 @@ enum {
     PATH_UNITS = 1024,
     ASSEMBLIES = 64,
     NAME_BYTES = 64,
-    MAP_ROOMS = 16
+    MAP_ROOMS = 16,
+    HEAP_TEST_BYTES = 100000, /* too large for the heap's lock-free lists */
 };
 
 /* Wine's GetThreadContext never sets the answer to the question CONTEXT_EXCEPTION_REQUEST. */
@@ -153,6 +154,8 @@ static HRESULT STDMETHODCALLTYPE on_frame(uintptr_t function, uintptr_t ip, uint
 {
     const struct walk *walk = data;
     (void)frame_info, (void)context_bytes;
+    if (host.needs_heap)
+        HeapFree(GetProcessHeap(), 0, HeapAlloc(GetProcessHeap(), 0, HEAP_TEST_BYTES));
     const bool go_on = function != 0 ? walk->add(walk->data, (const void *)ip, NULL)
                                      : context == NULL || walk->add(walk->data, NULL, context);
     return go_on ? S_OK : S_FALSE;
@@ -171,6 +174,8 @@ static int32_t take_snapshot(uint32_t os_id, const void *seed, uint32_t seed_byt
     if (now > snapshots_at_once)
         InterlockedExchange(&snapshots_at_once, now);
     walked = thread;
+    if (host.pause_ms > 0 && !self)
+        Sleep(host.pause_ms);
     const int32_t result = CLR_CALL(info, CLR_INFO_DO_STACK_SNAPSHOT, self ? (uintptr_t)0 : thread,
                                     on_frame, 1u, walk, seed, seed != NULL ? seed_bytes : 0u);
     walked = 0;

@@ -20,6 +20,9 @@ struct profiler_capture {
     bool (*register_code)(const char *name, const void *start, uint64_t bytes);
     void (*use_snapshots)(capture_snapshot_fn *snapshot);
     bool watch_collections; /* their starts are counted; they then run in the foreground */
+    uint32_t pause_ms;      /* before a snapshot, so that a test meets the end of its thread */
+    bool
+        needs_heap; /* each frame of a snapshot does, so that a test meets a thread that holds it */
 };
 
 /* Before the runtime starts.  CAPTURE is copied. */

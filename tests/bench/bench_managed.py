@@ -5,7 +5,9 @@ usage: bench_managed.py [--count N] [--phases P...] [--modes M...] [--dying] [--
 Runs managed-stops in each phase and prints two Markdown tables.  The first counts how many of N (1,000)
 samples (200 for `in-place`) `plain`, `seeded`, `copy` and `in-place` got right.  In brackets are the stacks
 that ended with a reason (r: refused, h: hijacked, e: ended early), were wrong (w), or blocked (b).  The
-second table compares how long `copy` suspends the thread with a suspension that only reads the registers."""
+second table compares how long `copy` suspends the thread with a suspension that only reads the registers:
+both are taken in turns, and the difference is the median over these pairs.  On a quiet machine, with
+real-time priority: chrt --rr 20 tests/bench/bench_managed.py --modes copy"""
 
 import argparse
 import json
@@ -20,10 +22,12 @@ PHASES = ["Spin", "PInvoke", "Copy", "Allocate", "Throw", "Jit", "Collect", "Col
 MODES = ["plain", "seeded", "copy", "in-place"]
 
 
-def sample(phase, count, mode=None, limit_s=1200, watch_collections=False):
+def sample(phase, count, mode=None, limit_s=1200, watch_collections=False, pause_ms=0, needs_heap=False):
     """Returns {mode: figures} of one phase, in all modes or in one, and under "rules" the profiler's own counts.
-    If the program fails, raises an error with its message."""
-    env = {**ENV, "TWINSTACK_WATCH_COLLECTIONS": "1"} if watch_collections else ENV
+    PAUSE_MS: before each snapshot.  NEEDS_HEAP: each frame of a snapshot does.  If the program fails, raises an
+    error with its message."""
+    env = {**ENV, **({"TWINSTACK_WATCH_COLLECTIONS": "1"} if watch_collections else {}),
+           **({"TWINSTACK_SNAPSHOT_NEEDS_HEAP": "1"} if needs_heap else {}), "TWINSTACK_SNAPSHOT_PAUSE_MS": str(pause_ms)}
     done = subprocess.run(["wine", str(bench_stops.BIN / "managed-stops.exe"), f"Phase{phase}", str(count),
                            *([mode] if mode else [])], env=env, capture_output=True, text=True, timeout=limit_s, check=False)
     found = {row["mode"]: row for row in map(json.loads, done.stdout.splitlines())}
@@ -40,8 +44,8 @@ def cell(row):
 
 def times(found):
     copy = found["copy"]
-    stop_us, bare_us, copy_us = (copy[f"{name}_median_ns"] / 1e3 for name in ("stop", "bare", "copy"))
-    return (f"| {copy['phase'][5:]} | {stop_us:.1f} | {bare_us:.1f} | {stop_us - bare_us:+.1f} | {copy_us:.1f} |"
+    stop_us, bare_us, copy_us, longer_us = (copy[f"{name}_median_ns"] / 1e3 for name in ("stop", "bare", "copy", "longer"))
+    return (f"| {copy['phase'][5:]} | {stop_us:.1f} | {bare_us:.1f} | {longer_us:+.1f} | {copy_us:.1f} |"
             f" {copy['copied_median_bytes'] / 1024:.0f} |")
 
 
@@ -77,7 +81,7 @@ def main():
         lines = [json.dumps(found[mode]) + "\n" for found in rows for mode in options.modes]
         (bench_stops.BIN / "managed-samples.ndjson").write_text("".join(lines), encoding="utf-8")
     if "copy" in options.modes:
-        print("\n| suspended, µs | with the copy | registers alone | difference | the copy | KB |\n|---|---|---|---|---|---|")
+        print("\n| suspended, µs | with the copy | registers alone | longer, median of pairs | the copy | KB |\n|---|---|---|---|---|---|")
         print("\n".join(map(times, rows)))
         total = [sum(row["copy"][name] for row in rows) for name in ("samples", "blocked", "wrong", "left_suspended")]
         print("\nwalks {:,}, blocked {:,}, wrong {:,}, left suspended {:,}".format(*total))

@@ -20,6 +20,7 @@ ENV = {**bench_stops.ENV, "TWINSTACK_OFFSETS_ONLY": "1", "TWINSTACK_DOTNET": f"Z
 CRASHES = ["throw", "null", "callback", "recursion", "inlined", "generic", "iterator", "dynamic"]
 HANGS = ["loop", "pinvoke", "deadlock", "async", "filter", "finalizer", "seed_needed", "collected", "redirected"]
 PHASES = ["Throw", "Jit", "Collect", "Collected"]  # what the thread does when it is stopped
+ENDS_MET = 15  # of 50 threads that `plain` walks until they end, at least so many end during their walk
 COPY_MOST_NS = 15000  # what copying 64 KB may add to a suspension; bench_managed.py prints the full figures
 
 
@@ -138,7 +139,7 @@ class ManagedRun(e2e.Case):
             with self.subTest(phase=phase):
                 self.assertEqual((rules["calls_under_lock"], rules["collections_by_us"], rules["snapshots_at_once"]), (0, 0, 1))
                 self.assertGreater(rules["snapshots"], 0)
-                # Walks while the thread is suspended may be blocked by a lock that it holds, the walk of a copy never.
+                # A seeded snapshot may be refused because of a lock that the thread holds; the walk of a copy never is.
                 self.assertEqual([row["left_suspended"] for row in found.values()] + [found["copy"]["blocked"]], [0] * 5)
             for name in total:
                 total[name] += rules[name]
@@ -147,13 +148,31 @@ class ManagedRun(e2e.Case):
         print("questions to the runtime {runtime_calls}, under a lock {calls_under_lock}, collections {collections}, by a thread "
               "that held a lock {collections_by_us}, snapshots {snapshots}, at once 1".format(**total))
 
+    def test_a_thread_that_holds_the_heap_is_not_asked_about(self):
+        row = bench_managed.sample("Heap", 200, "seeded", limit_s=120 * e2e.PATIENCE)["seeded"]
+        self.assertEqual((row["blocked"], row["wrong"], row["left_suspended"], row["right"] + row["refused"]), (0, 0, 0, 200))
+        self.assertGreater(row["held"], 0)
+        print("threads in managed code 200, that held the heap {held}, blocked {blocked}, left suspended {left_suspended}".format(**row))
+
+    def test_a_snapshot_that_waits_for_its_thread_is_freed_by_the_capture(self):
+        row = bench_managed.sample("Heap", 12, "plain", limit_s=120 * e2e.PATIENCE, needs_heap=True)["plain"]
+        self.assertEqual((row["right"] + row["blocked"], row["left_suspended"]), (12, 0))
+        self.assertGreater(row["blocked"], 0)
+        print("snapshots 12, that waited for a lock of their thread {blocked}, left suspended {left_suspended}".format(**row))
+
+    def test_a_stack_that_ends_far_from_its_start_is_marked(self):
+        for mode in ("copy", "in-place"):
+            row = bench_managed.sample("NoCaller", 50, mode, limit_s=120 * e2e.PATIENCE)[mode]
+            self.assertEqual((row["ended"], row["too_early"], row["wrong"]), (50, 50, 0), mode)
+
     def test_walks_meet_each_other_and_the_end_of_their_thread(self):
-        found = bench_managed.sample("Dying", 200, limit_s=120 * e2e.PATIENCE)
+        found = bench_managed.sample("Dying", 200, limit_s=120 * e2e.PATIENCE, pause_ms=5)
         row, rules = found["all"], found["rules"]
         self.assertEqual((rules["freed_when_walked"], rules["snapshots_at_once"]), (0, 1))
         self.assertGreaterEqual(rules["threads_ended"], 190)
         self.assertEqual((row["samples"], row["ended"], row["blocked"], row["left_suspended"]), (200, 200, 0, 0))
         self.assertGreater(row["walks"], 0)
+        self.assertGreaterEqual(rules["ended_when_walked"], ENDS_MET, "ends of a thread during its own walk")
         print("threads that ended {ended}, of which walks met {walks}, blocked {blocked}, left suspended {left_suspended}".format(**row))
         print("snapshots {snapshots}, refused since another was being taken {snapshots_not_tried}, ends that waited for one "
               "{ended_when_walked}, ends that did not {freed_when_walked}".format(**rules))

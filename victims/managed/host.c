@@ -6,6 +6,7 @@
 #include "victims/managed/host.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "capture/profiler/profiler.h"
@@ -131,7 +132,8 @@ void managed_counts(struct profiler_counts *out)
 
 static void attach_profiler(const wchar_t *own)
 {
-    wchar_t path[FOLDER_UNITS + 64];
+    wchar_t path[FOLDER_UNITS + 64], pause_ms[16] = {0};
+    (void)GetEnvironmentVariableW(L"TWINSTACK_SNAPSHOT_PAUSE_MS", pause_ms, 16);
     const struct profiler_capture capture = {
         .size = sizeof capture,
         .no_inlining = strstr(VICTIM_VARIANT, "ob0") != NULL,
@@ -141,6 +143,9 @@ static void attach_profiler(const wchar_t *own)
         .use_snapshots = use_snapshots,
         .watch_collections =
             GetEnvironmentVariableW(L"TWINSTACK_WATCH_COLLECTIONS", path, FOLDER_UNITS) > 0,
+        .needs_heap =
+            GetEnvironmentVariableW(L"TWINSTACK_SNAPSHOT_NEEDS_HEAP", path, FOLDER_UNITS) > 0,
+        .pause_ms = (uint32_t)wcstoul(pause_ms, NULL, 10),
     };
     swprintf(path, FOLDER_UNITS + 64, L"%lstwinstack-profiler.dll", own);
     const HMODULE profiler = LoadLibraryW(path);

@@ -69,11 +69,26 @@ int native_wait(int value)
     return value;
 }
 
+static volatile int holds_heap;
+
+void native_hold_heap(void)
+{
+    holds_heap = 1;
+}
+
+/* With the heap's lock half of the time, if that is requested: other threads need it, too. */
 int native_busy(int value)
 {
-    volatile int turns = value;
-    for (;;)
-        turns++;
+    enum { TURNS = 1 << 20 };
+    for (volatile int part = value;; part++) {
+        const bool holds = holds_heap != 0 && part % 2 == 0;
+        if (holds)
+            HeapLock(GetProcessHeap());
+        for (volatile int turns = 0; turns < TURNS; turns++) {
+        }
+        if (holds)
+            HeapUnlock(GetProcessHeap());
+    }
 }
 
 int native_snapshot(int value)

@@ -28,6 +28,7 @@ MANAGED_EXPORT int native_call(int (*function)(int), int value);
 MANAGED_EXPORT int native_crash(int value);
 MANAGED_EXPORT int native_wait(int value);
 MANAGED_EXPORT int native_busy(int value);
+MANAGED_EXPORT void native_hold_heap(void); /* from now on, native_busy() holds it now and then */
 MANAGED_EXPORT int native_snapshot(int value);
 
 #endif

@@ -7,13 +7,16 @@
  * A stack is right when its two outermost methods of managed.dll are the phase's own and one that
  * it called.  One that ends with a reason (refused, hijacked, ended) is counted apart: only `wrong`
  * names frames that are not there or lacks some without a reason.  What may wait runs on a runner
- * under a time limit, and nothing is left suspended.  For `copy`, the times of suspension are
+ * under a time limit, as in a capture: the runtime is not asked about a thread that holds what it
+ * needs (`held`, also counted as refused), and the capture frees a snapshot that waits (`blocked`);
+ * this program only counts.  For `copy`, the times of suspension are
  * printed as well, and those of a suspension that only reads the registers, taken in turns.  See
  * tests/bench/bench_managed.py.
  *
  * The phase `Dying` starts COUNT threads, each of which walks itself in managed code and ends; its
- * stack is taken in one of these ways meanwhile.  So walks meet each other and the end of their
- * thread. */
+ * stack is taken in one of these ways meanwhile, `plain` again and again.  So walks meet each other
+ * and the end of their thread.  In `Heap`, the thread holds the heap half of the time.  In
+ * `NoCaller` it runs native code with a return address of 0, far from where its stack starts. */
 #undef main /* of victim.c, whose services are used */
 
 #include <stdio.h>
@@ -27,9 +30,11 @@
 enum {
     COUNT_MOST = 100000,
     BLOCKING_MOST = 200, /* each that blocks waits for LIMIT_MS */
-    LIMIT_MS = 3000,
+    LIMIT_MS = CAP_WALK_LIMIT_MS,
+    LOCKS_MS = 200, /* as in capture/take.c */
     PAUSE_US = 500,
     START_LIMIT_MS = 20000,
+    SETTLE_MS = 300,
     DYING_TURNS = 61,
     STACKS_SHOWN = 3,
     STACK_BYTES = 64 << 10, /* the phase runs on top of so much stack */
@@ -45,8 +50,10 @@ struct sampling {
     CONTEXT context;
     cap_walk_fn *walker;
     uint32_t phase_token;
-    uint32_t right, refused, hijacked, ended, wrong, blocked, left_suspended;
+    uint32_t right, refused, held, hijacked, ended, wrong, blocked, left_suspended;
+    uint32_t too_early; /* of those that ended: far from the stack's start */
     uint64_t *stops_ns, *bare_ns, *copies_ns, *copied_bytes; /* of each sample of `copy` */
+    int64_t *longer_ns; /* stops_ns - bare_ns, which were taken in turns */
     uint32_t copies;
     uint32_t gone; /* ended before it was stopped */
 };
@@ -54,6 +61,23 @@ struct sampling {
 static struct sampling s;
 static managed_method phase;
 static bool is_dying;
+
+/* Sets its own return address to 0, as a damaged stack may have it. */
+static int run_without_caller(int value)
+{
+    volatile int turns = value;
+#if defined(_WIN64)
+    CONTEXT context;
+    DWORD64 base = 0, frame = 0;
+    void *data = NULL;
+    RtlCaptureContext(&context);
+    RUNTIME_FUNCTION *function = RtlLookupFunctionEntry(context.Rip, &base, NULL);
+    RtlVirtualUnwind(UNW_FLAG_NHANDLER, base, context.Rip, function, &context, &data, &frame, NULL);
+    ((volatile uint64_t *)(uintptr_t)context.Rsp)[-1] = 0;
+#endif
+    for (;;)
+        turns++;
+}
 
 static DWORD WINAPI run_phase(void *unused)
 {
@@ -128,22 +152,58 @@ static void judge(bool done)
     else if (s.walk.stop != RECORD_STOP_END && s.walk.stop != RECORD_STOP_RETURN_ZERO) {
         print_stack("ended", s.ended);
         s.ended++;
+        s.too_early += s.walk.stop == RECORD_STOP_TOO_EARLY;
     } else {
         print_stack("wrong", s.wrong);
         s.wrong++;
     }
 }
 
-/* A snapshot that blocks in the runtime leaves the thread suspended by the runtime: it is resumed
- * as well, since the runtime waits for a lock that the thread holds. */
-static bool finish(bool in_time)
+/* Where a walk waits, to find the cause by: a copy, which is walked when the thread runs again. */
+static ALIGNED(16) uint8_t waiting_room[CAP_COPY_BYTES];
+static struct cap_copy waiting = {.memory = waiting_room};
+static bool is_waiting;
+
+static void copy_wait(void)
 {
-    for (int i = 0; i < LIMIT_MS && cap_crash_busy(CAP_RUNNER_WALK); i++) {
-        if (i > LIMIT_MS / 2)
-            (void)ResumeThread(s.thread);
-        Sleep(1);
-    }
-    return in_time;
+    HANDLE runner = OpenThread(THREAD_ALL_ACCESS, FALSE, cap.runner_ids[CAP_RUNNER_WALK]);
+    struct cap_bounds bounds;
+    if (runner == NULL || !cap_crash_thread_bounds(runner, &bounds))
+        return;
+    SuspendThread(runner);
+    is_waiting = cap_crash_copy_thread(runner, bounds, &waiting);
+    ResumeThread(runner);
+    CloseHandle(runner);
+}
+
+static void print_wait(void)
+{
+    static struct cap_walk keep;
+    if (!is_waiting)
+        return;
+    keep = s.walk;
+    cap_crash_walk_begin(&s.walk, RECORD_WALKER_RTL, 0);
+    cap_crash_walk_copy(&waiting, &s.walk);
+    print_stack("waits", s.blocked + s.held);
+    s.walk = keep;
+    is_waiting = false;
+}
+
+/* Runs WALKER as the capture does. False: it did not answer in time. */
+static bool run_in_time(void)
+{
+    if (cap_crash_run(CAP_RUNNER_WALK, run_walker, NULL, LIMIT_MS))
+        return true;
+    copy_wait();
+    return false;
+}
+
+/* Nothing is suspended by us any more. False: the capture could not free the walk. */
+static void finish(void)
+{
+    if (!cap_crash_free_snapshot(s.thread))
+        s.left_suspended++;
+    print_wait();
 }
 
 /* Each suspension by us is undone exactly once. A thread that has ended cannot be suspended. */
@@ -177,22 +237,44 @@ static void take_plain(void)
 {
     cap_crash_walk_begin(&s.walk, RECORD_WALKER_SNAPSHOT, s.target.id);
     s.walker = cap_walk_snapshot;
-    judge(finish(cap_crash_run(CAP_RUNNER_WALK, run_walker, NULL, LIMIT_MS)));
+    const bool done = run_in_time();
+    finish();
+    judge(done);
+}
+
+enum answer { ANSWERED, HELD, BLOCKED, GONE };
+
+/* Of the thread, which is suspended. */
+static enum answer walk_suspended(uint32_t number, cap_walk_fn *walker)
+{
+    const bool asks_runtime = walker == cap_walk_snapshot_seeded;
+    if (!suspended || !GetThreadContext(s.thread, &s.context))
+        return GONE;
+    if (asks_runtime &&
+        !(cap_crash_heap_is_free(LOCKS_MS) && cap_crash_unwind_data_is_free(LOCKS_MS))) {
+        copy_wait();
+        return HELD;
+    }
+    cap_crash_walk_begin(&s.walk, number, s.target.id);
+    s.walker = walker;
+    return run_in_time() ? ANSWERED : BLOCKED;
 }
 
 static void take_suspended(uint32_t number, cap_walk_fn *walker)
 {
     suspend();
     s.context.ContextFlags = CONTEXT_FULL;
-    cap_crash_walk_begin(&s.walk, number, s.target.id);
-    s.walker = walker;
-    const bool is_there = suspended && GetThreadContext(s.thread, &s.context);
-    const bool done = is_there && cap_crash_run(CAP_RUNNER_WALK, run_walker, NULL, LIMIT_MS);
+    const enum answer answer = walk_suspended(number, walker);
     resume();
-    if (is_there)
-        judge(finish(done));
-    else
+    finish();
+    if (answer == HELD) {
+        s.held++;
+        s.refused++;
+    } else if (answer == GONE) {
         s.gone++;
+    } else {
+        judge(answer == ANSWERED);
+    }
 }
 
 static void take_seeded(void)
@@ -240,6 +322,7 @@ static void take_copy(void)
     if (is_there)
         cap_crash_walk_copy(&s.copy, &s.walk);
     s.bare_ns[s.copies] = s.copies % 2 == 1 ? stop_barely() : bare_ns;
+    s.longer_ns[s.copies] = (int64_t)(s.stops_ns[s.copies] - s.bare_ns[s.copies]);
     s.copies++;
     if (is_there)
         judge(true);
@@ -268,9 +351,23 @@ static unsigned long long median(uint64_t *values)
     return values[s.copies / 2];
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* How much longer a suspension takes with the copy: the median over pairs. */
+static long long median_longer_ns(void)
+{
+    qsort(s.longer_ns, s.copies, sizeof *s.longer_ns, by_value);
+    return s.longer_ns[s.copies / 2];
+}
+
 static void sample(const char *name, const struct mode *mode, uint32_t count)
 {
-    s.right = s.refused = s.hijacked = s.ended = s.wrong = s.blocked = s.left_suspended = 0;
+    s.right = s.refused = s.held = s.hijacked = s.ended = s.too_early = 0;
+    s.wrong = s.blocked = s.left_suspended = 0;
     if (count > mode->most)
         count = mode->most;
     for (uint32_t i = 0; i < count; i++) {
@@ -280,13 +377,14 @@ static void sample(const char *name, const struct mode *mode, uint32_t count)
     s.left_suspended += is_left_suspended();
     printf("{\"schema_version\":1,\"phase\":\"%s\",\"mode\":\"%s\",\"samples\":%u,\"right\":%u,"
            "\"hijacked\":%u,\"refused\":%u,\"ended\":%u,\"wrong\":%u,\"blocked\":%u,"
-           "\"left_suspended\":%u",
+           "\"left_suspended\":%u,\"held\":%u,\"too_early\":%u",
            name, mode->name, count, s.right, s.hijacked, s.refused, s.ended, s.wrong, s.blocked,
-           s.left_suspended);
+           s.left_suspended, s.held, s.too_early);
     if (mode->take == take_copy)
-        printf(",\"stop_median_ns\":%llu,\"bare_median_ns\":%llu,\"copy_median_ns\":%llu,"
-               "\"copied_median_bytes\":%llu",
-               median(s.stops_ns), median(s.bare_ns), median(s.copies_ns), median(s.copied_bytes));
+        printf(",\"longer_median_ns\":%lld,\"stop_median_ns\":%llu,\"bare_median_ns\":%llu,"
+               "\"copy_median_ns\":%llu,\"copied_median_bytes\":%llu",
+               median_longer_ns(), median(s.stops_ns), median(s.bare_ns), median(s.copies_ns),
+               median(s.copied_bytes));
     printf("}\n");
     fflush(stdout);
 }
@@ -317,7 +415,10 @@ static void sample_dying(uint32_t count)
         } else {
             pause_a_little(i % 3);
             const uint32_t gone = s.gone;
-            modes[i % (sizeof modes / sizeof modes[0])].take();
+            const struct mode *mode = &modes[i % (sizeof modes / sizeof modes[0])];
+            do
+                mode->take();
+            while (mode->take == take_plain && WaitForSingleObject(s.thread, 0) == WAIT_TIMEOUT);
             walks += s.gone == gone;
         }
         if (s.thread != NULL && WaitForSingleObject(s.thread, LIMIT_MS) == WAIT_OBJECT_0)
@@ -360,13 +461,28 @@ static bool find_phase(LONG first)
                                    : -1;
             if (module >= 0 && strstr(cap.modules[module].path, "managed.dll") != NULL) {
                 s.phase_token = method->token;
-                Sleep(300); /* the phase is in its loop */
+                Sleep(SETTLE_MS); /* the phase is in its loop */
                 return true;
             }
         }
         Sleep(10);
     }
     return false;
+}
+
+/* Sets `phase` and `is_dying`. */
+static void find_method(const char *name)
+{
+    const bool holds_heap = strcmp(name, "PhaseHeap") == 0;
+    is_dying = strcmp(name, "PhaseDying") == 0;
+    if (strcmp(name, "PhaseNoCaller") == 0) {
+        phase = run_without_caller;
+        return;
+    }
+    phase = managed_find(is_dying ? "BadSeed" : holds_heap ? "PhasePInvoke" : name);
+    if (holds_heap)
+        ((void (*)(void))victim_function(GetModuleHandleW(L"plugin-managed.dll"),
+                                         "native_hold_heap"))();
 }
 
 static bool start(const char *name)
@@ -383,14 +499,14 @@ static bool start(const char *name)
     if (!capture_install(&options))
         return false;
     truth_thread("main", false);
-    is_dying = strcmp(name, "PhaseDying") == 0;
-    phase = managed_find(is_dying ? "BadSeed" : name);
+    find_method(name);
     if (is_dying)
         return true;
     const LONG first = cap_managed.method_count;
     s.thread = CreateThread(NULL, 0, run_phase, NULL, 0, &id);
     s.target.id = id;
-    return s.thread != NULL && find_phase(first) &&
+    Sleep(phase == run_without_caller ? SETTLE_MS : 0);
+    return s.thread != NULL && (phase == run_without_caller || find_phase(first)) &&
            cap_crash_thread_bounds(s.thread, &s.target.bounds);
 }
 
@@ -408,11 +524,12 @@ int main(int argc, char **argv)
     const struct mode *only = argc == 4 ? find_mode(argv[3]) : NULL;
     if (count == 0 || count > COUNT_MOST || argc > 4 || (argc == 4 && only == NULL)) {
         fprintf(stderr, "usage: managed-stops PhaseSpin|PhaseThrow|PhaseJit|PhaseCollect|"
-                        "PhaseAllocate|PhaseCopy|PhasePInvoke|PhaseCollected|PhaseDying COUNT "
+                        "PhaseAllocate|PhaseCopy|PhasePInvoke|PhaseCollected|PhaseDying|"
+                        "PhaseHeap|PhaseNoCaller COUNT "
                         "[copy|in-place|seeded|plain]\n");
         return EXIT_USAGE;
     }
-    uint64_t *figures = calloc(4 * (size_t)count, sizeof *figures);
+    uint64_t *figures = calloc(5 * (size_t)count, sizeof *figures);
     if (figures == NULL || managed_missing() != NULL || !start(argv[1])) {
         fprintf(stderr, "managed-stops: cannot start %s\n", argv[1]);
         return 3;
@@ -421,6 +538,7 @@ int main(int argc, char **argv)
     s.bare_ns = figures + count;
     s.copies_ns = figures + 2 * (size_t)count;
     s.copied_bytes = figures + 3 * (size_t)count;
+    s.longer_ns = (int64_t *)(figures + 4 * (size_t)count);
     if (is_dying)
         sample_dying(count);
     for (size_t i = 0; i < sizeof modes / sizeof modes[0] && !is_dying; i++)
