@@ -98,17 +98,16 @@ static uint32_t set_known_sites(struct pdb_lookup *lookup, const struct pdb_unit
                                 const struct unit_sites *sites, uint32_t distance,
                                 struct symbol_frame *out)
 {
-    struct unit_site_frame *known[LIMIT_INLINE_DEPTH];
+    struct unit_known_site known[LIMIT_INLINE_DEPTH];
     const uint32_t depth = unit_sites_at(sites, distance, known);
     for (uint32_t i = 0; i < depth; i++) {
-        struct unit_site_frame *from = known[depth - 1 - i];
+        struct unit_site_row *from = known[depth - 1 - i].row;
         memset(&out[i], 0, sizeof out[i]);
-        if (!from->known) {
-            set_inlined(lookup, unit, &from->site, &out[i]);
+        if (from->function == NULL) { /* not named yet, or without a name */
+            set_inlined(lookup, unit, known[depth - 1 - i].site, &out[i]);
             from->function = out[i].function;
             from->file = out[i].file;
             from->line = out[i].line;
-            from->known = true;
         }
         out[i].inlined = true;
         out[i].function = from->function;

@@ -28,15 +28,15 @@ struct site_level { /* a site, and the rows of its children */
     uint32_t soff, end; /* where its children are */
 };
 
-struct kept_row {
-    uint32_t end, reach, site;
-    struct unit_site_frame frame;
-};
+/* A lookup waits for each cache line that it touches: a row is half a line. */
+enum { ROW_ALIGNMENT = 32 };
+_Static_assert(sizeof(struct unit_site_row) <= ROW_ALIGNMENT, "a row is half a cache line");
 
 struct unit_sites {
     struct site_level *levels; /* 0: the procedure itself */
     uint32_t *starts;          /* of the rows, apart from them: a search touches little memory */
-    struct kept_row *rows;
+    struct unit_site_row *rows;
+    struct unit_site *sites; /* of the rows, until the caller has named them */
 };
 
 struct site_reader {
@@ -128,18 +128,20 @@ static struct unit_sites *keep_sites(const struct site_reader *r, struct arena *
         return NULL;
     sites->levels = ARENA_ARRAY(keep, r->level_count, struct site_level);
     sites->starts = ARENA_ARRAY(keep, (size_t)r->row_count + 1, uint32_t);
-    sites->rows = ARENA_ARRAY(keep, (size_t)r->row_count + 1, struct kept_row);
-    if (sites->levels == NULL || sites->starts == NULL || sites->rows == NULL)
+    uint8_t *rows = arena_array(keep, (size_t)r->row_count + 2, sizeof *sites->rows);
+    sites->sites = ARENA_ARRAY(keep, (size_t)r->row_count + 1, struct unit_site);
+    if (sites->levels == NULL || sites->starts == NULL || rows == NULL || sites->sites == NULL)
         return NULL;
+    void *aligned = rows + (0 - (uintptr_t)rows) % ROW_ALIGNMENT;
+    sites->rows = aligned;
     memcpy(sites->levels, r->levels, r->level_count * sizeof *sites->levels);
     for (uint32_t i = 0; i < r->row_count; i++) {
         const struct site_row *row = &r->rows[i];
         sites->starts[i] = row->start;
         sites->rows[i] =
-            (struct kept_row){row->end,
-                              row->reach,
-                              row->site,
-                              {.site = {r->levels[row->site].inlinee, row->file, row->line_delta}}};
+            (struct unit_site_row){.end = row->end, .reach = row->reach, .site = row->site};
+        sites->sites[i] =
+            (struct unit_site){r->levels[row->site].inlinee, row->file, row->line_delta};
     }
     return sites;
 }
@@ -191,11 +193,11 @@ struct unit_procedure *unit_procedure_at(const struct pdb_unit *unit, uint32_t c
 }
 
 /* The row of a level that holds OFFSET and starts last; NULL: none. */
-static struct kept_row *row_at(const struct unit_sites *sites, uint32_t level, uint32_t offset)
+static struct unit_site_row *row_at(const struct unit_sites *sites, uint32_t level, uint32_t offset)
 {
     const uint32_t first = sites->levels[level].first_row;
     const uint32_t *starts = sites->starts + first;
-    struct kept_row *rows = sites->rows + first;
+    struct unit_site_row *rows = sites->rows + first;
     uint32_t low =
         array_upper(starts, sites->levels[level].row_count, sizeof *starts, sizeof *starts, offset);
     for (; low > 0 && rows[low - 1].reach > offset; low--)
@@ -205,13 +207,13 @@ static struct kept_row *row_at(const struct unit_sites *sites, uint32_t level, u
 }
 
 uint32_t unit_sites_at(const struct unit_sites *sites, uint32_t offset,
-                       struct unit_site_frame *out[LIMIT_INLINE_DEPTH])
+                       struct unit_known_site out[LIMIT_INLINE_DEPTH])
 {
     uint32_t depth = 0, level = 0;
-    struct kept_row *row;
+    struct unit_site_row *row;
     while (depth < LIMIT_INLINE_DEPTH && (row = row_at(sites, level, offset)) != NULL) {
         level = row->site;
-        out[depth++] = &row->frame;
+        out[depth++] = (struct unit_known_site){row, &sites->sites[row - sites->rows]};
     }
     return depth;
 }

@@ -16,12 +16,20 @@ bool unit_tables_ranges_at(const struct unit_tables *tables, struct pdb_place pl
 /* As pdb_unit_inlinee(). */
 bool unit_tables_inlinee(const struct unit_tables *tables, uint32_t id, struct pdb_inlinee *out);
 
-/* What is kept of an inline site at one row of its annotations. */
-struct unit_site_frame {
-    struct unit_site site;
-    bool known; /* the rest is filled by the caller that names the site */
+/* An inline site at one row of its annotations; what follows SITE is kept here by the caller that
+ * names it. */
+struct unit_site_row {
+    uint32_t end;
+    uint32_t reach; /* the largest end up to here, within the site that this one is inlined into */
+    uint32_t site;
     uint32_t line;
-    const char *function, *file;
+    const char *function; /* NULL: not named yet */
+    const char *file;
+};
+
+struct unit_known_site {
+    struct unit_site_row *row;
+    const struct unit_site *site;
 };
 
 /* What is kept of a procedure. */
@@ -47,6 +55,6 @@ struct unit_procedure *unit_procedure_at(const struct pdb_unit *unit, uint32_t c
 
 /* As pdb_unit_sites_at(). */
 uint32_t unit_sites_at(const struct unit_sites *sites, uint32_t offset,
-                       struct unit_site_frame *out[LIMIT_INLINE_DEPTH]);
+                       struct unit_known_site out[LIMIT_INLINE_DEPTH]);
 
 #endif
