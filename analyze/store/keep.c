@@ -1,6 +1,8 @@
 /* What pages show beside a case: how frames were found, and the small files that the case is based
  * on. */
+#include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "store/query.h"
 
@@ -65,6 +67,40 @@ static uint64_t find_artifact(struct store *store, const char *sha256, struct fa
     return id;
 }
 
+/* Stores the bytes compressed, with their plain size, where that is shorter; else as they are. */
+static void bind_packed(struct query *q, const struct case_artifact *a)
+{
+    uLongf bytes = compressBound((uLong)a->bytes);
+    Bytef *packed = a->bytes > 0 && a->bytes <= UINT32_MAX / 2 ? malloc(bytes) : NULL;
+    if (packed != NULL &&
+        compress2(packed, &bytes, a->data, (uLong)a->bytes, Z_BEST_COMPRESSION) == Z_OK &&
+        bytes < a->bytes) {
+        query_blob(q, packed, bytes);
+        query_int(q, a->bytes);
+    } else {
+        query_blob(q, a->data, a->bytes);
+        query_id(q, 0);
+    }
+    free(packed);
+}
+
+/* zlib makes at most 1,032 bytes of one: https://zlib.net/zlib_tech.html, "Maximum Compression
+ * Factor". A size that says more is damage, and nothing is allocated for it. */
+static void unpack(struct query *q, struct case_artifact *a, uint64_t plain_bytes)
+{
+    uLongf bytes = (uLongf)plain_bytes;
+    Bytef *plain =
+        plain_bytes / 1032 <= a->bytes ? arena_alloc(q->keep, (size_t)plain_bytes + 1) : NULL;
+    if (plain == NULL || uncompress(plain, &bytes, a->data, (uLong)a->bytes) != Z_OK ||
+        bytes != plain_bytes) {
+        (void)fault_set(q->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "file in the database");
+        return;
+    }
+    plain[bytes] = '\0'; /* as query_get_blob() gives them */
+    a->data = plain;
+    a->bytes = bytes;
+}
+
 static uint64_t artifact_id(struct store *store, const struct case_artifact *a, struct fault *fault)
 {
     const uint64_t known = find_artifact(store, a->sha256, fault);
@@ -72,7 +108,7 @@ static uint64_t artifact_id(struct store *store, const struct case_artifact *a, 
         return known;
     struct query add = query_begin(store, SQL_ADD_ARTIFACT, NULL, fault);
     query_text(&add, a->sha256);
-    query_blob(&add, a->data, a->bytes);
+    bind_packed(&add, a);
     (void)query_run(&add);
     return query_added(store);
 }
@@ -100,6 +136,9 @@ static void read_artifact_row(struct query *q, struct case_artifact *out)
     if (sha256 != NULL && strlen(sha256) < sizeof out->sha256)
         memcpy(out->sha256, sha256, strlen(sha256) + 1);
     out->data = query_get_blob(q, &out->bytes);
+    const uint64_t plain_bytes = query_get(q);
+    if (plain_bytes != 0 && out->data != NULL)
+        unpack(q, out, plain_bytes);
 }
 
 enum status store_read_files(struct store *store, struct run_case *c, struct arena *keep,

@@ -186,6 +186,13 @@ static const char *const version_8[] = {
     NULL,
 };
 
+#define OLD_SITE                                                                                   \
+    "coalesce(f.inline_depth, 0), coalesce(f.kind, 0), coalesce(f.found_by, 0),"                   \
+    " coalesce(f.symbols, 0), coalesce(f.class, 0), coalesce(f.identity, 0),"                      \
+    " coalesce(f.module_name, 0), coalesce(f.rva, 0), coalesce(f.function, 0),"                    \
+    " coalesce(f.file, 0), coalesce(f.line, 0), coalesce(f.distance, 0),"                          \
+    " coalesce(f.compiland, 0), coalesce(f.note, 0)"
+
 /* How long a hanging thread was stopped until its stack was copied. */
 static const char *const version_9[] = {
     "ALTER TABLE crash_case ADD COLUMN stop_copy_ns INTEGER",
@@ -206,6 +213,39 @@ static const char *const version_10[] = {
     NULL,
 };
 
+/* What repeats is kept once: of 164 frames that a case has, 9 are not in the same function at the
+ * same offset as in another case. Addresses are left out where module and offset give them (NULL).
+ * Files of cases are compressed; those that older versions stored have no plain_bytes and stay as
+ * they are. */
+static const char *const version_11[] = {
+    "CREATE TABLE site ("
+    " id INTEGER PRIMARY KEY, inline_depth INTEGER NOT NULL, kind INTEGER NOT NULL,"
+    " found_by INTEGER NOT NULL, symbols INTEGER NOT NULL, class INTEGER NOT NULL,"
+    " identity INTEGER NOT NULL, module_name INTEGER NOT NULL, rva INTEGER NOT NULL,"
+    " function INTEGER NOT NULL, file INTEGER NOT NULL, line INTEGER NOT NULL,"
+    " distance INTEGER NOT NULL, compiland INTEGER NOT NULL, note INTEGER NOT NULL,"
+    " UNIQUE (rva, function, line, inline_depth, kind, found_by, symbols, class, identity,"
+    " module_name, file, distance, compiland, note)) STRICT",
+    "CREATE TABLE stack_frame ("
+    " stack_id INTEGER NOT NULL REFERENCES stack ON DELETE CASCADE, position INTEGER NOT NULL,"
+    " physical INTEGER, site INTEGER NOT NULL, module INTEGER, pc_va INTEGER, row INTEGER,"
+    " mark INTEGER, cause INTEGER, PRIMARY KEY (stack_id, position)) STRICT, WITHOUT ROWID",
+    "INSERT OR IGNORE INTO site (inline_depth, kind, found_by, symbols, class, identity,"
+    " module_name, rva, function, file, line, distance, compiland, note)"
+    " SELECT DISTINCT " OLD_SITE " FROM frame f",
+    "INSERT INTO stack_frame SELECT f.stack_id, f.position, f.physical, s.id, f.module,"
+    " CASE WHEN m.base_va + f.rva = f.pc_va AND m.base_va BETWEEN 0 AND 0x7fff000000000000"
+    " AND f.rva BETWEEN 0 AND 0xffffffff THEN NULL ELSE coalesce(f.pc_va, 0) END,"
+    " f.row, f.mark, f.cause FROM frame f LEFT JOIN module m ON m.id = f.module JOIN site s ON"
+    " (s.inline_depth, s.kind, s.found_by, s.symbols, s.class, s.identity, s.module_name, s.rva,"
+    " s.function, s.file, s.line, s.distance, s.compiland, s.note) = (" OLD_SITE ")",
+    "DROP TABLE frame",
+    "ALTER TABLE artifact ADD COLUMN plain_bytes INTEGER",
+    "ALTER TABLE claim ADD COLUMN shares_text INTEGER",
+    "ALTER TABLE finding ADD COLUMN evidence_text INTEGER",
+    NULL,
+};
+
 const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {
-    version_1, version_2, version_3, version_4, version_5,
-    version_6, version_7, version_8, version_9, version_10};
+    version_1, version_2, version_3, version_4,  version_5, version_6,
+    version_7, version_8, version_9, version_10, version_11};

@@ -22,9 +22,13 @@
     " cold_own_ns, warm_ns, warm_open_ns, warm_unwind_ns, warm_load_ns, warm_resolve_ns,"          \
     " warm_own_ns"
 
+/* What claims and findings say is kept once; older versions kept it in each row. */
+#define SHARES "coalesce(k.shares, (SELECT value FROM text WHERE id = k.shares_text))"
+#define EVIDENCE "coalesce(f.evidence, (SELECT value FROM text WHERE id = f.evidence_text))"
+
 /* The finding that decided a failing case. */
 #define WORST_FINDING                                                                              \
-    "f.cause, f.engine, f.evidence, f.blame, f.module, f.function FROM crash_case c"               \
+    "f.cause, f.engine, " EVIDENCE ", f.blame, f.module, f.function FROM crash_case c"             \
     " LEFT JOIN finding f ON c.signature IS NOT NULL AND f.case_id = c.id AND f.position ="        \
     " (SELECT w.position FROM finding w WHERE w.case_id = c.id AND w.fails"                        \
     "  ORDER BY w.cause = 'unexplained' DESC, w.position LIMIT 1) WHERE run_id = ?"
@@ -59,7 +63,7 @@
 /* Sums over a run's cases. For a finished run they are stored; for one that has not ended they are
  * computed on demand, with the same expressions. */
 #define SUM_ENGINES                                                                                \
-    "SELECT c.run_id, min(k.position) position, k.engine, max(k.shares), max(k.version),"          \
+    "SELECT c.run_id, min(k.position) position, k.engine, max(" SHARES "), max(k.version),"        \
     " max(k.subject), count(*), sum(k.state = 0 AND k.frames > 0), sum(k.state = 4),"              \
     " sum(k.judged), sum(k.exact), sum(k.judged AND k.top1), sum(k.judged AND k.top5),"            \
     " sum(k.truth_frames), sum(k.own_frames), sum(k.right_frames), sum(k.lines_judged),"           \
@@ -78,11 +82,12 @@
  * they do not say where their symbols are from */
 #define SUM_SYMBOLS                                                                                \
     "SELECT n.run_id, m.name, m.code_id, m.debug_id, n.symbols, sum(n.frames), sum(n.inlined)"     \
-    " FROM (SELECT c.run_id, f.module, f.symbols, count(*) frames, sum(f.inline_depth > 0)"        \
+    " FROM (SELECT c.run_id, f.module, p.symbols, count(*) frames, sum(p.inline_depth > 0)"        \
     " inlined FROM crash_case c JOIN claim k ON k.case_id = c.id AND k.engine NOT GLOB 'judge:*'"  \
-    " JOIN stack s ON s.case_id = c.id AND s.claim = k.position JOIN frame f"                      \
-    " ON f.stack_id = s.id WHERE c.run_id = ? AND f.module IS NOT NULL"                            \
-    " GROUP BY f.module, f.symbols) n JOIN module m ON m.id = n.module"                            \
+    " JOIN stack s ON s.case_id = c.id AND s.claim = k.position JOIN stack_frame f"                \
+    " ON f.stack_id = s.id JOIN site p ON p.id = f.site"                                           \
+    " WHERE c.run_id = ? AND f.module IS NOT NULL"                                                 \
+    " GROUP BY f.module, p.symbols) n JOIN module m ON m.id = n.module"                            \
     " GROUP BY m.name, m.code_id, m.debug_id, n.symbols"
 
 /* Cases that should have been captured, and those that were. */
@@ -162,7 +167,7 @@ const char *const store_sql[SQL_COUNT] = {
         "?, ?, ?, ?, ?, ?, ?, ?)",
     [SQL_ADD_WAY] = "INSERT INTO way_cost VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [SQL_ADD_CLAIM] = "INSERT INTO claim VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-                      " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                      " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [SQL_ADD_THREAD] = "INSERT INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     [SQL_ADD_TRUTH_THREAD] = "INSERT INTO truth_thread VALUES (?, ?, ?, ?)",
     [SQL_ADD_TRUTH_FRAME] = "INSERT INTO truth_frame VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -171,14 +176,21 @@ const char *const store_sql[SQL_COUNT] = {
         " state, stop, left_out, sample, walk_ns, stopped_ns, open_ns, unwind_ns, load_ns,"
         " resolve_ns, total_ns, peak_bytes, frame_count)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    [SQL_ADD_FRAME] = "INSERT INTO frame VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-                      " ?, ?, ?, ?, ?)",
+    [SQL_ADD_FRAME] = "INSERT INTO stack_frame VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [SQL_ADD_SITE] = "INSERT INTO site (inline_depth, kind, found_by, symbols, class, identity,"
+                     " module_name, rva, function, file, line, distance, compiland, note)"
+                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [SQL_FIND_SITE] = "SELECT id FROM site WHERE inline_depth = ? AND kind = ? AND found_by = ?"
+                      " AND symbols = ? AND class = ? AND identity = ? AND module_name = ?"
+                      " AND rva = ? AND function = ? AND file = ? AND line = ? AND distance = ?"
+                      " AND compiland = ? AND note = ?",
     [SQL_ADD_GAP] = "INSERT INTO gap VALUES (?, ?, ?, ?, ?, ?)",
     [SQL_ADD_FINDING] =
         "INSERT INTO finding VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-        " ?)",
+        " ?, ?)",
     [SQL_ADD_EVIDENCE] = "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    [SQL_ADD_ARTIFACT] = "INSERT OR IGNORE INTO artifact (sha256, bytes) VALUES (?, ?)",
+    [SQL_ADD_ARTIFACT] = "INSERT OR IGNORE INTO artifact (sha256, bytes, plain_bytes)"
+                         " VALUES (?, ?, ?)",
     [SQL_FIND_ARTIFACT] = "SELECT id FROM artifact WHERE sha256 = ?",
     [SQL_ADD_CASE_ARTIFACT] = "INSERT INTO case_artifact VALUES (?, ?, ?, ?, ?)",
     [SQL_SUM_ENGINES] = "INSERT OR REPLACE INTO run_engine " SUM_ENGINES,
@@ -241,16 +253,17 @@ const char *const store_sql[SQL_COUNT] = {
                             " AND (?8 = 0 OR c.id < ?8) ORDER BY c.id DESC LIMIT ?9",
     [SQL_COUNT_CASES] = "SELECT count(*) FROM crash_case c WHERE " CASE_FILTER,
     [SQL_READ_CASE] = "SELECT " CASE_COLUMNS " FROM crash_case c WHERE c.id = ?",
-    [SQL_READ_CLAIMS] = "SELECT engine, shares, version, subject, skipped, why, open_ns, unwind_ns,"
-                        " load_ns, resolve_ns, total_ns, peak_bytes, state, reason, judged, exact,"
-                        " top1, top5, reference, truth_frames, own_frames, right_frames,"
-                        " lines_judged, lines_right, inline_demanded, inline_right,"
-                        " physical_judged, physical_same, first_divergence, frames, cold_ns"
-                        " FROM claim WHERE case_id = ? ORDER BY position",
+    [SQL_READ_CLAIMS] =
+        "SELECT engine, " SHARES ", version, subject, skipped, why, open_ns, unwind_ns,"
+        " load_ns, resolve_ns, total_ns, peak_bytes, state, reason, judged, exact,"
+        " top1, top5, reference, truth_frames, own_frames, right_frames,"
+        " lines_judged, lines_right, inline_demanded, inline_right,"
+        " physical_judged, physical_same, first_divergence, frames, cold_ns"
+        " FROM claim k WHERE case_id = ? ORDER BY position",
     [SQL_READ_WAYS] = "SELECT " WAY_COLUMNS " FROM way_cost WHERE case_id = ?",
     [SQL_READ_FINDINGS] =
         "SELECT level, cause, engine, against, wrong, frame_a, frame_b,"
-        " thread_id, row, fails, evidence, blame, witnesses, module, function FROM finding"
+        " thread_id, row, fails, " EVIDENCE ", blame, witnesses, module, function FROM finding f"
         " WHERE case_id = ? ORDER BY position",
     [SQL_READ_THREADS] = "SELECT thread_id, name, role, truth, reference, row_count FROM thread"
                          " WHERE case_id = ? ORDER BY position",
@@ -268,13 +281,15 @@ const char *const store_sql[SQL_COUNT] = {
         " resolve_ns, total_ns, peak_bytes, frame_count FROM stack"
         " WHERE case_id = ? ORDER BY claim, position",
     [SQL_READ_FRAMES] =
-        "SELECT f.physical, f.inline_depth, f.kind, f.found_by, f.symbols, f.class, f.identity,"
-        " f.pc_va, f.rva, a.value, b.value, f.line, f.distance, c.value, d.value, e.value, f.row,"
+        "SELECT f.physical, p.inline_depth, p.kind, p.found_by, p.symbols, p.class, p.identity,"
+        " coalesce(f.pc_va, m.base_va + p.rva), p.rva, a.value, b.value, p.line, p.distance,"
+        " c.value, d.value, e.value, f.row,"
         " f.mark, f.cause, m.id, m.position, m.name, m.path, m.pdb_name, m.code_id, m.debug_id,"
         " m.base_va, m.image_bytes, m.loaded_at_ns, m.unloaded_at_ns"
-        " FROM frame f LEFT JOIN text a ON a.id = f.function LEFT JOIN text b ON b.id = f.file"
-        " LEFT JOIN text c ON c.id = f.compiland LEFT JOIN text d ON d.id = f.note"
-        " LEFT JOIN text e ON e.id = f.module_name LEFT JOIN module m ON m.id = f.module"
+        " FROM stack_frame f JOIN site p ON p.id = f.site LEFT JOIN text a ON a.id = p.function"
+        " LEFT JOIN text b ON b.id = p.file LEFT JOIN text c ON c.id = p.compiland"
+        " LEFT JOIN text d ON d.id = p.note LEFT JOIN text e ON e.id = p.module_name LEFT JOIN "
+        "module m ON m.id = f.module"
         " WHERE f.stack_id = ? ORDER BY f.position",
     [SQL_READ_GAPS] = "SELECT row, side, mark, cause FROM gap WHERE case_id = ? AND thread = ?",
     [SQL_READ_EVIDENCE] =
@@ -283,9 +298,9 @@ const char *const store_sql[SQL_COUNT] = {
         " LEFT JOIN text b ON b.id = e.code_before LEFT JOIN text c ON c.id = e.code_after"
         " WHERE e.stack_id = ? ORDER BY physical",
     [SQL_READ_CASE_ARTIFACTS] =
-        "SELECT c.role, c.name, a.sha256, a.bytes FROM case_artifact c"
+        "SELECT c.role, c.name, a.sha256, a.bytes, a.plain_bytes FROM case_artifact c"
         " JOIN artifact a ON a.id = c.artifact WHERE c.case_id = ? ORDER BY c.position",
-    [SQL_READ_ARTIFACT] = "SELECT c.role, c.name, a.sha256, a.bytes FROM artifact a"
+    [SQL_READ_ARTIFACT] = "SELECT c.role, c.name, a.sha256, a.bytes, a.plain_bytes FROM artifact a"
                           " JOIN case_artifact c ON c.artifact = a.id WHERE a.sha256 = ? LIMIT 1",
     [SQL_READ_OUTCOMES] =
         "SELECT c.id, scenario, variant, repeat, verdict, reason, right_engines, signature,"

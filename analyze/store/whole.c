@@ -192,18 +192,20 @@ enum status store_prune(struct store *store, uint32_t keep_runs, uint32_t *delet
                         struct fault *fault)
 {
     static const char sweep[] =
-        "DELETE FROM text WHERE id NOT IN (SELECT function FROM frame WHERE function IS NOT NULL"
-        " UNION SELECT file FROM frame WHERE file IS NOT NULL"
-        " UNION SELECT compiland FROM frame WHERE compiland IS NOT NULL"
-        " UNION SELECT note FROM frame WHERE note IS NOT NULL"
+        "DELETE FROM site WHERE id NOT IN (SELECT site FROM stack_frame);"
+        "DELETE FROM text WHERE id NOT IN (SELECT function FROM site"
+        " UNION SELECT file FROM site UNION SELECT compiland FROM site"
+        " UNION SELECT note FROM site UNION SELECT module_name FROM site"
+        " UNION SELECT shares_text FROM claim WHERE shares_text IS NOT NULL"
+        " UNION SELECT evidence_text FROM finding WHERE evidence_text IS NOT NULL"
         " UNION SELECT steps FROM evidence WHERE steps IS NOT NULL"
         " UNION SELECT code_before FROM evidence WHERE code_before IS NOT NULL"
         " UNION SELECT code_after FROM evidence WHERE code_after IS NOT NULL"
-        " UNION SELECT module_name FROM frame WHERE module_name IS NOT NULL"
         " UNION SELECT function FROM truth_frame WHERE function IS NOT NULL"
         " UNION SELECT file FROM truth_frame WHERE file IS NOT NULL);"
         "DELETE FROM artifact WHERE id NOT IN (SELECT artifact FROM case_artifact);"
-        "DELETE FROM module WHERE id NOT IN (SELECT module FROM frame WHERE module IS NOT NULL);";
+        "DELETE FROM module WHERE id NOT IN (SELECT module FROM stack_frame WHERE module IS NOT"
+        " NULL);";
     *deleted = 0;
     uint64_t ids[256];
     uint32_t count = 0;

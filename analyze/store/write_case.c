@@ -154,11 +154,12 @@ static void put_claim(struct writer *w, const struct run_case *c, uint32_t i)
     static const struct engine_score none = {.state = STACK_SKIPPED, .first_divergence = -1};
     const struct engine_claim *k = &c->claims[i];
     const struct engine_score *s = i < c->result.score_count ? &c->result.scores[i] : &none;
+    const uint64_t shares = text_id(w, k->shares);
     struct query q = query_begin(w->store, SQL_ADD_CLAIM, NULL, w->fault);
     query_int(&q, w->case_id);
     query_int(&q, i);
     query_text(&q, k->engine);
-    query_text(&q, k->shares);
+    query_text(&q, NULL); /* see SHARES in sql.c */
     query_text(&q, k->version);
     query_int(&q, k->subject);
     query_int(&q, k->skipped);
@@ -183,6 +184,7 @@ static void put_claim(struct writer *w, const struct run_case *c, uint32_t i)
     query_signed(&q, s->first_divergence);
     query_int(&q, s->frames);
     query_int(&q, k->cost.cold_ns);
+    query_id(&q, shares);
     (void)query_run(&q);
 }
 
@@ -201,32 +203,70 @@ static struct placed place_of(const struct case_result *r, uint32_t claim,
     return (struct placed){-1, 0};
 }
 
+/* What frames of many stacks have in common: see version_11 in schema.c. */
+struct site {
+    uint64_t module_name, function, file, compiland, note; /* ids of texts; 0: none */
+};
+
+static void bind_site(struct query *q, const struct frame *f, const struct site *site)
+{
+    query_int(q, f->inline_depth);
+    query_int(q, f->kind);
+    query_int(q, f->found_by);
+    query_int(q, f->symbols);
+    query_int(q, f->frame_class);
+    query_int(q, f->identity);
+    query_int(q, site->module_name);
+    query_int(q, FRAME_METHOD(f->method_token) | f->offset); /* see read_frames() */
+    query_int(q, site->function);
+    query_int(q, site->file);
+    query_int(q, f->line);
+    query_int(q, f->symbol_distance);
+    query_int(q, site->compiland);
+    query_int(q, site->note);
+}
+
+static uint64_t site_id(struct writer *w, const struct frame *f, bool has_module)
+{
+    char note[FRAME_NOTE_BYTES];
+    const struct site site = {
+        .module_name = has_module ? 0 : text_id(w, f->module_name),
+        .function = text_id(w, f->function),
+        .file = text_id(w, f->file),
+        .compiland = text_id(w, f->compiland),
+        /* By content: the words may be in NOTE, which is the same place for every frame. */
+        .note = store_text_id(w->store, frame_note_text(f, note), w->fault)};
+    struct query find = query_begin(w->store, SQL_FIND_SITE, NULL, w->fault);
+    bind_site(&find, f, &site);
+    const uint64_t known = find_id(&find);
+    if (known != 0 || w->fault->code != ERR_NONE)
+        return known;
+    struct query add = query_begin(w->store, SQL_ADD_SITE, NULL, w->fault);
+    bind_site(&add, f, &site);
+    (void)query_run(&add);
+    return query_added(w->store);
+}
+
+/* True where the database can add module and offset to the address, in signed numbers. */
+static bool is_pc_known(const struct frame *f)
+{
+    return f->module != NULL && f->method_token == 0 && f->offset <= UINT32_MAX &&
+           f->module->base_va <= UINT64_C(0x7fff000000000000) &&
+           f->pc_va == f->module->base_va + f->offset;
+}
+
 static void put_frame(struct writer *w, uint64_t stack_id, uint32_t position, const struct frame *f,
                       int64_t row, const struct align_cell *cell)
 {
-    char note[FRAME_NOTE_BYTES];
-    struct query q = query_begin(w->store, SQL_ADD_FRAME, NULL, w->fault);
     const uint64_t module = module_id(w, f->module);
+    const uint64_t site = site_id(w, f, module != 0);
+    struct query q = query_begin(w->store, SQL_ADD_FRAME, NULL, w->fault);
     query_int(&q, stack_id);
     query_int(&q, position);
     query_int(&q, f->index);
-    query_int(&q, f->inline_depth);
-    query_int(&q, f->kind);
-    query_int(&q, f->found_by);
-    query_int(&q, f->symbols);
-    query_int(&q, f->frame_class);
-    query_int(&q, f->identity);
-    query_int(&q, f->pc_va);
+    query_int(&q, site);
     query_id(&q, module);
-    query_id(&q, module != 0 ? 0 : text_id(w, f->module_name));
-    query_int(&q, FRAME_METHOD(f->method_token) | f->offset); /* see read_frames() */
-    query_id(&q, text_id(w, f->function));
-    query_id(&q, text_id(w, f->file));
-    query_int(&q, f->line);
-    query_int(&q, f->symbol_distance);
-    query_id(&q, text_id(w, f->compiland));
-    /* By content: the words may be in NOTE, which is the same place for every frame. */
-    query_id(&q, store_text_id(w->store, frame_note_text(f, note), w->fault));
+    is_pc_known(f) ? query_id(&q, 0) : query_int(&q, f->pc_va);
     query_signed(&q, row);
     query_int(&q, cell != NULL ? cell->mark : CELL_UNJUDGED);
     query_int(&q, cell != NULL ? cell->cause : CAUSE_NONE);
@@ -359,6 +399,7 @@ static void put_truth(struct writer *w, const struct run_case *c, uint32_t i)
 static void put_finding(struct writer *w, const struct finding *f, uint32_t position)
 {
     char blame[BLAME_TEXT_BYTES];
+    const uint64_t evidence = store_text_id(w->store, f->evidence, w->fault);
     struct query q = query_begin(w->store, SQL_ADD_FINDING, NULL, w->fault);
     query_int(&q, w->case_id);
     query_int(&q, position);
@@ -371,11 +412,12 @@ static void put_finding(struct writer *w, const struct finding *f, uint32_t posi
     query_int(&q, f->thread_id);
     query_int(&q, f->row);
     query_int(&q, f->fails);
-    query_text(&q, f->evidence);
+    query_text(&q, NULL); /* see EVIDENCE in sql.c */
     query_text(&q, finding_blame_text(f, blame));
     query_text(&q, f->witnesses);
     query_text(&q, f->module);
     query_text(&q, f->function);
+    query_id(&q, evidence);
     (void)query_run(&q);
 }
 

@@ -82,7 +82,7 @@ class LargeRuns(e2e.Case):
             self.assertTrue(found, text)
             sizes.append((int(found[1]), float(found[2])))
         self.assertEqual([cases for cases, _ in sizes], [2 * FEW, FEW])
-        self.assertLess(sizes[0][1], 16)
+        self.assertLess(sizes[0][1], 4)  # it was 4.6 while every frame had its texts, and shares and evidence were not shared
         self.assertLess(sizes[1][1], 1.2 * sizes[0][1])
 
 

@@ -1,0 +1,25 @@
+/* Makes a database what version 10 of the schema stored: for tests of the upgrade. */
+#ifndef TESTS_OLD_STORE_H
+#define TESTS_OLD_STORE_H
+
+#define UNDO_VERSION_11                                                                            \
+    "CREATE TABLE frame ("                                                                         \
+    " stack_id INTEGER NOT NULL REFERENCES stack ON DELETE CASCADE, position INTEGER NOT NULL,"    \
+    " physical INTEGER, inline_depth INTEGER, kind INTEGER, found_by INTEGER, symbols INTEGER,"    \
+    " class INTEGER, identity INTEGER, pc_va INTEGER, module INTEGER, module_name INTEGER,"        \
+    " rva INTEGER, function INTEGER, file INTEGER, line INTEGER, distance INTEGER,"                \
+    " compiland INTEGER, note INTEGER, row INTEGER, mark INTEGER, cause INTEGER,"                  \
+    " PRIMARY KEY (stack_id, position)) STRICT, WITHOUT ROWID;"                                    \
+    "INSERT INTO frame SELECT f.stack_id, f.position, f.physical, p.inline_depth, p.kind,"         \
+    " p.found_by, p.symbols, p.class, p.identity, coalesce(f.pc_va, m.base_va + p.rva), f.module," \
+    " nullif(p.module_name, 0), p.rva, nullif(p.function, 0), nullif(p.file, 0), p.line,"          \
+    " p.distance, nullif(p.compiland, 0), nullif(p.note, 0), f.row, f.mark, f.cause"               \
+    " FROM stack_frame f JOIN site p ON p.id = f.site LEFT JOIN module m ON m.id = f.module;"      \
+    "DROP TABLE stack_frame; DROP TABLE site;"                                                     \
+    "UPDATE claim SET shares = (SELECT value FROM text WHERE id = shares_text);"                   \
+    "ALTER TABLE claim DROP COLUMN shares_text;"                                                   \
+    "UPDATE finding SET evidence = (SELECT value FROM text WHERE id = evidence_text);"             \
+    "ALTER TABLE finding DROP COLUMN evidence_text;"                                               \
+    "PRAGMA user_version = 10;"
+
+#endif
