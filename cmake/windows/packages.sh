@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# packages.sh FOLDER: builds the libraries of cmake/windows/ into FOLDER/prefix, from the upstream sources
-# of Debian's packages, pinned by SHA-256.  Exit status 3: a source or a program is missing, and stderr
-# says which.
+# packages.sh FOLDER [TYPE]: builds the libraries of cmake/windows/ into FOLDER/prefix, from the upstream sources
+# of Debian's packages, pinned by SHA-256.  TYPE is CMake's build type: Release if it is left out.  Exit status 3: a
+# source or a program is missing, and stderr says which.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 folder=$(realpath -m -- "$1")
@@ -41,6 +41,7 @@ packages | while read -r name sha256; do
   "$here/../debian_source.sh" "$name" "$sha256" "$sources/$name"
 done
 amalgamate_sqlite
-cmake -G Ninja -S "$here" -B "$folder/build" -DSOURCES="$sources" -DCMAKE_INSTALL_PREFIX="$folder/prefix" \
+cmake -G Ninja -S "$here" -B "$folder/build" -DCMAKE_BUILD_TYPE="${2:-Release}" -DSOURCES="$sources" \
+  -DCMAKE_INSTALL_PREFIX="$folder/prefix" \
   --toolchain "$here/../windows-cross.cmake"
 ninja -C "$folder/build" install
