@@ -8,11 +8,13 @@ import { check, failure, must, runAll, same, seed, serve, Skip, slowness, test }
 const server = await serve('--db', seed('load.db', 3, 24, 0));
 const { hostname, port } = new URL(server.base);
 
-/** @type {(path: string, seconds?: number) => number} */
-function wrk(path, seconds = 3) {
+const LOAD_S = process.env.TWINSTACK_SOAK_SECONDS ? 3 : 1;
+
+/** @type {(path: string) => number} */
+function wrk(path) {
   let text = '';
   try {
-    text = execFileSync('wrk', ['-t', '1', '-c', '16', '-d', `${seconds}s`, `${server.base}${path}`], {
+    text = execFileSync('wrk', ['-t', '1', '-c', '16', '-d', `${LOAD_S}s`, `${server.base}${path}`], {
       encoding: 'utf8',
     });
   } catch (error) {
