@@ -417,14 +417,18 @@ enum status path_remove(const char *path, struct fault *fault)
 
 char *path_absolute(const char *path, struct arena *keep)
 {
-    char full[4 * MAX_PATH];
+    wchar_t wide[WIDE_PATH], full[WIDE_PATH];
+    char text[3 * WIDE_PATH];
 
-    if (_fullpath(full, path, sizeof full) == NULL)
+    if (MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, WIDE_PATH) == 0)
         return NULL;
-    for (char *p = full; *p != '\0'; p++)
-        if (*p == '\\')
-            *p = '/';
-    return path_is_file(full) || path_is_folder(full) ? arena_string(keep, full) : NULL;
+    const DWORD units = GetFullPathNameW(wide, WIDE_PATH, full, NULL);
+    if (units == 0 || units >= WIDE_PATH ||
+        WideCharToMultiByte(CP_UTF8, 0, full, -1, text, sizeof text, NULL, NULL) == 0)
+        return NULL;
+    for (char *p = text; (p = strchr(p, '\\')) != NULL;)
+        *p = '/';
+    return path_is_file(text) || path_is_folder(text) ? arena_string(keep, text) : NULL;
 }
 
 bool path_is_file(const char *path)

@@ -35,12 +35,21 @@ struct job {
 };
 
 /* Under Wine drive Z: is the root of the Unix file system. */
-static void set_path(wchar_t *to, const wchar_t *from)
+static void set_path(wchar_t *to, const wchar_t *prefix, const wchar_t *from)
 {
-    swprintf(to, PATH_UNITS, L"%ls%ls", from[0] == L'/' ? L"Z:" : L"", from);
+    swprintf(to, PATH_UNITS, L"%ls%ls%ls", prefix, from[0] == L'/' ? L"Z:" : L"", from);
     for (; *to != 0; to++)
         if (*to == L'/')
             *to = L'\\';
+}
+
+/* The folder of the victim's files. A long path, which is absolute, gets the prefix that lifts the
+ * system's limit of 260 units. */
+static void set_out(struct job *job, const wchar_t *from)
+{
+    enum { LONG_PATH = 200 };
+    const bool is_long = wcslen(from) > LONG_PATH && from[0] != L'\\';
+    set_path(job->out, is_long ? L"\\\\?\\" : L"", from);
 }
 
 static bool parse(int argc, wchar_t **argv, struct job *job)
@@ -48,7 +57,7 @@ static bool parse(int argc, wchar_t **argv, struct job *job)
     int i = 1;
     for (; i + 1 < argc && argv[i][0] == L'-'; i += 2) {
         if (wcscmp(argv[i], L"--out") == 0)
-            set_path(job->out, argv[i + 1]);
+            set_out(job, argv[i + 1]);
         else if (wcscmp(argv[i], L"--limit-ms") == 0)
             job->limit_ms = (uint32_t)wcstoul(argv[i + 1], NULL, 10);
         else if (wcscmp(argv[i], L"--walkers") == 0)
@@ -58,7 +67,7 @@ static bool parse(int argc, wchar_t **argv, struct job *job)
     }
     if (argc - i != 2 || job->out[0] == 0 || job->limit_ms == 0)
         return false;
-    set_path(job->program, argv[i]);
+    set_path(job->program, L"", argv[i]);
     job->scenario = argv[i + 1];
     return true;
 }

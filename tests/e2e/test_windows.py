@@ -75,6 +75,16 @@ class Windows(e2e.Case):
             done = wine(EXE, "resolve", file)
             self.assertEqual((done.returncode, done.stdout), (0, linux("resolve", file).stdout), done.stderr)
 
+    def test_crashes_are_taken_into_such_a_folder(self):
+        folder = self.folder / "Füße 文字" / ("a" * 100) / ("b" * 100) / ("c" * 100)
+        folder.mkdir(parents=True)
+        done = wine(EXE, "run", "--victims", e2e.BUILD / "victims/bin", "--variant", "ob2", "-k", "null_write", "-j", "2",
+                    "--out", folder / "out", "--db", folder / "база.db", "--json", limit_s=200)
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+        cases = {c["scenario"]: c["verdict"] for c in json.loads(done.stdout)["cases"]}
+        self.assertEqual(set(cases.values()), {"PASS"})
+        self.assertTrue((folder / "out/cases/null_write.ob2/record.rec").exists(), done.stderr[-2000:])
+
     def test_wildcards(self):
         done = wine(EXE, "check", "corpus/cases/null_w*")
         self.assertEqual(done.returncode, 0, done.stderr)

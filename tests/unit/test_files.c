@@ -209,6 +209,33 @@ TEST(folders_are_made_listed_in_order_and_removed)
     arena_free(&keep);
 }
 
+/* Windows has a limit of 260 UTF-16 units for paths that are used as they are. */
+TEST(a_long_path_is_made_absolute)
+{
+    struct arena keep;
+    struct fault fault = FAULT_INIT;
+
+    arena_init(&keep, 0);
+    const char *folder = in_scratch(&keep, "long");
+    for (int i = 0; i < 4; i++)
+        folder = path_join(
+            &keep, folder,
+            "a-name-of-a-hundred-characters-of-which-each-one-is-needed-so-that-four-are-too-long-"
+            "for-plain-win32");
+    REQUIRE(folder_make(folder, &fault) == ERR_NONE);
+    const char *file = path_join(&keep, folder, "\xc3\xbc.txt");
+    test_write(file, "x", 1);
+    const char *rows[] = {folder, file};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const char *found = path_absolute(rows[i], &keep);
+        REQUIRE(found != NULL && strlen(found) > 400);
+        CHECK_STR(path_base(found), path_base(rows[i]));
+        CHECK(path_is_file(found) == (i == 1));
+    }
+    CHECK(path_absolute(path_join(&keep, folder, "none"), &keep) == NULL);
+    arena_free(&keep);
+}
+
 TEST(paths_know_both_separators)
 {
     struct arena keep;
