@@ -278,7 +278,7 @@ class Packages(e2e.Case):
         command("cpack", "--config", e2e.BUILD / "CPackConfig.cmake", "-B", self.folder)
         deb = next(self.folder.glob("*.deb"))
         said = command("dpkg-deb", "--field", deb)
-        for field in (f"Version: {version()}\n", "Package: twinstack\n", "libc6 (", "libdwarf1 ("):
+        for field in (f"Version: {version()}\n", "Package: twinstack\n", "libc6 (", "libdwarf1 (", "Recommends: libcurl4", "Suggests: libnats3.4"):
             self.assertIn(field, said)
         files = command("dpkg-deb", "--contents", deb)
         archive = command("tar", "-tf", next(self.folder.glob("*.tar.xz")))
