@@ -178,10 +178,8 @@ enum status store_publish(struct store *store, const char *path, struct fault *f
     else if ((path_is_file(part) && path_remove(part, fault) != ERR_NONE) ||
              write_copy(store, part, fault) != ERR_NONE)
         fault_set_path(fault, path);
-    else if (rename(part, real) != 0) {
-        (void)fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "published database");
-        fault_set_path(fault, path);
-    }
+    else
+        (void)path_rename(part, real, fault);
     if (fault->code != ERR_NONE && part != NULL && path_is_file(part))
         (void)path_remove(part, &ignored);
     arena_free(&scratch);
