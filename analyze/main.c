@@ -8,7 +8,8 @@
 #include "verbs/help.h"
 #include "verbs/verb.h"
 
-/* A full disk must not look like an answer; a reader that has enough (`| head`) is none of ours. */
+/* A full disk must not look like an answer; a reader that closes the pipe early (`| head`)
+ * is no error. */
 static int end(int code)
 {
     if (fflush(stdout) == 0 && ferror(stdout) == 0)

@@ -155,8 +155,8 @@ static void run_into(struct queue *q, struct runner *runner, struct collected *r
         explain_fault(result, why, &fault);
         return;
     }
-    if (rename(part, result->folder) != 0) {
-        explain(result, why, "the case's folder cannot be put in place", result->folder);
+    if (path_rename(part, result->folder, &fault) != ERR_NONE) {
+        explain_fault(result, why, &fault);
         return;
     }
     result->outcome = COLLECT_SEALED;

@@ -225,6 +225,19 @@ static enum status open_symbols(struct run_session *s)
     return symbol_store_open(&options, &s->symbols, &s->fault);
 }
 
+/* Where judges run: in the folder of the run, beside the files that they read. Windows starts no
+ * program by a path of more than 260 units; so for a long one it is a temporary folder. NULL: out
+ * of memory. */
+static const char *judges_folder(const struct run_session *s)
+{
+    enum { LONG_PATH = 200 };
+    const char *out = path_absolute(s->collect.out_folder, s->keep);
+
+    return strlen(out != NULL ? out : s->collect.out_folder) > LONG_PATH
+               ? folder_temporary_name("judges", s->keep)
+               : path_join(s->keep, s->collect.out_folder, "judges");
+}
+
 /* Judges run on this host: under Wine in a prefix of their own. Without Wine they are skipped.
  * Without a pool the run only takes longer. */
 static void open_judges(struct pipeline *p)
@@ -232,7 +245,7 @@ static void open_judges(struct pipeline *p)
     struct run_session *s = p->s;
     struct collect_options options = s->collect;
     struct fault ignored = FAULT_INIT, no_launcher = FAULT_INIT;
-    const char *folder = path_join(s->keep, s->collect.out_folder, "judges");
+    const char *folder = judges_folder(s);
 
     p->analysis.symbols = s->symbols;
     if (s->request->no_judges || process_interrupted())

@@ -85,6 +85,13 @@ class Windows(e2e.Case):
         self.assertEqual(set(cases.values()), {"PASS"})
         self.assertTrue((folder / "out/cases/null_write.ob2/record.rec").exists(), done.stderr[-2000:])
 
+    def test_a_file_is_published_again(self):
+        database = self.folder / "served.db"
+        subprocess.run([e2e.BUILD / "tests/seed_store", database, "1", "2", "3"], check=True, capture_output=True)
+        for _ in range(2):
+            done = wine(EXE, "db", "publish", self.folder / "published.db", "--db", database)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_wildcards(self):
         done = wine(EXE, "check", "corpus/cases/null_w*")
         self.assertEqual(done.returncode, 0, done.stderr)
