@@ -406,10 +406,10 @@ enum status report_markdown(const struct run_figures *report, size_t max_bytes,
     put_failing(&sheet, report, &summary.failing);
     put_engines(&sheet, report);
     put_headline(&sheet, report);
-    put_managed(&sheet, report);
-    put_refused(&sheet, report);
     put_not_shown(&sheet, &summary.not_shown);
     put_deviating(&sheet, report);
+    put_managed(&sheet, report);
+    put_refused(&sheet, report);
     if (put_all_cases(&sheet, report, fault) != ERR_NONE)
         return fault->code;
     return ferror(out) != 0 ? fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "writing the report")

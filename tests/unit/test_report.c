@@ -237,13 +237,20 @@ TEST(the_answer_comes_first_in_forty_lines)
 
 TEST(markdown_has_the_same_order)
 {
-    static const char *const order[] = {
-        "cases fail",  "### Failing",   "### Engines against the truth",
-        "### Speed",   "### Not shown", "### Cases that deviate",
-        "<summary>All"};
+    static const char *const order[] = {"cases fail",
+                                        "### Failing",
+                                        "### Engines against the truth",
+                                        "### Speed",
+                                        "### Not shown",
+                                        "### Cases that deviate",
+                                        "### Right stacks of managed code",
+                                        "<summary>All"};
+    struct named_version managed = {.name = "managed stacks: x", .version = "plain 1/2"};
     struct fixture f;
     set_up(&f);
     make_many(&f, 40, true);
+    f.run.environment = &managed;
+    f.run.environment_count = 1;
     const char *text = text_of(&f, MARKDOWN);
     for (size_t k = 1; k < COUNT_OF(order); k++) {
         test_row(order[k]);
