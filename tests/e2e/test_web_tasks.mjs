@@ -180,6 +180,36 @@ for (const [at, [name, most, steps]] of tasks.entries())
     }
   });
 
+test('the_answer_has_the_order_of_the_report', async () => {
+  const server = await serve('--db', db);
+  const page = await openPage(chromium, server.base);
+  /** @type {[string, string[]][]} */
+  const rows = [
+    ['/', ['.verdictline', '.lines.failing', '.shares-list', '[aria-label="Speed"]', '.bars']],
+    [
+      '/runs/30',
+      ['.counts', '.lines.failing', '[aria-label="Engines"]', '[aria-label="Speed"]', '.grid', '.bars'],
+    ],
+  ];
+  for (const [path, parts] of rows) {
+    await page.goto(server.base + path);
+    await settled(page);
+    const tops = [];
+    for (const part of parts) {
+      const found = page.locator(part).first();
+      await found.waitFor();
+      tops.push(must(await found.boundingBox(), part).y);
+    }
+    same(
+      tops.toSorted((a, b) => a - b),
+      tops,
+      `${path}: ${parts.join(', ')}`,
+    );
+  }
+  await closePage(page);
+  await server.stop();
+});
+
 test('what_it_took', () => {
   for (const [name, kind, presses, seconds] of table)
     console.log(`     ${name.padEnd(40)} ${kind.padEnd(6)} ${presses} presses ${seconds.padStart(5)} s`);

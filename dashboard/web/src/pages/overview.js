@@ -311,6 +311,14 @@ function Shown({ data }) {
       <p class={`verdictline ${data.wrong.total > 0 ? 'bad' : 'good'}`} role="status">
         <Wrong wrong={data.wrong} run={run.id} />
       </p>
+      {data.failing.total > 0 ? (
+        <>
+          <h2 class="section">
+            Failing <span class="count">{number(data.failing.total)}</span>
+          </h2>
+          <Failing failing={data.failing} run={run.id} />
+        </>
+      ) : null}
       <Shares shares={data.shares} />
       <div class="tiles">
         {tiles.map((tile) => (
@@ -338,14 +346,6 @@ function Shown({ data }) {
 function Details({ data, run }) {
   return (
     <>
-      {data.failing.total > 0 ? (
-        <>
-          <h2 class="section">
-            Failing <span class="count">{number(data.failing.total)}</span>
-          </h2>
-          <Failing failing={data.failing} run={run.id} />
-        </>
-      ) : null}
       <h2 class="section">
         {data.baseline ? (
           <>
