@@ -23,8 +23,8 @@ enum { PLACE_WIDTH_MAX = 48, NAME_WIDTH_MAX = 56, SOURCE_WIDTH = 10 };
 
 void text_restart(struct text_out *out)
 {
-    if (out->bytes > 0)
-        memset(out->facts, 0, sizeof out->facts);
+    if (out->bytes > 0 && out->facts != NULL)
+        memset(out->facts, 0, TEXT_FACTS * sizeof *out->facts);
     out->bytes = 0;
 }
 
@@ -32,8 +32,10 @@ void text_free(struct text_out *out)
 {
     free(out->text);
     free(out->shapes);
+    free(out->facts);
     out->text = NULL;
     out->shapes = NULL;
+    out->facts = NULL;
     out->bytes = 0;
     out->room = 0;
     out->shape_room = 0;
@@ -110,10 +112,13 @@ static bool is_printable(const char *text, size_t bytes)
     return (bad & tops) == 0;
 }
 
-static const struct text_fact *fact_of(struct text_out *out, const char *text)
+static struct text_fact fact_of(struct text_out *out, const char *text)
 {
     const uint64_t hash = (uint64_t)(uintptr_t)text * UINT64_C(0x9e3779b97f4a7c15);
-    struct text_fact *fact = &out->facts[(hash >> 32) % TEXT_FACTS];
+    struct text_fact alone = {0};
+    if (out->facts == NULL) /* of a batch that is never written it would only cost time */
+        out->facts = calloc(TEXT_FACTS, sizeof *out->facts);
+    struct text_fact *fact = out->facts != NULL ? &out->facts[(hash >> 32) % TEXT_FACTS] : &alone;
     if (fact->text != text) {
         const size_t bytes = strlen(text);
         fact->text = text;
@@ -121,7 +126,7 @@ static const struct text_fact *fact_of(struct text_out *out, const char *text)
         fact->clean = is_printable(text, fact->bytes);
         fact->columns = fact->clean ? fact->bytes : (uint32_t)columns(text, fact->bytes);
     }
-    return fact;
+    return *fact;
 }
 
 /* Without control characters. */
@@ -262,11 +267,11 @@ static struct widths measure(struct text_out *out, const struct stack *stack)
         struct text_shape *shape = &shapes[i];
         const char *module = module_word(frame);
         shape->module =
-            i > 0 && shape[-1].module.text == module ? shape[-1].module : *fact_of(out, module);
+            i > 0 && shape[-1].module.text == module ? shape[-1].module : fact_of(out, module);
         if (frame->function != NULL)
-            shape->function = *fact_of(out, frame->function);
+            shape->function = fact_of(out, frame->function);
         if (frame->file != NULL)
-            shape->file = *fact_of(out, frame->file);
+            shape->file = fact_of(out, frame->file);
         shape->place = place_columns(shape, frame);
         shape->name = name_columns(shape, frame);
         if (shape->place > w.place && shape->place <= PLACE_WIDTH_MAX)

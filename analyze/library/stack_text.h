@@ -35,7 +35,7 @@ struct text_out {
     bool failed; /* out of memory: something is missing */
     uint32_t shape_room;
     struct text_shape *shapes; /* of the stack that is written */
-    struct text_fact facts[TEXT_FACTS];
+    struct text_fact *facts;   /* TEXT_FACTS of them; NULL until one is needed */
 };
 
 /* Empties OUT and forgets what it knows about texts: call it before any of them changes or is
