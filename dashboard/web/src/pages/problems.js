@@ -152,7 +152,7 @@ function ShadowTables({ shadow }) {
                   </td>
                   <td class="nowrap" data-label="seen">
                     {minute(c.first_hour)} <br />
-                    {minute(c.last_hour)}
+                    <span>to {minute(c.last_hour)}</span>
                   </td>
                   <td class="mono wrap" data-label="newest report">
                     {c.report}
@@ -191,7 +191,7 @@ function Problem({ row, stacks }) {
       <td data-label="versions">{row.versions ?? <span class="dim">not stated</span>}</td>
       <td class="nowrap" data-label="seen">
         {minute(row.first_seen)} <br />
-        {minute(row.last_seen)}
+        <span>to {minute(row.last_seen)}</span>
       </td>
       <td data-label="last hours">
         <Trend hours={row.hours} />
