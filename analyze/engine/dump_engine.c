@@ -158,7 +158,7 @@ static enum status run(const struct engine *self, const struct engine_input *in,
 }
 
 const struct engine engine_dump = {
-    .name = "dump",
+    .name = ENGINE_NAME_DUMP,
     .kind = ENGINE_KIND_DUMP,
     .shares = "minidump reader, unwinder and symbol lookup: ours; the lookup also serves offset",
     .parts = ENGINE_SHARES_SYMBOLS,

@@ -24,6 +24,11 @@ enum engine_kind {
     ENGINE_KIND_COUNT
 };
 
+/* The engines under test, as they are stored: what SQL compares with.  A test holds the table of
+ * engines to them. */
+#define ENGINE_NAME_OFFSET "offset:rtl"
+#define ENGINE_NAME_DUMP "dump"
+
 /* What engines can have in common. Engines that share a part count as one when they agree on it. */
 enum engine_share {
     ENGINE_SHARES_SYMBOLS = 1,         /* our symbol lookup: names, lines, inline frames      */

@@ -97,14 +97,16 @@
 
 /* Medians, as in the reports: one cold case would distort a mean. */
 #define TIMED_COLUMNS                                                                              \
-    " max(CASE WHEN engine = 'offset:rtl' THEN cases END) timed,"                                  \
-    " avg(CASE WHEN engine = 'dump' THEN total_ns END) dump_ns,"                                   \
-    " avg(CASE WHEN engine = 'offset:rtl' THEN total_ns END) offset_ns"
+    " max(CASE WHEN engine = '" ENGINE_NAME_OFFSET "' THEN cases END) timed,"                      \
+    " avg(CASE WHEN engine = '" ENGINE_NAME_DUMP "' THEN total_ns END) dump_ns,"                   \
+    " avg(CASE WHEN engine = '" ENGINE_NAME_OFFSET "' THEN total_ns END) offset_ns"
 #define TIMED_PLACES                                                                               \
     " row_number() OVER (PARTITION BY r.id, k.engine ORDER BY k.total_ns) AS place,"               \
     " count(*) OVER (PARTITION BY r.id, k.engine) AS cases"                                        \
     " FROM run r JOIN crash_case c ON c.run_id = r.id JOIN claim k ON k.case_id = c.id"
-#define TIMED "k.engine IN ('dump', 'offset:rtl') AND k.state = 0 AND k.frames > 0"
+#define TIMED                                                                                      \
+    "k.engine IN ('" ENGINE_NAME_DUMP "', '" ENGINE_NAME_OFFSET "') AND k.state = 0"               \
+    " AND k.frames > 0"
 #define MEDIAN "place IN ((cases + 1) / 2, (cases + 2) / 2)"
 
 /* The numbers of case C that trends take medians of; FIGURE is an expression that gives the name.
@@ -119,8 +121,8 @@
     " WHEN 'dump_tuned_ns' THEN c.dump_tuned_ns WHEN 'capture_now_ns' THEN c.capture_now_ns"       \
     " WHEN 'hang_late_ns' THEN c.hang_late_ns END END, CASE " figure                               \
     " WHEN 'record_bytes' THEN c.record_bytes WHEN 'dump_bytes' THEN c.dump_bytes"                 \
-    " WHEN 'offset_cold_ns' THEN " COLD_OF("offset:rtl") " WHEN 'dump_cold_ns' THEN " COLD_OF(     \
-        "dump") " END)"
+    " WHEN 'offset_cold_ns' THEN " COLD_OF(                                                        \
+        ENGINE_NAME_OFFSET) " WHEN 'dump_cold_ns' THEN " COLD_OF(ENGINE_NAME_DUMP) " END)"
 #define FIGURE_NAMES                                                                               \
     "(VALUES ('walk_ns'), ('stop_walk_ns'), ('stop_dump_ns'), ('record_write_ns'),"                \
     " ('dump_write_ns'), ('dump_tuned_ns'), ('capture_now_ns'), ('hang_late_ns'),"                 \

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "model/result.h"
 #include "model/stored.h"
 #include "stream/totals_parts.h"
 
@@ -60,6 +62,10 @@ static const char settings[] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = 
 
 enum statement {
     FORGET_REPORTS,
+    FOLD_TALLY,
+    DROP_TALLY,
+    FOLD_TOTAL,
+    DROP_TOTAL,
     ADD_REPORT,
     ADD_TOTAL,
     ADD_SIGNATURE,
@@ -73,7 +79,24 @@ enum statement {
     STATEMENTS
 };
 
+#define SUBJECTS "'" ENGINE_NAME_DUMP "', '" ENGINE_NAME_OFFSET "'"
+
+/* Rows of an hour (13 characters) before day ?1 belong to their day (10), and rows of a day before
+ * day ?2 to their month (7). */
+#define FOLDED "(length(hour) > 10 AND hour < ?1 OR length(hour) > 7 AND hour < ?2)"
+#define FOLDED_HOUR "substr(hour, 1, CASE WHEN hour < ?2 THEN 7 ELSE 10 END)"
+
 static const char *const texts[STATEMENTS] = {
+    [FOLD_TALLY] = "INSERT INTO tally SELECT signature, " FOLDED_HOUR ", version, sum(count),"
+                   " sum(error) FROM tally WHERE " FOLDED " GROUP BY 1, 2, 3"
+                   " ON CONFLICT DO UPDATE SET count = count + excluded.count,"
+                   " error = error + excluded.error",
+    [DROP_TALLY] = "DELETE FROM tally WHERE " FOLDED,
+    [FOLD_TOTAL] = "INSERT INTO total SELECT " FOLDED_HOUR ", version, sum(reports), sum(stacks),"
+                   " sum(bad) FROM total WHERE " FOLDED " GROUP BY 1, 2"
+                   " ON CONFLICT DO UPDATE SET reports = reports + excluded.reports,"
+                   " stacks = stacks + excluded.stacks, bad = bad + excluded.bad",
+    [DROP_TOTAL] = "DELETE FROM total WHERE " FOLDED,
     /* Days on which nothing was added do not count: a queue that was stopped for a month delivers
      * again what it delivered last. */
     [FORGET_REPORTS] = "DELETE FROM report WHERE day < (SELECT min(day) FROM"
@@ -103,11 +126,10 @@ static const char *const texts[STATEMENTS] = {
                       " WHERE signature = ?1 AND version <> '' ORDER BY version)",
     [READ_TREND] = "SELECT hour, sum(count) FROM tally WHERE signature = ?3"
                    " AND (?1 IS NULL OR version = ?1) GROUP BY hour ORDER BY hour DESC LIMIT ?2",
-    [READ_AGREEMENT] =
-        "SELECT count(*), sum(e.result = 0) FROM shadow s JOIN shadow_engine e"
-        " ON e.id = s.id WHERE s.signature = ?1 AND e.engine IN ('dump', 'offset:rtl')"
-        " AND e.against IN ('dump', 'offset:rtl')"
-        " AND (?2 IS NULL OR s.version = ?2)",
+    [READ_AGREEMENT] = "SELECT count(*), sum(e.result = 0) FROM shadow s JOIN shadow_engine e"
+                       " ON e.id = s.id WHERE s.signature = ?1 AND e.engine IN (" SUBJECTS ")"
+                       " AND e.against IN (" SUBJECTS ")"
+                       " AND (?2 IS NULL OR s.version = ?2)",
 };
 
 static_assert((int)STATEMENTS <= (int)TOTALS_STATEMENTS, "room for all statements");
@@ -303,18 +325,43 @@ enum status totals_end(struct totals *totals, struct fault *fault)
     return fault->code;
 }
 
+static void days_ago(uint64_t now_s, uint64_t days, char out[TEXT_DATE_BYTES])
+{
+    const uint64_t seconds = days * 86400;
+    text_utc_date(now_s > seconds ? now_s - seconds : 0, out);
+}
+
+/* Each sum and the rows that it replaces, in the transaction of the ids. */
+static enum status fold_hours(struct totals *t, uint64_t now_s, struct fault *fault)
+{
+    static const enum statement steps[] = {FOLD_TALLY, DROP_TALLY, FOLD_TOTAL, DROP_TOTAL};
+    char by_hour[TEXT_DATE_BYTES], by_day[TEXT_DATE_BYTES];
+    days_ago(now_s, TOTALS_DAYS_BY_HOUR, by_hour);
+    days_ago(now_s, TOTALS_DAYS_BY_DAY, by_day);
+    by_day[7] = '\0'; /* whole months */
+    for (size_t i = 0; i < COUNT_OF(steps) && fault->code == ERR_NONE; i++) {
+        sqlite3_stmt *statement = start(t, steps[i]);
+        bind(statement, 1, by_hour);
+        bind(statement, 2, by_day);
+        (void)finish(t, statement, fault);
+    }
+    return fault->code;
+}
+
 /* Sets the day of the ids that follow. On the first id of a new day, the ids of old days are
- * forgotten. The day never goes back: a clock that does must not make new ids look old. */
+ * forgotten, and old hours are added up. The day never goes back: a clock that does must not make
+ * new ids look old. */
 static enum status set_day(struct totals *t, struct fault *fault)
 {
     char day[TEXT_DATE_BYTES];
-    text_utc_date(clock_wall_ns() / 1000000000U, day);
+    const uint64_t now_s = clock_wall_ns() / 1000000000U;
+    text_utc_date(now_s, day);
     if (strcmp(day, t->day) <= 0)
         return ERR_NONE;
     memcpy(t->day, day, sizeof t->day);
     sqlite3_stmt *statement = start(t, FORGET_REPORTS);
     bind_count(statement, 1, TOTALS_DAYS_KEPT);
-    return finish(t, statement, fault);
+    return finish(t, statement, fault) == ERR_NONE ? fold_hours(t, now_s, fault) : fault->code;
 }
 
 enum status totals_remember(struct totals *totals, const char *id, bool *is_new,

@@ -14,6 +14,10 @@
 
 enum { TOTALS_DAYS_KEPT = 8, TOTALS_SHADOW_KEPT = 100000 };
 
+/* Counts by hour are kept for so many days, then by day; by day for so many, then by month. So the
+ * number of rows does not grow with hours. */
+enum { TOTALS_DAYS_BY_HOUR = 31, TOTALS_DAYS_BY_DAY = 400 };
+
 struct totals;
 
 /* Opens FILE, which is made when WRITING. Fails: ERR_ABSENT; ERR_IO; ERR_UNSUPPORTED another
@@ -38,7 +42,7 @@ struct totals_query {
 };
 
 struct totals_hour {
-    const char *hour;
+    const char *hour; /* 2026-11-22T08; of older ones the day, or the month: 2026-11 */
     uint64_t count;
 };
 

@@ -127,6 +127,11 @@ enum status bench_measure(const struct bench_request *request, struct arena *kee
         return fault->code;
     if (open_symbols(&s) == ERR_NONE && measure(&s, false) == ERR_NONE && request->cold)
         (void)measure(&s, true);
+    struct symbol_store_built built = {0, 0};
+    if (s.symbols != NULL)
+        symbol_store_built(s.symbols, &built);
+    out->index_count = built.indexes;
+    out->index_ns = built.ns;
     symbol_store_close(s.symbols);
     return fault->code;
 }

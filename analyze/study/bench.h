@@ -29,6 +29,8 @@ struct bench {
     struct case_timing *timings; /* of the dying processes; 0: not measured */
     uint32_t case_count;         /* 0: no case has both a record and a dump; nothing was measured */
     bool cold;                   /* there were cold rounds as well */
+    uint32_t index_count;        /* symbol indexes that were built: the very first use */
+    uint64_t index_ns;
 };
 
 /* Fails: as case_read, and as the engines; ERR_INTERRUPTED. */

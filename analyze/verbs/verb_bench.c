@@ -10,6 +10,7 @@
 #include "study/run_facts.h"
 #include "verbs/bench_text.h"
 #include "verbs/harness.h"
+#include "verbs/index_note.h"
 #include "verbs/stored.h"
 #include "verbs/verbs.h"
 
@@ -80,6 +81,7 @@ static int measure(const struct bench_options *o, struct store *store, struct op
     if (bench_judge(&result, store, keep, &findings, &fault) != ERR_NONE)
         return verb_fault(&fault);
     print_findings(&findings, o->as_json);
+    index_note(result.index_count, result.index_ns);
     if (store != NULL && !o->dry && keep_samples(o, store, &result, keep, &fault) != ERR_NONE)
         return stored_fault(&fault, true);
     return findings.slower ? EXIT_DIFFERENT : EXIT_GOOD;

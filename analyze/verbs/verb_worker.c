@@ -25,13 +25,19 @@ struct worker_options {
     struct fetch_words fetch;
 };
 
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static void print_end(const char *verb, const struct work_figures *f)
 {
-    (void)fprintf(stderr,
-                  "twinstack %s: %" PRIu64 " reports, %" PRIu64 " stacks, %" PRIu64
-                  " bad lines, %" PRIu64 " dead letters, %" PRIu64
-                  " failures of the queue, %" PRIu64 " judged\n",
-                  verb, f->reports, f->stacks, f->bad, f->buried, f->failures, f->judged);
+    (void)fprintf(
+        stderr,
+        "twinstack %s: %" PRIu64 " report%s, %" PRIu64 " stack%s, %" PRIu64 " bad line%s, %" PRIu64
+        " dead letter%s, %" PRIu64 " failure%s of the queue, %" PRIu64 " judged\n",
+        verb, f->reports, plural(f->reports), f->stacks, plural(f->stacks), f->bad, plural(f->bad),
+        f->buried, plural(f->buried), f->failures, plural(f->failures), f->judged);
 }
 
 /* SIGTERM and Ctrl-C end the work after the reports that were taken. */

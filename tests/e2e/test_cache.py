@@ -63,6 +63,14 @@ class CacheVerb(e2e.Case):
         self.assertEqual(without.stdout, first.stdout)
         self.assertEqual(without.stdout, again.stdout)
 
+    def test_bench_prints_its_very_first_use_apart(self):
+        cache = self.folder / "cache"
+        case = e2e.ROOT / "corpus/cases/inline_chain.ob0"
+        words = ("bench", case, "--dry", "--samples", "1", "--warmup", "0", "--cache", cache)
+        first = self.run_twinstack(*words)
+        self.assertRegex(first.stderr, r"note: [0-9]+ symbol index(es)? built in [0-9.]+ (µs|ms|s) ")
+        self.assertNotIn("note: ", self.run_twinstack(*words).stderr)
+
     def test_a_debug_file_that_is_named_later_replaces_the_index(self):
         cache = self.folder / "cache"
         folder = self.fixture("images/i10-elf-crash")

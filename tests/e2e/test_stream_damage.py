@@ -82,7 +82,7 @@ class Damage(stream_pipeline.Pipeline):
             worker.wait()
             self.move_clock(60)
         texts = self.send(3)
-        self.assertIn("1 dead letters", self.work().stderr)
+        self.assertIn("1 dead letter,", self.work().stderr)
         self.reduce()
         self.check(texts)
         dead = next(self.channel("dead", "ready").iterdir()).read_text()

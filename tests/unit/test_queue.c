@@ -1,9 +1,11 @@
 /* Reports as messages, the queue in a folder, and the totals. */
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/files.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "stream/dumps.h"
 #include "stream/queue.h"
@@ -259,5 +261,69 @@ TEST(totals_count_each_id_once)
     totals_close(totals);
     test_write(path, "not a database, and long enough to be read as one", 49);
     CHECK_EQ(totals_open(path, true, &totals, &fault), ERR_UNSUPPORTED);
+    arena_free(&keep);
+}
+
+static void run_sql(const char *path, const char *sql, char *out, size_t room)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    out[0] = '\0';
+    REQUIRE(sqlite3_open(path, &db) == SQLITE_OK);
+    REQUIRE(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK);
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+        const size_t at = strlen(out);
+        (void)snprintf(out + at, room - at, "%s%s", at > 0 ? " " : "",
+                       (const char *)sqlite3_column_text(statement, 0));
+    }
+    REQUIRE(sqlite3_finalize(statement) == SQLITE_OK);
+    REQUIRE(sqlite3_close(db) == SQLITE_OK);
+}
+
+/* On a new day, hours of long ago become days, and days of longer ago months; nothing is lost. */
+TEST(old_hours_are_added_up)
+{
+    static const char *const hours[] = {
+        "2020-01-01T05", "2020-01-01T06", "2020-01-31T23", "2020-02-01T00", "", "2999-12-31T23"};
+    static const char *const tables[] = {"tally", "total"};
+    char path[600], id[8], sql[96], said[256], now[TEXT_DATE_BYTES], recent[TEXT_DATE_BYTES + 8];
+    struct totals *totals = NULL;
+    struct totals_list list;
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    arena_init(&keep, 0);
+    (void)snprintf(path, sizeof path, "%s/folded.db", test_scratch());
+    REQUIRE(totals_open(path, true, &totals, &fault) == ERR_NONE);
+    for (int i = 0; i < 6; i++) {
+        (void)snprintf(id, sizeof id, "id%d", i);
+        add(totals, id, hours[i], "1.0", 1u << i, true);
+    }
+    /* between the two limits: 100 days ago */
+    text_utc_date(clock_wall_ns() / 1000000000U - 100 * 86400, now);
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(recent, sizeof recent, "%sT0%d", now, i);
+        (void)snprintf(id, sizeof id, "new%d", i);
+        add(totals, id, recent, "1.0", 100, true);
+    }
+    totals_close(totals);
+    run_sql(path, "UPDATE report SET day = '2020-02-02'", said, sizeof said);
+    REQUIRE(totals_open(path, true, &totals, &fault) == ERR_NONE);
+    add(totals, "later", "2020-01-15T12", "1.0", 64, true); /* stays until the next day */
+    REQUIRE(totals_read(totals, &(struct totals_query){.top = 10}, &keep, &list, &fault) ==
+            ERR_NONE);
+    CHECK_EQ(list.stacks, 127 + 200);
+    CHECK_EQ(list.rows[0].count, 127 + 200);
+    CHECK_EQ(list.reports, 9);
+    totals_close(totals);
+    for (int t = 0; t < 2; t++) {
+        char want[256];
+        test_row(tables[t]);
+        (void)snprintf(sql, sizeof sql, "SELECT hour || '=' || %s FROM %s ORDER BY hour",
+                       t == 0 ? "count" : "stacks", tables[t]);
+        (void)snprintf(want, sizeof want,
+                       "=16 2020-01=7 2020-01-15T12=64 2020-02=8 %s=200 2999-12-31T23=32", now);
+        run_sql(path, sql, said, sizeof said);
+        CHECK_STR(said, want);
+    }
     arena_free(&keep);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "engine/engines.h"
 #include "make_run.h"
 #include "model/case.h"
 #include "store/store.h"
@@ -149,4 +150,11 @@ TEST(costs_are_read_back_as_they_were_written)
     }
     store_close(store);
     arena_free(&keep);
+}
+
+/* Databases compare with these names. */
+TEST(the_engines_under_test_are_stored_by_their_names)
+{
+    CHECK_STR(engine_subject(ENGINE_KIND_OFFSET)->name, ENGINE_NAME_OFFSET);
+    CHECK_STR(engine_subject(ENGINE_KIND_DUMP)->name, ENGINE_NAME_DUMP);
 }
