@@ -28,6 +28,7 @@ import { request } from 'node:http';
 
 const CASES = 10000;
 const VARIANTS = 6;
+const LINES_WITHIN_MS = 100;
 const SCENARIOS = Math.ceil(CASES / VARIANTS);
 
 const chromium = await browser();
@@ -153,32 +154,37 @@ test('a_whole_run_is_there_at_once', async () => {
 
 test('lines_scroll_into_view_within_100_ms', async () => {
   const page = await open(`${wide.base}/runs/1?fold=0`);
-  const took = await page.$eval('.gridbox', async (box) => {
-    box.scrollIntoView();
-    const frame = () => new Promise((done) => requestAnimationFrame(done));
-    const shows = () => {
-      const middle = box.getBoundingClientRect();
-      const at = document.elementFromPoint(middle.left + 40, middle.top + middle.height / 2);
-      return at?.closest('tr') && !at.closest('.spacer');
-    };
-    const times = [];
-    for (let i = 1; i <= 10; i++) {
-      let least = Infinity; // the minimum of eight leaves out other load on the machine
-      for (let again = 0; again < 8; again++) {
-        box.scrollTop = 0;
-        for (let wait = 0; wait < 4; wait++) await frame();
-        const start = performance.now();
-        box.scrollTop = (box.scrollHeight * i) / 11;
-        do await frame();
-        while (!shows() && performance.now() - start < 5000);
-        least = Math.min(least, performance.now() - start);
+  const took = await page.$eval(
+    '.gridbox',
+    async (box, within) => {
+      box.scrollIntoView();
+      const frame = () => new Promise((done) => requestAnimationFrame(done));
+      const shows = () => {
+        const middle = box.getBoundingClientRect();
+        const at = document.elementFromPoint(middle.left + 40, middle.top + middle.height / 2);
+        return at?.closest('tr') && !at.closest('.spacer');
+      };
+      const times = [];
+      for (let i = 1; i <= 10; i++) {
+        // The minimum of eight leaves out other load on the machine; one that is short enough decides.
+        let least = Infinity;
+        for (let again = 0; again < 8 && least > within; again++) {
+          box.scrollTop = 0;
+          for (let wait = 0; wait < 4; wait++) await frame();
+          const start = performance.now();
+          box.scrollTop = (box.scrollHeight * i) / 11;
+          do await frame();
+          while (!shows() && performance.now() - start < 5000);
+          least = Math.min(least, performance.now() - start);
+        }
+        times.push(least);
       }
-      times.push(least);
-    }
-    return times.sort((a, b) => a - b);
-  });
+      return times.sort((a, b) => a - b);
+    },
+    LINES_WITHIN_MS,
+  );
   console.log(`     median ${took[5].toFixed(0)} ms, slowest ${took[9].toFixed(0)} ms`);
-  check(took[5] <= 100 * slowness, `median ${took[5]} ms`);
+  check(took[5] <= LINES_WITHIN_MS * slowness, `median ${took[5]} ms`);
   await closePage(page);
 });
 
