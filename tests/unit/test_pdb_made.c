@@ -527,3 +527,44 @@ TEST(a_native_pdb_says_where_its_sources_are)
         made_close(&w);
     }
 }
+
+/* The text that was built counts, not what the file on disk says by now. */
+TEST(an_embedded_source_is_kept_and_not_the_file)
+{
+    static const char name[] = "victims/managed/scenarios.cs";
+    struct fault fault = FAULT_INIT;
+    struct symbol_store *store = NULL;
+    struct arena keep;
+    size_t bytes = 0;
+    const uint8_t *built = test_read(test_source(name), &bytes);
+    arena_init(&keep, 0);
+    const char *folder = path_join(&keep, test_scratch(), "victims/managed");
+    REQUIRE(folder_make(folder, &fault) == ERR_NONE);
+    test_write(path_join(&keep, folder, "scenarios.cs"), "changed since", 13);
+    const char *roots[] = {test_source("victims/managed")};
+    const struct symbol_store_options options = {.roots = roots, .root_count = 1};
+    REQUIRE(symbol_store_open(&options, &store, &fault) == ERR_NONE);
+    const struct module module = {.name = "managed.dll", .pdb_name = "managed.pdb"};
+    struct frame frames[] = {{.symbols = SYMBOLS_PPDB,
+                              .module = &module,
+                              .file = name,
+                              .line = 93,
+                              .frame_class = CLASS_OWN}};
+    struct stack stack = {.frames = frames, .frame_count = 1};
+    struct engine_claim claim = {.stacks = &stack, .stack_count = 1};
+    const struct analysis analysis = {.symbols = store, .source_root = test_scratch()};
+    for (int row = 0; row < 2; row++) { /* with the PDB's word, and without */
+        struct run_case c = {.claims = &claim, .claim_count = 1};
+        test_row(row == 0 ? "embedded" : "a native PDB has no text, so the file is kept");
+        frames[0].symbols = row == 0 ? SYMBOLS_PPDB : SYMBOLS_NONE;
+        REQUIRE(analysis_keep_files(&analysis, &(struct crash_case){0}, &keep, &c, &fault) ==
+                ERR_NONE);
+        REQUIRE(c.artifact_count == 1);
+        CHECK_EQ(c.artifacts[0].role, ARTIFACT_SOURCE);
+        CHECK_STR(c.artifacts[0].name, name);
+        CHECK_STR(arena_text(&keep, c.artifacts[0].data, c.artifacts[0].bytes),
+                  row == 0 ? arena_text(&keep, (const char *)built, bytes) : "changed since");
+    }
+    symbol_store_close(store);
+    arena_free(&keep);
+}
