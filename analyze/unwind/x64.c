@@ -368,8 +368,19 @@ static enum stop_reason step(struct unwind_walker *w)
     return step_leaf(w, NOTE_NONE);
 }
 
+/* In a process with managed code this is no caller, but a place that unwind data does not describe,
+ * such as Wine's RtlCaptureContext after it pushed the flags: no code is in the first 64 KB. */
+static bool is_no_caller(const struct unwind_walker *w)
+{
+    enum { LOWEST_CODE_VA = 0x10000 };
+    return w->process->runs_managed && w->caller_kind == PC_RETURN && w->regs.pc != 0 &&
+           w->regs.pc < LOWEST_CODE_VA;
+}
+
 enum stop_reason unwind_step_x64(struct unwind_walker *w)
 {
     const enum stop_reason stop = step(w);
-    return stop == STOP_NONE && is_hijacked(w) ? STOP_HIJACKED : stop;
+    if (stop != STOP_NONE)
+        return stop;
+    return is_hijacked(w) ? STOP_HIJACKED : is_no_caller(w) ? STOP_NO_UNWIND : STOP_NONE;
 }

@@ -138,6 +138,26 @@ TEST(a_return_to_the_start_of_a_function_ends_as_hijacked)
     }
 }
 
+/* The capture's walk does the same; elsewhere the address is kept as evidence of a damaged stack.
+ */
+TEST(flags_on_the_stack_are_no_caller_of_managed_code)
+{
+    static const uint8_t xdata[] = {HEAD(1, 0, 4, 1, 0, 0), 4, OP(2, 4)};
+    static struct world w;
+    for (int runs_managed = 0; runs_managed < 2; runs_managed++) {
+        struct unwind_stack stack;
+        test_row(runs_managed ? "in a process with managed code" : "in another");
+        world_init(&w, PE_MACHINE_X64);
+        world_function(&w, BEGIN, END, world_xdata(&w, xdata, sizeof xdata));
+        w.stack[SP + 5] = 0x202;
+        w.process.runs_managed = runs_managed != 0;
+        walk_from(&w, WORLD_BASE_VA + BEGIN + 0x50, &stack);
+        CHECK_EQ(stack.frame_count == 1, runs_managed != 0);
+        CHECK_EQ(stack.stop == STOP_NO_UNWIND, runs_managed != 0);
+        world_free(&w);
+    }
+}
+
 /* A collection moved the thread itself. Its unwind data hides the first of the two pushes. */
 TEST(a_redirected_thread_is_known_at_the_last_call_alone)
 {
