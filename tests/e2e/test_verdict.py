@@ -389,7 +389,9 @@ class Verdict(Stored):
         # A database of the first version: everything that later versions added is dropped.
         old = self.folder / "old.db"
         shutil.copy(self.db, old)
+        undo = (e2e.ROOT / "tests/lib/old_store.h").read_text()
         with sqlite3.connect(old) as db:
+            db.executescript("".join(re.findall(r'"([^"]*)"', undo)))
             for table in ("evidence", "case_artifact", "artifact", "run_engine", "run_cause", "run_symbol", "run_figure", "run_pace", "run_median", "way_cost"):
                 db.execute(f"DROP TABLE {table}")
             db.execute("DROP INDEX IF EXISTS case_in_run")
