@@ -88,6 +88,7 @@ function EngineToggles({ engines, scores, has, wanted, set }) {
     if (!s || s.state !== 'ok' || !s.judged) return ['', 'not judged', ''];
     return s.exact ? ['✓', 'exact', 'good'] : ['✗', wrongness(s), 'wrong'];
   };
+  if (engines.length === 0) return null;
   return (
     <span class="toggles" role="group" aria-label="Engines">
       {engines.map((e, i) => {
@@ -285,8 +286,9 @@ function CaseHead({ data, actions }) {
   );
 }
 
-/** @param {{lacking: string[], different: number[]}} shown */
-function differences({ lacking, different }) {
+/** @param {Pick<ReturnType<typeof useShown>, 'thread' | 'lacking' | 'different'>} shown */
+function differences({ thread, lacking, different }) {
+  if (!thread || thread.rows.length === 0) return '';
   if (lacking.length > 0) return `no stack of ${lacking.join(', ')} to compare`;
   if (different.length === 0) return 'no row differs';
   return different.length === 1 ? '1 row differs' : `${different.length} rows differ`;
@@ -315,21 +317,23 @@ function CaseTools({ data, shown, query, set, toggle, said }) {
         </label>
       )}
       <EngineToggles {...{ engines, scores, has: shown.has, wanted: shown.wanted, set }} />
-      <span class="toggles" role="group" aria-label="Show">
-        <button class="toggle" aria-pressed={query.inlines !== '0'} onClick={() => toggle('inlines')}>
-          inlines
-        </button>
-        <button class="toggle" aria-pressed={query.system !== '0'} onClick={() => toggle('system')}>
-          system
-        </button>
-        <button
-          class="toggle"
-          aria-pressed={!!query.absolute}
-          onClick={() => set({ absolute: query.absolute ? null : 1 })}
-        >
-          addresses
-        </button>
-      </span>
+      {shown.thread && (
+        <span class="toggles" role="group" aria-label="Show">
+          <button class="toggle" aria-pressed={query.inlines !== '0'} onClick={() => toggle('inlines')}>
+            inlines
+          </button>
+          <button class="toggle" aria-pressed={query.system !== '0'} onClick={() => toggle('system')}>
+            system
+          </button>
+          <button
+            class="toggle"
+            aria-pressed={!!query.absolute}
+            onClick={() => set({ absolute: query.absolute ? null : 1 })}
+          >
+            addresses
+          </button>
+        </span>
+      )}
       <span class="dim small">{differences(shown)}</span>
       <span class="dim small" role="status">
         {said}
