@@ -200,7 +200,7 @@ function explain(error) {
     return [
       'This database is older than this program',
       '`twinstack db upgrade` brings it up to date, ' +
-        'and so does starting this server once with --allow-write.',
+        'and so does starting this server once with `--allow-write`.',
     ];
   return explained[error.key] ?? ['The request failed', null];
 }
