@@ -3,9 +3,10 @@
  * only the registers, are walked as `rtl` does.  The seed is the first managed frame that `rtl`
  * reaches.
  *
- * The runtime takes its own locks, allocates, and looks for unwind data.  The thread that it walks
- * may hold any of these: see cap_crash_heap_is_free(),
- * cap_crash_unwind_data_is_free() and cap_crash_free_snapshot(). */
+ * May call: HeapAlloc, HeapFree, GetProcessHeap and RtlLookupFunctionEntry, to see that the thread
+ * holds neither the heap nor the unwind data; SuspendThread, ResumeThread and Sleep, to end a wait
+ * for a thread that does.  The runtime takes its own locks, allocates, and looks for unwind data:
+ * see cap_crash_heap_is_free(), cap_crash_unwind_data_is_free() and cap_crash_free_snapshot(). */
 #include "capture/cap.h"
 
 enum { NAMED_RESULTS = 8, REASON_BYTES = 96 };

@@ -32,7 +32,7 @@ class WithoutNats(e2e.Case):
         self.assertNotIn("queue_nats.c", commands)
         self.run_in(tree, "ninja", LIBRARY)
         linking = self.run_in(e2e.BUILD, "ninja", "-t", "commands", "bin/twinstack").splitlines()[-1]
-        argv = shlex.split(linking.removeprefix(": && ").removesuffix(" && :"))
+        argv = shlex.split(linking.removeprefix(": && ").split(" && ")[0])  # what follows copies the program
         argv = [str(tree / LIBRARY) if word == LIBRARY else word for word in argv]
         self.assertIn(str(tree / LIBRARY), argv)
         argv[argv.index("-o") + 1] = str(self.program)

@@ -160,7 +160,11 @@ test('a_run_shows_from_before_its_first_case_to_its_end', async () => {
   await says(page, '.strip', 'complete', 'the page says so by itself');
   await becomes(() => page.locator('.progress').count(), 0, 'no progress of a run that ended');
   await becomes(() => grids.at(-1), '', 'a run that ended is fetched whole');
-  same((await names()).map((name) => name.trim()).sort(), CASES, 'with all of its cases');
+  await becomes(
+    async () => (await names()).map((name) => name.trim()).sort(),
+    CASES,
+    'with all of its cases',
+  );
   same(page.complaints, [], 'complaints');
   await closePage(page);
 });
