@@ -185,4 +185,4 @@ class ManagedRun(e2e.Case):
 
 
 if __name__ == "__main__":
-    e2e.main()
+    e2e.main(split=True)

@@ -216,4 +216,4 @@ def steady(value):
 
 
 if __name__ == "__main__":
-    e2e.main()
+    e2e.main(split=True)

@@ -159,8 +159,9 @@ class _Result(unittest.TestResult):
             self._bad(subtest, err)
 
 
-def main():
-    """Runs the tests of the calling file; arguments are substrings of names to run, and I/N (see part)."""
+def main(split=False):
+    """Runs the tests of the calling file; arguments are substrings of names to run, and I/N (see part).  With SPLIT, the
+    I-th of N parts is each N-th test; without, the tests ask for their part themselves."""
     tests = unittest.defaultTestLoader.loadTestsFromName("__main__")
     result = _Result()
 
@@ -173,6 +174,8 @@ def main():
 
     words = [word for word in sys.argv[1:] if "/" not in word]
     chosen = [t for t in flat(tests) if not words or any(a in t.id() for a in words)]
+    if split:
+        chosen = chosen[part()[0] - 1::part()[1]]
     unittest.TestSuite(chosen).run(result)
     failed = len(result.failures) + len(result.errors)
     print(f"tally {result.passed} {failed} {len(result.skipped)}")
