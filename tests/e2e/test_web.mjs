@@ -514,6 +514,7 @@ test('a_dot_is_named_and_opens_its_case', async () => {
   await settled(page);
   await page.locator('.tools select').selectOption('bytes');
   await page.waitForURL('**/timing?measure=bytes');
+  await settled(page);
   await page.mouse.move(...(await findDot(page, '.plot .u-over', 0.5, 'timing')));
   const said = must(await page.locator('.near a').first().textContent());
   check(/^[\w<].*: (record|dump) .*B$/.test(said), `a dot's case: ${said}`);
