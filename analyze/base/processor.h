@@ -3,8 +3,8 @@
  * A Windows program under Wine asks its server for every piece of memory that a dump reads, and
  * each waits while the other works. On one processor such a question costs half of what it costs on
  * two (measured: 0.55 instead of 0.9 s of processor time for a crash with both its dumps), because
- * no other processor has to be woken for it. One implementation per system: processor_posix.c,
- * processor_windows.c. */
+ * no other processor has to be woken for it. Linux has it (processor_linux.c); elsewhere
+ * nothing happens (processor_none.c). */
 #ifndef BASE_PROCESSOR_H
 #define BASE_PROCESSOR_H
 

@@ -1,4 +1,4 @@
-/* processor.h on Linux; other systems have no such call, and nothing happens. */
+/* processor.h on Linux. */
 #define _GNU_SOURCE
 #include "base/processor.h"
 
@@ -10,7 +10,6 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#if defined(__linux__)
 int processor_number(uint32_t n)
 {
     cpu_set_t ours;
@@ -52,21 +51,3 @@ void processor_move(uint64_t id, int number)
     }
     (void)closedir(tasks);
 }
-#else
-int processor_number(uint32_t n)
-{
-    (void)n;
-    return -1;
-}
-
-void processor_stay(int number)
-{
-    (void)number;
-}
-
-void processor_move(uint64_t id, int number)
-{
-    (void)id;
-    (void)number;
-}
-#endif

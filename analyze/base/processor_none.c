@@ -1,5 +1,5 @@
-/* processor.h on Windows, where no program waits for a server for each piece of memory: the system
- * places programs by itself. */
+/* processor.h on Windows, where no program waits for a server for each piece of memory, and on
+ * other systems without Linux's call: the system places programs by itself. */
 #include "base/processor.h"
 
 int processor_number(uint32_t n)
