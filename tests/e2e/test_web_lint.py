@@ -81,4 +81,4 @@ class WebLint(e2e.Case):
 
 
 if __name__ == "__main__":
-    e2e.main(split=True)
+    e2e.main()
