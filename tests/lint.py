@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """The checks that no compiler makes: clang-format, clang-tidy, shellcheck, banned functions, how files are written, file
-length, Python syntax, circles of files (lint_rooms.py), what has one place (lint_once.py), the verbs that use
-libtwinstack alone (lint_library.py), stale references (lint_references.py), Plain English (lint_words.py).
+length, files that git should not have, Python syntax, circles of files (lint_rooms.py), what has one place
+(lint_once.py), the verbs that use libtwinstack alone (lint_library.py), stale references (lint_references.py), Plain
+English (lint_words.py).
 Clean results of clang-tidy are cached in build/lint by their inputs, so only changed files are checked again.
 clang-tidy spends most of its time on the static analyser's paths.  The analyser gives up on a function after
 ANALYSER_NODES, a 28th of the default, and takes half the time of 25,000.  --deep
@@ -29,6 +30,9 @@ import lint_references
 import lint_rooms
 import lint_words
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
+import turn  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
 CODE_FOLDERS = ("analyze", "dashboard", "capture", "victims", "tests", "cmake")
@@ -54,8 +58,12 @@ WRITERS = {
 WRITES = re.compile(r'\b(?:rename|path_rename|file_move|mkstemps?|freopen|creat)\s*\(|\bO_CREAT\b|'
                     r'\b(?:fopen|file_open|_wfopen|fdopen)\s*\([^;]*"[wa][^"\n]*"')
 
+# Files that are not text are data of the corpus or belong to these; any other was committed by mistake.
+BINARY_FOLDERS = ("corpus/", "tests/fuzz/found/", "victims/managed/", "dashboard/screenshot.png")
+TRACKED_BYTES_MAX = 2 << 20
+
 TIDY_PARTS = 2
-RECENT, SHARE = 20, 6
+RECENT, SHARE = 20, 12
 ANALYSER_NODES = 8_000
 
 only = set()
@@ -110,11 +118,11 @@ def git(*words):
 
 def due(sources):
     """Those of SOURCES that clang-tidy checks this time; without git, and where git has no history, all of them."""
-    count, changed = git("rev-list", "--count", "HEAD"), git("diff", "--name-only", f"HEAD~{RECENT}")
-    if count.returncode != 0 or changed.returncode != 0:
+    changed = git("diff", "--name-only", f"HEAD~{RECENT}")
+    if changed.returncode != 0:
         return sources
-    turn, recent = int(count.stdout) % SHARE, set(changed.stdout.split())
-    return [f for i, f in enumerate(sources) if i % SHARE == turn or f.relative_to(ROOT).as_posix() in recent]
+    recent = set(changed.stdout.split())
+    return turn.due(sources, SHARE, lambda f: f.relative_to(ROOT).as_posix() in recent)
 
 
 def check_tidy(part=1, parts=1, deep=False):
@@ -185,6 +193,19 @@ def check_length():
             if (n := len(f.read_text(encoding="utf-8").splitlines())) > FILE_LINES_MAX]
 
 
+def check_tracked():
+    bad = []
+    for name in git("ls-files", "-z").stdout.split("\0"):
+        if not (ROOT / name).is_file() or only and ROOT / name not in only:
+            continue
+        data = (ROOT / name).read_bytes()
+        if len(data) > TRACKED_BYTES_MAX:
+            bad.append(f"{name}: {len(data)} bytes, more than {TRACKED_BYTES_MAX}: git keeps them forever")
+        elif b"\0" in data and not name.startswith(BINARY_FOLDERS):
+            bad.append(f"{name}: is not text: did a build or an experiment make it?")
+    return bad
+
+
 def check_python():
     bad = []
     for file in files(".py"):
@@ -244,8 +265,8 @@ def main():
     asked = parser.parse_args()
     only.update(asked.files)
     passed = failed = 0
-    checks = (check_format, check_tidy, check_shell, check_banned, check_writers, check_length, check_python,
-              check_rooms, check_once, check_library, check_faults, check_references, check_words)
+    checks = (check_format, check_tidy, check_shell, check_banned, check_writers, check_length, check_tracked,
+              check_python, check_rooms, check_once, check_library, check_faults, check_references, check_words)
     if asked.tidy or asked.no_tidy:
         checks = [c for c in checks if (c is check_tidy) == bool(asked.tidy)]
     for check in checks:
