@@ -12,6 +12,7 @@ set(TWINSTACK_ARCHIVES "" CACHE PATH "a folder with archives of libraries that D
 # library that is not found leaves no target.
 function(twinstack_package alias)
   cmake_parse_arguments(P "OPTIONAL" "PKG;HEADER;LIB" "NEEDS;CONFIG;FOLDERS" ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY twinstack_libraries ${alias})
   if(DEFINED VCPKG_TARGET_TRIPLET)
     twinstack_vcpkg_package(${alias} "${P_PKG}" ${P_CONFIG})
     if(TARGET ${alias})
@@ -77,15 +78,10 @@ twinstack_package(twinstack::dwarf HEADER libdwarf.h FOLDERS libdwarf libdwarf-0
 twinstack_package(twinstack::mspack HEADER mspack.h LIB mspack PKG libmspack)
 # Itanium and Rust names stay decorated without it; vcpkg has no such package.
 twinstack_package(twinstack::iberty HEADER libiberty/demangle.h LIB iberty OPTIONAL)
-if(TWINSTACK_STATIC) # a program without shared libraries cannot load any
-  set(CURL_INCLUDE "")
-  set(NATS_INCLUDE "")
-else()
-  # Only the header: the library is loaded when the first symbol server is named.
-  find_path(CURL_INCLUDE curl/curl.h)
-  # Likewise, when the first queue nats:// is named.
-  find_path(NATS_INCLUDE nats/nats.h)
-endif()
+# Only the header: the library is loaded when the first symbol server is named.
+find_path(CURL_INCLUDE curl/curl.h)
+# Likewise, when the first queue nats:// is named.
+find_path(NATS_INCLUDE nats/nats.h)
 if(NOT NATS_INCLUDE)
   message(STATUS "libnats: not found; queues are folders only")
 endif()

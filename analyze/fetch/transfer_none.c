@@ -1,12 +1,20 @@
-/* transfer.h where this program was built without libcurl. */
+/* transfer.h without libcurl: it was absent when this program was built, or this is the static
+ * program, which loads no libraries (see whole.h). */
 #include <string.h>
 
 #include "fetch/transfer.h"
 
+#ifdef TWINSTACK_WHOLE
+#define WHY                                                                                        \
+    TWINSTACK_WHOLE ", seen from this program, is missing or cannot be started: install it as "    \
+                    "well"
+#else
+#define WHY "this program was built without libcurl"
+#endif
+
 enum status transfer_library(struct fault *fault)
 {
-    return fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "symbol servers",
-                          "this program was built without libcurl");
+    return fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "symbol servers", WHY);
 }
 
 struct transfer *transfer_open(void)
