@@ -67,21 +67,36 @@ def stops():
 
 
 def web():
-    """Half an hour of the dashboard's load and memory."""
+    """Half an hour of the dashboard's load and memory; each page by all checks; the linters with each mistake."""
+    yield "lint", [PYTHON, "tests/e2e/test_web_lint.py"], {"TWINSTACK_SOAK": "1"}
     for name in ("light", "load", "memory"):
         yield name, ["node", f"tests/e2e/test_web_{name}.mjs"], {"TWINSTACK_SOAK_SECONDS": "1800"}
+    for name in ("web", "web_carriers", "web_names", "web_problems", "web_tasks", "web_touch", "web_windows"):
+        yield name, ["node", f"tests/e2e/test_{name}.mjs"], {"TWINSTACK_SOAK": "1"}
 
 
 def victims():
-    """How every scenario is inlined, and the same bytes from every program in another folder."""
-    yield "victims", [PYTHON, "tests/e2e/test_victims.py"], {"TWINSTACK_SOAK": "1"}
+    """How every scenario is inlined, the same bytes from every program in another folder, and the package in every way."""
+    for name in ("victims", "capture_package"):
+        yield name, [PYTHON, f"tests/e2e/test_{name}.py"], {"TWINSTACK_SOAK": "1"}
+
+
+def windows():
+    """Every unit test that is built for Windows."""
+    yield "units", [PYTHON, "tests/e2e/test_windows_units.py"], {"TWINSTACK_SOAK": "1"}
 
 
 def symbols():
     """Every byte and every record beside other readers; the symbol reader, the index and `resolve` at full size, beside llvm-symbolizer."""
-    for name in ("symbols", "breakpad_unwind", "compiled"):
+    for name in ("symbols", "breakpad_unwind", "compiled", "libdwarf"):
         yield name, [PYTHON, f"tests/e2e/test_{name}.py"], {"TWINSTACK_SOAK": "1"}
+    yield "image-index", [BUILD / "sanitize/tests/unit_image_index"], {"TWINSTACK_SOAK": "1"}
     yield "bench", [PYTHON, "tests/bench/run.py", BUILD, "--xl"], {}
+
+
+def store():
+    """How memory grows with a run, from 5,000 to 20,000 cases, as the least of three peaks."""
+    yield "large-runs", [PYTHON, "tests/e2e/test_large_runs.py"], {"TWINSTACK_SOAK": "1"}
 
 
 def stream():
@@ -97,7 +112,7 @@ def mutation():
     yield "faults", [PYTHON, "tests/mutation/mutate.py"], {}
 
 
-SOAKS = {f.__name__: f for f in (lint, fuzz, stops, web, loops, matrix, victims, symbols, stream, mutation)}
+SOAKS = {f.__name__: f for f in (lint, fuzz, stops, web, loops, matrix, victims, windows, symbols, store, stream, mutation)}
 
 
 def sources():

@@ -1,4 +1,5 @@
-"""Every scenario under Wine, each in one of the four builds in turn, captured and judged; has a Wine prefix to itself.
+"""Every scenario under Wine, each in one of three builds in turn, captured and judged; has a Wine prefix to itself.
+With each commit the third build is another one: see tests/lib/turn.py.
 
 Each is captured by offsets, and every eighth of them both ways: MiniDumpWriteDump takes two thirds of the time.
 `./run soak matrix` captures each both ways here, then every scenario in every build, as ./run does.
@@ -15,10 +16,11 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
+import turn  # noqa: E402
 
 VICTIMS = pathlib.Path(os.environ.get("TWINSTACK_VICTIMS", e2e.BUILD / "victims")) / "bin"
 PREFIX = os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine"))
-VARIANTS = ["ob0", "ob1", "ob2", "ob2-fp"]
+VARIANTS = turn.variants()
 LEAST_A_VARIANT = 6
 EVERY = 8  # so many scenarios by offsets, one of them both ways
 FINE = {"PASS", "XFAIL", "UNSUPPORTED", "NOT-CAPTURED-AS-EXPECTED"}
@@ -36,14 +38,14 @@ class Matrix(e2e.Case):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.cases, cls.dumped, cls.wanted = [], [], {}
         part, parts = e2e.part()
-        for turn in range(part, len(VARIANTS) + 1, parts):
-            variant, turns = VARIANTS[turn - 1], len(VARIANTS)
+        for number in range(part, len(VARIANTS) + 1, parts):
+            variant, turns = VARIANTS[number - 1], len(VARIANTS)
             listed = e2e.twinstack("list", "--json", "--victims", VICTIMS, "--prefix", PREFIX)
             names = [s["name"] for s in e2e.json.loads(listed.stdout)["scenarios"] if s["variant"] == variant]
-            cls.wanted[variant] = names[turn - 1::turns]
-            cls.cases += cls.take(variant, "--variant", variant, "--shard", f"{turn}/{turns}", dumps=e2e.SOAK)
+            cls.wanted[variant] = names[number - 1::turns]
+            cls.cases += cls.take(variant, "--variant", variant, "--shard", f"{number}/{turns}", dumps=e2e.SOAK)
             if not e2e.SOAK:
-                cls.dumped += cls.take(f"{variant}-both", "--variant", variant, "--shard", f"{turn}/{turns * EVERY}")
+                cls.dumped += cls.take(f"{variant}-both", "--variant", variant, "--shard", f"{number}/{turns * EVERY}")
 
     @classmethod
     def take(cls, name, *options, dumps=True):

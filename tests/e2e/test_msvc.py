@@ -6,6 +6,7 @@ twinstack.exe is made of is compiled by clang's cl driver with mingw-w64's heade
 import concurrent.futures
 import json
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -27,9 +28,14 @@ class Msvc(e2e.Case):
 
     @staticmethod
     def sources():
-        rooms = [str(e2e.ROOT / room) + "/" for room in ("analyze", "dashboard")]
-        return [row for row in json.loads(COMMANDS.read_text(encoding="utf-8"))
-                if row["file"].endswith(".c") and any(row["file"].startswith(room) for room in rooms)]
+        """A row for each file: one that is compiled in a group (cmake/groups.py) has the command of the group."""
+        rooms = tuple(str(e2e.ROOT / room) + "/" for room in ("analyze", "dashboard"))
+        rows = []
+        for row in json.loads(COMMANDS.read_text(encoding="utf-8")):
+            group = pathlib.Path(row["file"])
+            files = re.findall(r'#include "(.+)"', group.read_text(encoding="utf-8")) if group.parent.name == "Unity" else [row["file"]]
+            rows += [{**row, "file": file} for file in files if file.endswith(".c") and file.startswith(rooms)]
+        return rows
 
     @staticmethod
     def complaint(row):

@@ -1,5 +1,5 @@
-"""Faults put into the sources on purpose are detected. This runs one fault for each unit test that
-tests/mutation/faults.toml names; `./run mutation` runs all of them on every level.
+"""Faults put into the sources on purpose are detected. This runs one fault for some of the unit tests that
+tests/mutation/faults.toml names, others with each commit; `./run mutation` runs all of them on every level.
 """
 
 import pathlib
@@ -9,6 +9,7 @@ from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
+import turn  # noqa: E402
 
 sys.path.insert(0, str(e2e.ROOT / "tests/mutation"))
 import mutate  # noqa: E402
@@ -55,9 +56,10 @@ class Mutation(e2e.Case):
                 self.assertEqual(mutate.is_blamed_rightly(fault, [row]), want)
 
     def test_unit_tests_notice_what_they_are_named_for(self):
-        done = self.ask("--level", "own")
+        due = turn.due(range(LEAST), mutate.SHARES)
+        done = self.ask("--level", "own", "--due")
         self.assertEqual(done.returncode, 0, done.stdout[-3000:] + done.stderr[-3000:])
-        self.assertIn(f"noticed {LEAST} of {LEAST}", done.stdout)
+        self.assertIn(f"noticed {len(due)} of {len(due)}", done.stdout)
 
 
 e2e.main()

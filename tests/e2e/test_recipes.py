@@ -116,7 +116,8 @@ class Recipes(e2e.Case):
         for name in EDITS:
             apply(name, cls.copy)
         cls.build = cls.copy / "build"
-        must("cmake", "-G", "Ninja", "-S", cls.copy, "-B", cls.build, "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0")
+        must("cmake", "-G", "Ninja", "-S", cls.copy, "-B", cls.build, "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0",
+             "-DTWINSTACK_GROUPED=ON")
         must("ninja", "-C", cls.build, "twinstack", "unit_te", "fuzz_te", "seed_store")
         cls.program = cls.build / "bin/twinstack"
 

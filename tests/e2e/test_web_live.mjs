@@ -39,7 +39,7 @@ const KNOWN_WITHIN_MS = 2000;
 const WATCHED_S = 15;
 const WATCHED_BYTES = 400e3;
 const CASES = ['alpha', 'bravo', 'charlie'];
-const MANY = Array.from({ length: 400 }, (_, i) => `many_${i}`);
+const MANY = Array.from({ length: 220 }, (_, i) => `many_${i}`);
 const held = join(root, 'corpus/cases/null_write.ob2');
 const folder = scratch('live');
 const db = join(folder, 'runs.db');
@@ -59,7 +59,7 @@ elif "--out" in sys.argv:
     out = pathlib.Path(sys.argv[sys.argv.index("--out") + 1].removeprefix("Z:").replace(chr(92), "/"))
     name = sys.argv[-1]
     for tries in range(6000):
-        if (here / f"go-{name}").exists() or name.startswith("many"):
+        if (here / f"go-{name}").exists():
             break
         time.sleep(0.02)
     for left in ("record.rec", "dump.dmp", "truth.json", "outcome.json"):
@@ -70,11 +70,25 @@ elif "--out" in sys.argv:
         (out / "truth.json").write_text(json.dumps(truth))
 `;
 
+// For MANY it only waits and copies: Python's start costs ten times as much.  They take longer than they are
+// watched.
+const left = ['record.rec', 'dump.dmp', 'truth.json', 'outcome.json'].map((name) => join(held, name));
+const FAST = `#!/bin/bash
+out=
+while [ $# -gt 1 ] && [[ "\${!#}" == many_* ]]; do
+  [ "$1" = --out ] && out=\${2#Z:}
+  [ "$out" ] && sleep 0.4 && exec cp ${left.join(' ')} "\${out//\\\\//}"
+  shift
+done
+exec "\${0%/*}/wine.py" "$@"
+`;
+
 for (const [name, text] of [
   ['victims/twinstack-launch.exe', ''],
   ['prefix/system.reg', ''],
   ['bin/wineserver', '#!/bin/sh\n'],
-  ['bin/wine', WINE],
+  ['bin/wine', FAST],
+  ['bin/wine.py', WINE],
   ['known.txt', ''],
 ]) {
   mkdirSync(join(folder, name, '..'), { recursive: true });

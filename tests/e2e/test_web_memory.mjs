@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { ask, check, runAll, same, seed, serve, test } from './web/world.mjs';
 
-const WATCHED_S = 50;
+const WATCHED_S = 25;
 const CLIENTS = 4;
 const PAUSE_MS = 150; // of a client between two requests; a soak has none
 const SLACK_MB = 8;

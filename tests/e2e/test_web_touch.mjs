@@ -4,6 +4,7 @@ import {
   browser,
   changeAnswers,
   check,
+  due,
   fetchData,
   holds,
   must,
@@ -57,7 +58,7 @@ const sizes = /** @type {[string, {viewport: {width: number, height: number}}][]
   ['touch', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }],
 ]);
 
-for (const [by, options] of sizes) {
+for (const [by, options] of due(sizes, 2)) {
   /** @param {Locator} target */
   const press = (target) => (by === 'touch' ? target.tap() : target.click());
 

@@ -41,6 +41,7 @@ import tomllib
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 import run_tests  # noqa: E402
+import turn  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
 PLACE = BUILD / "mutation"
@@ -57,6 +58,7 @@ SCENARIOS = ["null_write", "inline_chain", "noreturn_tail", "recursion", "leaf_s
 MORE_SCENARIOS = ["inline_twice", "unwind_", "two_threads", "callback_through_system", "big_frame.", "variable_frame", "call_data",
                   "template_names", "mixed_variants", "module_rebased", "invalid_parameter", "sort_callback", "clean_exit"]
 LEVELS = ("unit", "check", "run")
+SHARES = 4  # --due
 EVEN = "none: the votes are even"  # a blame that names no side
 E2E_TARGETS = ("twinstack", "undecorate_lines")  # what the end-to-end tests of --quick start
 CORES = os.cpu_count() or 1
@@ -127,7 +129,7 @@ def copy_tree():
 def configure(with_victims):
     if not (TOOL / "build.ninja").is_file():
         kind = ["-DCMAKE_BUILD_TYPE=None"] if OWN else []  # not optimised, for a test program that runs once
-        done = shell("cmake", "-G", "Ninja", "-S", TREE, "-B", TOOL, *kind, limit_s=120)
+        done = shell("cmake", "-G", "Ninja", "-S", TREE, "-B", TOOL, "-DTWINSTACK_TWO_PROGRAMS=OFF", *kind, limit_s=120)
         if done[0] != 0:
             raise SystemExit(f"mutate.py: the copy cannot be configured\n{done[2][-2000:]}")
     if with_victims and not (VICTIMS / "build.ninja").is_file():
@@ -463,6 +465,7 @@ def parse():
     parser.add_argument("--report", action="store_true", help="write the results so far into README.md")
     parser.add_argument("--open", action="store_true", help="only the faults that the results so far, of any sources, leave open")
     parser.add_argument("--every-level", action="store_true", help="also ask the levels after the one that noticed a fault")
+    parser.add_argument("--due", action="store_true", help="only the share of the faults that is due with this commit: see turn.py in tests/lib")
     parser.add_argument("--level", default=",".join(LEVELS), type=lambda text: text.split(","),
                         help="which levels to ask, of unit,check,run (default all); own: one fault of each unit test that a fault names, and only that test")
     asked = parser.parse_args()
@@ -519,6 +522,8 @@ def main():
     if asked.level == ["own"]:
         use_own_build()
         faults = list({f["test"]: f for f in faults if "test" in f}.values())
+    if asked.due:
+        faults = turn.due(faults, SHARES)
     if asked.open:
         newest = newest_rows()
         faults = [f for f in faults if not any(r["noticed"] for r in newest[f["name"]]) or is_blamed_rightly(f, newest[f["name"]]) is False]

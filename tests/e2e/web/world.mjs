@@ -1,5 +1,5 @@
 // What the browser tests share: a made-up database, a server, a browser, and a tally.
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
@@ -366,6 +366,24 @@ export const views = [
   '/glossary',
 ];
 
+// A part of the test names to run, or I/N for the I-th of N parts of all tests.
+const [wordAsked = ''] = process.argv.slice(2);
+const partAsked = /^(\d+)\/(\d+)$/.exec(wordAsked)?.slice(1).map(Number);
+
+/**
+ * Those of ROWS that are tested this time: one of SHARES, another one with each commit (see lib/turn.py), and
+ * @type {<T>(rows: T[], shares: number, always?: (row: T) => boolean) => T[]}
+ * ALWAYS those for which it returns true.  A soak takes all, and so does a test that is asked for by name.
+ */
+export function due(rows, shares, always = () => false) {
+  if (process.env.TWINSTACK_SOAK || (wordAsked && !partAsked)) return rows;
+  const counted = spawnSync('git', ['rev-list', '--count', 'HEAD'], { cwd: root, encoding: 'utf8' });
+  if (counted.status !== 0) return rows;
+  const turn = Number(counted.stdout) % shares;
+  const others = rows.filter((row) => !always(row));
+  return rows.filter((row) => always(row) || others.indexOf(row) % shares === turn);
+}
+
 /** @type {[string, () => unknown, string][]} */
 const tests = [];
 // The tests of one GROUP share something costly, so they are in the same part.
@@ -403,14 +421,12 @@ export class Skip extends Error {}
 // A soak adds its own duration.
 const LIMIT_S = 300 + Number(process.env.TWINSTACK_SOAK_SECONDS ?? 0);
 
-// The argument is a part of the test names to run, or I/N for the I-th of N parts of all tests.
 export async function runAll() {
   const counts = { passed: 0, failed: 0, skipped: 0 };
-  const [word = ''] = process.argv.slice(2);
-  const [, part, parts] = /^(\d+)\/(\d+)$/.exec(word)?.map(Number) ?? [];
+  const [part, parts] = partAsked ?? [];
   const groups = [...new Set(tests.map(([, , group]) => group))];
   const wanted = tests.filter(([name, , group]) =>
-    parts ? groups.indexOf(group) % parts === part - 1 : name.includes(word),
+    parts ? groups.indexOf(group) % parts === part - 1 : name.includes(wordAsked),
   );
   for (const [name, body] of wanted) {
     const timer = setTimeout(() => {
@@ -428,6 +444,7 @@ export async function runAll() {
       } else {
         counts.failed++;
         console.log(`FAIL ${name}: ${error instanceof Error ? error.stack : error}`);
+        console.log(`     again, whatever the commit: node ${process.argv[1]} ${name}`);
       }
     }
     clearTimeout(timer);

@@ -1,0 +1,43 @@
+"""What ./run test takes of a long list this time: each commit takes another share, so that some commits later all of it was tested.
+
+In a shallow clone the number of commits stays 1, so it always takes the same share: fetch the history.
+
+As a program, it prints the variants of the victims that are due."""
+
+import os
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RECENT = 20
+
+
+def turn(shares):
+    """Which of SHARES it is, from 0 on; None: all of them, since this is a soak, or git knows no history here."""
+    if os.environ.get("TWINSTACK_SOAK"):
+        return None
+    done = subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
+    return int(done.stdout) % shares if done.returncode == 0 else None
+
+
+def has_changed(*paths):
+    """True if something below PATHS is other than it was RECENT commits ago, or git does not know."""
+    done = subprocess.run(["git", "diff", "--quiet", f"HEAD~{RECENT}", "--", *map(str, paths)], cwd=ROOT, check=False, capture_output=True)
+    return done.returncode != 0
+
+
+def due(rows, shares, always=lambda row: False):
+    """Those of the list ROWS that are tested this time: one of SHARES, and ALWAYS those for which it returns true."""
+    mine = turn(shares)
+    rest = [row for row in rows if not always(row)]
+    kept = rest if mine is None else rest[mine::shares]
+    return [row for row in rows if always(row) or row in kept]
+
+
+def variants():
+    """The builds of the 64-bit victims that tests use: two always, and one of the other two."""
+    return due(["ob0", "ob1", "ob2", "ob2-fp"], 2, lambda name: name in ("ob0", "ob2"))
+
+
+if __name__ == "__main__":
+    print(*variants())
