@@ -72,8 +72,8 @@ NEEDS_NOTHING = QUICK_E2E - {"symbols"} | {"compiled", "framework", "headline", 
 NEEDS_TOOLS = {"web_proxy"}
 
 # The number of parts of each program that would take longer than a minute. A part gets I/N as its argument.
-PARTS = {"e2e_web": 4, "e2e_web_carriers": 3, "e2e_matrix": 4, "e2e_capture_package": 2, "e2e_windows": 2, "e2e_windows_units": 3,
-         "e2e_managed_run": 2}
+PARTS = {"e2e_web": 4, "e2e_web_carriers": 3, "e2e_matrix": 3, "e2e_capture_package": 2, "e2e_windows": 2,
+         "e2e_managed_run": 2, "e2e_stream_faults": 2}
 # Which other programs a program may run beside, and in which Wine prefix.
 BESIDE_ALL, OWN_PREFIX, FIRST_PREFIX, ALONE = range(4)
 MARKS = {"runs alone": ALONE, "has a Wine prefix to itself": OWN_PREFIX, "has the Wine prefix of ./run to itself": FIRST_PREFIX}
@@ -101,7 +101,7 @@ class Program:
         """Its environment; TWINSTACK_TEST_SLOWNESS is the factor by which its own time limits grow."""
         slowness = float(self.own_env.get("TWINSTACK_TEST_SLOWNESS", 1)) * max(1, round(overload()))
         prefix = {"WINEPREFIX": str(self.prefix)} if self.prefix else {}
-        return {**os.environ, "TWINSTACK_BUILD": str(BUILD), "TWINSTACK_CACHE": str(BUILD / "cache"), **self.own_env, **prefix,
+        return {**os.environ, "TWINSTACK_BUILD": str(BUILD), "TWINSTACK_CACHE": str(BUILD / "cache"), "TWINSTACK_TEST_SHARE": "yes", **self.own_env, **prefix,
                 "TWINSTACK_TEST_SLOWNESS": f"{slowness:.0f}"}
 
 
