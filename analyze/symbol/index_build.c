@@ -298,7 +298,7 @@ static bool sort_claims(struct build *build)
     return good;
 }
 
-/* Splits the buckets into parts, at claims that start at a bucket, and opens the parts. */
+/* Splits the buckets into parts, at claims that start at a group, and opens the parts. */
 static bool open_parts(struct build *build)
 {
     const struct claim *claims = build->claims;
@@ -316,7 +316,7 @@ static bool open_parts(struct build *build)
          i++) {
         const uint64_t from = claims[i].rva - first_rva;
         const uint64_t want = (uint64_t)buckets * (build->part_count + 1) / build->worker_count;
-        if (from >> BUCKET_SHIFT < want || (from & (BUCKET_BYTES - 1)) != 0)
+        if (from >> BUCKET_SHIFT < want || from % GROUP_CODE_BYTES != 0)
             continue;
         build->parts[build->part_count++].end = (uint32_t)(from >> BUCKET_SHIFT);
         build->parts[build->part_count].first = (uint32_t)(from >> BUCKET_SHIFT);
@@ -383,6 +383,11 @@ static bool too_much_code(const struct pdb *pdb)
     return first < end && end - first > LIMIT_INDEX_CODE_BYTES;
 }
 
+static void run_equal(struct build *build, uint32_t number)
+{
+    index_tables_equal(&build->tables, number);
+}
+
 static void run_strings(struct build *build, uint32_t number)
 {
     index_tables_strings(&build->tables, number);
@@ -401,6 +406,7 @@ static void run_narrow(struct build *build, uint32_t number)
 static bool fill_tables(struct build *build)
 {
     index_tables_open(&build->tables, build->workers, build->worker_count);
+    run_side_by_side(build, run_equal);
     run_side_by_side(build, run_strings);
     if (!index_tables_files(&build->tables))
         return false;

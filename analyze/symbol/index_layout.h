@@ -11,19 +11,25 @@
  *         52    4  bytes of code in a bucket: 128
  *         56    4  first rva, a multiple of the bucket
  *         60    4  buckets
- *         64   96  six sections: offset and bytes, 8 + 8
- *        160    8  of an image: hash of the other files that its names may come from; else 0
- *        168    4  1: of an image; 0: of a PDB
- *        172    4  bits of the fields of a slot: back, line, file, name; 1 byte each
- *        176   16  sums of the body and of the header
+ *         64  112  seven sections: offset and bytes, 8 + 8
+ *        176    8  of an image: hash of the other files that its names may come from; else 0
+ *        184    4  1: of an image; 0: of a PDB
+ *        188    4  bits of the fields of a slot: back, line, file, name; 1 byte each
+ *        192   48  zeroes
+ *        240   16  sums of the body and of the header
  *
  * The address space is that of the symbols; images rearranged after linking carry their OMAP
  * table, and an rva goes through it first.
  *
- * buckets  u64 each: u32 where the bucket's block starts in the blob, u30 scope of the block, u2
- * the upper bits of the width of a line in an entry. The scope is here so that a reader can load
- * the block and the slots at the same time. blob     a block states the scope and line of every
- * byte of its bucket, as entries of equal width, so that none has to be decoded before another:
+ * groups   u64 for every 4 buckets: u32 where the group starts in the blob, u32 a scope of the
+ * group (the first that is not 0). This table is small enough for the cache of a processor. It says
+ * where the blocks, slots and names of an address are likely to be, so that a reader waits for all
+ * of them at the same time.
+ * blob     groups. A group has 6 bytes for each of its 4 buckets, and then blocks:
+ *              u16 where the bucket's block starts, counted from the group, u30 scope of the block,
+ *              u2 the upper bits of the width of a line in an entry
+ *          A block states the scope and line of every byte of its bucket, as entries of equal
+ *          width, so that none has to be decoded before another:
  *              u32: u24 line, u5 bits of a scope and u3 lower bits of those of a line in an entry
  *              2 x u64: bit N is set where the entry for byte N differs from that of the byte
  *              before
@@ -43,8 +49,11 @@
  *          u32 file.  A procedure then has u8 0, u4 known from, u20 file, u32 name; u32 start, u32
  *          compiland.
  * files    u32 each: the file's string
- * strings  NUL-terminated; 0 is no string
- * omap     8 bytes each, as in the PDB */
+ * strings  NUL-terminated; 0 is no string; in the order in which the slots first name them
+ * omap     8 bytes each, as in the PDB
+ * hints    u32 for every 32 slots: the largest name that the slots before them have. The names of
+ *          a slot are near it unless an earlier function has them, too. A reader can load them
+ *          before it knows the slots; its answers do not depend on hints. */
 #ifndef SYMBOL_INDEX_LAYOUT_H
 #define SYMBOL_INDEX_LAYOUT_H
 
@@ -53,11 +62,14 @@
 
 enum {
     INDEX_SLOT_BYTES = 8,
-    INDEX_BUCKET_BYTES = 8,
+    INDEX_BUCKET_BYTES = 6,
+    INDEX_GROUP_BYTES = 8,
     BUCKET_SHIFT = 7, /* as many bytes as a block has bits for */
     BUCKET_BYTES = 1 << BUCKET_SHIFT,
-    INDEX_HEADER_BYTES = 192,
-    INDEX_SECTIONS = 6,
+    GROUP_BUCKETS = 4,
+    GROUP_CODE_BYTES = GROUP_BUCKETS * BUCKET_BYTES,
+    INDEX_HEADER_BYTES = 256,
+    INDEX_SECTIONS = 7,
     INDEX_SLACK_BYTES =
         1024, /* after the last section, so that no block, even a damaged one, ends past the file */
 };
@@ -93,7 +105,7 @@ struct slot_widths {
 enum {
     SLOT_BITS_MAX = 64,
     SLOT_BITS_PACKED = 57, /* more could not be read with one load from any bit */
-    SLOT_UNIT = 8,         /* so many slots end at a byte, whatever their width */
+    SLOT_UNIT = 32,        /* so many slots end at a byte, whatever their width, and have a hint */
 };
 
 /* Whether the second slot of a procedure has room for its start, 32 bits, and for the bits of the
@@ -114,12 +126,13 @@ enum { INDEX_FROM_DAMAGED = 14, INDEX_FROM_DAMAGED_PUBLIC = 15 };
 #define INDEX_NO_START UINT32_MAX
 
 enum index_section {
-    INDEX_BUCKETS,
+    INDEX_GROUPS,
     INDEX_BLOB,
     INDEX_SCOPES,
     INDEX_FILES,
     INDEX_STRINGS,
     INDEX_OMAP,
+    INDEX_HINTS,
 };
 
 /* Offsets of the header's fields. */
@@ -134,11 +147,11 @@ enum {
     HEADER_FIRST_RVA = 56,
     HEADER_BUCKETS = 60,
     HEADER_SECTIONS = 64, /* offset and bytes, 8 each */
-    HEADER_COMPANIONS = 160,
-    HEADER_IS_IMAGE = 168,
-    HEADER_SLOT_WIDTHS = 172,
-    HEADER_BODY_SUM = 176,
-    HEADER_SUM = 184, /* of the 184 bytes before it */
+    HEADER_COMPANIONS = 176,
+    HEADER_IS_IMAGE = 184,
+    HEADER_SLOT_WIDTHS = 188,
+    HEADER_BODY_SUM = 240,
+    HEADER_SUM = 248, /* of the 248 bytes before it */
 };
 
 static inline void store_u16(uint8_t *to, uint16_t value)

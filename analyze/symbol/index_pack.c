@@ -1,12 +1,20 @@
 /* See index_pack.h. */
 #include "symbol/index_pack.h"
 
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "symbol/index_layout.h"
 
-enum { BLOCK_BYTES_MAX = BLOCK_ENTRIES_AT + BUCKET_BYTES * 8 };
+enum {
+    GROUP_HEAD_BYTES = GROUP_BUCKETS * INDEX_BUCKET_BYTES,
+    /* A group's head and a block; a group is at most four times as long. */
+    GROUP_BYTES_MAX = GROUP_HEAD_BYTES + BLOCK_ENTRIES_AT + BUCKET_BYTES * 8,
+};
+
+static_assert(GROUP_BUCKETS * GROUP_BYTES_MAX <= UINT16_MAX, "places in a group have 16 bits");
 
 static uint32_t width_of(uint32_t value)
 {
@@ -21,23 +29,23 @@ void index_pack_open(struct index_part *part)
     const uint32_t count = part->end - part->first;
     part->bucket = part->first;
     part->entry_count = 1;
-    part->buckets = malloc(((size_t)count + 1) * sizeof *part->buckets);
+    part->groups = malloc(((size_t)count / GROUP_BUCKETS + 1) * sizeof *part->groups);
     part->blob_room = 0;
-    part->blob = array_reserve(NULL, &part->blob_room, 64 * (uint64_t)count + BLOCK_BYTES_MAX, 1);
-    part->failed = part->buckets == NULL || part->blob == NULL;
+    part->blob = array_reserve(NULL, &part->blob_room, 64 * (uint64_t)count + GROUP_BYTES_MAX, 1);
+    part->failed = part->groups == NULL || part->blob == NULL;
 }
 
 void index_pack_close(struct index_part *part)
 {
-    free(part->buckets);
+    free(part->groups);
     free(part->blob);
 }
 
-/* Makes room for one more block. */
+/* Makes room for one more block, and for the head of its group. */
 static bool reserve_block(struct index_part *part)
 {
     uint8_t *blob =
-        array_reserve(part->blob, &part->blob_room, part->blob_bytes + BLOCK_BYTES_MAX, 1);
+        array_reserve(part->blob, &part->blob_room, part->blob_bytes + GROUP_BYTES_MAX, 1);
     part->failed = blob == NULL;
     if (part->failed)
         return false;
@@ -45,8 +53,7 @@ static bool reserve_block(struct index_part *part)
     return true;
 }
 
-/* Writes the block of the current bucket; returns its size, and what the table of buckets states.
- */
+/* Writes the block of the current bucket; returns its size, and what a bucket states of it. */
 static uint32_t put_block(const struct index_part *part, uint8_t *to, uint64_t *bucket)
 {
     const struct block_entry *entries = part->entries;
@@ -61,8 +68,8 @@ static uint32_t put_block(const struct index_part *part, uint8_t *to, uint64_t *
     }
     const uint64_t scope_bits = width_of(scope_last - scope),
                    line_bits = width_of(line_last - line);
-    *bucket = part->blob_bytes | (uint64_t)scope << 32 |
-              line_bits >> BLOCK_LINE_WIDTH_LOW_BITS << (32 + BLOCK_SCOPE_BITS);
+    *bucket = (uint64_t)scope << 32 | line_bits >> BLOCK_LINE_WIDTH_LOW_BITS
+                                                       << (32 + BLOCK_SCOPE_BITS);
     store_u32(to, (uint32_t)(line | scope_bits << BLOCK_LINE_BITS |
                              line_bits << (BLOCK_LINE_BITS + BLOCK_WIDTH_BITS)));
     if (part->entry_count == 1)
@@ -88,15 +95,26 @@ static uint32_t put_block(const struct index_part *part, uint8_t *to, uint64_t *
 /* Packs the current bucket and moves to the next. */
 static void close_bucket(struct index_part *part)
 {
-    uint64_t *bucket = &part->buckets[part->bucket - part->first];
+    const uint32_t number = part->bucket % GROUP_BUCKETS;
+    uint64_t *group = &part->groups[(part->bucket - part->first) / GROUP_BUCKETS];
     const bool plain = part->entry_count == 1;
     if (!reserve_block(part))
         return;
-    if (plain && part->plain) { /* as the one before */
-        *bucket = bucket[-1];
-    } else {
-        part->blob_bytes += put_block(part, part->blob + part->blob_bytes, bucket);
+    if (number == 0) {
+        part->group_at = (uint32_t)part->blob_bytes;
+        *group = part->group_at;
+        memset(part->blob + part->blob_bytes, 0, GROUP_HEAD_BYTES);
+        part->blob_bytes += GROUP_HEAD_BYTES;
     }
+    if (number == 0 || !plain || !part->plain) { /* else as the one before */
+        part->block_at = (uint32_t)part->blob_bytes;
+        part->blob_bytes += put_block(part, part->blob + part->blob_bytes, &part->block_bucket);
+    }
+    uint8_t *bucket = part->blob + part->group_at + INDEX_BUCKET_BYTES * (size_t)number;
+    store_u16(bucket, (uint16_t)(part->block_at - part->group_at));
+    store_u32(bucket + 2, (uint32_t)(part->block_bucket >> 32));
+    if (*group >> 32 == 0)
+        *group |= (part->block_bucket >> 32 & ((1U << BLOCK_SCOPE_BITS) - 1)) << 32;
     part->plain = plain;
     part->entries[0] = (struct block_entry){0, part->scope, part->line};
     part->entry_count = 1;

@@ -11,7 +11,7 @@ struct block_entry {
 
 struct index_part {
     uint32_t first_rva;                       /* of bucket 0 of the index */
-    uint32_t first, end;                      /* its buckets */
+    uint32_t first, end;                      /* its buckets; FIRST begins a group */
     uint32_t bucket;                          /* the current one */
     uint64_t packed_rva;                      /* nothing may be packed before it */
     uint32_t scope, line;                     /* that apply now */
@@ -20,7 +20,9 @@ struct index_part {
     bool plain; /* the last block has one entry */
     bool failed;
 
-    uint64_t *buckets; /* of END - FIRST blocks, as in the file */
+    uint64_t *groups;            /* as in the file */
+    uint32_t group_at, block_at; /* in BLOB, of the current group and the last block */
+    uint64_t block_bucket;       /* what a bucket states of the last block, without its place */
     uint8_t *blob;
     uint64_t blob_bytes;
     uint32_t blob_room;

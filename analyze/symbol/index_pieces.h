@@ -36,8 +36,8 @@ static inline uint32_t piece_scope(struct piece piece)
 
 struct index_text {
     const char *at;
-    uint32_t hash;
-    uint32_t offset; /* once written: among the strings of its hash */
+    uint32_t hash;   /* once written: the first equal text, as text_number() */
+    uint32_t offset; /* before: that text; then of a first text: among its worker's strings */
 };
 
 /* A function around code: inlined into another scope, or a procedure.  Names and files are the

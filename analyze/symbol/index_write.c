@@ -1,6 +1,7 @@
 /* See index_write.h. */
 #include "symbol/index_write.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,9 +21,10 @@ void index_tables_open(struct index_tables *tables, const struct piece_worker *w
 void index_tables_close(struct index_tables *tables)
 {
     for (uint32_t i = 0; i < tables->count; i++) {
+        free(tables->shares[i].slots);
         free(tables->strings[i].at);
-        free(tables->strings[i].slots);
         free(tables->slots[i].at);
+        free(tables->slots[i].hints);
     }
     free(tables->files);
 }
@@ -33,24 +35,85 @@ static uint32_t share_of(const struct index_tables *tables, const struct index_t
     return (uint32_t)((uint64_t)text->hash * tables->count >> 32);
 }
 
-static bool grow_slots(struct index_strings *strings)
+enum { TEXT_WORKER_SHIFT = 28 }; /* of the number of a text among those of all workers */
+
+static_assert(INDEX_SHARES_MAX <= 1 << (32 - TEXT_WORKER_SHIFT), "workers fit");
+
+static uint32_t text_number(uint32_t worker, uint32_t text)
 {
-    const uint32_t count = strings->slot_count != 0 ? strings->slot_count * 2 : 4096;
+    return worker << TEXT_WORKER_SHIFT | text;
+}
+
+static const struct index_text *text_of(const struct index_tables *tables, uint32_t number)
+{
+    const struct index_text *texts = tables->workers[number >> TEXT_WORKER_SHIFT].texts.at;
+    return &texts[number & ((1U << TEXT_WORKER_SHIFT) - 1)];
+}
+
+static bool grow_slots(struct index_share *share)
+{
+    const uint32_t count = share->slot_count != 0 ? share->slot_count * 2 : 4096;
     struct string_slot *slots = calloc(count, sizeof *slots);
     if (slots == NULL)
         return false;
-    for (uint32_t i = 0; i < strings->slot_count; i++) {
-        if (strings->slots[i].place == 0)
+    for (uint32_t i = 0; i < share->slot_count; i++) {
+        if (share->slots[i].text == 0)
             continue;
-        uint32_t at = strings->slots[i].hash;
-        while (slots[at & (count - 1)].place != 0)
+        uint32_t at = share->slots[i].hash;
+        while (slots[at & (count - 1)].text != 0)
             at++;
-        slots[at & (count - 1)] = strings->slots[i];
+        slots[at & (count - 1)] = share->slots[i];
     }
-    free(strings->slots);
-    strings->slots = slots;
-    strings->slot_count = count;
+    free(share->slots);
+    share->slots = slots;
+    share->slot_count = count;
     return true;
+}
+
+/* Gives TEXT, whose number is NUMBER, the number of the first text that is equal. */
+static bool find_equal(const struct index_tables *tables, struct index_share *share,
+                       struct index_text *text, uint32_t number)
+{
+    if (share->used * 2 >= share->slot_count && !grow_slots(share))
+        return false;
+    struct string_slot *slot;
+    for (uint32_t at = text->hash;; at++) {
+        slot = &share->slots[at & (share->slot_count - 1)];
+        if (slot->text == 0)
+            break;
+        text->offset = slot->text;
+        if (slot->hash == text->hash && strcmp(text_of(tables, slot->text)->at, text->at) == 0)
+            return true;
+    }
+    text->offset = number;
+    *slot = (struct string_slot){text->hash, number};
+    share->used++;
+    return true;
+}
+
+/* Prefetches a text that is needed soon. */
+static void expect_text(const struct index_share *share, const struct index_text *text)
+{
+    PREFETCH(text->at);
+    if (share->slot_count != 0)
+        PREFETCH(&share->slots[text->hash & (share->slot_count - 1)]);
+}
+
+void index_tables_equal(struct index_tables *tables, uint32_t number)
+{
+    enum { AHEAD = 16 };
+    struct index_share *share = &tables->shares[number];
+    for (uint32_t i = 0; i < tables->count; i++) {
+        struct index_text *texts = tables->workers[i].texts.at;
+        const uint32_t count = tables->workers[i].texts.count;
+        share->failed = share->failed || count >> TEXT_WORKER_SHIFT != 0;
+        for (uint32_t j = 1; j < count && !share->failed; j++) {
+            if (count - j > AHEAD && share_of(tables, &texts[j + AHEAD]) == number)
+                expect_text(share, &texts[j + AHEAD]);
+            if (share_of(tables, &texts[j]) == number)
+                share->failed = !find_equal(tables, share, &texts[j], text_number(i, j));
+        }
+    }
 }
 
 static bool append(struct index_strings *strings, const char *text)
@@ -65,50 +128,21 @@ static bool append(struct index_strings *strings, const char *text)
     return true;
 }
 
-/* Gives TEXT the offset of an earlier equal text, or a new one. */
-static bool place_text(struct index_strings *strings, struct index_text *text)
+void index_tables_strings(struct index_tables *tables, uint32_t worker)
 {
-    if (strings->used * 2 >= strings->slot_count && !grow_slots(strings))
-        return false;
-    struct string_slot *slot;
-    for (uint32_t at = text->hash;; at++) {
-        slot = &strings->slots[at & (strings->slot_count - 1)];
-        if (slot->place == 0)
-            break;
-        text->offset = slot->place - 1;
-        if (slot->hash == text->hash &&
-            strcmp((const char *)strings->at + text->offset, text->at) == 0)
-            return true;
-    }
-    text->offset = (uint32_t)strings->bytes;
-    *slot = (struct string_slot){text->hash, text->offset + 1};
-    strings->used++;
-    return append(strings, text->at);
-}
-
-/* Prefetches a text that is needed soon. */
-static void expect_text(const struct index_strings *strings, const struct index_text *text)
-{
-    PREFETCH(text->at);
-    if (strings->slot_count != 0)
-        PREFETCH(&strings->slots[text->hash & (strings->slot_count - 1)]);
-}
-
-void index_tables_strings(struct index_tables *tables, uint32_t share)
-{
-    enum { AHEAD = 16 };
-    struct index_strings *strings = &tables->strings[share];
-    if (share == 0) /* offset 0 is no string */
+    struct index_strings *strings = &tables->strings[worker];
+    struct index_text *texts = tables->workers[worker].texts.at;
+    const uint32_t count = tables->workers[worker].texts.count;
+    for (uint32_t i = 0; i < tables->count; i++)
+        strings->failed = strings->failed || tables->shares[i].failed;
+    if (worker == 0 && !strings->failed) /* offset 0 is no string */
         strings->failed = !append(strings, "");
-    for (uint32_t i = 0; i < tables->count; i++) {
-        struct index_text *texts = tables->workers[i].texts.at;
-        const uint32_t count = tables->workers[i].texts.count;
-        for (uint32_t j = 1; j < count && !strings->failed; j++) {
-            if (count - j > AHEAD && share_of(tables, &texts[j + AHEAD]) == share)
-                expect_text(strings, &texts[j + AHEAD]);
-            if (share_of(tables, &texts[j]) == share)
-                strings->failed = !place_text(strings, &texts[j]);
-        }
+    for (uint32_t j = 1; j < count && !strings->failed; j++) {
+        texts[j].hash = texts[j].offset;
+        if (texts[j].hash != text_number(worker, j))
+            continue;
+        texts[j].offset = (uint32_t)strings->bytes;
+        strings->failed = !append(strings, texts[j].at);
     }
 }
 
@@ -116,8 +150,10 @@ void index_tables_strings(struct index_tables *tables, uint32_t share)
 static uint64_t string_at(const struct index_tables *tables, const struct piece_worker *worker,
                           uint32_t number)
 {
-    const struct index_text *text = (const struct index_text *)worker->texts.at + number;
-    return number != 0 ? tables->strings[share_of(tables, text)].first + text->offset : 0;
+    if (number == 0)
+        return 0;
+    const uint32_t first = ((const struct index_text *)worker->texts.at)[number].hash;
+    return tables->strings[first >> TEXT_WORKER_SHIFT].first + text_of(tables, first)->offset;
 }
 
 bool index_tables_files(struct index_tables *tables)
@@ -166,19 +202,29 @@ static void note_most(uint64_t *most, uint64_t value)
     *most = value > *most ? value : *most;
 }
 
+static void put_hint(struct index_slots *slots, uint32_t *hinted)
+{
+    store_u32((uint8_t *)&slots->hints[(*hinted)++], (uint32_t)slots->name_max);
+}
+
 void index_tables_scopes(struct index_tables *tables, uint32_t number)
 {
     const struct piece_worker *worker = &tables->workers[number];
     struct index_slots *slots = &tables->slots[number];
     struct scope_slot *scopes = worker->scopes.at;
     const struct scope_root *roots = worker->roots.at;
+    uint32_t hinted = 0;
     slots->at = malloc(((size_t)worker->scopes.count * 2 + SLOT_UNIT) * INDEX_SLOT_BYTES);
-    slots->failed = slots->at == NULL;
+    slots->hints =
+        malloc(((size_t)worker->scopes.count * 2 / SLOT_UNIT + 1) * sizeof *slots->hints);
+    slots->failed = slots->at == NULL || slots->hints == NULL;
     for (uint32_t i = 1; !slots->failed && i < worker->scopes.count; i++) {
         struct scope_slot *scope = &scopes[i];
         const uint64_t name = string_at(tables, worker, scope->name);
         const uint64_t file = scope->file != 0 ? slots->first_file + scope->file - 1 : 0;
         scope->name = slots->count;
+        while (hinted * SLOT_UNIT <= slots->count)
+            put_hint(slots, &hinted);
         note_most(&slots->file_max, file);
         note_most(&slots->name_max, name);
         if (scope->parent != 0) {
@@ -195,6 +241,8 @@ void index_tables_scopes(struct index_tables *tables, uint32_t number)
                             file << (8 + SLOT_PROCEDURE_FROM_BITS) | name << 32);
         put_slot(slots, root->start_rva | compiland << 32);
     }
+    while (!slots->failed && hinted * SLOT_UNIT <= slots->count)
+        put_hint(slots, &hinted);
 }
 
 /* As wide as the largest values need; 64 bits where they would need too many. */
@@ -228,7 +276,8 @@ bool index_tables_number(struct index_tables *tables)
     for (uint32_t i = 0; i < tables->count; i++) {
         struct index_slots *own = &tables->slots[i];
         own->used = own->count;
-        while (!own->failed && own->count % SLOT_UNIT != 0) /* each worker's begin at a byte */
+        /* each worker's begin at a byte and at a hint */
+        while (!own->failed && own->count % SLOT_UNIT != 0)
             put_slot(own, 0);
         own->first = (uint32_t)slots;
         slots += own->count;
@@ -279,7 +328,7 @@ void index_tables_narrow(struct index_tables *tables, uint32_t number)
     }
 }
 
-enum { FILE_PARTS_MAX = 3 * INDEX_SHARES_MAX + INDEX_SHARES_MAX + 4 * INDEX_SECTIONS };
+enum { FILE_PARTS_MAX = 5 * INDEX_SHARES_MAX + 4 * INDEX_SECTIONS };
 
 struct image { /* the file being written */
     uint8_t head[INDEX_HEADER_BYTES];
@@ -311,16 +360,16 @@ static void end_section(struct image *image, enum index_section section, uint64_
 
 static void add_blocks(struct image *image, struct index_part *parts, uint32_t count)
 {
-    uint32_t before = 0; /* each part's blocks count from its own blob */
+    uint32_t before = 0; /* each part's groups count from its own blob */
     uint64_t from = image->bytes;
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t buckets = parts[i].end - parts[i].first;
-        for (uint32_t j = 0; j < buckets; j++)
-            store_u64((uint8_t *)&parts[i].buckets[j], parts[i].buckets[j] + before);
+        const uint32_t groups = (parts[i].end - parts[i].first + GROUP_BUCKETS - 1) / GROUP_BUCKETS;
+        for (uint32_t j = 0; j < groups; j++)
+            store_u64((uint8_t *)&parts[i].groups[j], parts[i].groups[j] + before);
         before += (uint32_t)parts[i].blob_bytes;
-        add_part(image, parts[i].buckets, INDEX_BUCKET_BYTES * (uint64_t)buckets);
+        add_part(image, parts[i].groups, INDEX_GROUP_BYTES * (uint64_t)groups);
     }
-    end_section(image, INDEX_BUCKETS, from);
+    end_section(image, INDEX_GROUPS, from);
     from = image->bytes;
     for (uint32_t i = 0; i < count; i++)
         add_part(image, parts[i].blob, parts[i].blob_bytes);
@@ -330,7 +379,7 @@ static void add_blocks(struct image *image, struct index_part *parts, uint32_t c
 static void add_tables(struct image *image, const struct index_tables *tables)
 {
     uint64_t from = image->bytes;
-    const uint64_t unit = tables->widths.bits; /* the bytes of 8 slots */
+    const uint64_t unit = (uint64_t)tables->widths.bits * SLOT_UNIT / 8; /* bytes */
     add_part(image, zeroes, unit);
     for (uint32_t i = 0; i < tables->count; i++)
         add_part(image, tables->slots[i].at, unit * (tables->slots[i].count / SLOT_UNIT));
@@ -343,6 +392,16 @@ static void add_tables(struct image *image, const struct index_tables *tables)
     for (uint32_t i = 0; i < tables->count; i++)
         add_part(image, tables->strings[i].at, tables->strings[i].bytes);
     end_section(image, INDEX_STRINGS, from);
+}
+
+static void add_hints(struct image *image, const struct index_tables *tables)
+{
+    const uint64_t from = image->bytes;
+    add_part(image, zeroes, 4); /* of the first and the last SLOT_UNIT, which have no names */
+    for (uint32_t i = 0; i < tables->count; i++)
+        add_part(image, tables->slots[i].hints, 4 * (uint64_t)(tables->slots[i].count / SLOT_UNIT));
+    add_part(image, zeroes, 4);
+    end_section(image, INDEX_HINTS, from);
 }
 
 static void put_header(const struct index_source *source, const struct slot_widths *widths,
@@ -387,6 +446,7 @@ enum status index_write(const struct index_source *source, const struct index_ta
     const uint64_t from = image.bytes;
     add_part(&image, omap.at, 8 * (uint64_t)omap.count);
     end_section(&image, INDEX_OMAP, from);
+    add_hints(&image, tables);
     add_part(&image, zeroes, sizeof zeroes);
     put_header(source, &tables->widths, parts, part_count, &image);
     *file_bytes = image.bytes;
@@ -404,6 +464,7 @@ enum status index_write_pieces(const struct piece_worker *worker,
 
     index_tables_open(&tables, worker, 1);
     index_pack_open(&part);
+    index_tables_equal(&tables, 0);
     index_tables_strings(&tables, 0);
     bool good = index_tables_files(&tables);
     if (good)

@@ -1,8 +1,8 @@
 /* The tables of a symbol index (strings, files, scopes) and its file; see index_layout.h.
  *
- * They are made in parallel: first the strings, in shares by hash so that equal texts are in the
- * same share; then each worker's scopes. Each share and worker counts from 0; in the file its items
- * follow those of the previous ones. */
+ * They are made in parallel: equal texts are found in shares by hash, so that they are in the same
+ * share; then each worker copies the texts that it has before the others, and makes its scopes.
+ * Each worker counts from 0; in the file its items follow those of the previous ones. */
 #ifndef SYMBOL_INDEX_WRITE_H
 #define SYMBOL_INDEX_WRITE_H
 
@@ -15,21 +15,26 @@ enum { INDEX_SHARES_MAX = 16 };
 
 struct string_slot {
     uint32_t hash;
-    uint32_t place; /* offset + 1; 0: free */
+    uint32_t text; /* its number among all workers; 0: free */
 };
 
-struct index_strings { /* of one share, without duplicates */
-    uint8_t *at;
-    uint64_t bytes;
-    uint32_t room;
-    uint64_t first;            /* offset in the file's strings */
+struct index_share {           /* of the texts */
     struct string_slot *slots; /* open addressing, by hash */
     uint32_t slot_count, used;
     bool failed;
 };
 
+struct index_strings { /* that one worker has first */
+    uint8_t *at;
+    uint64_t bytes;
+    uint32_t room;
+    uint64_t first; /* offset in the file's strings */
+    bool failed;
+};
+
 struct index_slots { /* of one worker */
     uint8_t *at;
+    uint32_t *hints; /* one for each SLOT_UNIT */
     uint32_t count;
     uint32_t used;       /* those before the padding */
     uint32_t first;      /* slot in the file */
@@ -42,6 +47,7 @@ struct index_slots { /* of one worker */
 struct index_tables {
     const struct piece_worker *workers;
     uint32_t count; /* of workers, and of shares */
+    struct index_share shares[INDEX_SHARES_MAX];
     struct index_strings strings[INDEX_SHARES_MAX];
     struct index_slots slots[INDEX_SHARES_MAX];
     uint32_t *files; /* the string of each */
@@ -54,7 +60,8 @@ void index_tables_open(struct index_tables *tables, const struct piece_worker *w
 void index_tables_close(struct index_tables *tables);
 
 /* The steps, in this order.  False: out of memory, or more than the layout can hold. */
-void index_tables_strings(struct index_tables *tables, uint32_t share); /* side by side */
+void index_tables_equal(struct index_tables *tables, uint32_t share);    /* side by side */
+void index_tables_strings(struct index_tables *tables, uint32_t worker); /* side by side */
 bool index_tables_files(struct index_tables *tables);
 void index_tables_scopes(struct index_tables *tables, uint32_t worker); /* side by side */
 bool index_tables_number(struct index_tables *tables);

@@ -21,6 +21,7 @@ struct symbol_index {
     struct file_map map;
     struct section sections[INDEX_SECTIONS];
     uint32_t first_rva, bucket_count, slot_count, file_count, omap_count;
+    uint32_t group_count, hint_count;
     struct slot_widths widths;
     bool is_image;
 };
@@ -103,13 +104,16 @@ static enum status read_sections(struct symbol_index *index, struct fault *fault
     }
     index->first_rva = load_u32(head + HEADER_FIRST_RVA);
     index->bucket_count = load_u32(head + HEADER_BUCKETS);
+    index->group_count =
+        index->bucket_count / GROUP_BUCKETS + (index->bucket_count % GROUP_BUCKETS != 0);
     const uint64_t slots = index->sections[INDEX_SCOPES].bytes * 8 / index->widths.bits;
     index->slot_count = slots < UINT32_MAX ? (uint32_t)slots : UINT32_MAX;
     index->file_count = (uint32_t)(index->sections[INDEX_FILES].bytes / 4);
     index->omap_count = (uint32_t)(index->sections[INDEX_OMAP].bytes / 8);
+    index->hint_count = (uint32_t)(index->sections[INDEX_HINTS].bytes / 4);
     const struct section strings = index->sections[INDEX_STRINGS];
     if (load_u32(head + HEADER_BUCKET_BYTES) != BUCKET_BYTES ||
-        index->sections[INDEX_BUCKETS].bytes / INDEX_BUCKET_BYTES < index->bucket_count ||
+        index->sections[INDEX_GROUPS].bytes / INDEX_GROUP_BYTES < index->group_count ||
         strings.bytes == 0 || strings.at[strings.bytes - 1] != 0)
         return fault_set(fault, ERR_MALFORMED, HEADER_BUCKET_BYTES, "symbol index");
     return ERR_NONE;
@@ -219,26 +223,23 @@ static bool source_rva(const struct symbol_index *index, uint32_t *rva)
     return true;
 }
 
-/* What the table of buckets states. */
+/* What a bucket states. */
 struct bucket {
     const uint8_t *block; /* NULL: none covers the address */
     uint32_t scope;       /* of the block */
     uint32_t line_bits;   /* upper bits of the width of a line, in place */
 };
 
-/* The bucket that covers RVA (in the symbols' address space). */
-static struct bucket bucket_of(const struct symbol_index *index, uint32_t rva)
+/* The bucket of NUMBER in the group at AT in the blob. */
+static struct bucket read_bucket(const struct symbol_index *index, uint32_t at, uint32_t number)
 {
-    const uint32_t number = (rva - index->first_rva) >> BUCKET_SHIFT;
-    if (rva < index->first_rva || number >= index->bucket_count)
-        return (struct bucket){NULL, 0, 0};
-    const uint64_t bucket =
-        load_u64(index->sections[INDEX_BUCKETS].at + INDEX_BUCKET_BYTES * (size_t)number);
-    const uint32_t at = (uint32_t)bucket, upper = (uint32_t)(bucket >> 32);
-    return (struct bucket){
-        at < index->sections[INDEX_BLOB].bytes ? index->sections[INDEX_BLOB].at + at : NULL,
-        upper & ((1U << BLOCK_SCOPE_BITS) - 1),
-        upper >> BLOCK_SCOPE_BITS << BLOCK_LINE_WIDTH_LOW_BITS};
+    const struct section blob = index->sections[INDEX_BLOB];
+    const uint64_t bucket = load_u64(blob.at + at + INDEX_BUCKET_BYTES * (size_t)number);
+    const uint64_t block = at + (bucket & UINT16_MAX);
+    const uint32_t upper = (uint32_t)(bucket >> 16);
+    return (struct bucket){block < blob.bytes ? blob.at + block : NULL,
+                           upper & ((1U << BLOCK_SCOPE_BITS) - 1),
+                           upper >> BLOCK_SCOPE_BITS << BLOCK_LINE_WIDTH_LOW_BITS};
 }
 
 static inline uint32_t ones(uint64_t bits)
@@ -397,6 +398,65 @@ bool symbol_index_covers(const struct symbol_index *index, uint32_t rva)
     return !index->is_image || (rva >= first_rva && rva < end_rva);
 }
 
+enum {
+    CACHE_LINE = 64,
+    GROUP_EXPECTED = 5 * CACHE_LINE, /* bytes that a group often takes */
+    SLOTS_BEFORE = 2 * CACHE_LINE,   /* bytes of slots before an estimate, and after it */
+    SLOTS_AFTER = 2 * CACHE_LINE,
+    SLOTS_OF_GROUP_MAX = 256, /* more are not of one group */
+    NAMES_BEFORE = 384,       /* bytes before an estimate, and after it, that names often take */
+    NAMES_AFTER = 64,
+    NAMES_FAR_BYTES = 2 << 20, /* fewer strings are in the processor's cache */
+};
+
+static void expect(const uint8_t *from, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < bytes; i += CACHE_LINE)
+        PREFETCH(from + i);
+}
+
+/* Loads the names that slots near SCOPE often have. */
+static void expect_names(const struct symbol_index *index, uint32_t scope)
+{
+    const struct section strings = index->sections[INDEX_STRINGS];
+    const uint32_t unit = scope / SLOT_UNIT;
+    if (strings.bytes < NAMES_FAR_BYTES || unit + 1 >= index->hint_count)
+        return;
+    const uint8_t *hints = index->sections[INDEX_HINTS].at + 4 * (size_t)unit;
+    const uint64_t hint = load_u32(hints), next = load_u32(hints + 4);
+    const uint64_t at = hint + (next > hint ? (next - hint) * (scope % SLOT_UNIT) / SLOT_UNIT : 0);
+    if (at >= NAMES_BEFORE && at < strings.bytes)
+        expect(strings.at + at - NAMES_BEFORE, NAMES_BEFORE + NAMES_AFTER);
+}
+
+/* Finds the bucket that covers RVA (in the symbols' address space). The group, the slots and the
+ * names are far apart; all of them are asked for before the first is waited for. */
+static struct bucket bucket_of(const struct symbol_index *index, uint32_t rva)
+{
+    const uint32_t offset = rva - index->first_rva, number = offset >> BUCKET_SHIFT;
+    const uint32_t group = number / GROUP_BUCKETS;
+    if (rva < index->first_rva || number >= index->bucket_count)
+        return (struct bucket){NULL, 0, 0};
+    const uint8_t *groups = index->sections[INDEX_GROUPS].at + INDEX_GROUP_BYTES * (size_t)group;
+    const struct section blob = index->sections[INDEX_BLOB];
+    const uint32_t at = load_u32(groups);
+    if (at >= blob.bytes)
+        return (struct bucket){NULL, 0, 0};
+    expect(blob.at + at, GROUP_EXPECTED);
+    uint32_t scope = load_u32(groups + 4);
+    if (group + 1 < index->group_count) { /* somewhere between this group's and the next one's */
+        const uint32_t more = load_u32(groups + INDEX_GROUP_BYTES + 4) - scope;
+        if (more < SLOTS_OF_GROUP_MAX)
+            scope += more * (offset % GROUP_CODE_BYTES) / GROUP_CODE_BYTES;
+    }
+    if (scope < index->slot_count) {
+        expect(slot_at(index, scope) - (scope >= SLOTS_BEFORE ? SLOTS_BEFORE : 0),
+               SLOTS_BEFORE + SLOTS_AFTER);
+        expect_names(index, scope);
+    }
+    return read_bucket(index, at, number % GROUP_BUCKETS);
+}
+
 uint32_t symbol_index_lookup(const struct symbol_index *index, uint32_t rva,
                              struct symbol_frame out[SYMBOL_FRAMES_MAX])
 {
@@ -406,14 +466,6 @@ uint32_t symbol_index_lookup(const struct symbol_index *index, uint32_t rva,
     const struct bucket bucket = bucket_of(index, spot.rva);
     if (bucket.block == NULL)
         return 0;
-    /* The block and the slots are far apart, and each of them may be on two cache lines. */
-    PREFETCH(bucket.block);
-    if (bucket.scope < index->slot_count) {
-        const uint8_t *slots = slot_at(index, bucket.scope);
-        PREFETCH(slots);
-        PREFETCH(slots - (bucket.scope > 8 ? 48 : 0));
-    }
-    PREFETCH(bucket.block + 48);
     read_block(index, &bucket, &spot);
     return expand(index, &spot, out, SYMBOL_FRAMES_MAX);
 }
