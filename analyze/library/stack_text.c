@@ -201,11 +201,20 @@ static uint32_t place_columns(const struct text_shape *shape, const struct frame
            (frame->method_token != 0 ? 11 : 0);
 }
 
+/* What comes before a name. */
+static const char *mark_of(const struct frame *frame)
+{
+    return frame->inline_depth > 0        ? "[inline] "
+           : frame->note == NOTE_ASYNC    ? "[async] "
+           : frame->note == NOTE_ITERATOR ? "[iterator] "
+                                          : "";
+}
+
 static uint32_t name_columns(const struct text_shape *shape, const struct frame *frame)
 {
     if (frame->function == NULL)
         return 0;
-    return shape->function.columns + (frame->inline_depth > 0 ? 9 : 0) + /* "[inline] " */
+    return shape->function.columns + (uint32_t)strlen(mark_of(frame)) +
            (shows_distance(frame) ? 1 + hex_columns(frame->symbol_distance) : 0);
 }
 
@@ -322,12 +331,8 @@ static void put_function(struct text_out *out, const struct frame *frame,
         put_note(out, frame, colour);
         return;
     }
-    if (frame->inline_depth > 0) {
-        put_colour(out, colour, COLOUR_INLINE);
-        text_puts(out, "[inline] ");
-    } else {
-        put_colour(out, colour, COLOUR_NAME);
-    }
+    put_colour(out, colour, frame->inline_depth > 0 ? COLOUR_INLINE : COLOUR_NAME);
+    text_puts(out, mark_of(frame));
     put_known(out, &shape->function);
     if (shows_distance(frame)) {
         text_put(out, "+", 1);

@@ -108,7 +108,8 @@ struct crash_case {
 struct truth_frame {
     const char *function, *file;
     uint32_t line;
-    bool tail;          /* left by a tail jump: must be absent if the build uses the jump */
+    bool tail; /* no stack can have it: left by a tail jump (if the build uses that), inlined by the
+                * JIT, or hidden by a collection */
     enum truth_gap gap; /* a mark, not a frame, unless TRUTH_GAP_NONE */
     uint32_t gap_count; /* number of frames that the mark replaces, if stated; else 0 */
 };

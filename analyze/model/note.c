@@ -39,6 +39,8 @@ static const char *const note_names[NOTE_UNWIND_FAILED] = {
     [NOTE_SEVERAL_BUILDS] =
         "several builds of this name: give debug_id, or bind one with --pdb NAME=FILE",
     [NOTE_SEVERAL_SYM_BUILDS] = "several builds of this name: give debug_id",
+    [NOTE_MVID_ALONE] =
+        "only the MVID is known, which the DLL has and its PDB has not: name the DLL as well",
     [NOTE_FILE_TAKEN] =
         "the symbol file already answers for another module; bind it with NAME=FILE",
     [NOTE_FAT_FILE] = "a fat file: its first architecture answers; --arch names another",

@@ -31,6 +31,7 @@ enum frame_note {
     NOTE_SYM_DAMAGED,
     NOTE_SEVERAL_BUILDS,
     NOTE_SEVERAL_SYM_BUILDS,
+    NOTE_MVID_ALONE, /* and there is a PDB of that name, which does not state an MVID */
     NOTE_FILE_TAKEN,
     NOTE_FAT_FILE,
     NOTE_PDB_FASTLINK,

@@ -45,22 +45,36 @@ static struct module module_of(const struct frame *frame, const struct module *k
     return module;
 }
 
-/* "%08X" of the timestamp first; then 32 digits of the GUID as Windows prints it, and the age. */
-static void parse_identity(const struct module *module, uint8_t guid[16], uint32_t *age,
-                           uint32_t *timestamp)
+/* The 16 bytes of a GUID as Windows prints it, with or without dashes. */
+static void parse_guid(const char *text, uint8_t guid[16])
 {
     static const uint8_t order[16] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
+    for (size_t i = 0; i < 16; i++, text += 2) {
+        uint64_t value = 0;
+        text += *text == '-';
+        if (text_parse_hex(text, 2, &value))
+            guid[order[i]] = (uint8_t)value;
+    }
+}
+
+/* "%08X" of the timestamp first, the size of the image after it; then 32 digits of the GUID as
+ * Windows prints it, and the age. */
+static void parse_identity(const struct module *module, uint8_t guid[16], uint32_t *age,
+                           uint32_t *timestamp, uint64_t *image_bytes)
+{
     uint64_t value = 0;
     memset(guid, 0, 16);
     *age = 0;
     *timestamp = 0;
     if (strlen(module->code_id) > 8 && text_parse_hex(module->code_id, 8, &value))
         *timestamp = (uint32_t)value;
+    *image_bytes = module->image_bytes;
+    if (*image_bytes == 0 && *timestamp != 0 &&
+        text_parse_hex(module->code_id + 8, strlen(module->code_id) - 8, &value))
+        *image_bytes = value;
     if (strlen(module->debug_id) <= 32)
         return; /* none, or that of an NB10 PDB, for which a record has no field */
-    for (size_t i = 0; i < 16; i++)
-        if (text_parse_hex(module->debug_id + 2 * i, 2, &value))
-            guid[order[i]] = (uint8_t)value;
+    parse_guid(module->debug_id, guid);
     if (text_parse_hex(module->debug_id + 32, strlen(module->debug_id) - 32, &value))
         *age = (uint32_t)value;
 }
@@ -69,15 +83,16 @@ static void put_module(struct writer *w, const struct module *module)
 {
     uint8_t guid[16];
     uint32_t age, timestamp;
+    uint64_t image_bytes;
     const size_t start = w->at;
     const char *path = module->path != NULL ? module->path : module->name;
     const char *pdb = module->pdb_name != NULL ? module->pdb_name : "";
     size_t path_bytes = strlen(path), pdb_size = strlen(pdb);
-    parse_identity(module, guid, &age, &timestamp);
+    parse_identity(module, guid, &age, &timestamp, &image_bytes);
     put(w, (RECORD_MODULE_BYTES + path_bytes + pdb_size + 7) & ~(size_t)7, 4);
     put(w, timestamp, 4);
     put(w, module->base_va, 8);
-    put(w, module->image_bytes, 8);
+    put(w, image_bytes, 8);
     put(w, 0, 8);
     put(w, RECORD_NEVER, 8);
     for (size_t i = 0; i < 16; i++)
@@ -111,6 +126,17 @@ static void section_end(struct writer *w, size_t start)
     w->at = end;
 }
 
+/* True when two frames of one stack are in one module: of one name, and of one build. */
+static bool in_one_module(const struct frame *a, const struct frame *b)
+{
+    static const struct module none = {0};
+    const struct module *x = a->module != NULL ? a->module : &none;
+    const struct module *y = b->module != NULL ? b->module : &none;
+    return text_equal_nocase(a->module_name, b->module_name) &&
+           strcmp(x->code_id, y->code_id) == 0 && strcmp(x->debug_id, y->debug_id) == 0 &&
+           strcmp(x->mvid, y->mvid) == 0;
+}
+
 static bool is_physical(const struct frame *frame)
 {
     return frame->inline_depth == 0;
@@ -128,8 +154,7 @@ static void put_modules(struct writer *w, const struct stack *stack, const struc
         if (!is_physical(frame) || frame->module_name == NULL)
             continue;
         for (uint32_t k = 0; k < i && index[i] == RECORD_NO_MODULE; k++)
-            if (index[k] != RECORD_NO_MODULE &&
-                text_equal_nocase(stack->frames[k].module_name, frame->module_name))
+            if (index[k] != RECORD_NO_MODULE && in_one_module(&stack->frames[k], frame))
                 index[i] = index[k];
         if (index[i] != RECORD_NO_MODULE)
             continue;
@@ -141,6 +166,38 @@ static void put_modules(struct writer *w, const struct stack *stack, const struc
     size_t end = w->at;
     w->at = start + RECORD_S_COUNT;
     put(w, count, 4);
+    w->at = end;
+}
+
+/* The MVIDs of the modules that put_modules() wrote. */
+static void put_assemblies(struct writer *w, const struct stack *stack, const uint32_t *index)
+{
+    uint32_t count = 0, written = 0;
+    for (uint32_t i = 0; i < stack->frame_count; i++)
+        count += index[i] != RECORD_NO_MODULE && stack->frames[i].module != NULL &&
+                 stack->frames[i].module->mvid[0] != '\0';
+    if (count == 0)
+        return;
+    const size_t start = section_begin(w, RECORD_SECTION_ASSEMBLIES, 0);
+    for (uint32_t i = 0, next = 0; i < stack->frame_count; i++) {
+        const struct module *module = stack->frames[i].module;
+        uint8_t guid[16];
+        if (index[i] != next) /* not the first frame of a module */
+            continue;
+        next++;
+        if (module == NULL || module->mvid[0] == '\0')
+            continue;
+        parse_guid(module->mvid, guid);
+        put(w, index[i], 4);
+        put(w, 0, 4);
+        for (size_t k = 0; k < 16; k++)
+            put(w, guid[k], 1);
+        written++;
+    }
+    section_end(w, start);
+    const size_t end = w->at;
+    w->at = start + RECORD_S_COUNT;
+    put(w, written, 4);
     w->at = end;
 }
 
@@ -164,11 +221,17 @@ static void put_stack(struct writer *w, const struct stack *stack, const uint32_
         if (!is_physical(frame))
             continue;
         put(w, index[i], 4);
+        const bool managed = frame->method_token != 0 && index[i] != RECORD_NO_MODULE;
         put(w,
-            (frame->kind == PC_RETURN ? RECORD_FRAME_RETURN : 0) | (uint32_t)RECORD_FOUND_GIVEN
-                                                                       << RECORD_FRAME_SHIFT_FOUND,
+            (frame->kind == PC_RETURN ? RECORD_FRAME_RETURN : 0) |
+                (managed ? RECORD_FRAME_METHOD : 0) |
+                (uint32_t)RECORD_FOUND_GIVEN << RECORD_FRAME_SHIFT_FOUND,
             4);
-        put(w, index[i] == RECORD_NO_MODULE && frame->pc_va != 0 ? frame->pc_va : frame->offset, 8);
+        put(w,
+            managed ? FRAME_METHOD(frame->method_token) | frame->offset
+            : index[i] == RECORD_NO_MODULE && frame->pc_va != 0 ? frame->pc_va
+                                                                : frame->offset,
+            8);
     }
     section_end(w, start);
 }
@@ -211,7 +274,7 @@ enum status import_record_write(const char *path, const struct stack *stack,
     uint32_t *index = ARENA_ARRAY(keep, (size_t)stack->frame_count + 1, uint32_t);
     for (uint32_t i = 0; i < stack->frame_count; i++) {
         const struct frame *frame = &stack->frames[i];
-        w.room += RECORD_FRAME_BYTES;
+        w.room += RECORD_FRAME_BYTES + RECORD_ASSEMBLY_BYTES;
         if (frame->module_name != NULL) { /* at most one module per frame */
             struct module module = module_of(frame, known, known_count);
             w.room += RECORD_MODULE_BYTES + 16 + strlen(module.name) +
@@ -225,6 +288,7 @@ enum status import_record_write(const char *path, const struct stack *stack,
     w.at = RECORD_HEADER_BYTES;
     put_modules(&w, stack, known, known_count, index);
     put_stack(&w, stack, index, thread_id);
+    put_assemblies(&w, stack, index);
     size_t end = w.at;
     put_header(&w, dump, thread_id, end);
     return file_write(path, w.data, end, fault);

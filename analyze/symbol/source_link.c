@@ -32,9 +32,40 @@ static const char *rest_of(const char *key, const char *file)
     return is_whole ? file : NULL;
 }
 
+/* With a host, and of no characters that an address cannot have. */
 static bool is_web_address(const char *url)
 {
-    return strncmp(url, "https://", 8) == 0 || strncmp(url, "http://", 7) == 0;
+    const size_t scheme = strncmp(url, "https://", 8) == 0  ? 8
+                          : strncmp(url, "http://", 7) == 0 ? 7
+                                                            : 0;
+    if (scheme == 0 || url[scheme] == '\0' || url[scheme] == '/')
+        return false;
+    for (const char *at = url; *at != '\0'; at++)
+        if ((unsigned char)*at <= ' ' || strchr("\"<>\\^`{|}\x7F", *at) != NULL)
+            return false;
+    return true;
+}
+
+/* The rest of a path as part of an address, in KEEP; NULL: out of memory. */
+static char *escape(const char *rest, struct arena *keep)
+{
+    static const char plain_marks[] = "-_.~/";
+    char *out = arena_alloc(keep, 3 * strlen(rest) + 1), *to = out;
+    for (; out != NULL && *rest != '\0'; rest++) {
+        const char c = *rest == '\\' ? '/' : *rest;
+        const bool keeps = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+                           (c >= 'A' && c <= 'Z') || strchr(plain_marks, c) != NULL;
+        if (keeps) {
+            *to++ = c;
+        } else {
+            *to++ = '%';
+            *to++ = "0123456789ABCDEF"[(unsigned char)c >> 4];
+            *to++ = "0123456789ABCDEF"[(unsigned char)c & 15];
+        }
+    }
+    if (out != NULL)
+        *to = '\0';
+    return out;
 }
 
 /* URL with what the key's '*' stood for in place of its own. */
@@ -43,10 +74,7 @@ static const char *fill(const char *url, const char *rest, struct arena *keep)
     const char *star = strchr(url, '*');
     if (star == NULL)
         return arena_string(keep, url);
-    char *end = arena_string(keep, rest);
-    for (char *at = end; at != NULL && *at != '\0'; at++)
-        if (*at == '\\')
-            *at = '/';
+    const char *end = escape(rest, keep);
     return end == NULL ? NULL
                        : arena_printf(keep, "%.*s%s%s", (int)(star - url), url, end, star + 1);
 }

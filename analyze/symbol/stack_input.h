@@ -18,6 +18,8 @@
  *                           are returns.  A folder before the module's name is left out
  *     module!0xOFFSET {DEBUG_ID}
  *                           the same of a certain build
+ *                           of managed code, a DEBUG_ID can be mvid:GUID here and above: the MVID
+ *                           of its metadata, where the id of its PDB is not known
  *     module!0xTOKEN+0xIL   managed code: the token of a method (0x06......) and the offset in its
  *                           IL; never stepped back, also of a return address
  *     ?!0xADDRESS           an address in no module

@@ -1,6 +1,6 @@
 /* The JSON form of offset stacks: one document, or one object per line.
  *
- * {schema_version, label, modules: [{index, name, code_id, debug_id, base, size, ...}],
+ * {schema_version, label, modules: [{index, name, code_id, debug_id, mvid, base, size, ...}],
  *  threads: [{id, name, role, stacks: [{walker, stop, walk_ns, frames: [{module, offset or address,
  *  kind, gap}]}]}]}; `frames` in place of `stacks`, and either in place of `threads`, are fine.
  *
@@ -91,6 +91,7 @@ static const struct module *read_module(struct json_module *item, struct arena *
     const char *name = json_get_string(item->object, "name", keep, fault);
     const char *code_id = json_get_string(item->object, "code_id", keep, fault);
     const char *debug_id = json_get_string(item->object, "debug_id", keep, fault);
+    const char *mvid = json_get_string(item->object, "mvid", keep, fault);
     module->index = (uint32_t)item->index;
     module->name = name != NULL ? path_base(name) : "";
     module->path = name;
@@ -113,6 +114,9 @@ static const struct module *read_module(struct json_module *item, struct arena *
     if (!copy_id(debug_id, true, module->debug_id, sizeof module->debug_id))
         fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "debug_id",
                        "expected the GUID's 32 hexadecimal digits and the age");
+    if (mvid != NULL && mvid[0] != '\0' && !module_mvid_parse(mvid, strlen(mvid), module->mvid))
+        fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "mvid",
+                       "expected a GUID's 32 hexadecimal digits");
     /* the timestamp is in upper case, the size in lower case, so that ids compare equal */
     for (size_t i = 0; module->code_id[i] != '\0'; i++) {
         char *c = &module->code_id[i];

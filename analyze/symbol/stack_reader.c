@@ -134,12 +134,20 @@ static bool copy_id(const char *text, size_t bytes, size_t upper, char *out, siz
     return n == 0 || n >= 9;
 }
 
+enum { MVID_WORD_BYTES = 5 };
+
+static bool is_mvid(const char *id, size_t bytes)
+{
+    return bytes >= MVID_WORD_BYTES && memcmp(id, "mvid:", MVID_WORD_BYTES) == 0;
+}
+
 static bool is_module(const struct module *module, const char *name, size_t bytes,
                       const struct module *identity)
 {
     return strncmp(module->name, name, bytes) == 0 && module->name[bytes] == '\0' &&
            strcmp(module->code_id, identity->code_id) == 0 &&
-           strcmp(module->debug_id, identity->debug_id) == 0;
+           strcmp(module->debug_id, identity->debug_id) == 0 &&
+           strcmp(module->mvid, identity->mvid) == 0;
 }
 
 /* The slot of the module, or the free one where it belongs. */
@@ -148,6 +156,7 @@ static uint32_t find_slot(const struct stack_input *input, const char *name, siz
 {
     uint64_t hash = hash_bytes(HASH_START, name, bytes);
     hash = hash_text(hash_text(hash, identity->code_id), identity->debug_id);
+    hash = hash_text(hash, identity->mvid);
     uint32_t slot = hash_fold(hash) & (INPUT_NAME_SLOTS - 1);
     while (input->names[slot] != NULL && !is_module(input->names[slot], name, bytes, identity))
         slot = (slot + 1) & (INPUT_NAME_SLOTS - 1);
@@ -199,7 +208,10 @@ const struct module *input_identified(struct stack_input *input, const char *nam
         code_bytes = 0;
     }
     if (!copy_id(code_id, code_bytes, 8, identity.code_id, sizeof identity.code_id) ||
-        !copy_id(debug_id, debug_bytes, 32, identity.debug_id, sizeof identity.debug_id))
+        !(is_mvid(debug_id, debug_bytes)
+              ? module_mvid_parse(debug_id + MVID_WORD_BYTES, debug_bytes - MVID_WORD_BYTES,
+                                  identity.mvid)
+              : copy_id(debug_id, debug_bytes, 32, identity.debug_id, sizeof identity.debug_id)))
         return NULL;
     return module_in(input, find_slot(input, name, bytes, &identity), name, bytes, &identity);
 }

@@ -298,7 +298,7 @@ static bool find_bound(struct symbol_store *store, struct symbol_module *sources
 static bool same_identity(const struct module *a, const struct module *b)
 {
     return text_equal_nocase(a->name, b->name) && strcmp(a->debug_id, b->debug_id) == 0 &&
-           strcmp(a->code_id, b->code_id) == 0;
+           strcmp(a->code_id, b->code_id) == 0 && strcmp(a->mvid, b->mvid) == 0;
 }
 
 static struct symbol_module *add_module(struct symbol_store *store, const struct module *module)

@@ -141,10 +141,16 @@ static bool packs(const char *packed, const char *name)
     return text_equal_nocase(packed, text);
 }
 
-/* Files of other systems have no code_id in Windows' sense. */
-static bool is_image_of(const char *code_id, const char *debug_id, const struct module *module)
+static bool is_other_mvid(const char *mvid, const struct module *module)
 {
-    if (module->debug_id[0] == '\0' && module->code_id[0] == '\0')
+    return module->mvid[0] != '\0' && mvid[0] != '\0' && strcmp(mvid, module->mvid) != 0;
+}
+
+/* Files of other systems have no code_id in Windows' sense. */
+static bool is_image_of(const char *code_id, const char *debug_id, const char *mvid,
+                        const struct module *module)
+{
+    if ((module->debug_id[0] == '\0' && module->code_id[0] == '\0') || is_other_mvid(mvid, module))
         return false;
     if (module->code_id[0] == '\0' || code_id[0] == '\0')
         return debug_id[0] != '\0' && strcmp(debug_id, module->debug_id) == 0;
@@ -166,7 +172,8 @@ static struct store_image *find_image(struct symbol_store *store, const struct m
         const char *path = store_find_on_server(store, store_server(store, r), module->name,
                                                 module->code_id, scratch);
         if (path != NULL && (image = try_image(store, path, 0)) != NULL) {
-            if (text_equal_nocase(image->code_id, module->code_id)) {
+            if (text_equal_nocase(image->code_id, module->code_id) &&
+                !is_other_mvid(image->mvid, module)) {
                 store_keep_nearer(store, store_server(store, r), module->name, module->code_id,
                                   path);
                 return image;
@@ -179,13 +186,13 @@ static struct store_image *find_image(struct symbol_store *store, const struct m
         const struct store_file *file = &store->files[i];
         if (file->packed && packs(file->name, module->name) &&
             (image = try_image(store, file->path, 0)) != NULL) {
-            if (is_image_of(image->code_id, image->debug_id, module))
+            if (is_image_of(image->code_id, image->debug_id, image->mvid, module))
                 return image;
             *other = true;
         }
         if (!file->image)
             continue;
-        if (is_image_of(file->code_id, file->debug_id, module) &&
+        if (is_image_of(file->code_id, file->debug_id, file->mvid, module) &&
             (image = try_image(store, file->path, file->object.slice)) != NULL)
             return image;
         if (text_equal_nocase(file->name, module->name))
@@ -197,6 +204,7 @@ static struct store_image *find_image(struct symbol_store *store, const struct m
 /* What one search of the available files has found. */
 struct identity_search {
     bool other_image, mismatch;
+    bool several; /* images with its MVID that name different PDBs */
     enum frame_note note;
 };
 
@@ -206,7 +214,10 @@ static void search_identity(struct symbol_store *store, struct symbol_module *so
     const struct module *module = &sources->identity;
 
     *out = (struct identity_search){0};
-    sources->image = find_image(store, module, scratch, &out->other_image);
+    sources->image =
+        module->code_id[0] == '\0' && module->debug_id[0] == '\0'
+            ? store_image_of_mvid(store, module, scratch, &out->other_image, &out->several)
+            : find_image(store, module, scratch, &out->other_image);
     if (sources->image == NULL)
         sources->image = store_system_image(store, module, scratch);
     const char *stated = sources->image != NULL ? sources->image->pdb_name : NULL;
@@ -264,6 +275,11 @@ static void find_by_identity(struct symbol_store *store, struct symbol_module *s
                          : IDENTITY_UNCHECKED;
     if (sources->pdb != NULL || sources->breakpad != NULL)
         return;
+    if (found.several) {
+        sources->state = IDENTITY_AMBIGUOUS;
+        sources->note = NOTE_SEVERAL_BUILDS;
+        return;
+    }
     const enum frame_note note = asked != NOTE_NONE ? asked : found.note;
     if (found.mismatch || (sources->image == NULL && found.other_image && note == NOTE_NONE)) {
         sources->without = SYMBOLS_MISMATCH;
@@ -519,7 +535,8 @@ void store_find(struct symbol_store *store, struct symbol_module *sources)
 
     store->pointer_message = false;
     arena_init(&scratch, 0);
-    if (module->debug_id[0] != '\0' || module->code_id[0] != '\0' || module->build_id != NULL)
+    if (module->debug_id[0] != '\0' || module->code_id[0] != '\0' || module->build_id != NULL ||
+        module->mvid[0] != '\0')
         find_by_identity(store, sources, &scratch);
     else if (module->name[0] != '\0')
         find_by_name(store, sources, &scratch);

@@ -110,8 +110,10 @@ static enum status list_object(struct symbol_store *store, const char *path, boo
                                   "or library that it is in");
         file->image = object.is_code;
         memcpy(file->debug_id, object.debug_id, sizeof file->debug_id);
-        if (object.kind == OBJECT_PE && pe_open(map->data, map->bytes, &pe, &ignored) == ERR_NONE)
+        if (object.kind == OBJECT_PE && pe_open(map->data, map->bytes, &pe, &ignored) == ERR_NONE) {
             pe_code_id(&pe, file->code_id);
+            (void)managed_mvid(&pe, file->mvid);
+        }
         if (object_recognize(map->data, map->bytes) != OBJECT_MACHO)
             break;
     }

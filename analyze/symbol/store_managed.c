@@ -68,6 +68,21 @@ static bool open_file(struct store_managed *managed, const char *path, const uin
     return false;
 }
 
+/* Opens the portable PDB in IMAGE if it has the ID that the image states (NULL: none). */
+static bool open_embedded(const struct store_image *image, struct store_managed *managed,
+                          const uint8_t *id, bool *other)
+{
+    struct fault fault = FAULT_INIT;
+    struct object_bytes embedded;
+
+    if (managed_embedded_pdb(&image->file.as.pe, &managed->arena, &embedded, &fault) != ERR_NONE ||
+        ppdb_open(embedded.data, embedded.bytes, &managed->pdb, &fault) != ERR_NONE)
+        return false;
+    managed->has_pdb = id == NULL || memcmp(id, managed->pdb.id, PPDB_ID_BYTES) == 0;
+    *other = *other || !managed->has_pdb;
+    return managed->has_pdb;
+}
+
 static void find_on_servers(struct symbol_store *store, const struct symbol_module *sources,
                             struct store_managed *managed, const uint8_t *id, const char *debug_id,
                             struct arena *scratch, bool *other)
@@ -90,24 +105,44 @@ static void find_on_servers(struct symbol_store *store, const struct symbol_modu
     }
 }
 
-/* Looks for the PDB: in the image, among the files that were named, on servers. Without an identity
- * a file that fits by its name is used. */
+/* Without an identity a portable PDB that fits by its name may be used: not where the MVID is
+ * known, which only an image can prove, nor where there are several builds. */
+static bool may_fit_by_name(const struct symbol_store *store, struct symbol_module *sources)
+{
+    const char *first = NULL;
+    if (sources->state == IDENTITY_AMBIGUOUS)
+        return false;
+    for (uint32_t i = 0; i < store->file_count; i++) {
+        const struct store_file *file = &store->files[i];
+        if (!file->portable || file->bound != NULL ||
+            !store_pdb_name_fits(file->path, &sources->identity))
+            continue;
+        if (sources->identity.mvid[0] != '\0') {
+            if (sources->note == NOTE_NONE)
+                sources->note = NOTE_MVID_ALONE;
+            return false;
+        }
+        if (first != NULL && strcmp(first, file->debug_id) != 0) {
+            sources->state = IDENTITY_AMBIGUOUS;
+            sources->note = NOTE_SEVERAL_BUILDS;
+            return false;
+        }
+        first = file->debug_id;
+    }
+    return true;
+}
+
+/* Looks for the PDB: in the image, among the files that were named, on servers. */
 static void find_pdb(struct symbol_store *store, struct symbol_module *sources,
                      struct store_managed *managed, const uint8_t *id, const char *debug_id,
                      struct arena *scratch)
 {
-    struct fault fault = FAULT_INIT;
-    struct object_bytes embedded;
     bool other = false;
 
-    if (managed->has_image &&
-        managed_embedded_pdb(&sources->image->file.as.pe, &managed->arena, &embedded, &fault) ==
-            ERR_NONE &&
-        ppdb_open(embedded.data, embedded.bytes, &managed->pdb, &fault) == ERR_NONE) {
-        managed->has_pdb = true;
+    if (managed->has_image && open_embedded(sources->image, managed, id, &other))
         return;
-    }
     store_list_files(store);
+    const bool by_name = debug_id[0] == '\0' && may_fit_by_name(store, sources);
     for (uint32_t i = 0; i < store->file_count && !managed->has_pdb; i++) {
         const struct store_file *file = &store->files[i];
         if (file->bound != NULL) {
@@ -118,7 +153,7 @@ static void find_pdb(struct symbol_store *store, struct symbol_module *sources,
         const bool fits = store_pdb_name_fits(file->path, &sources->identity);
         if (file->portable &&
             (debug_id[0] != '\0' ? fits || strncmp(file->debug_id, debug_id, GUID_DIGITS) == 0
-                                 : fits))
+                                 : fits && by_name))
             (void)open_file(managed, file->path, id, debug_id, &other);
     }
     if (!managed->has_pdb && debug_id[0] != '\0')
@@ -193,8 +228,9 @@ static const char **remembered(struct store_managed *managed, const char ***name
 
 static const char *method_name(struct store_managed *managed, uint32_t token)
 {
+    const struct metadata_rows *methods = &managed->image.tables[TABLE_METHOD_DEF];
     const char **name = remembered(managed, &managed->methods,
-                                   managed->image.tables[TABLE_METHOD_DEF].count, token & 0xFFFFFF);
+                                   methods->at != NULL ? methods->count : 0, token & 0xFFFFFF);
     if (name != NULL && *name == NULL)
         *name = managed_method_name(&managed->image, token, managed->names, &managed->arena);
     return name != NULL ? *name : NULL;

@@ -60,7 +60,7 @@ struct store_image {
     struct file_map map;
     bool unpacked; /* as of a PDB */
     struct object_file file;
-    char debug_id[DEBUG_ID_BYTES], code_id[CODE_ID_BYTES];
+    char debug_id[DEBUG_ID_BYTES], code_id[CODE_ID_BYTES], mvid[MVID_BYTES];
     const char *pdb_name;        /* file name that the image states; NULL */
     struct mutex *mutex;         /* over what follows */
     struct symbol_object *names; /* NULL until the first question that the index cannot answer */
@@ -116,7 +116,7 @@ struct store_file {
     bool root;         /* the user named the file, not its folder */
     const char *taken; /* the module of another name that it is used for; NULL: none */
     struct object_candidate object;
-    char debug_id[DEBUG_ID_BYTES], code_id[CODE_ID_BYTES];
+    char debug_id[DEBUG_ID_BYTES], code_id[CODE_ID_BYTES], mvid[MVID_BYTES];
 };
 
 struct store_managed; /* see store_managed.c */
@@ -209,10 +209,14 @@ const struct breakpad *store_breakpad_whole(const struct symbol_store *store,
 /* Finds the metadata and the portable PDB of a managed module, after its image was looked for. */
 void store_find_managed(struct symbol_store *store, struct symbol_module *sources,
                         struct arena *scratch);
-/* KEY: see frame_lookup_offset(). */
+/* The image of a module of which only the MVID is known. NULL: none, *OTHER: only other ones of its
+ * name, or *SEVERAL with that MVID, which name different PDBs. */
+struct store_image *store_image_of_mvid(struct symbol_store *store, const struct module *module,
+                                        struct arena *scratch, bool *other, bool *several);
 /* The same for a module with a native PDB: names of methods alone, from the image if there is one.
  */
 void store_find_metadata(struct symbol_store *store, struct symbol_module *sources);
+/* KEY: see frame_lookup_offset(). */
 uint32_t store_managed_lookup(struct store_managed *managed, uint64_t key,
                               struct symbol_frame *out);
 void store_managed_close_all(struct symbol_store *store);

@@ -74,8 +74,10 @@ enum status store_open_image(struct symbol_store *store, const char *path, uint3
     }
     opened->slice = slice;
     memcpy(opened->debug_id, file->debug_id, sizeof opened->debug_id);
-    if (file->kind == OBJECT_PE)
+    if (file->kind == OBJECT_PE) {
         pe_code_id(&file->as.pe, opened->code_id);
+        (void)managed_mvid(&file->as.pe, opened->mvid);
+    }
     if (file->kind == OBJECT_PE && pe_codeview(&file->as.pe, &codeview))
         opened->pdb_name = arena_string(&store->arena, path_base(codeview.pdb_path));
     opened->next = store->images;

@@ -40,8 +40,9 @@ void store_system_open(struct symbol_store *store)
         return;
     for (size_t i = 0; i < COUNT_OF(variables); i++) {
         const char *path = getenv(variables[i]);
-        if (path != NULL)
-            (void)store_add_path(store, path, false, &store->path_fault);
+        struct fault fault = FAULT_INIT; /* another one, since store_add_path() clears it */
+        if (path != NULL && store_add_path(store, path, false, &fault) != ERR_NONE)
+            store->path_fault = fault;
     }
     store->system_waits = true;
 }

@@ -78,6 +78,7 @@ static bool open_image(struct symbol_file *out)
     pe_code_id(&pe, code_id);
     (void)snprintf(out->id, sizeof out->id, "%s", code_id);
     pe_debug_id(&pe, out->debug_id);
+    (void)managed_mvid(&pe, out->mvid);
     return true;
 }
 

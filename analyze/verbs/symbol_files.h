@@ -5,7 +5,7 @@
 #include "base/files.h"
 #include "format/breakpad/breakpad.h"
 #include "format/pdb/pdb.h"
-#include "format/portable_pdb/ppdb.h"
+#include "format/portable_pdb/managed.h"
 #include "symbol/object.h"
 #include "verbs/verb.h"
 
@@ -25,6 +25,7 @@ struct symbol_file {
     char stored_as[256]; /* its name there */
     char id[ELF_BUILD_ID_BYTES + 24]; /* the name of its folder there; "": it has none */
     char debug_id[DEBUG_ID_BYTES];    /* of an image: of its PDB */
+    char mvid[MVID_BYTES];            /* of a managed image */
     bool unpacked;
     struct file_map map;
     struct pdb pdb;                 /* open of a PDB          */

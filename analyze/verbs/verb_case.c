@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "engine/dump.h"
+#include "format/record/record.h"
 #include "format/stack/foreign.h"
 #include "model/case.h"
 #include "study/import_record.h"
@@ -93,11 +94,28 @@ static enum status add_stack(struct import_request *q, struct fault *fault)
     return add_file(q, ROLE_RECORD, NULL, "record.rec", fault);
 }
 
-/* Images of the dump whose name matches one of the globs count as the user's own. */
+/* The modules of the dump; without one, those of the stack. */
+static const struct module *modules_of(struct import_request *q, uint32_t *count)
+{
+    struct fault damaged = FAULT_INIT;
+    struct record record;
+    const char *path = path_join(q->keep, q->folder, "record.rec");
+
+    *count = 0;
+    if (q->session != NULL)
+        return dump_modules(q->session, count);
+    if (path == NULL || q->stack == NULL ||
+        record_read_file(path, q->keep, &record, &damaged) != ERR_NONE)
+        return NULL;
+    *count = record.module_count;
+    return record.modules;
+}
+
+/* Images whose name matches one of the globs count as the user's own. */
 static enum status set_own(struct import_request *q, struct fault *fault)
 {
-    uint32_t count = 0;
-    const struct module *modules = q->session != NULL ? dump_modules(q->session, &count) : NULL;
+    uint32_t count;
+    const struct module *modules = modules_of(q, &count);
     q->crash.own.images = ARENA_ARRAY(q->keep, (size_t)count + 1, const char *);
     if (q->crash.own.images == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");

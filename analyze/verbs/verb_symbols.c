@@ -116,6 +116,8 @@ static void list_json(struct json *j, const struct symbol_file *file,
     json_key_string(j, "kind", symbol_kind_name(file));
     json_key_string(j, "code_id", file->kind == SYMBOL_KIND_IMAGE ? file->id : NULL);
     json_key_string(j, "debug_id", file->debug_id[0] != '\0' ? file->debug_id : NULL);
+    if (file->mvid[0] != '\0')
+        json_key_string(j, "mvid", file->mvid);
     if (file->kind == SYMBOL_KIND_OBJECT)
         json_key_string(j, "arch", object_arch_name(file->object.arch));
     if (file->kind == SYMBOL_KIND_BREAKPAD) {
@@ -155,7 +157,8 @@ static int list_file(void *context, struct symbol_file *file)
     }
     (void)printf("%-28s %-34s ", file->name, file->id);
     if (file->kind == SYMBOL_KIND_IMAGE)
-        (void)printf("image, PDB %s\n", file->debug_id[0] != '\0' ? file->debug_id : "none");
+        (void)printf("image, PDB %s%s%s\n", file->debug_id[0] != '\0' ? file->debug_id : "none",
+                     file->mvid[0] != '\0' ? ", MVID " : "", file->mvid);
     else if (file->kind == SYMBOL_KIND_PORTABLE)
         (void)printf("portable PDB, %" PRIu32 " methods, %" PRIu32 " documents\n",
                      file->portable.md.tables[TABLE_METHOD_DEBUG_INFORMATION].count,

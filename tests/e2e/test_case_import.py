@@ -64,6 +64,23 @@ class CaseImport(e2e.Case):
         states = {s["engine"]: s["state"] for s in judged["scores"] if s["subject"]}
         self.assertEqual((judged["verdict"], states["offset:rtl"]), ("PASS", "ok"), judged["reason"])
 
+    def test_own_images_of_a_stack_alone(self):
+        """Without a dump they are found among the modules of the stack, in text and in a record."""
+        text = self.file("app.txt", "app.exe!0x10\nplugin.dll!0x20\nother.dll!0x30\n")
+        folder, case = self.made("--stack", text, "--own", "APP.exe", "--own", "plug*")
+        self.assertEqual(case["own"]["images"], ["app.exe", "plugin.dll"])
+        _, again = self.made("--stack", folder / "record.rec", "--own", "plug*", "--name", "again")
+        self.assertEqual(again["own"]["images"], ["plugin.dll"])
+
+    def test_a_code_id_alone_is_kept(self):
+        """Its second half is the size of the image, which a stack in text states nowhere else."""
+        image = e2e.ROOT / "corpus/managed/shapes.dll"
+        code_id = self.run_json("symbols", "list", "--json", image)["files"][0]["code_id"]
+        text = self.file("app.txt", f"# module shapes.dll {code_id} -\nshapes.dll!0x06000009+0x14\n")
+        folder, _ = self.made("--stack", text)
+        frame = json.loads(self.run_twinstack("resolve", "--ndjson", "--symbols", image, folder / "record.rec").stdout)["frames"][0]
+        self.assertEqual((frame["function"], frame["identity"]), ("Shapes::Throws", "checked"))
+
     def test_a_dump_with_its_stack_and_truth(self):
         text = self.file("app.txt", self.stack_of(CASE / "dump.dmp", "--symbols", SYMBOLS))
         folder, case = self.made("--dump", CASE / "dump.dmp", "--stack", text, "--truth", CASE / "truth.json",

@@ -5,8 +5,10 @@ import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
+import uuid
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
@@ -33,6 +35,19 @@ def method_of(name):
         kind, method = re.sub(r"\[.*?\]", "", name).split("..", 1)
         method = "." + method
     return f"{kind.replace('+', '/')}::{method}"
+
+
+def mvid_of(path):
+    """The MVID of an assembly: the first entry of its metadata's "#GUID" heap."""
+    data = path.read_bytes()
+    root = data.index(b"BSJB")
+    at = root + 16 + struct.unpack_from("<I", data, root + 12)[0] + 4
+    for _ in range(struct.unpack_from("<H", data, at - 2)[0]):
+        offset, end = struct.unpack_from("<I", data, at)[0], data.index(b"\0", at + 8)
+        if data[at + 8:end] == b"#GUID":
+            return str(uuid.UUID(bytes_le=data[root + offset:root + offset + 16])).upper()
+        at += 8 + ((end - at - 8) // 4 + 1) * 4
+    raise AssertionError(f"{path} has no #GUID heap")
 
 
 class Managed(e2e.Case):
@@ -108,6 +123,12 @@ class Managed(e2e.Case):
         self.assertEqual(full[0]["function"], "Box`1<T>::Map<U>(System.Func`2<T,U>)")
         notes = [f["note"] for f in self.resolve("shapes.dll", ["0x06000014+0x82", "0x0600001b+0x2f"], *both)]
         self.assertEqual([note.split(":")[0] for note in notes], ["async", "iterator"])
+        text = self.run_twinstack("resolve", *both, stdin="".join(f"shapes.dll!{key}\n" for key in (
+            "0x06000014+0x82", "0x0600001b+0x2f", "0x06000012+0x6"))).stdout.splitlines()
+        self.assertEqual([line.split("ppdb")[1].split() for line in text if line], [
+            ["[async]", "Shapes::Slow", r"Z:\src\shapes.cs:51"], ["[iterator]", "Shapes::Numbers", r"Z:\src\shapes.cs:63"],
+            ["Shapes::Main", r"Z:\src\shapes.cs:96"]])
+        self.assertEqual({line.index(":\\src") for line in text if line}, {text[0].index(":\\src")}, "columns")
         done = self.run_twinstack("resolve", "--ndjson", stdin="a.dll!0x0a000001+0x5\na.dll!0x06000001+0x100000000\n")
         self.assertEqual(done.stdout.count("malformed"), 2)
 
@@ -142,6 +163,134 @@ class Managed(e2e.Case):
         self.assertTrue((store / f"shapes.pdb/{listed['debug_id'][:32]}FFFFFFFF/shapes.pdb").is_file())
         frame = self.resolve("shapes.dll", [f"0x06000009+0x14 {{{listed['debug_id']}}}"], "--symbols", store)
         self.assertEqual(frame[0]["line"], 44)
+
+    def builds(self):
+        """Four builds of one name, each in its folder; their MVIDs differ."""
+        root = self.folder / "builds"
+        for name in ("opt-portable", "noopt-portable", "opt-embedded", "noopt-sourcelink"):
+            shutil.copytree(self.fixture("g23-dotnet") / name, root / name)
+        found = {folder: mvid_of(folder / "shapes.dll") for folder in sorted(root.iterdir())}
+        self.assertEqual(len(set(found.values())), 4)
+        return root, found
+
+    def test_an_mvid_finds_the_build(self):
+        """Frames that state the MVID and no id of a PDB: the DLL with that MVID answers, and its PDB, no other."""
+        root, builds = self.builds()
+        right = 0
+        for folder, mvid in builds.items():
+            rows = list(oracle_rows(folder / "oracle.txt"))
+            for stated in (mvid, mvid.lower().replace("-", "")):
+                got = self.resolve("shapes.dll", [f"{row[0]}+{row[1]} {{mvid:{stated}}}" for row in rows],
+                                   "--symbols", root)
+                for (token, il, file, line, name), frame in zip(rows, got, strict=True):
+                    self.assertEqual((frame["function"], frame["line"], frame["identity"]),
+                                     (method_of(name), line, "checked"), (folder, token, il))
+            right += len(rows)
+        self.assertEqual(right, 118)
+        print(f"rows of four builds of one name found by their MVID {right}, right {right}")
+
+    def test_an_mvid_that_no_dll_has_finds_nothing(self):
+        root, builds = self.builds()
+        other = str(uuid.UUID(int=7)).upper()
+        by = {"another MVID": (root, other, "the image found is of another build"),
+              "a PDB alone": (self.folder / "alone", other, "only the MVID is known"),
+              "nothing": (self.folder / "empty", other, "no symbol file")}
+        (self.folder / "alone").mkdir()
+        (self.folder / "empty").mkdir()
+        shutil.copy(root / "opt-portable/shapes.pdb", self.folder / "alone")
+        for name, (folder, mvid, note) in by.items():
+            frame = self.resolve("shapes.dll", [f"0x06000009+0x14 {{mvid:{mvid}}}"], "--symbols", folder)[0]
+            self.assertEqual((frame["function"], frame["line"]), (None, None), name)
+            self.assertIn(note, frame["note"], name)
+        for folder, mvid in builds.items():  # the one DLL there is has this name, but not this MVID
+            for wrong in builds.values():
+                frame = self.resolve("shapes.dll", [f"0x06000009+0x14 {{mvid:{wrong}}}"], "--symbols", folder)[0]
+                self.assertEqual(frame["function"] is not None, wrong == mvid, (folder, wrong))
+                self.assertEqual(frame["symbols"], "ppdb" if wrong == mvid else "mismatch")
+
+    def test_an_mvid_in_every_form_of_input(self):
+        root, builds = self.builds()
+        self.run_twinstack("symbols", "add", "--symbols", self.folder / "store", *sorted(root.rglob("shapes.*")))
+        for folder, mvid in builds.items():
+            want = self.resolve("shapes.dll", ["0x06000009+0x14"], "--symbols", folder)[0]
+            for symbols in (root, self.folder / "store"):
+                text = f"# module shapes.dll - mvid:{mvid}\nshapes.dll!0x06000009+0x14\n"
+                one = self.run_json("resolve", "--json", "--symbols", symbols, stdin=text)["frames"][0]
+                self.assertEqual((one["function"], one["file"], one["line"]),
+                                 (want["function"], want["file"], want["line"]), (folder, symbols))
+                for spelt in (mvid, f"{{{mvid.lower()}}}"):
+                    one = self.run_json("resolve", "--json", "--symbols", symbols, stdin=json.dumps({
+                        "modules": [{"index": 0, "name": "shapes.dll", "mvid": spelt, "debug_id": None}],
+                        "frames": [{"module": 0, "offset": "0x14", "method": "0x06000009"}]}))["frames"][0]
+                    self.assertEqual((one["function"], one["file"], one["line"], one["identity"]),
+                                     (want["function"], want["file"], want["line"], "checked"), (folder, symbols))
+        for bad in ("7", "mvid", f"{mvid}0"):
+            done = self.run_twinstack("resolve", "--ndjson", "--symbols", root,
+                                      stdin=f"shapes.dll!0x06000009+0x14 {{mvid:{bad}}}\n")
+            self.assertIn("malformed", done.stdout, bad)
+        listed = self.run_json("symbols", "list", "--json", folder / "shapes.dll")["files"][0]
+        self.assertEqual(listed["mvid"], mvid)
+        self.assertIn(f"MVID {mvid}", self.run_twinstack("symbols", "list", folder / "shapes.dll").stdout)
+
+    def imported(self, text):
+        """The folder of a case of this stack."""
+        stack = self.folder / "stack.txt"
+        stack.write_text(text)
+        done = self.run_twinstack("case", "import", "--stack", stack, "--own", "shapes.dll", "--out", self.folder / "cases")
+        return pathlib.Path(done.stdout.strip())
+
+    def test_a_record_that_states_only_the_mvid(self):
+        """Tokens, IL offsets and MVIDs of two builds of one name survive in a case, and `check` finds the builds."""
+        root, builds = self.builds()
+        (one, two), rows = list(builds)[:2], ["0x06000009+0x14", "0x06000012+0x6"]
+        text = "".join(f"shapes.dll!{row} {{mvid:{builds[folder]}}}\n" for folder in (one, two) for row in rows)
+        case = self.imported(text)
+        done = self.run_twinstack("resolve", "--ndjson", "--symbols", root, case / "record.rec")
+        got = json.loads(done.stdout)["frames"]
+        want = [frame for folder in (one, two) for frame in self.resolve("shapes.dll", rows, "--symbols", folder)]
+        said = [(f["function"], f["file"], f["line"], f["method"], f["offset"]) for f in got]
+        self.assertEqual(said, [(f["function"], f["file"], f["line"], f["method"], f["offset"]) for f in want])
+        self.assertEqual({f["identity"] for f in got}, {"checked"})
+        checked = self.run_json("check", "--json", case, "--symbols", root)["cases"][0]
+        score = next(s for s in checked["scores"] if s["engine"] == "offset:rtl" and s["subject"])
+        self.assertEqual((checked["verdict"], score["state"], score["frames"]), ("PASS", "ok", 4), checked["reason"])
+        wrong = self.run_twinstack("resolve", "--ndjson", "--symbols", list(builds)[2], case / "record.rec")
+        self.assertEqual({f["function"] for f in json.loads(wrong.stdout)["frames"]}, {None})
+
+    def test_two_pdbs_of_one_mvid_are_ambiguous(self):
+        """A program that rewrites an assembly may keep its MVID and change the id of its PDB."""
+        root, builds = self.builds()
+        folder = root / "opt-portable"
+        dll = bytearray((folder / "shapes.dll").read_bytes())
+        at = dll.index(b"RSDS") + 4
+        dll[at] ^= 1
+        (self.folder / "both").mkdir()
+        for name, data in (("a", (folder / "shapes.dll").read_bytes()), ("b", dll)):
+            (self.folder / "both" / name).mkdir()
+            (self.folder / "both" / name / "shapes.dll").write_bytes(data)
+        frame = self.resolve("shapes.dll", [f"0x06000009+0x14 {{mvid:{builds[folder]}}}"],
+                             "--symbols", self.folder / "both")[0]
+        self.assertEqual((frame["function"], frame["identity"]), (None, "ambiguous"))
+
+    def test_pdbs_of_several_builds_answer_for_none(self):
+        """Where nothing is known but a name, two PDBs of that name say different things."""
+        root, builds = self.builds()
+        for keep_dlls in (True, False):
+            frame = self.resolve("shapes.dll", ["0x06000009+0x14"], "--symbols", root)[0]
+            self.assertEqual((frame["function"], frame["line"], frame["identity"]), (None, None, "ambiguous"), keep_dlls)
+            for folder in builds:
+                (folder / "shapes.dll").unlink(missing_ok=True)
+        bound = self.resolve("shapes.dll", ["0x06000009+0x14"], "--symbols", root,
+                             "--pdb", f"shapes.dll={root / 'noopt-portable/shapes.pdb'}")[0]
+        self.assertEqual(bound["line"], 44)
+
+    def test_an_embedded_pdb_of_another_build_gives_no_lines(self):
+        data = bytearray((CORPUS / "embedded.dll").read_bytes())
+        data[data.index(b"RSDS") + 4] ^= 1
+        (self.folder / "embedded.dll").write_bytes(data)
+        frame = self.resolve("embedded.dll", ["0x06000009+0x14"], "--symbols", self.folder / "embedded.dll")[0]
+        self.assertEqual((frame["function"], frame["line"], frame["note"]),
+                         ("Shapes::Throws", None, "the PDB found is of another build"))
 
     def test_the_victims_assembly_is_made_from_its_sources(self):
         packages = [os.environ.get(name) for name in ("TWINSTACK_DOTNET", "TWINSTACK_DOTNET_SDK")]

@@ -13,12 +13,12 @@ static void read_pdb(const struct object_bytes data, struct arena *keep)
 
     if (ppdb_open(data.data, data.bytes, &pdb, &fault) != ERR_NONE)
         return;
-    for (uint32_t row = 1; row < ROWS; row++) {
+    for (uint32_t row = 0; row < ROWS; row++) {
         const uint32_t token = 0x06000000 | row;
         for (uint32_t i = 0; i < IL_STEPS; i++)
             (void)ppdb_place(&pdb, token, i * IL_STEP, &place);
-        if (ppdb_kickoff(&pdb, token) != 0)
-            (void)ppdb_is_async(&pdb, token);
+        (void)ppdb_kickoff(&pdb, token);
+        (void)ppdb_is_async(&pdb, token);
         (void)ppdb_document(&pdb, row, keep);
         (void)ppdb_source(&pdb, row, keep, &source, &fault);
     }
@@ -29,6 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fault fault = FAULT_INIT;
     struct object_bytes embedded;
+    char mvid[MVID_BYTES];
     struct metadata md;
     struct arena keep;
     struct pe pe;
@@ -37,6 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (ppdb_recognize(data, size)) {
         read_pdb((struct object_bytes){data, size}, &keep);
     } else if (pe_open(data, size, &pe, &fault) == ERR_NONE) {
+        (void)managed_mvid(&pe, mvid);
         if (managed_metadata(&pe, &md, &fault) == ERR_NONE)
             for (uint32_t row = 1; row < ROWS; row++)
                 for (int names = MANAGED_SHORT; names <= MANAGED_FULL; names++)

@@ -171,6 +171,7 @@ TEST(identities_and_json)
     char *text = json_take(&j, NULL);
     REQUIRE(text != NULL);
     CHECK_HAS(text, "\"mvid\":\"03020100-0504-0706-0809-0A0B0C0D0E0F\"");
+    CHECK_STR(r.stacks[0].frames[0].module->mvid, "03020100-0504-0706-0809-0A0B0C0D0E0F");
     CHECK_HAS(text, "{\"module\":0,\"offset\":\"0x8\",\"method\":\"0x6000001\",");
     free(text);
     arena_free(&keep);

@@ -148,6 +148,7 @@ static void read_all(const uint8_t *data, size_t bytes, void *context)
 {
     struct fault fault = FAULT_INIT;
     struct object_bytes unpacked = {data, bytes};
+    char mvid[MVID_BYTES];
     struct arena keep;
     struct metadata md;
     struct ppdb pdb;
@@ -156,6 +157,7 @@ static void read_all(const uint8_t *data, size_t bytes, void *context)
     (void)context;
     arena_init(&keep, 16 << 20);
     if (!ppdb_recognize(data, bytes) && pe_open(data, bytes, &pe, &fault) == ERR_NONE) {
+        (void)managed_mvid(&pe, mvid);
         if (managed_metadata(&pe, &md, &fault) == ERR_NONE)
             for (uint32_t row = 1; row < METHODS_MAX; row++)
                 (void)managed_method_name(&md, 0x06000000 | row, MANAGED_FULL, &keep);
@@ -165,16 +167,110 @@ static void read_all(const uint8_t *data, size_t bytes, void *context)
     }
     if (unpacked.data != NULL &&
         ppdb_open(unpacked.data, unpacked.bytes, &pdb, &fault) == ERR_NONE) {
-        for (uint32_t row = 1; row < METHODS_MAX; row++) {
+        for (uint32_t row = 0; row < METHODS_MAX; row++) {
             struct object_bytes source;
             struct ppdb_place place;
             (void)ppdb_place(&pdb, 0x06000000 | row, 0xFFFF, &place);
             (void)ppdb_kickoff(&pdb, 0x06000000 | row);
+            (void)ppdb_is_async(&pdb, 0x06000000 | row);
             (void)ppdb_document(&pdb, row, &keep);
             (void)ppdb_source(&pdb, row, &keep, &source, &fault);
         }
     }
     arena_free(&keep);
+}
+
+/* A portable PDB whose "#Pdb" states that the image has FOREIGN_ROWS rows in the table of the set
+ * FOREIGN, and whose "#~" has one row of each table of the set VALID. */
+struct made {
+    uint8_t data[512];
+    size_t bytes;
+};
+
+static void put(struct made *m, uint64_t value, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        m->data[m->bytes++] = i < 8 ? (uint8_t)(value >> (8 * i)) : 0;
+}
+
+static void put_stream(struct made *m, uint32_t foff, uint32_t bytes, const char name[8])
+{
+    put(m, foff, 4);
+    put(m, bytes, 4);
+    for (size_t i = 0; i < (name[3] == '\0' ? 4U : 8U); i++)
+        put(m, (uint8_t)name[i], 1);
+}
+
+enum { MADE_PDB_AT = 56, MADE_TABLES_AT = MADE_PDB_AT + 36 };
+
+static void make(struct made *m, uint64_t foreign, uint32_t foreign_rows, uint64_t valid,
+                 const uint16_t *rows, size_t row_words)
+{
+    const uint32_t tables_bytes = (uint32_t)(24 + row_words * 2 + 8);
+    m->bytes = 0;
+    put(m, 0x424A5342, 4);
+    put(m, 0x10001, 4);
+    put(m, 0, 4);
+    put(m, 4, 4);
+    put(m, 0, 4);
+    put(m, 0x20000, 4);
+    put_stream(m, MADE_PDB_AT, 36, "#Pdb\0\0\0");
+    put_stream(m, MADE_TABLES_AT, tables_bytes, "#~\0\0\0\0\0");
+    put(m, 0, MADE_PDB_AT - m->bytes);
+    put(m, 0, 24);
+    put(m, foreign, 8);
+    put(m, foreign_rows, 4);
+    put(m, 0, 8);
+    put(m, valid, 8);
+    put(m, 0, 8);
+    for (int table = 0; table < METADATA_TABLES; table++)
+        if (valid >> table & 1)
+            put(m, 1, 4);
+    for (size_t i = 0; i < row_words; i++)
+        put(m, rows[i], 2);
+    put(m, 0, 8);
+}
+
+TEST(counts_of_tables_that_are_not_there)
+{
+    static const struct {
+        const char *name;
+        int table;
+        uint32_t rows;
+        enum status want;
+    } cases[] = {
+        {"methods of the image", TABLE_METHOD_DEF, 3, ERR_NONE},
+        {"more methods than tokens", TABLE_METHOD_DEF, 1 << 24, ERR_MALFORMED},
+        {"documents, which only a PDB has", TABLE_DOCUMENT, 3, ERR_MALFORMED},
+        {"four billion documents", TABLE_DOCUMENT, UINT32_MAX, ERR_MALFORMED},
+        {"a table of no known form", 63, 1, ERR_MALFORMED},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct fault fault = FAULT_INIT;
+        struct made m;
+        struct ppdb pdb;
+        test_row(cases[i].name);
+        make(&m, UINT64_C(1) << cases[i].table, cases[i].rows, 0, NULL, 0);
+        CHECK_EQ(ppdb_open(m.data, m.bytes, &pdb, &fault), cases[i].want);
+    }
+}
+
+/* A row that says "no method", which every token without a row in the table would find. */
+TEST(a_row_of_no_method_is_no_answer)
+{
+    static const uint16_t rows[] = {0, 1, 0, 0, 0}; /* StateMachineMethod; CustomDebugInformation */
+    const uint64_t valid =
+        UINT64_C(1) << TABLE_STATE_MACHINE_METHOD | UINT64_C(1) << TABLE_CUSTOM_DEBUG_INFORMATION;
+    struct fault fault = FAULT_INIT;
+    struct made m;
+    struct ppdb pdb;
+
+    test_limit(5);
+    make(&m, 0, 0, valid, rows, COUNT_OF(rows));
+    REQUIRE(ppdb_open(m.data, m.bytes, &pdb, &fault) == ERR_NONE);
+    CHECK_EQ(pdb.md.tables[TABLE_STATE_MACHINE_METHOD].count, 1);
+    CHECK_EQ(ppdb_kickoff(&pdb, 0x06000000), 0);
+    CHECK(!ppdb_is_async(&pdb, 0x06000000));
 }
 
 TEST(every_truncation_is_answered)

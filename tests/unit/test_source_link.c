@@ -13,6 +13,13 @@ static const char json[] = "{\"documents\":{"
                            "\"/evil/*\":\"javascript:alert(1)//*\","
                            "\"/number/*\":7,"
                            "\"D:\\\\\\\\twice\\\\\\\\*\":\"https://host/twice/*\","
+                           "\"/relative/*\":\"//host/*\","
+                           "\"/file/*\":\"file:///etc/*\","
+                           "\"/loud/*\":\"JAVASCRIPT:alert(1)//*\","
+                           "\"/bare/*\":\"host/*\","
+                           "\"/hostless/*\":\"https:///*\","
+                           "\"/lines/*\":\"https://host/a\\nb/*\","
+                           "\"/quote/*\":\"https://host/\\\"x/*\","
                            "\"/plain/*\":\"https://host/same\"}}";
 
 static const struct {
@@ -30,6 +37,15 @@ static const struct {
     {"/number/a", NULL},
     {"D:\\twice\\a", "https://host/twice/a"},
     {"/plain/a", "https://host/same"},
+    {"C:\\src\\My App\\a#1?%2e.cs", "https://host/one/My%20App/a%231%3F%252e.cs"},
+    {"C:\\src\\\xC3\xA4-_.~\"<x>.cs", "https://host/one/%C3%A4-_.~%22%3Cx%3E.cs"},
+    {"/relative/a", NULL},
+    {"/file/a", NULL},
+    {"/loud/a", NULL},
+    {"/bare/a", NULL},
+    {"/hostless/a", NULL},
+    {"/lines/a", NULL},
+    {"/quote/a", NULL},
     {"", NULL},
     {NULL, NULL},
 };

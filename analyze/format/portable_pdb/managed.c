@@ -39,6 +39,19 @@ enum status managed_metadata(const struct pe *pe, struct metadata *out, struct f
     return metadata_open(data, bytes, out, fault);
 }
 
+bool managed_mvid(const struct pe *pe, char out[MVID_BYTES])
+{
+    enum { COLUMN_MVID = 2 };
+    struct fault fault = FAULT_INIT;
+    struct metadata md;
+    if (!managed_recognize(pe) || managed_metadata(pe, &md, &fault) != ERR_NONE)
+        return false;
+    const uint8_t *guid = metadata_guid(&md, metadata_cell(&md, TABLE_MODULE, 1, COLUMN_MVID));
+    if (guid != NULL)
+        module_mvid(guid, out);
+    return guid != NULL;
+}
+
 /* The data of the first entry of TYPE; false: there is none. */
 static bool find_entry(const struct pe *pe, uint32_t type, uint32_t *stamp,
                        struct object_bytes *data)

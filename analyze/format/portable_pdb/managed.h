@@ -14,6 +14,9 @@ bool managed_recognize(const struct pe *pe);
 /* Fails: ERR_ABSENT no CLR header; as metadata_open(). */
 enum status managed_metadata(const struct pe *pe, struct metadata *out, struct fault *fault);
 
+/* The MVID; false: it is no managed image, or its metadata is damaged. */
+bool managed_mvid(const struct pe *pe, char out[MVID_BYTES]);
+
 /* The id of the portable PDB that belongs to the image; false: it states none. */
 bool managed_pdb_id(const struct pe *pe, uint8_t out[PPDB_ID_BYTES]);
 

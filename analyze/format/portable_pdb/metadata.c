@@ -17,6 +17,7 @@
 enum {
     SIGNATURE = 0x424A5342,
     STREAMS_MAX = 64,
+    ROWS_MAX = 0xFFFFFF, /* what a token can name */
     /* Kinds of columns. The others are COLUMN_TABLE + a table and COLUMN_CODED + enum coded. */
     U16 = 1,
     U32 = 2,
@@ -188,7 +189,7 @@ static enum status read_tables(struct metadata *md, struct bytes r)
         if (schema[i][0] == 0)
             return fault_set(r.fault, ERR_UNSUPPORTED, r.offset, "table of metadata");
         md->tables[i].count = bytes_u32(&r);
-        if (md->tables[i].count > 0xFFFFFF)
+        if (md->tables[i].count > ROWS_MAX)
             return fault_set(r.fault, ERR_MALFORMED, r.offset, "rows of a metadata table");
     }
     if (heaps & HEAP_EXTRA)
@@ -210,9 +211,14 @@ static enum status read_foreign_counts(struct metadata *md, struct bytes r)
 {
     bytes_skip(&r, 24);
     const uint64_t referenced = bytes_u64(&r);
-    for (uint32_t i = 0; i < METADATA_TABLES; i++)
+    if (referenced >> TABLE_DOCUMENT != 0)
+        return fault_set(r.fault, ERR_MALFORMED, r.offset, "an image's table that is a PDB's");
+    for (uint32_t i = 0; i < TABLE_DOCUMENT; i++) {
         if (referenced >> i & 1)
             md->tables[i].count = bytes_u32(&r);
+        if (md->tables[i].count > ROWS_MAX)
+            return fault_set(r.fault, ERR_MALFORMED, r.offset, "rows of a metadata table");
+    }
     return r.fault->code;
 }
 

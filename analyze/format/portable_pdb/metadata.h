@@ -14,6 +14,7 @@
 #include "base/fault.h"
 
 enum metadata_table {
+    TABLE_MODULE = 0x00,
     TABLE_TYPE_REF = 0x01,
     TABLE_TYPE_DEF = 0x02,
     TABLE_METHOD_DEF = 0x06,

@@ -10,6 +10,7 @@ enum {
     TOKEN_METHOD = 0x06000000,
     TOKEN_ROW = 0x00FFFFFF,
     NAME_BYTES_MAX = 1 << 16,
+    SOURCE_BYTES_MAX = 16 << 20,
     PARENT_METHOD = 0, /* tags of HasCustomDebugInformation */
     PARENT_MODULE = 7,
     PARENT_DOCUMENT = 22,
@@ -161,6 +162,8 @@ bool ppdb_place(const struct ppdb *pdb, uint32_t token, uint32_t il, struct ppdb
 
 uint32_t ppdb_kickoff(const struct ppdb *pdb, uint32_t token)
 {
+    if ((token & TOKEN_ROW) == 0)
+        return 0;
     const uint32_t row = metadata_find(&pdb->md, TABLE_STATE_MACHINE_METHOD, 0, token & TOKEN_ROW);
     const uint32_t method = metadata_cell(&pdb->md, TABLE_STATE_MACHINE_METHOD, row, 1);
     return method != 0 ? TOKEN_METHOD | method : 0;
@@ -174,7 +177,9 @@ static struct metadata_bytes find_custom(const struct ppdb *pdb, uint32_t tag, u
     uint32_t i = metadata_find(&pdb->md, TABLE_CUSTOM_DEBUG_INFORMATION, 0, parent);
 
     *found = true;
-    for (; metadata_cell(&pdb->md, TABLE_CUSTOM_DEBUG_INFORMATION, i, 0) == parent; i++) {
+    for (; row != 0 && i <= pdb->md.tables[TABLE_CUSTOM_DEBUG_INFORMATION].count &&
+           metadata_cell(&pdb->md, TABLE_CUSTOM_DEBUG_INFORMATION, i, 0) == parent;
+         i++) {
         const uint8_t *guid =
             metadata_guid(&pdb->md, metadata_cell(&pdb->md, TABLE_CUSTOM_DEBUG_INFORMATION, i, 1));
         if (guid != NULL && memcmp(guid, kind, 16) == 0)
@@ -212,6 +217,8 @@ bool ppdb_source(const struct ppdb *pdb, uint32_t number, struct arena *keep,
     const struct object_bytes text = {blob.data + 4, blob.bytes - 4};
     if (unpacked == 0)
         *out = text;
+    else if (unpacked > SOURCE_BYTES_MAX)
+        fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "source in a portable PDB");
     else
         (void)object_unpack(PACKED_DEFLATE, text, unpacked, keep, out, fault);
     return out->data != NULL;

@@ -1,8 +1,18 @@
 /* A record's code map of managed code: assemblies and the methods that the runtime compiled. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "format/record/sections.h"
+
+enum { RECORD_MVID_BYTES = 16 };
+
+/* The capture could not read the MVID. */
+static bool is_zero(const uint8_t mvid[RECORD_MVID_BYTES])
+{
+    static const uint8_t zero[RECORD_MVID_BYTES];
+    return memcmp(mvid, zero, sizeof zero) == 0;
+}
 
 void record_assemblies_read(struct record_section s, struct record *out)
 {
@@ -10,16 +20,17 @@ void record_assemblies_read(struct record_section s, struct record *out)
         struct record_assembly *assembly = &out->assemblies[out->assembly_count];
         const uint32_t module = bytes_u32(&s.body);
         bytes_skip(&s.body, 4);
-        const uint8_t *mvid = bytes_take(&s.body, sizeof assembly->mvid);
+        const uint8_t *mvid = bytes_take(&s.body, RECORD_MVID_BYTES);
         if (bytes_failed(&s.body))
             return;
         if (module != RECORD_NO_MODULE && module >= out->module_count) {
             fault_set(s.body.fault, ERR_MALFORMED, s.body.offset, "module of an assembly");
             return;
         }
-        assembly->module = module != RECORD_NO_MODULE ? &out->modules[module] : NULL;
-        for (size_t k = 0; k < sizeof assembly->mvid; k++)
-            assembly->mvid[k] = mvid[k];
+        struct module *of = module != RECORD_NO_MODULE ? &out->modules[module] : NULL;
+        assembly->module = of;
+        if (of != NULL && of->mvid[0] == '\0' && !is_zero(mvid))
+            module_mvid(mvid, of->mvid);
         out->assembly_count++;
     }
 }

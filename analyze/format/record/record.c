@@ -234,6 +234,11 @@ static void read_frame(struct bytes *r, const struct record *record, uint32_t in
     }
     out->module = &record->modules[module];
     out->module_name = out->module->name;
+    if ((flags & RECORD_FRAME_METHOD) != 0) {
+        out->method_token = (uint32_t)(out->offset >> 32);
+        out->offset &= UINT32_MAX;
+        return;
+    }
     out->pc_va = out->module->base_va + out->offset;
 }
 

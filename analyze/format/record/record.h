@@ -53,10 +53,9 @@ struct record_code {
     uint64_t start_va, code_bytes;
 };
 
-/* Managed code: an assembly, and a method that the runtime compiled. */
+/* Managed code: an assembly, whose MVID its module has, and a method that the runtime compiled. */
 struct record_assembly {
     const struct module *module; /* NULL: not known */
-    uint8_t mvid[16];            /* of its metadata */
 };
 
 /* From this offset of the native code on, it is that of the IL offset; RECORD_IL_LAST or above: of

@@ -53,18 +53,7 @@ static const char *record_state_name(uint32_t state)
     return NAME_OF(state_names, state);
 }
 
-/* As .NET prints it: the first three fields are little-endian. */
-static void write_mvid(struct json *j, const uint8_t *m)
-{
-    char text[40];
-    (void)snprintf(text, sizeof text,
-                   "%02X%02X%02X%02X-%02X%02X-%02X%02X-%02X%02X-%02X%02X%02X%02X%02X%02X", m[3],
-                   m[2], m[1], m[0], m[5], m[4], m[7], m[6], m[8], m[9], m[10], m[11], m[12], m[13],
-                   m[14], m[15]);
-    json_key_string(j, "mvid", text);
-}
-
-static void write_module(struct json *j, const struct record *record, const struct module *module)
+static void write_module(struct json *j, const struct module *module)
 {
     json_object(j);
     json_key_uint(j, "index", module->index);
@@ -78,9 +67,8 @@ static void write_module(struct json *j, const struct record *record, const stru
         json_key_null(j, "unloaded_at");
     else
         json_key_uint(j, "unloaded_at", module->unloaded_at_ns);
-    for (uint32_t i = 0; i < record->assembly_count; i++)
-        if (record->assemblies[i].module == module)
-            write_mvid(j, record->assemblies[i].mvid);
+    if (module->mvid[0] != '\0') /* of managed code */
+        json_key_string(j, "mvid", module->mvid);
     json_object_end(j);
 }
 
@@ -129,7 +117,7 @@ void record_write_json(struct json *j, const struct record *record)
     json_key(j, "modules");
     json_array(j);
     for (uint32_t i = 0; i < record->module_count; i++)
-        write_module(j, record, &record->modules[i]);
+        write_module(j, &record->modules[i]);
     json_array_end(j);
     json_key(j, "threads");
     json_array(j);
