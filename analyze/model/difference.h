@@ -38,6 +38,12 @@ enum diff_group {
     DIFF_GROUPS
 };
 
+/* What is read of the cases that are compared. */
+enum diff_detail {
+    DIFF_VERDICTS, /* which cases fail: name, kind, verdict and signature */
+    DIFF_TIMES,    /* everything that a diff_case holds, and times        */
+};
+
 /* What a comparison needs of a case: runs of 100,000 cases are compared, and a whole `run_case` is
  * several times as large. */
 struct diff_case {

@@ -1,5 +1,5 @@
-/* A run as a comparison needs it: two passes over its cases, and only what is compared stays in
- * memory. */
+/* A run as a comparison needs it: one or two passes over its cases, and only what is compared stays
+ * in memory. */
 #include <string.h>
 
 #include "store/query.h"
@@ -26,7 +26,7 @@ static const struct finding *read_finding(struct query *q)
     return kept;
 }
 
-static void read_case(struct query *q, struct diff_case *c)
+static void read_case(struct query *q, enum diff_detail detail, struct diff_case *c)
 {
     c->scenario = query_get_text(q);
     c->variant = query_get_text(q);
@@ -35,8 +35,10 @@ static void read_case(struct query *q, struct diff_case *c)
     const char *verdict = query_get_text(q);
     if (verdict == NULL || !verdict_parse(verdict, &c->verdict))
         (void)fault_set(q->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "verdict in the database");
-    c->reason = query_get_text(q);
     c->signature = query_get_text(q);
+    if (detail == DIFF_VERDICTS)
+        return;
+    c->reason = query_get_text(q);
     if (run_verdict_fails(c->verdict))
         c->folder = query_get_text(q);
     else
@@ -44,8 +46,9 @@ static void read_case(struct query *q, struct diff_case *c)
     c->finding = read_finding(q);
 }
 
-static enum status read_cases(struct store *store, struct text_pool *texts, struct arena *scratch,
-                              struct diff_side *out, uint64_t **ids, struct fault *fault)
+static enum status read_cases(struct store *store, enum diff_detail detail, struct text_pool *texts,
+                              struct arena *scratch, struct diff_side *out, uint64_t **ids,
+                              struct fault *fault)
 {
     struct arena *keep = texts->keep;
     const uint32_t most = out->run->case_count;
@@ -53,12 +56,13 @@ static enum status read_cases(struct store *store, struct text_pool *texts, stru
     *ids = ARENA_ARRAY(scratch, (size_t)most + 1, uint64_t);
     if (out->cases == NULL || *ids == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases of a run");
-    struct query q = query_begin(store, SQL_READ_SIDE, keep, fault);
+    struct query q = query_begin(store, detail == DIFF_VERDICTS ? SQL_READ_VERDICTS : SQL_READ_SIDE,
+                                 keep, fault);
     q.texts = texts;
     query_int(&q, out->run->id);
     while (out->count < most && query_row(&q)) { /* a run that is being written grows meanwhile */
         (*ids)[out->count] = query_get(&q);
-        read_case(&q, &out->cases[out->count]);
+        read_case(&q, detail, &out->cases[out->count]);
         out->cases[out->count].index = out->count;
         out->count++;
     }
@@ -91,8 +95,9 @@ static void read_times(struct store *store, struct text_pool *texts, struct diff
     (void)query_end(&q);
 }
 
-enum status store_read_side(struct store *store, const struct run_info *run, struct arena *keep,
-                            struct diff_side *out, struct fault *fault)
+enum status store_read_side(struct store *store, const struct run_info *run,
+                            enum diff_detail detail, struct arena *keep, struct diff_side *out,
+                            struct fault *fault)
 {
     struct arena scratch;
     struct text_pool texts;
@@ -100,7 +105,8 @@ enum status store_read_side(struct store *store, const struct run_info *run, str
     arena_init(&scratch, 0);
     text_pool_init(&texts, keep);
     *out = (struct diff_side){.run = run};
-    if (read_cases(store, &texts, &scratch, out, &ids, fault) == ERR_NONE)
+    if (read_cases(store, detail, &texts, &scratch, out, &ids, fault) == ERR_NONE &&
+        detail == DIFF_TIMES)
         read_times(store, &texts, out, ids, fault);
     arena_free(&scratch);
     return fault->code;

@@ -26,12 +26,17 @@
 #define SHARES "coalesce(k.shares, (SELECT value FROM text WHERE id = k.shares_text))"
 #define EVIDENCE "coalesce(f.evidence, (SELECT value FROM text WHERE id = f.evidence_text))"
 
+/* What a comparison needs of every case. */
+#define SIDE_COLUMNS "c.id, scenario, variant, kind, repeat, verdict, signature"
+
 /* The finding that decided a failing case. */
 #define WORST_FINDING                                                                              \
     "f.cause, f.engine, " EVIDENCE ", f.blame, f.module, f.function FROM crash_case c"             \
     " LEFT JOIN finding f ON c.signature IS NOT NULL AND f.case_id = c.id AND f.position ="        \
-    " (SELECT w.position FROM finding w WHERE w.case_id = c.id AND w.fails"                        \
-    "  ORDER BY w.cause = 'unexplained' DESC, w.position LIMIT 1) WHERE run_id = ?"
+    " coalesce((SELECT min(w.position) FROM finding w WHERE w.case_id = c.id AND w.fails"          \
+    "            AND w.cause = 'unexplained'),"                                                    \
+    "  (SELECT min(w.position) FROM finding w WHERE w.case_id = c.id AND w.fails))"                \
+    " WHERE run_id = ?"
 
 #define CASE_FILTER                                                                                \
     "(?1 IS NULL OR c.run_id = ?1) AND (?2 IS NULL OR c.scenario = ?2)"                            \
@@ -308,8 +313,9 @@ const char *const store_sql[SQL_COUNT] = {
         "SELECT c.id, scenario, variant, repeat, verdict, reason, right_engines, signature,"
         " known_id, folder, " WORST_FINDING
         " AND (c.signature IS NOT NULL OR c.verdict = 'XFAIL') ORDER BY c.id",
-    [SQL_READ_SIDE] = "SELECT c.id, scenario, variant, kind, repeat, verdict, reason, signature,"
-                      " folder, " WORST_FINDING " ORDER BY c.id",
+    [SQL_READ_VERDICTS] =
+        "SELECT " SIDE_COLUMNS " FROM crash_case c WHERE run_id = ? ORDER BY c.id",
+    [SQL_READ_SIDE] = "SELECT " SIDE_COLUMNS ", reason, folder, " WORST_FINDING " ORDER BY c.id",
     [SQL_READ_SIDE_TIMES] = "SELECT c.id, k.engine, k.subject, k.state, k.total_ns, k.frames"
                             " FROM crash_case c JOIN claim k ON k.case_id = c.id"
                             " WHERE c.run_id = ? ORDER BY c.id, k.position",

@@ -72,8 +72,9 @@ enum status store_read_parts(struct store *store, uint64_t case_id, unsigned par
                              struct arena *keep, struct run_case *out, struct fault *fault);
 
 /* A run with what a comparison needs of its cases. OUT borrows RUN, which the store has. */
-enum status store_read_side(struct store *store, const struct run_info *run, struct arena *keep,
-                            struct diff_side *out, struct fault *fault);
+enum status store_read_side(struct store *store, const struct run_info *run,
+                            enum diff_detail detail, struct arena *keep, struct diff_side *out,
+                            struct fault *fault);
 
 /* Since when CASE fails in RUN, which the store has, by the complete runs of its branch.  Looks at
  * a bounded number of runs. */

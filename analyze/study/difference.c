@@ -87,6 +87,14 @@ enum status difference_make(struct store *store, const struct diff_side *a,
                          &out->cluster_count, fault);
 }
 
+enum status difference_of_verdicts(const struct diff_side *a, const struct diff_side *b,
+                                   struct arena *keep, struct run_diff *out, struct fault *fault)
+{
+    if (run_diff_make(a, b, NULL, keep, out, fault) == ERR_NONE)
+        selection_apply(a->run, b->run, out);
+    return fault->code;
+}
+
 enum status difference_of_facts(const struct run_info *a, const struct run_info *b,
                                 struct arena *keep, struct run_diff *out, struct fault *fault)
 {

@@ -26,6 +26,11 @@ enum status difference_make(struct store *store, const struct diff_side *a,
                             const struct diff_side *b, double floor, struct arena *keep,
                             struct difference *out, struct fault *fault);
 
+/* Which cases fail now and did not before, and how the environments differ: both sides may be of
+ * DIFF_VERDICTS. OUT borrows A and B and has no times. Fails: ERR_MEMORY. */
+enum status difference_of_verdicts(const struct diff_side *a, const struct diff_side *b,
+                                   struct arena *keep, struct run_diff *out, struct fault *fault);
+
 /* How the environments of two runs differ, whatever their cases; fills the facts of OUT. */
 enum status difference_of_facts(const struct run_info *a, const struct run_info *b,
                                 struct arena *keep, struct run_diff *out, struct fault *fault);

@@ -78,7 +78,8 @@ enum status figures_prepare(const struct run_info *run, const struct run_case *c
 
 /* What is read of a run whose cases stay in the database. */
 enum figures_use {
-    FIGURES_OF_SUMS,     /* engines and problems: memory hardly grows with the run        */
+    FIGURES_OF_GATE,     /* engines and problems; no `ids`                                */
+    FIGURES_OF_SUMS,     /* also `ids`: memory hardly grows with the run                  */
     FIGURES_OF_CAPTURES, /* also the captures                                             */
     FIGURES_OF_TIMES,    /* also headline, times, and the cases that fail                 */
     FIGURES_OF_REPORT,   /* also causes, hooks and the cases that deviate                 */

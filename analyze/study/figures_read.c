@@ -320,9 +320,11 @@ enum status figures_read_watched(struct store *store, const char *word, enum fig
     *out = (struct run_figures){.run = info, .store = store};
     if (store_find_run(store, word, &id, fault) != ERR_NONE ||
         store_read_run(store, id, keep, info, fault) != ERR_NONE ||
-        store_list_case_ids(store, id, keep, &ids, &out->id_count, fault) != ERR_NONE ||
         store_total_engines(store, id, keep, &totals, &out->engine_count, fault) != ERR_NONE ||
         count_begin(&r.count, out, keep, fault) != ERR_NONE)
+        return fault->code;
+    if ((use > FIGURES_OF_GATE || r.count.uses.list.count > 0) &&
+        store_list_case_ids(store, id, keep, &ids, &out->id_count, fault) != ERR_NONE)
         return fault->code;
     out->ids = ids;
     out->engines = totals;

@@ -115,24 +115,36 @@ static enum status check_gone(struct session *s, const struct run_diff *diff, ui
     return ERR_NONE;
 }
 
+/* Compares the run with BEFORE. Times only if a limit on them was asked for: reading and comparing
+ * those of many cases takes longer than comparing their verdicts. */
+static enum status compare_runs(struct session *s, struct store *store, struct run_side *before,
+                                struct run_diff *out, struct fault *fault)
+{
+    const bool timed = !isnan(s->request->max_slowdown);
+    const enum diff_detail detail = timed ? DIFF_TIMES : DIFF_VERDICTS;
+    struct run_side *now = &s->out->run;
+    struct difference whole;
+    if (study_read_side_before(store, s->request->against, &now->info, detail, s->keep, before,
+                               fault) != ERR_NONE ||
+        study_read_side_of(store, now->info.id, detail, s->keep, now, fault) != ERR_NONE)
+        return fault->code;
+    if (!timed)
+        return difference_of_verdicts(&before->side, &now->side, s->keep, out, fault);
+    if (difference_make(store, &before->side, &now->side, s->request->max_slowdown, s->keep, &whole,
+                        fault) == ERR_NONE)
+        *out = whole.diff;
+    return fault->code;
+}
+
 static enum status check_baseline(struct session *s, struct store *store, struct fault *fault)
 {
     struct run_side before;
-    struct difference difference;
-    const bool timed = !isnan(s->request->max_slowdown);
+    struct run_diff compared = {.row_count = 0};
+    const struct run_diff *diff = &compared;
     if (s->request->against == NULL)
         return ERR_NONE;
-    if (study_read_side_before(store, s->request->against, &s->out->run.info, s->keep, &before,
-                               fault) != ERR_NONE ||
-        study_read_side_of(store, s->out->run.info.id, s->keep, &s->out->run, fault) != ERR_NONE)
+    if (compare_runs(s, store, &before, &compared, fault) != ERR_NONE)
         return fault->code;
-    if (!timed) /* comparing the times of many cases takes longer than comparing their verdicts */
-        s->out->run.side.series_count = 0;
-    if (difference_make(store, &before.side, &s->out->run.side,
-                        timed ? s->request->max_slowdown : 0, s->keep, &difference,
-                        fault) != ERR_NONE)
-        return fault->code;
-    const struct run_diff *diff = &difference.diff;
     for (uint32_t i = 0; i < diff->fact_count; i++)
         add(s, "environment", !s->request->strict, "%s: %s -> %s", diff->facts[i].name,
             diff->facts[i].a != NULL ? diff->facts[i].a : "(unknown)",
@@ -143,7 +155,7 @@ static enum status check_baseline(struct session *s, struct store *store, struct
         diff->counts[DIFF_STILL]);
     if (check_gone(s, diff, before.info.id, fault) != ERR_NONE)
         return fault->code;
-    for (uint32_t i = 0; i < diff->time_count && timed; i++) {
+    for (uint32_t i = 0; i < diff->time_count; i++) {
         const struct diff_time *t = &diff->times[i];
         if (!t->subject)
             continue;
@@ -171,7 +183,7 @@ enum status gate_decide(struct store *store, const char *word, const struct gate
     struct session s = {.request = request, .keep = keep, .out = out};
     memset(out, 0, sizeof *out);
     const enum figures_use use =
-        isnan(request->min_capture) ? FIGURES_OF_SUMS : FIGURES_OF_CAPTURES;
+        isnan(request->min_capture) ? FIGURES_OF_GATE : FIGURES_OF_CAPTURES;
     if (figures_read(store, word, use, keep, &out->run.info, &out->figures, fault) != ERR_NONE)
         return fault->code;
     check_verdicts(&s);

@@ -1,8 +1,9 @@
 /* Capture, analysis and judging side by side: see run_session.h.
  *
  * One thread starts the victims (collect_run); this one analyses what they leave, in the order in
- * which they end, asks the judges and stores each verdict.  Both take turns on the processors
- * (base/turns.h), so that neither disturbs the measurements of the other. */
+ * which they end, asks the judges and stores each verdict.  A second one does the same when this
+ * one is late: once the last victims only wait, a processor would be idle.  All take turns on
+ * the processors (base/turns.h), so that none disturbs the measurements of another. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,10 +18,24 @@
 #include "study/run_session.h"
 #include "symbol/store.h"
 
-/* What the two threads share, under LOCK. */
+/* The second judging thread takes a case only while this many wait. A few cases are judged before
+ * its judges have started. */
+enum { JUDGED_BESIDE = 4 };
+
+/* A thread that analyses and judges. */
+struct judging {
+    struct pipeline *p;
+    struct analysis analysis;
+    struct arena *keep; /* for what its cases hold */
+    struct fault fault;
+    bool is_second, pool_tried;
+};
+
+/* What the threads share, under LOCK. */
 struct pipeline {
     struct run_session *s;
     struct mutex *lock;
+    struct mutex *storing; /* is held while a verdict is stored; LOCK may be taken meanwhile */
     struct signal *changed;
     const struct collected **ended; /* victims that have ended, in that order */
     uint32_t ended_count, judged_count;
@@ -31,7 +46,8 @@ struct pipeline {
     struct fault fault;  /* its own */
     struct thread *thread;
     struct turns *turns;
-    struct analysis analysis;
+    uint32_t limit; /* of the turns at a time */
+    struct judging first, second;
     struct collect_session *windows; /* NULL: no judges of Windows */
 };
 
@@ -75,30 +91,83 @@ static void capture(void *context)
     mutex_unlock(p->lock);
 }
 
-/* The next victim that has ended; NULL: there are no more. */
-static const struct collected *next_ended(struct pipeline *p)
+/* The next victim that has ended; NULL: there are no more for J, or judging failed. */
+static const struct collected *next_ended(struct judging *j)
 {
+    struct pipeline *p = j->p;
+    const uint32_t wanted = j->is_second ? JUDGED_BESIDE : 1;
+
     mutex_lock(p->lock);
-    while (p->judged_count == p->ended_count && p->ended_count < p->s->to_take && !p->no_more)
+    while (p->ended_count - p->judged_count < wanted && p->ended_count < p->s->to_take &&
+           !p->no_more && !p->stops)
         signal_wait(p->changed, p->lock);
-    const struct collected *done =
-        p->judged_count < p->ended_count ? p->ended[p->judged_count++] : NULL;
+    const struct collected *done = p->ended_count - p->judged_count >= wanted && !p->stops
+                                       ? p->ended[p->judged_count++]
+                                       : NULL;
+    if (done != NULL && done->outcome == COLLECT_TIME_LIMIT)
+        p->s->time_limit = true;
     mutex_unlock(p->lock);
     return process_interrupted() ? NULL : done;
+}
+
+/* ---- judges ------------------------------------------------------------------------- */
+
+/* Where the judges of J run: in the folder of the run, beside the files that they read. Windows
+ * starts no program by a path of more than 260 units; so for a long one it is a temporary folder.
+ * NULL: out of memory. */
+static const char *judges_folder(const struct judging *j)
+{
+    enum { LONG_PATH = 200 };
+    const struct run_session *s = j->p->s;
+    const char *name = j->is_second ? "judges-2" : "judges",
+               *out = path_absolute(s->collect.out_folder, j->keep);
+
+    return strlen(out != NULL ? out : s->collect.out_folder) > LONG_PATH
+               ? folder_temporary_name(name, j->keep)
+               : path_join(j->keep, s->collect.out_folder, name);
+}
+
+/* The programs of a thread that keep running. Without them the run only takes longer. */
+static void open_pool(struct judging *j)
+{
+    struct fault ignored = FAULT_INIT;
+
+    if (j->pool_tried || j->p->s->request->no_judges || process_interrupted())
+        return;
+    j->pool_tried = true;
+    const char *folder = judges_folder(j);
+    if (folder != NULL)
+        (void)judge_pool_open(folder, &j->analysis.judges, &ignored);
+}
+
+/* Judges run on this host: under Wine in a prefix of their own. Without Wine they are skipped. */
+static void open_windows(struct pipeline *p)
+{
+    struct run_session *s = p->s;
+    struct collect_options options = s->collect;
+    struct fault no_launcher = FAULT_INIT;
+
+    if (s->request->no_judges || process_interrupted())
+        return;
+    options.beside_run = true;
+    if (collect_session_open(&options, &p->windows, &no_launcher) != ERR_NONE)
+        return;
+    p->first.analysis.launcher = collect_session_launcher(p->windows);
+    p->first.analysis.judge_folder = s->collect.victims_folder;
 }
 
 /* ---- analysis ----------------------------------------------------------------------- */
 
 /* Judges a scenario that left no case: it is unsupported here, or the harness failed. */
-static enum status judge_without_case(struct run_session *s, const struct collected *done,
+static enum status judge_without_case(struct judging *j, const struct collected *done,
                                       struct run_case *out)
 {
     const struct scenario *scenario = done->scenario;
-    struct crash_case *stub = ARENA_NEW(s->keep, struct crash_case);
+    struct crash_case *stub = ARENA_NEW(j->keep, struct crash_case);
     struct compare_input in;
 
     if (stub == NULL)
-        return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+        return fault_set(&j->fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
     memset(&in, 0, sizeof in);
     memset(out, 0, sizeof *out);
     stub->scenario = out->scenario = scenario->name;
@@ -111,34 +180,33 @@ static enum status judge_without_case(struct run_session *s, const struct collec
     in.crash = stub;
     in.unsupported = done->outcome == COLLECT_UNSUPPORTED ? done->why : NULL;
     in.harness_error = done->outcome == COLLECT_UNSUPPORTED ? NULL : done->why;
-    return compare_case(&in, s->keep, &out->result, &s->fault);
+    return compare_case(&in, j->keep, &out->result, &j->fault);
 }
 
-static enum status judge_case(struct run_session *s, const struct analysis *analysis,
-                              const struct collected *done, struct run_case *out)
+static enum status judge_case(struct judging *j, const struct collected *done, struct run_case *out)
 {
     struct fault fault = FAULT_INIT;
-    struct crash_case *crash = ARENA_NEW(s->keep, struct crash_case);
+    struct crash_case *crash = ARENA_NEW(j->keep, struct crash_case);
     char why[FAULT_PATH_BYTES + 512];
 
     if (crash == NULL)
-        return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
-    if (case_read(done->folder, s->keep, crash, &fault) == ERR_NONE &&
-        analysis_case(analysis, crash, s->keep, out, &fault) == ERR_NONE)
+        return fault_set(&j->fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+    if (case_read(done->folder, j->keep, crash, &fault) == ERR_NONE &&
+        analysis_case(&j->analysis, crash, j->keep, out, &fault) == ERR_NONE)
         return ERR_NONE;
     if (fault.code == ERR_MEMORY) {
-        s->fault = fault;
+        j->fault = fault;
         return fault.code;
     }
     fault_describe(&fault, why, sizeof why);
     struct collected failed = *done;
     failed.outcome = COLLECT_ERROR;
-    failed.why = arena_string(s->keep, why);
-    return judge_without_case(s, &failed, out);
+    failed.why = arena_string(j->keep, why);
+    return judge_without_case(j, &failed, out);
 }
 
-/* For the pages that show the run while it goes on. */
-static enum status put_pace(struct pipeline *p)
+/* For the pages that show the run while it goes on. Fails as the store does. */
+static enum status put_pace(struct pipeline *p, struct fault *fault)
 {
     struct run_session *s = p->s;
 
@@ -146,20 +214,20 @@ static enum status put_pace(struct pipeline *p)
     s->info.pace.captured = s->stored_count + s->taken;
     mutex_unlock(p->lock);
     s->info.pace.at_ns = clock_wall_ns();
-    if (store_put_pace(s->store, s->info.id, &s->info.pace, &s->fault) != ERR_NONE)
+    if (store_put_pace(s->store, s->info.id, &s->info.pace, fault) != ERR_NONE)
         s->database_failed = true;
-    return s->fault.code;
+    return fault->code;
 }
 
-static enum status judge_in_turn(struct pipeline *p, const struct collected *done,
+static enum status judge_in_turn(struct judging *j, const struct collected *done,
                                  struct run_case *out)
 {
+    struct pipeline *p = j->p;
     struct turn turn = {0};
 
     turns_take(p->turns, &turn);
-    const enum status status = done->outcome == COLLECT_SEALED
-                                   ? judge_case(p->s, &p->analysis, done, out)
-                                   : judge_without_case(p->s, done, out);
+    const enum status status = done->outcome == COLLECT_SEALED ? judge_case(j, done, out)
+                                                               : judge_without_case(j, done, out);
     turns_give(p->turns, &turn);
     out->timing.crowded = done->crowded || turn.crowded || p->always_crowded;
     out->repeat = done->repeat;
@@ -176,28 +244,45 @@ static void say_judged(const struct pipeline *p, const struct run_case *c)
     mutex_unlock(p->lock);
 }
 
-static void judge_all(struct pipeline *p)
+static enum status keep_verdict(struct judging *j, struct run_case *judged)
 {
+    struct pipeline *p = j->p;
     struct run_session *s = p->s;
-    const struct collected *done;
 
-    while (s->fault.code == ERR_NONE && (done = next_ended(p)) != NULL) {
-        struct run_case *out = &s->cases[s->case_count];
-        s->time_limit = s->time_limit || done->outcome == COLLECT_TIME_LIMIT;
-        if (judge_in_turn(p, done, out) != ERR_NONE)
+    mutex_lock(p->storing);
+    if (store_put_case(s->store, s->info.id, judged, &j->fault) != ERR_NONE) {
+        s->database_failed = true;
+    } else {
+        s->cases[s->case_count++] = *judged;
+        say_judged(p, judged);
+        (void)put_pace(p, &j->fault);
+    }
+    mutex_unlock(p->storing);
+    return j->fault.code;
+}
+
+/* One thread judges until there is nothing left for it; a fault ends the other one too. */
+static void judge_all(void *context)
+{
+    struct judging *j = context;
+    struct pipeline *p = j->p;
+    const struct collected *done;
+    struct run_case judged;
+
+    while (j->fault.code == ERR_NONE && (done = next_ended(j)) != NULL) {
+        open_pool(j);
+        memset(&judged, 0, sizeof judged);
+        if (judge_in_turn(j, done, &judged) != ERR_NONE)
             break;
         if (process_interrupted())
             break; /* an engine may have been stopped early: the case is judged when the run is
                       resumed */
-        if (store_put_case(s->store, s->info.id, out, &s->fault) != ERR_NONE) {
-            s->database_failed = true;
-            break;
-        }
-        s->case_count++;
-        say_judged(p, out);
-        if (put_pace(p) != ERR_NONE)
-            break;
+        (void)keep_verdict(j, &judged);
     }
+    mutex_lock(p->lock);
+    p->stops = p->stops || j->fault.code != ERR_NONE;
+    signal_wake_all(p->changed);
+    mutex_unlock(p->lock);
 }
 
 static enum status open_symbols(struct run_session *s)
@@ -225,55 +310,33 @@ static enum status open_symbols(struct run_session *s)
     return symbol_store_open(&options, &s->symbols, &s->fault);
 }
 
-/* Where judges run: in the folder of the run, beside the files that they read. Windows starts no
- * program by a path of more than 260 units; so for a long one it is a temporary folder. NULL: out
- * of memory. */
-static const char *judges_folder(const struct run_session *s)
-{
-    enum { LONG_PATH = 200 };
-    const char *out = path_absolute(s->collect.out_folder, s->keep);
-
-    return strlen(out != NULL ? out : s->collect.out_folder) > LONG_PATH
-               ? folder_temporary_name("judges", s->keep)
-               : path_join(s->keep, s->collect.out_folder, "judges");
-}
-
-/* Judges run on this host: under Wine in a prefix of their own. Without Wine they are skipped.
- * Without a pool the run only takes longer. */
-static void open_judges(struct pipeline *p)
-{
-    struct run_session *s = p->s;
-    struct collect_options options = s->collect;
-    struct fault ignored = FAULT_INIT, no_launcher = FAULT_INIT;
-    const char *folder = judges_folder(s);
-
-    p->analysis.symbols = s->symbols;
-    if (s->request->no_judges || process_interrupted())
-        return;
-    if (folder != NULL)
-        (void)judge_pool_open(folder, &p->analysis.judges, &ignored);
-    options.beside_run = true;
-    if (collect_session_open(&options, &p->windows, &no_launcher) == ERR_NONE) {
-        p->analysis.launcher = collect_session_launcher(p->windows);
-        p->analysis.judge_folder = s->collect.victims_folder;
-    }
-}
-
 /* ---- both ----------------------------------------------------------------------------- */
+
+static void begin_judging(struct pipeline *p, struct judging *j, struct arena *keep)
+{
+    static const struct fault none = FAULT_INIT;
+
+    j->p = p;
+    j->keep = keep;
+    j->fault = none;
+    j->analysis.symbols = p->s->symbols;
+}
 
 static enum status open_pipeline(struct pipeline *p)
 {
     struct run_session *s = p->s;
-    const uint32_t processors = thread_processors(),
-                   limit = s->collect.jobs != 0 ? s->collect.jobs : processors;
+    const uint32_t processors = thread_processors();
     const size_t room = (size_t)s->scenario_count * s->request->repeat + 1;
 
     p->always_crowded = getenv("TWINSTACK_CROWDED") != NULL;
     p->lock = mutex_new();
     p->changed = signal_new();
-    p->turns = turns_new(limit, processors);
+    p->limit = s->collect.jobs != 0 ? s->collect.jobs : processors;
+    p->storing = mutex_new();
+    p->turns = turns_new(p->limit, processors);
     p->ended = ARENA_ARRAY(s->keep, room, const struct collected *);
-    if (p->lock == NULL || p->changed == NULL || p->turns == NULL || p->ended == NULL)
+    if (p->lock == NULL || p->storing == NULL || p->changed == NULL || p->turns == NULL ||
+        p->ended == NULL)
         return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
     s->collect.skip = is_not_wanted;
     s->collect.skip_context = p;
@@ -283,7 +346,13 @@ static enum status open_pipeline(struct pipeline *p)
     s->case_count = s->stored_count;
     s->info.pace = (struct run_pace){
         .total = s->to_take + s->stored_count, .had = s->stored_count, .since_ns = clock_wall_ns()};
-    return open_symbols(s) == ERR_NONE ? put_pace(p) : s->fault.code;
+    if (open_symbols(s) != ERR_NONE)
+        return s->fault.code;
+    begin_judging(p, &p->first, s->keep);
+    arena_init(&s->beside, 0);
+    begin_judging(p, &p->second, &s->beside);
+    p->second.is_second = true;
+    return put_pace(p, &s->fault);
 }
 
 static void run_both(struct pipeline *p)
@@ -293,10 +362,15 @@ static void run_both(struct pipeline *p)
     p->thread = thread_start(capture, p);
     if (p->thread == NULL) /* then one after the other */
         capture(p);
-    open_judges(p);
-    judge_all(p);
+    open_pool(&p->first);
+    open_windows(p);
+    p->second.analysis = p->first.analysis;
+    p->second.analysis.judges = NULL;
+    struct thread *second = p->limit > 1 ? thread_start(judge_all, &p->second) : NULL;
+    judge_all(&p->first);
+    thread_join(second);
+    s->fault = p->first.fault.code != ERR_NONE ? p->first.fault : p->second.fault;
     mutex_lock(p->lock);
-    p->stops = s->fault.code != ERR_NONE;
     if (s->fault.code == ERR_NONE && p->no_more)
         s->fault = p->fault;
     mutex_unlock(p->lock);
@@ -327,12 +401,14 @@ void run_end_programs(struct run_session *s)
     if (p == NULL)
         return;
     thread_join(p->thread);
-    judge_pool_close(p->analysis.judges);
+    judge_pool_close(p->first.analysis.judges);
+    judge_pool_close(p->second.analysis.judges);
     collect_session_close(p->windows);
     symbol_store_close(s->symbols);
     s->symbols = NULL;
     turns_free(p->turns);
     signal_free(p->changed);
+    mutex_free(p->storing);
     mutex_free(p->lock);
     arena_free(&p->keep);
     s->collected = NULL;

@@ -188,4 +188,5 @@ void run_session_close(struct run_session *s)
     run_end_programs(s);
     store_close(s->store);
     s->store = NULL;
+    arena_free(&s->beside);
 }

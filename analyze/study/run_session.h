@@ -42,6 +42,7 @@ struct run_session {
     const struct run_request *request;
     struct run_progress progress;
     struct arena *keep;
+    struct arena beside; /* as KEEP, of a second thread; freed when the session is closed */
     struct collect_options collect; /* filled by the caller but for out_folder and tools */
     struct scenario *scenarios;     /* the chosen ones */
     uint32_t scenario_count;

@@ -68,45 +68,45 @@ void study_split_word(const char *word, struct arena *keep, const char **path, c
     }
 }
 
-enum status study_read_side_of(struct store *store, uint64_t run_id, struct arena *keep,
-                               struct run_side *out, struct fault *fault)
+enum status study_read_side_of(struct store *store, uint64_t run_id, enum diff_detail detail,
+                               struct arena *keep, struct run_side *out, struct fault *fault)
 {
     if (store_read_run(store, run_id, keep, &out->info, fault) != ERR_NONE)
         return fault->code;
-    return store_read_side(store, &out->info, keep, &out->side, fault);
+    return store_read_side(store, &out->info, detail, keep, &out->side, fault);
 }
 
-static enum status read_side_named(struct store *store, const char *word, struct arena *keep,
-                                   struct run_side *out, struct fault *fault)
+static enum status read_side_named(struct store *store, const char *word, enum diff_detail detail,
+                                   struct arena *keep, struct run_side *out, struct fault *fault)
 {
     uint64_t id = 0;
     if (store_find_run(store, word, &id, fault) != ERR_NONE)
         return fault->code;
-    return study_read_side_of(store, id, keep, out, fault);
+    return study_read_side_of(store, id, detail, keep, out, fault);
 }
 
-enum status study_read_side(struct store *store, const char *word, struct arena *keep,
-                            struct run_side *out, struct fault *fault)
+enum status study_read_side(struct store *store, const char *word, enum diff_detail detail,
+                            struct arena *keep, struct run_side *out, struct fault *fault)
 {
     const char *path, *run;
     study_split_word(word, keep, &path, &run);
     if (path == NULL)
-        return read_side_named(store, run, keep, out, fault);
+        return read_side_named(store, run, detail, keep, out, fault);
     struct store *other = NULL;
     if (store_open(path, STORE_READ_OLD, &other, fault) == ERR_NONE)
-        (void)read_side_named(other, run, keep, out, fault);
+        (void)read_side_named(other, run, detail, keep, out, fault);
     store_close(other);
     return fault->code;
 }
 
 enum status study_read_side_before(struct store *store, const char *word,
-                                   const struct run_info *now, struct arena *keep,
-                                   struct run_side *out, struct fault *fault)
+                                   const struct run_info *now, enum diff_detail detail,
+                                   struct arena *keep, struct run_side *out, struct fault *fault)
 {
     uint64_t id = 0;
     if (strcmp(word, "baseline") != 0)
-        return study_read_side(store, word, keep, out, fault);
+        return study_read_side(store, word, detail, keep, out, fault);
     if (store_get_baseline(store, now->branch, now->platform, &id, fault) != ERR_NONE)
         return fault->code;
-    return study_read_side_of(store, id, keep, out, fault);
+    return study_read_side_of(store, id, detail, keep, out, fault);
 }

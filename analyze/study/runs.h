@@ -42,17 +42,17 @@ void study_split_word(const char *word, struct arena *keep, const char **path, c
 
 /* Reads run WORD (as study_read_run) for a comparison; WORD may also name a database file (its
  * latest run) or "FILE:RUN". Only for words that the user of this machine typed: it opens files. */
-enum status study_read_side(struct store *store, const char *word, struct arena *keep,
-                            struct run_side *out, struct fault *fault);
+enum status study_read_side(struct store *store, const char *word, enum diff_detail detail,
+                            struct arena *keep, struct run_side *out, struct fault *fault);
 
 /* As study_read_side for what NOW is compared with: "baseline" is that of NOW's branch and
  * platform, else the one for all. */
 enum status study_read_side_before(struct store *store, const char *word,
-                                   const struct run_info *now, struct arena *keep,
-                                   struct run_side *out, struct fault *fault);
+                                   const struct run_info *now, enum diff_detail detail,
+                                   struct arena *keep, struct run_side *out, struct fault *fault);
 
 /* Reads run RUN_ID of the database for a comparison. */
-enum status study_read_side_of(struct store *store, uint64_t run_id, struct arena *keep,
-                               struct run_side *out, struct fault *fault);
+enum status study_read_side_of(struct store *store, uint64_t run_id, enum diff_detail detail,
+                               struct arena *keep, struct run_side *out, struct fault *fault);
 
 #endif

@@ -294,19 +294,20 @@ static enum status mark_new(struct store *store, struct arena *keep, struct tria
                             struct fault *fault)
 {
     struct run_side before, now;
-    struct difference difference;
+    struct run_diff diff;
     struct fault none = FAULT_INIT;
-    if (study_read_side_before(store, "baseline", &t->run, keep, &before, &none) != ERR_NONE ||
+    if (study_read_side_before(store, "baseline", &t->run, DIFF_VERDICTS, keep, &before, &none) !=
+            ERR_NONE ||
         before.info.id == t->run.id)
         return ERR_NONE;
-    if (study_read_side_of(store, t->run.id, keep, &now, fault) != ERR_NONE ||
-        difference_make(store, &before.side, &now.side, 0, keep, &difference, fault) != ERR_NONE)
+    if (study_read_side_of(store, t->run.id, DIFF_VERDICTS, keep, &now, fault) != ERR_NONE ||
+        difference_of_verdicts(&before.side, &now.side, keep, &diff, fault) != ERR_NONE)
         return fault->code;
     t->baseline = before.info.id;
     array_sort(t->items, t->item_count, sizeof *t->items, by_name);
-    for (uint32_t i = 0; i < difference.diff.row_count; i++) {
-        const struct diff_case *c = difference.diff.rows[i].b;
-        if (difference.diff.rows[i].group != DIFF_NEW || c == NULL)
+    for (uint32_t i = 0; i < diff.row_count; i++) {
+        const struct diff_case *c = diff.rows[i].b;
+        if (diff.rows[i].group != DIFF_NEW || c == NULL)
             continue;
         const struct triage_item key = {
             .scenario = c->scenario, .variant = c->variant, .repeat = c->repeat};

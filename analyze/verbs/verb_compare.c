@@ -74,8 +74,9 @@ static int compare(const struct verb *self, void *given, const struct option_lis
                                 o->min_effect);
     if (!stored_open(database_of(o, rest, keep), STORE_READ, &store, &code))
         return code;
-    if (study_read_side(store, rest->items[1], keep, &b, &fault) != ERR_NONE ||
-        study_read_side_before(store, rest->items[0], &b.info, keep, &a, &fault) != ERR_NONE ||
+    if (study_read_side(store, rest->items[1], DIFF_TIMES, keep, &b, &fault) != ERR_NONE ||
+        study_read_side_before(store, rest->items[0], &b.info, DIFF_TIMES, keep, &a, &fault) !=
+            ERR_NONE ||
         difference_make(store, &a.side, &b.side, floor, keep, &difference, &fault) != ERR_NONE)
         code = stored_fault(&fault, fault.code != ERR_ABSENT);
     store_close(store);

@@ -75,9 +75,9 @@ class RunControl(e2e.Case):
         self.known = self.folder / "known.txt"
         self.known.write_text("")
 
-    def words(self, *argv, jobs=1):
-        return ["run", "--victims", self.folder / "victims", "--prefix", self.folder / "prefix", "--db", self.db, "--no-judges",
-                "-j", jobs, "--known", self.known, *argv]
+    def words(self, *argv, jobs=1, judges=False):
+        return ["run", "--victims", self.folder / "victims", "--prefix", self.folder / "prefix", "--db", self.db,
+                *([] if judges else ["--no-judges"]), "-j", jobs, "--known", self.known, *argv]
 
     def take(self, *argv, exit_code=0, jobs=1):
         """Runs it; returns the report as JSON and the text of standard error."""
@@ -283,6 +283,75 @@ class RunControl(e2e.Case):
         states = [(r["id"], r["state"]) for r in self.run_json("db", "list", "--json", "--db", self.db)]
         self.assertEqual(states, [(2, "complete"), (1, "interrupted")])
         self.run_twinstack("run", "--resume", "1", "--db", self.db, env=self.env)
+
+    def test_a_second_thread_judges_what_waits(self):
+        # The judge waits for a second one beside it, but not for long: with -j 1 there is none.
+        judge = self.folder / "judge.py"
+        judge.write_text(f"""#!{sys.executable}
+import os, pathlib, time
+busy = pathlib.Path(__file__).parent / "busy"
+busy.mkdir(exist_ok=True)
+mine = busy / str(os.getpid())
+mine.touch()
+for turn in range(20):
+    if len(list(busy.iterdir())) > 1:
+        (busy.parent / "both").touch()
+        time.sleep(0.3)  # the other one looks, too
+        break
+    time.sleep(0.01)
+mine.unlink()
+print("[]")
+""")
+        judge.chmod(0o755)
+        self.env["TWINSTACK_ADAPTER"] = f"ours={judge}"
+        verdicts = {}
+        for jobs in (1, 2):
+            (self.folder / "both").unlink(missing_ok=True)
+            words = self.words("-k", "good or wrong", "--repeat", "6", "--json", jobs=jobs, judges=True)
+            report = json.loads(self.run_twinstack(*words, env=self.env, exit_code=1, limit_s=240).stdout)
+            verdicts[jobs] = self.verdicts(report)
+            self.assertEqual((self.folder / "both").exists(), jobs == 2)
+            self.assertEqual((report["run"]["state"], len(report["cases"])), ("complete", 12))
+        self.assertEqual(verdicts[1], verdicts[2])
+        self.assertEqual([path for path in self.folder.glob("runs/*/judges*")], [])
+
+    def without_times(self, value):
+        if isinstance(value, dict):
+            return {k: self.without_times(v) for k, v in value.items() if not re.search("^(id|timing|cost|warm)$|_ns$|_ms$", k)}
+        return [self.without_times(v) for v in value] if isinstance(value, list) else value
+
+    def test_two_threads_whose_judges_die_say_what_one_says(self):
+        self.env["TWINSTACK_ADAPTER"] = f"ours={self.folder / 'judge.sh'}"
+        (self.folder / "judge.sh").write_text("#!/bin/sh\nsleep 0.1\nkill -KILL $$\n")
+        (self.folder / "judge.sh").chmod(0o755)
+        cases = []
+        for jobs in (1, 2):
+            words = self.words("-k", "good or wrong", "--repeat", "6", "--json", jobs=jobs, judges=True)
+            done = self.run_twinstack(*words, env=self.env, exit_code=1, limit_s=240)
+            cases.append(self.without_times(json.loads(done.stdout)["cases"]))
+        self.assertEqual(len(cases[0]), 12)
+        self.assertEqual(cases[0], cases[1])
+
+    def test_two_threads_are_interrupted_and_gone_on_from(self):
+        asked = self.folder / "asked"
+        self.env["TWINSTACK_ADAPTER"] = f"ours={self.folder / 'judge.sh'}"
+        (self.folder / "judge.sh").write_text(f"#!/bin/sh\necho >>{asked}\n[ -e {asked}.slow ] && sleep 300\necho '[]'\n")
+        (self.folder / "judge.sh").chmod(0o755)
+        (self.folder / "asked.slow").touch()
+        words = self.words("-k", "good or wrong", "--repeat", "6", jobs=2, judges=True)
+        child = subprocess.Popen([e2e.PROGRAM, *map(str, words)], cwd=e2e.ROOT, text=True, env={**os.environ, **self.env},
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        end = time.monotonic() + 60 * e2e.PATIENCE
+        while (not asked.exists() or asked.read_text().count("\n") < 2) and time.monotonic() < end:
+            time.sleep(0.02)
+        child.send_signal(signal.SIGINT)
+        said = child.communicate(timeout=60 * e2e.PATIENCE)[1]
+        self.assertEqual(child.returncode, 130, said)
+        self.assertEqual(asked.read_text().count("\n"), 2, "both threads were asking, and no one asked again")
+        (self.folder / "asked.slow").unlink()
+        self.run_twinstack("run", "--resume", "last", "--db", self.db, env=self.env, exit_code=1, limit_s=240)
+        report = json.loads(self.run_twinstack("report", "--json", "-", "--db", self.db, exit_code=1).stdout)
+        self.assertEqual((report["run"]["state"], len(set(self.verdicts(report)))), ("complete", 12))
 
     def test_two_at_a_time(self):
         (self.folder / "bin/alone").touch()

@@ -78,7 +78,7 @@ static enum status meet_stored_side(struct met *m, struct fault *fault)
 {
     struct diff_side side;
     store_it(m);
-    return store_read_side(m->fixture.store, &m->run, &m->fixture.keep, &side, fault);
+    return store_read_side(m->fixture.store, &m->run, DIFF_TIMES, &m->fixture.keep, &side, fault);
 }
 
 static enum status meet_pins(struct met *m, struct fault *fault)
