@@ -326,7 +326,8 @@ enum status column_similarity(const struct column *a, const struct column *b, st
     struct pairing pairs;
     if (pair_up(pair_columns, &two, a->count, b->count, &pairs, scratch, fault) != ERR_NONE)
         return fault->code;
-    *out = pairs.score;
+    const uint32_t apart = a->count > b->count ? a->count - b->count : b->count - a->count;
+    *out = pairs.score > 0 ? (uint64_t)pairs.score << 32 | (UINT32_MAX - apart) : 0;
     return ERR_NONE;
 }
 

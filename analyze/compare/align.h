@@ -53,7 +53,8 @@ enum status column_prepare(struct column *column, const struct crash_case *crash
 enum status table_build(struct table *table, const char *root, struct arena *scratch,
                         struct fault *fault);
 
-/* Sum of similarities of the best alignment: how alike two columns are. */
+/* How alike two columns are: by the sum of similarities of the best alignment, and among equals by
+ * how few frames one has more than the other. */
 enum status column_similarity(const struct column *a, const struct column *b, struct arena *scratch,
                               uint64_t *out, struct fault *fault);
 

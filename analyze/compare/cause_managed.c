@@ -19,15 +19,45 @@ static const struct frame *managed_anywhere(const struct table *table)
     return NULL;
 }
 
-/* A method's frame that a walk without the code map lacks. */
+/* The nearest frame of COLUMN further in than the difference that is in no image; NULL: none. */
+static const struct frame *generated_inside(const struct difference *d, uint32_t column)
+{
+    for (uint32_t row = d->row; row-- > 0;) {
+        const struct frame *frame = table_frame(d->table, row, column);
+        if (frame != NULL && frame->module == NULL && frame->module_name == NULL &&
+            frame->method_token == 0 && frame->function == NULL)
+            return frame;
+    }
+    return NULL;
+}
+
+/* A native frame that such a walk lacks, since it only guessed how to leave generated code. */
+static bool because_lost_in_methods(const struct difference *d, const struct frame *have,
+                                    struct arena *keep, struct explanation *out)
+{
+    const uint32_t column = rule_lacking(d);
+    const struct frame *lost = generated_inside(d, column);
+    if (lost == NULL || managed_anywhere(d->table) == NULL)
+        return false;
+    return rule_explain(out, CAUSE_NO_TOKEN, column,
+                        arena_printf(keep,
+                                     "%s walks without a code map, so it cannot leave %s to reach "
+                                     "%s, which %s has",
+                                     rule_engine(d, column), rule_where(lost, keep),
+                                     rule_name(have->function), rule_engine(d, rule_having(d))));
+}
+
+/* A frame that a walk without the code map lacks. */
 static bool because_no_code_map(const struct difference *d, struct arena *keep,
                                 struct explanation *out)
 {
     const struct frame *have = rule_mine(d) != NULL ? rule_mine(d) : rule_theirs(d);
-    if (!rule_is_gap(d) || rule_lacking(d) == 0 || have == NULL || have->method_token == 0 ||
+    if (!rule_is_gap(d) || rule_lacking(d) == 0 || have == NULL ||
         (engine_claim_parts(d->table->columns[rule_lacking(d)].claim) & ENGINE_SHARES_DUMP_WALK) ==
             0)
         return false;
+    if (have->method_token == 0)
+        return because_lost_in_methods(d, have, keep, out);
     return rule_explain(
         out, CAUSE_NO_TOKEN, rule_lacking(d),
         arena_printf(keep,

@@ -38,7 +38,8 @@ enum frame_class frame_class_of_compiland(const char *compiland)
 static bool is_own_image(const struct crash_case *crash, const struct frame *frame)
 {
     if (crash->own.image_count == 0)
-        return frame->symbols == SYMBOLS_PDB;
+        return frame->symbols == SYMBOLS_PDB ||
+               (frame->symbols == SYMBOLS_PPDB && frame->line != 0);
     for (uint32_t i = 0; i < crash->own.image_count; i++)
         if (text_equal_nocase(crash->own.images[i], frame->module_name))
             return true;

@@ -9,9 +9,9 @@ enum { CHANGES_SHOWN = 200 };
 enum status view_compare_runs(const struct view_input *in, uint64_t a, uint64_t b,
                               struct view_compared *out, struct fault *fault)
 {
-    enum status status = study_read_side_of(in->store, a, in->keep, &out->a, fault);
+    enum status status = study_read_side_of(in->store, a, DIFF_TIMES, in->keep, &out->a, fault);
     if (status == ERR_NONE)
-        status = study_read_side_of(in->store, b, in->keep, &out->b, fault);
+        status = study_read_side_of(in->store, b, DIFF_TIMES, in->keep, &out->b, fault);
     return status == ERR_NONE ? difference_make(in->store, &out->a.side, &out->b.side, 0, in->keep,
                                                 &out->difference, fault)
                               : status;

@@ -84,7 +84,9 @@ void view_write_frame(struct json *out, const struct frame *f)
     json_key_string(out, "found_by", found_by_name(f->found_by));
     json_key_string(out, "symbols", symbols_from_name(f->symbols));
     json_key_string(out, "compiland", f->compiland);
-    json_key_string(out, "module_id", f->module != NULL ? f->module->debug_id : NULL);
+    json_key_string(out, "module_id",
+                    f->module != NULL && f->module->debug_id[0] != '\0' ? f->module->debug_id
+                                                                        : NULL);
     json_key_string(out, "note", frame_note_text(f, note));
     json_object_end(out);
 }

@@ -146,3 +146,56 @@ TEST(a_refusal_is_a_reason_with_details)
         CHECK_STR(stack_stop_text(&stack), texts[i].text);
     }
 }
+
+/* After generated code such a walk finds only what it guesses. */
+TEST(a_walk_without_the_code_map_says_so_of_native_frames_that_it_lost)
+{
+    const struct crash_case crash = make_crash(CASE_KIND_CRASH);
+    static const char native[] = "app.exe+1009 own main /src/a.c:30\n" BASE;
+    struct engine_claim claims[3];
+    struct compare_input in = {.crash = &crash, .claims = claims, .claim_count = 3};
+    struct case_result r;
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    char whole[512];
+    arena_init(&keep, 0);
+    (void)snprintf(whole, sizeof whole, "%s" POKE MIDDLE "%s%s", STUB, STUB, native);
+    claims[0] = make_claim(&keep, "offset:rtl", true, whole);
+    claims[1] = make_claim(&keep, "dump", true, whole);
+    claims[2] = make_claim(&keep, "dump-plain", false, STUB "?+7ff01234 generated -\n" STUB);
+    claims[2].parts = ENGINE_SHARES_SYMBOLS | ENGINE_SHARES_DUMP_WALK;
+    in.truth = make_truth(&keep, TRUTH);
+    REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
+    bool is_said = false;
+    for (uint32_t i = 0; i < r.finding_count; i++) {
+        const struct finding *f = &r.findings[i];
+        test_row(f->evidence);
+        CHECK(f->cause != CAUSE_UNEXPLAINED);
+        is_said = is_said || (f->cause == CAUSE_NO_TOKEN && strstr(f->evidence, "cannot leave"));
+    }
+    CHECK(is_said);
+    arena_free(&keep);
+}
+
+/* Every sample has the dump's frames; the first was in a helper of the runtime as well. */
+TEST(a_dump_meets_the_sample_that_has_no_frame_more)
+{
+    const struct crash_case crash = make_crash(CASE_KIND_HANG);
+    struct case_result r;
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    arena_init(&keep, 0);
+    struct engine_claim claims[2] = {make_claim(&keep, "offset:rtl", true, GOOD),
+                                     make_claim(&keep, "dump", true, GOOD)};
+    struct stack samples[2] = {make_stack(&keep, "offset:rtl", STUB GOOD),
+                               make_stack(&keep, "offset:rtl", GOOD)};
+    samples[1].sample = 1;
+    claims[0].stacks = samples;
+    claims[0].stack_count = 2;
+    const struct compare_input in = {
+        .crash = &crash, .claims = claims, .claim_count = 2, .truth = make_truth(&keep, TRUTH)};
+    REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
+    CHECK_STR(verdict_name(r.verdict), "PASS");
+    CHECK(r.threads[0].stacks[0] == &samples[1]);
+    arena_free(&keep);
+}

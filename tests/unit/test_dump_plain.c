@@ -16,6 +16,7 @@ enum {
     CONTEXT_RSP = 0x98,
     CONTEXT_RIP = 0xF8,
     STACK_BYTES = 64,
+    UNWIND_RVA = 0x2000,
 };
 
 #define ASSEMBLY_VA ((uint64_t)0x180000000)
@@ -60,15 +61,27 @@ static void make_user(struct draft *d, bool has_methods)
         put(d, 0, 2);
     }
     end(d, at);
+    at = section(d, RECORD_SECTION_FUNCTIONS, 1);
+    put(d, METHOD_VA, 2);
+    put(d, 0, 1);
+    put(d, 0x1000, 1);
+    put(d, UNWIND_RVA, 1);
+    put(d, 0, 1);
+    end(d, at);
+    at = section(d, RECORD_SECTION_MEMORY, 1);
+    put(d, RECORD_MEMORY_BYTES + 8, 1);
+    put(d, 8, 1);
+    put(d, METHOD_VA + UNWIND_RVA, 2);
+    put(d, 0x00020401, 1); /* version 1, a prologue of 4 bytes, 2 codes */
+    put(d, 0x32003204, 1); /* at 4: 32 bytes of stack; the same at 0 */
+    end(d, at);
     d->words[RECORD_H_COMMITTED / 4] = (uint32_t)(d->count * sizeof d->words[0]);
 }
 
-/* One thread, stopped in the method; it was called from nowhere. */
-static void write_dump(const char *path, bool has_methods)
+/* One thread, stopped in the method; it was called from nowhere. USER: its user stream. */
+static void write_dump(const char *path, const uint8_t *user, size_t user_bytes)
 {
     static struct maker m;
-    static struct draft user;
-    make_user(&user, has_methods);
     maker_start(&m);
     maker_system_info(&m, 9);
     const uint32_t context = m.at;
@@ -88,8 +101,8 @@ static void write_dump(const char *path, bool has_methods)
     MAKER_PUT(&m, 4, STACK_BYTES, stack, CONTEXT_BYTES, context);
     maker_stream_end(&m);
     maker_stream_begin(&m, RECORD_DUMP_STREAM);
-    for (size_t i = 0; i < user.count; i++)
-        maker_put(&m, user.words[i], 4);
+    for (size_t i = 0; i < user_bytes; i++)
+        maker_put(&m, user[i], 1);
     maker_stream_end(&m);
     maker_finish(&m);
     test_write(path, m.data, m.at);
@@ -109,6 +122,40 @@ static void check_stack(struct dump_session *session, struct arena *keep, bool i
               is_named ? "none" : "generated");
 }
 
+/* A damaged map may name nothing or something else; the walk ends, and without it nothing is lost.
+ */
+static void walk_damaged(const uint8_t *data, size_t bytes, void *context)
+{
+    struct dump_session *session;
+    struct fault fault = FAULT_INIT;
+    struct stack stack;
+    struct arena keep;
+
+    arena_init(&keep, 16 << 20);
+    write_dump(context, data, bytes);
+    if (dump_open(context, NULL, &keep, &session, &fault) == ERR_NONE) {
+        CHECK(dump_thread_stack(session, THREAD, NULL, &keep, &stack, &fault) != ERR_MEMORY);
+        fault_clear(&fault);
+        dump_ignore_code_map(session);
+        check_stack(session, &keep, false);
+        dump_close(session);
+    }
+    arena_free(&keep);
+}
+
+TEST(every_damage_to_the_code_map_ends_the_walk)
+{
+    static struct draft user;
+    char path[600];
+
+    test_limit(120);
+    (void)snprintf(path, sizeof path, "%s/damaged.dmp", test_scratch());
+    make_user(&user, true);
+    const uint8_t *data = (const uint8_t *)user.words;
+    test_truncations(data, user.count * sizeof user.words[0], walk_damaged, path);
+    test_flips(data, user.count * sizeof user.words[0], walk_damaged, path);
+}
+
 TEST(a_dump_is_walked_with_its_code_map_and_without_it)
 {
     static const struct {
@@ -116,6 +163,7 @@ TEST(a_dump_is_walked_with_its_code_map_and_without_it)
         bool has_methods;
     } rows[] = {{"with methods", true}, {"without methods", false}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        static struct draft user;
         struct case_file file = {.role = ROLE_DUMP, .path = "plain.dmp"};
         const struct crash_case crash = {.folder = test_scratch(), .files = &file, .file_count = 1};
         const struct engine_input in = {.crash = &crash};
@@ -127,7 +175,8 @@ TEST(a_dump_is_walked_with_its_code_map_and_without_it)
         test_row(rows[i].name);
         arena_init(&keep, 0);
         (void)snprintf(path, sizeof path, "%s/plain.dmp", test_scratch());
-        write_dump(path, rows[i].has_methods);
+        make_user(&user, rows[i].has_methods);
+        write_dump(path, (const uint8_t *)user.words, user.count * sizeof user.words[0]);
         /* Where there is no code map, the engine has nothing to show and is not listed. */
         CHECK_EQ(engine_dump_plain.available(&in, &why), rows[i].has_methods);
         CHECK_STR(why, NULL);

@@ -58,12 +58,16 @@ TEST(images_of_others_are_system_whatever_their_objects_are_called)
 TEST(an_imported_dump_has_no_own_images_to_go_by)
 {
     struct crash_case crash = {.own = {.images = NULL, .image_count = 0}};
-    struct frame frames[2] = {
+    struct frame frames[] = {
         {.module_name = "app.exe", .symbols = SYMBOLS_PDB},
         {.module_name = "ntdll.dll", .symbols = SYMBOLS_EXPORT},
+        {.module_name = "app.dll", .method_token = 1, .line = 7, .symbols = SYMBOLS_PPDB},
+        {.module_name = "System.Private.CoreLib.dll", .method_token = 1, .symbols = SYMBOLS_PPDB},
     };
-    struct stack stack = {.frames = frames, .frame_count = 2};
+    struct stack stack = {.frames = frames, .frame_count = COUNT_OF(frames)};
     frame_class_assign(&crash, &stack);
     CHECK_EQ(frames[0].frame_class, CLASS_OWN);
     CHECK_EQ(frames[1].frame_class, CLASS_SYSTEM);
+    CHECK_EQ(frames[2].frame_class, CLASS_OWN);
+    CHECK_EQ(frames[3].frame_class, CLASS_SYSTEM);
 }

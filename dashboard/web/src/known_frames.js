@@ -2,18 +2,21 @@
 // of a module once is right there again.  What no carried stack holds is said, never guessed.
 import { carriedCases } from './carried.js';
 
-// A return address is looked up one byte earlier (the call), an interrupted one at itself.
+// A return address is looked up one byte earlier (the call), an interrupted one at itself, and so is an
+// offset in the IL of a method.
 /**
  * @typedef {import('openapi').Frame} Frame
- * @typedef {{module: string, offset: string, kind: string}} Pasted
+ * @typedef {{module: string, method?: string, offset: string, kind: string, id?: string}} Pasted
  * @typedef {import('openapi').Asked} Asked
  * @typedef {{from: Asked, frames: Frame[] | null}} Known logical ones, innermost first; null: two builds
  *   differ
  */
 
-/** @type {(module: string, offset: string, kind: string) => string} */
-const lookup = (module, offset, kind) =>
-  `${module.toLowerCase()}!${Number(offset) - (kind === 'return' ? 1 : 0)}`;
+/** @type {(frame: {module: string | null, method?: string, offset: string, kind: string}) => string} */
+const lookup = ({ module, method, offset, kind }) =>
+  `${module?.toLowerCase()}!${
+    method ? `${Number(method)}+${Number(offset)}` : Number(offset) - (kind === 'return' ? 1 : 0)
+  }`;
 
 /** @type {(keyof Frame)[]} */
 const compared = ['function', 'file', 'line', 'module_id'];
@@ -32,7 +35,7 @@ async function learn() {
   const add = (from, frames) => {
     const last = frames[frames.length - 1]; // the physical frame
     if (!last?.module || last.inline_depth !== 0 || frames.every((f) => f.function === null)) return;
-    const key = lookup(last.module, last.offset, last.kind);
+    const key = lookup(last);
     const old = found.get(key);
     if (!old || (old.from.kind === 'dump' && from.kind !== 'dump')) found.set(key, { from, frames });
     else if (old.frames && old.from.engine === from.engine && !same(old.frames, frames)) old.frames = null;
@@ -57,28 +60,27 @@ async function learn() {
   return found;
 }
 
-// The text form: `> label`, `# comment`, module!0xHEX[@i|@r]; the first frame was interrupted.
+// The text form: `> label`, `# comment`, module!0xHEX[@i|@r], module!0xTOKEN+0xIL, and after a frame
+// {DEBUG_ID}, which is compared, or {mvid:GUID}.  The first frame was interrupted.
+/** @type {(id: string | undefined) => string | undefined} */
+const debugId = (id) => (id && !id.startsWith('mvid:') ? id.replace(/[-{}]/g, '').toUpperCase() : undefined);
+
 /** @param {string} text */
 function parse(text) {
-  /** @type {{label: string | null, frames: {module: string, offset: string, kind: string}[]}[]} */
+  /** @type {{label: string | null, frames: Pasted[]}[]} */
   const stacks = [];
   const errors = [];
   let offset = 0;
   for (const line of text.split('\n')) {
     const said = line.replace(/#.*/, '').trim();
-    const frame = /^(.+)!(0x[0-9a-f]{1,16})(@[ir])?$/i.exec(said);
+    const frame = /^(.+)!(?:(0x06[0-9a-f]{6})\+)?(0x[0-9a-f]{1,16})(@[ir])?(?:\s+\{(.*)\})?$/i.exec(said);
     if (said.startsWith('>')) stacks.push({ label: said.slice(1).trim() || null, frames: [] });
     else if (frame) {
       if (stacks.length === 0) stacks.push({ label: null, frames: [] });
       const { frames } = stacks[stacks.length - 1];
-      const kind = frame[3]
-        ? frame[3] === '@r'
-          ? 'return'
-          : 'interrupted'
-        : frames.length
-          ? 'return'
-          : 'interrupted';
-      frames.push({ module: frame[1], offset: frame[2], kind });
+      const [, module, method, place, marked, id] = frame;
+      const kind = (marked ? marked === '@r' : frames.length > 0) ? 'return' : 'interrupted';
+      frames.push({ module, method, offset: place, kind, id: debugId(id) });
     } else if (said)
       errors.push({
         label: null,
@@ -113,8 +115,11 @@ export async function resolveHere(text) {
   const answers = (table ??= await learn());
   /** @type {(frame: Pasted, index: number) => Record<string, unknown>[]} */
   const answer = (frame, index) => {
-    const found = answers.get(lookup(frame.module, frame.offset, frame.kind));
+    const found = answers.get(lookup(frame));
     if (!found) return unknown(frame, index, 'not in this file');
+    const of = found.frames?.[found.frames.length - 1].module_id;
+    if (frame.id && of && frame.id !== of.toUpperCase())
+      return unknown(frame, index, 'only another build is in this file');
     if (!found.frames) return unknown(frame, index, 'two builds in this file differ here');
     return found.frames.map((f) => ({
       ...f,

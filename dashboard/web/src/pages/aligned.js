@@ -85,7 +85,9 @@ function TruthFrame({ frame, sourceAt }) {
         {frame.tail ? (
           <>
             {' '}
-            <Chip title="left by a jump: must be absent">tail</Chip>
+            <Chip title="no stack can have it: left by a jump, inlined by the JIT, or hidden by a collection">
+              absent
+            </Chip>
           </>
         ) : null}
       </span>{' '}
@@ -97,6 +99,8 @@ function TruthFrame({ frame, sourceAt }) {
 /** @param {{frame: import('openapi').Frame, absolute: boolean, sourceAt: SourceOf}} props */
 function Frame({ frame, absolute, sourceAt }) {
   const inlined = frame.inline_depth > 0;
+  // A state machine has the name of the method that the user wrote; only the note says so.
+  const mark = inlined ? 'inlined' : /^(async|iterator):/.exec(frame.note ?? '')?.[1];
   return (
     <>
       <span class="line">
@@ -107,10 +111,10 @@ function Frame({ frame, absolute, sourceAt }) {
             </span>
           )}
           {frame.function ? <Name text={frame.function} /> : <em class="dim">no name</em>}
-          {inlined && (
+          {mark && (
             <>
               {' '}
-              <span class="tag">inlined</span>
+              <span class="tag">{mark}</span>
             </>
           )}
         </span>
