@@ -77,7 +77,9 @@
  *   frame                      OFFSET SIZE
  *   module                          0    4   index into all MODULES entries; RECORD_NO_MODULE
  *   flags                           4    4   RECORD_FRAME_*
- *   offset or va                    8    8   from the module's base; the va with no module
+ *   offset or va                    8    8   from the module's base; the va with no module; of
+ *                                            RECORD_FRAME_METHOD the IL offset, and the token of
+ *                                            the method in the upper half
  *                                  16
  *
  *   TIMING entry               OFFSET SIZE
@@ -266,6 +268,7 @@ enum {
     RECORD_F_OFFSET = 8,
     RECORD_FRAME_RETURN = 1,      /* a return address; else interrupted              */
     RECORD_FRAME_GENERATED = 2,   /* va lies in registered generated code            */
+    RECORD_FRAME_METHOD = 4,      /* managed code that an import knows by its token alone */
     RECORD_FRAME_SHIFT_FOUND = 8, /* 4 bits: RECORD_FOUND_*                        */
 
     RECORD_TIMING_BYTES = 24,

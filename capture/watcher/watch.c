@@ -135,6 +135,9 @@ static void take_hang(LONG64 ticks, uint64_t late_ns)
         return;
     }
     const uint64_t start_ns = cap_crash_now_ns();
+    /* If this program were killed now, no other one could resume the threads. So the process that
+     * hangs ends with it. */
+    DebugSetProcessKillOnExit(TRUE);
     for (uint32_t i = 0; i < thread_count; i++)
         walkable[i] = stop_thread(i, &contexts[i]);
     const uint64_t suspend_ns = cap_crash_now_ns() - start_ns;
@@ -152,6 +155,7 @@ static void take_hang(LONG64 ticks, uint64_t late_ns)
     }
     const uint64_t dump_ns = cap_crash_now_ns() - start_ns;
     const uint32_t left = resume_all();
+    DebugSetProcessKillOnExit(FALSE);
     close_threads();
     if (!taken)
         return;

@@ -7,10 +7,12 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
@@ -101,6 +103,15 @@ class Symbols:
 SYMBOLS = Symbols()
 
 
+def watches(proc, folder):
+    """True if the process with the folder PROC in /proc is the watcher that writes into FOLDER."""
+    try:
+        words = (proc / "cmdline").read_bytes()
+    except OSError:  # it has ended
+        return False
+    return words.startswith(b"twinstack-watch") and folder.encode() in words
+
+
 class Runs(e2e.Case):
     @classmethod
     def setUpClass(cls):
@@ -185,6 +196,24 @@ class Runs(e2e.Case):
                 for thread in truth["threads"]:
                     self.assertIn(thread["id"], walked)
                     self.assertEqual(names[thread["id"]], "main" if thread["id"] == record.suspect else thread["role"])
+
+    def test_who_kills_the_watcher_leaves_no_thread_suspended(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        argv = ["wine", BIN / "twinstack-launch.exe", "--out", folder, "--limit-ms", "30000", BIN / "victims-ob2.exe", "heap_locked_watched"]
+        child = subprocess.Popen([str(word) for word in argv], env=ENV, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL)
+        self.addCleanup(child.wait)
+        self.addCleanup(child.kill)
+        end = time.monotonic() + 60 * e2e.PATIENCE
+        while not any(file.stat().st_size for file in folder.glob("*.dmp*")):  # once it is written, every thread is suspended
+            self.assertLess(time.monotonic(), end, "the watcher writes no dump")
+            time.sleep(0.01)
+        watchers = [proc for proc in pathlib.Path("/proc").glob("[0-9]*") if watches(proc, folder.name)]
+        self.assertEqual(len(watchers), 1)
+        os.kill(int(watchers[0].name), signal.SIGKILL)
+        child.wait(timeout=120 * e2e.PATIENCE)
+        outcome = json.loads((folder / "outcome.json").read_text())
+        self.assertEqual(outcome["ended_by"], "exit", outcome)  # "limit": its threads were suspended until then
 
     def test_heap_locked_blocks_the_dump_but_not_the_record(self):
         outcome, _, record = self.run_scenario("heap_locked")

@@ -51,4 +51,35 @@ class Framework(e2e.Case):
         self.assertLess(time.monotonic() - start, 30)
 
 
+class Groups(e2e.Case):
+    """cmake/groups.py: which files are compiled as one."""
+
+    def grouped(self, **files):
+        room = self.folder / "analyze/room"
+        room.mkdir(parents=True, exist_ok=True)
+        (room / "CMakeLists.txt").write_text("room(room)\n", encoding="utf-8")
+        for name, text in {"one.c": "#define LIMIT 3\nstatic int first(int x)\n{\n    return x;\n}\n", **files}.items():
+            (room / name.replace("_h", ".h").replace("_c", ".c")).write_text(text, encoding="utf-8")
+        done = subprocess.run(["/usr/bin/python3", e2e.ROOT / "cmake/groups.py", self.folder], capture_output=True, text=True, check=True)
+        return done.stdout == f"{room};{room}/one.c;{room}/two.c\n"
+
+    def test_two_files_that_share_no_name_and_no_others(self):
+        for name, two, header, want in (
+                ("nothing shared", "static int second;\n", "", True),
+                ("a word of a comment", "/* LIMIT, static int first */ int second;\n", "", True),
+                ("a local variable", "int second(void)\n{\n    static int first;\n    return first;\n}\n", "", True),
+                ("a function", "static void first(void)\n{\n}\n", "", False),
+                ("a table", "static const struct {\n    int x;\n} first[] = {{1}, {2}};\n", "", False),
+                ("a pointer to a function", "static int (*first)(int);\n", "", False),
+                ("a constant", "enum {\n    second = 2,\n    first,\n};\n", "", False),
+                ("a macro that the other uses", "int second(int LIMIT);\n", "", False),
+                ("a macro, the other way round", "#define first second\n", "", False),
+                ("a name of a header", "static int second;\n", "int second(void);\n", False),
+                ("a constant of a header", "static int second;\n", "enum { second };\n", False),
+                ("a macro before the headers", "#define _GNU_SOURCE\n#include <stdio.h>\n", "", False),
+                ("headers of Windows", "#include <windows.h>\n", "", False)):
+            with self.subTest(name):
+                self.assertEqual(self.grouped(two_c=two, some_h=header), want)
+
+
 e2e.main()

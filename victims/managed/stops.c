@@ -16,7 +16,8 @@
  * The phase `Dying` starts COUNT threads, each of which walks itself in managed code and ends; its
  * stack is taken in one of these ways meanwhile, `plain` again and again.  So walks meet each other
  * and the end of their thread.  In `Heap`, the thread holds the heap half of the time.  In
- * `NoCaller` it runs native code with a return address of 0, far from where its stack starts. */
+ * `NoCaller` it runs native code with a return address of 0, far from where its stack starts; in
+ * `Flags` the return address is 0x202, as where code that pushed the flags is not described. */
 #undef main /* of victim.c, whose services are used */
 
 #include <stdio.h>
@@ -52,6 +53,7 @@ struct sampling {
     uint32_t phase_token;
     uint32_t right, refused, held, hijacked, ended, wrong, blocked, left_suspended;
     uint32_t too_early; /* of those that ended: far from the stack's start */
+    uint32_t no_code;   /* of those that ended: with a frame where no code can be */
     uint64_t *stops_ns, *bare_ns, *copies_ns, *copied_bytes; /* of each sample of `copy` */
     int64_t *longer_ns; /* stops_ns - bare_ns, which were taken in turns */
     uint32_t copies;
@@ -62,7 +64,9 @@ static struct sampling s;
 static managed_method phase;
 static bool is_dying;
 
-/* Sets its own return address to 0, as a damaged stack may have it. */
+static uint64_t no_caller; /* 0, as a damaged stack may have it, or 0x202 */
+
+/* Sets its own return address to one that is no caller. */
 static int run_without_caller(int value)
 {
     volatile int turns = value;
@@ -73,7 +77,7 @@ static int run_without_caller(int value)
     RtlCaptureContext(&context);
     RUNTIME_FUNCTION *function = RtlLookupFunctionEntry(context.Rip, &base, NULL);
     RtlVirtualUnwind(UNW_FLAG_NHANDLER, base, context.Rip, function, &context, &data, &frame, NULL);
-    ((volatile uint64_t *)(uintptr_t)context.Rsp)[-1] = 0;
+    ((volatile uint64_t *)(uintptr_t)context.Rsp)[-1] = no_caller;
 #endif
     for (;;)
         turns++;
@@ -138,6 +142,15 @@ static void print_stack(const char *as, uint32_t before)
     fflush(stderr);
 }
 
+static bool has_frame_without_code(void)
+{
+    enum { LOWEST_CODE_VA = 0x10000 };
+    bool found = false;
+    for (uint32_t i = 0; i < s.walk.total && i < CAP_FRAMES; i++)
+        found = found || s.walk.frames[i].pc_va < LOWEST_CODE_VA;
+    return found;
+}
+
 static void judge(bool done)
 {
     uint32_t tokens[2];
@@ -153,6 +166,7 @@ static void judge(bool done)
         print_stack("ended", s.ended);
         s.ended++;
         s.too_early += s.walk.stop == RECORD_STOP_TOO_EARLY;
+        s.no_code += has_frame_without_code();
     } else {
         print_stack("wrong", s.wrong);
         s.wrong++;
@@ -367,7 +381,7 @@ static long long median_longer_ns(void)
 static void sample(const char *name, const struct mode *mode, uint32_t count)
 {
     s.right = s.refused = s.held = s.hijacked = s.ended = s.too_early = 0;
-    s.wrong = s.blocked = s.left_suspended = 0;
+    s.no_code = s.wrong = s.blocked = s.left_suspended = 0;
     if (count > mode->most)
         count = mode->most;
     for (uint32_t i = 0; i < count; i++) {
@@ -377,9 +391,9 @@ static void sample(const char *name, const struct mode *mode, uint32_t count)
     s.left_suspended += is_left_suspended();
     printf("{\"schema_version\":1,\"phase\":\"%s\",\"mode\":\"%s\",\"samples\":%u,\"right\":%u,"
            "\"hijacked\":%u,\"refused\":%u,\"ended\":%u,\"wrong\":%u,\"blocked\":%u,"
-           "\"left_suspended\":%u,\"held\":%u,\"too_early\":%u",
+           "\"left_suspended\":%u,\"held\":%u,\"too_early\":%u,\"no_code\":%u",
            name, mode->name, count, s.right, s.hijacked, s.refused, s.ended, s.wrong, s.blocked,
-           s.left_suspended, s.held, s.too_early);
+           s.left_suspended, s.held, s.too_early, s.no_code);
     if (mode->take == take_copy)
         printf(",\"longer_median_ns\":%lld,\"stop_median_ns\":%llu,\"bare_median_ns\":%llu,"
                "\"copy_median_ns\":%llu,\"copied_median_bytes\":%llu",
@@ -475,7 +489,9 @@ static void find_method(const char *name)
 {
     const bool holds_heap = strcmp(name, "PhaseHeap") == 0;
     is_dying = strcmp(name, "PhaseDying") == 0;
-    if (strcmp(name, "PhaseNoCaller") == 0) {
+    const bool has_flags = strcmp(name, "PhaseFlags") == 0;
+    if (has_flags || strcmp(name, "PhaseNoCaller") == 0) {
+        no_caller = has_flags ? 0x202 : 0;
         phase = run_without_caller;
         return;
     }
@@ -525,7 +541,7 @@ int main(int argc, char **argv)
     if (count == 0 || count > COUNT_MOST || argc > 4 || (argc == 4 && only == NULL)) {
         fprintf(stderr, "usage: managed-stops PhaseSpin|PhaseThrow|PhaseJit|PhaseCollect|"
                         "PhaseAllocate|PhaseCopy|PhasePInvoke|PhaseCollected|PhaseDying|"
-                        "PhaseHeap|PhaseNoCaller COUNT "
+                        "PhaseHeap|PhaseNoCaller|PhaseFlags COUNT "
                         "[copy|in-place|seeded|plain]\n");
         return EXIT_USAGE;
     }
