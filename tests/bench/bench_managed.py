@@ -7,10 +7,17 @@ samples (200 for `in-place`) `plain`, `seeded`, `copy` and `in-place` got right.
 that ended with a reason (r: refused, h: hijacked, e: ended early), were wrong (w), or blocked (b).  The
 second table compares how long `copy` suspends the thread with a suspension that only reads the registers:
 both are taken in turns, and the difference is the median over these pairs.  On a quiet machine, with
-real-time priority: chrt --rr 20 tests/bench/bench_managed.py --modes copy"""
+real-time priority: chrt --rr 20 tests/bench/bench_managed.py --modes copy
+
+The bench has a Wine prefix to itself: a run that ends stops the wineserver of its prefix, and with it all of its programs
+(exit status 1, no output).  A program that ends without a line on either of its outputs is started once
+more; this is said and counted.  Exit status 9 is different: it is the low byte of 0xC0000409, so the program
+ended itself (fast fail), and that is never tried again.  A phase without figures keeps its row, with the
+reason, and fails the bench."""
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 
@@ -19,7 +26,12 @@ import bench_stops
 RUNTIME = f"Z:{bench_stops.BUILD / 'dotnet'}".replace("/", "\\")
 ENV = {"TWINSTACK_DOTNET": RUNTIME, **bench_stops.ENV}
 PHASES = ["Spin", "PInvoke", "Copy", "Allocate", "Throw", "Jit", "Collect", "Collected"]
+FAST_FAIL = 0xC0000409 & 0xFF  # Wine's exit status has the low byte of the code alone
 MODES = ["plain", "seeded", "copy", "in-place"]
+
+
+class NotStarted(RuntimeError):
+    """The program ended without a word, so before its first sample was printed."""
 
 
 def sample(phase, count, mode=None, limit_s=1200, watch_collections=False, pause_ms=0, needs_heap=False):
@@ -33,8 +45,20 @@ def sample(phase, count, mode=None, limit_s=1200, watch_collections=False, pause
     found = {row["mode"]: row for row in map(json.loads, done.stdout.splitlines())}
     sys.stderr.write(done.stderr)  # the first stacks that were not right
     if done.returncode != 0 or not found:
-        raise RuntimeError(f"managed-stops Phase{phase} {count}: exit status {done.returncode}\n{done.stderr}")
+        kind = RuntimeError if done.stdout or done.stderr or done.returncode == FAST_FAIL else NotStarted
+        what = " (fast fail)" if done.returncode == FAST_FAIL else ""
+        raise kind(f"managed-stops Phase{phase} {count} {mode or ''}: exit status {done.returncode}{what}\n{done.stderr}")
     return found
+
+
+def sample_patiently(phase, count, mode, restarts, take=sample):
+    """As sample(); starts a program once more that ended without a word, and adds that to the list RESTARTS."""
+    try:
+        return take(phase, count, mode)
+    except NotStarted as error:
+        print(f"{phase}: {str(error).strip()}, without a word; started once more", file=sys.stderr, flush=True)
+        restarts.append(str(error).strip())
+        return take(phase, count, mode)
 
 
 def cell(row):
@@ -57,6 +81,7 @@ def main():
     parser.add_argument("--phases", nargs="+", choices=PHASES, default=PHASES)
     parser.add_argument("--modes", nargs="+", choices=MODES, default=MODES)
     options = parser.parse_args()
+    ENV["WINEPREFIX"] = os.environ.get("WINEPREFIX", str(bench_stops.BUILD / "wine-bench"))
     if options.dying:
         row = sample("Dying", options.count)["all"]
         print("threads {samples:,}, ended {ended:,}, walks {walks:,}, blocked {blocked:,}, left suspended {left_suspended:,}"
@@ -64,19 +89,21 @@ def main():
         return 1 if row["blocked"] or row["left_suspended"] else 0
     print(f"| of {options.count:,} | " + " | ".join(options.modes) + " | left suspended |\n|---|" +
           "---|" * (len(options.modes) + 1))
-    rows, failed = [], 0
+    rows, failed, restarts = [], 0, []
     for phase in options.phases:
         found = {}
         try:
             for mode in options.modes:
-                found.update(sample(phase, options.count, mode))
+                found.update(sample_patiently(phase, options.count, mode, restarts))
         except (RuntimeError, subprocess.TimeoutExpired) as error:  # the other phases still have figures
             print(f"{phase}: {error}", file=sys.stderr, flush=True)
+            print(f"| {phase} | not measured: {str(error).splitlines()[0]} |" + " |" * len(options.modes), flush=True)
             failed += 1
             continue
         rows.append(found)
         print(f"| {phase} | " + " | ".join(cell(found[mode]) for mode in options.modes) +
               f" | {sum(found[mode]['left_suspended'] for mode in options.modes)} |", flush=True)
+    print(f"\nprograms started again {len(restarts)}, phases without figures {failed}")
     if options.keep:
         lines = [json.dumps(found[mode]) + "\n" for found in rows for mode in options.modes]
         (bench_stops.BIN / "managed-samples.ndjson").write_text("".join(lines), encoding="utf-8")
