@@ -2,11 +2,15 @@
 
 What happens when threads are stopped, end or get bad seeds is counted in test_managed_run.py."""
 
+import contextlib
+import io
 import pathlib
 import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "bench"))
+import bench_managed  # noqa: E402
 import e2e  # noqa: E402
 
 CAPTURE = e2e.ROOT / "capture"
@@ -64,6 +68,26 @@ class ManagedRules(e2e.Case):
         self.assertEqual(len(re.findall(r"\bCLR_CALL\(", self.profiler)) - 1, 3)
         asked = len(re.findall(r"\bASK\(", self.profiler)) - 1
         print(f"places that ask the runtime {asked}, under a lock 0")
+
+    def test_the_bench_says_what_it_starts_again_and_what_it_could_not_measure(self):
+        silent, loud = bench_managed.NotStarted("exit status 9"), RuntimeError("exit status 3\nmanaged-stops: cannot start")
+        for name, answers, found, restarts in (("at once", [{"copy": 1}], {"copy": 1}, 0), ("then", [silent, {"copy": 1}], {"copy": 1}, 1),
+                                               ("never", [silent, silent], None, 1), ("with a reason", [loud, {"copy": 1}], None, 0)):
+            with self.subTest(name=name):
+                told, again, left = io.StringIO(), [], list(answers)
+
+                def take(*_, left=left):
+                    answer = left.pop(0)
+                    if isinstance(answer, Exception):
+                        raise answer
+                    return answer
+
+                with contextlib.redirect_stderr(told):
+                    try:
+                        got = bench_managed.sample_patiently("Jit", 10, "copy", again, take)
+                    except RuntimeError:
+                        got = None
+                self.assertEqual((got, len(again), told.getvalue().count("started once more")), (found, restarts, restarts))
 
 
 if __name__ == "__main__":

@@ -165,6 +165,11 @@ class ManagedRun(e2e.Case):
             row = bench_managed.sample("NoCaller", 50, mode, limit_s=120 * e2e.PATIENCE)[mode]
             self.assertEqual((row["ended"], row["too_early"], row["wrong"]), (50, 50, 0), mode)
 
+    def test_flags_on_the_stack_are_no_caller(self):
+        for mode in ("copy", "in-place"):
+            row = bench_managed.sample("Flags", 50, mode, limit_s=120 * e2e.PATIENCE)[mode]
+            self.assertEqual((row["ended"], row["no_code"], row["too_early"], row["wrong"]), (50, 0, 0, 0), mode)
+
     def test_walks_meet_each_other_and_the_end_of_their_thread(self):
         found = bench_managed.sample("Dying", 200, limit_s=120 * e2e.PATIENCE, pause_ms=20)
         row, rules = found["all"], found["rules"]

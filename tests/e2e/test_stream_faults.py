@@ -1,7 +1,8 @@
 """The pipeline of reports: collector, queue, workers, reducer, under faults.
 
 Every acknowledged stack counts exactly once, whatever is killed; a report that was not acknowledged is sent again. The tests run over both
-transports: a folder, and NATS JetStream where nats-server is installed. TWINSTACK_SOAK=1 runs the long forms."""
+transports: a folder, and NATS JetStream where nats-server is installed. TWINSTACK_SOAK=1 runs the long forms.
+With the argument I/N it does the I-th of N parts of the tests."""
 
 import collections
 import concurrent.futures
@@ -305,7 +306,7 @@ class Nats(Pipeline):
 
 class Demo(e2e.Case):
     def test_the_demo_shows_reports_coming_in(self):
-        demo = subprocess.Popen(["/usr/bin/python3", e2e.ROOT / "tests/demo_stream.py", "--seconds", "4"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        demo = subprocess.Popen(["/usr/bin/python3", e2e.ROOT / "tests/demo_stream.py", "--seconds", "2"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                 text=True, env={**os.environ, "TWINSTACK_BUILD": str(e2e.BUILD), "TWINSTACK_SYSTEM_SYMBOLS": "0"})
         self.addCleanup(demo.stdout.close)
         page = demo.stdout.readline().strip()
@@ -335,4 +336,4 @@ class Demo(e2e.Case):
 
 
 if __name__ == "__main__":
-    e2e.main()
+    e2e.main(split=True)

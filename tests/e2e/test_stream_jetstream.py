@@ -315,6 +315,7 @@ class Clocks(stream_pipeline.Pipeline):
         subprocess.run([compiler, "-shared", "-fPIC", "-o", self.library, e2e.ROOT / "tests/lib/clock_shift.c"], check=True, timeout=60)
 
     roles = ("server", "worker", "reducer")
+    twinstack_program = e2e.WHOLE if e2e.WHOLE.is_file() else e2e.PROGRAM  # the other one loads no libraries
 
     def shifted(self, name):
         self.shift(name, 0)
@@ -343,6 +344,8 @@ class Clocks(stream_pipeline.Pipeline):
         self.send_again([(f"c{i // 3}-{i % 3}", text) for i, text in enumerate(texts)])
         self.assertEqual(self.counted(self.problems("?limit=500")), self.expected(texts))
         self.assertEqual([process.poll() for process in started], [None] * 3)
+        for role, process in zip(self.roles, started):
+            self.assertIn(str(self.library), pathlib.Path(f"/proc/{process.pid}/maps").read_text(), role)
 
     def send(self, name, text):
         while (answer := self.post(f"id={name}", text)) != 200:  # a clock that jumps may end the wait for the queue

@@ -138,6 +138,10 @@ class Layouts(Servers):
         done = self.run_twinstack("resolve", "--symbols", f"srv*{self.cache}*http://127.0.0.1:1", stdin=STACK,
                                   exit_code=3, env={"TWINSTACK_LIBCURL": "/nonexistent"})
         self.assertIn("libcurl is not installed", done.stderr)
+        done = self.run_twinstack("resolve", "--symbols", e2e.ROOT / "corpus/symbols", "-", stdin="victims-ob2.exe!0x1530\n", env={
+            "TWINSTACK_LIBCURL": "/nonexistent", "_NT_SYMBOL_PATH": f"srv*{self.folder}*http://127.0.0.1:1/", "TWINSTACK_SYSTEM_SYMBOLS": "1"})
+        self.assertIn("the symbol path of the environment is not used whole: symbol servers: unsupported (libcurl", done.stderr)
+        self.assertIn(" pdb ", done.stdout)
 
     def test_names_from_dumps_stay_in_the_cache(self):
         server = self.server(self.stores("plain"))

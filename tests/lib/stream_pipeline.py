@@ -48,10 +48,11 @@ class Pipeline(e2e.Case):
         return process
 
     queue_is_folder = True
+    twinstack_program = e2e.PROGRAM
 
     def start_server(self, *more, **options):
         port = free_port()
-        server = self.start(e2e.PROGRAM, "serve", "--wait", "--db", self.folder / "runs.db", "--listen", f"127.0.0.1:{port}", "--collect", "--senders",
+        server = self.start(self.twinstack_program, "serve", "--wait", "--db", self.folder / "runs.db", "--listen", f"127.0.0.1:{port}", "--collect", "--senders",
                             self.folder / "senders", "--queue", self.queue, "--spool", self.folder / "spool", "--totals", self.totals, *more,
                             stdout=subprocess.PIPE, text=True, **options)
         self.address = server.stdout.readline().strip().split("#")[0].rstrip("/")
@@ -59,10 +60,10 @@ class Pipeline(e2e.Case):
         return server
 
     def start_worker(self, **options):
-        return self.start(e2e.PROGRAM, "worker", "--queue", self.queue, "--symbols", SYMBOLS, stdout=subprocess.DEVNULL, **options)
+        return self.start(self.twinstack_program, "worker", "--queue", self.queue, "--symbols", SYMBOLS, stdout=subprocess.DEVNULL, **options)
 
     def start_reducer(self, **options):
-        return self.start(e2e.PROGRAM, "reduce", "--queue", self.queue, "--totals", self.totals, stdout=subprocess.DEVNULL, **options)
+        return self.start(self.twinstack_program, "reduce", "--queue", self.queue, "--totals", self.totals, stdout=subprocess.DEVNULL, **options)
 
     def post(self, query, body, token=TOKEN):
         """Sends a report; returns the HTTP status of the answer."""
