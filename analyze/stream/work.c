@@ -201,17 +201,20 @@ static enum status run_rounds(const struct work_options *o, enum queue_channel c
                               struct fault *fault)
 {
     struct round r = {.options = o, .figures = figures};
+    const uint32_t wait_ms = o->idle_ms != 0 && o->idle_ms < WAIT_MS ? o->idle_ms : WAIT_MS;
     uint64_t last_ns = clock_ns(), judged_ns = 0;
+    bool has_looked = false; /* once at least, however late its processor comes */
     arena_init(&r.keep, 0);
-    while (!o->stopping() &&
-           (o->idle_ms == 0 || clock_ns() - last_ns < (uint64_t)o->idle_ms * 1000000U)) {
+    while (!o->stopping() && (o->idle_ms == 0 || !has_looked ||
+                              clock_ns() - last_ns < (uint64_t)o->idle_ms * 1000000U)) {
         struct fault bad = FAULT_INIT;
         arena_reset(&r.keep);
         r.text.bytes = 0;
         r.count = 0;
         (void)o->queue->transport->take(o->queue, channel,
                                         channel == QUEUE_PARTIALS ? REDUCE_MOST : TAKE_MOST,
-                                        WAIT_MS, &r.keep, &r.messages, &r.count, &bad);
+                                        wait_ms, &r.keep, &r.messages, &r.count, &bad);
+        has_looked = true;
         if (r.count > 0) {
             r.sent = ARENA_ARRAY(&r.keep, r.count, bool);
             if (r.sent == NULL)

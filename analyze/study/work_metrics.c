@@ -42,17 +42,16 @@ static void put_pending(struct text *t, struct queue *queue, const char *role)
     }
 }
 
-void work_metrics_write(void *context, const struct work_figures *f)
+static void write_metrics(struct work_metrics *m, const struct work_figures *f)
 {
-    struct work_metrics *m = context;
     struct text t = {.length = 0};
     struct fault fault = FAULT_INIT;
     char role[40];
-    const uint64_t now_ns = clock_ns();
-    if (m->path == NULL || (m->written_ns != 0 && now_ns - m->written_ns < EVERY_NS))
-        return;
+    const uint64_t now_ns = clock_ns(), past_ns = now_ns - m->written_ns;
+    /* a rate is that of a second at least: the last figures come soon after those before */
     const double seconds =
-        m->written_ns != 0 ? (double)(now_ns - m->written_ns) / (double)EVERY_NS : 0;
+        m->written_ns != 0 ? (double)(past_ns > EVERY_NS ? past_ns : EVERY_NS) / (double)EVERY_NS
+                           : 0;
     (void)snprintf(role, sizeof role, "role=\"%s\"", m->role);
     const struct {
         const char *name;
@@ -74,4 +73,17 @@ void work_metrics_write(void *context, const struct work_figures *f)
     m->stacks = f->stacks;
     m->reports = f->reports;
     m->has_failed = file_write(m->path, t.bytes, t.length, &fault) != ERR_NONE;
+}
+
+void work_metrics_write(void *context, const struct work_figures *f)
+{
+    struct work_metrics *m = context;
+    if (m->path != NULL && (m->written_ns == 0 || clock_ns() - m->written_ns >= EVERY_NS))
+        write_metrics(m, f);
+}
+
+void work_metrics_end(struct work_metrics *m, const struct work_figures *f)
+{
+    if (m->path != NULL)
+        write_metrics(m, f);
 }

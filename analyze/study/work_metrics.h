@@ -6,7 +6,7 @@
 #include "stream/work.h"
 
 struct work_metrics {
-    const char *path; /* written anew at most once per second, whole or not at all */
+    const char *path; /* written anew once per second and at the end, whole or not at all */
     const char *role; /* "worker" or "reducer" */
     struct queue *queue;
     /* of the last time; zeros at first */
@@ -16,5 +16,8 @@ struct work_metrics {
 
 /* For work_options.progress; CONTEXT is a struct work_metrics. */
 void work_metrics_write(void *context, const struct work_figures *figures);
+
+/* Writes the last figures, whatever the time. */
+void work_metrics_end(struct work_metrics *metrics, const struct work_figures *figures);
 
 #endif

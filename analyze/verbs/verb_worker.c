@@ -115,6 +115,7 @@ static int work(const struct verb *self, void *given, const struct option_list *
         struct shadow_judging judging = {
             .dumps = o->dumps, .symbols = work.store, .also = o->also != NULL};
         (void)stream_work(&work, o->rules, o->sample != NULL ? &judging : NULL, &figures, &fault);
+        work_metrics_end(&metrics, &figures);
         code = end_of("worker", &figures, &fault);
     }
     symbol_store_close(work.store);
@@ -191,6 +192,7 @@ static int reduce(const struct verb *self, void *given, const struct option_list
     } else {
         set_metrics(&work, &metrics);
         (void)reduce_run(&work, totals, &figures, &fault);
+        work_metrics_end(&metrics, &figures);
         code = end_of("reduce", &figures, &fault);
     }
     queue_close(work.queue);

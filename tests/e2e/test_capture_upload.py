@@ -197,10 +197,10 @@ class Upload(stream_pipeline.Pipeline):
         self.assertEqual(self.send(address), (2, 0, 0, 200))
         self.assertEqual(self.files(), [])
         self.assertEqual(len(list((self.folder / "spool/dumps").iterdir())), 2)
-        worker = self.run_twinstack("worker", "--queue", self.queue, "--symbols", self.tree.name, "--idle", "1s", "--sample", "100%", "--dumps",
+        worker = self.run_twinstack("worker", "--queue", self.queue, "--symbols", self.tree.name, "--idle", "100ms", "--sample", "100%", "--dumps",
                                     self.folder / "spool/dumps", limit_s=120)
         self.assertIn("2 judged", worker.stderr)
-        self.run_twinstack("reduce", "--queue", self.queue, "--totals", self.totals, "--idle", "500ms")
+        self.run_twinstack("reduce", "--queue", self.queue, "--totals", self.totals, "--idle", "100ms")
         data = self.problems()
         self.assertEqual((data["stacks"], data["problems"][0]["versions"], data["problems"][0]["count"]), (2, "1.0", 2))
         self.assertIn("wmain", data["problems"][0]["signature"])

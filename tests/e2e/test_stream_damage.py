@@ -5,6 +5,7 @@ import contextlib
 import os
 import pathlib
 import random
+import re
 import resource
 import shutil
 import signal
@@ -33,15 +34,21 @@ class Damage(stream_pipeline.Pipeline):
         return texts
 
     def work(self, symbols=SYMBOLS):
-        return self.run_twinstack("worker", "--queue", self.queue, "--symbols", symbols, "--idle", "500ms", env={"TWINSTACK_SYSTEM_SYMBOLS": "0"}, limit_s=120)
+        return self.run_twinstack("worker", "--queue", self.queue, "--symbols", symbols, "--idle", "100ms", env={"TWINSTACK_SYSTEM_SYMBOLS": "0"}, limit_s=120)
 
     def reduce(self):
-        return self.run_twinstack("reduce", "--queue", self.queue, "--totals", self.totals, "--idle", "500ms", limit_s=120)
+        return self.run_twinstack("reduce", "--queue", self.queue, "--totals", self.totals, "--idle", "100ms", limit_s=120)
 
     def check(self, texts):
         data = self.problems("?limit=500")
         self.assertEqual(data["stacks"], sum(text.count("> ") for text in texts))
         self.assertEqual(self.counted(data), self.expected(texts))
+
+    def wait_until(self, is_so, complaint):
+        end = time.monotonic() + 30 * e2e.PATIENCE
+        while not is_so():
+            self.assertLess(time.monotonic(), end, complaint)
+            time.sleep(0.02)
 
     def channel(self, name, part):
         return pathlib.Path(self.queue) / name / part
@@ -49,16 +56,18 @@ class Damage(stream_pipeline.Pipeline):
     def move_clock(self, seconds):
         """Makes all files of the queue older by SECONDS: for a folder that is a clock that jumps forward."""
         for path in pathlib.Path(self.queue).rglob("*"):
-            if path.is_file():
-                os.utime(path, (time.time() - seconds,) * 2)
+            with contextlib.suppress(FileNotFoundError):  # a worker has moved it
+                if path.is_file():
+                    os.utime(path, (time.time() - seconds,) * 2)
 
     def test_a_full_disk_of_the_totals_loses_nothing(self):
         self.start_server()
         texts = self.send(8, 400)
         self.work()
         limit = {"preexec_fn": lambda: (signal.signal(signal.SIGXFSZ, signal.SIG_IGN), resource.setrlimit(resource.RLIMIT_FSIZE, (60000, 60000)))}
-        reducer = self.start(e2e.PROGRAM, "reduce", "--queue", self.queue, "--totals", self.totals, **limit)
-        time.sleep(3)
+        figures = self.folder / "reducer.prom"
+        reducer = self.start(e2e.PROGRAM, "reduce", "--queue", self.queue, "--totals", self.totals, "--metrics", figures, **limit)
+        self.wait_until(lambda: figures.exists() and not re.search(r"queue_failures_total.* 0$", figures.read_text(), re.M), "the disk is never full")
         self.assertIsNone(reducer.poll())  # it waits for room
         reducer.kill()
         reducer.wait()
@@ -74,10 +83,7 @@ class Damage(stream_pipeline.Pipeline):
         for deaths in range(1, 6):
             worker = self.start(e2e.PROGRAM, "worker", "--queue", self.queue, "--symbols", SYMBOLS,
                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (150, 150)))
-            end = time.monotonic() + 30 * e2e.PATIENCE
-            while not tries.exists() or tries.stat().st_size < deaths:
-                self.assertLess(time.monotonic(), end)
-                time.sleep(0.02)
+            self.wait_until(lambda deaths=deaths: tries.exists() and tries.stat().st_size >= deaths, "no worker takes it")
             worker.kill()
             worker.wait()
             self.move_clock(60)
@@ -95,12 +101,23 @@ class Damage(stream_pipeline.Pipeline):
         self.assertEqual(self.post("id=bad", b"{broken\n"), 200)
         for verb, more, role in (("worker", ("--symbols", SYMBOLS), "worker"), ("reduce", ("--totals", self.totals), "reducer")):
             file = self.folder / f"{role}.prom"
-            self.run_twinstack(verb, "--queue", self.queue, *more, "--idle", "2500ms", "--metrics", file)
+            self.run_twinstack(verb, "--queue", self.queue, *more, "--idle", "100ms", "--metrics", file)
             values = dict(line.rsplit(" ", 1) for line in file.read_text().splitlines() if not line.startswith("#"))
             self.assertEqual(values[f'twinstack_work_stacks_total{{role="{role}"}}'], "100")
             self.assertEqual(values[f'twinstack_work_dead_letters_total{{role="{role}"}}'], "0")
             self.assertEqual(values[f'twinstack_work_queue_pending{{role="{role}",channel="reports"}}'], "0")
             self.assertEqual(values[f'twinstack_work_stacks_per_second{{role="{role}"}}'], "0")  # of the last second
+
+    def test_the_last_figures_are_written_at_the_end(self):
+        self.start_server()
+        file = self.folder / "worker.prom"
+        worker = self.start(e2e.PROGRAM, "worker", "--queue", self.queue, "--symbols", SYMBOLS, "--metrics", file)
+        self.wait_until(file.exists, "no metrics")
+        self.send(1)
+        self.wait_until(lambda: any((self.channel("reports", "done")).iterdir()), "it does not work")
+        worker.send_signal(signal.SIGTERM)
+        self.assertEqual(worker.wait(30 * e2e.PATIENCE), 0)
+        self.assertIn('twinstack_work_stacks_total{role="worker"} 50\n', file.read_text())
 
     def test_symbols_that_vanish_lose_names_but_no_stack(self):
         self.start_server()

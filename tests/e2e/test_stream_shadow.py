@@ -25,11 +25,11 @@ class Shadow(stream_pipeline.Pipeline):
         return ("--sample", "100%", "--dumps", self.folder / "spool/dumps", *more)
 
     def work(self, *more):
-        return self.run_twinstack("worker", "--queue", self.queue, "--symbols", stream_pipeline.SYMBOLS, "--idle", "1s", *more,
+        return self.run_twinstack("worker", "--queue", self.queue, "--symbols", stream_pipeline.SYMBOLS, "--idle", "100ms", *more,
                                   env={"TWINSTACK_SYSTEM_SYMBOLS": "0"}, limit_s=120)
 
     def reduce(self):
-        return self.run_twinstack("reduce", "--queue", self.queue, "--totals", self.totals, "--idle", "500ms")
+        return self.run_twinstack("reduce", "--queue", self.queue, "--totals", self.totals, "--idle", "100ms")
 
     def send(self, name, case, dump=True):
         folder = CASES / case

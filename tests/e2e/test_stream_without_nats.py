@@ -16,7 +16,7 @@ class WithoutNats(e2e.Case):
     """Of the new tree only the room that differs is built; it is linked with the rest of this tree."""
 
     def run_in(self, folder, *argv):
-        done = subprocess.run([str(word) for word in argv], cwd=folder, capture_output=True, text=True, check=False, timeout=300)
+        done = subprocess.run([str(word) for word in argv], cwd=folder, capture_output=True, text=True, check=False, timeout=300 * e2e.PATIENCE)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
 
@@ -41,7 +41,7 @@ class WithoutNats(e2e.Case):
         self.run_in(e2e.BUILD, *argv)
 
     def run_it(self, *argv):
-        return subprocess.run([str(self.program), *map(str, argv)], capture_output=True, text=True, check=False, timeout=60)
+        return subprocess.run([str(self.program), *map(str, argv)], capture_output=True, text=True, check=False, timeout=60 * e2e.PATIENCE)
 
     def test_the_verbs_say_so_and_a_folder_works(self):
         (self.folder / "senders").write_text("alice 0123456789abcdef0123\n")

@@ -77,7 +77,7 @@ class Verdict(Stored):
 
     def test_what_a_verb_writes_keeps_links_and_devices(self):
         name, day = self.one("FAIL"), "2999-01-01"
-        worker = ("worker", "--queue", self.folder / "queue", "--symbols", e2e.ROOT / "corpus/symbols", "--idle", "1200ms", "--metrics")
+        worker = ("worker", "--queue", self.folder / "queue", "--symbols", e2e.ROOT / "corpus/symbols", "--idle", "100ms", "--metrics")
         rows = {"report": ("report", "--exit-zero", "--db", self.db, "--json"), "worker": worker,
                 "accept": ("accept", name, "--reason", "why", "--expires", day, "--db", self.db, "--known")}
         for what, argv in rows.items():

@@ -1,7 +1,10 @@
 """The pipeline of reports for tests: collector, queue, workers, reducer."""
 
+import contextlib
 import json
 import os
+import random
+import re
 import socket
 import subprocess
 import time
@@ -15,9 +18,37 @@ TOKEN = "0123456789abcdef0123"
 
 
 def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+    """A port that nothing uses, below those that the system gives to connections: one of them might take it before it is used, or while
+    its server is started anew."""
+    for port in random.sample(range(10000, 32768), 100):
+        with socket.socket() as found, contextlib.suppress(OSError):
+            found.bind(("127.0.0.1", port))
+            return port
+    raise RuntimeError("no port is free")
+
+
+def ask_jetstream(port, subject, document):
+    """The answer of JetStream itself to one request, in the protocol of NATS."""
+    with socket.create_connection(("127.0.0.1", port), 20 * e2e.PATIENCE) as link:
+        body = json.dumps(document).encode()
+        link.sendall(b"CONNECT {\"verbose\":false}\r\nSUB _INBOX.test 1\r\nPUB %s _INBOX.test %d\r\n%s\r\n" % (subject.encode(), len(body), body))
+        got = b""
+        while not (head := re.search(rb"MSG _INBOX\.test 1 (\d+)\r\n", got)) or len(got) < head.end() + int(head[1]):
+            part = link.recv(65536)
+            if not part:
+                raise ConnectionError(f"no answer to {subject}: {got}")
+            got += part
+    return json.loads(got[head.end():head.end() + int(head[1])])
+
+
+def set_lease(port, channel, reader, seconds):
+    """Changes how long JetStream waits until it delivers what READER has taken to another one; the program asks for 30 s."""
+    stream = f"TWINSTACK_{channel}"
+    config = ask_jetstream(port, f"$JS.API.CONSUMER.INFO.{stream}.{reader}", {})["config"]
+    answer = ask_jetstream(port, f"$JS.API.CONSUMER.DURABLE.CREATE.{stream}.{reader}",
+                           {"stream_name": stream, "config": {**config, "ack_wait": int(seconds * 1e9)}})
+    if "error" in answer:
+        raise RuntimeError(str(answer))
 
 
 class Pipeline(e2e.Case):
@@ -51,8 +82,7 @@ class Pipeline(e2e.Case):
     twinstack_program = e2e.PROGRAM
 
     def start_server(self, *more, **options):
-        port = free_port()
-        server = self.start(self.twinstack_program, "serve", "--wait", "--db", self.folder / "runs.db", "--listen", f"127.0.0.1:{port}", "--collect", "--senders",
+        server = self.start(self.twinstack_program, "serve", "--wait", "--db", self.folder / "runs.db", "--listen", "127.0.0.1:0", "--collect", "--senders",
                             self.folder / "senders", "--queue", self.queue, "--spool", self.folder / "spool", "--totals", self.totals, *more,
                             stdout=subprocess.PIPE, text=True, **options)
         self.address = server.stdout.readline().strip().split("#")[0].rstrip("/")
