@@ -230,17 +230,20 @@ class Faults(Servers):
 
     def test_a_dead_server_is_not_asked_for_every_module(self):
         stack = "".join(f"m{i}.dll!0x10 {{{i:032X}1}}\n" for i in range(20))
-        start = time.monotonic()
         done = self.run_twinstack("resolve", "--symbols", f"srv*{self.cache}*http://127.0.0.1:1", stdin=stack)
-        self.assertLess(time.monotonic() - start, 10 * e2e.SLOWNESS)
         self.assertIn("did not answer", done.stdout)
+        server = self.server(self.folder / "none")
+        server.always = ("close", None)
+        done = self.run_twinstack("resolve", "--symbols", f"srv*{self.folder / 'other'}*{server.url}", stdin=stack)
+        self.assertIn("did not answer", done.stdout)
+        self.assertLess(len(server.asked), 20)
 
     def test_stalls_end(self):
         server = self.server(self.stores("plain"))
         server.faults[f"/{KEY}"] = [("always", ("stall", 600))]
         start = time.monotonic()
         done = self.run_twinstack("resolve", "--symbols", self.path(server), "--fetch-limit", "2s", limit_s=500, stdin=STACK)
-        self.assertLess(time.monotonic() - start, min(8 * e2e.SLOWNESS, 500))
+        self.assertLess(time.monotonic() - start, min(20 * e2e.PATIENCE, 500))
         self.assertIn("did not answer", done.stdout)
 
     def test_wrong_files_go_into_quarantine(self):
@@ -363,7 +366,7 @@ class Processes(Servers):
 
     def test_requests_run_at_once_but_not_all(self):
         server = self.server(self.folder / "none")
-        server.delay_s = 0.1
+        server.gather = 4
         stack = self.folder / "stack.txt"
         stack.write_text("".join(f"m{i}.dll!0x10 {{{i:032X}1}}\n" for i in range(40)))
         self.run_twinstack("symbols", "fetch", "--symbols", self.path(server), "--stack", stack)
@@ -395,20 +398,34 @@ class Processes(Servers):
         self.assertEqual((self.cache / BIG).read_bytes(), (self.folder / "store" / BIG).read_bytes())
         self.assertEqual(self.parts(), [])
 
+    def kill(self, run):
+        run.send_signal(signal.SIGKILL)
+        run.communicate()
+        whole = (self.folder / "store" / BIG).stat().st_size
+        self.assertFalse((self.cache / BIG).exists() and (self.cache / BIG).stat().st_size != whole)
+
     def test_kill_in_the_middle(self):
         server = self.big_server()
-        size = (self.folder / "store" / BIG).stat().st_size
-        for i in range(12):
-            server.faults[f"/{BIG}"] = [("slow", 1 << 14)]
+
+        def had():
+            return sum(part.stat().st_size for part in self.parts()) if self.cache.exists() else 0
+
+        for asked in range(1, 4):  # the server holds each download where it is to be killed
+            before = had()
+            server.faults[f"/{BIG}"] = [("hold", 1 << 16)]
             run = self.start(server)
-            self.assertTrue(server.wait_for(i + 1))
-            time.sleep(0.02 * i)
-            run.send_signal(signal.SIGKILL)
-            run.communicate()
-            self.assertFalse((self.cache / BIG).exists() and (self.cache / BIG).stat().st_size != size)
-            if (self.cache / BIG).exists():
-                break
-        self.assertTrue(any(server.ranges), "no download went on where the killed one was")
+            self.assertTrue(server.wait_for(asked))
+            self.assertEqual(server.ranges[-1], f"bytes={before}-" if before else None)
+            end = time.monotonic() + 30 * e2e.PATIENCE
+            while had() <= before:
+                self.assertLess(time.monotonic(), end, "nothing of what came is kept")
+                time.sleep(0.01)
+            self.kill(run)
+        for moment in range(8):  # and at other moments, also near its end
+            server.faults[f"/{BIG}"] = [("slow", 1 << 17)]
+            run = self.start(server)
+            time.sleep(0.03 * moment)
+            self.kill(run)
         server.faults.clear()
         run = self.start(server)
         out, errors = run.communicate(timeout=60 * e2e.PATIENCE)
@@ -421,7 +438,7 @@ class Processes(Servers):
         run = self.start(server)
         self.assertTrue(server.wait_for(1))
         run.send_signal(signal.SIGINT)
-        self.assertEqual(run.wait(10), 130)
+        self.assertEqual(run.wait(30 * e2e.PATIENCE), 130)
         run.communicate()
 
 

@@ -5,6 +5,7 @@
         ... server.url ... server.asked
 
 Each request for a path takes the next fault from the path's list; when none is left, the file is served, with ranges.
+("hold", N) sends N bytes and then no more until the end of the test.
 A fault written as ("always", fault) applies to all later requests too."""
 
 import email.utils
@@ -14,6 +15,10 @@ import re
 import threading
 import time
 import urllib.parse
+
+import e2e
+
+GATHER_S = 20 * e2e.PATIENCE
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -32,13 +37,16 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             server.running += 1
             server.most_running = max(server.most_running, server.running)
             faults = server.faults.get(path, [])
-            fault = faults[0] if faults else None
+            fault = faults[0] if faults else server.always and ("always", server.always)
             if fault and fault[0] != "always":
                 faults.pop(0)
         if fault and fault[0] == "always":
             fault = fault[1]
         file = server.folder / path.lstrip("/")
         data = server.files.get(path) or (file.read_bytes() if file.is_file() else None)
+        with server.more:
+            server.more.notify_all()
+            server.more.wait_for(lambda: server.most_running >= server.gather or server.stop.is_set(), GATHER_S)
         server.stop.wait(server.delay_s)
         with server.lock:
             server.running -= 1  # before the answer, after which the next request may begin
@@ -82,7 +90,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         headers["Content-Length"] = len(body)
         if kind == "length":
             headers["Content-Length"] = value
-        if kind == "cut":
+        if kind in ("cut", "hold"):
             body = body[:value]
         self.send_response(206 if start else 200)
         for name, text in headers.items():
@@ -96,7 +104,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                     break
         else:
             self.wfile.write(body)
-        if kind in ("cut", "length", "slow"):
+        if kind == "hold":
+            self.wfile.flush()
+            server.stop.wait()
+        if kind in ("cut", "length", "slow", "hold"):
             self.close_connection = True
         return None
 
@@ -116,7 +127,10 @@ class SymbolServer:
         self.running = self.most_running = 0
         self.delay_s = 0  # before each answer
         self.resumable, self.version = True, "1"
+        self.always = None  # the fault of every path that has none of its own
+        self.gather = 0  # the first answers wait until so many requests run at once, for GATHER_S at most
         self.lock, self.stop = threading.Lock(), threading.Event()
+        self.more = threading.Condition(self.lock)
 
     def __enter__(self):
         self.http = _Server(("127.0.0.1", 0), _Handler)
@@ -131,7 +145,7 @@ class SymbolServer:
         self.http.shutdown()
         self.http.server_close()
 
-    def wait_for(self, count, limit_s=200):
+    def wait_for(self, count, limit_s=50 * e2e.PATIENCE):
         """Waits until there were COUNT requests; False: they did not come in time."""
         end = time.monotonic() + limit_s
         while len(self.asked) < count and time.monotonic() < end:
