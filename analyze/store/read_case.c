@@ -230,6 +230,14 @@ enum status store_list_cases(struct store *store, const struct case_query *query
 
 /* ---- one case whole ------------------------------------------------------------------- */
 
+/* An id that is too long is none. */
+static void read_id(struct query *q, char *out, size_t room)
+{
+    const char *id = query_get_text(q);
+    if (id != NULL && strlen(id) < room)
+        memcpy(out, id, strlen(id) + 1);
+}
+
 static const struct module *read_module(struct reader *r, struct query *q)
 {
     const uint64_t id = query_get(q);
@@ -247,15 +255,11 @@ static const struct module *read_module(struct reader *r, struct query *q)
     m->name = query_get_text(q);
     m->path = query_get_text(q);
     m->pdb_name = query_get_text(q);
-    const char *code_id = query_get_text(q), *debug_id = query_get_text(q);
-    if (code_id != NULL && strlen(code_id) < sizeof m->code_id)
-        memcpy(m->code_id, code_id, strlen(code_id) + 1);
-    if (debug_id != NULL && strlen(debug_id) < sizeof m->debug_id)
-        memcpy(m->debug_id, debug_id, strlen(debug_id) + 1);
-    if (m->path != NULL && m->path[0] == 0)
-        m->path = NULL;
-    if (m->pdb_name != NULL && m->pdb_name[0] == 0)
-        m->pdb_name = NULL;
+    read_id(q, m->code_id, sizeof m->code_id);
+    read_id(q, m->debug_id, sizeof m->debug_id);
+    read_id(q, m->mvid, sizeof m->mvid);
+    m->path = m->path != NULL && m->path[0] != 0 ? m->path : NULL;
+    m->pdb_name = m->pdb_name != NULL && m->pdb_name[0] != 0 ? m->pdb_name : NULL;
     m->base_va = query_get(q);
     m->image_bytes = query_get(q);
     m->loaded_at_ns = query_get(q);

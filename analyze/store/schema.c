@@ -246,6 +246,23 @@ static const char *const version_11[] = {
     NULL,
 };
 
+/* The MVID of a managed module: two builds of one name may differ in nothing else, so it is a part
+ * of what a module is, and SQLite changes such a constraint only by a new table. */
+static const char *const version_12[] = {
+    "CREATE TABLE module_now ("
+    " id INTEGER PRIMARY KEY, position INTEGER NOT NULL, name TEXT NOT NULL, path TEXT NOT NULL,"
+    " pdb_name TEXT NOT NULL, code_id TEXT NOT NULL, debug_id TEXT NOT NULL, mvid TEXT NOT NULL,"
+    " base_va INTEGER NOT NULL, image_bytes INTEGER NOT NULL, loaded_at_ns INTEGER NOT NULL,"
+    " unloaded_at_ns INTEGER NOT NULL,"
+    " UNIQUE (name, base_va, position, path, pdb_name, code_id, debug_id, mvid, image_bytes,"
+    " loaded_at_ns, unloaded_at_ns)) STRICT",
+    "INSERT INTO module_now SELECT id, position, name, path, pdb_name, code_id, debug_id, '',"
+    " base_va, image_bytes, loaded_at_ns, unloaded_at_ns FROM module",
+    "DROP TABLE module",
+    "ALTER TABLE module_now RENAME TO module",
+    NULL,
+};
+
 const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {
-    version_1, version_2, version_3, version_4,  version_5, version_6,
-    version_7, version_8, version_9, version_10, version_11};
+    version_1, version_2, version_3, version_4,  version_5,  version_6,
+    version_7, version_8, version_9, version_10, version_11, version_12};

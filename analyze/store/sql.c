@@ -216,11 +216,12 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_ADD_TEXT] = "INSERT OR IGNORE INTO text (value) VALUES (?)",
     [SQL_FIND_TEXT] = "SELECT id FROM text WHERE value = ?",
     [SQL_ADD_MODULE] = "INSERT OR IGNORE INTO module (position, name, path, pdb_name, code_id,"
-                       " debug_id, base_va, image_bytes, loaded_at_ns, unloaded_at_ns)"
-                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    [SQL_FIND_MODULE] = "SELECT id FROM module WHERE position = ? AND name = ? AND path = ?"
-                        " AND pdb_name = ? AND code_id = ? AND debug_id = ? AND base_va = ?"
-                        " AND image_bytes = ? AND loaded_at_ns = ? AND unloaded_at_ns = ?",
+                       " debug_id, mvid, base_va, image_bytes, loaded_at_ns, unloaded_at_ns)"
+                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [SQL_FIND_MODULE] =
+        "SELECT id FROM module WHERE position = ? AND name = ? AND path = ?"
+        " AND pdb_name = ? AND code_id = ? AND debug_id = ? AND mvid = ? AND base_va = ?"
+        " AND image_bytes = ? AND loaded_at_ns = ? AND unloaded_at_ns = ?",
     [SQL_CASE_VERDICT] = "SELECT c.run_id, c.verdict, r.state FROM crash_case c"
                          " JOIN run r ON r.id = c.run_id WHERE c.id = ?",
     [SQL_SET_VERDICT] = "UPDATE crash_case SET verdict = ?, reason = ?, known_id = ? WHERE id = ?",
@@ -292,7 +293,7 @@ const char *const store_sql[SQL_COUNT] = {
         " coalesce(f.pc_va, m.base_va + p.rva), p.rva, a.value, b.value, p.line, p.distance,"
         " c.value, d.value, e.value, f.row,"
         " f.mark, f.cause, m.id, m.position, m.name, m.path, m.pdb_name, m.code_id, m.debug_id,"
-        " m.base_va, m.image_bytes, m.loaded_at_ns, m.unloaded_at_ns"
+        " m.mvid, m.base_va, m.image_bytes, m.loaded_at_ns, m.unloaded_at_ns"
         " FROM stack_frame f JOIN site p ON p.id = f.site LEFT JOIN text a ON a.id = p.function"
         " LEFT JOIN text b ON b.id = p.file LEFT JOIN text c ON c.id = p.compiland"
         " LEFT JOIN text d ON d.id = p.note LEFT JOIN text e ON e.id = p.module_name LEFT JOIN "

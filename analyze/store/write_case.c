@@ -50,6 +50,7 @@ static void bind_module(struct query *q, const struct module *m)
     query_text(q, text_or_empty(m->pdb_name));
     query_text(q, m->code_id);
     query_text(q, m->debug_id);
+    query_text(q, m->mvid);
     query_int(q, m->base_va);
     query_int(q, m->image_bytes);
     query_int(q, m->loaded_at_ns);

@@ -87,6 +87,8 @@ void view_write_frame(struct json *out, const struct frame *f)
     json_key_string(out, "module_id",
                     f->module != NULL && f->module->debug_id[0] != '\0' ? f->module->debug_id
                                                                         : NULL);
+    if (f->module != NULL && f->module->mvid[0] != '\0')
+        json_key_string(out, "mvid", f->module->mvid);
     json_key_string(out, "note", frame_note_text(f, note));
     json_object_end(out);
 }

@@ -148,6 +148,7 @@ test('source_link_and_embedded_source_of_a_managed_case_are_on_its_page', async 
   );
   const frames = cells.map((cell) => /** @type {import('openapi').Frame} */ (cell.frame));
   same([...new Set(frames.map((f) => f.module_id))], [null, debugId], 'identities: an MVID alone, and a PDB');
+  same([...new Set(frames.map((f) => f.mvid))], [MVID, undefined], 'the MVID, where it is known');
   for (const viewport of [
     { width: 1280, height: 860 },
     { width: 390, height: 844 },
@@ -195,13 +196,16 @@ test('pasted_frames_of_managed_code_are_answered_by_a_file_without_a_server', as
   check(said[3].includes('not in this file'), `native code at the same offset: ${said[3]}`);
   const builds = await pasted(
     page,
-    ['mvid:' + MVID, debugId.toLowerCase(), `${'0'.repeat(32)}1`]
-      .map((id) => `shapes.dll!0x06000012+0x6 {${id}}\n`)
+    [
+      ...['mvid:' + MVID, debugId.toLowerCase(), `${'0'.repeat(32)}1`].map((id) => `0x06000012+0x6 {${id}}`),
+      ...['mvid:' + MVID.toLowerCase(), `mvid:${'0'.repeat(32)}`].map((id) => `0x06000009+0x14 {${id}}`),
+    ]
+      .map((frame) => `shapes.dll!${frame}\n`)
       .join(''),
   );
   same(
-    builds.map((cells) => /Shapes::Main|another build/.exec(cells.join(' '))?.[0]),
-    ['Shapes::Main', 'Shapes::Main', 'another build'],
+    builds.map((cells) => /Shapes::\w+|another build/.exec(cells.join(' '))?.[0]),
+    ['Shapes::Main', 'Shapes::Main', 'another build', 'Shapes::Throws', 'another build'],
     'identities of pasted frames',
   );
   same(page.complaints, [], 'complaints');

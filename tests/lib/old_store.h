@@ -1,6 +1,21 @@
-/* Makes a database what version 10 of the schema stored: for tests of the upgrade. */
+/* Makes a database what version 11 or, after that, 10 of the schema stored: for tests of the
+ * upgrade. */
 #ifndef TESTS_OLD_STORE_H
 #define TESTS_OLD_STORE_H
+
+/* MVIDs get lost. Modules that differ in nothing else cannot be undone. */
+#define UNDO_VERSION_12                                                                            \
+    "CREATE TABLE module_old ("                                                                    \
+    " id INTEGER PRIMARY KEY, position INTEGER NOT NULL, name TEXT NOT NULL, path TEXT NOT NULL,"  \
+    " pdb_name TEXT NOT NULL, code_id TEXT NOT NULL, debug_id TEXT NOT NULL,"                      \
+    " base_va INTEGER NOT NULL, image_bytes INTEGER NOT NULL, loaded_at_ns INTEGER NOT NULL,"      \
+    " unloaded_at_ns INTEGER NOT NULL,"                                                            \
+    " UNIQUE (name, base_va, position, path, pdb_name, code_id, debug_id, image_bytes,"            \
+    " loaded_at_ns, unloaded_at_ns)) STRICT;"                                                      \
+    "INSERT INTO module_old SELECT id, position, name, path, pdb_name, code_id, debug_id,"         \
+    " base_va, image_bytes, loaded_at_ns, unloaded_at_ns FROM module;"                             \
+    "DROP TABLE module; ALTER TABLE module_old RENAME TO module;"                                  \
+    "PRAGMA user_version = 11;"
 
 #define UNDO_VERSION_11                                                                            \
     "CREATE TABLE frame ("                                                                         \

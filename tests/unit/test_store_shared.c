@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "make_run.h"
 #include "old_store.h"
@@ -95,8 +96,9 @@ TEST(an_older_database_keeps_every_frame)
         before[i] = in_words(&f, f.cases[i].id);
     }
     store_close(f.store);
-    (void)run_sql(&f, UNDO_VERSION_11 "ALTER TABLE artifact DROP COLUMN plain_bytes;"
-                                      "DELETE FROM case_artifact; DELETE FROM artifact");
+    (void)run_sql(&f, UNDO_VERSION_12 UNDO_VERSION_11
+                  "ALTER TABLE artifact DROP COLUMN plain_bytes;"
+                  "DELETE FROM case_artifact; DELETE FROM artifact");
     open_it(&f);
     CHECK_EQ(run_sql(&f, "PRAGMA user_version"), STORE_SCHEMA_VERSION);
     CHECK(run_sql(&f, "SELECT count(*) FROM site") > 5);
@@ -111,6 +113,76 @@ TEST(an_older_database_keeps_every_frame)
         free(before[i]);
         free(after);
     }
+    tear_down(&f);
+}
+
+/* Puts the first case with MVID ("": none) as that of all its modules; returns its id. */
+static uint64_t put_build(struct fixture *f, const char *mvid)
+{
+    struct run_case c = f->cases[0];
+    struct engine_claim claim = c.claims[0];
+    struct stack stack = claim.stacks[0];
+    struct frame frames[8];
+    struct module modules[8];
+    REQUIRE(stack.frame_count <= COUNT_OF(frames));
+    for (uint32_t i = 0; i < stack.frame_count; i++) {
+        frames[i] = stack.frames[i];
+        if (frames[i].module == NULL)
+            continue;
+        modules[i] = *frames[i].module;
+        memcpy(modules[i].mvid, mvid, strlen(mvid) + 1);
+        frames[i].module = &modules[i];
+    }
+    stack.frames = frames;
+    claim.stacks = &stack;
+    claim.stack_count = c.claim_count = 1;
+    c.claims = &claim;
+    c.artifact_count = 0;
+    c.result.thread_count = c.result.finding_count = 0;
+    c.truth = NULL;
+    put(f, &c);
+    return c.id;
+}
+
+/* The MVID of the innermost frame's module. */
+static const char *stored_mvid(struct fixture *f, uint64_t case_id)
+{
+    struct run_case c;
+    REQUIRE(store_read_case(f->store, case_id, &f->keep, &c, &f->fault) == ERR_NONE);
+    REQUIRE(c.claim_count == 1 && c.claims[0].stack_count == 1);
+    REQUIRE(c.claims[0].stacks[0].frames[0].module != NULL);
+    return c.claims[0].stacks[0].frames[0].module->mvid;
+}
+
+TEST(builds_that_differ_in_their_mvid_alone_stay_apart)
+{
+    static const char *const mvids[] = {"03020100-0504-0706-0809-0A0B0C0D0E0F", "",
+                                        "03020100-0504-0706-0809-0A0B0C0D0E10"};
+    uint64_t ids[COUNT_OF(mvids)];
+    struct fixture f;
+    set_up(&f);
+    for (size_t i = 0; i < COUNT_OF(mvids); i++)
+        ids[i] = put_build(&f, mvids[i]);
+    for (size_t i = 0; i < COUNT_OF(mvids); i++) {
+        test_row(mvids[i]);
+        CHECK_STR(stored_mvid(&f, ids[i]), mvids[i]);
+    }
+    tear_down(&f);
+}
+
+TEST(modules_of_a_database_without_mvids_have_none)
+{
+    struct fixture f;
+    set_up(&f);
+    const uint64_t id = put_build(&f, "03020100-0504-0706-0809-0A0B0C0D0E0F");
+    store_close(f.store);
+    const long long modules = run_sql(&f, UNDO_VERSION_12 "SELECT count(*) FROM module");
+    open_it(&f);
+    CHECK_EQ(run_sql(&f, "PRAGMA user_version"), STORE_SCHEMA_VERSION);
+    CHECK_EQ(run_sql(&f, "SELECT count(*) FROM module"), modules);
+    CHECK_STR(stored_mvid(&f, id), "");
+    CHECK_STR(stored_mvid(&f, put_build(&f, "03020100-0504-0706-0809-0A0B0C0D0E0F")),
+              "03020100-0504-0706-0809-0A0B0C0D0E0F");
     tear_down(&f);
 }
 

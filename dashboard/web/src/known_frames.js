@@ -6,7 +6,8 @@ import { carriedCases } from './carried.js';
 // offset in the IL of a method.
 /**
  * @typedef {import('openapi').Frame} Frame
- * @typedef {{module: string, method?: string, offset: string, kind: string, id?: string}} Pasted
+ * @typedef {{module: string, method?: string, offset: string, kind: string, id?: string,
+ *   byMvid?: boolean}} Pasted
  * @typedef {import('openapi').Asked} Asked
  * @typedef {{from: Asked, frames: Frame[] | null}} Known logical ones, innermost first; null: two builds
  *   differ
@@ -19,7 +20,7 @@ const lookup = ({ module, method, offset, kind }) =>
   }`;
 
 /** @type {(keyof Frame)[]} */
-const compared = ['function', 'file', 'line', 'module_id'];
+const compared = ['function', 'file', 'line', 'module_id', 'mvid'];
 /** @type {(a: Frame[], b: Frame[]) => boolean} */
 const same = (a, b) =>
   a.length === b.length && a.every((f, i) => compared.every((key) => f[key] === b[i][key]));
@@ -61,9 +62,9 @@ async function learn() {
 }
 
 // The text form: `> label`, `# comment`, module!0xHEX[@i|@r], module!0xTOKEN+0xIL, and after a frame
-// {DEBUG_ID}, which is compared, or {mvid:GUID}.  The first frame was interrupted.
-/** @type {(id: string | undefined) => string | undefined} */
-const debugId = (id) => (id && !id.startsWith('mvid:') ? id.replace(/[-{}]/g, '').toUpperCase() : undefined);
+// {DEBUG_ID} or {mvid:GUID}, which is compared.  The first frame was interrupted.
+/** @type {(id: string | null | undefined) => string | undefined} */
+const plainId = (id) => id?.replace(/^mvid:|[-{}]/gi, '').toUpperCase();
 
 /** @param {string} text */
 function parse(text) {
@@ -80,7 +81,7 @@ function parse(text) {
       const { frames } = stacks[stacks.length - 1];
       const [, module, method, place, marked, id] = frame;
       const kind = (marked ? marked === '@r' : frames.length > 0) ? 'return' : 'interrupted';
-      frames.push({ module, method, offset: place, kind, id: debugId(id) });
+      frames.push({ module, method, offset: place, kind, id: plainId(id), byMvid: /^mvid:/i.test(id ?? '') });
     } else if (said)
       errors.push({
         label: null,
@@ -117,9 +118,9 @@ export async function resolveHere(text) {
   const answer = (frame, index) => {
     const found = answers.get(lookup(frame));
     if (!found) return unknown(frame, index, 'not in this file');
-    const of = found.frames?.[found.frames.length - 1].module_id;
-    if (frame.id && of && frame.id !== of.toUpperCase())
-      return unknown(frame, index, 'only another build is in this file');
+    const last = found.frames?.[found.frames.length - 1];
+    const of = plainId(frame.byMvid ? last?.mvid : last?.module_id);
+    if (frame.id && of && frame.id !== of) return unknown(frame, index, 'only another build is in this file');
     if (!found.frames) return unknown(frame, index, 'two builds in this file differ here');
     return found.frames.map((f) => ({
       ...f,

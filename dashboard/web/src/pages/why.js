@@ -150,6 +150,7 @@ function Engine({ row, column, engine, stack }) {
             true,
           ],
           ['module id', frame.module_id],
+          ['MVID', frame.mvid],
           ['note', frame.note, true],
         ]}
       />
