@@ -1,4 +1,5 @@
 /* libtwinstack: the installed functions over the rooms below.  See twinstack.h. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,12 @@
 _Static_assert((int)TWINSTACK_TIMEOUT == (int)ERR_TIMEOUT, "statuses are those of base/fault.h");
 _Static_assert((int)TWINSTACK_NAMES_DECORATED == (int)NAMES_DECORATED, "as symbol/undecorate.h");
 _Static_assert((int)TWINSTACK_FETCH_FAULT == (int)FETCH_EVENT_FAULT, "as fetch/fetch.h");
+_Static_assert(offsetof(struct twinstack_address, mvid) >= sizeof(struct {
+                   void *pointers[4];
+                   uint64_t offset;
+                   enum twinstack_kind kind;
+               }),
+               "not in the padding of the struct that older programs have");
 _Static_assert(TWINSTACK_CSV_BASE == CSV_BASE_DEFAULT, "as symbol/csv.h");
 
 const char *twinstack_version(void)
@@ -199,6 +206,20 @@ static bool copy_id(const char *id, char *out, size_t out_bytes)
     return true;
 }
 
+/* Reads what is stated of managed code. False: a GUID or a token that is none. */
+static bool read_managed(const struct twinstack_address *known, struct module *module,
+                         struct frame *out)
+{
+    const size_t length = known->mvid != NULL ? strlen(known->mvid) : 0;
+
+    if (length > 0 && !module_mvid_parse(known->mvid, length, module->mvid))
+        return false;
+    if (known->method == 0)
+        return true;
+    out->method_token = known->method;
+    return FRAME_IS_METHOD(known->method) && known->offset <= UINT32_MAX;
+}
+
 static bool make_frame(const struct twinstack_address *first, uint32_t index, struct arena *keep,
                        struct frame *out)
 {
@@ -218,7 +239,7 @@ static bool make_frame(const struct twinstack_address *first, uint32_t index, st
         .module_name = module->name,
         .offset = known.offset,
     };
-    return module->name != NULL &&
+    return module->name != NULL && read_managed(&known, module, out) &&
            copy_id(known.debug_id, module->debug_id, sizeof module->debug_id) &&
            copy_id(known.code_id, module->code_id, sizeof module->code_id);
 }
@@ -233,8 +254,9 @@ enum twinstack_status library_frames(const struct twinstack_address *addresses, 
         return library_refuse(ERR_MEMORY, "stack", error);
     for (uint32_t i = 0; i < count; i++)
         if (!make_frame(addresses, i, keep, &out->frames[i]))
-            return library_refuse(ERR_USAGE,
-                                  "address without a module, or with an id of another form", error);
+            return library_refuse(
+                ERR_USAGE, "address without a module, or with an id or a token of another form",
+                error);
     return TWINSTACK_OK;
 }
 
@@ -301,6 +323,18 @@ const char *twinstack_module(const struct twinstack_stack *stack, uint32_t frame
 uint64_t twinstack_offset(const struct twinstack_stack *stack, uint32_t frame)
 {
     return frame_at(stack, frame)->offset;
+}
+
+uint32_t twinstack_method(const struct twinstack_stack *stack, uint32_t frame)
+{
+    return frame_at(stack, frame)->method_token;
+}
+
+const char *twinstack_mvid(const struct twinstack_stack *stack, uint32_t frame)
+{
+    const struct module *module = frame_at(stack, frame)->module;
+
+    return module != NULL && module->mvid[0] != '\0' ? module->mvid : NULL;
 }
 
 const char *twinstack_function(const struct twinstack_stack *stack, uint32_t frame)

@@ -20,8 +20,9 @@
  * one thread at a time.
  *
  * Compatibility: structs that the caller makes begin with their size, results are only read through
- * functions, so both can grow without a new ABI. TWINSTACK_ABI is the number in the file name of
- * the shared library. */
+ * functions, so both can grow without a new ABI. (A new member begins where the older struct ended:
+ * what older programs have in the padding at its end is not defined.) TWINSTACK_ABI is the number
+ * in the file name of the shared library. */
 #ifndef TWINSTACK_H
 #define TWINSTACK_H
 
@@ -165,8 +166,11 @@ struct twinstack_address {
     const char *module;   /* "app.exe" */
     const char *debug_id; /* GUID in 32 hexadecimal digits, then the age; or NULL */
     const char *code_id;  /* PE timestamp in 8 hexadecimal digits, then the image size; or NULL */
-    uint64_t offset;      /* from the start of the image */
+    uint64_t offset;      /* from the start of the image; with METHOD from that of its IL */
     enum twinstack_kind kind;
+    const char *mvid; /* of managed code: the GUID of the image's metadata; or NULL */
+    uint32_t method;  /* of managed code: the token 0x06......; 0: none. KIND is then ignored, since
+                       * the mapping to IL has already gone back by one byte */
 };
 
 /* Frames, innermost first. Inlined functions come before the function that contains them. */
@@ -174,7 +178,8 @@ struct twinstack_stack;
 
 /* Resolves COUNT addresses, one or a whole stack, in order. An address that nothing covers gives
  * one frame without a function, and twinstack_note says why. Free *STACK with
- * twinstack_stack_free. Fails: TWINSTACK_USAGE no module name; TWINSTACK_MEMORY. */
+ * twinstack_stack_free. Fails: TWINSTACK_USAGE no module name, or an id or a token that is none;
+ * TWINSTACK_MEMORY. */
 TWINSTACK_API enum twinstack_status
 twinstack_resolve(struct twinstack_symbols *symbols, const struct twinstack_address *addresses,
                   uint32_t count, struct twinstack_stack **stack, struct twinstack_error *error);
@@ -198,6 +203,11 @@ TWINSTACK_API uint64_t twinstack_offset(const struct twinstack_stack *stack, uin
 TWINSTACK_API const char *twinstack_function(const struct twinstack_stack *stack, uint32_t frame);
 TWINSTACK_API const char *twinstack_file(const struct twinstack_stack *stack, uint32_t frame);
 TWINSTACK_API uint32_t twinstack_line(const struct twinstack_stack *stack, uint32_t frame);
+
+/* Of managed code: the method's token, and then twinstack_offset is one in its IL; 0: native. And
+ * the MVID of the module, as in "D6FDA5EC-8D44-4036-BDB6-8B5593DB3E94"; NULL: not known. */
+TWINSTACK_API uint32_t twinstack_method(const struct twinstack_stack *stack, uint32_t frame);
+TWINSTACK_API const char *twinstack_mvid(const struct twinstack_stack *stack, uint32_t frame);
 
 /* Bytes from the start of the function's symbol. */
 TWINSTACK_API uint64_t twinstack_distance(const struct twinstack_stack *stack, uint32_t frame);

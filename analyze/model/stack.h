@@ -141,6 +141,8 @@ struct stack {
 /* The offset that symbols are asked about: one byte before a return address. Of managed code: the
  * method's token in the upper half, and the offset in its IL. */
 #define FRAME_METHOD(token) ((uint64_t)(token) << 32)
+/* Whether TOKEN is of the table MethodDef. */
+#define FRAME_IS_METHOD(token) ((token) >> 24 == 6)
 uint64_t frame_lookup_offset(const struct frame *frame);
 
 /* Why the walk ended, for people: the detail if there is one, else the reason's name; NULL: not

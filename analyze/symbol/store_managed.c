@@ -195,7 +195,7 @@ void store_find_managed(struct symbol_store *store, struct symbol_module *source
     if (managed->has_pdb) {
         sources->note = NOTE_NONE;
         sources->without = SYMBOLS_NONE;
-        if (debug_id[0] != '\0')
+        if (sources->identity.debug_id[0] != '\0') /* not that of an image found by its name */
             sources->state = IDENTITY_CHECKED;
     }
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "library/twinstack.h"
 #include "test.h"
@@ -135,6 +136,100 @@ TEST(a_summary_of_an_older_size_is_filled_as_far_as_it_goes)
     twinstack_batch_summary(batch, &summary);
     CHECK_EQ(summary.unresolved, 1);
     twinstack_batch_free(batch);
+    twinstack_close(symbols);
+}
+
+/* What metadata of corpus/managed/shapes.dll has. */
+#define SHAPES_MVID "07FE8BD5-A86F-45F5-98D2-E6726C218944"
+#define OTHER_MVID "00000000-0000-0000-0000-000000000007"
+
+TEST(managed_code_is_asked_by_token_and_mvid)
+{
+    static const struct {
+        const char *name, *mvid;
+        uint64_t offset;
+        uint32_t method;
+        enum twinstack_kind kind;
+        enum twinstack_status status;
+        uint32_t line; /* 0: no function */
+    } rows[] = {
+        {"a name alone", NULL, 0x14, 0x06000009, TWINSTACK_INTERRUPTED, TWINSTACK_OK, 44},
+        {"a caller is not stepped back", NULL, 0x14, 0x06000009, TWINSTACK_RETURN, TWINSTACK_OK,
+         44},
+        {"of this build", SHAPES_MVID, 0x14, 0x06000009, TWINSTACK_INTERRUPTED, TWINSTACK_OK, 44},
+        {"an empty MVID is none", "", 0x14, 0x06000009, TWINSTACK_INTERRUPTED, TWINSTACK_OK, 44},
+        {"of another build", OTHER_MVID, 0x14, 0x06000009, TWINSTACK_INTERRUPTED, TWINSTACK_OK, 0},
+        {"no GUID", "7", 0x14, 0x06000009, TWINSTACK_INTERRUPTED, TWINSTACK_USAGE, 0},
+        {"no method", NULL, 0x14, 0x0A000001, TWINSTACK_INTERRUPTED, TWINSTACK_USAGE, 0},
+        {"no IL offset", NULL, UINT64_C(1) << 32, 0x06000009, TWINSTACK_INTERRUPTED,
+         TWINSTACK_USAGE, 0},
+    };
+    const char *paths[] = {test_source("corpus/managed")};
+    struct twinstack_options options = {.size = sizeof options, .paths = paths, .path_count = 1};
+    struct twinstack_symbols *symbols = NULL;
+    struct twinstack_error error;
+    REQUIRE(twinstack_open(&options, &symbols, &error) == TWINSTACK_OK);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct twinstack_address address = {.size = sizeof address,
+                                                  .module = "shapes.dll",
+                                                  .offset = rows[i].offset,
+                                                  .kind = rows[i].kind,
+                                                  .mvid = rows[i].mvid,
+                                                  .method = rows[i].method};
+        struct twinstack_stack *stack = NULL;
+        test_row(rows[i].name);
+        CHECK_EQ(twinstack_resolve(symbols, &address, 1, &stack, &error), rows[i].status);
+        if (stack == NULL)
+            continue;
+        REQUIRE(twinstack_frame_count(stack) == 1);
+        CHECK_EQ(twinstack_line(stack, 0), rows[i].line);
+        CHECK_EQ(twinstack_function(stack, 0) != NULL, rows[i].line != 0);
+        CHECK_HEX(twinstack_method(stack, 0), 0x06000009);
+        CHECK_HEX(twinstack_offset(stack, 0), 0x14);
+        CHECK_EQ(twinstack_identity_checked(stack, 0),
+                 rows[i].mvid != NULL && rows[i].mvid[0] != '\0' && rows[i].line != 0);
+        if (rows[i].mvid == NULL || rows[i].mvid[0] == '\0')
+            CHECK(twinstack_mvid(stack, 0) == NULL);
+        else
+            CHECK_STR(twinstack_mvid(stack, 0), rows[i].mvid);
+        twinstack_stack_free(stack);
+    }
+    twinstack_close(symbols);
+}
+
+/* struct twinstack_address before it had an MVID. */
+struct old_address {
+    size_t size;
+    const char *module, *debug_id, *code_id;
+    uint64_t offset;
+    enum twinstack_kind kind;
+};
+
+TEST(addresses_of_programs_that_know_no_mvid)
+{
+    struct twinstack_symbols *symbols = open_table();
+    struct twinstack_stack *stack = NULL;
+    struct old_address old[2];
+    struct twinstack_error error;
+
+    memset(old, 0xFF, sizeof old); /* the padding as well */
+    for (int i = 0; i < 2; i++) {
+        old[i].size = sizeof old[i];
+        old[i].module = "app.exe";
+        old[i].debug_id = old[i].code_id = NULL;
+        old[i].offset = 0x1010;
+        old[i].kind = i == 0 ? TWINSTACK_INTERRUPTED : TWINSTACK_RETURN;
+    }
+    REQUIRE(twinstack_resolve(symbols, (const struct twinstack_address *)(const void *)old, 2,
+                              &stack, &error) == TWINSTACK_OK);
+    REQUIRE(twinstack_frame_count(stack) == 2);
+    CHECK(twinstack_function(stack, 0) == NULL);
+    CHECK_STR(twinstack_function(stack, 1), "f");
+    for (uint32_t i = 0; i < 3; i++) { /* there is no third */
+        CHECK_EQ(twinstack_method(stack, i), 0);
+        CHECK(twinstack_mvid(stack, i) == NULL);
+    }
+    twinstack_stack_free(stack);
     twinstack_close(symbols);
 }
 
