@@ -12,8 +12,10 @@ static int listed_at(uint64_t base_va)
 uint32_t capture_register_assembly(const wchar_t *path, const void *base, const uint8_t mvid[16])
 {
     const LONG at = InterlockedIncrement(&cap_managed.assembly_count) - 1;
-    if (at >= CAP_ASSEMBLIES)
+    if (at >= CAP_ASSEMBLIES) {
+        InterlockedIncrement(&cap_managed.left_out);
         return 0;
+    }
     uint32_t units = 0;
     while (path[units] != 0)
         units++;

@@ -128,6 +128,7 @@ struct cap_function {
 
 struct cap_managed {
     volatile LONG assembly_count, method_count, map_count, function_count;
+    volatile LONG left_out; /* how often there was no room, here and in cap.codes */
     struct {
         int module; /* index into cap.modules; -1: none */
         uint8_t mvid[16];

@@ -90,8 +90,8 @@ void capture_heartbeat_pause(void);
 
 /* One function of code made at run time, so that its frames get names, in offset stacks and in
  * dumps. Register it after its function table, if it has one: without a table, dumps cannot be
- * walked through it, and the crash path does not ask the system for one. NAME is copied. False: no
- * room left. */
+ * walked through it, and the crash path does not ask the system for one. NAME is copied, up to 63
+ * bytes. False: no room left (the record counts what had none), or no region of memory. */
 bool capture_register_code(const char *name, const void *start, uint64_t bytes);
 
 /* ---- managed code: what a .NET profiler knows (capture/profiler) ---- */
@@ -119,7 +119,8 @@ struct capture_method {
 uint32_t capture_register_assembly(const wchar_t *path, const void *base, const uint8_t mvid[16]);
 
 /* After the runtime has registered the method's unwind data. Copies everything; takes no lock.
- * False: no room left. */
+ * False: no room left (the record counts what had none), or no method: an older size, no region of
+ * memory, no map although MAP_COUNT says so. */
 bool capture_register_method(const struct capture_method *method);
 
 /* Frames of a snapshot, innermost first: managed ones by PC, runs of native ones by their registers

@@ -161,29 +161,3 @@ void capture_uninstall(void)
     cap_files_close();
     InterlockedExchange(&cap.installed, 0);
 }
-
-bool capture_register_code(const char *name, const void *start, uint64_t bytes)
-{
-    LONG at = InterlockedIncrement(&cap.code_count) - 1;
-    if (at >= CAP_CODE_MAPS)
-        return false;
-    struct cap_code *code = &cap.codes[at];
-    uint32_t length = cap_crash_length(name);
-    if (length >= CAP_NAME_BYTES)
-        length = CAP_NAME_BYTES - 1;
-    cap_crash_copy(code->name, name, length);
-    code->name[length] = 0;
-    code->start_va = (uintptr_t)start;
-    code->code_bytes = bytes;
-#if defined(_WIN64)
-    /* Queried now: for generated code the system's lookup takes a lock. */
-    const RUNTIME_FUNCTION *function = RtlLookupFunctionEntry(code->start_va, &code->base_va, NULL);
-    if (function != NULL) {
-        code->begin_rva = function->BeginAddress;
-        code->end_rva = function->EndAddress;
-        code->unwind_rva = function->UnwindData;
-    }
-#endif
-    InterlockedExchange(&code->ready, 1);
-    return true;
-}

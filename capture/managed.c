@@ -1,7 +1,9 @@
-/* The code map of managed code: what a profiler registers, kept until a capture writes it.
+/* The code map: generated code that the program registers, and the managed code that a profiler
+ * does, kept until a capture writes it.
  *
- * Entries are only ever added; `ready` is set last.  The runtime may free the code of a dynamic
- * method and put another there, so what was added last counts. */
+ * Entries are only ever added, and those without room are counted; `ready` is set last.  The
+ * runtime may free the code of a dynamic method and put another there, so what was added last
+ * counts. */
 #include "capture/cap.h"
 
 struct cap_managed cap_managed;
@@ -11,8 +13,10 @@ static LONG take(volatile LONG *used, uint32_t count, LONG room)
 {
     LONG at = *used;
     for (;;) {
-        if (count > (uint32_t)(room - at))
+        if (count > (uint32_t)(room - at)) {
+            InterlockedIncrement(&cap_managed.left_out);
             return -1;
+        }
         const LONG seen = InterlockedCompareExchange(used, at + (LONG)count, at);
         if (seen == at)
             return at;
@@ -62,24 +66,66 @@ static void add_functions(struct cap_method *method)
 }
 #endif
 
+/* A region that wraps, or has no end, would claim addresses that it does not have. */
+static bool is_region(const void *start, uint64_t bytes)
+{
+    enum { CODE_MOST = 1 << 30 };
+    return start != NULL && bytes > 0 && bytes <= CODE_MOST &&
+           (uintptr_t)start + bytes - 1 >= (uintptr_t)start;
+}
+
+/* Records have no assembly of another number. */
+static bool is_assembly(uint32_t number)
+{
+    return number <= CAP_ASSEMBLIES && number <= (uint32_t)cap_managed.assembly_count;
+}
+
 bool capture_register_method(const struct capture_method *method)
 {
-    if (method->size < sizeof *method)
+    if (method->size < sizeof *method || (method->map == NULL && method->map_count != 0) ||
+        !is_region(method->start, method->bytes))
         return false;
-    const LONG at = take(&cap_managed.method_count, 1, CAP_METHODS);
+    /* the map first: an entry without one would be a method of which every line is the first */
     const LONG map = take(&cap_managed.map_count, method->map_count, CAP_IL_MAPS);
-    if (at < 0 || map < 0)
+    const LONG at = map >= 0 ? take(&cap_managed.method_count, 1, CAP_METHODS) : -1;
+    if (at < 0)
         return false;
     struct cap_method *to = &cap_managed.methods[at];
     to->start_va = (uintptr_t)method->start;
     to->code_bytes = method->bytes;
     to->token = method->token;
-    to->assembly = method->assembly;
+    to->assembly = is_assembly(method->assembly) ? method->assembly : 0;
     to->map = (uint32_t)map;
     to->map_count = method->map_count;
     cap_crash_copy(&cap_managed.maps[map], method->map, method->map_count * sizeof method->map[0]);
     add_functions(to);
     InterlockedExchange(&to->ready, 1);
+    return true;
+}
+
+bool capture_register_code(const char *name, const void *start, uint64_t bytes)
+{
+    const LONG at = is_region(start, bytes) ? take(&cap.code_count, 1, CAP_CODE_MAPS) : -1;
+    if (at < 0)
+        return false;
+    struct cap_code *code = &cap.codes[at];
+    uint32_t length = cap_crash_length(name);
+    if (length >= CAP_NAME_BYTES)
+        length = CAP_NAME_BYTES - 1;
+    cap_crash_copy(code->name, name, length);
+    code->name[length] = 0;
+    code->start_va = (uintptr_t)start;
+    code->code_bytes = bytes;
+#if defined(_WIN64)
+    /* Queried now: for generated code the system's lookup takes a lock. */
+    const RUNTIME_FUNCTION *function = RtlLookupFunctionEntry(code->start_va, &code->base_va, NULL);
+    if (function != NULL) {
+        code->begin_rva = function->BeginAddress;
+        code->end_rva = function->EndAddress;
+        code->unwind_rva = function->UnwindData;
+    }
+#endif
+    InterlockedExchange(&code->ready, 1);
     return true;
 }
 

@@ -28,6 +28,7 @@
  *   pointer bytes                  80    4   4 or 8
  *   writer                         84    4   RECORD_WRITER_*: in process or watcher
  *   doors                          88    4   bit set of RECORD_DOOR_*, grows while handlers run
+ *   code map: left out             92    4   entries that had no room: methods, unwind data, code
  *   stop: to last rtl frame, ns    96    8   0: not a hang
  *   stop: to end of the dump, ns  104    8
  *   sample count                  112    4   hang: samples of the suspect; else 0
@@ -206,6 +207,7 @@ enum {
     RECORD_H_POINTER_BYTES = 80,
     RECORD_H_WRITER = 84,
     RECORD_H_DOORS = 88,
+    RECORD_H_CODE_LEFT_OUT = 92,
     RECORD_H_STOP_RTL = 96,
     RECORD_H_STOP_DUMP = 104,
     RECORD_H_SAMPLES = 112,

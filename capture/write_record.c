@@ -7,14 +7,15 @@
 struct buffer {
     uint8_t *at;
     uint32_t used, room;
+    uint32_t left_out; /* how often something did not fit */
 };
 
 enum { CAPTURES_BYTES = CAP_BUFFER_BYTES - 8 * CAP_CAPTURE_WORDS };
 
 static uint8_t record_memory[CAP_BUFFER_BYTES];
-static uint8_t stream_memory[CAP_BUFFER_BYTES / 2];
+static uint8_t stream_memory[CAP_BUFFER_BYTES];
 static uint8_t header[RECORD_HEADER_BYTES];
-static struct buffer section = {record_memory, 0, sizeof record_memory};
+static struct buffer section = {record_memory, 0, sizeof record_memory, 0};
 
 /* The threads written last; the dump's user stream repeats them. */
 static struct cap_thread threads_seen[CAP_THREADS];
@@ -35,8 +36,10 @@ static void put64(uint8_t *to, uint64_t value)
 /* Adds BYTES zeroed bytes at the end; NULL when they do not fit, and the entry is left out. */
 static uint8_t *extend(struct buffer *b, uint32_t bytes)
 {
-    if (bytes > b->room - b->used)
+    if (bytes > b->room - b->used) {
+        b->left_out++;
         return NULL;
+    }
     uint8_t *at = b->at + b->used;
     cap_crash_clear(at, bytes);
     b->used += bytes;
@@ -350,6 +353,11 @@ static void build_code_memory(struct buffer *b)
         section_end(b, start, count);
 }
 
+static uint32_t code_left_out(const struct buffer *b)
+{
+    return b->left_out + (uint32_t)cap_managed.left_out;
+}
+
 /* ---- buffers to disk ---- */
 
 static void write_at(uint64_t offset, const void *from, uint32_t bytes)
@@ -458,6 +466,7 @@ void cap_crash_record_code_map(void)
     build_code_map(&section);
     build_assemblies(&section);
     build_methods(&section);
+    put32(header + RECORD_H_CODE_LEFT_OUT, code_left_out(&section));
     append(&section);
 }
 
@@ -511,7 +520,7 @@ void cap_crash_record_stops(const struct cap_stops *stops, uint32_t samples,
 
 const void *cap_crash_dump_stream(uint32_t *bytes)
 {
-    struct buffer stream = {stream_memory, 0, sizeof stream_memory};
+    struct buffer stream = {stream_memory, 0, sizeof stream_memory, 0};
     uint8_t *copy = extend(&stream, RECORD_HEADER_BYTES);
     cap_crash_copy(copy, header, RECORD_HEADER_BYTES);
     build_threads(&stream);
@@ -521,6 +530,7 @@ const void *cap_crash_dump_stream(uint32_t *bytes)
     build_methods(&stream);
     build_functions(&stream);
     build_code_memory(&stream);
+    put32(copy + RECORD_H_CODE_LEFT_OUT, code_left_out(&stream));
     put64(copy + RECORD_H_COMMITTED, stream.used);
     *bytes = stream.used;
     return stream_memory;

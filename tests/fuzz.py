@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # The number of inputs to grow: about two seconds of each fuzzer; `./run soak fuzz` takes ten minutes for each. RUNS_OTHERS is
 # for fuzzers not listed.
 RUNS = {"minidump": 2_000, "pdb": 3_000, "server": 450, "steps": 1_500, "stack_input": 2_000, "symbol_index": 250_000,
-        "record": 50_000, "object": 50_000, "image_index": 1_500, "breakpad": 700, "count": 8_000}
+        "record": 50_000, "object": 50_000, "image_index": 1_500, "breakpad": 700, "count": 8_000, "code_map": 2_500}
 RUNS_OTHERS = 15_000
 SEED_BYTES_MAX = 400_000
 # The seeds of a fuzzer: files whose names end in one of these.

@@ -76,6 +76,11 @@ static void print_counts(struct text_out *out, const struct dump_session *sessio
     if (d->user != NULL)
         text_format(out, "capture: identities of %" PRIu32 " modules in the user stream\n",
                     d->user->module_count);
+    if (d->user != NULL && d->user->code_left_out != 0)
+        text_format(out,
+                    "capture: %" PRIu32 " entries of the map of generated code had no room: stacks "
+                    "may lack names, or end early\n",
+                    d->user->code_left_out);
 }
 
 void dump_print_summary(struct text_out *out, const char *path, const struct dump_session *session)

@@ -58,6 +58,7 @@ static const char *const note_names[NOTE_UNWIND_FAILED] = {
     [NOTE_OFFLINE] = "not in the cache, and --offline forbids to ask the symbol servers",
     [NOTE_NAMED_BY_INPUT] = "named by the input, which states no offset in the module",
     [NOTE_BREAKPAD_NO_ADDRESS] = "Breakpad states no address for frames with a function",
+    [NOTE_NO_IL_MAP] = "nothing maps this method's code to its IL: the line is that of its start",
     [NOTE_MACHINE_FRAME] = "over a machine frame",
     [NOTE_NO_MODULE_POPPED] = "below a pc in no module: one return address popped",
     [NOTE_DATA_POPPED] = "below a pc in data: one return address popped",

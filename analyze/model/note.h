@@ -49,6 +49,7 @@ enum frame_note {
     /* What the input of frames leaves out. */
     NOTE_NAMED_BY_INPUT,
     NOTE_BREAKPAD_NO_ADDRESS,
+    NOTE_NO_IL_MAP, /* of a managed method: the capture had none, so its offset is 0 */
 
     /* How a walk came to the frame. */
     NOTE_MODULE_UNLOADED, /* the sentence holds the module's name */

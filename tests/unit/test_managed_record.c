@@ -41,18 +41,19 @@ static void end(struct draft *d, size_t at)
 
 static void method(struct draft *d, uint32_t token, uint32_t start, uint32_t assembly)
 {
+    const bool has_map = token != 0x06000005;
     /* Prologue up to 0x10, IL 0 up to 0x20, IL 8 up to 0x28, no mapping up to 0x30, then the
      * epilogue. The rows are not in that order. */
     static const uint32_t map[] = {0x20, 8, 0, 0xFFFFFFFE, 0x30, 0xFFFFFFFD, 0x10, 0, 0x28, ~0U};
-    put(d, (uint32_t)(RECORD_METHOD_BYTES + sizeof map));
+    put(d, (uint32_t)(RECORD_METHOD_BYTES + (has_map ? sizeof map : 0)));
     put(d, token);
     put(d, start);
     put(d, 0);
     put(d, 0x40);
     put(d, 0);
     put(d, assembly);
-    put(d, (uint32_t)(sizeof map / RECORD_MAP_BYTES));
-    for (size_t i = 0; i < COUNT_OF(map); i++)
+    put(d, has_map ? (uint32_t)(sizeof map / RECORD_MAP_BYTES) : 0);
+    for (size_t i = 0; has_map && i < COUNT_OF(map); i++)
         put(d, map[i]);
 }
 
@@ -96,10 +97,13 @@ static void make(struct draft *d, uint32_t version, const uint32_t (*frames)[2],
     for (uint32_t i = 0; i < 4; i++)
         put(d, 0x03020100 + i * 0x04040404);
     end(d, at);
-    at = section(d, RECORD_SECTION_METHODS, 3);
+    at = section(d, RECORD_SECTION_METHODS, 6);
     method(d, 0x06000002, 0x9000, 0);
     method(d, 0x06000001, 0x8000, 0);
     method(d, 0x06000003, 0xA000, RECORD_NO_MODULE);
+    method(d, 0x0A000004, 0xB000, 0);
+    method(d, 0, 0xC000, 0);
+    method(d, 0x06000005, 0xD000, 0);
     end(d, at);
     d->words[RECORD_H_COMMITTED / 4] = (uint32_t)(d->count * sizeof d->words[0]);
 }
@@ -131,6 +135,9 @@ static const struct {
      0x9000},
     {"the next method", 0, 0x9010, 0x06000002, 0},
     {"a method of no assembly stays generated code", 0, 0xA010, 0, 0xA010},
+    {"a token that is no method's", 0, 0xB010, 0, 0xB010},
+    {"a dynamic method has none", 0, 0xC010, 0, 0xC010},
+    {"without a map, the start, which is marked", 0, 0xD030, 0x06000005, 0},
 };
 
 TEST(frames_in_methods)
@@ -148,6 +155,7 @@ TEST(frames_in_methods)
             const struct frame *f = &r.stacks[0].frames[0];
             CHECK_EQ(f->method_token, rows[i].token);
             CHECK_EQ(f->offset, rows[i].offset);
+            CHECK_EQ(f->note, rows[i].token == 0x06000005 ? NOTE_NO_IL_MAP : NOTE_NONE);
             if (rows[i].token != 0) {
                 CHECK_STR(f->module_name, "managed.dll");
                 CHECK_EQ(f->pc_va, rows[i].va);

@@ -16,6 +16,7 @@ void record_codes_read(struct record_section s, struct arena *keep, struct recor
         code->start_va = bytes_u64(&entry);
         code->code_bytes = bytes_u64(&entry);
         code->name = record_take_text(&entry, name_bytes, keep);
+        code->order = out->code_count;
         if (bytes_failed(&s.body))
             return;
         out->code_count++;
@@ -63,7 +64,7 @@ static int compare_codes(const void *a, const void *b)
     const struct record_code *x = a, *y = b;
     if (x->start_va != y->start_va)
         return x->start_va < y->start_va ? -1 : 1;
-    return x->code_bytes < y->code_bytes ? -1 : x->code_bytes > y->code_bytes;
+    return (x->order > y->order) - (x->order < y->order);
 }
 
 static int compare_memory(const void *a, const void *b)
@@ -90,7 +91,7 @@ const struct record_code *record_code_at(const struct record *record, uint64_t v
 
 const struct record_function *record_function_at(const struct record *record, uint64_t va)
 {
-    for (uint32_t i = 0; i < record->function_count; i++) {
+    for (uint32_t i = record->function_count; i-- > 0;) { /* what was added last counts */
         const struct record_function *function = &record->functions[i];
         const uint64_t rva = va - function->base_va;
         if (rva >= function->begin_rva && rva < function->end_rva)

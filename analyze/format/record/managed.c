@@ -82,7 +82,7 @@ void record_methods_read(struct record_section s, struct arena *keep, struct rec
             return;
         }
         method->assembly = assembly != RECORD_NO_MODULE ? &out->assemblies[assembly] : NULL;
-        method->order = i;
+        method->order = out->method_count;
         out->method_count++;
     }
 }
@@ -126,12 +126,14 @@ bool record_name_managed(const struct record *record, struct frame *frame)
     const uint64_t lookup_va = frame->pc_va - (frame->kind == PC_RETURN ? 1U : 0U);
     const struct record_method *method = record_method_at(record, lookup_va);
     if (method == NULL || method->assembly == NULL || method->assembly->module == NULL ||
-        method->token == 0)
+        !FRAME_IS_METHOD(method->token))
         return false;
     frame->frame_class = CLASS_NONE; /* the engine decides by the module */
     frame->module = method->assembly->module;
     frame->module_name = frame->module->name;
     frame->method_token = method->token;
     frame->offset = il_offset(method, lookup_va - method->start_va);
+    if (method->map_count == 0 && frame->note == NOTE_NONE)
+        frame->note = NOTE_NO_IL_MAP;
     return true;
 }

@@ -56,7 +56,7 @@ static enum status read_header(struct bytes *r, struct record *out, uint64_t *fi
     out->pointer_bytes = bytes_u32(r);
     out->writer = bytes_u32(r);
     out->doors = bytes_u32(r);
-    bytes_skip(r, 4); /* keeps the following data 8-aligned */
+    out->code_left_out = bytes_u32(r);
     out->stop_rtl_ns = bytes_u64(r);
     out->stop_dump_ns = bytes_u64(r);
     out->sample_count = bytes_u32(r);
@@ -237,6 +237,8 @@ static void read_frame(struct bytes *r, const struct record *record, uint32_t in
     if ((flags & RECORD_FRAME_METHOD) != 0) {
         out->method_token = (uint32_t)(out->offset >> 32);
         out->offset &= UINT32_MAX;
+        if (!FRAME_IS_METHOD(out->method_token))
+            fault_set(r->fault, ERR_MALFORMED, start + RECORD_F_OFFSET, "method of a frame");
         return;
     }
     out->pc_va = out->module->base_va + out->offset;

@@ -51,6 +51,7 @@ struct record_timing {
 struct record_code {
     const char *name;
     uint64_t start_va, code_bytes;
+    uint32_t order; /* of two at one address the later one counts */
 };
 
 /* Managed code: an assembly, whose MVID its module has, and a method that the runtime compiled. */
@@ -102,6 +103,7 @@ struct record {
     uint64_t stop_copy_ns, stop_rtl_ns, stop_dump_ns;
     uint32_t sample_count;
     uint32_t left_suspended;    /* threads resumed fewer times than they were suspended */
+    uint32_t code_left_out;     /* entries of the code map that the capture had no room for */
     bool partial;               /* truncated or damaged: some of what was written is missing */
     uint64_t uncommitted_bytes; /* past the committed length, unread                */
     struct module *modules;     /* module.index is the position here                */

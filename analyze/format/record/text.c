@@ -114,6 +114,8 @@ void record_write_json(struct json *j, const struct record *record)
 {
     json_object(j);
     json_key_uint(j, "schema_version", 1);
+    if (record->code_left_out != 0)
+        json_key_uint(j, "code_map_left_out", record->code_left_out);
     json_key(j, "modules");
     json_array(j);
     for (uint32_t i = 0; i < record->module_count; i++)
