@@ -247,20 +247,30 @@ class JetStream(stream_pipeline.Pipeline):
         """A server that is killed while it makes a reader comes back without it; what was taken from it cannot be settled any more."""
         self.start_nats()
         self.start_server()
-        texts = self.send(0, 16, stacks=3000)
         started = [self.start_worker(), self.start_reducer()]
+        texts = self.send(0, 1)
+        self.check(texts)
 
         def taken():
             readers = self.channels()["REPORTS"].get("consumer_detail") or []
             return sum(reader["num_ack_pending"] for reader in readers)
 
-        self.wait_until(taken, "the worker takes nothing")
-        started[0].send_signal(signal.SIGSTOP)
+        def sent_while_it_sleeps():
+            started[0].send_signal(signal.SIGSTOP)  # while the server holds its question for more
+            texts.extend(self.send(len(texts), 4))
+            end = time.monotonic() + 1
+            while time.monotonic() < end:
+                if taken():
+                    return True
+            started[0].send_signal(signal.SIGCONT)  # it had just asked for the last time; in a moment it asks again
+            return False
+
+        self.wait_until(sent_while_it_sleeps, "the worker takes nothing")
         held = taken()
         self.assertTrue(self.request("$JS.API.CONSUMER.DELETE.TWINSTACK_REPORTS.workers", {}))
         started[0].send_signal(signal.SIGCONT)
         start = time.monotonic()
-        self.check(texts + self.send(20, 3))
+        self.check(texts + self.send(1000, 3))
         self.wait_until(lambda: self.channels()["REPORTS"]["state"]["messages"] == 0, "messages stay in the queue")
         self.assertLess(time.monotonic() - start, 10 * e2e.PATIENCE, f"{held} messages were held")
         self.assertEqual([process.poll() for process in started], [None] * 2)
