@@ -106,6 +106,23 @@ static bool plain_is_due(uint64_t done, uint64_t all)
     return true;
 }
 
+/* What continues on a second line of the terminal would stay there. The last column stays free,
+ * since some terminals begin the next line as soon as it is written. */
+static void cut_to_terminal(char *text)
+{
+    uint32_t columns = file_terminal_columns(stderr);
+
+    if (columns == 0)
+        return;
+    for (; *text != '\0'; text++) {
+        const bool begins_character = ((unsigned char)*text & 0xC0) != 0x80;
+        if (begins_character && --columns == 0)
+            *text = '\0';
+        if (*text == '\0')
+            return;
+    }
+}
+
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 0)))
 #endif
@@ -122,6 +139,7 @@ show(uint64_t done, uint64_t all, const char *format, va_list list)
         (void)fprintf(stderr, "twinstack: %s\n", text);
         return;
     }
+    cut_to_terminal(text);
     (void)fprintf(stderr, "\r\033[K%s", text);
     (void)fflush(stderr);
     progress_shown = true;

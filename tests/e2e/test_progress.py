@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
@@ -69,18 +70,30 @@ class Progress(e2e.Case):
         lines = self.lines("--progress", "none")
         self.assertEqual([line for line in lines if not line.startswith("twinstack: warning: ")], [])
 
+    def on_terminal(self, *words, columns):
+        """What a terminal of so many columns gets."""
+        ours, theirs = pty.openpty()
+        termios.tcsetwinsize(theirs, (24, columns))
+        self.lines(*words, stderr=theirs)
+        os.close(theirs)
+        text = b""
+        try:
+            while block := os.read(ours, 65536):
+                text += block
+        except OSError:  # the other side is closed
+            pass
+        os.close(ours)
+        return text
+
+    def test_a_narrow_terminal_gets_what_fits_on_one_line(self):
+        text = self.on_terminal("-k", "case1 or case2", columns=40)
+        shown = [part.split(b"\r")[0] for part in text.split(b"\r\x1b[K") if part.startswith(b"judged ")]
+        self.assertIn(b"judged 2/2 (100 %), captured 2, 2 faili", shown)
+        self.assertLess(max(map(len, shown)), 40, shown)
+
     def test_a_terminal_gets_one_line_that_is_rewritten(self):
         for words, rewritten in (([], True), (["--progress", "plain"], False)):
-            ours, theirs = pty.openpty()
-            self.lines(*words, stderr=theirs)
-            os.close(theirs)
-            text = b""
-            try:
-                while block := os.read(ours, 65536):
-                    text += block
-            except OSError:  # the other side is closed
-                pass
-            os.close(ours)
+            text = self.on_terminal(*words, columns=100)
             self.assertEqual(b"\r\x1b[Kjudged 8/8 (100 %), captured 8, 7 failing" in text, rewritten, text)
             self.assertEqual(b"twinstack: judged " in text, not rewritten, text)
 
