@@ -3,7 +3,9 @@
 import fcntl
 import os
 import pathlib
+import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -118,6 +120,31 @@ class Waits(e2e.Case):
         self.assertEqual(child.returncode, 0, errors)
         self.assertIn("fails", out)
         self.assertEqual(self.starts(), 1)
+
+    def set_up(self):
+        """`./run setup` of a copy, in which the search for packages does not end."""
+        return subprocess.Popen(["bash", "run", "setup"], cwd=self.folder, env={**os.environ, **self.env}, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+
+    def test_a_second_set_up_says_for_whom_it_waits(self):
+        shutil.copy(e2e.ROOT / "run", self.folder)
+        (self.folder / "bin/dpkg-query").write_text(f"#!/bin/sh\ntouch {self.folder}/holds\nsleep 300\n")
+        (self.folder / "bin/dpkg-query").chmod(0o755)
+        with self.set_up() as first:
+            end = time.monotonic() + 20 * e2e.PATIENCE
+            while not (self.folder / "holds").exists() and time.monotonic() < end:
+                time.sleep(0.02)
+            with self.set_up() as second:
+                said = select.select([second.stderr], [], [], 5 * e2e.PATIENCE)[0]
+                line = second.stderr.readline() if said else ""
+                ended = second.poll()
+                for child in (second, first):
+                    os.killpg(child.pid, signal.SIGINT)
+                    child.communicate(timeout=20 * e2e.PATIENCE)
+        self.assertIn(f"waiting for process {first.pid} (./run setup)", line)
+        self.assertIn("another clone", line)
+        self.assertIsNone(ended)
+        self.assertEqual([first.returncode, second.returncode], [130, 130])
 
 
 e2e.main()
