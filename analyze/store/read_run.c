@@ -223,7 +223,9 @@ enum status store_find_run(struct store *store, const char *word, uint64_t *run_
                                         text_parse_uint(word + 7, strlen(word + 7), &number))) {
         struct query q = query_begin(store, SQL_FIND_RUN_LATEST, NULL, fault);
         query_int(&q, number);
-        return find_one(&q, run_id, "run", "there are not so many finished runs in the database");
+        return find_one(&q, run_id, "run",
+                        "fewer runs have finished; `twinstack db list` shows all runs, "
+                        "and `twinstack report ID` one that goes on");
     }
     if (text_parse_uint(word, strlen(word), &number)) {
         struct query q = query_begin(store, SQL_RUN_STATE, NULL, fault);

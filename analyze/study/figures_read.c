@@ -1,4 +1,5 @@
 /* Figures are made case by case, from cases in memory or in the database: see figures.h. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -56,11 +57,14 @@ static enum status count_end(struct head_count *count, struct fault *fault)
     if (all == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "problems of a run");
     out->problem_count = 0;
-    if (out->run->state != RUN_COMPLETE)
+    if (out->run->state == RUN_RUNNING)
+        all[out->problem_count++] = "the run is not over: cases are missing";
+    else if (out->run->state != RUN_COMPLETE)
         all[out->problem_count++] =
-            out->run->state == RUN_RUNNING
-                ? "the run is not over: cases are missing"
-                : "the run was interrupted: cases are missing, `twinstack run --resume` takes them";
+            arena_printf(count->keep,
+                         "the run was interrupted: cases are missing, `twinstack run --resume "
+                         "%" PRIu64 "` adds them",
+                         out->run->id);
     for (uint32_t i = 0; i < known_count; i++)
         all[out->problem_count++] = arena_printf(count->keep, "known mismatch %s", known[i]);
     out->problems = all;

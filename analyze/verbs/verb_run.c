@@ -128,6 +128,12 @@ static void append_step_summary(const struct run_figures *report, struct arena *
     (void)fclose(out);
 }
 
+/* What printed commands must name; NULL: they find the database by themselves. */
+static const char *own_database(const struct command *c)
+{
+    return strcmp(c->o.db, STORED_DATABASE) != 0 ? c->o.db : NULL;
+}
+
 static enum status print_report(struct command *c)
 {
     struct run_figures report;
@@ -135,7 +141,7 @@ static enum status print_report(struct command *c)
     struct report_style style = terminal_style();
     struct arena scratch;
 
-    style.db = strcmp(c->o.db, STORED_DATABASE) != 0 ? c->o.db : NULL;
+    style.db = own_database(c);
     arena_init(&scratch, 0);
     if (figures_prepare(&s->info, s->cases, s->case_count, s->keep, &report, &s->fault) ==
         ERR_NONE) {
@@ -185,8 +191,10 @@ static int run_in_store(struct command *c, int argc, char *const *argv)
         return verb_fault(&s->fault);
     if (s->info.state == RUN_INTERRUPTED)
         log_warn("interrupted: %" PRIu32 " of %" PRIu32 " cases are judged; `twinstack run "
-                 "--resume %" PRIu64 "` goes on",
-                 s->case_count, s->scenario_count * s->request->repeat, s->info.id);
+                 "--resume %" PRIu64 "%s%s` goes on",
+                 s->case_count, s->scenario_count * s->request->repeat, s->info.id,
+                 own_database(c) != NULL ? " --db " : "",
+                 own_database(c) != NULL ? own_database(c) : "");
     else
         run_session_drop_passed(s);
     return exit_code_of(c);

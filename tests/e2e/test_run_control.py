@@ -245,14 +245,14 @@ class RunControl(e2e.Case):
     def test_ctrl_c_is_seen_everywhere_and_gone_on_from(self):
         self.take("-k", "good or slow")
         self.assertEqual(self.stop_in_the_middle(signal.SIGINT, "-k", "good or slow"), 130)
-        self.assertIn("--resume 2", self.said)
+        self.assertIn(f"`twinstack run --resume 2 --db {self.db}` goes on", self.said)
 
         def ask(*argv, exit_code=0):
             return self.run_twinstack(*argv, "--db", self.db, exit_code=exit_code).stdout
 
         self.assertEqual([(r["id"], r["state"]) for r in json.loads(ask("db", "list", "--json"))],
                          [(2, "interrupted"), (1, "complete")])
-        self.assertIn("the run was interrupted", ask("report", exit_code=1))
+        self.assertIn("the run was interrupted: cases are missing, `twinstack run --resume 2` adds them", ask("report", exit_code=1))
         self.assertIn("interrupted", ask("compare", "1", "latest", "--exit-zero"))
         self.assertIn("the run is interrupted", ask("gate", exit_code=1))
         with subprocess.Popen([e2e.PROGRAM, "serve", "--db", self.db], cwd=e2e.ROOT, text=True, stdout=subprocess.PIPE) as server:
@@ -277,7 +277,8 @@ class RunControl(e2e.Case):
             self.assertEqual(self.run_json("db", "list", "--json", "--db", self.db)[0]["state"], "running")
 
         self.assertEqual(self.stop_in_the_middle(signal.SIGKILL, "-k", "good or slow", meanwhile=meanwhile), -signal.SIGKILL)
-        self.run_twinstack("report", "--db", self.db, exit_code=3)  # there is no finished run
+        said = self.run_twinstack("report", "--db", self.db, exit_code=3).stderr  # there is no finished run
+        self.assertIn("`twinstack db list` shows all runs", said)
         # The next run finds that no process is working on this one any more.
         self.take("-k", "good")
         states = [(r["id"], r["state"]) for r in self.run_json("db", "list", "--json", "--db", self.db)]
