@@ -103,10 +103,10 @@ void text_print_engines(const struct page *page, const struct run_figures *repor
         if (report->engines[i].stacks > 0)
             print_engine(page, &report->engines[i], name, less);
     print_silent(page, report, scratch);
-    page_wrap(page, INK_DIM, 0,
-              "* engine under test: decides verdict and exit code · [..] 95 % interval · physical: "
-              "against "
-              "the first of them");
+    page_wrap(
+        page, INK_DIM, 0,
+        "* engine under test: decides verdict and exit code · [..] 95 % interval · top 1, top 5: "
+        "innermost frames right · physical: against the first of them");
     if (report->left_out > 0) {
         page_cellf(page, INK_WARN, 0,
                    "%u case%s not in these figures: ERROR, and there is no stack to judge",

@@ -21,6 +21,7 @@ struct grid {
     int name, variant, verdict; /* widths, also including the blank */
     uint32_t cases;             /* in all rows */
     bool stuck;                 /* an engine was stuck in one of them */
+    bool repeats;               /* one of them is a repeat */
 };
 
 static enum ink verdict_ink(enum verdict verdict)
@@ -155,6 +156,8 @@ static void measure_rows(struct grid *grid, const struct grid_rows *rows)
         const struct grid_row *row = &rows->rows[i];
         const struct case_result *result = &row->cases[0]->result;
         grid->name = wider(grid->name, row->cases[0]->scenario);
+        for (uint32_t k = 0; k < row->count; k++)
+            grid->repeats = grid->repeats || row->cases[k]->repeat > 0;
         for (uint32_t at = 0; at < row->count;) {
             at = builds_text(row, at, text);
             grid->variant = wider(grid->variant, text);
@@ -313,6 +316,8 @@ enum status text_print_grid(const struct page *page, const struct run_figures *r
     page_wrap(page, INK_DIM, 0,
               "✓ exact: function, file, line of every frame · 2/3: frames right of frames true · "
               "·: no stack");
+    if (grid.repeats)
+        page_wrap(page, INK_DIM, 0, "ob2#3: the third time that this run took ob2 (--repeat)");
     if (grid.stuck)
         page_wrap(page, INK_DIM, 0,
                   "stuck: the walk waited for a lock that was never released, "

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "base/text_pool.h"
+#include "model/command_line.h"
 #include "store/store.h"
 #include "study/headline.h"
 
@@ -189,7 +190,12 @@ const char *summary_names(const struct run_figures *figures, const struct case_g
 
 const char *summary_command(const struct run_case *c, struct arena *keep)
 {
-    return c->folder != NULL ? arena_printf(keep, "twinstack check %s", c->folder) : NULL;
+    const char *name = arena_printf(keep, "%s.%s", c->scenario, c->variant);
+    char *word = arena_string(keep, c->folder != NULL ? c->folder : name);
+
+    if (word == NULL)
+        return NULL;
+    return command_line_join(1, &word, c->folder != NULL ? "check" : "run -k", keep);
 }
 
 /* ---- rows of the grid ----------------------------------------------------------------- */

@@ -32,7 +32,8 @@ enum status summary_make(const struct run_figures *figures, struct arena *keep, 
 const char *summary_names(const struct run_figures *figures, const struct case_group *group,
                           uint32_t most, struct arena *keep);
 
-/* The command that shows more about a case: NULL when its files were not kept. */
+/* The command that shows more about a case: checks its files or, when none were kept, runs it
+ * again. NULL: no memory. */
 const char *summary_command(const struct run_case *c, struct arena *keep);
 
 /* Cases of one scenario with the same verdict and the same marks of every engine. */

@@ -162,6 +162,7 @@ TEST(the_terminal_report_fits_its_page_and_says_who_is_right)
         CHECK_HAS(text, "4.5 : 1");
         CHECK_HAS(text, "a_scenario_with_a_name_longer_than_is_good");
         CHECK_HAS(text, "ob2#12");
+        CHECK_HAS(text, "--repeat");
         CHECK(strchr(text, '\x1b') == NULL);
         check_lines(text, pages[i] == 0 ? 100 : pages[i]);
     }
@@ -186,6 +187,29 @@ static void make_many(struct fixture *f, uint32_t many, bool failing)
                 arena_printf(&f->keep, "reason %u: %0200d", i % 97, 7);
     }
     REQUIRE(figures_prepare(&f->run, cases, many, &f->keep, &f->report, &f->fault) == ERR_NONE);
+}
+
+TEST(each_failing_case_has_a_command_that_can_be_typed)
+{
+    static const struct {
+        const char *name, *folder, *command;
+    } rows[] = {
+        {"a kept case", "build/runs/1/0", "more: twinstack check build/runs/1/0\n"},
+        {"a folder with a blank", "my runs/1/0", "more: twinstack check 'my runs/1/0'\n"},
+        {"no files: it never started", NULL,
+         "more: twinstack run -k scenario_0_with_a_long_name.ob0\n"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
+        test_row(rows[i].name);
+        set_up(&f);
+        make_many(&f, 1, true);
+        struct run_case only = f.report.cases[0];
+        only.folder = rows[i].folder;
+        f.report.cases = &only;
+        CHECK_HAS(text_of(&f, TEXT), rows[i].command);
+        arena_free(&f.keep);
+    }
 }
 
 static uint32_t lines_before(const char *text, const char *end)
