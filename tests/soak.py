@@ -135,12 +135,29 @@ def read_done(name, state):
     return kept["steps"] if kept["sources"] == state else {}
 
 
+def end_started(mark):
+    """Kills what has MARK in its environment: a killed test leaves Wine's services, in sessions of their own."""
+    for _ in range(250):
+        found = False
+        for path in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                if mark in (path / "environ").read_bytes().split(b"\0"):
+                    os.kill(int(path.name), signal.SIGKILL)
+                    found = True
+            except OSError:  # it has ended, or is another user's
+                pass
+        if not found:
+            return
+        time.sleep(0.02)
+
+
 def run_step(name, step, argv, env):
     log = PLACE / name / f"{step}.log"
+    mark = f"TWINSTACK_SOAK_STEP={os.getpid()}-{step}"
     with log.open("wb") as out:
         child = subprocess.Popen([str(word) for word in argv], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out,
                                  stderr=subprocess.STDOUT, start_new_session=True,
-                                 env={**os.environ, "TWINSTACK_BUILD": str(BUILD), **env})
+                                 env={**os.environ, "TWINSTACK_BUILD": str(BUILD), **env, **dict([mark.split("=")])})
         try:
             return child.wait(LIMIT_S) == 0
         except subprocess.TimeoutExpired:
@@ -149,6 +166,7 @@ def run_step(name, step, argv, env):
             if child.poll() is None:
                 os.killpg(child.pid, signal.SIGKILL)
                 child.wait()
+            end_started(mark.encode())
 
 
 def soak(name, state, again):
@@ -187,6 +205,7 @@ def main():
             print(f"{name:10} {sum(done.get(s, False) for s in steps):3} of {len(steps):3} steps  {SOAKS[name].__doc__}")
         return 0
     passed = total = 0
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         for name in chosen:
             counts = soak(name, state, asked.again)

@@ -1,10 +1,13 @@
 """The unit test framework itself: a program whose tests fail in every possible way has a known
 tally."""
 
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 import time
+import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
@@ -80,6 +83,51 @@ class Groups(e2e.Case):
                 ("headers of Windows", "#include <windows.h>\n", "", False)):
             with self.subTest(name):
                 self.assertEqual(self.grouped(two_c=two, some_h=header), want)
+
+
+# Two steps; the first is good, the second starts a process in a session of its own and goes on while a file is there.
+SOAK = """
+import pathlib, sys
+sys.path.insert(0, sys.argv.pop(1))
+import soak
+def two():
+    yield "good", ["sh", "-c", "echo >>../good"], {}
+    yield "long", ["sh", "-c", "setsid sleep 300 & echo $! >../left; while [ -e ../wait ]; do sleep 0.05; done; kill $!"], {}
+soak.SOAKS, soak.PLACE, soak.BUILD = {"two": two}, pathlib.Path.cwd() / "soak", pathlib.Path.cwd()
+soak.ROOT = pathlib.Path.cwd() / "root"
+soak.sources = lambda: "the same"
+sys.exit(soak.main())
+"""
+
+
+@unittest.skipIf(os.name == "nt", "there is no ./run soak")
+class Soak(e2e.Case):
+    def start(self, *argv):
+        return subprocess.Popen([sys.executable, "-c", SOAK, e2e.ROOT / "tests", *argv], cwd=self.folder, text=True, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT)
+
+    def test_what_is_ended_leaves_no_process_and_goes_on_where_it_was(self):
+        (self.folder / "root").mkdir()
+        (self.folder / "wait").touch()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            (self.folder / "left").unlink(missing_ok=True)
+            with self.start() as child:
+                end = time.monotonic() + 20 * e2e.PATIENCE
+                while not ((self.folder / "left").exists() and (self.folder / "left").read_text()) and time.monotonic() < end:
+                    time.sleep(0.02)
+                child.send_signal(number)
+                said = child.communicate(timeout=20 * e2e.PATIENCE)[0]
+            self.assertEqual(child.returncode, 130, said)
+            left = int((self.folder / "left").read_text())
+            state = pathlib.Path(f"/proc/{left}/stat")
+            gone = not state.exists() or state.read_text().rsplit(")", 1)[1].split()[0] == "Z"
+            if not gone:
+                os.kill(left, signal.SIGKILL)
+            self.assertTrue(gone, f"the process that the step started is left after {number}")
+        (self.folder / "wait").unlink()
+        with self.start() as child:
+            self.assertIn("2 of 2 steps passed", child.communicate(timeout=20 * e2e.PATIENCE)[0])
+        self.assertEqual((self.folder / "good").read_text(), "\n", "the good step ran once")
 
 
 e2e.main()
