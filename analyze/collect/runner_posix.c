@@ -104,6 +104,8 @@ static enum status run_quiet(const struct runner *runner, const char *command, u
 /* With all services, since some of them write to the registry. */
 static enum status make_prefix(const struct runner *runner, struct fault *fault)
 {
+    log_progress_news("making the Wine prefix %s, once; this takes 5 s to a minute",
+                      runner->prefix);
     return run_quiet(runner,
                      "WINEDLLOVERRIDES=" NEVER_WANTED "= wineboot -i </dev/null >/dev/null 2>&1 && "
                      "wineserver -w",

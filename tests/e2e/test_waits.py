@@ -121,6 +121,14 @@ class Waits(e2e.Case):
         self.assertIn("fails", out)
         self.assertEqual(self.starts(), 1)
 
+    def test_a_prefix_that_is_made_is_announced(self):
+        for name in ("wineboot", "wineserver"):
+            (self.folder / "bin" / name).write_text("#!/bin/sh\n")
+            (self.folder / "bin" / name).chmod(0o755)
+        (self.folder / "prefix/system.reg").unlink()
+        said = self.run_twinstack("list", *self.words, env=self.env, limit_s=10).stderr
+        self.assertRegex(said, f"making the Wine prefix {self.folder}/prefix, once")
+
     def set_up(self):
         """`./run setup` of a copy, in which the search for packages does not end."""
         return subprocess.Popen(["bash", "run", "setup"], cwd=self.folder, env={**os.environ, **self.env}, text=True,
