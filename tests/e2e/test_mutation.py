@@ -1,5 +1,5 @@
-"""Faults put into the sources on purpose are detected. This runs one fault for some of the unit tests that
-tests/mutation/faults.toml names, others with each commit; `./run mutation` runs all of them on every level.
+"""Faults put into the sources on purpose are detected. This tries one fault for each unit test that
+tests/mutation/faults.toml names; `./run mutation` runs all of them on every level.
 """
 
 import pathlib
@@ -9,10 +9,10 @@ from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
-import turn  # noqa: E402
 
 sys.path.insert(0, str(e2e.ROOT / "tests/mutation"))
 import mutate  # noqa: E402
+import own  # noqa: E402
 
 MUTATE = e2e.ROOT / "tests/mutation/mutate.py"
 LEAST = 8
@@ -56,10 +56,19 @@ class Mutation(e2e.Case):
                 self.assertEqual(mutate.is_blamed_rightly(fault, [row]), want)
 
     def test_unit_tests_notice_what_they_are_named_for(self):
-        due = turn.due(range(LEAST), mutate.SHARES)
-        done = self.ask("--level", "own", "--due")
-        self.assertEqual(done.returncode, 0, done.stdout[-3000:] + done.stderr[-3000:])
-        self.assertIn(f"noticed {len(due)} of {len(due)}", done.stdout)
+        faults = own.faults()
+        self.assertGreaterEqual(len(faults), LEAST)
+        for fault in faults:
+            with self.subTest(fault["name"]):
+                passed, failed = own.tally_with(fault["test"], *mutate.place_of(fault), self.folder / fault["name"])
+                self.assertGreater(failed, 0)
+                self.assertGreater(passed, 0)
+
+    def test_without_a_fault_they_pass(self):
+        for test, name in (("unit_blame", "analyze/compare/blame.c"), ("unit_function_table", "capture/function_table.h")):
+            file = e2e.ROOT / name
+            with self.subTest(name):
+                self.assertEqual(own.tally_with(test, file, file.read_text(encoding="utf-8"), self.folder / test)[1], 0)
 
 
 e2e.main()

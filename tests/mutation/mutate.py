@@ -41,12 +41,10 @@ import tomllib
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 import run_tests  # noqa: E402
-import turn  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
 PLACE = BUILD / "mutation"
 TREE, TOOL, VICTIMS = PLACE / "tree", PLACE / "build", PLACE / "victims"
-OWN = False  # --level own, which builds in a folder of its own
 RESULTS = PLACE / "results.jsonl"
 PAGES = PLACE / "pages"  # for each fault, what `compare --markdown` prints for its run
 FAULTS = pathlib.Path(__file__).with_name("faults.toml")
@@ -58,7 +56,6 @@ SCENARIOS = ["null_write", "inline_chain", "noreturn_tail", "recursion", "leaf_s
 MORE_SCENARIOS = ["inline_twice", "unwind_", "two_threads", "callback_through_system", "big_frame.", "variable_frame", "call_data",
                   "template_names", "mixed_variants", "module_rebased", "invalid_parameter", "sort_callback", "clean_exit"]
 LEVELS = ("unit", "check", "run")
-SHARES = 4  # --due
 EVEN = "none: the votes are even"  # a blame that names no side
 E2E_TARGETS = ("twinstack", "undecorate_lines")  # what the end-to-end tests of --quick start
 CORES = os.cpu_count() or 1
@@ -128,8 +125,7 @@ def copy_tree():
 
 def configure(with_victims):
     if not (TOOL / "build.ninja").is_file():
-        kind = ["-DCMAKE_BUILD_TYPE=None"] if OWN else []  # not optimised, for a test program that runs once
-        done = shell("cmake", "-G", "Ninja", "-S", TREE, "-B", TOOL, "-DTWINSTACK_TWO_PROGRAMS=OFF", *kind, limit_s=120)
+        done = shell("cmake", "-G", "Ninja", "-S", TREE, "-B", TOOL, "-DTWINSTACK_TWO_PROGRAMS=OFF", limit_s=120)
         if done[0] != 0:
             raise SystemExit(f"mutate.py: the copy cannot be configured\n{done[2][-2000:]}")
     if with_victims and not (VICTIMS / "build.ninja").is_file():
@@ -210,9 +206,9 @@ def e2e_tests():
     return [["/usr/bin/python3", TREE / f"tests/e2e/test_{name}.py"] for name in sorted(run_tests.QUICK_E2E)]
 
 
-def ask_clean(programs, only, with_e2e):
+def ask_clean(programs, only):
     """The name of the first test program that fails without a fault, or None.  ONLY: the names of the unit tests to run."""
-    asked = [[p] for p in programs.units() if p.name in only] + (e2e_tests() if with_e2e else [])
+    asked = [[p] for p in programs.units() if p.name in only] + e2e_tests()
     return next((pathlib.Path(argv[-1]).stem for argv in asked if not run_test(argv, programs.seconds)), None)
 
 
@@ -220,10 +216,10 @@ def words(name):
     return set(re.split(r"[\W_]+", name)) - {"unit", "test", "c", "h", "analyze"}
 
 
-def ask_unit(fault, target, programs, only_own):
+def ask_unit(fault, target, programs):
     """The name of the first test program that fails, or None.  The likely ones go first: the fault's own, then those that share words
     with its file's name, then the quick ones.  Raises Broken if one does not build."""
-    inside = {fault["test"]} if only_own else programs.of(target)
+    inside = programs.of(target)
     units = sorted((p for p in inside if p.startswith("unit_")), key=lambda p: (
         p != fault.get("test"), -len(words(p) & words(str(target.relative_to(TREE)))), programs.seconds.get(p, 0)))
     for name in units:
@@ -309,8 +305,8 @@ class Broken(Exception):
 def ask(level, fault, target, programs):
     """Tests the copy, whose file TARGET has the fault, on LEVEL; returns {"unit": name} or what ask_json returns."""
     shutil.rmtree(PLACE / "cache", ignore_errors=True)  # another fault may have spoilt an index in it
-    if level in ("own", "unit"):
-        return {"unit": ask_unit(fault, target, programs, level == "own")}
+    if level == "unit":
+        return {"unit": ask_unit(fault, target, programs)}
     broken = build_for(level, fault)
     if broken:
         raise Broken(broken)
@@ -394,7 +390,7 @@ def print_rows(fault, rows):
 def summary(faults, found):
     """The score as lines of text, and True when the goals are met.  FOUND has the rows of each fault by its name."""
     lines = []
-    for level in [n for n in ("own", *LEVELS) if any(r["level"] == n for rows in found.values() for r in rows)]:
+    for level in [n for n in LEVELS if any(r["level"] == n for rows in found.values() for r in rows)]:
         rows = [r for f in faults for r in found[f["name"]] if r["level"] == level]
         lines.append(f"{level:6} {sum(r['noticed'] for r in rows):4} of {len(rows)}")
     noticed = [f for f in faults if any(r["noticed"] for r in found[f["name"]])]
@@ -409,11 +405,8 @@ def room_of(fault):
 
 
 def newest_rows():
-    """The newest row of each fault and level, whatever the sources; a fault's own unit test belongs to the level unit."""
-    newest = {}
-    for row in known_results():
-        if row["level"] != "own" or row["noticed"]:
-            newest[row["fault"], "unit" if row["level"] == "own" else row["level"]] = {**row, "level": row["level"].replace("own", "unit")}
+    """The newest row of each fault and level, whatever the sources."""
+    newest = {(row["fault"], row["level"]): row for row in known_results()}
     return {f["name"]: [newest[digest(f), n] for n in LEVELS if (digest(f), n) in newest] for f in read_faults()}
 
 
@@ -465,12 +458,11 @@ def parse():
     parser.add_argument("--report", action="store_true", help="write the results so far into README.md")
     parser.add_argument("--open", action="store_true", help="only the faults that the results so far, of any sources, leave open")
     parser.add_argument("--every-level", action="store_true", help="also ask the levels after the one that noticed a fault")
-    parser.add_argument("--due", action="store_true", help="only the share of the faults that is due with this commit: see turn.py in tests/lib")
     parser.add_argument("--level", default=",".join(LEVELS), type=lambda text: text.split(","),
-                        help="which levels to ask, of unit,check,run (default all); own: one fault of each unit test that a fault names, and only that test")
+                        help="which levels to ask, of unit,check,run (default all)")
     asked = parser.parse_args()
-    if asked.level != ["own"] and not set(asked.level) <= set(LEVELS):
-        parser.error("--level: own, or some of unit,check,run")
+    if not set(asked.level) <= set(LEVELS):
+        parser.error("--level: some of unit,check,run")
     return asked
 
 
@@ -493,16 +485,11 @@ class Clean:
                 raise SystemExit(f"mutate.py: no case without a fault\n{said['said']}")
         if "check" in levels:
             self.found["check", False] = ask_check()
-        only = {f["test"] for f in faults} if OWN else set().union(*(self.programs.of(place_of(f, TREE)[0]) for f in faults))
-        self.unit = ask_clean(self.programs, only, not OWN) if {"own", "unit"} & set(levels) else None
+        only = set().union(*(self.programs.of(place_of(f, TREE)[0]) for f in faults))
+        self.unit = ask_clean(self.programs, only) if "unit" in levels else None
 
     def __call__(self, level, fault):
         return self.found.get((level, level == "run" and is_of_capture(fault)))
-
-
-def use_own_build():
-    global OWN, TOOL
-    OWN, TOOL = True, PLACE / "build-own"
 
 
 def main():
@@ -519,11 +506,6 @@ def main():
         lines, met = report(read_faults())
         print("\n".join(lines))
         return 0 if met else 1
-    if asked.level == ["own"]:
-        use_own_build()
-        faults = list({f["test"]: f for f in faults if "test" in f}.values())
-    if asked.due:
-        faults = turn.due(faults, SHARES)
     if asked.open:
         newest = newest_rows()
         faults = [f for f in faults if not any(r["noticed"] for r in newest[f["name"]]) or is_blamed_rightly(f, newest[f["name"]]) is False]
@@ -542,7 +524,7 @@ def prepare(levels, faults):
     copy_tree()
     of_capture = "run" in levels and any(is_of_capture(f) for f in faults)
     configure(of_capture)
-    targets = ["all"] if "unit" in levels else {f["test"] for f in faults} if OWN else ["twinstack"]
+    targets = ["all"] if "unit" in levels else ["twinstack"]
     broken = make(TOOL, *sorted(targets))
     return make(VICTIMS, "all") if not broken and of_capture else broken
 
