@@ -422,7 +422,8 @@ static HRESULT STDMETHODCALLTYPE on_initialize(void *self, void *runtime)
     const HRESULT result = CLR_CALL(info, CLR_INFO_SET_EVENT_MASK, events);
     if (result != S_OK)
         return result;
-    answer_for_wine();
+    if (!host.no_answer)
+        answer_for_wine();
     host.use_snapshots(snapshot);
     return S_OK;
 }

@@ -23,6 +23,7 @@ struct profiler_capture {
     uint32_t pause_ms;      /* before a snapshot, so that a test meets the end of its thread */
     bool
         needs_heap; /* each frame of a snapshot does, so that a test meets a thread that holds it */
+    bool no_answer; /* Wine's silence about traps stays, so that a test meets a refusal */
 };
 
 /* Before the runtime starts.  CAPTURE is copied. */

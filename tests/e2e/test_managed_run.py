@@ -7,6 +7,7 @@ import concurrent.futures
 import json
 import pathlib
 import sys
+import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "bench"))
@@ -115,6 +116,20 @@ class ManagedRun(e2e.Case):
     def test_a_fault_in_native_code_is_seen_by_no_hook(self):
         outcome, _ = self.capture("native_crash", "ob2")
         self.assertEqual((outcome["exit_code"], "record.rec" in outcome["files"]), ("0xC0000602", False))
+
+    def test_the_runtime_itself_refuses_where_nothing_answers_for_wine(self):
+        """UNSAFE (0x80131360), the answer to each snapshot of a thread in managed code; the thread runs on."""
+        with unittest.mock.patch.dict(bench_managed.ENV, {"TWINSTACK_SNAPSHOT_NO_ANSWER": "1"}):
+            row = bench_managed.sample("Spin", 20, "plain", limit_s=120 * e2e.PATIENCE)["plain"]
+        self.assertEqual((row["refused"], row["right"], row["blocked"], row["left_suspended"]), (20, 0, 0, 0))
+        print("snapshots {samples}, refused by the runtime {refused}, blocked {blocked}, left suspended {left_suspended}".format(**row))
+
+    def test_without_the_runtime_every_scenario_says_so(self):
+        done = e2e.wine(BIN / "victims-managed-ob2.exe", "--list", "--json", env={**ENV, "TWINSTACK_DOTNET": "C:\\none"})
+        listed = [json.loads(line) for line in done.stdout.splitlines()]
+        reasons = [scenario["reason"] for scenario in listed if scenario["group"] == "A6"]
+        self.assertEqual((len(reasons) > 15, set(reasons), {scenario["supported"] for scenario in listed}), (True, {"no .NET runtime"}, {False}))
+        print(f"scenarios without a runtime {len(reasons)}, unsupported {len(reasons)}")
 
     def test_a_walk_of_a_copy_is_never_blocked_nor_wrong(self):
         total = dict.fromkeys(("samples", "blocked", "wrong", "left_suspended", "hijacked", "ended"), 0)

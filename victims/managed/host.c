@@ -145,6 +145,8 @@ static void attach_profiler(const wchar_t *own)
             GetEnvironmentVariableW(L"TWINSTACK_WATCH_COLLECTIONS", path, FOLDER_UNITS) > 0,
         .needs_heap =
             GetEnvironmentVariableW(L"TWINSTACK_SNAPSHOT_NEEDS_HEAP", path, FOLDER_UNITS) > 0,
+        .no_answer =
+            GetEnvironmentVariableW(L"TWINSTACK_SNAPSHOT_NO_ANSWER", path, FOLDER_UNITS) > 0,
         .pause_ms = (uint32_t)wcstoul(pause_ms, NULL, 10),
     };
     swprintf(path, FOLDER_UNITS + 64, L"%lstwinstack-profiler.dll", own);
