@@ -170,10 +170,15 @@ class ManagedRun(e2e.Case):
         print("threads in managed code 200, that held the heap {held}, blocked {blocked}, left suspended {left_suspended}".format(**row))
 
     def test_a_snapshot_that_waits_for_its_thread_is_freed_by_the_capture(self):
-        row = bench_managed.sample("Heap", 12, "plain", limit_s=120 * e2e.PATIENCE, needs_heap=True)["plain"]
-        self.assertEqual((row["right"] + row["blocked"], row["left_suspended"]), (12, 0))
-        self.assertGreater(row["blocked"], 0)
-        print("snapshots 12, that waited for a lock of their thread {blocked}, left suspended {left_suspended}".format(**row))
+        blocked = 0
+        for samples in (3, 6, 9, 12):  # two of three wait, each as long as a walk may take
+            row = bench_managed.sample("Heap", 3, "plain", limit_s=120 * e2e.PATIENCE, needs_heap=True)["plain"]
+            self.assertEqual((row["right"] + row["blocked"], row["left_suspended"]), (3, 0))
+            blocked += row["blocked"]
+            if blocked:
+                break
+        self.assertGreater(blocked, 0)
+        print(f"snapshots {samples}, that waited for a lock of their thread {blocked}, left suspended 0")
 
     def test_a_stack_that_ends_far_from_its_start_is_marked(self):
         for mode in ("copy", "in-place"):
