@@ -16,7 +16,6 @@ import e2e  # noqa: E402
 import stream_pipeline  # noqa: E402
 
 OBJECTS = pathlib.Path(os.environ.get("TWINSTACK_VICTIMS", e2e.BUILD / "victims")) / "capture/CMakeFiles/capture.dir"
-SLOWNESS = float(os.environ.get("TWINSTACK_TEST_SLOWNESS", 1))
 WINE = {**os.environ, "WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine")), "WINEDEBUG": "-all"}
 RESULT = re.compile(r"sent (\d+) refused (\d+) left (\d+) status (\d+)")
 
@@ -89,7 +88,7 @@ class Upload(stream_pipeline.Pipeline):
         argv = ["clang-19", "--target=x86_64-w64-mingw32", "-std=c11", "-O2", "-D_WIN32_WINNT=0x0A00", "-D__USE_MINGW_ANSI_STDIO=0",
                 f"-I{e2e.ROOT}", "-fuse-ld=lld-19", "-static", "-municode", *sources, *OBJECTS.glob("*.obj"), "-ldbghelp", "-lntdll",
                 "-lwinhttp", "-o", f"{cls.tree.name}/upload.exe"]
-        done = subprocess.run([str(w) for w in argv], capture_output=True, text=True, check=False, timeout=240 * SLOWNESS)
+        done = subprocess.run([str(w) for w in argv], capture_output=True, text=True, check=False, timeout=240 * e2e.PATIENCE)
         if done.returncode != 0:
             raise AssertionError(done.stdout[-2000:] + done.stderr[-2000:])
 
@@ -100,7 +99,7 @@ class Upload(stream_pipeline.Pipeline):
 
     def program(self, url, word, *numbers):
         return subprocess.run(["wine", f"{self.tree.name}/upload.exe", str(self.reports), url, stream_pipeline.TOKEN, word, *map(str, numbers)],
-                              capture_output=True, text=True, check=False, env=WINE, timeout=120 * SLOWNESS)
+                              capture_output=True, text=True, check=False, env=WINE, timeout=120 * e2e.PATIENCE)
 
     def crash(self):
         before = set(self.reports.iterdir())
@@ -166,7 +165,7 @@ class Upload(stream_pipeline.Pipeline):
         server = self.serve("503 Retry-After=3600")
         start = time.monotonic()
         self.assertEqual(self.send(server, 5, 100, 2000, 3000), (0, 0, 2, 503))
-        self.assertLess(time.monotonic() - start, 20 * SLOWNESS)
+        self.assertLess(time.monotonic() - start, 20 * e2e.PATIENCE)
         self.assertEqual(len(server.seen), 1)  # Retry-After is an hour, the limit three seconds
 
     def test_a_server_that_never_ends_a_request_holds_nothing_up(self):
@@ -184,7 +183,7 @@ class Upload(stream_pipeline.Pipeline):
                 self.assertEqual(self.send(server, *numbers), (0, 0, 1, 0))
                 took = time.monotonic() - start
                 self.assertGreater(took, least)
-                self.assertLess(took, 20 * SLOWNESS)
+                self.assertLess(took, 20 * e2e.PATIENCE)
                 self.assertEqual(len(server.seen), 1 if numbers[0] == 5 else 2)
         self.assertEqual(self.files(), [".dmp", ".rec"])
         self.assertEqual(self.send(self.serve("200")), (1, 0, 0, 200))

@@ -286,7 +286,7 @@ class RunControl(e2e.Case):
         self.run_twinstack("run", "--resume", "1", "--db", self.db, env=self.env)
 
     def test_a_second_thread_judges_what_waits(self):
-        # The judge waits for a second one beside it, but not for long: with -j 1 there is none.
+        # The first judge waits for a second one beside it; with -j 1, where there is none, each waits a moment.
         judge = self.folder / "judge.py"
         judge.write_text(f"""#!{sys.executable}
 import os, pathlib, time
@@ -294,10 +294,11 @@ busy = pathlib.Path(__file__).parent / "busy"
 busy.mkdir(exist_ok=True)
 mine = busy / str(os.getpid())
 mine.touch()
-for turn in range(20):
+both = busy.parent / "both"
+for turn in range(4000 if (busy.parent / "two").exists() else 20):
     if len(list(busy.iterdir())) > 1:
-        (busy.parent / "both").touch()
-        time.sleep(0.3)  # the other one looks, too
+        both.touch()
+    if both.exists():
         break
     time.sleep(0.01)
 mine.unlink()
@@ -308,6 +309,8 @@ print("[]")
         verdicts = {}
         for jobs in (1, 2):
             (self.folder / "both").unlink(missing_ok=True)
+            if jobs == 2:
+                (self.folder / "two").touch()
             words = self.words("-k", "good or wrong", "--repeat", "6", "--json", jobs=jobs, judges=True)
             report = json.loads(self.run_twinstack(*words, env=self.env, exit_code=1, limit_s=240).stdout)
             verdicts[jobs] = self.verdicts(report)

@@ -48,7 +48,7 @@ class Waits(e2e.Case):
         return held
 
     def list(self, **more):
-        return self.run_twinstack("list", *self.words, env=self.env, limit_s=10, **more).stdout
+        return self.run_twinstack("list", *self.words, env=self.env, limit_s=60, **more).stdout
 
     def test_list_is_kept_and_waits_for_no_run(self):
         listed = self.list()
@@ -77,7 +77,7 @@ class Waits(e2e.Case):
     def test_doctor_waits_for_no_run(self):
         self.hold()
         for kept in (False, True):
-            done = self.run_twinstack("doctor", *self.words, env=self.env, limit_s=20, exit_code=None)
+            done = self.run_twinstack("doctor", *self.words, env=self.env, limit_s=60, exit_code=None)
             self.assertRegex(done.stdout, r"ok +victims +1 scenarios.*another process" if kept else r"none +victims .*another process")
             self.assertEqual(self.starts(), int(kept))
             if not kept:
@@ -116,7 +116,7 @@ class Waits(e2e.Case):
             time.sleep(0.3)
             self.assertIsNone(child.poll())
             kept.write_bytes(whole)
-            out, errors = child.communicate(timeout=10 * e2e.PATIENCE)
+            out, errors = child.communicate(timeout=60 * e2e.PATIENCE)
         self.assertEqual(child.returncode, 0, errors)
         self.assertIn("fails", out)
         self.assertEqual(self.starts(), 1)

@@ -19,6 +19,7 @@ import {
   serve,
   settled,
   Skip,
+  slowness,
   test,
   twinstack,
 } from './web/world.mjs';
@@ -66,7 +67,7 @@ http { access_log off; ${temporary}
   const child = spawn(nginx, ['-p', folder, '-c', `${folder}/nginx.conf`], { stdio: 'ignore' });
   process.on('exit', () => child.kill('SIGTERM'));
   const proxy = { base: `https://${NAME}:${port}`, port };
-  for (let tries = 0; tries < 100; tries++) {
+  for (let tries = 0; tries < 300 * slowness; tries++) {
     try {
       await ask(proxy, '/healthz');
       return proxy;

@@ -20,7 +20,6 @@ import e2e  # noqa: E402
 TREE = e2e.BUILD / "windows"
 EXE = TREE / "bin/twinstack.exe"
 CASES = [f"corpus/cases/{c.name}" for c in sorted((e2e.ROOT / "corpus/cases").iterdir())]
-SLOWNESS = float(os.environ.get("TWINSTACK_TEST_SLOWNESS", 1))
 # A few of each kind: crashes, inlining, a hang, a calm program, C++.
 NATIVE = "null_write or inline_chain or deadlock or handled_exception or throw_uncaught or abort_call"
 ENV = {**os.environ, "WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine")), "WINEDEBUG": "-all", "LC_ALL": "C.UTF-8",
@@ -28,12 +27,12 @@ ENV = {**os.environ, "WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / 
 
 
 def wine(program, *argv, stdin=b"", limit_s=120, folder=e2e.ROOT):
-    return e2e.finished(["wine", program, *argv], stdin=stdin, limit_s=limit_s * SLOWNESS, folder=folder, env=ENV)
+    return e2e.finished(["wine", program, *argv], stdin=stdin, limit_s=limit_s * e2e.PATIENCE, folder=folder, env=ENV)
 
 
 def linux(*argv, stdin=b"", folder=e2e.ROOT):
     """Runs without a PATH, because Debian's judges are not available under Wine."""
-    return subprocess.run([str(e2e.PROGRAM), *map(str, argv)], input=stdin, capture_output=True, timeout=120 * SLOWNESS,
+    return subprocess.run([str(e2e.PROGRAM), *map(str, argv)], input=stdin, capture_output=True, timeout=120 * e2e.PATIENCE,
                           check=False, cwd=folder, env={**os.environ, "PATH": ""})
 
 
@@ -113,7 +112,7 @@ class Windows(e2e.Case):
         native = json.loads(first.stdout)
         env = {"TWINSTACK_VICTIMS": str(e2e.BUILD / "victims/bin")}
         e2e.twinstack("run", "--variant", "ob2", "-k", NATIVE, "--out", self.folder / "linux", "--db",
-                      self.folder / "linux.db", limit_s=400 * SLOWNESS, env=env)
+                      self.folder / "linux.db", limit_s=400, env=env)
         ours = json.loads(linux("report", "--json", "-", "--db", self.folder / "linux.db").stdout)
 
         def verdicts(report):
@@ -159,7 +158,7 @@ class Windows(e2e.Case):
             self.wait_for(lambda: victims_running() == 0, "victims go on without it")
 
     def wait_for(self, condition, what):
-        end = time.monotonic() + 60 * SLOWNESS
+        end = time.monotonic() + 60 * e2e.PATIENCE
         while not condition():
             self.assertLess(time.monotonic(), end, what)
             time.sleep(0.05)
@@ -173,7 +172,7 @@ class Windows(e2e.Case):
             base = server.stdout.readline().decode().strip()
             self.assertRegex(base, r"^http://127\.0\.0\.1:\d+")
             for path in ["/", "/api/v1/runs", "/metrics"]:
-                with urllib.request.urlopen(base.rstrip("/") + path, timeout=30 * SLOWNESS) as answer:
+                with urllib.request.urlopen(base.rstrip("/") + path, timeout=30 * e2e.PATIENCE) as answer:
                     self.assertEqual(answer.status, 200)
                     self.assertGreater(len(answer.read()), 50)
             state = pathlib.Path(f"/proc/{server.pid}/status").read_text(encoding="utf-8")

@@ -19,7 +19,6 @@ import turn  # noqa: E402
 
 THIRDS = 3
 TESTS = e2e.BUILD / "windows/tests"
-SLOWNESS = float(os.environ.get("TWINSTACK_TEST_SLOWNESS", 1))
 ENV = {**os.environ, "WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine")), "WINEDEBUG": "-all", "LC_ALL": "C.UTF-8",
        "TWINSTACK_CACHE": str(e2e.BUILD / "cache-windows")}
 
@@ -41,7 +40,7 @@ class Units(e2e.Case):
     @staticmethod
     def run_program(program, *argv):
         """What it prints, and why that is no success."""
-        done = e2e.finished(["wine", program, *argv], limit_s=300 * SLOWNESS, env=ENV)
+        done = e2e.finished(["wine", program, *argv], limit_s=300 * e2e.PATIENCE, env=ENV)
         lines = done.stdout.decode("utf-8", "replace").splitlines()
         good = lines and re.fullmatch(r"tally (\d+ 0 \d+)", lines[-1])
         return None if good and good[1] != "0 0 0" else (program.name, lines[-8:], done.stderr[-400:])
@@ -65,7 +64,7 @@ class Units(e2e.Case):
 
     def test_a_console_is_prepared(self):
         done = subprocess.run(["script", "-qec", f"wine '{TESTS}/unit_console.exe'", "/dev/null"], stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=100 * SLOWNESS, check=False, cwd=e2e.ROOT,
+                              capture_output=True, timeout=100 * e2e.PATIENCE, check=False, cwd=e2e.ROOT,
                               env={**ENV, "TWINSTACK_TEST_CONSOLE": "1"})
         self.assertEqual(done.returncode, 0, done.stdout[-800:])
 
