@@ -380,4 +380,4 @@ print("[]")
         self.assertEqual(len(list(self.folder.glob("runs/*/cases*/*/seal"))), 18)
 
 
-e2e.main()
+e2e.main(split=True)
