@@ -211,9 +211,10 @@ bool path_is_stream(const char *path)
     struct stat info;
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
         return true;
-    /* A path in /dev/fd or /proc can lead to a regular file; even so, it cannot be replaced by a
-     * rename. */
-    return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+    /* A path in /dev/fd or /proc, or /dev/stdout, can lead to a regular file; even so, it cannot be
+     * replaced by a rename.  Other folders below /dev, such as /dev/shm, are like any. */
+    return strncmp(path, "/dev/fd/", 8) == 0 || strncmp(path, "/dev/std", 8) == 0 ||
+           strncmp(path, "/proc/", 6) == 0;
 }
 
 const char *path_followed(const char *path, struct arena *keep)

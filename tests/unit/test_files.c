@@ -115,6 +115,22 @@ TEST(a_pipe_is_written_to_and_stays_a_pipe)
     arena_free(&keep);
 }
 
+TEST(a_folder_in_memory_is_like_any_other)
+{
+    static const struct {
+        const char *path;
+        bool is_stream;
+    } rows[] = {
+        {"/dev/null", true},          {"/dev/stdout", true}, {"/dev/fd/1", true},
+        {"/proc/self/fd/1", true},    {"/dev/shm", false},   {"/dev/shm/not-there.index", false},
+        {"/devices/file.txt", false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].path);
+        CHECK_EQ(path_is_stream(rows[i].path), rows[i].is_stream);
+    }
+}
+
 TEST(what_a_symbolic_link_leads_to_is_found)
 {
     static const struct {
