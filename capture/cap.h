@@ -197,6 +197,7 @@ struct cap_state {
     volatile LONG64 beat_ns;  /* 0: paused                                        */
 
     struct cap_bounds dispatcher, thread_start; /* code ranges in ntdll             */
+    volatile LONG unwind_data_held; /* see cap_crash_try_unwind_data()                       */
 };
 
 extern struct cap_state cap;
@@ -309,6 +310,9 @@ void cap_crash_walk_copy(const struct cap_copy *copy, struct cap_walk *out);
  * runner stays busy until the threads run again. */
 bool cap_crash_heap_is_free(uint32_t limit_ms);
 bool cap_crash_unwind_data_is_free(uint32_t limit_ms);
+/* Before the first walk on the monitor: a thread that crashed or hangs may hold the second lock for
+ * good.  Then no walk asks the system about code that was made at run time, and says so. */
+void cap_crash_try_unwind_data(void);
 /* After our own suspensions have been undone: a snapshot that still waits has suspended THREAD
  * itself, so the thread is resumed until the snapshot comes back.  False: it does not. */
 bool cap_crash_free_snapshot(HANDLE thread);

@@ -233,7 +233,8 @@ const RUNTIME_FUNCTION *cap_crash_function_at(uint64_t va, uint64_t *base_va)
     const struct cap_module *module = loaded_at(va);
     if (module == NULL) {
         const RUNTIME_FUNCTION *managed = cap_crash_managed_function(va, base_va);
-        return managed != NULL ? managed : RtlLookupFunctionEntry(va, base_va, NULL);
+        return managed != NULL || cap.unwind_data_held ? managed
+                                                       : RtlLookupFunctionEntry(va, base_va, NULL);
     }
     const uint32_t rva = (uint32_t)(va - module->base_va);
     const uint8_t *base = (const uint8_t *)(uintptr_t)module->base_va;

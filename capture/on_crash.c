@@ -254,6 +254,7 @@ void cap_crash_take(void)
     const struct cap_crash *crash = &cap.crash;
     const EXCEPTION_RECORD *record = crash->pointers->ExceptionRecord;
 
+    cap_crash_try_unwind_data();
     cap_crash_walk_begin(&suspect_walk, RECORD_WALKER_RTL, crash->thread_id);
     cap_crash_walk_rtl(crash->pointers->ContextRecord, NULL, crash->bounds, crash->captured_context,
                        &suspect_walk);

@@ -31,6 +31,7 @@ static CONTEXT contexts[HANG_THREADS];
 static volatile LONG stopped[CAP_THREADS]; /* 1: suspended by us */
 static uint32_t left_suspended;
 static volatile LONG rescued;
+static uint64_t walking_since_ns, rescued_after_ns;
 static bool taken;
 
 /* ---- the threads ---- */
@@ -113,6 +114,7 @@ static void rescue(void *argument)
     (void)argument;
     if (WaitForSingleObject(cap.walked, CAP_WALK_LIMIT_MS) == WAIT_OBJECT_0)
         return;
+    rescued_after_ns = cap_crash_now_ns() - walking_since_ns;
     InterlockedExchange(&rescued, 1);
     resume_all();
 }
@@ -194,6 +196,8 @@ static void write_stacks(uint32_t sample_count, uint64_t suspend_ns, uint64_t la
                             0);
     cap_crash_record_timing(RECORD_STAGE_SUSPEND, 0, suspend_ns, 0);
     cap_crash_record_timing(RECORD_STAGE_HANG_FOUND, 0, late_ns, 0);
+    if (rescued)
+        cap_crash_record_timing(RECORD_STAGE_RESCUED, CAP_WALKER_FIRST, rescued_after_ns, 0);
     cap_crash_record_code_map();
     cap_crash_record_threads(threads, thread_count);
     for (uint32_t i = 1; i < thread_count && i < HANG_THREADS; i++)
@@ -214,6 +218,7 @@ static void walk_all(uint32_t sample_count, uint64_t start_ns, struct cap_stops 
 {
     ResetEvent(cap.walked);
     rescued = 0;
+    walking_since_ns = cap_crash_now_ns();
     const bool guarded = cap_crash_start(CAP_RUNNER_WALK, rescue, NULL);
     walk_thread(0, &samples[sample_count - 1]);
     stops->rtl_ns = cap_crash_now_ns() - start_ns;
@@ -294,6 +299,7 @@ static bool take_hang(int64_t beat_ns, uint64_t late_ns)
     const uint32_t suspect_id = (uint32_t)cap.watched_id, sample_count = sample_target();
     if (!list_threads(suspect_id))
         return nobody_there(beat_ns);
+    cap_crash_try_unwind_data();
     for (uint32_t i = 0; i + 1 < sample_count; i++) {
         if (!look_at_suspect(&samples[i]))
             return nobody_there(beat_ns);

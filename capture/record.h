@@ -390,6 +390,7 @@ enum {
     RECORD_STAGE_MODULES = 6,      /* making the module section      */
     RECORD_STAGE_HANG_FOUND = 7,   /* past hang_ms when it was found */
     RECORD_STAGE_STOP_TUNED = 8,   /* a hang: how long it was stopped for the tuned dump */
+    RECORD_STAGE_RESCUED = 9,      /* a hang: a walk waited so long that all threads were resumed */
 };
 
 /* The walkers, one row each: WALKER(ID, NUMBER, NAME, WALK, TRAITS, SHARES).

@@ -234,6 +234,8 @@ static void walk_guarded(const CONTEXT *seed, struct cap_bounds bounds, bool see
     const uint64_t start_ns = cap_crash_now_ns();
     if (!cap_crash_guarded(walk_now, &walking))
         out->stop = RECORD_STOP_READ_FAULT;
+    if (out->stop == RECORD_STOP_NO_UNWIND && cap.unwind_data_held)
+        out->reason = "no unwind data: a thread holds the system's lock over it";
     out->walk_ns = cap_crash_now_ns() - start_ns;
 }
 

@@ -46,6 +46,11 @@ bool cap_crash_unwind_data_is_free(uint32_t limit_ms)
     return cap_crash_run(CAP_RUNNER_WALK, probe_unwind_data, NULL, limit_ms);
 }
 
+void cap_crash_try_unwind_data(void)
+{
+    cap.unwind_data_held = !cap_crash_unwind_data_is_free(CAP_WALK_LIMIT_MS);
+}
+
 /* A collection suspends threads as well, for an instant each: that must not be undone. */
 static bool stays_suspended(HANDLE thread)
 {

@@ -7,7 +7,9 @@
  * walks a copy of the thread's stack after it was resumed; before each of its stops, the thread is
  * suspended and resumed once without a copy, for comparison.  Walkers
  * that may wait run on a runner under a time limit, the others with a rescuer waiting.  `watcher`
- * walks a process of its own from outside.  See tests/bench/bench_stops.py. */
+ * walks a process of its own from outside.  See tests/bench/bench_stops.py.
+ *
+ * twinstack-stops held WHO FOLDER: see held.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -301,7 +303,8 @@ static int print_usage(void)
     for (uint32_t i = 1; i < RECORD_WALKER_COUNT; i++)
         if (can_walk(&cap_walkers[i]))
             fprintf(stderr, "%s|", cap_walkers[i].name);
-    fprintf(stderr, OUTSIDE " heap|loader|dbghelp|stdio|exceptions|calls|deep|tables COUNT\n");
+    fprintf(stderr, OUTSIDE " heap|loader|dbghelp|stdio|exceptions|calls|deep|tables COUNT\n"
+                            "       twinstack-stops held a-while|for-good|crash FOLDER\n");
     return EXIT_USAGE;
 }
 
@@ -309,6 +312,8 @@ int wmain(int argc, wchar_t **argv)
 {
     static struct bench b;
     char walker[NAME_UNITS], name[NAME_UNITS];
+    if (argc == 4 && wcscmp(argv[1], L"held") == 0)
+        return stop_held(argv[2], argv[3]);
     if (argc == 4 && wcscmp(argv[1], L"target") == 0) {
         snprintf(name, sizeof name, "%ls", argv[2]);
         const struct stop_target *mine = stop_target_find(name);

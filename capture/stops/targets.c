@@ -96,7 +96,7 @@ static int change_tables(void *unused)
     }
 }
 
-static DWORD WINAPI in_tables(void *unused)
+int stop_target_call_generated(int (*function)(void *unused))
 {
     /* push rbp; mov rbp, rsp; sub rsp, 32; call rcx; add rsp, 32; pop rbp; ret */
     static const uint8_t code[] = {0x55, 0x48, 0x89, 0xE5, 0x48, 0x83, 0xEC, 0x20,
@@ -107,7 +107,7 @@ static DWORD WINAPI in_tables(void *unused)
     uint8_t *page =
         VirtualAlloc(NULL, PAGE_BYTES, MEM_COMMIT | MEM_RESERVE, PAGE_EXECUTE_READWRITE);
     if (page == NULL)
-        return 1;
+        return 0;
     RUNTIME_FUNCTION *table = (RUNTIME_FUNCTION *)(void *)(page + TABLE_RVA);
     memcpy(page, code, sizeof code);
     memcpy(page + UNWIND_RVA, unwind, sizeof unwind);
@@ -117,7 +117,13 @@ static DWORD WINAPI in_tables(void *unused)
         uint8_t *bytes;
         int (*call)(int (*function)(void *), void *unused);
     } made = {page};
-    return (DWORD)made.call(change_tables, unused);
+    return made.call(function, NULL);
+}
+
+static DWORD WINAPI in_tables(void *unused)
+{
+    (void)unused;
+    return (DWORD)stop_target_call_generated(change_tables);
 }
 
 static const struct stop_target targets[] = {

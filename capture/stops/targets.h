@@ -12,4 +12,10 @@ struct stop_target {
 /* NULL: there is no target of that name. */
 const struct stop_target *stop_target_find(const char *name);
 
+/* Calls FUNCTION from generated code, about which only the system can be asked.  0: no memory. */
+int stop_target_call_generated(int (*function)(void *unused));
+
+/* held.c: `twinstack-stops held WHO FOLDER`; returns the exit code. */
+int stop_held(const wchar_t *who, const wchar_t *folder);
+
 #endif

@@ -15,7 +15,9 @@ import e2e  # noqa: E402
 
 BIN = bench_stops.BIN
 STACK, TIMING, CAPTURES = 3, 4, 6
-RTL, HANG_FOUND = 1, 7
+RTL, HANG_FOUND, RESCUED = 1, 7, 9
+OK, END, UNWIND, FRAME_POINTER, NO_MODULE = 0, 0, 1, 3, 0xFFFFFFFF
+WALK_LIMIT_MS, ACCESS_VIOLATION = 3000, 0xC0000005
 SAMPLES, POLL_MS = 5, 10
 LATE_MOST_S = 20  # a busy machine adds seconds
 COPY_MOST_NS = 15000  # of 64 KB
@@ -78,6 +80,51 @@ class Stops(e2e.Case):
         self.assertEqual(len(late_ns), 1)
         print(f"the hang was found {late_ns[0] / 1e6:.1f} ms late; promised: {POLL_MS} ms and what the system adds")
         self.assertLess(late_ns[0], LATE_MOST_S * 1e9)
+
+    def above_generated(self, walk):
+        """How the frames above generated code were found."""
+        frames = walk["frames"]
+        return [frames[i + 1][1] >> 8 & 15 for i, (module, _) in enumerate(frames) if module == NO_MODULE]
+
+    def take_with_the_lock_held(self, who, turn=0, status=0):
+        """Returns what the program said, the time until the rescue (None: there was none), the walks, and the suspect."""
+        folder = self.folder / f"{who}-{turn}"
+        folder.mkdir()
+        done = e2e.wine(BIN / "twinstack-stops.exe", "held", who, folder, env=bench_stops.ENV, limit_s=30)
+        self.assertEqual(done.returncode, status, (who, done.stdout, done.stderr))
+        (path,) = folder.glob("*.rec")
+        data = path.read_bytes()
+        timings = {struct.unpack_from("<I", s, 16)[0]: struct.unpack_from("<Q", s, 24)[0] for kind, _, s in sections(data) if kind == TIMING}
+        walks = [{"thread": thread, "state": state, "stop": stop, "walk_ns": struct.unpack_from("<Q", s, 40)[0],
+                  "frames": [struct.unpack_from("<II", s, 64 + 16 * i) for i in range(count)]}
+                 for kind, count, s in sections(data) if kind == STACK
+                 for walker, state, thread, stop in [struct.unpack_from("<IIII", s, 16)] if walker == RTL]
+        self.assertEqual(struct.unpack_from("<I", data, 116)[0], 0, "left suspended")
+        return json.loads(done.stdout or "{}"), timings.get(RESCUED), walks, struct.unpack_from("<I", data, 28)[0]
+
+    def test_a_walk_that_waits_for_a_suspended_thread_is_rescued(self):
+        for turn in range(3):  # beside other programs, the holder may come late: then no walk waits
+            said, rescued_ns, walks, suspect = self.take_with_the_lock_held("a-while", turn)
+            self.assertEqual((said["taken"], said["suspended"], walks[0]["thread"]), (True, 0, suspect))
+            if rescued_ns is not None:
+                break
+        self.assertGreaterEqual(rescued_ns, WALK_LIMIT_MS * 1000000)
+        (blocked,) = [w for w in walks if w["walk_ns"] >= WALK_LIMIT_MS * 1000000 // 2]
+        self.assertNotEqual(blocked["thread"], suspect)
+        self.assertEqual({(w["state"], w["stop"]) for w in walks}, {(OK, END)})
+        self.assertEqual(self.above_generated(blocked), [UNWIND])
+        print("walks that waited for a suspended thread 1, rescued 1, left suspended 0")
+
+    def test_a_hang_is_taken_while_the_lock_over_unwind_data_is_never_free(self):
+        said, rescued_ns, walks, suspect = self.take_with_the_lock_held("for-good")
+        self.assertEqual((said["taken"], said["suspended"], rescued_ns, walks[0]["thread"]), (True, 0, None, suspect))
+        self.assertEqual({(w["state"], w["stop"]) for w in walks}, {(OK, END)})
+        self.assertEqual(self.above_generated(walks[0]), [FRAME_POINTER])  # a guess, marked as one
+
+    def test_a_crash_is_taken_whose_thread_holds_the_lock_over_unwind_data(self):
+        _, _, walks, suspect = self.take_with_the_lock_held("crash", status=ACCESS_VIOLATION & 0xFF)  # what Wine leaves of the code
+        self.assertEqual([(w["thread"], w["state"], w["stop"]) for w in walks], [(suspect, OK, END)])
+        self.assertEqual(self.above_generated(walks[0]), [FRAME_POINTER])
 
     def test_captures_are_played_back_by_time(self):
         outcome, path = self.run_scenario("capture_ring")
