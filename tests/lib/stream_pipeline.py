@@ -41,16 +41,6 @@ def ask_jetstream(port, subject, document):
     return json.loads(got[head.end():head.end() + int(head[1])])
 
 
-def set_lease(port, channel, reader, seconds):
-    """Changes how long JetStream waits until it delivers what READER has taken to another one; the program asks for 30 s."""
-    stream = f"TWINSTACK_{channel}"
-    config = ask_jetstream(port, f"$JS.API.CONSUMER.INFO.{stream}.{reader}", {})["config"]
-    answer = ask_jetstream(port, f"$JS.API.CONSUMER.DURABLE.CREATE.{stream}.{reader}",
-                           {"stream_name": stream, "config": {**config, "ack_wait": int(seconds * 1e9)}})
-    if "error" in answer:
-        raise RuntimeError(str(answer))
-
-
 class Pipeline(e2e.Case):
     """The queue is a folder."""
 
