@@ -16,7 +16,9 @@ wait for a browser, a sleeping victim or a server that stalls on purpose. One mo
 has been idle for IDLE_S seconds.
 
 Programs that say "has a Wine prefix to itself" in their first lines get one, in WINEPREFIX, as many at a time as
-there are prefixes; "has the Wine prefix of ./run to itself" means the first of them, build/wine.
+there are prefixes; "has the Wine prefix of ./run to itself" means the first of them, build/wine. Each stays on one
+core with all that it starts, the one with the least to do: Wine's programs and their server ask and wait in turn, and
+across two cores each question costs two to three times as much, because the other core has to be woken.
 Programs that say "runs alone" measure something: they come last, with nothing beside them.
 
 Each program that will take LONG_S or more is named on stderr when it starts, and every 30 s a line names
@@ -97,6 +99,7 @@ class Program:
         self.name, self.argv, self.limit_s, self.beside, self.needs = name, [str(a) for a in argv], limit_s, beside, set(needs)
         self.own_env = env or {}
         self.prefix = None  # the folder, while it runs
+        self.core = None  # the only one that it may use
 
     def env(self):
         """Its environment; TWINSTACK_TEST_SLOWNESS is the factor by which its own time limits grow."""
@@ -301,9 +304,15 @@ class Schedule:
             else:
                 fits = spare or not under_way or self.load(program) <= room
             if fits and self.prefixes.give(program):
+                self.choose_core(program, under_way)
                 self.waiting.remove(program)
                 return program
         return None
+
+    def choose_core(self, program, under_way):
+        if program.prefix:
+            busy = {core: sum(self.load(p) for p in under_way if p.core == core) for core in sorted(os.sched_getaffinity(0))}
+            program.core = min(busy, key=busy.get)
 
     def ended(self, result):
         """Notes that a program has ended; returns the results of those that cannot run now."""
@@ -362,6 +371,8 @@ def run(program):
         child = subprocess.Popen(program.argv, cwd=ROOT, env=program.env(), stdin=subprocess.DEVNULL,
                                  stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
         group.enter(child.pid)
+        if program.core is not None:
+            os.sched_setaffinity(child.pid, {program.core})
         with lock:
             running[child.pid] = (start, program.name)
         try:
