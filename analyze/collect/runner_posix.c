@@ -76,6 +76,7 @@ static enum status run_host(const struct runner *runner, const char *const *argv
     request.environment = runner->environment;
     request.limit_ms = limit_ms;
     request.despite_interrupt = despite_interrupt;
+    request.processor = runner->processor;
     arena_init(&scratch, 0);
     if (process_run(&request, &scratch, &result, fault) == ERR_NONE && result.timed_out)
         fault_set_hint(fault, ERR_TIMEOUT, FAULT_NO_OFFSET, "program", "it did not end in time");
@@ -355,6 +356,7 @@ enum status runner_open(const struct collect_options *options, uint32_t worker, 
 {
     memset(out, 0, sizeof *out);
     out->options = options;
+    out->processor = worker + 1;
     arena_init(&out->keep, 0);
     if (options->launcher == NULL || options->launcher[0] == NULL)
         return fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "launcher for Windows programs",
