@@ -8,13 +8,15 @@ clang-tidy spends most of its time on the static analyser's paths.  The analyser
 ANALYSER_NODES, a 28th of the default, and takes half the time of 25,000.  --deep
 (./run soak lint) keeps the default.
 
-With FILES, only these are checked.  --tidy I/N runs only clang-tidy, on the I-th of N parts of the files that are due:
-those that changed in the working copy or in the last RECENT commits, and of the others each SHARE-th, which are others
-with every commit. ./run test runs the parts side by side; with --deep all files are due.
+With FILES, only these are checked.  --tidy I/N runs only clang-tidy, on the I-th of N parts of the files that are due, and
+--no-tidy all else. What looks at each file by itself and takes long then takes the files that are due: those that changed in
+the working copy or in the last RECENT commits, and of the others each TIDY_SHARE-th or SHARE-th, which are others with every
+commit. With --deep, and without either option, all files are due.
 """
 
 import argparse
 import concurrent.futures
+import functools
 import hashlib
 import json
 import os
@@ -62,11 +64,13 @@ WRITES = re.compile(r'\b(?:rename|path_rename|file_move|mkstemps?|freopen|creat)
 BINARY_FOLDERS = ("corpus/", "tests/fuzz/found/", "victims/managed/", "dashboard/screenshot.png")
 TRACKED_BYTES_MAX = 2 << 20
 
-TIDY_PARTS = 2
-RECENT, SHARE = 20, 12
+TIDY_PARTS = 1
+RECENT, SHARE, TIDY_SHARE = 20, 8, 30
 ANALYSER_NODES = 8_000
+AT_ONCE = 6  # files for one process of clang-tidy, whose start takes as long as a fifth of a file
 
 only = set()
+shares = []  # not empty: only files that are due are checked
 
 
 def files(*suffixes, folders=CODE_FOLDERS):
@@ -76,9 +80,27 @@ def files(*suffixes, folders=CODE_FOLDERS):
                 yield file
 
 
+def git(*words):
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@functools.cache
+def recent():
+    """The files that differ from RECENT commits ago; None: git has no such history."""
+    changed, new = git("diff", "--name-only", f"HEAD~{RECENT}"), git("ls-files", "-o", "--exclude-standard")
+    return None if changed.returncode != 0 else {*changed.stdout.split(), *new.stdout.split()}
+
+
+def due(sources, share=SHARE):
+    """Those of SOURCES that are checked this time; without git, and where git has no history, all of them."""
+    if not shares or recent() is None:
+        return sources
+    return turn.due(sources, share, lambda f: f.relative_to(ROOT).as_posix() in recent())
+
+
 def check_format():
     bad = []
-    sources = [str(f) for f in files(".c", ".h", ".cpp")]
+    sources = [str(f) for f in due(list(files(".c", ".h", ".cpp")))]
     if not sources:
         return []
     run = subprocess.run(["clang-format-19", "--dry-run", "-Werror", *sources], capture_output=True, text=True, check=False)
@@ -88,13 +110,19 @@ def check_format():
     return [f"{b}: not formatted by clang-format-19" for b in sorted(set(bad))[:20]]
 
 
+@functools.cache
+def in_tree(name):
+    """The path of a file that ninja names."""
+    return str((BUILD / name).resolve())
+
+
 def dependencies():
     """Source file -> every file that its object was built from, as ninja remembers it."""
     run = subprocess.run(["ninja", "-C", str(BUILD), "-t", "deps"], capture_output=True, text=True, check=False)
     found = {}
     for block in run.stdout.split("\n\n"):
         names = [l.strip() for l in block.splitlines()[1:] if l.startswith("    ")]
-        names = [str((BUILD / n).resolve()) for n in names]
+        names = [in_tree(n) for n in names]
         if names:
             found[names[0]] = [n for n in names if n.startswith(str(ROOT))]
     return found
@@ -112,19 +140,6 @@ def analyser_arguments(deep):
     return [f"--extra-arg={word}" for word in words]
 
 
-def git(*words):
-    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
-
-
-def due(sources):
-    """Those of SOURCES that clang-tidy checks this time; without git, and where git has no history, all of them."""
-    changed = git("diff", "--name-only", f"HEAD~{RECENT}")
-    if changed.returncode != 0:
-        return sources
-    recent = set(changed.stdout.split())
-    return turn.due(sources, SHARE, lambda f: f.relative_to(ROOT).as_posix() in recent)
-
-
 def check_tidy(part=1, parts=1, deep=False):
     commands = {}
     for row in json.loads((BUILD / "compile_commands.json").read_text()):
@@ -135,32 +150,36 @@ def check_tidy(part=1, parts=1, deep=False):
     good.mkdir(exist_ok=True)
     more = analyser_arguments(deep)
 
-    def one(source):
+    def key(source):
         name = str(source)
-        key = good / tidy_key(source, deps.get(name, [name]), version, " ".join([commands[name], *more]))
-        if key.exists():
+        return good / tidy_key(source, deps.get(name, [name]), version, " ".join([commands[name], *more]))
+
+    def one(batch):
+        batch = [source for source in batch if not key(source).exists()]
+        if not batch:
             return []
-        run = subprocess.run(["clang-tidy-19", "-p", str(BUILD), "--quiet", *more, name], capture_output=True, text=True, check=False)
+        run = subprocess.run(["clang-tidy-19", "-p", str(BUILD), "--quiet", *more, *map(str, batch)], capture_output=True, text=True, check=False)
         said = [l.replace(f"{ROOT}/", "") for l in run.stdout.splitlines() if re.search(r": (error|warning): ", l)]
         if run.returncode == 0 and not said:
-            key.touch()
+            for source in batch:
+                key(source).touch()
             return []
-        return said or [f"{source.relative_to(ROOT)}: clang-tidy-19 exit status {run.returncode}"]
+        return said or [f"{batch[0].relative_to(ROOT)} and the next {len(batch) - 1}: clang-tidy-19 exit status {run.returncode}"]
 
-    sources = known = [f for f in files(".c", folders=("analyze", "dashboard")) if str(f) in commands]
-    if parts > 1 and not deep:
-        sources = due(known)
+    known = [f for f in files(".c", folders=("analyze", "dashboard")) if str(f) in commands]
+    sources = due(known, TIDY_SHARE)
+    if len(sources) < len(known):
         print(f"clang-tidy: {len(sources)} of {len(known)} files are due; ./run soak lint checks all")
     sources = sources[part - 1::parts]
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() if parts == 1 else 1) as pool:
-        return [line for said in pool.map(one, sources) for line in said]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() if parts == 1 and not shares else 1) as pool:
+        return [line for said in pool.map(one, [sources[i:i + AT_ONCE] for i in range(0, len(sources), AT_ONCE)]) for line in said]
 
 
 def check_shell():
     scripts = [f for f in (ROOT / "run", ROOT / ".ci/run") if not only or f in only] + list(files(".sh"))
     if not scripts:
         return []
-    run = subprocess.run(["shellcheck", "-f", "gcc", *map(str, scripts)], capture_output=True, text=True, check=False)
+    run = subprocess.run(["shellcheck", "-f", "gcc", *map(str, due(scripts))], capture_output=True, text=True, check=False)
     return run.stdout.replace(f"{ROOT}/", "").splitlines()
 
 
@@ -238,7 +257,7 @@ def check_references():
 
 
 def check_words():
-    return lint_words.check(ROOT, only)
+    return lint_words.check(ROOT, only, due)
 
 
 def existing(name):
@@ -261,9 +280,11 @@ def main():
     parser.add_argument("files", metavar="FILE", nargs="*", type=existing)
     parser.add_argument("--no-tidy", action="store_true", help="leave out clang-tidy, which takes minutes")
     parser.add_argument("--tidy", type=one_of, metavar="I/N", help="clang-tidy alone, the I-th of N parts")
-    parser.add_argument("--deep", action="store_true", help="clang-tidy with the analyser's default limits")
+    parser.add_argument("--deep", action="store_true", help="all files, and the analyser's default limits")
     asked = parser.parse_args()
     only.update(asked.files)
+    if (asked.tidy or asked.no_tidy) and not asked.deep and not only:
+        shares.append(True)
     passed = failed = 0
     checks = (check_format, check_tidy, check_shell, check_banned, check_writers, check_length, check_tracked,
               check_python, check_rooms, check_once, check_library, check_faults, check_references, check_words)

@@ -105,9 +105,10 @@ def sources(root):
     yield from sorted(root.glob("*.md"))
 
 
-def check(root, only):
+def check(root, only, due=list):
+    """DUE chooses from a list of files."""
     said = []
-    for file in sources(root):
+    for file in due(list(sources(root))):
         name = file.relative_to(root).as_posix()
         if only and file not in only or any(name == n or name.startswith(n + "/") for n in NOT_YET):
             continue

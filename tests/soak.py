@@ -37,8 +37,9 @@ def fuzz():
 
 
 def lint():
-    """clang-tidy over all files, with the static analyser's default limits; every file by MSVC's command line."""
+    """Every check over all files, with the static analyser's default limits; every file by MSVC's command line."""
     yield "msvc", [PYTHON, "tests/e2e/test_msvc.py"], {"TWINSTACK_SOAK": "1"}
+    yield "text", [PYTHON, "tests/lint.py", "--deep", "--no-tidy"], {}
     for part in range(1, 21):
         yield f"part-{part}", [PYTHON, "tests/lint.py", "--deep", "--tidy", f"{part}/20"], {}
 
