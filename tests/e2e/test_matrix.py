@@ -1,8 +1,8 @@
-"""Every scenario under Wine, each in one of three builds in turn, captured and judged; has a Wine prefix to itself.
-With each commit the third build is another one: see tests/lib/turn.py.
+"""Scenarios under Wine, captured and judged; has a Wine prefix to itself. Each commit takes another quarter of them in one
+build, and a second quarter in the other: after four commits each scenario had its turn in both (tests/lib/turn.py).
 
-Each is captured by offsets, and every eighth of them both ways: MiniDumpWriteDump takes two thirds of the time.
-`./run soak matrix` captures each both ways here, then every scenario in every build, as ./run does.
+Each is captured by offsets, and every sixth of them both ways: MiniDumpWriteDump takes two thirds of the time.
+`./run soak matrix` takes each scenario in one of all builds, both ways, then every scenario in every build, as ./run does.
 With the argument I/N it does the I-th of N parts of the builds.
 
 A scenario with an unexpected result is reported, run twice more, and must be right both times: on a
@@ -21,8 +21,9 @@ import turn  # noqa: E402
 VICTIMS = pathlib.Path(os.environ.get("TWINSTACK_VICTIMS", e2e.BUILD / "victims")) / "bin"
 PREFIX = os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine"))
 VARIANTS = turn.variants()
+SHARES = len(VARIANTS) if e2e.SOAK else 4
 LEAST_A_VARIANT = 6
-EVERY = 8  # so many scenarios by offsets, one of them both ways
+EVERY = 6  # so many scenarios by offsets, one of them both ways
 FINE = {"PASS", "XFAIL", "UNSUPPORTED", "NOT-CAPTURED-AS-EXPECTED"}
 X86_VARIANTS = ["x86-ob0", "x86-ob2"]  # need 32-bit Wine
 X86_SCENARIOS = ["null_write", "inline_chain", "recursion", "crash_in_dll", "second_thread", "sleep_forever"]
@@ -39,13 +40,19 @@ class Matrix(e2e.Case):
         cls.cases, cls.dumped, cls.wanted = [], [], {}
         part, parts = e2e.part()
         for number in range(part, len(VARIANTS) + 1, parts):
-            variant, turns = VARIANTS[number - 1], len(VARIANTS)
+            variant, share = VARIANTS[number - 1], cls.share(number)
             listed = e2e.twinstack("list", "--json", "--victims", VICTIMS, "--prefix", PREFIX)
             names = [s["name"] for s in e2e.json.loads(listed.stdout)["scenarios"] if s["variant"] == variant]
-            cls.wanted[variant] = names[number - 1::turns]
-            cls.cases += cls.take(variant, "--variant", variant, "--shard", f"{number}/{turns}", dumps=e2e.SOAK)
+            cls.wanted[variant] = names[share - 1::SHARES]
+            cls.cases += cls.take(variant, "--variant", variant, "--shard", f"{share}/{SHARES}", dumps=e2e.SOAK)
             if not e2e.SOAK:
-                cls.dumped += cls.take(f"{variant}-both", "--variant", variant, "--shard", f"{number}/{turns * EVERY}")
+                others = (turn.turn(SHARES * EVERY) or 0) // SHARES * SHARES
+                cls.dumped += cls.take(f"{variant}-both", "--variant", variant, "--shard", f"{share + others}/{SHARES * EVERY}")
+
+    @staticmethod
+    def share(number):
+        """The share of build NUMBER, both from 1 on; no two builds have the same one."""
+        return ((turn.turn(SHARES) or 0) + (number - 1) * SHARES // len(VARIANTS)) % SHARES + 1
 
     @classmethod
     def take(cls, name, *options, dumps=True):
@@ -62,8 +69,8 @@ class Matrix(e2e.Case):
             taken = [c["scenario"] for c in self.cases if c["variant"] == variant]
             self.assertEqual(sorted(taken), sorted(wanted))
             self.assertGreaterEqual(len(taken), LEAST_A_VARIANT, variant)
-            self.assertGreaterEqual(len(taken), len(sources) // len(VARIANTS))
-        if len(self.wanted) == len(VARIANTS):
+            self.assertGreaterEqual(len(taken), len(sources) // SHARES)
+        if len(self.wanted) == SHARES:
             self.assertEqual({name for names in self.wanted.values() for name in names}, sources)
         self.assertGreaterEqual(len(self.dumped or self.cases), len(self.cases) // EVERY)
 

@@ -15,6 +15,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
+import turn  # noqa: E402
 
 CSV = e2e.ROOT / "corpus/botman/capture-stack.csv"
 STACKS = e2e.ROOT / "corpus/botman/stacks.txt"
@@ -185,7 +186,7 @@ class Judged(e2e.Case):
         table start at one byte it takes the first and we take the last: this affects a handful of bytes, and only lines."""
         if not shutil.which("llvm-symbolizer-19"):
             self.skipTest("no llvm-symbolizer-19")
-        for variant in ("ob0", "ob2", "lua-ob0", "lua-ob2"):
+        for variant in ("ob0", "ob2", *turn.lua_variants()):
             image = e2e.BUILD / f"victims/bin/victims-{variant}.exe"
             if not image.exists():
                 self.skipTest(f"no {image.name}: the victims are not built")

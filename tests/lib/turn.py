@@ -35,9 +35,13 @@ def due(rows, shares, always=lambda row: False):
 
 
 def variants():
-    """The builds of the 64-bit victims that tests use: two always, and one of the other two."""
-    return due(["ob0", "ob1", "ob2", "ob2-fp"], 2, lambda name: name in ("ob0", "ob2"))
+    """The builds of the 64-bit victims that tests use. ./run takes the other two as well, and so does a soak."""
+    return ["ob0", "ob2"] if turn(1) is not None else ["ob0", "ob1", "ob2", "ob2-fp"]
+
+
+def lua_variants():
+    return due(["lua-ob0", "lua-ob2"], 2)
 
 
 if __name__ == "__main__":
-    print(*variants())
+    print(*variants(), *lua_variants())
