@@ -144,7 +144,9 @@ export async function fetchData(base, route, params = {}, headers = {}) {
 export async function browser() {
   /** @type {typeof import('playwright-core')} */
   const { chromium } = load('playwright-core');
-  const path = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+  // The first has no window system in it and takes a third less processor time than the others.
+  const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
+  const path = names.map((name) => `/usr/bin/${name}`).find(existsSync);
   if (!path) return null;
   return chromium.launch({
     executablePath: path,
@@ -152,6 +154,8 @@ export async function browser() {
     args: [
       '--no-sandbox',
       '--disable-gpu',
+      '--in-process-gpu',
+      '--no-zygote',
       '--disable-quic',
       '--no-first-run',
       '--disable-background-networking',
