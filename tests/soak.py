@@ -110,6 +110,7 @@ def stream():
 
 def mutation():
     """Every fault of tests/mutation."""
+    yield "unit", [PYTHON, "tests/e2e/test_mutation.py"], {"TWINSTACK_SOAK": "1"}
     yield "faults", [PYTHON, "tests/mutation/mutate.py"], {}
 
 

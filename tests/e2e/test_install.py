@@ -326,16 +326,16 @@ class Files(e2e.Case):
 
 class Packages(e2e.Case):
     def test_cpack_makes_a_package_for_debian_and_an_archive(self):
-        """Packed in a quarter of the time: what is checked is what the packages hold, not how small they get."""
+        """Packed in an eighth of the time: what is checked is what the packages hold, not how small they get."""
         config = e2e.BUILD / "CPackConfig.cmake"
         self.assertIn('set(CPACK_GENERATOR "DEB;TXZ")', config.read_text(encoding="utf-8"))
-        command("cpack", "--config", config, "-G", "DEB;TGZ", "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=none", "-B", self.folder)
+        command("cpack", "--config", config, "-G", "DEB;TZST", "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=none", "-B", self.folder)
         deb = next(self.folder.glob("*.deb"))
         said = command("dpkg-deb", "--field", deb)
         for field in (f"Version: {version()}\n", "Package: twinstack\n", "libc6 (", "libdwarf1 (", "Recommends: libcurl4", "Suggests: libnats3.4"):
             self.assertIn(field, said)
         files = command("dpkg-deb", "--contents", deb)
-        archive = command("tar", "-tf", next(self.folder.glob("*.tar.gz")))
+        archive = command("cmake", "-E", "tar", "tf", next(self.folder.glob("*.tar.zst")))
         for file in ("bin/twinstack", "include/twinstack.h", "share/man/man1/twinstack-resolve.1", "share/doc/twinstack/CHANGELOG.md",
                      *["libexec/twinstack/twinstack"] * e2e.WHOLE.is_file()):
             self.assertIn(f"/usr/{file}\n", files)
