@@ -89,7 +89,7 @@ def windows():
 
 def symbols():
     """Every byte and every record beside other readers; the symbol reader, the index and `resolve` at full size, beside llvm-symbolizer."""
-    for name in ("symbols", "breakpad_unwind", "compiled", "libdwarf"):
+    for name in ("symbols", "breakpad_unwind", "compiled", "emulated", "libdwarf"):
         yield name, [PYTHON, f"tests/e2e/test_{name}.py"], {"TWINSTACK_SOAK": "1"}
     yield "image-index", [BUILD / "sanitize/tests/unit_image_index"], {"TWINSTACK_SOAK": "1"}
     yield "bench", [PYTHON, "tests/bench/run.py", BUILD, "--xl"], {}
