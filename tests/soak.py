@@ -95,6 +95,12 @@ def symbols():
     yield "bench", [PYTHON, "tests/bench/run.py", BUILD, "--xl"], {}
 
 
+def builds():
+    """The trees that other systems and other packages make of the same sources."""
+    for name in ("install", "stream_without_nats"):
+        yield name, [PYTHON, f"tests/e2e/test_{name}.py"], {"TWINSTACK_SOAK": "1"}
+
+
 def store():
     """How memory grows with a run, from 5,000 to 20,000 cases, as the least of three peaks."""
     yield "large-runs", [PYTHON, "tests/e2e/test_large_runs.py"], {"TWINSTACK_SOAK": "1"}
@@ -114,7 +120,7 @@ def mutation():
     yield "faults", [PYTHON, "tests/mutation/mutate.py"], {}
 
 
-SOAKS = {f.__name__: f for f in (lint, fuzz, stops, web, loops, matrix, victims, windows, symbols, store, stream, mutation)}
+SOAKS = {f.__name__: f for f in (lint, fuzz, stops, web, loops, matrix, victims, windows, symbols, builds, store, stream, mutation)}
 
 
 def sources():
