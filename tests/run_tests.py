@@ -52,6 +52,7 @@ import time
 import lint
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
+import turn  # noqa: E402
 from machine import CORES, Group, Idle, overload  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -89,6 +90,12 @@ IDLE_S, IDLE_CORES, BESIDE_MOST = 1.5, 0.6, 4
 LOAD_MORE = 0.5  # of a core, beyond the cores there are, that programs are started for
 SECOND_TRIES = 3
 SCRATCH_BYTES = 2 << 30
+DAMAGE_SHARES = 3
+SANITIZED = {  # the environment of programs under sanitizers
+    "TWINSTACK_TEST_SLOWNESS": "5",
+    "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+}
 LOCK_FILE = 9  # ./run has the file open that keeps a second set-up away
 
 
@@ -118,17 +125,19 @@ class Stage(Program):
         self.stage = name
 
 
-def scratch():
-    """Where unit tests write their files: in memory where there is room, since some write 20,000 damaged copies of one
-    file, and a disk takes most of their time."""
+def unit_env():
+    """Unit tests write their files in memory where there is room, since some write 20,000 damaged copies of one
+    file, and a disk takes most of their time. Of the damage that is due, each commit takes another share."""
     memory = pathlib.Path("/dev/shm")
     enough = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > SCRATCH_BYTES
-    return {"TMPDIR": str(memory)} if enough else {}
+    share = turn.turn(DAMAGE_SHARES)
+    return {**({"TMPDIR": str(memory)} if enough else {}), **({} if share is None else {"TWINSTACK_TEST_TURN": f"{share}/{DAMAGE_SHARES}"})}
 
 
 def quick_programs():
+    env = unit_env()
     for program in sorted((BUILD / "tests").glob("unit_*")):
-        yield Program(program.name, [program], env=scratch())
+        yield Program(program.name, [program], env=env)
     yield Program("lint", ["/usr/bin/python3", ROOT / "tests/lint.py", "--no-tidy"])
     for name in sorted(QUICK_E2E):
         yield Program(f"e2e_{name}", ["/usr/bin/python3", ROOT / f"tests/e2e/test_{name}.py"])
@@ -136,15 +145,11 @@ def quick_programs():
 
 def programs(build):
     """Every test; BUILD: also those of trees that are not there yet."""
-    sanitized = {
-        **scratch(),
-        "TWINSTACK_TEST_SLOWNESS": "5",
-        "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1",
-        "UBSAN_OPTIONS": "print_stacktrace=1",
-    }
+    env = unit_env()
+    sanitized = {**env, **SANITIZED}
     units = [program.name for program in sorted((BUILD / "tests").glob("unit_*"))]  # the other trees may not be built yet
     for name in units:
-        yield Program(name, [BUILD / "tests" / name], env=scratch())
+        yield Program(name, [BUILD / "tests" / name], env=env)
     checked = BUILD / "sanitize/tests"
     for name in units if build or checked.is_dir() else []:
         yield Program(f"sanitize_{name}", [checked / name], 900, sanitized, needs=["sanitize"])

@@ -20,6 +20,8 @@ import subprocess
 import sys
 import time
 
+from run_tests import SANITIZED
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
 PLACE = BUILD / "soak"
@@ -50,6 +52,12 @@ def matrix():
     for turn in range(1, 11):
         yield f"turn-{turn}", [BUILD / "bin/twinstack", "run", "--db", PLACE / "matrix.db", "--out", PLACE / "runs",
                                "--keep", "failed", "--seed", str(turn)], {}
+
+
+def damage():
+    """The unit tests under sanitizers, with all truncations and changed bytes."""
+    for program in sorted((BUILD / "sanitize/tests").glob("unit_*")):
+        yield program.name, [program], {**SANITIZED, "TWINSTACK_SOAK": "1"}
 
 
 def loops():
@@ -91,7 +99,6 @@ def symbols():
     """Every byte and every record beside other readers; the symbol reader, the index and `resolve` at full size, beside llvm-symbolizer."""
     for name in ("symbols", "breakpad_unwind", "compiled", "emulated", "libdwarf"):
         yield name, [PYTHON, f"tests/e2e/test_{name}.py"], {"TWINSTACK_SOAK": "1"}
-    yield "image-index", [BUILD / "sanitize/tests/unit_image_index"], {"TWINSTACK_SOAK": "1"}
     yield "bench", [PYTHON, "tests/bench/run.py", BUILD, "--xl"], {}
 
 
@@ -120,7 +127,8 @@ def mutation():
     yield "faults", [PYTHON, "tests/mutation/mutate.py"], {}
 
 
-SOAKS = {f.__name__: f for f in (lint, fuzz, stops, web, loops, matrix, victims, windows, symbols, builds, store, stream, mutation)}
+SOAKS = {f.__name__: f for f in (lint, fuzz, damage, stops, web, loops, matrix, victims, windows, symbols, builds, store, stream,
+                                 mutation)}
 
 
 def sources():
