@@ -21,7 +21,8 @@ from stored import SEED  # noqa: E402
 FEW, MANY = (5000, 20000) if e2e.SOAK else (4200, 6600)
 # Limits on the memory for one more case, in bytes. LISTED is for a few numbers per case: it is 30 and once was 6,000. A comparison
 # needs more: 450. Reports keep the cases that fail or deviate, which here is every sixth: 270 to 410, with pages 610.
-LISTED, JUDGED, COMPARED, DEVIATING, PAGES = 100, 400, 800, 500, 1000
+LISTED, JUDGED, COMPARED, DEVIATING = 100, 400, 800, 500
+PAGES = 1000 if e2e.SOAK else 1600  # larger arrays double
 JUMP = 768 << 10  # an array that doubles between the two, or a cache that fills
 PEAK_OF = e2e.BUILD / "tests/peak_of"
 RUN = "1"  # the only one of each database
