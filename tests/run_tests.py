@@ -75,7 +75,7 @@ NEEDS_NOTHING = QUICK_E2E - {"symbols"} | {"compiled", "framework", "headline", 
 NEEDS_TOOLS = {"web_proxy"}
 
 # The number of parts of each program that would take longer than a minute. A part gets I/N as its argument.
-PARTS = {"e2e_web": 4, "e2e_web_carriers": 3, "e2e_matrix": 2, "e2e_capture_package": 2, "e2e_windows": 3,
+PARTS = {"e2e_web": 3, "e2e_web_carriers": 2, "e2e_matrix": 2, "e2e_capture_package": 2, "e2e_windows": 3,
          "e2e_managed_run": 3, "e2e_stream_faults": 2, "e2e_capture": 2, "e2e_run_control": 2}
 # Which other programs a program may run beside, and in which Wine prefix.
 BESIDE_ALL, OWN_PREFIX, FIRST_PREFIX, ALONE = range(4)

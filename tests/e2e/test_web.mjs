@@ -60,8 +60,8 @@ const pages = [
 ];
 
 // Each page is opened once, for all the checks that every page must pass; those that take longest are made of
-// a third of the pages.
-const examined = due(pages, 3);
+// a fifth of the pages.
+const examined = due(pages, 5);
 for (const row of pages) {
   const [name, path, text] = row;
   /** @type {Page | null} */
@@ -402,7 +402,7 @@ test('one_of_a_thing_is_in_the_singular', async () => {
   const one = await serve('--db', seed('one.db', 1, 1, 0));
   const page = await open(`${one.base}/`);
   const wrong = [];
-  for (const [, path] of pages) {
+  for (const [, path] of due(pages, 3, ([name]) => name === 'run')) {
     await page.goto(one.base + path.replaceAll('30', '1'));
     await settled(page);
     const found = /.{0,30}(?<![\d.,])1 (runs|cases|stacks|frames|scenarios|rows|lines|days|modules)\b/.exec(

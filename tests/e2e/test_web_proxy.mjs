@@ -9,6 +9,8 @@ import {
   browser,
   build,
   check,
+  closePage,
+  due,
   fetchData,
   openPage,
   runAll,
@@ -29,6 +31,7 @@ import {
 const NAME = 'twinstack.localhost';
 const db = seed('proxy.db', 12, 24, 0);
 const known = scratch('known.txt');
+const chromium = await browser();
 const server = await serve('--db', db, '--allow-remote', '--allow-write', '--host', NAME, '--known', known);
 const nginx = [join(build, 'nginx/usr/sbin/nginx'), '/usr/sbin/nginx'].find(existsSync);
 
@@ -123,19 +126,17 @@ test('a_proxy_with_tls_another_name_and_a_prefix', async () => {
   same(await write(proxy.base), 200, 'a write of our page');
   same(await write('https://evil.example'), 403, "a write of another site's page");
 
-  const chromium = await browser();
   const page = await openPage(chromium, `${proxy.base}/#token=${server.token}`, { ignoreHTTPSErrors: true });
   await settled(page);
   await says(page, 'main', 'Run 12', 'the page shows the run');
   await page.waitForSelector('.live-live');
   same(page.complaints, [], 'complaints');
-  await chromium?.close();
+  await closePage(page);
 });
 
 test('all_pages_work_below_a_prefix', async () => {
   const proxy = await startProxy();
   const below = `${proxy.base}/crashes`;
-  const chromium = await browser();
   const page = await openPage(chromium, `${below}/#token=${server.token}`, {
     ignoreHTTPSErrors: true,
     permissions: ['clipboard-read', 'clipboard-write'],
@@ -154,10 +155,12 @@ test('all_pages_work_below_a_prefix', async () => {
     .locator('.rail li a')
     .evaluateAll((links) => links.map((link) => /** @type {HTMLAnchorElement} */ (link).href));
   check(to.length > 10 && to.every((link) => link.startsWith(`${below}/`)), `the rail: ${to}`);
+  const opened = due(to, 3);
   for (const link of to) {
     await page.click(`.rail li a[href="${new URL(link).pathname}"]`); // within the same document
     await page.waitForURL((url) => url.pathname.startsWith(new URL(link).pathname));
     await settled(page);
+    if (!opened.includes(link)) continue;
     const [title] = await page.locator('main h1').allTextContents();
     await page.goto(link); // in a new document
     await settled(page);
@@ -186,7 +189,7 @@ test('all_pages_work_below_a_prefix', async () => {
     [[], []],
     'requests outside of the prefix, and complaints',
   );
-  await chromium?.close();
+  await closePage(page);
 });
 
 test('writers_at_once_lose_nothing', async () => {

@@ -273,21 +273,39 @@ export const drawn = (page) =>
   );
 
 /**
- * Waits until two looks in a row find the heading of the page and no request without an answer.
+ * Throws ERROR, which a page has thrown, unless it says that a new document is loading.
+ * @param {unknown} error
+ */
+function unlessLoading(error) {
+  if (!/context was destroyed|navigation/i.test(String(error))) throw error;
+  return '';
+}
+
+/**
+ * Waits until two looks in a row find the heading of the page and no request without an answer.  It does
+ * without locators: for those, each new document first compiles 300 kB of Playwright's script.
  * @param {Page} page
  */
 export async function settled(page) {
-  await page.waitForSelector('main h1, main .state');
   const end = performance.now() + PATIENCE_MS;
   for (let looks = 0; looks < 2;) {
     let rests = false;
     try {
-      await drawn(page);
       rests = await page.evaluate(
-        () => !document.querySelector('.loading') && document.querySelector('main h1, main .state') !== null,
+        (patience) =>
+          new Promise((done) => {
+            const look = () =>
+              done(
+                !document.querySelector('.loading') &&
+                  (document.querySelector('main h1, main .state')?.getClientRects().length ?? 0) > 0,
+              );
+            requestAnimationFrame(() => requestAnimationFrame(look));
+            setTimeout(look, document.hidden ? 500 : patience); // a hidden page has no frames
+          }),
+        PATIENCE_MS / 2,
       );
     } catch (error) {
-      if (!/context was destroyed|navigation/i.test(String(error))) throw error; // a new document is loading
+      unlessLoading(error);
     }
     looks = rests && page.asking.size === 0 ? looks + 1 : 0;
     check(
@@ -334,7 +352,8 @@ export const holds = (look, what) =>
  */
 export const says = (page, part, words, what = part) =>
   until(
-    async () => must(await page.locator(part).first().textContent()),
+    () =>
+      page.evaluate((where) => document.querySelector(where)?.textContent ?? '', part).catch(unlessLoading),
     (text) => text.includes(words),
     (text) => `${what}: "${words}" is not in "${text.slice(0, 2000)}"`,
   );
@@ -353,9 +372,14 @@ export async function findDot(page, plot, x, what) {
     }
   throw new Error(`${what}: no dot under the pointer`);
 }
-/** @type {(page: Page, name: string, more?: import('playwright-core').PageScreenshotOptions) =>
- *   Promise<Buffer>} */
-export const shot = (page, name, more = {}) => page.screenshot({ path: join(shots, `${name}.png`), ...more });
+/**
+ * Takes a picture for people to look at, in a soak and in a test that is asked for by its name.
+ * @type {(page: Page, name: string, more?: import('playwright-core').PageScreenshotOptions) => Promise<void>}
+ */
+export async function shot(page, name, more = {}) {
+  if (process.env.TWINSTACK_SOAK || asksForTest)
+    await page.screenshot({ path: join(shots, `${name}.png`), ...more });
+}
 export const axeSource = () => load.resolve('axe-core/axe.min.js');
 export const Ajv = () => load('ajv/dist/2020').default;
 
@@ -380,6 +404,7 @@ export const views = [
 // A part of the test names to run, or I/N for the I-th of N parts of all tests.
 const [wordAsked = ''] = process.argv.slice(2);
 const partAsked = /^(\d+)\/(\d+)$/.exec(wordAsked)?.slice(1).map(Number);
+const asksForTest = wordAsked !== '' && !partAsked;
 
 /**
  * Those of ROWS that are tested this time: one of SHARES, another one with each commit (see lib/turn.py), and
@@ -387,7 +412,7 @@ const partAsked = /^(\d+)\/(\d+)$/.exec(wordAsked)?.slice(1).map(Number);
  * ALWAYS those for which it returns true.  A soak takes all, and so does a test that is asked for by name.
  */
 export function due(rows, shares, always = () => false) {
-  if (process.env.TWINSTACK_SOAK || (wordAsked && !partAsked)) return rows;
+  if (process.env.TWINSTACK_SOAK || asksForTest) return rows;
   const counted = spawnSync('git', ['rev-list', '--count', 'HEAD'], { cwd: root, encoding: 'utf8' });
   if (counted.status !== 0) return rows;
   const turn = Number(counted.stdout) % shares;
