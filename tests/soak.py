@@ -103,8 +103,8 @@ def symbols():
 
 
 def builds():
-    """The trees that other systems and other packages make of the same sources."""
-    for name in ("install", "stream_without_nats"):
+    """What other systems, other packages, recipes and other people's reporters make of the same sources."""
+    for name in ("install", "port", "recipes", "stream_without_nats"):
         yield name, [PYTHON, f"tests/e2e/test_{name}.py"], {"TWINSTACK_SOAK": "1"}
 
 
