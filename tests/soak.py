@@ -85,8 +85,8 @@ def web():
 
 
 def victims():
-    """How every scenario is inlined, the same bytes from every program in another folder, and the package in every way."""
-    for name in ("victims", "capture_package"):
+    """How every scenario is inlined, the same bytes from every program in another folder, the package in every way, all captures."""
+    for name in ("victims", "capture_package", "capture", "managed_run"):
         yield name, [PYTHON, f"tests/e2e/test_{name}.py"], {"TWINSTACK_SOAK": "1"}
 
 
