@@ -278,6 +278,21 @@ test('what_a_file_lacks_it_says', async () => {
   await closePage(page);
 });
 
+test('a_file_follows_an_address_that_changes_while_it_starts', async () => {
+  const page = await openPage(chromium, 'about:blank', { fresh: true }); // its script stays
+  await page.addInitScript(() => {
+    const seen = new MutationObserver(() => {
+      if (!document.getElementById('main')) return;
+      seen.disconnect();
+      location.hash = '#/about';
+    });
+    seen.observe(document, { childList: true, subtree: true });
+  });
+  await page.goto(file);
+  await says(page, 'main', '24 cases with their stacks');
+  await closePage(page);
+});
+
 test('a_file_of_an_older_run_is_about_that_run', async () => {
   const older = write(12, 'older.html');
   const page = await openPage(chromium, older);

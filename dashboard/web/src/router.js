@@ -1,6 +1,6 @@
 // Addresses: paths live, fragments in an offline file.  Filters and selection stay in the
 // query, so that every view is a link.
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { offline } from './carried.js';
 
 const listeners = new Set();
@@ -28,7 +28,8 @@ export function current() {
 
 export function useAddress() {
   const [address, set] = useState(current);
-  useEffect(() => {
+  // Before the first picture: an address that changes until then would be lost.
+  useLayoutEffect(() => {
     const listener = () => set(current());
     listeners.add(listener);
     addEventListener('popstate', listener);
