@@ -1,6 +1,7 @@
 """The unit tests built for Windows, under Wine; has a Wine prefix to itself.
 
-Each run takes those of the rooms that have code for Windows, and a third of the others; a soak takes all.
+Each run builds and takes those of the rooms that have code for Windows, and a third of the others (lib/windows_units.py); a soak
+takes all.
 
 The start of a process takes longer than most tests, so all tests of a program run in one process. A program in which one
 fails runs again as on Linux, each test in a process of its own, and that result counts."""
@@ -15,20 +16,11 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
-import turn  # noqa: E402
+import windows_units  # noqa: E402
 
-THIRDS = 3
 TESTS = e2e.BUILD / "windows/tests"
 ENV = {**os.environ, "WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine")), "WINEDEBUG": "-all", "LC_ALL": "C.UTF-8",
        "TWINSTACK_CACHE": str(e2e.BUILD / "cache-windows")}
-
-
-def with_code_for_windows():
-    """The unit tests of each room with files for Windows alone, and those that name Windows in their own file."""
-    rooms = {file.parent.name for folder in ("analyze", "dashboard") for file in (e2e.ROOT / folder).rglob("*_windows.c")}
-    rows = re.findall(r"unit_test\((\w+) ROOMS ([\w ]+?)\s+SOURCES ([^)]*)\)", (e2e.ROOT / "tests/CMakeLists.txt").read_text(encoding="utf-8"))
-    return {f"unit_{name}" for name, its, files in rows if rooms & set(its.split())
-            or any("_WIN32" in (e2e.ROOT / "tests/unit" / file).read_text(encoding="utf-8") for file in files.split())} | {"unit_judges", "unit_stay"}
 
 
 @unittest.skipUnless(TESTS.exists(), "no programs for Windows: ./run says at its start why they were not built")
@@ -53,14 +45,12 @@ class Units(e2e.Case):
         return self.run_program(program)
 
     def test_each_that_is_due(self):
-        programs = sorted(TESTS.glob("unit_*.exe"))
-        self.assertGreater(len(programs), 40)
-        special = with_code_for_windows()
-        self.assertLess({"unit_console", "unit_files", "unit_collect", "unit_judges", "unit_queue"}, special)
-        due = turn.due(programs, THIRDS, lambda program: program.stem in special)
-        print(f"{len(due)} of {len(programs)} programs are due; ./run soak windows runs all")
+        due = windows_units.due()
+        self.assertLess({"unit_console", "unit_files", "unit_collect", "unit_judges", "unit_queue"}, set(due))
+        self.assertGreater(len(windows_units.rows()), 60)
+        print(f"{len(due)} of {len(windows_units.rows())} programs are due; ./run soak windows runs all")
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            self.assertEqual([bad for bad in pool.map(self.failure, due) if bad], [])
+            self.assertEqual([bad for bad in pool.map(self.failure, (TESTS / f"{name}.exe" for name in due)) if bad], [])
 
     def test_a_console_is_prepared(self):
         done = subprocess.run(["script", "-qec", f"wine '{TESTS}/unit_console.exe'", "/dev/null"], stdin=subprocess.DEVNULL,
