@@ -7,7 +7,8 @@ set(CMAKE_C_COMPILER_TARGET x86_64-w64-mingw32)
 set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
 set(CMAKE_AR llvm-ar-19 CACHE FILEPATH "")
 set(CMAKE_RANLIB llvm-ranlib-19 CACHE FILEPATH "")
-set(CMAKE_C_FLAGS_INIT "-g -gcodeview -D__USE_MINGW_ANSI_STDIO=1 -D_FILE_OFFSET_BITS=64")
+set(CMAKE_C_FLAGS_INIT "-D__USE_MINGW_ANSI_STDIO=1 -D_FILE_OFFSET_BITS=64")
+set(CMAKE_C_FLAGS_DEBUG "-O0" CACHE STRING "") # no -g: the linker strips the programs
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-fuse-ld=lld-19 -static -Wl,-s -Wno-unused-command-line-argument")
 
 set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES TWINSTACK_PACKAGES)
