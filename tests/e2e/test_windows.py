@@ -145,17 +145,18 @@ class Windows(e2e.Case):
 
     def test_what_it_started_ends_with_it(self):
         """Also when it is killed while it starts a program."""
+        others = victims_running()  # such as those of a run in this folder that was killed
         for i in range(8):
             command = ["wine", str(EXE), "run", "--victims", str(e2e.BUILD / "victims/bin"), "--variant", "ob2", "-j", "8",
                        "--out", str(self.folder / f"out{i}"), "--db", str(self.folder / f"{i}.db")]
             program = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ENV)
             try:
-                self.wait_for(lambda: victims_running() > 0, "it starts no victim")
+                self.wait_for(lambda: victims_running() - others, "it starts no victim")
                 time.sleep(0.1 * i)
             finally:
                 program.kill()
                 program.wait()
-            self.wait_for(lambda: victims_running() == 0, "victims go on without it")
+            self.wait_for(lambda: not victims_running() - others, "victims go on without it")
 
     def wait_for(self, condition, what):
         end = time.monotonic() + 60 * e2e.PATIENCE
@@ -186,15 +187,16 @@ class Windows(e2e.Case):
 
 
 def victims_running():
-    """How many victims and launchers there are in our Wine prefix."""
-    count = 0
+    """The processes that are victims and launchers in our Wine prefix."""
+    found = set()
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
             words, environment = (process / "cmdline").read_bytes(), (process / "environ").read_bytes()
         except OSError:
             continue  # it has ended
-        count += re.search(rb"(victims-|twinstack-launch)[^\0]*\0", words) is not None and ENV["WINEPREFIX"].encode() in environment
-    return count
+        if re.search(rb"(victims-|twinstack-launch)[^\0]*\0", words) and b"\0WINEPREFIX=%s\0" % ENV["WINEPREFIX"].encode() in b"\0" + environment:
+            found.add(process.name)
+    return found
 
 
 def untimed(text):
