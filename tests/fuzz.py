@@ -2,9 +2,10 @@
 """Runs one fuzzer: first every earlier find (tests/fuzz/found/NAME), then new inputs grown from the
 seeds (corpus, fixtures). Without SECONDS it grows the same number of the same inputs each time, so
 that the same sources always give the same result. With SECONDS it grows random inputs for that long.
+With the word `seeds` it grows none: the old finds and the seeds are replayed.
 A new find is stored with the old ones, so that it is committed with the fix and replayed from then on.
 
-usage: fuzz.py build/sanitize/tests/fuzz_NAME [SECONDS]
+usage: fuzz.py build/sanitize/tests/fuzz_NAME [SECONDS | seeds]
 """
 
 import os
@@ -41,7 +42,9 @@ def seeds(name, folder):
 def main():
     program = pathlib.Path(sys.argv[1])
     name = program.name.removeprefix("fuzz_")
-    amount = [f"-max_total_time={int(sys.argv[2])}"] if len(sys.argv) > 2 else ["-seed=1", f"-runs={RUNS.get(name, RUNS_OTHERS)}"]
+    words = sys.argv[2:]
+    runs = 1 if words == ["seeds"] else RUNS.get(name, RUNS_OTHERS)  # libFuzzer reads each seed first, and counts it
+    amount = ["-seed=1", f"-runs={runs}"] if words in ([], ["seeds"]) else [f"-max_total_time={int(words[0])}"]
     found = ROOT / "tests/fuzz/found" / name
     old = sorted(str(f) for f in found.glob("*")) if found.is_dir() else []
     failed = 0

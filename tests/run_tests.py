@@ -91,6 +91,7 @@ LOAD_MORE = 0.5  # of a core, beyond the cores there are, that programs are star
 SECOND_TRIES = 3
 SCRATCH_BYTES = 2 << 30
 DAMAGE_SHARES = 3
+FUZZ_SHARES = 2  # one grows new inputs, the others replay the old finds and the seeds
 SANITIZED = {  # the environment of programs under sanitizers
     "TWINSTACK_TEST_SLOWNESS": "5",
     "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1",
@@ -153,8 +154,11 @@ def programs(build):
     checked = BUILD / "sanitize/tests"
     for name in units if build or checked.is_dir() else []:
         yield Program(f"sanitize_{name}", [checked / name], 900, sanitized, needs=["sanitize"])
-    for name in sorted(file.stem for file in (ROOT / "tests/fuzz").glob("fuzz_*.c")) if build or checked.is_dir() else []:
-        yield Program(name, ["/usr/bin/python3", ROOT / "tests/fuzz.py", checked / name], 300, sanitized, needs=["sanitize"])
+    fuzzers = sorted(file.stem for file in (ROOT / "tests/fuzz").glob("fuzz_*.c")) if build or checked.is_dir() else []
+    grown = turn.due(fuzzers, FUZZ_SHARES)
+    for name in fuzzers:
+        yield Program(name, ["/usr/bin/python3", ROOT / "tests/fuzz.py", checked / name, *([] if name in grown else ["seeds"])], 300, sanitized,
+                      needs=["sanitize"])
     yield Program("lint", ["/usr/bin/python3", ROOT / "tests/lint.py", "--no-tidy"])
     for part in range(1, lint.TIDY_PARTS + 1):
         yield Program(f"lint_tidy_{part}", ["/usr/bin/python3", ROOT / "tests/lint.py", "--tidy", f"{part}/{lint.TIDY_PARTS}"])

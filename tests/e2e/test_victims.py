@@ -16,6 +16,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
+import turn  # noqa: E402
 from cl import CL  # noqa: E402
 
 VICTIMS = pathlib.Path(os.environ.get("TWINSTACK_VICTIMS", e2e.BUILD / "victims"))
@@ -135,6 +136,8 @@ class Reproducible(e2e.Case):
         return tree
 
     def test_another_folder_gives_the_same_bytes(self):
+        if turn.turn(3) not in (None, 1):
+            self.skipTest("each third commit builds them in two folders; ./run soak victims does")
         targets = [] if e2e.SOAK else PROGRAMS
         here = VICTIMS
         self.command("ninja", "-C", here, "victims-first")  # which ./run builds before the others only
