@@ -191,6 +191,7 @@ class ManagedRun(e2e.Case):
             row = bench_managed.sample("Flags", 50, mode, limit_s=120 * e2e.PATIENCE)[mode]
             self.assertEqual((row["ended"], row["no_code"], row["too_early"], row["wrong"]), (50, 0, 0, 0), mode)
 
+    @e2e.all_cores()  # on one, hardly any thread ends during its own walk
     def test_walks_meet_each_other_and_the_end_of_their_thread(self):
         found = bench_managed.sample("Dying", 200, limit_s=120 * e2e.PATIENCE, pause_ms=20)
         row, rules = found["all"], found["rules"]

@@ -95,6 +95,17 @@ def wine_session(env):
             subprocess.run(["wineserver", "-w"], timeout=60 * PATIENCE, check=False, **quiet)
 
 
+@contextlib.contextmanager
+def all_cores():
+    """What starts in the block may use every core: the test runner keeps a program with a Wine prefix on one."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, range(os.cpu_count()))
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
 class Case(unittest.TestCase):
     """A TestCase that shows the program's output when a check on it fails."""
 
