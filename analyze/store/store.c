@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/files.h"
+#include "base/thread.h"
 #include "store/query.h"
 
 /* "Twst" in the header of the file marks a database of twinstack. */
@@ -112,15 +113,31 @@ static enum status check_version(struct store *store, struct fault *fault)
     return store->mode == STORE_WRITE ? ERR_NONE : run_script(store, "PRAGMA query_only=1", fault);
 }
 
+/* SQLite does not wait where two connections take a new file to the log at the same time: each
+ * could wait for the other. So the one that was refused asks again. Source: sqlite3_busy_handler(),
+ * "the busy handler is not invoked". */
+static enum status use_log(struct store *store, struct fault *fault)
+{
+    enum { STEP_MS = 5 };
+    int code = SQLITE_BUSY;
+    for (int waited_ms = 0; code == SQLITE_BUSY && waited_ms < STORE_BUSY_MS;
+         waited_ms += STEP_MS) {
+        if (waited_ms > 0)
+            thread_sleep_ms(STEP_MS);
+        code = sqlite3_exec(store->db, "PRAGMA journal_mode=WAL", NULL, NULL, NULL);
+    }
+    return code == SQLITE_OK ? ERR_NONE : store_fault(store, code, "database upgrade", fault);
+}
+
 static enum status prepare(struct store *store, struct fault *fault)
 {
     (void)sqlite3_busy_timeout(store->db, STORE_BUSY_MS);
     (void)sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     const char *setup = store->mode == STORE_WRITE
-                            ? "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-                              "PRAGMA foreign_keys=1"
+                            ? "PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=1"
                             : "PRAGMA query_only=1; PRAGMA foreign_keys=1";
-    if (run_script(store, setup, fault) != ERR_NONE)
+    if ((store->mode == STORE_WRITE && use_log(store, fault) != ERR_NONE) ||
+        run_script(store, setup, fault) != ERR_NONE)
         return fault->code;
     return check_version(store, fault);
 }

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
+#include "base/thread.h"
 #include "make_run.h"
 #include "old_store.h"
 #include "store/store.h"
@@ -257,5 +258,39 @@ TEST(files_are_compressed_and_damage_is_reported)
             CHECK(memcmp(back.artifacts[0].data, file.data, 100000) == 0);
         }
         tear_down(&f);
+    }
+}
+
+struct opening {
+    struct thread *thread;
+    const char *path;
+    struct fault fault;
+};
+
+static void open_and_close(void *context)
+{
+    struct opening *o = context;
+    struct store *store = NULL;
+    (void)store_open(o->path, STORE_WRITE, &store, &o->fault);
+    store_close(store);
+}
+
+TEST(a_new_database_is_opened_by_several_at_once)
+{
+    static const struct fault none = FAULT_INIT;
+    struct opening all[4];
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s/new.db", test_scratch());
+    for (int i = 0; i < REPEATS; i++) {
+        (void)remove(path);
+        for (size_t k = 0; k < COUNT_OF(all); k++) {
+            all[k] = (struct opening){.path = path, .fault = none};
+            all[k].thread = thread_start(open_and_close, &all[k]);
+            REQUIRE(all[k].thread != NULL);
+        }
+        for (size_t k = 0; k < COUNT_OF(all); k++) {
+            thread_join(all[k].thread);
+            CHECK_STR(all[k].fault.code == ERR_NONE ? "opened" : all[k].fault.what, "opened");
+        }
     }
 }
