@@ -2,7 +2,7 @@
 """Runs every test of the project and adds up the tallies; started by `./run test [--quick] [FILTER]...`.
 
 A test program is anything that prints lines of its own and ends with "tally PASSED FAILED SKIPPED":
-the unit tests (plain, and again under the sanitizers), the replays and short runs of the fuzzers, the
+the unit tests (plain, and half of them again under the sanitizers, see units.py), the replays and short runs of the fuzzers, the
 programs in tests/e2e, and the checks of tests/lint.py.  FILTER keeps the programs whose name contains it;
 --quick keeps those that a developer runs before each commit (about a minute).
 The last line is "N passed, N failed, N skipped", the exit status 0 or 1.
@@ -41,6 +41,7 @@ import json
 import os
 import pathlib
 import re
+import select
 import signal
 import shutil
 import subprocess
@@ -53,6 +54,7 @@ import lint
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
 import turn  # noqa: E402
+import units as unit_tests  # noqa: E402
 from machine import CORES, Group, Idle, overload  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -87,7 +89,7 @@ STAGES = {"victims": ((), CORES), "wine32": ((), 0.3), "tools": (("wine32",), 0.
 NEEDS_WINDOWS = {"windows", "windows_units", "web_windows"}
 # One more program is started after IDLE_S seconds in which IDLE_CORES were idle, up to BESIDE_MOST for each core.
 IDLE_S, IDLE_CORES, BESIDE_MOST = 1.5, 0.6, 4
-LOAD_MORE = 0.5  # of a core, beyond the cores there are, that programs are started for
+LOAD_MORE = 1.0  # of a core, beyond the cores there are, that programs are started for
 SECOND_TRIES = 3
 SCRATCH_BYTES = 2 << 30
 DAMAGE_SHARES = 3
@@ -120,9 +122,9 @@ class Program:
 class Stage(Program):
     """Something that is built; it fails as a test does, and passes without being counted."""
 
-    def __init__(self, name):
+    def __init__(self, name, env=None):
         needs, self.cores = STAGES[name]
-        super().__init__(f"build_{name}", [ROOT / "run", "stage", name], 3600, needs=needs)
+        super().__init__(f"build_{name}", [ROOT / "run", "stage", name], 3600, env, needs=needs)
         self.stage = name
 
 
@@ -144,15 +146,16 @@ def quick_programs():
         yield Program(f"e2e_{name}", ["/usr/bin/python3", ROOT / f"tests/e2e/test_{name}.py"])
 
 
-def programs(build):
-    """Every test; BUILD: also those of trees that are not there yet."""
+def programs(build, asked_for=True):
+    """Every test; BUILD: also those of trees that are not there yet; ASKED_FOR, by a filter: no share of the unit tests under sanitizers."""
     env = unit_env()
     sanitized = {**env, **SANITIZED}
     units = [program.name for program in sorted((BUILD / "tests").glob("unit_*"))]  # the other trees may not be built yet
     for name in units:
         yield Program(name, [BUILD / "tests" / name], env=env)
     checked = BUILD / "sanitize/tests"
-    for name in units if build or checked.is_dir() else []:
+    due = units if asked_for else [name for name in unit_tests.sanitized() if name in units]
+    for name in due if build or checked.is_dir() else []:
         yield Program(f"sanitize_{name}", [checked / name], 900, sanitized, needs=["sanitize"])
     fuzzers = sorted(file.stem for file in (ROOT / "tests/fuzz").glob("fuzz_*.c")) if build or checked.is_dir() else []
     grown = turn.due(fuzzers, FUZZ_SHARES)
@@ -210,15 +213,16 @@ def stop_all():
 def wait_for(pid, limit_s):
     """Returns (exit status, processor seconds) of the process PID; ends it after LIMIT_S seconds of a core's time,
     and the status is None then."""
-    had_s, step_s = 0.0, 0.05
-    while True:
-        ended, status, used = os.wait4(pid, os.WNOHANG if had_s < limit_s else 0)
-        if ended:
-            return os.waitstatus_to_exitcode(status) if had_s < limit_s else None, used.ru_utime + used.ru_stime
-        time.sleep(step_s)
-        had_s += step_s / overload()
-        if had_s >= limit_s:
-            end(pid)
+    had_s, step_s, watched = 0.0, 1.0, os.pidfd_open(pid)
+    try:
+        while had_s < limit_s and not select.select([watched], [], [], step_s)[0]:
+            had_s += step_s / overload()
+    finally:
+        os.close(watched)
+    if had_s >= limit_s:
+        end(pid)
+    _, status, used = os.wait4(pid, 0)
+    return os.waitstatus_to_exitcode(status) if had_s < limit_s else None, used.ru_utime + used.ru_stime
 
 
 def report_progress(done, total):
@@ -448,7 +452,8 @@ def stages(chosen):
     needed = set().union(*(p.needs for p in chosen))
     for name in reversed(STAGES):
         needed |= set(STAGES[name][0]) if name in needed else set()
-    return [Stage(name) for name in STAGES if name in needed]
+    sanitized = " ".join(p.name.removeprefix("sanitize_") for p in chosen if "sanitize" in p.needs)
+    return [Stage(name, {"TWINSTACK_SANITIZED": sanitized} if name == "sanitize" else None) for name in STAGES if name in needed]
 
 
 def let_lock_go():
@@ -501,7 +506,7 @@ def main():
     parser.add_argument("filters", metavar="FILTER", nargs="*")
     asked = parser.parse_args()
     filters = asked.filters
-    known = quick_programs() if asked.quick else programs(asked.build)
+    known = quick_programs() if asked.quick else programs(asked.build, bool(filters))
     chosen = [p for p in known if not filters or any(f in p.name for f in filters)]
     if not chosen:
         print(f"no test program has {' or '.join(filters)} in its name", file=sys.stderr)

@@ -113,9 +113,8 @@ static enum status check_version(struct store *store, struct fault *fault)
     return store->mode == STORE_WRITE ? ERR_NONE : run_script(store, "PRAGMA query_only=1", fault);
 }
 
-/* SQLite does not wait where two connections take a new file to the log at the same time: each
- * could wait for the other. So the one that was refused asks again. Source: sqlite3_busy_handler(),
- * "the busy handler is not invoked". */
+/* SQLite calls no busy handler where two connections take a new file to the log at the same time,
+ * since each could wait for the other. So the one that was refused asks again. */
 static enum status use_log(struct store *store, struct fault *fault)
 {
     enum { STEP_MS = 5 };

@@ -1,7 +1,8 @@
 """The capture as a package: installed, found by CMake and by pkg-config, or added as a folder; the example
 programs in C and C++ are built with it and crash, and their records are resolved. It has a Wine prefix to itself.
 
-With each commit, clang takes one of the three ways, and gcc one of its two; ./run soak victims takes all."""
+Clang takes one of the three ways, with the next commit gcc takes one of its two, both where the capture changed lately; ./run soak victims
+takes all."""
 
 import hashlib
 import os
@@ -78,13 +79,19 @@ class Package(e2e.Case):
         left = self.wine(host / "host_cpp.exe", self.folder / f"{name}-cpp")
         self.assertEqual((left.returncode, left.stdout.count("left: ")), (0, 1))
 
+    def skip_unless_due(self, which):
+        if not turn.is_due(which, 2, "capture", "tests/package", "tests/e2e/test_capture_package.py"):
+            self.skipTest("with this commit the other compiler builds the package; ./run soak victims takes both")
+
     def test_all_three_ways_build_programs_that_report_their_crashes(self):
+        self.skip_unless_due(0)
         prefix, ran = self.installed(CLANG), set()
         for way in turn.due(WAYS, len(WAYS)):
             with self.subTest(way):
                 self.check_programs(self.host(way, CLANG, prefix), way, ran)
 
     def test_gcc_builds_them_too_and_guards_without_try(self):
+        self.skip_unless_due(1)
         prefix, ran = self.installed(GCC), set()
         for way in turn.due(["find_package", "pkg-config"], 2):
             with self.subTest(way):

@@ -1,6 +1,6 @@
 """The unit tests built for Windows, under Wine; has a Wine prefix to itself.
 
-Each run builds and takes those of the rooms that have code for Windows, and a third of the others (lib/windows_units.py); a soak
+Each run builds and takes those of the rooms that have code for Windows, and a third of the others (lib/units.py); a soak
 takes all.
 
 The start of a process takes longer than most tests, so all tests of a program run in one process. A program in which one
@@ -16,7 +16,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
-import windows_units  # noqa: E402
+import units  # noqa: E402
 
 TESTS = e2e.BUILD / "windows/tests"
 ENV = {**os.environ, "WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine")), "WINEDEBUG": "-all", "LC_ALL": "C.UTF-8",
@@ -45,10 +45,10 @@ class Units(e2e.Case):
         return self.run_program(program)
 
     def test_each_that_is_due(self):
-        due = windows_units.due()
+        due = units.windows()
         self.assertLess({"unit_console", "unit_files", "unit_collect", "unit_judges", "unit_queue"}, set(due))
-        self.assertGreater(len(windows_units.rows()), 60)
-        print(f"{len(due)} of {len(windows_units.rows())} programs are due; ./run soak windows runs all")
+        self.assertGreater(len(units.rows()), 60)
+        print(f"{len(due)} of {len(units.rows())} programs are due; ./run soak windows runs all")
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             self.assertEqual([bad for bad in pool.map(self.failure, (TESTS / f"{name}.exe" for name in due)) if bad], [])
 

@@ -26,6 +26,11 @@ def has_changed(*paths):
     return done.returncode != 0
 
 
+def is_due(which, shares, *paths):
+    """True if it is this one's turn of SHARES, or something below PATHS changed lately."""
+    return turn(shares) in (None, which) or has_changed(*paths)
+
+
 def due(rows, shares, always=lambda row: False):
     """Those of the list ROWS that are tested this time: one of SHARES, and ALWAYS those for which it returns true."""
     mine = turn(shares)
