@@ -86,14 +86,15 @@ static enum status copy_to_memory(struct store *store, struct fault *fault)
 static enum status check_version(struct store *store, struct fault *fault)
 {
     int64_t version = 0, application = 0, tables = 0;
-    if (read_pragma(store, "PRAGMA user_version", &version, fault) != ERR_NONE ||
-        read_pragma(store, "PRAGMA application_id", &application, fault) != ERR_NONE ||
-        read_pragma(store, "SELECT count(*) FROM sqlite_schema", &tables, fault) != ERR_NONE)
+    /* The tables first: who sees them sees the numbers, too, which are written with them. */
+    if (read_pragma(store, "SELECT count(*) FROM sqlite_schema", &tables, fault) != ERR_NONE ||
+        read_pragma(store, "PRAGMA user_version", &version, fault) != ERR_NONE ||
+        read_pragma(store, "PRAGMA application_id", &application, fault) != ERR_NONE)
         return fault->code;
     if (tables > 0 && application != APPLICATION_ID)
         return fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "database",
                               "it belongs to another program");
-    if (tables == 0 && store->mode != STORE_WRITE)
+    if (tables == 0 && version == 0 && store->mode != STORE_WRITE)
         return fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "database",
                               "it is empty; `twinstack run` fills it");
     if (version > STORE_SCHEMA_VERSION)
