@@ -8,13 +8,13 @@
 // each of the two is always checked whole.  --root checks another tree by the rules of this one.  The
 // packages come into DIR/web-check by `npm ci` (DIR: build).  Exit status: 0 clean, 1 findings, 3 the
 // packages could not be installed.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
 import { rules } from './eslint.mjs';
 import { declarations } from './types.mjs';
 
@@ -146,8 +146,8 @@ function checkVariables(files) {
 }
 
 // Runs TypeScript over INCLUDED with the rules of tsconfig.json and OPTIONS.
-/** @type {(name: string, options: object, included: string[]) => string[]} */
-function compile(name, options, included) {
+/** @type {(name: string, options: object, included: string[]) => Promise<string[]>} */
+async function compile(name, options, included) {
   const config = join(folder, `${name}.json`);
   writeFileSync(
     config,
@@ -161,12 +161,11 @@ function compile(name, options, included) {
       include: included,
     }),
   );
-  const tsc = spawnSync(
-    process.execPath,
-    [load.resolve('typescript/bin/tsc'), '-p', config, '--pretty', 'false'],
-    { cwd: root, encoding: 'utf8' },
-  );
-  return tsc.stdout.split('\n').filter(Boolean);
+  const words = [load.resolve('typescript/bin/tsc'), '-p', config, '--pretty', 'false'];
+  const done = await promisify(execFile)(process.execPath, words, { cwd: root }).catch((error) => error);
+  // It fails when it has findings, which it prints.
+  if (done instanceof Error && !('stdout' in done && done.stdout)) throw done;
+  return done.stdout.split('\n').filter(Boolean);
 }
 
 async function checkWorkflows() {
@@ -183,15 +182,15 @@ async function checkWorkflows() {
   );
 }
 
-function checkTypes() {
+async function checkTypes() {
   const types = join(folder, 'openapi.d.ts');
   writeFileSync(types, declarations(JSON.parse(readFileSync(join(web, 'openapi.json'), 'utf8'))));
   const wanted = values.types ?? 'pages scripts';
-  /** @type {string[]} */
-  const findings = [];
-  if (wanted.includes('pages')) findings.push(...checkPages(types));
-  if (wanted.includes('scripts')) findings.push(...checkScripts(types));
-  return findings;
+  const both = [
+    wanted.includes('pages') ? checkPages(types) : [],
+    wanted.includes('scripts') ? checkScripts(types) : [],
+  ];
+  return (await Promise.all(both)).flat();
 }
 
 /** @param {string} types */
@@ -226,11 +225,12 @@ if (!install()) {
   process.exit(3);
 }
 const files = sources();
+const types = checkTypes(); // in processes of their own, beside the others
 const found = [
   ...(await checkFormat(files)),
   ...(await checkHabits(files)),
   ...checkVariables(files),
-  ...checkTypes(),
+  ...(await types),
   ...(await checkWorkflows()),
 ];
 for (const line of found) console.log(line);
