@@ -1,5 +1,5 @@
-/* A direct-mapped cache: one slot per key hash, so a lookup walks no list.  It holds at most
- * CACHE_TOTAL_BYTES. */
+/* A set-associative cache: a key has WAYS slots, of which a new document takes the least recently
+ * used one.  With a single slot, two documents that every page needs could push each other out. */
 #include "dashboard/cache.h"
 
 #include <stdlib.h>
@@ -8,15 +8,18 @@
 #include "base/hash.h"
 #include "base/thread.h"
 
+enum { WAYS = 4 };
+
 struct slot {
     char *key; /* owned, with the document after its NUL; NULL: empty */
-    uint64_t version;
+    uint64_t version, used;
     size_t key_bytes, bytes;
 };
 
 struct cache {
     struct mutex *lock;
     size_t total_bytes;
+    uint64_t uses;
     uint32_t hand; /* the next slot to drop when there is too much */
     struct slot slots[CACHE_SLOTS];
 };
@@ -43,9 +46,18 @@ void cache_free(struct cache *cache)
     free(cache);
 }
 
+/* The slot that has KEY, otherwise the one that may take it. */
 static struct slot *slot_of(struct cache *cache, const char *key)
 {
-    return &cache->slots[hash_text(HASH_START, key) % CACHE_SLOTS];
+    struct slot *set = &cache->slots[hash_text(HASH_START, key) % (CACHE_SLOTS / WAYS) * WAYS];
+    struct slot *oldest = set;
+    for (struct slot *slot = set; slot < set + WAYS; slot++) {
+        if (slot->key != NULL && strcmp(slot->key, key) == 0)
+            return slot;
+        if (slot->used < oldest->used)
+            oldest = slot;
+    }
+    return oldest;
 }
 
 char *cache_get(struct cache *cache, const char *key, uint64_t version, struct arena *keep,
@@ -53,8 +65,9 @@ char *cache_get(struct cache *cache, const char *key, uint64_t version, struct a
 {
     char *out = NULL;
     mutex_lock(cache->lock);
-    const struct slot *slot = slot_of(cache, key);
+    struct slot *slot = slot_of(cache, key);
     if (slot->key != NULL && slot->version == version && strcmp(slot->key, key) == 0) {
+        slot->used = ++cache->uses;
         out = arena_text(keep, slot->key + slot->key_bytes, slot->bytes);
         *bytes = slot->bytes;
     }
@@ -85,7 +98,11 @@ void cache_put(struct cache *cache, const char *key, uint64_t version, const cha
     empty(cache, slot);
     while (cache->total_bytes + key_bytes + bytes > CACHE_TOTAL_BYTES)
         empty(cache, &cache->slots[cache->hand++ % CACHE_SLOTS]);
-    *slot = (struct slot){.key = copy, .version = version, .key_bytes = key_bytes, .bytes = bytes};
+    *slot = (struct slot){.key = copy,
+                          .version = version,
+                          .used = ++cache->uses,
+                          .key_bytes = key_bytes,
+                          .bytes = bytes};
     cache->total_bytes += key_bytes + bytes;
     mutex_unlock(cache->lock);
 }

@@ -23,8 +23,9 @@ void cache_free(struct cache *cache);
 char *cache_get(struct cache *cache, const char *key, uint64_t version, struct arena *keep,
                 size_t *bytes);
 
-/* Keeps a copy and drops what was in its slot, and other slots in turn while all documents together
- * are over CACHE_TOTAL_BYTES.  Documents over CACHE_ENTRY_BYTES are not kept. */
+/* Keeps a copy.  Drops the document of KEY that it had, or the least recently used one of a few,
+ * and others in turn while all documents together are over CACHE_TOTAL_BYTES.  Documents over
+ * CACHE_ENTRY_BYTES are not kept. */
 void cache_put(struct cache *cache, const char *key, uint64_t version, const char *data,
                size_t bytes);
 

@@ -206,6 +206,28 @@ TEST(the_cache_answers_for_its_version_alone)
     free(big);
 }
 
+TEST(what_is_asked_for_again_and_again_stays_in_the_cache)
+{
+    static const char *const frequent[] = {"/a", "/b", "/c", "/d"};
+    struct cache *cache = cache_new();
+    REQUIRE(cache != NULL);
+    for (size_t k = 0; k < COUNT_OF(frequent); k++)
+        cache_put(cache, frequent[k], 1, "x", 1);
+    for (int i = 0; i < 4 * CACHE_SLOTS; i++) {
+        char key[32];
+        struct arena keep;
+        size_t bytes = 0;
+        (void)snprintf(key, sizeof key, "/api/v1/runs/%d", i);
+        test_row(key);
+        cache_put(cache, key, 1, "once", 4);
+        arena_init(&keep, 0);
+        for (size_t k = 0; k < COUNT_OF(frequent); k++)
+            CHECK(cache_get(cache, frequent[k], 1, &keep, &bytes) != NULL);
+        arena_free(&keep);
+    }
+    cache_free(cache);
+}
+
 TEST(the_cache_is_bounded_whatever_is_asked)
 {
     struct cache *cache = cache_new();
