@@ -208,6 +208,7 @@ test('same_input_same_bytes_and_tags_save_them', async () => {
     '/metrics',
     '/badge/f1.svg',
   ]) {
+    await (await get(path)).text(); // what must be made first comes in two parts, without a tag
     const first = await get(path);
     const tag = must(first.headers.get('etag'), `a tag of ${path}`);
     same((await get(path)).headers.get('etag'), tag, path);
