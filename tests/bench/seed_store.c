@@ -15,6 +15,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "compare/compare.h"
+#include "store/query.h"
 #include "store/store.h"
 
 enum { FRAMES = 9, ENGINES = 5, OWN = 6 };
@@ -350,8 +351,12 @@ static bool put_run(struct store *store, uint32_t n, uint32_t cases, bool wide, 
                            .tools = tools,
                            .tool_count = 2};
     bool good = store_begin_run(store, &run, &keep, fault) == ERR_NONE;
-    for (uint32_t i = 0; good && i < cases; i++)
-        good = put_case(store, run.id, i, wide, fault);
+    for (uint32_t i = 0; good && i < cases;) { /* a transaction for many: 10,000 take */
+        good = store_begin(store, fault) == ERR_NONE;
+        for (uint32_t end = i + 500; good && i < cases && i < end; i++)
+            good = put_case(store, run.id, i, wide, fault);
+        good = store_end(store, fault->code, fault) == ERR_NONE && good;
+    }
     if (good)
         good = store_finish_run(store, run.id, RUN_COMPLETE, run.started_ns + UINT64_C(41000000000),
                                 fault) == ERR_NONE;
