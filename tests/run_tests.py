@@ -92,7 +92,7 @@ IDLE_S, IDLE_CORES, BESIDE_MOST = 1.5, 0.6, 4
 LOAD_MORE = 1.0  # of a core, beyond the cores there are, that programs are started for
 SECOND_TRIES = 3
 SCRATCH_BYTES = 2 << 30
-DAMAGE_SHARES = 3
+DAMAGE_SHARES = 4  # no multiple of units.THIRDS, so that each unit test gets all of them
 FUZZ_SHARES = 2  # one grows new inputs, the others replay the old finds and the seeds
 SANITIZED = {  # the environment of programs under sanitizers
     "TWINSTACK_TEST_SLOWNESS": "5",
@@ -133,8 +133,7 @@ def unit_env():
     file, and a disk takes most of their time. Of the damage that is due, each commit takes another share."""
     memory = pathlib.Path("/dev/shm")
     enough = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > SCRATCH_BYTES
-    share = turn.turn(DAMAGE_SHARES)
-    return {**({"TMPDIR": str(memory)} if enough else {}), **({} if share is None else {"TWINSTACK_TEST_TURN": f"{share}/{DAMAGE_SHARES}"})}
+    return {**({"TMPDIR": str(memory)} if enough else {}), **turn.damage(DAMAGE_SHARES)}
 
 
 def quick_programs():

@@ -16,12 +16,13 @@ import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
+import turn  # noqa: E402
 
 TREE = e2e.BUILD / "windows"
 EXE = TREE / "bin/twinstack.exe"
 CASES = [f"corpus/cases/{c.name}" for c in sorted((e2e.ROOT / "corpus/cases").iterdir())]
-# A few of each kind: crashes, inlining, a hang, a calm program, C++.
-NATIVE = "null_write or inline_chain or deadlock or handled_exception or throw_uncaught or abort_call"
+# A few of each kind: crashes, inlining, a hang, a calm program, C++. With each commit half of them.
+NATIVE = turn.due(["null_write", "inline_chain", "deadlock", "handled_exception", "abort_call", "throw_uncaught"], 2)
 ENV = {**os.environ, "WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine")), "WINEDEBUG": "-all", "LC_ALL": "C.UTF-8",
        "TWINSTACK_CACHE": str(e2e.BUILD / "cache-windows")}
 
@@ -99,7 +100,7 @@ class Windows(e2e.Case):
     def run_native(self, database):
         """Starts eight victims at once; the folder is spelt as only Windows takes it."""
         victims = "Z:" + str(e2e.BUILD / "victims/bin").replace("/", "\\").swapcase() + "\\"
-        done = wine(EXE, "run", "--victims", victims, "--variant", "ob2", "-k", NATIVE, "-j", "8",
+        done = wine(EXE, "run", "--victims", victims, "--variant", "ob2", "-k", " or ".join(NATIVE), "-j", "8",
                     "--out", self.folder / "out", "--db", database, limit_s=400)
         self.assertIn(done.returncode, (0, 1), done.stderr[-2000:])
         return done
@@ -111,18 +112,18 @@ class Windows(e2e.Case):
         self.assertEqual(first.stderr, b"", done.stderr[-2000:])
         native = json.loads(first.stdout)
         env = {"TWINSTACK_VICTIMS": str(e2e.BUILD / "victims/bin")}
-        e2e.twinstack("run", "--variant", "ob2", "-k", NATIVE, "--out", self.folder / "linux", "--db",
+        e2e.twinstack("run", "--variant", "ob2", "-k", " or ".join(NATIVE), "--out", self.folder / "linux", "--db",
                       self.folder / "linux.db", limit_s=400, env=env)
         ours = json.loads(linux("report", "--json", "-", "--db", self.folder / "linux.db").stdout)
 
         def verdicts(report):
             return {c["scenario"]: c["verdict"] for c in report["cases"]}
 
-        self.assertGreater(len(verdicts(ours)), 5)
+        self.assertLessEqual(set(NATIVE), set(verdicts(ours)))
         self.assertEqual(verdicts(native), verdicts(ours))
         judge = next(engine for engine in native["engines"] if engine["engine"] == "judge:dbghelp")
         self.assertEqual(judge["skip_reason"], None)
-        self.assertGreater(judge["stacks"], 4)
+        self.assertGreaterEqual(judge["stacks"], len(NATIVE) - 1)  # all but a calm program's
         for form in ["--json", "--junit", "--md"]:
             self.same(form, "report", form, "-", "--db", database)
 

@@ -16,11 +16,12 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
+import turn  # noqa: E402
 import units  # noqa: E402
 
 TESTS = e2e.BUILD / "windows/tests"
 ENV = {**os.environ, "WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine")), "WINEDEBUG": "-all", "LC_ALL": "C.UTF-8",
-       "TWINSTACK_CACHE": str(e2e.BUILD / "cache-windows")}
+       "TWINSTACK_CACHE": str(e2e.BUILD / "cache-windows"), **turn.damage(16)}  # a file takes ten times as long as on Linux
 
 
 @unittest.skipUnless(TESTS.exists(), "no programs for Windows: ./run says at its start why they were not built")

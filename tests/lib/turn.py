@@ -39,6 +39,12 @@ def due(rows, shares, always=lambda row: False):
     return [row for row in rows if always(row) or row in kept]
 
 
+def damage(shares):
+    """The environment in which unit tests do one of SHARES of the damage to a file that they otherwise would (lib/test.h)."""
+    mine = turn(shares)
+    return {} if mine is None else {"TWINSTACK_TEST_TURN": f"{mine}/{shares}"}
+
+
 def variants():
     """The builds of the 64-bit victims that tests use. ./run takes the other two as well, and so does a soak."""
     return ["ob0", "ob2"] if turn(1) is not None else ["ob0", "ob1", "ob2", "ob2-fp"]

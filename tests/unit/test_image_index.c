@@ -15,7 +15,7 @@ enum { CANDIDATES_MAX = 256, SLICES_MAX = 4, FOLDER_DEPTH = 8 };
  * looks for what may not be read, which fewer places show, except in a soak. */
 static uint64_t places_most(void)
 {
-#ifdef TEST_SANITIZED
+#if defined TEST_SANITIZED || defined _WIN32 /* not optimised */
     if (getenv("TWINSTACK_SOAK") == NULL)
         return 5000;
 #endif
