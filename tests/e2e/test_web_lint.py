@@ -1,8 +1,7 @@
 """The checks of JavaScript and CSS in dashboard/web/check: Prettier, ESLint, and the type check of the pages and
 their tests with types made from openapi.json.
 
-With each commit, a third of the files, and those that changed lately; the types of the pages, and those of what runs
-under Node, where one of their files changed lately, and with each third commit. All of it where a rule changed lately.
+With each commit, the types, a third of the files, and those that changed lately. All of it where a rule changed lately.
 
 A small tree with a mistake of each kind shows that each is noticed. That is tested with each sixth commit, and where
 the checks themselves changed lately. ./run soak web takes all."""
@@ -21,8 +20,7 @@ import turn  # noqa: E402
 WEB = pathlib.Path("dashboard/web")
 NOT_INSTALLED = 3
 # What decides whether a file is clean. Whether the checks see it, is what the mistakes are for.
-RULES = {f"{WEB}/check/{name}" for name in ("eslint.mjs", "globals.d.ts", "package-lock.json", "prettier.json", "tsconfig.json", "types.mjs")}
-RULES.add(f"{WEB}/openapi.json")
+RULES = {f"{WEB}/check/{name}" for name in ("eslint.mjs", "package-lock.json", "prettier.json")}
 
 # What is wrong: a new file, of the pages unless it is one of tests/, its text, and a part of the finding.
 MISTAKES = [
@@ -86,9 +84,7 @@ def what_is_due():
         return []
     listed = names("ls-files", "-co", "--exclude-standard", "*.js", "*.mjs", "*.css", ".github/workflows/*.yml")
     files = turn.due(sorted(name for name in listed if (e2e.ROOT / name).exists()), 3, lambda name: name in changed)
-    types = [kind for kind, share, parts in [("pages", 1, r"dashboard/web/src/.*\.js$"), ("scripts", 2, r".*\.(mjs|d\.ts)$")]
-             if mine == share or any(re.match(parts, name) for name in changed)]
-    return ["--types", " ".join(types) or "none", *(e2e.ROOT / name for name in files)]
+    return [e2e.ROOT / name for name in files]
 
 
 class WebLint(e2e.Case):

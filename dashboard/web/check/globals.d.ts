@@ -1,7 +1,9 @@
-// What the bundler defines (build.mjs).
-declare const TWINSTACK_VERSION: string;
+import type { JSX as Preact } from 'preact';
 
-declare module 'virtual:licences' {
-  const licences: { name: string; version: string; licence: string; text: string }[];
-  export default licences;
+declare global {
+  // What the bundler defines (build.mjs).
+  const TWINSTACK_VERSION: string;
+
+  // TypeScript 7 does not follow jsxImportSource in .js files.
+  export import JSX = Preact;
 }
