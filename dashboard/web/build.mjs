@@ -138,6 +138,11 @@ const files = [
     bytes: Buffer.from(JSON.stringify(JSON.parse(readFileSync(join(source, 'openapi.json'), 'utf8')))),
   },
 ];
+/** @type {(byte: number) => string} */
+const escaped = (byte) =>
+  byte < 32 || byte > 126 || '"\\?'.includes(String.fromCharCode(byte))
+    ? `\\${byte.toString(8).padStart(3, '0')}`
+    : String.fromCharCode(byte);
 const brotli = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 22 };
 const assets = files.map((file) => ({
   ...file,
@@ -148,11 +153,15 @@ const total = assets.slice(0, 4).reduce((sum, asset) => sum + asset.gzip.length,
 if (total > BUDGET_GZIP_BYTES)
   throw new Error(`the bundle is ${total} bytes gzip; the budget is ${BUDGET_GZIP_BYTES}`);
 
-/** @type {(name: string, bytes: Buffer) => string} */
+/**
+ * BYTES as a string literal, which compiles 30 times as fast as a list of numbers; C ends it with a zero.
+ * @type {(name: string, bytes: Buffer) => string}
+ */
 function array(name, bytes) {
   const rows = [];
-  for (let i = 0; i < bytes.length; i += 24) rows.push(Array.from(bytes.subarray(i, i + 24)).join(','));
-  return `static const unsigned char ${name}[] = {\n${rows.join(',\n')}};\n`;
+  for (let i = 0; i < bytes.length; i += 64)
+    rows.push(`"${[...bytes.subarray(i, i + 64)].map(escaped).join('')}"`);
+  return `static const unsigned char ${name}[] =\n${rows.join('\n')};\n`;
 }
 
 const parts = ['/* Made by dashboard/web/build.mjs; do not edit. */\n#include "web/web.h"\n\n'];
@@ -165,16 +174,15 @@ assets.forEach((asset, i) => {
 });
 parts.push('const struct web_asset web_assets[] = {\n');
 assets.forEach((asset, i) => {
-  parts.push(
-    `    {"${asset.path}", "${asset.mime}", "\\"${hash(asset.bytes)}\\"", ${asset.fixed}, ` +
-      `plain_${i}, sizeof plain_${i}, gzip_${i}, sizeof gzip_${i}, brotli_${i}, sizeof brotli_${i}},\n`,
-  );
+  const carried = ['plain', 'gzip', 'brotli'].map((kind) => `${kind}_${i}, sizeof ${kind}_${i} - 1`);
+  const texts = [asset.path, asset.mime, `\\"${hash(asset.bytes)}\\"`].map((text) => `"${text}"`);
+  parts.push(`    {${[...texts, asset.fixed, ...carried].join(', ')}},\n`);
 });
 parts.push('};\nconst size_t web_asset_count = sizeof web_assets / sizeof web_assets[0];\n\n');
 parts.push(array('offline_head', offlineHead), array('offline_tail', offlineTail));
 parts.push(
-  'const struct web_text web_offline_head = {offline_head, sizeof offline_head};\n',
-  'const struct web_text web_offline_tail = {offline_tail, sizeof offline_tail};\n',
+  'const struct web_text web_offline_head = {offline_head, sizeof offline_head - 1};\n',
+  'const struct web_text web_offline_tail = {offline_tail, sizeof offline_tail - 1};\n',
 );
 
 // What the server writes into a page: rows of src/first_data.js, with a star for the next {place} of
