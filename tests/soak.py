@@ -80,7 +80,7 @@ def web():
     yield "lint", [PYTHON, "tests/e2e/test_web_lint.py"], {"TWINSTACK_SOAK": "1"}
     for name in ("light", "load", "memory"):
         yield name, ["node", f"tests/e2e/test_web_{name}.mjs"], {"TWINSTACK_SOAK_SECONDS": "1800"}
-    for name in ("web", "web_carriers", "web_grid", "web_managed", "web_names", "web_problems", "web_proxy", "web_tasks", "web_touch",
+    for name in ("web", "web_api", "web_carriers", "web_grid", "web_managed", "web_names", "web_problems", "web_proxy", "web_tasks", "web_touch",
                  "web_windows"):
         yield name, ["node", f"tests/e2e/test_{name}.mjs"], {"TWINSTACK_SOAK": "1"}
 

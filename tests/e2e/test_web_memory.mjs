@@ -1,13 +1,12 @@
 // Checks that resident memory of the server stays flat while clients request mixed addresses: for
 // WATCHED_S, or half an hour in `./run soak`.  It mostly waits, so that it can run beside other tests.
 import { readFileSync } from 'node:fs';
-import { ask, check, runAll, same, seed, serve, test } from './web/world.mjs';
+import { ask, check, runAll, same, seed, serve, soak, test } from './web/world.mjs';
 
 const WATCHED_S = 25;
 const CLIENTS = 4;
 const PAUSE_MS = 150; // of a client between two requests; a soak has none
 const SLACK_MB = 8;
-const soak = process.env.TWINSTACK_SOAK_SECONDS;
 const CASES = soak ? 10000 : 2000;
 seed('memory.db', 3, 24, 0);
 const server = await serve('--db', seed('memory.db', 0, 0, CASES));
@@ -28,7 +27,7 @@ const views = [
 
 // The caches are bounded (see the limits in dashboard/README.md), and nothing else grows.
 test('memory_stays_flat_under_mixed_addresses', async () => {
-  const seconds = Number(soak ?? WATCHED_S);
+  const seconds = Number(process.env.TWINSTACK_SOAK_SECONDS ?? WATCHED_S);
   const resident = () =>
     Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) / 1024;
   const end = performance.now() + seconds * 1e3;

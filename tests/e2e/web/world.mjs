@@ -377,8 +377,7 @@ export async function findDot(page, plot, x, what) {
  * @type {(page: Page, name: string, more?: import('playwright-core').PageScreenshotOptions) => Promise<void>}
  */
 export async function shot(page, name, more = {}) {
-  if (process.env.TWINSTACK_SOAK || asksForTest)
-    await page.screenshot({ path: join(shots, `${name}.png`), ...more });
+  if (soak || asksForTest) await page.screenshot({ path: join(shots, `${name}.png`), ...more });
 }
 export const axeSource = () => load.resolve('axe-core/axe.min.js');
 export const Ajv = () => load('ajv/dist/2020').default;
@@ -406,13 +405,16 @@ const [wordAsked = ''] = process.argv.slice(2);
 const partAsked = /^(\d+)\/(\d+)$/.exec(wordAsked)?.slice(1).map(Number);
 const asksForTest = wordAsked !== '' && !partAsked;
 
+/** True if each test takes all that it can. */
+export const soak = Boolean(process.env.TWINSTACK_SOAK ?? process.env.TWINSTACK_SOAK_SECONDS);
+
 /**
  * Those of ROWS that are tested this time: one of SHARES, another one with each commit (see lib/turn.py), and
- * @type {<T>(rows: T[], shares: number, always?: (row: T) => boolean) => T[]}
  * ALWAYS those for which it returns true.  A soak takes all, and so does a test that is asked for by name.
+ * @type {<T>(rows: T[], shares: number, always?: (row: T) => boolean) => T[]}
  */
 export function due(rows, shares, always = () => false) {
-  if (process.env.TWINSTACK_SOAK || asksForTest) return rows;
+  if (soak || asksForTest) return rows;
   const counted = spawnSync('git', ['rev-list', '--count', 'HEAD'], { cwd: root, encoding: 'utf8' });
   if (counted.status !== 0) return rows;
   const turn = Number(counted.stdout) % shares;
