@@ -80,7 +80,7 @@ class Package(e2e.Case):
         self.assertEqual((left.returncode, left.stdout.count("left: ")), (0, 1))
 
     def skip_unless_due(self, which):
-        if not turn.is_due(which, 2, "capture", "tests/package", "tests/e2e/test_capture_package.py"):
+        if not turn.is_due(which, 2, "capture", "tests/package"):
             self.skipTest("with this commit the other compiler builds the package; ./run soak victims takes both")
 
     def test_all_three_ways_build_programs_that_report_their_crashes(self):

@@ -1,7 +1,7 @@
-"""Scenarios under Wine, captured and judged; has a Wine prefix to itself. Each commit takes another quarter of them in one
-build, and a second quarter in the other: after four commits each scenario had its turn in both (tests/lib/turn.py).
+"""Scenarios under Wine, captured and judged; has a Wine prefix to itself. Each commit takes another sixth of them in one
+build, and a second sixth in the other: after six commits each scenario had its turn in both (tests/lib/turn.py).
 
-Each is captured by offsets, and every sixth of them both ways: MiniDumpWriteDump takes two thirds of the time.
+Each is captured by offsets, and every fourth of them both ways: MiniDumpWriteDump takes two thirds of the time.
 `./run soak matrix` takes each scenario in one of all builds, both ways, then every scenario in every build, as ./run does.
 With the argument I/N it does the I-th of N parts of the builds.
 
@@ -21,9 +21,9 @@ import turn  # noqa: E402
 VICTIMS = pathlib.Path(os.environ.get("TWINSTACK_VICTIMS", e2e.BUILD / "victims")) / "bin"
 PREFIX = os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine"))
 VARIANTS = turn.variants()
-SHARES = len(VARIANTS) if e2e.SOAK else 4
+SHARES = len(VARIANTS) if e2e.SOAK else 6
 LEAST_A_VARIANT = 6
-EVERY = 6  # so many scenarios by offsets, one of them both ways
+EVERY = 4  # so many scenarios by offsets, one of them both ways
 FINE = {"PASS", "XFAIL", "UNSUPPORTED", "NOT-CAPTURED-AS-EXPECTED"}
 X86_VARIANTS = ["x86-ob0", "x86-ob2"]  # need 32-bit Wine
 X86_SCENARIOS = ["null_write", "inline_chain", "recursion", "crash_in_dll", "second_thread", "sleep_forever"]

@@ -29,7 +29,7 @@ class Port(e2e.Case):
     def setUpClass(cls):
         if shutil.which("wine") is None or not PREFIX.is_dir():
             raise e2e.unittest.SkipTest("no Wine, or no prefix; ./run makes it")
-        if not turn.is_due(0, 2, "capture", "tests/port", "tests/e2e/test_port.py", "victims/CMakeLists.txt"):
+        if not turn.is_due(0, 2, "capture", "tests/port", "victims/CMakeLists.txt"):
             raise e2e.unittest.SkipTest("each second commit builds another project's crash reporter; ./run soak builds does")
         folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.folder, cls.bin = folder, folder / "build/bin"

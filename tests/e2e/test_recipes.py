@@ -2,7 +2,7 @@
 Wine prefix to itself.
 
 A recipe is a folder of new files (tests/recipes/NAME), and the lines below that add them to the
-project. All recipes are applied to one copy. Each commit compiles what is new or edited in it; each third commit,
+project. All recipes are applied to one copy. Each commit compiles what is new or edited in it; each sixth commit,
 and ./run soak builds, build all of it once, without optimisation, and run it. When a test here fails after a change
 elsewhere, the recipe in CONTRIBUTING.md is probably wrong as well: change both."""
 
@@ -116,7 +116,7 @@ def compiled():
 
 
 class Recipes(e2e.Case):
-    whole = turn.is_due(2, 3, "tests/recipes")
+    whole = turn.is_due(5, 6, "tests/recipes")
 
     @classmethod
     def setUpClass(cls):
@@ -134,7 +134,7 @@ class Recipes(e2e.Case):
     def setUp(self):
         super().setUp()
         if not self.whole and self._testMethodName != "test_the_guide_names_each_file":
-            self.skipTest("each third commit builds all of it; ./run soak builds does")
+            self.skipTest("each sixth commit builds all of it; ./run soak builds does")
 
     def ask(self, *argv, **more):
         return must(self.program, *argv, cwd=e2e.ROOT, **more)
