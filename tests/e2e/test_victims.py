@@ -2,7 +2,8 @@
 the crash path calls.
 
 Needs clang 19 for mingw-w64 and the tree that ./run builds, but no Wine.  `./run soak victims` compiles every scenario
-and every program; otherwise each eighth scenario is compiled, and the programs of PROGRAMS."""
+and every program; otherwise a sixteenth of the scenarios is compiled,
+with each commit another, and the programs of PROGRAMS."""
 
 import collections
 import functools
@@ -30,7 +31,7 @@ GNU = ["clang-19", "--target=x86_64-w64-mingw32", "-c", "-g", "-gcodeview", "-fm
 
 NAMED = {"inline_chain", "inline_twice"}
 ALL = sorted(p for kind in ("crash", "hang", "calm") for p in (e2e.ROOT / "victims" / kind).glob("*.c"))
-SCENARIOS = [p for p in ALL if p in e2e.every(8, ALL) or p.stem in NAMED]
+SCENARIOS = turn.due(ALL, 16, lambda source: source.stem in NAMED)
 # A program with all of the capture and some scenarios, a DLL, a DLL whose name is not ASCII, and a tool.
 PROGRAMS = ["victims-first", "plugin-call-ob2", "plugin-unicode-ob2", "twinstack-stops"]
 

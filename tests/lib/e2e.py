@@ -47,11 +47,6 @@ def part():
     return tuple(map(int, words[0].split("/"))) if words else (1, 1)
 
 
-def every(step, rows):
-    """ROWS in a soak, otherwise each STEP-th of them."""
-    return rows if SOAK else rows[::step]
-
-
 def finished(argv, *, limit_s, stdin=b"", env=None, folder=ROOT):
     """Runs a program until that ends; its output, as bytes, goes through files. With pipes, the reader would wait for whatever else
     holds their other end: Wine's services, or a victim that outlives a killed twinstack.exe."""
