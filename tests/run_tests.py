@@ -30,6 +30,8 @@ If at most SECOND_TRIES end-to-end programs failed, each runs once more with not
 result counts. Both are printed, and the closing lines name the programs that needed it: each of them depends
 on the clock somewhere and needs fixing. --once allows no second try.
 
+Some programs take turns with each other (IN_TURN), and most take another share of their rows with each commit.
+
 The closing lines also say how many processor seconds all of it used, Wine's included where a control group can be
 made, and how much of the cores was idle: the first over the number of cores is what no order of programs gets below.
 """
@@ -79,6 +81,11 @@ NEEDS_TOOLS = {"web_proxy"}
 # The number of parts of each program that would take longer than a minute. A part gets I/N as its argument.
 PARTS = {"e2e_web": 3, "e2e_web_carriers": 2, "e2e_matrix": 2, "e2e_capture_package": 2, "e2e_windows": 3,
          "e2e_managed_run": 3, "e2e_stream_faults": 2, "e2e_capture": 2, "e2e_run_control": 2}
+# Of each pair, which takes about the same time, one runs with each commit (turn.py). A FILTER runs what it names.
+IN_TURN = [f"e2e_{name}" for pair in [
+    ("breakpad_unwind", "large_runs"), ("web_touch", "web_managed"), ("msvc", "offline"), ("web_tasks", "web_problems"),
+    ("generated", "emulated"), ("web_names", "web_windows"), ("web_proxy", "web_trend"), ("breakpad_export", "framework"),
+    ("web_carriers_1", "web_carriers_2"), ("managed_run_2", "managed_run_3")] for name in pair]
 # Which other programs a program may run beside, and in which Wine prefix.
 BESIDE_ALL, OWN_PREFIX, FIRST_PREFIX, ALONE = range(4)
 MARKS = {"runs alone": ALONE, "has a Wine prefix to itself": OWN_PREFIX, "has the Wine prefix of ./run to itself": FIRST_PREFIX}
@@ -93,7 +100,7 @@ LOAD_MORE = 1.0  # of a core, beyond the cores there are, that programs are star
 SECOND_TRIES = 3
 SCRATCH_BYTES = 2 << 30
 DAMAGE_SHARES = 4  # no multiple of units.THIRDS, so that each unit test gets all of them
-FUZZ_SHARES = 2  # one grows new inputs, the others replay the old finds and the seeds
+FUZZ_SHARES = 3  # one grows new inputs, the others replay the old finds and the seeds
 SANITIZED = {  # the environment of programs under sanitizers
     "TWINSTACK_TEST_SLOWNESS": "5",
     "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1",
@@ -176,10 +183,11 @@ def e2e_programs(file):
     needs = {"victims", "victims-x86", "wine", "tools"} | ({"windows"} if name in NEEDS_WINDOWS else set())
     if name in NEEDS_NOTHING | NEEDS_TOOLS:
         needs = {"tools"} if name in NEEDS_TOOLS else set()
-    parts = PARTS.get(f"e2e_{name}", 1)
+    parts, commits = PARTS.get(f"e2e_{name}", 1), turn.commits()
     for part in range(1, parts + 1):
-        yield Program(f"e2e_{name}" if parts == 1 else f"e2e_{name}_{part}", argv if parts == 1 else [*argv, f"{part}/{parts}"], 900,
-                      beside=beside, needs=needs)
+        full = f"e2e_{name}" if parts == 1 else f"e2e_{name}_{part}"
+        env = {"TWINSTACK_COMMITS": str(commits // 2)} if full in IN_TURN and commits else None
+        yield Program(full, argv if parts == 1 else [*argv, f"{part}/{parts}"], 900, env, beside, needs)
 
 
 @dataclasses.dataclass
@@ -486,6 +494,9 @@ def run_all(chosen, asked, results):
         results.append(result)
         show(result)
 
+    left = [] if asked.filters else [p for p in chosen if p.name in IN_TURN and p.name not in turn.due(IN_TURN, 2)]
+    not_due = [Result(p, 0, 0, [f"skip {p.name}: another commit's turn; ./run test {p.name} runs it"], [0, 0, 1]) for p in left]
+    chosen = [p for p in chosen if p not in left]
     times = read_times()
     first = stages(chosen) if asked.build else []
     beside = [p for p in chosen if p.beside != ALONE]
@@ -494,7 +505,9 @@ def run_all(chosen, asked, results):
         if program.beside == ALONE:
             announce(program, times)
             report(run(program))
-    return results if asked.once else try_again(results)
+    for result in not_due:
+        show(result)
+    return not_due + (results if asked.once else try_again(results))
 
 
 def main():

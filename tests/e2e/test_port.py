@@ -1,6 +1,6 @@
 """Another project's crash reporter: the victims are linked with its library, and `run` names the library's faults.
 
-It has a Wine prefix to itself. Each second commit takes it, and each one soon after the capture, the build of the victims or the library
+It has a Wine prefix to itself. Each fourth commit takes it, and each one soon after the capture, the build of the victims or the library
 changed; ./run soak builds takes all."""
 
 import os
@@ -29,8 +29,8 @@ class Port(e2e.Case):
     def setUpClass(cls):
         if shutil.which("wine") is None or not PREFIX.is_dir():
             raise e2e.unittest.SkipTest("no Wine, or no prefix; ./run makes it")
-        if not turn.is_due(0, 2, "capture", "tests/port", "victims/CMakeLists.txt"):
-            raise e2e.unittest.SkipTest("each second commit builds another project's crash reporter; ./run soak builds does")
+        if not turn.is_due(2, 4, "capture", "tests/port", "victims/CMakeLists.txt"):
+            raise e2e.unittest.SkipTest("each fourth commit builds another project's crash reporter; ./run soak builds does")
         folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.folder, cls.bin = folder, folder / "build/bin"
         for name in ("capture", "cmake"):

@@ -12,12 +12,19 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECENT = 20
 
 
+def commits():
+    """How many there are, or what TWINSTACK_COMMITS says: a program that runs with each second commit must not always meet the
+    same of two shares. None: git knows no history here."""
+    if given := os.environ.get("TWINSTACK_COMMITS"):
+        return int(given)
+    done = subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
+    return int(done.stdout) if done.returncode == 0 else None
+
+
 def turn(shares):
     """Which of SHARES it is, from 0 on; None: all of them, since this is a soak, or git knows no history here."""
-    if os.environ.get("TWINSTACK_SOAK"):
-        return None
-    done = subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
-    return int(done.stdout) % shares if done.returncode == 0 else None
+    count = None if os.environ.get("TWINSTACK_SOAK") else commits()
+    return None if count is None else count % shares
 
 
 def has_changed(*paths):
