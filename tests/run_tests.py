@@ -190,6 +190,12 @@ def e2e_programs(file):
         yield Program(full, argv if parts == 1 else [*argv, f"{part}/{parts}"], 900, env, beside, needs)
 
 
+def of_another_commit(chosen):
+    """Those that take turns with others, and it is the others' turn."""
+    mine = turn.due(IN_TURN, 2)
+    return [p for p in chosen if p.name in IN_TURN and p.name not in mine]
+
+
 @dataclasses.dataclass
 class Result:
     program: Program
@@ -494,7 +500,7 @@ def run_all(chosen, asked, results):
         results.append(result)
         show(result)
 
-    left = [] if asked.filters else [p for p in chosen if p.name in IN_TURN and p.name not in turn.due(IN_TURN, 2)]
+    left = [] if asked.filters else of_another_commit(chosen)
     not_due = [Result(p, 0, 0, [f"skip {p.name}: another commit's turn; ./run test {p.name} runs it"], [0, 0, 1]) for p in left]
     chosen = [p for p in chosen if p not in left]
     times = read_times()

@@ -8,9 +8,13 @@ import subprocess
 import sys
 import time
 import unittest
+import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import e2e  # noqa: E402
+import run_tests  # noqa: E402
+import turn  # noqa: E402
 
 
 class Framework(e2e.Case):
@@ -83,6 +87,23 @@ class Groups(e2e.Case):
                 ("headers of Windows", "#include <windows.h>\n", "", False)):
             with self.subTest(name):
                 self.assertEqual(self.grouped(two_c=two, some_h=header), want)
+
+
+class Turns(e2e.Case):
+    def test_what_takes_turns_runs_with_each_second_commit_and_meets_all_its_shares(self):
+        met = {name: [] for name in run_tests.IN_TURN}
+        for count in range(1000, 1024):
+            with unittest.mock.patch.object(turn, "commits", return_value=count):
+                known = [p for p in run_tests.programs(True, False) if p.name in met]
+                left = run_tests.of_another_commit(known)
+                self.assertEqual(len(left), len(met) / 2, "one of each pair")
+            for program in known:
+                if program not in left:
+                    met[program.name].append(int(program.env()["TWINSTACK_COMMITS"]))
+        for name, counts in met.items():
+            for shares in (2, 3, 4, 5, 6):
+                with self.subTest(name, shares=shares):
+                    self.assertEqual({count % shares for count in counts}, set(range(shares)))
 
 
 # Two steps; the first is good, the second starts a process in a session of its own and goes on while a file is there.
