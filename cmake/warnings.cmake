@@ -17,7 +17,6 @@ if(TWINSTACK_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
   if(CMAKE_C_COMPILER_ID STREQUAL "Clang")
-    add_compile_options(-fno-sanitize=object-size) # a tenth of the time to compile, and AddressSanitizer sees the same
     add_compile_options(-fsanitize=fuzzer-no-link) # so that the fuzzers can see where they get
     include(CheckLinkerFlag)
     check_linker_flag(C -fuse-ld=lld TWINSTACK_LLD) # a hundred programs: GNU ld takes three times as long

@@ -18,14 +18,16 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # The number of inputs to grow: about two seconds of each fuzzer; `./run soak fuzz` takes ten minutes for each. RUNS_OTHERS is
 # for fuzzers not listed.
 RUNS = {"minidump": 2_000, "pdb": 3_000, "server": 450, "steps": 1_500, "stack_input": 2_000, "symbol_index": 250_000,
-        "record": 50_000, "object": 50_000, "image_index": 1_500, "breakpad": 700, "count": 8_000, "code_map": 2_500}
+        "record": 50_000, "object": 2_000, "image_index": 1_500, "breakpad": 700, "count": 8_000, "code_map": 2_500}
 RUNS_OTHERS = 15_000
 SEED_BYTES_MAX = 400_000
 # The seeds of a fuzzer: files whose names end in one of these.
 SEEDS = {
     "pe": (".exe", ".dll", ".node"), "msf": (".pdb",), "pdb": (".pdb",), "index": (".pdb",),
     "minidump": (".dmp",), "unwind": (".dmp", ".exe", ".dll"), "record": (".rec",), "steps": ("ob2.rec",),
-    "stack_input": (".txt", ".json"), "csv": (".csv",), "image_index": (".exe", ".dll", ".dwarf", ".full", ".dbg", ".debug"), "breakpad": (".sym",), "ppdb": (".pdb", ".pdbx", ".dll"), "case": ("case.json",), "truth": ("truth.json",),
+    "stack_input": (".txt", ".json"), "csv": (".csv",), "breakpad": (".sym",), "ppdb": (".pdb", ".pdbx", ".dll"),
+    "image_index": (".exe", ".dll", ".dwarf", ".full", ".dbg", ".debug"), "case": ("case.json",), "truth": ("truth.json",),
+    "object": (".o", ".dwarf", ".full", ".dbg", ".debug", ".dwo", ".dwp", ".dwz", ".zlib", ".zstd", ".minidebuginfo", ".stripped"),
 }
 
 

@@ -85,7 +85,8 @@ PARTS = {"e2e_web": 3, "e2e_web_carriers": 2, "e2e_matrix": 2, "e2e_capture_pack
 IN_TURN = [f"e2e_{name}" for pair in [
     ("breakpad_unwind", "large_runs"), ("web_touch", "web_managed"), ("msvc", "offline"), ("web_tasks", "web_problems"),
     ("generated", "emulated"), ("web_names", "web_windows"), ("web_proxy", "web_trend"), ("breakpad_export", "framework"),
-    ("web_carriers_1", "web_carriers_2"), ("managed_run_2", "managed_run_3")] for name in pair]
+    ("web_carriers_1", "web_carriers_2"), ("managed_run_2", "managed_run_3"),
+    ("capture_upload", "run_control_1"), ("web_live", "web_grid"), ("web_memory", "web_load")] for name in pair]
 # Which other programs a program may run beside, and in which Wine prefix.
 BESIDE_ALL, OWN_PREFIX, FIRST_PREFIX, ALONE = range(4)
 MARKS = {"runs alone": ALONE, "has a Wine prefix to itself": OWN_PREFIX, "has the Wine prefix of ./run to itself": FIRST_PREFIX}
