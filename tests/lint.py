@@ -3,15 +3,15 @@
 length, files that git should not have, Python syntax, circles of files (lint_rooms.py), what has one place
 (lint_once.py), the verbs that use libtwinstack alone (lint_library.py), stale references (lint_references.py), Plain
 English (lint_words.py).
-Clean results of clang-tidy are cached in build/lint by their inputs, so only changed files are checked again.
+Every file is checked each time. build/lint keeps a note of each clean result of clang-format and clang-tidy, named by a hash of
+all that it depends on: the tool and its options, the file, and for clang-tidy every header of its object, those of the system
+too. So a second run checks what changed.
 clang-tidy spends most of its time on the static analyser's paths.  The analyser gives up on a function after
 ANALYSER_NODES, a 28th of the default, and takes half the time of 25,000.  --deep
 (./run soak lint) keeps the default.
 
-With FILES, only these are checked.  --tidy I/N runs only clang-tidy, on the I-th of N parts of the files that are due, and
---no-tidy all else. What looks at each file by itself and takes long then takes the files that are due: those that changed in
-the working copy or in the last RECENT commits, and of the others each TIDY_SHARE-th or SHARE-th, which are others with every
-commit. With --deep, and without either option, all files are due.
+With FILES, only these are checked.  --tidy I/N runs only clang-tidy, on the I-th of N parts of the files, and --no-tidy all
+else. The check of words prints hints and never fails.
 """
 
 import argparse
@@ -31,9 +31,6 @@ import lint_once
 import lint_references
 import lint_rooms
 import lint_words
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
-import turn  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
@@ -65,12 +62,11 @@ BINARY_FOLDERS = ("corpus/", "tests/fuzz/found/", "victims/managed/", "dashboard
 TRACKED_BYTES_MAX = 2 << 20
 
 TIDY_PARTS = 1
-RECENT, SHARE, TIDY_SHARE = 20, 8, 30
 ANALYSER_NODES = 8_000
 AT_ONCE = 6  # files for one process of clang-tidy, whose start takes as long as a fifth of a file
+FORMAT_AT_ONCE = 50
 
 only = set()
-shares = []  # not empty: only files that are due are checked
 
 
 def files(*suffixes, folders=CODE_FOLDERS):
@@ -84,30 +80,48 @@ def git(*words):
     return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
 
 
+def version(tool):
+    return subprocess.run([tool, "--version"], capture_output=True, text=True, check=True).stdout
+
+
 @functools.cache
-def recent():
-    """The files that differ from RECENT commits ago; None: git has no such history."""
-    changed, new = git("diff", "--name-only", f"HEAD~{RECENT}"), git("ls-files", "-o", "--exclude-standard")
-    return None if changed.returncode != 0 else {*changed.stdout.split(), *new.stdout.split()}
+def digest_of(name):
+    return hashlib.sha256(pathlib.Path(name).read_bytes()).hexdigest()
 
 
-def due(sources, share=SHARE):
-    """Those of SOURCES that are checked this time; without git, and where git has no history, all of them."""
-    if not shares or recent() is None:
-        return sources
-    return turn.due(sources, share, lambda f: f.relative_to(ROOT).as_posix() in recent())
+def note(source, *words):
+    """The file whose presence means that SOURCE is clean; WORDS: all that the result depends on."""
+    folder = BUILD / "lint"
+    folder.mkdir(exist_ok=True)
+    return folder / f"{source.name}-{hashlib.sha256(chr(0).join(words).encode()).hexdigest()[:32]}"
+
+
+def check_all(sources, note_of, check, at_once, workers):
+    """What CHECK says of those SOURCES that have no note, AT_ONCE per call; of a call that said nothing, all get one.
+    NOTE_OF returns the note's path, None: what the result depends on is not known."""
+    notes = {source: note_of(source) for source in sources}
+    todo = [source for source in sources if not (notes[source] and notes[source].exists())]
+
+    def one(batch):
+        said = check(batch)
+        for source in [] if said else batch:
+            if notes[source]:
+                notes[source].touch()
+        return said
+
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        return [line for said in pool.map(one, [todo[i:i + at_once] for i in range(0, len(todo), at_once)]) for line in said]
 
 
 def check_format():
-    bad = []
-    sources = [str(f) for f in due(list(files(".c", ".h", ".cpp")))]
-    if not sources:
-        return []
-    run = subprocess.run(["clang-format-19", "--dry-run", "-Werror", *sources], capture_output=True, text=True, check=False)
-    for line in run.stderr.splitlines():
-        if "error:" in line:
-            bad.append(line.split(": error")[0].replace(f"{ROOT}/", ""))
-    return [f"{b}: not formatted by clang-format-19" for b in sorted(set(bad))[:20]]
+    settings = version("clang-format-19") + (ROOT / ".clang-format").read_text(encoding="utf-8")
+
+    def check(batch):
+        run = subprocess.run(["clang-format-19", "--dry-run", "-Werror", *map(str, batch)], capture_output=True, text=True, check=False)
+        bad = {l.split(": error")[0].replace(f"{ROOT}/", "") for l in run.stderr.splitlines() if "error:" in l}
+        return [f"{b}: not formatted by clang-format-19" for b in sorted(bad)] or ["clang-format-19 failed"] * (run.returncode != 0)
+
+    return check_all(list(files(".c", ".h", ".cpp")), lambda f: note(f, "format", settings, digest_of(f)), check, FORMAT_AT_ONCE, os.cpu_count())
 
 
 @functools.cache
@@ -121,23 +135,10 @@ def dependencies():
     run = subprocess.run(["ninja", "-C", str(BUILD), "-t", "deps"], capture_output=True, text=True, check=False)
     found = {}
     for block in run.stdout.split("\n\n"):
-        names = [l.strip() for l in block.splitlines()[1:] if l.startswith("    ")]
-        names = [in_tree(n) for n in names]
+        names = [in_tree(l.strip()) for l in block.splitlines()[1:] if l.startswith("    ")]
         if names:
-            found[names[0]] = [n for n in names if n.startswith(str(ROOT))]
+            found[names[0]] = sorted(names)
     return found
-
-
-def tidy_key(source, deps, version, command):
-    digest = hashlib.sha256((version + (ROOT / ".clang-tidy").read_text() + command).encode())
-    for name in sorted(deps):
-        digest.update(pathlib.Path(name).read_bytes())
-    return f"{source.stem}-{digest.hexdigest()[:32]}"
-
-
-def analyser_arguments(deep):
-    words = [] if deep else ["-Xclang", "-analyzer-config", "-Xclang", f"max-nodes={ANALYSER_NODES}"]
-    return [f"--extra-arg={word}" for word in words]
 
 
 def check_tidy(part=1, parts=1, deep=False):
@@ -145,41 +146,28 @@ def check_tidy(part=1, parts=1, deep=False):
     for row in json.loads((BUILD / "compile_commands.json").read_text()):
         commands.setdefault(row["file"], row["command"])
     deps = dependencies()
-    version = subprocess.run(["clang-tidy-19", "--version"], capture_output=True, text=True, check=False).stdout
-    good = BUILD / "lint"
-    good.mkdir(exist_ok=True)
-    more = analyser_arguments(deep)
+    more = [] if deep else [f"--extra-arg={word}" for word in ("-Xclang", "-analyzer-config", "-Xclang", f"max-nodes={ANALYSER_NODES}")]
+    settings = [version("clang-tidy-19"), (ROOT / ".clang-tidy").read_text(encoding="utf-8"), *more]
 
-    def key(source):
-        name = str(source)
-        return good / tidy_key(source, deps.get(name, [name]), version, " ".join([commands[name], *more]))
+    def note_of(source):
+        of = deps.get(str(source))
+        return note(source, "tidy", *settings, commands[str(source)], *map(digest_of, of)) if of and all(map(os.path.exists, of)) else None
 
-    def one(batch):
-        batch = [source for source in batch if not key(source).exists()]
-        if not batch:
-            return []
+    def check(batch):
         run = subprocess.run(["clang-tidy-19", "-p", str(BUILD), "--quiet", *more, *map(str, batch)], capture_output=True, text=True, check=False)
         said = [l.replace(f"{ROOT}/", "") for l in run.stdout.splitlines() if re.search(r": (error|warning): ", l)]
-        if run.returncode == 0 and not said:
-            for source in batch:
-                key(source).touch()
-            return []
-        return said or [f"{batch[0].relative_to(ROOT)} and the next {len(batch) - 1}: clang-tidy-19 exit status {run.returncode}"]
+        status = f"{batch[0].relative_to(ROOT)} and the next {len(batch) - 1}: clang-tidy-19 exit status {run.returncode}"
+        return said or [status] * (run.returncode != 0)
 
-    known = [f for f in files(".c", folders=("analyze", "dashboard")) if str(f) in commands]
-    sources = due(known, TIDY_SHARE)
-    if len(sources) < len(known):
-        print(f"clang-tidy: {len(sources)} of {len(known)} files are due; ./run soak lint checks all")
-    sources = sources[part - 1::parts]
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() if parts == 1 and not shares else 1) as pool:
-        return [line for said in pool.map(one, [sources[i:i + AT_ONCE] for i in range(0, len(sources), AT_ONCE)]) for line in said]
+    sources = [f for f in files(".c", folders=("analyze", "dashboard")) if str(f) in commands]
+    return check_all(sources[part - 1::parts], note_of, check, AT_ONCE, os.cpu_count() if parts == 1 else 1)
 
 
 def check_shell():
     scripts = [f for f in (ROOT / "run", ROOT / ".ci/run") if not only or f in only] + list(files(".sh"))
     if not scripts:
         return []
-    run = subprocess.run(["shellcheck", "-f", "gcc", *map(str, due(scripts))], capture_output=True, text=True, check=False)
+    run = subprocess.run(["shellcheck", "-f", "gcc", *map(str, scripts)], capture_output=True, text=True, check=False)
     return run.stdout.replace(f"{ROOT}/", "").splitlines()
 
 
@@ -256,10 +244,6 @@ def check_references():
     return lint_references.check(ROOT, only)
 
 
-def check_words():
-    return lint_words.check(ROOT, only, due)
-
-
 def existing(name):
     path = pathlib.Path(name).resolve()
     if not path.is_file():
@@ -280,14 +264,12 @@ def main():
     parser.add_argument("files", metavar="FILE", nargs="*", type=existing)
     parser.add_argument("--no-tidy", action="store_true", help="leave out clang-tidy, which takes minutes")
     parser.add_argument("--tidy", type=one_of, metavar="I/N", help="clang-tidy alone, the I-th of N parts")
-    parser.add_argument("--deep", action="store_true", help="all files, and the analyser's default limits")
+    parser.add_argument("--deep", action="store_true", help="with the analyser's default limits")
     asked = parser.parse_args()
     only.update(asked.files)
-    if (asked.tidy or asked.no_tidy) and not asked.deep and not only:
-        shares.append(True)
     passed = failed = 0
     checks = (check_format, check_tidy, check_shell, check_banned, check_writers, check_length, check_tracked,
-              check_python, check_rooms, check_once, check_library, check_faults, check_references, check_words)
+              check_python, check_rooms, check_once, check_library, check_faults, check_references)
     if asked.tidy or asked.no_tidy:
         checks = [c for c in checks if (c is check_tidy) == bool(asked.tidy)]
     for check in checks:
@@ -297,6 +279,8 @@ def main():
         if said:
             print(f"FAIL {check.__name__}: {len(said)}")
         passed, failed = passed + (not said), failed + bool(said)
+    for line in [] if asked.tidy else lint_words.check(ROOT, only):
+        print(f"hint: {line}")
     print(f"tally {passed} {failed} 0")
     return 1 if failed else 0
 

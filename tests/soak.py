@@ -39,9 +39,8 @@ def fuzz():
 
 
 def lint():
-    """Every check over all files, with the static analyser's default limits; every file by MSVC's command line."""
+    """clang-tidy over all files with the static analyser's default limits; every file by MSVC's command line."""
     yield "msvc", [PYTHON, "tests/e2e/test_msvc.py"], {"TWINSTACK_SOAK": "1"}
-    yield "text", [PYTHON, "tests/lint.py", "--deep", "--no-tidy"], {}
     for part in range(1, 21):
         yield f"part-{part}", [PYTHON, "tests/lint.py", "--deep", "--tidy", f"{part}/20"], {}
 
@@ -76,8 +75,7 @@ def stops():
 
 
 def web():
-    """Half an hour of the dashboard's load and memory; each page by all checks; the linters with each mistake."""
-    yield "lint", [PYTHON, "tests/e2e/test_web_lint.py"], {"TWINSTACK_SOAK": "1"}
+    """Half an hour of the dashboard's load and memory; each page by all checks."""
     for name in ("light", "load", "memory"):
         yield name, ["node", f"tests/e2e/test_web_{name}.mjs"], {"TWINSTACK_SOAK_SECONDS": "1800"}
     for name in ("web", "web_api", "web_carriers", "web_grid", "web_managed", "web_names", "web_problems", "web_proxy", "web_tasks", "web_touch",

@@ -1,0 +1,115 @@
+"""The checks of tests/lint.py: each notices a mistake in a small tree, hints fail nothing, and what is clean is checked again exactly
+when something that the result depends on has changed."""
+
+import contextlib
+import json
+import pathlib
+import sys
+import unittest.mock
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import e2e  # noqa: E402
+import lint  # noqa: E402
+import lint_words  # noqa: E402
+
+GOOD = "int twice(int x);\n\nint twice(int x)\n{\n    return 2 * x;\n}\n"
+# The check, the file, its text, a part of the finding.
+MISTAKES = [
+    ("format", "analyze/a.c", "int  x;\n", "analyze/a.c:1:4: not formatted"),
+    ("tidy", "analyze/a.c", "int f(void);\n\nint f(void)\n{\n    int *p = 0;\n    return *p;\n}\n", "core.NullDereference"),
+    ("shell", "cmake/a.sh", "#!/bin/sh\necho $1\n", "cmake/a.sh:2"),
+    ("banned", "analyze/a.c", "int f(char *s)\n{\n    return atoi(s);\n}\n", "analyze/a.c:3: atoi: use text_parse_uint"),
+    ("writers", "analyze/a.c", 'void *f(void)\n{\n    return fopen("x", "w");\n}\n', "analyze/a.c:3: fopen: use file_write_parts()"),
+    ("length", "analyze/a.c", "\n" * 601, "analyze/a.c: 601 lines"),
+    ("python", "tests/a.py", "def f(:\n", "tests/a.py:1"),
+]
+
+
+class Lint(e2e.Case):
+    def setUp(self):
+        super().setUp()
+        self.root, self.build = self.folder / "tree", self.folder / "tree/build"
+        self.build.mkdir(parents=True)
+        for name in lint.CODE_FOLDERS:
+            (self.root / name).mkdir()
+        for name in (".clang-format", ".clang-tidy"):
+            (self.root / name).write_bytes((lint.ROOT / name).read_bytes())
+        for name in ("run", ".ci/run"):
+            self.write(name, "#!/bin/sh\n")
+        for what, value in (("ROOT", self.root), ("BUILD", self.build)):
+            patch = unittest.mock.patch.object(lint, what, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def write(self, name, text):
+        file = self.root / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        rows = [{"directory": str(self.build), "file": str(f), "command": f"cc -c {f}"} for f in (self.root / "analyze").rglob("*.c")]
+        (self.build / "compile_commands.json").write_text(json.dumps(rows), encoding="utf-8")
+        lint.digest_of.cache_clear()
+        return file
+
+    @contextlib.contextmanager
+    def started(self):
+        """The programs that are started inside."""
+        run, seen = lint.subprocess.run, []
+
+        def note(argv, **more):
+            seen.append([str(word) for word in argv if "--version" not in argv])
+            return run(argv, **more)
+        with unittest.mock.patch.object(lint.subprocess, "run", note):
+            yield seen
+
+    def test_each_check_notices_its_mistake(self):
+        for check, name, text, want in MISTAKES:
+            with self.subTest(check):
+                file = self.write(name, text)
+                for attempt in range(2):  # what is not clean leaves no note
+                    self.assertIn(want, "\n".join(getattr(lint, f"check_{check}")()), attempt)
+                file.unlink()
+
+    def test_words_are_hints(self):
+        file = self.write("analyze/a.c", "/* The module has to be st" "anding in the list. */\n" + GOOD)
+        self.assertIn("analyze/a.c:1:", lint_words.check(self.root, {file})[0])
+        self.assertNotIn("words", " ".join(name for name in dir(lint) if name.startswith("check_")))
+
+    def checked(self, check, name):
+        with self.started() as seen:
+            self.assertEqual(check(), [])
+        return any(str(self.root / name) in argv for argv in seen)
+
+    def test_what_is_clean_is_checked_again_when_an_input_changes(self):
+        source = self.write("analyze/a.c", GOOD)
+        header, system = self.write("analyze/a.h", "int three;\n"), self.write("system.h", "")
+        deps = {str(source): sorted(map(str, (source, header, system)))}
+        for check, inputs in ((lint.check_format, ("analyze/a.c", ".clang-format")),
+                              (lint.check_tidy, ("analyze/a.c", "analyze/a.h", "system.h", ".clang-tidy"))):
+            with unittest.mock.patch.object(lint, "dependencies", lambda: deps):
+                self.assertTrue(self.checked(check, "analyze/a.c"))
+                self.assertFalse(self.checked(check, "analyze/a.c"), "nothing changed")
+                for name in inputs:
+                    with self.subTest(check.__name__, changed=name):
+                        self.write(name, (self.root / name).read_text(encoding="utf-8") + ("\n" if name[-2:] != ".c" else "\nint four;\n"))
+                        self.assertTrue(self.checked(check, "analyze/a.c"))
+                        self.assertFalse(self.checked(check, "analyze/a.c"))
+
+    def test_a_file_of_unknown_headers_is_checked_each_time(self):
+        source = self.write("analyze/a.c", GOOD)
+        for deps in ({}, {str(source): [str(source), str(self.root / "gone.h")]}):
+            with unittest.mock.patch.object(lint, "dependencies", lambda: deps):
+                self.assertTrue(self.checked(lint.check_tidy, "analyze/a.c"))
+                self.assertTrue(self.checked(lint.check_tidy, "analyze/a.c"))
+
+    def test_the_parts_of_clang_tidy_are_all_files(self):
+        names = [self.write(f"analyze/{letter}.c", GOOD) for letter in "abcdefg"]
+        for parts in (1, 2, 3, 7, 9):
+            with self.started() as seen:
+                for part in range(1, parts + 1):
+                    lint.check_tidy(part, parts)
+            self.assertEqual(sorted(word for argv in seen for word in argv if word in map(str, names)), sorted(map(str, names)), parts)
+
+
+if __name__ == "__main__":
+    e2e.main()
