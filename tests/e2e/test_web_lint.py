@@ -1,27 +1,18 @@
 """The checks of JavaScript and CSS in dashboard/web/check: Prettier, ESLint, and the type check of the pages and
 their tests with types made from openapi.json.
 
-With each commit, the types, a third of the files, and those that changed lately. All of it where a rule changed lately.
-
-A small tree with a mistake of each kind shows that each is noticed. That is tested with each sixth commit, and where
-the checks themselves changed lately. ./run soak web takes all."""
+A small tree with a mistake of each kind, and without git, shows that each is noticed."""
 
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
-import turn  # noqa: E402
 
 WEB = pathlib.Path("dashboard/web")
 NOT_INSTALLED = 3
-# What decides whether a file is clean. Whether the checks see it, is what the mistakes are for.
-RULES = {f"{WEB}/check/{name}" for name in ("eslint.mjs", "package-lock.json", "prettier.json")}
-
 # What is wrong: a new file, of the pages unless it is one of tests/, its text, and a part of the finding.
 MISTAKES = [
     ("layout", "layout.js", 'const a = "one"\n', "layout.js: not formatted by Prettier"),
@@ -65,61 +56,40 @@ def with_imports(*names):
     return found
 
 
-def names(*words):
-    """The files that git lists by WORDS, from the root of the repository on; None if it cannot."""
-    done = subprocess.run(["git", *words], cwd=e2e.ROOT, capture_output=True, text=True, check=False)
-    return set(done.stdout.splitlines()) if done.returncode == 0 else None
-
-
-def changed_lately():
-    """The files that are new, or other than they were some commits ago; None: git does not know."""
-    changed = names("diff", "--name-only", f"HEAD~{turn.RECENT}")
-    return None if changed is None else changed | (names("ls-files", "-o", "--exclude-standard") or set())
-
-
-def what_is_due():
-    """The arguments for the check of what is tested this time."""
-    mine, changed = turn.turn(3), changed_lately()
-    if mine is None or changed is None or changed & RULES:
-        return []
-    listed = names("ls-files", "-co", "--exclude-standard", "*.js", "*.mjs", "*.css", ".github/workflows/*.yml")
-    files = turn.due(sorted(name for name in listed if (e2e.ROOT / name).exists()), 3, lambda name: name in changed)
-    return [e2e.ROOT / name for name in files]
-
-
 class WebLint(e2e.Case):
-    def check(self, *words, **more):
-        done = check(*words, **more)
+    def check(self, *words):
+        done = check(*words)
         if done.returncode == NOT_INSTALLED:
             self.skipTest(f"npm cannot bring the linters: {done.stderr.strip().splitlines()[-1]}")
         return done
 
     def test_all_sources_are_clean(self):
-        done = self.check(*what_is_due())
+        done = self.check()
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
 
+    def write(self, name, text):
+        file = self.folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
     def test_each_mistake_is_noticed(self):
-        if not turn.is_due(0, 6, WEB / "check"):
-            self.skipTest("each sixth commit makes the mistakes; ./run soak web does")
-        with tempfile.TemporaryDirectory() as scratch:
-            copy = pathlib.Path(scratch)
-            copied = {e2e.ROOT / name for name in (".github/workflows/ci.yml", WEB / "openapi.json", WEB / "src/style/base.css")}
-            for file in copied | with_imports("api.js", "ui.js"):
-                place = copy / file.relative_to(e2e.ROOT)
-                place.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(file, place)
-            (copy / WEB / "node_modules").symlink_to(e2e.ROOT / WEB / "node_modules")
-            files = [copy / ".github/workflows/ci.yml"]
-            files[0].write_text(files[0].read_text(encoding="utf-8").replace("failure()", "failur()"), encoding="utf-8")
-            for _, name, text, _ in MISTAKES:
-                files.append(copy / name if name.startswith("tests/") else copy / WEB / "src" / name)
-                files[-1].parent.mkdir(parents=True, exist_ok=True)
-                files[-1].write_text(text, encoding="utf-8")
-            done = self.check("--root", copy, *files)
+        copied = {e2e.ROOT / name for name in (".github/workflows/ci.yml", WEB / "openapi.json", WEB / "src/style/base.css")}
+        for file in copied | with_imports("api.js", "ui.js"):
+            self.write(file.relative_to(e2e.ROOT), file.read_text(encoding="utf-8"))
+        (self.folder / WEB / "node_modules").symlink_to(e2e.ROOT / WEB / "node_modules")
+        workflow = self.folder / ".github/workflows/ci.yml"
+        workflow.write_text(workflow.read_text(encoding="utf-8").replace("failure()", "failur()"), encoding="utf-8")
+        for _, name, text, _ in MISTAKES:
+            self.write(name if name.startswith("tests/") else WEB / "src" / name, text)
+        for folder in ("build", "build-debug", "tests/node_modules", ".hidden"):
+            self.write(f"{folder}/foreign.js", 'const a = "one"\n')
+        done = self.check("--root", self.folder)
         self.assertEqual(done.returncode, 1, done.stderr)
         for what, name, _, want in MISTAKES:
             with self.subTest(what):
                 self.assertIn(want, done.stdout)
+        with self.subTest("files that are not ours"):
+            self.assertNotIn("foreign.js", done.stdout)
         with self.subTest("a mistake in a workflow"):
             self.assertRegex(done.stdout, r"ci\.yml:\d+: undefined function \"failur\"")
 

@@ -7,7 +7,7 @@
 // formatted and linted; types are always checked in all files.  --root checks another tree by the rules
 // of this one.  The packages come into DIR/web-check by `npm ci` (DIR: build).  Exit status: 0 clean,
 // 1 findings, 3 the packages could not be installed.
-import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -56,16 +56,22 @@ function install() {
 /** @type {(file: string) => boolean} */
 const isWorkflow = (file) => file.endsWith('.yml');
 
+// Folders whose files are not ours, in a tree with git and without.
+/** @type {(name: string) => boolean} */
+const isForeign = (name) => name === 'node_modules' || name.startsWith('build') || name.startsWith('.');
+
+/** @type {(from: string) => string[]} */
+function filesBelow(from) {
+  return readdirSync(from, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(from, entry.name);
+    if (entry.isDirectory()) return isForeign(entry.name) ? [] : filesBelow(path);
+    return ['.js', '.mjs', '.css'].includes(extname(path)) ? [path] : [];
+  });
+}
+
 function sources() {
   if (named.length > 0) return named.filter((file) => !isWorkflow(file)).map((file) => resolve(file));
-  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.js', '*.mjs', '*.css'], {
-    cwd: root,
-    encoding: 'utf8',
-  });
-  return listed
-    .split('\n')
-    .filter((file) => file && existsSync(join(root, file)))
-    .map((file) => join(root, file));
+  return filesBelow(root);
 }
 
 /** @type {(...texts: string[]) => string} */
