@@ -72,8 +72,7 @@ static uint64_t add_piece(struct object_build *build, uint32_t offset)
     if (answer.scope != NULL) {
         scope = add_scopes(build, offset, &answer, &end);
     } else if (answer.symbol != NULL || answer.line != 0) {
-        const char *name =
-            answer.symbol != NULL ? symbol_object_name(build->object, answer.symbol->name) : NULL;
+        const char *name = symbol_object_symbol_name(build->object, answer.symbol);
         scope = index_root(worker, index_constant(worker, name), file_number(build, answer.file),
                            answer.from,
                            answer.symbol != NULL ? answer.symbol->offset : INDEX_NO_START, 0);

@@ -233,15 +233,26 @@ static bool grow_names(struct symbol_object *object)
     return true;
 }
 
-const char *symbol_object_name(struct symbol_object *object, const char *name)
+static bool is_x86_pe(const struct symbol_object *object)
 {
-    const bool x86 =
-        object->image.kind == OBJECT_PE && object->image.as.pe.machine == PE_MACHINE_X86;
+    return object->image.kind == OBJECT_PE && object->image.as.pe.machine == PE_MACHINE_X86;
+}
+
+/* A C++ name with the decoration of its calling convention around it, as clang writes it for 32-bit
+ * Windows: "__Z1fi@4", "@_Z1fi@4". */
+static bool has_wrapped_mangling(const char *name)
+{
+    return (strncmp(name, "__Z", 3) == 0 || strncmp(name, "@_Z", 3) == 0) &&
+           strchr(name + 1, '@') != NULL;
+}
+
+/* Symbol tables of 32-bit Windows decorate every name, DWARF decorates none but those of clang. */
+static const char *readable_name(struct symbol_object *object, const char *name, bool of_table)
+{
+    const bool x86 = is_x86_pe(object) && (of_table || has_wrapped_mangling(name));
     char text[UNDECORATED_BYTES];
 
-    if (name == NULL || name[0] == '\0')
-        return NULL;
-    if ((object->readable_count * 2 >= object->readable_room && !grow_names(object)))
+    if (object->readable_count * 2 >= object->readable_room && !grow_names(object))
         return name;
     uintptr_t at = (uintptr_t)name * 0x9e3779b1u >> 8;
     while (object->readable[at & (object->readable_room - 1)].linker != NULL &&
@@ -257,9 +268,28 @@ const char *symbol_object_name(struct symbol_object *object, const char *name)
     return known->readable;
 }
 
+const char *symbol_object_name(struct symbol_object *object, const char *name)
+{
+    return name != NULL && name[0] != '\0' ? readable_name(object, name, false) : NULL;
+}
+
+const char *symbol_object_symbol_name(struct symbol_object *object,
+                                      const struct object_symbol *symbol)
+{
+    return symbol != NULL && symbol->name[0] != '\0' ? readable_name(object, symbol->name, true)
+                                                     : NULL;
+}
+
 static bool is_mangled(const char *name)
 {
     return name[0] == '?' || (name[0] == '_' && (name[1] == 'Z' || name[1] == 'R'));
+}
+
+/* The name of a symbol table, with the decoration of 32-bit Windows. */
+static bool is_mangled_symbol(const struct symbol_object *object, const char *name)
+{
+    return is_mangled(name) ||
+           (is_x86_pe(object) && (name[0] == '_' || name[0] == '@') && is_mangled(name + 1));
 }
 
 const char *symbol_object_function(struct symbol_object *object, const struct object_answer *answer,
@@ -272,12 +302,13 @@ const char *symbol_object_function(struct symbol_object *object, const struct ob
 
     if (name == NULL) {
         symbol = symbol_at(object, &object->symbols, offset, &from, end);
-        name = symbol != NULL ? symbol->name : NULL;
-    } else if (!is_mangled(name)) {
+        return symbol_object_symbol_name(object, symbol);
+    }
+    if (!is_mangled(name)) {
         const uint32_t start = function->start + answer->scope_shift;
         symbol = object_symbol_before(&object->symbols, start);
-        if (symbol != NULL && symbol->offset == start && is_mangled(symbol->name))
-            name = symbol->name;
+        if (symbol != NULL && symbol->offset == start && is_mangled_symbol(object, symbol->name))
+            return symbol_object_symbol_name(object, symbol);
     }
     return symbol_object_name(object, name);
 }
@@ -314,11 +345,10 @@ uint32_t symbol_object_lookup(struct symbol_object *object, uint32_t offset,
     if (count == 0 && (answer.symbol != NULL || answer.line != 0)) {
         const struct object_symbol *symbol = answer.symbol;
         start = symbol != NULL ? symbol->offset : offset;
-        out[count++] = (struct symbol_frame){
-            .function = symbol != NULL ? symbol_object_name(object, symbol->name) : NULL,
-            .file = known_file(file),
-            .line = line,
-            .from = answer.from};
+        out[count++] = (struct symbol_frame){.function = symbol_object_symbol_name(object, symbol),
+                                             .file = known_file(file),
+                                             .line = line,
+                                             .from = answer.from};
     }
     for (uint32_t i = 0; i < count; i++) {
         out[i].distance = offset - start;

@@ -89,7 +89,11 @@ const char *symbol_object_function(struct symbol_object *object, const struct ob
                                    const struct dwarf_scope *function, uint32_t offset,
                                    uint64_t *end);
 
-/* The readable spelling of a linker's name; lives as long as the object.  NULL in, NULL out. */
+/* The readable spelling of a name of DWARF; lives as long as the object.  NULL in, NULL out. */
 const char *symbol_object_name(struct symbol_object *object, const char *name);
+
+/* The same for a symbol of a table; NULL: it has no name, or SYMBOL is NULL. */
+const char *symbol_object_symbol_name(struct symbol_object *object,
+                                      const struct object_symbol *symbol);
 
 #endif

@@ -49,6 +49,20 @@ static size_t stack_suffix(const char *name, size_t bytes)
                : 0;
 }
 
+/* A C++ name with the decoration of its calling convention on x86: "_Z1fi@4", its prefix already
+ * taken off. */
+static size_t undecorate_wrapped(const char *name, enum symbol_names names, char *out,
+                                 size_t out_bytes)
+{
+    char base[UNDECORATED_BYTES];
+    const size_t bytes = strlen(name);
+    const size_t suffix = stack_suffix(name, bytes);
+
+    if (suffix == 0 || write_text(name, bytes - suffix, base, sizeof base) == 0)
+        return undecorate_itanium(name, names, out, out_bytes);
+    return undecorate_itanium(base, names, out, out_bytes);
+}
+
 /* C names: _name (cdecl), _name@8 (stdcall), @name@8 (fastcall) on x86; name@@16 (vectorcall). */
 static size_t undecorate_c(const char *name, bool x86, char *out, size_t out_bytes)
 {
@@ -150,8 +164,8 @@ size_t undecorate(const char *name, enum symbol_names names, bool x86, char *out
         return bytes;
     if (name[0] == '?')
         bytes = undecorate_msvc(name, names, out, out_bytes);
-    else if (x86 && strncmp(name, "__Z", 3) == 0)
-        bytes = undecorate_itanium(name + 1, names, out, out_bytes);
+    else if (x86 && (strncmp(name, "__Z", 3) == 0 || strncmp(name, "@_Z", 3) == 0))
+        bytes = undecorate_wrapped(name + 1, names, out, out_bytes);
     else if (strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0)
         bytes = undecorate_itanium(name, names, out, out_bytes);
     if (bytes == 0 && name[0] != '?')

@@ -59,6 +59,8 @@ static const struct {
     {"_main", NULL, NULL, false}, /* elsewhere the underscore is part of the name */
     {"_WinMain@16", "WinMain", "WinMain", true},
     {"@fast@8", "fast", "fast", true},
+    {"__ZN2ns1fEi@4", "ns::f", "ns::f(int)", true},
+    {"@_ZN2ns1fEi@4", "ns::f", "ns::f(int)", true},
     {"vector@@16", "vector", "vector", false},
     {"_ZN2ns1fEi", "ns::f", "ns::f(int)", false},
     {"_ZN4core3fmt9Formatter3new17h0123456789abcdefE", "core::fmt::Formatter::new",

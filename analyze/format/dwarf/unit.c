@@ -87,6 +87,34 @@ static void prepare(struct dwarf_context *context)
     dwarf_dealloc_die(die);
 }
 
+/* True when LINKAGE is the C name NAME with a calling convention of 32-bit Windows around it, as
+ * clang ("_f@8", "@f@8") and gcc ("f@8") write it. */
+static bool is_decorated_name(const char *linkage, const char *name)
+{
+    const size_t bytes = strlen(name);
+
+    if ((linkage[0] == '_' || linkage[0] == '@') && strncmp(linkage + 1, name, bytes) == 0)
+        linkage++;
+    if (bytes == 0 || strncmp(linkage, name, bytes) != 0 || linkage[bytes] != '@')
+        return false;
+    const char *digits = linkage + bytes + strspn(linkage + bytes, "@");
+    return digits[0] != '\0' && digits[strspn(digits, "0123456789")] == '\0';
+}
+
+/* The linkage name of DIE, otherwise its name; *linked: it is the linkage name. */
+static const char *own_name(struct dwarf_context *context, Dwarf_Die die, bool *linked)
+{
+    const char *linkage = dwarf_text(context, die, DW_AT_linkage_name);
+
+    if (linkage == NULL)
+        linkage = dwarf_text(context, die, DW_AT_MIPS_linkage_name);
+    *linked = linkage != NULL;
+    if (linkage != NULL && strchr(linkage, '@') == NULL)
+        return linkage;
+    const char *name = dwarf_text(context, die, DW_AT_name);
+    return linkage == NULL || (name != NULL && is_decorated_name(linkage, name)) ? name : linkage;
+}
+
 /* The linkage name, otherwise the name, of DIE or of its origin: follows abstract origins and
  * specifications for a few steps. */
 static const char *entry_name(struct dwarf_context *context, Dwarf_Die die)
@@ -95,16 +123,13 @@ static const char *entry_name(struct dwarf_context *context, Dwarf_Die die)
     Dwarf_Die at = die;
 
     for (int step = 0; step < DWARF_NAME_STEPS && at != NULL; step++) {
-        const char *linkage = dwarf_text(context, at, DW_AT_linkage_name);
-        if (linkage == NULL)
-            linkage = dwarf_text(context, at, DW_AT_MIPS_linkage_name);
-        if (linkage != NULL)
-            name = linkage;
-        else if (name == NULL)
-            name = dwarf_text(context, at, DW_AT_name);
+        bool linked = false;
+        const char *own = own_name(context, at, &linked);
+        if (linked || name == NULL)
+            name = own;
         struct dwarf_context *to = context;
         Dwarf_Die next = NULL;
-        if (linkage == NULL && (next = reference(context, at, DW_AT_abstract_origin, &to)) == NULL)
+        if (!linked && (next = reference(context, at, DW_AT_abstract_origin, &to)) == NULL)
             next = reference(context, at, DW_AT_specification, &to);
         if (at != die)
             dwarf_dealloc_die(at);

@@ -1,0 +1,83 @@
+"""Names, paths and warnings of images with DWARF that this machine's compilers build now."""
+
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+
+class Built(e2e.Case):
+    def build(self, *argv):
+        """Runs a compiler; skips the test if it is missing, or cannot make this."""
+        if shutil.which(argv[0]) is None:
+            self.skipTest(f"no {argv[0]}")
+        done = subprocess.run([str(word) for word in argv], cwd=self.folder, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            self.skipTest(f"{argv[0]} cannot: {done.stderr[-200:]}")
+
+    def symbols(self, image):
+        out = subprocess.run(["nm", self.folder / image], capture_output=True, text=True, check=True).stdout
+        return {name: int(at, 16) for at, name in re.findall(r"^([0-9a-f]+) [tT] (\S+)$", out, re.M)}
+
+    def frames(self, image, offsets, *options):
+        """The frames at each offset, innermost first."""
+        text = "".join(f"> s\n{image}!{offset:#x}@i\n" for offset in offsets)
+        done = e2e.twinstack("resolve", "--ndjson", *options, "--symbols", self.folder / image, "-", stdin=text)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [json.loads(line)["frames"] for line in done.stdout.splitlines()]
+
+
+class Names(Built):
+    """32-bit Windows decorates names in symbol tables, not in DWARF."""
+
+    SOURCE = """
+#define CALL(how) extern "C" __attribute__((how, noinline)) int
+CALL(cdecl) first(int a) { volatile int x = a; return x; } /* shares its address with symbols of the linker */
+CALL(cdecl) __two(int a) { volatile int x = a; return x; }
+CALL(cdecl) none(int a) { volatile int x = a; return x; }
+CALL(stdcall) plain(int a) { volatile int x = a; return x; }
+CALL(stdcall) _under(int a) { volatile int x = a; return x; }
+CALL(fastcall) fast(int a) { volatile int x = a; return x; }
+namespace ns {
+__attribute__((stdcall, noinline)) int standard(int a) { volatile int x = a; return x; }
+__attribute__((fastcall, noinline)) int quick(int a) { volatile int x = a; return x; }
+struct _S { __attribute__((noinline)) static int _m(int a) { volatile int x = a; return x; } };
+}
+static __attribute__((noinline)) int _hidden(int a) { volatile int x = a; return x; }
+int main() {
+    return first(0) + __two(1) + none(1) + plain(2) + _under(3) + fast(4) + ns::standard(5) + ns::quick(6) + ns::_S::_m(7) + _hidden(8);
+}
+"""
+    # Symbol of the table → name.
+    WANT = {"___two": "__two", "_none": "none", "_plain@4": "plain", "__under@4": "_under", "@fast@4": "fast",
+            "__ZN2ns8standardEi@4": "ns::standard", "@_ZN2ns5quickEi@4": "ns::quick", "__ZN2ns2_S2_mEi": "ns::_S::_m",
+            "__ZL7_hiddeni": "_hidden", "_main": "main"}
+
+    def test_names_keep_their_underscores(self):
+        (self.folder / "own.cpp").write_text(self.SOURCE)
+        for name, *compiler in (("gcc", "i686-w64-mingw32-g++"), ("clang", "clang++-19", "--target=i686-w64-mingw32")):
+            for form in ("-g", "-gdwarf-2", "-s"):
+                image = f"{name}{form}.exe"
+                with self.subTest(image):
+                    self.build(*compiler, "-O1", "-g" if form == "-s" else form, "-nostdlib", "-Wl,-e,_main", "-o", image, "own.cpp",
+                               "-Wl,--defsym=___main=0")
+                    at = {symbol: va - 0x400000 for symbol, va in self.symbols(image).items()}
+                    if form == "-s":  # the table alone
+                        subprocess.run(["i686-w64-mingw32-objcopy", "--strip-debug", image], check=True, cwd=self.folder)
+                    asked = [symbol for symbol in self.WANT if symbol in at]
+                    self.assertGreaterEqual(len(asked), len(self.WANT) - 1)
+                    got = self.frames(image, [at[symbol] for symbol in asked])
+                    self.assertEqual({symbol: frames[-1]["function"] for symbol, frames in zip(asked, got, strict=True)},
+                                     {symbol: self.WANT[symbol] for symbol in asked})
+                    written = self.run_twinstack("symbols", "export", "--format", "breakpad", self.folder / image).stdout
+                    for symbol in asked:
+                        self.assertRegex(written, rf"(?m)^(FUNC|PUBLIC) {at[symbol]:x} .*\b{re.escape(self.WANT[symbol])}$")
+
+
+if __name__ == "__main__":
+    e2e.main()
