@@ -72,7 +72,7 @@ def run(*argv, **more):
 
 
 def place(path, line):
-    return (re.split(r"[\\/]", path)[-1], line) if path and line else ("", 0)
+    return (path.replace("\\", "/"), line) if path and line else ("", 0)
 
 
 def plain(name):

@@ -64,7 +64,7 @@ int main() {
             for form in ("-g", "-gdwarf-2", "-s"):
                 image = f"{name}{form}.exe"
                 with self.subTest(image):
-                    self.build(*compiler, "-O1", "-g" if form == "-s" else form, "-nostdlib", "-Wl,-e,_main", "-o", image, "own.cpp",
+                    self.build(*compiler, "-O1", "-g" if form == "-s" else form, "-Wl,-e,_main", "-o", image, "own.cpp",
                                "-Wl,--defsym=___main=0")
                     at = {symbol: va - 0x400000 for symbol, va in self.symbols(image).items()}
                     if form == "-s":  # the table alone
@@ -77,6 +77,71 @@ int main() {
                     written = self.run_twinstack("symbols", "export", "--format", "breakpad", self.folder / image).stdout
                     for symbol in asked:
                         self.assertRegex(written, rf"(?m)^(FUNC|PUBLIC) {at[symbol]:x} .*\b{re.escape(self.WANT[symbol])}$")
+
+
+class Paths(Built):
+    """A relative path of a line table starts in the folder of the compilation, as llvm-symbolizer and addr2line print it."""
+
+    SOURCES = {"src/main.c": '#include "../include/inline.h"\n#include "own.h"\nint other(int);\n'
+                             "int entry(int c)\n{\n    return twice(c) + thrice(c) + other(c);\n}\n",
+               "src/own.h": "static inline __attribute__((always_inline)) int thrice(int x)\n{\n    volatile int y = x;\n    return y * 3;\n}\n",
+               "include/inline.h": "static inline __attribute__((always_inline)) int twice(int x)\n"
+                                   "{\n    volatile int y = x;\n    return y * 2;\n}\n",
+               "other.c": "int other(int x)\n{\n    volatile int y = x;\n    return y + 1;\n}\n"}
+    # Name, compiler, options.
+    ROWS = [
+        *((f"{program[:5].rstrip('-')}-{v}", [program, f"-gdwarf-{v}"]) for program in ("gcc", "clang-19") for v in (2, 3, 4, 5)),
+        ("gcc-split-4", ["gcc", "-gdwarf-4", "-gsplit-dwarf"]),
+        ("gcc-split-5", ["gcc", "-gdwarf-5", "-gsplit-dwarf"]),
+        ("clang-split-4", ["clang-19", "-gdwarf-4", "-gsplit-dwarf"]),
+        ("clang-split-5", ["clang-19", "-gdwarf-5", "-gsplit-dwarf"]),
+        ("gcc-types", ["gcc", "-g", "-fdebug-types-section"]),
+        ("x64.exe", ["x86_64-w64-mingw32-gcc", "-gdwarf-4", "-Wl,-e,entry"]),
+        ("x86.exe", ["i686-w64-mingw32-gcc", "-gdwarf-4", "-Wl,-e,_entry"]),
+        ("clang-x64.exe", ["clang-19", "--target=x86_64-w64-mingw32", "-gdwarf-4", "-Wl,-e,entry"]),
+    ]
+
+    def setUp(self):
+        super().setUp()
+        for name, text in self.SOURCES.items():
+            (self.folder / name).parent.mkdir(exist_ok=True)
+            (self.folder / name).write_text(text)
+
+    def files(self, image, *options):
+        """The files of all frames of both functions."""
+        symbols = self.symbols(image)
+        base = 0 if not image.endswith(".exe") else 0x140000000 if "x64" in image else 0x400000
+        lowest = min(symbols.values()) & ~0xffff if base == 0 else base
+        at = [symbols.get(name, symbols.get("_" + name)) - lowest for name in ("entry", "other")]
+        offsets = [offset + i for offset in at for i in range(0, 40, 2)]
+        return {f["file"] for frames in self.frames(image, offsets, *options) for f in frames if f["file"]}
+
+    def make(self, image, command, *options):
+        if not image.endswith(".exe"):
+            options += ("-static", "-Wl,-e,entry", "-Wl,--build-id=none")
+        self.build(*command, "-O1", "-nostdlib", *options, "-o", image, "src/main.c", "other.c")
+        return [word for dwo in self.folder.glob("*.dwo") for word in ("--symbols", dwo)]
+
+    def test_relative_paths_are_whole(self):
+        want = {f"{self.folder}/{name}" for name in ("src/main.c", "src/own.h", "src/../include/inline.h", "other.c")}
+        for image, command in self.ROWS:
+            with self.subTest(image):
+                self.assertEqual(self.files(image, *self.make(image, command)), want)
+
+    def test_windows_paths_are_joined_with_their_separator(self):
+        want = {f"C:\\work\\{name}" for name in ("src\\main.c", "src\\own.h", "src/../include\\inline.h", "other.c")}
+        for image, command in self.ROWS:
+            if image.endswith(".exe"):
+                with self.subTest(image):
+                    self.make(image, command, f"-fdebug-prefix-map={self.folder}=C:\\work")
+                    self.assertEqual(self.files(image), want)
+
+    def test_a_relative_folder_of_compilation_stays_relative(self):
+        for image, command in self.ROWS:
+            with self.subTest(image):
+                options = self.make(image, command, f"-fdebug-prefix-map={self.folder}=.")
+                self.assertEqual(self.files(image, *options),
+                                 {"./src/main.c", "./src/own.h", "./src/../include/inline.h", "./other.c"})
 
 
 if __name__ == "__main__":

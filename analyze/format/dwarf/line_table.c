@@ -76,11 +76,23 @@ static bool is_absolute(const char *path)
     return path[0] == '/' || path[0] == '\\' || (path[0] != '\0' && path[1] == ':');
 }
 
-static const char *file_path(struct arena *keep, const char *folder, const char *name)
+/* PATH in FOLDER, separated as FOLDER is written: with a backslash if it is the root of a Windows
+ * path. An absolute path stays, and so do "." and "..", as other readers print them. */
+static const char *join_path(struct arena *keep, const char *folder, const char *path)
 {
-    if (is_absolute(name) || folder[0] == '\0')
-        return name;
-    return arena_printf(keep, "%s/%s", folder, name);
+    const size_t bytes = strlen(folder);
+
+    if (bytes == 0 || is_absolute(path))
+        return path;
+    if (path[0] == '\0')
+        return folder;
+    const bool windows =
+        folder[0] == '\\' || (folder[0] != '/' && folder[1] == ':' && folder[2] == '\\');
+    const char *separator = windows ? "\\" : "/";
+    if (folder[bytes - 1] == '/' || folder[bytes - 1] == separator[0])
+        separator = "";
+    const char *joined = arena_printf(keep, "%s%s%s", folder, separator, path);
+    return joined != NULL ? joined : path;
 }
 
 static uint32_t count_strings(struct line_cursor c)
@@ -92,16 +104,16 @@ static uint32_t count_strings(struct line_cursor c)
 }
 
 /* Versions 2 to 4: folders and files are lists that end with an empty name and count from 1. */
-static bool read_old_files(struct line_table *table, struct line_cursor *c, const char *folder,
+static bool read_old_files(struct line_table *table, struct line_cursor *c, const char *unit_folder,
                            struct arena *keep)
 {
     const uint32_t folder_count = count_strings(*c) + 1;
     const char **folders = ARENA_ARRAY(keep, folder_count, const char *);
     if (folders == NULL)
         return false;
-    folders[0] = folder;
+    folders[0] = unit_folder;
     for (uint32_t i = 1; i < folder_count; i++)
-        folders[i] = line_string(c);
+        folders[i] = join_path(keep, unit_folder, line_string(c));
     (void)line_string(c);
     struct line_cursor ahead = *c;
     uint32_t count = 0;
@@ -119,7 +131,7 @@ static bool read_old_files(struct line_table *table, struct line_cursor *c, cons
         const uint64_t number = line_unsigned(c);
         (void)line_unsigned(c);
         (void)line_unsigned(c);
-        table->files[i] = file_path(keep, number < folder_count ? folders[number] : "", name);
+        table->files[i] = join_path(keep, folders[number < folder_count ? number : 0], name);
     }
     return true;
 }
@@ -208,10 +220,28 @@ static uint64_t read_value(const struct line_table *table, struct line_cursor *c
     }
 }
 
+/* The folders that the paths of a list are relative to. */
+struct path_base {
+    struct arena *keep;
+    const char *unit_folder;
+    const char **folders; /* NULL: the list is that of folders */
+    uint32_t folder_count;
+};
+
+/* Folder 0 of version 5 is the unit's own; the others are relative to the unit's. */
+static const char *whole_path(const struct path_base *base, uint32_t number, uint64_t folder,
+                              const char *path)
+{
+    if (base->folders != NULL)
+        return join_path(base->keep,
+                         folder < base->folder_count ? base->folders[folder] : base->unit_folder,
+                         path);
+    return number > 0 ? join_path(base->keep, base->unit_folder, path) : path;
+}
+
 /* Version 5: a list of folders or of files, each entry as its format says; both count from 0. */
-static bool read_list(const struct line_table *table, struct line_cursor *c, struct arena *keep,
-                      const char **folders, uint32_t folder_count, const char ***out,
-                      uint32_t *count)
+static bool read_list(const struct line_table *table, struct line_cursor *c,
+                      const struct path_base *base, const char ***out, uint32_t *count)
 {
     struct entry_format formats[FORMATS_MAX];
     uint32_t format_count;
@@ -222,7 +252,7 @@ static bool read_list(const struct line_table *table, struct line_cursor *c, str
     if (c->failed || stated > c->end - c->at || stated > DWARF_FILES_MAX ||
         (format_count == 0 && stated > 0))
         return false;
-    *out = ARENA_ARRAY(keep, (size_t)stated + 1, const char *);
+    *out = ARENA_ARRAY(base->keep, (size_t)stated + 1, const char *);
     if (*out == NULL)
         return false;
     for (uint32_t i = 0; i < stated && !c->failed; i++) {
@@ -240,21 +270,24 @@ static bool read_list(const struct line_table *table, struct line_cursor *c, str
             table->unit->damaged = true;
             path = "";
         }
-        (*out)[i] = folders == NULL
-                        ? path
-                        : file_path(keep, folder < folder_count ? folders[folder] : "", path);
+        (*out)[i] = whole_path(base, i, folder, path);
         *count = i + 1;
     }
     return true;
 }
 
-static bool read_new_files(struct line_table *table, struct line_cursor *c, struct arena *keep)
+static bool read_new_files(struct line_table *table, struct line_cursor *c, const char *unit_folder,
+                           struct arena *keep)
 {
+    struct path_base base = {keep, unit_folder, NULL, 0};
     const char **folders = NULL;
     uint32_t folder_count = 0;
 
-    return read_list(table, c, keep, NULL, 0, &folders, &folder_count) &&
-           read_list(table, c, keep, folders, folder_count, &table->files, &table->file_count);
+    if (!read_list(table, c, &base, &folders, &folder_count))
+        return false;
+    base.folders = folders;
+    base.folder_count = folder_count;
+    return read_list(table, c, &base, &table->files, &table->file_count);
 }
 
 bool line_table_open(struct dwarf_context *unit, uint64_t offset, const char *folder,
@@ -299,6 +332,6 @@ bool line_table_open(struct dwarf_context *unit, uint64_t offset, const char *fo
     c.end = start + head;
     if (c.at > c.end)
         return false;
-    return out->version == 5 ? read_new_files(out, &c, keep)
+    return out->version == 5 ? read_new_files(out, &c, folder, keep)
                              : read_old_files(out, &c, folder, keep);
 }
