@@ -68,10 +68,12 @@ static void print_counts(struct text_out *out, const struct dump_session *sessio
     (void)dump_modules(session, &modules);
     for (uint32_t i = 0; i < d->memory_count; i++)
         memory += d->memory[i].place.bytes;
-    text_format(out,
-                "holds:   %" PRIu32 " threads, %" PRIu32 " modules, %" PRIu32 " unloaded, %" PRIu64
-                " bytes of memory in %" PRIu32 " ranges\n",
-                d->thread_count, modules, d->unloaded_count, memory, d->memory_listed);
+    text_format(out, "holds:   %" PRIu32 " threads, %" PRIu32 " modules, %" PRIu32 " unloaded",
+                d->thread_count, modules, d->unloaded_count);
+    if (d->unloaded_listed > d->unloaded_count)
+        text_format(out, " (the first of %" PRIu32 " entries)", d->unloaded_listed);
+    text_format(out, ", %" PRIu64 " bytes of memory in %" PRIu32 " ranges\n", memory,
+                d->memory_listed);
     text_format(out, "suspect: thread %" PRIu32 ", by the %s\n", suspect, why);
     if (d->user != NULL)
         text_format(out, "capture: identities of %" PRIu32 " modules in the user stream\n",

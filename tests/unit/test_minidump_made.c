@@ -240,3 +240,26 @@ TEST(a_damaged_stream_costs_that_stream_alone)
     CHECK(!dump.exception.present);
     arena_free(&arena);
 }
+
+TEST(sixty_five_thousand_unloaded_modules_are_cut_to_a_limit)
+{
+    enum { LISTED = 65536, HEAD = 32 + 12, KEPT = 4096 };
+    static uint8_t data[HEAD + 12 + LISTED * 24];
+    struct arena arena;
+    struct minidump dump;
+    struct fault fault = FAULT_INIT;
+    static struct maker m;
+    memset(&m, 0, sizeof m);
+    MAKER_PUT(&m, 4, 0x504d444d, 0xa793, 1, 32, 0, 0, 0, 0, STREAM_UNLOADED_MODULE_LIST,
+              12 + LISTED * 24, HEAD, 12, 24, LISTED);
+    memcpy(data, m.data, m.at);
+    for (uint32_t i = 0; i < LISTED; i++)
+        data[m.at + 24 * (size_t)i + 2] = 1; /* base 0x10000 */
+    arena_init(&arena, 0);
+    REQUIRE(minidump_read(data, sizeof data, &arena, &dump, &fault) == ERR_NONE);
+    CHECK_EQ(dump.unloaded_listed, LISTED);
+    REQUIRE(dump.unloaded_count == KEPT);
+    CHECK_HEX(dump.unloaded[KEPT - 1].module.base_va, 0x10000);
+    CHECK(!dump.partial);
+    arena_free(&arena);
+}

@@ -231,6 +231,7 @@ static void write_modules(struct json *j, const struct minidump *d)
         json_object_end(j);
     }
     json_array_end(j);
+    json_key_uint(j, "unloaded_modules_listed", d->unloaded_listed);
 }
 
 static void write_thread_info(struct json *j, const struct minidump_thread *t)

@@ -280,7 +280,8 @@ struct minidump {
     const struct record *user;   /* our user stream; NULL: the dump has none */
     uint32_t stream_count, module_count, unloaded_count, thread_count, memory_count, region_count,
         handle_count, table_count, token_count, text_count;
-    uint32_t memory_listed; /* ranges as listed, before overlaps were removed */
+    uint32_t memory_listed;   /* ranges as listed, before overlaps were removed */
+    uint32_t unloaded_listed; /* as listed; only the first LIMIT_MODULES are kept */
 };
 
 /* Reads a dump.  DATA is borrowed.  Fails: ERR_TRUNCATED, ERR_MALFORMED (not a dump),

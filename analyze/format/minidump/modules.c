@@ -121,8 +121,10 @@ void minidump_read_unloaded(struct minidump_reader *m, struct bytes r)
 {
     struct minidump *out = m->out;
     uint32_t entry_bytes;
-    uint32_t count =
-        minidump_sized_list(m, &r, 24, &entry_bytes, LIMIT_MODULES, "unloaded modules");
+    uint32_t count = minidump_sized_list(m, &r, 24, &entry_bytes, UINT32_MAX, "unloaded modules");
+    out->unloaded_listed = count;
+    if (count > LIMIT_MODULES) /* Microsoft's writer under Wine repeats one entry 65,536 times */
+        count = LIMIT_MODULES;
     out->unloaded = minidump_array(m, count, sizeof(*out->unloaded));
     if (out->unloaded == NULL)
         return;
