@@ -16,6 +16,7 @@ struct twinstack_dump {
     struct dump_session *session;
     const char *path;     /* as it was given */
     bool detailed;        /* dump_tell() was called */
+    uint64_t fault_count; /* of the last lint */
     struct text_out text; /* of twinstack_dump_write */
     char *json;           /* the same; malloc */
 };
@@ -120,6 +121,11 @@ enum twinstack_status twinstack_dump_damage(const struct twinstack_dump *dump,
         return library_report(&fault, error);
     }
     return TWINSTACK_OK;
+}
+
+uint64_t twinstack_dump_fault_count(const struct twinstack_dump *dump)
+{
+    return dump->fault_count;
 }
 
 /* ---- writing ---- */
@@ -278,6 +284,20 @@ static enum status write_dump(struct writing *w, struct fault *fault)
     return ERR_NONE;
 }
 
+static enum status write_lint(struct writing *w, struct fault *fault)
+{
+    struct minidump_complaints found;
+
+    if (minidump_lint(dump_minidump(w->session), &w->scratch, &found, fault) != ERR_NONE)
+        return fault->code;
+    w->dump->fault_count = found.count + found.left_out;
+    if (w->request.json)
+        minidump_lint_write_json(&w->json, &found);
+    else
+        dump_print_lint(&w->dump->text, w->dump->path, &found);
+    return ERR_NONE;
+}
+
 static enum status write_part(struct writing *w, struct fault *fault)
 {
     switch (w->request.part) {
@@ -286,6 +306,8 @@ static enum status write_part(struct writing *w, struct fault *fault)
         return write_stackwalk(w, fault);
     case TWINSTACK_DUMP_FRAME:
         return write_frame(w, fault);
+    case TWINSTACK_DUMP_LINT:
+        return write_lint(w, fault);
     case TWINSTACK_DUMP_SUMMARY:
     case TWINSTACK_DUMP_STACKS:
         return write_dump(w, fault);

@@ -112,6 +112,36 @@ void dump_print_summary(struct text_out *out, const char *path, const struct dum
     arena_free(&scratch);
 }
 
+enum { LINT_LINES = 10 }; /* of one rule and stream */
+
+void dump_print_lint(struct text_out *out, const char *path,
+                     const struct minidump_complaints *complaints)
+{
+    uint32_t lines = 0;
+    text_puts(out, path);
+    text_format(out, ": %" PRIu64 " faults by the format\n",
+                complaints->count + complaints->left_out);
+    for (uint32_t i = 0; i < complaints->count; i++) {
+        const struct minidump_complaint *row = &complaints->rows[i], *last = row - 1;
+        const bool begins = i == 0 || row->rule != last->rule || row->stream != last->stream;
+        const bool ends =
+            i + 1 == complaints->count || row[1].rule != row->rule || row[1].stream != row->stream;
+        lines = begins ? 1 : lines + 1;
+        if (begins)
+            text_format(out, "%s%s%s: a Windows debugger: %s\n", row->rule,
+                        row->stream != NULL ? " in " : "", row->stream != NULL ? row->stream : "",
+                        row->effect);
+        if (lines <= LINT_LINES) {
+            text_format(out, "  at 0x%" PRIx64 ": ", row->foff);
+            put_labelled(out, "", row->text, "\n");
+        }
+        if (ends && lines > LINT_LINES)
+            text_format(out, "  and %" PRIu32 " more\n", lines - LINT_LINES);
+    }
+    if (complaints->left_out > 0)
+        text_format(out, "and %" PRIu64 " more faults\n", complaints->left_out);
+}
+
 static void print_frame(struct text_out *out, const struct frame *frame)
 {
     char note[FRAME_NOTE_BYTES], place[512] = "";

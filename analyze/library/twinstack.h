@@ -386,6 +386,7 @@ enum twinstack_dump_part {
     TWINSTACK_DUMP_FRAME,     /* how `frame` of one thread was found, and its caller */
     TWINSTACK_DUMP_STACKWALK, /* the stacks of all threads, always JSON, in rust-minidump's schema
                                */
+    TWINSTACK_DUMP_LINT,      /* what is wrong by the format, even where this library reads it */
 };
 
 struct twinstack_dump_request {
@@ -402,6 +403,9 @@ struct twinstack_dump_request {
 TWINSTACK_API enum twinstack_status
 twinstack_dump_write(struct twinstack_dump *dump, const struct twinstack_dump_request *request,
                      const char **text, size_t *bytes, struct twinstack_error *error);
+
+/* The number of faults that the last TWINSTACK_DUMP_LINT found. */
+TWINSTACK_API uint64_t twinstack_dump_fault_count(const struct twinstack_dump *dump);
 
 #ifdef __cplusplus
 }

@@ -20,7 +20,7 @@ struct dump_request {
     const char *explain;
     struct option_list symbols;
     enum form form;
-    bool json, stacks, plain;
+    bool json, stacks, plain, lint;
     uint64_t thread; /* 0: the suspect */
     struct fetch_words fetch;
     const char *cache;
@@ -50,6 +50,7 @@ static bool choose_part(const struct verb *self, const struct dump_request *q,
     *out = (struct twinstack_dump_request){
         .size = sizeof *out,
         .part = q->form == FORM_STACKWALK ? TWINSTACK_DUMP_STACKWALK
+                : q->lint                 ? TWINSTACK_DUMP_LINT
                 : q->explain != NULL      ? TWINSTACK_DUMP_FRAME
                 : q->stacks               ? TWINSTACK_DUMP_STACKS
                                           : TWINSTACK_DUMP_SUMMARY,
@@ -78,7 +79,11 @@ static int print_dump(const struct verb *self, const struct twinstack_dump_reque
         (void)fwrite(text, 1, bytes, stdout);
         status = twinstack_dump_damage(dump, &error);
     }
-    return status == TWINSTACK_OK ? EXIT_GOOD : library_fault(status, &error);
+    if (status != TWINSTACK_OK)
+        return library_fault(status, &error);
+    return request->part == TWINSTACK_DUMP_LINT && twinstack_dump_fault_count(dump) > 0
+               ? EXIT_DIFFERENT
+               : EXIT_GOOD;
 }
 
 static int dump(const struct verb *self, void *given, const struct option_list *words,
@@ -139,6 +144,8 @@ static int run(const struct verb *self, int argc, char **argv)
          "without the code map of generated code that our capture adds"},
         {"--explain", OPTION_STRING, &q.explain, "FRAME",
          "how the walk found that frame and its caller"},
+        {"--lint", OPTION_FLAG, &q.lint, NULL,
+         "what is wrong by the format, and what a Windows debugger makes of it"},
         {"--json", OPTION_FLAG, &q.json, NULL, "one JSON document: all streams, or the stacks"},
         {"--format", OPTION_STRING, &q.format, "text|json|stackwalk-json",
          "output format; stackwalk-json is rust-minidump's schema"},
@@ -149,7 +156,7 @@ static int run(const struct verb *self, int argc, char **argv)
 const struct verb verb_dump = {
     .name = "dump",
     .summary = "show what a minidump holds, and its stacks",
-    .usage = "FILE [--stacks] [--symbols DIR|FILE]... [--explain FRAME] [--json]",
+    .usage = "FILE [--stacks] [--symbols DIR|FILE]... [--explain FRAME | --lint] [--json]",
     .details =
         "Reads a minidump from any writer and walks its threads without Windows.  Without options "
         "it\n"
@@ -159,13 +166,17 @@ const struct verb verb_dump = {
         "the document that has the stream's facts; a stream without one has them in `content`.\n"
         "What only a stream's writer understands is printed there as text if it is text,\n"
         "otherwise as the first 16 KiB.\n"
+        "--lint reports what is wrong by the format, even where this program reads what was "
+        "meant.\n"
         "Dumps of Windows CE are reported this way too; their stacks are not walked.\n\n"
         "examples:\n"
         "  twinstack dump crash.dmp --symbols symbols/\n"
         "  twinstack dump crash.dmp --stacks --json\n"
         "  twinstack dump crash.dmp --explain 2\n"
+        "  twinstack dump crash.dmp --lint\n"
         "  twinstack dump crash.dmp --format stackwalk-json > stack.json",
-    .exits = "  0  printed\n  2  usage\n  3  the file is missing, not a minidump, or damaged (what "
+    .exits = "  0  printed\n  1  --lint: there are faults\n  2  usage\n  3  the file is missing, "
+             "not a minidump, or damaged (what "
              "can be read is "
              "printed)",
     .run = run,

@@ -1,7 +1,8 @@
-/* The minidump reader: all streams, every thread's registers, memory, and the JSON of it all. */
+/* The minidump reader: all streams, every thread's registers, memory, the JSON of it all, and what
+ * is wrong by the format. */
 #include <stdlib.h>
 
-#include "format/minidump/minidump.h"
+#include "format/minidump/lint.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -9,6 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fault fault = FAULT_INIT;
     struct arena keep;
     struct minidump dump;
+    struct minidump_complaints complaints;
     struct registers registers;
     struct json j;
     const char *why;
@@ -33,6 +35,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         json_to_text(&j, false);
         minidump_write_json(&j, &dump);
         free(json_take(&j, NULL));
+        fault_clear(&fault);
+        if (minidump_lint(&dump, &keep, &complaints, &fault) == ERR_NONE) {
+            json_to_text(&j, false);
+            minidump_lint_write_json(&j, &complaints);
+            free(json_take(&j, NULL));
+        }
     }
     arena_free(&keep);
     return 0;
