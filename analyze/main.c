@@ -7,7 +7,6 @@
 #include "engine/judges.h"
 #include "verbs/help.h"
 #include "verbs/verb.h"
-#include "whole.h"
 
 /* A full disk must not look like an answer; a reader that closes the pipe early (`| head`)
  * is no error. */
@@ -25,10 +24,6 @@ static int end(int code)
 
 int main(int argc, char **argv)
 {
-#ifdef TWINSTACK_WHOLE
-    if (!whole_become(argc, argv))
-        return EXIT_INPUT;
-#endif
     process_prepare();
     judge_adapter_configure();
     help_about((struct help_table){verbs, verb_count});

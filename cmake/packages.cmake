@@ -12,7 +12,6 @@ set(TWINSTACK_ARCHIVES "" CACHE PATH "a folder with archives of libraries that D
 # library that is not found leaves no target.
 function(twinstack_package alias)
   cmake_parse_arguments(P "OPTIONAL" "PKG;HEADER;LIB" "NEEDS;CONFIG;FOLDERS" ${ARGN})
-  set_property(GLOBAL APPEND PROPERTY twinstack_libraries ${alias})
   if(DEFINED VCPKG_TARGET_TRIPLET)
     twinstack_vcpkg_package(${alias} "${P_PKG}" ${P_CONFIG})
     if(TARGET ${alias})

@@ -1,20 +1,12 @@
-/* transfer.h without libcurl: it was absent when this program was built, or this is the static
- * program, which loads no libraries (see whole.h). */
+/* transfer.h without libcurl, which was absent when this program was built. */
 #include <string.h>
 
 #include "fetch/transfer.h"
 
-#ifdef TWINSTACK_WHOLE
-#define WHY                                                                                        \
-    TWINSTACK_WHOLE ", seen from this program, is missing or cannot be started: install it as "    \
-                    "well"
-#else
-#define WHY "this program was built without libcurl"
-#endif
-
 enum status transfer_library(struct fault *fault)
 {
-    return fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "symbol servers", WHY);
+    return fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "symbol servers",
+                          "this program was built without libcurl");
 }
 
 struct transfer *transfer_open(void)

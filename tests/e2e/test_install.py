@@ -17,6 +17,7 @@ EXAMPLE = e2e.ROOT / "analyze/library/example"
 SYMBOLS = e2e.ROOT / "corpus/symbols"
 DUMP = next((e2e.ROOT / "corpus/cases/inline_chain.ob2").glob("*.dmp"))
 OFFSET = "0x1530"
+ARCHIVES = re.search(r"^TWINSTACK_ARCHIVES:\w+=.", (e2e.BUILD / "CMakeCache.txt").read_text(encoding="utf-8"), re.M)
 
 
 def command(*words, env=None, folder=e2e.ROOT):
@@ -134,8 +135,9 @@ class Install(e2e.Case):
         return re.findall(r"^  ([a-z]+) ", self.run_twinstack("--help").stdout, re.M)
 
     def test_the_program_runs_from_there(self):
-        for program in ("bin/twinstack", *["libexec/twinstack/twinstack"] * e2e.WHOLE.is_file()):
-            self.assertEqual(command(self.prefix / program, "version"), f"twinstack {version()}\n")
+        self.assertEqual(command(self.prefix / "bin/twinstack", "version"), f"twinstack {version()}\n")
+        self.assertEqual([p for p in self.prefix.rglob("*") if p.is_file() and os.access(p, os.X_OK) and ".so" not in p.name],
+                         [self.prefix / "bin/twinstack"])
         done = subprocess.run([self.prefix / "bin/twinstack", "resolve", "--symbols", "srv*http://127.0.0.1:1/"], text=True, check=False,
                               stdin=subprocess.DEVNULL, capture_output=True, env={**os.environ, "TWINSTACK_LIBCURL": "/nonexistent"})
         self.assertIn("libcurl is not installed", done.stderr)
@@ -255,65 +257,38 @@ class Files(e2e.Case):
     @staticmethod
     def stated():
         text = (e2e.ROOT / "README.md").read_text(encoding="utf-8")
-        return " ".join(re.search(r"On Linux the program is two files.*?\n\n", text, re.S)[0].split())
+        return " ".join(re.search(r"The program is one file\..*?\n\n", text, re.S)[0].split())
 
-    @e2e.unittest.skipUnless(e2e.WHOLE.is_file(), "the program is one file here")
-    def test_the_programs_need_what_is_stated(self):
-        def needed(program):
-            return re.findall(r"NEEDED.*\[(.*)\]", command("readelf", "-d", program))
-        self.assertEqual(needed(e2e.PROGRAM), [])
-        self.assertEqual(sorted(needed(e2e.WHOLE)), re.findall(r"`(lib[cm][.].*?)`", re.search(r"which needs.*?of glibc", self.stated())[0]))
-        newest = max(tuple(map(int, v.split("."))) for v in re.findall(r"GLIBC_([0-9.]+)", command("readelf", "-V", e2e.WHOLE)))
+    @e2e.unittest.skipUnless(ARCHIVES, "built without archives: it needs shared libraries as well")
+    def test_the_program_needs_what_is_stated(self):
+        needed = re.findall(r"NEEDED.*\[(.*)\]", command("readelf", "-d", e2e.PROGRAM))
+        self.assertEqual(sorted(needed), re.findall(r"`(lib[cm][.].*?)`", re.search(r" needs .*?of glibc", self.stated())[0]))
+        newest = max(tuple(map(int, v.split("."))) for v in re.findall(r"GLIBC_([0-9.]+)", command("readelf", "-V", e2e.PROGRAM)))
         self.assertEqual(f"glibc {newest[0]}.{newest[1]} or newer", re.search(r"glibc .*? or newer", self.stated())[0])
-        for program, words in [(e2e.PROGRAM, r"`bin/twinstack` \(([0-9.]+) MB"), (e2e.WHOLE, r"`libexec/twinstack/twinstack` \(([0-9.]+) MB")]:
-            header = command("readelf", "-hlW", program)
-            self.assertRegex(header, r"Type: +DYN")  # random addresses
-            self.assertIn("GNU_RELRO", header)
-            command("strip", "-o", self.folder / "stripped", program)
-            self.assertAlmostEqual((self.folder / "stripped").stat().st_size / 1e6, float(re.search(words, self.stated())[1]), delta=0.25)
+        header = command("readelf", "-hlW", e2e.PROGRAM)
+        self.assertRegex(header, r"Type: +DYN")  # random addresses
+        self.assertIn("GNU_RELRO", header)
+        command("strip", "-o", self.folder / "stripped", e2e.PROGRAM)
+        stated = float(re.search(r"`bin/twinstack` \(([0-9.]+) MB", self.stated())[1])
+        self.assertAlmostEqual((self.folder / "stripped").stat().st_size / 1e6, stated, delta=0.25)
 
-    def alone(self, *argv, env=None, stdin=""):
-        """Runs a copy of bin/twinstack that has no other program near it."""
-        copy = self.folder / "alone/bin/twinstack"
-        if not copy.exists():
-            copy.parent.mkdir(parents=True)
-            shutil.copy(e2e.PROGRAM, copy)
-        return subprocess.run([copy, *map(str, argv)], input=stdin, text=True, capture_output=True, check=False, env=env or {},
-                              cwd=self.folder)
-
-    @e2e.unittest.skipUnless(e2e.WHOLE.is_file(), "the program is one file here")
-    def test_bin_twinstack_works_alone(self):
+    def test_it_works_alone_and_through_a_link(self):
+        """A copy with nothing near it, where the environment is empty but for a symbol path; what is loaded is named when it is missing."""
+        (self.folder / "alone").mkdir()
+        shutil.copy(e2e.PROGRAM, self.folder / "alone")
+        (self.folder / "link").symlink_to("alone/twinstack")
         stack, server = f"victims-ob2.exe!{OFFSET}\n", f"srv*{self.folder}/cache*http://127.0.0.1:1/"
-        for env in ({}, {"_NT_SYMBOL_PATH": server}):
-            done = self.alone("resolve", "--symbols", SYMBOLS, "-", stdin=stack, env=env)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn(" pdb ", done.stdout)
-            self.assertEqual("the symbol path of the environment is not used whole" in done.stderr, bool(env), done.stderr)
-        self.assertEqual(self.alone("report", "--help", env={"PATH": ""}).returncode, 0)
-        self.assertEqual(self.alone("serve", "--help").returncode, 0)
-        # the rest names the other program
-        for argv in (["serve", "--wait"], ["resolve", "--symbols", server],
-                     ["dump", "--symbols", server, DUMP], ["signatures", f"--symbols={server}", "-"],
-                     ["worker", "--queue", "nats://127.0.0.1:1", "--symbols", SYMBOLS], ["reduce", "--queue", "nats://127.0.0.1:1", "--totals", "t.db"]):
-            with self.subTest(argv[0]):
-                done = self.alone(*argv, stdin=stack)
-                self.assertEqual(done.returncode, 3, done.stderr)
-                self.assertRegex(done.stderr, r"\Atwinstack: error: .*/libexec/twinstack/twinstack.*: install it.*\n\Z")
-
-    @e2e.unittest.skipUnless(e2e.WHOLE.is_file(), "the program is one file here")
-    def test_it_becomes_the_other_one_where_a_server_is_named(self):
-        """Also through a link; the words, the name and standard input stay as they are."""
-        (self.folder / "link").symlink_to(e2e.PROGRAM)
-        stack, server = f"victims-ob2.exe!{OFFSET}\n", f"srv*{self.folder}/cache*http://127.0.0.1:1/"
-        none = {**os.environ, "TWINSTACK_LIBCURL": "/nonexistent"}
+        none = {"TWINSTACK_LIBCURL": "/nonexistent"}
         for argv, env, said in [(["--symbols", server], none, "libcurl is not installed"),
+                                (["--symbols", SYMBOLS], {**none, "_NT_SYMBOL_PATH": server}, ""),
                                 (["--symbols", SYMBOLS], {**none, "TWINSTACK_SYMBOLS": server, "TWINSTACK_SYSTEM_SYMBOLS": "1"},
                                  "libcurl is not installed"),
-                                (["--symbols", SYMBOLS], none, ""), (["--symbols", SYMBOLS, "--symbols", server], None, "")]:
-            done = subprocess.run([self.folder / "link", "resolve", *map(str, argv), "-"], input=stack, text=True, capture_output=True,
-                                  check=False, env=env)
-            self.assertIn(said, done.stderr)
-            self.assertEqual(" pdb " in done.stdout, argv != ["--symbols", server], done.stderr)
+                                (["--symbols", SYMBOLS], {}, ""), (["--symbols", SYMBOLS, "--symbols", server], {}, "")]:
+            with self.subTest(argv=argv, env=env):
+                done = subprocess.run([self.folder / "link", "resolve", *map(str, argv), "-"], input=stack, text=True, capture_output=True,
+                                      check=False, env=env)
+                self.assertIn(said, done.stderr)
+                self.assertEqual(" pdb " in done.stdout, argv != ["--symbols", server], done.stderr)
 
     @e2e.unittest.skipUnless((e2e.BUILD / "windows/bin/twinstack.exe").exists(), "no twinstack.exe")
     def test_the_program_for_windows_needs_what_is_stated(self):
@@ -339,8 +314,7 @@ class Packages(e2e.Case):
             self.assertIn(field, said)
         files = command("dpkg-deb", "--contents", deb)
         archive = command("cmake", "-E", "tar", "tf", next(self.folder.glob("*.tar.zst")))
-        for file in ("bin/twinstack", "include/twinstack.h", "share/man/man1/twinstack-resolve.1", "share/doc/twinstack/CHANGELOG.md",
-                     *["libexec/twinstack/twinstack"] * e2e.WHOLE.is_file()):
+        for file in ("bin/twinstack", "include/twinstack.h", "share/man/man1/twinstack-resolve.1", "share/doc/twinstack/CHANGELOG.md"):
             self.assertIn(f"/usr/{file}\n", files)
             self.assertIn(f"{file}\n", archive)
 

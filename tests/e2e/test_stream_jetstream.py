@@ -317,7 +317,6 @@ class Clocks(stream_pipeline.Pipeline):
         subprocess.run([compiler, "-shared", "-fPIC", "-o", self.library, e2e.ROOT / "tests/lib/clock_shift.c"], check=True, timeout=60)
 
     roles = ("server", "worker", "reducer")
-    twinstack_program = e2e.WHOLE if e2e.WHOLE.is_file() else e2e.PROGRAM  # the other one loads no libraries
 
     def shifted(self, name):
         self.shift(name, 0)

@@ -19,7 +19,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
 PROGRAM = BUILD / "bin" / "twinstack"
 # What loads libraries; not a file of its own in a tree with one program.
-WHOLE = BUILD / "libexec/twinstack/twinstack"
 FIXTURES = pathlib.Path(os.environ.get("TWINSTACK_FIXTURES", ROOT / "../shared/fixtures"))
 # Set by ./run soak, which runs the long forms of tests.
 SOAK = bool(os.environ.get("TWINSTACK_SOAK"))

@@ -125,7 +125,7 @@ def copy_tree():
 
 def configure(with_victims):
     if not (TOOL / "build.ninja").is_file():
-        done = shell("cmake", "-G", "Ninja", "-S", TREE, "-B", TOOL, "-DTWINSTACK_TWO_PROGRAMS=OFF", limit_s=120)
+        done = shell("cmake", "-G", "Ninja", "-S", TREE, "-B", TOOL, limit_s=120)
         if done[0] != 0:
             raise SystemExit(f"mutate.py: the copy cannot be configured\n{done[2][-2000:]}")
     if with_victims and not (VICTIMS / "build.ninja").is_file():
