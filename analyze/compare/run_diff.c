@@ -189,6 +189,8 @@ static void diff_engine(const struct run_diff *rows, const struct diff_series *a
     out->cases = (uint32_t)count;
     out->change = statistics_change_paired(n->before, n->now, count, limits->noise,
                                            fence_of(limits, b->engine), n->scratch);
+    const double fence = fence_of(limits, b->engine);
+    statistics_admit_noise(&out->change, limits->measured > fence ? limits->measured : fence);
     for (size_t i = 0; i < count; i++)
         n->scratch[i] = n->now[i] / n->before[i];
     out->ratio = statistics_geometric_mean(n->scratch, count);
@@ -236,9 +238,16 @@ static void take_case(const struct run_case *c, uint32_t index, struct diff_case
                               .verdict = c->result.verdict,
                               .repeat = c->repeat,
                               .index = index};
-    for (uint32_t i = 0; i < c->result.score_count; i++)
-        if (c->result.scores[i].subject && c->result.scores[i].frames > out->frames)
-            out->frames = c->result.scores[i].frames;
+    out->has = c->truth != NULL ? DIFF_HAS_TRUTH : 0;
+    for (uint32_t i = 0; i < c->result.score_count; i++) {
+        const struct engine_score *s = &c->result.scores[i];
+        if (s->subject && s->frames > out->frames)
+            out->frames = s->frames;
+        if (s->subject && s->state == STACK_OK && s->frames > 0)
+            out->has |= text_equal(s->engine, ENGINE_NAME_OFFSET) ? DIFF_HAS_OFFSET
+                        : text_equal(s->engine, ENGINE_NAME_DUMP) ? DIFF_HAS_DUMP
+                                                                  : 0U;
+    }
     for (uint32_t i = 0; i < c->result.finding_count && out->finding == NULL; i++)
         if (c->result.findings[i].fails)
             out->finding = &c->result.findings[i];

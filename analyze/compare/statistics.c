@@ -9,6 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of the normal distribution: the median absolute deviation as sigma, and quantiles. A rank test
+ * needs pi / 3 times the samples of a t test. */
+static const double MAD_TO_SIGMA = 1.4826, NORMAL_99_TWO_SIDED = 2.576, NORMAL_80_ONE_SIDED = 0.842,
+                    RANK_TEST_COST = 1.0472;
+
 enum {
     EXACT_MAX = 20,
     BOOTSTRAP_ROUNDS = 2000,
@@ -16,8 +21,6 @@ enum {
     PAIRS_EXACT_MAX = 25,
     PAIRS_MAX = 1 << 20,
 };
-
-static const double SMALLEST_EFFECT = 0.03, SIGNIFICANT = 0.01;
 
 static int by_value(const void *a, const void *b)
 {
@@ -330,7 +333,7 @@ double statistics_geometric_mean(const double *values, size_t count)
 
 static struct change_verdict no_verdict(double noise, double fence)
 {
-    struct change_verdict out = {CHANGE_TOO_FEW, (double)NAN, SMALLEST_EFFECT, 1};
+    struct change_verdict out = {CHANGE_TOO_FEW, (double)NAN, STATISTICS_SMALLEST_EFFECT, 1, 0};
     if (noise > out.threshold)
         out.threshold = noise;
     if (fence > out.threshold)
@@ -338,10 +341,24 @@ static struct change_verdict no_verdict(double noise, double fence)
     return out;
 }
 
+void statistics_admit_noise(struct change_verdict *verdict, double noise)
+{
+    if (verdict->change == CHANGE_NONE && noise > STATISTICS_MOST_NOISE)
+        verdict->change = CHANGE_TOO_NOISY;
+}
+
+uint64_t statistics_samples_for(double spread, double effect)
+{
+    const double sigmas = NORMAL_99_TWO_SIDED + NORMAL_80_ONE_SIDED;
+    const double needed = effect > 0 ? pow(sigmas * spread / effect, 2) * RANK_TEST_COST : 0;
+    return needed > (double)STATISTICS_MIN_SAMPLES ? (uint64_t)ceil(needed < 1e15 ? needed : 1e15)
+                                                   : STATISTICS_MIN_SAMPLES;
+}
+
 static void decide(struct change_verdict *out)
 {
     out->change = CHANGE_NONE;
-    if (out->p < SIGNIFICANT && fabs(out->effect) > out->threshold)
+    if (out->p < STATISTICS_SIGNIFICANT && fabs(out->effect) > out->threshold)
         out->change = out->effect > 0 ? CHANGE_SLOWER : CHANGE_FASTER;
 }
 
@@ -358,6 +375,7 @@ struct change_verdict statistics_change(const double *before, size_t before_coun
     out.effect = statistics_median(scratch, now_count) / old - 1;
     out.p = statistics_mann_whitney(before, before_count, now, now_count);
     decide(&out);
+    statistics_admit_noise(&out, noise > fence ? noise : fence);
     return out;
 }
 
@@ -370,7 +388,11 @@ struct change_verdict statistics_change_paired(const double *before, const doubl
         return out;
     for (size_t i = 0; i < count; i++)
         scratch[i] = now[i] / before[i];
-    out.effect = statistics_median(scratch, count) - 1;
+    const double ratio = statistics_median(scratch, count);
+    out.effect = ratio - 1;
+    for (size_t i = 0; i < count; i++)
+        scratch[i] = fabs(scratch[i] - ratio);
+    out.spread = MAD_TO_SIGMA * statistics_median(scratch, count);
     out.p = statistics_signed_rank(before, now, count);
     decide(&out);
     return out;

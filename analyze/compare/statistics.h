@@ -8,6 +8,10 @@
 
 #include "model/difference.h"
 
+#define STATISTICS_SMALLEST_EFFECT 0.03 /* a smaller change of times is none */
+#define STATISTICS_SIGNIFICANT 0.01     /* the probability that a change must be below */
+#define STATISTICS_MOST_NOISE 0.25      /* above it, "no change" cannot be said */
+
 /* Wilson's 95 % score interval of RIGHT out of TOTAL; 0..1 when TOTAL is 0. */
 struct interval statistics_wilson(uint64_t right, uint64_t total);
 
@@ -57,6 +61,13 @@ struct change_verdict statistics_change(const double *before, size_t before_coun
 struct change_verdict statistics_change_paired(const double *before, const double *now,
                                                size_t count, double noise, double fence,
                                                double *scratch);
+
+/* "No change" becomes "too noisy" where the measured NOISE is above STATISTICS_MOST_NOISE. */
+void statistics_admit_noise(struct change_verdict *verdict, double noise);
+
+/* How many pairs whose ratios have the SPREAD (a sigma) show a change of EFFECT with
+ * p < STATISTICS_SIGNIFICANT in four of five tries; at least STATISTICS_MIN_SAMPLES. */
+uint64_t statistics_samples_for(double spread, double effect);
 
 /* A history's fence over its median, less 1: how much runs usually vary. 0: fewer than 4 values. */
 double statistics_fence_share(const double *history, size_t count, double *scratch);

@@ -10,9 +10,17 @@ const char *diff_group_name(enum diff_group group)
     return names[group];
 }
 
+const char *change_words(enum change change)
+{
+    return change == CHANGE_TOO_FEW     ? "too few samples"
+           : change == CHANGE_TOO_NOISY ? "too noisy to judge"
+                                        : change_name(change);
+}
+
 const char *change_name(enum change change)
 {
-    static const char *const names[CHANGE_COUNT] = {"too_few", "same", "slower", "faster"};
+    static const char *const names[CHANGE_COUNT] = {"too_few", "same", "slower", "faster",
+                                                    "too_noisy"};
     return names[change];
 }
 

@@ -16,13 +16,21 @@ struct interval {
 /* A comparison with fewer samples gets no verdict. */
 enum { STATISTICS_MIN_SAMPLES = 8 };
 
-enum change { CHANGE_TOO_FEW, CHANGE_NONE, CHANGE_SLOWER, CHANGE_FASTER, CHANGE_COUNT };
+enum change {
+    CHANGE_TOO_FEW,
+    CHANGE_NONE,
+    CHANGE_SLOWER,
+    CHANGE_FASTER,
+    CHANGE_TOO_NOISY, /* no change is seen, but the noise would hide a large one */
+    CHANGE_COUNT
+};
 
 struct change_verdict {
     enum change change;
     double effect;    /* median(now) / median(before) - 1    */
     double threshold; /* max(3 %, noise, fence), as a share */
     double p;
+    double spread; /* of the pairs' ratios, as a standard deviation; 0: no pairs */
 };
 
 enum diff_group {
@@ -41,7 +49,15 @@ enum diff_group {
 /* What is read of the cases that are compared. */
 enum diff_detail {
     DIFF_VERDICTS, /* which cases fail: name, kind, verdict and signature */
+    DIFF_STACKS,   /* also what each case has: truth, and stacks of engines under test */
     DIFF_TIMES,    /* everything that a diff_case holds, and times        */
+};
+
+/* What a case has. */
+enum {
+    DIFF_HAS_TRUTH = 1,
+    DIFF_HAS_OFFSET = 2, /* a stack of the engine under test of the offset way */
+    DIFF_HAS_DUMP = 4,
 };
 
 /* What a comparison needs of a case: runs of 100,000 cases are compared, and a whole `run_case` is
@@ -55,6 +71,7 @@ struct diff_case {
     uint32_t repeat;
     uint32_t frames; /* of the longest stack of an engine under test */
     uint32_t index;  /* in its run, as the cases were passed */
+    unsigned has;    /* DIFF_HAS_...; 0 unless more than the verdicts was read */
 };
 
 /* One run of a comparison. */
@@ -117,6 +134,7 @@ struct diff_limits {
         double share; /* the largest deviation among the engine's earlier runs */
     } fences[CLAIMS_MAX];
     uint32_t fence_count;
+    double measured; /* the part of `noise` that was measured; 0: no bench */
 };
 
 /* The series of ENGINE in SIDE, whose count is set; added when new. NULL: FAULT is set; ERR_LIMIT:
@@ -125,6 +143,7 @@ struct diff_series *diff_side_series(struct diff_side *side, const char *engine,
                                      struct arena *keep, struct fault *fault);
 
 const char *diff_group_name(enum diff_group group); /* "new", "fixed", ... */
-const char *change_name(enum change change);        /* "too_few", "same", "slower", "faster" */
+const char *change_words(enum change change);       /* as people read it: "too noisy to judge" */
+const char *change_name(enum change change);        /* "too_few", "same", "slower", ... */
 
 #endif

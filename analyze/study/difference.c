@@ -59,7 +59,8 @@ static enum status read_limits(struct store *store, const struct run_info *run, 
     if (bench_newest_noise(store, keep, &noise, &bench, fault) != ERR_NONE ||
         store_list_runs(store, &query, keep, &page, fault) != ERR_NONE)
         return fault->code;
-    out->noise = bench != 0 && noise > floor ? noise : floor;
+    out->measured = bench != 0 && noise > 0 ? noise : 0;
+    out->noise = out->measured > floor ? out->measured : floor;
     for (size_t i = 0; i < COUNT_OF(subjects); i++) {
         struct diff_fence *fence = &out->fences[out->fence_count++];
         fence->engine = engine_subject(subjects[i].kind)->name;

@@ -75,7 +75,9 @@ static void add_times(struct sentence *s, const struct run_diff *d)
         if (!t->subject || t->cases == 0 || t->change.change == CHANGE_TOO_FEW)
             continue;
         judged++;
-        if (t->change.change != CHANGE_NONE)
+        if (t->change.change == CHANGE_TOO_NOISY)
+            append(s, "%s%s is too noisy to judge", s->parts++ == 0 ? "; " : ", ", t->engine);
+        else if (t->change.change != CHANGE_NONE)
             append(s, "%s%s is %.0f %% %s", s->parts++ == 0 ? "; " : ", ", t->engine,
                    100 * fabs(t->change.effect),
                    t->change.change == CHANGE_SLOWER ? "slower" : "faster");

@@ -54,13 +54,14 @@ static void print_verdict(const struct bench_side *side)
                      "the dump way is %s\n",
                      side->ratio.value, side->ratio.low, side->ratio.high, side->dump.p,
                      side->dump.threshold * 100,
-                     side->dump.change == CHANGE_NONE ? "as fast" : change_name(side->dump.change));
+                     side->dump.change == CHANGE_NONE ? "as fast"
+                                                      : change_words(side->dump.change));
     for (int w = 0; w < BENCH_WAYS; w++) {
         const struct change_verdict *then = &side->then[w];
         if (then->change != CHANGE_TOO_FEW)
             (void)printf("  %s against the last bench: %+.1f %%  p %.2g, threshold %.1f %%: %s\n",
                          bench_lane_name((enum bench_lane)w), then->effect * 100, then->p,
-                         then->threshold * 100, change_name(then->change));
+                         then->threshold * 100, change_words(then->change));
     }
 }
 

@@ -109,8 +109,7 @@ static void print_times(const struct page *page, const struct run_diff *d,
                   change == CHANGE_SLOWER   ? INK_BAD
                   : change == CHANGE_FASTER ? INK_GOOD
                                             : INK_DIM,
-                  0,
-                  change == CHANGE_TOO_FEW ? "no verdict: too few samples" : change_name(change));
+                  0, change_words(change));
         page_line(page);
     }
 }
@@ -140,6 +139,8 @@ static void print_totals(FILE *out, const struct run_diff *d, const struct compa
         (void)fprintf(out, "\ntimes of %u engines: %u slower, %u faster, %u same, %u too few",
                       engines, changes[CHANGE_SLOWER], changes[CHANGE_FASTER], changes[CHANGE_NONE],
                       changes[CHANGE_TOO_FEW]);
+    if (changes[CHANGE_TOO_NOISY] > 0)
+        (void)fprintf(out, ", %u too noisy to judge", changes[CHANGE_TOO_NOISY]);
     (void)fputs(only->given ? " (the lists above are filtered, these totals are not)\n" : "\n",
                 out);
 }
@@ -290,8 +291,6 @@ void compare_print_markdown(const struct difference *difference, const struct co
         if (d->times[i].cases > 0)
             (void)printf("| %s | %u | %.3f | %s |\n", markdown_text(d->times[i].engine, keep),
                          d->times[i].cases, d->times[i].ratio,
-                         d->times[i].change.change == CHANGE_TOO_FEW
-                             ? "too few samples"
-                             : change_name(d->times[i].change.change));
+                         change_words(d->times[i].change.change));
     print_totals(stdout, d, only);
 }

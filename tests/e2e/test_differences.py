@@ -158,7 +158,8 @@ class Differences(Stored):
                 self.sql("INSERT INTO sample SELECT max(id), ?, ?, 'total', 0, ?, ? FROM run",
                          round_ + (20 if ns > 1000 else 0), subject, round_, ns)
         self.assertAlmostEqual(times()["dump"]["threshold"], 0.3)
-        self.assertEqual(times()["dump"]["change"], "same")
+        self.assertEqual(times()["dump"]["change"], "too_noisy")
+        self.assertIn("dump is too noisy to judge", json.loads(self.run_db("compare", "latest~1", "latest", "--json").stdout)["sentence"])
         self.sql("DELETE FROM run WHERE label = 'bench'")
 
         # History: five earlier runs whose medians were far apart.

@@ -135,9 +135,35 @@ TEST(changes_need_significance_and_effect_and_samples)
     CHECK_STR(change_name(statistics_change(base, 20, slower, 20, 0, 0, scratch).change), "slower");
     CHECK_STR(change_name(statistics_change(slower, 20, base, 20, 0, 0, scratch).change), "faster");
     CHECK_STR(change_name(statistics_change(base, 20, slightly, 20, 0, 0, scratch).change), "same");
-    CHECK_STR(change_name(statistics_change(base, 20, slower, 20, 0.6, 0, scratch).change), "same");
+    CHECK_STR(change_name(statistics_change(base, 20, slightly, 20, 0.2, 0, scratch).change),
+              "same");
+    CHECK_STR(change_name(statistics_change(base, 20, slower, 20, 0.6, 0, scratch).change),
+              "too_noisy");
+    CHECK_STR(change_name(statistics_change(base, 20, slower, 20, 0, 0.6, scratch).change),
+              "too_noisy");
+    CHECK_STR(change_name(statistics_change(base, 20, slower, 20, 0.4, 0, scratch).change),
+              "slower");
     CHECK_STR(change_name(statistics_change(base, 7, slower, 20, 0, 0, scratch).change), "too_few");
     CHECK_STR(change_name(statistics_change(base, 20, base, 20, 0, 0, scratch).change), "same");
+}
+
+TEST(samples_that_show_a_small_change)
+{
+    /* Lehr's rule for p < 0.01 and a power of 80 %, of pairs: (2.576 + 0.842)^2 (s / d)^2, and
+     * pi / 3 of it for ranks. */
+    static const struct {
+        const char *name;
+        double spread, effect;
+        uint64_t want;
+    } rows[] = {{"a tenth of the spread", 0.2, 0.02, 1224},
+                {"half of it", 0.02, 0.01, 49},
+                {"far above it", 0.001, 0.5, 8},
+                {"no spread", 0, 0.02, 8},
+                {"no effect", 0.2, 0, 8}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        CHECK_EQ(statistics_samples_for(rows[i].spread, rows[i].effect), rows[i].want);
+    }
 }
 
 TEST(ratio_of_medians_with_an_interval_that_is_always_the_same)
