@@ -1,4 +1,6 @@
 /* Reads runs, pages and figures: see store.h. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/process.h"
@@ -213,16 +215,38 @@ static enum status find_one(struct query *q, uint64_t *out, const char *what, co
     return ERR_NONE;
 }
 
+/* Enough for ",ID" of each run, a comma and the final 0. */
+enum { KILLED_TEXT_BYTES = KILLED_RUNS_MAX * 21 + 2 };
+
+/* A killed run has ended, though the database says `running`: if `latest` skipped it, the run
+ * before it would be judged in its place. OUT: ",7,9,". */
+static enum status write_killed(struct store *store, char out[KILLED_TEXT_BYTES],
+                                struct fault *fault)
+{
+    struct killed_runs killed;
+    size_t at = 1;
+    (void)snprintf(out, KILLED_TEXT_BYTES, ",");
+    if (store_find_killed_runs(store, &killed, fault) != ERR_NONE)
+        return fault->code;
+    for (uint32_t i = 0; i < killed.count; i++)
+        at += (size_t)snprintf(out + at, KILLED_TEXT_BYTES - at, "%" PRIu64 ",", killed.ids[i]);
+    return ERR_NONE;
+}
+
 enum status store_find_run(struct store *store, const char *word, uint64_t *run_id,
                            struct fault *fault)
 {
+    char killed[KILLED_TEXT_BYTES];
     uint64_t number = 0;
     if (strcmp(word, "baseline") == 0)
         return store_get_baseline(store, NULL, NULL, run_id, fault);
     if (strcmp(word, "latest") == 0 || (strncmp(word, "latest~", 7) == 0 &&
                                         text_parse_uint(word + 7, strlen(word + 7), &number))) {
+        if (write_killed(store, killed, fault) != ERR_NONE)
+            return fault->code;
         struct query q = query_begin(store, SQL_FIND_RUN_LATEST, NULL, fault);
         query_int(&q, number);
+        query_text(&q, killed);
         return find_one(&q, run_id, "run",
                         "fewer runs have finished; `twinstack db list` shows all runs, "
                         "and `twinstack report ID` one that goes on");
@@ -237,10 +261,11 @@ enum status store_find_run(struct store *store, const char *word, uint64_t *run_
             return ERR_NONE;
         }
     }
-    if (fault->code != ERR_NONE)
+    if (fault->code != ERR_NONE || write_killed(store, killed, fault) != ERR_NONE)
         return fault->code;
     struct query named = query_begin(store, SQL_FIND_RUN_NAMED, NULL, fault);
     query_text(&named, word);
+    query_text(&named, killed);
     const bool found = query_row(&named);
     *run_id = found ? query_get(&named) : 0;
     if (query_end(&named) != ERR_NONE || found)

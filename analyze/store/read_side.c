@@ -36,7 +36,8 @@ static void read_case(struct query *q, enum diff_detail detail, struct diff_case
     if (verdict == NULL || !verdict_parse(verdict, &c->verdict))
         (void)fault_set(q->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "verdict in the database");
     c->signature = query_get_text(q);
-    if (detail == DIFF_VERDICTS)
+    c->has = query_get(q) != 0 ? DIFF_HAS_TRUTH : 0;
+    if (detail != DIFF_TIMES)
         return;
     c->reason = query_get_text(q);
     if (run_verdict_fails(c->verdict))
@@ -56,8 +57,8 @@ static enum status read_cases(struct store *store, enum diff_detail detail, stru
     *ids = ARENA_ARRAY(scratch, (size_t)most + 1, uint64_t);
     if (out->cases == NULL || *ids == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases of a run");
-    struct query q = query_begin(store, detail == DIFF_VERDICTS ? SQL_READ_VERDICTS : SQL_READ_SIDE,
-                                 keep, fault);
+    struct query q =
+        query_begin(store, detail != DIFF_TIMES ? SQL_READ_VERDICTS : SQL_READ_SIDE, keep, fault);
     q.texts = texts;
     query_int(&q, out->run->id);
     while (out->count < most && query_row(&q)) { /* a run that is being written grows meanwhile */
@@ -69,11 +70,21 @@ static enum status read_cases(struct store *store, enum diff_detail detail, stru
     return query_end(&q);
 }
 
-static void read_times(struct store *store, struct text_pool *texts, struct diff_side *out,
-                       const uint64_t *ids, struct fault *fault)
+static unsigned stack_of(const char *engine)
+{
+    return strcmp(engine, ENGINE_NAME_OFFSET) == 0 ? DIFF_HAS_OFFSET
+           : strcmp(engine, ENGINE_NAME_DUMP) == 0 ? DIFF_HAS_DUMP
+                                                   : 0;
+}
+
+/* Stacks and times of the engines under test; with DIFF_TIMES, of all engines. */
+static void read_claims(struct store *store, enum diff_detail detail, struct text_pool *texts,
+                        struct diff_side *out, const uint64_t *ids, struct fault *fault)
 {
     uint32_t at = 0;
-    struct query q = query_begin(store, SQL_READ_SIDE_TIMES, texts->keep, fault);
+    struct query q =
+        query_begin(store, detail == DIFF_TIMES ? SQL_READ_SIDE_TIMES : SQL_READ_SIDE_STACKS,
+                    texts->keep, fault);
     q.texts = texts;
     query_int(&q, out->run->id);
     while (fault->code == ERR_NONE && query_row(&q)) {
@@ -86,9 +97,13 @@ static void read_times(struct store *store, struct text_pool *texts, struct diff
         const bool subject = query_get(&q) != 0, good = query_get(&q) == STACK_OK;
         const uint64_t total_ns = query_get(&q);
         const uint32_t frames = (uint32_t)query_get(&q);
-        struct diff_series *series = diff_side_series(out, engine, subject, texts->keep, fault);
+        struct diff_series *series =
+            detail == DIFF_TIMES ? diff_side_series(out, engine, subject, texts->keep, fault)
+                                 : NULL;
         if (series != NULL && good)
             series->total_ns[at] = total_ns;
+        if (engine != NULL && subject && good && frames > 0)
+            out->cases[at].has |= stack_of(engine);
         if (subject && frames > out->cases[at].frames)
             out->cases[at].frames = frames;
     }
@@ -106,8 +121,8 @@ enum status store_read_side(struct store *store, const struct run_info *run,
     text_pool_init(&texts, keep);
     *out = (struct diff_side){.run = run};
     if (read_cases(store, detail, &texts, &scratch, out, &ids, fault) == ERR_NONE &&
-        detail == DIFF_TIMES)
-        read_times(store, &texts, out, ids, fault);
+        detail != DIFF_VERDICTS)
+        read_claims(store, detail, &texts, out, ids, fault);
     arena_free(&scratch);
     return fault->code;
 }

@@ -27,7 +27,10 @@
 #define EVIDENCE "coalesce(f.evidence, (SELECT value FROM text WHERE id = f.evidence_text))"
 
 /* What a comparison needs of every case. */
-#define SIDE_COLUMNS "c.id, scenario, variant, kind, repeat, verdict, signature"
+#define SIDE_COLUMNS "c.id, scenario, variant, kind, repeat, verdict, signature, has_truth"
+
+/* ?2: the runs whose process was killed, ",7,9," */
+#define ENDED "(state <> 'running' OR instr(?2, ',' || id || ',') > 0)"
 
 /* The finding that decided a failing case. */
 #define WORST_FINDING                                                                              \
@@ -243,10 +246,10 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_FIND_RUN_UUID] = "SELECT id FROM run WHERE substr(uuid, 1, length(?1)) = ?1"
                           " ORDER BY id LIMIT 2",
     /* a bench has no cases and is left out; a run that was stopped before its first case counts */
-    [SQL_FIND_RUN_LATEST] = "SELECT id FROM run WHERE state <> 'running' AND (label = 'run'"
+    [SQL_FIND_RUN_LATEST] = "SELECT id FROM run WHERE " ENDED " AND (label = 'run'"
                             " OR EXISTS (SELECT 1 FROM crash_case c WHERE c.run_id = run.id))"
-                            " ORDER BY started_ns DESC, id DESC LIMIT 1 OFFSET ?",
-    [SQL_FIND_RUN_NAMED] = "SELECT id FROM run WHERE state <> 'running' AND (label = 'run'"
+                            " ORDER BY started_ns DESC, id DESC LIMIT 1 OFFSET ?1",
+    [SQL_FIND_RUN_NAMED] = "SELECT id FROM run WHERE " ENDED " AND (label = 'run'"
                            " OR EXISTS (SELECT 1 FROM crash_case c WHERE c.run_id = run.id))"
                            " AND (branch = ?1 OR (length(?1) >= 7"
                            " AND substr(commit_id, 1, length(?1)) = ?1))"
@@ -320,6 +323,9 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_READ_SIDE_TIMES] = "SELECT c.id, k.engine, k.subject, k.state, k.total_ns, k.frames"
                             " FROM crash_case c JOIN claim k ON k.case_id = c.id"
                             " WHERE c.run_id = ? ORDER BY c.id, k.position",
+    [SQL_READ_SIDE_STACKS] = "SELECT c.id, k.engine, k.subject, k.state, k.total_ns, k.frames"
+                             " FROM crash_case c JOIN claim k ON k.case_id = c.id"
+                             " WHERE c.run_id = ? AND k.subject ORDER BY c.id, k.position",
     [SQL_READ_HISTORY] =
         "SELECT r.id, r.commit_id, c.verdict FROM crash_case c JOIN run r ON r.id = c.run_id"
         " WHERE c.scenario = ?1 AND c.variant = ?2 AND c.repeat = ?3 AND r.id <= ?4"

@@ -13,10 +13,18 @@ struct gate_request {
     const char *const *engines;
     uint32_t engine_count;     /* reference engines whose stacks must be exact, too */
     uint64_t max_new;          /* new failures allowed */
-    const char *allow_missing; /* cases that may be gone, as for `run -k`; NULL: none */
-    bool strict;          /* also: old failures, UNSUPPORTED, another environment, few samples */
-    double min_agreement; /* of the sampled reports: gate_decide_shadow() */
+    const char *allow_missing; /* cases that may be gone or lose something, as for `run -k`; NULL:
+                                * none */
+    uint64_t max_accepted;     /* cases that pass only by acceptance; or the following */
+    bool strict;               /* also: old failures, UNSUPPORTED without a baseline, another
+                                * environment or commit, few samples */
+    const char *checkout;      /* commit of the working folder; NULL: unknown */
+    uint64_t now_ns;           /* since 1970, to print the run's age; 0: it is not printed */
+    double min_agreement;      /* of the sampled reports: gate_decide_shadow() */
 };
+
+/* As many as the baseline has; without a baseline, any number. */
+#define GATE_ACCEPTED_OF_BASELINE UINT64_MAX
 
 struct gate_check {
     const char *name;

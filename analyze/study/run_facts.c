@@ -138,6 +138,12 @@ static enum status read_managed(const char *victims_folder, struct arena *keep,
     return ERR_NONE;
 }
 
+const char *run_facts_commit(struct arena *keep)
+{
+    static const char *const commit[] = {"git", "rev-parse", "HEAD", NULL};
+    return ask(commit, keep);
+}
+
 enum status run_facts(const struct collect_options *options, const char *label, int argc,
                       char *const *argv, struct arena *keep, struct run_info *out,
                       struct fault *fault)

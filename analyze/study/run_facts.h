@@ -12,6 +12,9 @@ enum status run_facts(const struct collect_options *options, const char *label, 
                       char *const *argv, struct arena *keep, struct run_info *out,
                       struct fault *fault);
 
+/* The commit of the working folder; NULL: unknown. */
+const char *run_facts_commit(struct arena *keep);
+
 /* INFO came from the database: its tools get the version of this program, in KEEP. Fails:
  * ERR_MEMORY. */
 enum status run_facts_renew(struct run_info *info, struct arena *keep, struct fault *fault);

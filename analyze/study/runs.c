@@ -71,7 +71,12 @@ void study_split_word(const char *word, struct arena *keep, const char **path, c
 enum status study_read_side_of(struct store *store, uint64_t run_id, enum diff_detail detail,
                                struct arena *keep, struct run_side *out, struct fault *fault)
 {
-    if (store_read_run(store, run_id, keep, &out->info, fault) != ERR_NONE)
+    out->symbols = NULL;
+    out->symbol_count = 0;
+    if (store_read_run(store, run_id, keep, &out->info, fault) != ERR_NONE ||
+        (detail != DIFF_VERDICTS && out->info.state != RUN_RUNNING &&
+         store_read_symbols(store, run_id, keep, &out->symbols, &out->symbol_count, fault) !=
+             ERR_NONE))
         return fault->code;
     return store_read_side(store, &out->info, detail, keep, &out->side, fault);
 }

@@ -33,7 +33,9 @@ enum status study_read_run(struct store *store, const char *word, enum run_detai
 /* A run with what a comparison needs of its cases. */
 struct run_side {
     struct run_info info;
-    struct diff_side side; /* borrows `info` of this struct: do not copy it */
+    struct diff_side side;      /* borrows `info` of this struct: do not copy it */
+    struct symbol_row *symbols; /* with DIFF_STACKS and DIFF_TIMES, of a run that has ended */
+    uint32_t symbol_count;
 };
 
 /* What WORD names as "FILE" or "FILE:RUN"; *path is NULL where it names a run of the database that

@@ -4,7 +4,9 @@
 #include <stdio.h>
 
 #include "base/array.h"
+#include "base/files.h"
 #include "study/gate.h"
+#include "study/run_facts.h"
 #include "verbs/figures_text.h"
 #include "verbs/stored.h"
 #include "verbs/verbs.h"
@@ -13,7 +15,7 @@ struct gate_options {
     const char *db, *against, *allow_missing, *min_capture, *min_exact, *min_f1, *max_slowdown,
         *shadow, *min_agreement;
     struct option_list engines;
-    uint64_t max_new;
+    uint64_t max_new, max_accepted;
     bool strict, as_json, exit_zero;
 };
 
@@ -76,6 +78,9 @@ static int decide(const struct verb *self, const struct gate_options *o, struct 
                                    .engine_count = o->engines.count,
                                    .max_new = o->max_new,
                                    .allow_missing = o->allow_missing,
+                                   .max_accepted = o->max_accepted,
+                                   .checkout = run_facts_commit(keep),
+                                   .now_ns = clock_wall_ns(),
                                    .strict = o->strict};
     if (!take_share(o->min_capture, &request.min_capture) ||
         !take_share(o->min_exact, &request.min_exact) || !take_share(o->min_f1, &request.min_f1))
@@ -112,13 +117,15 @@ static int gate(const struct verb *self, void *given, const struct option_list *
 
 static int run(const struct verb *self, int argc, char **argv)
 {
-    struct gate_options o = {.db = STORED_DATABASE};
+    struct gate_options o = {.db = STORED_DATABASE, .max_accepted = GATE_ACCEPTED_OF_BASELINE};
     const struct option_row rows[] = {
         {"--against", OPTION_STRING, &o.against, "RUN",
          "the run to compare with: baseline, an id, or a file"},
         {"--max-new", OPTION_UINT, &o.max_new, "N", "new failures allowed (default 0)"},
         {"--allow-missing", OPTION_STRING, &o.allow_missing, "EXPR",
-         "cases that may be gone since --against, as in run -k"},
+         "cases that may be gone or judged no more since --against, as in run -k"},
+        {"--max-accepted", OPTION_UINT, &o.max_accepted, "N",
+         "cases that may pass only by acceptance (default: as many as --against has)"},
         {"--max-slowdown", OPTION_STRING, &o.max_slowdown, "SHARE",
          "largest slowdown of the engines under test"},
         {"--min-capture", OPTION_STRING, &o.min_capture, "SHARE",
@@ -134,7 +141,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--min-agreement", OPTION_STRING, &o.min_agreement, "SHARE",
          "smallest share of sampled reports in which an engine agrees (99%)"},
         {"--strict", OPTION_FLAG, &o.strict, NULL,
-         "also close on old failures, UNSUPPORTED, another environment, too few samples"},
+         "also close on old failures, another environment or commit, times that cannot be judged"},
         {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "exit with 0 whatever the result"},
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
@@ -146,12 +153,16 @@ const struct verb verb_gate = {
     .name = "gate",
     .summary = "decide whether a run is good enough: limits, and no regression from a baseline",
     .usage = "[RUN] [--against baseline] [--min-f1 99%] ...",
-    .details = "Without --against every failing case closes the gate; with it only new ones do, "
-               "unless\n--strict is given.  A case that is missing from the run also closes "
-               "it.\nEvery check is printed "
-               "with its figures.\n\n"
-               "example:\n  twinstack gate --against baseline --min-capture 99% --max-slowdown 5%\n"
-               "  twinstack gate --shadow totals.db --min-agreement 99%",
+    .details =
+        "Without --against every failing case closes the gate; with it only new ones do (also a "
+        "case\nthat failed before, in another way), unless --strict is given.  A case that is "
+        "missing, is\njudged no more, or lost its truth or a stack closes it, too, and so do more "
+        "accepted cases\nthan the baseline has.  An empty or interrupted run, or such a baseline, "
+        "never opens it.\nEvery check is printed with its figures.\n\n"
+        "--max-slowdown is never widened: where the noise of the newest bench is above it, the "
+        "times\ncannot be judged, which closes the gate with --strict.\n\n"
+        "example:\n  twinstack gate --against baseline --min-capture 99% --max-slowdown 5%\n"
+        "  twinstack gate --shadow totals.db --min-agreement 99%",
     .exits = "  0  open\n  1  closed\n  2  usage\n  3  there is no such run, or no such totals\n"
              "  4  database not usable",
     .run = run,
