@@ -86,6 +86,7 @@ enum status symbol_count(const struct pdb *pdb, struct symbol_counts *out, struc
 struct break_target {
     struct exporter *e;
     const struct pdb_procedure *procedure;
+    uint64_t last_row; /* offset of the row before; none: UINT64_MAX */
     bool enough;
 };
 
@@ -100,8 +101,12 @@ static void add_break(struct break_target *to, uint64_t distance)
 static void break_at_line(void *context, const struct pdb_line_row *row)
 {
     struct break_target *to = context;
-    if (row->offset >= to->procedure->start.offset)
-        add_break(to, (uint64_t)row->offset - to->procedure->start.offset);
+    const uint64_t start = to->procedure->start.offset;
+    if (row->offset >= start)
+        add_break(to, row->offset - start);
+    if (row->offset >= start && row->offset == to->last_row)
+        add_break(to, row->offset - start + 1); /* the first row has this byte, the last the rest */
+    to->last_row = row->offset;
 }
 
 static void break_at_site(void *context, const uint8_t *annotations, uint32_t bytes)
@@ -124,7 +129,7 @@ static void break_at_site(void *context, const uint8_t *annotations, uint32_t by
 static bool find_breaks(struct exporter *e, const struct pdb_unit *unit,
                         const struct pdb_procedure *procedure)
 {
-    struct break_target to = {e, procedure, true};
+    struct break_target to = {e, procedure, UINT64_MAX, true};
     const uint64_t end = (uint64_t)procedure->start.offset + procedure->bytes;
 
     e->break_count = 0;

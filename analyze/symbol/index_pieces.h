@@ -80,7 +80,10 @@ struct scope_memo {
 struct event {
     uint32_t start, end;
     uint32_t line, file;
-    uint32_t site;  /* of inline events */
+    union {
+        uint32_t site;  /* of inline events */
+        uint32_t block; /* of lines: see struct pdb_line_row */
+    };
     uint32_t below; /* the event that it covers; see index_procedure.c */
 };
 

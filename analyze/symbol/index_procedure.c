@@ -160,7 +160,28 @@ static void read_line(void *context, const struct pdb_line_row *row)
     if (events == NULL)
         return;
     events[worker->lines.count++] =
-        (struct event){row->offset, reader->end, row->line, reader->file, 0, 0};
+        (struct event){row->offset, reader->end, row->line, reader->file, {.block = row->block}, 0};
+}
+
+/* Rows that share their start: at that byte, the first row with a line of the last block counts,
+ * and only from the next byte on the last row. See pdb_unit_line_at(). */
+static void part_equal_starts(struct event *lines, uint32_t count)
+{
+    for (uint32_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && lines[end].start == lines[i].start;)
+            end++;
+        uint32_t first = end - 1;
+        while (first > i && lines[first - 1].block == lines[end - 1].block)
+            first--;
+        while (first < end - 1 && lines[first].line == 0)
+            first++;
+        if (first == end - 1 ||
+            (lines[first].line == lines[end - 1].line && lines[first].file == lines[end - 1].file))
+            continue;
+        lines[end - 2].line = lines[first].line;
+        lines[end - 2].file = lines[first].file;
+        lines[end - 1].start++;
+    }
 }
 
 void index_read_lines(struct piece_worker *worker, uint16_t section, uint32_t from, uint32_t end)
@@ -187,6 +208,7 @@ void index_read_lines(struct piece_worker *worker, uint16_t section, uint32_t fr
         done = next->number;
     }
     index_sort_events(worker, &worker->lines);
+    part_equal_starts(worker->lines.at, worker->lines.count);
 }
 
 /* Adds a site and its rows as events; offsets become those of the section. */
@@ -233,7 +255,7 @@ static bool add_site(struct piece_worker *worker, const struct pdb_procedure *pr
         const uint32_t base = procedure->start.offset;
         const uint32_t end = rows[i].end < procedure->bytes ? rows[i].end : procedure->bytes;
         events[worker->inlines.count++] = (struct event){
-            base + rows[i].start, base + end, line, file, worker->sites.count - 1, 0};
+            base + rows[i].start, base + end, line, file, {worker->sites.count - 1}, 0};
     }
     return true;
 }

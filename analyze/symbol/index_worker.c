@@ -446,6 +446,8 @@ void index_worker_module(struct piece_worker *worker, uint32_t number)
         struct inlinee_slot *slot = index_inlinee(worker, inlinee.id);
         if (slot == NULL)
             return;
+        if (slot->file != UINT32_MAX || slot->line != 0)
+            continue; /* of several records the first one counts */
         slot->file = inlinee.file;
         slot->line = inlinee.line;
     }

@@ -190,18 +190,24 @@ struct line_search {
     struct pdb_line_row best;
 };
 
+/* Of several rows at one offset only the last one has code; but a search for exactly that offset
+ * finds the first row of the last block. */
 static void line_search_row(void *context, const struct pdb_line_row *row)
 {
     struct line_search *search = context;
-    if (row->offset <= search->offset && (!search->found || row->offset >= search->best.offset)) {
-        search->found = true;
-        search->best = *row;
-    }
+    const struct pdb_line_row *best = &search->best;
+    if (row->offset > search->offset || (search->found && row->offset < best->offset))
+        return;
+    if (search->found && row->offset == search->offset && row->offset == best->offset &&
+        row->block == best->block && best->line != 0)
+        return;
+    search->found = true;
+    search->best = *row;
 }
 
 bool pdb_unit_line_at(const struct pdb_unit *unit, struct pdb_place place, struct pdb_line_row *out)
 {
-    struct line_search search = {place.offset, false, {0, 0, PDB_NO_FILE}};
+    struct line_search search = {place.offset, false, {0, 0, PDB_NO_FILE, 0}};
     uint32_t numbers[UNIT_RANGES_MAX], count;
     if (unit->tables != NULL && unit_tables_ranges_at(unit->tables, place, numbers, &count)) {
         for (uint32_t i = 0; i < count; i++)
@@ -318,15 +324,10 @@ uint32_t pdb_unit_sites_at(const struct pdb_unit *unit, const struct pdb_procedu
 bool pdb_unit_inlinee(const struct pdb_unit *unit, uint32_t id, struct pdb_inlinee *out)
 {
     struct pdb_inlinee_cursor cursor = {0, NULL, 0, false};
-    struct pdb_inlinee one;
-    bool found = false;
     if (unit->tables != NULL)
         return unit_tables_inlinee(unit->tables, id, out);
-    while (pdb_inlinee_next(&unit->module, &cursor, &one)) {
-        if (one.id == id) { /* of several the last is used, as for lines */
-            *out = one;
-            found = true;
-        }
-    }
-    return found;
+    while (pdb_inlinee_next(&unit->module, &cursor, out))
+        if (out->id == id) /* of several the first one counts */
+            return true;
+    return false;
 }

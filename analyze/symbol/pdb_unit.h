@@ -54,12 +54,13 @@ int64_t pdb_unit_code_before(const struct pdb_unit *unit, struct pdb_place place
 bool pdb_unit_procedure(const struct pdb_unit *unit, uint32_t code, struct pdb_procedure *out);
 
 /* The lines of all rows at the address of the row that holds PLACE, in the table's order; at most
- * MAX.  The last one counts. */
+ * MAX.  The last one counts, but at the very address of the rows the first. */
 uint32_t pdb_unit_lines_at(const struct pdb_unit *unit, struct pdb_place place, uint32_t *out,
                            uint32_t max);
 
 /* The line at PLACE: of all tables that cover it, the row that starts last, and of those the
- * last in the file.  False: no table covers it.  line 0: the compiler said "no line". */
+ * last in the file.  If rows of one block start exactly at PLACE, the first of them with a line
+ * counts.  False: no table covers it.  line 0: the compiler said "no line". */
 bool pdb_unit_line_at(const struct pdb_unit *unit, struct pdb_place place,
                       struct pdb_line_row *out);
 

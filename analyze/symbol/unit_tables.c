@@ -133,8 +133,9 @@ static bool read_inlinees(const struct pdb_unit *unit, struct unit_tables *table
         rows[i] = (struct inlinee_row){one, i};
     if (count > 1)
         qsort(rows, count, sizeof *rows, compare_inlinees);
-    for (uint32_t i = 0; i < count; i++) { /* of several the last is used */
-        if (i + 1 == count || rows[i + 1].inlinee.id != rows[i].inlinee.id)
+    for (uint32_t i = 0; i < count; i++) { /* of several the first one counts */
+        if (tables->inlinee_count == 0 ||
+            rows[tables->inlinee_count - 1].inlinee.id != rows[i].inlinee.id)
             rows[tables->inlinee_count++] = rows[i];
     }
     tables->inlinees = rows;

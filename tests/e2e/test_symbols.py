@@ -184,7 +184,8 @@ class Symbols(e2e.Case):
 class Judged(e2e.Case):
     def test_the_bytes_of_the_victims(self):
         """llvm-symbolizer has to give the same names, inline frames, files and lines.  Where two rows of a line
-        table start at one byte it takes the first and we take the last: this affects a handful of bytes, and only lines."""
+        table start at one byte it takes the first, and we from the next byte on the last: this affects a handful of bytes, and only
+        lines."""
         if not shutil.which("llvm-symbolizer-19"):
             self.skipTest("no llvm-symbolizer-19")
         for variant in ("ob0", "ob2", *turn.lua_variants()):

@@ -20,7 +20,9 @@ enum cause {
     CAUSE_MANAGED,          /* they have no lines for managed code */
     CAUSE_NO_LINE,          /* code marked as having no line: they continue with the line before */
     CAUSE_TABLES,           /* two line tables overlap: llvm-symbolizer takes the one we take */
-    CAUSE_FOLDED,           /* folded code: they join one procedure's name to another's line */
+    CAUSE_FIRST_ROW, /* two rows at one address: they take the last one there, we the first */
+    CAUSE_INLINEE,   /* two records of an inlinee: they take the last one, we the first */
+    CAUSE_FOLDED,    /* folded code: they join one procedure's name to another's line */
     CAUSE_NONE,
     CAUSES,
 };
@@ -35,6 +37,8 @@ static const struct {
     {"managed code: no line against a line", 20},
     {"code marked as without a line: the line before against none", 1},
     {"overlapping line tables: one against the other", 1},
+    {"two rows at this address: the last against the first", 210},
+    {"two records of an inlinee: the last against the first", 1},
     {"folded code: one procedure's name with another's line against its own", 6},
     {"unexplained", 0},
 };
@@ -152,6 +156,13 @@ static bool is_folded(const struct pdb_module *module, const struct pdb_procedur
     return count > 1;
 }
 
+static bool is_first_of_rows(struct pdb_world *world, uint32_t rva, uint32_t ours, uint32_t theirs)
+{
+    uint32_t lines[8];
+    const uint32_t count = pdb_lookup_lines(world->lookup, rva, lines, COUNT_OF(lines));
+    return count > 1 && lines[0] == ours && lines[count - 1] == theirs;
+}
+
 static enum cause cause_of(struct pdb_world *world, uint32_t rva, const struct symbol_frame *frames,
                            uint32_t count, const cJSON *row, const char *what)
 {
@@ -163,6 +174,10 @@ static enum cause cause_of(struct pdb_world *world, uint32_t rva, const struct s
     struct pdb_module module;
     struct pdb_procedure procedure;
     struct arena copies;
+    if (strcmp(what, "line") == 0 && is_first_of_rows(world, rva, ours, line))
+        return CAUSE_FIRST_ROW;
+    if (strcmp(what, "line") == 0 && wanted == count && count > 1 && ours == line)
+        return CAUSE_INLINEE;
     arena_init(&copies, 0);
     const bool padding = pdb_place_of_rva(&world->pdb, rva, &place) &&
                          !pdb_procedure_at(&world->pdb, place, &copies, &module, &procedure);

@@ -187,7 +187,7 @@ static void c11_rows(const struct pdb_module *module, const struct pdb_line_rang
     for (uint32_t i = 0; i < rows; i++) {
         const struct pdb_line_row row = {load_u32(table + 4 + 4 * (size_t)i),
                                          load_u16(table + 4 + 4 * (size_t)rows + 2 * (size_t)i),
-                                         range->c11_file};
+                                         range->c11_file, range->at};
         each(context, &row);
     }
 }
@@ -214,6 +214,7 @@ void pdb_line_rows(const struct pdb_module *module, const struct pdb_line_range 
             row.offset = range->start.offset + load_u32(p);
             row.line = load_u32(p + 4) & 0xffffff;
             row.file = file;
+            row.block = (uint32_t)(at - module->data);
             if (row.line == LINE_NONE_STEP_OVER || row.line == LINE_NONE_STEP_INTO) {
                 row.line = 0;
                 row.file = PDB_NO_FILE;

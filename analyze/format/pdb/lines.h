@@ -43,6 +43,7 @@ struct pdb_line_row {
     uint32_t offset;      /* in the section */
     uint32_t line;        /* 0: no line of its own: clang merged it from several */
     struct pdb_file file; /* PDB_NO_FILE: the compiler hid this code from debuggers */
+    uint32_t block;       /* offset in the module's stream of the rows of one file that it is in */
 };
 
 /* The file's path as spelt in the PDB; "" when unknown. */
