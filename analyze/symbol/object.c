@@ -38,7 +38,9 @@ static void read_macho_traits(const struct macho *macho, struct object_candidate
     struct macho_section section;
 
     for (uint32_t i = 0; macho_section(macho, i, &section); i++) {
-        if (strcmp(section.segment, "__TEXT") == 0 && section.bytes > 0) {
+        /* old versions of dsymutil state no sizes */
+        if (strcmp(section.segment, "__TEXT") == 0 &&
+            (section.bytes > 0 || macho->type == MACHO_DSYM)) {
             out->is_code = true;
             out->has_code = out->has_code || section.foff != 0;
         }

@@ -4,6 +4,7 @@ import json
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -142,6 +143,33 @@ class Paths(Built):
                 options = self.make(image, command, f"-fdebug-prefix-map={self.folder}=.")
                 self.assertEqual(self.files(image, *options),
                                  {"./src/main.c", "./src/own.h", "./src/../include/inline.h", "./other.c"})
+
+
+class Published(e2e.Case):
+    def answers(self, image, rows):
+        text = "".join(f"> s\ncrash!{row['rva']}\n" for row in rows)
+        done = e2e.twinstack("resolve", "--ndjson", "--symbols", image, "-", stdin=text)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [[(f["function"], f["file"], f["line"], f["note"]) for f in json.loads(line)["frames"]]
+                for line in done.stdout.splitlines()]
+
+    def test_a_dsym_whose_sections_state_no_size(self):
+        """As old versions of dsymutil write it: the addresses of the sections are right."""
+        folder = self.fixture("images/i01-macho-x64-crash")
+        whole, empty = folder / "crash.dSYM/Contents/Resources/DWARF/crash", self.folder / "crash"
+        data = bytearray(whole.read_bytes())
+        at = 32
+        for _ in range(struct.unpack_from("<I", data, 16)[0]):
+            command, size = struct.unpack_from("<II", data, at)
+            if command == 0x19 and data[at + 8:at + 24].rstrip(b"\0") == b"__TEXT":
+                for section in range(struct.unpack_from("<I", data, at + 64)[0]):
+                    struct.pack_into("<Q", data, at + 72 + 80 * section + 40, 0)
+            at += size
+        empty.write_bytes(data)
+        rows = [json.loads(line) for line in (folder / "crash-dsym.ref.jsonl").read_text().splitlines()]
+        self.assertEqual(self.answers(empty, rows), self.answers(whole, rows))
+        written = [self.run_twinstack("symbols", "export", "--format", "breakpad", path).stdout for path in (empty, whole)]
+        self.assertEqual(written[0].splitlines(), written[1].splitlines())
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ enum {
     RELOCATION_SUBTRACTOR_ARM64 = 1,
     CPU_X64 = 0x01000007,
     TYPE_OBJECT = 1,
+    TYPE_DSYM = 10,
 };
 
 struct symbol {
@@ -65,12 +66,32 @@ struct sections {
     uint32_t count;
 };
 
+/* Old versions of dsymutil state 0 as the size of every section that has no bytes in the dSYM.
+ * Their addresses are right, so each section ends where the next one starts. */
+static void restore_sizes(struct sections *sections)
+{
+    for (uint32_t i = 1; i <= sections->count; i++)
+        if (is_code(&sections->at[i]) && sections->at[i].bytes > 0)
+            return;
+    for (uint32_t i = 1; i <= sections->count; i++) {
+        struct macho_section *section = &sections->at[i];
+        uint64_t end_va = UINT64_MAX;
+        for (uint32_t k = 1; k <= sections->count; k++)
+            if (sections->at[k].va > section->va && sections->at[k].va < end_va)
+                end_va = sections->at[k].va;
+        if (is_code(section) && end_va != UINT64_MAX)
+            section->bytes = end_va - section->va;
+    }
+}
+
 static struct sections *read_sections(const struct macho *macho, struct arena *keep)
 {
     struct sections *out = ARENA_NEW(keep, struct sections);
     while (out != NULL && out->count < SECTIONS_MAX &&
            macho_section(macho, out->count, &out->at[out->count + 1]))
         out->count++;
+    if (out != NULL && macho->type == TYPE_DSYM)
+        restore_sizes(out);
     return out;
 }
 
