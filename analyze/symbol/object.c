@@ -49,6 +49,21 @@ static void read_macho_traits(const struct macho *macho, struct object_candidate
     out->has_code = out->has_code && macho->type != MACHO_DSYM;
 }
 
+/* A debug file has the sections of its image, without their bytes. */
+static void read_pe_traits(const struct pe *pe, struct object_candidate *out)
+{
+    struct pe_section section;
+    bool states_code = false;
+
+    out->is_code = true;
+    for (uint32_t i = 0; pe_section(pe, i, &section); i++) {
+        const bool is_code = (section.flags & (PE_SECTION_CODE | PE_SECTION_EXECUTE)) != 0;
+        states_code = states_code || is_code;
+        out->has_code = out->has_code || (is_code && section.raw_bytes > 0);
+    }
+    out->has_code = out->has_code || !states_code;
+}
+
 bool object_candidate_read(const void *data, size_t bytes, uint32_t slice,
                            struct object_candidate *out, struct fault *fault)
 {
@@ -65,8 +80,8 @@ bool object_candidate_read(const void *data, size_t bytes, uint32_t slice,
         read_elf_traits(&file.as.elf, out);
     else if (file.kind == OBJECT_MACHO)
         read_macho_traits(&file.as.macho, out);
-    else
-        out->is_code = out->has_code = file.kind == OBJECT_PE;
+    else if (file.kind == OBJECT_PE)
+        read_pe_traits(&file.as.pe, out);
     out->arch = object_file_arch(&file);
     return true;
 }
@@ -85,26 +100,67 @@ static bool is_linked(const struct object_candidate *candidate, const char *name
     return same;
 }
 
-/* Opens the debug file of the image: by its id, else by its link. *damaged: some of what it holds
- * is unreadable. */
+/* True when the candidate is named like the debug file of a PE image: "app.exe.debug". */
+static bool is_named_after(const struct object_candidate *candidate, const char *image_path)
+{
+    const char *name = path_base(image_path);
+    const size_t bytes = strlen(name);
+
+    return candidate->kind == OBJECT_PE && !candidate->has_code &&
+           strncmp(candidate->name, name, bytes) == 0 &&
+           (strcmp(candidate->name + bytes, ".debug") == 0 ||
+            strcmp(candidate->name + bytes, ".dbg") == 0);
+}
+
+/* True when every section of IMAGE lies at the same place in DEBUG. The tools that strip an image
+ * change its size and its time, so its identity is no help. */
+static bool has_same_sections(const struct pe *image, const struct pe *debug)
+{
+    struct pe_section own, other;
+
+    for (uint32_t i = 0; pe_section(image, i, &own); i++)
+        if (!pe_section_of_rva(debug, own.rva, &other) || other.rva != own.rva ||
+            other.virtual_bytes != own.virtual_bytes)
+            return false;
+    return image->machine == debug->machine;
+}
+
+enum debug_file_rule { BY_ID, BY_LINK, BY_NAME, DEBUG_FILE_RULES };
+
+/* True when the candidate is the image's debug file by that rule. */
+static bool fits_image(const struct object_file *image, const char *image_path,
+                       const struct object_candidate *c, enum debug_file_rule rule)
+{
+    const char *name;
+    uint32_t crc;
+
+    switch (rule) {
+    case BY_ID:
+        return image->id[0] != '\0' && strcmp(c->id, image->id) == 0;
+    case BY_LINK:
+        return object_file_link(image, &name, &crc) && is_linked(c, name, crc);
+    default:
+        return is_named_after(c, image_path);
+    }
+}
+
+/* Opens the debug file of the image: by its id, else by its link, else by its name. *damaged: some
+ * of what it holds is unreadable. */
 static bool find_debug_file(struct symbol_object *object, const char *image_path,
                             const struct object_candidate *candidates, uint32_t count,
                             struct object_file *out, struct object_debug *debug, bool *damaged)
 {
     const struct object_file *image = &object->image;
-    const char *name;
-    uint32_t crc;
-    const bool linked = object_file_link(image, &name, &crc);
 
-    for (int by_link = 0; by_link < 2; by_link++) {
+    for (int rule = BY_ID; rule < DEBUG_FILE_RULES; rule++) {
         for (uint32_t i = 0; i < count; i++) {
             const struct object_candidate *c = &candidates[i];
             if (c->kind != image->kind || strcmp(c->path, image_path) == 0)
                 continue;
-            const bool fits = by_link != 0 ? linked && is_linked(c, name, crc)
-                                           : image->id[0] != '\0' && strcmp(c->id, image->id) == 0;
             struct fault fault = FAULT_INIT;
-            const bool open = fits && object_map(object, c, out);
+            const bool open = fits_image(image, image_path, c, (enum debug_file_rule)rule) &&
+                              object_map(object, c, out) &&
+                              (rule != BY_NAME || has_same_sections(&image->as.pe, &out->as.pe));
             if (open && object_file_debug(out, &object->arena, debug, &fault)) {
                 *damaged = fault.code != ERR_NONE; /* this file alone answers */
                 return true;
@@ -129,7 +185,7 @@ uint64_t symbol_object_companions(const struct object_file *image, const char *i
             (c->kind != image->kind && c->kind != OBJECT_ARCHIVE))
             continue;
         if (image->kind == OBJECT_PE && (image->id[0] == '\0' || strcmp(c->id, image->id) != 0) &&
-            (!linked || strcmp(c->name, path_base(name)) != 0))
+            (!linked || strcmp(c->name, path_base(name)) != 0) && !is_named_after(c, image_path))
             continue; /* split DWARF and debug maps are not read of PE files */
         hash = hash_text(hash_text(hash_text(hash, c->path), c->id), c->debug_id);
     }

@@ -5,7 +5,8 @@
  *   ELF     the file of its build id, of .gnu_debuglink (by name and CRC), of .gnu_debugaltlink;
  *           .dwo and .dwp files by the ids of their units; the image in .gnu_debugdata
  *   Mach-O  the dSYM of its LC_UUID; else the objects and archives of its debug map
- *   PE      the file of .gnu_debuglink
+ *   PE      the file of .gnu_debuglink; else the debug file named after it (app.exe.debug), if its
+ *           sections lie at the same places
  *
  * Only one thread at a time may use a struct. */
 #ifndef SYMBOL_OBJECT_H

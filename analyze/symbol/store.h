@@ -79,6 +79,9 @@ enum status symbol_file_map(const char *path, struct file_map *map, bool *unpack
                             struct fault *fault);
 void symbol_file_unmap(struct file_map *map, bool unpacked);
 
+/* Why a file that is of no known kind is refused. */
+const char *symbol_file_expected(const void *data, size_t bytes);
+
 /* A new store over the same roots that has opened nothing yet, for measurements. */
 enum status symbol_store_open_again(const struct symbol_store *store, struct symbol_store **out,
                                     struct fault *fault);

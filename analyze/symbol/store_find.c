@@ -1,8 +1,10 @@
 /* Finds the file for a module: in symbol-server folders by path, in plain folders and single files
  * by the identity inside the files; see store.h. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "symbol/store_parts.h"
 
@@ -190,13 +192,18 @@ static struct store_image *find_image(struct symbol_store *store, const struct m
                 return image;
             *other = true;
         }
-        if (!file->image)
-            continue;
-        if (is_image_of(file->code_id, file->debug_id, file->mvid, module) &&
-            (image = try_image(store, file->path, file->object.slice)) != NULL)
-            return image;
-        if (text_equal_nocase(file->name, module->name))
-            *other = true;
+    }
+    for (int debug = 0; debug < 2; debug++) {
+        for (uint32_t i = 0; i < store->file_count; i++) {
+            const struct store_file *file = &store->files[i];
+            if (!file->image || file->object.has_code != (debug == 0))
+                continue;
+            if (is_image_of(file->code_id, file->debug_id, file->mvid, module) &&
+                (image = try_image(store, file->path, file->object.slice)) != NULL)
+                return image;
+            if (text_equal_nocase(file->name, module->name))
+                *other = true;
+        }
     }
     return NULL;
 }
@@ -441,6 +448,21 @@ static void offer_files(struct symbol_store *store, const struct module *module,
     }
 }
 
+/* True when FILE has the name of the module or, if DEBUG, that of its debug file: "app.exe.debug".
+ */
+static bool is_named(const struct store_file *file, const struct module *module, bool debug)
+{
+    static const char *const ends[] = {"", ".debug", ".dbg"};
+    char text[256];
+
+    for (size_t i = 0; i < (debug ? COUNT_OF(ends) : 1); i++) {
+        const int bytes = snprintf(text, sizeof text, "%s%s", module->name, ends[i]);
+        if (bytes > 0 && (size_t)bytes < sizeof text && text_equal_nocase(file->name, text))
+            return true;
+    }
+    return false;
+}
+
 static void search_name(struct symbol_store *store, const struct module *module,
                         struct arena *scratch, struct name_search *found)
 {
@@ -451,7 +473,7 @@ static void search_name(struct symbol_store *store, const struct module *module,
         for (uint32_t i = 0; i < store->file_count; i++) {
             struct store_file *file = &store->files[i];
             if (!file->image || file->object.has_code != (debug == 0) || !is_arch(store, file) ||
-                !text_equal_nocase(file->name, module->name))
+                !is_named(file, module, debug != 0))
                 continue;
             meet_image(store, found, file->path, file->object.slice);
             if (found->image != NULL) /* no longer offered to other names */

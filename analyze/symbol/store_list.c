@@ -138,7 +138,7 @@ enum status store_list_file(struct symbol_store *store, const char *path, bool r
         (void)list_object(store, path, root, &map, fault);
     else
         fault_set_hint(fault, ERR_UNSUPPORTED, 0, "symbol file",
-                       "expected a PDB, a PE, ELF or Mach-O file, or a Breakpad .sym file");
+                       symbol_file_expected(map.data, map.bytes));
     file_unmap(&map);
     fault_set_path(fault, path);
     return fault->code;

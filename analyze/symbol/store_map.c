@@ -43,3 +43,13 @@ void symbol_file_unmap(struct file_map *map, bool unpacked)
         file_unmap(map);
     }
 }
+
+const char *symbol_file_expected(const void *data, size_t bytes)
+{
+    static const uint8_t zstandard[] = {0x28, 0xb5, 0x2f, 0xfd}, gzip[] = {0x1f, 0x8b};
+    if (bytes >= sizeof zstandard && memcmp(data, zstandard, sizeof zstandard) == 0)
+        return "it is compressed with zstd: unpack it first (`zstd -d`)";
+    if (bytes >= sizeof gzip && memcmp(data, gzip, sizeof gzip) == 0)
+        return "it is compressed with gzip: unpack it first (`gzip -d`)";
+    return "expected a PDB, a PE, ELF or Mach-O file, or a Breakpad .sym file";
+}

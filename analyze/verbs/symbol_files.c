@@ -125,8 +125,8 @@ static bool read_kind(struct symbol_file *out, struct fault *fault)
     return true;
 }
 
-/* Opens PATH; false when it is no file of symbols.  A damaged one is reported. */
-static bool open_file(const char *path, struct symbol_file *out, int *code)
+/* Opens PATH; false when it is no file of symbols, and *why says so. A damaged one is reported. */
+static bool open_file(const char *path, struct symbol_file *out, const char **why, int *code)
 {
     struct fault fault = FAULT_INIT;
 
@@ -145,6 +145,7 @@ static bool open_file(const char *path, struct symbol_file *out, int *code)
         fault_set_path(&fault, path);
         *code = verb_fault(&fault);
     }
+    *why = symbol_file_expected(out->map.data, out->map.bytes);
     symbol_file_unmap(&out->map, out->unpacked);
     return false;
 }
@@ -161,12 +162,12 @@ static void close_file(struct symbol_file *file)
 static int visit_file(const char *path, bool named, symbol_file_fn *visit, void *context)
 {
     struct symbol_file file;
+    const char *why = "";
     int code = EXIT_GOOD;
 
-    if (!open_file(path, &file, &code)) {
+    if (!open_file(path, &file, &why, &code)) {
         if (named && code == EXIT_GOOD) {
-            log_error("path=%s: expected a PDB, a PE, ELF or Mach-O file, or a Breakpad .sym file",
-                      path);
+            log_error("path=%s: %s", path, why);
             code = EXIT_INPUT;
         }
         return code;

@@ -145,6 +145,55 @@ class Paths(Built):
                                  {"./src/main.c", "./src/own.h", "./src/../include/inline.h", "./other.c"})
 
 
+class DebugFiles(Built):
+    """What objcopy --only-keep-debug leaves of a PE image."""
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / "own.c").write_text("__declspec(dllexport) int exported(int a) { volatile int b = a; return b; }\n"
+                                           "int main(int c, char **v) { (void)v; return exported(c); }\n")
+
+    def answer(self, text, *symbols):
+        named = [word for file in symbols for word in ("--symbols", self.folder / file)]
+        done = e2e.twinstack("resolve", "--ndjson", *named, "-", stdin=text)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        frame = json.loads(done.stdout)["frames"][-1]
+        return frame["function"], frame["symbols"], frame["note"]
+
+    def test_a_debug_file_is_not_damaged_and_found_by_the_name_of_its_image(self):
+        for compiler, base in (("x86_64-w64-mingw32", 0x140000000), ("i686-w64-mingw32", 0x400000)):
+            self.build(f"{compiler}-gcc", "-g", "-O1", "own.c", "-o", "own.exe")
+            symbols = self.symbols("own.exe")
+            text = f"own.exe!{symbols.get('exported', symbols.get('_exported')) - base:#x}@i\n"
+            self.build(f"{compiler}-objcopy", "--only-keep-debug", "own.exe", "own.exe.debug")
+            self.build(f"{compiler}-strip", "own.exe")
+            alone = self.folder / compiler
+            alone.mkdir()
+            shutil.copy(self.folder / "own.exe.debug", alone)
+            for symbols in (("own.exe.debug",), (compiler,), ("own.exe", "own.exe.debug"), ("own.exe.debug", "own.exe")):
+                with self.subTest(compiler, symbols=symbols):
+                    self.assertEqual(self.answer(text, *symbols), ("exported", "dwarf", None))
+
+    def test_the_debug_file_of_another_build_is_not_used(self):
+        self.build("x86_64-w64-mingw32-gcc", "-g", "-O1", "own.c", "-o", "own.exe")
+        self.build("x86_64-w64-mingw32-objcopy", "--only-keep-debug", "own.exe", "own.exe.debug")
+        (self.folder / "own.c").write_text((self.folder / "own.c").read_text() + "int more(int a) { return a * 5; }\n")
+        self.build("x86_64-w64-mingw32-gcc", "-O1", "own.c", "-o", "own.exe")
+        text = f"own.exe!{self.symbols('own.exe')['exported'] - 0x140000000:#x}@i\n"
+        self.build("x86_64-w64-mingw32-strip", "own.exe")
+        self.assertEqual(self.answer(text, "own.exe", "own.exe.debug")[1], "export")
+
+    def test_a_compressed_file_is_refused_with_its_word(self):
+        for word, start in (("zstd", b"\x28\xb5\x2f\xfd"), ("gzip", b"\x1f\x8b\x08\x00")):
+            packed = self.folder / f"own.exe.debug.{word}"
+            packed.write_bytes(start + bytes(60))
+            for argv in (("resolve", "--symbols", packed), ("symbols", "list", packed)):
+                with self.subTest(word, argv=argv[:2]):
+                    done = e2e.twinstack(*argv, stdin="own.exe!0x1000\n")
+                    self.assertEqual(done.returncode, 3)
+                    self.assertRegex(done.stderr, rf"debug\.{word}.*compressed with {word}")
+
+
 class Published(e2e.Case):
     def answers(self, image, rows):
         text = "".join(f"> s\ncrash!{row['rva']}\n" for row in rows)

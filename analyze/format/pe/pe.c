@@ -289,6 +289,10 @@ enum status pe_exports(const struct pe *pe, struct arena *keep, struct pe_symbol
     if (pe->directories[PE_DIR_EXPORT].rva == 0)
         return ERR_NONE;
     const uint8_t *head = pe_at(pe, pe->directories[PE_DIR_EXPORT].rva, 40);
+    struct pe_section section;
+    if (head == NULL && pe_section_of_rva(pe, pe->directories[PE_DIR_EXPORT].rva, &section) &&
+        section.raw_bytes == 0)
+        return ERR_NONE; /* a debug file has no bytes of it */
     if (head == NULL)
         return fault_set(fault, ERR_TRUNCATED, FAULT_NO_OFFSET, "PE export directory");
     const enum status status = collect_exports(pe, head, keep, out, count, fault);
