@@ -27,7 +27,7 @@ struct capture_upload_options {
 
 struct capture_upload_result {
     uint32_t sent;    /* captures that the collector has stored; their files are removed */
-    uint32_t refused; /* captures that it will never take; the files stay                */
+    uint32_t refused; /* captures that it will never take (400, 409, 413); the files stay */
     uint32_t left;    /* captures to be sent at a later start                            */
     uint32_t status;  /* the last answer's status; 0: none came                          */
 };

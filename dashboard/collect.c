@@ -107,10 +107,12 @@ enum status collector_open(const struct dashboard_options *options, struct colle
     if (options->senders == NULL)
         return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "collector",
                               "--collect needs --senders FILE: lines of NAME TOKEN");
-    if (read_senders(c, options->senders, fault) == ERR_NONE &&
-        folder_make(c->dumps, fault) == ERR_NONE)
-        (void)queue_open_patiently(options->queue != NULL ? options->queue : options->spool,
-                                   process_interrupted, &c->queue, fault);
+    if (read_senders(c, options->senders, fault) != ERR_NONE ||
+        folder_make(c->dumps, fault) != ERR_NONE)
+        return fault->code;
+    durable_sweep(c->dumps);
+    (void)queue_open_patiently(options->queue != NULL ? options->queue : options->spool,
+                               process_interrupted, &c->queue, fault);
     return fault->code;
 }
 
@@ -187,6 +189,9 @@ static int answer_stored(struct exchange *x, const char *id, size_t bytes)
 static int answer_not_stored(struct exchange *x, const struct fault *fault)
 {
     count(x->dashboard->collector, false, 0);
+    if (fault->code == ERR_MISMATCH)
+        return answer_error(x, 409, "other_report", "Another report of this sender has this id",
+                            fault->hint);
     if (fault->code == ERR_MALFORMED)
         return answer_error(x, 400, "bad_report",
                             "The report cannot be stored: an id, a version or "
@@ -223,13 +228,33 @@ static void trim_dumps(struct collector *c, size_t bytes)
     mutex_unlock(c->lock);
 }
 
+/* The dump's bytes are those of all its repetitions. */
+static enum status claim_dump(struct exchange *x, const char *id, const struct durable *file,
+                              struct fault *fault)
+{
+    struct file_map map;
+    char digest[65];
+    const char *name = arena_printf(&x->keep, "-dump-%s", id);
+    if (name == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "dump");
+    if (fflush(file->stream) != 0)
+        return fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "dump");
+    if (file_map(file->temporary, &map, fault) != ERR_NONE)
+        return fault->code;
+    text_sha256(map.data, map.bytes, digest);
+    file_unmap(&map);
+    return queue_claim(x->dashboard->collector->queue, name, digest, fault);
+}
+
 /* The dump goes to the disk as it comes. */
 static int take_dump(struct exchange *x, const char *id)
 {
     struct fault fault = FAULT_INIT;
     struct durable file = {NULL, "", ""};
     size_t bytes = 0;
-    const char *path = arena_printf(&x->keep, "%s/%s.dmp", x->dashboard->collector->dumps, id);
+    char name[QUEUE_FILE_BYTES];
+    queue_file_name(id, name);
+    const char *path = arena_printf(&x->keep, "%s/%s.dmp", x->dashboard->collector->dumps, name);
     if (path == NULL || durable_open(&file, path, &fault) != ERR_NONE) {
         x->closing = true;
         return answer_not_stored(x, &fault);
@@ -237,6 +262,10 @@ static int take_dump(struct exchange *x, const char *id)
     if (!exchange_pass_body(x, LIMIT_REPORT_DUMP_BYTES, write_piece, &file, &bytes)) {
         durable_drop(&file);
         return 400;
+    }
+    if (claim_dump(x, id, &file, &fault) != ERR_NONE) {
+        durable_drop(&file);
+        return answer_not_stored(x, &fault);
     }
     if (durable_commit(&file, &fault) != ERR_NONE)
         return answer_not_stored(x, &fault);

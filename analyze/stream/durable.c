@@ -2,9 +2,14 @@
 #include "stream/durable.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/files.h"
+#include "base/process.h"
+
+static const char MARK = '#';
+#define ABANDONED_NS (UINT64_C(3600) * 1000000000)
 
 static enum status failed(const struct durable *file, struct fault *fault)
 {
@@ -15,9 +20,11 @@ static enum status failed(const struct durable *file, struct fault *fault)
 
 enum status durable_open(struct durable *file, const char *path, struct fault *fault)
 {
+    char self[PROCESS_NAME_BYTES];
+    process_name_self(self);
     const int length = snprintf(file->path, sizeof file->path, "%s", path);
-    const int longer = snprintf(file->temporary, sizeof file->temporary, "%s.%llx.tmp", path,
-                                (unsigned long long)clock_ns());
+    const int longer = snprintf(file->temporary, sizeof file->temporary, "%s%c%lu-%llx.tmp", path,
+                                MARK, strtoul(self, NULL, 10), (unsigned long long)clock_ns());
     file->stream = NULL;
     if (length < 0 || longer < 0 || (size_t)longer >= sizeof file->temporary)
         return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "path of a file to keep");
@@ -74,4 +81,45 @@ enum status durable_write(const char *path, const void *data, size_t bytes, stru
         return fault->code;
     }
     return durable_commit(&file, fault);
+}
+
+bool durable_is_temporary(const char *name)
+{
+    return strchr(name, MARK) != NULL;
+}
+
+/* True when the process that began the file NAME is gone, or is this one, which begins none before
+ * it sweeps. A file that is removed under a living writer is no loss: it cannot be committed then,
+ * and nothing was acknowledged. */
+static bool is_abandoned(const char *name, const char *path)
+{
+    char self[PROCESS_NAME_BYTES], writer[PROCESS_NAME_BYTES];
+    uint64_t bytes = 0, changed_ns = 0;
+    process_name_self(self);
+    const unsigned long id = strtoul(strchr(name, MARK) + 1, NULL, 10);
+    const int length = snprintf(writer, sizeof writer, "%lu%s", id, self + strcspn(self, "@"));
+    if (length > 0 && (size_t)length < sizeof writer &&
+        (strcmp(writer, self) == 0 || process_life_of(writer) == PROCESS_GONE))
+        return true;
+    const uint64_t now_ns = clock_wall_ns();
+    return path_stat(path, &bytes, &changed_ns) && now_ns > changed_ns &&
+           now_ns - changed_ns > ABANDONED_NS;
+}
+
+void durable_sweep(const char *folder)
+{
+    struct arena work;
+    struct fault fault = FAULT_INIT;
+    const char **names = NULL;
+    size_t count = 0;
+    arena_init(&work, 0);
+    (void)folder_list(folder, &work, &names, &count, &fault);
+    for (size_t i = 0; fault.code == ERR_NONE && i < count; i++) {
+        struct fault ignored = FAULT_INIT;
+        const char *path =
+            durable_is_temporary(names[i]) ? path_join(&work, folder, names[i]) : NULL;
+        if (path != NULL && is_abandoned(names[i], path))
+            (void)path_remove(path, &ignored);
+    }
+    arena_free(&work);
 }

@@ -16,7 +16,8 @@ struct durable {
     char temporary[DURABLE_PATH_BYTES], path[DURABLE_PATH_BYTES];
 };
 
-/* Starts the file PATH, whose folder exists. Fails: ERR_IO, ERR_LIMIT the path is too long. */
+/* Starts the file PATH, whose folder exists. Until it is committed it is PATH#PID-TIME.tmp: no name
+ * of a message or dump has a '#'. Fails: ERR_IO, ERR_LIMIT the path is too long. */
 enum status durable_open(struct durable *file, const char *path, struct fault *fault);
 
 /* Gives the file its name, in place of an older one. Fails: ERR_IO; then there is no new file. */
@@ -27,6 +28,13 @@ void durable_drop(struct durable *file);
 
 /* A whole small file. */
 enum status durable_write(const char *path, const void *data, size_t bytes, struct fault *fault);
+
+/* Removes what processes that are gone have left in FOLDER: files that were not committed. A file
+ * that another process still writes stays for an hour. */
+void durable_sweep(const char *folder);
+
+/* True for the name of a file that is not committed. */
+bool durable_is_temporary(const char *name);
 
 /* Puts the last rename or removal in FOLDER on the disk. */
 void durable_folder(const char *folder);

@@ -1,7 +1,10 @@
 /* See queue.h. */
 #include "stream/queue.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "base/text.h"
 
 void queue_close(struct queue *queue)
 {
@@ -27,24 +30,87 @@ bool queue_id_is_valid(const char *id)
     return bytes > 0 && bytes < QUEUE_ID_BYTES;
 }
 
+static const char DOT = '0';
+
+void queue_file_name(const char *id, char out[QUEUE_FILE_BYTES])
+{
+    char *to = out;
+    for (; *id != '\0' && to < out + QUEUE_FILE_BYTES - 2; id++) {
+        const bool is_upper = *id >= 'A' && *id <= 'Z';
+        if (is_upper || *id == '.')
+            *to++ = '=';
+        *to++ = (char)(*id == '.' ? DOT : is_upper ? *id - 'A' + 'a' : *id);
+    }
+    *to = '\0';
+}
+
+bool queue_file_id(const char *file, char out[QUEUE_ID_BYTES])
+{
+    const char *const start = file;
+    char again[QUEUE_FILE_BYTES];
+    size_t bytes = 0;
+    for (; *file != '\0' && bytes < QUEUE_ID_BYTES - 1; bytes++) {
+        const bool is_escaped = *file == '=';
+        file += is_escaped;
+        const char c = *file;
+        if (c == '\0')
+            return false;
+        out[bytes] = (char)(!is_escaped ? c : c == DOT ? '.' : c - 'a' + 'A');
+        file++;
+    }
+    out[bytes] = '\0';
+    if (*file != '\0' || !queue_id_is_valid(out))
+        return false;
+    queue_file_name(out, again);
+    return strcmp(again, start) == 0;
+}
+
+enum status queue_claim(struct queue *queue, const char *id, const char *digest,
+                        struct fault *fault)
+{
+    struct queue_item have = {NULL, 0};
+    struct arena work;
+    arena_init(&work, 0);
+    if (queue->transport->item_add(queue, QUEUE_NOTES, id, digest, strlen(digest), &work, &have,
+                                   fault) == ERR_NONE &&
+        strcmp(have.data, digest) != 0)
+        (void)fault_set_hint(fault, ERR_MISMATCH, FAULT_NO_OFFSET, "report",
+                             "another one has this id; send it with an id of its own");
+    arena_free(&work);
+    return fault->code;
+}
+
+/* Two messages have two letters, also where a transport made their ids and these are the same in
+ * two channels; one that is buried twice has one. */
+static void letter_id(enum queue_channel channel, const struct queue_message *message,
+                      char out[QUEUE_ID_BYTES])
+{
+    char data[65], whole[65], text[QUEUE_ID_BYTES + 96];
+    text_sha256(message->data, message->bytes, data);
+    (void)snprintf(text, sizeof text, "%s %s %s", queue_channel_name(channel), message->id, data);
+    text_sha256(text, strlen(text), whole);
+    (void)snprintf(out, QUEUE_ID_BYTES, "-dead-%s", whole);
+}
+
 enum status queue_bury(struct queue *queue, enum queue_channel channel,
                        struct queue_message *message, const char *reason, struct fault *fault)
 {
     struct arena work;
+    char id[QUEUE_ID_BYTES];
     arena_init(&work, 0);
-    const char *head = arena_printf(&work, "reason: %s\nchannel: %s\ndelivered: %u\n\n", reason,
-                                    queue_channel_name(channel), (unsigned)message->delivered);
+    const char *head =
+        arena_printf(&work, "reason: %s\nchannel: %s\nid: %s\ndelivered: %u\n\n", reason,
+                     queue_channel_name(channel), message->id, (unsigned)message->delivered);
     const size_t head_bytes = head != NULL ? strlen(head) : 0;
-    const size_t room = QUEUE_MESSAGE_BYTES - head_bytes;
-    const size_t kept = message->bytes < room ? message->bytes : room;
-    char *text = arena_alloc(&work, head_bytes + kept + 1);
-    if (head == NULL || text == NULL) {
+    char *text = arena_alloc(&work, head_bytes + message->bytes + 1);
+    if (head == NULL || text == NULL || head_bytes > QUEUE_LETTER_BYTES) {
         (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "dead letter");
     } else {
         memcpy(text, head, head_bytes);
-        memcpy(text + head_bytes, message->data, kept);
-        if (queue->transport->put(queue, QUEUE_DEAD, message->id, text, head_bytes + kept, fault) ==
-            ERR_NONE)
+        memcpy(text + head_bytes, message->data, message->bytes);
+        letter_id(channel, message, id);
+        if (queue->transport->put(queue, QUEUE_DEAD, id, text, head_bytes + message->bytes,
+                                  fault) == ERR_NONE)
             (void)queue->transport->settle(queue, channel, message, QUEUE_DONE, fault);
     }
     arena_free(&work);

@@ -6,7 +6,12 @@
  *
  * A message has an id. It is delivered at least once: its taker has to settle it, or it is
  * delivered again after QUEUE_LEASE_MS. A message that is put twice with the same id within
- * QUEUE_REMEMBER_S is there once. */
+ * QUEUE_REMEMBER_S is there once.
+ *
+ * Ids of senders are NAME-ID, and no name is empty. Ids that this program makes begin with '-', so
+ * no sender can send one.
+ *
+ * Besides messages a queue holds items: texts by name, which are not delivered to anyone. */
 #ifndef STREAM_QUEUE_H
 #define STREAM_QUEUE_H
 
@@ -24,7 +29,17 @@ enum {
     QUEUE_REMEMBER_S = 24 * 3600,
     QUEUE_ID_BYTES = 96,          /* with the NUL */
     QUEUE_MESSAGE_BYTES = 900000, /* one message at most: below the usual limit of NATS */
-    QUEUE_DELIVERIES_MAX = 5      /* then the message goes to QUEUE_DEAD */
+    QUEUE_LETTER_BYTES = 1024,    /* that a dead letter may have more than a message */
+    QUEUE_DELIVERIES_MAX = 5,     /* then the message goes to QUEUE_DEAD */
+    QUEUE_PARTS_AGE_S = 14 * 24 * 3600
+};
+
+/* What a queue holds besides messages. An item is forgotten after QUEUE_REMEMBER_S or
+ * QUEUE_PARTS_AGE_S. */
+enum queue_shelf {
+    QUEUE_NOTES, /* what is known of an id */
+    QUEUE_PARTS, /* of reports that are larger than a message */
+    QUEUE_SHELVES
 };
 
 struct queue;
@@ -35,6 +50,11 @@ struct queue_message {
     size_t bytes;
     uint32_t delivered; /* how often, from 1 */
     void *handle;       /* of the transport */
+};
+
+struct queue_item {
+    const char *data; /* with a NUL after it */
+    size_t bytes;
 };
 
 enum queue_end {
@@ -58,6 +78,20 @@ struct transport {
      * then delivered again. */
     enum status (*settle)(struct queue *queue, enum queue_channel channel,
                           struct queue_message *message, enum queue_end end, struct fault *fault);
+
+    /* Stores an item unless NAME has one, of any writer. *HAVE is what NAME then has, in KEEP. It
+     * is stored when this returns. Fails: ERR_IO, ERR_LIMIT, ERR_MEMORY. */
+    enum status (*item_add)(struct queue *queue, enum queue_shelf shelf, const char *name,
+                            const void *data, size_t bytes, struct arena *keep,
+                            struct queue_item *have, struct fault *fault);
+
+    /* Replaces an item; DATA NULL removes it. */
+    enum status (*item_set)(struct queue *queue, enum queue_shelf shelf, const char *name,
+                            const void *data, size_t bytes, struct fault *fault);
+
+    /* Fails: ERR_ABSENT; ERR_IO, ERR_MEMORY. */
+    enum status (*item_get)(struct queue *queue, enum queue_shelf shelf, const char *name,
+                            struct arena *keep, struct queue_item *out, struct fault *fault);
 };
 
 /* Every implementation begins with this. */
@@ -82,9 +116,22 @@ const char *queue_channel_name(enum queue_channel channel);
 /* 1 to QUEUE_ID_BYTES - 1 letters, digits, '-', '_' and '.', not beginning with '.'. */
 bool queue_id_is_valid(const char *id);
 
+/* Remembers ID with DIGEST for QUEUE_REMEMBER_S. Fails: ERR_MISMATCH it is remembered with another
+ * one: a different report has this id; and as item_add(). */
+enum status queue_claim(struct queue *queue, const char *id, const char *digest,
+                        struct fault *fault);
+
 /* Puts MESSAGE into QUEUE_DEAD with the reason, and settles it. */
 enum status queue_bury(struct queue *queue, enum queue_channel channel,
                        struct queue_message *message, const char *reason, struct fault *fault);
+
+/* NAME of a message, item or dump as the name of a file that differs from all others also where
+ * upper and lower case are the same, or a '.' at the end is dropped: "A." is "=a=0". Ids are valid.
+ */
+enum { QUEUE_FILE_BYTES = 2 * QUEUE_ID_BYTES };
+void queue_file_name(const char *id, char out[QUEUE_FILE_BYTES]);
+/* The opposite; false: FILE is no such name. */
+bool queue_file_id(const char *file, char out[QUEUE_ID_BYTES]);
 
 enum status queue_open_spool(const char *folder, struct queue **out, struct fault *fault);
 enum status queue_open_nats(const char *url, struct queue **out, struct fault *fault);

@@ -4,7 +4,8 @@
  * Each channel is a stream of its own with file storage. A message leaves its stream when it is
  * acknowledged; the server drops a second message with the same id within the stream's window. A
  * full stream refuses new messages, which is the backpressure. */
-#include <nats/nats.h>
+#include "stream/queue_nats.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,104 +14,13 @@
 #include "base/files.h"
 #include "base/thread.h"
 #include "fetch/library.h"
-#include "stream/queue.h"
 
-enum { WAIT_MS = 5000, RECONNECT_MS = 250, TAKEN_MAX = 1024, LOST_LOOKS = 3 };
+enum { RECONNECT_MS = 250, TAKEN_MAX = 1024, LOST_LOOKS = 3 };
 #define LOOK_EVERY_NS (UINT64_C(2) * 1000000000)
 #define CHANNEL_BYTES_MAX ((int64_t)8 << 30)
 #define SMALL_CHANNEL_BYTES_MAX ((int64_t)1 << 30) /* dead letters, sampled reports */
 #define CHANNEL_BYTES_LEAST ((int64_t)8 << 20)     /* some messages */
 enum { SMALL_CHANNEL_SHARE = 4 };                  /* of the room of the reports */
-#define NS_PER_S INT64_C(1000000000)
-
-/* The functions of libnats that are used; their types are below. */
-#define NATS_FUNCTIONS(F)                                                                          \
-    F(natsOptions_Create)                                                                          \
-    F(natsOptions_Destroy)                                                                         \
-    F(natsOptions_SetURL)                                                                          \
-    F(natsOptions_SetMaxReconnect)                                                                 \
-    F(natsOptions_SetReconnectWait)                                                                \
-    F(natsOptions_SetTimeout)                                                                      \
-    F(natsConnection_Connect)                                                                      \
-    F(natsConnection_Destroy)                                                                      \
-    F(natsConnection_JetStream)                                                                    \
-    F(jsCtx_Destroy)                                                                               \
-    F(jsStreamConfig_Init)                                                                         \
-    F(jsSubOptions_Init)                                                                           \
-    F(jsPubOptions_Init)                                                                           \
-    F(js_AddStream)                                                                                \
-    F(js_UpdateStream)                                                                             \
-    F(js_GetStreamInfo)                                                                            \
-    F(jsStreamInfo_Destroy)                                                                        \
-    F(js_GetConsumerInfo)                                                                          \
-    F(jsConsumerInfo_Destroy)                                                                      \
-    F(js_DeleteConsumer)                                                                           \
-    F(js_Publish)                                                                                  \
-    F(js_PullSubscribe)                                                                            \
-    F(natsSubscription_Fetch)                                                                      \
-    F(natsSubscription_Destroy)                                                                    \
-    F(natsMsgList_Destroy)                                                                         \
-    F(natsMsg_GetData)                                                                             \
-    F(natsMsg_GetDataLength)                                                                       \
-    F(natsMsgHeader_Get)                                                                           \
-    F(natsMsg_GetMetaData)                                                                         \
-    F(jsMsgMetaData_Destroy)                                                                       \
-    F(natsMsg_AckSync)                                                                             \
-    F(natsMsg_Nak)                                                                                 \
-    F(natsMsg_Destroy)
-
-struct library {
-    natsStatus (*natsOptions_Create)(natsOptions **);
-    void (*natsOptions_Destroy)(natsOptions *);
-    natsStatus (*natsOptions_SetURL)(natsOptions *, const char *);
-    natsStatus (*natsOptions_SetMaxReconnect)(natsOptions *, int);
-    natsStatus (*natsOptions_SetReconnectWait)(natsOptions *, int64_t);
-    natsStatus (*natsOptions_SetTimeout)(natsOptions *, int64_t);
-    natsStatus (*natsConnection_Connect)(natsConnection **, natsOptions *);
-    void (*natsConnection_Destroy)(natsConnection *);
-    natsStatus (*natsConnection_JetStream)(jsCtx **, natsConnection *, jsOptions *);
-    void (*jsCtx_Destroy)(jsCtx *);
-    natsStatus (*jsStreamConfig_Init)(jsStreamConfig *);
-    natsStatus (*jsSubOptions_Init)(jsSubOptions *);
-    natsStatus (*jsPubOptions_Init)(jsPubOptions *);
-    natsStatus (*js_AddStream)(jsStreamInfo **, jsCtx *, jsStreamConfig *, jsOptions *,
-                               jsErrCode *);
-    natsStatus (*js_UpdateStream)(jsStreamInfo **, jsCtx *, jsStreamConfig *, jsOptions *,
-                                  jsErrCode *);
-    natsStatus (*js_GetStreamInfo)(jsStreamInfo **, jsCtx *, const char *, jsOptions *,
-                                   jsErrCode *);
-    void (*jsStreamInfo_Destroy)(jsStreamInfo *);
-    natsStatus (*js_GetConsumerInfo)(jsConsumerInfo **, jsCtx *, const char *, const char *,
-                                     jsOptions *, jsErrCode *);
-    void (*jsConsumerInfo_Destroy)(jsConsumerInfo *);
-    natsStatus (*js_DeleteConsumer)(jsCtx *, const char *, const char *, jsOptions *, jsErrCode *);
-    natsStatus (*js_Publish)(jsPubAck **, jsCtx *, const char *, const void *, int, jsPubOptions *,
-                             jsErrCode *);
-    natsStatus (*js_PullSubscribe)(natsSubscription **, jsCtx *, const char *, const char *,
-                                   jsOptions *, jsSubOptions *, jsErrCode *);
-    natsStatus (*natsSubscription_Fetch)(natsMsgList *, natsSubscription *, int, int64_t,
-                                         jsErrCode *);
-    void (*natsSubscription_Destroy)(natsSubscription *);
-    void (*natsMsgList_Destroy)(natsMsgList *);
-    const char *(*natsMsg_GetData)(const natsMsg *);
-    int (*natsMsg_GetDataLength)(const natsMsg *);
-    natsStatus (*natsMsgHeader_Get)(natsMsg *, const char *, const char **);
-    natsStatus (*natsMsg_GetMetaData)(jsMsgMetaData **, natsMsg *);
-    void (*jsMsgMetaData_Destroy)(jsMsgMetaData *);
-    natsStatus (*natsMsg_AckSync)(natsMsg *, jsOptions *, jsErrCode *);
-    natsStatus (*natsMsg_Nak)(natsMsg *, jsOptions *);
-    void (*natsMsg_Destroy)(natsMsg *);
-};
-
-struct nats_queue {
-    struct queue queue;
-    struct library lib;
-    natsConnection *connection;
-    jsCtx *js;
-    natsSubscription *subscriptions[QUEUE_CHANNELS];
-    uint64_t looked_ns[QUEUE_CHANNELS];  /* at the reader of the channel */
-    uint32_t lost_looks[QUEUE_CHANNELS]; /* how often since then in a row it missed messages */
-};
 
 static const char *const streams[] = {"TWINSTACK_REPORTS", "TWINSTACK_PARTIALS", "TWINSTACK_DEAD",
                                       "TWINSTACK_SHADOW"};
@@ -137,34 +47,25 @@ static enum status load(struct library *lib, struct fault *fault)
     return ERR_NONE;
 }
 
-static enum status failed(struct fault *fault, natsStatus status, const char *what)
-{
-    const char *hint = status == NATS_TIMEOUT             ? "the queue's server does not answer"
-                       : status == NATS_NO_SERVER         ? "no server is there"
-                       : status == NATS_CONNECTION_CLOSED ? "the connection is closed"
-                                                          : "the queue's server refuses";
-    return fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, what, hint);
-}
-
 static enum status nats_put(struct queue *queue, enum queue_channel channel, const char *id,
                             const void *data, size_t bytes, struct fault *fault)
 {
     struct nats_queue *q = (struct nats_queue *)queue;
     jsPubOptions options;
     jsErrCode error;
-    if (bytes > QUEUE_MESSAGE_BYTES)
+    if (bytes > QUEUE_MESSAGE_BYTES + (channel == QUEUE_DEAD ? QUEUE_LETTER_BYTES : 0))
         return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "message of a queue");
     memset(&error, 0, sizeof error); /* no value of the enum means none */
     (void)q->lib.jsPubOptions_Init(&options);
     options.MsgId = id;
-    options.MaxWait = WAIT_MS;
+    options.MaxWait = NATS_WAIT_MS;
     const natsStatus status =
         q->lib.js_Publish(NULL, q->js, subjects[channel], data, (int)bytes, &options, &error);
     if (status == NATS_OK)
         return ERR_NONE;
     if (error == JSStreamStoreFailedErr || error == JSInsufficientResourcesErr)
         return fault_set_hint(fault, ERR_LIMIT, FAULT_NO_OFFSET, "queue", "it is full");
-    return failed(fault, status, "message to a queue");
+    return nats_queue_failed(fault, status, "message to a queue");
 }
 
 static enum status subscribe(struct nats_queue *q, enum queue_channel channel, struct fault *fault)
@@ -174,12 +75,12 @@ static enum status subscribe(struct nats_queue *q, enum queue_channel channel, s
     options.Stream = streams[channel];
     options.ManualAck = true;
     options.Config.AckPolicy = js_AckExplicit;
-    options.Config.AckWait = QUEUE_LEASE_MS / 1000 * NS_PER_S;
+    options.Config.AckWait = QUEUE_LEASE_MS / 1000 * NATS_SECOND_NS;
     options.Config.MaxAckPending = TAKEN_MAX;
     const natsStatus status =
         q->lib.js_PullSubscribe(&q->subscriptions[channel], q->js, subjects[channel],
                                 readers[channel], NULL, &options, NULL);
-    return status == NATS_OK ? ERR_NONE : failed(fault, status, "messages of a queue");
+    return status == NATS_OK ? ERR_NONE : nats_queue_failed(fault, status, "messages of a queue");
 }
 
 /* Copies a message, so that only its handle is the library's. */
@@ -274,7 +175,7 @@ static enum status nats_take(struct queue *queue, enum queue_channel channel, ui
     if (status != NATS_OK) {
         /* the server may have been started anew: its reader of this channel is looked up again */
         drop_subscription(q, channel);
-        return failed(fault, status, "messages of a queue");
+        return nats_queue_failed(fault, status, "messages of a queue");
     }
     for (int i = 0; i < list.Count; i++) {
         if (fault->code == ERR_NONE && copy_message(q, list.Msgs[i], keep, &(*out)[*count])) {
@@ -299,7 +200,7 @@ static enum status nats_settle(struct queue *queue, enum queue_channel channel,
                                   : q->lib.natsMsg_Nak(message->handle, NULL);
     q->lib.natsMsg_Destroy(message->handle);
     message->handle = NULL;
-    return status == NATS_OK ? ERR_NONE : failed(fault, status, "end of a message");
+    return status == NATS_OK ? ERR_NONE : nats_queue_failed(fault, status, "end of a message");
 }
 
 static bool nats_pending(struct queue *queue, enum queue_channel channel, uint64_t *out)
@@ -355,14 +256,12 @@ static natsStatus add_sized(struct nats_queue *q, jsStreamConfig *config, jsErrC
     return *error == JSStreamNameExistErr ? NATS_OK : status;
 }
 
-/* What CHANNEL should have. Dead letters and sampled reports never get more than a part of what the
+/* What dead letters, sampled reports and shelves should have: never more than a part of what the
  * reports have. */
-static int64_t wanted_bytes(struct nats_queue *q, int channel)
+static int64_t small_bytes(struct nats_queue *q)
 {
     jsStreamInfo *info = NULL;
     int64_t most = SMALL_CHANNEL_BYTES_MAX;
-    if (channel == QUEUE_REPORTS || channel == QUEUE_PARTIALS)
-        return CHANNEL_BYTES_MAX;
     if (q->lib.js_GetStreamInfo(&info, q->js, streams[QUEUE_REPORTS], NULL, NULL) != NATS_OK)
         return most;
     const int64_t share = info->Config->MaxBytes / SMALL_CHANNEL_SHARE;
@@ -372,13 +271,20 @@ static int64_t wanted_bytes(struct nats_queue *q, int channel)
     return most;
 }
 
-static bool has_stream(struct nats_queue *q, int channel)
+static bool has_stream(struct nats_queue *q, const char *name)
 {
     jsStreamInfo *info = NULL;
-    if (q->lib.js_GetStreamInfo(&info, q->js, streams[channel], NULL, NULL) != NATS_OK)
+    if (q->lib.js_GetStreamInfo(&info, q->js, name, NULL, NULL) != NATS_OK)
         return false;
     q->lib.jsStreamInfo_Destroy(info);
     return true;
+}
+
+static enum status full_or_failed(jsErrCode error, natsStatus status, struct fault *fault)
+{
+    return is_full(error) ? fault_set_hint(fault, ERR_LIMIT, FAULT_NO_OFFSET, "queue",
+                                           "the disk of its server has no room for it")
+                          : nats_queue_failed(fault, status, "queue");
 }
 
 /* Adds the stream of a channel unless it exists. A full server refuses one that exists, too. Fails:
@@ -388,7 +294,7 @@ static enum status add_stream(struct nats_queue *q, int channel, struct fault *f
     jsStreamConfig config;
     const char *subject = subjects[channel];
     jsErrCode error;
-    if (has_stream(q, channel))
+    if (has_stream(q, streams[channel]))
         return ERR_NONE;
     memset(&error, 0, sizeof error);
     (void)q->lib.jsStreamConfig_Init(&config);
@@ -398,14 +304,44 @@ static enum status add_stream(struct nats_queue *q, int channel, struct fault *f
     config.Retention = channel == QUEUE_DEAD ? js_LimitsPolicy : js_WorkQueuePolicy;
     config.Storage = js_FileStorage;
     config.Discard = js_DiscardNew;
-    config.MaxBytes = wanted_bytes(q, channel);
-    config.Duplicates = QUEUE_REMEMBER_S * NS_PER_S;
+    config.MaxBytes =
+        channel == QUEUE_REPORTS || channel == QUEUE_PARTIALS ? CHANNEL_BYTES_MAX : small_bytes(q);
+    config.Duplicates = QUEUE_REMEMBER_S * NATS_SECOND_NS;
     const natsStatus status = add_sized(q, &config, &error);
     if (status == NATS_OK)
         return ERR_NONE;
-    return is_full(error) ? fault_set_hint(fault, ERR_LIMIT, FAULT_NO_OFFSET, "queue",
-                                           "the disk of its server has no room for it")
-                          : failed(fault, status, "queue");
+    return full_or_failed(error, status, fault);
+}
+
+/* Adds the stream of a shelf: the newest item of each name, until it is too old. The server sets
+ * nothing aside for notes, which are short. Where a disk has no room for parts, reports that need
+ * them are refused until it has. */
+static enum status add_shelf(struct nats_queue *q, enum queue_shelf shelf, struct fault *fault)
+{
+    static const int64_t ages_s[QUEUE_SHELVES] = {QUEUE_REMEMBER_S, QUEUE_PARTS_AGE_S};
+    const char *all = nats_shelf_subjects[shelf];
+    jsStreamConfig config;
+    jsErrCode error;
+    if (has_stream(q, nats_shelf_streams[shelf]))
+        return ERR_NONE;
+    memset(&error, 0, sizeof error);
+    (void)q->lib.jsStreamConfig_Init(&config);
+    config.Name = nats_shelf_streams[shelf];
+    config.Subjects = &all;
+    config.SubjectsLen = 1;
+    config.Storage = js_FileStorage;
+    config.Discard = js_DiscardNew;
+    config.MaxMsgsPerSubject = 1;
+    config.MaxAge = ages_s[shelf] * NATS_SECOND_NS;
+    if (shelf == QUEUE_PARTS)
+        config.MaxBytes = small_bytes(q);
+    const natsStatus status = shelf == QUEUE_PARTS
+                                  ? add_sized(q, &config, &error)
+                                  : q->lib.js_AddStream(NULL, q->js, &config, NULL, &error);
+    if (status == NATS_OK || error == JSStreamNameExistErr ||
+        (shelf == QUEUE_PARTS && is_full(error)))
+        return ERR_NONE;
+    return full_or_failed(error, status, fault);
 }
 
 static enum status connect_to(struct nats_queue *q, const char *url, struct fault *fault)
@@ -415,7 +351,7 @@ static enum status connect_to(struct nats_queue *q, const char *url, struct faul
     if (status == NATS_OK)
         status = q->lib.natsOptions_SetURL(options, url);
     if (status == NATS_OK)
-        status = q->lib.natsOptions_SetTimeout(options, WAIT_MS);
+        status = q->lib.natsOptions_SetTimeout(options, NATS_WAIT_MS);
     if (status == NATS_OK)
         status = q->lib.natsOptions_SetMaxReconnect(options, -1);
     if (status == NATS_OK)
@@ -427,15 +363,18 @@ static enum status connect_to(struct nats_queue *q, const char *url, struct faul
     if (status == NATS_OK)
         status = q->lib.natsConnection_JetStream(&q->js, q->connection, NULL);
     if (status != NATS_OK)
-        return failed(fault, status, "queue");
+        return nats_queue_failed(fault, status, "queue");
     for (int c = 0; fault->code == ERR_NONE && c < QUEUE_CHANNELS; c++)
         (void)add_stream(q, c, fault);
+    for (int i = 0; fault->code == ERR_NONE && i < QUEUE_SHELVES; i++)
+        (void)add_shelf(q, (enum queue_shelf)i, fault);
     return fault->code;
 }
 
 enum status queue_open_nats(const char *url, struct queue **out, struct fault *fault)
 {
-    static const struct transport functions = {nats_put, nats_take, nats_settle};
+    static const struct transport functions = {nats_put,      nats_take,     nats_settle,
+                                               nats_item_add, nats_item_set, nats_item_get};
     struct nats_queue *q = calloc(1, sizeof *q);
     *out = NULL;
     if (q == NULL)

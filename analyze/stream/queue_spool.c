@@ -4,6 +4,10 @@
  *     DIR/CHANNEL/taken/ID      taken; back to ready when it is older than the lease
  *     DIR/CHANNEL/done/ID       an empty file: the id is known and not wanted again
  *     DIR/CHANNEL/tries/ID      a byte per delivery
+ *     DIR/notes/NAME, DIR/parts/NAME    an item
+ *     DIR/locks/N               held while an item with this hash is added
+ *
+ * ID is written as queue_file_name() says; other names are files that are being written.
  *
  * A rename has one winner, so any number of processes may share the folder. Ages are compared with
  * the clock of the file system: a jump makes a message come early or late, never twice in the sums,
@@ -14,11 +18,12 @@
 
 #include "base/array.h"
 #include "base/files.h"
+#include "base/hash.h"
 #include "base/thread.h"
 #include "stream/durable.h"
 #include "stream/queue.h"
 
-enum { POLL_MS = 50, PRUNE_EVERY = 4096 };
+enum { POLL_MS = 50, PRUNE_EVERY = 4096, LOCKS = 16, LOCK_WAIT_MS = 10000 };
 
 static const char *const parts[] = {"ready", "taken", "done", "tries"};
 enum part { READY, TAKEN, DONE, TRIES, PARTS };
@@ -26,15 +31,23 @@ enum part { READY, TAKEN, DONE, TRIES, PARTS };
 struct spool {
     struct queue queue;
     char *folders[QUEUE_CHANNELS][PARTS]; /* in arena */
+    char *shelves[QUEUE_SHELVES], *locks; /* in arena */
     struct arena arena;
     uint32_t settled; /* since old ids were removed; not exact among threads */
 };
 
+static bool path_in(const char *folder, const char *id, char out[DURABLE_PATH_BYTES])
+{
+    char name[QUEUE_FILE_BYTES];
+    queue_file_name(id, name);
+    const int length = snprintf(out, DURABLE_PATH_BYTES, "%s/%s", folder, name);
+    return length > 0 && length < DURABLE_PATH_BYTES - 48;
+}
+
 static bool path_of(const struct spool *s, enum queue_channel channel, enum part part,
                     const char *id, char out[DURABLE_PATH_BYTES])
 {
-    const int length = snprintf(out, DURABLE_PATH_BYTES, "%s/%s", s->folders[channel][part], id);
-    return length > 0 && length < DURABLE_PATH_BYTES - 32;
+    return path_in(s->folders[channel][part], id, out);
 }
 
 static uint64_t age_ns(const char *path)
@@ -71,10 +84,10 @@ static void return_expired(struct spool *s, enum queue_channel channel)
     arena_init(&work, 0);
     (void)folder_list(s->folders[channel][TAKEN], &work, &names, &count, &fault);
     for (size_t i = 0; fault.code == ERR_NONE && i < count; i++) {
-        char from[DURABLE_PATH_BYTES], to[DURABLE_PATH_BYTES];
+        char from[DURABLE_PATH_BYTES], to[DURABLE_PATH_BYTES], id[QUEUE_ID_BYTES];
         struct fault ignored = FAULT_INIT;
-        if (path_of(s, channel, TAKEN, names[i], from) &&
-            path_of(s, channel, READY, names[i], to) &&
+        if (queue_file_id(names[i], id) && path_of(s, channel, TAKEN, id, from) &&
+            path_of(s, channel, READY, id, to) &&
             age_ns(from) > (uint64_t)QUEUE_LEASE_MS * 1000000U)
             (void)path_rename(from, to, &ignored);
     }
@@ -92,15 +105,14 @@ static uint32_t count_try(struct spool *s, enum queue_channel channel, const cha
     return (uint32_t)path_bytes(path);
 }
 
-/* Takes one message by its name; false: another process was faster. */
+/* Takes one message; false: another process was faster. */
 static bool take_one(struct spool *s, enum queue_channel channel, const char *id,
                      struct arena *keep, struct queue_message *out, struct fault *fault)
 {
     char from[DURABLE_PATH_BYTES], to[DURABLE_PATH_BYTES];
     struct fault ignored = FAULT_INIT;
     char *data = NULL;
-    if (!queue_id_is_valid(id) || !path_of(s, channel, READY, id, from) ||
-        !path_of(s, channel, TAKEN, id, to))
+    if (!path_of(s, channel, READY, id, from) || !path_of(s, channel, TAKEN, id, to))
         return false;
     path_touch(from); /* the lease starts with the time of the file */
     if (path_rename(from, to, &ignored) != ERR_NONE)
@@ -130,33 +142,42 @@ static enum status spool_take(struct queue *queue, enum queue_channel channel, u
         return_expired(s, channel);
         if (folder_list(s->folders[channel][READY], keep, &names, &found, fault) != ERR_NONE)
             return fault->code;
-        for (size_t i = 0; i < found && *count < most && fault->code == ERR_NONE; i++)
-            if (strstr(names[i], ".tmp") == NULL &&
-                take_one(s, channel, names[i], keep, &messages[*count], fault))
+        for (size_t i = 0; i < found && *count < most && fault->code == ERR_NONE; i++) {
+            char id[QUEUE_ID_BYTES];
+            if (queue_file_id(names[i], id) &&
+                take_one(s, channel, id, keep, &messages[*count], fault))
                 (*count)++;
+        }
         if (*count > 0 || fault->code != ERR_NONE || clock_ns() >= end_ns)
             return fault->code;
         thread_sleep_ms(POLL_MS);
     }
 }
 
-/* Old ids are not remembered forever. */
-static void prune(struct spool *s, enum queue_channel channel)
+/* Removes the files of FOLDER that are older than AGE_S. */
+static void remove_old(const char *folder, uint64_t age_s)
 {
     struct arena work;
     struct fault fault = FAULT_INIT;
     const char **names = NULL;
     size_t count = 0;
     arena_init(&work, 0);
-    (void)folder_list(s->folders[channel][DONE], &work, &names, &count, &fault);
+    (void)folder_list(folder, &work, &names, &count, &fault);
     for (size_t i = 0; fault.code == ERR_NONE && i < count; i++) {
-        char path[DURABLE_PATH_BYTES];
         struct fault ignored = FAULT_INIT;
-        if (path_of(s, channel, DONE, names[i], path) &&
-            age_ns(path) > (uint64_t)QUEUE_REMEMBER_S * 1000000000U)
+        const char *path = path_join(&work, folder, names[i]);
+        if (path != NULL && age_ns(path) > age_s * 1000000000U)
             (void)path_remove(path, &ignored);
     }
     arena_free(&work);
+}
+
+/* Old ids and items are not remembered forever. */
+static void prune(struct spool *s, enum queue_channel channel)
+{
+    remove_old(s->folders[channel][DONE], QUEUE_REMEMBER_S);
+    remove_old(s->shelves[QUEUE_NOTES], QUEUE_REMEMBER_S);
+    remove_old(s->shelves[QUEUE_PARTS], QUEUE_PARTS_AGE_S);
 }
 
 static enum status spool_settle(struct queue *queue, enum queue_channel channel,
@@ -195,12 +216,115 @@ static bool spool_pending(struct queue *queue, enum queue_channel channel, uint6
         size_t count = 0;
         arena_init(&work, 0);
         (void)folder_list(s->folders[channel][part], &work, &names, &count, &fault);
+        for (size_t i = 0; fault.code == ERR_NONE && i < count; i++)
+            *out += !durable_is_temporary(names[i]);
         arena_free(&work);
         if (fault.code != ERR_NONE)
             return false;
-        *out += count;
     }
     return true;
+}
+
+/* ---- items ------------------------------------------------------------------------------ */
+
+static enum status read_item(const char *path, struct arena *keep, struct queue_item *out,
+                             struct fault *fault)
+{
+    char *data = NULL;
+    if (file_read(path, (size_t)QUEUE_MESSAGE_BYTES, keep, &data, &out->bytes, fault) == ERR_NONE)
+        out->data = data;
+    return fault->code;
+}
+
+static enum status spool_item_add(struct queue *queue, enum queue_shelf shelf, const char *name,
+                                  const void *data, size_t bytes, struct arena *keep,
+                                  struct queue_item *have, struct fault *fault)
+{
+    struct spool *s = (struct spool *)queue;
+    struct file_lock lock;
+    char path[DURABLE_PATH_BYTES], number[8];
+    (void)snprintf(number, sizeof number, "%u",
+                   (unsigned)(hash_fold(hash_text(HASH_START, name)) % LOCKS));
+    const char *lock_path = path_join(keep, s->locks, number);
+    if (lock_path == NULL || !path_in(s->shelves[shelf], name, path))
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "item of a queue");
+    if (file_lock_take(lock_path, LOCK_WAIT_MS, &lock, fault) != ERR_NONE)
+        return fault->code;
+    if (!path_is_file(path))
+        (void)durable_write(path, data, bytes, fault);
+    if (fault->code == ERR_NONE)
+        (void)read_item(path, keep, have, fault);
+    file_lock_release(&lock);
+    return fault->code;
+}
+
+static enum status spool_item_set(struct queue *queue, enum queue_shelf shelf, const char *name,
+                                  const void *data, size_t bytes, struct fault *fault)
+{
+    struct spool *s = (struct spool *)queue;
+    char path[DURABLE_PATH_BYTES];
+    if (!path_in(s->shelves[shelf], name, path))
+        return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "path of an item");
+    return data == NULL ? path_remove(path, fault) : durable_write(path, data, bytes, fault);
+}
+
+static enum status spool_item_get(struct queue *queue, enum queue_shelf shelf, const char *name,
+                                  struct arena *keep, struct queue_item *out, struct fault *fault)
+{
+    struct spool *s = (struct spool *)queue;
+    char path[DURABLE_PATH_BYTES];
+    if (!path_in(s->shelves[shelf], name, path))
+        return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "path of an item");
+    return read_item(path, keep, out, fault);
+}
+
+/* ---- opening ---------------------------------------------------------------------------- */
+
+/* What a version before this one was writing when it died: ID.TIME.tmp. */
+static bool is_old_temporary(const char *name)
+{
+    static const char end[] = ".tmp";
+    size_t digits = 0, bytes = strlen(name);
+    if (bytes < sizeof end || strcmp(name + bytes - (sizeof end - 1), end) != 0)
+        return false;
+    for (bytes -= sizeof end - 1; bytes > 0 && strchr("0123456789abcdef", name[bytes - 1]); bytes--)
+        digits++;
+    return digits >= 8 && bytes > 0 && name[bytes - 1] == '.';
+}
+
+/* That version wrote ids as they are: their files get the names of today. */
+static void rename_old(const char *folder)
+{
+    struct arena work;
+    struct fault fault = FAULT_INIT;
+    const char **names = NULL;
+    size_t count = 0;
+    arena_init(&work, 0);
+    (void)folder_list(folder, &work, &names, &count, &fault);
+    for (size_t i = 0; fault.code == ERR_NONE && i < count; i++) {
+        struct fault ignored = FAULT_INIT;
+        char id[QUEUE_ID_BYTES], to[DURABLE_PATH_BYTES];
+        const char *from = path_join(&work, folder, names[i]);
+        if (from == NULL || durable_is_temporary(names[i]) || queue_file_id(names[i], id) ||
+            !queue_id_is_valid(names[i]) || !path_in(folder, names[i], to))
+            continue;
+        if (is_old_temporary(names[i]))
+            (void)path_remove(from, &ignored);
+        else
+            (void)path_rename(from, to, &ignored);
+    }
+    arena_free(&work);
+}
+
+/* Makes a folder of the queue, or tidies up what an earlier process left in it. NULL: see FAULT. */
+static char *open_folder(struct spool *s, const char *folder, const char *name, struct fault *fault)
+{
+    char *path = arena_printf(&s->arena, "%s/%s", folder, name);
+    if (path == NULL)
+        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "queue");
+    else if (folder_make(path, fault) == ERR_NONE)
+        durable_sweep(path);
+    return path;
 }
 
 static void spool_close(struct queue *queue)
@@ -212,7 +336,9 @@ static void spool_close(struct queue *queue)
 
 enum status queue_open_spool(const char *folder, struct queue **out, struct fault *fault)
 {
-    static const struct transport functions = {spool_put, spool_take, spool_settle};
+    static const struct transport functions = {spool_put,      spool_take,     spool_settle,
+                                               spool_item_add, spool_item_set, spool_item_get};
+    static const char *const shelves[QUEUE_SHELVES] = {"notes", "parts"};
     struct spool *s = calloc(1, sizeof *s);
     if (s == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "queue");
@@ -220,14 +346,16 @@ enum status queue_open_spool(const char *folder, struct queue **out, struct faul
     arena_init(&s->arena, 0);
     for (int c = 0; c < QUEUE_CHANNELS; c++)
         for (int part = 0; part < PARTS; part++) {
-            char *path = arena_printf(&s->arena, "%s/%s/%s", folder,
-                                      queue_channel_name((enum queue_channel)c), parts[part]);
-            s->folders[c][part] = path;
-            if (path == NULL)
-                (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "queue");
-            else
-                (void)folder_make(path, fault);
+            char name[32];
+            (void)snprintf(name, sizeof name, "%s/%s", queue_channel_name((enum queue_channel)c),
+                           parts[part]);
+            s->folders[c][part] = open_folder(s, folder, name, fault);
+            if (fault->code == ERR_NONE)
+                rename_old(s->folders[c][part]);
         }
+    for (int i = 0; i < QUEUE_SHELVES; i++)
+        s->shelves[i] = open_folder(s, folder, shelves[i], fault);
+    s->locks = open_folder(s, folder, "locks", fault);
     if (fault->code != ERR_NONE) {
         spool_close(&s->queue);
         return fault->code;

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/text.h"
 
-enum { HEAD_ROOM = 1024, PIECES_MAX = 10000 };
+enum { HEAD_ROOM = 1024, PIECES_MAX = 10000, ID_ROOM = 16 /* before the id, for ids made of it */ };
 
 char *report_write(const struct report *report, struct arena *keep, size_t *bytes)
 {
@@ -98,9 +98,13 @@ enum status report_put(struct queue *queue, const struct report *report, struct 
 {
     const size_t room = QUEUE_MESSAGE_BYTES - HEAD_ROOM;
     size_t at = 0;
-    if (!queue_id_is_valid(report->id) || strlen(report->id) > QUEUE_ID_BYTES - 8 ||
+    char digest[65];
+    if (!queue_id_is_valid(report->id) || strlen(report->id) > QUEUE_ID_BYTES - ID_ROOM ||
         !is_word(report->version) || !is_word(report->sender))
         return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "report");
+    text_sha256(report->stacks, report->bytes, digest);
+    if (queue_claim(queue, report->id, digest, fault) != ERR_NONE)
+        return fault->code;
     for (uint32_t n = 0; fault->code == ERR_NONE && (at < report->bytes || n == 0); n++) {
         struct arena work;
         struct report piece = *report;
@@ -113,7 +117,7 @@ enum status report_put(struct queue *queue, const struct report *report, struct 
         if (piece.bytes == 0 && report->bytes > 0)
             (void)fault_set_hint(fault, ERR_MALFORMED, at, "stack", "larger than 900 kB");
         if (n > 0)
-            piece.id = arena_printf(&work, "%s.%u", report->id, (unsigned)n);
+            piece.id = arena_printf(&work, "-%u-%s", (unsigned)n, report->id);
         at += piece.bytes;
         char *text = piece.id != NULL ? report_write(&piece, &work, &bytes) : NULL;
         if (text == NULL)

@@ -33,9 +33,9 @@ enum status report_read(const char *text, size_t bytes, struct arena *keep, stru
 void report_time(uint64_t wall_ns, char out[REPORT_TIME_BYTES]);
 
 /* Puts a report into QUEUE; one that is larger than a message goes in pieces that begin at a stack,
- * with ids ID, ID.1, ID.2, ... Repeating it with the same bytes adds nothing. Returns when all of
+ * with ids ID, -1-ID, -2-ID, ... Repeating it with the same bytes adds nothing. Returns when all of
  * it is stored. Fails: ERR_MALFORMED the id or a word is not valid, or one stack is larger than a
- * message; and as the transport's put(). */
+ * message; ERR_MISMATCH another report has this id; and as the transport's put(). */
 enum status report_put(struct queue *queue, const struct report *report, struct fault *fault);
 
 #endif

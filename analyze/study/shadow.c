@@ -148,7 +148,9 @@ enum status shadow_judge(void *context, const struct report *report, struct aren
     const struct shadow_judging *judging = context;
     struct fault ignored = FAULT_INIT;
     struct crash_case crash;
-    const char *from = arena_printf(keep, "%s/%s.dmp", judging->dumps, report->id);
+    char name[QUEUE_FILE_BYTES];
+    queue_file_name(report->id, name);
+    const char *from = arena_printf(keep, "%s/%s.dmp", judging->dumps, name);
     const char *folder = folder_temporary_name("shadow", keep);
     const char *to = folder != NULL ? path_join(keep, folder, "dump.dmp") : NULL;
     if (from == NULL || to == NULL)

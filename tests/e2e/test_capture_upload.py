@@ -131,7 +131,8 @@ class Upload(stream_pipeline.Pipeline):
                 ("it refuses the token: nothing more is tried", ["401"], (0, 0, 1, 401), 1), ("it is never well", ["500"], (0, 0, 1, 500), 2),
                 ("it cuts the connection", ["cut"], (0, 0, 1, 0), 2),
                 ("it redirects", ["302 Location=http://127.0.0.1:1/"], (0, 1, 0, 302), 2),
-                ("it takes the dump and dies", ["200", "cut"], (0, 0, 1, 0), 3), ("it will never take it", ["400"], (0, 1, 0, 400), 2)):
+                ("it takes the dump and dies", ["200", "cut"], (0, 0, 1, 0), 3), ("it will never take it", ["400"], (0, 1, 0, 400), 2),
+                ("it has another report of this id: the files stay", ["409"], (0, 1, 0, 409), 2)):
             with self.subTest(name):
                 server = self.serve(*script)
                 self.assertEqual(self.send(server), want)

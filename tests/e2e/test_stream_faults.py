@@ -6,7 +6,6 @@ With the argument I/N it does the I-th of N parts of the tests."""
 
 import collections
 import concurrent.futures
-import contextlib
 import http.client
 import json
 import os
@@ -15,7 +14,6 @@ import random
 import resource
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -26,7 +24,7 @@ import urllib.request
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
 import stream_pipeline  # noqa: E402
-from stream_pipeline import SYMBOLS, TOKEN, free_port  # noqa: E402
+from stream_pipeline import SYMBOLS, TOKEN  # noqa: E402
 from symbol_server import SymbolServer  # noqa: E402
 
 SOAK = bool(os.environ.get("TWINSTACK_SOAK"))
@@ -265,56 +263,15 @@ class Pipeline(stream_pipeline.Pipeline):
     def kill_queue(self):
         pass  # a folder does not die
 
-    def end_leases(self):
-        """What a killed process had taken comes again now: its file looks older than a lease."""
-        for path in pathlib.Path(self.queue).glob("*/taken/*"):
-            with contextlib.suppress(FileNotFoundError):
-                os.utime(path, (time.time() - 60,) * 2)
 
-
-@unittest.skipUnless(shutil.which("nats-server", path=os.environ["PATH"] + ":/usr/sbin"), "nats-server is not installed")
-class Nats(Pipeline):
+class Nats(stream_pipeline.OverNats, Pipeline):
     """The same over NATS JetStream."""
-
-    queue_is_folder = False
-
-    def start_queue(self):
-        self.port, self.monitor = free_port(), free_port()
-        self.queue = f"nats://127.0.0.1:{self.port}"
-        self.start_nats()
-
-    def start_nats(self):
-        program = shutil.which("nats-server", path=os.environ["PATH"] + ":/usr/sbin")
-        self.nats = self.start(program, "-js", "-sd", self.folder / "jetstream", "-a", "127.0.0.1", "-p", self.port, "-m", self.monitor,
-                               stdout=subprocess.DEVNULL)
-        end = time.monotonic() + 10 * e2e.PATIENCE
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return
-            except OSError:
-                self.assertLess(time.monotonic(), end, "nats-server does not start")
-                time.sleep(0.05)
-
-    def end_leases(self):
-        pass  # JetStream knows when: in 30 s. A reader that is given a shorter one after kills may be served nothing
 
     def is_working(self):
         with urllib.request.urlopen(f"http://127.0.0.1:{self.monitor}/jsz?consumers=true", timeout=10 * e2e.PATIENCE) as answer:
             streams = json.load(answer)["account_details"][0]["stream_detail"]
         reports = next(stream for stream in streams if stream["name"] == "TWINSTACK_REPORTS")
         return any(reader["num_ack_pending"] for reader in reports.get("consumer_detail") or [])
-
-    def kill_queue(self):
-        self.nats.kill()
-        self.nats.wait()
-        self.start_nats()
-
-    def setUp(self):
-        super().setUp()
-        done = e2e.twinstack("worker", "--queue", self.queue, "--symbols", SYMBOLS, "--idle", "100ms")
-        if "built without libnats" in done.stderr or "libnats is not installed" in done.stderr:
-            self.skipTest(done.stderr)
 
 
 class Demo(e2e.Case):

@@ -3,11 +3,14 @@
 import contextlib
 import json
 import os
+import pathlib
 import random
 import re
+import shutil
 import socket
 import subprocess
 import time
+import unittest
 import urllib.error
 import urllib.request
 
@@ -15,6 +18,7 @@ import e2e
 
 SYMBOLS = e2e.ROOT / "corpus/symbols"
 TOKEN = "0123456789abcdef0123"
+NATS_SERVER = shutil.which("nats-server", path=os.environ["PATH"] + ":/usr/sbin")
 
 
 def free_port():
@@ -121,3 +125,54 @@ class Pipeline(e2e.Case):
 
     def counted(self, data):
         return {row["signature"]: row["count"] for row in data["problems"]}
+
+    def work(self, *more, symbols=SYMBOLS):
+        return self.run_twinstack("worker", "--queue", self.queue, "--symbols", symbols, "--idle", "100ms", *more, env={"TWINSTACK_SYSTEM_SYMBOLS": "0"},
+                                  limit_s=120)
+
+    def reduce(self):
+        return self.run_twinstack("reduce", "--queue", self.queue, "--totals", self.totals, "--idle", "100ms", limit_s=120)
+
+    def end_leases(self):
+        """What a killed process had taken comes again now: its file looks older than a lease."""
+        for path in pathlib.Path(self.queue).glob("*/taken/*"):
+            with contextlib.suppress(FileNotFoundError):
+                os.utime(path, (time.time() - 60,) * 2)
+
+
+@unittest.skipUnless(NATS_SERVER, "nats-server is not installed")
+class OverNats:
+    """What makes a Pipeline one over NATS JetStream: the first base of its class."""
+
+    queue_is_folder = False
+
+    def start_queue(self):
+        self.port, self.monitor = free_port(), free_port()
+        self.queue = f"nats://127.0.0.1:{self.port}"
+        self.start_nats()
+
+    def start_nats(self):
+        self.nats = self.start(NATS_SERVER, "-js", "-sd", self.folder / "jetstream", "-a", "127.0.0.1", "-p", self.port, "-m", self.monitor,
+                               stdout=subprocess.DEVNULL)
+        end = time.monotonic() + 10 * e2e.PATIENCE
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return
+            except OSError:
+                self.assertLess(time.monotonic(), end, "nats-server does not start")
+                time.sleep(0.05)
+
+    def kill_queue(self):
+        self.nats.kill()
+        self.nats.wait()
+        self.start_nats()
+
+    def end_leases(self):
+        pass  # JetStream knows when: in 30 s. A reader that is given a shorter one after kills may be served nothing
+
+    def setUp(self):
+        super().setUp()
+        done = e2e.twinstack("worker", "--queue", self.queue, "--symbols", SYMBOLS, "--idle", "100ms")
+        if "built without libnats" in done.stderr or "libnats is not installed" in done.stderr:
+            self.skipTest(done.stderr)

@@ -160,6 +160,136 @@ TEST(ids_are_names_of_files)
     }
 }
 
+TEST(an_id_has_a_file_name_of_its_own_on_every_system)
+{
+    static const struct {
+        const char *id, *file;
+    } rows[] = {
+        {"a", "a"},     {"A-b_c.9", "=a-b_c=09"},     {"a.tmp", "a=0tmp"}, {"dot.", "dot=0"},
+        {"UP", "=u=p"}, {"-1-alice-x", "-1-alice-x"}, {"a0", "a0"},
+    };
+    static const char *const others[] = {
+        "", "A", "a.tmp", "a=", "=-", "a=09=", "==", "x#1.tmp", "=0a", ".tmp", "=A"};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char file[QUEUE_FILE_BYTES], id[QUEUE_ID_BYTES];
+        test_row(rows[i].id);
+        queue_file_name(rows[i].id, file);
+        CHECK_STR(file, rows[i].file);
+        CHECK(queue_file_id(file, id));
+        CHECK_STR(id, rows[i].id);
+    }
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        char id[QUEUE_ID_BYTES];
+        test_row(others[i]);
+        CHECK(!queue_file_id(others[i], id));
+    }
+}
+
+TEST(an_id_is_claimed_by_one_report)
+{
+    static const struct {
+        const char *name, *id, *digest;
+        enum status want;
+    } rows[] = {
+        {"the first", "a", "1", ERR_NONE},          {"again", "a", "1", ERR_NONE},
+        {"another", "a", "2", ERR_MISMATCH},        {"another id", "A", "2", ERR_NONE},
+        {"another, again", "a", "2", ERR_MISMATCH}, {"the first, again", "a", "1", ERR_NONE},
+    };
+    struct queue *queue = open_spool();
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT;
+        test_row(rows[i].name);
+        CHECK_EQ(queue_claim(queue, rows[i].id, rows[i].digest, &fault), rows[i].want);
+    }
+    queue_close(queue);
+}
+
+TEST(items_are_added_once_replaced_and_removed)
+{
+    struct queue *queue = open_spool();
+    const struct transport *t = queue->transport;
+    struct fault fault = FAULT_INIT;
+    struct queue_item have = {NULL, 0};
+    struct arena keep;
+    arena_init(&keep, 0);
+    CHECK_EQ(t->item_get(queue, QUEUE_PARTS, "n", &keep, &have, &fault), ERR_ABSENT);
+    fault_clear(&fault);
+    CHECK_EQ(t->item_add(queue, QUEUE_PARTS, "n", "a\0b", 3, &keep, &have, &fault), ERR_NONE);
+    CHECK(have.bytes == 3 && memcmp(have.data, "a\0b", 4) == 0);
+    CHECK_EQ(t->item_add(queue, QUEUE_PARTS, "n", "other", 5, &keep, &have, &fault), ERR_NONE);
+    CHECK(have.bytes == 3 && memcmp(have.data, "a\0b", 4) == 0);
+    CHECK_EQ(t->item_set(queue, QUEUE_PARTS, "n", "other", 5, &fault), ERR_NONE);
+    CHECK_EQ(t->item_get(queue, QUEUE_PARTS, "n", &keep, &have, &fault), ERR_NONE);
+    CHECK_STR(have.data, "other");
+    CHECK_EQ(t->item_get(queue, QUEUE_NOTES, "n", &keep, &have, &fault), ERR_ABSENT);
+    fault_clear(&fault);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQ(t->item_set(queue, QUEUE_PARTS, "n", NULL, 0, &fault), ERR_NONE);
+    CHECK_EQ(t->item_get(queue, QUEUE_PARTS, "n", &keep, &have, &fault), ERR_ABSENT);
+    queue_close(queue);
+    arena_free(&keep);
+}
+
+static const char *listed(const char *folder)
+{
+    static char out[600];
+    const char **names = NULL;
+    size_t count = 0;
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    arena_init(&keep, 0);
+    REQUIRE(folder_list(folder, &keep, &names, &count, &fault) == ERR_NONE);
+    out[0] = '\0';
+    for (size_t i = 0; i < count; i++)
+        (void)snprintf(out + strlen(out), sizeof out - strlen(out), "%s%s", i > 0 ? " " : "",
+                       names[i]);
+    arena_free(&keep);
+    return out;
+}
+
+/* Messages of the version before stay, under the names of today; files that a dead process was
+ * writing go. */
+TEST(what_a_dead_process_left_is_removed_and_old_names_are_read)
+{
+    static const struct {
+        const char *name, *want; /* want: what it is called afterwards; NULL: it is gone */
+    } rows[] = {
+        {"alice-1", "alice-1"},           {"alice-1.12345678abc.tmp", NULL},
+        {"alice-B.tmp", "alice-=b=0tmp"}, {"alice-c.1.tmp", "alice-c=01=0tmp"},
+        {"alice-d#4194999-1f.tmp", NULL},
+    };
+    char folder[600], path[700], want[400] = "";
+    queue_close(open_spool());
+    (void)snprintf(folder, sizeof folder, "%s/spool/reports/ready", test_scratch());
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        (void)snprintf(path, sizeof path, "%s/%s", folder, rows[i].name);
+        test_write(path, "x", 1);
+    }
+    /* in the order of the new names */
+    static const size_t order[] = {0, 2, 3};
+    for (size_t i = 0; i < COUNT_OF(order); i++)
+        (void)snprintf(want + strlen(want), sizeof want - strlen(want), "%s%s", i > 0 ? " " : "",
+                       rows[order[i]].want);
+    queue_close(open_spool());
+    CHECK_STR(listed(folder), want);
+}
+
+TEST(dead_letters_of_two_channels_have_two_files)
+{
+    struct queue *queue = open_spool();
+    struct fault fault = FAULT_INIT;
+    uint64_t pending = 0;
+    static const enum queue_channel channels[] = {QUEUE_REPORTS, QUEUE_PARTIALS, QUEUE_SHADOW};
+    for (size_t i = 0; i < COUNT_OF(channels); i++) {
+        struct queue_message m = {.id = "sequence-1", .data = "x", .bytes = 1, .delivered = 1};
+        CHECK_EQ(queue_bury(queue, channels[i], &m, "why", &fault), ERR_NONE);
+        m.delivered = 2; /* the worker died before it was settled: the same letter */
+        CHECK_EQ(queue_bury(queue, channels[i], &m, "why", &fault), ERR_NONE);
+    }
+    CHECK(queue->pending(queue, QUEUE_DEAD, &pending) && pending == 3);
+    queue_close(queue);
+}
+
 TEST(a_build_or_a_machine_without_a_server_says_so)
 {
     struct queue *queue = NULL;

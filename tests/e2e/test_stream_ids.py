@@ -1,0 +1,86 @@
+"""Ids of reports: whatever a sender chooses, each acknowledged report counts once, and no other report takes its place."""
+
+import pathlib
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+import stream_pipeline  # noqa: E402
+
+
+def stacks(first, count):
+    return "".join(f"> {i}\nvictims-ob2.exe!0x{0x1000 + i:x}\n" for i in range(first, first + count))
+
+
+class Ids(stream_pipeline.Pipeline):
+    """The queue is a folder."""
+
+    later = 0  # stacks that kill_queue() has sent
+
+    def test_every_valid_id_is_counted(self):
+        self.start_server()
+        ids = ("a.tmp", "a.1.tmp", ".tmp.x", "x.tmp.y", "a.0123456789abcdef.tmp", "UPPER", "upper", "con", "nul.", "dot.", "dot", "-", "--1", "-1-alice-a",
+               "a-1", "_", "a" * 48, "A" * 48, "ready", "shadow")
+        texts = []
+        for number, name in enumerate(ids):
+            texts.append(stacks(number * 10, 2))
+            self.assertEqual(self.post(f"id={name}", texts[-1]), 400 if name.startswith(".") else 200, name)
+            if name.startswith("."):
+                texts.pop()
+        self.work()
+        self.reduce()
+        self.assertEqual(self.counted(self.problems("?limit=500")), self.expected(texts))
+        self.assertEqual(self.problems()["reports"], len(texts))
+
+    def test_pieces_of_a_report_take_no_id_of_another(self):
+        self.start_server()
+        large = stacks(0, 40000)
+        self.assertGreater(len(large), 1000000)
+        self.assertEqual(self.post("id=abc", large), 200)
+        others = []
+        for number, name in enumerate(("abc.1", "abc~1", "-1-alice-abc", "1-abc", "abc-1", "abc.2")):
+            status = self.post(f"id={name}", stacks(50000 + number, 1))
+            self.assertEqual(status, 400 if "~" in name else 200, name)
+            others += [stacks(50000 + number, 1)] if status == 200 else []
+        self.work()
+        self.reduce()
+        self.assertEqual(self.problems()["stacks"], 40000 + len(others))
+
+    def test_another_report_with_the_same_id_is_refused(self):
+        self.start_server()
+        first, second, dump = stacks(0, 1), stacks(1, 1), b"MDMP" + bytes(100)
+        for name, query, body, want in (("the first", "id=a", first, 200), ("repeated", "id=a", first, 200), ("with another version", "id=a&version=2", first, 200),
+                                        ("another", "id=a", second, 409), ("again", "id=a", second, 409), ("longer", "id=a", first + second, 409),
+                                        ("empty", "id=a", "", 409), ("a dump is of another kind", "id=a&kind=dump", dump, 200),
+                                        ("repeated", "id=a&kind=dump", dump, 200), ("another dump", "id=a&kind=dump", dump + b"x", 409),
+                                        ("a large one, then its beginning", "id=l", stacks(0, 40000), 200), ("its beginning", "id=l", stacks(0, 20000), 409)):
+            with self.subTest(name):
+                self.assertEqual(self.post(query, body), want)
+        self.assertEqual((self.folder / "spool/dumps/alice-a.dmp").read_bytes(), dump)
+        self.work()  # what was counted is still known
+        self.assertEqual([self.post("id=a", body) for body in (first, second)], [200, 409])
+        self.kill_queue()
+        self.assertEqual([self.post("id=a", body) for body in (first, second)], [200, 409])
+        self.work()
+        self.reduce()
+        self.assertEqual(self.problems()["stacks"], 40001 + self.later)
+
+    def kill_queue(self):
+        pass  # a folder does not die
+
+
+class Nats(stream_pipeline.OverNats, Ids):
+    """The same over NATS JetStream."""
+
+    def kill_queue(self):
+        super().kill_queue()
+        self.later = 1  # the server needs a moment to find its streams; until then it refuses
+        end = time.monotonic() + 30 * e2e.PATIENCE
+        while self.post("id=later", stacks(0, 1)) != 200:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.1)
+
+
+if __name__ == "__main__":
+    e2e.main()
