@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 """Runs one fuzzer: first every earlier find (tests/fuzz/found/NAME), then new inputs grown from the
 seeds (corpus, fixtures). Without SECONDS it grows the same number of the same inputs each time, so
-that the same sources always give the same result. With SECONDS it grows random inputs for that long.
-With the word `seeds` it grows none: the old finds and the seeds are replayed.
+that the same sources always give the same result. With SECONDS it grows random inputs for that long, from a fresh seed,
+which is printed; TWINSTACK_SEED repeats it.
 A new find is stored with the old ones, so that it is committed with the fix and replayed from then on.
 
-usage: fuzz.py build/sanitize/tests/fuzz_NAME [SECONDS | seeds]
+usage: fuzz.py build/sanitize/tests/fuzz_NAME [SECONDS]
 """
 
 import os
@@ -45,11 +45,13 @@ def main():
     program = pathlib.Path(sys.argv[1])
     name = program.name.removeprefix("fuzz_")
     words = sys.argv[2:]
-    runs = 1 if words == ["seeds"] else RUNS.get(name, RUNS_OTHERS)  # libFuzzer reads each seed first, and counts it
-    amount = ["-seed=1", f"-runs={runs}"] if words in ([], ["seeds"]) else [f"-max_total_time={int(words[0])}"]
+    seed = int(os.environ.get("TWINSTACK_SEED", 0)) or (int.from_bytes(os.urandom(4)) if words else 1)
+    amount = [f"-seed={seed}", f"-max_total_time={int(words[0])}" if words else f"-runs={RUNS.get(name, RUNS_OTHERS)}"]
     found = ROOT / "tests/fuzz/found" / name
     old = sorted(str(f) for f in found.glob("*")) if found.is_dir() else []
     failed = 0
+    if words:
+        print(f"grown from TWINSTACK_SEED={seed}", flush=True)
 
     if old and subprocess.run([program, "-timeout=100", *old], capture_output=True, check=False).returncode:
         print(f"FAIL {name}: an old find is back; run {program.name} over each file of tests/fuzz/found/{name}")

@@ -20,9 +20,11 @@ import subprocess
 import sys
 import time
 
-from run_tests import SANITIZED
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests/lib"))
+from program import SANITIZED  # noqa: E402
+
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
 PLACE = BUILD / "soak"
 PYTHON = "/usr/bin/python3"
@@ -39,8 +41,7 @@ def fuzz():
 
 
 def lint():
-    """clang-tidy over all files with the static analyser's default limits; every file by MSVC's command line."""
-    yield "msvc", [PYTHON, "tests/e2e/test_msvc.py"], {"TWINSTACK_SOAK": "1"}
+    """The static analyser with its default limits."""
     for part in range(1, 21):
         yield f"part-{part}", [PYTHON, "tests/lint.py", "--deep", "--tidy", f"{part}/20"], {}
 
@@ -51,12 +52,6 @@ def matrix():
     for turn in range(1, 11):
         yield f"turn-{turn}", [BUILD / "bin/twinstack", "run", "--db", PLACE / "matrix.db", "--out", PLACE / "runs",
                                "--keep", "failed", "--seed", str(turn)], {}
-
-
-def damage():
-    """The unit tests under sanitizers, with all truncations and changed bytes."""
-    for program in sorted((BUILD / "sanitize/tests").glob("unit_*")):
-        yield program.name, [program], {**SANITIZED, "TWINSTACK_SOAK": "1"}
 
 
 def loops():
@@ -75,36 +70,23 @@ def stops():
 
 
 def web():
-    """Half an hour of the dashboard's load and memory; each page by all checks."""
+    """Half an hour of the dashboard's load and memory; the pages at 10,000 cases."""
     for name in ("light", "load", "memory"):
         yield name, ["node", f"tests/e2e/test_web_{name}.mjs"], {"TWINSTACK_SOAK_SECONDS": "1800"}
-    for name in ("web", "web_api", "web_carriers", "web_grid", "web_managed", "web_names", "web_problems", "web_proxy", "web_tasks", "web_touch",
-                 "web_windows"):
+    for name in ("web_api", "web_grid"):
         yield name, ["node", f"tests/e2e/test_{name}.mjs"], {"TWINSTACK_SOAK": "1"}
 
 
 def victims():
-    """How every scenario is inlined, the same bytes from every program in another folder, the package in every way, all captures."""
-    for name in ("victims", "capture_package", "capture", "managed_run"):
-        yield name, [PYTHON, f"tests/e2e/test_{name}.py"], {"TWINSTACK_SOAK": "1"}
-
-
-def windows():
-    """Every unit test that is built for Windows."""
-    yield "units", [PYTHON, "tests/e2e/test_windows_units.py"], {"TWINSTACK_SOAK": "1"}
+    """The same bytes from every program in another folder."""
+    yield "victims", [PYTHON, "tests/e2e/test_victims.py"], {"TWINSTACK_SOAK": "1"}
 
 
 def symbols():
     """Every byte and every record beside other readers; the symbol reader, the index and `resolve` at full size, beside llvm-symbolizer."""
-    for name in ("symbols", "breakpad_unwind", "compiled", "emulated", "libdwarf"):
+    for name in ("symbols", "breakpad_unwind"):
         yield name, [PYTHON, f"tests/e2e/test_{name}.py"], {"TWINSTACK_SOAK": "1"}
     yield "bench", [PYTHON, "tests/bench/run.py", BUILD, "--xl"], {}
-
-
-def builds():
-    """What other systems, other packages, recipes and other people's reporters make of the same sources."""
-    for name in ("install", "port", "recipes", "stream_without_nats"):
-        yield name, [PYTHON, f"tests/e2e/test_{name}.py"], {"TWINSTACK_SOAK": "1"}
 
 
 def store():
@@ -122,12 +104,10 @@ def stream():
 
 def mutation():
     """Every fault of tests/mutation."""
-    yield "unit", [PYTHON, "tests/e2e/test_mutation.py"], {"TWINSTACK_SOAK": "1"}
     yield "faults", [PYTHON, "tests/mutation/mutate.py"], {}
 
 
-SOAKS = {f.__name__: f for f in (lint, fuzz, damage, stops, web, loops, matrix, victims, windows, symbols, builds, store, stream,
-                                 mutation)}
+SOAKS = {f.__name__: f for f in (lint, fuzz, stops, web, loops, matrix, victims, symbols, store, stream, mutation)}
 
 
 def sources():

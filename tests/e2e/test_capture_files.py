@@ -5,7 +5,6 @@ The example host program is linked with the capture and crashed, restarted and k
 
 import os
 import pathlib
-import random
 import re
 import shutil
 import struct
@@ -122,7 +121,7 @@ class Files(e2e.Case):
         whole_s = time.monotonic() - start
         kept = before = set(files(self.folder))  # `before` may include an unfinished dump that is
                                                  # about to disappear
-        moments = random.Random(1)
+        moments = e2e.rng(1)
         for _ in range(KILLS):
             process = self.start("crash")
             time.sleep(moments.uniform(0, whole_s))

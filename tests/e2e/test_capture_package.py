@@ -1,8 +1,5 @@
 """The capture as a package: installed, found by CMake and by pkg-config, or added as a folder; the example
-programs in C and C++ are built with it and crash, and their records are resolved. It has a Wine prefix to itself.
-
-Clang takes one of the three ways, with the next commit gcc takes one of its two, both where the capture changed lately; ./run soak victims
-takes all."""
+programs in C and C++ are built with it and crash, and their records are resolved. It has a Wine prefix to itself."""
 
 import hashlib
 import os
@@ -14,7 +11,6 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
-import turn  # noqa: E402
 from cl import CL  # noqa: E402
 
 CLANG = ["--toolchain", e2e.ROOT / "cmake/wine-clang.cmake"]
@@ -79,21 +75,15 @@ class Package(e2e.Case):
         left = self.wine(host / "host_cpp.exe", self.folder / f"{name}-cpp")
         self.assertEqual((left.returncode, left.stdout.count("left: ")), (0, 1))
 
-    def skip_unless_due(self, which):
-        if not turn.is_due(which, 4, "capture", "tests/package"):
-            self.skipTest("each fourth commit builds the package with this compiler; ./run soak victims takes both")
-
     def test_all_three_ways_build_programs_that_report_their_crashes(self):
-        self.skip_unless_due(0)
         prefix, ran = self.installed(CLANG), set()
-        for way in turn.due(WAYS, len(WAYS)):
+        for way in WAYS:
             with self.subTest(way):
                 self.check_programs(self.host(way, CLANG, prefix), way, ran)
 
     def test_gcc_builds_them_too_and_guards_without_try(self):
-        self.skip_unless_due(1)
         prefix, ran = self.installed(GCC), set()
-        for way in turn.due(["find_package", "pkg-config"], 3):
+        for way in ("find_package", "pkg-config"):
             with self.subTest(way):
                 self.check_programs(self.host(way, GCC, prefix), way, ran)
         program = self.folder / "guarded.exe"

@@ -2,11 +2,9 @@
 
 An emulator runs tests/e2e/emulated/shapes.c, built for each processor. Before each instruction that
 it reaches for the first time, the test writes a dump, and `dump` has to find the active callers in it.
-Each commit takes other instructions, one of EVERY; ./run soak symbols takes all. No Windows, no Wine."""
+All of them are walked by one process. No Windows, no Wine."""
 
 import collections
-import concurrent.futures
-import os
 import pathlib
 import shutil
 import struct
@@ -18,7 +16,6 @@ import uuid
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import dump_maker  # noqa: E402
 import e2e  # noqa: E402
-import turn  # noqa: E402
 
 try:
     import unicorn as uc
@@ -29,8 +26,7 @@ except ImportError:
     uc = None
 
 SHAPES = pathlib.Path(__file__).resolve().parent / "emulated/shapes.c"
-EVERY = 1 if e2e.SOAK else int(os.environ.get("TWINSTACK_EVERY", "19"))
-FIRST = turn.turn(EVERY) or 0
+LINUX, SIGSEGV = 0x8201, 11
 STACK_LOW, STACK_HIGH = 0x200000, 0x2F0000
 X64 = "RAX RCX RDX RBX RSP RBP RSI RDI R8 R9 R10 R11 R12 R13 R14 R15".split()
 X86 = "EAX ECX EDX EBX ESP EBP ESI EDI".split()
@@ -214,20 +210,34 @@ def build(folder, triple, flags):
     return dll
 
 
-def ask(folder, dll, machine, number, moment):
-    """The result of `dump` for one moment: offsets, and how each frame was found."""
-    d = dump_maker.Dump(machine.arch)
-    d.module(dll.name, machine.image.base, machine.image.size, machine.image.stamp, machine.image.codeview())
-    place = d.thread(1, moment.pc, moment.sp, moment.r, stack=moment.stack)
-    d.exception(1, 0xC0000005, moment.pc, context_place=place)
-    path = folder / f"{dll.stem}.{number}.dmp"
-    d.save(path)
-    done = e2e.twinstack("dump", path, "--stacks", "--json", "--symbols", dll, "--symbols", dll.with_suffix(".pdb"))
-    path.unlink()
-    if done.returncode != 0:
-        return [done.stderr], []
-    frames = [f for f in e2e.json.loads(done.stdout)["threads"][0]["stack"]["frames"] if f["inline_depth"] == 0]
-    return [int(f["offset"], 16) for f in frames], [f["found_by"] for f in frames]
+def add_module(dump, dll, machine):
+    dump.module(dll.name, machine.image.base, machine.image.size, machine.image.stamp, machine.image.codeview())
+
+
+def add_elf_module(dump, sym, machine):
+    _, _, _, identity, name = sym.read_text().split("\n", 1)[0].split(" ")
+    codeview = b"RSDS" + uuid.UUID(identity[:32]).bytes_le + struct.pack("<I", int(identity[32:], 16)) + name.encode() + b"\0"
+    dump.module(name, machine.image.base, machine.image.size, 0, codeview)
+
+
+def ask(folder, made, machine, all_moments, symbols, code=0xC0000005):
+    """What `dump` finds for each moment: offsets, and how each frame was found. MADE: makes a dump with the module."""
+    paths = []
+    for number, moment in enumerate(all_moments):
+        d = made()
+        place = d.thread(1, moment.pc, moment.sp, moment.r, stack=moment.stack)
+        d.exception(1, code, moment.pc, context_place=place)
+        paths.append(folder / f"{machine.arch}.{number}.dmp")
+        d.save(paths[-1])
+    done = subprocess.run([e2e.BUILD / "tests/dump_stacks", *symbols], input="".join(f"{path}\n" for path in paths), capture_output=True,
+                          text=True, check=True)
+    for path in paths:
+        path.unlink()
+    answers = [e2e.json.loads(line) for line in done.stdout.splitlines()]
+    assert len(answers) == len(paths), done.stderr
+    for answer in answers:
+        frames = [f for f in answer["threads"][0]["stack"]["frames"] if f["inline_depth"] == 0] if "threads" in answer else []
+        yield [int(f["offset"], 16) for f in frames], [f["found_by"] for f in frames] or [answer.get("fault")]
 
 
 def build_elf(folder, machine_type, flags):
@@ -246,24 +256,6 @@ def build_elf(folder, machine_type, flags):
     return image, sym
 
 
-def ask_elf(folder, sym, machine, number, moment):
-    """As ask(), by the Breakpad file alone."""
-    _, _, _, identity, name = sym.read_text().split("\n", 1)[0].split(" ")
-    d = dump_maker.Dump(machine.arch, platform=0x8201)
-    codeview = b"RSDS" + uuid.UUID(identity[:32]).bytes_le + struct.pack("<I", int(identity[32:], 16)) + name.encode() + b"\0"
-    d.module(name, machine.image.base, machine.image.size, 0, codeview)
-    place = d.thread(1, moment.pc, moment.sp, moment.r, stack=moment.stack)
-    d.exception(1, 11, moment.pc, context_place=place)
-    path = folder / f"{sym.stem}.{number}.dmp"
-    d.save(path)
-    done = e2e.twinstack("dump", path, "--stacks", "--json", "--symbols", sym)
-    path.unlink()
-    if done.returncode != 0:
-        return [done.stderr], []
-    frames = [f for f in e2e.json.loads(done.stdout)["threads"][0]["stack"]["frames"] if f["inline_depth"] == 0]
-    return [int(f["offset"], 16) for f in frames], [f["found_by"] for f in frames]
-
-
 class Emulated(e2e.Case):
     def setUp(self):
         if uc is None:
@@ -276,32 +268,40 @@ class Emulated(e2e.Case):
     def hold(self, machine_type, flags):
         dll = build(self.folder, machine_type.triple, flags)
         machine = machine_type(dump_maker.Image(dll))
-        all_moments = moments(machine)[FIRST::EVERY]
+        all_moments = moments(machine)
+
+        def made():
+            d = dump_maker.Dump(machine.arch)
+            add_module(d, dll, machine)
+            return d
+
         base, wrong = machine.image.base, []
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            answers = pool.map(lambda row: ask(self.folder, dll, machine, *row), enumerate(all_moments))
-            for moment, (offsets, found) in zip(all_moments, answers):
-                truth = [va - base for va in moment.truth]
-                if offsets != truth:
-                    wrong.append((hex(moment.pc - base), [hex(t) for t in truth],
-                                  [o if isinstance(o, str) else hex(o) for o in offsets], found))
+        for moment, (offsets, found) in zip(all_moments, ask(self.folder, made, machine, all_moments, [dll, dll.with_suffix(".pdb")])):
+            truth = [va - base for va in moment.truth]
+            if offsets != truth:
+                wrong.append((hex(moment.pc - base), [hex(t) for t in truth], [hex(o) for o in offsets], found))
         print(f"{machine.arch} {' '.join(flags)}: {len(all_moments)} moments, {len(wrong)} wrong")
-        self.assertGreater(len(all_moments), 1000 // EVERY)
+        self.assertGreater(len(all_moments), 1000)
         self.assertEqual(wrong, [], "\n".join(map(str, wrong[:12])))
 
     def hold_elf(self, machine_type, flags):
         """At every call: the compiler describes bodies and prologues of arm, but not epilogues."""
         elf, sym = build_elf(self.folder, machine_type, flags)
         machine = machine_type(ElfImage(elf))
-        all_moments = [m for m in moments(machine) if m.calls][FIRST::EVERY]
+        all_moments = [m for m in moments(machine) if m.calls]
+
+        def made():
+            d = dump_maker.Dump(machine.arch, platform=LINUX)
+            add_elf_module(d, sym, machine)
+            return d
+
         wrong = []
-        for row in enumerate(all_moments):
-            offsets, found = ask_elf(self.folder, sym, machine, *row)
-            truth = [va - machine.image.base for va in row[1].truth]
+        for moment, (offsets, found) in zip(all_moments, ask(self.folder, made, machine, all_moments, [sym], SIGSEGV)):
+            truth = [va - machine.image.base for va in moment.truth]
             if offsets != truth or set(found[1:]) - {"cfi"}:
                 wrong.append((hex(truth[0]), truth, offsets, found))
         print(f"{machine.arch} {' '.join(machine_type.flags + flags)}: {len(all_moments)} moments, {len(wrong)} wrong")
-        self.assertGreaterEqual(len(all_moments), 50 // EVERY)
+        self.assertGreaterEqual(len(all_moments), 50)
         self.assertEqual(wrong, [], "\n".join(map(str, wrong[:12])))
 
     def test_arm_code(self):

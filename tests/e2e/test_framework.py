@@ -3,18 +3,20 @@ tally."""
 
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
 import time
 import unittest
-import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import e2e  # noqa: E402
+sys.path.insert(0, str(e2e.ROOT / "tests/mutation"))
+import changed  # noqa: E402
+import mutate  # noqa: E402
 import run_tests  # noqa: E402
-import turn  # noqa: E402
 
 
 class Framework(e2e.Case):
@@ -24,7 +26,7 @@ class Framework(e2e.Case):
     def test_every_outcome_is_counted(self):
         done = self.selftest()
         self.assertEqual(done.returncode, 1)
-        self.assertEqual(done.stdout.splitlines()[-1], "tally 3 7 3")
+        self.assertEqual(done.stdout.splitlines()[-1], "tally 2 7 3")
 
     def test_a_failure_names_its_place_row_and_values(self):
         self.assertRegex(self.selftest("fails_with_its_row").stdout,
@@ -39,10 +41,10 @@ class Framework(e2e.Case):
 
     def test_a_filter_narrows(self):
         done = self.selftest("damage")
-        self.assertEqual((done.returncode, done.stdout), (0, "tally 2 0 0\n"))
+        self.assertEqual((done.returncode, done.stdout), (0, "tally 1 0 0\n"))
 
     def test_without_processes_of_their_own_the_results_are_the_same(self):
-        for words, tally in [(["passes", "fails", "ends", "skips", "known", "damage"], "tally 3 5 3"), (["damage"], "tally 2 0 0")]:
+        for words, tally in [(["passes", "fails", "ends", "skips", "known", "damage"], "tally 2 5 3"), (["damage"], "tally 1 0 0")]:
             alone, together = self.selftest(*words), self.selftest("--together", *words)
             self.assertEqual(together.stdout.splitlines()[-1], tally)
             self.assertEqual(*([line.split(" (")[0] for line in done.stdout.splitlines()] for done in (alone, together)))
@@ -58,52 +60,74 @@ class Framework(e2e.Case):
         self.assertLess(time.monotonic() - start, long_s - 10)
 
 
-class Groups(e2e.Case):
-    """cmake/groups.py: which files are compiled as one."""
+class Runner(e2e.Case):
+    """tests/run_tests.py, lib/program.py and lib/changed.py."""
 
-    def grouped(self, **files):
-        room = self.folder / "analyze/room"
-        room.mkdir(parents=True, exist_ok=True)
-        (room / "CMakeLists.txt").write_text("room(room)\n", encoding="utf-8")
-        for name, text in {"one.c": "#define LIMIT 3\nstatic int first(int x)\n{\n    return x;\n}\n", **files}.items():
-            (room / name.replace("_h", ".h").replace("_c", ".c")).write_text(text, encoding="utf-8")
-        done = subprocess.run(["/usr/bin/python3", e2e.ROOT / "cmake/groups.py", self.folder], capture_output=True, text=True, check=True)
-        return done.stdout == f"{room};{room}/one.c;{room}/two.c\n"
+    def program(self, text, *, limit=30, build=None):
+        script = self.folder / "program.py"
+        script.write_text(text, encoding="utf-8")
+        done = subprocess.run([sys.executable, e2e.ROOT / "tests/lib/program.py", build or self.folder, "made", str(limit), sys.executable, script],
+                              capture_output=True, text=True, check=False)
+        kept = e2e.json.loads((self.folder / "log/tests/made.json").read_text(encoding="utf-8"))
+        return done.returncode, kept["counts"], kept["lines"][-1:]
 
-    def test_two_files_that_share_no_name_and_no_others(self):
-        for name, two, header, want in (
-                ("nothing shared", "static int second;\n", "", True),
-                ("a word of a comment", "/* LIMIT, static int first */ int second;\n", "", True),
-                ("a local variable", "int second(void)\n{\n    static int first;\n    return first;\n}\n", "", True),
-                ("a function", "static void first(void)\n{\n}\n", "", False),
-                ("a table", "static const struct {\n    int x;\n} first[] = {{1}, {2}};\n", "", False),
-                ("a pointer to a function", "static int (*first)(int);\n", "", False),
-                ("a constant", "enum {\n    second = 2,\n    first,\n};\n", "", False),
-                ("a macro that the other uses", "int second(int LIMIT);\n", "", False),
-                ("a macro, the other way round", "#define first second\n", "", False),
-                ("a name of a header", "static int second;\n", "int second(void);\n", False),
-                ("a constant of a header", "static int second;\n", "enum { second };\n", False),
-                ("a macro before the headers", "#define _GNU_SOURCE\n#include <stdio.h>\n", "", False),
-                ("headers of Windows", "#include <windows.h>\n", "", False)):
+    def test_what_a_program_prints_is_its_result(self):
+        for name, text, want in (
+                ("all passed", "print('tally 3 0 0')", (0, [3, 0, 0], [])),
+                ("one failed", "import sys; print('FAIL x'); print('tally 2 1 0'); sys.exit(1)", (1, [2, 1, 0], ["FAIL x"])),
+                ("all skipped", "print('tally 0 0 2')", (77, [0, 0, 2], [])),
+                ("some skipped", "print('tally 1 0 2')", (0, [1, 0, 2], [])),
+                ("no tally", "print('hello')", (1, [0, 1, 0], ["FAIL no tally, exit status 0"])),
+                ("killed", "import os; os.kill(os.getpid(), 9)", (1, [0, 1, 0], ["FAIL no tally, exit status -9"])),
+                ("status without failure", "import sys; print('tally 1 0 0'); sys.exit(3)",
+                 (1, [1, 1, 0], ["FAIL exit status 3 although nothing failed"])),
+                ("nothing", "print('tally 0 0 0')", (1, [0, 1, 0], ["FAIL it tested nothing"]))):
             with self.subTest(name):
-                self.assertEqual(self.grouped(two_c=two, some_h=header), want)
+                self.assertEqual(self.program(text), want)
 
+    def test_what_hangs_is_ended(self):
+        status, counts, lines = self.program("import time; time.sleep(1000)", limit=1)
+        self.assertEqual((status, counts, lines), (1, [0, 1, 0], ["FAIL time limit of 1.0 s"]))
 
-class Turns(e2e.Case):
-    def test_what_takes_turns_runs_with_each_second_commit_and_meets_all_its_shares(self):
-        met = {name: [] for name in run_tests.IN_TURN}
-        for count in range(1000, 1024):
-            with unittest.mock.patch.object(turn, "commits", return_value=count):
-                known = [p for p in run_tests.programs(True, False) if p.name in met]
-                left = run_tests.of_another_commit(known)
-                self.assertEqual(len(left), len(met) / 2, "one of each pair")
-            for program in known:
-                if program not in left:
-                    met[program.name].append(int(program.env()["TWINSTACK_COMMITS"]))
-        for name, counts in met.items():
-            for shares in (2, 3, 4, 5, 6):
-                with self.subTest(name, shares=shares):
-                    self.assertEqual({count % shares for count in counts}, set(range(shares)))
+    def test_shards_are_all_programs_together(self):
+        def names(*options):
+            return subprocess.run([sys.executable, e2e.ROOT / "tests/run_tests.py", "--names", *options], capture_output=True, text=True,
+                                  check=True, env={**os.environ, "TWINSTACK_BUILD": str(e2e.BUILD)}).stdout.split()
+
+        every = names()
+        for parts in (2, 3, 5):
+            met = [name for part in range(1, parts + 1) for name in names("--shard", f"{part}/{parts}")]
+            self.assertEqual(sorted(met), sorted(every))
+        self.assertLess({"lint", "unit_msf", "sanitize_unit_msf", "fuzz_msf" if "fuzz_msf" in every else "fuzz_pdb", "e2e_check"}, set(every))
+        files = {f.stem[5:] for f in (e2e.ROOT / "tests/e2e").glob("test_*.*")}
+        self.assertEqual(files, {re.sub(r"^e2e_|_\d+$", "", name) for name in every if name.startswith("e2e_")})
+
+    def test_a_change_chooses_its_programs(self):
+        known = {name: labels for name, (_, labels, _) in run_tests.known_programs().items()}
+        for change, chosen, left in (
+                ("analyze/format/pdb/msf.c", ["unit_msf", "sanitize_unit_msf", "fuzz_pdb", "e2e_symbols", "e2e_recipes", "lint"], ["e2e_web_names", "unit_bytes"]),
+                ("analyze/compare/blame.c", ["unit_blame", "e2e_verdict", "lint"], ["unit_msf", "e2e_objects"]),
+                ("capture/on_crash.c", ["e2e_capture_1", "e2e_matrix_1", "lint"], ["unit_msf", "e2e_web_light"]),
+                ("dashboard/web/src/main.js", ["e2e_web_1", "e2e_web_light", "e2e_web_lint"], ["unit_msf"]),
+                ("tests/unit/test_msf.c", ["unit_msf", "sanitize_unit_msf"], ["unit_pdb", "e2e_dump"]),
+                ("tests/e2e/test_dump.py", ["e2e_dump"], ["unit_msf", "e2e_check"]),
+                ("tests/e2e/emulated/shapes.c", ["e2e_emulated"], ["unit_msf", "e2e_check"]),
+                ("tests/lib/dump_maker.py", ["e2e_emulated", "e2e_dump_streams"], ["unit_msf", "e2e_stops"]),
+                ("victims/crash/null_write.c", ["e2e_matrix_1", "e2e_victims"], ["unit_msf"])):
+            with self.subTest(change):
+                names, said = changed.choose(known, "", [change])
+                self.assertLessEqual(set(chosen), set(names))
+                self.assertFalse(set(left) & set(names))
+                self.assertIn(f"{len(known) - len(names)} programs: ", said[-1])
+        for fault in mutate.read_faults():  # what is known to notice it is chosen
+            with self.subTest(fault["name"]):
+                names, _ = changed.choose(known, "", [mutate.place_of(fault)[0].relative_to(e2e.ROOT).as_posix()])
+                quick = {name for name in names if name.startswith(("unit_", "e2e_")) and "quick" in known[name]}
+                self.assertLessEqual({fault["test"]} if "test" in fault else set(), quick)
+                self.assertTrue(quick or fault["file"].startswith(("capture/", "victims/")))
+        for change in ("analyze/base/json.c", "run", "CMakeLists.txt", "tests/lib/test.c", "no/such/zzzz"):
+            with self.subTest(change):
+                self.assertEqual(len(changed.choose(known, "", [change])[0]), len(known))
 
 
 # Two steps; the first is good, the second starts a process in a session of its own and goes on while a file is there.

@@ -13,7 +13,6 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
-import turn  # noqa: E402
 from stored import SEED  # noqa: E402
 
 # Both are more than the samples that stay in memory. `./run soak store` has more cases, and takes the least of three peaks
@@ -71,7 +70,7 @@ class LargeRuns(e2e.Case):
         self.assertLess(self.peak_bytes(self.few, ("gate", RUN)), 5 << 20)
 
     def test_memory_of_reports_is_bounded_per_case(self):
-        for limit, *argv in (*QUICK, *turn.due(LONG, 3)):
+        for limit, *argv in (*QUICK, *LONG):
             with self.subTest(argv=argv):
                 self.check_growth(limit, *argv, *[str(self.folder / "out")] * (argv[-1] in TO_A_FILE), RUN)
 

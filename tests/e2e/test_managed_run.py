@@ -14,7 +14,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "bench"))
 import bench_managed  # noqa: E402
 import bench_stops  # noqa: E402
 import e2e  # noqa: E402
-import turn  # noqa: E402
 
 BIN = bench_stops.BIN
 RUNTIME = e2e.BUILD / "dotnet"
@@ -68,7 +67,7 @@ class ManagedRun(e2e.Case):
         return (scenario, variant, *self.stacks(folder))
 
     def test_rtl_is_right(self):
-        pairs = [(s, v) for s in turn.due(CRASHES, 2) + turn.due(HANGS, 2) for v in ("ob2", "ob0") if v == "ob2" or s == "inlined"]
+        pairs = [(s, v) for s in CRASHES + HANGS for v in ("ob2", "ob0") if v == "ob2" or s == "inlined"]
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             done = list(pool.map(lambda pair: self.check(*pair), pairs))
         rows = []
@@ -90,8 +89,6 @@ class ManagedRun(e2e.Case):
             self.assertTrue(said.replace("\r", "").endswith("stayed calm\n"), said)
 
     def test_a_dump_in_the_middle_of_a_collection(self):
-        if not turn.is_due(1, 2, "capture", "victims/managed", "analyze/unwind"):
-            self.skipTest("each second commit takes it, since its dump costs half a minute; ./run soak managed_run does")
         outcome, folder = self.capture("redirected", "ob2", {key: value for key, value in ENV.items() if key != "TWINSTACK_OFFSETS_ONLY"})
         self.assertEqual((outcome["exit_code"], "dump.dmp" in outcome["files"]), ("0xCA970001", True))
         threads = {thread["role"]: thread for thread in json.loads((folder / "truth.json").read_text())["threads"]}
@@ -136,7 +133,7 @@ class ManagedRun(e2e.Case):
 
     def test_a_walk_of_a_copy_is_never_blocked_nor_wrong(self):
         total = dict.fromkeys(("samples", "blocked", "wrong", "left_suspended", "hijacked", "ended"), 0)
-        for phase in turn.due(PHASES, 2):
+        for phase in PHASES:
             row = bench_managed.sample(phase, 250, "copy", limit_s=120 * e2e.PATIENCE)["copy"]
             with self.subTest(phase=phase):
                 self.assertEqual((row["samples"], row["blocked"], row["wrong"], row["left_suspended"]), (250, 0, 0, 0))

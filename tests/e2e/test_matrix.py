@@ -1,9 +1,8 @@
-"""Scenarios under Wine, captured and judged; has a Wine prefix to itself. Each commit takes another sixth of them in one
-build, and a second sixth in the other: after six commits each scenario had its turn in both (tests/lib/turn.py).
-
-Each is captured by offsets, and every fourth of them both ways: MiniDumpWriteDump takes two thirds of the time.
-`./run soak matrix` takes each scenario in one of all builds, both ways, then every scenario in every build, as ./run does.
+"""Every scenario under Wine, captured and judged; has a Wine prefix to itself. In ob2 each is captured both ways, in ob0 by
+offsets alone, since MiniDumpWriteDump takes two thirds of the time. `./run soak matrix` takes every build both ways, as ./run does.
 With the argument I/N it does the I-th of N parts of the builds.
+
+Only this test finds a scenario that one of the two walks gets wrong: all others take a handful of them.
 
 A scenario with an unexpected result is reported, run twice more, and must be right both times: on a
 busy machine one capture may exceed its time limit, but nothing may be wrong twice."""
@@ -16,14 +15,11 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
-import turn  # noqa: E402
 
 VICTIMS = pathlib.Path(os.environ.get("TWINSTACK_VICTIMS", e2e.BUILD / "victims")) / "bin"
 PREFIX = os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine"))
-VARIANTS = turn.variants()
-SHARES = len(VARIANTS) if e2e.SOAK else 6
-LEAST_A_VARIANT = 6
-EVERY = 4  # so many scenarios by offsets, one of them both ways
+VARIANTS = ["ob2", "ob0", "ob1", "ob2-fp"] if e2e.SOAK else ["ob2", "ob0"]
+BOTH_WAYS = VARIANTS if e2e.SOAK else ["ob2"]
 FINE = {"PASS", "XFAIL", "UNSUPPORTED", "NOT-CAPTURED-AS-EXPECTED"}
 X86_VARIANTS = ["x86-ob0", "x86-ob2"]  # need 32-bit Wine
 X86_SCENARIOS = ["null_write", "inline_chain", "recursion", "crash_in_dll", "second_thread", "sleep_forever"]
@@ -37,46 +33,31 @@ class Matrix(e2e.Case):
         if not shutil.which("wine") or not all((VICTIMS / f"victims-{v}.exe").is_file() for v in VARIANTS):
             raise e2e.unittest.SkipTest("no Wine, or the Windows programs are not built")
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        cls.cases, cls.dumped, cls.wanted = [], [], {}
+        cls.cases, cls.wanted = [], {}
         part, parts = e2e.part()
-        for number in range(part, len(VARIANTS) + 1, parts):
-            variant, share = VARIANTS[number - 1], cls.share(number)
+        for variant in VARIANTS[part - 1::parts]:
             listed = e2e.twinstack("list", "--json", "--victims", VICTIMS, "--prefix", PREFIX)
-            names = [s["name"] for s in e2e.json.loads(listed.stdout)["scenarios"] if s["variant"] == variant]
-            cls.wanted[variant] = names[share - 1::SHARES]
-            cls.cases += cls.take(variant, "--variant", variant, "--shard", f"{share}/{SHARES}", dumps=e2e.SOAK)
-            if not e2e.SOAK:
-                others = (turn.turn(SHARES * EVERY) or 0) // SHARES * SHARES
-                cls.dumped += cls.take(f"{variant}-both", "--variant", variant, "--shard", f"{share + others}/{SHARES * EVERY}")
-
-    @staticmethod
-    def share(number):
-        """The share of build NUMBER, both from 1 on; no two builds have the same one."""
-        return ((turn.turn(SHARES) or 0) + (number - 1) * SHARES // len(VARIANTS)) % SHARES + 1
+            cls.wanted[variant] = [s["name"] for s in e2e.json.loads(listed.stdout)["scenarios"] if s["variant"] == variant]
+            cls.cases += cls.take(variant, "--variant", variant, dumps=variant in BOTH_WAYS)
 
     @classmethod
     def take(cls, name, *options, dumps=True):
         env = {} if dumps else {"TWINSTACK_OFFSETS_ONLY": "1"}
         done = e2e.twinstack("run", *options, "--victims", VICTIMS, "--prefix", PREFIX, "--out", cls.folder / name, "--db",
-                             cls.folder / f"{name}.db", "--keep", "failed", "--no-judges", "--json", limit_s=600, env=env)
+                             cls.folder / f"{name}.db", "--keep", "failed", "--no-judges", "--json", limit_s=900, env=env)
         if done.returncode not in (0, 1):
             raise AssertionError(f"exit status {done.returncode}\n{done.stderr[-3000:]}")
         return e2e.json.loads(done.stdout)["cases"]
 
-    def test_each_scenario_once_and_each_variant_often(self):
+    def test_each_scenario_in_each_build(self):
         sources = {p.stem for kind in ("crash", "hang", "calm") for p in (e2e.ROOT / "victims" / kind).glob("*.c*")}
         for variant, wanted in self.wanted.items():
             taken = [c["scenario"] for c in self.cases if c["variant"] == variant]
             self.assertEqual(sorted(taken), sorted(wanted))
-            self.assertGreaterEqual(len(taken), LEAST_A_VARIANT, variant)
-            self.assertGreaterEqual(len(taken), len(sources) // SHARES)
-        if len(self.wanted) == SHARES:
-            self.assertEqual({name for names in self.wanted.values() for name in names}, sources)
-        self.assertGreaterEqual(len(self.dumped or self.cases), len(self.cases) // EVERY)
+            self.assertEqual(set(taken), sources)
 
     def test_each_comes_out_as_expected(self):
-        wrong = [c for c in self.dumped if c["verdict"] not in FINE]
-        wrong += [c for c in self.cases if c["verdict"] not in FINE and (e2e.SOAK or not self.lacks_only_a_dump(c))]
+        wrong = [c for c in self.cases if c["verdict"] not in FINE and (c["variant"] in BOTH_WAYS or not self.lacks_only_a_dump(c))]
         self.assertLessEqual(len(wrong), AGAIN_MOST, [(c["scenario"], c["variant"], c["verdict"]) for c in wrong])
         for case in wrong:
             with self.subTest(scenario=case["scenario"], variant=case["variant"]):
@@ -107,7 +88,7 @@ class Matrix(e2e.Case):
                 self.skipTest("no 32-bit Wine, so no x86 victims")
             cases = [c for c in self.take(variant, "--variant", variant, "-k", " or ".join(X86_SCENARIOS))
                      if c["scenario"] in X86_SCENARIOS]
-            self.assertEqual(len(cases), LEAST_A_VARIANT, variant)
+            self.assertEqual(len(cases), len(X86_SCENARIOS), variant)
             if {c["reason"] for c in cases} == {"no wine32"}:
                 self.skipTest("no wine32")
             for case in cases:

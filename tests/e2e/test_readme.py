@@ -4,7 +4,7 @@ A fenced block marked `console` is a session: lines that start with "$ " are com
 by one shell in the source tree with `twinstack` on the PATH; the lines after a command are its
 output (both streams), where a line "..." matches any lines and "..." inside a line matches any
 text. Blocks marked `sh` hold commands only; those of ./run are tested by test_run.py, which must
-know each of them. It has the Wine prefix of ./run to itself."""
+know each of them.."""
 
 import os
 import pathlib

@@ -2,8 +2,7 @@
 Wine prefix to itself.
 
 A recipe is a folder of new files (tests/recipes/NAME), and the lines below that add them to the
-project. All recipes are applied to one copy. Each commit compiles what is new or edited in it; each sixth commit,
-and ./run soak builds, build all of it once, without optimisation, and run it. When a test here fails after a change
+project. All recipes are applied to one copy, which is built once, without optimisation, and run. When a test here fails after a change
 elsewhere, the recipe in CONTRIBUTING.md is probably wrong as well: change both."""
 
 import os
@@ -20,7 +19,6 @@ import urllib.request
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import dump_maker  # noqa: E402
 import e2e  # noqa: E402
-import turn  # noqa: E402
 
 RECIPES = e2e.ROOT / "tests/recipes"
 CASE = e2e.ROOT / "corpus/cases/null_write.ob2"
@@ -109,15 +107,7 @@ def apply(name, to):
         (to / file).write_text(pattern.sub(lambda m: m.group() + more, text, count=1), encoding="utf-8")
 
 
-def compiled():
-    """The C files of the tool that the recipes add or edit."""
-    files = {f for name in EDITS for f in [*map(str, new_files(name)), *(file for file, _, _ in EDITS[name])]}
-    return sorted(f for f in files if f.startswith(("analyze/", "dashboard/")) and f.endswith(".c"))
-
-
 class Recipes(e2e.Case):
-    whole = turn.is_due(5, 6, "tests/recipes")
-
     @classmethod
     def setUpClass(cls):
         cls.copy = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
@@ -125,16 +115,9 @@ class Recipes(e2e.Case):
         for name in EDITS:
             apply(name, cls.copy)
         cls.build = cls.copy / "build"
-        must("cmake", "-G", "Ninja", "-S", cls.copy, "-B", cls.build, "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0",
-             f"-DTWINSTACK_GROUPED={'ON' if cls.whole else 'OFF'}")
-        built = ["twinstack", "unit_te", "fuzz_te", "seed_store"] if cls.whole else [f"{cls.copy / file}^" for file in compiled()]
-        must("ninja", "-C", cls.build, *built)
+        must("cmake", "-G", "Ninja", "-S", cls.copy, "-B", cls.build, "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0")
+        must("ninja", "-C", cls.build, "twinstack", "unit_te", "fuzz_te", "seed_store")
         cls.program = cls.build / "bin/twinstack"
-
-    def setUp(self):
-        super().setUp()
-        if not self.whole and self._testMethodName != "test_the_guide_names_each_file":
-            self.skipTest("each sixth commit builds all of it; ./run soak builds does")
 
     def ask(self, *argv, **more):
         return must(self.program, *argv, cwd=e2e.ROOT, **more)

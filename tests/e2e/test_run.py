@@ -1,5 +1,5 @@
 """The `run` script: its output; a second run needs neither network nor rebuild; it serves and ends
-cleanly. It has the Wine prefix of ./run to itself."""
+cleanly.."""
 
 import contextlib
 import os

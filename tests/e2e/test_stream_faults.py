@@ -10,7 +10,6 @@ import http.client
 import json
 import os
 import pathlib
-import random
 import resource
 import shutil
 import signal
@@ -46,7 +45,7 @@ class Pipeline(stream_pipeline.Pipeline):
     def test_reports_become_head_problems(self):
         self.start_server()
         worker, reducer = self.start_worker(), self.start_reducer()
-        rng = random.Random(1)
+        rng = e2e.rng(1)
         texts = [make_report(rng, 50)[0] for _ in range(6)]
         for i, text in enumerate(texts):
             self.assertEqual(self.post(f"id=r{i}&version=1.{i % 2}", text), 200)
@@ -122,7 +121,7 @@ class Pipeline(stream_pipeline.Pipeline):
 
     def test_a_large_report_goes_in_pieces(self):
         self.start_server()
-        rng = random.Random(3)
+        rng = e2e.rng(3)
         text = make_report(rng, 40000)[0]
         self.assertGreater(len(text), 1800000)
         for _ in range(2):
@@ -136,7 +135,7 @@ class Pipeline(stream_pipeline.Pipeline):
         """The collector may write no file above 64 kB: what it refuses is sent again later."""
         full = {"preexec_fn": lambda: (signal.signal(signal.SIGXFSZ, signal.SIG_IGN), resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536)))}
         server = self.start_server(**full)
-        rng = random.Random(5)
+        rng = e2e.rng(5)
         large, small = make_report(rng, 4000)[0], make_report(rng, 20)[0]
         refused = self.post("id=large", large)
         self.assertEqual(refused, 503 if self.queue_is_folder else 200)
@@ -157,7 +156,7 @@ class Pipeline(stream_pipeline.Pipeline):
 
     def test_a_worker_that_is_asked_to_end_finishes_what_it_took(self):
         self.start_server()
-        rng = random.Random(11)
+        rng = e2e.rng(11)
         texts = [make_report(rng, 400)[0] for _ in range(4)]
         held = f"> held\nheld.exe!0x1000 {{{1:032X}1}}\n"
         for i, text in enumerate([held, *texts]):
@@ -216,7 +215,7 @@ class Pipeline(stream_pipeline.Pipeline):
     def test_kills_at_random_moments_lose_and_repeat_nothing(self):
         """Workers, reducer, server and queue are killed while a report is sent, resolved or counted."""
         server = self.start_server()
-        rng = random.Random(os.urandom(4)[0])
+        rng = e2e.rng(13)
         workers, reducer = [self.start_worker(), self.start_worker()], self.start_reducer()
         texts, figures = [], collections.Counter()
         sender = concurrent.futures.ThreadPoolExecutor(1)

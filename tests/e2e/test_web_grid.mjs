@@ -6,7 +6,6 @@ import {
   browser,
   check,
   drawn,
-  due,
   fetchData,
   holds,
   must,
@@ -342,7 +341,7 @@ test('density_narrow_windows_and_large_text', async () => {
     const colours = /** @type {const} */ (['light', 'dark']);
     return (i % 2 ? colours.toReversed() : colours).map((colour) => ({ row, colour }));
   });
-  for (const { row, colour: colorScheme } of due(shown, 2)) {
+  for (const { row, colour: colorScheme } of shown) {
     const [name, viewport, height] = row;
     const page = await open(`${wide.base}/runs/1`, { viewport, colorScheme });
     const over = await page.$eval('main', (main) => main.scrollWidth - innerWidth);

@@ -9,7 +9,6 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import {
   browser,
   check,
-  due,
   holds,
   must,
   openPage,
@@ -160,7 +159,7 @@ test('what_an_empty_page_takes', async () => {
   plain.close();
 });
 
-for (const [name, path] of soak ? [...ofRun, ...others] : due(ofRun, 2))
+for (const [name, path] of [...ofRun, ...others])
   test(`first_view_of_${name}_is_light_and_soon`, async () => {
     const views = [];
     while (views.length < (soak ? VIEWS : 1)) views.push(await firstView(server.base + path));
@@ -187,7 +186,7 @@ test('a_page_comes_with_its_data_or_asks_for_it_once', async () => {
   // A page without a live stream polls the list of runs; that does not count as a second request.
   const data = /\/api\/v1\/(?!events|runs\?limit=10$)/;
   page.on('request', (request) => data.test(request.url()) && asked.push(new URL(request.url()).pathname));
-  for (const path of due(`${carried} ${asking}`.split(/\s+/), 3)) {
+  for (const path of `${carried} ${asking}`.split(/\s+/)) {
     const comes = carried.split(/\s+/).includes(path);
     await page.goto('about:blank');
     asked.splice(0);

@@ -10,7 +10,6 @@ import {
   build,
   check,
   closePage,
-  due,
   fetchData,
   openPage,
   runAll,
@@ -155,12 +154,10 @@ test('all_pages_work_below_a_prefix', async () => {
     .locator('.rail li a')
     .evaluateAll((links) => links.map((link) => /** @type {HTMLAnchorElement} */ (link).href));
   check(to.length > 10 && to.every((link) => link.startsWith(`${below}/`)), `the rail: ${to}`);
-  const opened = due(to, 3);
   for (const link of to) {
     await page.click(`.rail li a[href="${new URL(link).pathname}"]`); // within the same document
     await page.waitForURL((url) => url.pathname.startsWith(new URL(link).pathname));
     await settled(page);
-    if (!opened.includes(link)) continue;
     const [title] = await page.locator('main h1').allTextContents();
     await page.goto(link); // in a new document
     await settled(page);

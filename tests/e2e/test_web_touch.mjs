@@ -4,7 +4,6 @@ import {
   browser,
   changeAnswers,
   check,
-  due,
   fetchData,
   holds,
   must,
@@ -58,7 +57,7 @@ const sizes = /** @type {[string, {viewport: {width: number, height: number}}][]
   ['touch', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }],
 ]);
 
-for (const [by, options] of due(sizes, 2)) {
+for (const [by, options] of sizes) {
   /** @param {Locator} target */
   const press = (target) => (by === 'touch' ? target.tap() : target.click());
 

@@ -4,7 +4,6 @@ import {
   browser,
   build,
   check,
-  due,
   openPage,
   runAll,
   same,
@@ -62,7 +61,7 @@ test('each_page_is_that_of_the_linux_program', async () => {
   const { linux, windows } = await started();
   const theirs = await openPage(chromium, linux.base);
   const page = await openPage(chromium, windows.base);
-  for (const view of due(views, 3))
+  for (const view of views)
     same(await shown(page, windows.base, view), await shown(theirs, linux.base, view), view);
   same(page.complaints, [], 'complaints');
   await closePage(theirs);

@@ -7,6 +7,7 @@ import functools
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -38,6 +39,15 @@ def twinstack(*argv, stdin="", limit_s=60, env=None, folder=ROOT):
     """Runs the program; returns the finished process with text in stdout and stderr."""
     return subprocess.run([str(PROGRAM), *map(str, argv)], input=stdin, capture_output=True, text=True,
                           errors="replace", timeout=limit_s * PATIENCE, check=False, cwd=folder, env={**os.environ, **(env or {})})
+
+
+def rng(number):
+    """Random numbers: in ./run test the same each time, from NUMBER; in a soak from a fresh seed, which is printed. TWINSTACK_SEED
+    repeats a run."""
+    seed = int(os.environ.get("TWINSTACK_SEED", 0)) or (int.from_bytes(os.urandom(4)) if SOAK else 0)
+    if seed:
+        print(f"random numbers: TWINSTACK_SEED={seed}", flush=True)
+    return random.Random(seed + number)
 
 
 def part():

@@ -1,5 +1,6 @@
 """What a program used of the machine: processor seconds of all its processes, idle cores, load. Linux only."""
 
+import contextlib
 import os
 import pathlib
 import time
@@ -38,11 +39,9 @@ class Group:
 
     def enter(self, pid=None):
         """Moves the process PID into it, by default the one that calls; what that starts from then on counts too."""
-        try:
+        with contextlib.suppress(OSError):  # it has ended already
             if self.folder:
                 (self.folder / "cgroup.procs").write_text(str(pid or os.getpid()), encoding="ascii")
-        except OSError:  # it has ended already
-            pass
 
     def seconds(self):
         """Processor seconds so far; None: there is no group."""
@@ -54,13 +53,16 @@ class Group:
         return int(rows["usage_usec"]) / 1e6
 
     def close(self):
-        """False: something still runs in it, so that it is still there."""
-        try:
+        with contextlib.suppress(OSError):  # something still runs in it
             if self.folder:
                 self.folder.rmdir()
-        except OSError:
-            return False
-        return True
+
+
+def remove_groups():
+    """Removes the groups of this kind in which something still ran when they were closed."""
+    for folder in group_folder().glob("test-*") if group_folder() else []:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
 
 
 class Idle:

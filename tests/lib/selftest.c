@@ -108,20 +108,3 @@ TEST(damage_is_complete)
     CHECK_MEM(test_read(path, &bytes), good, sizeof good);
     CHECK_EQ(bytes, sizeof good);
 }
-
-TEST(shares_of_damage_are_all_of_it_together)
-{
-    static const uint8_t many[TEST_DAMAGE_CALLS_WHOLE + 2];
-    static const char *const turns[] = {"0/3", "1/3", "2/3"};
-    struct seen truncated = {0}, flipped = {0};
-    for (size_t i = 0; i < COUNT_OF(turns); i++) {
-        const size_t before = truncated.calls;
-        test_environment("TWINSTACK_TEST_TURN", turns[i]);
-        test_truncations(many, sizeof many, look, &truncated);
-        CHECK_EQ(truncated.calls - before, sizeof many / COUNT_OF(turns));
-        test_flips(many, sizeof many, look, &flipped);
-    }
-    CHECK_EQ(truncated.calls, sizeof many);
-    CHECK_EQ(truncated.bytes_all, sizeof many * (sizeof many - 1) / 2);
-    CHECK_EQ(flipped.calls, sizeof many * 4);
-}

@@ -297,38 +297,17 @@ static void damage(const uint8_t *data, size_t bytes, size_t at, int change, tes
     free(copy);
 }
 
-/* Of CALLS calls, those that are due: each SHARES-th from FIRST on. */
-struct turn {
-    size_t first, shares;
-};
-
-static struct turn find_turn(size_t calls)
-{
-    struct turn turn = {0, 1};
-    const char *text = getenv("TWINSTACK_TEST_TURN");
-    char *rest = NULL;
-    if (text == NULL || calls <= TEST_DAMAGE_CALLS_WHOLE)
-        return turn;
-    turn.first = strtoul(text, &rest, 10);
-    turn.shares = *rest == '/' ? strtoul(rest + 1, &rest, 10) : 0;
-    if (*rest != '\0' || turn.first >= turn.shares)
-        give_up("TWINSTACK_TEST_TURN", "read");
-    return turn;
-}
-
 void test_truncations(const uint8_t *data, size_t bytes, test_damage_fn *fn, void *context)
 {
     const size_t step = bytes / TEST_DAMAGE_CALLS + 1;
-    const struct turn turn = find_turn(bytes / step);
-    for (size_t size = turn.first * step; size < bytes; size += turn.shares * step)
+    for (size_t size = 0; size < bytes; size += step)
         damage(data, size, 0, 0, fn, context);
 }
 
 void test_flips(const uint8_t *data, size_t bytes, test_damage_fn *fn, void *context)
 {
     const size_t step = bytes * 4 / TEST_DAMAGE_CALLS + 1;
-    const struct turn turn = find_turn(bytes / step * 4);
-    for (size_t at = turn.first * step; at < bytes; at += turn.shares * step)
+    for (size_t at = 0; at < bytes; at += step)
         for (int change = 1; change <= 4; change++)
             damage(data, bytes, at, change, fn, context);
 }

@@ -134,12 +134,10 @@ void test_write(const char *path, const void *data, size_t bytes);
  * heap block of exactly that size, so that a sanitizer detects a read of one byte too many. */
 typedef void test_damage_fn(const uint8_t *data, size_t bytes, void *context);
 
-enum { TEST_DAMAGE_CALLS = 20000, TEST_DAMAGE_CALLS_WHOLE = 1000 };
+enum { TEST_DAMAGE_CALLS = 20000 };
 
 /* Calls FN with every proper prefix of DATA; with an even spread of TEST_DAMAGE_CALLS of
- * them when there are more. With TWINSTACK_TEST_TURN=K/N in the environment and more than
- * TEST_DAMAGE_CALLS_WHOLE of them, only the K-th of N shares is due, K from 0: `./run test` takes
- * another share with each commit. */
+ * them when there are more. */
 void test_truncations(const uint8_t *data, size_t bytes, test_damage_fn *fn, void *context);
 
 /* Calls FN with DATA with one byte changed, four ways per byte (0x00, 0xff, +1, top bit); also

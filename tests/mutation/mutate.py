@@ -39,8 +39,9 @@ import time
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/lib")]
 import run_tests  # noqa: E402
+from machine import overload  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
 PLACE = BUILD / "mutation"
@@ -73,7 +74,7 @@ def shell(*argv, limit_s, **more):
             out, err = child.communicate(timeout=step_s)
             return child.returncode, out, err
         except subprocess.TimeoutExpired:
-            had_s += step_s / run_tests.overload()
+            had_s += step_s / overload()
     os.killpg(child.pid, signal.SIGKILL)
     child.communicate()
     return None, "", f"time limit of {limit_s} s"
@@ -106,13 +107,21 @@ def check_place():
         raise SystemExit(f"mutate.py: {TREE} is a repository, not a copy made by this tool; nothing was changed")
 
 
+def listed_files():
+    """The files that git tracks or would; without git all but what was built."""
+    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, check=False)
+    if listed.returncode == 0 and listed.stdout:
+        names = {pathlib.Path(os.fsdecode(name)) for name in listed.stdout.split(b"\0") if name}
+    else:
+        tops = [p for p in ROOT.iterdir() if not p.name.startswith("build") and p.name != ".git"]
+        names = {p.relative_to(ROOT) for top in tops for p in ([top] if top.is_file() else top.rglob("*")) if not {"node_modules", "__pycache__"} & set(p.parts)}
+    return {name for name in names if (ROOT / name).is_file()}
+
+
 def copy_tree():
-    """Brings TREE up to date with what git tracks; files that did not change keep their times."""
+    """Brings TREE up to date with the sources; files that did not change keep their times."""
     check_place()
-    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
-                            capture_output=True, check=True).stdout
-    wanted = {pathlib.Path(os.fsdecode(name)) for name in listed.split(b"\0") if name}
-    wanted = {name for name in wanted if (ROOT / name).is_file()}
+    wanted = listed_files()
     for name in wanted:
         source, target = ROOT / name, TREE / name
         if not target.is_file() or target.read_bytes() != source.read_bytes():
@@ -190,7 +199,7 @@ def environment():
     """The environment of a program that runs in the copy: git must not find a repository from there, least of all this one."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return {**kept, "GIT_CEILING_DIRECTORIES": str(PLACE), "TWINSTACK_BUILD": str(TOOL), "TWINSTACK_FIXTURES": str(PLACE / "no-fixtures"),
-            "TWINSTACK_TEST_SLOWNESS": str(max(1, round(run_tests.overload()))), "TWINSTACK_CACHE": str(PLACE / "cache"),
+            "TWINSTACK_TEST_SLOWNESS": str(max(1, round(overload()))), "TWINSTACK_CACHE": str(PLACE / "cache"),
             "TWINSTACK_VICTIMS": str(VICTIMS), "WINEPREFIX": str(BUILD / "wine"), "WINEDEBUG": "-all"}
 
 
@@ -203,7 +212,8 @@ def run_test(argv, seconds):
 
 
 def e2e_tests():
-    return [["/usr/bin/python3", TREE / f"tests/e2e/test_{name}.py"] for name in sorted(run_tests.QUICK_E2E)]
+    quick = sorted(name for name, (_, labels, _) in run_tests.known_programs().items() if name.startswith("e2e_") and "quick" in labels)
+    return [["/usr/bin/python3", TREE / f"tests/e2e/test_{name.removeprefix('e2e_')}.py"] for name in quick]
 
 
 def ask_clean(programs, only):

@@ -1,5 +1,5 @@
 // What the browser tests share: a made-up database, a server, a browser, and a tally.
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
@@ -407,24 +407,6 @@ const asksForTest = wordAsked !== '' && !partAsked;
 
 /** True if each test takes all that it can. */
 export const soak = Boolean(process.env.TWINSTACK_SOAK ?? process.env.TWINSTACK_SOAK_SECONDS);
-
-/**
- * Those of ROWS that are tested this time: one of SHARES, another one with each commit (see lib/turn.py), and
- * ALWAYS those for which it returns true.  A soak takes all, and so does a test that is asked for by name.
- * @type {<T>(rows: T[], shares: number, always?: (row: T) => boolean) => T[]}
- */
-export function due(rows, shares, always = () => false) {
-  if (soak || asksForTest) return rows;
-  const given = process.env.TWINSTACK_COMMITS;
-  const words = ['rev-list', '--count', 'HEAD'];
-  const { status, stdout } = given
-    ? { status: 0, stdout: given }
-    : spawnSync('git', words, { cwd: root, encoding: 'utf8' });
-  if (status !== 0) return rows;
-  const turn = Number(stdout) % shares;
-  const others = rows.filter((row) => !always(row));
-  return rows.filter((row) => always(row) || others.indexOf(row) % shares === turn);
-}
 
 /** @type {[string, () => unknown, string][]} */
 const tests = [];

@@ -1,0 +1,172 @@
+# Every program that ./run test runs, as a test of CTest: `ctest --test-dir build -N` lists them, `-R NAME` runs some, with what they
+# need. lib/program.py starts each and limits its time.
+#
+# A stage is something that is built or made once for the programs that need it: a CTest fixture, made by `./run stage NAME`.
+# LABELS say what a program covers, for `./run test --changed`: rooms, "file:PATH" for its own files, "always" if it names no room;
+# and "quick" for `./run test --quick`.
+set(python /usr/bin/python3)
+cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
+set(WINE_PREFIXES 3) # build/wine, and copies of it
+
+# program(NAME LIMIT seconds COST seconds PROCESSORS n [WINE n] [ALONE] MARKS mark... LABELS label... NEEDS stage... COMMAND word...)
+# PROCESSORS counts half cores, of which run_tests.py gives CTest one core more than there is.
+function(program name)
+  cmake_parse_arguments(P "ALONE" "LIMIT;PROCESSORS;WINE;COST" "MARKS;LABELS;NEEDS;COMMAND;LOCKS" ${ARGN})
+  if(DEFINED P_WINE)
+    list(APPEND P_MARKS --wine ${P_WINE})
+    list(APPEND P_LOCKS wine-${P_WINE})
+  endif()
+  add_test(NAME ${name} COMMAND ${python} "${CMAKE_SOURCE_DIR}/tests/lib/program.py" ${P_MARKS} "${CMAKE_BINARY_DIR}" ${name}
+    ${P_LIMIT} ${P_COMMAND})
+  # CTest's limit is wall time, which on a busy machine says nothing; the one of program.py counts.
+  set_tests_properties(${name} PROPERTIES TIMEOUT 1000000 SKIP_RETURN_CODE 77 COST ${P_COST} PROCESSORS ${P_PROCESSORS}
+    LABELS "${P_LABELS}" FIXTURES_REQUIRED "${P_NEEDS}" RESOURCE_LOCK "${P_LOCKS}")
+  if(P_ALONE)
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+  endif()
+endfunction()
+
+# stage(NAME [LOADS] [NEEDS stage...]): LOADS means that it mostly waits for files from elsewhere, so that programs can run beside it.
+function(stage name)
+  cmake_parse_arguments(S "LOADS" "" "NEEDS" ${ARGN})
+  math(EXPR processors "2 * ${cores}")
+  if(S_LOADS)
+    set(processors 1)
+  endif()
+  program(build_${name} LIMIT 7200 COST 100000 PROCESSORS ${processors} MARKS --stage NEEDS ${S_NEEDS} LABELS stage
+    COMMAND "${CMAKE_SOURCE_DIR}/run" stage ${name})
+  set_tests_properties(build_${name} PROPERTIES FIXTURES_SETUP ${name})
+endfunction()
+
+# rooms_below(VARIABLE ROOM...): these rooms and all that they depend on.
+function(rooms_below out)
+  set(found "")
+  set(todo ${ARGN})
+  while(todo)
+    list(POP_FRONT todo room)
+    if(room IN_LIST found)
+      continue()
+    endif()
+    list(APPEND found ${room})
+    if(TARGET room_${room})
+      get_target_property(below room_${room} LINK_LIBRARIES)
+      list(FILTER below INCLUDE REGEX "^room_[a-z_]+$")
+      list(TRANSFORM below REPLACE "^room_" "")
+      list(APPEND todo ${below})
+    endif()
+  endwhile()
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
+# covers(VARIABLE ROOMS room... FILES path...): the labels of a program.
+function(covers out)
+  cmake_parse_arguments(C "" "" "ROOMS;FILES" ${ARGN})
+  rooms_below(labels ${C_ROOMS})
+  if(NOT C_ROOMS)
+    set(labels always)
+  endif()
+  list(TRANSFORM C_FILES PREPEND "file:")
+  set(${out} ${labels} ${C_FILES} PARENT_SCOPE)
+endfunction()
+
+# The unit tests and fuzzers, as tests/CMakeLists.txt lists them.
+function(unit_program name rooms files)
+  covers(labels ROOMS ${rooms} FILES ${files})
+  program(unit_${name} LIMIT 300 COST 2 PROCESSORS 2 MARKS --scratch LABELS ${labels} quick COMMAND "${CMAKE_BINARY_DIR}/tests/unit_${name}")
+  program(sanitize_unit_${name} LIMIT 1800 COST 6 PROCESSORS 2 MARKS --scratch --sanitized LABELS ${labels} NEEDS sanitize
+    COMMAND "${CMAKE_BINARY_DIR}/sanitize/tests/unit_${name}")
+endfunction()
+
+function(fuzz_program name rooms files)
+  covers(labels ROOMS ${rooms} FILES ${files} tests/fuzz.py)
+  program(fuzz_${name} LIMIT 600 COST 5 PROCESSORS 2 MARKS --sanitized LABELS ${labels} NEEDS sanitize
+    COMMAND ${python} "${CMAKE_SOURCE_DIR}/tests/fuzz.py" "${CMAKE_BINARY_DIR}/sanitize/tests/fuzz_${name}")
+endfunction()
+
+# e2e(NAME ...): see e2e/CMakeLists.txt.
+function(e2e name)
+  cmake_parse_arguments(E "EARLY;WINE;RUN;ALONE;WAITS;QUICK" "COST;PARTS" "ROOMS;NEEDS" ${ARGN})
+  file(GLOB file "${CMAKE_CURRENT_SOURCE_DIR}/test_${name}.py" "${CMAKE_CURRENT_SOURCE_DIR}/test_${name}.mjs")
+  if(NOT file)
+    message(FATAL_ERROR "tests/e2e/CMakeLists.txt: there is no test_${name}")
+  endif()
+  if(file MATCHES "py$")
+    set(command ${python} "${file}")
+  else()
+    set(command node "${file}")
+  endif()
+  file(RELATIVE_PATH short "${CMAKE_SOURCE_DIR}" "${file}")
+  covers(labels ROOMS ${E_ROOMS} FILES ${short})
+  if(E_QUICK)
+    list(APPEND labels quick)
+  endif()
+  set(options LIMIT 900 LABELS ${labels})
+  if(E_EARLY)
+    list(APPEND options NEEDS ${E_NEEDS})
+  elseif(E_RUN)
+    list(APPEND options NEEDS victims victims-x86 wine tools sanitize windows WINE 0) # ./run builds, and would meet these stages
+  else()
+    list(APPEND options NEEDS victims victims-x86 wine tools ${E_NEEDS})
+  endif()
+  if(E_ALONE)
+    list(APPEND options ALONE)
+  endif()
+  set(processors 2)
+  if(E_WAITS)
+    set(processors 1)
+  endif()
+  if(NOT E_PARTS)
+    set(E_PARTS 1)
+  endif()
+  math(EXPR cost "(${E_COST} + ${E_PARTS} - 1) / ${E_PARTS}")
+  foreach(part RANGE 1 ${E_PARTS})
+    set(full e2e_${name})
+    set(argument "")
+    if(E_PARTS GREATER 1)
+      set(full e2e_${name}_${part})
+      set(argument ${part}/${E_PARTS})
+    endif()
+    set(wine "")
+    if(E_WINE)
+      lightest_prefix(prefix ${cost})
+      set(wine WINE ${prefix})
+    endif()
+    program(${full} ${options} COST ${cost} PROCESSORS ${processors} ${wine} COMMAND ${command} ${argument})
+  endforeach()
+endfunction()
+
+# lightest_prefix(VARIABLE SECONDS): the Wine prefix whose programs take least so far, which gets one of SECONDS.
+function(lightest_prefix out seconds)
+  set(best 0)
+  math(EXPR last "${WINE_PREFIXES} - 1")
+  foreach(number RANGE ${last})
+    get_property(load_${number} GLOBAL PROPERTY wine_load_${number})
+    if(NOT load_${number})
+      set(load_${number} 0)
+    endif()
+    if(load_${number} LESS load_${best})
+      set(best ${number})
+    endif()
+  endforeach()
+  math(EXPR load "${load_${best}} + ${seconds}")
+  set_property(GLOBAL PROPERTY wine_load_${best} ${load})
+  set(${out} ${best} PARENT_SCOPE)
+endfunction()
+
+stage(victims)
+stage(wine32 LOADS)
+stage(victims-x86 NEEDS wine32 victims)
+stage(tools LOADS NEEDS wine32)
+stage(wine LOADS NEEDS wine32)
+stage(sanitize)
+stage(windows NEEDS sanitize) # one after the other
+set_tests_properties(build_victims build_victims-x86 build_sanitize build_windows PROPERTIES RESOURCE_LOCK compilers)
+set_tests_properties(build_wine build_tools build_wine32 PROPERTIES RESOURCE_LOCK packages)
+program(end_wine LIMIT 600 COST 1 PROCESSORS 1 MARKS --stage LABELS stage COMMAND "${CMAKE_SOURCE_DIR}/run" stage end-wine)
+set_tests_properties(end_wine PROPERTIES FIXTURES_CLEANUP wine)
+
+program(lint LIMIT 900 COST 60 PROCESSORS 2 LABELS always quick COMMAND ${python} "${CMAKE_SOURCE_DIR}/tests/lint.py" --no-tidy)
+foreach(part RANGE 1 ${cores})
+  program(lint_tidy_${part} LIMIT 3600 COST 100 PROCESSORS 2 LABELS always
+    COMMAND ${python} "${CMAKE_SOURCE_DIR}/tests/lint.py" --tidy ${part}/${cores})
+endforeach()
