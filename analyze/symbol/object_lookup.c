@@ -72,24 +72,28 @@ static uint32_t function_start(const struct symbol_object *object, uint32_t rva,
     return load_u32(row);
 }
 
+/* The number of ranges of code that start at or before OFFSET. */
+static uint32_t ranges_before(const struct symbol_object *object, uint32_t offset)
+{
+    return ARRAY_UPPER(object->code.code, object->code.code_count, start_va,
+                       object->code.base_va + offset);
+}
+
 /* The range of code that OFFSET lies in; NULL: none. */
 static const struct object_range *code_around(const struct symbol_object *object, uint32_t offset)
 {
-    const uint64_t va = object->code.base_va + offset;
-    for (uint32_t i = 0; i < object->code.code_count; i++)
-        if (object->code.code[i].start_va <= va && va < object->code.code[i].end_va)
-            return &object->code.code[i];
-    return NULL;
+    const uint32_t low = ranges_before(object, offset);
+    return low > 0 && object->code.base_va + offset < object->code.code[low - 1].end_va
+               ? &object->code.code[low - 1]
+               : NULL;
 }
 
 /* Where the next range of code starts. */
 static uint64_t next_code(const struct symbol_object *object, uint32_t offset)
 {
-    const uint64_t va = object->code.base_va + offset;
-    for (uint32_t i = 0; i < object->code.code_count; i++)
-        if (object->code.code[i].start_va > va)
-            return object->code.code[i].start_va - object->code.base_va;
-    return NO_END;
+    const uint32_t low = ranges_before(object, offset);
+    return low < object->code.code_count ? object->code.code[low].start_va - object->code.base_va
+                                         : NO_END;
 }
 
 /* True when a symbol without a size can be the name of the code at OFFSET of a Mach-O image: by the
@@ -112,8 +116,10 @@ static bool pe_reach(const struct symbol_object *object, const struct object_sym
     const uint32_t start = function_start(object, offset, end);
     if (start != 0)
         return symbol->offset >= start;
+    if (offset - symbol->offset >= OBJECT_EXPORT_BYTES)
+        return false; /* the answer stays until the next symbol */
     *end = least(*end, (uint64_t)symbol->offset + OBJECT_EXPORT_BYTES);
-    return offset - symbol->offset < OBJECT_EXPORT_BYTES;
+    return true;
 }
 
 /* The symbol that names the code at OFFSET; NULL: none. *end: the latest offset at which that

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/object.h"
+#include "compiled.h"
+#include "symbol/object_parts.h"
 #include "symbol/symbol_index.h"
 #include "test.h"
 
@@ -334,4 +335,48 @@ TEST(an_index_of_something_else_is_refused)
     symbol_object_close(object);
     file_unmap(&map);
     arena_free(&keep);
+}
+
+/* How often an export of these symbols asks. */
+static uint32_t count_pieces(const uint8_t *data, size_t bytes)
+{
+    struct fault fault = FAULT_INIT;
+    struct symbol_object *object;
+    struct object_file file;
+    uint32_t count = 0;
+
+    REQUIRE(object_file_open(data, bytes, 0, &file, &fault) == ERR_NONE);
+    REQUIRE(symbol_object_open(&file, "long.dll", NULL, 0, NAMES_SHORT, &object, &fault) ==
+            ERR_NONE);
+    REQUIRE(object->exports.count == 2 && object->code.code_count > 0);
+    const uint64_t base_va = object->code.base_va;
+    const uint64_t end = object->code.code[0].end_va - base_va;
+    for (uint64_t at = object->code.code[0].start_va - base_va; at < end; count++) {
+        struct object_answer answer;
+        symbol_object_at(object, (uint32_t)at, &answer);
+        REQUIRE(answer.end > at);
+        at = answer.end;
+    }
+    symbol_object_close(object);
+    return count;
+}
+
+TEST(code_after_the_last_export_is_one_piece)
+{
+    static const char source[] = "__declspec(dllexport) int first(int a) { return a + 1; }\n"
+                                 "__declspec(dllexport) int second(int a) { return a + 2; }\n"
+                                 "__asm__(\".space 4000000, 0xcc\");\n";
+    static const char *const compilers[] = {"x86_64-w64-mingw32-gcc", "i686-w64-mingw32-gcc"};
+
+    for (size_t i = 0; i < COUNT_OF(compilers); i++) {
+        const char *const argv[] = {compilers[i],  "-O1",     "-fno-toplevel-reorder",
+                                    "-s",          "-shared", "-nostdlib",
+                                    "-Wl,-e,none", "-o",      "long.dll",
+                                    "long.c",      NULL};
+        size_t bytes;
+        test_row(compilers[i]);
+        uint8_t *data = compile_text(argv, "long.c", source, "long.dll", NULL, &bytes);
+        CHECK(count_pieces(data, bytes) < 16);
+        free(data);
+    }
 }
