@@ -264,9 +264,6 @@ static enum status write_dump(struct writing *w, struct fault *fault)
     struct stack *stacks;
     uint32_t count;
 
-    if (summary && !dump->detailed && dump_tell(w->session, &dump->keep, fault) != ERR_NONE)
-        return fault->code;
-    dump->detailed |= summary;
     if (w->request.json && summary) {
         minidump_write_json(&w->json, dump_minidump(w->session));
         return ERR_NONE;
@@ -300,6 +297,10 @@ static enum status write_lint(struct writing *w, struct fault *fault)
 
 static enum status write_part(struct writing *w, struct fault *fault)
 {
+    /* Every form reads every stream: the same damage is reported whatever is written. */
+    if (!w->dump->detailed && dump_tell(w->session, &w->dump->keep, fault) != ERR_NONE)
+        return fault->code;
+    w->dump->detailed = true;
     switch (w->request.part) {
     case TWINSTACK_DUMP_STACKWALK:
         w->request.json = 1;

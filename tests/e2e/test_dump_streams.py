@@ -389,6 +389,20 @@ class DumpStreams(e2e.Case):
                     self.assertIn(done.returncode, (0, 3), done.stderr)
                     self.assertEqual(e2e.json.loads(done.stdout)["system"]["context_cpu"], dump.arch)
 
+    def test_every_form_says_that_a_stream_is_damaged(self):
+        """Text in LinuxDsoDebug, like that of a published dump: its numbers point outside the file."""
+        d = dump_maker.Dump(platform=0x8201)
+        d.thread(5, pc=0x1234, sp=0x5678)
+        d.exception(5, 11, 0x1234)
+        d.stream(0x4767000A, b"7f1c2a000000-7f1c2a021000 rw-p 00000000 00:00 0\n")
+        path = self.saved(d)
+        for argv in ([], ["--json"], ["--stacks"], ["--stacks", "--json"], ["--format", "stackwalk-json"], ["--explain", "0"],
+                     ["--lint"], ["--lint", "--json"]):
+            with self.subTest(argv):
+                done = self.run_twinstack("dump", *argv, path, exit_code=3)
+                self.assertGreater(len(done.stdout), 60)
+                self.assertIn(path.name, done.stderr)
+
     def test_no_stream_is_a_bare_name(self):
         """A stream of any type with any bytes is reported in a member, as content, or as a fault in its place."""
         kinds = [*range(1, 26), *range(0x8000, 0x800E), 0xFFF0, 0xFFFF, 0x10000, 0x43500001, *range(0x47670001, 0x47670010),
