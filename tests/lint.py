@@ -25,7 +25,6 @@ import re
 import subprocess
 import sys
 
-import lint_faults
 import lint_library
 import lint_once
 import lint_references
@@ -61,7 +60,7 @@ WRITES = re.compile(r'\b(?:rename|path_rename|file_move|mkstemps?|freopen|creat)
 BINARY_FOLDERS = ("corpus/", "tests/fuzz/found/", "victims/managed/", "dashboard/screenshot.png")
 TRACKED_BYTES_MAX = 2 << 20
 
-TIDY_PARTS = 1
+TIDY_PARTS = 2
 ANALYSER_NODES = 8_000
 AT_ONCE = 6  # files for one process of clang-tidy, whose start takes as long as a fifth of a file
 FORMAT_AT_ONCE = 50
@@ -235,11 +234,6 @@ def check_library():
     return lint_library.check(ROOT, only)
 
 
-def check_faults():
-    lint_faults.self_check()
-    return lint_faults.check(ROOT, only)
-
-
 def check_references():
     return lint_references.check(ROOT, only)
 
@@ -269,7 +263,7 @@ def main():
     only.update(asked.files)
     passed = failed = 0
     checks = (check_format, check_tidy, check_shell, check_banned, check_writers, check_length, check_tracked,
-              check_python, check_rooms, check_once, check_library, check_faults, check_references)
+              check_python, check_rooms, check_once, check_library, check_references)
     if asked.tidy or asked.no_tidy:
         checks = [c for c in checks if (c is check_tidy) == bool(asked.tidy)]
     for check in checks:

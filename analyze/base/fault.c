@@ -7,13 +7,8 @@
 
 #include "base/array.h"
 
-enum status fault_set(struct fault *fault, enum status code, uint64_t offset, const char *what)
-{
-    return fault_set_hint(fault, code, offset, what, NULL);
-}
-
-enum status fault_set_hint(struct fault *fault, enum status code, uint64_t offset, const char *what,
-                           const char *hint)
+enum status fault_set_lasting(struct fault *fault, enum status code, uint64_t offset,
+                              const char *what, const char *hint)
 {
     if (fault->code != ERR_NONE)
         return fault->code;
@@ -29,7 +24,7 @@ enum status fault_set_reason(struct fault *fault, enum status code, const char *
 {
     if (fault->code == ERR_NONE)
         fault->reason = reason;
-    return fault_set_hint(fault, code, FAULT_NO_OFFSET, what, hint);
+    return fault_set_lasting(fault, code, FAULT_NO_OFFSET, what, hint);
 }
 
 const char *fault_reason_name(enum fault_reason reason)

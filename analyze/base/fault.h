@@ -47,16 +47,22 @@ struct fault {
 #define FAULT_NO_OFFSET UINT64_MAX
 #define FAULT_INIT {ERR_NONE, FAULT_NO_OFFSET, NULL, NULL, {0}, FAULT_NO_REASON}
 
-/* Records the fault unless one is already recorded. Returns the recorded code. */
-enum status fault_set(struct fault *fault, enum status code, uint64_t offset, const char *what);
-
-/* Like fault_set(), with advice for the user. The fault keeps the pointers, so WHAT and HINT must
- * be texts that are never freed, which tests/lint_faults.py checks at each call. What varies, such
+/* Records the fault unless one is already recorded. Returns the recorded code. The fault keeps the
+ * pointer, so WHAT can only be a string literal: anything else does not compile. What varies, such
  * as a name, goes to fault_set_path(). */
-enum status fault_set_hint(struct fault *fault, enum status code, uint64_t offset, const char *what,
-                           const char *hint);
+#define fault_set(fault, code, offset, what)                                                       \
+    fault_set_lasting(fault, code, offset, "" what "", NULL)
 
-/* Like fault_set_hint(), with a reason for programs. */
+/* Like fault_set(), with advice for the user, also a literal. */
+#define fault_set_hint(fault, code, offset, what, hint)                                            \
+    fault_set_lasting(fault, code, offset, "" what "", "" hint "")
+
+/* For texts that are never freed and no literals at the place of the call: a choice of literals,
+ * names from constant tables, the texts of another fault, fault_errno_hint(). HINT: may be NULL. */
+enum status fault_set_lasting(struct fault *fault, enum status code, uint64_t offset,
+                              const char *what, const char *hint);
+
+/* Like fault_set_lasting(), with a reason for programs. */
 enum status fault_set_reason(struct fault *fault, enum status code, const char *what,
                              enum fault_reason reason, const char *hint);
 

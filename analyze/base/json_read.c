@@ -62,7 +62,7 @@ static const cJSON *json_member(const cJSON *object, const char *key)
 
 static void json_wrong_type(struct fault *fault, const char *key)
 {
-    fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, key, "JSON member of another type");
+    fault_set_lasting(fault, ERR_MALFORMED, FAULT_NO_OFFSET, key, "JSON member of another type");
 }
 
 const char *json_get_string(const cJSON *object, const char *key, struct arena *keep,
@@ -77,7 +77,7 @@ const char *json_get_string(const cJSON *object, const char *key, struct arena *
     }
     const char *text = arena_string(keep, item->valuestring);
     if (text == NULL)
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, key);
+        fault_set_lasting(fault, ERR_MEMORY, FAULT_NO_OFFSET, key, NULL);
     return text;
 }
 

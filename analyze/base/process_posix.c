@@ -313,8 +313,8 @@ enum status process_run(const struct process_request *request, struct arena *kee
     if (request->input_bytes > 0)
         outlive_closed_pipes();
     if (!child_start(request, program, &c))
-        return fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "program start",
-                              fault_errno_hint(errno));
+        return fault_set_lasting(fault, ERR_IO, FAULT_NO_OFFSET, "program start",
+                                 fault_errno_hint(errno));
     if (!child_pump(&c, end_ns) || !child_wait(&c, end_ns, &state, &usage)) {
         out->timed_out = !child_stopped(&c);
         (void)kill(-c.pid, SIGKILL);
@@ -367,7 +367,7 @@ enum status process_open(const struct process_request *request, struct process *
         fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "program", "not found in PATH");
         fault_set_path(fault, request->argv[0]);
     } else if (!child_start(&lasting, program, &process->child)) {
-        fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "program start", fault_errno_hint(errno));
+        fault_set_lasting(fault, ERR_IO, FAULT_NO_OFFSET, "program start", fault_errno_hint(errno));
     }
     arena_free(&scratch);
     if (fault->code != ERR_NONE) {

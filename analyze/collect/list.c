@@ -21,13 +21,13 @@ static const char **read_texts(const cJSON *row, const char *key, struct arena *
 
     *count = 0;
     if (texts == NULL) {
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, key);
+        fault_set_lasting(fault, ERR_MEMORY, FAULT_NO_OFFSET, key, NULL);
         return NULL;
     }
     cJSON_ArrayForEach(item, list)
     {
         if (!cJSON_IsString(item)) {
-            fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, key);
+            fault_set_lasting(fault, ERR_MALFORMED, FAULT_NO_OFFSET, key, NULL);
             return NULL;
         }
         texts[(*count)++] = arena_string(keep, item->valuestring);
@@ -224,7 +224,7 @@ static const char *list_text(struct asking *a, const char *program, bool may_bor
     const char *why = lack_of(&answer);
     const bool borrows = why != NULL && may_borrow && is_for_wine32(&a->runner, program, keep);
     if (why != NULL && !borrows) {
-        fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "list of a victim program", why);
+        fault_set_lasting(fault, ERR_IO, FAULT_NO_OFFSET, "list of a victim program", why);
         fault_set_path(fault, program);
         return NULL;
     }

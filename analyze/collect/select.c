@@ -17,7 +17,7 @@ struct parser {
 
 static void fail(struct parser *p, const char *hint)
 {
-    fault_set_hint(p->fault, ERR_USAGE, (uint64_t)(p->at - p->start), "selection (-k)", hint);
+    fault_set_lasting(p->fault, ERR_USAGE, (uint64_t)(p->at - p->start), "selection (-k)", hint);
 }
 
 /* Length of the word at the cursor; 0 at a parenthesis or the end. */

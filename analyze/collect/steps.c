@@ -63,8 +63,9 @@ static void run_program(struct runner *runner, const char *program, const char *
     if (status != ERR_NONE)
         return;
     if (ended.timed_out || ended.exit_code != 0) {
-        fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "walk at every instruction",
-                       ended.timed_out ? "it did not end in time" : "it failed or was cut short");
+        fault_set_lasting(fault, ERR_IO, FAULT_NO_OFFSET, "walk at every instruction",
+                          ended.timed_out ? "it did not end in time"
+                                          : "it failed or was cut short");
         fault_set_path(fault, program);
         return;
     }

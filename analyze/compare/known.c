@@ -127,8 +127,8 @@ enum status known_parse(const char *text, size_t bytes, struct arena *keep, stru
     for (uint32_t i = 0; i < out->count; i++) {
         const char *missing = missing_field(&out->items[i]);
         if (missing != NULL)
-            return fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, missing,
-                                  "see `twinstack known --help`");
+            return fault_set_lasting(fault, ERR_MALFORMED, FAULT_NO_OFFSET, missing,
+                                     "see `twinstack known --help`");
     }
     return ERR_NONE;
 }

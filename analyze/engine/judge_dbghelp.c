@@ -63,8 +63,8 @@ static enum status starts(const struct engine_input *in, struct arena *keep, str
     if (process_run(&request, keep, &result, fault) != ERR_NONE)
         return fault->code;
     if (result.exit_code != 0 || result.timed_out)
-        return fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "twinstack-dbghelp.exe",
-                              result.timed_out ? "it does not end" : "it does not run here");
+        return fault_set_lasting(fault, ERR_IO, FAULT_NO_OFFSET, "twinstack-dbghelp.exe",
+                                 result.timed_out ? "it does not end" : "it does not run here");
     return ERR_NONE;
 }
 

@@ -42,7 +42,7 @@ enum twinstack_status library_refuse(enum status code, const char *what,
 {
     struct fault fault = FAULT_INIT;
 
-    (void)fault_set(&fault, code, FAULT_NO_OFFSET, what);
+    (void)fault_set_lasting(&fault, code, FAULT_NO_OFFSET, what, NULL);
     return library_report(&fault, error);
 }
 

@@ -116,18 +116,18 @@ static const char **read_texts(const cJSON *object, const char *key, uint32_t *c
 
     *count = 0;
     if (out == NULL) {
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, key);
+        fault_set_lasting(fault, ERR_MEMORY, FAULT_NO_OFFSET, key, NULL);
         return NULL;
     }
     cJSON_ArrayForEach(item, list)
     {
         if (!cJSON_IsString(item)) {
-            fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, key, "a list of texts");
+            fault_set_lasting(fault, ERR_MALFORMED, FAULT_NO_OFFSET, key, "a list of texts");
             return NULL;
         }
         out[*count] = arena_string(keep, item->valuestring);
         if (out[(*count)++] == NULL)
-            fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, key);
+            fault_set_lasting(fault, ERR_MEMORY, FAULT_NO_OFFSET, key, NULL);
     }
     return out;
 }
@@ -189,7 +189,7 @@ static const char *need_text(const cJSON *object, const char *key, struct arena 
 {
     const char *text = json_get_string(object, key, keep, fault);
     if (text == NULL)
-        fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, key, "this member is missing");
+        fault_set_lasting(fault, ERR_MALFORMED, FAULT_NO_OFFSET, key, "this member is missing");
     return text != NULL ? text : "";
 }
 
@@ -443,7 +443,7 @@ static enum status write_into(const char *folder, const char *name, const void *
     arena_init(&scratch, 0);
     const char *path = path_join(&scratch, folder, name);
     if (path == NULL)
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, name);
+        fault_set_lasting(fault, ERR_MEMORY, FAULT_NO_OFFSET, name, NULL);
     else
         (void)file_write(path, data, bytes, fault);
     arena_free(&scratch);

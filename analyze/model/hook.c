@@ -73,7 +73,7 @@ uint32_t hooks_read(const cJSON *object, const char *key, struct fault *fault)
     cJSON_ArrayForEach(item, list)
     {
         if (!cJSON_IsString(item)) {
-            fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, key, "a list of texts");
+            fault_set_lasting(fault, ERR_MALFORMED, FAULT_NO_OFFSET, key, "a list of texts");
             return 0;
         }
         hooks |= find(item->valuestring, strlen(item->valuestring));

@@ -207,10 +207,10 @@ static enum status find_one(struct query *q, uint64_t *out, const char *what, co
     if (query_end(q) != ERR_NONE)
         return q->fault->code;
     if (rows > 1)
-        return fault_set_hint(q->fault, ERR_USAGE, FAULT_NO_OFFSET, what,
-                              "more than one begins like that");
+        return fault_set_lasting(q->fault, ERR_USAGE, FAULT_NO_OFFSET, what,
+                                 "more than one begins like that");
     if (rows == 0)
-        return fault_set_hint(q->fault, ERR_ABSENT, FAULT_NO_OFFSET, what, hint);
+        return fault_set_lasting(q->fault, ERR_ABSENT, FAULT_NO_OFFSET, what, hint);
     *out = found;
     return ERR_NONE;
 }

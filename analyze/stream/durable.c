@@ -13,7 +13,8 @@ static const char MARK = '#';
 
 static enum status failed(const struct durable *file, struct fault *fault)
 {
-    (void)fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "file to keep", fault_errno_hint(errno));
+    (void)fault_set_lasting(fault, ERR_IO, FAULT_NO_OFFSET, "file to keep",
+                            fault_errno_hint(errno));
     fault_set_path(fault, file->path);
     return fault->code;
 }

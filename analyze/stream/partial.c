@@ -139,7 +139,7 @@ struct reader {
 
 static bool fail(struct reader *r, enum status code, const char *what)
 {
-    (void)fault_set(r->fault, code, (uint64_t)(r->at - r->text), what);
+    (void)fault_set_lasting(r->fault, code, (uint64_t)(r->at - r->text), what, NULL);
     return false;
 }
 

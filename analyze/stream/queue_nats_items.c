@@ -16,7 +16,7 @@ enum status nats_queue_failed(struct fault *fault, natsStatus status, const char
                        : status == NATS_NO_SERVER         ? "no server is there"
                        : status == NATS_CONNECTION_CLOSED ? "the connection is closed"
                                                           : "the queue's server refuses";
-    return fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, what, hint);
+    return fault_set_lasting(fault, ERR_IO, FAULT_NO_OFFSET, what, hint);
 }
 
 enum { SUBJECT_BYTES = 64, DIGITS = 32 };

@@ -141,10 +141,10 @@ enum status totals_failed(struct totals *t, struct fault *fault)
                                : code == SQLITE_BUSY || code == SQLITE_LOCKED ? ERR_TIMEOUT
                                : code == SQLITE_NOTADB                        ? ERR_UNSUPPORTED
                                                                               : ERR_IO;
-    (void)fault_set_hint(fault, status, FAULT_NO_OFFSET, "totals",
-                         code == SQLITE_FULL     ? "the disk is full"
-                         : code == SQLITE_NOTADB ? "the file is not a database"
-                                                 : "the database cannot be read or written");
+    (void)fault_set_lasting(fault, status, FAULT_NO_OFFSET, "totals",
+                            code == SQLITE_FULL     ? "the disk is full"
+                            : code == SQLITE_NOTADB ? "the file is not a database"
+                                                    : "the database cannot be read or written");
     fault_set_path(fault, t->file);
     return fault->code;
 }
@@ -199,9 +199,9 @@ static enum status prepare(struct totals *t, bool writing, struct fault *fault)
         return totals_failed(t, fault);
     if (tables > 0 &&
         (application != APPLICATION_ID || version < TOTALS_OLDEST || version > TOTALS_VERSION))
-        return fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "totals",
-                              application != APPLICATION_ID ? "a database of something else"
-                                                            : "of another version of twinstack");
+        return fault_set_lasting(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "totals",
+                                 application != APPLICATION_ID ? "a database of something else"
+                                                               : "of another version of twinstack");
     if (writing && (sqlite3_exec(t->db, settings, NULL, NULL, NULL) != SQLITE_OK ||
                     (tables == 0 && sqlite3_exec(t->db, schema, NULL, NULL, NULL) != SQLITE_OK) ||
                     (version < TOTALS_WITH_SHADOW &&

@@ -16,7 +16,7 @@ struct part {
 
 static enum status refuse(enum status code, const char *word, const char *hint, struct fault *fault)
 {
-    (void)fault_set_hint(fault, code, FAULT_NO_OFFSET, "part of a run", hint);
+    (void)fault_set_lasting(fault, code, FAULT_NO_OFFSET, "part of a run", hint);
     fault_set_path(fault, word != NULL ? word : "");
     return fault->code;
 }

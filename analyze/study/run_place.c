@@ -108,10 +108,10 @@ enum status run_session_find_resumed(struct run_session *s, int *argc, char ***a
         store_read_run(s->store, id, s->keep, &s->info, &s->fault) != ERR_NONE)
         return s->fault.code;
     if (s->info.state == RUN_COMPLETE || !run_has_run_label(&s->info))
-        return fault_set_hint(&s->fault, ERR_USAGE, FAULT_NO_OFFSET, "run to resume",
-                              s->info.state == RUN_COMPLETE
-                                  ? "it is complete, and a complete run is never changed"
-                                  : "only what `twinstack run` began can go on");
+        return fault_set_lasting(&s->fault, ERR_USAGE, FAULT_NO_OFFSET, "run to resume",
+                                 s->info.state == RUN_COMPLETE
+                                     ? "it is complete, and a complete run is never changed"
+                                     : "only what `twinstack run` began can go on");
     if (s->info.state == RUN_RUNNING && process_life_of(s->info.process) == PROCESS_ALIVE)
         return fault_set_hint(&s->fault, ERR_USAGE, FAULT_NO_OFFSET, "run to resume",
                               "it is going on: another twinstack works on it");

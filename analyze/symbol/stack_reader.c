@@ -319,6 +319,6 @@ void item_fault(struct stack_input *input, struct stack_item *out, enum status c
                 uint64_t offset, const char *what, const char *hint)
 {
     fault_clear(&out->fault);
-    fault_set_hint(&out->fault, code, offset, what, hint);
+    fault_set_lasting(&out->fault, code, offset, what, hint);
     fault_set_path(&out->fault, input->name);
 }

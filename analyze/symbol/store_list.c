@@ -137,8 +137,8 @@ enum status store_list_file(struct symbol_store *store, const char *path, bool r
     else if (object_recognize(map.data, map.bytes) != OBJECT_NONE)
         (void)list_object(store, path, root, &map, fault);
     else
-        fault_set_hint(fault, ERR_UNSUPPORTED, 0, "symbol file",
-                       symbol_file_expected(map.data, map.bytes));
+        fault_set_lasting(fault, ERR_UNSUPPORTED, 0, "symbol file",
+                          symbol_file_expected(map.data, map.bytes));
     file_unmap(&map);
     fault_set_path(fault, path);
     return fault->code;

@@ -81,9 +81,9 @@ enum status view_check_names(const struct view_query *query, const char *allowed
 {
     for (uint32_t i = 0; i < query->pair_count; i++) {
         if (!is_listed(allowed, query->pairs[i].name))
-            return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET,
-                                  "a name in the query that nothing here reads",
-                                  allowed != NULL ? allowed : "this address takes no query");
+            return fault_set_lasting(fault, ERR_USAGE, FAULT_NO_OFFSET,
+                                     "a name in the query that nothing here reads",
+                                     allowed != NULL ? allowed : "this address takes no query");
         for (uint32_t k = 0; k < i; k++)
             if (strcmp(query->pairs[i].name, query->pairs[k].name) == 0)
                 return fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET,

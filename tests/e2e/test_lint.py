@@ -1,9 +1,10 @@
-"""The checks of tests/lint.py: each notices a mistake in a small tree, hints fail nothing, and what is clean is checked again exactly
+"""The checks of tests/lint.py, and one that the compiler makes: each notices a mistake in a small tree, hints fail nothing, and what is clean is checked again exactly
 when something that the result depends on has changed."""
 
 import contextlib
 import json
 import pathlib
+import subprocess
 import sys
 import unittest.mock
 
@@ -24,6 +25,32 @@ MISTAKES = [
     ("length", "analyze/a.c", "\n" * 601, "analyze/a.c: 601 lines"),
     ("python", "tests/a.py", "def f(:\n", "tests/a.py:1"),
 ]
+
+# What a fault is given, with a declaration before it, and whether that compiles.
+FAULT_TEXTS = [
+    ("a literal", "", '"MSF magic"', True),
+    ("two literals", "", '"MSF " "magic"', True),
+    ("a macro", '#define TEXT "MSF magic"', "TEXT", True),
+    ("a variable", "extern const char *text;", "text", False),
+    ("a constant array", 'static const char text[] = "MSF magic";', "text", False),
+    ("a function's result", "const char *text(void);", "text()", False),
+    ("a choice", "extern int n;", 'n ? "MSF magic" : "MSF"', False),
+    ("a part of a literal", "", '"MSF magic" + 4', False),
+    ("nothing", "", "NULL", False),
+]
+
+
+class Faults(e2e.Case):
+    def test_the_texts_of_a_fault_are_literals(self):
+        for name, before, text, compiles in FAULT_TEXTS:
+            for call in (f"fault_set(fault, ERR_IO, 0, {text})", f'fault_set_hint(fault, ERR_IO, 0, "a", {text})',
+                         f'fault_set_hint(fault, ERR_IO, 0, {text}, "a")'):
+                with self.subTest(name, call=call):
+                    source = f"#include <stddef.h>\n#include \"base/fault.h\"\n{before}\nvoid f(struct fault *fault);\n" \
+                             f"void f(struct fault *fault)\n{{\n    (void){call};\n}}\n"
+                    done = subprocess.run(["cc", "-std=c11", "-fsyntax-only", f"-I{e2e.ROOT}/analyze", "-x", "c", "-"], input=source,
+                                          capture_output=True, text=True, check=False)
+                    self.assertEqual(done.returncode == 0, compiles, done.stderr)
 
 
 class Lint(e2e.Case):

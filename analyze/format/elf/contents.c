@@ -210,7 +210,7 @@ bool elf_debug(const struct elf *elf, struct arena *keep, struct object_debug *o
             continue;
         if (elf_section_bytes(elf, &section, keep, slot, &damage) != ERR_NONE &&
             damage.code != ERR_ABSENT)
-            fault_set(fault, damage.code, section.foff, damage.what);
+            fault_set_lasting(fault, damage.code, section.foff, damage.what, NULL);
     }
     return out->own[DEBUG_INFO].data != NULL || out->split[DEBUG_INFO].data != NULL;
 }

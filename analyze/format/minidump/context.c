@@ -69,8 +69,9 @@ static enum status read_place(const struct minidump *dump, struct minidump_place
     struct bytes r = minidump_at(dump, place, &cut);
     enum status status = registers_read(r, dump->dump_cpu, out);
     if (status != ERR_NONE)
-        return fault_set(fault, status, place.foff,
-                         status == ERR_TRUNCATED ? "thread context, which is too short" : cut.what);
+        return fault_set_lasting(
+            fault, status, place.foff,
+            status == ERR_TRUNCATED ? "thread context, which is too short" : cut.what, NULL);
     if (dump->dump_cpu == CPU_X64 && (out->context_flags & CONTEXT_XSTATE) != 0)
         out->shadow_sp = shadow_pointer(dump, place);
     if (dump->cpu != CPU_X86 || dump->dump_cpu != CPU_X64)

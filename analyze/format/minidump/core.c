@@ -25,7 +25,7 @@ struct minidump_place minidump_location(struct minidump_reader *m, struct bytes 
     if (place.bytes == 0)
         return (struct minidump_place){0, 0};
     if (!minidump_place_fits(m->out, place.foff, place.bytes)) {
-        (void)fault_set(m->damage, ERR_TRUNCATED, at, what);
+        (void)fault_set_lasting(m->damage, ERR_TRUNCATED, at, what, NULL);
         return (struct minidump_place){0, 0};
     }
     return place;
@@ -109,14 +109,14 @@ static bool string_at(struct minidump_reader *m, uint64_t foff, const char *what
     if (foff == 0)
         return false;
     if (!minidump_place_fits(m->out, foff, 4)) {
-        (void)fault_set(m->damage, ERR_TRUNCATED, foff, what);
+        (void)fault_set_lasting(m->damage, ERR_TRUNCATED, foff, what, NULL);
         return false;
     }
     *out =
         minidump_at(m->out, (struct minidump_place){foff, m->out->data_bytes - foff}, &m->scratch);
     *bytes = bytes_u32(out);
     if (*bytes > out->left) {
-        (void)fault_set(m->damage, ERR_TRUNCATED, foff, what);
+        (void)fault_set_lasting(m->damage, ERR_TRUNCATED, foff, what, NULL);
         return false;
     }
     if (*bytes > TEXT_BYTES_MAX) {
@@ -152,7 +152,7 @@ uint32_t minidump_list_count(struct minidump_reader *m, struct bytes *r, size_t 
     if (r->left == 4 + (uint64_t)count * size)
         bytes_skip(r, 4);
     if (limit != 0 && count > limit) {
-        (void)fault_set(m->damage, ERR_LIMIT, r->offset, what);
+        (void)fault_set_lasting(m->damage, ERR_LIMIT, r->offset, what, NULL);
         return 0;
     }
     return bytes_count(r, count, size);
@@ -169,11 +169,11 @@ uint32_t minidump_sized_list(struct minidump_reader *m, struct bytes *r, size_t 
     if (bytes_failed(r))
         return 0;
     if (header < 12 || header > whole.left || *entry_bytes < least) {
-        (void)fault_set(m->damage, ERR_MALFORMED, whole.offset, what);
+        (void)fault_set_lasting(m->damage, ERR_MALFORMED, whole.offset, what, NULL);
         return 0;
     }
     if (count > limit) {
-        (void)fault_set(m->damage, ERR_LIMIT, whole.offset, what);
+        (void)fault_set_lasting(m->damage, ERR_LIMIT, whole.offset, what, NULL);
         return 0;
     }
     *r = bytes_window(&whole, header, whole.left - header);

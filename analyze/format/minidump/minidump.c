@@ -27,7 +27,7 @@ static void read_stream(struct minidump_reader *m, const struct minidump_stream_
         kind->read(m, minidump_at(out, stream->place, &fault));
         stream->json_member = m->superseded ? NULL : kind->json_member;
         if (fault.code != ERR_NONE)
-            (void)fault_set(&stream->fault, fault.code, fault.offset, fault.what);
+            (void)fault_set_lasting(&stream->fault, fault.code, fault.offset, fault.what, NULL);
         return;
     }
 }
@@ -46,7 +46,8 @@ static enum status refuse_magic(uint32_t magic, struct fault *fault)
     };
     for (size_t i = 0; i < COUNT_OF(known); i++)
         if (known[i].magic == magic)
-            return fault_set_hint(fault, ERR_UNSUPPORTED, 0, "minidump signature", known[i].hint);
+            return fault_set_lasting(fault, ERR_UNSUPPORTED, 0, "minidump signature",
+                                     known[i].hint);
     return fault_set_hint(fault, ERR_MALFORMED, 0, "minidump signature",
                           "this is not a minidump (.dmp) file");
 }

@@ -170,7 +170,7 @@ static void read_detail(struct minidump_reader *m, const struct minidump_stream_
     m->damage = &stream->fault;
     kind->detail(&list, minidump_at(m->out, stream->place, &fault));
     if (fault.code != ERR_NONE)
-        (void)fault_set(&stream->fault, fault.code, fault.offset, fault.what);
+        (void)fault_set_lasting(&stream->fault, fault.code, fault.offset, fault.what, NULL);
     stream->values = list.values;
     stream->value_count = list.count;
 }

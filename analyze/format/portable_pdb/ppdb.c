@@ -33,7 +33,7 @@ enum status ppdb_open(const void *data, size_t bytes, struct ppdb *out, struct f
 {
     struct fault inner = FAULT_INIT;
     if (metadata_open(data, bytes, &out->md, &inner) != ERR_NONE)
-        return fault_set_hint(fault, inner.code, inner.offset, "portable PDB", inner.what);
+        return fault_set_lasting(fault, inner.code, inner.offset, "portable PDB", inner.what);
     if (out->md.pdb.bytes < PPDB_ID_BYTES)
         return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "portable PDB without an id");
     memcpy(out->id, out->md.pdb.data, PPDB_ID_BYTES);

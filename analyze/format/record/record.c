@@ -390,7 +390,7 @@ static void read_body(struct bytes r, struct arena *keep, struct record *out)
                 record_name_generated(out, &out->stacks[i].frames[k]);
     const struct fault *first = inner.code != ERR_NONE ? &inner : &shape;
     if (first->code != ERR_NONE)
-        fault_set_hint(r.fault, first->code, first->offset, first->what, first->hint);
+        fault_set_lasting(r.fault, first->code, first->offset, first->what, first->hint);
 }
 
 /* A committed length of 0 (user streams) means WHOLE_BYTES. */
