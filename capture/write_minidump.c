@@ -1,9 +1,7 @@
 /* The minidump: plain as in the article (MiniDumpNormal), with one user stream of ours, and a
  * second time in its cheapest form. Runs on a runner: MiniDumpWriteDump allocates and stops every
  * other thread. */
-#include "capture/cap.h"
-
-#include <dbghelp.h>
+#include "capture/complete_dump.h"
 
 #if defined(_MSC_VER)
 #define wide_contains(text, part) (wcsstr((text), (part)) != NULL)
@@ -12,15 +10,19 @@
 #define wide_contains(text, part) (wcsstr((text), (part)) != NULL)
 #endif
 
-/* Leaves out the data of system modules: the unwind data of each function is a memory range of its
- * own, and writing these takes nearly all of a plain dump's time. */
+/* Leaves out the data of system modules: with Wine's writer the unwind data of each function is a
+ * memory range of its own, and writing these takes nearly all of a plain dump's time.  A writer
+ * leaves out the whole module then, also of its list; cap_dump_complete() puts it back there. */
 static BOOL CALLBACK drop_system(PVOID context, PMINIDUMP_CALLBACK_INPUT input,
                                  PMINIDUMP_CALLBACK_OUTPUT output)
 {
     (void)context;
-    if (input->CallbackType == ModuleCallback && input->Module.FullPath != NULL &&
-        (wide_contains(input->Module.FullPath, L"system32") ||
-         wide_contains(input->Module.FullPath, L"System32") || input->Module.FullPath[0] == L'/'))
+    if (input->CallbackType != ModuleCallback || input->Module.FullPath == NULL)
+        return TRUE;
+    const wchar_t *path = input->Module.FullPath;
+    const bool is_elf = path[0] == L'/'; /* Wine's own, which has a list of its own */
+    if (is_elf || ((wide_contains(path, L"system32") || wide_contains(path, L"System32")) &&
+                   cap_dump_leave_out(&input->Module)))
         output->ModuleWriteFlags = 0;
     return TRUE;
 }
@@ -30,14 +32,16 @@ struct writing {
     MINIDUMP_EXCEPTION_INFORMATION *who;
     MINIDUMP_USER_STREAM_INFORMATION *streams;
     MINIDUMP_CALLBACK_INFORMATION *callback;
-    BOOL ok;
+    bool ok;
 };
 
 static void write_now(void *argument)
 {
     struct writing *w = argument;
+    cap_dump_begin();
     w->ok = MiniDumpWriteDump(cap.process, cap.process_id, w->file, MiniDumpNormal, w->who,
-                              w->streams, w->callback);
+                              w->streams, w->callback) &&
+            (cap_dump_complete(w->file) || w->callback == NULL);
 }
 
 bool cap_dump_write(HANDLE file, EXCEPTION_POINTERS *exception, uint32_t thread_id, bool tuned,
@@ -54,7 +58,7 @@ bool cap_dump_write(HANDLE file, EXCEPTION_POINTERS *exception, uint32_t thread_
     stream.Buffer = (void *)(uintptr_t)cap_crash_dump_stream(&bytes);
     stream.BufferSize = bytes;
     struct writing writing = {file, exception != NULL ? &who : NULL, &streams,
-                              tuned ? &callback : NULL, FALSE};
+                              tuned ? &callback : NULL, false};
     const uint64_t start_ns = cap_crash_now_ns();
     const bool ok = cap_crash_guarded(write_now, &writing) && writing.ok;
     *ns_out = cap_crash_now_ns() - start_ns;

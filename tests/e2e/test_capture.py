@@ -219,6 +219,26 @@ class Runs(e2e.Case):
         outcome = json.loads((folder / "outcome.json").read_text())
         self.assertEqual(outcome["ended_by"], "exit", outcome)  # "limit": its threads were suspended until then
 
+    def test_dumps_are_right_by_the_format(self):
+        """The cheapest dump leaves out the data of system modules, but lists them; Wine's writer leaves a list that breaks
+        off, a stream of a reserved type, and a text without its end."""
+        for scenario in ("null_write", "same_name", "module_unloaded"):
+            done, folder = self.launch(BIN / "victims-ob2.exe", scenario)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            modules = {}
+            for name in ("dump.dmp", "dump-tuned.dmp"):
+                with self.subTest(scenario=scenario, dump=name):
+                    found = self.run_json("dump", folder / name, "--lint", "--json", exit_code=1)["faults"]
+                    # Wine states no PDBs, and the same code for each thread that waits there.
+                    self.assertEqual({f["rule"] for f in found} - {"no_codeview", "memory_overlap"}, set(), found)
+                    document = self.run_json("dump", folder / name, "--json")
+                    self.assertNotIn("WineElfModules", [s["name"] for s in document["streams"]])
+                    self.assertTrue(document["system"]["service_pack"])
+                    modules[name] = [(m["path"], m["base"], m["size"], m["code_id"]) for m in document["modules"]]
+            self.assertEqual(len(modules["dump-tuned.dmp"]), len(set(modules["dump-tuned.dmp"])))
+            self.assertLessEqual(set(modules["dump.dmp"]), set(modules["dump-tuned.dmp"]))
+            self.assertEqual(modules["dump.dmp"][0], modules["dump-tuned.dmp"][0], "the program comes first")
+
     def test_heap_locked_blocks_the_dump_but_not_the_record(self):
         outcome, _, record = self.run_scenario("heap_locked")
         states = {s["walker"]: s["state"] for s in record.stacks if s["thread"] == record.suspect}
