@@ -149,16 +149,6 @@ static void print_threads(void)
     }
 }
 
-static void print_version(void)
-{
-    char text[64] = "dbghelp of Windows";
-    FARPROC function = GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version");
-    if (function != NULL)
-        snprintf(text, sizeof text, "dbghelp of Wine %s",
-                 ((const char *(*)(void))(void (*)(void))function)());
-    judge_print_text(text);
-}
-
 /* Reads the dump with the images and PDBs of the folders and prints the document, in one line.
  * Returns an exit status; *why says what is wrong. */
 static int answer(const wchar_t *dump, const char **why)
@@ -180,7 +170,7 @@ static int answer(const wchar_t *dump, const char **why)
     judge.load_ns = judge_now_ns() - load_ns;
 
     printf("{\"schema_version\":1,\"version\":");
-    print_version();
+    judge_print_version();
     printf(",\"threads\":[");
     print_threads();
     printf("],\"times\":{\"open_ns\":%llu,\"load_ns\":%llu,\"unwind_ns\":%llu,"

@@ -30,7 +30,9 @@ bool judge_open_frames(void)
     return true;
 }
 
-#define REGULAR_CONTEXT 0x80000000u
+/* The frame itself, none that is inlined into it.  Wine gives such frames the context 0x80000000,
+ * which Microsoft's dbghelp refuses; both take this one. */
+#define REGULAR_CONTEXT 0xffffffffu /* INLINE_FRAME_CONTEXT_IGNORE */
 
 enum { NAME_BYTES = 2000 };
 

@@ -67,6 +67,10 @@ const struct judge_module *judge_module_at(uint64_t va);
 /* StackWalk64's read routine: the dump's memory, then the images. */
 BOOL CALLBACK judge_read(HANDLE process, DWORD64 va, PVOID to, DWORD bytes, LPDWORD got);
 
+/* ---- version.c ---- */
+/* Prints whose dbghelp this is, and its version, as a JSON text. */
+void judge_print_version(void);
+
 /* ---- frames.c ---- */
 /* Finds dbghelp's interface for inlined functions; false: it is older than that. */
 bool judge_open_frames(void);

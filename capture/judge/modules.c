@@ -8,8 +8,9 @@
 
 #include "capture/judge/judge.h"
 
-/* Reads a PE file and lays its sections out as the loader would.  NULL unless timestamp
- * and image size are the ones asked for. */
+/* Reads a PE file and lays its headers and sections out as the loader would: Microsoft's dbghelp
+ * finds the function table by the headers.  NULL unless timestamp and image size are the ones asked
+ * for. */
 static uint8_t *lay_out(const wchar_t *path, uint32_t timestamp, uint32_t image_bytes)
 {
     HANDLE file = CreateFileW(path, GENERIC_READ, FILE_SHARE_READ, NULL, OPEN_EXISTING, 0, NULL);
@@ -29,6 +30,9 @@ static uint8_t *lay_out(const wchar_t *path, uint32_t timestamp, uint32_t image_
         if (nt->FileHeader.TimeDateStamp == timestamp &&
             nt->OptionalHeader.SizeOfImage == image_bytes)
             image = calloc(1, image_bytes);
+        if (image != NULL && nt->OptionalHeader.SizeOfHeaders <= got &&
+            nt->OptionalHeader.SizeOfHeaders <= image_bytes)
+            memcpy(image, raw, nt->OptionalHeader.SizeOfHeaders);
         for (int i = 0; image != NULL && i < nt->FileHeader.NumberOfSections; i++, section++)
             if ((const uint8_t *)(section + 1) <= raw + got &&
                 (uint64_t)section->VirtualAddress + section->SizeOfRawData <= image_bytes &&
@@ -127,6 +131,26 @@ static void free_set(struct judge_set *set)
     set->used = 0;
 }
 
+#ifndef CBA_READ_MEMORY /* mingw-w64 10 does not declare it */
+#define CBA_READ_MEMORY 6
+typedef struct {
+    DWORD64 addr;
+    PVOID buf;
+    DWORD bytes;
+    DWORD *bytesread;
+} IMAGEHLP_CBA_READ_MEMORY, *PIMAGEHLP_CBA_READ_MEMORY;
+#endif
+
+/* Microsoft's dbghelp reads headers and function tables in the memory of the process, and asks here
+ * where the handle is none of a process. Wine's reads them in the files. */
+static BOOL CALLBACK answer(HANDLE process, ULONG action, ULONG64 data, ULONG64 context)
+{
+    const IMAGEHLP_CBA_READ_MEMORY *read = (const IMAGEHLP_CBA_READ_MEMORY *)(uintptr_t)data;
+    (void)context;
+    return action == CBA_READ_MEMORY &&
+           judge_read(process, read->addr, read->buf, read->bytes, read->bytesread);
+}
+
 void judge_load_modules(void)
 {
     static struct judge_set sets[JUDGE_SETS], wanted;
@@ -154,6 +178,7 @@ void judge_load_modules(void)
     *judge.set = wanted;
     judge.set->process = (HANDLE)(ULONG_PTR)(0x7D15u + 4 * judge.questions);
     SymInitializeW(judge.set->process, wanted.search[0] != 0 ? wanted.search : NULL, FALSE);
+    SymRegisterCallback64(judge.set->process, answer, 0);
     for (uint32_t i = 0; i < judge.set->module_count; i++) {
         struct judge_module *m = &judge.set->modules[i];
         m->image = find_image(dumped[i], m, path);

@@ -1,0 +1,83 @@
+"""twinstack-dbghelp.exe, the judge: with Wine's dbghelp, with one that is as strict as Microsoft's, and, where
+TWINSTACK_DEBUGGER names its folder, with Microsoft's own; has a Wine prefix to itself."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+BIN = pathlib.Path(os.environ.get("TWINSTACK_VICTIMS", e2e.BUILD / "victims")) / "bin"
+WINE = {"WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine")), "WINEARCH": "win64", "WINEDEBUG": "-all",
+        "WINEDLLOVERRIDES": "mscoree,mshtml,winedbg.exe="}
+ENV = {**{k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}, **WINE}
+NATIVE = {"WINEDLLOVERRIDES": WINE["WINEDLLOVERRIDES"] + ";dbghelp,dbgcore,msdia140=n"}
+CASES, SYMBOLS = e2e.ROOT / "corpus/cases", e2e.ROOT / "corpus/symbols"
+CHAIN = ["chain_four", "chain_three", "chain_two", "chain_one", "run_inline_chain", "main"]
+MICROSOFT = os.environ.get("TWINSTACK_DEBUGGER")
+VERSION = """1 VERSIONINFO
+FILEVERSION 10,0,29507,1001
+BEGIN
+  BLOCK "StringFileInfo" { BLOCK "040904B0" { VALUE "CompanyName", "Microsoft Corporation" } }
+END
+"""
+
+
+class Judge(e2e.Case):
+    @classmethod
+    def setUpClass(cls):
+        if shutil.which("wine") is None or not pathlib.Path(WINE["WINEPREFIX"]).is_dir():
+            raise e2e.unittest.SkipTest("no Wine, or no prefix; ./run makes it")
+        if not (BIN / "twinstack-dbghelp.exe").is_file():
+            raise e2e.unittest.SkipTest("the Windows programs are not built")
+        cls.enterClassContext(e2e.wine_session(ENV))
+
+    def ask(self, folder, case="inline_chain.ob2", env=None):
+        """What it answers from FOLDER, with images and PDBs beside it: Wine's dbghelp knows no symbol stores."""
+        for path in [BIN / "twinstack-dbghelp.exe", *SYMBOLS.glob("victims-ob2.*/*/*")]:
+            shutil.copy(path, folder)
+        done = e2e.wine(folder / "twinstack-dbghelp.exe", CASES / case / "dump.dmp", folder, env={**ENV, **(env or {})})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def names(self, answer):
+        return [f["function"] for f in answer["threads"][0]["frames"]]
+
+    def test_with_wines(self):
+        answer = self.ask(self.folder)
+        self.assertRegex(answer["version"], "^dbghelp of Wine [0-9]")
+        self.assertEqual(self.names(answer)[:6], CHAIN)
+
+    def test_with_one_as_strict_as_microsofts(self):
+        folder = self.folder
+        (folder / "version.rc").write_text(VERSION, encoding="ascii")
+        for argv in (["x86_64-w64-mingw32-windres", folder / "version.rc", "-O", "coff", "-o", folder / "version.o"],
+                     ["clang-19", "--target=x86_64-w64-mingw32", "-fuse-ld=lld-19", "-shared", "-std=c11", "-Wall", "-Wextra", "-Werror",
+                      "-D_WIN32_WINNT=0x0A00", e2e.ROOT / "tests/lib/windows/strict_dbghelp.c", folder / "version.o",
+                      "-o", folder / "dbghelp.dll"]):
+            done = subprocess.run([*map(str, argv)], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+        answer = self.ask(folder, "recursion.ob2", NATIVE)  # which is in no leaf
+        self.assertEqual(answer["version"], "dbghelp of Microsoft 10.0.29507.1001")
+        frames = answer["threads"][0]["frames"]
+        for frame in frames:  # the context of a frame itself
+            self.assertEqual((frame["function"], frame["file"], frame["line"]), ("strict", "strict.c", 7))
+        self.assertEqual(len(frames), 2, "no function table: the headers, or the answers to CBA_READ_MEMORY, are missing")
+
+    def test_with_microsofts(self):
+        if MICROSOFT is None:
+            self.skipTest("TWINSTACK_DEBUGGER names no folder with Microsoft's dbghelp.dll")
+        folder = self.folder
+        for name in ("dbghelp.dll", "dbgcore.dll", "msdia140.dll"):
+            shutil.copy(pathlib.Path(MICROSOFT) / name, folder)
+        answer = self.ask(folder, env=NATIVE)
+        self.assertRegex(answer["version"], r"^dbghelp of Microsoft \d+\.")
+        self.assertEqual(self.names(answer)[:6], CHAIN)
+
+
+if __name__ == "__main__":
+    e2e.main()
