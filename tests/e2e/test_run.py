@@ -63,6 +63,11 @@ class Run(e2e.Case):
         return subprocess.run([*prefix, e2e.ROOT / "run", *argv], capture_output=True, text=True, check=False,
                               timeout=LIMIT_S, stdin=subprocess.DEVNULL)
 
+    def test_only_the_program_can_be_built(self):
+        done = self.run_script("build")
+        self.assertEqual((done.returncode, done.stdout), (0, f"{e2e.PROGRAM}\n"), done.stderr)
+        self.assertIn("left out: victims, Wine", done.stderr)
+
     def test_help_and_usage(self):
         done = self.run_script("--help")
         self.assertEqual(done.returncode, 0)
