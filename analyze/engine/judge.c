@@ -61,6 +61,23 @@ static bool has_images(const struct crash_case *crash)
     return false;
 }
 
+/* The folder for module INDEX: a second one of its name gets one of its own, as in
+ * judge_stage_put().
+ */
+static enum status open_place(const struct judge_stage *stage, const struct module *modules,
+                              uint32_t index, struct arena *keep, struct judge_stage *out,
+                              struct fault *fault)
+{
+    *out = *stage;
+    for (uint32_t i = 0; i < index; i++)
+        if (text_equal_nocase(modules[i].name, modules[index].name) &&
+            strcmp(modules[i].code_id, modules[index].code_id) != 0)
+            out->folder = path_join(keep, stage->folder, modules[index].code_id);
+    if (out->folder == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "staging folder");
+    return out->folder != stage->folder ? folder_make(out->folder, fault) : ERR_NONE;
+}
+
 /* An imported case has no images of its own. The images that the symbol store knows by the dump's
  * identities are written out, with their PDBs. */
 static enum status stage_from_store(const struct engine_input *in, const struct judge_stage *stage,
@@ -78,11 +95,14 @@ static enum status stage_from_store(const struct engine_input *in, const struct 
     for (uint32_t i = 0; i < count && status == ERR_NONE; i++) {
         const struct file_map *image = symbol_store_image(in->symbols, &modules[i]);
         const struct pdb *pdb = image != NULL ? symbol_store_pdb(in->symbols, &modules[i]) : NULL;
+        struct judge_stage place = *stage;
         if (image != NULL)
-            status = write_staged(stage, modules[i].name, image->data, image->bytes, keep, fault);
+            status = open_place(stage, modules, i, keep, &place, fault);
+        if (status == ERR_NONE && image != NULL)
+            status = write_staged(&place, modules[i].name, image->data, image->bytes, keep, fault);
         if (status == ERR_NONE && pdb != NULL && modules[i].pdb_name != NULL &&
             msf_unpack(&pdb->msf))
-            status = write_staged(stage, modules[i].pdb_name, pdb->msf.data, pdb->msf.bytes, keep,
+            status = write_staged(&place, modules[i].pdb_name, pdb->msf.data, pdb->msf.bytes, keep,
                                   fault);
     }
     dump_close(session);
@@ -108,10 +128,7 @@ static enum status judge_stage_open(const struct engine_input *in, struct arena 
             continue;
         if (file->role == ROLE_DUMP && out->dump != NULL)
             continue; /* a second dump of the case: every engine reads the first one */
-        const char *path = path_join(keep, crash->folder, file->path);
-        if (path == NULL)
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "staging folder");
-        status = judge_stage_add(out, path, keep, fault);
+        status = judge_stage_put(out, crash, i, keep, fault);
         if (file->role == ROLE_DUMP)
             out->dump = path_base(file->path);
     }

@@ -2,7 +2,9 @@
  * decide no verdict. A judge's answer is used as it is.
  *
  * Every judge works in a staging folder of its own that holds the case's dump and, next to it
- * without subfolders, the case's images and PDBs, because such tools look there first. */
+ * without subfolders, the case's images and PDBs, because such tools look there first. Only a
+ * second image of one name, and its PDB, are in a subfolder, which is named by the image's code id.
+ */
 #ifndef ENGINE_JUDGE_H
 #define ENGINE_JUDGE_H
 
@@ -19,6 +21,15 @@ struct judge_stage {
 /* Links one more file into it, under its own name. */
 enum status judge_stage_add(const struct judge_stage *stage, const char *path, struct arena *keep,
                             struct fault *fault);
+
+/* Links file INDEX of the case to its place in the stage. */
+enum status judge_stage_put(const struct judge_stage *stage, const struct crash_case *crash,
+                            uint32_t index, struct arena *keep, struct fault *fault);
+
+/* Where the stage has the image, relative to its folder; NULL: it does not have it. CODE_ID NULL or
+ * "": the first of that name. */
+const char *judge_staged_image(const struct judge_stage *stage, const char *name,
+                               const char *code_id, struct arena *keep);
 
 void judge_stage_close(const struct judge_stage *stage);
 

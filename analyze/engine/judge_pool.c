@@ -83,24 +83,13 @@ static const char *key_of(const struct crash_case *crash, struct arena *keep)
     return key;
 }
 
-/* Links a file of the case into the stage, under its own name. */
-static enum status link_file(const struct judge_stage *stage, const struct crash_case *crash,
-                             const struct case_file *file, struct arena *keep, struct fault *fault)
-{
-    const char *from = path_join(keep, crash->folder, file->path);
-    const char *to = path_join(keep, stage->folder, path_base(file->path));
-    if (from == NULL || to == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "staging folder");
-    return file_copy(from, to, fault);
-}
-
 static enum status fill_set(const struct judge_stage *stage, const struct crash_case *crash,
                             struct arena *keep, struct fault *fault)
 {
     enum status status = folder_make(stage->folder, fault);
     for (uint32_t i = 0; i < crash->file_count && status == ERR_NONE; i++)
         if (is_staged_role(crash->files[i].role))
-            status = link_file(stage, crash, &crash->files[i], keep, fault);
+            status = judge_stage_put(stage, crash, i, keep, fault);
     return status;
 }
 
@@ -147,7 +136,7 @@ enum status judge_pool_stage(struct judge_pool *pool, const struct crash_case *c
     if (find_set(pool, crash, keep, out, fault) != ERR_NONE || dump == NULL)
         return fault->code;
     out->dump = path_base(dump->path);
-    return link_file(out, crash, dump, keep, fault);
+    return judge_stage_put(out, crash, (uint32_t)(dump - crash->files), keep, fault);
 }
 
 /* ---- programs --------------------------------------------------------------------------- */

@@ -73,11 +73,14 @@ static enum status physical_stack(const struct engine_input *in, struct arena *k
     return status;
 }
 
-/* True when the staging folder holds the module's image. */
-static bool is_staged(const struct judge_stage *stage, const char *name, struct arena *keep)
+/* The frame's image in the stage; NULL: it is not there. */
+static const char *image_of(const struct judge_stage *stage, const struct frame *frame,
+                            struct arena *keep)
 {
-    const char *path = name != NULL ? path_join(keep, stage->folder, path_base(name)) : NULL;
-    return path != NULL && path_is_file(path);
+    return frame->module_name == NULL
+               ? NULL
+               : judge_staged_image(stage, frame->module_name,
+                                    frame->module != NULL ? frame->module->code_id : NULL, keep);
 }
 
 /* One request line per frame: "FOLDER/IMAGE" 0xOFFSET, at the lookup address; FOLDER of a stage in
@@ -88,16 +91,16 @@ static char *write_requests(const struct judge_stage *stage, const struct stack 
     const char *folder = stage->lasts ? path_base(stage->folder) : ".";
     size_t room = 0, bytes = 0;
     for (uint32_t i = 0; i < stack->frame_count; i++)
-        room += 64 + strlen(folder) +
+        room += 64 + CODE_ID_BYTES + strlen(folder) +
                 (stack->frames[i].module_name != NULL ? strlen(stack->frames[i].module_name) : 0);
     char *text = arena_alloc(keep, room + 1);
     for (uint32_t i = 0; text != NULL && i < stack->frame_count; i++) {
         const struct frame *frame = &stack->frames[i];
-        asked[i] = is_staged(stage, frame->module_name, keep);
+        const char *image = image_of(stage, frame, keep);
+        asked[i] = image != NULL;
         if (asked[i])
-            bytes +=
-                (size_t)snprintf(text + bytes, room + 1 - bytes, "\"%s/%s\" 0x%" PRIx64 "\n",
-                                 folder, path_base(frame->module_name), frame_lookup_offset(frame));
+            bytes += (size_t)snprintf(text + bytes, room + 1 - bytes, "\"%s/%s\" 0x%" PRIx64 "\n",
+                                      folder, image, frame_lookup_offset(frame));
     }
     return text;
 }

@@ -57,6 +57,11 @@ static uint8_t *find_image(const wchar_t *dumped, const struct judge_module *m, 
         image = lay_out(path, m->timestamp, m->image_bytes);
         if (image != NULL)
             break;
+        swprintf(path, JUDGE_PATH_UNITS, L"%ls\\%08X%x\\%ls", judge.folders[i],
+                 (unsigned)m->timestamp, (unsigned)m->image_bytes, name);
+        image = lay_out(path, m->timestamp, m->image_bytes);
+        if (image != NULL)
+            break;
         swprintf(path, JUDGE_PATH_UNITS, L"%ls\\%ls\\%08X%x\\%ls", judge.folders[i], name,
                  (unsigned)m->timestamp, (unsigned)m->image_bytes, name);
         image = lay_out(path, m->timestamp, m->image_bytes);

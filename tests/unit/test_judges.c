@@ -198,3 +198,64 @@ TEST(a_staged_dump_differs_by_the_places_of_images_alone)
     file_unmap(&maps[1]);
     arena_free(&arena);
 }
+
+#define SECOND_ID "FEE28C9252a000"
+
+/* Two images of one name, each with its PDB, as a run lists them. */
+TEST(a_second_image_of_a_name_has_a_place_of_its_own)
+{
+    enum { FIRST, FIRST_PDB, SECOND, SECOND_PDB, AGAIN, FILES };
+    static const char *const paths[FILES] = {"one/crash.exe", "one/crash.pdb", "two/crash.exe",
+                                             "two/crash.pdb", "three/crash.exe"};
+    static const char *const from[FILES] = {
+        "victims-ob0.exe/00E38A4E52c000/victims-ob0.exe",
+        "victims-ob0.pdb/5F4A361632CB4CEC4C4C44205044422E1/victims-ob0.pdb",
+        "victims-ob2.exe/" SECOND_ID "/victims-ob2.exe",
+        "victims-ob2.pdb/62F62FFAE0AFDE9E4C4C44205044422E1/victims-ob2.pdb",
+        "victims-ob0.exe/00E38A4E52c000/victims-ob0.exe"};
+    struct case_file files[FILES];
+    const struct crash_case crash = {.folder = test_scratch(), .files = files, .file_count = FILES};
+    struct fault fault = FAULT_INIT;
+    struct arena arena;
+    size_t bytes[FILES];
+    arena_init(&arena, 0);
+    const struct judge_stage stage = {arena_printf(&arena, "%s/stage", test_scratch()), NULL,
+                                      false};
+    REQUIRE(folder_make(stage.folder, &fault) == ERR_NONE);
+    for (uint32_t i = 0; i < FILES; i++) {
+        const char *path = arena_printf(&arena, "%s/%s", test_scratch(), paths[i]);
+        uint8_t *data = test_read(
+            arena_printf(&arena, "%s/%s", test_source("corpus/symbols"), from[i]), &bytes[i]);
+        REQUIRE(folder_make(arena_text(&arena, path, strlen(path) - 10), &fault) == ERR_NONE);
+        test_write(path, data, bytes[i]);
+        files[i] = (struct case_file){
+            .role = i == FIRST_PDB || i == SECOND_PDB ? ROLE_PDB : ROLE_IMAGE, .path = paths[i]};
+        (void)snprintf(files[i].sha256, sizeof files[i].sha256, "%.15s", from[i]);
+    }
+    for (uint32_t i = 0; i < FILES; i++)
+        REQUIRE(judge_stage_put(&stage, &crash, i, &arena, &fault) == ERR_NONE);
+    const char *own = judge_staged_image(&stage, "crash.exe", SECOND_ID, &arena);
+    REQUIRE(own != NULL);
+    CHECK_STR(own, SECOND_ID "/crash.exe");
+    static const struct {
+        const char *name;
+        int file;
+    } rows[] = {
+        {"crash.exe", FIRST},
+        {"crash.pdb", FIRST_PDB},
+        {SECOND_ID "/crash.exe", SECOND},
+        {SECOND_ID "/crash.pdb", SECOND_PDB},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct file_map map;
+        test_row(rows[i].name);
+        const char *path = path_join(&arena, stage.folder, rows[i].name);
+        REQUIRE(file_map(path, &map, &fault) == ERR_NONE);
+        CHECK_EQ(map.bytes, bytes[rows[i].file]);
+        file_unmap(&map);
+    }
+    CHECK_STR(judge_staged_image(&stage, "crash.exe", NULL, &arena), "crash.exe");
+    CHECK_STR(judge_staged_image(&stage, "C:\\x\\crash.exe", "0123456789", &arena), "crash.exe");
+    CHECK(judge_staged_image(&stage, "none.exe", NULL, &arena) == NULL);
+    arena_free(&arena);
+}
