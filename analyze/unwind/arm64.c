@@ -201,15 +201,34 @@ static enum stop_reason step_xdata(struct unwind_walker *w, const struct arm64_i
 }
 
 /* A packed function's epilogue mirrors its prologue, without the steps that an epilogue does not
- * need. */
-static uint32_t packed_epilogue(const struct arm64_code *codes, uint32_t count,
+ * need; NOPS: with the stores that home parameters, as nops. */
+static uint32_t packed_epilogue(const struct arm64_code *codes, uint32_t count, bool nops,
                                 struct arm64_code *out)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < count; i++)
-        if (codes[i].op != ARM64_SET_FP && codes[i].op != ARM64_NOP)
+        if (codes[i].op != ARM64_SET_FP && (nops || codes[i].op != ARM64_NOP))
             out[n++] = codes[i];
     return n;
+}
+
+/* The epilogue of a function that ends at END_VA. By the document, the homed parameters leave
+ * nothing in it; older Windows expects nops in their place, so compilers wrote them: the code
+ * decides. https://github.com/llvm/llvm-project/issues/54879 */
+static uint32_t find_packed_epilogue(const struct unwind_walker *w, uint64_t end_va,
+                                     const struct arm64_code *codes, uint32_t count,
+                                     struct arm64_code *out)
+{
+    static const uint32_t nop = 0xd503201f;
+    const uint32_t all = packed_epilogue(codes, count, true, out);
+    uint32_t first = 0, word;
+
+    while (first < all && out[first].op != ARM64_NOP)
+        first++;
+    for (uint32_t i = first; i < all && i < first + ARM64_HOMES; i++)
+        if (!unwind_read_u32(w->process, end_va - (uint64_t)(all - i) * 4, &word) || word != nop)
+            return packed_epilogue(codes, count, false, out);
+    return all;
 }
 
 static enum stop_reason step_packed(struct unwind_walker *w, const struct arm64_info *info,
@@ -225,7 +244,8 @@ static enum stop_reason step_packed(struct unwind_walker *w, const struct arm64_
         w->frame->where = WHERE_PROLOGUE;
         return undo_codes(w, codes, count, prologue - into / 4);
     }
-    uint32_t epilogue_count = packed_epilogue(codes, count, epilogue);
+    const uint64_t end_va = w->regs.pc - into + info->function_bytes;
+    uint32_t epilogue_count = find_packed_epilogue(w, end_va, codes, count, epilogue);
     uint32_t bytes = epilogue_count * 4; /* END is the ret */
     if (w->frame->kind == PC_INTERRUPTED && info->function_bytes >= bytes &&
         into >= info->function_bytes - bytes) {

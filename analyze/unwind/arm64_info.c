@@ -148,11 +148,27 @@ static void add_saves(struct builder *b, uint8_t pair, uint32_t first, uint32_t 
     }
 }
 
+/* Parameters are homed in the prologue if something else is saved before them. Where nothing is, no
+ * space is allocated for them yet: they are homed in the body, in the space of the locals. The
+ * document does not say so; dumpbin does ("argument registers homed post-prolog"), and
+ * RtlVirtualUnwind walks so: https://github.com/llvm/llvm-project/pull/170294. */
+static bool homes_in_prologue(const struct arm64_packed *p)
+{
+    return p->homes && (p->reg_i != 0 || p->reg_f != 0 || p->cr == 1);
+}
+
+static uint32_t saved_total(const struct arm64_packed *p)
+{
+    uint32_t bytes = p->reg_i * 8u + (p->cr == 1 ? 8 : 0);
+    bytes += p->reg_f != 0 ? p->reg_f * 8u + 8 : 0;
+    return (bytes + (homes_in_prologue(p) ? 64 : 0) + 15) & ~15u;
+}
+
 static void add_saved_registers(struct builder *b, const struct arm64_packed *p)
 {
     uint32_t int_bytes = p->reg_i * 8u + (p->cr == 1 ? 8 : 0);
     uint32_t fp_count = p->reg_f != 0 ? p->reg_f + 1u : 0;
-    uint32_t save_bytes = (int_bytes + fp_count * 8 + (p->homes ? 64 : 0) + 15) & ~15u;
+    uint32_t save_bytes = saved_total(p);
     uint32_t lone = p->cr == 1 ? p->reg_i & 1u : 0; /* saved as a pair with lr */
     add_saves(b, ARM64_SAVE_REGP, 19, p->reg_i - lone, 0, save_bytes);
     if (lone != 0 && p->reg_i == 1) { /* no single code does this with write-back, so use two */
@@ -165,14 +181,8 @@ static void add_saved_registers(struct builder *b, const struct arm64_packed *p)
         add(b, ARM64_SAVE_REG, 30, lead ? save_bytes : int_bytes - 8, lead);
     }
     add_saves(b, ARM64_SAVE_FREGP, 8, fp_count, int_bytes, save_bytes);
-    if (p->homes) { /* four stores of arguments; the first moves sp unless an earlier save did */
-        if (int_bytes + fp_count * 8 == 0)
-            add(b, ARM64_ALLOC, 0, save_bytes, false);
-        else
-            add(b, ARM64_NOP, 0, 0, false);
-        for (int i = 1; i < 4; i++)
-            add(b, ARM64_NOP, 0, 0, false);
-    }
+    for (int i = 0; homes_in_prologue(p) && i < ARM64_HOMES; i++)
+        add(b, ARM64_NOP, 0, 0, false);
 }
 
 static void add_alloc(struct builder *b, uint32_t bytes)
@@ -183,13 +193,6 @@ static void add_alloc(struct builder *b, uint32_t bytes)
     }
     if (bytes > 0)
         add(b, ARM64_ALLOC, 0, bytes, false);
-}
-
-static uint32_t saved_total(const struct arm64_packed *p)
-{
-    uint32_t bytes = p->reg_i * 8u + (p->cr == 1 ? 8 : 0);
-    bytes += p->reg_f != 0 ? p->reg_f * 8u + 8 : 0;
-    return (bytes + (p->homes ? 64 : 0) + 15) & ~15u;
 }
 
 uint32_t arm64_packed_expand(const struct arm64_packed *packed, struct arm64_code *out,

@@ -50,6 +50,8 @@ struct arm64_packed {
     bool homes;
 };
 
+enum { ARM64_HOMES = 4 }; /* stores that home parameters: ARM64_NOP, one after another */
+
 /* Expands the packed word's prologue into codes, in the order in which they are undone, ARM64_END
  * last. */
 uint32_t arm64_packed_expand(const struct arm64_packed *packed, struct arm64_code *out,

@@ -37,6 +37,13 @@ static const struct {
     {"x19 to x21, lr, 32 bytes of locals", PACKED(1, 0, 3, 0, 1, 64), 0x40, SP + 4 + 3, SP + 8, 21,
      SP + 4 + 2, WHERE_BODY},
     {"d8, d9 above x19, x20", PACKED(1, 1, 2, 0, 0, 32), 0x40, -1, SP + 4, 19, SP, WHERE_BODY},
+    {"homed parameters and a chain: no space before the chain", PACKED(1, 0, 0, 1, 3, 96), 4,
+     SP + 1, SP + 12, 29, SP, WHERE_PROLOGUE},
+    {"same, homing in the body", PACKED(1, 0, 0, 1, 3, 96), 0xc, SP + 1, SP + 12, 29, SP,
+     WHERE_BODY},
+    {"same, at the load", PACKED(1, 0, 0, 1, 3, 96), 0xf8, SP + 1, SP + 12, 29, SP, WHERE_EPILOGUE},
+    {"homed parameters and locals: one allocation", PACKED(1, 0, 0, 1, 0, 112), 4, -1, SP + 14, -1,
+     0, WHERE_BODY},
     {"fragment: everything is undone", PACKED(2, 0, 0, 0, 3, 32), 0, SP + 1, SP + 4, 29, SP,
      WHERE_BODY},
 };
