@@ -105,7 +105,8 @@ static enum status add_known(struct exchange *x, const char *body, size_t bytes,
         return fault->code;
     const struct known_words words = {.reason = json_get_string(tree, "reason", &x->keep, fault),
                                       .issue = json_get_string(tree, "issue", &x->keep, fault),
-                                      .expires = json_get_string(tree, "expires", &x->keep, fault)};
+                                      .expires = json_get_string(tree, "expires", &x->keep, fault),
+                                      .broad = json_get_bool(tree, "broad", false, fault)};
     if (find_case(x, tree, &c, fault) == ERR_NONE && read_file(x, &file, fault) == ERR_NONE &&
         acceptance_add(&file, &c, &words, &x->keep, block, fault) == ERR_NONE)
         (void)acceptance_save(&file, fault);

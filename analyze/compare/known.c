@@ -1,6 +1,7 @@
 /* Known mismatches: see known.h. */
 #include "compare/known.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,9 +42,9 @@ static const char **field_of(struct known *k, const char *name)
     const struct {
         const char *name;
         const char **field;
-    } fields[] = {{"scope", &k->scope},    {"cause", &k->cause},   {"pins", &k->pins},
-                  {"frame", &k->frames},   {"reason", &k->reason}, {"issue", &k->issue},
-                  {"expires", &k->expires}};
+    } fields[] = {{"scope", &k->scope},  {"cause", &k->cause},    {"pins", &k->pins},
+                  {"frame", &k->frames}, {"reason", &k->reason},  {"issue", &k->issue},
+                  {"broad", &k->broad},  {"expires", &k->expires}};
     for (size_t i = 0; i < COUNT_OF(fields); i++)
         if (strcmp(fields[i].name, name) == 0)
             return fields[i].field;
@@ -67,6 +68,43 @@ static const char *missing_field(const struct known *k)
     if (k->expires == NULL || !is_date(k->expires))
         return "acceptance without a day (YYYY-MM-DD) on which it expires";
     return NULL;
+}
+
+/* Pins are separated by blanks or commas. */
+static const char *next_pin(const char *at)
+{
+    return at + strspn(at, " \t,");
+}
+
+/* Reads "engine=functions/lines" at AT. Returns what follows it; NULL: it is no pin. */
+static const char *read_pin(const char *at, unsigned long *functions, unsigned long *lines)
+{
+    const char *number = at + strcspn(at, "= \t,");
+    char *end = NULL;
+    if (number == at || *number != '=' || !isdigit((unsigned char)number[1]))
+        return NULL;
+    *functions = strtoul(number + 1, &end, 10);
+    if (*end != '/' || !isdigit((unsigned char)end[1]))
+        return NULL;
+    *lines = strtoul(end + 1, &end, 10);
+    return *end == '\0' || strchr(" \t,", *end) != NULL ? end : NULL;
+}
+
+/* PINS begins at OFFSET. */
+static enum status check_pins(const char *pins, uint64_t offset, struct fault *fault)
+{
+    unsigned long functions = 0, lines = 0;
+    if (strcmp(pins, KNOWN_NO_PIN) == 0)
+        return ERR_NONE;
+    for (const char *at = next_pin(pins); *at != '\0';) {
+        const char *end = read_pin(at, &functions, &lines);
+        if (end == NULL)
+            return fault_set_hint(fault, ERR_MALFORMED, offset + (size_t)(at - pins),
+                                  "pins of an acceptance",
+                                  "a pin is ENGINE=FUNCTIONS/LINES, as in offset:rtl=2/5");
+        at = next_pin(end);
+    }
+    return ERR_NONE;
 }
 
 static enum status take_line(struct known_list *list, const char *line, uint32_t number,
@@ -95,11 +133,16 @@ static enum status take_line(struct known_list *list, const char *line, uint32_t
     const char *name = trimmed(keep, line, (size_t)(colon - line));
     const char **field = name != NULL ? field_of(&list->items[list->count - 1], name) : NULL;
     if (field == NULL)
-        return fault_set_hint(fault, ERR_MALFORMED, offset, "field of an acceptance",
-                              "fields are scope, cause, pins, frame, reason, issue, expires");
+        return fault_set_hint(
+            fault, ERR_MALFORMED, offset, "field of an acceptance",
+            "fields are scope, cause, pins, frame, reason, issue, broad, expires");
     const char *value = trimmed(keep, colon + 1, size - (size_t)(colon - line) - 1);
     if (value != NULL && strcmp(name, "frame") == 0)
         value = add_frame(*field, value, keep);
+    const size_t column = (size_t)(colon - line) + 1 + strspn(colon + 1, " \t");
+    if (value != NULL && strcmp(name, "pins") == 0 &&
+        check_pins(value, offset + column, fault) != ERR_NONE)
+        return fault->code;
     *field = value;
     return *field != NULL ? ERR_NONE : fault_set(fault, ERR_MEMORY, offset, "known mismatches");
 }
@@ -195,20 +238,17 @@ uint32_t known_wrong_lines(const struct engine_score *s)
     return s->lines_judged - s->lines_right;
 }
 
-/* The pin of ENGINE, "engine=functions/lines" among the words; false: none. */
+/* The pin of ENGINE among the words; false: none. */
 static bool find_pin(const char *pins, const char *engine, unsigned long *functions,
                      unsigned long *lines)
 {
     const size_t bytes = strlen(engine);
-    for (const char *at = pins; *at != '\0'; at += strcspn(at, " "), at += strspn(at, " ")) {
-        if (strncmp(at, engine, bytes) != 0 || at[bytes] != '=')
-            continue;
-        char *end = NULL;
-        *functions = strtoul(at + bytes + 1, &end, 10);
-        if (*end != '/')
+    for (const char *at = next_pin(pins), *end; *at != '\0'; at = next_pin(end)) {
+        end = read_pin(at, functions, lines);
+        if (end == NULL)
             return false;
-        *lines = strtoul(end + 1, &end, 10);
-        return *end == '\0' || *end == ' ';
+        if (strncmp(at, engine, bytes) == 0 && at[bytes] == '=')
+            return true;
     }
     return false;
 }
@@ -276,8 +316,30 @@ static bool has_expired(const struct known *k, const char *today)
     return strcmp(k->expires, today) < 0;
 }
 
+bool known_is_wide(const char *scope)
+{
+    const char *wild = strpbrk(scope, "*?"), *dot = strrchr(scope, '.');
+    return wild != NULL && (dot == NULL || wild < dot);
+}
+
+/* The number of a day in the calendar of today; years begin in March, so that the day that some
+ * years have more is the last one. */
+static int64_t day_number(const char *date)
+{
+    const int64_t month = strtol(date + 5, NULL, 10), day = strtol(date + 8, NULL, 10);
+    const int64_t year = strtol(date, NULL, 10) - (month <= 2);
+    return year * 365 + year / 4 - year / 100 + year / 400 + (153 * ((month + 9) % 12) + 2) / 5 +
+           day;
+}
+
+int64_t known_days(const char *day, const char *last)
+{
+    return day_number(last) - day_number(day);
+}
+
 static void judge_by_day(struct known *k, const char *today)
 {
+    k->overlong = known_days(today, k->expires) > KNOWN_DAYS_MAX;
     k->expired = has_expired(k, today);
     k->ungraced = !known_is_pinned(k) && strcmp(today, KNOWN_UNPINNED_UNTIL) >= 0;
 }
@@ -372,6 +434,16 @@ const char *known_problem(const struct known *k, bool whole, struct arena *keep)
     if (k->in_scope > 0 && k->hits == 0)
         return arena_printf(keep, "[%s] in line %u is not needed: nothing in %s fails for %s",
                             k->id, k->line, k->scope, k->cause);
+    if (k->broad == NULL && known_is_wide(k->scope))
+        return arena_printf(keep,
+                            "[%s] in line %u covers more than one scenario, %s: it needs the line "
+                            "`broad: yes`",
+                            k->id, k->line, k->scope);
+    if (k->broad == NULL && k->overlong)
+        return arena_printf(keep,
+                            "[%s] in line %u holds for more than %d days, until %s: it needs the "
+                            "line `broad: yes`",
+                            k->id, k->line, KNOWN_DAYS_MAX, k->expires);
     return NULL;
 }
 

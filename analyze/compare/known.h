@@ -7,8 +7,10 @@
  *     reason: the record keeps 1,024 frames
  *     pins: offset:rtl=2/5 dump=0/1       how much may be wrong, functions/lines, or `none`
  *     frame: offset:rtl function dive     one per frame that may differ: engine, level and
- * function, with * and ?; or `none` issue: https://...                  optional expires:
- * 2027-03-31                 the last day on which it holds
+ *                                         function, with * and ?; or `none`
+ *     issue: https://...                  optional
+ *     broad: yes                          needed for a wildcard in the scenario's name, and for
+ * more than KNOWN_DAYS_MAX days expires: 2027-03-31                 the last day on which it holds
  *
  * '#' starts a comment.  scope, cause, reason and expires must be there.
  *
@@ -18,7 +20,8 @@
  * the pins and frames of the case.  An acceptance without pins or without frames is unpinned: it
  * works until KNOWN_UNPINNED_UNTIL, then it is a problem.  A case named
  * without wildcards that passes becomes XPASS.  An acceptance that covers cases of the run and is
- * needed by none, or covers none of a whole run, or has expired, is a problem that fails the run.
+ * needed by none, or covers none of a whole run, or has expired, or is broad without saying so, is
+ * a problem that fails the run.
  */
 #ifndef COMPARE_KNOWN_H
 #define COMPARE_KNOWN_H
@@ -30,6 +33,15 @@
 /* The first day on which an acceptance must be pinned. */
 #define KNOWN_UNPINNED_UNTIL "2027-03-01"
 #define KNOWN_NO_FRAME "none"
+#define KNOWN_NO_PIN "none"
+
+enum { KNOWN_DAYS_MAX = 180 };
+
+/* True when SCOPE has a wildcard in the name of the scenario. */
+bool known_is_wide(const char *scope);
+
+/* The days from DAY to LAST, both "YYYY-MM-DD"; negative: LAST is earlier. */
+int64_t known_days(const char *day, const char *last);
 
 /* Reads the file's text.  Fails: ERR_MALFORMED with the offset of the line; ERR_MEMORY. */
 enum status known_parse(const char *text, size_t bytes, struct arena *keep, struct known_list *out,

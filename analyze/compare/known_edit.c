@@ -42,6 +42,12 @@ static enum status check_words(const struct run_case *c, const struct known_word
     if (strcmp(words->expires, today) < 0)
         return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "acceptance",
                               "its last day is past: it would accept nothing");
+    if (!words->broad && words->scope != NULL && known_is_wide(words->scope))
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "acceptance",
+                              "a scope of more than one scenario needs --broad");
+    if (!words->broad && known_days(today, words->expires) > KNOWN_DAYS_MAX)
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "acceptance",
+                              "more than 180 days need --broad");
     return ERR_NONE;
 }
 
@@ -197,10 +203,10 @@ enum status known_add(const char *text, const struct known_list *list, const str
         id == NULL || pins == NULL
             ? NULL
             : arena_printf(keep,
-                           "%s\n[%s]\nscope: %s\ncause: %s\n%sreason: %s\n%s%s%sexpires: %s\n",
+                           "%s\n[%s]\nscope: %s\ncause: %s\n%sreason: %s\n%s%s%s%sexpires: %s\n",
                            head, id, words->scope != NULL ? words->scope : name, cause, pins,
                            words->reason, issue ? "issue: " : "", issue ? words->issue : "",
-                           issue ? "\n" : "", words->expires);
+                           issue ? "\n" : "", words->broad ? "broad: yes\n" : "", words->expires);
     struct known_list again; /* the result must still be a valid file */
     if (whole == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "known mismatches");

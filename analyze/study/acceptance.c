@@ -1,6 +1,7 @@
 /* See acceptance.h. */
 #include "study/acceptance.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,20 @@
 #include "store/store.h"
 
 enum { FRAME_BYTES_MAX = 1024 }; /* of a frame's name in JSON; longer ones are cut */
+
+/* "known.txt:4:12", as compilers name a place; TEXT is what was read, or NULL. */
+static void place_fault(struct fault *fault, const char *path, const char *text, struct arena *keep)
+{
+    uint64_t line = 1, column = 1;
+    if (text != NULL && fault->code == ERR_MALFORMED && fault->offset != FAULT_NO_OFFSET) {
+        for (uint64_t at = 0; at < fault->offset; at++) {
+            column = text[at] == '\n' ? 1 : column + 1;
+            line += text[at] == '\n';
+        }
+        path = arena_printf(keep, "%s:%" PRIu64 ":%" PRIu64, path, line, column);
+    }
+    fault_set_path(fault, path);
+}
 
 enum status acceptance_read(const char *path, struct arena *keep, struct acceptance *out,
                             struct fault *fault)
@@ -22,7 +37,7 @@ enum status acceptance_read(const char *path, struct arena *keep, struct accepta
     if (file_read(out->path, LIMIT_JSON_BYTES, keep, &text, &out->bytes, fault) == ERR_NONE)
         (void)known_parse(text, out->bytes, keep, &out->list, fault);
     out->text = text;
-    fault_set_path(fault, out->path);
+    place_fault(fault, out->path, text, keep);
     return fault->code;
 }
 
@@ -179,4 +194,5 @@ void acceptance_write_json(struct json *j, const struct known *known, const char
     json_key_string(j, "issue", known->issue);
     json_key_string(j, "expires", known->expires);
     json_key_bool(j, "expired", acceptance_is_expired(known, today));
+    json_key_bool(j, "broad", known->broad != NULL);
 }

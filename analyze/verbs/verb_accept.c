@@ -14,7 +14,7 @@
 
 struct accept_options {
     const char *db, *file, *run, *reason, *issue, *expires, *scope;
-    bool update;
+    bool update, broad;
 };
 
 /* ---- accept --------------------------------------------------------------------------- */
@@ -119,7 +119,7 @@ static int accept_cases(const struct accept_options *o, const struct stored_run 
     struct fault fault = FAULT_INIT;
     if (acceptance_read_or_new(o->file, keep, &acceptance, &fault) != ERR_NONE)
         return verb_fault(&fault);
-    const struct known_words words = {o->reason, o->issue, o->expires, o->scope};
+    const struct known_words words = {o->reason, o->issue, o->expires, o->scope, o->broad};
     const char *block = NULL;
     for (uint32_t i = 0; i < names->count; i++) {
         const struct run_case *c = find_failing(run, names->items[i]);
@@ -146,8 +146,8 @@ static int accept(const struct verb *self, void *given, const struct option_list
     struct stored_run run;
     struct fault fault = FAULT_INIT;
     int code = EXIT_GOOD;
-    if (o->update &&
-        (o->reason != NULL || o->expires != NULL || o->issue != NULL || o->scope != NULL))
+    if (o->update && (o->reason != NULL || o->expires != NULL || o->issue != NULL ||
+                      o->scope != NULL || o->broad))
         return verb_usage_error(self, "--update changes pins only");
     if (rest->count == 0 && !o->update)
         return verb_usage_error(self, "name the cases: SCENARIO.VARIANT");
@@ -172,6 +172,8 @@ static int run_accept(const struct verb *self, int argc, char **argv)
         {"--issue", OPTION_STRING, &o.issue, "URL", "the issue or discussion of it"},
         {"--scope", OPTION_STRING, &o.scope, "PATTERN",
          "accept all cases that match, with * and ?: 'recursion.*' (default: this case)"},
+        {"--broad", OPTION_FLAG, &o.broad, NULL,
+         "allow a scope of more than one scenario, or more than 180 days"},
         {"--update", OPTION_FLAG, &o.update, NULL,
          "pin known mismatches (ID...; default: all) to what the run shows"},
         {"--run", OPTION_STRING, &o.run, "RUN", "where it failed (default latest)"},
@@ -358,12 +360,14 @@ const struct verb verb_known = {
         "  frame: offset:rtl function dive one per frame that may differ: engine, level, function\n"
         "  reason: the record keeps 1,024 frames\n"
         "  issue: https://...              optional\n"
+        "  broad: yes                      for many scenarios ('rec*.ob2'), or more than 180 days\n"
         "  expires: 2027-03-31             the last day on which it holds\n\n"
         "A failing case that is covered becomes XFAIL and does not fail the run.  These do: a "
         "case\n"
         "that passes though it is known to fail (XPASS), a block that no case needs, a block that\n"
-        "has expired and, from 2027-03-01 on, a block without pins and frames, which\n"
-        "`twinstack accept --update` writes.\n\n"
+        "has expired, or is broad without saying so, and, from 2027-03-01 on, a block without "
+        "pins\n"
+        "and frames, which `twinstack accept --update` writes.\n\n"
         "examples:\n"
         "  twinstack known --json\n"
         "  twinstack known expire recursion.ob2\n"

@@ -76,7 +76,7 @@ class Verdict(Stored):
         self.assertEqual((done.stdout, done.stderr), ("PASS   1 case: 1 PASS\n", ""))
 
     def test_what_a_verb_writes_keeps_links_and_devices(self):
-        name, day = self.one("FAIL"), "2999-01-01"
+        name, day = self.one("FAIL"), (datetime.date.today() + datetime.timedelta(days=90)).isoformat()
         worker = ("worker", "--queue", self.folder / "queue", "--symbols", e2e.ROOT / "corpus/symbols", "--idle", "100ms", "--metrics")
         rows = {"report": ("report", "--exit-zero", "--db", self.db, "--json"), "worker": worker,
                 "accept": ("accept", name, "--reason", "why", "--expires", day, "--db", self.db, "--known")}
@@ -217,7 +217,11 @@ class Verdict(Stored):
         self.assertEqual(known.read_text().count("scope:"), 1)
         # An acceptance may cover all similar cases; the accepted case must be among them.
         self.run_db("accept", name, *argv, "--scope", "*.nothing", exit_code=2)
-        self.run_db("accept", name, *argv, "--scope", "*." + name.split(".")[1])
+        self.assertIn("--broad", self.run_db("accept", name, *argv, "--scope", "*." + name.split(".")[1], exit_code=2).stderr)
+        later = (datetime.date.today() + datetime.timedelta(days=200)).isoformat()
+        self.assertIn("--broad", self.run_db("accept", name, *argv[:-1], later, exit_code=2).stderr)
+        self.run_db("accept", name, *argv, "--scope", "*." + name.split(".")[1], "--broad")
+        self.assertIn("\nbroad: yes\n", known.read_text())
         self.assertEqual(json.loads(self.run_twinstack("known", "--known", known, "--json").stdout)[1]["scope"],
                          "*." + name.split(".")[1])
         known.write_text("# kept\n" + known.read_text().replace(day, "2020-01-01", 1))
@@ -240,6 +244,10 @@ class Verdict(Stored):
         done = self.run_db("accept", "--known", known, "--update")
         self.assertIn("0 pinned", done.stdout)
         self.assertRegex(done.stderr, r"\[old\] is not changed: nothing in run \d+ needs it")
+        for text, said in (("# one\n[a]\nscope: x\npins: a=9/9, b=9\n", "known.txt:4:14: pins of an acceptance"),
+                           ("[a]\n  colour: red\n", "known.txt:2:1: field of an acceptance")):
+            known.write_text(text)
+            self.assertIn(said, self.run_twinstack("known", "--known", known, exit_code=3).stderr)
         known.write_text("nonsense\n")
         self.assertIn("known.txt", self.run_twinstack("known", "--known", known, exit_code=3).stderr)
         self.one("ERROR")
@@ -250,11 +258,12 @@ class Verdict(Stored):
         name = self.one("XFAIL", "dump=unexplained")
         self.sql("UPDATE crash_case SET known_id = 'one' WHERE verdict = 'XFAIL'")
         self.sql("UPDATE run SET command = 'twinstack run', finished_ns = 1790000000000000000")
-        for scope, until, command, problem in (
-                (name, "2999-01-01", "", None), (name, "2001-01-01", "", "expired on 2001-01-01"),
-                ("missing.ob2", "2999-01-01", "", "there is no case missing.ob2"),
-                ("missing.ob2", "2999-01-01", " -k null", None),
-                ("recursion.*", "2999-01-01", "", "nothing in recursion.* fails")):
+        for scope, until, command, problem in (  # the run ended on 2026-09-21
+                (name, "2027-03-01", "", None), (name, "2001-01-01", "", "expired on 2001-01-01"),
+                (name, "2027-03-21", "", "holds for more than 180 days"),
+                ("missing.ob2", "2027-03-01", "", "there is no case missing.ob2"),
+                ("missing.ob2", "2027-03-01", " -k null", None),
+                ("recursion.*", "2027-03-01", "", "nothing in recursion.* fails")):
             with self.subTest(scope=scope, until=until, command=command):
                 self.sql("UPDATE run SET known_text = ?, command = 'twinstack run' || ?", block.format(scope, until), command)
                 files = {form: self.folder / form for form in ("json", "junit", "ctrf", "md", "openmetrics", "badge")}

@@ -84,7 +84,7 @@ static enum status meet_stored_side(struct met *m, struct fault *fault)
 static enum status meet_pins(struct met *m, struct fault *fault)
 {
     static const char text[] =
-        "[a]\nscope: *\ncause: verdict\nreason: because\nexpires: 2030-01-01\n";
+        "[a]\nscope: *\ncause: verdict\nreason: because\nbroad: yes\nexpires: 2030-01-01\n";
     const bool pin[] = {true};
     struct known_list list;
     size_t bytes = 0;

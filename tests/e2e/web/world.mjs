@@ -27,6 +27,10 @@ const throttle = Number(process.env.TWINSTACK_TEST_THROTTLE ?? 1);
 const PATIENCE_MS = 30e3 * slowness * throttle;
 mkdirSync(shots, { recursive: true });
 
+/** The day in so many days, as `accept` takes it.
+ * @type {(days: number) => string} */
+export const inDays = (days) => new Date(Date.now() + days * 864e5).toISOString().slice(0, 10);
+
 const folder = mkdtempSync(join(tmpdir(), 'twinstack-web-'));
 /** @type {Set<import('node:child_process').ChildProcess>} */
 const running = new Set();
