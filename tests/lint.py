@@ -60,7 +60,6 @@ WRITES = re.compile(r'\b(?:rename|path_rename|file_move|mkstemps?|freopen|creat)
 BINARY_FOLDERS = ("corpus/", "tests/fuzz/found/", "victims/managed/", "dashboard/screenshot.png")
 TRACKED_BYTES_MAX = 2 << 20
 
-TIDY_PARTS = 2
 ANALYSER_NODES = 8_000
 AT_ONCE = 6  # files for one process of clang-tidy, whose start takes as long as a fifth of a file
 FORMAT_AT_ONCE = 50
