@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -83,18 +84,27 @@ static const char *keep_name(struct pdb_names *names, struct name_slot *slot, ui
     return slot->text;
 }
 
-/* Compilers write an unnamed namespace as "?A0x" and a hash of the file. */
+/* Compilers write an unnamed namespace as "?A0x" and a hash of the file, "::" after it. (Inside a
+ * decorated name, as in C++/CLI's "__t2m@?f@?A0x12ab@@YMXXZ", '@' is after it.) */
+static const char *unnamed_in(const char *text)
+{
+    for (; (text = strstr(text, "?A0x")) != NULL; text++)
+        if (strncmp(text + 4 + strspn(text + 4, "0123456789abcdef"), "::", 2) == 0)
+            return text;
+    return NULL;
+}
+
 static const char *with_unnamed(struct pdb_names *names, const char *text)
 {
     static const char unnamed[] = "`anonymous namespace'";
-    const char *at = text != NULL ? strstr(text, "?A0x") : NULL;
+    const char *at = text != NULL ? unnamed_in(text) : NULL;
     if (at == NULL)
         return text;
     /* Four letters become 21: a name grows to six times its length at most. */
     char *out = arena_alloc(&names->keep, 6 * strlen(text) + 1), *to = out;
     if (out == NULL)
         return text;
-    for (; at != NULL; at = strstr(text, "?A0x")) {
+    for (; at != NULL; at = unnamed_in(text)) {
         memcpy(to, text, (size_t)(at - text));
         to += at - text;
         memcpy(to, unnamed, sizeof unnamed - 1);
@@ -103,6 +113,53 @@ static const char *with_unnamed(struct pdb_names *names, const char *text)
     }
     memcpy(to, text, strlen(text) + 1);
     return out;
+}
+
+static bool in_word(unsigned char c)
+{
+    return c == '_' || c == '$' || c >= 0x80 || (c >= '0' && c <= '9') ||
+           ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+}
+
+static bool is_convention(const char *word, size_t bytes)
+{
+    static const char *const words[] = {"__cdecl",      "__stdcall", "__thiscall", "__fastcall",
+                                        "__vectorcall", "__clrcall", "__pascal"};
+    for (size_t i = 0; i < COUNT_OF(words); i++)
+        if (strlen(words[i]) == bytes && memcmp(words[i], word, bytes) == 0)
+            return true;
+    return false;
+}
+
+/* Compilers state the calling convention of function types in the template arguments of a name:
+ * "f<void (__cdecl*)(int)>". The full form leaves conventions out, there as in parameters. */
+static const char *without_conventions(struct pdb_names *names, const char *text)
+{
+    if (names->spelling != NAMES_FULL || text == NULL || strstr(text, "__") == NULL)
+        return text;
+    char *out = arena_alloc(&names->keep, strlen(text) + 1), *to = out;
+    if (out == NULL)
+        return text;
+    while (*text != '\0') {
+        size_t bytes = 0; /* of a word: such as "__cdecl", but not "my__cdecl" */
+        while (in_word((unsigned char)text[bytes]))
+            bytes++;
+        if (is_convention(text, bytes)) {
+            text += bytes + (text[bytes] == ' ');
+            continue;
+        }
+        bytes += bytes == 0;
+        memcpy(to, text, bytes);
+        to += bytes;
+        text += bytes;
+    }
+    *to = '\0';
+    return out;
+}
+
+static const char *spelt(struct pdb_names *names, const char *text)
+{
+    return with_unnamed(names, without_conventions(names, text));
 }
 
 /* LINKER: a public's name, which on x86 has the decorations of C, too. */
@@ -205,8 +262,11 @@ const char *pdb_names_procedure(struct pdb_names *names, const struct pdb_unit *
     if (procedure->kind == PDB_CODE_TRAMPOLINE)
         return trampoline_name(names, unit, procedure);
     const bool terminated = procedure->name[procedure->name_bytes] == '\0';
-    const bool plain =
-        terminated && names->spelling == NAMES_SHORT && !undecorate_is_decorated(procedure->name);
+    /* Assembly code for x86 has records "@name@8"; other decorations of C are not in records. */
+    const bool fastcall = names->pdb->machine == PE_MACHINE_X86 && procedure->name_bytes != 0 &&
+                          procedure->name[0] == '@';
+    const bool plain = terminated && names->spelling == NAMES_SHORT && !fastcall &&
+                       !undecorate_is_decorated(procedure->name);
     if (plain)
         return procedure->name_bytes != 0 ? procedure->name : NULL;
     const uint64_t key = name_key(NAME_PROCEDURE, unit->module.index, procedure->soff);
@@ -218,11 +278,10 @@ const char *pdb_names_procedure(struct pdb_names *names, const struct pdb_unit *
         const char *decorated = decorated_at(names, procedure->start);
         if (decorated != NULL)
             text = decorated;
-    } else if (text != NULL && undecorate_is_decorated(text)) {
-        text = readable(names, text, false);
+    } else if (text != NULL && (fastcall || undecorate_is_decorated(text))) {
+        text = readable(names, text, fastcall);
     } else if (text != NULL) {
-        text =
-            with_unnamed(names, with_parameters(names, "", text, procedure_type(names, procedure)));
+        text = spelt(names, with_parameters(names, "", text, procedure_type(names, procedure)));
     }
     arena_reset(&names->scratch);
     return keep_name(names, slot, key, text);
@@ -243,8 +302,7 @@ const char *pdb_names_id(struct pdb_names *names, uint32_t global)
     struct pdb_id_name name;
     const char *text = NULL;
     if (global != 0 && pdb_id_function(&names->ids, &names->types, global, &names->keep, &name))
-        text =
-            with_unnamed(names, with_parameters(names, name.scope, name.name, name.function_type));
+        text = spelt(names, with_parameters(names, name.scope, name.name, name.function_type));
     arena_reset(&names->scratch);
     return text;
 }

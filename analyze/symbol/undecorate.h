@@ -2,9 +2,11 @@
  * decorations of C on x86 (_name, _name@8, @fast@8, name@@16), and Rust's legacy and v0 forms.
  *
  * A name is rewritten only if every character of it is understood; otherwise it is left unchanged.
- * NAMES_SHORT is what Visual Studio shows in a call stack without parameters: scopes, name and
- * template arguments. NAMES_FULL adds parameters and "const" of the member function. Both leave out
- * return type, access and calling convention.
+ * NAMES_SHORT is what Windows debuggers show: scopes, name and template arguments, as compilers
+ * spell them. NAMES_FULL adds parameters and "const" of the member function; it leaves out every
+ * calling convention, and "enum" in template arguments. Both leave out return type, access and the
+ * convention of the function itself. No parameters are "(void)". symbol/README.md compares both
+ * with Microsoft's UnDecorateSymbolName.
  *
  * Form of the decoration: https://llvm.org/doxygen/MicrosoftDemangle_8cpp_source.html and
  * https://en.wikiversity.org/wiki/Visual_C%2B%2B_name_mangling (facts, not code). */

@@ -38,6 +38,7 @@ static const char *const operators_1[] = {
     ['7'] = "`vftable'",
     ['8'] = "`vbtable'",
     ['9'] = "`vcall'",
+    ['B'] = "`local static guard'",
     ['D'] = "`vbase destructor'",
     ['E'] = "`vector deleting destructor'",
     ['F'] = "`default constructor closure'",
@@ -66,6 +67,7 @@ static const char *const operators_2[] = {
     ['G'] = "`vector copy constructor iterator'",
     ['H'] = "`vector vbase copy constructor iterator'",
     ['I'] = "`managed vector copy constructor iterator'",
+    ['J'] = "`local static thread guard'",
     ['L'] = "operator co_await",
     ['M'] = "operator<=>",
 };
@@ -73,7 +75,7 @@ static const char *const operators_2[] = {
 /* What kind of name a symbol has, beyond its text. */
 struct symbol_name {
     const char *text;
-    bool constructor, destructor, conversion, table;
+    bool constructor, destructor, conversion, table, nested;
     const char *initializes; /* "dynamic initializer for" and such; NULL */
 };
 
@@ -114,7 +116,8 @@ static const char *template_argument(struct msvc *d, bool *skip)
     char text[32];
 
     *skip = false;
-    if (msvc_take_text(d, "$$V") || msvc_take_text(d, "$$Z") || msvc_take_text(d, "$S")) {
+    if (msvc_take_text(d, "$$$V") || msvc_take_text(d, "$$V") || msvc_take_text(d, "$$Z") ||
+        msvc_take_text(d, "$S")) {
         *skip = true;
         return "";
     }
@@ -156,9 +159,9 @@ static const char *template_name(struct msvc *d, bool remember, struct symbol_na
     d->type_count = outer.type_count;
     d->depth--;
     const size_t bytes = strlen(list);
-    const char *text = msvc_join(
-        d, name.text, name.text[strlen(name.text) - (*name.text != '\0')] == '<' ? " <" : "<", list,
-        bytes > 0 && list[bytes - 1] == '>' ? " >" : ">", NULL);
+    const char *arguments =
+        msvc_join(d, "<", list, bytes > 0 && list[bytes - 1] == '>' ? " >" : ">", NULL);
+    const char *text = msvc_join(d, name.text, arguments, NULL);
     if (own != NULL) {
         *own = name;
         own->text = text;
@@ -208,6 +211,37 @@ static struct symbol_name special_name(struct msvc *d)
     return name;
 }
 
+/* After "?_R": what describes a class at run time. */
+static const char *rtti_name(struct msvc *d)
+{
+    char text[128];
+    int64_t numbers[4];
+
+    switch (*d->at++) {
+    case '0': {
+        const struct msvc_type type = msvc_read_type(d);
+        return msvc_join(d, type.before, type.after, " `RTTI Type Descriptor'", NULL);
+    }
+    case '1':
+        for (size_t i = 0; i < COUNT_OF(numbers); i++)
+            numbers[i] = msvc_number(d);
+        (void)snprintf(text, sizeof text,
+                       "`RTTI Base Class Descriptor at (%" PRId64 ",%" PRId64 ",%" PRId64
+                       ",%" PRId64 ")'",
+                       numbers[0], numbers[1], numbers[2], numbers[3]);
+        return msvc_join(d, text, NULL);
+    case '2':
+        return "`RTTI Base Class Array'";
+    case '3':
+        return "`RTTI Class Hierarchy Descriptor'";
+    case '4':
+        return "`RTTI Complete Object Locator'";
+    default:
+        d->at--;
+        return msvc_fail(d);
+    }
+}
+
 /* After "?". */
 static struct symbol_name operator_name(struct msvc *d)
 {
@@ -215,6 +249,11 @@ static struct symbol_name operator_name(struct msvc *d)
 
     if (msvc_take_text(d, "__"))
         return special_name(d);
+    if (msvc_take_text(d, "_R")) {
+        name.text = rtti_name(d);
+        name.table = true;
+        return name;
+    }
     if (msvc_take(d, '_')) {
         name.text = operator_word(operators_1, COUNT_OF(operators_1), *d->at);
         name.table = *d->at == '7' || *d->at == '8' || *d->at == 'S';
@@ -222,7 +261,7 @@ static struct symbol_name operator_name(struct msvc *d)
         name.constructor = *d->at == '0';
         name.destructor = *d->at == '1';
         name.conversion = *d->at == 'B';
-        name.text = "operator ";
+        name.text = "operator";
     } else {
         name.text = operator_word(operators, COUNT_OF(operators), *d->at);
     }
@@ -242,6 +281,11 @@ static struct symbol_name own_name(struct msvc *d)
         name.text = back_reference(d);
     } else if (msvc_take_text(d, "?$")) {
         (void)template_name(d, false, &name);
+    } else if (strncmp(d->at, "??__", 4) == 0) { /* managed code: a whole symbol as a name */
+        name.text = msvc_symbol(d);
+        name.nested = true;
+        if (!msvc_take(d, '@'))
+            (void)msvc_fail(d);
     } else if (msvc_take(d, '?')) {
         name = operator_name(d);
     } else {
@@ -337,9 +381,10 @@ static const char *function_rest(struct msvc *d, const char *name, const struct 
     const char *parameters = msvc_parameters(d);
 
     if (own->conversion)
-        name = msvc_join(d, name, result.before, result.after, NULL);
-    name = msvc_join(d, *adjust != '\0' ? "[thunk]:" : "", name, adjust, NULL);
-    return d->full ? msvc_join(d, name, parameters, qualifiers, NULL) : name;
+        name = msvc_join(d, name, " ", result.before, result.after, NULL);
+    if (*adjust != '\0')
+        name = msvc_join(d, "[thunk]:", name, adjust, d->full ? " " : "", NULL);
+    return d->full && !own->nested ? msvc_join(d, name, parameters, qualifiers, NULL) : name;
 }
 
 static const char *function_symbol(struct msvc *d, const char *name, const struct symbol_name *own)
@@ -387,6 +432,17 @@ static const char *variable_symbol(struct msvc *d, const char *name)
     return name;
 }
 
+/* A guard of static variables: which of the function's. */
+static const char *guard_symbol(struct msvc *d, const char *name)
+{
+    char text[32];
+
+    d->at++;
+    const int64_t number = msvc_number(d);
+    (void)snprintf(text, sizeof text, "{%" PRId64 "}'", number);
+    return d->full ? msvc_join(d, name, text, NULL) : name;
+}
+
 /* vftable and vbtable: qualifiers, then the bases that the table is for. */
 static const char *table_symbol(struct msvc *d, const char *name)
 {
@@ -409,16 +465,18 @@ static const char *read_symbol(struct msvc *d)
     if (d->failed)
         return "";
     if (own.constructor || own.destructor) {
-        const bool template_member = strcmp(own.text, "operator ") != 0;
-        const char *arguments = template_member ? own.text + strlen("operator ") : "";
+        const char *arguments = own.text + strlen("operator"); /* of a template, or "" */
         name = msvc_join(d, scope, own.destructor ? "~" : "", innermost, arguments, NULL);
     } else if (own.initializes != NULL) {
         name = msvc_join(d, own.initializes, scope, own.text, "''", NULL);
+    } else if (own.nested) { /* states its scopes itself */
+        name = own.text;
     } else {
         name = msvc_join(d, scope, own.text, NULL);
     }
     /* managed code, or a processor kind: not shown to people */
-    (void)(msvc_take_text(d, "$$F") || msvc_take_text(d, "$$H") || msvc_take_text(d, "$$h"));
+    (void)(msvc_take_text(d, "$$F") || msvc_take_text(d, "$$H") || msvc_take_text(d, "$$h") ||
+           msvc_take_text(d, "$$J0") || msvc_take_text(d, "$$Q"));
     const char c = *d->at;
     if (c >= 'A' && c <= 'Z')
         return function_symbol(d, name, &own);
@@ -426,7 +484,9 @@ static const char *read_symbol(struct msvc *d)
         return variable_symbol(d, name);
     if ((c == '6' || c == '7') && own.table)
         return table_symbol(d, name);
-    if (c == '9') {
+    if (c == '5' && !own.table)
+        return guard_symbol(d, name);
+    if (c == '9' || (c == '8' && own.table)) {
         d->at++;
         return name;
     }

@@ -40,7 +40,8 @@ const char *msvc_qualifiers(struct msvc *d)
 static const char *qualify(struct msvc *d, const char *before, const char *qualifiers)
 {
     const size_t bytes = strlen(before), more = strlen(qualifiers);
-    if (more == 0 || (bytes >= more && strcmp(before + bytes - more, qualifiers) == 0))
+    if (more == 0 || (bytes >= more && strcmp(before + bytes - more + 1, qualifiers + 1) == 0 &&
+                      strchr(" *", before[bytes - more]) != NULL))
         return before;
     return msvc_join(d, before, qualifiers, NULL);
 }
@@ -93,7 +94,7 @@ const char *msvc_convention(struct msvc *d)
     if (c >= COUNT_OF(words) || words[c] == NULL)
         return msvc_fail(d);
     d->at++;
-    return words[c];
+    return d->full ? "" : words[c];
 }
 
 struct msvc_type msvc_result(struct msvc *d)
@@ -151,9 +152,10 @@ static struct msvc_type function_pointer(struct msvc *d, const char *scope, cons
     const char *convention = msvc_convention(d);
     const struct msvc_type result = msvc_result(d);
     const char *parameters = msvc_parameters(d);
+    if (scope != NULL)
+        scope = msvc_join(d, *convention != '\0' ? " " : "", scope, "::", NULL);
     return (struct msvc_type){
-        msvc_join(d, result.before, " (", convention, " ", scope != NULL ? scope : "",
-                  scope != NULL ? "::" : "", mark, NULL),
+        msvc_join(d, result.before, " (", convention, scope != NULL ? scope : "", mark, NULL),
         msvc_join(d, ")", parameters, this_qualifiers, result.after, NULL), false};
 }
 
@@ -177,17 +179,20 @@ static struct msvc_type array_type(struct msvc *d)
     for (int64_t i = 0; i < dimensions && !d->failed; i++) {
         const int64_t bound = msvc_number(d);
         (void)snprintf(text, sizeof text, "[%" PRId64 "]", bound);
-        bounds = msvc_join(d, bounds, bound == 0 ? "[]" : text, NULL);
+        bounds = msvc_join(d, bounds, text, NULL);
     }
     const char *qualifiers = msvc_take_text(d, "$$C") ? msvc_qualifiers(d) : "";
     const struct msvc_type item = msvc_read_type(d);
-    return (struct msvc_type){msvc_join(d, item.before, qualifiers, NULL),
-                              msvc_join(d, bounds, item.after, NULL), true};
+    return (struct msvc_type){
+        msvc_join(d, item.before, qualifiers, *item.after != '\0' ? "" : " ", NULL),
+        msvc_join(d, bounds, item.after, NULL), true};
 }
 
 /* A pointer or reference, after its letter; MARK is "*", "&" or "&&" with its own qualifiers. */
 static struct msvc_type pointer(struct msvc *d, const char *mark)
 {
+    if (*d->at == '6' || *d->at == '8') /* "*const": in these Microsoft writes no blank */
+        mark = mark[0] == '*' && mark[1] == ' ' ? msvc_join(d, "*", mark + 2, NULL) : mark;
     if (msvc_take(d, '6'))
         return function_pointer(d, NULL, mark);
     if (msvc_take(d, '8')) {
@@ -210,9 +215,36 @@ static struct msvc_type pointer(struct msvc *d, const char *mark)
     }
     const char *qualifiers = msvc_qualifiers(d);
     const struct msvc_type type = msvc_read_type(d);
+    const char *before = qualify(d, type.before, qualifiers);
+    const size_t bytes = strlen(before);
+    const char last = bytes > 0 ? before[bytes - 1] : '\0';
+    /* "(**" but "(** *": so Microsoft writes pointers to pointers to functions */
+    const bool second =
+        last == '*' && *type.after == ')' && strchr(" *", before[bytes - 2]) == NULL;
+    const char *blank = last == ' ' || second ? "" : " ";
+    return (struct msvc_type){msvc_join(d, before, blank, type.wraps ? "(" : "", mark, NULL),
+                              msvc_join(d, type.wraps ? ")" : "", type.after, NULL), false};
+}
+
+/* After "P$": C++/CLI's handle of an array, whose rank two digits state. */
+static struct msvc_type managed_array(struct msvc *d)
+{
+    char rank[16] = "";
+    bool managed;
+
+    if (d->at[0] < '0' || d->at[0] > '9' || d->at[1] < '1' || d->at[1] > '9')
+        return fail_type(d);
+    if (d->at[0] != '0' || d->at[1] != '1')
+        (void)snprintf(rank, sizeof rank, ",%.2s", d->at[0] == '0' ? d->at + 1 : d->at);
+    if (d->at[0] == '0' && rank[0] != '\0')
+        rank[2] = '\0';
+    d->at += 2;
+    (void)pointer_extras(d, &managed);
+    const char *qualifiers = msvc_qualifiers(d);
+    const struct msvc_type item = msvc_read_type(d);
     return (struct msvc_type){
-        msvc_join(d, qualify(d, type.before, qualifiers), type.wraps ? " (" : " ", mark, NULL),
-        msvc_join(d, type.wraps ? ")" : "", type.after, NULL), false};
+        msvc_join(d, "cli::array<", item.before, item.after, qualifiers, " ", rank, ">^", NULL), "",
+        false};
 }
 
 /* Types after '_'. */
@@ -230,6 +262,8 @@ static struct msvc_type extended(struct msvc *d)
     for (size_t i = 0; i < COUNT_OF(words); i++)
         if (msvc_take(d, words[i].letter))
             return plain(words[i].word);
+    if (msvc_take_text(d, "_Z")) /* C++/CLI: a value type in a box */
+        return msvc_read_type(d);
     return fail_type(d);
 }
 
@@ -248,10 +282,11 @@ static struct msvc_type special(struct msvc *d)
         return array_type(d);
     if (msvc_take(d, 'B'))
         return msvc_read_type(d);
-    if (msvc_take(d, 'C')) {
+    if (msvc_take(d, 'C')) { /* compilers write a blank after it, too */
         const char *qualifiers = msvc_qualifiers(d);
         struct msvc_type type = msvc_read_type(d);
-        type.before = qualify(d, type.before, qualifiers);
+        type.before = msvc_join(d, qualify(d, type.before, qualifiers),
+                                *qualifiers != '\0' && *type.after == '\0' ? " " : "", NULL);
         return type;
     }
     return fail_type(d);
@@ -285,6 +320,10 @@ static struct msvc_type read_type(struct msvc *d)
     case 'B':
         return pointer(d, "& volatile");
     case 'P':
+        if (d->at[0] == '$' && d->at[1] >= '0' && d->at[1] <= '9') {
+            d->at++;
+            return managed_array(d);
+        }
         return pointer(d, "*");
     case 'Q':
         return pointer(d, "* const");
@@ -297,7 +336,9 @@ static struct msvc_type read_type(struct msvc *d)
     case 'V':
         return plain(d->type_name(d));
     case 'W':
-        return msvc_take(d, '4') ? plain(d->type_name(d)) : fail_type(d);
+        return msvc_take(d, '4')
+                   ? plain(msvc_join(d, d->full ? "" : "enum ", d->type_name(d), NULL))
+                   : fail_type(d);
     case 'Y':
         return array_type(d);
     case '_':

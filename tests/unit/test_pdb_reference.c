@@ -100,7 +100,8 @@ static bool name_matches(const char *ours, const char *theirs, struct arena *kee
     if (pdb_world_same_name(ours, theirs) ||
         pdb_world_same_name(ours, pdb_world_cut_parameters(theirs, keep)))
         return true;
-    if (undecorate(theirs, NAMES_SHORT, true, readable, sizeof readable) != 0 &&
+    const char *cut = pdb_world_cut_parameters(theirs, keep);
+    if (undecorate(cut, NAMES_SHORT, true, readable, sizeof readable) != 0 &&
         pdb_world_same_name(ours, readable))
         return true;
     if (undecorate(ours, NAMES_SHORT, true, readable, sizeof readable) != 0 &&

@@ -1,5 +1,5 @@
-/* See types.h.  Types as text, as Visual Studio spells them in a call stack: "const" in
- * front, a blank before "*" and "&". */
+/* See types.h.  Types as text, as Microsoft undecorates them (symbol/undecorate.h): "const" after
+ * what it qualifies, a blank before "*" and "&", "(void)" for no parameters. */
 #include <stdio.h>
 #include <string.h>
 
@@ -213,6 +213,16 @@ static void put_qualifier(struct type_writer *w, const char *mark)
     w->at += bytes;
 }
 
+/* The same for "const" and "volatile". A pointer to a function has no blank before them:
+ * "(*const)".
+ */
+static void put_word(struct type_writer *w, const char *word)
+{
+    const bool first = w->inside >= 2 && w->out[w->inside - 1] == '*' &&
+                       strchr("(:", w->out[w->inside - 2]) != NULL;
+    put_qualifier(w, first ? word + 1 : word);
+}
+
 /* Adds the mark of a pointer to the last type written. */
 static void put_mark(struct type_writer *w, const char *mark)
 {
@@ -236,10 +246,12 @@ static void put_arguments(struct type_writer *w, uint32_t list, uint32_t depth)
         w->failed = true;
         return;
     }
+    if (count == 0)
+        put_string(w, "void");
     for (uint32_t i = 0; i < count && !w->failed; i++) {
         const uint32_t index = load_u32(args.data + 4 + 4 * (size_t)i);
         if (i != 0)
-            put_string(w, ", ");
+            put_string(w, ",");
         if (index == 0)
             put_string(w, "..."); /* no type as the last argument means "..." */
         else
@@ -298,12 +310,12 @@ static void put_pointer(struct type_writer *w, const struct pdb_type *pointer, u
             put_string(w, "::");
         }
         put_string(w, mark);
-        w->inside = 0;
+        w->inside = to_function ? w->at : 0;
     }
     if ((attributes & POINTER_CONST) != 0)
-        put_qualifier(w, " const");
+        put_word(w, " const");
     if ((attributes & POINTER_VOLATILE) != 0)
-        put_qualifier(w, " volatile");
+        put_word(w, " volatile");
     if (!to_function)
         return;
     const size_t inside = w->at;
@@ -314,19 +326,12 @@ static void put_pointer(struct type_writer *w, const struct pdb_type *pointer, u
 
 static void put_modifier(struct type_writer *w, const struct pdb_type *type, uint32_t depth)
 {
-    struct pdb_type target;
-    const uint32_t index = load_u32(type->data);
     const uint16_t flags = load_u16(type->data + 4);
-    const bool pointer =
-        pdb_type(w->types, index, w->scratch, &target) && target.kind == LF_POINTER;
-    if (pointer)
-        put_type(w, index, depth + 1);
+    put_type(w, load_u32(type->data), depth + 1);
     if ((flags & MODIFIER_CONST) != 0)
-        pointer ? put_qualifier(w, " const") : put_string(w, "const ");
+        put_word(w, " const");
     if ((flags & MODIFIER_VOLATILE) != 0)
-        pointer ? put_qualifier(w, " volatile") : put_string(w, "volatile ");
-    if (!pointer)
-        put_type(w, index, depth + 1);
+        put_word(w, " volatile");
 }
 
 static void put_simple(struct type_writer *w, uint32_t index)

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Our answers about PDBs beside those of Microsoft's own readers (dbghelp.dll, msdia140.dll, UnDecorateSymbolName), which are
+stored in corpus/microsoft; with the fixtures, the answers for all of them. Nothing of Microsoft's is needed.
+
+lib/microsoft.py has the rules of the comparison: which differences have a listed reason, and which are faults."""
+import collections
+import functools
+import gzip
+import json
+import re
+import subprocess
+import sys
+import pathlib
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e
+import microsoft
+
+STORED = e2e.ROOT / "corpus/microsoft"
+
+
+class Answers(e2e.Case):
+    def asked(self, pdb, rows, *options):
+        """For each row (function, file, line), outermost first, and the notes."""
+        text = "".join(f"> {i}\nx.exe!{row['rva']}\n" for i, row in enumerate(rows))
+        done = self.run_twinstack("resolve", "--ndjson", *options, "--pdb", f"x.exe={pdb}", "-", stdin=text)
+        stacks = [json.loads(line)["frames"] for line in done.stdout.splitlines()]
+        self.assertEqual(len(stacks), len(rows), done.stderr)
+        return [[(f["function"] or "", f["file"] or "", f["line"] or 0) for f in reversed(frames)] for frames in stacks]
+
+    def judge(self, pdb, answers, *options):
+        """The differences, counted: those without a listed reason fail."""
+        rows = microsoft.read(answers)
+        found, faults = collections.Counter(), []
+        for row, ours in zip(rows, self.asked(pdb, rows, *options)):
+            for word in microsoft.judge(ours, row):
+                found[word] += 1
+                if word not in microsoft.EXCUSED:
+                    faults.append((word, row["rva"], ours, row["frames"]))
+        self.assertEqual(faults[:3], [], f"{len(faults)} of {len(rows)} rows")
+        return len(rows), found
+
+    def stored(self):
+        """(PDB, answers) of the repository."""
+        packed = STORED / "native2005x64.pdb.gz"
+        pdb = self.folder / packed.stem
+        pdb.write_bytes(gzip.decompress(packed.read_bytes()))
+        return [(e2e.ROOT / "corpus/crash-x86/crash.pdb", STORED / "crash.jsonl.gz"), (pdb, STORED / "native2005x64.jsonl.gz")]
+
+    def test_stored_answers(self):
+        for pdb, answers in self.stored():
+            for options in (["--index", "never"], ["--index", "always"], ["--index", "never", "--names", "full"]):
+                with self.subTest(answers.name, options=options):
+                    rows, _ = self.judge(pdb, answers, *options)
+                    self.assertGreater(rows, 800)
+
+    def test_answers_for_all_fixtures(self):
+        answers = sorted(e2e.FIXTURES.glob("microsoft/answers/*.jsonl.gz"))
+        if not answers:
+            self.skipTest("no fixtures ($TWINSTACK_FIXTURES)")
+        total, rows = collections.Counter(), 0
+        for path in answers:
+            group, _, stem = path.name.removesuffix(".jsonl.gz").partition(".")
+            (pdb,) = e2e.FIXTURES.glob(f"{group}-*/{stem}.pdb")
+            for options in (["--index", "never"], ["--index", "always"]):
+                with self.subTest(path.name, options=options):
+                    count, found = self.judge(pdb, path, *options)
+                    rows, total = rows + count, total + found
+        print(f"{rows} answers; {sum(total.values())} differ for a listed reason: {dict(total)}")
+        self.assertGreater(rows, 90000)
+
+
+# What Microsoft spells in another way than symbol/README.md says of ours: its form, made ours. The second member: of which of the two
+# forms, None for both.
+SPELLINGS = [
+    ("__ptr64", 0, lambda text: text.replace(" __ptr64", "")),
+    ("blanks at the ends and around const", None, lambda text: re.sub(r"\)(const|volatile)( &)? *(?=$|[,)'])", r") \1\2", text.strip())),
+    ('extern "C"', 1, lambda text: text.removeprefix('extern "C" ')),
+    ("a blank before a class", 1, lambda text: re.sub(r"\( (?=[\w:<>,]+::\*)", "(", text)),
+    ("an offset below 0", 1, lambda text: re.sub(r"vtordisp\{(\d+),", lambda m: f"vtordisp{{{int(m[1]) - (int(m[1]) >> 31 << 32)},", text)),
+    ("const of tables", 1, lambda text: re.sub(r"^const (?=.*`(vftable|vbtable|RTTI Complete Object Locator)')", "", text)),
+]
+# Names that differ for another listed reason: in which form (None: both), by which pattern of the decorated name.
+OTHERS = [
+    ("a thunk is marked", 0, r"\$4PPP|@[WGO][A-P0-9]+@"),
+    ("the base class of a table", 0, r"^\?\?_[78R].*[67]B[\w?]"),
+    ("const of an array of pointers to functions", None, r"\$\$BY\d\dQ6"),
+    ("left decorated by Microsoft", None, r"^\?\.cctor@"),
+    ("a literal", None, r"^\?\?_C@"),
+    ("a thunk for a virtual call", None, r"^\?\?_9"),
+    ("the type of a variable inside a name", 1, r"^\?\?\?__E|\$1\?\w+@@3"),
+]
+
+
+class Names(e2e.Case):
+    @functools.cached_property
+    def rows(self):
+        whole = e2e.FIXTURES / "microsoft/undname.tsv.gz"
+        return microsoft.names(whole if whole.exists() else STORED / "undname.tsv.gz")
+
+    def compared(self, form):
+        """(functions, those that differ in more than spelling, all names that differ for no listed reason)."""
+        ours = subprocess.run([e2e.BUILD / "tests/undecorate_lines", ("short", "full")[form]], text=True, capture_output=True, check=True,
+                              input="".join(row[0] + "\n" for row in self.rows)).stdout.splitlines()
+        self.assertEqual(len(ours), len(self.rows))
+        functions = differ = 0
+        unlisted = []
+        for (decorated, *answers), text in zip(self.rows, ours):
+            is_function = decorated.endswith("Z")
+            theirs = answers[form]
+            for _, of, change in SPELLINGS:
+                theirs = change(theirs) if of in (None, form) else theirs
+            same = theirs == (decorated if text == "-" else text)
+            if form == 1 and not is_function and f" {text}" in theirs:  # a variable after its type
+                continue
+            functions += is_function
+            differ += is_function and not same
+            if not same and not any(of in (None, form) and re.search(pattern, decorated) for _, of, pattern in OTHERS):
+                unlisted.append((decorated, answers[form], text))
+        print(f"{('short', 'full')[form]}: {len(self.rows)} names, {functions} functions, {differ} of them differ in more than spelling")
+        return functions, differ, unlisted
+
+    def test_names_are_microsofts(self):
+        for form in (0, 1):
+            with self.subTest(("short", "full")[form]):
+                functions, differ, unlisted = self.compared(form)
+                self.assertGreater(functions, 1500)
+                self.assertLessEqual(differ, functions / 200)
+                self.assertEqual(unlisted[:5], [])
+
+
+if __name__ == "__main__":
+    e2e.main()
