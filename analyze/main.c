@@ -28,7 +28,7 @@ int main(int argc, char **argv)
     judge_adapter_configure();
     help_about((struct help_table){verbs, verb_count});
     if (argc < 2) {
-        help_list(stderr);
+        help_tasks(stderr);
         return EXIT_USAGE;
     }
     const bool asks_help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0;

@@ -1,6 +1,8 @@
 /* The help of verbs as text; other forms are in help_man.c and help_shell.c. */
 #include "verbs/help.h"
 
+#include "base/array.h"
+
 static void print_usage(const struct verb *self)
 {
     if (self->subcommands == NULL)
@@ -69,4 +71,21 @@ void help_list(FILE *out)
         (void)fprintf(out, "  %-12s %s\n", about.rows[i]->name, about.rows[i]->summary);
     (void)fputs("\n`twinstack VERB --help` prints a verb's options, examples and exit codes.\n",
                 out);
+}
+
+void help_tasks(FILE *out)
+{
+    static const struct {
+        const char *task, *command;
+    } tasks[] = {
+        {"names for module!0xoffset stacks", "twinstack resolve --symbols DIR stacks.txt"},
+        {"the stacks of a minidump", "twinstack dump --stacks --symbols DIR crash.dmp"},
+        {"both ways of a case compared", "twinstack check CASE"},
+        {"every sample crash, both ways", "twinstack run"},
+        {"runs and mismatches in a browser", "twinstack serve"},
+    };
+    (void)fputs("usage: twinstack VERB [OPTION...] [ARGUMENT...]\n" HELP_WHAT_IT_IS "\n\n", out);
+    for (size_t i = 0; i < COUNT_OF(tasks); i++)
+        (void)fprintf(out, "  %-34s %s\n", tasks[i].task, tasks[i].command);
+    (void)fputs("\n`twinstack help` lists all verbs, `twinstack VERB --help` explains one.\n", out);
 }

@@ -29,6 +29,9 @@ struct help_table help_verbs(void);
 /* The list of verbs, the text of `twinstack --help`. */
 void help_list(FILE *out);
 
+/* The five tasks that most users come for, each with its command: what `twinstack` alone prints. */
+void help_tasks(FILE *out);
+
 #define HELP_WHAT_IT_IS                                                                            \
     "Takes every Windows crash twice, by dump and by module!offset frames, resolves both\n"        \
     "with no Windows, and reports which engine is right."

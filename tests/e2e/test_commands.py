@@ -30,6 +30,16 @@ class Commands(e2e.Case):
     def test_every_promised_verb_is_there(self):
         self.assertEqual(PROMISED - set(verbs()), set())
 
+    def test_alone_it_shows_five_tasks_whose_options_exist(self):
+        text = self.run_twinstack(exit_code=2).stderr
+        tasks = re.findall(r"(?m)^  \S.*? {2,}twinstack (\w+)(.*)$", text)
+        self.assertEqual(len(tasks), 5)
+        self.assertLess(len(text.splitlines()), 15)
+        for verb, words in tasks:
+            described = self.run_twinstack(verb, "--help").stdout
+            for option in re.findall(r"--\w+", words):
+                self.assertIn(option, described)
+
     def test_every_verb_has_help_with_examples_and_exit_codes(self):
         for verb in verbs():
             with self.subTest(verb=verb):
