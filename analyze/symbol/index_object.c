@@ -51,7 +51,7 @@ static uint32_t add_scopes(struct object_build *build, uint32_t offset,
                    file_number(build, count > 1 ? chain[count - 2]->call_file : answer->file),
                    SYMBOLS_DWARF, function->start + answer->scope_shift, 0);
     for (uint32_t i = count - 1; i-- > 0;) {
-        name = symbol_object_name(build->object, chain[i]->name);
+        name = symbol_object_name(build->object, chain[i]);
         scope = index_inlined(worker, scope, index_constant(worker, name),
                               file_number(build, i > 0 ? chain[i - 1]->call_file : answer->file),
                               chain[i]->call_line);

@@ -252,10 +252,13 @@ static bool has_wrapped_mangling(const char *name)
            strchr(name + 1, '@') != NULL;
 }
 
+enum name_origin { OF_TABLE, OF_DWARF, OF_ADA };
+
 /* Symbol tables of 32-bit Windows decorate every name, DWARF decorates none but those of clang. */
-static const char *readable_name(struct symbol_object *object, const char *name, bool of_table)
+static const char *readable_name(struct symbol_object *object, const char *name,
+                                 enum name_origin origin)
 {
-    const bool x86 = is_x86_pe(object) && (of_table || has_wrapped_mangling(name));
+    const bool x86 = is_x86_pe(object) && (origin == OF_TABLE || has_wrapped_mangling(name));
     char text[UNDECORATED_BYTES];
 
     if (object->readable_count * 2 >= object->readable_room && !grow_names(object))
@@ -266,7 +269,9 @@ static const char *readable_name(struct symbol_object *object, const char *name,
         at++;
     struct readable_name *known = &object->readable[at & (object->readable_room - 1)];
     if (known->linker == NULL) {
-        const size_t bytes = undecorate(name, object->names, x86, text, sizeof text);
+        const size_t bytes = origin == OF_ADA && object->names != NAMES_DECORATED
+                                 ? undecorate_ada(name, text, sizeof text)
+                                 : undecorate(name, object->names, x86, text, sizeof text);
         const char *copy = bytes > 0 ? arena_text(&object->arena, text, bytes) : NULL;
         *known = (struct readable_name){name, copy != NULL ? copy : name};
         object->readable_count++;
@@ -274,15 +279,18 @@ static const char *readable_name(struct symbol_object *object, const char *name,
     return known->readable;
 }
 
-const char *symbol_object_name(struct symbol_object *object, const char *name)
+const char *symbol_object_name(struct symbol_object *object, const struct dwarf_scope *scope)
 {
-    return name != NULL && name[0] != '\0' ? readable_name(object, name, false) : NULL;
+    const char *name = scope->name;
+    return name != NULL && name[0] != '\0'
+               ? readable_name(object, name, scope->ada ? OF_ADA : OF_DWARF)
+               : NULL;
 }
 
 const char *symbol_object_symbol_name(struct symbol_object *object,
                                       const struct object_symbol *symbol)
 {
-    return symbol != NULL && symbol->name[0] != '\0' ? readable_name(object, symbol->name, true)
+    return symbol != NULL && symbol->name[0] != '\0' ? readable_name(object, symbol->name, OF_TABLE)
                                                      : NULL;
 }
 
@@ -316,7 +324,7 @@ const char *symbol_object_function(struct symbol_object *object, const struct ob
         if (symbol != NULL && symbol->offset == start && is_mangled_symbol(object, symbol->name))
             return symbol_object_symbol_name(object, symbol);
     }
-    return symbol_object_name(object, name);
+    return symbol_object_name(object, function);
 }
 
 static const char *known_file(const char *file)
@@ -337,7 +345,7 @@ uint32_t symbol_object_lookup(struct symbol_object *object, uint32_t offset,
     for (const struct dwarf_scope *s = answer.scope; s != NULL && count < SYMBOL_FRAMES_MAX;
          s = s->around) {
         const char *name = s->around != NULL
-                               ? symbol_object_name(object, s->name)
+                               ? symbol_object_name(object, s)
                                : symbol_object_function(object, &answer, s, offset, &end);
         out[count++] = (struct symbol_frame){.function = name,
                                              .file = known_file(file),

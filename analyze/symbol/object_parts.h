@@ -89,8 +89,8 @@ const char *symbol_object_function(struct symbol_object *object, const struct ob
                                    const struct dwarf_scope *function, uint32_t offset,
                                    uint64_t *end);
 
-/* The readable spelling of a name of DWARF; lives as long as the object.  NULL in, NULL out. */
-const char *symbol_object_name(struct symbol_object *object, const char *name);
+/* The readable name of a scope of DWARF; lives as long as the object.  NULL: it has no name. */
+const char *symbol_object_name(struct symbol_object *object, const struct dwarf_scope *scope);
 
 /* The same for a symbol of a table; NULL: it has no name, or SYMBOL is NULL. */
 const char *symbol_object_symbol_name(struct symbol_object *object,

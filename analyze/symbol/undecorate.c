@@ -38,6 +38,75 @@ static size_t undecorate_itanium(const char *name, enum symbol_names names, char
 #endif
 }
 
+#ifdef TWINSTACK_LIBIBERTY
+/* Where the parameters of TEXT start that end it: at its last opening parenthesis of that level. */
+static size_t parameters_start(const char *text)
+{
+    size_t at = strlen(text), depth = 0;
+    if (at == 0 || text[at - 1] != ')')
+        return at;
+    do {
+        at--;
+        depth = text[at] == ')' ? depth + 1 : text[at] == '(' ? depth - 1 : depth;
+    } while (at > 0 && depth > 0);
+    return depth == 0 && at > 0 ? at : strlen(text);
+}
+#endif
+
+/* D names, through libiberty: "_D3app4mainFZv". */
+static size_t undecorate_d(const char *name, enum symbol_names names, char *out, size_t out_bytes)
+{
+#ifdef TWINSTACK_LIBIBERTY
+    char *text = cplus_demangle(name, DMGL_DLANG);
+    size_t bytes = 0;
+    if (text != NULL)
+        bytes = write_text(text, names == NAMES_FULL ? strlen(text) : parameters_start(text), out,
+                           out_bytes);
+    free(text);
+    return bytes;
+#else
+    (void)name, (void)names, (void)out, (void)out_bytes;
+    return 0;
+#endif
+}
+
+size_t undecorate_ada(const char *name, char *out, size_t out_bytes)
+{
+    size_t bytes = 0;
+#ifdef TWINSTACK_LIBIBERTY
+    char *text = ada_demangle(name, 0);
+    if (text != NULL && text[0] != '<') /* "<name>": it cannot read this */
+        bytes = write_text(text, strlen(text), out, out_bytes);
+    free(text);
+#else
+    (void)name;
+#endif
+    if (bytes == 0 && out_bytes > 0)
+        out[0] = '\0';
+    return bytes;
+}
+
+/* gfortran's name of a procedure of a module: "__shapes_MOD_area". */
+static size_t undecorate_fortran(const char *name, char *out, size_t out_bytes)
+{
+    const char *middle = strstr(name, "_MOD_");
+    if (middle == NULL || middle == name + 2 || middle[5] == '\0')
+        return 0;
+    const int bytes =
+        snprintf(out, out_bytes, "%.*s::%s", (int)(middle - name - 2), name + 2, middle + 5);
+    return bytes > 0 && (size_t)bytes < out_bytes ? (size_t)bytes : 0;
+}
+
+static bool is_d(const char *name)
+{
+    return name[0] == '_' && name[1] == 'D' && name[2] >= '0' && name[2] <= '9';
+}
+
+static bool is_fortran(const char *name)
+{
+    return name[0] == '_' && name[1] == '_' && strstr(name, "_MOD_") != NULL;
+}
+
 /* The length of the argument-bytes suffix of "name@8"; 0 when NAME has none. */
 static size_t stack_suffix(const char *name, size_t bytes)
 {
@@ -141,6 +210,7 @@ static size_t undecorate_thunk(const char *name, enum symbol_names names, bool x
 bool undecorate_is_decorated(const char *name)
 {
     return name[0] == '?' || strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0 ||
+           is_d(name) || is_fortran(name) ||
            (strchr(name, '$') != NULL &&
             (strstr(name, "$LT$") != NULL || strstr(name, "$u20$") != NULL ||
              strstr(name, "$exit_thunk") != NULL || strstr(name, "$entry_thunk") != NULL));
@@ -168,6 +238,10 @@ size_t undecorate(const char *name, enum symbol_names names, bool x86, char *out
         bytes = undecorate_wrapped(name + 1, names, out, out_bytes);
     else if (strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0)
         bytes = undecorate_itanium(name, names, out, out_bytes);
+    else if (is_d(name) || (x86 && name[0] == '_' && is_d(name + 1)))
+        bytes = undecorate_d(name + (name[1] == '_'), names, out, out_bytes);
+    else if (is_fortran(name))
+        bytes = undecorate_fortran(name + (x86 && name[2] == '_'), out, out_bytes);
     if (bytes == 0 && name[0] != '?')
         bytes = undecorate_rust(name, out, out_bytes);
     if (bytes == 0 && name[0] != '?')

@@ -1,5 +1,6 @@
 /* Turns linker names into names that people read: MSVC's C++ decoration ("?f@ns@@YAHH@Z"), the
- * decorations of C on x86 (_name, _name@8, @fast@8, name@@16), and Rust's legacy and v0 forms.
+ * decorations of C on x86 (_name, _name@8, @fast@8, name@@16), Rust's legacy and v0 forms, D's and
+ * those of gfortran's modules.
  *
  * A name is rewritten only if every character of it is understood; otherwise it is left unchanged.
  * NAMES_SHORT is what Windows debuggers show: scopes, name and template arguments, as compilers
@@ -24,6 +25,10 @@ enum { UNDECORATED_BYTES = 16384 };
 /* True for a name that should not be shown unchanged: decorated C++ and Rust names and arm64ec's
  * thunks, but not decorated C names. */
 bool undecorate_is_decorated(const char *name);
+
+/* The same for a name of an Ada unit ("shapes__nested__go"), which only its language distinguishes
+ * from a C name. */
+size_t undecorate_ada(const char *name, char *out, size_t out_bytes);
 
 /* Writes the readable form of NAME (NUL-terminated) to OUT, with a NUL, and returns its length
  * without it; 0: not understood, too long or NAMES_DECORATED, and OUT is "": show NAME unchanged.

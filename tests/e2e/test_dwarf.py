@@ -80,6 +80,45 @@ int main() {
                         self.assertRegex(written, rf"(?m)^(FUNC|PUBLIC) {at[symbol]:x} .*\b{re.escape(self.WANT[symbol])}$")
 
 
+class Languages(Built):
+    """Names of languages whose linker names no C++ demangler reads."""
+
+    def names(self, image, wanted):
+        at = self.symbols(image)
+        got = self.frames(image, [at[symbol] - self.lowest(image) for symbol in wanted])
+        return {symbol: frames[-1]["function"] for symbol, frames in zip(wanted, got, strict=True)}
+
+    def lowest(self, image):
+        printed = subprocess.run(["llvm-readobj-19", "--program-headers", image], cwd=self.folder, capture_output=True, text=True,
+                                 check=True).stdout
+        return min(int(part, 16) for part in re.findall(r"PT_LOAD.*?\n.*?Offset.*?\n.*?VirtualAddress: (\w+)", printed)) & ~0xFFF
+
+    def test_fortran(self):
+        (self.folder / "own.f90").write_text("module shapes\ncontains\n subroutine area(x)\n  real, intent(inout) :: x\n"
+                                             "  x = x * 2\n end subroutine\nend module\nsubroutine outside(x)\n real :: x\n"
+                                             " x = x + 3\nend subroutine\nprogram own\n use shapes\n real :: y = 1\n"
+                                             " call area(y)\n call outside(y)\n print *, y\nend program\n")
+        want = {"__shapes_MOD_area": "shapes::area", "outside_": "outside"}
+        self.build("gfortran", "-g", "own.f90", "-o", "own")
+        self.assertEqual(self.names("own", want), want)
+        self.build("strip", "--strip-debug", "own")
+        self.assertEqual(self.names("own", ["__shapes_MOD_area"]), {"__shapes_MOD_area": "shapes::area"})
+
+    def test_ada(self):
+        for name, text in (("shapes.ads", "package Shapes is\n function Area (X : Integer) return Integer;\n package Nested is\n"
+                            "  procedure Go;\n end Nested;\nend Shapes;\n"),
+                           ("shapes.adb", "package body Shapes is\n Total : Integer := 0;\n"
+                            " function Area (X : Integer) return Integer is\n  begin Total := Total + X; return Total; end Area;\n"
+                            " function \"+\" (A : String; B : Integer) return Integer is\n  begin return A'Length + B; end \"+\";\n"
+                            " package body Nested is\n  procedure Go is begin Total := Area (3) + (\"abc\" + 4); end Go;\n"
+                            " end Nested;\nend Shapes;\n"),
+                           ("own.adb", "with Shapes;\nprocedure Own is begin Shapes.Nested.Go; end Own;\n")):
+            (self.folder / name).write_text(text)
+        self.build("gnatmake", "-g", "own.adb")
+        want = {"shapes__area": "shapes.area", "shapes__nested__go": "shapes.nested.go", "shapes__Oadd": 'shapes."+"', "_ada_own": "own"}
+        self.assertEqual(self.names("own", want), want)
+
+
 class Paths(Built):
     """A relative path of a line table starts in the folder of the compilation, as llvm-symbolizer and addr2line print it."""
 

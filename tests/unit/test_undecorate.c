@@ -99,6 +99,14 @@ static const struct {
     {"_ZN2ns1fEi", "ns::f", "ns::f(int)", false},
     {"_ZN4core3fmt9Formatter3new17h0123456789abcdefE", "core::fmt::Formatter::new",
      "core::fmt::Formatter::new", false},
+    {"_D3app4mainFZv", "app.main", "app.main()", false},
+    {"_D3app__T3maxTiZQhFNaNbiiZi", "app.max!(int).max", "app.max!(int).max(int, int)", false},
+    {"__D3app4mainFZv", "app.main", "app.main()", true},
+    {"_Dmain", NULL, NULL, false},
+    {"_D3ap", NULL, NULL, false},
+    {"__shapes_MOD_area", "shapes::area", "shapes::area", false},
+    {"___shapes_MOD_area", "shapes::area", "shapes::area", true},
+    {"___MOD_area", NULL, NULL, false},
     {"_RNvCs15kBYyAo9fc_7mycrate7example", "mycrate::example", "mycrate::example", false},
 };
 

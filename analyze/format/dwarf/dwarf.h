@@ -36,6 +36,7 @@ struct dwarf_scope {
     const char *call_file; /* where it was inlined; NULL: unknown */
     uint32_t call_line;
     uint32_t start; /* offset of its first range */
+    bool ada;       /* its unit is of Ada, whose names look like those of C */
 };
 
 /* What applies from one offset up to END. */

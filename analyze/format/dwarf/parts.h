@@ -43,6 +43,7 @@ struct dwarf_context {
     uint64_t address_base, string_base, list_base, old_list_base;
     struct object_bytes addresses, strings, string_offsets, old_lists, lists;
     bool bases_read;
+    bool ada;     /* its language */
     bool damaged; /* something that was asked of the unit is unreadable */
 };
 

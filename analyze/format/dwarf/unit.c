@@ -87,15 +87,20 @@ static void prepare(struct dwarf_context *context)
     dwarf_dealloc_die(die);
 }
 
-/* True when LINKAGE is the C name NAME with a calling convention of 32-bit Windows around it, as
- * clang ("_f@8", "@f@8") and gcc ("f@8") write it. */
+/* True when LINKAGE is the name NAME with a calling convention of 32-bit Windows around it, as
+ * clang
+ * ("_f@8", "@f@8") and gcc ("f@8") write it, or with gfortran's underscore ("f_"). */
 static bool is_decorated_name(const char *linkage, const char *name)
 {
     const size_t bytes = strlen(name);
 
     if ((linkage[0] == '_' || linkage[0] == '@') && strncmp(linkage + 1, name, bytes) == 0)
         linkage++;
-    if (bytes == 0 || strncmp(linkage, name, bytes) != 0 || linkage[bytes] != '@')
+    if (bytes == 0 || strncmp(linkage, name, bytes) != 0)
+        return false;
+    if (strcmp(linkage + bytes, "_") == 0)
+        return true;
+    if (linkage[bytes] != '@')
         return false;
     const char *digits = linkage + bytes + strspn(linkage + bytes, "@");
     return digits[0] != '\0' && digits[strspn(digits, "0123456789")] == '\0';
@@ -109,7 +114,8 @@ static const char *own_name(struct dwarf_context *context, Dwarf_Die die, bool *
     if (linkage == NULL)
         linkage = dwarf_text(context, die, DW_AT_MIPS_linkage_name);
     *linked = linkage != NULL;
-    if (linkage != NULL && strchr(linkage, '@') == NULL)
+    if (linkage != NULL && strchr(linkage, '@') == NULL && linkage[0] != '\0' &&
+        linkage[strlen(linkage) - 1] != '_')
         return linkage;
     const char *name = dwarf_text(context, die, DW_AT_name);
     return linkage == NULL || (name != NULL && is_decorated_name(linkage, name)) ? name : linkage;
@@ -292,6 +298,7 @@ static struct dwarf_scope *keep_scopes(struct reader *reader)
             .call_file = file_name(reader->unit, raw->call_file),
             .call_line = raw->call_line,
             .start = raw->start,
+            .ada = reader->unit->full->ada || reader->unit->skeleton->ada,
         };
     }
     return scopes;

@@ -183,6 +183,8 @@ void dwarf_context_read(struct dwarf_context *context, Dwarf_Die die)
         (dwarf_number(die, DW_AT_GNU_dwo_id, &number) || dwarf_number(die, DW_AT_dwo_id, &number)))
         context->dwo_id = number;
     (void)dwarf_address(context, die, DW_AT_low_pc, &context->base_va);
+    if (dwarf_number(die, DW_AT_language, &number))
+        context->ada = number == DW_LANG_Ada83 || number == DW_LANG_Ada95;
 }
 
 /* DWARF 2 to 4: pairs of numbers, from the unit's base or from one that a pair with -1 sets. */
