@@ -21,7 +21,7 @@ enum {
     TOKEN_LEAST = 16, /* characters; shorter ones can be guessed */
     TOKEN_MOST = 128,
     SENDER_FILE_BYTES = 1 << 20,
-    STACKS_BYTES_MAX = 16 << 20,
+    TEXT_BYTES_MAX = 16 << 20, /* a report of text; a record may be larger */
     REPORTS_PER_MINUTE = 600,
     REPORTS_BURST = 100,
     TRIM_SHARE = 16 /* the dumps may exceed their limit by 1 / TRIM_SHARE */
@@ -279,7 +279,7 @@ static int take_stacks(struct exchange *x, const struct sender *sender, const ch
     char received[REPORT_TIME_BYTES];
     char *body = NULL;
     size_t bytes = 0;
-    if (!exchange_read_body(x, STACKS_BYTES_MAX, &body, &bytes))
+    if (!exchange_read_body(x, LIMIT_REPORT_DUMP_BYTES, &body, &bytes))
         return 400;
     report_time(clock_wall_ns(), received);
     const struct report report = {.id = id,
@@ -288,6 +288,9 @@ static int take_stacks(struct exchange *x, const struct sender *sender, const ch
                                   .received = received,
                                   .stacks = body,
                                   .bytes = bytes};
+    if (bytes > TEXT_BYTES_MAX && !report_is_record(&report))
+        return answer_error(x, 413, "too_large", "The body is larger than this server accepts",
+                            "at most 16 MiB of text, or a record of 64 MiB");
     if (report_put(x->dashboard->collector->queue, &report, &fault) != ERR_NONE)
         return answer_not_stored(x, &fault);
     return answer_stored(x, id, bytes);

@@ -30,7 +30,7 @@ enum {
     QUEUE_ID_BYTES = 96,          /* with the NUL */
     QUEUE_MESSAGE_BYTES = 900000, /* one message at most: below the usual limit of NATS */
     QUEUE_LETTER_BYTES = 1024,    /* that a dead letter may have more than a message */
-    QUEUE_DELIVERIES_MAX = 5,     /* then the message goes to QUEUE_DEAD */
+    QUEUE_DEATHS_MAX = 5,         /* of workers; then the message goes to QUEUE_DEAD */
     QUEUE_PARTS_AGE_S = 14 * 24 * 3600
 };
 
@@ -60,6 +60,7 @@ struct queue_item {
 enum queue_end {
     QUEUE_DONE,  /* never again */
     QUEUE_AGAIN, /* now, to anyone */
+    QUEUE_LATER, /* when its lease is over */
 };
 
 struct transport {

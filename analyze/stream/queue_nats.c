@@ -197,7 +197,8 @@ static enum status nats_settle(struct queue *queue, enum queue_channel channel,
     (void)channel;
     const natsStatus status = end == QUEUE_DONE
                                   ? q->lib.natsMsg_AckSync(message->handle, NULL, NULL)
-                                  : q->lib.natsMsg_Nak(message->handle, NULL);
+                              : end == QUEUE_AGAIN ? q->lib.natsMsg_Nak(message->handle, NULL)
+                                                   : NATS_OK;
     q->lib.natsMsg_Destroy(message->handle);
     message->handle = NULL;
     return status == NATS_OK ? ERR_NONE : nats_queue_failed(fault, status, "end of a message");

@@ -191,6 +191,8 @@ static enum status spool_settle(struct queue *queue, enum queue_channel channel,
         !path_of(s, channel, end == QUEUE_DONE ? DONE : READY, message->id, to) ||
         !path_of(s, channel, TRIES, message->id, tries))
         return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "path of a message");
+    if (end == QUEUE_LATER)
+        return ERR_NONE;
     if (end == QUEUE_AGAIN)
         return path_rename(taken, to, &ignored); /* gone: its lease was over */
     if (durable_write(to, NULL, 0, fault) != ERR_NONE)

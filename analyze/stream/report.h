@@ -2,6 +2,10 @@
  *
  *     {"schema_version":1,"id":...,"sender":...,"version":...,"received":...}
  *
+ * A record that is larger than a message is in the queue's parts, and its message has no body:
+ *
+ *     {"schema_version":2,...,"parts":N,"bytes":...,"digest":...}
+ *
  * Everything but the id is from the network. */
 #ifndef STREAM_REPORT_H
 #define STREAM_REPORT_H
@@ -10,7 +14,12 @@
 #include "base/fault.h"
 #include "stream/queue.h"
 
-enum { REPORT_TIME_BYTES = 24, REPORT_WORD_BYTES = 64 };
+enum {
+    REPORT_TIME_BYTES = 24,
+    REPORT_WORD_BYTES = 64,
+    REPORT_PART_BYTES = QUEUE_MESSAGE_BYTES - 1024, /* of a report, in one message or part */
+    REPORT_PARTS_MAX = 128
+};
 
 struct report {
     const char *id;       /* see queue_id_is_valid() */
@@ -19,6 +28,8 @@ struct report {
     const char *received; /* 2026-11-22T08:15:00Z */
     const char *stacks;   /* text, one JSON object per line, or a record */
     size_t bytes;
+    const char *digest; /* SHA-256 of a record in parts; NULL: it is in the message */
+    uint32_t parts;
 };
 
 /* The message in KEEP; NULL: out of memory. */
@@ -29,13 +40,27 @@ char *report_write(const struct report *report, struct arena *keep, size_t *byte
 enum status report_read(const char *text, size_t bytes, struct arena *keep, struct report *out,
                         struct fault *fault);
 
+/* True for a record, which is one stack, whole or in parts. */
+bool report_is_record(const struct report *report);
+
+/* Stores the parts of a record, and sets how many there are. Fails: as item_add(). */
+enum status report_put_parts(struct queue *queue, struct report *report, struct fault *fault);
+
+/* Takes a record that is in parts from QUEUE; others are as they are. Fails: ERR_MALFORMED the
+ * parts are not there, or are not what was sent; ERR_IO, ERR_MEMORY. */
+enum status report_assemble(struct queue *queue, struct report *report, struct arena *keep,
+                            struct fault *fault);
+/* Removes the parts, once nothing needs them any more. */
+void report_drop_parts(struct queue *queue, const struct report *report);
+
 /* The UTC time of the wall clock. */
 void report_time(uint64_t wall_ns, char out[REPORT_TIME_BYTES]);
 
-/* Puts a report into QUEUE; one that is larger than a message goes in pieces that begin at a stack,
- * with ids ID, -1-ID, -2-ID, ... Repeating it with the same bytes adds nothing. Returns when all of
- * it is stored. Fails: ERR_MALFORMED the id or a word is not valid, or one stack is larger than a
- * message; ERR_MISMATCH another report has this id; and as the transport's put(). */
+/* Puts a report into QUEUE. A record that is larger than a message goes in parts; other reports in
+ * pieces that begin at a stack, with ids ID, -1-ID, -2-ID, ... Repeating it with the same bytes
+ * adds nothing. Returns when all of it is stored. Fails: ERR_MALFORMED the id or a word is not
+ * valid, or one stack is larger than a message; ERR_MISMATCH another report has this id; and as the
+ * transport's put(). */
 enum status report_put(struct queue *queue, const struct report *report, struct fault *fault);
 
 #endif

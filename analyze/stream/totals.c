@@ -14,7 +14,13 @@
 #include "model/stored.h"
 #include "stream/totals_parts.h"
 
-enum { TOTALS_VERSION = 3, TOTALS_OLDEST = 1, TOTALS_WITH_SHADOW = 2, APPLICATION_ID = 0x74777374 };
+enum {
+    TOTALS_VERSION = 4,
+    TOTALS_OLDEST = 1,
+    TOTALS_WITH_SHADOW = 2,
+    TOTALS_WITH_ORDER = 3,
+    APPLICATION_ID = 0x74777374
+};
 
 static const char schema[] =
     "BEGIN IMMEDIATE;"
@@ -55,6 +61,16 @@ static const char shadow_order[] =
     "PRAGMA user_version = 3;"
     "COMMIT;";
 
+/* Makes a database of version 3 one of version 4: results that came in slices, until they are
+ * whole.
+ */
+static const char slice_schema[] =
+    "BEGIN IMMEDIATE;"
+    "CREATE TABLE slice (of TEXT NOT NULL, digest TEXT NOT NULL, number INTEGER NOT NULL,"
+    " day TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY (of, digest, number)) WITHOUT ROWID;"
+    "PRAGMA user_version = 4;"
+    "COMMIT;";
+
 /* One transaction touches most pages of a small database. Where the cache does not hold them, each
  * is read and written many times. */
 static const char settings[] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
@@ -62,6 +78,7 @@ static const char settings[] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = 
 
 enum statement {
     FORGET_REPORTS,
+    FORGET_SLICES,
     FOLD_TALLY,
     DROP_TALLY,
     FOLD_TOTAL,
@@ -101,6 +118,7 @@ static const char *const texts[STATEMENTS] = {
      * again what it delivered last. */
     [FORGET_REPORTS] = "DELETE FROM report WHERE day < (SELECT min(day) FROM"
                        " (SELECT DISTINCT day FROM report ORDER BY day DESC LIMIT ?1))",
+    [FORGET_SLICES] = "DELETE FROM slice WHERE day < (SELECT min(day) FROM report)",
     [ADD_REPORT] = "INSERT OR IGNORE INTO report VALUES (?1, ?2)",
     [ADD_TOTAL] = "INSERT INTO total VALUES (?1, ?2, 1, ?3, ?4) ON CONFLICT DO UPDATE SET"
                   " reports = reports + 1, stacks = stacks + ?3, bad = bad + ?4",
@@ -206,8 +224,10 @@ static enum status prepare(struct totals *t, bool writing, struct fault *fault)
                     (tables == 0 && sqlite3_exec(t->db, schema, NULL, NULL, NULL) != SQLITE_OK) ||
                     (version < TOTALS_WITH_SHADOW &&
                      sqlite3_exec(t->db, shadow_schema, NULL, NULL, NULL) != SQLITE_OK) ||
+                    (version < TOTALS_WITH_ORDER &&
+                     sqlite3_exec(t->db, shadow_order, NULL, NULL, NULL) != SQLITE_OK) ||
                     (version < TOTALS_VERSION &&
-                     sqlite3_exec(t->db, shadow_order, NULL, NULL, NULL) != SQLITE_OK)))
+                     sqlite3_exec(t->db, slice_schema, NULL, NULL, NULL) != SQLITE_OK)))
         return totals_failed(t, fault);
     t->has_shadow = writing || version >= TOTALS_WITH_SHADOW;
     if (!writing && tables == 0)
@@ -351,7 +371,7 @@ static enum status fold_hours(struct totals *t, uint64_t now_s, struct fault *fa
 /* Sets the day of the ids that follow. On the first id of a new day, the ids of old days are
  * forgotten, and old hours are added up. The day never goes back: a clock that does must not make
  * new ids look old. */
-static enum status set_day(struct totals *t, struct fault *fault)
+enum status totals_set_day(struct totals *t, struct fault *fault)
 {
     char day[TEXT_DATE_BYTES];
     const uint64_t now_s = clock_wall_ns() / 1000000000U;
@@ -361,14 +381,17 @@ static enum status set_day(struct totals *t, struct fault *fault)
     memcpy(t->day, day, sizeof t->day);
     sqlite3_stmt *statement = start(t, FORGET_REPORTS);
     bind_count(statement, 1, TOTALS_DAYS_KEPT);
-    return finish(t, statement, fault) == ERR_NONE ? fold_hours(t, now_s, fault) : fault->code;
+    if (finish(t, statement, fault) != ERR_NONE ||
+        finish(t, start(t, FORGET_SLICES), fault) != ERR_NONE)
+        return fault->code;
+    return fold_hours(t, now_s, fault);
 }
 
 enum status totals_remember(struct totals *totals, const char *id, bool *is_new,
                             struct fault *fault)
 {
     *is_new = false;
-    if (set_day(totals, fault) != ERR_NONE)
+    if (totals_set_day(totals, fault) != ERR_NONE)
         return fault->code;
     sqlite3_stmt *statement = start(totals, ADD_REPORT);
     bind(statement, 1, id);

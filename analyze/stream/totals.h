@@ -11,6 +11,7 @@
 
 #include "stream/partial.h"
 #include "stream/shadow.h"
+#include "stream/slice.h"
 
 enum { TOTALS_DAYS_KEPT = 8, TOTALS_SHADOW_KEPT = 100000 };
 
@@ -34,6 +35,12 @@ enum status totals_end(struct totals *totals, struct fault *fault);
  * Fails: ERR_MALFORMED it has no id; and as above. */
 enum status totals_add(struct totals *totals, const struct partial *partial, bool *is_new,
                        struct fault *fault);
+
+/* Stores a slice of a partial result. When all slices of its digest are there, *WHOLE is the text,
+ * in KEEP, and all slices of this report are gone; add it in the same transaction. Otherwise, and
+ * if the report is counted, *WHOLE is NULL. Fails: ERR_MALFORMED; and as above. */
+enum status totals_add_slice(struct totals *totals, const struct slice *slice, struct arena *keep,
+                             const char **whole, size_t *bytes, struct fault *fault);
 
 struct totals_query {
     const char *version;  /* NULL: all */

@@ -27,6 +27,9 @@ struct totals {
 enum status totals_remember(struct totals *totals, const char *id, bool *is_new,
                             struct fault *fault);
 
+/* Sets the day of what is remembered next: t->day. */
+enum status totals_set_day(struct totals *t, struct fault *fault);
+
 /* Fills FAULT from the database's last error. */
 enum status totals_failed(struct totals *t, struct fault *fault);
 

@@ -3,7 +3,11 @@
  * A worker takes reports, resolves and counts each, publishes the partial results of those it took
  * as one message, waits until that is stored, and then settles the reports. Whatever dies on the
  * way, a report is then delivered again and counted again; the reducer drops the partial result of
- * an id that it has. So each stored report counts exactly once. */
+ * an id that it has. A report has one result, which counts whole or not at all (slice.h), so names
+ * that differ from worker to worker move no stack from one result to another. So each stored report
+ * counts exactly once.
+ *
+ * A report that is delivered again is resolved alone: if workers die of it, only it is buried. */
 #ifndef STREAM_WORK_H
 #define STREAM_WORK_H
 
@@ -20,6 +24,9 @@ struct totals;
 struct work_figures {
     uint64_t reports, stacks, bad, buried, failures;
     uint64_t judged, without_dump; /* sampled records */
+    uint64_t newer;                /* messages that were left to a worker of a newer version */
+    bool waiting;                  /* the last round failed; it is tried again */
+    bool disk_full;                /* because of the disk or the room of the queue */
 };
 
 /* Judges the record of REPORT and its dump as a case without a truth: fills verdict, signature and

@@ -6,36 +6,21 @@
 #include "stream/report.h"
 #include "stream/shadow.h"
 #include "stream/work_parts.h"
-#include "symbol/stack_raw.h"
 
 enum { WAIT_MS = 20 };
 
-static bool is_record(const struct report *report)
-{
-    struct fault ignored = FAULT_INIT;
-    struct stack_input *input = NULL;
-    const bool opened =
-        stack_input_open_bytes(report->stacks, report->bytes, &input, &ignored) == ERR_NONE;
-    const bool is = opened && stack_input_find_form(input) == INPUT_RECORD;
-    stack_input_close(input);
-    return is;
-}
-
-void work_forward(const struct work_options *options, const struct queue_message *message,
-                  struct work_figures *figures)
+bool work_forward(const struct work_options *options, const struct queue_message *message,
+                  const struct report *report, struct work_figures *figures)
 {
     struct fault fault = FAULT_INIT;
-    struct report report;
-    struct arena keep;
-    if (options->judge == NULL || !shadow_is_sampled(message->id, options->sample))
-        return;
-    arena_init(&keep, 0);
-    if (report_read(message->data, message->bytes, &keep, &report, &fault) == ERR_NONE &&
-        is_record(&report) &&
-        options->queue->transport->put(options->queue, QUEUE_SHADOW, message->id, message->data,
-                                       message->bytes, &fault) != ERR_NONE)
-        figures->failures++;
-    arena_free(&keep);
+    if (options->judge == NULL || !report_is_record(report) ||
+        !shadow_is_sampled(report->id, options->sample))
+        return false;
+    if (options->queue->transport->put(options->queue, QUEUE_SHADOW, message->id, message->data,
+                                       message->bytes, &fault) == ERR_NONE)
+        return true;
+    figures->failures++;
+    return false;
 }
 
 /* Publishes the result under an id of its own, made from the report's. */
@@ -59,7 +44,8 @@ static enum status judge(const struct work_options *options, const struct queue_
     struct report report;
     struct shadow shadow;
     memset(&shadow, 0, sizeof shadow);
-    if (report_read(message->data, message->bytes, keep, &report, fault) != ERR_NONE)
+    if (report_read(message->data, message->bytes, keep, &report, fault) != ERR_NONE ||
+        report_assemble(options->queue, &report, keep, fault) != ERR_NONE)
         return fault->code;
     if (options->judge(options->judge_context, &report, keep, &shadow, fault) == ERR_ABSENT) {
         fault_clear(fault); /* the sender left no dump: nothing to compare */
@@ -78,24 +64,35 @@ static enum status judge(const struct work_options *options, const struct queue_
     return fault->code;
 }
 
-/* Judges MESSAGE, and settles it unless it is to come again. */
+static void end_judged(const struct work_options *options, struct queue_message *message,
+                       struct arena *keep)
+{
+    struct fault ignored = FAULT_INIT;
+    struct report report;
+    if (options->queue->transport->settle(options->queue, QUEUE_SHADOW, message, QUEUE_DONE,
+                                          &ignored) == ERR_NONE &&
+        report_read(message->data, message->bytes, keep, &report, &ignored) == ERR_NONE)
+        report_drop_parts(options->queue, &report);
+}
+
+/* Judges MESSAGE, which DEATHS workers have died of, and settles it unless it is to come again. */
 static void end_message(const struct work_options *options, struct queue_message *message,
-                        struct arena *keep, struct work_figures *figures)
+                        uint32_t deaths, struct arena *keep, struct work_figures *figures)
 {
     const char *reason = "delivered too often: workers died of it";
     struct fault fault = FAULT_INIT, ignored = FAULT_INIT;
     char text[256];
-    if (message->delivered <= QUEUE_DELIVERIES_MAX) {
+    if (deaths < QUEUE_DEATHS_MAX) {
         if (judge(options, message, keep, figures, &fault) == ERR_NONE) {
-            (void)options->queue->transport->settle(options->queue, QUEUE_SHADOW, message,
-                                                    QUEUE_DONE, &ignored);
+            end_judged(options, message, keep);
             return;
         }
         if (fault.code == ERR_MEMORY || fault.code == ERR_INTERRUPTED || fault.code == ERR_IO ||
-            fault.code == ERR_LIMIT) {
+            fault.code == ERR_LIMIT || fault.reason == FAULT_NEWER) {
             figures->failures++;
-            (void)options->queue->transport->settle(options->queue, QUEUE_SHADOW, message,
-                                                    QUEUE_AGAIN, &ignored);
+            (void)options->queue->transport->settle(
+                options->queue, QUEUE_SHADOW, message,
+                fault.reason == FAULT_NEWER ? QUEUE_LATER : QUEUE_AGAIN, &ignored);
             return;
         }
         fault_describe(&fault, text, sizeof text);
@@ -104,6 +101,25 @@ static void end_message(const struct work_options *options, struct queue_message
     figures->buried++;
     if (queue_bury(options->queue, QUEUE_SHADOW, message, reason, &ignored) != ERR_NONE)
         figures->failures++;
+}
+
+/* Only one is taken at a time, so a worker that dies has it alone. */
+static void judge_message(const struct work_options *options, struct queue_message *message,
+                          struct arena *keep, struct work_figures *figures)
+{
+    struct fault fault = FAULT_INIT;
+    const bool is_suspect = message->delivered > 1;
+    const uint32_t deaths = is_suspect ? work_deaths(options, QUEUE_SHADOW, message) + 1 : 0;
+    if (is_suspect && deaths < QUEUE_DEATHS_MAX &&
+        work_trial(options, QUEUE_SHADOW, message, deaths - 1, &fault) != ERR_NONE) {
+        figures->failures++;
+        (void)options->queue->transport->settle(options->queue, QUEUE_SHADOW, message, QUEUE_LATER,
+                                                &fault);
+        return;
+    }
+    end_message(options, message, deaths, keep, figures);
+    if (is_suspect && deaths < QUEUE_DEATHS_MAX)
+        work_survived(options, QUEUE_SHADOW, message, deaths - 1);
 }
 
 bool work_judge_one(const struct work_options *options, struct work_figures *figures)
@@ -117,7 +133,7 @@ bool work_judge_one(const struct work_options *options, struct work_figures *fig
                                         &count, &fault) != ERR_NONE)
         figures->failures++;
     for (uint32_t i = 0; i < count; i++)
-        end_message(options, &messages[i], &keep, figures);
+        judge_message(options, &messages[i], &keep, figures);
     arena_free(&keep);
     return count > 0;
 }

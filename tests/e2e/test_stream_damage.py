@@ -17,6 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
 import stream_pipeline  # noqa: E402
 from stream_pipeline import SYMBOLS  # noqa: E402
+from symbol_server import SymbolServer  # noqa: E402
 
 DAY_S = 24 * 3600
 
@@ -76,22 +77,27 @@ class Damage(stream_pipeline.Pipeline):
         self.check(texts)
 
     def test_a_message_that_kills_workers_becomes_a_dead_letter(self):
-        """Under this limit a worker cannot store a partial result: each one is killed while it holds the message."""
+        """Each worker is killed while the symbols of one report hold it up. The others of its batch are counted."""
         self.start_server()
-        self.assertEqual(self.post("id=poison", text_of(random.Random(3), 40)), 200)
-        tries = self.channel("reports", "tries") / "alice-poison"
-        for deaths in range(1, 6):
-            worker = self.start(e2e.PROGRAM, "worker", "--queue", self.queue, "--symbols", SYMBOLS,
-                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (150, 150)))
-            self.wait_until(lambda deaths=deaths: tries.exists() and tries.stat().st_size >= deaths, "no worker takes it")
-            worker.kill()
-            worker.wait()
-            self.move_clock(60)
+        self.assertEqual(self.post("id=poison", f"> held\nheld.exe!0x1000 {{{1:032X}1}}\n"), 200)
+        healthy = [f"> a\nx.dll!0x{number + 1:x}\n" for number in range(15)]
+        for number, text in enumerate(healthy):
+            self.assertEqual(self.post(f"id=x{number:02}", text), 200)
+        with SymbolServer(self.folder / "none") as symbols:
+            symbols.delay_s = 1000
+            for deaths in range(1, 6):
+                worker = self.start(e2e.PROGRAM, "worker", "--queue", self.queue, "--symbols", SYMBOLS, "--symbols", f"srv*{self.folder}/cache*{symbols.url}")
+                self.assertTrue(symbols.wait_for(deaths))
+                worker.kill()
+                worker.wait()
+                self.move_clock(60)
+            symbols.stop.set()
         texts = self.send(3)
         self.assertIn("1 dead letter,", self.work().stderr)
         self.reduce()
-        self.check(texts)
-        dead = next(self.channel("dead", "ready").iterdir()).read_text()
+        self.check(texts + healthy)
+        letter, = self.channel("dead", "ready").iterdir()
+        dead = letter.read_text()
         self.assertIn("reason: delivered too often", dead)
         self.assertIn("delivered: 6", dead)
 

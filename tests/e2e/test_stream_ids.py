@@ -66,6 +66,25 @@ class Ids(stream_pipeline.Pipeline):
         self.reduce()
         self.assertEqual(self.problems()["stacks"], 40001 + self.later)
 
+    def test_a_record_of_any_size_counts_once_and_whole(self):
+        """Above 900 kB it does not fit into a message. What looks like the start of a stack inside of it is none."""
+        self.start_server()
+        record = (e2e.ROOT / "corpus/cases/null_write.ob2/record.rec").read_bytes()
+        for size in (900_000, 3 << 20, 64 << 20):
+            with self.subTest(size=size):
+                body = record + b"\n> a\nvictims-ob2.exe!0x2000\n" * (size // 28)
+                body = body[:max(size, len(record))]
+                for _ in range(2):
+                    self.assertEqual(self.post(f"id=r{size}", body), 200)
+                self.assertEqual(self.post(f"id=r{size}", body[:-1]), 409)
+        self.work()
+        self.reduce()
+        data = self.problems()
+        self.assertEqual((data["stacks"], data["total"], data["bad"]), (3, 1, 0))
+        self.assertIn("poke", data["problems"][0]["signature"])
+        if self.queue_is_folder:
+            self.assertEqual(list((self.folder / "spool/parts").iterdir()), [])
+
     def kill_queue(self):
         pass  # a folder does not die
 

@@ -206,6 +206,7 @@ TEST(results_of_an_older_file_stay_in_order)
     (void)query(path, "DROP INDEX shadow_in_order");
     (void)query(path, "ALTER TABLE shadow DROP COLUMN added");
     (void)query(path, "DELETE FROM report");
+    (void)query(path, "DROP TABLE slice");
     (void)query(path, "PRAGMA user_version = 2");
     REQUIRE(totals_open(path, false, &totals, &fault) == ERR_NONE); /* read as it is */
     totals_close(totals);

@@ -1,0 +1,87 @@
+/* Records that are larger than a message: their bytes are items of the queue. See report.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "capture/record.h"
+#include "stream/report.h"
+
+/* The name of part N: that of a report and of its bytes, so that no other report has it. */
+static void part_name(const struct report *report, uint32_t n, char out[QUEUE_ID_BYTES])
+{
+    char text[2 * QUEUE_ID_BYTES], digest[65];
+    (void)snprintf(text, sizeof text, "%s %s", report->id, report->digest);
+    text_sha256(text, strlen(text), digest);
+    (void)snprintf(out, QUEUE_ID_BYTES, "-part-%u-%s", (unsigned)n, digest);
+}
+
+bool report_is_record(const struct report *report)
+{
+    const size_t bytes = sizeof RECORD_MAGIC - 1;
+    return report->parts > 0 ||
+           (report->bytes >= bytes && memcmp(report->stacks, RECORD_MAGIC, bytes) == 0);
+}
+
+enum status report_put_parts(struct queue *queue, struct report *report, struct fault *fault)
+{
+    report->parts = 0;
+    for (size_t at = 0; at < report->bytes && fault->code == ERR_NONE; report->parts++) {
+        const size_t left = report->bytes - at;
+        const size_t bytes = left < REPORT_PART_BYTES ? left : REPORT_PART_BYTES;
+        struct queue_item have = {NULL, 0};
+        struct arena work;
+        char name[QUEUE_ID_BYTES];
+        arena_init(&work, 0);
+        part_name(report, report->parts, name);
+        (void)queue->transport->item_add(queue, QUEUE_PARTS, name, report->stacks + at, bytes,
+                                         &work, &have, fault);
+        arena_free(&work);
+        at += bytes;
+    }
+    return fault->code;
+}
+
+enum status report_assemble(struct queue *queue, struct report *report, struct arena *keep,
+                            struct fault *fault)
+{
+    char digest[65];
+    size_t at = 0;
+    if (report->parts == 0)
+        return ERR_NONE;
+    char *whole = arena_alloc(keep, report->bytes + 1);
+    if (whole == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "record in parts");
+    for (uint32_t n = 0; n < report->parts; n++) {
+        struct queue_item item = {NULL, 0};
+        struct arena work;
+        char name[QUEUE_ID_BYTES];
+        arena_init(&work, 0);
+        part_name(report, n, name);
+        const enum status status =
+            queue->transport->item_get(queue, QUEUE_PARTS, name, &work, &item, fault);
+        if (status == ERR_NONE && item.bytes <= report->bytes - at) {
+            memcpy(whole + at, item.data, item.bytes);
+            at += item.bytes;
+        }
+        arena_free(&work);
+        if (status != ERR_NONE && status != ERR_ABSENT)
+            return fault->code;
+        fault_clear(fault);
+    }
+    text_sha256(whole, at, digest);
+    if (at != report->bytes || strcmp(digest, report->digest) != 0)
+        return fault_set_hint(fault, ERR_MALFORMED, at, "record in parts",
+                              "parts of it are missing or damaged");
+    report->stacks = whole;
+    return ERR_NONE;
+}
+
+void report_drop_parts(struct queue *queue, const struct report *report)
+{
+    for (uint32_t n = 0; n < report->parts; n++) {
+        struct fault ignored = FAULT_INIT; /* it is removed when it is old */
+        char name[QUEUE_ID_BYTES];
+        part_name(report, n, name);
+        (void)queue->transport->item_set(queue, QUEUE_PARTS, name, NULL, 0, &ignored);
+    }
+}

@@ -1,0 +1,109 @@
+/* Results that came in slices, until they are whole: see slice.h. */
+#include <string.h>
+
+#include "base/text.h"
+#include "stream/totals_parts.h"
+
+static const char find_report[] = "SELECT 1 FROM report WHERE id = ?1";
+static const char add_slice[] = "INSERT OR IGNORE INTO slice VALUES (?1, ?2, ?3, ?4, ?5)";
+static const char read_slices[] = "SELECT data FROM slice WHERE of = ?1 AND digest = ?2"
+                                  " ORDER BY number";
+static const char count_slices[] = "SELECT count(*), sum(length(data)) FROM slice"
+                                   " WHERE of = ?1 AND digest = ?2";
+static const char delete_slices[] = "DELETE FROM slice WHERE of = ?1";
+
+/* The statement for SLICE; NULL: see FAULT. The texts outlive it. */
+static sqlite3_stmt *prepared(struct totals *t, const char *text, const struct slice *slice,
+                              struct fault *fault)
+{
+    sqlite3_stmt *statement = NULL;
+    if (fault->code != ERR_NONE ||
+        sqlite3_prepare_v2(t->db, text, -1, &statement, NULL) != SQLITE_OK) {
+        (void)totals_failed(t, fault);
+        return NULL;
+    }
+    (void)sqlite3_bind_text(statement, 1, slice->of, -1, SQLITE_STATIC);
+    if (sqlite3_bind_parameter_count(statement) > 1)
+        (void)sqlite3_bind_text(statement, 2, slice->digest, -1, SQLITE_STATIC);
+    return statement;
+}
+
+/* True for a row; otherwise a failure is in the fault. */
+static bool next(struct totals *t, sqlite3_stmt *statement, struct fault *fault)
+{
+    const int code = statement != NULL ? sqlite3_step(statement) : SQLITE_DONE;
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        (void)totals_failed(t, fault);
+    return code == SQLITE_ROW;
+}
+
+static bool is_counted(struct totals *t, const struct slice *slice, struct fault *fault)
+{
+    sqlite3_stmt *statement = prepared(t, find_report, slice, fault);
+    const bool is = next(t, statement, fault);
+    (void)sqlite3_finalize(statement);
+    return is;
+}
+
+static void store(struct totals *t, const struct slice *slice, struct fault *fault)
+{
+    sqlite3_stmt *statement = prepared(t, add_slice, slice, fault);
+    if (statement != NULL) {
+        (void)sqlite3_bind_int64(statement, 3, slice->number);
+        (void)sqlite3_bind_text(statement, 4, t->day, -1, SQLITE_STATIC);
+        (void)sqlite3_bind_blob(statement, 5, slice->data, (int)slice->bytes, SQLITE_STATIC);
+    }
+    (void)next(t, statement, fault);
+    (void)sqlite3_finalize(statement);
+}
+
+/* The bytes of all slices; 0: some are missing. */
+static size_t whole_bytes(struct totals *t, const struct slice *slice, struct fault *fault)
+{
+    sqlite3_stmt *statement = prepared(t, count_slices, slice, fault);
+    const bool has_all = next(t, statement, fault) &&
+                         sqlite3_column_int64(statement, 0) == (sqlite3_int64)slice->count;
+    const size_t bytes = has_all ? (size_t)sqlite3_column_int64(statement, 1) : 0;
+    (void)sqlite3_finalize(statement);
+    return bytes;
+}
+
+static void read_whole(struct totals *t, const struct slice *slice, char *out, size_t bytes,
+                       struct fault *fault)
+{
+    char digest[65];
+    size_t at = 0;
+    sqlite3_stmt *statement = prepared(t, read_slices, slice, fault);
+    while (next(t, statement, fault)) {
+        const size_t more = (size_t)sqlite3_column_bytes(statement, 0);
+        if (more > bytes - at)
+            break;
+        memcpy(out + at, sqlite3_column_blob(statement, 0), more);
+        at += more;
+    }
+    (void)sqlite3_finalize(statement);
+    text_sha256(out, at, digest);
+    if (fault->code == ERR_NONE && strcmp(digest, slice->digest) != 0)
+        (void)fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "slices of a partial result");
+}
+
+enum status totals_add_slice(struct totals *totals, const struct slice *slice, struct arena *keep,
+                             const char **whole, size_t *bytes, struct fault *fault)
+{
+    *whole = NULL;
+    if (totals_set_day(totals, fault) != ERR_NONE || is_counted(totals, slice, fault))
+        return fault->code;
+    store(totals, slice, fault);
+    *bytes = whole_bytes(totals, slice, fault);
+    if (*bytes == 0 || fault->code != ERR_NONE)
+        return fault->code;
+    char *text = arena_alloc(keep, *bytes + 1);
+    if (text == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "slices of a partial result");
+    read_whole(totals, slice, text, *bytes, fault);
+    sqlite3_stmt *statement = prepared(totals, delete_slices, slice, fault);
+    (void)next(totals, statement, fault);
+    (void)sqlite3_finalize(statement);
+    *whole = text;
+    return fault->code;
+}

@@ -1,0 +1,589 @@
+/* Workers and the reducer over a queue in memory that dies at any of its calls: every acknowledged
+ * stack counts once, whatever symbols the next worker has, and only a guilty report is buried. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "compare/signature.h"
+#include "random.h"
+#include "stream/report.h"
+#include "stream/slice.h"
+#include "stream/totals.h"
+#include "stream/work.h"
+#include "symbol/store.h"
+#include "test.h"
+
+/* ---- the queue -------------------------------------------------------------------------- */
+
+enum { MESSAGES_MAX = 512, ITEMS_MAX = 1024 };
+enum state { READY, TAKEN, DONE };
+
+struct held {
+    char id[QUEUE_ID_BYTES];
+    char *data;
+    size_t bytes;
+    enum state state;
+    uint32_t delivered;
+};
+
+struct memory_queue {
+    struct queue queue;
+    struct held messages[QUEUE_CHANNELS][MESSAGES_MAX];
+    uint32_t count[QUEUE_CHANNELS];
+    struct held items[ITEMS_MAX]; /* NAME is the id, after a character for the shelf */
+    uint32_t item_count;
+    uint32_t calls, dies_at; /* the worker dies at this call; 0: never */
+    bool dies_after;         /* the call was carried out, but nothing is said of it */
+    const char *poison;      /* the worker dies when it stores a result with this text */
+    uint32_t refusals;       /* so many results are refused: the queue is full */
+    bool dead;
+};
+
+static struct memory_queue *current;
+
+static bool is_over(void)
+{
+    return current->dead;
+}
+
+/* True when the call is carried out; then gone() says whether the worker still hears of it. */
+static bool begins(struct memory_queue *q)
+{
+    if (q->dead)
+        return false;
+    q->calls++;
+    if (q->dies_at != 0 && q->calls == q->dies_at) {
+        q->dead = true;
+        return q->dies_after;
+    }
+    return true;
+}
+
+static enum status over(const struct memory_queue *q, struct fault *fault)
+{
+    return q->dead ? fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "the worker is dead") : fault->code;
+}
+
+static void set(struct held *to, const char *id, const void *data, size_t bytes)
+{
+    char *copy = malloc(bytes + 1);
+    REQUIRE(copy != NULL);
+    memcpy(copy, data, bytes);
+    copy[bytes] = '\0';
+    free(to->data);
+    (void)snprintf(to->id, sizeof to->id, "%s", id);
+    to->data = copy;
+    to->bytes = bytes;
+}
+
+static enum status put(struct queue *queue, enum queue_channel channel, const char *id,
+                       const void *data, size_t bytes, struct fault *fault)
+{
+    struct memory_queue *q = (struct memory_queue *)queue;
+    REQUIRE(bytes <= QUEUE_MESSAGE_BYTES + (channel == QUEUE_DEAD ? QUEUE_LETTER_BYTES : 0));
+    if (channel == QUEUE_PARTIALS && q->poison != NULL && strstr(data, q->poison) != NULL)
+        q->dead = true;
+    if (channel == QUEUE_PARTIALS && q->refusals > 0) {
+        q->refusals--;
+        return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "the queue is full");
+    }
+    if (!begins(q))
+        return over(q, fault);
+    for (uint32_t i = 0; i < q->count[channel]; i++)
+        if (strcmp(q->messages[channel][i].id, id) == 0)
+            return over(q, fault);
+    REQUIRE(q->count[channel] < MESSAGES_MAX);
+    set(&q->messages[channel][q->count[channel]++], id, data, bytes);
+    return over(q, fault);
+}
+
+static bool has_ready(const struct memory_queue *q, enum queue_channel channel)
+{
+    for (uint32_t i = 0; i < q->count[channel]; i++)
+        if (q->messages[channel][i].state == READY)
+            return true;
+    return false;
+}
+
+static enum status take(struct queue *queue, enum queue_channel channel, uint32_t most,
+                        uint32_t wait_ms, struct arena *keep, struct queue_message **out,
+                        uint32_t *count, struct fault *fault)
+{
+    struct memory_queue *q = (struct memory_queue *)queue;
+    (void)wait_ms;
+    *count = 0;
+    *out = ARENA_ARRAY(keep, most, struct queue_message);
+    REQUIRE(*out != NULL);
+    if (!has_ready(q, channel)) /* to look without success is no step */
+        return q->dead ? over(q, fault) : ERR_NONE;
+    if (!begins(q))
+        return over(q, fault);
+    for (uint32_t i = 0; i < q->count[channel] && *count < most; i++) {
+        struct held *m = &q->messages[channel][i];
+        if (m->state != READY)
+            continue;
+        m->state = TAKEN;
+        m->delivered++;
+        if (!q->dead)
+            (*out)[(*count)++] = (struct queue_message){.id = arena_string(keep, m->id),
+                                                        .data = arena_text(keep, m->data, m->bytes),
+                                                        .bytes = m->bytes,
+                                                        .delivered = m->delivered,
+                                                        .handle = m};
+    }
+    return over(q, fault);
+}
+
+static enum status settle(struct queue *queue, enum queue_channel channel,
+                          struct queue_message *message, enum queue_end end, struct fault *fault)
+{
+    struct memory_queue *q = (struct memory_queue *)queue;
+    struct held *m = message->handle;
+    (void)channel;
+    if (end == QUEUE_LATER || !begins(q))
+        return over(q, fault);
+    m->state = end == QUEUE_DONE ? DONE : READY;
+    return over(q, fault);
+}
+
+static struct held *find_item(struct memory_queue *q, enum queue_shelf shelf, const char *name,
+                              char key[QUEUE_ID_BYTES])
+{
+    (void)snprintf(key, QUEUE_ID_BYTES, "%d%s", (int)shelf, name);
+    for (uint32_t i = 0; i < q->item_count; i++)
+        if (q->items[i].data != NULL && strcmp(q->items[i].id, key) == 0)
+            return &q->items[i];
+    return NULL;
+}
+
+static enum status item_get(struct queue *queue, enum queue_shelf shelf, const char *name,
+                            struct arena *keep, struct queue_item *out, struct fault *fault)
+{
+    struct memory_queue *q = (struct memory_queue *)queue;
+    char key[QUEUE_ID_BYTES];
+    const struct held *item = find_item(q, shelf, name, key);
+    if (!begins(q))
+        return over(q, fault);
+    if (item == NULL)
+        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "item");
+    *out = (struct queue_item){arena_text(keep, item->data, item->bytes), item->bytes};
+    return over(q, fault);
+}
+
+static enum status item_set(struct queue *queue, enum queue_shelf shelf, const char *name,
+                            const void *data, size_t bytes, struct fault *fault)
+{
+    struct memory_queue *q = (struct memory_queue *)queue;
+    char key[QUEUE_ID_BYTES];
+    if (!begins(q))
+        return over(q, fault);
+    struct held *item = find_item(q, shelf, name, key);
+    if (data == NULL && item != NULL) {
+        free(item->data);
+        item->data = NULL;
+    }
+    if (data == NULL)
+        return over(q, fault);
+    REQUIRE(item != NULL || q->item_count < ITEMS_MAX);
+    set(item != NULL ? item : &q->items[q->item_count++], key, data, bytes);
+    return over(q, fault);
+}
+
+static enum status item_add(struct queue *queue, enum queue_shelf shelf, const char *name,
+                            const void *data, size_t bytes, struct arena *keep,
+                            struct queue_item *have, struct fault *fault)
+{
+    struct memory_queue *q = (struct memory_queue *)queue;
+    char key[QUEUE_ID_BYTES];
+    const struct held *item = find_item(q, shelf, name, key);
+    if (item != NULL)
+        return item_get(queue, shelf, name, keep, have, fault);
+    *have = (struct queue_item){arena_text(keep, data, bytes), bytes};
+    return item_set(queue, shelf, name, data, bytes, fault);
+}
+
+static void open_memory(struct memory_queue *q)
+{
+    static const struct transport functions = {put, take, settle, item_add, item_set, item_get};
+    memset(q, 0, sizeof *q);
+    q->queue.transport = &functions;
+    current = q;
+}
+
+static void close_memory(struct memory_queue *q)
+{
+    for (int c = 0; c < QUEUE_CHANNELS; c++)
+        for (uint32_t i = 0; i < q->count[c]; i++)
+            free(q->messages[c][i].data);
+    for (uint32_t i = 0; i < q->item_count; i++)
+        free(q->items[i].data);
+}
+
+/* What the dead one had taken comes again; the next one lives. */
+static void revive(struct memory_queue *q, uint32_t dies_at, bool dies_after)
+{
+    for (int c = 0; c < QUEUE_CHANNELS; c++)
+        for (uint32_t i = 0; i < q->count[c]; i++)
+            if (q->messages[c][i].state == TAKEN)
+                q->messages[c][i].state = READY;
+    q->dead = false;
+    q->calls = 0;
+    q->dies_at = dies_at;
+    q->dies_after = dies_after;
+}
+
+/* ---- symbols ---------------------------------------------------------------------------- */
+
+enum { STACKS = 6000, STATES = 3, NAME_ROOM = 400 };
+static const char *const state_names[STATES] = {"no symbols", "few long names", "a name for each"};
+
+/* wide.exe has a function every 16 bytes, or one every 4096 bytes. Long names make a result that is
+ * larger than a message. */
+enum names { FEW, MANY };
+
+static void write_symbols(const char *folder, enum names what)
+{
+    char path[700];
+    struct fault fault = FAULT_INIT;
+    const uint32_t step = what == FEW ? 4096 : 16;
+    (void)snprintf(path, sizeof path, "%s/wide.pdb/0123456789ABCDEF0123456789ABCDEF1", folder);
+    REQUIRE(folder_make(path, &fault) == ERR_NONE);
+    (void)snprintf(path + strlen(path), sizeof path - strlen(path), "/wide.sym");
+    FILE *file = fopen(path, "wb");
+    REQUIRE(file != NULL);
+    (void)fputs("MODULE windows x86_64 0123456789ABCDEF0123456789ABCDEF1 wide.pdb\n", file);
+    for (uint32_t at = 0; at < (STACKS + 256) * 16; at += step)
+        (void)fprintf(file, "FUNC %x %x 0 %s_%0300u\n", (unsigned)(0x1000 + at), (unsigned)step,
+                      what == FEW ? "few" : "many", (unsigned)at);
+    REQUIRE(fclose(file) == 0);
+}
+
+struct world {
+    struct symbol_store *stores[STATES];
+    struct signature_rules *rules;
+    struct arena keep;
+};
+
+static void open_world(struct world *w)
+{
+    static const char rules[] = "keep module *\ndepth 1\n";
+    struct fault fault = FAULT_INIT;
+    arena_init(&w->keep, 0);
+    for (int i = 0; i < STATES; i++) {
+        const char *root = arena_printf(&w->keep, "%s/symbols%d", test_scratch(), i);
+        if (i > 0)
+            write_symbols(root, i == 1 ? FEW : MANY);
+        const struct symbol_store_options options = {
+            .roots = &root, .root_count = i > 0 ? 1 : 0, .cache = "none"};
+        REQUIRE(symbol_store_open(&options, &w->stores[i], &fault) == ERR_NONE);
+    }
+    REQUIRE(signature_read_rules(rules, strlen(rules), &w->keep, &w->rules, &fault) == ERR_NONE);
+}
+
+static void close_world(struct world *w)
+{
+    for (int i = 0; i < STATES; i++)
+        symbol_store_close(w->stores[i]);
+    arena_free(&w->keep);
+}
+
+static void send_report(struct memory_queue *q, const char *id, const char *text, size_t bytes)
+{
+    const struct report report = {.id = id,
+                                  .sender = "alice",
+                                  .received = "2026-11-22T08:15:00Z",
+                                  .stacks = text,
+                                  .bytes = bytes};
+    struct fault fault = FAULT_INIT;
+    REQUIRE(report_put(&q->queue, &report, &fault) == ERR_NONE);
+}
+
+static void work(struct memory_queue *q, struct world *w, int state, struct work_figures *figures)
+{
+    struct fault fault = FAULT_INIT;
+    const struct work_options options = {.queue = &q->queue,
+                                         .store = w->stores[state],
+                                         .rules = w->rules,
+                                         .workers = 1,
+                                         .idle_ms = 1,
+                                         .stopping = is_over};
+    (void)work_run(&options, figures, &fault);
+}
+
+static struct totals *open_totals(const char *name)
+{
+    char path[700];
+    struct totals *totals = NULL;
+    struct fault fault = FAULT_INIT;
+    (void)snprintf(path, sizeof path, "%s/%s.db", test_scratch(), name);
+    REQUIRE(totals_open(path, true, &totals, &fault) == ERR_NONE);
+    return totals;
+}
+
+/* Adds up what is there; the reducer lives. */
+static void reduce(struct memory_queue *q, struct totals *totals)
+{
+    struct fault fault = FAULT_INIT;
+    struct work_figures figures = {0};
+    const struct work_options options = {.queue = &q->queue, .idle_ms = 1, .stopping = is_over};
+    revive(q, 0, false);
+    CHECK_EQ(reduce_run(&options, totals, &figures, &fault), ERR_NONE);
+    CHECK_EQ(figures.buried, 0);
+}
+
+static void check_totals(struct totals *totals, uint64_t stacks, uint64_t reports)
+{
+    const struct totals_query query = {.top = 10};
+    struct totals_list list;
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    arena_init(&keep, 0);
+    REQUIRE(totals_read(totals, &query, &keep, &list, &fault) == ERR_NONE);
+    CHECK_EQ(list.stacks, stacks);
+    CHECK_EQ(list.reports, reports);
+    arena_free(&keep);
+}
+
+static char *wide_report(size_t *bytes)
+{
+    enum { ROOM = STACKS * 128 };
+    char *text = malloc(ROOM);
+    size_t at = 0;
+    REQUIRE(text != NULL);
+    for (uint32_t i = 0; i < STACKS; i++)
+        at += (size_t)snprintf(text + at, ROOM - at,
+                               "> %u\nwide.exe!0x%x {0123456789ABCDEF0123456789ABCDEF1}\n",
+                               (unsigned)i, (unsigned)(0x1000 + i * 16));
+    *bytes = at;
+    return text;
+}
+
+/* A worker of state A dies at call DIES_AT, the reducer runs, one of state B does the rest. Returns
+ * false when A did not die: there are no more calls. */
+static bool die_and_go_on(struct world *w, const char *text, size_t bytes, int a, int b,
+                          uint32_t dies_at, bool dies_after)
+{
+    struct memory_queue *q = malloc(sizeof *q);
+    struct work_figures figures = {0};
+    char name[80];
+    REQUIRE(q != NULL);
+    (void)snprintf(name, sizeof name, "%d-%d-%u-%d", a, b, (unsigned)dies_at, (int)dies_after);
+    struct totals *totals = open_totals(name);
+    open_memory(q);
+    send_report(q, "alice-wide", text, bytes);
+    revive(q, dies_at, dies_after);
+    work(q, w, a, &figures);
+    const bool has_died = q->dead;
+    reduce(q, totals);
+    revive(q, 0, false);
+    work(q, w, b, &figures);
+    reduce(q, totals);
+    check_totals(totals, STACKS, 1);
+    CHECK_EQ(q->count[QUEUE_DEAD], 0);
+    totals_close(totals);
+    close_memory(q);
+    free(q);
+    return has_died;
+}
+
+TEST(workers_of_other_symbols_lose_and_repeat_no_stack_wherever_one_dies)
+{
+    struct world w;
+    size_t bytes = 0;
+    char *text = wide_report(&bytes);
+    test_limit(240);
+    open_world(&w);
+    for (int a = 0; a < STATES; a++)
+        for (int b = 0; b < STATES; b++)
+            for (uint32_t at = 1; a != b; at++) {
+                char row[160];
+                (void)snprintf(row, sizeof row, "%s dies at call %u, then %s", state_names[a],
+                               (unsigned)at, state_names[b]);
+                test_row(row);
+                const bool before = die_and_go_on(&w, text, bytes, a, b, at, false);
+                const bool after = die_and_go_on(&w, text, bytes, a, b, at, true);
+                if (!before && !after)
+                    break;
+                REQUIRE(at < 100);
+            }
+    close_world(&w);
+    free(text);
+}
+
+/* ---- reports that kill ------------------------------------------------------------------- */
+
+static void send_many(struct memory_queue *q, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        char id[32], text[64];
+        (void)snprintf(id, sizeof id, "alice-%03u", (unsigned)i);
+        const int bytes = snprintf(text, sizeof text, "> a\nx.exe!0x%x\n", (unsigned)(i + 1));
+        send_report(q, id, text, (size_t)bytes);
+    }
+}
+
+TEST(only_the_report_that_kills_its_workers_is_buried)
+{
+    static const struct {
+        const char *name, *poison;
+        uint32_t reports;
+    } rows[] = {
+        {"the first of a batch", "alice-000", 16},
+        {"in the middle", "alice-007", 16},
+        {"among more than a batch", "alice-020", 40},
+        {"alone", "alice-000", 1},
+    };
+    struct world w;
+    open_world(&w);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct memory_queue *q = malloc(sizeof *q);
+        struct work_figures figures = {0};
+        uint32_t deaths = 0;
+        REQUIRE(q != NULL);
+        test_row(rows[i].name);
+        struct totals *totals = open_totals(rows[i].poison + i);
+        open_memory(q);
+        send_many(q, rows[i].reports);
+        for (; deaths < 20; deaths++) {
+            revive(q, 0, false);
+            q->poison = rows[i].poison;
+            work(q, &w, 0, &figures);
+            if (!q->dead)
+                break;
+        }
+        CHECK_EQ(deaths, QUEUE_DEATHS_MAX);
+        CHECK_EQ(figures.buried, 1);
+        REQUIRE(q->count[QUEUE_DEAD] == 1);
+        CHECK_HAS(q->messages[QUEUE_DEAD][0].data, rows[i].poison);
+        q->poison = NULL;
+        reduce(q, totals);
+        check_totals(totals, rows[i].reports - 1, rows[i].reports - 1);
+        totals_close(totals);
+        close_memory(q);
+        free(q);
+    }
+    close_world(&w);
+}
+
+/* Kills at any moment, far more than reports: nothing is buried, and each is counted once. */
+TEST(deaths_of_any_kind_bury_nothing)
+{
+    enum { REPORTS = 50, KILLS = 500 };
+    struct memory_queue *q = malloc(sizeof *q);
+    struct world w;
+    struct work_figures figures = {0};
+    uint64_t random = 50;
+    REQUIRE(q != NULL);
+    open_world(&w);
+    open_memory(q);
+    struct totals *totals = open_totals("kills");
+    send_many(q, REPORTS);
+    for (uint32_t i = 0; i < KILLS; i++) {
+        revive(q, 1 + (uint32_t)(next_random(&random) % 24), next_random(&random) % 2 == 0);
+        work(q, &w, 0, &figures);
+    }
+    revive(q, 0, false);
+    work(q, &w, 0, &figures);
+    reduce(q, totals);
+    CHECK_EQ(figures.buried, 0);
+    check_totals(totals, REPORTS, REPORTS);
+    totals_close(totals);
+    close_memory(q);
+    free(q);
+    close_world(&w);
+}
+
+/* A queue that is full for long is no fault of the reports that wait. */
+TEST(a_full_queue_buries_nothing)
+{
+    struct memory_queue *q = malloc(sizeof *q);
+    struct world w;
+    struct work_figures figures = {0};
+    REQUIRE(q != NULL);
+    open_world(&w);
+    open_memory(q);
+    send_many(q, 3);
+    for (int i = 0; i < 12; i++) {
+        revive(q, 0, false);
+        q->refusals = 20;
+        work(q, &w, 0, &figures);
+    }
+    revive(q, 0, false);
+    q->refusals = 0;
+    work(q, &w, 0, &figures);
+    struct totals *totals = open_totals("full");
+    reduce(q, totals);
+    CHECK_EQ(figures.buried, 0);
+    check_totals(totals, 3, 3);
+    totals_close(totals);
+    close_memory(q);
+    free(q);
+    close_world(&w);
+}
+
+/* ---- records in parts -------------------------------------------------------------------- */
+
+TEST(a_large_record_is_assembled_and_its_parts_go_when_it_is_counted)
+{
+    const size_t bytes = 3 * REPORT_PART_BYTES + 17;
+    char *record = malloc(bytes);
+    struct memory_queue *q = malloc(sizeof *q);
+    struct queue_message *m = NULL;
+    struct fault fault = FAULT_INIT;
+    struct report report;
+    struct arena keep;
+    uint32_t count = 0;
+    REQUIRE(record != NULL && q != NULL);
+    arena_init(&keep, 0);
+    open_memory(q);
+    for (size_t i = 0; i < bytes; i++)
+        record[i] = "TWINREC1\n> a\n"[i % 13];
+    send_report(q, "alice-large", record, bytes);
+    CHECK_EQ(q->count[QUEUE_REPORTS], 1);
+    REQUIRE(take(&q->queue, QUEUE_REPORTS, 1, 0, &keep, &m, &count, &fault) == ERR_NONE);
+    REQUIRE(count == 1 && report_read(m[0].data, m[0].bytes, &keep, &report, &fault) == ERR_NONE);
+    CHECK_EQ(report.parts, 4);
+    REQUIRE(report_assemble(&q->queue, &report, &keep, &fault) == ERR_NONE);
+    REQUIRE(report.bytes == bytes);
+    CHECK(memcmp(report.stacks, record, bytes) == 0);
+    report_drop_parts(&q->queue, &report);
+    CHECK_EQ(report_assemble(&q->queue, &report, &keep, &fault), ERR_MALFORMED);
+    close_memory(q);
+    arena_free(&keep);
+    free(q);
+    free(record);
+}
+
+/* ---- slices ------------------------------------------------------------------------------ */
+
+TEST(a_slice_is_read_or_refused)
+{
+#define DIGEST "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+    static const struct {
+        const char *name, *text;
+        enum status want;
+    } rows[] = {
+        {"good", "#slice\t1\ta\t0\t2\t" DIGEST "\nx", ERR_NONE},
+        {"newer", "#slice\t2\ta\t0\t2\t" DIGEST "\nx", ERR_UNSUPPORTED},
+        {"no bytes", "#slice\t1\ta\t0\t2\t" DIGEST "\n", ERR_MALFORMED},
+        {"no end", "#slice\t1\ta\t0\t2\t" DIGEST, ERR_TRUNCATED},
+        {"number above count", "#slice\t1\ta\t2\t2\t" DIGEST "\nx", ERR_MALFORMED},
+        {"none", "#slice\t1\ta\t0\t0\t" DIGEST "\nx", ERR_MALFORMED},
+        {"too many", "#slice\t1\ta\t0\t99999\t" DIGEST "\nx", ERR_MALFORMED},
+        {"a path", "#slice\t1\t../a\t0\t2\t" DIGEST "\nx", ERR_MALFORMED},
+        {"no digest", "#slice\t1\ta\t0\t2\tabc\nx", ERR_MALFORMED},
+        {"columns are missing", "#slice\t1\ta\t0\nx", ERR_MALFORMED},
+        {"another text", "#signatures\t1\n", ERR_TRUNCATED},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT;
+        struct slice slice;
+        struct arena keep;
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        CHECK_EQ(slice_read(rows[i].text, strlen(rows[i].text), &keep, &slice, &fault),
+                 rows[i].want);
+        arena_free(&keep);
+    }
+}
