@@ -5,6 +5,7 @@
 
 #include "base/process.h"
 #include "engine/judges.h"
+#include "engine/microsoft.h"
 #include "verbs/help.h"
 #include "verbs/verb.h"
 
@@ -26,6 +27,7 @@ int main(int argc, char **argv)
 {
     process_prepare();
     judge_adapter_configure();
+    microsoft_configure();
     help_about((struct help_table){verbs, verb_count});
     if (argc < 2) {
         help_tasks(stderr);

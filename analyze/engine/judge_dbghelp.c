@@ -98,8 +98,8 @@ static enum status ask_pool(const struct engine *self, const struct engine_input
     const char *path = path_join(keep, in->judge_folder, program);
     const char *here = path_join(keep, pool.folder, program);
     const char *const *argv = judge_windows_argv(in, program, arguments, keep);
-    const char *question =
-        arena_printf(keep, "%s/%s\t%s\n", stage->folder, stage->dump, stage->folder);
+    const char *folder = path_base(stage->folder); /* it is one in the pool's */
+    const char *question = arena_printf(keep, "%s/%s\t%s\n", folder, stage->dump, folder);
     char *answer = NULL;
 
     if (path == NULL || here == NULL || argv == NULL || question == NULL)

@@ -6,7 +6,7 @@
 
 #include "base/files.h"
 
-enum { JUDGES_MAX = 4, SETS_MAX = 64, COLD_EVERY = 32, COLD_LAST = 2 * COLD_EVERY };
+enum { JUDGES_MAX = 8, SETS_MAX = 64, COLD_EVERY = 32, COLD_LAST = 2 * COLD_EVERY };
 
 struct pooled_judge {
     const char *program; /* the words of its command line; NULL: the slot is free */

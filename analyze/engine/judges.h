@@ -12,6 +12,8 @@
     ROW(symbolizer)                                                                                \
     ROW(winedbg)                                                                                   \
     ROW(lldb)                                                                                      \
+    ROW(dbghelp_microsoft)                                                                         \
+    ROW(dbgeng)                                                                                    \
     ROW(adapter)
 
 #define JUDGE_DECLARATION(NAME) extern const struct engine engine_judge_##NAME;

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
+#include "engine/microsoft.h"
 
 static const char *from_environment(const char *name, const char *otherwise)
 {
@@ -24,6 +25,11 @@ void harness_init(struct harness *harness)
     harness->launcher = "wine";
     harness->prefix = from_environment("WINEPREFIX", "build/wine");
 #endif
+}
+
+enum status harness_debugger(const struct harness *harness, struct fault *fault)
+{
+    return harness->debugger != NULL ? microsoft_set(harness->debugger, fault) : ERR_NONE;
 }
 
 bool harness_options(struct harness *harness, struct collect_options *options)

@@ -10,6 +10,7 @@ struct harness {
     const char *victims;   /* --victims  */
     const char *launcher;  /* --launcher */
     const char *prefix;    /* --prefix   */
+    const char *debugger;  /* --debugger; NULL: what the environment names */
     const char *words[16]; /* of the launcher, NULL-terminated */
     char launcher_text[256];
 };
@@ -24,6 +25,13 @@ void harness_init(struct harness *harness);
          "runs Windows programs (default wine; nothing on Windows)"},                              \
         {"--prefix", OPTION_STRING, &(h).prefix, "DIR",                                            \
          "Wine prefix, made when missing (default $WINEPREFIX or build/wine)"}
+
+#define HARNESS_DEBUGGER_ROW(h)                                                                    \
+    {"--debugger", OPTION_STRING, &(h).debugger, "DIR",                                            \
+     "Microsoft's dbghelp.dll and dbgeng.dll, as judges (default $TWINSTACK_DEBUGGER)"}
+
+/* Makes the folder of --debugger known. Fails: as microsoft_set(). */
+enum status harness_debugger(const struct harness *harness, struct fault *fault);
 
 /* Sets the members of OPTIONS that the harness decides; both must outlive the run.  False: the
  * launcher has too many words. */

@@ -112,6 +112,8 @@ static enum status open_judges(struct check *c, struct collect_options *collect,
 {
     static struct harness harness; /* its words must outlive the session */
 
+    if (harness_debugger(&c->options->harness, fault) != ERR_NONE)
+        return fault->code;
     if (c->options->launcher == NULL)
         return ERR_NONE;
     harness = c->options->harness;
@@ -388,6 +390,7 @@ static int run(const struct verb *self, int argc, char **argv)
          "also ask the judges that are Windows programs"},
         {"--victims", OPTION_STRING, &o.harness.victims, "DIR", "where those judges are"},
         {"--prefix", OPTION_STRING, &o.harness.prefix, "DIR", "Wine prefix for them"},
+        HARNESS_DEBUGGER_ROW(o.harness),
         OPTION_PROGRESS_ROW,
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
     };

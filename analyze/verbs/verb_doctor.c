@@ -7,6 +7,8 @@
 #include "base/json.h"
 #include "base/process.h"
 #include "engine/engines.h"
+#include "engine/microsoft.h"
+#include "model/cpu.h"
 #include "study/runs.h"
 #include "verbs/harness.h"
 #include "verbs/stored.h"
@@ -97,6 +99,33 @@ static void look_at_victims(struct doctor *d)
         arena_printf(d->keep, "%u scenarios in all variants, %u unsupported here%s",
                      (unsigned)count, (unsigned)unsupported,
                      d->prefix_busy ? "; not started now: another process uses the prefix" : ""));
+}
+
+/* Microsoft's files: one row for each processor, with the version of each file. */
+static void look_at_debugger(struct doctor *d)
+{
+    static const enum cpu cpus[] = {CPU_X64, CPU_X86, CPU_ARM64};
+    bool any = false;
+
+    for (size_t i = 0; i < COUNT_OF(cpus); i++) {
+        const char *detail = cpu_name(cpus[i]);
+        bool found = false;
+        for (int k = 0; k < MICROSOFT_FILE_COUNT && detail != NULL; k++) {
+            const char *path = microsoft_path((enum microsoft_file)k, cpus[i], d->keep);
+            const char *version = path != NULL ? microsoft_version(path, d->keep) : NULL;
+            found |= path != NULL;
+            detail = arena_printf(d->keep, "%s%s %s %s", detail, k == 0 ? ":" : ",",
+                                  microsoft_file_name((enum microsoft_file)k),
+                                  path == NULL      ? "is missing"
+                                  : version != NULL ? version
+                                                    : "of no version");
+        }
+        if (found)
+            say(d, "debugger", FOUND, detail);
+        any |= found;
+    }
+    if (!any)
+        say(d, "debugger", OPTIONAL, microsoft_why_not);
 }
 
 static void look_at_judge(struct doctor *d, const struct engine *judge,
@@ -192,12 +221,18 @@ static int examine(const struct verb *self, void *given, const struct option_lis
                    struct arena *keep)
 {
     struct doctor *d = given;
+    struct fault fault = FAULT_INIT;
+
     if (!verb_takes_no_words(self, words))
         return EXIT_USAGE;
     process_catch_interrupts();
     d->keep = keep;
     if (!harness_options(&d->harness, &d->collect))
         return verb_usage_error(self, "--launcher has too many words");
+    if (harness_debugger(&d->harness, &fault) != ERR_NONE)
+        say_fault(d, "debugger", MISSING, &fault);
+    else
+        look_at_debugger(d);
     d->collect.ask_victims = true;
     d->collect.keeps_waiting = see_busy;
     d->collect.wait_context = &d->prefix_busy;
@@ -224,6 +259,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--db", OPTION_STRING, &d.db, "FILE", "database (default " STORED_DATABASE ")"},
         {"--json", OPTION_FLAG, &d.as_json, NULL, "one JSON document"},
         HARNESS_ROWS(d.harness),
+        HARNESS_DEBUGGER_ROW(d.harness),
     };
 
     memset(&d, 0, sizeof d);

@@ -243,6 +243,8 @@ static int run_scenarios(const struct verb *self, struct command *c, int argc, c
     s->collect.timeout_ms = o->timeout_ms;
     if (!harness_options(&o->harness, &s->collect))
         return verb_usage_error(self, "--launcher has too many words");
+    if (harness_debugger(&o->harness, &s->fault) != ERR_NONE)
+        return verb_fault(&s->fault);
     if (run_session_choose(s) != ERR_NONE)
         return verb_fault(&s->fault);
     if (s->scenario_count == 0) {
@@ -288,6 +290,7 @@ static bool take_words(const struct verb *self, struct run_options *o, int argc,
         {"--json", OPTION_FLAG, &o->as_json, NULL, "the report as one JSON document"},
         {"--exit-zero", OPTION_FLAG, &o->exit_zero, NULL, "verdicts do not decide the exit code"},
         HARNESS_ROWS(o->harness),
+        HARNESS_DEBUGGER_ROW(o->harness),
     };
     struct option_list rest;
 

@@ -156,6 +156,32 @@ static BOOL CALLBACK answer(HANDLE process, ULONG action, ULONG64 data, ULONG64 
            judge_read(process, read->addr, read->buf, read->bytes, read->bytesread);
 }
 
+/* Where dbghelp looks for PDBs: the folders of the question, then those of images of the program.
+ * Microsoft's does not look beside an image by itself once it has found a PDB of the wanted name,
+ * but of another image, elsewhere. */
+static wchar_t search[2 * JUDGE_FOLDERS * JUDGE_PATH_UNITS];
+
+static bool is_searched(const wchar_t *folder, size_t units)
+{
+    for (const wchar_t *at = search; *at != 0; at += wcscspn(at, L";"), at += *at == L';')
+        if (wcscspn(at, L";") == units && _wcsnicmp(at, folder, units) == 0)
+            return true;
+    return false;
+}
+
+static void search_beside(const wchar_t *image)
+{
+    const wchar_t *name = wcsrchr(image, L'\\');
+    const size_t units = name != NULL ? (size_t)(name - image) : 0, used = wcslen(search);
+    if (units == 0 || used + units + 2 > sizeof search / sizeof search[0] ||
+        is_searched(image, units))
+        return;
+    if (used > 0)
+        wcscat(search, L";");
+    wcsncat(search, image, units);
+    SymSetSearchPathW(judge.set->process, search);
+}
+
 void judge_load_modules(void)
 {
     static struct judge_set sets[JUDGE_SETS], wanted;
@@ -184,9 +210,12 @@ void judge_load_modules(void)
     judge.set->process = (HANDLE)(ULONG_PTR)(0x7D15u + 4 * judge.questions);
     SymInitializeW(judge.set->process, wanted.search[0] != 0 ? wanted.search : NULL, FALSE);
     SymRegisterCallback64(judge.set->process, answer, 0);
+    wcscpy(search, wanted.search);
     for (uint32_t i = 0; i < judge.set->module_count; i++) {
         struct judge_module *m = &judge.set->modules[i];
         m->image = find_image(dumped[i], m, path);
+        if (m->image != NULL && !m->system)
+            search_beside(path);
         if (m->image != NULL)
             SymLoadModuleExW(judge.set->process, NULL, path, NULL, m->base_va, m->image_bytes, NULL,
                              0);

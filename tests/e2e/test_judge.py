@@ -1,5 +1,5 @@
-"""twinstack-dbghelp.exe, the judge: with Wine's dbghelp, with one that is as strict as Microsoft's, and, where
-TWINSTACK_DEBUGGER names its folder, with Microsoft's own; has a Wine prefix to itself."""
+"""twinstack-dbghelp.exe, the judge: with Wine's dbghelp, with one that is as strict as Microsoft's, and, where the
+user has it, with Microsoft's own; has a Wine prefix to itself."""
 
 import json
 import os
@@ -18,7 +18,8 @@ ENV = {**{k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_D
 NATIVE = {"WINEDLLOVERRIDES": WINE["WINEDLLOVERRIDES"] + ";dbghelp,dbgcore,msdia140=n"}
 CASES, SYMBOLS = e2e.ROOT / "corpus/cases", e2e.ROOT / "corpus/symbols"
 CHAIN = ["chain_four", "chain_three", "chain_two", "chain_one", "run_inline_chain", "main"]
-MICROSOFT = os.environ.get("TWINSTACK_DEBUGGER")
+MICROSOFT = next((folder for folder in (e2e.DEBUGGER, e2e.DEBUGGER / "x64", e2e.DEBUGGER / "amd64") if (folder / "dbghelp.dll").is_file()),
+                 None)
 VERSION = """1 VERSIONINFO
 FILEVERSION 10,0,29507,1001
 BEGIN
@@ -52,8 +53,8 @@ class Judge(e2e.Case):
         self.assertRegex(answer["version"], "^dbghelp of Wine [0-9]")
         self.assertEqual(self.names(answer)[:6], CHAIN)
 
-    def test_with_one_as_strict_as_microsofts(self):
-        folder = self.folder
+    def make_strict(self, folder):
+        """A dbghelp.dll of ours that refuses what Microsoft's refuses."""
         (folder / "version.rc").write_text(VERSION, encoding="ascii")
         for argv in (["x86_64-w64-mingw32-windres", folder / "version.rc", "-O", "coff", "-o", folder / "version.o"],
                      ["clang-19", "--target=x86_64-w64-mingw32", "-fuse-ld=lld-19", "-shared", "-std=c11", "-Wall", "-Wextra", "-Werror",
@@ -61,6 +62,19 @@ class Judge(e2e.Case):
                       "-o", folder / "dbghelp.dll"]):
             done = subprocess.run([*map(str, argv)], capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+
+    def debugger(self):
+        """A folder like that of the Debugging Tools, in which every file is the strict one."""
+        folder = self.folder
+        (folder / "x64").mkdir()
+        self.make_strict(folder / "x64")
+        for name in ("dbgcore.dll", "msdia140.dll"):
+            shutil.copy(folder / "x64/dbghelp.dll", folder / "x64" / name)
+        return folder
+
+    def test_with_one_as_strict_as_microsofts(self):
+        folder = self.folder
+        self.make_strict(folder)
         answer = self.ask(folder, "recursion.ob2", NATIVE)  # which is in no leaf
         self.assertEqual(answer["version"], "dbghelp of Microsoft 10.0.29507.1001")
         frames = answer["threads"][0]["frames"]
@@ -70,13 +84,40 @@ class Judge(e2e.Case):
 
     def test_with_microsofts(self):
         if MICROSOFT is None:
-            self.skipTest("TWINSTACK_DEBUGGER names no folder with Microsoft's dbghelp.dll")
+            self.skipTest("no files of Microsoft's debugger: TWINSTACK_DEBUGGER, or ./run debugger")
         folder = self.folder
         for name in ("dbghelp.dll", "dbgcore.dll", "msdia140.dll"):
-            shutil.copy(pathlib.Path(MICROSOFT) / name, folder)
+            shutil.copy(MICROSOFT / name, folder)
         answer = self.ask(folder, env=NATIVE)
         self.assertRegex(answer["version"], r"^dbghelp of Microsoft \d+\.")
         self.assertEqual(self.names(answer)[:6], CHAIN)
+
+    def rows(self, *options, exit_code=0):
+        checks = self.run_json("doctor", "--victims", BIN, "--prefix", WINE["WINEPREFIX"], *options, "--json", exit_code=exit_code)["checks"]
+        return {row["what"]: (row["state"], row["detail"]) for row in checks}
+
+    def test_the_doctor_finds_the_files(self):
+        state, detail = self.rows("--debugger", self.debugger())["debugger"]
+        self.assertEqual(state, "ok")
+        self.assertIn("x64: dbghelp.dll 10.0.29507.1001, dbgcore.dll 10.0.29507.1001, msdia140.dll 10.0.29507.1001, dbgeng.dll is missing", detail)
+        without = self.rows()
+        for row in ("debugger", "judge:dbghelp-microsoft", "judge:dbgeng"):
+            self.assertEqual(without[row][0], "none")
+            self.assertIn("./run debugger", without[row][1])
+        self.assertIn("no dbghelp.dll", self.rows("--debugger", CASES, exit_code=3)["debugger"][1])
+
+    def test_a_judge_of_its_own_beside_wines(self):
+        """From a case (one program for each question) and in a run (one program for all), with a relative folder."""
+        judges = {"judge:dbghelp": "^dbghelp of Wine ", "judge:dbghelp-microsoft": r"^dbghelp of Microsoft 10\.0\.29507\.1001$"}
+        folder, debugger = self.folder, self.debugger()
+        options = ("--victims", BIN, "--prefix", WINE["WINEPREFIX"], "--debugger", debugger, "--json")
+        for name, words in (("check", ("check", CASES / "recursion.ob2", "--symbols", SYMBOLS, "--launcher", "wine", *options)),
+                            ("run", ("run", "-k", "null_write", "--variant", "ob2", "--db", "a.db", "--out", "out", *options))):
+            with self.subTest(name):
+                document = self.run_json(*words, folder=folder, limit_s=120)
+                claims = {claim["engine"]: claim for claim in document["cases"][0]["engines"]}
+                for judge, version in judges.items():
+                    self.assertRegex(claims[judge]["version"] or "", version)
 
 
 if __name__ == "__main__":

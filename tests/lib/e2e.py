@@ -27,6 +27,8 @@ SOAK = bool(os.environ.get("TWINSTACK_SOAK"))
 SLOWNESS = max(1.0, float(os.environ.get("TWINSTACK_TEST_SLOWNESS", 1)))
 # What time limits are multiplied by that only end what hangs: no test may fail because a machine is busy.
 PATIENCE = 4 * SLOWNESS
+# Microsoft's debugger files, for the tests that ask for them; for all others it does not matter whether they are there.
+DEBUGGER = pathlib.Path(os.environ.pop("TWINSTACK_DEBUGGER", None) or BUILD / "debugger/content")
 # The system's own modules differ between machines, so the tests that need their symbols enable them.
 os.environ.setdefault("TWINSTACK_SYSTEM_SYMBOLS", "0")
 # A job in the background of a script ignores SIGINT, and so would all that a test starts and interrupts.

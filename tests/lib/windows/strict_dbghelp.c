@@ -44,6 +44,12 @@ EXPORT BOOL WINAPI SymInitializeW(HANDLE process, PCWSTR path, BOOL invade)
     return !invade;
 }
 
+EXPORT BOOL WINAPI SymSetSearchPathW(HANDLE process, PCWSTR path)
+{
+    (void)process, (void)path;
+    return TRUE;
+}
+
 EXPORT BOOL WINAPI SymCleanup(HANDLE process)
 {
     (void)process;
