@@ -56,7 +56,26 @@ static enum status write_triage(const struct view_input *in, uint64_t run_id, st
     return ERR_NONE;
 }
 
-/* The run that the query names, else the newest.  The page is empty if there is no run. */
+/* The newest run that judged something, of a platform or branch; 0: none. */
+static enum status find_judging(const struct view_input *in, uint64_t *run_id, struct fault *fault)
+{
+    struct run_query query = {.platform = view_query_get(in->query, "platform"),
+                              .branch = view_query_get(in->query, "branch")};
+    struct run_page page;
+    *run_id = 0;
+    do {
+        if (store_list_runs(in->store, &query, in->keep, &page, fault) != ERR_NONE)
+            return fault->code;
+        for (uint32_t i = 0; i < page.count && *run_id == 0; i++)
+            if (page.runs[i].case_count > 0 || run_has_run_label(&page.runs[i]))
+                *run_id = page.runs[i].id;
+        query.after = page.next;
+    } while (*run_id == 0 && page.next != 0);
+    return ERR_NONE;
+}
+
+/* The run that the query names, else the newest: a bench judges nothing, and must not hide that the
+ * run before it failed. The page is empty if there is no run. */
 static enum status find_shown(const struct view_input *in, struct run_page *page,
                               struct fault *fault)
 {
@@ -64,15 +83,20 @@ static enum status find_shown(const struct view_input *in, struct run_page *page
                                     .branch = view_query_get(in->query, "branch"),
                                     .limit = 1};
     const char *word = view_query_get(in->query, "run");
+    const bool filtered = query.platform != NULL || query.branch != NULL;
+    struct fault none = FAULT_INIT;
     uint64_t run_id = 0;
-    enum status status = store_list_runs(in->store, &query, in->keep, page, fault);
-    if (status == ERR_NONE && word != NULL)
-        status = view_find_run(in, word, &run_id, fault);
-    if (status == ERR_NONE && word != NULL)
-        status = store_read_run(in->store, run_id, in->keep, &page->runs[0], fault);
-    if (status == ERR_NONE && word != NULL)
-        page->count = 1;
-    return status;
+    if (store_list_runs(in->store, &query, in->keep, page, fault) != ERR_NONE)
+        return fault->code;
+    page->count = 0;
+    if (word != NULL || !filtered)
+        (void)view_find_run(in, word, &run_id, word != NULL ? fault : &none);
+    else
+        (void)find_judging(in, &run_id, fault);
+    if (fault->code != ERR_NONE || run_id == 0)
+        return fault->code;
+    page->count = 1;
+    return store_read_run(in->store, run_id, in->keep, &page->runs[0], fault);
 }
 
 enum status view_overview(const struct view_input *in, struct json *out, struct fault *fault)

@@ -219,6 +219,27 @@ class Faces(e2e.Case):
                 self.assertEqual((engine["cases"], engine["exact"]["total"]), (1, 1), engine["engine"])
             self.assertEqual(run["left_out"], 2)
 
+    def test_a_bench_does_not_hide_the_run_before_it(self):
+        """CI runs `run` and then `bench`: the newest run that judged something is the latest everywhere."""
+        self.seed(3, 12, 0)
+        self.sql("UPDATE crash_case SET verdict = 'FAIL', signature = 'dump=truncated' WHERE run_id = 3")
+        self.sql("DELETE FROM run_verdict WHERE run_id = 3")
+        self.sql("INSERT INTO run_verdict VALUES (3, 'FAIL', 12)")
+        self.sql("INSERT INTO run (uuid, state, label, started_ns, finished_ns, branch, platform) "
+                 "SELECT 'b', 'complete', 'bench', started_ns + 1000000000, 2, branch, platform FROM run WHERE id = 3")
+        branch = self.sql("SELECT branch FROM run WHERE id = 3")[0][0]
+        with self.dashboard() as get:
+            for path in ("/api/v1/overview", f"/api/v1/overview?branch={branch}"):
+                shown = get(path)
+                self.assertEqual((shown["run"]["id"], shown["run"]["verdicts"]["FAIL"]), (3, 12), path)
+                self.assertEqual(shown["failing"]["total"], 12, path)
+            self.assertEqual(get("/api/v1/runs/latest")["run"]["id"], 3)
+            self.assertIn('twinstack_cases{verdict="FAIL"} 12\n', get("/metrics"))
+            self.assertEqual(json.loads(get("/badge/verdict.json"))["message"][:2], "12")
+        self.assertIn("run 3 of commit", self.run_db("gate", exit_code=1).stdout)
+        self.assertIn("run 3", self.run_db("compare", "latest~1", "latest", exit_code=1).stdout)
+        self.assertIn("twinstack run 3 ", self.run_db("report", exit_code=1).stdout)
+
     def test_no_face_is_compiled_where_it_could_see_the_store_or_the_comparison(self):
         # The only header of the store that they may include: it opens and reads a store.
         front = [f.name for f in (e2e.BUILD / "rooms/store.front/store").iterdir()]
