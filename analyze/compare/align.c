@@ -242,6 +242,11 @@ static bool names_own_image(const struct crash_case *crash, const char *module)
     return false;
 }
 
+bool frame_in_own_image(const struct crash_case *crash, const struct frame *frame)
+{
+    return names_own_image(crash, name_of_module(frame));
+}
+
 /* The nearest public symbol or export is a guess. */
 static bool is_weakly_named(const struct frame *frame)
 {

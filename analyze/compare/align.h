@@ -66,6 +66,9 @@ const struct frame_key *table_key(const struct table *table, uint32_t row, uint3
 /* Same module: by identity where both sides know one, else by name. */
 bool frames_same_module(const struct frame *a, const struct frame *b);
 
+/* True when the case names FRAME's module as one of its own. */
+bool frame_in_own_image(const struct crash_case *crash, const struct frame *frame);
+
 /* Same module and offset. */
 bool keys_same_place(const struct frame_key *a, const struct frame_key *b);
 

@@ -134,8 +134,10 @@ static void vote_place(const struct poll *p, const struct frame_key *key, bool i
     *have = *lack = 0;
     for (uint32_t c = 1; c < t->column_count; c++) {
         const struct frame_key *other = table_key(t, p->row, c);
+        const char *places;
         bool ignored = false;
         if (!reaches(t, c, p->row) ||
+            (key == NULL && evidence_of_no_symbols(p->in, t, c, p->keep, &places) != NULL) ||
             (inlined && key != NULL && other == NULL && !holds_place(p, c, key, &ignored)))
             continue;
         const bool here = other != NULL && (key == NULL || keys_same_place(other, key));
@@ -373,21 +375,6 @@ static void blame_called(const struct poll *p, struct finding *f, uint32_t colum
     settle(p, f, blame_of_names(p, loser, losers, winners), loser, winners);
 }
 
-/* Both sides have the same addresses in the same order: no frame is missing, the alignment is
- * wrong. */
-static bool is_misaligned(const struct poll *p, uint32_t column, uint32_t against)
-{
-    const struct column *a = &p->table->columns[column], *b = &p->table->columns[against];
-    if (column == 0 || against == 0 || a->count != b->count || a->count == 0)
-        return false;
-    for (uint32_t i = 0; i < a->count; i++)
-        if (!keys_same_place(&a->keys[i], &b->keys[i]) ||
-            a->stack->frames[i].kind != b->stack->frames[i].kind ||
-            a->keys[i].inline_depth != b->keys[i].inline_depth)
-            return false;
-    return true;
-}
-
 /* A thread that an engine does not have. */
 static void blame_absence(const struct poll *p, struct finding *f, uint32_t column)
 {
@@ -520,6 +507,19 @@ static bool blame_first_kind(const struct poll *p, struct finding *f, uint32_t c
     return true;
 }
 
+/* What one missing or wrong file of symbols hides is no evidence against the truth, however many
+ * engines share that file. */
+static bool blame_no_symbols(const struct poll *p, struct finding *f, uint32_t column)
+{
+    const char *places;
+    if ((f->cause != CAUSE_SYMBOLS_MISSING && f->cause != CAUSE_SYMBOLS_MISMATCH) ||
+        !f->against_truth ||
+        evidence_of_no_symbols(p->in, p->table, column, p->keep, &places) == NULL)
+        return false;
+    settle(p, f, BLAME_SYMBOLS_SHARED, column, 1U);
+    return true;
+}
+
 /* A machine frame is what an interruption leaves: the walk that calls the frame after it a return
  * address contradicts itself. */
 static bool blame_machine_frame(const struct poll *p, struct finding *f, uint32_t column,
@@ -575,7 +575,7 @@ void finding_blame(const struct compare_input *in, const struct table *table, st
         blame_absence(&p, f, column);
         return;
     }
-    if (is_misaligned(&p, column, against) && f->level == LEVEL_PHYSICAL) {
+    if (evidence_of_misalignment(table, column, against) && f->level == LEVEL_PHYSICAL) {
         settle(&p, f, BLAME_ALIGNMENT, 0, 1U << column | 1U << against);
         return;
     }
@@ -586,10 +586,10 @@ void finding_blame(const struct compare_input *in, const struct table *table, st
         blame_handler(&p, f, column_of(table, f->wrong));
         return;
     }
-    if (blame_machine_frame(&p, f, column, against) || blame_first_kind(&p, f, column, against) ||
-        blame_identities(&p, f, column) || blame_identities(&p, f, against) ||
-        blame_modules(&p, f, column) || blame_modules(&p, f, against) ||
-        blame_by_evidence(&p, f, column, against))
+    if (blame_no_symbols(&p, f, column) || blame_machine_frame(&p, f, column, against) ||
+        blame_first_kind(&p, f, column, against) || blame_identities(&p, f, column) ||
+        blame_identities(&p, f, against) || blame_modules(&p, f, column) ||
+        blame_modules(&p, f, against) || blame_by_evidence(&p, f, column, against))
         return;
     if (gap || f->level == LEVEL_PHYSICAL || places_differ(&p, column, against))
         blame_place(&p, f, column, against);

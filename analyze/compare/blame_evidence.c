@@ -144,3 +144,59 @@ bool evidence_of_first_kind(const struct crash_case *crash, enum pc_kind *kind)
     return hooks != 0 && (hooks & ~(faults | calls)) == 0 &&
            ((hooks & faults) == 0) != ((hooks & calls) == 0);
 }
+
+bool evidence_of_misalignment(const struct table *t, uint32_t a, uint32_t b)
+{
+    const struct column *x = &t->columns[a], *y = &t->columns[b];
+    if (a == 0 || b == 0 || x->count != y->count || x->count == 0)
+        return false;
+    for (uint32_t i = 0; i < x->count; i++)
+        if (!keys_same_place(&x->keys[i], &y->keys[i]) ||
+            x->stack->frames[i].kind != y->stack->frames[i].kind ||
+            x->keys[i].inline_depth != y->keys[i].inline_depth)
+            return false;
+    return true;
+}
+
+/* ---- symbols -------------------------------------------------------------------------- */
+
+/* Another build, or a file that cannot be read. */
+static bool note_denies_symbols(enum frame_note note)
+{
+    return note == NOTE_NO_SYMBOL_FILE || note == NOTE_PDB_UNSUPPORTED ||
+           note == NOTE_PDB_DAMAGED || note == NOTE_SYM_DAMAGED || note == NOTE_SEVERAL_BUILDS ||
+           note == NOTE_SEVERAL_SYM_BUILDS ||
+           (frame_note_is_other_build(note) && note != NOTE_IMAGE_OTHER_PDB);
+}
+
+static bool is_named(const struct frame *frame)
+{
+    return frame->function != NULL && frame->symbols != SYMBOLS_EXPORT &&
+           frame->symbols != SYMBOLS_NEAREST && frame->symbols != SYMBOLS_COFF;
+}
+
+static bool module_has_names(const struct column *column, const struct frame *of)
+{
+    for (uint32_t i = 0; i < column->count; i++)
+        if (is_named(&column->stack->frames[i]) &&
+            frames_same_module(&column->stack->frames[i], of))
+            return true;
+    return false;
+}
+
+const struct frame *evidence_of_no_symbols(const struct compare_input *in, const struct table *t,
+                                           uint32_t column, struct arena *keep, const char **places)
+{
+    const struct column *c = &t->columns[column];
+    *places = NULL;
+    for (uint32_t i = 0; column != 0 && i < c->count; i++) {
+        const struct frame *frame = &c->stack->frames[i];
+        if (frame->module == NULL || is_named(frame) || !frame_in_own_image(in->crash, frame))
+            continue;
+        if (in->symbols != NULL && in->symbols->sought != NULL)
+            *places = in->symbols->sought(in->symbols->context, frame, keep);
+        if ((*places != NULL || note_denies_symbols(frame->note)) && !module_has_names(c, frame))
+            return frame;
+    }
+    return NULL;
+}

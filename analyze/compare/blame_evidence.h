@@ -25,4 +25,16 @@ uint32_t evidence_of_stray_walk(const struct table *t, uint32_t row, uint32_t co
  * pc is a return address.  False: the hooks do not say. */
 bool evidence_of_first_kind(const struct crash_case *crash, enum pc_kind *kind);
 
+/* The first frame of COLUMN in an own module that has no symbols at all: no file was found for it,
+ * or the file is damaged or of another build. NULL: there is none. Such a column cannot say whether
+ * a function of the truth is in its stack. *PLACES, in KEEP: where a file was looked for; NULL:
+ * unknown. */
+const struct frame *evidence_of_no_symbols(const struct compare_input *in, const struct table *t,
+                                           uint32_t column, struct arena *keep,
+                                           const char **places);
+
+/* True when two columns have the same addresses in the same order: no frame is missing, the
+ * alignment is wrong. */
+bool evidence_of_misalignment(const struct table *t, uint32_t a, uint32_t b);
+
 #endif

@@ -17,25 +17,16 @@
 #include "compare/names.h"
 
 static rule_fn *const rules[] = {
-    because_scan,
-    because_handler_context,
-    because_recursion_elided,
-    because_tail_call,
-    because_module_unloaded,
-    because_hijacked,
-    because_inlined_by_jit,
-    because_no_token,
-    because_generated_code,
-    because_symbols_mismatch,
-    because_symbols_missing,
-    because_export_only,
-    because_lookup_address,
-    because_folded,
-    because_line_table,
-    because_inline_only,
-    because_truncated,
-    because_frame_pointer,
-    because_beyond_truth,
+    because_own_symbols,      because_scan,
+    because_handler_context,  because_recursion_elided,
+    because_tail_call,        because_module_unloaded,
+    because_hijacked,         because_inlined_by_jit,
+    because_no_token,         because_generated_code,
+    because_symbols_mismatch, because_symbols_missing,
+    because_export_only,      because_lookup_address,
+    because_folded,           because_line_table,
+    because_inline_only,      because_truncated,
+    because_frame_pointer,    because_beyond_truth,
 };
 
 static const char *unexplained_line(const struct difference *d, struct arena *keep)

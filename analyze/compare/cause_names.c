@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "compare/blame_evidence.h"
 #include "compare/names.h"
 
 enum {
@@ -82,6 +83,44 @@ bool because_generated_code(const struct difference *d, struct arena *keep, stru
     return rule_explain(out, CAUSE_GENERATED_CODE, d->against == 0 ? d->column : 0,
                         arena_printf(keep, "%s at %s: generated code, which is in no image",
                                      rule_engine(d, column), rule_where(frame, keep)));
+}
+
+static bool is_in_block(const struct difference *d, const struct frame *frame)
+{
+    for (uint32_t row = rule_block_start(d); row < rule_block_end(d); row++) {
+        const struct frame *own = table_frame(d->table, row, d->column);
+        if (own != NULL && frames_same_module(own, frame))
+            return true;
+    }
+    return false;
+}
+
+/* "app.pdb 0123...1": the file of symbols that a module asks for. */
+static const char *file_asked(const struct module *module, struct arena *keep)
+{
+    return arena_printf(keep, "%s %s", module->pdb_name != NULL ? module->pdb_name : "its PDB",
+                        module->debug_id[0] != '\0' ? module->debug_id : "(unknown identity)");
+}
+
+/* The truth's function has no place here: without symbols for the module of its code, no engine can
+ * have it. */
+bool because_own_symbols(const struct difference *d, struct arena *keep, struct explanation *out)
+{
+    const char *places = NULL;
+    if (d->against != 0 || d->mark == CELL_PHYSICAL)
+        return false;
+    const struct frame *frame = evidence_of_no_symbols(d->in, d->table, d->column, keep, &places);
+    if (frame == NULL || !is_in_block(d, frame))
+        return false;
+    const bool other = frame->symbols == SYMBOLS_MISMATCH || frame_note_is_other_build(frame->note);
+    const bool told = frame->note != NOTE_NONE && frame->note != NOTE_NOT_COVERED &&
+                      frame->note != NOTE_NO_SYMBOL_FILE && frame_note_name(frame->note) != NULL;
+    return rule_explain(out, other ? CAUSE_SYMBOLS_MISMATCH : CAUSE_SYMBOLS_MISSING, d->column,
+                        arena_printf(keep, "%s has no symbols: %s: %s%s%s", frame->module->name,
+                                     file_asked(frame->module, keep),
+                                     told ? frame_note_name(frame->note) : "no such file was found",
+                                     places != NULL ? "; looked for in " : "",
+                                     places != NULL ? places : ""));
 }
 
 /* Looks at what produced the name, the line or the inline frames in question. */

@@ -4,6 +4,7 @@
 
 #include "compare/difference.h"
 
+rule_fn because_own_symbols;
 rule_fn because_module_unloaded;
 rule_fn because_generated_code;
 rule_fn because_symbols_mismatch;

@@ -20,6 +20,8 @@ struct compare_symbols {
     bool (*alias)(void *context, const struct frame *frame, const char *name);
     /* The lines that the module's line table gives to FRAME's address; returns their number. */
     uint32_t (*lines)(void *context, const struct frame *frame, uint32_t *out, uint32_t max);
+    /* Where a file of symbols for FRAME's module was looked for, in KEEP; NULL: one was found. */
+    const char *(*sought)(void *context, const struct frame *frame, struct arena *keep);
 };
 
 struct compare_input {

@@ -215,6 +215,17 @@ static uint32_t lines_at(void *context, const struct frame *frame, uint32_t *out
                         out, max);
 }
 
+/* Modules without a debug id have no file of symbols to look for. */
+static const char *places_of(void *context, const struct frame *frame, struct arena *keep)
+{
+    struct symbol_store *symbols = context;
+    const struct module *module = frame->module;
+    if (module == NULL || module->debug_id[0] == '\0' ||
+        symbol_store_pdb(symbols, module) != NULL || symbol_store_breakpad(symbols, module) != NULL)
+        return NULL;
+    return symbol_store_places(symbols, keep);
+}
+
 enum { OUTPUT_BYTES_MAX = 1 << 20 };
 
 /* Everything that the program printed, read only if the case states what that must be; NULL:
@@ -236,7 +247,8 @@ enum status analysis_judge(const struct analysis *analysis, const struct crash_c
                            const struct truth *truth, struct arena *keep, struct run_case *out,
                            struct fault *fault)
 {
-    const struct compare_symbols ask = {analysis->symbols, frames_at, is_alias, lines_at};
+    const struct compare_symbols ask = {analysis->symbols, frames_at, is_alias, lines_at,
+                                        places_of};
     struct compare_input in;
 
     memset(&in, 0, sizeof in);

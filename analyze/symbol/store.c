@@ -61,6 +61,14 @@ enum status symbol_store_open(const struct symbol_store_options *options, struct
     return ERR_NONE;
 }
 
+const char *symbol_store_places(const struct symbol_store *store, struct arena *keep)
+{
+    const char *text = "";
+    for (uint32_t i = 0; text != NULL && i < store->word_count; i++)
+        text = arena_printf(keep, "%s%s%s", text, i > 0 ? ", " : "", store->words[i]);
+    return text != NULL && *text != '\0' ? text : "(nowhere: no folder was given)";
+}
+
 enum status symbol_store_open_again(const struct symbol_store *store, struct symbol_store **out,
                                     struct fault *fault)
 {

@@ -53,6 +53,9 @@ struct symbol_store_options {
  * all of them are. */
 const struct fault *symbol_store_path_fault(const struct symbol_store *store);
 
+/* The roots as they were given, separated by commas, in KEEP: for messages. */
+const char *symbol_store_places(const struct symbol_store *store, struct arena *keep);
+
 /* Downloads what the symbol servers have of these modules, several files at once, without reading
  * them. EACH (may be NULL) is called with every file. Fails: ERR_ABSENT no server is named. */
 typedef void symbol_fetched_fn(void *context, const struct fetch_file *file);

@@ -136,6 +136,44 @@ class Check(e2e.Case):
         self.assertIn("no-such", done.stderr)
         self.assertIn("null_write", done.stdout)
 
+    def test_missing_symbols_of_own_modules_get_the_blame(self):
+        """However many engines share one file that is missing, they are no witnesses against the truth."""
+        identity = "62F62FFAE0AFDE9E4C4C44205044422E1"
+        pdb = self.folder / "symbols/victims-ob2.pdb" / identity / "victims-ob2.pdb"
+        other = next((CORPUS / "symbols/victims-ob0.pdb").rglob("*.pdb"))
+        rows = {"missing": (pdb.unlink, "symbols_missing", "no such file was found"),
+                "cut": (lambda: pdb.write_bytes(pdb.read_bytes()[:200000]), "symbols_missing", "it is damaged or truncated"),
+                "of another build": (lambda: shutil.copy(other, pdb), "symbols_mismatch", "the PDB found is of another build")}
+        for scenario in ("null_write", "recursion", "crash_in_dll", "spin"):
+            for name, (break_it, cause, why) in rows.items():
+                with self.subTest(name, scenario=scenario):
+                    case = self.folder / "cases" / f"{scenario}.ob2"
+                    shutil.rmtree(case, ignore_errors=True)
+                    shutil.copytree(CORPUS / "cases" / case.name, case)
+                    shutil.rmtree(self.folder / "symbols")
+                    shutil.copytree(CORPUS / "symbols", self.folder / "symbols")
+                    break_it()
+
+                    def state_what_is_there(document):
+                        left = []
+                        for row in document["files"]:
+                            if (file := case / row["path"]).exists():
+                                data = file.read_bytes()
+                                left.append(row | {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()})
+                        document["files"] = left
+
+                    reseal(case, state_what_is_there)
+                    judged, = json.loads(self.run_twinstack("check", case, "--json", exit_code=1).stdout)["cases"]
+                    said = judged["reason"]
+                    self.assertEqual(judged["verdict"], "FAIL")
+                    self.assertIn(f"{cause}: victims-ob2.exe has no symbols: victims-ob2.pdb {identity}: ", said)
+                    self.assertIn(why, said)
+                    self.assertIn(f"looked for in {self.folder}/symbols", said)
+                    self.assertIn("blame: symbols", said)
+                    failing = [f for f in judged["findings"] if f["fails"]]
+                    self.assertEqual({f["cause"] for f in failing}, {cause}, failing)
+                    self.assertNotIn("truth suspect", json.dumps(judged))
+
     def test_stacks_given_by_hand(self):
         a = self.stack("a.txt", "a.exe!0x10\na.exe!0x20\nb.dll!0x30\n")
         same = self.stack("same.txt", "# the same\na.exe!0x10\na.exe!0x20\nb.dll!0x30\n")

@@ -191,7 +191,7 @@ static uint32_t symbols_at(void *context, const struct frame *frame, uint64_t of
 TEST(a_return_address_that_was_looked_up_at_itself_is_blamed_on_the_lookup)
 {
     static const char late[] = POKE "app.exe+2005 own next /src/a.c:40\n" MAIN START THUNK LAST;
-    const struct compare_symbols symbols = {NULL, symbols_at, NULL, NULL};
+    const struct compare_symbols symbols = {.at = symbols_at};
     const struct crash_case crash = make_crash(CASE_KIND_CRASH);
     struct arena keep;
     struct case_result r;
