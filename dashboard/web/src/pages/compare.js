@@ -104,7 +104,13 @@ function Group({ title, rows, total, run, folded }) {
 /** @param {{rows: Compared['timing']}} props */
 function Timing({ rows }) {
   if (rows.length === 0) return <p class="dim">No engine was timed in both runs.</p>;
-  const said = { slower: ['▲', 'wrong'], faster: ['▼', 'good'], same: ['=', 'dim'], too_few: ['?', 'dim'], too_noisy: ['?', 'dim'] };
+  const said = {
+    slower: ['▲', 'wrong'],
+    faster: ['▼', 'good'],
+    same: ['=', 'dim'],
+    too_few: ['?', 'dim'],
+    too_noisy: ['?', 'dim'],
+  };
   return (
     <Table label="Timing">
       <thead>
