@@ -96,6 +96,32 @@ static enum status take_stacks(const struct engine *self, const struct engine_in
     return ERR_NONE;
 }
 
+static bool has_stack_of(const struct engine_result *out, uint32_t thread_id)
+{
+    for (uint32_t i = 0; i < out->stack_count; i++)
+        if (out->stacks[i].thread_id == thread_id)
+            return true;
+    return false;
+}
+
+/* One stack without frames for each thread that other walkers walked and this one cannot walk: the
+ * suspect's, or those of all others. There is room, since each of these threads has a stack. */
+static void add_tableless(const struct engine *self, const struct record *record, bool suspect,
+                          struct engine_result *out)
+{
+    for (uint32_t i = 0; i < record->stack_count; i++) {
+        const struct record_stack absent = {.walker = self->walker,
+                                            .state = RECORD_STATE_NOT_APPLICABLE,
+                                            .thread_id = record->stacks[i].thread_id};
+        if ((absent.thread_id == record->suspect_id) != suspect ||
+            has_stack_of(out, absent.thread_id))
+            continue;
+        struct stack *to = &out->stacks[out->stack_count++];
+        record_stack_describe(record, &absent, to);
+        to->engine = self->name;
+    }
+}
+
 static enum status run(const struct engine *self, const struct engine_input *in, struct arena *keep,
                        struct engine_result *out, struct fault *fault)
 {
@@ -116,6 +142,11 @@ static enum status run(const struct engine *self, const struct engine_input *in,
     if (take_stacks(self, in, &record, true, keep, out, fault) != ERR_NONE ||
         (!in->suspect_only && take_stacks(self, in, &record, false, keep, out, fault) != ERR_NONE))
         return fault->code;
+    if (is_tableless(self, in)) {
+        add_tableless(self, &record, true, out);
+        if (!in->suspect_only)
+            add_tableless(self, &record, false, out);
+    }
     if (out->stack_count == 0 &&
         say_absent(self, in, &record, STOP_NOT_WALKED, keep, out, fault) != ERR_NONE)
         return fault->code;
