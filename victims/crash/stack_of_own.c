@@ -2,13 +2,25 @@
 
 /* Another stack by hand, as coroutine libraries make them: the limits in the thread's
  * environment block are still those of the old one. */
-enum { STACK_BYTES = 1 << 16 };
+enum { STACK_BYTES = 1 << 16, STEP_BYTES = 1 << 20 };
 
 int stack_of_own_poke(volatile int *p);
 
 int stack_of_own_poke(volatile int *p)
 {
     return HERE(*p = 1) + 1;
+}
+
+/* Memory above the thread's stack: below it, a chain of frame pointers would lead from one to the
+ * other, and what a walk finds would depend on where the system put the memory. */
+static char *allocate_above(const char *place)
+{
+    char *memory = NULL;
+    for (uintptr_t at = (uintptr_t)place & ~(uintptr_t)(STEP_BYTES - 1); memory == NULL;) {
+        at += STEP_BYTES;
+        memory = VirtualAlloc((void *)at, STACK_BYTES, MEM_COMMIT | MEM_RESERVE, PAGE_READWRITE);
+    }
+    return memory;
 }
 
 #if HAVE_NAKED
@@ -55,7 +67,8 @@ SCENARIO(stack_of_own, .kind = KIND_CRASH, .group = "A4", .code = 0xC0000005,
                      "limits, which a dump and careful walkers keep to.")
 #endif
 {
-    char *stack = VirtualAlloc(NULL, STACK_BYTES, MEM_COMMIT | MEM_RESERVE, PAGE_READWRITE);
+    char place = 0;
+    char *stack = allocate_above(&place);
     return HERE_LEAF(on_other_stack, LINE_OF_SWITCH,
                      on_other_stack(victim_null, stack + STACK_BYTES - 64)) +
            1;
