@@ -32,6 +32,7 @@ struct scenario {
     const char *group;   /* of the scenario list: "A1", ..., "calm"         */
     const char *about;   /* one sentence: what it does to a reporter        */
     const char *program; /* path of victims-<variant>.exe                   */
+    enum cpu arch;       /* of the program                                  */
     uint64_t code;       /* expected exception code; 0: none                */
     uint64_t exit_code;  /* expected, full 32 bits                          */
     uint64_t limit_ms;
@@ -91,10 +92,19 @@ struct collected {
 };
 
 /* The scenarios of every victims-*.exe of the folder, sorted by name, then variant.  The list of a
- * program is cached under its hash; only programs without a cached list are started.
+ * program is cached under its hash; only programs without a cached list are started. A build for
+ * x86 that toolchain.json names and that has no program is listed with those of the first program,
+ * all unsupported: a host without 32-bit Wine does not build it, and must not look complete.
  * Fails: ERR_ABSENT no victims there; ERR_IO; ERR_MALFORMED. */
 enum status collect_list(const struct collect_options *options, struct arena *keep,
                          struct scenario **out, uint32_t *count, struct fault *fault);
+
+/* Why scenarios of x86 are unsupported on a host that has no 32-bit Wine. */
+#define COLLECT_NO_WINE32 "no wine32"
+
+/* True for the name of a build for x86. Where its program is missing, its scenarios are listed all
+ * the same, as unsupported. */
+bool collect_is_x86_variant(const char *variant);
 
 /* True when WORD is the scenario's kind, its group, or the group's word: hardware (A1), bypass
  * (A2), unwind (A3), threads (A4), hangs (A5), managed (A6). */

@@ -10,7 +10,7 @@
 #include "collect/parts.h"
 #include "format/pe/pe.h"
 
-enum { LIST_LIMIT_MS = 60000, SCENARIOS_MAX = 4096 };
+enum { LIST_LIMIT_MS = 60000, SCENARIOS_MAX = 4096, TOOLCHAIN_MAX_BYTES = 1 << 20 };
 
 static const char **read_texts(const cJSON *row, const char *key, struct arena *keep,
                                uint32_t *count, struct fault *fault)
@@ -77,6 +77,7 @@ static enum status read_answer(const char *text, const char *program, const char
             struct scenario *scenario = &out[(*count)++];
             scenario->program = program;
             scenario->variant = variant;
+            scenario->arch = program_machine(program) == PE_MACHINE_X86 ? CPU_X86 : CPU_X64;
             read_scenario(row, keep, scenario, fault);
         }
         cJSON_Delete(row);
@@ -122,19 +123,29 @@ static enum status borrow_list(const char *program, const char *variant, struct 
         wider[*count] = wider[i];
         wider[*count].program = program;
         wider[*count].variant = variant;
-        wider[(*count)++].unsupported = "no wine32";
+        wider[*count].arch = CPU_X86;
+        wider[(*count)++].unsupported = COLLECT_NO_WINE32;
     }
     return fault->code;
 }
 
-static bool is_for_wine32(const struct runner *runner, const char *program, struct arena *keep)
+/* What Wine says on standard error when only its 64-bit half is there: programs start in this mode,
+ * but a dump of them cannot be written. */
+static const char wow64_mode[] = "experimental wow64 mode";
+
+static bool is_for_wine32(const struct runner *runner, const char *program,
+                          const struct process_result *answer, struct arena *keep)
 {
-    return program_machine(program) == PE_MACHINE_X86 && !prefix_runs_32_bits(runner->prefix, keep);
+    return program_machine(program) == PE_MACHINE_X86 &&
+           (!prefix_runs_32_bits(runner->prefix, keep) ||
+            strstr(answer->errors, wow64_mode) != NULL);
 }
 
 /* Why an answer is no list; NULL: it is one. */
 static const char *lack_of(const struct process_result *answer)
 {
+    if (strstr(answer->errors, wow64_mode) != NULL)
+        return "Wine ran it in its experimental wow64 mode";
     if (answer->timed_out)
         return "it did not answer in time";
     if (answer->exit_code != 0)
@@ -150,10 +161,11 @@ static enum status ask_twice(struct runner *runner, const char *program, struct 
     const char *const args[] = {program, "--list", "--json", NULL};
 
     for (bool again = false;; again = true) {
-        if (runner_run(runner, args, LIST_LIMIT_MS, keep, answer, fault) != ERR_NONE)
+        const struct runner loud = runner_with_mode(runner);
+        if (runner_run(&loud, args, LIST_LIMIT_MS, keep, answer, fault) != ERR_NONE)
             return fault->code;
         const char *why = lack_of(answer);
-        if (why == NULL || again || is_for_wine32(runner, program, keep))
+        if (why == NULL || again || is_for_wine32(runner, program, answer, keep))
             return ERR_NONE;
         log_warn("%s: asked for its scenarios, %s; asking a second time", program, why);
         if (runner_reset(runner, fault) != ERR_NONE)
@@ -222,7 +234,8 @@ static const char *list_text(struct asking *a, const char *program, bool may_bor
     if (ask_twice(&a->runner, program, keep, &answer, fault) != ERR_NONE)
         return NULL;
     const char *why = lack_of(&answer);
-    const bool borrows = why != NULL && may_borrow && is_for_wine32(&a->runner, program, keep);
+    const bool borrows =
+        why != NULL && may_borrow && is_for_wine32(&a->runner, program, &answer, keep);
     if (why != NULL && !borrows) {
         fault_set_lasting(fault, ERR_IO, FAULT_NO_OFFSET, "list of a victim program", why);
         fault_set_path(fault, program);
@@ -267,6 +280,42 @@ const char *program_variant(const char *name, const char *start, struct arena *k
     return arena_text(keep, name + before, length - before - after);
 }
 
+static bool has_variant(const struct scenario *list, uint32_t count, const char *variant)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(list[i].variant, variant) == 0)
+            return true;
+    return false;
+}
+
+/* The builds for x86 that toolchain.json names and that have no program. */
+static enum status list_not_built(const char *folder, struct arena *keep, struct scenario **out,
+                                  uint32_t *count, struct fault *fault)
+{
+    const char *path = path_join(keep, folder, "toolchain.json");
+    char *text = NULL;
+    size_t bytes = 0;
+    cJSON *root = NULL;
+    const cJSON *row;
+
+    if (path == NULL || !path_is_file(path))
+        return ERR_NONE;
+    if (file_read(path, TOOLCHAIN_MAX_BYTES, keep, &text, &bytes, fault) == ERR_NONE)
+        (void)json_parse(text, bytes, &root, fault);
+    cJSON_ArrayForEach(row, json_get_object(root, "variants", fault))
+    {
+        const char *variant = arena_string(keep, row->string);
+        if (fault->code == ERR_NONE && variant != NULL && collect_is_x86_variant(variant) &&
+            !has_variant(*out, *count, variant))
+            (void)borrow_list(arena_printf(keep, "%s/victims-%s.exe", folder, variant), variant,
+                              keep, out, count, fault);
+    }
+    cJSON_Delete(root);
+    if (fault->code != ERR_NONE)
+        fault_set_path(fault, path);
+    return fault->code;
+}
+
 static enum status ask_all(struct asking *a, struct arena *keep, struct scenario **out,
                            uint32_t *count, struct fault *fault)
 {
@@ -289,6 +338,8 @@ static enum status ask_all(struct asking *a, struct arena *keep, struct scenario
                        "build the victims first: `./run setup`");
         fault_set_path(fault, folder);
     }
+    if (fault->code == ERR_NONE)
+        (void)list_not_built(folder, keep, out, count, fault);
     if (*count > 1)
         array_sort(*out, *count, sizeof **out, compare_scenarios);
     return fault->code;

@@ -38,6 +38,9 @@ void list_cache_open(const struct collect_options *options, struct arena *keep,
     out->facts = arena_printf(keep, "%s\n%s\n%s\n%s\n%d\n", text_or_empty(host.os),
                               text_or_empty(host.cpu), text_or_empty(host.wine), launcher,
                               (int)prefix_runs_32_bits(options->prefix_folder, keep));
+    const char *loader = wine32_loader(options->prefix_folder, options->launcher[0], keep);
+    if (out->facts != NULL && loader != NULL)
+        out->facts = arena_printf(keep, "%s%s\n", out->facts, loader);
     for (size_t i = 1; options->launcher[i] != NULL && out->facts != NULL; i++)
         out->facts = arena_printf(keep, "%s%s\n", out->facts, options->launcher[i]);
     out->folder = path_join(keep, options->prefix_folder, "twinstack-lists");

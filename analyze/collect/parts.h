@@ -11,6 +11,8 @@ struct runner {
     const struct collect_options *options;
     struct arena keep;
     const char *prefix;                   /* WINEPREFIX; NULL: no Wine */
+    const char *loader;                   /* replaces the launcher's first word, see
+                                             wine32_loader(); NULL: nothing does */
     const char *environment[8];           /* NULL-terminated           */
     const char *drives[2];                /* folders that our own drives lead to; NULL: none */
     bool holds_prefix;                    /* and no other process uses it */
@@ -94,6 +96,19 @@ const char *runner_guest_path(const struct runner *runner, const char *path, str
 /* The file on this host that a Windows path names; NULL when there is none. */
 const char *runner_host_path(const struct runner *runner, const char *windows_path,
                              struct arena *keep);
+
+/* The same runner, but Wine says on standard error in which mode it starts a program. */
+struct runner runner_with_mode(const struct runner *runner);
+
+/* Adds the launcher's words to WORDS, which has room for MAX and holds *COUNT. */
+void runner_launcher(const struct runner *runner, size_t max, const char **words, size_t *count);
+
+/* The loader of the Wine whose 32-bit half `./run` has unpacked into PREFIX32, to start instead of
+ * LAUNCHER; NULL: there is none, or it belongs to another Wine than LAUNCHER. */
+const char *wine32_loader(const char *prefix, const char *launcher, struct arena *keep);
+
+/* Leaves a link in PREFIX, by which wine32_loader() finds the half of a copy of the prefix. */
+void wine32_link(const char *prefix, struct arena *keep);
 
 /* The prefix has the system's 32-bit DLLs; Wine without them makes an empty folder.  True when
  * PREFIX is NULL. */

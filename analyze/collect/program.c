@@ -1,4 +1,6 @@
 /* What a Windows program needs from its host: see parts.h. */
+#include <string.h>
+
 #include "base/files.h"
 #include "collect/parts.h"
 #include "format/pe/pe.h"
@@ -17,10 +19,35 @@ uint32_t program_machine(const char *program)
     return machine;
 }
 
+bool collect_is_x86_variant(const char *variant)
+{
+    static const char start[] = "x86-";
+    return strncmp(variant, start, sizeof start - 1) == 0;
+}
+
 bool prefix_runs_32_bits(const char *prefix, struct arena *keep)
 {
     if (prefix == NULL)
         return true;
     const char *dll = arena_printf(keep, "%s/drive_c/windows/syswow64/kernel32.dll", prefix);
     return dll != NULL && path_absolute(dll, keep) != NULL;
+}
+
+struct runner runner_with_mode(const struct runner *runner)
+{
+    static const char name[] = "WINEDEBUG=";
+    struct runner loud = *runner;
+
+    for (size_t i = 0; loud.environment[i] != NULL; i++)
+        if (strncmp(loud.environment[i], name, sizeof name - 1) == 0)
+            loud.environment[i] = "WINEDEBUG=-all,err+environ";
+    return loud;
+}
+
+void runner_launcher(const struct runner *runner, size_t max, const char **words, size_t *count)
+{
+    const char *const *given = runner->options->launcher;
+
+    for (size_t i = 0; given != NULL && given[i] != NULL && *count < max; i++)
+        words[(*count)++] = i == 0 && runner->loader != NULL ? runner->loader : given[i];
 }

@@ -86,11 +86,12 @@ static enum status run_host(const struct runner *runner, const char *const *argv
     return fault->code;
 }
 
-/* The same with all outputs closed, for programs that leave servers running. */
+/* Runs a command of the shell, for programs that leave servers running; it closes its outputs
+ * itself. Its $1: the loader that replaces `wine`; unset: none does. */
 static enum status run_quiet(const struct runner *runner, const char *command, uint32_t limit_ms,
                              struct fault *fault)
 {
-    const char *const argv[] = {"sh", "-c", command, NULL};
+    const char *const argv[] = {"sh", "-c", command, "sh", runner->loader, NULL};
     int exit_code = 0;
 
     if (run_host(runner, argv, limit_ms, false, &exit_code, fault) == ERR_NONE && exit_code != 0) {
@@ -108,8 +109,8 @@ static enum status make_prefix(const struct runner *runner, struct fault *fault)
     log_progress_news("making the Wine prefix %s, once; this takes 5 s to a minute",
                       runner->prefix);
     return run_quiet(runner,
-                     "WINEDLLOVERRIDES=" NEVER_WANTED "= wineboot -i </dev/null >/dev/null 2>&1 && "
-                     "wineserver -w",
+                     "export WINEDLLOVERRIDES=" NEVER_WANTED "=; "
+                     "${1:+\"$1\"} wineboot -i </dev/null >/dev/null 2>&1 && wineserver -w",
                      PREFIX_LIMIT_MS, fault);
 }
 
@@ -132,7 +133,8 @@ static enum status clone_prefix(const struct runner *runner, const char *from, s
 static enum status warm_up(const struct runner *runner, struct fault *fault)
 {
     return run_quiet(runner,
-                     "exec </dev/null >/dev/null 2>&1; wineserver -p; exec wine cmd /c exit 0",
+                     "exec </dev/null >/dev/null 2>&1; wineserver -p; "
+                     "exec \"${1:-wine}\" cmd /c exit 0",
                      WARM_LIMIT_MS, fault);
 }
 
@@ -248,6 +250,8 @@ static bool set_environment(struct runner *runner, const char *prefix, uint32_t 
     *row++ = "WINEDEBUG=-all";
     *row++ = "WINEDLLOVERRIDES=" NEVER_WANTED ",winedevice.exe,plugplay.exe,svchost.exe=";
     *row++ = "DISPLAY=";
+    if (runner->loader != NULL)
+        *row++ = arena_printf(&runner->keep, "WINELOADER=%s", runner->loader);
     return runner->environment[ROW_MARK] != NULL && runner->environment[ROW_PREFIX] != NULL;
 }
 
@@ -375,12 +379,15 @@ enum status runner_open(const struct collect_options *options, uint32_t worker, 
     const char *mine = worker == 0 || base == NULL
                            ? base
                            : arena_printf(&out->keep, "%s-%u", base, (unsigned)worker);
+    out->loader = base != NULL ? wine32_loader(base, options->launcher[0], &out->keep) : NULL;
     if (!set_environment(out, mine, worker))
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Wine prefix");
     if (hold_prefix(out, base, fault) != ERR_NONE) {
         out->prefix = NULL; /* nothing of ours is in it */
         return fault->code;
     }
+    if (out->loader != NULL)
+        wine32_link(base, &out->keep);
     if (worker == 0 && !prefix_is_made(mine, &out->keep))
         (void)make_prefix(out, fault);
     else if (worker != 0)
@@ -414,8 +421,7 @@ enum status runner_run(const struct runner *runner, const char *const *args, uin
     size_t count = 0;
     struct process_request request;
 
-    for (size_t i = 0; runner->options->launcher[i] != NULL && count < RUNNER_ARGUMENTS_MAX; i++)
-        argv[count++] = runner->options->launcher[i];
+    runner_launcher(runner, RUNNER_ARGUMENTS_MAX, argv, &count);
     for (size_t i = 0; args[i] != NULL && count < RUNNER_ARGUMENTS_MAX; i++)
         argv[count++] = args[i];
     argv[count] = NULL;

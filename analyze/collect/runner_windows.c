@@ -68,10 +68,8 @@ enum status runner_run(const struct runner *runner, const char *const *args, uin
     const char *argv[RUNNER_ARGUMENTS_MAX + 1];
     size_t count = 0;
     struct process_request request;
-    const char *const *launcher = runner->options->launcher;
 
-    for (size_t i = 0; launcher != NULL && launcher[i] != NULL && count < RUNNER_ARGUMENTS_MAX; i++)
-        argv[count++] = launcher[i];
+    runner_launcher(runner, RUNNER_ARGUMENTS_MAX, argv, &count);
     for (size_t i = 0; args[i] != NULL && count < RUNNER_ARGUMENTS_MAX; i++)
         argv[count++] = args[i];
     argv[count] = NULL;
@@ -100,4 +98,12 @@ const char *runner_host_path(const struct runner *runner, const char *windows_pa
         if (*p == '\\')
             *p = '/';
     return path != NULL && path_is_file(path) ? path : NULL;
+}
+
+const char *wine32_loader(const char *prefix, const char *launcher, struct arena *keep)
+{
+    (void)prefix;
+    (void)launcher;
+    (void)keep;
+    return NULL;
 }

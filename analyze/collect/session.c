@@ -13,17 +13,16 @@ struct collect_session {
 /* Under Wine: env ROW... wine */
 static void fill_launcher(struct collect_session *session)
 {
-    const char *const *words = session->runner.options->launcher;
-    const char **out = session->launcher, **end = out + LAUNCHER_WORDS_MAX;
+    size_t count = 0;
 
     if (session->runner.prefix != NULL) {
-        *out++ = "env";
-        for (const char *const *row = session->runner.environment; *row != NULL && out < end; row++)
-            *out++ = *row;
+        session->launcher[count++] = "env";
+        for (const char *const *row = session->runner.environment;
+             *row != NULL && count < LAUNCHER_WORDS_MAX; row++)
+            session->launcher[count++] = *row;
     }
-    for (; words != NULL && *words != NULL && out < end; words++)
-        *out++ = *words;
-    *out = NULL;
+    runner_launcher(&session->runner, LAUNCHER_WORDS_MAX, session->launcher, &count);
+    session->launcher[count] = NULL;
 }
 
 enum status collect_session_open(const struct collect_options *options,

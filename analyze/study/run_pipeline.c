@@ -173,7 +173,7 @@ static enum status judge_without_case(struct judging *j, const struct collected 
     stub->scenario = out->scenario = scenario->name;
     stub->variant = out->variant = scenario->variant;
     stub->kind = out->kind = scenario->kind;
-    stub->arch = out->arch = CPU_X64;
+    stub->arch = out->arch = scenario->arch;
     stub->expect.code = out->expected_code = scenario->code;
     stub->expect.exit_code = out->expected_exit_code = scenario->exit_code;
     stub->expect.hooks = scenario->hooks;

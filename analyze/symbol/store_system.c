@@ -10,6 +10,18 @@
 
 enum { NAME_MAX_BYTES = 256 };
 
+/* The DLLs that Wine has put into its prefix, those of 32 bits among them, wherever they are from:
+ * the prefix of this tool, unless the user named another. */
+static void add_prefix(struct symbol_store *store)
+{
+    static const char *const folders[] = {"drive_c/windows/system32", "drive_c/windows/syswow64"};
+    const char *prefix = getenv("WINEPREFIX");
+    if (prefix == NULL || prefix[0] == '\0')
+        prefix = "build/wine";
+    for (size_t i = 0; i < COUNT_OF(folders); i++)
+        store_add_folder(store, path_join(&store->arena, prefix, folders[i]));
+}
+
 /* Wine's DLLs hold DWARF and an export table. */
 static void add_wine(struct symbol_store *store)
 {
@@ -47,7 +59,7 @@ void store_system_open(struct symbol_store *store)
     store->system_waits = true;
 }
 
-/* Asking for 33 folders takes as long as finding a function in an index, and most stores never need
+/* Asking for 35 folders takes as long as finding a function in an index, and most stores never need
  * them. */
 static void add_folders(struct symbol_store *store)
 {
@@ -57,6 +69,7 @@ static void add_folders(struct symbol_store *store)
     for (size_t i = 0; root != NULL && i < COUNT_OF(windows); i++)
         store_add_folder(store, path_join(&store->arena, root, windows[i]));
     add_wine(store);
+    add_prefix(store);
 }
 
 /* FOLDER/NAME, as spelt or in lower case; NULL: no such file. */

@@ -76,6 +76,24 @@ static bool see_busy(void *context)
     return false;
 }
 
+/* Whether 32-bit programs run here: the victims have been asked by starting one. */
+static void look_at_x86(struct doctor *d, const struct scenario *list, uint32_t count)
+{
+    const char *why = "no victims-x86-*.exe: `./run setup` builds them where 32-bit Wine runs";
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (list[i].arch != CPU_X86)
+            continue;
+        if (list[i].unsupported == NULL) {
+            say(d, "x86 programs", FOUND, "they run here");
+            return;
+        }
+        if (strcmp(list[i].unsupported, COLLECT_NO_WINE32) == 0)
+            why = "the victims of x86 do not run here, for want of 32-bit Wine: see `./run --help`";
+    }
+    say(d, "x86 programs", OPTIONAL, why);
+}
+
 /* Asks the victims for their scenarios, which proves that Windows programs run here. */
 static void look_at_victims(struct doctor *d)
 {
@@ -99,6 +117,7 @@ static void look_at_victims(struct doctor *d)
         arena_printf(d->keep, "%u scenarios in all variants, %u unsupported here%s",
                      (unsigned)count, (unsigned)unsupported,
                      d->prefix_busy ? "; not started now: another process uses the prefix" : ""));
+    look_at_x86(d, list, count);
 }
 
 /* Microsoft's files: one row for each processor, with the version of each file. */
