@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report/report.h"
+#include "study/lanes.h"
 #include "study/run_document.h"
 
 static enum status close_stream(struct json *j, FILE *out, struct fault *fault)
@@ -42,6 +43,20 @@ static enum badge_color share_color(double share)
                            : BADGE_RED;
 }
 
+/* A badge is green only when every build was run. */
+static void put_not_run(const struct run_figures *report, uint32_t failing, struct badge *out)
+{
+    struct arena scratch;
+    arena_init(&scratch, 0);
+    const char *text = lanes_not_run(report, &scratch);
+    const size_t used = strlen(out->message);
+    if (text != NULL) {
+        (void)snprintf(out->message + used, sizeof out->message - used, ", not run: %s", text);
+        out->color = failing > 0 ? out->color : BADGE_YELLOW;
+    }
+    arena_free(&scratch);
+}
+
 /* Pass or fail, or why that is not known. */
 static void badge_of_verdict(const struct run_figures *report, struct badge *out)
 {
@@ -52,6 +67,7 @@ static void badge_of_verdict(const struct run_figures *report, struct badge *out
     (void)snprintf(out->message, sizeof out->message,
                    failing > 0 ? "%u of %u fail" : "%u of %u pass", failing > 0 ? failing : passing,
                    report->total_cases);
+    put_not_run(report, failing, out);
     if (report->problem_count > 0 && failing == 0) {
         out->color = BADGE_RED;
         (void)snprintf(out->message, sizeof out->message, "known mismatches out of date");

@@ -8,6 +8,7 @@
 #include "report/report.h"
 #include "report/words.h"
 #include "study/headline.h"
+#include "study/lanes.h"
 #include "study/summary.h"
 
 enum { DEFAULT_MAX_BYTES = 1000000, TAIL_BYTES = 200 };
@@ -116,6 +117,17 @@ static void put_not_shown(struct sheet *sheet, const struct case_groups *groups)
     }
     if (left > 0)
         (void)fprintf(sheet->out, "\n... and %u more cases.\n", left);
+}
+
+/* What was run, and in bold what a reader would otherwise take for run and right. */
+static void put_lanes(struct sheet *sheet, const struct run_figures *report)
+{
+    const char *counts = lanes_counts(report, sheet->scratch);
+    const char *not_run = lanes_not_run(report, sheet->scratch);
+    if (counts != NULL && strchr(counts, ',') != NULL)
+        (void)put_linef(sheet, "\nCases run: %.300s", cell(sheet, counts));
+    if (not_run != NULL)
+        (void)put_linef(sheet, "\n**Not run: %.1500s**", cell(sheet, not_run));
 }
 
 static const char *percent(uint64_t right, uint64_t total, char out[24])
@@ -403,6 +415,7 @@ enum status report_markdown(const struct run_figures *report, size_t max_bytes,
             (void)snprintf(line + strlen(line), sizeof line - strlen(line), "%s%u %s",
                            line[0] != 0 ? ", " : "", counts[v], verdict_name((enum verdict)v));
     (void)put_line(&sheet, line);
+    put_lanes(&sheet, report);
     put_failing(&sheet, report, &summary.failing);
     put_engines(&sheet, report);
     put_headline(&sheet, report);

@@ -5,6 +5,7 @@
 
 #include "report/text.h"
 #include "report/words.h"
+#include "study/lanes.h"
 
 enum {
     TOP_LINES = 40,
@@ -33,6 +34,16 @@ void text_print_verdict(const struct page *page, const struct run_figures *repor
             first = false;
         }
     page_line(page);
+}
+
+/* What a reader would otherwise take for run and right. */
+static void print_not_run(const struct page *page, const struct run_figures *report,
+                          struct arena *scratch)
+{
+    const char *text = lanes_not_run(report, scratch);
+    const char *line = text != NULL ? arena_printf(scratch, "NOT RUN: %s", text) : NULL;
+    if (line != NULL)
+        page_wrap_most(page, INK_BAD, 7, REASON_LINES, line);
 }
 
 static void print_problems(const struct page *page, const struct run_figures *report, uint32_t most)
@@ -74,6 +85,18 @@ static void print_run(const struct page *page, const struct run_info *run, struc
                                parts[i]);
     if (all != NULL)
         page_wrap_most(page, INK_DIM, 0, 2, all);
+}
+
+/* Only where builds differ in what runs them. */
+static void print_counts(const struct page *page, const struct run_figures *report,
+                         struct arena *scratch)
+{
+    const char *text = lanes_counts(report, scratch);
+    const char *line = text != NULL && strchr(text, ',') != NULL
+                           ? arena_printf(scratch, "cases run: %s", text)
+                           : NULL;
+    if (line != NULL)
+        page_wrap_most(page, INK_DIM, 0, 2, line);
 }
 
 /* ---- what fails ----------------------------------------------------------------------- */
@@ -191,8 +214,10 @@ bool text_print_top(const struct page *page, const struct run_figures *report,
     uint32_t used = 0;
     const struct page counting = {page->out, page->color, page->columns, &used};
     text_print_verdict(&counting, report);
+    print_not_run(&counting, report, scratch);
     print_problems(&counting, report, PROBLEMS_SHOWN);
     print_run(&counting, report->run, scratch);
+    print_counts(&counting, report, scratch);
     if (report->total_cases == 0)
         return true;
     const uint32_t taken =

@@ -29,6 +29,15 @@ struct refused_snapshot {
     const struct finding *finding;
 };
 
+/* The cases of one build: see lanes.h. */
+enum { LANES_MAX = 64 };
+struct lane_total {
+    const char *variant;
+    const char *why; /* of its first case that is UNSUPPORTED; NULL: none is */
+    enum cpu arch;
+    uint32_t cases, run; /* run: not UNSUPPORTED */
+};
+
 struct case_sums;   /* figures_sums.c */
 struct hook_matrix; /* study/hooks.h */
 struct timings;     /* study/timings.h */
@@ -45,6 +54,8 @@ struct run_figures {
     uint32_t case_count;
     uint32_t total_cases; /* wherever they are */
     uint32_t verdicts[VERDICT_COUNT];
+    struct lane_total *lanes; /* by name; the first LANES_MAX builds */
+    uint32_t lane_count;
     struct store *store; /* where the run stays; NULL: `cases` has every case */
     const uint64_t *ids; /* in STORE, of every case, by repeat and name */
     uint32_t id_count;

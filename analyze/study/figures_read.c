@@ -9,6 +9,7 @@
 #include "study/figures.h"
 #include "study/headline.h"
 #include "study/hooks.h"
+#include "study/lanes.h"
 #include "study/timings.h"
 
 /* ---- heads ---------------------------------------------------------------------------- */
@@ -25,6 +26,10 @@ static enum status count_begin(struct head_count *count, struct run_figures *out
 {
     count->out = out;
     count->keep = keep;
+    out->lane_count = 0;
+    out->lanes = ARENA_ARRAY(keep, LANES_MAX, struct lane_total);
+    if (out->lanes == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "builds of a run");
     return known_uses_begin(&count->uses, out->run, keep, fault);
 }
 
@@ -35,11 +40,18 @@ static bool is_capture_expected(const struct run_case *c)
            v != VERDICT_NOT_CAPTURED_AS_EXPECTED && c->kind != CASE_KIND_CALM;
 }
 
+static int compare_lanes(const void *a, const void *b)
+{
+    const struct lane_total *x = a, *y = b;
+    return strcmp(x->variant, y->variant);
+}
+
 static void count_case(struct head_count *count, const struct run_case *c)
 {
     known_uses_add(&count->uses, c);
     count->out->total_cases++;
     count->out->verdicts[c->result.verdict]++;
+    lane_add(count->out->lanes, &count->out->lane_count, c, count->keep);
     if (is_capture_expected(c)) {
         count->out->captures_expected++;
         count->out->captured += c->timing.record_bytes > 0 || c->timing.dump_bytes > 0;
@@ -50,6 +62,7 @@ static enum status count_end(struct head_count *count, struct fault *fault)
 {
     struct run_figures *out = count->out;
     const char **known = NULL, **all = NULL;
+    array_sort(out->lanes, out->lane_count, sizeof *out->lanes, compare_lanes);
     uint32_t known_count = 0;
     if (known_uses_end(&count->uses, count->keep, &known, &known_count, fault) != ERR_NONE)
         return fault->code;

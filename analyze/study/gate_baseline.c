@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "compare/statistics.h"
 #include "study/gate_check.h"
+#include "study/lanes.h"
 #include "study/selection.h"
 
 struct sides {
@@ -96,6 +97,15 @@ static enum status check_gone(const struct sides *d, struct fault *fault)
     return ERR_NONE;
 }
 
+/* Names the builds that this host lacks as a whole. */
+static void add_lost_builds(const struct sides *d, bool may)
+{
+    const char *lost = lanes_lost(d->diff, d->s->keep);
+    if (lost != NULL)
+        gate_add(d->s, "builds", may, "run %" PRIu64 " ran these builds, and this one did not: %s",
+                 d->before->info.id, lost);
+}
+
 static enum status check_losses(const struct sides *d, struct fault *fault)
 {
     static const struct {
@@ -116,6 +126,8 @@ static enum status check_losses(const struct sides *d, struct fault *fault)
             gate_add(d->s, losses[i].name, loss.cases == 0,
                      "%u %s run %" PRIu64 ", beside %u allowed by --allow-missing", loss.cases,
                      losses[i].text, d->before->info.id, loss.allowed);
+        if (i == 0)
+            add_lost_builds(d, loss.cases == 0);
     }
     return ERR_NONE;
 }

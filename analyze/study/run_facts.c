@@ -40,9 +40,22 @@ static void add_tool(struct run_info *out, const char *name, const char *version
     out->tools[out->tool_count++].version = version;
 }
 
-/* Compiler and flags of the victims, from the toolchain.json beside them. */
-static void read_toolchain(const char *victims_folder, struct arena *keep, struct run_info *out)
+/* Adds VARIANT to LIST, which may be NULL, unless it has a program or is listed without one. */
+static const char *add_missing(const char *list, const char *victims_folder, const char *variant,
+                               struct arena *keep)
 {
+    const char *program = arena_printf(keep, "%s/victims-%s.exe", victims_folder, variant);
+    if (program == NULL || path_is_file(program) || collect_is_x86_variant(variant))
+        return list;
+    return list != NULL ? arena_printf(keep, "%s, %s", list, variant) : arena_string(keep, variant);
+}
+
+/* Compiler and flags of the victims, from the toolchain.json beside them. Returns the builds that
+ * it lists and that have no program; NULL: none. */
+static const char *read_toolchain(const char *victims_folder, struct arena *keep,
+                                  struct run_info *out)
+{
+    const char *missing = NULL;
     char *text = NULL;
     size_t bytes = 0;
     cJSON *root = NULL;
@@ -53,16 +66,35 @@ static void read_toolchain(const char *victims_folder, struct arena *keep, struc
     if (path == NULL ||
         file_read(path, TOOLCHAIN_MAX_BYTES, keep, &text, &bytes, &ignored) != ERR_NONE ||
         json_parse(text, bytes, &root, &ignored) != ERR_NONE)
-        return;
+        return NULL;
     out->compiler = json_get_string(root, "compiler", keep, &ignored);
     cJSON_ArrayForEach(row, json_get_object(root, "variants", &ignored))
     {
-        if (cJSON_IsString(row))
-            out->flags =
-                arena_printf(keep, "%s%s%s: %s", out->flags != NULL ? out->flags : "",
-                             out->flags != NULL ? "; " : "", row->string, row->valuestring);
+        if (!cJSON_IsString(row))
+            continue;
+        out->flags = arena_printf(keep, "%s%s%s: %s", out->flags != NULL ? out->flags : "",
+                                  out->flags != NULL ? "; " : "", row->string, row->valuestring);
+        missing = add_missing(missing, victims_folder, row->string, keep);
     }
     cJSON_Delete(root);
+    return missing;
+}
+
+/* Adds a fact to the environment of OUT; VERSION NULL: none. False: no memory. */
+static bool add_fact(struct run_info *out, const char *name, const char *version,
+                     struct arena *keep)
+{
+    if (version == NULL)
+        return true;
+    struct named_version *facts =
+        ARENA_ARRAY(keep, (size_t)out->environment_count + 1, struct named_version);
+    if (facts == NULL)
+        return false;
+    if (out->environment_count > 0)
+        memcpy(facts, out->environment, out->environment_count * sizeof *facts);
+    facts[out->environment_count++] = (struct named_version){name, version};
+    out->environment = facts;
+    return true;
 }
 
 /* Adds what managed-stops measured in PHASE. False: no memory. */
@@ -162,9 +194,11 @@ enum status run_facts(const struct collect_options *options, const char *label, 
     out->platform = host.wine != NULL ? arena_printf(keep, "%s, %s", host.os, host.wine) : host.os;
     out->cpu = host.cpu;
     out->command = command_line_join(argc, argv, label, keep);
-    read_toolchain(options->victims_folder, keep, out);
+    const char *missing = read_toolchain(options->victims_folder, keep, out);
     if (read_managed(options->victims_folder, keep, out, fault) != ERR_NONE)
         return fault->code;
+    if (!add_fact(out, RUN_FACT_NOT_BUILT, missing, keep))
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
     out->tools = ARENA_ARRAY(keep, TOOLS_MAX, struct named_version);
     if (out->tools == NULL || out->command == NULL || out->platform == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");

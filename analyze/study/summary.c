@@ -10,6 +10,7 @@
 #include "model/command_line.h"
 #include "store/store.h"
 #include "study/headline.h"
+#include "study/lanes.h"
 
 /* What the cases of a group have in common. */
 typedef bool in_group_fn(const struct run_case *a, const struct run_case *b);
@@ -401,6 +402,7 @@ void summary_write_json(struct json *j, const struct run_figures *figures, uint3
     const uint32_t left = write_groups(j, "failing", figures, &summary.failing, most, true, &keep);
     json_key_uint(j, "failing_left", left);
     (void)write_groups(j, "not_shown", figures, &summary.not_shown, most, false, &keep);
+    lanes_write_json(j, figures);
     json_key(j, "headline");
     headline_write_json(j, figures, &keep);
     arena_free(&keep);

@@ -5,8 +5,10 @@
 #include "store_fixture.h"
 #include "study/gate.h"
 
-/* A complete run of the scenarios NAMES, separated by blanks; a name that begins with '-' fails.
- * `judge:lldb` is exact in EXACT of them. */
+/* A complete run of the scenarios NAMES, separated by blanks; a name that begins with '-' fails,
+ * with
+ * '?' it is UNSUPPORTED, with '86' it is of the build x86-ob2. `judge:lldb` is exact in EXACT of
+ * them. */
 static uint64_t put_run(struct store_fixture *f, const char *command, const char *names,
                         uint32_t exact)
 {
@@ -15,20 +17,24 @@ static uint64_t put_run(struct store_fixture *f, const char *command, const char
     REQUIRE(store_begin_run(f->store, &run, &f->keep, &f->fault) == ERR_NONE);
     for (uint32_t i = 0; *names != 0; i++) {
         const size_t size = strcspn(names, " ");
-        const bool fails = *names == '-';
+        const bool fails = *names == '-', lacks = *names == '?';
+        const char *name = arena_text(&f->keep, names + (fails || lacks), size - (fails || lacks));
+        const bool x86 = strncmp(name, "86", 2) == 0;
         struct engine_claim claims[2] = {{.engine = "offset:rtl", .subject = true},
                                          {.engine = "judge:lldb"}};
         struct engine_score scores[2] = {
             {.engine = "offset:rtl", .subject = true, .judged = true, .exact = !fails},
             {.engine = "judge:lldb", .judged = true, .exact = i < exact}};
-        struct run_case c = {.scenario = arena_text(&f->keep, names + fails, size - fails),
-                             .variant = "ob2",
+        struct run_case c = {.scenario = name + (x86 ? 2 : 0),
+                             .variant = x86 ? "x86-ob2" : "ob2",
                              .kind = CASE_KIND_CRASH,
                              .timing = {.record_bytes = 1},
                              .claims = claims,
                              .claim_count = 2,
-                             .result = {.verdict = fails ? VERDICT_FAIL : VERDICT_PASS,
-                                        .reason = "",
+                             .result = {.verdict = fails   ? VERDICT_FAIL
+                                                   : lacks ? VERDICT_UNSUPPORTED
+                                                           : VERDICT_PASS,
+                                        .reason = lacks ? "no wine32" : "",
                                         .right = "all",
                                         .scores = scores,
                                         .score_count = 2}};
@@ -120,6 +126,39 @@ TEST(a_case_that_was_asked_for_and_is_gone_closes_the_gate)
         const struct gate_check *check = check_of(&gate, "cases gone");
         if (CHECK(check != NULL))
             CHECK_HAS(check->text, rows[i].text);
+        store_tear_down(&f);
+    }
+}
+
+TEST(a_build_that_the_baseline_ran_and_this_host_does_not_closes_the_gate)
+{
+    static const struct {
+        const char *name, *before, *now, *command, *allowed;
+        bool open;
+        const char *builds; /* NULL: there is no such check */
+    } rows[] = {
+        {"both ran", "a 86a 86b", "a 86a 86b", "", NULL, true, NULL},
+        {"x86 is not run", "a 86a 86b", "a ?86a ?86b", "", NULL, false, "x86-ob2 (2 cases)"},
+        {"that is allowed", "a 86a", "a ?86a", "", "x86", true, "x86-ob2 (1 case)"},
+        {"one case is", "a 86a 86b", "a 86a ?86b", "", "b", true, NULL},
+        {"it was not run before", "a ?86a", "a ?86a", "", NULL, true, NULL},
+        {"it is run now", "a ?86a", "a 86a", "", NULL, true, NULL},
+        {"not asked for", "a 86a", "a", " --variant ob2", NULL, true, NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct store_fixture f;
+        struct gate gate;
+        store_set_up(&f);
+        test_row(rows[i].name);
+        (void)put_run(&f, "twinstack run", rows[i].before, 0);
+        (void)put_run(&f, arena_printf(&f.keep, "twinstack run%s", rows[i].command), rows[i].now,
+                      0);
+        decide(&f, (struct gate_request){.against = "1", .allow_missing = rows[i].allowed}, &gate);
+        CHECK_EQ(gate.open, rows[i].open);
+        const struct gate_check *check = check_of(&gate, "builds");
+        CHECK_EQ(check != NULL, rows[i].builds != NULL);
+        if (check != NULL && rows[i].builds != NULL)
+            CHECK_HAS(check->text, rows[i].builds);
         store_tear_down(&f);
     }
 }

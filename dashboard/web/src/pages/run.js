@@ -252,7 +252,13 @@ function Shown({ data }) {
           {run.commit ? ` · ${run.commit.slice(0, 10)}` : ''}
         </div>
         <CountsBar verdicts={run.verdicts} total={run.case_count} />
+        {data.lanes_counts?.includes(',') ? <div class="dim">cases run: {data.lanes_counts}</div> : null}
       </section>
+      {data.not_run ? (
+        <p class="banner bad" role="status">
+          Not run: {data.not_run}
+        </p>
+      ) : null}
       <Progress run={run} />
       <Failing groups={data.failing} left={data.failing_left} run={run.id} />
       <h2 class="section">
