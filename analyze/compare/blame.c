@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "compare/blame_evidence.h"
+#include "compare/blame_voters.h"
 #include "compare/difference.h"
 #include "compare/names.h"
 
@@ -20,65 +21,6 @@ struct poll {
     struct arena *keep;
     uint32_t row;
 };
-
-/* Masks of columns: bit C is column C, bit 0 is the truth. */
-typedef uint32_t voter_fn(const struct table *t, uint32_t column);
-
-static uint32_t parts_of(const struct table *t, uint32_t column)
-{
-    return column == 0 ? 0 : engine_claim_parts(t->columns[column].claim);
-}
-
-/* The column whose walk COLUMN shows: its own, unless it uses another one's frames or unwinder. */
-static uint32_t walk_of(const struct table *t, uint32_t column)
-{
-    const uint32_t parts = parts_of(t, column);
-    const bool of_dump = (parts & ENGINE_SHARES_DUMP_WALK) != 0;
-    const enum engine_kind kind = of_dump ? ENGINE_KIND_DUMP : ENGINE_KIND_OFFSET;
-    for (uint32_t c = 1; c < t->column_count && c != column; c++)
-        if (((of_dump || (parts & ENGINE_SHARES_RECORD_FRAMES) != 0) &&
-             t->columns[c].claim->kind == kind && t->columns[c].count > 0) ||
-            (parts & parts_of(t, c) & ENGINE_SHARES_SYSTEM_UNWINDER) != 0)
-            return c;
-    return column;
-}
-
-/* Voters for names: all engines that use our lookup count as the first of them. */
-static uint32_t namer_of(const struct table *t, uint32_t column)
-{
-    if ((parts_of(t, column) & ENGINE_SHARES_SYMBOLS) == 0)
-        return column;
-    for (uint32_t c = 1; c < t->column_count; c++)
-        if ((parts_of(t, c) & ENGINE_SHARES_SYMBOLS) != 0)
-            return c;
-    return column;
-}
-
-static uint32_t weigh(const struct table *t, uint32_t mask, voter_fn *voter)
-{
-    uint32_t voters = 0, weight = 0;
-    for (uint32_t c = 0; c < t->column_count; c++)
-        if ((mask >> c & 1) != 0)
-            voters |= 1U << voter(t, c);
-    for (; voters != 0; voters &= voters - 1)
-        weight++;
-    return weight;
-}
-
-/* True when COLUMN votes on ROW: it has a frame there, or its stack continues after the row or
- * ended well. */
-static bool reaches(const struct table *t, uint32_t column, uint32_t row)
-{
-    const struct column *c = &t->columns[column];
-    if (column == 0 || c->stack == NULL || c->count == 0)
-        return false;
-    if (stop_is_end(c->stack->stop))
-        return true;
-    for (uint32_t r = row; r < t->row_count; r++)
-        if (table_key(t, r, column) != NULL)
-            return true;
-    return false;
-}
 
 static bool truth_demands(const struct table *t, uint32_t row)
 {
@@ -136,7 +78,7 @@ static void vote_place(const struct poll *p, const struct frame_key *key, bool i
         const struct frame_key *other = table_key(t, p->row, c);
         const char *places;
         bool ignored = false;
-        if (!reaches(t, c, p->row) ||
+        if (!voter_reaches(t, c, p->row) ||
             (key == NULL && evidence_of_no_symbols(p->in, t, c, p->keep, &places) != NULL) ||
             (inlined && key != NULL && other == NULL && !holds_place(p, c, key, &ignored)))
             continue;
@@ -239,7 +181,7 @@ static enum blame blame_of_place(const struct poll *p, uint32_t column, uint32_t
         return BLAME_WALK;
     uint32_t walkers = 0, wrong = 0;
     for (uint32_t c = 1; c < t->column_count; c++)
-        if (t->columns[c].claim->kind == ENGINE_KIND_OFFSET && reaches(t, c, p->row)) {
+        if (t->columns[c].claim->kind == ENGINE_KIND_OFFSET && voter_reaches(t, c, p->row)) {
             walkers++;
             wrong += losers >> c & 1;
         }
@@ -250,7 +192,7 @@ static uint32_t lookups_among(const struct table *t, uint32_t mask)
 {
     uint32_t count = 0;
     for (uint32_t c = 1; c < t->column_count; c++)
-        count += (mask >> c & 1) != 0 && (parts_of(t, c) & ENGINE_SHARES_SYMBOLS) != 0;
+        count += (mask >> c & 1) != 0 && (voter_parts(t, c) & ENGINE_SHARES_SYMBOLS) != 0;
     return count;
 }
 
@@ -259,7 +201,7 @@ static uint32_t lookups_among(const struct table *t, uint32_t mask)
 static enum blame blame_of_names(const struct poll *p, uint32_t column, uint32_t losers,
                                  uint32_t winners)
 {
-    const bool ours = (parts_of(p->table, column) & ENGINE_SHARES_SYMBOLS) != 0;
+    const bool ours = (voter_parts(p->table, column) & ENGINE_SHARES_SYMBOLS) != 0;
     return ours && lookups_among(p->table, losers) > 1 && lookups_among(p->table, winners) == 0
                ? BLAME_SYMBOLS_SHARED
                : BLAME_SYMBOLS;
@@ -284,7 +226,8 @@ static const struct frame_key *place_of_truth(const struct poll *p, uint32_t col
     const struct table *t = p->table;
     bool is_truths = false;
     for (uint32_t c = 1; c < t->column_count; c++)
-        for (uint32_t i = 0; namer_of(t, c) != namer_of(t, column) && i < t->columns[c].count; i++)
+        for (uint32_t i = 0;
+             voter_of_name(t, c) != voter_of_name(t, column) && i < t->columns[c].count; i++)
             if (says(p, 0, &t->columns[c].stack->frames[i], true) &&
                 holds_place(p, column, &t->columns[c].keys[i], &is_truths) && !is_truths)
                 return &t->columns[c].keys[i];
@@ -306,6 +249,17 @@ static bool blame_unpaired(const struct poll *p, struct finding *f, uint32_t col
     return place != NULL;
 }
 
+/* COLUMN's walk ended before a frame that at least two others have: it lost the frame, or what it
+ * reads does. */
+static void blame_early_end(const struct poll *p, struct finding *f, uint32_t column,
+                            uint32_t winners)
+{
+    const struct column *c = &p->table->columns[column];
+    const bool unread = c->stack->stop == STOP_MEMORY || c->stack->stop == STOP_STACK_BOUNDS;
+    settle(p, f, c->claim->kind == ENGINE_KIND_DUMP && unread ? BLAME_DUMP_READER : BLAME_WALK,
+           column, winners);
+}
+
 /* A frame that one side lacks or has at another address. */
 static void blame_place(const struct poll *p, struct finding *f, uint32_t column, uint32_t against)
 {
@@ -316,8 +270,12 @@ static void blame_place(const struct poll *p, struct finding *f, uint32_t column
     uint32_t have, lack;
     const bool inlined = is_inline_row(p, f);
     vote_place(p, having != 0 ? table_key(t, p->row, having) : NULL, inlined, &have, &lack);
-    voter_fn *const voter = inlined ? namer_of : walk_of;
-    const uint32_t for_it = weigh(t, have, voter), against_it = weigh(t, lack, voter);
+    voter_fn *const voter = inlined ? voter_of_name : voter_of_walk;
+    uint32_t for_it = voters_weigh(t, have, voter), against_it = voters_weigh(t, lack, voter);
+    if (!inlined && voters_share_record(t, p->row, have, lack))
+        for_it = 1;
+    if (!inlined && voters_share_record(t, p->row, lack, have))
+        against_it = 1;
     if (for_it == against_it) {
         settle_even(p, f, have | lack);
         return;
@@ -325,17 +283,22 @@ static void blame_place(const struct poll *p, struct finding *f, uint32_t column
     const uint32_t losers = for_it > against_it ? lack : have;
     const uint32_t winners = for_it > against_it ? have : lack;
     uint32_t loser = for_it > against_it ? other : having;
-    if ((losers & 1) != 0 && weigh(t, losers, voter) == 1) {
+    if ((losers & 1) != 0 && voters_weigh(t, losers, voter) == 1) {
         if (against == 0 && !has && blame_unpaired(p, f, column))
             return;
         if (winners != 0 && f->cause != CAUSE_TRUNCATED && f->cause != CAUSE_HIJACKED)
             settle(p, f, BLAME_TRUTH, 0, winners);
         return;
     }
+    if (f->cause == CAUSE_TRUNCATED && loser != 0 && !voter_reaches(t, loser, p->row) &&
+        voters_weigh(t, winners, voter_of_walk) > 1) {
+        blame_early_end(p, f, voter_of_walk(t, loser), winners);
+        return;
+    }
     if ((losers >> loser & 1) == 0 || loser == 0)
         return; /* both columns of the pair are on one side: the vote blames a third one */
     if (!inlined)
-        loser = walk_of(t, loser);
+        loser = voter_of_walk(t, loser);
     settle(p, f,
            inlined ? blame_of_names(p, loser, losers, winners)
                    : blame_of_place(p, loser, losers, winners),
@@ -360,7 +323,8 @@ static void blame_called(const struct poll *p, struct finding *f, uint32_t colum
     const bool with_line = f->level == LEVEL_LINE;
     uint32_t same, other;
     vote_name(p, column, with_line, &same, &other);
-    const uint32_t mine = weigh(t, same, namer_of), theirs = weigh(t, other, namer_of);
+    const uint32_t mine = voters_weigh(t, same, voter_of_name),
+                   theirs = voters_weigh(t, other, voter_of_name);
     if (against == 0 && mine >= 2 && (other & ~1U) == 0) {
         settle(p, f, BLAME_TRUTH, 0, same);
         return;
@@ -402,7 +366,7 @@ static void blame_handler(const struct poll *p, struct finding *f, uint32_t colu
     for (uint32_t c = 1; c < p->table->column_count; c++)
         if (p->table->columns[c].count > 0 && table_key(p->table, 0, c) == NULL)
             others |= 1U << c;
-    settle(p, f, BLAME_WALK, walk_of(p->table, column), others);
+    settle(p, f, BLAME_WALK, voter_of_walk(p->table, column), others);
 }
 
 static const struct frame *first_frame(const struct table *t, uint32_t column, uint32_t *index)
@@ -530,7 +494,7 @@ static bool blame_machine_frame(const struct poll *p, struct finding *f, uint32_
         const struct frame *frame = pair[i] != 0 ? table_frame(p->table, p->row, pair[i]) : NULL;
         if (frame == NULL || frame->note != NOTE_MACHINE_FRAME || frame->kind != PC_RETURN)
             continue;
-        settle(p, f, BLAME_WALK, walk_of(p->table, pair[i]), 1U << pair[1 - i]);
+        settle(p, f, BLAME_WALK, voter_of_walk(p->table, pair[i]), 1U << pair[1 - i]);
         return true;
     }
     return false;
@@ -546,7 +510,7 @@ static bool blame_by_evidence(const struct poll *p, struct finding *f, uint32_t 
         if ((witnesses = evidence_of_modules(p->table, pair[i])) != 0)
             settle(p, f, BLAME_RECORD, pair[i], witnesses);
         else if ((witnesses = evidence_of_stray_walk(p->table, p->row, pair[i])) != 0)
-            settle(p, f, BLAME_WALK, walk_of(p->table, pair[i]), witnesses);
+            settle(p, f, BLAME_WALK, voter_of_walk(p->table, pair[i]), witnesses);
     if (witnesses != 0 || against != 0 || !evidence_of_late_lookup(p->in, p->table, p->row, column))
         return witnesses != 0;
     for (uint32_t c = 1; c < p->table->column_count; c++)

@@ -161,12 +161,14 @@ bool evidence_of_misalignment(const struct table *t, uint32_t a, uint32_t b)
 /* ---- symbols -------------------------------------------------------------------------- */
 
 /* Another build, or a file that cannot be read. */
-static bool note_denies_symbols(enum frame_note note)
+static bool states_no_symbols(const struct frame *frame)
 {
+    const enum frame_note note = frame->note;
     return note == NOTE_NO_SYMBOL_FILE || note == NOTE_PDB_UNSUPPORTED ||
            note == NOTE_PDB_DAMAGED || note == NOTE_SYM_DAMAGED || note == NOTE_SEVERAL_BUILDS ||
            note == NOTE_SEVERAL_SYM_BUILDS ||
-           (frame_note_is_other_build(note) && note != NOTE_IMAGE_OTHER_PDB);
+           ((frame->symbols == SYMBOLS_MISMATCH || frame_note_is_other_build(note)) &&
+            note != NOTE_IMAGE_OTHER_PDB);
 }
 
 static bool is_named(const struct frame *frame)
@@ -195,7 +197,7 @@ const struct frame *evidence_of_no_symbols(const struct compare_input *in, const
             continue;
         if (in->symbols != NULL && in->symbols->sought != NULL)
             *places = in->symbols->sought(in->symbols->context, frame, keep);
-        if ((*places != NULL || note_denies_symbols(frame->note)) && !module_has_names(c, frame))
+        if ((*places != NULL || states_no_symbols(frame)) && !module_has_names(c, frame))
             return frame;
     }
     return NULL;

@@ -21,6 +21,14 @@
 #define NO_THUNK POKE MIDDLE MAIN START LAST
 #define NO_MIDDLE POKE MAIN START THUNK LAST
 #define OTHER_MODULE POKE "evil.dll+2005 own middle /src/a.c:20\n" MAIN START THUNK LAST
+/* Each return address is four bytes too large, where other lines are. */
+#define LATER                                                                                      \
+    POKE "app.exe+2009 own middle /src/a.c:21\napp.exe+3009 own main /src/a.c:31\n"                \
+         "app.exe+4009 runtime mainCRTStartup\nkernel32.dll+24 sys BaseThreadInitThunk\n"          \
+         "ntdll.dll+44 sys RtlUserThreadStart"
+#define WORDLESS(word)                                                                             \
+    "app.exe+1005 runtime - " word "\napp.exe+2005 runtime - " word                                \
+    "\napp.exe+3005 runtime - " word "\n" THUNK LAST
 #define MADE_UP POKE "app.exe+7777 own stale /src/b.c:1\n" MIDDLE MAIN START THUNK LAST
 /* The first address is right, but its module has a wrong base. The frames after it are wrong. */
 #define SHIFTED                                                                                    \
@@ -246,6 +254,87 @@ TEST(a_single_fault_is_blamed_on_what_it_was_put_into)
         struct finding again = {0};
         finding_blame_parse(finding_blame_text(f, text), &again);
         CHECK_EQ(again.blame, f->blame);
+        arena_free(&keep);
+    }
+}
+
+/* Three walkers of one process, each with an unwinder of its own, and the dump. */
+TEST(walkers_that_share_the_writer_of_their_record_vote_once)
+{
+    static const struct {
+        const char *name, *rtl, *dbghelp, *framepointer, *dump, *blame, *engine;
+    } cases[] = {
+        {"every return address in the record is too large", LATER, LATER, LATER, GOOD, "record",
+         "offset:rtl"},
+        {"one walker's are", LATER, GOOD, GOOD, GOOD, "walk of offset:rtl", "offset:rtl"},
+        {"the dump's are", GOOD, GOOD, GOOD, LATER, "walk of dump", "dump"},
+        {"the dump's walk ends early, since its memory cannot be read", GOOD, GOOD, GOOD,
+         POKE MIDDLE "! stack memory is missing", "dump reader", "dump"},
+        {"the dump's walk ends early for another reason", GOOD, GOOD, GOOD,
+         POKE MIDDLE "! no progress", "walk of dump", "dump"},
+        {"one walker ends early", POKE MIDDLE "! no progress", GOOD, GOOD, GOOD,
+         "walk of offset:rtl", "offset:rtl"},
+    };
+    const struct crash_case crash = make_crash(CASE_KIND_CRASH);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct arena keep;
+        struct case_result r;
+        struct fault fault = FAULT_INIT;
+        char text[BLAME_TEXT_BYTES];
+        test_row(cases[i].name);
+        arena_init(&keep, 0);
+        struct engine_claim *claims = arena_array(&keep, 4, sizeof *claims);
+        struct compare_input in = {.crash = &crash, .claims = claims};
+        add(&in, claims, &keep, "offset:rtl", 0, cases[i].rtl);
+        add(&in, claims, &keep, "dump", 0, cases[i].dump);
+        add(&in, claims, &keep, "offset:dbghelp", 0, cases[i].dbghelp);
+        add(&in, claims, &keep, "offset:framepointer", 0, cases[i].framepointer);
+        in.truth = make_truth(&keep, TRUTH);
+        REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
+        const struct finding *f = find(&r, cases[i].engine);
+        if (CHECK(f != NULL))
+            CHECK_STR(finding_blame_text(f, text), cases[i].blame);
+        arena_free(&keep);
+    }
+}
+
+/* An own module without symbols: all engines that need its file lack the same names. */
+TEST(what_one_missing_file_hides_is_no_evidence_against_the_truth)
+{
+    static const struct {
+        const char *name, *stack, *blame, *cause;
+    } cases[] = {
+        {"of another build", WORDLESS("mismatch"), "symbols (shared)", "symbols_mismatch"},
+        {"one of two modules", POKE "plugin.dll+2005 runtime - mismatch\n" MAIN START THUNK LAST,
+         "symbols (shared)", "symbols_mismatch"},
+    };
+    const char *own[] = {"app.exe", "plugin.dll"};
+    struct crash_case crash = make_crash(CASE_KIND_CRASH);
+    crash.own.images = own;
+    crash.own.image_count = 2;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct arena keep;
+        struct case_result r;
+        struct fault fault = FAULT_INIT;
+        char text[BLAME_TEXT_BYTES];
+        test_row(cases[i].name);
+        arena_init(&keep, 0);
+        struct engine_claim *claims = arena_array(&keep, 4, sizeof *claims);
+        struct compare_input in = {.crash = &crash, .claims = claims};
+        add(&in, claims, &keep, "offset:rtl", 0, cases[i].stack);
+        add(&in, claims, &keep, "dump", 0, cases[i].stack);
+        add(&in, claims, &keep, "offset:dbghelp", 0, cases[i].stack);
+        add(&in, claims, &keep, "judge:lldb", 0, cases[i].stack);
+        in.truth = make_truth(&keep, TRUTH);
+        REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
+        for (uint32_t k = 0; k < r.finding_count; k++) {
+            const struct finding *f = &r.findings[k];
+            if (!f->fails)
+                continue;
+            CHECK_STR(cause_name(f->cause), cases[i].cause);
+            CHECK_STR(finding_blame_text(f, text), cases[i].blame);
+        }
+        CHECK(find(&r, NULL) != NULL);
         arena_free(&keep);
     }
 }
