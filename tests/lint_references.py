@@ -17,7 +17,7 @@ FUNCTION = re.compile(r"(?<![\w.>:])([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\(\)")
 TYPE = re.compile(r"(?<![\w.])(?:struct|enum) ([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\b")
 # Files of other projects and systems that our texts name, and files that our programs write.
 ELSEWHERE = {
-    "avrfsdk.h", "cvinfo.h", "DwCeDump.h", "fat.h", "json-schema.md", "loader.h", "minidump_extensions.h",
+    "avrfsdk.h", "cvinfo.h", "fat.h", "json-schema.md", "loader.h", "minidump_extensions.h",
     "minidump_format.h", "minidumpapiset.h", "msf.cpp", "nlist.h", "reloc.h", "stab.h", "web_assets.c", "winnt.h",
     "xlock.cpp",
 }

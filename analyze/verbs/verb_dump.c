@@ -168,7 +168,7 @@ const struct verb verb_dump = {
         "otherwise as the first 16 KiB.\n"
         "--lint reports what is wrong by the format, even where this program reads what was "
         "meant.\n"
-        "Dumps of Windows CE are reported this way too; their stacks are not walked.\n\n"
+        "Streams of Windows CE are reported as bytes.\n\n"
         "examples:\n"
         "  twinstack dump crash.dmp --symbols symbols/\n"
         "  twinstack dump crash.dmp --stacks --json\n"

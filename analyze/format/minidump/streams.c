@@ -2,8 +2,9 @@
  *
  * Numbers: MINIDUMP_STREAM_TYPE of Microsoft's minidumpapiset.h, Windows CE's among them; then
  * Wine's dbghelp, Crashpad's minidump_extensions.h, Breakpad's minidump_format.h, and Mozilla's, as
- * rust-minidump's minidump-common has them. Rows without a reader or a function for details have no
- * published layout; they are shown as bytes, like all streams that are not in this table. */
+ * rust-minidump's minidump-common has them. Rows without a reader or a function for details are
+ * shown as bytes, like all streams that are not in this table: those that have no published layout,
+ * and Windows CE's, of which no dump was ever seen. */
 #include "format/minidump/streams.h"
 #include "base/text.h"
 
@@ -40,16 +41,16 @@ const struct minidump_stream_kind minidump_stream_kinds[] = {
     {STREAM_JAVASCRIPT_DATA, "JavaScriptData", NULL, NULL, NULL},
     {STREAM_IPT_TRACE, "IptTrace", NULL, NULL, NULL},
     {0x8000, "ceNull", NULL, NULL, NULL},
-    {STREAM_CE_SYSTEM_INFO, "ceSystemInfo", NULL, NULL, minidump_detail_ce_system},
-    {STREAM_CE_EXCEPTION, "ceException", NULL, NULL, minidump_detail_ce_exception},
-    {STREAM_CE_MODULE_LIST, "ceModuleList", NULL, NULL, minidump_detail_ce_elements},
-    {STREAM_CE_PROCESS_LIST, "ceProcessList", NULL, NULL, minidump_detail_ce_elements},
-    {STREAM_CE_THREAD_LIST, "ceThreadList", NULL, NULL, minidump_detail_ce_elements},
-    {STREAM_CE_CONTEXT_LIST, "ceThreadContextList", NULL, NULL, minidump_detail_ce_elements},
-    {STREAM_CE_CALL_STACK_LIST, "ceThreadCallStackList", NULL, NULL, minidump_detail_ce_stacks},
-    {STREAM_CE_VIRTUAL_LIST, "ceMemoryVirtualList", NULL, NULL, minidump_detail_ce_memory},
-    {STREAM_CE_PHYSICAL_LIST, "ceMemoryPhysicalList", NULL, NULL, minidump_detail_ce_memory},
-    {STREAM_CE_BUCKET, "ceBucketParameters", NULL, NULL, minidump_detail_ce_bucket},
+    {0x8001, "ceSystemInfo", NULL, NULL, NULL},
+    {0x8002, "ceException", NULL, NULL, NULL},
+    {0x8003, "ceModuleList", NULL, NULL, NULL},
+    {0x8004, "ceProcessList", NULL, NULL, NULL},
+    {0x8005, "ceThreadList", NULL, NULL, NULL},
+    {0x8006, "ceThreadContextList", NULL, NULL, NULL},
+    {0x8007, "ceThreadCallStackList", NULL, NULL, NULL},
+    {0x8008, "ceMemoryVirtualList", NULL, NULL, NULL},
+    {0x8009, "ceMemoryPhysicalList", NULL, NULL, NULL},
+    {0x800a, "ceBucketParameters", NULL, NULL, NULL},
     {0x800b, "ceProcessModuleMap", NULL, NULL, NULL},
     {0x800c, "ceDiagnosisList", NULL, NULL, NULL},
     {STREAM_WINE_ELF_MODULES, "WineElfModules", NULL, NULL, minidump_detail_wine_modules},
