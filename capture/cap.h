@@ -12,7 +12,8 @@
  * 1. cap_crash_* allocates nothing and takes no lock that the victim may hold; all memory
  *    is static and all handles are opened at install.
  * 2. Only the monitor writes to the record, so sections never interleave.
- * 3. One crash or hang is captured in a process's life; the first wins. */
+ * 3. One crash is captured in a process's life, the first; hangs before it each have files of
+ *    their own, and while a hang is being captured, files for the crash are open already. */
 #ifndef CAPTURE_CAP_H
 #define CAPTURE_CAP_H
 
@@ -26,8 +27,10 @@
 #include "capture/record.h"
 
 enum {
-    CAP_CLAIMED_BY_HANG = -1, /* no thread: no thread may claim a crash meanwhile */
-    CAP_HANG_TAKEN = -2,      /* recorded; the program continues, without a capture */
+    /* Values of cap_crash.claimed_by that are no thread. */
+    CAP_CLOSED = 0,           /* not installed: nothing is captured */
+    CAP_CLAIMED_BY_HANG = -1, /* no thread may claim a crash meanwhile */
+    CAP_OPEN = -2,            /* installed, and nothing has happened */
     CAP_HANG_SAMPLES = 5,
     CAP_HANG_SAMPLES_MOST = 16,
     CAP_SAMPLE_PAUSE_MS = 20,
@@ -89,6 +92,7 @@ struct cap_module {
     uint8_t guid[16];
     uint32_t age;
     uint16_t path_bytes, pdb_bytes;
+    bool is_private; /* the runtime of managed code loaded it, not the system */
     char path[CAP_PATH_BYTES], pdb[CAP_PDB_BYTES];
 };
 
@@ -158,7 +162,7 @@ struct cap_candidate {
 
 /* What a crash is captured from; filled by the thread that claims it. */
 struct cap_crash {
-    volatile LONG claimed_by; /* thread id; 0: no thread yet; CAP_CLAIMED_BY_HANG       */
+    volatile LONG claimed_by; /* thread id, or CAP_CLOSED, CAP_CLAIMED_BY_HANG, CAP_OPEN */
     volatile LONG ready;      /* everything below is stored                          */
     uint32_t thread_id, doors;
     bool captured_context; /* from RtlCaptureContext: the first frame is `return` */
@@ -174,11 +178,13 @@ struct cap_state {
     HANDLE process; /* the process that is captured: our own, or the one that is watched */
     uint32_t process_id, writer;
 
-    HANDLE record, dump, dump_tuned; /* opened at install, see files.c               */
+    HANDLE record, dump, dump_tuned; /* opened before they are needed, see files.c   */
     uint64_t record_bytes, dump_bytes, dump_tuned_bytes;
 
     HANDLE monitor, go, done;
     HANDLE hang_over;        /* set while no hang is being taken                    */
+    HANDLE held, release;    /* of cap_crash_ask_for_locks()                         */
+    HANDLE never;            /* is never set: for threads that wait for the process's end */
     HANDLE walked;           /* the walks of a hang are done: no need to rescue them  */
     HANDLE flushed;          /* the record that flush_for requested is on disk      */
     volatile LONG flush_for; /* thread that needs the record now; 0: none           */
@@ -211,7 +217,15 @@ struct cap_bounds cap_code_of(const char *ntdll_function);
 bool cap_files_open(void);
 /* Closes them; files without a capture are removed. */
 void cap_files_close(void);
-/* Removes the oldest captures of ended processes while they are more than the options allow. */
+/* Opens the files of a further capture, without the heap.  False: not all could be opened. */
+bool cap_crash_files_prepare(void);
+/* Closes the files of the capture that was written last, and goes on with those prepared. */
+void cap_crash_files_switch(void);
+/* Closes those prepared, which are then removed. */
+void cap_crash_files_discard(void);
+/* Without KEEP, the system removes the file when it is closed, however the process ends. */
+bool cap_crash_file_keep(HANDLE file, bool keep);
+/* Removes the oldest finished captures while they are more than the options allow. */
 void cap_files_limit(void);
 
 /* ---- guarded.c: code, of ours or of the system, that may fault ---- */
@@ -349,6 +363,7 @@ bool cap_crash_leave_by_jump(CONTEXT *context, uint64_t base_va, const RUNTIME_F
 /* ---- ring.c: captures on demand ---- */
 /* BYTES 0: no ring.  False: too small, or no memory. */
 bool cap_ring_start(uint64_t bytes);
+void cap_ring_stop(void);
 /* The next entry from *CURSOR on (0: the oldest) and its length in words; 0: that was all. */
 uint32_t cap_crash_ring_read(uint64_t *cursor, uint64_t out[CAP_CAPTURE_WORDS]);
 /* False: nothing was ever captured. */
@@ -384,11 +399,15 @@ uint32_t cap_crash_threads(struct cap_thread *out, uint32_t room, uint32_t suspe
                            uint32_t main_id);
 
 /* ---- runner.c ---- */
-enum cap_runner { CAP_RUNNER_WALK, CAP_RUNNER_DUMP, CAP_RUNNER_CRASHED };
+enum cap_runner { CAP_RUNNER_WALK, CAP_RUNNER_DUMP, CAP_RUNNER_CRASHED, CAP_RUNNER_LOCKED };
 bool cap_runners_start(void);
+/* A runner whose job does not come back is left; it ends when it does. */
+void cap_runners_stop(void);
 /* Waits until the thread just made runs: its start-up takes locks that the program may
  * hold by the time of the first hang. */
 bool cap_wait_for_thread(void);
+/* Makes *EVENT unless it is there; it is then not set. */
+bool cap_event(HANDLE *event, bool stays_set);
 /* Runs JOB on a runner; false: not done in time (it may still finish), still busy, or JOB
  * faulted. */
 bool cap_crash_run(enum cap_runner runner, void (*job)(void *), void *argument, uint32_t limit_ms);
@@ -399,8 +418,8 @@ bool cap_crash_finish(enum cap_runner runner, uint32_t limit_ms);
 bool cap_crash_wait_idle(enum cap_runner runner, uint32_t limit_ms);
 /* A job was given and has not come back. */
 bool cap_crash_busy(enum cap_runner runner);
-/* The crashed thread waits here for jobs until cap.done. */
-void cap_crash_serve_until_done(void);
+/* The calling thread is WHICH, and does its jobs until END is set. */
+void cap_crash_serve_until(enum cap_runner which, HANDLE end);
 
 /* ---- on_crash.c, on_hang.c ---- */
 bool cap_doors_open(void);
@@ -424,12 +443,18 @@ struct cap_subject {
     bool seed_is_return;
     bool is_suspended;        /* by us, until the last walker has ended     */
     bool can_run;             /* the thread itself can be given jobs        */
+    bool has_locks;           /* CAP_RUNNER_LOCKED holds them and gets the jobs */
     const char *no_backtrace; /* why not                                    */
 };
 void cap_crash_cheap_walkers(const struct cap_subject *subject);
 void cap_crash_late_walkers(const struct cap_subject *subject);
 uint32_t cap_crash_dump_limit_ms(void);
-/* Returns false when the dump did not come within LIMIT_MS. */
+/* Takes the locks of the heap and the loader on CAP_RUNNER_DUMP, which then is CAP_RUNNER_LOCKED
+ * until they are released.  False: it is busy.  Then: whether it has them, which is true once. */
+bool cap_crash_ask_for_locks(void);
+bool cap_crash_has_locks(uint32_t limit_ms);
+void cap_crash_release_locks(bool has_them);
+/* Returns false when the dump did not come within LIMIT_MS; the record then says why. */
 bool cap_crash_dump(const struct cap_subject *subject, bool tuned, uint32_t limit_ms);
 
 #endif

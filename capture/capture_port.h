@@ -6,7 +6,8 @@
  * capture_heartbeat() from the thread to be watched: the first call arms the watch, a pause
  * longer than hang_ms fires it.  Ours checks every CAPTURE_POLL_MS: it finds a hang at most that
  * long after hang_ms, plus scheduling delays (the record states how late it was), and captures it
- * unless the thread continues while it is sampled, four times 20 ms.
+ * unless the thread continues while it is sampled, four times 20 ms.  A hang that ends leaves its
+ * capture, and the watch goes on; a crash that follows is captured as well.
  *
  * Ours leaves one record and up to two dumps per capture, under names of their own
  * (capture-TIME-PID.rec, .dmp, -tuned.dmp).  They stay until the host takes them, usually at its
@@ -36,23 +37,24 @@ enum { CAPTURE_VERSION = 1, CAPTURE_POLL_MS = 10 };
 #define CAPTURE_EXIT_HANG 0xCA970001u
 
 struct capture_options {
-    uint32_t version;       /* CAPTURE_VERSION                                               */
-    uint32_t size;          /* sizeof(struct capture_options): it grows at its end           */
-    const wchar_t *folder;  /* where the files go; must exist; borrowed during the call      */
-    uint32_t hang_ms;       /* a pause between heartbeats that counts as a hang; 0: no watch */
-    uint32_t walkers;       /* bits 1 << RECORD_WALKER_*; `rtl` always walks; 0: all         */
-    bool end_after_hang;    /* end the process with CAPTURE_EXIT_HANG once a hang is recorded */
-    uint32_t hang_samples;  /* samples of the hanging thread, 20 ms apart; 0: 5              */
-    uint64_t ring_bytes;    /* memory for capture_now(); 0: none                             */
-    bool from_outside;      /* install no hooks; a watcher process captures everything, with
-                             * dbghelp */
-    bool tuned_dump;        /* also write the dump in its cheapest form                      */
-    void (*on_crash)(void); /* on the crashed thread, once everything is on disk; NULL: none */
-    uint32_t keep_count;    /* number of captures to keep in the folder; 0: 32 */
-    uint64_t keep_bytes;    /* and their total size; 0: 512 MB */
-    bool offsets_only;      /* write no dump: a hanging thread is stopped only while its stack is
-                             * copied */
-    uint32_t dump_limit_ms; /* a dump that takes longer is given up; 0: 25000 */
+    uint32_t version;        /* CAPTURE_VERSION                                               */
+    uint32_t size;           /* sizeof(struct capture_options): it grows at its end           */
+    const wchar_t *folder;   /* where the files go; must exist; borrowed during the call      */
+    uint32_t hang_ms;        /* a pause between heartbeats that counts as a hang; 0: no watch */
+    uint32_t walkers;        /* bits 1 << RECORD_WALKER_*; `rtl` always walks; 0: all         */
+    bool end_after_hang;     /* end the process with CAPTURE_EXIT_HANG once a hang is recorded */
+    uint32_t hang_samples;   /* samples of the hanging thread, 20 ms apart; 0: 5              */
+    uint64_t ring_bytes;     /* memory for capture_now(); 0: none                             */
+    bool from_outside;       /* install no hooks; a watcher process captures everything, with
+                              * dbghelp */
+    bool tuned_dump;         /* also write the dump in its cheapest form                      */
+    void (*on_crash)(void);  /* on the crashed thread, once everything is on disk; NULL: none */
+    uint32_t keep_count;     /* number of captures to keep in the folder; 0: 32 */
+    uint64_t keep_bytes;     /* and their total size; 0: 512 MB */
+    bool offsets_only;       /* write no dump: a hanging thread is stopped only while its stack is
+                              * copied */
+    uint32_t dump_limit_ms;  /* a dump that takes longer is given up; 0: 25000 */
+    uint32_t hangs_per_hour; /* that are recorded, if the process goes on after them; 0: 6 */
 };
 
 /* One capture that an ended process left in a folder.  Strings are valid during the call. */
@@ -66,13 +68,15 @@ struct capture_report {
 
 /* Removes the oldest captures beyond keep_count and keep_bytes, then installs. False: the options
  * have another version, or the files could not be opened, or the helper threads could not be
- * started. */
+ * started, and nothing is installed; or a capture is installed already, which stays. May be called
+ * again after capture_uninstall() and after a failure, on any thread. */
 bool capture_install(const struct capture_options *options);
 
-/* Removes the hooks, and removes the files if nothing was captured. */
+/* Removes the hooks, ends the helper threads, and removes the files if nothing was captured. Not
+ * for a DllMain: the threads could not end. */
 void capture_uninstall(void);
 
-/* Calls TAKE for each capture that ended processes left in FOLDER, the oldest first, and returns
+/* Calls TAKE for each finished capture in FOLDER, the oldest first, and returns
  * how many there were. TAKE returns true to remove the files (because they were sent or copied),
  * false to keep them for the next time. If TAKE is NULL, captures are only counted. Allocates
  * nothing; may be called before and after capture_install(). */
@@ -80,6 +84,7 @@ uint32_t capture_pending(const wchar_t *folder,
                          bool (*take)(const struct capture_report *report, void *context),
                          void *context);
 
+/* Without a capture that is installed, does nothing. */
 void capture_heartbeat(void);
 
 /* The hook for std::set_terminate; it belongs to the host's C++ library. */

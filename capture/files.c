@@ -4,20 +4,27 @@
  *   capture-YYYYMMDD-HHMMSS-mmm-PID.dmp         the dump
  *   capture-YYYYMMDD-HHMMSS-mmm-PID-tuned.dmp   the dump in its cheapest form
  *
- * The time is that of the installation, in UTC, so names sort by age.  No two captures share a
+ * The time is that of the opening, in UTC, so names sort by age.  No two captures share a
  * name, so no start destroys what an earlier one left.
  *
- * The files are opened at install, marked for deletion.  The record loses the mark with its first
- * section, a dump once it is whole.  So however the process ends, a file that stays holds a
+ * The files of the next capture are always open: from the installation on, and from each hang on
+ * that the program survives.  They are marked for deletion.  The record loses the mark with its
+ * first section, a dump once it is whole.  So however the process ends, a file that stays holds a
  * capture: the system removes the others. */
 #include "capture/cap.h"
 
 #include <string.h>
 #include <wchar.h>
+#include <winternl.h>
 
 enum file_kind { FILE_RECORD, FILE_DUMP, FILE_DUMP_TUNED, FILE_KINDS };
 
-enum { PATH_UNITS = 1024, STEM_UNITS = 64, NAME_TRIES = 100, KEEP_COUNT = 32 };
+enum { PATH_UNITS = 1024, STEM_UNITS = 64, NAME_UNITS = 96, NAME_TRIES = 100, KEEP_COUNT = 32 };
+
+extern NTSTATUS NTAPI NtSetInformationFile(HANDLE, PIO_STATUS_BLOCK, PVOID, ULONG,
+                                           FILE_INFORMATION_CLASS);
+
+static const LONG STATUS_NAME_TAKEN = (LONG)0xC0000035;
 
 static const uint64_t KEEP_BYTES = 512ull << 20;
 
@@ -38,70 +45,175 @@ static bool make_path(const wchar_t *folder, const wchar_t *stem, enum file_kind
 
 /* ---- opening ---- */
 
-static void mark_for_deletion(HANDLE file)
+static HANDLE open_folder;
+static HANDLE next_files[FILE_KINDS]; /* of cap_crash_files_prepare() */
+
+static bool is_file(HANDLE file)
 {
-    FILE_DISPOSITION_INFO remove = {.DeleteFile = TRUE};
-    if (file != INVALID_HANDLE_VALUE)
-        SetFileInformationByHandle(file, FileDispositionInfo, &remove, sizeof remove);
+    return file != NULL && file != INVALID_HANDLE_VALUE;
 }
 
-static HANDLE open_new(const wchar_t *stem, enum file_kind kind)
+bool cap_crash_file_keep(HANDLE file, bool keep)
 {
-    wchar_t path[PATH_UNITS];
-    if (!make_path(cap.options.folder, stem, kind, path))
-        return INVALID_HANDLE_VALUE;
-    HANDLE file = CreateFileW(path, GENERIC_READ | GENERIC_WRITE | DELETE,
-                              FILE_SHARE_READ | FILE_SHARE_DELETE, NULL, CREATE_NEW,
-                              FILE_ATTRIBUTE_NORMAL, NULL);
-    mark_for_deletion(file);
-    return file;
+    enum { FILE_DISPOSITION_INFORMATION = 13 };
+    IO_STATUS_BLOCK status;
+    FILE_DISPOSITION_INFO disposition = {.DeleteFile = !keep};
+    return NtSetInformationFile(file, &status, &disposition, sizeof disposition,
+                                (FILE_INFORMATION_CLASS)FILE_DISPOSITION_INFORMATION) == 0;
 }
 
-/* A free name; if the name is taken, tries the next millisecond. */
-static HANDLE open_record(wchar_t stem[STEM_UNITS])
+static void put_number(wchar_t **at, uint32_t value, int digits)
 {
-    HANDLE file = INVALID_HANDLE_VALUE;
-    for (int i = 0; i < NAME_TRIES && file == INVALID_HANDLE_VALUE; i++) {
-        SYSTEMTIME t;
-        GetSystemTime(&t);
-        swprintf(stem, STEM_UNITS, L"capture-%04u%02u%02u-%02u%02u%02u-%03u-%lu", t.wYear, t.wMonth,
-                 t.wDay, t.wHour, t.wMinute, t.wSecond, t.wMilliseconds,
-                 (unsigned long)cap.process_id);
-        file = open_new(stem, FILE_RECORD);
-        if (file == INVALID_HANDLE_VALUE && GetLastError() != ERROR_FILE_EXISTS)
-            break;
-        if (file == INVALID_HANDLE_VALUE)
+    for (int i = digits; i-- > 0; value /= 10)
+        (*at)[i] = (wchar_t)(L'0' + value % 10);
+    *at += digits;
+}
+
+static void put_text(wchar_t **at, const wchar_t *text)
+{
+    for (; *text != 0; text++)
+        *(*at)++ = *text;
+}
+
+static int digits_of(uint32_t value)
+{
+    int digits = 1;
+    for (; value >= 10; value /= 10)
+        digits++;
+    return digits;
+}
+
+/* capture-YYYYMMDD-HHMMSS-mmm-PID; returns its length. */
+static uint32_t put_stem(wchar_t stem[STEM_UNITS])
+{
+    SYSTEMTIME t;
+    wchar_t *at = stem;
+    GetSystemTime(&t);
+    put_text(&at, L"capture-");
+    put_number(&at, t.wYear, 4);
+    put_number(&at, t.wMonth, 2);
+    put_number(&at, t.wDay, 2);
+    put_text(&at, L"-");
+    put_number(&at, t.wHour, 2);
+    put_number(&at, t.wMinute, 2);
+    put_number(&at, t.wSecond, 2);
+    put_text(&at, L"-");
+    put_number(&at, t.wMilliseconds, 3);
+    put_text(&at, L"-");
+    put_number(&at, cap.process_id, digits_of(cap.process_id));
+    return (uint32_t)(at - stem);
+}
+
+/* Relative to the folder that is open, and by the system call itself: the functions above it would
+ * allocate the path from the heap, which a thread that hangs may hold. */
+static LONG open_new(const wchar_t *stem, uint32_t units, enum file_kind kind, HANDLE *file)
+{
+    wchar_t name[NAME_UNITS];
+    wchar_t *end = name;
+    IO_STATUS_BLOCK status;
+    cap_crash_copy(name, stem, units * sizeof *stem);
+    end += units;
+    put_text(&end, suffixes[kind]);
+    UNICODE_STRING text = {.Buffer = name};
+    text.Length = text.MaximumLength = (USHORT)((end - name) * (ptrdiff_t)sizeof *name);
+    OBJECT_ATTRIBUTES attributes = {.Length = sizeof attributes,
+                                    .RootDirectory = open_folder,
+                                    .ObjectName = &text,
+                                    .Attributes = OBJ_CASE_INSENSITIVE};
+    const LONG result =
+        NtCreateFile(file, GENERIC_READ | GENERIC_WRITE | DELETE | SYNCHRONIZE, &attributes,
+                     &status, NULL, FILE_ATTRIBUTE_NORMAL, FILE_SHARE_READ | FILE_SHARE_DELETE,
+                     FILE_CREATE, FILE_SYNCHRONOUS_IO_NONALERT | FILE_NON_DIRECTORY_FILE, NULL, 0);
+    if (result != 0)
+        *file = INVALID_HANDLE_VALUE;
+    else
+        (void)cap_crash_file_keep(*file, false);
+    return result;
+}
+
+static void close_all(HANDLE files[FILE_KINDS])
+{
+    for (int i = 0; i < FILE_KINDS; i++) {
+        if (is_file(files[i]))
+            CloseHandle(files[i]);
+        files[i] = INVALID_HANDLE_VALUE;
+    }
+}
+
+/* All files of one capture, under a free name: if a name is taken, that of the next millisecond. */
+static bool open_all(HANDLE files[FILE_KINDS])
+{
+    wchar_t stem[STEM_UNITS];
+    uint32_t units = 0;
+    LONG result = STATUS_NAME_TAKEN;
+    for (int i = 0; i < FILE_KINDS; i++)
+        files[i] = INVALID_HANDLE_VALUE;
+    for (int i = 0; i < NAME_TRIES && result == STATUS_NAME_TAKEN; i++) {
+        units = put_stem(stem);
+        result = open_new(stem, units, FILE_RECORD, &files[FILE_RECORD]);
+        if (result == STATUS_NAME_TAKEN)
             Sleep(1);
     }
-    return file;
+    if (result == 0)
+        result = open_new(stem, units, FILE_DUMP, &files[FILE_DUMP]);
+    if (result == 0 && cap.options.tuned_dump)
+        result = open_new(stem, units, FILE_DUMP_TUNED, &files[FILE_DUMP_TUNED]);
+    if (result != 0)
+        close_all(files);
+    return result == 0;
+}
+
+static void use(const HANDLE files[FILE_KINDS])
+{
+    cap.record_bytes = cap.dump_bytes = cap.dump_tuned_bytes = 0;
+    cap.record = files[FILE_RECORD];
+    cap.dump = files[FILE_DUMP];
+    cap.dump_tuned = files[FILE_DUMP_TUNED];
 }
 
 bool cap_files_open(void)
 {
-    wchar_t stem[STEM_UNITS];
-    cap.record_bytes = cap.dump_bytes = cap.dump_tuned_bytes = 0;
-    cap.record = open_record(stem);
-    cap.dump = cap.dump_tuned = INVALID_HANDLE_VALUE;
-    if (cap.record == INVALID_HANDLE_VALUE)
+    HANDLE files[FILE_KINDS];
+    open_folder = CreateFileW(cap.options.folder, FILE_LIST_DIRECTORY | FILE_ADD_FILE | SYNCHRONIZE,
+                              FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
+                              OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
+    if (open_folder == INVALID_HANDLE_VALUE || !open_all(files))
         return false;
-    cap.dump = open_new(stem, FILE_DUMP);
-    if (cap.options.tuned_dump)
-        cap.dump_tuned = open_new(stem, FILE_DUMP_TUNED);
-    return cap.dump != INVALID_HANDLE_VALUE &&
-           (!cap.options.tuned_dump || cap.dump_tuned != INVALID_HANDLE_VALUE);
+    use(files);
+    return true;
 }
 
 void cap_files_close(void)
 {
-    HANDLE *const files[FILE_KINDS] = {&cap.record, &cap.dump, &cap.dump_tuned};
-    for (int i = 0; i < FILE_KINDS; i++) {
-        if (*files[i] != INVALID_HANDLE_VALUE)
-            CloseHandle(*files[i]);
-        *files[i] = INVALID_HANDLE_VALUE;
-    }
+    HANDLE files[FILE_KINDS] = {cap.record, cap.dump, cap.dump_tuned};
+    close_all(files);
+    use(files);
+    if (is_file(open_folder))
+        CloseHandle(open_folder);
+    open_folder = INVALID_HANDLE_VALUE;
 }
 
-/* ---- captures that earlier processes left ---- */
+bool cap_crash_files_prepare(void)
+{
+    return open_all(next_files);
+}
+
+void cap_crash_files_switch(void)
+{
+    HANDLE files[FILE_KINDS] = {cap.record, cap.dump, cap.dump_tuned};
+    /* A dump that was given up may still be written, and no other file may get its handle. */
+    if (cap_crash_busy(CAP_RUNNER_DUMP))
+        files[FILE_DUMP] = files[FILE_DUMP_TUNED] = INVALID_HANDLE_VALUE;
+    close_all(files);
+    use(next_files);
+}
+
+void cap_crash_files_discard(void)
+{
+    close_all(next_files);
+}
+
+/* ---- captures that are finished ---- */
 
 /* The name of a capture's file without its suffix. False: not a capture's file. */
 static bool stem_of(const wchar_t *name, wchar_t stem[STEM_UNITS])

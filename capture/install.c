@@ -1,12 +1,18 @@
 /* Installing and uninstalling: everything that the crash path needs is opened, created and measured
- * here, while the program is healthy. */
+ * here, while the program is healthy.
+ *
+ * Both may come in any order and from any thread, so they take turns.  The hooks never wait for
+ * that.  A thread that is in a hook while the hooks are removed is either captured, which ends the
+ * process, or goes on as if there had been no hook: cap.crash.claimed_by decides. */
 #include "capture/cap.h"
 
 #include <dbghelp.h>
 #include <stddef.h>
+#include <wchar.h>
 
 enum {
     FLUSH_LIMIT_MS = 20000,
+    FOLDER_UNITS = 1024,
     /* Size of the options in version 1, before they grew. */
     CAPTURE_OPTIONS_FIRST_BYTES = offsetof(struct capture_options, keep_bytes) + sizeof(uint64_t),
 };
@@ -32,7 +38,7 @@ bool capture_flush(void)
 {
     uint64_t asked, cost_ns, dearest_ns;
     const LONG me = (LONG)GetCurrentThreadId();
-    if (!cap.installed || cap.crash.claimed_by != 0 ||
+    if (!cap.installed || cap.crash.claimed_by != CAP_OPEN ||
         !cap_crash_ring_totals(&asked, &cost_ns, &dearest_ns) ||
         InterlockedCompareExchange(&cap.flush_for, me, 0) != 0)
         return false;
@@ -51,6 +57,11 @@ static DWORD WINAPI monitor(void *argument)
         if (cap.flush_for != 0)
             flush();
         cap_hang_check();
+    }
+    while (InterlockedCompareExchange(&cap.crash.claimed_by, CAP_CLOSED, CAP_OPEN) != CAP_OPEN) {
+        if (cap.crash.ready) /* a thread came first */
+            cap_crash_take();
+        Sleep(1);
     }
     return 0;
 }
@@ -78,18 +89,33 @@ struct cap_bounds cap_code_of(const char *name)
 static bool start_monitor(void)
 {
     DWORD id = 0;
-    cap.go = CreateEventW(NULL, FALSE, FALSE, NULL);
-    cap.done = CreateEventW(NULL, TRUE, FALSE, NULL);
-    cap.flushed = CreateEventW(NULL, FALSE, FALSE, NULL);
-    cap.walked = CreateEventW(NULL, TRUE, FALSE, NULL);
-    cap.hang_over = CreateEventW(NULL, TRUE, TRUE, NULL);
-    cap.thread_up = CreateEventW(NULL, FALSE, FALSE, NULL);
-    if (cap.go == NULL || cap.done == NULL || cap.flushed == NULL || cap.walked == NULL ||
-        cap.hang_over == NULL || cap.thread_up == NULL || !cap_runners_start())
+    if (!cap_event(&cap.go, false) || !cap_event(&cap.done, true) ||
+        !cap_event(&cap.flushed, false) || !cap_event(&cap.walked, true) ||
+        !cap_event(&cap.hang_over, true) || !cap_event(&cap.never, true) ||
+        !cap_event(&cap.held, false) || !cap_event(&cap.release, true) ||
+        !cap_event(&cap.thread_up, false) || !cap_runners_start())
         return false;
+    cap.quitting = 0;
+    cap.crash.ready = 0;
+    cap.watched_id = 0;
+    cap.beat_ns = 0;
+    InterlockedExchange(&cap.crash.claimed_by, CAP_OPEN);
     cap.monitor = CreateThread(NULL, 0, monitor, NULL, 0, &id);
     cap.monitor_id = id;
     return cap.monitor != NULL && cap_wait_for_thread();
+}
+
+static void stop_monitor(void)
+{
+    if (cap.monitor != NULL) {
+        InterlockedExchange(&cap.quitting, 1);
+        SetEvent(cap.go);
+        WaitForSingleObject(cap.monitor, INFINITE);
+        CloseHandle(cap.monitor);
+    }
+    cap.monitor = NULL;
+    cap.monitor_id = 0;
+    InterlockedExchange(&cap.crash.claimed_by, CAP_CLOSED);
 }
 
 static bool uses_dbghelp(void)
@@ -111,26 +137,23 @@ void cap_start_clock(void)
  * know are used. */
 static bool take_options(const struct capture_options *options)
 {
+    static wchar_t folder[FOLDER_UNITS];
     const uint32_t bytes = options->size < sizeof cap.options ? options->size : sizeof cap.options;
     if (options->version != CAPTURE_VERSION || options->size < CAPTURE_OPTIONS_FIRST_BYTES)
         return false;
     cap_crash_clear(&cap.options, sizeof cap.options);
     cap_crash_copy(&cap.options, options, bytes);
-    return cap.options.folder != NULL;
+    if (options->folder == NULL || wcslen(options->folder) >= FOLDER_UNITS)
+        return false;
+    wcscpy(folder, options->folder); /* needed again after a hang */
+    cap.options.folder = folder;
+    return true;
 }
 
-bool capture_install(const struct capture_options *options)
+static bool set_up(void)
 {
-    if (InterlockedExchange(&cap.installed, 1) != 0)
-        return false;
-    if (!take_options(options)) {
-        InterlockedExchange(&cap.installed, 0);
-        return false;
-    }
-    cap_files_limit();
-    if (cap.options.from_outside)
-        return cap_outside_start(&cap.options);
-    cap_start_clock();
+    if (cap.frequency.QuadPart == 0) /* times count from the first installation */
+        cap_start_clock();
     cap.process = GetCurrentProcess();
     cap.process_id = GetCurrentProcessId();
     cap.writer = RECORD_WRITER_IN_PROCESS;
@@ -146,18 +169,44 @@ bool capture_install(const struct capture_options *options)
     return start_monitor() && cap_doors_open();
 }
 
+/* Undoes what set_up() did, also if that stopped halfway. */
+static void take_down(void)
+{
+    cap_doors_close();
+    stop_monitor();
+    cap_runners_stop();
+    cap_modules_stop();
+    cap_ring_stop();
+    cap_files_close();
+}
+
+static SRWLOCK changing = SRWLOCK_INIT;
+
+bool capture_install(const struct capture_options *options)
+{
+    bool ok = false;
+    AcquireSRWLockExclusive(&changing);
+    if (!cap.installed && take_options(options)) {
+        cap_files_limit();
+        if (cap.options.from_outside)
+            ok = cap_outside_start(&cap.options);
+        else if (!(ok = set_up()))
+            take_down();
+        InterlockedExchange(&cap.installed, ok);
+    }
+    ReleaseSRWLockExclusive(&changing);
+    return ok;
+}
+
 void capture_uninstall(void)
 {
-    if (!cap.installed)
-        return;
-    if (cap_outside_pause())
-        return; /* the watcher ends when this process ends */
-    (void)capture_flush();
-    cap_doors_close();
-    InterlockedExchange(&cap.quitting, 1);
-    SetEvent(cap.go);
-    WaitForSingleObject(cap.monitor, INFINITE);
-    cap_modules_stop();
-    cap_files_close();
-    InterlockedExchange(&cap.installed, 0);
+    if (cap.crash.claimed_by == (LONG)GetCurrentThreadId())
+        return; /* the host's own crash handler: the capture is not over */
+    AcquireSRWLockExclusive(&changing);
+    if (cap.installed && !cap_outside_pause()) { /* a watcher ends when this process ends */
+        (void)capture_flush();
+        InterlockedExchange(&cap.installed, 0);
+        take_down();
+    }
+    ReleaseSRWLockExclusive(&changing);
 }

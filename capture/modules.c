@@ -4,11 +4,14 @@
  * Invariants
  * 1. The notification is registered before the first snapshot, so nothing is missed; what
  *    both saw is entered once (by base, while loaded).
- * 2. Entries are only ever added; `ready` is set last; an unload stamps a time. */
+ * 2. Entries are only ever added; `ready` is set last; an unload stamps a time.
+ * 3. A program that loads the same image again and again does not fill the table: from half of it
+ *    on, an image that comes back to its place has its former entry again, with the former time. */
 #include "capture/cap.h"
 
 #include <psapi.h>
 #include <stddef.h>
+#include <string.h>
 #include <winternl.h>
 
 #include "capture/function_table.h"
@@ -135,14 +138,63 @@ static bool is_listed(uint64_t base_va)
     return false;
 }
 
+/* Whether the image that is now at the entry's place is the entry's. */
+static bool has_headers_of(const struct cap_module *module)
+{
+    IMAGE_DOS_HEADER dos;
+    IMAGE_NT_HEADERS nt;
+    return read_memory(module->base_va, &dos, sizeof dos) &&
+           read_memory(module->base_va + (uint32_t)dos.e_lfanew, &nt, sizeof nt) &&
+           nt.FileHeader.TimeDateStamp == module->timestamp &&
+           nt.OptionalHeader.SizeOfImage == module->image_bytes;
+}
+
+/* While no notification came, images went, and others took their places. */
+static void remove_what_went(void)
+{
+    for (LONG i = 0; i < cap.module_count && i < CAP_MODULES; i++) {
+        struct cap_module *module = &cap.modules[i];
+        HMODULE now = NULL;
+        if (!module->ready || module->is_private || module->unloaded_ns != RECORD_NEVER)
+            continue;
+        if (!GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS |
+                                    GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
+                                (const wchar_t *)(uintptr_t)module->base_va, &now) ||
+            !has_headers_of(module))
+            module->unloaded_ns = cap_crash_now_ns();
+    }
+}
+
+/* Whether the image at BASE_VA is one that was there before; then its entry counts again. */
+static bool is_back(uint64_t base_va, const wchar_t *path, uint32_t path_units)
+{
+    char name[CAP_PATH_BYTES];
+    const uint32_t bytes = cap_crash_utf8(path, path_units, name, CAP_PATH_BYTES);
+    for (LONG i = cap.module_count < CAP_MODULES ? cap.module_count : CAP_MODULES; i-- > 0;) {
+        struct cap_module *module = &cap.modules[i];
+        if (!module->ready || module->base_va != base_va || module->path_bytes != bytes ||
+            memcmp(module->path, name, bytes) != 0 || !has_headers_of(module))
+            continue;
+        module->unloaded_ns = RECORD_NEVER;
+        return true;
+    }
+    return false;
+}
+
 static void add(uint64_t base_va, uint64_t image_bytes, const wchar_t *path, uint32_t path_units,
                 uint64_t loaded_ns, bool may_be_flat)
 {
-    LONG at = is_listed(base_va) ? CAP_MODULES : InterlockedIncrement(&cap.module_count) - 1;
-    if (at >= CAP_MODULES)
+    if (is_listed(base_va) ||
+        (cap.module_count >= CAP_MODULES / 2 && is_back(base_va, path, path_units)))
         return;
+    LONG at = InterlockedIncrement(&cap.module_count) - 1;
+    if (at >= CAP_MODULES) {
+        InterlockedDecrement(&cap.module_count);
+        return;
+    }
     struct cap_module *module = &cap.modules[at];
     module->base_va = base_va;
+    module->is_private = may_be_flat;
     module->image_bytes = image_bytes;
     module->loaded_ns = loaded_ns;
     module->unloaded_ns = RECORD_NEVER;
@@ -190,6 +242,7 @@ bool cap_modules_start(void)
     DWORD bytes = 0;
     if (LdrRegisterDllNotification(0, on_notice, NULL, &cookie) != 0)
         return false;
+    remove_what_went();
     if (!K32EnumProcessModules(GetCurrentProcess(), loaded, sizeof loaded, &bytes))
         return false;
     for (DWORD i = 0; i < bytes / sizeof loaded[0] && i < CAP_MODULES; i++) {

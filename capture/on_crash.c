@@ -14,6 +14,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <winternl.h>
 
 enum {
     CODE_DEBUG_TEXT = 0x40010006,
@@ -27,8 +28,13 @@ enum {
     HOST_LIMIT_MS = 5000,             /* reserved for the host's on_crash() */
 };
 
+static bool are_open;
 static void *vectored;
 static LPTOP_LEVEL_EXCEPTION_FILTER previous_filter;
+/* The filter before ours was first installed. One that was installed over ours may call ours, so
+ * ours never calls that. */
+static LPTOP_LEVEL_EXCEPTION_FILTER below;
+static bool is_below_another;
 static void (*previous_abort)(int);
 static _invalid_parameter_handler previous_invalid_parameter;
 static _purecall_handler previous_pure_call;
@@ -36,22 +42,30 @@ static uint32_t claimed_exit_code; /* the exit code, whichever thread ends the p
 
 /* ---- claiming ---- */
 
-/* Waits while a hang is being captured: if it turns out not to be a hang, the crash counts. False:
- * another crash came first, or a hang was recorded and the program continued. */
-static bool claim(EXCEPTION_POINTERS *pointers, uint32_t doors, uint32_t exit_code, bool captured,
-                  bool stack_usable)
+enum claim {
+    CLAIM_MINE,
+    CLAIM_LATE,   /* another crash is being captured, which ends the process */
+    CLAIM_CLOSED, /* no capture is installed any more: as if there were no hook */
+};
+
+/* Waits without room on the stack: the system call itself, which uses none. */
+static void wait_for(HANDLE event)
 {
-    const uint32_t me = GetCurrentThreadId();
+    (void)NtWaitForSingleObject(event, FALSE, NULL);
+}
+
+/* Waits while a hang is being captured: the crash comes after it. */
+static enum claim claim(EXCEPTION_POINTERS *pointers, uint32_t doors, uint32_t exit_code,
+                        bool captured, bool stack_usable)
+{
+    const LONG me = (LONG)GetCurrentThreadId();
     LONG owner;
-    while ((owner = InterlockedCompareExchange(&cap.crash.claimed_by, (LONG)me, 0)) ==
+    while ((owner = InterlockedCompareExchange(&cap.crash.claimed_by, me, CAP_OPEN)) ==
            CAP_CLAIMED_BY_HANG)
-        if (!stack_usable) /* no room to wait */
-            PAUSE();
-        else
-            WaitForSingleObject(cap.hang_over, INFINITE);
-    if (owner != 0)
-        return false;
-    cap.crash.thread_id = me;
+        wait_for(cap.hang_over);
+    if (owner != CAP_OPEN)
+        return owner == CAP_CLOSED ? CLAIM_CLOSED : CLAIM_LATE;
+    cap.crash.thread_id = (uint32_t)me;
     cap.crash.doors = doors;
     claimed_exit_code = exit_code;
     cap.crash.captured_context = captured;
@@ -59,7 +73,7 @@ static bool claim(EXCEPTION_POINTERS *pointers, uint32_t doors, uint32_t exit_co
     cap.crash.pointers = pointers;
     cap.crash.bounds = cap_crash_own_bounds();
     InterlockedExchange(&cap.crash.ready, 1);
-    return true;
+    return CLAIM_MINE;
 }
 
 static uint64_t context_pc(const CONTEXT *context)
@@ -71,24 +85,10 @@ static uint64_t context_pc(const CONTEXT *context)
 #endif
 }
 
-/* A hang was recorded and the program continued: no second capture. */
-static bool is_over(void)
-{
-    return cap.crash.claimed_by == CAP_HANG_TAKEN;
-}
-
-/* Another thread's crash is being captured, which ends the process; otherwise end it here. */
-static void give_way(uint32_t exit_code)
-{
-    if (is_over())
-        TerminateProcess(GetCurrentProcess(), exit_code);
-    Sleep(INFINITE);
-}
-
 static void wait_for_monitor(void)
 {
     SetEvent(cap.go);
-    cap_crash_serve_until_done();
+    cap_crash_serve_until(CAP_RUNNER_CRASHED, cap.done);
 }
 
 static void end_process(uint32_t exit_code)
@@ -142,9 +142,8 @@ static LONG CALLBACK on_exception(EXCEPTION_POINTERS *pointers)
         TerminateProcess(GetCurrentProcess(), cap.crash.pointers->ExceptionRecord->ExceptionCode);
     }
     if (code == EXCEPTION_STACK_OVERFLOW) {
-        if (claim(pointers, RECORD_DOOR_VECTORED, code, false, false) || !is_over())
-            for (;;) /* no room to wait; the monitor polls and ends the process */
-                PAUSE();
+        if (claim(pointers, RECORD_DOOR_VECTORED, code, false, false) != CLAIM_CLOSED)
+            wait_for(cap.never); /* the monitor looks for crashes, and ends the process */
         return EXCEPTION_CONTINUE_SEARCH;
     }
     struct cap_bounds bounds = cap_crash_own_bounds();
@@ -155,6 +154,12 @@ static LONG CALLBACK on_exception(EXCEPTION_POINTERS *pointers)
 }
 
 /* ---- the unhandled-exception filter and the C runtime's hooks ---- */
+
+/* As if there were no filter of ours. */
+static LONG pass_on(EXCEPTION_POINTERS *pointers)
+{
+    return below != NULL ? below(pointers) : EXCEPTION_CONTINUE_SEARCH;
+}
 
 static LONG WINAPI on_unhandled(EXCEPTION_POINTERS *pointers)
 {
@@ -169,15 +174,18 @@ static LONG WINAPI on_unhandled(EXCEPTION_POINTERS *pointers)
             cap.candidates[i].code == record->ExceptionCode &&
             cap.candidates[i].address_va == (uintptr_t)record->ExceptionAddress)
             doors |= RECORD_DOOR_VECTORED;
-    if (!claim(pointers, doors, record->ExceptionCode, false, true))
-        give_way(record->ExceptionCode);
+    const enum claim claimed = claim(pointers, doors, record->ExceptionCode, false, true);
+    if (claimed == CLAIM_CLOSED)
+        return pass_on(pointers);
+    if (claimed == CLAIM_LATE)
+        wait_for(cap.never);
     wait_for_monitor();
     end_process(record->ExceptionCode);
     return EXCEPTION_EXECUTE_HANDLER;
 }
 
 /* A hook without an exception: the context is captured here, so its first frame is a return
- * address in this function. */
+ * address in this function.  Returns only if there is no capture. */
 static void on_runtime_door(uint32_t code, uint32_t door, uint32_t exit_code)
 {
     static CONTEXT context;
@@ -187,14 +195,21 @@ static void on_runtime_door(uint32_t code, uint32_t door, uint32_t exit_code)
     const LONG me = (LONG)GetCurrentThreadId();
     if (cap.crash.claimed_by == me)
         return; /* the host's own crash handler aborts: keep what is already on disk */
+    if (cap.crash.claimed_by == CAP_CLOSED)
+        return;
     if (InterlockedCompareExchange(&user, me, 0) != 0)
-        give_way(exit_code);
+        wait_for(cap.never);
     RtlCaptureContext(&context);
     record.ExceptionCode = code;
     record.ExceptionFlags = EXCEPTION_NONCONTINUABLE;
     record.ExceptionAddress = (void *)(uintptr_t)context_pc(&context);
-    if (!claim(&pointers, door, exit_code, true, true))
-        give_way(exit_code);
+    const enum claim claimed = claim(&pointers, door, exit_code, true, true);
+    if (claimed == CLAIM_CLOSED) {
+        InterlockedExchange(&user, 0);
+        return;
+    }
+    if (claimed == CLAIM_LATE)
+        wait_for(cap.never);
     wait_for_monitor();
     end_process(exit_code);
 }
@@ -202,6 +217,10 @@ static void on_runtime_door(uint32_t code, uint32_t door, uint32_t exit_code)
 static void on_abort(int number)
 {
     (void)number;
+    /* The C runtime has taken the handler out: another thread's abort() would end the process in
+     * the middle of the capture. */
+    if (cap.crash.claimed_by != CAP_CLOSED)
+        (void)signal(SIGABRT, on_abort);
     on_runtime_door(CODE_FATAL_APP_EXIT, RECORD_DOOR_SIGABRT, ABORT_EXIT);
 }
 
@@ -227,21 +246,39 @@ bool cap_doors_open(void)
 {
     vectored = AddVectoredExceptionHandler(1, on_exception);
     previous_filter = SetUnhandledExceptionFilter(on_unhandled);
+    if (!is_below_another)
+        below = previous_filter;
     previous_abort = signal(SIGABRT, on_abort);
     previous_invalid_parameter = _set_invalid_parameter_handler(on_invalid_parameter);
     previous_pure_call = _set_purecall_handler(on_pure_call);
+    are_open = true;
     return vectored != NULL;
 }
 
+/* What the program has put in the place of ours since stays. */
 void cap_doors_close(void)
 {
+    if (!are_open)
+        return;
+    are_open = false;
     if (vectored != NULL)
         RemoveVectoredExceptionHandler(vectored);
-    SetUnhandledExceptionFilter(previous_filter);
-    if (previous_abort != SIG_ERR)
-        signal(SIGABRT, previous_abort);
-    _set_invalid_parameter_handler(previous_invalid_parameter);
-    _set_purecall_handler(previous_pure_call);
+    const LPTOP_LEVEL_EXCEPTION_FILTER filter = SetUnhandledExceptionFilter(previous_filter);
+    if (filter != on_unhandled) {
+        SetUnhandledExceptionFilter(filter);
+        is_below_another = filter != NULL;
+    }
+    void (*const abort_handler)(int) =
+        signal(SIGABRT, previous_abort != SIG_ERR ? previous_abort : SIG_DFL);
+    if (abort_handler != on_abort && abort_handler != SIG_ERR)
+        (void)signal(SIGABRT, abort_handler);
+    const _invalid_parameter_handler invalid =
+        _set_invalid_parameter_handler(previous_invalid_parameter);
+    if (invalid != on_invalid_parameter)
+        (void)_set_invalid_parameter_handler(invalid);
+    const _purecall_handler pure = _set_purecall_handler(previous_pure_call);
+    if (pure != on_pure_call)
+        (void)_set_purecall_handler(pure);
 }
 
 /* ---- the monitor's part ---- */
@@ -281,9 +318,6 @@ void cap_crash_take(void)
     for (uint32_t i = 0; i < count; i++)
         if (threads[i].id == crash->thread_id)
             subject.thread = threads[i].handle;
-    if (!crash->own_stack_usable)
-        SuspendThread(subject.thread); /* the thread is in a loop, so the time is better spent on
-                                        * the dump */
     cap_crash_cheap_walkers(&subject);
     cap_crash_record_captures();
     if (cap_crash_dump(&subject, false, cap_crash_dump_limit_ms()) && cap.options.tuned_dump)

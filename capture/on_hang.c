@@ -13,7 +13,16 @@
  * while any thread is suspended it allocates nothing and takes no lock; code that may block runs on
  * a runner under a time limit.  If the walk of a copy ever waits for a lock of the system that a
  * suspended thread holds, a rescuer resumes all threads, and the walk goes on in the copy.  Each
- * thread is resumed as often as it was suspended; those that could not be resumed are counted. */
+ * thread is resumed as often as it was suspended; those that could not be resumed are counted.
+ *
+ * A dump needs the heap and the loader, and no thread may be suspended while it holds one of their
+ * locks.  So a runner takes both locks while all threads still run, holds them while it writes the
+ * dump, and releases them when all threads run again.  Released earlier, they would go to a thread
+ * that waits for them and is suspended.
+ *
+ * A program that survives a hang goes on with other files (files.c): later hangs, and the crash,
+ * are captured as well.  One hang is captured once, and the host limits how many there are in an
+ * hour. */
 #include "capture/cap.h"
 
 enum { HANG_THREADS = 64, REDIRECTED_TRIES = 100 };
@@ -32,7 +41,8 @@ static volatile LONG stopped[CAP_THREADS]; /* 1: suspended by us */
 static uint32_t left_suspended;
 static volatile LONG rescued;
 static uint64_t walking_since_ns, rescued_after_ns;
-static bool taken;
+static int64_t seen_beat_ns; /* the last heartbeat before the hang that was captured last */
+static bool has_locks;       /* the heap and the loader are ours (take.c) */
 
 /* ---- the threads ---- */
 
@@ -85,10 +95,53 @@ static void resume_thread(uint32_t i)
         left_suspended++;
 }
 
-/* Stops the suspect; not where a collection of a .NET runtime has just moved it, since where it was
- * shows a moment later. *START_NS is when it was stopped. */
-static bool stop_suspect(uint64_t *start_ns)
+static void resume_all(void)
 {
+    for (uint32_t i = 0; i < thread_count; i++)
+        resume_thread(i);
+}
+
+static void suspend_all(void)
+{
+    for (uint32_t i = 0; i < thread_count && i < HANG_THREADS; i++)
+        if ((threads[i].flags & RECORD_THREAD_CAPTURE) == 0 &&
+            SuspendThread(threads[i].handle) != (DWORD)-1)
+            stopped[i] = 1;
+}
+
+/* Where locks are not handed over, a thread that uses one all the time takes it again before the
+ * runner, which waits for it, has woken up.  So all threads are suspended for a moment, until that
+ * is one in which the lock is free and the runner gets it. */
+static void hold_locks(bool are_needed)
+{
+    enum { FIRST_MS = 1000, TRIES = 20, TRY_MS = 5, PAUSE_MS = 20 };
+    if (!are_needed || !cap_crash_ask_for_locks())
+        return;
+    has_locks = cap_crash_has_locks(FIRST_MS);
+    for (int i = 0; i < TRIES && !has_locks; i++) {
+        suspend_all();
+        has_locks = cap_crash_has_locks(TRY_MS);
+        resume_all();
+        if (!has_locks)
+            Sleep(PAUSE_MS);
+    }
+    if (!has_locks)
+        cap_crash_release_locks(false);
+}
+
+static void release_locks(void)
+{
+    if (has_locks)
+        cap_crash_release_locks(true);
+    has_locks = false;
+}
+
+/* Stops the suspect, with the locks ours if they are needed and free; not where a collection of a
+ * .NET runtime has just moved it, since where it was shows a moment later. *START_NS is when it was
+ * stopped. */
+static bool stop_suspect(bool needs_locks, uint64_t *start_ns)
+{
+    hold_locks(needs_locks);
     for (int tries = 0;; tries++) {
         *start_ns = cap_crash_now_ns();
         if (!stop_thread(0))
@@ -96,14 +149,10 @@ static bool stop_suspect(uint64_t *start_ns)
         if (tries == REDIRECTED_TRIES || !cap_crash_is_redirected(&contexts[0]))
             return true;
         resume_thread(0);
+        release_locks(); /* the runtime may need them to go on */
         Sleep(1);
+        hold_locks(needs_locks);
     }
-}
-
-static void resume_all(void)
-{
-    for (uint32_t i = 0; i < thread_count; i++)
-        resume_thread(i);
 }
 
 /* ---- walking ---- */
@@ -145,7 +194,7 @@ static void let_run(uint32_t i)
 static bool look_at_suspect(struct cap_walk *out)
 {
     uint64_t start_ns = 0;
-    const bool ok = stop_suspect(&start_ns);
+    const bool ok = stop_suspect(false, &start_ns);
 #if defined(_WIN64)
     resume_all();
 #endif
@@ -218,6 +267,8 @@ static void walk_all(uint32_t sample_count, uint64_t start_ns, struct cap_stops 
 {
     ResetEvent(cap.walked);
     rescued = 0;
+    for (uint32_t i = 0; i < HANG_THREADS; i++)
+        was_walked[i] = false;
     walking_since_ns = cap_crash_now_ns();
     const bool guarded = cap_crash_start(CAP_RUNNER_WALK, rescue, NULL);
     walk_thread(0, &samples[sample_count - 1]);
@@ -244,6 +295,7 @@ static void take_suspended(const struct cap_subject *subject, uint64_t start_ns,
     if (!rescued)
         cap_crash_late_walkers(subject);
     resume_all();
+    release_locks();
     (void)cap_crash_free_snapshot(threads[0].handle);
 }
 
@@ -251,12 +303,16 @@ static void take_suspended(const struct cap_subject *subject, uint64_t start_ns,
  * incomparable, and so would a longer first stop. */
 static void take_tuned(const struct cap_subject *subject)
 {
+    hold_locks(true);
     const uint64_t start_ns = cap_crash_now_ns();
     for (uint32_t i = 0; i < thread_count && i < HANG_THREADS; i++)
         (void)stop_thread(i);
-    const bool written = cap_crash_dump(subject, true, cap_crash_dump_limit_ms());
+    struct cap_subject locked = *subject;
+    locked.has_locks = has_locks;
+    const bool written = cap_crash_dump(&locked, true, cap_crash_dump_limit_ms());
     const uint64_t stopped_ns = cap_crash_now_ns() - start_ns;
     resume_all();
+    release_locks();
     if (written)
         cap_crash_record_timing(RECORD_STAGE_STOP_TUNED, 0, stopped_ns, 0);
 }
@@ -276,6 +332,7 @@ static void take_stopped(uint32_t sample_count, uint64_t start_ns, uint64_t late
         .sample = samples[sample_count - 1].sample,
         .bounds = threads[0].bounds,
         .is_suspended = true,
+        .has_locks = has_locks,
         .no_backtrace = "walks only its own thread",
     };
     if (!cap.options.offsets_only)
@@ -286,6 +343,25 @@ static void take_stopped(uint32_t sample_count, uint64_t start_ns, uint64_t late
         take_tuned(&subject);
 }
 
+/* ---- which hangs are captured ---- */
+
+/* Of a hang at NOW_NS: whether it is within the rate of the host, and then counts.  Each hang takes
+ * its share of an hour; as many as an hour has may come at once. */
+static bool is_within_rate(uint64_t now_ns)
+{
+    enum { HANGS_PER_HOUR = 6 };
+    static const uint64_t HOUR_NS = 3600ull * 1000000000u;
+    static uint64_t paid_until_ns;
+    const uint32_t most =
+        cap.options.hangs_per_hour != 0 ? cap.options.hangs_per_hour : (uint32_t)HANGS_PER_HOUR;
+    const uint64_t share_ns = HOUR_NS / most;
+    const uint64_t from_ns = paid_until_ns > now_ns ? paid_until_ns : now_ns;
+    if (from_ns - now_ns + share_ns > HOUR_NS)
+        return false;
+    paid_until_ns = from_ns + share_ns;
+    return true;
+}
+
 /* A thread that has ended sends no heartbeats; that is not a hang. */
 static bool nobody_there(int64_t beat_ns)
 {
@@ -294,28 +370,72 @@ static bool nobody_there(int64_t beat_ns)
 }
 
 /* False: the thread continued, so it was not a hang, or it is gone. */
-static bool take_hang(int64_t beat_ns, uint64_t late_ns)
+static bool sample_suspect(uint32_t suspect_id, uint32_t count, int64_t beat_ns)
 {
-    const uint32_t suspect_id = (uint32_t)cap.watched_id, sample_count = sample_target();
     if (!list_threads(suspect_id))
         return nobody_there(beat_ns);
     cap_crash_try_unwind_data();
-    for (uint32_t i = 0; i + 1 < sample_count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         if (!look_at_suspect(&samples[i]))
             return nobody_there(beat_ns);
         Sleep(CAP_SAMPLE_PAUSE_MS);
         if (cap.beat_ns != beat_ns)
             return false;
     }
+    return true;
+}
+
+static bool stop_and_take(uint32_t suspect_id, uint32_t sample_count, int64_t beat_ns,
+                          uint64_t late_ns)
+{
     if (!list_threads(suspect_id)) /* threads that started or ended meanwhile */
         return nobody_there(beat_ns);
     uint64_t start_ns = 0;
-    if (!stop_suspect(&start_ns) || cap.beat_ns != beat_ns) {
+    left_suspended = 0;
+    if (!stop_suspect(!cap.options.offsets_only, &start_ns) || cap.beat_ns != beat_ns) {
         resume_all();
+        release_locks();
         return false;
     }
     take_stopped(sample_count, start_ns, late_ns);
     return true;
+}
+
+static void limit_files(void *unused)
+{
+    (void)unused;
+    cap_files_limit();
+}
+
+/* The program goes on.  Listing a folder needs the heap, which another thread may hold. */
+static void go_on_with_other_files(void)
+{
+    enum { LIMIT_MS = 5000 };
+    cap_crash_files_switch();
+    if (cap_crash_heap_is_free(CAP_WALK_LIMIT_MS))
+        (void)cap_crash_run(CAP_RUNNER_WALK, limit_files, NULL, LIMIT_MS);
+}
+
+/* The files for what comes after the hang are opened before it is captured: the crash always has
+ * some.  False: no hang, or not captured. */
+static bool take_hang(int64_t beat_ns, uint64_t late_ns)
+{
+    const uint32_t suspect_id = (uint32_t)cap.watched_id, sample_count = sample_target();
+    const bool goes_on = !cap.options.end_after_hang;
+    if (!sample_suspect(suspect_id, sample_count - 1, beat_ns))
+        return false;
+    if (goes_on && (!is_within_rate(cap_crash_now_ns()) || !cap_crash_files_prepare())) {
+        seen_beat_ns = beat_ns;
+        return false;
+    }
+    const bool taken = stop_and_take(suspect_id, sample_count, beat_ns, late_ns);
+    if (taken)
+        seen_beat_ns = beat_ns;
+    if (goes_on && taken)
+        go_on_with_other_files();
+    else if (goes_on)
+        cap_crash_files_discard();
+    return taken;
 }
 
 void cap_hang_check(void)
@@ -323,22 +443,23 @@ void cap_hang_check(void)
     const int64_t beat_ns = cap.beat_ns;
     const int64_t late_ns =
         (int64_t)cap_crash_now_ns() - beat_ns - (int64_t)cap.options.hang_ms * 1000000;
-    if (taken || cap.options.hang_ms == 0 || beat_ns == 0 || late_ns < 0)
+    if (cap.options.hang_ms == 0 || beat_ns == 0 || beat_ns == seen_beat_ns || late_ns < 0)
         return;
     ResetEvent(cap.hang_over);
-    if (InterlockedCompareExchange(&cap.crash.claimed_by, CAP_CLAIMED_BY_HANG, 0) != 0)
+    if (InterlockedCompareExchange(&cap.crash.claimed_by, CAP_CLAIMED_BY_HANG, CAP_OPEN) !=
+        CAP_OPEN)
         return; /* a crash came first */
-    taken = take_hang(beat_ns, (uint64_t)late_ns);
+    const bool taken = take_hang(beat_ns, (uint64_t)late_ns);
     close_threads();
     if (taken && cap.options.end_after_hang)
         TerminateProcess(GetCurrentProcess(), CAPTURE_EXIT_HANG);
-    InterlockedExchange(&cap.crash.claimed_by, taken ? CAP_HANG_TAKEN : 0);
+    InterlockedExchange(&cap.crash.claimed_by, CAP_OPEN);
     SetEvent(cap.hang_over);
 }
 
 void capture_heartbeat(void)
 {
-    if (cap_outside_beat())
+    if (cap_outside_beat() || !cap.installed)
         return;
     if (cap.watched_id == 0)
         cap.watched_id = (LONG)GetCurrentThreadId();

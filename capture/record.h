@@ -85,7 +85,8 @@
  *
  *   TIMING entry               OFFSET SIZE
  *   stage                           0    4   RECORD_STAGE_*
- *   walker                          4    4   RECORD_WALKER_*; 0: none
+ *   walker                          4    4   RECORD_WALKER_*; 0: none; of RECORD_STAGE_NO_DUMP
+ *                                            the reason, RECORD_NO_DUMP_*
  *   ns                              8    8
  *   bytes                          16    8   written by the stage; 0: none
  *                                  24
@@ -391,6 +392,13 @@ enum {
     RECORD_STAGE_HANG_FOUND = 7,   /* past hang_ms when it was found */
     RECORD_STAGE_STOP_TUNED = 8,   /* a hang: how long it was stopped for the tuned dump */
     RECORD_STAGE_RESCUED = 9,      /* a hang: a walk waited so long that all threads were resumed */
+    RECORD_STAGE_NO_DUMP = 10,     /* instead of a dump; its walker is RECORD_NO_DUMP_* */
+
+    RECORD_NO_DUMP_LOADER = 1, /* another thread holds the lock of the loader          */
+    RECORD_NO_DUMP_HEAP = 2,   /* another thread holds the lock of the process's heap  */
+    RECORD_NO_DUMP_WALKER = 3, /* a walker has not come back, and dbghelp serves one thread */
+    RECORD_NO_DUMP_LIMIT = 4,  /* it took longer than the host allows                 */
+    RECORD_NO_DUMP_WRITER = 5, /* MiniDumpWriteDump failed or faulted, such as on a full disk */
 };
 
 /* The walkers, one row each: WALKER(ID, NUMBER, NAME, WALK, TRAITS, SHARES).

@@ -14,16 +14,34 @@ static struct {
     volatile uint64_t *words; /* NULL: no ring */
     uint64_t granule_count;
     volatile LONG64 next; /* granules allocated so far */
+    uint64_t first;       /* where the entries of this installation start */
+    volatile LONG users;  /* threads in capture_now() */
     volatile LONG64 asked_count, cost_ns, dearest_ns;
 } ring;
 
 bool cap_ring_start(uint64_t bytes)
 {
+    ring.asked_count = ring.cost_ns = ring.dearest_ns = 0;
+    ring.first = (uint64_t)ring.next;
     ring.granule_count = bytes / (GRANULE_WORDS * 8);
     if (ring.granule_count * PAYLOAD_WORDS < CAP_CAPTURE_WORDS)
         return bytes == 0;
     ring.words = VirtualAlloc(NULL, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
     return ring.words != NULL;
+}
+
+/* The memory of a thread that stays in capture_now(), since it is suspended or was ended there, is
+ * not freed. */
+void cap_ring_stop(void)
+{
+    enum { TRIES = 1000 };
+    volatile uint64_t *words = ring.words;
+    ring.words = NULL;
+    MemoryBarrier();
+    for (int i = 0; i < TRIES && ring.users != 0; i++)
+        Sleep(1);
+    if (words != NULL && ring.users == 0)
+        VirtualFree((void *)(uintptr_t)words, 0, MEM_RELEASE);
 }
 
 static volatile uint64_t *granule(uint64_t number)
@@ -83,17 +101,14 @@ static uint32_t build_entry(const struct cap_walk *walk, const char *label, uint
     return words;
 }
 
-NOINLINE bool capture_now(const char *label)
+/* A frame of capture_now(), whose context it is. */
+static void capture(const CONTEXT *context, const char *label)
 {
     struct cap_walk walk;
     uint64_t words[CAP_CAPTURE_WORDS];
-    CONTEXT context;
-    if (ring.words == NULL || !cap.installed)
-        return false;
     const uint64_t start_ns = cap_crash_now_ns();
-    RtlCaptureContext(&context);
     cap_crash_walk_begin(&walk, RECORD_WALKER_RTL, GetCurrentThreadId());
-    cap_crash_walk_first(&context, NULL, cap_crash_own_bounds(), true, &walk);
+    cap_crash_walk_first(context, NULL, cap_crash_own_bounds(), true, &walk);
     store_entry(words, build_entry(&walk, label, words));
 
     const LONG64 cost_ns = (LONG64)(cap_crash_now_ns() - start_ns);
@@ -103,7 +118,19 @@ NOINLINE bool capture_now(const char *label)
     while (cost_ns > dearest_ns &&
            InterlockedCompareExchange64(&ring.dearest_ns, cost_ns, dearest_ns) != dearest_ns)
         dearest_ns = ring.dearest_ns;
-    return true;
+}
+
+NOINLINE bool capture_now(const char *label)
+{
+    CONTEXT context;
+    InterlockedIncrement(&ring.users);
+    const bool has_ring = ring.words != NULL && cap.installed;
+    if (has_ring) {
+        RtlCaptureContext(&context);
+        capture(&context, label);
+    }
+    InterlockedDecrement(&ring.users);
+    return has_ring;
 }
 
 /* ---- reading, when the record is written ---- */
@@ -113,7 +140,7 @@ bool cap_crash_ring_totals(uint64_t *asked, uint64_t *cost_ns, uint64_t *dearest
     *asked = (uint64_t)ring.asked_count;
     *cost_ns = (uint64_t)ring.cost_ns;
     *dearest_ns = (uint64_t)ring.dearest_ns;
-    return ring.words != NULL && ring.next != 0;
+    return ring.words != NULL && (uint64_t)ring.next != ring.first;
 }
 
 /* The length in words of the entry that starts at NUMBER; 0 if no complete entry is there. */
@@ -135,6 +162,8 @@ static uint32_t read_entry(uint64_t number, uint64_t *out)
 uint32_t cap_crash_ring_read(uint64_t *cursor, uint64_t out[CAP_CAPTURE_WORDS])
 {
     const uint64_t end = (uint64_t)ring.next;
+    if (*cursor < ring.first)
+        *cursor = ring.first;
     if (ring.words != NULL && end > ring.granule_count && *cursor < end - ring.granule_count)
         *cursor = end - ring.granule_count;
     while (ring.words != NULL && *cursor < end) {

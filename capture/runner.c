@@ -1,14 +1,16 @@
 /* Runners: threads for jobs that may block, while the monitor waits with a time limit. Two are made
- * at install; the third is the crashed thread itself, for jobs that must or should run there. A
+ * at install; the third is the crashed thread itself, for jobs that must or should run there; the
+ * fourth is one of the first two while it holds the locks of the program (take.c). A
  * runner that does not return keeps its job; its results are then ignored, and further jobs for it
  * are refused. */
 #include "capture/cap.h"
 
 enum {
     THREADS = 2,
-    RUNNERS = 3,
+    RUNNERS = 4,
     RUNNER_STACK_BYTES = 256 << 10,
     START_LIMIT_MS = 5000,
+    STOP_LIMIT_MS = 5000,
     WAIT_MS = 20, /* a time limit is waited for in steps */
 };
 
@@ -16,14 +18,19 @@ static struct runner {
     HANDLE thread, start, finished;
     void (*job)(void *);
     void *argument;
-    volatile LONG busy, failed;
+    volatile LONG busy; /* JOB_* */
+    volatile LONG failed;
+    volatile LONG state; /* of the thread: STATE_* */
 } runners[RUNNERS];
+
+enum { STATE_NONE, STATE_RUNS, STATE_QUITS };
+enum { JOB_NONE, JOB_COMES, JOB_GIVEN };
 
 static void run_job(struct runner *runner)
 {
     if (!cap_crash_guarded(runner->job, runner->argument)) /* for example, a damaged heap */
         InterlockedExchange(&runner->failed, 1);
-    InterlockedExchange(&runner->busy, 0);
+    InterlockedExchange(&runner->busy, JOB_NONE);
     SetEvent(runner->finished);
 }
 
@@ -31,22 +38,33 @@ static DWORD WINAPI serve(void *argument)
 {
     struct runner *runner = argument;
     SetEvent(cap.thread_up);
-    while (WaitForSingleObject(runner->start, INFINITE) == WAIT_OBJECT_0)
-        run_job(runner);
+    while (WaitForSingleObject(runner->start, INFINITE) == WAIT_OBJECT_0) {
+        if (runner->busy == JOB_GIVEN)
+            run_job(runner);
+        if (InterlockedCompareExchange(&runner->state, STATE_NONE, STATE_QUITS) == STATE_QUITS)
+            break;
+    }
     return 0;
 }
 
-void cap_crash_serve_until_done(void)
+void cap_crash_serve_until(enum cap_runner which, HANDLE end)
 {
-    struct runner *runner = &runners[CAP_RUNNER_CRASHED];
-    HANDLE turns[2] = {cap.done, runner->start};
+    struct runner *runner = &runners[which];
+    HANDLE turns[2] = {end, runner->start};
     while (WaitForMultipleObjects(2, turns, FALSE, INFINITE) == WAIT_OBJECT_0 + 1)
         run_job(runner);
 }
 
 bool cap_crash_busy(enum cap_runner runner)
 {
-    return runners[runner].busy != 0;
+    return runners[runner].busy != JOB_NONE;
+}
+
+bool cap_event(HANDLE *event, bool stays_set)
+{
+    if (*event == NULL)
+        *event = CreateEventW(NULL, stays_set, FALSE, NULL);
+    return *event != NULL && ResetEvent(*event);
 }
 
 bool cap_wait_for_thread(void)
@@ -54,35 +72,62 @@ bool cap_wait_for_thread(void)
     return WaitForSingleObject(cap.thread_up, START_LIMIT_MS) == WAIT_OBJECT_0;
 }
 
+/* A thread that was left because its job did not come back serves on. */
+static bool start_thread(int i)
+{
+    struct runner *r = &runners[i];
+    DWORD id = 0;
+    if (r->thread != NULL) {
+        if (InterlockedCompareExchange(&r->state, STATE_RUNS, STATE_QUITS) == STATE_QUITS)
+            return true;
+        CloseHandle(r->thread); /* its job came back, and it ended */
+    }
+    ResetEvent(r->start);
+    r->state = STATE_RUNS;
+    /* A small stack, because under Wine the dump contains all of it. */
+    r->thread =
+        CreateThread(NULL, RUNNER_STACK_BYTES, serve, r, STACK_SIZE_PARAM_IS_A_RESERVATION, &id);
+    cap.runner_ids[i] = id;
+    if (r->thread == NULL)
+        r->state = STATE_NONE;
+    return r->thread != NULL && cap_wait_for_thread();
+}
+
 bool cap_runners_start(void)
 {
-    for (int i = 0; i < RUNNERS; i++) {
-        DWORD id = 0;
-        runners[i].start = CreateEventW(NULL, FALSE, FALSE, NULL);
-        runners[i].finished = CreateEventW(NULL, FALSE, FALSE, NULL);
-        if (runners[i].start == NULL || runners[i].finished == NULL)
+    for (int i = 0; i < RUNNERS; i++)
+        if (!cap_event(&runners[i].start, false) || !cap_event(&runners[i].finished, false) ||
+            (i < THREADS && !start_thread(i)))
             return false;
-        if (i >= THREADS)
-            continue;
-        /* A small stack, because under Wine the dump contains all of it. */
-        runners[i].thread = CreateThread(NULL, RUNNER_STACK_BYTES, serve, &runners[i],
-                                         STACK_SIZE_PARAM_IS_A_RESERVATION, &id);
-        if (runners[i].thread == NULL || !cap_wait_for_thread())
-            return false;
-        cap.runner_ids[i] = id;
-    }
     return true;
+}
+
+/* The events stay: the next installation needs them, and a thread may still wait for one. */
+void cap_runners_stop(void)
+{
+    for (int i = 0; i < THREADS; i++) {
+        struct runner *r = &runners[i];
+        if (InterlockedCompareExchange(&r->state, STATE_QUITS, STATE_RUNS) != STATE_RUNS)
+            continue;
+        SetEvent(r->start);
+        if (WaitForSingleObject(r->thread, STOP_LIMIT_MS) != WAIT_OBJECT_0)
+            continue;
+        CloseHandle(r->thread);
+        r->thread = NULL;
+        cap.runner_ids[i] = 0;
+    }
 }
 
 bool cap_crash_start(enum cap_runner runner, void (*job)(void *), void *argument)
 {
     struct runner *r = &runners[runner];
-    if (InterlockedExchange(&r->busy, 1) != 0)
+    if (InterlockedCompareExchange(&r->busy, JOB_COMES, JOB_NONE) != JOB_NONE)
         return false;
     r->job = job;
     r->argument = argument;
     r->failed = 0;
     ResetEvent(r->finished);
+    InterlockedExchange(&r->busy, JOB_GIVEN);
     SetEvent(r->start);
     return true;
 }
@@ -110,7 +155,7 @@ bool cap_crash_finish(enum cap_runner runner, uint32_t limit_ms)
 bool cap_crash_wait_idle(enum cap_runner runner, uint32_t limit_ms)
 {
     struct runner *r = &runners[runner];
-    return r->busy == 0 || (wait_for(r->finished, limit_ms), r->busy == 0);
+    return r->busy == JOB_NONE || (wait_for(r->finished, limit_ms), r->busy == JOB_NONE);
 }
 
 bool cap_crash_run(enum cap_runner runner, void (*job)(void *), void *argument, uint32_t limit_ms)

@@ -8,9 +8,11 @@
 
 enum { PROBE_MS = 2000, LOCKS_MS = 200 };
 
+static volatile LONG waits_for_locks; /* CAP_RUNNER_DUMP */
+
 struct walk_job {
     cap_walk_fn *walk;
-    const struct cap_subject *subject;
+    struct cap_subject subject;
     struct cap_walk *out;
 };
 
@@ -21,7 +23,7 @@ static struct walk_job walk_jobs[RECORD_WALKER_COUNT];
 static void run_walk(void *argument)
 {
     const struct walk_job *job = argument;
-    const struct cap_subject *from = job->subject;
+    const struct cap_subject *from = &job->subject;
     job->walk(from->seed, from->thread, from->bounds, from->seed_is_return, job->out);
 }
 
@@ -58,16 +60,23 @@ static void walk_on_runner(const struct cap_subject *subject, uint32_t walker)
     const bool own_thread =
         has(walker, RECORD_WALKER_TRAIT_OWN_THREAD) || (asks_runtime && !subject->is_suspended);
     if (asks_runtime && subject->is_suspended &&
-        !(cap_crash_heap_is_free(LOCKS_MS) && cap_crash_unwind_data_is_free(LOCKS_MS))) {
+        !((subject->has_locks || cap_crash_heap_is_free(LOCKS_MS)) &&
+          cap_crash_unwind_data_is_free(LOCKS_MS))) {
         write_blocked(subject, walker, "snapshot refused: a stopped thread holds what it needs");
         return;
     }
-    *job = (struct walk_job){cap_walkers[walker].walk, subject, &walks[walker]};
+    const enum cap_runner runner = own_thread           ? CAP_RUNNER_CRASHED
+                                   : subject->has_locks ? CAP_RUNNER_LOCKED
+                                                        : CAP_RUNNER_WALK;
+    if (cap_crash_busy(runner)) { /* its job is that of an earlier walk, maybe by this walker */
+        write_blocked(subject, walker, "a walk before it has not come back");
+        return;
+    }
+    *job = (struct walk_job){cap_walkers[walker].walk, *subject, &walks[walker]};
     cap_crash_walk_begin(job->out, walker, subject->thread_id);
     if (own_thread && !subject->can_run)
         cap_crash_walk_not(job->out, RECORD_STATE_NOT_APPLICABLE, subject->no_backtrace);
-    else if (!cap_crash_run(own_thread ? CAP_RUNNER_CRASHED : CAP_RUNNER_WALK, run_walk, job,
-                            CAP_WALK_LIMIT_MS)) {
+    else if (!cap_crash_run(runner, run_walk, job, CAP_WALK_LIMIT_MS)) {
         write_blocked(subject, walker,
                       asks_runtime ? "snapshot refused: no answer in time" : "no answer in time");
         return;
@@ -119,12 +128,19 @@ void cap_crash_cheap_walkers(const struct cap_subject *subject)
     }
 }
 
+/* A dump that was given up is. */
+static bool is_in_dbghelp(const struct cap_subject *subject)
+{
+    const enum cap_runner dump = subject->has_locks ? CAP_RUNNER_LOCKED : CAP_RUNNER_DUMP;
+    return (cap_crash_busy(dump) && !waits_for_locks) || cap_crash_busy(CAP_RUNNER_CRASHED);
+}
+
 void cap_crash_late_walkers(const struct cap_subject *subject)
 {
     for (uint32_t i = 1; i < RECORD_WALKER_COUNT; i++) {
         if (!wanted(i) || !applies(subject, i) || !is_late(subject, i))
             continue;
-        if (cap_crash_busy(CAP_RUNNER_DUMP) || cap_crash_busy(CAP_RUNNER_CRASHED))
+        if (is_in_dbghelp(subject))
             write_blocked(subject, i, "the dump is still in dbghelp");
         else
             walk_on_runner(subject, i);
@@ -139,23 +155,81 @@ uint32_t cap_crash_dump_limit_ms(void)
 }
 
 static struct dump_job {
-    const struct cap_subject *subject;
+    struct cap_subject subject;
     bool tuned;
     volatile LONG written;
     uint64_t bytes, ns;
-} dump_jobs[2];
+} dump_jobs[2] = {{.tuned = false}, {.tuned = true}};
 
 static void run_dump(void *argument)
 {
     struct dump_job *job = argument;
     HANDLE file = job->tuned ? cap.dump_tuned : cap.dump;
-    if (cap_dump_write(file, job->subject->exception, job->subject->thread_id, job->tuned,
+    if (cap_dump_write(file, job->subject.exception, job->subject.thread_id, job->tuned,
                        &job->bytes, &job->ns))
         InterlockedExchange(&job->written, 1);
 }
 
 extern LONG NTAPI LdrLockLoaderLock(ULONG flags, ULONG *disposition, ULONG_PTR *cookie);
 extern LONG NTAPI LdrUnlockLoaderLock(ULONG flags, ULONG_PTR cookie);
+
+extern void NTAPI RtlAcquirePebLock(void);
+extern void NTAPI RtlReleasePebLock(void);
+
+/* MiniDumpWriteDump allocates, lists the modules and opens files by their paths.  The last takes
+ * the lock over the process's current directory and environment. */
+static void lock_heap(void)
+{
+    RtlAcquirePebLock();
+    (void)HeapLock(GetProcessHeap());
+}
+
+static void unlock_heap(void)
+{
+    (void)HeapUnlock(GetProcessHeap());
+    RtlReleasePebLock();
+}
+
+/* Waits with no lock held as long as one may be held for good.  The loader comes first, since its
+ * own code takes the other locks after its own, and under the second one the third is taken. */
+static void hold_locks_now(void *unused)
+{
+    ULONG_PTR cookie = 0;
+    (void)unused;
+    lock_heap();
+    unlock_heap();
+    const bool is_locked = LdrLockLoaderLock(0, NULL, &cookie) == 0;
+    lock_heap();
+    InterlockedExchange(&waits_for_locks, 0);
+    SetEvent(cap.held);
+    cap_crash_serve_until(CAP_RUNNER_LOCKED, cap.release);
+    unlock_heap();
+    if (is_locked)
+        (void)LdrUnlockLoaderLock(0, cookie);
+}
+
+bool cap_crash_ask_for_locks(void)
+{
+    ResetEvent(cap.held);
+    ResetEvent(cap.release);
+    if (cap_crash_busy(CAP_RUNNER_DUMP))
+        return false;
+    InterlockedExchange(&waits_for_locks, 1);
+    return cap_crash_start(CAP_RUNNER_DUMP, hold_locks_now, NULL);
+}
+
+bool cap_crash_has_locks(uint32_t limit_ms)
+{
+    return WaitForSingleObject(cap.held, limit_ms) == WAIT_OBJECT_0;
+}
+
+/* If the runner gets them later, it lets them go at once. */
+void cap_crash_release_locks(bool has_them)
+{
+    SetEvent(cap.release);
+    if (has_them)
+        (void)cap_crash_wait_idle(CAP_RUNNER_DUMP, PROBE_MS);
+}
 
 /* MiniDumpWriteDump stops every other thread, the monitor too, and then needs the loader
  * lock: if a suspended thread holds it, no time limit of ours would ever fire.  The same
@@ -177,28 +251,57 @@ static bool loader_lock_is_free(uint32_t wait_ms)
     }
 }
 
+/* Whether the dump would wait for a lock: 0, or RECORD_NO_DUMP_*. */
+static uint32_t try_locks(const struct cap_subject *subject)
+{
+    const uint32_t wait_ms =
+        subject->exception != NULL ? PROBE_MS : 0; /* a hang: all threads are suspended */
+    if (!loader_lock_is_free(wait_ms))
+        return RECORD_NO_DUMP_LOADER;
+    /* A walker that missed its limit must not cost the dump: its runner may be late, not stuck. */
+    if (!cap_crash_wait_idle(CAP_RUNNER_WALK, PROBE_MS))
+        return RECORD_NO_DUMP_WALKER;
+    return cap_crash_heap_is_free(PROBE_MS) ? 0 : RECORD_NO_DUMP_HEAP;
+}
+
+/* As the article does it: on the crashed thread, if that still has a stack. */
+static enum cap_runner dump_runner(const struct cap_subject *subject)
+{
+    if (subject->has_locks)
+        return CAP_RUNNER_LOCKED;
+    return subject->can_run && cap_crash_wait_idle(CAP_RUNNER_CRASHED, PROBE_MS)
+               ? CAP_RUNNER_CRASHED
+               : CAP_RUNNER_DUMP;
+}
+
+/* 0: there is a dump; else why not, RECORD_NO_DUMP_*. */
+static uint32_t try_dump(const struct cap_subject *subject, struct dump_job *job, uint32_t limit_ms)
+{
+    const uint32_t why_not = subject->has_locks ? 0 : try_locks(subject);
+    if (why_not != 0)
+        return why_not;
+    const enum cap_runner runner = dump_runner(subject);
+    if (!cap_crash_wait_idle(runner, PROBE_MS)) /* an earlier dump's, which still has the job */
+        return RECORD_NO_DUMP_LIMIT;
+    *job = (struct dump_job){.subject = *subject, .tuned = job->tuned};
+    if (!cap_crash_run(runner, run_dump, job, limit_ms))
+        return cap_crash_busy(runner) ? RECORD_NO_DUMP_LIMIT : RECORD_NO_DUMP_WRITER;
+    return job->written ? 0 : RECORD_NO_DUMP_WRITER;
+}
+
 bool cap_crash_dump(const struct cap_subject *subject, bool tuned, uint32_t limit_ms)
 {
     struct dump_job *job = &dump_jobs[tuned];
     if (cap.options.offsets_only)
         return false;
-    *job = (struct dump_job){.subject = subject, .tuned = tuned};
-    const uint32_t wait_ms =
-        subject->exception != NULL ? PROBE_MS : 0; /* a hang: all threads are suspended */
-    /* A walker that missed its limit must not cost the dump: its runner may be late, not stuck. */
-    if (!loader_lock_is_free(wait_ms) || !cap_crash_wait_idle(CAP_RUNNER_WALK, PROBE_MS) ||
-        !cap_crash_heap_is_free(PROBE_MS))
+    const uint64_t start_ns = cap_crash_now_ns();
+    const uint32_t why_not = try_dump(subject, job, limit_ms);
+    if (why_not != 0) {
+        cap_crash_record_timing(RECORD_STAGE_NO_DUMP, why_not, cap_crash_now_ns() - start_ns, 0);
         return false;
-    /* As the article does it: on the crashed thread, if that still has a stack. */
-    const enum cap_runner runner =
-        subject->can_run && cap_crash_wait_idle(CAP_RUNNER_CRASHED, PROBE_MS) ? CAP_RUNNER_CRASHED
-                                                                              : CAP_RUNNER_DUMP;
-    if (!cap_crash_run(runner, run_dump, job, limit_ms))
-        return false;
-    if (job->written) {
-        *(tuned ? &cap.dump_tuned_bytes : &cap.dump_bytes) = job->bytes;
-        cap_crash_record_timing(tuned ? RECORD_STAGE_DUMP_TUNED : RECORD_STAGE_DUMP_WRITE, 0,
-                                job->ns, job->bytes);
     }
+    *(tuned ? &cap.dump_tuned_bytes : &cap.dump_bytes) = job->bytes;
+    cap_crash_record_timing(tuned ? RECORD_STAGE_DUMP_TUNED : RECORD_STAGE_DUMP_WRITE, 0, job->ns,
+                            job->bytes);
     return true;
 }

@@ -375,19 +375,6 @@ static void write_header(void)
     write_at(0, header, sizeof header);
 }
 
-extern NTSTATUS NTAPI NtSetInformationFile(HANDLE, PIO_STATUS_BLOCK, PVOID, ULONG,
-                                           FILE_INFORMATION_CLASS);
-
-/* From now on the record has content, so it must outlive the process (see files.c). */
-static void keep_file(void)
-{
-    enum { FILE_DISPOSITION_INFORMATION = 13 };
-    IO_STATUS_BLOCK status;
-    FILE_DISPOSITION_INFO keep = {.DeleteFile = FALSE};
-    NtSetInformationFile(cap.record, &status, &keep, sizeof keep,
-                         (FILE_INFORMATION_CLASS)FILE_DISPOSITION_INFORMATION);
-}
-
 static void append(struct buffer *b)
 {
     const bool is_first = cap.record_bytes == RECORD_HEADER_BYTES;
@@ -396,8 +383,8 @@ static void append(struct buffer *b)
         cap.record_bytes += b->used;
         b->used = 0;
         write_header();
-        if (is_first)
-            keep_file();
+        if (is_first) /* from now on it has content, so it must outlive the process */
+            (void)cap_crash_file_keep(cap.record, true);
     }
 }
 

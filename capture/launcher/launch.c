@@ -132,19 +132,38 @@ static void wait(struct job *job)
     job->wall_ms = (DWORD)(GetTickCount64() - start_ms);
 }
 
+/* The stem of the victim's last capture, which is the case: a hang that it survived may have left
+ * others. False: there is none. */
+static bool last_capture(const struct job *job, wchar_t stem[MAX_PATH])
+{
+    wchar_t pattern[PATH_UNITS + 64];
+    WIN32_FIND_DATAW found;
+    stem[0] = 0;
+    for (int i = 0; i < 2 && stem[0] == 0; i++) {
+        swprintf(pattern, PATH_UNITS + 64, L"%ls\\capture-*-%lu%ls", job->out,
+                 job->process.dwProcessId, i == 0 ? L".rec" : L".dmp");
+        HANDLE search = FindFirstFileW(pattern, &found);
+        if (search == INVALID_HANDLE_VALUE)
+            continue;
+        do
+            if (wcscmp(found.cFileName, stem) > 0)
+                wcscpy(stem, found.cFileName);
+        while (FindNextFileW(search, &found));
+        FindClose(search);
+    }
+    wchar_t *dot = wcsrchr(stem, L'.');
+    if (dot != NULL)
+        *dot = 0;
+    return dot != NULL;
+}
+
 /* The capture names its files by time and process; the analyser expects the fixed NAME of the port.
  */
-static void take_name(const struct job *job, const wchar_t *suffix, const wchar_t *name)
+static void take_name(const struct job *job, const wchar_t *stem, const wchar_t *suffix,
+                      const wchar_t *name)
 {
     wchar_t from[2 * PATH_UNITS], to[PATH_UNITS + 32];
-    WIN32_FIND_DATAW found;
-    swprintf(from, PATH_UNITS, L"%ls\\capture-*-%lu%ls", job->out, job->process.dwProcessId,
-             suffix);
-    HANDLE search = FindFirstFileW(from, &found);
-    if (search == INVALID_HANDLE_VALUE)
-        return;
-    FindClose(search);
-    swprintf(from, 2 * PATH_UNITS, L"%ls\\%ls", job->out, found.cFileName);
+    swprintf(from, 2 * PATH_UNITS, L"%ls\\%ls%ls", job->out, stem, suffix);
     swprintf(to, PATH_UNITS + 32, L"%ls\\%ls", job->out, name);
     MoveFileExW(from, to, MOVEFILE_REPLACE_EXISTING);
 }
@@ -191,6 +210,7 @@ static void print_outcome(FILE *to, const struct job *job, const bool kept[3])
 int wmain(int argc, wchar_t **argv)
 {
     static struct job job = {.limit_ms = LIMIT_MS};
+    wchar_t stem[MAX_PATH];
     if (!parse(argc, argv, &job)) {
         fprintf(stderr, "usage: twinstack-launch --out DIR [--limit-ms N] [--walkers LIST] "
                         "PROGRAM SCENARIO\n");
@@ -209,9 +229,11 @@ int wmain(int argc, wchar_t **argv)
     }
     truth_print(file, job.truth);
     fclose(file);
-    take_name(&job, L".rec", L"record.rec");
-    take_name(&job, L".dmp", L"dump.dmp");
-    take_name(&job, L"-tuned.dmp", L"dump-tuned.dmp");
+    if (last_capture(&job, stem)) {
+        take_name(&job, stem, L".rec", L"record.rec");
+        take_name(&job, stem, L".dmp", L"dump.dmp");
+        take_name(&job, stem, L"-tuned.dmp", L"dump-tuned.dmp");
+    }
     bool has_record = keep(&job, L"record.rec");
     if (!has_record) /* another capture library may have written a text */
         has_record = stack_text_to_record(job.out, job.program);

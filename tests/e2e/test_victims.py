@@ -158,12 +158,12 @@ ALLOWED = {
     "QueryPerformanceCounter", "GetSystemTimeAsFileTime",
     "GetCurrentProcess", "GetCurrentProcessId", "GetCurrentThreadId",
     "SuspendThread", "GetThreadContext", "ResumeThread", "Sleep", "TerminateProcess",
-    "SetEvent", "ResetEvent", "WaitForSingleObject", "WaitForMultipleObjects", "CloseHandle",
-    "WriteFile", "SetFilePointer", "SetEndOfFile", "NtSetInformationFile",
+    "SetEvent", "ResetEvent", "WaitForSingleObject", "WaitForMultipleObjects", "CloseHandle", "NtWaitForSingleObject",
+    "WriteFile", "SetFilePointer", "SetEndOfFile", "NtSetInformationFile", "NtCreateFile", "GetSystemTime",
     "LdrLockLoaderLock", "LdrUnlockLoaderLock",  # only tried, never waited for
 }
 # These run on a runner under a time limit and may block; the crash path only hands them over.
-HANDED_OVER = {"cap_walk_dbghelp", "cap_walk_dbghelp_own", "cap_dump_write", "probe_heap"}
+HANDED_OVER = {"cap_walk_dbghelp", "cap_walk_dbghelp_own", "cap_dump_write", "probe_heap", "hold_locks_now", "limit_files"}
 ROOTS = re.compile(r"cap_crash_\w+|cap_hang_check|on_exception|on_unhandled|on_runtime_door")
 
 

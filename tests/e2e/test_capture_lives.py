@@ -1,0 +1,153 @@
+"""What a program does to the capture in its life, and how several of its threads die at once: tests/package/lives.c under Wine, linked with
+the capture; it has a Wine prefix to itself."""
+
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+OBJECTS = pathlib.Path(os.environ.get("TWINSTACK_VICTIMS", e2e.BUILD / "victims")) / "capture/CMakeFiles/capture.dir"
+WINE = {"WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine")), "WINEARCH": "win64", "WINEDEBUG": "-all",
+        "WINEDLLOVERRIDES": "mscoree,mshtml,winedbg.exe="}
+ENV = {**{k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}, **WINE}
+CLANG = ["clang-19", "--target=x86_64-w64-mingw32", "-std=c11", "-D_WIN32_WINNT=0x0A00", "-D__USE_MINGW_ANSI_STDIO=0", "-fms-extensions",
+         "-Wall", "-Wextra", "-Werror", f"-I{e2e.ROOT}", "-fuse-ld=lld-19", "-static", "-municode"]
+KINDS = {1: "crash", 2: "hang", 3: "on demand"}
+SECTION_STACK, SECTION_TIMING, STAGE_NO_DUMP = 3, 4, 10
+WALKERS = {1: "rtl", 2: "dbghelp", 3: "dbghelp-own", 4: "backtrace", 5: "framepointer"}
+NULL_WRITE, OVERFLOW, ABORT, HANG = 0xC0000005, 0xC00000FD, 3, 0xCA970001
+# How often threads install and uninstall the capture in all, and how many hangs a busy program has.
+CHURNS, HANGS = (1000, 50) if e2e.SOAK else (100, 2)
+
+# Mode and arguments, the kinds of the captures that are left, and the exit code.
+LIVES = [
+    ("installed again after it was uninstalled", ["reinstall"], ["crash"], NULL_WRITE),
+    ("installed into a folder after one that is missing", ["bad-folder"], ["crash"], NULL_WRITE),
+    ("a hang that is survived, then a crash", ["hangs-and-crash", "1"], ["hang", "crash"], NULL_WRITE),
+    ("two hangs, then a crash", ["hangs-and-crash", "2"], ["hang", "hang", "crash"], NULL_WRITE),
+    ("more hangs than the host has recorded", ["two-hangs-an-hour", "3"], ["hang", "hang", "crash"], NULL_WRITE),
+    ("one long hang is one hang", ["long-hang-and-crash"], ["hang", "crash"], NULL_WRITE),
+    ("a heartbeat before the capture is installed", ["beat-first"], ["hang", "crash"], NULL_WRITE),
+    ("two threads abort", ["two-aborts", "30"], ["crash"], ABORT),
+    ("64 threads abort at once", ["many-aborts"], ["crash"], ABORT),
+    ("64 threads crash at once", ["many-crashes"], ["crash"], NULL_WRITE),
+    ("a thread with a small stack overflows", ["small-overflow"], ["crash"], OVERFLOW),
+]
+
+
+class Record:
+    def __init__(self, path):
+        data = path.read_bytes()
+        self.kind = KINDS[struct.unpack_from("<I", data, 20)[0]]
+        self.suspect = struct.unpack_from("<I", data, 28)[0]
+        committed = struct.unpack_from("<Q", data, 72)[0]
+        self.is_whole = data[:8] == b"TWINREC1" and committed == len(data)
+        self.frames, self.no_dump = {}, []
+        at = 128
+        while at < committed:
+            kind, size, count = struct.unpack_from("<III", data, at)
+            if kind == SECTION_STACK:
+                walker, state, thread = struct.unpack_from("<III", data, at + 16)
+                if state == 0 and thread == self.suspect:
+                    self.frames.setdefault(WALKERS.get(walker), count)
+            elif kind == SECTION_TIMING and struct.unpack_from("<I", data, at + 16)[0] == STAGE_NO_DUMP:
+                self.no_dump.append(struct.unpack_from("<I", data, at + 20)[0])
+            at += size
+
+
+class Lives(e2e.Case):
+    @classmethod
+    def setUpClass(cls):
+        if shutil.which("wine") is None or not pathlib.Path(WINE["WINEPREFIX"]).is_dir():
+            raise e2e.unittest.SkipTest("no Wine, or no prefix; ./run makes it")
+        if not OBJECTS.is_dir():
+            raise e2e.unittest.SkipTest("the Windows programs are not built")
+        cls.enterClassContext(e2e.wine_session(ENV))
+        cls.program = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory())) / "lives.exe"
+        argv = [*CLANG, e2e.ROOT / "tests/package/lives.c", *OBJECTS.glob("*.obj"), "-ldbghelp", "-lntdll", "-o", cls.program]
+        done = subprocess.run([str(word) for word in argv], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise AssertionError(done.stderr[-2000:])
+
+    def live(self, *argv):
+        """Runs the program in a folder of its own; returns its exit status, what it printed, the records in the order of their names, and
+        the names of the dumps."""
+        folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        done = e2e.wine(self.program, "Z:" + str(folder).replace("/", "\\"), *argv, env=ENV)
+        self.wait_until_all_hold_something(folder)
+        return (done.returncode, done.stdout, [Record(path) for path in sorted(folder.glob("*.rec"))],
+                [path.stem for path in sorted(folder.glob("*.dmp"))])
+
+    def wait_until_all_hold_something(self, folder):
+        """Wine's server removes the files of a process that ended a moment later."""
+        end = time.monotonic() + 20 * e2e.PATIENCE
+        while (empty := [f.name for f in folder.iterdir() if f.stat().st_size == 0]) and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertEqual(empty, [])
+
+    def check_life(self, argv, kinds, exit_code):
+        status, said, records, dumps = self.live(*argv)
+        self.assertEqual([record.kind for record in records], kinds, said)
+        self.assertEqual(status, exit_code & 0xFF, said)
+        self.assertEqual(len(dumps), len(kinds), [record.no_dump for record in records])
+        for record in records:
+            self.assertTrue(record.is_whole)
+            self.assertGreater(record.frames["rtl"], 3)
+
+    def test_each_life_leaves_what_it_must(self):
+        part, parts = e2e.part()
+        for name, argv, kinds, exit_code in LIVES[part - 1::parts]:
+            with self.subTest(name):
+                self.check_life(argv, kinds, exit_code)
+
+    def test_installed_and_uninstalled_by_several_threads_in_any_order(self):
+        status, said, records, _ = self.live("churn", CHURNS)
+        self.assertEqual((status, records[-1].kind), (NULL_WRITE & 0xFF, "crash"), said)
+        self.assertGreater(records[-1].frames["rtl"], 3)
+        more = int(said.split(" more handles")[0].split()[-1])
+        self.assertLess(more, 10, "handles are left open")
+
+    def test_a_crash_while_it_is_uninstalled_ends_the_process(self):
+        for delay_ms in range(0, 40, 10):
+            status, said, records, _ = self.live("crash-between", delay_ms)
+            self.assertEqual(status, NULL_WRITE & 0xFF, said)
+            self.assertLessEqual([record.kind for record in records if record.kind != "on demand"], ["crash"])
+
+    def test_sixteen_threads_overflow_at_once(self):
+        status, _, records, dumps = self.live("overflows", 16)
+        self.assertEqual((status, len(records), len(dumps)), (OVERFLOW & 0xFF, 1, 1))
+        self.assertEqual(set(records[0].frames), {"rtl", "framepointer", "dbghelp", "dbghelp-own"})
+
+    def test_a_busy_program_that_hangs_has_a_dump(self):
+        for mode in ("busy-heap",):
+            with self.subTest(mode):
+                ends = [self.live(mode) for _ in range(HANGS)]
+                self.assertEqual([[record.kind for record in end[2]] for end in ends], [["hang"]] * HANGS)
+                missing = [end[2][0].no_dump for end in ends if not end[3]]
+                print(f"{mode}: {HANGS - len(missing)} of {HANGS} have a dump")
+                self.assertLessEqual(len(missing), HANGS // 20, missing)
+
+    def test_the_record_states_why_there_is_no_dump(self):
+        for mode, why in (("heap-held-by-another", 2), ("loader-held-by-another", 1)):
+            with self.subTest(mode):
+                _, _, records, dumps = self.live(mode)
+                self.assertEqual(([record.no_dump for record in records], dumps), ([[why]], []))
+
+
+def load_tests(_loader, tests, _pattern):
+    """Each part takes its share of the lives, and of the other tests each N-th."""
+    part, parts = e2e.part()
+    rows = [test for group in tests for test in group]
+    others = [test for test in rows if not test.id().endswith("test_each_life_leaves_what_it_must")]
+    return e2e.unittest.TestSuite([*(test for test in rows if test not in others), *others[part - 1::parts]])
+
+
+if __name__ == "__main__":
+    e2e.main()

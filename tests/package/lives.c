@@ -1,0 +1,381 @@
+/* A host program that does to the capture what programs do: lives FOLDER MODE [NUMBER].
+ * The modes are the rows below; test_capture_lives.py states what each must leave. */
+#include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+#include <windows.h>
+
+#include "capture/capture_port.h"
+
+enum { THREADS = 64, CHURNERS = 4, HANG_MS = 200, SURVIVED = 77 };
+
+static struct capture_options options = {.version = CAPTURE_VERSION, .size = sizeof options};
+static int number;
+static HANDLE begin;
+
+static bool install(void)
+{
+    return capture_install(&options);
+}
+
+static void say(const char *text)
+{
+    printf("%s\n", text);
+    fflush(stdout);
+}
+
+static int fail(const char *text)
+{
+    say(text);
+    return SURVIVED;
+}
+
+static int crash(void)
+{
+    *(volatile int *)NULL = 1;
+    return SURVIVED;
+}
+
+/* Starts COUNT threads that wait for `begin`, and lets all of them go at once. */
+static void start(int count, LPTHREAD_START_ROUTINE routine, DWORD reserve_bytes)
+{
+    static HANDLE threads[THREADS];
+    begin = CreateEventW(NULL, TRUE, FALSE, NULL);
+    for (int i = 0; i < count; i++)
+        threads[i] = CreateThread(NULL, reserve_bytes, routine, (void *)(intptr_t)i,
+                                  STACK_SIZE_PARAM_IS_A_RESERVATION, NULL);
+    Sleep(100);
+    SetEvent(begin);
+    WaitForMultipleObjects((DWORD)count, threads, TRUE, INFINITE);
+}
+
+/* ---- installing and uninstalling ---- */
+
+static int reinstall(void)
+{
+    if (!install())
+        return fail("the first installation failed");
+    capture_uninstall();
+    return install() ? crash() : fail("the second installation failed");
+}
+
+static int bad_folder(void)
+{
+    const wchar_t *good = options.folder;
+    options.folder = L"C:\\no such folder\\at all";
+    if (install())
+        return fail("installed into no folder");
+    options.folder = good;
+    return install() ? crash() : fail("no installation after one that failed");
+}
+
+static DWORD WINAPI churner(void *argument)
+{
+    uint32_t seed = (uint32_t)(uintptr_t)argument * 2654435761u + 1;
+    WaitForSingleObject(begin, INFINITE);
+    for (int i = 0; i < number / CHURNERS; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        if ((seed >> 16 & 1) != 0)
+            (void)install();
+        else
+            capture_uninstall();
+        (void)capture_now("churn");
+        capture_heartbeat();
+    }
+    return 0;
+}
+
+static DWORD handle_count(void)
+{
+    DWORD count = 0;
+    GetProcessHandleCount(GetCurrentProcess(), &count);
+    return count;
+}
+
+static int churn(void)
+{
+    options.ring_bytes = 1 << 16;
+    (void)install();
+    capture_uninstall();
+    const DWORD before = handle_count();
+    start(CHURNERS, churner, 0);
+    capture_uninstall();
+    printf("%lu more handles\n", handle_count() - before);
+    fflush(stdout);
+    return install() ? crash() : fail("no installation after all of it");
+}
+
+static DWORD WINAPI crasher(void *argument)
+{
+    (void)argument;
+    WaitForSingleObject(begin, INFINITE);
+    return (DWORD)crash();
+}
+
+static DWORD WINAPI crasher_between(void *argument)
+{
+    if (argument != NULL)
+        return churner(argument);
+    WaitForSingleObject(begin, INFINITE);
+    Sleep((DWORD)(number % 50));
+    return (DWORD)crash();
+}
+
+/* A crash while other threads install and uninstall: captured or not, the process ends. */
+static int crash_between(void)
+{
+    number += 100000;
+    start(CHURNERS, crasher_between, 0);
+    return SURVIVED;
+}
+
+/* ---- hangs ---- */
+
+static void hang(void)
+{
+    capture_heartbeat();
+    Sleep(HANG_MS * 4);
+    capture_heartbeat();
+}
+
+static int hangs_and_crash(void)
+{
+    options.hang_ms = HANG_MS;
+    if (!install())
+        return fail("not installed");
+    for (int i = 0; i < number; i++)
+        hang();
+    return crash();
+}
+
+static int two_hangs_an_hour(void)
+{
+    options.hangs_per_hour = 2;
+    return hangs_and_crash();
+}
+
+static int long_hang_and_crash(void)
+{
+    options.hang_ms = HANG_MS;
+    if (!install())
+        return fail("not installed");
+    capture_heartbeat();
+    Sleep(HANG_MS * 15);
+    return crash();
+}
+
+static int beat_first(void)
+{
+    capture_heartbeat();
+    capture_heartbeat_pause();
+    options.hang_ms = HANG_MS;
+    if (!install())
+        return fail("not installed");
+    hang();
+    return crash();
+}
+
+/* ---- several threads at once ---- */
+
+static DWORD WINAPI aborter(void *argument)
+{
+    WaitForSingleObject(begin, INFINITE);
+    Sleep((DWORD)(number * (int)(intptr_t)argument));
+    abort();
+}
+
+static int two_aborts(void)
+{
+    if (!install())
+        return fail("not installed");
+    start(2, aborter, 0);
+    return SURVIVED;
+}
+
+static int many_aborts(void)
+{
+    if (!install())
+        return fail("not installed");
+    start(THREADS, aborter, 0);
+    return SURVIVED;
+}
+
+static int many_crashes(void)
+{
+    if (!install())
+        return fail("not installed");
+    start(THREADS, crasher, 0);
+    return SURVIVED;
+}
+
+static int deeper(volatile int *out)
+{
+    volatile int room[64];
+    room[0] = *out + 1;
+    if (room[0] < 0)
+        return 0;
+    return deeper(room) + room[0];
+}
+
+static DWORD WINAPI overflower(void *argument)
+{
+    volatile int zero = 0;
+    (void)argument;
+    WaitForSingleObject(begin, INFINITE);
+    return (DWORD)deeper(&zero);
+}
+
+static int overflows(void)
+{
+    if (!install())
+        return fail("not installed");
+    start(number, overflower, 0);
+    return SURVIVED;
+}
+
+static int small_overflow(void)
+{
+    if (!install())
+        return fail("not installed");
+    start(1, overflower, 16 << 10);
+    return SURVIVED;
+}
+
+/* ---- a busy program hangs ---- */
+
+static DWORD WINAPI loads(void *argument)
+{
+    (void)argument;
+    for (;;) {
+        HMODULE module = LoadLibraryW(L"version.dll");
+        FreeLibrary(module);
+    }
+}
+
+static DWORD WINAPI allocates(void *argument)
+{
+    (void)argument;
+    for (;;)
+        HeapFree(GetProcessHeap(), 0, HeapAlloc(GetProcessHeap(), 0, 100000));
+}
+
+static int busy(LPTHREAD_START_ROUTINE routine)
+{
+    options.hang_ms = HANG_MS;
+    options.end_after_hang = true;
+    options.walkers = 2;
+    if (!install())
+        return fail("not installed");
+    CloseHandle(CreateThread(NULL, 0, routine, NULL, 0, NULL));
+    capture_heartbeat();
+    Sleep(INFINITE);
+    return SURVIVED;
+}
+
+static int busy_loader(void)
+{
+    return busy(loads);
+}
+
+static int busy_heap(void)
+{
+    return busy(allocates);
+}
+
+/* ---- where a thread may be when it crashes ---- */
+
+static int heap_held(void)
+{
+    if (!install())
+        return fail("not installed");
+    HeapLock(GetProcessHeap());
+    return crash();
+}
+
+extern LONG NTAPI LdrLockLoaderLock(ULONG flags, ULONG *disposition, ULONG_PTR *cookie);
+
+static void lock_loader(void)
+{
+    ULONG_PTR cookie = 0;
+    LdrLockLoaderLock(0, NULL, &cookie);
+}
+
+static DWORD WINAPI holder(void *is_loader)
+{
+    if (is_loader != NULL)
+        lock_loader();
+    else
+        HeapLock(GetProcessHeap());
+    SetEvent(begin);
+    Sleep(INFINITE);
+    return 0;
+}
+
+static int held_by_another(bool is_loader)
+{
+    if (!install())
+        return fail("not installed");
+    begin = CreateEventW(NULL, TRUE, FALSE, NULL);
+    CloseHandle(CreateThread(NULL, 0, holder, is_loader ? &options : NULL, 0, NULL));
+    WaitForSingleObject(begin, INFINITE);
+    return crash();
+}
+
+static int heap_held_by_another(void)
+{
+    return held_by_another(false);
+}
+
+static int loader_held_by_another(void)
+{
+    return held_by_another(true);
+}
+
+static int loader_held(void)
+{
+    if (!install())
+        return fail("not installed");
+    lock_loader();
+    return crash();
+}
+
+static const struct {
+    const wchar_t *name;
+    int (*run)(void);
+} modes[] = {
+    {L"reinstall", reinstall},
+    {L"bad-folder", bad_folder},
+    {L"churn", churn},
+    {L"crash-between", crash_between},
+    {L"hangs-and-crash", hangs_and_crash},
+    {L"two-hangs-an-hour", two_hangs_an_hour},
+    {L"long-hang-and-crash", long_hang_and_crash},
+    {L"beat-first", beat_first},
+    {L"two-aborts", two_aborts},
+    {L"many-aborts", many_aborts},
+    {L"many-crashes", many_crashes},
+    {L"overflows", overflows},
+    {L"small-overflow", small_overflow},
+    {L"busy-loader", busy_loader},
+    {L"busy-heap", busy_heap},
+    {L"heap-held", heap_held},
+    {L"heap-held-by-another", heap_held_by_another},
+    {L"loader-held", loader_held},
+    {L"loader-held-by-another", loader_held_by_another},
+};
+
+int wmain(int argc, wchar_t **argv)
+{
+    if (argc < 3)
+        return 2;
+    options.folder = argv[1];
+    number = argc > 3 ? (int)wcstol(argv[3], NULL, 10) : 0;
+    SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX);
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
+        if (wcscmp(argv[2], modes[i].name) == 0)
+            return modes[i].run();
+    return 2;
+}
