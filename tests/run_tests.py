@@ -3,17 +3,13 @@
 
     FILTER...        only programs whose name contains one of these
     --quick          only those labelled so: what to run before each commit, in about a minute; builds nothing
-    --changed [REF]  only those that cover what changed since the merge base with REF (default: origin/main, else main), new files
-                     and uncommitted changes included, and those that name no room (changed.py)
+    --changed [REF]  only those that cover what changed since the merge base with REF, see lib/changed.py
     --shard I/N      the I-th of N parts, which together are all
     --once           no second try
     --names          prints the names and runs nothing
 
 A program that failed runs a second time, alone, if tests/second_tries.txt names it; then the second result counts, and the last
-lines say so. With CI in the environment, a skip whose reason is not in tests/skips.txt is a failure.
-
-Before the last line come the processor time of each program and the code lines of each room beside the committed ones. The last
-line is "N passed, N failed, N skipped"; exit status: 0, 1 something failed, 5 nothing was chosen, 130 interrupted."""
+lines say so. With CI in the environment, a skip whose reason is not in tests/skips.txt is a failure. The last line is "N passed, N failed, N skipped"; exit status: 0, 1 something failed, 5 nothing was chosen, 130 interrupted."""
 
 import argparse
 import json
@@ -182,6 +178,7 @@ def run_all(chosen, known, asked):
     late = [] if asked.once else second_tries(results)
     remove_groups()
     if len(chosen) > 1:
+        subprocess.run([sys.executable, ROOT / "tests/budget.py"], check=False)
         show_account(results.values(), time.monotonic() - start, idle.cores())
     if late:
         print(f"passed only at the second try, alone: {', '.join(late)}")
