@@ -1,5 +1,8 @@
 /* The dump as the judge reads it: mapped as a whole, every access checked against its size. */
+#include <string.h>
+
 #include "capture/judge/judge.h"
+#include "capture/record.h"
 
 struct judge judge;
 
@@ -63,4 +66,23 @@ void judge_close_dump(void)
     judge.dump_bytes = 0;
     judge.mapping = judge.file = NULL;
     judge.memory = NULL;
+}
+
+bool judge_seed_is_return(bool crashed)
+{
+    uint32_t bytes = 0, doors, kind;
+    const uint8_t *header = judge_stream(RECORD_DUMP_STREAM, &bytes);
+    if (!crashed || header == NULL || bytes < RECORD_HEADER_BYTES)
+        return false;
+    memcpy(&doors, header + RECORD_H_DOORS, sizeof doors);
+    memcpy(&kind, header + RECORD_H_KIND, sizeof kind);
+    return kind == RECORD_KIND_CRASH && (doors & RECORD_DOORS_FAULT) == 0;
+}
+
+bool judge_is_x86(void)
+{
+    uint32_t bytes = 0;
+    const MINIDUMP_SYSTEM_INFO *system = judge_stream(SystemInfoStream, &bytes);
+    return system != NULL && bytes >= sizeof system->ProcessorArchitecture &&
+           system->ProcessorArchitecture == PROCESSOR_ARCHITECTURE_INTEL;
 }

@@ -36,30 +36,6 @@ bool judge_open_frames(void)
 
 enum { NAME_BYTES = 2000 };
 
-void judge_print_text(const char *text)
-{
-    putchar('"');
-    for (; *text != 0; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            printf("\\%c", c);
-        else if (c < 0x20)
-            printf("\\u%04x", c);
-        else
-            putchar(c);
-    }
-    putchar('"');
-}
-
-static void print_known(const char *key, const char *text)
-{
-    printf(",\"%s\":", key);
-    if (text != NULL)
-        judge_print_text(text);
-    else
-        printf("null");
-}
-
 /* Wine's dbghelp prepends the current folder to relative paths in a PDB. */
 static const char *without_folder(const char *file)
 {
@@ -99,11 +75,11 @@ static void print_logical(uint32_t index, uint32_t depth, uint64_t pc_va, uint64
     add_time(start_ns, module);
 
     printf("{\"index\":%u,\"inline_depth\":%u", (unsigned)index, (unsigned)depth);
-    print_known("module", module != NULL ? module->name : NULL);
+    judge_print_known("module", module != NULL ? module->name : NULL);
     printf(",\"offset\":\"0x%llx\"",
            (unsigned long long)(module != NULL ? pc_va - module->base_va : pc_va));
-    print_known("function", named ? symbol.info.Name : NULL);
-    print_known("file", has_line ? without_folder(line.FileName) : NULL);
+    judge_print_known("function", named ? symbol.info.Name : NULL);
+    judge_print_known("file", has_line ? without_folder(line.FileName) : NULL);
     if (has_line)
         printf(",\"line\":%lu", line.LineNumber);
     else

@@ -67,9 +67,30 @@ const struct judge_module *judge_module_at(uint64_t va);
 /* StackWalk64's read routine: the dump's memory, then the images. */
 BOOL CALLBACK judge_read(HANDLE process, DWORD64 va, PVOID to, DWORD bytes, LPDWORD got);
 
-/* ---- version.c ---- */
-/* Prints whose dbghelp this is, and its version, as a JSON text. */
-void judge_print_version(void);
+/* The processor that its system information states. */
+bool judge_is_x86(void);
+
+/* The hooks of the C runtime capture their context in a call, so the first frame of the crashed
+ * thread is a return address. */
+bool judge_seed_is_return(bool crashed);
+
+/* ---- print.c ---- */
+/* ,"KEY":"TEXT"; TEXT NULL: null */
+void judge_print_known(const char *key, const char *text);
+
+/* Prints whose library this is, and its version, as a JSON text: "NAME of Microsoft 10.0.1.2". */
+void judge_print_version(const wchar_t *library_name, const char *name);
+
+/* ---- serve.c ---- */
+enum { JUDGE_BAD_DUMP = 3 };
+
+/* Reads the dump with the images and PDBs of judge.folders and prints the document, in one line.
+ * Returns an exit status; *why says what is wrong. */
+typedef int judge_answer_fn(const wchar_t *dump, const char **why);
+
+/* What a judge's program does with its command line: one answer, or answers until its input ends.
+ * Returns the exit status. */
+int judge_main(int argc, wchar_t **argv, const char *name, judge_answer_fn *answer);
 
 /* ---- frames.c ---- */
 /* Finds dbghelp's interface for inlined functions; false: it is older than that. */
@@ -77,6 +98,5 @@ bool judge_open_frames(void);
 
 /* Prints the logical frames of one physical frame. */
 void judge_print_frame(uint32_t index, uint64_t pc_va, bool is_return, bool first);
-void judge_print_text(const char *text);
 
 #endif

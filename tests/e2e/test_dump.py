@@ -116,7 +116,7 @@ class Dump(e2e.Case):
                 text = self.run_twinstack("dump", CASE / name, "--lint", exit_code=code).stdout
                 found = self.run_json("dump", CASE / name, "--lint", "--json", exit_code=code)["faults"]
                 self.assertLessEqual(rules, {f["rule"] for f in found})
-                self.assertEqual("list_size" in rules, "does not have the list" in text)
+                self.assertEqual("list_size" in rules, "does not have a module list" in text)
                 self.assertIn(f": {len(found)} faults by the format", text)
                 self.assertTrue(all(re.match("0x[0-9a-f]+$", f["offset"]) and f["windows_debugger"] for f in found))
         for path in sorted(e2e.FIXTURES.glob("g*/*_av.dmp")):

@@ -4,6 +4,7 @@ user has it, with Microsoft's own; has a Wine prefix to itself."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,8 @@ CASES, SYMBOLS = e2e.ROOT / "corpus/cases", e2e.ROOT / "corpus/symbols"
 CHAIN = ["chain_four", "chain_three", "chain_two", "chain_one", "run_inline_chain", "main"]
 MICROSOFT = next((folder for folder in (e2e.DEBUGGER, e2e.DEBUGGER / "x64", e2e.DEBUGGER / "amd64") if (folder / "dbghelp.dll").is_file()),
                  None)
+# Lines of the engine that name a fault of the dump.
+COMPLAINT = r"^ERROR|^Dir entry|Minidump contains|does not have|Missing image|Conflicting|Unable to find|Unable to map|Ignoring extra"
 VERSION = """1 VERSIONINFO
 FILEVERSION 10,0,29507,1001
 BEGIN
@@ -91,6 +94,49 @@ class Judge(e2e.Case):
         answer = self.ask(folder, env=NATIVE)
         self.assertRegex(answer["version"], r"^dbghelp of Microsoft \d+\.")
         self.assertEqual(self.names(answer)[:6], CHAIN)
+
+    def ask_engine(self, dump, *folders):
+        """The answer of WinDbg's engine, and what it prints about the dump."""
+        folder = self.folder / "engine"
+        if not folder.is_dir():
+            folder.mkdir()
+            for path in [*MICROSOFT.glob("*.dll"), BIN / "twinstack-dbgeng.exe"]:
+                shutil.copy(path, folder)
+        native = {"WINEDLLOVERRIDES": NATIVE["WINEDLLOVERRIDES"].replace("=n", ",dbgeng,dbgmodel=n")}
+        done = e2e.wine(folder / "twinstack-dbgeng.exe", dump, *folders, env={**ENV, **native})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answer = json.loads(done.stdout)
+        self.assertRegex(answer["version"], r"^dbgeng of Microsoft \d+\.")
+        return answer, [line for line in answer["printed"].splitlines() if re.search(COMPLAINT, line)]
+
+    def test_the_engine_of_windbg(self):
+        """What it prints about a dump of an earlier version is what --lint reports; about one of today it prints nothing."""
+        if MICROSOFT is None or not (MICROSOFT / "dbgeng.dll").is_file():
+            self.skipTest("no files of Microsoft's debugger: TWINSTACK_DEBUGGER, or ./run debugger")
+        symbols = self.folder / "symbols"
+        symbols.mkdir()
+        for path in SYMBOLS.glob("victims-ob2.*/*/*"):
+            shutil.copy(path, symbols)
+        for name, complaints in (("dump.dmp", {"unknown stream type 0xfff0"}),
+                                 ("dump-tuned.dmp", {"unknown stream type 0xfff0", "ModuleListStream stream stream size mismatch",
+                                                     "does not have a module list"})):
+            with self.subTest("earlier", dump=name):
+                answer, printed = self.ask_engine(CASES / "inline_chain.ob2" / name, symbols)
+                self.assertEqual({c for c in complaints if any(c in line for line in printed)}, complaints)
+                self.assertEqual(len(printed), len(complaints), printed)
+                self.assertEqual(self.names(answer)[:6] == CHAIN, name == "dump.dmp")
+        out = self.folder / "out"
+        out.mkdir()
+        done = e2e.wine(BIN / "twinstack-launch.exe", "--out", out, BIN / "victims-ob2.exe", "inline_chain", env=ENV)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        stacks = []
+        for name in ("dump.dmp", "dump-tuned.dmp"):
+            with self.subTest("today", dump=name):
+                answer, printed = self.ask_engine(out / name, BIN)
+                self.assertEqual(printed, [])
+                self.assertEqual(self.names(answer)[:6], CHAIN)
+                stacks.append([[f["function"] for f in thread["frames"]] for thread in answer["threads"][:1]])
+        self.assertEqual(stacks[0], stacks[1], "the cheapest dump is walked as the plain one")
 
     def rows(self, *options, exit_code=0):
         checks = self.run_json("doctor", "--victims", BIN, "--prefix", WINE["WINEPREFIX"], *options, "--json", exit_code=exit_code)["checks"]

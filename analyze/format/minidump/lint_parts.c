@@ -4,28 +4,67 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/array.h"
+
 static const struct {
     const char *name, *effect;
 } rules[LINT_RULE_COUNT] = {
-    [LINT_STREAM_PAST_END] = {"stream_past_end", "it refuses the dump"},
-    [LINT_RESERVED_TYPE] = {"reserved_type", "it prints \"unknown stream type\" and goes on"},
-    [LINT_STREAM_TWICE] = {"stream_twice", "it reads one of them"},
-    [LINT_LIST_SIZE] = {"list_size", "it reports that the dump does not have the list"},
+    [LINT_STREAM_PAST_END] = {"stream_past_end", "it does without the stream, or refuses the dump"},
+    [LINT_RESERVED_TYPE] =
+        {"reserved_type", "it prints \"unknown stream type\" and goes on, or takes it for a stream "
+                          "of its own"},
+    [LINT_STREAM_TWICE] = {"stream_twice",
+                           "it prints \"Ignoring extra stream\" and reads the first"},
+    [LINT_LIST_SIZE] = {"list_size",
+                        "it prints \"stream size mismatch\" and does without the list"},
     [LINT_STREAM_MISSING] = {"stream_missing", "it refuses the dump"},
-    [LINT_PLACES_OVERLAP] = {"places_overlap", "it reads both, and one of them is wrong"},
-    [LINT_TEXT_PAST_END] = {"text_past_end", "it shows no name"},
-    [LINT_TEXT_NOT_TERMINATED] = {"text_not_terminated", "it reads on, into the bytes that follow"},
+    [LINT_PLACES_OVERLAP] = {"places_overlap", "it takes the same bytes for two things"},
+    [LINT_TEXT_PAST_END] = {"text_past_end", "it prints \"not present in dump\" and has no name"},
+    [LINT_TEXT_NOT_TERMINATED] = {"text_not_terminated",
+                                  "it reads on into the bytes that follow, and finds no image of "
+                                  "that name"},
     [LINT_TEXT_ODD] = {"text_odd", "it drops the last byte"},
     [LINT_NO_CODEVIEW] = {"no_codeview",
                           "it finds the PDB only where it finds the image with this timestamp"},
-    [LINT_CODEVIEW_DAMAGED] = {"codeview_damaged", "it finds no PDB by this record"},
-    [LINT_MODULES_OVERLAP] = {"modules_overlap", "it leaves out one of them"},
-    [LINT_MEMORY_OVERLAP] = {"memory_overlap", "it reads one of them"},
-    [LINT_MEMORY_PAST_END] = {"memory_past_end", "it cannot read this memory"},
-    [LINT_CONTEXT_SIZE] = {"context_size", "it has no registers, and no stack, of this thread"},
-    [LINT_THREAD_TWICE] = {"thread_twice", "it shows the same thread twice"},
-    [LINT_EXCEPTION_THREAD] = {"exception_thread", "it cannot select the crashed thread"},
+    [LINT_CODEVIEW_DAMAGED] =
+        {"codeview_damaged", "it finds the PDB only where it finds the image with this timestamp"},
+    [LINT_MODULES_OVERLAP] = {"modules_overlap",
+                              "it maps neither image: no frame in them is named, and stacks end"},
+    [LINT_MEMORY_OVERLAP] = {"memory_overlap", "it reads one of them and prints nothing"},
+    [LINT_MEMORY_PAST_END] = {"memory_past_end", "it refuses the dump"},
+    [LINT_CONTEXT_SIZE] = {"context_size",
+                           "it takes the registers that are there; without any it has no stack of "
+                           "the thread"},
+    [LINT_THREAD_TWICE] = {"thread_twice", "it shows one of them"},
+    [LINT_EXCEPTION_THREAD] = {"exception_thread",
+                               "it prints \"Unable to find system thread\"; many commands fail"},
 };
+
+/* Where the effect depends on the stream. */
+static const struct {
+    enum lint_rule rule;
+    uint32_t stream_type;
+    const char *effect;
+} by_stream[] = {
+    {LINT_LIST_SIZE, STREAM_MODULE_LIST,
+     "it prints \"User Mode Mini Dump does not have a module list\": no frame is named"},
+    {LINT_LIST_SIZE, STREAM_THREAD_LIST, "it refuses the dump"},
+    {LINT_LIST_SIZE, STREAM_MEMORY_LIST,
+     "it prints \"stream size mismatch\" and has no memory: stacks end after a frame or two"},
+    {LINT_STREAM_PAST_END, STREAM_MODULE_LIST,
+     "it prints \"User Mode Mini Dump does not have a module list\": no frame is named"},
+    {LINT_STREAM_MISSING, STREAM_MODULE_LIST,
+     "it prints \"User Mode Mini Dump does not have a module list\": no frame is named"},
+    {LINT_STREAM_MISSING, STREAM_MEMORY_LIST, "it has no memory: stacks end after a frame or two"},
+};
+
+static const char *effect_of(enum lint_rule rule, uint32_t stream_type)
+{
+    for (size_t i = 0; i < COUNT_OF(by_stream); i++)
+        if (by_stream[i].rule == rule && by_stream[i].stream_type == stream_type)
+            return by_stream[i].effect;
+    return rules[rule].effect;
+}
 
 bool lint_has_room(struct lint *l)
 {
@@ -48,7 +87,7 @@ void lint_add(struct lint *l, enum lint_rule rule, uint32_t stream_type, uint64_
         .stream = stream_type != STREAM_UNUSED ? minidump_stream_name(stream_type) : NULL,
         .foff = foff,
         .text = text,
-        .effect = rules[rule].effect};
+        .effect = effect_of(rule, stream_type)};
 }
 
 static int compare_ranges(const void *a, const void *b)
