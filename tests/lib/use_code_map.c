@@ -12,14 +12,10 @@ struct cap_state cap;
 static uint8_t file[2 * CAP_BUFFER_BYTES];
 static uint32_t file_bytes;
 
-NTSTATUS NTAPI NtSetInformationFile(HANDLE handle, PIO_STATUS_BLOCK status, PVOID from, ULONG bytes,
-                                    FILE_INFORMATION_CLASS kind);
-
-NTSTATUS NTAPI NtSetInformationFile(HANDLE handle, PIO_STATUS_BLOCK status, PVOID from, ULONG bytes,
-                                    FILE_INFORMATION_CLASS kind)
+bool cap_crash_file_keep(HANDLE handle, bool keep)
 {
-    (void)handle, (void)status, (void)from, (void)bytes, (void)kind;
-    return 0;
+    (void)handle;
+    return keep;
 }
 
 void GetSystemTimeAsFileTime(FILETIME *out)
