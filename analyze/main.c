@@ -7,6 +7,7 @@
 #include "engine/judges.h"
 #include "engine/microsoft.h"
 #include "verbs/help.h"
+#include "verbs/nearest.h"
 #include "verbs/verb.h"
 
 /* A full disk must not look like an answer; a reader that closes the pipe early (`| head`)
@@ -37,8 +38,14 @@ int main(int argc, char **argv)
     const char *name = asks_help ? "help" : strcmp(argv[1], "--version") == 0 ? "version" : argv[1];
     const struct verb *verb = verb_find(name);
     if (verb == NULL) {
-        (void)fprintf(stderr, "twinstack: there is no verb '%s'; `twinstack --help` lists them\n",
-                      name);
+        struct nearest nearest;
+        nearest_begin(&nearest, name, strlen(name));
+        for (size_t i = 0; i < verb_count; i++)
+            nearest_look(&nearest, verbs[i]->name);
+        (void)fprintf(stderr,
+                      "twinstack: there is no verb '%s'%s%s%s; `twinstack --help` lists them\n",
+                      name, nearest.name != NULL ? ", did you mean " : "",
+                      nearest.name != NULL ? nearest.name : "", nearest.name != NULL ? "?" : "");
         return EXIT_USAGE;
     }
     return end(verb->run(verb, argc - 2, argv + 2));

@@ -85,4 +85,9 @@ void process_prepare(void);
 void process_catch_interrupts(void);
 bool process_interrupted(void);
 
+/* The same for a program that only reads and prints: about a second after the first interruption
+ * the process ends with EXIT_CODE, if it has not ended by itself. Input without an end of its line
+ * or its stack would keep it from polling. */
+void process_catch_interrupts_until(int exit_code);
+
 #endif

@@ -26,10 +26,20 @@ enum { INHERITED_MAX_BYTES = 32 << 20, TICK_MS = 20 };
 
 static volatile sig_atomic_t interrupted;
 
+static volatile sig_atomic_t ends, end_code;
+
 static void on_interrupt(int number)
 {
     (void)number;
+    if (ends && !interrupted)
+        (void)alarm(1);
     interrupted = 1;
+}
+
+static void on_alarm(int number)
+{
+    (void)number;
+    _exit(end_code);
 }
 
 void process_prepare(void)
@@ -46,6 +56,17 @@ void process_catch_interrupts(void)
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
     (void)signal(SIGPIPE, SIG_IGN);
+}
+
+void process_catch_interrupts_until(int exit_code)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_alarm;
+    (void)sigemptyset(&action.sa_mask);
+    end_code = exit_code;
+    ends = sigaction(SIGALRM, &action, NULL) == 0;
+    process_catch_interrupts();
 }
 
 /* Ignores SIGPIPE: a program that does not read its input must not end this process. */

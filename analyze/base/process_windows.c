@@ -21,10 +21,17 @@ enum { READ_BLOCK = 65536 };
 
 static volatile LONG interrupted;
 
+static bool ends;
+static UINT end_code;
+
 static BOOL WINAPI on_interrupt(DWORD event)
 {
     (void)event;
     (void)InterlockedExchange(&interrupted, 1);
+    if (ends) { /* this thread is not one of the program's own */
+        Sleep(1000);
+        ExitProcess(end_code);
+    }
     return TRUE;
 }
 
@@ -42,6 +49,13 @@ void process_prepare(void)
         (void)SetConsoleMode(console, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
         (void)SetConsoleOutputCP(CP_UTF8);
     }
+}
+
+void process_catch_interrupts_until(int exit_code)
+{
+    end_code = (UINT)exit_code;
+    ends = true;
+    process_catch_interrupts();
 }
 
 void process_catch_interrupts(void)

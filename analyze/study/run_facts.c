@@ -1,6 +1,7 @@
 /* See run_facts.h. */
 #include "study/run_facts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/files.h"
@@ -170,17 +171,25 @@ static enum status read_managed(const char *victims_folder, struct arena *keep,
     return ERR_NONE;
 }
 
+/* In a container git may refuse the checkout, since another user owns it: there, CI says it. */
+static const char *ask_or_ci(const char *const *argv, const char *variable, struct arena *keep)
+{
+    const char *answer = ask(argv, keep), *stated = getenv(variable);
+    if (answer == NULL && stated != NULL && *stated != '\0')
+        answer = arena_string(keep, stated);
+    return answer;
+}
+
 const char *run_facts_commit(struct arena *keep)
 {
     static const char *const commit[] = {"git", "rev-parse", "HEAD", NULL};
-    return ask(commit, keep);
+    return ask_or_ci(commit, "GITHUB_SHA", keep);
 }
 
 enum status run_facts(const struct collect_options *options, const char *label, int argc,
                       char *const *argv, struct arena *keep, struct run_info *out,
                       struct fault *fault)
 {
-    static const char *const commit[] = {"git", "rev-parse", "HEAD", NULL};
     static const char *const branch[] = {"git", "rev-parse", "--abbrev-ref", "HEAD", NULL};
     struct collect_host host;
 
@@ -189,8 +198,8 @@ enum status run_facts(const struct collect_options *options, const char *label, 
         return fault->code;
     out->label = label;
     out->started_ns = clock_wall_ns();
-    out->commit = ask(commit, keep);
-    out->branch = out->commit != NULL ? ask(branch, keep) : NULL;
+    out->commit = run_facts_commit(keep);
+    out->branch = out->commit != NULL ? ask_or_ci(branch, "GITHUB_REF_NAME", keep) : NULL;
     out->platform = host.wine != NULL ? arena_printf(keep, "%s, %s", host.os, host.wine) : host.os;
     out->cpu = host.cpu;
     out->command = command_line_join(argc, argv, label, keep);

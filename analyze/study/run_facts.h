@@ -12,7 +12,7 @@ enum status run_facts(const struct collect_options *options, const char *label, 
                       char *const *argv, struct arena *keep, struct run_info *out,
                       struct fault *fault);
 
-/* The commit of the working folder; NULL: unknown. */
+/* The commit of the working folder, as git or else GITHUB_SHA says; NULL: unknown. */
 const char *run_facts_commit(struct arena *keep);
 
 /* The name of a fact in run_info.environment: the builds that toolchain.json lists and that have no

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "verbs/help.h"
+#include "verbs/nearest.h"
 #include "verbs/verb.h"
 
 static const struct option_row *find_row(const struct option_row *rows, size_t row_count,
@@ -75,6 +76,16 @@ static bool take_value(const struct option_row *row, const char *text, struct ar
     return false;
 }
 
+static const char *nearest_option(const struct option_row *rows, size_t row_count, const char *word,
+                                  size_t length)
+{
+    struct nearest nearest;
+    nearest_begin(&nearest, word, length);
+    for (size_t i = 0; i < row_count; i++)
+        nearest_look(&nearest, rows[i].name);
+    return nearest.name;
+}
+
 /* Takes one option at argv[*at]; moves *at over a separate value.  False after a usage error. */
 static bool take_option(const struct verb *self, const struct option_row *rows, size_t row_count,
                         int argc, char **argv, int *at, struct arena *keep)
@@ -92,7 +103,10 @@ static bool take_option(const struct verb *self, const struct option_row *rows, 
             row = NULL;
     }
     if (row == NULL) {
-        (void)verb_usage_error(self, "there is no option '%.*s'", (int)length, word);
+        const char *near = nearest_option(rows, row_count, word, length);
+        (void)verb_usage_error(self, "there is no option '%.*s'%s%s%s", (int)length, word,
+                               near != NULL ? ", did you mean " : "", near != NULL ? near : "",
+                               near != NULL ? "?" : "");
         return false;
     }
     if (row->kind == OPTION_FLAG) {

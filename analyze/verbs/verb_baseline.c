@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/array.h"
+#include "base/files.h"
 #include "base/json.h"
 #include "verbs/stored.h"
 #include "verbs/verbs.h"
@@ -22,7 +23,8 @@ static int set(const struct verb *self, void *options, const struct option_list 
     int code = EXIT_GOOD;
     (void)self;
     (void)keep;
-    if (!stored_open(o->db, STORE_WRITE, &store, &code))
+    /* a database that is not there has no run, and is not created for that */
+    if (!stored_open(o->db, path_is_file(o->db) ? STORE_WRITE : STORE_READ, &store, &code))
         return code;
     if (store_find_run(store, words->items[0], &id, &fault) != ERR_NONE ||
         store_set_baseline(store, id, o->branch, o->platform, &fault) != ERR_NONE)

@@ -481,7 +481,7 @@ static int resolve(const struct verb *self, void *given, const struct option_lis
     if (o->jobs < 1 || o->jobs > VERB_JOBS_MAX)
         return verb_usage_error(self, "-j is 1 to %d", VERB_JOBS_MAX);
     choose_form(&r, o);
-    process_catch_interrupts();
+    process_catch_interrupts_until(EXIT_INTERRUPTED);
     const enum twinstack_status status = open_symbols(o, &options, &r.symbols, &error);
     if (status != TWINSTACK_OK) {
         code = library_fault(status, &error);

@@ -186,6 +186,9 @@ static int run_in_store(struct command *c, int argc, char *const *argv)
                   changed.b != NULL ? changed.b : "(unknown)");
     if (status != ERR_NONE)
         return fault_exit(s);
+    if (s->info.commit == NULL)
+        log_warn("the commit is unknown: git knows none here, and GITHUB_SHA is not set (in a "
+                 "container, `git config --global --add safe.directory '*'` helps)");
     stored_log_problems(&s->known);
     if (s->case_count > 0 && print_report(c) != ERR_NONE)
         return verb_fault(&s->fault);

@@ -57,6 +57,41 @@ class Commands(e2e.Case):
                 self.assertIn("--no-such-option", done.stderr)
                 self.assertEqual(done.stdout, "")
 
+    def test_a_mistyped_word_gets_a_proposal(self):
+        for words, said in ((["resove"], "there is no verb 'resove', did you mean resolve?"), (["gaet"], "did you mean gate?"),
+                            (["resolve", "--sybmols", "x"], "'--sybmols', did you mean --symbols?"),
+                            (["gate", "--max-slowdwn=5%"], "did you mean --max-slowdown?")):
+            with self.subTest(words=words):
+                self.assertIn(said, self.run_twinstack(*words, exit_code=2).stderr)
+        for words in (["x"], ["unrelated"], ["resolve", "--no-such-option"]):
+            with self.subTest(words=words):
+                self.assertNotIn("did you mean", self.run_twinstack(*words, exit_code=2).stderr)
+
+    def test_resolve_ends_when_it_is_told_to(self):
+        """Whatever it reads: a stack without an end, a line without an end, nothing."""
+        endless = {"a stack": ["yes", "a.exe!0x10"], "a line": ["tr", "\\0", "a"], "nothing": ["sleep", "60"]}
+        for name, writer in endless.items():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                with self.subTest(name, number=number), open("/dev/zero", "rb") as zero, \
+                        subprocess.Popen(writer, stdin=zero, stdout=subprocess.PIPE) as source, \
+                        subprocess.Popen([e2e.PROGRAM, "resolve"], stdin=source.stdout, stdout=subprocess.DEVNULL,
+                                         stderr=subprocess.DEVNULL) as reader:
+                    source.stdout.close()
+                    time.sleep(0.3)
+                    began = time.monotonic()
+                    reader.send_signal(number)
+                    try:
+                        self.assertEqual(reader.wait(timeout=10 * e2e.PATIENCE), 130)
+                        self.assertLess(time.monotonic() - began, 2 * e2e.PATIENCE)
+                    finally:
+                        reader.kill()
+                        source.kill()
+
+    def test_no_database_is_made_to_say_that_it_has_no_run(self):
+        where = self.folder / "nosuch.db"
+        self.run_twinstack("baseline", "set", "latest", "--db", where, exit_code=4)
+        self.assertFalse(where.exists())
+
     def test_short_options_take_their_value_attached(self):
         apart, attached = (self.run_twinstack("resolve", "--csv", CSV, *j, stdin=STACK).stdout for j in (["-j", "1"], ["-j1"]))
         self.assertEqual(apart, attached)

@@ -194,6 +194,18 @@ class RunControl(e2e.Case):
         done = self.run_twinstack("report", "--json", "-", "--db", whole)
         self.assertEqual(sorted(c["scenario"] for c in json.loads(done.stdout)["cases"]), ["calm", "good"])
 
+    def test_the_commit_is_that_of_git_or_of_ci(self):
+        """In a container git refuses a checkout of another user, and says nothing on standard output."""
+        self.env |= {"GIT_DIR": str(self.folder / "none")}
+        self.env.pop("GITHUB_SHA", None)
+        _, said = self.take("-k", "good")
+        self.assertIn("the commit is unknown", said)
+        self.env |= {"GITHUB_SHA": "ab" * 20, "GITHUB_REF_NAME": "topic"}
+        _, said = self.take("-k", "good")
+        self.assertNotIn("the commit is unknown", said)
+        row = self.run_json("db", "list", "--json", "--db", self.db)[0]
+        self.assertEqual((row["commit"], row["branch"]), ("ab" * 20, "topic"))
+
     def test_keep_failed(self):
         for keep, names in (("failed", ["wrong.ob2"]), ("all", ["good.ob2", "wrong.ob2"])):
             self.take("-k", "good or wrong", "--keep", keep, "--out", self.folder / keep, exit_code=1)
