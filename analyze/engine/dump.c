@@ -175,6 +175,13 @@ static const struct breakpad *breakpad_of(void *self, const struct module *modul
     return s->symbols != NULL ? symbol_store_breakpad(s->symbols, module) : NULL;
 }
 
+/* The image of a module of another system. */
+static bool object_of(void *self, const struct module *module, struct object_bytes *out)
+{
+    struct dump_session *s = self;
+    return s->symbols != NULL && symbol_store_object(s->symbols, module, out);
+}
+
 /* RUNTIME_FUNCTION rows of generated code, as the FunctionTable stream has them: sorted, as
  * Windows requires. */
 static bool table_entry(const struct dump_session *s, uint64_t va, struct unwind_entry *out)
@@ -237,6 +244,7 @@ enum status dump_open(const char *path, struct symbol_store *symbols, struct are
                                          .module_at = module_at,
                                          .pdb = pdb_of,
                                          .breakpad = breakpad_of,
+                                         .object = object_of,
                                          .tables = unwind_tables_new(keep)};
     status = minidump_read(s->map.data, s->map.bytes, keep, &s->dump, fault);
     s->process.chains_frames = status == ERR_NONE && !minidump_is_windows(&s->dump);

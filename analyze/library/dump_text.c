@@ -97,9 +97,8 @@ void dump_print_summary(struct text_out *out, const char *path, const struct dum
                 d->cpu != d->dump_cpu ? " on x64 (WoW64)" : "", (unsigned)d->system.processors);
     if (!minidump_is_windows(d))
         text_puts(out,
-                  "         not Windows: the streams are reported; the stacks are walked by frame "
-                  "pointers and\n         scans alone, since ELF and Mach-O images are not "
-                  "read\n");
+                  "         not Windows: stacks are walked by .sym files and the .eh_frame of ELF "
+                  "images (--symbols),\n         else by frame pointers and scans\n");
     if (d->misc.present && (d->misc.flags & 1) != 0) {
         text_format(out, "process: %" PRIu32, d->misc.process_id);
         if (d->misc.build != NULL)

@@ -390,7 +390,7 @@ struct symbol_module *symbol_store_module(struct symbol_store *store, const stru
     return sources;
 }
 
-const struct file_map *symbol_store_image(struct symbol_store *store, const struct module *module)
+static const struct store_image *image_of(struct symbol_store *store, const struct module *module)
 {
     struct symbol_module *sources = symbol_store_module(store, module);
     mutex_lock(store->mutex);
@@ -398,7 +398,23 @@ const struct file_map *symbol_store_image(struct symbol_store *store, const stru
         store_find_image(store, sources);
     const struct store_image *image = sources->image;
     mutex_unlock(store->mutex);
+    return image;
+}
+
+const struct file_map *symbol_store_image(struct symbol_store *store, const struct module *module)
+{
+    const struct store_image *image = image_of(store, module);
     return image != NULL && image->file.kind == OBJECT_PE ? &image->map : NULL;
+}
+
+bool symbol_store_object(struct symbol_store *store, const struct module *module,
+                         struct object_bytes *out)
+{
+    const struct store_image *image = image_of(store, module);
+    if (image == NULL || image->file.kind == OBJECT_PE)
+        return false;
+    *out = image->file.bytes;
+    return true;
 }
 
 struct pdb *symbol_store_pdb(struct symbol_store *store, const struct module *module)

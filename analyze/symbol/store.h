@@ -175,6 +175,11 @@ enum status symbol_resolve_stack(struct symbol_store *store, const struct stack 
  * store; NULL when the store has none of that identity. */
 const struct file_map *symbol_store_image(struct symbol_store *store, const struct module *module);
 
+/* The same of an ELF or Mach-O image; of a fat file its slice. False: none. */
+struct object_bytes;
+bool symbol_store_object(struct symbol_store *store, const struct module *module,
+                         struct object_bytes *out);
+
 /* The PDB reader of a module (for FPO, FrameData, S_FRAMEPROC); NULL when there is none. */
 struct pdb;
 struct pdb *symbol_store_pdb(struct symbol_store *store, const struct module *module);

@@ -1,27 +1,19 @@
 /* STACK CFI records of an ELF or Mach-O image, from `.eh_frame`, `__eh_frame` or `.debug_frame`;
- * see cfi_export.h.
- *
- * Sources: DWARF 5, 6.4 (call frame information); Linux Standard Base Core, 10.6 (`.eh_frame`); the
- * psABIs' numbers of registers. */
+ * see cfi_export.h. The psABIs' numbers of registers. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "base/bytes.h"
+#include "format/dwarf/cfi.h"
 #include "unwind/cfi_export.h"
-#include "unwind/x86_cfi_table.h"
 
-enum {
-    REGISTERS = 33,
-    NO_REGISTER = 0xff,
-    COMMON_BYTES_MAX = 256, /* instructions that each function of an object file starts with */
-};
+enum { COMMON_BYTES_MAX = 256 }; /* instructions that each function of an object file starts with */
 
 /* The processor's names, by the numbers of DWARF. */
 struct machine {
     enum object_arch arch;
     const char *const *names;
-    uint32_t count, return_register, word_bytes;
+    uint32_t count, word_bytes;
 };
 
 static const char *const x86_names[] = {"$eax", "$ecx", "$edx", "$ebx", "$esp",
@@ -38,368 +30,147 @@ static const char *const arm_names[] = {"r0", "r1", "r2",  "r3",  "r4",  "r5", "
                                         "r8", "r9", "r10", "r11", "r12", "sp", "lr", "pc"};
 
 static const struct machine machines[] = {
-    {ARCH_X86, x86_names, COUNT_OF(x86_names), 8, 4},
-    {ARCH_X86_64, x64_names, COUNT_OF(x64_names), 16, 8},
-    {ARCH_X86_64H, x64_names, COUNT_OF(x64_names), 16, 8},
-    {ARCH_ARM64, arm64_names, COUNT_OF(arm64_names), 30, 8},
-    {ARCH_ARM64E, arm64_names, COUNT_OF(arm64_names), 30, 8},
-    {ARCH_ARM, arm_names, COUNT_OF(arm_names), 14, 4},
+    {ARCH_X86, x86_names, COUNT_OF(x86_names), 4},
+    {ARCH_X86_64, x64_names, COUNT_OF(x64_names), 8},
+    {ARCH_X86_64H, x64_names, COUNT_OF(x64_names), 8},
+    {ARCH_ARM64, arm64_names, COUNT_OF(arm64_names), 8},
+    {ARCH_ARM64E, arm64_names, COUNT_OF(arm64_names), 8},
+    {ARCH_ARM, arm_names, COUNT_OF(arm_names), 4},
 };
 
-enum rule_kind { RULE_SAME, RULE_UNDEFINED, RULE_AT, RULE_VALUE, RULE_REGISTER };
-
-/* Without padding, so that rows can be compared by their bytes. */
-struct rule {
-    int64_t kind, n; /* from the CFA; of RULE_REGISTER its number */
-};
-
-struct row {
-    uint64_t cfa_register;
-    int64_t cfa_offset;
-    struct rule rules[REGISTERS];
-};
-
-/* The common part (CIE) of functions. */
-struct common {
-    uint64_t at; /* its offset; UINT64_MAX: not read yet */
-    bool good, augmented;
-    uint8_t encoding;
-    uint64_t code_align;
-    int64_t data_align;
-    uint32_t return_register;
-    struct bytes instructions;
-};
-
-struct section {
+struct export
+{
     const struct machine *machine;
-    const uint8_t *data;
-    size_t bytes;
-    uint64_t va, base_va;
-    bool debug; /* .debug_frame */
+    struct cfi_section section;
+    uint64_t base_va;
     FILE *out;
 };
 
-/* The run of one function's instructions. */
-struct run {
-    const struct section *section;
-    const struct common *common;
-    struct row row, initial, written, saved[CFI_SAVED_MAX];
-    uint32_t saved_count;
-    uint64_t at_va, end_va;
-    bool has_written, failed;
+/* One function. */
+struct function {
+    const struct export *to;
+    const struct cfi_entry *entry;
+    struct cfi_row written;
+    bool print, has_written, failed;
 };
 
-static const char *name_of(const struct run *r, uint64_t number)
+static const char *name_of(const struct function *f, uint64_t number)
 {
-    return number < r->section->machine->count ? r->section->machine->names[number] : NULL;
+    return number < f->to->machine->count ? f->to->machine->names[number] : NULL;
 }
 
-static void print_rule(const struct run *r, const char *name, const char *own, struct rule rule)
+static void print_rule(const struct function *f, const char *name, const char *own,
+                       const struct cfi_rule *rule)
 {
-    FILE *out = r->section->out;
-    const char *other = rule.kind == RULE_REGISTER ? name_of(r, (uint64_t)rule.n) : own;
-    if (rule.kind == RULE_AT)
-        (void)fprintf(out, " %s: .cfa %" PRId64 " + ^", name, rule.n);
-    else if (rule.kind == RULE_VALUE)
-        (void)fprintf(out, " %s: .cfa %" PRId64 " +", name, rule.n);
-    else if (rule.kind == RULE_UNDEFINED)
+    FILE *out = f->to->out;
+    const char *other = rule->kind == CFI_REGISTER ? name_of(f, (uint64_t)rule->n) : own;
+    if (rule->kind == CFI_AT)
+        (void)fprintf(out, " %s: .cfa %" PRId64 " + ^", name, rule->n);
+    else if (rule->kind == CFI_VALUE)
+        (void)fprintf(out, " %s: .cfa %" PRId64 " +", name, rule->n);
+    else if (rule->kind == CFI_UNDEFINED)
         (void)fprintf(out, " %s: 0", name);
     else if (other != NULL)
         (void)fprintf(out, " %s: %s", name, other);
 }
 
-static bool same_rule(struct rule a, struct rule b)
+static bool same_rule(const struct cfi_rule *a, const struct cfi_rule *b)
 {
-    return a.kind == b.kind && a.n == b.n;
+    return a->kind == b->kind && a->n == b->n;
+}
+
+static bool same_cfa(const struct cfi_row *a, const struct cfi_row *b)
+{
+    return a->cfa_register == b->cfa_register && a->cfa_offset == b->cfa_offset;
+}
+
+static bool same_row(const struct cfi_row *a, const struct cfi_row *b)
+{
+    for (uint32_t i = 0; i < CFI_REGISTERS; i++)
+        if (!same_rule(&a->rules[i], &b->rules[i]))
+            return false;
+    return same_cfa(a, b);
+}
+
+/* The values of registers that need an expression are not described. */
+static struct cfi_row without_blocks(const struct cfi_row *row)
+{
+    struct cfi_row out = *row;
+    for (uint32_t i = 0; i < CFI_REGISTERS; i++)
+        if (out.rules[i].kind == CFI_AT_BLOCK || out.rules[i].kind == CFI_VALUE_BLOCK)
+            out.rules[i] = (struct cfi_rule){.kind = CFI_UNDEFINED};
+    return out;
 }
 
 /* Prints what has changed since the last record; the first one with the return address. */
-static void print_row(struct run *r)
+static void print_row(struct function *f, uint64_t va, const struct cfi_row *row)
 {
-    const uint32_t ra = r->common->return_register;
-    const uint64_t rva = r->at_va - r->section->base_va;
-    FILE *out = r->section->out;
-    const char *cfa = name_of(r, r->row.cfa_register);
-    if (r->has_written && memcmp(&r->row, &r->written, sizeof r->row) == 0)
+    const uint32_t ra = f->entry->return_register;
+    const uint64_t rva = va - f->to->base_va;
+    FILE *out = f->to->out;
+    const char *cfa = name_of(f, row->cfa_register);
+    if ((f->has_written && same_row(row, &f->written)) || cfa == NULL || va >= f->entry->end_va)
         return;
-    if (cfa == NULL || r->at_va >= r->end_va)
-        return;
-    if (r->has_written)
+    if (f->has_written)
         (void)fprintf(out, "STACK CFI %" PRIx64, rva);
     else
-        (void)fprintf(out, "STACK CFI INIT %" PRIx64 " %" PRIx64, rva, r->end_va - r->at_va);
-    if (!r->has_written || r->row.cfa_register != r->written.cfa_register ||
-        r->row.cfa_offset != r->written.cfa_offset)
-        (void)fprintf(out, " .cfa: %s %" PRId64 " +", cfa, r->row.cfa_offset);
-    if (!r->has_written || !same_rule(r->row.rules[ra], r->written.rules[ra]))
-        print_rule(r, ".ra", name_of(r, ra), r->row.rules[ra]);
-    for (uint32_t i = 0; i < r->section->machine->count; i++)
-        if (i != ra && r->row.rules[i].kind != RULE_UNDEFINED &&
-            !same_rule(r->row.rules[i], r->written.rules[i]))
-            print_rule(r, name_of(r, i), name_of(r, i), r->row.rules[i]);
+        (void)fprintf(out, "STACK CFI INIT %" PRIx64 " %" PRIx64, rva, f->entry->end_va - va);
+    if (!f->has_written || !same_cfa(row, &f->written))
+        (void)fprintf(out, " .cfa: %s %" PRId64 " +", cfa, row->cfa_offset);
+    if (!f->has_written || !same_rule(&row->rules[ra], &f->written.rules[ra]))
+        print_rule(f, ".ra", name_of(f, ra), &row->rules[ra]);
+    for (uint32_t i = 0; i < f->to->machine->count; i++)
+        if (i != ra && row->rules[i].kind != CFI_UNDEFINED &&
+            !same_rule(&row->rules[i], &f->written.rules[i]))
+            print_rule(f, name_of(f, i), name_of(f, i), &row->rules[i]);
     (void)fputc('\n', out);
-    r->written = r->row;
-    r->has_written = true;
+    f->written = *row;
+    f->has_written = true;
 }
 
-static void set_rule(struct run *r, uint64_t number, enum rule_kind kind, int64_t n)
+/* An expression of the CFA, as in procedure linkage tables, cannot be written. */
+static void take_row(void *context, uint64_t va, const struct cfi_row *row)
 {
-    if (number < REGISTERS)
-        r->row.rules[number] = (struct rule){kind, n};
-}
-
-static int64_t scaled(const struct run *r, int64_t n)
-{
-    return (int64_t)((uint64_t)n * (uint64_t)r->common->data_align);
-}
-
-static void advance(struct run *r, uint64_t units, bool print)
-{
-    if (print)
-        print_row(r);
-    r->at_va += units * r->common->code_align;
-}
-
-static bool define_cfa(struct run *r, uint8_t op, struct bytes *b)
-{
-    if (op == 0x0c || op == 0x12 || op == 0x0d) { /* def_cfa, def_cfa_sf, def_cfa_register */
-        const uint64_t number = cfi_unsigned(b);
-        r->row.cfa_register = number < REGISTERS ? number : NO_REGISTER;
-    }
-    if (op == 0x0c || op == 0x0e) /* def_cfa, def_cfa_offset */
-        r->row.cfa_offset = (int64_t)cfi_unsigned(b);
-    else if (op == 0x12 || op == 0x13) /* with signed, scaled offsets */
-        r->row.cfa_offset = scaled(r, cfi_signed(b));
-    return op >= 0x0c && op <= 0x13 && op != 0x0f && op != 0x10 && op != 0x11;
-}
-
-static bool define_register(struct run *r, uint8_t op, struct bytes *b)
-{
-    if (op != 0x05 && op != 0x06 && op != 0x07 && op != 0x08 && op != 0x09 && op != 0x11 &&
-        op != 0x14 && op != 0x15)
-        return false;
-    const uint64_t number = cfi_unsigned(b);
-    switch (op) {
-    case 0x05: /* offset_extended */
-        set_rule(r, number, RULE_AT, scaled(r, (int64_t)cfi_unsigned(b)));
-        break;
-    case 0x06: /* restore_extended */
-        if (number < REGISTERS)
-            r->row.rules[number] = r->initial.rules[number];
-        break;
-    case 0x07:
-        set_rule(r, number, RULE_UNDEFINED, 0);
-        break;
-    case 0x08:
-        set_rule(r, number, RULE_SAME, 0);
-        break;
-    case 0x09:
-        set_rule(r, number, RULE_REGISTER, (int64_t)cfi_unsigned(b));
-        break;
-    case 0x11: /* offset_extended_sf */
-        set_rule(r, number, RULE_AT, scaled(r, cfi_signed(b)));
-        break;
-    case 0x14: /* val_offset */
-        set_rule(r, number, RULE_VALUE, scaled(r, (int64_t)cfi_unsigned(b)));
-        break;
-    default: /* val_offset_sf */
-        set_rule(r, number, RULE_VALUE, scaled(r, cfi_signed(b)));
-    }
-    return true;
-}
-
-static void run_other(struct run *r, uint8_t op, struct bytes *b, bool print)
-{
-    switch (op) {
-    case 0x00: /* nop */
-    case 0x2d: /* AARCH64_negate_ra_state: readers strip the signature of a return address */
-        break;
-    case 0x01: /* set_loc */
-        r->failed = true;
-        break;
-    case 0x02: /* advance_loc1, 2, 4 */
-        advance(r, bytes_u8(b), print);
-        break;
-    case 0x03:
-        advance(r, bytes_u16(b), print);
-        break;
-    case 0x04:
-        advance(r, bytes_u32(b), print);
-        break;
-    case 0x0a: /* remember_state */
-        r->failed |= r->saved_count == CFI_SAVED_MAX;
-        if (!r->failed)
-            r->saved[r->saved_count++] = r->row;
-        break;
-    case 0x0b: /* restore_state */
-        r->failed |= r->saved_count == 0;
-        if (!r->failed)
-            r->row = r->saved[--r->saved_count];
-        break;
-    case 0x10: /* expressions of registers: their values are not described */
-    case 0x16: {
-        set_rule(r, cfi_unsigned(b), RULE_UNDEFINED, 0);
-        bytes_skip(b, cfi_unsigned(b));
-        break;
-    }
-    case 0x2e: /* GNU_args_size */
-        (void)cfi_unsigned(b);
-        break;
-    default: /* 0x0f, an expression of the CFA, as in procedure linkage tables, included */
-        if (!define_cfa(r, op, b) && !define_register(r, op, b))
-            r->failed = true;
-    }
-}
-
-static void run(struct run *r, struct bytes b, bool print)
-{
-    while (b.left > 0 && !r->failed && !bytes_failed(&b)) {
-        const uint8_t byte = bytes_u8(&b), low = byte & 0x3f;
-        if (byte >> 6 == 1)
-            advance(r, low, print);
-        else if (byte >> 6 == 2)
-            set_rule(r, low, RULE_AT, scaled(r, (int64_t)cfi_unsigned(&b)));
-        else if (byte >> 6 == 3 && low < REGISTERS)
-            r->row.rules[low] = r->initial.rules[low];
-        else
-            run_other(r, byte, &b, print);
-    }
-    r->failed |= bytes_failed(&b);
-}
-
-/* An address or size in ENCODING; relative ones count from where they are. */
-static uint64_t read_encoded(const struct section *s, struct bytes *b, uint8_t encoding)
-{
-    const uint64_t here = (encoding & 0x70) == 0x10 ? s->va + b->offset : 0;
-    switch (encoding & 0x0f) {
-    case 0x00:
-        return here + (s->machine->word_bytes == 8 ? bytes_u64(b) : bytes_u32(b));
-    case 0x02:
-        return here + bytes_u16(b);
-    case 0x03:
-        return here + bytes_u32(b);
-    case 0x0a:
-        return here + (uint64_t)(int64_t)(int16_t)bytes_u16(b);
-    case 0x0b:
-        return here + (uint64_t)(int64_t)(int32_t)bytes_u32(b);
-    default:
-        return here + bytes_u64(b);
-    }
-}
-
-static bool read_augmentation(const struct section *s, struct bytes *b, const char *letters,
-                              struct common *out)
-{
-    out->augmented = letters[0] == 'z';
-    if (!out->augmented)
-        return letters[0] == '\0';
-    const uint64_t bytes = cfi_unsigned(b);
-    struct bytes data = bytes_window(b, 0, bytes);
-    bytes_skip(b, bytes);
-    for (const char *letter = letters + 1; *letter != '\0'; letter++) {
-        if (*letter == 'R')
-            out->encoding = bytes_u8(&data);
-        else if (*letter == 'P')
-            (void)read_encoded(s, &data, bytes_u8(&data));
-        else if (*letter == 'L')
-            (void)bytes_u8(&data);
-        else if (*letter == 'S')
-            return false; /* a signal frame: its caller did not call */
-    }
-    return !bytes_failed(b) && (out->encoding & 0x80) == 0;
-}
-
-/* The record at AT: its contents after the length; *next is where the following one starts. */
-static bool open_record(const struct section *s, uint64_t at, struct fault *fault,
-                        struct bytes *out, uint64_t *next)
-{
-    struct bytes whole = bytes_over(s->data, s->bytes, fault);
-    bytes_skip(&whole, at);
-    uint64_t length = bytes_u32(&whole);
-    if (length == UINT32_MAX)
-        length = bytes_u64(&whole);
-    if (bytes_failed(&whole) || length > whole.left)
-        return false;
-    *next = whole.offset + length;
-    *out = bytes_window(&whole, 0, length);
-    return true;
-}
-
-static bool read_common(const struct section *s, uint64_t at, struct fault *fault,
-                        struct common *out)
-{
-    struct bytes b;
-    uint64_t next;
-    *out = (struct common){.at = at};
-    if (!open_record(s, at, fault, &b, &next) || bytes_u32(&b) != (s->debug ? UINT32_MAX : 0))
-        return false;
-    const uint8_t version = bytes_u8(&b);
-    const char *letters = bytes_cstring(&b);
-    if (version == 4)
-        bytes_skip(&b, 2); /* sizes of addresses and of segment selectors */
-    out->code_align = cfi_unsigned(&b);
-    out->data_align = cfi_signed(&b);
-    const uint64_t ra = version == 1 ? bytes_u8(&b) : cfi_unsigned(&b);
-    out->return_register = ra < REGISTERS ? (uint32_t)ra : 0;
-    if ((version != 1 && version != 3 && version != 4) || ra >= s->machine->count ||
-        !read_augmentation(s, &b, letters, out))
-        return false;
-    out->instructions = b;
-    return !bytes_failed(&b) && b.left <= COMMON_BYTES_MAX;
+    struct function *f = context;
+    const struct cfi_row plain = without_blocks(row);
+    f->failed = f->failed || row->cfa_block != NULL || row->cfa_register == CFI_NO_REGISTER;
+    if (f->print)
+        print_row(f, va, &plain);
 }
 
 /* Runs the instructions: first without printing, so that nothing is printed of a function whose
  * rules cannot be written. */
-static bool export_function(const struct section *s, const struct common *common, struct bytes b,
-                            uint64_t begin_va, uint64_t end_va)
+static bool export_function(const struct export *to, const struct cfi_entry *entry)
 {
+    if (entry->interrupts || entry->return_register >= to->machine->count ||
+        entry->initial.left > COMMON_BYTES_MAX)
+        return false;
     for (int pass = 0; pass < 2; pass++) {
-        struct run r = {.section = s, .common = common, .at_va = begin_va, .end_va = end_va};
-        struct fault fault = FAULT_INIT;
-        struct bytes initial = common->instructions, own = b;
-        r.row.cfa_register = NO_REGISTER;
-        initial.fault = own.fault = &fault;
-        run(&r, initial, false);
-        r.initial = r.row;
-        run(&r, own, pass == 1);
-        if (r.failed || r.initial.cfa_register == NO_REGISTER)
+        struct function f = {.to = to, .entry = entry, .print = pass == 1};
+        if (!cfi_each_row(entry, take_row, &f) || f.failed)
             return false;
-        if (pass == 1)
-            print_row(&r);
     }
     return true;
 }
 
-static uint32_t export_section(const struct section *s)
+static uint32_t export_section(const struct export *to)
 {
-    struct common common = {.at = UINT64_MAX};
+    struct cfi_common last = {0};
+    struct cfi_entry entry;
     uint32_t written = 0;
-    uint64_t next;
-    for (uint64_t at = 0; at + 8 <= s->bytes; at = next) {
+    uint64_t at = 0;
+    for (;;) {
         struct fault fault = FAULT_INIT;
-        struct bytes b;
-        if (!open_record(s, at, &fault, &b, &next))
-            break;
-        const uint64_t id_at = b.offset, id = bytes_u32(&b);
-        if (bytes_failed(&b) || id == (s->debug ? UINT32_MAX : 0) || (!s->debug && id > id_at))
-            continue; /* the common part of others, or the end of an object file's records */
-        const uint64_t common_at = s->debug ? id : id_at - id;
-        if (common.at != common_at)
-            common.good = read_common(s, common_at, &fault, &common);
-        if (!common.good)
-            continue;
-        const uint64_t begin_va = read_encoded(s, &b, common.encoding);
-        const uint64_t bytes = read_encoded(s, &b, common.encoding & 0x0f);
-        if (common.augmented)
-            bytes_skip(&b, cfi_unsigned(&b));
-        if (!bytes_failed(&b) && bytes != 0 && begin_va >= s->base_va && bytes < UINT32_MAX &&
-            begin_va - s->base_va < UINT32_MAX)
-            written += export_function(s, &common, b, begin_va, begin_va + bytes);
+        bool is_function;
+        if (!cfi_next(&to->section, &at, &last, &fault, &is_function, &entry))
+            return written;
+        if (is_function && entry.begin_va >= to->base_va &&
+            entry.end_va - entry.begin_va < UINT32_MAX && entry.begin_va - to->base_va < UINT32_MAX)
+            written += export_function(to, &entry);
     }
-    return written;
 }
 
-static uint32_t export_elf(const struct elf *elf, struct section *s, struct arena *scratch)
+static uint32_t export_elf(const struct elf *elf, struct export *to, struct arena *scratch)
 {
     static const char *const names[] = {".eh_frame", ".debug_frame"};
     uint32_t written = 0;
@@ -410,17 +181,17 @@ static uint32_t export_elf(const struct elf *elf, struct section *s, struct aren
         if (!elf_section_named(elf, names[i], &section) ||
             elf_section_bytes(elf, &section, scratch, &bytes, &fault) != ERR_NONE)
             continue;
-        s->data = bytes.data;
-        s->bytes = bytes.bytes;
-        s->va = section.va;
-        s->base_va = elf->base_va;
-        s->debug = i == 1;
-        written = export_section(s);
+        to->section.data = bytes.data;
+        to->section.bytes = bytes.bytes;
+        to->section.va = section.va;
+        to->base_va = elf->base_va;
+        to->section.debug = i == 1;
+        written = export_section(to);
     }
     return written;
 }
 
-static uint32_t export_macho(const struct object_file *file, struct section *s)
+static uint32_t export_macho(const struct object_file *file, struct export *to)
 {
     const struct macho *macho = &file->as.macho;
     struct macho_section section;
@@ -428,30 +199,31 @@ static uint32_t export_macho(const struct object_file *file, struct section *s)
         if (strcmp(section.name, "__eh_frame") != 0 || section.foff > file->bytes.bytes ||
             section.bytes > file->bytes.bytes - section.foff)
             continue;
-        s->data = file->bytes.data + section.foff;
-        s->bytes = (size_t)section.bytes;
-        s->va = section.va;
-        s->base_va = macho->base_va;
-        return export_section(s);
+        to->section.data = file->bytes.data + section.foff;
+        to->section.bytes = (size_t)section.bytes;
+        to->section.va = section.va;
+        to->base_va = macho->base_va;
+        return export_section(to);
     }
     return 0;
 }
 
 uint32_t unwind_export_dwarf(const struct object_file *file, enum object_arch arch, FILE *out)
 {
-    struct section s = {.out = out};
+    struct export to = {.out = out};
     struct arena scratch;
     uint32_t written = 0;
     for (size_t i = 0; i < COUNT_OF(machines); i++)
         if (machines[i].arch == arch)
-            s.machine = &machines[i];
-    if (s.machine == NULL)
+            to.machine = &machines[i];
+    if (to.machine == NULL)
         return 0;
+    to.section.word_bytes = (uint8_t)to.machine->word_bytes;
     arena_init(&scratch, 0);
     if (file->kind == OBJECT_ELF && !file->as.elf.big_endian)
-        written = export_elf(&file->as.elf, &s, &scratch);
+        written = export_elf(&file->as.elf, &to, &scratch);
     else if (file->kind == OBJECT_MACHO)
-        written = export_macho(file, &s);
+        written = export_macho(file, &to);
     arena_free(&scratch);
     return written;
 }

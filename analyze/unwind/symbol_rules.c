@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "format/breakpad/breakpad.h"
 #include "format/pdb/module.h"
+#include "unwind/cfi_step.h"
 #include "unwind/frame_program.h"
 
 /* Names that register_name() does not have. */
@@ -151,7 +152,7 @@ static bool apply(struct frame_program *p, const struct breakpad_rules *rules,
     return true;
 }
 
-bool unwind_symbol_rules(struct unwind_walker *w)
+static bool breakpad_rules(struct unwind_walker *w)
 {
     const struct breakpad *file = unwind_breakpad_of(w);
     struct breakpad_rules rules;
@@ -172,4 +173,9 @@ bool unwind_symbol_rules(struct unwind_walker *w)
     w->frame->function_end_rva = (uint32_t)rules.end;
     w->caller_found = FOUND_CFI;
     return true;
+}
+
+bool unwind_symbol_rules(struct unwind_walker *w)
+{
+    return breakpad_rules(w) || unwind_image_rules(w);
 }

@@ -17,8 +17,8 @@ uint64_t unwind_lookup_rva(const struct unwind_walker *w);
  * or Breakpad file gives. */
 bool unwind_is_own_call(const struct unwind_walker *w, uint64_t va);
 
-/* Leaves a frame by STACK CFI. False: nothing covers the pc, or the rules find no caller; the
- * registers are unchanged then. */
+/* Leaves a frame by STACK CFI, else by the call frame information of an ELF image. False: nothing
+ * covers the pc, or the rules find no caller; the registers are unchanged then. */
 bool unwind_symbol_rules(struct unwind_walker *w);
 
 #endif

@@ -6,14 +6,14 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
-#include "unwind/x86_cfi_table.h"
+#include "unwind/cfi_table.h"
 
 enum { EXPORTS_MAX = 1 << 16, SECTION_DISCARDABLE = 0x02000000, SECTION_EXECUTE = 0x20000000 };
 
 struct table_node {
     struct unwind_module facts;
-    bool cfi_read;
-    struct cfi_table *cfi;
+    bool cfi_read, file_read;
+    struct cfi_table *cfi, *file_cfi; /* of the mapped image; of its file */
     struct table_node *next;
 };
 
@@ -249,6 +249,19 @@ const struct cfi_table *unwind_cfi_of(const struct unwind_process *process,
                              facts->preferred_base_va, process->tables->keep);
     node->cfi_read = true;
     return node->cfi;
+}
+
+const struct cfi_table *unwind_image_cfi_of(const struct unwind_process *process,
+                                            const struct module *module)
+{
+    struct table_node *node = process->object != NULL ? node_of(process, module) : NULL;
+    struct object_bytes file;
+    if (node == NULL)
+        return NULL;
+    if (!node->file_read && process->object(process->self, module, &file))
+        node->file_cfi = cfi_read_file(file, process->tables->keep);
+    node->file_read = true;
+    return node->file_cfi;
 }
 
 enum unwind_row unwind_pdata_find(const struct unwind_process *process,

@@ -39,6 +39,10 @@ struct cfi_table;
 const struct cfi_table *unwind_cfi_of(const struct unwind_process *process,
                                       const struct module *module);
 
+/* The same in the file of an image of another system. */
+const struct cfi_table *unwind_image_cfi_of(const struct unwind_process *process,
+                                            const struct module *module);
+
 /* What .pdata says about an address. UNREADABLE differs from NONE: there may be an entry. */
 enum unwind_row { UNWIND_ROW_NONE, UNWIND_ROW_FOUND, UNWIND_ROW_UNREADABLE };
 

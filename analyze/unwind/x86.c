@@ -172,15 +172,13 @@ static bool step_breakpad(struct unwind_walker *w)
 {
     const struct breakpad *file = unwind_breakpad_of(w);
     struct breakpad_win win;
-    if (file == NULL)
-        return false;
     const uint64_t rva = unwind_lookup_rva(w);
     if (unwind_symbol_rules(w)) {
-        w->callee_params_bytes = breakpad_params_at(file, rva);
+        w->callee_params_bytes = file != NULL ? breakpad_params_at(file, rva) : 0;
         w->callee_takes_params = false;
         return true;
     }
-    if (!breakpad_win_at(file, rva, &win) || !step_win(w, &win))
+    if (file == NULL || !breakpad_win_at(file, rva, &win) || !step_win(w, &win))
         return false;
     w->caller_found = FOUND_CFI;
     return true;

@@ -109,6 +109,24 @@ class MachineArm64(Machine):
             waiting.pop()
 
 
+class MachineLinuxX64(MachineX64):
+    """Linux passes the first argument in edi."""
+
+    triple, flags = "x86_64-linux-gnu", []
+
+    def __init__(self, image):
+        super().__init__(image)
+        self.cpu.reg_write(x86.UC_X86_REG_RDI, 7)
+
+
+class MachineLinuxX86(MachineX86):
+    triple, flags = "i686-linux-gnu", []
+
+
+class MachineLinuxArm64(MachineArm64):
+    triple, flags = "aarch64-linux-gnu", []
+
+
 class MachineArm(Machine):
     arch, triple, word, flags = "arm", "armv7a-linux-gnueabihf", 4, ["-marm"]
 
@@ -148,10 +166,12 @@ class ElfImage:
 
     def __init__(self, path):
         data = path.read_bytes()
-        self.entry, table = struct.unpack_from("<II", data, 24)
-        size, count = struct.unpack_from("<HH", data, 42)
-        loads = [struct.unpack_from("<6I", data, table + size * i) for i in range(count)]
-        loads = [(va, data[place:place + stored], full) for kind, place, va, _, stored, full in loads if kind == 1]
+        wide = data[4] == 2
+        self.entry, table = struct.unpack_from("<QQ" if wide else "<II", data, 24)
+        size, count = struct.unpack_from("<HH", data, 54 if wide else 42)
+        loads = [struct.unpack_from("<4x4x5Q" if wide else "<4x5I", data, table + size * i) for i in range(count)
+                 if data[table + size * i] == 1]
+        loads = [(va, data[place:place + stored], full) for place, va, _, stored, full in loads]
         self.base = min(va for va, _, _ in loads) & ~0xFFFF
         self.size = max(va + full for va, _, full in loads) - self.base
         self.entry -= self.base
@@ -245,7 +265,8 @@ def build_elf(folder, machine_type, flags):
     name = "-".join([machine_type.arch, *machine_type.flags, *flags]).replace("=", "")
     obj, image, sym = (folder / f"{name}{end}" for end in (".o", ".elf", ".sym"))
     shutil.copy(SHAPES, folder)
-    subprocess.run(["clang-19", f"--target={machine_type.triple}", "-mcpu=cortex-a15", "-g", "-ffreestanding",
+    cpu = ["-mcpu=cortex-a15"] if machine_type.arch == "arm" else []
+    subprocess.run(["clang-19", f"--target={machine_type.triple}", *cpu, "-g", "-ffreestanding",
                     "-fno-stack-protector", "-fasynchronous-unwind-tables", *machine_type.flags, *flags, "-c", SHAPES.name, "-o",
                     obj.name], check=True, cwd=folder)
     subprocess.run(["ld.lld-19", "--image-base=0x400000", "-e", "start", "--build-id=sha1", "-o", image.name, obj.name],
@@ -284,11 +305,12 @@ class Emulated(e2e.Case):
         self.assertGreater(len(all_moments), 1000)
         self.assertEqual(wrong, [], "\n".join(map(str, wrong[:12])))
 
-    def hold_elf(self, machine_type, flags):
-        """At every call: the compiler describes bodies and prologues of arm, but not epilogues."""
+    def hold_elf(self, machine_type, flags, own=False):
+        """At every call: the compiler describes bodies and prologues of arm, but not epilogues. OWN: by the image itself, in
+        place of its Breakpad file; on x86 and x64, whose epilogues are described, at every instruction."""
         elf, sym = build_elf(self.folder, machine_type, flags)
         machine = machine_type(ElfImage(elf))
-        all_moments = [m for m in moments(machine) if m.calls]
+        all_moments = [m for m in moments(machine) if m.calls or (own and machine.arch.startswith("x"))]
 
         def made():
             d = dump_maker.Dump(machine.arch, platform=LINUX)
@@ -296,7 +318,8 @@ class Emulated(e2e.Case):
             return d
 
         wrong = []
-        for moment, (offsets, found) in zip(all_moments, ask(self.folder, made, machine, all_moments, [sym], SIGSEGV)):
+        for moment, (offsets, found) in zip(all_moments, ask(self.folder, made, machine, all_moments, [elf if own else sym],
+                                                           SIGSEGV)):
             truth = [va - machine.image.base for va in moment.truth]
             if offsets != truth or set(found[1:]) - {"cfi"}:
                 wrong.append((hex(truth[0]), truth, offsets, found))
@@ -312,6 +335,20 @@ class Emulated(e2e.Case):
 
     def test_thumb_plain(self):
         self.hold_elf(MachineThumb, ["-O0"])
+
+    def test_linux_x64_by_the_image(self):
+        for flags in (["-O2"], ["-O0"], ["-O1", "-fno-omit-frame-pointer"]):
+            self.hold_elf(MachineLinuxX64, flags, own=True)
+
+    def test_linux_x86_by_the_image(self):
+        self.hold_elf(MachineLinuxX86, ["-O2", "-fno-pic"], own=True)  # else each function calls its next instruction
+
+    def test_linux_arm64_by_the_image(self):
+        self.hold_elf(MachineLinuxArm64, ["-O2"], own=True)
+        self.hold_elf(MachineLinuxArm64, ["-O2", "-mbranch-protection=standard"], own=True)
+
+    def test_linux_arm_by_the_image(self):
+        self.hold_elf(MachineThumb, ["-O2"], own=True)
 
     def test_x64_optimised(self):
         self.hold(MachineX64, ["-O2"])

@@ -1,9 +1,10 @@
 /* x86 images with call frame information, as mingw and Wine make them. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "test.h"
+#include "unwind/cfi_table.h"
 #include "unwind/x86_cfi.h"
-#include "unwind/x86_cfi_table.h"
 #include "unwind/x86_dispatch.h"
 #include "unwind_world.h"
 
@@ -269,6 +270,41 @@ TEST(damaged_sections_do_no_harm)
         CHECK(!unwind_x86_cfi(&walker) || walker.regs.sp > sp);
         world_free(&w);
     }
+}
+
+/* The published image: its .eh_frame has 0x22e4 bytes at 0x176c0. */
+TEST(elf_images_are_read_and_damage_does_no_harm)
+{
+    enum { MAIN_RVA = 0x1d72, FRAMES_FOFF = 0x176c0, FRAMES_BYTES = 0x22e4, STEP = 61 };
+    struct cfi_place place;
+    struct arena keep;
+    size_t bytes;
+    uint8_t *data = test_read(test_fixture("images/i10-elf-crash/crash"), &bytes);
+
+    arena_init(&keep, 0);
+    struct cfi_table *table = cfi_read_file((struct object_bytes){data, bytes}, &keep);
+    REQUIRE(table != NULL);
+    CHECK(cfi_find(table, MAIN_RVA, &place));
+    CHECK(place.begin_rva <= MAIN_RVA && MAIN_RVA < place.end_rva);
+    CHECK_EQ(place.return_register, 16);
+    CHECK_EQ(place.row.rules[16].kind, CFI_AT);
+    CHECK(!cfi_find(table, 0, &place));
+    CHECK(cfi_read_file((struct object_bytes){data, 64}, &keep) == NULL);
+    CHECK(cfi_read_file((struct object_bytes){data, 3}, &keep) == NULL);
+    arena_free(&keep);
+    for (uint32_t i = 0; i < FRAMES_BYTES; i += STEP) {
+        const uint8_t good = data[FRAMES_FOFF + i];
+        for (int k = 0; k < 3; k++) {
+            data[FRAMES_FOFF + i] = k == 0 ? 0xff : k == 1 ? 0 : (uint8_t)(good ^ 0x41);
+            arena_init(&keep, 0);
+            table = cfi_read_file((struct object_bytes){data, bytes}, &keep);
+            for (uint32_t rva = 0x1000; table != NULL && rva < 0x18000; rva += STEP)
+                (void)cfi_find(table, rva, &place);
+            arena_free(&keep);
+        }
+        data[FRAMES_FOFF + i] = good;
+    }
+    free(data);
 }
 
 /* A CONTEXT holds the registers at the interruption; see x86_dispatch.c. */
