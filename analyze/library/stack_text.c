@@ -204,10 +204,11 @@ static uint32_t place_columns(const struct text_shape *shape, const struct frame
 /* What comes before a name. */
 static const char *mark_of(const struct frame *frame)
 {
-    return frame->inline_depth > 0        ? "[inline] "
-           : frame->note == NOTE_ASYNC    ? "[async] "
-           : frame->note == NOTE_ITERATOR ? "[iterator] "
-                                          : "";
+    return frame->inline_depth > 0         ? "[inline] "
+           : frame->note == NOTE_ASYNC     ? "[async] "
+           : frame->note == NOTE_ITERATOR  ? "[iterator] "
+           : frame->note == NOTE_LINK_JUMP ? "[thunk] "
+                                           : "";
 }
 
 static uint32_t name_columns(const struct text_shape *shape, const struct frame *frame)

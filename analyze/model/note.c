@@ -51,6 +51,7 @@ static const char *const note_names[NOTE_UNWIND_FAILED] = {
     [NOTE_ASYNC] = "async: its state machine's MoveNext",
     [NOTE_ITERATOR] = "iterator: its state machine's MoveNext",
     [NOTE_HIDDEN] = "code of the compiler's own, after this line",
+    [NOTE_LINK_JUMP] = "a jump of an incremental link to this function",
     [NOTE_STORE_MESSAGE] = "the symbol store says why it has no such file",
     [NOTE_SERVER_WRONG_FILE] = "the symbol server sent a wrong file, which is now in quarantine",
     [NOTE_SERVER_SILENT] = "a symbol server did not answer",

@@ -40,6 +40,7 @@ enum frame_note {
     NOTE_ASYNC,    /* the state machine of this method, of which only MoveNext is on the stack */
     NOTE_ITERATOR, /* the same of an iterator */
     NOTE_HIDDEN,
+    NOTE_LINK_JUMP,     /* of an incremental link, before the function that it is named after */
     NOTE_STORE_MESSAGE, /* a file.ptr says why there is no file */
     NOTE_SERVER_WRONG_FILE,
     NOTE_SERVER_SILENT,

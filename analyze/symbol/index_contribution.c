@@ -9,7 +9,7 @@
 struct namer {
     uint32_t start_rva; /* 0 with text 0 and no public: code without a name */
     uint32_t text;
-    bool is_public;
+    bool is_public, is_jump;
 };
 
 struct stretch {
@@ -18,6 +18,8 @@ struct stretch {
     uint32_t section_rva, from; /* start: names before it do not apply */
     int64_t code;               /* of unit.codes: the last that started; -1: none */
     uint32_t code_text;
+    bool
+        is_head; /* before the first contribution: where no public is before it, nothing is known */
 };
 
 /* Number of the last public at or before RVA in the list; -1: none. */
@@ -40,13 +42,29 @@ static uint32_t code_text(struct stretch *s)
     return s->code_text;
 }
 
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 /* The name of code at offset AT; *NEXT: the latest offset at which it changes. */
 static struct namer name_at(struct stretch *s, uint32_t at, uint32_t *next)
 {
     struct piece_worker *worker = s->worker;
     const struct public_list *list = worker->publics;
+    const struct pdb_place place = {s->section, at};
+    struct pdb_jump jump;
+    if (pdb_jump_at(worker->pdb, place, &jump)) {
+        *next = least(*next, jump.start.offset + jump.bytes);
+        return (struct namer){s->section_rva + jump.start.offset,
+                              index_text(worker, pdb_names_jump(&worker->names, jump.target)), true,
+                              true};
+    }
+    if (worker->pdb->jump_count != 0 && worker->pdb->jumps.section == s->section &&
+        worker->pdb->jumps.offset > at)
+        *next = least(*next, worker->pdb->jumps.offset);
     const int64_t last = public_before(list, s->section_rva + at);
-    struct namer out = {0, 0, false};
+    struct namer out = {0, 0, false, false};
     if (last + 1 < (int64_t)list->count && list->rvas[last + 1] - s->section_rva < *next)
         *next = list->rvas[last + 1] - s->section_rva;
     const bool has_public = last >= 0 && list->rvas[last] >= s->section_rva + s->from;
@@ -63,11 +81,6 @@ static struct namer name_at(struct stretch *s, uint32_t at, uint32_t *next)
             out.text = index_public(worker, &pub);
     }
     return out;
-}
-
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
 }
 
 /* Appends the pieces from AT to END; INSIDE a contribution, with its lines. */
@@ -92,17 +105,43 @@ static void add_stretch(struct stretch *s, uint32_t at, uint32_t end, bool insid
         if (row < worker->lines.count)
             next = least(next, lines[row].start);
         uint32_t line = 0, file = 0;
-        if (top >= 0) {
+        if (top >= 0 && !name.is_jump) {
             next = least(next, lines[top].end);
             line = lines[top].line;
             file = lines[top].file;
         }
+        if (s->is_head && !name.is_public) {
+            index_piece(worker, s->section_rva + at, 0, 0);
+            continue;
+        }
         const bool from_code = !name.is_public && name.start_rva != 0;
         const uint32_t scope =
-            index_root(worker, name.text, file, index_pdb_from(worker, name.is_public),
+            index_root(worker, name.text, file,
+                       !name.is_jump    ? index_pdb_from(worker, name.is_public)
+                       : name.text != 0 ? (uint32_t)INDEX_FROM_JUMP_PUBLIC
+                                        : (uint32_t)SYMBOLS_PDB_PUBLIC,
                        name.start_rva != 0 ? name.start_rva : INDEX_NO_START,
-                       inside || from_code ? worker->compiland : 0);
+                       (inside && !name.is_jump) || from_code ? worker->compiland : 0);
         index_piece(worker, s->section_rva + at, scope, line);
+    }
+}
+
+/* Outside the contributions of a FASTLINK PDB only jumps have names. */
+static void add_jumps(struct stretch *s, uint32_t at, uint32_t end)
+{
+    const struct pdb *pdb = s->worker->pdb;
+    for (uint32_t to; at < end && !s->worker->failed; at = to) {
+        struct pdb_jump jump;
+        const struct pdb_place place = {s->section, at};
+        if (pdb_jump_at(pdb, place, &jump)) {
+            to = least(end, jump.start.offset + jump.bytes);
+            add_stretch(s, at, to, false);
+            continue;
+        }
+        const bool before =
+            pdb->jump_count != 0 && pdb->jumps.section == s->section && pdb->jumps.offset > at;
+        to = before ? least(end, pdb->jumps.offset) : end;
+        index_piece(s->worker, s->section_rva + at, 0, 0);
     }
 }
 
@@ -110,8 +149,9 @@ void index_worker_contribution(struct piece_worker *worker, struct pdb_place sta
                                uint32_t next)
 {
     const struct pdb_place zero = {start.section, 0};
-    struct stretch s = {worker, start.section, pdb_source_rva(worker->pdb, zero), start.offset,
-                        -1,     UINT32_MAX};
+    struct stretch s = {
+        worker,     start.section, pdb_source_rva(worker->pdb, zero), start.offset, -1,
+        UINT32_MAX, false};
     struct span *spans = worker->codes.at;
     uint32_t code = index_first_span(&worker->codes, start.section, start.offset);
     uint32_t open[64], opened = 0; /* those that apply, the last started on top */
@@ -147,8 +187,8 @@ void index_worker_contribution(struct piece_worker *worker, struct pdb_place sta
         if (s.code == span->number)
             s.code_text = name;
     }
-    if (worker->pdb->fastlink && next > end) {
-        index_piece(worker, s.section_rva + end, 0, 0);
+    if (worker->pdb->fastlink) {
+        add_jumps(&s, end, next);
         return;
     }
     for (uint32_t at = end, to; at < next && !worker->failed; at = to) {
@@ -168,13 +208,7 @@ void index_worker_contribution(struct piece_worker *worker, struct pdb_place sta
 void index_worker_head(struct piece_worker *worker, struct pdb_place start, uint32_t end)
 {
     const struct pdb_place zero = {start.section, 0};
-    struct stretch s = {worker, start.section, pdb_source_rva(worker->pdb, zero), 0,
-                        -1,     UINT32_MAX};
-    uint32_t next = end;
-    const struct namer name = name_at(&s, start.offset, &next);
-    if (!name.is_public) { /* nothing before the first public */
-        index_piece(worker, s.section_rva + start.offset, 0, 0);
-        start.offset = next;
-    }
+    struct stretch s = {worker,     start.section, pdb_source_rva(worker->pdb, zero), 0, -1,
+                        UINT32_MAX, true};
     add_stretch(&s, start.offset, end, false);
 }

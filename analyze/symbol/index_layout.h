@@ -60,6 +60,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/stack.h"
+
 enum {
     INDEX_SLOT_BYTES = 8,
     INDEX_BUCKET_BYTES = 6,
@@ -121,6 +123,9 @@ static inline bool slots_hold_procedures(const struct slot_widths *w)
 /* What a procedure of a damaged object file is known from, in place of SYMBOLS_PDB and
  * SYMBOLS_PDB_PUBLIC: its frames have NOTE_PDB_PART_DAMAGED. */
 enum { INDEX_FROM_DAMAGED = 14, INDEX_FROM_DAMAGED_PUBLIC = 15 };
+
+/* The same for jumps, whose frames have NOTE_LINK_JUMP: numbers of what is never in an index. */
+enum { INDEX_FROM_JUMP = SYMBOLS_CSV, INDEX_FROM_JUMP_PUBLIC = SYMBOLS_JIT };
 
 /* Start of code without a name: distances are 0. */
 #define INDEX_NO_START UINT32_MAX

@@ -409,7 +409,11 @@ uint32_t index_procedure(struct piece_worker *worker, const struct pdb_procedure
         if (sweep.next_inline < worker->inlines.count)
             next = least(next, inlines[sweep.next_inline].start);
         if (root == 0 || file != root_file)
-            root = index_root(worker, name, file, index_pdb_from(worker, false),
+            root = index_root(worker, name, file,
+                              procedure->kind == PDB_CODE_TRAMPOLINE && name != 0 &&
+                                      !worker->unit.is_damaged
+                                  ? INDEX_FROM_JUMP
+                                  : index_pdb_from(worker, false),
                               section_rva + procedure->start.offset, worker->compiland);
         root_file = file;
         const uint32_t scope = nest(&sweep, root, at, &line, &next);

@@ -153,12 +153,26 @@ static uint32_t frames_in_procedure(struct pdb_lookup *lookup, const struct pdb_
         out[depth].function = pdb_names_procedure(&lookup->names, unit, &procedure);
     else
         out[depth].function = known->name;
+    if (procedure.kind == PDB_CODE_TRAMPOLINE && !unit->is_damaged && out[depth].function != NULL)
+        out[depth].note = NOTE_LINK_JUMP;
     if (known != NULL) {
         known->named = true;
         known->name = out[depth].function;
     }
     set_line(lookup, unit, place, &out[depth]);
     return depth + 1;
+}
+
+/* A jump of an incremental link that no record of a module describes. */
+static uint32_t frame_of_jump(struct pdb_lookup *lookup, const struct pdb_jump *jump,
+                              struct pdb_place place, struct symbol_frame *out)
+{
+    memset(out, 0, sizeof *out);
+    out->function = pdb_names_jump(&lookup->names, jump->target);
+    out->distance = place.offset - jump->start.offset;
+    out->from = SYMBOLS_PDB_PUBLIC;
+    out->note = out->function != NULL ? NOTE_LINK_JUMP : NOTE_NONE;
+    return 1;
 }
 
 /* No procedure contains PLACE. The name is that of the last procedure or public that starts before
@@ -202,20 +216,23 @@ uint32_t pdb_lookup(struct pdb_lookup *lookup, uint32_t rva,
 {
     struct pdb_place place;
     struct pdb_contribution contribution;
+    struct pdb_jump jump;
     if (!pdb_place_of_rva(lookup->pdb, rva, &place) || !pdb_is_code(lookup->pdb, place))
         return 0;
     arena_reset(&lookup->scratch);
-    if (!pdb_contribution_before(lookup->pdb, place, &contribution))
-        return frame_without_procedure(lookup, NULL, place, out);
-    if (place.offset - contribution.start.offset < contribution.bytes) {
+    const bool after = pdb_contribution_before(lookup->pdb, place, &contribution);
+    const bool inside = after && place.offset - contribution.start.offset < contribution.bytes;
+    if (inside) {
         const struct pdb_unit *unit = unit_of(lookup, contribution.module);
         const int64_t code = unit != NULL ? pdb_unit_code_at(unit, place) : -1;
         if (code >= 0)
             return frames_in_procedure(lookup, unit, (uint32_t)code, place, out);
-    } else if (lookup->pdb->fastlink) {
-        return 0; /* there are only publics, which do not state where code ends */
     }
-    return frame_without_procedure(lookup, &contribution, place, out);
+    if (pdb_jump_at(lookup->pdb, place, &jump))
+        return frame_of_jump(lookup, &jump, place, out);
+    if (after && !inside && lookup->pdb->fastlink)
+        return 0; /* there are only publics, which do not state where code ends */
+    return frame_without_procedure(lookup, after ? &contribution : NULL, place, out);
 }
 
 uint32_t pdb_lookup_lines(struct pdb_lookup *lookup, uint32_t rva, uint32_t *out, uint32_t max)

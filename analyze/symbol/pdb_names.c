@@ -12,7 +12,7 @@
 #include "format/pe/pe.h"
 
 /* The top bits of a key are the kind of the name; the rest identify what it names. */
-enum name_kind { NAME_ID = 1, NAME_PROCEDURE, NAME_FILE, NAME_MODULE_FILE, NAME_PUBLIC };
+enum name_kind { NAME_ID = 1, NAME_PROCEDURE, NAME_FILE, NAME_MODULE_FILE, NAME_PUBLIC, NAME_JUMP };
 
 static uint64_t name_key(enum name_kind kind, uint32_t high, uint32_t low)
 {
@@ -228,29 +228,27 @@ static const char *decorated_at(struct pdb_names *names, struct pdb_place place)
 
 /* A jump gets the name of its target: the public there, which takes one search. Functions that are
  * private to their module have no public. */
-static const char *target_name(struct pdb_names *names, const struct pdb_procedure *trampoline)
+static const char *target_name(struct pdb_names *names, struct pdb_place place)
 {
     struct pdb_unit unit;
     struct pdb_procedure target;
     struct pdb_public pub;
-    if (pdb_public_before(names->pdb, trampoline->parent, NULL, &pub) &&
-        pub.place.offset == trampoline->parent.offset)
+    if (pdb_public_before(names->pdb, place, NULL, &pub) && pub.place.offset == place.offset)
         return pdb_names_public(names, &pub);
     memset(&unit, 0, sizeof unit);
-    if (!pdb_procedure_at(names->pdb, trampoline->parent, &names->scratch, &unit.module, &target) ||
+    if (!pdb_procedure_at(names->pdb, place, &names->scratch, &unit.module, &target) ||
         target.kind == PDB_CODE_TRAMPOLINE)
         return NULL;
     return arena_string(&names->keep, pdb_names_procedure(names, &unit, &target));
 }
 
-static const char *trampoline_name(struct pdb_names *names, const struct pdb_unit *unit,
-                                   const struct pdb_procedure *trampoline)
+const char *pdb_names_jump(struct pdb_names *names, struct pdb_place target)
 {
-    const uint64_t key = name_key(NAME_PROCEDURE, unit->module.index, trampoline->soff);
+    const uint64_t key = name_key(NAME_JUMP, target.section, target.offset);
     struct name_slot *slot = name_slot(names, key);
     if (slot == NULL || slot->key == key)
         return slot != NULL ? slot->text : NULL;
-    const char *text = target_name(names, trampoline);
+    const char *text = target_name(names, target);
     arena_reset(&names->scratch);
     slot = name_slot(names, key); /* naming the target may have moved the table */
     return slot != NULL ? keep_name(names, slot, key, text) : NULL;
@@ -260,7 +258,7 @@ const char *pdb_names_procedure(struct pdb_names *names, const struct pdb_unit *
                                 const struct pdb_procedure *procedure)
 {
     if (procedure->kind == PDB_CODE_TRAMPOLINE)
-        return trampoline_name(names, unit, procedure);
+        return pdb_names_jump(names, procedure->parent);
     const bool terminated = procedure->name[procedure->name_bytes] == '\0';
     /* Assembly code for x86 has records "@name@8"; other decorations of C are not in records. */
     const bool fastcall = names->pdb->machine == PE_MACHINE_X86 && procedure->name_bytes != 0 &&

@@ -40,6 +40,9 @@ const char *pdb_names_id(struct pdb_names *names, uint32_t global_id);
 const char *pdb_names_file(struct pdb_names *names, const struct pdb_unit *unit,
                            struct pdb_file file);
 
+/* The name of a jump: that of its TARGET. */
+const char *pdb_names_jump(struct pdb_names *names, struct pdb_place target);
+
 /* PUB: as pdb_public() reads it without its name. */
 const char *pdb_names_public(struct pdb_names *names, const struct pdb_public *pub);
 

@@ -350,15 +350,17 @@ static void finish(const struct symbol_index *index, uint32_t rva, const struct 
     const uint64_t distance = procedure->start != INDEX_NO_START ? rva - procedure->start : 0;
     const uint32_t stated = procedure->from;
     const bool damaged = stated == INDEX_FROM_DAMAGED || stated == INDEX_FROM_DAMAGED_PUBLIC;
-    const enum symbols_from from = stated == INDEX_FROM_DAMAGED          ? SYMBOLS_PDB
-                                   : stated == INDEX_FROM_DAMAGED_PUBLIC ? SYMBOLS_PDB_PUBLIC
-                                   : stated < SYMBOLS_COUNT              ? (enum symbols_from)stated
-                                                                         : SYMBOLS_NONE;
+    const bool jump = stated == INDEX_FROM_JUMP || stated == INDEX_FROM_JUMP_PUBLIC;
+    const bool pub = stated == INDEX_FROM_DAMAGED_PUBLIC || stated == INDEX_FROM_JUMP_PUBLIC;
+    const enum symbols_from from = pub                      ? SYMBOLS_PDB_PUBLIC
+                                   : damaged || jump        ? SYMBOLS_PDB
+                                   : stated < SYMBOLS_COUNT ? (enum symbols_from)stated
+                                                            : SYMBOLS_NONE;
     for (uint32_t i = 0; i < count; i++) {
         out[i].distance = distance;
         out[i].from = from;
         out[i].compiland = compiland;
-        out[i].note = damaged ? NOTE_PDB_PART_DAMAGED : NOTE_NONE;
+        out[i].note = damaged ? NOTE_PDB_PART_DAMAGED : jump ? NOTE_LINK_JUMP : NOTE_NONE;
     }
 }
 

@@ -20,19 +20,22 @@ STORED = e2e.ROOT / "corpus/microsoft"
 
 
 class Answers(e2e.Case):
-    def asked(self, pdb, rows, *options):
-        """For each row (function, file, line), outermost first, and the notes."""
+    def frames(self, pdb, rows, *options):
+        """For each row the frames of its stack, innermost first."""
         text = "".join(f"> {i}\nx.exe!{row['rva']}\n" for i, row in enumerate(rows))
         done = self.run_twinstack("resolve", "--ndjson", *options, "--pdb", f"x.exe={pdb}", "-", stdin=text)
         stacks = [json.loads(line)["frames"] for line in done.stdout.splitlines()]
         self.assertEqual(len(stacks), len(rows), done.stderr)
-        return [[(f["function"] or "", f["file"] or "", f["line"] or 0) for f in reversed(frames)] for frames in stacks]
+        return stacks
 
     def judge(self, pdb, answers, *options):
         """The differences, counted: those without a listed reason fail."""
         rows = microsoft.read(answers)
         found, faults = collections.Counter(), []
-        for row, ours in zip(rows, self.asked(pdb, rows, *options)):
+        for row, frames in zip(rows, self.frames(pdb, rows, *options)):
+            ours = [(f["function"] or "", f["file"] or "", f["line"] or 0) for f in reversed(frames)]
+            if row["class"] == "ilt" and frames[-1]["note"] != self.JUMP:
+                faults.append(("does not say that it is a jump", row["rva"], ours, row["frames"]))
             for word in microsoft.judge(ours, row):
                 found[word] += 1
                 if word not in microsoft.EXCUSED:
@@ -53,6 +56,29 @@ class Answers(e2e.Case):
                 with self.subTest(answers.name, options=options):
                     rows, _ = self.judge(pdb, answers, *options)
                     self.assertGreater(rows, 800)
+
+    JUMP = "a jump of an incremental link to this function"
+
+    def test_jumps_are_named_after_their_targets(self):
+        """The records of these jumps do not state their targets; the stream of publics does. Microsoft's name is made from the
+        decorated one: ILT+20(...)."""
+        sentry = "std::basic_ostream<char,std::char_traits<char> >::sentry::"
+        base = "std::basic_ostream<char,std::char_traits<char> >::_Sentry_base::"
+        names = [f"{sentry}~sentry", f"{base}~_Sentry_base", f"{base}_Sentry_base", f"{sentry}sentry",
+                 "std::operator<<<std::char_traits<char> >", f"{sentry}operator bool", "wmain"]
+        (_, (pdb, answers)) = self.stored()
+        theirs = {row["rva"]: row["frames"][0][0] for row in microsoft.read(answers)}
+        for index in ("never", "always"):
+            rows = [{"rva": f"{at:#x}@i"} for at in range(0x1003, 0x102b)]
+            for at, ((frame,), row) in enumerate(zip(self.frames(pdb, rows, "--index", index), rows), 0x1003):
+                with self.subTest(row["rva"], index=index):
+                    number = (at - 0x1005) // 5
+                    inside = 0 <= number < len(names)
+                    self.assertEqual((frame["function"], frame["note"], frame["symbols"]),
+                                     (names[number], self.JUMP, "pdb-public") if inside else
+                                     (None, "no symbol covers this offset", "none"))
+                    if f"{at:#x}" in theirs and inside:
+                        self.assertTrue(theirs[f"{at:#x}"].startswith(f"ILT+{5 * number}("))
 
     def test_answers_for_all_fixtures(self):
         answers = sorted(e2e.FIXTURES.glob("microsoft/answers/*.jsonl.gz"))

@@ -137,9 +137,9 @@ TEST(jumps_of_incremental_links_have_the_name_of_their_target)
     put_trampoline(&m, 1, 0xa, 0x30); /* a public */
     put_trampoline(&m, 1, 0xf, 0x5);  /* another jump */
     made_open(&w, &m);
-    made_check(&w, 0x1005, "app::start");
-    made_check(&w, 0x1009, "app::start+0x4");
-    made_check(&w, 0x100a, "app::run");
+    made_check(&w, 0x1005, "app::start (a jump of an incremental link to this function)");
+    made_check(&w, 0x1009, "app::start+0x4 (a jump of an incremental link to this function)");
+    made_check(&w, 0x100a, "app::run (a jump of an incremental link to this function)");
     made_check(&w, 0x1010, "?+0x1");
     made_check(&w, 0x1020, "app::start");
     made_close(&w);

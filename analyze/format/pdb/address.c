@@ -214,6 +214,36 @@ bool pdb_public_before(const struct pdb *pdb, struct pdb_place place, struct are
     return copies == NULL || first_record(pdb, low - 1, copies, out);
 }
 
+/* By an rva that is not translated through OMAP. */
+static bool place_of_source_rva(const struct pdb *pdb, uint32_t rva, struct pdb_place *out)
+{
+    for (uint32_t i = 0; i < pdb->section_count; i++) {
+        if (rva - pdb->sections[i].rva < pdb->sections[i].virtual_bytes &&
+            rva >= pdb->sections[i].rva) {
+            *out = (struct pdb_place){(uint16_t)(i + 1), rva - pdb->sections[i].rva};
+            return true;
+        }
+    }
+    return false;
+}
+
+bool pdb_jump_at(const struct pdb *pdb, struct pdb_place place, struct pdb_jump *out)
+{
+    uint8_t rva[4];
+    if (pdb->jump_count == 0 || place.section != pdb->jumps.section ||
+        place.offset < pdb->jumps.offset)
+        return false;
+    const uint32_t number = (place.offset - pdb->jumps.offset) / pdb->jump_bytes;
+    if (number >= pdb->jump_count ||
+        !msf_copy(&pdb->publics, pdb->jump_soff + 4 * number, sizeof rva, rva) ||
+        !place_of_source_rva(pdb, load_u32(rva), &out->target))
+        return false;
+    out->start = pdb->jumps;
+    out->start.offset += number * pdb->jump_bytes;
+    out->bytes = pdb->jump_bytes;
+    return true;
+}
+
 bool pdb_rva_before_omap(const struct pdb *pdb, uint32_t rva, uint32_t *out)
 {
     *out = rva;

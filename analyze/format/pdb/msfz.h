@@ -17,6 +17,9 @@
  * in the file, u32 bytes. Unpacked, the chunks in the table's order are one run of bytes, and a
  * fragment may cross from one into the next.
  * Source: https://github.com/microsoft/pdb-rs/blob/03034ba2/docs/pdb/msfz.md
+ * This follows that text. Microsoft's own writer uses zstd alone and lets no fragment cross; its
+ * public reader refuses files in which one does, and DIA refuses sig-enc-stored of the fixtures,
+ * the only one in which they cross chunks of different compressions.
  *
  * Every stream is contiguous in the image. A chunk is unpacked once, when a stream with bytes in it
  * is first requested. Only msf.c includes this. */

@@ -256,6 +256,13 @@ static void open_debug_streams(struct pdb *pdb, uint32_t soff, uint32_t bytes)
     }
 }
 
+/*     OFFSET SIZE  stream of publics
+ *          0    4  bytes of the hash table
+ *          4    4  bytes of the address map
+ *          8    4  jumps of an incremental link, and 12 4 the bytes of each
+ *         16    2  section of the first jump, and 20 4 its offset
+ *         28       hash table, address map, per jump the u32 rva of its target
+ * Source: PSGSIHDR in microsoft-pdb. */
 static void open_publics(struct pdb *pdb, uint16_t stream_index)
 {
     uint8_t head[PUBLICS_HEADER_BYTES];
@@ -268,6 +275,15 @@ static void open_publics(struct pdb *pdb, uint16_t stream_index)
         return;
     pdb->address_map_soff = PUBLICS_HEADER_BYTES + hash_bytes;
     pdb->address_map_count = map_bytes / 4;
+    const uint32_t jumps = load_u32(head + 8), jump_bytes = load_u32(head + 12);
+    if (jump_bytes == 0 || jumps > (left - hash_bytes - map_bytes) / 4 ||
+        jumps > UINT32_MAX / jump_bytes)
+        return;
+    pdb->jump_soff = pdb->address_map_soff + map_bytes;
+    pdb->jump_count = jumps;
+    pdb->jump_bytes = jump_bytes;
+    pdb->jumps.section = load_u16(head + 16);
+    pdb->jumps.offset = load_u32(head + 20);
 }
 
 static enum status open_dbi(struct pdb *pdb, struct fault *fault)

@@ -78,6 +78,8 @@ struct pdb {
     struct msf_stream symbol_records; /* that publics and globals point into */
     struct msf_stream publics;
     uint32_t address_map_soff, address_map_count; /* publics sorted by address */
+    struct pdb_place jumps;                       /* of an incremental link: the first one */
+    uint32_t jump_soff, jump_count, jump_bytes;   /* the rva of each one's target; bytes of each */
     struct msf_stream names;                      /* "/names" */
     uint32_t names_soff, names_bytes;             /* its string buffer */
     uint16_t fpo_stream, frame_data_stream;       /* 0xffff: none */
@@ -148,6 +150,16 @@ struct pdb_public {
  * the file); false when there is none.  COPIES NULL: the name is not read. */
 bool pdb_public_before(const struct pdb *pdb, struct pdb_place place, struct arena *copies,
                        struct pdb_public *out);
+
+/* A jump that an incremental link put before a function: calls go through it. */
+struct pdb_jump {
+    struct pdb_place start, target;
+    uint32_t bytes;
+};
+
+/* The jump that contains PLACE, by the table in the stream of publics. It also has those without a
+ * record in a module, or with one that does not state its target (link.exe 8 for x64). */
+bool pdb_jump_at(const struct pdb *pdb, struct pdb_place place, struct pdb_jump *out);
 
 /* Public number INDEX in the order of addresses (address_map_count of them).  COPIES NULL: the
  * name is not read. */
