@@ -7,10 +7,7 @@ if(MSVC)
 else()
   target_compile_options(twinstack_warnings INTERFACE
     -Wall -Wextra -Wpedantic -Wconversion -Wstrict-prototypes -Wmissing-prototypes
-    -Wcast-qual -Wundef -Wwrite-strings -Wvla -Wformat=2 -Werror)
-  if(NOT TWINSTACK_GROUPED) # a variable of one file may have the name of a function of another
-    target_compile_options(twinstack_warnings INTERFACE -Wshadow)
-  endif()
+    -Wcast-qual -Wundef -Wwrite-strings -Wvla -Wformat=2 -Wshadow -Werror)
   target_compile_definitions(twinstack_warnings INTERFACE _POSIX_C_SOURCE=200809L)
 endif()
 if(TWINSTACK_SANITIZE)

@@ -4,7 +4,6 @@ twinstack.exe is made of is compiled by clang's cl driver with mingw-w64's heade
 import concurrent.futures
 import json
 import pathlib
-import re
 import shlex
 import subprocess
 import sys
@@ -26,14 +25,10 @@ class Msvc(e2e.Case):
 
     @staticmethod
     def sources():
-        """A row for each file: one that is compiled in a group (cmake/groups.py) has the command of the group."""
+        """A row for each file."""
         rooms = tuple(str(e2e.ROOT / room) + "/" for room in ("analyze", "dashboard"))
-        rows = []
-        for row in json.loads(COMMANDS.read_text(encoding="utf-8")):
-            group = pathlib.Path(row["file"])
-            files = re.findall(r'#include "(.+)"', group.read_text(encoding="utf-8")) if group.parent.name == "Unity" else [row["file"]]
-            rows += [{**row, "file": file} for file in files if file.endswith(".c") and file.startswith(rooms)]
-        return rows
+        rows = json.loads(COMMANDS.read_text(encoding="utf-8"))
+        return [row for row in rows if row["file"].endswith(".c") and row["file"].startswith(rooms)]
 
     @staticmethod
     def complaint(row):
