@@ -99,7 +99,7 @@ enum status queue_bury(struct queue *queue, enum queue_channel channel,
     char id[QUEUE_ID_BYTES];
     arena_init(&work, 0);
     const char *head =
-        arena_printf(&work, "reason: %s\nchannel: %s\nid: %s\ndelivered: %u\n\n", reason,
+        arena_printf(&work, "reason: %.255s\nchannel: %s\nid: %s\ndelivered: %u\n\n", reason,
                      queue_channel_name(channel), message->id, (unsigned)message->delivered);
     const size_t head_bytes = head != NULL ? strlen(head) : 0;
     char *text = arena_alloc(&work, head_bytes + message->bytes + 1);

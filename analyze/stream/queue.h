@@ -95,12 +95,20 @@ struct transport {
                             struct arena *keep, struct queue_item *out, struct fault *fault);
 };
 
+/* Looks at a message that is not taken; STORED_NS is when it was put, on the wall clock. Returns
+ * true to have it removed. */
+typedef bool queue_visit_fn(void *context, const struct queue_message *message, uint64_t stored_ns);
+
 /* Every implementation begins with this. */
 struct queue {
     const struct transport *transport;
     void (*close)(struct queue *queue);
     /* Messages that are not settled; false: not known. */
     bool (*pending)(struct queue *queue, enum queue_channel channel, uint64_t *out);
+    /* Shows VISIT every message of a channel, the oldest id or number first. Fails: ERR_IO,
+     * ERR_MEMORY. */
+    enum status (*visit)(struct queue *queue, enum queue_channel channel, queue_visit_fn *visit,
+                         void *context, struct fault *fault);
 };
 
 /* Fails: ERR_UNSUPPORTED built without libnats; ERR_LIMIT no room for the queue; ERR_IO;
@@ -125,6 +133,25 @@ enum status queue_claim(struct queue *queue, const char *id, const char *digest,
 /* Puts MESSAGE into QUEUE_DEAD with the reason, and settles it. */
 enum status queue_bury(struct queue *queue, enum queue_channel channel,
                        struct queue_message *message, const char *reason, struct fault *fault);
+
+/* A dead letter: why it is one, and the message as it was. */
+struct queue_letter {
+    char reason[256];
+    enum queue_channel channel; /* where it comes from */
+    char id[QUEUE_ID_BYTES];    /* of the message */
+    uint64_t delivered;
+    const char *data; /* borrowed */
+    size_t bytes;
+};
+
+/* Fails: ERR_MALFORMED. */
+enum status queue_letter_read(const struct queue_message *message, struct queue_letter *out,
+                              struct fault *fault);
+
+/* Puts the message of a letter back into its channel, under an id that the queue has not refused
+ * yet. What was counted is still known by the id of its report. Fails: as put(). */
+enum status queue_letter_retry(struct queue *queue, const struct queue_letter *letter,
+                               struct fault *fault);
 
 /* NAME of a message, item or dump as the name of a file that differs from all others also where
  * upper and lower case are the same, or a '.' at the end is dropped: "A." is "=a=0". Ids are valid.

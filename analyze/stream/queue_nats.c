@@ -215,6 +215,49 @@ static bool nats_pending(struct queue *queue, enum queue_channel channel, uint64
     return true;
 }
 
+/* Shows the message with a number, if there still is one. */
+static enum status visit_one(struct nats_queue *q, const char *stream, uint64_t number,
+                             queue_visit_fn *visit, void *context, struct fault *fault)
+{
+    struct queue_message message = {.delivered = 0};
+    natsMsg *from = NULL;
+    const char *id = NULL;
+    char made[32];
+    jsErrCode error;
+    memset(&error, 0, sizeof error);
+    const natsStatus status = q->lib.js_GetMsg(&from, q->js, stream, number, NULL, &error);
+    if (status == NATS_NOT_FOUND || error == JSNoMessageFoundErr)
+        return ERR_NONE;
+    if (status != NATS_OK)
+        return nats_queue_failed(fault, status, "messages of a queue");
+    (void)q->lib.natsMsgHeader_Get(from, "Nats-Msg-Id", &id);
+    (void)snprintf(made, sizeof made, "sequence-%llu", (unsigned long long)number);
+    message.id = id != NULL ? id : made;
+    message.data = q->lib.natsMsg_GetData(from);
+    message.bytes = (size_t)q->lib.natsMsg_GetDataLength(from);
+    const int64_t stored_ns = q->lib.natsMsg_GetTime(from);
+    const bool is_removed = visit(context, &message, stored_ns > 0 ? (uint64_t)stored_ns : 0);
+    q->lib.natsMsg_Destroy(from);
+    if (is_removed && q->lib.js_DeleteMsg(q->js, stream, number, NULL, NULL) != NATS_OK)
+        return nats_queue_failed(fault, NATS_ERR, "removal of a message");
+    return ERR_NONE;
+}
+
+static enum status nats_visit(struct queue *queue, enum queue_channel channel,
+                              queue_visit_fn *visit, void *context, struct fault *fault)
+{
+    struct nats_queue *q = (struct nats_queue *)queue;
+    jsStreamInfo *info = NULL;
+    const natsStatus status = q->lib.js_GetStreamInfo(&info, q->js, streams[channel], NULL, NULL);
+    if (status != NATS_OK)
+        return nats_queue_failed(fault, status, "messages of a queue");
+    const uint64_t first = info->State.FirstSeq, last = info->State.LastSeq;
+    q->lib.jsStreamInfo_Destroy(info);
+    for (uint64_t number = first > 0 ? first : 1; number <= last && fault->code == ERR_NONE; number++)
+        (void)visit_one(q, streams[channel], number, visit, context, fault);
+    return fault->code;
+}
+
 static void nats_close(struct queue *queue)
 {
     struct nats_queue *q = (struct nats_queue *)queue;
@@ -380,7 +423,7 @@ enum status queue_open_nats(const char *url, struct queue **out, struct fault *f
     *out = NULL;
     if (q == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "queue");
-    q->queue = (struct queue){&functions, nats_close, nats_pending};
+    q->queue = (struct queue){&functions, nats_close, nats_pending, nats_visit};
     if (load(&q->lib, fault) != ERR_NONE) {
         free(q);
         return fault->code;

@@ -36,7 +36,6 @@ enum { NATS_WAIT_MS = 5000 };
     F(js_GetLastMsg)                                                                               \
     F(js_DeleteMsg)                                                                                \
     F(natsMsg_GetTime)                                                                             \
-    F(natsMsg_GetSequence)                                                                         \
     F(js_Publish)                                                                                  \
     F(js_PullSubscribe)                                                                            \
     F(natsSubscription_Fetch)                                                                      \
@@ -82,7 +81,6 @@ struct library {
                                 jsErrCode *);
     natsStatus (*js_DeleteMsg)(jsCtx *, const char *, uint64_t, jsOptions *, jsErrCode *);
     int64_t (*natsMsg_GetTime)(natsMsg *);
-    uint64_t (*natsMsg_GetSequence)(natsMsg *);
     natsStatus (*js_Publish)(jsPubAck **, jsCtx *, const char *, const void *, int, jsPubOptions *,
                              jsErrCode *);
     natsStatus (*js_PullSubscribe)(natsSubscription **, jsCtx *, const char *, const char *,

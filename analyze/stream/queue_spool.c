@@ -329,6 +329,45 @@ static char *open_folder(struct spool *s, const char *folder, const char *name, 
     return path;
 }
 
+/* Shows one message; VISIT may have it removed. Another process may take it at the same time. */
+static void visit_one(struct spool *s, enum queue_channel channel, const char *id,
+                      queue_visit_fn *visit, void *context)
+{
+    struct queue_message message = {.id = id};
+    struct fault ignored = FAULT_INIT;
+    struct arena work;
+    char path[DURABLE_PATH_BYTES];
+    char *data = NULL;
+    uint64_t bytes = 0, stored_ns = 0;
+    arena_init(&work, 0);
+    if (path_of(s, channel, READY, id, path) && path_stat(path, &bytes, &stored_ns) &&
+        file_read(path, (size_t)QUEUE_MESSAGE_BYTES * 2, &work, &data, &message.bytes, &ignored) ==
+            ERR_NONE) {
+        message.data = data;
+        if (visit(context, &message, stored_ns))
+            (void)path_remove(path, &ignored);
+    }
+    arena_free(&work);
+}
+
+static enum status spool_visit(struct queue *queue, enum queue_channel channel,
+                               queue_visit_fn *visit, void *context, struct fault *fault)
+{
+    struct spool *s = (struct spool *)queue;
+    struct arena work;
+    const char **names = NULL;
+    size_t count = 0;
+    arena_init(&work, 0);
+    (void)folder_list(s->folders[channel][READY], &work, &names, &count, fault);
+    for (size_t i = 0; fault->code == ERR_NONE && i < count; i++) {
+        char id[QUEUE_ID_BYTES];
+        if (queue_file_id(names[i], id))
+            visit_one(s, channel, id, visit, context);
+    }
+    arena_free(&work);
+    return fault->code;
+}
+
 static void spool_close(struct queue *queue)
 {
     struct spool *s = (struct spool *)queue;
@@ -344,7 +383,7 @@ enum status queue_open_spool(const char *folder, struct queue **out, struct faul
     struct spool *s = calloc(1, sizeof *s);
     if (s == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "queue");
-    s->queue = (struct queue){&functions, spool_close, spool_pending};
+    s->queue = (struct queue){&functions, spool_close, spool_pending, spool_visit};
     arena_init(&s->arena, 0);
     for (int c = 0; c < QUEUE_CHANNELS; c++)
         for (int part = 0; part < PARTS; part++) {

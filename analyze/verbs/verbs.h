@@ -31,5 +31,6 @@ extern const struct verb verb_help;
 extern const struct verb verb_completion;
 extern const struct verb verb_worker;
 extern const struct verb verb_reduce;
+extern const struct verb verb_queue;
 
 #endif

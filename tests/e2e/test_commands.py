@@ -16,7 +16,7 @@ import e2e  # noqa: E402
 
 # The verbs that the project promises; more are allowed.
 PROMISED = {"list", "run", "resolve", "dump", "symbols", "check", "report", "compare", "gate", "accept", "known",
-            "baseline", "regrade", "db", "cache", "bench", "signatures", "worker", "reduce", "serve", "doctor", "version", "case", "review"}
+            "baseline", "regrade", "db", "cache", "bench", "signatures", "worker", "reduce", "queue", "serve", "doctor", "version", "case", "review"}
 STACK = "capture-stack.exe!0xc155a\ncapture-stack.exe!0x51723\nntdll.dll!0x67bbe\n"
 CSV = e2e.ROOT / "corpus/botman/capture-stack.csv"
 

@@ -32,12 +32,12 @@ def free_port():
 
 
 def ask_jetstream(port, subject, document):
-    """The answer of JetStream itself to one request, in the protocol of NATS."""
+    """The answer of JetStream itself to one request, in the protocol of NATS. DOCUMENT is JSON, or the bytes of a message."""
     with socket.create_connection(("127.0.0.1", port), 20 * e2e.PATIENCE) as link:
-        body = json.dumps(document).encode()
+        body = document if isinstance(document, bytes) else json.dumps(document).encode()
         link.sendall(b"CONNECT {\"verbose\":false}\r\nSUB _INBOX.test 1\r\nPUB %s _INBOX.test %d\r\n%s\r\n" % (subject.encode(), len(body), body))
         got = b""
-        while not (head := re.search(rb"MSG _INBOX\.test 1 (\d+)\r\n", got)) or len(got) < head.end() + int(head[1]):
+        while not (head := re.search(rb"MSG _INBOX\.test 1 +(\d+)\r\n", got)) or len(got) < head.end() + int(head[1]):
             part = link.recv(65536)
             if not part:
                 raise ConnectionError(f"no answer to {subject}: {got}")
