@@ -6,7 +6,7 @@
  *
  * A message has an id. It is delivered at least once: its taker has to settle it, or it is
  * delivered again after QUEUE_LEASE_MS. A message that is put twice with the same id within
- * QUEUE_REMEMBER_S is there once.
+ * QUEUE_REMEMBER_S is there once. What no worker samples is dropped after QUEUE_KEEP_S.
  *
  * Ids of senders are NAME-ID, and no name is empty. Ids that this program makes begin with '-', so
  * no sender can send one.
@@ -31,11 +31,11 @@ enum {
     QUEUE_MESSAGE_BYTES = 900000, /* one message at most: below the usual limit of NATS */
     QUEUE_LETTER_BYTES = 1024,    /* that a dead letter may have more than a message */
     QUEUE_DEATHS_MAX = 5,         /* of workers; then the message goes to QUEUE_DEAD */
-    QUEUE_PARTS_AGE_S = 14 * 24 * 3600
+    QUEUE_KEEP_S = 14 * 24 * 3600
 };
 
 /* What a queue holds besides messages. An item is forgotten after QUEUE_REMEMBER_S or
- * QUEUE_PARTS_AGE_S. */
+ * QUEUE_KEEP_S. */
 enum queue_shelf {
     QUEUE_NOTES, /* what is known of an id */
     QUEUE_PARTS, /* of reports that are larger than a message */

@@ -253,7 +253,8 @@ static enum status nats_visit(struct queue *queue, enum queue_channel channel,
         return nats_queue_failed(fault, status, "messages of a queue");
     const uint64_t first = info->State.FirstSeq, last = info->State.LastSeq;
     q->lib.jsStreamInfo_Destroy(info);
-    for (uint64_t number = first > 0 ? first : 1; number <= last && fault->code == ERR_NONE; number++)
+    for (uint64_t number = first > 0 ? first : 1; number <= last && fault->code == ERR_NONE;
+         number++)
         (void)visit_one(q, streams[channel], number, visit, context, fault);
     return fault->code;
 }
@@ -351,6 +352,8 @@ static enum status add_stream(struct nats_queue *q, int channel, struct fault *f
     config.MaxBytes =
         channel == QUEUE_REPORTS || channel == QUEUE_PARTIALS ? CHANNEL_BYTES_MAX : small_bytes(q);
     config.Duplicates = QUEUE_REMEMBER_S * NATS_SECOND_NS;
+    if (channel == QUEUE_SHADOW) /* dumps are not kept for longer */
+        config.MaxAge = QUEUE_KEEP_S * NATS_SECOND_NS;
     const natsStatus status = add_sized(q, &config, &error);
     if (status == NATS_OK)
         return ERR_NONE;
@@ -362,7 +365,7 @@ static enum status add_stream(struct nats_queue *q, int channel, struct fault *f
  * them are refused until it has. */
 static enum status add_shelf(struct nats_queue *q, enum queue_shelf shelf, struct fault *fault)
 {
-    static const int64_t ages_s[QUEUE_SHELVES] = {QUEUE_REMEMBER_S, QUEUE_PARTS_AGE_S};
+    static const int64_t ages_s[QUEUE_SHELVES] = {QUEUE_REMEMBER_S, QUEUE_KEEP_S};
     const char *all = nats_shelf_subjects[shelf];
     jsStreamConfig config;
     jsErrCode error;

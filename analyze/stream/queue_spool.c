@@ -177,7 +177,8 @@ static void prune(struct spool *s, enum queue_channel channel)
 {
     remove_old(s->folders[channel][DONE], QUEUE_REMEMBER_S);
     remove_old(s->shelves[QUEUE_NOTES], QUEUE_REMEMBER_S);
-    remove_old(s->shelves[QUEUE_PARTS], QUEUE_PARTS_AGE_S);
+    remove_old(s->shelves[QUEUE_PARTS], QUEUE_KEEP_S);
+    remove_old(s->folders[QUEUE_SHADOW][READY], QUEUE_KEEP_S);
 }
 
 static enum status spool_settle(struct queue *queue, enum queue_channel channel,
@@ -401,6 +402,7 @@ enum status queue_open_spool(const char *folder, struct queue **out, struct faul
         spool_close(&s->queue);
         return fault->code;
     }
+    remove_old(s->folders[QUEUE_SHADOW][READY], QUEUE_KEEP_S);
     *out = &s->queue;
     return ERR_NONE;
 }

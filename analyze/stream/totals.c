@@ -22,6 +22,8 @@ enum {
     APPLICATION_ID = 0x74777374
 };
 
+#define DAY_S UINT64_C(86400)
+
 static const char schema[] =
     "BEGIN IMMEDIATE;"
     "CREATE TABLE report (id TEXT PRIMARY KEY, day TEXT NOT NULL) WITHOUT ROWID;"
@@ -155,14 +157,17 @@ static_assert((int)STATEMENTS <= (int)TOTALS_STATEMENTS, "room for all statement
 enum status totals_failed(struct totals *t, struct fault *fault)
 {
     const int code = sqlite3_errcode(t->db) & 0xff;
+    /* some of SQLite's writes report a full disk as an error like any other */
+    const bool is_full =
+        code == SQLITE_FULL || sqlite3_extended_errcode(t->db) == SQLITE_IOERR_WRITE;
     const enum status status = code == SQLITE_NOMEM                           ? ERR_MEMORY
                                : code == SQLITE_BUSY || code == SQLITE_LOCKED ? ERR_TIMEOUT
                                : code == SQLITE_NOTADB                        ? ERR_UNSUPPORTED
                                                                               : ERR_IO;
-    (void)fault_set_lasting(fault, status, FAULT_NO_OFFSET, "totals",
-                            code == SQLITE_FULL     ? "the disk is full"
-                            : code == SQLITE_NOTADB ? "the file is not a database"
-                                                    : "the database cannot be read or written");
+    (void)fault_set_reason(fault, status, "totals", is_full ? FAULT_FULL : FAULT_NO_REASON,
+                           is_full                 ? "the disk is full"
+                           : code == SQLITE_NOTADB ? "the file is not a database"
+                                                   : "the database cannot be read or written");
     fault_set_path(fault, t->file);
     return fault->code;
 }
@@ -347,7 +352,7 @@ enum status totals_end(struct totals *totals, struct fault *fault)
 
 static void days_ago(uint64_t now_s, uint64_t days, char out[TEXT_DATE_BYTES])
 {
-    const uint64_t seconds = days * 86400;
+    const uint64_t seconds = days * DAY_S;
     text_utc_date(now_s > seconds ? now_s - seconds : 0, out);
 }
 
@@ -368,30 +373,72 @@ static enum status fold_hours(struct totals *t, uint64_t now_s, struct fault *fa
     return fault->code;
 }
 
+/* The days between two dates as seconds of their midnights; 0: HOUR begins with no date. */
+static uint64_t midnight_s(const char *date)
+{
+    static const uint16_t before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
+    uint64_t year = 0, month = 0, day = 0;
+    if (strlen(date) < 10 || date[4] != '-' || date[7] != '-' || !text_parse_uint(date, 4, &year) ||
+        !text_parse_uint(date + 5, 2, &month) || !text_parse_uint(date + 8, 2, &day) ||
+        year < 1970 || month < 1 || month > 12 || day < 1 || day > 31)
+        return 0;
+    const uint64_t leaps = (year - 1) / 4 - (year - 1) / 100 + (year - 1) / 400 - 477;
+    const bool is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    const uint64_t days =
+        (year - 1970) * 365 + leaps + before[month - 1] + (is_leap && month > 2 ? 1 : 0) + day - 1;
+    return days * DAY_S;
+}
+
+/* The day of a result of HOUR: its own, unless that is later than the clock here. So neither a
+ * clock here nor one of a collector that runs ahead moves the days alone. */
+static uint64_t day_of(const char *hour)
+{
+    const uint64_t now_s = clock_wall_ns() / 1000000000U / DAY_S * DAY_S;
+    const uint64_t stated_s = midnight_s(text_or_empty(hour));
+    return stated_s != 0 && stated_s < now_s ? stated_s : now_s;
+}
+
+/* True when the day may become DAY_S0. The next day always may; a later one when many results in a
+ * row are of it or of later ones, since one may come from a clock that was wrong for a moment.
+ * Until then, ids are kept and hours stay as they are for longer. */
+static bool may_become(struct totals *t, uint64_t day_s)
+{
+    const uint64_t last_s = midnight_s(t->day);
+    if (last_s == 0 || day_s <= last_s + DAY_S) {
+        t->leaps = 0;
+        return last_s == 0 || day_s > last_s;
+    }
+    t->leaps++;
+    if (t->leaps == 1 || day_s < t->leap_s)
+        t->leap_s = day_s;
+    return t->leaps >= TOTALS_LEAP_RESULTS;
+}
+
 /* Sets the day of the ids that follow. On the first id of a new day, the ids of old days are
  * forgotten, and old hours are added up. The day never goes back: a clock that does must not make
  * new ids look old. */
-enum status totals_set_day(struct totals *t, struct fault *fault)
+enum status totals_set_day(struct totals *t, const char *hour, struct fault *fault)
 {
-    char day[TEXT_DATE_BYTES];
-    const uint64_t now_s = clock_wall_ns() / 1000000000U;
-    text_utc_date(now_s, day);
-    if (strcmp(day, t->day) <= 0)
+    uint64_t day_s = day_of(hour);
+    if (!may_become(t, day_s))
         return ERR_NONE;
-    memcpy(t->day, day, sizeof t->day);
+    if (t->leaps > 0)
+        day_s = t->leap_s;
+    t->leaps = 0;
+    text_utc_date(day_s, t->day);
     sqlite3_stmt *statement = start(t, FORGET_REPORTS);
     bind_count(statement, 1, TOTALS_DAYS_KEPT);
     if (finish(t, statement, fault) != ERR_NONE ||
         finish(t, start(t, FORGET_SLICES), fault) != ERR_NONE)
         return fault->code;
-    return fold_hours(t, now_s, fault);
+    return fold_hours(t, day_s, fault);
 }
 
-enum status totals_remember(struct totals *totals, const char *id, bool *is_new,
+enum status totals_remember(struct totals *totals, const char *id, const char *hour, bool *is_new,
                             struct fault *fault)
 {
     *is_new = false;
-    if (totals_set_day(totals, fault) != ERR_NONE)
+    if (totals_set_day(totals, hour, fault) != ERR_NONE)
         return fault->code;
     sqlite3_stmt *statement = start(totals, ADD_REPORT);
     bind(statement, 1, id);
@@ -407,7 +454,7 @@ enum status totals_add(struct totals *totals, const struct partial *partial, boo
     *is_new = false;
     if (partial->of == NULL)
         return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "partial result without an id");
-    if (totals_remember(totals, partial->of, is_new, fault) != ERR_NONE || !*is_new)
+    if (totals_remember(totals, partial->of, partial->hour, is_new, fault) != ERR_NONE || !*is_new)
         return fault->code;
     sqlite3_stmt *statement = start(totals, ADD_TOTAL);
     bind(statement, 1, text_or_empty(partial->hour));

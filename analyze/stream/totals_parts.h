@@ -10,6 +10,9 @@
 
 enum { TOTALS_STATEMENTS = 16 };
 
+/* So many results in a row must be of a day after the next one before it becomes the day. */
+enum { TOTALS_LEAP_RESULTS = 64 };
+
 /* Before the id of a report: the id of its shadow comparison among the remembered ones. No id of a
  * report has this character. */
 #define TOTALS_SHADOW_ID "shadow/"
@@ -19,16 +22,19 @@ struct totals {
     sqlite3_stmt *statements[TOTALS_STATEMENTS];
     char *file;
     char day[TEXT_DATE_BYTES]; /* of the newest id; "": there is none, or it is only read */
+    uint32_t leaps;            /* results in a row that were of a day after the next one */
+    uint64_t leap_s;           /* the earliest of their days */
     struct totals_sums sums;   /* of the transaction, not yet written */
     bool has_shadow;           /* false: a file of version 1, which is only read */
 };
 
-/* Remembers ID for TOTALS_DAYS_KEPT days, inside a transaction. *IS_NEW is false if it is known. */
-enum status totals_remember(struct totals *totals, const char *id, bool *is_new,
+/* Remembers ID, of a result of HOUR (NULL: not known), for TOTALS_DAYS_KEPT days, inside a
+ * transaction. *IS_NEW is false if it is known. */
+enum status totals_remember(struct totals *totals, const char *id, const char *hour, bool *is_new,
                             struct fault *fault);
 
-/* Sets the day of what is remembered next: t->day. */
-enum status totals_set_day(struct totals *t, struct fault *fault);
+/* Sets the day of what is remembered next, t->day, from the HOUR of a result. */
+enum status totals_set_day(struct totals *t, const char *hour, struct fault *fault);
 
 /* Fills FAULT from the database's last error. */
 enum status totals_failed(struct totals *t, struct fault *fault);

@@ -84,7 +84,7 @@ static enum status add_head(struct totals *t, const struct shadow *shadow, bool 
     if (id == NULL)
         (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "totals");
     else
-        (void)totals_remember(t, id, is_new, fault);
+        (void)totals_remember(t, id, shadow->hour, is_new, fault);
     arena_free(&keep);
     if (fault->code != ERR_NONE || !*is_new)
         return fault->code;

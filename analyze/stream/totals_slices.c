@@ -91,7 +91,7 @@ enum status totals_add_slice(struct totals *totals, const struct slice *slice, s
                              const char **whole, size_t *bytes, struct fault *fault)
 {
     *whole = NULL;
-    if (totals_set_day(totals, fault) != ERR_NONE || is_counted(totals, slice, fault))
+    if (totals_set_day(totals, NULL, fault) != ERR_NONE || is_counted(totals, slice, fault))
         return fault->code;
     store(totals, slice, fault);
     *bytes = whole_bytes(totals, slice, fault);

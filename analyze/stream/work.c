@@ -102,7 +102,8 @@ enum status work_rounds(const struct work_options *o, enum queue_channel channel
                 last_ns = clock_ns();
         }
         figures->failures += bad.code != ERR_NONE;
-        report_wait(&bad, figures);
+        if (bad.code != ERR_NONE || r.count > 0 || !figures->disk_full)
+            report_wait(&bad, figures); /* that nothing comes does not mean that there is room */
         if (o->progress != NULL)
             o->progress(o->context, figures);
         give_back(&r, channel, may_go_on(&bad) ? QUEUE_LATER : QUEUE_AGAIN);

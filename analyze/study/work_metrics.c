@@ -60,6 +60,7 @@ static void write_metrics(struct work_metrics *m, const struct work_figures *f)
         {"work_reports_total", f->reports},         {"work_stacks_total", f->stacks},
         {"work_bad_lines_total", f->bad},           {"work_dead_letters_total", f->buried},
         {"work_queue_failures_total", f->failures}, {"work_judged_total", f->judged},
+        {"work_left_to_newer_total", f->newer},
     };
     for (size_t i = 0; i < COUNT_OF(counters); i++)
         put(&t, counters[i].name, "counter", role, (double)counters[i].value);
@@ -67,6 +68,8 @@ static void write_metrics(struct work_metrics *m, const struct work_figures *f)
         seconds > 0 ? (double)(f->stacks - m->stacks) / seconds : 0);
     put(&t, "work_reports_per_second", "gauge", role,
         seconds > 0 ? (double)(f->reports - m->reports) / seconds : 0);
+    put(&t, "work_waiting", "gauge", role, f->waiting);
+    put(&t, "work_disk_full", "gauge", role, f->disk_full);
     put(&t, "work_written_seconds", "gauge", role, (double)clock_wall_ns() / (double)EVERY_NS);
     put_pending(&t, m->queue, m->role);
     m->written_ns = now_ns;

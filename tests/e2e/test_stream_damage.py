@@ -2,6 +2,7 @@
 arrive twice and in any order. Every acknowledged stack counts exactly once."""
 
 import contextlib
+import datetime
 import os
 import pathlib
 import random
@@ -67,8 +68,12 @@ class Damage(stream_pipeline.Pipeline):
         self.work()
         limit = {"preexec_fn": lambda: (signal.signal(signal.SIGXFSZ, signal.SIG_IGN), resource.setrlimit(resource.RLIMIT_FSIZE, (60000, 60000)))}
         figures = self.folder / "reducer.prom"
-        reducer = self.start(e2e.PROGRAM, "reduce", "--queue", self.queue, "--totals", self.totals, "--metrics", figures, **limit)
+        said = self.folder / "said"
+        with said.open("w") as stderr:
+            reducer = self.start(e2e.PROGRAM, "reduce", "--queue", self.queue, "--totals", self.totals, "--metrics", figures, stderr=stderr, **limit)
         self.wait_until(lambda: figures.exists() and not re.search(r"queue_failures_total.* 0$", figures.read_text(), re.M), "the disk is never full")
+        self.wait_until(lambda: 'work_disk_full{role="reducer"} 1\n' in figures.read_text(), "the metrics do not say that it waits for the disk")
+        self.assertIn("the disk is full", said.read_text())
         self.assertIsNone(reducer.poll())  # it waits for room
         reducer.kill()
         reducer.wait()
@@ -196,7 +201,7 @@ class Damage(stream_pipeline.Pipeline):
         texts = self.send(12)
         self.work()
         self.reduce()
-        old = [f"2020-01-{day:02}" for day in range(1, 13)]
+        old = [str(datetime.datetime.now(datetime.UTC).date() - datetime.timedelta(days)) for days in range(12, 0, -1)]
         self.assertEqual(self.days(*old), old)
         texts += self.send(1, seed=2)
         self.work()

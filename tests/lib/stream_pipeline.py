@@ -67,7 +67,7 @@ class Pipeline(e2e.Case):
                 process.stdout.close()
 
     def start(self, *argv, env=None, **more):
-        process = subprocess.Popen([str(a) for a in argv], stderr=subprocess.DEVNULL,
+        process = subprocess.Popen([str(a) for a in argv], stderr=more.pop("stderr", subprocess.DEVNULL),
                                    env={**os.environ, "TWINSTACK_SYSTEM_SYMBOLS": "0", **(env or {})}, **more)
         self.started.append(process)
         return process

@@ -422,7 +422,8 @@ TEST(old_hours_are_added_up)
     static const char *const hours[] = {
         "2020-01-01T05", "2020-01-01T06", "2020-01-31T23", "2020-02-01T00", "", "2999-12-31T23"};
     static const char *const tables[] = {"tally", "total"};
-    char path[600], id[8], sql[96], said[256], now[TEXT_DATE_BYTES], recent[TEXT_DATE_BYTES + 8];
+    char path[600], id[8], sql[96], said[256], now[TEXT_DATE_BYTES], recent[TEXT_DATE_BYTES + 8],
+        today[TEXT_DATE_BYTES];
     struct totals *totals = NULL;
     struct totals_list list;
     struct fault fault = FAULT_INIT;
@@ -442,14 +443,19 @@ TEST(old_hours_are_added_up)
         add(totals, id, recent, "1.0", 100, true);
     }
     totals_close(totals);
-    run_sql(path, "UPDATE report SET day = '2020-02-02'", said, sizeof said);
+    text_utc_date(clock_wall_ns() / 1000000000U - 86400, today);
+    (void)snprintf(sql, sizeof sql, "UPDATE report SET day = '%s'", today);
+    run_sql(path, sql, said, sizeof said);
+    text_utc_date(clock_wall_ns() / 1000000000U, today);
+    (void)snprintf(recent, sizeof recent, "%sT00", today);
     REQUIRE(totals_open(path, true, &totals, &fault) == ERR_NONE);
+    add(totals, "today", recent, "1.0", 128, true);
     add(totals, "later", "2020-01-15T12", "1.0", 64, true); /* stays until the next day */
     REQUIRE(totals_read(totals, &(struct totals_query){.top = 10}, &keep, &list, &fault) ==
             ERR_NONE);
-    CHECK_EQ(list.stacks, 127 + 200);
-    CHECK_EQ(list.rows[0].count, 127 + 200);
-    CHECK_EQ(list.reports, 9);
+    CHECK_EQ(list.stacks, 255 + 200);
+    CHECK_EQ(list.rows[0].count, 255 + 200);
+    CHECK_EQ(list.reports, 10);
     totals_close(totals);
     for (int t = 0; t < 2; t++) {
         char want[256];
@@ -457,9 +463,53 @@ TEST(old_hours_are_added_up)
         (void)snprintf(sql, sizeof sql, "SELECT hour || '=' || %s FROM %s ORDER BY hour",
                        t == 0 ? "count" : "stacks", tables[t]);
         (void)snprintf(want, sizeof want,
-                       "=16 2020-01=7 2020-01-15T12=64 2020-02=8 %s=200 2999-12-31T23=32", now);
+                       "=16 2020-01=7 2020-01-15T12=64 2020-02=8 %s=200 %s=128 2999-12-31T23=32",
+                       now, recent);
         run_sql(path, sql, said, sizeof said);
         CHECK_STR(said, want);
     }
     arena_free(&keep);
+}
+
+/* One result whose time is far ahead comes from a clock that was wrong for a moment. */
+TEST(the_day_follows_the_data_and_one_result_does_not_move_it_far)
+{
+    static const struct {
+        const char *name, *hour;
+        uint32_t results;
+        const char *want; /* the day of the last id */
+    } rows[] = {
+        {"the first result", "2020-01-01T05", 1, "2020-01-01"},
+        {"one 500 days ahead", "2021-05-15T05", 1, "2020-01-01"},
+        {"then as before", "2020-01-01T06", 1, "2020-01-01"},
+        {"63 of them, and one as before", "2021-05-15T05", 63, "2020-01-01"},
+        {"the next day", "2020-01-02T00", 1, "2020-01-02"},
+        {"the day before", "2020-01-01T07", 1, "2020-01-02"},
+        {"a clock of a collector that is ahead of ours", "2999-01-01T00", 63, "2020-01-02"},
+        {"again the next day", "2020-01-03T00", 1, "2020-01-03"},
+        {"no time", "", 1, "2020-01-03"},
+        {"the end of a month", "2020-02-28T00", 64, "2020-02-28"},
+        {"a leap day", "2020-02-29T00", 1, "2020-02-29"},
+        {"the day after it", "2020-03-01T00", 1, "2020-03-01"},
+        {"many of a later time: the reducer has been off", "2021-05-15T05", 64, "2021-05-15"},
+    };
+    char path[600], said[4096], id[32];
+    struct totals *totals = NULL;
+    struct fault fault = FAULT_INIT;
+    uint32_t number = 0;
+    (void)snprintf(path, sizeof path, "%s/days.db", test_scratch());
+    REQUIRE(totals_open(path, true, &totals, &fault) == ERR_NONE);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        for (uint32_t n = 0; n < rows[i].results; n++) {
+            (void)snprintf(id, sizeof id, "id%06u", (unsigned)number++);
+            add(totals, id, rows[i].hour, "1.0", 1, true);
+        }
+        run_sql(path, "SELECT max(day) FROM report", said, sizeof said);
+        CHECK_STR(said, rows[i].want);
+        run_sql(path, "SELECT count(*) FROM total WHERE hour LIKE '2020-01-01T%'", said,
+                sizeof said);
+        CHECK_STR(said, i == 0 ? "1" : i < 2 ? "1" : i < 5 ? "2" : i < 9 ? "3" : "0");
+    }
+    totals_close(totals);
 }
