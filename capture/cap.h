@@ -200,6 +200,7 @@ struct cap_state {
     struct cap_crash crash;
 
     volatile LONG watched_id; /* thread that beats; 0: none yet                  */
+    volatile LONG hang_count; /* captured so far                                    */
     volatile LONG64 beat_ns;  /* 0: paused                                        */
 
     struct cap_bounds dispatcher, thread_start; /* code ranges in ntdll             */
@@ -354,6 +355,9 @@ enum cap_redirect cap_crash_redirect(uint64_t base_va, const RUNTIME_FUNCTION *f
 /* For a collection the runtime also replaces the return address of managed code by a function of
  * its own.  No call returns to the first byte of a function; what was replaced is not known. */
 bool cap_crash_is_hijacked(uint64_t return_va);
+/* If the interrupted CONTEXT is in a stack probe of a library that has no unwind data: leaves it.
+ */
+bool cap_crash_leave_probe(CONTEXT *context, struct cap_bounds bounds);
 /* If the interrupted CONTEXT, in FUNCTION, is in an epilogue that ends with a jump: leaves it (see
  * epilogue.h). */
 bool cap_crash_leave_by_jump(CONTEXT *context, uint64_t base_va, const RUNTIME_FUNCTION *function,

@@ -1,6 +1,14 @@
 /* A call of code that may fault while a process dies. */
 #include "capture/cap.h"
 
+#if defined(__MINGW32__) && defined(__x86_64__)
+/* Brings the stack probe with unwind data (chkstk.S) into the program before libgcc's. */
+__asm__(".section .rdata$twinstack,\"dr\"\n"
+        ".globl cap_stack_probe\n"
+        "cap_stack_probe: .rva ___chkstk_ms\n"
+        ".text\n");
+#endif
+
 #if defined(__GNUC__) && !defined(__clang__)
 #if !defined(__x86_64__)
 #error "gcc has no __try, and what replaces it here is for x64"

@@ -85,8 +85,11 @@ static uint64_t context_pc(const CONTEXT *context)
 #endif
 }
 
+/* Walkers, the dump and the host's on_crash() run on this thread: no exception of its arithmetic
+ * may interrupt them.  The registers at the crash have been stored before. */
 static void wait_for_monitor(void)
 {
+    RESET_FLOATING_POINT();
     SetEvent(cap.go);
     cap_crash_serve_until(CAP_RUNNER_CRASHED, cap.done);
 }

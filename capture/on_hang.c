@@ -435,6 +435,8 @@ static bool take_hang(int64_t beat_ns, uint64_t late_ns)
         go_on_with_other_files();
     else if (goes_on)
         cap_crash_files_discard();
+    if (taken)
+        InterlockedIncrement(&cap.hang_count);
     return taken;
 }
 

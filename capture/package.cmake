@@ -8,6 +8,10 @@ set(CAPTURE_PACKAGE_VERSION 0.1.0)
 set(system_libraries dbghelp ntdll winhttp)
 
 add_library(twinstack-capture STATIC ${sources} upload.c)
+if(NOT MSVC AND CMAKE_SIZEOF_VOID_P EQUAL 8) # Microsoft's stack probe has unwind data
+  enable_language(ASM)
+  target_sources(twinstack-capture PRIVATE chkstk.S)
+endif()
 add_library(twinstack::capture ALIAS twinstack-capture)
 set_target_properties(twinstack-capture PROPERTIES EXPORT_NAME capture C_STANDARD 11)
 cmake_path(GET CMAKE_CURRENT_SOURCE_DIR PARENT_PATH above) # headers are spelt "capture/..."
@@ -15,7 +19,7 @@ target_include_directories(twinstack-capture PUBLIC "$<BUILD_INTERFACE:${above}>
   "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 target_compile_definitions(twinstack-capture PRIVATE _WIN32_WINNT=0x0A00)
 if(NOT MSVC)
-  target_compile_options(twinstack-capture PRIVATE -fms-extensions
+  target_compile_options(twinstack-capture PRIVATE $<$<COMPILE_LANGUAGE:C>:-fms-extensions>
     $<$<C_COMPILER_ID:GNU>:-Wno-array-bounds>) # in NtCurrentTeb of winnt.h
   target_precompile_headers(twinstack-capture PRIVATE cap.h) # nearly all of the time is the parsing of <windows.h>
   set_source_files_properties(outside.c PROPERTIES SKIP_PRECOMPILE_HEADERS ON) # has another header first

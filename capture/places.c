@@ -62,6 +62,64 @@ bool cap_crash_is_hijacked(uint64_t return_va)
            ((const uint8_t *)(uintptr_t)return_va)[-1] == INT3;
 }
 
+/* ---- stack probes ---- */
+
+enum { PROBE_BYTES_MOST = 50, PROBE_PUSHES_AT = 1, PROBE_POPS = 3 };
+
+/* What mingw-w64's linkers put into a program: ___chkstk_ms, which pushes RCX and RAX, touches the
+ * pages, and pops them.
+ *
+ * Sources: libgcc of gcc 12, and compiler-rt 19 */
+static const struct {
+    uint32_t bytes;
+    uint8_t code[PROBE_BYTES_MOST];
+} probes[] = {
+    {50, {0x51, 0x50, 0x48, 0x3D, 0x00, 0x10, 0x00, 0x00, 0x48, 0x8D, 0x4C, 0x24, 0x18,
+          0x72, 0x19, 0x48, 0x81, 0xE9, 0x00, 0x10, 0x00, 0x00, 0x48, 0x83, 0x09, 0x00,
+          0x48, 0x2D, 0x00, 0x10, 0x00, 0x00, 0x48, 0x3D, 0x00, 0x10, 0x00, 0x00, 0x77,
+          0xE7, 0x48, 0x29, 0xC1, 0x48, 0x83, 0x09, 0x00, 0x58, 0x59, 0xC3}},
+    {48, {0x51, 0x50, 0x48, 0x3D, 0x00, 0x10, 0x00, 0x00, 0x48, 0x8D, 0x4C, 0x24,
+          0x18, 0x72, 0x18, 0x48, 0x81, 0xE9, 0x00, 0x10, 0x00, 0x00, 0x48, 0x85,
+          0x09, 0x48, 0x2D, 0x00, 0x10, 0x00, 0x00, 0x48, 0x3D, 0x00, 0x10, 0x00,
+          0x00, 0x77, 0xE8, 0x48, 0x29, 0xC1, 0x48, 0x85, 0x09, 0x58, 0x59, 0xC3}},
+};
+
+static bool is_code(uint64_t va, const uint8_t *code, uint32_t bytes)
+{
+    if (!cap_crash_in_loaded_module(va) || !cap_crash_in_loaded_module(va + bytes - 1))
+        return false;
+    for (uint32_t i = 0; i < bytes; i++)
+        if (((const uint8_t *)(uintptr_t)va)[i] != code[i])
+            return false;
+    return true;
+}
+
+/* How many bytes the probe at PC_VA has pushed; -1: there is none. */
+static int pushed_at(uint64_t pc_va)
+{
+    for (size_t p = 0; p < sizeof probes / sizeof probes[0]; p++) {
+        const uint32_t bytes = probes[p].bytes;
+        for (uint32_t at = 0; at < bytes; at++)
+            if (*(const uint8_t *)(uintptr_t)pc_va == probes[p].code[at] &&
+                is_code(pc_va - at, probes[p].code, bytes))
+                return at <= PROBE_PUSHES_AT      ? (int)at * 8
+                       : at <= bytes - PROBE_POPS ? 16
+                                                  : (int)(bytes - 1 - at) * 8;
+    }
+    return -1;
+}
+
+bool cap_crash_leave_probe(CONTEXT *context, struct cap_bounds bounds)
+{
+    const int pushed = pushed_at(context->Rip);
+    const uint64_t return_va = context->Rsp + (uint64_t)pushed;
+    if (pushed < 0 || !cap_crash_within(bounds, return_va) || return_va + 8 > bounds.high_va)
+        return false;
+    context->Rip = *(const uint64_t *)(uintptr_t)return_va;
+    context->Rsp = return_va + 8;
+    return true;
+}
+
 /* ---- epilogues ---- */
 
 /* The first entry of the function that ENTRY is a part of: the end of its chain. */

@@ -66,6 +66,26 @@
 #define ILLEGAL() __asm__ volatile("ud2")
 #endif
 
+/* The x87 and SSE units as a program starts with them: no exception is raised. */
+#if defined(_MSC_VER) && !defined(__clang__)
+#define RESET_FLOATING_POINT()                                                                     \
+    do {                                                                                           \
+        __declspec(align(16)) unsigned char fp_area_[512];                                         \
+        _fxsave(fp_area_);                                                                         \
+        *(unsigned short *)(void *)fp_area_ = 0x27F;                                               \
+        fp_area_[2] = 0; /* exceptions that are pending */                                         \
+        *(unsigned *)(void *)(fp_area_ + 24) = 0x1F80;                                             \
+        _fxrstor(fp_area_);                                                                        \
+    } while (0)
+#else
+#define RESET_FLOATING_POINT()                                                                     \
+    do {                                                                                           \
+        const unsigned short fp_x87_ = 0x27F;                                                      \
+        const unsigned fp_sse_ = 0x1F80;                                                           \
+        __asm__ volatile("fnclex\n\tfldcw %0\n\tldmxcsr %1" : : "m"(fp_x87_), "m"(fp_sse_));       \
+    } while (0)
+#endif
+
 /* 32-bit headers silently leave these to the compiler. */
 #if defined(__clang__) && defined(__i386__) && !defined(__cplusplus)
 long long _InterlockedExchangeAdd64(long long volatile *, long long);

@@ -120,7 +120,9 @@ static uint32_t step_out(CONTEXT *context, struct cap_bounds bounds, bool first,
         }
         if (!first && !cap_crash_in_loaded_module(lookup))
             return RECORD_STOP_NO_UNWIND;
-        if (!pop_return(context, bounds))
+        const bool is_probe = !step->is_return && cap_crash_in_loaded_module(pc) &&
+                              cap_crash_leave_probe(context, bounds);
+        if (!is_probe && !pop_return(context, bounds))
             return RECORD_STOP_STACK_BOUNDS;
         step->is_return = true;
         step->found = RECORD_FOUND_LEAF;

@@ -125,9 +125,9 @@ static int hang(void *unused)
         LdrLockLoaderLock(0, &disposition, &cookie) != 0)
         return 0;
     capture_heartbeat();
-    for (int i = 0; i < LIMIT_MS / TURN_MS && cap.crash.claimed_by != CAP_HANG_TAKEN; i++)
+    for (int i = 0; i < LIMIT_MS / TURN_MS && cap.hang_count == 0; i++)
         Sleep(TURN_MS);
-    return cap.crash.claimed_by == CAP_HANG_TAKEN;
+    return cap.hang_count > 0;
 }
 
 int stop_held(const wchar_t *who, const wchar_t *folder)

@@ -39,6 +39,7 @@ LIVES = [
     ("64 threads abort at once", ["many-aborts"], ["crash"], ABORT),
     ("64 threads crash at once", ["many-crashes"], ["crash"], NULL_WRITE),
     ("a thread with a small stack overflows", ["small-overflow"], ["crash"], OVERFLOW),
+    ("it overflows in libgcc's stack probe, which has no unwind data", ["probe-overflow"], ["crash"], OVERFLOW),
 ]
 
 
@@ -133,6 +134,12 @@ class Lives(e2e.Case):
                 missing = [end[2][0].no_dump for end in ends if not end[3]]
                 print(f"{mode}: {HANGS - len(missing)} of {HANGS} have a dump")
                 self.assertLessEqual(len(missing), HANGS // 20, missing)
+
+    def test_floating_point_exceptions_do_not_reach_the_capture(self):
+        for mode in ("floating-point", "floating-point-abort"):
+            with self.subTest(mode):
+                _, said, records, dumps = self.live(mode)
+                self.assertEqual((said.split(), len(records), len(dumps)), (["computed"], 1, 1))
 
     def test_the_record_states_why_there_is_no_dump(self):
         for mode, why in (("heap-held-by-another", 2), ("loader-held-by-another", 1)):

@@ -12,6 +12,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
 from cl import CL  # noqa: E402
+from test_capture_lives import Record  # noqa: E402
 
 CLANG = ["--toolchain", e2e.ROOT / "cmake/wine-clang.cmake"]
 GCC = ["-DCMAKE_SYSTEM_NAME=Windows", "-DCMAKE_C_COMPILER=x86_64-w64-mingw32-gcc",
@@ -46,7 +47,7 @@ class Package(e2e.Case):
 
     def host(self, way, toolchain, prefix):
         return self.built(e2e.ROOT / "tests/package", way, toolchain, f"-DHOW={way}", f"-DEXAMPLE={e2e.ROOT / 'capture/example'}",
-                          f"-DCMAKE_PREFIX_PATH={prefix}", targets=["host_c", "host_cpp", *(["upload"] if way == "add_subdirectory" else [])], env={"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")})
+                          f"-DCMAKE_PREFIX_PATH={prefix}", targets=["host_c", "host_cpp", "lives", *(["upload"] if way == "add_subdirectory" else [])], env={"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")})
 
     def wine(self, program, *argv):
         return e2e.wine(program, *argv, env=WINE)
@@ -58,6 +59,14 @@ class Package(e2e.Case):
         records = list(folder.glob("*.rec"))
         self.assertEqual(len(records), 1, done.stderr)
         return self.run_twinstack("resolve", "--symbols", program.parent, records[0]).stdout
+
+    def check_stack_probe(self, host, folder):
+        """The package brings a probe with unwind data, so that every walker gets out of it."""
+        folder.mkdir()
+        self.wine(host / "lives.exe", folder, "probe-overflow")
+        frames = Record(next(folder.glob("*.rec"))).frames
+        for walker in ("rtl", "dbghelp", "dbghelp-own"):
+            self.assertGreater(frames.get(walker, 0), 20, walker)
 
     def code(self, program):
         return hashlib.sha256(self.command("llvm-objdump-19", "-s", "-j", ".text", program).split("\n", 3)[3].encode()).digest()
@@ -72,6 +81,7 @@ class Package(e2e.Case):
         self.assertRegex(stack, r"wmain.*host\.c:")
         stack = self.crash_and_resolve(host / "host_cpp.exe", self.folder / f"{name}-cpp")
         self.assertRegex(stack, r"parse.*(\n.*)*wmain")
+        self.check_stack_probe(host, self.folder / f"{name}-probe")
         left = self.wine(host / "host_cpp.exe", self.folder / f"{name}-cpp")
         self.assertEqual((left.returncode, left.stdout.count("left: ")), (0, 1))
 

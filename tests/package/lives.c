@@ -236,6 +236,56 @@ static int overflows(void)
     return SURVIVED;
 }
 
+/* Each frame is larger than a page, so the compiler calls the stack probe. */
+static int deeper_by_pages(volatile int *out)
+{
+    volatile int room[3000];
+    room[0] = *out + 1;
+    if (room[0] < 0)
+        return 0;
+    return deeper_by_pages(room) + room[0];
+}
+
+static int probe_overflow(void)
+{
+    volatile int zero = 0;
+    return install() ? deeper_by_pages(&zero) : fail("not installed");
+}
+
+/* ---- floating point ---- */
+
+/* Neither result is exact. */
+static void compute(void)
+{
+    volatile double one = 1, three = 3;
+    volatile long double one_x87 = 1, three_x87 = 3;
+    volatile double sum = one / three + (double)(one_x87 / three_x87);
+    (void)sum;
+    say("computed");
+}
+
+static int floating_point(void)
+{
+    const unsigned sse = 0;
+    const unsigned short x87 = 0x240;
+    options.on_crash = compute;
+    if (!install())
+        return fail("not installed");
+    __asm__ volatile("fldcw %0\n\tldmxcsr %1" : : "m"(x87), "m"(sse)); /* exceptions are raised */
+    return crash();
+}
+
+static int floating_point_abort(void)
+{
+    const unsigned sse = 0;
+    const unsigned short x87 = 0x240;
+    options.on_crash = compute;
+    if (!install())
+        return fail("not installed");
+    __asm__ volatile("fldcw %0\n\tldmxcsr %1" : : "m"(x87), "m"(sse));
+    abort();
+}
+
 static int small_overflow(void)
 {
     if (!install())
@@ -359,6 +409,9 @@ static const struct {
     {L"many-crashes", many_crashes},
     {L"overflows", overflows},
     {L"small-overflow", small_overflow},
+    {L"probe-overflow", probe_overflow},
+    {L"floating-point", floating_point},
+    {L"floating-point-abort", floating_point_abort},
     {L"busy-loader", busy_loader},
     {L"busy-heap", busy_heap},
     {L"heap-held", heap_held},
