@@ -32,6 +32,7 @@ enum { /* places */
        CONTROL_WAIT = 93,
        CONTROL_STACK = 171,
        SYMBOLS_MODULE_BY_OFFSET = 15,
+       SYMBOLS_MODULE_PARAMETERS = 17,
        SYMBOLS_SET_PATH = 77,
        SYMBOLS_SET_IMAGE_PATH = 80,
        SYMBOLS_MODULE_NAME = 89,
@@ -223,6 +224,20 @@ static const char *utf8(const wchar_t *text, char *out, int bytes)
     return out;
 }
 
+/* Without a PDB the engine takes the nearest export, which may be that of another function. */
+static bool is_export_only(ULONG64 base_va)
+{
+    struct { /* DEBUG_MODULE_PARAMETERS */
+        ULONG64 base_va;
+        ULONG bytes, timestamp, checksum, flags, symbol_type, name_bytes[5];
+        ULONG64 reserved[2];
+    } module;
+    enum { SYMBOLS_OF_EXPORTS = 4 };
+    return CALL(symbols, SYMBOLS_MODULE_PARAMETERS, (ULONG)1, &base_va, (ULONG)0, &module) ==
+               S_OK &&
+           module.symbol_type == SYMBOLS_OF_EXPORTS;
+}
+
 static bool is_first_frame; /* of a thread */
 
 /* DEPTH 0: the frame itself; above: inlined.  LOOKUP_VA is in the call, not after it. */
@@ -257,6 +272,8 @@ static void print_frame(ULONG index, ULONG depth, ULONG64 pc_va, ULONG64 lookup_
         printf(",\"line\":%lu", line);
     else
         printf(",\"line\":null");
+    if (bang != NULL && is_export_only(base_va))
+        printf(",\"symbols\":\"export\"");
     printf(",\"inlined\":%s}", depth > 0 ? "true" : "false");
 }
 

@@ -54,6 +54,14 @@ static void add_time(uint64_t start_ns, const struct judge_module *module)
     judge.resolve_system_ns += module != NULL && module->system ? ns : 0;
 }
 
+/* Without a PDB dbghelp takes the nearest export, which may be that of another function. */
+static bool is_export_only(const struct judge_module *module)
+{
+    IMAGEHLP_MODULEW64 info = {.SizeOfStruct = sizeof info};
+    return module != NULL && SymGetModuleInfoW64(judge.set->process, module->base_va, &info) &&
+           info.SymType == SymExport;
+}
+
 static void print_logical(uint32_t index, uint32_t depth, uint64_t pc_va, uint64_t lookup_va,
                           DWORD context)
 {
@@ -84,6 +92,8 @@ static void print_logical(uint32_t index, uint32_t depth, uint64_t pc_va, uint64
         printf(",\"line\":%lu", line.LineNumber);
     else
         printf(",\"line\":null");
+    if (named && is_export_only(module))
+        printf(",\"symbols\":\"export\"");
     printf(",\"inlined\":%s}", depth > 0 ? "true" : "false");
 }
 

@@ -36,7 +36,9 @@ static const char own_form[] =
     "{\"index\":0,\"inline_depth\":1,\"module\":\"test_app.exe\",\"offset\":\"0x429e\","
     "\"function\":\"inner\",\"file\":\"a.c\",\"line\":58},"
     "{\"index\":0,\"inline_depth\":0,\"module\":\"test_app.exe\",\"offset\":\"0x429e\","
-    "\"function\":\"outer\",\"file\":\"a.c\",\"line\":60}]}]}";
+    "\"function\":\"outer\",\"file\":\"a.c\",\"line\":60},"
+    "{\"index\":1,\"inline_depth\":0,\"module\":\"test_app.exe\",\"offset\":\"0x42a0\","
+    "\"function\":\"near\",\"file\":null,\"line\":null,\"symbols\":\"export\"}]}]}";
 
 /* Makes the adapter answer with TEXT and runs it. */
 static enum status ask_adapter(const char *text, size_t bytes, struct arena *keep,
@@ -69,7 +71,9 @@ TEST(the_adapter_reads_our_form)
     CHECK_STR(result.version, "tool 1.0");
     CHECK_EQ(result.cost.open_ns, 7);
     CHECK(result.cost.total_ns > 0);
-    REQUIRE(result.stack_count == 1 && result.stacks[0].frame_count == 2);
+    REQUIRE(result.stack_count == 1 && result.stacks[0].frame_count == 3);
+    CHECK_EQ(result.stacks[0].frames[1].symbols, SYMBOLS_PDB);
+    CHECK_EQ(result.stacks[0].frames[2].symbols, SYMBOLS_EXPORT);
     CHECK_EQ(result.stacks[0].role, THREAD_ROLE_SUSPECT);
     CHECK_STR(result.stacks[0].engine, "judge:tool");
     CHECK_STR(result.stacks[0].frames[0].function, "inner");

@@ -26,6 +26,18 @@ static enum found_by found_of(const char *word)
     return FOUND_GIVEN;
 }
 
+/* Only of exports does it matter where another program has its names from: they are the nearest
+ * ones, and may be of another function. */
+static enum symbols_from symbols_of(const cJSON *from, const char *function, struct arena *keep,
+                                    struct fault *fault)
+{
+    const char *stated = json_get_string(from, "symbols", keep, fault);
+    return function == NULL ? SYMBOLS_NONE
+           : stated != NULL && strcmp(stated, symbols_from_name(SYMBOLS_EXPORT)) == 0
+               ? SYMBOLS_EXPORT
+               : SYMBOLS_PDB;
+}
+
 static void read_frame(const cJSON *from, struct arena *keep, struct frame *out,
                        struct fault *fault)
 {
@@ -43,7 +55,7 @@ static void read_frame(const cJSON *from, struct arena *keep, struct frame *out,
     out->function = json_get_string(from, "function", keep, fault);
     out->file = json_get_string(from, "file", keep, fault);
     out->line = (uint32_t)json_get_uint(from, "line", 0, fault);
-    out->symbols = out->function != NULL ? SYMBOLS_PDB : SYMBOLS_NONE;
+    out->symbols = symbols_of(from, out->function, keep, fault);
 }
 
 /* What the stack cost the program that made it, if that states it. */

@@ -86,6 +86,12 @@ EXPORT DWORD64 WINAPI SymGetModuleBase64(HANDLE process, DWORD64 va)
     return 0;
 }
 
+EXPORT BOOL WINAPI SymGetModuleInfoW64(HANDLE process, DWORD64 va, PIMAGEHLP_MODULEW64 out)
+{
+    out->SymType = SymPdb;
+    return SymGetModuleBase64(process, va) != 0;
+}
+
 static BOOL read_memory(HANDLE process, DWORD64 va, void *to, DWORD bytes)
 {
     DWORD got = 0;
