@@ -1,4 +1,5 @@
 /* twinstack check: sealed cases, or two stacks given by hand; no database, no Windows. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,9 +8,11 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "base/text.h"
 #include "format/stack/foreign.h"
 #include "report/report.h"
 #include "study/analysis.h"
+#include "study/dump_faults.h"
 #include "symbol/stack_input.h"
 #include "symbol/store.h"
 #include "verbs/fetch_options.h"
@@ -200,6 +203,32 @@ static void print_report(struct check *c)
     arena_free(&scratch);
 }
 
+/* Says what a Windows debugger would make of the cases' dumps; it does not change the exit code. */
+static void print_dump_faults(struct check *c, const struct crash_case *cases, uint32_t count)
+{
+    struct dump_faults found;
+    struct fault fault = FAULT_INIT;
+
+    if (dump_faults_find(cases, count, c->keep, &found, &fault) != ERR_NONE) {
+        report_fault(c, &fault);
+        return;
+    }
+    if (found.count > 0)
+        (void)puts(
+            "\nDUMPS THAT ARE WRONG BY THE FORMAT (`twinstack dump --lint FILE` lists each fault)");
+    for (uint32_t i = 0; i < found.count; i++) {
+        const struct dump_fault_row *row = &found.rows[i];
+        (void)printf("%s%s%s: %" PRIu32 " of %" PRIu32 " dumps; a Windows debugger: %s\n",
+                     row->rule, row->stream != NULL ? " in " : "", text_or_empty(row->stream),
+                     row->dump_count, found.dump_count, row->effect);
+        (void)printf("  e.g. %s at 0x%" PRIx64 ": ", row->path, row->foff);
+        for (const char *at = text_or_empty(row->text); *at != '\0';
+             at++) /* of a dump: not trusted */
+            (void)putchar((unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at);
+        (void)putchar('\n');
+    }
+}
+
 static void check_cases(struct check *c, const struct option_list *words, uint32_t levels_ignored)
 {
     struct fault fault = FAULT_INIT;
@@ -229,6 +258,8 @@ static void check_cases(struct check *c, const struct option_list *words, uint32
     }
     judge_cases(c, cases, count, levels_ignored);
     print_report(c);
+    if (!c->options->as_json)
+        print_dump_faults(c, cases, count);
 }
 
 /* Stacks of rust-minidump and Breakpad are already resolved. False: the file is not one of those.

@@ -61,6 +61,12 @@ class Check(e2e.Case):
         done = self.run_twinstack("check", self.case)
         self.assertIn("PASS", done.stdout)
 
+    def test_dumps_that_are_wrong_by_the_format(self):
+        """The kept cases are from before the dumps were made complete."""
+        done = self.run_twinstack("check", CORPUS / "cases/null_write.ob2", CORPUS / "cases/recursion.ob2")
+        self.assertIn("\nlist_size in ModuleList: 2 of 4 dumps; a Windows debugger: it prints \"User Mode Mini Dump does not have", done.stdout)
+        self.assertIn(f"\n  e.g. {CORPUS}/cases/null_write.ob2/dump-tuned.dmp at 0x3c: the directory states", done.stdout)
+
     def test_what_was_changed_after_sealing_is_refused(self):
         for name in ("record.rec", "dump.dmp", "truth.json", "case.json", "seal"):
             with self.subTest(name):

@@ -51,6 +51,7 @@ static const struct {
     {LINT_LIST_SIZE, STREAM_THREAD_LIST, "it refuses the dump"},
     {LINT_LIST_SIZE, STREAM_MEMORY_LIST,
      "it prints \"stream size mismatch\" and has no memory: stacks end after a frame or two"},
+    {LINT_TEXT_NOT_TERMINATED, STREAM_SYSTEM_INFO, "it reads as many bytes as are stated"},
     {LINT_STREAM_PAST_END, STREAM_MODULE_LIST,
      "it prints \"User Mode Mini Dump does not have a module list\": no frame is named"},
     {LINT_STREAM_MISSING, STREAM_MODULE_LIST,
