@@ -404,8 +404,9 @@ enum status report_markdown(const struct run_figures *report, size_t max_bytes,
     const uint32_t failing = figures_failing(report);
     const bool fails = failing > 0 || report->problem_count > 0;
     const uint32_t *counts = report->verdicts;
-    (void)put_linef(&sheet, "## %s twinstack: %s, %u of %u cases fail", fails ? "❌" : "✅",
-                    fails ? "FAIL" : "PASS", failing, report->total_cases);
+    (void)put_linef(&sheet, "## %s twinstack: %s, %u of %u cases fail%s", fails ? "❌" : "✅",
+                    fails ? "FAIL" : "PASS", failing, report->total_cases,
+                    report->run->state == RUN_INTERRUPTED ? ", interrupted" : "");
     for (uint32_t i = 0; i < report->problem_count; i++)
         (void)put_linef(&sheet, "* **%.1500s**%s", cell(&sheet, report->problems[i]),
                         i + 1 == report->problem_count ? "\n" : "");

@@ -3,9 +3,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "report/page.h"
 #include "report/text.h"
 #include "report/words.h"
+
+enum { ALIKE_SHOWN = 3 }; /* findings of a case that differ only in their place */
 
 /* ---- findings ------------------------------------------------------------------------- */
 
@@ -109,7 +112,8 @@ static void print_not_shown(const struct page *page, const struct run_figures *r
 }
 
 static void print_finding(const struct page *page, const struct run_case *c,
-                          const struct finding *finding, int columns, struct arena *scratch)
+                          const struct finding *finding, uint32_t times, int columns,
+                          struct arena *scratch)
 {
     char name[160], blame[BLAME_TEXT_BYTES];
     const bool blamed =
@@ -128,7 +132,65 @@ static void print_finding(const struct page *page, const struct run_case *c,
     page_cell(page, finding->fails ? INK_BAD : INK_PLAIN, columns, case_name(c, name));
     page_wrap(page, INK_PLAIN, (uint32_t)columns, said != NULL ? said : "");
     page_cell(page, INK_PLAIN, columns, "");
-    page_wrap(page, INK_DIM, (uint32_t)columns, finding->evidence != NULL ? finding->evidence : "");
+    const char *evidence = finding->evidence != NULL ? finding->evidence : "";
+    if (times > 1)
+        evidence = arena_printf(scratch, "%s (%u times)", evidence, times);
+    page_wrap(page, INK_DIM, (uint32_t)columns, evidence != NULL ? evidence : "");
+}
+
+/* True when two findings of a case say the same; with EVIDENCE, about the same place. */
+static bool is_alike(const struct finding *a, const struct finding *b, bool evidence)
+{
+    return a->cause == b->cause && a->level == b->level && a->blame == b->blame &&
+           a->fails == b->fails && strcmp(a->engine, b->engine) == 0 &&
+           text_equal(a->against, b->against) && text_equal(a->wrong, b->wrong) &&
+           text_equal(a->witnesses, b->witnesses) &&
+           (!evidence || text_equal(a->evidence, b->evidence));
+}
+
+/* Findings from FROM on that are like the first one there. */
+static uint32_t count_alike(const struct case_result *r, uint32_t from, bool evidence)
+{
+    uint32_t count = 0;
+    for (uint32_t i = from; i < r->finding_count; i++)
+        count += is_alike(&r->findings[from], &r->findings[i], evidence);
+    return count;
+}
+
+static bool was_met(const struct case_result *r, uint32_t at, bool evidence)
+{
+    for (uint32_t i = 0; i < at; i++)
+        if (is_alike(&r->findings[i], &r->findings[at], evidence))
+            return true;
+    return false;
+}
+
+/* A deep recursion has the same finding hundreds of times: it is printed once, with its count, and
+ * of findings that differ only in their place the first few. */
+static void print_findings(const struct page *page, const struct run_case *c, int columns,
+                           struct arena *scratch)
+{
+    const struct case_result *r = &c->result;
+    for (uint32_t first = 0; first < r->finding_count; first++) {
+        uint32_t shown = 0, counted = 0;
+        if (was_met(r, first, false))
+            continue;
+        for (uint32_t f = first; f < r->finding_count && shown < ALIKE_SHOWN; f++) {
+            if (!is_alike(&r->findings[first], &r->findings[f], false) || was_met(r, f, true))
+                continue;
+            const uint32_t times = count_alike(r, f, true);
+            print_finding(page, c, &r->findings[f], times, columns, scratch);
+            counted += times;
+            shown++;
+        }
+        const uint32_t all = count_alike(r, first, false);
+        if (all == counted)
+            continue;
+        page_cell(page, INK_PLAIN, columns, "");
+        page_cellf(page, INK_DIM, 0, "and %u more findings like %s", all - counted,
+                   shown == 1 ? "this one" : "these");
+        page_line(page);
+    }
 }
 
 static enum status print_details(const struct page *page, const struct run_figures *report,
@@ -142,8 +204,8 @@ static enum status print_details(const struct page *page, const struct run_figur
     case_window_open(&w, report, CASE_FINDINGS);
     for (uint32_t i = 0; i < w.count && fault->code == ERR_NONE; i++) {
         const struct run_case *c = case_window_get(&w, i, fault);
-        for (uint32_t f = 0; c != NULL && f < c->result.finding_count; f++)
-            print_finding(page, c, &c->result.findings[f], columns, &scratch);
+        if (c != NULL)
+            print_findings(page, c, columns, &scratch);
         arena_reset(&scratch);
     }
     case_window_close(&w);

@@ -33,6 +33,8 @@ void text_print_verdict(const struct page *page, const struct run_figures *repor
                        verdict_name((enum verdict)v));
             first = false;
         }
+    if (report->run->state == RUN_INTERRUPTED)
+        page_cell(page, INK_BAD, 0, first ? " interrupted" : ", interrupted");
     page_line(page);
 }
 

@@ -33,12 +33,13 @@ class Verdict(Stored):
         self.all("PASS")
         self.sql("UPDATE run SET state = 'interrupted' WHERE id = (SELECT max(id) FROM run)")
         said = self.run_db("report", exit_code=1).stdout
-        self.assertRegex(said, r"(?s)^FAIL   12 cases: 12 PASS\n✗ +the run was interrupted.*\(interrupted\)")
+        self.assertRegex(said, r"(?s)^FAIL   12 cases: 12 PASS, interrupted\n✗ +the run was interrupted.*\(interrupted\)")
+        self.assertIn("0 of 12 cases fail, interrupted\n", self.run_db("report", "--md", "-", exit_code=1).stdout)
         # A run stopped before its first case is still the latest: the previous run is not taken
         # instead.
         self.sql("DELETE FROM crash_case WHERE run_id = 3")
         self.sql("DELETE FROM run_verdict WHERE run_id = 3")
-        self.assertIn("FAIL   0 cases", self.run_db("report", exit_code=1).stdout)
+        self.assertIn("FAIL   0 cases: interrupted\n", self.run_db("report", exit_code=1).stdout)
         self.assertIn("12 gone", self.run_db("compare", "latest~1", "latest").stdout)
         self.assertIn("interrupted", self.run_db("compare", "latest~1", "latest", "--markdown").stdout)
         self.run_db("gate", exit_code=1)
@@ -134,6 +135,25 @@ class Verdict(Stored):
         self.assertEqual(json.loads((self.folder / "badge").read_text())["color"], "brightgreen")
         self.run_db("report", "--badge", "-", "--badge-of", "mood", exit_code=2)
         self.run_db("report", "--columns", "7", exit_code=2)
+
+    def test_equal_findings_are_one_line_with_a_count(self):
+        """A deep recursion has the same finding at each of its frames."""
+        with sqlite3.connect(self.db) as db:
+            columns = [row[1] for row in db.execute("PRAGMA table_info(finding)")]
+            (case,) = db.execute("SELECT f.case_id FROM finding f JOIN crash_case c ON c.id = f.case_id WHERE c.run_id = 3 LIMIT 1").fetchone()
+            copied = ", ".join({"position": "position + ?", "evidence": "?"}.get(c, c) for c in columns)
+            self.assertIn("evidence", columns)
+            for n in range(750):
+                db.execute(f"INSERT INTO finding SELECT {copied} FROM finding WHERE case_id = ? AND position = "
+                           "(SELECT min(position) FROM finding WHERE case_id = ?)",
+                           [{"position": 1000 + n, "evidence": "a copy of it" if n < 700 else f"at frame {n}"}[c]
+                            for c in columns if c in ("position", "evidence")] + [case, case])
+        db.close()
+        said = self.run_db("report", "--details", "--columns", "200").stdout
+        self.assertEqual(len(re.findall(r"a copy of it", said)), 1)
+        self.assertIn("a copy of it (700 times)", said)
+        self.assertRegex(said, r"and \d\d more findings like these")
+        self.assertLess(len(said.splitlines()), 300)
 
     def test_names_from_dumps_command_no_terminal(self):
         self.one("FAIL", "dump=unexplained")
@@ -386,7 +406,8 @@ class Verdict(Stored):
         sqlite3.connect(self.folder / "other.db").execute("CREATE TABLE x (y)").connection.close()
         self.assertIn("another program", refused("other.db"))
         self.assertIn("another program", refused("other.db", "baseline", "set", "1"))
-        self.assertIn("folder", refused("gone/new.db", "baseline", "set", "1"))
+        self.assertIn("folder", refused("gone/new.db", "db", "import", self.db))
+        self.assertIn("absent", refused("new.db", "baseline", "set", "1"))  # it is not created to say that it has no run
 
         shutil.copy(self.db, self.folder / "newer.db")
         with sqlite3.connect(self.folder / "newer.db") as db:
