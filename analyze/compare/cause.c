@@ -75,6 +75,9 @@ static const char *unexplained(const struct difference *d, struct arena *keep)
     if (other != NULL && strcmp(name, rule_name(other->function)) == 0)
         return arena_printf(keep, "%s is at %s in %s and at %s in %s", name, rule_where(own, keep),
                             mine, rule_where(other, keep), theirs);
+    if (other == NULL && truth->tail && strcmp(name, rule_name(truth->function)) == 0)
+        return arena_printf(keep, "%s has a frame at %s in %s and, according to %s, none is left",
+                            name, rule_where(own, keep), mine, theirs);
     return arena_printf(keep, "%s is %s in %s and %s in %s", rule_where(own, keep), name, mine,
                         rule_name(other != NULL ? other->function : truth->function), theirs);
 }

@@ -62,7 +62,8 @@ static const struct row {
     {"a frame that a hijacked stack cannot have",
      "poke a.c:10 tail\nmiddle a.c:20 tail\nmain a.c:30 tail\n[thread_start]", STUB MIDDLE HIJACKED,
      STUB HIJACKED, NULL, VERDICT_FAIL, CAUSE_UNEXPLAINED, "offset:rtl", "offset:rtl",
-     "app.exe!0x6000002+0x7 is middle in offset:rtl and middle in truth"},
+     "middle has a frame at app.exe!0x6000002+0x7 in offset:rtl and, according to truth, none is "
+     "left"},
     {"a hijacked stack without frames", TRUTH, GOOD, GOOD, HIJACKED, VERDICT_PASS, CAUSE_NONE, NULL,
      NULL, NULL},
     {"a walk that ended otherwise", TRUTH, POKE MIDDLE "! memory could not be read", GOOD, NULL,
