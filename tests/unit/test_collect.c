@@ -147,6 +147,44 @@ TEST(lists_of_victims_are_input_like_any_other)
     }
 }
 
+TEST(builds_for_x86_without_a_program_are_listed_as_unsupported)
+{
+    static const char named[] =
+        "{\"variants\": {\"ob2\": \"-O3\", \"x86-ob2\": \"-O3\", \"lua-ob2\": \"-O3\"}}";
+    static const struct {
+        const char *name, *toolchain;
+        enum status want;
+        uint32_t count;
+    } rows[] = {{"no list of builds", NULL, ERR_NONE, 2},
+                {"one is named", named, ERR_NONE, 4},
+                {"none is", "{\"variants\": {\"ob2\": \"\"}}", ERR_NONE, 2},
+                {"damaged", "{", ERR_MALFORMED, 0}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const char *folder = victims_folder();
+        struct collect_options options = {
+            .victims_folder = folder,
+            .launcher = launcher_of("out " LIST_ROW("b") "\nout " LIST_ROW("a"))};
+        struct fault fault = FAULT_INIT;
+        struct arena keep;
+        struct scenario *scenarios = NULL;
+        uint32_t count = 0;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        if (rows[i].toolchain != NULL)
+            test_write(path_join(&keep, folder, "toolchain.json"), rows[i].toolchain,
+                       strlen(rows[i].toolchain));
+        CHECK_EQ(collect_list(&options, &keep, &scenarios, &count, &fault), rows[i].want);
+        if (rows[i].want == ERR_NONE)
+            CHECK_EQ(count, rows[i].count);
+        for (uint32_t k = 0; k < count && fault.code == ERR_NONE; k++) {
+            const bool x86 = strcmp(scenarios[k].variant, "x86-ob2") == 0;
+            CHECK_STR(scenarios[k].unsupported, x86 ? COLLECT_NO_WINE32 : NULL);
+            CHECK_EQ(scenarios[k].arch, x86 ? CPU_X86 : CPU_X64);
+        }
+        arena_free(&keep);
+    }
+}
+
 TEST(what_is_missing_is_named)
 {
     static const char *const nothing[] = {"no-such-launcher", NULL};
