@@ -52,7 +52,8 @@ const char *list_cache_path(const struct list_cache *cache, const char *program,
     const char *hash = cache->folder != NULL ? hash_file(program, keep) : NULL;
     /* managed victims list what they can show by this file; ./run may bring it later */
     const char *runtime =
-        arena_printf(keep, "%.*sdotnet/coreclr.dll", (int)(path_base(program) - program), program);
+        arena_printf(keep, "%.*sdotnet%s/coreclr.dll", (int)(path_base(program) - program), program,
+                     strstr(path_base(program), "managed10") != NULL ? "10" : "");
     const char *facts = hash != NULL ? arena_printf(keep, "%s\n%d\n%s", hash,
                                                     runtime != NULL && path_is_file(runtime),
                                                     text_or_empty(cache->facts))

@@ -101,7 +101,9 @@ static enum status run_quiet(const struct runner *runner, const char *command, u
     return fault->code;
 }
 
-#define NEVER_WANTED "mscoree,mshtml,winedbg.exe,winemenubuilder.exe"
+/* Not mscoree: from .NET 8 on, a runtime imports it. While a prefix is made, it would ask for a
+ * package of its own. */
+#define NEVER_WANTED "mshtml,winedbg.exe,winemenubuilder.exe"
 
 /* With all services, since some of them write to the registry. */
 static enum status make_prefix(const struct runner *runner, struct fault *fault)
@@ -109,7 +111,7 @@ static enum status make_prefix(const struct runner *runner, struct fault *fault)
     log_progress_news("making the Wine prefix %s, once; this takes 5 s to a minute",
                       runner->prefix);
     return run_quiet(runner,
-                     "export WINEDLLOVERRIDES=" NEVER_WANTED "=; "
+                     "export WINEDLLOVERRIDES=mscoree," NEVER_WANTED "=; "
                      "${1:+\"$1\"} wineboot -i </dev/null >/dev/null 2>&1 && wineserver -w",
                      PREFIX_LIMIT_MS, fault);
 }

@@ -17,6 +17,7 @@ import e2e  # noqa: E402
 
 BIN = bench_stops.BIN
 RUNTIME = e2e.BUILD / "dotnet"
+RUNTIME10 = e2e.BUILD / "dotnet10"
 ENV = {**bench_stops.ENV, "TWINSTACK_OFFSETS_ONLY": "1", "TWINSTACK_DOTNET": f"Z:{RUNTIME}".replace("/", "\\")}
 CRASHES = ["throw", "null", "callback", "recursion", "inlined", "generic", "iterator", "dynamic"]
 HANGS = ["loop", "pinvoke", "deadlock", "async", "filter", "finalizer", "seed_needed", "collected"]
@@ -36,12 +37,12 @@ class ManagedRun(e2e.Case):
             raise e2e.unittest.SkipTest("no Wine prefix; ./run makes it")
         cls.enterClassContext(e2e.wine_session(ENV))
 
-    def capture(self, scenario, variant, env=ENV):
+    def capture(self, scenario, variant, env=ENV, runtime=""):
         folder = self.folder / f"{scenario}-{variant}"
         folder.mkdir()
         walkers = "framepointer,snapshot,snapshot-seeded"
         done = e2e.wine(BIN / "twinstack-launch.exe", "--out", folder, "--walkers", walkers, *([] if env is ENV else ["--limit-ms", "200000"]),
-                        BIN / f"victims-managed-{variant}.exe", f"managed_{scenario}", env=env, limit_s=240)
+                        BIN / f"victims-managed{runtime}-{variant}.exe", f"managed_{scenario}", env=env, limit_s=240)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout), folder
 
@@ -59,8 +60,8 @@ class ManagedRun(e2e.Case):
                 if f["file"] and f["file"].endswith(".cs") and not f["tail"]]
         return {walker: own for (thread, walker), own in found.items() if thread == suspect["id"]}, want
 
-    def check(self, scenario, variant):
-        outcome, folder = self.capture(scenario, variant)
+    def check(self, scenario, variant, env=ENV, runtime=""):
+        outcome, folder = self.capture(scenario, variant, env, runtime)
         code = {"null": "0xC0000005"}.get(scenario, "0xE0434352" if scenario in CRASHES else "0xCA970001")
         self.assertEqual(outcome["exit_code"], code, (scenario, variant, (folder / "stdout.txt").read_text()))
         self.assertIn("record.rec", outcome["files"])
@@ -80,6 +81,20 @@ class ManagedRun(e2e.Case):
                 self.assertEqual(found["rtl"], want)
         self.assertTrue(any(right.get("snapshot") for _, _, right in rows), "no snapshot was right")
         self.assertTrue(all(right["snapshot-seeded"] for s, _, right in rows if s in CRASHES))
+
+    def test_rtl_is_right_in_the_current_runtime_too(self):
+        """.NET 10, from which two scenarios differ: see victims/README.md."""
+        if not RUNTIME10.is_dir():
+            self.skipTest("no .NET 10 runtime, see build/log/dotnet10.log")
+        env = {**ENV, "TWINSTACK_DOTNET": f"Z:{RUNTIME10}".replace("/", "\\"),
+               "WINEDLLOVERRIDES": ENV["WINEDLLOVERRIDES"].replace("mscoree,", "")}
+        for scenario in ("throw", "generic", "recursion", "dynamic", "loop", "seed_needed"):
+            with self.subTest(scenario=scenario):
+                _, _, found, want = self.check(scenario, "ob2", env, "10")
+                self.assertTrue(want)
+                self.assertEqual(found["rtl"], want)
+                if scenario in CRASHES:
+                    self.assertEqual(found["snapshot-seeded"], want)
 
     def test_bad_seeds_of_snapshots_crash_nothing(self):
         for variant in ("ob2", "ob0"):

@@ -1,6 +1,8 @@
 /* See host.h.  Three files of the runtime are enough: coreclr.dll, clrjit.dll and
- * System.Private.CoreLib.dll, in the folder that TWINSTACK_DOTNET names, else in dotnet\\ beside
- * this program, where ./run puts a link, else two folders above it, where ./run puts them.
+ * System.Private.CoreLib.dll, in the folder that TWINSTACK_DOTNET names, else in dotnet\\ (for
+ * .NET 10: dotnet10\\) beside this program, where ./run puts a link, else two folders above it,
+ * where
+ * ./run puts them.
  *
  * Spec: https://learn.microsoft.com/dotnet/core/tutorials/netcore-hosting */
 #include "victims/managed/host.h"
@@ -13,6 +15,12 @@
 #include "victims/managed/plugin.h"
 
 enum { FOLDER_UNITS = 600, PATH_BYTES = 3 * FOLDER_UNITS };
+
+#if MANAGED_RUNTIME >= 10
+#define RUNTIME_FOLDER L"dotnet10\\"
+#else
+#define RUNTIME_FOLDER L"dotnet\\"
+#endif
 
 typedef int initialize_fn(const char *program, const char *domain, int count, const char **keys,
                           const char **values, void **host, unsigned int *domain_id);
@@ -47,11 +55,11 @@ static void runtime_folder(wchar_t folder[FOLDER_UNITS])
         return;
     }
     own_folder(folder);
-    wcscat(folder, L"dotnet\\");
+    wcscat(folder, RUNTIME_FOLDER);
     if (is_file(folder, L"coreclr.dll"))
         return;
     own_folder(folder);
-    wcscat(folder, L"..\\..\\dotnet\\");
+    wcscat(folder, L"..\\..\\" RUNTIME_FOLDER);
 }
 
 const char *managed_missing(void)
@@ -183,12 +191,13 @@ static void utf8(const wchar_t *text, char *out)
 
 void managed_start(void)
 {
-    static const char *const keys[] = {"TRUSTED_PLATFORM_ASSEMBLIES",
-                                       "NATIVE_DLL_SEARCH_DIRECTORIES",
-                                       "System.Globalization.Invariant"};
+    static const char *const keys[] = {
+        "TRUSTED_PLATFORM_ASSEMBLIES", "NATIVE_DLL_SEARCH_DIRECTORIES",
+        "System.Globalization.Invariant", "System.Runtime.TieredCompilation"};
     static char own_utf8[PATH_BYTES], runtime_utf8[PATH_BYTES], trusted[3 * PATH_BYTES];
     wchar_t own[FOLDER_UNITS], runtime[FOLDER_UNITS], path[FOLDER_UNITS + 64];
-    const char *values[] = {trusted, own_utf8, "true"}, *names[] = {keys[0], keys[1], keys[2]};
+    const char *values[] = {trusted, own_utf8, "true", "false"},
+               *names[] = {keys[0], keys[1], keys[2], keys[3]};
     if (clr != NULL)
         return;
     own_folder(own);
@@ -206,7 +215,7 @@ void managed_start(void)
     create_delegate =
         (create_delegate_fn *)(void (*)(void))function_of(core, "coreclr_create_delegate");
     const int result = ((initialize_fn *)(void (*)(void))function_of(core, "coreclr_initialize"))(
-        own_utf8, "victims", 3, names, values, &clr, &domain_id);
+        own_utf8, "victims", 4, names, values, &clr, &domain_id);
     if (result != 0)
         fail("coreclr_initialize", result);
 }

@@ -146,7 +146,7 @@ static bool waits(HANDLE thread)
 }
 
 /* Suspends the thread where it can be moved: not in a helper of the runtime, which its loop calls.
- */
+ * From .NET 7 on, compiled code is mapped twice, so that it is never writable and executable. */
 static uint64_t suspend_in_managed_code(HANDLE thread)
 {
     for (;;) {
@@ -154,7 +154,7 @@ static uint64_t suspend_in_managed_code(HANDLE thread)
         SuspendThread(thread);
         const uint64_t place = place_of(thread);
         if (VirtualQuery((const void *)(uintptr_t)place, &info, sizeof info) != 0 &&
-            info.Type == MEM_PRIVATE)
+            info.Type != MEM_IMAGE)
             return place;
         ResumeThread(thread);
         capture_heartbeat();
