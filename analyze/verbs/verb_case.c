@@ -229,7 +229,9 @@ const struct verb verb_case = {
     .subcommands = subcommands,
     .details =
         "The case can be checked, compared and stored like those of the victims: its dump by the\n"
-        "engine `dump` and the judges, its stack by `offset:rtl`.  Prints the case's folder.\n\n"
+        "engine `dump` and the judges, its stack by `offset:rtl`.  `check --db` stores it as a "
+        "run.\n"
+        "Prints the case's folder.\n\n"
         "examples:\n"
         "  twinstack case import --dump app.dmp --stack app.txt --own 'app*.dll' --own app.exe\n"
         "  twinstack check app.imported --symbols symbols/",

@@ -13,11 +13,14 @@
 #include "report/report.h"
 #include "study/analysis.h"
 #include "study/dump_faults.h"
+#include "study/run_facts.h"
+#include "study/run_keep.h"
 #include "symbol/stack_input.h"
 #include "symbol/store.h"
 #include "verbs/fetch_options.h"
 #include "verbs/harness.h"
 #include "verbs/index_note.h"
+#include "verbs/stored.h"
 #include "verbs/terminal.h"
 #include "verbs/verbs.h"
 
@@ -27,7 +30,9 @@ struct check_options {
     struct option_list symbols;
     struct harness harness;
     struct fetch_words fetch;
-    const char *cache;
+    const char *cache, *db; /* db: NULL: nothing is stored */
+    int argc;               /* the command line, stored with the run */
+    char *const *argv;
 };
 
 struct check {
@@ -46,7 +51,7 @@ struct check {
 /* Which exit code wins when several things are wrong. */
 static int worse(int a, int b)
 {
-    static const int order[] = {EXIT_INTERRUPTED, EXIT_INPUT, EXIT_DIFFERENT};
+    static const int order[] = {EXIT_INTERRUPTED, EXIT_DATABASE, EXIT_INPUT, EXIT_DIFFERENT};
     for (size_t i = 0; i < COUNT_OF(order); i++)
         if (a == order[i] || b == order[i])
             return order[i];
@@ -229,6 +234,33 @@ static void print_dump_faults(struct check *c, const struct crash_case *cases, u
     }
 }
 
+/* --db: the cases become a run, which `compare` and `gate` judge like any other. */
+static void keep_run(struct check *c)
+{
+    struct run_info info;
+    struct harness harness;
+    struct collect_options options = {.victims_folder = NULL};
+    struct store *store = NULL;
+    struct fault fault = FAULT_INIT;
+    int code = EXIT_GOOD;
+    if (c->options->db == NULL || process_interrupted())
+        return;
+    if (!stored_open(c->options->db, STORE_WRITE, &store, &code)) {
+        c->code = worse(c->code, code);
+        return;
+    }
+    harness_init(&harness);
+    (void)harness_options(&harness, &options);
+    if (run_facts(&options, "check", c->options->argc, c->options->argv, c->keep, &info, &fault) !=
+            ERR_NONE ||
+        run_keep(store, &info, c->cases, c->case_count, c->keep, &fault) != ERR_NONE)
+        c->code = worse(c->code, stored_fault(&fault, true));
+    else
+        (void)fprintf(stderr, "twinstack: stored as run %" PRIu64 " in %s\n", info.id,
+                      c->options->db);
+    store_close(store);
+}
+
 static void check_cases(struct check *c, const struct option_list *words, uint32_t levels_ignored)
 {
     struct fault fault = FAULT_INIT;
@@ -258,6 +290,7 @@ static void check_cases(struct check *c, const struct option_list *words, uint32
     }
     judge_cases(c, cases, count, levels_ignored);
     print_report(c);
+    keep_run(c);
     if (!c->options->as_json)
         print_dump_faults(c, cases, count);
 }
@@ -389,6 +422,8 @@ static int check(const struct verb *self, void *given, const struct option_list 
                                 options->level);
     if (options->stacks && words->count != 2)
         return verb_usage_error(self, "--stacks needs two stacks, not %u", words->count);
+    if (options->stacks && options->db != NULL)
+        return verb_usage_error(self, "--db stores cases, not two stacks");
     if (words->count == 0)
         return verb_usage_error(self, "no case was named");
     if (read_given_truth(&c, &fault) != ERR_NONE)
@@ -415,6 +450,8 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--level", OPTION_STRING, &o.level, "LEVEL",
          "how deep to look: physical, function or line (default)"},
         {"--symbols", OPTION_LIST, &o.symbols, "DIR|FILE|SRV", "more symbols and images"},
+        {"--db", OPTION_STRING, &o.db, "FILE",
+         "also store the verdicts as a run in this database, for `compare` and `gate`"},
         OPTION_CACHE(&o.cache),
         FETCH_OPTION_ROWS(o.fetch),
         {"--launcher", OPTION_STRING, &o.launcher, "PROGRAM",
@@ -428,6 +465,8 @@ static int run(const struct verb *self, int argc, char **argv)
 
     memset(&o, 0, sizeof o);
     harness_init(&o.harness);
+    o.argc = argc;
+    o.argv = argv;
     return verb_main(self, rows, COUNT_OF(rows), check, &o, argc, argv);
 }
 
@@ -440,13 +479,16 @@ const struct verb verb_check = {
         "hash is\n"
         "verified before anything is read from it.  Stacks are text (module!0xOFFSET lines), "
         "JSON or a\n"
-        "record file; '-' is standard input.\n\n"
+        "record file; '-' is standard input.  With --db, the cases become a run like those of "
+        "`run`.\n\n"
         "examples:\n"
         "  twinstack check corpus/cases/*\n"
         "  twinstack check build/runs/*/cases/stack_overflow.ob2 --json\n"
+        "  twinstack check app.imported --db app.db && twinstack gate --db app.db\n"
         "  twinstack check --stacks before.txt after.txt --level physical",
     .exits =
         "  0  all as expected\n  1  a difference that no rule allows\n  2  usage\n"
-        "  3  a case is missing, damaged, changed after it was sealed, or of a newer twinstack",
+        "  3  a case is missing, damaged, changed after it was sealed, or of a newer twinstack\n"
+        "  4  the database of --db is not usable",
     .run = run,
 };

@@ -56,6 +56,21 @@ class CaseImport(e2e.Case):
         self.assertEqual(scores["dump"]["frames"], 6)
         self.assertEqual([f for f in judged["findings"] if f["cause"] == "not_captured"], [])
 
+    def test_what_was_imported_is_stored_and_judged_by_the_gate(self):
+        dump = self.fixture(G13 + "/sigsegv.dmp")
+        folder, _ = self.made("--dump", dump)
+        db = self.folder / "app.db"
+        for number in (1, 2):
+            said = self.run_twinstack("check", folder, "--symbols", dump.parent, "--db", db).stderr
+            self.assertIn(f"stored as run {number} in {db}", said)
+        self.run_twinstack("baseline", "set", "1", "--db", db)
+        said = self.run_twinstack("gate", "--against", "baseline", "--db", db).stdout
+        self.assertRegex(said, r"^✓ run +run 2 of commit .*: 1 of 1 cases judged\n")
+        self.assertIn("0 gone since run 1", said)
+        self.assertIn("sigsegv", self.run_twinstack("report", "--db", db).stdout)
+        self.run_twinstack("check", folder, "--db", self.folder / "none/app.db", exit_code=4)
+        self.run_twinstack("check", "--stacks", "a", "b", "--db", db, exit_code=2)
+
     def test_a_stack_alone(self):
         text = self.file("app.txt", self.stack_of(CASE / "dump.dmp", "--symbols", SYMBOLS))
         folder, case = self.made("--stack", text)
