@@ -174,7 +174,7 @@ class Made(e2e.Case):
         text = "".join(f"own.exe!{int(at, 16) + 4 - 0x140000000:#x}\n" for at in found)
         done = e2e.twinstack("resolve", "--ndjson", "--names", "full", "--symbols", image, "--symbols", pdb, "-", stdin=text)
         self.assertEqual({f["function"] for f in json.loads(done.stdout)["frames"]},
-                         {"takes(void (**)(), int (* const)(char))", "thing::method(void (**)()) const"})
+                         {"takes(void (**)(void),int (*const)(char))", "thing::method(void (**)(void)) const"})
 
 
 class Named(e2e.Case):
