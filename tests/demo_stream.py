@@ -25,6 +25,11 @@ PROGRAM = BUILD / "bin" / "twinstack"
 TOKEN = os.urandom(16).hex()
 RATE_S = 0.2  # between two reports; the limit of a sender is ten per second
 
+LOOK_AT = """demo-stream: open the address above. Some 40 places in one program crash, in four versions; five reports come per second.
+demo-stream: look at the order of the head problems and their counts, which grow while you watch; at the versions and the trend of each;
+demo-stream: at "Do dump and offsets agree?", which half of the records that have a dump answer; and at /metrics of the same address.
+demo-stream: kill a worker and start no other: nothing is lost, and the one that is left goes on. Ctrl-C ends it"""
+
 
 def free_port():
     with socket.socket() as found:
@@ -106,7 +111,7 @@ def run(options, folder, started):
                                                 folder / "spool/dumps")))
     started.append(subprocess.Popen(command(PROGRAM, "reduce", "--queue", queue, "--totals", folder / "totals.db")))
     print(f"{address}/problems", flush=True)
-    print("demo-stream: Ctrl-C ends it", file=sys.stderr)
+    print(LOOK_AT, file=sys.stderr)
     print(f"demo-stream: {generate(address, options.seconds)} reports sent", file=sys.stderr)
     time.sleep(2 if options.seconds else 0)
     return 0

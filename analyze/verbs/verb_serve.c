@@ -74,6 +74,8 @@ static int serve(const struct verb *self, void *given, const struct option_list 
     if (words->options.dump_mib < DUMP_MIB_LEAST || words->options.dump_mib > UINT32_MAX)
         return verb_usage_error(self, "--dump-mib is at least %d: one dump may have 64 MiB",
                                 DUMP_MIB_LEAST);
+    if (words->options.collect)
+        words->options.wait = true; /* collecting needs no run */
     if (!check_database(&words->options, &code))
         return code;
     process_catch_interrupts();
@@ -118,7 +120,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--wait", OPTION_FLAG, &words.options.wait, NULL,
          "serve before the database exists; the pages show it once a run makes it"},
         {"--collect", OPTION_FLAG, &words.options.collect, NULL,
-         "take reports from programs in the field: POST /api/v1/reports"},
+         "take reports from programs in the field: POST /api/v1/reports; needs no run, so --wait"},
         {"--senders", OPTION_STRING, &words.options.senders, "FILE",
          "who may send reports: lines of NAME TOKEN"},
         {"--queue", OPTION_STRING, &words.options.queue, "nats://...|DIR",

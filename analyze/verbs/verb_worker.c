@@ -172,7 +172,6 @@ const struct verb verb_worker = {
 static int reduce(const struct verb *self, void *given, const struct option_list *words,
                   struct arena *keep)
 {
-    (void)keep;
     const struct worker_options *o = given;
     struct work_options work = {.idle_ms = (uint32_t)o->idle_ms, .stopping = process_interrupted};
     struct work_figures figures = {0};
@@ -183,7 +182,11 @@ static int reduce(const struct verb *self, void *given, const struct option_list
     if (code != EXIT_GOOD)
         return code;
     process_catch_interrupts();
-    if (totals_open(o->totals, true, &totals, &fault) != ERR_NONE) {
+    const char *name = path_base(o->totals);
+    const char *folder =
+        name != o->totals ? arena_text(keep, o->totals, (size_t)(name - o->totals)) : ".";
+    if (folder == NULL || folder_make(folder, &fault) != ERR_NONE ||
+        totals_open(o->totals, true, &totals, &fault) != ERR_NONE) {
         (void)verb_fault(&fault);
         return EXIT_DATABASE;
     }
