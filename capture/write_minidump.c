@@ -44,6 +44,45 @@ static void write_now(void *argument)
             (cap_dump_complete(w->file) || w->callback == NULL);
 }
 
+static bool read_at(HANDLE file, uint32_t offset, void *to, DWORD bytes)
+{
+    OVERLAPPED where = {.Offset = offset};
+    DWORD got = 0;
+    return ReadFile(file, to, bytes, &got, &where) && got == bytes;
+}
+
+/* Whether all that the list of memory at OFFSET refers to is in the file. */
+static bool has_memory(HANDLE file, uint32_t offset, uint64_t file_bytes)
+{
+    MINIDUMP_MEMORY_DESCRIPTOR range;
+    ULONG32 count = 0;
+    if (!read_at(file, offset, &count, sizeof count))
+        return false;
+    for (ULONG32 i = 0; i < count; i++)
+        if (!read_at(file, offset + (uint32_t)sizeof count + i * (uint32_t)sizeof range, &range,
+                     sizeof range) ||
+            (uint64_t)range.Memory.Rva + range.Memory.DataSize > file_bytes)
+            return false;
+    return true;
+}
+
+/* A writer may report success although the disk was full, as Wine's does. */
+static bool is_whole(HANDLE file, uint64_t file_bytes)
+{
+    MINIDUMP_HEADER header;
+    MINIDUMP_DIRECTORY entry;
+    if (!read_at(file, 0, &header, sizeof header) || header.Signature != MINIDUMP_SIGNATURE)
+        return false;
+    for (ULONG32 i = 0; i < header.NumberOfStreams; i++)
+        if (!read_at(file, header.StreamDirectoryRva + i * (uint32_t)sizeof entry, &entry,
+                     sizeof entry) ||
+            (uint64_t)entry.Location.Rva + entry.Location.DataSize > file_bytes ||
+            (entry.StreamType == MemoryListStream &&
+             !has_memory(file, entry.Location.Rva, file_bytes)))
+            return false;
+    return true;
+}
+
 bool cap_dump_write(HANDLE file, EXCEPTION_POINTERS *exception, uint32_t thread_id, bool tuned,
                     uint64_t *bytes_out, uint64_t *ns_out)
 {
@@ -63,7 +102,7 @@ bool cap_dump_write(HANDLE file, EXCEPTION_POINTERS *exception, uint32_t thread_
     const bool ok = cap_crash_guarded(write_now, &writing) && writing.ok;
     *ns_out = cap_crash_now_ns() - start_ns;
     FILE_DISPOSITION_INFO keep = {.DeleteFile = FALSE};
-    if (!ok || !GetFileSizeEx(file, &size) ||
+    if (!ok || !GetFileSizeEx(file, &size) || !is_whole(file, (uint64_t)size.QuadPart) ||
         !SetFileInformationByHandle(file, FileDispositionInfo, &keep, sizeof keep))
         return false;
     *bytes_out = (uint64_t)size.QuadPart;

@@ -360,32 +360,32 @@ static uint32_t code_left_out(const struct buffer *b)
 
 /* ---- buffers to disk ---- */
 
-static void write_at(uint64_t offset, const void *from, uint32_t bytes)
+/* False: the disk is full, for example. */
+static bool write_at(uint64_t offset, const void *from, uint32_t bytes)
 {
     OVERLAPPED where = {0};
     DWORD done = 0;
     where.Offset = (DWORD)offset;
     where.OffsetHigh = (DWORD)(offset >> 32);
-    WriteFile(cap.record, from, bytes, &done, &where);
+    return WriteFile(cap.record, from, bytes, &done, &where) && done == bytes;
 }
 
-static void write_header(void)
+static bool write_header(void)
 {
     put64(header + RECORD_H_COMMITTED, cap.record_bytes);
-    write_at(0, header, sizeof header);
+    return write_at(0, header, sizeof header);
 }
 
+/* What does not fit on the disk is left out; a later, smaller section may fit. */
 static void append(struct buffer *b)
 {
     const bool is_first = cap.record_bytes == RECORD_HEADER_BYTES;
-    if (b->used != 0) {
-        write_at(cap.record_bytes, b->at, b->used);
+    if (b->used != 0 && write_at(cap.record_bytes, b->at, b->used)) {
         cap.record_bytes += b->used;
-        b->used = 0;
-        write_header();
-        if (is_first) /* from now on it has content, so it must outlive the process */
+        if (write_header() && is_first) /* it has content, so it must outlive the process */
             (void)cap_crash_file_keep(cap.record, true);
     }
+    b->used = 0;
 }
 
 void cap_crash_record_begin(uint32_t kind, uint32_t thread_id, const EXCEPTION_RECORD *exception,
@@ -421,7 +421,7 @@ void cap_crash_record_begin(uint32_t kind, uint32_t thread_id, const EXCEPTION_R
         SetEndOfFile(cap.record);
     }
     cap.record_bytes = RECORD_HEADER_BYTES;
-    write_header();
+    (void)write_header();
 }
 
 void cap_crash_record_modules(void)
@@ -502,7 +502,7 @@ void cap_crash_record_stops(const struct cap_stops *stops, uint32_t samples,
     put64(header + RECORD_H_STOP_DUMP, stops->dump_ns);
     put32(header + RECORD_H_SAMPLES, samples);
     put32(header + RECORD_H_LEFT_SUSPENDED, left_suspended);
-    write_header();
+    (void)write_header();
 }
 
 const void *cap_crash_dump_stream(uint32_t *bytes)
