@@ -109,16 +109,36 @@ static struct scenario *widen_list(struct scenario **list, uint32_t count, uint3
     return wider;
 }
 
-/* A 32-bit program that this host cannot start gets the scenarios of the first program that it can
+/* The build whose scenarios a build for x86 has as well: the one with most of them, since others,
+ * such as those of managed code, have only their own. */
+static const char *widest_variant(const struct scenario *list, uint32_t count)
+{
+    const char *widest = NULL;
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t same = 0;
+        for (uint32_t k = i; k < count; k++)
+            same += strcmp(list[k].variant, list[i].variant) == 0;
+        if (same > most) {
+            most = same;
+            widest = list[i].variant;
+        }
+    }
+    return widest;
+}
+
+/* A 32-bit program that this host cannot start gets the scenarios of the programs that it can
  * start, all marked as unsupported. */
 static enum status borrow_list(const char *program, const char *variant, struct arena *keep,
                                struct scenario **list, uint32_t *count, struct fault *fault)
 {
     const uint32_t known = *count;
+    const char *model = widest_variant(*list, known);
     struct scenario *wider = widen_list(list, known, known, keep, fault);
 
     for (uint32_t i = 0; wider != NULL && i < known; i++) {
-        if (strcmp(wider[i].variant, wider[0].variant) != 0)
+        if (strcmp(wider[i].variant, model) != 0)
             continue;
         wider[*count] = wider[i];
         wider[*count].program = program;
