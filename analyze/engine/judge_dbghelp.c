@@ -115,7 +115,7 @@ static enum status ask(const struct engine *self, const struct engine_input *in,
                        const struct judge_stage *stage, struct arena *keep,
                        struct engine_result *out, struct fault *fault)
 {
-    return stage->lasts && !judge_pool_takes_sample(in->judges)
+    return stage->lasts && !judge_pool_takes_sample(in->judges, self->name)
                ? ask_pool(self, in, stage, keep, out, fault)
                : ask_once(self, in, stage, keep, out, fault);
 }

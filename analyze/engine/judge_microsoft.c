@@ -167,8 +167,9 @@ static enum status ask(const struct engine *self, const struct engine_input *in,
                        const struct judge_stage *stage, struct arena *keep,
                        struct engine_result *out, struct fault *fault)
 {
-    return stage->lasts ? ask_pool(recipe_of(self), self, in, stage, keep, out, fault)
-                        : ask_once(recipe_of(self), self, in, stage, keep, out, fault);
+    return stage->lasts && !judge_pool_takes_sample(in->judges, self->name)
+               ? ask_pool(recipe_of(self), self, in, stage, keep, out, fault)
+               : ask_once(recipe_of(self), self, in, stage, keep, out, fault);
 }
 
 static enum status run(const struct engine *self, const struct engine_input *in, struct arena *keep,

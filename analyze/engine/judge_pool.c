@@ -17,6 +17,11 @@ struct pooled_set {
     const char *key, *name; /* the hashes of its files; its folder inside the pool's */
 };
 
+struct asked {
+    const char *judge; /* NULL: the row is free */
+    uint32_t questions;
+};
+
 struct judge_pool {
     struct arena keep;
     const char *folder;
@@ -24,7 +29,8 @@ struct judge_pool {
     struct pooled_set sets[SETS_MAX];
     uint32_t set_count, sets_made;
     struct named_version versions[JUDGES_MAX];
-    uint32_t version_count, cases;
+    uint32_t version_count;
+    struct asked asked[JUDGES_MAX];
 };
 
 enum status judge_pool_open(const char *folder, struct judge_pool **out, struct fault *fault)
@@ -208,10 +214,17 @@ enum status judge_pool_ask(struct judge_pool *pool, const char *const *argv, con
     return fault->code;
 }
 
-bool judge_pool_takes_sample(struct judge_pool *pool)
+bool judge_pool_takes_sample(struct judge_pool *pool, const char *judge)
 {
-    const uint32_t n = pool->cases++;
-    return n != 0 && n <= COLD_LAST && n % COLD_EVERY == 0;
+    for (size_t i = 0; i < JUDGES_MAX; i++) {
+        struct asked *row = &pool->asked[i];
+        if (row->judge != NULL && strcmp(row->judge, judge) != 0)
+            continue;
+        row->judge = judge;
+        const uint32_t n = row->questions++;
+        return n != 0 && n <= COLD_LAST && n % COLD_EVERY == 0;
+    }
+    return false;
 }
 
 const char *judge_pool_version(const struct judge_pool *pool, const char *program)

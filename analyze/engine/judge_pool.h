@@ -34,10 +34,10 @@ enum status judge_pool_ask(struct judge_pool *pool, const char *const *argv, con
                            uint32_t lines, struct arena *keep, char **answer,
                            struct engine_result *out, struct fault *fault);
 
-/* True for two of the first hundred cases: for these the judge whose time counts as the foreign one
+/* True for two of the first hundred questions to the judge of that name, a constant: for these it
  * is started anew. A run also knows its time with nothing loaded from the first case, whose
  * question starts the program, and these make it a median of three. */
-bool judge_pool_takes_sample(struct judge_pool *pool);
+bool judge_pool_takes_sample(struct judge_pool *pool, const char *judge);
 
 /* The version that was set for a program; NULL: none. */
 const char *judge_pool_version(const struct judge_pool *pool, const char *program);

@@ -1,18 +1,20 @@
-/* The judges, in the order of reports. ROW(NAME) means engine_judge_NAME, which is defined in a
- * file judge_*.c; the rows become declarations here and rows of the table in engines.c. `adapter`
- * is `judge:NAME`, any program that TWINSTACK_ADAPTER="NAME=COMMAND WORD..." names; README.md here
- * describes its input and its answer. */
+/* The judges, in the order of reports; the first that reads a dump is what the figures compare
+ * with: where the user has Microsoft's dbghelp, that is what a debugger on Windows costs. ROW(NAME)
+ * means engine_judge_NAME, which is defined in a file judge_*.c; the rows become declarations here
+ * and rows of the table in engines.c. `adapter` is `judge:NAME`, any program that
+ * TWINSTACK_ADAPTER="NAME=COMMAND WORD..." names; README.md here describes its input and its
+ * answer. */
 #ifndef ENGINE_JUDGES_H
 #define ENGINE_JUDGES_H
 
 #include "engine/engine.h"
 
 #define JUDGES(ROW)                                                                                \
+    ROW(dbghelp_microsoft)                                                                         \
     ROW(dbghelp)                                                                                   \
     ROW(symbolizer)                                                                                \
     ROW(winedbg)                                                                                   \
     ROW(lldb)                                                                                      \
-    ROW(dbghelp_microsoft)                                                                         \
     ROW(dbgeng)                                                                                    \
     ROW(adapter)
 

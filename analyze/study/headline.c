@@ -220,12 +220,18 @@ static size_t count_of(const struct headline *h, int row, enum case_way way)
     return h->rows[row].cells[way].spread.count;
 }
 
+enum { NAME_WIDTH = 8 };
+
 /* "dump, dbghelp": the judge that reads the dump in place of our engine. */
 static const char *foreign_column(const struct run_figures *figures, struct arena *keep)
 {
     const char *engine = figures_foreign_engine(figures);
+    const char *judge = engine != NULL ? strchr(engine, ':') + 1 : "";
+    const int length = (int)strcspn(judge, "-"); /* the line below has the whole name */
     const char *name =
-        engine != NULL ? arena_printf(keep, "dump, %.8s", strchr(engine, ':') + 1) : NULL;
+        engine != NULL
+            ? arena_printf(keep, "dump, %.*s", length < NAME_WIDTH ? length : NAME_WIDTH, judge)
+            : NULL;
     return name != NULL ? name : "dump, foreign";
 }
 

@@ -164,6 +164,9 @@ class Judge(e2e.Case):
                 claims = {claim["engine"]: claim for claim in document["cases"][0]["engines"]}
                 for judge, version in judges.items():
                     self.assertRegex(claims[judge]["version"] or "", version)
+                if name == "run":  # what a debugger on Windows costs
+                    self.assertEqual(document["headline"]["foreign_engine"], "judge:dbghelp-microsoft")
+                    self.assertIn("(dbghelp of Microsoft 10.0.29507.1001)", document["headline"]["foreign"])
 
 
 if __name__ == "__main__":
