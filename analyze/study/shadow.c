@@ -10,6 +10,7 @@
 #include "base/thread.h"
 #include "compare/signature.h"
 #include "engine/judges.h"
+#include "format/minidump/minidump.h"
 #include "format/pe/pe.h"
 #include "format/record/record.h"
 #include "stream/report.h"
@@ -24,9 +25,32 @@ enum status shadow_also(const char *spec, struct fault *fault)
 
 /* ---- judging -------------------------------------------------------------------------- */
 
+/* True when the dump PATH is of another crash than RECORD: a sender may mix two up. What either
+ * does not state is no difference. */
+static bool is_other_crash(const struct record *record, const char *path, struct arena *keep)
+{
+    enum { HAS_PROCESS_ID = 1 };
+    struct fault ignored = FAULT_INIT;
+    struct minidump dump;
+    struct file_map map;
+    bool is = false;
+    if (path == NULL || file_map(path, &map, &ignored) != ERR_NONE)
+        return false;
+    if (minidump_read(map.data, map.bytes, keep, &dump, &ignored) == ERR_NONE) {
+        const struct minidump_misc *misc = &dump.misc;
+        const struct minidump_exception *e = &dump.exception;
+        is = (misc->present && (misc->flags & HAS_PROCESS_ID) != 0 && record->process_id != 0 &&
+              misc->process_id != record->process_id) ||
+             (e->present && record->exception_code != 0 && e->code != record->exception_code) ||
+             (e->present && record->suspect_id != 0 && e->thread_id != record->suspect_id);
+    }
+    file_unmap(&map);
+    return is;
+}
+
 /* A case of two files in FOLDER. The record is from the network. */
 static enum status fill_case(const struct report *report, const char *folder, struct arena *keep,
-                             struct crash_case *out, struct fault *fault)
+                             struct crash_case *out, bool *is_other, struct fault *fault)
 {
     struct case_file *files = ARENA_ARRAY(keep, 2, struct case_file);
     char *path = path_join(keep, folder, "record.rec");
@@ -42,6 +66,7 @@ static enum status fill_case(const struct report *report, const char *folder, st
     files[1] = (struct case_file){.role = ROLE_DUMP,
                                   .path = "dump.dmp",
                                   .bytes = path_bytes(path_join(keep, folder, "dump.dmp"))};
+    *is_other = is_other_crash(&record, path_join(keep, folder, "dump.dmp"), keep);
     memset(out, 0, sizeof *out);
     out->folder = folder;
     out->scenario = report->id;
@@ -122,7 +147,8 @@ static const char *signature_text(const struct shadow_judging *judging,
 }
 
 static enum status judge_case(const struct shadow_judging *judging, const struct crash_case *crash,
-                              struct arena *keep, struct shadow *out, struct fault *fault)
+                              bool is_other, struct arena *keep, struct shadow *out,
+                              struct fault *fault)
 {
     const struct analysis analysis = {
         .symbols = judging->symbols, .subjects_only = true, .adapter = judging->also, .once = true};
@@ -137,8 +163,15 @@ static enum status judge_case(const struct shadow_judging *judging, const struct
     if (out->engines == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "shadow comparison");
     for (uint32_t i = 0; i < judged->claim_count; i++)
-        if (has_answer(&judged->claims[i]))
-            fill_engine(judged, i, keep, &out->engines[out->count++]);
+        if (has_answer(&judged->claims[i])) {
+            struct shadow_engine *engine = &out->engines[out->count++];
+            fill_engine(judged, i, keep, engine);
+            if (is_other && engine->against != NULL && engine->result != SHADOW_FAILED) {
+                engine->result = SHADOW_DIFFERS;
+                engine->cause = "another crash";
+                engine->module = NULL;
+            }
+        }
     return ERR_NONE;
 }
 
@@ -148,6 +181,7 @@ enum status shadow_judge(void *context, const struct report *report, struct aren
     const struct shadow_judging *judging = context;
     struct fault ignored = FAULT_INIT;
     struct crash_case crash;
+    bool is_other = false;
     char name[QUEUE_FILE_BYTES];
     queue_file_name(report->id, name);
     const char *from = arena_printf(keep, "%s/%s.dmp", judging->dumps, name);
@@ -160,8 +194,8 @@ enum status shadow_judge(void *context, const struct report *report, struct aren
     if (path_bytes(from) > LIMIT_REPORT_DUMP_BYTES)
         return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "dump of more than 64 MiB");
     if (folder_make(folder, fault) == ERR_NONE && file_copy(from, to, fault) == ERR_NONE &&
-        fill_case(report, folder, keep, &crash, fault) == ERR_NONE)
-        (void)judge_case(judging, &crash, keep, out, fault);
+        fill_case(report, folder, keep, &crash, &is_other, fault) == ERR_NONE)
+        (void)judge_case(judging, &crash, is_other, keep, out, fault);
     (void)path_remove(folder, &ignored);
     return fault->code;
 }

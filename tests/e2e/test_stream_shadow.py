@@ -61,6 +61,19 @@ class Shadow(stream_pipeline.Pipeline):
         self.assertEqual(self.problems()["shadow"], shadow)
         self.assertEqual(self.problems("?version=2.0")["shadow"]["reports"], 0)
 
+    def test_a_dump_of_another_crash_is_named_so(self):
+        self.start_server()
+        for name, case in (("same", "null_write.ob2"), ("other", "recursion.ob2")):
+            self.assertEqual(self.post(f"id={name}&kind=dump", (CASES / case / "dump.dmp").read_bytes()), 200)
+            self.send(name, "null_write.ob2", dump=False)
+        self.work(*self.sampling())
+        self.reduce()
+        shadow = self.problems()["shadow"]
+        dump = {row["engine"]: row for row in shadow["engines"]}["dump"]
+        self.assertEqual((dump["same"], dump["differs"]), (1, 1))
+        self.assertEqual([(row["cause"], row["module"], row["count"], row["report"]) for row in shadow["causes"] if row["engine"] == "dump"],
+                         [("another crash", None, 1, "alice-other")])
+
     def test_another_resolver_runs_beside_ours(self):
         other = self.folder / "other.py"
         other.write_text(OTHER)
