@@ -33,7 +33,6 @@ static const struct route routes[] = {
     {"GET", "/trend", answer_page, ROUTE_OPEN, NULL, NULL},
     {"GET", "/timing", answer_page, ROUTE_OPEN, NULL, NULL},
     {"GET", "/hooks", answer_page, ROUTE_OPEN, NULL, NULL},
-    {"GET", "/doors", answer_page, ROUTE_OPEN, NULL, NULL}, /* the older name */
     {"GET", "/signatures", answer_page, ROUTE_OPEN, NULL, NULL},
     {"GET", "/problems", answer_page, ROUTE_OPEN, NULL, NULL},
     {"GET", "/known", answer_page, ROUTE_OPEN, NULL, NULL},

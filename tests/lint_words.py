@@ -1,6 +1,6 @@
 """Plain English in comments, messages, help texts, pages and documents: words that make a reader read twice, each with
 what to write.  They are hints, since each is also an ordinary word somewhere: lint.py prints them and does not fail.
-Names are exempt: JSON members such as `told_in` and `doors` stay.
+Names are exempt: JSON members such as `doors` stay.
 
 The reader is an engineer with a crash to explain: subject, verb, object, and the field's word for a thing.
 """

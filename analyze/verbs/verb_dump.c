@@ -162,7 +162,7 @@ const struct verb verb_dump = {
         "it\n"
         "prints a summary and the crashed thread's stack.  Each frame says how it was found:\n"
         "context, unwind, leaf, frame_pointer, frame_size or scan.\n\n"
-        "--json reports every stream. `reported_in` (older name: told_in) names the member of\n"
+        "--json reports every stream. `reported_in` names the member of\n"
         "the document that has the stream's facts; a stream without one has them in `content`.\n"
         "What only a stream's writer understands is printed there as text if it is text,\n"
         "otherwise as the first 16 KiB.\n"

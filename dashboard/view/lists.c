@@ -36,7 +36,7 @@ static void write_hooks(struct json *out, const struct hook_outcome *rows, uint3
     json_array_end(out);
 }
 
-enum status view_doors(const struct view_input *in, struct json *out, struct fault *fault)
+enum status view_hooks(const struct view_input *in, struct json *out, struct fault *fault)
 {
     uint64_t run_id = 0, limit = UINT64_MAX;
     struct hook_outcome *rows = NULL;

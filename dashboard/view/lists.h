@@ -4,6 +4,6 @@
 
 #include "view/view.h"
 
-view_function view_doors, view_signatures, view_known, view_symbols;
+view_function view_hooks, view_signatures, view_known, view_symbols;
 
 #endif

@@ -174,7 +174,7 @@ static enum status carry_runs(struct carrier *c)
 
 static enum status carry_run(struct carrier *c)
 {
-    static const char *const of_run[] = {"overview", "timing",  "doors", "signatures",
+    static const char *const of_run[] = {"overview", "timing",  "hooks", "signatures",
                                          "known",    "symbols", NULL};
     const uint64_t run = c->asked->run_id;
     char path[PATH_BYTES];

@@ -21,7 +21,7 @@ const views = [
   '/api/v1/compare?a=1&b=2',
   '/api/v1/compare?a=1&b=1',
   '/api/v1/timing?run=1',
-  '/api/v1/doors?run=1',
+  '/api/v1/hooks?run=1',
   '/api/v1/signatures?run=1',
   '/api/v1/symbols?run=1',
   '/api/v1/known',

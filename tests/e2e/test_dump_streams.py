@@ -249,7 +249,7 @@ def arm64_of_breakpad(d):
 
 def auxv(d):
     d.stream(0x47670008, struct.pack("<6Q", 6, 4096, 25, 0x7FFF5AE4AE29, 0, 0))
-    return {"streams.1": {"name": "LinuxAuxv", "told_in": None},
+    return {"streams.1": {"name": "LinuxAuxv", "reported_in": None},
             "streams.1.content.0": {"type": 6, "name": "AT_PAGESZ", "value": "0x1000"},
             "streams.1.content.1": {"type": 25, "name": "AT_RANDOM", "value": "0x7fff5ae4ae29"}}
 
@@ -276,7 +276,7 @@ def linux_texts(d):
     return {"texts.0": {"stream": "LinuxCmdLine", "text": "/bin/app\n--flag"},
             "texts.1": {"stream": "LinuxMaps", "text": "\n".join(["00400000-0040b000 r-xp"] * 60000)},
             "texts.2": {"stream": "MozSoftErrors", "text": '[{"InitErrors": []}]'},
-            "streams.1": {"told_in": "texts", "content": None}}
+            "streams.1": {"reported_in": "texts", "content": None}}
 
 
 def mac_crash(d):
@@ -322,8 +322,8 @@ def unknown_streams(d):
 def both_comments(d):
     d.stream(10, b"narrow")
     d.stream(11, "wide".encode("utf-16-le"))
-    return {"": {"comment": "wide"}, "streams.1": {"told_in": None}, "streams.1.content": {"text": "narrow"},
-            "streams.2": {"told_in": "comment", "content": None}}
+    return {"": {"comment": "wide"}, "streams.1": {"reported_in": None}, "streams.1.content": {"text": "narrow"},
+            "streams.2": {"reported_in": "comment", "content": None}}
 
 
 def two_exception_streams(d):
@@ -414,7 +414,7 @@ class DumpStreams(e2e.Case):
             done = self.run_twinstack("dump", self.saved(dump), "--json", exit_code=None)
             self.assertIn(done.returncode, (0, 3), done.stderr)
             for stream in e2e.json.loads(done.stdout)["streams"]:
-                self.assertTrue(stream["told_in"] or stream["content"] is not None or stream["fault"], stream)
+                self.assertTrue(stream["reported_in"] or stream["content"] is not None or stream["fault"], stream)
 
     def test_a_dump_of_windows_ce(self):
         """Its streams have names, and are shown as bytes."""

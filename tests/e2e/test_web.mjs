@@ -47,7 +47,6 @@ const pages = [
   ['timing', '/timing', 'Stages on the back end'],
   ['trend', '/trend?metric=dump_write_ns', 'Changes'],
   ['hooks', '/hooks', 'as promised'],
-  ['doors', '/doors', 'as promised'],
   ['signatures', '/signatures', 'Signatures'],
   ['problems', '/problems', 'No report was counted yet'],
   ['known', '/known', 'Known'],
@@ -361,7 +360,7 @@ test('hostile_names_are_text', async () => {
   for (const path of [
     `/runs/30/mismatches/${hostileCase}?frame=0`,
     '/runs/30',
-    '/doors',
+    '/hooks',
     `/cases/${encodeURIComponent(hostile)}/ob2`,
   ]) {
     const page = await open(path);

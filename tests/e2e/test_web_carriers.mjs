@@ -83,9 +83,9 @@ const views = [
   '/timing?engines=dump',
   '/trend',
   '/trend?metric=dump_write_ns',
-  '/doors',
-  '/doors?differs=1',
-  '/doors?search=spin',
+  '/hooks',
+  '/hooks?differs=1',
+  '/hooks?search=spin',
   '/signatures',
   '/known',
   '/symbols',
@@ -260,7 +260,7 @@ test('what_a_file_lacks_it_says', async () => {
     [`/runs/${RUNS}/mismatches/nope.ob2`, 'twinstack serve'],
     ['/compare/3/9', 'twinstack compare 3 9'],
     ['/cases/nope/ob2', 'twinstack serve'],
-    ['/doors?run=3', 'twinstack report 3 --html'],
+    ['/hooks?run=3', 'twinstack report 3 --html'],
   ];
   // Within one document: no two neighbours say the same, so what is waited for is not of the page before.
   await settled(page);
@@ -441,7 +441,7 @@ for (const [name, view] of [
   ['compare', '/compare'],
   ['timing', '/timing'],
   ['trend', '/trend?metric=dump_write_ns'],
-  ['doors', '/doors'],
+  ['hooks', '/hooks'],
   ['signatures', '/signatures'],
   ['known', '/known'],
   ['symbols', '/symbols'],

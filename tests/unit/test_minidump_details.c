@@ -41,11 +41,11 @@ TEST(each_stream_is_told)
         char *json = details_json(m.data, m.at, &partial, NULL);
         REQUIRE(json != NULL);
         CHECK(!partial);
-        const char *content = strstr(json, "\"told_in\":");
+        const char *content = strstr(json, "\"reported_in\":");
         for (uint32_t k = 1; content != NULL && k < m.streams; k++)
-            content = strstr(content + 1, "\"told_in\":");
+            content = strstr(content + 1, "\"reported_in\":");
         REQUIRE(content != NULL);
-        content += strlen("\"told_in\":");
+        content += strlen("\"reported_in\":");
         CHECK(strncmp(content, minidump_rows[i].json_member,
                       strlen(minidump_rows[i].json_member)) == 0);
         CHECK_HAS(content, minidump_rows[i].content);

@@ -60,7 +60,6 @@ static void write_streams(struct json *j, const struct minidump *d)
             json_object_end(j);
         }
         json_key_string(j, "reported_in", stream->json_member);
-        json_key_string(j, "told_in", stream->json_member); /* the older name of reported_in */
         json_key(j, "content");
         minidump_write_content(j, d, stream, &shown);
         json_object_end(j);

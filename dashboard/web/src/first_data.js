@@ -33,7 +33,7 @@ export const first = /** @type {const} */ ({
   compare: { page: '/compare/{a}/{b}', route: '/api/v1/compare', values: { a: '{a}', b: '{b}' } },
   trend: { page: '/trend', route: '/api/v1/trend', values: { metric: 'exact', limit: 100 } },
   timing: { page: '/timing', route: '/api/v1/timing', values: { limit: 125 }, takesRun: true },
-  hooks: { page: '/hooks', route: '/api/v1/doors', values: { limit: 50 }, takesRun: true },
+  hooks: { page: '/hooks', route: '/api/v1/hooks', values: { limit: 50 }, takesRun: true },
   signatures: { page: '/signatures', route: '/api/v1/signatures', values: {}, takesRun: true },
   known: { page: '/known', route: '/api/v1/known', values: {} },
   symbols: { page: '/symbols', route: '/api/v1/symbols', values: {}, takesRun: true },

@@ -53,7 +53,6 @@ const pages = [
   { at: '/timing', part: Timing, title: 'Timing', rail: 'Timing' },
   { at: '/trend', part: Trend, title: 'Trend', rail: 'Trend' },
   { at: '/hooks', part: Hooks, title: 'Hooks', rail: 'Hooks' },
-  { at: '/doors', part: Hooks, title: 'Hooks', under: '/hooks' },
   { at: '/signatures', part: Signatures, title: 'Signatures', rail: 'Signatures' },
   { at: '/problems', part: Problems, title: 'Head problems', rail: 'Problems', served: true },
   { at: '/known', part: Known, title: 'Known', rail: 'Known' },

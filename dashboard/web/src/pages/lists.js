@@ -22,7 +22,7 @@ import {
 import { Term } from '../glossary.js';
 
 /**
- * @typedef {import('openapi').Answers['/api/v1/doors']} HooksFound
+ * @typedef {import('openapi').Answers['/api/v1/hooks']} HooksFound
  * @typedef {Omit<HooksFound['rows'][number], 'got'> & {want: string[], got: string[]}} HookRow
  */
 
