@@ -38,7 +38,8 @@ if [ ! -f "$restored/content/amd64/dbghelp.dll" ]; then
   <ItemGroup><PackageDownload Include="$package" Version="[$version]" /></ItemGroup>
 </Project>
 XML
-  DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 dotnet restore --packages "$folder/packages" "$folder/project/debugger.csproj" \
+  DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 dotnet restore --no-cache \
+    --packages "$folder/packages" "$folder/project/debugger.csproj" \
     >"$folder/restore.log" 2>&1 || die "dotnet did not restore the package: $(tail -n 1 "$folder/restore.log")"
   [ -f "$restored/content/amd64/dbghelp.dll" ] || die "the package has no content/amd64/dbghelp.dll"
 fi
