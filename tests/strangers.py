@@ -49,7 +49,7 @@ def run(*argv, **more):
 def plain(name):
     """Without the suffix of a cloned part, which DWARF does not state, and with one kind of constructor."""
     name = re.sub(r"(\.(constprop|cold|part|isra|lto_priv|__part|eh|llvm)(\.\d+)*)+$", "", name or "")
-    return re.sub(r"([CD])[0-5](?=[EIv])", r"\1x", name)
+    return re.sub(r"E(CI)[0-5]", r"E\1x", re.sub(r"([CD])[0-5](?=[EIv])", r"\1x", name))
 
 
 def frame(name, path, line):
