@@ -50,7 +50,7 @@ static bool read_fixed_info(HMODULE library, VS_FIXEDFILEINFO *out)
     if (bytes == NULL || SizeofResource(library, found) < FIXED_INFO_AT + sizeof *out)
         return false;
     memcpy(out, bytes + FIXED_INFO_AT, sizeof *out);
-    return out->dwSignature == FIXED_INFO_SIGNATURE;
+    return out->dwSignature == (DWORD)FIXED_INFO_SIGNATURE;
 }
 
 void judge_print_version(const wchar_t *library_name, const char *name)

@@ -116,8 +116,8 @@ def function(reg_f, reg_i, homes, cr, local, nops):
 
 
 def functions():
-    for reg_f in range(8) if e2e.SOAK else (0, 1, 2, 7):
-        for reg_i in range(11) if e2e.SOAK else (0, 1, 2, 3, 10):
+    for reg_f in range(8):
+        for reg_i in range(11):
             for homes in (0, 1):
                 for cr in range(4):
                     for local in LOCALS:
@@ -212,7 +212,7 @@ class Packed(e2e.Case):
             if offsets[:4] != want:
                 wrong.append(f"{name}: {[hex(o) for o in offsets]}, not {[hex(o) for o in want]}")
         print(f"{len(rows) - 2} functions, {len(moments)} moments, {len(wrong)} wrong")
-        self.assertGreater(len(moments), 20000)
+        self.assertGreater(len(moments), 100000)
         self.assertEqual(wrong, [], "\n".join(wrong[:12]))
 
 
