@@ -114,7 +114,7 @@ class Session:
             print(f"{done} of {total} programs done; running: {', '.join(f'{n} ({s:.0f} s)' for s, n in long) or 'short ones'}",
                   file=sys.stderr, flush=True)
 
-    def run(self, total, built=lambda: None):
+    def run(self, total, built=lambda results: None):
         """Returns {name: result}. BUILT is called when nothing is left to build."""
         threading.Thread(target=self.report_progress, args=(total,), daemon=True).start()
         for line in self.process.stdout:

@@ -71,7 +71,8 @@ def choose(programs, ref, changed=None):
         room = room_of(path)
         rooms |= {room} if room else set()
         covering = {name for name, labels in programs.items() if room in labels or f"file:{path}" in labels}
-        covering |= set() if room and room != "corpus" else mentions(named, path)
+        if not covering or room == "corpus":
+            covering |= mentions(named, path)
         if not covering:
             return list(programs), [f"changed since {base}: no program names {path}, so all {len(programs)} run"]
         wanted |= covering
