@@ -30,7 +30,7 @@ from machine import CORES, Idle, remove_groups  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
 RESULTS = BUILD / "log/tests"
-SLOTS = 2 * (CORES + 1)  # half cores, see programs.cmake: one core more than there is, since most programs wait now and then
+SLOTS = 2 * (CORES + 1)  # half cores: one core more than there is, since most programs wait now and then
 PROGRESS_S = 60
 DEAREST = 25
 LOCK_FILE = 9  # ./run holds it while something is built
@@ -117,14 +117,18 @@ class Session:
     def run(self, total, built=lambda results: None):
         """Returns {name: result}. BUILT is called when nothing is left to build."""
         threading.Thread(target=self.report_progress, args=(total,), daemon=True).start()
-        for line in self.process.stdout:
-            if match := STARTED.match(line):
-                self.running[match[1]] = time.monotonic()
-            elif match := ENDED.match(line):
-                self.running.pop(match[1], None)
-                self.results[match[1]] = result_of(match[1], match[2])
-                show(self.results[match[1]])
-                built(self.results)
+        try:
+            for line in self.process.stdout:
+                if match := STARTED.match(line):
+                    self.running[match[1]] = time.monotonic()
+                elif match := ENDED.match(line):
+                    self.running.pop(match[1], None)
+                    self.results[match[1]] = result_of(match[1], match[2])
+                    show(self.results[match[1]])
+                    built(self.results)
+        except KeyboardInterrupt:
+            self.process.terminate()  # which ends its programs
+            raise
         self.process.wait()
         return self.results
 

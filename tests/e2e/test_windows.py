@@ -26,8 +26,13 @@ ENV = {**os.environ, "WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / 
        "TWINSTACK_CACHE": str(e2e.BUILD / "cache-windows")}
 
 
+# The loader beside the unpacked 32-bit half starts programs of both sizes, Debian's alone only those of its own.
+LOADER = e2e.BUILD / "wine32/usr/lib/wine/wine64"
+WINE = LOADER if LOADER.exists() else "wine"
+
+
 def wine(program, *argv, stdin=b"", limit_s=120, folder=e2e.ROOT):
-    return e2e.finished(["wine", program, *argv], stdin=stdin, limit_s=limit_s * e2e.PATIENCE, folder=folder, env=ENV)
+    return e2e.finished([WINE, program, *argv], stdin=stdin, limit_s=limit_s * e2e.PATIENCE, folder=folder, env=ENV)
 
 
 def linux(*argv, stdin=b"", folder=e2e.ROOT):
@@ -148,7 +153,7 @@ class Windows(e2e.Case):
         its program began: it waits for the server's first answer. One that did begin would be found in the next rounds."""
         others = victims_running()  # such as those of a run in this folder that was killed
         for i in range(8):
-            command = ["wine", str(EXE), "run", "--victims", str(e2e.BUILD / "victims/bin"), "--variant", "ob2", "-j", "8",
+            command = [str(WINE), str(EXE), "run", "--victims", str(e2e.BUILD / "victims/bin"), "--variant", "ob2", "-j", "8",
                        "--out", str(self.folder / f"out{i}"), "--db", str(self.folder / f"{i}.db")]
             program = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ENV)
             try:
@@ -207,11 +212,11 @@ def victims_running(begun=False):
 
 
 def untimed(text):
-    """Blanks what may differ: figures of time and memory, and the reason why there is no judge:dbghelp."""
+    """Blanks what may differ: figures of time and memory, and the reason why there is no judge that is a Windows program."""
     if text.startswith(b"{\n"):
         return steady(json.loads(text))
     text = re.sub(rb'("\w+_(?:ns|bytes|ms)": ?)[0-9.e+-]+', rb"\1#", text)
-    return re.sub(rb'("(?:why|reason|skip_reason)": ")[^"]*no (?:launcher|folder)[^"]*', rb"\1#", text)
+    return re.sub(rb'("(?:why|reason|skip_reason)": ")[^"]*(?:no launcher|no folder|no files of Microsoft)[^"]*', rb"\1#", text)
 
 
 def steady(value):
@@ -220,7 +225,7 @@ def steady(value):
         return {k: steady(v) for k, v in value.items() if k != "headline" and not re.search(r"_(ns|bytes|ms)$", k)}
     if isinstance(value, list):
         return [steady(v) for v in value]
-    return "#" if isinstance(value, str) and re.search(r"no (launcher|folder)", value) else value
+    return "#" if isinstance(value, str) and re.search("no launcher|no folder|no files of Microsoft", value) else value
 
 
 if __name__ == "__main__":
