@@ -31,8 +31,7 @@ from machine import CORES, Idle, remove_groups  # noqa: E402
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
 RESULTS = BUILD / "log/tests"
 SLOTS = 2 * (CORES + 1)  # half cores: one core more than there is, since most programs wait now and then
-PROGRESS_S = 60
-DEAREST = 25
+PROGRESS_S, DEAREST = 60, 25
 LOCK_FILE = 9  # ./run holds it while something is built
 STARTED = re.compile(r"^ *Start +\d+: (\S+)")
 ENDED = re.compile(r"^ *\d+/\d+ Test +#\d+: (\S+) [ .]*\**(.*?) +[\d.]+ sec")
@@ -147,8 +146,7 @@ def second_tries(results):
 
 
 def show_account(results, seconds, idle):
-    used = sum(r["cpu_seconds"] for r in results)
-    built = sum(r["cpu_seconds"] for r in results if r["stage"])
+    used, built = (sum(r["cpu_seconds"] for r in results if r["stage"] or every) for every in (True, False))
     print("core-seconds   seconds  program")
     for result in sorted(results, key=lambda r: -r["cpu_seconds"])[:DEAREST]:
         print(f"{result['cpu_seconds']:12.1f} {result['seconds']:9.1f}  {result['name']}")
@@ -161,24 +159,21 @@ def run_all(chosen, known, asked):
     for result in RESULTS.glob("*.json"):
         result.unlink()
     start, idle = time.monotonic(), Idle()
-    locked = [not asked.quick]
+    lock = pathlib.Path(f"/proc/self/fd/{LOCK_FILE}")
 
     def let_lock_go(results):
         """Of ./run, which holds it while something is built: as soon as a program that needs everything could start."""
         wanted = {"build_victims-x86", "build_wine", "build_tools", "build_sanitize", "build_windows"}
-        if locked[0] and wanted <= set(results):
-            locked[0] = False
+        if wanted <= set(results) and lock.is_symlink() and os.readlink(lock) == str(BUILD / "lock"):
             os.close(LOCK_FILE)
 
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as numbers:
         numbers.write("0,0,0," + ",".join(str(known[name][0]) for name in chosen) + "\n")
         numbers.flush()
-        stages = ["-FA", ".*"] if asked.quick else []
-        results = Session(["-j", str(SLOTS), "-I", numbers.name, *stages]).run(len(chosen), let_lock_go)
-    for name in chosen:
-        if name not in results:
-            results[name] = result_of(name, "not run")
-            show(results[name])
+        results = Session(["-j", str(SLOTS), "-I", numbers.name, *(["-FA", ".*"] if asked.quick else [])]).run(len(chosen), let_lock_go)
+    for name in sorted(set(chosen) - set(results)):
+        results[name] = result_of(name, "not run")
+        show(results[name])
     late = [] if asked.once else second_tries(results)
     remove_groups()
     if len(chosen) > 1:
