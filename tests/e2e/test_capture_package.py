@@ -1,5 +1,7 @@
 """The capture as a package: installed, found by CMake and by pkg-config, or added as a folder; the example
-programs in C and C++ are built with it and crash, and their records are resolved. It has a Wine prefix to itself."""
+programs in C and C++ are built with it and crash, and their records are resolved. It has a Wine prefix to itself.
+
+Only this finds what a program outside this tree misses: a header, a library, a flag, an exported target."""
 
 import hashlib
 import os

@@ -3,7 +3,9 @@ calls, files and lines must be those that llvm-symbolizer prints.
 
 llvm-symbolizer misreads two things in PDBs. If two lines start at one address, the last one is right, but it prints
 that line only from the next byte on. If a function has lines of several files, this program may also print the lines
-that llvm-symbolizer prints for DWARF of the same code."""
+that llvm-symbolizer prints for DWARF of the same code.
+
+Only this finds a wrong name or line of code that no fixture has: that of the compilers installed here."""
 
 import json
 import pathlib

@@ -1,7 +1,9 @@
 """Victims in a .NET runtime: what `rtl` and the runtime's own snapshots recorded, compared with the victim's truth.
 
 One dump is written, which takes half a minute under Wine: in the middle of a collection. It has a Wine
-prefix to itself."""
+prefix to itself.
+
+Only this finds a walk of managed code that a real runtime breaks: by its collections, its own suspensions, its unwind data."""
 
 import concurrent.futures
 import json

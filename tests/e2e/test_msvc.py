@@ -1,5 +1,7 @@
 """What MSVC's command line makes of the analyser and the dashboard, as far as it can be tested without Windows: every file that
-twinstack.exe is made of is compiled by clang's cl driver with mingw-w64's headers. Not run on Windows."""
+twinstack.exe is made of is compiled by clang's cl driver with mingw-w64's headers. Not run on Windows.
+
+Only this finds what cl refuses and both compilers of the other trees take."""
 
 import concurrent.futures
 import json

@@ -1,5 +1,7 @@
 """Another project's crash reporter: the victims are linked with its library, and `run` names the library's faults.
-It has a Wine prefix to itself."""
+It has a Wine prefix to itself.
+
+Only this finds a fault in the interface for reporters of others, which none of our own walkers takes."""
 
 import os
 import pathlib

@@ -3,7 +3,9 @@ Wine prefix to itself.
 
 A recipe is a folder of new files (tests/recipes/NAME), and the lines below that add them to the
 project. All recipes are applied to one copy, which is built once, without optimisation, and run. When a test here fails after a change
-elsewhere, the recipe in CONTRIBUTING.md is probably wrong as well: change both."""
+elsewhere, the recipe in CONTRIBUTING.md is probably wrong as well: change both.
+
+Only this finds that a new kind needs a file that the guide does not name."""
 
 import os
 import pathlib

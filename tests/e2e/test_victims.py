@@ -2,7 +2,9 @@
 the crash path calls.
 
 Needs clang 19 for mingw-w64 and the tree that ./run builds, but no Wine.  `./run soak victims` builds every program in a second folder,
-otherwise those of PROGRAMS."""
+otherwise those of PROGRAMS.
+
+Only this finds an inline site that /Ob0 or /Ob2 moves, a build that depends on its folder, and a call from the crash path that may wait."""
 
 import collections
 import functools

@@ -1,4 +1,5 @@
 // The dashboard in a real browser: every page, keys, hostile names, the content policy, axe.
+// Only this finds a page that a browser shows wrongly although the API answers rightly.
 import { NARROW, WIDE, axeFindsNothing, fitsNarrow, printsWhole, showIn } from './web/checks.mjs';
 import {
   becomes,

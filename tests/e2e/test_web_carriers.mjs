@@ -1,5 +1,6 @@
 // The pages have three carriers: a live server, one offline file, and a published read-only database.
 // All three must show the same at the same addresses.
+// Only this finds an answer that one of the carriers shows otherwise than the others, or not at all.
 import { NARROW, WIDE, axeFindsNothing, fitsNarrow, printsWhole, showIn } from './web/checks.mjs';
 import {
   becomes,

@@ -1,5 +1,6 @@
 // Tests the grid of a run in a real browser: a whole run of 4,000 cases (10,000 in a soak), what stays
 // in view, filters, folds, density, narrow windows, and how fast rows appear after a scroll.
+// Only this finds what goes wrong when a page holds more rows than a window can show.
 import { textOf } from './web/checks.mjs';
 import {
   becomes,

@@ -1,7 +1,9 @@
 """The checks of JavaScript and CSS in dashboard/web/check: Prettier, ESLint, and the type check of the pages and
 their tests with types made from openapi.json.
 
-A small tree with a mistake of each kind, and without git, shows that each is noticed."""
+A small tree with a mistake of each kind, and without git, shows that each is noticed.
+
+Only this reads the JavaScript and CSS that no test happens to run."""
 
 import pathlib
 import re

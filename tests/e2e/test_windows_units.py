@@ -1,7 +1,9 @@
 """The unit tests built for Windows, under Wine; has a Wine prefix to itself.
 
 The start of a process takes longer than most tests, so all tests of a program run in one process. A program in which one
-fails runs again as on Linux, each test in a process of its own, and that result counts."""
+fails runs again as on Linux, each test in a process of its own, and that result counts.
+
+Only this finds a fault of the code for Windows, and of what its C library does otherwise."""
 
 import concurrent.futures
 import os

@@ -1,5 +1,7 @@
 /* Workers and the reducer over a queue in memory that dies at any of its calls: every acknowledged
- * stack counts once, whatever symbols the next worker has, and only a guilty report is buried. */
+ * stack counts once, whatever symbols the next worker has, and only a guilty report is buried.
+ *
+ * Only this dies at every call: the end-to-end tests kill at moments that chance chooses. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
