@@ -73,6 +73,7 @@ class Run(e2e.Case):
         self.assertEqual(done.returncode, 0)
         for word in ("--no-serve", "-k EXPR", "./run test", "exit codes"):
             self.assertIn(word, done.stdout)
+        self.assertLessEqual(len(done.stdout.splitlines()), 24, "more than a screen")
         self.assertEqual(self.run_script("no-such-command").returncode, 2)
 
     def test_setup_again_does_nothing(self):
