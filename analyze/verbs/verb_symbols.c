@@ -38,6 +38,7 @@ struct symbols_options {
     const char *image; /* of the PDB that is exported; NULL: looked for beside it */
     uint64_t base;
     bool csv, inlines, json;
+    uint32_t indexed, without_index; /* files that `index` met */
     struct symbols_fetch fetch;
 };
 
@@ -250,15 +251,18 @@ static bool read_names(const char *word, enum symbol_names *out)
 
 static int index_file(void *context, struct symbol_file *file)
 {
-    const struct symbols_options *o = context;
+    struct symbols_options *o = context;
     struct fault fault = FAULT_INIT;
     struct symbol_index_cost cost = {0};
     enum symbol_names names = NAMES_SHORT;
     struct arena scratch;
     int code = EXIT_GOOD;
 
-    if (file->kind != SYMBOL_KIND_PDB)
+    if (file->kind != SYMBOL_KIND_PDB) {
+        o->without_index++;
         return EXIT_GOOD;
+    }
+    o->indexed++;
     (void)read_names(o->names, &names);
     arena_init(&scratch, 0);
     char *path = symbol_index_path(file->path, file->id, names, o->folder, &scratch);
@@ -424,9 +428,17 @@ static int run_verify(const struct verb *self, void *options, const struct optio
 static int run_index(const struct verb *self, void *options, const struct option_list *files,
                      struct arena *keep)
 {
-    const struct option_list *paths = paths_of(self, options, files);
+    struct symbols_options *o = options;
+    const struct option_list *paths = paths_of(self, o, files);
+    const int code = paths != NULL ? symbol_files_visit(paths, index_file, o) : EXIT_USAGE;
     (void)keep;
-    return paths != NULL ? symbol_files_visit(paths, index_file, options) : EXIT_USAGE;
+    if (code != EXIT_GOOD || o->indexed > 0 || o->without_index == 0)
+        return code;
+    log_error("nothing was indexed: only a PDB has its index beside it, and none of %" PRIu32
+              " files is one; `twinstack resolve --index always` keeps the indexes of images and "
+              ".sym files in the cache",
+              o->without_index);
+    return EXIT_NOTHING;
 }
 
 static int run_export(const struct verb *self, void *options, const struct option_list *files,
@@ -528,6 +540,6 @@ const struct verb verb_symbols = {
              "  2  usage\n"
              "  3  a named file is missing, damaged or unsupported; fetch: a server "
              "did\n     not answer, refused, or sent a wrong file\n"
-             "  5  no file was found",
+             "  5  no file was found; index: none of them is a PDB",
     .run = run,
 };

@@ -40,6 +40,15 @@ class CacheVerb(e2e.Case):
                 self.assertEqual(built, done.stderr.count("symbol index built in"))
         self.run_twinstack("resolve", "--index", "sometimes", "-", exit_code=2)
 
+    def test_files_that_have_no_index_beside_them_are_said(self):
+        image, pdb = (e2e.ROOT / f"corpus/symbols/plugin-call-ob2.{end}" for end in ("dll", "pdb"))
+        rows = (("an image", [image], 5, "none of 1 files is one"), ("a PDB", [pdb], 0, ""), ("both", [image, pdb], 0, ""))
+        for name, files, status, said in rows:
+            with self.subTest(name):
+                done = self.run_twinstack("symbols", "index", "--index-folder", self.folder / "indexes", *files, exit_code=status)
+                self.assertIn(said, done.stderr)
+                self.assertEqual(done.stdout.count(" ranges, "), 0 if status else 1)
+
     def test_the_environment_names_the_folder_and_turns_it_off(self):
         cache = self.folder / "cache"
         self.resolve_many(env={"TWINSTACK_CACHE": str(cache)})
