@@ -9,7 +9,7 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What any program may depend on.
-EVERYTHING = re.compile(r"^(run$|\.ci/|CMakeLists\.txt$|CMakePresets\.json$|cmake/|analyze/base/|.*CMakeLists\.txt$|tests/[^/]*\.(py|cmake|txt)$"
+EVERYTHING = re.compile(r"^(run$|\.ci/|CMakeLists\.txt$|CMakePresets\.json$|cmake/|analyze/base/|.*CMakeLists\.txt$|tests/[^/]*\.(py|sh|cmake|txt)$"
                         r"|tests/lib/(test\.|isolate|e2e|program|machine|changed|actor)|tests/e2e/web/world\.mjs$)")
 
 
