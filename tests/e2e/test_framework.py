@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import unittest
+import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -84,6 +85,15 @@ class Runner(e2e.Case):
                 ("nothing", "print('tally 0 0 0')", (1, [0, 1, 0], ["FAIL it tested nothing"]))):
             with self.subTest(name):
                 self.assertEqual(self.program(text), want)
+
+    def test_a_skip_that_the_list_does_not_allow_fails_in_ci(self):
+        for name, strict, reason, want in (
+                ("allowed", True, "no fixtures ($TWINSTACK_FIXTURES)", [1, 0, 1]), ("new", True, "no time today", [1, 1, 0]),
+                ("new, on a desk", False, "no time today", [1, 0, 1])):
+            with self.subTest(name), unittest.mock.patch.object(run_tests, "STRICT", strict):
+                result = {"lines": [f"skip Some.test: {reason}"], "counts": [1, 0, 1]}
+                run_tests.refuse_new_skips(result)
+                self.assertEqual(result["counts"], want)
 
     def test_what_hangs_is_ended(self):
         status, counts, lines = self.program("import time; time.sleep(1000)", limit=1)
