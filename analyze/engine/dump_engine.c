@@ -7,8 +7,9 @@
 #include "engine/frame_class.h"
 #include "symbol/store.h"
 
-static bool available(const struct engine_input *in, const char **why)
+static bool available(const struct engine *self, const struct engine_input *in, const char **why)
 {
+    (void)self;
     if (case_file(in->crash, ROLE_DUMP) != NULL)
         return true;
     *why = "the case has no dump";
@@ -161,15 +162,17 @@ const struct engine engine_dump = {
     .name = ENGINE_NAME_DUMP,
     .kind = ENGINE_KIND_DUMP,
     .shares = "minidump reader, unwinder and symbol lookup: ours; the lookup also serves offset",
-    .parts = ENGINE_SHARES_SYMBOLS,
+    .parts = ENGINE_SHARES_DUMP | ENGINE_SHARES_DUMP_READER | ENGINE_SHARES_SYMBOLS |
+             ENGINE_SHARES_SYMBOL_FILES,
     .subject = true,
     .available = available,
     .run = run,
 };
 
 /* Only a dump with a code map has anything to show here; other cases do not list this engine. */
-static bool has_code_map(const struct engine_input *in, const char **why)
+static bool has_code_map(const struct engine *self, const struct engine_input *in, const char **why)
 {
+    (void)self;
     struct dump_session *session;
     struct fault ignored = FAULT_INIT;
     struct arena scratch;
@@ -189,7 +192,8 @@ const struct engine engine_dump_plain = {
     .name = "dump-plain",
     .kind = ENGINE_KIND_OTHER,
     .shares = "all of dump, but without the code map of generated code that our capture adds",
-    .parts = ENGINE_SHARES_SYMBOLS | ENGINE_SHARES_DUMP_WALK,
+    .parts = ENGINE_SHARES_DUMP | ENGINE_SHARES_DUMP_READER | ENGINE_SHARES_DUMP_WALK |
+             ENGINE_SHARES_SYMBOLS | ENGINE_SHARES_SYMBOL_FILES,
     .available = has_code_map,
     .run = run,
 };

@@ -46,10 +46,11 @@ struct engine {
     uint32_t walker; /* of ENGINE_KIND_OFFSET: RECORD_WALKER_*; else 0 */
     /* False: reported as skipped, with why. Why NULL: it does not concern the case, which then does
      * not list it. */
-    bool (*available)(const struct engine_input *in, const char **why);
+    bool (*available)(const struct engine *self, const struct engine_input *in, const char **why);
     /* Starts the judge's program, without a case: ready means that it runs here. NULL: `available`
      * says all. Fails: ERR_IO, with what the program printed. */
-    enum status (*starts)(const struct engine_input *in, struct arena *keep, struct fault *fault);
+    enum status (*starts)(const struct engine *self, const struct engine_input *in,
+                          struct arena *keep, struct fault *fault);
     /* A stack that the case does not have (walker not applicable) is returned as a stack with that
      * state, not as a fault. Results live in KEEP. */
     enum status (*run)(const struct engine *self, const struct engine_input *in, struct arena *keep,

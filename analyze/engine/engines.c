@@ -15,13 +15,13 @@ enum { DUMP_AT = 1 };
 
 /* The judges follow the walkers. */
 #define JUDGE_PLACE(NAME) AT_##NAME,
-#define JUDGE_ENGINE(NAME) [AT_##NAME] = &engine_judge_##NAME,
+#define JUDGE_ROW(NAME) [AT_##NAME] = &judge_##NAME.engine,
 
 enum { PLAIN_AT = RECORD_WALKER_COUNT, JUDGES(JUDGE_PLACE) };
 
 const struct engine *const engines[] = {[DUMP_AT] = &engine_dump,
                                         [PLAIN_AT] = &engine_dump_plain,
-                                        RECORD_WALKERS(OFFSET_ENGINE) JUDGES(JUDGE_ENGINE)};
+                                        RECORD_WALKERS(OFFSET_ENGINE) JUDGES(JUDGE_ROW)};
 
 _Static_assert(COUNT_OF(engines) <= CLAIMS_MAX, "a case has a claim of each engine");
 

@@ -1,22 +1,21 @@
-/* What all judges need: a folder to work in, a way to run a program, and a way to read its
- * answer. */
+/* What all judges have in common: see judge.h. */
 #include "engine/judge.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/files.h"
-#include "base/json.h"
-#include "base/limits.h"
 #include "base/text.h"
-#include "engine/dump.h"
-#include "engine/frame_class.h"
 #include "engine/judge_pool.h"
-#include "format/pdb/pdb.h"
-#include "format/stack/foreign.h"
-#include "symbol/store.h"
 
 enum { WORDS_BYTES_MAX = 300 }; /* of what a program that failed printed */
+
+static const struct judge *judge_of(const struct engine *self)
+{
+    return (const struct judge *)self; /* its first member */
+}
+
+/* ---- is it there? ----------------------------------------------------------------------- */
 
 bool judge_has_dump(const struct engine_input *in, const char **why)
 {
@@ -26,133 +25,137 @@ bool judge_has_dump(const struct engine_input *in, const char **why)
     return false;
 }
 
-bool judge_is_wanted(const char *name, const char **why)
+static bool is_in(const char *folder, const char *name, struct arena *scratch)
+{
+    const char *path = folder != NULL ? path_join(scratch, folder, name) : NULL;
+    return path != NULL && path_is_file(path);
+}
+
+/* The name of the program that judges the case; NULL: it is not there. Wine's dbghelp gives no
+ * names for the other bitness. That of Windows does, so either program works there. */
+static const char *program_of(const struct judge *judge, const struct engine_input *in,
+                              struct arena *scratch)
+{
+    if (judge->program_x86 != NULL && in->crash->arch == CPU_X86 &&
+        is_in(in->judge_folder, judge->program_x86, scratch))
+        return judge->program_x86;
+    for (const char *const *name = judge->programs; name != NULL && *name != NULL; name++)
+        if (judge->home == JUDGE_OF_WINDOWS ? is_in(in->judge_folder, *name, scratch)
+                                            : process_find(*name, scratch) != NULL)
+            return *name;
+    return NULL;
+}
+
+static bool is_wanted(const struct judge *judge)
 {
     const char *wanted = getenv("TWINSTACK_JUDGES");
-    if (wanted != NULL && (strcmp(wanted, "all") == 0 || text_list_has(wanted, name)))
-        return true;
-    *why = "asked only when TWINSTACK_JUDGES names it";
-    return false;
+    return judge->word == NULL ||
+           (wanted != NULL && (strcmp(wanted, "all") == 0 || text_list_has(wanted, judge->word)));
 }
 
-enum status judge_stage_add(const struct judge_stage *stage, const char *path, struct arena *keep,
-                            struct fault *fault)
+/* What is missing; NULL: nothing. */
+static const char *missing(const struct judge *judge, const struct engine_input *in,
+                           struct arena *scratch)
 {
-    const char *to = path_join(keep, stage->folder, path_base(path));
-    if (to == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "staging folder");
-    return file_copy(path, to, fault);
+#if defined(_WIN32)
+    const bool needs_launcher = judge->home == JUDGE_OF_LAUNCHER;
+#else
+    const bool needs_launcher = judge->home != JUDGE_OF_HOST;
+#endif
+    if (needs_launcher && in->launcher == NULL)
+        return judge->home == JUDGE_OF_WINDOWS ? "a Windows program, and no launcher was named"
+                                               : "a program of Wine, and no launcher was named";
+    for (uint32_t i = 0; i < judge->file_count; i++)
+        if (microsoft_path(judge->files[i], CPU_X64, scratch) == NULL)
+            return microsoft_why_not;
+    if (judge->home == JUDGE_OF_WINDOWS && in->judge_folder == NULL)
+        return "no folder of judges was named";
+    if (judge->programs != NULL && program_of(judge, in, scratch) == NULL)
+        return judge->absent;
+    return is_wanted(judge) ? NULL : "asked only when TWINSTACK_JUDGES names it";
 }
 
-static enum status write_staged(const struct judge_stage *stage, const char *name, const void *data,
-                                size_t bytes, struct arena *keep, struct fault *fault)
+bool judge_available(const struct engine *self, const struct engine_input *in, const char **why)
 {
-    const char *path = path_join(keep, stage->folder, path_base(name));
-    if (path == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "staging folder");
-    return path_is_file(path) ? ERR_NONE : file_write(path, data, bytes, fault);
-}
-
-static bool has_images(const struct crash_case *crash)
-{
-    for (uint32_t i = 0; i < crash->file_count; i++)
-        if (crash->files[i].role == ROLE_IMAGE)
-            return true;
-    return false;
-}
-
-/* The folder for module INDEX: a second one of its name gets one of its own, as in
- * judge_stage_put().
- */
-static enum status open_place(const struct judge_stage *stage, const struct module *modules,
-                              uint32_t index, struct arena *keep, struct judge_stage *out,
-                              struct fault *fault)
-{
-    *out = *stage;
-    for (uint32_t i = 0; i < index; i++)
-        if (text_equal_nocase(modules[i].name, modules[index].name) &&
-            strcmp(modules[i].code_id, modules[index].code_id) != 0)
-            out->folder = path_join(keep, stage->folder, modules[index].code_id);
-    if (out->folder == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "staging folder");
-    return out->folder != stage->folder ? folder_make(out->folder, fault) : ERR_NONE;
-}
-
-/* An imported case has no images of its own. The images that the symbol store knows by the dump's
- * identities are written out, with their PDBs. */
-static enum status stage_from_store(const struct engine_input *in, const struct judge_stage *stage,
-                                    struct arena *keep, struct fault *fault)
-{
-    struct dump_session *session;
-    struct fault ignored = FAULT_INIT;
-    const char *path = case_path(in->crash, ROLE_DUMP, keep);
-    uint32_t count;
-    if (path == NULL || in->symbols == NULL ||
-        dump_open(path, NULL, keep, &session, &ignored) != ERR_NONE)
-        return ERR_NONE;
-    const struct module *modules = dump_modules(session, &count);
-    enum status status = ERR_NONE;
-    for (uint32_t i = 0; i < count && status == ERR_NONE; i++) {
-        const struct file_map *image = symbol_store_image(in->symbols, &modules[i]);
-        const struct pdb *pdb = image != NULL ? symbol_store_pdb(in->symbols, &modules[i]) : NULL;
-        struct judge_stage place = *stage;
-        if (image != NULL)
-            status = open_place(stage, modules, i, keep, &place, fault);
-        if (status == ERR_NONE && image != NULL)
-            status = write_staged(&place, modules[i].name, image->data, image->bytes, keep, fault);
-        if (status == ERR_NONE && pdb != NULL && modules[i].pdb_name != NULL &&
-            msf_unpack(&pdb->msf))
-            status = write_staged(&place, modules[i].pdb_name, pdb->msf.data, pdb->msf.bytes, keep,
-                                  fault);
-    }
-    dump_close(session);
-    return status;
-}
-
-/* Creates the folder and links the case's files into it, or takes the folder of IN->judges that has
- * them. Fails: ERR_IO, ERR_MEMORY. */
-static enum status judge_stage_open(const struct engine_input *in, struct arena *keep,
-                                    struct judge_stage *out, struct fault *fault)
-{
-    const struct crash_case *crash = in->crash;
-    *out = (struct judge_stage){0};
-    if (in->judges != NULL && has_images(crash))
-        return judge_pool_stage(in->judges, crash, keep, out, fault);
-    out->folder = folder_temporary_name("judge", keep);
-    if (out->folder == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "staging folder");
-    enum status status = folder_make(out->folder, fault);
-    for (uint32_t i = 0; i < crash->file_count && status == ERR_NONE; i++) {
-        const struct case_file *file = &crash->files[i];
-        if (file->role != ROLE_DUMP && file->role != ROLE_IMAGE && file->role != ROLE_PDB)
-            continue;
-        if (file->role == ROLE_DUMP && out->dump != NULL)
-            continue; /* a second dump of the case: every engine reads the first one */
-        status = judge_stage_put(out, crash, i, keep, fault);
-        if (file->role == ROLE_DUMP)
-            out->dump = path_base(file->path);
-    }
-    if (status == ERR_NONE && !has_images(crash))
-        status = stage_from_store(in, out, keep, fault);
-    if (status != ERR_NONE)
-        judge_stage_close(out);
-    return status;
-}
-
-void judge_stage_close(const struct judge_stage *stage)
-{
-    struct fault ignored = FAULT_INIT;
+    const struct judge *judge = judge_of(self);
     struct arena scratch;
     arena_init(&scratch, 0);
-    const char *mine = !stage->lasts         ? stage->folder
-                       : stage->dump != NULL ? path_join(&scratch, stage->folder, stage->dump)
-                                             : NULL;
-    if (mine != NULL)
-        (void)path_remove(mine, &ignored);
+    *why = missing(judge, in, &scratch);
     arena_free(&scratch);
+    return *why == NULL && (judge->concerns != NULL ? judge->concerns : judge_has_dump)(in, why);
 }
 
-const char *judge_last_words(const struct process_result *answer, struct arena *keep)
+/* ---- its program ------------------------------------------------------------------------ */
+
+struct words {
+    const char **argv;
+    uint32_t count;
+    bool failed;
+};
+
+static void add_word(struct words *words, const char *word)
+{
+    words->failed |= word == NULL || words->count == JUDGE_WORDS_MAX;
+    if (!words->failed)
+        words->argv[words->count++] = word;
+}
+
+/* The launcher's words, with the row's overrides before the last of them, which is Wine itself;
+ * then PROGRAM and ARGUMENTS. NULL: too many words. */
+static const char *const *argv_of(const struct judge_work *w, const char *program,
+                                  const char *const *arguments)
+{
+    const struct judge *judge = w->judge;
+    struct words words = {ARENA_ARRAY(w->keep, JUDGE_WORDS_MAX + 1, const char *), 0, false};
+    const char *const *launcher = judge->home != JUDGE_OF_HOST ? w->in->launcher : NULL;
+
+    words.failed = words.argv == NULL;
+    for (; launcher != NULL && *launcher != NULL; launcher++) {
+        if (judge->overrides != NULL && launcher[1] == NULL) {
+            add_word(&words, "env");
+            add_word(&words, arena_printf(w->keep, "WINEDLLOVERRIDES=%s", judge->overrides));
+        }
+        add_word(&words, *launcher);
+    }
+    add_word(&words, judge->folder != NULL ? arena_printf(w->keep, "%s/%s", judge->folder, program)
+                                           : program);
+    for (; *arguments != NULL; arguments++)
+        add_word(&words, strcmp(*arguments, "{dump}") == 0 ? w->stage->dump : *arguments);
+    if (words.failed)
+        return NULL;
+    words.argv[words.count] = NULL;
+    return words.argv;
+}
+
+/* Puts a program of ours, and the files that it loads, into FOLDER (the stage, or the pool's)
+ * unless it is there: Windows and Wine look for DLLs beside the program first. */
+static enum status place_program(const struct judge_work *w, const char *program,
+                                 const char *folder)
+{
+    const struct judge *judge = w->judge;
+    const struct judge_stage place = {
+        .folder = judge->folder != NULL ? path_join(w->keep, folder, judge->folder) : folder};
+    const char *from = path_join(w->keep, w->in->judge_folder, program);
+    const char *made = place.folder != NULL ? path_join(w->keep, place.folder, program) : NULL;
+
+    if (from == NULL || made == NULL)
+        return fault_set(w->fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+    if (path_is_file(made))
+        return ERR_NONE;
+    if (judge->folder != NULL && folder_make(place.folder, w->fault) != ERR_NONE)
+        return w->fault->code;
+    for (uint32_t i = 0; i < judge->file_count; i++) {
+        const char *path = microsoft_path(judge->files[i], CPU_X64, w->keep);
+        if (path == NULL)
+            return fault_set(w->fault, ERR_ABSENT, FAULT_NO_OFFSET, "Microsoft's debugger");
+        if (judge_stage_add(&place, path, w->keep, w->fault) != ERR_NONE)
+            return w->fault->code;
+    }
+    return judge_stage_add(&place, from, w->keep, w->fault); /* last: then all is there */
+}
+
+/* The last line that a program printed on standard error, capped; "": none. */
+static const char *last_words(const struct process_result *answer, struct arena *keep)
 {
     const char *text = answer->errors, *end = text + answer->errors_bytes;
     while (end > text && ((unsigned char)end[-1] <= ' '))
@@ -165,94 +168,7 @@ const char *judge_last_words(const struct process_result *answer, struct arena *
     return words != NULL ? words : "";
 }
 
-enum status judge_run(const struct judge_stage *stage, const char *const *argv, const void *input,
-                      size_t input_bytes, struct arena *keep, struct process_result *answer,
-                      struct engine_result *out, struct fault *fault)
-{
-    const struct process_request request = {.argv = argv,
-                                            .folder = stage->folder,
-                                            .input = input,
-                                            .input_bytes = input_bytes,
-                                            .limit_ms = JUDGE_LIMIT_MS};
-    if (process_run(&request, keep, answer, fault) != ERR_NONE)
-        return fault->code;
-    out->cost.total_ns = answer->wall_ns;
-    out->cost.peak_bytes = answer->peak_bytes;
-    if (!answer->timed_out && answer->exit_code == 0)
-        return ERR_NONE;
-    const char *words = judge_last_words(answer, keep), *colon = words[0] != '\0' ? ": " : "";
-    out->why = answer->timed_out ? arena_printf(keep, "its program did not end within %d s%s%s",
-                                                JUDGE_LIMIT_MS / 1000, colon, words)
-                                 : arena_printf(keep, "its program ended with status %d%s%s",
-                                                answer->exit_code, colon, words);
-    return fault_set(fault, answer->timed_out ? ERR_TIMEOUT : ERR_IO, FAULT_NO_OFFSET, "judge");
-}
-
-const char *const *judge_windows_argv(const struct engine_input *in, const char *program,
-                                      const char *const *arguments, struct arena *keep)
-{
-    const char **argv = ARENA_ARRAY(keep, JUDGE_WORDS_MAX + 1, const char *);
-    uint32_t count = 0;
-    for (uint32_t i = 0; argv != NULL && in->launcher != NULL && in->launcher[i] != NULL; i++) {
-        if (count == JUDGE_WORDS_MAX)
-            return NULL;
-        argv[count++] = in->launcher[i];
-    }
-    if (argv == NULL || count == JUDGE_WORDS_MAX)
-        return NULL;
-    argv[count++] = program;
-    for (uint32_t i = 0; arguments[i] != NULL; i++) {
-        if (count == JUDGE_WORDS_MAX)
-            return NULL;
-        argv[count++] = arguments[i];
-    }
-    return argv;
-}
-
-static enum status read_own_form(const char *text, size_t bytes, struct arena *keep,
-                                 struct engine_result *out, struct fault *fault)
-{
-    cJSON *root;
-    if (json_parse(text, bytes, &root, fault) != ERR_NONE)
-        return fault->code;
-    if (cJSON_GetObjectItemCaseSensitive(root, "error") != NULL) {
-        out->why = json_get_string(root, "error", keep, fault);
-        cJSON_Delete(root);
-        return fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "judge");
-    }
-    const cJSON *times = json_get_object(root, "times", fault);
-    out->version = json_get_string(root, "version", keep, fault);
-    if (times != NULL) {
-        out->cost.open_ns = json_get_uint(times, "open_ns", 0, fault);
-        out->cost.load_ns = json_get_uint(times, "load_ns", 0, fault);
-        out->cost.unwind_ns = json_get_uint(times, "unwind_ns", 0, fault);
-        out->cost.resolve_ns = json_get_uint(times, "resolve_ns", 0, fault);
-    }
-    cJSON_Delete(root);
-    if (fault->code == ERR_NONE)
-        (void)resolved_stack_read(text, bytes, keep, &out->stacks, &out->stack_count, fault);
-    for (uint32_t i = 0; i < out->stack_count; i++)
-        if (out->stacks[i].stop == STOP_NONE)
-            out->stacks[i].stop = STOP_JUDGE_END;
-    return fault->code;
-}
-
-enum status judge_read_answer(const char *text, size_t bytes, const char *engine,
-                              struct arena *keep, struct engine_result *out, struct fault *fault)
-{
-    enum status status;
-    enum foreign_form form = foreign_stack_form(text, bytes);
-    if (form == FOREIGN_RUST_MINIDUMP || form == FOREIGN_BREAKPAD_MACHINE)
-        status = foreign_stack_read(text, bytes, keep, &out->stacks, &out->stack_count, fault);
-    else
-        status = read_own_form(text, bytes, keep, out, fault);
-    for (uint32_t i = 0; status == ERR_NONE && i < out->stack_count; i++)
-        out->stacks[i].engine = engine;
-    if (status == ERR_NONE && out->stack_count > 0 && out->stacks[0].role == THREAD_ROLE_NONE)
-        out->stacks[0].role = THREAD_ROLE_SUSPECT;
-    return status;
-}
-
+/* The first line of `PROGRAM --version` that says it; NULL: unknown. */
 static const char *read_version(const char *program, struct arena *keep)
 {
     const char *const argv[] = {program, "--version", NULL};
@@ -272,120 +188,148 @@ static const char *read_version(const char *program, struct arena *keep)
     return NULL;
 }
 
-const char *judge_version(const struct engine_input *in, const char *program, struct arena *keep)
+/* Asked once per pool. A judge that comes with the launcher has the version of its last word. */
+static const char *version_of(const struct judge_work *w, const char *program)
 {
-    const char *known = in->judges != NULL ? judge_pool_version(in->judges, program) : NULL;
+    const char *const *launcher = w->judge->home == JUDGE_OF_LAUNCHER ? w->in->launcher : NULL;
+    for (; launcher != NULL && *launcher != NULL; launcher++)
+        program = *launcher;
+    const char *known = w->in->judges != NULL ? judge_pool_version(w->in->judges, program) : NULL;
     if (known == NULL) {
-        known = read_version(program, keep);
-        if (in->judges != NULL && known != NULL)
-            judge_pool_set_version(in->judges, program, known);
+        known = read_version(program, w->keep);
+        if (w->in->judges != NULL && known != NULL)
+            judge_pool_set_version(w->in->judges, program, known);
     }
     return known;
 }
 
-/* The physical function of FRAME, as our symbols know it; 0 frames: none. */
-static uint32_t ask_symbols(const struct engine_input *in, const struct frame *frame,
-                            struct symbol_frame frames[SYMBOL_FRAMES_MAX])
+/* ---- question and answer ---------------------------------------------------------------- */
+
+static enum status read_answer(const struct judge_work *w, const struct judge_question *question,
+                               char *answer, size_t bytes)
 {
-    if (in->symbols == NULL || frame->module == NULL)
-        return 0;
-    return symbol_lookup(symbol_store_module(in->symbols, frame->module),
-                         frame_lookup_offset(frame), frames);
+    return w->judge->read != NULL
+               ? w->judge->read(w, question, answer, bytes)
+               : judge_read_answer(answer, bytes, w->judge->engine.name, w->keep, w->out, w->fault);
 }
 
-/* The object file that holds the physical function. */
-static const char *compiland_of(const struct engine_input *in, const struct frame *frame)
+/* Starts the program for this question alone, under JUDGE_LIMIT_MS. Fails: ERR_IO for any exit code
+ * but 0, ERR_TIMEOUT, both with out->why; else like process_run(). */
+static enum status ask_once(const struct judge_work *w, const char *program,
+                            const struct judge_question *question)
 {
-    struct symbol_frame frames[SYMBOL_FRAMES_MAX];
-    const uint32_t count = ask_symbols(in, frame, frames);
-    return count > 0 ? frames[count - 1].compiland : NULL;
-}
+    const struct process_request request = {
+        .argv = question->argv != NULL ? question->argv : argv_of(w, program, w->judge->arguments),
+        .folder = w->stage->folder,
+        .input = question->input,
+        .input_bytes = question->input != NULL ? strlen(question->input) : 0,
+        .limit_ms = JUDGE_LIMIT_MS};
+    struct engine_result *out = w->out;
+    struct process_result answer;
 
-/* True when MODULE has FRAME's function at FRAME's offset. */
-static bool has_function(const struct engine_input *in, const struct frame *frame,
-                         const struct module *module)
-{
-    struct symbol_frame frames[SYMBOL_FRAMES_MAX];
-    struct frame there = *frame;
-    there.module = module;
-    const uint32_t count = ask_symbols(in, &there, frames);
-    for (uint32_t i = 0; i < count && frame->function != NULL; i++)
-        if (frames[i].function != NULL && strcmp(frames[i].function, frame->function) == 0)
-            return true;
-    return false;
-}
-
-/* The module that FRAME names.  Of several with that name it is the one that has the function;
- * NULL: that does not decide, or there is none. */
-static const struct module *module_of(const struct engine_input *in, const struct frame *frame,
-                                      const struct module *modules, uint32_t count)
-{
-    const struct module *found = NULL, *fits = NULL;
-    uint32_t named = 0, fitting = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!text_equal_nocase(modules[i].name, path_base(frame->module_name)) ||
-            (found != NULL && strcmp(found->code_id, modules[i].code_id) == 0))
-            continue;
-        found = &modules[i];
-        named++;
-        if (has_function(in, frame, found)) {
-            fits = found;
-            fitting++;
-        }
+    if (request.argv == NULL)
+        return fault_set(w->fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+    if ((w->judge->home == JUDGE_OF_WINDOWS &&
+         place_program(w, program, w->stage->folder) != ERR_NONE) ||
+        process_run(&request, w->keep, &answer, w->fault) != ERR_NONE)
+        return w->fault->code;
+    const char *words = last_words(&answer, w->keep), *colon = words[0] != '\0' ? ": " : "";
+    out->cost.total_ns = answer.wall_ns;
+    out->cost.peak_bytes = answer.peak_bytes;
+    if (answer.timed_out || answer.exit_code != 0) {
+        out->why = answer.timed_out
+                       ? arena_printf(w->keep, "its program did not end within %d s%s%s",
+                                      JUDGE_LIMIT_MS / 1000, colon, words)
+                       : arena_printf(w->keep, "its program ended with status %d%s%s",
+                                      answer.exit_code, colon, words);
+        return fault_set(w->fault, answer.timed_out ? ERR_TIMEOUT : ERR_IO, FAULT_NO_OFFSET,
+                         "judge");
     }
-    return named <= 1 ? found : fitting == 1 ? fits : NULL;
+    if (read_answer(w, question, answer.output, answer.output_bytes) != ERR_NONE &&
+        out->why == NULL && words[0] != '\0')
+        out->why = arena_printf(w->keep, "its answer cannot be read, and it printed: %s", words);
+    return w->fault->code;
 }
 
-/* Tools number threads differently. An id that is not in the dump is a position in its list
- * (Breakpad). The crashed thread's id becomes 0. */
-static void settle_thread(const struct minidump *dump, struct stack *stack)
+/* Asks the program that keeps running, in the pool's folder: "DUMP<tab>FOLDER" in, relative to
+ * that, and the document in one line out; or the question's own lines. */
+static enum status ask_pool(const struct judge_work *w, const char *program,
+                            const struct judge_question *question)
 {
-    if (minidump_thread_find(dump, stack->thread_id) != NULL)
-        return;
-    if (stack->role == THREAD_ROLE_SUSPECT)
-        stack->thread_id = 0;
-    else if (stack->thread_id < dump->thread_count)
-        stack->thread_id = dump->threads[stack->thread_id].id;
+    struct judge_pool *pool = w->in->judges;
+    const char *const *argv = argv_of(w, program, w->judge->serves);
+    const char *folder = path_base(w->stage->folder);
+    const char *text = question->input != NULL
+                           ? question->input
+                           : arena_printf(w->keep, "%s/%s\t%s\n", folder, w->stage->dump, folder);
+    char *answer = NULL;
+
+    if (argv == NULL || text == NULL)
+        return fault_set(w->fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+    if ((w->judge->home == JUDGE_OF_WINDOWS &&
+         place_program(w, program, judge_pool_folder(pool)) != ERR_NONE) ||
+        judge_pool_ask(pool, argv, text, question->input != NULL ? question->lines : 1, w->keep,
+                       &answer, w->out, w->fault) != ERR_NONE)
+        return w->fault->code;
+    return read_answer(w, question, answer, strlen(answer));
 }
 
-/* Sets each frame's class (whose code it is) by our own symbols: a judge's answer is scored by the
- * functions of the case's own code, and no judge knows which those are. Frames that name a module
- * get its identity from the dump's module list. */
-static void judge_classify(const struct engine_input *in, struct arena *keep,
-                           struct engine_result *out)
+/* Of those that read the dump, the cost with nothing loaded is measured as well: see
+ * judge_pool_takes_sample(). */
+static enum status ask(const struct judge_work *w)
 {
-    struct dump_session *session = NULL;
-    struct fault ignored = FAULT_INIT;
-    const char *path = case_path(in->crash, ROLE_DUMP, keep);
-    const struct module *modules = NULL;
-    uint32_t count = 0;
-    if (path != NULL && dump_open(path, NULL, keep, &session, &ignored) == ERR_NONE)
-        modules = dump_modules(session, &count);
-    for (uint32_t s = 0; s < out->stack_count; s++) {
-        if (session != NULL)
-            settle_thread(dump_minidump(session), &out->stacks[s]);
-        for (uint32_t i = 0; i < out->stacks[s].frame_count; i++) {
-            struct frame *frame = &out->stacks[s].frames[i];
-            if (frame->module == NULL && frame->module_name != NULL)
-                frame->module = module_of(in, frame, modules, count);
-            frame->compiland = compiland_of(in, frame);
-        }
-        frame_class_assign(in->crash, &out->stacks[s]);
-    }
-    dump_close(session);
+    const struct judge *judge = w->judge;
+    const char *program = program_of(judge, w->in, w->keep);
+    struct judge_question question = {0};
+
+    if (judge->prepare != NULL && judge->prepare(w, &question) != ERR_NONE)
+        return w->fault->code;
+    const bool stays =
+        w->stage->lasts && judge->serves != NULL &&
+        !(judge->engine.reads_dump && judge_pool_takes_sample(w->in->judges, judge->engine.name));
+    if ((stays ? ask_pool : ask_once)(w, program, &question) == ERR_NONE && judge->asks_version)
+        w->out->version = version_of(w, program);
+    return w->fault->code;
 }
 
-enum status judge_run_staged(const struct engine *self, const struct engine_input *in,
-                             judge_ask_fn *ask, struct arena *keep, struct engine_result *out,
-                             struct fault *fault)
+enum status judge_run(const struct engine *self, const struct engine_input *in, struct arena *keep,
+                      struct engine_result *out, struct fault *fault)
 {
     struct judge_stage stage;
+    const struct judge_work w = {judge_of(self), in, &stage, keep, out, fault};
+
     *out = (struct engine_result){0};
     if (judge_stage_open(in, keep, &stage, fault) != ERR_NONE)
         return fault->code;
-    enum status status = ask(self, in, &stage, keep, out, fault);
+    const enum status status = ask(&w);
     judge_stage_close(&stage);
     if (status == ERR_NONE)
         judge_classify(in, keep, out);
     return status;
+}
+
+/* Without a question the program ends at once, after the system has loaded its DLLs. */
+enum status judge_starts(const struct engine *self, const struct engine_input *in,
+                         struct arena *keep, struct fault *fault)
+{
+    enum { START_LIMIT_MS = 30000 };
+    const struct judge_stage none = {.folder = NULL};
+    const struct judge_work w = {
+        .judge = judge_of(self), .in = in, .stage = &none, .keep = keep, .fault = fault};
+    const char *program = program_of(w.judge, in, keep);
+    const char *path = program != NULL ? path_join(keep, in->judge_folder, program) : NULL;
+    const struct process_request request = {
+        .argv = path != NULL ? argv_of(&w, path, w.judge->serves) : NULL,
+        .limit_ms = START_LIMIT_MS,
+    };
+    struct process_result result;
+
+    if (request.argv == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+    if (process_run(&request, keep, &result, fault) != ERR_NONE)
+        return fault->code;
+    if (result.exit_code != 0 || result.timed_out)
+        return fault_set_lasting(fault, ERR_IO, FAULT_NO_OFFSET, "twinstack-dbghelp.exe",
+                                 result.timed_out ? "it does not end" : "it does not run here");
+    return ERR_NONE;
 }

@@ -1,6 +1,10 @@
 /* Judges: engines whose code is not ours. They are reference engines: scored and shown, but they
  * decide no verdict. A judge's answer is used as it is.
  *
+ * A judge is a row, `struct judge`: where its program is, how it is asked, how its answer is read.
+ * What all of them need is done once, in judge.c: finding and starting the program, keeping it
+ * running, time limits, the version, and the class of each frame.
+ *
  * Every judge works in a staging folder of its own that holds the case's dump and, next to it
  * without subfolders, the case's images and PDBs, because such tools look there first. Only a
  * second image of one name, and its PDB, are in a subfolder, which is named by the image's code id.
@@ -10,6 +14,7 @@
 
 #include "base/process.h"
 #include "engine/engine.h"
+#include "engine/microsoft.h"
 
 /* A staging folder.  `dump` is the dump's name inside it, or NULL when the case has none. `lasts`:
  * it belongs to a pool and serves other cases as well. */
@@ -17,6 +22,93 @@ struct judge_stage {
     const char *folder, *dump;
     bool lasts;
 };
+
+struct judge;
+
+/* One question about one case. */
+struct judge_work {
+    const struct judge *judge;
+    const struct engine_input *in;
+    const struct judge_stage *stage;
+    struct arena *keep;
+    struct engine_result *out;
+    struct fault *fault;
+};
+
+struct judge_question {
+    const char *const *argv; /* the whole command; NULL: what the row says */
+    const char *input;       /* for its standard input; NULL: the names of dump and folder */
+    uint32_t lines;          /* of the answer to INPUT, by a program that keeps running */
+    void *own;               /* what `read` needs */
+};
+
+enum judge_home {
+    JUDGE_OF_HOST,    /* a program of this system, found in PATH */
+    JUDGE_OF_WINDOWS, /* one of ours, in the folder of judges; not on Windows, a launcher runs it */
+    JUDGE_OF_LAUNCHER, /* comes with the launcher (Wine), which finds it */
+};
+
+enum { JUDGE_FILES_MAX = 6 };
+
+struct judge {
+    struct engine engine; /* the first member; JUDGE_ENGINE has what is the same for all */
+    enum judge_home home;
+    const char *const
+        *programs;           /* NULL-ended: the first that is there; NULL: `argv` of a question */
+    const char *program_x86; /* for dumps of x86, where that is there; NULL: the same one */
+    const char *absent;      /* why there is no answer when there is no program */
+    const char *const *arguments; /* NULL-ended; "{dump}" is the dump's name */
+    const char *const *serves; /* arguments with which it keeps running and answers in lines; NULL:
+                                * it is started for each question */
+    const char *folder;        /* of the program and its files, inside the stage; NULL: the stage */
+    enum microsoft_file files[JUDGE_FILES_MAX]; /* of Microsoft's, which it loads from there */
+    uint32_t file_count;
+    const char *overrides; /* WINEDLLOVERRIDES instead of those of the launcher; NULL: those */
+    const char *word;  /* it is slow and asked only if TWINSTACK_JUDGES has this; NULL: always */
+    bool asks_version; /* `--version` prints it; else the answer has it */
+    /* NULL: it judges cases that have a dump. */
+    bool (*concerns)(const struct engine_input *in, const char **why);
+    /* Makes the question; NULL: it needs nothing but the stage. */
+    enum status (*prepare)(const struct judge_work *w, struct judge_question *out);
+    /* Reads the answer into w->out; NULL: judge_read_answer(). */
+    enum status (*read)(const struct judge_work *w, const struct judge_question *question,
+                        char *answer, size_t bytes);
+};
+
+#define JUDGE_ENGINE .kind = ENGINE_KIND_JUDGE, .available = judge_available, .run = judge_run
+
+/* engine.available and engine.run of every judge, and engine.starts of one that serves. */
+bool judge_available(const struct engine *self, const struct engine_input *in, const char **why);
+enum status judge_run(const struct engine *self, const struct engine_input *in, struct arena *keep,
+                      struct engine_result *out, struct fault *fault);
+enum status judge_starts(const struct engine *self, const struct engine_input *in,
+                         struct arena *keep, struct fault *fault);
+
+enum { JUDGE_LIMIT_MS = 60000, JUDGE_WORDS_MAX = 32 };
+
+/* True when the case has a dump; else *why gives the reason. */
+bool judge_has_dump(const struct engine_input *in, const char **why);
+
+/* ---- judge_answer.c --------------------------------------------------------------------- */
+
+/* Reads what a judge printed: {"error"}, which is ERR_IO, or {schema_version, version, times,
+ * threads: [{id, crashed, left_out, frames}]} as in capture/judge/README.md, or a form that
+ * format/stack/foreign.h reads. */
+enum status judge_read_answer(const char *text, size_t bytes, const char *engine,
+                              struct arena *keep, struct engine_result *out, struct fault *fault);
+
+/* Sets each frame's class (whose code it is) by our own symbols: a judge's answer is scored by the
+ * functions of the case's own code, and no judge knows which those are. Frames that name a module
+ * get its identity from the dump's module list. */
+void judge_classify(const struct engine_input *in, struct arena *keep, struct engine_result *out);
+
+/* ---- judge_stage.c, judge_place.c ------------------------------------------------------ */
+
+/* Creates the folder and links the case's files into it, or takes the folder of IN->judges that has
+ * them. Fails: ERR_IO, ERR_MEMORY. */
+enum status judge_stage_open(const struct engine_input *in, struct arena *keep,
+                             struct judge_stage *out, struct fault *fault);
+void judge_stage_close(const struct judge_stage *stage);
 
 /* Links one more file into it, under its own name. */
 enum status judge_stage_add(const struct judge_stage *stage, const char *path, struct arena *keep,
@@ -30,49 +122,5 @@ enum status judge_stage_put(const struct judge_stage *stage, const struct crash_
  * "": the first of that name. */
 const char *judge_staged_image(const struct judge_stage *stage, const char *name,
                                const char *code_id, struct arena *keep);
-
-void judge_stage_close(const struct judge_stage *stage);
-
-/* Runs a program in the folder under JUDGE_LIMIT_MS, and notes its time and its peak memory in OUT.
- * Fails: ERR_IO for any exit code but 0, ERR_TIMEOUT, both with out->why; else like process_run().
- */
-enum status judge_run(const struct judge_stage *stage, const char *const *argv, const void *input,
-                      size_t input_bytes, struct arena *keep, struct process_result *answer,
-                      struct engine_result *out, struct fault *fault);
-
-/* The last line that a program printed on standard error, capped; "": none. */
-const char *judge_last_words(const struct process_result *answer, struct arena *keep);
-
-/* Asks one judge in a stage, which is closed afterwards, and sets the class of each
- * frame of its answer. Fails like `ask` or judge_stage_open(). */
-typedef enum status judge_ask_fn(const struct engine *self, const struct engine_input *in,
-                                 const struct judge_stage *stage, struct arena *keep,
-                                 struct engine_result *out, struct fault *fault);
-enum status judge_run_staged(const struct engine *self, const struct engine_input *in,
-                             judge_ask_fn *ask, struct arena *keep, struct engine_result *out,
-                             struct fault *fault);
-
-enum { JUDGE_LIMIT_MS = 60000, JUDGE_WORDS_MAX = 32 };
-
-/* argv of a Windows program: the launcher's words, then PROGRAM and ARGUMENTS (NULL-ended).
- * NULL: too many words. */
-const char *const *judge_windows_argv(const struct engine_input *in, const char *program,
-                                      const char *const *arguments, struct arena *keep);
-
-/* Reads what a judge printed: {"error"}, which is ERR_IO, or {schema_version, version, times,
- * threads: [{id, crashed, left_out, frames}]} as in capture/judge/README.md, or a form that
- * format/stack/foreign.h reads. */
-enum status judge_read_answer(const char *text, size_t bytes, const char *engine,
-                              struct arena *keep, struct engine_result *out, struct fault *fault);
-
-/* True when the case has a dump; else *why gives the reason. */
-bool judge_has_dump(const struct engine_input *in, const char **why);
-
-/* Slow judges run only when TWINSTACK_JUDGES ("all", or a comma-separated list) names them; else
- * *why gives the reason. */
-bool judge_is_wanted(const char *name, const char **why);
-
-/* First line of `PROGRAM --version`, asked once per pool; NULL: unknown. */
-const char *judge_version(const struct engine_input *in, const char *program, struct arena *keep);
 
 #endif

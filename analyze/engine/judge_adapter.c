@@ -6,7 +6,6 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "engine/judge.h"
 #include "engine/judges.h"
 
 static char adapter_name[80] = "judge:adapter";
@@ -51,7 +50,7 @@ void judge_adapter_configure(void)
     (void)snprintf(adapter_command, sizeof(adapter_command), "%s", equals + 1);
 }
 
-static bool available(const struct engine_input *in, const char **why)
+static bool concerns(const struct engine_input *in, const char **why)
 {
     if (adapter_command[0] != '\0')
         return judge_has_dump(in, why);
@@ -114,39 +113,21 @@ static char *write_case(const struct engine_input *in, const struct judge_stage 
     return json_take(&j, bytes);
 }
 
-static enum status ask(const struct engine *self, const struct engine_input *in,
-                       const struct judge_stage *stage, struct arena *keep,
-                       struct engine_result *out, struct fault *fault)
+static enum status prepare(const struct judge_work *w, struct judge_question *out)
 {
-    struct process_result result;
     size_t bytes;
-    const char *const *argv = command_words(stage, keep);
-    char *input = write_case(in, stage, &bytes);
-    if (argv == NULL || input == NULL) {
-        free(input);
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
-    }
-    enum status status = judge_run(stage, argv, input, bytes, keep, &result, out, fault);
+    char *input = write_case(w->in, w->stage, &bytes);
+    out->argv = command_words(w->stage, w->keep);
+    out->input = input != NULL ? arena_text(w->keep, input, bytes) : NULL;
     free(input);
-    if (status != ERR_NONE)
-        return status;
-    status = judge_read_answer(result.output, result.output_bytes, self->name, keep, out, fault);
-    const char *words = judge_last_words(&result, keep);
-    if (status != ERR_NONE && words[0] != '\0')
-        out->why = arena_printf(keep, "its answer cannot be read, and it printed: %s", words);
-    return status;
+    return out->argv != NULL && out->input != NULL
+               ? ERR_NONE
+               : fault_set(w->fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
 }
 
-static enum status run(const struct engine *self, const struct engine_input *in, struct arena *keep,
-                       struct engine_result *out, struct fault *fault)
-{
-    return judge_run_staged(self, in, ask, keep, out, fault);
-}
-
-const struct engine engine_judge_adapter = {
-    .name = adapter_name,
-    .kind = ENGINE_KIND_JUDGE,
-    .shares = "nothing: an outside program",
-    .available = available,
-    .run = run,
+const struct judge judge_adapter = {
+    .engine = {JUDGE_ENGINE, .name = adapter_name, .shares = "nothing: an outside program",
+               .parts = ENGINE_SHARES_DUMP | ENGINE_SHARES_SYMBOL_FILES},
+    .concerns = concerns,
+    .prepare = prepare,
 };

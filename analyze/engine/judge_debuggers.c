@@ -16,8 +16,8 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "engine/dump.h"
-#include "engine/judge.h"
 #include "engine/judge_stage_dump.h"
+#include "engine/judges.h"
 
 struct backtrace {
     struct dump_session *session;
@@ -170,22 +170,20 @@ static void read_lldb(struct backtrace *b, char *text, const char *folder)
 
 typedef void reader_fn(struct backtrace *b, char *text, const char *folder);
 
-static enum status read_backtrace(const struct engine *self, const struct engine_input *in,
-                                  const struct judge_stage *stage, char *text, reader_fn *read,
-                                  struct arena *keep, struct engine_result *out,
-                                  struct fault *fault)
+static enum status read_backtrace(const struct judge_work *w, char *text, reader_fn *read)
 {
-    struct backtrace b = {.keep = keep};
-    const char *path = case_path(in->crash, ROLE_DUMP, keep), *why;
-    b.frames = ARENA_ARRAY(keep, BACKTRACE_FRAMES_MAX, struct frame);
-    out->stacks = ARENA_NEW(keep, struct stack);
+    struct backtrace b = {.keep = w->keep};
+    struct engine_result *out = w->out;
+    const char *path = case_path(w->in->crash, ROLE_DUMP, w->keep), *why;
+    b.frames = ARENA_ARRAY(w->keep, BACKTRACE_FRAMES_MAX, struct frame);
+    out->stacks = ARENA_NEW(w->keep, struct stack);
     if (path == NULL || b.frames == NULL || out->stacks == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "frames");
-    if (dump_open(path, NULL, keep, &b.session, fault) != ERR_NONE)
-        return fault->code;
-    read(&b, text, path_base(stage->folder));
+        return fault_set(w->fault, ERR_MEMORY, FAULT_NO_OFFSET, "frames");
+    if (dump_open(path, NULL, w->keep, &b.session, w->fault) != ERR_NONE)
+        return w->fault->code;
+    read(&b, text, path_base(w->stage->folder));
     close_group(&b);
-    out->stacks[0] = (struct stack){.engine = self->name,
+    out->stacks[0] = (struct stack){.engine = w->judge->engine.name,
                                     .role = THREAD_ROLE_SUSPECT,
                                     .stop = STOP_DEBUGGER_END,
                                     .thread_id = dump_suspect(b.session, &why),
@@ -198,134 +196,82 @@ static enum status read_backtrace(const struct engine *self, const struct engine
     return ERR_NONE;
 }
 
-static enum status write_commands(const struct judge_stage *stage, const char *commands,
-                                  struct arena *keep, struct fault *fault)
+static enum status write_commands(const struct judge_work *w, const char *commands)
 {
-    const char *path = path_join(keep, stage->folder, "commands");
+    const char *path = path_join(w->keep, w->stage->folder, "commands");
     if (path == NULL || commands == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
-    return file_write(path, commands, strlen(commands), fault);
+        return fault_set(w->fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+    return file_write(path, commands, strlen(commands), w->fault);
 }
 
-/* The launcher's environment keeps winedbg from starting at each crash. Here it must start, so the
- * override is passed again, before the launcher's last word, which is Wine itself. */
-static const char *const *winedbg_argv(const struct engine_input *in, struct arena *keep)
+static enum status prepare_winedbg(const struct judge_work *w, struct judge_question *out)
 {
-    const char **argv = ARENA_ARRAY(keep, JUDGE_WORDS_MAX + 8, const char *);
-    uint32_t count = 0;
-    for (; argv != NULL && in->launcher[count] != NULL; count++) {
-        if (count == JUDGE_WORDS_MAX)
-            return NULL;
-        argv[count] = in->launcher[count];
-    }
-    if (argv == NULL || count == 0)
-        return NULL;
-    const char *wine = argv[count - 1];
-    const char *const more[] = {
-        "env",       "WINEDLLOVERRIDES=mscoree,mshtml=", wine, "winedbg", "--file", "commands",
-        WINEDBG_DUMP};
-    memcpy(argv + count - 1, more, sizeof(more));
-    return argv;
+    (void)out;
+    return write_commands(w, "bt\nquit\n") == ERR_NONE
+               ? judge_stage_dump(w->stage, WINEDBG_DUMP, w->keep, w->fault)
+               : w->fault->code;
 }
 
-static enum status ask_winedbg(const struct engine *self, const struct engine_input *in,
-                               const struct judge_stage *stage, struct arena *keep,
-                               struct engine_result *out, struct fault *fault)
+static enum status take_winedbg(const struct judge_work *w, const struct judge_question *question,
+                                char *answer, size_t bytes)
 {
-    const char *const *argv = winedbg_argv(in, keep);
-    struct process_result result;
-    if (argv == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
-    if (write_commands(stage, "bt\nquit\n", keep, fault) != ERR_NONE ||
-        judge_stage_dump(stage, WINEDBG_DUMP, keep, fault) != ERR_NONE ||
-        judge_run(stage, argv, NULL, 0, keep, &result, out, fault) != ERR_NONE)
-        return fault->code;
-    uint32_t words = 0;
-    while (in->launcher[words + 1] != NULL)
-        words++;
-    out->version = judge_version(in, in->launcher[words], keep);
-    return read_backtrace(self, in, stage, result.output, read_winedbg, keep, out, fault);
+    (void)question;
+    (void)bytes;
+    return read_backtrace(w, answer, read_winedbg);
 }
 
-static const char *lldb_program(struct arena *keep)
+static enum status prepare_lldb(const struct judge_work *w, struct judge_question *out)
 {
-    return process_find("lldb-19", keep) != NULL ? "lldb-19"
-           : process_find("lldb", keep) != NULL  ? "lldb"
-                                                 : NULL;
+    (void)out;
+    return write_commands(
+        w, arena_printf(w->keep,
+                        "settings set frame-format \"F|${frame.index}|${frame.pc}|{${module.file."
+                        "basename}}|{${function.name-without-args}}|{${line.file.fullpath}}|{${"
+                        "line.number}}\\n\"\n"
+                        "settings set target.exec-search-paths .\n"
+                        "target create -c %s\nthread backtrace\n",
+                        w->stage->dump));
 }
 
-static enum status ask_lldb(const struct engine *self, const struct engine_input *in,
-                            const struct judge_stage *stage, struct arena *keep,
-                            struct engine_result *out, struct fault *fault)
+static enum status take_lldb(const struct judge_work *w, const struct judge_question *question,
+                             char *answer, size_t bytes)
 {
-    const char *const argv[] = {lldb_program(keep), "--no-lldbinit", "-b", "-s", "commands", NULL};
-    const char *commands =
-        arena_printf(keep,
-                     "settings set frame-format \"F|${frame.index}|${frame.pc}|{${module.file."
-                     "basename}}|{${function.name-without-args}}|{${line.file.fullpath}}|{${line."
-                     "number}}\\n\"\n"
-                     "settings set target.exec-search-paths .\n"
-                     "target create -c %s\nthread backtrace\n",
-                     stage->dump);
-    struct process_result result;
-    if (write_commands(stage, commands, keep, fault) != ERR_NONE ||
-        judge_run(stage, argv, NULL, 0, keep, &result, out, fault) != ERR_NONE)
-        return fault->code;
-    out->version = judge_version(in, argv[0], keep);
-    return read_backtrace(self, in, stage, result.output, read_lldb, keep, out, fault);
+    (void)question;
+    (void)bytes;
+    return read_backtrace(w, answer, read_lldb);
 }
 
-static bool lldb_available(const struct engine_input *in, const char **why)
-{
-    struct arena scratch;
-    arena_init(&scratch, 0);
-    bool there = lldb_program(&scratch) != NULL;
-    arena_free(&scratch);
-    if (there)
-        return judge_is_wanted("lldb", why) && judge_has_dump(in, why);
-    *why = "lldb-19 is not installed";
-    return false;
-}
+static const char *const winedbg_programs[] = {"winedbg", NULL};
+static const char *const winedbg_words[] = {"--file", "commands", WINEDBG_DUMP, NULL};
+static const char *const lldb_programs[] = {"lldb-19", "lldb", NULL};
+static const char *const lldb_words[] = {"--no-lldbinit", "-b", "-s", "commands", NULL};
 
-static bool winedbg_available(const struct engine_input *in, const char **why)
-{
-    struct arena scratch;
-    arena_init(&scratch, 0);
-    bool there = in->launcher != NULL && process_find("winedbg", &scratch) != NULL;
-    arena_free(&scratch);
-    if (there)
-        return judge_is_wanted("winedbg", why) && judge_has_dump(in, why);
-    *why = in->launcher == NULL ? "a program of Wine, and no launcher was named"
-                                : "winedbg is not installed";
-    return false;
-}
-
-static enum status run_winedbg(const struct engine *self, const struct engine_input *in,
-                               struct arena *keep, struct engine_result *out, struct fault *fault)
-{
-    return judge_run_staged(self, in, ask_winedbg, keep, out, fault);
-}
-
-static enum status run_lldb(const struct engine *self, const struct engine_input *in,
-                            struct arena *keep, struct engine_result *out, struct fault *fault)
-{
-    return judge_run_staged(self, in, ask_lldb, keep, out, fault);
-}
-
-const struct engine engine_judge_winedbg = {
-    .name = "judge:winedbg",
-    .kind = ENGINE_KIND_JUDGE,
-    .reads_dump = true,
-    .shares = "module list of our minidump reader; walk and names are Wine's",
-    .available = winedbg_available,
-    .run = run_winedbg,
+const struct judge judge_winedbg = {
+    .engine = {JUDGE_ENGINE, .name = "judge:winedbg", .reads_dump = true,
+               .shares = "module list of our minidump reader; walk and names are Wine's",
+               .parts = ENGINE_SHARES_DUMP | ENGINE_SHARES_DUMP_READER |
+                        ENGINE_SHARES_SYSTEM_DBGHELP | ENGINE_SHARES_SYMBOL_FILES},
+    .home = JUDGE_OF_LAUNCHER,
+    .programs = winedbg_programs,
+    .absent = "winedbg is not installed",
+    .arguments = winedbg_words,
+    .overrides = "mscoree,mshtml=", /* those of the launcher keep it from starting */
+    .word = "winedbg",
+    .asks_version = true,
+    .prepare = prepare_winedbg,
+    .read = take_winedbg,
 };
 
-const struct engine engine_judge_lldb = {
-    .name = "judge:lldb",
-    .kind = ENGINE_KIND_JUDGE,
-    .reads_dump = true,
-    .shares = "module list of our minidump reader; walk and names are LLDB's",
-    .available = lldb_available,
-    .run = run_lldb,
+const struct judge judge_lldb = {
+    .engine = {JUDGE_ENGINE, .name = "judge:lldb", .reads_dump = true,
+               .shares = "module list of our minidump reader; walk and names are LLDB's",
+               .parts = ENGINE_SHARES_DUMP | ENGINE_SHARES_DUMP_READER | ENGINE_SHARES_LLVM |
+                        ENGINE_SHARES_SYMBOL_FILES},
+    .programs = lldb_programs,
+    .absent = "lldb-19 is not installed",
+    .arguments = lldb_words,
+    .word = "lldb",
+    .asks_version = true,
+    .prepare = prepare_lldb,
+    .read = take_lldb,
 };

@@ -7,6 +7,15 @@
 #include "engine/judge.h"
 #include "format/pe/pe.h"
 
+enum status judge_stage_add(const struct judge_stage *stage, const char *path, struct arena *keep,
+                            struct fault *fault)
+{
+    const char *to = path_join(keep, stage->folder, path_base(path));
+    if (to == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "staging folder");
+    return file_copy(path, to, fault);
+}
+
 static const struct case_file *image_before(const struct crash_case *crash, uint32_t index)
 {
     while (index-- > 0)

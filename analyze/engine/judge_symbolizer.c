@@ -1,36 +1,19 @@
 /* judge:llvm-symbolizer: LLVM's PDB reader names the physical frames that the walker rtl recorded
  * (or, where rtl recorded none, as on x86, those of our dump walk). It judges names, not walks. */
-#include "engine/judge.h"
+#include "engine/judges.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "engine/dump_engine.h"
-#include "engine/judge_pool.h"
 
-static const char *const programs[] = {"llvm-symbolizer-19", "llvm-symbolizer"};
-
-static const char *find_program(struct arena *keep)
+static bool concerns(const struct engine_input *in, const char **why)
 {
-    for (size_t i = 0; i < COUNT_OF(programs); i++)
-        if (process_find(programs[i], keep) != NULL)
-            return programs[i];
-    return NULL;
-}
-
-static bool available(const struct engine_input *in, const char **why)
-{
-    struct arena scratch;
-    arena_init(&scratch, 0);
-    bool there = find_program(&scratch) != NULL;
-    arena_free(&scratch);
-    *why = !there ? "llvm-symbolizer-19 is not installed" : "the case has neither record nor dump";
-    return there &&
-           (case_file(in->crash, ROLE_RECORD) != NULL || case_file(in->crash, ROLE_DUMP) != NULL);
+    *why = "the case has neither record nor dump";
+    return case_file(in->crash, ROLE_RECORD) != NULL || case_file(in->crash, ROLE_DUMP) != NULL;
 }
 
 static enum status stack_of_record(const struct engine_input *in, struct arena *keep,
@@ -161,66 +144,60 @@ static enum status read_answers(char *text, const struct stack *physical, const 
     return ERR_NONE;
 }
 
-static enum status ask_once(const struct judge_stage *stage, const char *const *argv,
-                            const char *requests, struct arena *keep, struct engine_result *out,
-                            char **answers, struct fault *fault)
+struct asked {
+    struct stack physical;
+    bool *frames; /* those that are in a request */
+};
+
+static enum status prepare(const struct judge_work *w, struct judge_question *out)
 {
-    struct process_result result;
-    if (judge_run(stage, argv, requests, strlen(requests), keep, &result, out, fault) != ERR_NONE)
-        return fault->code;
-    *answers = result.output;
-    return ERR_NONE;
+    struct asked *asked = ARENA_NEW(w->keep, struct asked);
+    if (asked == NULL)
+        return fault_set(w->fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+    *asked = (struct asked){.frames = NULL};
+    if (physical_stack(w->in, w->keep, &asked->physical, w->fault) != ERR_NONE)
+        return w->fault->code;
+    asked->frames = ARENA_ARRAY(w->keep, asked->physical.frame_count + 1, bool);
+    out->own = asked;
+    out->input = asked->frames != NULL
+                     ? write_requests(w->stage, &asked->physical, w->keep, asked->frames)
+                     : NULL;
+    for (const char *at = out->input; at != NULL && *at != '\0'; at++)
+        out->lines += *at == '\n';
+    return out->input != NULL ? ERR_NONE
+                              : fault_set(w->fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
 }
 
-/* The program that keeps running answers each request in one line. */
-static enum status ask_pool(const struct engine_input *in, const char *const *argv,
-                            const char *requests, struct arena *keep, struct engine_result *out,
-                            char **answers, struct fault *fault)
+static enum status read(const struct judge_work *w, const struct judge_question *question,
+                        char *answer, size_t bytes)
 {
-    uint32_t lines = 0;
-    for (const char *at = requests; *at != '\0'; at++)
-        lines += *at == '\n';
-    return judge_pool_ask(in->judges, argv, requests, lines, keep, answers, out, fault);
+    const struct asked *asked = question->own;
+    struct stack *stack = w->out->stacks = ARENA_NEW(w->keep, struct stack);
+    (void)bytes;
+    if (stack == NULL)
+        return fault_set(w->fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+    *stack = asked->physical;
+    stack->engine = w->judge->engine.name;
+    w->out->stack_count = 1;
+    w->out->cost.resolve_ns = w->out->cost.total_ns;
+    return read_answers(answer, &asked->physical, asked->frames, w->keep, stack, w->fault);
 }
 
-static enum status ask(const struct engine *self, const struct engine_input *in,
-                       const struct judge_stage *stage, struct arena *keep,
-                       struct engine_result *out, struct fault *fault)
-{
-    const char *const argv[] = {find_program(keep), "--output-style=JSON", "--relative-address",
-                                "--inlining", NULL};
-    struct stack physical = {0};
-    char *answers = NULL;
-    if (physical_stack(in, keep, &physical, fault) != ERR_NONE)
-        return fault->code;
-    bool *asked = ARENA_ARRAY(keep, physical.frame_count + 1, bool);
-    out->stacks = ARENA_NEW(keep, struct stack);
-    char *requests = asked != NULL ? write_requests(stage, &physical, keep, asked) : NULL;
-    if (requests == NULL || out->stacks == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
-    if ((stage->lasts ? ask_pool(in, argv, requests, keep, out, &answers, fault)
-                      : ask_once(stage, argv, requests, keep, out, &answers, fault)) != ERR_NONE ||
-        answers == NULL)
-        return fault->code;
-    out->stacks[0] = physical;
-    out->stacks[0].engine = self->name;
-    out->stack_count = 1;
-    out->cost.resolve_ns = out->cost.total_ns;
-    out->version = judge_version(in, argv[0], keep);
-    return read_answers(answers, &physical, asked, keep, &out->stacks[0], fault);
-}
+static const char *const programs[] = {"llvm-symbolizer-19", "llvm-symbolizer", NULL};
+static const char *const arguments[] = {"--output-style=JSON", "--relative-address", "--inlining",
+                                        NULL};
 
-static enum status run(const struct engine *self, const struct engine_input *in, struct arena *keep,
-                       struct engine_result *out, struct fault *fault)
-{
-    return judge_run_staged(self, in, ask, keep, out, fault);
-}
-
-const struct engine engine_judge_symbolizer = {
-    .name = "judge:llvm-symbolizer",
-    .kind = ENGINE_KIND_JUDGE,
-    .shares = "physical frames of the record; names, lines and inline frames are LLVM's",
-    .parts = ENGINE_SHARES_RECORD_FRAMES,
-    .available = available,
-    .run = run,
+const struct judge judge_symbolizer = {
+    .engine = {JUDGE_ENGINE, .name = "judge:llvm-symbolizer",
+               .shares = "physical frames of the record; names, lines and inline frames are LLVM's",
+               .parts = ENGINE_SHARES_RECORD | ENGINE_SHARES_RECORD_FRAMES | ENGINE_SHARES_LLVM |
+                        ENGINE_SHARES_SYMBOL_FILES},
+    .programs = programs,
+    .absent = "llvm-symbolizer-19 is not installed",
+    .arguments = arguments,
+    .serves = arguments, /* it answers each request in one line */
+    .asks_version = true,
+    .concerns = concerns,
+    .prepare = prepare,
+    .read = read,
 };

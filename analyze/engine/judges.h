@@ -1,13 +1,13 @@
 /* The judges, in the order of reports; the first that reads a dump is what the figures compare
  * with: where the user has Microsoft's dbghelp, that is what a debugger on Windows costs. ROW(NAME)
- * means engine_judge_NAME, which is defined in a file judge_*.c; the rows become declarations here
- * and rows of the table in engines.c. `adapter` is `judge:NAME`, any program that
+ * means judge_NAME, a row that is in a file judge_*.c; each is declared here and an engine of the
+ * table in engines.c. `adapter` is `judge:NAME`, any program that
  * TWINSTACK_ADAPTER="NAME=COMMAND WORD..." names; README.md here describes its input and its
  * answer. */
 #ifndef ENGINE_JUDGES_H
 #define ENGINE_JUDGES_H
 
-#include "engine/engine.h"
+#include "engine/judge.h"
 
 #define JUDGES(ROW)                                                                                \
     ROW(dbghelp_microsoft)                                                                         \
@@ -18,7 +18,7 @@
     ROW(dbgeng)                                                                                    \
     ROW(adapter)
 
-#define JUDGE_DECLARATION(NAME) extern const struct engine engine_judge_##NAME;
+#define JUDGE_DECLARATION(NAME) extern const struct judge judge_##NAME;
 JUDGES(JUDGE_DECLARATION)
 
 /* Reads TWINSTACK_ADAPTER. To be called before the first analysis, while there is one thread:

@@ -9,8 +9,10 @@
 #include "format/record/record.h"
 #include "symbol/store.h"
 
-static bool always_available(const struct engine_input *in, const char **why)
+static bool always_available(const struct engine *self, const struct engine_input *in,
+                             const char **why)
 {
+    (void)self;
     (void)in;
     (void)why;
     return true;
@@ -156,8 +158,9 @@ static enum status run(const struct engine *self, const struct engine_input *in,
 }
 
 #define OFFSET_PARTS(TRAITS)                                                                       \
-    (ENGINE_SHARES_SYMBOLS |                                                                       \
-     (((TRAITS) & RECORD_WALKER_TRAIT_SYSTEM) != 0 ? ENGINE_SHARES_SYSTEM_UNWINDER : 0))
+    (ENGINE_SHARES_SYMBOLS | ENGINE_SHARES_SYMBOL_FILES | ENGINE_SHARES_RECORD |                   \
+     (((TRAITS) & RECORD_WALKER_TRAIT_SYSTEM) != 0 ? ENGINE_SHARES_SYSTEM_UNWINDER : 0) |          \
+     (((TRAITS) & RECORD_WALKER_TRAIT_DBGHELP) != 0 ? ENGINE_SHARES_SYSTEM_DBGHELP : 0))
 
 /* NOLINTBEGIN(bugprone-macro-parentheses) names are put together from literals */
 #define OFFSET_ENGINE(ID, NUMBER, NAME, WALK, TRAITS, SHARES)                                      \

@@ -31,10 +31,17 @@ enum engine_kind {
 
 /* What engines can have in common. Engines that share a part count as one when they agree on it. */
 enum engine_share {
-    ENGINE_SHARES_SYMBOLS = 1,         /* our symbol lookup: names, lines, inline frames      */
-    ENGINE_SHARES_SYSTEM_UNWINDER = 2, /* walks with the unwinder of the system it runs on */
-    ENGINE_SHARES_DUMP_WALK = 8,       /* walks the dump with our unwinder, as `dump` does */
-    ENGINE_SHARES_RECORD_FRAMES = 4,   /* takes the physical frames of the record's first walk */
+    ENGINE_SHARES_SYMBOLS = 1,          /* our symbol lookup: names, lines, inline frames      */
+    ENGINE_SHARES_SYSTEM_UNWINDER = 2,  /* walks with the unwinder of the system it runs on */
+    ENGINE_SHARES_DUMP_WALK = 8,        /* walks the dump with our unwinder, as `dump` does */
+    ENGINE_SHARES_RECORD_FRAMES = 4,    /* takes the physical frames of the record's first walk */
+    ENGINE_SHARES_RECORD = 16,          /* what our capture wrote into the record, and its reader */
+    ENGINE_SHARES_DUMP = 32,            /* what the writer of the dump wrote */
+    ENGINE_SHARES_DUMP_READER = 64,     /* our reader of dumps; at least its module list */
+    ENGINE_SHARES_SYSTEM_DBGHELP = 128, /* dbghelp of the system: Wine's under Wine */
+    ENGINE_SHARES_MICROSOFT_DBGHELP = 256,
+    ENGINE_SHARES_LLVM = 512,         /* LLVM's reader of PDBs */
+    ENGINE_SHARES_SYMBOL_FILES = 1024 /* the files with names and lines */
 };
 
 /* What one engine said about one case. */

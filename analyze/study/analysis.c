@@ -100,7 +100,7 @@ static enum status ask_engine(const struct engine *engine, const struct engine_i
     out->shares = engine->shares;
     out->parts = engine->parts;
     out->subject = engine->subject && is_declared(in->crash, engine->name);
-    if (!engine->available(in, &why)) {
+    if (!engine->available(engine, in, &why)) {
         out->skipped = true;
         out->why = why;
         return ERR_NONE;
@@ -136,7 +136,7 @@ static enum status ask_engines(const struct analysis *analysis, const struct eng
     for (uint32_t i = 0; i < engine_count; i++) {
         /* After an interrupt, sealed cases are still judged: that takes little time. */
         if ((analysis->subjects_only || process_interrupted()) && !engines[i]->subject &&
-            !(analysis->adapter && engines[i] == &engine_judge_adapter))
+            !(analysis->adapter && engines[i] == &judge_adapter.engine))
             continue;
         if (ask_engine(engines[i], in, analysis->once, keep, &out->claims[out->claim_count],
                        fault) != ERR_NONE)

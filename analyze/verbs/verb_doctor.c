@@ -153,10 +153,10 @@ static void look_at_judge(struct doctor *d, const struct engine *judge,
     struct fault fault = FAULT_INIT;
     const char *why = NULL;
 
-    if (!judge->available(in, &why))
+    if (!judge->available(judge, in, &why))
         say(d, judge->name, OPTIONAL, why);
     else if (judge->starts != NULL && !d->prefix_busy &&
-             judge->starts(in, d->keep, &fault) != ERR_NONE)
+             judge->starts(judge, in, d->keep, &fault) != ERR_NONE)
         say_fault(d, judge->name, OPTIONAL, &fault);
     else
         say(d, judge->name, FOUND, "ready");

@@ -178,7 +178,7 @@ TEST(a_dump_is_walked_with_its_code_map_and_without_it)
         make_user(&user, rows[i].has_methods);
         write_dump(path, (const uint8_t *)user.words, user.count * sizeof user.words[0]);
         /* Where there is no code map, the engine has nothing to show and is not listed. */
-        CHECK_EQ(engine_dump_plain.available(&in, &why), rows[i].has_methods);
+        CHECK_EQ(engine_dump_plain.available(&engine_dump_plain, &in, &why), rows[i].has_methods);
         CHECK_STR(why, NULL);
         REQUIRE(dump_open(path, NULL, &keep, &session, &fault) == ERR_NONE);
         CHECK_EQ(dump_has_methods(session), rows[i].has_methods);

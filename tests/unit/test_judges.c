@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/files.h"
-#include "engine/judge.h"
+#include "engine/engines.h"
 #include "engine/judge_stage_dump.h"
 #include "engine/judges.h"
 #include "format/minidump/minidump.h"
@@ -57,9 +57,9 @@ static enum status ask_adapter(const char *text, size_t bytes, struct arena *kee
     make_case("g05-minidump2-x86/minidump2.dmp", &crash, &file);
     const struct engine_input in = {.crash = &crash};
     process_catch_interrupts(); /* as in main(): a tool may ignore its input */
-    REQUIRE(engine_judge_adapter.available(&in, &why));
-    CHECK_STR(engine_judge_adapter.name, "judge:tool");
-    return engine_judge_adapter.run(&engine_judge_adapter, &in, keep, out, &fault);
+    REQUIRE(judge_adapter.engine.available(&judge_adapter.engine, &in, &why));
+    CHECK_STR(judge_adapter.engine.name, "judge:tool");
+    return judge_adapter.engine.run(&judge_adapter.engine, &in, keep, out, &fault);
 }
 
 TEST(the_adapter_reads_our_form)
@@ -124,13 +124,51 @@ TEST(judges_that_are_not_there_say_why)
     const struct engine_input in = {.crash = &crash};
     test_environment("TWINSTACK_ADAPTER", "");
     judge_adapter_configure();
-    CHECK(!engine_judge_adapter.available(&in, &why));
+    CHECK(!judge_adapter.engine.available(&judge_adapter.engine, &in, &why));
     CHECK_HAS(why, "TWINSTACK_ADAPTER");
-    CHECK(!engine_judge_dbghelp.available(&in, &why));
+    CHECK(!judge_dbghelp.engine.available(&judge_dbghelp.engine, &in, &why));
     CHECK(why != NULL && why[0] != '\0');
     const struct crash_case empty = {.folder = test_scratch()};
     const struct engine_input nothing = {.crash = &empty};
-    CHECK(!engine_judge_symbolizer.available(&nothing, &why));
+    CHECK(!judge_symbolizer.engine.available(&judge_symbolizer.engine, &nothing, &why));
+}
+
+static const struct engine *engine_named(const char *name)
+{
+    for (uint32_t i = 0; i < engine_count; i++)
+        if (strcmp(engines[i]->name, name) == 0)
+            return engines[i];
+    REQUIRE(name == NULL);
+    return engines[0];
+}
+
+/* An agreement of two engines says nothing about what both have in common. */
+TEST(what_engines_share_is_in_their_rows)
+{
+    static const struct {
+        const char *name, *a, *b;
+        uint32_t shared; /* beside the symbol files, which all of them read */
+    } rows[] = {
+        {"the two ways", "offset:rtl", "dump", ENGINE_SHARES_SYMBOLS},
+        {"two walks of the dying process", "offset:rtl", "offset:framepointer",
+         ENGINE_SHARES_SYMBOLS | ENGINE_SHARES_RECORD},
+        {"StackWalk64, dying and dead", "offset:dbghelp", "judge:dbghelp",
+         ENGINE_SHARES_SYSTEM_DBGHELP},
+        {"our walk and the system's", "dump", "judge:dbghelp", ENGINE_SHARES_DUMP},
+        {"Wine's library twice", "judge:dbghelp", "judge:winedbg",
+         ENGINE_SHARES_DUMP | ENGINE_SHARES_SYSTEM_DBGHELP},
+        {"Microsoft's library twice", "judge:dbghelp-microsoft", "judge:dbgeng",
+         ENGINE_SHARES_DUMP | ENGINE_SHARES_MICROSOFT_DBGHELP},
+        {"Wine's and Microsoft's", "judge:dbghelp", "judge:dbghelp-microsoft", ENGINE_SHARES_DUMP},
+        {"LLVM twice", "judge:lldb", "judge:llvm-symbolizer", ENGINE_SHARES_LLVM},
+        {"our module list", "judge:lldb", "dump", ENGINE_SHARES_DUMP | ENGINE_SHARES_DUMP_READER},
+        {"frames of the record", "offset:rtl", "judge:llvm-symbolizer", ENGINE_SHARES_RECORD},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        CHECK_EQ(engine_named(rows[i].a)->parts & engine_named(rows[i].b)->parts,
+                 rows[i].shared | ENGINE_SHARES_SYMBOL_FILES);
+    }
 }
 
 TEST(llvm_symbolizer_names_a_real_dump)
@@ -148,10 +186,10 @@ TEST(llvm_symbolizer_names_a_real_dump)
     make_case("g01-crash-x86/windows.dmp", &crash, &file);
     REQUIRE(symbol_store_open(&options, &symbols, &fault) == ERR_NONE);
     const struct engine_input in = {.crash = &crash, .symbols = symbols};
-    if (!engine_judge_symbolizer.available(&in, &why))
+    if (!judge_symbolizer.engine.available(&judge_symbolizer.engine, &in, &why))
         SKIP(why);
     arena_init(&arena, 0);
-    REQUIRE(engine_judge_symbolizer.run(&engine_judge_symbolizer, &in, &arena, &result, &fault) ==
+    REQUIRE(judge_symbolizer.engine.run(&judge_symbolizer.engine, &in, &arena, &result, &fault) ==
             ERR_NONE);
     REQUIRE(result.stack_count == 1 && result.stacks[0].frame_count == 8);
     CHECK_HAS(result.stacks[0].frames[0].function, "crash");

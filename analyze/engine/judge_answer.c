@@ -1,0 +1,143 @@
+/* What judges answer: reading it, and what our symbols add to it. */
+#include <string.h>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "engine/dump.h"
+#include "engine/frame_class.h"
+#include "engine/judge.h"
+#include "format/stack/foreign.h"
+#include "symbol/store.h"
+
+static enum status read_own_form(const char *text, size_t bytes, struct arena *keep,
+                                 struct engine_result *out, struct fault *fault)
+{
+    cJSON *root;
+    if (json_parse(text, bytes, &root, fault) != ERR_NONE)
+        return fault->code;
+    if (cJSON_GetObjectItemCaseSensitive(root, "error") != NULL) {
+        out->why = json_get_string(root, "error", keep, fault);
+        cJSON_Delete(root);
+        return fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "judge");
+    }
+    const cJSON *times = json_get_object(root, "times", fault);
+    out->version = json_get_string(root, "version", keep, fault);
+    if (times != NULL) {
+        out->cost.open_ns = json_get_uint(times, "open_ns", 0, fault);
+        out->cost.load_ns = json_get_uint(times, "load_ns", 0, fault);
+        out->cost.unwind_ns = json_get_uint(times, "unwind_ns", 0, fault);
+        out->cost.resolve_ns = json_get_uint(times, "resolve_ns", 0, fault);
+    }
+    cJSON_Delete(root);
+    if (fault->code == ERR_NONE)
+        (void)resolved_stack_read(text, bytes, keep, &out->stacks, &out->stack_count, fault);
+    for (uint32_t i = 0; i < out->stack_count; i++)
+        if (out->stacks[i].stop == STOP_NONE)
+            out->stacks[i].stop = STOP_JUDGE_END;
+    return fault->code;
+}
+
+enum status judge_read_answer(const char *text, size_t bytes, const char *engine,
+                              struct arena *keep, struct engine_result *out, struct fault *fault)
+{
+    enum status status;
+    enum foreign_form form = foreign_stack_form(text, bytes);
+    if (form == FOREIGN_RUST_MINIDUMP || form == FOREIGN_BREAKPAD_MACHINE)
+        status = foreign_stack_read(text, bytes, keep, &out->stacks, &out->stack_count, fault);
+    else
+        status = read_own_form(text, bytes, keep, out, fault);
+    for (uint32_t i = 0; status == ERR_NONE && i < out->stack_count; i++)
+        out->stacks[i].engine = engine;
+    if (status == ERR_NONE && out->stack_count > 0 && out->stacks[0].role == THREAD_ROLE_NONE)
+        out->stacks[0].role = THREAD_ROLE_SUSPECT;
+    return status;
+}
+
+/* The physical function of FRAME, as our symbols know it; 0 frames: none. */
+static uint32_t ask_symbols(const struct engine_input *in, const struct frame *frame,
+                            struct symbol_frame frames[SYMBOL_FRAMES_MAX])
+{
+    if (in->symbols == NULL || frame->module == NULL)
+        return 0;
+    return symbol_lookup(symbol_store_module(in->symbols, frame->module),
+                         frame_lookup_offset(frame), frames);
+}
+
+/* The object file that holds the physical function. */
+static const char *compiland_of(const struct engine_input *in, const struct frame *frame)
+{
+    struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+    const uint32_t count = ask_symbols(in, frame, frames);
+    return count > 0 ? frames[count - 1].compiland : NULL;
+}
+
+/* True when MODULE has FRAME's function at FRAME's offset. */
+static bool has_function(const struct engine_input *in, const struct frame *frame,
+                         const struct module *module)
+{
+    struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+    struct frame there = *frame;
+    there.module = module;
+    const uint32_t count = ask_symbols(in, &there, frames);
+    for (uint32_t i = 0; i < count && frame->function != NULL; i++)
+        if (frames[i].function != NULL && strcmp(frames[i].function, frame->function) == 0)
+            return true;
+    return false;
+}
+
+/* The module that FRAME names.  Of several with that name it is the one that has the function;
+ * NULL: that does not decide, or there is none. */
+static const struct module *module_of(const struct engine_input *in, const struct frame *frame,
+                                      const struct module *modules, uint32_t count)
+{
+    const struct module *found = NULL, *fits = NULL;
+    uint32_t named = 0, fitting = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!text_equal_nocase(modules[i].name, path_base(frame->module_name)) ||
+            (found != NULL && strcmp(found->code_id, modules[i].code_id) == 0))
+            continue;
+        found = &modules[i];
+        named++;
+        if (has_function(in, frame, found)) {
+            fits = found;
+            fitting++;
+        }
+    }
+    return named <= 1 ? found : fitting == 1 ? fits : NULL;
+}
+
+/* Tools number threads differently. An id that is not in the dump is a position in its list
+ * (Breakpad). The crashed thread's id becomes 0. */
+static void settle_thread(const struct minidump *dump, struct stack *stack)
+{
+    if (minidump_thread_find(dump, stack->thread_id) != NULL)
+        return;
+    if (stack->role == THREAD_ROLE_SUSPECT)
+        stack->thread_id = 0;
+    else if (stack->thread_id < dump->thread_count)
+        stack->thread_id = dump->threads[stack->thread_id].id;
+}
+
+void judge_classify(const struct engine_input *in, struct arena *keep, struct engine_result *out)
+{
+    struct dump_session *session = NULL;
+    struct fault ignored = FAULT_INIT;
+    const char *path = case_path(in->crash, ROLE_DUMP, keep);
+    const struct module *modules = NULL;
+    uint32_t count = 0;
+    if (path != NULL && dump_open(path, NULL, keep, &session, &ignored) == ERR_NONE)
+        modules = dump_modules(session, &count);
+    for (uint32_t s = 0; s < out->stack_count; s++) {
+        if (session != NULL)
+            settle_thread(dump_minidump(session), &out->stacks[s]);
+        for (uint32_t i = 0; i < out->stacks[s].frame_count; i++) {
+            struct frame *frame = &out->stacks[s].frames[i];
+            if (frame->module == NULL && frame->module_name != NULL)
+                frame->module = module_of(in, frame, modules, count);
+            frame->compiland = compiland_of(in, frame);
+        }
+        frame_class_assign(in->crash, &out->stacks[s]);
+    }
+    dump_close(session);
+}
