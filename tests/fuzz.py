@@ -15,6 +15,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests/lib"))
+import e2e  # noqa: E402
+
 # The number of inputs to grow: about two seconds of each fuzzer; `./run soak fuzz` takes ten minutes for each. RUNS_OTHERS is
 # for fuzzers not listed.
 RUNS = {"minidump": 2_000, "pdb": 3_000, "server": 450, "steps": 1_500, "stack_input": 2_000, "symbol_index": 250_000,
@@ -33,8 +36,7 @@ SEEDS = {
 
 def seeds(name, folder):
     """Copies small seed files into FOLDER, so that the fuzzer never writes next to the originals."""
-    roots = [ROOT / "corpus", ROOT / "tests/golden",
-             pathlib.Path(os.environ.get("TWINSTACK_FIXTURES", ROOT / "../shared/fixtures"))]
+    roots = [ROOT / "corpus", ROOT / "tests/golden", e2e.FIXTURES]
     for root in roots:
         for file in sorted(root.rglob("*")) if root.is_dir() else []:
             if file.name.endswith(SEEDS.get(name, ())) and file.is_file() and file.stat().st_size <= SEED_BYTES_MAX:

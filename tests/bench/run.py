@@ -15,6 +15,9 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+import e2e  # noqa: E402
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SIZES = (("M", 170), ("L", 360))
 XL = ("XL", 1950)
@@ -195,8 +198,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build")
     parser.add_argument("--work", default="build/bench")
-    parser.add_argument("--fixtures", default=os.environ.get("TWINSTACK_FIXTURES",
-                                                             "../shared/fixtures"))
+    parser.add_argument("--fixtures", default=e2e.FIXTURES)
     parser.add_argument("--xl", action="store_true")
     parser.add_argument("--no-lua", action="store_true")
     parser.add_argument("--only", help="measure this input alone")

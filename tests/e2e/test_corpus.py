@@ -3,6 +3,7 @@ Wine."""
 
 import filecmp
 import importlib.util
+import os
 import pathlib
 import re
 import shutil
@@ -41,12 +42,35 @@ class Corpus(e2e.Case):
         for name in ("dump", "judge:llvm-symbolizer"):
             self.assertEqual((engines[name]["exact"]["right"], engines[name]["exact"]["total"]), (len(cases),) * 2, name)
 
+    def test_packed_fixtures_are_whole(self):
+        """Offline, from the repository alone: all but the four files of npm packages, which are named."""
+        shutil.copytree(CORPUS / "fixtures", self.folder / "corpus/fixtures")
+        (self.folder / "tests").mkdir()
+        shutil.copy(e2e.ROOT / "tests/fixtures.sh", self.folder / "tests")
+        plain = {name: value for name, value in os.environ.items() if name != "TWINSTACK_FIXTURES"}
+        done = subprocess.run([self.folder / "tests/fixtures.sh", "unpack", self.folder / "build"], env={**plain, "TWINSTACK_OFFLINE": "1"},
+                              check=True, capture_output=True, text=True)
+        absent = ["g07-conpty-x64/conpty.node", "g07-conpty-x64/conpty.pdb", "g08-setup-x86/Setup.exe", "g08-setup-x86/Setup.pdb"]
+        self.assertEqual(done.stderr.splitlines(),
+                         [f"run: offline: {name} is not fetched; the tests that want it are skipped" for name in absent])
+        root = self.folder / "build/fixtures"
+        text = (root / "MANIFEST.md").read_text(encoding="utf-8")
+        named = {f"{group}/{file}" for group, table in re.findall(r"^## (g\S+)(.*?)(?=^## |\Z)", text, re.M | re.S)
+                 for file in re.findall(r"^\| (\S+) \| \d+ \|", table, re.M)}
+        self.assertGreater(len(named), 100)
+        self.assertEqual(sorted(name for name in named if not (root / name).is_file()), absent)
+        done = subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=root / "images", capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+
     def test_no_system_image_and_under_10_mb(self):
         names = [f.name for f in (CORPUS / "symbols").iterdir()]
         self.assertTrue(names)
         for name in names:
             self.assertRegex(name, r"^(victims|plugin)-")
-        self.assertLess(sum(f.stat().st_size for f in CORPUS.rglob("*") if f.is_file()), 10_000_000)
+        sizes = {f: f.stat().st_size for f in CORPUS.rglob("*") if f.is_file()}
+        packed = sum(size for f, size in sizes.items() if f.parent.name == "fixtures")
+        self.assertLess(packed, 10_000_000)
+        self.assertLess(sum(sizes.values()) - packed, 10_000_000)
 
     def test_broken_files_come_out_the_same(self):
         with tempfile.TemporaryDirectory() as scratch:

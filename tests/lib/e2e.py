@@ -19,8 +19,9 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
 PROGRAM = BUILD / "bin" / "twinstack"
-# What loads libraries; not a file of its own in a tree with one program.
-FIXTURES = pathlib.Path(os.environ.get("TWINSTACK_FIXTURES", ROOT / "../shared/fixtures"))
+# What other projects published: corpus/fixtures, unpacked by tests/fixtures.sh, unless it lies beside the repository.
+BESIDE = ROOT / "../shared/fixtures"
+FIXTURES = pathlib.Path(os.environ.get("TWINSTACK_FIXTURES") or (BESIDE if BESIDE.is_dir() else ROOT / "build/fixtures"))
 # Set by ./run soak, which runs the long forms of tests.
 SOAK = bool(os.environ.get("TWINSTACK_SOAK"))
 # How much longer everything takes on a machine as busy as this one was when the program started.

@@ -165,10 +165,14 @@ const char *test_source(const char *name)
     return path_of(TEST_SOURCE_ROOT, name);
 }
 
+#define BESIDE TEST_SOURCE_ROOT "/../shared/fixtures"
+
 const char *test_fixture(const char *name)
 {
     const char *root = getenv("TWINSTACK_FIXTURES");
-    const char *path = path_of(root && *root ? root : TEST_SOURCE_ROOT "/../shared/fixtures", name);
+    if (!root || !*root)
+        root = path_is_folder(BESIDE) ? BESIDE : TEST_SOURCE_ROOT "/build/fixtures";
+    const char *path = path_of(root, name);
     if (!path_is_file(path) && !path_is_folder(path)) {
         snprintf(skip_reason, sizeof skip_reason, "no fixture %s ($TWINSTACK_FIXTURES)", name);
         test_skip(__FILE__, __LINE__, skip_reason);

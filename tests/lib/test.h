@@ -104,8 +104,8 @@ void test_fail(const char *file, int line, const char *format, ...)
 void test_skip(const char *file, int line, const char *reason);
 
 /* The path of a file of the fixtures ("g07-conpty-x64/conpty.pdb"): under
- * $TWINSTACK_FIXTURES, else next to the source tree.  Skips the test when it is absent.
- * Paths from here live until the test ends. */
+ * $TWINSTACK_FIXTURES, else next to the source tree, else where tests/fixtures.sh unpacks
+ * corpus/fixtures. Skips the test when it is absent. Paths from here live until the test ends. */
 const char *test_fixture(const char *name);
 
 /* The path of a file of the source tree ("corpus/g14-botman/symbols.csv"); never skips. */
