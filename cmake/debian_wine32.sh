@@ -10,7 +10,7 @@
 # added here.
 set -euo pipefail
 folder=$(realpath -m -- "$1") # apt reads a relative folder as one below /etc/apt
-readonly folder apt="$folder.apt" system=/usr/lib/x86_64-linux-gnu/wine
+readonly folder loader=${TWINSTACK_LOADER32-/lib/ld-linux.so.2} apt="$folder.apt" system=/usr/lib/x86_64-linux-gnu/wine
 
 # What victims load. They stay whole, because their DWARF names the frames in them.
 loaded() {
@@ -30,7 +30,12 @@ fail() {
 
 [ "$(dpkg --print-architecture 2>/dev/null)" = amd64 ] || fail 'this is not Debian for amd64'
 version=$(dpkg-query -W -f '${Version}' libwine:amd64 2>/dev/null) || fail 'the installed Wine is not a Debian package'
-[ -e /lib/ld-linux.so.2 ] || fail 'libc6-i386 is not installed'
+[ -e "$loader" ] || fail 'libc6-i386 is not installed'
+# Some machines run 64-bit programs alone. Half a Wine would then make prefixes that never get their 32-bit DLLs.
+if ! "$loader" --version >/dev/null 2>&1; then
+  rm -rf "$folder"
+  fail 'this machine runs no 32-bit programs, although libc6-i386 is installed'
+fi
 readonly version
 state=$version-$(sha256sum <"$0")
 if [ "$(cat "$folder/version" 2>/dev/null)" = "$state" ]; then exit 0; fi

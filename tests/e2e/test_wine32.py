@@ -80,6 +80,21 @@ class Choice(e2e.Case):
         self.assertFalse((folder / "build/wine32").exists())
 
 
+class Machine(e2e.Case):
+    """What cmake/debian_wine32.sh does where the processor or its kernel runs 64-bit programs alone."""
+
+    def test_it_says_so_and_leaves_no_half_behind(self):
+        if shutil.which("dpkg-query") is None or shutil.which("wine") is None:
+            self.skipTest("no Wine")
+        (self.folder / "wine32").mkdir()
+        (self.folder / "wine32/version").write_text("an older one")
+        done = subprocess.run([e2e.ROOT / "cmake/debian_wine32.sh", self.folder / "wine32"], capture_output=True, text=True, check=False,
+                              timeout=60, env={**os.environ, "TWINSTACK_LOADER32": "/bin/false"})
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("this machine runs no 32-bit programs", done.stderr)
+        self.assertFalse((self.folder / "wine32").exists())
+
+
 class Half(e2e.Case):
     """The tool with the victims of x86, which start only through the unpacked half."""
 
