@@ -151,7 +151,7 @@
  *   module is the one that was loaded there at that time.
  *
  * The walk at every instruction (kind STEPS, written by victims/steps): after MODULES come
- * STEPS sections.  Each entry states, before one instruction of one x64 thread, what changed since
+ * STEPS sections.  Each entry states, before one instruction of one thread, what changed since
  * the entry before it.  The first entry starts from zeros everywhere.
  *
  *   STEPS section, after the section header; count = entries
@@ -160,7 +160,8 @@
  *                                  32        entries
  *   STEPS entry                OFFSET SIZE   (variable, 8-aligned)
  *   entry bytes                     0    4
- *   changed registers               4    4   bit n: register n as x64 numbers them; 16: rip
+ *   changed registers               4    4   bit n: register n as the processor numbers
+ *                                            them; 16: rip, or eip; 8 to 15: not on x86
  *   truth kept                      8    2   callers, counted from the outermost, that still wait
  *   truth added                    10    2   callers on top of them
  *   stack runs                     12    2

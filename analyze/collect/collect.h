@@ -153,11 +153,10 @@ struct collected_steps {
     const char **images;                  /* files of the modules that were loaded          */
     uint32_t image_count;
     uint64_t wall_ns;
-    const char *unsupported; /* why these victims cannot be stepped through, and the rest is 0 */
 };
 
 /* Runs every steps-VARIANT.exe of the victims' folder, or those of VARIANTS[0..VARIANT_COUNT), into
- * OUT/steps-VARIANT.rec; victims of x86 are unsupported.  WALKERS: names, comma separated; NULL:
+ * OUT/steps-VARIANT.rec.  WALKERS: names, comma separated; NULL:
  * all.  Fails: ERR_ABSENT no such folder; ERR_IO; as runs do. */
 enum status collect_steps(const struct collect_options *options, const char *const *variants,
                           uint32_t variant_count, const char *walkers, struct arena *keep,

@@ -3,7 +3,6 @@
 
 #include "base/files.h"
 #include "collect/parts.h"
-#include "format/pe/pe.h"
 #include "format/record/record.h"
 
 enum { STEPS_LIMIT_MS = 600000, VARIANTS_MAX = 64 };
@@ -94,18 +93,6 @@ static void take_program(struct runner *runner, const struct collect_options *op
         run_program(runner, one->program, walkers, keep, one, fault);
 }
 
-/* True for victims of a processor whose unwind data the walk does not use. */
-static bool are_unsupported(const struct collect_options *options, const char *name,
-                            struct arena *keep, struct collected_steps *one)
-{
-    const char *program = path_join(keep, options->victims_folder, name);
-    one->variant = program_variant(name, "victims-", keep);
-    if (one->variant == NULL || program == NULL || program_machine(program) != PE_MACHINE_X86)
-        return false;
-    one->unsupported = "it is about x64's unwind data, of which x86 images have none";
-    return true;
-}
-
 enum status collect_steps(const struct collect_options *options, const char *const *variants,
                           uint32_t variant_count, const char *walkers, struct arena *keep,
                           struct collected_steps **out, uint32_t *count, struct fault *fault)
@@ -129,14 +116,9 @@ enum status collect_steps(const struct collect_options *options, const char *con
     for (size_t i = 0; i < name_count && fault->code == ERR_NONE && *count < VARIANTS_MAX; i++) {
         struct collected_steps *one = &(*out)[*count];
         one->variant = program_variant(names[i], "steps-", keep);
-        if (one->variant == NULL && !are_unsupported(&absolute, names[i], keep, one))
+        if (one->variant == NULL || !is_named(variants, variant_count, one->variant))
             continue;
-        if (!is_named(variants, variant_count, one->variant)) {
-            one->unsupported = NULL;
-            continue;
-        }
-        if (one->unsupported == NULL)
-            take_program(&runner, &absolute, names[i], walkers, keep, one, fault);
+        take_program(&runner, &absolute, names[i], walkers, keep, one, fault);
         *count += fault->code == ERR_NONE;
     }
     runner_close(&runner);

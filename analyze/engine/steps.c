@@ -22,6 +22,7 @@ struct steps_session {
     struct steps_image *images; /* one for each module */
     struct arena *keep;
     struct arena scratch; /* for one walk */
+    bool without_pdb;     /* in the current walk */
     struct unwind_process process;
 };
 
@@ -72,6 +73,18 @@ static bool read_memory(void *self, uint64_t va, void *out, size_t bytes)
     return true;
 }
 
+static struct pdb *pdb_of(void *self, const struct module *module)
+{
+    const struct steps_session *s = self;
+    return s->symbols != NULL && !s->without_pdb ? symbol_store_pdb(s->symbols, module) : NULL;
+}
+
+static const struct breakpad *breakpad_of(void *self, const struct module *module)
+{
+    const struct steps_session *s = self;
+    return s->symbols != NULL && !s->without_pdb ? symbol_store_breakpad(s->symbols, module) : NULL;
+}
+
 enum status steps_session_open(const char *path, struct symbol_store *symbols, struct arena *keep,
                                struct steps_session **out, struct fault *fault)
 {
@@ -85,8 +98,12 @@ enum status steps_session_open(const char *path, struct symbol_store *symbols, s
     s->symbols = symbols;
     s->keep = keep;
     arena_init(&s->scratch, 0);
-    s->process = (struct unwind_process){
-        .self = s, .read = read_memory, .module_at = module_at, .tables = unwind_tables_new(keep)};
+    s->process = (struct unwind_process){.self = s,
+                                         .read = read_memory,
+                                         .module_at = module_at,
+                                         .pdb = pdb_of,
+                                         .breakpad = breakpad_of,
+                                         .tables = unwind_tables_new(keep)};
     (void)steps_open(bytes_over(s->map.data, s->map.bytes, fault), keep, &s->steps);
     s->images = ARENA_ARRAY(keep, (size_t)s->steps.record.module_count + 1, struct steps_image);
     if (s->images == NULL || s->process.tables == NULL)
@@ -123,27 +140,49 @@ static uint64_t claim_pc(const struct step *step, const struct claim *claim, uin
                                  : steps_walk_pc(step, claim->walk, index);
 }
 
+/* The place of the return address: of a caller on x64 it follows from its stack pointer, and on x86
+ * it does not where the callee removes its arguments. */
+static bool slot_agrees(const struct step *step, const struct claim *claim, uint32_t index)
+{
+    const uint64_t sp_va = step->callers[step->caller_count - index].sp_va;
+    const uint64_t slot_va = claim->unwind->frames[index - 1].return_slot_va;
+    if (sp_va == 0)
+        return true;
+    return step->regs.cpu == CPU_X86 ? slot_va + sizeof(uint32_t) == sp_va
+                                     : sp_va == claim->unwind->frames[index].sp_va;
+}
+
 static bool frame_agrees(const struct step *step, const struct claim *claim, uint32_t index)
 {
     if (claim_pc(step, claim, index) != steps_truth_pc(step, index))
         return false;
     if (claim->unwind == NULL || index == 0)
         return true;
-    const uint64_t sp_va = step->callers[step->caller_count - index].sp_va;
-    return sp_va == 0 || sp_va == claim->unwind->frames[index].sp_va;
+    return slot_agrees(step, claim, index);
 }
 
 enum answer { ANSWER_RIGHT, ANSWER_EARLY, ANSWER_WRONG };
 
-static enum answer judge(const struct step *step, const struct claim *claim)
+/* A walk may note what lies past the thread's start and is no code of a module: 32-bit Wine leaves
+ * a word of no meaning there. */
+static uint32_t frames_of(struct steps_session *s, const struct claim *claim)
 {
-    const uint32_t truth_count = step->caller_count + 1;
-    for (uint32_t i = 0; i < claim->count && i < truth_count; i++)
+    const struct step *step = &s->steps.step;
+    uint32_t count = claim->count;
+    while (step->regs.cpu == CPU_X86 && count > step->caller_count + 1 &&
+           module_at(s, claim_pc(step, claim, count - 1)) == NULL)
+        count--;
+    return count;
+}
+
+static enum answer judge(struct steps_session *s, const struct claim *claim)
+{
+    const struct step *step = &s->steps.step;
+    const uint32_t truth_count = step->caller_count + 1, count = frames_of(s, claim);
+    for (uint32_t i = 0; i < count && i < truth_count; i++)
         if (!frame_agrees(step, claim, i))
             return ANSWER_WRONG;
-    return claim->count == truth_count  ? ANSWER_RIGHT
-           : claim->count > truth_count ? ANSWER_WRONG
-                                        : ANSWER_EARLY;
+    return count == truth_count ? ANSWER_RIGHT : count > truth_count ? ANSWER_WRONG : ANSWER_EARLY;
 }
 
 static void keep_miss(struct steps_session *s, const struct claim *claim, struct steps_miss *out)
@@ -169,7 +208,7 @@ static void keep_miss(struct steps_session *s, const struct claim *claim, struct
 static void count_answer(struct steps_session *s, const struct claim *claim,
                          struct steps_tally *tally)
 {
-    const enum answer answer = judge(&s->steps.step, claim);
+    const enum answer answer = judge(s, claim);
     tally->right += answer == ANSWER_RIGHT;
     tally->early += answer == ANSWER_EARLY;
     tally->wrong += answer == ANSWER_WRONG;
@@ -193,9 +232,10 @@ static struct steps_tally *tally_of(struct steps_verdict *verdict, const char *w
     return tally;
 }
 
-static void judge_ours(struct steps_session *s, struct steps_tally *tally)
+static void judge_ours(struct steps_session *s, bool without_pdb, struct steps_tally *tally)
 {
     struct unwind_stack stack;
+    s->without_pdb = without_pdb;
     arena_reset(&s->scratch);
     if (unwind_walk(&s->process, &s->steps.step.regs, PC_INTERRUPTED, &s->scratch, &stack,
                     s->fault) != ERR_NONE)
@@ -207,11 +247,13 @@ static void judge_ours(struct steps_session *s, struct steps_tally *tally)
 enum status steps_session_judge(struct steps_session *s, struct steps_verdict *out,
                                 struct fault *fault)
 {
-    *out = (struct steps_verdict){0};
+    *out = (struct steps_verdict){.cpu = s->steps.step.regs.cpu};
     s->fault = fault;
     while (steps_next(&s->steps) && fault->code == ERR_NONE) {
         const struct step *step = &s->steps.step;
-        judge_ours(s, tally_of(out, "ours"));
+        judge_ours(s, false, tally_of(out, "ours"));
+        if (step->regs.cpu == CPU_X86)
+            judge_ours(s, true, tally_of(out, "ours-no-pdb"));
         for (uint32_t i = 0; i < step->walk_count; i++) {
             const struct claim claim = {.walk = &step->walks[i],
                                         .count = step->walks[i].frame_count};

@@ -1,11 +1,13 @@
 /* Judges a walk at every instruction (format/record/steps.h): how often each walker was right, and
- * how often our own x64 unwinder is right for the same states.
+ * how often our own unwinder is right for the same states.  On x86 it walks twice, with the frame
+ * data of PDBs and without, as `ours` and `ours-no-pdb`: there that data is all that describes a
+ * frame.
  *
  *   right  the frames are the truth, from the pc to the thread's start, and end there
  *   early  they are the truth, but the walk ended too early
  *   wrong  some frame is not in the truth
  *
- * Our unwinder must also have the right stack pointer for every frame. */
+ * Our unwinder must also have found every return address at the right place. */
 #ifndef ENGINE_STEPS_H
 #define ENGINE_STEPS_H
 
@@ -13,7 +15,7 @@
 #include "symbol/store.h"
 #include "unwind/unwind.h"
 
-enum { STEPS_TALLIES_MAX = RECORD_WALKER_COUNT + 1, STEPS_CODE_BYTES = 16 };
+enum { STEPS_TALLIES_MAX = RECORD_WALKER_COUNT + 2, STEPS_CODE_BYTES = 16 };
 
 /* The first instruction that a walker got wrong. */
 struct steps_miss {
@@ -27,7 +29,7 @@ struct steps_miss {
 };
 
 struct steps_tally {
-    const char *walker; /* "ours", "rtl", "dbghelp", ... */
+    const char *walker; /* "ours", "ours-no-pdb", "rtl", "dbghelp", ... */
     uint32_t right, early, wrong;
     bool missed;             /* any early or wrong */
     struct steps_miss first; /* the first wrong step, else the first that ended early */
@@ -36,6 +38,7 @@ struct steps_tally {
 
 struct steps_verdict {
     uint32_t steps;
+    enum cpu cpu;
     struct steps_tally tallies[STEPS_TALLIES_MAX]; /* ours first */
     uint32_t tally_count;
 };

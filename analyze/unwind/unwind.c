@@ -116,10 +116,10 @@ static enum stop_reason leave_frame(struct unwind_walker *w)
         return w->caller_kind == PC_INTERRUPTED ? STOP_NONE : STOP_END;
     if (w->caller_kind == PC_INTERRUPTED)
         return w->regs.sp == sp && w->regs.pc == pc ? STOP_NO_PROGRESS : STOP_NONE;
-    /* leaf functions of arm64 and arm return through a register: the stack pointer may stay the
-     * same once */
-    bool has_link = w->regs.cpu == CPU_ARM64 || w->regs.cpu == CPU_ARM;
-    bool still = has_link && frame->kind == PC_INTERRUPTED && w->regs.sp == sp;
+    /* leaf functions of arm64 and arm return through a register, and stack probes of x86 from
+     * another place: the stack pointer may stay the same once */
+    bool may_stay = w->regs.cpu != CPU_X64;
+    bool still = may_stay && frame->kind == PC_INTERRUPTED && w->regs.sp == sp;
     return w->regs.sp > sp || (still && w->regs.pc != pc) ? STOP_NONE : STOP_NO_PROGRESS;
 }
 

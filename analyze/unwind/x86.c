@@ -49,13 +49,19 @@ static bool were_pushed(const struct unwind_walker *w)
  * where the frame data places it. Outgoing arguments lie below that place. Compilers that reserve
  * space for them count them among the locals; others push them, and the frame data does not count
  * them. So both places are tried before those further up, where the return address is if the frame
- * was interrupted between its pushes. */
-static uint32_t search_return(const struct unwind_walker *w, uint32_t from_va)
+ * was interrupted between its pushes. Of an interrupted frame, the code from BODY_VA on, after the
+ * prologue, shows what has been pushed. */
+static uint32_t search_return(const struct unwind_walker *w, uint32_t from_va, uint64_t body_va)
 {
     const bool pushed = were_pushed(w);
+    const uint32_t arguments =
+        w->frame->kind == PC_INTERRUPTED ? unwind_x86_pushes(w, body_va) * 4 : 0;
     const uint32_t exact[] = {from_va + (pushed ? w->callee_params_bytes : 0),
                               from_va + (pushed ? 0 : w->callee_params_bytes)};
     uint32_t pc;
+    if (arguments > 0 && unwind_read_u32(w->process, from_va + arguments, &pc) &&
+        unwind_is_return(w, pc))
+        return from_va + arguments;
     for (size_t i = 0; i < COUNT_OF(exact); i++)
         if (unwind_read_u32(w->process, exact[i], &pc) && unwind_is_return(w, pc))
             return exact[i];
@@ -87,7 +93,9 @@ static bool step_program(struct unwind_walker *w, const struct pdb_frame_data *d
     if (strchr(data->program, '@') != NULL && is_past(w, data->start_rva + data->prolog_bytes))
         constants.ra_search_va = (uint32_t)w->regs.r[REG_X86_EBP] + 4;
     else if (strstr(data->program, ".raSearch") != NULL)
-        constants.ra_search_va = search_return(w, constants.ra_search_va);
+        constants.ra_search_va =
+            search_return(w, constants.ra_search_va,
+                          w->frame->module->base_va + data->start_rva + data->prolog_bytes);
     if (x86_program_run(w->process, data->program, strlen(data->program), &constants, &w->regs) !=
             STOP_NONE ||
         !accept(w, &before))
@@ -101,14 +109,43 @@ static bool step_program(struct unwind_walker *w, const struct pdb_frame_data *d
     return true;
 }
 
+/* An FPO record describes the function after its prologue, which has to be counted. */
+static bool step_fpo_prologue(struct unwind_walker *w, const struct pdb_fpo *fpo)
+{
+    const struct registers before = w->regs;
+    uint32_t pushed, ebp_at = 0, pc, ebp = (uint32_t)before.r[REG_X86_EBP];
+    if (!unwind_x86_pushed(w, w->frame->module->base_va + fpo->start_rva, &pushed, &ebp_at))
+        return false;
+    const uint32_t slot = (uint32_t)before.sp + pushed;
+    const bool saved = ebp_at != UINT32_MAX && fpo->uses_ebp;
+    if (!unwind_read_u32(w->process, slot, &pc) ||
+        (saved && !unwind_read_u32(w->process, (uint32_t)before.sp + ebp_at, &ebp)))
+        return false;
+    w->regs.r[REG_X86_EBP] = ebp;
+    w->regs.pc = pc;
+    w->regs.sp = (uint64_t)slot + 4;
+    if (!accept(w, &before))
+        return false;
+    w->frame->where = WHERE_PROLOGUE;
+    w->frame->return_slot_va = slot;
+    w->callee_params_bytes = fpo->params_bytes;
+    w->callee_takes_params = false;
+    w->caller_found = FOUND_UNWIND;
+    return true;
+}
+
 static bool step_fpo(struct unwind_walker *w, const struct pdb_fpo *fpo)
 {
     const struct registers before = w->regs;
     uint32_t pc, ebp;
     if (fpo->frame_type == FPO_FRAME_STANDARD)
         return false;
+    const uint32_t body_rva = fpo->start_rva + fpo->prolog_bytes;
+    if (w->frame->kind == PC_INTERRUPTED && !is_past(w, body_rva) && step_fpo_prologue(w, fpo))
+        return true;
     uint32_t saved_bytes = fpo->saved_registers * 4u;
-    uint32_t slot = search_return(w, (uint32_t)w->regs.sp + fpo->locals_bytes + saved_bytes);
+    uint32_t slot = search_return(w, (uint32_t)w->regs.sp + fpo->locals_bytes + saved_bytes,
+                                  w->frame->module->base_va + body_rva);
     if (!unwind_read_u32(w->process, slot, &pc))
         return false;
     /* ebp, when it is an ordinary register, is saved last, above the locals' other saved
@@ -151,6 +188,7 @@ static bool step_win(struct unwind_walker *w, const struct breakpad_win *win)
                                     .code_bytes = bytes,
                                     .locals_bytes = win->locals_bytes,
                                     .params_bytes = win->params_bytes,
+                                    .prolog_bytes = (uint8_t)win->prolog_bytes,
                                     .saved_registers = (uint8_t)(win->saved_bytes / 4),
                                     .uses_ebp = win->uses_ebp};
         return step_fpo(w, &fpo);

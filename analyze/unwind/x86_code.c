@@ -6,7 +6,12 @@
  * first two instructions of a frame are also recognised. */
 #include "unwind/x86_code.h"
 
+#include <string.h>
+
+#include "format/breakpad/breakpad.h"
 #include "format/pdb/module.h"
+#include "format/pdb/pdb.h"
+#include "unwind/symbol_rules.h"
 
 enum { WINDOW_BYTES = 32 };
 
@@ -77,16 +82,56 @@ static bool take_pops(const struct unwind_walker *w, struct window *win, struct 
     return true;
 }
 
-/* A jump leaves the function if its target is in another procedure than the pc. */
+/* The function at the pc: its procedure, or that of its frame data, which assemblers write alone.
+ */
+static bool function_range(const struct unwind_walker *w, struct pdb *pdb, uint64_t *begin_rva,
+                           uint64_t *end_rva)
+{
+    const uint32_t rva = (uint32_t)(w->regs.pc - w->frame->module->base_va);
+    const struct breakpad *file = unwind_breakpad_of(w);
+    struct pdb_frame_proc proc;
+    struct pdb_frame_data data;
+    if (pdb != NULL && pdb_frame_proc_at(pdb, rva, &proc)) {
+        *begin_rva = proc.start_rva;
+        *end_rva = *begin_rva + proc.code_bytes;
+        return true;
+    }
+    if (pdb != NULL && pdb_frame_function_at(pdb, rva, &data)) {
+        *begin_rva = data.start_rva;
+        *end_rva = *begin_rva + data.code_bytes;
+        return true;
+    }
+    return file != NULL && breakpad_range_at(file, rva, begin_rva, end_rva);
+}
+
+/* A jump leaves the function if its target is in another one than the pc, or its start. */
 static bool jump_leaves(const struct unwind_walker *w, struct pdb *pdb, uint64_t target_va)
 {
-    const struct module *module = w->frame->module;
-    struct pdb_frame_proc proc;
-    if (pdb == NULL || !pdb_frame_proc_at(pdb, (uint32_t)(w->regs.pc - module->base_va), &proc))
+    uint64_t begin_rva, end_rva;
+    if (!function_range(w, pdb, &begin_rva, &end_rva))
         return false;
-    uint64_t rva = target_va - module->base_va;
-    return rva == proc.start_rva || rva < proc.start_rva ||
-           rva >= (uint64_t)proc.start_rva + proc.code_bytes;
+    const uint64_t rva = target_va - w->frame->module->base_va;
+    return rva <= begin_rva || rva >= end_rva;
+}
+
+/* True when the instruction before the pc frees the frame: `pop reg`, `add esp, n`, `leave`. */
+static bool follows_release(const struct unwind_walker *w)
+{
+    uint8_t code[6];
+    const uint64_t pc = w->regs.pc;
+    if (!w->process->read(w->process->self, pc - sizeof code, code, sizeof code))
+        return false;
+    return (code[5] & 0xf8) == 0x58 || code[5] == 0xc9 || (code[3] == 0x83 && code[4] == 0xc4) ||
+           (code[0] == 0x81 && code[1] == 0xc4);
+}
+
+/* A jump through a pointer is a tail call if the stack was just unwound; else it may be a jump
+ * table, but not one of a fixed place. */
+static bool pointer_jump_leaves(const struct unwind_walker *w, const struct window *win,
+                                const uint8_t *p)
+{
+    enum { FIXED_PLACE = 0x25 };
+    return win->at > 0 || p[1] == FIXED_PLACE || follows_release(w);
 }
 
 /* *ARGUMENTS: the number of bytes that a `ret n` removes. */
@@ -108,9 +153,54 @@ static bool takes_leave(const struct unwind_walker *w, struct pdb *pdb, const st
         return jump_leaves(w, pdb, here + 5u + load_u32(p + 1));
     if (left >= 2 && p[0] == 0xeb)
         return jump_leaves(w, pdb, plus_i8(here + 2u, p[1]));
-    /* a jump through a pointer: a tail call if the stack was just unwound, otherwise a jump
-     * table */
-    return win->at > 0 && left >= 2 && p[0] == 0xff && (p[1] & 0x38) == 0x20;
+    return left >= 2 && p[0] == 0xff && (p[1] & 0x38) == 0x20 && pointer_jump_leaves(w, win, p);
+}
+
+/* Skips what sets the result: `mov reg, n`, `xor reg, reg`, `nop`.  Compilers place a short way
+ * out, without a frame, after the function's end, where the frame data still counts the frame. */
+static void skip_results(struct window *win)
+{
+    for (;;) {
+        const uint8_t *p = win->code + win->at;
+        const bool is_same = (p[1] & 0xc0) == 0xc0 && (p[1] & 7) == (p[1] >> 3 & 7);
+        if ((p[0] == 0x31 || p[0] == 0x33) && is_same && (p[1] & 7) != 4)
+            win->at += 2;
+        else if ((p[0] & 0xf8) == 0xb8 && p[0] != 0xbc && p[0] != 0xbd)
+            win->at += 5;
+        else if (p[0] == 0x90)
+            win->at++;
+        else
+            return;
+        if (win->at >= win->bytes)
+            return;
+    }
+}
+
+/* A stack probe that already uses the new stack: the return address is at the old one's top, which
+ * eax points to.  mingw's and ours: `mov ecx, [eax]; jmp [eax + 4]`; Microsoft's: `mov eax, [eax];
+ * mov [esp], eax; ret`. */
+static bool leave_probe(struct unwind_walker *w, const struct window *win)
+{
+    static const uint8_t jump[] = {0x8b, 0x08, 0xff, 0x60, 0x04};
+    static const uint8_t copy[] = {0x8b, 0x00, 0x89, 0x04, 0x24, 0xc3};
+    const uint32_t eax = (uint32_t)w->regs.r[0];
+    struct registers after = w->regs;
+    uint32_t slot = eax, pc = eax;
+    if (memcmp(win->code, jump, sizeof jump) == 0 || memcmp(win->code, jump + 2, 3) == 0)
+        slot += 4;
+    else if (memcmp(win->code, copy, sizeof copy) == 0)
+        after.sp += 4;
+    else if (memcmp(win->code, copy + 2, 4) == 0)
+        after.sp += 4, slot = 0;
+    else
+        return false;
+    if ((slot != 0 && !unwind_read_u32(w->process, slot, &pc)) || !unwind_is_return(w, pc))
+        return false;
+    w->frame->where = WHERE_EPILOGUE;
+    w->frame->return_slot_va = slot;
+    after.pc = pc;
+    w->regs = after;
+    return true;
 }
 
 bool unwind_x86_epilogue(struct unwind_walker *w, struct pdb *pdb)
@@ -118,9 +208,13 @@ bool unwind_x86_epilogue(struct unwind_walker *w, struct pdb *pdb)
     struct window win;
     struct registers after = w->regs;
     uint32_t pc, arguments;
-    if (!read_window(w->process, w->regs.pc, &win) || !take_release(w, &win, &after) ||
-        !take_pops(w, &win, &after) || win.at >= win.bytes ||
-        !takes_leave(w, pdb, &win, &arguments) || after.sp < w->regs.sp ||
+    if (!read_window(w->process, w->regs.pc, &win))
+        return false;
+    if (leave_probe(w, &win))
+        return true;
+    skip_results(&win);
+    if (win.at >= win.bytes || !take_release(w, &win, &after) || !take_pops(w, &win, &after) ||
+        win.at >= win.bytes || !takes_leave(w, pdb, &win, &arguments) || after.sp < w->regs.sp ||
         !unwind_read_u32(w->process, after.sp, &pc) || (pc != 0 && !unwind_is_return(w, pc)))
         return false;
     w->frame->where = WHERE_EPILOGUE;
@@ -159,4 +253,74 @@ bool unwind_x86_prologue(struct unwind_walker *w)
     w->regs.sp = slot + 4;
     w->caller_found = FOUND_LEAF;
     return true;
+}
+
+/* Bytes of the `push` that ends at END, the longest that fits; 0: there is none. */
+static uint32_t push_before(const uint8_t *end)
+{
+    const bool by_sib_32 = end[-7] == 0xff && end[-6] == 0xb4 && end[-5] == 0x24;
+    const bool by_32 = end[-6] == 0xff && ((end[-5] & 0xf8) == 0xb0 || end[-5] == 0x35);
+    const bool by_sib_8 = end[-4] == 0xff && end[-3] == 0x74 && end[-2] == 0x24;
+    const bool by_8 = end[-3] == 0xff && (end[-2] & 0xf8) == 0x70;
+    const bool by_sib = end[-3] == 0xff && end[-2] == 0x34;
+    const bool by_register = end[-2] == 0xff && (end[-1] & 0x38) == 0x30;
+    return by_sib_32              ? 7
+           : by_32                ? 6
+           : end[-5] == 0x68      ? 5
+           : by_sib_8             ? 4
+           : by_8 || by_sib       ? 3
+           : end[-2] == 0x6a      ? 2
+           : by_register          ? 2
+           : (end[-1] >> 3) == 10 ? 1
+                                  : 0;
+}
+
+uint32_t unwind_x86_pushes(const struct unwind_walker *w, uint64_t from_va)
+{
+    enum { PUSHES_MAX = 16, LONGEST = 7 };
+    uint8_t code[PUSHES_MAX * LONGEST + LONGEST] = {0};
+    uint64_t pc = w->regs.pc;
+    uint32_t count = 0, known = sizeof code - LONGEST;
+    if (pc - from_va < known)
+        known = pc > from_va ? (uint32_t)(pc - from_va) : 0;
+    /* LONGEST zeros come first, so that a look back stays inside */
+    if (known == 0 || !w->process->read(w->process->self, pc - known, code + LONGEST, known))
+        return 0;
+    for (uint32_t at = LONGEST + known, bytes; count < PUSHES_MAX; at -= bytes, count++) {
+        bytes = at > LONGEST ? push_before(code + at) : 0;
+        if (bytes == 0 || bytes > at - LONGEST)
+            break;
+    }
+    return count;
+}
+
+bool unwind_x86_pushed(const struct unwind_walker *w, uint64_t start_va, uint32_t *bytes,
+                       uint32_t *ebp_at)
+{
+    uint8_t code[WINDOW_BYTES + 8] = {0};
+    const uint64_t left = w->regs.pc - start_va;
+    uint32_t at = 0, ebp_below = 0;
+    *bytes = 0;
+    if (left > WINDOW_BYTES || !w->process->read(w->process->self, start_va, code, (size_t)left))
+        return false;
+    while (at < left) {
+        const uint8_t *p = code + at;
+        if ((p[0] & 0xf8) == 0x50) {
+            *bytes += 4;
+            ebp_below = p[0] == 0x55 ? *bytes : ebp_below;
+            at += 1;
+        } else if (p[0] == 0x83 && p[1] == 0xec) {
+            *bytes += p[2];
+            at += 3;
+        } else if (p[0] == 0x81 && p[1] == 0xec) {
+            *bytes += load_u32(p + 2);
+            at += 6;
+        } else if (p[0] == 0x8b && p[1] == 0xff) { /* mov edi, edi: room for a patch */
+            at += 2;
+        } else {
+            return false;
+        }
+    }
+    *ebp_at = ebp_below != 0 ? *bytes - ebp_below : UINT32_MAX;
+    return at == left;
 }

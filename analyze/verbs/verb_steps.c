@@ -37,18 +37,18 @@ struct steps_run {
     struct arena *keep;
     struct json json;
     uint32_t files, imperfect; /* files in which our unwinder was not right at every instruction */
-    uint32_t unsupported;
     struct fault fault;
 };
 
 /* ---- the first wrong instruction ------------------------------------------------------ */
 
 /* The instruction as LLVM's disassembler prints it; NULL: that program is missing. */
-static const char *disassemble(const struct steps_miss *miss, struct arena *keep)
+static const char *disassemble(const struct steps_miss *miss, enum cpu cpu, struct arena *keep)
 {
     const char *program = process_find("llvm-mc-19", keep);
-    const char *const argv[] = {program != NULL ? program : process_find("llvm-mc", keep),
-                                "--disassemble", "--triple=x86_64-pc-windows-msvc", NULL};
+    const char *const argv[] = {
+        program != NULL ? program : process_find("llvm-mc", keep), "--disassemble",
+        cpu == CPU_X86 ? "--triple=i686-pc-windows-msvc" : "--triple=x86_64-pc-windows-msvc", NULL};
     char text[STEPS_CODE_BYTES * 5 + 1];
     struct process_request request = {.argv = argv, .limit_ms = ASSEMBLER_LIMIT_MS};
     struct process_result answer;
@@ -110,7 +110,8 @@ static void print_miss(const struct judged *judged, const struct steps_tally *ta
                        struct arena *keep)
 {
     const struct steps_miss *miss = &tally->first;
-    const char *function = function_at(judged, miss, keep), *code = disassemble(miss, keep);
+    const char *function = function_at(judged, miss, keep),
+               *code = disassemble(miss, judged->verdict.cpu, keep);
     (void)printf("    %s, first %s: step %" PRIu32 ", ", tally->walker,
                  tally->first_is_wrong ? "wrong" : "early", miss->step);
     if (miss->module != NULL)
@@ -170,7 +171,7 @@ static void write_miss(struct json *j, const struct judged *judged, const struct
         json_key_null(j, "offset");
     json_key_string(j, "function", function_at(judged, miss, keep));
     json_key_string(j, "code", hex_of(miss, keep));
-    json_key_string(j, "instruction", disassemble(miss, keep));
+    json_key_string(j, "instruction", disassemble(miss, judged->verdict.cpu, keep));
     write_pcs(j, "truth", miss->truth, miss->truth_count);
     write_pcs(j, "claim", miss->claim, miss->claim_count);
     json_object_end(j);
@@ -257,24 +258,6 @@ static enum status judge_file(struct steps_run *run, const char *name, const cha
     return run->fault.code;
 }
 
-static void tell_unsupported(struct steps_run *run, const struct collected_steps *made)
-{
-    struct json *j = &run->json;
-    run->unsupported++;
-    if (!run->o->as_json) {
-        (void)printf("%s: UNSUPPORTED(%s)\n", made->variant, made->unsupported);
-        return;
-    }
-    json_object(j);
-    json_key_string(j, "name", made->variant);
-    json_key_string(j, "unsupported", made->unsupported);
-    json_key_uint(j, "instructions", 0);
-    json_key(j, "walkers");
-    json_array(j);
-    json_array_end(j);
-    json_object_end(j);
-}
-
 static void show_stepping(const char *variant)
 {
     log_progress("walking at every instruction: %s", variant);
@@ -293,13 +276,8 @@ static enum status make_and_judge(struct steps_run *run, struct collect_options 
     log_progress_end();
     if (run->fault.code != ERR_NONE)
         return run->fault.code;
-    for (uint32_t i = 0; i < count && run->fault.code == ERR_NONE; i++) {
-        if (made[i].unsupported != NULL)
-            tell_unsupported(run, &made[i]);
-        else
-            (void)judge_file(run, made[i].variant, made[i].file, made[i].images,
-                             made[i].image_count);
-    }
+    for (uint32_t i = 0; i < count && run->fault.code == ERR_NONE; i++)
+        (void)judge_file(run, made[i].variant, made[i].file, made[i].images, made[i].image_count);
     return run->fault.code;
 }
 
@@ -309,7 +287,7 @@ static int finish(const struct steps_run *run)
 {
     if (run->fault.code != ERR_NONE)
         return verb_fault(&run->fault);
-    if (run->files + run->unsupported == 0) {
+    if (run->files == 0) {
         log_warn("no steps-*.exe of those variants there");
         return EXIT_NOTHING;
     }
@@ -374,7 +352,9 @@ const struct verb verb_steps = {
     .usage = "[--variant NAME]... [--walkers LIST] [--json] [FILE...]",
     .details =
         "Steps through functions of every unwind shape, runs every walker before each\n"
-        "instruction, and replays the same states through our own x64 unwinder (`ours`). The\n"
+        "instruction, and replays the same states through our own unwinder (`ours`; on x86\n"
+        "also `ours-no-pdb`, without the frame data of PDBs; `rtl` needs tables, which x86 lacks). "
+        "The\n"
         "truth is a shadow stack of the calls and returns that were seen. `early`: the walk ended\n"
         "before the thread's start, without a wrong frame. For the first wrong step of each "
         "walker,\n"
@@ -383,7 +363,7 @@ const struct verb verb_steps = {
         "examples:\n"
         "  twinstack steps --variant ob2\n"
         "  twinstack steps corpus/steps/ob2.rec",
-    .exits = "  0  ours was right at every instruction; UNSUPPORTED builds do not count\n"
+    .exits = "  0  ours was right at every instruction\n"
              "  1  ours was wrong somewhere\n"
              "  2  usage\n"
              "  3  a file is missing or damaged; the programs do not run here\n"

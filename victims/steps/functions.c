@@ -151,11 +151,37 @@ static NOINLINE int holds_inlined(int a)
     return inlined_twice(a) + inlined_twice(leaf(a));
 }
 
+/* The callee removes its arguments: it does so in its return on x86, and nothing on x64. */
+static NOINLINE int __fastcall takes_registers(int a, int b, int c, int d)
+{
+    return leaf(a + b) + leaf(c) + d;
+}
+
+static NOINLINE int __stdcall takes_stack(int a, int b, int c)
+{
+    return leaf(a) + takes_registers(b, c, a, b);
+}
+
+static NOINLINE int calls_removers(int a)
+{
+    int b = takes_stack(a, 2, leaf(a));
+    return takes_registers(b, a, takes_stack(b, a, 1), 4) + b;
+}
+
+static NOINLINE int aligned_frame(int a)
+{
+    enum { ALIGNMENT = 64 };
+    volatile ALIGNED(ALIGNMENT) char room[MIDDLE_BYTES];
+    room[a] = (char)leaf(a);
+    return leaf(a + 1) + room[a];
+}
+
 static NOINLINE int by_compiler(void)
 {
     int sum = many_saved(1) + middle_frame(2) + large_frame(3) + vectors(2.5) + variable_frame(20);
     sum += tail_near(4) + tail_through_pointer(5) + shrink_wrapped(1) + shrink_wrapped(OFTEN);
     sum += passes_many(6) + guarded(7) + recursive(3) + holds_inlined(8);
+    sum += calls_removers(2) + aligned_frame(5);
     for (int i = 0; i < 3; i++)
         sum += branches(i * 2);
     return sum + (int)wide_result(9).part[7];

@@ -45,38 +45,76 @@ static void push_caller(uint64_t pc_va, uint64_t sp_va)
     callers[caller_count++] = (struct steps_caller){pc_va, sp_va};
 }
 
-/* The frames below the stepped thread's first function, outermost first. */
+static uintptr_t word_at(uint64_t va)
+{
+    return *(const uintptr_t *)(uintptr_t)va;
+}
+
+/* The frames below the stepped thread's first function, outermost first.  On x86 the system's own
+ * functions down there keep frame pointers, which the first function has not touched. */
 static void find_thread_start(const CONTEXT *context, struct cap_bounds bounds)
 {
     static struct cap_walk start;
-    const uint64_t slot_va = context->Rsp + STEPS_THREAD_FRAME;
+    const uint64_t slot_va = STEPS_SP(context) + STEPS_THREAD_FRAME;
     cap_crash_walk_begin(&start, RECORD_WALKER_RTL, GetCurrentThreadId());
+#if defined(_WIN64)
+    enum { INNER_FRAMES = 2 };
     cap_crash_walk_rtl(context, NULL, bounds, false, &start);
-    for (uint32_t i = start.total; i-- > 2;)
-        push_caller(start.frames[i].pc_va, 0);
-    push_caller(*(const uint64_t *)(uintptr_t)slot_va, slot_va + 8);
+#else
+    enum { INNER_FRAMES = 1 };
+    cap_crash_walk_framepointer(context, NULL, bounds, false, &start);
+#endif
+    for (uint32_t i = start.total; i-- > INNER_FRAMES;)
+        if (cap_crash_in_loaded_module(start.frames[i].pc_va))
+            push_caller(start.frames[i].pc_va, 0);
+    push_caller(word_at(slot_va), slot_va + sizeof(void *));
 }
+
+/* After REX, bnd and rep. */
+static const uint8_t *after_prefixes(const uint8_t *code)
+{
+    while ((sizeof(void *) == 8 && (*code & 0xf0) == 0x40) || *code == 0xf2 || *code == 0xf3)
+        code++;
+    return code;
+}
+
+#if defined(_WIN64)
+static bool follow_jump(const CONTEXT *now)
+{
+    if (now->Rip != (uintptr_t)steps_interrupt_handler)
+        return false;
+    push_caller(word_at(now->Rsp), ((const uint64_t *)(uintptr_t)now->Rsp)[3]);
+    return true;
+}
+#else
+/* The stack probe leaves by a jump to its return address. */
+static bool follow_jump(const CONTEXT *now)
+{
+    const uint8_t *code = last.code;
+    if (code[0] != 0xff || (code[1] & 0x38) != 0x20 || caller_count == 0 ||
+        callers[caller_count - 1].pc_va != now->Eip)
+        return false;
+    caller_count--;
+    return true;
+}
+#endif
 
 static void follow(const CONTEXT *now)
 {
-    const uint64_t top = *(const uint64_t *)(uintptr_t)now->Rsp;
-    const uint8_t *code = last.code;
-    while ((*code & 0xf0) == 0x40 || *code == 0xf2 || *code == 0xf3)
-        code++; /* REX, bnd and rep */
+    const uint8_t *code = after_prefixes(last.code);
     const bool is_call = code[0] == 0xe8 || (code[0] == 0xff && (code[1] & 0x38) == 0x10);
-    if (is_call && now->Rsp == last.sp_va - 8)
-        push_caller(top, last.sp_va);
-    else if (now->Rip == (uintptr_t)steps_interrupt_handler)
-        push_caller(top, ((const uint64_t *)(uintptr_t)now->Rsp)[3]);
-    else if ((code[0] == 0xc3 || code[0] == 0xc2 || code[0] == 0xcf) && caller_count > 0)
+    if (is_call && STEPS_SP(now) == last.sp_va - sizeof(void *))
+        push_caller(word_at(STEPS_SP(now)), last.sp_va);
+    else if (!follow_jump(now) && (code[0] == 0xc3 || code[0] == 0xc2 || code[0] == 0xcf) &&
+             caller_count > 0)
         caller_count--;
 }
 
 static void remember(const CONTEXT *now)
 {
-    last.pc_va = now->Rip;
-    last.sp_va = now->Rsp;
-    memcpy(last.code, (const void *)(uintptr_t)now->Rip, sizeof last.code);
+    last.pc_va = STEPS_PC(now);
+    last.sp_va = STEPS_SP(now);
+    memcpy(last.code, (const void *)(uintptr_t)last.pc_va, sizeof last.code);
 }
 
 /* ---- one step ---- */
@@ -115,7 +153,7 @@ static LONG CALLBACK on_step(EXCEPTION_POINTERS *pointers)
         follow(context);
     }
     remember(context);
-    if (context->Rip == (uintptr_t)steps_end || cut) {
+    if (STEPS_PC(context) == (uintptr_t)steps_end || cut) {
         context->EFlags &= ~0x100u;
         return EXCEPTION_CONTINUE_EXECUTION;
     }
@@ -146,6 +184,15 @@ static bool can_step(uint32_t walker)
             (RECORD_WALKER_TRAIT_SUSPENDED | RECORD_WALKER_TRAIT_MANAGED)) == 0;
 }
 
+/* One that unwinds by tables has nothing to walk by on x86. */
+static uint32_t bit_of(uint32_t walker)
+{
+    const bool has_tables = sizeof(void *) == 8;
+    return has_tables || (cap_walkers[walker].traits & RECORD_WALKER_TRAIT_TABLES) == 0
+               ? 1u << walker
+               : 0u;
+}
+
 static bool parse_walkers(const wchar_t *list)
 {
     while (*list != 0) {
@@ -153,7 +200,7 @@ static bool parse_walkers(const wchar_t *list)
         const uint32_t walker = find_walker(list, length);
         if (walker == 0 || !can_step(walker))
             return false;
-        wanted |= 1u << walker;
+        wanted |= bit_of(walker);
         list += length + (list[length] != 0);
     }
     return true;
@@ -196,7 +243,7 @@ int wmain(int argc, wchar_t **argv)
     if (argc < 2 || argc > 3 || !parse_walkers(argc == 3 ? argv[2] : L""))
         return EXIT_USAGE;
     for (uint32_t i = 1; i < RECORD_WALKER_COUNT && argc == 2; i++)
-        wanted |= can_step(i) ? 1u << i : 0;
+        wanted |= can_step(i) ? bit_of(i) : 0u;
     if (!prepare(argv[1]))
         return EXIT_NOT_MADE;
     HANDLE thread =

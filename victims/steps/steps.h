@@ -11,20 +11,33 @@
 
 #include "capture/cap.h"
 
-/* ---- entry.S ---- */
+/* ---- entry.S, entry_x86.S ---- */
 /* Thread procedure: sets the trap flag, calls steps_tree, and reaches steps_end. */
 DWORD WINAPI steps_thread(void *unused);
 extern const uint8_t steps_end[];
-/* Bytes between the stack pointer and the return address while steps_thread's body runs. */
-enum { STEPS_THREAD_FRAME = 40 };
+#if defined(_WIN64)
 /* Entered by a jump, with a machine frame on top of the stack, as an interrupt enters. */
 extern const uint8_t steps_interrupt_handler[];
+#endif
 
-/* ---- functions.c, shapes.S ---- */
+/* THREAD_FRAME: bytes between the stack pointer and the return address while steps_thread's body
+ * runs. */
+#if defined(_WIN64)
+enum { STEPS_THREAD_FRAME = 40 };
+#define STEPS_PC(context) ((context)->Rip)
+#define STEPS_SP(context) ((context)->Rsp)
+#else
+enum { STEPS_THREAD_FRAME = 12 };
+#define STEPS_PC(context) ((context)->Eip)
+#define STEPS_SP(context) ((context)->Esp)
+#endif
+
+/* ---- functions.c, shapes.S, shapes_x86.S ---- */
 int steps_tree(void);
 
 typedef int (*steps_call)(int value);
 /* Functions whose prologues and epilogues compilers do not write: each returns call(value) + n. */
+#if defined(_WIN64)
 #define STEPS_SHAPES(ROW)                                                                          \
     ROW(shape_pushes)                                                                              \
     ROW(shape_alloc_small)                                                                         \
@@ -46,6 +59,26 @@ typedef int (*steps_call)(int value);
     ROW(shape_two_epilogues)                                                                       \
     ROW(shape_listed_epilogue)                                                                     \
     ROW(shape_false_epilogue)
+#else
+#define STEPS_SHAPES(ROW)                                                                          \
+    ROW(shape_pushes)                                                                              \
+    ROW(shape_alloc_small)                                                                         \
+    ROW(shape_alloc_large)                                                                         \
+    ROW(shape_alloc_huge)                                                                          \
+    ROW(shape_frame_pointer)                                                                       \
+    ROW(shape_leave)                                                                               \
+    ROW(shape_aligned)                                                                             \
+    ROW(shape_decoys)                                                                              \
+    ROW(shape_two_epilogues)                                                                       \
+    ROW(shape_false_epilogue)                                                                      \
+    ROW(shape_tail_near)                                                                           \
+    ROW(shape_tail_register)                                                                       \
+    ROW(shape_tail_memory)                                                                         \
+    ROW(shape_tail_itself)                                                                         \
+    ROW(shape_pops)                                                                                \
+    ROW(shape_chain_only)                                                                          \
+    ROW(shape_old_row)
+#endif
 #define STEPS_DECLARE(name) int name(steps_call call, int value);
 STEPS_SHAPES(STEPS_DECLARE)
 

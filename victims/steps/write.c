@@ -76,12 +76,17 @@ void steps_write_end(void)
     begin_section();
 }
 
-/* As RECORD_STEP_REGISTERS counts them. */
+/* As RECORD_STEP_REGISTERS counts them: the general ones as the processor numbers them. */
 static void read_registers(const CONTEXT *c, uint64_t out[RECORD_STEP_REGISTERS])
 {
+#if defined(_WIN64)
     const uint64_t values[RECORD_STEP_REGISTERS] = {c->Rax, c->Rcx, c->Rdx, c->Rbx, c->Rsp, c->Rbp,
                                                     c->Rsi, c->Rdi, c->R8,  c->R9,  c->R10, c->R11,
                                                     c->R12, c->R13, c->R14, c->R15, c->Rip};
+#else
+    const uint64_t values[RECORD_STEP_REGISTERS] = {
+        c->Eax, c->Ecx, c->Edx, c->Ebx, c->Esp, c->Ebp, c->Esi, c->Edi, [RECORD_STEP_RIP] = c->Eip};
+#endif
     memcpy(out, values, sizeof values);
 }
 
@@ -138,7 +143,7 @@ static uint32_t put_stack(uint64_t sp_va)
 
 static bool is_as_truth(const struct cap_walk *walk, const struct steps_state *state)
 {
-    if (walk->total != state->caller_count + 1 || walk->frames[0].pc_va != state->context->Rip)
+    if (walk->total != state->caller_count + 1 || walk->frames[0].pc_va != STEPS_PC(state->context))
         return false;
     for (uint32_t i = 1; i < walk->total; i++)
         if (walk->frames[i].pc_va != state->callers[state->caller_count - i].pc_va)
@@ -161,7 +166,7 @@ static void put_walk(const struct cap_walk *walk, const struct steps_state *stat
 
 bool steps_write(const struct steps_state *state)
 {
-    const uint64_t sp_va = state->context->Rsp;
+    const uint64_t sp_va = STEPS_SP(state->context);
     if (sp_va < stack_low_va || sp_va > stack_high_va || state->caller_count > STEPS_CALLERS ||
         cap.record_bytes + used > FILE_BYTES_MAX)
         return false;

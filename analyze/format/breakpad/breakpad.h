@@ -156,6 +156,10 @@ struct breakpad_win {
 bool breakpad_cfi_at(const struct breakpad *file, uint64_t rva, struct breakpad_rules *out);
 bool breakpad_win_at(const struct breakpad *file, uint64_t rva, struct breakpad_win *out);
 
+/* The range of the function at RVA; of a public symbol, up to the next one or to the end of the
+ * address space. */
+bool breakpad_range_at(const struct breakpad *file, uint64_t rva, uint64_t *begin, uint64_t *end);
+
 /* Bytes of parameters of the function or public symbol at RVA; 0: none, or not known. */
 uint32_t breakpad_params_at(const struct breakpad *file, uint64_t rva);
 

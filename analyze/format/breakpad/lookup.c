@@ -133,6 +133,28 @@ uint32_t breakpad_inlines_around(const struct breakpad *file, uint64_t rva)
     return function != NULL && rva < function->end ? function->inline_count : 0;
 }
 
+bool breakpad_range_at(const struct breakpad *file, uint64_t rva, uint64_t *begin, uint64_t *end)
+{
+    const struct breakpad_function *function = function_before(file, rva);
+    const struct breakpad_public *found = public_before(file, rva);
+    *end = UINT64_MAX;
+    if (function != NULL && rva < function->end) {
+        *begin = function->rva;
+        *end = function->end;
+        return true;
+    }
+    if (found == NULL || (function != NULL && found->rva <= function->rva))
+        return false;
+    *begin = found->rva;
+    const uint32_t next = ARRAY_UPPER(file->publics, file->public_count, rva, rva);
+    const uint32_t after = ARRAY_UPPER(file->functions, file->function_count, rva, rva);
+    if (next < file->public_count)
+        *end = file->publics[next].rva;
+    if (after < file->function_count && file->functions[after].rva < *end)
+        *end = file->functions[after].rva;
+    return true;
+}
+
 uint32_t breakpad_params_at(const struct breakpad *file, uint64_t rva)
 {
     const struct breakpad_function *function = function_before(file, rva);

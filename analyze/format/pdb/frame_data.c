@@ -13,7 +13,7 @@
  *         24    2  bytes of prolog                       frame type:2
  *         26    2  bytes of saved registers
  *         28    4  flags */
-enum { FRAME_DATA_BYTES = 32, FPO_BYTES = 16, FRAME_DATA_STEPS = 64 };
+enum { FRAME_DATA_BYTES = 32, FPO_BYTES = 16, FRAME_DATA_STEPS = 64, FLAG_FUNCTION_START = 4 };
 
 /* The last row at or before RVA that covers it: later rows describe a smaller rest of the
  * same procedure.  Returns -1 when none does. */
@@ -40,24 +40,49 @@ static int64_t covering_row(const struct msf_stream *stream, uint32_t row_bytes,
     return -1;
 }
 
-bool pdb_frame_data(const struct pdb *pdb, uint32_t index, struct arena *copies,
-                    struct pdb_frame_data *out)
+/* Without the program, whose place in "/names" goes to PROGRAM. */
+static bool read_frame_data(const struct pdb *pdb, uint32_t index, uint32_t *program,
+                            struct pdb_frame_data *out)
 {
     const struct msf_stream stream = msf_stream(&pdb->msf, pdb->frame_data_stream);
     uint8_t row[FRAME_DATA_BYTES];
     if (pdb->frame_data_stream == UINT16_MAX || index > UINT32_MAX / FRAME_DATA_BYTES ||
         !msf_copy(&stream, index * FRAME_DATA_BYTES, sizeof row, row))
         return false;
-    out->start_rva = load_u32(row);
-    out->code_bytes = load_u32(row + 4);
-    out->locals_bytes = load_u32(row + 8);
-    out->params_bytes = load_u32(row + 12);
-    out->stack_max_bytes = load_u32(row + 16);
-    out->program = pdb_name(pdb, load_u32(row + 20), copies);
-    out->prolog_bytes = load_u16(row + 24);
-    out->saved_bytes = load_u16(row + 26);
-    out->flags = load_u32(row + 28);
+    *out = (struct pdb_frame_data){.start_rva = load_u32(row),
+                                   .code_bytes = load_u32(row + 4),
+                                   .locals_bytes = load_u32(row + 8),
+                                   .params_bytes = load_u32(row + 12),
+                                   .stack_max_bytes = load_u32(row + 16),
+                                   .prolog_bytes = load_u16(row + 24),
+                                   .saved_bytes = load_u16(row + 26),
+                                   .flags = load_u32(row + 28)};
+    *program = load_u32(row + 20);
     return true;
+}
+
+bool pdb_frame_data(const struct pdb *pdb, uint32_t index, struct arena *copies,
+                    struct pdb_frame_data *out)
+{
+    uint32_t program = 0;
+    if (!read_frame_data(pdb, index, &program, out))
+        return false;
+    out->program = pdb_name(pdb, program, copies);
+    return true;
+}
+
+bool pdb_frame_function_at(const struct pdb *pdb, uint32_t rva, struct pdb_frame_data *out)
+{
+    const struct msf_stream stream = msf_stream(&pdb->msf, pdb->frame_data_stream);
+    uint32_t ignored;
+    if (pdb->frame_data_stream == UINT16_MAX || !pdb_rva_before_omap(pdb, rva, &rva))
+        return false;
+    int64_t index = covering_row(&stream, FRAME_DATA_BYTES, rva);
+    for (int steps = 0; index >= 0 && steps < FRAME_DATA_STEPS; index--, steps++)
+        if (read_frame_data(pdb, (uint32_t)index, &ignored, out) &&
+            (out->flags & FLAG_FUNCTION_START) != 0)
+            return rva - out->start_rva < out->code_bytes;
+    return false;
 }
 
 bool pdb_frame_data_at(const struct pdb *pdb, uint32_t rva, struct arena *copies,

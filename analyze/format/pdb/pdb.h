@@ -180,6 +180,10 @@ struct pdb_frame_data {
 bool pdb_frame_data(const struct pdb *pdb, uint32_t index, struct arena *copies,
                     struct pdb_frame_data *out);
 
+/* The record of the function's start for the function that holds RVA (of the loaded image), without
+ * its program; false when there is none. */
+bool pdb_frame_function_at(const struct pdb *pdb, uint32_t rva, struct pdb_frame_data *out);
+
 /* The narrowest record that covers RVA (of the loaded image); false when none does. */
 bool pdb_frame_data_at(const struct pdb *pdb, uint32_t rva, struct arena *copies,
                        struct pdb_frame_data *out);

@@ -46,13 +46,14 @@ enum status steps_open(struct bytes file, struct arena *keep, struct steps *out)
     memset(out, 0, sizeof *out);
     if (record_read(file, keep, &out->record) != ERR_NONE)
         return file.fault->code;
-    if (out->record.machine != PE_MACHINE_X64)
+    const bool is_x86 = out->record.machine == PE_MACHINE_X86;
+    if (!is_x86 && out->record.machine != PE_MACHINE_X64)
         return fault_set(file.fault, ERR_UNSUPPORTED, RECORD_H_MACHINE, "processor of the steps");
     const uint64_t sections_bytes =
         whole.left - RECORD_HEADER_BYTES - out->record.uncommitted_bytes;
     out->sections = bytes_window(&whole, RECORD_HEADER_BYTES, sections_bytes);
     survey(out->sections, keep, out);
-    out->step.regs.cpu = CPU_X64;
+    out->step.regs.cpu = is_x86 ? CPU_X86 : CPU_X64;
     return file.fault->code;
 }
 

@@ -26,7 +26,7 @@ struct step_walk {
 
 struct step {
     uint32_t index;
-    struct registers regs;                         /* x64, without vectors and flags        */
+    struct registers regs;                         /* x64 or x86, without vectors and flags */
     struct step_caller callers[STEPS_CALLERS_MAX]; /* outermost first */
     uint32_t caller_count;
     struct step_walk walks[STEPS_WALKS_MAX];
