@@ -14,7 +14,7 @@
 #include "dashboard/secret.h"
 #include "dashboard/state.h"
 #include "engine/dump_engine.h"
-#include "symbol/stack_input.h"
+#include "stacks/stack_input.h"
 #include "symbol/store.h"
 
 enum { RESOLVE_STACKS_MAX = 256 };

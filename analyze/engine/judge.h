@@ -93,7 +93,7 @@ bool judge_has_dump(const struct engine_input *in, const char **why);
 
 /* Reads what a judge printed: {"error"}, which is ERR_IO, or {schema_version, version, times,
  * threads: [{id, crashed, left_out, frames}]} as in capture/judge/README.md, or a form that
- * format/stack/foreign.h reads. */
+ * stacks/foreign.h reads. */
 enum status judge_read_answer(const char *text, size_t bytes, const char *engine,
                               struct arena *keep, struct engine_result *out, struct fault *fault);
 

@@ -7,7 +7,7 @@
 #include "engine/dump.h"
 #include "engine/frame_class.h"
 #include "engine/judge.h"
-#include "format/stack/foreign.h"
+#include "stacks/foreign.h"
 #include "symbol/store.h"
 
 static enum status read_own_form(const char *text, size_t bytes, struct arena *keep,

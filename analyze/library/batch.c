@@ -5,9 +5,9 @@
 
 #include "library/parts.h"
 #include "library/stack_text.h"
-#include "symbol/stack_input.h"
+#include "stacks/stack_input.h"
 
-_Static_assert((int)TWINSTACK_INPUT_UTF16 == (int)INPUT_UTF16, "as symbol/stack_input.h");
+_Static_assert((int)TWINSTACK_INPUT_UTF16 == (int)INPUT_UTF16, "as stacks/stack_input.h");
 
 /* The frames of a batch and their text take 1 MB then, as much as the second cache of a processor.
  */

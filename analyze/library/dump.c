@@ -6,7 +6,7 @@
 
 #include "engine/dump.h"
 #include "engine/dump_engine.h"
-#include "format/stack/foreign.h"
+#include "stacks/foreign.h"
 #include "library/dump_text.h"
 #include "library/parts.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "model/stack.h"
-#include "symbol/stack_input.h"
+#include "stacks/stack_input.h"
 #include "symbol/store.h"
 
 /* Cached facts about a text: names and files recur within a batch. */

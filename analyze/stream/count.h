@@ -1,6 +1,6 @@
 /* Resolves and counts a stream of offset stacks in one pass.
  *
- * The caller's thread reads stacks as bytes (symbol/stack_raw.h) and counts those that it has seen
+ * The caller's thread reads stacks as bytes (stacks/stack_raw.h) and counts those that it has seen
  * before; workers read, resolve and name the others. Stacks are gathered into generations of a
  * bounded size. The counts of a generation go into the tally in the order in which its stacks first
  * came, so the result does not depend on the number of workers.

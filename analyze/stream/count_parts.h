@@ -6,7 +6,7 @@
 #include "base/thread.h"
 #include "compare/signature.h"
 #include "stream/count.h"
-#include "symbol/stack_raw.h"
+#include "stacks/stack_raw.h"
 #include "symbol/store.h"
 
 enum {

@@ -9,7 +9,7 @@
 #include "stream/count.h"
 #include "stream/slice.h"
 #include "stream/work_parts.h"
-#include "symbol/stack_raw.h"
+#include "stacks/stack_raw.h"
 
 enum { TAKE_MOST = 16, REPORT_DISTINCT = 1 << 13 };
 

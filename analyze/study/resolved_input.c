@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "base/json.h"
 #include "base/limits.h"
-#include "symbol/stack_input.h"
+#include "stacks/stack_input.h"
 #include "symbol/store.h"
 
 struct line {

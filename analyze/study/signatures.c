@@ -13,7 +13,7 @@
 #include "stream/count.h"
 #include "stream/partial.h"
 #include "study/resolved_input.h"
-#include "symbol/stack_input.h"
+#include "stacks/stack_input.h"
 
 enum { EARLIER_RUNS = 20 };
 

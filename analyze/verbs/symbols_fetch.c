@@ -12,7 +12,7 @@
 #include "base/process.h"
 #include "fetch/fetch.h"
 #include "format/minidump/minidump.h"
-#include "symbol/stack_input.h"
+#include "stacks/stack_input.h"
 #include "symbol/store.h"
 
 /* The modules that state an identity, each once. */

@@ -9,10 +9,10 @@
 #include "base/text.h"
 #include "engine/dump.h"
 #include "format/record/record.h"
-#include "format/stack/foreign.h"
+#include "stacks/foreign.h"
 #include "model/case.h"
 #include "study/import_record.h"
-#include "symbol/stack_input.h"
+#include "stacks/stack_input.h"
 #include "verbs/verbs.h"
 
 struct import_request {

@@ -1,5 +1,5 @@
 /* Fuzzes the readers of rust-minidump's and Breakpad's output. */
-#include "format/stack/foreign.h"
+#include "stacks/foreign.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "symbol/stack_input.h"
+#include "stacks/stack_input.h"
 
 enum { ITEMS_MAX = 1000 };
 

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "engine/dump_engine.h"
-#include "format/stack/foreign.h"
+#include "stacks/foreign.h"
 #include "symbol/store.h"
 #include "test.h"
 

@@ -5,8 +5,8 @@
 
 #include "base/limits.h"
 #include "format/record/record.h"
-#include "symbol/stack_input.h"
-#include "symbol/stack_pattern.h"
+#include "stacks/stack_input.h"
+#include "stacks/stack_pattern.h"
 #include "test.h"
 
 /* Writes TEXT to a scratch file and opens it. */

@@ -7,7 +7,7 @@
 #include "random.h"
 #include "stream/count.h"
 #include "stream/partial.h"
-#include "symbol/stack_raw.h"
+#include "stacks/stack_raw.h"
 #include "symbol/store.h"
 #include "test.h"
 

@@ -1,6 +1,6 @@
-/* What a line of another tool says, as a frame: shared by stack_spelling.c and stack_windbg.c. */
+/* What a line of another tool says, as a frame: shared by notation_spellings.c and notation_windbg.c. */
 #include "base/text.h"
-#include "symbol/stack_input_parts.h"
+#include "stacks/stack_reader.h"
 
 struct pattern_text spelled_base_name(struct pattern_text path)
 {

@@ -12,7 +12,7 @@
 #include "base/array.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "symbol/stack_input_parts.h"
+#include "stacks/stack_reader.h"
 
 struct json_module {
     uint64_t index;

@@ -1,4 +1,4 @@
-/* Patterns of lines that other tools print. stack_spelling.c has the table of them.
+/* Patterns of lines that other tools print. notation_spellings.c has the table of them.
  *
  *     ' '   one or more blanks         other characters   themselves
  *     %n    a decimal number           %a   an address: hexadecimal digits, with or without 0x; of
@@ -13,8 +13,8 @@
  *     {...} may be missing
  *
  * A text is as short as what follows allows; the whole line must match. */
-#ifndef SYMBOL_STACK_PATTERN_H
-#define SYMBOL_STACK_PATTERN_H
+#ifndef STACKS_STACK_PATTERN_H
+#define STACKS_STACK_PATTERN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -26,7 +26,7 @@
  *     jit!name+0xOFFSET     generated code
  *
  * A line that is none of these may be what another tool prints. Most are patterns in one table
- * (stack_spelling.c): gdb, lldb, AddressSanitizer, Android's tombstones, crash reports of macOS,
+ * (notation_spellings.c): gdb, lldb, AddressSanitizer, Android's tombstones, crash reports of macOS,
  * systemd-coredump, Chromium, HotSpot, Rust, Node, winedbg, Boost, backtrace_symbols(),
  * minidump_stackwalk. The others need more than one line:
  *
@@ -53,8 +53,8 @@
  * Streaming: memory is bounded by one stack (and, for a JSON document, by LIMIT_JSON_BYTES), never
  * by the stream.  A line that is no frame, an object that is no stack, a line over
  * LIMIT_LINE_BYTES comes back as an item with a fault and does not end the stream. */
-#ifndef SYMBOL_STACK_INPUT_H
-#define SYMBOL_STACK_INPUT_H
+#ifndef STACKS_STACK_INPUT_H
+#define STACKS_STACK_INPUT_H
 
 #include <stdio.h>
 

@@ -1,14 +1,14 @@
 /* The stream of stacks: detecting the form, and what all forms share; see stack_input.h. Text:
- * stack_text.c. JSON: stack_json.c. */
-#include "symbol/stack_input.h"
+ * notation_text.c. JSON: notation_json.c. */
+#include "stacks/stack_input.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/files.h"
-#include "symbol/stack_input_parts.h"
-#include "symbol/stack_raw.h"
+#include "stacks/stack_reader.h"
+#include "stacks/stack_raw.h"
 
 enum status stack_input_open(FILE *stream, const char *name, struct stack_input **out,
                              struct fault *fault)

@@ -1,5 +1,5 @@
 /* See stack_pattern.h. A matcher with backtracking, whose work on one line has a limit. */
-#include "symbol/stack_pattern.h"
+#include "stacks/stack_pattern.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/files.h"
-#include "format/stack/foreign.h"
+#include "stacks/foreign.h"
 
 struct writer {
     struct json *j;

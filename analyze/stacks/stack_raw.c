@@ -1,11 +1,11 @@
 /* Text stacks as their bytes, without reading the frames: see stack_raw.h. */
-#include "symbol/stack_raw.h"
+#include "stacks/stack_raw.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "symbol/stack_input_parts.h"
+#include "stacks/stack_reader.h"
 
 static bool is_blank(char c)
 {

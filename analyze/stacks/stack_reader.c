@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/files.h"
 #include "base/hash.h"
-#include "symbol/stack_input_parts.h"
+#include "stacks/stack_reader.h"
 
 void input_to_front(struct stack_input *input)
 {

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "symbol/stack_input_parts.h"
+#include "stacks/stack_reader.h"
 
 static bool is_blank(char c)
 {

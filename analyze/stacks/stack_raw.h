@@ -3,10 +3,10 @@
  * Most stacks of a large stream are byte for byte the same as an earlier one. A reader that only
  * counts them needs the frames of the first: it takes stacks as they are written, compares the
  * bytes, and feeds those that are new to a second input that reads their frames. */
-#ifndef SYMBOL_STACK_RAW_H
-#define SYMBOL_STACK_RAW_H
+#ifndef STACKS_STACK_RAW_H
+#define STACKS_STACK_RAW_H
 
-#include "symbol/stack_input.h"
+#include "stacks/stack_input.h"
 
 #define RAW_BYTES_MAX ((size_t)16 << 20) /* one stack as text */
 

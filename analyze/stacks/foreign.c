@@ -4,7 +4,7 @@
  * empty line, then thread|frame|module|function|file|line|offset, where the offset counts from the
  * line, otherwise from the function, otherwise from the module. So the address is known only for
  * frames without a function. */
-#include "format/stack/foreign.h"
+#include "stacks/foreign.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "symbol/stack_input_parts.h"
+#include "stacks/stack_reader.h"
 
 enum { RANGES_MAX = 1 << 14 };
 

@@ -1,7 +1,7 @@
 /* Reads stacks that other tools print: rust-minidump's JSON, Breakpad's `minidump_stackwalk -m`,
  * our own resolved JSON. Also writes rust-minidump's schema. */
-#ifndef FORMAT_FOREIGN_STACK_H
-#define FORMAT_FOREIGN_STACK_H
+#ifndef STACKS_FOREIGN_H
+#define STACKS_FOREIGN_H
 
 #include <stdbool.h>
 #include <stddef.h>

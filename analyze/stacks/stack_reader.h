@@ -3,13 +3,13 @@
  * A builder that outlives a call of stack_input_next() collects the frames, because a bad line is
  * returned while the stack around it continues. Text that is not interned stays in `scratch` and is
  * copied when the stack ends. */
-#ifndef SYMBOL_STACK_INPUT_PARTS_H
-#define SYMBOL_STACK_INPUT_PARTS_H
+#ifndef STACKS_STACK_READER_H
+#define STACKS_STACK_READER_H
 
 #include "base/limits.h"
 #include "format/record/record.h"
-#include "symbol/stack_input.h"
-#include "symbol/stack_pattern.h"
+#include "stacks/stack_input.h"
+#include "stacks/stack_pattern.h"
 
 enum {
     INPUT_BUILD_ID_BYTES = 129, /* hex digits of a build id, and a NUL */
@@ -122,7 +122,7 @@ bool input_map_module(struct stack_input *input, const struct module *module, ui
  */
 void input_map_frame(const struct stack_input *input, struct frame *frame);
 
-/* Lines as other tools spell them (stack_spelling.c). */
+/* Lines as other tools spell them (notation_spellings.c). */
 enum spelled { SPELLED_UNKNOWN, SPELLED_NOTHING, SPELLED_FRAME };
 enum spelled spelled_read(struct stack_input *input, const struct stack_line *line,
                           struct frame *out);
@@ -143,7 +143,7 @@ bool spelled_named(struct stack_input *input, struct pattern_text module,
                    struct pattern_text function, struct frame *out);
 /* "app+0x12". */
 bool spelled_plus(struct stack_input *input, struct pattern_text r, struct frame *out);
-/* WinDbg (stack_windbg.c): a frame, and a line of parameters after one. */
+/* WinDbg (notation_windbg.c): a frame, and a line of parameters after one. */
 bool spelled_windbg(struct stack_input *input, struct pattern_text r, struct frame *out);
 void spelled_parameters(struct stack_input *input, struct pattern_text r);
 

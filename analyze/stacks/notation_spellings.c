@@ -5,8 +5,8 @@
 
 #include "base/array.h"
 #include "base/text.h"
-#include "symbol/stack_input_parts.h"
-#include "symbol/stack_pattern.h"
+#include "stacks/stack_reader.h"
+#include "stacks/stack_pattern.h"
 
 enum { MACHINE_FIELDS = 8 };
 

@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "base/limits.h"
-#include "format/stack/foreign.h"
+#include "stacks/foreign.h"
 
 struct reader {
     struct arena *keep;

@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
-#include "symbol/stack_input_parts.h"
+#include "stacks/stack_reader.h"
 
 static bool hex_of(struct pattern_text r, uint64_t *out)
 {
