@@ -92,8 +92,8 @@ bool judge_has_dump(const struct engine_input *in, const char **why);
 /* ---- judge_answer.c --------------------------------------------------------------------- */
 
 /* Reads what a judge printed: {"error"}, which is ERR_IO, or {schema_version, version, times,
- * threads: [{id, crashed, left_out, frames}]} as in capture/judge/README.md, or a form that
- * stacks/foreign.h reads. */
+ * threads: [{id, crashed, left_out, frames}]} as in capture/judge/README.md, or another notation
+ * that stacks/ reads. */
 enum status judge_read_answer(const char *text, size_t bytes, const char *engine,
                               struct arena *keep, struct engine_result *out, struct fault *fault);
 

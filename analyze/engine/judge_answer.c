@@ -7,11 +7,12 @@
 #include "engine/dump.h"
 #include "engine/frame_class.h"
 #include "engine/judge.h"
-#include "stacks/foreign.h"
+#include "stacks/claims.h"
 #include "symbol/store.h"
 
-static enum status read_own_form(const char *text, size_t bytes, struct arena *keep,
-                                 struct engine_result *out, struct fault *fault)
+/* What our own form states besides stacks. */
+static enum status read_members(const char *text, size_t bytes, struct arena *keep,
+                                struct engine_result *out, struct fault *fault)
 {
     cJSON *root;
     if (json_parse(text, bytes, &root, fault) != ERR_NONE)
@@ -30,28 +31,32 @@ static enum status read_own_form(const char *text, size_t bytes, struct arena *k
         out->cost.resolve_ns = json_get_uint(times, "resolve_ns", 0, fault);
     }
     cJSON_Delete(root);
-    if (fault->code == ERR_NONE)
-        (void)resolved_stack_read(text, bytes, keep, &out->stacks, &out->stack_count, fault);
-    for (uint32_t i = 0; i < out->stack_count; i++)
-        if (out->stacks[i].stop == STOP_NONE)
-            out->stacks[i].stop = STOP_JUDGE_END;
     return fault->code;
 }
 
 enum status judge_read_answer(const char *text, size_t bytes, const char *engine,
                               struct arena *keep, struct engine_result *out, struct fault *fault)
 {
-    enum status status;
-    enum foreign_form form = foreign_stack_form(text, bytes);
-    if (form == FOREIGN_RUST_MINIDUMP || form == FOREIGN_BREAKPAD_MACHINE)
-        status = foreign_stack_read(text, bytes, keep, &out->stacks, &out->stack_count, fault);
-    else
-        status = read_own_form(text, bytes, keep, out, fault);
-    for (uint32_t i = 0; status == ERR_NONE && i < out->stack_count; i++)
+    size_t at = 0;
+    while (at < bytes && strchr(" \t\r\n", text[at]) != NULL)
+        at++;
+    const bool json = at < bytes && text[at] == '{';
+    if (json && read_members(text, bytes, keep, out, fault) != ERR_NONE)
+        return fault->code;
+    (void)stack_claims_read(text, bytes, keep, &out->stacks, &out->stack_count, fault);
+    if (out->stack_count == 0 && !json) {
+        fault_clear(fault);
+        (void)fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "JSON document",
+                             "nor does it hold a stack in another notation");
+    }
+    for (uint32_t i = 0; i < out->stack_count; i++) {
         out->stacks[i].engine = engine;
-    if (status == ERR_NONE && out->stack_count > 0 && out->stacks[0].role == THREAD_ROLE_NONE)
+        if (out->stacks[i].stop == STOP_NONE)
+            out->stacks[i].stop = STOP_JUDGE_END;
+    }
+    if (out->stack_count > 0 && out->stacks[0].role == THREAD_ROLE_NONE)
         out->stacks[0].role = THREAD_ROLE_SUSPECT;
-    return status;
+    return fault->code;
 }
 
 /* The physical function of FRAME, as our symbols know it; 0 frames: none. */

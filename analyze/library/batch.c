@@ -3,11 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "library/parts.h"
 #include "library/stack_text.h"
-#include "stacks/stack_input.h"
-
-_Static_assert((int)TWINSTACK_INPUT_UTF16 == (int)INPUT_UTF16, "as stacks/stack_input.h");
+#include "stacks/notation.h"
 
 /* The frames of a batch and their text take 1 MB then, as much as the second cache of a processor.
  */
@@ -65,7 +64,18 @@ void twinstack_input_close(struct twinstack_input *input)
 
 enum twinstack_input_form twinstack_input_form(const struct twinstack_input *input)
 {
-    return (enum twinstack_input_form)stack_input_form(input->stream);
+    static const struct {
+        const struct notation *notation;
+        enum twinstack_input_form form;
+    } forms[] = {{&notation_text, TWINSTACK_INPUT_TEXT},
+                 {&notation_json, TWINSTACK_INPUT_JSON},
+                 {&notation_json_lines, TWINSTACK_INPUT_NDJSON},
+                 {&notation_record, TWINSTACK_INPUT_RECORD},
+                 {&notation_utf16, TWINSTACK_INPUT_UTF16}};
+    for (size_t i = 0; i < COUNT_OF(forms); i++)
+        if (forms[i].notation == stack_input_notation(input->stream))
+            return forms[i].form;
+    return TWINSTACK_INPUT_UNKNOWN;
 }
 
 struct twinstack_batch *twinstack_batch_new(void)

@@ -6,9 +6,9 @@
 
 #include "engine/dump.h"
 #include "engine/dump_engine.h"
-#include "stacks/foreign.h"
 #include "library/dump_text.h"
 #include "library/parts.h"
+#include "stacks/rust.h"
 
 struct twinstack_dump {
     struct arena keep;
@@ -210,7 +210,7 @@ static enum status write_stackwalk(struct writing *w, struct fault *fault)
             crashed = i;
     }
     const bool known = dump_registers(w->session, suspect, &regs, &kind, &ignored) == ERR_NONE;
-    foreign_stack_write(&w->json, file, stacks, count, crashed, known ? &regs : NULL);
+    rust_write(&w->json, file, stacks, count, crashed, known ? &regs : NULL);
     return ERR_NONE;
 }
 

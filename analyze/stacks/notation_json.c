@@ -1,18 +1,18 @@
-/* The JSON form of offset stacks: one document, or one object per line.
+/* Our own JSON, as a document or with an object per line, of offsets and of names.
  *
- * {schema_version, label, modules: [{index, name, code_id, debug_id, mvid, base, size, ...}],
- *  threads: [{id, name, role, stacks: [{walker, stop, walk_ns, frames: [{module, offset or address,
- *  kind, gap}]}]}]}; `frames` in place of `stacks`, and either in place of `threads`, are fine.
+ * Offsets: {schema_version, label, modules: [{index, name, code_id, debug_id, mvid, base, size,
+ * ...}], threads: [{id, name, role, stacks: [{walker, stop, walk_ns, frames: [{module, offset or
+ * address, kind, gap}]}]}]}, where `module` is an index. Only the modules that a frame names are
+ * read, so that the cost depends on the stack alone. Facts: the contract "Offset stack, JSON form".
  *
- * Facts: the contract "Offset stack, JSON form". Only the modules that a frame names are read, so
- * that the cost depends on the stack alone. */
+ * Names, as `resolve`, `dump --stacks` and the judges print them: frames state the module's name,
+ * and function, file, line and inline_depth. json_documents.c says where `frames` may be. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/files.h"
-#include "base/text.h"
-#include "stacks/stack_reader.h"
+#include "stacks/json_documents.h"
 
 struct json_module {
     uint64_t index;
@@ -32,21 +32,24 @@ static int compare_modules(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-static enum status list_modules(struct stack_input *input, struct fault *fault)
+static void list_modules(struct stack_input *input, struct fault *fault)
 {
     const cJSON *array = json_get_array(input->object, "modules", fault);
     const cJSON *at;
     const size_t count = array != NULL ? (size_t)cJSON_GetArraySize(array) : 0;
 
-    input->modules = NULL;
     if (fault->code != ERR_NONE)
-        return fault->code;
-    if (count > LIMIT_MODULES)
-        return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "modules");
+        return;
+    if (count > LIMIT_MODULES) {
+        fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "modules");
+        return;
+    }
     struct json_modules *list = ARENA_NEW(&input->scratch, struct json_modules);
     if (list == NULL ||
-        (list->items = ARENA_ARRAY(&input->scratch, count + 1, struct json_module)) == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "modules");
+        (list->items = ARENA_ARRAY(&input->scratch, count + 1, struct json_module)) == NULL) {
+        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "modules");
+        return;
+    }
     cJSON_ArrayForEach(at, array)
     {
         struct json_module *item = &list->items[list->count];
@@ -56,28 +59,6 @@ static enum status list_modules(struct stack_input *input, struct fault *fault)
     }
     array_sort(list->items, list->count, sizeof *list->items, compare_modules);
     input->modules = list;
-    return fault->code;
-}
-
-/* Copies an identity as model/module.h spells it: hex digits in upper case, no braces or dashes.
- * Anything else is not an identity. */
-static bool copy_id(const char *text, bool upper, char *out, size_t room)
-{
-    size_t n = 0;
-    if (text == NULL)
-        return true;
-    for (; *text != '\0'; text++) {
-        char c = *text;
-        if (c == '-' || c == '{' || c == '}')
-            continue;
-        if (strchr("0123456789abcdefABCDEF", c) == NULL || n + 1 >= room)
-            return false;
-        if (upper && c >= 'a' && c <= 'f')
-            c = (char)(c - 'a' + 'A');
-        out[n++] = c;
-    }
-    out[n] = '\0';
-    return true;
 }
 
 static const struct module *read_module(struct json_module *item, struct arena *keep,
@@ -101,30 +82,20 @@ static const struct module *read_module(struct json_module *item, struct arena *
     module->loaded_at_ns = json_get_uint(item->object, "loaded_at", 0, fault);
     module->unloaded_at_ns = json_get_uint(item->object, "unloaded_at", MODULE_STILL_LOADED, fault);
     char build_id[INPUT_BUILD_ID_BYTES];
-    if (code_id != NULL && strlen(code_id) >= sizeof module->code_id &&
-        copy_id(code_id, false, build_id, sizeof build_id)) { /* of ELF */
-        for (char *c = build_id; *c != '\0'; c++)
-            *c = (char)(*c >= 'A' && *c <= 'F' ? *c + ('a' - 'A') : *c);
+    const size_t code_bytes = code_id != NULL ? strlen(code_id) : 0;
+    const size_t debug_bytes = debug_id != NULL ? strlen(debug_id) : 0;
+    if (code_bytes >= sizeof module->code_id &&
+        input_copy_id(code_id, code_bytes, 0, build_id, sizeof build_id)) /* of ELF */
         module->build_id = arena_string(keep, build_id);
-        code_id = NULL;
-    }
-    if (!copy_id(code_id, false, module->code_id, sizeof module->code_id))
+    else if (!input_copy_id(code_id, code_bytes, 8, module->code_id, sizeof module->code_id))
         fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "code_id",
                        "expected timestamp and image size in hexadecimal");
-    if (!copy_id(debug_id, true, module->debug_id, sizeof module->debug_id))
+    if (!input_copy_id(debug_id, debug_bytes, 32, module->debug_id, sizeof module->debug_id))
         fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "debug_id",
                        "expected the GUID's 32 hexadecimal digits and the age");
     if (mvid != NULL && mvid[0] != '\0' && !module_mvid_parse(mvid, strlen(mvid), module->mvid))
         fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "mvid",
                        "expected a GUID's 32 hexadecimal digits");
-    /* the timestamp is in upper case, the size in lower case, so that ids compare equal */
-    for (size_t i = 0; module->code_id[i] != '\0'; i++) {
-        char *c = &module->code_id[i];
-        if (i < 8 && *c >= 'a' && *c <= 'f')
-            *c = (char)(*c - 'a' + 'A');
-        else if (i >= 8 && *c >= 'A' && *c <= 'F')
-            *c = (char)(*c - 'A' + 'a');
-    }
     return module;
 }
 
@@ -203,6 +174,16 @@ static void read_frame(struct stack_input *input, const cJSON *object, struct ar
     builder_add(&input->builder, frame);
 }
 
+/* What the stack cost the program that made it, if that states it. */
+static void read_times(const cJSON *times, struct engine_cost *out, struct fault *fault)
+{
+    if (times == NULL)
+        return;
+    out->unwind_ns = json_get_uint(times, "unwind_ns", 0, fault);
+    out->resolve_ns = json_get_uint(times, "resolve_ns", 0, fault);
+    out->system_ns = json_get_uint(times, "resolve_system_ns", 0, fault);
+}
+
 static void name_stack(struct stack_input *input, const cJSON *walk, struct arena *keep,
                        struct stack *out, struct fault *fault)
 {
@@ -218,6 +199,10 @@ static void name_stack(struct stack_input *input, const cJSON *walk, struct aren
     stack_set_stop_text(out, json_get_string(walk, "stop", keep, fault));
     out->walk_ns = json_get_uint(walk, "walk_ns", 0, fault);
     out->sample = (uint32_t)json_get_uint(walk, "sample", 0, fault);
+    out->left_out = (uint32_t)json_get_uint(walk, "left_out", 0, fault);
+    read_times(json_get_object(walk, "times", fault), &out->cost, fault);
+    if (json_get_bool(walk, "crashed", false, fault))
+        out->role = THREAD_ROLE_SUSPECT;
     out->engine = walker != NULL ? arena_printf(keep, "offset:%s", walker) : NULL;
     out->label = label;
     if (input->many)
@@ -226,20 +211,80 @@ static void name_stack(struct stack_input *input, const cJSON *walk, struct aren
                                   walker != NULL ? " " : "", walker != NULL ? walker : "");
 }
 
-/* Reads the stack whose frames are the member `frames` of WALK. */
-static void read_stack(struct stack_input *input, const cJSON *walk, struct arena *keep,
-                       struct stack_item *out)
+static enum found_by found_of(const char *word)
 {
-    struct fault *fault = &out->fault;
-    const cJSON *frames = json_get_array(walk, "frames", fault);
-    const cJSON *at;
-    struct stack named = {0};
+    static const enum found_by all[] = {
+        FOUND_CONTEXT,    FOUND_UNWIND, FOUND_LEAF, FOUND_FRAME_POINTER,
+        FOUND_FRAME_SIZE, FOUND_SCAN,   FOUND_CFI};
+    for (size_t i = 0; word != NULL && i < COUNT_OF(all); i++)
+        if (strcmp(word, found_by_name(all[i])) == 0)
+            return all[i];
+    return FOUND_GIVEN;
+}
 
-    name_stack(input, walk, keep, &named, fault);
-    out->label = named.label;
-    if (frames == NULL && fault->code == ERR_NONE)
-        fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "stack",
-                       "there are no threads, stacks or frames");
+/* Only of exports does it matter where another program has its names from: they are the nearest
+ * ones, and may be of another function. */
+static enum symbols_from symbols_of(const cJSON *from, const char *function, struct arena *keep,
+                                    struct fault *fault)
+{
+    const char *stated = json_get_string(from, "symbols", keep, fault);
+    return function == NULL ? SYMBOLS_NONE
+           : stated != NULL && strcmp(stated, symbols_from_name(SYMBOLS_EXPORT)) == 0
+               ? SYMBOLS_EXPORT
+               : SYMBOLS_PDB;
+}
+
+static void read_named_frame(const cJSON *from, struct arena *keep, struct frame *out,
+                             struct fault *fault)
+{
+    out->index = (uint32_t)json_get_uint(from, "index", 0, fault);
+    out->inline_depth = (uint16_t)json_get_uint(from, "inline_depth", 0, fault);
+    out->kind = out->index == 0 ? PC_INTERRUPTED : PC_RETURN;
+    out->found_by = out->inline_depth > 0
+                        ? FOUND_INLINED
+                        : found_of(json_get_string(from, "found_by", keep, fault));
+    out->identity = IDENTITY_UNCHECKED;
+    out->module_name = json_get_string(from, "module", keep, fault);
+    out->offset = json_get_hex(from, "offset", 0, fault);
+    if (out->module_name == NULL)
+        out->pc_va = out->offset;
+    out->function = json_get_string(from, "function", keep, fault);
+    out->file = json_get_string(from, "file", keep, fault);
+    out->line = (uint32_t)json_get_uint(from, "line", 0, fault);
+    out->symbols = symbols_of(from, out->function, keep, fault);
+}
+
+/* True for frames with names: an offset frame states its module by a number. */
+static bool are_named(const cJSON *frames)
+{
+    const cJSON *at;
+    cJSON_ArrayForEach(at, frames)
+    {
+        if (cJSON_IsString(cJSON_GetObjectItemCaseSensitive(at, "module")) ||
+            cJSON_HasObjectItem(at, "inline_depth"))
+            return true;
+    }
+    return false;
+}
+
+static void read_named(const cJSON *frames, struct arena *keep, struct stack *out,
+                       struct fault *fault)
+{
+    const cJSON *at;
+    out->frames = ARENA_ARRAY(keep, (size_t)cJSON_GetArraySize(frames) + 1, struct frame);
+    if (out->frames == NULL) {
+        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "frames");
+        return;
+    }
+    cJSON_ArrayForEach(at, frames)
+        read_named_frame(at, keep, &out->frames[out->frame_count++], fault);
+}
+
+static void read_offsets(struct stack_input *input, const cJSON *frames, struct arena *keep,
+                         struct stack *out, struct fault *fault)
+{
+    struct stack read;
+    const cJSON *at;
     cJSON_ArrayForEach(at, frames)
     {
         if (fault->code == ERR_NONE)
@@ -247,142 +292,53 @@ static void read_stack(struct stack_input *input, const cJSON *walk, struct aren
     }
     for (uint32_t i = 0; input->modules != NULL && i < input->modules->count; i++)
         input->modules->items[i].module = NULL; /* they live in KEEP */
-    if (builder_finish(input, true, keep, &out->stack) != ERR_NONE)
+    if (builder_finish(input, true, keep, &read) != ERR_NONE)
         fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stack");
-    named.frames = out->stack.frames;
-    named.frame_count = out->stack.frame_count;
-    named.left_out = out->stack.left_out;
-    out->stack = named;
-    if (fault->code != ERR_NONE) {
-        if (fault->offset == FAULT_NO_OFFSET)
-            fault->offset = input->document_offset;
-        fault_set_path(fault, input->name);
-    }
+    out->frames = read.frames;
+    out->frame_count = read.frame_count;
+    out->left_out += read.left_out;
 }
 
-/* Moves to the first walk at or after the given thread; a thread without `stacks` is its own. */
-static void seek_walk(struct stack_input *input, const cJSON *thread)
+static void read_walk(struct stack_input *input, const cJSON *walk, struct arena *keep,
+                      struct stack_item *out)
 {
-    input->walk = NULL;
-    for (; thread != NULL; thread = thread->next) {
-        const cJSON *walks = cJSON_GetObjectItemCaseSensitive(thread, "stacks");
-        input->thread = thread;
-        input->walk = cJSON_IsArray(walks) ? walks->child : thread;
-        if (input->walk != NULL)
-            return;
-    }
-    input->thread = NULL;
-}
+    struct fault *fault = &out->fault;
+    const cJSON *inner = cJSON_GetObjectItemCaseSensitive(walk, "stack");
+    const cJSON *frames = json_get_array(cJSON_IsObject(inner) ? inner : walk, "frames", fault);
 
-static void start_object(struct stack_input *input, const cJSON *object, struct fault *fault)
-{
-    const cJSON *threads = cJSON_GetObjectItemCaseSensitive(object, "threads");
-
-    arena_reset(&input->scratch);
-    input->object = object;
-    input->thread = input->walk = NULL;
-    input->many = false;
-    if (!cJSON_IsObject(object)) {
-        fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "stack", "expected an object");
-        return;
-    }
-    if (json_get_uint(object, "schema_version", 1, fault) > 1)
-        fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "schema_version",
-                       "made by a newer program");
-    if (list_modules(input, fault) != ERR_NONE)
-        return;
-    if (cJSON_IsArray(threads)) {
-        seek_walk(input, threads->child);
-        input->many = input->walk != NULL && (threads->child->next != NULL ||
-                                              (input->walk != input->thread && input->walk->next));
-    } else {
-        const cJSON *walks = cJSON_GetObjectItemCaseSensitive(object, "stacks");
-        input->walk = cJSON_IsArray(walks) ? walks->child : object;
-        input->many = input->walk != NULL && input->walk != object && input->walk->next != NULL;
-    }
-}
-
-/* Moves past the walk that was returned. */
-static void next_walk(struct stack_input *input)
-{
-    const cJSON *walk = input->walk;
-    if (walk == input->object)
-        input->walk = NULL;
-    else if (walk != input->thread && walk->next != NULL)
-        input->walk = walk->next;
+    out->named = are_named(frames);
+    name_stack(input, walk, keep, &out->stack, fault);
+    out->label = out->stack.label;
+    if (frames == NULL && fault->code == ERR_NONE)
+        fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "stack",
+                       "there are no threads, stacks or frames");
+    if (out->named)
+        read_named(frames, keep, &out->stack, fault);
     else
-        seek_walk(input, input->thread != NULL ? input->thread->next : NULL);
+        read_offsets(input, frames, keep, &out->stack, fault);
 }
 
-/* Reads the next document.  False at the end; *out has a fault when it is bad. */
-static bool next_document(struct stack_input *input, struct stack_item *out)
+static bool is_object(const cJSON *object)
 {
-    struct stack_line line = {NULL, 0, input->offset, false};
-    char *text;
-
-    cJSON_Delete(input->document);
-    input->document = NULL;
-    if (input->form == INPUT_JSON) {
-        if (input->reported ||
-            input_read_rest(input, LIMIT_JSON_BYTES, &text, &line.bytes, &out->fault) != ERR_NONE) {
-            const bool first = !input->reported;
-            input->reported = true;
-            return first;
-        }
-        line.at = text;
-        input->reported = true;
-    } else {
-        do {
-            if (!input_read_line(input, &line))
-                return false;
-            while (!line.too_long && line.bytes > 0 && strchr(" \t\r", line.at[0]) != NULL &&
-                   line.at[0] != '\0') {
-                line.at++;
-                line.bytes--;
-            }
-        } while (!line.too_long && (line.bytes == 0 || line.at[0] == '#'));
-    }
-    input->document_offset = line.offset;
-    if (line.too_long) {
-        item_fault(input, out, ERR_LIMIT, line.offset, "line", "longer than 1 MiB");
-    } else if (json_parse(line.at, line.bytes, &input->document, &out->fault) != ERR_NONE) {
-        if (out->fault.offset != FAULT_NO_OFFSET)
-            out->fault.offset += line.offset;
-        fault_set_path(&out->fault, input->name);
-    }
+    (void)object;
     return true;
 }
 
-/* Moves to the next object, of the document's array or of the next document.  False at the end
- * or when *out has a fault. */
-static bool next_object(struct stack_input *input, struct stack_item *out)
+static bool is_document(struct stack_input *input)
 {
-    const cJSON *object = NULL;
-
-    if (input->object != NULL && input->object != input->document)
-        object = input->object->next; /* the document is an array of objects */
-    while (object == NULL) {
-        input->object = NULL;
-        if (!next_document(input, out) || out->fault.code != ERR_NONE)
-            return false;
-        object = cJSON_IsArray(input->document) ? input->document->child : input->document;
-    }
-    start_object(input, object, &out->fault);
-    if (out->fault.code == ERR_NONE)
-        return true;
-    input->walk = NULL;
-    if (out->fault.offset == FAULT_NO_OFFSET)
-        out->fault.offset = input->document_offset;
-    fault_set_path(&out->fault, input->name);
-    return false;
+    return json_find_form(input) == JSON_DOCUMENT;
 }
 
-bool input_next_json(struct stack_input *input, struct arena *keep, struct stack_item *out)
+static bool is_lines(struct stack_input *input)
 {
-    while (input->walk == NULL) /* an object without threads gives no stack */
-        if (!next_object(input, out))
-            return out->fault.code != ERR_NONE;
-    read_stack(input, input->walk, keep, out);
-    next_walk(input);
-    return true;
+    return json_find_form(input) == JSON_LINES;
 }
+
+const struct notation notation_json = {.name = "JSON",
+                                       .recognise = is_document,
+                                       .next = json_next,
+                                       .is_object = is_object,
+                                       .begin = list_modules,
+                                       .read_walk = read_walk};
+const struct notation notation_json_lines = {
+    .name = "JSON, an object per line", .recognise = is_lines, .next = json_next, .by_line = true};

@@ -1,62 +1,10 @@
-/* Frames as other tools print them; the grammar is in stack_input.h. Only lines that are not a
- * frame of our own form get here, so our own form keeps its meaning. */
-#include <stdlib.h>
+/* Frames as other tools print them, each on a line that is a pattern; the grammar is in
+ * stack_input.h. */
 #include <string.h>
 
 #include "base/array.h"
 #include "base/text.h"
-#include "stacks/stack_reader.h"
-#include "stacks/stack_pattern.h"
-
-enum { MACHINE_FIELDS = 8 };
-
-static uint32_t split(struct pattern_text r, struct pattern_text fields[MACHINE_FIELDS])
-{
-    uint32_t count = 0;
-    while (count < MACHINE_FIELDS) {
-        const char *bar = pattern_find(r, '|');
-        fields[count++] = (struct pattern_text){r.at, bar != NULL ? bar : r.end};
-        if (bar == NULL)
-            return count;
-        r.at = bar + 1;
-    }
-    return count + 1;
-}
-
-/* minidump_stackwalk -m: "thread|frame|module|function|file|line|offset", "Module|...". */
-static enum spelled read_machine(struct stack_input *input, struct pattern_text r,
-                                 struct frame *out)
-{
-    static const char *const passed[] = {"OS|", "CPU|", "GPU|", "Crash|", "Assertion|"};
-    struct pattern_text f[MACHINE_FIELDS];
-    const uint32_t count = split(r, f);
-    uint64_t thread, index, offset, line;
-
-    for (size_t i = 0; i < COUNT_OF(passed); i++)
-        if (pattern_starts(r, passed[i]))
-            return SPELLED_NOTHING;
-    if (count == 8 && pattern_starts(r, "Module|")) {
-        (void)input_state_module(input, f[1].at, pattern_length(f[1]), NULL, 0, f[4].at,
-                                 pattern_length(f[4]));
-        return SPELLED_NOTHING;
-    }
-    if (count != 7 || !text_parse_uint(f[0].at, pattern_length(f[0]), &thread) ||
-        !text_parse_uint(f[1].at, pattern_length(f[1]), &index) ||
-        !text_parse_hex(f[6].at, pattern_length(f[6]), &offset))
-        return SPELLED_UNKNOWN;
-    out->kind = index == 0 ? PC_INTERRUPTED : PC_RETURN;
-    if (pattern_length(f[3]) > 0) {
-        out->file = spelled_keep(input, f[4]);
-        out->line = text_parse_uint(f[5].at, pattern_length(f[5]), &line) && line <= INT32_MAX
-                        ? (uint32_t)line
-                        : 0;
-        return spelled_named(input, f[2], f[3], out) ? SPELLED_FRAME : SPELLED_UNKNOWN;
-    }
-    if (pattern_length(f[2]) > 0)
-        return spelled_offset(input, f[2], offset, out) ? SPELLED_FRAME : SPELLED_UNKNOWN;
-    out->offset = out->pc_va = offset;
-    return SPELLED_FRAME;
-}
+#include "stacks/notation.h"
 
 /* A pattern of a line, and what the line means. */
 enum { PLAIN, INSIDE };
@@ -97,10 +45,14 @@ static const struct {
     {"%n: 0x%a - %f", PLAIN},
     {"%n: 0x%a %f [%m]", PLAIN},
     {"%n: %a %f+%D", PLAIN},
-    /* winedbg */
+    /* winedbg; address 0 has no 0x */
     {"{=>}%n 0x%a in %m (+0x%o){ (%*)}", PLAIN},
-    {"{=>}%n 0x%a %f{+%X}(%*) [%s] in %m{ (%*)}", PLAIN},
-    {"{=>}%n 0x%a %f{+%X}{(%*)} in %m{ (%*)}", PLAIN},
+    {"{=>}%n 0x%a %f+%X(%*) [%s] in %m{ (%*)}", PLAIN},
+    {"{=>}%n 0x%a %f(%*) [%s] in %m{ (%*)}", PLAIN},
+    {"{=>}%n 0x%a %f+%X{(%*)}{ [%*]} in %m{ (%*)}", PLAIN},
+    {"{=>}%n 0x%a %f{(%*)}{ [%*]} in %m{ (%*)}", PLAIN},
+    {"{=>}%n 0x%a (0x%*)", PLAIN},
+    {"=>%n %a (0x%*)", PLAIN},
     /* Boost.Stacktrace */
     {"%n# 0x%a in %m", PLAIN},
     {"%n# %f in %m", PLAIN},
@@ -142,15 +94,6 @@ static const char *const passed_rows[] = {
     "(More stack frames follow...)",
     "%w = %*",
 };
-
-static bool any_matches(const char *const *rows, size_t count, struct pattern_text r,
-                        struct pattern_match *found)
-{
-    for (size_t i = 0; i < count; i++)
-        if (pattern_matches(rows[i], r, found))
-            return true;
-    return false;
-}
 
 static bool is_one_of(struct pattern_text text, const char *const *words, size_t count)
 {
@@ -206,66 +149,6 @@ static bool read_pattern(struct stack_input *input, struct pattern_text r, struc
     return false;
 }
 
-/* Windows' event log and error reports: the module and the offset are on separate lines. */
-static enum spelled read_event(struct stack_input *input, struct pattern_text r, struct frame *out)
-{
-    static const char *const modules[] = {"{Message : }Faulting module name: %m, %*",
-                                          "Faulting module name: %m",
-                                          "Fault Module Name: %m",
-                                          "P4: %m",
-                                          "{%*}<Data Name=\"ModuleName\">%m</Data>{%*}",
-                                          "Sig[3].Value=%m"};
-    static const char *const offsets[] = {"Fault offset: %o", "Exception Offset: %o", "P8: %o",
-                                          "{%*}<Data Name=\"FaultingOffset\">%o</Data>{%*}",
-                                          "Sig[7].Value=%o"};
-    static const char *const passed[] = {"{Message : }Faulting %*",
-                                         "Exception %*",
-                                         "Report Id: %*",
-                                         "Problem %*",
-                                         "Application %*",
-                                         "Fault %*",
-                                         "P%n: %*",
-                                         "Sig[%n].%*",
-                                         "{%*}<Data%*"};
-    struct pattern_match found;
-    if (any_matches(modules, COUNT_OF(modules), r, &found)) {
-        input->fault_module =
-            arena_text(&input->arena, found.module.at, pattern_length(found.module));
-        if (input->fault_module == NULL)
-            return SPELLED_UNKNOWN;
-    }
-    if (any_matches(offsets, COUNT_OF(offsets), r, &found)) {
-        const char *name = input->fault_module;
-        out->kind = PC_INTERRUPTED;
-        return name != NULL &&
-                       spelled_offset(input, (struct pattern_text){name, name + strlen(name)},
-                                      found.offset, out)
-                   ? SPELLED_FRAME
-                   : SPELLED_UNKNOWN;
-    }
-    return any_matches(passed, COUNT_OF(passed), r, &found) ? SPELLED_NOTHING : SPELLED_UNKNOWN;
-}
-
-bool spelled_start(const struct stack_input *input, const struct stack_line *line, uint64_t *thread)
-{
-    const struct pattern_text r = {line->at, line->at + line->bytes};
-    struct pattern_text f[MACHINE_FIELDS];
-    struct pattern_match found;
-    uint64_t index;
-    *thread = SPELLED_NO_THREAD;
-    if (pattern_starts(r, "Faulting application name:"))
-        return input->builder.count > 0;
-    if (pattern_matches("Thread %n name:%*", r, &found) ||
-        pattern_matches("Thread %n crashed with %*", r, &found))
-        return false;
-    if (any_matches(start_rows, COUNT_OF(start_rows), r, &found)) {
-        *thread = found.number;
-        return true;
-    }
-    return split(r, f) == 7 && text_parse_uint(f[0].at, pattern_length(f[0]), thread) &&
-           text_parse_uint(f[1].at, pattern_length(f[1]), &index) && index == 0;
-}
-
 /* "at FILE:LINE" on the line after a function. */
 static bool read_where(struct stack_input *input, struct pattern_text r)
 {
@@ -280,76 +163,38 @@ static bool read_where(struct stack_input *input, struct pattern_text r)
     return true;
 }
 
-static void clear(const struct stack_input *input, struct frame *out)
+static bool starts(const struct stack_input *input, struct pattern_text r, uint64_t *thread)
 {
-    memset(out, 0, sizeof *out);
-    out->found_by = FOUND_GIVEN;
-    out->identity = IDENTITY_UNCHECKED;
-    out->kind = input->builder.count == 0 || input->after_signal ? PC_INTERRUPTED : PC_RETURN;
+    struct pattern_match found;
+    (void)input;
+    if (pattern_matches("Thread %n name:%*", r, &found) ||
+        pattern_matches("Thread %n crashed with %*", r, &found) ||
+        !pattern_matches_any(start_rows, COUNT_OF(start_rows), r, &found))
+        return false;
+    *thread = found.number;
+    return true;
 }
 
-static enum spelled read_frame(struct stack_input *input, struct pattern_text r, struct frame *out)
+static enum line_is read_line(struct stack_input *input, struct pattern_text r, struct frame *out)
 {
-    if (r.at[0] != '#' && pattern_find(r, '|') != NULL) {
-        const enum spelled machine = read_machine(input, r, out);
-        if (machine != SPELLED_UNKNOWN)
-            return machine;
-        clear(input, out);
-    }
-    if (r.at[0] != '#' && spelled_windbg(input, r, out))
-        return SPELLED_FRAME;
-    clear(input, out);
-    if (read_pattern(input, r, out))
-        return SPELLED_FRAME;
-    clear(input, out);
-    return r.at[0] != '#' && spelled_plus(input, r, out) ? SPELLED_FRAME : SPELLED_UNKNOWN;
-}
-
-/* With a load map, the address says more than the printed name. */
-static void map_frame(const struct stack_input *input, struct frame *out)
-{
-    input_map_frame(input, out);
-    if (out->module == NULL)
-        return;
-    out->function = out->file = NULL;
-    out->line = 0;
-    out->symbol_distance = 0;
-    out->note = NOTE_NONE;
-}
-
-enum spelled spelled_read(struct stack_input *input, const struct stack_line *line,
-                          struct frame *out)
-{
-    const struct pattern_text r = {line->at, line->at + line->bytes};
     struct pattern_match found;
     uint64_t thread;
-    if (line->bytes == 0 || memchr(line->at, '\0', line->bytes) != NULL)
-        return SPELLED_UNKNOWN;
-    clear(input, out);
-    if (input->in_parameters) {
-        if (spelled_windbg(input, r, out))
-            return SPELLED_FRAME;
-        spelled_parameters(input, r);
-        return SPELLED_NOTHING;
-    }
     if (pattern_matches("#%n <signal handler called>", r, &found)) {
         input->after_signal = true;
-        return SPELLED_NOTHING;
+        return LINE_NO_FRAME;
     }
-    const enum spelled frame = read_frame(input, r, out);
-    if (frame == SPELLED_FRAME)
-        input->after_signal = false;
-    if (frame != SPELLED_UNKNOWN || r.at[0] == '#') {
-        if (input->addresses && frame == SPELLED_FRAME && out->module == NULL && out->pc_va != 0)
-            map_frame(input, out);
-        return frame;
-    }
-    clear(input, out);
-    const enum spelled event = read_event(input, r, out);
-    if (event != SPELLED_UNKNOWN)
-        return event;
-    return read_where(input, r) || any_matches(passed_rows, COUNT_OF(passed_rows), r, &found) ||
-                   spelled_start(input, line, &thread)
-               ? SPELLED_NOTHING
-               : SPELLED_UNKNOWN;
+    if (read_pattern(input, r, out))
+        return LINE_FRAME;
+    if (r.at[0] == '#')
+        return LINE_UNKNOWN;
+    if (spelled_plus(input, r, out))
+        return LINE_FRAME;
+    return read_where(input, r) ||
+                   pattern_matches_any(passed_rows, COUNT_OF(passed_rows), r, &found) ||
+                   starts(input, r, &thread)
+               ? LINE_NO_FRAME
+               : LINE_UNKNOWN;
 }
+
+const struct notation notation_spellings = {
+    .name = "lines of other tools", .line = read_line, .starts = starts};

@@ -1,8 +1,9 @@
-/* The text form of offset stacks, one frame per line; the grammar is in stack_input.h. */
+/* Text, one frame per line: our own form, and between its lines those of other tools, which the
+ * other rows of the table read. The grammar is in stack_input.h. */
 #include <string.h>
 
 #include "base/text.h"
-#include "stacks/stack_reader.h"
+#include "stacks/notation.h"
 
 static bool is_blank(char c)
 {
@@ -148,10 +149,19 @@ static bool finish(struct stack_input *input, bool whole, struct arena *keep,
         out->label = out->stack.label;
     }
     out->goes_on = !whole;
+    out->named = out->crashed_first = input->named;
+    if (input->named && input->thread_number != NO_THREAD) {
+        out->stack.thread_id = (uint32_t)input->thread_number;
+        if (input->thread_number == input->crashed_thread) {
+            out->stack.role = THREAD_ROLE_SUSPECT;
+            out->stack.thread_id = 0; /* a position, not an id; this thread is the suspect */
+        }
+    }
     if (whole) {
         input->label = NULL;
         input->has_label = false;
-        input->in_parameters = input->after_signal = false;
+        input->in_parameters = input->after_signal = input->named = false;
+        input->thread_number = NO_THREAD;
         arena_reset(&input->scratch);
     }
     return any;
@@ -249,14 +259,58 @@ static void read_module_line(struct stack_input *input, struct stack_line line)
         (void)input_map_module(input, module, base_va, bytes);
 }
 
+static void clear(const struct stack_input *input, struct frame *out)
+{
+    memset(out, 0, sizeof *out);
+    out->found_by = FOUND_GIVEN;
+    out->identity = IDENTITY_UNCHECKED;
+    out->kind = input->builder.count == 0 || input->after_signal ? PC_INTERRUPTED : PC_RETURN;
+}
+
+/* With a load map, the address says more than the printed name. */
+static void map_frame(const struct stack_input *input, struct frame *out)
+{
+    input_map_frame(input, out);
+    if (out->module == NULL)
+        return;
+    out->function = out->file = NULL;
+    out->line = 0;
+    out->symbol_distance = 0;
+    out->note = NOTE_NONE;
+}
+
 /* Reads a line that is neither a frame of our form nor a label. */
 static bool take_other(struct stack_input *input, const struct stack_line *line)
 {
+    const struct pattern_text text = {line->at, line->at + line->bytes};
+    enum line_is is = LINE_UNKNOWN;
     struct frame frame;
-    const enum spelled spelled = spelled_read(input, line, &frame);
-    if (spelled == SPELLED_FRAME)
+    if (line->bytes == 0 || memchr(line->at, '\0', line->bytes) != NULL)
+        return false;
+    for (const struct notation *const *row = input->notations; is == LINE_UNKNOWN && *row; row++) {
+        if ((*row)->line == NULL)
+            continue;
+        clear(input, &frame);
+        is = (*row)->line(input, text, &frame);
+    }
+    if (is == LINE_FRAME) {
+        input->after_signal = false;
+        if (input->addresses && frame.module == NULL && frame.pc_va != 0)
+            map_frame(input, &frame);
         builder_add(&input->builder, frame);
-    return spelled != SPELLED_UNKNOWN;
+    }
+    return is != LINE_UNKNOWN;
+}
+
+/* True for a line that begins the stack of another thread, or of another event. */
+static bool starts_stack(const struct stack_input *input, const struct stack_line *line,
+                         uint64_t *thread)
+{
+    const struct pattern_text text = {line->at, line->at + line->bytes};
+    for (const struct notation *const *row = input->notations; *row != NULL; row++)
+        if ((*row)->starts != NULL && (*row)->starts(input, text, thread))
+            return true;
+    return false;
 }
 
 /* Reads a line that begins with '#'. */
@@ -270,14 +324,15 @@ static void take_comment(struct stack_input *input, const struct stack_line *lin
 
 static void start_thread(struct stack_input *input, const struct stack_line *line, uint64_t thread)
 {
-    if (thread != SPELLED_NO_THREAD) {
+    input->thread_number = thread;
+    if (thread != NO_THREAD) {
         input->label = arena_printf(&input->scratch, "thread %llu", (unsigned long long)thread);
         input->has_label = true;
     }
     (void)take_other(input, line);
 }
 
-bool input_next_text(struct stack_input *input, struct arena *keep, struct stack_item *out)
+static bool next(struct stack_input *input, struct arena *keep, struct stack_item *out)
 {
     struct stack_line line;
 
@@ -309,7 +364,7 @@ bool input_next_text(struct stack_input *input, struct arena *keep, struct stack
             builder_add(&input->builder, frame);
             continue;
         }
-        if (spelled_start(input, &line, &thread)) {
+        if (starts_stack(input, &line, &thread)) {
             const bool had = finish(input, true, keep, out);
             start_thread(input, &line, thread);
             if (had)
@@ -328,3 +383,12 @@ bool input_next_text(struct stack_input *input, struct arena *keep, struct stack
         return true;
     }
 }
+
+static bool is_text(struct stack_input *input)
+{
+    (void)input;
+    return true;
+}
+
+const struct notation notation_text = {
+    .name = "text", .recognise = is_text, .next = next, .by_line = true};

@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
-#include "stacks/stack_reader.h"
+#include "stacks/notation.h"
 
 static bool hex_of(struct pattern_text r, uint64_t *out)
 {
@@ -105,7 +105,7 @@ static bool read_call_site(struct stack_input *input, struct pattern_text r, str
 }
 
 /* A line of parameters after a call site of kP; the last one is ")+0x12 [file @ line]". */
-void spelled_parameters(struct stack_input *input, struct pattern_text r)
+static void read_parameters(struct stack_input *input, struct pattern_text r)
 {
     struct frame *last = builder_last(&input->builder);
     const char *close = pattern_find_last(r, ")+0x");
@@ -141,7 +141,7 @@ static bool skip_arguments(struct pattern_text *r)
 
 /* WinDbg: "[00] [BYTES] CHILD-SP RETURN-ADDRESS [ARGUMENTS] CALL-SITE", also of inlined
  * functions. */
-bool spelled_windbg(struct stack_input *input, struct pattern_text r, struct frame *out)
+static bool read_frame(struct stack_input *input, struct pattern_text r, struct frame *out)
 {
     struct pattern_text number = r;
     uint64_t index;
@@ -168,3 +168,16 @@ bool spelled_windbg(struct stack_input *input, struct pattern_text r, struct fra
     pattern_skip_blanks(&r);
     return pattern_length(r) > 0 && read_call_site(input, r, out);
 }
+
+static enum line_is read_line(struct stack_input *input, struct pattern_text r, struct frame *out)
+{
+    const bool in_parameters = input->in_parameters;
+    if ((in_parameters || r.at[0] != '#') && read_frame(input, r, out))
+        return LINE_FRAME;
+    if (!in_parameters)
+        return LINE_UNKNOWN;
+    read_parameters(input, r);
+    return LINE_NO_FRAME;
+}
+
+const struct notation notation_windbg = {.name = "WinDbg", .line = read_line};

@@ -1,4 +1,5 @@
-/* What a line of another tool says, as a frame: shared by notation_spellings.c and notation_windbg.c. */
+/* What a line of another tool says, as a frame: shared by notation_spellings.c and
+ * notation_windbg.c. */
 #include "base/text.h"
 #include "stacks/stack_reader.h"
 

@@ -1,5 +1,4 @@
-/* The stream of stacks: detecting the form, and what all forms share; see stack_input.h. Text:
- * notation_text.c. JSON: notation_json.c. */
+/* The stream of stacks: finding its notation, and what all of them share; see stack_input.h. */
 #include "stacks/stack_input.h"
 
 #include <errno.h>
@@ -7,7 +6,7 @@
 #include <string.h>
 
 #include "base/files.h"
-#include "stacks/stack_reader.h"
+#include "stacks/notation.h"
 #include "stacks/stack_raw.h"
 
 enum status stack_input_open(FILE *stream, const char *name, struct stack_input **out,
@@ -26,6 +25,8 @@ enum status stack_input_open(FILE *stream, const char *name, struct stack_input 
         input->names = calloc(INPUT_NAME_SLOTS, sizeof(struct module *));
         input->builder.frames = malloc(LIMIT_FRAMES * sizeof(struct frame));
         fault_clear(&input->record_fault);
+        input->notations = notations;
+        input->crashed_thread = input->thread_number = NO_THREAD;
     }
     if (input == NULL || input->buffer == NULL || input->name == NULL || input->names == NULL ||
         input->builder.frames == NULL) {
@@ -84,47 +85,14 @@ void stack_input_close(struct stack_input *input)
     free(input);
 }
 
-enum stack_input_form stack_input_form(const struct stack_input *input)
+const struct notation *stack_input_notation(const struct stack_input *input)
 {
-    return input->form;
+    return input->notation;
 }
 
 void stack_input_prompt(struct stack_input *input)
 {
     input->prompt = true;
-}
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-/* Skips white space, reading more of the stream up to the limit of a line. Returns the first other
- * character, or NULL at the end. */
-static const char *after_space(struct stack_input *input, size_t from)
-{
-    for (;;) {
-        while (from < input->end && is_space(input->buffer[from]))
-            from++;
-        if (from < input->end)
-            return input->buffer + from;
-        if (input->end > LIMIT_LINE_BYTES || !input_fill(input, (size_t)LIMIT_LINE_BYTES * 2))
-            return NULL;
-    }
-}
-
-/* The end of the line that starts at FROM, or NULL when the line exceeds the limit. */
-static const char *line_end(struct stack_input *input, size_t from)
-{
-    for (;;) {
-        const char *stop = memchr(input->buffer + from, '\n', input->end - from);
-        if (stop != NULL)
-            return stop;
-        if (input->end - from > LIMIT_LINE_BYTES)
-            return NULL;
-        if (!input_fill(input, (size_t)LIMIT_LINE_BYTES * 2))
-            return input->buffer + input->end;
-    }
 }
 
 /* True while the input may still start with MAGIC. Otherwise a short line need not wait for more
@@ -134,60 +102,26 @@ static bool may_become(const struct stack_input *input, const char *magic, size_
     return input->end < bytes && memcmp(input->buffer, magic, input->end) == 0;
 }
 
-/* True when '[' is followed by what an array of stacks can hold, or by nothing. */
-static bool starts_array(struct stack_input *input)
+static const struct notation *recognised(struct stack_input *input)
 {
-    const char *at = after_space(input, input->start);
-    const char *next = after_space(input, (size_t)(at + 1 - input->buffer));
-    return next == NULL || strchr("{[]\"", *next) != NULL;
+    const struct notation *const *row = input->notations;
+    while ((*row)->recognise == NULL || !(*row)->recognise(input)) /* text recognises anything */
+        row++;
+    return *row;
 }
 
-/* JSON is recognized by its first character.  It is one object per line, rather than one document,
- * if the first line is a whole object or the second line starts another one. */
-static enum stack_input_form find_text_form(struct stack_input *input)
+const struct notation *stack_input_find_notation(struct stack_input *input)
 {
-    input_to_front(input); /* offsets below count from the buffer's start */
-    const char *at = after_space(input, input->start);
-    if (at != NULL && *at == '[') /* of logs, too: "[Thread debugging ..." */
-        return starts_array(input) ? INPUT_JSON : INPUT_TEXT;
-    if (at == NULL || *at != '{')
-        return INPUT_TEXT;
-    const size_t first = (size_t)(at - input->buffer);
-    const char *stop = line_end(input, first);
-    if (stop == NULL)
-        return INPUT_JSON;
-    const size_t length = (size_t)(stop - input->buffer) - first;
-    size_t last = first + length;
-    while (last > first && is_space(input->buffer[last - 1]))
-        last--;
-    if (last > first + 1 && input->buffer[last - 1] == '}')
-        return INPUT_NDJSON;
-    const char *next = after_space(input, first + length);
-    return next != NULL && *next == '{' && last > first + 1 ? INPUT_NDJSON : INPUT_JSON;
-}
-
-/* A record is recognized by its first bytes. */
-static enum stack_input_form find_form(struct stack_input *input)
-{
+    if (input->notation != NULL)
+        return input->notation;
     while ((may_become(input, RECORD_MAGIC, 8) || may_become(input, "\xEF\xBB\xBF", 3) ||
             may_become(input, "\xFF\xFE", 2) || may_become(input, "\xFE\xFF", 2)) &&
            input_fill(input, input->room))
         continue;
-    if (input->end >= 8 && memcmp(input->buffer, RECORD_MAGIC, 8) == 0)
-        return INPUT_RECORD;
-    if (input->end >= 2 &&
-        (memcmp(input->buffer, "\xFF\xFE", 2) == 0 || memcmp(input->buffer, "\xFE\xFF", 2) == 0))
-        return INPUT_UTF16;
     if (input->end >= 3 && memcmp(input->buffer, "\xEF\xBB\xBF", 3) == 0)
         input_skip(input, 3);
-    return find_text_form(input);
-}
-
-enum stack_input_form stack_input_find_form(struct stack_input *input)
-{
-    if (input->form == INPUT_UNKNOWN)
-        input->form = find_form(input);
-    return input->form;
+    input->notation = recognised(input);
+    return input->notation;
 }
 
 bool stack_input_broken(const struct stack_input *input)
@@ -195,106 +129,28 @@ bool stack_input_broken(const struct stack_input *input)
     return input->broken;
 }
 
-/* UTF-16 is what Windows shells write for `>`: report it once, not for every line. */
-static bool next_utf16(struct stack_input *input, struct stack_item *out)
-{
-    if (input->reported)
-        return false;
-    input->reported = true;
-    item_fault(input, out, ERR_UNSUPPORTED, 0, "text in UTF-16", "save it as UTF-8");
-    return true;
-}
-
-static void describe_recorded(const struct record *record, const struct record_stack *from,
-                              struct arena *keep, struct stack_item *out)
-{
-    const char *walker = record_walker_name(from->walker);
-
-    record_stack_describe(record, from, &out->stack);
-    out->stack.engine = arena_printf(keep, "offset:%s", walker);
-    out->stack.label = arena_printf(keep, "%s%sthread %u %s", from->label ? from->label : "",
-                                    from->label ? " " : "", (unsigned)from->thread_id, walker);
-    if (from->sample != 0)
-        out->stack.label =
-            arena_printf(keep, "%s sample %u", out->stack.label, (unsigned)from->sample);
-    out->label = out->stack.label;
-}
-
-/* Stacks captured on demand are replayed by time; the label states the time. */
-static void next_capture(struct stack_input *input, struct arena *keep, struct stack_item *out)
-{
-    struct record_stack stack;
-
-    if (record_capture_stack(&input->record, input->next_capture++, keep, &stack, &out->fault) !=
-        ERR_NONE)
-        return;
-    describe_recorded(&input->record, &stack, keep, out);
-    out->stack.label =
-        arena_printf(keep, "%s%s@%llu.%09llu s thread %u", stack.label ? stack.label : "",
-                     stack.label ? " " : "", (unsigned long long)(stack.at_ns / 1000000000U),
-                     (unsigned long long)(stack.at_ns % 1000000000U), (unsigned)stack.thread_id);
-    out->label = out->stack.label;
-}
-
-static bool input_next_record(struct stack_input *input, struct arena *keep, struct stack_item *out)
-{
-    if (input->next_stack == 0 && input->record.stacks == NULL && !input->reported) {
-        char *data = NULL;
-        size_t bytes = 0;
-        if (input_read_rest(input, LIMIT_JSON_BYTES, &data, &bytes, &input->record_fault) ==
-            ERR_NONE)
-            (void)record_read(bytes_over(data, bytes, &input->record_fault), &input->arena,
-                              &input->record);
-    }
-    if (input->next_capture < input->record.capture_count) {
-        next_capture(input, keep, out);
-        return true;
-    }
-    if (input->record.stacks != NULL && input->next_stack < input->record.stack_count) {
-        describe_recorded(&input->record, &input->record.stacks[input->next_stack++], keep, out);
-        return true;
-    }
-    if (input->record_fault.code != ERR_NONE && !input->reported) {
-        input->reported = true;
-        out->fault = input->record_fault;
-        fault_set_path(&out->fault, input->name);
-        return true;
-    }
-    input->reported = true;
-    return false;
-}
-
-/* Bad lines at the start do not determine the form of the lines after them. */
-static void reconsider_form(struct stack_input *input)
+/* Bad lines at the start do not determine the notation of the lines after them. */
+static void reconsider(struct stack_input *input)
 {
     if (input->builder.count > 0 || input->has_label || input->document != NULL ||
-        (input->form != INPUT_TEXT && input->form != INPUT_NDJSON) ||
-        (input->start == input->end && !input_fill(input, input->room)))
+        !input->notation->by_line ||
+        (input->start == input->end && !input_fill(input, input->room)) ||
+        input->buffer[input->start] <= ' ')
         return;
-    const char c = input->buffer[input->start];
-    if (input->form == INPUT_NDJSON && c != '{' && c != '[' && !is_space(c))
-        input->form = INPUT_TEXT;
-    else if (input->form == INPUT_TEXT && c == '{' && find_text_form(input) == INPUT_NDJSON)
-        input->form = INPUT_NDJSON;
+    const struct notation *now = recognised(input);
+    if (now->by_line)
+        input->notation = now;
 }
 
 bool stack_input_next(struct stack_input *input, struct arena *keep, struct stack_item *out)
 {
     memset(out, 0, sizeof *out);
     fault_clear(&out->fault);
-    if (input->form == INPUT_UNKNOWN)
-        input->form = find_form(input);
+    if (input->notation == NULL)
+        (void)stack_input_find_notation(input);
     else if (!input->understood)
-        reconsider_form(input);
-    bool got = false;
-    if (input->form == INPUT_TEXT)
-        got = input_next_text(input, keep, out);
-    else if (input->form == INPUT_RECORD)
-        got = input_next_record(input, keep, out);
-    else if (input->form == INPUT_UTF16)
-        got = next_utf16(input, out);
-    else
-        got = input_next_json(input, keep, out);
+        reconsider(input);
+    const bool got = input->notation->next(input, keep, out);
     input->understood = input->understood || (got && out->fault.code == ERR_NONE);
     if (!got && input->broken && !input->reported) {
         input->reported = true;

@@ -1,6 +1,7 @@
 /* Offset stacks from a stream: the text form that people paste, the JSON form (one document, or
- * one object per line), and record files.  The form is found from the first bytes; text and objects
- * are distinguished again at each line until a line is understood.
+ * one object per line), and record files.  notation.h has the table of notations. That of a stream
+ * is found from its first bytes; text and objects are distinguished again at each line until a line
+ * is understood.
  *
  * The text form:
  *
@@ -26,8 +27,8 @@
  *     jit!name+0xOFFSET     generated code
  *
  * A line that is none of these may be what another tool prints. Most are patterns in one table
- * (notation_spellings.c): gdb, lldb, AddressSanitizer, Android's tombstones, crash reports of macOS,
- * systemd-coredump, Chromium, HotSpot, Rust, Node, winedbg, Boost, backtrace_symbols(),
+ * (notation_spellings.c): gdb, lldb, AddressSanitizer, Android's tombstones, crash reports of
+ * macOS, systemd-coredump, Chromium, HotSpot, Rust, Node, winedbg, Boost, backtrace_symbols(),
  * minidump_stackwalk. The others need more than one line:
  *
  *     module+0xOFFSET       as module!0xOFFSET
@@ -63,24 +64,18 @@
 #include "base/json.h"
 #include "model/stack.h"
 
-enum stack_input_form {
-    INPUT_UNKNOWN,
-    INPUT_TEXT,
-    INPUT_JSON,
-    INPUT_NDJSON,
-    INPUT_RECORD,
-    INPUT_UTF16, /* not readable: one fault reports it */
-};
-
+struct notation; /* notation.h */
 struct stack_input;
 
 /* One stack, or one thing that could not be read. In a fault, `what` and `hint` are constants, and
  * fault.offset counts from the stream's start. */
 struct stack_item {
-    struct stack stack; /* valid when fault.code is ERR_NONE; physical frames only */
+    struct stack stack; /* valid when fault.code is ERR_NONE; see `named` */
     struct fault fault;
-    const char *label; /* of the stack, or of the stack with the bad line; or NULL */
-    bool goes_on;      /* the next item continues this stack: see stack_input_prompt() */
+    const char *label;  /* of the stack, or of the stack with the bad line; or NULL */
+    bool goes_on;       /* the next item continues this stack: see stack_input_prompt() */
+    bool named;         /* names, and inline frames, are those of the tool that printed the stack */
+    bool crashed_first; /* what states which thread crashed, whose stack counts first */
 };
 
 /* STREAM is borrowed until stack_input_close(); NAME is for messages.  Fails: ERR_MEMORY. */
@@ -105,7 +100,7 @@ void stack_input_prompt(struct stack_input *input);
 bool stack_input_waits(const struct stack_input *input, uint32_t wait_ms);
 
 /* Known after the first stack_input_next(). */
-enum stack_input_form stack_input_form(const struct stack_input *input);
+const struct notation *stack_input_notation(const struct stack_input *input);
 
 /* {schema_version, label, error: {code, what, offset, hint}} */
 void stack_item_write_error(struct json *j, const struct stack_item *item);

@@ -238,3 +238,12 @@ bool pattern_matches(const char *pattern, struct pattern_text line, struct patte
     *out = m.found;
     return matches;
 }
+
+bool pattern_matches_any(const char *const *patterns, size_t count, struct pattern_text line,
+                         struct pattern_match *out)
+{
+    for (size_t i = 0; i < count; i++)
+        if (pattern_matches(patterns[i], line, out))
+            return true;
+    return false;
+}

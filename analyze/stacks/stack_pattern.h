@@ -1,4 +1,4 @@
-/* Patterns of lines that other tools print. notation_spellings.c has the table of them.
+/* Patterns of lines that other tools print. notation_spellings.c has most of them.
  *
  *     ' '   one or more blanks         other characters   themselves
  *     %n    a decimal number           %a   an address: hexadecimal digits, with or without 0x; of
@@ -33,6 +33,10 @@ struct pattern_match {
 
 /* False: LINE is different, or so intricate that the comparison was given up. */
 bool pattern_matches(const char *pattern, struct pattern_text line, struct pattern_match *out);
+
+/* The same with the first of COUNT patterns that matches. */
+bool pattern_matches_any(const char *const *patterns, size_t count, struct pattern_text line,
+                         struct pattern_match *out);
 
 /* Parts of texts. */
 size_t pattern_length(struct pattern_text text);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "stacks/stack_reader.h"
+#include "stacks/notation.h"
 
 static bool is_blank(char c)
 {
@@ -148,7 +148,7 @@ enum status stack_input_feed(struct stack_input *input, const char *text, size_t
     }
     if (bytes > 0)
         memcpy(input->buffer, text, bytes);
-    input->form = INPUT_TEXT;
+    input->notation = &notation_text;
     input->understood = true;
     input->start = 0;
     input->end = bytes;
@@ -165,7 +165,7 @@ enum status stack_input_open_bytes(const char *text, size_t bytes, struct stack_
         *out = NULL;
         return fault->code;
     }
-    (*out)->form = INPUT_UNKNOWN;
+    (*out)->notation = NULL;
     (*out)->understood = false;
     return ERR_NONE;
 }

@@ -23,10 +23,10 @@ struct stack_raw {
     bool too_long;   /* over RAW_BYTES_MAX; nothing else is set */
 };
 
-/* Finds the form of INPUT from its first bytes; see stack_input_form(). */
-enum stack_input_form stack_input_find_form(struct stack_input *input);
+/* Finds the notation of INPUT from its first bytes. */
+const struct notation *stack_input_find_notation(struct stack_input *input);
 
-/* The next stack of an input whose form is INPUT_TEXT. Do not mix it with stack_input_next(). False
+/* The next stack of an input in the notation `text`. Do not mix it with stack_input_next(). False
  * at the end. */
 bool stack_raw_next(struct stack_input *input, struct stack_raw *out);
 

@@ -50,6 +50,19 @@ bool stack_input_waits(const struct stack_input *input, uint32_t wait_ms)
            file_would_wait(input->stream, wait_ms);
 }
 
+const char *input_after_space(struct stack_input *input, size_t from)
+{
+    for (;;) {
+        while (from < input->end && strchr(" \t\r\n", input->buffer[from]) != NULL &&
+               input->buffer[from] != '\0')
+            from++;
+        if (from < input->end)
+            return input->buffer + from;
+        if (input->end > LIMIT_LINE_BYTES || !input_fill(input, (size_t)LIMIT_LINE_BYTES * 2))
+            return NULL;
+    }
+}
+
 void input_skip(struct stack_input *input, size_t bytes)
 {
     input->start += bytes;
@@ -113,9 +126,7 @@ enum status input_read_rest(struct stack_input *input, size_t max, char **out, s
     return ERR_NONE;
 }
 
-/* Copies the BYTES of an id as model/module.h spells it: the first UPPER digits in upper case, the
- * others in lower case. False: not an id. */
-static bool copy_id(const char *text, size_t bytes, size_t upper, char *out, size_t room)
+bool input_copy_id(const char *text, size_t bytes, size_t upper, char *out, size_t room)
 {
     size_t n = 0;
     for (size_t i = 0; i < bytes; i++) {
@@ -131,7 +142,15 @@ static bool copy_id(const char *text, size_t bytes, size_t upper, char *out, siz
         n++;
     }
     out[n] = '\0';
-    return n == 0 || n >= 9;
+    return true;
+}
+
+/* The same, of an id that is not too short to be one. */
+static bool copy_whole_id(const char *text, size_t bytes, size_t upper, char *out, size_t room)
+{
+    enum { SHORTEST_ID = 9 };
+    return input_copy_id(text, bytes, upper, out, room) &&
+           (out[0] == '\0' || strlen(out) >= SHORTEST_ID);
 }
 
 enum { MVID_WORD_BYTES = 5 };
@@ -202,16 +221,17 @@ const struct module *input_identified(struct stack_input *input, const char *nam
     char build_id[INPUT_BUILD_ID_BYTES];
     struct module identity = {0};
     if (code_bytes >= sizeof identity.code_id) { /* of ELF */
-        if (!copy_id(code_id, code_bytes, 0, build_id, sizeof build_id))
+        if (!copy_whole_id(code_id, code_bytes, 0, build_id, sizeof build_id))
             return NULL;
         identity.build_id = build_id;
         code_bytes = 0;
     }
-    if (!copy_id(code_id, code_bytes, 8, identity.code_id, sizeof identity.code_id) ||
+    if (!copy_whole_id(code_id, code_bytes, 8, identity.code_id, sizeof identity.code_id) ||
         !(is_mvid(debug_id, debug_bytes)
               ? module_mvid_parse(debug_id + MVID_WORD_BYTES, debug_bytes - MVID_WORD_BYTES,
                                   identity.mvid)
-              : copy_id(debug_id, debug_bytes, 32, identity.debug_id, sizeof identity.debug_id)))
+              : copy_whole_id(debug_id, debug_bytes, 32, identity.debug_id,
+                              sizeof identity.debug_id)))
         return NULL;
     return module_in(input, find_slot(input, name, bytes, &identity), name, bytes, &identity);
 }

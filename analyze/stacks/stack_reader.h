@@ -46,8 +46,9 @@ struct stack_input {
     bool owns_stream, direct; /* direct: opened here, so that no other code reads it by stdio */
     bool prompt;
     const char *name;
-    enum stack_input_form form;
-    bool understood; /* at least one item of that form was read */
+    const struct notation *const *notations; /* the table, borrowed */
+    const struct notation *notation;         /* of the stream; NULL: not known yet */
+    bool understood;                         /* at least one item was read in it */
 
     char *buffer; /* owned; LIMIT_LINE_BYTES + 1 at most, grown on demand */
     uint32_t room;
@@ -69,16 +70,20 @@ struct stack_input {
     const char *fault_module; /* of an event log's record, for its next line; NULL */
     bool after_signal;        /* gdb: the next frame was interrupted by a signal */
     bool in_parameters;       /* within the parameters that WinDbg's kP prints one per line */
+    bool named;               /* frames of this stack are as minidump_stackwalk -m prints them */
+    uint64_t crashed_thread, thread_number; /* as such lines number threads; NO_THREAD: unknown */
     uint32_t name_count;
 
     /* JSON: the document being returned */
     cJSON *document; /* owned */
     uint64_t document_offset;
-    const cJSON *object, *thread, *walk; /* next to return, borrowed from document */
-    const struct json_modules *modules;  /* of `object`, in scratch */
-    bool many;                           /* the object has several stacks: labels tell them apart */
+    const cJSON *object, *thread, *walk;  /* next to return, borrowed from document */
+    const struct notation *const *reader; /* of `object` */
+    const struct json_modules *modules;   /* of `object`, in scratch */
+    const cJSON *suspect;                 /* of its threads, the crashed one; NULL: unknown */
+    bool many; /* the object has several stacks: labels tell them apart */
 
-    struct record record; /* form INPUT_RECORD */
+    struct record record; /* of the notation `record` */
     struct fault record_fault;
     uint32_t next_capture, next_stack;
 };
@@ -93,12 +98,20 @@ void input_to_front(struct stack_input *input);
 /* Drops BYTES from the front of the buffer. */
 void input_skip(struct stack_input *input, size_t bytes);
 
+/* Skips white space, reading more of the stream up to the limit of a line. Returns the first other
+ * character, or NULL at the end. */
+const char *input_after_space(struct stack_input *input, size_t from);
+
 /* Reads the next line, without its end.  False at the end of the stream. */
 bool input_read_line(struct stack_input *input, struct stack_line *out);
 
 /* Reads the rest of the stream into input->arena, at most MAX bytes. */
 enum status input_read_rest(struct stack_input *input, size_t max, char **out, size_t *bytes,
                             struct fault *fault);
+
+/* Copies the BYTES of an id as model/module.h spells it: the first UPPER digits in upper case, the
+ * others in lower case. False: not hexadecimal digits, braces and dashes, or too many. */
+bool input_copy_id(const char *text, size_t bytes, size_t upper, char *out, size_t room);
 
 /* The module of that name, with the identity that a `# module` line stated for it, if any:
  * interned, or in scratch when the table is full; NULL when out of memory. */
@@ -122,16 +135,7 @@ bool input_map_module(struct stack_input *input, const struct module *module, ui
  */
 void input_map_frame(const struct stack_input *input, struct frame *frame);
 
-/* Lines as other tools spell them (notation_spellings.c). */
-enum spelled { SPELLED_UNKNOWN, SPELLED_NOTHING, SPELLED_FRAME };
-enum spelled spelled_read(struct stack_input *input, const struct stack_line *line,
-                          struct frame *out);
-/* True for a line that begins the stack of another thread, or of another event: *THREAD is then
- * SPELLED_NO_THREAD. */
-#define SPELLED_NO_THREAD UINT64_MAX
-bool spelled_start(const struct stack_input *input, const struct stack_line *line,
-                   uint64_t *thread);
-
+/* What a line of another tool says, as a frame (spelled.c). */
 struct pattern_text spelled_base_name(struct pattern_text path);
 /* A copy in scratch; NULL: an empty text, or out of memory. */
 const char *spelled_keep(struct stack_input *input, struct pattern_text text);
@@ -143,10 +147,6 @@ bool spelled_named(struct stack_input *input, struct pattern_text module,
                    struct pattern_text function, struct frame *out);
 /* "app+0x12". */
 bool spelled_plus(struct stack_input *input, struct pattern_text r, struct frame *out);
-/* WinDbg (notation_windbg.c): a frame, and a line of parameters after one. */
-bool spelled_windbg(struct stack_input *input, struct pattern_text r, struct frame *out);
-void spelled_parameters(struct stack_input *input, struct pattern_text r);
-
 /* The frame that was added last, while it may still be changed; NULL: none. */
 struct frame *builder_last(struct stack_builder *builder);
 /* Adds a frame, whose index it sets. */
@@ -160,8 +160,5 @@ enum status builder_finish(struct stack_input *input, bool whole, struct arena *
 /* Fills *out with a fault of this input. */
 void item_fault(struct stack_input *input, struct stack_item *out, enum status code,
                 uint64_t offset, const char *what, const char *hint);
-
-bool input_next_text(struct stack_input *input, struct arena *keep, struct stack_item *out);
-bool input_next_json(struct stack_input *input, struct arena *keep, struct stack_item *out);
 
 #endif

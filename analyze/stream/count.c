@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/process.h"
 #include "compare/signature_tally.h"
+#include "stacks/notation.h"
 #include "stream/count_parts.h"
 
 enum { EXAMPLE_BYTES = 2048 };
@@ -319,7 +320,7 @@ static enum status count_items(struct counter *c, struct stack_input *input)
                                           item.label != NULL ? item.label : where, c->fault);
         }
         arena_reset(&worker->work);
-        if (c->options->record_is_one && stack_input_form(input) == INPUT_RECORD &&
+        if (c->options->record_is_one && stack_input_notation(input) == &notation_record &&
             c->result->stacks > 0)
             break;
         if (worker->keep[0].used_bytes > GENERATION_BYTES)
@@ -382,7 +383,7 @@ enum status count_stacks(const struct count_options *options, struct stack_input
     c->fault = fault;
     if (!open_counter(c)) {
         (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
-    } else if (stack_input_find_form(input) != INPUT_TEXT) {
+    } else if (stack_input_find_notation(input) != &notation_text) {
         (void)count_items(c, input);
     } else {
         if (count_text(c, input) == ERR_NONE)

@@ -5,8 +5,8 @@
 #include "base/arena.h"
 #include "base/thread.h"
 #include "compare/signature.h"
-#include "stream/count.h"
 #include "stacks/stack_raw.h"
+#include "stream/count.h"
 #include "symbol/store.h"
 
 enum {

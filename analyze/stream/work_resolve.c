@@ -6,10 +6,10 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "compare/signature_tally.h"
+#include "stacks/stack_raw.h"
 #include "stream/count.h"
 #include "stream/slice.h"
 #include "stream/work_parts.h"
-#include "stacks/stack_raw.h"
 
 enum { TAKE_MOST = 16, REPORT_DISTINCT = 1 << 13 };
 

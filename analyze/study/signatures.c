@@ -9,11 +9,11 @@
 #include "base/files.h"
 #include "base/limits.h"
 #include "compare/signature_tally.h"
+#include "stacks/notation.h"
 #include "store/store.h"
 #include "stream/count.h"
 #include "stream/partial.h"
-#include "study/resolved_input.h"
-#include "stacks/stack_input.h"
+#include "symbol/store.h"
 
 enum { EARLIER_RUNS = 20 };
 
@@ -237,16 +237,56 @@ enum status signatures_of_run(struct store *store, const char *word,
 
 /* ---- streams -------------------------------------------------------------------------- */
 
-static bool take_stack(void *context, const struct stack *stack, const char *label, uint64_t number)
+/* Neither form states whose code a frame is: system modules are known by name, and of stacks with
+ * names all others count as the program's own. */
+static void set_classes(const struct stack_item *item)
 {
-    struct session *s = context;
-    char where[64];
-    struct arena work;
-    arena_init(&work, 0);
-    (void)snprintf(where, sizeof where, "stack %" PRIu64, number);
-    (void)add_stack(s, &s->tally, label != NULL ? label : where, stack, &work);
-    arena_free(&work);
-    return s->fault->code == ERR_NONE;
+    for (uint32_t i = 0; i < item->stack.frame_count; i++) {
+        struct frame *f = &item->stack.frames[i];
+        if (f->module_name != NULL && symbol_is_system_module(f->module_name))
+            f->frame_class = CLASS_SYSTEM;
+        else if (item->named)
+            f->frame_class = CLASS_OWN;
+    }
+}
+
+/* Of JSON, an object without frames is no stack. */
+static bool is_json(const struct stack_input *input)
+{
+    return stack_input_notation(input) == &notation_json ||
+           stack_input_notation(input) == &notation_json_lines;
+}
+
+/* The stacks of PATH, with the names that they have. */
+static enum status read_file(struct session *s, const char *path, uint64_t *bad)
+{
+    struct stack_input *input;
+    uint64_t number = 0;
+    bool more = true;
+
+    if (stack_input_open_path(path, &input, s->fault) != ERR_NONE)
+        return s->fault->code;
+    while (more && s->fault->code == ERR_NONE) {
+        struct stack_item item;
+        struct arena work;
+        char where[64];
+        arena_init(&work, 0);
+        more = stack_input_next(input, &work, &item);
+        if (more && item.fault.code == ERR_IO) {
+            *s->fault = item.fault;
+        } else if (more && (item.fault.code != ERR_NONE ||
+                            (item.stack.frame_count == 0 && is_json(input)))) {
+            (*bad)++;
+        } else if (more) {
+            (void)snprintf(where, sizeof where, "stack %" PRIu64, ++number);
+            set_classes(&item);
+            (void)add_stack(s, &s->tally, item.label != NULL ? item.label : where, &item.stack,
+                            &work);
+        }
+        arena_free(&work);
+    }
+    stack_input_close(input);
+    return s->fault->code;
 }
 
 enum status signatures_of_files(const char *const *files, uint32_t file_count, const char *name,
@@ -257,7 +297,7 @@ enum status signatures_of_files(const char *const *files, uint32_t file_count, c
     uint64_t bad = 0;
     (void)read_rules(&s);
     for (uint32_t i = 0; fault->code == ERR_NONE && i < file_count; i++)
-        (void)resolved_input_read(files[i], take_stack, &s, &bad, fault);
+        (void)read_file(&s, files[i], &bad);
     if (fault->code == ERR_NONE && rank(&s, UINT32_MAX, name) == ERR_NONE &&
         hand_over(&s, name, out) == ERR_NONE)
         out->bad = bad;

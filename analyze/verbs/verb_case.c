@@ -9,10 +9,9 @@
 #include "base/text.h"
 #include "engine/dump.h"
 #include "format/record/record.h"
-#include "stacks/foreign.h"
 #include "model/case.h"
+#include "stacks/claims.h"
 #include "study/import_record.h"
-#include "stacks/stack_input.h"
 #include "verbs/verbs.h"
 
 struct import_request {
@@ -38,38 +37,30 @@ static enum status add_file(struct import_request *q, enum case_role role, const
     return ERR_NONE;
 }
 
-/* The first stack of a file: rust-minidump's, Breakpad's, or an offset stack of ours. */
-static enum status read_stack(struct import_request *q, struct stack *out, struct fault *fault)
+/* The stack of a file that becomes the record: the crashed thread's where the file says which that
+ * is, else the first. */
+static enum status write_record(struct import_request *q, struct fault *fault)
 {
-    char *text;
-    size_t bytes;
-    struct stack *stacks;
-    uint32_t count;
     struct stack_input *input;
-    struct stack_item item;
-    if (file_read(q->stack, LIMIT_JSON_BYTES, q->keep, &text, &bytes, fault) != ERR_NONE)
-        return fault->code;
-    if (foreign_stack_form(text, bytes) != FOREIGN_NONE) {
-        if (foreign_stack_read(text, bytes, q->keep, &stacks, &count, fault) != ERR_NONE)
-            return fault->code;
-        if (count == 0)
-            return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "stack");
-        *out = stacks[0];
-        return ERR_NONE;
-    }
+    struct stack_item item, chosen = {0};
+    bool found = false;
     if (stack_input_open_path(q->stack, &input, fault) != ERR_NONE)
         return fault->code;
-    if (!stack_input_next(input, q->keep, &item))
-        (void)fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "stack");
-    else if (item.fault.code != ERR_NONE)
-        *fault = item.fault;
-    else
-        *out = item.stack;
-    /* the input owns the names, so they are written before it is closed */
-    if (fault->code == ERR_NONE) {
-        const char *path = path_join(q->keep, q->folder, "record.rec");
-        (void)import_record_write(path, out, q->session, q->keep, fault);
+    while (fault->code == ERR_NONE && stack_input_next(input, q->keep, &item)) {
+        if (item.fault.code != ERR_NONE)
+            *fault = item.fault;
+        else if (!found || item.stack.role == THREAD_ROLE_SUSPECT)
+            chosen = item;
+        found = true;
+        if (!item.crashed_first || item.stack.role == THREAD_ROLE_SUSPECT)
+            break;
     }
+    if (fault->code == ERR_NONE && !found)
+        (void)fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "stack");
+    stack_item_as_claim(&chosen);
+    if (fault->code == ERR_NONE) /* before the input is closed, which owns the names */
+        (void)import_record_write(path_join(q->keep, q->folder, "record.rec"), &chosen.stack,
+                                  q->session, q->keep, fault);
     stack_input_close(input);
     return fault->code;
 }
@@ -78,20 +69,13 @@ static enum status read_stack(struct import_request *q, struct stack *out, struc
 static enum status add_stack(struct import_request *q, struct fault *fault)
 {
     struct file_map map;
-    struct stack stack = {0};
     if (file_map(q->stack, &map, fault) != ERR_NONE)
         return fault->code;
-    bool record = map.bytes >= 8 && memcmp(map.data, RECORD_MAGIC, 8) == 0;
-    bool foreign = foreign_stack_form((const char *)map.data, map.bytes) != FOREIGN_NONE;
+    const bool record = map.bytes >= 8 && memcmp(map.data, RECORD_MAGIC, 8) == 0;
     file_unmap(&map);
-    if (record)
-        return add_file(q, ROLE_RECORD, q->stack, "record.rec", fault);
-    if (read_stack(q, &stack, fault) != ERR_NONE)
+    if (!record && write_record(q, fault) != ERR_NONE)
         return fault->code;
-    if (foreign && import_record_write(path_join(q->keep, q->folder, "record.rec"), &stack,
-                                       q->session, q->keep, fault) != ERR_NONE)
-        return fault->code;
-    return add_file(q, ROLE_RECORD, NULL, "record.rec", fault);
+    return add_file(q, ROLE_RECORD, record ? q->stack : NULL, "record.rec", fault);
 }
 
 /* The modules of the dump; without one, those of the stack. */

@@ -9,13 +9,12 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "base/text.h"
-#include "stacks/foreign.h"
 #include "report/report.h"
+#include "stacks/claims.h"
 #include "study/analysis.h"
 #include "study/dump_faults.h"
 #include "study/run_facts.h"
 #include "study/run_keep.h"
-#include "stacks/stack_input.h"
 #include "symbol/store.h"
 #include "verbs/fetch_options.h"
 #include "verbs/harness.h"
@@ -295,25 +294,24 @@ static void check_cases(struct check *c, const struct option_list *words, uint32
         print_dump_faults(c, cases, count);
 }
 
-/* Stacks of rust-minidump and Breakpad are already resolved. False: the file is not one of those.
- */
-static bool read_foreign_claim(struct check *c, const char *path, struct engine_claim *out,
-                               struct fault *fault)
+/* The next stack of a claim: as it is, if it has names, else resolved. */
+static void add_stack(struct check *c, struct stack_item *item, struct engine_claim *out,
+                      uint32_t *room, struct fault *fault)
 {
-    char *text;
-    size_t bytes;
-
-    if (strcmp(path, "-") == 0 ||
-        file_read(path, LIMIT_JSON_BYTES, c->keep, &text, &bytes, fault) != ERR_NONE)
-        return fault->code != ERR_NONE;
-    if (foreign_stack_form(text, bytes) == FOREIGN_NONE)
-        return false;
-    if (foreign_stack_read(text, bytes, c->keep, &out->stacks, &out->stack_count, fault) !=
-        ERR_NONE)
-        fault_set_path(fault, path);
-    for (uint32_t i = 0; i < out->stack_count; i++)
-        out->stacks[i].engine = path;
-    return true;
+    struct stack *wider =
+        arena_reserve(c->keep, out->stacks, room, (uint64_t)out->stack_count + 1, sizeof *wider);
+    if (wider == NULL) {
+        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
+        return;
+    }
+    out->stacks = wider;
+    stack_item_as_claim(item);
+    if (item->named)
+        wider[out->stack_count] = item->stack;
+    else
+        (void)symbol_resolve_stack(c->symbols, &item->stack, c->keep, &wider[out->stack_count],
+                                   fault);
+    wider[out->stack_count++].engine = out->engine;
 }
 
 /* The stacks of one file as a claim named after it. */
@@ -321,29 +319,23 @@ static enum status read_claim(struct check *c, const char *path, struct stack_in
                               struct engine_claim *out, struct fault *fault)
 {
     struct stack_item item;
+    uint32_t room = 0;
+    bool crashed_first = false;
 
     memset(out, 0, sizeof *out);
     out->engine = path_base(path);
     out->subject = true;
-    if (read_foreign_claim(c, path, out, fault) ||
-        stack_input_open_path(path, input, fault) != ERR_NONE)
+    if (stack_input_open_path(path, input, fault) != ERR_NONE)
         return fault->code;
     while (fault->code == ERR_NONE && stack_input_next(*input, c->keep, &item)) {
-        struct stack *wider = ARENA_ARRAY(c->keep, (size_t)out->stack_count + 1, struct stack);
-        if (wider == NULL) {
-            fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
-        } else if (item.fault.code != ERR_NONE) {
+        if (item.fault.code != ERR_NONE)
             *fault = item.fault;
-        } else {
-            if (out->stack_count > 0)
-                memcpy(wider, out->stacks, out->stack_count * sizeof *wider);
-            out->stacks = wider;
-            (void)symbol_resolve_stack(c->symbols, &item.stack, c->keep, &wider[out->stack_count],
-                                       fault);
-            wider[out->stack_count++].engine = out->engine;
-        }
+        else
+            add_stack(c, &item, out, &room, fault);
+        crashed_first = crashed_first || item.crashed_first;
     }
-    fault_set_path(fault, path);
+    if (crashed_first)
+        stacks_order_claims(out->stacks, out->stack_count);
     if (fault->code == ERR_NONE && out->stack_count == 0)
         fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "stack", "the file holds none");
     fault_set_path(fault, path);

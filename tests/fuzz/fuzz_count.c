@@ -3,8 +3,8 @@
 
 #include "compare/signature_tally.h"
 #include "fuzz.h"
-#include "stream/count.h"
 #include "stacks/stack_raw.h"
+#include "stream/count.h"
 #include "symbol/store.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,6 +1,6 @@
 /* Fuzzes the readers of rust-minidump's and Breakpad's output. */
-#include "stacks/foreign.h"
 #include "fuzz.h"
+#include "stacks/claims.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint32_t count;
     struct fault fault = FAULT_INIT;
     arena_init(&arena, (size_t)64 << 20);
-    (void)foreign_stack_read((const char *)data, size, &arena, &stacks, &count, &fault);
+    (void)stack_claims_read((const char *)data, size, &arena, &stacks, &count, &fault);
     arena_free(&arena);
     return 0;
 }

@@ -7,7 +7,8 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "engine/dump_engine.h"
-#include "stacks/foreign.h"
+#include "stacks/claims.h"
+#include "stacks/rust.h"
 #include "symbol/store.h"
 #include "test.h"
 
@@ -178,7 +179,7 @@ static char *stackwalk_json(struct opened *o)
     }
     CHECK_EQ(dump_registers(o->session, dump->threads[0].id, &regs, &kind, &fault), ERR_NONE);
     json_to_text(&j, true);
-    foreign_stack_write(&j, dump, stacks, dump->thread_count, 0, &regs);
+    rust_write(&j, dump, stacks, dump->thread_count, 0, &regs);
     json_newline(&j);
     return json_take(&j, NULL);
 }
@@ -229,7 +230,7 @@ TEST(foreign_stacks_are_read_back)
                                   : (char *)test_read(test_fixture(rows[i].name), &bytes);
         if (rows[i].rust)
             bytes = strlen(text);
-        REQUIRE(foreign_stack_read(text, bytes, &arena, &stacks, &count, &fault) == ERR_NONE);
+        REQUIRE(stack_claims_read(text, bytes, &arena, &stacks, &count, &fault) == ERR_NONE);
         REQUIRE(count >= 1);
         CHECK_EQ(stacks[0].role, THREAD_ROLE_SUSPECT);
         REQUIRE(stacks[0].frame_count == 4);
@@ -255,7 +256,7 @@ TEST(our_stackwalk_json_reads_back_as_itself)
     open_dump("g01-crash-x86/windows.dmp", roots, &o);
     thread_stack(&o, 1636, &stack);
     char *text = stackwalk_json(&o);
-    REQUIRE(foreign_stack_read(text, strlen(text), &o.arena, &back, &count, &fault) == ERR_NONE);
+    REQUIRE(stack_claims_read(text, strlen(text), &o.arena, &back, &count, &fault) == ERR_NONE);
     CHECK_EQ(count, 4);
     REQUIRE(back[0].frame_count == stack.frame_count);
     for (uint32_t i = 0; i < stack.frame_count; i++) {

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "format/record/record.h"
 #include "stacks/stack_input.h"
 #include "stacks/stack_pattern.h"
+#include "stacks/stack_raw.h"
 #include "test.h"
 
 /* Writes TEXT to a scratch file and opens it. */
@@ -47,10 +47,10 @@ static void describe(const struct stack_item *item, char *out, size_t room)
         (void)snprintf(out + at, room - at, " left %u", (unsigned)item->stack.left_out);
 }
 
-static const char *read_all(const char *text, size_t bytes)
+/* Everything in INPUT, which it closes. */
+static const char *read_from(struct stack_input *input)
 {
     static char out[4096];
-    struct stack_input *input = open_text(text, bytes);
     struct stack_item item;
     struct arena keep;
 
@@ -66,6 +66,11 @@ static const char *read_all(const char *text, size_t bytes)
     arena_free(&keep);
     stack_input_close(input);
     return out;
+}
+
+static const char *read_all(const char *text, size_t bytes)
+{
+    return read_from(open_text(text, bytes));
 }
 
 #define MODULES                                                                                    \
@@ -273,6 +278,13 @@ static const struct {
      "(0x61ff28)\n"
      "  2 0x00401624 main+0x4(argc=1) [/src/a.c:12] in app (0x0061ff28)\n",
      "-: ucrtbase!_assert!0x0@i app!0x1623@r app!main!0x0@r(/src/a.c:12)\n"},
+    {"winedbg, parentheses in a name, no line, no function",
+     "=>0 0x7b0103f0 X::operator()+0x31(a=1) [C:\\a.cc:7] in app (0x7b01)\n"
+     "  1 0x00401623 f+0x1(a=1) [<command-line>:0] in app (0x61ff28)\n"
+     "  2 0x00401624 g(a=1) [C:\\a.c:9] in app (0x61ff28)\n  3 0x00000077 (0x61ff28)\n",
+     "-: app!X::operator()!0x0@i(C:\\a.cc:7) app!f!0x0@r app!g!0x0@r(C:\\a.c:9) ?!0x77@r\n"},
+    {"winedbg, a call of null", "=>0 00000000 (0x61ff28)\n  1 0x00401623 in app (+0x1623)\n",
+     "-: ?!0x0@i app!0x1623@r\n"},
     {"backtrace_symbols() of glibc",
      "./app(+0x1234) [0x5581d1]\n/lib/libc.so.6(+0x3ef20)[0x7f]\n./app(main+0x1b) [0x400b6b]\n"
      "./app() [0x400b6c]\n",
@@ -319,6 +331,27 @@ static const struct {
     {"an offset of another type", "{" MODULES ",\"frames\":[{\"module\":0,\"offset\":[]}]}\n",
      "-: !malformed@0\n"},
     {"a newer schema", "{\"schema_version\":2,\"frames\":[]}\n", "-: !unsupported@0\n"},
+    {"JSON with names, as resolve prints it",
+     "{\"schema_version\":1,\"label\":\"L\",\"frames\":[{\"index\":0,\"inline_depth\":1,"
+     "\"module\":\"a.exe\",\"offset\":\"0x10\",\"function\":\"f\",\"file\":\"a.c\",\"line\":3},"
+     "{\"index\":0,\"inline_depth\":0,\"module\":\"a.exe\",\"offset\":\"0x10\",\"function\":"
+     "\"g\",\"file\":null,\"line\":null},{\"index\":1,\"inline_depth\":0,\"module\":null,"
+     "\"offset\":\"0x99\",\"function\":null}]}\n",
+     "L: a.exe!f!0x10@i(a.c:3) a.exe!g!0x10@i ?!0x99@r\n"},
+    {"JSON with names, each thread's in `stack`",
+     "{\"threads\":[{\"id\":5,\"stack\":{\"frames\":[{\"index\":0,\"module\":\"a\",\"offset\":"
+     "\"0x1\",\"function\":\"f\"}]}},{\"id\":6,\"stack\":{\"frames\":[]}}]}",
+     "thread 5: a!f!0x1@i\nthread 6:\n"},
+    {"rust-minidump's JSON",
+     "{\"crash_info\":{\"crashing_thread\":1},\"system_info\":{\"cpu_arch\":\"amd64\"},\"threads\":"
+     "["
+     "{\"thread_id\":7,\"frames\":[]},{\"thread_id\":8,\"frames\":[{\"module\":\"a.exe\","
+     "\"offset\":"
+     "\"0x1010\",\"module_offset\":\"0x10\",\"function\":\"f\",\"file\":\"a.c\",\"line\":3,"
+     "\"trust\":\"context\"},{\"module\":\"a.exe\",\"offset\":\"0x101f\",\"module_offset\":"
+     "\"0x1f\",\"function\":null,\"trust\":\"cfi\"}]}]}",
+     "thread 7:\nthread 8: a.exe!f!0x10@i(a.c:3) a.exe!0x20@r\n"},
+    {"rust-minidump's JSON without threads", "{\"crash_info\":{}}\n", "-: !malformed@0\n"},
     {"empty objects and arrays", "{\"threads\":[]}\n[]\n[[]]\n{\"label\":\"b\",\"frames\":[]}\n",
      "-: !malformed@18\nb:\n"},
 };
@@ -426,8 +459,11 @@ TEST(stack_input_names_what_cannot_be_opened)
 
 static void read_damaged(const uint8_t *data, size_t bytes, void *context)
 {
+    struct fault fault = FAULT_INIT;
+    struct stack_input *input = NULL;
     (void)context;
-    (void)read_all((const char *)data, bytes);
+    REQUIRE(stack_input_open_bytes((const char *)data, bytes, &input, &fault) == ERR_NONE);
+    (void)read_from(input);
 }
 
 TEST(stack_input_survives_truncation_and_flips)
@@ -440,51 +476,6 @@ TEST(stack_input_survives_truncation_and_flips)
     for (size_t i = 0; i < COUNT_OF(samples); i++) {
         test_truncations((const uint8_t *)samples[i], strlen(samples[i]), read_damaged, NULL);
         test_flips((const uint8_t *)samples[i], strlen(samples[i]), read_damaged, NULL);
-    }
-}
-
-TEST(the_model_of_a_recorded_stack)
-{
-    static const struct {
-        const char *name;
-        uint32_t machine, walker, state, flags, thread_id, thread_count;
-        const char *reason;
-        enum thread_role role;
-        enum stack_state stack_state;
-        enum stop_reason stop;
-    } stacks[] = {
-        {"flagged suspect", 0x8664, RECORD_WALKER_RTL, RECORD_STATE_OK, RECORD_THREAD_SUSPECT, 8, 1,
-         NULL, THREAD_ROLE_SUSPECT, STACK_OK, STOP_RETURN_ZERO},
-        {"no list of threads, suspect by header", 0x8664, RECORD_WALKER_RTL, RECORD_STATE_OK, 0, 7,
-         0, NULL, THREAD_ROLE_SUSPECT, STACK_OK, STOP_RETURN_ZERO},
-        {"no list of threads, another", 0x8664, RECORD_WALKER_RTL, RECORD_STATE_OK, 0, 8, 0, NULL,
-         THREAD_ROLE_NONE, STACK_OK, STOP_RETURN_ZERO},
-        {"x86 has no tables", 0x14c, RECORD_WALKER_RTL, RECORD_STATE_NOT_APPLICABLE, 0, 8, 1, "why",
-         THREAD_ROLE_OTHER, STACK_NOT_APPLICABLE, STOP_NO_TABLES},
-        {"another walker cannot", 0x14c, RECORD_WALKER_BACKTRACE, RECORD_STATE_NOT_APPLICABLE, 0, 8,
-         1, "why", THREAD_ROLE_OTHER, STACK_NOT_APPLICABLE, STOP_OTHER},
-        {"blocked", 0x8664, RECORD_WALKER_DBGHELP, RECORD_STATE_BLOCKED, RECORD_THREAD_CAPTURE, 8,
-         1, "why", THREAD_ROLE_CAPTURE, STACK_BLOCKED, STOP_OTHER},
-    };
-    for (size_t i = 0; i < COUNT_OF(stacks); i++) {
-        struct record_thread thread = {.id = 8, .flags = stacks[i].flags};
-        const struct record record = {.machine = stacks[i].machine,
-                                      .suspect_id = 7,
-                                      .threads = &thread,
-                                      .thread_count = stacks[i].thread_count};
-        const struct record_stack from = {.walker = stacks[i].walker,
-                                          .state = stacks[i].state,
-                                          .stop = RECORD_STOP_RETURN_ZERO,
-                                          .thread_id = stacks[i].thread_id,
-                                          .reason = stacks[i].reason};
-        struct stack stack;
-        test_row(stacks[i].name);
-        record_stack_describe(&record, &from, &stack);
-        CHECK_EQ(stack.role, stacks[i].role);
-        CHECK_EQ(stack.state, stacks[i].stack_state);
-        CHECK_EQ(stack.stop, stacks[i].stop);
-        CHECK_STR(stack_stop_text(&stack),
-                  stacks[i].reason != NULL ? stacks[i].reason : "return address 0");
     }
 }
 

@@ -5,9 +5,10 @@
 
 #include "compare/signature_tally.h"
 #include "random.h"
+#include "stacks/notation.h"
+#include "stacks/stack_raw.h"
 #include "stream/count.h"
 #include "stream/partial.h"
-#include "stacks/stack_raw.h"
 #include "symbol/store.h"
 #include "test.h"
 
@@ -29,7 +30,7 @@ static const char *raw_of(const char *text)
     size_t at = 0;
     struct stack_raw raw;
     struct stack_input *input = open_text(text, strlen(text));
-    CHECK_EQ(stack_input_find_form(input), INPUT_TEXT);
+    CHECK(stack_input_find_notation(input) == &notation_text);
     while (stack_raw_next(input, &raw) && at + raw.bytes + 8 < sizeof out)
         at += (size_t)snprintf(out + at, sizeof out - at, "[%.*s|%.*s%s]", (int)raw.label_bytes,
                                raw.label != NULL ? raw.label : "", (int)raw.frame_bytes, raw.frames,

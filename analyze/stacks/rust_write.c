@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/files.h"
-#include "stacks/foreign.h"
+#include "stacks/rust.h"
 
 struct writer {
     struct json *j;
@@ -155,7 +155,7 @@ static void write_frame(const struct writer *w, const struct stack *stack, uint3
     /* the schema states instruction addresses: for callers one instruction back on arm64, otherwise
      * one byte */
     uint64_t back =
-        frame->index > 0 ? foreign_rust_back(w->dump->cpu) : (uint64_t)(frame->kind == PC_RETURN);
+        frame->index > 0 ? rust_back(w->dump->cpu) : (uint64_t)(frame->kind == PC_RETURN);
     json_object(j);
     json_key_string(j, "file", frame->file);
     json_key_uint(j, "frame", frame->index);
@@ -285,7 +285,7 @@ static void write_system(const struct writer *w, struct arena *scratch)
     (void)snprintf(system, sizeof(system), "%.*s", (int)(version > os ? version - os - 1 : 0), os);
     json_key(j, "system_info");
     json_object(j);
-    json_key_string(j, "cpu_arch", foreign_rust_cpus[w->dump->cpu]);
+    json_key_string(j, "cpu_arch", rust_cpus[w->dump->cpu]);
     json_key_uint(j, "cpu_count", s->processors);
     json_key_string(j, "cpu_info",
                     arena_printf(scratch, "%s%sfamily %u model %u stepping %u", s->vendor,
@@ -314,8 +314,8 @@ static void write_unloaded(const struct writer *w)
     json_array_end(w->j);
 }
 
-void foreign_stack_write(struct json *j, const struct minidump *dump, const struct stack *stacks,
-                         uint32_t stack_count, uint32_t crashed, const struct registers *registers)
+void rust_write(struct json *j, const struct minidump *dump, const struct stack *stacks,
+                uint32_t stack_count, uint32_t crashed, const struct registers *registers)
 {
     static const char *const others[] = {"handles", "linux_memory_map_count", "lsb_release",
                                          "mac_boot_args", "mac_crash_info"};

@@ -1,0 +1,208 @@
+/* JSON as a stream of stacks: one document, or one object per line. An object is read by the first
+ * notation that knows it.
+ *
+ * {threads: [{..., stacks: [{..., frames}]}]}; `frames` or one `stack` in place of `stacks`, and
+ * any of them in place of `threads`, are fine. */
+#include <string.h>
+
+#include "stacks/json_documents.h"
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* The end of the line that starts at FROM, or NULL when the line exceeds the limit. */
+static const char *line_end(struct stack_input *input, size_t from)
+{
+    for (;;) {
+        const char *stop = memchr(input->buffer + from, '\n', input->end - from);
+        if (stop != NULL)
+            return stop;
+        if (input->end - from > LIMIT_LINE_BYTES)
+            return NULL;
+        if (!input_fill(input, (size_t)LIMIT_LINE_BYTES * 2))
+            return input->buffer + input->end;
+    }
+}
+
+/* True when '[' is followed by what an array of stacks can hold, or by nothing: logs begin with
+ * "[Thread debugging ...". */
+static bool starts_array(struct stack_input *input)
+{
+    const char *at = input_after_space(input, input->start);
+    const char *next = input_after_space(input, (size_t)(at + 1 - input->buffer));
+    return next == NULL || strchr("{[]\"", *next) != NULL;
+}
+
+/* True when the first line is a whole object or the second line starts another one. */
+static bool holds_objects(struct stack_input *input, size_t first)
+{
+    const char *stop = line_end(input, first);
+    if (stop == NULL)
+        return false;
+    const size_t length = (size_t)(stop - input->buffer) - first;
+    size_t last = first + length;
+    while (last > first && is_space(input->buffer[last - 1]))
+        last--;
+    if (last > first + 1 && input->buffer[last - 1] == '}')
+        return true;
+    const char *next = input_after_space(input, first + length);
+    return next != NULL && *next == '{' && last > first + 1;
+}
+
+enum json_form json_find_form(struct stack_input *input)
+{
+    input_to_front(input); /* offsets count from the buffer's start */
+    const char *at = input_after_space(input, input->start);
+    if (at == NULL || (*at != '{' && *at != '['))
+        return JSON_NONE;
+    if (*at == '[')
+        return starts_array(input) ? JSON_DOCUMENT : JSON_NONE;
+    return holds_objects(input, (size_t)(at - input->buffer)) ? JSON_LINES : JSON_DOCUMENT;
+}
+
+/* Moves to the first walk at or after the given thread; a thread without `stacks` is its own. */
+static void seek_walk(struct stack_input *input, const cJSON *thread)
+{
+    input->walk = NULL;
+    for (; thread != NULL; thread = thread->next) {
+        const cJSON *walks = cJSON_GetObjectItemCaseSensitive(thread, "stacks");
+        input->thread = thread;
+        input->walk = cJSON_IsArray(walks) ? walks->child : thread;
+        if (input->walk != NULL)
+            return;
+    }
+    input->thread = NULL;
+}
+
+static void start_object(struct stack_input *input, const cJSON *object, struct fault *fault)
+{
+    const cJSON *threads = cJSON_GetObjectItemCaseSensitive(object, "threads");
+
+    arena_reset(&input->scratch);
+    input->object = object;
+    input->thread = input->walk = NULL;
+    input->modules = NULL;
+    input->many = false;
+    if (!cJSON_IsObject(object)) {
+        fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "stack", "expected an object");
+        return;
+    }
+    for (input->reader = input->notations;
+         (*input->reader)->is_object == NULL || !(*input->reader)->is_object(object);)
+        input->reader++;
+    if (json_get_uint(object, "schema_version", 1, fault) > 1)
+        fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "schema_version",
+                       "made by a newer program");
+    if (fault->code == ERR_NONE && (*input->reader)->begin != NULL)
+        (*input->reader)->begin(input, fault);
+    if (fault->code != ERR_NONE)
+        return;
+    if (cJSON_IsArray(threads)) {
+        seek_walk(input, threads->child);
+        input->many = input->walk != NULL && (threads->child->next != NULL ||
+                                              (input->walk != input->thread && input->walk->next));
+    } else {
+        const cJSON *walks = cJSON_GetObjectItemCaseSensitive(object, "stacks");
+        input->walk = cJSON_IsArray(walks) ? walks->child : object;
+        input->many = input->walk != NULL && input->walk != object && input->walk->next != NULL;
+    }
+}
+
+/* Moves past the walk that was returned. */
+static void next_walk(struct stack_input *input)
+{
+    const cJSON *walk = input->walk;
+    if (walk == input->object)
+        input->walk = NULL;
+    else if (walk != input->thread && walk->next != NULL)
+        input->walk = walk->next;
+    else
+        seek_walk(input, input->thread != NULL ? input->thread->next : NULL);
+}
+
+/* Takes the bytes of the next document. False at the end, or with a fault. */
+static bool next_text(struct stack_input *input, struct stack_line *line, struct stack_item *out)
+{
+    char *text;
+    if (input->notation->by_line) {
+        do {
+            if (!input_read_line(input, line))
+                return false;
+            while (!line->too_long && line->bytes > 0 && is_space(line->at[0])) {
+                line->at++;
+                line->bytes--;
+            }
+        } while (!line->too_long && (line->bytes == 0 || line->at[0] == '#'));
+        return true;
+    }
+    if (input->reported)
+        return false;
+    input->reported = true;
+    if (input_read_rest(input, LIMIT_JSON_BYTES, &text, &line->bytes, &out->fault) != ERR_NONE)
+        return false;
+    line->at = text;
+    return true;
+}
+
+/* Reads the next document.  False at the end; *out has a fault when it is bad. */
+static bool next_document(struct stack_input *input, struct stack_item *out)
+{
+    struct stack_line line = {NULL, 0, input->offset, false};
+
+    cJSON_Delete(input->document);
+    input->document = NULL;
+    if (!next_text(input, &line, out))
+        return out->fault.code != ERR_NONE;
+    input->document_offset = line.offset;
+    if (line.too_long) {
+        item_fault(input, out, ERR_LIMIT, line.offset, "line", "longer than 1 MiB");
+    } else if (json_parse(line.at, line.bytes, &input->document, &out->fault) != ERR_NONE) {
+        if (out->fault.offset != FAULT_NO_OFFSET)
+            out->fault.offset += line.offset;
+        fault_set_path(&out->fault, input->name);
+    }
+    return true;
+}
+
+static void place_fault(struct stack_input *input, struct fault *fault)
+{
+    if (fault->offset == FAULT_NO_OFFSET)
+        fault->offset = input->document_offset;
+    fault_set_path(fault, input->name);
+}
+
+/* Moves to the next object, of the document's array or of the next document.  False at the end
+ * or when *out has a fault. */
+static bool next_object(struct stack_input *input, struct stack_item *out)
+{
+    const cJSON *object = NULL;
+
+    if (input->object != NULL && input->object != input->document)
+        object = input->object->next; /* the document is an array of objects */
+    while (object == NULL) {
+        input->object = NULL;
+        if (!next_document(input, out) || out->fault.code != ERR_NONE)
+            return false;
+        object = cJSON_IsArray(input->document) ? input->document->child : input->document;
+    }
+    start_object(input, object, &out->fault);
+    if (out->fault.code == ERR_NONE)
+        return true;
+    input->walk = NULL;
+    place_fault(input, &out->fault);
+    return false;
+}
+
+bool json_next(struct stack_input *input, struct arena *keep, struct stack_item *out)
+{
+    while (input->walk == NULL) /* an object without threads gives no stack */
+        if (!next_object(input, out))
+            return out->fault.code != ERR_NONE;
+    (*input->reader)->read_walk(input, input->walk, keep, out);
+    if (out->fault.code != ERR_NONE)
+        place_fault(input, &out->fault);
+    next_walk(input);
+    return true;
+}

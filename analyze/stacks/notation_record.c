@@ -1,0 +1,72 @@
+/* Record files (capture/record.h): their stacks, or the stacks of their captures in the order of
+ * time. */
+#include <string.h>
+
+#include "stacks/notation.h"
+
+static void describe_recorded(const struct record *record, const struct record_stack *from,
+                              struct arena *keep, struct stack_item *out)
+{
+    const char *walker = record_walker_name(from->walker);
+
+    record_stack_describe(record, from, &out->stack);
+    out->stack.engine = arena_printf(keep, "offset:%s", walker);
+    out->stack.label = arena_printf(keep, "%s%sthread %u %s", from->label ? from->label : "",
+                                    from->label ? " " : "", (unsigned)from->thread_id, walker);
+    if (from->sample != 0)
+        out->stack.label =
+            arena_printf(keep, "%s sample %u", out->stack.label, (unsigned)from->sample);
+    out->label = out->stack.label;
+}
+
+/* Stacks captured on demand are replayed by time; the label states the time. */
+static void next_capture(struct stack_input *input, struct arena *keep, struct stack_item *out)
+{
+    struct record_stack stack;
+
+    if (record_capture_stack(&input->record, input->next_capture++, keep, &stack, &out->fault) !=
+        ERR_NONE)
+        return;
+    describe_recorded(&input->record, &stack, keep, out);
+    out->stack.label =
+        arena_printf(keep, "%s%s@%llu.%09llu s thread %u", stack.label ? stack.label : "",
+                     stack.label ? " " : "", (unsigned long long)(stack.at_ns / 1000000000U),
+                     (unsigned long long)(stack.at_ns % 1000000000U), (unsigned)stack.thread_id);
+    out->label = out->stack.label;
+}
+
+static bool next(struct stack_input *input, struct arena *keep, struct stack_item *out)
+{
+    if (input->next_stack == 0 && input->record.stacks == NULL && !input->reported) {
+        char *data = NULL;
+        size_t bytes = 0;
+        if (input_read_rest(input, LIMIT_JSON_BYTES, &data, &bytes, &input->record_fault) ==
+            ERR_NONE)
+            (void)record_read(bytes_over(data, bytes, &input->record_fault), &input->arena,
+                              &input->record);
+    }
+    if (input->next_capture < input->record.capture_count) {
+        next_capture(input, keep, out);
+        return true;
+    }
+    if (input->record.stacks != NULL && input->next_stack < input->record.stack_count) {
+        describe_recorded(&input->record, &input->record.stacks[input->next_stack++], keep, out);
+        return true;
+    }
+    if (input->record_fault.code != ERR_NONE && !input->reported) {
+        input->reported = true;
+        out->fault = input->record_fault;
+        fault_set_path(&out->fault, input->name);
+        return true;
+    }
+    input->reported = true;
+    return false;
+}
+
+static bool recognise(struct stack_input *input)
+{
+    return input->end - input->start >= 8 &&
+           memcmp(input->buffer + input->start, RECORD_MAGIC, 8) == 0;
+}
+
+const struct notation notation_record = {.name = "record", .recognise = recognise, .next = next};
