@@ -41,6 +41,9 @@ EDITS = {
     "judge": [
         ("analyze/engine/judges.h", "ROW(lldb)", " ROW(recipe)"),
     ],
+    "notation": [
+        ("analyze/stacks/notation.h", "ROW(event)", " ROW(recipe)"),
+    ],
     "stream": [
         ("analyze/format/CMakeLists.txt", "minidump/streams.c", " minidump/recipe.c"),
         ("analyze/format/minidump/streams.h", "minidump_detail_fn minidump_detail_auxv,", " minidump_detail_recipe,"),
@@ -140,6 +143,12 @@ class Recipes(e2e.Case):
     def test_judge(self):
         engines = e2e.json.loads(self.ask("check", CASE, "--json"))["engines"]
         self.assertIn("judge:recipe", {e["engine"] for e in engines})
+
+    def test_notation(self):
+        stack = self.folder / "stack"
+        stack.write_text("at 0x1000 of app.exe\nat 0x2000 of /opt/lib.so\n")
+        frames = e2e.json.loads(self.ask("resolve", "--ndjson", stack))["frames"]
+        self.assertEqual([(f["module"], f["offset"]) for f in frames], [("app.exe", "0x1000"), ("lib.so", "0x2000")])
 
     def test_stream(self):
         dump = dump_maker.Dump()
