@@ -12,8 +12,10 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "collect/parts.h"
+#include "format/context/registers.h"
 #include "format/pe/pe.h"
 #include "format/record/record.h"
+#include "stacks/stack_input.h"
 
 enum { OUTCOME_MAX_BYTES = 1 << 20, CASE_FILES_MAX = 512 };
 
@@ -96,12 +98,117 @@ static void read_outcome(struct draft *d)
     cJSON_Delete(root);
 }
 
+struct identity {
+    char code_id[CODE_ID_BYTES], debug_id[DEBUG_ID_BYTES];
+    const char *pdb_name; /* NULL: none */
+};
+
+static bool read_identity(const char *path, struct arena *keep, struct identity *out)
+{
+    struct fault ignored = FAULT_INIT;
+    struct file_map map;
+    struct pe pe;
+    struct pe_codeview view;
+
+    memset(out, 0, sizeof *out);
+    if (file_map(path, &map, &ignored) != ERR_NONE)
+        return false;
+    const bool sound = pe_open(map.data, map.bytes, &pe, &ignored) == ERR_NONE;
+    if (sound) {
+        pe_code_id(&pe, out->code_id);
+        pe_debug_id(&pe, out->debug_id);
+        if (pe_codeview(&pe, &view))
+            out->pdb_name = arena_string(keep, path_base(view.pdb_path));
+    }
+    file_unmap(&map);
+    return sound;
+}
+
+/* For a 32-bit program the name system32 means another folder. */
+static const char *true_path(const struct draft *d, const char *path)
+{
+    static const char system32[] = "C:\\windows\\system32\\";
+
+    if (path == NULL || d->record.machine != PE_MACHINE_X86 ||
+        !text_glob("c:\\windows\\system32\\*", path))
+        return path;
+    return arena_printf(d->keep, "C:\\windows\\syswow64\\%s", path + sizeof system32 - 1);
+}
+
+/* The module of another capture's text: the file beside the program, or the system's. */
+static struct module find_module(struct draft *d, const char *name)
+{
+    struct module module = {.name = name, .unloaded_at_ns = MODULE_STILL_LOADED};
+    const char *program = d->scenario->program;
+    const char *path =
+        arena_printf(d->keep, "%.*s%s", (int)(path_base(program) - program), program, name);
+    struct identity id;
+
+    if (path != NULL && path_is_file(path)) {
+        module.path = runner_guest_path(d->runner, path, d->keep);
+    } else {
+        module.path = arena_printf(d->keep, "C:\\windows\\system32\\%s", name);
+        path = runner_host_path(d->runner, true_path(d, module.path), d->keep);
+    }
+    if (path == NULL || !read_identity(path, d->keep, &id))
+        return module;
+    memcpy(module.code_id, id.code_id, sizeof module.code_id);
+    memcpy(module.debug_id, id.debug_id, sizeof module.debug_id);
+    module.pdb_name = id.pdb_name;
+    return module;
+}
+
+/* The record that the first stack of INPUT makes. Bases are not known: offsets need none. */
+static void write_stack(struct draft *d, struct stack_input *input, const char *to)
+{
+    const uint32_t machine = program_machine(d->scenario->program);
+    struct record facts = {.machine = machine,
+                           .kind = RECORD_KIND_CRASH,
+                           .pointer_bytes = cpu_pointer_bytes(pe_cpu(machine)),
+                           .writer = RECORD_WRITER_IN_PROCESS};
+    struct stack_item item = {0};
+    uint64_t thread;
+
+    do
+        if (!stack_input_next(input, d->keep, &item))
+            return;
+    while (item.fault.code != ERR_NONE); /* a line that is no frame */
+    if (item.label != NULL && strncmp(item.label, "thread ", 7) == 0 &&
+        text_parse_uint(item.label + 7, strlen(item.label + 7), &thread))
+        facts.suspect_id = (uint32_t)thread;
+    facts.modules = ARENA_ARRAY(d->keep, (size_t)item.stack.frame_count + 1, struct module);
+    if (facts.modules == NULL) {
+        (void)out_of_memory(d);
+        return;
+    }
+    d->record.machine = machine; /* for true_path() */
+    for (uint32_t i = 0; i < item.stack.frame_count; i++)
+        if (item.stack.frames[i].module_name != NULL)
+            facts.modules[facts.module_count++] = find_module(d, item.stack.frames[i].module_name);
+    (void)record_write(to, &facts, &item.stack, RECORD_STOP_WALKER, d->keep, d->fault);
+}
+
+/* Another capture library may leave a text in place of a record (capture/capture_port.h). */
+static void record_of_text(struct draft *d, const char *to)
+{
+    const char *path = path_join(d->keep, d->folder, "stack.txt");
+    struct stack_input *input;
+
+    if (path == NULL || !path_is_file(path) ||
+        stack_input_open_path(path, &input, d->fault) != ERR_NONE)
+        return;
+    write_stack(d, input, to);
+    stack_input_close(input);
+}
+
 /* A damaged record is also evidence: it is sealed as it is, and its readers report the damage. */
 static void read_record(struct draft *d)
 {
     struct fault damage = FAULT_INIT;
     const char *path = path_join(d->keep, d->folder, "record.rec");
 
+    if (path != NULL && !path_is_file(path))
+        record_of_text(d, path);
     if (path == NULL || !path_is_file(path))
         return;
     if (record_read_file(path, d->keep, &d->record, &damage) == ERR_MEMORY)
@@ -138,32 +245,6 @@ static const char *keep_symbols(struct draft *d, const char *from, const char *n
     }
     mutex_unlock(d->evidence->symbols_lock);
     return d->fault->code == ERR_NONE ? arena_printf(d->keep, "../../%s/%s", inside, name) : NULL;
-}
-
-struct identity {
-    char code_id[CODE_ID_BYTES], debug_id[DEBUG_ID_BYTES];
-    const char *pdb_name; /* NULL: none */
-};
-
-static bool read_identity(const char *path, struct arena *keep, struct identity *out)
-{
-    struct fault ignored = FAULT_INIT;
-    struct file_map map;
-    struct pe pe;
-    struct pe_codeview view;
-
-    memset(out, 0, sizeof *out);
-    if (file_map(path, &map, &ignored) != ERR_NONE)
-        return false;
-    const bool sound = pe_open(map.data, map.bytes, &pe, &ignored) == ERR_NONE;
-    if (sound) {
-        pe_code_id(&pe, out->code_id);
-        pe_debug_id(&pe, out->debug_id);
-        if (pe_codeview(&pe, &view))
-            out->pdb_name = arena_string(keep, path_base(view.pdb_path));
-    }
-    file_unmap(&map);
-    return sound;
 }
 
 static bool is_known_name(const struct draft *d, const char *name)
@@ -211,17 +292,6 @@ static bool was_loaded_before(const struct record *record, uint32_t index)
             strcmp(record->modules[i].code_id, module->code_id) == 0)
             return true;
     return false;
-}
-
-/* For a 32-bit program the name system32 means another folder. */
-static const char *true_path(const struct draft *d, const char *path)
-{
-    static const char system32[] = "C:\\windows\\system32\\";
-
-    if (path == NULL || d->record.machine != PE_MACHINE_X86 ||
-        !text_glob("c:\\windows\\system32\\*", path))
-        return path;
-    return arena_printf(d->keep, "C:\\windows\\syswow64\\%s", path + sizeof system32 - 1);
 }
 
 /* Our images are in the victims' folder or below it. A system image goes into the store if its file

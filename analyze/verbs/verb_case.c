@@ -8,10 +8,10 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "engine/dump.h"
+#include "format/pe/pe.h"
 #include "format/record/record.h"
 #include "model/case.h"
 #include "stacks/claims.h"
-#include "study/import_record.h"
 #include "verbs/verbs.h"
 
 struct import_request {
@@ -37,12 +37,44 @@ static enum status add_file(struct import_request *q, enum case_role role, const
     return ERR_NONE;
 }
 
+/* What the dump, if there is one, states about the crash. */
+static void read_facts(const struct import_request *q, const struct stack *stack,
+                       struct record *out)
+{
+    const char *why;
+    *out = (struct record){.machine = pe_machine(CPU_X64),
+                           .kind = RECORD_KIND_CRASH,
+                           .suspect_id = stack->thread_id,
+                           .pointer_bytes = 8,
+                           .writer = RECORD_WRITER_WATCHER,
+                           .doors = RECORD_DOOR_WATCHER};
+    if (q->session == NULL)
+        return;
+    const struct minidump *d = dump_minidump(q->session);
+    union { /* a record to be written only reads its modules */
+        const struct module *in;
+        struct module *out;
+    } modules = {dump_modules(q->session, &out->module_count)};
+    out->modules = modules.out;
+    out->machine = pe_machine(d->cpu);
+    out->kind = d->exception.present ? RECORD_KIND_CRASH : RECORD_KIND_HANG;
+    out->process_id = d->misc.process_id;
+    out->suspect_id = dump_suspect(q->session, &why);
+    out->pointer_bytes = cpu_pointer_bytes(d->cpu);
+    out->exception_code = d->exception.code;
+    out->exception_flags = d->exception.flags;
+    out->exception_va = d->exception.address_va;
+    out->exception_info[0] = d->exception.info[0];
+    out->exception_info[1] = d->exception.info[1];
+}
+
 /* The stack of a file that becomes the record: the crashed thread's where the file says which that
  * is, else the first. */
 static enum status write_record(struct import_request *q, struct fault *fault)
 {
     struct stack_input *input;
     struct stack_item item, chosen = {0};
+    struct record facts;
     bool found = false;
     if (stack_input_open_path(q->stack, &input, fault) != ERR_NONE)
         return fault->code;
@@ -58,9 +90,10 @@ static enum status write_record(struct import_request *q, struct fault *fault)
     if (fault->code == ERR_NONE && !found)
         (void)fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "stack");
     stack_item_as_claim(&chosen);
+    read_facts(q, &chosen.stack, &facts);
     if (fault->code == ERR_NONE) /* before the input is closed, which owns the names */
-        (void)import_record_write(path_join(q->keep, q->folder, "record.rec"), &chosen.stack,
-                                  q->session, q->keep, fault);
+        (void)record_write(path_join(q->keep, q->folder, "record.rec"), &facts, &chosen.stack,
+                           RECORD_STOP_END, q->keep, fault);
     stack_input_close(input);
     return fault->code;
 }

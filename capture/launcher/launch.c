@@ -9,7 +9,6 @@
 
 #include <windows.h>
 
-#include "capture/launcher/stack_text.h"
 #include "capture/launcher/truth_json.h"
 #include "victims/limit.h"
 #include "victims/truth.h"
@@ -20,6 +19,7 @@ enum {
     EXIT_NOT_STARTED = 3,
     LIMIT_MS = 40000,
     PATH_UNITS = 1024,
+    FILES = 4, /* that a capture may leave */
     COMMAND_UNITS = 4096,
     ENDED_BY_LIMIT = 0xCA97DEAD,
 };
@@ -190,9 +190,10 @@ static void print_text(FILE *to, const wchar_t *text)
     json_text(to, utf8);
 }
 
-static void print_outcome(FILE *to, const struct job *job, const bool kept[3])
+static void print_outcome(FILE *to, const struct job *job, const bool kept[FILES])
 {
-    static const char *const names[3] = {"record.rec", "dump.dmp", "dump-tuned.dmp"};
+    static const char *const names[FILES] = {"record.rec", "dump.dmp", "dump-tuned.dmp",
+                                             "stack.txt"};
     fprintf(to, "{\"schema_version\":1,\"program\":");
     print_text(to, job->program);
     fprintf(to, ",\"scenario\":");
@@ -201,7 +202,7 @@ static void print_outcome(FILE *to, const struct job *job, const bool kept[3])
             job->process.dwProcessId, job->exit_code, job->limit_hit ? "time_limit" : "exit",
             job->wall_ms);
     fprintf(to, "\"files\":[");
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < FILES; i++)
         if (kept[i])
             fprintf(to, "\"%s\",", names[i]);
     fprintf(to, "\"truth.json\",\"stdout.txt\"]}\n");
@@ -234,10 +235,8 @@ int wmain(int argc, wchar_t **argv)
         take_name(&job, stem, L".dmp", L"dump.dmp");
         take_name(&job, stem, L"-tuned.dmp", L"dump-tuned.dmp");
     }
-    bool has_record = keep(&job, L"record.rec");
-    if (!has_record) /* another capture library may have written a text */
-        has_record = stack_text_to_record(job.out, job.program);
-    const bool kept[3] = {has_record, keep(&job, L"dump.dmp"), keep(&job, L"dump-tuned.dmp")};
+    const bool kept[FILES] = {keep(&job, L"record.rec"), keep(&job, L"dump.dmp"),
+                              keep(&job, L"dump-tuned.dmp"), keep(&job, L"stack.txt")};
     file = open_out(&job, L"outcome.json", L"wb");
     if (file != NULL) {
         print_outcome(file, &job, kept);

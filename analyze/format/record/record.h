@@ -130,6 +130,12 @@ enum status record_read(struct bytes r, struct arena *keep, struct record *out);
 enum status record_read_file(const char *path, struct arena *keep, struct record *out,
                              struct fault *fault);
 
+/* Writes the record that a capture would have left: of FACTS the members of the header, and, as the
+ * walk of `rtl` that ended for STOP (RECORD_STOP_*), STACK. The modules that its frames name get
+ * the identities and bases of those in FACTS.  Fails: ERR_IO, ERR_MEMORY. */
+enum status record_write(const char *path, const struct record *facts, const struct stack *stack,
+                         uint32_t stop, struct arena *keep, struct fault *fault);
+
 /* Reads the user stream of a minidump (RECORD_DUMP_STREAM): the same form; the stream's own
  * length is used when the header leaves the committed length 0. */
 enum status record_read_stream(struct bytes r, struct arena *keep, struct record *out);

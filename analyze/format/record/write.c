@@ -1,12 +1,9 @@
-/* Writes a record (capture/record.h) from a stack of offsets. */
-#include "study/import_record.h"
-
+/* Writes a record (capture/record.h) from a stack of offsets: see record.h. */
 #include <string.h>
 
 #include "base/files.h"
 #include "base/text.h"
-#include "engine/dump.h"
-#include "format/pe/pe.h"
+#include "format/record/record.h"
 
 /* A buffer that is being filled; `at` is the position of the next byte. */
 struct writer {
@@ -32,16 +29,15 @@ static void pad(struct writer *w)
         put(w, 0, 1);
 }
 
-/* The module of a frame as it will be written: the dump's, or only a name. */
-static struct module module_of(const struct frame *frame, const struct module *known,
-                               uint32_t known_count)
+/* The module of a frame as it will be written: the one that is known, or only a name. */
+static struct module module_of(const struct frame *frame, const struct record *facts)
 {
     struct module module = {.name = frame->module_name, .unloaded_at_ns = MODULE_STILL_LOADED};
     if (frame->module != NULL)
         module = *frame->module;
-    for (uint32_t i = 0; i < known_count; i++)
-        if (text_equal_nocase(known[i].name, path_base(frame->module_name)))
-            return known[i];
+    for (uint32_t i = 0; i < facts->module_count; i++)
+        if (text_equal_nocase(facts->modules[i].name, path_base(frame->module_name)))
+            return facts->modules[i];
     return module;
 }
 
@@ -143,8 +139,8 @@ static bool is_physical(const struct frame *frame)
 }
 
 /* Modules in the order of their first frame; INDEX receives each frame's. */
-static void put_modules(struct writer *w, const struct stack *stack, const struct module *known,
-                        uint32_t known_count, uint32_t *index)
+static void put_modules(struct writer *w, const struct stack *stack, const struct record *facts,
+                        uint32_t *index)
 {
     uint32_t count = 0;
     size_t start = section_begin(w, RECORD_SECTION_MODULES, 0);
@@ -158,7 +154,7 @@ static void put_modules(struct writer *w, const struct stack *stack, const struc
                 index[i] = index[k];
         if (index[i] != RECORD_NO_MODULE)
             continue;
-        struct module module = module_of(frame, known, known_count);
+        struct module module = module_of(frame, facts);
         put_module(w, &module);
         index[i] = count++;
     }
@@ -201,8 +197,8 @@ static void put_assemblies(struct writer *w, const struct stack *stack, const ui
     w->at = end;
 }
 
-static void put_stack(struct writer *w, const struct stack *stack, const uint32_t *index,
-                      uint32_t thread_id)
+static void put_stack(struct writer *w, const struct record *facts, const struct stack *stack,
+                      uint32_t stop, const uint32_t *index)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < stack->frame_count; i++)
@@ -210,8 +206,8 @@ static void put_stack(struct writer *w, const struct stack *stack, const uint32_
     size_t start = section_begin(w, RECORD_SECTION_STACK, count);
     put(w, RECORD_WALKER_RTL, 4);
     put(w, RECORD_STATE_OK, 4);
-    put(w, thread_id, 4);
-    put(w, RECORD_STOP_END, 4);
+    put(w, facts->suspect_id, 4);
+    put(w, stop, 4);
     put(w, stack->left_out, 4);
     put(w, 0, 4);
     put(w, stack->walk_ns, 8);
@@ -236,47 +232,38 @@ static void put_stack(struct writer *w, const struct stack *stack, const uint32_
     section_end(w, start);
 }
 
-static void put_header(struct writer *w, const struct dump_session *dump, uint32_t thread_id,
-                       size_t committed)
+static void put_header(struct writer *w, const struct record *facts, size_t committed)
 {
-    const struct minidump *d = dump != NULL ? dump_minidump(dump) : NULL;
-    bool crash = d == NULL || d->exception.present;
-    uint32_t pointer = d != NULL ? cpu_pointer_bytes(d->cpu) : 8;
     w->at = 0;
     put_text(w, RECORD_MAGIC, 8);
     put(w, RECORD_VERSION, 4);
     put(w, RECORD_HEADER_BYTES, 4);
-    put(w, pe_machine(d != NULL ? d->cpu : CPU_X64), 4);
-    put(w, crash ? RECORD_KIND_CRASH : RECORD_KIND_HANG, 4);
-    put(w, d != NULL ? d->misc.process_id : 0, 4);
-    put(w, thread_id, 4);
-    put(w, d != NULL ? d->exception.code : 0, 4);
-    put(w, d != NULL ? d->exception.flags : 0, 4);
-    put(w, d != NULL ? d->exception.address_va : 0, 8);
-    put(w, d != NULL ? d->exception.info[0] : 0, 8);
-    put(w, d != NULL ? d->exception.info[1] : 0, 8);
+    put(w, facts->machine, 4);
+    put(w, facts->kind, 4);
+    put(w, facts->process_id, 4);
+    put(w, facts->suspect_id, 4);
+    put(w, facts->exception_code, 4);
+    put(w, facts->exception_flags, 4);
+    put(w, facts->exception_va, 8);
+    put(w, facts->exception_info[0], 8);
+    put(w, facts->exception_info[1], 8);
     w->at = RECORD_H_COMMITTED;
     put(w, committed, 8);
-    put(w, pointer, 4);
-    put(w, RECORD_WRITER_WATCHER, 4);
-    put(w, RECORD_DOOR_WATCHER, 4);
+    put(w, facts->pointer_bytes, 4);
+    put(w, facts->writer, 4);
+    put(w, facts->doors, 4);
 }
 
-enum status import_record_write(const char *path, const struct stack *stack,
-                                const struct dump_session *dump, struct arena *keep,
-                                struct fault *fault)
+enum status record_write(const char *path, const struct record *facts, const struct stack *stack,
+                         uint32_t stop, struct arena *keep, struct fault *fault)
 {
-    const char *why;
-    uint32_t known_count = 0;
-    const struct module *known = dump != NULL ? dump_modules(dump, &known_count) : NULL;
-    uint32_t thread_id = dump != NULL ? dump_suspect(dump, &why) : stack->thread_id;
     struct writer w = {.room = 4096};
     uint32_t *index = ARENA_ARRAY(keep, (size_t)stack->frame_count + 1, uint32_t);
     for (uint32_t i = 0; i < stack->frame_count; i++) {
         const struct frame *frame = &stack->frames[i];
         w.room += RECORD_FRAME_BYTES + RECORD_ASSEMBLY_BYTES;
         if (frame->module_name != NULL) { /* at most one module per frame */
-            struct module module = module_of(frame, known, known_count);
+            struct module module = module_of(frame, facts);
             w.room += RECORD_MODULE_BYTES + 16 + strlen(module.name) +
                       (module.path != NULL ? strlen(module.path) : 0) +
                       (module.pdb_name != NULL ? strlen(module.pdb_name) : 0);
@@ -286,10 +273,10 @@ enum status import_record_write(const char *path, const struct stack *stack,
     if (index == NULL || w.data == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "record");
     w.at = RECORD_HEADER_BYTES;
-    put_modules(&w, stack, known, known_count, index);
-    put_stack(&w, stack, index, thread_id);
+    put_modules(&w, stack, facts, index);
+    put_stack(&w, facts, stack, stop, index);
     put_assemblies(&w, stack, index);
     size_t end = w.at;
-    put_header(&w, dump, thread_id, end);
+    put_header(&w, facts, end);
     return file_write(path, w.data, end, fault);
 }
