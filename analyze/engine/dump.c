@@ -19,6 +19,7 @@ struct image_slot {
 
 struct dump_session {
     struct file_map map;
+    bool owns_map;
     struct minidump dump;
     struct symbol_store *symbols; /* borrowed; NULL */
     struct module *modules;       /* index = position                      */
@@ -228,16 +229,9 @@ static bool generated_entry(void *self, uint64_t va, struct unwind_entry *out)
     return code != NULL;
 }
 
-enum status dump_open(const char *path, struct symbol_store *symbols, struct arena *keep,
-                      struct dump_session **out, struct fault *fault)
+static enum status open_session(struct dump_session *s, struct symbol_store *symbols,
+                                struct arena *keep, struct fault *fault)
 {
-    struct dump_session *s = ARENA_NEW(keep, struct dump_session);
-    *out = NULL;
-    if (s == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "dump");
-    enum status status = file_map(path, &s->map, fault);
-    if (status != ERR_NONE)
-        return status;
     s->symbols = symbols;
     s->process = (struct unwind_process){.self = s,
                                          .read = read_memory,
@@ -246,25 +240,48 @@ enum status dump_open(const char *path, struct symbol_store *symbols, struct are
                                          .breakpad = breakpad_of,
                                          .object = object_of,
                                          .tables = unwind_tables_new(keep)};
-    status = minidump_read(s->map.data, s->map.bytes, keep, &s->dump, fault);
-    s->process.chains_frames = status == ERR_NONE && !minidump_is_windows(&s->dump);
-    if (status == ERR_NONE)
-        status = gather_modules(s, keep, fault);
-    if (status == ERR_NONE && s->process.tables == NULL)
-        status = fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "dump");
-    if (status != ERR_NONE) {
-        fault_set_path(fault, path);
-        file_unmap(&s->map);
-        return status;
-    }
+    if (s->process.tables == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "dump");
+    if (minidump_read(s->map.data, s->map.bytes, keep, &s->dump, fault) != ERR_NONE ||
+        gather_modules(s, keep, fault) != ERR_NONE)
+        return fault->code;
+    s->process.chains_frames = !minidump_is_windows(&s->dump);
     if (s->dump.table_count > 0 ||
         (s->dump.user != NULL && s->dump.user->code_count + s->dump.user->function_count > 0))
         s->process.generated = generated_entry;
     s->process.runs_managed = dump_has_methods(s);
     sort_modules(s);
     note_damage(s);
-    *out = s;
     return ERR_NONE;
+}
+
+enum status dump_open_map(const struct file_map *map, const char *path,
+                          struct symbol_store *symbols, struct arena *keep,
+                          struct dump_session **out, struct fault *fault)
+{
+    struct dump_session *s = ARENA_NEW(keep, struct dump_session);
+    *out = NULL;
+    if (s == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "dump");
+    s->map = *map;
+    if (open_session(s, symbols, keep, fault) == ERR_NONE)
+        *out = s;
+    fault_set_path(fault, path);
+    return fault->code;
+}
+
+enum status dump_open(const char *path, struct symbol_store *symbols, struct arena *keep,
+                      struct dump_session **out, struct fault *fault)
+{
+    struct file_map map;
+    *out = NULL;
+    if (file_map(path, &map, fault) != ERR_NONE)
+        return fault->code;
+    if (dump_open_map(&map, path, symbols, keep, out, fault) == ERR_NONE)
+        (*out)->owns_map = true;
+    else
+        file_unmap(&map);
+    return fault->code;
 }
 
 bool dump_has_methods(const struct dump_session *session)
@@ -279,7 +296,7 @@ void dump_ignore_code_map(struct dump_session *session)
 
 void dump_close(struct dump_session *session)
 {
-    if (session != NULL)
+    if (session != NULL && session->owns_map)
         file_unmap(&session->map);
 }
 

@@ -22,6 +22,12 @@ enum status dump_open(const char *path, struct symbol_store *symbols, struct are
                       struct dump_session **out, struct fault *fault);
 void dump_close(struct dump_session *session);
 
+/* The same over a file that is mapped already and stays so until the session is closed. PATH is
+ * for the fault. */
+enum status dump_open_map(const struct file_map *map, const char *path,
+                          struct symbol_store *symbols, struct arena *keep,
+                          struct dump_session **out, struct fault *fault);
+
 /* The dump's user stream has a code map with methods of a .NET runtime. */
 bool dump_has_methods(const struct dump_session *session);
 

@@ -10,7 +10,7 @@
 static bool available(const struct engine *self, const struct engine_input *in, const char **why)
 {
     (void)self;
-    if (case_file(in->crash, ROLE_DUMP) != NULL)
+    if (case_file(in->opened->crash, ROLE_DUMP) != NULL)
         return true;
     *why = "the case has no dump";
     return false;
@@ -77,8 +77,7 @@ static enum status add_thread(const struct engine *self, struct dump_session *se
 {
     struct stack *stack = &out->stacks[out->stack_count];
     struct fault single = FAULT_INIT;
-    enum status status =
-        thread_stack(session, thread_id, in->symbols, in->own_only, keep, stack, &single);
+    enum status status = thread_stack(session, thread_id, in->symbols, false, keep, stack, &single);
     if (status == ERR_MEMORY) {
         *fault = single;
         return status;
@@ -90,7 +89,7 @@ static enum status add_thread(const struct engine *self, struct dump_session *se
         stack->role = thread != NULL ? thread->role : THREAD_ROLE_NONE;
     }
     stack->engine = self->name;
-    frame_class_assign(in->crash, stack);
+    frame_class_assign(in->opened->crash, stack);
     out->stack_count++;
     out->cost.unwind_ns += stack->cost.unwind_ns;
     out->cost.load_ns += stack->cost.load_ns;
@@ -100,10 +99,10 @@ static enum status add_thread(const struct engine *self, struct dump_session *se
 
 /* A dump that was cut off during writing does not say which thread crashed; the first thread would
  * be a guess. */
-static bool names_suspect(const struct minidump *dump)
+static bool names_suspect(const struct engine_input *in, const struct minidump *dump)
 {
-    return dump->exception.present || dump->breakpad.present ||
-           (dump->user != NULL && dump->user->suspect_id != 0);
+    return in->opened->crash->kind == CASE_KIND_HANG || dump->exception.present ||
+           dump->breakpad.present || (dump->user != NULL && dump->user->suspect_id != 0);
 }
 
 /* For a crash the crashed thread is enough; for a hang any thread may be the cause. */
@@ -114,11 +113,11 @@ static enum status run_threads(const struct engine *self, struct dump_session *s
     const struct minidump *dump = dump_minidump(session);
     const char *why;
     uint32_t suspect = dump_suspect(session, &why);
-    const bool all = in->crash->kind == CASE_KIND_HANG && !in->suspect_only;
+    const bool all = in->opened->crash->kind == CASE_KIND_HANG;
     out->stacks = ARENA_ARRAY(keep, dump->thread_count + 1, struct stack);
     if (out->stacks == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
-    if (in->crash->kind != CASE_KIND_HANG && !names_suspect(dump)) {
+    if (!names_suspect(in, dump)) {
         out->stacks[out->stack_count++] = (struct stack){.engine = self->name,
                                                          .role = THREAD_ROLE_SUSPECT,
                                                          .state = STACK_FAILED,
@@ -132,30 +131,48 @@ static enum status run_threads(const struct engine *self, struct dump_session *s
     return status;
 }
 
+enum status dump_suspect_stack(const struct engine_input *in, struct dump_session *session,
+                               bool own_only, struct arena *keep, struct stack *out,
+                               struct fault *fault)
+{
+    const char *why;
+    *out = (struct stack){.state = STACK_FAILED};
+    if (!names_suspect(in, dump_minidump(session)))
+        return ERR_NONE;
+    if (thread_stack(session, dump_suspect(session, &why), in->symbols, own_only, keep, out,
+                     fault) == ERR_NONE)
+        frame_class_assign(in->opened->crash, out);
+    return fault->code;
+}
+
+/* Walks the threads of SESSION, which took OPENED's time and memory. */
+static enum status run_session(const struct engine *self, struct dump_session *session,
+                               const struct engine_input *in, struct arena *keep,
+                               struct engine_result *out, struct fault *fault)
+{
+    const struct opened_file *opened = &in->opened->files[OPENED_DUMP];
+    const uint64_t held_bytes = memory_peak_restart();
+    const uint64_t start_ns = clock_ns();
+    enum status status = run_threads(self, session, in, keep, out, fault);
+    out->cost.open_ns = opened->ns;
+    out->cost.total_ns = opened->ns + clock_ns() - start_ns;
+    out->cost.peak_bytes = opened->peak_bytes + memory_peak_beyond(held_bytes);
+    for (uint32_t i = 0; status == ERR_NONE && i < out->stack_count; i++)
+        status = dump_add_evidence(session, keep, &out->stacks[i], fault);
+    return status;
+}
+
 static enum status run(const struct engine *self, const struct engine_input *in, struct arena *keep,
                        struct engine_result *out, struct fault *fault)
 {
-    struct dump_session *session;
-    const uint64_t held_bytes = memory_peak_restart();
-    uint64_t start = clock_ns();
+    const struct opened_case *c = in->opened;
     *out = (struct engine_result){0};
-    const char *path =
-        in->tuned_dump ? case_tuned_dump(in->crash, keep) : case_path(in->crash, ROLE_DUMP, keep);
-    if (path == NULL)
-        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "dump of the case");
-    enum status status = dump_open(path, in->symbols, keep, &session, fault);
-    if (status != ERR_NONE)
-        return status;
-    out->cost.open_ns = clock_ns() - start;
-    if (self == &engine_dump_plain)
-        dump_ignore_code_map(session);
-    status = run_threads(self, session, in, keep, out, fault);
-    out->cost.total_ns = clock_ns() - start;
-    out->cost.peak_bytes = memory_peak_beyond(held_bytes);
-    for (uint32_t i = 0; status == ERR_NONE && !in->suspect_only && i < out->stack_count; i++)
-        status = dump_add_evidence(session, keep, &out->stacks[i], fault);
-    dump_close(session);
-    return status;
+    if (c->dump != NULL)
+        return run_session(self, c->dump, in, keep, out, fault);
+    *fault = c->files[OPENED_DUMP].fault;
+    return fault->code != ERR_NONE
+               ? fault->code
+               : fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "dump of the case");
 }
 
 const struct engine engine_dump = {
@@ -173,19 +190,23 @@ const struct engine engine_dump = {
 static bool has_code_map(const struct engine *self, const struct engine_input *in, const char **why)
 {
     (void)self;
-    struct dump_session *session;
-    struct fault ignored = FAULT_INIT;
-    struct arena scratch;
-    bool found = false;
     *why = NULL;
-    arena_init(&scratch, 0);
-    const char *path = case_path(in->crash, ROLE_DUMP, &scratch);
-    if (path != NULL && dump_open(path, NULL, &scratch, &session, &ignored) == ERR_NONE) {
-        found = dump_has_methods(session);
-        dump_close(session);
-    }
-    arena_free(&scratch);
-    return found;
+    return in->opened->dump != NULL && dump_has_methods(in->opened->dump);
+}
+
+/* In a session of its own, since what a walk learns is kept in one. */
+static enum status run_plain(const struct engine *self, const struct engine_input *in,
+                             struct arena *keep, struct engine_result *out, struct fault *fault)
+{
+    const struct opened_file *file = &in->opened->files[OPENED_DUMP];
+    struct dump_session *session;
+    *out = (struct engine_result){0};
+    if (dump_open_map(&file->map, file->path, in->symbols, keep, &session, fault) != ERR_NONE)
+        return fault->code;
+    dump_ignore_code_map(session);
+    (void)run_session(self, session, in, keep, out, fault);
+    dump_close(session);
+    return fault->code;
 }
 
 const struct engine engine_dump_plain = {
@@ -195,5 +216,5 @@ const struct engine engine_dump_plain = {
     .parts = ENGINE_SHARES_DUMP | ENGINE_SHARES_DUMP_READER | ENGINE_SHARES_DUMP_WALK |
              ENGINE_SHARES_SYMBOLS | ENGINE_SHARES_SYMBOL_FILES,
     .available = has_code_map,
-    .run = run,
+    .run = run_plain,
 };

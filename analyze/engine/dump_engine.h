@@ -11,6 +11,12 @@ enum status dump_thread_stack(struct dump_session *session, uint32_t thread_id,
                               struct symbol_store *symbols, struct arena *keep, struct stack *out,
                               struct fault *fault);
 
+/* The stack of the thread under suspicion, without the others: for measuring. OWN_ONLY leaves the
+ * frames of system modules without names. */
+enum status dump_suspect_stack(const struct engine_input *in, struct dump_session *session,
+                               bool own_only, struct arena *keep, struct stack *out,
+                               struct fault *fault);
+
 /* The stack of a thread that could not be walked: no frames, and the reason. */
 struct stack dump_failed_stack(uint32_t thread_id, const struct fault *why, struct arena *keep);
 

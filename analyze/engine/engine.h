@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/fault.h"
-#include "model/case.h"
+#include "engine/opened.h"
 #include "model/result.h"
 #include "model/stack.h"
 
@@ -17,14 +17,11 @@ struct symbol_store; /* symbol/store.h */
 struct judge_pool;   /* engine/judge_pool.h */
 
 struct engine_input {
-    const struct crash_case *crash;
+    const struct opened_case *opened;
     struct symbol_store *symbols; /* borrowed; caches across cases */
     const char *const *launcher;  /* argv prefix that runs Windows programs ("wine"); NULL: none */
     const char *judge_folder;     /* where the judges' Windows programs are; NULL */
     struct judge_pool *judges;    /* borrowed; NULL: each question starts a judge's program */
-    bool suspect_only; /* only the stack of the thread under suspicion; see study/measure.h */
-    bool own_only;     /* drop the frames of system modules once they are walked */
-    bool tuned_dump;   /* the dump in its cheapest form, instead of the plain one */
 };
 
 struct engine_result {

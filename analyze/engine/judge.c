@@ -19,7 +19,7 @@ static const struct judge *judge_of(const struct engine *self)
 
 bool judge_has_dump(const struct engine_input *in, const char **why)
 {
-    if (case_file(in->crash, ROLE_DUMP) != NULL)
+    if (case_file(in->opened->crash, ROLE_DUMP) != NULL)
         return true;
     *why = "the case has no dump";
     return false;
@@ -36,7 +36,7 @@ static bool is_in(const char *folder, const char *name, struct arena *scratch)
 static const char *program_of(const struct judge *judge, const struct engine_input *in,
                               struct arena *scratch)
 {
-    if (judge->program_x86 != NULL && in->crash->arch == CPU_X86 &&
+    if (judge->program_x86 != NULL && in->opened->crash->arch == CPU_X86 &&
         is_in(in->judge_folder, judge->program_x86, scratch))
         return judge->program_x86;
     for (const char *const *name = judge->programs; name != NULL && *name != NULL; name++)
@@ -304,7 +304,7 @@ enum status judge_run(const struct engine *self, const struct engine_input *in, 
     const enum status status = ask(&w);
     judge_stage_close(&stage);
     if (status == ERR_NONE)
-        judge_classify(in, keep, out);
+        judge_classify(in, out);
     return status;
 }
 

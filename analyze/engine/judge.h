@@ -100,7 +100,7 @@ enum status judge_read_answer(const char *text, size_t bytes, const char *engine
 /* Sets each frame's class (whose code it is) by our own symbols: a judge's answer is scored by the
  * functions of the case's own code, and no judge knows which those are. Frames that name a module
  * get its identity from the dump's module list. */
-void judge_classify(const struct engine_input *in, struct arena *keep, struct engine_result *out);
+void judge_classify(const struct engine_input *in, struct engine_result *out);
 
 /* ---- judge_stage.c, judge_place.c ------------------------------------------------------ */
 

@@ -86,7 +86,7 @@ static const char *const *command_words(const struct judge_stage *stage, struct 
 static char *write_case(const struct engine_input *in, const struct judge_stage *stage,
                         size_t *bytes)
 {
-    const struct crash_case *crash = in->crash;
+    const struct crash_case *crash = in->opened->crash;
     struct json j;
     json_to_text(&j, false);
     json_object(&j);

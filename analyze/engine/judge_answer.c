@@ -124,15 +124,11 @@ static void settle_thread(const struct minidump *dump, struct stack *stack)
         stack->thread_id = dump->threads[stack->thread_id].id;
 }
 
-void judge_classify(const struct engine_input *in, struct arena *keep, struct engine_result *out)
+void judge_classify(const struct engine_input *in, struct engine_result *out)
 {
-    struct dump_session *session = NULL;
-    struct fault ignored = FAULT_INIT;
-    const char *path = case_path(in->crash, ROLE_DUMP, keep);
-    const struct module *modules = NULL;
+    const struct dump_session *session = in->opened->dump;
     uint32_t count = 0;
-    if (path != NULL && dump_open(path, NULL, keep, &session, &ignored) == ERR_NONE)
-        modules = dump_modules(session, &count);
+    const struct module *modules = session != NULL ? dump_modules(session, &count) : NULL;
     for (uint32_t s = 0; s < out->stack_count; s++) {
         if (session != NULL)
             settle_thread(dump_minidump(session), &out->stacks[s]);
@@ -142,7 +138,6 @@ void judge_classify(const struct engine_input *in, struct arena *keep, struct en
                 frame->module = module_of(in, frame, modules, count);
             frame->compiland = compiland_of(in, frame);
         }
-        frame_class_assign(in->crash, &out->stacks[s]);
+        frame_class_assign(in->opened->crash, &out->stacks[s]);
     }
-    dump_close(session);
 }

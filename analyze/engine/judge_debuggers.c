@@ -115,31 +115,33 @@ static enum status read_first(const char *text, struct arena *keep, struct stack
 
 static enum status read_backtrace(const struct judge_work *w, const char *text, const char *folder)
 {
-    const char *path = case_path(w->in->crash, ROLE_DUMP, w->keep), *why;
+    const struct opened_case *c = w->in->opened;
     struct engine_result *out = w->out;
-    struct dump_session *session;
     struct stack stack = {0};
+    const char *why;
     out->stacks = ARENA_NEW(w->keep, struct stack);
-    if (path == NULL || out->stacks == NULL)
+    if (out->stacks == NULL)
         return fault_set(w->fault, ERR_MEMORY, FAULT_NO_OFFSET, "frames");
-    if (read_first(text, w->keep, &stack, w->fault) != ERR_NONE ||
-        dump_open(path, NULL, w->keep, &session, w->fault) != ERR_NONE)
+    if (c->dump == NULL) {
+        *w->fault = c->files[OPENED_DUMP].fault;
+        return w->fault->code;
+    }
+    if (read_first(text, w->keep, &stack, w->fault) != ERR_NONE)
         return w->fault->code;
     for (uint32_t i = 0; folder != NULL && i < stack.frame_count; i++)
         strip_folder(&stack.frames[i], folder);
-    set_groups(&stack, folder != NULL ? winedbg_begins : lldb_begins, session);
+    set_groups(&stack, folder != NULL ? winedbg_begins : lldb_begins, c->dump);
     for (uint32_t i = 0; folder == NULL && i < stack.frame_count; i++)
         strip_outer(&stack.frames[i]);
     out->stacks[0] = (struct stack){.engine = w->judge->engine.name,
                                     .role = THREAD_ROLE_SUSPECT,
                                     .state = stack.frame_count > 0 ? STACK_OK : STACK_FAILED,
                                     .stop = STOP_DEBUGGER_END,
-                                    .thread_id = dump_suspect(session, &why),
+                                    .thread_id = dump_suspect(c->dump, &why),
                                     .frames = stack.frames,
                                     .frame_count = stack.frame_count,
                                     .left_out = stack.left_out};
     out->stack_count = 1;
-    dump_close(session);
     return ERR_NONE;
 }
 

@@ -48,14 +48,10 @@ static enum status open_place(const struct judge_stage *stage, const struct modu
 static enum status stage_from_store(const struct engine_input *in, const struct judge_stage *stage,
                                     struct arena *keep, struct fault *fault)
 {
-    struct dump_session *session;
-    struct fault ignored = FAULT_INIT;
-    const char *path = case_path(in->crash, ROLE_DUMP, keep);
     uint32_t count;
-    if (path == NULL || in->symbols == NULL ||
-        dump_open(path, NULL, keep, &session, &ignored) != ERR_NONE)
+    if (in->symbols == NULL || in->opened->dump == NULL)
         return ERR_NONE;
-    const struct module *modules = dump_modules(session, &count);
+    const struct module *modules = dump_modules(in->opened->dump, &count);
     enum status status = ERR_NONE;
     for (uint32_t i = 0; i < count && status == ERR_NONE; i++) {
         const struct file_map *image = symbol_store_image(in->symbols, &modules[i]);
@@ -70,14 +66,13 @@ static enum status stage_from_store(const struct engine_input *in, const struct 
             status = write_staged(&place, modules[i].pdb_name, pdb->msf.data, pdb->msf.bytes, keep,
                                   fault);
     }
-    dump_close(session);
     return status;
 }
 
 enum status judge_stage_open(const struct engine_input *in, struct arena *keep,
                              struct judge_stage *out, struct fault *fault)
 {
-    const struct crash_case *crash = in->crash;
+    const struct crash_case *crash = in->opened->crash;
     *out = (struct judge_stage){0};
     if (in->judges != NULL && has_images(crash))
         return judge_pool_stage(in->judges, crash, keep, out, fault);

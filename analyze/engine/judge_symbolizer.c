@@ -13,47 +13,39 @@
 static bool concerns(const struct engine_input *in, const char **why)
 {
     *why = "the case has neither record nor dump";
-    return case_file(in->crash, ROLE_RECORD) != NULL || case_file(in->crash, ROLE_DUMP) != NULL;
+    return case_file(in->opened->crash, ROLE_RECORD) != NULL ||
+           case_file(in->opened->crash, ROLE_DUMP) != NULL;
 }
 
-static enum status stack_of_record(const struct engine_input *in, struct arena *keep,
-                                   struct stack *out, struct fault *fault)
+/* Of a truncated record, its complete sections were read. False: there is no such stack. */
+static bool stack_of_record(const struct record *record, struct stack *out)
 {
-    struct record record;
-    const char *path = case_path(in->crash, ROLE_RECORD, keep);
-    if (path == NULL || record_read_file(path, keep, &record, fault) == ERR_MEMORY)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "record");
     const struct record_stack *found =
-        record_stack_find(&record, RECORD_WALKER_RTL, record.suspect_id, 0);
+        record_stack_find(record, RECORD_WALKER_RTL, record->suspect_id, 0);
     if (found == NULL || found->frame_count == 0)
-        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "rtl stack of the record");
-    fault_clear(fault); /* a truncated record: its complete sections were read */
+        return false;
     *out = (struct stack){.thread_id = found->thread_id,
                           .role = THREAD_ROLE_SUSPECT,
                           .frames = found->frames,
                           .frame_count = found->frame_count,
                           .left_out = found->left_out,
                           .stop = record_stop_reason(found->stop)};
-    return ERR_NONE;
+    return true;
 }
 
 static enum status physical_stack(const struct engine_input *in, struct arena *keep,
                                   struct stack *out, struct fault *fault)
 {
-    struct dump_session *session;
+    const struct opened_case *c = in->opened;
     const char *why;
-    if (case_file(in->crash, ROLE_RECORD) != NULL &&
-        (stack_of_record(in, keep, out, fault) != ERR_ABSENT ||
-         case_file(in->crash, ROLE_DUMP) == NULL))
-        return fault->code;
-    fault_clear(fault);
-    const char *path = case_path(in->crash, ROLE_DUMP, keep);
-    if (path == NULL || dump_open(path, in->symbols, keep, &session, fault) != ERR_NONE)
-        return fault->code;
-    enum status status =
-        dump_thread_stack(session, dump_suspect(session, &why), NULL, keep, out, fault);
-    dump_close(session);
-    return status;
+    if (c->record != NULL && stack_of_record(c->record, out))
+        return ERR_NONE;
+    if (c->dump != NULL)
+        return dump_thread_stack(c->dump, dump_suspect(c->dump, &why), NULL, keep, out, fault);
+    *fault = c->files[OPENED_DUMP].fault;
+    return fault->code != ERR_NONE
+               ? fault->code
+               : fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "rtl stack of the record");
 }
 
 /* The frame's image in the stage; NULL: it is not there. */

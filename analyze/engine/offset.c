@@ -29,14 +29,15 @@ static void load_modules(struct symbol_store *symbols, const struct stack *stack
 
 static enum status resolve_stack(const struct engine *self, const struct engine_input *in,
                                  const struct record *record, const struct record_stack *from,
-                                 struct arena *keep, struct stack *out, struct fault *fault)
+                                 bool own_only, struct arena *keep, struct stack *out,
+                                 struct fault *fault)
 {
     struct stack physical;
     const uint64_t start_ns = clock_ns();
 
     record_stack_describe(record, from, &physical);
     physical.engine = self->name;
-    if (in->own_only)
+    if (own_only)
         frame_class_drop_system(&physical);
     load_modules(in->symbols, &physical);
     const uint64_t loaded_ns = clock_ns();
@@ -46,7 +47,7 @@ static enum status resolve_stack(const struct engine *self, const struct engine_
     out->cost.load_ns = loaded_ns - start_ns;
     out->cost.resolve_ns = end_ns - loaded_ns;
     out->cost.total_ns = end_ns - start_ns;
-    frame_class_assign(in->crash, out);
+    frame_class_assign(in->opened->crash, out);
     return ERR_NONE;
 }
 
@@ -54,7 +55,7 @@ static enum status resolve_stack(const struct engine *self, const struct engine_
 static bool is_tableless(const struct engine *self, const struct engine_input *in)
 {
     return (record_walker(self->walker)->traits & RECORD_WALKER_TRAIT_TABLES) != 0 &&
-           in->crash->arch == CPU_X86;
+           in->opened->crash->arch == CPU_X86;
 }
 
 /* A case without a stack of this walker reports one stack without frames. */
@@ -85,11 +86,10 @@ static enum status take_stacks(const struct engine *self, const struct engine_in
 {
     for (uint32_t i = 0; i < record->stack_count; i++) {
         const struct record_stack *from = &record->stacks[i];
-        if (from->walker != self->walker || (from->thread_id == record->suspect_id) != suspect ||
-            (in->suspect_only && out->stack_count > 0)) /* of several samples the first */
+        if (from->walker != self->walker || (from->thread_id == record->suspect_id) != suspect)
             continue;
         struct stack *to = &out->stacks[out->stack_count];
-        if (resolve_stack(self, in, record, from, keep, to, fault) != ERR_NONE)
+        if (resolve_stack(self, in, record, from, false, keep, to, fault) != ERR_NONE)
             return fault->code;
         out->cost.load_ns += to->cost.load_ns;
         out->cost.resolve_ns += to->cost.resolve_ns;
@@ -129,31 +129,46 @@ static enum status run(const struct engine *self, const struct engine_input *in,
 {
     const uint64_t held_bytes = memory_peak_restart();
     const uint64_t start_ns = clock_ns();
-    const char *path = case_path(in->crash, ROLE_RECORD, keep);
-    struct record record;
+    const struct opened_file *file = &in->opened->files[OPENED_RECORD];
+    const struct record *record = in->opened->record;
 
     memset(out, 0, sizeof *out);
-    if (path == NULL)
+    if (file->path == NULL)
         return say_absent(self, in, NULL, STOP_NO_RECORD, keep, out, fault);
-    if (record_read_file(path, keep, &record, fault) != ERR_NONE)
+    if (file->fault.code != ERR_NONE) {
+        *fault = file->fault;
         return fault->code;
-    out->cost.open_ns = clock_ns() - start_ns;
-    out->stacks = ARENA_ARRAY(keep, record.stack_count, struct stack);
+    }
+    out->stacks = ARENA_ARRAY(keep, record->stack_count, struct stack);
     if (out->stacks == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
-    if (take_stacks(self, in, &record, true, keep, out, fault) != ERR_NONE ||
-        (!in->suspect_only && take_stacks(self, in, &record, false, keep, out, fault) != ERR_NONE))
+    if (take_stacks(self, in, record, true, keep, out, fault) != ERR_NONE ||
+        take_stacks(self, in, record, false, keep, out, fault) != ERR_NONE)
         return fault->code;
     if (is_tableless(self, in)) {
-        add_tableless(self, &record, true, out);
-        if (!in->suspect_only)
-            add_tableless(self, &record, false, out);
+        add_tableless(self, record, true, out);
+        add_tableless(self, record, false, out);
     }
     if (out->stack_count == 0 &&
-        say_absent(self, in, &record, STOP_NOT_WALKED, keep, out, fault) != ERR_NONE)
+        say_absent(self, in, record, STOP_NOT_WALKED, keep, out, fault) != ERR_NONE)
         return fault->code;
-    out->cost.total_ns = clock_ns() - start_ns;
-    out->cost.peak_bytes = memory_peak_beyond(held_bytes);
+    out->cost.open_ns = file->ns;
+    out->cost.total_ns = file->ns + clock_ns() - start_ns;
+    out->cost.peak_bytes = file->peak_bytes + memory_peak_beyond(held_bytes);
+    return ERR_NONE;
+}
+
+enum status offset_suspect_stack(const struct engine_input *in, const struct record *record,
+                                 bool own_only, struct arena *keep, struct stack *out,
+                                 struct fault *fault)
+{
+    const struct engine *self = &engine_offset[RECORD_WALKER_RTL];
+
+    *out = (struct stack){.state = STACK_NOT_APPLICABLE};
+    for (uint32_t i = 0; i < record->stack_count; i++)
+        if (record->stacks[i].walker == self->walker &&
+            record->stacks[i].thread_id == record->suspect_id) /* of several samples the first */
+            return resolve_stack(self, in, record, &record->stacks[i], own_only, keep, out, fault);
     return ERR_NONE;
 }
 

@@ -37,33 +37,34 @@ static void take_times(const struct record *record, struct case_timing *out)
     out->stop_dump_ns = record->stop_dump_ns;
 }
 
-/* The times and sizes, and, where CONTRADICTION is not NULL, how the record contradicts itself. */
-static void read_times(const struct crash_case *crash, struct case_timing *out,
-                       const char **contradiction)
+/* The times and sizes; the engines report what is wrong with the record. */
+static void read_times(const struct opened_case *c, struct case_timing *out)
 {
-    struct arena scratch;
-    struct record record;
-    struct fault ignored = FAULT_INIT; /* the engines report what is wrong with it */
-    const struct case_file *record_file = case_file(crash, ROLE_RECORD);
-    const struct case_file *dump_file = case_file(crash, ROLE_DUMP);
+    const struct case_file *record_file = case_file(c->crash, ROLE_RECORD);
+    const struct case_file *dump_file = case_file(c->crash, ROLE_DUMP);
 
     memset(out, 0, sizeof *out);
     out->record_bytes = record_file != NULL ? record_file->bytes : 0;
     out->dump_bytes = dump_file != NULL ? dump_file->bytes : 0;
-    arena_init(&scratch, 0);
-    const char *path = case_path(crash, ROLE_RECORD, &scratch);
-    if (path != NULL) {
-        (void)record_read_file(path, &scratch, &record, &ignored);
-        take_times(&record, out);
-        if (contradiction != NULL)
-            *contradiction = record_contradiction(crash, &record);
-    }
-    arena_free(&scratch);
+    if (c->record != NULL)
+        take_times(c->record, out);
 }
 
 void analysis_timing(const struct crash_case *crash, struct case_timing *out)
 {
-    read_times(crash, out, NULL);
+    struct arena scratch;
+    struct record record;
+    struct fault ignored = FAULT_INIT;
+    struct opened_case c = {.crash = crash};
+
+    arena_init(&scratch, 0);
+    const char *path = case_path(crash, ROLE_RECORD, &scratch);
+    if (path != NULL) {
+        (void)record_read_file(path, &scratch, &record, &ignored);
+        c.record = &record;
+    }
+    read_times(&c, out);
+    arena_free(&scratch);
 }
 
 /* A port states which subjects its capture feeds; if it states none, it feeds all. */
@@ -75,18 +76,7 @@ static bool is_declared(const struct crash_case *crash, const char *engine)
     return crash == NULL || crash->expect.subject_count == 0;
 }
 
-/* Runs a subject once, so that its claim is timed with everything opened. */
-static void warm_up(const struct engine *engine, const struct engine_input *in)
-{
-    struct engine_result ignored_result = {0};
-    struct fault ignored = FAULT_INIT;
-    struct arena scratch;
-    arena_init(&scratch, 0);
-    (void)engine->run(engine, in, &scratch, &ignored_result, &ignored);
-    arena_free(&scratch);
-}
-
-static enum status ask_engine(const struct engine *engine, const struct engine_input *in, bool once,
+static enum status ask_engine(const struct engine *engine, const struct engine_input *in,
                               struct arena *keep, struct engine_claim *out, struct fault *fault)
 {
     struct engine_result result;
@@ -99,14 +89,12 @@ static enum status ask_engine(const struct engine *engine, const struct engine_i
     out->kind = engine->kind;
     out->shares = engine->shares;
     out->parts = engine->parts;
-    out->subject = engine->subject && is_declared(in->crash, engine->name);
+    out->subject = engine->subject && is_declared(in->opened->crash, engine->name);
     if (!engine->available(engine, in, &why)) {
         out->skipped = true;
         out->why = why;
         return ERR_NONE;
     }
-    if (engine->subject && in->symbols != NULL && !once)
-        warm_up(engine, in);
     if (engine->run(engine, in, keep, &result, &own) != ERR_NONE) {
         char text[FAULT_PATH_BYTES + 512];
         if (own.code == ERR_MEMORY) {
@@ -127,21 +115,35 @@ static enum status ask_engine(const struct engine *engine, const struct engine_i
     return ERR_NONE;
 }
 
-static enum status ask_engines(const struct analysis *analysis, const struct engine_input *in,
-                               struct arena *keep, struct run_case *out, struct fault *fault)
+/* Runs each subject once, so that its claim is timed with everything opened. */
+static void warm_up(const struct engine_input *in)
 {
-    out->claims = ARENA_ARRAY(keep, engine_count, struct engine_claim);
+    for (uint32_t i = 0; in->symbols != NULL && i < engine_count; i++) {
+        struct engine_claim ignored_claim;
+        struct fault ignored = FAULT_INIT;
+        struct arena scratch;
+        arena_init(&scratch, 0);
+        if (engines[i]->subject)
+            (void)ask_engine(engines[i], in, &scratch, &ignored_claim, &ignored);
+        arena_free(&scratch);
+    }
+}
+
+enum status analysis_ask(const struct engine_input *in, const struct engine *const *asked,
+                         uint32_t count, struct arena *keep, struct run_case *out,
+                         struct fault *fault)
+{
+    out->claim_count = 0;
+    out->claims = ARENA_ARRAY(keep, (size_t)count + 1, struct engine_claim);
     if (out->claims == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "claims");
-    for (uint32_t i = 0; i < engine_count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
+        struct engine_claim *claim = &out->claims[out->claim_count];
         /* After an interrupt, sealed cases are still judged: that takes little time. */
-        if ((analysis->subjects_only || process_interrupted()) && !engines[i]->subject &&
-            !(analysis->adapter && engines[i] == &judge_adapter.engine))
+        if (process_interrupted() && !asked[i]->subject)
             continue;
-        if (ask_engine(engines[i], in, analysis->once, keep, &out->claims[out->claim_count],
-                       fault) != ERR_NONE)
+        if (ask_engine(asked[i], in, keep, claim, fault) != ERR_NONE)
             return fault->code;
-        const struct engine_claim *claim = &out->claims[out->claim_count];
         out->claim_count += !claim->skipped || claim->why != NULL;
     }
     return ERR_NONE;
@@ -288,33 +290,47 @@ static void describe(const struct crash_case *crash, struct arena *keep, struct 
         out->case_sha256 = arena_text(keep, seal, strcspn(seal, "\r\n"));
 }
 
-enum status analysis_case(const struct analysis *analysis, const struct crash_case *crash,
-                          struct arena *keep, struct run_case *out, struct fault *fault)
+/* Asks all engines, and compares what they say with STATED. */
+static enum status judge_opened(const struct analysis *analysis, const struct opened_case *c,
+                                const struct truth *stated, struct arena *keep,
+                                struct run_case *out, struct fault *fault)
 {
-    const struct engine_input in = {.crash = crash,
+    const struct engine_input in = {.opened = c,
                                     .symbols = analysis->symbols,
                                     .launcher = analysis->launcher,
                                     .judge_folder = analysis->judge_folder,
                                     .judges = analysis->judges};
+    read_times(c, &out->timing);
+    if (c->record != NULL)
+        out->record_contradiction = record_contradiction(c);
+    warm_up(&in);
+    if (analysis_ask(&in, engines, engine_count, keep, out, fault) != ERR_NONE ||
+        (in.symbols != NULL && measure(&in, keep, out, fault) != ERR_NONE))
+        return fault->code;
+    return analysis_judge(analysis, c->crash, stated, keep, out, fault);
+}
+
+enum status analysis_case(const struct analysis *analysis, const struct crash_case *crash,
+                          struct arena *keep, struct run_case *out, struct fault *fault)
+{
     struct truth *truth = ARENA_NEW(keep, struct truth);
+    const struct truth *stated = analysis->truth;
+    struct opened_case c;
 
     if (truth == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "truth");
     describe(crash, keep, out);
-    read_times(crash, &out->timing, &out->record_contradiction);
-    const struct truth *stated = analysis->truth;
     if (stated == NULL && case_file(crash, ROLE_TRUTH) != NULL) {
         if (truth_read(crash, keep, truth, fault) != ERR_NONE)
             return fault->code;
         stated = truth;
     }
-    if (ask_engines(analysis, &in, keep, out, fault) != ERR_NONE)
+    if (opened_case_open(crash, analysis->symbols, keep, &c, fault) != ERR_NONE)
         return fault->code;
-    if (!analysis->once && in.symbols != NULL && measure(&in, keep, out, fault) != ERR_NONE)
-        return fault->code;
-    if (analysis_judge(analysis, crash, stated, keep, out, fault) != ERR_NONE)
-        return fault->code;
-    return analysis->once ? ERR_NONE : analysis_keep_files(analysis, crash, keep, out, fault);
+    (void)judge_opened(analysis, &c, stated, keep, out, fault);
+    opened_case_close(&c);
+    return fault->code == ERR_NONE ? analysis_keep_files(analysis, crash, keep, out, fault)
+                                   : fault->code;
 }
 
 static void add_root(const char *root, const char **roots, uint32_t *count)

@@ -6,17 +6,16 @@
 #include "base/fault.h"
 #include "model/run.h"
 
-struct symbol_store;
+struct engine;
+struct engine_input;
 struct judge_pool;
+struct symbol_store;
 
 struct analysis {
     struct symbol_store *symbols; /* borrowed */
     const char *const *launcher;  /* see engine_input */
     const char *judge_folder;
     struct judge_pool *judges; /* see engine_input */
-    bool subjects_only;        /* judges and other reference engines are not run */
-    bool adapter;              /* with `subjects_only`: except for the outside program */
-    bool once;                 /* no cold times, and no files are kept */
     const struct truth *truth; /* replaces the case's own; NULL: it is used */
     uint32_t levels_ignored;   /* see compare_input */
     const char *source_root;   /* where sources are; NULL: where the case says, else here */
@@ -27,6 +26,11 @@ struct analysis {
  * OUT; so must CRASH. Fails: ERR_MEMORY, ERR_LIMIT; and as truth_read(). */
 enum status analysis_case(const struct analysis *analysis, const struct crash_case *crash,
                           struct arena *keep, struct run_case *out, struct fault *fault);
+
+/* Only asks ASKED about an opened case: OUT gets their claims. Fails: ERR_MEMORY. */
+enum status analysis_ask(const struct engine_input *in, const struct engine *const *asked,
+                         uint32_t count, struct arena *keep, struct run_case *out,
+                         struct fault *fault);
 
 /* Judges existing stacks: compares the claims of OUT with TRUTH and with each other; CRASH may be
  * NULL. */

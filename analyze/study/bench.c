@@ -13,6 +13,7 @@ struct session {
     const struct bench_request *request;
     struct bench *out;
     struct crash_case *cases;
+    struct opened_case *files; /* of the cases, in memory */
     const char **roots;
     uint32_t root_count;
     struct symbol_store *symbols;
@@ -31,10 +32,10 @@ static enum status open_symbols(struct session *s)
 }
 
 /* Adds one case through one way. */
-static enum status take(struct session *s, enum case_way way, const struct crash_case *crash,
+static enum status take(struct session *s, enum case_way way, const struct opened_case *files,
                         bool cold, struct way_parts *sum)
 {
-    const struct engine_input in = {.crash = crash, .symbols = s->symbols};
+    const struct engine_input in = {.opened = files, .symbols = s->symbols};
     const struct measure_request request = {.in = &in, .way = way, .cold = cold};
     struct way_parts parts;
     struct arena work;
@@ -64,7 +65,7 @@ static enum status sample(struct session *s, enum bench_lane lane, bool cold, ui
 {
     struct way_parts sum = {.whole_ns = 0};
     for (uint32_t i = 0; i < s->out->case_count; i++)
-        if (take(s, lane == LANE_DUMP ? WAY_DUMP : WAY_OFFSET, &s->cases[i], cold, &sum) !=
+        if (take(s, lane == LANE_DUMP ? WAY_DUMP : WAY_OFFSET, &s->files[i], cold, &sum) !=
             ERR_NONE)
             return s->fault->code;
     if (!counts)
@@ -97,9 +98,10 @@ static enum status read_cases(struct session *s, struct arena *keep)
 {
     const struct bench_request *r = s->request;
     s->cases = ARENA_ARRAY(keep, (size_t)r->folder_count + 1, struct crash_case);
+    s->files = ARENA_ARRAY(keep, (size_t)r->folder_count + 1, struct opened_case);
     s->out->timings = ARENA_ARRAY(keep, (size_t)r->folder_count + 1, struct case_timing);
     s->roots = ARENA_ARRAY(keep, (size_t)r->folder_count * 4 + 1, const char *);
-    if (s->cases == NULL || s->out->timings == NULL || s->roots == NULL)
+    if (s->cases == NULL || s->files == NULL || s->out->timings == NULL || s->roots == NULL)
         return fault_set(s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases");
     for (uint32_t i = 0; i < r->folder_count; i++) {
         struct crash_case *c = &s->cases[s->out->case_count];
@@ -108,7 +110,8 @@ static enum status read_cases(struct session *s, struct arena *keep)
         if (case_file(c, ROLE_RECORD) == NULL || case_file(c, ROLE_DUMP) == NULL)
             continue;
         analysis_add_roots(c, keep, s->roots, &s->root_count);
-        analysis_timing(c, &s->out->timings[s->out->case_count++]);
+        analysis_timing(c, &s->out->timings[s->out->case_count]);
+        opened_case_map(c, keep, &s->files[s->out->case_count++]);
     }
     return ERR_NONE;
 }
@@ -133,6 +136,8 @@ enum status bench_measure(const struct bench_request *request, struct arena *kee
     out->index_count = built.indexes;
     out->index_ns = built.ns;
     symbol_store_close(s.symbols);
+    for (uint32_t i = 0; i < out->case_count; i++)
+        opened_case_close(&s.files[i]);
     return fault->code;
 }
 

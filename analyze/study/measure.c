@@ -6,34 +6,67 @@
 #include "base/array.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "engine/dump_engine.h"
 #include "engine/engines.h"
+#include "engine/offset.h"
 #include "symbol/store.h"
+
+static const enum opened_role file_of[WAY_COUNT] = {
+    [WAY_DUMP] = OPENED_DUMP, [WAY_TUNED] = OPENED_TUNED, [WAY_OFFSET] = OPENED_RECORD};
+
+/* Reads the way's file, from the disk or from memory, and takes the stack. */
+static enum status take_stack(const struct measure_request *request, const struct engine_input *in,
+                              struct arena *work, struct stack *stack, uint64_t *read_ns,
+                              struct fault *fault)
+{
+    const struct opened_file *file = &in->opened->files[file_of[request->way]];
+    const bool from_memory = !request->cold && file->map.data != NULL;
+    const uint64_t start_ns = clock_ns();
+    struct dump_session *session;
+    struct record record;
+
+    if (file->path == NULL)
+        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "file of the case");
+    if (request->way == WAY_OFFSET) {
+        if (from_memory)
+            (void)record_read(bytes_over(file->map.data, file->map.bytes, fault), work, &record);
+        else
+            (void)record_read_file(file->path, work, &record, fault);
+        *read_ns = clock_ns() - start_ns;
+        return fault->code != ERR_NONE
+                   ? fault->code
+                   : offset_suspect_stack(in, &record, request->own_only, work, stack, fault);
+    }
+    if ((from_memory ? dump_open_map(&file->map, file->path, in->symbols, work, &session, fault)
+                     : dump_open(file->path, in->symbols, work, &session, fault)) != ERR_NONE)
+        return fault->code;
+    *read_ns = clock_ns() - start_ns;
+    (void)dump_suspect_stack(in, session, request->own_only, work, stack, fault);
+    dump_close(session);
+    return fault->code;
+}
 
 enum status measure_once(const struct measure_request *request, struct arena *work,
                          struct way_parts *out, struct stack *stack, struct fault *fault)
 {
-    const struct engine *engine =
-        engine_subject(request->way == WAY_OFFSET ? ENGINE_KIND_OFFSET : ENGINE_KIND_DUMP);
     struct engine_input in = *request->in;
-    struct engine_result result = {0};
     struct symbol_store *fresh = NULL;
-    in.suspect_only = true;
-    in.own_only = request->own_only;
-    in.tuned_dump = request->way == WAY_TUNED;
+    struct stack own = {0};
+    uint64_t read_ns = 0;
     const uint64_t start_ns = clock_ns();
     if (request->cold && symbol_store_open_again(in.symbols, &fresh, fault) != ERR_NONE)
         return fault->code;
     const uint64_t opened_ns = clock_ns() - start_ns;
     if (request->cold)
         in.symbols = fresh;
-    if (engine->run(engine, &in, work, &result, fault) == ERR_NONE) {
-        *out = (struct way_parts){.whole_ns = result.cost.total_ns + opened_ns,
-                                  .open_ns = result.cost.open_ns,
-                                  .unwind_ns = result.cost.unwind_ns,
-                                  .load_ns = result.cost.load_ns + opened_ns,
-                                  .resolve_ns = result.cost.resolve_ns};
+    if (take_stack(request, &in, work, &own, &read_ns, fault) == ERR_NONE) {
+        *out = (struct way_parts){.whole_ns = clock_ns() - start_ns,
+                                  .open_ns = read_ns,
+                                  .unwind_ns = own.cost.unwind_ns,
+                                  .load_ns = own.cost.load_ns + opened_ns,
+                                  .resolve_ns = own.cost.resolve_ns};
         if (stack != NULL)
-            *stack = result.stack_count > 0 ? result.stacks[0] : (struct stack){0};
+            *stack = own;
     }
     symbol_store_close(fresh);
     return fault->code;
@@ -122,13 +155,6 @@ static bool take(struct measuring *m, enum case_way way, bool cold, bool own_onl
     return ok;
 }
 
-static bool is_possible(const struct engine_input *in, enum case_way way, struct arena *scratch)
-{
-    return way == WAY_OFFSET  ? case_file(in->crash, ROLE_RECORD) != NULL
-           : way == WAY_TUNED ? case_tuned_dump(in->crash, scratch) != NULL
-                              : case_file(in->crash, ROLE_DUMP) != NULL;
-}
-
 static uint32_t turn_of(const struct crash_case *crash)
 {
     uint32_t sum = 0;
@@ -144,9 +170,9 @@ static void take_ours(struct measuring *m)
     static const enum case_way ours[] = {WAY_DUMP, WAY_TUNED, WAY_OFFSET};
     enum case_way ways[COUNT_OF(ours)];
     uint32_t count = 0;
-    const uint32_t turn = turn_of(m->in->crash);
+    const uint32_t turn = turn_of(m->in->opened->crash);
     for (size_t i = 0; i < COUNT_OF(ours); i++)
-        if (is_possible(m->in, ours[i], m->keep) && take(m, ours[i], false, false))
+        if (m->in->opened->files[file_of[ours[i]]].path != NULL && take(m, ours[i], false, false))
             ways[count++] = ours[i];
     for (uint32_t round = 0; round < MEASURE_ROUNDS && m->fault->code == ERR_NONE; round++)
         for (uint32_t i = 0; i < count; i++) {

@@ -5,8 +5,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
-#include "format/minidump/minidump.h"
-#include "format/record/record.h"
+#include "engine/opened.h"
 
 /* True when PATH is that of an image in a folder of its identity, NAME/CODE ID/NAME, and has
  * MODULE's name; *SAME: its identity, too. */
@@ -127,39 +126,27 @@ static bool has_lost_module(const struct record *record, const struct record_sta
     return same;
 }
 
-/* True when RECORD does not know that a module of its first stack was unloaded, which the dump
- * shows. The dump is opened here for its lists alone: its engine is another room's and keeps
- * nothing. */
-static bool misses_unload(const struct crash_case *crash, const struct record *record)
+/* True when the record does not know that a module of its first stack was unloaded, which the dump
+ * shows. */
+static bool misses_unload(const struct opened_case *c)
 {
+    const struct record *record = c->record;
     const struct record_stack *first = record->stack_count > 0 ? &record->stacks[0] : NULL;
-    struct fault ignored = FAULT_INIT; /* the dump's engine reports what is wrong with it */
-    struct minidump dump;
-    struct file_map map;
-    struct arena scratch;
-    bool missed = false;
+    const struct minidump *dump = c->dump != NULL ? dump_minidump(c->dump) : NULL;
 
-    if (record->kind != RECORD_KIND_CRASH || first == NULL || first->walker != RECORD_WALKER_RTL)
-        return false;
-    arena_init(&scratch, 0);
-    const char *path = case_path(crash, ROLE_DUMP, &scratch);
-    if (path != NULL && file_map(path, &map, &ignored) == ERR_NONE) {
-        missed = minidump_read(map.data, map.bytes, &scratch, &dump, &ignored) == ERR_NONE &&
-                 !dump.partial && has_lost_module(record, first, &dump);
-        file_unmap(&map);
-    }
-    arena_free(&scratch);
-    return missed;
+    return record->kind == RECORD_KIND_CRASH && first != NULL &&
+           first->walker == RECORD_WALKER_RTL && dump != NULL && !dump->partial &&
+           has_lost_module(record, first, dump);
 }
 
-const char *record_contradiction(const struct crash_case *crash, const struct record *record)
+const char *record_contradiction(const struct opened_case *c)
 {
-    const char *text = contradicts_itself(record);
+    const char *text = contradicts_itself(c->record);
     if (text != NULL)
         return text;
-    if (names_other_image(crash, record))
+    if (names_other_image(c->crash, c->record))
         return "the record states another timestamp or size of an image than the file that ran has";
-    if (misses_unload(crash, record))
+    if (misses_unload(c))
         return "the record says that a module of the stack was still loaded, but the dump's list "
                "of modules does not have it";
     return NULL;

@@ -2,12 +2,10 @@
 #ifndef STUDY_RECORD_CHECK_H
 #define STUDY_RECORD_CHECK_H
 
-#include "model/case.h"
+struct opened_case; /* engine/opened.h */
 
-struct record;
-
-/* How RECORD contradicts itself, or an image or the dump that is sealed with it, in one sentence;
- * NULL: it does not, or what is sealed cannot be read. */
-const char *record_contradiction(const struct crash_case *crash, const struct record *record);
+/* How the record of C contradicts itself, or an image or the dump that is sealed with it, in one
+ * sentence; NULL: it does not, or what is sealed cannot be read. */
+const char *record_contradiction(const struct opened_case *c);
 
 #endif

@@ -9,12 +9,14 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "compare/signature.h"
+#include "engine/engines.h"
 #include "engine/judges.h"
 #include "format/minidump/minidump.h"
 #include "format/pe/pe.h"
 #include "format/record/record.h"
 #include "stream/report.h"
 #include "study/analysis.h"
+#include "study/record_check.h"
 
 enum { CAUSE_BYTES_MAX = 160 };
 
@@ -146,16 +148,34 @@ static const char *signature_text(const struct shadow_judging *judging,
     return found != NULL ? signature_of(judging->rules, found, keep) : NULL;
 }
 
+/* The engines under test, and the outside program: once, without other figures. */
+static enum status ask_engines(const struct shadow_judging *judging, const struct crash_case *crash,
+                               struct arena *keep, struct run_case *out, struct fault *fault)
+{
+    const struct engine *const asked[] = {engine_subject(ENGINE_KIND_OFFSET),
+                                          engine_subject(ENGINE_KIND_DUMP), &judge_adapter.engine};
+    const struct analysis analysis = {.symbols = judging->symbols};
+    struct opened_case c;
+    const struct engine_input in = {.opened = &c, .symbols = judging->symbols};
+    memset(out, 0, sizeof *out);
+    if (opened_case_open(crash, judging->symbols, keep, &c, fault) != ERR_NONE)
+        return fault->code;
+    if (c.record != NULL)
+        out->record_contradiction = record_contradiction(&c);
+    if (analysis_ask(&in, asked, judging->also ? 3 : 2, keep, out, fault) == ERR_NONE)
+        (void)analysis_judge(&analysis, crash, NULL, keep, out, fault);
+    opened_case_close(&c);
+    return fault->code;
+}
+
 static enum status judge_case(const struct shadow_judging *judging, const struct crash_case *crash,
                               bool is_other, struct arena *keep, struct shadow *out,
                               struct fault *fault)
 {
-    const struct analysis analysis = {
-        .symbols = judging->symbols, .subjects_only = true, .adapter = judging->also, .once = true};
     struct run_case *judged = ARENA_NEW(keep, struct run_case);
     if (judged == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
-    if (analysis_case(&analysis, crash, keep, judged, fault) != ERR_NONE)
+    if (ask_engines(judging, crash, keep, judged, fault) != ERR_NONE)
         return fault->code;
     out->verdict = verdict_name(judged->result.verdict);
     out->signature = signature_text(judging, judged, keep);

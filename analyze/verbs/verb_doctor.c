@@ -168,16 +168,15 @@ static void look_at_judges(struct doctor *d)
     struct fault fault = FAULT_INIT;
     struct case_file files[2]; /* of a case that has every input of a judge */
     struct crash_case full;
-    struct engine_input in;
+    const struct opened_case opened = {.crash = &full};
+    struct engine_input in = {.opened = &opened};
 
     memset(files, 0, sizeof files);
     memset(&full, 0, sizeof full);
-    memset(&in, 0, sizeof in);
     files[0].role = ROLE_RECORD;
     files[1].role = ROLE_DUMP;
     full.files = files;
     full.file_count = 2;
-    in.crash = &full;
     if (collect_session_open(&d->collect, &windows, &fault) == ERR_NONE) {
         in.launcher = collect_session_launcher(windows);
         in.judge_folder = d->collect.victims_folder;

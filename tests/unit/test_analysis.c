@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "engine/opened.h"
 #include "format/minidump/minidump.h"
 #include "format/record/record.h"
 #include "minidump_maker.h"
@@ -150,20 +151,22 @@ TEST(a_module_that_the_dump_does_not_list_contradicts_the_record)
             .folder = test_scratch(), .files = files, .file_count = COUNT_OF(files)};
         char path[600];
         struct arena keep;
-        struct record record;
+        struct opened_case opened;
         struct fault fault = FAULT_INIT;
         test_row(rows[i].name);
         (void)snprintf(path, sizeof path, "%s/a.rec", test_scratch());
         write_record(&rows[i], path);
         arena_init(&keep, 0);
-        CHECK_EQ(record_read_file(path, &keep, &record, &fault), ERR_NONE);
         (void)snprintf(path, sizeof path, "%s/a.dmp", test_scratch());
         write_dump(&rows[i], path);
-        const char *text = record_contradiction(&crash, &record);
+        REQUIRE(opened_case_open(&crash, NULL, &keep, &opened, &fault) == ERR_NONE);
+        CHECK_EQ(opened.files[OPENED_RECORD].fault.code, ERR_NONE);
+        const char *text = record_contradiction(&opened);
         if (rows[i].contradicts)
             CHECK_HAS(text, "the dump's list of modules does not have it");
         else
             CHECK_STR(text, NULL);
+        opened_case_close(&opened);
         arena_free(&keep);
     }
 }

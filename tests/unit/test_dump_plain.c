@@ -166,8 +166,8 @@ TEST(a_dump_is_walked_with_its_code_map_and_without_it)
         static struct draft user;
         struct case_file file = {.role = ROLE_DUMP, .path = "plain.dmp"};
         const struct crash_case crash = {.folder = test_scratch(), .files = &file, .file_count = 1};
-        const struct engine_input in = {.crash = &crash};
-        struct dump_session *session;
+        struct opened_case opened;
+        const struct engine_input in = {.opened = &opened};
         struct fault fault = FAULT_INIT;
         const char *why = "?";
         char path[600];
@@ -178,15 +178,16 @@ TEST(a_dump_is_walked_with_its_code_map_and_without_it)
         make_user(&user, rows[i].has_methods);
         write_dump(path, (const uint8_t *)user.words, user.count * sizeof user.words[0]);
         /* Where there is no code map, the engine has nothing to show and is not listed. */
+        REQUIRE(opened_case_open(&crash, NULL, &keep, &opened, &fault) == ERR_NONE);
         CHECK_EQ(engine_dump_plain.available(&engine_dump_plain, &in, &why), rows[i].has_methods);
         CHECK_STR(why, NULL);
-        REQUIRE(dump_open(path, NULL, &keep, &session, &fault) == ERR_NONE);
-        CHECK_EQ(dump_has_methods(session), rows[i].has_methods);
+        REQUIRE(opened.dump != NULL);
+        CHECK_EQ(dump_has_methods(opened.dump), rows[i].has_methods);
         if (rows[i].has_methods)
-            check_stack(session, &keep, true);
-        dump_ignore_code_map(session);
-        check_stack(session, &keep, false);
-        dump_close(session);
+            check_stack(opened.dump, &keep, true);
+        dump_ignore_code_map(opened.dump);
+        check_stack(opened.dump, &keep, false);
+        opened_case_close(&opened);
         arena_free(&keep);
     }
 }

@@ -55,11 +55,15 @@ static enum status ask_adapter(const char *text, size_t bytes, struct arena *kee
     test_environment("TWINSTACK_ADAPTER", spec);
     judge_adapter_configure();
     make_case("g05-minidump2-x86/minidump2.dmp", &crash, &file);
-    const struct engine_input in = {.crash = &crash};
+    struct opened_case opened;
+    REQUIRE(opened_case_open(&crash, NULL, keep, &opened, &fault) == ERR_NONE);
+    const struct engine_input in = {.opened = &opened};
     process_catch_interrupts(); /* as in main(): a tool may ignore its input */
     REQUIRE(judge_adapter.engine.available(&judge_adapter.engine, &in, &why));
     CHECK_STR(judge_adapter.engine.name, "judge:tool");
-    return judge_adapter.engine.run(&judge_adapter.engine, &in, keep, out, &fault);
+    (void)judge_adapter.engine.run(&judge_adapter.engine, &in, keep, out, &fault);
+    opened_case_close(&opened);
+    return fault.code;
 }
 
 TEST(the_adapter_reads_our_form)
@@ -121,7 +125,8 @@ TEST(judges_that_are_not_there_say_why)
     struct case_file file;
     const char *why = NULL;
     make_case("g05-minidump2-x86/minidump2.dmp", &crash, &file);
-    const struct engine_input in = {.crash = &crash};
+    const struct opened_case opened = {.crash = &crash};
+    const struct engine_input in = {.opened = &opened};
     test_environment("TWINSTACK_ADAPTER", "");
     judge_adapter_configure();
     CHECK(!judge_adapter.engine.available(&judge_adapter.engine, &in, &why));
@@ -129,7 +134,8 @@ TEST(judges_that_are_not_there_say_why)
     CHECK(!judge_dbghelp.engine.available(&judge_dbghelp.engine, &in, &why));
     CHECK(why != NULL && why[0] != '\0');
     const struct crash_case empty = {.folder = test_scratch()};
-    const struct engine_input nothing = {.crash = &empty};
+    const struct opened_case none = {.crash = &empty};
+    const struct engine_input nothing = {.opened = &none};
     CHECK(!judge_symbolizer.engine.available(&judge_symbolizer.engine, &nothing, &why));
 }
 
@@ -185,10 +191,12 @@ TEST(llvm_symbolizer_names_a_real_dump)
     const struct symbol_store_options options = {.roots = roots, .root_count = 2};
     make_case("g01-crash-x86/windows.dmp", &crash, &file);
     REQUIRE(symbol_store_open(&options, &symbols, &fault) == ERR_NONE);
-    const struct engine_input in = {.crash = &crash, .symbols = symbols};
+    arena_init(&arena, 0);
+    struct opened_case opened;
+    REQUIRE(opened_case_open(&crash, symbols, &arena, &opened, &fault) == ERR_NONE);
+    const struct engine_input in = {.opened = &opened, .symbols = symbols};
     if (!judge_symbolizer.engine.available(&judge_symbolizer.engine, &in, &why))
         SKIP(why);
-    arena_init(&arena, 0);
     REQUIRE(judge_symbolizer.engine.run(&judge_symbolizer.engine, &in, &arena, &result, &fault) ==
             ERR_NONE);
     REQUIRE(result.stack_count == 1 && result.stacks[0].frame_count == 8);
@@ -197,6 +205,7 @@ TEST(llvm_symbolizer_names_a_real_dump)
     CHECK_STR(result.stacks[0].frames[2].function, "main");
     CHECK_EQ(result.stacks[0].frames[2].line, 35);
     CHECK_HAS(result.version, "19");
+    opened_case_close(&opened);
     symbol_store_close(symbols);
     arena_free(&arena);
 }

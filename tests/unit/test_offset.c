@@ -56,34 +56,24 @@ static const struct {
     const char *name;
     uint32_t machine;
     struct recorded stacks[5];
-    bool suspect_only;
     uint32_t ids[ENGINE_STACKS_MAX]; /* of the stacks without frames, in order; 0: the end */
 } rows[] = {
     {"x86, two threads that only others walked",
      MACHINE_X86,
      {{POINTER, 0, SUSPECT}, {POINTER, 0, OTHER}},
-     false,
      {SUSPECT, OTHER}},
     {"x86, the walker said it of the suspect",
      MACHINE_X86,
      {{RTL, RECORD_STATE_NOT_APPLICABLE, SUSPECT}, {POINTER, 0, OTHER}},
-     false,
      {SUSPECT, OTHER}},
     {"x86, the suspect comes first",
      MACHINE_X86,
      {{POINTER, 0, OTHER}, {POINTER, 0, THIRD}, {POINTER, 0, SUSPECT}, {POINTER, 0, OTHER}},
-     false,
      {SUSPECT, OTHER, THIRD}},
-    {"x86, only the suspect is asked for",
-     MACHINE_X86,
-     {{POINTER, 0, OTHER}, {POINTER, 0, SUSPECT}},
-     true,
-     {SUSPECT}},
-    {"x86, nothing was walked", MACHINE_X86, {{0, 0, 0}}, false, {SUSPECT}},
+    {"x86, nothing was walked", MACHINE_X86, {{0, 0, 0}}, {SUSPECT}},
     {"x64, a thread without a stack is no excuse",
      MACHINE_X64,
      {{POINTER, 0, SUSPECT}, {POINTER, 0, OTHER}},
-     false,
      {SUSPECT}},
 };
 
@@ -98,6 +88,7 @@ TEST(each_thread_of_an_x86_record_has_the_reason)
         struct engine_result out;
         struct symbol_store_options options;
         struct engine_input in;
+        struct opened_case opened;
         const bool x86 = rows[i].machine == MACHINE_X86;
         struct case_file file = {.role = ROLE_RECORD, .path = "case.rec"};
         struct crash_case crash = {.folder = folder,
@@ -111,9 +102,9 @@ TEST(each_thread_of_an_x86_record_has_the_reason)
         write_record(path, rows[i].machine, rows[i].stacks);
         memset(&options, 0, sizeof options);
         memset(&in, 0, sizeof in);
-        in.crash = &crash;
-        in.suspect_only = rows[i].suspect_only;
         REQUIRE(symbol_store_open(&options, &in.symbols, &fault) == ERR_NONE);
+        REQUIRE(opened_case_open(&crash, in.symbols, &keep, &opened, &fault) == ERR_NONE);
+        in.opened = &opened;
         const struct engine *rtl = &engine_offset[RECORD_WALKER_RTL];
         REQUIRE(rtl->run(rtl, &in, &keep, &out, &fault) == ERR_NONE);
         uint32_t count = 0;
@@ -127,6 +118,7 @@ TEST(each_thread_of_an_x86_record_has_the_reason)
                 CHECK_EQ(out.stacks[s].stop, x86 ? STOP_NO_TABLES : STOP_NOT_WALKED);
                 CHECK_STR(out.stacks[s].engine, "offset:rtl");
             }
+        opened_case_close(&opened);
         symbol_store_close(in.symbols);
         arena_free(&keep);
     }
