@@ -47,9 +47,4 @@ enum status analysis_keep_files(const struct analysis *analysis, const struct cr
 /* The times that the record states of the dying process; 0 where it states none. */
 void analysis_timing(const struct crash_case *crash, struct case_timing *out);
 
-/* The folders that hold the symbols of a sealed case: the run's shared store, the case itself. Adds
- * the new ones to ROOTS, which has room for all. */
-void analysis_add_roots(const struct crash_case *crash, struct arena *keep, const char **roots,
-                        uint32_t *count);
-
 #endif

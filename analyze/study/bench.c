@@ -5,7 +5,7 @@
 
 #include "base/files.h"
 #include "store/store.h"
-#include "study/analysis.h"
+#include "study/judging.h"
 #include "study/measure.h"
 #include "symbol/store.h"
 
@@ -14,28 +14,15 @@ struct session {
     struct bench *out;
     struct crash_case *cases;
     struct opened_case *files; /* of the cases, in memory */
-    const char **roots;
-    uint32_t root_count;
-    struct symbol_store *symbols;
+    struct judging judging;
     struct fault *fault;
 };
-
-static enum status open_symbols(struct session *s)
-{
-    const struct symbol_store_options options = {.roots = s->roots,
-                                                 .root_count = s->root_count,
-                                                 .names = NAMES_SHORT,
-                                                 .system = true,
-                                                 .indexing = INDEXING_IMAGES,
-                                                 .cache = s->request->cache};
-    return symbol_store_open(&options, &s->symbols, s->fault);
-}
 
 /* Adds one case through one way. */
 static enum status take(struct session *s, enum case_way way, const struct opened_case *files,
                         bool cold, struct way_parts *sum)
 {
-    const struct engine_input in = {.opened = files, .symbols = s->symbols};
+    const struct engine_input in = {.opened = files, .symbols = s->judging.analysis.symbols};
     const struct measure_request request = {.in = &in, .way = way, .cold = cold};
     struct way_parts parts;
     struct arena work;
@@ -100,8 +87,7 @@ static enum status read_cases(struct session *s, struct arena *keep)
     s->cases = ARENA_ARRAY(keep, (size_t)r->folder_count + 1, struct crash_case);
     s->files = ARENA_ARRAY(keep, (size_t)r->folder_count + 1, struct opened_case);
     s->out->timings = ARENA_ARRAY(keep, (size_t)r->folder_count + 1, struct case_timing);
-    s->roots = ARENA_ARRAY(keep, (size_t)r->folder_count * 4 + 1, const char *);
-    if (s->cases == NULL || s->files == NULL || s->out->timings == NULL || s->roots == NULL)
+    if (s->cases == NULL || s->files == NULL || s->out->timings == NULL)
         return fault_set(s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases");
     for (uint32_t i = 0; i < r->folder_count; i++) {
         struct crash_case *c = &s->cases[s->out->case_count];
@@ -109,7 +95,6 @@ static enum status read_cases(struct session *s, struct arena *keep)
             return s->fault->code;
         if (case_file(c, ROLE_RECORD) == NULL || case_file(c, ROLE_DUMP) == NULL)
             continue;
-        analysis_add_roots(c, keep, s->roots, &s->root_count);
         analysis_timing(c, &s->out->timings[s->out->case_count]);
         opened_case_map(c, keep, &s->files[s->out->case_count++]);
     }
@@ -128,14 +113,17 @@ enum status bench_measure(const struct bench_request *request, struct arena *kee
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "samples");
     if (read_cases(&s, keep) != ERR_NONE || out->case_count == 0)
         return fault->code;
-    if (open_symbols(&s) == ERR_NONE && measure(&s, false) == ERR_NONE && request->cold)
+    const struct judging_needs needs = {
+        .cases = s.cases, .case_count = out->case_count, .cache = request->cache};
+    if (judging_open(&needs, keep, &s.judging, fault) == ERR_NONE &&
+        measure(&s, false) == ERR_NONE && request->cold)
         (void)measure(&s, true);
     struct symbol_store_built built = {0, 0};
-    if (s.symbols != NULL)
-        symbol_store_built(s.symbols, &built);
+    if (s.judging.analysis.symbols != NULL)
+        symbol_store_built(s.judging.analysis.symbols, &built);
     out->index_count = built.indexes;
     out->index_ns = built.ns;
-    symbol_store_close(s.symbols);
+    judging_close(&s.judging);
     for (uint32_t i = 0; i < out->case_count; i++)
         opened_case_close(&s.files[i]);
     return fault->code;

@@ -60,9 +60,11 @@ static const char *contradicts_itself(const struct record *record)
     const struct record_timing *dump = record_timing_find(record, RECORD_STAGE_DUMP_WRITE, 0);
     const struct record_stack *first = record->stack_count > 0 ? &record->stacks[0] : NULL;
     if (write != NULL && dump != NULL && write > dump)
-        return "the record was written only after the dump, so a dump that fails loses both";
+        return "the record was written only after the dump, so a dump that fails "
+               "loses both";
     if (record->stop_dump_ns != 0 && record->stop_rtl_ns >= record->stop_dump_ns)
-        return "the record says that the threads were stopped as long for the walk as for the "
+        return "the record says that the threads were stopped as long for the walk "
+               "as for the "
                "walk and the dump";
     if (record->kind == RECORD_KIND_CRASH && record->exception_code != 0 && record->suspect_id == 0)
         return "the record does not say which thread crashed";
@@ -145,9 +147,11 @@ const char *record_contradiction(const struct opened_case *c)
     if (text != NULL)
         return text;
     if (names_other_image(c->crash, c->record))
-        return "the record states another timestamp or size of an image than the file that ran has";
+        return "the record states another timestamp or size of an image than the "
+               "file that ran has";
     if (misses_unload(c))
-        return "the record says that a module of the stack was still loaded, but the dump's list "
+        return "the record says that a module of the stack was still loaded, but "
+               "the dump's list "
                "of modules does not have it";
     return NULL;
 }

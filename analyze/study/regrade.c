@@ -9,16 +9,15 @@
 #include "collect/collect.h"
 #include "compare/run_diff.h"
 #include "store/store.h"
-#include "study/analysis.h"
+#include "study/judging.h"
 #include "study/run_facts.h"
-#include "symbol/store.h"
 
 struct session {
     const struct regrade_request *request;
     struct arena *keep;
     struct store *store; /* NULL when dry */
     struct regraded *out;
-    struct symbol_store *symbols;
+    struct judging judging;
     struct fault *fault;
 };
 
@@ -44,29 +43,17 @@ static bool is_on_disk(const struct run_case *c)
     return c->folder != NULL && path_is_folder(c->folder);
 }
 
-/* Opens one symbol store with the folders of all cases. */
-static enum status open_symbols(struct session *s, struct crash_case *crashes)
+/* With the folders of all cases. */
+static enum status open_symbols(struct session *s, const struct crash_case *crashes)
 {
-    const char **roots =
-        ARENA_ARRAY(s->keep, (size_t)s->request->old->case_count * 4 + s->request->symbol_count + 1,
-                    const char *);
-    uint32_t count = 0;
-    if (roots == NULL)
-        return fault_set(s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbols");
-    for (; count < s->request->symbol_count; count++)
-        roots[count] = s->request->symbols[count];
-    for (uint32_t i = 0; crashes != NULL && i < s->request->old->case_count; i++)
-        if (crashes[i].folder != NULL)
-            analysis_add_roots(&crashes[i], s->keep, roots, &count);
-    struct symbol_store_options options = {.roots = roots,
-                                           .root_count = count,
-                                           .names = NAMES_SHORT,
-                                           .system = true,
-                                           .indexing = INDEXING_IMAGES,
-                                           .cache = s->request->cache};
-    if (s->request->fetch != NULL)
-        options.fetch = *s->request->fetch;
-    return symbol_store_open(&options, &s->symbols, s->fault);
+    const struct judging_needs needs = {.symbols = s->request->symbols,
+                                        .symbol_count = s->request->symbol_count,
+                                        .cases = crashes,
+                                        .case_count =
+                                            crashes != NULL ? s->request->old->case_count : 0,
+                                        .cache = s->request->cache,
+                                        .fetch = s->request->fetch};
+    return judging_open(&needs, s->keep, &s->judging, s->fault);
 }
 
 static enum status read_crashes(struct session *s, struct crash_case **out)
@@ -119,7 +106,6 @@ static void take_over(const struct run_case *old, struct run_case *out)
 
 static enum status judge_all(struct session *s, const struct crash_case *crashes)
 {
-    const struct analysis analysis = {.symbols = s->symbols};
     s->out->run.cases =
         ARENA_ARRAY(s->keep, (size_t)s->request->old->case_count + 1, struct run_case);
     if (s->out->run.cases == NULL || crashes == NULL)
@@ -137,7 +123,8 @@ static enum status judge_all(struct session *s, const struct crash_case *crashes
             take_over(old, out);
         else if (crashes[i].folder == NULL)
             give_up(s, old, out);
-        else if (analysis_case(&analysis, &crashes[i], s->keep, out, s->fault) != ERR_NONE)
+        else if (analysis_case(&s->judging.analysis, &crashes[i], s->keep, out, s->fault) !=
+                 ERR_NONE)
             break;
         out->repeat = old->repeat;
         s->out->run.case_count++;
@@ -241,6 +228,6 @@ enum status regrade_run(struct store *store, const struct regrade_request *reque
         if (finish(&s) == ERR_NONE)
             (void)find_changes(&s);
     }
-    symbol_store_close(s.symbols);
+    judging_close(&s.judging);
     return fault->code;
 }

@@ -14,7 +14,7 @@
 #include "compare/compare.h"
 #include "engine/judge_pool.h"
 #include "store/store.h"
-#include "study/analysis.h"
+#include "study/judging.h"
 #include "study/run_session.h"
 #include "symbol/store.h"
 
@@ -23,7 +23,7 @@
 enum { JUDGED_BESIDE = 4 };
 
 /* A thread that analyses and judges. */
-struct judging {
+struct judging_thread {
     struct pipeline *p;
     struct analysis analysis;
     struct arena *keep; /* for what its cases hold */
@@ -47,8 +47,8 @@ struct pipeline {
     struct thread *thread;
     struct turns *turns;
     uint32_t limit; /* of the turns at a time */
-    struct judging first, second;
-    struct collect_session *windows; /* NULL: no judges of Windows */
+    struct judging_thread first, second;
+    struct judging judging;
 };
 
 /* ---- capture ------------------------------------------------------------------------ */
@@ -92,7 +92,7 @@ static void capture(void *context)
 }
 
 /* The next victim that has ended; NULL: there are no more for J, or judging failed. */
-static const struct collected *next_ended(struct judging *j)
+static const struct collected *next_ended(struct judging_thread *j)
 {
     struct pipeline *p = j->p;
     const uint32_t wanted = j->is_second ? JUDGED_BESIDE : 1;
@@ -115,7 +115,7 @@ static const struct collected *next_ended(struct judging *j)
 /* Where the judges of J run: in the folder of the run, beside the files that they read. Windows
  * starts no program by a path of more than 260 units; so for a long one it is a temporary folder.
  * NULL: out of memory. */
-static const char *judges_folder(const struct judging *j)
+static const char *judges_folder(const struct judging_thread *j)
 {
     enum { LONG_PATH = 200 };
     const struct run_session *s = j->p->s;
@@ -128,7 +128,7 @@ static const char *judges_folder(const struct judging *j)
 }
 
 /* The programs of a thread that keep running. Without them the run only takes longer. */
-static void open_pool(struct judging *j)
+static void open_pool(struct judging_thread *j)
 {
     struct fault ignored = FAULT_INIT;
 
@@ -150,16 +150,13 @@ static void open_windows(struct pipeline *p)
     if (s->request->no_judges || process_interrupted())
         return;
     options.beside_run = true;
-    if (collect_session_open(&options, &p->windows, &no_launcher) != ERR_NONE)
-        return;
-    p->first.analysis.launcher = collect_session_launcher(p->windows);
-    p->first.analysis.judge_folder = s->collect.victims_folder;
+    (void)judging_open_windows(&p->judging, &options, &no_launcher);
 }
 
 /* ---- analysis ----------------------------------------------------------------------- */
 
 /* Judges a scenario that left no case: it is unsupported here, or the harness failed. */
-static enum status judge_without_case(struct judging *j, const struct collected *done,
+static enum status judge_without_case(struct judging_thread *j, const struct collected *done,
                                       struct run_case *out)
 {
     const struct scenario *scenario = done->scenario;
@@ -183,7 +180,8 @@ static enum status judge_without_case(struct judging *j, const struct collected 
     return compare_case(&in, j->keep, &out->result, &j->fault);
 }
 
-static enum status judge_case(struct judging *j, const struct collected *done, struct run_case *out)
+static enum status judge_case(struct judging_thread *j, const struct collected *done,
+                              struct run_case *out)
 {
     struct fault fault = FAULT_INIT;
     struct crash_case *crash = ARENA_NEW(j->keep, struct crash_case);
@@ -219,7 +217,7 @@ static enum status put_pace(struct pipeline *p, struct fault *fault)
     return fault->code;
 }
 
-static enum status judge_in_turn(struct judging *j, const struct collected *done,
+static enum status judge_in_turn(struct judging_thread *j, const struct collected *done,
                                  struct run_case *out)
 {
     struct pipeline *p = j->p;
@@ -244,7 +242,7 @@ static void say_judged(const struct pipeline *p, const struct run_case *c)
     mutex_unlock(p->lock);
 }
 
-static enum status keep_verdict(struct judging *j, struct run_case *judged)
+static enum status keep_verdict(struct judging_thread *j, struct run_case *judged)
 {
     struct pipeline *p = j->p;
     struct run_session *s = p->s;
@@ -264,7 +262,7 @@ static enum status keep_verdict(struct judging *j, struct run_case *judged)
 /* One thread judges until there is nothing left for it; a fault ends the other one too. */
 static void judge_all(void *context)
 {
-    struct judging *j = context;
+    struct judging_thread *j = context;
     struct pipeline *p = j->p;
     const struct collected *done;
     struct run_case judged;
@@ -285,41 +283,33 @@ static void judge_all(void *context)
     mutex_unlock(p->lock);
 }
 
-static enum status open_symbols(struct run_session *s)
+static enum status open_symbols(struct pipeline *p)
 {
-    struct symbol_store_options options;
+    struct run_session *s = p->s;
     const char *store = path_join(s->keep, s->collect.out_folder, "symbols");
-    const char **roots = ARENA_ARRAY(s->keep, (size_t)s->request->symbol_count + 1, const char *);
+    const struct judging_needs needs = {.symbols = s->request->symbols,
+                                        .symbol_count = s->request->symbol_count,
+                                        .store = store,
+                                        .cache = s->request->cache,
+                                        .fetch = s->request->fetch};
 
-    memset(&options, 0, sizeof options);
-    if (store == NULL || roots == NULL)
+    if (store == NULL)
         return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbols");
     if (folder_make(store, &s->fault) != ERR_NONE)
         return s->fault.code;
-    roots[0] = store;
-    for (uint32_t i = 0; i < s->request->symbol_count; i++)
-        roots[i + 1] = s->request->symbols[i];
-    options.roots = roots;
-    options.root_count = s->request->symbol_count + 1;
-    options.names = NAMES_SHORT;
-    options.system = true;
-    options.indexing = INDEXING_IMAGES;
-    options.cache = s->request->cache;
-    if (s->request->fetch != NULL)
-        options.fetch = *s->request->fetch;
-    return symbol_store_open(&options, &s->symbols, &s->fault);
+    return judging_open(&needs, s->keep, &p->judging, &s->fault);
 }
 
 /* ---- both ----------------------------------------------------------------------------- */
 
-static void begin_judging(struct pipeline *p, struct judging *j, struct arena *keep)
+static void begin_judging(struct pipeline *p, struct judging_thread *j, struct arena *keep)
 {
     static const struct fault none = FAULT_INIT;
 
     j->p = p;
     j->keep = keep;
     j->fault = none;
-    j->analysis.symbols = p->s->symbols;
+    j->analysis = p->judging.analysis;
 }
 
 static enum status open_pipeline(struct pipeline *p)
@@ -346,7 +336,7 @@ static enum status open_pipeline(struct pipeline *p)
     s->case_count = s->stored_count;
     s->info.pace = (struct run_pace){
         .total = s->to_take + s->stored_count, .had = s->stored_count, .since_ns = clock_wall_ns()};
-    if (open_symbols(s) != ERR_NONE)
+    if (open_symbols(p) != ERR_NONE)
         return s->fault.code;
     begin_judging(p, &p->first, s->keep);
     arena_init(&s->beside, 0);
@@ -362,10 +352,9 @@ static void run_both(struct pipeline *p)
     p->thread = thread_start(capture, p);
     if (p->thread == NULL) /* then one after the other */
         capture(p);
-    open_pool(&p->first);
     open_windows(p);
-    p->second.analysis = p->first.analysis;
-    p->second.analysis.judges = NULL;
+    p->first.analysis = p->second.analysis = p->judging.analysis;
+    open_pool(&p->first);
     struct thread *second = p->limit > 1 ? thread_start(judge_all, &p->second) : NULL;
     judge_all(&p->first);
     thread_join(second);
@@ -403,9 +392,7 @@ void run_end_programs(struct run_session *s)
     thread_join(p->thread);
     judge_pool_close(p->first.analysis.judges);
     judge_pool_close(p->second.analysis.judges);
-    collect_session_close(p->windows);
-    symbol_store_close(s->symbols);
-    s->symbols = NULL;
+    judging_close(&p->judging);
     turns_free(p->turns);
     signal_free(p->changed);
     mutex_free(p->storing);

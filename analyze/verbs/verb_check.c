@@ -11,8 +11,8 @@
 #include "base/text.h"
 #include "report/report.h"
 #include "stacks/claims.h"
-#include "study/analysis.h"
 #include "study/dump_faults.h"
+#include "study/judging.h"
 #include "study/run_facts.h"
 #include "study/run_keep.h"
 #include "symbol/store.h"
@@ -39,10 +39,11 @@ struct check {
     struct arena *keep;
     struct run_case *cases;
     uint32_t case_count;
-    struct symbol_store *symbols;
-    struct collect_session *session; /* for judges; NULL: none was asked for */
-    struct stack_input *inputs[2];   /* of --stacks: frames point into them */
-    struct truth truth;              /* of --truth */
+    struct judging judging;
+    struct harness harness; /* its words, and COLLECT, must outlive the judges */
+    struct collect_options collect;
+    struct stack_input *inputs[2]; /* of --stacks: frames point into them */
+    struct truth truth;            /* of --truth */
     bool has_truth;
     int code; /* the worst so far */
 };
@@ -98,37 +99,28 @@ static bool set_level(struct check *c, uint32_t *ignored)
     return level == NULL;
 }
 
-static enum status open_symbols(struct check *c, const char *const *roots, uint32_t count,
+static enum status open_judging(struct check *c, const struct crash_case *cases, uint32_t count,
                                 struct fault *fault)
 {
-    struct symbol_store_options options;
-
-    memset(&options, 0, sizeof options);
-    options.roots = roots;
-    options.root_count = count;
-    options.names = NAMES_SHORT;
-    options.system = true;
-    options.indexing = INDEXING_IMAGES;
-    options.cache = c->options->cache;
-    options.fetch = fetch_options_make(&c->options->fetch);
-    return symbol_store_open(&options, &c->symbols, fault);
+    const struct fetch_options fetch = fetch_options_make(&c->options->fetch);
+    const struct judging_needs needs = {.symbols = c->options->symbols.items,
+                                        .symbol_count = c->options->symbols.count,
+                                        .cases = cases,
+                                        .case_count = count,
+                                        .cache = c->options->cache,
+                                        .fetch = &fetch};
+    return judging_open(&needs, c->keep, &c->judging, fault);
 }
 
-static enum status open_judges(struct check *c, struct collect_options *collect,
-                               struct fault *fault)
+static enum status open_judges(struct check *c, struct fault *fault)
 {
-    static struct harness harness; /* its words must outlive the session */
-
-    if (harness_debugger(&c->options->harness, fault) != ERR_NONE)
+    if (harness_debugger(&c->options->harness, fault) != ERR_NONE || c->options->launcher == NULL)
         return fault->code;
-    if (c->options->launcher == NULL)
-        return ERR_NONE;
-    harness = c->options->harness;
-    harness.launcher = c->options->launcher;
-    memset(collect, 0, sizeof *collect);
-    if (!harness_options(&harness, collect))
+    c->harness = c->options->harness;
+    c->harness.launcher = c->options->launcher;
+    if (!harness_options(&c->harness, &c->collect))
         return fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "--launcher has too many words");
-    return collect_session_open(collect, &c->session, fault);
+    return judging_open_windows(&c->judging, &c->collect, fault);
 }
 
 /* Reads and verifies the cases; those that cannot be read are reported and left out. */
@@ -150,16 +142,10 @@ static uint32_t read_cases(struct check *c, const struct option_list *words, str
 static void judge_cases(struct check *c, const struct crash_case *cases, uint32_t count,
                         uint32_t levels_ignored)
 {
-    struct analysis analysis;
+    struct analysis analysis = c->judging.analysis;
 
-    memset(&analysis, 0, sizeof analysis);
-    analysis.symbols = c->symbols;
     analysis.truth = c->has_truth ? &c->truth : NULL;
     analysis.levels_ignored = levels_ignored;
-    if (c->session != NULL) {
-        analysis.launcher = collect_session_launcher(c->session);
-        analysis.judge_folder = c->options->harness.victims;
-    }
     for (uint32_t i = 0; i < count && !process_interrupted(); i++) {
         struct fault fault = FAULT_INIT;
         log_progress_of(i + 1, count, "judging %u/%u  %s.%s", i + 1, count, cases[i].scenario,
@@ -218,8 +204,8 @@ static void print_dump_faults(struct check *c, const struct crash_case *cases, u
         return;
     }
     if (found.count > 0)
-        (void)puts(
-            "\nDUMPS THAT ARE WRONG BY THE FORMAT (`twinstack dump --lint FILE` lists each fault)");
+        (void)puts("\nDUMPS THAT ARE WRONG BY THE FORMAT (`twinstack dump --lint "
+                   "FILE` lists each fault)");
     for (uint32_t i = 0; i < found.count; i++) {
         const struct dump_fault_row *row = &found.rows[i];
         (void)printf("%s%s%s: %" PRIu32 " of %" PRIu32 " dumps; a Windows debugger: %s\n",
@@ -263,27 +249,18 @@ static void keep_run(struct check *c)
 static void check_cases(struct check *c, const struct option_list *words, uint32_t levels_ignored)
 {
     struct fault fault = FAULT_INIT;
-    struct collect_options collect;
-    const uint32_t given = c->options->symbols.count;
     struct crash_case *cases = ARENA_ARRAY(c->keep, words->count, struct crash_case);
-    const char **roots = ARENA_ARRAY(c->keep, given + 2 * (size_t)words->count, const char *);
     c->cases = ARENA_ARRAY(c->keep, words->count, struct run_case);
 
-    if (cases == NULL || roots == NULL || c->cases == NULL) {
+    if (cases == NULL || c->cases == NULL) {
         fault_set(&fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases");
         report_fault(c, &fault);
         return;
     }
     const uint32_t count = read_cases(c, words, cases);
-    uint32_t root_count = 0;
-    for (; root_count < given; root_count++)
-        roots[root_count] = c->options->symbols.items[root_count];
-    for (uint32_t i = 0; i < count; i++)
-        analysis_add_roots(&cases[i], c->keep, roots, &root_count);
     if (count == 0)
         return;
-    if (open_symbols(c, roots, root_count, &fault) != ERR_NONE ||
-        open_judges(c, &collect, &fault) != ERR_NONE) {
+    if (open_judging(c, cases, count, &fault) != ERR_NONE || open_judges(c, &fault) != ERR_NONE) {
         report_fault(c, &fault);
         return;
     }
@@ -309,8 +286,8 @@ static void add_stack(struct check *c, struct stack_item *item, struct engine_cl
     if (item->named)
         wider[out->stack_count] = item->stack;
     else
-        (void)symbol_resolve_stack(c->symbols, &item->stack, c->keep, &wider[out->stack_count],
-                                   fault);
+        (void)symbol_resolve_stack(c->judging.analysis.symbols, &item->stack, c->keep,
+                                   &wider[out->stack_count], fault);
     wider[out->stack_count++].engine = out->engine;
 }
 
@@ -360,21 +337,18 @@ static void judge_equality(const struct check *c, uint32_t levels_ignored)
 static void check_stacks(struct check *c, const struct option_list *words, uint32_t levels_ignored)
 {
     struct fault fault = FAULT_INIT;
-    struct analysis analysis;
 
-    memset(&analysis, 0, sizeof analysis);
     c->cases = ARENA_NEW(c->keep, struct run_case);
     if (c->cases != NULL)
         c->cases->claims = ARENA_ARRAY(c->keep, 2, struct engine_claim);
     if (c->cases == NULL || c->cases->claims == NULL)
         fault_set(&fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
-    else if (open_symbols(c, c->options->symbols.items, c->options->symbols.count, &fault) ==
-                 ERR_NONE &&
+    else if (open_judging(c, NULL, 0, &fault) == ERR_NONE &&
              read_claim(c, words->items[0], &c->inputs[0], &c->cases->claims[0], &fault) ==
                  ERR_NONE)
         (void)read_claim(c, words->items[1], &c->inputs[1], &c->cases->claims[1], &fault);
     if (fault.code == ERR_NONE) {
-        analysis.symbols = c->symbols;
+        struct analysis analysis = c->judging.analysis;
         analysis.truth = c->has_truth ? &c->truth : NULL;
         analysis.levels_ignored = levels_ignored;
         c->cases->scenario = path_base(words->items[0]);
@@ -427,9 +401,8 @@ static int check(const struct verb *self, void *given, const struct option_list 
     for (int i = 0; i < 2; i++)
         if (c.inputs[i] != NULL)
             stack_input_close(c.inputs[i]);
-    index_note_of(c.symbols);
-    symbol_store_close(c.symbols);
-    collect_session_close(c.session);
+    index_note_of(c.judging.analysis.symbols);
+    judging_close(&c.judging);
     return c.code;
 }
 
@@ -443,7 +416,8 @@ static int run(const struct verb *self, int argc, char **argv)
          "how deep to look: physical, function or line (default)"},
         {"--symbols", OPTION_LIST, &o.symbols, "DIR|FILE|SRV", "more symbols and images"},
         {"--db", OPTION_STRING, &o.db, "FILE",
-         "also store the verdicts as a run in this database, for `compare` and `gate`"},
+         "also store the verdicts as a run in this database, for `compare` and "
+         "`gate`"},
         OPTION_CACHE(&o.cache),
         FETCH_OPTION_ROWS(o.fetch),
         {"--launcher", OPTION_STRING, &o.launcher, "PROGRAM",
@@ -466,21 +440,25 @@ const struct verb verb_check = {
     .name = "check",
     .summary = "check sealed cases, or two given stacks; no database, no Windows",
     .usage = "CASE... | --stacks A B",
-    .details =
-        "A CASE is a folder with case.json and its seal, as `run` leaves it.  Every file's "
-        "hash is\n"
-        "verified before anything is read from it.  Stacks are text (module!0xOFFSET lines), "
-        "JSON or a\n"
-        "record file; '-' is standard input.  With --db, the cases become a run like those of "
-        "`run`.\n\n"
-        "examples:\n"
-        "  twinstack check corpus/cases/*\n"
-        "  twinstack check build/runs/*/cases/stack_overflow.ob2 --json\n"
-        "  twinstack check app.imported --db app.db && twinstack gate --db app.db\n"
-        "  twinstack check --stacks before.txt after.txt --level physical",
-    .exits =
-        "  0  all as expected\n  1  a difference that no rule allows\n  2  usage\n"
-        "  3  a case is missing, damaged, changed after it was sealed, or of a newer twinstack\n"
-        "  4  the database of --db is not usable",
+    .details = "A CASE is a folder with case.json and its seal, as `run` leaves it.  "
+               "Every file's "
+               "hash is\n"
+               "verified before anything is read from it.  Stacks are text "
+               "(module!0xOFFSET lines), "
+               "JSON or a\n"
+               "record file; '-' is standard input.  With --db, the cases become a "
+               "run like those of "
+               "`run`.\n\n"
+               "examples:\n"
+               "  twinstack check corpus/cases/*\n"
+               "  twinstack check build/runs/*/cases/stack_overflow.ob2 --json\n"
+               "  twinstack check app.imported --db app.db && twinstack gate --db "
+               "app.db\n"
+               "  twinstack check --stacks before.txt after.txt --level physical",
+    .exits = "  0  all as expected\n  1  a difference that no rule allows\n  2 "
+             " usage\n"
+             "  3  a case is missing, damaged, changed after it was sealed, or "
+             "of a newer twinstack\n"
+             "  4  the database of --db is not usable",
     .run = run,
 };
