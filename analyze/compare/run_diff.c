@@ -198,6 +198,14 @@ static void diff_engine(const struct run_diff *rows, const struct diff_series *a
     out->now_ns = statistics_median(n->now, count);
 }
 
+bool run_diff_mixes_writers(const struct run_diff *diff)
+{
+    for (uint32_t i = 0; i < diff->fact_count; i++)
+        if (strcmp(diff->facts[i].name, DIFF_FACT_WRITER) == 0)
+            return diff->facts[i].a != NULL && diff->facts[i].b != NULL;
+    return false;
+}
+
 static bool diff_times(const struct diff_side *a, const struct diff_side *b,
                        const struct diff_limits *limits, struct arena *keep, struct run_diff *out)
 {
@@ -208,8 +216,9 @@ static bool diff_times(const struct diff_side *a, const struct diff_side *b,
     if (n.before == NULL || n.now == NULL || n.scratch == NULL || out->times == NULL)
         return false;
     for (uint32_t i = 0; i < b->series_count; i++)
-        diff_engine(out, series_of(a, b->series[i].engine), &b->series[i], limits, &n,
-                    &out->times[out->time_count++]);
+        if (!text_equal(b->series[i].engine, ENGINE_NAME_DUMP) || !run_diff_mixes_writers(out))
+            diff_engine(out, series_of(a, b->series[i].engine), &b->series[i], limits, &n,
+                        &out->times[out->time_count++]);
     return true;
 }
 

@@ -154,6 +154,7 @@ static enum status run_session(const struct engine *self, struct dump_session *s
     const uint64_t held_bytes = memory_peak_restart();
     const uint64_t start_ns = clock_ns();
     enum status status = run_threads(self, session, in, keep, out, fault);
+    out->version = dump_minidump(session)->misc.debugger_build;
     out->cost.open_ns = opened->ns;
     out->cost.total_ns = opened->ns + clock_ns() - start_ns;
     out->cost.peak_bytes = opened->peak_bytes + memory_peak_beyond(held_bytes);

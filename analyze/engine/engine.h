@@ -28,7 +28,7 @@ struct engine_result {
     struct stack *stacks; /* suspect first; for hangs every thread */
     uint32_t stack_count;
     struct engine_cost cost;
-    const char *version; /* version of a judge's program; NULL: our own engine */
+    const char *version; /* see struct engine_claim */
     const char *why; /* of a failure: how a judge's program ended and what it printed; or NULL */
     bool warm;       /* a judge that had answered before: its time does not include a start */
 };

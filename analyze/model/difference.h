@@ -101,6 +101,10 @@ struct case_history {
     bool good_elsewhere; /* the good run's number is of another database than the failing one's */
 };
 
+/* The fact that makes two runs measure different things: who wrote the dumps. Times of the dump way
+ * are then not compared, and the gate is closed. */
+#define DIFF_FACT_WRITER "writer of dumps"
+
 /* A fact about the environment that differs between the two runs. */
 struct diff_fact {
     const char *name, *a, *b; /* NULL: unknown there */

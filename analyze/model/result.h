@@ -50,7 +50,8 @@ struct engine_claim {
     enum engine_kind kind;
     uint32_t parts;       /* the same as flags, enum engine_share                 */
     const char *shares;   /* our code that it shares with other engines; NULL: none */
-    const char *version;  /* version of a judge's program; NULL: our own engine */
+    const char *version;  /* of a judge's program; of an engine that reads the dump, the writer that
+                           * the dump names; NULL: it is not stated */
     bool subject;         /* decides the verdict; else a reference             */
     bool skipped;         /* not asked; `why` gives the reason */
     const char *why;      /* also the reason for a failure; NULL */

@@ -71,7 +71,10 @@
 /* Sums over a run's cases. For a finished run they are stored; for one that has not ended they are
  * computed on demand, with the same expressions. */
 #define SUM_ENGINES                                                                                \
-    "SELECT c.run_id, min(k.position) position, k.engine, max(" SHARES "), max(k.version),"        \
+    "SELECT c.run_id, min(k.position) position, k.engine, max(" SHARES "),"                        \
+    " CASE WHEN min(k.version) <> max(k.version) OR (k.engine = 'dump' AND"                        \
+    " max(k.version) IS NOT NULL AND sum(k.version IS NULL AND k.frames > 0) > 0)"                 \
+    " THEN 'several' ELSE max(k.version) END,"                                                     \
     " max(k.subject), count(*), sum(k.state = 0 AND k.frames > 0), sum(k.state = 4),"              \
     " sum(k.judged), sum(k.exact), sum(k.judged AND k.top1), sum(k.judged AND k.top5),"            \
     " sum(k.truth_frames), sum(k.own_frames), sum(k.right_frames), sum(k.lines_judged),"           \

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "compare/run_diff.h"
 #include "compare/statistics.h"
 #include "engine/engines.h"
@@ -19,11 +20,12 @@ enum { TIME_HISTORY_RUNS = 30 };
 static bool is_alike(const struct run_info *a, const struct run_info *b)
 {
     const double apart = fabs((double)a->case_count - (double)b->case_count);
-    return a->id != b->id && a->case_count > 0 && apart <= 0.1 * b->case_count;
+    return a->id != b->id && a->case_count > 0 && apart <= 0.1 * b->case_count &&
+           text_equal(a->platform, b->platform);
 }
 
-/* The fence of METRIC over earlier runs with about as many cases as RUN; medians over other cases
- * are not comparable. */
+/* The fence of METRIC over earlier runs of the same platform, which names the writer of dumps, with
+ * about as many cases as RUN; medians over other cases are not comparable. */
 static enum status read_fence(struct store *store, const struct run_info *run, enum metric metric,
                               const struct run_page *page, struct arena *keep, double *out,
                               struct fault *fault)

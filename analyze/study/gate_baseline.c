@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
+#include "compare/run_diff.h"
 #include "compare/statistics.h"
 #include "study/gate_check.h"
 #include "study/lanes.h"
@@ -240,10 +241,14 @@ static void check_before(const struct sides *d)
     if (common == 0)
         gate_add(d->s, "baseline", false, "run %" PRIu64 " has no case in common with this run",
                  before->id);
-    for (uint32_t i = 0; i < d->diff->fact_count; i++)
-        gate_add(d->s, "environment", !d->s->request->strict, "%s: %s -> %s",
-                 d->diff->facts[i].name, known_text(d->diff->facts[i].a),
-                 known_text(d->diff->facts[i].b));
+    for (uint32_t i = 0; i < d->diff->fact_count; i++) {
+        const struct diff_fact *fact = &d->diff->facts[i];
+        const bool mixed =
+            strcmp(fact->name, DIFF_FACT_WRITER) == 0 && run_diff_mixes_writers(d->diff);
+        gate_add(d->s, mixed ? "writer" : "environment", !mixed && !d->s->request->strict,
+                 "%s: %s -> %s%s", fact->name, known_text(fact->a), known_text(fact->b),
+                 mixed ? ": only runs of the same writer can be compared" : "");
+    }
     check_symbols(d);
 }
 
@@ -311,6 +316,7 @@ static void check_times(const struct sides *d, double noise)
         bool listed = false;
         for (uint32_t k = 0; k < d->diff->time_count; k++)
             listed |= text_equal(d->diff->times[k].engine, series->engine);
+        listed |= text_equal(series->engine, ENGINE_NAME_DUMP) && run_diff_mixes_writers(d->diff);
         if (!listed && then >= STATISTICS_MIN_SAMPLES)
             gate_add(d->s, series->engine, false,
                      "no case has a time, and %u had one in run %" PRIu64, then,

@@ -68,6 +68,29 @@ void study_split_word(const char *word, struct arena *keep, const char **path, c
     }
 }
 
+/* Adds the writer of the run's dumps to its facts: runs of two writers do not measure the same. */
+static enum status read_writer(struct store *store, struct arena *keep, struct run_info *info,
+                               struct fault *fault)
+{
+    struct engine_total *engines;
+    uint32_t count;
+    struct named_version *facts =
+        ARENA_ARRAY(keep, (size_t)info->environment_count + 1, struct named_version);
+    if (facts == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "facts of a run");
+    if (store_total_engines(store, info->id, keep, &engines, &count, fault) != ERR_NONE)
+        return fault->code;
+    if (info->environment_count > 0)
+        memcpy(facts, info->environment, info->environment_count * sizeof *facts);
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(engines[i].engine, ENGINE_NAME_DUMP) == 0 && engines[i].stacks > 0)
+            facts[info->environment_count++] = (struct named_version){
+                DIFF_FACT_WRITER,
+                engines[i].version != NULL ? engines[i].version : "it gives no name"};
+    info->environment = facts;
+    return ERR_NONE;
+}
+
 enum status study_read_side_of(struct store *store, uint64_t run_id, enum diff_detail detail,
                                struct arena *keep, struct run_side *out, struct fault *fault)
 {
@@ -76,7 +99,9 @@ enum status study_read_side_of(struct store *store, uint64_t run_id, enum diff_d
     if (store_read_run(store, run_id, keep, &out->info, fault) != ERR_NONE ||
         (detail != DIFF_VERDICTS && out->info.state != RUN_RUNNING &&
          store_read_symbols(store, run_id, keep, &out->symbols, &out->symbol_count, fault) !=
-             ERR_NONE))
+             ERR_NONE) ||
+        (detail != DIFF_VERDICTS && out->info.state != RUN_RUNNING &&
+         read_writer(store, keep, &out->info, fault) != ERR_NONE))
         return fault->code;
     return store_read_side(store, &out->info, detail, keep, &out->side, fault);
 }

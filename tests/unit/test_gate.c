@@ -190,3 +190,82 @@ TEST(new_failures_close_the_gate_old_ones_only_when_strict)
         store_tear_down(&f);
     }
 }
+
+/* A complete run of two cases whose dumps are by the writers A and B; NULL: one gives no name. */
+static void put_run_of_writers(struct store_fixture *f, const char *a, const char *b,
+                               uint64_t dump_ns)
+{
+    const char *const writers[] = {a, b};
+    struct run_info run = {.label = "run", .commit = "c", .branch = "main", .platform = "linux"};
+    REQUIRE(store_begin_run(f->store, &run, &f->keep, &f->fault) == ERR_NONE);
+    for (uint32_t i = 0; i < 20; i++) {
+        struct stack stack = {.engine = "dump"};
+        struct frame frame = {.module_name = "a.exe"};
+        stack.frames = &frame;
+        stack.frame_count = 1;
+        struct engine_claim claim = {.engine = "dump",
+                                     .kind = ENGINE_KIND_DUMP,
+                                     .subject = true,
+                                     .version = writers[i % 2],
+                                     .stacks = &stack,
+                                     .stack_count = 1,
+                                     .cost = {.total_ns = dump_ns}};
+        struct engine_score score = {
+            .engine = "dump", .subject = true, .judged = true, .exact = true, .frames = 1};
+        struct run_case c = {.scenario = arena_printf(&f->keep, "s%u", (unsigned)i),
+                             .variant = "ob2",
+                             .kind = CASE_KIND_CRASH,
+                             .claims = &claim,
+                             .claim_count = 1,
+                             .result = {.verdict = VERDICT_PASS,
+                                        .reason = "",
+                                        .right = "all",
+                                        .scores = &score,
+                                        .score_count = 1}};
+        REQUIRE(store_put_case(f->store, run.id, &c, &f->fault) == ERR_NONE);
+    }
+    REQUIRE(store_finish_run(f->store, run.id, RUN_COMPLETE, 1, &f->fault) == ERR_NONE);
+}
+
+/* A run of dumps by Microsoft's writer says nothing about one of Wine's: not whether it is slower,
+ * nor whether its stacks are as good. */
+TEST(runs_of_two_writers_are_never_compared)
+{
+    static const char wines[] = "none", of_ms[] = "dbgcore.amd64,10.0.29507.1001",
+                      later[] = "dbgcore.amd64,10.0.30000.1";
+    static const struct {
+        const char *name, *was[2], *is[2];
+        bool open;
+        const char *text; /* of the check "writer"; NULL: there is none */
+    } rows[] = {
+        {"Wine's twice", {NULL, NULL}, {NULL, NULL}, true, NULL},
+        {"Microsoft's twice", {of_ms, of_ms}, {of_ms, of_ms}, true, NULL},
+        {"Wine's, then Microsoft's",
+         {NULL, NULL},
+         {of_ms, of_ms},
+         false,
+         "writer of dumps: it gives no name -> dbgcore.amd64,10.0.29507.1001"},
+        {"two versions",
+         {of_ms, of_ms},
+         {later, later},
+         false,
+         "29507.1001 -> dbgcore.amd64,10.0.3"},
+        {"a run of two writers", {of_ms, of_ms}, {of_ms, NULL}, false, "-> several"},
+        {"a run of two versions", {of_ms, of_ms}, {of_ms, wines}, false, "-> several"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct store_fixture f;
+        struct gate gate;
+        store_set_up(&f);
+        test_row(rows[i].name);
+        put_run_of_writers(&f, rows[i].was[0], rows[i].was[1], 1000000);
+        put_run_of_writers(&f, rows[i].is[0], rows[i].is[1], 4000000);
+        decide(&f, (struct gate_request){.against = "1", .max_accepted = GATE_ACCEPTED_OF_BASELINE},
+               &gate);
+        CHECK_EQ(gate.open, rows[i].open);
+        const struct gate_check *check = check_of(&gate, "writer");
+        if (CHECK_EQ(check != NULL, rows[i].text != NULL) && check != NULL)
+            CHECK_HAS(check->text, rows[i].text);
+        store_tear_down(&f);
+    }
+}
