@@ -36,11 +36,13 @@ static const struct {
     {404, "Not Found"},
     {405, "Method Not Allowed"},
     {408, "Request Timeout"},
+    {409, "Conflict"},
     {411, "Length Required"},
     {413, "Content Too Large"},
     {415, "Unsupported Media Type"},
     {421, "Misdirected Request"},
     {422, "Unprocessable Content"},
+    {429, "Too Many Requests"},
     {500, "Internal Server Error"},
     {503, "Service Unavailable"},
     {507, "Insufficient Storage"},
@@ -300,6 +302,8 @@ static int send_error(struct exchange *x, int status, const char *key, const cha
     char *text = json_take(&j, &bytes);
     struct answer_body answer = {
         .mime = as_problem ? problem : "application/json", .body = text, .bytes = bytes};
+    if (status == 429 || status == 503 || status == 507)
+        answer.extra = "Retry-After: 5\r\n";
     if (text == NULL)
         answer.bytes = 0;
     int sent = answer_body(x, status, &answer);

@@ -14,6 +14,7 @@
 #include "dashboard/state.h"
 #include "stream/dumps.h"
 #include "stream/durable.h"
+#include "stream/gather.h"
 #include "stream/report.h"
 
 enum {
@@ -23,8 +24,9 @@ enum {
     SENDER_FILE_BYTES = 1 << 20,
     TEXT_BYTES_MAX = 16 << 20, /* a report of text; a record may be larger */
     REPORTS_PER_MINUTE = 600,
-    REPORTS_BURST = 100,
-    TRIM_SHARE = 16 /* the dumps may exceed their limit by 1 / TRIM_SHARE */
+    REPORTS_PER_MINUTE_MOST = 60000000,
+    REPORTS_BURST_SHARE = 6, /* of a minute's reports: 100 of 600 */
+    TRIM_SHARE = 16          /* the dumps may exceed their limit by 1 / TRIM_SHARE */
 };
 #define TRIM_EVERY_NS (UINT64_C(60) * 1000000000)
 
@@ -34,11 +36,13 @@ static const char SENDER_ENDS = '-';
 
 struct sender {
     const char *name, *token;
-    uint64_t due_ns; /* when its allowance is full again */
+    uint64_t step_ns; /* of one report */
+    uint64_t due_ns;  /* when its allowance is full again */
 };
 
 struct collector {
     struct queue *queue;
+    struct gather *gather;
     struct arena arena;
     struct sender *senders;
     uint32_t count, room;
@@ -53,21 +57,26 @@ struct collector {
 static enum status add_sender(struct collector *c, char *line, struct fault *fault)
 {
     char *rest = line;
+    uint64_t per_minute = REPORTS_PER_MINUTE;
     const char *name = text_next_word(&rest), *token = text_next_word(&rest);
+    const char *rate = token != NULL ? text_next_word(&rest) : NULL;
     if (name == NULL || name[0] == '#')
         return ERR_NONE;
     if (token == NULL || text_next_word(&rest) != NULL || !queue_id_is_valid(name) ||
         strchr(name, SENDER_ENDS) != NULL || strlen(name) > 24 || strlen(token) < TOKEN_LEAST ||
-        strlen(token) > TOKEN_MOST || c->count == SENDERS_MAX)
+        strlen(token) > TOKEN_MOST || c->count == SENDERS_MAX ||
+        (rate != NULL && (!text_parse_uint(rate, strlen(rate), &per_minute) || per_minute < 1 ||
+                          per_minute > REPORTS_PER_MINUTE_MOST)))
         return fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "line of a sender",
-                              "NAME TOKEN; a name of at most 24 letters, digits, '_' and '.', a "
-                              "token of at least 16");
+                              "NAME TOKEN [REPORTS-PER-MINUTE]; a name of at most 24 letters, "
+                              "digits, '_' and '.', a token of at least 16");
     struct sender *wider =
         arena_reserve(&c->arena, c->senders, &c->room, c->count + 1U, sizeof *wider);
     if (wider == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "senders");
     c->senders = wider;
-    c->senders[c->count++] = (struct sender){.name = name, .token = token};
+    c->senders[c->count++] = (struct sender){
+        .name = name, .token = token, .step_ns = UINT64_C(60000000000) / per_minute};
     return ERR_NONE;
 }
 
@@ -111,15 +120,19 @@ enum status collector_open(const struct dashboard_options *options, struct colle
         folder_make(c->dumps, fault) != ERR_NONE)
         return fault->code;
     durable_sweep(c->dumps);
-    (void)queue_open_patiently(options->queue != NULL ? options->queue : options->spool,
-                               process_interrupted, &c->queue, fault);
-    return fault->code;
+    if (queue_open_patiently(options->queue != NULL ? options->queue : options->spool,
+                             process_interrupted, &c->queue, fault) != ERR_NONE)
+        return fault->code;
+    c->gather = gather_new(c->queue);
+    return c->gather != NULL ? ERR_NONE
+                             : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "collector");
 }
 
 void collector_close(struct collector *collector)
 {
     if (collector == NULL)
         return;
+    gather_free(collector->gather);
     queue_close(collector->queue);
     mutex_free(collector->lock);
     arena_free(&collector->arena);
@@ -143,28 +156,25 @@ static struct sender *find_sender(struct collector *c, const char *token)
     return found;
 }
 
-/* A bucket that holds REPORTS_BURST and fills with REPORTS_PER_MINUTE. */
+/* A bucket that holds REPORTS_BURST, or what comes in ten seconds, and fills by its rate. */
 static bool may_send(struct collector *c, struct sender *sender)
 {
-    const uint64_t step_ns = UINT64_C(60000000000) / REPORTS_PER_MINUTE, now_ns = clock_ns();
+    const uint64_t step_ns = sender->step_ns, now_ns = clock_ns();
     mutex_lock(c->lock);
     if (sender->due_ns < now_ns)
         sender->due_ns = now_ns;
-    const bool may = sender->due_ns - now_ns < step_ns * REPORTS_BURST;
+    const bool may = sender->due_ns - now_ns < UINT64_C(60000000000) / REPORTS_BURST_SHARE;
     if (may)
         sender->due_ns += step_ns;
-    else
-        c->refused++;
     mutex_unlock(c->lock);
     return may;
 }
 
-static void count(struct collector *c, bool stored, size_t bytes)
+static void count_stored(struct collector *c, size_t bytes)
 {
     mutex_lock(c->lock);
-    c->stored += stored;
-    c->failed += !stored;
-    c->bytes += stored ? bytes : 0;
+    c->stored++;
+    c->bytes += bytes;
     mutex_unlock(c->lock);
 }
 
@@ -172,7 +182,7 @@ static int answer_stored(struct exchange *x, const char *id, size_t bytes)
 {
     struct json j;
     size_t length = 0;
-    count(x->dashboard->collector, true, bytes);
+    count_stored(x->dashboard->collector, bytes);
     json_to_text(&j, false);
     json_object(&j);
     json_key_string(&j, "id", id);
@@ -188,7 +198,6 @@ static int answer_stored(struct exchange *x, const char *id, size_t bytes)
 
 static int answer_not_stored(struct exchange *x, const struct fault *fault)
 {
-    count(x->dashboard->collector, false, 0);
     if (fault->code == ERR_MISMATCH)
         return answer_error(x, 409, "other_report", "Another report of this sender has this id",
                             fault->hint);
@@ -291,12 +300,13 @@ static int take_stacks(struct exchange *x, const struct sender *sender, const ch
     if (bytes > TEXT_BYTES_MAX && !report_is_record(&report))
         return answer_error(x, 413, "too_large", "The body is larger than this server accepts",
                             "at most 16 MiB of text, or a record of 64 MiB");
-    if (report_put(x->dashboard->collector->queue, &report, &fault) != ERR_NONE)
+    exchange_end_upload(x); /* the body is read: it may wait for others */
+    if (gather_put(x->dashboard->collector->gather, &report, &fault) != ERR_NONE)
         return answer_not_stored(x, &fault);
     return answer_stored(x, id, bytes);
 }
 
-int answer_report(struct exchange *x)
+static int take_report(struct exchange *x)
 {
     struct collector *c = x->dashboard->collector;
     const char *kind = view_query_get(&x->query, "kind"), *id = view_query_get(&x->query, "id");
@@ -321,6 +331,19 @@ int answer_report(struct exchange *x)
         return answer_error(x, 503, "no_memory", "There is no memory for this report", NULL);
     return kind != NULL && strcmp(kind, "dump") == 0 ? take_dump(x, whole)
                                                      : take_stacks(x, sender, whole);
+}
+
+int answer_report(struct exchange *x)
+{
+    struct collector *c = x->dashboard->collector;
+    const int status = take_report(x);
+    if (c != NULL && status >= 400) {
+        mutex_lock(c->lock);
+        c->refused += status < 500;
+        c->failed += status >= 500;
+        mutex_unlock(c->lock);
+    }
+    return status;
 }
 
 char *collector_metrics(struct collector *collector, struct arena *keep)
@@ -349,5 +372,11 @@ char *collector_metrics(struct collector *collector, struct arena *keep)
                                 queue_channel_name((enum queue_channel)i),
                                 (unsigned long long)pending);
     }
-    return text;
+    return text != NULL
+               ? arena_printf(keep,
+                              "%s# TYPE twinstack_queue_oldest_seconds gauge\n"
+                              "twinstack_queue_oldest_seconds{channel=\"dead\"} %llu\n",
+                              text,
+                              (unsigned long long)queue_oldest_s(collector->queue, QUEUE_DEAD))
+               : NULL;
 }

@@ -1,7 +1,8 @@
 /* Collecting reports: off unless the server is started with --collect.
  *
- * A sender has a name and a token, in a file of lines `NAME TOKEN`. Its reports are limited in size
- * and in rate. An answer of 200 means that the report is stored: by the queue, or by the disk. */
+ * A sender has a name and a token, in a file of lines `NAME TOKEN [RATE]`. Its reports are limited
+ * in size and in rate. An answer of 200 means that the report is stored: by the queue, or by the
+ * disk. */
 #ifndef DASHBOARD_COLLECT_H
 #define DASHBOARD_COLLECT_H
 

@@ -51,6 +51,7 @@ WRITERS = {
     "analyze/collect/collect.c", "analyze/collect/runner_posix.c",  # folders of cases, the lock of a machine
     # files of our own caches and spools
     "analyze/base/cache.c", "analyze/symbol/store_servers.c", "analyze/stream/durable.c", "analyze/stream/queue_spool.c",
+    "analyze/stream/totals_merge.c",
     "analyze/fetch/fetch_cache.c", "analyze/fetch/fetch_server.c", "analyze/fetch/transfer_curl.c",
 }
 WRITES = re.compile(r'\b(?:rename|path_rename|file_move|mkstemps?|freopen|creat)\s*\(|\bO_CREAT\b|'

@@ -99,6 +99,9 @@ def stream():
     """The pipeline of reports under kill -9 for a long time, and `signatures` at full size beside the pipe."""
     for turn in range(1, 21):
         yield f"faults-{turn}", [PYTHON, "tests/e2e/test_stream_faults.py"], {"TWINSTACK_SOAK": "1"}
+    yield "kills", [PYTHON, "tests/stream_kills.py"], {}
+    single = ["--report", "1", "--stacks", "200000", "--clients", "64"]
+    yield "single", [PYTHON, "tests/bench/bench_pipeline.py", BUILD, "--work", PLACE / "stream.bench", *single], {}
     yield "pipeline", [PYTHON, "tests/bench/bench_pipeline.py", BUILD, "--work", PLACE / "stream.bench", "--stacks", "10000000"], {}
     yield "bench", [PYTHON, "tests/bench/bench_stream.py", BUILD, "--work", PLACE / "stream.bench", "--stacks", "10000000"], {}
 

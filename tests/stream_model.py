@@ -23,7 +23,7 @@ BATCH = 2
 
 DEFECTS = ("ids of senders reach names of files", "pieces share the ids of other reports", "another body is answered 200", "results are cut by named rows",
            "deliveries count as deaths", "suspects are resolved together", "settled before the result is stored", "the reducer forgets ids",
-           "a trial is stored after the work", "acknowledged before it is stored", "slices of two results count together")
+           "a trial is stored after the work", "holders do not renew", "acknowledged before it is stored", "slices of two results count together")
 
 
 def cut(symbols):
@@ -202,10 +202,11 @@ class Model:
             yield f"{w} dies", self.dead(state, w)._replace(deaths=state.deaths + 1)
 
     def expire(self, state, w):
-        """A lease ends while the worker is alive: others have the messages as well."""
-        if state.deaths < self.deaths and any(m.taker == w for m in state.reports):
+        """A lease ends while the worker is alive: others have the messages as well. It renews them, so this is as rare as a death."""
+        renews = self.defect != "holders do not renew" or state.workers[w].phase != "resolved"
+        if (state.deaths < self.deaths or not renews) and any(m.taker == w for m in state.reports):
             reports = tuple(m._replace(state="ready", taker=None) if m.taker == w and m.state == "taken" else m for m in state.reports)
-            yield f"the lease of {w} ends", state._replace(reports=reports, deaths=state.deaths + 1)
+            yield f"the lease of {w} ends", state._replace(reports=reports, deaths=state.deaths + renews)
 
     def change_symbols(self, state, w):
         worker = state.workers[w]

@@ -1,4 +1,4 @@
-/* What the parts of the counter share; no other file includes this. */
+/* What the parts of the counter share, and what report.c has of it; no other file includes this. */
 #ifndef STREAM_COUNT_PARTS_H
 #define STREAM_COUNT_PARTS_H
 

@@ -84,30 +84,37 @@ enum status durable_write(const char *path, const void *data, size_t bytes, stru
     return durable_commit(&file, fault);
 }
 
+uint64_t durable_age_ns(const char *path)
+{
+    uint64_t bytes = 0, changed_ns = 0;
+    const uint64_t now_ns = clock_wall_ns();
+    return path_stat(path, &bytes, &changed_ns) && now_ns > changed_ns ? now_ns - changed_ns : 0;
+}
+
 bool durable_is_temporary(const char *name)
 {
     return strchr(name, MARK) != NULL;
 }
 
-/* True when the process that began the file NAME is gone, or is this one, which begins none before
- * it sweeps. A file that is removed under a living writer is no loss: it cannot be committed then,
- * and nothing was acknowledged. */
-static bool is_abandoned(const char *name, const char *path)
+/* True for a file that is not committed, when the process that began it is gone, or is this one,
+ * which begins none before it sweeps. A file that is removed under a living writer is no loss: it
+ * cannot be committed then, and nothing was acknowledged. */
+static bool is_abandoned(const char *name, const char *path, const void *context)
 {
     char self[PROCESS_NAME_BYTES], writer[PROCESS_NAME_BYTES];
-    uint64_t bytes = 0, changed_ns = 0;
+    (void)context;
+    if (!durable_is_temporary(name))
+        return false;
     process_name_self(self);
     const unsigned long id = strtoul(strchr(name, MARK) + 1, NULL, 10);
     const int length = snprintf(writer, sizeof writer, "%lu%s", id, self + strcspn(self, "@"));
     if (length > 0 && (size_t)length < sizeof writer &&
         (strcmp(writer, self) == 0 || process_life_of(writer) == PROCESS_GONE))
         return true;
-    const uint64_t now_ns = clock_wall_ns();
-    return path_stat(path, &bytes, &changed_ns) && now_ns > changed_ns &&
-           now_ns - changed_ns > ABANDONED_NS;
+    return durable_age_ns(path) > ABANDONED_NS;
 }
 
-void durable_sweep(const char *folder)
+void durable_remove(const char *folder, durable_rule_fn *rule, const void *context)
 {
     struct arena work;
     struct fault fault = FAULT_INIT;
@@ -117,10 +124,14 @@ void durable_sweep(const char *folder)
     (void)folder_list(folder, &work, &names, &count, &fault);
     for (size_t i = 0; fault.code == ERR_NONE && i < count; i++) {
         struct fault ignored = FAULT_INIT;
-        const char *path =
-            durable_is_temporary(names[i]) ? path_join(&work, folder, names[i]) : NULL;
-        if (path != NULL && is_abandoned(names[i], path))
+        const char *path = path_join(&work, folder, names[i]);
+        if (path != NULL && rule(names[i], path, context))
             (void)path_remove(path, &ignored);
     }
     arena_free(&work);
+}
+
+void durable_sweep(const char *folder)
+{
+    durable_remove(folder, is_abandoned, NULL);
 }

@@ -29,12 +29,19 @@ void durable_drop(struct durable *file);
 /* A whole small file. */
 enum status durable_write(const char *path, const void *data, size_t bytes, struct fault *fault);
 
+/* Removes the files of FOLDER for which RULE is true. */
+typedef bool durable_rule_fn(const char *name, const char *path, const void *context);
+void durable_remove(const char *folder, durable_rule_fn *rule, const void *context);
+
 /* Removes what processes that are gone have left in FOLDER: files that were not committed. A file
  * that another process still writes stays for an hour. */
 void durable_sweep(const char *folder);
 
 /* True for the name of a file that is not committed. */
 bool durable_is_temporary(const char *name);
+
+/* How long ago a file was changed; 0: there is none, or it is of the future. */
+uint64_t durable_age_ns(const char *path);
 
 /* Puts the last rename or removal in FOLDER on the disk. */
 void durable_folder(const char *folder);

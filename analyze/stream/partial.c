@@ -244,20 +244,33 @@ static bool check_row(struct reader *r, const struct partial *partial,
     return r->fault->code == ERR_NONE;
 }
 
+/* Before anything else of it is read: a newer form may have other columns. */
+static bool check_version(struct reader *r, uint64_t version)
+{
+    if (version > FORM_VERSION)
+        (void)fault_set_reason(r->fault, ERR_UNSUPPORTED, "version of a partial result",
+                               FAULT_NEWER, "a newer version of this program reads it");
+    else if (version != FORM_VERSION)
+        (void)fail(r, ERR_UNSUPPORTED, "version of a partial result");
+    return r->fault->code == ERR_NONE;
+}
+
 static bool read_columns(struct reader *r, struct partial *out)
 {
-    struct column head[HEAD_COLUMNS];
+    struct column head[HEAD_COLUMNS], version = {NULL, 0};
     uint64_t numbers[5] = {0}, sum = 0;
     size_t bytes = 0;
     const char *line = next_line(r, &bytes);
-    if (line == NULL ||
-        !split(r, line + sizeof mark - 1, bytes - (sizeof mark - 1), head, HEAD_COLUMNS))
+    if (line == NULL)
+        return false;
+    version.text = line + sizeof mark - 1;
+    version.bytes = strcspn(version.text, "\t\n");
+    if (!read_number(r, &version, &numbers[0]) || !check_version(r, numbers[0]) ||
+        !split(r, version.text, bytes - (sizeof mark - 1), head, HEAD_COLUMNS))
         return false;
     for (uint32_t i = 0; i < COUNT_OF(numbers); i++)
         if (!read_number(r, &head[i], &numbers[i]))
             return false;
-    if (numbers[0] != FORM_VERSION)
-        return fail(r, ERR_UNSUPPORTED, "version of a partial result");
     out->stacks = numbers[2];
     out->floor = numbers[3];
     out->bad = numbers[4];
@@ -298,6 +311,10 @@ static bool read_head(struct reader *r, struct partial *out, uint64_t *rows)
 {
     cJSON *root = next_object(r);
     const uint64_t version = json_get_uint(root, "schema_version", 0, r->fault);
+    if (r->fault->code == ERR_NONE && !check_version(r, version)) {
+        cJSON_Delete(root);
+        return false;
+    }
     *rows = json_get_uint(root, "total", UINT64_MAX, r->fault);
     out->stacks = json_get_uint(root, "stacks", 0, r->fault);
     out->floor = json_get_uint(root, "floor", 0, r->fault);
@@ -306,8 +323,6 @@ static bool read_head(struct reader *r, struct partial *out, uint64_t *rows)
     out->hour = json_get_string(root, "hour", r->keep, r->fault);
     out->version = json_get_string(root, "version", r->keep, r->fault);
     cJSON_Delete(root);
-    if (r->fault->code == ERR_NONE && version != FORM_VERSION)
-        return fail(r, ERR_UNSUPPORTED, "version of a partial result");
     if (r->fault->code == ERR_NONE && *rows == UINT64_MAX)
         return fail(r, ERR_MALFORMED, "partial result without `total`");
     return check_head(r, out);

@@ -4,12 +4,22 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/files.h"
 #include "base/text.h"
 
 void queue_close(struct queue *queue)
 {
     if (queue != NULL)
         queue->close(queue);
+}
+
+uint64_t queue_oldest_s(struct queue *queue, enum queue_channel channel)
+{
+    uint64_t stored_ns = 0;
+    const uint64_t now_ns = clock_wall_ns();
+    if (!queue->oldest(queue, channel, &stored_ns) || stored_ns > now_ns)
+        return 0;
+    return (now_ns - stored_ns) / 1000000000U;
 }
 
 const char *queue_channel_name(enum queue_channel channel)

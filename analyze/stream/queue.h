@@ -5,8 +5,9 @@
  *     DIR                   a folder of files (a spool), on one machine
  *
  * A message has an id. It is delivered at least once: its taker has to settle it, or it is
- * delivered again after QUEUE_LEASE_MS. A message that is put twice with the same id within
- * QUEUE_REMEMBER_S is there once. What no worker samples is dropped after QUEUE_KEEP_S.
+ * delivered again after QUEUE_LEASE_MS; while a taker works on it, it renews the lease. A message
+ * that is put twice with the same id within QUEUE_REMEMBER_S is there once. What no worker samples
+ * is dropped after QUEUE_KEEP_S.
  *
  * Ids of senders are NAME-ID, and no name is empty. Ids that this program makes begin with '-', so
  * no sender can send one.
@@ -24,9 +25,12 @@ enum queue_channel { QUEUE_REPORTS, QUEUE_PARTIALS, QUEUE_DEAD, QUEUE_SHADOW, QU
 
 enum {
     QUEUE_LEASE_MS = 30000,
+    QUEUE_RENEW_MS = 10000, /* a holder renews the lease so often ... */
+    QUEUE_HOLD_MS = 900000, /* ... for so long: then others may try */
     QUEUE_OPEN_MS = 30000,
     QUEUE_RETRY_MS = 250, /* between two attempts to reach a queue */
     QUEUE_REMEMBER_S = 24 * 3600,
+    QUEUE_NOTES_S = 25 * 3600,    /* the numbers of their pages are stored now and then */
     QUEUE_ID_BYTES = 96,          /* with the NUL */
     QUEUE_MESSAGE_BYTES = 900000, /* one message at most: below the usual limit of NATS */
     QUEUE_LETTER_BYTES = 1024,    /* that a dead letter may have more than a message */
@@ -34,10 +38,9 @@ enum {
     QUEUE_KEEP_S = 14 * 24 * 3600
 };
 
-/* What a queue holds besides messages. An item is forgotten after QUEUE_REMEMBER_S or
- * QUEUE_KEEP_S. */
+/* What a queue holds besides messages. An item is forgotten after QUEUE_NOTES_S or QUEUE_KEEP_S. */
 enum queue_shelf {
-    QUEUE_NOTES, /* what is known of an id */
+    QUEUE_NOTES, /* what is known of ids */
     QUEUE_PARTS, /* of reports that are larger than a message */
     QUEUE_SHELVES
 };
@@ -80,6 +83,9 @@ struct transport {
     enum status (*settle)(struct queue *queue, enum queue_channel channel,
                           struct queue_message *message, enum queue_end end, struct fault *fault);
 
+    /* The lease of a message starts anew. A failure is not reported: the lease may end then. */
+    void (*renew)(struct queue *queue, enum queue_channel channel, struct queue_message *message);
+
     /* Stores an item unless NAME has one, of any writer. *HAVE is what NAME then has, in KEEP. It
      * is stored when this returns. Fails: ERR_IO, ERR_LIMIT, ERR_MEMORY. */
     enum status (*item_add)(struct queue *queue, enum queue_shelf shelf, const char *name,
@@ -102,9 +108,13 @@ typedef bool queue_visit_fn(void *context, const struct queue_message *message, 
 /* Every implementation begins with this. */
 struct queue {
     const struct transport *transport;
+    const char *doubt; /* why what is acknowledged may yet be lost; NULL: it is not */
     void (*close)(struct queue *queue);
     /* Messages that are not settled; false: not known. */
     bool (*pending)(struct queue *queue, enum queue_channel channel, uint64_t *out);
+    /* When the oldest message of a channel that is not taken was put, on the wall clock. False:
+     * there is none, or it is not known. */
+    bool (*oldest)(struct queue *queue, enum queue_channel channel, uint64_t *stored_ns);
     /* Shows VISIT every message of a channel, the oldest id or number first. Fails: ERR_IO,
      * ERR_MEMORY. */
     enum status (*visit)(struct queue *queue, enum queue_channel channel, queue_visit_fn *visit,
@@ -118,6 +128,9 @@ enum status queue_open(const char *address, struct queue **out, struct fault *fa
 enum status queue_open_patiently(const char *address, bool (*stopping)(void), struct queue **out,
                                  struct fault *fault);
 void queue_close(struct queue *queue);
+
+/* For how many seconds the oldest message of a channel has been there; 0: there is none. */
+uint64_t queue_oldest_s(struct queue *queue, enum queue_channel channel);
 
 /* "reports", "partials", "dead", "shadow". */
 const char *queue_channel_name(enum queue_channel channel);

@@ -22,8 +22,6 @@ enum { RECONNECT_MS = 250, TAKEN_MAX = 1024, LOST_LOOKS = 3 };
 #define CHANNEL_BYTES_LEAST ((int64_t)8 << 20)     /* some messages */
 enum { SMALL_CHANNEL_SHARE = 4 };                  /* of the room of the reports */
 
-static const char *const streams[] = {"TWINSTACK_REPORTS", "TWINSTACK_PARTIALS", "TWINSTACK_DEAD",
-                                      "TWINSTACK_SHADOW"};
 static const char *const subjects[] = {"twinstack.reports", "twinstack.partials", "twinstack.dead",
                                        "twinstack.shadow"};
 static const char *const readers[] = {"workers", "reducer", "undertaker", "shadow"};
@@ -72,7 +70,7 @@ static enum status subscribe(struct nats_queue *q, enum queue_channel channel, s
 {
     jsSubOptions options;
     (void)q->lib.jsSubOptions_Init(&options);
-    options.Stream = streams[channel];
+    options.Stream = nats_streams[channel];
     options.ManualAck = true;
     options.Config.AckPolicy = js_AckExplicit;
     options.Config.AckWait = QUEUE_LEASE_MS / 1000 * NATS_SECOND_NS;
@@ -119,9 +117,9 @@ static bool is_reader_lost(struct nats_queue *q, enum queue_channel channel)
     jsErrCode error;
     bool is_ahead = false, has_more = false;
     memset(&error, 0, sizeof error);
-    if (q->lib.js_GetConsumerInfo(&reader, q->js, streams[channel], readers[channel], NULL,
+    if (q->lib.js_GetConsumerInfo(&reader, q->js, nats_streams[channel], readers[channel], NULL,
                                   &error) == NATS_OK &&
-        q->lib.js_GetStreamInfo(&stream, q->js, streams[channel], NULL, NULL) == NATS_OK) {
+        q->lib.js_GetStreamInfo(&stream, q->js, nats_streams[channel], NULL, NULL) == NATS_OK) {
         is_ahead = stream->State.LastSeq < reader->Delivered.Stream;
         has_more = stream->State.Msgs > reader->NumPending + (uint64_t)reader->NumAckPending;
     }
@@ -150,7 +148,7 @@ static void look_at_reader(struct nats_queue *q, enum queue_channel channel)
     if (!is_reader_lost(q, channel))
         return;
     q->lost_looks[channel] = 0;
-    (void)q->lib.js_DeleteConsumer(q->js, streams[channel], readers[channel], NULL, NULL);
+    (void)q->lib.js_DeleteConsumer(q->js, nats_streams[channel], readers[channel], NULL, NULL);
     drop_subscription(q, channel);
 }
 
@@ -204,11 +202,31 @@ static enum status nats_settle(struct queue *queue, enum queue_channel channel,
     return status == NATS_OK ? ERR_NONE : nats_queue_failed(fault, status, "end of a message");
 }
 
+static void nats_renew(struct queue *queue, enum queue_channel channel,
+                       struct queue_message *message)
+{
+    struct nats_queue *q = (struct nats_queue *)queue;
+    (void)channel;
+    (void)q->lib.natsMsg_InProgress(message->handle, NULL);
+}
+
+static bool nats_oldest(struct queue *queue, enum queue_channel channel, uint64_t *stored_ns)
+{
+    struct nats_queue *q = (struct nats_queue *)queue;
+    jsStreamInfo *info = NULL;
+    if (q->lib.js_GetStreamInfo(&info, q->js, nats_streams[channel], NULL, NULL) != NATS_OK)
+        return false;
+    const bool has_one = info->State.Msgs > 0 && info->State.FirstTime > 0;
+    *stored_ns = has_one ? (uint64_t)info->State.FirstTime : 0;
+    q->lib.jsStreamInfo_Destroy(info);
+    return has_one;
+}
+
 static bool nats_pending(struct queue *queue, enum queue_channel channel, uint64_t *out)
 {
     struct nats_queue *q = (struct nats_queue *)queue;
     jsStreamInfo *info = NULL;
-    if (q->lib.js_GetStreamInfo(&info, q->js, streams[channel], NULL, NULL) != NATS_OK)
+    if (q->lib.js_GetStreamInfo(&info, q->js, nats_streams[channel], NULL, NULL) != NATS_OK)
         return false;
     *out = info->State.Msgs;
     q->lib.jsStreamInfo_Destroy(info);
@@ -248,14 +266,15 @@ static enum status nats_visit(struct queue *queue, enum queue_channel channel,
 {
     struct nats_queue *q = (struct nats_queue *)queue;
     jsStreamInfo *info = NULL;
-    const natsStatus status = q->lib.js_GetStreamInfo(&info, q->js, streams[channel], NULL, NULL);
+    const natsStatus status =
+        q->lib.js_GetStreamInfo(&info, q->js, nats_streams[channel], NULL, NULL);
     if (status != NATS_OK)
         return nats_queue_failed(fault, status, "messages of a queue");
     const uint64_t first = info->State.FirstSeq, last = info->State.LastSeq;
     q->lib.jsStreamInfo_Destroy(info);
     for (uint64_t number = first > 0 ? first : 1; number <= last && fault->code == ERR_NONE;
          number++)
-        (void)visit_one(q, streams[channel], number, visit, context, fault);
+        (void)visit_one(q, nats_streams[channel], number, visit, context, fault);
     return fault->code;
 }
 
@@ -307,7 +326,7 @@ static int64_t small_bytes(struct nats_queue *q)
 {
     jsStreamInfo *info = NULL;
     int64_t most = SMALL_CHANNEL_BYTES_MAX;
-    if (q->lib.js_GetStreamInfo(&info, q->js, streams[QUEUE_REPORTS], NULL, NULL) != NATS_OK)
+    if (q->lib.js_GetStreamInfo(&info, q->js, nats_streams[QUEUE_REPORTS], NULL, NULL) != NATS_OK)
         return most;
     const int64_t share = info->Config->MaxBytes / SMALL_CHANNEL_SHARE;
     if (info->Config->MaxBytes > 0 && share < most)
@@ -339,11 +358,11 @@ static enum status add_stream(struct nats_queue *q, int channel, struct fault *f
     jsStreamConfig config;
     const char *subject = subjects[channel];
     jsErrCode error;
-    if (has_stream(q, streams[channel]))
+    if (has_stream(q, nats_streams[channel]))
         return ERR_NONE;
     memset(&error, 0, sizeof error);
     (void)q->lib.jsStreamConfig_Init(&config);
-    config.Name = streams[channel];
+    config.Name = nats_streams[channel];
     config.Subjects = &subject;
     config.SubjectsLen = 1;
     config.Retention = channel == QUEUE_DEAD ? js_LimitsPolicy : js_WorkQueuePolicy;
@@ -352,6 +371,7 @@ static enum status add_stream(struct nats_queue *q, int channel, struct fault *f
     config.MaxBytes =
         channel == QUEUE_REPORTS || channel == QUEUE_PARTIALS ? CHANNEL_BYTES_MAX : small_bytes(q);
     config.Duplicates = QUEUE_REMEMBER_S * NATS_SECOND_NS;
+    config.Replicas = nats_queue_replicas();
     if (channel == QUEUE_SHADOW) /* dumps are not kept for longer */
         config.MaxAge = QUEUE_KEEP_S * NATS_SECOND_NS;
     const natsStatus status = add_sized(q, &config, &error);
@@ -365,7 +385,7 @@ static enum status add_stream(struct nats_queue *q, int channel, struct fault *f
  * them are refused until it has. */
 static enum status add_shelf(struct nats_queue *q, enum queue_shelf shelf, struct fault *fault)
 {
-    static const int64_t ages_s[QUEUE_SHELVES] = {QUEUE_REMEMBER_S, QUEUE_KEEP_S};
+    static const int64_t ages_s[QUEUE_SHELVES] = {QUEUE_NOTES_S, QUEUE_KEEP_S};
     const char *all = nats_shelf_subjects[shelf];
     jsStreamConfig config;
     jsErrCode error;
@@ -380,6 +400,7 @@ static enum status add_shelf(struct nats_queue *q, enum queue_shelf shelf, struc
     config.Discard = js_DiscardNew;
     config.MaxMsgsPerSubject = 1;
     config.MaxAge = ages_s[shelf] * NATS_SECOND_NS;
+    config.Replicas = nats_queue_replicas();
     if (shelf == QUEUE_PARTS)
         config.MaxBytes = small_bytes(q);
     const natsStatus status = shelf == QUEUE_PARTS
@@ -404,9 +425,18 @@ static enum status connect_to(struct nats_queue *q, const char *url, struct faul
     if (status == NATS_OK)
         status = q->lib.natsOptions_SetReconnectWait(options, RECONNECT_MS);
     if (status == NATS_OK)
+        status = nats_queue_identify(q, options);
+    if (status == NATS_OK)
         status = q->lib.natsConnection_Connect(&q->connection, options);
     if (options != NULL)
         q->lib.natsOptions_Destroy(options);
+    const bool is_known = status == NATS_CONNECTION_AUTH_FAILED || status == NATS_SSL_ERROR ||
+                          status == NATS_SECURE_CONNECTION_REQUIRED ||
+                          status == NATS_SECURE_CONNECTION_WANTED;
+    if (status != NATS_OK && status != NATS_NO_SERVER && status != NATS_TIMEOUT)
+        return fault_set_hint(fault, is_known ? ERR_UNSUPPORTED : ERR_IO, FAULT_NO_OFFSET, "queue",
+                              "its server refuses this program's name or certificate: see "
+                              "TWINSTACK_NATS_USER, _TOKEN, _CREDS, _CA and _CERT in the README");
     if (status == NATS_OK)
         status = q->lib.natsConnection_JetStream(&q->js, q->connection, NULL);
     if (status != NATS_OK)
@@ -415,18 +445,25 @@ static enum status connect_to(struct nats_queue *q, const char *url, struct faul
         (void)add_stream(q, c, fault);
     for (int i = 0; fault->code == ERR_NONE && i < QUEUE_SHELVES; i++)
         (void)add_shelf(q, (enum queue_shelf)i, fault);
+    if (fault->code == ERR_NONE)
+        nats_queue_check(q);
     return fault->code;
 }
 
 enum status queue_open_nats(const char *url, struct queue **out, struct fault *fault)
 {
-    static const struct transport functions = {nats_put,      nats_take,     nats_settle,
-                                               nats_item_add, nats_item_set, nats_item_get};
+    static const struct transport functions = {.put = nats_put,
+                                               .take = nats_take,
+                                               .settle = nats_settle,
+                                               .renew = nats_renew,
+                                               .item_add = nats_item_add,
+                                               .item_set = nats_item_set,
+                                               .item_get = nats_item_get};
     struct nats_queue *q = calloc(1, sizeof *q);
     *out = NULL;
     if (q == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "queue");
-    q->queue = (struct queue){&functions, nats_close, nats_pending, nats_visit};
+    q->queue = (struct queue){&functions, NULL, nats_close, nats_pending, nats_oldest, nats_visit};
     if (load(&q->lib, fault) != ERR_NONE) {
         free(q);
         return fault->code;

@@ -17,6 +17,12 @@ enum { NATS_WAIT_MS = 5000 };
     F(natsOptions_SetMaxReconnect)                                                                 \
     F(natsOptions_SetReconnectWait)                                                                \
     F(natsOptions_SetTimeout)                                                                      \
+    F(natsOptions_SetToken)                                                                        \
+    F(natsOptions_SetUserInfo)                                                                     \
+    F(natsOptions_SetUserCredentialsFromFiles)                                                     \
+    F(natsOptions_SetSecure)                                                                       \
+    F(natsOptions_LoadCATrustedCertificates)                                                       \
+    F(natsOptions_LoadCertificatesChain)                                                           \
     F(natsConnection_Connect)                                                                      \
     F(natsConnection_Destroy)                                                                      \
     F(natsConnection_JetStream)                                                                    \
@@ -48,6 +54,7 @@ enum { NATS_WAIT_MS = 5000 };
     F(jsMsgMetaData_Destroy)                                                                       \
     F(natsMsg_AckSync)                                                                             \
     F(natsMsg_Nak)                                                                                 \
+    F(natsMsg_InProgress)                                                                          \
     F(natsMsg_Destroy)
 
 struct library {
@@ -57,6 +64,13 @@ struct library {
     natsStatus (*natsOptions_SetMaxReconnect)(natsOptions *, int);
     natsStatus (*natsOptions_SetReconnectWait)(natsOptions *, int64_t);
     natsStatus (*natsOptions_SetTimeout)(natsOptions *, int64_t);
+    natsStatus (*natsOptions_SetToken)(natsOptions *, const char *);
+    natsStatus (*natsOptions_SetUserInfo)(natsOptions *, const char *, const char *);
+    natsStatus (*natsOptions_SetUserCredentialsFromFiles)(natsOptions *, const char *,
+                                                          const char *);
+    natsStatus (*natsOptions_SetSecure)(natsOptions *, bool);
+    natsStatus (*natsOptions_LoadCATrustedCertificates)(natsOptions *, const char *);
+    natsStatus (*natsOptions_LoadCertificatesChain)(natsOptions *, const char *, const char *);
     natsStatus (*natsConnection_Connect)(natsConnection **, natsOptions *);
     void (*natsConnection_Destroy)(natsConnection *);
     natsStatus (*natsConnection_JetStream)(jsCtx **, natsConnection *, jsOptions *);
@@ -96,6 +110,7 @@ struct library {
     void (*jsMsgMetaData_Destroy)(jsMsgMetaData *);
     natsStatus (*natsMsg_AckSync)(natsMsg *, jsOptions *, jsErrCode *);
     natsStatus (*natsMsg_Nak)(natsMsg *, jsOptions *);
+    natsStatus (*natsMsg_InProgress)(natsMsg *, jsOptions *);
     void (*natsMsg_Destroy)(natsMsg *);
 };
 
@@ -108,6 +123,18 @@ struct nats_queue {
     uint64_t looked_ns[QUEUE_CHANNELS];  /* at the reader of the channel */
     uint32_t lost_looks[QUEUE_CHANNELS]; /* how often since then in a row it missed messages */
 };
+
+/* Who this program is to the server, and whether the connection is encrypted, by the environment:
+ * TWINSTACK_NATS_USER and _PASSWORD, _TOKEN, _CREDS (a file); _CA, _CERT and _KEY (files), _TLS=1.
+ */
+natsStatus nats_queue_identify(struct nats_queue *q, natsOptions *options);
+
+/* TWINSTACK_NATS_REPLICAS: how many servers of a cluster store a message; 1. */
+int64_t nats_queue_replicas(void);
+
+/* Sets queue.doubt when what the server acknowledges may be lost with its machine's power. */
+void nats_queue_check(struct nats_queue *q);
+extern const char *const nats_streams[QUEUE_CHANNELS];
 
 /* ERR_IO with what STATUS means to a user. */
 enum status nats_queue_failed(struct fault *fault, natsStatus status, const char *what);

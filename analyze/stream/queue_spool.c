@@ -50,15 +50,6 @@ static bool path_of(const struct spool *s, enum queue_channel channel, enum part
     return path_in(s->folders[channel][part], id, out);
 }
 
-static uint64_t age_ns(const char *path)
-{
-    uint64_t bytes = 0, modified_ns = 0;
-    const uint64_t now_ns = clock_wall_ns();
-    if (!path_stat(path, &bytes, &modified_ns))
-        return 0;
-    return now_ns > modified_ns ? now_ns - modified_ns : 0;
-}
-
 static enum status spool_put(struct queue *queue, enum queue_channel channel, const char *id,
                              const void *data, size_t bytes, struct fault *fault)
 {
@@ -88,7 +79,7 @@ static void return_expired(struct spool *s, enum queue_channel channel)
         struct fault ignored = FAULT_INIT;
         if (queue_file_id(names[i], id) && path_of(s, channel, TAKEN, id, from) &&
             path_of(s, channel, READY, id, to) &&
-            age_ns(from) > (uint64_t)QUEUE_LEASE_MS * 1000000U)
+            durable_age_ns(from) > (uint64_t)QUEUE_LEASE_MS * 1000000U)
             (void)path_rename(from, to, &ignored);
     }
     arena_free(&work);
@@ -154,29 +145,23 @@ static enum status spool_take(struct queue *queue, enum queue_channel channel, u
     }
 }
 
-/* Removes the files of FOLDER that are older than AGE_S. */
+static bool is_older(const char *name, const char *path, const void *context)
+{
+    const uint64_t *age_s = context;
+    (void)name;
+    return durable_age_ns(path) > *age_s * 1000000000U;
+}
+
 static void remove_old(const char *folder, uint64_t age_s)
 {
-    struct arena work;
-    struct fault fault = FAULT_INIT;
-    const char **names = NULL;
-    size_t count = 0;
-    arena_init(&work, 0);
-    (void)folder_list(folder, &work, &names, &count, &fault);
-    for (size_t i = 0; fault.code == ERR_NONE && i < count; i++) {
-        struct fault ignored = FAULT_INIT;
-        const char *path = path_join(&work, folder, names[i]);
-        if (path != NULL && age_ns(path) > age_s * 1000000000U)
-            (void)path_remove(path, &ignored);
-    }
-    arena_free(&work);
+    durable_remove(folder, is_older, &age_s);
 }
 
 /* Old ids and items are not remembered forever. */
 static void prune(struct spool *s, enum queue_channel channel)
 {
     remove_old(s->folders[channel][DONE], QUEUE_REMEMBER_S);
-    remove_old(s->shelves[QUEUE_NOTES], QUEUE_REMEMBER_S);
+    remove_old(s->shelves[QUEUE_NOTES], QUEUE_NOTES_S);
     remove_old(s->shelves[QUEUE_PARTS], QUEUE_KEEP_S);
     remove_old(s->folders[QUEUE_SHADOW][READY], QUEUE_KEEP_S);
 }
@@ -206,6 +191,35 @@ static enum status spool_settle(struct queue *queue, enum queue_channel channel,
     if (++s->settled % PRUNE_EVERY == 0)
         prune(s, channel);
     return ERR_NONE;
+}
+
+static void spool_renew(struct queue *queue, enum queue_channel channel,
+                        struct queue_message *message)
+{
+    char taken[DURABLE_PATH_BYTES];
+    if (path_of((struct spool *)queue, channel, TAKEN, message->id, taken))
+        path_touch(taken);
+}
+
+static bool spool_oldest(struct queue *queue, enum queue_channel channel, uint64_t *stored_ns)
+{
+    struct spool *s = (struct spool *)queue;
+    struct arena work;
+    struct fault fault = FAULT_INIT;
+    const char **names = NULL;
+    size_t count = 0;
+    *stored_ns = UINT64_MAX;
+    arena_init(&work, 0);
+    (void)folder_list(s->folders[channel][READY], &work, &names, &count, &fault);
+    for (size_t i = 0; fault.code == ERR_NONE && i < count; i++) {
+        const char *path = path_join(&work, s->folders[channel][READY], names[i]);
+        uint64_t bytes = 0, changed_ns = 0;
+        if (path != NULL && !durable_is_temporary(names[i]) &&
+            path_stat(path, &bytes, &changed_ns) && changed_ns < *stored_ns)
+            *stored_ns = changed_ns;
+    }
+    arena_free(&work);
+    return *stored_ns != UINT64_MAX;
 }
 
 static bool spool_pending(struct queue *queue, enum queue_channel channel, uint64_t *out)
@@ -378,13 +392,19 @@ static void spool_close(struct queue *queue)
 
 enum status queue_open_spool(const char *folder, struct queue **out, struct fault *fault)
 {
-    static const struct transport functions = {spool_put,      spool_take,     spool_settle,
-                                               spool_item_add, spool_item_set, spool_item_get};
+    static const struct transport functions = {.put = spool_put,
+                                               .take = spool_take,
+                                               .settle = spool_settle,
+                                               .renew = spool_renew,
+                                               .item_add = spool_item_add,
+                                               .item_set = spool_item_set,
+                                               .item_get = spool_item_get};
     static const char *const shelves[QUEUE_SHELVES] = {"notes", "parts"};
     struct spool *s = calloc(1, sizeof *s);
     if (s == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "queue");
-    s->queue = (struct queue){&functions, spool_close, spool_pending, spool_visit};
+    s->queue =
+        (struct queue){&functions, NULL, spool_close, spool_pending, spool_oldest, spool_visit};
     arena_init(&s->arena, 0);
     for (int c = 0; c < QUEUE_CHANNELS; c++)
         for (int part = 0; part < PARTS; part++) {

@@ -8,8 +8,14 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/text.h"
+#include "stream/count_parts.h"
 
-enum { PIECES_MAX = 10000, ID_ROOM = 16 /* before the id, for ids made of it */, SCHEMA_MOST = 2 };
+enum {
+    PIECES_MAX = 10000,
+    ID_ROOM = 16 /* before the id, for ids made of it */,
+    SCHEMA_PARTS = 2,
+    SCHEMA_GROUP = 3
+};
 
 char *report_write(const struct report *report, struct arena *keep, size_t *bytes)
 {
@@ -17,7 +23,10 @@ char *report_write(const struct report *report, struct arena *keep, size_t *byte
     size_t head_bytes = 0;
     json_to_text(&j, false);
     json_object(&j);
-    json_key_uint(&j, "schema_version", report->parts > 0 ? 2 : 1);
+    json_key_uint(&j, "schema_version",
+                  report->member_count > 0 ? SCHEMA_GROUP
+                  : report->parts > 0      ? SCHEMA_PARTS
+                                           : 1);
     json_key_string(&j, "id", report->id);
     json_key_string(&j, "sender", report->sender);
     json_key_string(&j, "version", report->version);
@@ -26,6 +35,16 @@ char *report_write(const struct report *report, struct arena *keep, size_t *byte
         json_key_uint(&j, "parts", report->parts);
         json_key_uint(&j, "bytes", report->bytes);
         json_key_string(&j, "digest", report->digest);
+    }
+    if (report->member_count > 0) {
+        json_key(&j, "members");
+        json_array(&j);
+        for (uint32_t i = 0; i < report->member_count; i++) {
+            json_string(&j, report->members[i].id);
+            json_uint(&j, report->members[i].bytes);
+        }
+        json_array_end(&j);
+        json_key_bool(&j, "split", report->is_split);
     }
     json_object_end(&j);
     json_newline(&j);
@@ -52,6 +71,35 @@ static bool is_word(const char *text)
     return bytes < REPORT_WORD_BYTES;
 }
 
+static enum status read_members(const cJSON *list, struct arena *keep, struct report *out,
+                                struct fault *fault)
+{
+    const int size = cJSON_IsArray(list) ? cJSON_GetArraySize(list) : 0;
+    const cJSON *item = NULL;
+    if (size < 2 || size % 2 != 0 || size / 2 > REPORT_MEMBERS_MAX)
+        return fault_set(fault, ERR_MALFORMED, 0, "members of a report");
+    struct report_member *members = ARENA_ARRAY(keep, (size_t)size / 2, struct report_member);
+    if (members == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "members of a report");
+    cJSON_ArrayForEach(item, list)
+    {
+        struct report_member *m = &members[out->member_count];
+        if (m->id == NULL) {
+            m->id = cJSON_IsString(item) ? arena_string(keep, item->valuestring) : NULL;
+            if (m->id == NULL || !queue_id_is_valid(m->id))
+                return fault_set(fault, ERR_MALFORMED, 0, "members of a report");
+            continue;
+        }
+        if (!cJSON_IsNumber(item) || item->valuedouble < 0 || item->valuedouble > REPORT_PART_BYTES)
+            return fault_set(fault, ERR_MALFORMED, 0, "members of a report");
+        m->bytes = (size_t)item->valuedouble;
+        out->bytes += m->bytes;
+        out->member_count++;
+    }
+    out->members = members;
+    return ERR_NONE;
+}
+
 enum status report_read(const char *text, size_t bytes, struct arena *keep, struct report *out,
                         struct fault *fault)
 {
@@ -63,6 +111,11 @@ enum status report_read(const char *text, size_t bytes, struct arena *keep, stru
     if (json_parse(text, (size_t)(stop - text), &root, fault) != ERR_NONE)
         return fault->code;
     const uint64_t schema = json_get_uint(root, "schema_version", 0, fault);
+    if (fault->code == ERR_NONE && schema > SCHEMA_GROUP) {
+        cJSON_Delete(root);
+        return fault_set_reason(fault, ERR_UNSUPPORTED, "version of a report", FAULT_NEWER,
+                                "a newer version of this program reads it");
+    }
     out->id = json_get_string(root, "id", keep, fault);
     out->sender = json_get_string(root, "sender", keep, fault);
     out->version = json_get_string(root, "version", keep, fault);
@@ -70,15 +123,16 @@ enum status report_read(const char *text, size_t bytes, struct arena *keep, stru
     const uint64_t parts = json_get_uint(root, "parts", 0, fault);
     const uint64_t whole = json_get_uint(root, "bytes", 0, fault);
     out->digest = json_get_string(root, "digest", keep, fault);
+    if (fault->code == ERR_NONE && schema == SCHEMA_GROUP) {
+        out->is_split = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(root, "split"));
+        (void)read_members(cJSON_GetObjectItemCaseSensitive(root, "members"), keep, out, fault);
+    }
     cJSON_Delete(root);
     if (fault->code != ERR_NONE)
         return fault->code;
-    if (schema > SCHEMA_MOST)
-        return fault_set_reason(fault, ERR_UNSUPPORTED, "version of a report", FAULT_NEWER,
-                                "a newer version of this program reads it");
     if (schema == 0)
         return fault_set(fault, ERR_UNSUPPORTED, 0, "version of a report");
-    if (schema == SCHEMA_MOST &&
+    if (schema == SCHEMA_PARTS &&
         (out->digest == NULL || parts == 0 || parts > REPORT_PARTS_MAX ||
          whole > LIMIT_REPORT_DUMP_BYTES || whole > parts * REPORT_PART_BYTES ||
          whole <= (parts - 1) * REPORT_PART_BYTES))
@@ -88,8 +142,11 @@ enum status report_read(const char *text, size_t bytes, struct arena *keep, stru
         !is_word(out->received) || !is_word(out->sender) || !is_word(out->version))
         return fault_set(fault, ERR_MALFORMED, 0, "head of a report");
     out->stacks = stop + 1;
+    const size_t members = out->bytes; /* of a group: the sum of theirs */
     out->bytes = bytes - (size_t)(out->stacks - text);
-    if (schema == SCHEMA_MOST) {
+    if (out->member_count > 0 && members != out->bytes)
+        return fault_set(fault, ERR_TRUNCATED, bytes, "members of a report");
+    if (schema == SCHEMA_PARTS) {
         out->parts = (uint32_t)parts;
         out->stacks = NULL;
         out->bytes = (size_t)whole;
@@ -117,25 +174,57 @@ static size_t last_start(const char *text, size_t bytes)
     return 0;
 }
 
-/* The bytes of the piece at AT; 0: no stack begins in what fits into a message. */
-static size_t piece_bytes(const struct report *report, size_t at)
+/* One piece of a text: the lines about modules that apply to it, of the pieces before it, and its
+ * own bytes. */
+struct piece {
+    uint32_t number;
+    const char *stated, *data;
+    size_t stated_bytes, bytes;
+};
+
+typedef enum status piece_fn(void *context, const struct piece *piece, struct fault *fault);
+
+/* Cuts a text and shows TAKE each piece. Fails: ERR_MALFORMED one stack is larger than a message,
+ * or there are too many pieces; ERR_MEMORY; and as TAKE does. */
+static enum status cut(const struct report *report, piece_fn *take, void *context,
+                       struct fault *fault)
 {
-    const size_t left = report->bytes - at;
-    return left <= REPORT_PART_BYTES ? left : last_start(report->stacks + at, REPORT_PART_BYTES);
+    struct piece piece = {.stated = ""};
+    struct arena work;
+    struct stated_modules *modules = stated_modules_new();
+    if (modules == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "report");
+    arena_init(&work, 0);
+    for (size_t at = 0; fault->code == ERR_NONE && (at < report->bytes || at == 0);
+         at += piece.bytes, piece.number++) {
+        const size_t left = report->bytes - at;
+        const size_t room =
+            piece.stated_bytes < REPORT_PART_BYTES ? REPORT_PART_BYTES - piece.stated_bytes : 0;
+        piece.data = report->stacks + at;
+        piece.bytes = left <= room ? left : room > 0 ? last_start(piece.data, room) : 0;
+        if (piece.bytes == 0 && report->bytes > 0)
+            (void)fault_set_hint(fault, ERR_MALFORMED, at, "stack", "larger than 900 kB");
+        else if (piece.number == PIECES_MAX)
+            (void)fault_set_hint(fault, ERR_MALFORMED, at, "report", "of too many pieces");
+        if (fault->code != ERR_NONE || take(context, &piece, fault) != ERR_NONE ||
+            piece.bytes == left)
+            break;
+        arena_reset(&work);
+        if (stated_modules_add(modules, piece.data, piece.bytes, fault) != ERR_NONE)
+            break;
+        piece.stated = stated_modules_text(modules, &work, &piece.stated_bytes);
+        if (piece.stated == NULL)
+            (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "report");
+    }
+    arena_free(&work);
+    stated_modules_free(modules);
+    return fault->code;
 }
 
-/* Fails: ERR_MALFORMED one stack is larger than a message; ERR_LIMIT. Nothing is stored yet. */
-static enum status check_pieces(const struct report *report, struct fault *fault)
+static enum status only_check(void *context, const struct piece *piece, struct fault *fault)
 {
-    uint32_t count = 0;
-    for (size_t at = 0; at < report->bytes && fault->code == ERR_NONE; count++) {
-        const size_t bytes = piece_bytes(report, at);
-        at += bytes;
-        if (bytes == 0)
-            (void)fault_set_hint(fault, ERR_MALFORMED, at, "stack", "larger than 900 kB");
-        else if (count == PIECES_MAX)
-            (void)fault_set_hint(fault, ERR_MALFORMED, at, "report", "of too many pieces");
-    }
+    (void)context;
+    (void)piece;
     return fault->code;
 }
 
@@ -154,40 +243,57 @@ static enum status put_message(struct queue *queue, const struct report *report,
     return fault->code;
 }
 
-static enum status put_pieces(struct queue *queue, const struct report *report, struct fault *fault)
+struct putting {
+    struct queue *queue;
+    const struct report *report;
+};
+
+static enum status put_piece(void *context, const struct piece *piece, struct fault *fault)
 {
-    size_t at = 0;
-    for (uint32_t n = 0; fault->code == ERR_NONE && (at < report->bytes || n == 0); n++) {
-        struct report piece = *report;
-        char id[QUEUE_ID_BYTES];
-        piece.stacks = report->stacks + at;
-        piece.bytes = piece_bytes(report, at);
-        if (n > 0) {
-            (void)snprintf(id, sizeof id, "-%u-%s", (unsigned)n, report->id);
-            piece.id = id;
-        }
-        at += piece.bytes;
-        (void)put_message(queue, &piece, fault);
+    const struct putting *p = context;
+    struct report report = *p->report;
+    char id[QUEUE_ID_BYTES];
+    struct arena work;
+    arena_init(&work, 0);
+    char *text = arena_alloc(&work, piece->stated_bytes + piece->bytes + 1);
+    if (text == NULL) {
+        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "report");
+    } else {
+        memcpy(text, piece->stated, piece->stated_bytes);
+        if (piece->bytes > 0)
+            memcpy(text + piece->stated_bytes, piece->data, piece->bytes);
+        report.stacks = text;
+        report.bytes = piece->stated_bytes + piece->bytes;
+        (void)snprintf(id, sizeof id, "-%u-%s", (unsigned)piece->number, p->report->id);
+        if (piece->number > 0)
+            report.id = id;
+        (void)put_message(p->queue, &report, fault);
     }
+    arena_free(&work);
     return fault->code;
+}
+
+static bool is_in_parts(const struct report *report)
+{
+    return report->bytes > REPORT_PART_BYTES && report_is_record(report);
+}
+
+enum status report_check(const struct report *report, struct fault *fault)
+{
+    if (!queue_id_is_valid(report->id) || strlen(report->id) > QUEUE_ID_BYTES - ID_ROOM ||
+        !is_word(report->version) || !is_word(report->sender) ||
+        report->bytes > LIMIT_REPORT_DUMP_BYTES)
+        return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "report");
+    return is_in_parts(report) ? ERR_NONE : cut(report, only_check, NULL, fault);
 }
 
 enum status report_put(struct queue *queue, const struct report *report, struct fault *fault)
 {
     struct report whole = *report;
     char digest[65];
-    const bool in_parts = report->bytes > REPORT_PART_BYTES && report_is_record(report);
-    if (!queue_id_is_valid(report->id) || strlen(report->id) > QUEUE_ID_BYTES - ID_ROOM ||
-        !is_word(report->version) || !is_word(report->sender) ||
-        report->bytes > LIMIT_REPORT_DUMP_BYTES)
-        return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "report");
-    if (!in_parts && check_pieces(report, fault) != ERR_NONE)
-        return fault->code;
+    if (!is_in_parts(report))
+        return cut(report, put_piece, &(struct putting){queue, report}, fault);
     text_sha256(report->stacks, report->bytes, digest);
-    if (queue_claim(queue, report->id, digest, fault) != ERR_NONE)
-        return fault->code;
-    if (!in_parts)
-        return put_pieces(queue, report, fault);
     whole.digest = digest;
     if (report_put_parts(queue, &whole, fault) != ERR_NONE)
         return fault->code;

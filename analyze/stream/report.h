@@ -6,6 +6,12 @@
  *
  *     {"schema_version":2,...,"parts":N,"bytes":...,"digest":...}
  *
+ * Small reports of one sender and version that came within a moment go together, in one message
+ * with all bodies. The id of such a group says how many there are and is made of theirs; after a
+ * death it is SPLIT: each of its reports goes alone, under the id -mNUMBER-GROUP.
+ *
+ *     {"schema_version":3,"id":"-gCOUNT-HASH",...,"members":["ID",BYTES,...],"split":true}
+ *
  * Everything but the id is from the network. */
 #ifndef STREAM_REPORT_H
 #define STREAM_REPORT_H
@@ -18,7 +24,15 @@ enum {
     REPORT_TIME_BYTES = 24,
     REPORT_WORD_BYTES = 64,
     REPORT_PART_BYTES = QUEUE_MESSAGE_BYTES - 1024, /* of a report, in one message or part */
-    REPORT_PARTS_MAX = 128
+    REPORT_PARTS_MAX = 128,
+    REPORT_SMALL_BYTES = 64 << 10, /* larger ones never go with others; never changed */
+    REPORT_GROUP_BYTES = 256 << 10,
+    REPORT_MEMBERS_MAX = 1024
+};
+
+struct report_member {
+    const char *id;
+    size_t bytes;
 };
 
 struct report {
@@ -30,6 +44,9 @@ struct report {
     size_t bytes;
     const char *digest; /* SHA-256 of a record in parts; NULL: it is in the message */
     uint32_t parts;
+    const struct report_member *members; /* of a group, in the order of their bodies */
+    uint32_t member_count;
+    bool is_split;
 };
 
 /* The message in KEEP; NULL: out of memory. */
@@ -40,6 +57,18 @@ char *report_write(const struct report *report, struct arena *keep, size_t *byte
 enum status report_read(const char *text, size_t bytes, struct arena *keep, struct report *out,
                         struct fault *fault);
 
+/* The message of COUNT small reports; one is a message by itself. ID is what the message is put
+ * under. NULL: out of memory. */
+char *report_write_group(const struct report *const *reports, uint32_t count, struct arena *keep,
+                         char id[QUEUE_ID_BYTES], size_t *bytes);
+/* Member N of GROUP, whose body is at AT of the group's, as a report of its own. Its id is that of
+ * the sender; report_member_id() is that of its message. */
+struct report report_member_at(const struct report *group, uint32_t n, size_t at);
+void report_member_id(const char *group, uint32_t n, char out[QUEUE_ID_BYTES]);
+/* How many reports have their result under the id OF; and of which group OF was a member, NULL:
+ * of none. */
+uint64_t report_count_of(const char *of);
+const char *report_group_of(const char *of);
 /* True for a record, which is one stack, whole or in parts. */
 bool report_is_record(const struct report *report);
 
@@ -56,11 +85,13 @@ void report_drop_parts(struct queue *queue, const struct report *report);
 /* The UTC time of the wall clock. */
 void report_time(uint64_t wall_ns, char out[REPORT_TIME_BYTES]);
 
-/* Puts a report into QUEUE. A record that is larger than a message goes in parts; other reports in
- * pieces that begin at a stack, with ids ID, -1-ID, -2-ID, ... Repeating it with the same bytes
- * adds nothing. Returns when all of it is stored. Fails: ERR_MALFORMED the id or a word is not
- * valid, or one stack is larger than a message; ERR_MISMATCH another report has this id; and as the
- * transport's put(). */
+/* Fails: ERR_MALFORMED the id or a word is not valid, or one stack is larger than a message. */
+enum status report_check(const struct report *report, struct fault *fault);
+
+/* Puts a report that was checked into QUEUE. A record that is larger than a message goes in parts;
+ * other reports in pieces that begin at a stack, with ids ID, -1-ID, -2-ID, ... Repeating it with
+ * the same bytes adds nothing. Returns when all of it is stored. Fails: as the transport's put().
+ */
 enum status report_put(struct queue *queue, const struct report *report, struct fault *fault);
 
 #endif

@@ -119,6 +119,11 @@ enum status shadow_read(const char *text, size_t bytes, struct arena *keep, stru
     if (json_parse(text, bytes, &root, fault) != ERR_NONE)
         return fault->code;
     const uint64_t version = json_get_uint(root, "shadow", 0, fault);
+    if (fault->code == ERR_NONE && version > FORM_VERSION) {
+        cJSON_Delete(root);
+        return fault_set_reason(fault, ERR_UNSUPPORTED, "version of a shadow comparison",
+                                FAULT_NEWER, "a newer version of this program reads it");
+    }
     out->id = json_get_string(root, "id", keep, fault);
     out->hour = json_get_string(root, "hour", keep, fault);
     out->version = json_get_string(root, "version", keep, fault);

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "model/result.h"
 #include "model/stored.h"
+#include "stream/report.h"
 #include "stream/totals_parts.h"
 
 enum {
@@ -21,8 +22,6 @@ enum {
     TOTALS_WITH_ORDER = 3,
     APPLICATION_ID = 0x74777374
 };
-
-#define DAY_S UINT64_C(86400)
 
 static const char schema[] =
     "BEGIN IMMEDIATE;"
@@ -63,9 +62,7 @@ static const char shadow_order[] =
     "PRAGMA user_version = 3;"
     "COMMIT;";
 
-/* Makes a database of version 3 one of version 4: results that came in slices, until they are
- * whole.
- */
+/* Makes a database of version 3 one of version 4: results in slices, until they are whole. */
 static const char slice_schema[] =
     "BEGIN IMMEDIATE;"
     "CREATE TABLE slice (of TEXT NOT NULL, digest TEXT NOT NULL, number INTEGER NOT NULL,"
@@ -85,6 +82,7 @@ enum statement {
     DROP_TALLY,
     FOLD_TOTAL,
     DROP_TOTAL,
+    HAS_REPORT,
     ADD_REPORT,
     ADD_TOTAL,
     ADD_SIGNATURE,
@@ -121,9 +119,10 @@ static const char *const texts[STATEMENTS] = {
     [FORGET_REPORTS] = "DELETE FROM report WHERE day < (SELECT min(day) FROM"
                        " (SELECT DISTINCT day FROM report ORDER BY day DESC LIMIT ?1))",
     [FORGET_SLICES] = "DELETE FROM slice WHERE day < (SELECT min(day) FROM report)",
+    [HAS_REPORT] = "SELECT 1 FROM report WHERE id = ?1",
     [ADD_REPORT] = "INSERT OR IGNORE INTO report VALUES (?1, ?2)",
-    [ADD_TOTAL] = "INSERT INTO total VALUES (?1, ?2, 1, ?3, ?4) ON CONFLICT DO UPDATE SET"
-                  " reports = reports + 1, stacks = stacks + ?3, bad = bad + ?4",
+    [ADD_TOTAL] = "INSERT INTO total VALUES (?1, ?2, ?5, ?3, ?4) ON CONFLICT DO UPDATE SET"
+                  " reports = reports + ?5, stacks = stacks + ?3, bad = bad + ?4",
     [ADD_SIGNATURE] =
         "INSERT INTO signature (text, first_seen, last_seen, example) VALUES (?1, ?2, ?4, ?3)"
         " ON CONFLICT DO UPDATE SET last_seen = max(last_seen, ?4),"
@@ -157,9 +156,10 @@ static_assert((int)STATEMENTS <= (int)TOTALS_STATEMENTS, "room for all statement
 enum status totals_failed(struct totals *t, struct fault *fault)
 {
     const int code = sqlite3_errcode(t->db) & 0xff;
-    /* some of SQLite's writes report a full disk as an error like any other */
-    const bool is_full =
-        code == SQLITE_FULL || sqlite3_extended_errcode(t->db) == SQLITE_IOERR_WRITE;
+    /* some of SQLite's writes report a full disk like any other error */
+    const int more = sqlite3_extended_errcode(t->db);
+    const bool is_full = code == SQLITE_FULL || more == SQLITE_IOERR_WRITE ||
+                         more == SQLITE_IOERR_SHMSIZE || more == SQLITE_IOERR_SHMOPEN;
     const enum status status = code == SQLITE_NOMEM                           ? ERR_MEMORY
                                : code == SQLITE_BUSY || code == SQLITE_LOCKED ? ERR_TIMEOUT
                                : code == SQLITE_NOTADB                        ? ERR_UNSUPPORTED
@@ -172,12 +172,25 @@ enum status totals_failed(struct totals *t, struct fault *fault)
     return fault->code;
 }
 
+static void end_statements(struct totals *t)
+{
+    for (int i = 0; i < STATEMENTS; i++) {
+        (void)sqlite3_finalize(t->statements[i]);
+        t->statements[i] = NULL;
+    }
+}
+
+bool totals_end_log(struct totals *t)
+{
+    end_statements(t);
+    return sqlite3_exec(t->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL) == SQLITE_OK;
+}
+
 void totals_close(struct totals *totals)
 {
     if (totals == NULL)
         return;
-    for (int i = 0; i < STATEMENTS; i++)
-        (void)sqlite3_finalize(totals->statements[i]);
+    end_statements(totals);
     (void)sqlite3_close(totals->db);
     totals_sums_free(&totals->sums);
     free(totals->file);
@@ -195,7 +208,6 @@ static int pragma_value(struct totals *t, const char *text)
     return value;
 }
 
-/* The last day of an id. */
 static enum status read_day(struct totals *t, struct fault *fault)
 {
     sqlite3_stmt *statement = NULL;
@@ -213,8 +225,7 @@ static enum status read_day(struct totals *t, struct fault *fault)
 static enum status prepare(struct totals *t, bool writing, struct fault *fault)
 {
     (void)sqlite3_busy_timeout(t->db, STORE_BUSY_MS);
-    /* The tables first: a reader that sees them sees the numbers, too, which are written with them.
-     */
+    /* The tables first: who sees them sees the numbers, too, which are written with them. */
     const int tables = pragma_value(t, "SELECT count(*) FROM sqlite_schema");
     const int version = pragma_value(t, "PRAGMA user_version");
     const int application = pragma_value(t, "PRAGMA application_id");
@@ -350,19 +361,13 @@ enum status totals_end(struct totals *totals, struct fault *fault)
     return fault->code;
 }
 
-static void days_ago(uint64_t now_s, uint64_t days, char out[TEXT_DATE_BYTES])
-{
-    const uint64_t seconds = days * DAY_S;
-    text_utc_date(now_s > seconds ? now_s - seconds : 0, out);
-}
-
 /* Each sum and the rows that it replaces, in the transaction of the ids. */
 static enum status fold_hours(struct totals *t, uint64_t now_s, struct fault *fault)
 {
     static const enum statement steps[] = {FOLD_TALLY, DROP_TALLY, FOLD_TOTAL, DROP_TOTAL};
     char by_hour[TEXT_DATE_BYTES], by_day[TEXT_DATE_BYTES];
-    days_ago(now_s, TOTALS_DAYS_BY_HOUR, by_hour);
-    days_ago(now_s, TOTALS_DAYS_BY_DAY, by_day);
+    totals_days_ago(now_s, TOTALS_DAYS_BY_HOUR, by_hour);
+    totals_days_ago(now_s, TOTALS_DAYS_BY_DAY, by_day);
     by_day[7] = '\0'; /* whole months */
     for (size_t i = 0; i < COUNT_OF(steps) && fault->code == ERR_NONE; i++) {
         sqlite3_stmt *statement = start(t, steps[i]);
@@ -373,38 +378,13 @@ static enum status fold_hours(struct totals *t, uint64_t now_s, struct fault *fa
     return fault->code;
 }
 
-/* The days between two dates as seconds of their midnights; 0: HOUR begins with no date. */
-static uint64_t midnight_s(const char *date)
-{
-    static const uint16_t before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
-    uint64_t year = 0, month = 0, day = 0;
-    if (strlen(date) < 10 || date[4] != '-' || date[7] != '-' || !text_parse_uint(date, 4, &year) ||
-        !text_parse_uint(date + 5, 2, &month) || !text_parse_uint(date + 8, 2, &day) ||
-        year < 1970 || month < 1 || month > 12 || day < 1 || day > 31)
-        return 0;
-    const uint64_t leaps = (year - 1) / 4 - (year - 1) / 100 + (year - 1) / 400 - 477;
-    const bool is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    const uint64_t days =
-        (year - 1970) * 365 + leaps + before[month - 1] + (is_leap && month > 2 ? 1 : 0) + day - 1;
-    return days * DAY_S;
-}
-
-/* The day of a result of HOUR: its own, unless that is later than the clock here. So neither a
- * clock here nor one of a collector that runs ahead moves the days alone. */
-static uint64_t day_of(const char *hour)
-{
-    const uint64_t now_s = clock_wall_ns() / 1000000000U / DAY_S * DAY_S;
-    const uint64_t stated_s = midnight_s(text_or_empty(hour));
-    return stated_s != 0 && stated_s < now_s ? stated_s : now_s;
-}
-
 /* True when the day may become DAY_S0. The next day always may; a later one when many results in a
  * row are of it or of later ones, since one may come from a clock that was wrong for a moment.
  * Until then, ids are kept and hours stay as they are for longer. */
 static bool may_become(struct totals *t, uint64_t day_s)
 {
-    const uint64_t last_s = midnight_s(t->day);
-    if (last_s == 0 || day_s <= last_s + DAY_S) {
+    const uint64_t last_s = totals_midnight_s(t->day);
+    if (last_s == 0 || day_s <= last_s + TOTALS_DAY_S) {
         t->leaps = 0;
         return last_s == 0 || day_s > last_s;
     }
@@ -419,7 +399,7 @@ static bool may_become(struct totals *t, uint64_t day_s)
  * new ids look old. */
 enum status totals_set_day(struct totals *t, const char *hour, struct fault *fault)
 {
-    uint64_t day_s = day_of(hour);
+    uint64_t day_s = totals_day_of(hour);
     if (!may_become(t, day_s))
         return ERR_NONE;
     if (t->leaps > 0)
@@ -448,19 +428,52 @@ enum status totals_remember(struct totals *totals, const char *id, const char *h
     return fault->code;
 }
 
+static bool has_report(struct totals *t, const char *id, struct fault *fault)
+{
+    sqlite3_stmt *statement = start(t, HAS_REPORT);
+    bind(statement, 1, id);
+    const int code = sqlite3_step(statement);
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        (void)totals_failed(t, fault);
+    (void)sqlite3_reset(statement);
+    return code == SQLITE_ROW;
+}
+
+/* A group of reports counts whole, or each of its reports by itself (work_split.c): true when the
+ * other of the two has begun to count. */
+static bool is_counted_otherwise(struct totals *t, const struct partial *partial,
+                                 struct fault *fault)
+{
+    char split[sizeof TOTALS_SPLIT_ID + QUEUE_ID_BYTES];
+    bool is_new = false;
+    const char *group = report_group_of(partial->of);
+    if (group == NULL && report_count_of(partial->of) < 2)
+        return false;
+    (void)snprintf(split, sizeof split, TOTALS_SPLIT_ID "%.*s", QUEUE_ID_BYTES - 1,
+                   group != NULL ? group : partial->of);
+    if (group == NULL)
+        return has_report(t, split, fault);
+    if (has_report(t, group, fault) || fault->code != ERR_NONE)
+        return true;
+    (void)totals_remember(t, split, partial->hour, &is_new, fault);
+    return false;
+}
+
 enum status totals_add(struct totals *totals, const struct partial *partial, bool *is_new,
                        struct fault *fault)
 {
     *is_new = false;
     if (partial->of == NULL)
         return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "partial result without an id");
-    if (totals_remember(totals, partial->of, partial->hour, is_new, fault) != ERR_NONE || !*is_new)
+    if (is_counted_otherwise(totals, partial, fault) || fault->code != ERR_NONE ||
+        totals_remember(totals, partial->of, partial->hour, is_new, fault) != ERR_NONE || !*is_new)
         return fault->code;
     sqlite3_stmt *statement = start(totals, ADD_TOTAL);
     bind(statement, 1, text_or_empty(partial->hour));
     bind(statement, 2, text_or_empty(partial->version));
     bind_count(statement, 3, partial->stacks);
     bind_count(statement, 4, partial->bad);
+    bind_count(statement, 5, report_count_of(partial->of));
     if (finish(totals, statement, fault) == ERR_NONE &&
         totals_sums_add(&totals->sums, partial, fault) == ERR_NONE &&
         totals->sums.keep.used_bytes > TOTALS_SUMS_BYTES)

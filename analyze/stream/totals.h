@@ -42,6 +42,12 @@ enum status totals_add(struct totals *totals, const struct partial *partial, boo
 enum status totals_add_slice(struct totals *totals, const struct slice *slice, struct arena *keep,
                              const char **whole, size_t *bytes, struct fault *fault);
 
+/* Makes FILE the sum of the totals of several queues, whole or not at all. *SAME: how many reports
+ * two of them have: a sender sent these to two queues, and they count twice. Fails: as
+ * totals_open() of any of them, or of FILE, which is none. */
+enum status totals_merge(const char *file, const char *const *parts, uint32_t count, uint64_t *same,
+                         struct fault *fault);
+
 struct totals_query {
     const char *version;  /* NULL: all */
     const char *baseline; /* a day: "new" is what was first seen on it or later; NULL: none */

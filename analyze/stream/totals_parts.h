@@ -8,7 +8,7 @@
 #include "stream/totals.h"
 #include "stream/totals_sums.h"
 
-enum { TOTALS_STATEMENTS = 16 };
+enum { TOTALS_STATEMENTS = 20 };
 
 /* So many results in a row must be of a day after the next one before it becomes the day. */
 enum { TOTALS_LEAP_RESULTS = 64 };
@@ -16,6 +16,8 @@ enum { TOTALS_LEAP_RESULTS = 64 };
 /* Before the id of a report: the id of its shadow comparison among the remembered ones. No id of a
  * report has this character. */
 #define TOTALS_SHADOW_ID "shadow/"
+/* Before the id of a group of which a report has been counted by itself. */
+#define TOTALS_SPLIT_ID "split/"
 
 struct totals {
     sqlite3 *db;
@@ -35,6 +37,17 @@ enum status totals_remember(struct totals *totals, const char *id, const char *h
 
 /* Sets the day of what is remembered next, t->day, from the HOUR of a result. */
 enum status totals_set_day(struct totals *t, const char *hour, struct fault *fault);
+
+#define TOTALS_DAY_S UINT64_C(86400)
+/* The day that is DAYS before NOW_S, as a date. */
+void totals_days_ago(uint64_t now_s, uint64_t days, char out[TEXT_DATE_BYTES]);
+/* Seconds from 1970 to the start of DATE; 0: it begins with no date. */
+uint64_t totals_midnight_s(const char *date);
+/* The day of a result of HOUR, as seconds: its own, unless that is later than the clock here. */
+uint64_t totals_day_of(const char *hour);
+
+/* Writes the log into the database, which has none from now on. Nothing is added afterwards. */
+bool totals_end_log(struct totals *t);
 
 /* Fills FAULT from the database's last error. */
 enum status totals_failed(struct totals *t, struct fault *fault);

@@ -18,7 +18,7 @@ bool work_settle(struct round *r, enum queue_channel channel, uint32_t i, enum q
 {
     struct fault ignored = FAULT_INIT;
     struct queue *queue = r->options->queue;
-    r->settled[i] = true;
+    hold_done(r->hold, &r->settled[i]);
     return queue->transport->settle(queue, channel, &r->messages[i], end, &ignored) == ERR_NONE;
 }
 
@@ -26,7 +26,7 @@ void work_bury(struct round *r, enum queue_channel channel, uint32_t i, const ch
 {
     struct fault fault = FAULT_INIT;
     r->figures->buried++;
-    r->settled[i] = true;
+    hold_done(r->hold, &r->settled[i]);
     if (queue_bury(r->options->queue, channel, &r->messages[i], reason, &fault) != ERR_NONE)
         r->figures->failures++;
 }
@@ -37,6 +37,7 @@ static void give_back(struct round *r, enum queue_channel channel, enum queue_en
     for (uint32_t i = 0; r->settled != NULL && i < r->count; i++)
         if (!r->settled[i])
             (void)work_settle(r, channel, i, end);
+    hold_end(r->hold, HOLD_ROUND);
 }
 
 static void take_and_process(struct round *r, enum queue_channel channel, uint32_t most,
@@ -83,10 +84,12 @@ enum status work_rounds(const struct work_options *o, enum queue_channel channel
                         round_fn *process, void *context, struct work_figures *figures,
                         struct fault *fault)
 {
-    struct round r = {.options = o, .figures = figures};
+    struct round r = {.options = o, .figures = figures, .hold = hold_new(o)};
     const uint32_t wait_ms = o->idle_ms != 0 && o->idle_ms < WAIT_MS ? o->idle_ms : WAIT_MS;
     uint64_t last_ns = clock_ns(), judged_ns = 0;
     bool has_looked = false; /* once at least, however late its processor comes */
+    if (r.hold == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "messages");
     arena_init(&r.keep, 0);
     while (!o->stopping() && (o->idle_ms == 0 || !has_looked ||
                               clock_ns() - last_ns < (uint64_t)o->idle_ms * 1000000U)) {
@@ -98,7 +101,7 @@ enum status work_rounds(const struct work_options *o, enum queue_channel channel
         if (o->judge != NULL && bad.code == ERR_NONE &&
             (r.count == 0 || clock_ns() - judged_ns > (uint64_t)JUDGE_EVERY_MS * 1000000U)) {
             judged_ns = clock_ns();
-            if (work_judge_one(o, figures))
+            if (work_judge_one(o, r.hold, figures))
                 last_ns = clock_ns();
         }
         figures->failures += bad.code != ERR_NONE;
@@ -114,6 +117,7 @@ enum status work_rounds(const struct work_options *o, enum queue_channel channel
         if (bad.code != ERR_NONE && !o->stopping())
             thread_sleep_ms(QUEUE_RETRY_MS);
     }
+    hold_free(r.hold);
     free(r.text.text);
     arena_free(&r.keep);
     return fault->code;

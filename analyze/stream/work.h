@@ -40,6 +40,7 @@ struct work_options {
     struct symbol_store *store;
     const struct signature_rules *rules;
     uint32_t workers;     /* threads that resolve */
+    uint32_t renew_ms;    /* how often leases are renewed; 0: QUEUE_RENEW_MS */
     uint32_t idle_ms;     /* end when nothing came for so long; 0: never */
     double sample;        /* share of records that are judged, 0 to 1: see shadow_is_sampled() */
     work_judge_fn *judge; /* NULL: no shadow comparison */

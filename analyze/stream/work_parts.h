@@ -6,9 +6,24 @@
 #include "stream/report.h"
 #include "stream/work.h"
 
+/* The leases that a worker renews while it works, on a thread of its own. */
+struct hold;
+
+/* NULL: out of memory, or there is no thread. */
+struct hold *hold_new(const struct work_options *options);
+void hold_free(struct hold *hold);
+enum hold_place { HOLD_ROUND, HOLD_JUDGED, HOLD_PLACES };
+/* Renews the leases of MESSAGES of which DONE is false, until hold_end(). */
+void hold_begin(struct hold *hold, enum hold_place place, enum queue_channel channel,
+                struct queue_message *messages, const bool *done, uint32_t count);
+/* Before a message is settled: sets *DONE, and no lease of it is renewed from now on. */
+void hold_done(struct hold *hold, bool *done);
+void hold_end(struct hold *hold, enum hold_place place);
+
 /* One round: what was taken at once. */
 struct round {
     const struct work_options *options;
+    struct hold *hold;
     struct work_figures *figures;
     struct arena keep;
     struct queue_message *messages;
@@ -32,6 +47,11 @@ bool work_settle(struct round *r, enum queue_channel channel, uint32_t i, enum q
 /* Makes a dead letter of message I. */
 void work_bury(struct round *r, enum queue_channel channel, uint32_t i, const char *reason);
 
+/* Puts each report of a split group by itself. Fails: as put(). */
+enum status work_put_members(struct round *r, const struct report *report, struct fault *fault);
+/* Message I was delivered before. True: it was a group, and is settled. */
+bool work_split(struct round *r, uint32_t i, struct fault *fault);
+
 /* Of a message that was delivered before: how many workers have died while they had it alone. Zero
  * if the queue does not answer. */
 uint32_t work_deaths(const struct work_options *options, enum queue_channel channel,
@@ -51,6 +71,7 @@ bool work_forward(const struct work_options *options, const struct queue_message
                   const struct report *report, struct work_figures *figures);
 
 /* Judges at most one sampled report. False: none was waiting. */
-bool work_judge_one(const struct work_options *options, struct work_figures *figures);
+bool work_judge_one(const struct work_options *options, struct hold *hold,
+                    struct work_figures *figures);
 
 #endif

@@ -21,7 +21,7 @@ static enum status add_results(struct round *r, struct totals *totals, const cha
         if (partial_read(text + at, bytes - at, &work, &p, &used, fault) != ERR_NONE ||
             totals_add(totals, &p, &is_new, fault) != ERR_NONE)
             break;
-        r->figures->reports += is_new;
+        r->figures->reports += is_new ? report_count_of(p.of) : 0;
         r->figures->stacks += is_new ? p.stacks : 0;
         r->figures->bad += is_new ? p.bad : 0;
     }
@@ -83,6 +83,7 @@ static void settle_messages(struct round *r, uint32_t from, uint32_t end)
 static enum status reduce_round(struct round *r, void *context, struct fault *fault)
 {
     struct fault together = FAULT_INIT;
+    hold_begin(r->hold, HOLD_ROUND, QUEUE_PARTIALS, r->messages, r->settled, r->count);
     if (add_messages(r, context, 0, r->count, &together) == ERR_NONE) {
         settle_messages(r, 0, r->count);
         return ERR_NONE;

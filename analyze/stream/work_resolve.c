@@ -11,24 +11,68 @@
 #include "stream/slice.h"
 #include "stream/work_parts.h"
 
-enum { TAKE_MOST = 16, REPORT_DISTINCT = 1 << 13 };
+enum { TAKE_MOST = 16, REPORT_DISTINCT = 1 << 13, STACK_BYTES_LEAST = 2 };
 
+static enum status count_bytes(struct round *r, const char *stacks, size_t bytes,
+                               struct signature_tally *tally, struct count_result *result,
+                               struct fault *fault)
+{
+    const size_t most = bytes / STACK_BYTES_LEAST + 1; /* room for more costs time */
+    const struct count_options options = {
+        .store = r->options->store,
+        .rules = r->options->rules,
+        .workers = r->options->workers,
+        .distinct_max = most < REPORT_DISTINCT ? (uint32_t)most : (uint32_t)REPORT_DISTINCT,
+        .record_is_one = true,
+        .example_is_stack = true,
+        .to_the_end = true};
+    struct stack_input *input = NULL;
+    if (stack_input_open_bytes(stacks, bytes, &input, fault) == ERR_NONE)
+        (void)count_stacks(&options, input, tally, result, fault);
+    stack_input_close(input);
+    return fault->code;
+}
+
+/* True for a text that means the same whatever text is before and after it. */
+static bool is_plain(const char *text, size_t bytes)
+{
+    const char *const end = text + bytes;
+    if (bytes == 0 || text[0] != '>' || text[bytes - 1] != '\n')
+        return false;
+    for (const char *line = text; line < end;) {
+        const char *stop = memchr(line, '\n', (size_t)(end - line));
+        while (line < stop && (*line == ' ' || *line == '\t'))
+            line++;
+        if (stop == NULL || stack_raw_states(line, stop))
+            return false;
+        line = stop + 1;
+    }
+    return true;
+}
+
+/* The members of a group that are plain and follow each other are read as one text: to begin costs
+ * more than a stack. */
 static enum status count_report(struct round *r, const struct report *report,
                                 struct signature_tally *tally, struct count_result *result,
                                 struct fault *fault)
 {
-    const struct count_options options = {.store = r->options->store,
-                                          .rules = r->options->rules,
-                                          .workers = r->options->workers,
-                                          .distinct_max = REPORT_DISTINCT,
-                                          .record_is_one = true,
-                                          .example_is_stack = true,
-                                          .to_the_end = true};
-    struct stack_input *input = NULL;
-    if (stack_input_open_bytes(report->stacks, report->bytes, &input, fault) == ERR_NONE)
-        (void)count_stacks(&options, input, tally, result, fault);
-    stack_input_close(input);
-    return fault->code;
+    size_t from = 0, at = 0;
+    if (report->member_count == 0)
+        return count_bytes(r, report->stacks, report->bytes, tally, result, fault);
+    for (uint32_t i = 0; i < report->member_count && fault->code == ERR_NONE; i++) {
+        const size_t bytes = report->members[i].bytes;
+        if (!is_plain(report->stacks + at, bytes)) {
+            if (at > from)
+                (void)count_bytes(r, report->stacks + from, at - from, tally, result, fault);
+            if (fault->code == ERR_NONE)
+                (void)count_bytes(r, report->stacks + at, bytes, tally, result, fault);
+            from = at + bytes;
+        }
+        at += bytes;
+    }
+    return fault->code == ERR_NONE && at > from
+               ? count_bytes(r, report->stacks + from, at - from, tally, result, fault)
+               : fault->code;
 }
 
 /* ---- partial results --------------------------------------------------------------------- */
@@ -128,6 +172,8 @@ static enum status resolve_message(struct round *r, uint32_t i, struct report *r
     memset(report, 0, sizeof *report);
     if (report_read(m->data, m->bytes, &r->keep, report, fault) == ERR_NONE) {
         whole = *report;
+        if (report->is_split)
+            return work_put_members(r, report, fault);
         if (report_assemble(r->options->queue, &whole, &r->keep, fault) == ERR_NONE &&
             count_report(r, &whole, &tally, &result, fault) == ERR_NONE)
             (void)write_result(r, &whole, &tally, &result, fault);
@@ -135,7 +181,7 @@ static enum status resolve_message(struct round *r, uint32_t i, struct report *r
     signature_tally_free(&tally);
     r->figures->stacks += result.stacks;
     r->figures->bad += result.bad;
-    r->figures->reports += fault->code == ERR_NONE;
+    r->figures->reports += fault->code == ERR_NONE ? report_count_of(report->id) : 0;
     return fault->code;
 }
 
@@ -185,6 +231,8 @@ static enum status resolve_some(struct round *r, uint32_t from, uint32_t end, st
 static enum status resolve_alone(struct round *r, uint32_t i, uint32_t deaths, struct fault *fault)
 {
     const struct work_options *o = r->options;
+    if (work_split(r, i, fault) || fault->code != ERR_NONE)
+        return fault->code;
     if (deaths + 1 >= QUEUE_DEATHS_MAX) { /* the first death was with others */
         work_bury(r, QUEUE_REPORTS, i, "delivered too often: workers died of it");
         return ERR_NONE;
@@ -233,6 +281,7 @@ static enum status work_round(struct round *r, void *context, struct fault *faul
     if (suspects == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "messages");
     const uint32_t fresh = sort_suspects(r, suspects);
+    hold_begin(r->hold, HOLD_ROUND, QUEUE_REPORTS, r->messages, r->settled, r->count);
     (void)resolve_some(r, 0, fresh, fault);
     for (uint32_t i = fresh; fault->code == ERR_NONE && i < r->count; i++)
         (void)resolve_alone(r, i, suspects[i - fresh].deaths, fault);

@@ -9,11 +9,31 @@
 
 enum { WAIT_MS = 20 };
 
+/* Each sampled report of a group goes as one of its own, under the id that its dump has. */
+static void forward_members(const struct work_options *options, const struct report *group,
+                            struct work_figures *figures)
+{
+    size_t at = 0;
+    for (uint32_t i = 0; i < group->member_count; i++) {
+        const struct report member = report_member_at(group, i, at);
+        struct queue_message message = {.id = member.id};
+        struct arena work;
+        at += member.bytes;
+        arena_init(&work, 0);
+        message.data = report_write(&member, &work, &message.bytes);
+        if (message.data != NULL)
+            (void)work_forward(options, &message, &member, figures);
+        arena_free(&work);
+    }
+}
+
 bool work_forward(const struct work_options *options, const struct queue_message *message,
                   const struct report *report, struct work_figures *figures)
 {
     struct fault fault = FAULT_INIT;
-    if (options->judge == NULL || !report_is_record(report) ||
+    if (options->judge != NULL && report->member_count > 0 && !report->is_split)
+        forward_members(options, report, figures);
+    if (options->judge == NULL || report->member_count > 0 || !report_is_record(report) ||
         !shadow_is_sampled(report->id, options->sample))
         return false;
     if (options->queue->transport->put(options->queue, QUEUE_SHADOW, message->id, message->data,
@@ -76,14 +96,19 @@ static void end_judged(const struct work_options *options, struct queue_message 
 }
 
 /* Judges MESSAGE, which DEATHS workers have died of, and settles it unless it is to come again. */
-static void end_message(const struct work_options *options, struct queue_message *message,
-                        uint32_t deaths, struct arena *keep, struct work_figures *figures)
+static void end_message(const struct work_options *options, struct hold *hold,
+                        struct queue_message *message, uint32_t deaths, struct arena *keep,
+                        struct work_figures *figures)
 {
+    const bool done = false;
     const char *reason = "delivered too often: workers died of it";
     struct fault fault = FAULT_INIT, ignored = FAULT_INIT;
     char text[256];
     if (deaths < QUEUE_DEATHS_MAX) {
-        if (judge(options, message, keep, figures, &fault) == ERR_NONE) {
+        hold_begin(hold, HOLD_JUDGED, QUEUE_SHADOW, message, &done, 1);
+        (void)judge(options, message, keep, figures, &fault);
+        hold_end(hold, HOLD_JUDGED);
+        if (fault.code == ERR_NONE) {
             end_judged(options, message, keep);
             return;
         }
@@ -104,8 +129,9 @@ static void end_message(const struct work_options *options, struct queue_message
 }
 
 /* Only one is taken at a time, so a worker that dies has it alone. */
-static void judge_message(const struct work_options *options, struct queue_message *message,
-                          struct arena *keep, struct work_figures *figures)
+static void judge_message(const struct work_options *options, struct hold *hold,
+                          struct queue_message *message, struct arena *keep,
+                          struct work_figures *figures)
 {
     struct fault fault = FAULT_INIT;
     const bool is_suspect = message->delivered > 1;
@@ -117,12 +143,13 @@ static void judge_message(const struct work_options *options, struct queue_messa
                                                 &fault);
         return;
     }
-    end_message(options, message, deaths, keep, figures);
+    end_message(options, hold, message, deaths, keep, figures);
     if (is_suspect && deaths < QUEUE_DEATHS_MAX)
         work_survived(options, QUEUE_SHADOW, message, deaths - 1);
 }
 
-bool work_judge_one(const struct work_options *options, struct work_figures *figures)
+bool work_judge_one(const struct work_options *options, struct hold *hold,
+                    struct work_figures *figures)
 {
     struct queue_message *messages = NULL;
     struct fault fault = FAULT_INIT;
@@ -133,7 +160,7 @@ bool work_judge_one(const struct work_options *options, struct work_figures *fig
                                         &count, &fault) != ERR_NONE)
         figures->failures++;
     for (uint32_t i = 0; i < count; i++)
-        judge_message(options, &messages[i], &keep, figures);
+        judge_message(options, hold, &messages[i], &keep, figures);
     arena_free(&keep);
     return count > 0;
 }

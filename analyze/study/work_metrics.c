@@ -32,14 +32,16 @@ static void put(struct text *t, const char *name, const char *type, const char *
 
 static void put_pending(struct text *t, struct queue *queue, const char *role)
 {
+    char labels[80];
     for (int i = 0; i < QUEUE_CHANNELS; i++) {
-        char labels[80];
         uint64_t pending = 0;
         (void)snprintf(labels, sizeof labels, "role=\"%s\",channel=\"%s\"", role,
                        queue_channel_name((enum queue_channel)i));
         if (queue->pending(queue, (enum queue_channel)i, &pending))
             put(t, "work_queue_pending", i == 0 ? "gauge" : NULL, labels, (double)pending);
     }
+    (void)snprintf(labels, sizeof labels, "role=\"%s\",channel=\"dead\"", role);
+    put(t, "work_queue_oldest_seconds", "gauge", labels, (double)queue_oldest_s(queue, QUEUE_DEAD));
 }
 
 static void write_metrics(struct work_metrics *m, const struct work_figures *f)

@@ -122,7 +122,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--collect", OPTION_FLAG, &words.options.collect, NULL,
          "take reports from programs in the field: POST /api/v1/reports; needs no run, so --wait"},
         {"--senders", OPTION_STRING, &words.options.senders, "FILE",
-         "who may send reports: lines of NAME TOKEN"},
+         "who may send reports: lines of NAME TOKEN [REPORTS-PER-MINUTE]"},
         {"--queue", OPTION_STRING, &words.options.queue, "nats://...|DIR",
          "where reports go (default: the spool)"},
         {"--spool", OPTION_STRING, &words.options.spool, "DIR",

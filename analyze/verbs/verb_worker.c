@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "base/thread.h"
 #include "stream/totals.h"
 #include "stream/work.h"
 #include "study/shadow.h"
@@ -22,6 +23,7 @@ struct worker_options {
     const char *queue, *rules, *cache, *totals, *sample, *dumps, *also, *metrics;
     struct option_list roots;
     uint64_t jobs, idle_ms;
+    bool merge;
     struct fetch_words fetch;
 };
 
@@ -38,6 +40,9 @@ static void print_end(const char *verb, const struct work_figures *f)
         " dead letter%s, %" PRIu64 " failure%s of the queue, %" PRIu64 " judged\n",
         verb, f->reports, plural(f->reports), f->stacks, plural(f->stacks), f->bad, plural(f->bad),
         f->buried, plural(f->buried), f->failures, plural(f->failures), f->judged);
+    if (f->newer > 0)
+        (void)fprintf(stderr, "twinstack %s: left %" PRIu64 " message%s to a newer version\n", verb,
+                      f->newer, plural(f->newer));
 }
 
 /* SIGTERM and Ctrl-C end the work after the reports that were taken. */
@@ -169,6 +174,45 @@ const struct verb verb_worker = {
     .run = run_worker,
 };
 
+/* Waits while the disk has no room for the database. Fails: as totals_open(). */
+static enum status open_totals(const char *file, struct work_metrics *metrics,
+                               struct totals **totals, struct fault *fault)
+{
+    struct work_figures figures = {.waiting = true, .disk_full = true};
+    for (bool is_said = false; totals_open(file, true, totals, fault) != ERR_NONE &&
+                               fault->reason == FAULT_FULL && !process_interrupted();
+         is_said = true) {
+        if (!is_said) {
+            log_fault(fault);
+            log_note("waits, and tries again; nothing is lost");
+        }
+        work_metrics_write(metrics, &figures);
+        fault_clear(fault);
+        thread_sleep_ms(QUEUE_RETRY_MS);
+    }
+    return fault->code;
+}
+
+/* --merge: the sum of other totals, made anew. */
+static int merge(const struct verb *self, const struct worker_options *o,
+                 const struct option_list *words)
+{
+    struct fault fault = FAULT_INIT;
+    uint64_t same = 0;
+    if (words->count == 0 || o->queue != NULL)
+        return verb_usage_error(self, "--merge takes the files of totals, and no --queue");
+    if (totals_merge(o->totals, words->items, words->count, &same, &fault) != ERR_NONE) {
+        (void)verb_fault(&fault);
+        return EXIT_DATABASE;
+    }
+    if (same > 0)
+        log_warn("%" PRIu64 " report%s sent to two queues and count%s twice: let each sender have "
+                 "one queue",
+                 same, same == 1 ? " was" : "s were", same == 1 ? "s" : "");
+    (void)printf("%s is the sum of %u totals\n", o->totals, (unsigned)words->count);
+    return EXIT_GOOD;
+}
+
 static int reduce(const struct verb *self, void *given, const struct option_list *words,
                   struct arena *keep)
 {
@@ -178,6 +222,8 @@ static int reduce(const struct verb *self, void *given, const struct option_list
     struct work_metrics metrics = {.path = o->metrics, .role = "reducer"};
     struct totals *totals = NULL;
     struct fault fault = FAULT_INIT;
+    if (o->merge)
+        return merge(self, o, words);
     int code = check_words(self, o, words);
     if (code != EXIT_GOOD)
         return code;
@@ -185,15 +231,14 @@ static int reduce(const struct verb *self, void *given, const struct option_list
     const char *name = path_base(o->totals);
     const char *folder =
         name != o->totals ? arena_text(keep, o->totals, (size_t)(name - o->totals)) : ".";
+    if (queue_open_patiently(o->queue, process_interrupted, &work.queue, &fault) != ERR_NONE)
+        return verb_fault(&fault);
+    set_metrics(&work, &metrics);
     if (folder == NULL || folder_make(folder, &fault) != ERR_NONE ||
-        totals_open(o->totals, true, &totals, &fault) != ERR_NONE) {
+        open_totals(o->totals, &metrics, &totals, &fault) != ERR_NONE) {
         (void)verb_fault(&fault);
-        return EXIT_DATABASE;
-    }
-    if (queue_open_patiently(o->queue, process_interrupted, &work.queue, &fault) != ERR_NONE) {
-        code = verb_fault(&fault);
+        code = process_interrupted() ? EXIT_GOOD : EXIT_DATABASE;
     } else {
-        set_metrics(&work, &metrics);
         (void)reduce_run(&work, totals, &figures, &fault);
         work_metrics_end(&metrics, &figures);
         code = end_of("reduce", &figures, &fault);
@@ -214,6 +259,8 @@ static int run_reduce(const struct verb *self, int argc, char **argv)
          "exit after nothing has arrived for this long"},
         {"--metrics", OPTION_STRING, &o.metrics, "FILE",
          "write rates and lag for Prometheus here every second"},
+        {"--merge", OPTION_FLAG, &o.merge, NULL,
+         "make FILE the sum of the totals of several queues, and exit"},
     };
     return verb_main(self, rows, COUNT_OF(rows), reduce, &o, argc, argv);
 }
@@ -221,13 +268,15 @@ static int run_reduce(const struct verb *self, int argc, char **argv)
 const struct verb verb_reduce = {
     .name = "reduce",
     .summary = "add up what workers counted",
-    .usage = "--queue nats://HOST:PORT|DIR [--totals FILE]",
+    .usage = "--queue nats://HOST:PORT|DIR [--totals FILE] | --merge FILE... [--totals FILE]",
     .details =
         "Keeps the totals in a database of its own: each partial result counts once, however "
         "often\n"
         "it is delivered. `twinstack serve --totals FILE` shows them as \"Head problems\". One\n"
         "reducer per database.\n\n"
-        "example:\n  twinstack reduce --queue nats://127.0.0.1:4222 --totals totals.db",
+        "--merge makes the file anew each time, from totals that reducers may be writing.\n\n"
+        "examples:\n  twinstack reduce --queue nats://127.0.0.1:4222 --totals totals.db\n"
+        "  twinstack reduce --merge east.db west.db --totals all.db",
     .exits = "  0  ended by a signal, or nothing came for --idle\n  2  usage\n"
              "  3  the queue cannot be opened\n  4  the database is not usable",
     .run = run_reduce,

@@ -11,6 +11,7 @@ import resource
 import shutil
 import signal
 import sqlite3
+import subprocess
 import sys
 import time
 
@@ -80,6 +81,29 @@ class Damage(stream_pipeline.Pipeline):
         self.move_clock(60)  # past the lease of the killed reducer
         self.reduce()
         self.check(texts)
+
+    def test_a_reducer_that_starts_on_a_full_disk_waits(self):
+        self.start_server()
+        texts = []
+        for turn, name in enumerate(("no totals yet", "totals are there")):
+            with self.subTest(name):
+                texts += self.send(2, seed=40 + turn)
+                self.work()
+                full = {"preexec_fn": lambda: (signal.signal(signal.SIGXFSZ, signal.SIG_IGN), resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY)))}
+                reducer = self.start(e2e.PROGRAM, "reduce", "--queue", self.queue, "--totals", self.totals, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                     text=True, **full)
+                self.addCleanup(reducer.stderr.close)
+                said = ""
+                while "waits, and tries again" not in said:
+                    line = reducer.stderr.readline()
+                    self.assertTrue(line, said)  # it has ended
+                    said += line
+                self.assertIn("the disk is full", said)
+                resource.prlimit(reducer.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+                self.wait_for(100 * (turn + 1))
+                self.check(texts)
+                reducer.send_signal(signal.SIGTERM)
+                self.assertEqual(reducer.wait(30 * e2e.PATIENCE), 0)
 
     def test_a_message_that_kills_workers_becomes_a_dead_letter(self):
         """Each worker is killed while the symbols of one report hold it up. The others of its batch are counted."""
@@ -188,6 +212,39 @@ class Damage(stream_pipeline.Pipeline):
             (ready / f"again-{turn}-both").write_bytes(messages[0] + messages[-1])  # grouped differently
             self.reduce()
             self.check(texts)
+
+    def test_the_totals_of_several_queues_add_up(self):
+        texts, files = [], []
+        for turn, name in enumerate(("east", "west")):
+            self.queue, self.totals = str(self.folder / name), self.folder / f"{name}.db"
+            self.start_server()
+            for version in ("1", "2"):
+                text = text_of(random.Random(turn), 40)
+                self.assertEqual(self.post(f"id={name}{version}&version={version}", text), 200)
+                texts.append(text)
+            self.work()
+            self.reduce()
+            files.append(self.totals)
+        self.totals = self.folder / "all.db"
+        self.start_server()
+        for _ in range(2):  # it is made anew each time
+            done = self.run_twinstack("reduce", "--merge", *files, "--totals", self.totals)
+            self.assertIn("is the sum of 2 totals", done.stdout)
+            self.assertEqual(done.stderr, "")
+            self.check(texts)
+            self.assertEqual(self.problems()["reports"], 4)
+            self.assertEqual(self.problems("?version=2")["stacks"], 80)
+        self.assertEqual([path.name for path in self.folder.glob("all.db*")], ["all.db"])
+        self.assertIn("2 reports were sent to two queues and count twice",
+                      self.run_twinstack("reduce", "--merge", *files, files[0], "--totals", self.folder / "twice.db").stderr)
+        for name, words, code in (("no files", (), 2), ("a queue", (files[0], "--queue", self.queue), 2), ("no such file", (self.folder / "nowhere",), 4),
+                                  ("no totals", (self.folder / "runs.db", files[0]), 4)):
+            with self.subTest(name):
+                (self.folder / "runs.db").write_text("nothing of ours, and long enough to be looked at")
+                self.run_twinstack("reduce", "--merge", *words, "--totals", self.totals, exit_code=code)
+                self.check(texts)  # it is as it was
+        self.run_twinstack("reduce", "--merge", *files, "--totals", self.folder / "runs.db", exit_code=4)
+        self.assertIn("nothing of ours", (self.folder / "runs.db").read_text())
 
     def days(self, *days):
         """The days of all ids in the totals; with DAYS they are set first, one id after the other."""

@@ -80,6 +80,7 @@ class Pipeline(stream_pipeline.Pipeline):
                     self.assertEqual(self.post(query, body, token), want)
                 except (urllib.error.URLError, ConnectionError):  # ended before the body was sent
                     self.assertEqual(want, 413)
+        self.assertIn('twinstack_reports_total{result="refused"} 9\n', self.get("/metrics"))
         self.assertEqual(self.post("id=empty", b""), 200)
         self.assertEqual(self.post("id=bytes", bytes(range(256)) * 20), 200)
         self.assertEqual(self.post("id=json", b"{broken\n"), 200)
@@ -115,9 +116,43 @@ class Pipeline(stream_pipeline.Pipeline):
                 taken += 40
             seconds = time.monotonic() - start
         self.assertEqual(set(answers), {200, 429})
+        self.assertEqual(self.retry_after, "5")
         taken += answers.count(200)
         self.assertGreaterEqual(taken, 100)
         self.assertLessEqual(taken, 101 + 10 * seconds)
+
+    def test_reports_that_come_at_once_go_together(self):
+        """Texts, objects and records of one sender; some are sent twice at the same time. Two collectors share the queue."""
+        (self.folder / "senders").write_text(f"alice {TOKEN} 600000\n")
+        self.start_server()
+        first = self.address
+        self.start_server()
+        addresses = (first, self.address)
+        record = (e2e.ROOT / "corpus/cases/null_write.ob2/record.rec").read_bytes()
+        bodies = [(f"> {i}\nvictims-ob2.exe!0x{0x2000 + 0x10 * (i % 7):x}\n".encode(), b'{"frames":[{"module":"victims-ob2.exe","offset":"0x3800"}]}\n',
+                   record)[i % 3] for i in range(150)]
+
+        def send(number):
+            request = urllib.request.Request(f"{addresses[number % 2]}/api/v1/reports?id=g{number // 3}", data=bodies[number // 3],
+                                             headers={"X-Token": TOKEN}, method="POST")
+            with urllib.request.urlopen(request, timeout=20 * e2e.PATIENCE) as answer:
+                return answer.status
+
+        with concurrent.futures.ThreadPoolExecutor(30) as pool:
+            self.assertEqual(set(pool.map(send, range(450))), {200})
+        if self.queue_is_folder:
+            messages = len(list((self.folder / "spool/reports/ready").iterdir()))
+            self.assertLess(messages, 100)
+            self.assertLess(len(list((self.folder / "spool/notes").iterdir())), messages + 3)
+        self.start_worker()
+        self.start_reducer()
+        data = self.wait_for(150)
+        self.assertEqual((data["reports"], data["bad"]), (150, 0))
+        counted, texts = self.counted(data), self.expected([text.decode() for text in bodies[::3]])
+        self.assertEqual({name: counted.pop(name) for name in texts}, texts)
+        self.assertEqual(sorted(counted.values()), [50, 50])  # the objects, and the records
+        self.assertEqual(self.post("id=g0", bodies[1]), 409)
+        self.assertEqual(self.post("id=g0", bodies[0]), 200)
 
     def test_a_large_report_goes_in_pieces(self):
         self.start_server()
@@ -139,6 +174,8 @@ class Pipeline(stream_pipeline.Pipeline):
         large, small = make_report(rng, 4000)[0], make_report(rng, 20)[0]
         refused = self.post("id=large", large)
         self.assertEqual(refused, 503 if self.queue_is_folder else 200)
+        if refused == 503:
+            self.assertEqual(self.retry_after, "5")
         self.assertEqual(self.post("id=dump&kind=dump", b"MDMP" + bytes(200000)), 507)
         end = time.monotonic() + 30 * e2e.PATIENCE  # the answer may come before the part that was kept is removed
         while list((self.folder / "spool/dumps").iterdir()) and time.monotonic() < end:

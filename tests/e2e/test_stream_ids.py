@@ -47,6 +47,20 @@ class Ids(stream_pipeline.Pipeline):
         self.reduce()
         self.assertEqual(self.problems()["stacks"], 40000 + len(others))
 
+    def test_every_piece_of_a_report_knows_what_was_stated_before_it(self):
+        """The build of a module is stated once, before the first stack. It is another one than that of the symbols, so nothing has a name."""
+        self.start_server()
+        large = f"# module victims-ob2.exe - {1:032X}1\n" + stacks(0, 400) * 100
+        self.assertGreater(len(large), 1000000)
+        self.assertEqual(self.post("id=abc", large), 200)
+        if self.queue_is_folder:  # a worker that has had the first piece may know the module from it; another one does not
+            pieces = [path.read_bytes().split(b"\n", 2)[1] for path in (self.folder / "spool/reports/ready").iterdir()]
+            self.assertEqual(pieces, [large.splitlines()[0].encode()] * 2)
+        self.work()
+        self.reduce()
+        self.assertEqual(self.problems()["stacks"], 40000)
+        self.assertEqual(self.counted(self.problems("?limit=500")), self.expected([large]))
+
     def test_another_report_with_the_same_id_is_refused(self):
         self.start_server()
         first, second, dump = stacks(0, 1), stacks(1, 1), b"MDMP" + bytes(100)

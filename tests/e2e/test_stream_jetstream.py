@@ -166,7 +166,7 @@ class JetStream(stream_pipeline.Pipeline):
             self.assertLess(len(taken), 100)
             answer = self.post(f"id=f{len(taken)}", text)
             taken += [text] if answer == 200 else []
-        self.assertEqual(answer, 503)
+        self.assertEqual((answer, self.retry_after), (503, "5"))
         refused = len(taken)
         self.start_worker()
         self.start_reducer()

@@ -1,8 +1,11 @@
 """Dead letters: what is in them, and the way back."""
 
 import json
+import os
 import pathlib
+import re
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
@@ -46,7 +49,13 @@ class Letters(stream_pipeline.Pipeline):
         self.assertEqual([row["bytes"] for row in found.values()], [8, 8])
         self.assertTrue(found["reports"]["reason"])
         self.assertLess(found["reports"]["age_s"], 600)
-        self.assertRegex(self.queue_verb("list").stdout, r"0 h \d\d min  reports  8 bytes  report")
+        if self.queue_is_folder:
+            for path in (pathlib.Path(self.queue) / "dead/ready").iterdir():
+                os.utime(path, (time.time() - 5000,) * 2)
+        oldest = re.search(r'twinstack_queue_oldest_seconds\{channel="dead"\} (\d+)', self.get("/metrics"))
+        self.assertGreaterEqual(int(oldest[1]), 5000 if self.queue_is_folder else 0)
+        self.assertLess(int(oldest[1]), 5600)
+        self.assertRegex(self.queue_verb("list").stdout, r"[01] h \d\d min  reports  8 bytes  report")
         name = found["reports"]["id"]
         self.assertIn("{no head", self.queue_verb("show", name).stdout)
         self.queue_verb("show", "no-such-id", exit_code=5)
@@ -54,6 +63,7 @@ class Letters(stream_pipeline.Pipeline):
         self.queue_verb("drop", name, "--all", exit_code=2)
         self.assertIn("removed", self.queue_verb("drop", "--all").stdout)
         self.assertEqual(self.letters(), [])
+        self.assertIn('twinstack_queue_oldest_seconds{channel="dead"} 0\n', self.get("/metrics"))
 
     def test_a_report_that_is_put_back_counts_once(self):
         self.start_server()

@@ -7,7 +7,9 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import e2e  # noqa: E402
+import stream_groups_model  # noqa: E402
 import stream_model  # noqa: E402
+from stream_groups_model import Groups  # noqa: E402
 from stream_model import Model, Report, check  # noqa: E402
 
 LOST, TWICE, INNOCENT = "an acknowledged stack is not counted", "a stack is counted twice", "a report is buried that kills no worker"
@@ -29,8 +31,19 @@ FOUND = {"ids of senders reach names of files": (HIDDEN, 0, False, LOST), "piece
          "another body is answered 200": (SAME_ID, 0, False, LOST), "results are cut by named rows": (ONE, 1, True, TWICE),
          "deliveries count as deaths": (POISON, 0, True, INNOCENT), "suspects are resolved together": (POISON, 0, True, INNOCENT),
          "settled before the result is stored": (ONE, 1, True, LOST), "the reducer forgets ids": (ONE, 1, True, TWICE),
-         "a trial is stored after the work": (POISON, 0, True, "it never ends"), "acknowledged before it is stored": (ONE, 0, False, LOST),
+         "holders do not renew": (ONE, 2, True, INNOCENT), "a trial is stored after the work": (POISON, 0, True, "it never ends"), "acknowledged before it is stored": (ONE, 0, False, LOST),
          "slices of two results count together": (LARGE, 1, True, TWICE)}
+
+
+GOOD_GROUPS = {"two reports, two collectors": {"reports": 2, "deaths": 1, "collectors": 2, "workers": 1}, "three, one collector": {"reports": 3, "deaths": 1,
+               "workers": 1}, "a group and its workers": {"reports": 2, "deaths": 2, "is_sent": True}, "one of it kills": {"reports": 2, "poison": (1,), "deaths": 1,
+               "is_sent": True}, "two of it kill": {"reports": 2, "poison": (0, 1), "deaths": 1, "is_sent": True}}
+ARRIVING = {"reports": 2, "deaths": 1, "collectors": 2, "workers": 1}
+FOUND_GROUPS = {"a page is added without a look at the others": ({**ARRIVING, "deaths": 0}, TWICE),
+                "the message is stored before its page": ({**ARRIVING, "collectors": 1}, TWICE),
+                "acknowledged when its page is stored": (ARRIVING, LOST), "what is on a page counts as stored": (ARRIVING, LOST),
+                "a group is buried whole": (GOOD_GROUPS["one of it kills"], INNOCENT), "a group and its reports both count": (GOOD_GROUPS["a group and its workers"], TWICE),
+                "a group is split in place": (GOOD_GROUPS["a group and its workers"], LOST)}
 
 
 class StreamModel(e2e.Case):
@@ -46,6 +59,21 @@ class StreamModel(e2e.Case):
         for defect, (reports, deaths, is_sent, want) in FOUND.items():
             with self.subTest(defect):
                 _, wrong = check(Model(reports, defect, deaths, is_sent))
+                self.assertIsNotNone(wrong)
+                self.assertEqual(wrong[0], want, wrong[1])
+
+    def test_groups_keep_it_too(self):
+        for name, options in GOOD_GROUPS.items():
+            with self.subTest(name):
+                states, wrong = check(Groups(**options))
+                self.assertIsNone(wrong)
+                self.assertGreater(states, 50)
+
+    def test_each_defect_of_groups_is_found(self):
+        self.assertEqual(set(FOUND_GROUPS), set(stream_groups_model.DEFECTS))
+        for defect, (options, want) in FOUND_GROUPS.items():
+            with self.subTest(defect):
+                _, wrong = check(Groups(**options, defect=defect))
                 self.assertIsNotNone(wrong)
                 self.assertEqual(wrong[0], want, wrong[1])
 

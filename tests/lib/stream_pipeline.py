@@ -73,6 +73,7 @@ class Pipeline(e2e.Case):
         return process
 
     queue_is_folder = True
+    idle = "100ms"
     twinstack_program = e2e.PROGRAM
 
     def start_server(self, *more, **options):
@@ -97,6 +98,7 @@ class Pipeline(e2e.Case):
             with urllib.request.urlopen(request, timeout=20 * e2e.PATIENCE) as answer:
                 return answer.status
         except urllib.error.HTTPError as error:
+            self.retry_after = error.headers.get("Retry-After")
             error.close()
             return error.code
 
@@ -127,11 +129,11 @@ class Pipeline(e2e.Case):
         return {row["signature"]: row["count"] for row in data["problems"]}
 
     def work(self, *more, symbols=SYMBOLS):
-        return self.run_twinstack("worker", "--queue", self.queue, "--symbols", symbols, "--idle", "100ms", *more, env={"TWINSTACK_SYSTEM_SYMBOLS": "0"},
+        return self.run_twinstack("worker", "--queue", self.queue, "--symbols", symbols, "--idle", self.idle, *more, env={"TWINSTACK_SYSTEM_SYMBOLS": "0"},
                                   limit_s=120)
 
     def reduce(self):
-        return self.run_twinstack("reduce", "--queue", self.queue, "--totals", self.totals, "--idle", "100ms", limit_s=120)
+        return self.run_twinstack("reduce", "--queue", self.queue, "--totals", self.totals, "--idle", self.idle, limit_s=120)
 
     def end_leases(self):
         """What a killed process had taken comes again now: its file looks older than a lease."""
@@ -145,6 +147,7 @@ class OverNats:
     """What makes a Pipeline one over NATS JetStream: the first base of its class."""
 
     queue_is_folder = False
+    idle = "500ms"  # on a busy machine, a message of 900 kB takes longer than 100 ms to arrive
 
     def start_queue(self):
         self.port, self.monitor = free_port(), free_port()

@@ -51,7 +51,7 @@ TEST(a_report_with_a_bad_head_is_refused)
         enum status want;
     } rows[] = {
         {"no JSON", "> a\nx.exe!0x1\n", ERR_MALFORMED},
-        {"a newer form", "{\"schema_version\":3}\n", ERR_UNSUPPORTED},
+        {"a newer form", "{\"schema_version\":4}\n", ERR_UNSUPPORTED},
         {"no parts", "{\"schema_version\":2,\"id\":\"a\",\"received\":\"2026-11-22T08:15:00Z\"}\n",
          ERR_MALFORMED},
         {"more bytes than parts",

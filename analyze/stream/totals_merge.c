@@ -1,0 +1,106 @@
+/* The totals of several queues as one file: see totals.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/files.h"
+#include "stream/totals_parts.h"
+
+enum { STEPS_PLAIN = 4 };
+
+/* WHERE true: without it, ON would belong to a join. */
+static const char *const steps[] = {
+    "INSERT INTO signature (text, first_seen, last_seen, example)"
+    " SELECT text, first_seen, last_seen, example FROM part.signature WHERE true"
+    " ON CONFLICT DO UPDATE SET last_seen = max(last_seen, excluded.last_seen),"
+    " example = CASE WHEN excluded.first_seen < first_seen THEN excluded.example ELSE example END,"
+    " first_seen = min(first_seen, excluded.first_seen)",
+    "INSERT INTO tally SELECT s.id, t.hour, t.version, t.count, t.error FROM part.tally t"
+    " JOIN part.signature p ON p.id = t.signature JOIN main.signature s ON s.text = p.text"
+    " WHERE true ON CONFLICT DO UPDATE SET count = count + excluded.count,"
+    " error = error + excluded.error",
+    "INSERT INTO total SELECT * FROM part.total WHERE true"
+    " ON CONFLICT DO UPDATE SET reports = reports + excluded.reports,"
+    " stacks = stacks + excluded.stacks, bad = bad + excluded.bad",
+    "INSERT OR IGNORE INTO report SELECT * FROM part.report",
+    /* only where the file has them */
+    "INSERT OR IGNORE INTO shadow (id, hour, version, verdict, signature, added)"
+    " SELECT id, hour, version, verdict, signature, (SELECT coalesce(max(added), 0)"
+    " FROM main.shadow) + row_number() OVER (ORDER BY hour, id) FROM part.shadow",
+    "INSERT OR IGNORE INTO shadow_engine SELECT * FROM part.shadow_engine",
+};
+
+static bool run(struct totals *t, const char *text)
+{
+    return sqlite3_exec(t->db, text, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+/* How many reports both have. */
+static uint64_t count_same(struct totals *t)
+{
+    sqlite3_stmt *statement = NULL;
+    uint64_t count = 0;
+    if (sqlite3_prepare_v2(t->db,
+                           "SELECT count(*) FROM main.report JOIN part.report USING (id)"
+                           " WHERE id NOT LIKE '" TOTALS_SHADOW_ID "%'",
+                           -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        count = (uint64_t)sqlite3_column_int64(statement, 0);
+    (void)sqlite3_finalize(statement);
+    return count;
+}
+
+static enum status add_part(struct totals *t, const char *file, uint64_t *same, struct fault *fault)
+{
+    struct totals *part = NULL;
+    sqlite3_stmt *attach = NULL;
+    if (totals_open(file, false, &part, fault) != ERR_NONE) /* is it one that can be read? */
+        return fault->code;
+    const bool has_shadow = part->has_shadow;
+    totals_close(part);
+    bool good = sqlite3_prepare_v2(t->db, "ATTACH ?1 AS part", -1, &attach, NULL) == SQLITE_OK &&
+                sqlite3_bind_text(attach, 1, file, -1, SQLITE_STATIC) == SQLITE_OK &&
+                sqlite3_step(attach) == SQLITE_DONE;
+    (void)sqlite3_finalize(attach);
+    good = good && run(t, "BEGIN IMMEDIATE");
+    *same += good ? count_same(t) : 0;
+    for (size_t i = 0; good && i < (has_shadow ? COUNT_OF(steps) : (size_t)STEPS_PLAIN); i++)
+        good = run(t, steps[i]);
+    good = good && run(t, "COMMIT") && run(t, "DETACH part");
+    return good ? ERR_NONE : totals_failed(t, fault);
+}
+
+/* A file of totals, or nothing: no other file is replaced. */
+static enum status check_target(const char *file, struct fault *fault)
+{
+    struct totals *totals = NULL;
+    if (path_is_file(file) && totals_open(file, false, &totals, fault) == ERR_ABSENT)
+        fault_clear(fault); /* an empty file */
+    totals_close(totals);
+    return fault->code;
+}
+
+enum status totals_merge(const char *file, const char *const *parts, uint32_t count, uint64_t *same,
+                         struct fault *fault)
+{
+    char temporary[1024];
+    struct totals *t = NULL;
+    *same = 0;
+    const int length = snprintf(temporary, sizeof temporary, "%s.new", file);
+    if (length < 0 || (size_t)length >= sizeof temporary)
+        return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "path of totals");
+    if (check_target(file, fault) != ERR_NONE || path_remove(temporary, fault) != ERR_NONE ||
+        totals_open(temporary, true, &t, fault) != ERR_NONE)
+        return fault->code;
+    for (uint32_t i = 0; fault->code == ERR_NONE && i < count; i++)
+        (void)add_part(t, parts[i], same, fault);
+    /* one file, without a log beside it that its next reader would take for its own */
+    if (fault->code == ERR_NONE && !totals_end_log(t))
+        (void)totals_failed(t, fault);
+    totals_close(t);
+    if (fault->code == ERR_NONE)
+        return file_move(temporary, file, fault);
+    struct fault ignored = FAULT_INIT;
+    (void)path_remove(temporary, &ignored);
+    return fault->code;
+}
