@@ -189,6 +189,28 @@ static void utf8(const wchar_t *text, char *out)
     WideCharToMultiByte(CP_UTF8, 0, text, -1, out, PATH_BYTES, NULL, NULL);
 }
 
+/* Wine hands out the lowest free addresses, Windows does not below 2 GB to a 64-bit program.  There
+ * the JIT of .NET 10 gives up each optimised method that calls another one through a cell (its own
+ * exception 0x02345678 with CORJIT_RECOVERABLEERROR) and compiles it without optimisation, so that
+ * nothing is inlined.  So what is free down there is taken before the runtime comes. */
+static void keep_runtime_high(void)
+{
+    MEMORY_BASIC_INFORMATION info;
+    const uintptr_t end_va = (uintptr_t)1 << 31;
+    const uintptr_t granule = (uintptr_t)1 << 16;
+    if (MANAGED_RUNTIME < 10 ||
+        GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version") == NULL)
+        return;
+    for (uintptr_t at = granule; at < end_va; at += info.RegionSize) {
+        if (VirtualQuery((const void *)at, &info, sizeof info) == 0)
+            return;
+        const uintptr_t from = (at + granule - 1) & ~(granule - 1);
+        const uintptr_t past = at + info.RegionSize < end_va ? at + info.RegionSize : end_va;
+        if (info.State == MEM_FREE && past > from)
+            VirtualAlloc((void *)from, past - from, MEM_RESERVE, PAGE_NOACCESS);
+    }
+}
+
 void managed_start(void)
 {
     static const char *const keys[] = {
@@ -200,6 +222,7 @@ void managed_start(void)
                *names[] = {keys[0], keys[1], keys[2], keys[3]};
     if (clr != NULL)
         return;
+    keep_runtime_high();
     own_folder(own);
     runtime_folder(runtime);
     GetFullPathNameW(runtime, FOLDER_UNITS, path, NULL);
