@@ -99,7 +99,9 @@ static void start_object(struct stack_input *input, const cJSON *object, struct 
         (*input->reader)->begin(input, fault);
     if (fault->code != ERR_NONE)
         return;
-    if (cJSON_IsArray(threads)) {
+    if ((*input->reader)->first_walk != NULL) {
+        input->walk = (*input->reader)->first_walk(object);
+    } else if (cJSON_IsArray(threads)) {
         seek_walk(input, threads->child);
         input->many = input->walk != NULL && (threads->child->next != NULL ||
                                               (input->walk != input->thread && input->walk->next));

@@ -29,6 +29,7 @@ struct notation {
     bool by_line; /* each line is understood on its own: a bad one does not end the stream */
 
     bool (*is_object)(const cJSON *object);
+    const cJSON *(*first_walk)(const cJSON *object); /* of stacks that are not in `threads`; NULL */
     void (*begin)(struct stack_input *input, struct fault *fault); /* of an object; NULL: nothing */
     void (*read_walk)(struct stack_input *input, const cJSON *walk, struct arena *keep,
                       struct stack_item *out);
@@ -41,6 +42,7 @@ struct notation {
 #define NOTATIONS(ROW)                                                                             \
     ROW(record)                                                                                    \
     ROW(utf16)                                                                                     \
+    ROW(sentry)                                                                                    \
     ROW(rust)                                                                                      \
     ROW(json)                                                                                      \
     ROW(json_lines)                                                                                \
@@ -48,6 +50,7 @@ struct notation {
     ROW(machine)                                                                                   \
     ROW(spellings)                                                                                 \
     ROW(event)                                                                                     \
+    ROW(log)                                                                                       \
     ROW(text)
 
 #define NOTATION_DECLARATION(NAME) extern const struct notation notation_##NAME;

@@ -187,8 +187,6 @@ static enum line_is read_line(struct stack_input *input, struct pattern_text r, 
         return LINE_FRAME;
     if (r.at[0] == '#')
         return LINE_UNKNOWN;
-    if (spelled_plus(input, r, out))
-        return LINE_FRAME;
     return read_where(input, r) ||
                    pattern_matches_any(passed_rows, COUNT_OF(passed_rows), r, &found) ||
                    starts(input, r, &thread)

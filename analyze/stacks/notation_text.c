@@ -125,6 +125,8 @@ static bool parse_frame(struct stack_input *input, struct stack_line line, struc
         name--;
     if (name == mark)
         return false;
+    if (memchr(name, ' ', (size_t)(mark - name)) != NULL)
+        name = spelled_after_prefix((struct pattern_text){name, mark}).at;
     const size_t length = (size_t)(mark - name);
     out->module = id.bytes > 0 ? input_identified(input, name, length, NULL, 0, id.at, id.bytes)
                                : input_module(input, name, length);

@@ -1,5 +1,8 @@
 /* What a line of another tool says, as a frame: shared by notation_spellings.c and
  * notation_windbg.c. */
+#include <string.h>
+
+#include "base/array.h"
 #include "base/text.h"
 #include "stacks/stack_reader.h"
 
@@ -48,4 +51,74 @@ bool spelled_plus(struct stack_input *input, struct pattern_text r, struct frame
         !text_parse_hex(plus + 1, (size_t)(r.end - plus - 1), &offset))
         return false;
     return spelled_offset(input, (struct pattern_text){r.at, plus}, offset, out);
+}
+
+static bool holds_only(struct pattern_text word, const char *characters)
+{
+    for (const char *at = word.at; at < word.end; at++)
+        if (*at == '\0' || strchr(characters, *at) == NULL)
+            return false;
+    return pattern_length(word) > 0;
+}
+
+static bool is_level(struct pattern_text word)
+{
+    static const char *const levels[] = {"TRACE", "DEBUG", "INFO",     "NOTICE", "WARN", "WARNING",
+                                         "ERROR", "FATAL", "CRITICAL", "FRAME",  "AT",   "CRASH"};
+    for (size_t i = 0; i < COUNT_OF(levels); i++) {
+        size_t k = 0;
+        while (k < pattern_length(word) && levels[i][k] != '\0' &&
+               (word.at[k] & ~32) == levels[i][k])
+            k++;
+        if (k == pattern_length(word) && levels[i][k] == '\0')
+            return true;
+    }
+    return false;
+}
+
+bool spelled_address(struct pattern_text word)
+{
+    return pattern_length(word) >= 6 && pattern_starts(word, "0x") &&
+           holds_only((struct pattern_text){word.at + 2, word.end}, "0123456789abcdefABCDEF`");
+}
+
+/* True for a word that comes before a frame and is none of its own. */
+static bool is_prefix(struct pattern_text word)
+{
+    while (pattern_length(word) > 1 && strchr(":|,;)#-", word.end[-1]) != NULL)
+        word.end--;
+    if (pattern_length(word) > 1 && *word.at == '#')
+        word.at++;
+    if (pattern_length(word) == 1 && strchr("|-:>*", *word.at) != NULL)
+        return true;
+    return holds_only(word, "0123456789") || is_level(word) || spelled_address(word) ||
+           (*word.at >= '0' && *word.at <= '9' && holds_only(word, "0123456789:.,-/+TZ"));
+}
+
+/* Takes one prefix from the front of R: a word, or text in brackets. */
+static bool take_prefix(struct pattern_text *r)
+{
+    struct pattern_text rest = *r;
+    const bool bracket = pattern_starts(*r, "[");
+    const char *close = bracket ? pattern_find(*r, ']') : NULL;
+    struct pattern_text word = pattern_next_word(&rest);
+    if (bracket && close == NULL)
+        return false;
+    if (bracket)
+        rest.at = close + 1;
+    else if (!is_prefix(word) && (word.end[-1] != ':' || pattern_length(word) < 3))
+        return false; /* "source:", but not a drive */
+    while (rest.at < rest.end && strchr(" \t:", *rest.at) != NULL)
+        rest.at++;
+    if (pattern_length(rest) == 0)
+        return false;
+    *r = rest;
+    return true;
+}
+
+struct pattern_text spelled_after_prefix(struct pattern_text line)
+{
+    while (take_prefix(&line))
+        continue;
+    return line;
 }

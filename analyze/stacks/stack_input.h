@@ -31,7 +31,11 @@
  * macOS, systemd-coredump, Chromium, HotSpot, Rust, Node, winedbg, Boost, backtrace_symbols(),
  * minidump_stackwalk. The others need more than one line:
  *
- *     module+0xOFFSET       as module!0xOFFSET
+ *     module+0xOFFSET       as module!0xOFFSET; also module + 0xOFFSET, and module!name+0xOFFSET,
+ *                           whose offset is one in the function. Before these and module!0xOFFSET
+ *                           may be what logs print: an index (`00`, `#0`, `0:`, `[0]`, `0#`,
+ *                           `Frame 0:`), times, levels, a source and a colon, an address; after
+ *                           them an address
  *     [NN] [BYTES] CHILD-SP RETURN-ADDRESS [ARGUMENTS] CALL-SITE [NOTES] [FILE @ LINE]
  *                           WinDbg's k, kb, kn, kv, kf, kp, kP; the call site is module+0xOFFSET,
  *                           module!function+0xOFFSET or an address; also "(Inline Function)"

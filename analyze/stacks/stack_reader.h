@@ -145,6 +145,10 @@ bool spelled_offset(struct stack_input *input, struct pattern_text module, uint6
 /* A frame of a function without a stated offset in its module. */
 bool spelled_named(struct stack_input *input, struct pattern_text module,
                    struct pattern_text function, struct frame *out);
+/* True for 0x and at least four hexadecimal digits. */
+bool spelled_address(struct pattern_text word);
+/* LINE without what logs put before a frame: an index, times, a level, a source, an address. */
+struct pattern_text spelled_after_prefix(struct pattern_text line);
 /* "app+0x12". */
 bool spelled_plus(struct stack_input *input, struct pattern_text r, struct frame *out);
 /* The frame that was added last, while it may still be changed; NULL: none. */

@@ -124,7 +124,23 @@ static const struct {
      "# module\n# module a\n# module a b c\n#module a - 3249D99D0C4049318610F4E4FB0B69361\na!0x1\n",
      "-: a!0x1@i\n"},
     {"an offset after a plus", "C:\\x\\a.exe+0x12\n", "-: a.exe!0x12@i\n"},
-    {"a function's offset alone is no place", "a.exe!main+0x12\n", "-: !malformed@0\n"},
+    {"an offset in a function names no place in the module", "a.exe!main+0x12\n",
+     "-: a.exe!main!0x0@i\n"},
+    {"an index before the frame",
+     "00 a.exe+0x1537\n#1 a.exe+0x12\n2: a.exe!0x13\n[3] a.exe!0x14\n4# b c.dll+0x15\n"
+     "Frame 5: a.exe!0x16\n06) a.exe!f+0x17\n",
+     "-: a.exe!0x1537@i a.exe!0x12@r a.exe!0x13@r a.exe!0x14@r b c.dll!0x15@r a.exe!0x16@r "
+     "a.exe!f!0x0@r\n"},
+    {"times and other prefixes of a log",
+     "2024-05-01 12:34:56.789 ERROR app: 00 a.exe+0x1\n[2024-05-01T12:34:56Z] [crash] a.exe!0x2\n"
+     "12:00:01,5 | INFO | #1 a.exe+0x3\nreporter[77]: a.exe!f+0x4\n",
+     "-: a.exe!0x1@i a.exe!0x2@r a.exe!0x3@r a.exe!f!0x0@r\n"},
+    {"addresses before and after the frame, blanks around the plus",
+     "0x00007ff612341537 a.exe + 0x1537\n0 0x7ff612341537 a.exe!0x12\na.exe+0x13 (0x7ff612341537)\n"
+     "a.exe!0x14 [0x7ff612341537]\na.exe!f + 0x15 @ 0x7ff612341537\n",
+     "-: a.exe!0x1537@i a.exe!0x12@r a.exe!0x13@r a.exe!0x14@r a.exe!f!0x0@r\n"},
+    {"a name that begins like a prefix", "a: b.exe!0x1\nC: d.exe!0x2\n#3 see a.exe+0x12\n",
+     "-: a: b.exe!0x1@i C: d.exe!0x2@r\n"},
     {"WinDbg, k",
      " # Child-SP          RetAddr               Call Site\n"
      "00 00000000`0012f8a0 00007ff6`00002a3d a!main+0x12 [c:\\src\\a.c @ 12]\n"
@@ -352,6 +368,18 @@ static const struct {
      "\"0x1f\",\"function\":null,\"trust\":\"cfi\"}]}]}",
      "thread 7:\nthread 8: a.exe!f!0x10@i(a.c:3) a.exe!0x20@r\n"},
     {"rust-minidump's JSON without threads", "{\"crash_info\":{}}\n", "-: !malformed@0\n"},
+    {"an event of Sentry, innermost frame last",
+     "{\"exception\":{\"values\":[{\"type\":\"SIGSEGV\",\"stacktrace\":{\"frames\":["
+     "{\"instruction_addr\":\"0x7fff0020\",\"package\":\"/x/b.so\",\"function\":\"g\","
+     "\"filename\":\"b.c\",\"lineno\":9},{\"instruction_addr\":\"0x400020\"},"
+     "{\"instruction_addr\":\"0x77\"}]}}]},\"debug_meta\":{\"images\":[{\"code_file\":"
+     "\"C:\\\\x\\\\a.exe\",\"code_id\":\"5ab380779000\",\"debug_id\":"
+     "\"3249d99d-0c40-4931-8610-f4e4fb0b6936-1\",\"image_addr\":\"0x400000\",\"image_size\":4096}]}"
+     "}\n",
+     "SIGSEGV: ?!0x77@i a.exe!0x20@r{5AB380779000,3249D99D0C4049318610F4E4FB0B69361} "
+     "b.so!g!0x7fff0020@r(b.c:9)\n"},
+    {"an event of Sentry without frames", "{\"exception\":{\"values\":[{\"stacktrace\":null}]}}\n",
+     "-: !malformed@0\n"},
     {"empty objects and arrays", "{\"threads\":[]}\n[]\n[[]]\n{\"label\":\"b\",\"frames\":[]}\n",
      "-: !malformed@18\nb:\n"},
 };

@@ -1,0 +1,54 @@
+/* A frame in the line of a log: after an index, a time, a level, a source, an address, and before
+ * an address.
+ *
+ *     00 app.exe+0x1537              #0 app.exe!main+0x12             [0] app.exe + 0x1537
+ *     Frame 0: app.exe!0x1537        2024-05-01 12:34:56.789 ERROR app.exe+0x1537 (0x7ff612341537)
+ *
+ * Only whole words are taken off, and only as long as a frame remains; so a module's name may have
+ * blanks. An offset after a function's name is one in the function. */
+#include <string.h>
+
+#include "base/array.h"
+#include "stacks/notation.h"
+
+/* Takes "(0x...)", "[0x...]", "@ 0x..." or "0x..." from the end. */
+static void take_address(struct pattern_text *r)
+{
+    const char *blank = pattern_find_last(*r, " ");
+    struct pattern_text last = {blank != NULL ? blank + 1 : r->at, r->end};
+    if (blank == NULL || blank == r->at || blank[-1] == '+') /* "a.exe + 0x1537" */
+        return;
+    if (pattern_length(last) > 2 && strchr("([", *last.at) != NULL &&
+        strchr(")]", last.end[-1]) != NULL)
+        last = (struct pattern_text){last.at + 1, last.end - 1};
+    if (!spelled_address(last))
+        return;
+    r->end = blank;
+    while (r->end > r->at && strchr(" \t@", r->end[-1]) != NULL)
+        r->end--;
+}
+
+/* "module+0x12", "module + 0x12", "module!0x12", "module!name+0x12", "module!name". */
+static bool read_place(struct stack_input *input, struct pattern_text r, bool in_comment,
+                       struct frame *out)
+{
+    static const char *const rows[] = {"%m!0x%o", "%m!%f{ }+{ }%X", "%m{ }+{ }0x%o"};
+    struct pattern_match found;
+    if (pattern_find(r, '`') != NULL || !pattern_matches_any(rows, COUNT_OF(rows), r, &found) ||
+        (in_comment && pattern_find(found.module, ' ') != NULL))
+        return false;
+    if (pattern_length(found.function) == 0)
+        return spelled_offset(input, found.module, found.offset, out);
+    out->symbol_distance = found.distance;
+    return spelled_named(input, found.module, found.function, out);
+}
+
+static enum line_is read_line(struct stack_input *input, struct pattern_text r, struct frame *out)
+{
+    const bool in_comment = *r.at == '#'; /* "#3 see a.exe+0x12" */
+    take_address(&r);
+    r = spelled_after_prefix(r);
+    return read_place(input, r, in_comment, out) ? LINE_FRAME : LINE_UNKNOWN;
+}
+
+const struct notation notation_log = {.name = "lines of a log", .line = read_line};
