@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "format/elf/elf.h"
+#include "unwind/compact.h"
+#include "unwind/exidx.h"
 
 enum { CFI_BYTES_MAX = 1 << 26, RECORD_BYTES_MIN = 8 };
 
@@ -13,12 +15,21 @@ struct row {
     uint64_t at;
 };
 
-struct cfi_table {
+struct list {
     struct cfi_section section;
-    uint64_t base_va, preferred_base_va, image_bytes;
-    bool mapped;
     struct row *rows; /* sorted by begin_rva */
     uint32_t row_count;
+};
+
+struct cfi_table {
+    uint64_t base_va, preferred_base_va, image_bytes;
+    bool mapped;
+    struct list lists[2]; /* the first one that has a function counts */
+    uint32_t list_count;
+    struct macho macho;
+    struct compact compact; /* of macOS: before the lists */
+    struct exidx exidx;     /* of arm: after them */
+    bool has_compact, has_exidx;
 };
 
 bool cfi_begins_at(const struct unwind_process *process, uint64_t va, uint32_t bytes)
@@ -51,7 +62,7 @@ static bool to_rva(const struct cfi_table *table, uint64_t va, uint32_t *rva)
 }
 
 /* Adds the functions, or only counts them where there is no memory for rows yet. */
-static uint32_t add_rows(struct cfi_table *table)
+static uint32_t add_rows(const struct cfi_table *table, struct list *list)
 {
     struct cfi_common last = {0};
     struct cfi_entry entry;
@@ -61,7 +72,7 @@ static uint32_t add_rows(struct cfi_table *table)
         struct fault fault = FAULT_INIT;
         struct row row;
         bool is_function;
-        if (!cfi_next(&table->section, &at, &last, &fault, &is_function, &entry))
+        if (!cfi_next(&list->section, &at, &last, &fault, &is_function, &entry))
             return count;
         const uint64_t bytes = entry.end_va - entry.begin_va;
         if (!is_function || !to_rva(table, entry.begin_va, &row.begin_rva) ||
@@ -69,21 +80,26 @@ static uint32_t add_rows(struct cfi_table *table)
             continue;
         row.end_rva = row.begin_rva + (uint32_t)bytes;
         row.at = entry.offset;
-        if (table->rows != NULL)
-            table->rows[count] = row;
+        if (list->rows != NULL)
+            list->rows[count] = row;
         count++;
     }
 }
 
-static bool list_rows(struct cfi_table *table, struct arena *keep)
+/* Adds a section to TABLE, unless no function is in it. */
+static bool add_list(struct cfi_table *table, struct cfi_section section, struct arena *keep)
 {
-    const uint32_t count = add_rows(table);
-    table->rows = ARENA_ARRAY(keep, (size_t)count + 1, struct row);
-    if (table->rows == NULL)
+    struct list *list = &table->lists[table->list_count];
+    *list = (struct list){.section = section};
+    const uint32_t count = add_rows(table, list);
+    list->rows = ARENA_ARRAY(keep, (size_t)count + 1, struct row);
+    if (list->rows == NULL)
         return false;
-    table->row_count = add_rows(table);
-    if (table->row_count > 0)
-        array_sort(table->rows, table->row_count, sizeof(*table->rows), by_begin);
+    list->row_count = add_rows(table, list);
+    if (list->row_count > 0) {
+        array_sort(list->rows, list->row_count, sizeof(*list->rows), by_begin);
+        table->list_count++;
+    }
     return true;
 }
 
@@ -100,24 +116,25 @@ struct cfi_table *cfi_read(const struct unwind_process *process, uint64_t sectio
     if (table == NULL || data == NULL || !process->read(process->self, section_va, data, bytes))
         return NULL;
     const struct module *module = process->module_at(process->self, section_va);
-    *table = (struct cfi_table){
-        .section = {.data = data, .bytes = bytes, .va = section_va, .word_bytes = 4},
-        .base_va = base_va,
-        .preferred_base_va = preferred_base_va,
-        .image_bytes = module != NULL ? module->image_bytes : 0,
-        .mapped = true};
-    return list_rows(table, keep) ? table : NULL;
+    *table = (struct cfi_table){.base_va = base_va,
+                                .preferred_base_va = preferred_base_va,
+                                .image_bytes = module != NULL ? module->image_bytes : 0,
+                                .mapped = true};
+    const struct cfi_section section = {
+        .data = data, .bytes = bytes, .va = section_va, .word_bytes = 4};
+    return add_list(table, section, keep) ? table : NULL;
 }
 
-struct cfi_table *cfi_read_file(struct object_bytes file, struct arena *keep)
+static bool read_elf(struct object_bytes file, struct cfi_table *table, struct arena *keep)
 {
     static const char *const names[] = {".eh_frame", ".debug_frame"};
+    enum { MACHINE_ARM = 40 };
     struct fault fault = FAULT_INIT;
     struct elf elf;
 
-    if (!elf_recognize(file.data, file.bytes) ||
-        elf_open(file.data, file.bytes, &elf, &fault) != ERR_NONE || elf.big_endian)
-        return NULL;
+    if (elf_open(file.data, file.bytes, &elf, &fault) != ERR_NONE || elf.big_endian)
+        return false;
+    table->base_va = table->preferred_base_va = elf.base_va;
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         struct fault damage = FAULT_INIT;
         struct elf_section section;
@@ -125,44 +142,95 @@ struct cfi_table *cfi_read_file(struct object_bytes file, struct arena *keep)
         if (!elf_section_named(&elf, names[i], &section) ||
             elf_section_bytes(&elf, &section, keep, &bytes, &damage) != ERR_NONE)
             continue;
-        struct cfi_table *table = ARENA_NEW(keep, struct cfi_table);
-        if (table == NULL)
-            return NULL;
-        *table = (struct cfi_table){.section = {.data = bytes.data,
-                                                .bytes = bytes.bytes,
-                                                .va = section.va,
-                                                .word_bytes = elf.is_64 ? 8 : 4,
-                                                .debug = i == 1},
-                                    .base_va = elf.base_va,
-                                    .preferred_base_va = elf.base_va,
-                                    .image_bytes = UINT32_MAX};
-        if (!list_rows(table, keep))
-            return NULL;
-        if (table->row_count > 0)
-            return table;
+        const struct cfi_section list = {.data = bytes.data,
+                                         .bytes = bytes.bytes,
+                                         .va = section.va,
+                                         .word_bytes = elf.is_64 ? 8 : 4,
+                                         .debug = i == 1};
+        if (!add_list(table, list, keep))
+            return false;
     }
-    return NULL;
+    table->has_exidx = elf.machine == MACHINE_ARM && exidx_open(&elf, keep, &table->exidx);
+    return true;
 }
 
-bool cfi_find(const struct cfi_table *table, uint32_t rva, struct cfi_place *out)
+static bool read_macho(struct object_bytes file, struct cfi_table *table, struct arena *keep)
 {
-    const uint32_t low = ARRAY_UPPER(table->rows, table->row_count, begin_rva, rva);
+    struct fault fault = FAULT_INIT;
+    struct macho_section section;
+
+    if (macho_open(file.data, file.bytes, &table->macho, &fault) != ERR_NONE)
+        return false;
+    table->base_va = table->preferred_base_va = table->macho.base_va;
+    for (uint32_t i = 0; macho_section(&table->macho, i, &section); i++) {
+        if (strcmp(section.name, "__eh_frame") != 0 || section.foff > file.bytes ||
+            section.bytes > file.bytes - section.foff || table->list_count > 0)
+            continue;
+        const struct cfi_section list = {.data = file.data + section.foff,
+                                         .bytes = (size_t)section.bytes,
+                                         .va = section.va,
+                                         .word_bytes = table->macho.is_64 ? 8 : 4};
+        if (!add_list(table, list, keep))
+            return false;
+    }
+    table->has_compact = compact_open(&table->macho, &table->compact);
+    return true;
+}
+
+struct cfi_table *cfi_read_file(struct object_bytes file, struct arena *keep)
+{
+    struct cfi_table *table = ARENA_NEW(keep, struct cfi_table);
+    if (table == NULL)
+        return NULL;
+    table->image_bytes = UINT32_MAX;
+    const bool read = elf_recognize(file.data, file.bytes)     ? read_elf(file, table, keep)
+                      : macho_recognize(file.data, file.bytes) ? read_macho(file, table, keep)
+                                                               : false;
+    return read && (table->list_count > 0 || table->has_compact || table->has_exidx) ? table : NULL;
+}
+
+static bool find_in_list(const struct cfi_table *table, const struct list *list, uint32_t rva,
+                         struct cfi_place *out)
+{
+    const uint32_t low = ARRAY_UPPER(list->rows, list->row_count, begin_rva, rva);
     struct fault fault = FAULT_INIT;
     struct cfi_common last = {0};
     struct cfi_entry entry;
     bool is_function;
 
-    if (low == 0 || rva >= table->rows[low - 1].end_rva)
+    if (low == 0 || rva >= list->rows[low - 1].end_rva)
         return false;
-    const struct row *row = &table->rows[low - 1];
+    const struct row *row = &list->rows[low - 1];
     uint64_t at = row->at;
-    if (!cfi_next(&table->section, &at, &last, &fault, &is_function, &entry) || !is_function ||
+    if (!cfi_next(&list->section, &at, &last, &fault, &is_function, &entry) || !is_function ||
         !cfi_row_at(&entry, entry.begin_va + (rva - row->begin_rva), &out->row))
         return false;
     out->begin_rva = row->begin_rva;
     out->end_rva = row->end_rva;
-    out->entry_va = table->mapped ? table->section.va + row->at : 0;
+    out->entry_va = table->mapped ? list->section.va + row->at : 0;
     out->return_register = entry.return_register;
     out->interrupts = entry.interrupts;
+    return true;
+}
+
+bool cfi_find(const struct cfi_table *table, uint32_t rva, struct cfi_place *out)
+{
+    enum { X64_PC = 16, ARM64_LR = 30, ARM_LR = 14 };
+    uint64_t begin_va, end_va;
+    *out = (struct cfi_place){0};
+    if (table->has_compact && compact_find(&table->compact, rva, &out->begin_rva, &out->end_rva,
+                                           &out->row) == COMPACT_ROW) {
+        out->return_register = table->compact.is_arm64 ? ARM64_LR : X64_PC;
+        return true;
+    }
+    for (uint32_t i = 0; i < table->list_count; i++)
+        if (find_in_list(table, &table->lists[i], rva, out))
+            return true;
+    if (!table->has_exidx ||
+        !exidx_find(&table->exidx, table->base_va + rva, &begin_va, &end_va, &out->row))
+        return false;
+    out->begin_rva = (uint32_t)(begin_va - table->base_va);
+    out->end_rva = (uint32_t)(end_va - table->base_va);
+    out->return_register = ARM_LR;
     return true;
 }

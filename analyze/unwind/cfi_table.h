@@ -1,6 +1,7 @@
 /* The functions of an image that have call frame information, sorted: of x86 images of Windows,
  * which mingw and Wine give `.eh_frame` for every function (unlike the frame data of PDBs, it is
- * exact at every instruction), and of ELF images. */
+ * exact at every instruction), and of ELF and Mach-O images, whose compact tables give rules, too
+ * (exidx.h, compact.h). */
 #ifndef UNWIND_CFI_TABLE_H
 #define UNWIND_CFI_TABLE_H
 
@@ -29,7 +30,7 @@ struct cfi_table *cfi_read(const struct unwind_process *process, uint64_t sectio
                            uint32_t bytes, uint64_t base_va, uint32_t preferred_base_va,
                            struct arena *keep);
 
-/* The same of the file of an ELF image, which must outlive the table. */
+/* The same of the file of an ELF or Mach-O image, which must outlive the table. */
 struct cfi_table *cfi_read_file(struct object_bytes file, struct arena *keep);
 
 /* The rules at RVA; blocks are borrowed from the table. False: there are none. */

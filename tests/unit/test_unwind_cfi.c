@@ -272,39 +272,56 @@ TEST(damaged_sections_do_no_harm)
     }
 }
 
-/* The published image: its .eh_frame has 0x22e4 bytes at 0x176c0. */
-TEST(elf_images_are_read_and_damage_does_no_harm)
-{
-    enum { MAIN_RVA = 0x1d72, FRAMES_FOFF = 0x176c0, FRAMES_BYTES = 0x22e4, STEP = 61 };
-    struct cfi_place place;
-    struct arena keep;
-    size_t bytes;
-    uint8_t *data = test_read(test_fixture("images/i10-elf-crash/crash"), &bytes);
+/* Published images; where their tables are in the file. */
+static const struct {
+    const char *name, *path;
+    uint32_t rva, first_foff, bytes, return_register, cfa_register;
+} images[] = {
+    {"ELF, .eh_frame", "images/i10-elf-crash/crash", 0x1d72, 0x176c0, 0x22e4, 16, 6},
+    {"Mach-O x86-64, __unwind_info", "images/i01-macho-x64-crash/crash", 0xdc00, 63712, 0x6d4, 16,
+     7},
+    {"Mach-O x86-64, its __eh_frame", "images/i01-macho-x64-crash/crash", 0xdb20, 65464, 0x1040, 16,
+     7},
+    {"Mach-O arm64, __unwind_info", "images/i02-macho-arm64-simple/mac-dsym/main", 0x3ac0, 16136,
+     0xc0, 30, 29},
+};
 
-    arena_init(&keep, 0);
-    struct cfi_table *table = cfi_read_file((struct object_bytes){data, bytes}, &keep);
-    REQUIRE(table != NULL);
-    CHECK(cfi_find(table, MAIN_RVA, &place));
-    CHECK(place.begin_rva <= MAIN_RVA && MAIN_RVA < place.end_rva);
-    CHECK_EQ(place.return_register, 16);
-    CHECK_EQ(place.row.rules[16].kind, CFI_AT);
-    CHECK(!cfi_find(table, 0, &place));
-    CHECK(cfi_read_file((struct object_bytes){data, 64}, &keep) == NULL);
-    CHECK(cfi_read_file((struct object_bytes){data, 3}, &keep) == NULL);
-    arena_free(&keep);
-    for (uint32_t i = 0; i < FRAMES_BYTES; i += STEP) {
-        const uint8_t good = data[FRAMES_FOFF + i];
-        for (int k = 0; k < 3; k++) {
-            data[FRAMES_FOFF + i] = k == 0 ? 0xff : k == 1 ? 0 : (uint8_t)(good ^ 0x41);
-            arena_init(&keep, 0);
-            table = cfi_read_file((struct object_bytes){data, bytes}, &keep);
-            for (uint32_t rva = 0x1000; table != NULL && rva < 0x18000; rva += STEP)
-                (void)cfi_find(table, rva, &place);
-            arena_free(&keep);
+TEST(images_of_other_systems_are_read_and_damage_does_no_harm)
+{
+    enum { STEP = 61 };
+    for (size_t row = 0; row < COUNT_OF(images); row++) {
+        struct cfi_place place;
+        struct arena keep;
+        size_t bytes;
+        uint8_t *data = test_read(test_fixture(images[row].path), &bytes);
+
+        test_row(images[row].name);
+        arena_init(&keep, 0);
+        struct cfi_table *table = cfi_read_file((struct object_bytes){data, bytes}, &keep);
+        REQUIRE(table != NULL);
+        CHECK(cfi_find(table, images[row].rva, &place));
+        CHECK(place.begin_rva <= images[row].rva && images[row].rva < place.end_rva);
+        CHECK_EQ(place.return_register, images[row].return_register);
+        CHECK_EQ(place.row.cfa_register, images[row].cfa_register);
+        CHECK_EQ(place.row.rules[images[row].return_register].kind, CFI_AT);
+        CHECK(!cfi_find(table, 0, &place));
+        CHECK(cfi_read_file((struct object_bytes){data, 64}, &keep) == NULL);
+        CHECK(cfi_read_file((struct object_bytes){data, 3}, &keep) == NULL);
+        arena_free(&keep);
+        for (uint32_t i = 0; i < images[row].bytes; i += STEP) {
+            uint8_t *at = data + images[row].first_foff + i, good = *at;
+            for (int k = 0; k < 3; k++) {
+                *at = k == 0 ? 0xff : k == 1 ? 0 : (uint8_t)(good ^ 0x41);
+                arena_init(&keep, 0);
+                table = cfi_read_file((struct object_bytes){data, bytes}, &keep);
+                for (uint32_t rva = 0x1000; table != NULL && rva < 0x18000; rva += STEP)
+                    (void)cfi_find(table, rva, &place);
+                arena_free(&keep);
+            }
+            *at = good;
         }
-        data[FRAMES_FOFF + i] = good;
+        free(data);
     }
-    free(data);
 }
 
 /* A CONTEXT holds the registers at the interruption; see x86_dispatch.c. */
