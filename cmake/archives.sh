@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# archives.sh FOLDER: compiles the libraries of which Debian has no archive into FOLDER/lib*.a, from the upstream
+# archives.sh FOLDER: compiles the libraries of which Debian has no archive that fits into FOLDER/lib*.a, from the upstream
 # sources of Debian's packages, pinned by SHA-256.  Each shared library costs 0.1 ms of every start.  Exit status 3: a
 # source is missing, and stderr says which; the shared library is then linked.
 set -euo pipefail
@@ -20,6 +20,19 @@ archive() {
   mv "$folder/lib$library.a.new" "$folder/lib$library.a"
 }
 
+# LLVM's demangler, out of the archive that Debian does have: one C function, and nothing else of C++'s runtime.
+demangler() {
+  local from=/usr/lib/llvm-19/lib/libc++abi.a
+  [ -f "$from" ] && [ ! -f "$folder/libc++abi.a" ] || return 0
+  (cd "$folder" && ar x "$from" cxa_demangle.cpp.o)
+  "${CC:-cc}" -O2 -fPIC -w -c "$here/cxxabi_runtime.c" -o "$folder/cxxabi_runtime.o"
+  ld -r -o "$folder/c++abi.o" "$folder/cxa_demangle.cpp.o" "$folder/cxxabi_runtime.o"
+  objcopy --keep-global-symbol=__cxa_demangle "$folder/c++abi.o"
+  ar rcs "$folder/libc++abi.a.new" "$folder/c++abi.o"
+  mv "$folder/libc++abi.a.new" "$folder/libc++abi.a"
+}
+
+demangler
 archive cjson cjson 5308fd4bd90cef7aa060558514de6a1a4a0819974a26e6ed13973c5f624c24b2 cJSON.c -DCJSON_HIDE_SYMBOLS
 # What the dashboard asks for.
 archive civetweb civetweb ec372e9737bc820118bbb735f46a07d41f795814ca0f38bc6e67048e7a460f33 src/civetweb.c \

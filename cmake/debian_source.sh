@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# debian_source.sh PACKAGE SHA256 FOLDER [SUITE]: unpacks the upstream archive of Debian's source PACKAGE into FOLDER.
+# debian_source.sh PACKAGE SHA256 FOLDER [SUITE [PATTERN...]]: unpacks the upstream archive of Debian's source PACKAGE
+# into FOLDER, or only the files that a PATTERN of tar names.
 # SUITE: of that suite ("sid") instead of the system's own; only one suite for the folders that have one parent.
 #
 # apt checks the signatures, with lists and caches of its own beside FOLDER: the system's configuration is
@@ -10,6 +11,7 @@ set -euo pipefail
 folder=$(realpath -m -- "$3") # apt reads a relative folder as one below /etc/apt
 readonly package=$1 sha256=$2 folder suite=${4:-}
 readonly apt="${folder%/*}/apt"
+shift $(($# < 4 ? $# : 4))
 mkdir -p "$apt/parts" "$apt/lists/partial" "$apt/cache/archives/partial" "$apt/got"
 [ ! -d "$folder" ] || exit 0
 
@@ -44,5 +46,5 @@ archive=$(find "$apt/got" -name "${package}_*.orig.tar.*" ! -name '*.asc' | head
 printf '%s  %s\n' "$sha256" "$archive" | sha256sum -c --quiet >&2 || fail 'another version than the one that is pinned'
 rm -rf "$folder.new"
 mkdir "$folder.new"
-tar -xf "$archive" -C "$folder.new" --strip-components=1
+tar -xf "$archive" -C "$folder.new" --strip-components=1 --wildcards "$@"
 mv "$folder.new" "$folder"

@@ -4,10 +4,10 @@
 find_package(PkgConfig)
 set(TWINSTACK_ARCHIVES "" CACHE PATH "a folder with archives of libraries that Debian has as shared ones only: see archives.sh")
 
-# twinstack_package(ALIAS HEADER file LIB name [FOLDERS folder...] [CONFIG package targets...] [PKG module] [NEEDS library...]
+# twinstack_package(ALIAS [HEADER file] LIB name [FOLDERS folder...] [CONFIG package targets...] [PKG module] [NEEDS library...]
 #                   [OPTIONAL])
 #
-# FOLDERS are where the header may be below an include folder. CONFIG names the CMake package and its
+# FOLDERS are where the header may be below an include folder; without HEADER, none is searched. CONFIG names the CMake package and its
 # possible targets, PKG its pkg-config module.  An OPTIONAL
 # library that is not found leaves no target.
 function(twinstack_package alias)
@@ -22,11 +22,12 @@ function(twinstack_package alias)
   if(EXISTS "${own}")
     set(${P_LIB}_FILE "${own}")
   else()
-    find_library(${P_LIB}_FILE NAMES lib${P_LIB}.a ${P_LIB})
+    find_library(${P_LIB}_FILE NAMES lib${P_LIB}.a ${P_LIB} PATHS /usr/lib/llvm-19/lib)
   endif()
-  # Not _INCLUDE, which older trees have in their cache with another folder.
-  find_path(${P_LIB}_FOLDER ${P_HEADER} PATH_SUFFIXES ${P_FOLDERS})
-  if(NOT ${P_LIB}_FILE OR NOT ${P_LIB}_FOLDER)
+  if(P_HEADER) # not _INCLUDE, which older trees have in their cache with another folder
+    find_path(${P_LIB}_FOLDER ${P_HEADER} PATH_SUFFIXES ${P_FOLDERS})
+  endif()
+  if(NOT ${P_LIB}_FILE OR (P_HEADER AND NOT ${P_LIB}_FOLDER))
     if(NOT P_OPTIONAL)
       message(FATAL_ERROR "${P_LIB}: no library, or no ${P_HEADER}")
     endif()
@@ -36,7 +37,9 @@ function(twinstack_package alias)
   add_library(${alias} UNKNOWN IMPORTED GLOBAL) # a library, so that what it needs is linked after it
   set_target_properties(${alias} PROPERTIES IMPORTED_LOCATION "${${P_LIB}_FILE}")
   target_link_libraries(${alias} INTERFACE ${P_NEEDS})
-  target_include_directories(${alias} SYSTEM INTERFACE "${${P_LIB}_FOLDER}")
+  if(P_HEADER)
+    target_include_directories(${alias} SYSTEM INTERFACE "${${P_LIB}_FOLDER}")
+  endif()
 endfunction()
 
 function(twinstack_vcpkg_package alias pkg)
@@ -75,8 +78,11 @@ twinstack_package(twinstack::lzma HEADER lzma.h LIB lzma CONFIG liblzma liblzma:
 twinstack_package(twinstack::dwarf HEADER libdwarf.h FOLDERS libdwarf libdwarf-0 LIB dwarf
   CONFIG libdwarf libdwarf::dwarf libdwarf::dwarf-static libdwarf::dwarf-shared PKG libdwarf NEEDS twinstack::z)
 twinstack_package(twinstack::mspack HEADER mspack.h LIB mspack PKG libmspack)
-# Itanium and Rust names stay decorated without it; vcpkg has no such package.
+# Names of Rust and D stay decorated without it; vcpkg has no such package.
 twinstack_package(twinstack::iberty HEADER libiberty/demangle.h LIB iberty OPTIONAL)
+# LLVM's demangler: a C function of its C++ runtime (archives.sh takes it out). Without it, libiberty reads those names of C++
+# that it knows.
+twinstack_package(twinstack::cxxabi LIB c++abi OPTIONAL NEEDS -static-libgcc)
 # Only the header: the library is loaded when the first symbol server is named.
 find_path(CURL_INCLUDE curl/curl.h)
 # Likewise, when the first queue nats:// is named.

@@ -22,6 +22,15 @@ install_stackwalk() {
       >"$build/log/tools.log" 2>&1 || printf 'run: no minidump_stackwalk, see build/log/tools.log\n' >&2
 }
 
+# Compilers of which tests/strangers.py builds programs: every one that Debian has. Several GB, so only for the soak.
+install_compilers() {
+  local -a root=()
+  [ "$(id -u)" = 0 ] || root=(sudo)
+  "${root[@]}" apt-get install -qq -y --no-install-recommends g++ g++-11 clang-13 clang-14 clang-15 clang-16 clang-19 lld-19 rustc \
+    golang-go gdc ldc gnat gfortran g++-mingw-w64-x86-64 g++-mingw-w64-i686 >"$build/log/compilers.log" 2>&1 ||
+    printf 'run: not every compiler: %s\n' "$(tail -n 1 "$build/log/compilers.log")" >&2
+}
+
 # Copies of the Wine prefix, by hard links, for test programs that want one to themselves.
 copy_prefix() {
   local number
@@ -41,10 +50,11 @@ for what in "$@"; do
   case $what in
     nginx) unpack_nginx ;;
     stackwalk) install_stackwalk ;;
+    compilers) install_compilers ;;
     prefixes) copy_prefix ;;
     no-prefixes) remove_copies ;;
     *)
-      printf 'usage: tests/tools.sh BUILD nginx|stackwalk|prefixes|no-prefixes...\n' >&2
+      printf 'usage: tests/tools.sh BUILD nginx|stackwalk|compilers|prefixes|no-prefixes...\n' >&2
       exit 2
       ;;
   esac

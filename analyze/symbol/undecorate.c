@@ -11,6 +11,7 @@
 #endif
 
 #include "base/array.h"
+#include "symbol/undecorate_itanium.h"
 #include "symbol/undecorate_msvc.h"
 
 static size_t write_text(const char *text, size_t bytes, char *out, size_t out_bytes)
@@ -20,22 +21,6 @@ static size_t write_text(const char *text, size_t bytes, char *out, size_t out_b
     memmove(out, text, bytes);
     out[bytes] = '\0';
     return bytes;
-}
-
-/* Itanium C++ and Rust names, as mingw and rustc make them, through libiberty. */
-static size_t undecorate_itanium(const char *name, enum symbol_names names, char *out,
-                                 size_t out_bytes)
-{
-#ifdef TWINSTACK_LIBIBERTY
-    const int options = DMGL_AUTO | (names == NAMES_FULL ? DMGL_PARAMS | DMGL_ANSI : 0);
-    char *text = cplus_demangle(name, options);
-    const size_t bytes = text != NULL ? write_text(text, strlen(text), out, out_bytes) : 0;
-    free(text);
-    return bytes;
-#else
-    (void)name, (void)names, (void)out, (void)out_bytes;
-    return 0; /* stays decorated */
-#endif
 }
 
 #ifdef TWINSTACK_LIBIBERTY

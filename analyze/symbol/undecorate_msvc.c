@@ -311,6 +311,15 @@ static bool at_local_scope(const struct msvc *d)
     return at[0] == '@' && at[1] == '?';
 }
 
+/* "?catch$3@?0?f@4HA": clang writes a function of C up to the '@' that ends the scopes. */
+static const char *c_function(struct msvc *d)
+{
+    const size_t bytes = strcspn(d->at, "@");
+    const char *name = bytes > 0 ? arena_text(d->arena, d->at, bytes) : NULL;
+    d->at += bytes;
+    return name != NULL ? name : msvc_fail(d);
+}
+
 static const char *scope_name(struct msvc *d)
 {
     char text[32];
@@ -332,7 +341,7 @@ static const char *scope_name(struct msvc *d)
         const int64_t number = msvc_take(d, '@') ? 0 : msvc_number(d);
         if (!msvc_take(d, '?'))
             return msvc_fail(d);
-        const char *function = msvc_symbol(d);
+        const char *function = *d->at == '?' ? msvc_symbol(d) : c_function(d);
         (void)snprintf(text, sizeof text, "'::`%" PRId64 "'", number);
         return msvc_join(d, "`", function, text, NULL);
     }
@@ -504,6 +513,24 @@ static const char *msvc_symbol(struct msvc *d)
     return text;
 }
 
+/* "?filt$0@0@f@ns@@": an exception filter, or "?fin$0@...", the code of a __finally, as clang names
+ * them; spelled as MSVC's. */
+static const char *handler_symbol(struct msvc *d)
+{
+    const char *innermost, *handler;
+
+    d->at++;
+    handler = simple_name(d);
+    d->name_count = 0;
+    if (!msvc_take_text(d, "0@"))
+        return msvc_fail(d);
+    const struct symbol_name function = own_name(d);
+    const char *scope = scopes(d, &innermost);
+    if (function.constructor || function.destructor || function.conversion)
+        return msvc_fail(d);
+    return msvc_join(d, "`", scope, function.text, "'::`1'::", handler, NULL);
+}
+
 size_t undecorate_msvc(const char *name, enum symbol_names names, char *out, size_t out_bytes)
 {
     struct arena arena;
@@ -514,7 +541,8 @@ size_t undecorate_msvc(const char *name, enum symbol_names names, char *out, siz
     arena_init(&arena, MSVC_ARENA_BYTES);
     const bool literal =
         strncmp(name, "??_C@_", 6) == 0; /* its text may be truncated: name only the kind */
-    const char *text = literal ? "`string'" : msvc_symbol(&d);
+    const bool handler = strncmp(name, "?filt$", 6) == 0 || strncmp(name, "?fin$", 5) == 0;
+    const char *text = literal ? "`string'" : handler ? handler_symbol(&d) : msvc_symbol(&d);
     if (literal || (!d.failed && *d.at == '\0'))
         bytes = strlen(text);
     if (bytes >= out_bytes)

@@ -15,6 +15,7 @@ civetweb ec372e9737bc820118bbb735f46a07d41f795814ca0f38bc6e67048e7a460f33
 dwarfutils b8ba0ee9b70d2052d45272489d79bf456c4d342fc8c3bba45038afc50ec6e28b
 libiberty f0c873589b983a2e82287d1beea3b230959803121ede290154d44008984013ef
 libmspack 70dd1fb2f0aecc36791b71a1e1840e62173079eadaa081192d1c323a0eeea21b
+llvm-toolchain-19 ae498f3bc58ae2d9f64ef5f0c035c4240152bf015a5b7738b15c22e93bdc97ce */libcxxabi/include/* */libcxxabi/src/*
 libzstd 8cf4bbb65e77ec348d052c8d6230eba66d435bddf64c8b5be2fcb16880c19953
 nettle 364f3e2b77cd7dcde83fd7c45219c834e54b0c75e428b6f894a23d12dd41cbfe
 sqlite3 aaa776260ab4dc976db34aa7891819484c8676b5b2783123ebc6301e2ca5d655
@@ -37,8 +38,9 @@ amalgamate_sqlite() {
 }
 
 mkdir -p "$sources"
-packages | while read -r name sha256; do
-  "$here/../debian_source.sh" "$name" "$sha256" "$sources/$name"
+packages | while read -r name sha256 patterns; do
+  IFS=' ' read -ra patterns <<<"$patterns"
+  "$here/../debian_source.sh" "$name" "$sha256" "$sources/$name" '' "${patterns[@]}"
 done
 amalgamate_sqlite
 cmake -G Ninja -S "$here" -B "$folder/build" -DCMAKE_BUILD_TYPE="${2:-Release}" -DSOURCES="$sources" \

@@ -102,7 +102,7 @@ class Configure(e2e.Case):
         manifest = set(json.loads((e2e.ROOT / "vcpkg.json").read_text(encoding="utf-8"))["dependencies"])
         used = set(re.findall(r"^twinstack_package\(twinstack::(\w+)", (e2e.ROOT / "cmake/packages.cmake").read_text(encoding="utf-8"), re.M))
         vcpkg = {"sqlite": "sqlite3", "z": "zlib", "lzma": "liblzma", "dwarf": "libdwarf", "mspack": "libmspack"}
-        self.assertEqual({vcpkg.get(name, name) for name in used} - {"iberty"} | {"curl"}, manifest)
+        self.assertEqual({vcpkg.get(name, name) for name in used} - {"iberty", "cxxabi"} | {"curl"}, manifest)
 
     def test_the_folder_of_a_debian_source_may_be_relative(self):
         apt = self.folder / "apt-get"
