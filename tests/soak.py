@@ -86,6 +86,7 @@ def symbols():
     """Every byte and every record beside other readers; the symbol reader, the index and `resolve` at full size, beside llvm-symbolizer."""
     for name in ("symbols", "breakpad_unwind"):
         yield name, [PYTHON, f"tests/e2e/test_{name}.py"], {"TWINSTACK_SOAK": "1"}
+    yield "compilers", ["tests/tools.sh", BUILD, "compilers"], {}
     yield "strangers", [PYTHON, "tests/strangers.py"], {}
     yield "bench", [PYTHON, "tests/bench/run.py", BUILD, "--xl"], {}
 

@@ -38,6 +38,14 @@ PROGRAMS = [
     *((f"mingw-x86-{level}.exe", "own.cpp", ["i686-w64-mingw32-g++", "-g", "-static", *CPP, *options]) for level, options in LEVELS[:2]),
     *((f"rust-{level}", "own.rs", ["rustc", "-g", "--edition=2021", *options])
       for level, options in (("O0", ()), ("O2", ("-O",)), ("lto", ("-O", "-Clto=fat")))),
+    *((f"g++-11-{level}", "own.cpp", ["g++-11", "-g", *CPP, *options]) for level, options in LEVELS[:2]),
+    *((f"{cxx}-c++20-{level}", "ranges.cpp", [cxx, "-g", "-w", "-std=c++20", *options])
+      for cxx in ("g++", "clang++-19") for level, options in LEVELS[:3] if not (cxx != "g++" and "lto" in level)),
+    *((f"go-{level}", "own.go", ["go", "build", *options]) for level, options in (("O2", ()), ("O0", ("-gcflags=all=-N -l",)))),
+    *((f"gdc-{level}", "own.d", ["gdc", "-g", *options]) for level, options in LEVELS[:2]),
+    *((f"ldc-{level}", "own.d", ["ldc2", "-g", *options]) for level, options in (("O0", ()), ("O2", ("-O2",)))),
+    *((f"gnat-{level}", "own.adb", ["gnatmake", "-q", "-g", *options]) for level, options in LEVELS[:2]),
+    *((f"gnat-static-{level}", "own.adb", ["gnatmake", "-q", "-g", *options, "-bargs", "-static", "-largs", "-static"]) for level, options in LEVELS[:2]),
     *((f"gfortran-{level}", "own.f90", ["gfortran", "-g", *options]) for level, options in LEVELS[:2]),
 ]
 
@@ -125,6 +133,8 @@ def explains(ours_name, other, at):
         return "decoration of 32-bit Windows around the name of DWARF"
     if other in (ours_name + "_", "MAIN__"):
         return "gfortran's underscore, or its name for the program: ours is the name in the source"
+    if re.fullmatch(re.escape(ours_name) + r"(\.abi0|\.\d+)", other):
+        return "a number that gnat gives to symbols of nested units, or Go's mark of assembly (.abi0): ours is the name in DWARF"
     if at[ours_name] & at[other]:
         return "two symbols at one address: aliases, folded code"
     return None
@@ -146,7 +156,9 @@ def build(name, source, argv, folder):
     if shutil.which(argv[0]) is None:
         return None, f"no {argv[0]}"
     image = place / (name if name.endswith(".exe") else "own")
-    done = run(*argv, source, "-o", image, cwd=place)
+    ends = argv.index("-bargs") if "-bargs" in argv else len(argv)  # gnatmake's options of the binder come last
+    output = [f"-of={image}"] if argv[0] == "ldc2" else ["-o", image]
+    done = run(*argv[:ends], *(output + [source] if argv[0] == "go" else [source, *output]), *argv[ends:], cwd=place)
     if done.returncode != 0:
         return None, f"{argv[0]} cannot: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode}"
     return image, ""

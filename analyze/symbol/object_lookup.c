@@ -296,7 +296,8 @@ const char *symbol_object_symbol_name(struct symbol_object *object,
 
 static bool is_mangled(const char *name)
 {
-    return name[0] == '?' || (name[0] == '_' && (name[1] == 'Z' || name[1] == 'R'));
+    return name[0] == '?' || (name[0] == '_' && (name[1] == 'Z' || name[1] == 'R')) ||
+           (name[0] == '_' && name[1] == 'D' && name[2] >= '0' && name[2] <= '9');
 }
 
 /* The name of a symbol table, with the decoration of 32-bit Windows. */

@@ -33,6 +33,19 @@ class Built(e2e.Case):
         return [json.loads(line)["frames"] for line in done.stdout.splitlines()]
 
 
+class SymbolNames(Built):
+    def test_a_function_of_d_without_a_linkage_name(self):
+        """gdc gives none to functions that only their module sees; "fold" alone does not say of which module it is."""
+        source = 'static __attribute__((noinline)) int fold(int) __asm__("_D3app4foldFiZi");\n' \
+                 "static int fold(int a) { volatile int x = a; return x; }\nint main(int n) { return fold(n); }\n"
+        (self.folder / "own.c").write_text(source, encoding="utf-8")
+        self.build("gcc", "-g", "-O1", "-w", "-no-pie", "own.c", "-o", "own")
+        at = self.symbols("own")["_D3app4foldFiZi"]
+        base = min(int(word, 16) for word in re.findall(r"LOAD +0x\w+ (0x\w+)", subprocess.run(
+            ["readelf", "-lW", self.folder / "own"], capture_output=True, text=True, check=True).stdout))
+        self.assertEqual([f["function"] for f in self.frames("own", [at - base])[0]], ["app.fold"])
+
+
 class Names(Built):
     """32-bit Windows decorates names in symbol tables, not in DWARF."""
 
