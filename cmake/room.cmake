@@ -34,7 +34,7 @@ function(room name)
     if(IS_SYMLINK "${front}/${name}") # of an earlier configuration: writing below it would write into the sources
       file(REMOVE "${front}/${name}")
     endif()
-    file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" *.h)
+    file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" *.h *.def)
     show_headers("${front}/${name}" "${CMAKE_CURRENT_SOURCE_DIR}" ${headers})
   else()
     file(MAKE_DIRECTORY "${front}")

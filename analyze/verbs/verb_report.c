@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "base/files.h"
 #include "base/log.h"
-#include "dashboard/offline.h"
+#include "server/offline_file.h"
 #include "verbs/stored.h"
 #include "verbs/terminal.h"
 #include "verbs/verbs.h"

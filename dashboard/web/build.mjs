@@ -1,6 +1,6 @@
 // Bundles the pages and writes them as one C file.
 //
-//   node build.mjs --source DIR --modules DIR --out DIR
+//   node build.mjs --source DIR --pages FILE --modules DIR --out DIR
 //
 // Writes OUT/web_assets.c: every asset with its hashed path, plain, gzip and brotli, and the frame of
 // the offline page.  The same input gives the same bytes: no times, no absolute paths.
@@ -38,6 +38,39 @@ const licences = Object.keys(manifest.dependencies)
     };
   });
 
+// Rows of pages.def: what is in the rail, and what each address is shown by.
+const definitions = readFileSync(option('--pages', join(source, '../pages/pages.def')), 'utf8');
+/** @type {(rest: string, name: string) => string} */
+const member = (rest, name) => {
+  const value = new RegExp(`\\b${name}\\(("[^"]*")\\)`).exec(rest)?.[1];
+  return value ? `, ${name.toLowerCase()}: ${value}` : '';
+};
+const pages = [...definitions.matchAll(/^PAGE\("(.*?)", "(.*?)", (\w+), "(.*?)"(.*)\)$/gm)].map(
+  ([, at, title, part, file, rest]) => ({ at, title, part, file, rest }),
+);
+const pagesModule = [
+  ...new Set(pages.map(({ part, file }) => `import { ${part} } from './${file}';`)),
+  'export const pages = [',
+  ...pages.map(
+    ({ at, title, part, rest }) =>
+      `{ at: '${at}', title: '${title}', name: '${part}', part: ${part}${member(rest, 'RAIL')}` +
+      `${member(rest, 'TO')}${member(rest, 'UNDER')}, served: ${/\bSERVED\b/.test(rest)} },`,
+  ),
+  '];',
+].join('\n');
+
+// A view is described, with the names that its query may have.
+const described = JSON.parse(readFileSync(join(source, 'openapi.json'), 'utf8')).paths;
+for (const [, path, , query] of definitions.matchAll(/^VIEW\("(.*?)", "(.*?)", \w+, (.*)\)$/gm)) {
+  if (!described[path]?.get) throw new Error(`${path} of pages.def is not described in openapi.json`);
+  const names = query === 'NULL' ? [] : query.slice(1, -1).split(', ');
+  const said = (described[path].get.parameters ?? [])
+    .filter((/** @type {{in: string}} */ parameter) => parameter.in === 'query')
+    .map((/** @type {{name: string}} */ parameter) => parameter.name);
+  if (names.sort().join() !== said.sort().join())
+    throw new Error(`${path}: pages.def has the query names ${names}, openapi.json ${said}`);
+}
+
 const virtual = {
   name: 'virtual',
   setup(/** @type {any} */ build) {
@@ -45,9 +78,13 @@ const virtual = {
       path: found.path,
       namespace: 'virtual',
     }));
-    build.onLoad({ filter: /.*/, namespace: 'virtual' }, () => ({
+    build.onLoad({ filter: /licences/, namespace: 'virtual' }, () => ({
       contents: JSON.stringify(licences),
       loader: 'json',
+    }));
+    build.onLoad({ filter: /pages/, namespace: 'virtual' }, () => ({
+      contents: pagesModule,
+      resolveDir: join(source, 'src'),
     }));
   },
 };

@@ -29,6 +29,12 @@ COPIED = ["LICENSE", "analyze", "capture", "cmake", "dashboard", "victims", "tes
 LEFT_OUT = {"node_modules", "__pycache__", "golden", "lua"}
 STREAM = 0x54570099
 
+# What openapi.json says of the view of the recipe "page".
+RECIPE_SCHEMA = {"get": {"summary": "an example", "responses": {"200": {"description": "the answer", "content": {"application/json": {
+    "schema": {"type": "object", "properties": {
+        "data": {"type": "object", "properties": {"hello": {"type": "string"}}, "required": ["hello"]},
+        "meta": {"$ref": "#/components/schemas/Meta"}}, "required": ["data", "meta"]}}}}}}}
+
 # NAME -> [(file, existing line, line to insert after it)]
 EDITS = {
     "scenario": [],
@@ -56,15 +62,11 @@ EDITS = {
         ("analyze/verbs/verbs.c", "&verb_version,", " &verb_hello,"),
     ],
     "page": [
-        ("dashboard/view/CMakeLists.txt", "SOURCES cases.c", " recipe.c"),
-        ("dashboard/view/table.c", '#include "view/queue.h"', '\n#include "view/recipe.h"'),
-        ("dashboard/view/table.c", '    {"/api/v1/runs", "runs, newest first", view_runs, "branch, platform, label, limit, after"},',
-         '\n    {"/api/v1/recipe", "an example", view_recipe, NULL},'),
-        ("dashboard/routes.c", '    {"GET", "/timing", answer_page, ROUTE_OPEN, NULL, NULL},',
-         '\n    {"GET", "/recipe", answer_page, ROUTE_OPEN, NULL, NULL},'),
-        ("dashboard/web/src/main.js", "import { Overview } from './pages/overview.js';", "\nimport { Recipe } from './pages/recipe.js';"),
-        ("dashboard/web/src/main.js", "  { at: '/runs', part: Runs, title: 'Runs', rail: 'Runs' },",
-         "\n  { at: '/recipe', part: Recipe, title: 'Recipe', rail: 'Recipe' },"),
+        ("dashboard/pages/pages.def", 'PAGE("/runs", "Runs", Runs, "pages/runs.js", RAIL("Runs"))',
+         '\nPAGE("/recipe", "Recipe", Recipe, "pages/recipe.js", RAIL("Recipe"))'),
+        ("dashboard/pages/pages.def", 'VIEW("/api/v1/runs", "runs, newest first", view_runs, "branch, platform, label, limit, after")',
+         '\nVIEW("/api/v1/recipe", "an example", view_recipe, NULL)'),
+        ("dashboard/web/openapi.json", '"paths": {', f'\n    "/api/v1/recipe": {e2e.json.dumps(RECIPE_SCHEMA)},'),
     ],
     "format": [
         ("analyze/format/CMakeLists.txt", "    pe/pe.c", " te/te.c"),
@@ -134,6 +136,21 @@ class Recipes(e2e.Case):
             for file in [*map(str, new_files(name)), *(file for file, _, _ in EDITS[name])]:
                 with self.subTest(recipe=name):
                     self.assertIn(pathlib.Path(file).name if name == "page" else file, part)
+
+    def test_a_page_takes_four_files(self):
+        self.assertLessEqual(len({*map(str, new_files("page")), *(file for file, _, _ in EDITS["page"])}), 4)
+
+    def test_a_view_that_is_not_described_does_not_build(self):
+        described = (self.copy / "dashboard/web/openapi.json").read_text(encoding="utf-8")
+        (self.folder / "web").mkdir()
+        for name in ("src", "node_modules", "package.json"):
+            (self.folder / "web" / name).symlink_to(self.copy / "dashboard/web" / name)
+        (self.folder / "web/openapi.json").write_text(described.replace('"/api/v1/recipe"', '"/api/v1/other"'), encoding="utf-8")
+        done = subprocess.run(["node", self.copy / "dashboard/web/build.mjs", "--source", self.folder / "web", "--pages",
+                               self.copy / "dashboard/pages/pages.def", "--out", self.folder / "out"],
+                              capture_output=True, text=True, check=False)
+        self.assertIn("/api/v1/recipe of pages.def is not described in openapi.json", done.stderr)
+        self.assertNotEqual(done.returncode, 0)
 
     def test_verb(self):
         self.assertEqual(self.ask("hello", "you"), "hello you\n")

@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 #include "base/files.h"
-#include "dashboard/routes.h"
-#include "dashboard/server.h"
 #include "fuzz.h"
 #include "make_run.h"
+#include "server/routes.h"
+#include "server/server.h"
 #include "store/store.h"
 
 enum { ROUTES_MAX = 64, REQUEST_BYTES = 16384, BODY_BYTES = 65536, ANSWER_MS = 2000 };

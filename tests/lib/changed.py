@@ -33,9 +33,9 @@ def room_of(path):
     parts = pathlib.PurePosixPath(path).parts
     if parts[0] == "analyze" and len(parts) > 2:
         return parts[1]
-    if parts[:2] == ("dashboard", "web"):
-        return "web"
-    return parts[0] if parts[0] in ("dashboard", "capture", "victims", "corpus") and len(parts) > 1 else None
+    if parts[0] == "dashboard":
+        return parts[1] if len(parts) > 2 else "server"
+    return parts[0] if parts[0] in ("capture", "victims", "corpus") and len(parts) > 1 else None
 
 
 def mentions(program_files, path):

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dashboard/cache.h"
-#include "dashboard/exchange.h"
-#include "dashboard/hosts.h"
+#include "http/cache.h"
+#include "http/exchange.h"
+#include "http/hosts.h"
+#include "pages/view.h"
 #include "test.h"
-#include "view/view.h"
 #include "web/web.h"
 
 TEST(a_path_matches_a_pattern_whole_or_not)
@@ -36,10 +36,10 @@ TEST(a_path_matches_a_pattern_whole_or_not)
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct arena keep;
-        struct view_query query = {0};
+        struct http_query query = {0};
         test_row(rows[i].name);
         arena_init(&keep, 0);
-        CHECK_EQ(view_path_match(rows[i].pattern, rows[i].path, &keep, &query), rows[i].fits);
+        CHECK_EQ(http_path_match(rows[i].pattern, rows[i].path, &keep, &query), rows[i].fits);
         if (rows[i].fits && rows[i].first != NULL)
             CHECK_STR(query.params[0], rows[i].first);
         if (rows[i].fits && rows[i].second != NULL)
@@ -51,24 +51,24 @@ TEST(a_path_matches_a_pattern_whole_or_not)
 TEST(a_query_is_split_and_decoded)
 {
     struct arena keep;
-    struct view_query query = {0};
+    struct http_query query = {0};
     struct fault fault = FAULT_INIT;
     char many[256] = "";
 
     arena_init(&keep, 0);
-    CHECK_EQ(view_query_parse("a=1&b=x+y%26z&c&d=", &keep, &query, &fault), ERR_NONE);
-    CHECK_STR(view_query_get(&query, "a"), "1");
-    CHECK_STR(view_query_get(&query, "b"), "x y&z");
-    CHECK(view_query_get(&query, "c") == NULL);
-    CHECK(view_query_get(&query, "d") == NULL);
-    CHECK(view_query_get(&query, "e") == NULL);
-    CHECK_EQ(view_query_parse("a=%", &keep, &query, &fault), ERR_MALFORMED);
+    CHECK_EQ(http_query_parse("a=1&b=x+y%26z&c&d=", &keep, &query, &fault), ERR_NONE);
+    CHECK_STR(http_query_get(&query, "a"), "1");
+    CHECK_STR(http_query_get(&query, "b"), "x y&z");
+    CHECK(http_query_get(&query, "c") == NULL);
+    CHECK(http_query_get(&query, "d") == NULL);
+    CHECK(http_query_get(&query, "e") == NULL);
+    CHECK_EQ(http_query_parse("a=%", &keep, &query, &fault), ERR_MALFORMED);
     fault_clear(&fault);
-    CHECK_EQ(view_query_parse("a=%00", &keep, &query, &fault), ERR_MALFORMED);
+    CHECK_EQ(http_query_parse("a=%00", &keep, &query, &fault), ERR_MALFORMED);
     fault_clear(&fault);
-    for (int i = 0; i <= VIEW_QUERY_MAX; i++)
+    for (int i = 0; i <= HTTP_QUERY_MAX; i++)
         (void)strcat(many, "a=1&");
-    CHECK_EQ(view_query_parse(many, &keep, &query, &fault), ERR_LIMIT);
+    CHECK_EQ(http_query_parse(many, &keep, &query, &fault), ERR_LIMIT);
     arena_free(&keep);
 }
 

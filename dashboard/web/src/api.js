@@ -59,7 +59,7 @@ async function answer(response) {
  */
 const known = new Map(); // by path
 
-// What the page asks for first came inside it (dashboard/first.c).
+// What the page asks for first came inside it (dashboard/pages/first.c).
 function takeFirst() {
   const element = document.getElementById('twinstack-first');
   if (!element) return;

@@ -1,9 +1,9 @@
 // What each page asks for first.  Pages ask through this table (useFirst() in api.js), and build.mjs makes
-// from it the table by which the server writes the data into the page (dashboard/first.c).
+// from it the table by which the server writes the data into the page (dashboard/pages/first.c).
 
 /**
- * PAGE: an address of dashboard/routes.c.  ROUTE and VALUES: as for useData(); {places} are the page's own,
- * in their order.  TAKES_RUN: a query that only names the run is passed on.
+ * PAGE: an address of dashboard/pages/pages.def.  ROUTE and VALUES: as for useData(); {places} are the page's
+ * own, in their order.  TAKES_RUN: a query that only names the run is passed on.
  */
 export const first = /** @type {const} */ ({
   overview: { page: '/', route: '/api/v1/overview', values: {} },

@@ -1,69 +1,16 @@
 // The shell: rail, page, keys.  The pages are in pages/.
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { pages } from 'virtual:pages';
 import './uplot.js';
 import { answered, follow as followServer, isAsking, offline, useLive } from './api.js';
 import { listKeys, useKeys } from './keys.js';
 import { follow, go, match, useAddress } from './router.js';
 import { painted, waitForPaint } from './painted.js';
 import { Link } from './ui.js';
-import { Glossary } from './glossary.js';
-import { About, Api } from './pages/about.js';
-import { CaseHistory } from './pages/history.js';
-import { Compare } from './pages/compare.js';
-import { Hooks, Known, Signatures, Symbols } from './pages/lists.js';
-import { Mismatches } from './pages/mismatches.js';
-import { Overview } from './pages/overview.js';
-import { Problems } from './pages/problems.js';
-import { Resolve } from './pages/resolve.js';
-import { Run } from './pages/run.js';
-import { Runs } from './pages/runs.js';
-import { Timing } from './pages/timing.js';
-import { Trend } from './pages/trend.js';
 
-// Every page: its address, what shows it, its title, and its name in the rail (with the address that
-// the rail leads to, and further addresses that count as being there).  What is `served` is in no file.
-/**
- * Every part takes the {places} of its address as props.
- * @typedef {Record<string, string | undefined>} Places
- * @typedef {{at: string, part(places: Places): import('preact').JSX.Element, title: string, rail?: string,
- *   to?: string, under?: string, served?: boolean}} Row
- * @type {Row[]}
- */
-const pages = [
-  { at: '/', part: Overview, title: 'Overview', rail: 'Overview' },
-  { at: '/runs', part: Runs, title: 'Runs', rail: 'Runs' },
-  { at: '/runs/:run', part: Run, title: 'Run', under: '/runs' },
-  {
-    at: '/runs/:run/mismatches',
-    part: Mismatches,
-    title: 'Mismatches',
-    rail: 'Mismatches',
-    to: '/runs/latest/mismatches',
-  },
-  {
-    at: '/runs/:run/mismatches/:name',
-    part: Mismatches,
-    title: 'Mismatches',
-    under: '/runs/:run/mismatches',
-  },
-  { at: '/cases/:scenario/:variant', part: CaseHistory, title: 'Case', under: '/runs' },
-  { at: '/compare', part: Compare, title: 'Compare', rail: 'Compare' },
-  { at: '/compare/:a/:b', part: Compare, title: 'Compare', under: '/compare' },
-  { at: '/timing', part: Timing, title: 'Timing', rail: 'Timing' },
-  { at: '/trend', part: Trend, title: 'Trend', rail: 'Trend' },
-  { at: '/hooks', part: Hooks, title: 'Hooks', rail: 'Hooks' },
-  { at: '/signatures', part: Signatures, title: 'Signatures', rail: 'Signatures' },
-  { at: '/problems', part: Problems, title: 'Head problems', rail: 'Problems', served: true },
-  { at: '/known', part: Known, title: 'Known', rail: 'Known' },
-  { at: '/symbols', part: Symbols, title: 'Symbols', rail: 'Symbols' },
-  { at: '/resolve', part: Resolve, title: 'Resolve', rail: 'Resolve' },
-  { at: '/api', part: Api, title: 'API', rail: 'API' },
-  { at: '/glossary', part: Glossary, title: 'Glossary', under: '/about' },
-  { at: '/about', part: About, title: 'About', rail: 'About' },
-];
 const rail = pages.filter((page) => page.rail && !(offline && page.served));
-/** @type {(page: Row) => string} */
+/** @type {(page: typeof pages[number]) => string} */
 const target = (page) => page.to ?? page.at;
 
 /** @param {string} path */
@@ -209,12 +156,10 @@ function App() {
   });
   const found = find(path);
   const params = found?.params ?? {};
-  const subject = params.name ?? params.scenario ?? (params.run ? `run ${params.run}` : null);
+  const subject = params.case ?? params.scenario ?? (params.run ? `run ${params.run}` : null);
   const title = [subject, found?.page.title ?? 'no such page'].filter(Boolean).join(' · ');
   document.title = `${title} – twinstack`;
-  const page = found && (
-    <found.page.part key={found.page.part === Mismatches ? 'mismatches' : found.page.at} {...params} />
-  );
+  const page = found && <found.page.part key={found.page.name} {...params} />;
   return (
     <div class="shell" onClick={follow}>
       <a class="skip" href="#main" data-plain>

@@ -129,9 +129,9 @@ export function match(pattern, path) {
   /** @type {Record<string, string>} */
   const params = {};
   for (let i = 0; i < want.length; i++) {
-    if (want[i].startsWith(':')) {
+    if (want[i].startsWith('{')) {
       if (!have[i]) return null;
-      params[want[i].slice(1)] = decodeURIComponent(have[i]);
+      params[want[i].slice(1, -1)] = decodeURIComponent(have[i]);
     } else if (want[i] !== have[i]) return null;
   }
   return params;

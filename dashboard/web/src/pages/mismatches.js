@@ -111,8 +111,8 @@ const FailingSteps = ({ before, after, step }) => (
   </>
 );
 
-/** @param {{run: string, name?: string}} props */
-export function Mismatches({ run, name }) {
+/** @param {{run: string, case?: string}} props */
+export function Mismatches({ run, case: name }) {
   const [query, set] = useQuery();
   const [around] = useState(name); // the page of the case that the address named first
   const kept = Object.fromEntries(filters.map((key) => [key, query[key]]));

@@ -1,0 +1,150 @@
+/* Reads the bodies of requests. */
+#include "http/body.h"
+
+#include <string.h>
+
+#include "base/files.h"
+#include "base/text.h"
+#include "http/answer.h"
+#include "http/state.h"
+
+/* Reads Content-Length.  False, and answered: it is missing or is not one plain number. */
+static bool stated_length(struct exchange *x, uint64_t *out)
+{
+    const char *text = exchange_header(x, "Content-Length");
+    if (text == NULL || exchange_header(x, "Transfer-Encoding") != NULL) {
+        x->closing = true; /* where this body ends is not known */
+        (void)answer_error(x, 411, "length_required",
+                           "The request does not state the length of its body",
+                           "send Content-Length");
+        return false;
+    }
+    if (!text_parse_uint(text, strlen(text), out) ||
+        !exchange_header_is_once(x, "Content-Length")) {
+        x->closing = true;
+        (void)answer_error(x, 400, "bad_length", "The body's length is not one number", NULL);
+        return false;
+    }
+    return true;
+}
+
+static bool upload_open(struct exchange *x)
+{
+    struct dashboard *d = x->dashboard;
+    mutex_lock(d->lock);
+    x->uploading = d->uploads < UPLOADS_MAX;
+    d->uploads += x->uploading ? 1 : 0;
+    mutex_unlock(d->lock);
+    return x->uploading;
+}
+
+void exchange_end_upload(struct exchange *x)
+{
+    if (!x->uploading)
+        return;
+    mutex_lock(x->dashboard->lock);
+    x->dashboard->uploads--;
+    mutex_unlock(x->dashboard->lock);
+    x->uploading = false;
+}
+
+/* mg_read() returns only when all requested bytes have arrived, however long that takes.  So pieces
+ * are small, and become one byte for a slow client: then the time limit is checked often. */
+static bool read_pieces(struct exchange *x, size_t bytes, body_fn *take, void *context)
+{
+    enum { FIRST_BYTES = 16, MOST_BYTES = 1024, SLOW_NS = 1000000000 };
+    const uint64_t start_ns = clock_ns();
+    uint64_t last_ns = start_ns;
+    size_t have = 0, piece = FIRST_BYTES;
+    char buffer[MOST_BYTES];
+    while (have < bytes) {
+        const size_t left = bytes - have;
+        int got = mg_read(x->connection, buffer, piece < left ? piece : left);
+        const uint64_t now_ns = clock_ns();
+        if (got <= 0) {
+            (void)answer_error(x, 400, "body_cut", "The body ended before its stated length", NULL);
+            return false;
+        }
+        have += (size_t)got;
+        if (now_ns - start_ns > (uint64_t)UPLOAD_MAX_MS * 1000000u && have < bytes) {
+            (void)answer_error(x, 408, "too_slow", "The body takes too long to arrive", NULL);
+            return false;
+        }
+        if (!take(context, buffer, (size_t)got)) {
+            (void)answer_error(x, 507, "io", "The body cannot be kept on this machine's disk",
+                               "send it again later");
+            return false;
+        }
+        if (now_ns - last_ns > SLOW_NS)
+            piece = 1;
+        else if (piece < MOST_BYTES)
+            piece *= 2;
+        last_ns = now_ns;
+    }
+    return true;
+}
+
+/* What is checked before a body is read.  x->closing stays set until it is. */
+static bool begin_body(struct exchange *x, size_t max_bytes, size_t *bytes)
+{
+    uint64_t stated = 0;
+    if (!stated_length(x, &stated))
+        return false;
+    x->closing = true; /* until the body is read, because the rest of it is not a request */
+    if (stated > max_bytes) {
+        (void)answer_error(x, 413, "too_large", "The body is larger than this server accepts",
+                           NULL);
+        return false;
+    }
+    if (!upload_open(x)) {
+        (void)answer_error(x, 503, "busy", "Other uploads are in progress",
+                           "try again in a moment");
+        return false;
+    }
+    *bytes = (size_t)stated;
+    return true;
+}
+
+static void invite_body(struct exchange *x)
+{
+    const char *expect = exchange_header(x, "Expect");
+    if (expect != NULL && text_equal_nocase(expect, "100-continue"))
+        (void)mg_printf(x->connection, "HTTP/1.1 100 Continue\r\n\r\n");
+}
+
+bool exchange_pass_body(struct exchange *x, size_t max_bytes, body_fn *take, void *context,
+                        size_t *bytes)
+{
+    if (!begin_body(x, max_bytes, bytes))
+        return false;
+    invite_body(x);
+    if (!read_pieces(x, *bytes, take, context))
+        return false;
+    x->closing = false;
+    return true;
+}
+
+static bool append_piece(void *context, const char *data, size_t bytes)
+{
+    char **at = context;
+    memcpy(*at, data, bytes);
+    *at += bytes;
+    return true;
+}
+
+bool exchange_read_body(struct exchange *x, size_t max_bytes, char **body, size_t *bytes)
+{
+    if (!begin_body(x, max_bytes, bytes))
+        return false;
+    char *text = arena_alloc(&x->keep, *bytes + 1), *at = text;
+    if (text == NULL) {
+        (void)answer_error(x, 503, "no_memory", "There is no memory for this body", NULL);
+        return false;
+    }
+    invite_body(x);
+    if (!read_pieces(x, *bytes, append_piece, &at))
+        return false;
+    x->closing = false;
+    *body = text;
+    return true;
+}

@@ -1,0 +1,23 @@
+/* The bodies of requests: counted, limited in size and in time. */
+#ifndef HTTP_BODY_H
+#define HTTP_BODY_H
+
+#include "http/exchange.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Reads the whole body into x->keep, with room for a NUL after it.  Returns false, and has
+ * answered, if the body is too large, too slow or cut, has no stated length, or if too many are
+ * uploading. */
+bool exchange_read_body(struct exchange *x, size_t max_bytes, char **body, size_t *bytes);
+
+/* Reads the whole body and passes each piece on; *BYTES is its length. Returns false, and has
+ * answered, as above, or if TAKE returns false: then the body could not be kept. */
+typedef bool body_fn(void *context, const char *data, size_t bytes);
+bool exchange_pass_body(struct exchange *x, size_t max_bytes, body_fn *take, void *context,
+                        size_t *bytes);
+
+/* Frees the request's upload slot; called at the end of every request. */
+void exchange_end_upload(struct exchange *x);
+
+#endif

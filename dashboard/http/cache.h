@@ -1,0 +1,32 @@
+/* Documents already written, by request and version of the database.  A finished run never
+ * changes, so most views are written once and then copied out. */
+#ifndef HTTP_CACHE_H
+#define HTTP_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+struct cache;
+
+enum { CACHE_SLOTS = 512 };
+#define CACHE_ENTRY_BYTES ((size_t)1 << 20)  /* one document        */
+#define CACHE_TOTAL_BYTES ((size_t)32 << 20) /* all of them together */
+
+/* NULL when out of memory. */
+struct cache *cache_new(void);
+void cache_free(struct cache *cache);
+
+/* Copies the document of KEY at VERSION into KEEP; NULL when there is none. */
+char *cache_get(struct cache *cache, const char *key, uint64_t version, struct arena *keep,
+                size_t *bytes);
+
+/* Keeps a copy.  Drops the document of KEY that it had, or the least recently used one of a few,
+ * and others in turn while all documents together are over CACHE_TOTAL_BYTES.  Documents over
+ * CACHE_ENTRY_BYTES are not kept. */
+void cache_put(struct cache *cache, const char *key, uint64_t version, const char *data,
+               size_t bytes);
+
+#endif

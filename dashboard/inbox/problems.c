@@ -1,0 +1,146 @@
+/* The document of the page "Head problems". */
+#include "inbox/problems.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "http/answer.h"
+#include "http/state.h"
+#include "inbox/collect.h"
+#include "stream/totals.h"
+#include "study/shadow.h"
+
+enum { TOP_DEFAULT = 50, TOP_MOST = 500 };
+
+static void write_hours(struct json *j, const struct totals_hour *hours, uint32_t count)
+{
+    json_key(j, "hours");
+    json_array(j);
+    for (uint32_t i = 0; i < count; i++) {
+        json_object(j);
+        json_key_string(j, "hour", hours[i].hour);
+        json_key_uint(j, "count", hours[i].count);
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
+static void write_row(struct json *j, const struct totals_row *row, uint32_t rank)
+{
+    json_object(j);
+    json_key_uint(j, "rank", rank);
+    json_key_string(j, "signature", row->signature);
+    json_key_uint(j, "count", row->count);
+    json_key_uint(j, "error", row->error);
+    json_key_string(j, "first_seen", row->first_seen);
+    json_key_string(j, "last_seen", row->last_seen);
+    json_key_bool(j, "new", row->is_new);
+    json_key_string(j, "versions", row->versions);
+    json_key_string(j, "example", row->example);
+    json_key_uint(j, "judged", row->judged);
+    json_key_uint(j, "agreed", row->agreed);
+    write_hours(j, row->hours, row->hour_count);
+    json_object_end(j);
+}
+
+static void write_list(struct json *j, const struct totals_list *list,
+                       const struct shadow_list *shadow)
+{
+    json_object(j);
+    json_key_uint(j, "stacks", list->stacks);
+    json_key_uint(j, "bad", list->bad);
+    json_key_uint(j, "reports", list->reports);
+    json_key_uint(j, "total", list->signatures);
+    json_key_string(j, "first_hour", list->first_hour);
+    json_key_string(j, "last_hour", list->last_hour);
+    write_hours(j, list->hours, list->hour_count);
+    json_key(j, "problems");
+    json_array(j);
+    for (uint32_t i = 0; i < list->count; i++)
+        write_row(j, &list->rows[i], i + 1);
+    json_array_end(j);
+    json_key(j, "shadow");
+    shadow_write_json(j, shadow);
+    json_object_end(j);
+}
+
+/* No totals yet: an empty list. */
+static enum status read_list(struct exchange *x, const struct totals_query *query,
+                             struct totals_list *out, struct shadow_list *shadow,
+                             struct fault *fault)
+{
+    struct totals *totals = NULL;
+    const char *file = x->dashboard->options.totals;
+    memset(out, 0, sizeof *out);
+    memset(shadow, 0, sizeof *shadow);
+    if (file == NULL)
+        return ERR_NONE;
+    if (totals_open(file, false, &totals, fault) == ERR_NONE) {
+        if (totals_read(totals, query, &x->keep, out, fault) == ERR_NONE)
+            (void)totals_read_shadow(totals, query->version, NULL, &x->keep, shadow, fault);
+    } else if (fault->code == ERR_ABSENT) {
+        fault_clear(fault);
+    }
+    totals_close(totals);
+    return fault->code;
+}
+
+int answer_problems(struct exchange *x)
+{
+    struct fault fault = FAULT_INIT;
+    struct totals_list list;
+    struct shadow_list *shadow = ARENA_NEW(&x->keep, struct shadow_list);
+    struct json j;
+    char etag[ETAG_BYTES];
+    size_t bytes = 0;
+    uint64_t top = TOP_DEFAULT;
+    const char *limit = http_query_get(&x->query, "limit");
+    const struct http_query *q = &x->query;
+    if (limit != NULL &&
+        (!text_parse_uint(limit, strlen(limit), &top) || top < 1 || top > TOP_MOST))
+        return answer_error(x, 400, "bad_limit", "The limit is a number from 1 to 500", NULL);
+    const struct totals_query query = {.version = http_query_get(q, "version"),
+                                       .baseline = http_query_get(q, "baseline"),
+                                       .top = (uint32_t)top};
+    if (shadow == NULL)
+        return answer_error(x, 503, "no_memory", "There is no memory for this answer", NULL);
+    if (read_list(x, &query, &list, shadow, &fault) != ERR_NONE)
+        return answer_fault(x, &fault);
+    json_to_text(&j, false);
+    write_list(&j, &list, shadow);
+    char *text = json_take(&j, &bytes);
+    if (text == NULL)
+        return answer_error(x, 503, "no_memory", "There is no memory for this answer", NULL);
+    etag_of(text, bytes, etag);
+    const int status = answer_data(x, 200, text, bytes, etag);
+    free(text);
+    return status;
+}
+
+char *problems_metrics(struct dashboard *dashboard, struct arena *keep)
+{
+    char *text = arena_string(keep, "");
+    struct totals *totals = NULL;
+    struct fault fault = FAULT_INIT;
+    const struct totals_query query = {.top = 0};
+    struct totals_list list;
+    if (dashboard->collector != NULL)
+        text = collector_metrics(dashboard->collector, keep);
+    if (text != NULL && dashboard->options.totals != NULL &&
+        totals_open(dashboard->options.totals, false, &totals, &fault) == ERR_NONE &&
+        totals_read(totals, &query, keep, &list, &fault) == ERR_NONE)
+        text = arena_printf(keep,
+                            "%s# TYPE twinstack_counted_reports gauge\n"
+                            "twinstack_counted_reports %llu\n"
+                            "# TYPE twinstack_counted_stacks gauge\n"
+                            "twinstack_counted_stacks %llu\n"
+                            "# TYPE twinstack_counted_bad_lines gauge\n"
+                            "twinstack_counted_bad_lines %llu\n"
+                            "# TYPE twinstack_signatures gauge\n"
+                            "twinstack_signatures %llu\n",
+                            text, (unsigned long long)list.reports, (unsigned long long)list.stacks,
+                            (unsigned long long)list.bad, (unsigned long long)list.signatures);
+    totals_close(totals);
+    return text;
+}

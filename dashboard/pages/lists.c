@@ -1,0 +1,202 @@
+/* The short lists: hooks, signatures, known differences, symbols. */
+#include "pages/view.h"
+
+#include "pages/input.h"
+#include "pages/rows.h"
+#include "study/acceptance.h"
+#include "study/run_document.h"
+#include "study/run_lists.h"
+
+enum { EXAMPLES_MAX = 5, KNOWN_HITS_MAX = 200 };
+
+/* Of all cases, whatever the rows leave out: each hook that was expected or saw a crash, and how
+ * many cases differ. */
+static void write_hooks(struct json *out, const struct hook_outcome *rows, uint32_t count)
+{
+    uint32_t differing = 0;
+    for (uint32_t i = 0; i < count; i++)
+        differing += rows[i].expected != rows[i].got;
+    json_key_uint(out, "total", count);
+    json_key_uint(out, "differing", differing);
+    json_key(out, "hooks");
+    json_array(out);
+    for (int hook = 0; hook < CASE_HOOK_COUNT; hook++) {
+        uint32_t named = 0, seen = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            seen += (rows[i].got >> hook) & 1U;
+            named += ((rows[i].got | rows[i].expected) >> hook) & 1U;
+        }
+        if (named == 0)
+            continue;
+        json_object(out);
+        json_key_string(out, "hook", case_hook_name((enum case_hook)hook));
+        json_key_uint(out, "seen", seen);
+        json_object_end(out);
+    }
+    json_array_end(out);
+}
+
+enum status view_hooks(const struct view_input *in, struct json *out, struct fault *fault)
+{
+    uint64_t run_id = 0, limit = UINT64_MAX;
+    struct hook_outcome *rows = NULL;
+    char names[HOOKS_TEXT_BYTES];
+    uint32_t count = 0;
+    enum status status = view_find_run(in, http_query_get(in->query, "run"), &run_id, fault);
+    if (status == ERR_NONE)
+        status = view_get_limit(in, UINT64_MAX, &limit, fault);
+    if (status == ERR_NONE)
+        status = store_read_hooks(in->store, run_id, in->keep, &rows, &count, fault);
+    if (status != ERR_NONE)
+        return status;
+    json_object(out);
+    json_key_uint(out, "run", run_id);
+    write_hooks(out, rows, count);
+    json_key(out, "rows");
+    json_array(out);
+    for (uint32_t i = 0; i < count && i < limit; i++) {
+        json_object(out);
+        json_key_string(out, "scenario", rows[i].scenario);
+        json_key_string(out, "variant", rows[i].variant);
+        json_key_string(out, "expected", hooks_text(rows[i].expected, names));
+        json_key_string(out, "got", hooks_text(rows[i].got, names));
+        json_key_bool(out, "differs", rows[i].expected != rows[i].got);
+        json_object_end(out);
+    }
+    json_array_end(out);
+    json_object_end(out);
+    return ERR_NONE;
+}
+
+enum status view_symbols(const struct view_input *in, struct json *out, struct fault *fault)
+{
+    uint64_t run_id = 0;
+    struct symbol_row *rows = NULL;
+    struct named_module *modules = NULL;
+    uint32_t count = 0, module_count = 0;
+    if (view_find_run(in, http_query_get(in->query, "run"), &run_id, fault) != ERR_NONE ||
+        store_read_symbols(in->store, run_id, in->keep, &rows, &count, fault) != ERR_NONE ||
+        named_modules_make(rows, count, in->keep, &modules, &module_count, fault) != ERR_NONE)
+        return fault->code;
+    json_object(out);
+    json_key_uint(out, "run", run_id);
+    json_key(out, "modules");
+    named_modules_write_json(out, modules, module_count);
+    json_key(out, "rows");
+    json_array(out);
+    for (uint32_t i = 0; i < count; i++)
+        symbol_row_write_json(out, &rows[i]);
+    json_array_end(out);
+    json_object_end(out);
+    return ERR_NONE;
+}
+
+static void write_signature(struct json *out, const struct case_signature *s, uint32_t rank)
+{
+    const struct run_case *first = s->cases;
+    json_object(out);
+    json_key_uint(out, "rank", rank);
+    json_key(out, "rank_before");
+    s->rank_before != 0 ? json_uint(out, s->rank_before) : json_null(out);
+    json_key(out, "first_run");
+    s->first_run != 0 ? json_uint(out, s->first_run) : json_null(out);
+    json_key_string(out, "signature", first->result.signature);
+    json_key_uint(out, "cases", s->case_count);
+    json_key_string(out, "verdict", verdict_name(first->result.verdict));
+    json_key_string(out, "reason", first->result.reason);
+    json_key_string(out, "known_id", first->known_id);
+    json_key(out, "examples");
+    json_array(out);
+    for (uint32_t i = 0; i < s->case_count && i < EXAMPLES_MAX; i++) {
+        json_object(out);
+        json_key_string(out, "scenario", first[i].scenario);
+        json_key_string(out, "variant", first[i].variant);
+        json_key_string(out, "verdict", verdict_name(first[i].result.verdict));
+        json_object_end(out);
+    }
+    json_array_end(out);
+    json_object_end(out);
+}
+
+enum status view_signatures(const struct view_input *in, struct json *out, struct fault *fault)
+{
+    uint64_t run_id = 0;
+    struct case_signature *list = NULL;
+    uint32_t count = 0;
+    if (view_find_run(in, http_query_get(in->query, "run"), &run_id, fault) != ERR_NONE ||
+        case_signatures_make(in->store, run_id, in->keep, &list, &count, fault) != ERR_NONE)
+        return fault->code;
+    json_object(out);
+    json_key_uint(out, "run", run_id);
+    json_key_uint(out, "total", count);
+    json_key(out, "signatures");
+    json_array(out);
+    for (uint32_t i = 0; i < count && i < STORE_PAGE_MAX; i++)
+        write_signature(out, &list[i], i + 1);
+    json_array_end(out);
+    json_object_end(out);
+    return ERR_NONE;
+}
+
+static void write_items(struct json *out, const struct known_list *list, const uint32_t *hits)
+{
+    char today[16];
+    acceptance_today(today);
+    json_key(out, "items");
+    json_array(out);
+    for (uint32_t i = 0; i < list->count; i++) {
+        json_object(out);
+        acceptance_write_json(out, &list->items[i], today);
+        json_key_uint(out, "hits", hits[i]);
+        json_object_end(out);
+    }
+    json_array_end(out);
+}
+
+/* The list as it is in its file, and as the newest run (or the requested one) used it.  People edit
+ * the file, so one that cannot be parsed is shown with its error. */
+enum status view_known(const struct view_input *in, struct json *out, struct fault *fault)
+{
+    uint64_t run_id = 0;
+    struct run_info run = {0};
+    struct acceptance accepted = {0};
+    struct case_page page = {0};
+    struct fault damage = FAULT_INIT;
+    uint32_t *hits = NULL;
+    char said[512] = "";
+    const char *word = http_query_get(in->query, "run");
+    enum status status = view_find_run(in, word, &run_id, fault);
+    if (status == ERR_ABSENT && word == NULL)
+        fault_clear(fault);
+    else if (status == ERR_NONE)
+        status = store_read_run(in->store, run_id, in->keep, &run, fault);
+    const enum verdict accepted_ones = VERDICT_XFAIL;
+    struct case_query query = {
+        .run_id = run_id, .verdict = &accepted_ones, .limit = KNOWN_HITS_MAX};
+    if (status == ERR_NONE)
+        (void)store_list_cases(in->store, &query, in->keep, &page, fault);
+    if (fault->code != ERR_NONE)
+        return fault->code;
+    const char *text = in->known_text != NULL ? in->known_text : run.known_text;
+    if (acceptance_parse(text, in->keep, &accepted, &damage) != ERR_NONE) {
+        fault_describe(&damage, said, sizeof said);
+        accepted.list.count = 0;
+    }
+    if (acceptance_hits(in->store, run_id, &accepted.list, in->keep, &hits, fault) != ERR_NONE)
+        return fault->code;
+    json_object(out);
+    json_key_string(out, "text", in->known_text);
+    json_key(out, "run");
+    run_id != 0 ? json_uint(out, run_id) : json_null(out);
+    json_key_string(out, "used", run.known_text);
+    json_key_string(out, "damage", said[0] != '\0' ? said : NULL);
+    write_items(out, &accepted.list, hits);
+    json_key_uint(out, "hits_total", page.total);
+    json_key(out, "hits");
+    json_array(out);
+    for (uint32_t i = 0; i < page.count; i++)
+        view_write_case_line(out, &page.cases[i]);
+    json_array_end(out);
+    json_object_end(out);
+    return ERR_NONE;
+}

@@ -1,0 +1,35 @@
+/* What the pages show: one JSON document per view.
+ *
+ * A view is a row of one table (table.h): a path pattern and a function that writes the document.
+ * Views only read, and the same database gives the same bytes. */
+#ifndef PAGES_VIEW_H
+#define PAGES_VIEW_H
+
+#include "base/arena.h"
+#include "base/fault.h"
+#include "base/json.h"
+#include "http/query.h"
+#include "study/runs.h"
+
+struct triage; /* study/triage.h */
+
+struct view_input {
+    struct store *store;
+    const struct http_query *query;
+    const char *known_text;      /* the file of known mismatches; NULL: none is kept */
+    const struct triage *triage; /* of the run that all views are asked about; NULL: see
+                                    view_get_triage() */
+    struct arena *keep;
+};
+
+typedef enum status view_function(const struct view_input *in, struct json *out,
+                                  struct fault *fault);
+
+/* All views. */
+#define PAGE(...)
+#define VIEW(address, summary, write, query) view_function write;
+#include "pages/pages.def"
+#undef VIEW
+#undef PAGE
+
+#endif
