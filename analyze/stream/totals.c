@@ -140,7 +140,7 @@ static const char *const texts[STATEMENTS] = {
     [READ_TOP] = "SELECT s.id, s.text, s.first_seen, s.last_seen, s.example, sum(t.count) n,"
                  " sum(t.error) FROM tally t JOIN signature s ON s.id = t.signature"
                  " WHERE ?1 IS NULL OR t.version = ?1"
-                 " GROUP BY s.id ORDER BY n DESC, s.text LIMIT ?2",
+                 " GROUP BY s.id ORDER BY n DESC, s.text LIMIT ?2 OFFSET ?3",
     [READ_VERSIONS] = "SELECT group_concat(version, ', ') FROM (SELECT DISTINCT version FROM tally"
                       " WHERE signature = ?1 AND version <> '' ORDER BY version)",
     [READ_TREND] = "SELECT hour, sum(count) FROM tally WHERE signature = ?3"
@@ -550,6 +550,7 @@ static enum status read_rows(struct totals *t, const struct totals_query *query,
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "totals");
     bind(statement, 1, query->version);
     bind_count(statement, 2, query->top);
+    bind_count(statement, 3, query->after);
     while ((code = sqlite3_step(statement)) == SQLITE_ROW && out->count < query->top) {
         struct totals_row *row = &rows[out->count++];
         row->signature = text_of(statement, 1, keep);

@@ -51,7 +51,7 @@ enum status totals_merge(const char *file, const char *const *parts, uint32_t co
 struct totals_query {
     const char *version;  /* NULL: all */
     const char *baseline; /* a day: "new" is what was first seen on it or later; NULL: none */
-    uint32_t top;
+    uint32_t top, after;  /* so many rows after this rank */
 };
 
 struct totals_hour {

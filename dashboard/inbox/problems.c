@@ -44,9 +44,10 @@ static void write_row(struct json *j, const struct totals_row *row, uint32_t ran
     json_object_end(j);
 }
 
-static void write_list(struct json *j, const struct totals_list *list,
+static void write_list(struct json *j, const struct totals_list *list, uint32_t after,
                        const struct shadow_list *shadow)
 {
+    const uint64_t next = after + list->count;
     json_object(j);
     json_key_uint(j, "stacks", list->stacks);
     json_key_uint(j, "bad", list->bad);
@@ -58,8 +59,10 @@ static void write_list(struct json *j, const struct totals_list *list,
     json_key(j, "problems");
     json_array(j);
     for (uint32_t i = 0; i < list->count; i++)
-        write_row(j, &list->rows[i], i + 1);
+        write_row(j, &list->rows[i], after + i + 1);
     json_array_end(j);
+    json_key(j, "next");
+    next < list->signatures && list->count > 0 ? json_uint(j, next) : json_null(j);
     json_key(j, "shadow");
     shadow_write_json(j, shadow);
     json_object_end(j);
@@ -94,21 +97,25 @@ int answer_problems(struct exchange *x)
     struct json j;
     char etag[ETAG_BYTES];
     size_t bytes = 0;
-    uint64_t top = TOP_DEFAULT;
+    uint64_t top = TOP_DEFAULT, after = 0;
     const char *limit = http_query_get(&x->query, "limit");
+    const char *rank = http_query_get(&x->query, "after");
     const struct http_query *q = &x->query;
     if (limit != NULL &&
         (!text_parse_uint(limit, strlen(limit), &top) || top < 1 || top > TOP_MOST))
         return answer_error(x, 400, "bad_limit", "The limit is a number from 1 to 500", NULL);
+    if (rank != NULL && (!text_parse_uint(rank, strlen(rank), &after) || after > INT32_MAX))
+        return answer_error(x, 400, "bad_after", "The rank is a number", NULL);
     const struct totals_query query = {.version = http_query_get(q, "version"),
                                        .baseline = http_query_get(q, "baseline"),
-                                       .top = (uint32_t)top};
+                                       .top = (uint32_t)top,
+                                       .after = (uint32_t)after};
     if (shadow == NULL)
         return answer_error(x, 503, "no_memory", "There is no memory for this answer", NULL);
     if (read_list(x, &query, &list, shadow, &fault) != ERR_NONE)
         return answer_fault(x, &fault);
     json_to_text(&j, false);
-    write_list(&j, &list, shadow);
+    write_list(&j, &list, query.after, shadow);
     char *text = json_take(&j, &bytes);
     if (text == NULL)
         return answer_error(x, 503, "no_memory", "There is no memory for this answer", NULL);

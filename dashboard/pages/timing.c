@@ -2,6 +2,7 @@
 #include "pages/view.h"
 
 #include "pages/input.h"
+#include "study/bench.h"
 #include "study/timings.h"
 
 static void write_cost(struct json *out, const struct run_case *c, uint32_t engine)
@@ -86,6 +87,24 @@ static void write_samples(struct json *out, const struct bench_sample *samples, 
     json_array_end(out);
 }
 
+/* What the samples of a bench say: ratio, interval, noise; null: the run has none. */
+static enum status write_bench(const struct view_input *in, struct bench_sample *samples,
+                               uint32_t count, struct json *out, struct fault *fault)
+{
+    struct bench bench = {.samples = samples, .sample_count = count};
+    struct bench_findings *findings = ARENA_NEW(in->keep, struct bench_findings);
+    for (uint32_t i = 0; i < count; i++)
+        bench.cold = bench.cold || samples[i].cold;
+    json_key(out, "bench");
+    if (findings == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "findings of a bench");
+    if (count == 0 || bench_judge(&bench, NULL, in->keep, findings, fault) != ERR_NONE)
+        json_null(out);
+    else
+        bench_write_json(out, findings);
+    return fault->code;
+}
+
 enum status view_timing(const struct view_input *in, struct json *out, struct fault *fault)
 {
     struct run_figures figures;
@@ -106,6 +125,8 @@ enum status view_timing(const struct view_input *in, struct json *out, struct fa
     status = write_costs(out, &figures, limit < TIMING_ROWS_MAX ? (uint32_t)limit : TIMING_ROWS_MAX,
                          fault);
     write_samples(out, samples, sample_count, (uint32_t)limit);
+    if (status == ERR_NONE)
+        status = write_bench(in, samples, sample_count, out, fault);
     if (status == ERR_NONE)
         status = timings_write_json(out, &figures, in->keep, fault);
     json_key(out, "groups");

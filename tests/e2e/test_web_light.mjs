@@ -180,7 +180,10 @@ test('a_page_comes_with_its_data_or_asks_for_it_once', async () => {
     /runs/3/mismatches/inline_chain.ob2?frame=1`;
   // What comes once the page is seen: a case and its source, runs to pick from, the dots of a large run.
   /** @type {Record<string, number>} */
-  const later = { '/cases/inline_chain/ob2': 2, '/compare/2/3': 1, '/timing': 1 };
+  const later = {
+    ...{ '/cases/inline_chain/ob2': 2, '/compare/2/3': 1, '/timing': 2, '/timing?run=2': 1 },
+    ...{ '/hooks': 1, '/hooks?run=2': 1, '/signatures': 1, '/symbols': 1 },
+  };
   const page = await openPage(chromium, `${server.base}/about`);
   /** @type {string[]} */
   const asked = [];

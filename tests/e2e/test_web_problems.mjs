@@ -4,6 +4,7 @@ import { axeFindsNothing } from './web/checks.mjs';
 import {
   becomes,
   browser,
+  changeAnswers,
   check,
   closePage,
   must,
@@ -104,6 +105,71 @@ test('signatures_are_listed_by_count_with_their_stacks', async () => {
   await shot(page, 'problems-open');
   same(page.complaints, [], 'complaints');
   await closePage(page);
+});
+
+test('all_signatures_are_reached_page_by_page', async () => {
+  const page = await openPage(chromium, `${server.base}/problems?limit=3`);
+  await settled(page);
+  const first = await rows(page).allInnerTexts();
+  await page.getByText('less frequent').click();
+  await becomes(() => rows(page).count(), 1, 'the rest');
+  check(page.url().includes('after=3'), page.url());
+  check(/^4\b/.test((await rows(page).nth(0).innerText()).trim()), 'the ranks go on');
+  same(await page.getByText('less frequent').count(), 0, 'that is the last page');
+  await page.getByText('most frequent', { exact: true }).click();
+  await becomes(() => rows(page).allInnerTexts(), first, 'the first page again');
+  same(page.complaints, [], 'complaints');
+  await closePage(page);
+});
+
+test('a_head_sorts_down_up_and_not_at_all', async () => {
+  const page = await openPage(chromium, `${server.base}/problems`);
+  await settled(page);
+  const ranks = () => page.locator('[aria-label="Head problems"] tbody td:first-child').allInnerTexts();
+  const given = await ranks();
+  const head = page.locator('[aria-label="Head problems"] thead').getByRole('button', { name: 'stacks' });
+  for (const [sorted, order] of /** @type {[string | null, string[]][]} */ ([
+    ['descending', given],
+    ['ascending', [...given].reverse()],
+    [null, given],
+  ])) {
+    await head.click();
+    await becomes(ranks, order, `${sorted}`);
+    same(await head.locator('..').getAttribute('aria-sort'), sorted, 'what it says');
+  }
+  await axeFindsNothing(page, 'with heads that sort');
+  await closePage(page);
+});
+
+test('names_of_thousands_of_characters_hide_nothing', async () => {
+  for (const width of [1360, 390]) {
+    const page = await openPage(chromium, 'about:blank', { viewport: { width, height: 860 } });
+    const long = `\u202E${'M'.repeat(3000)}.dll`;
+    await changeAnswers(page, '**/api/v1/problems*', (/** @type {any} */ body) => {
+      body.data.problems[0].signature = `${long}!0x1 | main`;
+      body.data.problems[0].example = `${long}!0x1\nlast.exe!0x2`;
+      return body;
+    });
+    await page.goto(`${server.base}/problems`);
+    await settled(page);
+    const row = rows(page).nth(0);
+    check(
+      must(await row.boundingBox()).height < 600,
+      `a row of ${must(await row.boundingBox()).height} pixels`,
+    );
+    const wide = await page.$eval('main', (main) => main.scrollWidth);
+    check(wide <= width, `the page is ${wide} wide`);
+    same(
+      await row
+        .locator('bdi')
+        .filter({ hasText: /^main$/ })
+        .count(),
+      1,
+      'a frame after the one that turns the text around is a text of its own',
+    );
+    await shot(page, `problems-long-${width}`);
+    await closePage(page);
+  }
 });
 
 test('new_since_marks_what_a_version_brought', async () => {

@@ -6,7 +6,7 @@
 #include "http/cache.h"
 #include "http/exchange.h"
 #include "http/hosts.h"
-#include "pages/view.h"
+#include "http/query.h"
 #include "test.h"
 #include "web/web.h"
 

@@ -57,7 +57,7 @@ export function EditorSetting() {
   return (
     <details class="editor small" data-carrier>
       <summary>Open files in an editor</summary>
-      <label class="field">
+      <label class="field dim small">
         <span>
           address, with {'{file}'} and {'{line}'}
         </span>

@@ -59,7 +59,7 @@ function Rail({ path }) {
           </li>
         ))}
       </ul>
-      <p class={`live live-${live.state}`} role="status">
+      <p class={`live dim small live-${live.state}`} role="status">
         <span class="dot" aria-hidden="true"></span>
         {liveWords[live.state]}
         {live.running.length > 0 ? (
@@ -69,7 +69,7 @@ function Rail({ path }) {
           </>
         ) : null}
       </p>
-      <p class="hint">
+      <p class="hint dim small">
         <kbd>?</kbd> keys
       </p>
     </nav>

@@ -43,6 +43,18 @@ export function useAddress() {
   return address;
 }
 
+// Back leads to where the page was read, once it is as long as it was.
+const LONG_AGAIN_MS = 1500;
+addEventListener('popstate', ({ state }) => {
+  const [top, end] = [state?.top ?? 0, performance.now() + LONG_AGAIN_MS];
+  const scroll = () => {
+    const main = document.getElementById('main');
+    main?.scrollTo(0, top);
+    if (main && main.scrollTop < top - 1 && performance.now() < end) requestAnimationFrame(scroll);
+  };
+  if (top > 0) requestAnimationFrame(scroll);
+});
+
 /** @param {string} path */
 export const href = (path) => (offline ? `#${path}` : base + path);
 
@@ -51,6 +63,7 @@ export const href = (path) => (offline ? `#${path}` : base + path);
  * @param {boolean} replace in the history, instead of adding to it
  */
 export function go(path, replace = false) {
+  if (!replace) history.replaceState({ top: document.getElementById('main')?.scrollTop }, '');
   history[replace ? 'replaceState' : 'pushState'](null, '', href(path));
   for (const listener of listeners) listener();
   if (!replace) document.getElementById('main')?.scrollTo(0, 0);

@@ -29,14 +29,7 @@ export function Verdict({ word, long }) {
   return (
     <span class={`verdict v-${kind}`}>
       <span aria-hidden="true">{glyph}</span>
-      {long ? (
-        <>
-          {' '}
-          <span>{words(word)}</span>
-        </>
-      ) : (
-        <span class="sr">{words(word)}</span>
-      )}
+      {long ? [' ', <span>{words(word)}</span>] : <span class="sr">{words(word)}</span>}
     </span>
   );
 }
@@ -46,6 +39,11 @@ const NAME_MAX = 300;
  *  @param {{text: string}} props */
 export const Name = ({ text }) =>
   text.length <= NAME_MAX ? <>{text}</> : <span title={text}>{`${text.slice(0, NAME_MAX - 1)}…`}</span>;
+
+/** Frames in one line, "a | b | c": what turns the text of a frame around leaves the others as they are.
+ *  @param {{text: string}} props */
+export const Frames = ({ text }) =>
+  text.split(' | ').map((frame, i) => [i > 0 && ' | ', <bdi>{<Name text={frame} />}</bdi>]);
 
 /**
  * @typedef {{to: string, children?: import('preact').ComponentChildren}} Inside an address of these pages
@@ -148,9 +146,9 @@ export function Page({ title, lead, actions, children }) {
       <header class="head">
         <div>
           <h1 tabindex={-1}>{title}</h1>
-          {lead && <p class="lead">{lead}</p>}
+          {lead && <p class="lead dim">{lead}</p>}
         </div>
-        {actions && <div class="actions">{actions}</div>}
+        {actions && <div class="actions flow middle">{actions}</div>}
       </header>
       {children}
     </div>
@@ -280,7 +278,7 @@ export function CountsBar({ verdicts: counts, total }) {
  * @param {{label: string, children: Children}} props
  */
 export const Field = ({ label, children }) => (
-  <label class="field">
+  <label class="field dim small">
     <span>{label}</span>
     {children}
   </label>
@@ -304,16 +302,6 @@ export function Select({ label, value, options, onChange }) {
     </Field>
   );
 }
-
-/**
- * A table in a region that scrolls if the table is wider than the page.
- * @param {{label: string, kind?: string, children: Children}} props KIND: its classes
- */
-export const Table = ({ label, kind = 'list', children }) => (
-  <div class="scroll" tabindex={0} role="region" aria-label={label}>
-    <table class={kind}>{children}</table>
-  </div>
-);
 
 /** @param {{value: string | undefined, onInput: (value: string | null) => void}} props null: it is empty */
 export const SearchField = ({ value, onInput }) => (

@@ -124,7 +124,7 @@ export function Plot({ options, data, label, height = 260, dots, what = 'case' }
     };
   }, [data, options, height, dots]);
   return (
-    <div class="plot">
+    <div class="plot box">
       <div role="img" aria-label={label} ref={place}></div>
       {dots && (
         <p class="near small">

@@ -3,7 +3,8 @@ import licences from 'virtual:licences';
 import { useEffect, useState } from 'preact/hooks';
 import { offline, readText, useData } from '../api.js';
 import { href } from '../router.js';
-import { Chip, Command, Link, Loaded, Page, Table, number, plural } from '../ui.js';
+import { Table } from '../table.js';
+import { Chip, Command, Link, Loaded, Page, number, plural } from '../ui.js';
 
 // What `report --html` put into the file, and what it did not.
 function Held() {
@@ -120,26 +121,21 @@ export function Api() {
       </p>
       <Loaded from={data}>
         {(rows) => (
-          <Table label="Endpoints" kind="list stacking">
-            <thead>
-              <tr>
-                <th>method</th>
-                <th>path</th>
-                <th>what</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <tr key={row.method + row.path}>
-                  <td class="mono">{row.method}</td>
-                  <td class="mono wrap">{row.path}</td>
-                  <td class="dim">
-                    {row.summary} {row.needs_write ? <Chip>--allow-write</Chip> : null}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </Table>
+          <Table
+            label="Endpoints"
+            kind="list stacking"
+            rows={rows}
+            columns={[
+              { head: 'method', cell: (row) => row.method, kind: 'mono' },
+              { head: 'path', cell: (row) => row.path, kind: 'mono wrap', label: '' },
+              {
+                head: 'what',
+                cell: (row) => [row.summary, row.needs_write && [' ', <Chip>--allow-write</Chip>]],
+                kind: 'dim',
+                label: '',
+              },
+            ]}
+          />
         )}
       </Loaded>
     </Page>

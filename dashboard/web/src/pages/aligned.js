@@ -1,7 +1,8 @@
 // The stacks of one thread, aligned: a row per frame, a column per engine, the truth first.
 import { editorLink, useEditor } from '../editor.js';
 import { Term } from '../glossary.js';
-import { Chip, Link, Name, Table, words } from '../ui.js';
+import { Table } from '../table.js';
+import { Chip, Link, Name, words } from '../ui.js';
 
 /** @type {Record<string, string[]>} */
 const marks = {
@@ -69,6 +70,8 @@ function Place({ frame, sourceAt }) {
   );
 }
 
+const noStackHas = 'no stack can have it: left by a jump, inlined by the JIT, or hidden by a collection';
+
 /** @param {{frame: import('openapi').TruthFrame, sourceAt: SourceOf}} props */
 function TruthFrame({ frame, sourceAt }) {
   if (frame.gap)
@@ -79,17 +82,10 @@ function TruthFrame({ frame, sourceAt }) {
       </span>
     );
   return (
-    <span class="line">
+    <span class="line flow">
       <span class="fn">
         <Name text={frame.function ?? ''} />
-        {frame.tail ? (
-          <>
-            {' '}
-            <Chip title="no stack can have it: left by a jump, inlined by the JIT, or hidden by a collection">
-              absent
-            </Chip>
-          </>
-        ) : null}
+        {frame.tail && [' ', <Chip title={noStackHas}>absent</Chip>]}
       </span>{' '}
       <Place frame={frame} sourceAt={sourceAt} />
     </span>
@@ -103,7 +99,7 @@ function Frame({ frame, absolute, sourceAt }) {
   const mark = inlined ? 'inlined' : /^(async|iterator):/.exec(frame.note ?? '')?.[1];
   return (
     <>
-      <span class="line">
+      <span class="line flow">
         <span class={`fn ${inlined ? 'in' : ''}`}>
           {inlined && (
             <span class="arrow" aria-hidden="true">
@@ -111,24 +107,16 @@ function Frame({ frame, absolute, sourceAt }) {
             </span>
           )}
           {frame.function ? <Name text={frame.function} /> : <em class="dim">no name</em>}
-          {mark && (
-            <>
-              {' '}
-              <span class="tag">{mark}</span>
-            </>
-          )}
+          {mark && [' ', <span class="tag">{mark}</span>]}
         </span>
         <Place frame={frame} sourceAt={sourceAt} />
       </span>
       <span class="at">
         <Name text={place(frame, absolute)} />{' '}
         <span class={`trust trust-${frame.found_by}`}>{words(frame.found_by)}</span>
-        {frame.symbols !== 'pdb' && !inlined ? (
-          <>
-            {' '}
-            <span class="trust">{frame.symbols === 'none' ? 'no symbols' : frame.symbols}</span>
-          </>
-        ) : null}
+        {frame.symbols !== 'pdb' && !inlined
+          ? [' ', <span class="trust">{frame.symbols === 'none' ? 'no symbols' : frame.symbols}</span>]
+          : null}
       </span>
     </>
   );
@@ -142,10 +130,11 @@ const noStack = { state: 'ok', stop: null, empty: false };
  *   stack?: typeof noStack, first?: boolean}} props
  */
 function Cell({ cell, sourceAt, truth = false, absolute = false, stack = noStack, first = false }) {
+  const [glyph, why] = marks[cell.mark] ?? ['', cell.mark];
   if (!cell.frame) {
     const stopped = !truth && (stack.state !== 'ok' || stack.empty) && first;
     return (
-      <td class={`cell m-${cell.mark} hatched`}>
+      <>
         <span class="sr">{marks[cell.mark]?.[1]}</span>
         {stopped ? (
           <span class="nostack">
@@ -160,12 +149,11 @@ function Cell({ cell, sourceAt, truth = false, absolute = false, stack = noStack
             <span class="missing">missing</span>
           </>
         ) : null}
-      </td>
+      </>
     );
   }
-  const [glyph, why] = marks[cell.mark] ?? ['', cell.mark];
   return (
-    <td class={`cell m-${cell.mark}`}>
+    <>
       <span class="glyph" title={why}>
         <span aria-hidden="true">{glyph}</span>
         <span class="sr">{why}</span>
@@ -181,9 +169,12 @@ function Cell({ cell, sourceAt, truth = false, absolute = false, stack = noStack
           />
         )}
       </span>
-    </td>
+    </>
   );
 }
+
+/** @type {(cell: import('openapi').Cell) => {class: string}} */
+const colours = (cell) => ({ class: `m-${cell.mark} ${cell.frame ? '' : 'hatched'}` });
 
 /** @type {(row: Row) => string[]} */
 const rowCauses = (row) => [...new Set(row.map((cell) => cell.cause ?? '').filter(Boolean))];
@@ -205,12 +196,13 @@ export const isSystem = (row) =>
   framesOf(row).every((frame) => !frame || ['system', 'runtime', 'none', 'capture'].includes(frame.class));
 
 /**
+ * @typedef {{row: Row, at: number}} ShownRow AT: its place in the thread
  * @typedef {object} AlignedProps
  * @property {import('openapi').Thread} thread
  * @property {number[]} columns which engines are shown
  * @property {import('openapi').Case['engines']} engines
  * @property {import('openapi').Score[]} scores
- * @property {{row: Row, at: number}[]} rows those that are shown
+ * @property {ShownRow[]} rows those that are shown
  * @property {number} selected -1: none
  * @property {(at: number) => void} select
  * @property {(frame: Placed, at: number) => Sources} sourceAt of a frame of row AT
@@ -225,76 +217,69 @@ export function Aligned({ thread, columns, engines, scores, rows, selected, sele
   const stacks = thread.stacks.map((stack, i) =>
     stack ? { ...stack, empty: thread.rows.every((row) => !row[i + 1].frame) } : lacking(i),
   );
+  /** @type {(row: Row) => Row} */
+  const visible = (row) => [row[0], ...columns.map((i) => row[i + 1])];
   return (
-    <Table label="Aligned stacks" kind="aligned">
-      <thead>
-        <tr>
-          <th class="num">#</th>
-          <th>
-            <Term name="truth" />
-          </th>
-          {columns.map((i) => (
-            <th key={i} class="mono">
+    <Table
+      label="Aligned stacks"
+      kind="aligned"
+      rows={rows}
+      id={({ at }) => at}
+      attributes={({ row, at }) => ({
+        id: `row-${at}`,
+        class: `${visible(row).some(differs) ? 'differs' : ''} ${isSystem(row) ? 'system' : ''}`,
+        'aria-selected': at === selected,
+        onClick: (event) => {
+          if (!(/** @type {Element} */ (event.target).closest('a'))) select(at);
+        },
+      })}
+      columns={[
+        {
+          head: '#',
+          cell: ({ at }) => (
+            <button class="rowno" aria-label={`explain row ${at}`} aria-pressed={at === selected}>
+              {at}
+            </button>
+          ),
+          kind: 'num dim',
+        },
+        {
+          head: <Term name="truth" />,
+          cell: ({ row, at }) => <Cell cell={row[0]} truth sourceAt={(frame) => sourceAt(frame, at)} />,
+          kind: 'cell',
+          attributes: ({ row }) => colours(row[0]),
+        },
+        ...columns.map((i) => ({
+          head: (
+            <span class="mono">
               {engines[i].engine}
-              {engines[i].subject ? (
-                ''
-              ) : (
-                <>
-                  {' '}
-                  <span class="dim">reference</span>
-                </>
-              )}
-            </th>
-          ))}
-          <th>
-            <Term name="cause" />
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(({ row, at }, n) => {
-          const shown = [row[0], ...columns.map((i) => row[i + 1])];
-          const causes = rowCauses(shown);
-          /** @type {SourceOf} */
-          const to = (frame) => sourceAt(frame, at);
-          return (
-            <tr
-              key={at}
-              id={`row-${at}`}
-              class={`${shown.some(differs) ? 'differs' : ''} ${isSystem(row) ? 'system' : ''}`}
-              aria-selected={at === selected}
-              onClick={(event) => {
-                if (!(/** @type {Element} */ (event.target).closest('a'))) select(at);
-              }}
-            >
-              <td class="num dim">
-                <button class="rowno" aria-label={`explain row ${at}`} aria-pressed={at === selected}>
-                  {at}
-                </button>
-              </td>
-              <Cell cell={row[0]} truth={true} sourceAt={to} />
-              {columns.map((i) => (
-                <Cell
-                  key={i}
-                  cell={row[i + 1]}
-                  sourceAt={to}
-                  stack={stacks[i]}
-                  absolute={absolute}
-                  first={n === 0}
-                />
-              ))}
-              <td class="cause">
-                {causes.map((cause) => (
-                  <Chip key={cause} kind={cause === 'unexplained' ? 'bad' : 'cause'}>
-                    {words(cause)}
-                  </Chip>
-                ))}
-              </td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </Table>
+              {engines[i].subject ? '' : [' ', <span class="dim">reference</span>]}
+            </span>
+          ),
+          cell: (/** @type {ShownRow} */ { row, at }, /** @type {number} */ n) => (
+            <Cell
+              cell={row[i + 1]}
+              sourceAt={(frame) => sourceAt(frame, at)}
+              stack={stacks[i]}
+              absolute={absolute}
+              first={n === 0}
+            />
+          ),
+          kind: 'cell',
+          attributes: (/** @type {ShownRow} */ { row }) => colours(row[i + 1]),
+        })),
+        {
+          head: <Term name="cause" />,
+          cell: ({ row }) =>
+            rowCauses(visible(row)).map((cause) => (
+              <Chip key={cause} kind={cause === 'unexplained' ? 'bad' : 'cause'}>
+                {words(cause)}
+              </Chip>
+            )),
+          kind: 'cause',
+        },
+      ]}
+    />
   );
 }
 

@@ -64,7 +64,7 @@ function Facts({ c }) {
     ['thread stopped', c.timing.stop_dump_ns ? duration(c.timing.stop_dump_ns) : null],
   ].filter(([, value]) => value && value !== '–' && value !== '0x0');
   return (
-    <dl class="facts">
+    <dl class="facts flow">
       {rows.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
@@ -98,7 +98,7 @@ function EngineToggles({ engines, scores, has, wanted, set }) {
           (has(i) || e.subject) && (
             <button
               key={e.engine}
-              class="toggle mono"
+              class="toggle mono dim small"
               aria-pressed={on}
               title={`${why}; ${e.shares ? `shares ${e.shares}` : 'shares nothing of ours'}`}
               onClick={() =>
@@ -126,7 +126,7 @@ function Scores({ scores, wanted }) {
   const shown = scores.filter((s) => s.state === 'ok' && s.judged && wanted.includes(s.engine) && !s.exact);
   return (
     shown.length > 0 && (
-      <ul class="scores">
+      <ul class="scores flow">
         {shown.map((s) => (
           <li key={s.engine}>
             <span class="mono">{s.engine}</span> <span class="wrong">✗ {wrongness(s)}</span>
@@ -174,7 +174,12 @@ function useShown(data, query) {
   );
   const selected = query.frame === undefined ? -1 : Number(query.frame);
   const different = rows.filter(({ row }) => shown(row).some(differs)).map((r) => r.at);
-  return { at, thread, wanted, has, columns, lacking, rows, selected, different };
+  // Earlier rows may differ in ways that do not fail the case, or only from a reference engine.
+  const failed = data.case.findings
+    .filter((f) => f.fails && f.thread_id === thread?.thread_id)
+    .map((f) => f.row);
+  const wrongFirst = rows.find((r) => failed.includes(r.at))?.at ?? different[0] ?? rows[0]?.at ?? 0;
+  return { at, thread, wanted, has, columns, lacking, rows, selected, different, wrongFirst };
 }
 
 /**
@@ -226,14 +231,14 @@ function Downloads({ data, say }) {
       (error) => say(error.message),
     );
   return (
-    <p class="downloads" role="group" aria-label="Download">
+    <p class="downloads flow middle small" role="group" aria-label="Download">
       <span class="dim">download</span>
-      <button class="toggle" onClick={whole} title="verdict, stacks and findings, as JSON">
+      <button class="toggle dim small" onClick={whole} title="verdict, stacks and findings, as JSON">
         stacks
       </button>
       {kept.map((a) => (
         <button
-          class="toggle"
+          class="toggle dim small"
           key={a.sha256}
           data-carrier
           onClick={() => file(a)}
@@ -244,12 +249,17 @@ function Downloads({ data, say }) {
       ))}
       {data.dump_file && !offline ? (
         token() ? ( // which a link cannot carry
-          <button class="toggle" data-carrier onClick={wholeDump} title={bytes(data.dump_file.bytes)}>
+          <button
+            class="toggle dim small"
+            data-carrier
+            onClick={wholeDump}
+            title={bytes(data.dump_file.bytes)}
+          >
             dump
           </button>
         ) : (
           <a
-            class="button toggle"
+            class="button toggle dim small"
             data-carrier
             href={href(dump)}
             download={`${name}-dump.dmp`.replace(/[^\w.-]/g, '_')}
@@ -281,7 +291,7 @@ function CaseHead({ data, actions }) {
           {c.known_id ? <Chip>known {c.known_id}</Chip> : null}
         </p>
       </div>
-      <div class="actions">{actions}</div>
+      <div class="actions flow middle">{actions}</div>
     </header>
   );
 }
@@ -301,9 +311,9 @@ function differences({ thread, lacking, different }) {
 function CaseTools({ data, shown, query, set, toggle, said }) {
   const { engines, scores } = data.case;
   return (
-    <div class="tools">
+    <div class="tools flow middle">
       {data.threads.length > 1 && (
-        <label class="field">
+        <label class="field dim small">
           <span>thread</span>
           <select
             onChange={(event) => set({ thread: Number(event.currentTarget.value) || null, frame: null })}
@@ -319,14 +329,22 @@ function CaseTools({ data, shown, query, set, toggle, said }) {
       <EngineToggles {...{ engines, scores, has: shown.has, wanted: shown.wanted, set }} />
       {shown.thread && (
         <span class="toggles" role="group" aria-label="Show">
-          <button class="toggle" aria-pressed={query.inlines !== '0'} onClick={() => toggle('inlines')}>
+          <button
+            class="toggle dim small"
+            aria-pressed={query.inlines !== '0'}
+            onClick={() => toggle('inlines')}
+          >
             inlines
           </button>
-          <button class="toggle" aria-pressed={query.system !== '0'} onClick={() => toggle('system')}>
+          <button
+            class="toggle dim small"
+            aria-pressed={query.system !== '0'}
+            onClick={() => toggle('system')}
+          >
             system
           </button>
           <button
-            class="toggle"
+            class="toggle dim small"
             aria-pressed={!!query.absolute}
             onClick={() => set({ absolute: query.absolute ? null : 1 })}
           >
@@ -351,7 +369,7 @@ export function CaseView({ data, steps }) {
   const c = data.case;
   const engines = c.engines;
   const shown = useShown(data, query);
-  const { at, thread, columns, rows, selected, different } = shown;
+  const { at, thread, columns, rows, selected, different, wrongFirst } = shown;
   /** @type {(n: number) => void} */
   const select = (n) => set({ frame: n === selected ? null : n });
   /** @type {import('./aligned.js').AlignedProps['sourceAt']} */
@@ -386,7 +404,7 @@ export function CaseView({ data, steps }) {
     i: ['inline frames', () => toggle('inlines')],
     s: ['system frames', () => toggle('system')],
     o: ['offsets or addresses', () => set({ absolute: query.absolute ? null : 1 })],
-    e: ['explain this frame', () => set({ frame: selected >= 0 ? null : (different[0] ?? 0) })],
+    e: ['explain this frame', () => set({ frame: selected >= 0 ? null : wrongFirst })],
     a: ['accept this difference', () => setAccepting(!accepting)],
     c: ['copy as text', copyStack],
     y: ['copy the link', copyLink],

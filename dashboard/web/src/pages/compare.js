@@ -5,6 +5,7 @@ import { Term } from '../glossary.js';
 import { usePainted } from '../painted.js';
 import { go, useQuery } from '../router.js';
 import { CopyLink } from '../share.js';
+import { Table } from '../table.js';
 import {
   caseName,
   casePath,
@@ -16,7 +17,6 @@ import {
   Loaded,
   number,
   Page,
-  Table,
   Verdict,
   when,
   words,
@@ -60,40 +60,46 @@ function Group({ title, rows, total, run, folded }) {
   return (
     <section>
       <h2 class="section">
-        {title} <span class="count">{number(total)}</span>
-        {folded && (
-          <>
-            {' '}
-            <button class="toggle" aria-pressed={open} onClick={() => setOpen(!open)}>
-              {open ? 'hide' : 'show'}
-            </button>
-          </>
-        )}
+        {title} <span class="count dim">{number(total)}</span>
+        {folded && [
+          ' ',
+          <button class="toggle dim small" aria-pressed={open} onClick={() => setOpen(!open)}>
+            {open ? 'hide' : 'show'}
+          </button>,
+        ]}
       </h2>
       {open && rows.length > 0 && (
         <>
-          <Table label={title} kind="list stacking">
-            <thead>
-              <tr>
-                <th>case</th>
-                <th>was</th>
-                <th>is</th>
-                <th>reason</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <tr key={`${caseName(row)}${row.repeat}`}>
-                  <td class="mono">
-                    <Link to={casePath(run, row)}>{caseName(row)}</Link>
-                  </td>
-                  <td data-label="was">{row.was ? <Verdict word={row.was} long /> : '–'}</td>
-                  <td data-label="is">{row.is ? <Verdict word={row.is} long /> : '–'}</td>
-                  <td class="dim">{row.reason}</td>
-                </tr>
-              ))}
-            </tbody>
-          </Table>
+          <Table
+            label={title}
+            kind="list stacking"
+            rows={rows}
+            columns={[
+              {
+                head: 'case',
+                cell: (row) => <Link to={casePath(run, row)}>{caseName(row)}</Link>,
+                sort: caseName,
+                kind: 'mono',
+              },
+              {
+                head: 'was',
+                cell: (row) => (row.was ? <Verdict word={row.was} long /> : '–'),
+                sort: (row) => row.was,
+              },
+              {
+                head: 'is',
+                cell: (row) => (row.is ? <Verdict word={row.is} long /> : '–'),
+                sort: (row) => row.is,
+              },
+              {
+                head: 'reason',
+                cell: (row) => row.reason,
+                sort: (row) => row.reason,
+                kind: 'dim',
+                label: '',
+              },
+            ]}
+          />
           {total > rows.length && <p class="dim">and {number(total - rows.length)} more</p>}
         </>
       )}
@@ -112,41 +118,41 @@ function Timing({ rows }) {
     too_noisy: ['?', 'dim'],
   };
   return (
-    <Table label="Timing">
-      <thead>
-        <tr>
-          <th>engine</th>
-          <th class="num">before</th>
-          <th class="num">now</th>
-          <th class="num">effect</th>
-          <th class="num">
-            <Term name="threshold" />
-          </th>
-          <th class="num">
-            <Term name="p" />
-          </th>
-          <th>says</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={row.engine}>
-            <td class="mono">{row.engine}</td>
-            <td class="num">{duration(row.a_ns)}</td>
-            <td class="num">{duration(row.b_ns)}</td>
-            <td class="num">
-              {row.effect === null ? '–' : `${row.effect >= 0 ? '+' : ''}${(100 * row.effect).toFixed(1)} %`}
-            </td>
-            <td class="num dim">{row.threshold === null ? '–' : `${(100 * row.threshold).toFixed(1)} %`}</td>
-            <td class="num dim">{row.p === null ? '–' : row.p.toPrecision(2)}</td>
-            <td class={said[row.change]?.[1]}>
-              {said[row.change]?.[0]}{' '}
-              {row.change === 'too_few' ? `not enough samples (${row.samples})` : words(row.change)}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </Table>
+    <Table
+      label="Timing"
+      rows={rows}
+      columns={[
+        { head: 'engine', cell: (row) => row.engine, kind: 'mono' },
+        { head: 'before', cell: (row) => duration(row.a_ns), kind: 'num' },
+        { head: 'now', cell: (row) => duration(row.b_ns), kind: 'num' },
+        {
+          head: 'effect',
+          cell: ({ effect }) =>
+            effect === null ? '–' : `${effect >= 0 ? '+' : ''}${(100 * effect).toFixed(1)} %`,
+          sort: (row) => row.effect,
+          kind: 'num',
+        },
+        {
+          head: <Term name="threshold" />,
+          cell: (row) => (row.threshold === null ? '–' : `${(100 * row.threshold).toFixed(1)} %`),
+          kind: 'num dim',
+        },
+        {
+          head: <Term name="p" />,
+          cell: (row) => (row.p === null ? '–' : row.p.toPrecision(2)),
+          kind: 'num dim',
+        },
+        {
+          head: 'says',
+          cell: (row) =>
+            [
+              said[row.change]?.[0],
+              row.change === 'too_few' ? `not enough samples (${row.samples})` : words(row.change),
+            ].join(' '),
+          attributes: (row) => ({ class: said[row.change]?.[1] }),
+        },
+      ]}
+    />
   );
 }
 
@@ -165,7 +171,7 @@ function Pickers({ words: chosen, found }) {
     [`run ${run.id}`, when(run.started_ns), run.branch, run.commit?.slice(0, 10)].filter(Boolean).join(' · '),
   ]);
   return (
-    <div class="filters" data-carrier>
+    <div class="filters flow" data-carrier>
       {['before', 'now'].map((label, i) => (
         <Field key={label} label={label}>
           <select
@@ -217,7 +223,7 @@ export function Compare({ a, b }) {
       <Loaded from={data}>
         {(found) => (
           <>
-            <p class={`verdictline ${found.totals.new > 0 ? 'bad' : 'good'}`} role="status">
+            <p class={`verdictline box ${found.totals.new > 0 ? 'bad' : 'good'}`} role="status">
               {found.sentence}
             </p>
             {found.environment.some((row) => ['compiler', 'flags', 'platform', 'cpu'].includes(row.name)) && (
@@ -226,28 +232,16 @@ export function Compare({ a, b }) {
               </p>
             )}
             {found.environment.length > 0 && (
-              <Table label="Environment" kind="list stacking">
-                <thead>
-                  <tr>
-                    <th>around the run</th>
-                    <th>run {found.a.id}</th>
-                    <th>run {found.b.id}</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {found.environment.map((row) => (
-                    <tr key={row.name}>
-                      <td>{row.name}</td>
-                      <td class="mono wrap" data-label={`run ${found.a.id}`}>
-                        {row.a ?? '–'}
-                      </td>
-                      <td class="mono wrap" data-label={`run ${found.b.id}`}>
-                        {row.b ?? '–'}
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </Table>
+              <Table
+                label="Environment"
+                kind="list stacking"
+                rows={found.environment}
+                columns={[
+                  { head: 'around the run', cell: (row) => row.name },
+                  { head: `run ${found.a.id}`, cell: (row) => row.a ?? '–', kind: 'mono wrap' },
+                  { head: `run ${found.b.id}`, cell: (row) => row.b ?? '–', kind: 'mono wrap' },
+                ]}
+              />
             )}
             {groups.every(([key]) => found.changes[key].length === 0) ? (
               <Empty title="No case changed">

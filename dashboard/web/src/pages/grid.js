@@ -309,7 +309,7 @@ function Filters({ data, cases, query, set }) {
   /** @type {Record<string, string>} */
   const labels = { engine: 'wrong engine' };
   return (
-    <div class="filters">
+    <div class="filters flow">
       <SearchField value={query.search} onInput={(search) => set({ search })} />
       {Object.entries({ ...used, engine })
         .filter(([name, options]) => options.length > 1 || query[name])
@@ -336,17 +336,17 @@ function Switches({ query, set, engines }) {
   return (
     <span class="toggles" role="group" aria-label="Show">
       <button
-        class="toggle"
+        class="toggle dim small"
         aria-pressed={query.density === 'compact'}
         onClick={toggle('density', 'compact')}
       >
         compact
       </button>
-      <button class="toggle" aria-pressed={query.fold !== '0'} onClick={toggle('fold', '0')}>
+      <button class="toggle dim small" aria-pressed={query.fold !== '0'} onClick={toggle('fold', '0')}>
         fold rows that are alike
       </button>
       {engines.references.length > 0 && (
-        <button class="toggle" aria-pressed={engines.all} onClick={toggle('references', '1')}>
+        <button class="toggle dim small" aria-pressed={engines.all} onClick={toggle('references', '1')}>
           each reference engine
         </button>
       )}
@@ -355,7 +355,7 @@ function Switches({ query, set, engines }) {
 }
 
 const legend = (
-  <p class="legend">
+  <p class="legend flow dim small">
     <span>Each cell: the verdict, then the engines under test</span>
     <span>
       <b class="good">✓</b> every own frame right
@@ -366,6 +366,13 @@ const legend = (
     <span>○ nothing to compare it with</span>
     <span>· no stack</span>
     <span>2/3: two of three reference engines are exact; ≥2/3: in each row of a fold</span>
+    {Object.entries(verdicts)
+      .filter(([word]) => word !== 'PASS' && word !== 'FAIL')
+      .map(([word, [glyph, , why]]) => (
+        <span key={word}>
+          {glyph} {words(word)}: {why}
+        </span>
+      ))}
   </p>
 );
 
@@ -402,7 +409,7 @@ function Shown({ data, running }) {
   return (
     <>
       <Filters {...{ data, cases, query, set }} />
-      <div class="tools">
+      <div class="tools flow middle">
         <Switches {...{ query, set, engines }} />
         <span class="dim small" role="status">
           {shown === cases.length

@@ -1,5 +1,8 @@
 // The headline: what a crash costs as a dump and as offsets.  The server computes it; this shows it.
-import { Table, duration, number } from '../ui.js';
+import { Table } from '../table.js';
+import { duration, number } from '../ui.js';
+
+/** @typedef {import('openapi').HeadlineRow} HeadlineRow */
 
 /** As in the reports: 230 KB are 230,000 bytes.
  * @type {(value: number) => string} */
@@ -9,15 +12,21 @@ function size(value) {
   return `${(value / scale).toPrecision(3)} ${unit}`;
 }
 
-/** @type {(row: import('openapi').HeadlineRow, value: number) => string} */
+/** @type {(row: HeadlineRow, value: number) => string} */
 const amount = (row, value) =>
   value < 0 ? `-${duration(-value)}` : row.unit === 'bytes' ? size(value) : duration(value);
 
-/** @param {{row: import('openapi').HeadlineRow, cell: import('openapi').HeadlineCell}} props */
+/** @type {(row: HeadlineRow, cell: import('openapi').HeadlineCell) => {class: string, title?: string}} */
+const attributes = (row, cell) =>
+  cell.median === null
+    ? { class: 'dim' }
+    : { class: row.part ? 'dim' : '', title: `${number(cell.count)} cases` };
+
+/** @param {{row: HeadlineRow, cell: import('openapi').HeadlineCell}} props */
 function Cell({ row, cell }) {
-  if (cell.median === null) return <td class="num dim">{cell.state === 'not done' ? '–' : cell.state}</td>;
+  if (cell.median === null) return cell.state === 'not done' ? '–' : cell.state;
   return (
-    <td class={`num ${row.part ? 'dim' : ''}`} title={`${number(cell.count)} cases`}>
+    <>
       {amount(row, cell.median)}
       {cell.least !== null && cell.most !== null ? (
         <span class="dim small">
@@ -25,16 +34,16 @@ function Cell({ row, cell }) {
           ({amount(row, cell.least)} to {amount(row, cell.most)})
         </span>
       ) : null}
-    </td>
+    </>
   );
 }
 
 /** Runs of older versions have no numbers in some rows.
- * @type {(row: import('openapi').HeadlineRow) => boolean} */
+ * @type {(row: HeadlineRow) => boolean} */
 const isShown = (row) =>
   row.group === 'in the dying process' || Object.values(row.cells).some((cell) => cell.median !== null);
 
-/** @type {(row: import('openapi').HeadlineRow) => number} */
+/** @type {(row: HeadlineRow) => number} */
 const cases = (row) => Math.max(...Object.values(row.cells).map((cell) => cell.count));
 
 /** @param {{headline: import('openapi').Headline}} props */
@@ -48,36 +57,33 @@ export function Headline({ headline }) {
   return (
     <>
       <h2 class="section">Speed</h2>
-      <Table label="Speed">
-        <thead>
-          <tr>
-            <th>median (least to most), cases</th>
-            {headline.columns.map((column) => (
-              <th class="num" key={column.key}>
-                {column.name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {headline.rows.filter(isShown).map((row) => (
-            <tr key={row.key}>
-              <td class={row.part ? 'dim' : ''}>
+      <Table
+        label="Speed"
+        rows={headline.rows.filter(isShown)}
+        columns={[
+          {
+            head: 'median (least to most), cases',
+            cell: (row) => (
+              <>
                 {row.group}: {row.name}
                 {row.part ? null : <span class="dim small"> ({number(cases(row))})</span>}
-              </td>
-              {headline.columns.map((column) => (
-                <Cell key={column.key} row={row} cell={row.cells[column.key]} />
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </Table>
+              </>
+            ),
+            attributes: (row) => ({ class: row.part ? 'dim' : '' }),
+          },
+          ...headline.columns.map(({ key, name }) => ({
+            head: name,
+            cell: (/** @type {HeadlineRow} */ row) => <Cell row={row} cell={row.cells[key]} />,
+            attributes: (/** @type {HeadlineRow} */ row) => attributes(row, row.cells[key]),
+            kind: 'num',
+          })),
+        ]}
+      />
       <p class="dim small">
         {headline.dominates} Foreign: {headline.foreign ?? 'not measured'}; {headline.counts}.{' '}
         {headline.scope}
       </p>
-      <p class="lead">
+      <p class="lead dim">
         {ways.map(([name]) => name).join(' : ')} ={' '}
         <strong>{ways.map(([, ms]) => duration(Number(ms) * 1e6)).join(' : ')}</strong>{' '}
         <span class="dim">

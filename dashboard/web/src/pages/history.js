@@ -21,7 +21,7 @@ import {
 /** @param {{cases: import('openapi').CaseLine[]}} props */
 function Strip({ cases }) {
   return (
-    <ol class="verdictstrip" aria-label="Verdicts, oldest first">
+    <ol class="verdictstrip flow" aria-label="Verdicts, oldest first">
       {[...cases].reverse().map((c) => (
         <li key={c.id}>
           <Link to={casePath(c.run, c)} title={`run ${c.run}: ${words(c.verdict)}. ${c.reason ?? ''}`}>
@@ -129,7 +129,7 @@ function Sample({ c }) {
   return (
     <>
       <h2 class="section">The scenario, with the lines that its stack names</h2>
-      <div class="panel">
+      <div class="panel box">
         <Source
           artifacts={data.artifacts}
           thread={thread}
@@ -156,9 +156,9 @@ export function CaseHistory({ scenario, variant }) {
               {found.newest.reason ? `: ${found.newest.reason}` : ''}
             </p>
             <div class="columns">
-              <section class="panel">
+              <section class="panel box">
                 <h2>Expected</h2>
-                <dl class="facts">
+                <dl class="facts flow">
                   <div>
                     <dt>hook</dt>
                     <dd class="mono">{found.newest.expected_doors ?? 'none'}</dd>
@@ -173,7 +173,7 @@ export function CaseHistory({ scenario, variant }) {
                   </div>
                 </dl>
               </section>
-              <section class="panel">
+              <section class="panel box">
                 <h2>Newest scores</h2>
                 <ul class="lines">
                   {found.newest.scores
@@ -186,7 +186,7 @@ export function CaseHistory({ scenario, variant }) {
                     ))}
                 </ul>
               </section>
-              <section class="panel">
+              <section class="panel box">
                 <h2>Again</h2>
                 <p>
                   <Command>

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { refresh, send, token, useFirst } from '../api.js';
 import { first } from '../first_data.js';
 import { useQuery } from '../router.js';
+import { Table } from '../table.js';
 import {
   Chip,
   Command,
@@ -11,7 +12,6 @@ import {
   Loaded,
   Page,
   SearchField,
-  Table,
   Verdict,
   caseName,
   casePath,
@@ -20,6 +20,7 @@ import {
   words,
 } from '../ui.js';
 import { Term } from '../glossary.js';
+import { RunPick } from './run_pick.js';
 
 /**
  * @typedef {import('openapi').Answers['/api/v1/hooks']} HooksFound
@@ -47,12 +48,31 @@ const split = (text) =>
 
 const FIRST_ROWS = first.hooks.values.limit;
 
+/** @type {(row: HookRow, hook: string) => {glyph: string, kind: string, why: string}} */
+function met({ want, got }, hook) {
+  if (want.length + got.length === 0) return { glyph: '', kind: '', why: 'none promised, none saw it' };
+  const saw = got.includes(hook);
+  if (!want.includes(hook))
+    return saw ? { glyph: '+', kind: 'flaky', why: 'seen, not promised' } : { glyph: '', kind: '', why: '' };
+  return saw
+    ? { glyph: '✓', kind: 'pass', why: 'as promised' }
+    : { glyph: '✗', kind: 'fail', why: 'promised, not seen' };
+}
+
+/** @param {ReturnType<typeof met>} props */
+const Met = ({ glyph, why }) =>
+  glyph ? [<span aria-hidden="true">{glyph}</span>, <span class="sr">{why}</span>] : why;
+
 export function Hooks() {
   const [query, set] = useQuery();
   const asksAll = query.all || query.differs || query.search;
   const data = useFirst('hooks', { run: query.run, ...(asksAll ? { limit: null } : {}) });
   return (
-    <Page title="Hooks" lead="Which hook saw each crash: expected, and measured in this run.">
+    <Page
+      title="Hooks"
+      lead="Which hook saw each crash: expected, and measured in this run."
+      actions={<RunPick run={data.data?.run} />}
+    >
       <Loaded from={data}>
         {(found) => {
           const taken = hookRows(found);
@@ -71,76 +91,46 @@ export function Hooks() {
           const total = asksAll ? fitting.length : found.total;
           return (
             <>
-              <div class="filters">
+              <div class="filters flow">
                 <SearchField value={query.search} onInput={(search) => set({ search })} />
                 <button
-                  class="toggle low"
+                  class="toggle low dim small"
                   aria-pressed={!!query.differs}
                   onClick={() => set({ differs: query.differs ? null : 1 })}
                 >
                   only where expected and measured differ ({number(found.differing)})
                 </button>
               </div>
-              <p class="legend">
+              <p class="legend flow dim small">
                 <span>✓ as promised</span>
                 <span>✗ promised, not seen</span>
                 <span>+ seen, not promised</span>
               </p>
-              <Table label="Hooks" kind="matrix">
-                <thead>
-                  <tr>
-                    <th>
-                      <Term name="case" />
-                    </th>
-                    {hooks.map((hook) => (
-                      <th key={hook}>
-                        {words(hook)}
-                        <br />
-                        <span class="dim nowrap">saw {number(seen.get(hook))}</span>
-                      </th>
-                    ))}
-                  </tr>
-                </thead>
-                <tbody>
-                  {rows.map((row, i) => {
-                    const { want, got } = row;
-                    return (
-                      <tr key={i}>
-                        <th scope="row" class="mono">
-                          <Link to={casePath(found.run, row)}>{caseName(row)}</Link>
-                        </th>
-                        {want.length + got.length === 0 ? (
-                          <td class="dim small none" colspan={hooks.length}>
-                            none promised, none saw it
-                          </td>
-                        ) : (
-                          hooks.map((hook) => {
-                            const [glyph, kind, why] = want.includes(hook)
-                              ? got.includes(hook)
-                                ? ['✓', 'pass', 'as promised']
-                                : ['✗', 'fail', 'promised, not seen']
-                              : got.includes(hook)
-                                ? ['+', 'flaky', 'seen, not promised']
-                                : ['', '', ''];
-                            return (
-                              <td key={hook} class={kind ? `v-${kind}` : ''} title={why}>
-                                {glyph && (
-                                  <>
-                                    <span aria-hidden="true">{glyph}</span>
-                                    <span class="sr">{why}</span>
-                                  </>
-                                )}
-                              </td>
-                            );
-                          })
-                        )}
-                      </tr>
-                    );
-                  })}
-                </tbody>
-              </Table>
+              <Table
+                label="Hooks"
+                kind="matrix"
+                rows={rows}
+                columns={[
+                  {
+                    head: <Term name="case" />,
+                    cell: (row) => <Link to={casePath(found.run, row)}>{caseName(row)}</Link>,
+                    kind: 'mono',
+                    names: true,
+                  },
+                  ...hooks.map((hook, i) => ({
+                    head: [words(hook), <br />, <span class="dim nowrap">saw {number(seen.get(hook))}</span>],
+                    cell: (/** @type {HookRow} */ row) => <Met {...met(row, hook)} />,
+                    attributes: (/** @type {HookRow} */ row) => {
+                      if (i === 0 && row.want.length + row.got.length === 0)
+                        return { class: 'dim small none', colSpan: hooks.length };
+                      const { kind, why } = met(row, hook);
+                      return { class: kind && `v-${kind}`, title: why };
+                    },
+                  })),
+                ]}
+              />
               {rows.length < total ? (
-                <p class="pager dim">
+                <p class="pager dim flow middle">
                   {number(rows.length)} of {number(total)} cases{' '}
                   <button onClick={() => set({ all: 1 })}>show all</button>
                 </p>
@@ -157,7 +147,8 @@ export function Hooks() {
 
 /**
  * The rank compared with that in the previous run.
- * @param {{row: import('openapi').Answers['/api/v1/signatures']['signatures'][number]}} props
+ * @typedef {import('openapi').Answers['/api/v1/signatures']['signatures'][number]} SignatureRow
+ * @param {{row: SignatureRow}} props
  */
 function Change({ row }) {
   const by = row.rank_before === null ? null : row.rank_before - row.rank;
@@ -176,11 +167,37 @@ function Change({ row }) {
   );
 }
 
+/** @param {{row: SignatureRow, run: number}} props */
+const Signature = ({ row, run }) => (
+  <>
+    <span class="mono wrap">{row.signature}</span>
+    <br />
+    <span class="dim">{row.reason}</span>
+    {row.first_run && (
+      <>
+        <br />
+        <span class="dim small">
+          first seen in{' '}
+          {row.first_run === run ? (
+            'this run'
+          ) : (
+            <Link to={`/runs/${row.first_run}`}>run {row.first_run}</Link>
+          )}
+        </span>
+      </>
+    )}
+  </>
+);
+
 export function Signatures() {
   const [query] = useQuery();
   const data = useFirst('signatures', { run: query.run });
   return (
-    <Page title="Signatures" lead="Differences that belong together, most cases first.">
+    <Page
+      title="Signatures"
+      lead="Differences that belong together, most cases first."
+      actions={<RunPick run={data.data?.run} />}
+    >
       <Loaded from={data}>
         {(found) =>
           found.signatures.length === 0 ? (
@@ -188,66 +205,48 @@ export function Signatures() {
               <p>Every engine under test agrees with the truth.</p>
             </Empty>
           ) : (
-            <Table label="Signatures" kind="list stacking">
-              <thead>
-                <tr>
-                  <th class="num">rank</th>
-                  <th class="num">cases</th>
-                  <th>verdict</th>
-                  <th>
-                    <Term name="signature" />
-                  </th>
-                  <th>for example</th>
-                </tr>
-              </thead>
-              <tbody>
-                {found.signatures.map((row) => (
-                  <tr key={row.signature}>
-                    <td class="num nowrap" data-label="rank">
-                      {row.rank} <Change row={row} />
-                    </td>
-                    <td class="num strong" data-label="cases">
-                      {number(row.cases)}
-                    </td>
-                    <td>
-                      <Verdict word={row.verdict} long />
-                      {row.known_id && (
-                        <>
-                          {' '}
-                          <Chip>{row.known_id}</Chip>
-                        </>
-                      )}
-                    </td>
-                    <td>
-                      <span class="mono wrap">{row.signature}</span>
-                      <br />
-                      <span class="dim">{row.reason}</span>
-                      {row.first_run && (
-                        <>
-                          <br />
-                          <span class="dim small">
-                            first seen in{' '}
-                            {row.first_run === found.run ? (
-                              'this run'
-                            ) : (
-                              <Link to={`/runs/${row.first_run}`}>run {row.first_run}</Link>
-                            )}
-                          </span>
-                        </>
-                      )}
-                    </td>
-                    <td>
+            <Table
+              label="Signatures"
+              kind="list stacking"
+              rows={found.signatures}
+              columns={[
+                {
+                  head: 'rank',
+                  cell: (row) => [`${row.rank} `, <Change row={row} />],
+                  kind: 'num nowrap',
+                },
+                {
+                  head: 'cases',
+                  cell: (row) => number(row.cases),
+                  sort: (row) => row.cases,
+                  kind: 'num strong',
+                },
+                {
+                  head: 'verdict',
+                  cell: (row) => [
+                    <Verdict word={row.verdict} long />,
+                    row.known_id && [' ', <Chip>{row.known_id}</Chip>],
+                  ],
+                  sort: (row) => row.verdict,
+                  label: '',
+                },
+                { head: <Term name="signature" />, cell: (row) => <Signature row={row} run={found.run} /> },
+                {
+                  head: 'for example',
+                  cell: (row) => (
+                    <>
                       {row.examples.slice(0, 3).map((c) => (
                         <Link key={caseName(c)} class="mono block" to={casePath(found.run, c)}>
                           {caseName(c)}
                         </Link>
                       ))}
                       {row.cases > 3 ? <span class="dim">and {row.cases - 3} more</span> : null}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </Table>
+                    </>
+                  ),
+                  label: '',
+                },
+              ]}
+            />
           )
         }
       </Loaded>
@@ -319,31 +318,23 @@ export function Known() {
                 <p class="banner warn">Run {found.run} used another version of this list.</p>
               )}
               {found.items.length > 0 && (
-                <Table label="Known" kind="list stacking">
-                  <thead>
-                    <tr>
-                      <th>id</th>
-                      <th>scope and cause</th>
-                      <th>reason</th>
-                      <th class="num">cases in run {found.run}</th>
-                      <th>holds until</th>
-                      {token() && (
-                        <th>
-                          <span class="sr">remove</span>
-                        </th>
-                      )}
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {found.items.map((k) => (
-                      <tr key={k.id}>
-                        <td class="mono wrap strong">{k.id}</td>
-                        <td class="mono wrap scope">
-                          {k.scope}
-                          <br />
-                          <span class="dim">{k.cause}</span>
-                        </td>
-                        <td>
+                <Table
+                  label="Known"
+                  kind="list stacking"
+                  rows={found.items}
+                  id={(k) => k.id}
+                  columns={[
+                    { head: 'id', cell: (k) => k.id, sort: (k) => k.id, kind: 'mono wrap strong' },
+                    {
+                      head: 'scope and cause',
+                      cell: (k) => [k.scope, <br />, <span class="dim">{k.cause}</span>],
+                      kind: 'mono wrap scope',
+                      label: '',
+                    },
+                    {
+                      head: 'reason',
+                      cell: (k) => (
+                        <>
                           {k.reason}
                           {k.issue && (
                             <>
@@ -357,22 +348,20 @@ export function Known() {
                               )}
                             </>
                           )}
-                        </td>
-                        <td class="num" data-label={`cases in run ${found.run}`}>
-                          {k.hits === 0 ? <span class="dim">none</span> : number(k.hits)}
-                        </td>
-                        <td data-label="holds until">
-                          <Expiry item={k} />
-                        </td>
-                        {token() && (
-                          <td>
-                            <Remove id={k.id} />
-                          </td>
-                        )}
-                      </tr>
-                    ))}
-                  </tbody>
-                </Table>
+                        </>
+                      ),
+                      label: '',
+                    },
+                    {
+                      head: `cases in run ${found.run}`,
+                      cell: (k) => (k.hits === 0 ? <span class="dim">none</span> : number(k.hits)),
+                      sort: (k) => k.hits,
+                      kind: 'num',
+                    },
+                    { head: 'holds until', cell: (k) => <Expiry item={k} />, sort: (k) => k.expires },
+                    !!token() && { head: <span class="sr">remove</span>, cell: (k) => <Remove id={k.id} /> },
+                  ]}
+                />
               )}
               <h2 class="section">Used in run {found.run}</h2>
               {found.hits.length === 0 ? (
@@ -397,7 +386,7 @@ export function Known() {
               )}
               <details class="env">
                 <summary>The file itself</summary>
-                <pre class="sheetlike" tabindex={0}>
+                <pre class="sheetlike box" tabindex={0}>
                   {found.text ?? found.used}
                 </pre>
               </details>
@@ -427,6 +416,26 @@ const states = {
   none: ['⊘', 'unsupported', 'no symbol covers the address'],
 };
 
+/**
+ * @param {{rows: import('openapi').Answers['/api/v1/symbols']['modules'][number]['sources']}} props
+ */
+const Sources = ({ rows }) => (
+  <div class="answers flow">
+    {rows.map((row) => {
+      const [glyph, kind, why] = states[row.symbols] ?? ['·', 'other', row.symbols];
+      return (
+        <span key={row.symbols} title={why}>
+          <span class={`verdict v-${kind}`}>
+            <span aria-hidden="true">{glyph}</span> {row.symbols}
+          </span>{' '}
+          <span class="small">{number(row.frames)}</span>
+        </span>
+      );
+    })}
+    {rows.length === 1 && <span class="dim small">{states[rows[0].symbols]?.[2]}</span>}
+  </div>
+);
+
 export function Symbols() {
   const [query] = useQuery();
   const data = useFirst('symbols', { run: query.run });
@@ -437,6 +446,7 @@ export function Symbols() {
         'The modules that the frames of our engines are in, by identity, ' +
         'and which symbols named their frames.'
       }
+      actions={<RunPick run={data.data?.run} />}
     >
       <Loaded from={data}>
         {(found) =>
@@ -445,53 +455,41 @@ export function Symbols() {
               <p>No frame of this run lies in a known module.</p>
             </Empty>
           ) : (
-            <Table label="Symbols" kind="list stacking">
-              <thead>
-                <tr>
-                  <th>module</th>
-                  <th>symbols used, for how many frames</th>
-                  <th class="num">frames</th>
-                  <th class="num">inlined</th>
-                  <th>debug id, code id</th>
-                </tr>
-              </thead>
-              <tbody>
-                {found.modules.map((module, i) => (
-                  <tr key={i}>
-                    <td class="mono strong">{module.module}</td>
-                    <td>
-                      <div class="answers">
-                        {module.sources.map((row) => {
-                          const [glyph, kind, why] = states[row.symbols] ?? ['·', 'other', row.symbols];
-                          return (
-                            <span key={row.symbols} title={why}>
-                              <span class={`verdict v-${kind}`}>
-                                <span aria-hidden="true">{glyph}</span> {row.symbols}
-                              </span>{' '}
-                              <span class="small">{number(row.frames)}</span>
-                            </span>
-                          );
-                        })}
-                        {module.sources.length === 1 && (
-                          <span class="dim small">{states[module.sources[0].symbols]?.[2]}</span>
-                        )}
-                      </div>
-                    </td>
-                    <td class="num" data-label="frames">
-                      {number(module.frames)}
-                    </td>
-                    <td class="num" data-label="inlined">
-                      {module.inlined ? number(module.inlined) : <span class="dim">none</span>}
-                    </td>
-                    <td class="mono wrap ids">
-                      {module.debug_id || <span class="dim">no debug id</span>}
-                      <br />
-                      <span class="dim">{module.code_id || 'no code id'}</span>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </Table>
+            <Table
+              label="Symbols"
+              kind="list stacking"
+              rows={found.modules}
+              columns={[
+                {
+                  head: 'module',
+                  cell: (row) => row.module,
+                  sort: (row) => row.module,
+                  kind: 'mono strong',
+                },
+                {
+                  head: 'symbols used, for how many frames',
+                  cell: (row) => <Sources rows={row.sources} />,
+                  label: '',
+                },
+                { head: 'frames', cell: (row) => number(row.frames), sort: (row) => row.frames, kind: 'num' },
+                {
+                  head: 'inlined',
+                  cell: (row) => (row.inlined ? number(row.inlined) : <span class="dim">none</span>),
+                  sort: (row) => row.inlined,
+                  kind: 'num',
+                },
+                {
+                  head: 'debug id, code id',
+                  cell: (row) => [
+                    row.debug_id || <span class="dim">no debug id</span>,
+                    <br />,
+                    <span class="dim">{row.code_id || 'no code id'}</span>,
+                  ],
+                  kind: 'mono wrap ids',
+                  label: '',
+                },
+              ]}
+            />
           )
         }
       </Loaded>

@@ -83,7 +83,7 @@ function Pager({ found, turn }) {
   if (found.previous === null && found.next === null && !found.left_out) return null;
   const end = found.position + found.cases.length;
   return (
-    <p class="pager dim pad">
+    <p class="pager dim pad flow middle">
       {number(found.position + 1)}–{number(end)} of {number(found.total)}
       {!!found.left_out && <span data-carrier>· {number(found.left_out)} more are not in this file</span>}
       {found.previous !== null && <button onClick={() => turn(found.previous)}>previous</button>}
@@ -187,7 +187,7 @@ export function Mismatches({ run, case: name }) {
           {active.map((key) => (
             <button
               key={key}
-              class="toggle"
+              class="toggle dim small"
               aria-pressed="true"
               onClick={() => set({ [key]: null, after: null })}
             >

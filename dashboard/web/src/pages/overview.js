@@ -124,7 +124,7 @@ function Tile({ name, title, show, note, unit, trend, share }) {
   const points = trend.points.filter((point) => point.value !== null);
   const last = points[points.length - 1];
   return (
-    <section class="tile" key={name}>
+    <section class="tile box" key={name}>
       <h2>
         <Link to={`/trend?metric=${name}`} title={`${title} over all runs`}>
           {title}
@@ -203,9 +203,9 @@ function Changes({ changes, run }) {
   return (
     <div class="columns">
       {groups.map(([key, title, kind]) => (
-        <section class={`panel ${kind}`} key={key}>
+        <section class={`panel box ${kind}`} key={key}>
           <h2>
-            {title} <span class="count">{number(changes.counts[key])}</span>
+            {title} <span class="count dim">{number(changes.counts[key])}</span>
           </h2>
           {changes[key].length === 0 ? (
             <p class="dim">none</p>
@@ -230,7 +230,7 @@ function Changes({ changes, run }) {
 /** @param {{failing: {total: number, cases: import('openapi').CaseLine[]}, run: number}} props */
 function Failing({ failing, run }) {
   return (
-    <ul class="panel lines failing">
+    <ul class="panel lines failing box">
       {failing.cases.map((c) => (
         <li key={caseName(c) + c.repeat}>
           <Verdict word={c.verdict} />{' '}
@@ -288,7 +288,7 @@ function Shown({ data }) {
   if (!run) return <Waiting />;
   return (
     <>
-      <section class="strip">
+      <section class="strip box">
         <div>
           <Link to={`/runs/${run.id}`} class="strong">
             Run {run.id}
@@ -308,13 +308,13 @@ function Shown({ data }) {
         </div>
         <CountsBar verdicts={run.verdicts} total={run.case_count} />
       </section>
-      <p class={`verdictline ${data.wrong.total > 0 ? 'bad' : 'good'}`} role="status">
+      <p class={`verdictline box ${data.wrong.total > 0 ? 'bad' : 'good'}`} role="status">
         <Wrong wrong={data.wrong} run={run.id} />
       </p>
       {data.failing.total > 0 ? (
         <>
           <h2 class="section">
-            Failing <span class="count">{number(data.failing.total)}</span>
+            Failing <span class="count dim">{number(data.failing.total)}</span>
           </h2>
           <Failing failing={data.failing} run={run.id} />
         </>

@@ -1,7 +1,21 @@
 // Head problems: the signatures of all reports of programs in the field, most frequent first.
 import { useData } from '../api.js';
 import { useQuery } from '../router.js';
-import { Chip, duration, Empty, Field, Loaded, number, Page, percent, plural, Table, words } from '../ui.js';
+import { Table } from '../table.js';
+import {
+  Chip,
+  duration,
+  Empty,
+  Field,
+  Frames,
+  Name,
+  Loaded,
+  number,
+  Page,
+  percent,
+  plural,
+  words,
+} from '../ui.js';
 
 const AGAIN_MS = 3000;
 
@@ -73,147 +87,159 @@ function Agreement({ engine }) {
   return <Bars bars={bars} label={last ? `${title(last)} in the hour ${last.hour} UTC` : 'no hour'} />;
 }
 
+/** @param {{first: string | null, last: string | null}} props */
+const Seen = ({ first, last }) => [minute(first), <br />, <span>to {minute(last)}</span>];
+
 /** @param {{shadow: Shadow}} props */
 function ShadowTables({ shadow }) {
   if (shadow.reports === 0) return null;
   return (
     <section>
       <h2 class="section">Dump and offsets of sampled reports</h2>
-      <p class="legend">
+      <p class="legend flow dim small">
         Judged without a truth, of reports that have a record and a dump: {plural(shadow.reports, 'report')},
         of which {shadow.verdicts.map((v) => `${number(v.count)} ${words(v.verdict)}`).join(', ')}.
       </p>
-      <Table label="Agreement of engines" kind="list stacking">
-        <thead>
-          <tr>
-            <th>engine</th>
-            <th>compared with</th>
-            <th class="num">agrees</th>
-            <th class="num">differs</th>
-            <th class="num">failed</th>
-            <th class="num">median time</th>
-            <th>last hours</th>
-          </tr>
-        </thead>
-        <tbody>
-          {shadow.engines.map((e) => (
-            <tr key={e.engine}>
-              <td class="mono">{e.engine}</td>
-              <td data-label="compared with">
-                {e.against ?? <span class="dim">the others are compared with it</span>}
-              </td>
-              <td class="num strong" data-label="agrees">
-                {e.against ? percent(e.same, e.same + e.differs + e.failed) : '–'}
-              </td>
-              <td class="num" data-label="differs">
-                {number(e.differs)}
-              </td>
-              <td class="num" data-label="failed">
-                {number(e.failed)}
-              </td>
-              <td class="num" data-label="median time">
-                {e.median_ns > 0 ? duration(e.median_ns) : '–'}
-              </td>
-              <td data-label="last hours">
-                <Agreement engine={e} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </Table>
+      <Table
+        label="Agreement of engines"
+        kind="list stacking"
+        rows={shadow.engines}
+        columns={[
+          { head: 'engine', cell: (e) => e.engine, kind: 'mono' },
+          {
+            head: 'compared with',
+            cell: (e) => e.against ?? <span class="dim">the others are compared with it</span>,
+          },
+          {
+            head: 'agrees',
+            cell: (e) => (e.against ? percent(e.same, e.same + e.differs + e.failed) : '–'),
+            kind: 'num strong',
+          },
+          { head: 'differs', cell: (e) => number(e.differs), kind: 'num' },
+          { head: 'failed', cell: (e) => number(e.failed), kind: 'num' },
+          { head: 'median time', cell: (e) => (e.median_ns > 0 ? duration(e.median_ns) : '–'), kind: 'num' },
+          { head: 'last hours', cell: (e) => <Agreement engine={e} /> },
+        ]}
+      />
       {shadow.causes.length > 0 && (
         <>
           <h2 class="section">Why they differ</h2>
-          <Table label="Causes of differences" kind="list stacking">
-            <thead>
-              <tr>
-                <th class="num">reports</th>
-                <th>engine</th>
-                <th>cause</th>
-                <th>module</th>
-                <th>first and last seen</th>
-                <th>newest report</th>
-              </tr>
-            </thead>
-            <tbody>
-              {shadow.causes.map((c) => (
-                <tr key={`${c.engine} ${c.result} ${c.cause} ${c.module}`}>
-                  <td class="num strong" data-label="reports">
-                    {number(c.count)}
-                  </td>
-                  <td class="mono" data-label="engine">
-                    {c.engine}
-                  </td>
-                  <td data-label="cause" class="wrap">
-                    {c.result === 'failed' ? `failed: ${c.cause}` : words(c.cause)}
-                  </td>
-                  <td class="mono wrap" data-label="module">
-                    {c.module ?? <span class="dim">unknown</span>}
-                  </td>
-                  <td class="nowrap" data-label="seen">
-                    {minute(c.first_hour)} <br />
-                    <span>to {minute(c.last_hour)}</span>
-                  </td>
-                  <td class="mono wrap" data-label="newest report">
-                    {c.report}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </Table>
+          <Table
+            label="Causes of differences"
+            kind="list stacking"
+            rows={shadow.causes}
+            columns={[
+              { head: 'reports', cell: (c) => number(c.count), sort: (c) => c.count, kind: 'num strong' },
+              { head: 'engine', cell: (c) => c.engine, sort: (c) => c.engine, kind: 'mono' },
+              {
+                head: 'cause',
+                cell: (c) => (c.result === 'failed' ? `failed: ${c.cause}` : words(c.cause)),
+                kind: 'wrap',
+              },
+              {
+                head: 'module',
+                cell: (c) => (c.module ? <Name text={c.module} /> : <span class="dim">unknown</span>),
+                sort: (c) => c.module,
+                kind: 'mono wrap',
+              },
+              {
+                head: 'first and last seen',
+                cell: (c) => <Seen first={c.first_hour} last={c.last_hour} />,
+                kind: 'nowrap',
+                label: 'seen',
+              },
+              { head: 'newest report', cell: (c) => <Name text={c.report ?? ''} />, kind: 'mono wrap' },
+            ]}
+          />
         </>
       )}
     </section>
   );
 }
 
-/** @param {{row: Row, stacks: number, key: string}} props */
-function Problem({ row, stacks }) {
-  return (
-    <tr>
-      <td class="num" data-label="rank">
-        {row.rank}
-      </td>
-      <td class="num strong" data-label="stacks">
-        {number(row.count)}
-        <br />
-        <span class="dim small">{percent(row.count, stacks)}</span>
-      </td>
-      <td>
-        <span class="mono wrap">{row.signature}</span> {row.new && <Chip>new</Chip>}
-        {row.example && (
-          <details>
-            <summary>one of its stacks</summary>
-            <pre class="mono wrap">{row.example}</pre>
-          </details>
-        )}
-      </td>
-      <td data-label="versions">{row.versions ?? <span class="dim">not stated</span>}</td>
-      <td class="nowrap" data-label="seen">
-        {minute(row.first_seen)} <br />
-        <span>to {minute(row.last_seen)}</span>
-      </td>
-      <td data-label="last hours">
-        <Trend hours={row.hours} />
-      </td>
-      <td class="nowrap" data-label="dump agrees">
-        {row.judged > 0 ? (
-          `${number(row.agreed)} of ${number(row.judged)}`
-        ) : (
-          <span class="dim">not sampled</span>
-        )}
-      </td>
-    </tr>
-  );
-}
+/** @type {(rows: Row[]) => string} */
+const listed = (rows) =>
+  (rows[0]?.rank ?? 1) > 1
+    ? `the ${number(rows[0].rank)}th to ${number(rows[rows.length - 1].rank)}th`
+    : `the ${number(rows.length)} most frequent`;
+
+/** @param {{found: import('openapi').Answers['/api/v1/problems']}} props */
+const Ranking = ({ found }) => (
+  <Table
+    label="Head problems"
+    kind="list stacking"
+    rows={found.problems}
+    id={(row) => row.signature}
+    columns={[
+      { head: 'rank', cell: (row) => row.rank, kind: 'num' },
+      {
+        head: 'stacks',
+        cell: (row) => [
+          number(row.count),
+          <br />,
+          <span class="dim small">{percent(row.count, found.stacks)}</span>,
+        ],
+        sort: (row) => row.count,
+        kind: 'num strong',
+      },
+      {
+        head: 'signature',
+        cell: (row) => (
+          <>
+            <span class="mono wrap">
+              <Frames text={row.signature} />
+            </span>{' '}
+            {row.new && <Chip>new</Chip>}
+            {row.example && (
+              <details>
+                <summary>one of its stacks</summary>
+                <pre class="mono wrap">
+                  {row.example.split('\n').map((line) => [
+                    <bdi>
+                      <Name text={line} />
+                    </bdi>,
+                    '\n',
+                  ])}
+                </pre>
+              </details>
+            )}
+          </>
+        ),
+        label: '',
+      },
+      {
+        head: 'versions',
+        cell: (row) => (row.versions ? <Name text={row.versions} /> : <span class="dim">not stated</span>),
+      },
+      {
+        head: 'first and last seen',
+        cell: (row) => <Seen first={row.first_seen} last={row.last_seen} />,
+        sort: (row) => row.last_seen,
+        kind: 'nowrap',
+        label: 'seen',
+      },
+      { head: 'last hours', cell: (row) => <Trend hours={row.hours} /> },
+      {
+        head: 'dump agrees',
+        cell: (row) =>
+          row.judged > 0 ? (
+            `${number(row.agreed)} of ${number(row.judged)}`
+          ) : (
+            <span class="dim">not sampled</span>
+          ),
+        kind: 'nowrap',
+      },
+    ]}
+  />
+);
 
 export function Problems() {
   const [query, setQuery] = useQuery();
-  const { version, baseline, limit } = query;
-  const data = useData('/api/v1/problems', { version, baseline, limit }, AGAIN_MS);
+  const { version, baseline, limit, after } = query;
+  const data = useData('/api/v1/problems', { version, baseline, limit, after }, AGAIN_MS);
   return (
     <Page title="Head problems" lead="What programs in the field report, most frequent first.">
-      <div class="filters">
+      <div class="filters flow">
         <Field label="new since">
           <input
             type="date"
@@ -226,13 +252,13 @@ export function Problems() {
             type="search"
             value={query.version ?? ''}
             placeholder="any"
-            onChange={(event) => setQuery({ version: event.currentTarget.value || undefined })}
+            onChange={(event) => setQuery({ version: event.currentTarget.value || undefined, after: null })}
           />
         </Field>
       </div>
       <Loaded from={data}>
         {(found) =>
-          found.problems.length === 0 ? (
+          found.problems.length === 0 && !after ? (
             <Empty
               title={query.version ? `No report of version ${query.version}` : 'No report was counted yet'}
             >
@@ -243,31 +269,19 @@ export function Problems() {
             </Empty>
           ) : (
             <>
-              <p class="legend">
+              <p class="legend flow dim small">
                 {plural(found.stacks, 'stack')} in {plural(found.reports, 'report')},{' '}
                 {plural(found.total, 'signature')}
-                {found.problems.length < found.total &&
-                  `, the ${number(found.problems.length)} most frequent of which are listed`}
-                ; times in UTC.
+                {found.problems.length < found.total && `, ${listed(found.problems)} of which are listed`};
+                times in UTC.
               </p>
-              <Table label="Head problems" kind="list stacking">
-                <thead>
-                  <tr>
-                    <th class="num">rank</th>
-                    <th class="num">stacks</th>
-                    <th>signature</th>
-                    <th>versions</th>
-                    <th>first and last seen</th>
-                    <th>last hours</th>
-                    <th>dump agrees</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {found.problems.map((row) => (
-                    <Problem key={row.signature} row={row} stacks={found.stacks} />
-                  ))}
-                </tbody>
-              </Table>
+              <Ranking found={found} />
+              <p class="pager dim flow middle">
+                {after && <button onClick={() => setQuery({ after: null })}>most frequent</button>}
+                {found.next && (
+                  <button onClick={() => setQuery({ after: found.next }, false)}>less frequent</button>
+                )}
+              </p>
               <ShadowTables shadow={found.shadow} />
             </>
           )

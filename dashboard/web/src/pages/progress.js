@@ -13,7 +13,7 @@ export function Progress({ run }) {
     running && p.left_ms !== null ? `about ${duration(p.left_ms * 1e6)} left` : '',
   ].filter(Boolean);
   return (
-    <div class="progress" role="status">
+    <div class="progress flow middle" role="status">
       <progress max={Math.max(p.total, 1)} value={p.judged} aria-label="cases judged"></progress>{' '}
       <span>
         {running ? '' : 'The process that wrote this run has ended before the last case: '}

@@ -5,7 +5,8 @@ import { ApiError } from '../error.js';
 import { resolveHere } from '../known_frames.js';
 import { current } from '../router.js';
 import { link, useCopy } from '../share.js';
-import { Command, Empty, Failure, Loading, Name, Page, Table, bytes, words } from '../ui.js';
+import { Table } from '../table.js';
+import { Command, Empty, Failure, Loading, Name, Page, bytes, words } from '../ui.js';
 import { codePlace } from './aligned.js';
 
 /** @typedef {import('openapi').Written['/api/v1/resolve']} Found */
@@ -39,6 +40,10 @@ const place = (f) => (f.file ? `${f.file.split(/[\\/]/).pop()}${f.line ? `:${f.l
 /** @type {(found: Found) => ResolvedStack[]} */
 const stacksOf = (found) => /** @type {ResolvedStack[]} */ (/** @type {unknown} */ (found.stacks));
 
+/** @type {(stack: ResolvedStack, n: number) => string} */
+const nameOf = (stack, n) =>
+  stack.label ?? (stack.thread_id ? `thread ${stack.thread_id}` : `stack ${n + 1}`);
+
 /** @param {Found} found */
 function asText(found) {
   /** @type {(f: Resolved) => string} */
@@ -48,7 +53,7 @@ function asText(found) {
       : `${codePlace(f)}  # ${f.function ?? '?'}  ${place(f)}`;
   /** @type {(stack: ResolvedStack, n: number) => string} */
   const one = (stack, n) =>
-    [`> ${stack.label ?? (stack.thread_id ? `thread ${stack.thread_id}` : `stack ${n + 1}`)}`]
+    [`> ${nameOf(stack, n)}`]
       .concat(stack.frames.map(line))
       .map((text) => `${text.trimEnd()}\n`)
       .join('');
@@ -68,7 +73,7 @@ const sharedStack = () =>
 function Share({ found, text }) {
   const [said, copyAs] = useCopy();
   return (
-    <p class="actions">
+    <p class="actions flow middle">
       {found.stacks.length > 0 && (
         <button onClick={() => copyAs(asText(found), 'copied as text')}>Copy as text</button>
       )}
@@ -91,61 +96,46 @@ function Share({ found, text }) {
 /** @param {{stack: ResolvedStack, n: number}} props */
 function Stack({ stack, n }) {
   return (
-    <section class="panel">
+    <section class="panel box">
       <h2>
-        {stack.label ?? (stack.thread_id ? `thread ${stack.thread_id}` : `stack ${n + 1}`)}
-        {stack.role ? (
-          <>
-            {' '}
-            <span class="chip">{stack.role}</span>
-          </>
-        ) : null}
+        <Name text={nameOf(stack, n)} />
+        {stack.role ? [' ', <span class="chip">{stack.role}</span>] : null}
       </h2>
-      <Table label="Stack" kind="aligned plain">
-        <thead>
-          <tr>
-            <th class="num">#</th>
-            <th>function</th>
-            <th>source</th>
-            <th>module!offset</th>
-            <th>found by</th>
-            <th>symbols</th>
-          </tr>
-        </thead>
-        <tbody>
-          {stack.frames.map((f, i) => (
-            <tr key={i}>
-              <td class="num dim">{f.inlined ? '' : f.index}</td>
-              <td class="fn" style={{ paddingLeft: f.inlined ? '1.8em' : null }}>
+      <Table
+        label="Stack"
+        kind="aligned plain"
+        rows={stack.frames}
+        columns={[
+          { head: '#', cell: (f) => (f.inlined ? '' : f.index), kind: 'num dim' },
+          {
+            head: 'function',
+            cell: (f) => (
+              <>
                 {f.inlined && (
                   <span class="arrow" aria-hidden="true">
                     ↳
                   </span>
                 )}
                 {f.function ? <Name text={f.function} /> : <em class="dim">no name</em>}
-                {f.inlined && (
-                  <>
-                    {' '}
-                    <span class="tag">inlined</span>
-                  </>
-                )}
-              </td>
-              <td class="mono">{f.file ? place(f) : <span class="dim">–</span>}</td>
-              <td class="mono dim">{codePlace(f)}</td>
-              <td>{words(f.found_by)}</td>
-              <td>
-                {f.symbols}
-                {f.note ? (
-                  <>
-                    {' '}
-                    <span class="dim small">{f.note}</span>
-                  </>
-                ) : null}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </Table>
+                {f.inlined && [' ', <span class="tag">inlined</span>]}
+              </>
+            ),
+            kind: 'fn',
+            attributes: (f) => ({ style: { paddingLeft: f.inlined ? '1.8em' : null } }),
+          },
+          {
+            head: 'source',
+            cell: (f) => (f.file ? <Name text={place(f)} /> : <span class="dim">–</span>),
+            kind: 'mono',
+          },
+          { head: 'module!offset', cell: (f) => <Name text={codePlace(f)} />, kind: 'mono dim' },
+          { head: 'found by', cell: (f) => words(f.found_by) },
+          {
+            head: 'symbols',
+            cell: (f) => [f.symbols, f.note && [' ', <span class="dim small">{f.note}</span>]],
+          },
+        ]}
+      />
       {stack.left_out > 0 && <p class="dim">{stack.left_out} frames were left out in the middle.</p>}
       {stack.stop && <p class="dim small">the walk ended: {stack.stop}</p>}
     </section>
@@ -271,7 +261,7 @@ export function Resolve() {
               onDrop: drop,
             })}
       >
-        <label class="field block">
+        <label class="field block dim small">
           <span>Stack, one module!0xoffset per line</span>
           <textarea
             ref={text}
@@ -285,7 +275,7 @@ export function Resolve() {
             }
           ></textarea>
         </label>
-        <div class="actions">
+        <div class="actions flow middle">
           <button class="primary" onClick={() => ask(text.current?.value ?? '', 'the pasted stack')}>
             Resolve
           </button>

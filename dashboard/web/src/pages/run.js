@@ -4,19 +4,8 @@ import { send, token, useFirst } from '../api.js';
 import { Later } from '../painted.js';
 import { useQuery, withQuery } from '../router.js';
 import { CopyLink } from '../share.js';
-import {
-  Chip,
-  CountsBar,
-  Link,
-  Loaded,
-  Page,
-  Table,
-  Verdict,
-  duration,
-  number,
-  percent,
-  when,
-} from '../ui.js';
+import { Table } from '../table.js';
+import { Chip, CountsBar, Link, Loaded, Page, Verdict, duration, number, percent, when } from '../ui.js';
 import { Grid } from './grid.js';
 import { Headline } from './headline.js';
 import { Causes } from './overview.js';
@@ -35,58 +24,58 @@ function Engines({ rows: all }) {
   const silent = all.filter((e) => !rows.includes(e));
   return (
     <>
-      <Table label="Engines" kind="list engines">
-        <thead>
-          <tr>
-            <th>engine</th>
-            <th class="num">
-              <Term name="exact" />
-            </th>
-            <th class="num">
-              <Term name="precision" />
-            </th>
-            <th class="num">
-              <Term name="recall" />
-            </th>
-            <th class="num">
-              <Term name="inline frame">inline</Term>
-            </th>
-            <th class="num">lines</th>
-            <th class="num">
-              <Term name="physical" />
-            </th>
-            <th>
-              <Term name="shares" />
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((e) => (
-            <tr key={e.engine}>
-              <td class="mono">
-                {e.engine}{' '}
-                {e.subject ? (
-                  <Chip kind="subject" title="decides verdict and exit code">
-                    under test
-                  </Chip>
-                ) : null}
-              </td>
-              <td class="num">
-                <strong>{percent(e.exact, e.judged)}</strong>{' '}
-                <span class="dim small">
-                  {number(e.exact)} of {number(e.judged)}
-                </span>
-              </td>
-              <td class="num">{percent(e.right_frames, e.own_frames)}</td>
-              <td class="num">{percent(e.right_frames, e.truth_frames)}</td>
-              <td class="num">{percent(e.inline_right, e.inline_demanded)}</td>
-              <td class="num">{percent(e.lines_right, e.lines_judged)}</td>
-              <td class="num">{percent(e.physical_same, e.physical_judged)}</td>
-              <td class="dim small shares">{e.shares ?? 'nothing of ours'}</td>
-            </tr>
-          ))}
-        </tbody>
-      </Table>
+      <Table
+        label="Engines"
+        kind="list engines"
+        rows={rows}
+        columns={[
+          {
+            head: 'engine',
+            cell: (e) => [
+              `${e.engine} `,
+              e.subject && (
+                <Chip kind="subject" title="decides verdict and exit code">
+                  {' '}
+                  under test{' '}
+                </Chip>
+              ),
+            ],
+            kind: 'mono',
+          },
+          {
+            head: <Term name="exact" />,
+            cell: (e) => [
+              <strong>{percent(e.exact, e.judged)}</strong>,
+              ' ',
+              <span class="dim small">{`${number(e.exact)} of ${number(e.judged)}`}</span>,
+            ],
+            sort: (e) => e.exact / e.judged,
+            kind: 'num',
+          },
+          {
+            head: <Term name="precision" />,
+            cell: (e) => percent(e.right_frames, e.own_frames),
+            kind: 'num',
+          },
+          { head: <Term name="recall" />, cell: (e) => percent(e.right_frames, e.truth_frames), kind: 'num' },
+          {
+            head: <Term name="inline frame">inline</Term>,
+            cell: (e) => percent(e.inline_right, e.inline_demanded),
+            kind: 'num',
+          },
+          { head: 'lines', cell: (e) => percent(e.lines_right, e.lines_judged), kind: 'num' },
+          {
+            head: <Term name="physical" />,
+            cell: (e) => percent(e.physical_same, e.physical_judged),
+            kind: 'num',
+          },
+          {
+            head: <Term name="shares" />,
+            cell: (e) => e.shares ?? 'nothing of ours',
+            kind: 'dim small shares',
+          },
+        ]}
+      />
       {silent.length > 0 && (
         <p class="dim small silent">
           Not asked:{' '}
@@ -145,6 +134,13 @@ function ManagedCount({ count }) {
   );
 }
 
+const snapshots = /** @type {const} */ ([
+  { head: 'plain snapshot', count: 'plain' },
+  { head: 'seeded snapshot', count: 'seeded' },
+  { head: 'walk of a copy', count: 'copy' },
+  { head: 'walk in place', count: 'in_place' },
+]);
+
 /**
  * How many stacks of managed code each way got right, by what the stopped thread was doing.
  * @param {{phases: ManagedPhase[]}} props
@@ -154,36 +150,20 @@ function ManagedStacks({ phases }) {
   return (
     <>
       <h2 class="section">Right stacks of managed code</h2>
-      <Table label="Right stacks of managed code" kind="list stacking">
-        <thead>
-          <tr>
-            <th>while the stopped thread</th>
-            <th class="num">plain snapshot</th>
-            <th class="num">seeded snapshot</th>
-            <th class="num">walk of a copy</th>
-            <th class="num">walk in place</th>
-          </tr>
-        </thead>
-        <tbody>
-          {phases.map((phase) => (
-            <tr key={phase.phase} title={phase.measured ? `measured ${phase.measured}` : undefined}>
-              <td>{phase.phase}</td>
-              <td class="num" data-label="plain snapshot">
-                <ManagedCount count={phase.plain} />
-              </td>
-              <td class="num" data-label="seeded snapshot">
-                <ManagedCount count={phase.seeded} />
-              </td>
-              <td class="num" data-label="walk of a copy">
-                <ManagedCount count={phase.copy} />
-              </td>
-              <td class="num" data-label="walk in place">
-                <ManagedCount count={phase.in_place} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </Table>
+      <Table
+        label="Right stacks of managed code"
+        kind="list stacking"
+        rows={phases}
+        attributes={(phase) => ({ title: phase.measured ? `measured ${phase.measured}` : undefined })}
+        columns={[
+          { head: 'while the stopped thread', cell: (phase) => phase.phase },
+          ...snapshots.map(({ head, count }) => ({
+            head,
+            cell: (/** @type {ManagedPhase} */ phase) => <ManagedCount count={phase[count]} />,
+            kind: 'num',
+          })),
+        ]}
+      />
     </>
   );
 }
@@ -197,7 +177,7 @@ function Failing({ groups, left, run }) {
   return (
     <>
       <h2 class="section">What fails, and why</h2>
-      <ul class="panel lines failing">
+      <ul class="panel lines failing box">
         {groups.map((group) => (
           <li key={group.names}>
             <Verdict word={group.verdict} /> <span class="mono">{group.names}</span>{' '}
@@ -227,7 +207,7 @@ function NotShown({ groups }) {
   return (
     <>
       <h2 class="section">Not shown here</h2>
-      <ul class="panel lines">
+      <ul class="panel lines box">
         {groups.map((group) => (
           <li key={group.reason} title={group.names}>
             <Verdict word="UNSUPPORTED" /> {number(group.cases)} {group.cases === 1 ? 'case' : 'cases'}{' '}
@@ -244,7 +224,7 @@ function Shown({ data }) {
   const { run } = data;
   return (
     <>
-      <section class="strip">
+      <section class="strip box">
         <div class="dim">
           {when(run.started_ns)} UTC · {run.state}
           {run.state === 'interrupted' && !run.finished_ns ? ': its process is gone' : ''}

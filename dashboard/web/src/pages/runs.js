@@ -2,8 +2,10 @@
 import { offline, useFirst } from '../api.js';
 import { useKeys } from '../keys.js';
 import { go, useQuery } from '../router.js';
+import { Table } from '../table.js';
 import {
   ago,
+  Chip,
   Command,
   CountsBar,
   duration,
@@ -14,62 +16,72 @@ import {
   number,
   Page,
   plural,
-  Table,
   when,
 } from '../ui.js';
 
+/** @type {(run: import('openapi').Run) => boolean} */
+const isRunning = (run) => run.state === 'running';
+/** @type {(run: import('openapi').Run) => number | null} */
+const took = (run) => (!isRunning(run) && run.finished_ns ? run.finished_ns - run.started_ns : null);
+
 /**
- * @param {{run: import('openapi').Run, ticked: boolean, tick: (id: string) => void, baseline: number |
- *   null}} props
+ * @param {{runs: import('openapi').Run[], ticked: string[], tick: (id: string) => void,
+ *   baseline: number | null}} props
  */
-function Row({ run, ticked, tick, baseline }) {
-  const running = run.state === 'running';
-  return (
-    <tr class={running ? 'running' : ''}>
-      <td>
-        <input
-          type="checkbox"
-          aria-label={`compare run ${run.id}`}
-          checked={ticked}
-          onChange={() => tick(String(run.id))}
-        />
-      </td>
-      <td>
-        <Link to={`/runs/${run.id}`} class="strong">
-          {run.id}
-        </Link>
-        {run.id === baseline && (
+const List = ({ runs, ticked, tick, baseline }) => (
+  <Table
+    label="Runs"
+    kind="list runs"
+    rows={runs}
+    id={(run) => run.id}
+    attributes={(run) => ({ class: isRunning(run) ? 'running' : '' })}
+    columns={[
+      {
+        head: <span class="sr">compare</span>,
+        cell: (run) => (
+          <input
+            type="checkbox"
+            aria-label={`compare run ${run.id}`}
+            checked={ticked.includes(String(run.id))}
+            onChange={() => tick(String(run.id))}
+          />
+        ),
+      },
+      {
+        head: 'run',
+        cell: (run) => (
           <>
-            {' '}
-            <span class="chip">baseline</span>
+            <Link to={`/runs/${run.id}`} class="strong">
+              {run.id}
+            </Link>
+            {run.id === baseline && [' ', <Chip>baseline</Chip>]}
           </>
-        )}
-      </td>
-      <td class="wide">
-        <CountsBar verdicts={run.verdicts} total={run.case_count} />
-      </td>
-      <td class="nowrap" title={`${when(run.started_ns)} UTC`}>
-        {ago(run.started_ns)}
-      </td>
-      <td>
-        {running ? (
-          <>
-            <span class="pulse" aria-hidden="true"></span>going
-          </>
-        ) : (
-          run.state
-        )}
-      </td>
-      <td class="num">
-        {running ? '' : duration(run.finished_ns ? run.finished_ns - run.started_ns : null)}
-      </td>
-      <td>{run.label}</td>
-      <td class="mono">{run.commit ? run.commit.slice(0, 10) : '–'}</td>
-      <td>{run.branch ?? '–'}</td>
-      <td class="platform">{run.platform}</td>
-    </tr>
-  );
-}
+        ),
+      },
+      {
+        head: 'verdicts',
+        cell: (run) => <CountsBar verdicts={run.verdicts} total={run.case_count} />,
+        kind: 'wide',
+      },
+      {
+        head: 'started',
+        cell: (run) => ago(run.started_ns),
+        kind: 'nowrap',
+        attributes: (run) => ({ title: `${when(run.started_ns)} UTC` }),
+      },
+      {
+        head: 'state',
+        cell: (run) =>
+          isRunning(run) ? [<span class="pulse" aria-hidden="true"></span>, 'going'] : run.state,
+      },
+      { head: 'took', cell: (run) => (isRunning(run) ? '' : duration(took(run))), sort: took, kind: 'num' },
+      { head: 'what', cell: (run) => run.label },
+      { head: 'commit', cell: (run) => (run.commit ? run.commit.slice(0, 10) : '–'), kind: 'mono' },
+      { head: 'branch', cell: (run) => run.branch ?? '–' },
+      { head: 'platform', cell: (run) => run.platform, kind: 'platform' },
+    ]}
+  />
+);
 
 /**
  * A filter is shown only if there is a choice.
@@ -87,7 +99,7 @@ function Filters({ runs, query, set }) {
     .filter(({ name, values }) => values.length > 1 || query[name]);
   return (
     choices.length > 0 && (
-      <div class="filters">
+      <div class="filters flow">
         {choices.map(({ name, values }) => (
           <Field key={name} label={name}>
             <select onChange={(event) => set({ [name]: event.currentTarget.value || null, after: null })}>
@@ -153,36 +165,8 @@ export function Runs() {
             </Empty>
           ) : (
             <>
-              <Table label="Runs" kind="list runs">
-                <thead>
-                  <tr>
-                    <th>
-                      <span class="sr">compare</span>
-                    </th>
-                    <th>run</th>
-                    <th>verdicts</th>
-                    <th>started</th>
-                    <th>state</th>
-                    <th class="num">took</th>
-                    <th>what</th>
-                    <th>commit</th>
-                    <th>branch</th>
-                    <th>platform</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {found.runs.map((run) => (
-                    <Row
-                      key={run.id}
-                      run={run}
-                      ticked={ticked.includes(String(run.id))}
-                      tick={tick}
-                      baseline={found.baseline}
-                    />
-                  ))}
-                </tbody>
-              </Table>
-              <p class="pager dim">
+              <List runs={found.runs} ticked={ticked} tick={tick} baseline={found.baseline} />
+              <p class="pager dim flow middle">
                 {plural(found.total, 'run')}{' '}
                 {offline && found.left_out !== undefined && found.left_out > 0 && (
                   <span data-carrier>

@@ -5,19 +5,9 @@ import { Later, usePainted } from '../painted.js';
 import { useQuery } from '../router.js';
 import { Plot, axis, logAxis } from '../uplot.js';
 import { Term } from '../glossary.js';
-import {
-  bytes,
-  caseName,
-  casePath,
-  duration,
-  Empty,
-  Field,
-  Loaded,
-  number,
-  Page,
-  plural,
-  Table,
-} from '../ui.js';
+import { Table } from '../table.js';
+import { RunPick } from './run_pick.js';
+import { bytes, caseName, casePath, duration, Empty, Field, Loaded, number, Page, plural } from '../ui.js';
 
 /**
  * @typedef {import('openapi').Answers['/api/v1/timing']} Found
@@ -187,7 +177,7 @@ function FromNothing({ headline }) {
     .filter(({ ns }) => ns !== null);
   return (
     ways.length > 1 && (
-      <p class="lead">
+      <p class="lead dim">
         Cold, with images and PDBs opened for one stack:{' '}
         {ways.map(({ name, ns }, i) => (
           <>
@@ -237,7 +227,7 @@ function Stages({ engines }) {
             </span>
             <span class="num strong">{duration(row.median)}</span>
             <span class="dim num">{plural(row.count, 'stack')}</span>
-            <span class="parts dim small">
+            <span class="parts dim small flow">
               {row.parts.map(({ key, name, median }) => (
                 <span key={key}>
                   {name} {median !== null ? duration(median) : '–'}
@@ -247,7 +237,7 @@ function Stages({ engines }) {
           </div>
         ))}
       </div>
-      <p class="legend">
+      <p class="legend flow dim small">
         {rows[0]?.parts.map(({ key, name }, i) => (
           <span key={key}>
             <i class={`seg-${i}`}></i>
@@ -263,42 +253,33 @@ function Stages({ engines }) {
 /** @type {(row: Row, value: number | null) => string} */
 const amount = (row, value) => (row.unit === 'bytes' ? bytes(value) : duration(value));
 
+const counts = /** @type {const} */ ([
+  { head: 'smallest', key: 'least' },
+  { head: 'median', key: 'median' },
+  { head: 'largest', key: 'most' },
+]);
+
 /** @param {{rows: Row[]}} props */
 function InProcess({ rows }) {
   return (
-    <Table label="In the dying process" kind="list named">
-      <thead>
-        <tr>
-          <th>in the dying process</th>
-          <th class="num">smallest</th>
-          <th class="num">median</th>
-          <th class="num">largest</th>
-          <th class="num">cases</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={row.key}>
-            <td>{row.name}</td>
-            {row.count === 0 ? (
-              <>
-                <td class="dim num">–</td>
-                <td class="dim num">not measured</td>
-                <td class="dim num">–</td>
-                <td class="num dim">0</td>
-              </>
-            ) : (
-              <>
-                <td class="num">{amount(row, row.least)}</td>
-                <td class="num strong">{amount(row, row.median)}</td>
-                <td class="num">{amount(row, row.most)}</td>
-                <td class="num dim">{number(row.count)}</td>
-              </>
-            )}
-          </tr>
-        ))}
-      </tbody>
-    </Table>
+    <Table
+      label="In the dying process"
+      kind="list named"
+      rows={rows}
+      columns={[
+        { head: 'in the dying process', cell: (row) => row.name },
+        ...counts.map(({ head, key }) => ({
+          head,
+          cell: (/** @type {Row} */ row) =>
+            row.count > 0 ? amount(row, row[key]) : key === 'median' ? 'not measured' : '–',
+          attributes: (/** @type {Row} */ row) => ({
+            class: row.count === 0 ? 'dim' : key === 'median' ? 'strong' : '',
+          }),
+          kind: 'num',
+        })),
+        { head: 'cases', cell: (row) => number(row.count), kind: 'num dim' },
+      ]}
+    />
   );
 }
 
@@ -307,52 +288,46 @@ function Samples({ samples, groups }) {
   const low = Math.log10(Math.min(...groups.map((group) => group.least)));
   const high = Math.log10(Math.max(...groups.map((group) => group.most))) + 0.01;
   return (
-    <Table label="Bench">
-      <thead>
-        <tr>
-          <th>bench</th>
-          <th class="num">median</th>
-          <th>
-            every sample, log scale from {duration(10 ** low)} to {duration(10 ** high)}
-          </th>
-          <th class="num">samples</th>
-        </tr>
-      </thead>
-      <tbody>
-        {groups.map((group) => {
-          const name = `${group.subject} · ${group.stage} · ${group.cold ? 'cold' : 'warm'}`;
-          const mine = samples.filter(
-            (s) => s.subject === group.subject && s.stage === group.stage && s.cold === group.cold,
-          );
-          return (
-            <tr key={name}>
-              <td class="mono">{name}</td>
-              <td class="num strong">{duration(group.median)}</td>
-              <td class="wide">
-                <svg
-                  class="strip-dots"
-                  viewBox="0 0 300 14"
-                  preserveAspectRatio="none"
-                  role="img"
-                  aria-label={`from ${duration(group.least)} to ${duration(group.most)}`}
-                >
-                  {mine.map(({ ns }, i) => (
-                    <circle
-                      key={i}
-                      cx={4 + (292 * (Math.log10(ns) - low)) / (high - low)}
-                      cy="7"
-                      r="2.6"
-                      class={group.kind}
-                    />
-                  ))}
-                </svg>
-              </td>
-              <td class="num dim">{number(group.count)}</td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </Table>
+    <Table
+      label="Bench"
+      rows={groups}
+      columns={[
+        {
+          head: 'bench',
+          cell: (group) => `${group.subject} · ${group.stage} · ${group.cold ? 'cold' : 'warm'}`,
+          kind: 'mono',
+        },
+        { head: 'median', cell: (group) => duration(group.median), kind: 'num strong' },
+        {
+          head: `every sample, log scale from ${duration(10 ** low)} to ${duration(10 ** high)}`,
+          cell: (group) => (
+            <svg
+              class="strip-dots"
+              viewBox="0 0 300 14"
+              preserveAspectRatio="none"
+              role="img"
+              aria-label={`from ${duration(group.least)} to ${duration(group.most)}`}
+            >
+              {samples
+                .filter(
+                  (s) => s.subject === group.subject && s.stage === group.stage && s.cold === group.cold,
+                )
+                .map(({ ns }, i) => (
+                  <circle
+                    key={i}
+                    cx={4 + (292 * (Math.log10(ns) - low)) / (high - low)}
+                    cy="7"
+                    r="2.6"
+                    class={group.kind}
+                  />
+                ))}
+            </svg>
+          ),
+          kind: 'wide',
+        },
+        { head: 'samples', cell: (group) => number(group.count), kind: 'num dim' },
+      ]}
+    />
   );
 }
 
@@ -374,6 +349,42 @@ function useWhole(few, run) {
   return isWhole ? { path: null, data: few, error: null } : more;
 }
 
+/** @type {(share: number | null) => string} */
+const rounded = (share) => (share === null ? 'not known' : `${Math.round(100 * share)} %`);
+
+/**
+ * A bench: the two ways in turn on the same cases, with a control; what it says, and every sample.
+ * @param {{data: Found, whole: import('../api.js').Data<Found>}} props
+ */
+const Benched = ({ data, whole }) => (
+  <>
+    {data.bench?.back_end
+      .filter((side) => side.ratio !== null)
+      .map((side) => (
+        <p class="headline" key={String(side.cold)}>
+          Bench, {side.cold ? 'cold' : 'symbols loaded'}: the dump way takes{' '}
+          <strong>
+            {`${side.ratio?.toFixed(1)}× [${side.ratio_low?.toFixed(1)}, ${side.ratio_high?.toFixed(1)}]`}
+          </strong>{' '}
+          as long{' '}
+          <span class="dim">
+            (95 % interval; noise {rounded(side.noise)}, p {side.dump_against_offset.p?.toPrecision(2) ?? '–'}
+            , {plural(side.samples, 'sample')} of each way)
+          </span>
+          .
+        </p>
+      ))}
+    <h2 class="section">
+      <Term name="cold">Cold</Term> and <Term name="warm" />
+    </h2>
+    <Later>
+      {() => (
+        <Loaded from={whole}>{({ samples, groups }) => <Samples samples={samples} groups={groups} />}</Loaded>
+      )}
+    </Later>
+  </>
+);
+
 /**
  * @param {{data: Found, query: Record<string, string | undefined>,
  *   set: (changes: Record<string, string | null>) => void}} props
@@ -386,12 +397,13 @@ function Shown({ data, query, set }) {
   const engines = wanted.length ? wanted : all.slice(0, 2);
   const names = engines.map((e) => e.engine);
   const measure = measures[query.measure ?? ''] ?? measures.total;
-  if (data.costs.length === 0)
+  if (data.costs.length === 0 && data.samples.length === 0)
     return (
       <Empty title="Nothing was timed">
         <p>No engine was timed in this run.</p>
       </Empty>
     );
+  if (data.costs.length === 0) return <Benched data={data} whole={whole} />;
   const warm = rowOf(data.headline, 'warm');
   return (
     <>
@@ -404,7 +416,7 @@ function Shown({ data, query, set }) {
         </p>
       ) : null}
       <FromNothing headline={data.headline} />
-      <div class="tools">
+      <div class="tools flow middle">
         <Field label="dots show">
           <select
             onChange={(event) =>
@@ -422,7 +434,7 @@ function Shown({ data, query, set }) {
           {all.map(({ engine }) => (
             <button
               key={engine}
-              class="toggle mono"
+              class="toggle mono dim small"
               aria-pressed={names.includes(engine)}
               onClick={() =>
                 set({
@@ -456,20 +468,7 @@ function Shown({ data, query, set }) {
       <Stages engines={engines} />
       <h2 class="section">What a capture costs the program</h2>
       <InProcess rows={data.capture} />
-      {data.samples.length > 0 && (
-        <>
-          <h2 class="section">
-            <Term name="cold">Cold</Term> and <Term name="warm" />
-          </h2>
-          <Later>
-            {() => (
-              <Loaded from={whole}>
-                {({ samples, groups }) => <Samples samples={samples} groups={groups} />}
-              </Loaded>
-            )}
-          </Later>
-        </>
-      )}
+      {data.samples.length > 0 && <Benched data={data} whole={whole} />}
       {whole.data && whole.data.total > whole.data.costs.length && (
         <p class="dim">
           Shown: {number(whole.data.costs.length)} of {plural(data.total, 'stack')}, of evenly chosen cases.
@@ -486,6 +485,7 @@ export function Timing() {
     <Page
       title="Timing"
       lead={data.data ? `run ${data.data.run}: dump against offsets, stage by stage` : 'dump against offsets'}
+      actions={<RunPick run={data.data?.run} />}
     >
       <Loaded from={data}>{(found) => <Shown data={found} query={query} set={set} />}</Loaded>
     </Page>

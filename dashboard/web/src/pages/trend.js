@@ -5,7 +5,8 @@ import { first } from '../first_data.js';
 import { Term } from '../glossary.js';
 import { useQuery } from '../router.js';
 import { Plot, axis } from '../uplot.js';
-import { bytes, duration, Field, Link, Loaded, number, Page, plural, Table, when } from '../ui.js';
+import { Table } from '../table.js';
+import { bytes, duration, Field, Link, Loaded, number, Page, plural, when } from '../ui.js';
 
 /**
  * @typedef {import('openapi').Answers['/api/v1/trend']} Found
@@ -37,7 +38,9 @@ const DAY_SECONDS = 86400;
  */
 function day(time, step) {
   const text = new Date(time * 1e3).toISOString();
-  return step >= DAY_SECONDS ? text.slice(0, 10) : `${text.slice(5, 10)} ${text.slice(11, 16)}`;
+  return step >= DAY_SECONDS
+    ? text.slice(0, 10)
+    : `${text.slice(5, 10)} ${text.slice(11, step < 60 ? 19 : 16)}`;
 }
 
 // The noise around each level, its median, and a mark with the commit where a level begins.
@@ -121,7 +124,11 @@ function Line({ found, to }) {
             space: 84,
             values: (...[, ticks, , , step]) => ticks.map((tick) => day(tick, step)),
           }),
-          axis(paint, { size: 72, values: (_, ticks) => ticks.map((tick) => show(figure, tick)) }),
+          axis(paint, {
+            size: 72,
+            values: (_, ticks) =>
+              ticks.map((tick) => (figure.unit === 'share' && tick > 1 ? '' : show(figure, tick))),
+          }),
         ],
         hooks: levels(found, paint),
         series: [
@@ -192,60 +199,54 @@ function Changes({ found }) {
   return (
     <>
       <h2 class="section">
-        Changes <span class="count">{number(rows.length)}</span>
+        Changes <span class="count dim">{number(rows.length)}</span>
       </h2>
-      <Table label="Changes" kind="list stacking">
-        <thead>
-          <tr>
-            <th>since</th>
-            <th>day</th>
-            <th>commit</th>
-            <th>says</th>
-            <th class="num">before</th>
-            <th class="num">now</th>
-            <th class="num">effect</th>
-            <th class="num">
-              <Term name="p" />
-            </th>
-            <th>look</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((level) => (
-            <tr key={level.from_run}>
-              <td>
-                <Link class="strong" to={`/runs/${level.from_run}`}>
-                  run {level.from_run}
-                </Link>
-              </td>
-              <td data-label="day">{when(level.from_ns).slice(0, 10)}</td>
-              <td class="mono" data-label="commit">
-                {level.commit?.slice(0, 12) ?? '–'}
-              </td>
-              <td class={level.change === 'worse' ? 'wrong' : 'good'}>
-                {level.change === 'worse' ? '▲ worse' : '▼ better'}
-              </td>
-              <td class="num" data-label="before">
-                {show(figure, level.before)}
-              </td>
-              <td class="num" data-label="now">
-                {show(figure, level.median)}
-              </td>
-              <td class="num" data-label="effect">
-                {level.effect === null ? '–' : percent(level.effect)}
-              </td>
-              <td class="num dim" data-label="p">
-                {level.p?.toPrecision(2)}
-              </td>
-              <td>
-                <Link to={`/compare/${level.last_run_before}/${level.from_run}`}>
-                  compare with run {level.last_run_before}
-                </Link>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </Table>
+      <Table
+        label="Changes"
+        kind="list stacking"
+        rows={rows}
+        columns={[
+          {
+            head: 'since',
+            cell: (level) => (
+              <Link class="strong" to={`/runs/${level.from_run}`}>
+                run {level.from_run}
+              </Link>
+            ),
+          },
+          { head: 'day', cell: (level) => when(level.from_ns).slice(0, 10) },
+          { head: 'commit', cell: (level) => level.commit?.slice(0, 12) ?? '–', kind: 'mono' },
+          {
+            head: 'says',
+            cell: (level) => (level.change === 'worse' ? '▲ worse' : '▼ better'),
+            attributes: (level) => ({ class: level.change === 'worse' ? 'wrong' : 'good' }),
+            label: '',
+          },
+          { head: 'before', cell: (level) => show(figure, level.before), kind: 'num' },
+          { head: 'now', cell: (level) => show(figure, level.median), kind: 'num' },
+          {
+            head: 'effect',
+            cell: (level) => (level.effect === null ? '–' : percent(level.effect)),
+            sort: (level) => level.effect,
+            kind: 'num',
+          },
+          {
+            head: <Term name="p" />,
+            cell: (level) => level.p?.toPrecision(2),
+            kind: 'num dim',
+            label: 'p',
+          },
+          {
+            head: 'look',
+            cell: (level) => (
+              <Link to={`/compare/${level.last_run_before}/${level.from_run}`}>
+                compare with run {level.last_run_before}
+              </Link>
+            ),
+            label: '',
+          },
+        ]}
+      />
     </>
   );
 }
@@ -268,42 +269,40 @@ function Every({ found }) {
     <details class="env" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Every run, as a table</summary>
       {open && (
-        <Table label="Every run">
-          <thead>
-            <tr>
-              <th>run</th>
-              <th>started</th>
-              <th>commit</th>
-              <th>branch</th>
-              <th>platform</th>
-              <th class="num">{found.figure.title}</th>
-              <th>look</th>
-            </tr>
-          </thead>
-          <tbody>
-            {points.map((point) => (
-              <tr key={point.run}>
-                <td>
-                  <Link to={`/runs/${point.run}`}>{point.run}</Link>
-                </td>
-                <td class="nowrap">{when(point.started_ns)}</td>
-                <td class="mono">{point.commit?.slice(0, 12) ?? '–'}</td>
-                <td>
-                  <bdi>{point.branch ?? '–'}</bdi>
-                </td>
-                <td>
-                  <bdi>{point.platform ?? '–'}</bdi>
-                </td>
-                <td class="num">{show(found.figure, point.value)}</td>
-                <td>
-                  {earlier.has(point.run) && (
-                    <Link to={`/compare/${earlier.get(point.run)}/${point.run}`}>compare</Link>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </Table>
+        <Table
+          label="Every run"
+          rows={points}
+          columns={[
+            {
+              head: 'run',
+              cell: ({ run }) => <Link to={`/runs/${run}`}>{run}</Link>,
+              sort: (point) => point.run,
+            },
+            { head: 'started', cell: (point) => when(point.started_ns), kind: 'nowrap' },
+            { head: 'commit', cell: (point) => point.commit?.slice(0, 12) ?? '–', kind: 'mono' },
+            {
+              head: 'branch',
+              cell: (point) => <bdi>{point.branch ?? '–'}</bdi>,
+              sort: (point) => point.branch,
+            },
+            {
+              head: 'platform',
+              cell: (point) => <bdi>{point.platform ?? '–'}</bdi>,
+              sort: (point) => point.platform,
+            },
+            {
+              head: found.figure.title,
+              cell: (point) => show(found.figure, point.value),
+              sort: (point) => point.value,
+              kind: 'num',
+            },
+            {
+              head: 'look',
+              cell: ({ run }) =>
+                earlier.has(run) && <Link to={`/compare/${earlier.get(run)}/${run}`}>compare</Link>,
+            },
+          ]}
+        />
       )}
     </details>
   );
@@ -365,14 +364,14 @@ export function Trend() {
       <Loaded from={data}>
         {(found) => (
           <>
-            <div class="filters">
+            <div class="filters flow">
               <Pick
                 label="figure"
                 value={metric}
                 rows={found.figures.map((each) => /** @type {[string, string]} */ ([each.name, each.title]))}
                 change={(value) => set({ metric: value, run: null }, false)}
               />
-              <span class="filters" data-carrier>
+              <span class="filters flow" data-carrier>
                 {!offline && (
                   <>
                     <Pick
@@ -405,7 +404,7 @@ export function Trend() {
                 </button>
               )}
             </div>
-            <p class={`verdictline ${mood(found)}`} role="status">
+            <p class={`verdictline box ${mood(found)}`} role="status">
               <strong>{found.figure.title}.</strong> {found.sentence}
             </p>
             <Line found={found} to={to} />

@@ -61,12 +61,7 @@ function Steps({ evidence, title }) {
             range && (
               <>
                 {range}
-                {evidence.where && (
-                  <>
-                    {' '}
-                    <span class="trust">pc in the {evidence.where}</span>
-                  </>
-                )}
+                {evidence.where && [' ', <span class="trust">pc in the {evidence.where}</span>]}
               </>
             ),
           ],
@@ -126,12 +121,7 @@ function Engine({ row, column, engine, stack }) {
             'address',
             <>
               {codePlace(frame)}
-              {frame.address ? (
-                <>
-                  {' '}
-                  <span class="dim">= {frame.address}</span>
-                </>
-              ) : null}
+              {frame.address ? [' ', <span class="dim">= {frame.address}</span>] : null}
             </>,
           ],
           ['rule', lookup(frame), true],
@@ -339,7 +329,7 @@ export function Source({ artifacts, thread, columns, engines, at }) {
         <EditorName file={frame?.file} line={line} text={`${source.name}:${line}`} />{' '}
         <WebAddress url={webAddressOf(frame?.file, artifacts)} />{' '}
         {lines.length > to - from || whole ? (
-          <button class="toggle" aria-pressed={whole} onClick={() => setWhole(!whole)}>
+          <button class="toggle dim small" aria-pressed={whole} onClick={() => setWhole(!whole)}>
             whole file
           </button>
         ) : null}
@@ -392,7 +382,7 @@ export function Why({ row, at, thread, columns, engines, findings, artifacts, cl
   const all = findings.filter((f) => f.thread_id === thread.thread_id && f.row === at);
   const here = all.filter((f) => columns.some((i) => engines[i].engine === f.engine));
   return (
-    <section class="drawer" aria-label="Why this frame">
+    <section class="drawer box" aria-label="Why this frame">
       <header>
         <h2>Why row {at}</h2>
         <button onClick={close} aria-label="close">
@@ -453,23 +443,23 @@ function AcceptForm({ c, run }) {
         <p class="good" role="status">
           Added to the file of known mismatches; commit it. It applies from the next run on.
         </p>
-        <pre class="sheetlike" tabindex={0}>
+        <pre class="sheetlike box" tabindex={0}>
           {said[1].trim()}
         </pre>
       </>
     );
   return (
     <>
-      <form class="filters" onSubmit={put}>
-        <label class="field grow">
+      <form class="filters flow" onSubmit={put}>
+        <label class="field grow dim small">
           <span>reason</span>
           <input name="reason" required maxLength={300} />
         </label>
-        <label class="field">
+        <label class="field dim small">
           <span>issue (a link, may be empty)</span>
           <input name="issue" maxLength={300} />
         </label>
-        <label class="field">
+        <label class="field dim small">
           <span>holds until</span>
           <input name="expires" type="date" required min={inDays(0)} value={inDays(90)} />
         </label>
@@ -492,7 +482,7 @@ export function Accept({ c, run, close }) {
   const drawer = useRef(/** @type {HTMLElement | null} */ (null));
   useEffect(() => drawer.current?.scrollIntoView({ block: 'nearest' }), []);
   return (
-    <section class="drawer" aria-label="Accept" ref={drawer}>
+    <section class="drawer box" aria-label="Accept" ref={drawer}>
       <header>
         <h2>Accept this difference</h2>
         <button onClick={close} aria-label="close">

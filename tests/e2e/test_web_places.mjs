@@ -1,0 +1,111 @@
+// Which run a page shows, which row a key opens, and where on a page Back leads.
+import { execFileSync } from 'node:child_process';
+import {
+  becomes,
+  browser,
+  changeAnswers,
+  check,
+  closePage,
+  fetchData,
+  must,
+  openPage,
+  runAll,
+  same,
+  seed,
+  serve,
+  settled,
+  shot,
+  test,
+} from './web/world.mjs';
+import { axeFindsNothing } from './web/checks.mjs';
+
+const chromium = await browser();
+const db = seed('places.db', 8, 24, 0);
+// Run 9 is a stored bench: samples and no cases.  The dump way takes 13 times as long.
+const bench = `
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("INSERT INTO run (id, uuid, state, label, started_ns, finished_ns)"
+           " SELECT 9, 'bench', 'complete', 'bench', started_ns + 1, started_ns + 2 FROM run WHERE id = 8")
+lanes = (("offset", 1000), ("dump", 13000), ("offset-control", 1010))
+rows = [(lane, cold, turn, (1 + 9 * cold) * ns + turn)
+        for cold in (0, 1) for turn in range(20) for lane, ns in lanes]
+numbered = [(i, *row) for i, row in enumerate(rows)]
+db.executemany("INSERT INTO sample VALUES (9, ?, ?, 'total', ?, ?, ?)", numbered)
+db.commit()
+`;
+execFileSync('python3', ['-c', bench, db]);
+const server = await serve('--db', db);
+
+test('a_bench_shows_its_ratio_interval_noise_and_samples', async () => {
+  const page = await openPage(chromium, `${server.base}/timing?run=9`);
+  await settled(page);
+  const text = must(await page.locator('main').textContent());
+  check(!text.includes('Nothing was timed'), 'it was timed');
+  check(
+    /Bench, symbols loaded: the dump way takes 1[23]\.\d× \[1[23]\.\d, 1[23]\.\d\] as long/.test(text),
+    text,
+  );
+  check(/noise \d+ %, p \S+, 20 samples of each way/.test(text), text);
+  await becomes(() => page.locator('[aria-label="Bench"] tbody tr').count(), 6, 'each way, warm and cold');
+  await axeFindsNothing(page, 'a bench');
+  await shot(page, 'timing-bench');
+  same(page.complaints, [], 'complaints');
+  await closePage(page);
+});
+
+for (const at of ['timing', 'hooks', 'signatures', 'symbols'])
+  test(`another_run_can_be_picked_on_${at}`, async () => {
+    const page = await openPage(chromium, `${server.base}/${at}`);
+    await settled(page);
+    const pick = page.locator('.actions select');
+    same(await pick.inputValue(), '8', 'the newest is shown');
+    await becomes(() => pick.locator('option').count(), 9, 'all runs');
+    await pick.selectOption('3');
+    await page.waitForURL(`**/${at}?run=3`);
+    await settled(page);
+    same(await pick.inputValue(), '3', 'the picked one is shown');
+    await page.goBack();
+    await becomes(() => pick.inputValue(), '8', 'and left again');
+    await axeFindsNothing(page, at);
+    same(page.complaints, [], 'complaints');
+    await closePage(page);
+  });
+
+test('back_leads_to_where_the_page_was_read', async () => {
+  const page = await openPage(chromium, `${server.base}/runs/8`, { viewport: { width: 1000, height: 400 } });
+  await settled(page);
+  const top = () => page.$eval('main', (main) => Math.round(main.scrollTop));
+  const causes = page.locator('.bars a').first();
+  await causes.scrollIntoViewIfNeeded();
+  const before = await top();
+  check(before > 200, `it is ${before} pixels down`);
+  await causes.click();
+  await page.waitForURL('**/mismatches?cause=*');
+  await settled(page);
+  await page.goBack();
+  await becomes(top, before, 'the place');
+  await closePage(page);
+});
+
+test('the_key_e_opens_the_row_that_went_wrong_first', async () => {
+  const { cases } = await fetchData(server.base, '/api/v1/runs/{run}/queue', { run: 8 });
+  const { scenario, variant } = must(cases.find((c) => c.verdict === 'FAIL' && !c.repeat));
+  const page = await openPage(chromium, 'about:blank');
+  // The first row differs in its line, which fails nothing; what fails the case is in the next one.
+  await changeAnswers(page, '**/api/v1/runs/8/cases/*', (/** @type {any} */ body) => {
+    const { threads, case: c } = body.data;
+    threads[0].rows[0][1].mark = 'line';
+    threads[0].rows[1][1].mark = 'function';
+    for (const finding of c.findings) Object.assign(finding, { row: 1, thread_id: threads[0].thread_id });
+    return body;
+  });
+  await page.goto(`${server.base}/runs/8/mismatches/${encodeURIComponent(`${scenario}.${variant}`)}`);
+  await settled(page);
+  await page.keyboard.press('e');
+  await page.waitForURL('**frame=*');
+  same(must(await page.locator('.drawer h2').first().textContent()), 'Why row 1', 'the drawer');
+  await closePage(page);
+});
+
+await runAll();
