@@ -3,25 +3,22 @@
 
 #include <string.h>
 
-static void map_file(struct opened_file *file, const char *path)
+void opened_case_name(const struct crash_case *crash, struct arena *keep, struct opened_case *out)
 {
     static const struct fault none = FAULT_INIT;
-    const uint64_t start_ns = clock_ns();
 
-    *file = (struct opened_file){.path = path, .fault = none};
-    if (path != NULL)
-        (void)file_map(path, &file->map, &file->fault);
-    file->ns = clock_ns() - start_ns;
-}
-
-void opened_case_map(const struct crash_case *crash, struct arena *keep, struct opened_case *out)
-{
     memset(out, 0, sizeof *out);
     out->crash = crash;
-    map_file(&out->files[OPENED_RECORD], case_path(crash, ROLE_RECORD, keep));
-    map_file(&out->files[OPENED_DUMP], case_path(crash, ROLE_DUMP, keep));
-    map_file(&out->files[OPENED_TUNED], case_tuned_dump(crash, keep));
-    out->files[OPENED_TUNED].ns = 0;
+    out->files[OPENED_RECORD].path = case_path(crash, ROLE_RECORD, keep);
+    out->files[OPENED_DUMP].path = case_path(crash, ROLE_DUMP, keep);
+    out->files[OPENED_TUNED].path = case_tuned_dump(crash, keep);
+    for (int i = 0; i < OPENED_ROLES; i++)
+        out->files[i].fault = none;
+}
+
+static bool map_file(struct opened_file *file)
+{
+    return file->path != NULL && file_map(file->path, &file->map, &file->fault) == ERR_NONE;
 }
 
 static enum status read_record(struct opened_case *c, struct arena *keep, struct fault *fault)
@@ -29,14 +26,14 @@ static enum status read_record(struct opened_case *c, struct arena *keep, struct
     struct opened_file *file = &c->files[OPENED_RECORD];
     const uint64_t held_bytes = memory_peak_restart(), start_ns = clock_ns();
 
-    if (file->map.data == NULL)
+    if (!map_file(file))
         return ERR_NONE;
     c->record = ARENA_NEW(keep, struct record);
     if (c->record == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "record");
     (void)record_read(bytes_over(file->map.data, file->map.bytes, &file->fault), keep, c->record);
     fault_set_path(&file->fault, file->path);
-    file->ns += clock_ns() - start_ns;
+    file->ns = clock_ns() - start_ns;
     file->peak_bytes = memory_peak_beyond(held_bytes);
     return ERR_NONE;
 }
@@ -46,17 +43,17 @@ static void read_dump(struct opened_case *c, struct symbol_store *symbols, struc
     struct opened_file *file = &c->files[OPENED_DUMP];
     const uint64_t held_bytes = memory_peak_restart(), start_ns = clock_ns();
 
-    if (file->map.data == NULL)
+    if (!map_file(file))
         return;
     (void)dump_open_map(&file->map, file->path, symbols, keep, &c->dump, &file->fault);
-    file->ns += clock_ns() - start_ns;
+    file->ns = clock_ns() - start_ns;
     file->peak_bytes = memory_peak_beyond(held_bytes);
 }
 
 enum status opened_case_open(const struct crash_case *crash, struct symbol_store *symbols,
                              struct arena *keep, struct opened_case *out, struct fault *fault)
 {
-    opened_case_map(crash, keep, out);
+    opened_case_name(crash, keep, out);
     if (read_record(out, keep, fault) == ERR_NONE)
         read_dump(out, symbols, keep);
     for (int i = 0; i < OPENED_ROLES && fault->code == ERR_NONE; i++)

@@ -13,9 +13,9 @@ enum opened_role { OPENED_RECORD, OPENED_DUMP, OPENED_TUNED, OPENED_ROLES };
 
 struct opened_file {
     const char *path;        /* NULL: the case has none */
-    struct file_map map;     /* data NULL: it could not be opened; `fault` says why */
+    struct file_map map;     /* data NULL: it is not open; `fault` says why it cannot be */
     struct fault fault;      /* of opening and of reading */
-    uint64_t ns, peak_bytes; /* what both cost; 0 for OPENED_TUNED, which is only mapped */
+    uint64_t ns, peak_bytes; /* what both cost; 0 for OPENED_TUNED, which no engine reads */
 };
 
 /* Where a file of the case could be read in part, its whole sections are there beside the fault. */
@@ -32,7 +32,8 @@ enum status opened_case_open(const struct crash_case *crash, struct symbol_store
                              struct arena *keep, struct opened_case *out, struct fault *fault);
 void opened_case_close(struct opened_case *c);
 
-/* Only maps the files: for reading them again and again, see study/measure.h. */
-void opened_case_map(const struct crash_case *crash, struct arena *keep, struct opened_case *out);
+/* Only names the files, for what opens them itself: see study/measure.h. There is nothing to close.
+ */
+void opened_case_name(const struct crash_case *crash, struct arena *keep, struct opened_case *out);
 
 #endif

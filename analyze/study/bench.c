@@ -13,7 +13,7 @@ struct session {
     const struct bench_request *request;
     struct bench *out;
     struct crash_case *cases;
-    struct opened_case *files; /* of the cases, in memory */
+    struct opened_case *files; /* of the cases */
     struct judging judging;
     struct fault *fault;
 };
@@ -96,7 +96,7 @@ static enum status read_cases(struct session *s, struct arena *keep)
         if (case_file(c, ROLE_RECORD) == NULL || case_file(c, ROLE_DUMP) == NULL)
             continue;
         analysis_timing(c, &s->out->timings[s->out->case_count]);
-        opened_case_map(c, keep, &s->files[s->out->case_count++]);
+        opened_case_name(c, keep, &s->files[s->out->case_count++]);
     }
     return ERR_NONE;
 }
@@ -124,8 +124,6 @@ enum status bench_measure(const struct bench_request *request, struct arena *kee
     out->index_count = built.indexes;
     out->index_ns = built.ns;
     judging_close(&s.judging);
-    for (uint32_t i = 0; i < out->case_count; i++)
-        opened_case_close(&s.files[i]);
     return fault->code;
 }
 

@@ -14,31 +14,26 @@
 static const enum opened_role file_of[WAY_COUNT] = {
     [WAY_DUMP] = OPENED_DUMP, [WAY_TUNED] = OPENED_TUNED, [WAY_OFFSET] = OPENED_RECORD};
 
-/* Reads the way's file, from the disk or from memory, and takes the stack. */
+/* Opens and reads the way's file, and takes the stack. */
 static enum status take_stack(const struct measure_request *request, const struct engine_input *in,
                               struct arena *work, struct stack *stack, uint64_t *read_ns,
                               struct fault *fault)
 {
-    const struct opened_file *file = &in->opened->files[file_of[request->way]];
-    const bool from_memory = !request->cold && file->map.data != NULL;
+    const char *path = in->opened->files[file_of[request->way]].path;
     const uint64_t start_ns = clock_ns();
     struct dump_session *session;
     struct record record;
 
-    if (file->path == NULL)
+    if (path == NULL)
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "file of the case");
     if (request->way == WAY_OFFSET) {
-        if (from_memory)
-            (void)record_read(bytes_over(file->map.data, file->map.bytes, fault), work, &record);
-        else
-            (void)record_read_file(file->path, work, &record, fault);
+        (void)record_read_file(path, work, &record, fault);
         *read_ns = clock_ns() - start_ns;
         return fault->code != ERR_NONE
                    ? fault->code
                    : offset_suspect_stack(in, &record, request->own_only, work, stack, fault);
     }
-    if ((from_memory ? dump_open_map(&file->map, file->path, in->symbols, work, &session, fault)
-                     : dump_open(file->path, in->symbols, work, &session, fault)) != ERR_NONE)
+    if (dump_open(path, in->symbols, work, &session, fault) != ERR_NONE)
         return fault->code;
     *read_ns = clock_ns() - start_ns;
     (void)dump_suspect_stack(in, session, request->own_only, work, stack, fault);

@@ -9,11 +9,11 @@
 #include "model/result.h"
 #include "model/way.h"
 
-/* One stack by WAY, not WAY_FOREIGN: that of the thread under suspicion, in IN's case. COLD opens
- * its file and the symbols of IN anew, as a program does that has just started; otherwise the file
- * is read from memory, as it came, and the symbols of IN are used as they are. OWN_ONLY leaves the
- * frames of system modules without names. OUT gets no own_ns, and STACK (may be NULL) lives in
- * WORK. Fails: as the engine of the way. */
+/* One stack by WAY, not WAY_FOREIGN: that of the thread under suspicion, in IN's case. Its
+ * file is opened each time, since that is a part of the cost. COLD opens the symbols of IN anew as
+ * well, as a program does that has just started; otherwise they are used as they are. OWN_ONLY
+ * leaves the frames of system modules without names. OUT gets no own_ns, and STACK (may be NULL)
+ * lives in WORK. Fails: as the engine of the way. */
 struct measure_request {
     const struct engine_input *in;
     enum case_way way;

@@ -49,7 +49,7 @@ TEST(every_way_takes_the_same_stack_and_its_parts_fit_into_the_whole)
         arena_init(&keep, 0);
         open_case(rows[i].name, &keep, &crash, &symbols);
         struct opened_case opened;
-        opened_case_map(&crash, &keep, &opened);
+        opened_case_name(&crash, &keep, &opened);
         const struct engine_input in = {.opened = &opened, .symbols = symbols};
         REQUIRE(measure_case(&in, NULL, 0, &keep, &ways, &fault) == ERR_NONE);
         CHECK_EQ(ways[WAY_FOREIGN].frames, 0);
@@ -64,7 +64,6 @@ TEST(every_way_takes_the_same_stack_and_its_parts_fit_into_the_whole)
                 CHECK(both[k]->own_ns > 0);
             }
         }
-        opened_case_close(&opened);
         symbol_store_close(symbols);
         arena_free(&keep);
     }
@@ -95,7 +94,7 @@ TEST(a_foreign_stack_counts_only_for_its_thread_and_with_the_same_frames)
         arena_init(&keep, 0);
         open_case("null_write.ob2", &keep, &crash, &symbols);
         struct opened_case opened;
-        opened_case_map(&crash, &keep, &opened);
+        opened_case_name(&crash, &keep, &opened);
         const struct engine_input in = {.opened = &opened, .symbols = symbols};
         const struct measure_request request = {.in = &in, .way = WAY_DUMP};
         REQUIRE(measure_once(&request, &keep, &ignored, &stacks[1], &fault) == ERR_NONE);
@@ -115,7 +114,6 @@ TEST(a_foreign_stack_counts_only_for_its_thread_and_with_the_same_frames)
         CHECK_EQ(ways[WAY_FOREIGN].cold.whole_ns, rows[i].whole_ns);
         CHECK_EQ(ways[WAY_FOREIGN].cold.own_ns, rows[i].whole_ns > 0 ? rows[i].whole_ns - 50 : 0);
         CHECK_EQ(ways[WAY_FOREIGN].warm.whole_ns, 0);
-        opened_case_close(&opened);
         symbol_store_close(symbols);
         arena_free(&keep);
     }
