@@ -277,7 +277,8 @@ enum status dump_open(const char *path, struct symbol_store *symbols, struct are
     *out = NULL;
     if (file_map(path, &map, fault) != ERR_NONE)
         return fault->code;
-    if (dump_open_map(&map, path, symbols, keep, out, fault) == ERR_NONE)
+    (void)dump_open_map(&map, path, symbols, keep, out, fault);
+    if (*out != NULL)
         (*out)->owns_map = true;
     else
         file_unmap(&map);
