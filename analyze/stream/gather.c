@@ -16,7 +16,8 @@ struct waiting {
     const struct report *report;
     struct ledger_id id;
     struct fault fault;
-    bool is_over;
+    bool is_known;        /* another collector has stored it, or its id is another's */
+    bool is_over;         /* its thread goes on, and it may be gone as soon as the lock is free */
     struct waiting *next; /* of its group */
 };
 
@@ -144,12 +145,15 @@ static void end_storing(struct sender *s)
 static enum status read_ledger(struct gather *g, struct sender *s, struct fault *fault)
 {
     while (fault->code == ERR_NONE && (s->ledger == NULL || ledger_is_unfinished(s->ledger))) {
+        struct ledger *opened = NULL;
         begin_storing(s);
         if (s->ledger == NULL)
-            (void)ledger_open(g->queue, s->name, s->lock, &s->ledger, fault);
+            (void)ledger_open(g->queue, s->name, s->lock, &opened, fault);
         else
             (void)ledger_finish(s->ledger, fault);
         end_storing(s);
+        if (opened != NULL)
+            s->ledger = opened;
     }
     return fault->code;
 }
@@ -184,8 +188,8 @@ static void store_group(struct sender *s, struct group *group)
         uint32_t count = 0;
         again = false;
         for (struct waiting *w = group->first; w != NULL; w = w->next) {
-            w->is_over = w->is_over || is_known(s, w);
-            if (w->is_over)
+            w->is_known = w->is_known || is_known(s, w);
+            if (w->is_known)
                 continue;
             reports[count] = w->report;
             ids[count++] = w->id;
@@ -203,7 +207,7 @@ static void store_group(struct sender *s, struct group *group)
         mutex_lock(s->lock);
     }
     for (struct waiting *w = group->first; w != NULL; w = w->next) {
-        if (!w->is_over)
+        if (!w->is_known)
             w->fault = fault;
         w->is_over = true;
     }

@@ -195,6 +195,10 @@ static enum status cut(const struct report *report, piece_fn *take, void *contex
     if (modules == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "report");
     arena_init(&work, 0);
+    /* most texts state no module: to look at each of their lines would cost more than all else */
+    const bool may_state =
+        report->bytes > 0 && (memchr(report->stacks, '#', report->bytes) != NULL ||
+                              memchr(report->stacks, '|', report->bytes) != NULL);
     for (size_t at = 0; fault->code == ERR_NONE && (at < report->bytes || at == 0);
          at += piece.bytes, piece.number++) {
         const size_t left = report->bytes - at;
@@ -210,6 +214,8 @@ static enum status cut(const struct report *report, piece_fn *take, void *contex
             piece.bytes == left)
             break;
         arena_reset(&work);
+        if (!may_state)
+            continue;
         if (stated_modules_add(modules, piece.data, piece.bytes, fault) != ERR_NONE)
             break;
         piece.stated = stated_modules_text(modules, &work, &piece.stated_bytes);

@@ -114,6 +114,13 @@ class JetStream(stream_pipeline.Pipeline):
                 "name": f"TWINSTACK_{name}", "subjects": [f"twinstack.{name.lower()}"], "retention": "workqueue", "storage": "file", "max_consumers": -1,
                 "max_msgs": -1, "max_bytes": 64 * MIB, "discard": "new", "num_replicas": 1, "duplicate_window": int(window_s * 1e9)}))
 
+    def restart_and_forget(self, server, **options):
+        """The ids that collectors remember in the queue are gone, too, and a new collector comes."""
+        server.kill()
+        server.wait()
+        self.assertTrue(JetStream.request(self, "$JS.API.STREAM.PURGE.TWINSTACK_NOTES", {}))
+        return self.start_server(**options)
+
     def send(self, first, count, stacks=50):
         """Sends COUNT reports, each until it is acknowledged; returns their texts."""
         texts = []
@@ -208,7 +215,7 @@ class JetStream(stream_pipeline.Pipeline):
         """What a clock of the server does that jumps ahead: ids are forgotten, and leases end."""
         self.start_nats()
         self.make_streams(0.1)
-        self.start_server()
+        server = self.start_server()
         texts = [text_of(random.Random(i), 400) for i in range(6)]
         started = [self.start_worker(), self.start_reducer()]
         for name, reader in (("REPORTS", "workers"), ("PARTIALS", "reducer")):  # made by them with a lease of 30 s
@@ -221,6 +228,7 @@ class JetStream(stream_pipeline.Pipeline):
             for i, text in enumerate(texts):
                 self.assertEqual(self.post(f"id=again{i}", text), 200)
             time.sleep(0.3)
+            server = self.restart_and_forget(server)
             for process in started if turn == 0 else []:
                 process.send_signal(signal.SIGSTOP)
         self.assertNotIn('twinstack_queue_pending{channel="reports"} 0', self.get("/metrics"))
@@ -337,7 +345,8 @@ class Clocks(stream_pipeline.Pipeline):
         new.rename(self.folder / f"shift-{name}")
 
     def test_clocks_that_jump_repeat_work_but_no_count(self):
-        started = [self.start_server(**self.shifted("server")), self.start_worker(**self.shifted("worker")), self.start_reducer(**self.shifted("reducer"))]
+        self.collector = self.start_server(**self.shifted("server"))
+        started = [self.start_worker(**self.shifted("worker")), self.start_reducer(**self.shifted("reducer"))]
         rng = random.Random(19)
         texts = []
         for turn, shift in enumerate((0, 2 * DAY_S, -2 * DAY_S, 400 * DAY_S, 60, -60, 30, -365 * DAY_S, 0)):
@@ -353,8 +362,8 @@ class Clocks(stream_pipeline.Pipeline):
         self.assertGreater(len(data["hours"]), 2)  # the collector's clock did jump
         self.send_again([(f"c{i // 3}-{i % 3}", text) for i, text in enumerate(texts)])
         self.assertEqual(self.counted(self.problems("?limit=500")), self.expected(texts))
-        self.assertEqual([process.poll() for process in started], [None] * 3)
-        for role, process in zip(self.roles, started):
+        self.assertEqual([process.poll() for process in (self.collector, *started)], [None] * 3)
+        for role, process in zip(self.roles, (self.collector, *started)):
             self.assertIn(str(self.library), pathlib.Path(f"/proc/{process.pid}/maps").read_text(), role)
 
     def send(self, name, text):
@@ -388,10 +397,14 @@ class ClocksOverJetStream(Clocks):
         JetStream.make_streams(self, self.WINDOW_S)
 
     def send_again(self, reports):
-        """To a server that was started anew and knows none of the ids."""
+        """To a server that was started anew and knows none of the ids: the collector still does. Then to one that knows none, either."""
         JetStream.stop_nats(self)
         self.start_nats()
         time.sleep(self.WINDOW_S + 1)
+        before = self.channels()["REPORTS"]["state"]["last_seq"]
+        super().send_again(reports)
+        self.assertEqual(self.channels()["REPORTS"]["state"]["last_seq"], before)
+        self.collector = JetStream.restart_and_forget(self, self.collector, **self.shifted("server"))
         before = self.channels()["REPORTS"]["state"]["last_seq"]
         super().send_again(reports)
         self.assertEqual(self.channels()["REPORTS"]["state"]["last_seq"], before + len(reports))

@@ -58,9 +58,19 @@ static void work(struct world *w)
                                          .workers = 1,
                                          .idle_ms = 1,
                                          .stopping = is_over};
-    do /* on a busy machine, a worker may find that nothing came before it has looked */
+    /* On a busy machine a worker may end before it has looked again; what it leaves comes again. */
+    for (int turn = 0; turn < 50 && !w->q->dead; turn++) {
+        bool is_left = turn == 0;
+        for (uint32_t i = 0; i < w->q->count[QUEUE_REPORTS]; i++) {
+            struct held *m = &w->q->messages[QUEUE_REPORTS][i];
+            is_left = is_left || m->state != DONE;
+            m->state = m->state == TAKEN ? READY : m->state;
+        }
+        if (!is_left)
+            break;
         (void)work_run(&options, &w->figures, &fault);
-    while (!w->q->dead && has_ready(w->q, QUEUE_REPORTS));
+        fault_clear(&fault);
+    }
 }
 
 static void reduce(struct world *w)
