@@ -92,12 +92,8 @@ bool symbol_each_name(struct symbol_module *sources, uint64_t offset, symbol_nam
     struct pdb_unit unit;
     bool found = false;
 
-    if (sources->pdb == NULL || offset > UINT32_MAX)
-        return false;
-    mutex_lock(sources->pdb->mutex);
-    s.pdb = store_pdb_lists(sources->pdb);
-    mutex_unlock(sources->pdb->mutex);
-    if (!start_of(s.pdb, (uint32_t)offset, &s.place))
+    if (offset > UINT32_MAX || (s.pdb = source_pdb_of(sources->names)) == NULL ||
+        !start_of(s.pdb, (uint32_t)offset, &s.place))
         return false;
     if (search_publics(&s))
         return true;

@@ -56,8 +56,8 @@ static uint64_t lookup_offset(const struct symbol_module *sources, const struct 
     struct frame even = *in;
     if (in->method_token != 0)
         return frame_lookup_offset(in);
-    if ((sources->pdb != NULL && sources->pdb->pdb.machine == PE_MACHINE_ARM) ||
-        (sources->image != NULL && object_file_arch(&sources->image->file) == ARCH_ARM))
+    if ((sources->names != NULL && sources->names->id.arch == ARCH_ARM) ||
+        (sources->image != NULL && sources->image->id.arch == ARCH_ARM))
         even.offset &= ~(uint64_t)1;
     return frame_lookup_offset(&even);
 }

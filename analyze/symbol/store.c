@@ -51,6 +51,7 @@ enum status symbol_store_open(const struct symbol_store_options *options, struct
         fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
     for (uint32_t i = 0; fault->code == ERR_NONE && i < options->root_count; i++)
         (void)add_word(store, options->roots[i], fault);
+    store->named_count = store->file_count;
     if (options->system && fault->code == ERR_NONE)
         store_system_open(store);
     if (fault->code != ERR_NONE) {
@@ -87,7 +88,9 @@ void symbol_store_close(struct symbol_store *store)
 {
     if (store == NULL)
         return;
-    store_close_sources(store);
+    store_managed_close_all(store);
+    for (struct source *source = store->sources; source != NULL; source = source->next)
+        source_close(source);
     store_servers_close(store);
     mutex_free(store->mutex);
     mutex_free(store->counters);
@@ -97,9 +100,36 @@ void symbol_store_close(struct symbol_store *store)
     free(store);
 }
 
+enum status store_open_source(struct symbol_store *store, const struct source_kind *kind,
+                              const char *path, uint32_t slice, uint64_t base_va,
+                              struct source **out, struct fault *fault)
+{
+    for (struct source *at = store->sources; at != NULL; at = at->next) {
+        *out = at;
+        if (at->kind == kind && at->slice == slice && at->base_va == base_va &&
+            strcmp(at->path, path) == 0)
+            return ERR_NONE;
+    }
+    struct source *source = *out = ARENA_NEW(&store->arena, struct source);
+    if (source == NULL || (source->path = arena_string(&store->arena, path)) == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+    source->kind = kind;
+    source->slice = slice;
+    source->base_va = base_va;
+    source->names = store->names;
+    source->keep = &store->arena;
+    source->store = store;
+    if (source_open(source, fault) != ERR_NONE)
+        return fault->code;
+    source->next = store->sources;
+    store->sources = source;
+    return ERR_NONE;
+}
+
 /* Bindings keep their order on the command line: the first that matches is used. */
-static enum status add_binding(struct symbol_store *store, const char *name,
-                               struct store_binding sources, struct fault *fault)
+static enum status bind_source(struct symbol_store *store, const struct source_kind *kind,
+                               const char *name, const char *path, uint64_t base_va,
+                               struct fault *fault)
 {
     struct store_binding *binding = ARENA_NEW(&store->arena, struct store_binding);
     struct store_binding **end = &store->bindings;
@@ -107,9 +137,8 @@ static enum status add_binding(struct symbol_store *store, const char *name,
     if (binding == NULL ||
         (name != NULL && (binding->name = arena_string(&store->arena, name)) == NULL))
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
-    binding->pdb = sources.pdb;
-    binding->csv = sources.csv;
-    binding->breakpad = sources.breakpad;
+    if (store_open_source(store, kind, path, 0, base_va, &binding->source, fault) != ERR_NONE)
+        return fault->code;
     while (*end != NULL)
         end = &(*end)->next;
     *end = binding;
@@ -118,73 +147,55 @@ static enum status add_binding(struct symbol_store *store, const char *name,
     return ERR_NONE;
 }
 
-/* What a symbol file is; both false: a PDB, or not there. */
-struct kind {
-    bool portable, breakpad;
-};
-
-static struct kind kind_of(const char *path)
+/* A file of methods answers by their tokens, beside what names the module's code. */
+static enum status bind_method_file(struct symbol_store *store, const char *name, const char *path,
+                                    struct fault *fault)
 {
-    struct kind kind = {false, false};
-    char head[64];
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        return kind;
-    (void)setvbuf(file, NULL, _IONBF, 0);
-    const size_t bytes = fread(head, 1, sizeof head, file);
-    (void)fclose(file);
-    kind.portable = ppdb_recognize(head, bytes);
-    kind.breakpad = !kind.portable && breakpad_recognize(head, bytes);
-    return kind;
+    if (store_list_file(store, path, true, fault) == ERR_NONE && name != NULL)
+        store->files[store->file_count - 1].bound = arena_string(&store->arena, name);
+    return fault->code;
 }
 
+/* What is not recognised is opened as a PDB, whose reader says what is wrong. */
 enum status symbol_store_bind_pdb(struct symbol_store *store, const char *name, const char *path,
                                   struct fault *fault)
 {
-    struct store_binding sources = {0};
-    const struct kind kind = kind_of(path);
-    if (kind.portable)
-        return store_list_portable(store, name, path, fault);
-    if (kind.breakpad)
-        (void)store_open_breakpad(store, path, &sources.breakpad, fault);
-    else
-        (void)store_open_pdb(store, path, &sources.pdb, fault);
-    return fault->code != ERR_NONE ? fault->code : add_binding(store, name, sources, fault);
+    struct file_map map;
+    if (file_map(path, &map, fault) != ERR_NONE)
+        return fault->code;
+    const struct source_kind *kind = source_recognize(map.data, map.bytes);
+    file_unmap(&map);
+    if (kind != NULL && kind->layer == LAYER_METHODS)
+        return bind_method_file(store, name, path, fault);
+    return bind_source(store, kind != NULL && kind->layer == LAYER_NAMES ? kind : &source_pdb, name,
+                       path, 0, fault);
 }
 
 enum status symbol_store_bind_csv(struct symbol_store *store, const char *name, const char *path,
                                   uint64_t csv_base, struct fault *fault)
 {
-    struct store_binding sources = {0};
-    if (store_open_csv(store, path, csv_base, &sources.csv, fault) != ERR_NONE)
-        return fault->code;
-    return add_binding(store, name, sources, fault);
+    return bind_source(store, &source_csv, name, path, csv_base, fault);
 }
 
-/* The identity that the file states; "" for a CSV. */
-static const char *binding_id(const struct store_binding *binding)
+/* A CSV states no identity. */
+static bool has_identity(const struct store_binding *binding)
 {
-    return binding->pdb != NULL        ? binding->pdb->debug_id
-           : binding->breakpad != NULL ? binding->breakpad->file.debug_id
-                                       : "";
+    return binding->source->id.debug_id[0] != '\0';
 }
 
 /* Whether the file matches the module by name. */
 static bool binding_fits(const struct store_binding *binding, const struct module *module)
 {
-    return binding->breakpad != NULL
-               ? store_breakpad_name_fits(&binding->breakpad->file, module)
-               : binding->pdb != NULL && store_pdb_name_fits(binding->pdb->path, module);
+    const struct source_want want = {.module = module, .debug_id = ""};
+    return binding->source->kind->fit(&binding->source->id, &want) != FIT_NONE;
 }
 
-/* Whether a bare file matches the module, by identity if the module has one. */
+/* Whether a bare file matches the module, by identity if both have one. */
 static bool is_own(const struct store_binding *binding, const struct module *module)
 {
-    if (binding->csv != NULL) /* the name of a CSV means nothing unless it is the module's */
-        return store_pdb_name_fits(binding->csv->path, module);
-    if (module->debug_id[0] != '\0')
-        return strcmp(module->debug_id, binding_id(binding)) == 0;
-    return binding_fits(binding, module);
+    return has_identity(binding) && module->debug_id[0] != '\0'
+               ? strcmp(module->debug_id, binding->source->id.debug_id) == 0
+               : binding_fits(binding, module);
 }
 
 static bool is_bound(const struct symbol_store *store, const char *name)
@@ -202,7 +213,8 @@ static bool may_take(const struct symbol_store *store, const struct store_bindin
                      const struct module *module)
 {
     return module->name[0] != '\0' && !symbol_is_system_module(module->name) &&
-           !is_bound(store, module->name) && (binding->csv != NULL || module->debug_id[0] == '\0');
+           !is_bound(store, module->name) &&
+           (!has_identity(binding) || module->debug_id[0] == '\0');
 }
 
 static void take(struct symbol_store *store, struct store_binding *binding, const char *name)
@@ -273,29 +285,23 @@ static bool find_bound(struct symbol_store *store, struct symbol_module *sources
     bool bare = false;
 
     for (const struct store_binding *b = store->bindings; b != NULL; b = b->next) {
+        const struct source_kind *kind = b->source->kind;
         const char *bound = b->name != NULL ? b->name : b->taken;
         const bool known = module->debug_id[0] != '\0';
         const bool fits = bound != NULL ? text_equal_nocase(bound, module->name)
-                                        : known && binding_fits(b, module);
+                                        : known && has_identity(b) && binding_fits(b, module);
         bare = bare || b->name == NULL;
         if (!fits)
             continue;
-        if (b->csv != NULL) {
-            sources->csv = b->csv;
-            sources->state = IDENTITY_UNCHECKED;
-            return true;
-        }
-        if (known && strcmp(module->debug_id, binding_id(b)) != 0) {
+        if (known && has_identity(b) && strcmp(module->debug_id, b->source->id.debug_id) != 0) {
             sources->without = SYMBOLS_MISMATCH;
-            sources->note =
-                b->pdb != NULL ? NOTE_GIVEN_PDB_OTHER_BUILD : NOTE_GIVEN_FILE_OTHER_BUILD;
+            sources->note = kind->notes.given;
             continue;
         }
-        sources->pdb = b->pdb;
-        sources->breakpad = b->breakpad;
-        sources->state = known ? IDENTITY_CHECKED : IDENTITY_UNCHECKED;
+        sources->names = b->source;
+        sources->state = known && has_identity(b) ? IDENTITY_CHECKED : IDENTITY_UNCHECKED;
         sources->without = SYMBOLS_NONE;
-        sources->note = b->pdb != NULL ? store_pdb_note(b->pdb) : NOTE_NONE;
+        sources->note = kind->note != NULL ? kind->note(b->source) : NOTE_NONE;
         return true;
     }
     if (bare && sources->note == NOTE_NONE && !symbol_is_system_module(module->name))
@@ -390,42 +396,37 @@ struct symbol_module *symbol_store_module(struct symbol_store *store, const stru
     return sources;
 }
 
-static const struct store_image *image_of(struct symbol_store *store, const struct module *module)
+static const struct source *image_of(struct symbol_store *store, const struct module *module)
 {
     struct symbol_module *sources = symbol_store_module(store, module);
     mutex_lock(store->mutex);
     if (sources->image == NULL && !sources->image_asked)
         store_find_image(store, sources);
-    const struct store_image *image = sources->image;
+    const struct source *image = sources->image;
     mutex_unlock(store->mutex);
     return image;
 }
 
 const struct file_map *symbol_store_image(struct symbol_store *store, const struct module *module)
 {
-    const struct store_image *image = image_of(store, module);
-    return image != NULL && image->file.kind == OBJECT_PE ? &image->map : NULL;
+    const struct source *image = image_of(store, module);
+    const struct object_file *file = source_object_of(image);
+    return file != NULL && file->kind == OBJECT_PE ? &image->map : NULL;
 }
 
 bool symbol_store_object(struct symbol_store *store, const struct module *module,
                          struct object_bytes *out)
 {
-    const struct store_image *image = image_of(store, module);
-    if (image == NULL || image->file.kind == OBJECT_PE)
+    const struct object_file *file = source_object_of(image_of(store, module));
+    if (file == NULL || file->kind == OBJECT_PE)
         return false;
-    *out = image->file.bytes;
+    *out = file->bytes;
     return true;
 }
 
 struct pdb *symbol_store_pdb(struct symbol_store *store, const struct module *module)
 {
-    struct store_pdb *opened = symbol_store_module(store, module)->pdb;
-    if (opened == NULL)
-        return NULL;
-    mutex_lock(opened->mutex);
-    struct pdb *pdb = store_pdb_lists(opened);
-    mutex_unlock(opened->mutex);
-    return pdb;
+    return source_pdb_of(symbol_store_module(store, module)->names);
 }
 
 const struct breakpad *symbol_store_breakpad(struct symbol_store *store,
@@ -435,14 +436,28 @@ const struct breakpad *symbol_store_breakpad(struct symbol_store *store,
     mutex_lock(store->mutex);
     if (!sources->unwind_asked)
         store_find_unwind(store, sources);
-    struct store_breakpad *found = sources->unwind;
     mutex_unlock(store->mutex);
-    if (found == NULL)
-        return NULL;
-    mutex_lock(found->mutex);
-    const struct breakpad *whole = store_breakpad_whole(store, found);
-    mutex_unlock(found->mutex);
-    return whole;
+    return source_breakpad_of(sources->unwind);
+}
+
+void symbol_image_of(const struct symbol_module *sources, struct symbol_image *out)
+{
+    const struct source *image = sources->image;
+    const struct object_file *file = source_object_of(image);
+
+    *out = (struct symbol_image){.code_id = "", .debug_id = ""};
+    if (sources->names != NULL)
+        out->debug_id = sources->names->id.debug_id;
+    if (file == NULL)
+        return;
+    out->code_id = image->id.code_id;
+    if (out->debug_id[0] == '\0')
+        out->debug_id = image->id.debug_id;
+    out->has_base = file->kind != OBJECT_ARCHIVE;
+    out->preferred_base_va = file->kind == OBJECT_PE      ? file->as.pe.preferred_base_va
+                             : file->kind == OBJECT_ELF   ? file->as.elf.base_va
+                             : file->kind == OBJECT_MACHO ? file->as.macho.base_va
+                                                          : 0;
 }
 
 const struct fault *symbol_store_path_fault(const struct symbol_store *store)

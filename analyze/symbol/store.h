@@ -76,15 +76,6 @@ struct symbol_store_built {
 };
 void symbol_store_built(struct symbol_store *store, struct symbol_store_built *out);
 
-/* Maps a PDB or an image; a file packed in a cabinet (app.pd_) is unpacked, and *unpacked is set.
- * Fails: as file_map(), or the cabinet's damage. */
-enum status symbol_file_map(const char *path, struct file_map *map, bool *unpacked,
-                            struct fault *fault);
-void symbol_file_unmap(struct file_map *map, bool unpacked);
-
-/* Why a file that is of no known kind is refused. */
-const char *symbol_file_expected(const void *data, size_t bytes);
-
 /* A new store over the same roots that has opened nothing yet, for measurements. */
 enum status symbol_store_open_again(const struct symbol_store *store, struct symbol_store **out,
                                     struct fault *fault);

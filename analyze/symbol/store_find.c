@@ -1,134 +1,109 @@
-/* Finds the file for a module: in symbol-server folders by path, in plain folders and single files
- * by the identity inside the files; see store.h. */
-#include <stdio.h>
+/* Finds the files for a module: in symbol-server folders by path, in plain folders and single files
+ * by the identity inside the files; see store.h. Every kind of file is searched in the same way. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/text.h"
 #include "symbol/store_parts.h"
 
-static struct store_pdb *try_pdb(struct symbol_store *store, const char *path, const char *id,
-                                 enum frame_note *note)
+/* A search under way, and what it has found besides the file. */
+struct search {
+    struct symbol_store *store;
+    struct arena *scratch;
+    struct source_want want;
+    enum frame_note note;      /* about the last file that fits and does not answer */
+    bool mismatch;             /* there is a file of another build */
+    bool other_image;          /* there is an image of another build */
+    bool several;              /* images with its MVID that name different PDBs */
+    enum frame_note misplaced; /* about a file in the folder of another build on a server */
+};
+
+/* Files of one kind and name. */
+struct met {
+    struct source *first;
+    bool several; /* they are of different builds */
+};
+
+/* What a folder of a symbol server is asked for. */
+struct choice {
+    const struct source_kind *kind;
+    struct source_place place;
+    struct met *met;
+};
+
+enum { CHOICES_MAX = SOURCE_KINDS * SOURCE_PLACES_MAX };
+
+static struct search search_for(struct symbol_store *store, const struct symbol_module *sources,
+                                struct arena *scratch)
+{
+    const struct module *module = &sources->identity;
+    return (struct search){.store = store,
+                           .scratch = scratch,
+                           .want = {.module = module, .debug_id = module->debug_id}};
+}
+
+/* An image tells which PDB it needs. */
+static void search_image_of(struct search *s, const struct source *image)
+{
+    s->want.pdb_name = image != NULL ? image->id.pdb_name : NULL;
+    s->want.debug_id = s->want.module->debug_id;
+    if (s->want.debug_id[0] == '\0' && image != NULL)
+        s->want.debug_id = image->id.debug_id;
+}
+
+static void remark_other(struct search *s, const struct source_kind *kind)
+{
+    if (kind->layer == LAYER_IMAGE) {
+        s->other_image = true;
+    } else {
+        s->note = kind->notes.other_build;
+        s->mismatch = true;
+    }
+}
+
+/* Opens a file that may be the right one; NULL: it cannot be read, or is of another kind. */
+static struct source *open_source(struct search *s, const struct source_kind *kind,
+                                  const char *path, uint32_t slice)
 {
     struct fault fault = FAULT_INIT;
-    struct store_pdb *pdb;
-    if (store_open_pdb(store, path, &pdb, &fault) != ERR_NONE) {
-        *note = fault.code == ERR_UNSUPPORTED ? NOTE_PDB_UNSUPPORTED : NOTE_PDB_DAMAGED;
-        return NULL;
-    }
-    if (strcmp(pdb->debug_id, id) == 0)
-        return pdb;
-    *note = NOTE_PDB_OTHER_BUILD;
+    struct source *source;
+
+    if (store_open_source(s->store, kind, path, slice, 0, &source, &fault) == ERR_NONE)
+        return source;
+    const enum frame_note note = fault.code == ERR_ABSENT        ? NOTE_NONE
+                                 : fault.code == ERR_UNSUPPORTED ? kind->notes.unsupported
+                                                                 : kind->notes.damaged;
+    s->note = note != NOTE_NONE ? note : s->note;
     return NULL;
 }
 
-/* The PDB of identity ID.  NULL with *mismatch when only another build is there. */
-static struct store_pdb *find_pdb(struct symbol_store *store, const struct module *module,
-                                  const char *stated, const char *id, struct arena *scratch,
-                                  enum frame_note *note, bool *mismatch)
+static bool is_other_mvid(const struct source *source, const struct module *module)
 {
-    const char *names[5];
-    struct store_pdb *pdb;
+    return module->mvid[0] != '\0' && source->id.mvid[0] != '\0' &&
+           strcmp(source->id.mvid, module->mvid) != 0;
+}
 
-    store_pdb_names(module, stated, scratch, names);
-    for (uint32_t r = 0; r < store->root_count + store->server_count; r++) {
-        for (uint32_t n = 0; names[n] != NULL; n++) {
-            const char *path =
-                store_find_on_server(store, store_server(store, r), names[n], id, scratch);
-            if (path == NULL)
+static struct source *find_on_servers(struct search *s, const struct source_kind *kind)
+{
+    struct source_place places[SOURCE_PLACES_MAX];
+    const uint32_t count = kind->places(&s->want, s->scratch, places);
+
+    for (uint32_t r = 0; r < s->store->root_count + s->store->server_count; r++) {
+        for (uint32_t i = 0; i < count && places[i].key[0] != '\0'; i++) {
+            const char *root = store_server(s->store, r);
+            const char *path = store_find_on_server(s->store, root, places[i], s->scratch);
+            struct source *source = path != NULL ? open_source(s, kind, path, 0) : NULL;
+            if (source == NULL)
                 continue;
-            if ((pdb = try_pdb(store, path, id, note)) != NULL) {
-                store_keep_nearer(store, store_server(store, r), names[n], id, path);
-                return pdb;
+            if (kind->is_under(&source->id, places[i].key) &&
+                !is_other_mvid(source, s->want.module)) {
+                store_keep_nearer(s->store, root, places[i].name, places[i].key, path);
+                return source;
             }
-            *mismatch = *note == NOTE_PDB_OTHER_BUILD;
-        }
-    }
-    store_list_files(store);
-    for (uint32_t i = 0; i < store->file_count; i++) {
-        const struct store_file *file = &store->files[i];
-        const bool fits = store_pdb_name_fits(file->path, module) ||
-                          (stated != NULL && text_equal_nocase(stated, file->name));
-        if ((!file->pdb && !file->packed) || (!fits && strcmp(file->debug_id, id) != 0))
-            continue;
-        if (strcmp(file->debug_id, id) == 0 || file->packed || file->debug_id[0] == '\0') {
-            if ((pdb = try_pdb(store, file->path, id, note)) != NULL)
-                return pdb;
-        } else {
-            *note = NOTE_PDB_OTHER_BUILD;
-            *mismatch = true;
+            remark_other(s, kind);
         }
     }
     return NULL;
-}
-
-static bool breakpad_fits(const struct store_file *file, const struct module *module)
-{
-    const struct breakpad names = {.module = file->name, .image = file->image_name};
-    return store_breakpad_name_fits(&names, module);
-}
-
-static struct store_breakpad *try_breakpad(struct symbol_store *store, const char *path,
-                                           const char *id, enum frame_note *note, bool *mismatch)
-{
-    struct fault fault = FAULT_INIT;
-    struct store_breakpad *opened;
-    if (store_open_breakpad(store, path, &opened, &fault) != ERR_NONE) {
-        *note = NOTE_SYM_DAMAGED;
-        return NULL;
-    }
-    if (strcmp(opened->file.debug_id, id) == 0)
-        return opened;
-    *note = NOTE_SYM_OTHER_BUILD;
-    *mismatch = true;
-    return NULL;
-}
-
-/* The .sym file of identity ID.  NULL with *mismatch when only another build is there. */
-static struct store_breakpad *find_breakpad(struct symbol_store *store, const struct module *module,
-                                            const char *stated, const char *id,
-                                            struct arena *scratch, enum frame_note *note,
-                                            bool *mismatch)
-{
-    const char *names[6];
-    struct store_breakpad *found = NULL;
-    uint32_t count = 0;
-
-    store_pdb_names(module, stated, scratch, names);
-    while (names[count] != NULL)
-        count++;
-    names[count] = module->name; /* images of other systems have no PDB */
-    for (uint32_t r = 0; found == NULL && r < store->root_count + store->server_count; r++) {
-        for (uint32_t n = 0; found == NULL && n <= count; n++) {
-            const char *path =
-                store_find_breakpad_on_server(store_server(store, r), names[n], id, scratch);
-            if (path != NULL)
-                found = try_breakpad(store, path, id, note, mismatch);
-            if (found != NULL)
-                store_keep_nearer(store, store_server(store, r), names[n], id, path);
-        }
-    }
-    store_list_files(store);
-    for (uint32_t i = 0; found == NULL && i < store->file_count; i++) {
-        const struct store_file *file = &store->files[i];
-        if (!file->breakpad)
-            continue;
-        if (strcmp(file->debug_id, id) == 0) {
-            found = try_breakpad(store, file->path, id, note, mismatch);
-        } else if (breakpad_fits(file, module)) {
-            *note = NOTE_SYM_OTHER_BUILD;
-            *mismatch = true;
-        }
-    }
-    return found;
-}
-
-static struct store_image *try_image(struct symbol_store *store, const char *path, uint32_t slice)
-{
-    struct fault fault = FAULT_INIT;
-    struct store_image *image;
-    return store_open_image(store, path, slice, &image, &fault) == ERR_NONE ? image : NULL;
 }
 
 /* "app.ex_" is "app.exe" in a cabinet. */
@@ -143,157 +118,253 @@ static bool packs(const char *packed, const char *name)
     return text_equal_nocase(packed, text);
 }
 
-static bool is_other_mvid(const char *mvid, const struct module *module)
+/* How well a listed file fits, judged without opening it: one in a cabinet by its name alone. */
+static enum source_fit fit_of(const struct search *s, const struct source_kind *kind,
+                              const struct store_file *file)
 {
-    return module->mvid[0] != '\0' && mvid[0] != '\0' && strcmp(mvid, module->mvid) != 0;
+    if (file->kind == kind)
+        return kind->fit(&file->id, &s->want);
+    if (file->kind != &source_cabinet)
+        return FIT_NONE;
+    if (kind->layer == LAYER_IMAGE)
+        return packs(file->id.name, s->want.module->name) ? FIT_NAME : FIT_NONE;
+    return kind->by_image ? kind->fit(&file->id, &s->want) : FIT_NONE;
 }
 
-/* Files of other systems have no code_id in Windows' sense. */
-static bool is_image_of(const char *code_id, const char *debug_id, const char *mvid,
-                        const struct module *module)
+static struct source *find_listed(struct search *s, const struct source_kind *kind)
 {
-    if ((module->debug_id[0] == '\0' && module->code_id[0] == '\0') || is_other_mvid(mvid, module))
-        return false;
-    if (module->code_id[0] == '\0' || code_id[0] == '\0')
-        return debug_id[0] != '\0' && strcmp(debug_id, module->debug_id) == 0;
-    const bool clash = module->debug_id[0] != '\0' && debug_id[0] != '\0' &&
-                       strcmp(debug_id, module->debug_id) != 0;
-    return text_equal_nocase(code_id, module->code_id) && !clash;
-}
-
-/* The image with the module's identity; *other is set when only another build of that name
- * exists. */
-static struct store_image *find_image(struct symbol_store *store, const struct module *module,
-                                      struct arena *scratch, bool *other)
-{
-    struct store_image *image;
-
-    *other = false;
-    for (uint32_t r = 0; module->code_id[0] != '\0' && r < store->root_count + store->server_count;
-         r++) {
-        const char *path = store_find_on_server(store, store_server(store, r), module->name,
-                                                module->code_id, scratch);
-        if (path != NULL && (image = try_image(store, path, 0)) != NULL) {
-            if (text_equal_nocase(image->code_id, module->code_id) &&
-                !is_other_mvid(image->mvid, module)) {
-                store_keep_nearer(store, store_server(store, r), module->name, module->code_id,
-                                  path);
-                return image;
-            }
-            *other = true;
-        }
-    }
-    store_list_files(store);
-    for (uint32_t i = 0; i < store->file_count; i++) {
-        const struct store_file *file = &store->files[i];
-        if (file->packed && packs(file->name, module->name) &&
-            (image = try_image(store, file->path, 0)) != NULL) {
-            if (is_image_of(image->code_id, image->debug_id, image->mvid, module))
-                return image;
-            *other = true;
-        }
-    }
+    store_list_files(s->store);
     for (int debug = 0; debug < 2; debug++) {
-        for (uint32_t i = 0; i < store->file_count; i++) {
-            const struct store_file *file = &store->files[i];
-            if (!file->image || file->object.has_code != (debug == 0))
+        for (uint32_t i = 0; i < s->store->file_count; i++) {
+            const struct store_file *file = &s->store->files[i];
+            const enum source_fit fit =
+                file->id.is_debug == (debug != 0) ? fit_of(s, kind, file) : FIT_NONE;
+            const bool unread = file->id.debug_id[0] == '\0' && file->id.code_id[0] == '\0';
+            if (fit == FIT_NONE)
                 continue;
-            if (is_image_of(file->code_id, file->debug_id, file->mvid, module) &&
-                (image = try_image(store, file->path, file->object.slice)) != NULL)
-                return image;
-            if (text_equal_nocase(file->name, module->name))
-                *other = true;
+            struct source *source = fit == FIT_IDENTITY || unread
+                                        ? open_source(s, kind, file->path, file->id.object.slice)
+                                        : NULL;
+            if (source != NULL && kind->fit(&source->id, &s->want) == FIT_IDENTITY)
+                return source;
+            if (source != NULL || (fit == FIT_NAME && !unread))
+                remark_other(s, kind);
         }
     }
     return NULL;
 }
 
-/* What one search of the available files has found. */
-struct identity_search {
-    bool other_image, mismatch;
-    bool several; /* images with its MVID that name different PDBs */
-    enum frame_note note;
-};
+/* The file of KIND with the identity that is searched; NULL: none, and *S says what there was. */
+static struct source *find(struct search *s, const struct source_kind *kind)
+{
+    struct source *source = find_on_servers(s, kind);
+    return source != NULL ? source : find_listed(s, kind);
+}
 
-static void search_identity(struct symbol_store *store, struct symbol_module *sources,
-                            struct arena *scratch, struct identity_search *out)
+/* The file that names the code of a module with an identity. */
+static struct source *find_names(struct search *s)
+{
+    struct source *source = NULL;
+    for (size_t k = 0; k < SOURCE_KINDS && source == NULL && s->want.debug_id[0] != '\0'; k++)
+        if (source_kinds[k]->layer == LAYER_NAMES)
+            source = find(s, source_kinds[k]);
+    return source;
+}
+
+/* ---- every build of a name ---- */
+
+/* Notes a file that fits. Of a fat file the first slice is used, unless the user named an
+ * architecture. Images with one MVID differ only by the PDBs that they name, since a
+ * program that rewrites assemblies may keep the MVID. */
+static void meet(struct search *s, const struct source_kind *kind, const char *path, uint32_t slice,
+                 struct met *met)
+{
+    if (met->first != NULL && kind->has_slices && strcmp(met->first->path, path) == 0) {
+        s->note = NOTE_FAT_FILE;
+        return;
+    }
+    struct source *source = open_source(s, kind, path, slice);
+    if (source == NULL)
+        return;
+    const bool by_mvid = s->want.module->mvid[0] != '\0';
+    if (by_mvid && strcmp(source->id.mvid, s->want.module->mvid) != 0)
+        remark_other(s, kind);
+    else if (met->first == NULL)
+        met->first = source;
+    else if ((!by_mvid && strcmp(met->first->id.code_id, source->id.code_id) != 0) ||
+             strcmp(met->first->id.debug_id, source->id.debug_id) != 0)
+        met->several = true;
+}
+
+/* A symbol server names each folder after the identity of the file in it. Unreadable files are
+ * reported when they are met. */
+static bool is_under_its_key(struct search *s, const struct source_kind *kind, const char *path,
+                             const char *key)
+{
+    struct fault fault = FAULT_INIT;
+    struct source *source;
+    return kind->notes.other_key == NOTE_NONE ||
+           store_open_source(s->store, kind, path, 0, 0, &source, &fault) != ERR_NONE ||
+           kind->is_under(&source->id, key);
+}
+
+static void meet_build(struct search *s, const struct choice *choice, const char *root,
+                       const char *key)
+{
+    const struct source_kind *kind = choice->kind;
+    const struct source_place place = {choice->place.name, key, choice->place.as};
+    const char *path =
+        choice->met->several ? NULL : store_find_on_server(s->store, root, place, s->scratch);
+
+    if (path == NULL)
+        return;
+    if (is_under_its_key(s, kind, path, key)) {
+        meet(s, kind, path, 0, choice->met);
+    } else {
+        s->misplaced = kind->notes.other_key;
+    }
+}
+
+/* Every build that a symbol server's root has of these files. */
+static void meet_on_server(struct search *s, const char *root, const struct choice *choices,
+                           uint32_t count)
+{
+    for (uint32_t n = 0; n < count; n++) {
+        const char *name = choices[n].place.name;
+        struct fault fault = FAULT_INIT;
+        const char **keys;
+        size_t key_count;
+        bool repeated = false;
+        for (uint32_t c = 0; c < n; c++)
+            repeated = repeated || strcmp(choices[c].place.name, name) == 0;
+        const char *folder = repeated ? NULL : store_find_builds(root, name, s->scratch);
+        if (folder == NULL ||
+            folder_list(folder, s->scratch, &keys, &key_count, &fault) != ERR_NONE)
+            continue;
+        for (size_t i = 0; i < key_count; i++)
+            for (uint32_t c = n; c < count; c++)
+                if (strcmp(choices[c].place.name, name) == 0)
+                    meet_build(s, &choices[c], root, keys[i]);
+    }
+}
+
+/* Adds the places of a kind. Returns the number of choices. */
+static uint32_t add_choices(struct search *s, const struct source_kind *kind, struct met *met,
+                            struct choice choices[CHOICES_MAX], uint32_t count)
+{
+    struct source_place places[SOURCE_PLACES_MAX];
+    const uint32_t more = kind->places(&s->want, s->scratch, places);
+
+    for (uint32_t i = 0; i < more; i++)
+        choices[count++] = (struct choice){kind, places[i], met};
+    return count;
+}
+
+static bool is_arch(const struct symbol_store *store, const struct store_file *file)
+{
+    return store->arch == ARCH_NONE || file->id.arch == ARCH_NONE || store->arch == file->id.arch;
+}
+
+/* Every build among the listed files. */
+static void meet_listed(struct search *s, const struct source_kind *kind, struct met *met)
+{
+    store_list_files(s->store);
+    for (int debug = 0; debug < 2 && met->first == NULL; debug++) {
+        for (uint32_t i = 0; i < s->store->file_count; i++) {
+            struct store_file *file = &s->store->files[i];
+            if (file->id.is_debug != (debug != 0) || !is_arch(s->store, file) ||
+                fit_of(s, kind, file) == FIT_NONE)
+                continue;
+            meet(s, kind, file->path, file->id.object.slice, met);
+            if (met->first != NULL) /* no longer offered to other names */
+                file->taken = file->id.name;
+        }
+    }
+}
+
+/* ---- a module with an identity ---- */
+
+/* The image of a managed module of which only the MVID is known: servers are not laid out by MVID,
+ * so all builds of its name are asked. */
+static struct source *find_by_mvid(struct search *s)
+{
+    struct choice choices[CHOICES_MAX];
+    struct met met = {0};
+
+    if (s->want.module->mvid[0] == '\0')
+        return NULL;
+    const uint32_t count = add_choices(s, &source_object, &met, choices, 0);
+    for (uint32_t r = 0; r < s->store->root_count + s->store->server_count; r++)
+        meet_on_server(s, store_server(s->store, r), choices, count);
+    meet_listed(s, &source_object, &met);
+    s->several = met.several;
+    return met.several ? NULL : met.first;
+}
+
+static void search_identity(struct search *s, struct symbol_module *sources)
 {
     const struct module *module = &sources->identity;
 
-    *out = (struct identity_search){0};
-    sources->image =
-        module->code_id[0] == '\0' && module->debug_id[0] == '\0'
-            ? store_image_of_mvid(store, module, scratch, &out->other_image, &out->several)
-            : find_image(store, module, scratch, &out->other_image);
+    *s = search_for(s->store, sources, s->scratch);
+    sources->image = module->code_id[0] == '\0' && module->debug_id[0] == '\0'
+                         ? find_by_mvid(s)
+                         : find(s, &source_object);
     if (sources->image == NULL)
-        sources->image = store_system_image(store, module, scratch);
-    const char *stated = sources->image != NULL ? sources->image->pdb_name : NULL;
-    const char *id = module->debug_id;
-    if (id[0] == '\0' && sources->image != NULL)
-        id = sources->image->debug_id;
-    if (id[0] != '\0')
-        sources->pdb = find_pdb(store, module, stated, id, scratch, &out->note, &out->mismatch);
-    if (id[0] != '\0' && sources->pdb == NULL)
-        sources->breakpad =
-            find_breakpad(store, module, stated, id, scratch, &out->note, &out->mismatch);
+        sources->image = store_system_image(s->store, module, s->scratch);
+    search_image_of(s, sources->image);
+    sources->names = find_names(s);
 }
 
 /* Asks the symbol servers for what the search has not found, and searches again if something came.
  * The image of a module of Windows is not asked for while its PDB is found: see
  * symbol_store_image(). */
-static enum frame_note ask_servers(struct symbol_store *store, struct symbol_module *sources,
-                                   struct arena *scratch, struct identity_search *found)
+static enum frame_note ask_servers(struct search *s, struct symbol_module *sources)
 {
     const struct module *module = &sources->identity;
+    struct symbol_store *store = s->store;
     enum frame_note note = NOTE_NONE;
     bool got = false;
 
-    if (sources->pdb != NULL || sources->breakpad != NULL || !fetch_has_servers(store->fetch))
+    if (sources->names != NULL || !fetch_has_servers(store->fetch))
         return NOTE_NONE;
-    const char *id = module->debug_id;
-    if (id[0] == '\0' && sources->image != NULL)
-        id = sources->image->debug_id;
+    const char *id = s->want.debug_id;
     if (id[0] != '\0' || module->build_id != NULL)
-        got = store_fetch_symbols(store, module, sources->image, id, scratch, &note);
+        got = store_fetch_symbols(store, module, sources->image, id, s->scratch, &note);
     if (!got && sources->image == NULL) {
         sources->image_asked = true;
         got = store_fetch_image(store, module, &note);
         if (got && id[0] == '\0') { /* it states which PDB it needs */
-            search_identity(store, sources, scratch, found);
-            if (sources->image != NULL && sources->pdb == NULL)
-                (void)store_fetch_symbols(store, module, sources->image, sources->image->debug_id,
-                                          scratch, &note);
+            search_identity(s, sources);
+            if (sources->image != NULL && sources->names == NULL)
+                (void)store_fetch_symbols(store, module, sources->image,
+                                          sources->image->id.debug_id, s->scratch, &note);
         }
     }
     if (got)
-        search_identity(store, sources, scratch, found);
+        search_identity(s, sources);
     return note;
 }
 
-static void find_by_identity(struct symbol_store *store, struct symbol_module *sources,
-                             struct arena *scratch)
+static void find_by_identity(struct search *s, struct symbol_module *sources)
 {
-    struct identity_search found;
-
-    search_identity(store, sources, scratch, &found);
-    const enum frame_note asked = ask_servers(store, sources, scratch, &found);
-    sources->state = sources->pdb != NULL || sources->image != NULL || sources->breakpad != NULL
-                         ? IDENTITY_CHECKED
-                         : IDENTITY_UNCHECKED;
-    if (sources->pdb != NULL || sources->breakpad != NULL)
+    search_identity(s, sources);
+    const enum frame_note asked = ask_servers(s, sources);
+    sources->state =
+        sources->names != NULL || sources->image != NULL ? IDENTITY_CHECKED : IDENTITY_UNCHECKED;
+    if (sources->names != NULL)
         return;
-    if (found.several) {
+    if (s->several) {
         sources->state = IDENTITY_AMBIGUOUS;
-        sources->note = NOTE_SEVERAL_BUILDS;
+        sources->note = source_object.notes.several;
         return;
     }
-    const enum frame_note note = asked != NOTE_NONE ? asked : found.note;
-    if (found.mismatch || (sources->image == NULL && found.other_image && note == NOTE_NONE)) {
+    const enum frame_note note = asked != NOTE_NONE ? asked : s->note;
+    if (s->mismatch || (sources->image == NULL && s->other_image && note == NOTE_NONE)) {
         sources->without = SYMBOLS_MISMATCH;
         sources->note = note != NOTE_NONE ? note : NOTE_IMAGE_OTHER_BUILD;
     } else if (note == NOTE_NONE && sources->image != NULL &&
-               sources->identity.debug_id[0] != '\0' && sources->image->debug_id[0] != '\0' &&
-               strcmp(sources->image->debug_id, sources->identity.debug_id) != 0) {
+               sources->identity.debug_id[0] != '\0' && sources->image->id.debug_id[0] != '\0' &&
+               strcmp(sources->image->id.debug_id, sources->identity.debug_id) != 0) {
         sources->without = SYMBOLS_MISMATCH;
         sources->note = NOTE_IMAGE_OTHER_PDB;
     } else if (note != NOTE_NONE) {
@@ -305,249 +376,132 @@ void store_find_image(struct symbol_store *store, struct symbol_module *sources)
 {
     struct arena scratch;
     enum frame_note note = NOTE_NONE;
-    bool other;
 
     sources->image_asked = true;
     if (!store_fetch_image(store, &sources->identity, &note))
         return;
     arena_init(&scratch, 0);
-    sources->image = find_image(store, &sources->identity, &scratch, &other);
+    struct search s = search_for(store, sources, &scratch);
+    sources->image = find(&s, &source_object);
     arena_free(&scratch);
 }
 
 void store_find_unwind(struct symbol_store *store, struct symbol_module *sources)
 {
-    const struct module *module = &sources->identity;
-    enum frame_note note = NOTE_NONE;
     struct arena scratch;
-    bool mismatch = false;
 
     sources->unwind_asked = true;
-    sources->unwind = sources->breakpad;
-    if (sources->unwind != NULL || module->debug_id[0] == '\0')
+    if (sources->names != NULL && sources->names->kind->has_unwind)
+        sources->unwind = sources->names;
+    if (sources->unwind != NULL || sources->identity.debug_id[0] == '\0')
         return;
     arena_init(&scratch, 0);
-    sources->unwind =
-        find_breakpad(store, module, NULL, module->debug_id, &scratch, &note, &mismatch);
+    struct search s = search_for(store, sources, &scratch);
+    for (size_t k = 0; k < SOURCE_KINDS && sources->unwind == NULL; k++)
+        if (source_kinds[k]->has_unwind)
+            sources->unwind = find(&s, source_kinds[k]);
     arena_free(&scratch);
 }
 
-/* What a search by name alone has found so far. */
-struct name_search {
-    struct store_image *image;
-    struct store_pdb *pdb;
-    struct store_breakpad *breakpad;
-    bool images_differ, pdbs_differ, breakpads_differ;
-    bool mismatch; /* a PDB under the key of another build */
-    enum frame_note note;
-};
-
-/* The first slice of a fat file is used, unless the user named an architecture. */
-static void meet_image(struct symbol_store *store, struct name_search *found, const char *path,
-                       uint32_t slice)
-{
-    if (found->image != NULL && strcmp(found->image->path, path) == 0) {
-        found->note = NOTE_FAT_FILE;
-        return;
-    }
-    struct store_image *image = try_image(store, path, slice);
-    if (image == NULL)
-        return;
-    if (found->image == NULL)
-        found->image = image;
-    else if (strcmp(found->image->code_id, image->code_id) != 0 ||
-             strcmp(found->image->debug_id, image->debug_id) != 0)
-        found->images_differ = true;
-}
-
-static void meet_pdb(struct symbol_store *store, struct name_search *found, const char *path)
-{
-    struct fault fault = FAULT_INIT;
-    struct store_pdb *pdb;
-    if (store_open_pdb(store, path, &pdb, &fault) != ERR_NONE) {
-        found->note = fault.code == ERR_UNSUPPORTED ? NOTE_PDB_UNSUPPORTED : NOTE_PDB_DAMAGED;
-        return;
-    }
-    if (found->pdb == NULL)
-        found->pdb = pdb;
-    else if (strcmp(found->pdb->debug_id, pdb->debug_id) != 0)
-        found->pdbs_differ = true;
-}
-
-static void meet_breakpad(struct symbol_store *store, struct name_search *found, const char *path)
-{
-    struct fault fault = FAULT_INIT;
-    struct store_breakpad *opened;
-    if (store_open_breakpad(store, path, &opened, &fault) != ERR_NONE)
-        found->note = NOTE_SYM_DAMAGED;
-    else if (found->breakpad == NULL)
-        found->breakpad = opened;
-    else if (strcmp(found->breakpad->file.debug_id, opened->file.debug_id) != 0)
-        found->breakpads_differ = true;
-}
-
-/* A symbol server names each folder after the identity of the PDB in it. Unreadable files are
- * reported when they are opened. */
-static bool is_under_its_key(struct symbol_store *store, const char *path, const char *key)
-{
-    struct fault fault = FAULT_INIT;
-    struct store_pdb *pdb;
-    return store_open_pdb(store, path, &pdb, &fault) != ERR_NONE ||
-           text_equal_nocase(pdb->debug_id, key);
-}
-
-/* Every build of NAME that a symbol server's root has. */
-static void meet_on_server(struct symbol_store *store, const char *root, const char *name,
-                           bool image, struct arena *scratch, struct name_search *found)
-{
-    struct fault fault = FAULT_INIT;
-    const char *folder = store_find_builds(root, name, scratch);
-    const char **ids;
-    size_t count;
-
-    if (folder == NULL || folder_list(folder, scratch, &ids, &count, &fault) != ERR_NONE)
-        return;
-    for (size_t i = 0; i < count && !found->images_differ && !found->pdbs_differ; i++) {
-        const char *path = store_find_on_server(store, root, name, ids[i], scratch);
-        const char *sym = store_find_breakpad_on_server(root, name, ids[i], scratch);
-        if (sym != NULL)
-            meet_breakpad(store, found, sym);
-        if (path == NULL)
-            continue;
-        if (image)
-            meet_image(store, found, path, 0);
-        else if (is_under_its_key(store, path, ids[i]))
-            meet_pdb(store, found, path);
-        else
-            found->mismatch = true;
-    }
-}
-
-static bool is_arch(const struct symbol_store *store, const struct store_file *file)
-{
-    return store->arch == ARCH_NONE || file->object.arch == ARCH_NONE ||
-           store->arch == file->object.arch;
-}
+/* ---- a module of which only the name is known ---- */
 
 /* A named ELF or Mach-O file is used for its own name, otherwise for the first other name that is
  * not a system module, like a bare PDB. */
-static void offer_files(struct symbol_store *store, const struct module *module,
-                        struct name_search *found)
+static void offer_files(struct search *s, struct met *met)
 {
-    for (int debug = 0; debug < 2 && found->image == NULL; debug++) {
-        for (uint32_t i = 0; i < store->file_count && found->image == NULL; i++) {
-            struct store_file *file = &store->files[i];
-            if (!file->root || !file->image || file->object.kind == OBJECT_PE ||
-                file->object.has_code != (debug == 0) || !is_arch(store, file) ||
-                (file->taken != NULL && !text_equal_nocase(file->taken, module->name)) ||
-                symbol_is_system_module(module->name))
+    const char *name = s->want.module->name;
+
+    for (int debug = 0; debug < 2 && met->first == NULL; debug++) {
+        for (uint32_t i = 0; i < s->store->named_count && met->first == NULL; i++) {
+            struct store_file *file = &s->store->files[i];
+            const struct object_candidate *object = &file->id.object;
+            if (!object->is_code || object->kind == OBJECT_PE ||
+                file->id.is_debug != (debug != 0) || !is_arch(s->store, file) ||
+                (file->taken != NULL && !text_equal_nocase(file->taken, name)) ||
+                symbol_is_system_module(name))
                 continue;
-            meet_image(store, found, file->path, file->object.slice);
-            file->taken = found->image != NULL ? arena_string(&store->arena, module->name) : NULL;
+            meet(s, file->kind, file->path, object->slice, met);
+            file->taken = met->first != NULL ? arena_string(&s->store->arena, name) : NULL;
         }
     }
 }
 
-/* True when FILE has the name of the module or, if DEBUG, that of its debug file: "app.exe.debug".
- */
-static bool is_named(const struct store_file *file, const struct module *module, bool debug)
+/* Takes the first kind of which there is a file. */
+static void take_names(struct symbol_module *sources, const struct met *met)
 {
-    static const char *const ends[] = {"", ".debug", ".dbg"};
-    char text[256];
-
-    for (size_t i = 0; i < (debug ? COUNT_OF(ends) : 1); i++) {
-        const int bytes = snprintf(text, sizeof text, "%s%s", module->name, ends[i]);
-        if (bytes > 0 && (size_t)bytes < sizeof text && text_equal_nocase(file->name, text))
-            return true;
-    }
-    return false;
-}
-
-static void search_name(struct symbol_store *store, const struct module *module,
-                        struct arena *scratch, struct name_search *found)
-{
-    const char *names[5];
-
-    store_list_files(store);
-    for (int debug = 0; debug < 2 && found->image == NULL; debug++) {
-        for (uint32_t i = 0; i < store->file_count; i++) {
-            struct store_file *file = &store->files[i];
-            if (!file->image || file->object.has_code != (debug == 0) || !is_arch(store, file) ||
-                !is_named(file, module, debug != 0))
-                continue;
-            meet_image(store, found, file->path, file->object.slice);
-            if (found->image != NULL) /* no longer offered to other names */
-                file->taken = file->name;
-        }
-    }
-    for (uint32_t i = 0; i < store->file_count; i++) {
-        const struct store_file *file = &store->files[i];
-        if (file->breakpad && breakpad_fits(file, module))
-            meet_breakpad(store, found, file->path);
-        else if ((file->pdb || file->packed) && store_pdb_name_fits(file->path, module))
-            meet_pdb(store, found, file->path);
-    }
-    store_pdb_names(module, NULL, scratch, names);
-    for (uint32_t r = 0; r < store->root_count; r++) {
-        if (!path_is_folder(store->roots[r]))
+    for (size_t k = 0; k < SOURCE_KINDS && sources->names == NULL; k++) {
+        if (source_kinds[k]->layer != LAYER_NAMES || met[k].first == NULL)
             continue;
-        meet_on_server(store, store->roots[r], module->name, true, scratch, found);
-        for (uint32_t n = 0; names[n] != NULL; n++)
-            meet_on_server(store, store->roots[r], names[n], false, scratch, found);
+        if (met[k].several) {
+            sources->state = IDENTITY_AMBIGUOUS;
+            sources->note = source_kinds[k]->notes.several;
+            return;
+        }
+        sources->names = met[k].first;
     }
 }
 
-static void find_by_name(struct symbol_store *store, struct symbol_module *sources,
-                         struct arena *scratch)
+/* The file that the image states. */
+static void find_by_image(struct search *s, struct symbol_module *sources)
 {
-    struct name_search found = {0};
-    const struct module *module = &sources->identity;
-    bool mismatch = false;
+    search_image_of(s, sources->image);
+    s->note = NOTE_NONE;
+    s->mismatch = false;
+    for (size_t k = 0; k < SOURCE_KINDS && sources->names == NULL; k++)
+        if (source_kinds[k]->by_image && s->want.debug_id[0] != '\0')
+            sources->names = find(s, source_kinds[k]);
+    if (sources->names == NULL && s->note != NOTE_NONE)
+        sources->note = s->note;
+    if (sources->names == NULL && s->mismatch)
+        sources->without = SYMBOLS_MISMATCH;
+}
 
-    search_name(store, module, scratch, &found);
-    if (found.image == NULL && found.pdb == NULL && found.breakpad == NULL)
-        offer_files(store, module, &found);
-    sources->note = found.note != NOTE_NONE ? found.note : sources->note;
-    if (found.images_differ || (found.image == NULL && found.pdbs_differ)) {
+/* Every file that the name fits. Returns their number. */
+static uint32_t meet_all(struct search *s, struct met met[SOURCE_KINDS])
+{
+    struct choice choices[CHOICES_MAX];
+    uint32_t count = 0, found = 0;
+
+    for (size_t k = 0; k < SOURCE_KINDS; k++) {
+        const struct source_kind *kind = source_kinds[k];
+        if (kind->layer != LAYER_NAMES && kind->layer != LAYER_IMAGE)
+            continue;
+        meet_listed(s, kind, &met[k]);
+        count = add_choices(s, kind, &met[k], choices, count);
+    }
+    for (uint32_t r = 0; r < s->store->root_count; r++)
+        if (path_is_folder(s->store->roots[r]))
+            meet_on_server(s, s->store->roots[r], choices, count);
+    for (size_t k = 0; k < SOURCE_KINDS; k++)
+        found += met[k].first != NULL;
+    return found;
+}
+
+static void find_by_name(struct search *s, struct symbol_module *sources)
+{
+    struct met met[SOURCE_KINDS] = {{0}};
+    struct met *image = met;
+    const uint32_t found = meet_all(s, met);
+
+    while (source_kinds[image - met]->layer != LAYER_IMAGE)
+        image++;
+    if (found == 0)
+        offer_files(s, image);
+    sources->note = s->note != NOTE_NONE ? s->note : sources->note;
+    if (image->several) {
         sources->state = IDENTITY_AMBIGUOUS;
-        sources->note = NOTE_SEVERAL_BUILDS;
+        sources->note = source_object.notes.several;
         return;
     }
-    sources->image = found.image;
-    if (found.mismatch && found.pdb == NULL && found.breakpad == NULL) {
+    sources->image = image->first;
+    if (s->misplaced != NOTE_NONE && found == (sources->image != NULL)) {
         sources->without = SYMBOLS_MISMATCH;
-        sources->note = NOTE_PDB_OTHER_KEY;
+        sources->note = s->misplaced;
     }
-    if (found.image == NULL && found.pdb == NULL) {
-        if (found.breakpads_differ) {
-            sources->state = IDENTITY_AMBIGUOUS;
-            sources->note = NOTE_SEVERAL_SYM_BUILDS;
-        } else {
-            sources->breakpad = found.breakpad;
-        }
-    } else if (found.image == NULL) {
-        sources->pdb = found.pdb;
-    } else if (found.image->debug_id[0] != '\0') {
-        enum frame_note note = NOTE_NONE;
-        sources->pdb = find_pdb(store, module, found.image->pdb_name, found.image->debug_id,
-                                scratch, &note, &mismatch);
-        if (sources->pdb == NULL && note != NOTE_NONE)
-            sources->note = note;
-        if (sources->pdb == NULL && mismatch)
-            sources->without = SYMBOLS_MISMATCH;
-    }
-}
-
-enum frame_note store_pdb_note(const struct store_pdb *opened)
-{
-    if (opened->pdb.fastlink)
-        return NOTE_PDB_FASTLINK;
-    if (!opened->pdb.has_dbi)
-        return NOTE_PDB_TYPES_ONLY;
-    mutex_lock(opened->mutex);
-    const bool placed = opened->lists_wait || opened->pdb.section_count > 0;
-    mutex_unlock(opened->mutex);
-    return placed ? NOTE_NONE : NOTE_PDB_NO_SECTIONS;
+    if (sources->image == NULL)
+        take_names(sources, met);
+    else
+        find_by_image(s, sources);
 }
 
 void store_find(struct symbol_store *store, struct symbol_module *sources)
@@ -557,21 +511,21 @@ void store_find(struct symbol_store *store, struct symbol_module *sources)
 
     store->pointer_message = false;
     arena_init(&scratch, 0);
+    struct search s = search_for(store, sources, &scratch);
     if (module->debug_id[0] != '\0' || module->code_id[0] != '\0' || module->build_id != NULL ||
         module->mvid[0] != '\0')
-        find_by_identity(store, sources, &scratch);
+        find_by_identity(&s, sources);
     else if (module->name[0] != '\0')
-        find_by_name(store, sources, &scratch);
-    if (sources->pdb == NULL)
+        find_by_name(&s, sources);
+    if (sources->names == NULL || sources->names->kind->method == NULL)
         store_find_managed(store, sources, &scratch);
     else
         store_find_metadata(store, sources);
     arena_free(&scratch);
-    if (sources->pdb != NULL) {
-        sources->note = store_pdb_note(sources->pdb);
-        return;
-    }
-    if (sources->note == NOTE_NONE && sources->image == NULL && sources->breakpad == NULL &&
-        sources->managed == NULL)
+    const struct source_kind *kind = sources->names != NULL ? sources->names->kind : NULL;
+    if (kind != NULL && kind->note != NULL)
+        sources->note = kind->note(sources->names);
+    else if (kind == NULL && sources->note == NOTE_NONE && sources->image == NULL &&
+             sources->managed == NULL)
         sources->note = store->pointer_message ? NOTE_STORE_MESSAGE : NOTE_NO_SYMBOL_FILE;
 }

@@ -69,32 +69,20 @@ static char *follow_pointer(struct symbol_store *store, const char *folder, stru
     return target != NULL && path_is_file(target) ? target : NULL;
 }
 
-char *store_find_on_server(struct symbol_store *store, const char *root, const char *name,
-                           const char *id, struct arena *scratch)
+char *store_find_on_server(struct symbol_store *store, const char *root, struct source_place place,
+                           struct arena *scratch)
 {
-    char *folder = store_find_builds(root, name, scratch);
-    char *build = folder != NULL ? find_entry(folder, id, scratch) : NULL;
+    char *folder = store_find_builds(root, place.name, scratch);
+    char *build = folder != NULL ? find_entry(folder, place.key, scratch) : NULL;
     if (build == NULL || !path_is_folder(build))
         return NULL;
-    char *file = find_entry(build, name, scratch);
+    char *file = find_entry(build, place.as, scratch);
     if (file != NULL && path_is_file(file))
         return file;
-    char *packed = arena_string(scratch, name);
-    if (packed == NULL)
+    char *packed = arena_string(scratch, place.name);
+    if (packed == NULL || strcmp(place.as, place.name) != 0)
         return NULL;
     packed[strlen(packed) - 1] = '_';
     file = find_entry(build, packed, scratch);
     return file != NULL && path_is_file(file) ? file : follow_pointer(store, build, scratch);
-}
-
-char *store_find_breakpad_on_server(const char *root, const char *name, const char *id,
-                                    struct arena *scratch)
-{
-    char *folder = store_find_builds(root, name, scratch);
-    char *build = folder != NULL ? find_entry(folder, id, scratch) : NULL;
-    char *file = store_breakpad_name(name, scratch);
-    if (build == NULL || file == NULL || !path_is_folder(build))
-        return NULL;
-    file = find_entry(build, file, scratch);
-    return file != NULL && path_is_file(file) ? file : NULL;
 }

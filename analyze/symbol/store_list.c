@@ -24,7 +24,9 @@ static bool is_server_entry(const char *name)
     return false;
 }
 
-static struct store_file *add_file(struct symbol_store *store, const char *path, const char *name)
+/* The next file; NULL: there is no room for it. */
+static struct store_file *add_file(struct symbol_store *store, const char *path,
+                                   const struct source_kind *kind)
 {
     if (store->file_count == STORE_FILES_MAX)
         return NULL;
@@ -34,111 +36,50 @@ static struct store_file *add_file(struct symbol_store *store, const char *path,
         return NULL;
     store->files = wider;
     struct store_file *file = &store->files[store->file_count];
-    memset(file, 0, sizeof *file);
-    file->path = arena_string(&store->arena, path);
-    file->name = arena_string(&store->arena, name);
-    if (file->path == NULL || file->name == NULL)
+    *file = (struct store_file){.kind = kind, .path = arena_string(&store->arena, path)};
+    if (file->path == NULL)
         return NULL;
+    file->id.name = path_base(file->path);
     store->file_count++;
     return file;
 }
 
-static enum status list_breakpad(struct symbol_store *store, const char *path, bool root,
-                                 const struct file_map *map, struct fault *fault)
+/* Adds a file of a known kind; each slice of a fat file is a separate entry. A damaged one is added
+ * without an identity, so that a module of its name learns about it. */
+static enum status list_slices(struct symbol_store *store, const char *path,
+                               const struct source_kind *kind, const struct file_map *map,
+                               bool named, struct fault *fault)
 {
-    struct breakpad identity;
-    if (breakpad_read_identity(map->data, map->bytes, &identity, fault) == ERR_NONE) {
-        struct store_file *file = add_file(store, path, identity.module);
-        if (file != NULL) {
-            file->breakpad = true;
-            file->root = root;
-            file->image_name = arena_string(&store->arena, identity.image);
-            memcpy(file->debug_id, identity.debug_id, sizeof file->debug_id);
-        }
-    }
-    breakpad_close(&identity);
-    return fault->code;
-}
-
-/* Adds a PDB with its identity, or a cabinet, whose identity is unknown until it is unpacked. */
-static enum status list_pdb(struct symbol_store *store, const char *path, bool root, bool packed,
-                            const struct file_map *map, struct fault *fault)
-{
-    struct store_file *file = add_file(store, path, path_base(path));
-    struct pdb pdb;
-
-    if (file == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
-    file->root = root;
-    file->packed = packed;
-    if (!packed && ppdb_recognize(map->data, map->bytes)) {
-        struct ppdb portable;
-        file->portable = true;
-        if (ppdb_open(map->data, map->bytes, &portable, fault) == ERR_NONE)
-            ppdb_debug_id(&portable, file->debug_id);
-        return fault->code;
-    }
-    file->pdb = !packed;
-    if (!packed && pdb_open(map->data, map->bytes, &pdb, fault) == ERR_NONE) {
-        pdb_debug_id(&pdb, file->debug_id);
-        pdb_close(&pdb);
-    }
-    return fault->code;
-}
-
-/* Adds an object file; each slice of a fat file is a separate entry. */
-static enum status list_object(struct symbol_store *store, const char *path, bool root,
-                               const struct file_map *map, struct fault *fault)
-{
-    struct object_candidate object = {0};
-    struct pe pe;
-
-    for (uint32_t slice = 0; object_candidate_read(map->data, map->bytes, slice, &object, fault);
-         slice++) {
-        struct store_file *file = add_file(store, path, path_base(path));
-        struct fault ignored = FAULT_INIT;
+    for (uint32_t slice = 0; fault->code == ERR_NONE && (slice == 0 || kind->has_slices); slice++) {
+        struct store_file *file = add_file(store, path, kind);
         if (file == NULL)
             return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
-        object.path = file->path;
-        object.name = file->name;
-        file->object = object;
-        file->root = root;
-        if (root && object.kind == OBJECT_ELF && object.has_code && !object.is_code &&
-            !object.has_split)
-            return fault_set_hint(fault, ERR_UNSUPPORTED, 0, "ELF object file",
-                                  "it is not linked, so its offsets mean nothing: name the program "
-                                  "or library that it is in");
-        file->image = object.is_code;
-        memcpy(file->debug_id, object.debug_id, sizeof file->debug_id);
-        if (object.kind == OBJECT_PE && pe_open(map->data, map->bytes, &pe, &ignored) == ERR_NONE) {
-            pe_code_id(&pe, file->code_id);
-            (void)managed_mvid(&pe, file->mvid);
-        }
-        if (object_recognize(map->data, map->bytes) != OBJECT_MACHO)
+        if (kind->identify(map, slice, &store->arena, &file->id, fault) == ERR_ABSENT) {
+            store->file_count--; /* no more slices */
+            fault_clear(fault);
             break;
+        }
+        file->id.object.path = file->path;
+        file->id.object.name = file->id.name;
+        if (named && file->id.useless != NULL)
+            fault_set_lasting(fault, ERR_UNSUPPORTED, 0, kind->what, file->id.useless);
     }
-    if (fault->code == ERR_ABSENT) /* no more slices */
-        fault_clear(fault);
     return fault->code;
 }
 
-enum status store_list_file(struct symbol_store *store, const char *path, bool root,
+enum status store_list_file(struct symbol_store *store, const char *path, bool named,
                             struct fault *fault)
 {
     struct file_map map;
 
     if (file_map(path, &map, fault) != ERR_NONE)
         return fault->code;
-    const bool packed = map.bytes >= 4 && memcmp(map.data, "MSCF", 4) == 0;
-    if (breakpad_recognize(map.data, map.bytes))
-        (void)list_breakpad(store, path, root, &map, fault);
-    else if (packed || pdb_recognize(map.data, map.bytes))
-        (void)list_pdb(store, path, root, packed, &map, fault);
-    else if (object_recognize(map.data, map.bytes) != OBJECT_NONE)
-        (void)list_object(store, path, root, &map, fault);
+    const struct source_kind *kind = source_recognize(map.data, map.bytes);
+    if (kind != NULL)
+        (void)list_slices(store, path, kind, &map, named, fault);
     else
         fault_set_lasting(fault, ERR_UNSUPPORTED, 0, "symbol file",
-                          symbol_file_expected(map.data, map.bytes));
+                          source_expected(map.data, map.bytes));
     file_unmap(&map);
     fault_set_path(fault, path);
     return fault->code;
@@ -215,13 +156,4 @@ void store_add_server(struct symbol_store *store, const char *folder)
             return;
     store_add_folder(store, folder);
     store->server_count += store->system_count - count;
-}
-
-enum status store_list_portable(struct symbol_store *store, const char *name, const char *path,
-                                struct fault *fault)
-{
-    if (store_list_file(store, path, true, fault) != ERR_NONE || name == NULL)
-        return fault->code;
-    store->files[store->file_count - 1].bound = arena_string(&store->arena, name);
-    return ERR_NONE;
 }

@@ -10,10 +10,8 @@
 enum { GUID_DIGITS = 32, SOURCE_LINKS_MAX = 64 };
 
 struct store_managed {
-    struct file_map map; /* of the PDB's file */
-    bool mapped, unpacked;
     bool has_pdb, has_image;
-    struct ppdb pdb;
+    struct ppdb pdb;       /* in a source's map, or in the arena */
     struct metadata image; /* in the image's map */
     enum managed_names names;
     struct mutex *mutex; /* over what follows */
@@ -21,6 +19,13 @@ struct store_managed {
     const char **methods, **documents; /* names that were asked for, by row */
     struct store_managed *next;
 };
+
+/* NULL: it is no image of Windows. */
+static const struct pe *pe_of(const struct source *image)
+{
+    const struct object_file *file = source_object_of(image);
+    return file != NULL && file->kind == OBJECT_PE ? &file->as.pe : NULL;
+}
 
 static struct store_managed *add_managed(struct symbol_store *store)
 {
@@ -37,8 +42,6 @@ static struct store_managed *add_managed(struct symbol_store *store)
 void store_managed_close_all(struct symbol_store *store)
 {
     for (struct store_managed *m = store->managed; m != NULL; m = m->next) {
-        if (m->mapped)
-            symbol_file_unmap(&m->map, m->unpacked);
         mutex_free(m->mutex);
         arena_free(&m->arena);
     }
@@ -46,36 +49,30 @@ void store_managed_close_all(struct symbol_store *store)
 
 /* Opens the portable PDB at PATH if it has the ID (NULL: any) or, without an image, the GUID of
  * DEBUG_ID ("": any). *OTHER: it is of another build. */
-static bool open_file(struct store_managed *managed, const char *path, const uint8_t *id,
-                      const char *debug_id, bool *other)
+static bool open_file(struct symbol_store *store, struct store_managed *managed, const char *path,
+                      const uint8_t *id, const char *debug_id, bool *other)
 {
     struct fault fault = FAULT_INIT;
-    char found[DEBUG_ID_BYTES];
+    struct source *source;
 
-    if (symbol_file_map(path, &managed->map, &managed->unpacked, &fault) != ERR_NONE)
+    if (store_open_source(store, &source_portable, path, 0, 0, &source, &fault) != ERR_NONE)
         return false;
-    if (ppdb_recognize(managed->map.data, managed->map.bytes) &&
-        ppdb_open(managed->map.data, managed->map.bytes, &managed->pdb, &fault) == ERR_NONE) {
-        ppdb_debug_id(&managed->pdb, found);
-        if (id != NULL ? memcmp(id, managed->pdb.id, PPDB_ID_BYTES) == 0
-                       : debug_id[0] == '\0' || strncmp(found, debug_id, GUID_DIGITS) == 0) {
-            managed->mapped = managed->has_pdb = true;
-            return true;
-        }
-        *other = true;
-    }
-    symbol_file_unmap(&managed->map, managed->unpacked);
-    return false;
+    managed->pdb = *source_portable_of(source);
+    managed->has_pdb = id != NULL
+                           ? memcmp(id, managed->pdb.id, PPDB_ID_BYTES) == 0
+                           : debug_id[0] == '\0' || source_portable.is_under(&source->id, debug_id);
+    *other = *other || !managed->has_pdb;
+    return managed->has_pdb;
 }
 
 /* Opens the portable PDB in IMAGE if it has the ID that the image states (NULL: none). */
-static bool open_embedded(const struct store_image *image, struct store_managed *managed,
-                          const uint8_t *id, bool *other)
+static bool open_embedded(const struct pe *image, struct store_managed *managed, const uint8_t *id,
+                          bool *other)
 {
     struct fault fault = FAULT_INIT;
     struct object_bytes embedded;
 
-    if (managed_embedded_pdb(&image->file.as.pe, &managed->arena, &embedded, &fault) != ERR_NONE ||
+    if (managed_embedded_pdb(image, &managed->arena, &embedded, &fault) != ERR_NONE ||
         ppdb_open(embedded.data, embedded.bytes, &managed->pdb, &fault) != ERR_NONE)
         return false;
     managed->has_pdb = id == NULL || memcmp(id, managed->pdb.id, PPDB_ID_BYTES) == 0;
@@ -87,20 +84,19 @@ static void find_on_servers(struct symbol_store *store, const struct symbol_modu
                             struct store_managed *managed, const uint8_t *id, const char *debug_id,
                             struct arena *scratch, bool *other)
 {
-    const char *names[5];
-    /* as the image states it, and as the Simple Symbol Query Protocol writes it */
-    const char *ids[] = {debug_id, arena_printf(scratch, "%.32sFFFFFFFF", debug_id)};
+    const struct source_want want = {
+        .module = &sources->identity,
+        .pdb_name = sources->image != NULL ? sources->image->id.pdb_name : NULL,
+        .debug_id = debug_id};
+    struct source_place places[SOURCE_PLACES_MAX];
+    const uint32_t count = source_portable.places(&want, scratch, places);
 
-    store_pdb_names(&sources->identity, sources->image != NULL ? sources->image->pdb_name : NULL,
-                    scratch, names);
     for (uint32_t r = 0; r < store->root_count + store->server_count; r++) {
-        for (uint32_t n = 0; names[n] != NULL; n++) {
-            for (uint32_t k = 0; k < 2 && ids[k] != NULL; k++) {
-                const char *path =
-                    store_find_on_server(store, store_server(store, r), names[n], ids[k], scratch);
-                if (path != NULL && open_file(managed, path, id, debug_id, other))
-                    return;
-            }
+        for (uint32_t i = 0; i < count; i++) {
+            const char *path =
+                store_find_on_server(store, store_server(store, r), places[i], scratch);
+            if (path != NULL && open_file(store, managed, path, id, debug_id, other))
+                return;
         }
     }
 }
@@ -114,7 +110,7 @@ static bool may_fit_by_name(const struct symbol_store *store, struct symbol_modu
         return false;
     for (uint32_t i = 0; i < store->file_count; i++) {
         const struct store_file *file = &store->files[i];
-        if (!file->portable || file->bound != NULL ||
+        if (file->kind->layer != LAYER_METHODS || file->bound != NULL ||
             !store_pdb_name_fits(file->path, &sources->identity))
             continue;
         if (sources->identity.mvid[0] != '\0') {
@@ -122,12 +118,12 @@ static bool may_fit_by_name(const struct symbol_store *store, struct symbol_modu
                 sources->note = NOTE_MVID_ALONE;
             return false;
         }
-        if (first != NULL && strcmp(first, file->debug_id) != 0) {
+        if (first != NULL && strcmp(first, file->id.debug_id) != 0) {
             sources->state = IDENTITY_AMBIGUOUS;
             sources->note = NOTE_SEVERAL_BUILDS;
             return false;
         }
-        first = file->debug_id;
+        first = file->id.debug_id;
     }
     return true;
 }
@@ -139,7 +135,7 @@ static void find_pdb(struct symbol_store *store, struct symbol_module *sources,
 {
     bool other = false;
 
-    if (managed->has_image && open_embedded(sources->image, managed, id, &other))
+    if (managed->has_image && open_embedded(pe_of(sources->image), managed, id, &other))
         return;
     store_list_files(store);
     const bool by_name = debug_id[0] == '\0' && may_fit_by_name(store, sources);
@@ -147,14 +143,15 @@ static void find_pdb(struct symbol_store *store, struct symbol_module *sources,
         const struct store_file *file = &store->files[i];
         if (file->bound != NULL) {
             if (text_equal_nocase(file->bound, sources->identity.name))
-                (void)open_file(managed, file->path, NULL, sources->identity.debug_id, &other);
+                (void)open_file(store, managed, file->path, NULL, sources->identity.debug_id,
+                                &other);
             continue;
         }
         const bool fits = store_pdb_name_fits(file->path, &sources->identity);
-        if (file->portable &&
-            (debug_id[0] != '\0' ? fits || strncmp(file->debug_id, debug_id, GUID_DIGITS) == 0
+        if (file->kind->layer == LAYER_METHODS &&
+            (debug_id[0] != '\0' ? fits || strncmp(file->id.debug_id, debug_id, GUID_DIGITS) == 0
                                  : fits && by_name))
-            (void)open_file(managed, file->path, id, debug_id, &other);
+            (void)open_file(store, managed, file->path, id, debug_id, &other);
     }
     if (!managed->has_pdb && debug_id[0] != '\0')
         find_on_servers(store, sources, managed, id, debug_id, scratch, &other);
@@ -168,17 +165,15 @@ void store_find_managed(struct symbol_store *store, struct symbol_module *source
                         struct arena *scratch)
 {
     struct fault fault = FAULT_INIT;
-    const struct pe *pe = sources->image != NULL && sources->image->file.kind == OBJECT_PE
-                              ? &sources->image->file.as.pe
-                              : NULL;
+    const struct pe *pe = pe_of(sources->image);
     char debug_id[DEBUG_ID_BYTES];
     uint8_t id[PPDB_ID_BYTES];
     bool portable = pe != NULL && managed_recognize(pe);
 
     for (uint32_t i = 0; i < store->file_count && !portable; i++)
-        portable = store->files[i].portable;
+        portable = store->files[i].kind->layer == LAYER_METHODS;
     if (!portable &&
-        (pe != NULL || sources->breakpad != NULL || sources->identity.debug_id[0] == '\0'))
+        (pe != NULL || sources->names != NULL || sources->identity.debug_id[0] == '\0'))
         return;
     struct store_managed *managed = add_managed(store);
     if (managed == NULL)
@@ -204,9 +199,8 @@ void store_find_metadata(struct symbol_store *store, struct symbol_module *sourc
 {
     struct fault fault = FAULT_INIT;
     struct metadata metadata;
-    if (sources->image == NULL || sources->image->file.kind != OBJECT_PE ||
-        !managed_recognize(&sources->image->file.as.pe) ||
-        managed_metadata(&sources->image->file.as.pe, &metadata, &fault) != ERR_NONE)
+    const struct pe *pe = pe_of(sources->image);
+    if (pe == NULL || !managed_recognize(pe) || managed_metadata(pe, &metadata, &fault) != ERR_NONE)
         return;
     sources->managed = add_managed(store);
     if (sources->managed != NULL) {
@@ -280,8 +274,9 @@ void symbol_source(struct symbol_module *sources, const char *file, struct arena
     struct object_bytes text;
 
     *out = (struct symbol_source){0};
-    if (sources->pdb != NULL)
-        out->url = native_url(&sources->pdb->pdb, file, keep);
+    const struct pdb *native = source_pdb_of(sources->names);
+    if (native != NULL)
+        out->url = native_url(native, file, keep);
     if (managed == NULL || !managed->has_pdb)
         return;
     mutex_lock(managed->mutex);

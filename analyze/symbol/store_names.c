@@ -53,7 +53,7 @@ bool symbol_is_system_module(const char *name)
 }
 
 void store_pdb_names(const struct module *module, const char *stated, struct arena *scratch,
-                     const char *out[5])
+                     const char *out[STORE_PDB_NAMES_MAX])
 {
     const char *dot = strrchr(module->name, '.');
     uint32_t n = 0;

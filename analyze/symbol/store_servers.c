@@ -7,10 +7,8 @@
 #include "base/text.h"
 #include "symbol/store_parts.h"
 
-enum want_kind { WANT_PDB, WANT_PE, WANT_BREAKPAD, WANT_OBJECT };
-
 struct want {
-    enum want_kind kind;
+    const struct source_kind *kind;
     char id[ELF_BUILD_ID_BYTES]; /* or a debug_id or code_id, which are shorter */
 };
 
@@ -41,71 +39,33 @@ static bool wants_make(struct wants *out, uint32_t modules)
     return false;
 }
 
-/* A PDB whose file ends too early still opens. */
-static enum status check_pdb(const struct file_map *map, const char *id, struct fault *fault)
+/* Any slice of the file may be the one. A server may have a file of methods under the key of a PDB.
+ */
+static enum status check_identity(const struct want *want, const struct file_map *map,
+                                  struct fault *fault)
 {
-    char debug_id[DEBUG_ID_BYTES];
-    struct ppdb portable;
-    struct pdb pdb;
+    const struct source_kind *found = source_recognize(map->data, map->bytes);
+    const struct source_kind *kind =
+        found != NULL && found->layer == LAYER_METHODS && want->kind->by_image ? found : want->kind;
+    struct source_id id = {0};
+    struct arena scratch;
+    bool is_own = false;
 
-    if (ppdb_recognize(map->data, map->bytes)) {
-        if (ppdb_open(map->data, map->bytes, &portable, fault) != ERR_NONE)
-            return fault->code;
-        ppdb_debug_id(&portable, debug_id);
-        debug_id[32] = '\0'; /* the age is written in several ways, and means nothing */
-        return strncmp(debug_id, id, 32) == 0
-                   ? ERR_NONE
-                   : fault_set(fault, ERR_MISMATCH, FAULT_NO_OFFSET, "portable PDB");
-    }
-    if (pdb_open(map->data, map->bytes, &pdb, fault) != ERR_NONE)
-        return fault->code;
-    pdb_debug_id(&pdb, debug_id);
-    const bool whole = (uint64_t)pdb.msf.block_count * pdb.msf.block_bytes <= pdb.msf.bytes;
-    pdb_close(&pdb);
-    if (!text_equal_nocase(debug_id, id))
-        return fault_set(fault, ERR_MISMATCH, FAULT_NO_OFFSET, "PDB");
-    return whole ? ERR_NONE : fault_set(fault, ERR_TRUNCATED, FAULT_NO_OFFSET, "PDB cut short");
-}
-
-static enum status check_pe(const struct file_map *map, const char *id, struct fault *fault)
-{
-    char code_id[CODE_ID_BYTES];
-    struct pe_section section;
-    struct pe pe;
-
-    if (pe_open(map->data, map->bytes, &pe, fault) != ERR_NONE)
-        return fault->code;
-    pe_code_id(&pe, code_id);
-    if (!text_equal_nocase(code_id, id))
-        return fault_set(fault, ERR_MISMATCH, FAULT_NO_OFFSET, "image");
-    for (uint32_t i = 0; pe_section(&pe, i, &section); i++)
-        if ((uint64_t)section.foff + section.raw_bytes > map->bytes)
-            return fault_set(fault, ERR_TRUNCATED, FAULT_NO_OFFSET, "image cut short");
-    return ERR_NONE;
-}
-
-static enum status check_breakpad(const struct file_map *map, const char *id, struct fault *fault)
-{
-    struct breakpad file;
-    if (breakpad_read_identity(map->data, map->bytes, &file, fault) == ERR_NONE &&
-        !text_equal_nocase(file.debug_id, id))
-        fault_set(fault, ERR_MISMATCH, FAULT_NO_OFFSET, "Breakpad .sym file");
-    breakpad_close(&file);
-    return fault->code;
-}
-
-static enum status check_object(const struct file_map *map, const char *id, struct fault *fault)
-{
-    struct object_candidate object = {0};
-    for (uint32_t slice = 0; object_candidate_read(map->data, map->bytes, slice, &object, fault);
-         slice++) {
-        if (text_equal_nocase(object.id, id))
-            return ERR_NONE;
-        if (object_recognize(map->data, map->bytes) != OBJECT_MACHO)
+    arena_init(&scratch, 0);
+    for (uint32_t slice = 0; !is_own && (slice == 0 || kind->has_slices); slice++) {
+        id = (struct source_id){0};
+        if (kind->identify(map, slice, &scratch, &id, fault) != ERR_NONE)
             break;
+        is_own = kind->is_under(&id, want->id);
     }
-    fault_clear(fault);
-    return fault_set(fault, ERR_MISMATCH, FAULT_NO_OFFSET, "ELF or Mach-O file");
+    arena_free(&scratch);
+    if (fault->code == ERR_ABSENT) /* no more slices */
+        fault_clear(fault);
+    if (fault->code == ERR_NONE && !is_own)
+        fault_set_lasting(fault, ERR_MISMATCH, FAULT_NO_OFFSET, kind->what, NULL);
+    if (fault->code == ERR_NONE && id.cut_short)
+        fault_set_lasting(fault, ERR_TRUNCATED, FAULT_NO_OFFSET, kind->what, NULL);
+    return fault->code;
 }
 
 static enum status check_file(const void *context, const char *path, struct fault *fault)
@@ -114,25 +74,12 @@ static enum status check_file(const void *context, const char *path, struct faul
     struct file_map map;
     bool unpacked;
 
-    if (symbol_file_map(path, &map, &unpacked, fault) != ERR_NONE)
+    if (source_map(path, &map, &unpacked, fault) != ERR_NONE)
         return fault->code;
-    switch (want->kind) {
-    case WANT_PDB:
-        (void)check_pdb(&map, want->id, fault);
-        break;
-    case WANT_PE:
-        (void)check_pe(&map, want->id, fault);
-        break;
-    case WANT_BREAKPAD:
-        (void)check_breakpad(&map, want->id, fault);
-        break;
-    case WANT_OBJECT:
-        (void)check_object(&map, want->id, fault);
-        break;
-    }
-    if (fault->code == ERR_NONE && unpacked) /* so that it is not unpacked at each use */
+    if (check_identity(want, &map, fault) == ERR_NONE &&
+        unpacked) /* so that it is not unpacked at each use */
         (void)file_write(path, map.data, map.bytes, fault);
-    symbol_file_unmap(&map, unpacked);
+    source_unmap(&map, unpacked);
     return fault->code;
 }
 
@@ -157,20 +104,20 @@ static void add_key(struct fetch_file *file, enum fetch_form form, const char *n
 }
 
 /* The next file, under its first key; NULL when there is no room, or no such place. */
-static struct fetch_file *add_file(struct wants *wants, enum want_kind kind, const char *name,
-                                   const char *id, const char *as, const char *want_id)
+static struct fetch_file *add_file(struct wants *wants, const struct source_kind *kind,
+                                   struct source_place place, const char *want_id)
 {
     struct fetch_file *file = &wants->files[wants->count];
     struct want *want = &wants->wants[wants->count];
 
     if (wants->count == wants->room || strlen(want_id) >= sizeof want->id ||
-        !fetch_key_set(file->place, name, id, as))
+        !fetch_key_set(file->place, place.name, place.key, place.as))
         return NULL;
     want->kind = kind;
     memcpy(want->id, want_id, strlen(want_id) + 1);
     file->check = check_file;
     file->context = want;
-    add_key(file, FETCH_WHOLE, name, id, as);
+    add_key(file, FETCH_WHOLE, place.name, place.key, place.as);
     wants->count++;
     return file;
 }
@@ -203,7 +150,7 @@ static void add_spellings(struct fetch_file *file, const char *name, const char 
     add_key(file, FETCH_POINTER, name, id, "file.ptr");
 }
 
-static bool is_windows(const struct module *module)
+bool store_is_windows(const struct module *module)
 {
     static const char *const patterns[] = {"*.exe", "*.dll", "*.sys", "*.ocx", "*.node",
                                            "*.cpl", "*.drv", "*.efi", "*.mui", "*.winmd"};
@@ -216,37 +163,27 @@ static bool is_windows(const struct module *module)
            (module->code_id[0] != '\0' || bytes != 33 || module->debug_id[32] != '0');
 }
 
-static const char *first_pdb_name(const struct module *module, const char *stated,
-                                  struct arena *scratch)
+/* The file of a kind, at its likeliest place. */
+static void want_file(struct wants *wants, const struct source_kind *kind,
+                      const struct source_want *want, struct arena *scratch)
 {
-    const char *names[5];
-    store_pdb_names(module, stated, scratch, names);
-    return names[0] != NULL ? names[0] : "";
+    struct source_place places[SOURCE_PLACES_MAX];
+    const struct source_place *place = &places[0];
+
+    if (kind->places(want, scratch, places) == 0 || place->key[0] == '\0')
+        return;
+    struct fetch_file *file = add_file(wants, kind, *place, place->key);
+    if (strcmp(place->name, place->as) == 0)
+        add_spellings(file, place->name, place->key);
 }
 
-static void want_pdb(struct wants *wants, const struct module *module, const char *stated,
-                     const char *id, struct arena *scratch)
+/* The files that name the module's code: those that images of Windows state, or the others. */
+static void want_names(struct wants *wants, const struct source_want *want, bool by_image,
+                       struct arena *scratch)
 {
-    const char *name = first_pdb_name(module, stated, scratch);
-    if (id[0] != '\0')
-        add_spellings(add_file(wants, WANT_PDB, name, id, name, id), name, id);
-}
-
-static void want_image(struct wants *wants, const struct module *module)
-{
-    const char *id = module->code_id;
-    if (id[0] != '\0')
-        add_spellings(add_file(wants, WANT_PE, module->name, id, module->name, id), module->name,
-                      id);
-}
-
-static void want_breakpad(struct wants *wants, const struct module *module, const char *stated,
-                          const char *id, struct arena *scratch)
-{
-    const char *name = is_windows(module) ? first_pdb_name(module, stated, scratch) : module->name;
-    const char *file = store_breakpad_name(name, scratch);
-    if (id[0] != '\0' && file != NULL)
-        (void)add_file(wants, WANT_BREAKPAD, name, id, file, id);
+    for (size_t k = 0; k < SOURCE_KINDS; k++)
+        if (source_kinds[k]->layer == LAYER_NAMES && source_kinds[k]->by_image == by_image)
+            want_file(wants, source_kinds[k], want, scratch);
 }
 
 /* The debug file and the image of another system's module. ID: build id or UUID, lower case. */
@@ -259,23 +196,24 @@ static void want_object(struct wants *wants, bool macho, const char *name, const
     const char *code = arena_printf(scratch, "%s-%s", macho ? "mach-uuid" : "elf-buildid", id);
     if (symbols == NULL || code == NULL)
         return;
-    struct fetch_file *file = add_file(wants, WANT_OBJECT, debug, symbols, debug, id);
+    struct fetch_file *file =
+        add_file(wants, &source_object, (struct source_place){debug, symbols, debug}, id);
     if (file != NULL && !macho)
         add_key(file, FETCH_DEBUGINFOD, "buildid", id, "debuginfo");
-    file = add_file(wants, WANT_OBJECT, name, code, name, id);
+    file = add_file(wants, &source_object, (struct source_place){name, code, name}, id);
     if (file != NULL && !macho)
         add_key(file, FETCH_DEBUGINFOD, "buildid", id, "executable");
 }
 
 /* The id under which a module of another system is kept; "" if part of it is unknown. */
-static void object_id(const struct module *module, const struct store_image *image, bool *macho,
+static void object_id(const struct module *module, const struct source *image, bool *macho,
                       char out[ELF_BUILD_ID_BYTES])
 {
     out[0] = '\0';
     *macho = false;
     if (image != NULL) {
-        *macho = image->file.kind == OBJECT_MACHO;
-        (void)memcpy(out, image->file.id, ELF_BUILD_ID_BYTES);
+        *macho = source_object_of(image)->kind == OBJECT_MACHO;
+        (void)memcpy(out, source_object_of(image)->id, ELF_BUILD_ID_BYTES);
     } else if (module->build_id != NULL) {
         if (strlen(module->build_id) < ELF_BUILD_ID_BYTES)
             memcpy(out, module->build_id, strlen(module->build_id) + 1);
@@ -338,22 +276,22 @@ static bool get_all(struct symbol_store *store, struct wants *wants, enum frame_
 }
 
 bool store_fetch_symbols(struct symbol_store *store, const struct module *module,
-                         const struct store_image *image, const char *id, struct arena *scratch,
+                         const struct source *image, const char *id, struct arena *scratch,
                          enum frame_note *note)
 {
-    const char *stated = image != NULL ? image->pdb_name : NULL;
+    const struct source_want want = {module, image != NULL ? image->id.pdb_name : NULL, id};
     struct wants wants;
     bool any = false;
 
     if (!fetch_has_servers(store->fetch) || !wants_make(&wants, 1))
         return false;
-    if (image != NULL ? image->file.kind == OBJECT_PE : is_windows(module)) {
-        want_pdb(&wants, module, stated, id, scratch);
+    if (image != NULL ? source_object_of(image)->kind == OBJECT_PE : store_is_windows(module)) {
+        want_names(&wants, &want, true, scratch);
         any = get_all(store, &wants, note);
         if (!any) {
             memset(wants.files, 0, wants.room * sizeof *wants.files);
             wants.count = 0;
-            want_breakpad(&wants, module, stated, id, scratch);
+            want_names(&wants, &want, false, scratch);
             any = get_all(store, &wants, note);
         }
     } else {
@@ -362,11 +300,11 @@ bool store_fetch_symbols(struct symbol_store *store, const struct module *module
         object_id(module, image, &macho, object);
         if (object[0] != '\0')
             want_object(&wants, macho, module->name, object, scratch);
-        want_breakpad(&wants, module, stated, id, scratch);
+        want_names(&wants, &want, false, scratch);
         any = get_all(store, &wants, note);
         for (uint32_t i = 0; i < wants.count; i++) {
             struct fault ignored = FAULT_INIT;
-            if (is_got(&wants.files[i]) && wants.wants[i].kind == WANT_OBJECT)
+            if (is_got(&wants.files[i]) && wants.wants[i].kind == &source_object)
                 (void)store_list_file(store, wants.files[i].path, false, &ignored);
         }
     }
@@ -377,11 +315,12 @@ bool store_fetch_symbols(struct symbol_store *store, const struct module *module
 bool store_fetch_image(struct symbol_store *store, const struct module *module,
                        enum frame_note *note)
 {
+    const struct source_want want = {.module = module, .debug_id = module->debug_id};
     struct wants wants;
 
-    if (!fetch_has_servers(store->fetch) || module->code_id[0] == '\0' || !wants_make(&wants, 1))
+    if (!fetch_has_servers(store->fetch) || !wants_make(&wants, 1))
         return false;
-    want_image(&wants, module);
+    want_file(&wants, &source_object, &want, NULL);
     const bool any = get_all(store, &wants, note);
     wants_free(&wants);
     return any;
@@ -402,18 +341,19 @@ enum status symbol_store_fetch(struct symbol_store *store, const struct module *
     arena_init(&scratch, 0);
     for (uint32_t i = 0; i < count; i++) {
         const struct module *module = modules[i];
+        const struct source_want want = {.module = module, .debug_id = module->debug_id};
         char object[ELF_BUILD_ID_BYTES];
         bool macho;
-        if (is_windows(module)) {
-            want_pdb(&wants, module, NULL, module->debug_id, &scratch);
-            want_image(&wants, module);
+        if (store_is_windows(module)) {
+            want_names(&wants, &want, true, &scratch);
+            want_file(&wants, &source_object, &want, &scratch);
             continue;
         }
         object_id(module, NULL, &macho, object);
         if (object[0] != '\0')
             want_object(&wants, macho, module->name, object, &scratch);
         else
-            want_breakpad(&wants, module, NULL, module->debug_id, &scratch);
+            want_names(&wants, &want, false, &scratch);
     }
     fetch_files(store->fetch, wants.files, wants.count);
     trim_cache(store, &wants);

@@ -89,14 +89,14 @@ static const char *find_file(const char *folder, const char *name, struct arena 
     return path != NULL && path_is_file(path) ? path : NULL;
 }
 
-static bool is_image_of(const struct store_image *image, const struct module *module)
+static bool is_image_of(const struct source_id *id, const struct module *module)
 {
-    return module->code_id[0] != '\0' ? text_equal_nocase(image->code_id, module->code_id)
-                                      : strcmp(image->debug_id, module->debug_id) == 0;
+    return module->code_id[0] != '\0' ? text_equal_nocase(id->code_id, module->code_id)
+                                      : strcmp(id->debug_id, module->debug_id) == 0;
 }
 
-struct store_image *store_system_image(struct symbol_store *store, const struct module *module,
-                                       struct arena *scratch)
+struct source *store_system_image(struct symbol_store *store, const struct module *module,
+                                  struct arena *scratch)
 {
     if (module->name[0] == '\0' || strpbrk(module->name, "/\\:") != NULL ||
         (module->code_id[0] == '\0' && module->debug_id[0] == '\0'))
@@ -105,10 +105,11 @@ struct store_image *store_system_image(struct symbol_store *store, const struct 
         add_folders(store);
     for (uint32_t i = 0; i < store->system_count; i++) {
         struct fault fault = FAULT_INIT;
-        struct store_image *image;
+        struct source *image;
         const char *path = find_file(store->system_folders[i], module->name, scratch);
-        if (path != NULL && store_open_image(store, path, 0, &image, &fault) == ERR_NONE &&
-            is_image_of(image, module))
+        if (path != NULL &&
+            store_open_source(store, &source_object, path, 0, 0, &image, &fault) == ERR_NONE &&
+            is_image_of(&image->id, module))
             return image;
     }
     return NULL;

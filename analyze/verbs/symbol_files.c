@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "format/pe/pe.h"
+#include "symbol/source.h"
 #include "symbol/store.h"
 #include "verbs/verb.h"
 
@@ -133,7 +134,7 @@ static bool open_file(const char *path, struct symbol_file *out, const char **wh
     memset(out, 0, sizeof *out);
     out->path = path;
     out->name = path_base(path);
-    if (symbol_file_map(path, &out->map, &out->unpacked, &fault) != ERR_NONE) {
+    if (source_map(path, &out->map, &out->unpacked, &fault) != ERR_NONE) {
         *code = verb_fault(&fault);
         return false;
     }
@@ -145,8 +146,8 @@ static bool open_file(const char *path, struct symbol_file *out, const char **wh
         fault_set_path(&fault, path);
         *code = verb_fault(&fault);
     }
-    *why = symbol_file_expected(out->map.data, out->map.bytes);
-    symbol_file_unmap(&out->map, out->unpacked);
+    *why = source_expected(out->map.data, out->map.bytes);
+    source_unmap(&out->map, out->unpacked);
     return false;
 }
 
@@ -156,7 +157,7 @@ static void close_file(struct symbol_file *file)
         pdb_close(&file->pdb);
     if (file->kind == SYMBOL_KIND_BREAKPAD)
         breakpad_close(&file->breakpad);
-    symbol_file_unmap(&file->map, file->unpacked);
+    source_unmap(&file->map, file->unpacked);
 }
 
 static int visit_file(const char *path, bool named, symbol_file_fn *visit, void *context)

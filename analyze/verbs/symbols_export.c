@@ -5,6 +5,7 @@
 
 #include "format/pe/pe.h"
 #include "symbol/export.h"
+#include "symbol/source.h"
 #include "unwind/cfi_export.h"
 
 /* Every slice of a file that --symbols names. */
@@ -15,7 +16,7 @@ static uint32_t list_companion(const char *path, struct object_candidate *out, u
     uint32_t count = 0;
     bool unpacked;
 
-    if (symbol_file_map(path, &map, &unpacked, fault) != ERR_NONE)
+    if (source_map(path, &map, &unpacked, fault) != ERR_NONE)
         return 0;
     while (count < room && object_candidate_read(map.data, map.bytes, count, &out[count], fault)) {
         out[count].path = path;
@@ -27,7 +28,7 @@ static uint32_t list_companion(const char *path, struct object_candidate *out, u
     }
     if (count > 0)
         fault_clear(fault); /* of the slice after the last */
-    symbol_file_unmap(&map, unpacked);
+    source_unmap(&map, unpacked);
     return count;
 }
 

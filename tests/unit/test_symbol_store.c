@@ -274,6 +274,55 @@ TEST(symbol_store_reads_images_in_cabinets)
     }
 }
 
+/* What is in a cabinet is known once it is unpacked: an image is no damaged PDB. */
+TEST(symbol_store_finds_an_image_in_a_cabinet_by_its_name)
+{
+    place_packed(explicit_exe, "things/app.ex_");
+    struct symbol_store *store = open_store(test_scratch());
+    const struct module module = module_of("app.exe", "", "");
+    CHECK(symbol_store_image(store, &module) != NULL);
+    CHECK_EQ(resolve_at(store, &module, 1).note, NOTE_NOT_COVERED);
+    symbol_store_close(store);
+}
+
+/* Among the files that may belong to an image are some that are no object files. */
+TEST(symbol_store_finds_the_alternate_file_of_an_image_beside_other_kinds)
+{
+    struct symbol_store *store = open_store(test_fixture("images/i12-elf-dump_syms"));
+    const struct module module = module_of("basic.dwz", "", "");
+    CHECK_EQ(resolve_at(store, &module, 0x12d5).symbols, SYMBOLS_DWARF);
+    symbol_store_close(store);
+}
+
+TEST(symbol_store_says_that_a_file_of_the_modules_name_is_damaged)
+{
+    static const struct {
+        const char *name, *path, *text;
+        enum frame_note note;
+    } files[] = {
+        {"a PDB", "pdb/app.pdb", "Microsoft C/C++ MSF 7.00\r\n", NOTE_PDB_DAMAGED},
+        {"a PDB before 1998", "old/app.pdb", "Microsoft C/C++ program database 2.00",
+         NOTE_PDB_UNSUPPORTED},
+        {"a .sym file", "sym/app.sym", "MODULE windows x86_64\n", NOTE_SYM_DAMAGED},
+    };
+    for (size_t i = 0; i < COUNT_OF(files); i++) {
+        char path[600];
+        struct fault fault = FAULT_INIT;
+        const struct module by_name = module_of("app.exe", "", "");
+        const struct module by_id = module_of("app.exe", EXPLICIT_ID, "");
+        test_row(files[i].name);
+        (void)snprintf(path, sizeof path, "%s/%s", test_scratch(), files[i].path);
+        *strrchr(path, '/') = '\0';
+        REQUIRE(folder_make(path, &fault) == ERR_NONE);
+        struct symbol_store *store = open_store(path);
+        path[strlen(path)] = '/';
+        test_write(path, files[i].text, strlen(files[i].text));
+        CHECK_EQ(resolve(store, &by_name).note, files[i].note);
+        CHECK_EQ(resolve(store, &by_id).note, files[i].note);
+        symbol_store_close(store);
+    }
+}
+
 TEST(symbol_store_reads_a_cabinet)
 {
     place("g02-basic32-x86/basic32.pd_",

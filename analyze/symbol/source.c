@@ -1,0 +1,114 @@
+/* The table of kinds, and files of symbols in memory; see source.h. */
+#include "symbol/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/cab/cab.h"
+
+/* The largest file to unpack from a cabinet. */
+#define SOURCE_UNPACKED_BYTES ((size_t)1 << 30)
+
+const struct source_kind *const source_kinds[SOURCE_KINDS] = {
+    &source_pdb, &source_breakpad, &source_object, &source_portable, &source_cabinet,
+};
+
+const struct source_kind *source_recognize(const void *data, size_t bytes)
+{
+    for (size_t i = 0; i < SOURCE_KINDS; i++)
+        if (source_kinds[i]->recognize(data, bytes))
+            return source_kinds[i];
+    return NULL;
+}
+
+static bool is_cabinet(const void *data, size_t bytes)
+{
+    return bytes >= 4 && memcmp(data, "MSCF", 4) == 0;
+}
+
+enum status source_map(const char *path, struct file_map *map, bool *unpacked, struct fault *fault)
+{
+    uint8_t *data;
+    size_t bytes;
+
+    *unpacked = false;
+    if (file_map(path, map, fault) != ERR_NONE || !is_cabinet(map->data, map->bytes))
+        return fault->code;
+    const uint64_t modified_ns = map->modified_ns;
+    if (cab_unpack(map->data, map->bytes, SOURCE_UNPACKED_BYTES, &data, &bytes, fault) !=
+        ERR_NONE) {
+        file_unmap(map);
+        fault_set_path(fault, path);
+        return fault->code;
+    }
+    file_unmap(map);
+    *map = (struct file_map){.data = data, .bytes = bytes, .modified_ns = modified_ns};
+    *unpacked = true;
+    return ERR_NONE;
+}
+
+void source_unmap(struct file_map *map, bool unpacked)
+{
+    if (unpacked) {
+        /* owned: cab_unpack() allocated it, and file_map's view of it is read-only */
+        union {
+            const uint8_t *view;
+            void *memory;
+        } data = {map->data};
+        free(data.memory);
+    } else {
+        file_unmap(map);
+    }
+}
+
+void source_close(struct source *source)
+{
+    symbol_index_close(source->index);
+    if (source->opened != NULL && source->kind->close != NULL)
+        source->kind->close(source);
+    source_unmap(&source->map, source->unpacked);
+    mutex_free(source->mutex);
+}
+
+enum status source_open(struct source *source, struct fault *fault)
+{
+    if (source_map(source->path, &source->map, &source->unpacked, fault) != ERR_NONE)
+        return fault->code;
+    source->id.name = path_base(source->path);
+    if (source->unpacked && !source->kind->recognize(source->map.data, source->map.bytes))
+        fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "file of that kind in the cabinet");
+    else if ((source->mutex = mutex_new()) == NULL)
+        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol file");
+    else if (source->kind->open(source, fault) == ERR_NONE)
+        return ERR_NONE;
+    fault_set_path(fault, source->path);
+    source_close(source);
+    return fault->code;
+}
+
+const char *source_expected(const void *data, size_t bytes)
+{
+    static const uint8_t zstandard[] = {0x28, 0xb5, 0x2f, 0xfd}, gzip[] = {0x1f, 0x8b};
+    if (bytes >= sizeof zstandard && memcmp(data, zstandard, sizeof zstandard) == 0)
+        return "it is compressed with zstd: unpack it first (`zstd -d`)";
+    if (bytes >= sizeof gzip && memcmp(data, gzip, sizeof gzip) == 0)
+        return "it is compressed with gzip: unpack it first (`gzip -d`)";
+    return "expected a PDB, a PE, ELF or Mach-O file, or a Breakpad .sym file";
+}
+
+/* A cabinet is of the kind of the file in it, which is known once it is unpacked. */
+static enum status identify_cabinet(const struct file_map *file, uint32_t slice, struct arena *keep,
+                                    struct source_id *out, struct fault *fault)
+{
+    (void)file;
+    (void)slice;
+    (void)keep;
+    (void)out;
+    return fault->code;
+}
+
+const struct source_kind source_cabinet = {
+    .what = "cabinet",
+    .recognize = is_cabinet,
+    .identify = identify_cabinet,
+};

@@ -1,0 +1,160 @@
+/* Kinds of symbol files: one row and one file (source_NAME.c) for each. The rest of the room knows
+ * no kind: it recognises a file, identifies it, opens it and asks it through its row.
+ *
+ * Of several files of one module, one whose row is earlier in the table names its code; an image
+ * also answers where that file has no name, and files of methods answer for managed code. */
+#ifndef SYMBOL_SOURCE_H
+#define SYMBOL_SOURCE_H
+
+#include "base/files.h"
+#include "base/thread.h"
+#include "symbol/object.h"
+#include "symbol/symbol_index.h"
+
+struct source;
+
+/* What a file says about itself. */
+struct source_id {
+    const char *word;       /* the kind's name in JSON; NULL: the file only belongs to others */
+    const char *name;       /* the file's name, or that of the module that it states */
+    const char *image_name; /* of its image, if it states that; NULL */
+    const char *pdb_name;   /* of the PDB that an image states; NULL */
+    char debug_id[DEBUG_ID_BYTES], code_id[CODE_ID_BYTES], mvid[MVID_BYTES];
+    enum object_arch arch;          /* ARCH_NONE: not known before it is open */
+    struct object_candidate object; /* of object files */
+    bool is_debug;                  /* the debug information of an image, without its code */
+    bool cut_short;                 /* the file ends before its contents do, and is readable */
+    const char *useless;            /* why nothing can be looked up in it; NULL: it can */
+};
+
+/* What is searched: the file of MODULE. */
+struct source_want {
+    const struct module *module;
+    const char *pdb_name; /* as the module's image states it; NULL */
+    const char *debug_id; /* the module's, or that of its image; "": not known */
+};
+
+/* How well a file fits what is searched. Another build has the right name alone. */
+enum source_fit { FIT_NONE, FIT_NAME, FIT_IDENTITY };
+
+/* Where a store in the layout of symbol servers keeps a file: NAME/KEY/AS. */
+struct source_place {
+    const char *name, *key, *as; /* KEY "": the file states no identity */
+};
+
+enum { SOURCE_PLACES_MAX = 12 };
+
+/* Why a file of the kind does not answer. */
+struct source_notes {
+    enum frame_note damaged, unsupported;
+    enum frame_note other_build;
+    enum frame_note other_key; /* it is in the folder of another key; NOTE_NONE: not searched for */
+    enum frame_note several;   /* builds of one name */
+    enum frame_note given;     /* the user chose it, and it is of another build */
+};
+
+/* How a kind uses indexes. */
+struct source_indexing {
+    enum symbol_indexing from;           /* the least setting with which they are read and built */
+    bool beside;                         /* one may lie beside the file */
+    uint64_t (*pays)(size_t file_bytes); /* after so many lookups building one pays off */
+    enum status (*build)(struct source *source, const struct symbol_index_key *key,
+                         const char *path, struct fault *fault);
+    /* A hash of other files that the answers depend on. NULL: none. */
+    uint64_t (*companions)(const struct source *source);
+};
+
+/* What a file of the kind answers for. */
+enum source_layer {
+    LAYER_NONE,
+    LAYER_NAMES,   /* names the code of a module */
+    LAYER_IMAGE,   /* the image, or its debug information */
+    LAYER_METHODS, /* lines of methods by their tokens; see store_managed.c */
+};
+
+struct source_kind {
+    const char *what; /* in messages */
+    enum source_layer layer;
+    bool has_slices; /* see struct source */
+    bool has_unwind; /* its unwind data is used even where another file names the code */
+    bool by_image;   /* a module without an identity gets the file that its image states */
+    struct source_notes notes;
+    bool (*recognize)(const void *data, size_t bytes);
+    /* Identifies a file, or slice SLICE of a fat one; OUT->name is the file's name already. Texts
+     * are in KEEP. Fails: ERR_ABSENT no such slice; as the format's reader. */
+    enum status (*identify)(const struct file_map *file, uint32_t slice, struct arena *keep,
+                            struct source_id *out, struct fault *fault);
+    enum source_fit (*fit)(const struct source_id *id, const struct source_want *want);
+    /* True when KEY names the folder of this file on a symbol server. */
+    bool (*is_under)(const struct source_id *id, const char *key);
+    /* Where a server has the file of WANT, the likeliest place first; without an identity, the
+     * names alone. Returns their number. */
+    uint32_t (*places)(const struct source_want *want, struct arena *keep,
+                       struct source_place out[SOURCE_PLACES_MAX]);
+    /* Where a store keeps a file that was found. */
+    void (*store_as)(const struct source_id *id, struct arena *keep, struct source_place *out);
+
+    /* Fills source->id and source->opened. close() follows, also after a fault, once OPENED is set.
+     */
+    enum status (*open)(struct source *source, struct fault *fault);
+    void (*close)(struct source *source);
+    /* These lock the source themselves; see symbol_lookup() and symbol_lines(). */
+    uint32_t (*frames)(struct source *source, uint64_t offset, struct symbol_frame *out);
+    uint32_t (*method)(struct source *source, uint32_t token, uint32_t il,
+                       struct symbol_frame *out);
+    uint32_t (*lines)(struct source *source, uint32_t offset, uint32_t *out, uint32_t max);
+    enum frame_note (*note)(struct source *source); /* why it gives fewer names than expected */
+    struct source_indexing indexing;                /* BUILD NULL: none */
+};
+
+/* An opened file. */
+struct source {
+    const struct source_kind *kind;
+    const char *path;
+    uint32_t slice;             /* of a fat Mach-O file */
+    uint64_t base_va;           /* that the addresses in a CSV include */
+    enum symbol_names names;    /* how they are spelled */
+    struct arena *keep;         /* for what lives as long as the source */
+    struct symbol_store *store; /* NULL: it is open alone */
+    struct file_map map;
+    bool unpacked; /* map.data was unpacked from a cabinet and is freed, not unmapped */
+    struct source_id id;
+    struct mutex *mutex;        /* over what follows */
+    void *opened;               /* the kind's own */
+    struct symbol_index *index; /* once set, it answers lookups without the mutex */
+    bool index_asked;           /* reading it */
+    bool index_built;           /* or tried to */
+    uint64_t lookups;
+    struct source *next;
+};
+
+extern const struct source_kind source_pdb, source_breakpad, source_object, source_portable,
+    source_cabinet, source_csv;
+
+/* The kinds that a file can be recognised as, by rank. */
+enum { SOURCE_KINDS = 5 };
+extern const struct source_kind *const source_kinds[SOURCE_KINDS];
+
+/* NULL: no kind that is read here. */
+const struct source_kind *source_recognize(const void *data, size_t bytes);
+
+/* Maps a file; one packed in a cabinet (app.pd_) is unpacked, and *unpacked is set. Fails: as
+ * file_map(), or the cabinet's damage. */
+enum status source_map(const char *path, struct file_map *map, bool *unpacked, struct fault *fault);
+void source_unmap(struct file_map *map, bool unpacked);
+
+/* Opens a source whose fields before MAP are set. Fails: as source_map(); as the format's reader;
+ * then it is closed. */
+enum status source_open(struct source *source, struct fault *fault);
+void source_close(struct source *source);
+
+/* Why a file that is of no known kind is refused. */
+const char *source_expected(const void *data, size_t bytes);
+
+/* What the kinds have of their own; NULL: the source is of another kind, or NULL. */
+struct pdb *source_pdb_of(struct source *source); /* with its lists */
+const struct breakpad *source_breakpad_of(struct source *source);
+const struct object_file *source_object_of(const struct source *source);
+const struct ppdb *source_portable_of(const struct source *source);
+
+#endif

@@ -1,0 +1,200 @@
+/* Sources: Breakpad .sym files. Opening one reads its identity. Its records are read when they are
+ * needed, which is never if an index answers. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "symbol/store_parts.h"
+
+struct opened_breakpad {
+    struct breakpad *whole; /* owned; NULL until needed; does not change after that */
+    bool tried;
+};
+
+static enum status identify(const struct file_map *file, uint32_t slice, struct arena *keep,
+                            struct source_id *out, struct fault *fault)
+{
+    struct breakpad identity;
+
+    (void)slice;
+    out->word = "breakpad";
+    if (breakpad_read_identity(file->data, file->bytes, &identity, fault) == ERR_NONE) {
+        out->name = arena_string(keep, identity.module);
+        out->image_name = arena_string(keep, identity.image);
+        memcpy(out->debug_id, identity.debug_id, sizeof out->debug_id);
+        if (out->name == NULL)
+            fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Breakpad symbol file");
+    }
+    breakpad_close(&identity);
+    return fault->code;
+}
+
+static enum source_fit fit(const struct source_id *id, const struct source_want *want)
+{
+    const char *name = want->module->name;
+
+    if (want->debug_id[0] != '\0' && strcmp(id->debug_id, want->debug_id) == 0)
+        return FIT_IDENTITY;
+    return text_equal_nocase(id->name, name) ||
+                   (id->image_name != NULL && text_equal_nocase(id->image_name, name)) ||
+                   store_pdb_name_fits(id->name, want->module)
+               ? FIT_NAME
+               : FIT_NONE;
+}
+
+static bool is_under(const struct source_id *id, const char *key)
+{
+    return text_equal_nocase(id->debug_id, key);
+}
+
+/* The name under which Breakpad keeps the symbols of MODULE: "app.pdb" gives "app.sym". */
+static char *file_name(const char *module, struct arena *keep)
+{
+    const size_t bytes = strlen(module);
+    const bool pdb = bytes > 4 && text_equal_nocase(module + bytes - 4, ".pdb");
+    return arena_printf(keep, "%.*s.sym", (int)(pdb ? bytes - 4 : bytes), module);
+}
+
+/* Breakpad's layout: app.pdb/ID/app.sym; images of other systems have no PDB: app/ID/app.sym. */
+static uint32_t places(const struct source_want *want, struct arena *keep,
+                       struct source_place out[SOURCE_PLACES_MAX])
+{
+    const char *names[STORE_PDB_NAMES_MAX + 1];
+    const bool windows = store_is_windows(want->module);
+    uint32_t count = 0, used = 0;
+
+    store_pdb_names(want->module, want->pdb_name, keep, names + 1);
+    names[0] = want->module->name;
+    while (names[count + 1] != NULL)
+        count++;
+    for (uint32_t i = 0; i <= count; i++) {
+        const char *name = !windows ? names[i] : i < count ? names[i + 1] : names[0];
+        const char *as = file_name(name, keep);
+        if (as != NULL)
+            out[used++] = (struct source_place){name, want->debug_id, as};
+    }
+    return used;
+}
+
+static void store_as(const struct source_id *id, struct arena *keep, struct source_place *out)
+{
+    *out = (struct source_place){id->name, id->debug_id, file_name(id->name, keep)};
+}
+
+static enum status open_file(struct source *source, struct fault *fault)
+{
+    source->opened = ARENA_NEW(source->keep, struct opened_breakpad);
+    return source->opened != NULL ? identify(&source->map, 0, source->keep, &source->id, fault)
+                                  : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+}
+
+static void close_file(struct source *source)
+{
+    struct opened_breakpad *own = source->opened;
+    if (own->whole != NULL)
+        breakpad_close(own->whole);
+    free(own->whole);
+}
+
+/* Makes linker names readable, once. Most writers have already done so, and have removed the x86
+ * decorations of C names. */
+static void read_name(const char **name, enum symbol_names names, struct breakpad *file)
+{
+    char text[UNDECORATED_BYTES];
+    if ((*name)[0] != '?' && (*name)[0] != '_')
+        return;
+    const size_t bytes = undecorate(*name, names, false, text, sizeof text);
+    const char *copy = bytes > 0 ? arena_text(&file->names, text, bytes) : NULL;
+    if (copy != NULL)
+        *name = copy;
+}
+
+static void read_names(struct breakpad *file, enum symbol_names names)
+{
+    for (uint32_t i = 0; i < file->function_count; i++)
+        read_name(&file->functions[i].name, names, file);
+    for (uint32_t i = 0; i < file->origin_count; i++)
+        read_name(&file->origins[i].name, names, file);
+    for (uint32_t i = 0; i < file->public_count; i++)
+        read_name(&file->publics[i].name, names, file);
+}
+
+/* Reads the records of the file, once; NULL: out of memory. The caller holds the mutex. */
+static const struct breakpad *read_whole(struct source *source)
+{
+    struct opened_breakpad *own = source->opened;
+    struct fault fault = FAULT_INIT;
+
+    if (own->tried)
+        return own->whole;
+    own->tried = true;
+    struct breakpad *whole = calloc(1, sizeof *whole);
+    if (whole == NULL)
+        return NULL;
+    if (breakpad_read(source->map.data, source->map.bytes, whole, &fault) != ERR_NONE) {
+        breakpad_close(whole);
+        free(whole);
+        return NULL;
+    }
+    read_names(whole, source->names);
+    own->whole = whole;
+    return whole;
+}
+
+const struct breakpad *source_breakpad_of(struct source *source)
+{
+    if (source == NULL || source->kind != &source_breakpad)
+        return NULL;
+    mutex_lock(source->mutex);
+    const struct breakpad *whole = read_whole(source);
+    mutex_unlock(source->mutex);
+    return whole;
+}
+
+static uint32_t frames(struct source *source, uint64_t offset, struct symbol_frame *out)
+{
+    struct breakpad_frame found[BREAKPAD_FRAMES_MAX];
+    const struct breakpad *whole = source_breakpad_of(source);
+    const uint32_t count = whole != NULL ? breakpad_lookup(whole, offset, found) : 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = (struct symbol_frame){
+            .function = found[i].name,
+            .file = found[i].file,
+            .line = found[i].line,
+            .distance = found[i].distance,
+            .inlined = i + 1 < count,
+            .from = found[i].is_public ? SYMBOLS_BREAKPAD_PUBLIC : SYMBOLS_BREAKPAD,
+        };
+    return count;
+}
+
+static enum status build_index(struct source *source, const struct symbol_index_key *key,
+                               const char *path, struct fault *fault)
+{
+    const struct breakpad *whole = read_whole(source);
+    return whole != NULL ? symbol_index_build_breakpad(whole, key, path, NULL, fault)
+                         : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
+}
+
+const struct source_kind source_breakpad = {
+    .what = "Breakpad .sym file",
+    .layer = LAYER_NAMES,
+    .has_unwind = true,
+    .notes = {.damaged = NOTE_SYM_DAMAGED,
+              .unsupported = NOTE_SYM_DAMAGED,
+              .other_build = NOTE_SYM_OTHER_BUILD,
+              .several = NOTE_SEVERAL_SYM_BUILDS,
+              .given = NOTE_GIVEN_FILE_OTHER_BUILD},
+    .recognize = breakpad_recognize,
+    .identify = identify,
+    .fit = fit,
+    .is_under = is_under,
+    .places = places,
+    .store_as = store_as,
+    .open = open_file,
+    .close = close_file,
+    .frames = frames,
+    /* a lookup without an index has to read the whole file first */
+    .indexing = {.from = INDEXING_IMAGES, .pays = store_index_pays_soon, .build = build_index},
+};

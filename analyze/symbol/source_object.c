@@ -1,0 +1,254 @@
+/* Sources: PE, ELF and Mach-O files: images, and files with their debug information. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/text.h"
+#include "symbol/store_parts.h"
+
+struct opened_object {
+    struct object_file file;
+    struct symbol_object *names; /* NULL until the first question that the index cannot answer */
+};
+
+static bool recognize(const void *data, size_t bytes)
+{
+    return object_recognize(data, bytes) != OBJECT_NONE;
+}
+
+/* Sections whose bytes end after the file. */
+static bool is_cut_short(const struct pe *pe, size_t bytes)
+{
+    struct pe_section section;
+    bool cut = false;
+
+    for (uint32_t i = 0; pe_section(pe, i, &section); i++)
+        cut = cut || (uint64_t)section.foff + section.raw_bytes > bytes;
+    return cut;
+}
+
+static void read_id(const struct object_file *file, size_t bytes, struct source_id *out)
+{
+    static const char *const words[] = {[OBJECT_PE] = "image",
+                                        [OBJECT_ELF] = "elf",
+                                        [OBJECT_MACHO] = "macho",
+                                        [OBJECT_ARCHIVE] = NULL};
+    out->word = words[file->kind];
+    out->arch = object_file_arch(file);
+    memcpy(out->debug_id, file->debug_id, sizeof out->debug_id);
+    if (file->kind != OBJECT_PE)
+        return;
+    pe_code_id(&file->as.pe, out->code_id);
+    (void)managed_mvid(&file->as.pe, out->mvid);
+    out->cut_short = is_cut_short(&file->as.pe, bytes);
+}
+
+static enum status identify(const struct file_map *map, uint32_t slice, struct arena *keep,
+                            struct source_id *out, struct fault *fault)
+{
+    struct object_candidate *object = &out->object;
+    struct object_file file;
+
+    (void)keep;
+    if (slice > 0 && object_recognize(map->data, map->bytes) != OBJECT_MACHO)
+        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "slice of a file");
+    if (!object_candidate_read(map->data, map->bytes, slice, object, fault) ||
+        object_file_open(map->data, map->bytes, slice, &file, fault) != ERR_NONE)
+        return fault->code;
+    read_id(&file, map->bytes, out);
+    out->is_debug = !object->has_code;
+    if (object->kind == OBJECT_ELF && object->has_code && !object->is_code && !object->has_split)
+        out->useless = "it is not linked, so its offsets mean nothing: name the "
+                       "program or library "
+                       "that it is in";
+    return ERR_NONE;
+}
+
+static bool is_other_mvid(const struct source_id *id, const struct module *module)
+{
+    return module->mvid[0] != '\0' && id->mvid[0] != '\0' && strcmp(id->mvid, module->mvid) != 0;
+}
+
+/* Files of other systems have no code_id in Windows' sense. */
+static bool has_identity(const struct source_id *id, const struct module *module)
+{
+    if (is_other_mvid(id, module))
+        return false;
+    if (module->code_id[0] == '\0' && module->debug_id[0] == '\0')
+        return module->mvid[0] != '\0' && strcmp(id->mvid, module->mvid) == 0;
+    if (module->code_id[0] == '\0' || id->code_id[0] == '\0')
+        return id->debug_id[0] != '\0' && strcmp(id->debug_id, module->debug_id) == 0;
+    const bool clash = module->debug_id[0] != '\0' && id->debug_id[0] != '\0' &&
+                       strcmp(id->debug_id, module->debug_id) != 0;
+    return text_equal_nocase(id->code_id, module->code_id) && !clash;
+}
+
+/* A module without an identity may also get the debug file of its image: "app.exe.debug". */
+static bool has_name(const struct source_id *id, const struct module *module)
+{
+    static const char *const ends[] = {"", ".debug", ".dbg"};
+    const bool stated = module->code_id[0] != '\0' || module->debug_id[0] != '\0';
+    char text[256];
+
+    for (size_t i = 0; i < (id->is_debug && !stated ? COUNT_OF(ends) : 1); i++) {
+        const int bytes = snprintf(text, sizeof text, "%s%s", module->name, ends[i]);
+        if (bytes > 0 && (size_t)bytes < sizeof text && text_equal_nocase(id->name, text))
+            return true;
+    }
+    return false;
+}
+
+static enum source_fit fit(const struct source_id *id, const struct source_want *want)
+{
+    if (id->object.kind != OBJECT_NONE && !id->object.is_code)
+        return FIT_NONE;
+    return has_identity(id, want->module) ? FIT_IDENTITY
+           : has_name(id, want->module)   ? FIT_NAME
+                                          : FIT_NONE;
+}
+
+static bool is_under(const struct source_id *id, const char *key)
+{
+    return text_equal_nocase(id->code_id[0] != '\0' ? id->code_id : id->object.id, key);
+}
+
+static uint32_t places(const struct source_want *want, struct arena *keep,
+                       struct source_place out[SOURCE_PLACES_MAX])
+{
+    const struct module *module = want->module;
+    (void)keep;
+    out[0] = (struct source_place){module->name, module->code_id, module->name};
+    return 1;
+}
+
+/* Keys of SSQP (Simple Symbol Query Protocol): name/elf-buildid-ID/name and
+ * name/mach-uuid-ID/name, and for files of symbols alone a fixed name.
+ * Source: https://github.com/dotnet/symstore/blob/main/docs/specs/SSQP_Key_Conventions.md */
+static void store_as(const struct source_id *id, struct arena *keep, struct source_place *out)
+{
+    const bool macho = id->object.kind == OBJECT_MACHO, code = id->object.has_code;
+
+    *out = (struct source_place){id->name, id->code_id, id->name};
+    if (id->object.kind == OBJECT_PE)
+        return;
+    if (!code)
+        out->name = out->as = macho ? "_.dwarf" : "_.debug";
+    if (id->object.id[0] != '\0')
+        out->key = arena_printf(keep, "%s%s%s", macho ? "mach-uuid-" : "elf-buildid-",
+                                code ? "" : "sym-", id->object.id);
+}
+
+static enum status open_file(struct source *source, struct fault *fault)
+{
+    struct opened_object *own = ARENA_NEW(source->keep, struct opened_object);
+    struct pe_codeview codeview;
+
+    if ((source->opened = own) == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+    if (object_file_open(source->map.data, source->map.bytes, source->slice, &own->file, fault) !=
+        ERR_NONE)
+        return fault->code;
+    read_id(&own->file, source->map.bytes, &source->id);
+    if (own->file.kind == OBJECT_PE && pe_codeview(&own->file.as.pe, &codeview))
+        source->id.pdb_name = arena_string(source->keep, path_base(codeview.pdb_path));
+    return ERR_NONE;
+}
+
+const struct object_file *source_object_of(const struct source *source)
+{
+    const struct opened_object *own =
+        source != NULL && source->kind == &source_object ? source->opened : NULL;
+    return own != NULL ? &own->file : NULL;
+}
+
+static void close_file(struct source *source)
+{
+    struct opened_object *own = source->opened;
+    symbol_object_close(own->names);
+}
+
+/* The candidates for files that belong to an image. Owned by the caller; NULL: out of memory. */
+static struct object_candidate *candidates_of(const struct symbol_store *store)
+{
+    struct object_candidate *candidates = calloc((size_t)store->file_count + 1, sizeof *candidates);
+    for (uint32_t i = 0; candidates != NULL && i < store->file_count; i++)
+        candidates[i] = store->files[i].id.object;
+    return candidates;
+}
+
+static uint64_t companions(const struct source *source)
+{
+    const struct opened_object *own = source->opened;
+    struct object_candidate *candidates = candidates_of(source->store);
+    const uint64_t hash = candidates != NULL
+                              ? symbol_object_companions(&own->file, source->path, candidates,
+                                                         source->store->file_count)
+                              : 0;
+    free(candidates);
+    return hash;
+}
+
+/* Opens the names that the image has instead of a PDB, with the files that belong to it. NULL: out
+ * of memory. The caller holds the mutex. */
+static struct symbol_object *names_of(struct source *source)
+{
+    struct opened_object *own = source->opened;
+    struct fault fault = FAULT_INIT;
+
+    if (own->names != NULL)
+        return own->names;
+    struct object_candidate *candidates = candidates_of(source->store);
+    if (candidates != NULL)
+        (void)symbol_object_open(&own->file, source->path, candidates, source->store->file_count,
+                                 source->names, &own->names, &fault);
+    free(candidates);
+    return own->names;
+}
+
+static uint32_t frames(struct source *source, uint64_t offset, struct symbol_frame *out)
+{
+    mutex_lock(source->mutex);
+    struct symbol_object *names = names_of(source);
+    const uint32_t count = names != NULL ? symbol_object_lookup(names, (uint32_t)offset, out) : 0;
+    mutex_unlock(source->mutex);
+    return count;
+}
+
+static uint32_t lines(struct source *source, uint32_t offset, uint32_t *out, uint32_t max)
+{
+    mutex_lock(source->mutex);
+    struct symbol_object *names = names_of(source);
+    const uint32_t count = names != NULL ? symbol_object_lines(names, offset, out, max) : 0;
+    mutex_unlock(source->mutex);
+    return count;
+}
+
+static enum status build_index(struct source *source, const struct symbol_index_key *key,
+                               const char *path, struct fault *fault)
+{
+    struct symbol_object *names = names_of(source);
+    return names != NULL ? symbol_index_build_object(names, key, path, NULL, fault)
+                         : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
+}
+
+const struct source_kind source_object = {
+    .what = "PE, ELF or Mach-O file",
+    .layer = LAYER_IMAGE,
+    .has_slices = true,
+    .notes = {.several = NOTE_SEVERAL_BUILDS},
+    .recognize = recognize,
+    .identify = identify,
+    .fit = fit,
+    .is_under = is_under,
+    .places = places,
+    .store_as = store_as,
+    .open = open_file,
+    .close = close_file,
+    .frames = frames,
+    .lines = lines,
+    .indexing = {.from = INDEXING_IMAGES,
+                 .pays = store_index_pays_soon,
+                 .build = build_index,
+                 .companions = companions},
+};

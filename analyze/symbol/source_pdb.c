@@ -1,0 +1,209 @@
+/* Sources: native PDBs, MSFZ among them. */
+#include <string.h>
+
+#include "base/text.h"
+#include "format/pdb/pdb.h"
+#include "format/portable_pdb/ppdb.h"
+#include "symbol/pdb_lookup.h"
+#include "symbol/store_parts.h"
+
+enum {
+    /* Lookups in a PDB after which its index pays off: building takes 1 ns per byte of it, and each
+     * lookup without it 1 to 2 us, so this is when building costs as much as the lookups did, and
+     * less than half of that the next time. */
+    INDEX_BYTES = 2048, /* of the PDB, per lookup */
+    INDEX_LEAST = 1024,
+};
+
+struct opened_pdb {
+    struct pdb pdb;            /* whole only after read_lists() */
+    bool lists_wait;           /* of pdb: not read, because of the index */
+    struct pdb_lookup *lookup; /* NULL until the first question */
+};
+
+static bool recognize(const void *data, size_t bytes)
+{
+    return pdb_recognize(data, bytes) && !ppdb_recognize(data, bytes);
+}
+
+static enum status identify(const struct file_map *file, uint32_t slice, struct arena *keep,
+                            struct source_id *out, struct fault *fault)
+{
+    struct pdb pdb;
+
+    (void)slice;
+    (void)keep;
+    out->word = "pdb";
+    if (pdb_open(file->data, file->bytes, &pdb, fault) != ERR_NONE)
+        return fault->code;
+    pdb_debug_id(&pdb, out->debug_id);
+    out->cut_short = (uint64_t)pdb.msf.block_count * pdb.msf.block_bytes > pdb.msf.bytes;
+    pdb_close(&pdb);
+    return ERR_NONE;
+}
+
+static enum source_fit fit(const struct source_id *id, const struct source_want *want)
+{
+    if (want->debug_id[0] != '\0' && strcmp(id->debug_id, want->debug_id) == 0)
+        return FIT_IDENTITY;
+    return store_pdb_name_fits(id->name, want->module) ||
+                   (want->pdb_name != NULL && text_equal_nocase(want->pdb_name, id->name))
+               ? FIT_NAME
+               : FIT_NONE;
+}
+
+static bool is_under(const struct source_id *id, const char *key)
+{
+    return text_equal_nocase(id->debug_id, key);
+}
+
+static uint32_t places(const struct source_want *want, struct arena *keep,
+                       struct source_place out[SOURCE_PLACES_MAX])
+{
+    const char *names[STORE_PDB_NAMES_MAX];
+    uint32_t count = 0;
+
+    for (store_pdb_names(want->module, want->pdb_name, keep, names); names[count] != NULL; count++)
+        out[count] = (struct source_place){names[count], want->debug_id, names[count]};
+    return count;
+}
+
+static void store_as(const struct source_id *id, struct arena *keep, struct source_place *out)
+{
+    (void)keep;
+    *out = (struct source_place){id->name, id->debug_id, id->name};
+}
+
+/* Its index is read first: the lists take a tenth of the time of a start, and an index is only
+ * written for a file whose lists could be read. */
+static enum status open_file(struct source *source, struct fault *fault)
+{
+    struct opened_pdb *own = ARENA_NEW(source->keep, struct opened_pdb);
+
+    source->id.word = "pdb";
+    if ((source->opened = own) == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+    if (pdb_open_headers(source->map.data, source->map.bytes, &own->pdb, fault) != ERR_NONE)
+        return fault->code;
+    pdb_debug_id(&own->pdb, source->id.debug_id);
+    source->id.arch = own->pdb.machine == PE_MACHINE_ARM ? ARCH_ARM : ARCH_NONE;
+    own->lists_wait = source->store != NULL && store_has_index(source);
+    return own->lists_wait ? ERR_NONE : pdb_open_lists(&own->pdb, fault);
+}
+
+/* The caller holds the mutex. */
+static struct pdb *read_lists(struct source *source)
+{
+    struct opened_pdb *own = source->opened;
+    struct fault ignored = FAULT_INIT;
+    if (own->lists_wait && pdb_open_lists(&own->pdb, &ignored) != ERR_NONE)
+        own->pdb.module_count = 0; /* what was read until then stays valid */
+    own->lists_wait = false;
+    return &own->pdb;
+}
+
+struct pdb *source_pdb_of(struct source *source)
+{
+    if (source == NULL || source->kind != &source_pdb)
+        return NULL;
+    mutex_lock(source->mutex);
+    struct pdb *pdb = read_lists(source);
+    mutex_unlock(source->mutex);
+    return pdb;
+}
+
+static void close_file(struct source *source)
+{
+    struct opened_pdb *own = source->opened;
+    pdb_lookup_close(own->lookup);
+    pdb_close(&own->pdb);
+}
+
+/* NULL: out of memory. The caller holds the mutex. */
+static struct pdb_lookup *lookup_of(struct source *source)
+{
+    struct opened_pdb *own = source->opened;
+    struct fault fault = FAULT_INIT;
+    if (own->lookup == NULL)
+        (void)pdb_lookup_open(read_lists(source), source->names, &own->lookup, &fault);
+    return own->lookup;
+}
+
+static uint32_t frames(struct source *source, uint64_t offset, struct symbol_frame *out)
+{
+    mutex_lock(source->mutex);
+    struct pdb_lookup *lookup = lookup_of(source);
+    const uint32_t count = lookup != NULL ? pdb_lookup(lookup, (uint32_t)offset, out) : 0;
+    mutex_unlock(source->mutex);
+    return count;
+}
+
+static uint32_t method(struct source *source, uint32_t token, uint32_t il, struct symbol_frame *out)
+{
+    mutex_lock(source->mutex);
+    struct pdb_lookup *lookup = lookup_of(source);
+    const uint32_t count = lookup != NULL ? pdb_lookup_method(lookup, token, il, out) : 0;
+    mutex_unlock(source->mutex);
+    return count;
+}
+
+static uint32_t lines(struct source *source, uint32_t offset, uint32_t *out, uint32_t max)
+{
+    mutex_lock(source->mutex);
+    struct pdb_lookup *lookup = lookup_of(source);
+    const uint32_t count = lookup != NULL ? pdb_lookup_lines(lookup, offset, out, max) : 0;
+    mutex_unlock(source->mutex);
+    return count;
+}
+
+static enum frame_note note(struct source *source)
+{
+    const struct opened_pdb *own = source->opened;
+
+    if (own->pdb.fastlink)
+        return NOTE_PDB_FASTLINK;
+    if (!own->pdb.has_dbi)
+        return NOTE_PDB_TYPES_ONLY;
+    mutex_lock(source->mutex);
+    const bool placed = own->lists_wait || own->pdb.section_count > 0;
+    mutex_unlock(source->mutex);
+    return placed ? NOTE_NONE : NOTE_PDB_NO_SECTIONS;
+}
+
+static uint64_t index_pays(size_t file_bytes)
+{
+    return INDEX_LEAST + file_bytes / INDEX_BYTES;
+}
+
+static enum status build_index(struct source *source, const struct symbol_index_key *key,
+                               const char *path, struct fault *fault)
+{
+    (void)key; /* it is the file's alone */
+    return symbol_index_build(read_lists(source), &source->map, source->names, 0, path, NULL,
+                              fault);
+}
+
+const struct source_kind source_pdb = {
+    .what = "PDB",
+    .layer = LAYER_NAMES,
+    .by_image = true,
+    .notes = {.damaged = NOTE_PDB_DAMAGED,
+              .unsupported = NOTE_PDB_UNSUPPORTED,
+              .other_build = NOTE_PDB_OTHER_BUILD,
+              .other_key = NOTE_PDB_OTHER_KEY,
+              .several = NOTE_SEVERAL_BUILDS,
+              .given = NOTE_GIVEN_PDB_OTHER_BUILD},
+    .recognize = recognize,
+    .identify = identify,
+    .fit = fit,
+    .is_under = is_under,
+    .places = places,
+    .store_as = store_as,
+    .open = open_file,
+    .close = close_file,
+    .frames = frames,
+    .method = method,
+    .lines = lines,
+    .note = note,
+    .indexing = {.from = INDEXING_AUTO, .beside = true, .pays = index_pays, .build = build_index},
+};

@@ -1,0 +1,92 @@
+/* Sources: portable PDBs, which name no code but the lines of methods; see store_managed.c. */
+#include <string.h>
+
+#include "symbol/store_parts.h"
+
+enum { GUID_DIGITS = 32 };
+
+static enum status read_id(const void *data, size_t bytes, struct ppdb *pdb, struct source_id *out,
+                           struct fault *fault)
+{
+    out->word = "ppdb";
+    if (ppdb_open(data, bytes, pdb, fault) == ERR_NONE)
+        ppdb_debug_id(pdb, out->debug_id);
+    return fault->code;
+}
+
+static enum status identify(const struct file_map *file, uint32_t slice, struct arena *keep,
+                            struct source_id *out, struct fault *fault)
+{
+    struct ppdb pdb;
+
+    (void)slice;
+    (void)keep;
+    return read_id(file->data, file->bytes, &pdb, out, fault);
+}
+
+/* The age is written in several ways, and means nothing. */
+static bool is_under(const struct source_id *id, const char *key)
+{
+    return strncmp(id->debug_id, key, GUID_DIGITS) == 0;
+}
+
+static enum source_fit fit(const struct source_id *id, const struct source_want *want)
+{
+    if (want->debug_id[0] != '\0' && is_under(id, want->debug_id))
+        return FIT_IDENTITY;
+    return store_pdb_name_fits(id->name, want->module) ? FIT_NAME : FIT_NONE;
+}
+
+/* As the Simple Symbol Query Protocol writes the age. */
+static const char *protocol_key(const char *debug_id, struct arena *keep)
+{
+    return arena_printf(keep, "%.*sFFFFFFFF", GUID_DIGITS, debug_id);
+}
+
+static uint32_t places(const struct source_want *want, struct arena *keep,
+                       struct source_place out[SOURCE_PLACES_MAX])
+{
+    const char *names[STORE_PDB_NAMES_MAX];
+    const char *const key = protocol_key(want->debug_id, keep);
+    uint32_t count = 0;
+
+    store_pdb_names(want->module, want->pdb_name, keep, names);
+    for (uint32_t i = 0; names[i] != NULL; i++) {
+        out[count++] = (struct source_place){names[i], want->debug_id, names[i]};
+        if (key != NULL)
+            out[count++] = (struct source_place){names[i], key, names[i]};
+    }
+    return count;
+}
+
+static void store_as(const struct source_id *id, struct arena *keep, struct source_place *out)
+{
+    *out = (struct source_place){id->name, protocol_key(id->debug_id, keep), id->name};
+}
+
+static enum status open_file(struct source *source, struct fault *fault)
+{
+    struct ppdb *pdb = ARENA_NEW(source->keep, struct ppdb);
+
+    if ((source->opened = pdb) == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+    return read_id(source->map.data, source->map.bytes, pdb, &source->id, fault);
+}
+
+const struct ppdb *source_portable_of(const struct source *source)
+{
+    return source != NULL && source->kind == &source_portable ? source->opened : NULL;
+}
+
+const struct source_kind source_portable = {
+    .what = "portable PDB",
+    .layer = LAYER_METHODS,
+    .notes = {.other_build = NOTE_PDB_OTHER_BUILD},
+    .recognize = ppdb_recognize,
+    .identify = identify,
+    .fit = fit,
+    .is_under = is_under,
+    .places = places,
+    .store_as = store_as,
+    .open = open_file,
+};
