@@ -1,6 +1,6 @@
-/* See breakpad_writer.h. The numbered lists of files and inlined functions precede the functions
+/* See breakpad.h. The numbered lists of files and inlined functions precede the functions
  * that refer to them, so the functions are written to memory first. */
-#include "symbol/breakpad_writer.h"
+#include "symbol/breakpad.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -223,7 +223,7 @@ static bool export_unit(struct exporter *e, const struct pdb_unit *unit, bool al
             !pdb_rva_of_place(e->pdb, procedure.start, &rva))
             continue;
         const char *name = pdb_names_procedure(&e->names, unit, &procedure);
-        if (e->breakpad != NULL) {
+        if (e->sink != NULL) {
             if (name == NULL || is_alias(e, name, rva))
                 continue;
             if (!add_number(&e->starts, &e->start_count, &e->start_room, rva) ||
@@ -263,8 +263,8 @@ static bool export_publics(struct exporter *e)
             bsearch(&rva, e->starts, e->start_count, sizeof rva, compare_numbers) != NULL)
             continue;
         const char *name = pdb_names_public(&e->names, &pub);
-        if (name != NULL && e->breakpad != NULL)
-            good = good && e->add_public(e->breakpad, rva, name);
+        if (name != NULL && e->sink != NULL)
+            good = good && e->add_public(e, rva, name);
         else if (name != NULL)
             csv_write(e->out, e->how->base + rva, 0, CSV_PUBLIC, name, NULL, 0, 0);
     }
@@ -288,7 +288,7 @@ void export_close(struct exporter *e)
 enum status export_all(struct exporter *e)
 {
     struct arena arena;
-    const uint32_t passes = e->breakpad != NULL ? 1 : 2; /* a .sym file has one name per address */
+    const uint32_t passes = e->sink != NULL ? 1 : 2;
 
     arena_init(&arena, 0);
     for (uint32_t pass = 0; pass < passes; pass++) {

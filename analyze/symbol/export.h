@@ -1,5 +1,4 @@
-/* The contents of a PDB or an image: counts, the symbol table that the article's pdbdump prints,
- * and Breakpad files. */
+/* The contents of a PDB: counts, and the symbol table that the article's pdbdump prints. */
 #ifndef SYMBOL_EXPORT_H
 #define SYMBOL_EXPORT_H
 
@@ -7,7 +6,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "format/object/arch.h"
 #include "format/pdb/pdb.h"
 #include "symbol/undecorate.h"
 
@@ -31,26 +29,5 @@ struct symbol_export {
  * ERR_MEMORY; ERR_IO when writing to OUT fails. */
 enum status symbol_export_csv(const struct pdb *pdb, const struct symbol_export *how, FILE *out,
                               struct fault *fault);
-
-/* What the first lines of a Breakpad file state besides the PDB's id. */
-struct symbol_export_head {
-    const char *pdb_name;   /* file name */
-    const char *image_name; /* NULL: the image is not known */
-    const char *code_id;    /* with IMAGE_NAME */
-};
-
-/* Prints the PDB as a Breakpad symbol file (format/breakpad/breakpad.h): functions, lines, inlined
- * calls, publics, and STACK WIN of x86 PDBs. STACK CFI of x64 and arm64 is unwind_export_cfi()'s,
- * from the image. If several functions share one address, the one that a lookup returns is written.
- * Fails: as above. */
-enum status symbol_export_breakpad(const struct pdb *pdb, const struct symbol_export *how,
-                                   const struct symbol_export_head *head, FILE *out,
-                                   struct fault *fault);
-
-/* The same of an image without a PDB: functions, lines and inlined calls of its DWARF, and publics
- * where only a symbol answers. NAME: the file name of the image. */
-struct symbol_object;
-enum status symbol_export_object(struct symbol_object *object, enum object_arch arch,
-                                 const char *name, FILE *out, struct fault *fault);
 
 #endif

@@ -1,10 +1,11 @@
-/* A PDB as a Breakpad symbol file; see export.h. */
+/* A PDB, or an image without one, as a Breakpad symbol file; see breakpad.h. */
 #include <inttypes.h>
 #include <string.h>
 
-#include "format/pe/pe.h"
-#include "symbol/breakpad_writer.h"
+#include "base/limits.h"
+#include "symbol/breakpad.h"
 #include "symbol/export_parts.h"
+#include "symbol/object_parts.h"
 
 enum { FUNCTION_FRAME_DATA = 4, FRAME_DATA_MAX = 1 << 22 };
 
@@ -13,19 +14,19 @@ static bool add_function(struct exporter *e, const struct pdb_procedure *procedu
 {
     struct symbol_frame frames[SYMBOL_FRAMES_MAX];
 
-    breakpad_function_begin(e->breakpad);
+    breakpad_function_begin(e->sink);
     for (uint32_t i = 0; i < e->break_count; i++)
         if (i == 0 || e->breaks[i] != e->breaks[i - 1])
-            breakpad_segment(e->breakpad, frames, pdb_lookup(e->lookup, rva + e->breaks[i], frames),
+            breakpad_segment(e->sink, frames, pdb_lookup(e->lookup, rva + e->breaks[i], frames),
                              rva + e->breaks[i]);
-    breakpad_function_end(e->breakpad, rva, procedure->bytes, name);
-    return !breakpad_failed(e->breakpad);
+    breakpad_function_end(e->sink, rva, procedure->bytes, name);
+    return !breakpad_failed(e->sink);
 }
 
-static bool add_public(struct breakpad_writer *w, uint32_t rva, const char *name)
+static bool add_public(struct exporter *e, uint32_t rva, const char *name)
 {
-    breakpad_public(w, rva, name);
-    return !breakpad_failed(w);
+    breakpad_public(e->sink, rva, name);
+    return !breakpad_failed(e->sink);
 }
 
 /* STACK WIN type rva code prologue epilogue parameters saved locals stack has_program program */
@@ -65,7 +66,7 @@ static void add_fpo_data(struct breakpad_writer *w, const struct pdb *pdb)
                 fpo.saved_registers * 4u, fpo.locals_bytes, fpo.uses_ebp);
 }
 
-static const char *arch_name(uint16_t machine)
+static const char *machine_name(uint16_t machine)
 {
     return machine == PE_MACHINE_X64     ? "x86_64"
            : machine == PE_MACHINE_X86   ? "x86"
@@ -80,7 +81,7 @@ static void print(const struct breakpad_writer *w, const struct pdb *pdb,
     char id[DEBUG_ID_BYTES];
     pdb_debug_id(pdb, id);
     const struct breakpad_head words = {.os = "windows",
-                                        .arch = arch_name(pdb->machine),
+                                        .arch = machine_name(pdb->machine),
                                         .id = id,
                                         .name = head->pdb_name,
                                         .code_id = head->image_name != NULL ? head->code_id : NULL,
@@ -97,7 +98,7 @@ enum status symbol_export_breakpad(const struct pdb *pdb, const struct symbol_ex
                          .how = how,
                          .out = out,
                          .fault = fault,
-                         .breakpad = writer,
+                         .sink = writer,
                          .add_function = add_function,
                          .add_public = add_public};
 
@@ -115,5 +116,117 @@ enum status symbol_export_breakpad(const struct pdb *pdb, const struct symbol_ex
     if (ferror(out) != 0)
         fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "output");
     breakpad_writer_close(writer);
+    return fault->code;
+}
+
+/* ---- an image without a PDB ---- */
+
+/* The function that is being written. */
+struct object_export {
+    struct breakpad_writer *writer;
+    const char *name;    /* NULL: none is open */
+    uint32_t start, end; /* END stays: symbols before it say nothing new */
+    uint64_t last_public;
+};
+
+static void close_function(struct object_export *e)
+{
+    if (e->name != NULL && e->end > e->start)
+        breakpad_function_end(e->writer, e->start, e->end - e->start, e->name);
+    e->name = NULL;
+}
+
+/* Code of the function that is open, of another one, or after a symbol. */
+static bool add_piece(void *context, const struct code_piece *piece)
+{
+    struct object_export *e = context;
+    const struct symbol_frame *outer = piece->count > 0 ? &piece->frames[piece->count - 1] : NULL;
+    const char *name = outer != NULL ? outer->function : NULL;
+    const bool function = name != NULL && outer->from == SYMBOLS_DWARF;
+    const bool starts = function && outer->distance == 0;
+
+    if (e->name != NULL && (!function || starts || strcmp(e->name, name) != 0))
+        close_function(e);
+    if (function) {
+        if (e->name == NULL) {
+            e->name = name;
+            e->start = e->end = piece->start;
+            breakpad_function_begin(e->writer);
+        }
+        breakpad_segment(e->writer, piece->frames, piece->count, piece->start);
+        e->end = piece->end < UINT32_MAX ? (uint32_t)piece->end : UINT32_MAX;
+    } else if (name != NULL && piece->start - outer->distance >= e->end &&
+               e->last_public != piece->start - outer->distance) {
+        e->last_public = piece->start - outer->distance;
+        breakpad_public(e->writer, (uint32_t)e->last_public, name);
+    }
+    return !breakpad_failed(e->writer);
+}
+
+static enum status add_pieces(struct breakpad_writer *w, struct symbol_object *object,
+                              struct fault *fault)
+{
+    struct object_export e = {.writer = w, .last_public = UINT64_MAX};
+    struct code_pieces pieces;
+    uint64_t from, to;
+
+    symbol_object_pieces(object, &pieces);
+    for (uint32_t i = 0; fault->code == ERR_NONE && pieces.range(object, i, &from, &to); i++) {
+        if (to > UINT32_MAX || to - from > LIMIT_INDEX_CODE_BYTES)
+            return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "code of an image");
+        (void)code_pieces_walk(&pieces, from, to, add_piece, &e, fault);
+        close_function(&e);
+    }
+    return breakpad_failed(w) ? fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Breakpad symbols")
+                              : fault->code;
+}
+
+/* Breakpad has its own word for 32-bit x86 and one for all 64-bit ARM. */
+static const char *arch_name(enum object_arch arch)
+{
+    const char *name = object_arch_name(arch);
+    switch (arch) {
+    case ARCH_I386:
+        return "x86";
+    case ARCH_ARM64E:
+        return "arm64";
+    case ARCH_X86_64H:
+        return "x86_64";
+    default:
+        return name != NULL ? name : "unknown";
+    }
+}
+
+static const char *os_name(enum object_kind kind)
+{
+    return kind == OBJECT_PE ? "windows" : kind == OBJECT_MACHO ? "mac" : "Linux";
+}
+
+enum status symbol_export_object(struct symbol_object *object, enum object_arch arch,
+                                 const char *name, FILE *out, struct fault *fault)
+{
+    static const char unknown[] = "000000000000000000000000000000000";
+    const struct object_file *file = &object->image;
+    struct breakpad_writer *writer = breakpad_writer_new();
+    char code_id[CODE_ID_BYTES];
+    struct breakpad_head head = {.os = os_name(file->kind),
+                                 .arch = arch_name(arch),
+                                 .id = file->debug_id[0] != '\0' ? file->debug_id : unknown,
+                                 .name = name};
+
+    if (writer == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Breakpad symbols");
+    if (file->kind == OBJECT_PE) {
+        pe_code_id(&file->as.pe, code_id);
+        head.code_id = code_id;
+        head.image_name = name;
+    } else if (file->id[0] != '\0') {
+        head.code_id = file->id;
+    }
+    if (add_pieces(writer, object, fault) == ERR_NONE)
+        breakpad_writer_print(writer, &head, out);
+    breakpad_writer_close(writer);
+    if (ferror(out) != 0)
+        fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "output");
     return fault->code;
 }

@@ -6,8 +6,6 @@
 #include "symbol/pdb_lookup.h"
 #include "symbol/pdb_names.h"
 
-struct breakpad_writer;
-
 struct exporter {
     const struct pdb *pdb;
     const struct symbol_export *how;
@@ -15,11 +13,11 @@ struct exporter {
     struct fault *fault;
     struct pdb_names names;
     struct pdb_lookup *lookup;
-    struct breakpad_writer *breakpad; /* NULL: CSV.  Else with the two below: */
-    /* Adds a FUNC record for PROCEDURE, whose breaks are known. False: out of memory. */
+    void *sink; /* takes one name for each address; NULL: rows are printed, with all names */
+    /* Takes PROCEDURE, whose breaks are known. False: out of memory. */
     bool (*add_function)(struct exporter *e, const struct pdb_procedure *procedure, uint32_t rva,
                          const char *name);
-    bool (*add_public)(struct breakpad_writer *writer, uint32_t rva, const char *name);
+    bool (*add_public)(struct exporter *e, uint32_t rva, const char *name);
     uint32_t *starts; /* owned: rvas of all functions, for the publics */
     uint32_t start_count, start_room;
     uint32_t *breaks; /* owned: of the current function, from its start */

@@ -14,7 +14,7 @@
 
 #include "format/dwarf/dwarf.h"
 #include "format/object/file.h"
-#include "symbol/store.h"
+#include "symbol/pieces.h"
 
 struct symbol_object;
 
@@ -52,6 +52,9 @@ uint64_t symbol_object_companions(const struct object_file *image, const char *i
 /* Logical frames at OFFSET from the image's base; see symbol_lookup(). */
 uint32_t symbol_object_lookup(struct symbol_object *object, uint32_t offset,
                               struct symbol_frame out[SYMBOL_FRAMES_MAX]);
+
+/* Its code in pieces, for as long as OBJECT is open. */
+void symbol_object_pieces(struct symbol_object *object, struct code_pieces *out);
 
 /* See dwarf_lines(). */
 uint32_t symbol_object_lines(struct symbol_object *object, uint32_t offset, uint32_t *out,

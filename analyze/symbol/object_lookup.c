@@ -333,26 +333,26 @@ static const char *known_file(const char *file)
     return file != NULL && file[0] != '\0' ? file : NULL;
 }
 
-uint32_t symbol_object_lookup(struct symbol_object *object, uint32_t offset,
-                              struct symbol_frame out[SYMBOL_FRAMES_MAX])
+static void object_piece(struct symbol_object *object, struct code_piece *out)
 {
+    const uint32_t offset = out->start;
+    struct symbol_frame *frames = out->frames;
     struct object_answer answer;
-    uint64_t end = NO_END;
     uint32_t count = 0;
 
     symbol_object_at(object, offset, &answer);
     const char *file = answer.file;
+    const struct dwarf_scope *s = answer.scope;
     uint32_t line = answer.line, start = 0;
-    for (const struct dwarf_scope *s = answer.scope; s != NULL && count < SYMBOL_FRAMES_MAX;
-         s = s->around) {
+    for (; s != NULL && count < SYMBOL_FRAMES_MAX; s = s->around) {
         const char *name = s->around != NULL
                                ? symbol_object_name(object, s)
-                               : symbol_object_function(object, &answer, s, offset, &end);
-        out[count++] = (struct symbol_frame){.function = name,
-                                             .file = known_file(file),
-                                             .line = line,
-                                             .inlined = s->around != NULL,
-                                             .from = SYMBOLS_DWARF};
+                               : symbol_object_function(object, &answer, s, offset, &answer.end);
+        frames[count++] = (struct symbol_frame){.function = name,
+                                                .file = known_file(file),
+                                                .line = line,
+                                                .inlined = s->around != NULL,
+                                                .from = SYMBOLS_DWARF};
         file = s->call_file;
         line = s->call_line;
         start = s->start + answer.scope_shift;
@@ -360,18 +360,57 @@ uint32_t symbol_object_lookup(struct symbol_object *object, uint32_t offset,
     if (count == 0 && (answer.symbol != NULL || answer.line != 0)) {
         const struct object_symbol *symbol = answer.symbol;
         start = symbol != NULL ? symbol->offset : offset;
-        out[count++] = (struct symbol_frame){.function = symbol_object_symbol_name(object, symbol),
-                                             .file = known_file(file),
-                                             .line = line,
-                                             .from = answer.from};
+        frames[count++] =
+            (struct symbol_frame){.function = symbol_object_symbol_name(object, symbol),
+                                  .file = known_file(file),
+                                  .line = line,
+                                  .from = answer.from};
     }
     for (uint32_t i = 0; i < count; i++) {
-        out[i].distance = offset - start;
-        out[i].note = answer.damaged       ? NOTE_IMAGE_PART_DAMAGED
-                      : answer.lacks_split ? NOTE_SPLIT_MISSING
-                                           : NOTE_NONE;
+        frames[i].distance = offset - start;
+        frames[i].note = answer.damaged       ? NOTE_IMAGE_PART_DAMAGED
+                         : answer.lacks_split ? NOTE_SPLIT_MISSING
+                                              : NOTE_NONE;
     }
-    return count;
+    out->end = answer.end;
+    out->count = count;
+    out->has_start = answer.scope != NULL || answer.symbol != NULL;
+    out->partial = answer.damaged || answer.lacks_split;
+    out->cut = s != NULL;
+}
+
+uint32_t symbol_object_lookup(struct symbol_object *object, uint32_t offset,
+                              struct symbol_frame out[SYMBOL_FRAMES_MAX])
+{
+    struct code_piece piece = {.start = offset, .frames = out};
+    object_piece(object, &piece);
+    return piece.count;
+}
+
+/* Ranges before the base have no offsets. */
+static bool object_range(const void *self, uint32_t number, uint64_t *from, uint64_t *to)
+{
+    const struct object_debug *code = &((const struct symbol_object *)self)->code;
+
+    for (uint32_t i = 0; i < code->code_count; i++) {
+        if (code->code[i].start_va < code->base_va || number-- > 0)
+            continue;
+        *from = code->code[i].start_va - code->base_va;
+        *to = code->code[i].end_va - code->base_va;
+        return true;
+    }
+    return false;
+}
+
+static bool object_at(void *self, struct code_piece *piece)
+{
+    object_piece(self, piece);
+    return true;
+}
+
+void symbol_object_pieces(struct symbol_object *object, struct code_pieces *out)
+{
+    *out = (struct code_pieces){object, object_range, object_at};
 }
 
 uint32_t symbol_object_lines(struct symbol_object *object, uint32_t offset, uint32_t *out,

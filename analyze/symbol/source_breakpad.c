@@ -3,8 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
+#include "symbol/breakpad.h"
 #include "symbol/store_parts.h"
+
+enum {
+    /* Code per record. Real files have less than 100 bytes; a few records far apart would make a
+     * large index of a small file. */
+    CODE_PER_BOUND = 16384,
+    WORK_MAX = 1 << 30, /* inlined calls that all lookups together may look at */
+};
 
 struct opened_breakpad {
     struct breakpad *whole; /* owned; NULL until needed; does not change after that */
@@ -151,11 +160,10 @@ const struct breakpad *source_breakpad_of(struct source *source)
     return whole;
 }
 
-static uint32_t frames(struct source *source, uint64_t offset, struct symbol_frame *out)
+static uint32_t frames_at(const struct breakpad *file, uint64_t offset, struct symbol_frame *out)
 {
     struct breakpad_frame found[BREAKPAD_FRAMES_MAX];
-    const struct breakpad *whole = source_breakpad_of(source);
-    const uint32_t count = whole != NULL ? breakpad_lookup(whole, offset, found) : 0;
+    const uint32_t count = breakpad_lookup(file, offset, found);
 
     for (uint32_t i = 0; i < count; i++)
         out[i] = (struct symbol_frame){
@@ -169,12 +177,110 @@ static uint32_t frames(struct source *source, uint64_t offset, struct symbol_fra
     return count;
 }
 
+static uint32_t frames(struct source *source, uint64_t offset, struct symbol_frame *out)
+{
+    const struct breakpad *whole = source_breakpad_of(source);
+    return whole != NULL ? frames_at(whole, offset, out) : 0;
+}
+
+/* ---- pieces: between two places where a record starts or ends there is one answer ---- */
+
+static int compare_bounds(const void *left, const void *right)
+{
+    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+static bool find_bounds(const struct breakpad *file, struct breakpad_pieces *out)
+{
+    const uint64_t room =
+        2 * ((uint64_t)file->function_count + file->line_count + file->inline_count) +
+        file->public_count;
+    uint32_t n = 0, kept = 0;
+
+    out->bounds = room < UINT32_MAX ? malloc((size_t)(room + 1) * sizeof *out->bounds) : NULL;
+    if (out->bounds == NULL)
+        return false;
+    for (uint32_t i = 0; i < file->function_count; i++) {
+        out->bounds[n++] = file->functions[i].rva;
+        out->bounds[n++] = file->functions[i].end;
+    }
+    for (uint32_t i = 0; i < file->line_count; i++) {
+        out->bounds[n++] = file->lines[i].rva;
+        out->bounds[n++] = file->lines[i].end;
+    }
+    for (uint32_t i = 0; i < file->inline_count; i++) {
+        out->bounds[n++] = file->inlines[i].rva;
+        out->bounds[n++] = file->inlines[i].end;
+    }
+    for (uint32_t i = 0; i < file->public_count; i++)
+        out->bounds[n++] = file->publics[i].rva;
+    array_sort(out->bounds, n, sizeof *out->bounds, compare_bounds);
+    for (uint32_t i = 0; i < n; i++)
+        if (kept == 0 || out->bounds[i] != out->bounds[kept - 1])
+            out->bounds[kept++] = out->bounds[i];
+    out->count = kept;
+    return true;
+}
+
+static bool piece_range(const void *self, uint32_t number, uint64_t *from, uint64_t *to)
+{
+    const struct breakpad_pieces *own = self;
+    if (number > 0 || own->count == 0)
+        return false;
+    *from = own->bounds[0];
+    *to = own->bounds[own->count - 1] + 1;
+    return true;
+}
+
+/* Pieces are asked for in ascending order. */
+static bool piece_at(void *self, struct code_piece *piece)
+{
+    struct breakpad_pieces *own = self;
+
+    while (own->next < own->count && own->bounds[own->next] <= piece->start)
+        own->next++;
+    if (own->next < own->count)
+        piece->end = own->bounds[own->next];
+    own->work += breakpad_inlines_around(own->file, piece->start);
+    piece->count = frames_at(own->file, piece->start, piece->frames);
+    piece->has_start = true;
+    return own->work < WORK_MAX;
+}
+
+enum status breakpad_pieces_open(const struct breakpad *file, struct breakpad_pieces *own,
+                                 struct code_pieces *out, struct fault *fault)
+{
+    uint64_t from, to;
+
+    *own = (struct breakpad_pieces){.file = file};
+    *out = (struct code_pieces){own, piece_range, piece_at};
+    if (!find_bounds(file, own))
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "records of a symbol file");
+    if (piece_range(own, 0, &from, &to) && (to - from) / CODE_PER_BOUND > own->count)
+        return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET,
+                         "code between the records of a symbol file");
+    return ERR_NONE;
+}
+
+void breakpad_pieces_close(struct breakpad_pieces *own)
+{
+    free(own->bounds);
+}
+
 static enum status build_index(struct source *source, const struct symbol_index_key *key,
                                const char *path, struct fault *fault)
 {
     const struct breakpad *whole = read_whole(source);
-    return whole != NULL ? symbol_index_build_breakpad(whole, key, path, NULL, fault)
-                         : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
+    struct breakpad_pieces own;
+    struct code_pieces pieces;
+
+    if (whole == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
+    if (breakpad_pieces_open(whole, &own, &pieces, fault) == ERR_NONE)
+        (void)symbol_index_build_pieces(&pieces, key, path, NULL, fault);
+    breakpad_pieces_close(&own);
+    return fault->code;
 }
 
 const struct source_kind source_breakpad = {

@@ -228,8 +228,12 @@ static enum status build_index(struct source *source, const struct symbol_index_
                                const char *path, struct fault *fault)
 {
     struct symbol_object *names = names_of(source);
-    return names != NULL ? symbol_index_build_object(names, key, path, NULL, fault)
-                         : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
+    struct code_pieces pieces;
+
+    if (names == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
+    symbol_object_pieces(names, &pieces);
+    return symbol_index_build_pieces(&pieces, key, path, NULL, fault);
 }
 
 const struct source_kind source_object = {

@@ -12,9 +12,8 @@
 #include <stdint.h>
 
 #include "base/files.h"
-#include "format/breakpad/breakpad.h"
 #include "format/pdb/pdb.h"
-#include "symbol/object.h"
+#include "symbol/pieces.h"
 #include "symbol/store.h"
 
 struct symbol_index;
@@ -23,7 +22,7 @@ enum { SYMBOL_INDEX_VERSION = 16 }; /* of the layout, and of what its readers an
 
 /* What an index is for. */
 struct symbol_index_key {
-    uint64_t file_bytes, file_modified_ns; /* of the PDB, image or .sym file */
+    uint64_t file_bytes, file_modified_ns; /* of that file */
     enum symbol_names names;
     bool is_image;       /* not a PDB */
     uint64_t companions; /* of an image: symbol_object_companions() */
@@ -61,18 +60,12 @@ enum status symbol_index_build(const struct pdb *pdb, const struct file_map *pdb
  * at worst damage in a large file gives wrong names, never a crash. Fails: ERR_MALFORMED. */
 enum status symbol_index_verify(const struct symbol_index *index, struct fault *fault);
 
-/* Builds the index of an image without a PDB, and of the files that belong to it: calls the lookup
- * for each range of its code. The rest as above; ERR_LIMIT also when a line number is too large.
- * Fails: as above. */
-enum status symbol_index_build_object(struct symbol_object *object,
+/* Builds the index of any other file: calls the lookup for each range of its code. The rest as
+ * above; ERR_LIMIT also when a line number is too large, or a piece has more frames than an answer;
+ * ERR_MALFORMED when some of what applies is not readable. Fails: as above. */
+enum status symbol_index_build_pieces(const struct code_pieces *pieces,
                                       const struct symbol_index_key *key, const char *path,
                                       struct symbol_index_cost *cost, struct fault *fault);
-
-/* The same of a Breakpad file; its names are taken as they are. ERR_LIMIT also when its records are
- * too far apart. */
-enum status symbol_index_build_breakpad(const struct breakpad *file,
-                                        const struct symbol_index_key *key, const char *path,
-                                        struct symbol_index_cost *cost, struct fault *fault);
 
 /* The code that an index covers: from *first_rva to before *end_rva. Elsewhere the file itself must
  * be asked, except that a PDB has nothing there. symbol_index_covers() is true where it need not.

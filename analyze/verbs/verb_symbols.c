@@ -15,6 +15,7 @@
 #include "format/pdb/pdb.h"
 #include "format/pe/pe.h"
 #include "model/names.h"
+#include "symbol/breakpad.h"
 #include "symbol/csv.h"
 #include "symbol/export.h"
 #include "symbol/store.h"

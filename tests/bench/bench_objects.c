@@ -46,9 +46,12 @@ static bool open_object(struct opened *o, const char *path, struct fault *fault)
 static int run_build(struct opened *o, const char *path, const char *index, struct fault *fault)
 {
     struct symbol_index_cost cost;
+    struct code_pieces pieces;
     const uint64_t start = cpu_ns();
-    if (!open_object(o, path, fault) ||
-        symbol_index_build_object(o->object, &o->key, index, &cost, fault) != ERR_NONE)
+    if (!open_object(o, path, fault))
+        return fail(fault);
+    symbol_object_pieces(o->object, &pieces);
+    if (symbol_index_build_pieces(&pieces, &o->key, index, &cost, fault) != ERR_NONE)
         return fail(fault);
     printf("build_ms %.2f\nindex_bytes %llu\npieces %llu\nscopes %llu\npeak_bytes %llu\n",
            (double)(cpu_ns() - start) / 1e6, (unsigned long long)cost.index_bytes,

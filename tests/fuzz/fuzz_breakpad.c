@@ -7,6 +7,7 @@
 
 #include "format/breakpad/breakpad.h"
 #include "fuzz.h"
+#include "symbol/breakpad.h"
 #include "symbol/symbol_index.h"
 
 enum { PROBES = 64, PROBE_STEP = 0x131 };
@@ -40,15 +41,19 @@ static void compare_index(const struct breakpad *file)
 {
     const struct symbol_index_key key = {.file_bytes = 1, .is_image = true};
     struct fault fault = FAULT_INIT;
+    struct breakpad_pieces own;
+    struct code_pieces pieces;
     struct symbol_index *index;
     char path[64];
 
     (void)snprintf(path, sizeof path, "/tmp/fuzz_breakpad.%ld", (long)getpid());
-    if (symbol_index_build_breakpad(file, &key, path, NULL, &fault) == ERR_NONE &&
+    if (breakpad_pieces_open(file, &own, &pieces, &fault) == ERR_NONE &&
+        symbol_index_build_pieces(&pieces, &key, path, NULL, &fault) == ERR_NONE &&
         symbol_index_open_key(path, &key, &index, &fault) == ERR_NONE) {
         compare(file, index);
         symbol_index_close(index);
     }
+    breakpad_pieces_close(&own);
     (void)remove(path);
 }
 

@@ -48,9 +48,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         symbol_object_open(&file, "image", NULL, 0, NAMES_SHORT, &object, &fault) != ERR_NONE)
         return 0;
     struct symbol_index_key key = symbol_index_key(&map, NAMES_SHORT);
+    struct code_pieces pieces;
+    symbol_object_pieces(object, &pieces);
     key.is_image = true;
     (void)snprintf(path, sizeof path, "/tmp/fuzz_image_index.%ld", (long)getpid());
-    if (symbol_index_build_object(object, &key, path, NULL, &fault) == ERR_NONE &&
+    if (symbol_index_build_pieces(&pieces, &key, path, NULL, &fault) == ERR_NONE &&
         symbol_index_open_key(path, &key, &index, &fault) == ERR_NONE) {
         compare(object, index);
         symbol_index_close(index);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compiled.h"
+#include "symbol/breakpad.h"
 #include "symbol/object_parts.h"
 #include "symbol/symbol_index.h"
 #include "test.h"
@@ -97,6 +98,14 @@ static void compare_bytes(struct group *group, struct symbol_object *object,
     CHECK(!symbol_index_covers(index, (uint32_t)end));
 }
 
+static enum status build_index(struct symbol_object *object, const struct symbol_index_key *key,
+                               const char *path, struct fault *fault)
+{
+    struct code_pieces pieces;
+    symbol_object_pieces(object, &pieces);
+    return symbol_index_build_pieces(&pieces, key, path, NULL, fault);
+}
+
 static void compare_image(struct group *group, const struct object_candidate *image,
                           enum symbol_names names, struct arena *keep)
 {
@@ -114,7 +123,7 @@ static void compare_image(struct group *group, const struct object_candidate *im
                                &fault) == ERR_NONE);
     struct symbol_index_key key = symbol_index_key(&map, names);
     key.is_image = true;
-    if (symbol_index_build_object(object, &key, path, NULL, &fault) == ERR_NONE) {
+    if (build_index(object, &key, path, &fault) == ERR_NONE) {
         REQUIRE(symbol_index_open_key(path, &key, &index, &fault) == ERR_NONE);
         compare_bytes(group, object, index);
         symbol_index_close(index);
@@ -201,12 +210,17 @@ static uint64_t compare_breakpad(const void *data, size_t bytes, enum status wan
     static struct breakpad_frame frames[BREAKPAD_FRAMES_MAX];
     struct fault fault = FAULT_INIT;
     struct symbol_index *index;
+    struct breakpad_pieces own;
+    struct code_pieces pieces;
     struct breakpad file;
     uint64_t total = 0, end, wrong = 0;
     uint32_t first;
 
     REQUIRE(breakpad_read(data, bytes, &file, &fault) == ERR_NONE);
-    CHECK_EQ(symbol_index_build_breakpad(&file, &key, path, NULL, &fault), want);
+    if (breakpad_pieces_open(&file, &own, &pieces, &fault) == ERR_NONE)
+        (void)symbol_index_build_pieces(&pieces, &key, path, NULL, &fault);
+    breakpad_pieces_close(&own);
+    CHECK_EQ(fault.code, want);
     if (want == ERR_NONE) {
         REQUIRE(symbol_index_open_key(path, &key, &index, &fault) == ERR_NONE);
         symbol_index_range(index, &first, &end);
@@ -304,7 +318,7 @@ TEST(an_index_of_something_else_is_refused)
             ERR_NONE);
     struct symbol_index_key key = symbol_index_key(&map, NAMES_SHORT);
     key.is_image = true;
-    REQUIRE(symbol_index_build_object(object, &key, path, NULL, &fault) == ERR_NONE);
+    REQUIRE(build_index(object, &key, path, &fault) == ERR_NONE);
     const struct {
         const char *name;
         struct symbol_index_key key;
