@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/pe/pe.h"
+#include "symbol/breakpad.h"
 #include "symbol/store.h"
 #include "unwind/tables.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "format/pe/pe.h"
+#include "symbol/breakpad.h"
 #include "unwind/tables.h"
 
 enum { LINE_BYTES = 16 }; /* granularity of the image bytes that a packed file keeps */

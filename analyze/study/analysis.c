@@ -223,7 +223,7 @@ static const char *places_of(void *context, const struct frame *frame, struct ar
     struct symbol_store *symbols = context;
     const struct module *module = frame->module;
     if (module == NULL || module->debug_id[0] == '\0' ||
-        symbol_store_pdb(symbols, module) != NULL || symbol_store_breakpad(symbols, module) != NULL)
+        symbol_has_names(symbol_store_module(symbols, module)))
         return NULL;
     return symbol_store_places(symbols, keep);
 }

@@ -8,17 +8,14 @@
 #include "symbol/export.h"
 #include "symbol/object.h"
 
-/* The code of FILE in pieces. Call breakpad_pieces_close() even after a fault. Fails: ERR_MEMORY;
- * ERR_LIMIT when its records are too far apart. */
-struct breakpad_pieces {
-    const struct breakpad *file;
-    uint64_t *bounds; /* owned: where a record starts or ends, sorted */
-    uint32_t count, next;
-    uint64_t work; /* inlined calls that lookups have looked at */
-};
-enum status breakpad_pieces_open(const struct breakpad *file, struct breakpad_pieces *own,
-                                 struct code_pieces *out, struct fault *fault);
-void breakpad_pieces_close(struct breakpad_pieces *own);
+/* The Breakpad file of a module (for its unwind data); NULL when there is none. */
+const struct breakpad *symbol_store_breakpad(struct symbol_store *store,
+                                             const struct module *module);
+
+/* The code of FILE in pieces. Call OUT->close, where it is set, even after a fault. Fails:
+ * ERR_MEMORY; ERR_LIMIT when its records are too far apart. */
+enum status breakpad_pieces(const struct breakpad *file, struct code_pieces *out,
+                            struct fault *fault);
 
 /* What the first lines of a Breakpad file state besides the PDB's id. */
 struct symbol_export_head {

@@ -64,25 +64,31 @@ static void read_pe_traits(const struct pe *pe, struct object_candidate *out)
     out->has_code = out->has_code || !states_code;
 }
 
+void object_candidate_of(const struct object_file *file, uint32_t slice,
+                         struct object_candidate *out)
+{
+    memset(out, 0, sizeof *out);
+    out->kind = file->kind;
+    out->slice = slice;
+    memcpy(out->id, file->id, sizeof out->id);
+    memcpy(out->debug_id, file->debug_id, sizeof out->debug_id);
+    if (file->kind == OBJECT_ELF)
+        read_elf_traits(&file->as.elf, out);
+    else if (file->kind == OBJECT_MACHO)
+        read_macho_traits(&file->as.macho, out);
+    else if (file->kind == OBJECT_PE)
+        read_pe_traits(&file->as.pe, out);
+    out->arch = object_file_arch(file);
+}
+
 bool object_candidate_read(const void *data, size_t bytes, uint32_t slice,
                            struct object_candidate *out, struct fault *fault)
 {
     struct object_file file;
 
-    memset(out, 0, sizeof *out);
     if (object_file_open(data, bytes, slice, &file, fault) != ERR_NONE)
         return false;
-    out->kind = file.kind;
-    out->slice = slice;
-    memcpy(out->id, file.id, sizeof out->id);
-    memcpy(out->debug_id, file.debug_id, sizeof out->debug_id);
-    if (file.kind == OBJECT_ELF)
-        read_elf_traits(&file.as.elf, out);
-    else if (file.kind == OBJECT_MACHO)
-        read_macho_traits(&file.as.macho, out);
-    else if (file.kind == OBJECT_PE)
-        read_pe_traits(&file.as.pe, out);
-    out->arch = object_file_arch(&file);
+    object_candidate_of(&file, slice, out);
     return true;
 }
 

@@ -31,8 +31,12 @@ struct object_candidate {
     bool has_split;                /* holds units of split DWARF */
 };
 
-/* Identifies the bytes of a file, or of one of its slices. False when object_file_open() fails.
- * Does not change path and name. */
+/* Identifies a file, of which SLICE is open; without its path and name. */
+void object_candidate_of(const struct object_file *file, uint32_t slice,
+                         struct object_candidate *out);
+
+/* Opens and identifies the bytes of a file, or of one of its slices. False when object_file_open()
+ * fails. */
 bool object_candidate_read(const void *data, size_t bytes, uint32_t slice,
                            struct object_candidate *out, struct fault *fault);
 

@@ -279,7 +279,8 @@ static const char *readable_name(struct symbol_object *object, const char *name,
     return known->readable;
 }
 
-const char *symbol_object_name(struct symbol_object *object, const struct dwarf_scope *scope)
+/* The readable name of a scope of DWARF; NULL: it has no name. */
+static const char *scope_name(struct symbol_object *object, const struct dwarf_scope *scope)
 {
     const char *name = scope->name;
     return name != NULL && name[0] != '\0'
@@ -287,8 +288,8 @@ const char *symbol_object_name(struct symbol_object *object, const struct dwarf_
                : NULL;
 }
 
-const char *symbol_object_symbol_name(struct symbol_object *object,
-                                      const struct object_symbol *symbol)
+/* The same for a symbol of a table; NULL: it has no name, or SYMBOL is NULL. */
+static const char *symbol_name(struct symbol_object *object, const struct object_symbol *symbol)
 {
     return symbol != NULL && symbol->name[0] != '\0' ? readable_name(object, symbol->name, OF_TABLE)
                                                      : NULL;
@@ -307,9 +308,10 @@ static bool is_mangled_symbol(const struct symbol_object *object, const char *na
            (is_x86_pe(object) && (name[0] == '_' || name[0] == '@') && is_mangled(name + 1));
 }
 
-const char *symbol_object_function(struct symbol_object *object, const struct object_answer *answer,
-                                   const struct dwarf_scope *function, uint32_t offset,
-                                   uint64_t *end)
+/* The readable name of the function around OFFSET: from DWARF, or from the symbol if DWARF has no
+ * name or one without its enclosing scopes. *end is lowered to where that changes. */
+static const char *function_name(struct symbol_object *object, const struct object_answer *answer,
+                                 const struct dwarf_scope *function, uint32_t offset, uint64_t *end)
 {
     enum symbols_from from;
     const struct object_symbol *symbol = NULL;
@@ -317,15 +319,15 @@ const char *symbol_object_function(struct symbol_object *object, const struct ob
 
     if (name == NULL) {
         symbol = symbol_at(object, &object->symbols, offset, &from, end);
-        return symbol_object_symbol_name(object, symbol);
+        return symbol_name(object, symbol);
     }
     if (!is_mangled(name)) {
         const uint32_t start = function->start + answer->scope_shift;
         symbol = object_symbol_before(&object->symbols, start);
         if (symbol != NULL && symbol->offset == start && is_mangled_symbol(object, symbol->name))
-            return symbol_object_symbol_name(object, symbol);
+            return symbol_name(object, symbol);
     }
-    return symbol_object_name(object, function);
+    return scope_name(object, function);
 }
 
 static const char *known_file(const char *file)
@@ -346,8 +348,8 @@ static void object_piece(struct symbol_object *object, struct code_piece *out)
     uint32_t line = answer.line, start = 0;
     for (; s != NULL && count < SYMBOL_FRAMES_MAX; s = s->around) {
         const char *name = s->around != NULL
-                               ? symbol_object_name(object, s)
-                               : symbol_object_function(object, &answer, s, offset, &answer.end);
+                               ? scope_name(object, s)
+                               : function_name(object, &answer, s, offset, &answer.end);
         frames[count++] = (struct symbol_frame){.function = name,
                                                 .file = known_file(file),
                                                 .line = line,
@@ -360,11 +362,10 @@ static void object_piece(struct symbol_object *object, struct code_piece *out)
     if (count == 0 && (answer.symbol != NULL || answer.line != 0)) {
         const struct object_symbol *symbol = answer.symbol;
         start = symbol != NULL ? symbol->offset : offset;
-        frames[count++] =
-            (struct symbol_frame){.function = symbol_object_symbol_name(object, symbol),
-                                  .file = known_file(file),
-                                  .line = line,
-                                  .from = answer.from};
+        frames[count++] = (struct symbol_frame){.function = symbol_name(object, symbol),
+                                                .file = known_file(file),
+                                                .line = line,
+                                                .from = answer.from};
     }
     for (uint32_t i = 0; i < count; i++) {
         frames[i].distance = offset - start;
@@ -410,7 +411,7 @@ static bool object_at(void *self, struct code_piece *piece)
 
 void symbol_object_pieces(struct symbol_object *object, struct code_pieces *out)
 {
-    *out = (struct code_pieces){object, object_range, object_at};
+    *out = (struct code_pieces){object, object_range, object_at, NULL};
 }
 
 uint32_t symbol_object_lines(struct symbol_object *object, uint32_t offset, uint32_t *out,

@@ -83,17 +83,4 @@ struct object_answer {
 };
 void symbol_object_at(struct symbol_object *object, uint32_t offset, struct object_answer *out);
 
-/* The readable name of the function around OFFSET: from DWARF, or from the symbol if DWARF has no
- * name or one without its enclosing scopes. *end is lowered to where that changes. */
-const char *symbol_object_function(struct symbol_object *object, const struct object_answer *answer,
-                                   const struct dwarf_scope *function, uint32_t offset,
-                                   uint64_t *end);
-
-/* The readable name of a scope of DWARF; lives as long as the object.  NULL: it has no name. */
-const char *symbol_object_name(struct symbol_object *object, const struct dwarf_scope *scope);
-
-/* The same for a symbol of a table; NULL: it has no name, or SYMBOL is NULL. */
-const char *symbol_object_symbol_name(struct symbol_object *object,
-                                      const struct object_symbol *symbol);
-
 #endif

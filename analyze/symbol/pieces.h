@@ -22,6 +22,7 @@ struct code_pieces {
     bool (*range)(const void *self, uint32_t number, uint64_t *from, uint64_t *to);
     /* Fills *PIECE, whose START is set. False: the answers cost more than the file is worth. */
     bool (*at)(void *self, struct code_piece *piece);
+    void (*close)(void *self); /* NULL: nothing is owned */
 };
 
 /* Calls EACH with every piece from FROM on, the last one cut at TO, until it returns false. Fails:

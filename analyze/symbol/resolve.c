@@ -25,7 +25,7 @@ static const struct source_view *view_of(struct symbol_store *store, const struc
             return &known->views[i];
     const uint32_t at = known->count < MODULES_REMEMBERED ? known->count++ : MODULES_REMEMBERED - 1;
     known->modules[at] = module;
-    known->views[at] = store_view(store, symbol_store_module(store, module), frame_count);
+    known->views[at] = store_view(symbol_store_module(store, module), frame_count);
     return &known->views[at];
 }
 

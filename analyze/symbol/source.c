@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "format/cab/cab.h"
+#include "symbol/store_parts.h"
 
 /* The largest file to unpack from a cabinet. */
 #define SOURCE_UNPACKED_BYTES ((size_t)1 << 30)
 
-const struct source_kind *const source_kinds[SOURCE_KINDS] = {
-    &source_pdb, &source_breakpad, &source_object, &source_portable, &source_cabinet,
-};
+#define SOURCE_ROW(NAME) &source_##NAME,
+const struct source_kind *const source_kinds[SOURCE_KINDS] = {SOURCES(SOURCE_ROW)};
 
 const struct source_kind *source_recognize(const void *data, size_t bytes)
 {
@@ -70,13 +70,29 @@ void source_close(struct source *source)
     mutex_free(source->mutex);
 }
 
+enum status source_refuse(const void *data, size_t bytes, struct fault *fault)
+{
+    static const uint8_t zstandard[] = {0x28, 0xb5, 0x2f, 0xfd}, gzip[] = {0x1f, 0x8b};
+    const char *hint = SOURCES_EXPECTED;
+    if (bytes >= sizeof zstandard && memcmp(data, zstandard, sizeof zstandard) == 0)
+        hint = "it is compressed with zstd: unpack it first (`zstd -d`)";
+    if (bytes >= sizeof gzip && memcmp(data, gzip, sizeof gzip) == 0)
+        hint = "it is compressed with gzip: unpack it first (`gzip -d`)";
+    return fault_set_lasting(fault, ERR_UNSUPPORTED, 0, "symbol file", hint);
+}
+
 enum status source_open(struct source *source, struct fault *fault)
 {
     if (source_map(source->path, &source->map, &source->unpacked, fault) != ERR_NONE)
         return fault->code;
+    const struct source_kind *found = source_recognize(source->map.data, source->map.bytes);
     source->id.name = path_base(source->path);
-    if (source->unpacked && !source->kind->recognize(source->map.data, source->map.bytes))
-        fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "file of that kind in the cabinet");
+    source->kind = source->kind != NULL ? source->kind : found;
+    if (source->kind == NULL)
+        (void)source_refuse(source->map.data, source->map.bytes, fault);
+    else if (source->unpacked && source->kind != found)
+        fault_set_lasting(fault, ERR_ABSENT, FAULT_NO_OFFSET, source->kind->what,
+                          "the cabinet holds another kind of file");
     else if ((source->mutex = mutex_new()) == NULL)
         fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol file");
     else if (source->kind->open(source, fault) == ERR_NONE)
@@ -86,14 +102,30 @@ enum status source_open(struct source *source, struct fault *fault)
     return fault->code;
 }
 
-const char *source_expected(const void *data, size_t bytes)
+enum status store_open_source(struct symbol_store *store, const struct source_kind *kind,
+                              const char *path, uint32_t slice, uint64_t base_va,
+                              struct source **out, struct fault *fault)
 {
-    static const uint8_t zstandard[] = {0x28, 0xb5, 0x2f, 0xfd}, gzip[] = {0x1f, 0x8b};
-    if (bytes >= sizeof zstandard && memcmp(data, zstandard, sizeof zstandard) == 0)
-        return "it is compressed with zstd: unpack it first (`zstd -d`)";
-    if (bytes >= sizeof gzip && memcmp(data, gzip, sizeof gzip) == 0)
-        return "it is compressed with gzip: unpack it first (`gzip -d`)";
-    return "expected a PDB, a PE, ELF or Mach-O file, or a Breakpad .sym file";
+    for (struct source *at = store->sources; at != NULL; at = at->next) {
+        *out = at;
+        if (at->kind == kind && at->slice == slice && at->base_va == base_va &&
+            strcmp(at->path, path) == 0)
+            return ERR_NONE;
+    }
+    struct source *source = *out = ARENA_NEW(&store->arena, struct source);
+    if (source == NULL || (source->path = arena_string(&store->arena, path)) == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+    source->kind = kind;
+    source->slice = slice;
+    source->base_va = base_va;
+    source->names = store->names;
+    source->keep = &store->arena;
+    source->store = store;
+    if (source_open(source, fault) != ERR_NONE)
+        return fault->code;
+    source->next = store->sources;
+    store->sources = source;
+    return ERR_NONE;
 }
 
 /* A cabinet is of the kind of the file in it, which is known once it is unpacked. */

@@ -11,6 +11,7 @@
 #include "symbol/object.h"
 #include "symbol/symbol_index.h"
 
+struct json;
 struct source;
 
 /* What a file says about itself. */
@@ -58,6 +59,10 @@ struct source_indexing {
     enum symbol_indexing from;           /* the least setting with which they are read and built */
     bool beside;                         /* one may lie beside the file */
     uint64_t (*pays)(size_t file_bytes); /* after so many lookups building one pays off */
+    /* The code in pieces, of which the index is made. PIECES->close follows, also after a fault.
+     * The caller holds the mutex. */
+    enum status (*pieces)(struct source *source, struct code_pieces *out, struct fault *fault);
+    /* Builds it in another way.  NULL: from the pieces. */
     enum status (*build)(struct source *source, const struct symbol_index_key *key,
                          const char *path, struct fault *fault);
     /* A hash of other files that the answers depend on. NULL: none. */
@@ -104,7 +109,11 @@ struct source_kind {
                        struct symbol_frame *out);
     uint32_t (*lines)(struct source *source, uint32_t offset, uint32_t *out, uint32_t max);
     enum frame_note (*note)(struct source *source); /* why it gives fewer names than expected */
-    struct source_indexing indexing;                /* BUILD NULL: none */
+    struct source_indexing indexing;                /* PAYS NULL: none */
+
+    /* What `symbols list` prints of a file: members of a JSON object, or the rest of a line. */
+    enum status (*describe)(struct source *source, struct json *to, struct fault *fault);
+    enum status (*summarize)(struct source *source, FILE *to, struct fault *fault);
 };
 
 /* An opened file. */
@@ -128,11 +137,24 @@ struct source {
     struct source *next;
 };
 
-extern const struct source_kind source_pdb, source_breakpad, source_object, source_portable,
-    source_cabinet, source_csv;
+/* The kinds that a file can be recognised as, by rank. ROW(NAME) means source_NAME, which is
+ * defined in source_NAME.c; the rows become declarations here and the table in source.c. */
+#define SOURCES(ROW)                                                                               \
+    ROW(pdb)                                                                                       \
+    ROW(breakpad)                                                                                  \
+    ROW(object)                                                                                    \
+    ROW(portable)                                                                                  \
+    ROW(cabinet)
 
-/* The kinds that a file can be recognised as, by rank. */
-enum { SOURCE_KINDS = 5 };
+/* What is printed about a file that is none of them. */
+#define SOURCES_EXPECTED "expected a PDB, a PE, ELF or Mach-O file, or a Breakpad .sym file"
+
+#define SOURCE_DECLARATION(NAME) extern const struct source_kind source_##NAME;
+SOURCES(SOURCE_DECLARATION)
+extern const struct source_kind source_csv; /* only the user can say that a file is one */
+
+#define SOURCE_NUMBER(NAME) SOURCE_NUMBER_##NAME,
+enum { SOURCES(SOURCE_NUMBER) SOURCE_KINDS };
 extern const struct source_kind *const source_kinds[SOURCE_KINDS];
 
 /* NULL: no kind that is read here. */
@@ -143,17 +165,25 @@ const struct source_kind *source_recognize(const void *data, size_t bytes);
 enum status source_map(const char *path, struct file_map *map, bool *unpacked, struct fault *fault);
 void source_unmap(struct file_map *map, bool unpacked);
 
-/* Opens a source whose fields before MAP are set. Fails: as source_map(); as the format's reader;
- * then it is closed. */
+/* Opens a source whose fields before MAP are set; without a KIND, as what it is recognised as.
+ * Fails: as source_map(); ERR_UNSUPPORTED, with KIND NULL, a file of no known kind; as the format's
+ * reader. Then it is closed. */
 enum status source_open(struct source *source, struct fault *fault);
 void source_close(struct source *source);
 
-/* Why a file that is of no known kind is refused. */
-const char *source_expected(const void *data, size_t bytes);
+/* Sets the fault of a file of no known kind. */
+enum status source_refuse(const void *data, size_t bytes, struct fault *fault);
+
+/* For kinds whose files are named and kept like PDBs: by the debug_id of the image. */
+enum source_fit source_fit_as_pdb(const struct source_id *id, const struct source_want *want);
+bool source_has_debug_id(const struct source_id *id, const char *key);
+uint32_t source_places_of_pdb(const struct source_want *want, struct arena *keep,
+                              struct source_place out[SOURCE_PLACES_MAX]);
+void source_store_by_debug_id(const struct source_id *id, struct arena *keep,
+                              struct source_place *out);
 
 /* What the kinds have of their own; NULL: the source is of another kind, or NULL. */
 struct pdb *source_pdb_of(struct source *source); /* with its lists */
-const struct breakpad *source_breakpad_of(struct source *source);
 const struct object_file *source_object_of(const struct source *source);
 const struct ppdb *source_portable_of(const struct source *source);
 

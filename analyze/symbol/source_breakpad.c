@@ -1,9 +1,11 @@
 /* Sources: Breakpad .sym files. Opening one reads its identity. Its records are read when they are
  * needed, which is never if an index answers. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "symbol/breakpad.h"
 #include "symbol/store_parts.h"
@@ -41,19 +43,13 @@ static enum status identify(const struct file_map *file, uint32_t slice, struct 
 static enum source_fit fit(const struct source_id *id, const struct source_want *want)
 {
     const char *name = want->module->name;
+    const struct source_want by_module = {want->module, NULL, want->debug_id};
+    const enum source_fit as_pdb = source_fit_as_pdb(id, &by_module);
 
-    if (want->debug_id[0] != '\0' && strcmp(id->debug_id, want->debug_id) == 0)
-        return FIT_IDENTITY;
-    return text_equal_nocase(id->name, name) ||
-                   (id->image_name != NULL && text_equal_nocase(id->image_name, name)) ||
-                   store_pdb_name_fits(id->name, want->module)
-               ? FIT_NAME
-               : FIT_NONE;
-}
-
-static bool is_under(const struct source_id *id, const char *key)
-{
-    return text_equal_nocase(id->debug_id, key);
+    if (as_pdb == FIT_NONE && (text_equal_nocase(id->name, name) ||
+                               (id->image_name != NULL && text_equal_nocase(id->image_name, name))))
+        return FIT_NAME;
+    return as_pdb;
 }
 
 /* The name under which Breakpad keeps the symbols of MODULE: "app.pdb" gives "app.sym". */
@@ -150,14 +146,20 @@ static const struct breakpad *read_whole(struct source *source)
     return whole;
 }
 
-const struct breakpad *source_breakpad_of(struct source *source)
+/* NULL: out of memory. */
+static const struct breakpad *whole_of(struct source *source)
 {
-    if (source == NULL || source->kind != &source_breakpad)
-        return NULL;
     mutex_lock(source->mutex);
     const struct breakpad *whole = read_whole(source);
     mutex_unlock(source->mutex);
     return whole;
+}
+
+const struct breakpad *symbol_store_breakpad(struct symbol_store *store,
+                                             const struct module *module)
+{
+    struct source *source = store_unwind_of(store, module);
+    return source != NULL && source->kind == &source_breakpad ? whole_of(source) : NULL;
 }
 
 static uint32_t frames_at(const struct breakpad *file, uint64_t offset, struct symbol_frame *out)
@@ -179,11 +181,18 @@ static uint32_t frames_at(const struct breakpad *file, uint64_t offset, struct s
 
 static uint32_t frames(struct source *source, uint64_t offset, struct symbol_frame *out)
 {
-    const struct breakpad *whole = source_breakpad_of(source);
+    const struct breakpad *whole = whole_of(source);
     return whole != NULL ? frames_at(whole, offset, out) : 0;
 }
 
 /* ---- pieces: between two places where a record starts or ends there is one answer ---- */
+
+struct pieces_of {
+    const struct breakpad *file;
+    uint64_t *bounds; /* owned: where a record starts or ends, sorted */
+    uint32_t count, next;
+    uint64_t work; /* inlined calls that lookups have looked at */
+};
 
 static int compare_bounds(const void *left, const void *right)
 {
@@ -191,7 +200,7 @@ static int compare_bounds(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static bool find_bounds(const struct breakpad *file, struct breakpad_pieces *out)
+static bool find_bounds(const struct breakpad *file, struct pieces_of *out)
 {
     const uint64_t room =
         2 * ((uint64_t)file->function_count + file->line_count + file->inline_count) +
@@ -225,7 +234,7 @@ static bool find_bounds(const struct breakpad *file, struct breakpad_pieces *out
 
 static bool piece_range(const void *self, uint32_t number, uint64_t *from, uint64_t *to)
 {
-    const struct breakpad_pieces *own = self;
+    const struct pieces_of *own = self;
     if (number > 0 || own->count == 0)
         return false;
     *from = own->bounds[0];
@@ -236,7 +245,7 @@ static bool piece_range(const void *self, uint32_t number, uint64_t *from, uint6
 /* Pieces are asked for in ascending order. */
 static bool piece_at(void *self, struct code_piece *piece)
 {
-    struct breakpad_pieces *own = self;
+    struct pieces_of *own = self;
 
     while (own->next < own->count && own->bounds[own->next] <= piece->start)
         own->next++;
@@ -248,39 +257,60 @@ static bool piece_at(void *self, struct code_piece *piece)
     return own->work < WORK_MAX;
 }
 
-enum status breakpad_pieces_open(const struct breakpad *file, struct breakpad_pieces *own,
-                                 struct code_pieces *out, struct fault *fault)
+static void close_pieces(void *self)
 {
+    struct pieces_of *own = self;
+    free(own->bounds);
+    free(own);
+}
+
+enum status breakpad_pieces(const struct breakpad *file, struct code_pieces *out,
+                            struct fault *fault)
+{
+    struct pieces_of *own = calloc(1, sizeof *own);
     uint64_t from, to;
 
-    *own = (struct breakpad_pieces){.file = file};
-    *out = (struct code_pieces){own, piece_range, piece_at};
-    if (!find_bounds(file, own))
+    *out = (struct code_pieces){own, piece_range, piece_at, own != NULL ? close_pieces : NULL};
+    if (own == NULL || !find_bounds(file, own))
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "records of a symbol file");
+    own->file = file;
     if (piece_range(own, 0, &from, &to) && (to - from) / CODE_PER_BOUND > own->count)
         return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET,
                          "code between the records of a symbol file");
     return ERR_NONE;
 }
 
-void breakpad_pieces_close(struct breakpad_pieces *own)
-{
-    free(own->bounds);
-}
-
-static enum status build_index(struct source *source, const struct symbol_index_key *key,
-                               const char *path, struct fault *fault)
+static enum status pieces(struct source *source, struct code_pieces *out, struct fault *fault)
 {
     const struct breakpad *whole = read_whole(source);
-    struct breakpad_pieces own;
-    struct code_pieces pieces;
+    return whole != NULL ? breakpad_pieces(whole, out, fault)
+                         : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
+}
 
-    if (whole == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
-    if (breakpad_pieces_open(whole, &own, &pieces, fault) == ERR_NONE)
-        (void)symbol_index_build_pieces(&pieces, key, path, NULL, fault);
-    breakpad_pieces_close(&own);
-    return fault->code;
+static enum status describe(struct source *source, struct json *to, struct fault *fault)
+{
+    const struct breakpad *file = whole_of(source);
+
+    if (file == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Breakpad symbol file");
+    json_key_uint(to, "procedures", file->function_count);
+    json_key_uint(to, "publics", file->public_count);
+    json_key_uint(to, "inline_sites", file->inline_count);
+    json_key_uint(to, "damaged_lines", file->damaged);
+    return ERR_NONE;
+}
+
+static enum status summarize(struct source *source, FILE *to, struct fault *fault)
+{
+    const struct breakpad *file = whole_of(source);
+
+    if (file == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Breakpad symbol file");
+    (void)fprintf(to,
+                  "Breakpad, %" PRIu32 " functions, %" PRIu32 " inlined ranges, %" PRIu32
+                  " publics, %" PRIu32 " damaged lines\n",
+                  file->function_count, file->inline_count, file->public_count, file->damaged);
+    return ERR_NONE;
 }
 
 const struct source_kind source_breakpad = {
@@ -295,12 +325,14 @@ const struct source_kind source_breakpad = {
     .recognize = breakpad_recognize,
     .identify = identify,
     .fit = fit,
-    .is_under = is_under,
+    .is_under = source_has_debug_id,
     .places = places,
     .store_as = store_as,
     .open = open_file,
     .close = close_file,
     .frames = frames,
     /* a lookup without an index has to read the whole file first */
-    .indexing = {.from = INDEXING_IMAGES, .pays = store_index_pays_soon, .build = build_index},
+    .indexing = {.from = INDEXING_IMAGES, .pays = store_index_pays_soon, .pieces = pieces},
+    .describe = describe,
+    .summarize = summarize,
 };

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bytes.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "symbol/store_parts.h"
 
@@ -12,9 +14,17 @@ struct opened_object {
     struct symbol_object *names; /* NULL until the first question that the index cannot answer */
 };
 
+/* Programs of DOS start like PE files. */
 static bool recognize(const void *data, size_t bytes)
 {
-    return object_recognize(data, bytes) != OBJECT_NONE;
+    enum { NEW_HEADER = 0x3c };
+    const uint8_t *at = data;
+    const enum object_kind kind = object_recognize(data, bytes);
+
+    if (kind != OBJECT_PE || bytes < NEW_HEADER + 4)
+        return kind != OBJECT_NONE;
+    const uint32_t foff = load_u32(at + NEW_HEADER);
+    return foff > bytes || bytes - foff < 4 || memcmp(at + foff, "PE\0", 4) == 0;
 }
 
 /* Sections whose bytes end after the file. */
@@ -28,41 +38,40 @@ static bool is_cut_short(const struct pe *pe, size_t bytes)
     return cut;
 }
 
-static void read_id(const struct object_file *file, size_t bytes, struct source_id *out)
+static void read_id(const struct object_file *file, uint32_t slice, struct source_id *out)
 {
     static const char *const words[] = {[OBJECT_PE] = "image",
                                         [OBJECT_ELF] = "elf",
                                         [OBJECT_MACHO] = "macho",
                                         [OBJECT_ARCHIVE] = NULL};
-    out->word = words[file->kind];
-    out->arch = object_file_arch(file);
-    memcpy(out->debug_id, file->debug_id, sizeof out->debug_id);
-    if (file->kind != OBJECT_PE)
-        return;
-    pe_code_id(&file->as.pe, out->code_id);
-    (void)managed_mvid(&file->as.pe, out->mvid);
-    out->cut_short = is_cut_short(&file->as.pe, bytes);
+    struct object_candidate *object = &out->object;
+
+    object_candidate_of(file, slice, object);
+    out->word = words[object->kind];
+    out->arch = object->arch;
+    out->is_debug = !object->has_code;
+    memcpy(out->debug_id, object->debug_id, sizeof out->debug_id);
+    if (object->kind == OBJECT_PE) {
+        pe_code_id(&file->as.pe, out->code_id);
+        (void)managed_mvid(&file->as.pe, out->mvid);
+        out->cut_short = is_cut_short(&file->as.pe, file->bytes.bytes);
+    }
+    if (object->kind == OBJECT_ELF && object->has_code && !object->is_code && !object->has_split)
+        out->useless = "it is not linked, so its offsets mean nothing: name the program or library "
+                       "that it is in";
 }
 
 static enum status identify(const struct file_map *map, uint32_t slice, struct arena *keep,
                             struct source_id *out, struct fault *fault)
 {
-    struct object_candidate *object = &out->object;
     struct object_file file;
 
     (void)keep;
     if (slice > 0 && object_recognize(map->data, map->bytes) != OBJECT_MACHO)
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "slice of a file");
-    if (!object_candidate_read(map->data, map->bytes, slice, object, fault) ||
-        object_file_open(map->data, map->bytes, slice, &file, fault) != ERR_NONE)
-        return fault->code;
-    read_id(&file, map->bytes, out);
-    out->is_debug = !object->has_code;
-    if (object->kind == OBJECT_ELF && object->has_code && !object->is_code && !object->has_split)
-        out->useless = "it is not linked, so its offsets mean nothing: name the "
-                       "program or library "
-                       "that it is in";
-    return ERR_NONE;
+    if (object_file_open(map->data, map->bytes, slice, &file, fault) == ERR_NONE)
+        read_id(&file, slice, out);
+    return fault->code;
 }
 
 static bool is_other_mvid(const struct source_id *id, const struct module *module)
@@ -87,16 +96,16 @@ static bool has_identity(const struct source_id *id, const struct module *module
 /* A module without an identity may also get the debug file of its image: "app.exe.debug". */
 static bool has_name(const struct source_id *id, const struct module *module)
 {
-    static const char *const ends[] = {"", ".debug", ".dbg"};
+    static const char *const ends[] = {".debug", ".dbg"};
     const bool stated = module->code_id[0] != '\0' || module->debug_id[0] != '\0';
+    bool same = text_equal_nocase(id->name, module->name);
     char text[256];
 
-    for (size_t i = 0; i < (id->is_debug && !stated ? COUNT_OF(ends) : 1); i++) {
+    for (size_t i = 0; !same && id->is_debug && !stated && i < COUNT_OF(ends); i++) {
         const int bytes = snprintf(text, sizeof text, "%s%s", module->name, ends[i]);
-        if (bytes > 0 && (size_t)bytes < sizeof text && text_equal_nocase(id->name, text))
-            return true;
+        same = bytes > 0 && (size_t)bytes < sizeof text && text_equal_nocase(id->name, text);
     }
-    return false;
+    return same;
 }
 
 static enum source_fit fit(const struct source_id *id, const struct source_want *want)
@@ -141,15 +150,15 @@ static void store_as(const struct source_id *id, struct arena *keep, struct sour
 
 static enum status open_file(struct source *source, struct fault *fault)
 {
+    const struct file_map *map = &source->map;
     struct opened_object *own = ARENA_NEW(source->keep, struct opened_object);
     struct pe_codeview codeview;
 
     if ((source->opened = own) == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
-    if (object_file_open(source->map.data, source->map.bytes, source->slice, &own->file, fault) !=
-        ERR_NONE)
+    if (object_file_open(map->data, map->bytes, source->slice, &own->file, fault) != ERR_NONE)
         return fault->code;
-    read_id(&own->file, source->map.bytes, &source->id);
+    read_id(&own->file, source->slice, &source->id);
     if (own->file.kind == OBJECT_PE && pe_codeview(&own->file.as.pe, &codeview))
         source->id.pdb_name = arena_string(source->keep, path_base(codeview.pdb_path));
     return ERR_NONE;
@@ -224,16 +233,35 @@ static uint32_t lines(struct source *source, uint32_t offset, uint32_t *out, uin
     return count;
 }
 
-static enum status build_index(struct source *source, const struct symbol_index_key *key,
-                               const char *path, struct fault *fault)
+static enum status pieces(struct source *source, struct code_pieces *out, struct fault *fault)
 {
     struct symbol_object *names = names_of(source);
-    struct code_pieces pieces;
 
     if (names == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
-    symbol_object_pieces(names, &pieces);
-    return symbol_index_build_pieces(&pieces, key, path, NULL, fault);
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbols of an image");
+    symbol_object_pieces(names, out);
+    return ERR_NONE;
+}
+
+static enum status describe(struct source *source, struct json *to, struct fault *fault)
+{
+    if (source->id.object.kind != OBJECT_PE)
+        json_key_string(to, "arch", object_arch_name(source->id.arch));
+    return fault->code;
+}
+
+static enum status summarize(struct source *source, FILE *to, struct fault *fault)
+{
+    const struct source_id *id = &source->id;
+    const char *arch = object_arch_name(id->arch);
+
+    if (id->object.kind == OBJECT_PE)
+        (void)fprintf(to, "image, PDB %s%s%s\n", id->debug_id[0] != '\0' ? id->debug_id : "none",
+                      id->mvid[0] != '\0' ? ", MVID " : "", id->mvid);
+    else
+        (void)fprintf(to, "%s, %s, %s\n", id->word, arch != NULL ? arch : "no processor",
+                      id->object.has_code ? "image" : "symbols");
+    return fault->code;
 }
 
 const struct source_kind source_object = {
@@ -253,6 +281,8 @@ const struct source_kind source_object = {
     .lines = lines,
     .indexing = {.from = INDEXING_IMAGES,
                  .pays = store_index_pays_soon,
-                 .build = build_index,
+                 .pieces = pieces,
                  .companions = companions},
+    .describe = describe,
+    .summarize = summarize,
 };

@@ -1,9 +1,11 @@
 /* Sources: native PDBs, MSFZ among them. */
+#include <inttypes.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "base/json.h"
 #include "format/pdb/pdb.h"
 #include "format/portable_pdb/ppdb.h"
+#include "symbol/export.h"
 #include "symbol/pdb_lookup.h"
 #include "symbol/store_parts.h"
 
@@ -40,38 +42,6 @@ static enum status identify(const struct file_map *file, uint32_t slice, struct 
     out->cut_short = (uint64_t)pdb.msf.block_count * pdb.msf.block_bytes > pdb.msf.bytes;
     pdb_close(&pdb);
     return ERR_NONE;
-}
-
-static enum source_fit fit(const struct source_id *id, const struct source_want *want)
-{
-    if (want->debug_id[0] != '\0' && strcmp(id->debug_id, want->debug_id) == 0)
-        return FIT_IDENTITY;
-    return store_pdb_name_fits(id->name, want->module) ||
-                   (want->pdb_name != NULL && text_equal_nocase(want->pdb_name, id->name))
-               ? FIT_NAME
-               : FIT_NONE;
-}
-
-static bool is_under(const struct source_id *id, const char *key)
-{
-    return text_equal_nocase(id->debug_id, key);
-}
-
-static uint32_t places(const struct source_want *want, struct arena *keep,
-                       struct source_place out[SOURCE_PLACES_MAX])
-{
-    const char *names[STORE_PDB_NAMES_MAX];
-    uint32_t count = 0;
-
-    for (store_pdb_names(want->module, want->pdb_name, keep, names); names[count] != NULL; count++)
-        out[count] = (struct source_place){names[count], want->debug_id, names[count]};
-    return count;
-}
-
-static void store_as(const struct source_id *id, struct arena *keep, struct source_place *out)
-{
-    (void)keep;
-    *out = (struct source_place){id->name, id->debug_id, id->name};
 }
 
 /* Its index is read first: the lists take a tenth of the time of a start, and an index is only
@@ -183,6 +153,39 @@ static enum status build_index(struct source *source, const struct symbol_index_
                               fault);
 }
 
+static enum status describe(struct source *source, struct json *to, struct fault *fault)
+{
+    const struct pdb *pdb = source_pdb_of(source);
+    struct symbol_counts counts;
+
+    if (symbol_count(pdb, &counts, fault) != ERR_NONE)
+        return fault->code;
+    json_key_uint(to, "modules", counts.modules);
+    json_key_uint(to, "procedures", counts.procedures);
+    json_key_uint(to, "thunks", counts.thunks);
+    json_key_uint(to, "publics", counts.publics);
+    json_key_uint(to, "inline_sites", counts.inline_sites);
+    json_key_uint(to, "line_tables", counts.line_tables);
+    json_key_bool(to, "fastlink", pdb->fastlink);
+    json_key_bool(to, "stripped", pdb->stripped);
+    return ERR_NONE;
+}
+
+static enum status summarize(struct source *source, FILE *to, struct fault *fault)
+{
+    const struct pdb *pdb = source_pdb_of(source);
+    struct symbol_counts counts;
+
+    if (symbol_count(pdb, &counts, fault) != ERR_NONE)
+        return fault->code;
+    (void)fprintf(to,
+                  "%" PRIu32 " procedures, %" PRIu64 " inline sites, %" PRIu32
+                  " line tables, %" PRIu32 " publics%s%s\n",
+                  counts.procedures, counts.inline_sites, counts.line_tables, counts.publics,
+                  pdb->fastlink ? ", FASTLINK" : "", pdb->stripped ? ", stripped" : "");
+    return ERR_NONE;
+}
+
 const struct source_kind source_pdb = {
     .what = "PDB",
     .layer = LAYER_NAMES,
@@ -195,10 +198,10 @@ const struct source_kind source_pdb = {
               .given = NOTE_GIVEN_PDB_OTHER_BUILD},
     .recognize = recognize,
     .identify = identify,
-    .fit = fit,
-    .is_under = is_under,
-    .places = places,
-    .store_as = store_as,
+    .fit = source_fit_as_pdb,
+    .is_under = source_has_debug_id,
+    .places = source_places_of_pdb,
+    .store_as = source_store_by_debug_id,
     .open = open_file,
     .close = close_file,
     .frames = frames,
@@ -206,4 +209,6 @@ const struct source_kind source_pdb = {
     .lines = lines,
     .note = note,
     .indexing = {.from = INDEXING_AUTO, .beside = true, .pays = index_pays, .build = build_index},
+    .describe = describe,
+    .summarize = summarize,
 };

@@ -1,6 +1,8 @@
 /* Sources: portable PDBs, which name no code but the lines of methods; see store_managed.c. */
+#include <inttypes.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "symbol/store_parts.h"
 
 enum { GUID_DIGITS = 32 };
@@ -78,6 +80,48 @@ const struct ppdb *source_portable_of(const struct source *source)
     return source != NULL && source->kind == &source_portable ? source->opened : NULL;
 }
 
+/* Its sources: which of them are in it, and where SourceLink says they are. */
+static enum status describe(struct source *source, struct json *to, struct fault *fault)
+{
+    const struct ppdb *pdb = source->opened;
+    const struct metadata_bytes link = ppdb_source_link(pdb);
+    struct arena scratch;
+
+    arena_init(&scratch, 0);
+    json_key_uint(to, "methods", pdb->md.tables[TABLE_METHOD_DEBUG_INFORMATION].count);
+    json_key_string(to, "source_link",
+                    link.bytes > 0 ? arena_text(&scratch, (const char *)link.data, link.bytes)
+                                   : NULL);
+    json_key(to, "documents");
+    json_array(to);
+    for (uint32_t i = 1; i <= pdb->md.tables[TABLE_DOCUMENT].count; i++) {
+        struct fault ignored = FAULT_INIT;
+        struct object_bytes text;
+        const bool embedded = ppdb_source(pdb, i, &scratch, &text, &ignored);
+        json_object(to);
+        json_key_string(to, "name", ppdb_document(pdb, i, &scratch));
+        json_key(to, "embedded_bytes");
+        if (embedded)
+            json_uint(to, text.bytes);
+        else
+            json_null(to);
+        json_object_end(to);
+        arena_reset(&scratch);
+    }
+    json_array_end(to);
+    arena_free(&scratch);
+    return fault->code;
+}
+
+static enum status summarize(struct source *source, FILE *to, struct fault *fault)
+{
+    const struct ppdb *pdb = source->opened;
+    const struct metadata_rows *tables = pdb->md.tables;
+    (void)fprintf(to, "portable PDB, %" PRIu32 " methods, %" PRIu32 " documents\n",
+                  tables[TABLE_METHOD_DEBUG_INFORMATION].count, tables[TABLE_DOCUMENT].count);
+    return fault->code;
+}
+
 const struct source_kind source_portable = {
     .what = "portable PDB",
     .layer = LAYER_METHODS,
@@ -89,4 +133,6 @@ const struct source_kind source_portable = {
     .places = places,
     .store_as = store_as,
     .open = open_file,
+    .describe = describe,
+    .summarize = summarize,
 };

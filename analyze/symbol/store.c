@@ -44,7 +44,6 @@ enum status symbol_store_open(const struct symbol_store_options *options, struct
     store->cache_stated = arena_string(&store->arena, options->cache);
     cache_locate(store->cache_stated, &store->arena, &store->cache);
     store->words = ARENA_ARRAY(&store->arena, (size_t)options->root_count + 1, const char *);
-    store->nothing.store = store;
     store->nothing.state = IDENTITY_UNCHECKED;
     store->nothing.note = NOTE_TOO_MANY_MODULES;
     if (store->words == NULL)
@@ -98,32 +97,6 @@ void symbol_store_close(struct symbol_store *store)
     free((void *)store->modules);
     arena_free(&store->arena);
     free(store);
-}
-
-enum status store_open_source(struct symbol_store *store, const struct source_kind *kind,
-                              const char *path, uint32_t slice, uint64_t base_va,
-                              struct source **out, struct fault *fault)
-{
-    for (struct source *at = store->sources; at != NULL; at = at->next) {
-        *out = at;
-        if (at->kind == kind && at->slice == slice && at->base_va == base_va &&
-            strcmp(at->path, path) == 0)
-            return ERR_NONE;
-    }
-    struct source *source = *out = ARENA_NEW(&store->arena, struct source);
-    if (source == NULL || (source->path = arena_string(&store->arena, path)) == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
-    source->kind = kind;
-    source->slice = slice;
-    source->base_va = base_va;
-    source->names = store->names;
-    source->keep = &store->arena;
-    source->store = store;
-    if (source_open(source, fault) != ERR_NONE)
-        return fault->code;
-    source->next = store->sources;
-    store->sources = source;
-    return ERR_NONE;
 }
 
 /* Bindings keep their order on the command line: the first that matches is used. */
@@ -320,7 +293,6 @@ static struct symbol_module *add_module(struct symbol_store *store, const struct
     struct symbol_module *sources = ARENA_NEW(&store->arena, struct symbol_module);
     if (sources == NULL)
         return NULL;
-    sources->store = store;
     sources->identity = *module;
     sources->identity.name = arena_string(&store->arena, module->name);
     sources->identity.path = arena_string(&store->arena, module->path);
@@ -429,15 +401,19 @@ struct pdb *symbol_store_pdb(struct symbol_store *store, const struct module *mo
     return source_pdb_of(symbol_store_module(store, module)->names);
 }
 
-const struct breakpad *symbol_store_breakpad(struct symbol_store *store,
-                                             const struct module *module)
+struct source *store_unwind_of(struct symbol_store *store, const struct module *module)
 {
     struct symbol_module *sources = symbol_store_module(store, module);
     mutex_lock(store->mutex);
     if (!sources->unwind_asked)
         store_find_unwind(store, sources);
     mutex_unlock(store->mutex);
-    return source_breakpad_of(sources->unwind);
+    return sources->unwind;
+}
+
+bool symbol_has_names(const struct symbol_module *sources)
+{
+    return sources->names != NULL;
 }
 
 void symbol_image_of(const struct symbol_module *sources, struct symbol_image *out)

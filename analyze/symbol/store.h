@@ -106,6 +106,9 @@ bool symbol_is_system_module(const char *name);
  * SYMBOLS_NONE or SYMBOLS_MISMATCH, and the note of each frame says why. */
 struct symbol_module *symbol_store_module(struct symbol_store *store, const struct module *module);
 
+/* True when a file names the module's code. */
+bool symbol_has_names(const struct symbol_module *sources);
+
 /* What the files of a module say about its image. */
 struct symbol_image {
     bool has_base;                  /* the image itself was found */
@@ -174,11 +177,6 @@ bool symbol_store_object(struct symbol_store *store, const struct module *module
 /* The PDB reader of a module (for FPO, FrameData, S_FRAMEPROC); NULL when there is none. */
 struct pdb;
 struct pdb *symbol_store_pdb(struct symbol_store *store, const struct module *module);
-
-/* The Breakpad file of a module (for its unwind data); NULL when there is none. */
-struct breakpad;
-const struct breakpad *symbol_store_breakpad(struct symbol_store *store,
-                                             const struct module *module);
 
 /* Where `symbols index` puts the index of a PDB, and where it is looked for before the cache:
  * beside it, or in FOLDER.  NULL when out of memory. */

@@ -42,7 +42,7 @@ static struct search search_for(struct symbol_store *store, const struct symbol_
                            .want = {.module = module, .debug_id = module->debug_id}};
 }
 
-/* An image tells which PDB it needs. */
+/* An image states which PDB it needs. */
 static void search_image_of(struct search *s, const struct source *image)
 {
     s->want.pdb_name = image != NULL ? image->id.pdb_name : NULL;

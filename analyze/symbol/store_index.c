@@ -102,6 +102,21 @@ void symbol_store_built(struct symbol_store *store, struct symbol_store_built *o
     mutex_unlock(store->counters);
 }
 
+static enum status write_index(struct source *source, const struct symbol_index_key *key,
+                               const char *path, struct fault *fault)
+{
+    const struct source_indexing *indexing = &source->kind->indexing;
+    struct code_pieces pieces = {.close = NULL};
+
+    if (indexing->build != NULL)
+        return indexing->build(source, key, path, fault);
+    if (indexing->pieces(source, &pieces, fault) == ERR_NONE)
+        (void)symbol_index_build_pieces(&pieces, key, path, NULL, fault);
+    if (pieces.close != NULL)
+        pieces.close(pieces.self);
+    return fault->code;
+}
+
 /* Builds the index in the cache, because a symbol folder may be read-only or shared. */
 static void build_index(struct source *source)
 {
@@ -115,8 +130,7 @@ static void build_index(struct source *source)
     arena_init(&scratch, 0);
     const char *name = cache_key(source, &scratch);
     const char *partial = name != NULL ? cache_partial(cache, &scratch) : NULL;
-    if (partial != NULL &&
-        source->kind->indexing.build(source, &key, partial, &fault) == ERR_NONE &&
+    if (partial != NULL && write_index(source, &key, partial, &fault) == ERR_NONE &&
         cache_publish(cache, partial, CACHE_INDEX, name, &fault) == ERR_NONE) {
         open_cached(source, &key, &scratch);
         count_build(source->store, started_ns);
@@ -127,7 +141,7 @@ static void build_index(struct source *source)
 static bool has_indexes(const struct source *source)
 {
     const struct source_indexing *indexing = &source->kind->indexing;
-    return indexing->build != NULL && source->store->indexing >= indexing->from;
+    return indexing->pays != NULL && source->store->indexing >= indexing->from;
 }
 
 bool store_has_index(struct source *source)

@@ -78,8 +78,7 @@ enum status store_list_file(struct symbol_store *store, const char *path, bool n
     if (kind != NULL)
         (void)list_slices(store, path, kind, &map, named, fault);
     else
-        fault_set_lasting(fault, ERR_UNSUPPORTED, 0, "symbol file",
-                          source_expected(map.data, map.bytes));
+        (void)source_refuse(map.data, map.bytes, fault);
     file_unmap(&map);
     fault_set_path(fault, path);
     return fault->code;

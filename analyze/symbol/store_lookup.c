@@ -10,11 +10,9 @@ static struct source *first_of(const struct symbol_module *sources)
     return sources->names != NULL ? sources->names : sources->image;
 }
 
-struct source_view store_view(struct symbol_store *store, struct symbol_module *sources,
-                              uint32_t lookups)
+struct source_view store_view(struct symbol_module *sources, uint32_t lookups)
 {
     struct source *first = first_of(sources);
-    (void)store;
     return (struct source_view){sources, first != NULL ? store_index_of(first, lookups) : NULL};
 }
 
@@ -93,6 +91,6 @@ uint32_t store_view_lookup(const struct source_view *view, uint64_t offset,
 uint32_t symbol_lookup(struct symbol_module *sources, uint64_t offset,
                        struct symbol_frame out[SYMBOL_FRAMES_MAX])
 {
-    const struct source_view view = store_view(sources->store, sources, 1);
+    const struct source_view view = store_view(sources, 1);
     return store_view_lookup(&view, offset, out);
 }

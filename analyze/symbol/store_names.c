@@ -68,3 +68,36 @@ void store_pdb_names(const struct module *module, const char *stated, struct are
     }
     out[n] = NULL;
 }
+
+enum source_fit source_fit_as_pdb(const struct source_id *id, const struct source_want *want)
+{
+    if (want->debug_id[0] != '\0' && strcmp(id->debug_id, want->debug_id) == 0)
+        return FIT_IDENTITY;
+    return store_pdb_name_fits(id->name, want->module) ||
+                   (want->pdb_name != NULL && text_equal_nocase(want->pdb_name, id->name))
+               ? FIT_NAME
+               : FIT_NONE;
+}
+
+bool source_has_debug_id(const struct source_id *id, const char *key)
+{
+    return text_equal_nocase(id->debug_id, key);
+}
+
+uint32_t source_places_of_pdb(const struct source_want *want, struct arena *keep,
+                              struct source_place out[SOURCE_PLACES_MAX])
+{
+    const char *names[STORE_PDB_NAMES_MAX];
+    uint32_t count = 0;
+
+    for (store_pdb_names(want->module, want->pdb_name, keep, names); names[count] != NULL; count++)
+        out[count] = (struct source_place){names[count], want->debug_id, names[count]};
+    return count;
+}
+
+void source_store_by_debug_id(const struct source_id *id, struct arena *keep,
+                              struct source_place *out)
+{
+    (void)keep;
+    *out = (struct source_place){id->name, id->debug_id, id->name};
+}

@@ -20,7 +20,6 @@
 #include "base/cache.h"
 #include "base/files.h"
 #include "base/thread.h"
-#include "format/breakpad/breakpad.h"
 #include "format/pdb/pdb.h"
 #include "format/pe/pe.h"
 #include "format/portable_pdb/managed.h"
@@ -59,7 +58,6 @@ struct store_file {
 struct store_managed; /* see store_managed.c */
 
 struct symbol_module {
-    struct symbol_store *store;
     struct module identity;        /* owned copy */
     uint64_t hash;                 /* of the identity */
     struct source *names;          /* names its code; NULL: none */
@@ -183,6 +181,7 @@ void store_keep_nearer(struct symbol_store *store, const char *root, const char 
 
 /* The file with the module's unwind data, even where another file names its code. */
 void store_find_unwind(struct symbol_store *store, struct symbol_module *sources);
+struct source *store_unwind_of(struct symbol_store *store, const struct module *module);
 
 /* The image of a module that store_find() left out, from the servers. */
 void store_find_image(struct symbol_store *store, struct symbol_module *sources);
@@ -227,8 +226,7 @@ struct source_view {
     struct symbol_module *sources;
     const struct symbol_index *index;
 };
-struct source_view store_view(struct symbol_store *store, struct symbol_module *sources,
-                              uint32_t lookups);
+struct source_view store_view(struct symbol_module *sources, uint32_t lookups);
 uint32_t store_view_lookup(const struct source_view *view, uint64_t offset,
                            struct symbol_frame out[SYMBOL_FRAMES_MAX]);
 

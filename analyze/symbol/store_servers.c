@@ -158,7 +158,7 @@ bool store_is_windows(const struct module *module)
     for (size_t i = 0; i < COUNT_OF(patterns); i++)
         if (text_glob(patterns[i], module->name))
             return true;
-    /* Breakpad and Crashpad give identities of other systems the age 0. */
+    /* Crash reporters give identities of other systems the age 0. */
     return module->build_id == NULL &&
            (module->code_id[0] != '\0' || bytes != 33 || module->debug_id[32] != '0');
 }

@@ -4,177 +4,60 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/log.h"
-#include "format/pe/pe.h"
-#include "symbol/source.h"
-#include "symbol/store.h"
 #include "verbs/verb.h"
 
 enum { FOLDER_DEPTH = 8 };
 
-/* The last letter of a packed file's name is '_'. */
-static void name_builds(struct symbol_file *file)
+/* The name of a packed file's contents: the last letter of its own name is '_'. */
+static const char *unpacked_name(const char *name, struct arena *keep)
 {
     static const char ends[][6] = {".pd_b", ".ex_e", ".dl_l", ".sy_s"};
-    const size_t bytes = strlen(file->name);
-    (void)snprintf(file->build_of, sizeof file->build_of, "%s", file->name);
-    for (size_t i = 0; file->unpacked && bytes < sizeof file->build_of && i < 4; i++)
-        if (bytes > 4 && strncmp(file->name + bytes - 4, ends[i], 4) == 0)
-            file->build_of[bytes - 1] = ends[i][4];
+    const size_t bytes = strlen(name);
+    for (size_t i = 0; bytes > 4 && i < COUNT_OF(ends); i++)
+        if (strncmp(name + bytes - 4, ends[i], 4) == 0)
+            return arena_printf(keep, "%.*s%c", (int)(bytes - 1), name, ends[i][4]);
+    return name;
 }
 
-const char *symbol_kind_name(const struct symbol_file *file)
+static int visit_open(struct symbol_file *file, symbol_file_fn *visit, void *context)
 {
-    switch (file->kind) {
-    case SYMBOL_KIND_PDB:
-        return "pdb";
-    case SYMBOL_KIND_IMAGE:
-        return "image";
-    case SYMBOL_KIND_PORTABLE:
-        return "ppdb";
-    case SYMBOL_KIND_BREAKPAD:
-        return "breakpad";
-    default:
-        return file->object.kind == OBJECT_MACHO ? "macho" : "elf";
-    }
+    const struct source *source = &file->source;
+    file->name = path_base(file->path);
+    source->kind->store_as(&source->id, source->keep, &file->place);
+    if (source->unpacked && file->place.name == source->id.name)
+        file->place.name = unpacked_name(file->name, source->keep);
+    return file->place.name != NULL && file->place.key != NULL && file->place.as != NULL
+               ? visit(context, file)
+               : EXIT_INPUT;
 }
 
-/* Breakpad's layout: app.pdb/ID/app.sym. */
-static void place_breakpad(struct symbol_file *file)
-{
-    const char *module = file->breakpad.module;
-    const char *dot = strrchr(module, '.');
-    const bool pdb = dot != NULL && (strcmp(dot, ".pdb") == 0 || strcmp(dot, ".PDB") == 0);
-    (void)snprintf(file->build_of, sizeof file->build_of, "%s", module);
-    (void)snprintf(file->stored_as, sizeof file->stored_as, "%.*s.sym",
-                   (int)(pdb ? (size_t)(dot - module) : strlen(module)), module);
-    (void)snprintf(file->id, sizeof file->id, "%s", file->breakpad.debug_id);
-    memcpy(file->debug_id, file->breakpad.debug_id, sizeof file->debug_id);
-}
-
-/* Keys of SSQP (Simple Symbol Query Protocol): name/elf-buildid-ID/name and
- * name/mach-uuid-ID/name, and for files of symbols alone a fixed name.
- * Source: https://github.com/dotnet/symstore/blob/main/docs/specs/SSQP_Key_Conventions.md */
-static void place_object(struct symbol_file *file)
-{
-    const bool macho = file->object.kind == OBJECT_MACHO, code = file->object.has_code;
-    if (!code) {
-        (void)snprintf(file->build_of, sizeof file->build_of, "%s", macho ? "_.dwarf" : "_.debug");
-        (void)snprintf(file->stored_as, sizeof file->stored_as, "%s", file->build_of);
-    }
-    if (file->object.id[0] != '\0')
-        (void)snprintf(file->id, sizeof file->id, "%s%s%s", macho ? "mach-uuid-" : "elf-buildid-",
-                       code ? "" : "sym-", file->object.id);
-    memcpy(file->debug_id, file->object.debug_id, sizeof file->debug_id);
-}
-
-static bool open_image(struct symbol_file *out)
-{
-    struct fault ignored = FAULT_INIT;
-    struct pe pe;
-    char code_id[CODE_ID_BYTES];
-    if (pe_open(out->map.data, out->map.bytes, &pe, &ignored) != ERR_NONE)
-        return false;
-    out->kind = SYMBOL_KIND_IMAGE;
-    pe_code_id(&pe, code_id);
-    (void)snprintf(out->id, sizeof out->id, "%s", code_id);
-    pe_debug_id(&pe, out->debug_id);
-    (void)managed_mvid(&pe, out->mvid);
-    return true;
-}
-
-/* Determines what the mapped file is; false: no file of symbols, or a fault. */
-static bool read_kind(struct symbol_file *out, struct fault *fault)
-{
-    const void *data = out->map.data;
-    const size_t bytes = out->map.bytes;
-    if (ppdb_recognize(data, bytes)) {
-        out->kind = SYMBOL_KIND_PORTABLE;
-        if (ppdb_open(data, bytes, &out->portable, fault) != ERR_NONE)
-            return false;
-        ppdb_debug_id(&out->portable, out->debug_id);
-        /* as the Simple Symbol Query Protocol writes it */
-        (void)snprintf(out->id, sizeof out->id, "%.32sFFFFFFFF", out->debug_id);
-        return true;
-    }
-    if (pdb_recognize(data, bytes)) {
-        out->kind = SYMBOL_KIND_PDB;
-        if (pdb_open(data, bytes, &out->pdb, fault) != ERR_NONE)
-            return false;
-        pdb_debug_id(&out->pdb, out->debug_id);
-        (void)snprintf(out->id, sizeof out->id, "%s", out->debug_id);
-        return true;
-    }
-    if (breakpad_recognize(data, bytes)) {
-        out->kind = SYMBOL_KIND_BREAKPAD;
-        if (breakpad_read(data, bytes, &out->breakpad, fault) == ERR_NONE) {
-            place_breakpad(out);
-            return true;
-        }
-        breakpad_close(&out->breakpad);
-        return false;
-    }
-    const enum object_kind kind = object_recognize(data, bytes);
-    if (kind == OBJECT_PE)
-        return open_image(out);
-    if (kind != OBJECT_ELF && kind != OBJECT_MACHO)
-        return false;
-    out->kind = SYMBOL_KIND_OBJECT;
-    if (!object_candidate_read(data, bytes, 0, &out->object, fault))
-        return false;
-    place_object(out);
-    return true;
-}
-
-/* Opens PATH; false when it is no file of symbols, and *why says so. A damaged one is reported. */
-static bool open_file(const char *path, struct symbol_file *out, const char **why, int *code)
-{
-    struct fault fault = FAULT_INIT;
-
-    memset(out, 0, sizeof *out);
-    out->path = path;
-    out->name = path_base(path);
-    if (source_map(path, &out->map, &out->unpacked, &fault) != ERR_NONE) {
-        *code = verb_fault(&fault);
-        return false;
-    }
-    name_builds(out);
-    (void)snprintf(out->stored_as, sizeof out->stored_as, "%s", out->name);
-    if (read_kind(out, &fault))
-        return true;
-    if (fault.code != ERR_NONE) {
-        fault_set_path(&fault, path);
-        *code = verb_fault(&fault);
-    }
-    *why = source_expected(out->map.data, out->map.bytes);
-    source_unmap(&out->map, out->unpacked);
-    return false;
-}
-
-static void close_file(struct symbol_file *file)
-{
-    if (file->kind == SYMBOL_KIND_PDB)
-        pdb_close(&file->pdb);
-    if (file->kind == SYMBOL_KIND_BREAKPAD)
-        breakpad_close(&file->breakpad);
-    source_unmap(&file->map, file->unpacked);
-}
-
+/* A file of no known kind, and one that only belongs to others, is passed over unless it is NAMED.
+ */
 static int visit_file(const char *path, bool named, symbol_file_fn *visit, void *context)
 {
-    struct symbol_file file;
-    const char *why = "";
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    struct symbol_file file = {.path = path, .source = {.path = path, .keep = &keep}};
     int code = EXIT_GOOD;
 
-    if (!open_file(path, &file, &why, &code)) {
-        if (named && code == EXIT_GOOD) {
-            log_error("path=%s: %s", path, why);
-            code = EXIT_INPUT;
-        }
-        return code;
+    arena_init(&keep, 0);
+    const bool open =
+        source_open(&file.source, &fault) == ERR_NONE; /* NAME is set once it is mapped */
+    if (open && file.source.id.word != NULL) {
+        code = visit_open(&file, visit, context);
+    } else if (!open && (file.source.kind != NULL || file.source.id.name == NULL)) {
+        code = verb_fault(&fault);
+    } else if (named) {
+        if (open)
+            (void)source_refuse(file.source.map.data, file.source.map.bytes, &fault);
+        log_error("path=%s: %s", path, fault.hint);
+        code = EXIT_INPUT;
     }
-    code = visit(context, &file);
-    close_file(&file);
+    if (open)
+        source_close(&file.source);
+    arena_free(&keep);
     return code;
 }
 

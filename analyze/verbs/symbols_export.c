@@ -36,23 +36,22 @@ int symbols_export_object(const struct symbol_file *file, const struct option_li
                           enum symbol_names names)
 {
     enum { CANDIDATES_MAX = 256 };
-    struct object_candidate candidates[CANDIDATES_MAX] = {0}, self = {0};
+    const struct object_file *image = source_object_of(&file->source);
+    const enum object_arch arch = file->source.id.arch;
+    struct object_candidate candidates[CANDIDATES_MAX] = {0};
     struct fault fault = FAULT_INIT;
     struct symbol_object *object = NULL;
-    struct object_file image;
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < companions->count && fault.code == ERR_NONE; i++)
         count += list_companion(companions->items[i], candidates + count, CANDIDATES_MAX - count,
                                 &fault);
     if (fault.code == ERR_NONE &&
-        object_candidate_read(file->map.data, file->map.bytes, 0, &self, &fault) &&
-        object_file_open(file->map.data, file->map.bytes, 0, &image, &fault) == ERR_NONE &&
-        symbol_object_open(&image, file->path, candidates, count, names, &object, &fault) ==
+        symbol_object_open(image, file->path, candidates, count, names, &object, &fault) ==
             ERR_NONE &&
-        symbol_export_object(object, self.arch, file->name, stdout, &fault) == ERR_NONE)
-        (void)(image.kind == OBJECT_PE ? unwind_export_cfi(&image.as.pe, stdout)
-                                       : unwind_export_dwarf(&image, self.arch, stdout));
+        symbol_export_object(object, arch, file->name, stdout, &fault) == ERR_NONE)
+        (void)(image->kind == OBJECT_PE ? unwind_export_cfi(&image->as.pe, stdout)
+                                        : unwind_export_dwarf(image, arch, stdout));
     symbol_object_close(object);
     if (fault.code == ERR_NONE)
         return EXIT_GOOD;

@@ -12,7 +12,6 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "format/pdb/pdb.h"
 #include "format/pe/pe.h"
 #include "model/names.h"
 #include "symbol/breakpad.h"
@@ -52,20 +51,21 @@ static int add_file(void *context, struct symbol_file *file)
 
     arena_init(&scratch, 0);
     const char *root = o->roots.items[0];
-    const char *folder = arena_printf(&scratch, "%s/%s/%s", root, file->build_of, file->id);
-    const char *to = folder != NULL ? path_join(&scratch, folder, file->stored_as) : NULL;
-    if (file->id[0] == '\0') {
+    const char *folder =
+        arena_printf(&scratch, "%s/%s/%s", root, file->place.name, file->place.key);
+    const char *to = folder != NULL ? path_join(&scratch, folder, file->place.as) : NULL;
+    if (file->place.key[0] == '\0') {
         log_error("path=%s: it states no identity, so it has no place in a store", file->path);
         code = EXIT_INPUT;
     } else if (to == NULL) {
         code = EXIT_INPUT;
     } else if (path_is_file(to)) {
-        (void)printf("there   %s/%s\n", file->build_of, file->id);
+        (void)printf("there   %s/%s\n", file->place.name, file->place.key);
     } else if (folder_make(folder, &fault) != ERR_NONE ||
                file_copy(file->path, to, &fault) != ERR_NONE) {
         code = verb_fault(&fault);
     } else {
-        (void)printf("added   %s/%s\n", file->build_of, file->id);
+        (void)printf("added   %s/%s\n", file->place.name, file->place.key);
     }
     arena_free(&scratch);
     return code;
@@ -78,108 +78,34 @@ struct list_context {
     uint32_t count;
 };
 
-/* The sources of a portable PDB: which of them are in it, and where SourceLink says they are. */
-static void documents_json(struct json *j, const struct ppdb *pdb)
+static enum status list_json(struct json *j, struct symbol_file *file, struct fault *fault)
 {
-    const struct metadata_bytes link = ppdb_source_link(pdb);
-    struct arena scratch;
-
-    arena_init(&scratch, 0);
-    json_key_uint(j, "methods", pdb->md.tables[TABLE_METHOD_DEBUG_INFORMATION].count);
-    json_key_string(j, "source_link",
-                    link.bytes > 0 ? arena_text(&scratch, (const char *)link.data, link.bytes)
-                                   : NULL);
-    json_key(j, "documents");
-    json_array(j);
-    for (uint32_t i = 1; i <= pdb->md.tables[TABLE_DOCUMENT].count; i++) {
-        struct fault fault = FAULT_INIT;
-        struct object_bytes source;
-        const bool embedded = ppdb_source(pdb, i, &scratch, &source, &fault);
-        json_object(j);
-        json_key_string(j, "name", ppdb_document(pdb, i, &scratch));
-        json_key(j, "embedded_bytes");
-        if (embedded)
-            json_uint(j, source.bytes);
-        else
-            json_null(j);
-        json_object_end(j);
-        arena_reset(&scratch);
-    }
-    json_array_end(j);
-    arena_free(&scratch);
-}
-
-static void list_json(struct json *j, const struct symbol_file *file,
-                      const struct symbol_counts *counts)
-{
+    const struct source_id *id = &file->source.id;
     json_object(j);
     json_key_string(j, "name", file->name);
     json_key_string(j, "path", file->path);
-    json_key_string(j, "kind", symbol_kind_name(file));
-    json_key_string(j, "code_id", file->kind == SYMBOL_KIND_IMAGE ? file->id : NULL);
-    json_key_string(j, "debug_id", file->debug_id[0] != '\0' ? file->debug_id : NULL);
-    if (file->mvid[0] != '\0')
-        json_key_string(j, "mvid", file->mvid);
-    if (file->kind == SYMBOL_KIND_OBJECT)
-        json_key_string(j, "arch", object_arch_name(file->object.arch));
-    if (file->kind == SYMBOL_KIND_BREAKPAD) {
-        json_key_uint(j, "procedures", file->breakpad.function_count);
-        json_key_uint(j, "publics", file->breakpad.public_count);
-        json_key_uint(j, "inline_sites", file->breakpad.inline_count);
-        json_key_uint(j, "damaged_lines", file->breakpad.damaged);
-    }
-    if (file->kind == SYMBOL_KIND_PORTABLE)
-        documents_json(j, &file->portable);
-    if (file->kind == SYMBOL_KIND_PDB) {
-        json_key_uint(j, "modules", counts->modules);
-        json_key_uint(j, "procedures", counts->procedures);
-        json_key_uint(j, "thunks", counts->thunks);
-        json_key_uint(j, "publics", counts->publics);
-        json_key_uint(j, "inline_sites", counts->inline_sites);
-        json_key_uint(j, "line_tables", counts->line_tables);
-        json_key_bool(j, "fastlink", file->pdb.fastlink);
-        json_key_bool(j, "stripped", file->pdb.stripped);
-    }
+    json_key_string(j, "kind", id->word);
+    json_key_string(j, "code_id", id->code_id[0] != '\0' ? id->code_id : NULL);
+    json_key_string(j, "debug_id", id->debug_id[0] != '\0' ? id->debug_id : NULL);
+    if (id->mvid[0] != '\0')
+        json_key_string(j, "mvid", id->mvid);
+    (void)file->source.kind->describe(&file->source, j, fault);
     json_object_end(j);
+    return fault->code;
 }
 
 static int list_file(void *context, struct symbol_file *file)
 {
     struct list_context *list = context;
     struct fault fault = FAULT_INIT;
-    struct symbol_counts counts = {0};
 
-    if (file->kind == SYMBOL_KIND_PDB && symbol_count(&file->pdb, &counts, &fault) != ERR_NONE)
-        return verb_fault(&fault);
-    const char *arch = object_arch_name(file->object.arch);
     list->count++;
-    if (list->json) {
-        list_json(list->out, file, &counts);
-        return EXIT_GOOD;
-    }
-    (void)printf("%-28s %-34s ", file->name, file->id);
-    if (file->kind == SYMBOL_KIND_IMAGE)
-        (void)printf("image, PDB %s%s%s\n", file->debug_id[0] != '\0' ? file->debug_id : "none",
-                     file->mvid[0] != '\0' ? ", MVID " : "", file->mvid);
-    else if (file->kind == SYMBOL_KIND_PORTABLE)
-        (void)printf("portable PDB, %" PRIu32 " methods, %" PRIu32 " documents\n",
-                     file->portable.md.tables[TABLE_METHOD_DEBUG_INFORMATION].count,
-                     file->portable.md.tables[TABLE_DOCUMENT].count);
-    else if (file->kind == SYMBOL_KIND_OBJECT)
-        (void)printf("%s, %s, %s\n", symbol_kind_name(file), arch != NULL ? arch : "no processor",
-                     file->object.has_code ? "image" : "symbols");
-    else if (file->kind == SYMBOL_KIND_BREAKPAD)
-        (void)printf("Breakpad, %" PRIu32 " functions, %" PRIu32 " inlined ranges, %" PRIu32
-                     " publics, %" PRIu32 " damaged lines\n",
-                     file->breakpad.function_count, file->breakpad.inline_count,
-                     file->breakpad.public_count, file->breakpad.damaged);
-    else
-        (void)printf("%" PRIu32 " procedures, %" PRIu64 " inline sites, %" PRIu32
-                     " line tables, %" PRIu32 " publics%s%s\n",
-                     counts.procedures, counts.inline_sites, counts.line_tables, counts.publics,
-                     file->pdb.fastlink ? ", FASTLINK" : "",
-                     file->pdb.stripped ? ", stripped" : "");
-    return EXIT_GOOD;
+    if (list->json)
+        return list_json(list->out, file, &fault) == ERR_NONE ? EXIT_GOOD : verb_fault(&fault);
+    (void)printf("%-28s %-34s ", file->name, file->place.key);
+    return file->source.kind->summarize(&file->source, stdout, &fault) == ERR_NONE
+               ? EXIT_GOOD
+               : verb_fault(&fault);
 }
 
 /* The indexes that lie beside a PDB, or in --index-folder.  One that was made from another version
@@ -193,11 +119,11 @@ static int verify_indexes(const struct list_context *list, const struct symbol_f
     for (int names = NAMES_SHORT; names <= NAMES_DECORATED; names++) {
         struct fault fault = FAULT_INIT;
         struct symbol_index *index = NULL;
-        const char *path = symbol_index_path(file->path, file->id, (enum symbol_names)names,
+        const char *path = symbol_index_path(file->path, file->place.key, (enum symbol_names)names,
                                              list->index_folder, &scratch);
         if (path == NULL || !path_is_file(path))
             continue;
-        if (symbol_index_open(path, &file->map, (enum symbol_names)names, &index, &fault) ==
+        if (symbol_index_open(path, &file->source.map, (enum symbol_names)names, &index, &fault) ==
             ERR_NONE)
             (void)symbol_index_verify(index, &fault);
         symbol_index_close(index);
@@ -222,7 +148,7 @@ static int verify_file(void *context, struct symbol_file *file)
 
     arena_init(&scratch, 0);
     const char *want =
-        arena_printf(&scratch, "%s/%s/%s", file->build_of, file->id, file->stored_as);
+        arena_printf(&scratch, "%s/%s/%s", file->place.name, file->place.key, file->place.as);
     const size_t path_bytes_ = strlen(file->path), want_bytes = want != NULL ? strlen(want) : 0;
     const bool fits = want != NULL && path_bytes_ >= want_bytes &&
                       text_equal_nocase(file->path + path_bytes_ - want_bytes, want);
@@ -233,7 +159,7 @@ static int verify_file(void *context, struct symbol_file *file)
         code = EXIT_DIFFERENT;
     }
     arena_free(&scratch);
-    if (file->kind == SYMBOL_KIND_PDB && verify_indexes(list, file) != EXIT_GOOD)
+    if (file->source.kind->indexing.beside && verify_indexes(list, file) != EXIT_GOOD)
         code = EXIT_DIFFERENT;
     return code;
 }
@@ -259,16 +185,17 @@ static int index_file(void *context, struct symbol_file *file)
     struct arena scratch;
     int code = EXIT_GOOD;
 
-    if (file->kind != SYMBOL_KIND_PDB) {
+    const struct pdb *pdb = source_pdb_of(&file->source);
+    if (pdb == NULL) {
         o->without_index++;
         return EXIT_GOOD;
     }
     o->indexed++;
     (void)read_names(o->names, &names);
     arena_init(&scratch, 0);
-    char *path = symbol_index_path(file->path, file->id, names, o->folder, &scratch);
+    char *path = symbol_index_path(file->path, file->place.key, names, o->folder, &scratch);
     if (path == NULL || (o->folder != NULL && folder_make(o->folder, &fault) != ERR_NONE) ||
-        symbol_index_build(&file->pdb, &file->map, names, 0, path, &cost, &fault) != ERR_NONE) {
+        symbol_index_build(pdb, &file->source.map, names, 0, path, &cost, &fault) != ERR_NONE) {
         fault_set_path(&fault, file->path);
         code = verb_fault(&fault);
     } else {
@@ -296,12 +223,13 @@ static const char *find_image(const struct symbols_options *o, const struct symb
 }
 
 /* Prints the PDB as a Breakpad file, with the unwind data of its image IMAGE (NULL: none). */
-static int export_breakpad(const struct symbol_export *how, const struct symbol_file *file,
+static int export_breakpad(const struct symbol_export *how, struct symbol_file *file,
                            const char *image_path, struct fault *fault)
 {
     struct file_map map = {0};
     char code_id[CODE_ID_BYTES], debug_id[DEBUG_ID_BYTES] = "";
     struct symbol_export_head head = {.pdb_name = file->name};
+    const struct pdb *pdb = source_pdb_of(&file->source);
     struct pe pe;
 
     if (image_path != NULL) {
@@ -316,18 +244,17 @@ static int export_breakpad(const struct symbol_export *how, const struct symbol_
         head.image_name = path_base(image_path);
         head.code_id = code_id;
     }
-    if (image_path != NULL && strcmp(debug_id, file->debug_id) != 0) {
+    if (image_path != NULL && strcmp(debug_id, file->source.id.debug_id) != 0) {
         file_unmap(&map);
         fault_set_hint(fault, ERR_MISMATCH, FAULT_NO_OFFSET, "image of the PDB",
                        "it is of another build: name the right one with --image");
         fault_set_path(fault, image_path);
         return verb_fault(fault);
     }
-    if (symbol_export_breakpad(&file->pdb, how, &head, stdout, fault) == ERR_NONE &&
-        image_path != NULL)
+    if (symbol_export_breakpad(pdb, how, &head, stdout, fault) == ERR_NONE && image_path != NULL)
         (void)unwind_export_cfi(&pe, stdout);
     else if (fault->code == ERR_NONE &&
-             (file->pdb.machine == PE_MACHINE_X64 || file->pdb.machine == PE_MACHINE_ARM64))
+             (pdb->machine == PE_MACHINE_X64 || pdb->machine == PE_MACHINE_ARM64))
         log_warn("path=%s: no image beside it, so no STACK CFI; name it with --image", file->path);
     file_unmap(&map);
     fault_set_path(fault, file->path);
@@ -341,12 +268,12 @@ static int export_file(void *context, struct symbol_file *file)
     struct fault fault = FAULT_INIT;
 
     (void)read_names(o->names, &how.names);
-    if (o->form == FORM_BREAKPAD &&
-        (file->kind == SYMBOL_KIND_OBJECT || file->kind == SYMBOL_KIND_IMAGE))
+    const struct pdb *pdb = source_pdb_of(&file->source);
+    if (o->form == FORM_BREAKPAD && source_object_of(&file->source) != NULL)
         return symbols_export_object(file, &o->roots, how.names);
-    if (file->kind != SYMBOL_KIND_PDB) {
+    if (pdb == NULL) {
         log_error("path=%s: this is %s; PDBs are exported, and images with --format breakpad",
-                  file->path, symbol_kind_name(file));
+                  file->path, file->source.id.word);
         return EXIT_INPUT;
     }
     if (o->form == FORM_BREAKPAD) {
@@ -356,7 +283,7 @@ static int export_file(void *context, struct symbol_file *file)
         arena_free(&scratch);
         return code;
     }
-    if (symbol_export_csv(&file->pdb, &how, stdout, &fault) != ERR_NONE) {
+    if (symbol_export_csv(pdb, &how, stdout, &fault) != ERR_NONE) {
         fault_set_path(&fault, file->path);
         return verb_fault(&fault);
     }

@@ -50,6 +50,9 @@ EDITS = {
     "notation": [
         ("analyze/stacks/notation.h", "ROW(event)", " ROW(recipe)"),
     ],
+    "source": [
+        ("analyze/symbol/source.h", "ROW(breakpad) \\", "\n    ROW(recipe) \\"),
+    ],
     "stream": [
         ("analyze/format/CMakeLists.txt", "minidump/streams.c", " minidump/recipe.c"),
         ("analyze/format/minidump/streams.h", "minidump_detail_fn minidump_detail_auxv,", " minidump_detail_recipe,"),
@@ -166,6 +169,20 @@ class Recipes(e2e.Case):
         stack.write_text("at 0x1000 of app.exe\nat 0x2000 of /opt/lib.so\n")
         frames = e2e.json.loads(self.ask("resolve", "--ndjson", stack))["frames"]
         self.assertEqual([(f["module"], f["offset"]) for f in frames], [("app.exe", "0x1000"), ("lib.so", "0x2000")])
+
+    def test_source(self):
+        ident = "0123456789ABCDEF0123456789ABCDEF1"
+        file, stack = self.folder / "app.recipe", self.folder / "stack.txt"
+        file.write_text(f"RECIPE {ident}\n1000 20 first\n1020 8 second\n", encoding="utf-8")
+        stack.write_text(f"app.exe!0x1024@i {{{ident}}}\n", encoding="utf-8")
+        listed = e2e.json.loads(self.ask("symbols", "list", "--json", file))["files"]
+        self.assertEqual([(f["kind"], f["debug_id"], f["functions"]) for f in listed], [("recipe", ident, 2)])
+        self.ask("symbols", "add", "--symbols", self.folder / "store", file)
+        self.assertTrue((self.folder / "store/app.recipe" / ident / "app.recipe").is_file())
+        for given in (["--symbols", file], ["--pdb", file], ["--symbols", self.folder]):
+            with self.subTest(given=given[0]):
+                frame = e2e.json.loads(self.ask("resolve", "--ndjson", *given, stack))["frames"][0]
+                self.assertEqual((frame["function"], frame["symbols"], frame["identity"]), ("second", "symtab", "checked"))
 
     def test_stream(self):
         dump = dump_maker.Dump()

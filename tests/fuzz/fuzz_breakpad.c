@@ -41,19 +41,19 @@ static void compare_index(const struct breakpad *file)
 {
     const struct symbol_index_key key = {.file_bytes = 1, .is_image = true};
     struct fault fault = FAULT_INIT;
-    struct breakpad_pieces own;
     struct code_pieces pieces;
     struct symbol_index *index;
     char path[64];
 
     (void)snprintf(path, sizeof path, "/tmp/fuzz_breakpad.%ld", (long)getpid());
-    if (breakpad_pieces_open(file, &own, &pieces, &fault) == ERR_NONE &&
+    if (breakpad_pieces(file, &pieces, &fault) == ERR_NONE &&
         symbol_index_build_pieces(&pieces, &key, path, NULL, &fault) == ERR_NONE &&
         symbol_index_open_key(path, &key, &index, &fault) == ERR_NONE) {
         compare(file, index);
         symbol_index_close(index);
     }
-    breakpad_pieces_close(&own);
+    if (pieces.close != NULL)
+        pieces.close(pieces.self);
     (void)remove(path);
 }
 

@@ -210,16 +210,15 @@ static uint64_t compare_breakpad(const void *data, size_t bytes, enum status wan
     static struct breakpad_frame frames[BREAKPAD_FRAMES_MAX];
     struct fault fault = FAULT_INIT;
     struct symbol_index *index;
-    struct breakpad_pieces own;
     struct code_pieces pieces;
     struct breakpad file;
     uint64_t total = 0, end, wrong = 0;
     uint32_t first;
 
     REQUIRE(breakpad_read(data, bytes, &file, &fault) == ERR_NONE);
-    if (breakpad_pieces_open(&file, &own, &pieces, &fault) == ERR_NONE)
+    if (breakpad_pieces(&file, &pieces, &fault) == ERR_NONE)
         (void)symbol_index_build_pieces(&pieces, &key, path, NULL, &fault);
-    breakpad_pieces_close(&own);
+    pieces.close(pieces.self);
     CHECK_EQ(fault.code, want);
     if (want == ERR_NONE) {
         REQUIRE(symbol_index_open_key(path, &key, &index, &fault) == ERR_NONE);
