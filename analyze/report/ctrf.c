@@ -98,8 +98,9 @@ static void write_tests(struct json *j, const struct run_figures *report, struct
     json_array_end(j);
 }
 
-enum status report_ctrf(const struct run_figures *report, FILE *out, struct fault *fault)
+enum status report_ctrf(const struct report_job *job, FILE *out, struct fault *fault)
 {
+    const struct run_figures *report = job->report;
     const struct run_info *run = report->run;
     struct case_window w;
     struct json j;

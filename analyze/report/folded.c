@@ -152,14 +152,15 @@ static enum status collect_stacks(const struct run_figures *report, const char *
     return fault->code;
 }
 
-enum status report_folded(const struct run_figures *report, const char *engine,
-                          struct arena *scratch, FILE *out, struct fault *fault)
+enum status report_folded(const struct report_job *job, FILE *out, struct fault *fault)
 {
+    const struct run_figures *report = job->report;
+    struct arena *const scratch = job->scratch;
     struct folding *folding = ARENA_NEW(scratch, struct folding);
     if (folding == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "folded stacks");
     folding->keep = scratch;
-    if (collect_stacks(report, choose_engine(report, engine), folding, fault) != ERR_NONE)
+    if (collect_stacks(report, choose_engine(report, job->engine), folding, fault) != ERR_NONE)
         return fault->code;
     for (size_t i = 0; i < folding->count; i++)
         (void)fprintf(out, "%s %llu\n", folding->rows[i]->line,
@@ -182,14 +183,15 @@ static void add_sample(struct speedscope *scope, const struct folded *row)
     (void)speedscope_stack_end(scope);
 }
 
-enum status report_speedscope(const struct run_figures *report, const char *engine,
-                              struct arena *scratch, FILE *out, struct fault *fault)
+enum status report_speedscope(const struct report_job *job, FILE *out, struct fault *fault)
 {
+    const struct run_figures *report = job->report;
+    struct arena *const scratch = job->scratch;
     struct folding *folding = ARENA_NEW(scratch, struct folding);
     if (folding == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks for speedscope");
     folding->keep = scratch;
-    engine = choose_engine(report, engine);
+    const char *engine = choose_engine(report, job->engine);
     if (collect_stacks(report, engine, folding, fault) != ERR_NONE)
         return fault->code;
     struct speedscope *scope = speedscope_start(out, engine != NULL ? engine : "no stacks");

@@ -14,8 +14,9 @@ static enum status close_stream(struct json *j, FILE *out, struct fault *fault)
                : ERR_NONE;
 }
 
-enum status report_json(const struct run_figures *report, FILE *out, struct fault *fault)
+enum status report_json(const struct report_job *job, FILE *out, struct fault *fault)
 {
+    const struct run_figures *report = job->report;
     struct json j;
     json_to_stream(&j, out, true);
     run_document_write_json(&j, report);
@@ -114,11 +115,10 @@ enum status report_make_badge(const struct run_figures *report, const char *name
     return ERR_NONE;
 }
 
-enum status report_badge(const struct run_figures *report, const char *name, FILE *out,
-                         struct fault *fault)
+enum status report_badge(const struct report_job *job, FILE *out, struct fault *fault)
 {
     struct badge badge;
-    if (report_make_badge(report, name, &badge, fault) != ERR_NONE)
+    if (report_make_badge(job->report, job->badge, &badge, fault) != ERR_NONE)
         return fault->code;
     struct json j;
     json_to_stream(&j, out, false);

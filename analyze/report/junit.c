@@ -211,8 +211,9 @@ static void put_suites(FILE *out, struct case_window *w, const struct suites *su
     (void)fputs("</testsuites>\n", out);
 }
 
-enum status report_junit(const struct run_figures *report, FILE *out, struct fault *fault)
+enum status report_junit(const struct report_job *job, FILE *out, struct fault *fault)
 {
+    const struct run_figures *report = job->report;
     struct suites suites = {.count = 0};
     struct case_window heads, whole;
     arena_init(&suites.keep, 0);

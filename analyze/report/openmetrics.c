@@ -75,8 +75,7 @@ static void put_times(FILE *out, const struct timings *timings)
     }
 }
 
-enum status report_openmetrics(const struct run_figures *report, struct arena *scratch, FILE *out,
-                               struct fault *fault)
+enum status report_openmetrics(const struct report_job *job, FILE *out, struct fault *fault)
 {
     static const enum metric metrics[] = {METRIC_CAPTURE_RATE, METRIC_EXACT, METRIC_F1,
                                           METRIC_SPEED_RATIO};
@@ -85,6 +84,8 @@ enum status report_openmetrics(const struct run_figures *report, struct arena *s
         "Crashes and hangs of which something was captured.",
         "Exact stacks of the engines under test.", "F1 of the frames of the engines under test.",
         "Time of the dump way to that of the offset way, after the crash."};
+    const struct run_figures *report = job->report;
+    struct arena *const scratch = job->scratch;
     struct timings timings;
     if (timings_make(report, scratch, &timings, fault) != ERR_NONE)
         return fault->code;

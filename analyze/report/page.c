@@ -74,8 +74,7 @@ void page_cellf(const struct page *page, enum ink ink, int width, const char *fo
     page_cell(page, ink, width, text);
 }
 
-/* The end of the line that begins at TEXT and has ROOM characters: after a word where it can be. */
-static const char *line_end(const char *text, uint32_t room)
+const char *page_line_end(const char *text, uint32_t room)
 {
     const char *at = text, *last_blank = NULL;
     for (uint32_t width = 0; *at != 0; at++) {
@@ -94,10 +93,10 @@ void page_wrap_most(const struct page *page, enum ink ink, uint32_t indent, uint
     const uint32_t room = page->columns > indent + 20 ? page->columns - indent : 20;
     put_ink(page, ink, true);
     for (uint32_t line = 1; *text != 0; line++) {
-        const char *end = line_end(text, room);
+        const char *end = page_line_end(text, room);
         const bool cut = line == most && *end != 0;
         if (cut)
-            end = line_end(text, room - (uint32_t)strlen(more));
+            end = page_line_end(text, room - (uint32_t)strlen(more));
         if (line > 1) {
             page_line(page);
             put_blanks(page, indent);

@@ -37,6 +37,9 @@ void page_wrap(const struct page *page, enum ink ink, uint32_t indent, const cha
 void page_wrap_most(const struct page *page, enum ink ink, uint32_t indent, uint32_t most,
                     const char *text);
 
+/* The end of the line that begins at TEXT and has ROOM characters: after a word where it can be. */
+const char *page_line_end(const char *text, uint32_t room);
+
 void page_title(const struct page *page, const char *title);
 void page_line(const struct page *page);
 

@@ -1,5 +1,4 @@
-/* Reports of a stored run: for people (terminal, Markdown) and for other programs (JSON, JUnit,
- * CTRF, OpenMetrics, badge, folded stacks, speedscope).
+/* Reports of a stored run: for people (terminal, Markdown) and for other programs (REPORT_FORMATS).
  *
  * Every writer takes the same input and writes to a stream; the same input gives the same bytes. A
  * writer that leaves something out to limit the size reports how much. A write error shows in
@@ -24,16 +23,10 @@ struct report_style {
 
 enum status report_text(const struct run_figures *report, const struct report_style *style,
                         struct arena *scratch, FILE *out, struct fault *fault);
-enum status report_json(const struct run_figures *report, FILE *out, struct fault *fault);
-enum status report_junit(const struct run_figures *report, FILE *out, struct fault *fault);
-enum status report_ctrf(const struct run_figures *report, FILE *out, struct fault *fault);
-
 /* At most MAX_BYTES (0: 1,000,000, under the 1,024 KiB of a CI step summary): the totals are always
  * complete, lists end with "and N more". */
 enum status report_markdown(const struct run_figures *report, size_t max_bytes,
                             struct arena *scratch, FILE *out, struct fault *fault);
-enum status report_openmetrics(const struct run_figures *report, struct arena *scratch, FILE *out,
-                               struct fault *fault);
 
 /* The colours that shields knows by name. */
 enum badge_color {
@@ -56,14 +49,38 @@ struct badge {
 enum status report_make_badge(const struct run_figures *report, const char *name, struct badge *out,
                               struct fault *fault);
 
-/* The same badge as JSON, in the form of https://shields.io/badges/endpoint-badge. */
-enum status report_badge(const struct run_figures *report, const char *name, FILE *out,
-                         struct fault *fault);
+/* ---- formats -------------------------------------------------------------------------- */
 
-/* Stacks of ENGINE (NULL: the first subject that gave one), outermost first, counted. */
-enum status report_folded(const struct run_figures *report, const char *engine,
-                          struct arena *scratch, FILE *out, struct fault *fault);
-enum status report_speedscope(const struct run_figures *report, const char *engine,
-                              struct arena *scratch, FILE *out, struct fault *fault);
+struct report_job {
+    const struct run_figures *report;
+    const char *badge;  /* a name for report_make_badge() */
+    const char *engine; /* whose stacks; NULL: the first subject that gave one */
+    struct arena *scratch;
+};
+
+/* A file for other programs: a row below, and a function report_NAME. */
+struct report_format {
+    const char *option, *help;
+    enum figures_use use; /* what it needs of the run */
+    bool symbols;         /* also what named its frames */
+    enum status (*write)(const struct report_job *job, FILE *out, struct fault *fault);
+};
+
+/* badge: in the form of https://shields.io/badges/endpoint-badge. */
+#define REPORT_FORMATS(ROW)                                                                        \
+    ROW(json, FIGURES_OF_TIMES, true, "everything, in the documented schema")                      \
+    ROW(junit, FIGURES_OF_SUMS, false, "JUnit XML")                                                \
+    ROW(ctrf, FIGURES_OF_SUMS, false, "CTRF JSON")                                                 \
+    ROW(md, FIGURES_OF_REPORT, false, "Markdown, limited in length")                               \
+    ROW(openmetrics, FIGURES_OF_TIMES, false, "OpenMetrics text")                                  \
+    ROW(badge, FIGURES_OF_REPORT, false, "shields endpoint JSON")                                  \
+    ROW(folded, FIGURES_OF_SUMS, false, "all stacks, as folded lines")                             \
+    ROW(speedscope, FIGURES_OF_SUMS, false, "all stacks, for speedscope")
+
+#define REPORT_DECLARATION(NAME, USE, SYMBOLS, HELP)                                               \
+    enum status report_##NAME(const struct report_job *job, FILE *out, struct fault *fault);
+REPORT_FORMATS(REPORT_DECLARATION)
+
+#define REPORT_FORMAT(NAME, USE, SYMBOLS, HELP) {"--" #NAME, HELP, USE, SYMBOLS, report_##NAME},
 
 #endif

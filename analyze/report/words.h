@@ -26,7 +26,4 @@ const char *diff_case_name(const struct diff_case *c, char out[160]);
 /* RFC 3339, UTC, seconds. */
 const char *time_text(uint64_t ns, char out[32]);
 
-/* Text for a Markdown table cell: names come from dumps, so nothing in them may be markup. */
-const char *markdown_text(const char *text, struct arena *keep);
-
 #endif

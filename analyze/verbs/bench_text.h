@@ -4,6 +4,6 @@
 
 #include "study/bench.h"
 
-void bench_print(const struct bench_findings *findings);
+void bench_print(const struct bench_findings *findings, struct arena *keep);
 
 #endif

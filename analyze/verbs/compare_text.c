@@ -3,115 +3,17 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/text.h"
 #include "report/words.h"
-#include "verbs/terminal.h"
 
-enum { NAME_COLUMNS = 34, VERDICT_COLUMNS = 13, REASON_INDENT = 4, MARKDOWN_ROWS = 200 };
-enum { MARKDOWN_CLUSTERS = 20, MARKDOWN_OPEN_ROWS = 10, REASON_BYTES = 200 };
-
-static const struct diff_case *shown_of(const struct diff_row *row)
-{
-    return row->b != NULL ? row->b : row->a;
-}
-
-static const char *verdict_of(const struct diff_case *c)
-{
-    return c == NULL ? "-" : verdict_name(c->verdict);
-}
-
-static bool is_wanted(const struct compare_only *only, enum diff_group group)
-{
-    return only->given ? only->groups[group] : group != DIFF_SAME;
-}
+enum { ROWS_MOST = 200, CLUSTERS_MOST = 20, OPEN_ROWS = 10, NAMES_MOST = 2, REASON_BYTES = 200 };
 
 static const char *or_unknown(const char *text)
 {
     return text != NULL ? text : "(unknown)";
-}
-
-static void print_facts(const struct page *page, const struct run_diff *d)
-{
-    if (d->fact_count == 0) {
-        page_cell(page, INK_DIM, 0, "environment: the same on both sides");
-        page_line(page);
-        return;
-    }
-    page_cell(page, INK_WARN, 0, "ENVIRONMENT IS NOT THE SAME: results may differ for that alone");
-    page_line(page);
-    for (uint32_t i = 0; i < d->fact_count; i++) {
-        (void)fputs("  ", page->out);
-        page_cell(page, INK_PLAIN, 20, d->facts[i].name);
-        (void)fputs(" ", page->out);
-        page_cell(page, INK_PLAIN, 0, or_unknown(d->facts[i].a));
-        (void)fputs(" -> ", page->out);
-        page_cell(page, INK_PLAIN, 0, or_unknown(d->facts[i].b));
-        page_line(page);
-    }
-}
-
-static void print_row(const struct page *page, const struct diff_row *row)
-{
-    const struct diff_case *said = shown_of(row);
-    char name[160];
-    (void)fputs("  ", page->out);
-    page_cell(page, INK_PLAIN, NAME_COLUMNS, diff_case_name(said, name));
-    (void)fputs(" ", page->out);
-    page_cellf(page, INK_PLAIN, 0, "%s -> %s", verdict_of(row->a), verdict_of(row->b));
-    page_line(page);
-    if (said->reason != NULL && said->reason[0] != '\0') {
-        (void)fprintf(page->out, "%*s", REASON_INDENT, "");
-        page_wrap(page, INK_DIM, REASON_INDENT, said->reason);
-    }
-}
-
-static enum ink ink_of(enum diff_group group)
-{
-    return group == DIFF_NEW ? INK_BAD : group == DIFF_FIXED ? INK_GOOD : INK_TITLE;
-}
-
-static void print_rows(const struct page *page, const struct run_diff *d,
-                       const struct compare_only *only)
-{
-    for (int g = 0; g < DIFF_GROUPS; g++) {
-        if (d->counts[g] == 0 || !is_wanted(only, (enum diff_group)g))
-            continue;
-        page_line(page);
-        page_cellf(page, ink_of((enum diff_group)g), 0, "%s: %u",
-                   diff_group_name((enum diff_group)g), d->counts[g]);
-        page_line(page);
-        for (uint32_t i = 0; i < d->row_count; i++)
-            if (d->rows[i].group == (enum diff_group)g)
-                print_row(page, &d->rows[i]);
-    }
-}
-
-static void print_times(const struct page *page, const struct run_diff *d,
-                        const struct compare_only *only)
-{
-    bool titled = false;
-    for (uint32_t i = 0; i < d->time_count; i++) {
-        const struct diff_time *t = &d->times[i];
-        const enum change change = t->change.change;
-        if (t->cases == 0 || (only->given && !only->changes[change]))
-            continue;
-        if (!titled)
-            page_title(page,
-                       "times on the back end, of the cases that both runs have; now : before");
-        titled = true;
-        (void)fputs("  ", page->out);
-        page_cell(page, INK_PLAIN, 22, t->engine);
-        (void)fprintf(page->out, " %5u cases  x %.3f  p %.4f  threshold %.1f %%  ", t->cases,
-                      t->ratio, t->change.p, t->change.threshold * 100);
-        page_cell(page,
-                  change == CHANGE_SLOWER   ? INK_BAD
-                  : change == CHANGE_FASTER ? INK_GOOD
-                                            : INK_DIM,
-                  0, change_words(change));
-        page_line(page);
-    }
 }
 
 /* " interrupted" of a run that is not whole. */
@@ -121,53 +23,61 @@ static const char *state_of(const struct run_info *run)
     return words[run->state];
 }
 
-static void print_totals(FILE *out, const struct run_diff *d, const struct compare_only *only)
+/* ---- the head ------------------------------------------------------------------------- */
+
+static struct sheet_cell fact_cell(const void *rows, size_t at, size_t column, struct arena *keep)
 {
-    uint32_t changes[CHANGE_COUNT] = {0}, engines = 0, cases = 0;
-    for (int g = 0; g < DIFF_GROUPS; g++)
-        cases += d->counts[g];
-    (void)fprintf(out, "\n%u cases in all:", cases);
-    for (int g = 0; g < DIFF_GROUPS; g++)
-        (void)fprintf(out, "%s %u %s", g > 0 ? "," : "", d->counts[g],
-                      diff_group_name((enum diff_group)g));
-    for (uint32_t i = 0; i < d->time_count; i++)
-        if (d->times[i].cases > 0) {
-            changes[d->times[i].change.change]++;
-            engines++;
-        }
-    if (engines > 0)
-        (void)fprintf(out, "\ntimes of %u engines: %u slower, %u faster, %u same, %u too few",
-                      engines, changes[CHANGE_SLOWER], changes[CHANGE_FASTER], changes[CHANGE_NONE],
-                      changes[CHANGE_TOO_FEW]);
-    if (changes[CHANGE_TOO_NOISY] > 0)
-        (void)fprintf(out, ", %u too noisy to judge", changes[CHANGE_TOO_NOISY]);
-    (void)fputs(only->given ? " (the lists above are filtered, these totals are not)\n" : "\n",
-                out);
+    const struct diff_fact *fact = &((const struct diff_fact *)rows)[at];
+    (void)keep;
+    return (struct sheet_cell){INK_PLAIN,
+                               column == 0   ? fact->name
+                               : column == 1 ? or_unknown(fact->a)
+                                             : or_unknown(fact->b),
+                               false};
 }
 
-void compare_print(const struct run_info *a, const struct run_info *b, const struct run_diff *diff,
-                   const struct compare_only *only)
+static void put_facts(struct sheet *s, const struct run_diff *d)
 {
-    const struct page page = terminal_page();
-    page_cellf(&page, INK_TITLE, 0, "run %" PRIu64 " (%.12s%s) -> run %" PRIu64 " (%.12s%s)", a->id,
-               a->commit != NULL ? a->commit : "?", state_of(a), b->id,
-               b->commit != NULL ? b->commit : "?", state_of(b));
-    page_line(&page);
-    print_facts(&page, diff);
-    print_rows(&page, diff, only);
-    print_times(&page, diff, only);
-    print_totals(stdout, diff, only);
+    static const struct sheet_column columns[] = {{"", 20, 0, SHEET_ALWAYS, SHEET_LEFT},
+                                                  {"before", 0, 0, SHEET_ALWAYS, SHEET_WRAP},
+                                                  {"now", 0, 0, SHEET_ALWAYS, SHEET_WRAP}};
+    struct sheet_table table = {.columns = columns, .count = 3, .cell = fact_cell};
+    if (d->fact_count == 0) {
+        sheet_text(s, INK_DIM, 0, 0, "environment: the same on both sides");
+        return;
+    }
+    sheet_text(s, INK_WARN, 0, 0, "ENVIRONMENT IS NOT THE SAME: results may differ for that alone");
+    sheet_table(s, &table, d->facts, d->fact_count);
 }
+
+static void put_head(struct sheet *s, const struct difference *difference)
+{
+    const struct run_info *a = difference->a, *b = difference->b;
+    const struct run_diff *d = &difference->diff;
+    const char *gone =
+        d->counts[DIFF_GONE] > 0 ? arena_printf(s->keep, ", %u gone", d->counts[DIFF_GONE]) : "";
+    const char *title =
+        arena_printf(s->keep, "%u new, %u fixed, %u changed%s", d->counts[DIFF_NEW],
+                     d->counts[DIFF_FIXED], d->counts[DIFF_CHANGED], text_or_empty(gone));
+    sheet_heading(s, "", text_or_empty(title));
+    sheet_text(s, INK_PLAIN, 0, 0,
+               arena_printf(s->keep, "run %" PRIu64 " (%.12s%s) -> run %" PRIu64 " (%.12s%s)",
+                            a->id, a->commit != NULL ? a->commit : "?", state_of(a), b->id,
+                            b->commit != NULL ? b->commit : "?", state_of(b)));
+    sheet_text(s, INK_TITLE, 0, 0, difference_headline(difference, s->keep));
+    put_facts(s, d);
+}
+
+/* ---- what broke ----------------------------------------------------------------------- */
 
 static const char *reason_text(const char *reason, struct arena *keep)
 {
     size_t bytes = reason != NULL ? strlen(reason) : 0;
     if (bytes <= REASON_BYTES)
-        return markdown_text(reason, keep);
+        return reason;
     for (bytes = REASON_BYTES; bytes > 0 && ((unsigned char)reason[bytes] & 0xc0) == 0x80;)
         bytes--;
-    const char *cut = arena_printf(keep, "%.*s ...", (int)bytes, reason);
-    return cut != NULL ? markdown_text(cut, keep) : "";
+    return arena_printf(keep, "%.*s ...", (int)bytes, reason);
 }
 
 static const char *run_text(uint64_t run, const char *commit, struct arena *keep)
@@ -187,110 +97,284 @@ static const char *since_text(const struct case_history *since, struct arena *ke
     if (text != NULL && good != NULL)
         text = arena_printf(keep, "%s; passed in %s%s", text, good,
                             since->good_elsewhere ? " of the other database" : "");
-    return text != NULL ? markdown_text(text, keep) : "";
+    return text;
 }
 
-/* A code span; what cannot be in one is left out. */
-static const char *code_text(const char *text, struct arena *keep)
+static struct sheet_cell cluster_cell(const void *rows, size_t at, size_t column,
+                                      struct arena *keep)
 {
-    char *out = arena_string(keep, text);
-    for (char *at = out; at != NULL && *at != '\0'; at++)
-        if (*at == '`' || *at == '|' || (unsigned char)*at < 0x20)
-            *at = '?';
-    return out != NULL ? out : "";
+    const struct cluster *c = &((const struct cluster *)rows)[at];
+    char name[160];
+    const char *texts[] = {arena_printf(keep, "%u", c->cases),
+                           arena_string(keep, diff_case_name(c->example, name)),
+                           c->cause,
+                           c->module,
+                           c->blame,
+                           since_text(&c->since, keep),
+                           reason_text(c->reason, keep)};
+    return (struct sheet_cell){INK_PLAIN, texts[column], false};
 }
 
-/* What broke, in one line for each cause, module and blame. */
-static void print_clusters(const struct difference *d, struct arena *keep)
+/* What broke, in one row for each cause, module and blame. */
+static void put_clusters(struct sheet *s, const struct difference *d)
 {
+    static const struct sheet_column columns[] = {{"cases", 0, 0, SHEET_ALWAYS, SHEET_LEFT},
+                                                  {"smallest example", 0, 0, 4, SHEET_LEFT},
+                                                  {"cause", 0, 0, SHEET_ALWAYS, SHEET_LEFT},
+                                                  {"module", 0, 0, 2, SHEET_LEFT},
+                                                  {"blame", 0, 0, 3, SHEET_LEFT},
+                                                  {"since", 0, 0, 1, SHEET_WRAP},
+                                                  {"why", 0, 0, SHEET_ALWAYS, SHEET_WRAP}};
+    struct sheet_table table = {
+        .columns = columns, .count = 7, .cell = cluster_cell, .thing = "cause"};
+    const uint32_t shown = d->cluster_count < CLUSTERS_MOST ? d->cluster_count : CLUSTERS_MOST;
     if (d->cluster_count == 0)
         return;
-    (void)puts("\n| cases | smallest example | cause | module | blame | since | why |\n"
-               "|---|---|---|---|---|---|---|");
-    for (uint32_t i = 0; i < d->cluster_count && i < MARKDOWN_CLUSTERS; i++) {
-        const struct cluster *c = &d->clusters[i];
-        char name[160];
-        (void)printf("| %u | %s | %s | %s | %s | %s | %s |\n", c->cases,
-                     markdown_text(diff_case_name(c->example, name), keep),
-                     markdown_text(c->cause, keep), markdown_text(c->module, keep),
-                     markdown_text(c->blame, keep), since_text(&c->since, keep),
-                     reason_text(c->reason, keep));
-    }
-    if (d->cluster_count > MARKDOWN_CLUSTERS)
-        (void)printf("\n... and %u more causes.\n", d->cluster_count - MARKDOWN_CLUSTERS);
+    sheet_text(s, INK_PLAIN, 0, 0, "What broke, by cause, module and blame:");
+    sheet_table_measure(s, &table, d->clusters, shown);
+    sheet_table_begin(s, &table);
+    sheet_table_rows(s, &table, d->clusters, shown);
+    table.left += d->cluster_count - shown;
+    sheet_table_end(s, &table);
     const struct diff_case *first = d->clusters[0].example;
-    (void)printf("\nTo see the first one: `twinstack run -k %s.%s`",
-                 code_text(first->scenario, keep), code_text(first->variant, keep));
-    if (first->folder != NULL)
-        (void)printf(", or its sealed case: `twinstack check %s`", code_text(first->folder, keep));
-    (void)puts(".");
+    const char *parts[] = {
+        "To see the first one: ",
+        arena_printf(s->keep, "twinstack run -k %s.%s", first->scenario, first->variant),
+        first->folder != NULL ? ", or its sealed case: " : ".",
+        first->folder != NULL ? arena_printf(s->keep, "twinstack check %s", first->folder) : NULL,
+        "."};
+    sheet_commands(s, parts, first->folder != NULL ? 5 : 3);
+}
+
+/* ---- which cases differ --------------------------------------------------------------- */
+
+/* Cases of which the same is to be said. */
+struct case_row {
+    const struct diff_row *const *rows;
+    uint32_t count;
+};
+
+static const struct diff_case *shown_of(const struct diff_row *row)
+{
+    return row->b != NULL ? row->b : row->a;
+}
+
+static const char *verdict_of(const struct diff_case *c)
+{
+    return c == NULL ? "-" : verdict_name(c->verdict);
 }
 
 /* A case that the other run did not ask for is only counted, unless it was asked about. */
 static bool is_row(const struct compare_only *only, enum diff_group group)
 {
-    return group != DIFF_SAME && is_wanted(only, group) &&
-           (only->given || group != DIFF_NOT_SELECTED);
+    return only->given ? only->groups[group] : group != DIFF_SAME && group != DIFF_NOT_SELECTED;
 }
 
-/* Every case that differs; folded away where the clusters have said it shorter. */
-static void print_cases(const struct difference *difference, const struct compare_only *only,
-                        struct arena *keep)
+static int by_what_is_said(const void *a, const void *b)
 {
-    const struct run_diff *d = &difference->diff;
-    uint32_t wanted = 0, shown = 0;
+    const struct diff_row *x = *(const struct diff_row *const *)a;
+    const struct diff_row *y = *(const struct diff_row *const *)b;
+    if (x->group != y->group)
+        return (int)x->group - (int)y->group;
+    const int before = strcmp(verdict_of(x->a), verdict_of(y->a));
+    const int now = before != 0 ? before : strcmp(verdict_of(x->b), verdict_of(y->b));
+    return now != 0
+               ? now
+               : strcmp(text_or_empty(shown_of(x)->reason), text_or_empty(shown_of(y)->reason));
+}
+
+/* Of one group, the most cases first. */
+static int by_cases(const void *a, const void *b)
+{
+    const struct case_row *x = a, *y = b;
+    if (x->rows[0]->group != y->rows[0]->group)
+        return (int)x->rows[0]->group - (int)y->rows[0]->group;
+    return x->count != y->count ? (x->count < y->count ? 1 : -1)
+                                : (x->rows[0] > y->rows[0]) - (x->rows[0] < y->rows[0]);
+}
+
+static const char *names_text(const struct case_row *row, struct arena *keep)
+{
+    const char *text = "";
+    char name[160];
+    uint32_t i = 0;
+    for (; i < row->count && i < NAMES_MOST && text != NULL; i++)
+        text = arena_printf(keep, "%s%s%s", text, i > 0 ? ", " : "",
+                            diff_case_name(shown_of(row->rows[i]), name));
+    return i < row->count && text != NULL
+               ? arena_printf(keep, "%s and %u more", text, row->count - i)
+               : text;
+}
+
+static enum ink ink_of(enum diff_group group)
+{
+    return group == DIFF_NEW ? INK_BAD : group == DIFF_FIXED ? INK_GOOD : INK_TITLE;
+}
+
+static struct sheet_cell case_cell(const void *rows, size_t at, size_t column, struct arena *keep)
+{
+    const struct case_row *row = &((const struct case_row *)rows)[at];
+    const struct diff_row *first = row->rows[0];
+    switch (column) {
+    case 0:
+        return (struct sheet_cell){ink_of(first->group), diff_group_name(first->group), false};
+    case 1:
+        return (struct sheet_cell){INK_PLAIN, names_text(row, keep), false};
+    case 2:
+        return (struct sheet_cell){INK_PLAIN, verdict_of(first->a), false};
+    case 3:
+        return (struct sheet_cell){INK_PLAIN, verdict_of(first->b), false};
+    default:
+        return (struct sheet_cell){INK_DIM, reason_text(shown_of(first)->reason, keep), false};
+    }
+}
+
+static uint32_t cases_of_row(const void *rows, size_t row)
+{
+    return ((const struct case_row *)rows)[row].count;
+}
+
+/* Gathers the rows that are asked for; returns how many. */
+static uint32_t gather(const struct run_diff *d, const struct compare_only *only,
+                       struct arena *keep, struct case_row **out)
+{
+    const struct diff_row **wanted =
+        ARENA_ARRAY(keep, (size_t)d->row_count + 1, const struct diff_row *);
+    uint32_t count = 0, rows = 0;
+    *out = ARENA_ARRAY(keep, (size_t)d->row_count + 1, struct case_row);
+    if (wanted == NULL || *out == NULL)
+        return 0;
     for (uint32_t i = 0; i < d->row_count; i++)
-        wanted += is_row(only, d->rows[i].group);
-    const bool folded = difference->cluster_count > 0 && wanted > MARKDOWN_OPEN_ROWS;
-    if (folded)
-        (void)printf("\n<details><summary>%u cases that differ</summary>\n", wanted);
-    (void)puts("\n| | case | before | now | reason |\n|---|---|---|---|---|");
-    for (uint32_t i = 0; i < d->row_count && shown < MARKDOWN_ROWS; i++) {
-        char name[160];
-        const struct diff_row *row = &d->rows[i];
-        if (!is_row(only, row->group))
-            continue;
-        shown++;
-        (void)printf("| %s | %s | %s | %s | %s |\n", diff_group_name(row->group),
-                     markdown_text(diff_case_name(shown_of(row), name), keep), verdict_of(row->a),
-                     verdict_of(row->b), reason_text(shown_of(row)->reason, keep));
+        if (is_row(only, d->rows[i].group))
+            wanted[count++] = &d->rows[i];
+    array_sort(wanted, count, sizeof *wanted, by_what_is_said);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i == 0 || by_what_is_said(&wanted[i - 1], &wanted[i]) != 0)
+            (*out)[rows++] = (struct case_row){&wanted[i], 0};
+        (*out)[rows - 1].count++;
     }
-    if (wanted > shown)
-        (void)printf("\n... and %u more.\n", wanted - shown);
-    if (folded)
-        (void)puts("\n</details>");
+    array_sort(*out, rows, sizeof **out, by_cases);
+    return rows;
 }
 
-void compare_print_markdown(const struct difference *difference, const struct compare_only *only,
-                            struct arena *keep)
+/* Every case that differs, those alike in one row; folded away where clusters have said it
+ * shorter. */
+static void put_cases(struct sheet *s, const struct difference *difference,
+                      const struct compare_only *only)
 {
-    const struct run_info *a = difference->a, *b = difference->b;
-    const struct run_diff *d = &difference->diff;
-    (void)printf("### %u new, %u fixed, %u changed", d->counts[DIFF_NEW], d->counts[DIFF_FIXED],
-                 d->counts[DIFF_CHANGED]);
-    if (d->counts[DIFF_GONE] > 0)
-        (void)printf(", %u gone", d->counts[DIFF_GONE]);
-    const char *headline = difference_headline(difference, keep);
-    (void)printf("\n\n%s%s%s", headline != NULL ? "**" : "",
-                 headline != NULL ? markdown_text(headline, keep) : "",
-                 headline != NULL ? "**\n\n" : "");
-    for (int side = 0; side < 2; side++) {
-        const struct run_info *run = side == 0 ? a : b;
-        if (run->state != RUN_COMPLETE)
-            (void)printf("> **run %" PRIu64 " is not whole**: it is%s\n>\n", run->id,
-                         state_of(run));
+    static const struct sheet_column columns[] = {{"", 0, 0, SHEET_ALWAYS, SHEET_LEFT},
+                                                  {"case", 0, 0, SHEET_ALWAYS, SHEET_WRAP},
+                                                  {"before", 0, 0, SHEET_ALWAYS, SHEET_LEFT},
+                                                  {"now", 0, 0, SHEET_ALWAYS, SHEET_LEFT},
+                                                  {"reason", 0, 0, SHEET_ALWAYS, SHEET_WRAP}};
+    struct sheet_table table = {.columns = columns,
+                                .count = 5,
+                                .cell = case_cell,
+                                .thing = "case",
+                                .stands_for = cases_of_row};
+    struct case_row *rows = NULL;
+    const uint32_t count = gather(&difference->diff, only, s->keep, &rows);
+    const uint32_t shown = s->markdown && count > ROWS_MOST ? ROWS_MOST : count;
+    const bool folded = s->markdown && difference->cluster_count > 0 && count > OPEN_ROWS;
+    if (count == 0)
+        return;
+    if (folded)
+        sheet_fold(s, "Every case that differs");
+    else
+        sheet_text(s, INK_PLAIN, 0, 0, "Every case that differs:");
+    sheet_table_measure(s, &table, rows, shown);
+    sheet_table_begin(s, &table);
+    sheet_table_rows(s, &table, rows, shown);
+    for (uint32_t i = shown; i < count; i++)
+        table.left += rows[i].count;
+    sheet_table_end(s, &table);
+    if (folded)
+        sheet_unfold(s);
+}
+
+/* ---- times ---------------------------------------------------------------------------- */
+
+static struct sheet_cell time_cell(const void *rows, size_t at, size_t column, struct arena *keep)
+{
+    const struct diff_time *t = ((const struct diff_time *const *)rows)[at];
+    const enum change change = t->change.change;
+    switch (column) {
+    case 0:
+        return (struct sheet_cell){INK_PLAIN, t->engine, false};
+    case 1:
+        return (struct sheet_cell){INK_PLAIN, arena_printf(keep, "%u", t->cases), false};
+    case 2:
+        return (struct sheet_cell){INK_PLAIN, arena_printf(keep, "%.3f", t->ratio), false};
+    case 3:
+        return (struct sheet_cell){INK_PLAIN, arena_printf(keep, "%.4f", t->change.p), false};
+    case 4:
+        return (struct sheet_cell){INK_PLAIN,
+                                   arena_printf(keep, "%.1f %%", t->change.threshold * 100), false};
+    default:
+        return (struct sheet_cell){change == CHANGE_SLOWER   ? INK_BAD
+                                   : change == CHANGE_FASTER ? INK_GOOD
+                                                             : INK_DIM,
+                                   change_words(change), false};
     }
-    for (uint32_t i = 0; i < d->fact_count; i++)
-        (void)printf("> **%s**: %s → %s\n>\n", markdown_text(d->facts[i].name, keep),
-                     markdown_text(or_unknown(d->facts[i].a), keep),
-                     markdown_text(or_unknown(d->facts[i].b), keep));
-    print_clusters(difference, keep);
-    print_cases(difference, only, keep);
-    (void)puts("\n| engine | cases | now : before | verdict |\n|---|---|---|---|");
+}
+
+static void put_times(struct sheet *s, const struct run_diff *d, const struct compare_only *only)
+{
+    static const struct sheet_column columns[] = {{"engine", 22, 0, SHEET_ALWAYS, SHEET_LEFT},
+                                                  {"cases", 0, 0, SHEET_ALWAYS, SHEET_RIGHT},
+                                                  {"now : before", 0, 0, SHEET_ALWAYS, SHEET_RIGHT},
+                                                  {"p", 6, 0, 1, SHEET_RIGHT},
+                                                  {"threshold", 0, 0, 2, SHEET_RIGHT},
+                                                  {"verdict", 0, 0, SHEET_ALWAYS, SHEET_LEFT}};
+    struct sheet_table table = {.columns = columns, .count = 6, .cell = time_cell};
+    const struct diff_time *rows[CLAIMS_MAX];
+    size_t count = 0;
+    for (uint32_t i = 0; i < d->time_count && count < CLAIMS_MAX; i++)
+        if (d->times[i].cases > 0 && (!only->given || only->changes[d->times[i].change.change]))
+            rows[count++] = &d->times[i];
+    if (count == 0)
+        return;
+    sheet_text(s, INK_PLAIN, 0, 0,
+               "Times on the back end, of the cases that both runs have; now : before");
+    sheet_table(s, &table, rows, count);
+}
+
+static void put_totals(struct sheet *s, const struct run_diff *d, const struct compare_only *only)
+{
+    uint32_t changes[CHANGE_COUNT] = {0}, engines = 0, cases = 0;
+    for (int g = 0; g < DIFF_GROUPS; g++)
+        cases += d->counts[g];
+    const char *text = arena_printf(s->keep, "%u cases in all:", cases);
+    for (int g = 0; g < DIFF_GROUPS && text != NULL; g++)
+        text = arena_printf(s->keep, "%s%s %u %s", text, g > 0 ? "," : "", d->counts[g],
+                            diff_group_name((enum diff_group)g));
+    sheet_text(s, INK_PLAIN, 0, 0, text);
     for (uint32_t i = 0; i < d->time_count; i++)
-        if (d->times[i].cases > 0)
-            (void)printf("| %s | %u | %.3f | %s |\n", markdown_text(d->times[i].engine, keep),
-                         d->times[i].cases, d->times[i].ratio,
-                         change_words(d->times[i].change.change));
-    print_totals(stdout, d, only);
+        if (d->times[i].cases > 0) {
+            changes[d->times[i].change.change]++;
+            engines++;
+        }
+    const char *noisy =
+        changes[CHANGE_TOO_NOISY] > 0
+            ? arena_printf(s->keep, ", %u too noisy to judge", changes[CHANGE_TOO_NOISY])
+            : "";
+    if (engines > 0)
+        sheet_text(s, INK_PLAIN, 0, 0,
+                   arena_printf(
+                       s->keep, "times of %u engines: %u slower, %u faster, %u same, %u too few%s",
+                       engines, changes[CHANGE_SLOWER], changes[CHANGE_FASTER],
+                       changes[CHANGE_NONE], changes[CHANGE_TOO_FEW], text_or_empty(noisy)));
+    if (only->given)
+        sheet_text(s, INK_DIM, 0, 0, "(the lists above are filtered, these totals are not)");
+}
+
+void compare_write(struct sheet *s, const struct difference *difference,
+                   const struct compare_only *only)
+{
+    put_head(s, difference);
+    if (!only->given || only->groups[DIFF_NEW] || only->groups[DIFF_CHANGED])
+        put_clusters(s, difference);
+    put_cases(s, difference, only);
+    put_times(s, &difference->diff, only);
+    put_totals(s, &difference->diff, only);
 }

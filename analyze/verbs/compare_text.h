@@ -2,7 +2,7 @@
 #ifndef VERBS_COMPARE_TEXT_H
 #define VERBS_COMPARE_TEXT_H
 
-#include "base/arena.h"
+#include "report/sheet.h"
 #include "study/difference.h"
 
 /* What --only asks for. */
@@ -12,12 +12,9 @@ struct compare_only {
     bool changes[CHANGE_COUNT]; /* by enum change                              */
 };
 
-/* Totals are always of everything. */
-void compare_print(const struct run_info *a, const struct run_info *b, const struct run_diff *diff,
+/* One document for both. Totals are always of everything; Markdown is short enough for a comment on
+ * a change, and what is left out is counted. */
+void compare_write(struct sheet *s, const struct difference *difference,
                    const struct compare_only *only);
-
-/* Short enough for a comment on a change; what is left out is counted. */
-void compare_print_markdown(const struct difference *difference, const struct compare_only *only,
-                            struct arena *keep);
 
 #endif

@@ -68,3 +68,23 @@ enum status stored_write(const char *path, stored_write_fn *write, const void *c
     (void)fclose(stream);
     return fault->code;
 }
+
+const char *stored_summary_path(void)
+{
+    const char *path = getenv("GITHUB_STEP_SUMMARY");
+    return path != NULL && path[0] != 0 ? path : NULL;
+}
+
+void stored_append_summary(const struct run_figures *report, struct arena *scratch)
+{
+    struct fault fault = FAULT_INIT;
+    const char *path = stored_summary_path();
+    FILE *out = path != NULL ? fopen(path, "ab") : NULL;
+    if (out == NULL) {
+        if (path != NULL)
+            log_warn("what=step_summary path=%s cannot be appended to", path);
+        return;
+    }
+    (void)report_markdown(report, 0, scratch, out, &fault);
+    (void)fclose(out);
+}

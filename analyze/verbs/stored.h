@@ -32,4 +32,10 @@ typedef enum status stored_write_fn(const void *context, FILE *out, struct fault
 enum status stored_write(const char *path, stored_write_fn *write, const void *context,
                          struct fault *fault);
 
+/* CI systems that show a summary give the name of its file in the environment; NULL: none. */
+const char *stored_summary_path(void);
+
+/* Appends the Markdown to that file, if there is one. */
+void stored_append_summary(const struct run_figures *report, struct arena *scratch);
+
 #endif

@@ -42,11 +42,11 @@ static enum status keep_samples(const struct bench_options *o, struct store *sto
     return bench_keep(store, &info, result, keep, fault);
 }
 
-static void print_findings(const struct bench_findings *findings, bool as_json)
+static void print_findings(const struct bench_findings *findings, bool as_json, struct arena *keep)
 {
     struct json j;
     if (!as_json) {
-        bench_print(findings);
+        bench_print(findings, keep);
         return;
     }
     json_to_stream(&j, stdout, true);
@@ -80,7 +80,7 @@ static int measure(const struct bench_options *o, struct store *store, struct op
     }
     if (bench_judge(&result, store, keep, &findings, &fault) != ERR_NONE)
         return verb_fault(&fault);
-    print_findings(&findings, o->as_json);
+    print_findings(&findings, o->as_json, keep);
     index_note(result.index_count, result.index_ns);
     if (store != NULL && !o->dry && keep_samples(o, store, &result, keep, &fault) != ERR_NONE)
         return stored_fault(&fault, true);

@@ -186,8 +186,9 @@ static void print_report(struct check *c)
     style.details = true;
     arena_init(&scratch, 0);
     if (figures_prepare(&info, c->cases, c->case_count, c->keep, &report, &fault) == ERR_NONE)
-        (void)(c->options->as_json ? report_json(&report, stdout, &fault)
-                                   : report_text(&report, &style, &scratch, stdout, &fault));
+        (void)(c->options->as_json
+                   ? report_json(&(struct report_job){.report = &report}, stdout, &fault)
+                   : report_text(&report, &style, &scratch, stdout, &fault));
     if (fault.code != ERR_NONE)
         report_fault(c, &fault);
     arena_free(&scratch);

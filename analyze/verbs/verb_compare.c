@@ -10,6 +10,7 @@
 #include "verbs/compare_text.h"
 #include "verbs/figures_text.h"
 #include "verbs/stored.h"
+#include "verbs/terminal.h"
 #include "verbs/verbs.h"
 
 struct compare_options {
@@ -88,10 +89,14 @@ static int compare(const struct verb *self, void *given, const struct option_lis
         json_to_stream(&j, stdout, true);
         difference_write_json(&j, &difference, 0);
         json_newline(&j);
-    } else if (o->markdown) {
-        compare_print_markdown(&difference, &only, keep);
     } else {
-        compare_print(&a.info, &b.info, diff, &only);
+        const struct page page = terminal_page();
+        struct sheet sheet;
+        if (o->markdown)
+            sheet_as_markdown(&sheet, stdout, 0, keep);
+        else
+            sheet_on_page(&sheet, &page, keep);
+        compare_write(&sheet, &difference, &only);
     }
     const bool worse = diff->counts[DIFF_NEW] > 0 || difference_is_slower(diff);
     return worse && !o->exit_zero ? EXIT_DIFFERENT : EXIT_GOOD;

@@ -55,7 +55,7 @@ static int print_result(const struct regrade_options *o, const struct regraded *
                         &fault) != ERR_NONE)
         return verb_fault(&fault);
     if (o->as_json) {
-        if (report_json(&figures, stdout, &fault) != ERR_NONE)
+        if (report_json(&(struct report_job){.report = &figures}, stdout, &fault) != ERR_NONE)
             return verb_fault(&fault);
     } else {
         const struct report_style style = terminal_style();

@@ -1,109 +1,70 @@
 /* twinstack report: a stored run as something to read, for people and for other programs. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "base/files.h"
-#include "base/log.h"
 #include "server/offline_file.h"
 #include "verbs/stored.h"
 #include "verbs/terminal.h"
 #include "verbs/verbs.h"
 
-enum output {
-    OUT_JSON,
-    OUT_JUNIT,
-    OUT_CTRF,
-    OUT_MARKDOWN,
-    OUT_OPENMETRICS,
-    OUT_BADGE,
-    OUT_FOLDED,
-    OUT_SPEEDSCOPE,
-    OUT_HTML,
-    OUT_COUNT
+/* The page is not written from the figures; the others are rows of report/report.h. */
+static const struct report_format formats[] = {REPORT_FORMATS(REPORT_FORMAT){
+    "--html",
+    "the dashboard as one file that needs no server: this whole run, and the runs around it",
+    FIGURES_OF_SUMS, false, NULL}};
+
+enum {
+    FORMATS = COUNT_OF(formats),
+    OPTIONS_BEFORE = 6,
+    OPTIONS_MAX = FORMATS + OPTIONS_BEFORE + 2
 };
 
 struct report_options {
     const char *db, *badge, *engine;
-    const char *paths[OUT_COUNT];
+    const char *paths[FORMATS];
     bool details, exit_zero, as_text;
     uint64_t columns;
 };
 
 /* The input of a writer. */
-struct job {
-    const struct report_options *options;
-    const struct run_figures *report;
+struct work {
+    struct report_job job;
+    const struct report_format *format;
     struct store *store;
-    struct arena *scratch;
-    enum output output;
 };
 
-static enum status write_output(const void *context, FILE *out, struct fault *fault)
+static enum status write_format(const void *context, FILE *out, struct fault *fault)
 {
-    const struct job *job = context;
-    switch (job->output) {
-    case OUT_JSON:
-        return report_json(job->report, out, fault);
-    case OUT_JUNIT:
-        return report_junit(job->report, out, fault);
-    case OUT_CTRF:
-        return report_ctrf(job->report, out, fault);
-    case OUT_MARKDOWN:
-        return report_markdown(job->report, 0, job->scratch, out, fault);
-    case OUT_OPENMETRICS:
-        return report_openmetrics(job->report, job->scratch, out, fault);
-    case OUT_BADGE:
-        return report_badge(job->report, job->options->badge, out, fault);
-    case OUT_FOLDED:
-        return report_folded(job->report, job->options->engine, job->scratch, out, fault);
-    case OUT_SPEEDSCOPE:
-        return report_speedscope(job->report, job->options->engine, job->scratch, out, fault);
-    case OUT_HTML:
-        return dashboard_offline_page(job->store, job->report->run->id, out, fault);
-    case OUT_COUNT:
-        break;
-    }
-    return ERR_NONE;
+    const struct work *work = context;
+    return work->format->write != NULL
+               ? work->format->write(&work->job, out, fault)
+               : dashboard_offline_page(work->store, work->job.report->run->id, out, fault);
 }
 
-static bool wants_output(const struct report_options *o)
+static bool wants_file(const struct report_options *o)
 {
-    for (int i = 0; i < OUT_COUNT; i++)
+    for (size_t i = 0; i < FORMATS; i++)
         if (o->paths[i] != NULL)
             return true;
     return false;
 }
 
-/* CI systems that show a summary give the name of its file in the environment. */
-static void append_step_summary(const struct run_figures *report, struct arena *scratch)
-{
-    struct fault fault = FAULT_INIT;
-    const char *path = getenv("GITHUB_STEP_SUMMARY");
-    if (path == NULL || path[0] == 0)
-        return;
-    FILE *out = fopen(path, "ab");
-    if (out == NULL) {
-        log_warn("what=step_summary path=%s cannot be appended to", path);
-        return;
-    }
-    (void)report_markdown(report, 0, scratch, out, &fault);
-    (void)fclose(out);
-}
-
 static bool prints_text(const struct report_options *o)
 {
-    return o->as_text || !wants_output(o);
+    return o->as_text || !wants_file(o);
 }
 
 static enum status write_all(const struct report_options *o, struct store *store,
                              const struct run_figures *report, struct arena *keep,
                              struct fault *fault)
 {
-    for (int i = 0; i < OUT_COUNT && fault->code == ERR_NONE; i++) {
-        const struct job job = {o, report, store, keep, (enum output)i};
+    for (size_t i = 0; i < FORMATS && fault->code == ERR_NONE; i++) {
+        const struct work work = {
+            {.report = report, .badge = o->badge, .engine = o->engine, .scratch = keep},
+            &formats[i],
+            store};
         if (o->paths[i] != NULL)
-            (void)stored_write(o->paths[i], write_output, &job, fault);
+            (void)stored_write(o->paths[i], write_format, &work, fault);
     }
     if (fault->code == ERR_NONE && prints_text(o)) {
         struct report_style style = terminal_style();
@@ -113,37 +74,28 @@ static enum status write_all(const struct report_options *o, struct store *store
             style.columns = (uint32_t)o->columns;
         (void)report_text(report, &style, keep, stdout, fault);
     }
-    append_step_summary(report, keep);
+    stored_append_summary(report, keep);
     return fault->code;
 }
 
-/* Every output takes one case after the other, or only cases that deviate, so that a run of any
- * size stays in the database. Only reports for people and badges add up more than the database
- * does. */
-static enum figures_use use_of(const struct report_options *o)
-{
-    const char *summary = getenv("GITHUB_STEP_SUMMARY");
-    if (o->details && prints_text(o))
-        return FIGURES_OF_DETAILS;
-    if (prints_text(o) || o->paths[OUT_MARKDOWN] != NULL || o->paths[OUT_BADGE] != NULL ||
-        (summary != NULL && summary[0] != '\0'))
-        return FIGURES_OF_REPORT;
-    return o->paths[OUT_JSON] != NULL || o->paths[OUT_OPENMETRICS] != NULL ? FIGURES_OF_TIMES
-                                                                           : FIGURES_OF_SUMS;
-}
-
-static bool shows_symbols(const struct report_options *o)
-{
-    return o->paths[OUT_JSON] != NULL || o->details;
-}
-
+/* Every format takes one case after the other, or only cases that deviate, so that a run of any
+ * size stays in the database. */
 static enum status read_figures(const struct report_options *o, struct store *store,
                                 const char *word, struct arena *keep, struct run_info *run,
                                 struct run_figures *out, struct fault *fault)
 {
+    enum figures_use use = stored_summary_path() != NULL ? FIGURES_OF_REPORT : FIGURES_OF_SUMS;
+    bool with_symbols = o->details;
     struct symbol_row *symbols = NULL;
-    if (figures_read(store, word, use_of(o), keep, run, out, fault) == ERR_NONE &&
-        shows_symbols(o) &&
+    for (size_t i = 0; i < FORMATS; i++)
+        if (o->paths[i] != NULL) {
+            if (formats[i].use > use)
+                use = formats[i].use;
+            with_symbols = with_symbols || formats[i].symbols;
+        }
+    if (prints_text(o))
+        use = o->details ? FIGURES_OF_DETAILS : FIGURES_OF_REPORT;
+    if (figures_read(store, word, use, keep, run, out, fault) == ERR_NONE && with_symbols &&
         store_read_symbols(store, run->id, keep, &symbols, &out->symbol_count, fault) == ERR_NONE)
         out->symbols = symbols;
     return fault->code;
@@ -178,7 +130,7 @@ static int report(const struct verb *self, void *given, const struct option_list
 static int run(const struct verb *self, int argc, char **argv)
 {
     struct report_options o = {.db = STORED_DATABASE, .badge = "verdict"};
-    const struct option_row rows[] = {
+    struct option_row rows[OPTIONS_MAX] = {
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
         {"--text", OPTION_FLAG, &o.as_text, NULL,
          "print the readable report even when files are written"},
@@ -186,25 +138,18 @@ static int run(const struct verb *self, int argc, char **argv)
          "also print the cases that went as expected, every finding, hooks and times"},
         {"--columns", OPTION_UINT, &o.columns, "N",
          "width of the text (default: the terminal's, else 100)"},
-        {"--json", OPTION_STRING, &o.paths[OUT_JSON], "FILE|-",
-         "everything, in the documented schema"},
-        {"--junit", OPTION_STRING, &o.paths[OUT_JUNIT], "FILE|-", "JUnit XML"},
-        {"--ctrf", OPTION_STRING, &o.paths[OUT_CTRF], "FILE|-", "CTRF JSON"},
-        {"--md", OPTION_STRING, &o.paths[OUT_MARKDOWN], "FILE|-", "Markdown, limited in length"},
-        {"--openmetrics", OPTION_STRING, &o.paths[OUT_OPENMETRICS], "FILE|-", "OpenMetrics text"},
-        {"--badge", OPTION_STRING, &o.paths[OUT_BADGE], "FILE|-", "shields endpoint JSON"},
         {"--badge-of", OPTION_STRING, &o.badge, "METRIC",
          "verdict (default), capture_rate, exact, f1, speed_ratio"},
-        {"--folded", OPTION_STRING, &o.paths[OUT_FOLDED], "FILE|-", "all stacks, as folded lines"},
-        {"--speedscope", OPTION_STRING, &o.paths[OUT_SPEEDSCOPE], "FILE|-",
-         "all stacks, for speedscope"},
-        {"--html", OPTION_STRING, &o.paths[OUT_HTML], "FILE|-",
-         "the dashboard as one file that needs no server: this whole run, and the runs around it"},
         {"--engine", OPTION_STRING, &o.engine, "NAME",
          "the engine whose stacks are written (default: the first engine under test)"},
-        {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "exit with 0 even when cases fail"},
     };
-    return verb_main(self, rows, COUNT_OF(rows), report, &o, argc, argv);
+    size_t count = OPTIONS_BEFORE;
+    for (size_t i = 0; i < FORMATS; i++)
+        rows[count++] = (struct option_row){formats[i].option, OPTION_STRING, &o.paths[i], "FILE|-",
+                                            formats[i].help};
+    rows[count++] = (struct option_row){"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL,
+                                        "exit with 0 even when cases fail"};
+    return verb_main(self, rows, count, report, &o, argc, argv);
 }
 
 const struct verb verb_report = {

@@ -116,18 +116,6 @@ static void show_judged(void *context, const struct run_case *done, uint32_t num
 
 /* ---- the report --------------------------------------------------------------------- */
 
-static void append_step_summary(const struct run_figures *report, struct arena *scratch)
-{
-    const char *path = getenv("GITHUB_STEP_SUMMARY");
-    FILE *out = path != NULL && path[0] != '\0' ? fopen(path, "ab") : NULL;
-    struct fault ignored = FAULT_INIT;
-
-    if (out == NULL)
-        return;
-    (void)report_markdown(report, 0, scratch, out, &ignored);
-    (void)fclose(out);
-}
-
 /* What printed commands must name; NULL: they find the database by themselves. */
 static const char *own_database(const struct command *c)
 {
@@ -145,9 +133,10 @@ static enum status print_report(struct command *c)
     arena_init(&scratch, 0);
     if (figures_prepare(&s->info, s->cases, s->case_count, s->keep, &report, &s->fault) ==
         ERR_NONE) {
-        (void)(c->o.as_json ? report_json(&report, stdout, &s->fault)
-                            : report_text(&report, &style, &scratch, stdout, &s->fault));
-        append_step_summary(&report, &scratch);
+        (void)(c->o.as_json
+                   ? report_json(&(struct report_job){.report = &report}, stdout, &s->fault)
+                   : report_text(&report, &style, &scratch, stdout, &s->fault));
+        stored_append_summary(&report, &scratch);
     }
     arena_free(&scratch);
     return s->fault.code;

@@ -66,7 +66,7 @@ static enum status write_badge(struct exchange *x, const struct run_figures *rep
     struct badge badge;
     switch (split_name(x->query.params[0], name)) {
     case FORM_JSON:
-        return report_badge(report, name, out, fault);
+        return report_badge(&(struct report_job){.report = report, .badge = name}, out, fault);
     case FORM_SVG:
         return report_make_badge(report, name, &badge, fault) == ERR_NONE ? draw(&badge, out, fault)
                                                                           : fault->code;

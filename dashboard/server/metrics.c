@@ -11,7 +11,8 @@
 static enum status figures_metrics(struct exchange *x, const struct run_figures *report, FILE *out,
                                    struct fault *fault)
 {
-    return report_openmetrics(report, &x->keep, out, fault);
+    return report_openmetrics(&(struct report_job){.report = report, .scratch = &x->keep}, out,
+                              fault);
 }
 
 int answer_metrics(struct exchange *x)

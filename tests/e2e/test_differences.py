@@ -100,7 +100,7 @@ class Differences(Stored):
         done = self.run_db("bench", case, "--samples", "3", "--warmup", "0", "--dry")
         self.assertIn("too few", done.stdout)
         for stage in ("capture walk", "suspension", "write", "bytes a report", "parse", "load symbols", "unwind", "resolve"):
-            self.assertIn(f"\n  {stage} ", done.stdout)
+            self.assertIn(f"\n{stage} ", done.stdout)
         data = json.loads(self.run_db("bench", case, "--samples", "9", "--warmup", "1", "--cold", "--json",
                                       exit_code=None).stdout)
         self.assertEqual([(b["cold"], b["samples"]) for b in data["back_end"]], [(False, 9), (True, 9)])

@@ -154,9 +154,9 @@ class Faces(e2e.Case):
                 marks = " ".join(f"{count[end]}{end[0]}" for end in ("refused", "hijacked", "ended", "wrong", "blocked") if count[end]) if count else ""
                 cell = f"{count['right']}{f' ({marks})' if marks else ''}" if count else "-"
                 shown.append(re.escape(cell))
-                cells.append(f"{cell} of {count['samples']}" if count else "not measured")
+                cells.append(cell)
             self.assertRegex(details, f"(?m)^{phase['phase']} +{' +'.join(shown)} *$")
-            self.assertIn(f"| {phase['phase']} | {' | '.join(cells)} |", summary.read_text())
+            self.assertIn(f"| {phase['phase']} | {' | '.join(cells)} |", summary.read_text().replace("\\", ""))
 
     def test_two_noisy_runs_compare_alike_on_every_face(self):
         self.seed(2, 12, 0)

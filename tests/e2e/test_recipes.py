@@ -64,6 +64,11 @@ EDITS = {
         ("analyze/verbs/verbs.h", "extern const struct verb verb_version;", "\nextern const struct verb verb_hello;"),
         ("analyze/verbs/verbs.c", "&verb_version,", " &verb_hello,"),
     ],
+    "report": [
+        ("analyze/report/CMakeLists.txt", "SOURCES ctrf.c", " recipe.c"),
+        ("analyze/report/report.h", "#define REPORT_FORMATS(ROW)",
+         ' ROW(recipe, FIGURES_OF_SUMS, false, "an example")'),
+    ],
     "page": [
         ("dashboard/pages/pages.def", 'PAGE("/runs", "Runs", Runs, "pages/runs.js", RAIL("Runs"))',
          '\nPAGE("/recipe", "Recipe", Recipe, "pages/recipe.js", RAIL("Recipe"))'),
@@ -194,6 +199,12 @@ class Recipes(e2e.Case):
     def test_format(self):
         self.assertRegex(must(self.build / "tests/unit_te"), r"(?m)^tally 2 0 0$")
         must(self.build / "tests/fuzz_te", CASE / "dump.dmp")
+
+    def test_report(self):
+        base = self.folder / "made.db"
+        must(self.build / "tests/seed_store", base, "1", "4", "0")
+        self.assertEqual(self.ask("report", "--db", base, "--recipe", "-", "--exit-zero"), "PASS 4\n")
+        self.assertRegex(self.ask("report", "--help"), r"--recipe FILE\|- +an example")
 
     def test_page(self):
         base = self.folder / "made.db"

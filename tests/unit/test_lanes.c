@@ -128,7 +128,8 @@ static char *written(struct world *w, int form)
     else if (form == 1)
         (void)report_markdown(&w->figures, 0, &w->keep, out, &w->fault);
     else
-        (void)report_badge(&w->figures, "verdict", out, &w->fault);
+        (void)report_badge(&(struct report_job){.report = &w->figures, .badge = "verdict"}, out,
+                           &w->fault);
     CHECK_EQ(w->fault.code, ERR_NONE);
     const size_t bytes = (size_t)ftell(out);
     char *text = arena_alloc(&w->keep, bytes + 1);
@@ -142,7 +143,7 @@ static char *written(struct world *w, int form)
 
 TEST(terminal_markdown_and_badge_name_it)
 {
-    static const char *const heads[] = {"NOT RUN: ", "Not run: ", ", not run: "};
+    static const char *const heads[] = {"NOT RUN: ", "NOT RUN: ", ", not run: "};
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         for (int form = 0; form < 3; form++) {
             struct world w;

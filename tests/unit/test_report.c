@@ -33,52 +33,33 @@ static void set_up(struct fixture *f)
             ERR_NONE);
 }
 
-enum form { TEXT, JSON, JUNIT, CTRF, MARKDOWN, OPENMETRICS, BADGE, FOLDED, SPEEDSCOPE, FORM_COUNT };
+enum { TEXT = -1, JSON = 0, MARKDOWN = 3 };
 
-static const char *const file_names[FORM_COUNT] = {"report.txt", "run.json",   "junit.xml",
-                                                   "ctrf.json",  "report.md",  "metrics.txt",
-                                                   "badge.json", "folded.txt", "speedscope.json"};
+static const struct report_format formats[] = {REPORT_FORMATS(REPORT_FORMAT)};
 
-static void write_form(struct fixture *f, enum form form, FILE *out)
+static const char *const file_names[] = {"run.json",   "junit.xml",      "ctrf.json",
+                                         "report.md",  "metrics.txt",    "badge.json",
+                                         "folded.txt", "speedscope.json"};
+
+static const char *name_of(int form)
 {
-    const struct report_style style = {.columns = f->columns, .details = !f->without_details};
-    struct fault *fault = &f->fault;
-    switch (form) {
-    case TEXT:
-        (void)report_text(&f->report, &style, &f->keep, out, fault);
-        break;
-    case JSON:
-        (void)report_json(&f->report, out, fault);
-        break;
-    case JUNIT:
-        (void)report_junit(&f->report, out, fault);
-        break;
-    case CTRF:
-        (void)report_ctrf(&f->report, out, fault);
-        break;
-    case MARKDOWN:
-        (void)report_markdown(&f->report, 0, &f->keep, out, fault);
-        break;
-    case OPENMETRICS:
-        (void)report_openmetrics(&f->report, &f->keep, out, fault);
-        break;
-    case BADGE:
-        (void)report_badge(&f->report, "exact", out, fault);
-        break;
-    case FOLDED:
-        (void)report_folded(&f->report, NULL, &f->keep, out, fault);
-        break;
-    case SPEEDSCOPE:
-    case FORM_COUNT:
-        (void)report_speedscope(&f->report, NULL, &f->keep, out, fault);
-        break;
-    }
-    CHECK_EQ(fault->code, ERR_NONE);
+    return form == TEXT ? "report.txt" : file_names[form];
 }
 
-static const char *write_file(struct fixture *f, enum form form)
+static void write_form(struct fixture *f, int form, FILE *out)
 {
-    const char *path = arena_printf(&f->keep, "%s/%s", test_scratch(), file_names[form]);
+    const struct report_style style = {.columns = f->columns, .details = !f->without_details};
+    const struct report_job job = {.report = &f->report, .badge = "exact", .scratch = &f->keep};
+    if (form == TEXT)
+        (void)report_text(&f->report, &style, &f->keep, out, &f->fault);
+    else
+        (void)formats[form].write(&job, out, &f->fault);
+    CHECK_EQ(f->fault.code, ERR_NONE);
+}
+
+static const char *write_file(struct fixture *f, int form)
+{
+    const char *path = arena_printf(&f->keep, "%s/%s", test_scratch(), name_of(form));
     FILE *out = fopen(path, "wb");
     REQUIRE(out != NULL);
     write_form(f, form, out);
@@ -86,7 +67,7 @@ static const char *write_file(struct fixture *f, enum form form)
     return path;
 }
 
-static char *text_of(struct fixture *f, enum form form)
+static char *text_of(struct fixture *f, int form)
 {
     size_t bytes = 0;
     uint8_t *data = test_read(write_file(f, form), &bytes);
@@ -100,8 +81,8 @@ TEST(other_peoples_readers_read_them)
     struct fixture f;
     struct process_result result;
     set_up(&f);
-    for (int form = 0; form < FORM_COUNT; form++)
-        (void)write_file(&f, (enum form)form);
+    for (int form = TEXT; form < (int)COUNT_OF(formats); form++)
+        (void)write_file(&f, form);
 #ifdef _WIN32
     SKIP("the readers are Debian packages");
 #endif
@@ -124,10 +105,10 @@ TEST(same_input_same_bytes)
     struct fixture a, b;
     set_up(&a);
     set_up(&b);
-    for (int form = 0; form < FORM_COUNT; form++) {
-        test_row(file_names[form]);
-        const char *first = text_of(&a, (enum form)form);
-        CHECK_STR(text_of(&b, (enum form)form), first);
+    for (int form = TEXT; form < (int)COUNT_OF(formats); form++) {
+        test_row(name_of(form));
+        const char *first = text_of(&a, form);
+        CHECK_STR(text_of(&b, form), first);
     }
     arena_free(&a.keep);
     arena_free(&b.keep);
@@ -223,6 +204,37 @@ static uint32_t lines_before(const char *text, const char *end)
     return lines;
 }
 
+/* Makes COUNT engines: those of the run, and more reference engines with the numbers of the last
+ * one that has stacks. */
+static void add_engines(struct fixture *f, uint32_t count)
+{
+    static const char *const names[] = {"backtrace", "framepointer", "rtl-suspended",
+                                        "dbghelp-own"};
+    const uint32_t made = f->report.engine_count;
+    struct engine_total *engines = arena_array(&f->keep, count + 1, sizeof *engines);
+    if (count == 0)
+        return;
+    REQUIRE(engines != NULL && made < count);
+    for (uint32_t i = 0; i < count; i++) {
+        engines[i] = f->report.engines[i < made ? i : 1];
+        if (i >= made) {
+            engines[i].subject = false;
+            engines[i].engine =
+                arena_printf(&f->keep, "offset:%s%.0u", names[i % COUNT_OF(names)], i / 8);
+        }
+    }
+    f->report.engines = engines;
+    f->report.engine_count = count;
+}
+
+/* "  3 cases reason 7: ...", not only how many more there are. */
+static bool names_a_reason(const char *text)
+{
+    static const char title[] = "NOT SHOWN HERE (UNSUPPORTED: counted, never passed)\n";
+    const char *at = strstr(text, title), *reason = at != NULL ? strstr(at, " reason ") : NULL;
+    return reason != NULL && reason < strchr(at + sizeof title, '\n');
+}
+
 TEST(the_answer_comes_first_in_forty_lines)
 {
     static const struct {
@@ -230,12 +242,17 @@ TEST(the_answer_comes_first_in_forty_lines)
         uint32_t many, columns;
         bool failing;
         const char *next; /* the first title after the top */
+        uint32_t engines; /* 0: as made */
     } rows[] = {
-        {"all is well", 400, 100, false, "\nWHERE STACKS DIFFER"},
-        {"much fails", 400, 100, true, "\nCASES THAT DEVIATE: "},
-        {"a narrow page", 400, 80, true, "\nCASES THAT DEVIATE: "},
-        {"a wide page", 400, 200, true, "\nCASES THAT DEVIATE: "},
-        {"a single failure", 1, 100, true, "\nCASES THAT DEVIATE: 1 of 1\n"},
+        {"all is well", 400, 100, false, "\nWHERE STACKS DIFFER", 0},
+        {"much fails", 400, 100, true, "\nCASES THAT DEVIATE: ", 0},
+        {"a narrow page", 400, 80, true, "\nCASES THAT DEVIATE: ", 0},
+        {"a wide page", 400, 200, true, "\nCASES THAT DEVIATE: ", 0},
+        {"a single failure", 1, 100, true, "\nCASES THAT DEVIATE: 1 of 1\n", 0},
+        {"as many engines as there are", 400, 100, false, "\nWHERE STACKS DIFFER", 12},
+        {"more engines than find room", 400, 100, false, "\nALL ENGINES against", 30},
+        {"much fails, and many engines", 400, 100, true, "\nALL ENGINES against", 14},
+        {"many engines on a narrow page", 400, 80, true, "\nALL ENGINES against", 14},
     };
     static const char *const order[] = {" cases: ", "ENGINES against the truth", "SPEED",
                                         "NOT SHOWN HERE", "WHERE STACKS DIFFER"};
@@ -246,8 +263,11 @@ TEST(the_answer_comes_first_in_forty_lines)
         f.columns = rows[i].columns;
         f.without_details = true;
         make_many(&f, rows[i].many, rows[i].failing);
+        add_engines(&f, rows[i].engines);
         const char *text = text_of(&f, TEXT);
         CHECK(lines_before(text, rows[i].next) <= 40);
+        if (rows[i].many > 1)
+            CHECK(names_a_reason(text));
         CHECK(strncmp(text, rows[i].failing ? "FAIL   " : "PASS   ", 7) == 0);
         if (rows[i].failing) {
             CHECK_HAS(text, "more: twinstack check build/runs/20261122T042329Z/0\n");
@@ -259,10 +279,34 @@ TEST(the_answer_comes_first_in_forty_lines)
     }
 }
 
+TEST(heads_of_columns_break_between_words_only)
+{
+    static const uint32_t pages[] = {60, 80, 100, 120, 132, 160};
+    for (size_t i = 0; i < COUNT_OF(pages); i++) {
+        struct fixture f;
+        test_row("a page");
+        set_up(&f);
+        f.columns = pages[i];
+        f.without_details = true;
+        make_many(&f, 400, true);
+        add_engines(&f, 8);
+        char *text = strstr(text_of(&f, TEXT), "\nCASES THAT DEVIATE: ");
+        REQUIRE(text != NULL);
+        *strstr(text, "\nscenario_0") = 0;
+        static const char *const parts[] = {"backtrace", "framepointer", "suspended", "dbghelp"};
+        for (size_t k = 0; k < COUNT_OF(parts); k++) {
+            const char *part = strstr(text, arena_printf(&f.keep, "%.4s", parts[k]));
+            if (part != NULL && strncmp(part, parts[k], strlen(parts[k])) != 0)
+                FAIL("%u columns: '%s' is broken in:%s", pages[i], parts[k], text);
+        }
+        arena_free(&f.keep);
+    }
+}
+
 TEST(markdown_has_the_same_order)
 {
     static const char *const order[] = {"cases fail",
-                                        "### Failing",
+                                        "### What fails",
                                         "### Engines against the truth",
                                         "### Speed",
                                         "### Not shown",
@@ -338,13 +382,14 @@ TEST(hooks_are_reported_by_what_they_saw)
         {"as promised", "vectored,unhandled", "vectored,unhandled",
          "null_write +2 4     ✓     ✓\nseen                4     4\n"},
         {"promised, not seen", "vectored,unhandled", "vectored",
-         "null_write.ob0 1     ✓     ✗\nnull_write  +2 3     ✓     ✓\npromised             4     "
-         "4\n"},
-        {"seen, not promised", "vectored", "vectored,unhandled", "null_write.ob0 1     ✓     +\n"},
-        {"no hook was expected to see it", NULL, NULL, "null_write.ob0 1     ·     ·\n"},
+         "null_write.ob0    1     ✓     ✗\nnull_write     +2 3     ✓     ✓\npromised                4    "
+         " 4\n"},
+        {"seen, not promised", "vectored", "vectored,unhandled",
+         "null_write.ob0    1     ✓     +\n"},
+        {"no hook was expected to see it", NULL, NULL, "null_write.ob0    1     ·     ·\n"},
         {"a hook of imports", "vectored,import", "vectored,import", "tored handled import\n"},
         {"part of a name is no name", "vectored", "vector",
-         "null_write.ob0 1     ✗     ·       +\n"},
+         "null_write.ob0    1     ✗     ·       +\n"},
         {"a hook of a newer program", "vectored,novel", "vectored,novel", "tored handled other\n"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -386,7 +431,7 @@ TEST(markdown_is_capped_and_counts_what_it_leaves_out)
     text = (const char *)test_read(path, &bytes);
     char *copy = arena_text(&f.keep, text, bytes);
     CHECK_HAS(copy, "2000 of 2000 cases fail");
-    CHECK_HAS(copy, "more failing cases.");
+    CHECK_HAS(copy, "more cases");
     CHECK(strstr(copy, "<script") == NULL && strstr(copy, "</script") == NULL);
     arena_free(&f.keep);
 }
@@ -396,7 +441,7 @@ TEST(refused_snapshots_are_on_every_face)
 {
     static const char refused[] = "snapshot refused: UNSAFE", result[] = "0x80131360";
     static const char stand_in[] = "under Wine a stand-in answers for the trap flags";
-    static const enum form forms[] = {TEXT, JSON, MARKDOWN};
+    static const int forms[] = {TEXT, JSON, MARKDOWN};
     struct fixture f;
     set_up(&f);
     struct run_case *c = &f.cases[0];
@@ -420,7 +465,7 @@ TEST(refused_snapshots_are_on_every_face)
         (void)fclose(out);
         const char *data = (const char *)test_read(path, &bytes);
         const char *text = arena_text(&f.keep, data, bytes);
-        test_row(file_names[forms[i]]);
+        test_row(name_of(forms[i]));
         CHECK_HAS(text, refused);
         CHECK_HAS(text, result);
         CHECK_HAS(text, stand_in);
@@ -479,7 +524,9 @@ TEST(badges_know_their_metrics)
         struct fault fault = FAULT_INIT;
         test_row(rows[i].metric);
         REQUIRE(out != NULL);
-        CHECK_EQ(report_badge(&f.report, rows[i].metric, out, &fault), rows[i].want);
+        CHECK_EQ(report_badge(&(struct report_job){.report = &f.report, .badge = rows[i].metric},
+                              out, &fault),
+                 rows[i].want);
         (void)fclose(out);
     }
     arena_free(&f.keep);

@@ -1,0 +1,304 @@
+/* The report for people: the answer first, in at most TOP_LINES lines of a terminal; then the cases
+ * that deviate, causes and hooks; with details everything else. Markdown has the same parts, and
+ * all cases folded away. */
+#include "report/document.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/words.h"
+#include "study/lanes.h"
+
+enum {
+    TOP_LINES = 40,
+    PROBLEMS_SHOWN = 3,
+    REASON_LINES = 3,
+    FAILING_LEAST = 8,   /* lines of WHAT FAILS that nothing takes away: one group, and how many
+                            more there are */
+    NOT_SHOWN_LEAST = 5, /* likewise of NOT SHOWN HERE: two reasons */
+    NOT_SHOWN_ONE = 4,   /* one reason, whatever the rest takes */
+    DEFAULT_MAX_BYTES = 1000000
+};
+
+static const char below[] = ", listed below";
+
+/* ---- verdict -------------------------------------------------------------------------- */
+
+static bool fails(const struct run_figures *report)
+{
+    return figures_failing(report) > 0 || report->problem_count > 0;
+}
+
+/* "13 cases: 12 PASS, 1 FAIL". */
+static const char *counts_text(const struct run_figures *report, struct arena *keep)
+{
+    const char *text =
+        arena_printf(keep, "%u case%s:", report->total_cases, report->total_cases == 1 ? "" : "s");
+    bool first = true;
+    for (int v = 0; v < VERDICT_COUNT && text != NULL; v++)
+        if (report->verdicts[v] > 0) {
+            text = arena_printf(keep, "%s%s %u %s", text, first ? "" : ",", report->verdicts[v],
+                                verdict_name((enum verdict)v));
+            first = false;
+        }
+    if (text != NULL && report->run->state == RUN_INTERRUPTED)
+        text = arena_printf(keep, "%s%s interrupted", text, first ? "" : ",");
+    return text;
+}
+
+/* The first line of both, and the last one of a terminal. */
+static void put_verdict(struct sheet *s, const struct run_figures *report)
+{
+    const bool bad = fails(report);
+    const char *word = bad ? "FAIL" : "PASS";
+    if (s->markdown) {
+        const char *title =
+            arena_printf(s->keep, "## %s twinstack: %s, %u of %u cases fail%s\n", bad ? "❌" : "✅",
+                         word, figures_failing(report), report->total_cases,
+                         report->run->state == RUN_INTERRUPTED ? ", interrupted" : "");
+        sheet_raw(s, title != NULL ? title : "");
+        sheet_text(s, INK_PLAIN, 0, 0, counts_text(report, s->keep));
+        return;
+    }
+    page_cell(&s->page, bad ? INK_BAD : INK_GOOD, 7, word);
+    sheet_text(s, INK_PLAIN, 7, 0, counts_text(report, s->keep));
+}
+
+/* What a reader would otherwise take for run and right. */
+static void put_not_run(struct sheet *s, const struct run_figures *report)
+{
+    const char *text = lanes_not_run(report, s->keep);
+    if (text != NULL)
+        sheet_text(s, INK_BAD, 7, REASON_LINES, arena_printf(s->keep, "NOT RUN: %s", text));
+}
+
+static void problem_entry(const void *rows, size_t at, struct arena *keep, struct sheet_entry *out)
+{
+    (void)keep;
+    out->ink = INK_BAD;
+    out->head = "✗      ";
+    out->text = ((const char *const *)rows)[at];
+    out->most = REASON_LINES;
+}
+
+static void put_problems(struct sheet *s, const struct run_figures *report)
+{
+    const uint32_t all = report->problem_count;
+    const uint32_t shown = s->markdown || all < PROBLEMS_SHOWN ? all : PROBLEMS_SHOWN;
+    (void)sheet_list(s, problem_entry, report->problems, shown, "problem", NULL);
+    if (all > shown)
+        sheet_text(s, INK_PLAIN, 0, 0,
+                   arena_printf(s->keep, "       and %u more problems of the run as a whole",
+                                all - shown));
+}
+
+static void put_run(struct sheet *s, const struct run_info *run)
+{
+    char when[32];
+    const char *parts[] = {run->platform, run->compiler, run->cpu};
+    const char *all = NULL;
+    const char *title =
+        run->id != 0 ? arena_printf(s->keep, "twinstack run %" PRIu64, run->id)
+                     : /* never stored: `check` */
+            arena_printf(s->keep, "twinstack %s", run->label != NULL ? run->label : "");
+    const char *state = run->state != RUN_COMPLETE ? run_state_name(run->state) : NULL;
+    const char *line = arena_printf(
+        s->keep, "%s%s%s%s%s%s%s%.12s%s%s", title != NULL ? title : "",
+        run->started_ns != 0 ? "  " : "",
+        run->started_ns != 0 ? time_text(run->started_ns, when) : "", state != NULL ? "  (" : "",
+        state != NULL ? state : "", state != NULL ? ")" : "", run->commit != NULL ? "  " : "",
+        run->commit != NULL ? run->commit : "", run->branch != NULL ? " " : "",
+        run->branch != NULL ? run->branch : "");
+    sheet_text(s, INK_PLAIN, 0, 2, line);
+    for (size_t i = 0; i < 3; i++)
+        if (parts[i] != NULL)
+            all = arena_printf(s->keep, "%s%s%s", all != NULL ? all : "", all != NULL ? " · " : "",
+                               parts[i]);
+    sheet_text(s, INK_DIM, 0, 2, all);
+}
+
+/* Only where builds differ in what runs them. */
+static void put_counts(struct sheet *s, const struct run_figures *report)
+{
+    const char *text = lanes_counts(report, s->keep);
+    if (text != NULL && strchr(text, ',') != NULL)
+        sheet_text(s, INK_DIM, 0, 2, arena_printf(s->keep, "cases run: %s", text));
+}
+
+/* ---- the top -------------------------------------------------------------------------- */
+
+/* What the top left out, so that it is listed below. */
+struct cut {
+    bool failing, engines;
+};
+
+static void put_head(struct sheet *s, const struct run_figures *report)
+{
+    put_verdict(s, report);
+    put_not_run(s, report);
+    put_problems(s, report);
+    put_run(s, report->run);
+    put_counts(s, report);
+}
+
+static uint32_t at_most(uint32_t number, uint32_t most)
+{
+    return number < most ? number : most;
+}
+
+/* Lines that each part would take, whole. */
+struct needs {
+    uint32_t failing, engines, speed, not_shown;
+};
+
+static struct needs measure(const struct sheet *s, const struct run_figures *report,
+                            const struct summary *summary)
+{
+    struct sheet dry;
+    struct needs out;
+    sheet_count(&dry, s);
+    dry.most_lines = 0;
+    dry.lines = 0;
+    (void)document_failing(&dry, report, &summary->failing, NULL);
+    out.failing = dry.lines;
+    (void)document_engines(&dry, report, 0);
+    out.engines = dry.lines - out.failing;
+    document_speed(&dry, report, false);
+    out.speed = dry.lines - out.failing - out.engines;
+    document_not_shown(&dry, &summary->not_shown);
+    out.not_shown = dry.lines - out.failing - out.engines - out.speed;
+    return out;
+}
+
+static uint32_t engines_with_stacks(const struct run_figures *report)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < report->engine_count; i++)
+        count += report->engines[i].stacks > 0;
+    return count;
+}
+
+/* How many rows the table of engines gets: all if that leaves the other parts their least. */
+static uint32_t engine_rows(uint32_t left, const struct needs *needs, uint32_t engines)
+{
+    const uint32_t others =
+        at_most(needs->failing, FAILING_LEAST) + at_most(needs->not_shown, NOT_SHOWN_LEAST);
+    const uint32_t room = left > others ? left - others : 0;
+    if (needs->engines <= room)
+        return engines;
+    const uint32_t less = needs->engines + 1 - room; /* 1: says how many are left out */
+    return less < engines ? engines - less : 1;
+}
+
+static struct cut put_top(struct sheet *s, const struct run_figures *report,
+                          const struct summary *summary)
+{
+    const struct needs needs = measure(s, report, summary);
+    const uint32_t used = s->lines + needs.speed, engines = engines_with_stacks(report);
+    const uint32_t left = used < TOP_LINES ? TOP_LINES - used : 0;
+    const uint32_t rows = engine_rows(left, &needs, engines);
+    const uint32_t of_engines = needs.engines - (rows < engines ? engines - rows - 1 : 0);
+    const uint32_t kept = of_engines + at_most(needs.not_shown, NOT_SHOWN_LEAST);
+    const uint32_t of_failing = left > kept ? left - kept : 0;
+    struct cut cut;
+    s->most_lines = s->lines + (of_failing > FAILING_LEAST ? of_failing : FAILING_LEAST);
+    cut.failing = document_failing(s, report, &summary->failing, below) > 0;
+    s->most_lines = 0;
+    cut.engines = document_engines(s, report, rows) > 0;
+    document_speed(s, report, false);
+    s->most_lines = s->lines + NOT_SHOWN_ONE > TOP_LINES ? s->lines + NOT_SHOWN_ONE : TOP_LINES;
+    document_not_shown(s, &summary->not_shown);
+    s->most_lines = 0;
+    return cut;
+}
+
+/* ---- the whole ------------------------------------------------------------------------ */
+
+/* After a long report, its last lines are what a terminal shows. */
+static void put_end(struct sheet *s, const struct run_figures *report,
+                    const struct report_style *style)
+{
+    page_line(&s->page);
+    put_verdict(s, report);
+    if (style->details || report->run->id == 0)
+        return;
+    sheet_text(s, INK_DIM, 0, 0,
+               arena_printf(s->keep,
+                            "`twinstack report %" PRIu64
+                            "%s%s --details` shows every case and finding, hooks and times",
+                            report->run->id, style->db != NULL ? " --db " : "",
+                            style->db != NULL ? style->db : ""));
+}
+
+static enum status put_details(struct sheet *s, const struct run_figures *report,
+                               const struct summary *summary, struct fault *fault)
+{
+    document_not_shown_names(s, report, &summary->not_shown);
+    if (document_findings(s, report, fault) != ERR_NONE ||
+        document_timing(s, report, fault) != ERR_NONE)
+        return fault->code;
+    document_shared(s, report);
+    document_symbols(s, report);
+    document_managed(s, report);
+    document_refused(s, report);
+    return fault->code;
+}
+
+enum status report_text(const struct run_figures *report, const struct report_style *style,
+                        struct arena *scratch, FILE *out, struct fault *fault)
+{
+    const struct page page = {out, style->color, style->columns == 0 ? 100 : style->columns, NULL};
+    struct summary summary;
+    struct sheet s;
+    if (summary_make(report, scratch, &summary, fault) != ERR_NONE)
+        return fault->code;
+    sheet_on_page(&s, &page, scratch);
+    put_head(&s, report);
+    if (report->total_cases == 0)
+        return ERR_NONE;
+    const struct cut cut = put_top(&s, report, &summary);
+    if (cut.engines)
+        (void)document_engines(&s, report, DOCUMENT_ALL_AGAIN);
+    if (document_grid(&s, report, style->details, fault) != ERR_NONE)
+        return fault->code;
+    if (cut.failing || style->details)
+        document_failing_cases(&s, report);
+    document_causes(&s, report);
+    document_hooks(&s, report, style->details);
+    if (style->details && put_details(&s, report, &summary, fault) != ERR_NONE)
+        return fault->code;
+    put_end(&s, report, style);
+    return ERR_NONE;
+}
+
+enum status report_markdown(const struct run_figures *report, size_t max_bytes,
+                            struct arena *scratch, FILE *out, struct fault *fault)
+{
+    struct summary summary;
+    struct sheet s;
+    if (summary_make(report, scratch, &summary, fault) != ERR_NONE)
+        return fault->code;
+    sheet_as_markdown(&s, out, max_bytes == 0 ? DEFAULT_MAX_BYTES : max_bytes, scratch);
+    put_head(&s, report);
+    s.most_bytes /= 2; /* the rest is for totals */
+    (void)document_failing(&s, report, &summary.failing, NULL);
+    s.most_bytes = max_bytes == 0 ? DEFAULT_MAX_BYTES : max_bytes;
+    (void)document_engines(&s, report, 0);
+    document_speed(&s, report, true);
+    document_not_shown(&s, &summary.not_shown);
+    if (document_grid(&s, report, false, fault) != ERR_NONE)
+        return fault->code;
+    document_causes(&s, report);
+    document_hooks(&s, report, false);
+    document_managed(&s, report);
+    document_refused(&s, report);
+    if (document_grid(&s, report, true, fault) != ERR_NONE)
+        return fault->code;
+    return ferror(out) != 0 ? fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "writing the report")
+                            : ERR_NONE;
+}
+
+enum status report_md(const struct report_job *job, FILE *out, struct fault *fault)
+{
+    return report_markdown(job->report, 0, job->scratch, out, fault);
+}

@@ -1,0 +1,137 @@
+/* Engines in the report: how right each is against the truth, and what code they share. */
+#include <string.h>
+
+#include "report/document.h"
+
+/* On a narrow page the shares with the smallest KEEPS are left out first. */
+enum { SHARES = 7, FIRST_SHARE = 2 };
+
+static const struct sheet_column columns[FIRST_SHARE + SHARES] = {
+    {"", 0, 0, SHEET_ALWAYS, SHEET_LEFT}, {"exact stacks", 17, 0, SHEET_ALWAYS, SHEET_LEFT},
+    {"precision", 0, 0, 5, SHEET_RIGHT},  {"recall", 7, 0, 6, SHEET_RIGHT},
+    {"inline", 7, 0, 3, SHEET_RIGHT},     {"lines", 7, 0, 4, SHEET_RIGHT},
+    {"top 1", 7, 0, 1, SHEET_RIGHT},      {"top 5", 7, 0, 0, SHEET_RIGHT},
+    {"physical", 9, 0, 2, SHEET_RIGHT},
+};
+
+static const int share_measures[SHARES] = {MEASURE_PRECISION, MEASURE_RECALL, MEASURE_INLINE_RECALL,
+                                           MEASURE_LINES,     MEASURE_TOP1,   MEASURE_TOP5,
+                                           MEASURE_PHYSICAL};
+
+static struct sheet_cell share_cell(const struct measure *m, struct arena *keep)
+{
+    if (m->total == 0)
+        return (struct sheet_cell){INK_DIM, "-", false};
+    if (m->right == m->total)
+        return (struct sheet_cell){INK_GOOD, "100 %", false};
+    return (struct sheet_cell){
+        INK_PLAIN, arena_printf(keep, "%.1f %%", figures_percent(m->right, m->total)), false};
+}
+
+static struct sheet_cell engine_cell(const void *rows, size_t row, size_t column,
+                                     struct arena *keep)
+{
+    const struct engine_total *t = ((const struct engine_total *const *)rows)[row];
+    struct measure measures[MEASURES];
+    if (column == 0)
+        return (struct sheet_cell){t->subject ? INK_TITLE : INK_PLAIN,
+                                   arena_printf(keep, "%s%s", t->engine, t->subject ? " *" : ""),
+                                   false};
+    if (t->judged == 0)
+        return (struct sheet_cell){INK_DIM, column == 1 ? "nothing to judge by" : "", column == 1};
+    figures_measures(t, measures);
+    if (column > 1)
+        return share_cell(&measures[share_measures[column - FIRST_SHARE]], keep);
+    const struct interval w = measures[MEASURE_EXACT].share;
+    return (struct sheet_cell){
+        t->exact == t->judged ? INK_GOOD : INK_PLAIN,
+        arena_printf(keep, "%u/%u [%.0f-%.0f %%]", t->exact, t->judged, w.low * 100, w.high * 100),
+        false};
+}
+
+/* The engines without any stack, on one line; `--details` gives the reasons. */
+static void print_silent(struct sheet *s, const struct run_figures *report)
+{
+    const char *names = NULL;
+    for (uint32_t i = 0; i < report->engine_count; i++)
+        if (report->engines[i].stacks == 0)
+            names = arena_printf(s->keep, "%s%s%s",
+                                 names != NULL ? names : "no stack: ", names != NULL ? ", " : "",
+                                 report->engines[i].engine);
+    sheet_text(s, INK_DIM, 0, 0, names);
+}
+
+size_t document_engines(struct sheet *s, const struct run_figures *report, uint32_t most)
+{
+    const struct engine_total *rows[CLAIMS_MAX];
+    struct sheet_table table = {.columns = columns,
+                                .count = FIRST_SHARE + SHARES,
+                                .cell = engine_cell,
+                                .thing = "reference engine",
+                                .elsewhere = ", listed below"};
+    size_t count = 0, subjects = 0;
+    for (uint32_t i = 0; i < report->engine_count && count < CLAIMS_MAX; i++)
+        if (report->engines[i].stacks > 0) {
+            rows[count++] = &report->engines[i];
+            subjects = report->engines[i].subject ? count : subjects;
+        }
+    const size_t shown = most == 0 || most > count ? count : most > subjects ? most : subjects;
+    sheet_heading(s, most == DOCUMENT_ALL_AGAIN ? "All engines" : "Engines", " against the truth");
+    sheet_table_measure(s, &table, rows, count);
+    sheet_table_begin(s, &table);
+    sheet_table_rows(s, &table, rows, shown);
+    table.left += count - shown;
+    sheet_table_end(s, &table);
+    print_silent(s, report);
+    sheet_text(s, INK_DIM, 0, 0,
+               "* engine under test: decides verdict and exit code · [..] 95 % interval · top 1, "
+               "top 5: innermost frames right · physical: against the first of them");
+    if (report->left_out > 0)
+        sheet_text(s, INK_WARN, 0, 0,
+                   arena_printf(s->keep,
+                                "%u case%s not in these figures: ERROR, and there is no stack to "
+                                "judge",
+                                report->left_out, report->left_out == 1 ? " is" : "s are"));
+    return count - shown;
+}
+
+/* ---- what they share ------------------------------------------------------------------ */
+
+static const struct sheet_column share_columns[] = {{NULL, 25, 0, SHEET_ALWAYS, SHEET_LEFT},
+                                                    {NULL, 0, 0, SHEET_ALWAYS, SHEET_WRAP}};
+
+static struct sheet_cell shared_cell(const void *rows, size_t row, size_t column,
+                                     struct arena *keep)
+{
+    const struct engine_total *t = &((const struct engine_total *)rows)[row];
+    (void)keep;
+    if (column == 0)
+        return (struct sheet_cell){INK_PLAIN, t->engine, false};
+    return (struct sheet_cell){INK_DIM, t->shares != NULL ? t->shares : "nothing of ours", false};
+}
+
+static struct sheet_cell skipped_cell(const void *rows, size_t row, size_t column,
+                                      struct arena *keep)
+{
+    const struct engine_total *t = ((const struct engine_total *const *)rows)[row];
+    (void)keep;
+    return (struct sheet_cell){column == 0 ? INK_PLAIN : INK_DIM,
+                               column == 0 ? t->engine : t->skip_reason, false};
+}
+
+void document_shared(struct sheet *s, const struct run_figures *report)
+{
+    const struct engine_total *skipped[CLAIMS_MAX];
+    struct sheet_table table = {.columns = share_columns, .count = 2, .cell = shared_cell};
+    struct sheet_table reasons = {.columns = share_columns, .count = 2, .cell = skipped_cell};
+    size_t count = 0;
+    sheet_heading(s, "What the engines share", " (agreement is only as good as independence)");
+    sheet_table(s, &table, report->engines, report->engine_count);
+    for (uint32_t i = 0; i < report->engine_count && count < CLAIMS_MAX; i++)
+        if (report->engines[i].stacks == 0 && report->engines[i].skip_reason != NULL)
+            skipped[count++] = &report->engines[i];
+    if (count == 0)
+        return;
+    sheet_heading(s, "Skipped engines", "");
+    sheet_table(s, &reasons, skipped, count);
+}

@@ -1,0 +1,245 @@
+/* Scenario × variant × engine: see document.h. */
+#include <string.h>
+
+#include "report/document.h"
+#include "report/words.h"
+
+enum { FIXED = 3, ENGINE_LEAST = 6, BUILDS_MOST = 19, HEAD_BYTES = 128 };
+
+struct grid {
+    const struct engine_total *engines[CLAIMS_MAX];
+    char heads[CLAIMS_MAX][HEAD_BYTES];
+    struct sheet_column columns[FIXED + CLAIMS_MAX];
+    struct sheet_table table;
+    uint32_t count;
+    uint32_t cases; /* in all rows */
+    bool stuck;     /* an engine was stuck in one of them */
+    bool repeats;   /* one of them is a repeat */
+    bool named;     /* every row names its scenario */
+};
+
+static enum ink verdict_ink(enum verdict verdict)
+{
+    if (verdict == VERDICT_PASS || verdict == VERDICT_NOT_CAPTURED_AS_EXPECTED)
+        return INK_GOOD;
+    if (verdict == VERDICT_UNSUPPORTED)
+        return INK_DIM;
+    return verdict == VERDICT_XFAIL ? INK_WARN : INK_BAD;
+}
+
+const char *verdict_glyph(enum verdict verdict)
+{
+    switch (verdict) {
+    case VERDICT_PASS:
+    case VERDICT_NOT_CAPTURED_AS_EXPECTED:
+        return "✓";
+    case VERDICT_UNSUPPORTED:
+        return "⊘";
+    case VERDICT_XFAIL:
+    case VERDICT_FLAKY:
+        return "~";
+    case VERDICT_ERROR:
+        return "!";
+    default:
+        return "✗";
+    }
+}
+
+/* ---- columns -------------------------------------------------------------------------- */
+
+/* "offset:dbghelp-own" on three lines; never within a word. */
+static void break_head(const char *name, char out[HEAD_BYTES])
+{
+    size_t size = 0;
+    for (; *name != 0 && size + 3 < HEAD_BYTES; name++) {
+        if (*name == '-' && size > 0)
+            out[size++] = '\n';
+        out[size++] = *name;
+        if (*name == ':')
+            out[size++] = '\n';
+    }
+    out[size] = 0;
+}
+
+static struct sheet_cell grid_cell(const void *rows, size_t row, size_t column, struct arena *keep);
+
+/* The engines with a stack; in Markdown, whose tables have no width, those under test. */
+static void make_columns(struct grid *g, const struct run_figures *report, bool subjects)
+{
+    static const struct sheet_column fixed[FIXED] = {
+        {"scenario", 0, 0, SHEET_ALWAYS, SHEET_LEFT},
+        {"build", 0, BUILDS_MOST, SHEET_ALWAYS, SHEET_WRAP},
+        {"verdict", 0, 0, SHEET_ALWAYS, SHEET_LEFT}};
+    memset(g, 0, sizeof *g);
+    memcpy(g->columns, fixed, sizeof fixed);
+    for (uint32_t i = 0; i < report->engine_count && g->count < CLAIMS_MAX; i++) {
+        const struct engine_total *t = &report->engines[i];
+        if (t->stacks == 0 || (subjects && !t->subject))
+            continue;
+        break_head(t->engine, g->heads[g->count]);
+        g->columns[FIXED + g->count] =
+            (struct sheet_column){g->heads[g->count], ENGINE_LEAST, 0,
+                                  t->subject ? SHEET_ALWAYS : (int)(CLAIMS_MAX - i), SHEET_LEFT};
+        g->engines[g->count++] = t;
+    }
+    g->table = (struct sheet_table){
+        .columns = g->columns, .count = FIXED + g->count, .cell = grid_cell, .thing = "case"};
+}
+
+/* ---- cells ---------------------------------------------------------------------------- */
+
+struct grid_part {
+    const struct grid *grid;
+    const struct grid_rows *rows;
+};
+
+/* "ob0, ob2#3" or "all 4". */
+static const char *builds_text(const struct grid_row *row, struct arena *keep)
+{
+    const char *text = "";
+    if (row->all)
+        return arena_printf(keep, "all %u", row->count);
+    for (uint32_t i = 0; i < row->count && text != NULL; i++) {
+        const struct run_case *c = row->cases[i];
+        text = c->repeat > 0 ? arena_printf(keep, "%s%s%.60s#%u", text, i > 0 ? ", " : "",
+                                            c->variant, c->repeat + 1)
+                             : arena_printf(keep, "%s%s%.60s", text, i > 0 ? ", " : "", c->variant);
+    }
+    return text;
+}
+
+static struct sheet_cell score_cell(const struct engine_score *s, struct arena *keep)
+{
+    if (s != NULL && s->state == STACK_BLOCKED)
+        return (struct sheet_cell){INK_DIM, "stuck", false};
+    if (s == NULL || s->state != STACK_OK || s->frames == 0)
+        return (struct sheet_cell){INK_DIM, "·", false};
+    if (!s->judged)
+        return (struct sheet_cell){INK_DIM, arena_printf(keep, "%u", s->frames), false};
+    const char *mark = s->exact ? "✓" : "✗";
+    const enum ink ink = s->exact ? INK_GOOD : s->subject ? INK_BAD : INK_WARN;
+    if (s->truth_frames > 99)
+        return (struct sheet_cell){
+            ink,
+            arena_printf(keep, "%s%.4g%%", mark, figures_percent(s->right_frames, s->truth_frames)),
+            false};
+    return (struct sheet_cell){
+        ink, arena_printf(keep, "%s%u/%u", mark, s->right_frames, s->truth_frames), false};
+}
+
+static struct sheet_cell grid_cell(const void *rows, size_t at, size_t column, struct arena *keep)
+{
+    const struct grid_part *part = rows;
+    const struct grid_row *row = &part->rows->rows[at];
+    const struct run_case *c = row->cases[0];
+    const enum verdict v = c->result.verdict;
+    if (column == 0)
+        return (struct sheet_cell){INK_PLAIN, row->named || part->grid->named ? c->scenario : "",
+                                   false};
+    if (column == 1)
+        return (struct sheet_cell){INK_PLAIN, builds_text(row, keep), false};
+    if (column == 2)
+        return (struct sheet_cell){
+            verdict_ink(v),
+            arena_printf(keep, "%s %s", verdict_glyph(v),
+                         v == VERDICT_NOT_CAPTURED_AS_EXPECTED ? "none, right" : verdict_name(v)),
+            false};
+    return score_cell(case_score(c, part->grid->engines[column - FIXED]->engine), keep);
+}
+
+static uint32_t cases_of_row(const void *rows, size_t row)
+{
+    return ((const struct grid_part *)rows)->rows->rows[row].count;
+}
+
+/* ---- rows ----------------------------------------------------------------------------- */
+
+/* Rows come twice, some at a time: they are measured, then printed. */
+struct grid_pass {
+    struct sheet *sheet;
+    struct grid *grid;
+    bool measuring;
+};
+
+static void note_rows(struct grid *grid, const struct grid_rows *rows)
+{
+    grid->cases += rows->cases;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        const struct grid_row *row = &rows->rows[i];
+        const struct case_result *result = &row->cases[0]->result;
+        for (uint32_t k = 0; k < row->count; k++)
+            grid->repeats = grid->repeats || row->cases[k]->repeat > 0;
+        for (uint32_t k = 0; k < result->score_count; k++)
+            grid->stuck = grid->stuck || result->scores[k].state == STACK_BLOCKED;
+    }
+}
+
+static bool take_rows(void *context, const struct grid_rows *rows)
+{
+    const struct grid_pass *pass = context;
+    const struct grid_part part = {pass->grid, rows};
+    if (pass->measuring) {
+        note_rows(pass->grid, rows);
+        sheet_table_measure(pass->sheet, &pass->grid->table, &part, rows->count);
+    } else {
+        sheet_table_rows(pass->sheet, &pass->grid->table, &part, rows->count);
+    }
+    return !pass->grid->table.full;
+}
+
+/* The rows of the cases that deviate, which are in memory; or all, wherever they are. */
+static enum status each_rows(const struct run_figures *report, bool all, struct grid_pass *pass,
+                             struct fault *fault)
+{
+    struct grid_rows rows;
+    if (all)
+        return summary_each_rows(report, take_rows, pass, fault);
+    if (summary_rows(report, false, pass->sheet->keep, &rows, fault) == ERR_NONE)
+        (void)take_rows(pass, &rows);
+    return fault->code;
+}
+
+static void print_notes(struct sheet *s, const struct grid *grid)
+{
+    sheet_text(s, INK_DIM, 0, 0,
+               "✓ exact: function, file, line of every frame · 2/3: frames right of frames true · "
+               "·: no stack");
+    if (grid->repeats)
+        sheet_text(s, INK_DIM, 0, 0, "ob2#3: the third time that this run took ob2 (--repeat)");
+    if (grid->stuck)
+        sheet_text(s, INK_DIM, 0, 0,
+                   "stuck: the walk waited for a lock that was never released, and was given up");
+}
+
+enum status document_grid(struct sheet *s, const struct run_figures *report, bool all,
+                          struct fault *fault)
+{
+    struct grid grid;
+    struct grid_pass pass = {s, &grid, true};
+    char title[96];
+    make_columns(&grid, report, s->markdown);
+    grid.table.stands_for = cases_of_row;
+    grid.named = s->markdown;
+    if (s->markdown && all) /* nothing is measured */
+        grid.cases = report->total_cases;
+    else
+        (void)each_rows(report, all, &pass, fault);
+    if (fault->code != ERR_NONE || grid.cases == 0)
+        return fault->code;
+    (void)snprintf(title, sizeof title, all ? "All %u cases" : ": %u of %u", grid.cases,
+                   report->total_cases);
+    if (all)
+        sheet_fold(s, title);
+    else
+        sheet_heading(s, "Cases that deviate", title);
+    sheet_table_begin(s, &grid.table);
+    pass.measuring = false;
+    if (each_rows(report, all, &pass, fault) != ERR_NONE)
+        return fault->code;
+    grid.table.left = grid.cases - grid.table.shown;
+    sheet_table_end(s, &grid.table);
+    if (all)
+        sheet_unfold(s);
+    print_notes(s, &grid);
+    return ERR_NONE;
+}

@@ -1,0 +1,86 @@
+/* Which hook saw each crash, expected and seen: study/hooks.h as a table. */
+#include <string.h>
+
+#include "report/document.h"
+#include "report/words.h"
+#include "study/hooks.h"
+
+enum { FIXED = 3 };
+
+static const char *const heads[CASE_HOOK_COUNT] = {
+    [CASE_HOOK_VECTORED] = "vec-\ntored", [CASE_HOOK_UNHANDLED] = "un-\nhandled",
+    [CASE_HOOK_SIGABRT] = "sig-\nabrt",   [CASE_HOOK_INVALID_PARAMETER] = "invalid\nparam.",
+    [CASE_HOOK_PURE_CALL] = "pure\ncall", [CASE_HOOK_TERMINATE] = "termi-\nnate",
+    [CASE_HOOK_WATCHER] = "watcher",      [CASE_HOOK_HEARTBEAT] = "heart-\nbeat",
+    [CASE_HOOK_IMPORT] = "import",        [CASE_HOOK_OTHER] = "other",
+};
+
+/* The sums are rows after the others: one where both are equal. */
+static struct sheet_cell sum_cell(const struct hook_matrix *m, bool seen, size_t column,
+                                  struct arena *keep)
+{
+    if (column == 0)
+        return (struct sheet_cell){INK_DIM, seen ? "seen" : "promised", false};
+    if (column < FIXED)
+        return (struct sheet_cell){INK_DIM, "", false};
+    const size_t d = column - FIXED;
+    return (struct sheet_cell){
+        INK_DIM, arena_printf(keep, "%u", seen ? m->hooks[d].seen : m->hooks[d].expected), false};
+}
+
+static bool sums_differ(const struct hook_matrix *m)
+{
+    for (uint32_t d = 0; d < m->hook_count; d++)
+        if (m->hooks[d].expected != m->hooks[d].seen)
+            return true;
+    return false;
+}
+
+static struct sheet_cell hook_cell(const void *rows, size_t at, size_t column, struct arena *keep)
+{
+    static const char *const glyphs[] = {"·", "✓", "✗", "+"};
+    static const enum ink inks[] = {INK_DIM, INK_GOOD, INK_BAD, INK_WARN};
+    const struct hook_matrix *m = rows;
+    char name[160];
+    if (at >= m->row_count)
+        return sum_cell(m, at > m->row_count || !sums_differ(m), column, keep);
+    const struct hook_row *row = &m->rows[at];
+    const enum ink ink = row->differs ? INK_BAD : INK_PLAIN;
+    switch (column) {
+    case 0:
+        return (struct sheet_cell){ink,
+                                   row->cases == 1 ? arena_string(keep, case_name(row->first, name))
+                                                   : row->first->scenario,
+                                   false};
+    case 1:
+        return (struct sheet_cell){
+            ink, row->scenarios > 1 ? arena_printf(keep, "+%u", row->scenarios - 1) : "", false};
+    case 2:
+        return (struct sheet_cell){INK_PLAIN, arena_printf(keep, "%u", row->cases), false};
+    default:
+        return (struct sheet_cell){inks[row->marks[column - FIXED]],
+                                   glyphs[row->marks[column - FIXED]], false};
+    }
+}
+
+void document_hooks(struct sheet *s, const struct run_figures *report, bool details)
+{
+    struct sheet_column columns[FIXED + CASE_HOOK_COUNT] = {
+        {"scenario", 0, 0, SHEET_ALWAYS, SHEET_LEFT},
+        {NULL, 0, 0, SHEET_ALWAYS, SHEET_RIGHT},
+        {"cases", 0, 0, SHEET_ALWAYS, SHEET_LEFT}};
+    struct hook_matrix m;
+    struct fault fault = FAULT_INIT;
+    struct sheet_table table = {.columns = columns, .cell = hook_cell};
+    if (hooks_make(report, details, s->keep, &m, &fault) != ERR_NONE || m.hook_count == 0)
+        return;
+    for (uint32_t d = 0; d < m.hook_count; d++)
+        columns[FIXED + d] = (struct sheet_column){heads[m.hooks[d].hook], 0, 0,
+                                                   CASE_HOOK_COUNT - (int)d, SHEET_LEFT};
+    table.count = FIXED + m.hook_count;
+    sheet_heading(s, "Hooks", ": which hook saw each crash, expected and measured");
+    sheet_table(s, &table, &m, (size_t)m.row_count + (sums_differ(&m) ? 2 : 1));
+    sheet_text(s, INK_DIM, 0, 0,
+               "✓ as expected · ✗ expected, not seen · + seen, not expected · only dots: no hook "
+               "was to see it, and none did · +9 after a name: 9 more scenarios of that kind");
+}

@@ -1,0 +1,236 @@
+/* What a crash costs by each way, and times and sizes in detail: see document.h. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/document.h"
+#include "report/words.h"
+#include "study/headline.h"
+#include "study/timings.h"
+
+/* ---- the headline --------------------------------------------------------------------- */
+
+enum bound { MEDIAN, LEAST, MOST, BOUNDS };
+
+struct speed_row {
+    const struct headline_row *row;
+    enum bound bound;
+};
+
+/* "dying: write (13)": with the most cases that any column has. */
+static const char *row_name(const struct headline_row *row, struct arena *keep)
+{
+    size_t count = 0;
+    for (int way = 0; way < WAY_COUNT; way++)
+        if (row->cells[way].spread.count > count)
+            count = row->cells[way].spread.count;
+    if (row->part)
+        return arena_printf(keep, "  %s", row->name);
+    if (row->group == HEADLINE_DYING)
+        return arena_printf(keep, "dying: %s (%zu)", row->name, count);
+    if (row->own)
+        return arena_printf(keep, "  no system (%zu)", count);
+    return arena_printf(keep, "%s (%zu)", headline_group_name(row->group), count);
+}
+
+static struct sheet_cell speed_cell(const void *rows, size_t at, size_t column, struct arena *keep)
+{
+    static const char *const names[BOUNDS] = {"", "  least", "  most"};
+    const struct speed_row *row = &((const struct speed_row *)rows)[at];
+    char text[HEADLINE_TEXT], bound[24];
+    if (column == 0)
+        return (struct sheet_cell){
+            row->row->part || row->bound != MEDIAN ? INK_DIM : INK_PLAIN,
+            row->bound == MEDIAN ? row_name(row->row, keep) : names[row->bound], false};
+    const struct headline_cell *cell = &row->row->cells[column - 1];
+    const bool known = cell->state == HEADLINE_MEASURED;
+    if (row->bound == MEDIAN)
+        return (struct sheet_cell){known && !row->row->part ? INK_TITLE : INK_DIM,
+                                   arena_string(keep, headline_median_text(row->row, cell, text)),
+                                   false};
+    const double value = row->bound == LEAST ? cell->spread.least : cell->spread.most;
+    return (struct sheet_cell){
+        INK_DIM, known ? arena_string(keep, headline_amount_text(row->row, value, bound)) : "",
+        false};
+}
+
+/* Runs of older versions have no numbers in some rows. */
+static bool is_shown(const struct headline_row *row, bool spread)
+{
+    return row->part ? spread && headline_row_is_known(row)
+                     : headline_row_is_known(row) || !row->own;
+}
+
+static void print_table(struct sheet *s, const struct headline *h, bool spread)
+{
+    struct sheet_column columns[1 + WAY_COUNT] = {{NULL, 22, 0, SHEET_ALWAYS, SHEET_LEFT}};
+    struct speed_row rows[HEADLINE_ROWS * BOUNDS];
+    struct sheet_table table = {.columns = columns, .count = 1 + WAY_COUNT, .cell = speed_cell};
+    size_t count = 0;
+    for (int way = 0; way < WAY_COUNT; way++)
+        columns[1 + way] = (struct sheet_column){h->columns[way], 13, 0, SHEET_ALWAYS, SHEET_RIGHT};
+    for (int r = 0; r < HEADLINE_ROWS; r++) {
+        const struct headline_row *row = &h->rows[r];
+        const bool bounds = spread && !row->part && headline_row_is_known(row);
+        for (int bound = MEDIAN; is_shown(row, spread) && bound < (bounds ? BOUNDS : LEAST);
+             bound++)
+            rows[count++] = (struct speed_row){row, (enum bound)bound};
+    }
+    sheet_table(s, &table, rows, count);
+}
+
+static const char *ratio_text(double value, double unit, char out[24])
+{
+    if (isnan(value))
+        (void)snprintf(out, 24, "-");
+    else
+        (void)snprintf(out, 24, value / unit >= 9.95 ? "%.0f" : "%.1f", value / unit);
+    return out;
+}
+
+/* "dump way (ours) : offset way  =  1.2 ms : 34 µs  =  35 : 1", the medians of one stack after a
+ * cold start. */
+static const char *ratio_line(const struct run_figures *report, struct arena *keep)
+{
+    const struct way_times r = figures_way_times(report, keep);
+    const char *foreign = figures_foreign_engine(report), *names = "", *times = "", *ratio = "";
+    char a[24], b[24];
+    if (foreign != NULL) {
+        names = arena_printf(keep, "dump way (%s) : ", strchr(foreign, ':') + 1);
+        times = arena_printf(keep, "%s : ", duration_text(r.foreign_ms * 1e6, a));
+        ratio = arena_printf(keep, "%s : ", ratio_text(r.foreign_ms, r.offset_ms, a));
+    }
+    if (names == NULL || times == NULL || ratio == NULL)
+        return NULL;
+    times = arena_printf(keep, "%s%s : %s", times, duration_text(r.dump_ms * 1e6, a),
+                         duration_text(r.offset_ms * 1e6, b));
+    return times == NULL ? NULL
+                         : arena_printf(keep, "%sdump way (ours) : offset way  =  %s  =  %s%s : 1",
+                                        names, times, ratio, ratio_text(r.dump_ms, r.offset_ms, a));
+}
+
+void document_speed(struct sheet *s, const struct run_figures *report, bool spread)
+{
+    struct headline h;
+    headline_make(report, s->keep, &h);
+    if (h.cases == 0)
+        return;
+    sheet_heading(s, "Speed",
+                  spread ? ": medians with their spread; parts of the case in the middle" : "");
+    print_table(s, &h, spread);
+    const bool again = spread && !s->markdown; /* below the table of the top */
+    if (!again)
+        sheet_text(s, INK_PLAIN, 0, 0, h.dominates);
+    sheet_text(s, INK_DIM, 0, spread ? 0 : 2,
+               arena_printf(s->keep, "medians (cases); foreign: %s%s %s",
+                            h.foreign != NULL ? h.foreign : "not measured",
+                            h.foreign != NULL ? "," : ";", h.counts));
+    if (spread)
+        sheet_text(s, INK_DIM, 0, 0, h.scope);
+    if (!again)
+        sheet_text(s, s->markdown ? INK_TITLE : INK_PLAIN, 0, 0, ratio_line(report, s->keep));
+}
+
+/* ---- times ---------------------------------------------------------------------------- */
+
+struct time_row {
+    const char *name;
+    const struct spread *of;
+    bool bytes;
+};
+
+static struct sheet_cell time_cell(const void *rows, size_t at, size_t column, struct arena *keep)
+{
+    const struct time_row *row = &((const struct time_row *)rows)[at];
+    const double values[] = {row->of->median, row->of->least, row->of->p90, row->of->most};
+    char text[24];
+    if (column == 0)
+        return (struct sheet_cell){INK_PLAIN, row->name, false};
+    if (column == 1)
+        return (struct sheet_cell){INK_PLAIN, arena_printf(keep, "%zu", row->of->count), false};
+    const double value = values[column - 2];
+    return (struct sheet_cell){
+        column == 2 ? INK_TITLE : INK_DIM,
+        arena_string(keep, row->bytes ? bytes_text(value, text) : duration_text(value, text)),
+        false};
+}
+
+static void add_time(struct time_row *rows, size_t *count, const char *name,
+                     const struct spread *of, bool bytes)
+{
+    if (of->count > 0 && name != NULL)
+        rows[(*count)++] = (struct time_row){name, of, bytes};
+}
+
+static void print_times(struct sheet *s, const char *what, const struct time_row *rows,
+                        size_t count)
+{
+    const struct sheet_column columns[] = {
+        {what, 36, 0, SHEET_ALWAYS, SHEET_LEFT},     {"cases", 0, 0, SHEET_ALWAYS, SHEET_RIGHT},
+        {"median", 9, 0, SHEET_ALWAYS, SHEET_RIGHT}, {"least", 8, 0, SHEET_ALWAYS, SHEET_RIGHT},
+        {"90 %", 8, 0, SHEET_ALWAYS, SHEET_RIGHT},   {"most", 8, 0, SHEET_ALWAYS, SHEET_RIGHT}};
+    struct sheet_table table = {.columns = columns, .count = 6, .cell = time_cell};
+    sheet_table(s, &table, rows, count);
+}
+
+static struct sheet_cell slow_cell(const void *rows, size_t at, size_t column, struct arena *keep)
+{
+    const struct timings_slow *row = &((const struct timings_slow *)rows)[at];
+    char text[160];
+    switch (column) {
+    case 0:
+        return (struct sheet_cell){INK_PLAIN, arena_string(keep, case_name(row->c, text)), false};
+    case 1:
+        return (struct sheet_cell){INK_PLAIN, row->engine, false};
+    case 2:
+        return (struct sheet_cell){INK_PLAIN,
+                                   arena_string(keep, duration_text((double)row->ns, text)), false};
+    default:
+        return (struct sheet_cell){INK_DIM, arena_printf(keep, "%u", row->frames), false};
+    }
+}
+
+static void print_slowest(struct sheet *s, const struct timings *timings)
+{
+    static const struct sheet_column columns[] = {{"case", 36, 0, SHEET_ALWAYS, SHEET_LEFT},
+                                                  {"engine", 13, 0, SHEET_ALWAYS, SHEET_LEFT},
+                                                  {"time", 12, 0, SHEET_ALWAYS, SHEET_RIGHT},
+                                                  {"frames", 0, 0, SHEET_ALWAYS, SHEET_RIGHT}};
+    struct sheet_table table = {.columns = columns, .count = 4, .cell = slow_cell};
+    if (timings->slow_count == 0)
+        return;
+    sheet_heading(s, "Slowest ten", " of the engines under test");
+    sheet_table(s, &table, timings->slowest, timings->slow_count);
+}
+
+enum status document_timing(struct sheet *s, const struct run_figures *report, struct fault *fault)
+{
+    struct timings timings;
+    if (timings_make(report, s->keep, &timings, fault) != ERR_NONE)
+        return fault->code;
+    const size_t room = TIMINGS_CAPTURE + (size_t)timings.engine_count * (1 + TIMINGS_PARTS);
+    struct time_row *rows = ARENA_ARRAY(s->keep, room, struct time_row);
+    size_t count = 0;
+    if (rows == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "times");
+    document_speed(s, report, true);
+    for (size_t i = 0; i < TIMINGS_CAPTURE; i++)
+        add_time(rows, &count, timings.capture[i].name, &timings.capture[i].spread,
+                 timings.capture[i].bytes);
+    sheet_heading(s, "Timing", "");
+    print_times(s, "in the dying process", rows, count);
+    count = 0;
+    for (uint32_t i = 0; i < timings.engine_count; i++) {
+        const struct timings_engine *engine = &timings.engines[i];
+        add_time(rows, &count, engine->engine, &engine->total, false);
+        /* other walkers have the parts of the subject: the same reader and the same symbols */
+        for (size_t p = 0; p < TIMINGS_PARTS; p++)
+            if (engine->subject || engine->kind == ENGINE_KIND_JUDGE)
+                add_time(rows, &count, arena_printf(s->keep, "  %s", engine->parts[p].name),
+                         &engine->parts[p].spread, engine->parts[p].bytes);
+    }
+    sheet_heading(s, "Timing", " on the back end, per stack");
+    print_times(s, "engine", rows, count);
+    print_slowest(s, &timings);
+    return ERR_NONE;
+}

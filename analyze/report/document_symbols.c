@@ -1,0 +1,85 @@
+/* What named the frames of a run, and right stacks of managed code: see document.h. */
+#include <inttypes.h>
+
+#include "model/managed_samples.h"
+#include "report/document.h"
+#include "study/run_lists.h"
+
+static struct sheet_cell symbol_cell(const void *rows, size_t at, size_t column, struct arena *keep)
+{
+    const struct symbol_row *row = &((const struct symbol_row *)rows)[at];
+    switch (column) {
+    case 0:
+        return (struct sheet_cell){INK_PLAIN, row->module, false};
+    case 1:
+        return (struct sheet_cell){row->symbols == SYMBOLS_NONE ? INK_WARN : INK_PLAIN,
+                                   symbols_from_name(row->symbols), false};
+    case 2:
+        return (struct sheet_cell){INK_PLAIN, arena_printf(keep, "%" PRIu64, row->frames), false};
+    default:
+        return (struct sheet_cell){
+            INK_DIM, row->inlined > 0 ? arena_printf(keep, "%" PRIu64, row->inlined) : "", false};
+    }
+}
+
+void document_symbols(struct sheet *s, const struct run_figures *report)
+{
+    static const struct sheet_column columns[] = {{"module", 33, 0, SHEET_ALWAYS, SHEET_LEFT},
+                                                  {"source", 13, 0, SHEET_ALWAYS, SHEET_LEFT},
+                                                  {"frames", 9, 0, SHEET_ALWAYS, SHEET_RIGHT},
+                                                  {"inlined", 0, 0, SHEET_ALWAYS, SHEET_RIGHT}};
+    struct sheet_table table = {.columns = columns, .count = 4, .cell = symbol_cell};
+    struct symbol_row *rows = NULL;
+    struct fault fault = FAULT_INIT;
+    uint32_t count = 0;
+    if (symbol_rows_sum(report->symbols, report->symbol_count, s->keep, &rows, &count, &fault) !=
+            ERR_NONE ||
+        count == 0)
+        return;
+    sheet_heading(s, "What named the frames", ", by module and source");
+    sheet_table(s, &table, rows, count);
+}
+
+static struct sheet_cell managed_cell(const void *rows, size_t at, size_t column,
+                                      struct arena *keep)
+{
+    const struct managed_phase *phase = &((const struct managed_phase *)rows)[at];
+    char text[MANAGED_CELL_BYTES];
+    if (column == 0)
+        return (struct sheet_cell){INK_PLAIN, phase->name, false};
+    const struct managed_count *c = &phase->modes[column - 1];
+    const bool bad = c->ends[MANAGED_WRONG] > 0 || c->ends[MANAGED_BLOCKED] > 0;
+    return (struct sheet_cell){bad                     ? INK_BAD
+                               : c->right < c->samples ? INK_WARN
+                                                       : INK_PLAIN,
+                               arena_string(keep, managed_cell_text(c, text)), false};
+}
+
+void document_managed(struct sheet *s, const struct run_figures *report)
+{
+    struct sheet_column columns[1 + MANAGED_MODES] = {{NULL, 20, 0, SHEET_ALWAYS, SHEET_LEFT}};
+    struct sheet_table table = {
+        .columns = columns, .count = 1 + MANAGED_MODES, .cell = managed_cell};
+    struct managed_phase phases[MANAGED_PHASES_MAX];
+    const uint32_t count = managed_phases_read(report->run, phases);
+    const char *missing = managed_missing(report->run);
+    if (count == 0 && missing == NULL)
+        return;
+    sheet_heading(s, "Right stacks of managed code", count > 0 ? ", while the stopped thread" : "");
+    if (count == 0) {
+        sheet_text(s, INK_DIM, 0, 0, missing);
+        return;
+    }
+    for (int mode = 0; mode < MANAGED_MODES; mode++) {
+        const char *name = managed_mode_name((enum managed_mode)mode);
+        const uint32_t samples = phases[0].modes[mode].samples;
+        const char *head =
+            samples > 0 ? arena_printf(s->keep, "%s of %u", name, (unsigned)samples) : name;
+        columns[1 + mode] = (struct sheet_column){head, 13, 0, SHEET_ALWAYS, SHEET_LEFT};
+    }
+    sheet_table(s, &table, phases, count);
+    sheet_text(s, INK_DIM, 0, 0,
+               arena_printf(s->keep, "r refused, h hijacked, e ended early, w wrong, b blocked%s%s",
+                            phases[0].measured != NULL ? "; measured " : "",
+                            phases[0].measured != NULL ? phases[0].measured : ""));
+}
