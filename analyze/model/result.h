@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "model/case.h"
+#include "model/fields.h"
 #include "model/finding.h"
 #include "model/stack.h"
 
@@ -94,26 +95,14 @@ struct thread_result {
     struct align_cell *cells;         /* row_count x column_count, row by row  */
 };
 
-/* How well one engine did on one case.  Counts, so that runs can add them up. */
+/* How well one engine did on one case. */
 struct engine_score {
     const char *engine;
     enum engine_kind kind;
     bool subject;
-    enum stack_state state; /* of the suspect's stack                            */
-    const char *reason;     /* why there is no stack; NULL                       */
-    bool judged;            /* a truth and a stack to compare with it exist */
-    bool exact;             /* function, file and line of every demanded frame are right, and there
-                             * is no wrong extra frame */
-    bool top1, top5;        /* innermost own frame(s) right        */
-    bool reference;         /* the stack that the others were compared with */
-    uint32_t truth_frames;  /* demanded by the truth               */
-    uint32_t own_frames;    /* `own` logical frames it claimed     */
-    uint32_t right_frames;  /* function right, in order            */
-    uint32_t lines_judged, lines_right; /* of right_frames: file and line   */
-    uint32_t inline_demanded, inline_right;
-    uint32_t physical_judged, physical_same; /* against the reference       */
-    int32_t first_divergence;                /* row of the first difference; -1     */
-    uint32_t frames;                         /* logical frames in its stacks         */
+    enum stack_state state; /* of the suspect's stack      */
+    const char *reason;     /* why there is no stack; NULL */
+    ENGINE_SCORE_FIELDS(FIELD_MEMBER)
 };
 
 struct case_result {

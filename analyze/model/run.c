@@ -76,25 +76,21 @@ static struct engine_total *total_of(struct engine_totals *totals, const struct 
     return t->engine != NULL ? t : NULL;
 }
 
+/* NOLINTBEGIN(bugprone-macro-parentheses) names of members */
+#define ADD_NONE(NAME)
+#define ADD_COUNT(NAME) t->NAME += s->NAME;
+#define ADD_FRAMES(NAME) t->NAME += s->NAME;
+#define ADD_JUDGED(NAME) t->NAME += s->judged && s->NAME;
+#define ADD_FIELD(KIND, NAME, SUM) ADD_##SUM(NAME)
+/* NOLINTEND(bugprone-macro-parentheses) */
+
 static void total_add(struct engine_total *t, const struct engine_score *s, struct text_pool *texts)
 {
     t->cases++;
     t->stacks += s->state == STACK_OK && s->frames > 0;
     t->skipped += s->state == STACK_SKIPPED;
-    t->judged += s->judged;
-    t->exact += s->exact;
-    t->top1 += s->judged && s->top1;
-    t->top5 += s->judged && s->top5;
     t->divergent += s->first_divergence >= 0;
-    t->truth_frames += s->truth_frames;
-    t->own_frames += s->own_frames;
-    t->right_frames += s->right_frames;
-    t->lines_judged += s->lines_judged;
-    t->lines_right += s->lines_right;
-    t->inline_demanded += s->inline_demanded;
-    t->inline_right += s->inline_right;
-    t->physical_judged += s->physical_judged;
-    t->physical_same += s->physical_same;
+    ENGINE_SCORE_FIELDS(ADD_FIELD)
     if (t->skip_reason == NULL && s->state != STACK_OK)
         t->skip_reason = copy_of(texts, s->reason);
 }
@@ -285,6 +281,16 @@ void finding_write_json(struct json *j, const struct finding *f)
     json_object_end(j);
 }
 
+/* NOLINTBEGIN(bugprone-macro-parentheses) names of members */
+#define JSON_BOOL(NAME) json_key_bool(j, #NAME, s->NAME);
+#define JSON_U32(NAME) json_key_uint(j, #NAME, s->NAME);
+#define JSON_U64(NAME) json_key_uint(j, #NAME, s->NAME);
+#define JSON_ROW(NAME)                                                                             \
+    json_key(j, #NAME);                                                                            \
+    s->NAME < 0 ? json_null(j) : json_int(j, s->NAME);
+#define FIELD_JSON(KIND, NAME, SUM) JSON_##KIND(NAME)
+/* NOLINTEND(bugprone-macro-parentheses) */
+
 void engine_score_write_json(struct json *j, const struct engine_score *s)
 {
     json_object(j);
@@ -293,23 +299,7 @@ void engine_score_write_json(struct json *j, const struct engine_score *s)
     json_key_bool(j, "subject", s->subject);
     json_key_string(j, "state", stack_state_name(s->state));
     json_key_string(j, "reason", s->reason);
-    json_key_bool(j, "judged", s->judged);
-    json_key_bool(j, "reference", s->reference);
-    json_key_bool(j, "exact", s->exact);
-    json_key_bool(j, "top1", s->top1);
-    json_key_bool(j, "top5", s->top5);
-    json_key_uint(j, "frames", s->frames);
-    json_key_uint(j, "truth_frames", s->truth_frames);
-    json_key_uint(j, "own_frames", s->own_frames);
-    json_key_uint(j, "right_frames", s->right_frames);
-    json_key_uint(j, "lines_judged", s->lines_judged);
-    json_key_uint(j, "lines_right", s->lines_right);
-    json_key_uint(j, "inline_demanded", s->inline_demanded);
-    json_key_uint(j, "inline_right", s->inline_right);
-    json_key_uint(j, "physical_judged", s->physical_judged);
-    json_key_uint(j, "physical_same", s->physical_same);
-    json_key(j, "first_divergence");
-    s->first_divergence < 0 ? json_null(j) : json_int(j, s->first_divergence);
+    ENGINE_SCORE_FIELDS(FIELD_JSON)
     json_object_end(j);
 }
 
@@ -354,24 +344,11 @@ static void write_claims(struct json *j, const struct run_case *c, bool with_sta
     json_array_end(j);
 }
 
-static void write_timing(struct json *j, const struct case_timing *t)
+static void write_timing(struct json *j, const struct case_timing *s)
 {
     json_key(j, "timing");
     json_object(j);
-    json_key_uint(j, "walk_ns", t->walk_ns);
-    json_key_uint(j, "stop_copy_ns", t->stop_copy_ns);
-    json_key_uint(j, "stop_walk_ns", t->stop_walk_ns);
-    json_key_uint(j, "stop_dump_ns", t->stop_dump_ns);
-    json_key_uint(j, "stop_tuned_ns", t->stop_tuned_ns);
-    json_key_uint(j, "record_write_ns", t->record_write_ns);
-    json_key_uint(j, "dump_write_ns", t->dump_write_ns);
-    json_key_uint(j, "record_bytes", t->record_bytes);
-    json_key_uint(j, "dump_bytes", t->dump_bytes);
-    json_key_uint(j, "dump_tuned_ns", t->dump_tuned_ns);
-    json_key_uint(j, "dump_tuned_bytes", t->dump_tuned_bytes);
-    json_key_uint(j, "capture_now_ns", t->capture_now_ns);
-    json_key_uint(j, "hang_late_ns", t->hang_late_ns);
-    json_key_bool(j, "crowded", t->crowded);
+    CASE_TIMING_FIELDS(FIELD_JSON)
     json_object_end(j);
 }
 

@@ -10,24 +10,14 @@
 #include "base/json.h"
 #include "base/text_pool.h"
 #include "model/cpu.h"
+#include "model/fields.h"
 #include "model/result.h"
 #include "model/run_selection.h"
 #include "model/way.h"
 
-/* What happened in the dying process; 0: not measured. */
+/* What happened in the dying process. */
 struct case_timing {
-    uint64_t walk_ns;         /* walker rtl                                     */
-    uint64_t stop_copy_ns;    /* target stopped, until its stack was copied     */
-    uint64_t stop_walk_ns;    /* ... to the last rtl frame                      */
-    uint64_t stop_dump_ns;    /* ... to the end of the dump                     */
-    uint64_t stop_tuned_ns;   /* stopped a second time, for the tuned dump      */
-    uint64_t record_write_ns; /* record on disk                                 */
-    uint64_t dump_write_ns;
-    uint64_t record_bytes, dump_bytes;
-    uint64_t capture_now_ns; /* mean over all captures on demand */
-    uint64_t hang_late_ns;   /* how long after its time limit a hang was found         */
-    uint64_t dump_tuned_ns, dump_tuned_bytes; /* the dump in its cheapest form */
-    bool crowded; /* more ran than there are processors: figures leave these times out */
+    CASE_TIMING_FIELDS(FIELD_MEMBER)
 };
 
 /* A small file of a case, stored by content: "case", "truth", "record", and each "source" that the
@@ -137,9 +127,8 @@ struct engine_total {
     const char *engine, *shares, *version;
     enum engine_kind kind;
     bool subject;
-    uint32_t cases, stacks, skipped, judged, exact, top1, top5, divergent;
-    uint64_t truth_frames, own_frames, right_frames, lines_judged, lines_right;
-    uint64_t inline_demanded, inline_right, physical_judged, physical_same;
+    uint32_t cases, stacks, skipped, divergent;
+    ENGINE_SCORE_FIELDS(FIELD_SUM_MEMBER)
     const char *skip_reason; /* the first one; NULL */
 };
 

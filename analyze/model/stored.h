@@ -19,10 +19,9 @@ enum store_mode {
 };
 
 enum {
-    STORE_SCHEMA_VERSION = 12, /* of the database        */
-    STORE_BUSY_MS = 5000,      /* how long to wait for another writer of a database */
-    STORE_PAGE_DEFAULT = 50,   /* rows of a page unless asked otherwise */
-    STORE_PAGE_MAX = 1000,     /* most rows of one page  */
+    STORE_BUSY_MS = 5000,    /* how long to wait for another writer of a database */
+    STORE_PAGE_DEFAULT = 50, /* rows of a page unless asked otherwise */
+    STORE_PAGE_MAX = 1000,   /* most rows of one page  */
 };
 
 struct run_query {

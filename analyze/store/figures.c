@@ -54,6 +54,14 @@ static struct query begin_sums(struct store *store, uint64_t run_id, enum sql ke
     return q;
 }
 
+/* NOLINTBEGIN(bugprone-macro-parentheses) names of members */
+#define READ_SUM_NONE(NAME)
+#define READ_SUM_COUNT(NAME) t->NAME = (uint32_t)query_get(q);
+#define READ_SUM_JUDGED(NAME) t->NAME = (uint32_t)query_get(q);
+#define READ_SUM_FRAMES(NAME) t->NAME = query_get(q);
+#define READ_SUM(KIND, NAME, SUM) READ_SUM_##SUM(NAME)
+/* NOLINTEND(bugprone-macro-parentheses) */
+
 static void read_engine_row(struct query *q, struct engine_total *t)
 {
     (void)query_get(q); /* the run   */
@@ -66,19 +74,7 @@ static void read_engine_row(struct query *q, struct engine_total *t)
     t->cases = (uint32_t)query_get(q);
     t->stacks = (uint32_t)query_get(q);
     t->skipped = (uint32_t)query_get(q);
-    t->judged = (uint32_t)query_get(q);
-    t->exact = (uint32_t)query_get(q);
-    t->top1 = (uint32_t)query_get(q);
-    t->top5 = (uint32_t)query_get(q);
-    t->truth_frames = query_get(q);
-    t->own_frames = query_get(q);
-    t->right_frames = query_get(q);
-    t->lines_judged = query_get(q);
-    t->lines_right = query_get(q);
-    t->inline_demanded = query_get(q);
-    t->inline_right = query_get(q);
-    t->physical_judged = query_get(q);
-    t->physical_same = query_get(q);
+    ENGINE_SCORE_FIELDS(READ_SUM)
     t->divergent = (uint32_t)query_get(q);
     t->skip_reason = query_get_text(q);
 }

@@ -21,6 +21,19 @@ static bool no_memory(struct reader *r)
     return false;
 }
 
+/* NOLINTBEGIN(bugprone-macro-parentheses) names of members */
+#define READ_BOOL(NAME) s->NAME = query_get(q) != 0;
+#define READ_U32(NAME) s->NAME = (uint32_t)query_get(q);
+#define READ_U64(NAME) s->NAME = query_get(q);
+#define READ_ROW(NAME) s->NAME = (int32_t)query_get_signed(q);
+#define READ_FIELD(KIND, NAME, SUM) READ_##KIND(NAME)
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+static void read_timing(struct query *q, struct case_timing *s)
+{
+    CASE_TIMING_FIELDS(READ_FIELD)
+}
+
 static void read_case_row(struct query *q, struct run_case *c)
 {
     memset(c, 0, sizeof *c);
@@ -40,20 +53,7 @@ static void read_case_row(struct query *q, struct run_case *c)
     c->expected_exit_code = query_get(q);
     c->got_exit_code = query_get(q);
     c->wall_ms = query_get(q);
-    c->timing.walk_ns = query_get(q);
-    c->timing.stop_walk_ns = query_get(q);
-    c->timing.stop_dump_ns = query_get(q);
-    c->timing.record_write_ns = query_get(q);
-    c->timing.dump_write_ns = query_get(q);
-    c->timing.record_bytes = query_get(q);
-    c->timing.dump_bytes = query_get(q);
-    c->timing.dump_tuned_ns = query_get(q);
-    c->timing.dump_tuned_bytes = query_get(q);
-    c->timing.capture_now_ns = query_get(q);
-    c->timing.hang_late_ns = query_get(q);
-    c->timing.crowded = query_get(q) != 0;
-    c->timing.stop_copy_ns = query_get(q);
-    c->timing.stop_tuned_ns = query_get(q);
+    read_timing(q, &c->timing);
     const char *verdict = query_get_text(q);
     if (verdict == NULL || !verdict_parse(verdict, &c->result.verdict))
         (void)fault_set(q->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "verdict in the database");
@@ -82,22 +82,7 @@ static void read_score(struct query *q, struct engine_score *s)
 {
     s->state = as_state(query_get(q));
     s->reason = query_get_text(q);
-    s->judged = query_get(q) != 0;
-    s->exact = query_get(q) != 0;
-    s->top1 = query_get(q) != 0;
-    s->top5 = query_get(q) != 0;
-    s->reference = query_get(q) != 0;
-    s->truth_frames = (uint32_t)query_get(q);
-    s->own_frames = (uint32_t)query_get(q);
-    s->right_frames = (uint32_t)query_get(q);
-    s->lines_judged = (uint32_t)query_get(q);
-    s->lines_right = (uint32_t)query_get(q);
-    s->inline_demanded = (uint32_t)query_get(q);
-    s->inline_right = (uint32_t)query_get(q);
-    s->physical_judged = (uint32_t)query_get(q);
-    s->physical_same = (uint32_t)query_get(q);
-    s->first_divergence = (int32_t)query_get_signed(q);
-    s->frames = (uint32_t)query_get(q);
+    ENGINE_SCORE_FIELDS(READ_FIELD)
 }
 
 /* Claims without stacks, and scores. */

@@ -1,6 +1,11 @@
 /* Every SQL statement.  Parameters are bound, and columns read, in the order written here. */
 #include "store/query.h"
 
+/* Of the lists of model/fields.h. */
+#define COLUMN(KIND, NAME, SUM) ", " #NAME
+#define COLUMN_OF_C(KIND, NAME, SUM) ", c." #NAME
+#define PARAMETER(KIND, NAME, SUM) ", ?"
+
 #define RUN_COLUMNS                                                                                \
     "id, uuid, state, label, started_ns, finished_ns, commit_id, branch, platform, compiler,"      \
     " flags, cpu, command, known_text"
@@ -12,10 +17,9 @@
 #define CASE_COLUMNS                                                                               \
     "c.id, c.run_id, c.scenario, c.variant, c.arch, c.kind, c.repeat, c.folder, c.case_sha256,"    \
     " c.expected_doors, c.got_doors, c.expected_code, c.got_code, c.expected_exit_code,"           \
-    " c.got_exit_code, c.wall_ms, c.walk_ns, c.stop_walk_ns, c.stop_dump_ns, c.record_write_ns,"   \
-    " c.dump_write_ns, c.record_bytes, c.dump_bytes, c.dump_tuned_ns, c.dump_tuned_bytes,"         \
-    " c.capture_now_ns, c.hang_late_ns, c.crowded, c.stop_copy_ns, c.stop_tuned_ns,"               \
-    " c.verdict, c.reason, c.right_engines, c.signature, c.known_id, c.has_truth"
+    " c.got_exit_code, c.wall_ms" CASE_TIMING_FIELDS(                                              \
+        COLUMN_OF_C) ","                                                                           \
+                     " c.verdict, c.reason, c.right_engines, c.signature, c.known_id, c.has_truth"
 
 #define WAY_COLUMNS                                                                                \
     "way, frames, same, cold_ns, cold_open_ns, cold_unwind_ns, cold_load_ns, cold_resolve_ns,"     \
@@ -68,20 +72,32 @@
     " AND (?1 IS NOT NULL OR r.id IN (SELECT r.id FROM run r WHERE" TREND_FILTER TREND_ORDER "))"
 #define TREND_CASE " (?1 IS NULL OR c.scenario = ?1) AND (?2 IS NULL OR c.variant = ?2)"
 
+#define SUM_OF_NONE(NAME) ""
+#define SUM_OF_COUNT(NAME) ", sum(k." #NAME ")"
+#define SUM_OF_FRAMES(NAME) ", sum(k." #NAME ")"
+#define SUM_OF_JUDGED(NAME) ", sum(k.judged AND k." #NAME ")"
+#define SUM_OF(KIND, NAME, SUM) SUM_OF_##SUM(NAME)
+#define SUMMED_NONE(NAME) ""
+#define SUMMED_COUNT(NAME) ", " #NAME
+#define SUMMED_FRAMES(NAME) ", " #NAME
+#define SUMMED_JUDGED(NAME) ", " #NAME
+#define SUMMED(KIND, NAME, SUM) SUMMED_##SUM(NAME)
+#define ENGINE_SUM_COLUMNS                                                                         \
+    "run_id, position, engine, shares, version, subject, cases, stacks, "                          \
+    "skipped" ENGINE_SCORE_FIELDS(SUMMED) ", divergent, skip_reason"
+
 /* Sums over a run's cases. For a finished run they are stored; for one that has not ended they are
  * computed on demand, with the same expressions. */
 #define SUM_ENGINES                                                                                \
     "SELECT c.run_id, min(k.position) position, k.engine, max(" SHARES "),"                        \
     " CASE WHEN min(k.version) <> max(k.version) OR (k.engine = 'dump' AND"                        \
     " max(k.version) IS NOT NULL AND sum(k.version IS NULL AND k.frames > 0) > 0)"                 \
-    " THEN 'several' ELSE max(k.version) END,"                                                     \
-    " max(k.subject), count(*), sum(k.state = 0 AND k.frames > 0), sum(k.state = 4),"              \
-    " sum(k.judged), sum(k.exact), sum(k.judged AND k.top1), sum(k.judged AND k.top5),"            \
-    " sum(k.truth_frames), sum(k.own_frames), sum(k.right_frames), sum(k.lines_judged),"           \
-    " sum(k.lines_right), sum(k.inline_demanded), sum(k.inline_right), sum(k.physical_judged),"    \
-    " sum(k.physical_same), sum(k.first_divergence >= 0),"                                         \
-    " min(CASE WHEN k.state <> 0 THEN k.reason END)"                                               \
-    " FROM crash_case c JOIN claim k ON k.case_id = c.id WHERE c.run_id = ? GROUP BY k.engine"
+    " THEN 'several' ELSE max(k.version) END, max(k.subject), count(*),"                           \
+    " sum(k.state = 0 AND k.frames > 0), sum(k.state = 4)" ENGINE_SCORE_FIELDS(                    \
+        SUM_OF) ", sum(k.first_divergence >= 0),"                                                  \
+                " min(CASE WHEN k.state <> 0 THEN k.reason END)"                                   \
+                " FROM crash_case c JOIN claim k ON k.case_id = c.id WHERE c.run_id = ? GROUP BY " \
+                "k.engine"
 
 #define SUM_CAUSES                                                                                 \
     "SELECT c.run_id, f.cause, count(*) findings, count(DISTINCT f.case_id),"                      \
@@ -125,19 +141,28 @@
 #define COLD_OF(engine)                                                                            \
     "(SELECT k.cold_ns FROM claim k WHERE k.case_id = c.id AND k.engine = '" engine                \
     "' AND k.state = 0 AND k.frames > 0)"
+#define FIGURE_NONE(NAME) ""
+#define FIGURE_WHEN(NAME) " WHEN '" #NAME "' THEN c." #NAME
+#define FIGURE_NAME(NAME) ", ('" #NAME "')"
+#define TIME_NONE FIGURE_NONE
+#define TIME_SIZE FIGURE_NONE
+#define TIME_TIME FIGURE_WHEN
+#define SIZE_NONE FIGURE_NONE
+#define SIZE_SIZE FIGURE_WHEN
+#define SIZE_TIME FIGURE_NONE
+#define NAME_NONE FIGURE_NONE
+#define NAME_SIZE FIGURE_NAME
+#define NAME_TIME FIGURE_NAME
+#define FIGURE_TIME(KIND, NAME, SUM) TIME_##SUM(NAME)
+#define FIGURE_SIZE(KIND, NAME, SUM) SIZE_##SUM(NAME)
+#define FIGURE_LISTED(KIND, NAME, SUM) NAME_##SUM(NAME)
 #define FIGURE_VALUE(figure)                                                                       \
-    "coalesce(CASE WHEN c.crowded THEN NULL ELSE CASE " figure " WHEN 'walk_ns' THEN c.walk_ns"    \
-    " WHEN 'stop_walk_ns' THEN c.stop_walk_ns WHEN 'stop_dump_ns' THEN c.stop_dump_ns"             \
-    " WHEN 'record_write_ns' THEN c.record_write_ns WHEN 'dump_write_ns' THEN c.dump_write_ns"     \
-    " WHEN 'dump_tuned_ns' THEN c.dump_tuned_ns WHEN 'capture_now_ns' THEN c.capture_now_ns"       \
-    " WHEN 'hang_late_ns' THEN c.hang_late_ns END END, CASE " figure                               \
-    " WHEN 'record_bytes' THEN c.record_bytes WHEN 'dump_bytes' THEN c.dump_bytes"                 \
-    " WHEN 'offset_cold_ns' THEN " COLD_OF(                                                        \
-        ENGINE_NAME_OFFSET) " WHEN 'dump_cold_ns' THEN " COLD_OF(ENGINE_NAME_DUMP) " END)"
+    "coalesce(CASE WHEN c.crowded THEN NULL ELSE CASE " figure CASE_TIMING_FIELDS(                 \
+        FIGURE_TIME) " END END, CASE " figure                                                      \
+        CASE_TIMING_FIELDS(FIGURE_SIZE) " WHEN 'offset_cold_ns' THEN " COLD_OF(                    \
+            ENGINE_NAME_OFFSET) " WHEN 'dump_cold_ns' THEN " COLD_OF(ENGINE_NAME_DUMP) " END)"
 #define FIGURE_NAMES                                                                               \
-    "(VALUES ('walk_ns'), ('stop_walk_ns'), ('stop_dump_ns'), ('record_write_ns'),"                \
-    " ('dump_write_ns'), ('dump_tuned_ns'), ('capture_now_ns'), ('hang_late_ns'),"                 \
-    " ('record_bytes'), ('dump_bytes'), ('offset_cold_ns'), ('dump_cold_ns'))"
+    "(VALUES ('offset_cold_ns'), ('dump_cold_ns')" CASE_TIMING_FIELDS(FIGURE_LISTED) ")"
 
 /* 'cases' is there for every run that has its sums, whatever was measured. */
 #define SUM_MEDIANS                                                                                \
@@ -172,15 +197,18 @@ const char *const store_sql[SQL_COUNT] = {
         "INSERT INTO crash_case (run_id, scenario, variant, arch, kind, repeat, folder, "
         "case_sha256,"
         " expected_doors, got_doors, expected_code, got_code, expected_exit_code, got_exit_code,"
-        " wall_ms, walk_ns, stop_walk_ns, stop_dump_ns, record_write_ns, dump_write_ns,"
-        " record_bytes, dump_bytes, dump_tuned_ns, dump_tuned_bytes, capture_now_ns, hang_late_ns,"
-        " crowded, stop_copy_ns, stop_tuned_ns, verdict, reason,"
-        " right_engines, signature, known_id, has_truth)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-        "?, ?, ?, ?, ?, ?, ?, ?)",
+        " wall_ms" CASE_TIMING_FIELDS(
+            COLUMN) ", verdict, reason,"
+                    " right_engines, signature, known_id, has_truth)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?" CASE_TIMING_FIELDS(
+                        PARAMETER) ", ?, ?, ?, ?, ?, ?)",
     [SQL_ADD_WAY] = "INSERT INTO way_cost VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    [SQL_ADD_CLAIM] = "INSERT INTO claim VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-                      " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [SQL_ADD_CLAIM] =
+        "INSERT INTO claim (case_id, position, engine, shares, version, subject, skipped, why,"
+        " open_ns, unwind_ns, load_ns, resolve_ns, total_ns, peak_bytes, state,"
+        " reason" ENGINE_SCORE_FIELDS(COLUMN) ", cold_ns, shares_text) VALUES (?, ?, ?, ?, ?, ?, ?,"
+                                              " ?, ?, ?, ?, ?, ?, ?, ?, ?" ENGINE_SCORE_FIELDS(
+                                                  PARAMETER) ", ?, ?)",
     [SQL_ADD_THREAD] = "INSERT INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     [SQL_ADD_TRUTH_THREAD] = "INSERT INTO truth_thread VALUES (?, ?, ?, ?)",
     [SQL_ADD_TRUTH_FRAME] = "INSERT INTO truth_frame VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -206,7 +234,7 @@ const char *const store_sql[SQL_COUNT] = {
                          " VALUES (?, ?, ?)",
     [SQL_FIND_ARTIFACT] = "SELECT id FROM artifact WHERE sha256 = ?",
     [SQL_ADD_CASE_ARTIFACT] = "INSERT INTO case_artifact VALUES (?, ?, ?, ?, ?)",
-    [SQL_SUM_ENGINES] = "INSERT OR REPLACE INTO run_engine " SUM_ENGINES,
+    [SQL_SUM_ENGINES] = "INSERT OR REPLACE INTO run_engine (" ENGINE_SUM_COLUMNS ") " SUM_ENGINES,
     [SQL_SUM_CAUSES] = "INSERT OR REPLACE INTO run_cause " SUM_CAUSES,
     [SQL_SUM_SYMBOLS] = "INSERT OR REPLACE INTO run_symbol " SUM_SYMBOLS,
     [SQL_SUM_FIGURES] =
@@ -269,11 +297,9 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_READ_CASE] = "SELECT " CASE_COLUMNS " FROM crash_case c WHERE c.id = ?",
     [SQL_READ_CLAIMS] =
         "SELECT engine, " SHARES ", version, subject, skipped, why, open_ns, unwind_ns,"
-        " load_ns, resolve_ns, total_ns, peak_bytes, state, reason, judged, exact,"
-        " top1, top5, reference, truth_frames, own_frames, right_frames,"
-        " lines_judged, lines_right, inline_demanded, inline_right,"
-        " physical_judged, physical_same, first_divergence, frames, cold_ns"
-        " FROM claim k WHERE case_id = ? ORDER BY position",
+        " load_ns, resolve_ns, total_ns, peak_bytes, state, reason" ENGINE_SCORE_FIELDS(
+            COLUMN) ", cold_ns"
+                    " FROM claim k WHERE case_id = ? ORDER BY position",
     [SQL_READ_WAYS] = "SELECT " WAY_COLUMNS " FROM way_cost WHERE case_id = ?",
     [SQL_READ_FINDINGS] =
         "SELECT level, cause, engine, against, wrong, frame_a, frame_b,"
@@ -337,7 +363,8 @@ const char *const store_sql[SQL_COUNT] = {
                       " AND repeat = ?",
 
     /* ---- figures ---- */
-    [SQL_READ_ENGINES] = "SELECT * FROM run_engine WHERE run_id = ? ORDER BY position, engine",
+    [SQL_READ_ENGINES] =
+        "SELECT " ENGINE_SUM_COLUMNS " FROM run_engine WHERE run_id = ? ORDER BY position, engine",
     [SQL_COUNT_ENGINES] = SUM_ENGINES " ORDER BY position, k.engine",
     [SQL_READ_CAUSES] = "SELECT * FROM run_cause WHERE run_id = ? ORDER BY findings DESC, cause",
     [SQL_COUNT_CAUSES] = SUM_CAUSES " ORDER BY findings DESC, f.cause",

@@ -85,6 +85,24 @@ static void bind_cost(struct query *q, const struct engine_cost *c)
     query_int(q, c->peak_bytes);
 }
 
+/* NOLINTBEGIN(bugprone-macro-parentheses) names of members */
+#define BIND_BOOL(NAME) query_int(q, s->NAME);
+#define BIND_U32(NAME) query_int(q, s->NAME);
+#define BIND_U64(NAME) query_int(q, s->NAME);
+#define BIND_ROW(NAME) query_signed(q, s->NAME);
+#define BIND_FIELD(KIND, NAME, SUM) BIND_##KIND(NAME)
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+static void bind_timing(struct query *q, const struct case_timing *s)
+{
+    CASE_TIMING_FIELDS(BIND_FIELD)
+}
+
+static void bind_score(struct query *q, const struct engine_score *s)
+{
+    ENGINE_SCORE_FIELDS(BIND_FIELD)
+}
+
 static void put_head(struct writer *w, uint64_t run_id, const struct run_case *c)
 {
     char expected[HOOKS_TEXT_BYTES], got[HOOKS_TEXT_BYTES];
@@ -104,20 +122,7 @@ static void put_head(struct writer *w, uint64_t run_id, const struct run_case *c
     query_int(&q, c->expected_exit_code);
     query_int(&q, c->got_exit_code);
     query_int(&q, c->wall_ms);
-    query_int(&q, c->timing.walk_ns);
-    query_int(&q, c->timing.stop_walk_ns);
-    query_int(&q, c->timing.stop_dump_ns);
-    query_int(&q, c->timing.record_write_ns);
-    query_int(&q, c->timing.dump_write_ns);
-    query_int(&q, c->timing.record_bytes);
-    query_int(&q, c->timing.dump_bytes);
-    query_int(&q, c->timing.dump_tuned_ns);
-    query_int(&q, c->timing.dump_tuned_bytes);
-    query_int(&q, c->timing.capture_now_ns);
-    query_int(&q, c->timing.hang_late_ns);
-    query_int(&q, c->timing.crowded);
-    query_int(&q, c->timing.stop_copy_ns);
-    query_int(&q, c->timing.stop_tuned_ns);
+    bind_timing(&q, &c->timing);
     query_text(&q, verdict_name(c->result.verdict));
     query_text(&q, c->result.reason);
     query_text(&q, c->result.right);
@@ -168,22 +173,7 @@ static void put_claim(struct writer *w, const struct run_case *c, uint32_t i)
     bind_cost(&q, &k->cost);
     query_int(&q, s->state);
     query_text(&q, s->reason);
-    query_int(&q, s->judged);
-    query_int(&q, s->exact);
-    query_int(&q, s->top1);
-    query_int(&q, s->top5);
-    query_int(&q, s->reference);
-    query_int(&q, s->truth_frames);
-    query_int(&q, s->own_frames);
-    query_int(&q, s->right_frames);
-    query_int(&q, s->lines_judged);
-    query_int(&q, s->lines_right);
-    query_int(&q, s->inline_demanded);
-    query_int(&q, s->inline_right);
-    query_int(&q, s->physical_judged);
-    query_int(&q, s->physical_same);
-    query_signed(&q, s->first_divergence);
-    query_int(&q, s->frames);
+    bind_score(&q, s);
     query_int(&q, k->cost.cold_ns);
     query_id(&q, shares);
     (void)query_run(&q);

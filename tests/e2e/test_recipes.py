@@ -7,10 +7,12 @@ elsewhere, the recipe in CONTRIBUTING.md is probably wrong as well: change both.
 
 Only this finds that a new kind needs a file that the guide does not name."""
 
+import contextlib
 import os
 import pathlib
 import re
 import shutil
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -69,6 +71,14 @@ EDITS = {
         ("analyze/report/report.h", "#define REPORT_FORMATS(ROW)",
          ' ROW(recipe, FIGURES_OF_SUMS, false, "an example")'),
     ],
+    "figure": [
+        ("analyze/model/fields.h", "enum { STORE_SCHEMA_VERSION = 12", " + 1"),
+        ("analyze/model/fields.h", "#define CASE_TIMING_FIELDS(F)", " F(U64, recipe_ns, TIME)"),
+        ("analyze/store/schema.c", '"ALTER TABLE module_now RENAME TO module", NULL, };',
+         '\n\nstatic const char *const version_recipe[] = {\n'
+         '    "ALTER TABLE crash_case ADD COLUMN recipe_ns INTEGER", NULL};'),
+        ("analyze/store/schema.c", "version_10, version_11, version_12", ", version_recipe"),
+    ],
     "page": [
         ("dashboard/pages/pages.def", 'PAGE("/runs", "Runs", Runs, "pages/runs.js", RAIL("Runs"))',
          '\nPAGE("/recipe", "Recipe", Recipe, "pages/recipe.js", RAIL("Recipe"))'),
@@ -82,6 +92,10 @@ EDITS = {
          "\nunit_test(te ROOMS format SOURCES test_te.c)\nfuzz_target(te ROOMS format)"),
     ],
 }
+
+
+# Recipes without new files.
+HEADS = {"figure": "### A stored figure"}
 
 
 def new_files(name):
@@ -140,7 +154,7 @@ class Recipes(e2e.Case):
     def test_the_guide_names_each_file(self):
         guide = (e2e.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
         for name in EDITS:
-            part = guide.split(f"(tests/recipes/{name})")[-1].split("\n### ")[0]
+            part = guide.split(HEADS.get(name, f"(tests/recipes/{name})"))[-1].split("\n### ")[0]
             for file in [*map(str, new_files(name)), *(file for file, _, _ in EDITS[name])]:
                 with self.subTest(recipe=name):
                     self.assertIn(pathlib.Path(file).name if name == "page" else file, part)
@@ -205,6 +219,16 @@ class Recipes(e2e.Case):
         must(self.build / "tests/seed_store", base, "1", "4", "0")
         self.assertEqual(self.ask("report", "--db", base, "--recipe", "-", "--exit-zero"), "PASS 4\n")
         self.assertRegex(self.ask("report", "--help"), r"--recipe FILE\|- +an example")
+
+    def test_figure(self):
+        base = self.folder / "made.db"
+        must(self.build / "tests/seed_store", base, "1", "4", "0")
+        cases = e2e.json.loads(self.ask("report", "--db", base, "--json", "-", "--exit-zero"))["cases"]
+        self.assertEqual([c["timing"]["recipe_ns"] for c in cases], [0] * 4)
+        with contextlib.closing(sqlite3.connect(base)) as db, db:
+            db.execute("UPDATE crash_case SET recipe_ns = 7")
+        cases = e2e.json.loads(self.ask("report", "--db", base, "--json", "-", "--exit-zero"))["cases"]
+        self.assertEqual([c["timing"]["recipe_ns"] for c in cases], [7] * 4)
 
     def test_page(self):
         base = self.folder / "made.db"
