@@ -20,10 +20,7 @@ struct speed_row {
 /* "dying: write (13)": with the most cases that any column has. */
 static const char *row_name(const struct headline_row *row, struct arena *keep)
 {
-    size_t count = 0;
-    for (int way = 0; way < WAY_COUNT; way++)
-        if (row->cells[way].spread.count > count)
-            count = row->cells[way].spread.count;
+    const size_t count = headline_row_cases(row);
     if (row->part)
         return arena_printf(keep, "  %s", row->name);
     if (row->group == HEADLINE_DYING)
@@ -43,12 +40,12 @@ static struct sheet_cell speed_cell(const void *rows, size_t at, size_t column, 
             row->row->part || row->bound != MEDIAN ? INK_DIM : INK_PLAIN,
             row->bound == MEDIAN ? row_name(row->row, keep) : names[row->bound], false};
     const struct headline_cell *cell = &row->row->cells[column - 1];
-    const bool known = cell->state == HEADLINE_MEASURED;
+    const bool known = cell->state == HEADLINE_MEASURED && !measurement_is_few(&cell->measured);
     if (row->bound == MEDIAN)
         return (struct sheet_cell){known && !row->row->part ? INK_TITLE : INK_DIM,
                                    arena_string(keep, headline_median_text(row->row, cell, text)),
                                    false};
-    const double value = row->bound == LEAST ? cell->spread.least : cell->spread.most;
+    const double value = row->bound == LEAST ? cell->measured.least : cell->measured.most;
     return (struct sheet_cell){
         INK_DIM, known ? arena_string(keep, headline_amount_text(row->row, value, bound)) : "",
         false};
@@ -118,8 +115,9 @@ void document_speed(struct sheet *s, const struct run_figures *report, bool spre
     sheet_heading(s, "Speed",
                   spread ? ": medians with their spread; parts of the case in the middle" : "");
     print_table(s, &h, spread);
+    const bool few = h.cases < MEASUREMENT_LEAST;
     const bool again = spread && !s->markdown; /* below the table of the top */
-    if (!again)
+    if (!again && !few)
         sheet_text(s, INK_PLAIN, 0, 0, h.dominates);
     sheet_text(s, INK_DIM, 0, spread ? 0 : 2,
                arena_printf(s->keep, "medians (cases); foreign: %s%s %s",
@@ -128,26 +126,32 @@ void document_speed(struct sheet *s, const struct run_figures *report, bool spre
     if (spread)
         sheet_text(s, INK_DIM, 0, 0, h.scope);
     if (!again)
-        sheet_text(s, s->markdown ? INK_TITLE : INK_PLAIN, 0, 0, ratio_line(report, s->keep));
+        sheet_text(
+            s, s->markdown ? INK_TITLE : INK_PLAIN, 0, 0,
+            few ? arena_printf(s->keep,
+                               "dump way : offset way  =  not known: %u cases are too few, %d "
+                               "are needed",
+                               (unsigned)h.cases, MEASUREMENT_LEAST)
+                : ratio_line(report, s->keep));
 }
 
 /* ---- times ---------------------------------------------------------------------------- */
 
 struct time_row {
     const char *name;
-    const struct spread *of;
+    const struct measurement *of;
     bool bytes;
 };
 
 static struct sheet_cell time_cell(const void *rows, size_t at, size_t column, struct arena *keep)
 {
     const struct time_row *row = &((const struct time_row *)rows)[at];
-    const double values[] = {row->of->median, row->of->least, row->of->p90, row->of->most};
+    const double values[] = {row->of->value, row->of->least, row->of->p90, row->of->most};
     char text[24];
     if (column == 0)
         return (struct sheet_cell){INK_PLAIN, row->name, false};
     if (column == 1)
-        return (struct sheet_cell){INK_PLAIN, arena_printf(keep, "%zu", row->of->count), false};
+        return (struct sheet_cell){INK_PLAIN, arena_printf(keep, "%zu", row->of->n), false};
     const double value = values[column - 2];
     return (struct sheet_cell){
         column == 2 ? INK_TITLE : INK_DIM,
@@ -156,9 +160,9 @@ static struct sheet_cell time_cell(const void *rows, size_t at, size_t column, s
 }
 
 static void add_time(struct time_row *rows, size_t *count, const char *name,
-                     const struct spread *of, bool bytes)
+                     const struct measurement *of, bool bytes)
 {
-    if (of->count > 0 && name != NULL)
+    if (of->n > 0 && name != NULL)
         rows[(*count)++] = (struct time_row){name, of, bytes};
 }
 
@@ -215,7 +219,7 @@ enum status document_timing(struct sheet *s, const struct run_figures *report, s
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "times");
     document_speed(s, report, true);
     for (size_t i = 0; i < TIMINGS_CAPTURE; i++)
-        add_time(rows, &count, timings.capture[i].name, &timings.capture[i].spread,
+        add_time(rows, &count, timings.capture[i].name, &timings.capture[i].measured,
                  timings.capture[i].bytes);
     sheet_heading(s, "Timing", "");
     print_times(s, "in the dying process", rows, count);
@@ -227,7 +231,7 @@ enum status document_timing(struct sheet *s, const struct run_figures *report, s
         for (size_t p = 0; p < TIMINGS_PARTS; p++)
             if (engine->subject || engine->kind == ENGINE_KIND_JUDGE)
                 add_time(rows, &count, arena_printf(s->keep, "  %s", engine->parts[p].name),
-                         &engine->parts[p].spread, engine->parts[p].bytes);
+                         &engine->parts[p].measured, engine->parts[p].bytes);
     }
     sheet_heading(s, "Timing", " on the back end, per stack");
     print_times(s, "engine", rows, count);

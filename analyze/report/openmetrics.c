@@ -67,11 +67,11 @@ static void put_times(FILE *out, const struct timings *timings)
     family(out, "stack_seconds", "seconds", "Back end time of one stack, median over cases.");
     for (uint32_t i = 0; i < timings->engine_count; i++) {
         const struct timings_engine *engine = &timings->engines[i];
-        if (engine->total.count == 0)
+        if (engine->total.n == 0)
             continue;
         (void)fputs("twinstack_stack_seconds{", out);
         put_label(out, "engine", engine->engine);
-        (void)fprintf(out, "} %.9f\n", engine->total.median / 1e9);
+        (void)fprintf(out, "} %.9f\n", engine->total.value / 1e9);
     }
 }
 

@@ -47,12 +47,19 @@ const char *headline_amount_text(const struct headline_row *row, double value, c
 const char *headline_median_text(const struct headline_row *row, const struct headline_cell *cell,
                                  char out[HEADLINE_TEXT])
 {
+    const struct measurement *m = &cell->measured;
     char text[24];
-    (void)snprintf(out, HEADLINE_TEXT, "%s",
-                   cell->state == HEADLINE_MEASURED
-                       ? headline_amount_text(row, cell->spread.median, text)
-                   : cell->state == HEADLINE_NOT_DONE ? "–"
-                                                      : headline_state_name(cell->state));
+    if (cell->state == HEADLINE_NOT_DONE)
+        (void)snprintf(out, HEADLINE_TEXT, "–");
+    else if (cell->state != HEADLINE_MEASURED)
+        (void)snprintf(out, HEADLINE_TEXT, "%s", headline_state_name(cell->state));
+    else if (measurement_is_few(m))
+        (void)snprintf(out, HEADLINE_TEXT, "too few (%zu)", m->n);
+    else if (m->n < headline_row_cases(row))
+        (void)snprintf(out, HEADLINE_TEXT, "%s (%zu)", headline_amount_text(row, m->value, text),
+                       m->n);
+    else
+        (void)snprintf(out, HEADLINE_TEXT, "%s", headline_amount_text(row, m->value, text));
     return out;
 }
 

@@ -12,7 +12,8 @@
 const char *duration_text(double ns, char out[24]);
 const char *bytes_text(double bytes, char out[24]); /* "1.2 MB" */
 
-/* The median of a cell of the headline, "not measured", or "–" for a step that is not done. */
+/* The median of a cell of the headline, with its number of cases where it has fewer than the row;
+ * "too few (3)", "not measured", or "–" for a step that is not done. */
 enum { HEADLINE_TEXT = 64 };
 const char *headline_median_text(const struct headline_row *row, const struct headline_cell *cell,
                                  char out[HEADLINE_TEXT]);

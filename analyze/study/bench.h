@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "model/difference.h"
+#include "study/measurement.h"
 #include "study/runs.h"
 
 enum { BENCH_ROUNDS_MAX = 1000, BENCH_VERSION = 1 };
@@ -47,25 +48,19 @@ enum status bench_keep(struct store *store, struct run_info *info, const struct 
 
 /* ---- what they mean ------------------------------------------------------------------- */
 
-struct bench_amount {
-    size_t count;           /* samples; 0: the median is NaN           */
-    struct interval median; /* bootstrap, 95 %; nanoseconds, or bytes  */
-};
-
 enum { BENCH_CAPTURE_STAGES = 4 };
 
 struct bench_row {
     const char *name, *key; /* for people, and in JSON */
     bool bytes;
-    struct bench_amount ways[BENCH_WAYS]; /* by enum bench_lane */
+    struct measurement ways[BENCH_WAYS]; /* by enum bench_lane */
     double ratio; /* dump : offset, of the medians; NaN when either is missing */
 };
 
 /* The back end, warm or cold. */
 struct bench_side {
     struct bench_row stages[BENCH_STAGES];  /* by enum bench_stage */
-    double noise;                           /* today's A/A difference, a share              */
-    struct interval ratio;                  /* dump : offset                                */
+    struct measurement ratio;               /* dump : offset; its noise is today's A/A difference */
     struct change_verdict dump;             /* the dump way compared with the offset way    */
     struct change_verdict then[BENCH_WAYS]; /* each way compared with the last bench        */
 };

@@ -9,25 +9,24 @@
 
 enum { HISTORY_BENCHES = 30 };
 
-static const struct interval unknown = {(double)NAN, (double)NAN, (double)NAN};
-
 /* One lane's stage in every round of a bench: the warm ones or the cold ones. */
 struct series {
     double *values;
-    struct bench_amount amount;
+    size_t count;
+    struct measurement amount;
 };
 
 static struct series series_of(const struct bench_sample *samples, uint32_t count,
                                enum bench_lane lane, enum bench_stage stage, bool cold,
                                struct arena *keep)
 {
-    struct series out = {ARENA_ARRAY(keep, (size_t)count + 1, double), {0, unknown}};
+    struct series out = {ARENA_ARRAY(keep, (size_t)count + 1, double), 0, measurement_none};
     double *scratch = ARENA_ARRAY(keep, (size_t)count + 2, double);
     for (uint32_t i = 0; out.values != NULL && i < count; i++)
         if (samples[i].cold == cold && samples[i].lane == lane && samples[i].stage == stage)
-            out.values[out.amount.count++] = (double)samples[i].ns;
-    if (scratch != NULL && out.amount.count > 0)
-        out.amount.median = statistics_median_interval(out.values, out.amount.count, 1, scratch);
+            out.values[out.count++] = (double)samples[i].ns;
+    if (scratch != NULL)
+        out.amount = measurement_of_rounds(out.values, out.count, scratch);
     return out;
 }
 
@@ -38,7 +37,7 @@ static double bench_noise(const struct bench_sample *samples, uint32_t count, bo
 {
     const struct series lane = series_of(samples, count, LANE_OFFSET, STAGE_TOTAL, cold, keep);
     const struct series control = series_of(samples, count, LANE_CONTROL, STAGE_TOTAL, cold, keep);
-    return fabs(control.amount.median.value / lane.amount.median.value - 1);
+    return fabs(control.amount.value / lane.amount.value - 1);
 }
 
 enum status bench_newest_noise(struct store *store, struct arena *keep, double *noise,
@@ -83,20 +82,18 @@ static const struct capture_stage {
      true},
 };
 
-static struct bench_amount capture_of(const struct bench *bench, size_t offset, struct arena *keep)
+static struct measurement capture_of(const struct bench *bench, size_t offset, struct arena *keep)
 {
-    struct bench_amount out = {0, unknown};
+    size_t count = 0;
     double *values = ARENA_ARRAY(keep, (size_t)bench->case_count + 1, double);
     double *scratch = ARENA_ARRAY(keep, (size_t)bench->case_count + 2, double);
     for (uint32_t i = 0; offset != NONE && values != NULL && i < bench->case_count; i++) {
         uint64_t value = 0;
         memcpy(&value, (const char *)&bench->timings[i] + offset, sizeof value);
         if (value > 0)
-            values[out.count++] = (double)value;
+            values[count++] = (double)value;
     }
-    if (out.count > 0 && scratch != NULL)
-        out.median = statistics_median_interval(values, out.count, 1, scratch);
-    return out;
+    return scratch != NULL ? measurement_of_rounds(values, count, scratch) : measurement_none;
 }
 
 /* ---- on the back end ------------------------------------------------------------------ */
@@ -122,11 +119,11 @@ static size_t read_history(struct store *store, enum bench_lane way, bool cold, 
         if (store_read_samples(store, page.runs[i].id, keep, &samples, &n, &fault) != ERR_NONE)
             return count;
         const struct series s = series_of(samples, n, way, STAGE_TOTAL, cold, keep);
-        if (s.amount.count == 0)
+        if (s.count == 0)
             continue;
         if (count == 0)
             *newest = s;
-        medians[count++] = s.amount.median.value;
+        medians[count++] = s.amount.value;
     }
     return count;
 }
@@ -136,22 +133,21 @@ static enum status compare_with_last(const struct series *now, enum bench_lane w
                                      struct bench_side *out, struct fault *fault)
 {
     double medians[HISTORY_BENCHES];
-    struct series before = {NULL, {0, unknown}};
+    struct series before = {NULL, 0, measurement_none};
     const size_t runs = read_history(store, way, cold, keep, medians, &before);
-    double *work =
-        ARENA_ARRAY(keep, before.amount.count + now->amount.count + HISTORY_BENCHES, double);
+    double *work = ARENA_ARRAY(keep, before.count + now->count + HISTORY_BENCHES, double);
     if (work == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "bench");
     const double fence = statistics_fence_share(medians, runs, work);
-    out->then[way] = statistics_change(before.values, before.amount.count, now->values,
-                                       now->amount.count, out->noise, fence, work);
+    out->then[way] = statistics_change(before.values, before.count, now->values, now->count,
+                                       out->ratio.noise, fence, work);
     return ERR_NONE;
 }
 
 static double ratio_of(const struct bench_row *stage)
 {
-    const double offset = stage->ways[LANE_OFFSET].median.value;
-    const double dump = stage->ways[LANE_DUMP].median.value;
+    const double offset = stage->ways[LANE_OFFSET].value;
+    const double dump = stage->ways[LANE_DUMP].value;
     return offset > 0 && dump > 0 ? dump / offset : (double)NAN;
 }
 
@@ -175,11 +171,11 @@ static enum status judge_side(const struct bench *bench, bool cold, struct store
         out->stages[i].ratio = ratio_of(&out->stages[i]);
     }
     const struct series *offset = &total[LANE_OFFSET], *dump = &total[LANE_DUMP];
-    out->noise = bench_noise(bench->samples, bench->sample_count, cold, keep);
-    out->ratio = statistics_ratio(dump->values, dump->amount.count, offset->values,
-                                  offset->amount.count, 1, work);
-    out->dump = statistics_change(offset->values, offset->amount.count, dump->values,
-                                  dump->amount.count, out->noise, 0, work);
+    const double noise = bench_noise(bench->samples, bench->sample_count, cold, keep);
+    out->ratio =
+        measurement_ratio(dump->values, dump->count, offset->values, offset->count, noise, work);
+    out->dump =
+        statistics_change(offset->values, offset->count, dump->values, dump->count, noise, 0, work);
     for (int w = 0; w < BENCH_WAYS; w++)
         if (compare_with_last(&total[w], (enum bench_lane)w, store, cold, keep, out, fault) !=
             ERR_NONE)
@@ -212,18 +208,18 @@ enum status bench_judge(const struct bench *bench, struct store *store, struct a
 
 /* ---- JSON ----------------------------------------------------------------------------- */
 
-static void write_amount(struct json *j, const char *key, const struct bench_amount *amount)
+static void write_amount(struct json *j, const char *key, const struct measurement *amount)
 {
     json_key(j, key);
-    if (amount->count == 0) {
+    if (amount->n == 0) {
         json_null(j);
         return;
     }
     json_object(j);
-    json_key_uint(j, "samples", amount->count);
-    json_key_number(j, "median", amount->median.value);
-    json_key_number(j, "low", amount->median.low);
-    json_key_number(j, "high", amount->median.high);
+    json_key_uint(j, "samples", amount->n);
+    json_key_number(j, "median", amount->value);
+    json_key_number(j, "low", amount->low);
+    json_key_number(j, "high", amount->high);
     json_object_end(j);
 }
 
@@ -257,8 +253,8 @@ static void write_side(struct json *j, const struct bench_side *side, bool cold)
 {
     json_object(j);
     json_key_bool(j, "cold", cold);
-    json_key_uint(j, "samples", side->stages[STAGE_TOTAL].ways[LANE_OFFSET].count);
-    json_key_number(j, "noise", side->noise);
+    json_key_uint(j, "samples", side->stages[STAGE_TOTAL].ways[LANE_OFFSET].n);
+    json_key_number(j, "noise", side->ratio.noise);
     json_key_number(j, "ratio", side->ratio.value);
     json_key_number(j, "ratio_low", side->ratio.low);
     json_key_number(j, "ratio_high", side->ratio.high);

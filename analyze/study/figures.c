@@ -48,28 +48,6 @@ bool case_is_timed(const struct run_case *c, const char *engine)
            k->cost.total_ns > 0 && !c->timing.crowded;
 }
 
-struct spread spread_of(double *values, size_t count)
-{
-    const double unknown = (double)NAN;
-    if (count == 0)
-        return (struct spread){0, unknown, unknown, unknown, unknown};
-    const double median = statistics_median(values, count); /* sorts */
-    return (struct spread){.count = count,
-                           .median = median,
-                           .least = values[0],
-                           .p90 = statistics_quantile(values, count, 0.9),
-                           .most = values[count - 1]};
-}
-
-void spread_write_json(struct json *j, const struct spread *spread)
-{
-    json_key_uint(j, "count", spread->count);
-    json_key_number(j, "median", spread->median);
-    json_key_number(j, "least", spread->least);
-    json_key_number(j, "p90", spread->p90);
-    json_key_number(j, "most", spread->most);
-}
-
 void figures_measures(const struct engine_total *t, struct measure out[MEASURES])
 {
     const struct measure rows[MEASURES] = {

@@ -14,6 +14,7 @@
 #include "model/metric.h"
 #include "model/run.h"
 #include "model/stored.h"
+#include "study/measurement.h"
 #include "study/samples.h"
 
 /* How often a scenario was built: variants of its first repeat. */
@@ -200,18 +201,6 @@ void case_sums_add(struct case_sums *sums, const struct run_case *c);
 bool case_deviates(const struct run_case *c);
 
 void figures_measures(const struct engine_total *total, struct measure out[MEASURES]);
-
-/* The distribution of one number over the cases in which it is not 0; all NaN when count is 0. */
-struct spread {
-    size_t count;
-    double median, least, p90, most;
-};
-
-/* The distribution of VALUES, which are sorted in place. */
-struct spread spread_of(double *values, size_t count);
-
-/* The members "count", "median", "least", "p90" and "most". */
-void spread_write_json(struct json *j, const struct spread *spread);
 
 /* The judge that represents foreign tools reading the dump; NULL: no such judge gave a stack. */
 const char *figures_foreign_engine(const struct run_figures *figures);

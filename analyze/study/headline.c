@@ -107,7 +107,7 @@ static void fill_whole(struct columns *c, int offset, struct headline_cell *out)
     if (count == 0)
         return;
     out->state = HEADLINE_MEASURED;
-    out->spread = spread_of(c->numbers, count);
+    out->measured = measurement_of_cases(c->numbers, count);
 }
 
 static int by_whole(const void *a, const void *b)
@@ -146,24 +146,24 @@ static void fill_parts(struct columns *c, int whole, enum case_way way, struct h
     if (count == 0)
         return;
     const int first = whole + 2;
-    double left = out->rows[whole].cells[way].spread.median;
+    double left = out->rows[whole].cells[way].measured.value;
     bool known = false;
     int row = first;
     for (; !sources[row].left_over; row++) {
         struct headline_cell *cell = &out->rows[row].cells[way];
-        cell->spread.median =
+        cell->measured.value =
             (number_at(c, (count - 1) / 2, row, way) + number_at(c, count / 2, row, way)) / 2;
-        left -= cell->spread.median;
-        known = known || cell->spread.median > 0;
+        left -= cell->measured.value;
+        known = known || cell->measured.value > 0;
     }
-    out->rows[row].cells[way].spread.median = left;
+    out->rows[row].cells[way].measured.value = left;
     for (int i = first; i <= row; i++) {
         struct headline_cell *cell = &out->rows[i].cells[way];
-        const bool done = cell->spread.median != 0 || i == row;
+        const bool done = cell->measured.value != 0 || i == row;
         cell->state = !known ? HEADLINE_NOT_MEASURED : done ? HEADLINE_MEASURED : HEADLINE_NOT_DONE;
-        cell->spread.count = cell->state == HEADLINE_MEASURED ? count : 0;
+        cell->measured.n = cell->state == HEADLINE_MEASURED ? count : 0;
         if (cell->state != HEADLINE_MEASURED)
-            cell->spread.median = (double)NAN;
+            cell->measured.value = (double)NAN;
     }
 }
 
@@ -184,7 +184,7 @@ static const char *foreign_name(const struct run_figures *figures, struct arena 
 /* NaN: not measured. */
 static double median_of(const struct headline *h, int row, enum case_way way)
 {
-    return h->rows[row].cells[way].spread.median;
+    return h->rows[row].cells[way].measured.value;
 }
 
 static const char *dominating(const struct headline *h, struct arena *keep)
@@ -215,9 +215,18 @@ bool headline_row_is_known(const struct headline_row *row)
     return false;
 }
 
+size_t headline_row_cases(const struct headline_row *row)
+{
+    size_t count = 0;
+    for (int way = 0; way < WAY_COUNT; way++)
+        if (row->cells[way].measured.n > count)
+            count = row->cells[way].measured.n;
+    return count;
+}
+
 static size_t count_of(const struct headline *h, int row, enum case_way way)
 {
-    return h->rows[row].cells[way].spread.count;
+    return h->rows[row].cells[way].measured.n;
 }
 
 enum { NAME_WIDTH = 8 };
@@ -251,7 +260,6 @@ static const char *counts_of(const struct headline *h, struct arena *keep)
 
 static void begin(const struct run_figures *figures, struct arena *keep, struct headline *out)
 {
-    const double unknown = (double)NAN;
     memset(out, 0, sizeof *out);
     out->columns[WAY_FOREIGN] = foreign_column(figures, keep);
     out->columns[WAY_DUMP] = "dump, ours";
@@ -272,7 +280,7 @@ static void begin(const struct run_figures *figures, struct arena *keep, struct 
         for (int way = 0; way < WAY_COUNT; way++)
             out->rows[r].cells[way] = (struct headline_cell){
                 .state = row->offsets[way] == NEVER ? HEADLINE_NOT_DONE : HEADLINE_NOT_MEASURED,
-                .spread = {0, unknown, unknown, unknown, unknown}};
+                .measured = measurement_none};
     }
 }
 
@@ -391,7 +399,7 @@ static void write_cell(struct json *j, const char *key, const struct headline_ce
     json_key(j, key);
     json_object(j);
     json_key_string(j, "state", headline_state_name(cell->state));
-    spread_write_json(j, &cell->spread);
+    measurement_write_json(j, &cell->measured);
     json_object_end(j);
 }
 
@@ -404,7 +412,7 @@ static void write_row(struct json *j, const struct headline_row *row)
     json_key_string(j, "unit", row->bytes ? "bytes" : "ns");
     json_key_bool(j, "part", row->part);
     json_key_number(j, "ratio",
-                    row->cells[WAY_DUMP].spread.median / row->cells[WAY_OFFSET].spread.median);
+                    row->cells[WAY_DUMP].measured.value / row->cells[WAY_OFFSET].measured.value);
     json_key(j, "cells");
     json_object(j);
     for (int way = 0; way < WAY_COUNT; way++)

@@ -17,7 +17,7 @@ enum headline_state {
 
 struct headline_cell {
     enum headline_state state;
-    struct spread spread; /* nanoseconds or bytes; a part has only count and median */
+    struct measurement measured; /* nanoseconds or bytes; a part has only count and median */
 };
 
 struct headline_row {
@@ -51,6 +51,9 @@ void headline_of_samples(const struct run_figures *figures, struct sample_set *s
 
 /* False: no way has a number in this row, so that faces may leave it out. */
 bool headline_row_is_known(const struct headline_row *row);
+
+/* The most cases that any way has in this row. */
+size_t headline_row_cases(const struct headline_row *row);
 
 /* "in the dying process", ... */
 const char *headline_group_name(enum headline_group group);

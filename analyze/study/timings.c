@@ -165,17 +165,17 @@ enum status timings_add(struct timings_count *count, const struct run_case *c, s
 }
 
 /* The numbers of a column that are not 0. */
-static struct spread spread_at(struct timings_count *count, size_t word, uint64_t *raw,
-                               double *numbers, struct fault *fault)
+static struct measurement spread_at(struct timings_count *count, size_t word, uint64_t *raw,
+                                    double *numbers, struct fault *fault)
 {
     size_t used = 0;
     if (fault->code != ERR_NONE ||
         sample_set_column(&count->rows, (int)(word * sizeof *raw), raw, fault) != ERR_NONE)
-        return spread_of(numbers, 0);
+        return measurement_of_cases(numbers, 0);
     for (uint32_t i = 0; i < count->rows.count; i++)
         if (raw[i] != 0)
             numbers[used++] = (double)raw[i];
-    return spread_of(numbers, used);
+    return measurement_of_cases(numbers, used);
 }
 
 static void fill_engine(struct timings_count *count, uint32_t at, uint64_t *raw, double *numbers,
@@ -186,7 +186,7 @@ static void fill_engine(struct timings_count *count, uint32_t at, uint64_t *raw,
     out->total = spread_at(count, word, raw, numbers, fault);
     for (size_t i = 0; i < TIMINGS_PARTS; i++) {
         out->parts[i] = row_of(&part_rows[i]);
-        out->parts[i].spread = spread_at(count, word + 1 + i, raw, numbers, fault);
+        out->parts[i].measured = spread_at(count, word + 1 + i, raw, numbers, fault);
     }
 }
 
@@ -201,7 +201,7 @@ enum status timings_end(struct timings_count *count, struct fault *fault)
         (void)no_memory(fault);
     for (size_t i = 0; whole && i < TIMINGS_CAPTURE && fault->code == ERR_NONE; i++) {
         out->capture[i] = row_of(&capture_rows[i]);
-        out->capture[i].spread = spread_at(count, i, raw, numbers, fault);
+        out->capture[i].measured = spread_at(count, i, raw, numbers, fault);
     }
     for (uint32_t e = 0; whole && e < out->engine_count && fault->code == ERR_NONE; e++)
         fill_engine(count, e, raw, numbers, fault);
@@ -280,7 +280,7 @@ enum status timings_group(const struct bench_sample *samples, uint32_t count, st
         for (uint32_t i = 0; i < count; i++)
             if (is_in(&(*out)[g], &samples[i]))
                 numbers[used++] = (double)samples[i].ns;
-        (*out)[g].spread = spread_of(numbers, used);
+        (*out)[g].measured = measurement_of_cases(numbers, used);
     }
     return ERR_NONE;
 }
@@ -293,7 +293,7 @@ static void write_row(struct json *j, const struct timings_row *row)
     json_key_string(j, "key", row->key);
     json_key_string(j, "name", row->name);
     json_key_string(j, "unit", row->bytes ? "bytes" : "ns");
-    spread_write_json(j, &row->spread);
+    measurement_write_json(j, &row->measured);
     json_object_end(j);
 }
 
@@ -303,7 +303,7 @@ static void write_engine(struct json *j, const struct timings_engine *engine)
     json_key_string(j, "engine", engine->engine);
     json_key_string(j, "kind", engine_kind_name(engine->kind));
     json_key_bool(j, "subject", engine->subject);
-    spread_write_json(j, &engine->total);
+    measurement_write_json(j, &engine->total);
     json_key(j, "parts");
     json_array(j);
     for (size_t i = 0; i < TIMINGS_PARTS; i++)
@@ -354,7 +354,7 @@ enum status timings_write_groups(struct json *j, const struct bench_sample *samp
         json_key_string(j, "kind", engine_kind_name(lane_kinds[groups[i].lane]));
         json_key_string(j, "stage", bench_stage_name(groups[i].stage));
         json_key_bool(j, "cold", groups[i].cold);
-        spread_write_json(j, &groups[i].spread);
+        measurement_write_json(j, &groups[i].measured);
         json_object_end(j);
     }
     json_array_end(j);

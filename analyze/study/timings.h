@@ -11,7 +11,7 @@
 struct timings_row {
     const char *key, *name; /* in JSON, and for people */
     bool bytes;             /* else nanoseconds */
-    struct spread spread;
+    struct measurement measured;
 };
 
 enum { TIMINGS_CAPTURE = 12, TIMINGS_PARTS = 6, TIMINGS_SLOWEST = 10 };
@@ -20,7 +20,7 @@ struct timings_engine {
     const char *engine;
     enum engine_kind kind;
     bool subject;
-    struct spread total; /* nanoseconds, symbols loaded */
+    struct measurement total; /* nanoseconds, symbols loaded */
     struct timings_row parts[TIMINGS_PARTS];
 };
 
@@ -78,7 +78,7 @@ struct timings_group {
     enum bench_lane lane;
     enum bench_stage stage;
     bool cold;
-    struct spread spread;
+    struct measurement measured;
 };
 
 /* In the order of the first sample of each group. Fails: ERR_MEMORY. */

@@ -18,7 +18,7 @@ static struct sheet_cell stage_cell(const void *rows, size_t at, size_t column, 
     if (column == 5)
         return (struct sheet_cell){
             INK_PLAIN, isnan(row->ratio) ? "" : arena_printf(keep, "%.2f", row->ratio), false};
-    const struct interval *m = &row->ways[column > 2].median;
+    const struct measurement *m = &row->ways[column > 2];
     if (column % 2 != 0)
         return (struct sheet_cell){INK_TITLE, arena_string(keep, words(m->value, low)), false};
     return (struct sheet_cell){
@@ -42,10 +42,10 @@ static void put_stages(struct sheet *s, const char *title, const struct bench_ro
 
 static void put_verdict(struct sheet *s, const struct bench_side *side)
 {
-    const size_t count = side->stages[BENCH_STAGES - 1].ways[0].count;
-    sheet_text(
-        s, INK_PLAIN, 0, 0,
-        arena_printf(s->keep, "today's noise (offset against itself): %.1f %%", side->noise * 100));
+    const size_t count = side->stages[BENCH_STAGES - 1].ways[0].n;
+    sheet_text(s, INK_PLAIN, 0, 0,
+               arena_printf(s->keep, "today's noise (offset against itself): %.1f %%",
+                            side->ratio.noise * 100));
     if (side->dump.change == CHANGE_TOO_FEW)
         sheet_text(s, INK_PLAIN, 0, 0,
                    arena_printf(s->keep, "no verdict: %zu samples are too few, %d are needed",
@@ -87,7 +87,7 @@ void bench_print(const struct bench_findings *findings, struct arena *keep)
                              "cases",
                              i == 1 ? "COLD (symbols opened for every stack)"
                                     : "WARM (symbols stay open)",
-                             side->stages[BENCH_STAGES - 1].ways[0].count, findings->case_count);
+                             side->stages[BENCH_STAGES - 1].ways[0].n, findings->case_count);
         put_stages(&s, title != NULL ? title : "", side->stages, BENCH_STAGES);
         put_verdict(&s, side);
     }

@@ -1,0 +1,65 @@
+/* Medians and their intervals: see measurement.h. */
+#include "study/measurement.h"
+
+#include <math.h>
+
+#include "compare/statistics.h"
+
+#define UNKNOWN ((double)NAN)
+
+const struct measurement measurement_none = {.value = UNKNOWN,
+                                             .low = UNKNOWN,
+                                             .high = UNKNOWN,
+                                             .noise = UNKNOWN,
+                                             .least = UNKNOWN,
+                                             .p90 = UNKNOWN,
+                                             .most = UNKNOWN};
+
+bool measurement_is_few(const struct measurement *m)
+{
+    return m->n > 0 && m->n < MEASUREMENT_LEAST;
+}
+
+struct measurement measurement_of_cases(double *values, size_t count)
+{
+    struct measurement out = measurement_none;
+    if (count == 0)
+        return out;
+    out.n = count;
+    out.value = statistics_median(values, count); /* sorts */
+    out.least = values[0];
+    out.p90 = statistics_quantile(values, count, 0.9);
+    out.most = values[count - 1];
+    return out;
+}
+
+struct measurement measurement_of_rounds(const double *values, size_t count, double *scratch)
+{
+    static const double one = 1;
+    return measurement_ratio(values, count, &one, 1, UNKNOWN, scratch);
+}
+
+struct measurement measurement_ratio(const double *a, size_t a_count, const double *b,
+                                     size_t b_count, double noise, double *scratch)
+{
+    struct measurement out = measurement_none;
+    out.origin = MEASURED_ROUNDS;
+    out.noise = noise;
+    if (a_count == 0)
+        return out;
+    const struct interval ratio = statistics_ratio(a, a_count, b, b_count, 1, scratch);
+    out.n = a_count;
+    out.value = ratio.value;
+    out.low = ratio.low;
+    out.high = ratio.high;
+    return out;
+}
+
+void measurement_write_json(struct json *j, const struct measurement *m)
+{
+    json_key_uint(j, "count", m->n);
+    json_key_number(j, "median", m->value);
+    json_key_number(j, "least", m->least);
+    json_key_number(j, "p90", m->p90);
+    json_key_number(j, "most", m->most);
+}

@@ -1,0 +1,46 @@
+/* A number that was measured many times: its middle, how sure that is, how far single values are
+ * from it. Every time, size and ratio of a run or of a bench that a face shows is made here. */
+#ifndef STUDY_MEASUREMENT_H
+#define STUDY_MEASUREMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/json.h"
+
+enum measurement_origin {
+    MEASURED_CASES,  /* one value per case of a run: no interval, no noise */
+    MEASURED_ROUNDS, /* one value per round of a bench, or per case of it */
+};
+
+/* NaN: not known; all of it when N is 0. */
+struct measurement {
+    enum measurement_origin origin;
+    size_t n;                /* values that count; 0 is none */
+    double value;            /* median, or the ratio of two */
+    double low, high;        /* 95 % interval of VALUE, by bootstrap */
+    double noise;            /* how much the same thing measured twice differs, a share */
+    double least, p90, most; /* of the values */
+};
+
+extern const struct measurement measurement_none;
+
+/* Fewer values give no figure that would be the same the next time: faces say "too few". */
+enum { MEASUREMENT_LEAST = 12 };
+bool measurement_is_few(const struct measurement *m);
+
+/* Of the cases of a run; VALUES are sorted in place. */
+struct measurement measurement_of_cases(double *values, size_t count);
+
+/* Of the rounds of a bench. SCRATCH has room for COUNT + 1 more. */
+struct measurement measurement_of_rounds(const double *values, size_t count, double *scratch);
+
+/* The ratio of medians A : B; NOISE is what a control showed. SCRATCH has room for both. */
+struct measurement measurement_ratio(const double *a, size_t a_count, const double *b,
+                                     size_t b_count, double noise, double *scratch);
+
+/* The members "count", "median", "least", "p90" and "most". */
+void measurement_write_json(struct json *j, const struct measurement *m);
+
+#endif
