@@ -161,17 +161,23 @@ char *arena_string(struct arena *arena, const char *text)
     return text != NULL ? arena_text(arena, text, strlen(text)) : NULL;
 }
 
+char *arena_vprintf(struct arena *arena, const char *format, va_list list)
+{
+    va_list again;
+    va_copy(again, list);
+    const int length = vsnprintf(NULL, 0, format, list);
+    char *out = length >= 0 ? arena_alloc(arena, (size_t)length + 1) : NULL;
+    if (out != NULL)
+        (void)vsnprintf(out, (size_t)length + 1, format, again);
+    va_end(again);
+    return out;
+}
+
 char *arena_printf(struct arena *arena, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    const int length = vsnprintf(NULL, 0, format, list);
-    va_end(list);
-    char *out = length >= 0 ? arena_alloc(arena, (size_t)length + 1) : NULL;
-    if (out == NULL)
-        return NULL;
-    va_start(list, format);
-    (void)vsnprintf(out, (size_t)length + 1, format, list);
+    char *out = arena_vprintf(arena, format, list);
     va_end(list);
     return out;
 }

@@ -7,6 +7,7 @@
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,6 +57,7 @@ char *arena_text(struct arena *arena, const char *text, size_t size);
 char *arena_string(struct arena *arena, const char *text);
 
 /* printf into the arena; returns NULL when arena_alloc() does. */
+char *arena_vprintf(struct arena *arena, const char *format, va_list list);
 char *arena_printf(struct arena *arena, const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 2, 3)))

@@ -87,9 +87,7 @@ static void put_problems(struct sheet *s, const struct run_figures *report)
     const uint32_t shown = s->markdown || all < PROBLEMS_SHOWN ? all : PROBLEMS_SHOWN;
     (void)sheet_list(s, problem_entry, report->problems, shown, "problem", NULL);
     if (all > shown)
-        sheet_text(s, INK_PLAIN, 0, 0,
-                   arena_printf(s->keep, "       and %u more problems of the run as a whole",
-                                all - shown));
+        sheet_textf(s, INK_PLAIN, "       and %u more problems of the run as a whole", all - shown);
 }
 
 static void put_run(struct sheet *s, const struct run_info *run)
@@ -222,12 +220,11 @@ static void put_end(struct sheet *s, const struct run_figures *report,
     put_verdict(s, report);
     if (style->details || report->run->id == 0)
         return;
-    sheet_text(s, INK_DIM, 0, 0,
-               arena_printf(s->keep,
-                            "`twinstack report %" PRIu64
-                            "%s%s --details` shows every case and finding, hooks and times",
-                            report->run->id, style->db != NULL ? " --db " : "",
-                            style->db != NULL ? style->db : ""));
+    sheet_textf(s, INK_DIM,
+                "`twinstack report %" PRIu64
+                "%s%s --details` shows every case and finding, hooks and times",
+                report->run->id, style->db != NULL ? " --db " : "",
+                style->db != NULL ? style->db : "");
 }
 
 static enum status put_details(struct sheet *s, const struct run_figures *report,

@@ -73,10 +73,8 @@ static struct sheet_cell reason_cell(const void *rows, size_t at, size_t column,
 {
     const struct case_group *group = &((const struct case_group *)rows)[at];
     if (column == 1)
-        return (struct sheet_cell){INK_DIM, group->reason, false};
-    return (struct sheet_cell){
-        INK_PLAIN, arena_printf(keep, "%u case%s", group->count, group->count == 1 ? " " : "s"),
-        false};
+        return cell_text(INK_DIM, group->reason);
+    return cell_format(keep, INK_PLAIN, "%u case%s", group->count, group->count == 1 ? " " : "s");
 }
 
 static uint32_t cases_of_group(const void *rows, size_t row)
@@ -125,19 +123,12 @@ static struct sheet_cell cause_cell(const void *rows, size_t at, size_t column, 
     const struct cause_total *sum = ((const struct cause_total *const *)rows)[at];
     char name[160];
     if (column == 0)
-        return (struct sheet_cell){sum->failing > 0 ? INK_BAD : INK_PLAIN,
-                                   cause_name(sum->example->cause), false};
+        return cell_text(sum->failing > 0 ? INK_BAD : INK_PLAIN, cause_name(sum->example->cause));
     if (column == 1)
-        return (struct sheet_cell){INK_PLAIN,
-                                   arena_printf(keep, "%u in %u case%s, %u failing", sum->findings,
-                                                sum->cases, sum->cases == 1 ? "" : "s",
-                                                sum->failing),
-                                   false};
-    return (struct sheet_cell){INK_DIM,
-                               arena_printf(keep, "%s, %s: %s", case_name(sum->where, name),
-                                            sum->example->engine,
-                                            text_or_empty(sum->example->evidence)),
-                               false};
+        return cell_format(keep, INK_PLAIN, "%u in %u case%s, %u failing", sum->findings,
+                           sum->cases, sum->cases == 1 ? "" : "s", sum->failing);
+    return cell_format(keep, INK_DIM, "%s, %s: %s", case_name(sum->where, name),
+                       sum->example->engine, text_or_empty(sum->example->evidence));
 }
 
 void document_causes(struct sheet *s, const struct run_figures *report)
@@ -147,7 +138,6 @@ void document_causes(struct sheet *s, const struct run_figures *report)
                                                   {"for example", 0, 0, SHEET_ALWAYS, SHEET_WRAP}};
     struct cause_total totals[CAUSE_COUNT];
     const struct cause_total *rows[CAUSE_COUNT];
-    struct sheet_table table = {.columns = columns, .count = 3, .cell = cause_cell};
     size_t count = 0;
     const uint32_t all = figures_causes(report, totals);
     for (int c = 0; c < CAUSE_COUNT; c++)
@@ -157,7 +147,7 @@ void document_causes(struct sheet *s, const struct run_figures *report)
     if (all == 0)
         sheet_text(s, INK_GOOD, 0, 0, "nowhere: every stack agrees");
     else
-        sheet_table(s, &table, rows, count);
+        sheet_show(s, columns, 3, cause_cell, rows, count);
 }
 
 static void refused_entry(const void *rows, size_t at, struct arena *keep, struct sheet_entry *out)
@@ -179,13 +169,11 @@ void document_refused(struct sheet *s, const struct run_figures *report)
     sheet_heading(s, "Snapshots that the .NET runtime refused", "");
     (void)sheet_list(s, refused_entry, refused, shown, "snapshot", NULL);
     if (count > shown)
-        sheet_text(s, INK_DIM, 0, 0, arena_printf(s->keep, "and %u more", count - shown));
+        sheet_textf(s, INK_DIM, "and %u more", count - shown);
     for (uint32_t i = 0; i < report->engine_count; i++)
         if (strcmp(report->engines[i].engine, refused[shown - 1].finding->engine) == 0 &&
             report->engines[i].shares != NULL)
-            sheet_text(s, INK_DIM, 0, 0,
-                       arena_printf(s->keep, "%s: %s", report->engines[i].engine,
-                                    report->engines[i].shares));
+            sheet_textf(s, INK_DIM, "%s: %s", report->engines[i].engine, report->engines[i].shares);
 }
 
 /* ---- findings ------------------------------------------------------------------------- */
@@ -261,9 +249,8 @@ static void print_findings(struct sheet *s, const struct run_case *c)
         (void)sheet_list(s, finding_entry, shown, count, "finding", NULL);
         const uint32_t all = count_alike(r, first, false);
         if (all > counted)
-            sheet_text(s, INK_DIM, 0, 0,
-                       arena_printf(s->keep, "  and %u more findings like %s", all - counted,
-                                    count == 1 ? "this one" : "these"));
+            sheet_textf(s, INK_DIM, "  and %u more findings like %s", all - counted,
+                        count == 1 ? "this one" : "these");
     }
 }
 

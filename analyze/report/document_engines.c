@@ -21,11 +21,10 @@ static const int share_measures[SHARES] = {MEASURE_PRECISION, MEASURE_RECALL, ME
 static struct sheet_cell share_cell(const struct measure *m, struct arena *keep)
 {
     if (m->total == 0)
-        return (struct sheet_cell){INK_DIM, "-", false};
+        return cell_text(INK_DIM, "-");
     if (m->right == m->total)
-        return (struct sheet_cell){INK_GOOD, "100 %", false};
-    return (struct sheet_cell){
-        INK_PLAIN, arena_printf(keep, "%.1f %%", figures_percent(m->right, m->total)), false};
+        return cell_text(INK_GOOD, "100 %");
+    return cell_format(keep, INK_PLAIN, "%.1f %%", figures_percent(m->right, m->total));
 }
 
 static struct sheet_cell engine_cell(const void *rows, size_t row, size_t column,
@@ -34,19 +33,16 @@ static struct sheet_cell engine_cell(const void *rows, size_t row, size_t column
     const struct engine_total *t = ((const struct engine_total *const *)rows)[row];
     struct measure measures[MEASURES];
     if (column == 0)
-        return (struct sheet_cell){t->subject ? INK_TITLE : INK_PLAIN,
-                                   arena_printf(keep, "%s%s", t->engine, t->subject ? " *" : ""),
-                                   false};
+        return cell_format(keep, t->subject ? INK_TITLE : INK_PLAIN, "%s%s", t->engine,
+                           t->subject ? " *" : "");
     if (t->judged == 0)
         return (struct sheet_cell){INK_DIM, column == 1 ? "nothing to judge by" : "", column == 1};
     figures_measures(t, measures);
     if (column > 1)
         return share_cell(&measures[share_measures[column - FIRST_SHARE]], keep);
     const struct interval w = measures[MEASURE_EXACT].share;
-    return (struct sheet_cell){
-        t->exact == t->judged ? INK_GOOD : INK_PLAIN,
-        arena_printf(keep, "%u/%u [%.0f-%.0f %%]", t->exact, t->judged, w.low * 100, w.high * 100),
-        false};
+    return cell_format(keep, t->exact == t->judged ? INK_GOOD : INK_PLAIN, "%u/%u [%.0f-%.0f %%]",
+                       t->exact, t->judged, w.low * 100, w.high * 100);
 }
 
 /* The engines without any stack, on one line; `--details` gives the reasons. */
@@ -87,11 +83,10 @@ size_t document_engines(struct sheet *s, const struct run_figures *report, uint3
                "* engine under test: decides verdict and exit code · [..] 95 % interval · top 1, "
                "top 5: innermost frames right · physical: against the first of them");
     if (report->left_out > 0)
-        sheet_text(s, INK_WARN, 0, 0,
-                   arena_printf(s->keep,
-                                "%u case%s not in these figures: ERROR, and there is no stack to "
-                                "judge",
-                                report->left_out, report->left_out == 1 ? " is" : "s are"));
+        sheet_textf(s, INK_WARN,
+                    "%u case%s not in these figures: ERROR, and there is no stack to "
+                    "judge",
+                    report->left_out, report->left_out == 1 ? " is" : "s are");
     return count - shown;
 }
 
@@ -106,8 +101,8 @@ static struct sheet_cell shared_cell(const void *rows, size_t row, size_t column
     const struct engine_total *t = &((const struct engine_total *)rows)[row];
     (void)keep;
     if (column == 0)
-        return (struct sheet_cell){INK_PLAIN, t->engine, false};
-    return (struct sheet_cell){INK_DIM, t->shares != NULL ? t->shares : "nothing of ours", false};
+        return cell_text(INK_PLAIN, t->engine);
+    return cell_text(INK_DIM, t->shares != NULL ? t->shares : "nothing of ours");
 }
 
 static struct sheet_cell skipped_cell(const void *rows, size_t row, size_t column,
@@ -115,23 +110,20 @@ static struct sheet_cell skipped_cell(const void *rows, size_t row, size_t colum
 {
     const struct engine_total *t = ((const struct engine_total *const *)rows)[row];
     (void)keep;
-    return (struct sheet_cell){column == 0 ? INK_PLAIN : INK_DIM,
-                               column == 0 ? t->engine : t->skip_reason, false};
+    return cell_text(column == 0 ? INK_PLAIN : INK_DIM, column == 0 ? t->engine : t->skip_reason);
 }
 
 void document_shared(struct sheet *s, const struct run_figures *report)
 {
     const struct engine_total *skipped[CLAIMS_MAX];
-    struct sheet_table table = {.columns = share_columns, .count = 2, .cell = shared_cell};
-    struct sheet_table reasons = {.columns = share_columns, .count = 2, .cell = skipped_cell};
     size_t count = 0;
     sheet_heading(s, "What the engines share", " (agreement is only as good as independence)");
-    sheet_table(s, &table, report->engines, report->engine_count);
+    sheet_show(s, share_columns, 2, shared_cell, report->engines, report->engine_count);
     for (uint32_t i = 0; i < report->engine_count && count < CLAIMS_MAX; i++)
         if (report->engines[i].stacks == 0 && report->engines[i].skip_reason != NULL)
             skipped[count++] = &report->engines[i];
     if (count == 0)
         return;
     sheet_heading(s, "Skipped engines", "");
-    sheet_table(s, &reasons, skipped, count);
+    sheet_show(s, share_columns, 2, skipped_cell, skipped, count);
 }

@@ -111,20 +111,17 @@ static const char *builds_text(const struct grid_row *row, struct arena *keep)
 static struct sheet_cell score_cell(const struct engine_score *s, struct arena *keep)
 {
     if (s != NULL && s->state == STACK_BLOCKED)
-        return (struct sheet_cell){INK_DIM, "stuck", false};
+        return cell_text(INK_DIM, "stuck");
     if (s == NULL || s->state != STACK_OK || s->frames == 0)
-        return (struct sheet_cell){INK_DIM, "·", false};
+        return cell_text(INK_DIM, "·");
     if (!s->judged)
-        return (struct sheet_cell){INK_DIM, arena_printf(keep, "%u", s->frames), false};
+        return cell_format(keep, INK_DIM, "%u", s->frames);
     const char *mark = s->exact ? "✓" : "✗";
     const enum ink ink = s->exact ? INK_GOOD : s->subject ? INK_BAD : INK_WARN;
     if (s->truth_frames > 99)
-        return (struct sheet_cell){
-            ink,
-            arena_printf(keep, "%s%.4g%%", mark, figures_percent(s->right_frames, s->truth_frames)),
-            false};
-    return (struct sheet_cell){
-        ink, arena_printf(keep, "%s%u/%u", mark, s->right_frames, s->truth_frames), false};
+        return cell_format(keep, ink, "%s%.4g%%", mark,
+                           figures_percent(s->right_frames, s->truth_frames));
+    return cell_format(keep, ink, "%s%u/%u", mark, s->right_frames, s->truth_frames);
 }
 
 static struct sheet_cell grid_cell(const void *rows, size_t at, size_t column, struct arena *keep)
@@ -134,16 +131,12 @@ static struct sheet_cell grid_cell(const void *rows, size_t at, size_t column, s
     const struct run_case *c = row->cases[0];
     const enum verdict v = c->result.verdict;
     if (column == 0)
-        return (struct sheet_cell){INK_PLAIN, row->named || part->grid->named ? c->scenario : "",
-                                   false};
+        return cell_text(INK_PLAIN, row->named || part->grid->named ? c->scenario : "");
     if (column == 1)
-        return (struct sheet_cell){INK_PLAIN, builds_text(row, keep), false};
+        return cell_text(INK_PLAIN, builds_text(row, keep));
     if (column == 2)
-        return (struct sheet_cell){
-            verdict_ink(v),
-            arena_printf(keep, "%s %s", verdict_glyph(v),
-                         v == VERDICT_NOT_CAPTURED_AS_EXPECTED ? "none, right" : verdict_name(v)),
-            false};
+        return cell_format(keep, verdict_ink(v), "%s %s", verdict_glyph(v),
+                           v == VERDICT_NOT_CAPTURED_AS_EXPECTED ? "none, right" : verdict_name(v));
     return score_cell(case_score(c, part->grid->engines[column - FIXED]->engine), keep);
 }
 

@@ -20,12 +20,11 @@ static struct sheet_cell sum_cell(const struct hook_matrix *m, bool seen, size_t
                                   struct arena *keep)
 {
     if (column == 0)
-        return (struct sheet_cell){INK_DIM, seen ? "seen" : "promised", false};
+        return cell_text(INK_DIM, seen ? "seen" : "promised");
     if (column < FIXED)
-        return (struct sheet_cell){INK_DIM, "", false};
+        return cell_text(INK_DIM, "");
     const size_t d = column - FIXED;
-    return (struct sheet_cell){
-        INK_DIM, arena_printf(keep, "%u", seen ? m->hooks[d].seen : m->hooks[d].expected), false};
+    return cell_format(keep, INK_DIM, "%u", seen ? m->hooks[d].seen : m->hooks[d].expected);
 }
 
 static bool sums_differ(const struct hook_matrix *m)
@@ -48,18 +47,15 @@ static struct sheet_cell hook_cell(const void *rows, size_t at, size_t column, s
     const enum ink ink = row->differs ? INK_BAD : INK_PLAIN;
     switch (column) {
     case 0:
-        return (struct sheet_cell){ink,
-                                   row->cases == 1 ? arena_string(keep, case_name(row->first, name))
-                                                   : row->first->scenario,
-                                   false};
+        return cell_text(ink, row->cases == 1 ? arena_string(keep, case_name(row->first, name))
+                                              : row->first->scenario);
     case 1:
-        return (struct sheet_cell){
-            ink, row->scenarios > 1 ? arena_printf(keep, "+%u", row->scenarios - 1) : "", false};
+        return cell_text(ink,
+                         row->scenarios > 1 ? arena_printf(keep, "+%u", row->scenarios - 1) : "");
     case 2:
-        return (struct sheet_cell){INK_PLAIN, arena_printf(keep, "%u", row->cases), false};
+        return cell_format(keep, INK_PLAIN, "%u", row->cases);
     default:
-        return (struct sheet_cell){inks[row->marks[column - FIXED]],
-                                   glyphs[row->marks[column - FIXED]], false};
+        return cell_text(inks[row->marks[column - FIXED]], glyphs[row->marks[column - FIXED]]);
     }
 }
 

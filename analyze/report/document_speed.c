@@ -36,19 +36,16 @@ static struct sheet_cell speed_cell(const void *rows, size_t at, size_t column, 
     const struct speed_row *row = &((const struct speed_row *)rows)[at];
     char text[HEADLINE_TEXT], bound[24];
     if (column == 0)
-        return (struct sheet_cell){
-            row->row->part || row->bound != MEDIAN ? INK_DIM : INK_PLAIN,
-            row->bound == MEDIAN ? row_name(row->row, keep) : names[row->bound], false};
+        return cell_text(row->row->part || row->bound != MEDIAN ? INK_DIM : INK_PLAIN,
+                         row->bound == MEDIAN ? row_name(row->row, keep) : names[row->bound]);
     const struct headline_cell *cell = &row->row->cells[column - 1];
     const bool known = cell->state == HEADLINE_MEASURED && !measurement_is_few(&cell->measured);
     if (row->bound == MEDIAN)
-        return (struct sheet_cell){known && !row->row->part ? INK_TITLE : INK_DIM,
-                                   arena_string(keep, headline_median_text(row->row, cell, text)),
-                                   false};
+        return cell_text(known && !row->row->part ? INK_TITLE : INK_DIM,
+                         arena_string(keep, headline_median_text(row->row, cell, text)));
     const double value = row->bound == LEAST ? cell->measured.least : cell->measured.most;
-    return (struct sheet_cell){
-        INK_DIM, known ? arena_string(keep, headline_amount_text(row->row, value, bound)) : "",
-        false};
+    return cell_text(INK_DIM,
+                     known ? arena_string(keep, headline_amount_text(row->row, value, bound)) : "");
 }
 
 /* Runs of older versions have no numbers in some rows. */
@@ -62,7 +59,6 @@ static void print_table(struct sheet *s, const struct headline *h, bool spread)
 {
     struct sheet_column columns[1 + WAY_COUNT] = {{NULL, 22, 0, SHEET_ALWAYS, SHEET_LEFT}};
     struct speed_row rows[HEADLINE_ROWS * BOUNDS];
-    struct sheet_table table = {.columns = columns, .count = 1 + WAY_COUNT, .cell = speed_cell};
     size_t count = 0;
     for (int way = 0; way < WAY_COUNT; way++)
         columns[1 + way] = (struct sheet_column){h->columns[way], 13, 0, SHEET_ALWAYS, SHEET_RIGHT};
@@ -73,7 +69,7 @@ static void print_table(struct sheet *s, const struct headline *h, bool spread)
              bound++)
             rows[count++] = (struct speed_row){row, (enum bound)bound};
     }
-    sheet_table(s, &table, rows, count);
+    sheet_show(s, columns, 1 + WAY_COUNT, speed_cell, rows, count);
 }
 
 static const char *ratio_text(double value, double unit, char out[24])
@@ -149,14 +145,13 @@ static struct sheet_cell time_cell(const void *rows, size_t at, size_t column, s
     const double values[] = {row->of->value, row->of->least, row->of->p90, row->of->most};
     char text[24];
     if (column == 0)
-        return (struct sheet_cell){INK_PLAIN, row->name, false};
+        return cell_text(INK_PLAIN, row->name);
     if (column == 1)
-        return (struct sheet_cell){INK_PLAIN, arena_printf(keep, "%zu", row->of->n), false};
+        return cell_format(keep, INK_PLAIN, "%zu", row->of->n);
     const double value = values[column - 2];
-    return (struct sheet_cell){
+    return cell_text(
         column == 2 ? INK_TITLE : INK_DIM,
-        arena_string(keep, row->bytes ? bytes_text(value, text) : duration_text(value, text)),
-        false};
+        arena_string(keep, row->bytes ? bytes_text(value, text) : duration_text(value, text)));
 }
 
 static void add_time(struct time_row *rows, size_t *count, const char *name,
@@ -173,8 +168,7 @@ static void print_times(struct sheet *s, const char *what, const struct time_row
         {what, 36, 0, SHEET_ALWAYS, SHEET_LEFT},     {"cases", 0, 0, SHEET_ALWAYS, SHEET_RIGHT},
         {"median", 9, 0, SHEET_ALWAYS, SHEET_RIGHT}, {"least", 8, 0, SHEET_ALWAYS, SHEET_RIGHT},
         {"90 %", 8, 0, SHEET_ALWAYS, SHEET_RIGHT},   {"most", 8, 0, SHEET_ALWAYS, SHEET_RIGHT}};
-    struct sheet_table table = {.columns = columns, .count = 6, .cell = time_cell};
-    sheet_table(s, &table, rows, count);
+    sheet_show(s, columns, 6, time_cell, rows, count);
 }
 
 static struct sheet_cell slow_cell(const void *rows, size_t at, size_t column, struct arena *keep)
@@ -183,14 +177,13 @@ static struct sheet_cell slow_cell(const void *rows, size_t at, size_t column, s
     char text[160];
     switch (column) {
     case 0:
-        return (struct sheet_cell){INK_PLAIN, arena_string(keep, case_name(row->c, text)), false};
+        return cell_text(INK_PLAIN, arena_string(keep, case_name(row->c, text)));
     case 1:
-        return (struct sheet_cell){INK_PLAIN, row->engine, false};
+        return cell_text(INK_PLAIN, row->engine);
     case 2:
-        return (struct sheet_cell){INK_PLAIN,
-                                   arena_string(keep, duration_text((double)row->ns, text)), false};
+        return cell_text(INK_PLAIN, arena_string(keep, duration_text((double)row->ns, text)));
     default:
-        return (struct sheet_cell){INK_DIM, arena_printf(keep, "%u", row->frames), false};
+        return cell_format(keep, INK_DIM, "%u", row->frames);
     }
 }
 
@@ -200,11 +193,10 @@ static void print_slowest(struct sheet *s, const struct timings *timings)
                                                   {"engine", 13, 0, SHEET_ALWAYS, SHEET_LEFT},
                                                   {"time", 12, 0, SHEET_ALWAYS, SHEET_RIGHT},
                                                   {"frames", 0, 0, SHEET_ALWAYS, SHEET_RIGHT}};
-    struct sheet_table table = {.columns = columns, .count = 4, .cell = slow_cell};
     if (timings->slow_count == 0)
         return;
     sheet_heading(s, "Slowest ten", " of the engines under test");
-    sheet_table(s, &table, timings->slowest, timings->slow_count);
+    sheet_show(s, columns, 4, slow_cell, timings->slowest, timings->slow_count);
 }
 
 enum status document_timing(struct sheet *s, const struct run_figures *report, struct fault *fault)

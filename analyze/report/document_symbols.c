@@ -10,15 +10,15 @@ static struct sheet_cell symbol_cell(const void *rows, size_t at, size_t column,
     const struct symbol_row *row = &((const struct symbol_row *)rows)[at];
     switch (column) {
     case 0:
-        return (struct sheet_cell){INK_PLAIN, row->module, false};
+        return cell_text(INK_PLAIN, row->module);
     case 1:
-        return (struct sheet_cell){row->symbols == SYMBOLS_NONE ? INK_WARN : INK_PLAIN,
-                                   symbols_from_name(row->symbols), false};
+        return cell_text(row->symbols == SYMBOLS_NONE ? INK_WARN : INK_PLAIN,
+                         symbols_from_name(row->symbols));
     case 2:
-        return (struct sheet_cell){INK_PLAIN, arena_printf(keep, "%" PRIu64, row->frames), false};
+        return cell_format(keep, INK_PLAIN, "%" PRIu64, row->frames);
     default:
-        return (struct sheet_cell){
-            INK_DIM, row->inlined > 0 ? arena_printf(keep, "%" PRIu64, row->inlined) : "", false};
+        return cell_text(INK_DIM,
+                         row->inlined > 0 ? arena_printf(keep, "%" PRIu64, row->inlined) : "");
     }
 }
 
@@ -28,7 +28,6 @@ void document_symbols(struct sheet *s, const struct run_figures *report)
                                                   {"source", 13, 0, SHEET_ALWAYS, SHEET_LEFT},
                                                   {"frames", 9, 0, SHEET_ALWAYS, SHEET_RIGHT},
                                                   {"inlined", 0, 0, SHEET_ALWAYS, SHEET_RIGHT}};
-    struct sheet_table table = {.columns = columns, .count = 4, .cell = symbol_cell};
     struct symbol_row *rows = NULL;
     struct fault fault = FAULT_INIT;
     uint32_t count = 0;
@@ -37,7 +36,7 @@ void document_symbols(struct sheet *s, const struct run_figures *report)
         count == 0)
         return;
     sheet_heading(s, "What named the frames", ", by module and source");
-    sheet_table(s, &table, rows, count);
+    sheet_show(s, columns, 4, symbol_cell, rows, count);
 }
 
 static struct sheet_cell managed_cell(const void *rows, size_t at, size_t column,
@@ -46,20 +45,18 @@ static struct sheet_cell managed_cell(const void *rows, size_t at, size_t column
     const struct managed_phase *phase = &((const struct managed_phase *)rows)[at];
     char text[MANAGED_CELL_BYTES];
     if (column == 0)
-        return (struct sheet_cell){INK_PLAIN, phase->name, false};
+        return cell_text(INK_PLAIN, phase->name);
     const struct managed_count *c = &phase->modes[column - 1];
     const bool bad = c->ends[MANAGED_WRONG] > 0 || c->ends[MANAGED_BLOCKED] > 0;
-    return (struct sheet_cell){bad                     ? INK_BAD
-                               : c->right < c->samples ? INK_WARN
-                                                       : INK_PLAIN,
-                               arena_string(keep, managed_cell_text(c, text)), false};
+    return cell_text(bad                     ? INK_BAD
+                     : c->right < c->samples ? INK_WARN
+                                             : INK_PLAIN,
+                     arena_string(keep, managed_cell_text(c, text)));
 }
 
 void document_managed(struct sheet *s, const struct run_figures *report)
 {
     struct sheet_column columns[1 + MANAGED_MODES] = {{NULL, 20, 0, SHEET_ALWAYS, SHEET_LEFT}};
-    struct sheet_table table = {
-        .columns = columns, .count = 1 + MANAGED_MODES, .cell = managed_cell};
     struct managed_phase phases[MANAGED_PHASES_MAX];
     const uint32_t count = managed_phases_read(report->run, phases);
     const char *missing = managed_missing(report->run);
@@ -77,9 +74,8 @@ void document_managed(struct sheet *s, const struct run_figures *report)
             samples > 0 ? arena_printf(s->keep, "%s of %u", name, (unsigned)samples) : name;
         columns[1 + mode] = (struct sheet_column){head, 13, 0, SHEET_ALWAYS, SHEET_LEFT};
     }
-    sheet_table(s, &table, phases, count);
-    sheet_text(s, INK_DIM, 0, 0,
-               arena_printf(s->keep, "r refused, h hijacked, e ended early, w wrong, b blocked%s%s",
-                            phases[0].measured != NULL ? "; measured " : "",
-                            phases[0].measured != NULL ? phases[0].measured : ""));
+    sheet_show(s, columns, 1 + MANAGED_MODES, managed_cell, phases, count);
+    sheet_textf(s, INK_DIM, "r refused, h hijacked, e ended early, w wrong, b blocked%s%s",
+                phases[0].measured != NULL ? "; measured " : "",
+                phases[0].measured != NULL ? phases[0].measured : "");
 }

@@ -1,5 +1,6 @@
 /* Headings, sentences and lists: see sheet.h; tables are in sheet_table.c. */
 #include <ctype.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "report/sheet_parts.h"
@@ -121,6 +122,14 @@ void sheet_text(struct sheet *s, enum ink ink, uint32_t indent, uint32_t most, c
     sheet_put_text(s, text);
     sheet_put(s, strong);
     sheet_put(s, "\n");
+}
+
+void sheet_textf(struct sheet *s, enum ink ink, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    sheet_text(s, ink, 0, 0, arena_vprintf(s->keep, format, list));
+    va_end(list);
 }
 
 void sheet_commands(struct sheet *s, const char *const *parts, size_t count)

@@ -33,6 +33,13 @@ void sheet_count(struct sheet *dry, const struct sheet *s);
 /* "SPEED: medians" or "### Speed: medians": NAME is in capitals on a terminal. */
 void sheet_heading(struct sheet *s, const char *name, const char *rest);
 
+#if defined(__GNUC__)
+#define SHEET_FORMAT(at) __attribute__((format(printf, at, (at) + 1)))
+#else
+#define SHEET_FORMAT(at)
+#endif
+void sheet_textf(struct sheet *s, enum ink ink, const char *format, ...) SHEET_FORMAT(3);
+
 /* Markdown as it is; nothing on a terminal. */
 void sheet_raw(struct sheet *s, const char *text);
 
@@ -87,6 +94,10 @@ struct sheet_cell {
     bool spans;       /* over the cells after it, which are empty */
 };
 
+struct sheet_cell cell_text(enum ink ink, const char *text);
+struct sheet_cell cell_format(struct arena *keep, enum ink ink, const char *format, ...)
+    SHEET_FORMAT(3);
+
 typedef struct sheet_cell sheet_cell_fn(const void *rows, size_t row, size_t column,
                                         struct arena *keep);
 
@@ -103,6 +114,10 @@ struct sheet_table {
 };
 
 void sheet_table(struct sheet *s, struct sheet_table *table, const void *rows, size_t count);
+
+/* A table that needs nothing else. */
+void sheet_show(struct sheet *s, const struct sheet_column *columns, size_t column_count,
+                sheet_cell_fn *cell, const void *rows, size_t count);
 
 /* The same for rows that come some at a time, twice: all are measured, then written. */
 void sheet_table_measure(struct sheet *s, struct sheet_table *table, const void *rows,

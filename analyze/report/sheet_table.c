@@ -1,5 +1,6 @@
 /* Tables: see sheet.h. Every column is as wide as its cells and heads, with a blank between; what
  * does not fit is wrapped, left out or cut, in this order. */
+#include <stdarg.h>
 #include <string.h>
 
 #include "report/sheet_parts.h"
@@ -301,4 +302,25 @@ void sheet_table(struct sheet *s, struct sheet_table *t, const void *rows, size_
     sheet_table_begin(s, t);
     sheet_table_rows(s, t, rows, count);
     sheet_table_end(s, t);
+}
+
+void sheet_show(struct sheet *s, const struct sheet_column *columns, size_t column_count,
+                sheet_cell_fn *cell, const void *rows, size_t count)
+{
+    struct sheet_table table = {.columns = columns, .count = column_count, .cell = cell};
+    sheet_table(s, &table, rows, count);
+}
+
+struct sheet_cell cell_text(enum ink ink, const char *text)
+{
+    return (struct sheet_cell){ink, text, false};
+}
+
+struct sheet_cell cell_format(struct arena *keep, enum ink ink, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    const char *text = arena_vprintf(keep, format, list);
+    va_end(list);
+    return cell_text(ink, text);
 }

@@ -14,18 +14,16 @@ static struct sheet_cell stage_cell(const void *rows, size_t at, size_t column, 
     const char *(*words)(double, char[24]) = row->bytes ? bytes_text : duration_text;
     char low[24], high[24];
     if (column == 0)
-        return (struct sheet_cell){INK_PLAIN, row->name, false};
+        return cell_text(INK_PLAIN, row->name);
     if (column == 5)
-        return (struct sheet_cell){
-            INK_PLAIN, isnan(row->ratio) ? "" : arena_printf(keep, "%.2f", row->ratio), false};
+        return cell_text(INK_PLAIN,
+                         isnan(row->ratio) ? "" : arena_printf(keep, "%.2f", row->ratio));
     const struct measurement *m = &row->ways[column > 2];
     if (column % 2 != 0)
-        return (struct sheet_cell){INK_TITLE, arena_string(keep, words(m->value, low)), false};
-    return (struct sheet_cell){
-        INK_DIM,
-        isnan(m->value) ? ""
-                        : arena_printf(keep, "[%s, %s]", words(m->low, low), words(m->high, high)),
-        false};
+        return cell_text(INK_TITLE, arena_string(keep, words(m->value, low)));
+    return cell_text(INK_DIM, isnan(m->value) ? ""
+                                              : arena_printf(keep, "[%s, %s]", words(m->low, low),
+                                                             words(m->high, high)));
 }
 
 static void put_stages(struct sheet *s, const char *title, const struct bench_row *stages,
@@ -35,40 +33,33 @@ static void put_stages(struct sheet *s, const char *title, const struct bench_ro
         {"", 16, 0, SHEET_ALWAYS, SHEET_LEFT}, {"offset", 8, 0, SHEET_ALWAYS, SHEET_RIGHT},
         {"95 %", 21, 0, 1, SHEET_LEFT},        {"dump", 8, 0, SHEET_ALWAYS, SHEET_RIGHT},
         {"95 %", 21, 0, 2, SHEET_LEFT},        {"dump : offset", 0, 0, SHEET_ALWAYS, SHEET_RIGHT}};
-    struct sheet_table table = {.columns = columns, .count = 6, .cell = stage_cell};
     sheet_heading(s, "", title);
-    sheet_table(s, &table, stages, count);
+    sheet_show(s, columns, 6, stage_cell, stages, count);
 }
 
 static void put_verdict(struct sheet *s, const struct bench_side *side)
 {
     const size_t count = side->stages[BENCH_STAGES - 1].ways[0].n;
-    sheet_text(s, INK_PLAIN, 0, 0,
-               arena_printf(s->keep, "today's noise (offset against itself): %.1f %%",
-                            side->ratio.noise * 100));
+    sheet_textf(s, INK_PLAIN, "today's noise (offset against itself): %.1f %%",
+                side->ratio.noise * 100);
     if (side->dump.change == CHANGE_TOO_FEW)
-        sheet_text(s, INK_PLAIN, 0, 0,
-                   arena_printf(s->keep, "no verdict: %zu samples are too few, %d are needed",
-                                count, STATISTICS_MIN_SAMPLES));
+        sheet_textf(s, INK_PLAIN, "no verdict: %zu samples are too few, %d are needed", count,
+                    STATISTICS_MIN_SAMPLES);
     else
-        sheet_text(s, INK_PLAIN, 0, 0,
-                   arena_printf(s->keep,
-                                "dump : offset = %.2f : 1  [%.2f, %.2f]  p %.2g, threshold %.1f "
-                                "%%: the dump way is %s",
-                                side->ratio.value, side->ratio.low, side->ratio.high, side->dump.p,
-                                side->dump.threshold * 100,
-                                side->dump.change == CHANGE_NONE
-                                    ? "as fast"
-                                    : change_words(side->dump.change)));
+        sheet_textf(s, INK_PLAIN,
+                    "dump : offset = %.2f : 1  [%.2f, %.2f]  p %.2g, threshold %.1f "
+                    "%%: the dump way is %s",
+                    side->ratio.value, side->ratio.low, side->ratio.high, side->dump.p,
+                    side->dump.threshold * 100,
+                    side->dump.change == CHANGE_NONE ? "as fast" : change_words(side->dump.change));
     for (int w = 0; w < BENCH_WAYS; w++) {
         const struct change_verdict *then = &side->then[w];
         if (then->change != CHANGE_TOO_FEW)
-            sheet_text(s, INK_PLAIN, 0, 0,
-                       arena_printf(s->keep,
-                                    "%s against the last bench: %+.1f %%  p %.2g, threshold %.1f "
-                                    "%%: %s",
-                                    bench_lane_name((enum bench_lane)w), then->effect * 100,
-                                    then->p, then->threshold * 100, change_words(then->change)));
+            sheet_textf(s, INK_PLAIN,
+                        "%s against the last bench: %+.1f %%  p %.2g, threshold %.1f "
+                        "%%: %s",
+                        bench_lane_name((enum bench_lane)w), then->effect * 100, then->p,
+                        then->threshold * 100, change_words(then->change));
     }
 }
 

@@ -29,11 +29,9 @@ static struct sheet_cell fact_cell(const void *rows, size_t at, size_t column, s
 {
     const struct diff_fact *fact = &((const struct diff_fact *)rows)[at];
     (void)keep;
-    return (struct sheet_cell){INK_PLAIN,
-                               column == 0   ? fact->name
-                               : column == 1 ? or_unknown(fact->a)
-                                             : or_unknown(fact->b),
-                               false};
+    return cell_text(INK_PLAIN, column == 0   ? fact->name
+                                : column == 1 ? or_unknown(fact->a)
+                                              : or_unknown(fact->b));
 }
 
 static void put_facts(struct sheet *s, const struct run_diff *d)
@@ -41,13 +39,12 @@ static void put_facts(struct sheet *s, const struct run_diff *d)
     static const struct sheet_column columns[] = {{"", 20, 0, SHEET_ALWAYS, SHEET_LEFT},
                                                   {"before", 0, 0, SHEET_ALWAYS, SHEET_WRAP},
                                                   {"now", 0, 0, SHEET_ALWAYS, SHEET_WRAP}};
-    struct sheet_table table = {.columns = columns, .count = 3, .cell = fact_cell};
     if (d->fact_count == 0) {
         sheet_text(s, INK_DIM, 0, 0, "environment: the same on both sides");
         return;
     }
     sheet_text(s, INK_WARN, 0, 0, "ENVIRONMENT IS NOT THE SAME: results may differ for that alone");
-    sheet_table(s, &table, d->facts, d->fact_count);
+    sheet_show(s, columns, 3, fact_cell, d->facts, d->fact_count);
 }
 
 static void put_head(struct sheet *s, const struct difference *difference)
@@ -60,10 +57,9 @@ static void put_head(struct sheet *s, const struct difference *difference)
         arena_printf(s->keep, "%u new, %u fixed, %u changed%s", d->counts[DIFF_NEW],
                      d->counts[DIFF_FIXED], d->counts[DIFF_CHANGED], text_or_empty(gone));
     sheet_heading(s, "", text_or_empty(title));
-    sheet_text(s, INK_PLAIN, 0, 0,
-               arena_printf(s->keep, "run %" PRIu64 " (%.12s%s) -> run %" PRIu64 " (%.12s%s)",
-                            a->id, a->commit != NULL ? a->commit : "?", state_of(a), b->id,
-                            b->commit != NULL ? b->commit : "?", state_of(b)));
+    sheet_textf(s, INK_PLAIN, "run %" PRIu64 " (%.12s%s) -> run %" PRIu64 " (%.12s%s)", a->id,
+                a->commit != NULL ? a->commit : "?", state_of(a), b->id,
+                b->commit != NULL ? b->commit : "?", state_of(b));
     sheet_text(s, INK_TITLE, 0, 0, difference_headline(difference, s->keep));
     put_facts(s, d);
 }
@@ -112,7 +108,7 @@ static struct sheet_cell cluster_cell(const void *rows, size_t at, size_t column
                            c->blame,
                            since_text(&c->since, keep),
                            reason_text(c->reason, keep)};
-    return (struct sheet_cell){INK_PLAIN, texts[column], false};
+    return cell_text(INK_PLAIN, texts[column]);
 }
 
 /* What broke, in one row for each cause, module and blame. */
@@ -217,15 +213,15 @@ static struct sheet_cell case_cell(const void *rows, size_t at, size_t column, s
     const struct diff_row *first = row->rows[0];
     switch (column) {
     case 0:
-        return (struct sheet_cell){ink_of(first->group), diff_group_name(first->group), false};
+        return cell_text(ink_of(first->group), diff_group_name(first->group));
     case 1:
-        return (struct sheet_cell){INK_PLAIN, names_text(row, keep), false};
+        return cell_text(INK_PLAIN, names_text(row, keep));
     case 2:
-        return (struct sheet_cell){INK_PLAIN, verdict_of(first->a), false};
+        return cell_text(INK_PLAIN, verdict_of(first->a));
     case 3:
-        return (struct sheet_cell){INK_PLAIN, verdict_of(first->b), false};
+        return cell_text(INK_PLAIN, verdict_of(first->b));
     default:
-        return (struct sheet_cell){INK_DIM, reason_text(shown_of(first)->reason, keep), false};
+        return cell_text(INK_DIM, reason_text(shown_of(first)->reason, keep));
     }
 }
 
@@ -300,21 +296,20 @@ static struct sheet_cell time_cell(const void *rows, size_t at, size_t column, s
     const enum change change = t->change.change;
     switch (column) {
     case 0:
-        return (struct sheet_cell){INK_PLAIN, t->engine, false};
+        return cell_text(INK_PLAIN, t->engine);
     case 1:
-        return (struct sheet_cell){INK_PLAIN, arena_printf(keep, "%u", t->cases), false};
+        return cell_format(keep, INK_PLAIN, "%u", t->cases);
     case 2:
-        return (struct sheet_cell){INK_PLAIN, arena_printf(keep, "%.3f", t->ratio), false};
+        return cell_format(keep, INK_PLAIN, "%.3f", t->ratio);
     case 3:
-        return (struct sheet_cell){INK_PLAIN, arena_printf(keep, "%.4f", t->change.p), false};
+        return cell_format(keep, INK_PLAIN, "%.4f", t->change.p);
     case 4:
-        return (struct sheet_cell){INK_PLAIN,
-                                   arena_printf(keep, "%.1f %%", t->change.threshold * 100), false};
+        return cell_format(keep, INK_PLAIN, "%.1f %%", t->change.threshold * 100);
     default:
-        return (struct sheet_cell){change == CHANGE_SLOWER   ? INK_BAD
-                                   : change == CHANGE_FASTER ? INK_GOOD
-                                                             : INK_DIM,
-                                   change_words(change), false};
+        return cell_text(change == CHANGE_SLOWER   ? INK_BAD
+                         : change == CHANGE_FASTER ? INK_GOOD
+                                                   : INK_DIM,
+                         change_words(change));
     }
 }
 
@@ -326,7 +321,6 @@ static void put_times(struct sheet *s, const struct run_diff *d, const struct co
                                                   {"p", 6, 0, 1, SHEET_RIGHT},
                                                   {"threshold", 0, 0, 2, SHEET_RIGHT},
                                                   {"verdict", 0, 0, SHEET_ALWAYS, SHEET_LEFT}};
-    struct sheet_table table = {.columns = columns, .count = 6, .cell = time_cell};
     const struct diff_time *rows[CLAIMS_MAX];
     size_t count = 0;
     for (uint32_t i = 0; i < d->time_count && count < CLAIMS_MAX; i++)
@@ -336,7 +330,7 @@ static void put_times(struct sheet *s, const struct run_diff *d, const struct co
         return;
     sheet_text(s, INK_PLAIN, 0, 0,
                "Times on the back end, of the cases that both runs have; now : before");
-    sheet_table(s, &table, rows, count);
+    sheet_show(s, columns, 6, time_cell, rows, count);
 }
 
 static void put_totals(struct sheet *s, const struct run_diff *d, const struct compare_only *only)
@@ -359,11 +353,10 @@ static void put_totals(struct sheet *s, const struct run_diff *d, const struct c
             ? arena_printf(s->keep, ", %u too noisy to judge", changes[CHANGE_TOO_NOISY])
             : "";
     if (engines > 0)
-        sheet_text(s, INK_PLAIN, 0, 0,
-                   arena_printf(
-                       s->keep, "times of %u engines: %u slower, %u faster, %u same, %u too few%s",
-                       engines, changes[CHANGE_SLOWER], changes[CHANGE_FASTER],
-                       changes[CHANGE_NONE], changes[CHANGE_TOO_FEW], text_or_empty(noisy)));
+        sheet_textf(s, INK_PLAIN,
+                    "times of %u engines: %u slower, %u faster, %u same, %u too few%s", engines,
+                    changes[CHANGE_SLOWER], changes[CHANGE_FASTER], changes[CHANGE_NONE],
+                    changes[CHANGE_TOO_FEW], text_or_empty(noisy));
     if (only->given)
         sheet_text(s, INK_DIM, 0, 0, "(the lists above are filtered, these totals are not)");
 }
