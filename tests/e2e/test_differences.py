@@ -164,7 +164,8 @@ class Differences(Stored):
 
         # History: five earlier runs whose medians were far apart.
         for n, ns in enumerate((1000, 1000, 1400, 900, 1100)):
-            self.sql("INSERT INTO run (uuid, state, label, started_ns) VALUES (?, 'complete', 'run', 1)", f"h{n}")
+            self.sql("INSERT INTO run (uuid, state, label, started_ns, platform) SELECT ?, 'complete', 'run', 1, platform FROM run WHERE id = 3",
+                     f"h{n}")
             self.sql("INSERT INTO run_verdict SELECT max(id), 'PASS', 12 FROM run")
             self.sql("INSERT INTO run_figure SELECT max(id), 12, 12, 12, ?, 100 FROM run", ns)
         data = json.loads(self.run_db("compare", "2", "3", "--json").stdout)
