@@ -57,7 +57,11 @@ char *arena_text(struct arena *arena, const char *text, size_t size);
 char *arena_string(struct arena *arena, const char *text);
 
 /* printf into the arena; returns NULL when arena_alloc() does. */
-char *arena_vprintf(struct arena *arena, const char *format, va_list list);
+char *arena_vprintf(struct arena *arena, const char *format, va_list list)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 0)))
+#endif
+    ;
 char *arena_printf(struct arena *arena, const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 2, 3)))

@@ -297,13 +297,6 @@ struct interval statistics_ratio(const double *a, size_t a_count, const double *
     return out;
 }
 
-struct interval statistics_median_interval(const double *a, size_t count, uint64_t seed,
-                                           double *scratch)
-{
-    static const double one = 1;
-    return statistics_ratio(a, count, &one, 1, seed, scratch);
-}
-
 double statistics_fence(const double *history, size_t count, double *scratch)
 {
     if (count < 4)

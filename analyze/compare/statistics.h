@@ -35,10 +35,6 @@ struct interval statistics_ratio(const double *a, size_t a_count, const double *
  * the normal approximation. All values are above 0; 1 when there is no pair that differs. */
 double statistics_signed_rank(const double *before, const double *now, size_t count);
 
-/* Bootstrap 95 % interval of the median of A, as statistics_ratio. */
-struct interval statistics_median_interval(const double *a, size_t count, uint64_t seed,
-                                           double *scratch);
-
 /* Q3 + 3 IQR of a history: a value above it is unusual. Infinity for fewer than 4 values. */
 double statistics_fence(const double *history, size_t count, double *scratch);
 

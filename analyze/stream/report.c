@@ -90,7 +90,8 @@ static enum status read_members(const cJSON *list, struct arena *keep, struct re
                 return fault_set(fault, ERR_MALFORMED, 0, "members of a report");
             continue;
         }
-        if (!cJSON_IsNumber(item) || item->valuedouble < 0 || item->valuedouble > REPORT_PART_BYTES)
+        if (!cJSON_IsNumber(item) || item->valuedouble < 0 ||
+            item->valuedouble > (double)REPORT_PART_BYTES)
             return fault_set(fault, ERR_MALFORMED, 0, "members of a report");
         m->bytes = (size_t)item->valuedouble;
         out->bytes += m->bytes;

@@ -69,7 +69,7 @@ EDITS = {
     "report": [
         ("analyze/report/CMakeLists.txt", "SOURCES ctrf.c", " recipe.c"),
         ("analyze/report/report.h", "#define REPORT_FORMATS(ROW)",
-         ' ROW(recipe, FIGURES_OF_SUMS, false, "an example")'),
+         ' ROW(recipe, FIGURES_OF_CAPTURES, false, "an example")'),
     ],
     "figure": [
         ("analyze/model/fields.h", "enum { STORE_SCHEMA_VERSION = 12", " + 1"),
