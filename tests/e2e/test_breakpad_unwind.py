@@ -163,11 +163,15 @@ class Walks(e2e.Case):
         ours = self.run_json("dump", self.folder / "made.dmp", "--symbols", self.folder / "sym", "--stacks",
                              "--json")["threads"]
         same, given_up, other = 0, 0, []
+        # An FPO record describes the function after its prologue, which Breakpad applies from the first byte on; there, nothing is
+        # pushed yet, and the return address is the word at esp.
+        first = {int(start, 16) for start, prologue in re.findall(r"^STACK WIN 0 (\w+) \w+ (\w+)", text, re.M) if int(prologue, 16)}
         for number, (place, thread) in enumerate(zip(places, ours, strict=True)):
             got = [(f["offset"], f["found_by"]) for f in thread["stack"]["frames"] if not f["inlined"]][1:2]
             mode = symbols.arch == "arm"  # bit 0, which Breakpad keeps, is not part of the address
             want = [(hex((pc & ~mode) - BASE), how) for pc, how in walked[number][1:2]]
-            if [f[0] for f in got] == [f[0] for f in want]:
+            at_esp = hex(starts[number % len(starts)] + 4)
+            if [f[0] for f in got] == [f[0] for f in want] or (place in first and got[0][0] == at_esp):
                 same += 1
             elif "call frame info" not in str(want):
                 given_up += 1  # where memory for a register is missing, or below a missing image
