@@ -37,6 +37,9 @@ static bool read_place(struct stack_input *input, struct pattern_text r, bool in
     if (pattern_find(r, '`') != NULL || !pattern_matches_any(rows, COUNT_OF(rows), r, &found) ||
         (in_comment && pattern_find(found.module, ' ') != NULL))
         return false;
+    /* "a.dll!0x0a000001+0x5" is a damaged place of managed code */
+    if (pattern_length(found.function) >= 2 && memcmp(found.function.at, "0x", 2) == 0)
+        return false;
     if (pattern_length(found.function) == 0)
         return spelled_offset(input, found.module, found.offset, out);
     out->symbol_distance = found.distance;
