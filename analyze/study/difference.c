@@ -24,8 +24,9 @@ static bool is_alike(const struct run_info *a, const struct run_info *b)
            text_equal(a->platform, b->platform);
 }
 
-/* The fence of METRIC over earlier runs of the same platform, which names the writer of dumps, with
- * about as many cases as RUN; medians over other cases are not comparable. */
+/* The fence of METRIC over earlier runs of the same platform with about as many cases as RUN;
+ * medians over other cases are not comparable. The platform stands for the writer of dumps, too:
+ * `run` has the one that the platform brings. */
 static enum status read_fence(struct store *store, const struct run_info *run, enum metric metric,
                               const struct run_page *page, struct arena *keep, double *out,
                               struct fault *fault)

@@ -54,7 +54,6 @@ struct run_session {
     uint32_t taken, to_take;
     struct run_info info;
     struct store *store;
-    struct symbol_store_built built; /* indexes, while the cases were judged */
     struct acceptance known;
     bool time_limit;      /* a victim could not be ended in time */
     bool database_failed; /* the fault is the store's            */

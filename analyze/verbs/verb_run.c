@@ -13,7 +13,6 @@
 #include "study/run_session.h"
 #include "verbs/fetch_options.h"
 #include "verbs/harness.h"
-#include "verbs/index_note.h"
 #include "verbs/stored.h"
 #include "verbs/terminal.h"
 #include "verbs/verbs.h"
@@ -168,7 +167,6 @@ static int run_in_store(struct command *c, int argc, char *const *argv)
     c->since_ns = clock_ns();
     const enum status status = run_session_run(s, argc, argv, &changed);
     log_progress_end();
-    index_note(s->built.indexes, s->built.ns);
     if (changed.name != NULL)
         log_error("run %" PRIu64 " began with %s %s, here it is %s", s->info.id, changed.name,
                   changed.a != NULL ? changed.a : "(unknown)",

@@ -1,4 +1,4 @@
-"""What Microsoft's own PDB readers answered (corpus/microsoft, and the folder `microsoft` of the fixtures), and the rules by which
+"""What Microsoft's own PDB readers answered (the folder `microsoft` of the fixtures), and the rules by which
 our answers are compared with theirs. A row: `rva` (looked up as it is); `class` (`function`, `thunk`, `ilt`: a jump of an incremental
 link, `public`, `beyond`: past the end of a symbol); `frames` (function, file, line; outermost first); `dia` (DIA's name of the function
 where dbghelp names an inner label); `aliases` (other names at that start); `last` (the last of several line records at this byte, if

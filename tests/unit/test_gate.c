@@ -56,7 +56,9 @@ static const struct gate_check *check_of(const struct gate *gate, const char *na
 static void decide(struct store_fixture *f, struct gate_request request, struct gate *out)
 {
     const double none = (double)NAN;
-    request.min_capture = request.min_exact = request.min_f1 = request.max_slowdown = none;
+    request.min_capture = request.min_exact = request.min_f1 = none;
+    if (request.max_slowdown <= 0)
+        request.max_slowdown = none;
     REQUIRE(gate_decide(f->store, "latest", &request, &f->keep, out, &f->fault) == ERR_NONE);
 }
 
@@ -266,6 +268,12 @@ TEST(runs_of_two_writers_are_never_compared)
         const struct gate_check *check = check_of(&gate, "writer");
         if (CHECK_EQ(check != NULL, rows[i].text != NULL) && check != NULL)
             CHECK_HAS(check->text, rows[i].text);
+        decide(&f,
+               (struct gate_request){
+                   .against = "1", .max_slowdown = 0.1, .max_accepted = GATE_ACCEPTED_OF_BASELINE},
+               &gate);
+        CHECK_EQ(check_of(&gate, "dump") != NULL, rows[i].text == NULL); /* on its times */
+        CHECK(!gate.open);
         store_tear_down(&f);
     }
 }

@@ -275,6 +275,8 @@ TEST(rows_on_which_two_tools_agree_are_ours_too)
     struct counts counts;
     memset(&counts, 0, sizeof counts);
     test_limit(120);
+    (void)test_fixture("g07-conpty-x64/conpty.pdb"); /* these two are fetched, if they can be */
+    (void)test_fixture("g08-setup-x86/Setup.pdb");
     pdb_world_each(".ref.jsonl", check_file, &counts);
     printf("%u files; agreed rows %u of %u; other rows as pdb-addr2line %u of %u\n", counts.files,
            counts.agreed_good, counts.agreed, counts.others_good, counts.others);
