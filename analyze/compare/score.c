@@ -7,8 +7,6 @@
 #include "compare/names.h"
 #include <string.h>
 
-enum { TOP_FRAMES = 5 };
-
 static bool is_demanded(const struct thread_result *thread, uint32_t row,
                         const struct truth_frame **out)
 {
@@ -52,11 +50,38 @@ static bool is_inline_row(const struct thread_result *thread, uint32_t row,
     return true;
 }
 
-static void score_truth(const struct thread_result *thread, uint32_t column, const char *root,
-                        bool bare, struct engine_score *out, bool *wrong)
+/* The innermost frame of COLUMN is that of the reference. Nothing else says where a crash was if
+ * the truth demands no frame, as after a return to where no code is. */
+static bool starts_like_reference(const struct thread_result *thread, uint32_t column)
 {
-    uint32_t demanded = 0, right_so_far = 0, own_so_far = 0;
+    const struct stack *reference =
+        thread->reference != 0 ? thread->stacks[thread->reference - 1] : NULL;
+    const struct stack *stack = thread->stacks[column - 1];
+    if (reference == NULL || reference == stack || reference->frame_count == 0)
+        return true;
+    const struct frame *a = stack->frames, *b = reference->frames;
+    return stack->frame_count > 0 && frames_same_module(a, b) && a->offset == b->offset &&
+           a->method_token == b->method_token && a->kind == b->kind;
+}
 
+/* Of one thread, from its innermost frame on. */
+struct innermost {
+    uint32_t demanded, right; /* right: in a row, with nothing wrong among them */
+    bool wrong;               /* a frame that is not there: of the whole thread */
+};
+
+/* The innermost COUNT frames are right, or all of them if there are fewer. */
+static bool top_is_right(const struct innermost *top, uint32_t count)
+{
+    return top->demanded == 0 ? !top->wrong
+                              : top->right >= (top->demanded < count ? top->demanded : count);
+}
+
+static struct innermost score_truth(const struct thread_result *thread, uint32_t column,
+                                    const char *root, bool bare, struct engine_score *out)
+{
+    struct innermost top = {0, 0, false};
+    bool in_a_row = true;
     for (uint32_t row = 0; row < thread->row_count; row++) {
         const struct align_cell *cell = thread_result_cell(thread, row, column);
         const struct frame *frame = frame_at(thread, row, column);
@@ -64,34 +89,33 @@ static void score_truth(const struct thread_result *thread, uint32_t column, con
         const bool wanted = is_demanded(thread, row, &truth);
         if (frame != NULL && (wanted || is_own_row(thread, row))) {
             out->own_frames++;
-            own_so_far++;
-            *wrong = *wrong || (!wanted && !cause_is_innocent(cell->cause));
+            const bool wrong = !wanted && !cause_is_innocent(cell->cause);
+            top.wrong = top.wrong || wrong;
+            in_a_row = in_a_row && !wrong;
         }
         if (!wanted || (frame == NULL && cell->cause == CAUSE_RECURSION_ELIDED))
             continue; /* frames left out to stay within the limit are not demanded */
-        demanded++;
+        top.demanded++;
         out->truth_frames++;
         const bool right = frame != NULL && compare_names(truth->function, frame->function);
         const bool inlined = is_inline_row(thread, row, truth);
         out->inline_demanded += inlined;
+        in_a_row = in_a_row && right;
+        top.right += in_a_row;
         if (!right)
             continue;
         out->right_frames++;
         out->inline_right += inlined;
-        right_so_far++;
         if (truth->line != 0) {
             out->lines_judged++;
             out->lines_right +=
                 frame->line == truth->line &&
                 (truth->file == NULL || compare_files(truth->file, frame->file, root, bare));
         }
-        if (right_so_far == demanded && own_so_far == demanded) {
-            out->top1 = out->top1 || demanded == 1;
-            out->top5 = out->top5 || demanded == TOP_FRAMES;
-        }
     }
-    if (demanded > 0 && demanded < TOP_FRAMES && right_so_far == demanded)
-        out->top5 = true;
+    if (top.demanded == 0)
+        top.wrong = top.wrong || !starts_like_reference(thread, column);
+    return top;
 }
 
 static void score_physical(const struct thread_result *thread, uint32_t column, uint32_t reference,
@@ -140,8 +164,15 @@ void score_claim(const struct compare_input *in, const struct case_result *resul
         for (uint32_t row = 0; row < thread->row_count; row++)
             out->frames += frame_at(thread, row, claim + 1) != NULL;
         if (thread->truth != NULL) {
+            const struct innermost top =
+                score_truth(thread, claim + 1, root, claim_prints_base_names(claimed), out);
+            wrong = wrong || top.wrong;
+            if (!out->judged) { /* the first one: under suspicion */
+                out->top1 = top_is_right(&top, 1);
+                out->top3 = top_is_right(&top, 3);
+                out->top5 = top_is_right(&top, 5);
+            }
             out->judged = true;
-            score_truth(thread, claim + 1, root, claim_prints_base_names(claimed), out, &wrong);
         }
         if (thread->reference == claim + 1)
             out->reference = true;

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { STORE_SCHEMA_VERSION = 12 }; /* of the database: each change of store/schema.c adds 1 */
+enum { STORE_SCHEMA_VERSION = 13 }; /* of the database: each change of store/schema.c adds 1 */
 
 /* What happened in the dying process; 0: not measured. Of TIME and SIZE the medians over the cases
  * of a run are kept, which model/metric.h shows as trends; a TIME does not count in a case that ran
@@ -41,8 +41,9 @@ enum { STORE_SCHEMA_VERSION = 12 }; /* of the database: each change of store/sch
     F(BOOL, reference, NONE)     /* the stack that the others were compared with   */              \
     F(BOOL, exact, COUNT)        /* function, file and line of every demanded frame are right, and \
                                     there is no wrong extra frame */                               \
-    F(BOOL, top1, JUDGED)        /* innermost own frame right                      */              \
-    F(BOOL, top5, JUDGED)        /* innermost own frames right                     */              \
+    F(BOOL, top1, JUDGED)        /* of the thread under suspicion: innermost own frame right */    \
+    F(BOOL, top3, JUDGED)        /* innermost three own frames right               */              \
+    F(BOOL, top5, JUDGED)        /* innermost five                                 */              \
     F(U32, frames, NONE)         /* logical frames in its stacks                   */              \
     F(U32, truth_frames, FRAMES) /* demanded by the truth                         */               \
     F(U32, own_frames, FRAMES)   /* `own` logical frames it claimed               */               \

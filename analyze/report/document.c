@@ -146,7 +146,8 @@ static uint32_t at_most(uint32_t number, uint32_t most)
 
 /* Lines that each part would take, whole. */
 struct needs {
-    uint32_t failing, engines, speed, not_shown;
+    uint32_t failing, engines, speed /* with both ways */, not_shown;
+    bool both; /* ways have a judged case in common */
 };
 
 static struct needs measure(const struct sheet *s, const struct run_figures *report,
@@ -161,6 +162,7 @@ static struct needs measure(const struct sheet *s, const struct run_figures *rep
     out.failing = dry.lines;
     (void)document_engines(&dry, report, 0);
     out.engines = dry.lines - out.failing;
+    out.both = document_accuracy(&dry, report);
     document_speed(&dry, report, false);
     out.speed = dry.lines - out.failing - out.engines;
     document_not_shown(&dry, &summary->not_shown);
@@ -195,14 +197,19 @@ static struct cut put_top(struct sheet *s, const struct run_figures *report,
     const uint32_t used = s->lines + needs.speed, engines = engines_with_stacks(report);
     const uint32_t left = used < TOP_LINES ? TOP_LINES - used : 0;
     const uint32_t rows = engine_rows(left, &needs, engines);
-    const uint32_t of_engines = needs.engines - (rows < engines ? engines - rows - 1 : 0);
+    const uint32_t of_engines = rows == engines ? needs.engines
+                                : needs.both    ? 0
+                                                : needs.engines - (engines - rows - 1);
     const uint32_t kept = of_engines + at_most(needs.not_shown, NOT_SHOWN_LEAST);
     const uint32_t of_failing = left > kept ? left - kept : 0;
     struct cut cut;
     s->most_lines = s->lines + (of_failing > FAILING_LEAST ? of_failing : FAILING_LEAST);
     cut.failing = document_failing(s, report, &summary->failing, below) > 0;
     s->most_lines = 0;
-    cut.engines = document_engines(s, report, rows) > 0;
+    (void)document_accuracy(s, report);
+    cut.engines = needs.both && rows < engines; /* the two that decide are above */
+    if (!cut.engines)
+        cut.engines = document_engines(s, report, rows) > 0;
     document_speed(s, report, false);
     s->most_lines = s->lines + NOT_SHOWN_ONE > TOP_LINES ? s->lines + NOT_SHOWN_ONE : TOP_LINES;
     document_not_shown(s, &summary->not_shown);
@@ -280,6 +287,7 @@ enum status report_markdown(const struct run_figures *report, size_t max_bytes,
     s.most_bytes /= 2; /* the rest is for totals */
     (void)document_failing(&s, report, &summary.failing, NULL);
     s.most_bytes = max_bytes == 0 ? DEFAULT_MAX_BYTES : max_bytes;
+    (void)document_accuracy(&s, report);
     (void)document_engines(&s, report, 0);
     document_speed(&s, report, true);
     document_not_shown(&s, &summary.not_shown);

@@ -36,6 +36,9 @@ enum status document_findings(struct sheet *s, const struct run_figures *report,
 #define DOCUMENT_ALL_AGAIN UINT32_MAX /* below a table that has not all */
 size_t document_engines(struct sheet *s, const struct run_figures *report, uint32_t most);
 
+/* How right the two ways are over the same cases; false and nothing where no case has both. */
+bool document_accuracy(struct sheet *s, const struct run_figures *report);
+
 /* What code the engines share, and why some were not asked. */
 void document_shared(struct sheet *s, const struct run_figures *report);
 

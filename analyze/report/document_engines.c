@@ -1,7 +1,11 @@
 /* Engines in the report: how right each is against the truth, and what code they share. */
+#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "report/document.h"
+#include "study/accuracy.h"
 
 /* On a narrow page the shares with the smallest KEEPS are left out first. */
 enum { SHARES = 7, FIRST_SHARE = 2 };
@@ -27,6 +31,13 @@ static struct sheet_cell share_cell(const struct measure *m, struct arena *keep)
     return cell_format(keep, INK_PLAIN, "%.1f %%", figures_percent(m->right, m->total));
 }
 
+static struct sheet_cell exact_cell(const struct measure *m, struct arena *keep)
+{
+    return cell_format(keep, m->right == m->total ? INK_GOOD : INK_PLAIN,
+                       "%" PRIu64 "/%" PRIu64 " [%.0f-%.0f %%]", m->right, m->total,
+                       m->share.low * 100, m->share.high * 100);
+}
+
 static struct sheet_cell engine_cell(const void *rows, size_t row, size_t column,
                                      struct arena *keep)
 {
@@ -40,9 +51,7 @@ static struct sheet_cell engine_cell(const void *rows, size_t row, size_t column
     figures_measures(t, measures);
     if (column > 1)
         return share_cell(&measures[share_measures[column - FIRST_SHARE]], keep);
-    const struct interval w = measures[MEASURE_EXACT].share;
-    return cell_format(keep, t->exact == t->judged ? INK_GOOD : INK_PLAIN, "%u/%u [%.0f-%.0f %%]",
-                       t->exact, t->judged, w.low * 100, w.high * 100);
+    return exact_cell(&measures[MEASURE_EXACT], keep);
 }
 
 /* The engines without any stack, on one line; `--details` gives the reasons. */
@@ -88,6 +97,57 @@ size_t document_engines(struct sheet *s, const struct run_figures *report, uint3
                     "judge",
                     report->left_out, report->left_out == 1 ? " is" : "s are");
     return count - shown;
+}
+
+/* ---- both ways over the same cases ------------------------------------------------------ */
+
+static const struct sheet_column both_columns[] = {
+    {"", 0, 0, SHEET_ALWAYS, SHEET_LEFT},
+    {"exact stacks", 17, 0, SHEET_ALWAYS, SHEET_LEFT},
+    {"top 1", 7, 0, SHEET_ALWAYS, SHEET_RIGHT},
+    {"top 3", 7, 0, SHEET_ALWAYS, SHEET_RIGHT},
+    {"recall, macro", 0, 0, SHEET_ALWAYS, SHEET_RIGHT},
+    {"recall, micro", 0, 0, SHEET_ALWAYS, SHEET_RIGHT},
+};
+
+static struct sheet_cell both_cell(const void *rows, size_t row, size_t column, struct arena *keep)
+{
+    const struct accuracy_way *way = &((const struct accuracy_way *)rows)[row];
+    const struct measure *const shares[] = {&way->top1, &way->top3};
+    switch (column) {
+    case 0:
+        return cell_text(INK_TITLE, way->engine);
+    case 1:
+        return exact_cell(&way->exact, keep);
+    case 4:
+        return isnan(way->recall_macro)
+                   ? cell_text(INK_DIM, "-")
+                   : cell_format(keep, INK_PLAIN, "%.1f %%", floor(way->recall_macro * 1000) / 10);
+    case 5:
+        return share_cell(&way->recall_micro, keep);
+    default:
+        return share_cell(shares[column - 2], keep);
+    }
+}
+
+bool document_accuracy(struct sheet *s, const struct run_figures *report)
+{
+    const struct accuracy *a = report->accuracy;
+    if (a == NULL || a->judged.both == 0)
+        return false;
+    sheet_heading(s, "Both ways",
+                  arena_printf(s->keep,
+                               " over the same %u case%s; judged only offset %u, only dump %u, "
+                               "neither %u",
+                               a->judged.both, a->judged.both == 1 ? "" : "s",
+                               a->judged.only_offset, a->judged.only_dump, a->judged.neither));
+    sheet_show(s, both_columns, COUNT_OF(both_columns), both_cell, a->ways, ACCURACY_WAYS);
+    sheet_textf(s, INK_DIM,
+                "exact: both %u, only offset %u, only dump %u, neither %u · macro: mean of %u "
+                "scenario%s; micro: all frames",
+                a->exact.both, a->exact.only_offset, a->exact.only_dump, a->exact.neither,
+                a->scenarios, a->scenarios == 1 ? "" : "s");
+    return true;
 }
 
 /* ---- what they share ------------------------------------------------------------------ */

@@ -53,6 +53,7 @@ void figures_measures(const struct engine_total *t, struct measure out[MEASURES]
     const struct measure rows[MEASURES] = {
         {"exact", t->exact, t->judged, {0, 0, 0}},
         {"top1", t->top1, t->judged, {0, 0, 0}},
+        {"top3", t->top3, t->judged, {0, 0, 0}},
         {"top5", t->top5, t->judged, {0, 0, 0}},
         {"precision", t->right_frames, t->own_frames, {0, 0, 0}},
         {"recall", t->right_frames, t->truth_frames, {0, 0, 0}},
@@ -64,6 +65,18 @@ void figures_measures(const struct engine_total *t, struct measure out[MEASURES]
         out[m] = rows[m];
         out[m].share = statistics_wilson(rows[m].right, rows[m].total);
     }
+}
+
+void measure_write_json(struct json *j, const struct measure *m)
+{
+    json_key(j, m->name);
+    json_object(j);
+    json_key_uint(j, "right", m->right);
+    json_key_uint(j, "total", m->total);
+    json_key_number(j, "value", m->share.value);
+    json_key_number(j, "low", m->share.low);
+    json_key_number(j, "high", m->share.high);
+    json_object_end(j);
 }
 
 const char *figures_foreign_engine(const struct run_figures *figures)
@@ -120,6 +133,13 @@ void figure_sample_take(const struct run_case *c, const char *foreign, struct fi
     }
     if (out->ways[WAY_DUMP].frames == 0 || out->ways[WAY_OFFSET].frames == 0)
         memset(out->ways, 0, sizeof out->ways);
+}
+
+bool case_should_be_captured(const struct run_case *c)
+{
+    const enum verdict v = c->result.verdict;
+    return v != VERDICT_UNSUPPORTED && v != VERDICT_ERROR &&
+           v != VERDICT_NOT_CAPTURED_AS_EXPECTED && c->kind != CASE_KIND_CALM;
 }
 
 uint32_t figures_passing(const struct run_figures *figures)

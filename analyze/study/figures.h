@@ -45,6 +45,7 @@ struct timings;     /* study/timings.h */
 
 struct store;
 struct headline; /* study/headline.h */
+struct accuracy; /* study/accuracy.h */
 
 struct run_figures {
     const struct run_info *run;
@@ -62,6 +63,7 @@ struct run_figures {
     uint32_t id_count;
     const struct headline *headline; /* of a run that stays in the database; NULL: made from `cases`
                                         where it is asked for */
+    const struct accuracy *accuracy; /* NULL: less than FIGURES_OF_TIMES was read */
     const struct scenario_builds *builds; /* by scenario; NULL: counted in `cases` */
     uint32_t build_count;
     struct case_sums *sums;                   /* of FIGURES_OF_REPORT; NULL: made from `cases` */
@@ -150,6 +152,9 @@ bool case_is_timed(const struct run_case *c, const char *engine);
  * test gave the same stack, and each way's where its stack is that one. */
 void figure_sample_take(const struct run_case *c, const char *foreign, struct figure_sample *out);
 
+/* A record or a dump of C is expected: it can be shown here, and is no calm program. */
+bool case_should_be_captured(const struct run_case *c);
+
 /* Cases whose verdict fails the run. */
 uint32_t figures_failing(const struct run_figures *figures);
 uint32_t figures_passing(const struct run_figures *figures); /* PASS, or not captured as expected */
@@ -164,6 +169,7 @@ struct measure {
 enum {
     MEASURE_EXACT,
     MEASURE_TOP1,
+    MEASURE_TOP3,
     MEASURE_TOP5,
     MEASURE_PRECISION,
     MEASURE_RECALL,
@@ -172,6 +178,9 @@ enum {
     MEASURE_PHYSICAL,
     MEASURES
 };
+
+/* As a member of an object: {right, total, value, low, high}. */
+void measure_write_json(struct json *j, const struct measure *m);
 
 /* RIGHT of TOTAL in percent, rounded down to a tenth, so that only all of them are 100. */
 double figures_percent(uint64_t right, uint64_t total);

@@ -6,6 +6,7 @@
 #include "base/text_pool.h"
 #include "compare/known.h"
 #include "store/store.h"
+#include "study/accuracy.h"
 #include "study/figures.h"
 #include "study/headline.h"
 #include "study/hooks.h"
@@ -33,13 +34,6 @@ static enum status count_begin(struct head_count *count, struct run_figures *out
     return known_uses_begin(&count->uses, out->run, keep, fault);
 }
 
-static bool is_capture_expected(const struct run_case *c)
-{
-    const enum verdict v = c->result.verdict;
-    return v != VERDICT_UNSUPPORTED && v != VERDICT_ERROR &&
-           v != VERDICT_NOT_CAPTURED_AS_EXPECTED && c->kind != CASE_KIND_CALM;
-}
-
 static int compare_lanes(const void *a, const void *b)
 {
     const struct lane_total *x = a, *y = b;
@@ -52,7 +46,7 @@ static void count_case(struct head_count *count, const struct run_case *c)
     count->out->total_cases++;
     count->out->verdicts[c->result.verdict]++;
     lane_add(count->out->lanes, &count->out->lane_count, c, count->keep);
-    if (is_capture_expected(c)) {
+    if (case_should_be_captured(c)) {
         count->out->captures_expected++;
         count->out->captured += c->timing.record_bytes > 0 || c->timing.dump_bytes > 0;
     }
@@ -97,7 +91,13 @@ enum status figures_prepare(const struct run_info *run, const struct run_case *c
 {
     struct engine_total *totals = NULL;
     struct head_count count;
-    *out = (struct run_figures){.run = run, .cases = cases, .case_count = case_count};
+    struct accuracy_count right;
+    struct accuracy *accuracy = ARENA_NEW(keep, struct accuracy);
+    *out = (struct run_figures){
+        .run = run, .cases = cases, .case_count = case_count, .accuracy = accuracy};
+    if (accuracy == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "accuracy of a run");
+    accuracy_begin(&right, keep, accuracy);
     if (run_total_engines(cases, case_count, keep, &totals, &out->engine_count, fault) !=
             ERR_NONE ||
         count_begin(&count, out, keep, fault) != ERR_NONE)
@@ -106,7 +106,10 @@ enum status figures_prepare(const struct run_info *run, const struct run_case *c
     for (uint32_t i = 0; i < case_count; i++) {
         out->left_out += is_left_out(&cases[i]);
         count_case(&count, &cases[i]);
+        if (accuracy_add(&right, &cases[i], fault) != ERR_NONE)
+            return fault->code;
     }
+    accuracy_end(&right);
     return count_end(&count, fault);
 }
 
@@ -126,6 +129,7 @@ struct reading {
     struct scenario_builds *builds;
     struct hook_count hooks, scenario_hooks;
     struct timings_count times;
+    struct accuracy_count right;
     uint32_t shown_room, build_room;
     uint32_t build_at, repeat; /* of the last case: where its scenario is */
     struct fault *fault;
@@ -236,7 +240,8 @@ static enum status read_one(struct reading *r, const struct run_case *c)
     r->out->left_out += is_left_out(c);
     figure_sample_take(c, r->foreign, &sample);
     if (sample_set_add(&r->samples, &sample, r->fault) != ERR_NONE ||
-        timings_add(&r->times, c, r->fault) != ERR_NONE)
+        timings_add(&r->times, c, r->fault) != ERR_NONE ||
+        accuracy_add(&r->right, c, r->fault) != ERR_NONE)
         return r->fault->code;
     count_build(r, c);
     if (run_verdict_fails(v) || v == VERDICT_UNSUPPORTED ||
@@ -270,6 +275,7 @@ static void read_cases(struct reading *r)
 
 /* What is counted while the cases pass, and is ready when the last one has passed. */
 struct counted {
+    struct accuracy accuracy;
     struct headline headline;
     struct timings timings;
     struct hook_matrix hooks, scenario_hooks;
@@ -298,6 +304,7 @@ static struct counted *begin_counts(struct reading *r)
                       r->fault) != ERR_NONE)
         return NULL;
     sample_set_init(&r->samples, SAMPLE_WORDS);
+    accuracy_begin(&r->right, r->keep, &counted->accuracy);
     return counted;
 }
 
@@ -323,6 +330,8 @@ static void end_counts(struct reading *r, struct counted *counted)
     }
     out->timings = &counted->timings;
     out->headline = &counted->headline;
+    accuracy_end(&r->right);
+    out->accuracy = &counted->accuracy;
     sample_set_free(&r->samples);
 }
 

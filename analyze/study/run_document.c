@@ -3,24 +3,12 @@
 
 #include "study/summary.h"
 
-static void write_measure(struct json *j, const struct measure *m)
-{
-    json_key(j, m->name);
-    json_object(j);
-    json_key_uint(j, "right", m->right);
-    json_key_uint(j, "total", m->total);
-    json_key_number(j, "value", m->share.value);
-    json_key_number(j, "low", m->share.low);
-    json_key_number(j, "high", m->share.high);
-    json_object_end(j);
-}
-
 static void write_measures(struct json *j, const struct engine_total *total)
 {
     struct measure measures[MEASURES];
     figures_measures(total, measures);
     for (int m = 0; m < MEASURES; m++)
-        write_measure(j, &measures[m]);
+        measure_write_json(j, &measures[m]);
 }
 
 void measures_write_json(struct json *j, const struct engine_total *total)

@@ -9,6 +9,7 @@
 #include "base/text_pool.h"
 #include "model/command_line.h"
 #include "store/store.h"
+#include "study/accuracy.h"
 #include "study/headline.h"
 #include "study/lanes.h"
 
@@ -403,6 +404,8 @@ void summary_write_json(struct json *j, const struct run_figures *figures, uint3
     json_key_uint(j, "failing_left", left);
     (void)write_groups(j, "not_shown", figures, &summary.not_shown, most, false, &keep);
     lanes_write_json(j, figures);
+    json_key(j, "accuracy");
+    accuracy_write_json(j, figures);
     json_key(j, "headline");
     headline_write_json(j, figures, &keep);
     arena_free(&keep);

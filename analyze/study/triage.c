@@ -9,6 +9,7 @@
 #include "base/text_pool.h"
 #include "compare/run_diff.h"
 #include "store/store.h"
+#include "study/accuracy.h"
 #include "study/difference.h"
 
 static const struct {
@@ -484,17 +485,16 @@ void triage_write_shares(struct json *j, const struct triage *t)
     }
     json_array(j);
     write_share(j, &captured);
-    for (uint32_t i = 0; i < t->figures.engine_count; i++) {
-        const struct engine_total *e = &t->figures.engines[i];
-        if (!e->subject)
-            continue;
+    const struct accuracy *both = t->figures.accuracy;
+    for (int w = 0; w < ACCURACY_WAYS; w++) {
+        const uint32_t total = both->judged.both;
         const struct triage_share exact = {
-            .name = e->engine,
-            .right = e->exact,
-            .total = e->judged,
-            .left_out = captured.total > e->judged ? captured.total - e->judged : 0,
-            .of = "stacks that could be judged",
-            .left_out_why = "no stack, or nothing to compare it with"};
+            .name = both->ways[w].engine,
+            .right = (uint32_t)both->ways[w].exact.right,
+            .total = total,
+            .left_out = captured.total > total ? captured.total - total : 0,
+            .of = "cases of which both ways have a stack that could be judged",
+            .left_out_why = "a way has no stack, or nothing to compare it with"};
         write_share(j, &exact);
     }
     json_array_end(j);

@@ -8,6 +8,7 @@
 #include "pages/input.h"
 #include "pages/runs.h"
 #include "pages/trend.h"
+#include "study/accuracy.h"
 #include "study/headline.h"
 #include "study/triage.h"
 
@@ -51,6 +52,8 @@ static enum status write_triage(const struct view_input *in, uint64_t run_id, st
     triage_write_wrong(out, t);
     json_key(out, "shares");
     triage_write_shares(out, t);
+    json_key(out, "accuracy");
+    accuracy_write_json(out, &t->figures);
     json_key(out, "headline");
     headline_write_json(out, &t->figures, in->keep);
     return ERR_NONE;

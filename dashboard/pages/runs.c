@@ -54,6 +54,7 @@ static void write_engine(struct json *out, const struct engine_total *e)
     json_key_uint(out, "judged", e->judged);
     json_key_uint(out, "exact", e->exact);
     json_key_uint(out, "top1", e->top1);
+    json_key_uint(out, "top3", e->top3);
     json_key_uint(out, "top5", e->top5);
     json_key_uint(out, "truth_frames", e->truth_frames);
     json_key_uint(out, "own_frames", e->own_frames);

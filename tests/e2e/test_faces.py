@@ -20,7 +20,7 @@ import e2e  # noqa: E402
 SEED = e2e.BUILD / "tests" / "seed_store"
 CASES = e2e.ROOT / "corpus/cases"
 # The name that the report and the dashboard use for each of an engine's shares: [right, total].
-SHARES = {"exact": ("exact", "judged"), "top1": ("top1", "judged"), "top5": ("top5", "judged"),
+SHARES = {"exact": ("exact", "judged"), "top1": ("top1", "judged"), "top3": ("top3", "judged"), "top5": ("top5", "judged"),
           "precision": ("right_frames", "own_frames"), "recall": ("right_frames", "truth_frames"),
           "inline_recall": ("inline_right", "inline_demanded"), "lines": ("lines_right", "lines_judged"),
           "physical": ("physical_same", "physical_judged")}
@@ -71,13 +71,14 @@ class Faces(e2e.Case):
         shown = get("/api/v1/runs/latest")
         self.assertEqual(shown["run"], run["run"])
         self.assertEqual([e["engine"] for e in shown["engines"]], [e["engine"] for e in run["engines"]])
-        for name in ("failing", "not_shown", "headline"):
+        for name in ("failing", "not_shown", "accuracy", "headline"):
             self.assertEqual(shown[name], run[name], name)
         for api, report in zip(shown["engines"], run["engines"]):
             for name, (right, total) in SHARES.items():
                 self.assertEqual([api[right], api[total]], [report[name]["right"], report[name]["total"]], name)
                 self.assertEqual(report["measures"][name], report[name])
             self.assertEqual(api["measures"], report["measures"])
+        self.assert_same_accuracy(run, get)
         self.assert_same_times(get("/api/v1/timing?run=latest"), run)
         self.assertEqual(get("/api/v1/symbols?run=latest")["rows"], run["symbols"])
         details = self.run_db("report", "latest", "--details", "--exit-zero").stdout.split("WHAT NAMED THE FRAMES")[1]
@@ -91,6 +92,33 @@ class Faces(e2e.Case):
             self.run_db("report", "latest", "--badge", badge, "--badge-of", metric, "--exit-zero")
             self.assertEqual(json.loads(get(f"/badge/{metric}.json")), json.loads(badge.read_text()), metric)
         return run
+
+    def assert_same_accuracy(self, run, get):
+        """Checks the figures of both ways over the same cases, counted here from the scores of each case, on every face."""
+        both, recall = [], collections.defaultdict(list)
+        for case in run["cases"]:
+            scores = {s["engine"]: s for s in case["scores"] if s["engine"] in ("offset:rtl", "dump") and s["judged"]}
+            if len(scores) == 2:
+                both.append(scores)
+                if scores["dump"]["truth_frames"]:
+                    recall[case["scenario"]].append(scores)
+        shown = run["accuracy"]
+        self.assertEqual([shown["cases"], shown["scenarios"]], [len(both), len(recall)])
+        exact = collections.Counter((s["offset:rtl"]["exact"], s["dump"]["exact"]) for s in both)
+        self.assertEqual(list(shown["exact"].values()), [exact[True, True], exact[True, False], exact[False, True], exact[False, False]])
+        for way in shown["ways"]:
+            mine = [s[way["engine"]] for s in both]
+            for name in ("exact", "top1", "top3"):
+                self.assertEqual([way[name]["right"], way[name]["total"]], [sum(s[name] for s in mine), len(mine)], name)
+            if recall:
+                self.assertAlmostEqual(way["recall_macro"], statistics.mean(
+                    statistics.mean(s[way["engine"]]["right_frames"] / s[way["engine"]]["truth_frames"] for s in cases) for cases in recall.values()))
+        if both:
+            text = self.run_db("report", "latest", "--text", "--exit-zero").stdout
+            self.assertIn(f"BOTH WAYS over the same {len(both)} case", text)
+            self.assertIn("exact: both {both}, only offset {only_offset}, only dump {only_dump}, neither {neither}".format(**shown["exact"]), text)
+            self.assertEqual([[s["right"], s["total"]] for s in get("/api/v1/overview")["shares"][1:]],
+                             [[w["exact"]["right"], w["exact"]["total"]] for w in shown["ways"]])
 
     def assert_same_times(self, shown, run):
         """Checks that the timing page and the terminal report show the same times: those of all cases, none crowded."""

@@ -1,7 +1,11 @@
-/* Makes a database what version 11 or, after that, 10 of the schema stored: for tests of the
+/* Makes a database what version 12 or, after that, 11 and 10 of the schema stored: for tests of the
  * upgrade. */
 #ifndef TESTS_OLD_STORE_H
 #define TESTS_OLD_STORE_H
+
+#define UNDO_VERSION_13                                                                            \
+    "ALTER TABLE claim DROP COLUMN top3; ALTER TABLE run_engine DROP COLUMN top3;"                 \
+    "PRAGMA user_version = 12;"
 
 /* MVIDs get lost. Modules that differ in nothing else cannot be undone. */
 #define UNDO_VERSION_12                                                                            \

@@ -245,16 +245,17 @@ TEST(the_answer_comes_first_in_forty_lines)
         uint32_t engines; /* 0: as made */
     } rows[] = {
         {"all is well", 400, 100, false, "\nWHERE STACKS DIFFER", 0},
-        {"much fails", 400, 100, true, "\nCASES THAT DEVIATE: ", 0},
-        {"a narrow page", 400, 80, true, "\nCASES THAT DEVIATE: ", 0},
-        {"a wide page", 400, 200, true, "\nCASES THAT DEVIATE: ", 0},
+        {"much fails", 400, 100, true, "\nALL ENGINES against", 0},
+        {"a narrow page", 400, 80, true, "\nALL ENGINES against", 0},
+        {"a wide page", 400, 200, true, "\nALL ENGINES against", 0},
         {"a single failure", 1, 100, true, "\nCASES THAT DEVIATE: 1 of 1\n", 0},
-        {"as many engines as there are", 400, 100, false, "\nWHERE STACKS DIFFER", 12},
+        {"engines that find room", 400, 100, false, "\nWHERE STACKS DIFFER", 4},
+        {"as many engines as there are", 400, 100, false, "\nALL ENGINES against", 12},
         {"more engines than find room", 400, 100, false, "\nALL ENGINES against", 30},
         {"much fails, and many engines", 400, 100, true, "\nALL ENGINES against", 14},
         {"many engines on a narrow page", 400, 80, true, "\nALL ENGINES against", 14},
     };
-    static const char *const order[] = {" cases: ", "ENGINES against the truth", "SPEED",
+    static const char *const order[] = {" cases: ", "BOTH WAYS over the same", "SPEED",
                                         "NOT SHOWN HERE", "WHERE STACKS DIFFER"};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct fixture f;

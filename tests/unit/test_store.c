@@ -443,7 +443,7 @@ TEST(sums_are_the_same_kept_live_and_after_an_upgrade)
         {"kept", "SELECT 1"},
         {"live", "UPDATE run SET state = 'running'; DELETE FROM run_engine;"
                  "DELETE FROM run_symbol; DELETE FROM run_cause"},
-        {"upgraded", UNDO_VERSION_12 UNDO_VERSION_11
+        {"upgraded", UNDO_VERSION_13 UNDO_VERSION_12 UNDO_VERSION_11
          "UPDATE run SET state = 'complete'; DROP TABLE run_engine; DROP TABLE run_symbol;"
          "DROP TABLE run_cause; DROP TABLE run_figure; DROP TABLE run_median;"
          "DROP TABLE case_artifact; DROP TABLE artifact; DROP INDEX case_in_run;"
@@ -476,6 +476,7 @@ TEST(sums_are_the_same_kept_live_and_after_an_upgrade)
             CHECK_EQ(engines[k].cases, want[k].cases);
             CHECK_EQ(engines[k].stacks, want[k].stacks);
             CHECK_EQ(engines[k].exact, want[k].exact);
+            CHECK_EQ(engines[k].top3, want[k].top3);
             CHECK_EQ(engines[k].right_frames, want[k].right_frames);
             CHECK_EQ(engines[k].skipped, want[k].skipped);
             CHECK_STR(engines[k].skip_reason, want[k].skip_reason);

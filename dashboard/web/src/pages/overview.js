@@ -21,6 +21,7 @@ import {
   when,
   words,
 } from '../ui.js';
+import { Accuracy } from './accuracy.js';
 import { Headline } from './headline.js';
 
 /** @type {(share: number) => string} */
@@ -276,7 +277,8 @@ function Waiting() {
 /**
  * The answer with a run.
  * @typedef {{run: import('openapi').Run | null, wrong: import('openapi').Wrong,
- *   shares: import('openapi').Share[], headline: import('openapi').Headline,
+ *   shares: import('openapi').Share[], accuracy: import('openapi').Accuracy,
+ *   headline: import('openapi').Headline,
  *   failing: {total: number, cases: import('openapi').CaseLine[]},
  *   trends: Record<string, import('openapi').Trend>, baseline: number | null,
  *   changes: import('openapi').Changes | null, causes: import('openapi').Cause[]}} Summary
@@ -330,6 +332,7 @@ function Shown({ data }) {
           />
         ))}
       </div>
+      <Accuracy accuracy={data.accuracy} />
       <Headline headline={data.headline} />
       <p class="headline">
         <Link to="/timing">Every sample, warm and cold</Link>

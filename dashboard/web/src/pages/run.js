@@ -7,6 +7,7 @@ import { CopyLink } from '../share.js';
 import { Table } from '../table.js';
 import { Chip, CountsBar, Link, Loaded, Page, Verdict, duration, number, percent, when } from '../ui.js';
 import { Grid } from './grid.js';
+import { Accuracy } from './accuracy.js';
 import { Headline } from './headline.js';
 import { Causes } from './overview.js';
 import { Term } from '../glossary.js';
@@ -241,6 +242,7 @@ function Shown({ data }) {
       ) : null}
       <Progress run={run} />
       <Failing groups={data.failing} left={data.failing_left} run={run.id} />
+      <Accuracy accuracy={data.accuracy} />
       <h2 class="section">
         Engines against the <Term name="truth" />
       </h2>
