@@ -16,6 +16,7 @@
 #include "study/run_facts.h"
 #include "study/run_keep.h"
 #include "symbol/store.h"
+#include "verbs/check_reporter.h"
 #include "verbs/fetch_options.h"
 #include "verbs/harness.h"
 #include "verbs/index_note.h"
@@ -24,8 +25,9 @@
 #include "verbs/verbs.h"
 
 struct check_options {
-    bool as_json, stacks;
+    bool as_json, stacks, details;
     const char *truth, *level, *launcher;
+    const char *dumps, *pairs, *name, *junit; /* of --dumps; NULL: not given */
     struct option_list symbols;
     struct harness harness;
     struct fetch_words fetch;
@@ -372,6 +374,42 @@ static void check_stacks(struct check *c, const struct option_list *words, uint3
         print_report(c);
 }
 
+/* --dumps: a crash reporter. */
+static void check_dumps(struct check *c, const char *stacks)
+{
+    const struct check_options *o = c->options;
+    struct fault fault = FAULT_INIT;
+
+    if (open_judging(c, NULL, 0, &fault) != ERR_NONE) {
+        report_fault(c, &fault);
+        return;
+    }
+    const struct check_reporter_options options = {
+        .request = {o->dumps, stacks, o->pairs, o->name, c->judging.analysis.symbols},
+        .junit = o->junit,
+        .as_json = o->as_json,
+        .details = o->details};
+    c->code = check_reporter(&options, c->keep);
+}
+
+/* What cannot be given together; EXIT_GOOD: nothing. */
+static int check_words(const struct verb *self, const struct check_options *o, uint32_t words)
+{
+    const bool reporter = o->pairs != NULL || o->name != NULL || o->junit != NULL || o->details;
+
+    if (o->dumps == NULL && reporter)
+        return verb_usage_error(self, "--pairs, --name, --junit and --details need --dumps");
+    if (o->dumps != NULL && (!o->stacks || words != 1))
+        return verb_usage_error(self, "--dumps DIR needs --stacks with one folder or file");
+    if (o->dumps != NULL && (o->db != NULL || o->truth != NULL || o->level != NULL))
+        return verb_usage_error(self, "--db, --truth and --level are not for --dumps");
+    if (o->dumps == NULL && o->stacks && words != 2)
+        return verb_usage_error(self, "--stacks needs two stacks, not %u", words);
+    if (o->stacks && o->db != NULL)
+        return verb_usage_error(self, "--db stores cases, not two stacks");
+    return words == 0 ? verb_usage_error(self, "no case was named") : EXIT_GOOD;
+}
+
 static int check(const struct verb *self, void *given, const struct option_list *words,
                  struct arena *keep)
 {
@@ -387,15 +425,14 @@ static int check(const struct verb *self, void *given, const struct option_list 
     if (!set_level(&c, &levels_ignored))
         return verb_usage_error(self, "--level is physical, function or line, not '%s'",
                                 options->level);
-    if (options->stacks && words->count != 2)
-        return verb_usage_error(self, "--stacks needs two stacks, not %u", words->count);
-    if (options->stacks && options->db != NULL)
-        return verb_usage_error(self, "--db stores cases, not two stacks");
-    if (words->count == 0)
-        return verb_usage_error(self, "no case was named");
+    c.code = check_words(self, options, words->count);
+    if (c.code != EXIT_GOOD)
+        return c.code;
     if (read_given_truth(&c, &fault) != ERR_NONE)
         return verb_fault(&fault);
-    if (options->stacks)
+    if (options->dumps != NULL)
+        check_dumps(&c, words->items[0]);
+    else if (options->stacks)
         check_stacks(&c, words, levels_ignored);
     else
         check_cases(&c, words, levels_ignored);
@@ -411,7 +448,16 @@ static int run(const struct verb *self, int argc, char **argv)
 {
     struct check_options o;
     const struct option_row rows[] = {
-        {"--stacks", OPTION_FLAG, &o.stacks, NULL, "the two words are stacks, not cases"},
+        {"--stacks", OPTION_FLAG, &o.stacks, NULL,
+         "the words are stacks, not cases: two, or with --dumps a folder or file of many"},
+        {"--dumps", OPTION_STRING, &o.dumps, "DIR",
+         "judge the reporter that made the stacks by these dumps of the same crashes"},
+        {"--pairs", OPTION_STRING, &o.pairs, "FILE",
+         "with --dumps: CSV of dump,stack,thread, where names do not say what belongs together"},
+        {"--name", OPTION_STRING, &o.name, "NAME",
+         "with --dumps: the reporter's name (default: that of the stacks)"},
+        {"--details", OPTION_FLAG, &o.details, NULL, "with --dumps: also a line for each pair"},
+        {"--junit", OPTION_STRING, &o.junit, "FILE", "with --dumps: also write JUnit XML"},
         {"--truth", OPTION_STRING, &o.truth, "FILE", "compare with this truth.json"},
         {"--level", OPTION_STRING, &o.level, "LEVEL",
          "how deep to look: physical, function or line (default)"},
@@ -439,8 +485,8 @@ static int run(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_check = {
     .name = "check",
-    .summary = "check sealed cases, or two given stacks; no database, no Windows",
-    .usage = "CASE... | --stacks A B",
+    .summary = "check sealed cases, two given stacks, or a crash reporter; no Windows",
+    .usage = "CASE... | --stacks A B | --dumps DIR --stacks DIR|FILE",
     .details = "A CASE is a folder with case.json and its seal, as `run` leaves it.  "
                "Every file's "
                "hash is\n"
@@ -450,16 +496,24 @@ const struct verb verb_check = {
                "record file; '-' is standard input.  With --db, the cases become a "
                "run like those of "
                "`run`.\n\n"
+               "With --dumps, each stack is compared with the dump of its name: the stem of "
+               "its file, or its\n"
+               "label in one file of many.  The dump's own walk decides, as far as the images "
+               "are there.\n"
+               "What is wrong is named where it is proved.\n\n"
                "examples:\n"
                "  twinstack check corpus/cases/*\n"
                "  twinstack check build/runs/*/cases/stack_overflow.ob2 --json\n"
                "  twinstack check app.imported --db app.db && twinstack gate --db "
                "app.db\n"
-               "  twinstack check --stacks before.txt after.txt --level physical",
-    .exits = "  0  all as expected\n  1  a difference that no rule allows\n  2 "
+               "  twinstack check --stacks before.txt after.txt --level physical\n"
+               "  twinstack check --dumps dumps --stacks stacks --symbols symbols",
+    .exits = "  0  all as expected\n  1  a difference that no rule allows; a dump without a "
+             "stack\n  2 "
              " usage\n"
              "  3  a case is missing, damaged, changed after it was sealed, or "
-             "of a newer twinstack\n"
-             "  4  the database of --db is not usable",
+             "of a newer twinstack; with --dumps, a pair is not judged\n"
+             "  4  the database of --db is not usable\n"
+             "  5  with --dumps, there is no pair",
     .run = run,
 };

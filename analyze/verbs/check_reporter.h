@@ -1,0 +1,16 @@
+/* `check --dumps`: a folder of dumps beside the stacks of a crash reporter. */
+#ifndef VERBS_CHECK_REPORTER_H
+#define VERBS_CHECK_REPORTER_H
+
+#include "reporter/reporter.h"
+
+struct check_reporter_options {
+    struct reporter_request request;
+    const char *junit; /* a file; NULL: none */
+    bool as_json, details;
+};
+
+/* Judges, prints, and returns the exit code. */
+int check_reporter(const struct check_reporter_options *options, struct arena *keep);
+
+#endif
