@@ -123,20 +123,33 @@ bool because_own_symbols(const struct difference *d, struct arena *keep, struct 
                                      places != NULL ? places : ""));
 }
 
+/* The difference is a physical frame that one side lacks. Symbols name frames, they do not make
+ * them: only on x86 is a walk lost where a module has none. */
+static bool is_lost_frame(const struct difference *d)
+{
+    const struct frame *have = rule_mine(d) != NULL ? rule_mine(d) : rule_theirs(d);
+    if (!rule_is_gap(d))
+        return false;
+    if (have != NULL)
+        return have->inline_depth == 0 && (d->in->crash == NULL || d->in->crash->arch != CPU_X86);
+    for (uint32_t c = 1; c < d->table->column_count; c++) { /* the truth's: was it inlined there? */
+        const struct frame_key *key = table_key(d->table, d->row, c);
+        if (c != d->column && key != NULL && key->inline_depth == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Looks at what produced the name, the line or the inline frames in question. */
 static bool because_symbols(const struct difference *d, struct arena *keep, struct explanation *out,
                             enum cause cause, unsigned answered, const char *words)
 {
-    if (d->mark == CELL_PHYSICAL)
+    if (d->mark == CELL_PHYSICAL || is_lost_frame(d))
         return false;
     const uint32_t columns[2] = {d->column, d->against};
     for (int i = 0; i < 2; i++) {
         const struct frame *frame = rule_host(d, columns[i]);
         if (frame == NULL || (answered & (1u << frame->symbols)) == 0)
-            continue;
-        /* Missing symbols do not explain a missing physical frame. */
-        const struct frame *other = columns[i] == d->column ? rule_theirs(d) : rule_mine(d);
-        if (rule_is_gap(d) && other != NULL && other->inline_depth == 0)
             continue;
         char buffer[FRAME_NOTE_BYTES];
         const char *note = frame_note_text(frame, buffer);
