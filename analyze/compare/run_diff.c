@@ -257,9 +257,7 @@ static void take_case(const struct run_case *c, uint32_t index, struct diff_case
                         : text_equal(s->engine, ENGINE_NAME_DUMP) ? DIFF_HAS_DUMP
                                                                   : 0U;
     }
-    for (uint32_t i = 0; i < c->result.finding_count && out->finding == NULL; i++)
-        if (c->result.findings[i].fails)
-            out->finding = &c->result.findings[i];
+    out->finding = finding_deciding(c->result.findings, c->result.finding_count);
 }
 
 static void take_times(const struct run_case *c, uint32_t index, struct arena *keep,

@@ -187,19 +187,12 @@ static bool decide_by_capture(struct judgement *j)
            true;
 }
 
-static const struct finding *worst_finding(const struct case_result *out, uint32_t *failing)
+static uint32_t count_failing(const struct case_result *out)
 {
-    const struct finding *worst = NULL;
-    *failing = 0;
-    for (uint32_t i = 0; i < out->finding_count; i++) {
-        const struct finding *f = &out->findings[i];
-        if (!f->fails)
-            continue;
-        (*failing)++;
-        if (worst == NULL || (f->cause == CAUSE_UNEXPLAINED && worst->cause != CAUSE_UNEXPLAINED))
-            worst = f;
-    }
-    return worst;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < out->finding_count; i++)
+        count += out->findings[i].fails;
+    return count;
 }
 
 /* True when a finding before number I has the same engine and cause. */
@@ -288,19 +281,19 @@ static bool any_subject_stack(const struct case_result *out)
 }
 
 /* "dump, unexplained: no rule ... (2 findings in all); blame: walk of offset:rtl, says dump" */
-static const char *finding_reason(struct judgement *j, const struct finding *worst,
+static const char *finding_reason(struct judgement *j, const struct finding *first,
                                   uint32_t failing)
 {
     char blame[BLAME_TEXT_BYTES], more[48] = "";
-    const char *whose = finding_blame_text(worst, blame);
+    const char *whose = finding_blame_text(first, blame);
     if (failing > 1)
         (void)snprintf(more, sizeof more, " (%" PRIu32 " findings in all)", failing);
-    const bool walk = worst->cause == CAUSE_HANDLER_CONTEXT && worst->wrong != NULL;
-    return arena_printf(j->keep, "%s, %s: %s%s%s%s%s%s", walk ? worst->wrong : worst->engine,
-                        cause_name(worst->cause), worst->evidence, more,
+    const bool walk = first->cause == CAUSE_HANDLER_CONTEXT && first->wrong != NULL;
+    return arena_printf(j->keep, "%s, %s: %s%s%s%s%s%s", walk ? first->wrong : first->engine,
+                        cause_name(first->cause), first->evidence, more,
                         whose[0] != '\0' ? "; blame: " : "", whose,
-                        worst->witnesses != NULL ? ", according to " : "",
-                        worst->witnesses != NULL ? worst->witnesses : "");
+                        first->witnesses != NULL ? ", according to " : "",
+                        first->witnesses != NULL ? first->witnesses : "");
 }
 
 static enum status decide_by_findings(struct judgement *j)
@@ -311,12 +304,11 @@ static enum status decide_by_findings(struct judgement *j)
         return ERR_NONE;
     }
     const char *unmet = j->in->crash != NULL ? unmet_expectation(j) : NULL;
-    uint32_t failing = 0;
-    const struct finding *worst = worst_finding(j->out, &failing);
+    const struct finding *first = finding_deciding(j->out->findings, j->out->finding_count);
     if (unmet != NULL)
         decide(j, VERDICT_FAIL, unmet);
-    else if (worst != NULL)
-        decide(j, VERDICT_FAIL, finding_reason(j, worst, failing));
+    else if (first != NULL)
+        decide(j, VERDICT_FAIL, finding_reason(j, first, count_failing(j->out)));
     else if (j->in->claim_count > 0 && !any_subject_stack(j->out))
         decide(j, VERDICT_ERROR, "no engine under test gave a stack");
     else

@@ -65,7 +65,7 @@ enum {
 struct diff_case {
     const char *scenario, *variant;
     const char *reason, *signature, *folder; /* NULL: none; folder only where the case fails */
-    const struct finding *finding;           /* the first that fails the case; NULL: none */
+    const struct finding *finding;           /* finding_deciding(); NULL: none */
     enum case_kind kind;
     enum verdict verdict;
     uint32_t repeat;

@@ -85,6 +85,18 @@ void finding_blame_parse(const char *text, struct finding *f)
     }
 }
 
+const struct finding *finding_deciding(const struct finding *findings, uint32_t count)
+{
+    const struct finding *first = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct finding *f = &findings[i];
+        if (f->fails &&
+            (first == NULL || (f->thread_id == first->thread_id && f->row < first->row)))
+            first = f;
+    }
+    return first;
+}
+
 const char *finding_level_name(enum finding_level level)
 {
     return level_names[level];

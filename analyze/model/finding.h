@@ -100,4 +100,8 @@ const char *finding_blame_text(const struct finding *f, char out[BLAME_TEXT_BYTE
 /* The reverse: fills `blame` and `blame_engine`, which borrows TEXT. */
 void finding_blame_parse(const char *text, struct finding *f);
 
+/* The finding that decides a failing case: of the first thread in which one fails, the failing one
+ * in the first row. Later rows often only follow from it. NULL: none fails. */
+const struct finding *finding_deciding(const struct finding *findings, uint32_t count);
+
 #endif

@@ -109,7 +109,7 @@ struct case_result {
     enum verdict verdict;
     const char *reason;    /* one line: why this verdict                 */
     const char *right;     /* which engines are right: "all", "offset:rtl", ...; NULL: unknown */
-    const char *signature; /* of the worst findings, for `accept`; NULL  */
+    const char *signature; /* of the failing findings, for `accept`; NULL */
     struct thread_result *threads; /* suspect first */
     uint32_t thread_count;
     struct engine_score *scores; /* one per claim, in their order */

@@ -1,6 +1,7 @@
-/* The report for people: the answer first, in at most TOP_LINES lines of a terminal; then the cases
- * that deviate, causes and hooks; with details everything else. Markdown has the same parts, and
- * all cases folded away. */
+/* The report for people: the answer first, then what fails by mechanism and place, and how right
+ * and how fast each way is, in at most TOP_LINES lines of a terminal; then the cases that deviate,
+ * causes and hooks. Of a stored run, those find room or are named: the whole has at most ALL_LINES.
+ * With details everything. Markdown has the same parts, and all cases folded away. */
 #include "report/document.h"
 
 #include <inttypes.h>
@@ -10,10 +11,12 @@
 #include "study/lanes.h"
 
 enum {
-    TOP_LINES = 40,
+    ALL_LINES = 60,
+    END_LINES = 6, /* what is left out, the verdict again, and the command that shows more */
+    TOP_LINES = ALL_LINES - END_LINES,
     PROBLEMS_SHOWN = 3,
     REASON_LINES = 3,
-    FAILING_LEAST = 8,   /* lines of WHAT FAILS that nothing takes away: one group, and how many
+    FAILING_LEAST = 16,  /* lines of WHAT FAILS that nothing takes away: two groups, and how many
                             more there are */
     NOT_SHOWN_LEAST = 5, /* likewise of NOT SHOWN HERE: two reasons */
     NOT_SHOWN_ONE = 4,   /* one reason, whatever the rest takes */
@@ -204,7 +207,8 @@ static struct cut put_top(struct sheet *s, const struct run_figures *report,
     const uint32_t of_failing = left > kept ? left - kept : 0;
     struct cut cut;
     s->most_lines = s->lines + (of_failing > FAILING_LEAST ? of_failing : FAILING_LEAST);
-    cut.failing = document_failing(s, report, &summary->failing, below) > 0;
+    cut.failing =
+        document_failing(s, report, &summary->failing, report->run->id == 0 ? below : NULL) > 0;
     s->most_lines = 0;
     (void)document_accuracy(s, report);
     cut.engines = needs.both && rows < engines; /* the two that decide are above */
@@ -219,19 +223,76 @@ static struct cut put_top(struct sheet *s, const struct run_figures *report,
 
 /* ---- the whole ------------------------------------------------------------------------ */
 
-/* After a long report, its last lines are what a terminal shows. */
+/* After a long report, its last lines are what a terminal shows. LEFT_OUT: parts; "" if none. */
 static void put_end(struct sheet *s, const struct run_figures *report,
-                    const struct report_style *style)
+                    const struct report_style *style, const char *left_out)
 {
     page_line(&s->page);
     put_verdict(s, report);
     if (style->details || report->run->id == 0)
         return;
+    if (left_out[0] != '\0')
+        sheet_text(s, INK_DIM, 0, 2, arena_printf(s->keep, "not shown: %s", left_out));
     sheet_textf(s, INK_DIM,
                 "`twinstack report %" PRIu64
                 "%s%s --details` shows every case and finding, hooks and times",
                 report->run->id, style->db != NULL ? " --db " : "",
                 style->db != NULL ? style->db : "");
+}
+
+/* A part after the top: what it is called when there is no room for it, and how it is written. */
+enum rest { REST_ENGINES, REST_GRID, REST_CASES, REST_CAUSES, REST_HOOKS, RESTS };
+static const char *const rests[RESTS] = {"all engines", "cases that deviate", "failing cases",
+                                         "causes", "hooks"};
+
+static enum status put_rest(struct sheet *s, const struct run_figures *report, enum rest rest,
+                            bool details, struct fault *fault)
+{
+    if (rest == REST_ENGINES)
+        (void)document_engines(s, report, DOCUMENT_ALL_AGAIN);
+    else if (rest == REST_GRID)
+        return document_grid(s, report, details, fault);
+    else if (rest == REST_CASES)
+        document_failing_cases(s, report);
+    else if (rest == REST_CAUSES)
+        document_causes(s, report);
+    else
+        document_hooks(s, report, details);
+    return fault->code;
+}
+
+/* Returns the names of the parts that find no room; NULL: no memory, or FAULT is set. */
+static const char *put_rests(struct sheet *s, const struct run_figures *report,
+                             const struct report_style *style, const struct cut *cut,
+                             struct fault *fault)
+{
+    const bool wanted[RESTS] = {[REST_ENGINES] = cut->engines,
+                                [REST_GRID] = true,
+                                [REST_CASES] = cut->failing || style->details,
+                                [REST_CAUSES] = true,
+                                [REST_HOOKS] = true};
+    const bool limited = report->run->id != 0 && !style->details;
+    const char *left_out = "";
+    for (int rest = 0; rest < RESTS && left_out != NULL; rest++) {
+        struct sheet dry;
+        if (!wanted[rest])
+            continue;
+        if (limited) {
+            sheet_count(&dry, s);
+            if (put_rest(&dry, report, (enum rest)rest, false, fault) != ERR_NONE)
+                return NULL;
+            if (dry.lines + END_LINES > ALL_LINES) {
+                left_out = arena_printf(s->keep, "%s%s%s", left_out,
+                                        left_out[0] != '\0' ? ", " : "", rests[rest]);
+                continue;
+            }
+        }
+        if (put_rest(s, report, (enum rest)rest, style->details, fault) != ERR_NONE)
+            return NULL;
+    }
+    if (left_out == NULL)
+        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "report");
+    return left_out;
 }
 
 static enum status put_details(struct sheet *s, const struct run_figures *report,
@@ -261,17 +322,12 @@ enum status report_text(const struct run_figures *report, const struct report_st
     if (report->total_cases == 0)
         return ERR_NONE;
     const struct cut cut = put_top(&s, report, &summary);
-    if (cut.engines)
-        (void)document_engines(&s, report, DOCUMENT_ALL_AGAIN);
-    if (document_grid(&s, report, style->details, fault) != ERR_NONE)
+    const char *left_out = put_rests(&s, report, style, &cut, fault);
+    if (left_out == NULL)
         return fault->code;
-    if (cut.failing || style->details)
-        document_failing_cases(&s, report);
-    document_causes(&s, report);
-    document_hooks(&s, report, style->details);
     if (style->details && put_details(&s, report, &summary, fault) != ERR_NONE)
         return fault->code;
-    put_end(&s, report, style);
+    put_end(&s, report, style, left_out);
     return ERR_NONE;
 }
 

@@ -20,13 +20,18 @@ static void failing_entry(const void *rows, size_t at, struct arena *keep, struc
     const struct groups_of *of = rows;
     const struct case_group *group = &of->groups->rows[at];
     const struct run_case *first = group->cases[0];
-    const char *count = group->count > 1 ? arena_printf(keep, "%u cases: ", group->count) : "";
+    const char *blames = failure_blames_text(group->failure, keep);
     out->ink = INK_BAD;
-    out->head = arena_printf(keep, "%s %s  %s", verdict_glyph(first->result.verdict),
-                             verdict_name(first->result.verdict), text_or_empty(count));
-    out->text = summary_names(of->report, group, NAMES_SHOWN, keep);
+    out->head = arena_printf(keep, "%s %s  %u case%s: ", verdict_glyph(first->result.verdict),
+                             verdict_name(first->result.verdict), group->count,
+                             group->count == 1 ? "" : "s");
+    out->text =
+        arena_printf(keep, "%s%s%s", group->failure->sentence,
+                     text_or_empty(blames)[0] != '\0' ? "; blame: " : "", text_or_empty(blames));
     out->most = 2;
-    out->why = group->reason;
+    out->why = arena_printf(keep, "%s: %s",
+                            text_or_empty(summary_names(of->report, group, NAMES_SHOWN, keep)),
+                            group->reason);
     out->note =
         first->result.right != NULL ? arena_printf(keep, "right: %s", first->result.right) : NULL;
     out->command = of->report->run->id != 0 ? summary_command(first, keep) : NULL;
@@ -39,7 +44,9 @@ size_t document_failing(struct sheet *s, const struct run_figures *report,
     const struct groups_of of = {report, failing};
     if (failing->cases == 0)
         return 0;
-    sheet_heading(s, "What fails", ", and why");
+    sheet_heading(s, "What fails",
+                  arena_printf(s->keep, ", and why: %u problem%s", failing->count,
+                               failing->count == 1 ? "" : "s"));
     return sheet_list(s, failing_entry, &of, failing->count, "case", elsewhere);
 }
 

@@ -72,8 +72,7 @@ size_t document_engines(struct sheet *s, const struct run_figures *report, uint3
     struct sheet_table table = {.columns = columns,
                                 .count = FIRST_SHARE + SHARES,
                                 .cell = engine_cell,
-                                .thing = "reference engine",
-                                .elsewhere = ", listed below"};
+                                .thing = "reference engine"};
     size_t count = 0, subjects = 0;
     for (uint32_t i = 0; i < report->engine_count && count < CLAIMS_MAX; i++)
         if (report->engines[i].stacks > 0) {

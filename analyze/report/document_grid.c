@@ -14,6 +14,7 @@ struct grid {
     uint32_t count;
     uint32_t cases; /* in all rows */
     bool stuck;     /* an engine was stuck in one of them */
+    bool apart;     /* case_is_apart() is true of a stack that is exact */
     bool repeats;   /* one of them is a repeat */
     bool named;     /* every row names its scenario */
 };
@@ -108,7 +109,8 @@ static const char *builds_text(const struct grid_row *row, struct arena *keep)
     return text;
 }
 
-static struct sheet_cell score_cell(const struct engine_score *s, struct arena *keep)
+static struct sheet_cell score_cell(const struct run_case *c, const struct engine_score *s,
+                                    struct arena *keep)
 {
     if (s != NULL && s->state == STACK_BLOCKED)
         return cell_text(INK_DIM, "stuck");
@@ -116,8 +118,9 @@ static struct sheet_cell score_cell(const struct engine_score *s, struct arena *
         return cell_text(INK_DIM, "·");
     if (!s->judged)
         return cell_format(keep, INK_DIM, "%u", s->frames);
-    const char *mark = s->exact ? "✓" : "✗";
-    const enum ink ink = s->exact ? INK_GOOD : s->subject ? INK_BAD : INK_WARN;
+    const bool apart = s->exact && case_is_apart(c, s->engine);
+    const char *mark = apart ? "≠" : s->exact ? "✓" : "✗";
+    const enum ink ink = s->exact && !apart ? INK_GOOD : s->subject ? INK_BAD : INK_WARN;
     if (s->truth_frames > 99)
         return cell_format(keep, ink, "%s%.4g%%", mark,
                            figures_percent(s->right_frames, s->truth_frames));
@@ -137,7 +140,7 @@ static struct sheet_cell grid_cell(const void *rows, size_t at, size_t column, s
     if (column == 2)
         return cell_format(keep, verdict_ink(v), "%s %s", verdict_glyph(v),
                            v == VERDICT_NOT_CAPTURED_AS_EXPECTED ? "none, right" : verdict_name(v));
-    return score_cell(case_score(c, part->grid->engines[column - FIXED]->engine), keep);
+    return score_cell(c, case_score(c, part->grid->engines[column - FIXED]->engine), keep);
 }
 
 static uint32_t cases_of_row(const void *rows, size_t row)
@@ -162,8 +165,11 @@ static void note_rows(struct grid *grid, const struct grid_rows *rows)
         const struct case_result *result = &row->cases[0]->result;
         for (uint32_t k = 0; k < row->count; k++)
             grid->repeats = grid->repeats || row->cases[k]->repeat > 0;
-        for (uint32_t k = 0; k < result->score_count; k++)
-            grid->stuck = grid->stuck || result->scores[k].state == STACK_BLOCKED;
+        for (uint32_t k = 0; k < result->score_count; k++) {
+            const struct engine_score *s = &result->scores[k];
+            grid->stuck = grid->stuck || s->state == STACK_BLOCKED;
+            grid->apart = grid->apart || (s->exact && case_is_apart(row->cases[0], s->engine));
+        }
     }
 }
 
@@ -199,6 +205,10 @@ static void print_notes(struct sheet *s, const struct grid *grid)
                "·: no stack");
     if (grid->repeats)
         sheet_text(s, INK_DIM, 0, 0, "ob2#3: the third time that this run took ob2 (--repeat)");
+    if (grid->apart)
+        sheet_text(
+            s, INK_DIM, 0, 0,
+            "≠6/6: right where the truth judges; elsewhere the two ways contradict each other");
     if (grid->stuck)
         sheet_text(s, INK_DIM, 0, 0,
                    "stuck: the walk waited for a lock that was never released, and was given up");

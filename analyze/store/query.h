@@ -178,6 +178,9 @@ void store_put_artifacts(struct store *store, uint64_t case_id, const struct run
 void store_read_evidence(struct store *store, uint64_t stack_id, struct stack *stack,
                          struct arena *keep, struct fault *fault);
 
+/* The columns of DECIDING_FINDING, in KEEP; NULL: the case has none, or out of memory. */
+struct finding *store_read_deciding(struct query *q, struct arena *keep);
+
 /* What each way costs in a case (read_ways.c). */
 void store_read_ways(struct store *store, struct run_case *c, struct arena *keep,
                      struct text_pool *texts, struct fault *fault);

@@ -4,27 +4,10 @@
 #include "store/query.h"
 
 /* The finding that decided a failing case; the others are not read. */
-static void read_worst(struct query *q, struct arena *keep, struct case_result *out,
-                       struct fault *fault)
+static void read_deciding(struct query *q, struct arena *keep, struct case_result *out)
 {
-    struct finding f = {.frame_a = -1, .frame_b = -1, .fails = true};
-    const char *cause = query_get_text(q);
-    f.engine = query_get_text(q);
-    f.evidence = query_get_text(q);
-    finding_blame_parse(query_get_text(q), &f);
-    f.module = query_get_text(q);
-    f.function = query_get_text(q);
-    if (cause == NULL)
-        return;
-    if (!cause_parse(cause, &f.cause))
-        f.cause = CAUSE_UNEXPLAINED;
-    out->findings = ARENA_NEW(keep, struct finding);
-    if (out->findings == NULL) {
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases of a run");
-        return;
-    }
-    out->findings[0] = f;
-    out->finding_count = 1;
+    out->findings = store_read_deciding(q, keep);
+    out->finding_count = out->findings != NULL;
 }
 
 enum status store_read_outcomes(struct store *store, uint64_t run_id, struct arena *keep,
@@ -53,7 +36,7 @@ enum status store_read_outcomes(struct store *store, uint64_t run_id, struct are
         c->result.signature = query_get_text(&q);
         c->known_id = query_get_text(&q);
         c->folder = query_get_text(&q);
-        read_worst(&q, keep, &c->result, fault);
+        read_deciding(&q, keep, &c->result);
     }
     return query_end(&q);
 }

@@ -4,24 +4,31 @@
 
 #include "store/query.h"
 
-/* The finding that decided a failing case. */
-static const struct finding *read_finding(struct query *q)
+struct finding *store_read_deciding(struct query *q, struct arena *keep)
 {
-    struct finding f = {.frame_a = -1, .frame_b = -1, .fails = true};
+    struct finding f = {.fails = true};
     const char *cause = query_get_text(q);
     f.engine = query_get_text(q);
     f.evidence = query_get_text(q);
     finding_blame_parse(query_get_text(q), &f);
     f.module = query_get_text(q);
     f.function = query_get_text(q);
-    struct finding *kept = cause != NULL ? ARENA_NEW(q->keep, struct finding) : NULL;
-    if (kept == NULL) {
-        if (cause != NULL)
-            (void)fault_set(q->fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases of a run");
+    const uint64_t level = query_get(q);
+    f.level = level <= LEVEL_LINE ? (enum finding_level)level : LEVEL_PHYSICAL;
+    f.against = query_get_text(q);
+    f.against_truth = f.against != NULL && strcmp(f.against, FINDING_TRUTH) == 0;
+    f.wrong = query_get_text(q);
+    f.frame_a = (int32_t)query_get_signed(q);
+    f.frame_b = (int32_t)query_get_signed(q);
+    if (cause == NULL)
         return NULL;
-    }
     if (!cause_parse(cause, &f.cause))
         f.cause = CAUSE_UNEXPLAINED;
+    struct finding *kept = ARENA_NEW(keep, struct finding);
+    if (kept == NULL) {
+        (void)fault_set(q->fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases of a run");
+        return NULL;
+    }
     *kept = f;
     return kept;
 }
@@ -44,7 +51,7 @@ static void read_case(struct query *q, enum diff_detail detail, struct diff_case
         c->folder = query_get_text(q);
     else
         query_skip(q);
-    c->finding = read_finding(q);
+    c->finding = store_read_deciding(q, q->keep);
 }
 
 static enum status read_cases(struct store *store, enum diff_detail detail, struct text_pool *texts,

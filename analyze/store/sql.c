@@ -36,13 +36,15 @@
 /* ?2: the runs whose process was killed, ",7,9," */
 #define ENDED "(state <> 'running' OR instr(?2, ',' || id || ',') > 0)"
 
-/* The finding that decided a failing case. */
-#define WORST_FINDING                                                                              \
-    "f.cause, f.engine, " EVIDENCE ", f.blame, f.module, f.function FROM crash_case c"             \
+/* The finding that decided a failing case: see finding_deciding(). */
+#define DECIDING_FINDING                                                                           \
+    "f.cause, f.engine, " EVIDENCE ", f.blame, f.module, f.function, f.level, f.against, f.wrong," \
+    " f.frame_a, f.frame_b FROM crash_case c"                                                      \
     " LEFT JOIN finding f ON c.signature IS NOT NULL AND f.case_id = c.id AND f.position ="        \
-    " coalesce((SELECT min(w.position) FROM finding w WHERE w.case_id = c.id AND w.fails"          \
-    "            AND w.cause = 'unexplained'),"                                                    \
-    "  (SELECT min(w.position) FROM finding w WHERE w.case_id = c.id AND w.fails))"                \
+    " (SELECT w.position FROM finding w WHERE w.case_id = c.id AND w.fails AND w.thread_id IS"     \
+    "   (SELECT v.thread_id FROM finding v WHERE v.case_id = c.id AND v.fails"                     \
+    "    ORDER BY v.position LIMIT 1)"                                                             \
+    "  ORDER BY w.row, w.position LIMIT 1)"                                                        \
     " WHERE run_id = ?"
 
 #define CASE_FILTER                                                                                \
@@ -344,11 +346,11 @@ const char *const store_sql[SQL_COUNT] = {
                           " JOIN case_artifact c ON c.artifact = a.id WHERE a.sha256 = ? LIMIT 1",
     [SQL_READ_OUTCOMES] =
         "SELECT c.id, scenario, variant, repeat, verdict, reason, right_engines, signature,"
-        " known_id, folder, " WORST_FINDING
+        " known_id, folder, " DECIDING_FINDING
         " AND (c.signature IS NOT NULL OR c.verdict = 'XFAIL') ORDER BY c.id",
     [SQL_READ_VERDICTS] =
         "SELECT " SIDE_COLUMNS " FROM crash_case c WHERE run_id = ? ORDER BY c.id",
-    [SQL_READ_SIDE] = "SELECT " SIDE_COLUMNS ", reason, folder, " WORST_FINDING " ORDER BY c.id",
+    [SQL_READ_SIDE] = "SELECT " SIDE_COLUMNS ", reason, folder, " DECIDING_FINDING " ORDER BY c.id",
     [SQL_READ_SIDE_TIMES] = "SELECT c.id, k.engine, k.subject, k.state, k.total_ns, k.frames"
                             " FROM crash_case c JOIN claim k ON k.case_id = c.id"
                             " WHERE c.run_id = ? ORDER BY c.id, k.position",

@@ -87,8 +87,7 @@ enum status difference_make(struct store *store, const struct diff_side *a,
         run_diff_make(a, b, &out->limits, keep, &out->diff, fault) != ERR_NONE)
         return fault->code;
     selection_apply(a->run, b->run, &out->diff);
-    return clusters_make(store, a->run, b->run, &out->diff, keep, &out->clusters,
-                         &out->cluster_count, fault);
+    return clusters_make(store, a->run, b->run, &out->diff, keep, &out->clusters, fault);
 }
 
 enum status difference_of_verdicts(const struct diff_side *a, const struct diff_side *b,
@@ -251,7 +250,7 @@ void difference_write_json(struct json *j, const struct difference *d, uint32_t 
     difference_write_changes(j, &d->diff, rows_max);
     write_cases(j, &d->diff, rows_max);
     json_key(j, "clusters");
-    clusters_write_json(j, d->clusters, d->cluster_count);
+    clusters_write_json(j, &d->clusters);
     write_times(j, "timing", &d->diff);
     write_times(j, "times", &d->diff);
     json_object_end(j);

@@ -14,8 +14,7 @@ struct difference {
     const struct run_info *a, *b; /* before and now */
     struct run_diff diff;
     struct diff_limits limits; /* what an effect on times had to exceed */
-    struct cluster *clusters;  /* what broke, the most frequent first */
-    uint32_t cluster_count;
+    struct failures clusters;  /* what broke, the most frequent first */
 };
 
 /* Compares B with A.  STORE gives the limits: the noise is what the A/A control of the newest bench

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "study/difference.h"
 
 struct sentence {
@@ -113,18 +114,29 @@ const char *difference_sentence(const struct difference *d, char out[DIFFERENCE_
     return out;
 }
 
-/* The cases of all clusters that have the blame of cluster AT. */
-static uint32_t cases_of_blame(const struct difference *d, uint32_t at)
+/* The blame of most cases, over all groups, and of how many; NULL: no engine is blamed. */
+static const char *most_blamed(const struct difference *d, uint32_t *cases)
 {
-    uint32_t cases = 0;
-    for (uint32_t i = 0; i < d->cluster_count; i++)
-        if (strcmp(d->clusters[i].blame, d->clusters[at].blame) == 0)
-            cases += d->clusters[i].cases;
-    return cases;
+    const char *most = NULL;
+    *cases = 0;
+    for (uint32_t i = 0; i < d->clusters.count; i++)
+        for (uint32_t b = 0; b < d->clusters.rows[i].blame_count; b++) {
+            const char *blame = d->clusters.rows[i].blames[b].text;
+            uint32_t sum = 0;
+            for (uint32_t k = 0; k < d->clusters.count; k++)
+                for (uint32_t n = 0; n < d->clusters.rows[k].blame_count; n++)
+                    if (strcmp(d->clusters.rows[k].blames[n].text, blame) == 0)
+                        sum += d->clusters.rows[k].blames[n].cases;
+            if (sum > *cases) {
+                *cases = sum;
+                most = blame;
+            }
+        }
+    return most;
 }
 
 /* What a blame means to someone who reads it for the first time; NULL: nothing. */
-static const char *meaning_of(const struct cluster *c)
+static const char *meaning_of(const struct finding *f)
 {
     static const char *const meanings[BLAME_COUNT] = {
         [BLAME_SYMBOLS_SHARED] = "the symbol lookup that all engines of ours share",
@@ -133,36 +145,34 @@ static const char *meaning_of(const struct cluster *c)
         [BLAME_TRUTH] = "the stack that the test program states for itself",
         [BLAME_ALIGNMENT] = "the comparison itself: no frame differs",
     };
-    if (c->finding == NULL)
-        return NULL;
-    const enum engine_kind kind = engine_kind_of(c->finding->blame_engine);
-    if (c->finding->blame == BLAME_WALK && kind == ENGINE_KIND_DUMP)
+    const enum engine_kind kind = engine_kind_of(f->blame_engine);
+    if (f->blame == BLAME_WALK && kind == ENGINE_KIND_DUMP)
         return "our unwinder, which walks the dump";
-    if (c->finding->blame == BLAME_WALK && kind == ENGINE_KIND_OFFSET)
+    if (f->blame == BLAME_WALK && kind == ENGINE_KIND_OFFSET)
         return "the walk inside the dying process";
-    return meanings[c->finding->blame];
+    return meanings[f->blame];
 }
 
 const char *difference_headline(const struct difference *d, struct arena *keep)
 {
-    uint32_t broke = 0, most = 0;
-    if (d->cluster_count == 0)
+    uint32_t broke = d->clusters.cases, cases = 0;
+    if (d->clusters.count == 0)
         return NULL;
-    for (uint32_t i = 0; i < d->cluster_count; i++) {
-        broke += d->clusters[i].cases;
-        if (cases_of_blame(d, i) > cases_of_blame(d, most))
-            most = i;
+    const struct failure *c = &d->clusters.rows[0]; /* the largest group */
+    const char *blame = most_blamed(d, &cases);
+    struct finding blamed = {.blame = BLAME_UNKNOWN};
+    finding_blame_parse(blame, &blamed);
+    if (blamed.blame == BLAME_UNKNOWN || blamed.blame == BLAME_EVEN) {
+        blame = NULL;
+        cases = c->cases;
     }
-    const struct cluster *c = &d->clusters[most];
-    const uint32_t cases = cases_of_blame(d, most);
-    const bool blamed = c->blame[0] != '\0' && c->finding->blame != BLAME_EVEN;
-    const char *text = blamed
-                           ? arena_printf(keep, "%" PRIu32 " case%s broke. Blame: %s", broke,
-                                          plural(broke), c->blame)
-                           : arena_printf(keep, "%" PRIu32 " case%s broke, no engine to blame: %s",
-                                          broke, plural(broke), c->reason);
-    if (text != NULL && meaning_of(c) != NULL)
-        text = arena_printf(keep, "%s (%s)", text, meaning_of(c));
+    const char *text =
+        blame != NULL
+            ? arena_printf(keep, "%" PRIu32 " case%s broke. Blame: %s", broke, plural(broke), blame)
+            : arena_printf(keep, "%" PRIu32 " case%s broke, no engine to blame: %s", broke,
+                           plural(broke), text_or_empty(c->example->reason));
+    if (text != NULL && blame != NULL && meaning_of(&blamed) != NULL)
+        text = arena_printf(keep, "%s (%s)", text, meaning_of(&blamed));
     if (text != NULL && cases < broke)
         text = arena_printf(keep, "%s, for %" PRIu32 " of them", text, cases);
     if (text != NULL && c->since.good_run != 0 && c->since.failing_commit != NULL &&

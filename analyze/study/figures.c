@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "compare/statistics.h"
 #include "engine/engines.h"
 
@@ -26,6 +27,18 @@ const struct engine_score *case_score(const struct run_case *c, const char *engi
         if (strcmp(c->result.scores[i].engine, engine) == 0)
             return &c->result.scores[i];
     return NULL;
+}
+
+bool case_is_apart(const struct run_case *c, const char *engine)
+{
+    for (uint32_t i = 0; i < c->result.finding_count; i++) {
+        const struct finding *f = &c->result.findings[i];
+        if (f->fails && !f->against_truth &&
+            (f->wrong != NULL ? text_equal(f->wrong, engine)
+                              : text_equal(f->engine, engine) || text_equal(f->against, engine)))
+            return true;
+    }
+    return false;
 }
 
 struct case_references case_references(const struct run_case *c)

@@ -52,7 +52,8 @@ struct run_figures {
     const struct run_case *cases; /* all, with claims where stacks are asked for; of a run that
                                      stays in the database none, or (FIGURES_OF_TIMES) those that
                                      fail or are UNSUPPORTED, and (FIGURES_OF_REPORT) those that
-                                     deviate, with scores; all without findings */
+                                     deviate, with scores; of findings each has
+                                     the one that decides */
     uint32_t case_count;
     uint32_t total_cases; /* wherever they are */
     uint32_t verdicts[VERDICT_COUNT];
@@ -136,6 +137,10 @@ const struct run_case *case_window_get(struct case_window *w, uint32_t at, struc
 /* The claim of ENGINE in a case, or NULL. */
 const struct engine_claim *case_claim(const struct run_case *c, const char *engine);
 const struct engine_score *case_score(const struct run_case *c, const char *engine);
+
+/* True when C fails since ENGINE and another one contradict each other where the truth is silent,
+ * and ENGINE is the wrong one or it is not known which is. */
+bool case_is_apart(const struct run_case *c, const char *engine);
 
 /* How many reference engines have a stack that the truth could judge, and how many of these stacks
  * are exact. */

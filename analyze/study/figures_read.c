@@ -165,6 +165,36 @@ static void keep_scores(struct reading *r, const struct run_case *c, struct run_
     kept->result.score_count = count;
 }
 
+/* The finding that decides the case: groups of failing cases are made of it. */
+static void keep_deciding(struct reading *r, const struct run_case *c, struct run_case *kept)
+{
+    struct run_case found = *c;
+    struct arena scratch;
+    arena_init(&scratch, 0);
+    if (found.result.finding_count == 0 && run_verdict_fails(c->result.verdict))
+        (void)store_read_parts(r->out->store, c->id, CASE_FINDINGS, &scratch, &found, r->fault);
+    const struct finding *f = finding_deciding(found.result.findings, found.result.finding_count);
+    struct finding *copy = f != NULL ? ARENA_NEW(r->keep, struct finding) : NULL;
+    if (f != NULL && copy == NULL)
+        (void)fault_set(r->fault, ERR_MEMORY, FAULT_NO_OFFSET, "figures of a run");
+    if (copy == NULL) {
+        arena_free(&scratch);
+        return;
+    }
+    *copy = *f;
+    copy->engine = copy_of(r, f->engine);
+    copy->against = copy_of(r, f->against);
+    copy->wrong = copy_of(r, f->wrong);
+    copy->evidence = NULL; /* the reason quotes it */
+    copy->module = copy_of(r, f->module);
+    copy->function = copy_of(r, f->function);
+    copy->blame_engine = copy_of(r, f->blame_engine);
+    copy->witnesses = copy_of(r, f->witnesses);
+    kept->result.findings = copy;
+    kept->result.finding_count = 1;
+    arena_free(&scratch);
+}
+
 static void keep_shown(struct reading *r, const struct run_case *c)
 {
     struct run_case *rows =
@@ -186,6 +216,7 @@ static void keep_shown(struct reading *r, const struct run_case *c)
     kept->result.reason = copy_of(r, c->result.reason);
     kept->result.right = copy_of(r, c->result.right);
     kept->result.signature = copy_of(r, c->result.signature);
+    keep_deciding(r, c, kept);
     if (r->use >= FIGURES_OF_REPORT)
         keep_scores(r, c, kept);
 }

@@ -13,26 +13,6 @@
 #include "study/headline.h"
 #include "study/lanes.h"
 
-/* What the cases of a group have in common. */
-typedef bool in_group_fn(const struct run_case *a, const struct run_case *b);
-
-static bool same_text(const char *a, const char *b)
-{
-    return strcmp(text_or_empty(a), text_or_empty(b)) == 0;
-}
-
-static bool fail_alike(const struct run_case *a, const struct run_case *b)
-{
-    const struct case_result *x = &a->result, *y = &b->result;
-    return x->verdict == y->verdict && same_text(x->signature, y->signature) &&
-           (x->signature != NULL || same_text(x->reason, y->reason));
-}
-
-static bool same_reason(const struct run_case *a, const struct run_case *b)
-{
-    return same_text(a->result.reason, b->result.reason);
-}
-
 static bool is_failing(const struct run_case *c)
 {
     return run_verdict_fails(c->result.verdict);
@@ -53,35 +33,59 @@ static int larger_first(const void *a, const void *b)
     return (x->cases[0] > y->cases[0]) - (x->cases[0] < y->cases[0]);
 }
 
+/* The number of C's group; the count of groups if C is the first of another. */
+typedef uint32_t group_of_fn(void *context, const struct case_groups *groups,
+                             const struct run_case *c);
+
+static uint32_t group_of_failure(void *context, const struct case_groups *groups,
+                                 const struct run_case *c)
+{
+    const struct diff_case as = failures_case(c);
+    (void)groups;
+    return failures_add(context, &as);
+}
+
+static uint32_t group_of_reason(void *context, const struct case_groups *groups,
+                                const struct run_case *c)
+{
+    uint32_t g = 0;
+    (void)context;
+    while (g < groups->count &&
+           strcmp(groups->rows[g].reason, text_or_empty(c->result.reason)) != 0)
+        g++;
+    return g;
+}
+
+static enum status no_memory(struct fault *fault)
+{
+    return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "groups of cases");
+}
+
+/* Groups are in the order in which they appear. */
 static enum status group_cases(const struct run_figures *figures,
-                               bool (*wanted)(const struct run_case *), in_group_fn *in_group,
-                               struct arena *keep, struct case_groups *out, struct fault *fault)
+                               bool (*wanted)(const struct run_case *), group_of_fn *find,
+                               void *context, struct arena *keep, struct case_groups *out,
+                               struct fault *fault)
 {
     const size_t room = (size_t)figures->case_count + 1;
-    const struct run_case **cases = ARENA_ARRAY(keep, room, const struct run_case *);
     uint32_t *group_of = ARENA_ARRAY(keep, room, uint32_t);
+    const struct run_case **at = ARENA_ARRAY(keep, room, const struct run_case *);
     out->rows = ARENA_ARRAY(keep, room, struct case_group);
     out->count = out->cases = 0;
-    if (cases == NULL || group_of == NULL || out->rows == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "groups of cases");
+    if (group_of == NULL || at == NULL || out->rows == NULL)
+        return no_memory(fault);
     for (uint32_t i = 0; i < figures->case_count; i++) {
         const struct run_case *c = &figures->cases[i];
-        uint32_t g = 0;
         if (!wanted(c))
             continue;
-        while (g < out->count && !in_group(out->rows[g].cases[0], c))
-            g++;
-        if (g == out->count) { /* cases[] is only its example until the counts are known */
-            cases[out->cases] = c;
-            out->rows[out->count++] =
-                (struct case_group){&cases[out->cases], 0, text_or_empty(c->result.reason)};
-        }
+        const uint32_t g = find(context, out, c);
+        if (g == UINT32_MAX)
+            return no_memory(fault);
+        if (g == out->count)
+            out->rows[out->count++].reason = text_or_empty(c->result.reason);
         out->rows[g].count++;
         group_of[out->cases++] = g;
     }
-    const struct run_case **at = ARENA_ARRAY(keep, room, const struct run_case *);
-    if (at == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "groups of cases");
     for (uint32_t g = 0; g < out->count; g++) {
         out->rows[g].cases = at;
         at += out->rows[g].count;
@@ -92,7 +96,22 @@ static enum status group_cases(const struct run_figures *figures,
             struct case_group *row = &out->rows[group_of[k++]];
             row->cases[row->count++] = &figures->cases[i];
         }
-    array_sort(out->rows, out->count, sizeof *out->rows, larger_first);
+    return ERR_NONE;
+}
+
+static enum status group_failing(const struct run_figures *figures, struct arena *keep,
+                                 struct summary *out, struct fault *fault)
+{
+    struct failure_count count;
+    uint32_t *places = NULL;
+    failures_begin(&count, keep, &out->failures);
+    if (group_cases(figures, is_failing, group_of_failure, &count, keep, &out->failing, fault) !=
+            ERR_NONE ||
+        failures_end(&count, &places, fault) != ERR_NONE)
+        return fault->code;
+    for (uint32_t g = 0; g < out->failing.count; g++)
+        out->failing.rows[g].failure = &out->failures.rows[places[g]];
+    array_sort(out->failing.rows, out->failing.count, sizeof *out->failing.rows, larger_first);
     return ERR_NONE;
 }
 
@@ -100,8 +119,11 @@ enum status summary_make(const struct run_figures *figures, struct arena *keep, 
                          struct fault *fault)
 {
     memset(out, 0, sizeof *out);
-    if (group_cases(figures, is_failing, fail_alike, keep, &out->failing, fault) == ERR_NONE)
-        (void)group_cases(figures, is_unsupported, same_reason, keep, &out->not_shown, fault);
+    if (group_failing(figures, keep, out, fault) == ERR_NONE &&
+        group_cases(figures, is_unsupported, group_of_reason, NULL, keep, &out->not_shown, fault) ==
+            ERR_NONE)
+        array_sort(out->not_shown.rows, out->not_shown.count, sizeof *out->not_shown.rows,
+                   larger_first);
     return fault->code;
 }
 
@@ -215,7 +237,9 @@ static bool alike(const struct run_case *a, const struct run_case *b)
         a->result.score_count != b->result.score_count)
         return false;
     for (uint32_t i = 0; i < a->result.score_count; i++)
-        if (!scores_alike(&a->result.scores[i], &b->result.scores[i]))
+        if (!scores_alike(&a->result.scores[i], &b->result.scores[i]) ||
+            case_is_apart(a, a->result.scores[i].engine) !=
+                case_is_apart(b, b->result.scores[i].engine))
             return false;
     return true;
 }
@@ -298,10 +322,8 @@ static enum status each_of_scenario(const struct run_figures *figures, const cha
                                     grid_rows_fn *each, void *context, bool *more,
                                     struct fault *fault)
 {
-    struct case_query query = {.run_id = figures->run->id,
-                               .scenario = scenario,
-                               .without_findings = true,
-                               .limit = STORE_PAGE_MAX};
+    struct case_query query = {
+        .run_id = figures->run->id, .scenario = scenario, .limit = STORE_PAGE_MAX};
     struct run_figures part = {.run = figures->run};
     struct run_case *cases = NULL;
     struct text_pool texts;
@@ -370,6 +392,9 @@ static void write_group(struct json *j, const struct run_figures *figures,
     if (fails) {
         json_key_string(j, "verdict", verdict_name(first->result.verdict));
         json_key_string(j, "signature", first->result.signature);
+        json_key_string(j, "key", group->failure->key);
+        json_key_string(j, "sentence", group->failure->sentence);
+        json_key_string(j, "blame", failure_blames_text(group->failure, keep));
         json_key_string(j, "right", first->result.right);
         json_key_string(j, "command", summary_command(first, keep));
     }

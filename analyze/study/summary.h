@@ -4,12 +4,14 @@
 #define STUDY_SUMMARY_H
 
 #include "base/json.h"
+#include "study/failures.h"
 #include "study/figures.h"
 
 struct case_group {
     const struct run_case **cases; /* in the order of the run; the first is the example */
     uint32_t count;                /* at least 1 */
     const char *reason;            /* of the example; "": none is known */
+    const struct failure *failure; /* of failing cases: what they have in common; else NULL */
 };
 
 struct case_groups {
@@ -19,7 +21,8 @@ struct case_groups {
 };
 
 struct summary {
-    struct case_groups failing;   /* by verdict and signature; without a signature, by reason */
+    struct failures failures;
+    struct case_groups failing;   /* one per row of `failures` */
     struct case_groups not_shown; /* UNSUPPORTED, by reason */
 };
 

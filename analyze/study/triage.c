@@ -12,6 +12,8 @@
 #include "study/accuracy.h"
 #include "study/difference.h"
 
+enum { PROBLEMS_MOST = 20 };
+
 static const struct {
     const char *name, *phrase;
 } troubles[TROUBLES] = {
@@ -172,11 +174,12 @@ struct sorting {
     struct triage *out;
     struct arena *keep;
     struct text_pool texts;
+    struct failure_count failures;
     const char *engines[CLAIMS_MAX]; /* in the order in which cases brought them */
     uint32_t engine_count, room;
 };
 
-static enum triage_mark mark_of(const struct engine_score *score)
+static enum triage_mark mark_of(const struct run_case *c, const struct engine_score *score)
 {
     if (score->state == STACK_FAILED)
         return TRIAGE_FAILED;
@@ -184,7 +187,9 @@ static enum triage_mark mark_of(const struct engine_score *score)
         return TRIAGE_NO_STACK;
     if (!score->judged)
         return TRIAGE_UNJUDGED;
-    return score->exact ? TRIAGE_EXACT : TRIAGE_WRONG;
+    return !score->exact                     ? TRIAGE_WRONG
+           : case_is_apart(c, score->engine) ? TRIAGE_APART
+                                             : TRIAGE_EXACT;
 }
 
 static const char *pooled(struct sorting *s, const char *text)
@@ -211,7 +216,7 @@ static const char *marks_of(struct sorting *s, const struct run_case *c)
     for (uint32_t i = 0; i < c->result.score_count; i++) {
         const uint32_t at = engine_at(s, c->result.scores[i].engine);
         if (at < CLAIMS_MAX)
-            marks[at] = (char)mark_of(&c->result.scores[i]);
+            marks[at] = (char)mark_of(c, &c->result.scores[i]);
     }
     marks[s->engine_count] = '\0';
     return pooled(s, marks);
@@ -257,6 +262,10 @@ static enum status add_item(void *context, const struct run_case *c, struct faul
                              .verdict = c->result.verdict,
                              .group = group_of(c, trouble),
                              .trouble = trouble};
+    const struct diff_case failing = failures_case(c);
+    item->failure = trouble != TROUBLE_NONE ? failures_add(&s->failures, &failing) : UINT32_MAX;
+    if (trouble != TROUBLE_NONE && item->failure == UINT32_MAX)
+        return no_memory(fault);
     out->troubles[trouble]++;
     out->groups[item->group]++;
     out->wrong += trouble != TROUBLE_NONE;
@@ -317,7 +326,27 @@ static enum status mark_new(struct store *store, struct arena *keep, struct tria
         if (item != NULL && !item->is_new) {
             item->is_new = true;
             t->fresh += item->trouble != TROUBLE_NONE;
+            if (item->failure != UINT32_MAX)
+                t->failures.rows[item->failure].fresh++;
         }
+    }
+    return ERR_NONE;
+}
+
+/* Where each group is among the sorted ones, and since when the largest fail. */
+static enum status arrange_failures(struct sorting *s, struct store *store, struct fault *fault)
+{
+    struct triage *t = s->out;
+    uint32_t *places = NULL;
+    if (failures_end(&s->failures, &places, fault) != ERR_NONE)
+        return fault->code;
+    for (uint32_t i = 0; i < t->item_count; i++)
+        if (t->items[i].failure != UINT32_MAX)
+            t->items[i].failure = places[t->items[i].failure];
+    for (uint32_t i = 0; i < t->failures.count && i < PROBLEMS_MOST; i++) {
+        struct failure *f = &t->failures.rows[i];
+        if (store_read_history(store, f->example, &t->run, s->keep, &f->since, fault) != ERR_NONE)
+            return fault->code;
     }
     return ERR_NONE;
 }
@@ -330,9 +359,11 @@ enum status triage_make(struct store *store, const char *word, struct arena *kee
     struct arena scratch;
     memset(out, 0, sizeof *out);
     text_pool_init(&sorting.texts, keep);
+    failures_begin(&sorting.failures, keep, &out->failures);
     if (figures_read_watched(store, word, FIGURES_OF_TIMES, &watch, keep, &out->run, &out->figures,
                              fault) != ERR_NONE ||
-        arrange_marks(&sorting, fault) != ERR_NONE)
+        arrange_marks(&sorting, fault) != ERR_NONE ||
+        arrange_failures(&sorting, store, fault) != ERR_NONE)
         return fault->code;
     arena_init(&scratch, 0);
     if (mark_new(store, &scratch, out, fault) == ERR_NONE)
@@ -350,29 +381,72 @@ enum status triage_read_case(const struct triage *triage, const struct triage_it
 
 /* ---- words -------------------------------------------------------------------------------- */
 
-static const char *sentence_of_stacks(const struct run_case *c, struct arena *keep)
+/* F fails, and no other finding says the same of the same place against the truth. */
+static bool is_of_kind(const struct run_case *c, const struct finding *f, bool against_truth)
+{
+    for (uint32_t i = 0; !against_truth && i < c->result.finding_count; i++) {
+        const struct finding *other = &c->result.findings[i];
+        if (other->fails && other->against_truth && other->row == f->row &&
+            other->thread_id == f->thread_id && strcmp(other->engine, f->engine) == 0)
+            return false;
+    }
+    return f->fails && f->against_truth == against_truth;
+}
+
+/* "the stacks of offset:rtl and dump differ": the engines of C with a failing finding of one of the
+ * two kinds, against the truth or between two engines; NULL: there is none. *PLACES: their count.
+ */
+static const char *engines_that_differ(const struct run_case *c, bool against_truth,
+                                       uint32_t *places, struct arena *keep)
 {
     const char *engines = NULL;
-    uint32_t count = 0, engine_count = 0;
+    uint32_t count = 0;
+    *places = 0;
     for (uint32_t i = 0; i < c->result.score_count; i++) {
         uint32_t of_engine = 0;
-        for (uint32_t f = 0; f < c->result.finding_count; f++)
-            of_engine += c->result.findings[f].fails &&
-                         strcmp(c->result.findings[f].engine, c->result.scores[i].engine) == 0;
+        for (uint32_t f = 0; f < c->result.finding_count; f++) {
+            const struct finding *finding = &c->result.findings[f];
+            of_engine += is_of_kind(c, finding, against_truth) &&
+                         strcmp(finding->engine, c->result.scores[i].engine) == 0;
+        }
         if (of_engine == 0)
             continue;
-        engines = engine_count == 0
+        engines = count++ == 0
                       ? c->result.scores[i].engine
                       : arena_printf(keep, "%s and %s", engines, c->result.scores[i].engine);
-        engine_count++;
-        count += of_engine;
+        *places += of_engine;
     }
-    if (engine_count == 0)
-        return "Wrong: a stack differs from what really ran.";
-    return arena_printf(keep, "Wrong: the %s of %s %s from what really ran in %u %s.",
-                        engine_count == 1 ? "stack" : "stacks", engines,
-                        engine_count == 1 ? "differs" : "differ", count,
-                        count == 1 ? "place" : "places");
+    return engines == NULL ? NULL
+                           : arena_printf(keep, "the %s of %s %s", count == 1 ? "stack" : "stacks",
+                                          engines, count == 1 ? "differs" : "differ");
+}
+
+/* Two facts, which are kept apart: a stack contradicts the truth, or two stacks contradict each
+ * other where the truth says nothing. */
+static const char *sentence_of_stacks(const struct run_case *c, struct arena *keep)
+{
+    uint32_t wrong = 0, apart = 0;
+    const char *truth = engines_that_differ(c, true, &wrong, keep);
+    const char *silent = engines_that_differ(c, false, &apart, keep);
+    const char *other = NULL;
+    for (uint32_t i = 0; i < c->result.finding_count && other == NULL; i++)
+        if (is_of_kind(c, &c->result.findings[i], false))
+            other = c->result.findings[i].against;
+    const char *text = truth != NULL ? arena_printf(keep, "Wrong: %s from what really ran in %u %s",
+                                                    truth, wrong, wrong == 1 ? "place" : "places")
+                                     : NULL;
+    if (silent == NULL || other == NULL)
+        return text != NULL ? arena_printf(keep, "%s.", text)
+                            : "Wrong: a stack differs from what really ran.";
+    const char *where = c->truth == NULL && c->result.right == NULL
+                            ? "there is no truth to judge by"
+                            : "the truth is silent there";
+    return text != NULL
+               ? arena_printf(keep,
+                              "%s; and %s from that of %s in %u more, where the truth is silent.",
+                              text, silent, other, apart)
+               : arena_printf(keep, "Not agreed: %s from that of %s in %u %s; %s.", silent, other,
+                              apart, apart == 1 ? "place" : "places", where);
 }
 
 static const char *sentence_of_trouble(const struct run_case *c, enum trouble trouble,
@@ -449,6 +523,10 @@ void triage_write_wrong(struct json *j, const struct triage *t)
         json_object_end(j);
     }
     json_array_end(j);
+    json_key(j, "problems");
+    failures_write_json(j, &t->failures, PROBLEMS_MOST);
+    json_key_uint(j, "problems_left",
+                  t->failures.count > PROBLEMS_MOST ? t->failures.count - PROBLEMS_MOST : 0);
     json_object_end(j);
 }
 

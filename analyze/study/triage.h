@@ -3,6 +3,7 @@
 #ifndef STUDY_TRIAGE_H
 #define STUDY_TRIAGE_H
 
+#include "study/failures.h"
 #include "study/runs.h"
 
 /* Why a case counts as wrong: one trouble per failing case. */
@@ -44,6 +45,7 @@ enum triage_mark {
     TRIAGE_FAILED = 'f',
     TRIAGE_UNJUDGED = 'u', /* there is nothing to compare it with */
     TRIAGE_EXACT = 'x',
+    TRIAGE_APART = 'a', /* exact, but case_is_apart() */
     TRIAGE_WRONG = 'w',
 };
 
@@ -59,7 +61,8 @@ struct triage_item {
     enum verdict verdict;
     enum triage_group group;
     enum trouble trouble;
-    bool is_new; /* fails, and did not in the baseline */
+    uint32_t failure; /* its row in `failures`; UINT32_MAX: it does not fail */
+    bool is_new;      /* fails, and did not in the baseline */
 };
 
 /* A figure with what it leaves out. */
@@ -77,6 +80,7 @@ struct triage {
     uint32_t item_count;
     uint32_t wrong, fresh; /* cases that fail; of them, new since the baseline */
     uint32_t troubles[TROUBLES], groups[TRIAGE_GROUPS];
+    struct failures failures; /* the cases that fail, by mechanism and place */
 };
 
 /* Triages run WORD, whose cases stay in STORE; STORE stays open while OUT is used. Fails: as
@@ -94,7 +98,8 @@ enum trouble triage_trouble(const struct run_case *c);
  * NULL when out of memory. */
 const char *triage_sentence(const struct run_case *c, struct arena *keep);
 
-/* {"total", "new", "baseline", "groups": [{trouble, text, cases}]}: most cases first. */
+/* {"total", "new", "baseline", "groups": [{trouble, text, cases}], "problems":
+ * failures_write_json(), "problems_left"}: most cases first. */
 void triage_write_wrong(struct json *j, const struct triage *triage);
 
 /* [{name, right, total, left_out, of, left_out_why}]: what was captured, and how many judged stacks

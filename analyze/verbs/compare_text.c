@@ -99,40 +99,37 @@ static const char *since_text(const struct case_history *since, struct arena *ke
 static struct sheet_cell cluster_cell(const void *rows, size_t at, size_t column,
                                       struct arena *keep)
 {
-    const struct cluster *c = &((const struct cluster *)rows)[at];
+    const struct failure *c = &((const struct failure *)rows)[at];
     char name[160];
     const char *texts[] = {arena_printf(keep, "%u", c->cases),
-                           arena_string(keep, diff_case_name(c->example, name)),
-                           c->cause,
-                           c->module,
-                           c->blame,
+                           c->sentence,
+                           failure_blames_text(c, keep),
                            since_text(&c->since, keep),
-                           reason_text(c->reason, keep)};
+                           arena_string(keep, diff_case_name(c->example, name)),
+                           reason_text(c->example->reason, keep)};
     return cell_text(INK_PLAIN, texts[column]);
 }
 
-/* What broke, in one row for each cause, module and blame. */
+/* What broke, in one row for each mechanism and place. */
 static void put_clusters(struct sheet *s, const struct difference *d)
 {
-    static const struct sheet_column columns[] = {{"cases", 0, 0, SHEET_ALWAYS, SHEET_LEFT},
-                                                  {"smallest example", 0, 0, 4, SHEET_LEFT},
-                                                  {"cause", 0, 0, SHEET_ALWAYS, SHEET_LEFT},
-                                                  {"module", 0, 0, 2, SHEET_LEFT},
-                                                  {"blame", 0, 0, 3, SHEET_LEFT},
-                                                  {"since", 0, 0, 1, SHEET_WRAP},
-                                                  {"why", 0, 0, SHEET_ALWAYS, SHEET_WRAP}};
+    static const struct sheet_column columns[] = {
+        {"cases", 0, 0, SHEET_ALWAYS, SHEET_LEFT}, {"what", 0, 0, SHEET_ALWAYS, SHEET_WRAP},
+        {"blame (cases)", 0, 0, 4, SHEET_WRAP},    {"since", 0, 0, 1, SHEET_WRAP},
+        {"smallest example", 0, 0, 3, SHEET_LEFT}, {"why", 0, 0, 2, SHEET_WRAP}};
     struct sheet_table table = {
-        .columns = columns, .count = 7, .cell = cluster_cell, .thing = "cause"};
-    const uint32_t shown = d->cluster_count < CLUSTERS_MOST ? d->cluster_count : CLUSTERS_MOST;
-    if (d->cluster_count == 0)
+        .columns = columns, .count = 6, .cell = cluster_cell, .thing = "group"};
+    const uint32_t count = d->clusters.count;
+    const uint32_t shown = count < CLUSTERS_MOST ? count : CLUSTERS_MOST;
+    if (count == 0)
         return;
-    sheet_text(s, INK_PLAIN, 0, 0, "What broke, by cause, module and blame:");
-    sheet_table_measure(s, &table, d->clusters, shown);
+    sheet_text(s, INK_PLAIN, 0, 0, "What broke, by mechanism and place:");
+    sheet_table_measure(s, &table, d->clusters.rows, shown);
     sheet_table_begin(s, &table);
-    sheet_table_rows(s, &table, d->clusters, shown);
-    table.left += d->cluster_count - shown;
+    sheet_table_rows(s, &table, d->clusters.rows, shown);
+    table.left += count - shown;
     sheet_table_end(s, &table);
-    const struct diff_case *first = d->clusters[0].example;
+    const struct diff_case *first = d->clusters.rows[0].example;
     const char *parts[] = {
         "To see the first one: ",
         arena_printf(s->keep, "twinstack run -k %s.%s", first->scenario, first->variant),
@@ -271,7 +268,7 @@ static void put_cases(struct sheet *s, const struct difference *difference,
     struct case_row *rows = NULL;
     const uint32_t count = gather(&difference->diff, only, s->keep, &rows);
     const uint32_t shown = s->markdown && count > ROWS_MOST ? ROWS_MOST : count;
-    const bool folded = s->markdown && difference->cluster_count > 0 && count > OPEN_ROWS;
+    const bool folded = s->markdown && difference->clusters.count > 0 && count > OPEN_ROWS;
     if (count == 0)
         return;
     if (folded)

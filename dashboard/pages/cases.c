@@ -160,6 +160,12 @@ enum status view_case(const struct view_input *in, struct json *out, struct faul
     run_case_write_json(out, &c, false);
     json_key_string(out, "sentence", triage_sentence(&c, in->keep));
     json_key_string(out, "trouble", trouble_name(triage_trouble(&c)));
+    json_key(out, "apart");
+    json_array(out);
+    for (uint32_t i = 0; i < c.result.score_count; i++)
+        if (case_is_apart(&c, c.result.scores[i].engine))
+            json_string(out, c.result.scores[i].engine);
+    json_array_end(out);
     json_key(out, "threads");
     json_array(out);
     for (uint32_t i = 0; i < c.result.thread_count; i++)

@@ -11,15 +11,20 @@ struct filter {
     const enum triage_group *group; /* NULL: any */
     const enum trouble *trouble;    /* NULL: any */
     struct view_filters of_case;
-    const char *search; /* NULL: any */
+    const char *search;  /* NULL: any */
+    const char *problem; /* the key of a group of failing cases; NULL: any */
     bool only_new;
     enum triage_group group_given; /* what these point to */
     enum trouble trouble_given;
 };
 
-static bool fits(const struct triage_item *item, const struct filter *f, struct arena *keep)
+static bool fits(const struct triage *t, const struct triage_item *item, const struct filter *f,
+                 struct arena *keep)
 {
     const struct view_filters *of = &f->of_case;
+    if (f->problem != NULL && (item->failure == UINT32_MAX ||
+                               strcmp(t->failures.rows[item->failure].key, f->problem) != 0))
+        return false;
     if ((f->group != NULL && item->group != *f->group) ||
         (f->trouble != NULL && item->trouble != *f->trouble) ||
         (of->verdict != NULL && item->verdict != *of->verdict) ||
@@ -79,7 +84,7 @@ static enum status choose(const struct view_input *in, const struct triage *t,
     if (out->items == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "queue of cases");
     for (uint32_t i = 0; i < t->item_count; i++)
-        if (fits(&t->items[i], filter, in->keep))
+        if (fits(t, &t->items[i], filter, in->keep))
             out->items[out->count++] = &t->items[i];
     return ERR_NONE;
 }
@@ -128,6 +133,7 @@ static enum status read_filter(const struct view_input *in, struct filter *out, 
     const char *group = http_query_get(in->query, "group");
     const char *trouble = http_query_get(in->query, "trouble");
     *out = (struct filter){.search = http_query_get(in->query, "search"),
+                           .problem = http_query_get(in->query, "problem"),
                            .only_new = http_query_get(in->query, "new") != NULL};
     if (view_read_filters(in, &out->of_case, fault) != ERR_NONE)
         return fault->code;

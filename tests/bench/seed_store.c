@@ -1,10 +1,11 @@
 /* Fills a database with made-up runs for tests, measurements and screenshots of the dashboard. They
  * pass through the same compare and store as real runs.
  *
- *     seed_store FILE RUNS CASES BIG [wide | newest]
+ *     seed_store FILE RUNS CASES BIG [wide | newest | red]
  *
  * The database gets one run of BIG cases (unless BIG is 0), then RUNS small runs of CASES cases.
- * The big run is older than all others; with "newest", it is newer than those that are there.
+ * The big run is older than all others; with "newest", it is newer than those that are there; with
+ * "red", also, and two faults break the dump's walk in all of its cases.
  * Cases repeat the same few names, but with "wide", every six cases of the big run have a scenario
  * of their own. The same arguments give the same runs. Some names are hostile on purpose: pages
  * must show them as text. */
@@ -47,6 +48,7 @@ static const struct {
 enum { SCENARIOS = sizeof scenarios / sizeof scenarios[0] };
 
 static uint32_t seed_state = 1;
+static bool red;
 
 static uint32_t roll(uint32_t below)
 {
@@ -141,8 +143,20 @@ static struct truth *make_truth(struct arena *keep, const struct frame *frames)
 
 /* Adds the typical errors of each engine: dbghelp loses inline frames, backtrace sometimes stops
  * early, the dump engine rarely has a wrong line, and so on. */
-static void spoil(struct stack *stack, uint32_t engine)
+static void spoil(struct stack *stack, uint32_t engine, const char *scenario)
 {
+    if (red) {
+        /* Fault one: the two outermost frames are lost, of which no truth knows. Fault two: a frame
+         * of the program is skipped, in one of four scenarios. */
+        const bool two = strstr("null_write noreturn_tail recursion", scenario) != NULL;
+        if (engine == 1 && two) {
+            memmove(&stack->frames[4], &stack->frames[5], 4 * sizeof *stack->frames);
+            stack->frame_count--;
+        } else if (engine == 1) {
+            stack->frame_count -= 2;
+        }
+        return;
+    }
     if (engine == 2) {
         uint32_t kept = 0;
         for (uint32_t i = 0; i < stack->frame_count; i++)
@@ -198,7 +212,7 @@ static const char *source_text(struct arena *keep)
 }
 
 static void fill_claim(struct arena *keep, struct engine_claim *claim, uint32_t engine,
-                       const struct frame *frames)
+                       const char *scenario, const struct frame *frames)
 {
     static const uint32_t base_us[ENGINES] = {38, 610, 45, 41, 190000};
     struct stack *stack = ARENA_NEW(keep, struct stack);
@@ -209,7 +223,7 @@ static void fill_claim(struct arena *keep, struct engine_claim *claim, uint32_t 
     stack->frames = ARENA_ARRAY(keep, FRAMES, struct frame);
     stack->frame_count = FRAMES;
     memcpy(stack->frames, frames, FRAMES * sizeof *frames);
-    spoil(stack, engine);
+    spoil(stack, engine, scenario);
     const uint64_t total = (uint64_t)base_us[engine] * (700 + roll(700));
     struct engine_cost cost = {.open_ns = total / 5,
                                .load_ns = total / 4,
@@ -258,7 +272,7 @@ static bool put_case(struct store *store, uint64_t run_id, uint32_t n, bool wide
     const struct truth *truth = make_truth(&keep, frames);
     struct engine_claim *claims = ARENA_ARRAY(&keep, ENGINES, struct engine_claim);
     for (uint32_t e = 0; e < ENGINES; e++)
-        fill_claim(&keep, &claims[e], e, frames);
+        fill_claim(&keep, &claims[e], e, scenarios[scenario].name, frames);
     const uint32_t hooks = HOOK_BIT(CASE_HOOK_VECTORED) | HOOK_BIT(CASE_HOOK_UNHANDLED);
     static struct case_file files[] = {{.role = ROLE_RECORD, .path = "record.bin", .bytes = 4096},
                                        {.role = ROLE_DUMP, .path = "dump.dmp", .bytes = 96000}};
@@ -372,9 +386,10 @@ int main(int argc, char **argv)
     struct fault fault = FAULT_INIT;
 
     const bool wide = argc == 6 && strcmp(argv[5], "wide") == 0;
-    const bool newest = argc == 6 && strcmp(argv[5], "newest") == 0;
+    const bool broken = argc == 6 && strcmp(argv[5], "red") == 0;
+    const bool newest = broken || (argc == 6 && strcmp(argv[5], "newest") == 0);
     if (argc != 5 && !wide && !newest) {
-        (void)fputs("usage: seed_store FILE RUNS CASES BIG [wide | newest]\n", stderr);
+        (void)fputs("usage: seed_store FILE RUNS CASES BIG [wide | newest | red]\n", stderr);
         return 2;
     }
     const uint32_t runs = (uint32_t)strtoul(argv[2], NULL, 10);
@@ -382,9 +397,12 @@ int main(int argc, char **argv)
     const uint32_t big = (uint32_t)strtoul(argv[4], NULL, 10);
     bool good = store_open(argv[1], STORE_WRITE, &store, &fault) == ERR_NONE;
     if (good && big > 0)
-        good = put_run(store, newest ? NEWEST : 0, big, wide, &fault);
+        good = broken || put_run(store, newest ? NEWEST : 0, big, wide, &fault);
     for (uint32_t n = 1; good && n <= runs; n++)
         good = put_run(store, n, cases, false, &fault);
+    red = broken;
+    if (good && broken)
+        good = put_run(store, NEWEST, big, false, &fault);
     if (store != NULL)
         store_close(store);
     if (!good) {

@@ -185,7 +185,7 @@ test('the_answer_has_the_order_of_the_report', async () => {
   const page = await openPage(chromium, server.base);
   /** @type {[string, string[]][]} */
   const rows = [
-    ['/', ['.verdictline', '.lines.failing', '.shares-list', '[aria-label="Speed"]', '.bars']],
+    ['/', ['.verdictline', '.lines.casegroups', '.shares-list', '[aria-label="Speed"]', '.bars']],
     [
       '/runs/30',
       ['.counts', '.lines.failing', '[aria-label="Engines"]', '[aria-label="Speed"]', '.grid', '.bars'],

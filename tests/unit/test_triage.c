@@ -52,7 +52,10 @@ TEST(each_failing_case_has_one_trouble_and_a_sentence)
         struct engine_score scores[2] = {
             {.engine = "offset:rtl", .subject = true, .state = rows[i].offset},
             {.engine = "dump", .subject = true, .state = rows[i].dump}};
-        struct finding finding = {.engine = rows[i].finding, .fails = true};
+        struct finding finding = {.engine = rows[i].finding,
+                                  .against = FINDING_TRUTH,
+                                  .against_truth = true,
+                                  .fails = true};
         const struct run_case c = {
             .scenario = "s",
             .variant = "v",
@@ -73,6 +76,185 @@ TEST(each_failing_case_has_one_trouble_and_a_sentence)
         if (strncmp(sentence, rows[i].sentence, strlen(rows[i].sentence)) != 0)
             CHECK_STR(sentence, rows[i].sentence);
         arena_free(&keep);
+    }
+}
+
+/* A stack that contradicts the truth, and two that contradict each other where it is silent. */
+TEST(two_kinds_of_difference_are_two_sentences)
+{
+    static const struct {
+        const char *name;
+        uint32_t truth, silent, rows; /* findings of dump, in so many rows */
+        const char *sentence;
+    } kinds[] = {
+        {"only against the truth", 2, 0, 2,
+         "Wrong: the stack of dump differs from what really ran in 2 places."},
+        {"only where the truth is silent", 0, 1, 1,
+         "Not agreed: the stack of dump differs from that of offset:rtl in 1 place; the truth is "
+         "silent there."},
+        {"one place, by both measures", 1, 1, 1,
+         "Wrong: the stack of dump differs from what really ran in 1 place."},
+        {"both", 1, 3, 4,
+         "Wrong: the stack of dump differs from what really ran in 1 place; and the stack of dump "
+         "differs from that of offset:rtl in 3 more, where the truth is silent."},
+    };
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        struct arena keep;
+        struct finding findings[4] = {{0}};
+        struct engine_score scores[2] = {{.engine = "offset:rtl", .subject = true},
+                                         {.engine = "dump", .subject = true}};
+        const uint32_t count = kinds[i].truth + kinds[i].silent;
+        for (uint32_t f = 0; f < count; f++)
+            findings[f] =
+                (struct finding){.engine = "dump",
+                                 .against = f < kinds[i].truth ? FINDING_TRUTH : "offset:rtl",
+                                 .against_truth = f < kinds[i].truth,
+                                 .row = f % kinds[i].rows,
+                                 .fails = true};
+        const struct run_case c = {.scenario = "s",
+                                   .variant = "v",
+                                   .kind = CASE_KIND_CRASH,
+                                   .result = {.verdict = VERDICT_FAIL,
+                                              .right = "offset:rtl",
+                                              .scores = scores,
+                                              .score_count = 2,
+                                              .findings = findings,
+                                              .finding_count = count}};
+        test_row(kinds[i].name);
+        arena_init(&keep, 0);
+        CHECK_STR(triage_sentence(&c, &keep), kinds[i].sentence);
+        arena_free(&keep);
+    }
+}
+
+/* ---- groups of failing cases ---------------------------------------------------------------- */
+
+struct failing {
+    const char *variant, *engine, *against, *wrong, *module;
+    int32_t frame_a, frame_b;
+    enum finding_level level;
+    enum cause cause;
+    enum blame blame;
+};
+
+#define LOST(variant, module, blame)                                                               \
+    {variant, "dump",         FINDING_TRUTH,     "dump", module, -1,                               \
+     3,       LEVEL_FUNCTION, CAUSE_UNEXPLAINED, blame}
+
+static const struct grouped {
+    const char *name;
+    struct failing cases[4];
+    uint32_t count, groups;
+    const char *sentence, *blames; /* of the first group */
+} grouped[] = {
+    {"one fault in two builds is one group",
+     {LOST("ob0", "victims-ob0.exe", BLAME_WALK), LOST("ob2", "Victims-ob2.exe", BLAME_WALK)},
+     2,
+     1,
+     "dump lacks a frame that ran, in victims.exe",
+     "walk of dump (2)"},
+    {"two faults are two groups",
+     {LOST("ob2", "ntdll.dll", BLAME_WALK), LOST("ob2", "kernel32.dll", BLAME_WALK),
+      LOST("ob0", "kernel32.dll", BLAME_WALK)},
+     3,
+     2,
+     "dump lacks a frame that ran, in kernel32.dll",
+     "walk of dump (2)"},
+    {"a group has the blames of all its cases",
+     {LOST("o0", "a.dll", BLAME_EVEN), LOST("ob0", "a.dll", BLAME_WALK),
+      LOST("ob2", "a.dll", BLAME_WALK)},
+     3,
+     1,
+     "dump lacks a frame that ran, in a.dll",
+     "walk of dump (2), none: the votes are even (1)"},
+    {"the truth is silent, and one is wrong",
+     {{"ob2", "dump", "offset:rtl", "dump", "ntdll.dll", -1, 6, LEVEL_PHYSICAL, CAUSE_TRUNCATED,
+       BLAME_WALK}},
+     1,
+     1,
+     "dump lacks a frame that offset:rtl has, where the truth is silent, in ntdll.dll (truncated)",
+     "walk of dump (1)"},
+    {"the truth is silent, and the other one is wrong",
+     {{"ob2", "dump", "offset:rtl", "offset:rtl", "ntdll.dll", -1, 6, LEVEL_PHYSICAL,
+       CAUSE_UNEXPLAINED, BLAME_UNKNOWN}},
+     1,
+     1,
+     "offset:rtl has a frame that dump has not, where the truth is silent, in ntdll.dll",
+     ""},
+    {"the truth is silent, and neither is known to be wrong",
+     {{"ob2", "dump", "offset:rtl", NULL, "ntdll.dll", 4, 4, LEVEL_PHYSICAL, CAUSE_UNEXPLAINED,
+       BLAME_UNKNOWN}},
+     1,
+     1,
+     "dump and offset:rtl disagree where the truth is silent: their addresses differ, in ntdll.dll",
+     ""},
+};
+
+TEST(failing_cases_are_grouped_by_mechanism_and_place)
+{
+    for (size_t i = 0; i < COUNT_OF(grouped); i++) {
+        struct arena keep;
+        struct failures failures;
+        struct failure_count count;
+        struct fault fault = FAULT_INIT;
+        test_row(grouped[i].name);
+        arena_init(&keep, 0);
+        failures_begin(&count, &keep, &failures);
+        for (uint32_t k = 0; k < grouped[i].count; k++) {
+            const struct failing *f = &grouped[i].cases[k];
+            struct finding finding = {.engine = f->engine,
+                                      .against = f->against,
+                                      .against_truth = strcmp(f->against, FINDING_TRUTH) == 0,
+                                      .wrong = f->wrong,
+                                      .module = f->module,
+                                      .frame_a = f->frame_a,
+                                      .frame_b = f->frame_b,
+                                      .level = f->level,
+                                      .cause = f->cause,
+                                      .blame = f->blame,
+                                      .blame_engine = "dump",
+                                      .fails = true};
+            const struct diff_case c = {.scenario = "s",
+                                        .variant = f->variant,
+                                        .reason = "because",
+                                        .finding = &finding,
+                                        .verdict = VERDICT_FAIL};
+            CHECK(failures_add(&count, &c) != UINT32_MAX);
+        }
+        REQUIRE(failures_end(&count, NULL, &fault) == ERR_NONE);
+        CHECK_EQ(failures.count, grouped[i].groups);
+        CHECK_EQ(failures.cases, grouped[i].count);
+        CHECK_STR(failures.rows[0].sentence, grouped[i].sentence);
+        CHECK_STR(failure_blames_text(&failures.rows[0], &keep), grouped[i].blames);
+        arena_free(&keep);
+    }
+}
+
+/* Later rows often only follow from the first one that is wrong. */
+TEST(the_first_wrong_row_decides)
+{
+    static const struct {
+        const char *name;
+        struct finding findings[3];
+        int decides;
+    } order[] = {
+        {"none fails", {{.row = 1}}, -1},
+        {"one that does not fail comes earlier", {{.row = 1}, {.row = 2, .fails = true}}, 1},
+        {"a later row without a known cause",
+         {{.row = 2, .fails = true, .cause = CAUSE_TRUNCATED},
+          {.row = 5, .fails = true, .cause = CAUSE_UNEXPLAINED}},
+         0},
+        {"the earlier row is found later",
+         {{.row = 4, .fails = true}, {.row = 3, .fails = true}},
+         1},
+        {"an earlier row of a later thread",
+         {{.thread_id = 7, .row = 4, .fails = true}, {.thread_id = 8, .row = 1, .fails = true}},
+         0},
+    };
+    for (size_t i = 0; i < COUNT_OF(order); i++) {
+        const struct finding *got = finding_deciding(order[i].findings, 3);
+        test_row(order[i].name);
+        CHECK_EQ(got == NULL ? -1 : (int)(got - order[i].findings), order[i].decides);
     }
 }
 

@@ -77,16 +77,19 @@ function Facts({ c }) {
 
 /**
  * One button per engine: whether it is shown, and how it did on this case.
- * @param {{engines: import('openapi').Asked[], scores: import('openapi').Score[], has: (i: number) =>
- *   boolean, wanted: string[],
+ * @param {{engines: import('openapi').Asked[], scores: import('openapi').Score[], apart: string[],
+ *   has: (i: number) => boolean, wanted: string[],
  *   set: (changes: Changes) => void}} props
  */
-function EngineToggles({ engines, scores, has, wanted, set }) {
+function EngineToggles({ engines, scores, apart, has, wanted, set }) {
   /** @type {(e: import('openapi').Asked) => string[]} */
   const mark = (e) => {
     const s = scores.find((score) => score.engine === e.engine);
     if (!s || s.state !== 'ok' || !s.judged) return ['', 'not judged', ''];
-    return s.exact ? ['✓', 'exact', 'good'] : ['✗', wrongness(s), 'wrong'];
+    if (!s.exact) return ['✗', wrongness(s), 'wrong'];
+    return apart.includes(e.engine)
+      ? ['≠', 'right where the truth judges, and not agreed elsewhere', 'wrong']
+      : ['✓', 'exact', 'good'];
   };
   if (engines.length === 0) return null;
   return (
@@ -326,7 +329,7 @@ function CaseTools({ data, shown, query, set, toggle, said }) {
           </select>
         </label>
       )}
-      <EngineToggles {...{ engines, scores, has: shown.has, wanted: shown.wanted, set }} />
+      <EngineToggles {...{ engines, scores, apart: data.apart, has: shown.has, wanted: shown.wanted, set }} />
       {shown.thread && (
         <span class="toggles" role="group" aria-label="Show">
           <button

@@ -5,6 +5,7 @@ import { Term } from '../glossary.js';
 import { usePainted } from '../painted.js';
 import { go, useQuery } from '../router.js';
 import { CopyLink } from '../share.js';
+import { CaseGroups } from './case_groups.js';
 import { Table } from '../table.js';
 import {
   caseName,
@@ -17,6 +18,7 @@ import {
   Loaded,
   number,
   Page,
+  plural,
   Verdict,
   when,
   words,
@@ -243,6 +245,21 @@ export function Compare({ a, b }) {
                 ]}
               />
             )}
+            {found.clusters.length > 0 && (
+              <>
+                <h2 class="section">
+                  What broke{' '}
+                  <span class="count dim">
+                    {plural(found.clusters.length, 'problem')} in{' '}
+                    {plural(
+                      found.clusters.reduce((sum, group) => sum + group.cases, 0),
+                      'case',
+                    )}
+                  </span>
+                </h2>
+                <CaseGroups groups={found.clusters} run={found.b.id} />
+              </>
+            )}
             {groups.every(([key]) => found.changes[key].length === 0) ? (
               <Empty title="No case changed">
                 <p>Every case of both runs has the same verdict.</p>
@@ -254,7 +271,7 @@ export function Compare({ a, b }) {
                     <Group
                       key={key}
                       title={title}
-                      folded={['gone', 'added', 'still'].includes(key) && found.changes[key].length > 12}
+                      folded={found.changes[key].length > 12}
                       rows={found.changes[key]}
                       total={found.changes.counts[key]}
                       run={key === 'gone' ? found.a.id : found.b.id}

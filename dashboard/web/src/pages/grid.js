@@ -30,6 +30,7 @@ import { decode, different, fitting, toLines, toRows } from './grid_model.js';
 /** @type {Record<string, string[]>} */
 const marks = {
   x: ['✓', 'pass', 'exact'],
+  a: ['≠', 'fail', 'right where the truth judges, and not agreed elsewhere'],
   w: ['✗', 'fail', 'wrong'],
   f: ['⚠', 'error', 'failed'],
   u: ['○', 'none', 'nothing to compare it with'],
@@ -362,6 +363,9 @@ const legend = (
     </span>
     <span>
       <b class="wrong">✗</b> not
+    </span>
+    <span>
+      <b class="wrong">≠</b> they are, and the two ways differ where the truth is silent
     </span>
     <span>○ nothing to compare it with</span>
     <span>· no stack</span>

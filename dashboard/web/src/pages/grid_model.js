@@ -90,7 +90,7 @@ export function fitting(query, data) {
     (!group || c.group === group) &&
     (!query.new || c.isNew) &&
     (!cause || c.causes.includes(cause)) &&
-    (!engine || 'wf'.includes(c.marks[at] ?? '-')) &&
+    (!engine || 'wfa'.includes(c.marks[at] ?? '-')) &&
     (!hook || c.hooks.includes(hook));
 }
 

@@ -5,14 +5,27 @@ import { first } from '../first_data.js';
 import { useKeys } from '../keys.js';
 import { current, go, useQuery, withQuery } from '../router.js';
 import { CaseView } from './case.js';
-import { Chip, Empty, Link, Loaded, Verdict, Wrong, caseName, failing, number, words } from '../ui.js';
+import { GroupFacts } from './case_groups.js';
+import {
+  Chip,
+  Empty,
+  Link,
+  Loaded,
+  Verdict,
+  Wrong,
+  caseName,
+  failing,
+  number,
+  plural,
+  words,
+} from '../ui.js';
 
 /**
  * @typedef {import('openapi').Answers['/api/v1/runs/{run}/queue']} Queue
  * @typedef {Queue['cases'][number]} Queued
  */
 
-const filters = ['group', 'trouble', 'new', 'verdict', 'cause', 'kind', 'search'];
+const filters = ['group', 'trouble', 'problem', 'new', 'verdict', 'cause', 'kind', 'search'];
 /** @type {Record<string, string>} */
 const titles = {
   failing: 'failing',
@@ -88,6 +101,22 @@ function Pager({ found, turn }) {
       {!!found.left_out && <span data-carrier>· {number(found.left_out)} more are not in this file</span>}
       {found.previous !== null && <button onClick={() => turn(found.previous)}>previous</button>}
       {found.next !== null && <button onClick={() => turn(found.next)}>next</button>}
+    </p>
+  );
+}
+
+/**
+ * What the listed cases have in common, where the address asks for one group of them.
+ * @param {{groups: Queue['wrong']['problems'], asked?: string, run: string}} props
+ */
+function OneProblem({ groups, asked, run }) {
+  const group = groups.find(({ key }) => key === asked);
+  if (!group) return null;
+  return (
+    <p class="small" role="status">
+      <strong>{plural(group.cases, 'case')}</strong>: <bdi>{group.sentence}</bdi>
+      <br />
+      <GroupFacts group={group} run={run} />
     </p>
   );
 }
@@ -184,6 +213,7 @@ export function Mismatches({ run, case: name }) {
             value={query.search ?? ''}
             onInput={(event) => set({ search: event.currentTarget.value || null, after: null })}
           />
+          <OneProblem groups={list.data?.wrong.problems ?? []} asked={query.problem} run={run} />
           {active.map((key) => (
             <button
               key={key}
@@ -191,7 +221,7 @@ export function Mismatches({ run, case: name }) {
               aria-pressed="true"
               onClick={() => set({ [key]: null, after: null })}
             >
-              {key === 'new' ? 'new' : words(query[key])} ✕
+              {key === 'new' ? 'new' : key === 'problem' ? 'one problem' : words(query[key])} ✕
             </button>
           ))}
           <p class="steps-between">

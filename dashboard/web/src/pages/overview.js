@@ -22,6 +22,7 @@ import {
   words,
 } from '../ui.js';
 import { Accuracy } from './accuracy.js';
+import { CaseGroups } from './case_groups.js';
 import { Headline } from './headline.js';
 
 /** @type {(share: number) => string} */
@@ -228,28 +229,6 @@ function Changes({ changes, run }) {
   );
 }
 
-/** @param {{failing: {total: number, cases: import('openapi').CaseLine[]}, run: number}} props */
-function Failing({ failing, run }) {
-  return (
-    <ul class="panel lines failing box">
-      {failing.cases.map((c) => (
-        <li key={caseName(c) + c.repeat}>
-          <Verdict word={c.verdict} />{' '}
-          <Link class="mono" to={casePath(run, c)}>
-            {caseName(c)}
-          </Link>{' '}
-          <span class="dim">{c.reason}</span>
-        </li>
-      ))}
-      {failing.total > failing.cases.length && (
-        <li>
-          <Link to={`/runs/${run}/mismatches`}>and {number(failing.total - failing.cases.length)} more</Link>
-        </li>
-      )}
-    </ul>
-  );
-}
-
 // Before the first finished run: the run in progress, else what starts one.
 function Waiting() {
   const [run] = useLive().running;
@@ -313,12 +292,13 @@ function Shown({ data }) {
       <p class={`verdictline box ${data.wrong.total > 0 ? 'bad' : 'good'}`} role="status">
         <Wrong wrong={data.wrong} run={run.id} />
       </p>
-      {data.failing.total > 0 ? (
+      {data.wrong.total > 0 ? (
         <>
           <h2 class="section">
-            Failing <span class="count dim">{number(data.failing.total)}</span>
+            {plural(data.wrong.problems.length + data.wrong.problems_left, 'problem')}{' '}
+            <span class="count dim">in {plural(data.wrong.total, 'case')}</span>
           </h2>
-          <Failing failing={data.failing} run={run.id} />
+          <CaseGroups groups={data.wrong.problems} left={data.wrong.problems_left} run={run.id} />
         </>
       ) : null}
       <Shares shares={data.shares} />

@@ -5,7 +5,19 @@ import { Later } from '../painted.js';
 import { useQuery, withQuery } from '../router.js';
 import { CopyLink } from '../share.js';
 import { Table } from '../table.js';
-import { Chip, CountsBar, Link, Loaded, Page, Verdict, duration, number, percent, when } from '../ui.js';
+import {
+  Chip,
+  CountsBar,
+  Link,
+  Loaded,
+  Page,
+  Verdict,
+  duration,
+  number,
+  percent,
+  plural,
+  when,
+} from '../ui.js';
 import { Grid } from './grid.js';
 import { Accuracy } from './accuracy.js';
 import { Headline } from './headline.js';
@@ -180,8 +192,13 @@ function Failing({ groups, left, run }) {
       <h2 class="section">What fails, and why</h2>
       <ul class="panel lines failing box">
         {groups.map((group) => (
-          <li key={group.names}>
-            <Verdict word={group.verdict} /> <span class="mono">{group.names}</span>{' '}
+          <li key={group.key}>
+            <Verdict word={group.verdict} />{' '}
+            <Link class="strong" to={withQuery(`/runs/${run}/mismatches`, { problem: group.key })}>
+              {plural(group.cases, 'case')}
+            </Link>
+            : <bdi>{group.sentence}</bdi>
+            {group.blame ? `; blame: ${group.blame}` : ''}. <span class="mono">{group.names}</span>{' '}
             <span class="dim">{group.reason}</span>
             {group.right ? ` · right: ${group.right}` : ''}
             {group.command ? (

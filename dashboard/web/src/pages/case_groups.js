@@ -1,0 +1,65 @@
+// Failing cases by mechanism and place: one fault is one line, however many cases it hits.
+import { withQuery } from '../router.js';
+import { Link, caseName, number, plural } from '../ui.js';
+
+/** @typedef {import('openapi').CaseGroup} Group */
+
+/** @type {(run: number | string, group: Group) => string} */
+const groupPath = (run, { key }) => withQuery(`/runs/${run}/mismatches`, { problem: key });
+
+// "walk of dump (380 cases), none: the votes are even (2)"
+/** @type {(group: Group) => string} */
+const blames = ({ blames: rows, cases }) =>
+  rows.length === 1 && rows[0].cases === cases
+    ? rows[0].blame
+    : rows.map((row) => `${row.blame} (${number(row.cases)})`).join(', ');
+
+/** @param {{group: Group, run: number | string}} props */
+export function GroupFacts({ group, run }) {
+  const { since, before, example } = group;
+  return (
+    <span class="dim small">
+      {group.blames.length > 0 && <>blame: {blames(group)} · </>}
+      {since && (
+        <>
+          since <Link to={`/runs/${since.run}`}>run {since.run}</Link>
+          {since.commit ? ` (${since.commit.slice(0, 10)})` : ''}
+          {before ? `, run ${before.run} was good` : ''} ·{' '}
+        </>
+      )}
+      e.g.{' '}
+      <Link
+        class="mono"
+        to={withQuery(`/runs/${run}/mismatches/${encodeURIComponent(caseName(example))}`, {
+          problem: group.key,
+          repeat: example.repeat || null,
+        })}
+      >
+        {caseName(example)}
+      </Link>
+    </span>
+  );
+}
+
+/** @param {{groups: Group[], left?: number, run: number | string}} props */
+export function CaseGroups({ groups, left = 0, run }) {
+  return (
+    <ol class="panel lines casegroups box" aria-label="Problems">
+      {groups.map((group) => (
+        <li key={group.key}>
+          <Link class="strong" to={groupPath(run, group)}>
+            {plural(group.cases, 'case')}
+          </Link>
+          : <bdi>{group.sentence}</bdi>
+          <br />
+          <GroupFacts group={group} run={run} />
+        </li>
+      ))}
+      {left > 0 && (
+        <li>
+          <Link to={`/runs/${run}/mismatches`}>and {plural(left, 'more group')}</Link>
+        </li>
+      )}
+    </ol>
+  );
+}

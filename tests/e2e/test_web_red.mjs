@@ -1,0 +1,94 @@
+// A red day: two faults break every case of a run.  Pages show two problems, not 480 sentences.
+import { axeFindsNothing } from './web/checks.mjs';
+import {
+  browser,
+  check,
+  closePage,
+  openPage,
+  runAll,
+  same,
+  seed,
+  serve,
+  settled,
+  shot,
+  test,
+} from './web/world.mjs';
+
+const ONE = 'dump lacks a frame that offset:rtl has, where the truth is silent, in ntdll.dll';
+const TWO = 'dump lacks a frame that ran, in victims.exe';
+const server = await serve('--db', seed('red.db', 3, 24, 480, 'red'));
+const chromium = await browser();
+
+/** @type {(path: string) => ReturnType<typeof openPage>} */
+const open = async (path) => {
+  const page = await openPage(chromium, server.base + path);
+  await settled(page);
+  return page;
+};
+/** @type {(page: import('playwright-core').Page) => Promise<string[]>} */
+const lines = async (page) =>
+  (await page.locator('.casegroups li').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
+
+test('overview_and_compare_show_two_problems', async () => {
+  // Compare counts a case that ran twenty times once.
+  for (const [path, one, two] of /** @type {[string, number, number][]} */ ([
+    ['/', 360, 120],
+    ['/compare/3/4', 18, 6],
+  ])) {
+    const page = await open(path);
+    const shown = await lines(page);
+    same(shown.length, 2, `${path}: ${shown}`);
+    check(shown[0].startsWith(`${one} cases: ${ONE} blame: walk of dump`), `${path}: ${shown[0]}`);
+    check(shown[1].startsWith(`${two} cases: ${TWO} blame: walk of dump`), `${path}: ${shown[1]}`);
+    check(
+      shown.every((line) => /since run 4 \(/.test(line)),
+      `${path}: since when: ${shown}`,
+    );
+    const height = await page.evaluate(() => document.documentElement.scrollHeight);
+    check(height < 4000, `${path}: ${height} px high`);
+    await shot(page, `red${path.replaceAll('/', '-')}`);
+    await axeFindsNothing(page, path);
+    await closePage(page);
+  }
+});
+
+test('a_problem_has_its_page_with_only_its_cases', async () => {
+  const page = await open('/');
+  await page.locator('.casegroups a.strong').nth(1).click();
+  await page.locator('.queue li a').first().waitFor();
+  await settled(page);
+  check(page.url().includes('problem='), page.url());
+  check(
+    (await page.locator('.sidehead [role=status]').innerText()).includes(`120 cases: ${TWO}`),
+    'its sentence',
+  );
+  const names = await page.locator('.queue li a bdi').allInnerTexts();
+  check((await page.locator('.pager').innerText()).includes('of 120'), 'as many as it says');
+  check(
+    names.every((name) => /^(null_write|noreturn_tail|recursion)\./.test(name)),
+    `other cases: ${names.slice(0, 5)}`,
+  );
+  check(
+    (await page.locator('.sentence').innerText()).startsWith(
+      'Wrong: the stack of dump differs from what really ran',
+    ),
+    'a case against the truth',
+  );
+  await shot(page, 'red-problem');
+  await closePage(page);
+});
+
+test('a_case_that_the_truth_does_not_judge_says_so', async () => {
+  const page = await open('/runs/4/mismatches/spin.ob0');
+  const text = await page.locator('.sentence').innerText();
+  check(text.startsWith('Not agreed: the stack of dump differs from that of offset:rtl'), text);
+  const chip = page.locator('.toggles button', { hasText: 'dump' }).first();
+  check(
+    !(await chip.innerText()).includes('✓'),
+    `chip of a stack that fails the case: ${await chip.innerText()}`,
+  );
+  await shot(page, 'red-case');
+  await closePage(page);
+});
+
+await runAll();
