@@ -183,11 +183,11 @@ static enum named_as named(void *self, const struct place *frame, const char *na
     struct symbol_module *sources = symbol_store_module(f->symbols, frame->image);
     if (names_offset(sources, lookup_offset(frame), name, &sure))
         return NAMED_HERE;
-    if (!sure)
-        return NAMED_UNKNOWN;
     const uint64_t other =
         frame->interrupted && frame->offset > 0 ? frame->offset - 1 : frame->offset;
-    return names_offset(sources, other, name, &ignored) ? NAMED_WITHOUT_STEP : NAMED_OTHERWISE;
+    if (names_offset(sources, other, name, &ignored))
+        return NAMED_WITHOUT_STEP;
+    return sure ? NAMED_OTHERWISE : NAMED_UNKNOWN;
 }
 
 /* ---- the chain of frame pointers ---------------------------------------------------------- */

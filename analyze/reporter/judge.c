@@ -146,6 +146,16 @@ static void keep_texts(struct reporter_row *row, struct arena *keep)
     row->sides = arena_string(keep, row->sides);
 }
 
+/* Another dump may explain the whole stack, the place of the crash too, which proves more than
+ * frames that are too many or missing. */
+static bool may_be_of_another(const struct recognition *in, const struct recognised *found)
+{
+    return found->mechanism == MECHANISM_UNEXPLAINED || found->mechanism == MECHANISM_INVENTED ||
+           found->mechanism == MECHANISM_HANDLER ||
+           (found->mechanism == MECHANISM_DROPPED &&
+            !place_same(in, &in->given.at[0], &in->truth.at[0]));
+}
+
 static void compare(const struct crash_facts *f, struct places given, struct arena *keep,
                     struct arena *scratch, struct reporter_row *row, struct judged *out)
 {
@@ -163,7 +173,7 @@ static void compare(const struct crash_facts *f, struct places given, struct are
     const bool unexplained = found.mechanism == MECHANISM_UNEXPLAINED;
     if (row->verdict == REPORTER_WRONG && unexplained)
         row->sides = sides_of(&in, found.first, scratch);
-    if (row->verdict == REPORTER_WRONG && (unexplained || found.mechanism == MECHANISM_INVENTED))
+    if (row->verdict == REPORTER_WRONG && may_be_of_another(&in, &found))
         out->given = copy_places(given, keep);
     if (row->verdict != REPORTER_WRONG)
         row->mechanism = MECHANISM_SOUND;

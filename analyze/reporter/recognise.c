@@ -25,13 +25,13 @@ bool recognise(const struct recognition *in, struct recognised *out)
         {MECHANISM_LOW_32_BITS, recognise_low_32},
         {MECHANISM_WRONG_MODULES, recognise_modules},
         {MECHANISM_SHIFTED, recognise_shifted},
+        {MECHANISM_OTHER_THREAD, recognise_thread},
         {MECHANISM_REVERSED, recognise_reversed},
         {MECHANISM_INLINES, recognise_inlines},
         {MECHANISM_DUPLICATED, recognise_duplicated},
         {MECHANISM_FRAME_POINTERS, recognise_chain},
         {MECHANISM_DROPPED, recognise_missing}, /* or truncated, as it says */
         {MECHANISM_HANDLER, recognise_handler},
-        {MECHANISM_OTHER_THREAD, recognise_thread},
         {MECHANISM_INVENTED, recognise_invented},
     };
     *out = (struct recognised){.mechanism = MECHANISM_EMPTY};

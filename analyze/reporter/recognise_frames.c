@@ -308,7 +308,7 @@ bool recognise_thread(const struct recognition *in, struct recognised *out)
                          in->world->thread(in->world->self, t, &id, &other.truth);
          t++) {
         const uint32_t common = places_common(&other);
-        if (common != in->given.count || (common != other.truth.count && common < 3))
+        if (common == 0 || common != in->given.count || common != other.truth.count)
             continue;
         out->first = places_common(in);
         out->words = arena_printf(in->keep, "it is thread %u", id);

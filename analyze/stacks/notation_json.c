@@ -234,10 +234,11 @@ static enum symbols_from symbols_of(const cJSON *from, const char *function, str
                : SYMBOLS_PDB;
 }
 
-static void read_named_frame(const cJSON *from, struct arena *keep, struct frame *out,
-                             struct fault *fault)
+/* POSITION counts where the frames are not numbered. */
+static void read_named_frame(const cJSON *from, uint32_t position, struct arena *keep,
+                             struct frame *out, struct fault *fault)
 {
-    out->index = (uint32_t)json_get_uint(from, "index", 0, fault);
+    out->index = (uint32_t)json_get_uint(from, "index", position, fault);
     out->inline_depth = (uint16_t)json_get_uint(from, "inline_depth", 0, fault);
     out->kind = out->index == 0 ? PC_INTERRUPTED : PC_RETURN;
     out->found_by = out->inline_depth > 0
@@ -277,7 +278,10 @@ static void read_named(const cJSON *frames, struct arena *keep, struct stack *ou
         return;
     }
     cJSON_ArrayForEach(at, frames)
-        read_named_frame(at, keep, &out->frames[out->frame_count++], fault);
+    {
+        const uint32_t position = out->frame_count++;
+        read_named_frame(at, position, keep, &out->frames[position], fault);
+    }
 }
 
 static void read_offsets(struct stack_input *input, const cJSON *frames, struct arena *keep,
