@@ -28,6 +28,8 @@ static void write_parts(struct json *j, const char *key, const struct way_parts 
     json_key_uint(j, "load_ns", parts->load_ns);
     json_key_uint(j, "resolve_ns", parts->resolve_ns);
     json_key_uint(j, "own_ns", parts->own_ns);
+    json_key_uint(j, "even_ns", parts->even_ns);
+    json_key_uint(j, "odd_ns", parts->odd_ns);
     json_object_end(j);
 }
 

@@ -20,7 +20,8 @@ enum case_way {
 struct way_parts {
     uint64_t whole_ns;
     uint64_t open_ns, unwind_ns, load_ns, resolve_ns; /* parts of whole_ns; the rest has no name */
-    uint64_t own_ns; /* whole_ns, if frames of system modules are walked, but not named */
+    uint64_t own_ns;          /* whole_ns, if frames of system modules are walked, but not named */
+    uint64_t even_ns, odd_ns; /* whole_ns in every other round: the same thing twice, a control */
 };
 
 struct way_cost {

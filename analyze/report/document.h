@@ -50,8 +50,8 @@ enum status document_grid(struct sheet *s, const struct run_figures *report, boo
 /* Hook x pattern, expected and seen; DETAILS: one row per scenario. */
 void document_hooks(struct sheet *s, const struct run_figures *report, bool details);
 
-/* What a crash costs as a dump and as offsets: medians, one sentence, and the ratio "dump way
- * (foreign) : dump way (ours) : offset way". SPREAD: also least and most, and the parts. */
+/* What a crash costs as a dump and as offsets: medians, one sentence, and which way is faster, in
+ * lanes and states. SPREAD: also least and most, and the parts. */
 void document_speed(struct sheet *s, const struct run_figures *report, bool spread);
 
 /* Walk, suspension, writes and bytes in the dying process; cost of each engine; the slowest ten. */

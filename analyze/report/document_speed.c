@@ -3,16 +3,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "report/document.h"
 #include "report/words.h"
 #include "study/headline.h"
+#include "study/speed.h"
 #include "study/timings.h"
 
 /* ---- the headline --------------------------------------------------------------------- */
 
 enum bound { MEDIAN, LEAST, MOST, BOUNDS };
 
-struct speed_row {
+struct bound_row {
     const struct headline_row *row;
     enum bound bound;
 };
@@ -33,7 +35,7 @@ static const char *row_name(const struct headline_row *row, struct arena *keep)
 static struct sheet_cell speed_cell(const void *rows, size_t at, size_t column, struct arena *keep)
 {
     static const char *const names[BOUNDS] = {"", "  least", "  most"};
-    const struct speed_row *row = &((const struct speed_row *)rows)[at];
+    const struct bound_row *row = &((const struct bound_row *)rows)[at];
     char text[HEADLINE_TEXT], bound[24];
     if (column == 0)
         return cell_text(row->row->part || row->bound != MEDIAN ? INK_DIM : INK_PLAIN,
@@ -58,7 +60,7 @@ static bool is_shown(const struct headline_row *row, bool spread)
 static void print_table(struct sheet *s, const struct headline *h, bool spread)
 {
     struct sheet_column columns[1 + WAY_COUNT] = {{NULL, 22, 0, SHEET_ALWAYS, SHEET_LEFT}};
-    struct speed_row rows[HEADLINE_ROWS * BOUNDS];
+    struct bound_row rows[HEADLINE_ROWS * BOUNDS];
     size_t count = 0;
     for (int way = 0; way < WAY_COUNT; way++)
         columns[1 + way] = (struct sheet_column){h->columns[way], 13, 0, SHEET_ALWAYS, SHEET_RIGHT};
@@ -67,39 +69,63 @@ static void print_table(struct sheet *s, const struct headline *h, bool spread)
         const bool bounds = spread && !row->part && headline_row_is_known(row);
         for (int bound = MEDIAN; is_shown(row, spread) && bound < (bounds ? BOUNDS : LEAST);
              bound++)
-            rows[count++] = (struct speed_row){row, (enum bound)bound};
+            rows[count++] = (struct bound_row){row, (enum bound)bound};
     }
     sheet_show(s, columns, 1 + WAY_COUNT, speed_cell, rows, count);
 }
 
-static const char *ratio_text(double value, double unit, char out[24])
+/* "1.6 [1.4, 1.8] (85)": with "!" where the way against itself is not 1. */
+static struct sheet_cell ratio_cell(const struct speed_row *row, const struct speed_cell *cell,
+                                    struct arena *keep)
 {
-    if (isnan(value))
-        (void)snprintf(out, 24, "-");
-    else
-        (void)snprintf(out, 24, value / unit >= 9.95 ? "%.0f" : "%.1f", value / unit);
-    return out;
+    char text[24];
+    if (cell->cases == 0)
+        return cell_text(INK_DIM, "not measured");
+    if (cell->cases < MEASUREMENT_LEAST)
+        return cell_format(keep, INK_DIM, "too few (%zu)", cell->cases);
+    if (row->lane == SPEED_OFFSET)
+        return cell_format(keep, INK_PLAIN, "%s (%zu)%s", duration_text(cell->median_ns, text),
+                           cell->cases, cell->drifts ? " !" : "");
+    const struct interval *r = &cell->ratio;
+    const int digits = r->value < 9.95 ? 2 : r->value < 99.5 ? 1 : 0;
+    return cell_format(keep, cell->drifts ? INK_WARN : INK_TITLE, "%.*f [%.*f, %.*f] (%zu)%s",
+                       digits, r->value, digits, r->low, digits, r->high, cell->cases,
+                       cell->drifts ? " !" : "");
 }
 
-/* "dump way (ours) : offset way  =  1.2 ms : 34 µs  =  35 : 1", the medians of one stack after a
- * cold start. */
-static const char *ratio_line(const struct run_figures *report, struct arena *keep)
+static struct sheet_cell lane_cell(const void *rows, size_t at, size_t column, struct arena *keep)
 {
-    const struct way_times r = figures_way_times(report, keep);
-    const char *foreign = figures_foreign_engine(report), *names = "", *times = "", *ratio = "";
-    char a[24], b[24];
-    if (foreign != NULL) {
-        names = arena_printf(keep, "dump way (%s) : ", strchr(foreign, ':') + 1);
-        times = arena_printf(keep, "%s : ", duration_text(r.foreign_ms * 1e6, a));
-        ratio = arena_printf(keep, "%s : ", ratio_text(r.foreign_ms, r.offset_ms, a));
-    }
-    if (names == NULL || times == NULL || ratio == NULL)
-        return NULL;
-    times = arena_printf(keep, "%s%s : %s", times, duration_text(r.dump_ms * 1e6, a),
-                         duration_text(r.offset_ms * 1e6, b));
-    return times == NULL ? NULL
-                         : arena_printf(keep, "%sdump way (ours) : offset way  =  %s  =  %s%s : 1",
-                                        names, times, ratio, ratio_text(r.dump_ms, r.offset_ms, a));
+    const struct speed_row *row = &((const struct speed_row *)rows)[at];
+    if (column > 0)
+        return ratio_cell(row, &row->cells[column - 1], keep);
+    return cell_format(keep, INK_PLAIN, "%s %s%s", cpu_name(row->arch), row->name,
+                       row->lane == SPEED_OFFSET ? ", time" : " : offsets");
+}
+
+/* Which way is faster: see study/speed.h. */
+static void print_lanes(struct sheet *s, const struct run_figures *report)
+{
+    static const struct sheet_column columns[1 + SPEED_STATES] = {
+        {"ratio [95 %] (cases)", 0, 0, SHEET_ALWAYS, SHEET_LEFT},
+        {"no index", 12, 0, SHEET_ALWAYS, SHEET_RIGHT},
+        {"index, new process", 18, 0, SHEET_ALWAYS, SHEET_RIGHT},
+        {"warm", 12, 0, SHEET_ALWAYS, SHEET_RIGHT}};
+    struct speed speed;
+    bool drifts = false;
+    speed_make(report, s->keep, &speed);
+    if (speed.row_count == 0)
+        return;
+    for (uint32_t r = 0; r < speed.row_count; r++)
+        for (int state = 0; state < SPEED_STATES; state++)
+            drifts = drifts || speed.rows[r].cells[state].drifts;
+    sheet_show(s, columns, COUNT_OF(columns), lane_cell, speed.rows, speed.row_count);
+    if (drifts)
+        sheet_text(s, INK_WARN, 0, 0,
+                   "! the same way in other rounds took another time: no ratio to rely on");
+    if (s->markdown)
+        sheet_text(s, INK_DIM, 0, 0,
+                   "Ratio of medians over the same cases of both ways; the interval is what other "
+                   "cases of these kinds and other repeats would give.");
 }
 
 void document_speed(struct sheet *s, const struct run_figures *report, bool spread)
@@ -110,6 +136,7 @@ void document_speed(struct sheet *s, const struct run_figures *report, bool spre
         return;
     sheet_heading(s, "Speed",
                   spread ? ": medians with their spread; parts of the case in the middle" : "");
+    sheet_text(s, INK_DIM, 0, 0, speed_where(report, s->keep));
     print_table(s, &h, spread);
     const bool few = h.cases < MEASUREMENT_LEAST;
     const bool again = spread && !s->markdown; /* below the table of the top */
@@ -122,13 +149,7 @@ void document_speed(struct sheet *s, const struct run_figures *report, bool spre
     if (spread)
         sheet_text(s, INK_DIM, 0, 0, h.scope);
     if (!again)
-        sheet_text(
-            s, s->markdown ? INK_TITLE : INK_PLAIN, 0, 0,
-            few ? arena_printf(s->keep,
-                               "dump way : offset way  =  not known: %u cases are too few, %d "
-                               "are needed",
-                               (unsigned)h.cases, MEASUREMENT_LEAST)
-                : ratio_line(report, s->keep));
+        print_lanes(s, report);
 }
 
 /* ---- times ---------------------------------------------------------------------------- */

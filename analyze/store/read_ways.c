@@ -11,6 +11,8 @@ static void read_parts(struct query *q, struct way_parts *out)
     out->load_ns = query_get(q);
     out->resolve_ns = query_get(q);
     out->own_ns = query_get(q);
+    out->even_ns = query_get(q);
+    out->odd_ns = query_get(q);
 }
 
 /* *ways is made for the first row. Unknown ways are left out. */

@@ -274,6 +274,15 @@ static const char *const version_13[] = {
     NULL,
 };
 
+/* Each way against itself: what its costs were in every other round. */
+static const char *const version_14[] = {
+    "ALTER TABLE way_cost ADD COLUMN cold_even_ns INTEGER",
+    "ALTER TABLE way_cost ADD COLUMN cold_odd_ns INTEGER",
+    "ALTER TABLE way_cost ADD COLUMN warm_even_ns INTEGER",
+    "ALTER TABLE way_cost ADD COLUMN warm_odd_ns INTEGER",
+    NULL,
+};
+
 const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {
-    version_1, version_2, version_3,  version_4,  version_5,  version_6, version_7,
-    version_8, version_9, version_10, version_11, version_12, version_13};
+    version_1, version_2, version_3,  version_4,  version_5,  version_6,  version_7,
+    version_8, version_9, version_10, version_11, version_12, version_13, version_14};

@@ -141,6 +141,8 @@ static void bind_parts(struct query *q, const struct way_parts *parts)
     query_int(q, parts->load_ns);
     query_int(q, parts->resolve_ns);
     query_int(q, parts->own_ns);
+    query_int(q, parts->even_ns);
+    query_int(q, parts->odd_ns);
 }
 
 static void put_way(struct writer *w, enum case_way way, const struct way_cost *cost)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "compare/statistics.h"
 #include "engine/engines.h"
@@ -128,12 +129,24 @@ static struct case_timing counted(const struct case_timing *t)
     return t->record_bytes == 0 || t->dump_bytes == 0 ? none : t->crowded ? sizes : *t;
 }
 
+/* A number per scenario and build, and one of what comes before the optimisation in a build's name:
+ * "managed10-". */
+static void name_sample(const struct run_case *c, struct figure_sample *out)
+{
+    const char *optimised = strstr(c->variant, "ob");
+    const size_t length = optimised != NULL ? (size_t)(optimised - c->variant) : strlen(c->variant);
+    out->unit = hash_text(hash_byte(hash_text(HASH_START, c->scenario), 0), c->variant);
+    out->stratum =
+        sample_stratum(c->arch, c->kind, hash_fold(hash_bytes(HASH_START, c->variant, length)));
+}
+
 void figure_sample_take(const struct run_case *c, const char *foreign, struct figure_sample *out)
 {
     const char *const names[WAY_COUNT] = {[WAY_FOREIGN] = foreign,
                                           [WAY_DUMP] = engine_subject(ENGINE_KIND_DUMP)->name,
                                           [WAY_OFFSET] = engine_subject(ENGINE_KIND_OFFSET)->name};
     memset(out, 0, sizeof *out);
+    name_sample(c, out);
     out->timing = counted(&c->timing);
     for (int way = 0; way < WAY_COUNT; way++) {
         const char *engine = names[way == WAY_TUNED ? WAY_DUMP : way];
@@ -153,6 +166,20 @@ bool case_should_be_captured(const struct run_case *c)
     const enum verdict v = c->result.verdict;
     return v != VERDICT_UNSUPPORTED && v != VERDICT_ERROR &&
            v != VERDICT_NOT_CAPTURED_AS_EXPECTED && c->kind != CASE_KIND_CALM;
+}
+
+void figures_take_samples(const struct run_figures *figures, struct sample_set *out)
+{
+    const char *foreign = figures_foreign_engine(figures);
+    struct fault fault = FAULT_INIT;
+    sample_set_init(out, SAMPLE_WORDS);
+    for (uint32_t i = 0; i < figures->case_count && fault.code == ERR_NONE; i++) {
+        struct figure_sample sample;
+        figure_sample_take(&figures->cases[i], foreign, &sample);
+        (void)sample_set_add(out, &sample, &fault);
+    }
+    if (fault.code != ERR_NONE)
+        sample_set_free(out);
 }
 
 uint32_t figures_passing(const struct run_figures *figures)

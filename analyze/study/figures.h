@@ -46,6 +46,7 @@ struct timings;     /* study/timings.h */
 struct store;
 struct headline; /* study/headline.h */
 struct accuracy; /* study/accuracy.h */
+struct speed;    /* study/speed.h */
 
 struct run_figures {
     const struct run_info *run;
@@ -64,6 +65,7 @@ struct run_figures {
     uint32_t id_count;
     const struct headline *headline; /* of a run that stays in the database; NULL: made from `cases`
                                         where it is asked for */
+    const struct speed *speed;       /* likewise */
     const struct accuracy *accuracy; /* NULL: less than FIGURES_OF_TIMES was read */
     const struct scenario_builds *builds; /* by scenario; NULL: counted in `cases` */
     uint32_t build_count;
@@ -157,6 +159,9 @@ bool case_is_timed(const struct run_case *c, const char *engine);
  * test gave the same stack, and each way's where its stack is that one. */
 void figure_sample_take(const struct run_case *c, const char *foreign, struct figure_sample *out);
 
+/* Those of cases in memory; none without memory for all. */
+void figures_take_samples(const struct run_figures *figures, struct sample_set *out);
+
 /* A record or a dump of C is expected: it can be shown here, and is no calm program. */
 bool case_should_be_captured(const struct run_case *c);
 
@@ -218,17 +223,6 @@ void figures_measures(const struct engine_total *total, struct measure out[MEASU
 
 /* The judge that represents foreign tools reading the dump; NULL: no such judge gave a stack. */
 const char *figures_foreign_engine(const struct run_figures *figures);
-
-struct way_times {
-    uint64_t cases;    /* that have both                                         */
-    double foreign_ms; /* median: dump way through a foreign debugger; NaN: none */
-    double dump_ms;    /* median: dump way, ours                                 */
-    double offset_ms;  /* median: offset way                                     */
-};
-
-/* The headline "dump way (foreign) : dump way (ours) : offset way", from the back end's costs
- * of the cases that have both subjects. */
-struct way_times figures_way_times(const struct run_figures *figures, struct arena *scratch);
 
 /* METRIC_EXACT and METRIC_F1 of the subjects, METRIC_CAPTURE_RATE, METRIC_SPEED_RATIO; NaN when
  * nothing was judged, and for any other metric. */

@@ -11,6 +11,7 @@
 #include "study/headline.h"
 #include "study/hooks.h"
 #include "study/lanes.h"
+#include "study/speed.h"
 #include "study/timings.h"
 
 /* ---- heads ---------------------------------------------------------------------------- */
@@ -308,6 +309,7 @@ static void read_cases(struct reading *r)
 struct counted {
     struct accuracy accuracy;
     struct headline headline;
+    struct speed speed;
     struct timings timings;
     struct hook_matrix hooks, scenario_hooks;
 };
@@ -358,9 +360,11 @@ static void end_counts(struct reading *r, struct counted *counted)
     if (timings_end(&r->times, r->fault) == ERR_NONE) {
         timings_arrange(&counted->timings, out->engines, out->engine_count);
         headline_of_samples(out, &r->samples, r->keep, &counted->headline);
+        speed_of_samples(out, &r->samples, r->keep, &counted->speed);
     }
     out->timings = &counted->timings;
     out->headline = &counted->headline;
+    out->speed = &counted->speed;
     accuracy_end(&r->right);
     out->accuracy = &counted->accuracy;
     sample_set_free(&r->samples);

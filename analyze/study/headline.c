@@ -267,7 +267,7 @@ static void begin(const struct run_figures *figures, struct arena *keep, struct 
     out->columns[WAY_OFFSET] = "offsets";
     out->foreign = foreign_name(figures, keep);
     out->scope = "Back end: the thread under suspicion, in cases where its frames are the same by "
-                 "every way; ours in rotated order, fastest of five rounds. Without system "
+                 "every way; ours in rotated order, fastest of six rounds. Without system "
                  "modules: their frames are walked, but not named.";
     for (int r = 0; r < HEADLINE_ROWS; r++) {
         const struct row_source *row = &sources[r];
@@ -327,20 +327,11 @@ void headline_of_samples(const struct run_figures *figures, struct sample_set *s
 void headline_make(const struct run_figures *figures, struct arena *keep, struct headline *out)
 {
     struct sample_set samples;
-    struct fault fault = FAULT_INIT;
     if (figures->headline != NULL) {
         *out = *figures->headline;
         return;
     }
-    sample_set_init(&samples, SAMPLE_WORDS);
-    const char *foreign = figures_foreign_engine(figures);
-    for (uint32_t i = 0; i < figures->case_count && fault.code == ERR_NONE; i++) {
-        struct figure_sample sample;
-        figure_sample_take(&figures->cases[i], foreign, &sample);
-        (void)sample_set_add(&samples, &sample, &fault);
-    }
-    if (fault.code != ERR_NONE)
-        sample_set_free(&samples);
+    figures_take_samples(figures, &samples);
     headline_of_samples(figures, &samples, keep, out);
     sample_set_free(&samples);
 }
@@ -354,7 +345,16 @@ static double back_end_ms(const struct headline *h, enum case_way way)
     return (isnan(cold) ? median_of(h, ROW_WARM, way) : cold) / 1e6;
 }
 
-struct way_times figures_way_times(const struct run_figures *figures, struct arena *scratch)
+/* The "dump way (foreign) : dump way (ours) : offset way", from the back end's costs of the cases
+ * that have both subjects. */
+struct way_times {
+    uint64_t cases;    /* that have both                                         */
+    double foreign_ms; /* median: dump way through a foreign debugger; NaN: none */
+    double dump_ms;    /* median: dump way, ours                                 */
+    double offset_ms;  /* median: offset way                                     */
+};
+
+static struct way_times way_times_of(const struct run_figures *figures, struct arena *scratch)
 {
     struct headline h;
     headline_make(figures, scratch, &h);
@@ -372,7 +372,7 @@ double figures_metric(const struct run_figures *figures, enum metric metric, str
                    ? (double)NAN
                    : (double)figures->captured / figures->captures_expected;
     if (metric == METRIC_SPEED_RATIO) {
-        const struct way_times ratio = figures_way_times(figures, scratch);
+        const struct way_times ratio = way_times_of(figures, scratch);
         return ratio.dump_ms / ratio.offset_ms;
     }
     for (uint32_t i = 0; i < figures->engine_count; i++) {
@@ -423,7 +423,7 @@ static void write_row(struct json *j, const struct headline_row *row)
 
 void headline_write_json(struct json *j, const struct run_figures *figures, struct arena *keep)
 {
-    const struct way_times times = figures_way_times(figures, keep);
+    const struct way_times times = way_times_of(figures, keep);
     struct headline h;
     headline_make(figures, keep, &h);
     json_object(j);

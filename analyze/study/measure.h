@@ -29,7 +29,7 @@ enum status measure_once(const struct measure_request *request, struct arena *wo
  * CLAIMS, whose programs answer once per case, after the others.
  *
  * OUT is WAY_COUNT rows in KEEP. Fails: ERR_MEMORY; a way that fails has no frames. */
-enum { MEASURE_ROUNDS = 5 };
+enum { MEASURE_ROUNDS = 6 }; /* even: as many in each half of the control */
 enum status measure_case(const struct engine_input *in, const struct engine_claim *claims,
                          uint32_t claim_count, struct arena *keep, struct way_cost **out,
                          struct fault *fault);

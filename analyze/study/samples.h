@@ -10,13 +10,25 @@
 #include <stdio.h>
 
 #include "base/fault.h"
+#include "model/cpu.h"
 #include "model/run.h"
 
 /* What one case adds. 0: not measured, or it does not count. */
 struct figure_sample {
+    uint64_t unit;    /* one number per scenario and build, whatever its repeat */
+    uint64_t stratum; /* processor, kind of module, crash or hang */
     struct case_timing timing;
     struct way_cost ways[WAY_COUNT];
 };
+
+static inline uint64_t sample_stratum(enum cpu arch, enum case_kind kind, uint32_t module)
+{
+    return (uint64_t)module << 32 | (uint64_t)kind << 8 | (uint64_t)arch;
+}
+static inline enum cpu sample_arch(uint64_t stratum)
+{
+    return (enum cpu)(stratum & 0xff);
+}
 
 /* A number of a sample, by its place in the struct. */
 #define SAMPLE_TIMING(NAME) ((int)offsetof(struct figure_sample, timing.NAME))

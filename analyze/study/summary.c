@@ -12,6 +12,7 @@
 #include "study/accuracy.h"
 #include "study/headline.h"
 #include "study/lanes.h"
+#include "study/speed.h"
 
 static bool is_failing(const struct run_case *c)
 {
@@ -433,5 +434,7 @@ void summary_write_json(struct json *j, const struct run_figures *figures, uint3
     accuracy_write_json(j, figures);
     json_key(j, "headline");
     headline_write_json(j, figures, &keep);
+    json_key(j, "speed");
+    speed_write_json(j, figures, &keep);
     arena_free(&keep);
 }

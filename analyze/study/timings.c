@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "store/store.h"
 #include "study/headline.h"
+#include "study/speed.h"
 
 struct source {
     const char *key, *name;
@@ -320,6 +321,8 @@ enum status timings_write_json(struct json *j, const struct run_figures *figures
         return fault->code;
     json_key(j, "headline");
     headline_write_json(j, figures, keep);
+    json_key(j, "speed");
+    speed_write_json(j, figures, keep);
     json_key(j, "capture");
     json_array(j);
     for (size_t i = 0; i < TIMINGS_CAPTURE; i++)

@@ -85,7 +85,7 @@ struct timings_group {
 enum status timings_group(const struct bench_sample *samples, uint32_t count, struct arena *keep,
                           struct timings_group **out, uint32_t *out_count, struct fault *fault);
 
-/* Writes the members "headline", "ratio", "capture" and "engines" of an object: see
+/* Writes the members "headline", "speed", "ratio", "capture" and "engines" of an object: see
  * report/README.md for the headline. Fails: ERR_MEMORY. */
 enum status timings_write_json(struct json *j, const struct run_figures *figures,
                                struct arena *keep, struct fault *fault);

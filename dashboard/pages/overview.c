@@ -10,6 +10,7 @@
 #include "pages/trend.h"
 #include "study/accuracy.h"
 #include "study/headline.h"
+#include "study/speed.h"
 #include "study/triage.h"
 
 enum { FAILING_SHOWN = 8 };
@@ -56,6 +57,8 @@ static enum status write_triage(const struct view_input *in, uint64_t run_id, st
     accuracy_write_json(out, &t->figures);
     json_key(out, "headline");
     headline_write_json(out, &t->figures, in->keep);
+    json_key(out, "speed");
+    speed_write_json(out, &t->figures, in->keep);
     return ERR_NONE;
 }
 

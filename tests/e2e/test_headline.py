@@ -20,6 +20,7 @@ SEED = e2e.BUILD / "tests" / "seed_store"
 CASES = 24
 WAYS = ("dump", "tuned", "offset")
 PARTS = ("open", "unwind", "load", "resolve")
+COLUMNS = ["case_id", "way", "frames", "same", *(f"{state}{part}_ns" for state in ("cold", "warm") for part in ("", "_open", "_unwind", "_load", "_resolve", "_own"))]
 UNITS = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9, "B": 1, "KB": 1e3, "MB": 1e6}
 
 
@@ -47,7 +48,7 @@ class Headline(e2e.Case):
                     warm = [(n + 1) * (9 - 2 * w) * 3_000, *[(n + 1) * 300 * (w + p) for p in range(4)], (n + 1) * (9 - 2 * w) * 1_000]
                     # The fifth case's tuned dump gives other frames; the seventh has none.
                     if (way, n) != ("tuned", 7):
-                        db.execute(f"INSERT INTO way_cost VALUES ({', '.join('?' * 16)})", (case, way, 4, (way, n) != ("tuned", 5), *cold, *warm))
+                        db.execute(f"INSERT INTO way_cost ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * 16)})", (case, way, 4, (way, n) != ("tuned", 5), *cold, *warm))
 
     def db_run(self, *argv):
         return self.run_twinstack("report", "latest", *argv, "--exit-zero", "--db", self.db).stdout
@@ -78,9 +79,39 @@ class Headline(e2e.Case):
         self.assertRegex(self.db_run("--text", "--columns", "100"), rf"(?m)^back end, cold \({dump}\) .* \({tuned}\) ")
         self.assertIsNotNone(rows["stopped"]["cells"]["tuned"]["median"])
 
+    def test_lanes_and_states_have_the_cases_that_both_ways_have_on_every_face(self):
+        document = json.loads(self.db_run("--json", "-"))
+        rows = {(row["arch"], row["lane"]): row["cells"] for row in document["speed"]["rows"]}
+        text, markdown = self.db_run("--text", "--columns", "120"), self.db_run("--md", "-").replace("\\", "")
+        with contextlib.closing(sqlite3.connect(self.db)) as db:
+            for way, lane in (("dump", "plain dump"), ("tuned", "tuned dump")):
+                for state, column in (("index", "cold_ns"), ("warm", "warm_ns")):
+                    pairs = db.execute(f"SELECT a.{column}, b.{column}, c.scenario || '.' || c.variant, c.arch FROM way_cost a JOIN way_cost b USING (case_id)"
+                                       " JOIN crash_case c ON c.id = case_id WHERE a.way = ? AND b.way = 'offset' AND a.same AND b.same AND NOT c.crowded AND"
+                                       " (SELECT count(*) FROM claim k WHERE k.case_id = c.id AND k.engine IN ('dump', 'offset:rtl') AND k.state = 0 AND"
+                                       " k.frames > 0) = 2", (way,)).fetchall()
+                    for arch in {pair[3] for pair in pairs}:
+                        mine = [pair for pair in pairs if pair[3] == arch]
+                        cell, cases = rows[arch, lane][state], len({pair[2] for pair in mine})
+                        self.assertEqual([cell["cases"], cell["pairs"]], [cases, len(mine)])
+                        self.assertEqual(cell["state"], "measured" if cases >= 12 else "too few")
+                        if cases < 12:
+                            self.assertIsNone(cell["ratio"])
+                            continue
+                        ratio = cell["ratio"]
+                        self.assertAlmostEqual(ratio["value"], statistics.median(p[0] for p in mine) / statistics.median(p[1] for p in mine))
+                        self.assertLessEqual(ratio["low"], ratio["value"])
+                        self.assertLessEqual(ratio["value"], ratio["high"])
+                        shown = f"{ratio['value']:.2f} [{ratio['low']:.2f}, {ratio['high']:.2f}] ({cases})"
+                        self.assertIn(shown, text)
+                        self.assertIn(shown, markdown)
+                    self.assertEqual({cells["no index"]["state"] for cells in rows.values()}, {"not measured"})
+        self.assertIn(document["speed"]["where"], text)
+        self.assertIn(document["speed"]["where"], markdown)
+
     def table_of_text(self, text):
         """The terminal's table: by row, one text per column. Columns end where their heads end."""
-        lines = text.split("\nSPEED\n")[1].split("\n")
+        lines = text.split("\nSPEED\n")[1].split("\n")[1:]  # below where it ran
         ends = [m.end() for m in re.finditer(r"dump, \w+|offsets", lines[0])]
         self.assertEqual(len(ends), 4)
         table = []
@@ -103,9 +134,10 @@ class Headline(e2e.Case):
                     self.assertLessEqual(abs(shown - want), 0.006 * abs(want), (face, row["key"], column["key"]))
 
     def test_terminal_markdown_html_and_pages_have_one_table(self):
-        headline = json.loads(self.db_run("--json", "-"))["headline"]
+        document = json.loads(self.db_run("--json", "-"))
+        headline, speed = document["headline"], document["speed"]
         self.assert_same_cells(headline, self.table_of_text(self.db_run("--text", "--columns", "100")), "terminal", False)
-        lines = re.split("### Speed.*\n", self.db_run("--md", "-"))[1].split("\n\n")[0].split("\n")
+        lines = re.split("### Speed.*\n", self.db_run("--md", "-"))[1].split("\n\n")[1].split("\n")
         cells = [[c.strip() for c in line.strip("|").split("|")] for line in lines[2:]]
         markdown = [row[1:] for row in cells if row[0] not in ("least", "most")]
         self.assert_same_cells(headline, markdown, "Markdown", True)
@@ -116,6 +148,7 @@ class Headline(e2e.Case):
             packed = re.search(re.escape(f'"{path}') + r'[^"]*":"([^"]+)"', text)
             self.assertTrue(packed, path)
             self.assertEqual(json.loads(zlib.decompress(base64.b64decode(packed[1])))["headline"], headline, path)
+            self.assertEqual(json.loads(zlib.decompress(base64.b64decode(packed[1])))["speed"], speed, path)
         server = subprocess.Popen([e2e.PROGRAM, "serve", "--db", self.db, "--listen", "127.0.0.1:0"],
                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         try:

@@ -1,7 +1,12 @@
-/* Makes a database what version 12 or, after that, 11 and 10 of the schema stored: for tests of the
- * upgrade. */
+/* Makes a database what version 13 or, after that, 12, 11 and 10 of the schema stored: for tests of
+ * the upgrade. */
 #ifndef TESTS_OLD_STORE_H
 #define TESTS_OLD_STORE_H
+
+#define UNDO_VERSION_14                                                                            \
+    "ALTER TABLE way_cost DROP COLUMN cold_even_ns; ALTER TABLE way_cost DROP COLUMN cold_odd_ns;" \
+    "ALTER TABLE way_cost DROP COLUMN warm_even_ns; ALTER TABLE way_cost DROP COLUMN warm_odd_ns;" \
+    "PRAGMA user_version = 13;"
 
 #define UNDO_VERSION_13                                                                            \
     "ALTER TABLE claim DROP COLUMN top3; ALTER TABLE run_engine DROP COLUMN top3;"                 \

@@ -25,6 +25,7 @@ struct world {
 static void make_world(struct world *w)
 {
     static const char *const names[3] = {"offset:rtl", "dump", "judge:dbghelp"};
+    static const char *const builds[CASES] = {"ob0", "ob1", "ob2", "ob3"};
     static const struct engine_cost costs[3] = {
         {.open_ns = 1000, .load_ns = 2000, .resolve_ns = 4000, .total_ns = 10000, .cold_ns = 50000},
         {.open_ns = 10000,
@@ -44,7 +45,8 @@ static void make_world(struct world *w)
         struct run_case *c = &w->cases[i];
         const uint64_t times = i == CASES - 1 ? 1000 : i + 1;
         c->scenario = "null_write";
-        c->variant = "ob0";
+        c->variant = builds[i];
+        c->arch = CPU_X64;
         c->kind = CASE_KIND_CRASH;
         c->timing = (struct case_timing){.walk_ns = 5000 * times,
                                          .record_write_ns = 95000 * times,
@@ -219,8 +221,8 @@ static void add_ways(struct world *w, struct way_cost ways[CASES][WAY_COUNT])
     for (uint64_t i = 0; i < CASES; i++) {
         for (uint64_t way = 0; way < WAY_COUNT; way++) {
             const uint64_t unit = (i + 1) * (way + 1) * 1000;
-            const struct way_parts warm = {64 * unit, 10 * unit, 20 * unit,
-                                           10 * unit, 20 * unit, 32 * unit};
+            const struct way_parts warm = {64 * unit, 10 * unit, 20 * unit, 10 * unit,
+                                           20 * unit, 32 * unit, 64 * unit, 65 * unit};
             struct way_parts cold = warm;
             cold.whole_ns = 128 * unit;
             cold.load_ns = 74 * unit;
@@ -325,7 +327,7 @@ static uint32_t make_many(struct world *w, struct run_case *many)
     for (int n = 0; n < 8; n++)
         for (int i = 0; i < CASES - 1; i++) {
             many[count] = w->cases[i];
-            many[count].repeat = (uint32_t)n;
+            many[count].variant = arena_printf(&w->keep, "ob%d%d", n, i);
             many[count].claim_count -= n >= 5;
             many[count++].result.score_count -= n >= 5;
         }
@@ -335,6 +337,7 @@ static uint32_t make_many(struct world *w, struct run_case *many)
 
 static const char many_text[] =
     "SPEED\n"
+    "linux x86-64, wine 8.0 · processor not known · dumps by Wine, not Windows\n"
     "                       dump, dbghelp    dump, ours   dump, tuned       offsets\n"
     "dying: walk (24)                   –             –             –       10.0 µs\n"
     "dying: stopped (0)      not measured  not measured  not measured  not measured\n"
@@ -345,11 +348,15 @@ static const char many_text[] =
     "Writing the dump dominates: 99.9 % of its cost, 10000 times the walk and record of offsets.\n"
     "medians (cases); foreign: dbghelp (linux x86-64, wine 8.0), 15 cold, 0 warm; tuned dumps: 0 "
     "of 25\n"
-    "dump way (dbghelp) : dump way (ours) : offset way  =  8.00 ms : 600 µs : 100 µs  =  80 : 6.0 "
-    ": 1\n";
+    "ratio [95 %] (cases)                  no index     index, new process                   warm\n"
+    "x64 offsets, time                 not measured            100 µs (24)           20.0 µs (24)\n"
+    "x64 plain dump : offsets          not measured 6.00 [6.00, 6.00] (24) 9.00 [9.00, 9.00] (24)\n"
+    "x64 plain dump, dbghelp : offsets not measured 80.0 [80.0, 80.0] (15)           not "
+    "measured\n";
 
 static const char few_text[] =
     "SPEED\n"
+    "linux x86-64, wine 8.0 · processor not known · dumps by Wine, not Windows\n"
     "                       dump, dbghelp    dump, ours   dump, tuned       offsets\n"
     "dying: walk (3)                    –             –             –   too few (3)\n"
     "dying: stopped (0)      not measured  not measured  not measured  not measured\n"
@@ -359,7 +366,10 @@ static const char few_text[] =
     "back end, warm (3)      not measured   too few (3)  not measured   too few (3)\n"
     "medians (cases); foreign: dbghelp (linux x86-64, wine 8.0), 3 cold, 0 warm; tuned dumps: 0 of "
     "4\n"
-    "dump way : offset way  =  not known: 3 cases are too few, 12 are needed\n";
+    "ratio [95 %] (cases)                  no index index, new process         warm\n"
+    "x64 offsets, time                 not measured        too few (3)  too few (3)\n"
+    "x64 plain dump : offsets          not measured        too few (3)  too few (3)\n"
+    "x64 plain dump, dbghelp : offsets not measured        too few (3) not measured\n";
 
 static void check_table(struct world *w, const char *wanted)
 {

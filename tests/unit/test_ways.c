@@ -62,6 +62,8 @@ TEST(every_way_takes_the_same_stack_and_its_parts_fit_into_the_whole)
             for (size_t k = 0; k < COUNT_OF(both); k++) {
                 CHECK(both[k]->whole_ns >= parts_ns(both[k]));
                 CHECK(both[k]->own_ns > 0);
+                CHECK(both[k]->even_ns >= both[k]->whole_ns); /* the least of half of the rounds */
+                CHECK(both[k]->odd_ns >= both[k]->whole_ns);
             }
         }
         symbol_store_close(symbols);

@@ -49,11 +49,6 @@ const cases = (row) => Math.max(...Object.values(row.cells).map((cell) => cell.c
 /** @param {{headline: import('openapi').Headline}} props */
 export function Headline({ headline }) {
   if (headline.cases === 0) return null;
-  const ways = [
-    [`dump way (${headline.foreign_engine?.split(':')[1]})`, headline.foreign_ms],
-    ['dump way (ours)', headline.dump_ms],
-    ['offset way', headline.offset_ms],
-  ].filter(([, ms]) => ms !== null);
   return (
     <>
       <h2 class="section">Speed</h2>
@@ -82,13 +77,6 @@ export function Headline({ headline }) {
       <p class="dim small">
         {headline.dominates} Foreign: {headline.foreign ?? 'not measured'}; {headline.counts}.{' '}
         {headline.scope}
-      </p>
-      <p class="lead dim">
-        {ways.map(([name]) => name).join(' : ')} ={' '}
-        <strong>{ways.map(([, ms]) => duration(Number(ms) * 1e6)).join(' : ')}</strong>{' '}
-        <span class="dim">
-          one stack on the back end, cold start; medians of {number(headline.cases)} cases
-        </span>
       </p>
     </>
   );

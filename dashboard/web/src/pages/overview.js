@@ -24,6 +24,7 @@ import {
 import { Accuracy } from './accuracy.js';
 import { CaseGroups } from './case_groups.js';
 import { Headline } from './headline.js';
+import { Speed } from './speed.js';
 
 /** @type {(share: number) => string} */
 const percentOf = (share) => percent(share, 1);
@@ -257,7 +258,7 @@ function Waiting() {
  * The answer with a run.
  * @typedef {{run: import('openapi').Run | null, wrong: import('openapi').Wrong,
  *   shares: import('openapi').Share[], accuracy: import('openapi').Accuracy,
- *   headline: import('openapi').Headline,
+ *   headline: import('openapi').Headline, speed: import('openapi').Speed,
  *   failing: {total: number, cases: import('openapi').CaseLine[]},
  *   trends: Record<string, import('openapi').Trend>, baseline: number | null,
  *   changes: import('openapi').Changes | null, causes: import('openapi').Cause[]}} Summary
@@ -314,6 +315,7 @@ function Shown({ data }) {
       </div>
       <Accuracy accuracy={data.accuracy} />
       <Headline headline={data.headline} />
+      <Speed speed={data.speed} />
       <p class="headline">
         <Link to="/timing">Every sample, warm and cold</Link>
       </p>

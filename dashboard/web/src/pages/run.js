@@ -21,6 +21,7 @@ import {
 import { Grid } from './grid.js';
 import { Accuracy } from './accuracy.js';
 import { Headline } from './headline.js';
+import { Speed } from './speed.js';
 import { Causes } from './overview.js';
 import { Term } from '../glossary.js';
 import { Progress } from './progress.js';
@@ -265,6 +266,7 @@ function Shown({ data }) {
       </h2>
       <Engines rows={data.engines} />
       <Headline headline={data.headline} />
+      <Speed speed={data.speed} />
       <NotShown groups={data.not_shown} />
       <h2 class="section">Cases</h2>
       <Later>

@@ -7,6 +7,7 @@ import { Plot, axis, logAxis } from '../uplot.js';
 import { Term } from '../glossary.js';
 import { Table } from '../table.js';
 import { RunPick } from './run_pick.js';
+import { Speed } from './speed.js';
 import { bytes, caseName, casePath, duration, Empty, Field, Loaded, number, Page, plural } from '../ui.js';
 
 /**
@@ -162,32 +163,6 @@ function Dots({ costs, x, measure, engines, run }) {
       dots={dots}
       label={`${series.map((s) => s.label).join(' and ')}, ${measure.name}: one dot per sample, log scale`}
     />
-  );
-}
-
-/** @type {(headline: Found['headline'], key: string) => import('openapi').HeadlineRow | undefined} */
-const rowOf = (headline, key) => headline.rows.find((row) => row.key === key);
-
-// Every engine starts cold here, as a tool that was just started.
-/** @param {{headline: Found['headline']}} props */
-function FromNothing({ headline }) {
-  const cells = rowOf(headline, 'cold')?.cells;
-  const ways = headline.columns
-    .map(({ key, name }) => ({ name, ns: cells?.[key].median ?? null }))
-    .filter(({ ns }) => ns !== null);
-  return (
-    ways.length > 1 && (
-      <p class="lead dim">
-        Cold, with images and PDBs opened for one stack:{' '}
-        {ways.map(({ name, ns }, i) => (
-          <>
-            {i ? '; ' : ''}
-            {name} <strong>{duration(ns)}</strong>
-          </>
-        ))}
-        .
-      </p>
-    )
   );
 }
 
@@ -404,18 +379,9 @@ function Shown({ data, query, set }) {
       </Empty>
     );
   if (data.costs.length === 0) return <Benched data={data} whole={whole} />;
-  const warm = rowOf(data.headline, 'warm');
   return (
     <>
-      {warm?.ratio ? (
-        <p class="headline">
-          From a dump <strong>{duration(warm.cells.dump.median)}</strong>, from offsets{' '}
-          <strong>{duration(warm.cells.offset.median)}</strong>: the dump way takes{' '}
-          <strong>{warm.ratio.toFixed(1)}×</strong> as long{' '}
-          <span class="dim">(medians of {plural(data.headline.cases, 'case')}, symbols loaded)</span>.
-        </p>
-      ) : null}
-      <FromNothing headline={data.headline} />
+      <Speed speed={data.speed} />
       <div class="tools flow middle">
         <Field label="dots show">
           <select

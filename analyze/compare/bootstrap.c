@@ -1,0 +1,152 @@
+/* See bootstrap.h. */
+#include "compare/bootstrap.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare/statistics.h"
+
+/* More cases make an interval narrower, and a round slower, so they need fewer rounds. */
+enum { ROUNDS_MOST = 2000, ROUNDS_LEAST = 200, DRAWS = 1000000 };
+
+static int by_unit(const void *a, const void *b)
+{
+    const struct ratio_pair *x = a, *y = b;
+    if (x->stratum != y->stratum)
+        return x->stratum < y->stratum ? -1 : 1;
+    return (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+static bool is_same_unit(const struct ratio_pair *x, const struct ratio_pair *y)
+{
+    return x->stratum == y->stratum && x->unit == y->unit;
+}
+
+size_t ratio_pairs_sort(struct ratio_pair *pairs, size_t count)
+{
+    size_t units = 0;
+    if (count > 0)
+        qsort(pairs, count, sizeof *pairs, by_unit);
+    for (size_t i = 0; i < count; i++)
+        units += i == 0 || !is_same_unit(&pairs[i - 1], &pairs[i]);
+    return units;
+}
+
+/* A number and the pair that it is of. */
+struct placed {
+    double value;
+    uint32_t pair;
+};
+
+struct resampling {
+    const struct ratio_pair *pairs;
+    size_t count, units;
+    uint32_t *starts;     /* of each unit in pairs; the last is the end */
+    uint32_t *weights;    /* how often each pair was drawn */
+    struct placed *a, *b; /* sorted */
+    uint64_t state;
+};
+
+static int by_value(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+/* xorshift64*, as in statistics.c. */
+static size_t draw(struct resampling *r, size_t below)
+{
+    r->state ^= r->state >> 12;
+    r->state ^= r->state << 25;
+    r->state ^= r->state >> 27;
+    return (size_t)(((r->state * 2685821657736338717u) >> 33) % below);
+}
+
+/* The median of values that were drawn so many times, TOTAL in all. */
+static double weighted_median(const struct resampling *r, const struct placed *sorted, size_t total)
+{
+    size_t below = 0, at = 0;
+    while (below + r->weights[sorted[at].pair] <= (total - 1) / 2)
+        below += r->weights[sorted[at++].pair];
+    const double low = sorted[at].value;
+    while (below + r->weights[sorted[at].pair] <= total / 2)
+        below += r->weights[sorted[at++].pair];
+    return (low + sorted[at].value) / 2;
+}
+
+/* Draws as many units of each stratum as it has; returns how many pairs were drawn. */
+static size_t resample(struct resampling *r)
+{
+    size_t total = 0;
+    memset(r->weights, 0, r->count * sizeof *r->weights);
+    for (size_t first = 0, end = 0; first < r->units; first = end) {
+        const uint64_t stratum = r->pairs[r->starts[first]].stratum;
+        while (end < r->units && r->pairs[r->starts[end]].stratum == stratum)
+            end++;
+        for (size_t i = first; i < end; i++) {
+            const size_t unit = first + draw(r, end - first);
+            const size_t start = r->starts[unit], size = r->starts[unit + 1] - start;
+            for (size_t k = 0; k < size; k++)
+                r->weights[start + draw(r, size)]++;
+            total += size;
+        }
+    }
+    return total;
+}
+
+static void set_up(struct resampling *r)
+{
+    for (uint32_t i = 0; i < r->count; i++) {
+        r->a[i] = (struct placed){r->pairs[i].a, i};
+        r->b[i] = (struct placed){r->pairs[i].b, i};
+        r->weights[i] = 1;
+        if (i == 0 || !is_same_unit(&r->pairs[i - 1], &r->pairs[i]))
+            r->starts[r->units++] = i;
+    }
+    r->starts[r->units] = (uint32_t)r->count;
+    qsort(r->a, r->count, sizeof *r->a, by_value);
+    qsort(r->b, r->count, sizeof *r->b, by_value);
+}
+
+static void bounds(struct resampling *r, struct interval *out)
+{
+    const size_t wanted = DRAWS / r->count;
+    const size_t rounds = wanted > ROUNDS_MOST    ? ROUNDS_MOST
+                          : wanted < ROUNDS_LEAST ? ROUNDS_LEAST
+                                                  : wanted;
+    double *ratios = malloc(rounds * sizeof *ratios);
+    if (ratios == NULL)
+        return;
+    for (size_t i = 0; i < rounds; i++) {
+        const size_t total = resample(r);
+        ratios[i] = weighted_median(r, r->a, total) / weighted_median(r, r->b, total);
+    }
+    out->low = statistics_quantile(ratios, rounds, 0.025);
+    out->high = statistics_quantile(ratios, rounds, 0.975);
+    free(ratios);
+}
+
+struct interval ratio_pairs_bootstrap(const struct ratio_pair *pairs, size_t count)
+{
+    struct interval out = {(double)NAN, (double)NAN, (double)NAN};
+    struct resampling r = {.pairs = pairs,
+                           .count = count,
+                           .starts = malloc((count + 1) * sizeof *r.starts),
+                           .weights = malloc((count + 1) * sizeof *r.weights),
+                           .a = malloc((count + 1) * sizeof *r.a),
+                           .b = malloc((count + 1) * sizeof *r.b),
+                           .state = 88172645463325252u};
+    if (count > 0 && count < UINT32_MAX && r.starts != NULL && r.weights != NULL && r.a != NULL &&
+        r.b != NULL) {
+        set_up(&r);
+        out.value = weighted_median(&r, r.a, count) / weighted_median(&r, r.b, count);
+        if (r.units > 1)
+            bounds(&r, &out);
+    }
+    free(r.starts);
+    free(r.weights);
+    free(r.a);
+    free(r.b);
+    return out;
+}

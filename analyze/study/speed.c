@@ -1,0 +1,240 @@
+/* See speed.h. */
+#include "study/speed.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare/bootstrap.h"
+#include "compare/statistics.h"
+
+#define UNKNOWN ((double)NAN)
+#define NO_INTERVAL ((struct interval){UNKNOWN, UNKNOWN, UNKNOWN})
+
+enum { NOT_MEASURED = -1 };
+
+/* NOLINTBEGIN(bugprone-macro-parentheses) fields */
+#define AT(NAME) ((int)offsetof(struct figure_sample, NAME))
+#define STATE(WAY, NAME)                                                                           \
+    {AT(ways[WAY].NAME.whole_ns), AT(ways[WAY].NAME.even_ns), AT(ways[WAY].NAME.odd_ns)}
+#define LANE(WAY) {{NOT_MEASURED, NOT_MEASURED, NOT_MEASURED}, STATE(WAY, cold), STATE(WAY, warm)}
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+/* Where a sample has the cost of a lane in a state, and what it was in the other rounds. */
+enum source { WHOLE, EVEN, ODD, SOURCES };
+static const int sources[SPEED_LANES][SPEED_STATES][SOURCES] = {
+    [SPEED_OFFSET] = LANE(WAY_OFFSET),
+    [SPEED_PLAIN] = LANE(WAY_DUMP),
+    [SPEED_TUNED] = LANE(WAY_TUNED),
+    [SPEED_FOREIGN] = LANE(WAY_FOREIGN),
+};
+
+/* "no index", "index", "warm". */
+static const char *state_name(enum speed_state state)
+{
+    static const char *const names[SPEED_STATES] = {"no index", "index", "warm"};
+    return names[state];
+}
+
+/* The samples of a run, and room for the pairs of a cell. */
+struct columns {
+    struct sample_set *set;
+    uint64_t *units, *strata, *a, *b;
+    struct ratio_pair *pairs;
+    double *numbers;
+    struct fault fault;
+};
+
+/* Pairs of numbers of cases of ARCH that have both. */
+static size_t take_pairs(struct columns *c, enum cpu arch, int a, int b)
+{
+    size_t count = 0;
+    if (a == NOT_MEASURED || sample_set_column(c->set, a, c->a, &c->fault) != ERR_NONE ||
+        sample_set_column(c->set, b, c->b, &c->fault) != ERR_NONE)
+        return 0;
+    for (uint32_t i = 0; i < c->set->count; i++)
+        if (c->a[i] != 0 && c->b[i] != 0 && sample_arch(c->strata[i]) == arch)
+            c->pairs[count++] = (struct ratio_pair){.a = (double)c->a[i],
+                                                    .b = (double)c->b[i],
+                                                    .stratum = c->strata[i],
+                                                    .unit = c->units[i]};
+    return count;
+}
+
+static bool excludes_one(const struct interval *i)
+{
+    return i->low > 1 || i->high < 1;
+}
+
+static struct interval control_of(struct columns *c, enum cpu arch, const int *at)
+{
+    const size_t count = take_pairs(c, arch, at[EVEN], at[ODD]);
+    return ratio_pairs_sort(c->pairs, count) < MEASUREMENT_LEAST
+               ? NO_INTERVAL
+               : ratio_pairs_bootstrap(c->pairs, count);
+}
+
+static void fill(struct columns *c, enum cpu arch, enum speed_lane lane, enum speed_state state,
+                 struct speed_cell *out)
+{
+    const int *mine = sources[lane][state];
+    const size_t count = take_pairs(c, arch, mine[WHOLE], sources[SPEED_OFFSET][state][WHOLE]);
+    out->ratio = out->control = NO_INTERVAL;
+    out->median_ns = UNKNOWN;
+    out->pairs = count;
+    out->cases = ratio_pairs_sort(c->pairs, count);
+    if (out->cases < MEASUREMENT_LEAST)
+        return;
+    for (size_t i = 0; i < count; i++)
+        c->numbers[i] = c->pairs[i].a;
+    out->median_ns = statistics_median(c->numbers, count);
+    if (lane != SPEED_OFFSET)
+        out->ratio = ratio_pairs_bootstrap(c->pairs, count);
+    out->control = control_of(c, arch, mine);
+    out->drifts = excludes_one(&out->control);
+}
+
+/* The lanes of one processor; a lane that nothing measured has no row. */
+static void fill_arch(struct columns *c, enum cpu arch, const char *const names[SPEED_LANES],
+                      struct speed *out)
+{
+    const struct speed_row *offset = &out->rows[out->row_count];
+    for (int lane = 0; lane < SPEED_LANES; lane++) {
+        struct speed_row *row = &out->rows[out->row_count];
+        size_t cases = 0;
+        *row = (struct speed_row){arch, (enum speed_lane)lane, names[lane], {{0}}};
+        for (int s = 0; s < SPEED_STATES; s++) {
+            fill(c, arch, (enum speed_lane)lane, (enum speed_state)s, &row->cells[s]);
+            row->cells[s].drifts = row->cells[s].drifts || offset->cells[s].drifts;
+            cases += row->cells[s].cases;
+        }
+        out->row_count += cases > 0;
+        if (lane == SPEED_OFFSET && cases == 0)
+            return;
+    }
+}
+
+static const char *writer_of(const struct run_figures *figures)
+{
+    for (uint32_t i = 0; i < figures->engine_count; i++)
+        if (strcmp(figures->engines[i].engine, ENGINE_NAME_DUMP) == 0)
+            return figures->engines[i].version;
+    return NULL;
+}
+
+/* Wine's writer names nothing. */
+const char *speed_where(const struct run_figures *figures, struct arena *keep)
+{
+    const struct run_info *run = figures->run;
+    const char *writer = writer_of(figures);
+    if (writer == NULL)
+        writer = run->platform != NULL && strstr(run->platform, "wine") != NULL
+                     ? "Wine, not Windows"
+                     : "an unnamed writer";
+    const char *text = arena_printf(keep, "%s · %s · dumps by %s",
+                                    run->platform != NULL ? run->platform : "system not known",
+                                    run->cpu != NULL ? run->cpu : "processor not known", writer);
+    return text != NULL ? text : "";
+}
+
+void speed_of_samples(const struct run_figures *figures, struct sample_set *samples,
+                      struct arena *keep, struct speed *out)
+{
+    static const enum cpu order[CPU_COUNT] = {CPU_X64, CPU_X86, CPU_ARM64, CPU_ARM, CPU_UNKNOWN};
+    const size_t room = (size_t)samples->count + 1;
+    const char *foreign = figures_foreign_engine(figures);
+    const char *const names[SPEED_LANES] = {
+        "offsets", "plain dump", "tuned dump",
+        foreign != NULL ? arena_printf(keep, "plain dump, %s", strchr(foreign, ':') + 1) : NULL};
+    struct columns c = {.set = samples,
+                        .units = malloc(room * sizeof *c.units),
+                        .strata = malloc(room * sizeof *c.strata),
+                        .a = malloc(room * sizeof *c.a),
+                        .b = malloc(room * sizeof *c.b),
+                        .pairs = malloc(room * sizeof *c.pairs),
+                        .numbers = malloc(room * sizeof *c.numbers),
+                        .fault = FAULT_INIT};
+    *out = (struct speed){.where = speed_where(figures, keep)};
+    if (c.units != NULL && c.strata != NULL && c.a != NULL && c.b != NULL && c.pairs != NULL &&
+        c.numbers != NULL && sample_set_column(samples, AT(unit), c.units, &c.fault) == ERR_NONE &&
+        sample_set_column(samples, AT(stratum), c.strata, &c.fault) == ERR_NONE)
+        for (int i = 0; i < CPU_COUNT; i++)
+            fill_arch(&c, order[i], names, out);
+    if (c.fault.code != ERR_NONE)
+        out->row_count = 0;
+    free(c.units);
+    free(c.strata);
+    free(c.a);
+    free(c.b);
+    free(c.pairs);
+    free(c.numbers);
+}
+
+void speed_make(const struct run_figures *figures, struct arena *keep, struct speed *out)
+{
+    struct sample_set samples;
+    if (figures->speed != NULL) {
+        *out = *figures->speed;
+        return;
+    }
+    figures_take_samples(figures, &samples);
+    speed_of_samples(figures, &samples, keep, out);
+    sample_set_free(&samples);
+}
+
+/* ---- JSON ----------------------------------------------------------------------------- */
+
+static void write_interval(struct json *j, const char *key, const struct interval *i)
+{
+    json_key(j, key);
+    if (isnan(i->value)) {
+        json_null(j);
+        return;
+    }
+    json_object(j);
+    json_key_number(j, "value", i->value);
+    json_key_number(j, "low", i->low);
+    json_key_number(j, "high", i->high);
+    json_object_end(j);
+}
+
+static void write_cell(struct json *j, const struct speed_cell *cell)
+{
+    json_object(j);
+    json_key_string(j, "state",
+                    cell->cases == 0                  ? "not measured"
+                    : cell->cases < MEASUREMENT_LEAST ? "too few"
+                                                      : "measured");
+    json_key_uint(j, "cases", cell->cases);
+    json_key_uint(j, "pairs", cell->pairs);
+    json_key_number(j, "median_ns", cell->median_ns);
+    write_interval(j, "ratio", &cell->ratio);
+    write_interval(j, "control", &cell->control);
+    json_key_bool(j, "drifts", cell->drifts);
+    json_object_end(j);
+}
+
+void speed_write_json(struct json *j, const struct run_figures *figures, struct arena *keep)
+{
+    struct speed s;
+    speed_make(figures, keep, &s);
+    json_object(j);
+    json_key_string(j, "where", s.where);
+    json_key(j, "rows");
+    json_array(j);
+    for (uint32_t r = 0; r < s.row_count; r++) {
+        json_object(j);
+        json_key_string(j, "arch", cpu_name(s.rows[r].arch));
+        json_key_string(j, "lane", s.rows[r].name);
+        json_key(j, "cells");
+        json_object(j);
+        for (int state = 0; state < SPEED_STATES; state++) {
+            json_key(j, state_name((enum speed_state)state));
+            write_cell(j, &s.rows[r].cells[state]);
+        }
+        json_object_end(j);
+        json_object_end(j);
+    }
+    json_array_end(j);
+    json_object_end(j);
+}

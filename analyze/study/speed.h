@@ -1,0 +1,59 @@
+/* Which way is faster: lanes (from what a dump is read, and by which program) by states (what was
+ * there before the crash was looked at). Each cell is the ratio dump : offset over the same cases
+ * of both ways, with an interval and the number of cases. Computed here, once; faces only show it.
+ */
+#ifndef STUDY_SPEED_H
+#define STUDY_SPEED_H
+
+#include "base/json.h"
+#include "study/figures.h"
+
+enum speed_lane { SPEED_OFFSET, SPEED_PLAIN, SPEED_TUNED, SPEED_FOREIGN, SPEED_LANES };
+enum speed_state {
+    SPEED_FIRST, /* no index of the symbols yet: building it is included */
+    SPEED_INDEX, /* a new process; the index is on disk */
+    SPEED_WARM,  /* the same process has used the same symbols before */
+    SPEED_STATES
+};
+
+struct speed_cell {
+    size_t cases;            /* scenarios in a build, that both ways have; 0: not measured */
+    size_t pairs;            /* with their repeats */
+    struct interval ratio;   /* of the medians, dump : offset; of SPEED_OFFSET none. NaN: too few
+                                cases   (MEASUREMENT_LEAST) or not measured */
+    double median_ns;        /* of the lane's way, over these cases; NaN likewise */
+    struct interval control; /* the lane's way against itself, in the other rounds; NaN: unknown */
+    bool drifts;             /* its control, or that of the offsets, excludes 1 */
+};
+
+struct speed_row {
+    enum cpu arch;
+    enum speed_lane lane;
+    const char *name;
+    struct speed_cell cells[SPEED_STATES];
+};
+
+enum { SPEED_ROWS = CPU_COUNT * SPEED_LANES };
+
+struct speed {
+    struct speed_row rows[SPEED_ROWS]; /* by processor, offsets first; only those with a cell */
+    uint32_t row_count;
+    const char *where; /* system, processor, writer of the dumps: a part of each figure */
+};
+
+/* FIGURES has its times, or all cases in memory. Strings live in KEEP; without memory, or when a
+ * temporary file cannot be read, there is no row. */
+void speed_make(const struct run_figures *figures, struct arena *keep, struct speed *out);
+
+/* The same from the samples of all cases. */
+void speed_of_samples(const struct run_figures *figures, struct sample_set *samples,
+                      struct arena *keep, struct speed *out);
+
+/* "Linux, wine-8.0 · AMD EPYC · dumps by Wine": where RUN was made; the writer is what the dumps
+ * name. */
+const char *speed_where(const struct run_figures *figures, struct arena *keep);
+
+/* The value of "speed", an object: see report/README.md. */
+void speed_write_json(struct json *j, const struct run_figures *figures, struct arena *keep);
+
+#endif

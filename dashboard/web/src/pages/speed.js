@@ -1,0 +1,63 @@
+// Which way is faster, in lanes by states.  The server computes it; this shows it.
+import { Table } from '../table.js';
+import { duration, number } from '../ui.js';
+
+/** @typedef {import('openapi').SpeedRow} SpeedRow */
+
+const states = [
+  ['no index', 'no index'],
+  ['index', 'index, new process'],
+  ['warm', 'warm'],
+];
+
+/** @type {(value: number, like: number) => string} */
+const fixed = (value, like) => value.toFixed(like < 9.95 ? 2 : like < 99.5 ? 1 : 0);
+
+/** @param {{cell: import('openapi').SpeedCell}} props */
+function Cell({ cell }) {
+  if (cell.state !== 'measured') return cell.cases > 0 ? `${cell.state} (${number(cell.cases)})` : cell.state;
+  const { ratio } = cell;
+  return (
+    <>
+      {ratio ? (
+        <>
+          <strong>{fixed(ratio.value, ratio.value)}</strong> [{fixed(ratio.low, ratio.value)},{' '}
+          {fixed(ratio.high, ratio.value)}]
+        </>
+      ) : (
+        duration(Number(cell.median_ns))
+      )}
+      <span class="dim small"> ({number(cell.cases)})</span>
+      {cell.drifts ? <strong title="against itself not 1"> !</strong> : null}
+    </>
+  );
+}
+
+/** @param {{speed: import('openapi').Speed}} props */
+export function Speed({ speed }) {
+  if (speed.rows.length === 0) return null;
+  return (
+    <>
+      <h2 class="section">Which way is faster</h2>
+      <Table
+        label="Which way is faster"
+        rows={speed.rows}
+        columns={[
+          {
+            head: 'same cases of both',
+            cell: ({ arch, lane }) => `${arch} ${lane}${lane === 'offsets' ? ', time' : ' : offsets'}`,
+          },
+          ...states.map(([key, head]) => ({
+            head,
+            cell: (/** @type {SpeedRow} */ row) => <Cell cell={row.cells[key]} />,
+            attributes: (/** @type {SpeedRow} */ row) => ({
+              class: row.cells[key].state === 'measured' ? '' : 'dim',
+            }),
+            kind: 'num',
+          })),
+        ]}
+      />
+      <p class="dim small">Ratio of medians [95 % interval over cases and repeats] (cases). {speed.where}</p>
+    </>
+  );
+}
