@@ -211,7 +211,10 @@ extern struct cap_state cap;
 
 /* ---- install.c: also for the watcher ---- */
 void cap_start_clock(void);
-struct cap_bounds cap_code_of(const char *ntdll_function);
+/* On x86 nothing says how long a function is. A thread's stack begins at RtlUserThreadStart+0x1b on
+ * Windows; in Wine another function begins 0x10 bytes after it and calls at 0x27. */
+enum { CAP_X86_THREAD_START = 32, CAP_X86_DISPATCHER = 64 };
+struct cap_bounds cap_code_of(const char *ntdll_function, uint32_t x86_bytes);
 
 /* ---- files.c ---- */
 /* Opens the record and the dumps.  False: not all could be opened. */

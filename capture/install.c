@@ -66,15 +66,15 @@ static DWORD WINAPI monitor(void *argument)
     return 0;
 }
 
-/* Code range of an exported function: from its unwind data, else its first page. */
-struct cap_bounds cap_code_of(const char *name)
+/* Code range of an exported function: from its unwind data, else X86_BYTES of it. */
+struct cap_bounds cap_code_of(const char *name, uint32_t x86_bytes)
 {
     struct cap_bounds range = {0, 0};
     FARPROC function = GetProcAddress(GetModuleHandleW(L"ntdll.dll"), name);
     if (function == NULL)
         return range;
     range.low_va = (uintptr_t)function;
-    range.high_va = range.low_va + 64;
+    range.high_va = range.low_va + x86_bytes;
 #if defined(_WIN64)
     DWORD64 base = 0;
     const RUNTIME_FUNCTION *entry = RtlLookupFunctionEntry(range.low_va, &base, NULL);
@@ -158,8 +158,8 @@ static bool set_up(void)
     cap.process_id = GetCurrentProcessId();
     cap.writer = RECORD_WRITER_IN_PROCESS;
     cap.main_id = GetCurrentThreadId();
-    cap.dispatcher = cap_code_of("KiUserExceptionDispatcher");
-    cap.thread_start = cap_code_of("RtlUserThreadStart");
+    cap.dispatcher = cap_code_of("KiUserExceptionDispatcher", CAP_X86_DISPATCHER);
+    cap.thread_start = cap_code_of("RtlUserThreadStart", CAP_X86_THREAD_START);
     if (!cap_files_open() || !cap_modules_start() || !cap_ring_start(cap.options.ring_bytes))
         return false;
     if (uses_dbghelp()) { /* before any other call of dbghelp, as the article says */

@@ -80,6 +80,9 @@ void victim_ready(void);
 HMODULE victim_load(const char *name);
 HMODULE victim_load_file(const wchar_t *path);
 void victim_plugin_path(const char *name, wchar_t path[VICTIM_PATH_UNITS]);
+/* For .missing: the reason where an emulated processor raises no floating-point exceptions. */
+const char *victim_without_float_traps(void);
+
 /* A function of a plugin; ends the program if it is missing. */
 FARPROC victim_function(HMODULE plugin, const char *name);
 

@@ -431,6 +431,17 @@ static void read_toolchain(const char *path, struct arena *keep, struct evidence
     cJSON_Delete(root);
 }
 
+/* Wine's name and version, and what emulates its 32-bit half: times of x86 differ by it. */
+static const char *name_wine(const struct collect_options *options, const char *version,
+                             struct arena *keep)
+{
+    const char *emulator = options->prefix_folder != NULL
+                               ? wine32_emulator(options->prefix_folder, options->launcher[0], keep)
+                               : NULL;
+    return emulator != NULL ? arena_printf(keep, "%s, x86 in %s", version, emulator)
+                            : arena_string(keep, version);
+}
+
 enum status collect_describe_host(const struct collect_options *options, struct arena *keep,
                                   struct collect_host *out, struct fault *fault)
 {
@@ -444,7 +455,7 @@ enum status collect_describe_host(const struct collect_options *options, struct 
      * threads at a time. */
     static char asked[512], version[128];
     if (strcmp(asked, options->launcher[0]) == 0) {
-        out->wine = version[0] != '\0' ? arena_string(keep, version) : NULL;
+        out->wine = version[0] != '\0' ? name_wine(options, version, keep) : NULL;
         return ERR_NONE;
     }
     const char *const argv[] = {options->launcher[0], "--version", NULL};
@@ -455,9 +466,10 @@ enum status collect_describe_host(const struct collect_options *options, struct 
     request.argv = argv;
     request.limit_ms = 15000;
     if (process_run(&request, keep, &answer, &ignored) == ERR_NONE && answer.exit_code == 0)
-        out->wine = arena_text(keep, answer.output, strcspn(answer.output, "\r\n"));
-    (void)snprintf(version, sizeof version, "%s", out->wine != NULL ? out->wine : "");
+        (void)snprintf(version, sizeof version, "%.*s", (int)strcspn(answer.output, "\r\n"),
+                       answer.output);
     (void)snprintf(asked, sizeof asked, "%s", options->launcher[0]);
+    out->wine = version[0] != '\0' ? name_wine(options, version, keep) : NULL;
     return ERR_NONE;
 }
 

@@ -107,6 +107,10 @@ void runner_launcher(const struct runner *runner, size_t max, const char **words
  * LAUNCHER; NULL: there is none, or it belongs to another Wine than LAUNCHER. */
 const char *wine32_loader(const char *prefix, const char *launcher, struct arena *keep);
 
+/* What runs the 32-bit loader on a machine whose kernel runs 64-bit programs alone, as "qemu-i386
+ * 10.0.13"; NULL: nothing, the kernel runs it. */
+const char *wine32_emulator(const char *prefix, const char *launcher, struct arena *keep);
+
 /* Leaves a link in PREFIX, by which wine32_loader() finds the half of a copy of the prefix. */
 void wine32_link(const char *prefix, struct arena *keep);
 

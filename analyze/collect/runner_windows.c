@@ -107,3 +107,11 @@ const char *wine32_loader(const char *prefix, const char *launcher, struct arena
     (void)keep;
     return NULL;
 }
+
+const char *wine32_emulator(const char *prefix, const char *launcher, struct arena *keep)
+{
+    (void)prefix;
+    (void)launcher;
+    (void)keep;
+    return NULL;
+}

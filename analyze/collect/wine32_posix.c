@@ -14,12 +14,14 @@
 
 /* In the prefix: a link to the folder, so that a copy of the prefix finds it too. */
 #define LINK_NAME "wine32"
+#define LOADER_PATH "/usr/lib/wine/wine64"
+
+enum { EMULATOR_MAX_BYTES = 256 };
 
 /* The loader in FOLDER; NULL: FOLDER holds no half of the Wine that LAUNCHER is. */
 static const char *loader_in(const char *folder, const char *launcher, struct arena *keep)
 {
-    const char *loader =
-        folder != NULL ? arena_printf(keep, "%s/usr/lib/wine/wine64", folder) : NULL;
+    const char *loader = folder != NULL ? arena_printf(keep, "%s" LOADER_PATH, folder) : NULL;
     const char *half_of = folder != NULL ? path_join(keep, folder, "half-of") : NULL;
     const char *found = process_find(launcher, keep);
 
@@ -41,6 +43,23 @@ const char *wine32_loader(const char *prefix, const char *launcher, struct arena
             return loader;
     }
     return NULL;
+}
+
+const char *wine32_emulator(const char *prefix, const char *launcher, struct arena *keep)
+{
+    const char *loader = wine32_loader(prefix, launcher, keep);
+    const char *path = loader != NULL
+                           ? arena_printf(keep, "%.*s/emulated",
+                                          (int)(strlen(loader) - strlen(LOADER_PATH)), loader)
+                           : NULL;
+    struct fault ignored = FAULT_INIT;
+    char *text = NULL;
+    size_t bytes = 0;
+
+    if (path == NULL || !path_is_file(path) ||
+        file_read(path, EMULATOR_MAX_BYTES, keep, &text, &bytes, &ignored) != ERR_NONE)
+        return NULL;
+    return arena_text(keep, text, strcspn(text, "\r\n"));
 }
 
 void wine32_link(const char *prefix, struct arena *keep)

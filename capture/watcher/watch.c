@@ -237,7 +237,7 @@ int wmain(int argc, wchar_t **argv)
     cap.options.folder = argv[2];
     cap.writer = RECORD_WRITER_WATCHER;
     cap_start_clock();
-    cap.thread_start = cap_code_of("RtlUserThreadStart");
+    cap.thread_start = cap_code_of("RtlUserThreadStart", CAP_X86_THREAD_START);
     swprintf(name, 64, WATCH_EVENT_NAME, (unsigned long)cap.process_id);
     HANDLE attached = OpenEventW(EVENT_MODIFY_STATE, FALSE, name);
     beat = open_beat();

@@ -27,7 +27,7 @@ COMPILER = ["clang-19", "--target=i686-pc-windows-msvc", "-fgnuc-version=4.2.1",
             "-fno-autolink", "-g", "-gcodeview", "-fms-extensions", "-std=c11", "-D_WIN32_WINNT=0x0A00", "-fno-optimize-sibling-calls",
             "-fno-strict-aliasing", f"-I{e2e.ROOT}"]
 # Name, flags, and the share of instructions at which the chain of frame pointers alone leads to a right walk.
-BUILDS = [("o0", ["-O0"], 0.85), ("ob0", ["-O3", "-fno-inline", "-fno-omit-frame-pointer"], 0.80), ("ob2", ["-O3"], 0.45)]
+BUILDS = [("o0", ["-O0"], 0.85), ("ob0", ["-O3", "-fno-inline", "-fno-omit-frame-pointer"], 0.80), ("ob2", ["-O3"], 0.20)]
 INSTRUCTIONS = 1400
 
 

@@ -17,6 +17,7 @@ VARIANTS = ("x86-ob0", "x86-ob2")
 CHOICES = [
     ("nothing is installed", "", "installed 8.0", True, {"unpacked": True, "prefix": False}),
     ("the same version is installed", "installed 8.0", "installed 8.0", True, {"unpacked": False, "prefix": True}),
+    ("its programs do not run here", "installed 8.0", "installed 8.0", True, {"unpacked": True, "prefix": False, "loader": "/bin/false"}),
     ("another version is installed", "installed 7.0", "installed 8.0", True, {"unpacked": True, "prefix": False}),
     ("only its configuration is left", "config-files 8.0", "installed 8.0", True, {"unpacked": True, "prefix": False}),
     ("it is not available", "", "installed 8.0", False, {"unpacked": False, "prefix": True, "says": "no index"}),
@@ -36,7 +37,8 @@ class Choice(e2e.Case):
     """`./run stage wine32` in a folder that holds nothing but that script, with stand-ins for dpkg and the download."""
 
     def stage(self, folder, **env):
-        env = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}", "CI": "", "TWINSTACK_NO_WINE32": "", **env}
+        env = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}", "CI": "", "TWINSTACK_NO_WINE32": "",
+               "TWINSTACK_LOADER32": "/bin/true", **env}
         return subprocess.run([folder / "run", "stage", "wine32"], env=env, capture_output=True, text=True, check=False, timeout=60)
 
     def made(self, name):
@@ -56,7 +58,8 @@ class Choice(e2e.Case):
         for name, wine32, wine64, available, want in CHOICES:
             with self.subTest(name):
                 folder = self.made(name)
-                done = self.stage(folder, WINE32=wine32, WINE64=wine64, FAILS="" if available else "yes")
+                done = self.stage(folder, WINE32=wine32, WINE64=wine64, FAILS="" if available else "yes",
+                                  TWINSTACK_LOADER32=want.get("loader", "/bin/true"))
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertEqual((folder / "build/wine32/version").exists(), want["unpacked"])
                 self.assertEqual((folder / "build/wine").exists(), want["prefix"])  # made again with what was unpacked
@@ -81,18 +84,21 @@ class Choice(e2e.Case):
 
 
 class Machine(e2e.Case):
-    """What cmake/debian_wine32.sh does where the processor or its kernel runs 64-bit programs alone."""
+    """What cmake/debian_wine32.sh does where the processor or its kernel runs 64-bit programs alone, and there is no emulator."""
 
     def test_it_says_so_and_leaves_no_half_behind(self):
         if shutil.which("dpkg-query") is None or shutil.which("wine") is None:
             self.skipTest("no Wine")
+        (self.folder / "bin").mkdir()
+        (self.folder / "bin/apt-get").symlink_to("/bin/false")
         (self.folder / "wine32").mkdir()
         (self.folder / "wine32/version").write_text("an older one")
         done = subprocess.run([e2e.ROOT / "cmake/debian_wine32.sh", self.folder / "wine32"], capture_output=True, text=True, check=False,
-                              timeout=60, env={**os.environ, "TWINSTACK_LOADER32": "/bin/false"})
+                              timeout=60, env={**os.environ, "TWINSTACK_LOADER32": "/bin/false",
+                                               "PATH": f"{self.folder}/bin:{os.environ['PATH']}"})
         self.assertEqual(done.returncode, 3, done.stderr)
-        self.assertIn("this machine runs no 32-bit programs", done.stderr)
-        self.assertFalse((self.folder / "wine32").exists())
+        self.assertIn("this machine runs no 32-bit programs, and the emulator cannot be fetched", done.stderr)
+        self.assertEqual(sorted(self.folder.iterdir()), [self.folder / "bin"])
 
 
 class Half(e2e.Case):
@@ -118,8 +124,12 @@ class Half(e2e.Case):
         self.assertEqual(self.reasons(copy), {(v, None) for v in VARIANTS})
         done = e2e.twinstack("run", "--victims", VICTIMS, "--prefix", copy, "--variant", "x86-ob2", "-k", "null_write.x86-ob2",
                              "--out", self.folder / "out", "--db", self.folder / "x86.db", "--json", limit_s=180)
-        case = e2e.json.loads(done.stdout)["cases"][0]
+        report = e2e.json.loads(done.stdout)
+        case = report["cases"][0]
         self.assertEqual((case["verdict"], case["arch"]), ("PASS", "x86"), case)
+        # Times of x86 depend on it, so it is part of the platform, by which runs are compared.
+        emulated = PREFIX / "wine32/emulated"
+        self.assertEqual(report["run"]["platform"].partition(", x86 in ")[2], emulated.read_text().strip() if emulated.exists() else "")
         # The names of the system's frames are from the DLLs in the prefix: no option names a folder.
         dump = self.folder / "out/cases/null_write.x86-ob2/dump.dmp"
         for prefix, named in ((copy, True), (self.folder / "none", False)):

@@ -50,6 +50,7 @@ static int ask_later(void)
 }
 
 SCENARIO(float_late, .kind = KIND_CRASH, .group = "A1", .code = 0xC000008E, .not_built = NOT_BUILT,
+         .missing = victim_without_float_traps,
          .sentence = "A division by zero on the old floating-point unit, which says so only at the "
                      "next instruction of its own: the program counter is not the fault's.")
 {

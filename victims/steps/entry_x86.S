@@ -1,11 +1,15 @@
-# How the stepped thread begins and ends.
+# How the stepped thread begins and ends.  It keeps a frame pointer, so that a chain of them reaches the thread's start.
         .text
         .globl  _steps_thread@4
         .def    _steps_thread@4; .scl 2; .type 32; .endef
         .cv_fpo_proc _steps_thread@4 4
 _steps_thread@4:
-        subl    $12, %esp
-        .cv_fpo_stackalloc 12
+        pushl   %ebp
+        .cv_fpo_pushreg %ebp
+        movl    %esp, %ebp
+        .cv_fpo_setframe %ebp
+        subl    $8, %esp
+        .cv_fpo_stackalloc 8
         .cv_fpo_endprologue
         pushfl
         orl     $0x100, (%esp)          # the trap flag: from behind the next instruction on
@@ -15,7 +19,8 @@ _steps_thread@4:
         .globl  _steps_end
 _steps_end:
         nop                             # the stepper clears the flag here
-        addl    $12, %esp
+        movl    %ebp, %esp
+        popl    %ebp
         retl    $4
         .cv_fpo_endproc
 

@@ -50,18 +50,17 @@ static uintptr_t word_at(uint64_t va)
     return *(const uintptr_t *)(uintptr_t)va;
 }
 
-/* The frames below the stepped thread's first function, outermost first.  On x86 the system's own
- * functions down there keep frame pointers, which the first function has not touched. */
+/* The frames below the stepped thread's first function, outermost first.  On x86 that function and
+ * the system's own down there keep frame pointers. */
 static void find_thread_start(const CONTEXT *context, struct cap_bounds bounds)
 {
     static struct cap_walk start;
+    enum { INNER_FRAMES = 2 };
     const uint64_t slot_va = STEPS_SP(context) + STEPS_THREAD_FRAME;
     cap_crash_walk_begin(&start, RECORD_WALKER_RTL, GetCurrentThreadId());
 #if defined(_WIN64)
-    enum { INNER_FRAMES = 2 };
     cap_crash_walk_rtl(context, NULL, bounds, false, &start);
 #else
-    enum { INNER_FRAMES = 1 };
     cap_crash_walk_framepointer(context, NULL, bounds, false, &start);
 #endif
     for (uint32_t i = start.total; i-- > INNER_FRAMES;)
@@ -225,8 +224,8 @@ static bool prepare(const wchar_t *path)
     cap.process = GetCurrentProcess();
     cap.process_id = GetCurrentProcessId();
     cap.writer = RECORD_WRITER_IN_PROCESS;
-    cap.dispatcher = cap_code_of("KiUserExceptionDispatcher");
-    cap.thread_start = cap_code_of("RtlUserThreadStart");
+    cap.dispatcher = cap_code_of("KiUserExceptionDispatcher", CAP_X86_DISPATCHER);
+    cap.thread_start = cap_code_of("RtlUserThreadStart", CAP_X86_THREAD_START);
     cap.record = open_file(path);
     if (cap.record == INVALID_HANDLE_VALUE || !cap_modules_start())
         return false;
