@@ -54,6 +54,9 @@ struct collect_options {
                                     would do, since they mostly wait */
     struct turns *turns;         /* base/turns.h: over all that computes; NULL: none */
     bool beside_run;             /* a session gets a prefix of its own: a run has the others */
+    const char *const *dlls;     /* NULL-ended paths: victims load these in place of Wine's, in
+                                    prefixes of their own; NULL: Wine's */
+    const char *writer;          /* who writes dumps, with DLLS: "dbgcore 10.0.29507.1001"; NULL */
     uint64_t timeout_ms;         /* replaces each scenario's own limit; 0: keeps it */
     const struct named_version *tools; /* of this run, written into every case             */
     uint32_t tool_count;

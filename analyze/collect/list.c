@@ -381,6 +381,7 @@ enum status collect_list(const struct collect_options *options, struct arena *ke
     memset(&a, 0, sizeof a);
     a.given = options;
     a.options = *options;
+    a.options.dlls = NULL; /* lists need no dumps */
     a.options.keeps_waiting = keeps_waiting;
     a.options.wait_context = &a;
     list_cache_open(options, keep, &a.cache);

@@ -104,6 +104,7 @@ static enum status run_quiet(const struct runner *runner, const char *command, u
 /* Not mscoree: from .NET 8 on, a runtime imports it. While a prefix is made, it would ask for a
  * package of its own. */
 #define NEVER_WANTED "mshtml,winedbg.exe,winemenubuilder.exe"
+#define SERVICES ",winedevice.exe,plugplay.exe,svchost.exe"
 
 /* With all services, since some of them write to the registry. */
 static enum status make_prefix(const struct runner *runner, struct fault *fault)
@@ -237,6 +238,37 @@ void runner_move(struct runner *runner, uint32_t processor)
     each_started(runner, processor_move, processor_number(processor));
 }
 
+/* A session of judges has Wine's. */
+static bool takes_dlls(const struct collect_options *options)
+{
+    return options->dlls != NULL && !options->beside_run;
+}
+
+/* Wine finds the DLL of system32 first, and there it is a fake of its own. The files of a clone are
+ * links, so they are removed before others take their place. x86 has no such files and keeps
+ * Wine's. */
+static enum status take_dlls(const struct runner *runner, struct fault *fault)
+{
+    enum { COPY_WORDS = 3, WORDS_MAX = 12 };
+    const char *argv[WORDS_MAX + 1] = {"cp", "--remove-destination", "--"};
+    struct arena scratch;
+    size_t words = COPY_WORDS;
+    int exit_code = 0;
+
+    arena_init(&scratch, 0);
+    for (const char *const *path = runner->options->dlls; *path != NULL && words + 1 < WORDS_MAX;
+         path++)
+        argv[words++] = *path;
+    argv[words] = arena_printf(&scratch, "%s/drive_c/windows/system32/", runner->prefix);
+    if (run_host(runner, argv, WARM_LIMIT_MS, false, &exit_code, fault) == ERR_NONE &&
+        exit_code != 0) {
+        fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "DLLs of the victims", "cp failed");
+        fault_set_path(fault, runner->prefix);
+    }
+    arena_free(&scratch);
+    return fault->code;
+}
+
 static bool set_environment(struct runner *runner, const char *prefix, uint32_t worker)
 {
     const char **row = runner->environment;
@@ -250,7 +282,9 @@ static bool set_environment(struct runner *runner, const char *prefix, uint32_t 
     row += ROW_PREFIX + 1;
     *row++ = "WINEARCH=win64";
     *row++ = "WINEDEBUG=-all";
-    *row++ = "WINEDLLOVERRIDES=" NEVER_WANTED ",winedevice.exe,plugplay.exe,svchost.exe=";
+    *row++ = takes_dlls(runner->options) ? "WINEDLLOVERRIDES=" NEVER_WANTED SERVICES
+                                           "=;dbghelp,dbgcore=n,b"
+                                         : "WINEDLLOVERRIDES=" NEVER_WANTED SERVICES "=";
     *row++ = "DISPLAY=";
     if (runner->loader != NULL)
         *row++ = arena_printf(&runner->keep, "WINELOADER=%s", runner->loader);
@@ -378,11 +412,12 @@ enum status runner_open(const struct collect_options *options, uint32_t worker, 
     if (folder_make(options->prefix_folder, fault) != ERR_NONE)
         return fault->code;
     const char *base = path_absolute(options->prefix_folder, &out->keep);
-    const char *mine = worker == 0 || base == NULL
+    const bool is_clone = worker != 0 || takes_dlls(options);
+    const char *mine = !is_clone || base == NULL
                            ? base
                            : arena_printf(&out->keep, "%s-%u", base, (unsigned)worker);
     out->loader = base != NULL ? wine32_loader(base, options->launcher[0], &out->keep) : NULL;
-    if (!set_environment(out, mine, worker))
+    if (!set_environment(out, base, worker))
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Wine prefix");
     if (hold_prefix(out, base, fault) != ERR_NONE) {
         out->prefix = NULL; /* nothing of ours is in it */
@@ -390,10 +425,13 @@ enum status runner_open(const struct collect_options *options, uint32_t worker, 
     }
     if (out->loader != NULL)
         wine32_link(base, &out->keep);
-    if (worker == 0 && !prefix_is_made(mine, &out->keep))
+    if (worker == 0 && !prefix_is_made(base, &out->keep))
         (void)make_prefix(out, fault);
-    else if (worker != 0)
-        (void)clone_prefix(out, base, fault);
+    if (fault->code == ERR_NONE && !set_environment(out, mine, worker))
+        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Wine prefix");
+    if (fault->code == ERR_NONE && is_clone && clone_prefix(out, base, fault) == ERR_NONE &&
+        takes_dlls(options))
+        (void)take_dlls(out, fault);
     if (fault->code == ERR_NONE && !make_drives(out))
         fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Wine prefix");
     return fault->code != ERR_NONE ? fault->code : warm_up(out, fault);

@@ -201,6 +201,8 @@ enum status run_facts(const struct collect_options *options, const char *label, 
     out->commit = run_facts_commit(keep);
     out->branch = out->commit != NULL ? ask_or_ci(branch, "GITHUB_REF_NAME", keep) : NULL;
     out->platform = host.wine != NULL ? arena_printf(keep, "%s, %s", host.os, host.wine) : host.os;
+    if (options->writer != NULL) /* a baseline of one writer is none for another */
+        out->platform = arena_printf(keep, "%s, %s", out->platform, options->writer);
     out->cpu = host.cpu;
     out->command = command_line_join(argc, argv, label, keep);
     const char *missing = read_toolchain(options->victims_folder, keep, out);

@@ -49,3 +49,23 @@ bool harness_options(struct harness *harness, struct collect_options *options)
     options->prefix_folder = harness->prefix;
     return true;
 }
+
+/* Not msdia140.dll: with it, dbghelp opens PDBs while a program crashes. */
+enum status harness_writer(struct harness *harness, struct arena *keep,
+                           struct collect_options *options, struct fault *fault)
+{
+    if (harness->writer == NULL || strcmp(harness->writer, "wine") == 0)
+        return ERR_NONE;
+    if (strcmp(harness->writer, "microsoft") != 0)
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "--writer",
+                              "it is wine or microsoft");
+    harness->dlls[0] = microsoft_path(MICROSOFT_DBGHELP, CPU_X64, keep);
+    harness->dlls[1] = microsoft_path(MICROSOFT_DBGCORE, CPU_X64, keep);
+    if (harness->dlls[0] == NULL || harness->dlls[1] == NULL)
+        return fault_set_lasting(fault, ERR_ABSENT, FAULT_NO_OFFSET, "--writer", microsoft_why_not);
+    const char *version = microsoft_version(harness->dlls[1], keep);
+    options->dlls = harness->dlls;
+    options->writer = arena_printf(keep, "dbgcore %s", version != NULL ? version : "of Microsoft");
+    return options->writer != NULL ? ERR_NONE
+                                   : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "--writer");
+}

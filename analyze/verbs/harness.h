@@ -11,6 +11,8 @@ struct harness {
     const char *launcher;  /* --launcher */
     const char *prefix;    /* --prefix   */
     const char *debugger;  /* --debugger; NULL: what the environment names */
+    const char *writer;    /* --writer; NULL: wine */
+    const char *dlls[3];   /* of the writer, NULL-terminated */
     const char *words[16]; /* of the launcher, NULL-terminated */
     char launcher_text[256];
 };
@@ -30,8 +32,18 @@ void harness_init(struct harness *harness);
     {"--debugger", OPTION_STRING, &(h).debugger, "DIR",                                            \
      "Microsoft's dbghelp.dll and dbgeng.dll, as judges (default $TWINSTACK_DEBUGGER)"}
 
+#define HARNESS_WRITER_ROW(h)                                                                      \
+    {"--writer", OPTION_STRING, &(h).writer, "wine|microsoft",                                     \
+     "who writes dumps and walks in the victims: Wine's DLLs (default), or those of --debugger"}
+
 /* Makes the folder of --debugger known. Fails: as microsoft_set(). */
 enum status harness_debugger(const struct harness *harness, struct fault *fault);
+
+/* Sets the members of OPTIONS that --writer decides, after harness_debugger(); as for
+ * harness_options(), both must outlive the run. Fails: ERR_USAGE no such writer; ERR_ABSENT there
+ * are no files of Microsoft's. */
+enum status harness_writer(struct harness *harness, struct arena *keep,
+                           struct collect_options *options, struct fault *fault);
 
 /* Sets the members of OPTIONS that the harness decides; both must outlive the run.  False: the
  * launcher has too many words. */

@@ -233,7 +233,8 @@ static int run_scenarios(const struct verb *self, struct command *c, int argc, c
     s->collect.timeout_ms = o->timeout_ms;
     if (!harness_options(&o->harness, &s->collect))
         return verb_usage_error(self, "--launcher has too many words");
-    if (harness_debugger(&o->harness, &s->fault) != ERR_NONE)
+    if (harness_debugger(&o->harness, &s->fault) != ERR_NONE ||
+        harness_writer(&o->harness, s->keep, &s->collect, &s->fault) != ERR_NONE)
         return verb_fault(&s->fault);
     if (run_session_choose(s) != ERR_NONE)
         return verb_fault(&s->fault);
@@ -281,6 +282,7 @@ static bool take_words(const struct verb *self, struct run_options *o, int argc,
         {"--exit-zero", OPTION_FLAG, &o->exit_zero, NULL, "verdicts do not decide the exit code"},
         HARNESS_ROWS(o->harness),
         HARNESS_DEBUGGER_ROW(o->harness),
+        HARNESS_WRITER_ROW(o->harness),
     };
     struct option_list rest;
 

@@ -123,19 +123,25 @@ static void print_miss(const struct judged *judged, const struct steps_tally *ta
     print_frames("walker", miss->claim, miss->claim_count);
 }
 
+enum { WALKER_WIDTH = 14 };
+
 static void print_text(const struct judged *judged, struct arena *keep)
 {
     const struct steps_verdict *v = &judged->verdict;
+    int width = WALKER_WIDTH;
+    for (uint32_t i = 0; i < v->tally_count; i++)
+        if ((int)strlen(v->tallies[i].walker) > width)
+            width = (int)strlen(v->tallies[i].walker);
     (void)printf("%s: a walk at each of %" PRIu32 " instructions\n", judged->name, v->steps);
-    (void)printf("  %-14s %8s %8s %8s %9s\n", "walker", "right", "early", "wrong", "right");
+    (void)printf("  %-*s %8s %8s %8s %9s\n", width, "walker", "right", "early", "wrong", "right");
     for (uint32_t i = 0; i < v->tally_count; i++) {
         const struct steps_tally *t = &v->tallies[i];
         const uint32_t all = t->right + t->early + t->wrong;
         /* Rounded down, so that 100 % means never wrong. */
         const uint64_t share = all > 0 ? (uint64_t)t->right * 10000 / all : 0;
-        (void)printf("  %-14s %8" PRIu32 " %8" PRIu32 " %8" PRIu32 " %5" PRIu64 ".%02" PRIu64
+        (void)printf("  %-*s %8" PRIu32 " %8" PRIu32 " %8" PRIu32 " %5" PRIu64 ".%02" PRIu64
                      " %%\n",
-                     t->walker, t->right, t->early, t->wrong, share / 100, share % 100);
+                     width, t->walker, t->right, t->early, t->wrong, share / 100, share % 100);
     }
     for (uint32_t i = 0; i < v->tally_count; i++)
         if (v->tallies[i].missed)
@@ -239,6 +245,20 @@ static void tell(struct steps_run *run, const struct judged *judged)
     run->imperfect += judged->verdict.tally_count == 0 || ours->right != judged->verdict.steps;
 }
 
+/* With --writer microsoft, the walkers that call dbghelp call Microsoft's; x86 keeps Wine's. */
+static void name_writer(const struct steps_run *run, struct steps_verdict *verdict)
+{
+    if (run->o->harness.dlls[0] == NULL || verdict->cpu != CPU_X64)
+        return;
+    for (uint32_t i = 0; i < verdict->tally_count; i++) {
+        struct steps_tally *t = &verdict->tallies[i];
+        const char *name = strncmp(t->walker, "dbghelp", 7) == 0
+                               ? arena_printf(run->keep, "%s (Microsoft)", t->walker)
+                               : NULL;
+        t->walker = name != NULL ? name : t->walker;
+    }
+}
+
 static enum status judge_file(struct steps_run *run, const char *name, const char *path,
                               const char *const *images, uint32_t image_count)
 {
@@ -248,6 +268,7 @@ static enum status judge_file(struct steps_run *run, const char *name, const cha
         steps_session_open(path, judged.symbols, run->keep, &judged.session, &run->fault) ==
             ERR_NONE &&
         steps_session_judge(judged.session, &judged.verdict, &run->fault) == ERR_NONE) {
+        name_writer(run, &judged.verdict);
         tell(run, &judged);
         if (run->o->pack != NULL)
             (void)steps_session_pack(judged.session, run->o->pack, &run->fault);
@@ -306,6 +327,12 @@ static int judge_all(const struct verb *self, void *given, const struct option_l
         return verb_usage_error(self, "--launcher has too many words");
     if (o->pack != NULL && (files->count > 0 ? files->count : o->variants.count) != 1)
         return verb_usage_error(self, "--pack takes one FILE, or one --variant");
+    if (o->harness.writer != NULL && files->count > 0)
+        return verb_usage_error(self,
+                                "--writer is for builds that run now, FILE was walked before");
+    if (harness_debugger(&o->harness, &run.fault) != ERR_NONE ||
+        harness_writer(&o->harness, keep, &options, &run.fault) != ERR_NONE)
+        return verb_fault(&run.fault);
     if (o->as_json) {
         json_to_stream(&run.json, stdout, true);
         json_object(&run.json);
@@ -340,6 +367,8 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
         OPTION_PROGRESS_ROW,
         HARNESS_ROWS(o.harness),
+        HARNESS_DEBUGGER_ROW(o.harness),
+        HARNESS_WRITER_ROW(o.harness),
     };
 
     harness_init(&o.harness);

@@ -168,6 +168,41 @@ class Judge(e2e.Case):
                     self.assertEqual(document["headline"]["foreign_engine"], "judge:dbghelp-microsoft")
                     self.assertIn("(dbghelp of Microsoft 10.0.29507.1001)", document["headline"]["foreign"])
 
+    def test_microsofts_writer(self):
+        """Victims whose dumps and walks are Microsoft's: the same verdict, and no run of Wine's writer is compared with it."""
+        if MICROSOFT is None:
+            self.skipTest("no files of Microsoft's debugger: TWINSTACK_DEBUGGER, or ./run debugger")
+        folder = self.folder
+        words = ("run", "-k", "null_write", "--variant", "ob2", "--no-judges", "--db", "a.db", "--victims", BIN,
+                 "--prefix", WINE["WINEPREFIX"], "--debugger", MICROSOFT, "--json")
+        writers = {}
+        for writer in ("wine", "microsoft"):
+            document = self.run_json(*words, "--writer", writer, folder=folder, limit_s=300)
+            self.assertEqual({case["verdict"] for case in document["cases"]}, {"PASS"}, writer)
+            writers[writer] = {engine["version"] for case in document["cases"] for engine in case["engines"] if engine["engine"] == "dump"}
+            self.assertEqual("dbgcore 10." in document["run"]["platform"], writer == "microsoft", document["run"]["platform"])
+        self.assertEqual(writers["wine"], {None})
+        (version,) = writers["microsoft"]
+        self.assertRegex(version, r"^dbgcore\.amd64,10\.")
+        done = self.run_twinstack("gate", "--db", "a.db", "--against", "1", folder=folder, exit_code=1)
+        self.assertIn(f"writer of dumps: it gives no name -> {version}: only runs of the same writer can be compared", done.stdout)
+
+    def test_microsofts_walker_at_every_instruction(self):
+        """StackWalk64 of Windows misses one instruction of ob2; Wine's misses others."""
+        if MICROSOFT is None:
+            self.skipTest("no files of Microsoft's debugger: TWINSTACK_DEBUGGER, or ./run debugger")
+        words = ("steps", "--variant", "ob2", "--walkers", "dbghelp-own", "--victims", BIN, "--prefix", WINE["WINEPREFIX"],
+                 "--out", "steps", "--json", "--debugger", MICROSOFT)
+        for writer, name in (("wine", "dbghelp-own"), ("microsoft", "dbghelp-own (Microsoft)")):
+            with self.subTest(writer):
+                (run,) = self.run_json(*words, "--writer", writer, folder=self.folder, limit_s=300)["runs"]
+                row = {w["walker"]: w for w in run["walkers"]}[name]
+                if writer == "microsoft":
+                    self.assertEqual((row["right"], row["first"]["function"]), (run["instructions"] - 1, "steps_interrupt_handler+0xf"))
+                else:
+                    self.assertLess(row["right"], run["instructions"] - 1)
+        self.run_twinstack("steps", "--writer", "microsoft", "--debugger", MICROSOFT, "x.rec", folder=self.folder, exit_code=2)
+
 
 if __name__ == "__main__":
     e2e.main()
