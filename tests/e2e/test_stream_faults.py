@@ -80,6 +80,10 @@ class Pipeline(stream_pipeline.Pipeline):
                     self.assertEqual(self.post(query, body, token), want)
                 except (urllib.error.URLError, ConnectionError):  # ended before the body was sent
                     self.assertEqual(want, 413)
+        for _ in range(100):  # an answer is sent before it is counted
+            if 'result="refused"} 9\n' in self.get("/metrics"):
+                break
+            time.sleep(0.1)
         self.assertIn('twinstack_reports_total{result="refused"} 9\n', self.get("/metrics"))
         self.assertEqual(self.post("id=empty", b""), 200)
         self.assertEqual(self.post("id=bytes", bytes(range(256)) * 20), 200)

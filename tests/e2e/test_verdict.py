@@ -435,10 +435,16 @@ class Verdict(Stored):
             db.execute("PRAGMA journal_mode = DELETE")
         db.close()
         before = old.read_bytes()
+        # That version counted one and five innermost frames, not three: a stack that has one and not five counts as without.
+        known = self.folder / "known.db"
+        shutil.copy(self.db, known)
+        with sqlite3.connect(known) as db:
+            db.executescript("UPDATE claim SET top3 = nullif(top5 OR exact, 0); DELETE FROM run_engine;")
+        db.close()
         def told(db):  # that version did not store what is blamed for a difference
             text = self.run_twinstack("report", "--db", db, "--json", "-").stdout
             return re.sub(r'("(module|function|blame)": ?("[^"]*"|null),\s*){3}"witnesses": ?\[[^]]*\]', "", text)
-        here, there = told(self.db), told(old)
+        here, there = told(known), told(old)
         self.assertEqual(here, there)
         self.run_twinstack("db", "import", old, "--db", self.folder / "fresh.db")
         self.run_db("compare", f"{old}:1", "latest")

@@ -124,7 +124,9 @@ TEST(a_foreign_stack_counts_only_for_its_thread_and_with_the_same_frames)
 TEST(costs_are_read_back_as_they_were_written)
 {
     struct way_cost ways[WAY_COUNT] = {
-        [WAY_TUNED] = {.cold = {1, 2, 3, 4, 5, 6}, .warm = {7, 8, 9, 10, 11, 12}, .frames = 13},
+        [WAY_TUNED] = {.cold = {1, 2, 3, 4, 5, 6, 17, 18},
+                       .warm = {7, 8, 9, 10, 11, 12, 19, 20},
+                       .frames = 13},
         [WAY_OFFSET] = {.cold = {.whole_ns = 14}, .frames = 15, .same = 1}};
     struct run_case cases[MADE_CASES];
     struct fault fault = FAULT_INIT;
