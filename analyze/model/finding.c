@@ -27,6 +27,7 @@ static const char *const cause_names[CAUSE_COUNT] = {
     [CAUSE_UNEXPLAINED] = "unexplained",
     [CAUSE_LINE_TABLE] = "line_table",
     [CAUSE_BEYOND_TRUTH] = "beyond_truth",
+    [CAUSE_WRONG_STEP] = "wrong_step",
     [CAUSE_RECORD_WRONG] = "record_wrong",
     [CAUSE_INLINED_BY_JIT] = "inlined_by_jit",
     [CAUSE_HIJACKED] = "hijacked",

@@ -30,6 +30,7 @@ enum cause {
     CAUSE_UNEXPLAINED,
     CAUSE_LINE_TABLE,   /* several rows for one place: readers choose differently */
     CAUSE_BEYOND_TRUTH, /* a frame below the last one that the truth can know */
+    CAUSE_WRONG_STEP,   /* two walks leave the same frame for different callers   */
     CAUSE_RECORD_WRONG, /* the record contradicts itself or the case it belongs to */
 
     /* In managed code. */

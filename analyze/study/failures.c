@@ -40,11 +40,18 @@ static enum shape shape_of(const struct finding *f, bool swapped)
     return levels[f->level];
 }
 
-/* ", truncated": the cause, where one is known. */
+/* " (truncated)": the cause, where one is known; of a wrong step also the unwind code. */
 static const char *cause_text(const struct finding *f, struct arena *keep)
 {
     if (f->cause == CAUSE_UNEXPLAINED || f->cause == CAUSE_NONE)
         return "";
+    const char *code = f->cause == CAUSE_WRONG_STEP && f->evidence != NULL
+                           ? strstr(f->evidence, " leaves by ")
+                           : NULL;
+    if (code != NULL) {
+        code += strlen(" leaves by ");
+        return arena_printf(keep, " (wrong step by %.*s)", (int)strcspn(code, ":"), code);
+    }
     char *text = arena_printf(keep, " (%s)", cause_name(f->cause));
     for (char *c = text; c != NULL && *c != '\0'; c++)
         if (*c == '_')

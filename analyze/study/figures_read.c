@@ -186,7 +186,7 @@ static void keep_deciding(struct reading *r, const struct run_case *c, struct ru
     copy->engine = copy_of(r, f->engine);
     copy->against = copy_of(r, f->against);
     copy->wrong = copy_of(r, f->wrong);
-    copy->evidence = NULL; /* the reason quotes it */
+    copy->evidence = copy_of(r, f->evidence);
     copy->module = copy_of(r, f->module);
     copy->function = copy_of(r, f->function);
     copy->blame_engine = copy_of(r, f->blame_engine);

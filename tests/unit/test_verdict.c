@@ -282,3 +282,59 @@ TEST(a_calm_program_ends_as_it_would_alone)
         arena_free(&keep);
     }
 }
+
+/* Where the walk's own evidence shows how the last shared frame was left, that is the cause, and
+ * between two engines it excuses none. */
+TEST(a_lost_frame_names_the_unwind_code_where_the_walks_part)
+{
+    static const struct {
+        const char *name, *steps, *dump; /* of poke's frame; the stack of the dump */
+        enum cause cause;
+        const char *evidence;
+    } steps[] = {
+        {"a frame of the truth", "+0x05 UWOP_PUSH_NONVOL rbx\n+0x02 UWOP_SET_FPREG rbp+0x20",
+         "app.exe+1005 own poke /src/a.c:10\napp.exe+3005 own main /src/a.c:30\n", CAUSE_WRONG_STEP,
+         "the walks part at poke (app.exe!0x1005), which dump leaves by UWOP_SET_FPREG: middle is "
+         "in truth and not in dump"},
+        {"a code that had not run", "-0x05 UWOP_SET_FPREG rbp\n+0x02 UWOP_PUSH_NONVOL rbx",
+         "app.exe+1005 own poke /src/a.c:10\napp.exe+3005 own main /src/a.c:30\n", CAUSE_WRONG_STEP,
+         "leaves by UWOP_PUSH_NONVOL"},
+        {"no evidence", NULL,
+         "app.exe+1005 own poke /src/a.c:10\napp.exe+3005 own main /src/a.c:30\n",
+         CAUSE_UNEXPLAINED, "middle is in truth and not in dump"},
+        {"a line is no matter of the walk", "+0x02 UWOP_SET_FPREG rbp",
+         "app.exe+1005 own poke /src/a.c:10\napp.exe+2005 own middle /src/a.c:21\n"
+         "app.exe+3005 own main /src/a.c:30\n",
+         CAUSE_UNEXPLAINED, "middle is at line 21 in dump and at line 20 in truth"},
+    };
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        struct arena keep;
+        struct fault fault = FAULT_INIT;
+        struct case_result result;
+        const struct crash_case crash = make_crash(CASE_KIND_CRASH);
+        const struct frame_evidence evidence = {.index = 0, .steps = steps[i].steps};
+        arena_init(&keep, 0);
+        test_row(steps[i].name);
+        struct engine_claim claims[2] = {
+            make_claim(&keep, "offset:rtl", true,
+                       "app.exe+1005 own poke /src/a.c:10\napp.exe+2005 own middle /src/a.c:20\n"
+                       "app.exe+3005 own main /src/a.c:30\n"),
+            make_claim(&keep, "dump", true, steps[i].dump)};
+        claims[1].stacks->evidence = &evidence;
+        claims[1].stacks->evidence_count = 1;
+        const struct compare_input in = {
+            .crash = &crash,
+            .truth = make_truth(&keep, "poke a.c:10\nmiddle a.c:20\nmain a.c:30"),
+            .claims = claims,
+            .claim_count = 2};
+        REQUIRE(compare_case(&in, &keep, &result, &fault) == ERR_NONE);
+        CHECK_STR(verdict_name(result.verdict), "FAIL");
+        const struct finding *f = finding_deciding(result.findings, result.finding_count);
+        REQUIRE(f != NULL);
+        CHECK_STR(cause_name(f->cause), cause_name(steps[i].cause));
+        CHECK_HAS(f->evidence, steps[i].evidence);
+        for (uint32_t k = 0; k < result.finding_count; k++)
+            CHECK(result.findings[k].fails);
+        arena_free(&keep);
+    }
+}

@@ -23,6 +23,10 @@ export const terms = [
   ['warm', 'Time with symbols already loaded.'],
   ['cold', 'Time with nothing loaded: images and symbols are opened for this one stack.'],
   ['hook', 'What saw the crash: a filter, a handler, a callback of the runtime, or the outside watcher.'],
+  [
+    'wrong step',
+    'Two walks find different callers of a frame that both have, by the unwind code named with it.',
+  ],
   ['cause', 'The rule that explains why two stacks differ, such as a tail call or an inlined frame.'],
   ['signature', 'The differences of a case in one line: cases with the same signature belong together.'],
   ['baseline', 'The run that new runs are compared with.'],
