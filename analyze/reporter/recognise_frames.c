@@ -144,7 +144,8 @@ static bool is_every(const uint32_t *missing, uint32_t count, uint32_t whole)
     if (count < 2)
         return false;
     const uint32_t step = missing[1] - missing[0];
-    if (step < 2 || missing[0] >= step || missing[count - 1] + step < whole)
+    if (step < 2 || (count == 2 && step > 4) || missing[0] >= step ||
+        missing[count - 1] + step < whole)
         return false;
     for (uint32_t i = 1; i < count; i++)
         if (missing[i] - missing[i - 1] != step)
@@ -160,7 +161,7 @@ static const char *missing_words(const struct recognition *in, const uint32_t *m
         return count == 1 ? "the first frame"
                           : arena_printf(in->keep, "the first %u frames", count);
     if (is_every(missing, count, whole))
-        return arena_printf(in->keep, "every %u. frame", missing[1] - missing[0]);
+        return arena_printf(in->keep, "one in every %u frames", missing[1] - missing[0]);
     if (count == 1)
         return missing[0] == whole - 1
                    ? "the last frame"

@@ -103,8 +103,7 @@ static void group_entry(const void *rows, size_t at, struct arena *keep, struct 
         .head = arena_printf(keep, "%5u  ", group->count),
         .text = arena_printf(keep, "%s%s%s (%s)", what->words, group->variant != NULL ? ": " : "",
                              text_or_empty(group->variant), what->who),
-        .note = arena_printf(keep, "%s, e.g. %s frame %u%s%s", what->advice, row->name, row->first,
-                             row->words != NULL ? ": " : "", text_or_empty(row->words)),
+        .why = arena_printf(keep, "%s; e.g. %s, frame %u", what->advice, row->name, row->first),
         .most = 1,
         .stands_for = group->count};
 }

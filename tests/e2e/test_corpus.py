@@ -90,6 +90,17 @@ class Corpus(e2e.Case):
             same = filecmp.dircmp(CORPUS / "arm64", copy / "corpus/arm64")
             self.assertEqual((same.left_only, same.right_only, same.diff_files), ([], [], []))
 
+    @unittest.skipUnless(importlib.util.find_spec("unicorn"), "no emulator: python3-unicorn is not installed")
+    def test_what_a_reporter_wrote_comes_out_the_same(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            subprocess.run([CORPUS / "make_reporter.py", scratch], check=True)
+            for name, count in (("dumps", 12), ("stacks", 12), ("symbols", 4)):
+                kept, made = CORPUS / "reporter" / name, pathlib.Path(scratch) / name
+                self.assertEqual(sorted(f.name for f in kept.iterdir()), sorted(f.name for f in made.iterdir()))
+                self.assertEqual(len(list(kept.iterdir())), count)
+                for file in kept.iterdir():
+                    self.assertEqual(file.read_bytes(), (made / file.name).read_bytes(), file.name)
+
     def test_the_same_input_gives_the_same_bytes(self):
         first, again = (self.run_twinstack("dump", CASES[0] / "dump.dmp", "--symbols", CORPUS / "symbols", "--json").stdout
                         for _ in range(2))

@@ -41,20 +41,22 @@ def tools_missing():
 
 
 def compile_module(folder, name, flags, frame_pointers):
-    """An image without imports, linked for its preferred base."""
-    source, image = HERE / (name.split(".")[0] + ".c"), folder / name
+    """An image without imports, linked for its preferred base; by clang the same each time, whatever FOLDER is."""
+    source, image = name.split(".")[0] + ".c", folder / name
+    for file in (source, "program.h"):
+        shutil.copy(HERE / file, folder)
     keeps = ["-fno-omit-frame-pointer" if frame_pointers else "-fomit-frame-pointer"]
     base = f"0x{PREFERRED[name]:x}"
     if "gcc" in flags[0]:
         dll = ["-shared"] if name.endswith("dll") else []
         subprocess.run([*flags, *keeps, *dll, "-nostdlib", "-Wl,--image-base=" + base, "-Wl,--dynamicbase,-e,start", "-Wl,--build-id",
-                        source, "-o", image], check=True, cwd=folder, capture_output=True)
+                        source, "-o", name], check=True, cwd=folder, capture_output=True)
     else:
-        obj = folder / (name + ".obj")
-        subprocess.run([*flags, *keeps, "-ffreestanding", "-fno-stack-protector", "-fasynchronous-unwind-tables", "-c", source, "-o", obj], check=True, cwd=folder)
-        dll = ["/dll"] if name.endswith("dll") else ["/subsystem:console"]
-        subprocess.run(["lld-link-19", *dll, "/entry:start", "/nodefaultlib", "/debug", "/base:" + base, f"/out:{image}", obj],
-                       check=True, cwd=folder, capture_output=True)
+        subprocess.run([*flags, *keeps, "-ffreestanding", "-fno-stack-protector", "-fasynchronous-unwind-tables", "-ffile-compilation-dir=.",
+                        "-mno-incremental-linker-compatible", "-c", source, "-o", name + ".obj"], check=True, cwd=folder)
+        dll = ["/dll", "/noimplib"] if name.endswith("dll") else ["/subsystem:console"]
+        subprocess.run(["lld-link-19", *dll, "/entry:start", "/nodefaultlib", "/debug", "/Brepro", "/pdbsourcepath:.", "/pdbaltpath:%_PDB%",
+                        "/base:" + base, f"/out:{name}", name + ".obj"], check=True, cwd=folder, capture_output=True)
     return image
 
 

@@ -218,7 +218,7 @@ static const struct row rows[] = {
     {"one missing inside", TRUE_STACK, "app!1010 app!1020 plug!2000 app!1040 app!1050",
      "dropped_frames", 3, "frame 3 of 6"},
     {"every second missing", TRUE_STACK, "app!1010 plug!2000 app!1040", "dropped_frames", 1,
-     "every 2. frame"},
+     "one in every 2 frames"},
     {"several missing", TRUE_STACK, "app!1010 plug!2100 app!1050", "dropped_frames", 1,
      "3 of 6 frames"},
     {"ended early", TRUE_STACK, "app!1010 app!1020 plug!2000", "truncated", 3, "after 3 of 6"},
