@@ -72,4 +72,17 @@ static inline uint64_t load_u64(const void *p)
     return (uint64_t)load_u32(b) | (uint64_t)load_u32(b + 4) << 32;
 }
 
+/* How many zero bits there are before the lowest one; BITS is not 0. */
+static inline uint32_t low_zeroes(uint64_t bits)
+{
+#if defined(__GNUC__)
+    return (uint32_t)__builtin_ctzll(bits);
+#else
+    uint32_t count = 0;
+    for (; (bits & 1) == 0; bits >>= 1)
+        count++;
+    return count;
+#endif
+}
+
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bytes.h"
 #include "base/text.h"
 
 void json_to_stream(struct json *j, FILE *stream, bool pretty)
@@ -131,7 +132,8 @@ void json_newline(struct json *j)
     j->has_item[0] = false;
 }
 
-static void json_escape(struct json *j, unsigned char c)
+/* Writes C escaped to OUT; returns the bytes. */
+static size_t json_escape(char *out, unsigned char c)
 {
     static const char hex[] = "0123456789abcdef";
     const char wide[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
@@ -141,73 +143,127 @@ static void json_escape(struct json *j, unsigned char c)
                           : c == '\r' ? 'r'
                           : c == '\t' ? 't'
                                       : '\0';
-    const char two[2] = {'\\', short_of};
 
-    if (short_of != '\0')
-        json_put(j, two, sizeof two);
-    else
-        json_put(j, wide, sizeof wide);
+    if (short_of == '\0') {
+        memcpy(out, wide, sizeof wide);
+        return sizeof wide;
+    }
+    out[0] = '\\';
+    out[1] = short_of;
+    return 2;
 }
 
-/* True for single-byte characters that need no escape. */
-static bool json_is_plain(unsigned char c)
+/* How many of the eight characters in W, the first one lowest, need no escape and are of one byte.
+ * The tests set bit 7 of the first other one (and may set those above it):
+ * https://graphics.stanford.edu/~seander/bithacks.html, "Determine if a word has a byte less than
+ * n" and "equal to n". */
+static inline size_t json_plain_run(uint64_t w)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+    const uint64_t quote = w ^ ones * '"', slash = w ^ ones * '\\', rubout = w ^ ones * 0x7F;
+    const uint64_t bad =
+        (w | (w - ones * 0x20) | (quote - ones) | (slash - ones) | (rubout - ones)) & tops;
+    return bad == 0 ? sizeof w : low_zeroes(bad) / 8;
+}
+
+/* True for characters of one byte that need no escape. */
+static inline bool json_is_plain(unsigned char c)
 {
     return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
 }
 
-/* How many of the BYTES characters at TEXT need no escape, eight at a time; stops at the first
- * eight that have one which may. The tests set bit 7 of each such byte:
- * https://graphics.stanford.edu/ ~seander/bithacks.html, "Determine if a word has a byte less than
- * n" and "equal to n". */
-static size_t json_plain_run(const unsigned char *text, size_t bytes)
+/* Another character to OUT. Returns the bytes that it has there; AT moves
+ * behind it. */
+static size_t json_character(char *out, const unsigned char **at)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
-    size_t done = 0;
-    for (; bytes - done >= sizeof(uint64_t); done += sizeof(uint64_t)) {
-        uint64_t w;
-        memcpy(&w, text + done, sizeof w);
-        const uint64_t quote = w ^ ones * '"', slash = w ^ ones * '\\', rubout = w ^ ones * 0x7F;
-        const uint64_t bad =
-            w | (w - ones * 0x20) | (quote - ones) | (slash - ones) | (rubout - ones);
-        if ((bad & tops) != 0)
-            break;
+    static const char unknown[] = "\\ufffd";
+    const unsigned char c = **at;
+    const size_t n = c < 0x80 ? 1 : text_utf8_length(*at);
+
+    if (n == 0) {
+        memcpy(out, unknown, sizeof unknown - 1);
+        *at += 1;
+        return sizeof unknown - 1;
     }
-    return done;
+    const unsigned char *from = *at;
+    *at += n;
+    if (n == 1)
+        return json_escape(out, c);
+    memcpy(out, from, n);
+    return n;
+}
+
+/* Where up to PIECE bytes are written: behind what is there, or in PIECE if there is no room. */
+enum { JSON_PIECE = 512 };
+
+static inline char *json_begin(const struct json *j, char piece[JSON_PIECE])
+{
+    return j->stream == NULL && j->room - j->bytes > JSON_PIECE ? j->text + j->bytes : piece;
+}
+
+static inline void json_end(struct json *j, const char *piece, const char *from, size_t bytes)
+{
+    if (from == piece)
+        json_put(j, piece, bytes);
+    else
+        j->bytes += bytes;
 }
 
 static void json_quoted(struct json *j, const char *text)
 {
-    const unsigned char *at = (const unsigned char *)text, *end = at + strlen(text);
+    enum { WORD = sizeof(uint64_t) }; /* no character becomes longer */
+    const unsigned char *at = (const unsigned char *)text, *const end = at + strlen(text);
+    char piece[JSON_PIECE];
+    char *out = json_begin(j, piece);
+    size_t bytes = 1;
 
-    json_put(j, "\"", 1);
-    while (*at != '\0') {
-        const unsigned char *run = at;
-        size_t n = 1;
-        for (;;) {
-            at += json_plain_run(at, (size_t)(end - at));
-            while (json_is_plain(*at))
-                at++;
-            if (*at < 0x80 || (n = text_utf8_length(at)) == 0)
-                break;
-            at += n;
+    out[0] = '"';
+    while (at < end) {
+        if (bytes > JSON_PIECE - 2 * WORD - 1) {
+            json_end(j, piece, out, bytes);
+            out = json_begin(j, piece);
+            bytes = 0;
         }
-        json_put(j, (const char *)run, (size_t)(at - run));
-        if (*at == '\0')
-            break;
-        if (n == 0)
-            json_puts(j, "\\ufffd");
+        if ((size_t)(end - at) >= WORD) {
+            const size_t run = json_plain_run(load_u64(at));
+            memcpy(out + bytes, at, WORD);
+            bytes += run;
+            at += run;
+            if (run == WORD)
+                continue;
+        }
+        if (json_is_plain(*at))
+            out[bytes++] = (char)*at++;
         else
-            json_escape(j, *at);
-        at++;
+            bytes += json_character(out + bytes, &at);
     }
-    json_put(j, "\"", 1);
+    out[bytes] = '"';
+    json_end(j, piece, out, bytes + 1);
 }
 
-void json_key(struct json *j, const char *key)
+void json_key_of(struct json *j, const char *key, size_t bytes)
 {
-    json_separate(j);
-    json_quoted(j, key);
-    json_puts(j, j->pretty ? ": " : ":");
+    char piece[JSON_PIECE];
+    size_t n = 0;
+
+    if (j->pretty || bytes > JSON_PIECE - 4) {
+        json_separate(j);
+        json_put(j, "\"", 1);
+        json_put(j, key, bytes);
+        json_puts(j, j->pretty ? "\": " : "\":");
+        j->after_key = true;
+        return;
+    }
+    char *out = json_begin(j, piece);
+    if (j->has_item[j->depth])
+        out[n++] = ',';
+    out[n++] = '"';
+    memcpy(out + n, key, bytes);
+    n += bytes;
+    out[n++] = '"';
+    out[n++] = ':';
+    json_end(j, piece, out, n);
+    j->has_item[j->depth] = true;
     j->after_key = true;
 }
 
@@ -291,7 +347,7 @@ void json_number(struct json *j, double value)
     json_raw(j, text);
 }
 
-static void json_bool(struct json *j, bool value)
+void json_bool(struct json *j, bool value)
 {
     json_raw(j, value ? "true" : "false");
 }
@@ -299,42 +355,6 @@ static void json_bool(struct json *j, bool value)
 void json_null(struct json *j)
 {
     json_raw(j, "null");
-}
-
-void json_key_string(struct json *j, const char *key, const char *text)
-{
-    json_key(j, key);
-    json_string(j, text);
-}
-
-void json_key_uint(struct json *j, const char *key, uint64_t value)
-{
-    json_key(j, key);
-    json_uint(j, value);
-}
-
-void json_key_hex(struct json *j, const char *key, uint64_t value)
-{
-    json_key(j, key);
-    json_hex(j, value);
-}
-
-void json_key_number(struct json *j, const char *key, double value)
-{
-    json_key(j, key);
-    json_number(j, value);
-}
-
-void json_key_bool(struct json *j, const char *key, bool value)
-{
-    json_key(j, key);
-    json_bool(j, value);
-}
-
-void json_key_null(struct json *j, const char *key)
-{
-    json_key(j, key);
-    json_null(j);
 }
 
 char *json_take(struct json *j, size_t *bytes)

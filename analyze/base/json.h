@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/fault.h"
@@ -37,7 +38,8 @@ void json_object(struct json *j);
 void json_object_end(struct json *j);
 void json_array(struct json *j);
 void json_array_end(struct json *j);
-void json_key(struct json *j, const char *key);
+/* KEY is written as it is: it holds nothing that JSON escapes. */
+void json_key_of(struct json *j, const char *key, size_t bytes);
 
 void json_string(struct json *j, const char *text); /* NULL: null; invalid UTF-8 becomes U+FFFD */
 void json_int(struct json *j, int64_t value);
@@ -45,16 +47,52 @@ void json_uint(struct json *j, uint64_t value);
 void json_hex(struct json *j, uint64_t value);                  /* "0x1f"            */
 void json_hex_wide(struct json *j, uint64_t value, int digits); /* "0x0000001f"   */
 void json_number(struct json *j, double value); /* shortest form; NaN and infinity: null */
+void json_bool(struct json *j, bool value);
 void json_null(struct json *j);
 void json_newline(struct json *j); /* ends one document in a stream of documents */
 
+/* Inline, so that the length of a key is known where it is compiled. */
+static inline void json_key(struct json *j, const char *key)
+{
+    json_key_of(j, key, strlen(key));
+}
+
 /* key + value in one call */
-void json_key_string(struct json *j, const char *key, const char *text);
-void json_key_uint(struct json *j, const char *key, uint64_t value);
-void json_key_hex(struct json *j, const char *key, uint64_t value);
-void json_key_number(struct json *j, const char *key, double value);
-void json_key_bool(struct json *j, const char *key, bool value);
-void json_key_null(struct json *j, const char *key);
+static inline void json_key_string(struct json *j, const char *key, const char *text)
+{
+    json_key(j, key);
+    json_string(j, text);
+}
+
+static inline void json_key_uint(struct json *j, const char *key, uint64_t value)
+{
+    json_key(j, key);
+    json_uint(j, value);
+}
+
+static inline void json_key_hex(struct json *j, const char *key, uint64_t value)
+{
+    json_key(j, key);
+    json_hex(j, value);
+}
+
+static inline void json_key_number(struct json *j, const char *key, double value)
+{
+    json_key(j, key);
+    json_number(j, value);
+}
+
+static inline void json_key_bool(struct json *j, const char *key, bool value)
+{
+    json_key(j, key);
+    json_bool(j, value);
+}
+
+static inline void json_key_null(struct json *j, const char *key)
+{
+    json_key(j, key);
+    json_null(j);
+}
 
 /* Ends a document that was written to a buffer. Returns the text, owned by the caller (free()), or
  * NULL when anything failed. The writer is empty afterwards. */

@@ -69,19 +69,6 @@ static const uint64_t *order_of(struct piece_worker *worker, const struct event 
     return sort_keys(keys, spare, count);
 }
 
-/* How many zero bits there are before the lowest one; BITS is not 0. */
-static inline uint32_t low_zeroes(uint64_t bits)
-{
-#if defined(__GNUC__)
-    return (uint32_t)__builtin_ctzll(bits);
-#else
-    uint32_t count = 0;
-    for (; (bits & 1) == 0; bits >>= 1)
-        count++;
-    return count;
-#endif
-}
-
 /* The events of a procedure start at few places, close to each other: a list of events for each
  * place, and a bit for each list that is not empty, take less time than sorting. FROM: the first
  * place; SPAN: how many there are. */

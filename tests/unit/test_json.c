@@ -39,6 +39,40 @@ TEST(json_strings_are_valid_whatever_they_hold)
     }
 }
 
+/* Texts are written in pieces: no length, and no place of a character, may be special. */
+TEST(json_strings_of_every_length_are_whole)
+{
+    static const char pattern[] = "plain text, \"a\\b\" and \xC3\xA9\x01.";
+    enum { LONGEST = 1300, WIDEST = 6 };
+    static char text[LONGEST + 1], want[LONGEST * WIDEST + 3];
+    for (size_t bytes = 0; bytes <= LONGEST; bytes++) {
+        size_t n = 0;
+        want[n++] = '"';
+        for (size_t i = 0; i < bytes; i++) {
+            const char c = pattern[(i + bytes) % (sizeof pattern - 1)];
+            /* A character that is cut in two is none. */
+            const bool is_cut = (c == '\xA9' && i == 0) || (c == '\xC3' && i == bytes - 1);
+            text[i] = c;
+            if (c == '"' || c == '\\')
+                want[n++] = '\\';
+            if (is_cut || c == '\x01') {
+                memcpy(want + n, is_cut ? "\\ufffd" : "\\u0001", WIDEST);
+                n += WIDEST;
+            } else {
+                want[n++] = c;
+            }
+        }
+        text[bytes] = want[n + 1] = '\0';
+        want[n] = '"';
+        struct json j;
+        json_to_text(&j, false);
+        json_string(&j, text);
+        char *got = json_take(&j, NULL);
+        CHECK_STR(got, want);
+        free(got);
+    }
+}
+
 static const struct {
     double value;
     const char *want;
