@@ -48,8 +48,8 @@ struct resolver {
     struct signal *changed;
     bool stopping;
     struct speedscope *speedscope;
-    uint64_t printed; /* items */
-    bool unresolved, unchecked, bad_input, damaged, failed;
+    uint64_t printed, errors; /* items; those that are no stacks */
+    bool unresolved, unchecked, damaged, failed;
     const char *lack;
     bool addresses;
 };
@@ -142,7 +142,7 @@ static void print_batch(struct resolver *r, struct batch *batch, bool last)
     twinstack_batch_summary(batch->stacks, &summary);
     r->unresolved = r->unresolved || summary.unresolved != 0;
     r->unchecked = r->unchecked || summary.unchecked != 0;
-    r->bad_input = r->bad_input || summary.errors > 0;
+    r->errors += summary.errors;
     r->lack = r->lack != NULL ? r->lack : summary.lack;
     r->failed = r->failed || batch->failed;
     if (r->format >= RESOLVE_FOLDED)
@@ -406,8 +406,12 @@ static int resolve_inputs(struct resolver *r, const struct option_list *files, u
                  "(`# module NAME CODE_ID DEBUG_ID` states one)");
     if (r->lack != NULL && r->format == RESOLVE_TEXT)
         log_warn("%s", r->lack);
+    if (code == EXIT_GOOD && !r->damaged && r->errors > 0 && r->errors == r->printed) {
+        log_error("no line of the input is a frame, such as app.exe!0x1537 or app.exe+0x1537");
+        return EXIT_INPUT;
+    }
     if (code == EXIT_GOOD &&
-        (r->damaged || (strict && (r->unresolved || r->unchecked || r->bad_input))))
+        (r->damaged || (strict && (r->unresolved || r->unchecked || r->errors > 0))))
         code = EXIT_INPUT;
     return code;
 }
@@ -556,8 +560,8 @@ const struct verb verb_resolve = {
         "  twinstack resolve --symbols 'srv*cache*https://symbols.example/' crash.txt",
     .exits = "  0  done, even if frames have no name or a stream has bad lines\n"
              "  2  usage\n"
-             "  3  a named file is missing, damaged or unsupported; with --strict also frames\n"
-             "     without a name and bad lines\n"
+             "  3  a named file is missing, damaged or unsupported, or no line is a frame; with\n"
+             "     --strict also frames without a name and bad lines\n"
              "  130  interrupted",
     .run = run,
 };

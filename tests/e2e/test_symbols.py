@@ -65,6 +65,15 @@ class Resolve(e2e.Case):
             "code": "malformed", "what": "line of a stack", "offset": "0xa", "hint": "expected module!0xOFFSET"}})
         self.assertEqual([s["label"] for s in got[1:]], ["a", "b"])
 
+    def test_an_input_without_any_frame_is_an_error(self):
+        """A log of another kind: each line is answered, and the end says that nothing was a frame."""
+        for name, text, code in (("prose", "it broke\nbadly\n", 3), ("one frame among prose", "it broke\nx!0x1\nbadly\n", 0),
+                                 ("a stack without frames", "> a\n", 0)):
+            for form in ("--ndjson", "--json", None):
+                with self.subTest(name, form=form):
+                    done = self.run_twinstack("resolve", *([form] if form else []), stdin=text, exit_code=code)
+                    self.assertEqual("no line of the input is a frame" in done.stderr, code == 3, done.stderr)
+
     def test_a_pipe_need_not_end_before_it_is_answered(self):
         for form, asked, wanted in (("text", "> a\nx!0x1\n", b"x!0x1 "), ("text", "x!0x2\n", b"x!0x2 "),
                                     ("ndjson", '{"frames":[{"address":"0x3"}]}\n', b'"offset":"0x3"')):
