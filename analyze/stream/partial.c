@@ -264,9 +264,11 @@ static bool read_columns(struct reader *r, struct partial *out)
     if (line == NULL)
         return false;
     version.text = line + sizeof mark - 1;
-    version.bytes = strcspn(version.text, "\t\n");
+    bytes -= sizeof mark - 1;
+    const char *tab = memchr(version.text, '\t', bytes);
+    version.bytes = tab != NULL ? (size_t)(tab - version.text) : bytes;
     if (!read_number(r, &version, &numbers[0]) || !check_version(r, numbers[0]) ||
-        !split(r, version.text, bytes - (sizeof mark - 1), head, HEAD_COLUMNS))
+        !split(r, version.text, bytes, head, HEAD_COLUMNS))
         return false;
     for (uint32_t i = 0; i < COUNT_OF(numbers); i++)
         if (!read_number(r, &head[i], &numbers[i]))
