@@ -34,6 +34,12 @@ bool run_has_run_label(const struct run_info *run)
     return run->label != NULL && strcmp(run->label, RUN_LABEL_RUN) == 0;
 }
 
+bool run_is_of_reporter(const struct run_info *run)
+{
+    return run->label != NULL &&
+           strncmp(run->label, RUN_LABEL_REPORTER, sizeof RUN_LABEL_REPORTER - 1) == 0;
+}
+
 const char *run_state_name(enum run_state state)
 {
     return state_names[state];

@@ -80,6 +80,9 @@ enum run_state { RUN_RUNNING, RUN_COMPLETE, RUN_INTERRUPTED, RUN_STATE_COUNT };
 
 /* The label of the runs that `twinstack run` makes. */
 #define RUN_LABEL_RUN "run"
+/* That of the runs of `check --dumps`, before the reporter's name. Such a run has no truth: what a
+ * reporter is judged by is the dump of the same crash. */
+#define RUN_LABEL_REPORTER "reporter "
 
 struct run_info {
     uint64_t id;
@@ -111,6 +114,7 @@ enum artifact_role artifact_role_parse(const char *text);
 
 /* True for what `twinstack run` made, and no bench, check or regrade. */
 bool run_has_run_label(const struct run_info *run);
+bool run_is_of_reporter(const struct run_info *run);
 
 const char *run_state_name(enum run_state state); /* "running", "complete", "interrupted" */
 bool run_state_parse(const char *name, enum run_state *out);

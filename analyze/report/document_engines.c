@@ -74,6 +74,8 @@ size_t document_engines(struct sheet *s, const struct run_figures *report, uint3
                                 .cell = engine_cell,
                                 .thing = "reference engine"};
     size_t count = 0, subjects = 0;
+    if (run_is_of_reporter(report->run))
+        return 0;
     for (uint32_t i = 0; i < report->engine_count && count < CLAIMS_MAX; i++)
         if (report->engines[i].stacks > 0) {
             rows[count++] = &report->engines[i];

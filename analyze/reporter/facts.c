@@ -254,7 +254,7 @@ static bool thread(void *self, uint32_t index, uint32_t *id, struct places *out)
     *id = dump->threads[index].id;
     *out = (struct places){NULL, 0};
     if (*id != f->thread_id && walk(f->session, *id, f->keep, &stack, &ignored) == ERR_NONE)
-        *out = places_of(&stack, f->keep);
+        *out = places_of(&f->stack, f->keep);
     return true;
 }
 
@@ -280,7 +280,6 @@ static enum status fill(struct crash_facts *f, uint32_t thread_id, struct fault 
 {
     struct registers registers;
     enum pc_kind kind;
-    struct stack stack;
     const char *why;
     f->thread_id = thread_id != 0 ? thread_id : dump_suspect(f->session, &why);
     f->world = (struct crash_world){.self = f,
@@ -293,13 +292,13 @@ static enum status fill(struct crash_facts *f, uint32_t thread_id, struct fault 
                                     .chain = chain,
                                     .thread = thread};
     if (dump_registers(f->session, f->thread_id, &registers, &kind, fault) != ERR_NONE ||
-        walk(f->session, f->thread_id, f->keep, &stack, fault) != ERR_NONE)
+        walk(f->session, f->thread_id, f->keep, &f->stack, fault) != ERR_NONE)
         return fault->code;
     f->sp_va = registers.sp;
-    f->truth = places_of(&stack, f->keep);
+    f->truth = places_of(&f->stack, f->keep);
     if (f->truth.at == NULL || !list_modules(f))
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "facts of a dump");
-    weigh(f, &stack, dump_minidump(f->session)->cpu);
+    weigh(f, &f->stack, dump_minidump(f->session)->cpu);
     return ERR_NONE;
 }
 

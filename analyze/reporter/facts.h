@@ -4,6 +4,7 @@
 #define REPORTER_FACTS_H
 
 #include "base/fault.h"
+#include "model/stack.h"
 #include "reporter/recognise.h"
 
 struct dump_session;   /* engine/dump.h */
@@ -18,7 +19,8 @@ struct crash_facts {
     struct crash_world world;
     uint32_t thread_id;
     uint64_t sp_va;
-    struct places truth; /* as walked */
+    struct stack stack;  /* as walked, physical frames */
+    struct places truth; /* the same */
     /* Frames at the front that unwind tables of the true images gave. Further ones are from frame
      * pointers or a scan. */
     uint32_t certain;

@@ -182,9 +182,8 @@ static void compare(const struct crash_facts *f, struct places given, struct are
     keep_texts(row, keep);
 }
 
-/* The stack of a pair; false, and ROW says why: there is none. */
-static bool take_given(const struct pair *pair, struct arena *scratch, struct places *out,
-                       struct reporter_row *row, struct fault *fault)
+bool judge_given(const struct pair *pair, struct arena *keep, struct places *out,
+                 struct reporter_row *row, struct fault *fault)
 {
     struct given_file file;
     *out = (struct places){NULL, 0};
@@ -194,7 +193,7 @@ static bool take_given(const struct pair *pair, struct arena *scratch, struct pl
     if (pair->given != NULL) {
         *out = pair->given->places;
     } else if (pair->stack != NULL) {
-        if (given_read(pair->stack, scratch, &file, fault) != ERR_NONE)
+        if (given_read(pair->stack, keep, &file, fault) != ERR_NONE)
             return false;
         if (file.unreadable == NULL && file.count > 0)
             *out = file.stacks[file.suspect].places;
@@ -222,7 +221,7 @@ enum status judge_pair(const struct pair *pair, struct symbol_store *symbols, st
         row->verdict = REPORTER_ALONE;
         return ERR_NONE;
     }
-    const bool is_given = take_given(pair, scratch, &given, row, fault);
+    const bool is_given = judge_given(pair, scratch, &given, row, fault);
     if (facts_open(pair->dump, symbols, pair->thread, scratch, &facts, &bad) != ERR_NONE) {
         char text[FAULT_PATH_BYTES + 256];
         if (bad.code == ERR_MEMORY)

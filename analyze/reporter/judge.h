@@ -15,6 +15,10 @@ struct judged {
     bool lacks_pdb, lacks_system;
 };
 
+/* The stack of PAIR, in KEEP; false, and ROW says why: there is none. Fails: ERR_MEMORY. */
+bool judge_given(const struct pair *pair, struct arena *keep, struct places *out,
+                 struct reporter_row *row, struct fault *fault);
+
 /* Fills ROW and OUT; texts are in KEEP, and SCRATCH is used for the dump. Fails: ERR_MEMORY. */
 enum status judge_pair(const struct pair *pair, struct symbol_store *symbols, struct arena *keep,
                        struct arena *scratch, struct reporter_row *row, struct judged *out,

@@ -25,6 +25,19 @@ uint32_t reporter_judged(const struct reporter_result *result)
     return result->verdicts[REPORTER_SOUND] + result->verdicts[REPORTER_WRONG];
 }
 
+const struct pair *reporter_pair(const struct reporter_result *result, uint32_t row)
+{
+    return &result->pairs->at[row];
+}
+
+const char *reporter_group_words(enum reporter_mechanism mechanism, const char *variant,
+                                 struct arena *keep)
+{
+    const struct mechanism_row *what = mechanism_row(mechanism);
+    return arena_printf(keep, "%s%s%s (%s)", what->words, variant != NULL ? ": " : "",
+                        text_or_empty(variant), what->who);
+}
+
 /* ---- the stack of another crash ----------------------------------------------------------- */
 
 static bool same_places(struct places given, struct places truth)
@@ -206,17 +219,19 @@ static const char *name_of(const struct reporter_request *request, struct arena 
 enum status reporter_judge(const struct reporter_request *request, struct arena *keep,
                            struct reporter_result *out, struct fault *fault)
 {
-    struct pairs pairs;
+    struct pairs *pairs = ARENA_NEW(keep, struct pairs);
     *out = (struct reporter_result){.name = name_of(request, keep),
-                                    .places = symbol_store_places(request->symbols, keep)};
-    if (pairs_find(request->dumps, request->stacks, request->pairs, keep, &pairs, fault) !=
-        ERR_NONE)
+                                    .places = symbol_store_places(request->symbols, keep),
+                                    .pairs = pairs};
+    if (pairs == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "pairs");
+    if (pairs_find(request->dumps, request->stacks, request->pairs, keep, pairs, fault) != ERR_NONE)
         return fault->code;
-    out->rows = ARENA_ARRAY(keep, (size_t)pairs.count + 1, struct reporter_row);
-    struct judged *judged = ARENA_ARRAY(keep, (size_t)pairs.count + 1, struct judged);
+    out->rows = ARENA_ARRAY(keep, (size_t)pairs->count + 1, struct reporter_row);
+    struct judged *judged = ARENA_ARRAY(keep, (size_t)pairs->count + 1, struct judged);
     if (out->rows == NULL || judged == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "pairs");
-    return judge_all(request, &pairs, judged, keep, out, fault) == ERR_NONE
+    return judge_all(request, pairs, judged, keep, out, fault) == ERR_NONE
                ? add_up(out, judged, keep, fault)
                : fault->code;
 }

@@ -12,6 +12,8 @@
 #include "base/fault.h"
 #include "reporter/mechanism.h"
 
+struct pair; /* reporter/pairs.h */
+struct pairs;
 struct symbol_store; /* symbol/store.h */
 
 enum reporter_verdict {
@@ -53,6 +55,7 @@ struct reporter_group {
 struct reporter_result {
     const char *name;
     const char *places; /* where symbols were looked for */
+    const struct pairs *pairs;
     struct reporter_row *rows;
     uint32_t row_count;
     uint32_t verdicts[REPORTER_VERDICT_COUNT];
@@ -74,6 +77,14 @@ struct reporter_request {
  * pairs_find(); ERR_MEMORY. */
 enum status reporter_judge(const struct reporter_request *request, struct arena *keep,
                            struct reporter_result *out, struct fault *fault);
+
+/* What row ROW was made of. */
+const struct pair *reporter_pair(const struct reporter_result *result, uint32_t row);
+
+/* "frames are missing: frame 2 (walker)": a group of wrong pairs in words; VARIANT may be NULL. In
+ * KEEP; NULL: no memory. */
+const char *reporter_group_words(enum reporter_mechanism mechanism, const char *variant,
+                                 struct arena *keep);
 
 /* The number of pairs with a dump and a stack that could be compared. */
 uint32_t reporter_judged(const struct reporter_result *result);

@@ -106,7 +106,10 @@ static const char *sentence_of(const struct diff_case *c, const char *place, str
 {
     if (c->verdict == VERDICT_XPASS)
         return "right, although accepted as wrong";
-    if (c->finding != NULL && c->verdict != VERDICT_ERROR)
+    /* Of another program's stack the reason says in words what is wrong, and this is its group. */
+    const bool other = c->finding != NULL && c->reason != NULL &&
+                       engine_kind_of(c->finding->engine) == ENGINE_KIND_OTHER;
+    if (c->finding != NULL && !other && c->verdict != VERDICT_ERROR)
         return sentence_of_finding(c->finding, place, keep);
     return c->reason != NULL ? c->reason : "no reason was stored";
 }

@@ -205,8 +205,9 @@ enum status run_facts(const struct collect_options *options, const char *label, 
         out->platform = arena_printf(keep, "%s, %s", out->platform, options->writer);
     out->cpu = host.cpu;
     out->command = command_line_join(argc, argv, label, keep);
-    const char *missing = read_toolchain(options->victims_folder, keep, out);
-    if (read_managed(options->victims_folder, keep, out, fault) != ERR_NONE)
+    const char *victims = options->victims_folder;
+    const char *missing = victims != NULL ? read_toolchain(victims, keep, out) : NULL;
+    if (victims != NULL && read_managed(victims, keep, out, fault) != ERR_NONE)
         return fault->code;
     if (!add_fact(out, RUN_FACT_NOT_BUILT, missing, keep))
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");

@@ -7,7 +7,8 @@
 struct collect_options;
 
 /* Fills label, times, commit and branch, platform, compiler, tools and the command line of INFO.
- * What is unknown stays NULL. Fails: ERR_MEMORY. */
+ * What is unknown stays NULL; so does what concerns victims, where OPTIONS name none. Fails:
+ * ERR_MEMORY. */
 enum status run_facts(const struct collect_options *options, const char *label, int argc,
                       char *const *argv, struct arena *keep, struct run_info *out,
                       struct fault *fault);

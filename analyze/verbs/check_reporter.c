@@ -8,6 +8,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "report/sheet.h"
+#include "verbs/check_reporter_run.h"
 #include "verbs/stored.h"
 #include "verbs/terminal.h"
 #include "verbs/verb.h"
@@ -101,8 +102,7 @@ static void group_entry(const void *rows, size_t at, struct arena *keep, struct 
     *out = (struct sheet_entry){
         .ink = INK_BAD,
         .head = arena_printf(keep, "%5u  ", group->count),
-        .text = arena_printf(keep, "%s%s%s (%s)", what->words, group->variant != NULL ? ": " : "",
-                             text_or_empty(group->variant), what->who),
+        .text = reporter_group_words(group->mechanism, group->variant, keep),
         .why = arena_printf(keep, "%s; e.g. %s, frame %u", what->advice, row->name, row->first),
         .most = 1,
         .stands_for = group->count};
@@ -220,5 +220,11 @@ int check_reporter(const struct check_reporter_options *options, struct arena *k
     if (options->junit != NULL &&
         stored_write(options->junit, write_junit, &result, &fault) != ERR_NONE)
         return verb_fault(&fault);
+    if ((options->db != NULL || options->html != NULL || options->out != NULL) &&
+        !process_interrupted()) {
+        const int code = check_reporter_run(options, &result, keep);
+        if (code != EXIT_GOOD)
+            return code;
+    }
     return code_of(&result);
 }

@@ -6,7 +6,10 @@
 
 struct check_reporter_options {
     struct reporter_request request;
-    const char *junit; /* a file; NULL: none */
+    const char *junit, *html; /* files; NULL: none */
+    const char *db, *out;     /* where the pairs become a run, and sealed cases; NULL: nowhere */
+    int argc;                 /* the command line, stored with the run */
+    char *const *argv;
     bool as_json, details;
 };
 

@@ -12,11 +12,11 @@
 #include "format/record/record.h"
 #include "model/case.h"
 #include "stacks/claims.h"
+#include "verbs/case_import.h"
 #include "verbs/verbs.h"
 
 struct import_request {
-    const char *dump, *stack, *truth, *out, *name;
-    struct option_list own;
+    struct case_source from;
     struct arena *keep;
     struct dump_session *session; /* NULL: no dump was given */
     struct crash_case crash;
@@ -76,7 +76,7 @@ static enum status write_record(struct import_request *q, struct fault *fault)
     struct stack_item item, chosen = {0};
     struct record facts;
     bool found = false;
-    if (stack_input_open_path(q->stack, &input, fault) != ERR_NONE)
+    if (stack_input_open_path(q->from.stack, &input, fault) != ERR_NONE)
         return fault->code;
     while (fault->code == ERR_NONE && stack_input_next(input, q->keep, &item)) {
         if (item.fault.code != ERR_NONE)
@@ -98,17 +98,29 @@ static enum status write_record(struct import_request *q, struct fault *fault)
     return fault->code;
 }
 
+static enum status write_given(struct import_request *q, struct fault *fault)
+{
+    struct record facts;
+    read_facts(q, q->from.given, &facts);
+    if (record_write(path_join(q->keep, q->folder, "record.rec"), &facts, q->from.given,
+                     RECORD_STOP_END, q->keep, fault) != ERR_NONE)
+        return fault->code;
+    return add_file(q, ROLE_RECORD, NULL, "record.rec", fault);
+}
+
 /* A record is taken as it is; any other stack becomes one. */
 static enum status add_stack(struct import_request *q, struct fault *fault)
 {
     struct file_map map;
-    if (file_map(q->stack, &map, fault) != ERR_NONE)
+    if (q->from.given != NULL)
+        return write_given(q, fault);
+    if (file_map(q->from.stack, &map, fault) != ERR_NONE)
         return fault->code;
     const bool record = map.bytes >= 8 && memcmp(map.data, RECORD_MAGIC, 8) == 0;
     file_unmap(&map);
     if (!record && write_record(q, fault) != ERR_NONE)
         return fault->code;
-    return add_file(q, ROLE_RECORD, record ? q->stack : NULL, "record.rec", fault);
+    return add_file(q, ROLE_RECORD, record ? q->from.stack : NULL, "record.rec", fault);
 }
 
 /* The modules of the dump; without one, those of the stack. */
@@ -121,7 +133,7 @@ static const struct module *modules_of(struct import_request *q, uint32_t *count
     *count = 0;
     if (q->session != NULL)
         return dump_modules(q->session, count);
-    if (path == NULL || q->stack == NULL ||
+    if (path == NULL || q->from.stack == NULL ||
         record_read_file(path, q->keep, &record, &damaged) != ERR_NONE)
         return NULL;
     *count = record.module_count;
@@ -137,8 +149,8 @@ static enum status set_own(struct import_request *q, struct fault *fault)
     if (q->crash.own.images == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
     for (uint32_t i = 0; i < count; i++)
-        for (uint32_t k = 0; k < q->own.count; k++)
-            if (text_glob(q->own.items[k], modules[i].name)) {
+        for (uint32_t k = 0; k < q->from.own.count; k++)
+            if (text_glob(q->from.own.items[k], modules[i].name)) {
                 q->crash.own.images[q->crash.own.image_count++] = modules[i].name;
                 break;
             }
@@ -151,7 +163,7 @@ static void describe(struct import_request *q)
     const struct minidump *dump = q->session != NULL ? dump_minidump(q->session) : NULL;
     bool crashed = dump == NULL || dump->exception.present;
     c->folder = q->folder;
-    c->scenario = q->name;
+    c->scenario = q->from.name;
     c->variant = "imported";
     c->arch = dump != NULL ? dump->cpu : CPU_UNKNOWN;
     c->kind = crashed ? CASE_KIND_CRASH : CASE_KIND_HANG;
@@ -168,16 +180,17 @@ static void describe(struct import_request *q)
 
 static enum status fill_case(struct import_request *q, struct fault *fault)
 {
-    q->folder = arena_printf(q->keep, "%s/%s.imported", q->out, q->name);
+    q->folder = arena_printf(q->keep, "%s/%s.imported", q->from.out, q->from.name);
     if (q->folder == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
     if (folder_make(q->folder, fault) != ERR_NONE)
         return fault->code;
-    if (q->stack != NULL && add_stack(q, fault) != ERR_NONE)
+    if ((q->from.stack != NULL || q->from.given != NULL) && add_stack(q, fault) != ERR_NONE)
         return fault->code;
-    if (q->dump != NULL && add_file(q, ROLE_DUMP, q->dump, "dump.dmp", fault) != ERR_NONE)
+    if (q->from.dump != NULL && add_file(q, ROLE_DUMP, q->from.dump, "dump.dmp", fault) != ERR_NONE)
         return fault->code;
-    if (q->truth != NULL && add_file(q, ROLE_TRUTH, q->truth, "truth.json", fault) != ERR_NONE)
+    if (q->from.truth != NULL &&
+        add_file(q, ROLE_TRUTH, q->from.truth, "truth.json", fault) != ERR_NONE)
         return fault->code;
     describe(q);
     if (set_own(q, fault) != ERR_NONE)
@@ -185,36 +198,50 @@ static enum status fill_case(struct import_request *q, struct fault *fault)
     return case_seal(q->folder, &q->crash, fault);
 }
 
-static char *base_name(struct import_request *q, const char *path)
+static const char *stem_of(const char *path, struct arena *keep)
 {
     const char *base = path_base(path), *dot = strrchr(base, '.');
-    size_t length = dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base);
-    char *name = arena_text(q->keep, base, length);
-    for (char *c = name; c != NULL && *c != '\0'; c++)
-        if (*c == '.' || *c == ' ')
+    return arena_text(keep, base, dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base));
+}
+
+static const char *folder_name(const char *name, struct arena *keep)
+{
+    char *out = arena_string(keep, name);
+    for (char *c = out; c != NULL && *c != '\0'; c++)
+        if (strchr(". /\\:", *c) != NULL)
             *c = '_'; /* a case's folder is SCENARIO.VARIANT */
-    return name;
+    return out;
+}
+
+enum status case_import(const struct case_source *from, struct arena *keep, const char **folder,
+                        struct fault *fault)
+{
+    struct import_request q = {.from = *from, .keep = keep};
+    const char *file = from->dump != NULL ? from->dump : from->stack;
+    q.from.name = folder_name(from->name != NULL ? from->name : stem_of(file, keep), keep);
+    if (q.from.name == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+    if (from->dump != NULL && dump_open(from->dump, NULL, keep, &q.session, fault) != ERR_NONE)
+        return fault->code;
+    if (fill_case(&q, fault) != ERR_NONE && from->stack != NULL)
+        fault_set_path(fault, from->stack);
+    dump_close(q.session);
+    *folder = q.folder;
+    return fault->code;
 }
 
 static int import(const struct verb *self, void *options, const struct option_list *words,
                   struct arena *keep)
 {
-    struct import_request *q = options;
+    const struct case_source *from = options;
     struct fault fault = FAULT_INIT;
+    const char *folder = NULL;
     (void)words;
-    q->keep = keep;
-    if (q->dump == NULL && q->stack == NULL)
+    if (from->dump == NULL && from->stack == NULL)
         return verb_usage_error(self, "import needs --dump or --stack");
-    if (q->name == NULL)
-        q->name = base_name(q, q->dump != NULL ? q->dump : q->stack);
-    if (q->dump != NULL && dump_open(q->dump, NULL, q->keep, &q->session, &fault) != ERR_NONE)
+    if (case_import(from, keep, &folder, &fault) != ERR_NONE)
         return verb_fault(&fault);
-    if (fill_case(q, &fault) != ERR_NONE && q->stack != NULL)
-        fault_set_path(&fault, q->stack);
-    dump_close(q->session);
-    if (fault.code != ERR_NONE)
-        return verb_fault(&fault);
-    (void)printf("%s\n", q->folder);
+    (void)printf("%s\n", folder);
     return EXIT_GOOD;
 }
 
@@ -226,18 +253,18 @@ static const struct subcommand subcommands[] = {
 
 static int run(const struct verb *self, int argc, char **argv)
 {
-    struct import_request q = {.out = "."};
+    struct case_source from = {.out = "."};
     const struct option_row rows[] = {
-        {"--dump", OPTION_STRING, &q.dump, "FILE", "a minidump"},
-        {"--stack", OPTION_STRING, &q.stack, "FILE",
+        {"--dump", OPTION_STRING, &from.dump, "FILE", "a minidump"},
+        {"--stack", OPTION_STRING, &from.stack, "FILE",
          "a stack: a record, module!0xoffset text, JSON, rust-minidump's or Breakpad's -m output"},
-        {"--truth", OPTION_STRING, &q.truth, "FILE", "truth.json, if the true stack is known"},
-        {"--own", OPTION_LIST, &q.own, "GLOB", "images that are yours; may be repeated"},
-        {"--out", OPTION_STRING, &q.out, "DIR",
+        {"--truth", OPTION_STRING, &from.truth, "FILE", "truth.json, if the true stack is known"},
+        {"--own", OPTION_LIST, &from.own, "GLOB", "images that are yours; may be repeated"},
+        {"--out", OPTION_STRING, &from.out, "DIR",
          "where to make the case's folder (default: the current folder)"},
-        {"--name", OPTION_STRING, &q.name, "NAME", "the scenario's name (default: the file's)"},
+        {"--name", OPTION_STRING, &from.name, "NAME", "the scenario's name (default: the file's)"},
     };
-    return subcommand_main(self, NULL, rows, COUNT_OF(rows), &q, argc, argv);
+    return subcommand_main(self, NULL, rows, COUNT_OF(rows), &from, argc, argv);
 }
 
 const struct verb verb_case = {

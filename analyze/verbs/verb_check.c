@@ -27,7 +27,7 @@
 struct check_options {
     bool as_json, stacks, details;
     const char *truth, *level, *launcher;
-    const char *dumps, *pairs, *name, *junit; /* of --dumps; NULL: not given */
+    const char *dumps, *pairs, *name, *junit, *html, *out; /* of --dumps; NULL: not given */
     struct option_list symbols;
     struct harness harness;
     struct fetch_words fetch;
@@ -387,6 +387,11 @@ static void check_dumps(struct check *c, const char *stacks)
     const struct check_reporter_options options = {
         .request = {o->dumps, stacks, o->pairs, o->name, c->judging.analysis.symbols},
         .junit = o->junit,
+        .html = o->html,
+        .db = o->db,
+        .out = o->out,
+        .argc = o->argc,
+        .argv = o->argv,
         .as_json = o->as_json,
         .details = o->details};
     c->code = check_reporter(&options, c->keep);
@@ -395,17 +400,19 @@ static void check_dumps(struct check *c, const char *stacks)
 /* What cannot be given together; EXIT_GOOD: nothing. */
 static int check_words(const struct verb *self, const struct check_options *o, uint32_t words)
 {
-    const bool reporter = o->pairs != NULL || o->name != NULL || o->junit != NULL || o->details;
+    const bool reporter = o->pairs != NULL || o->name != NULL || o->junit != NULL ||
+                          o->html != NULL || o->out != NULL || o->details;
 
     if (o->dumps == NULL && reporter)
-        return verb_usage_error(self, "--pairs, --name, --junit and --details need --dumps");
+        return verb_usage_error(self, "--pairs, --name, --junit, --html, --out and "
+                                      "--details need --dumps");
     if (o->dumps != NULL && (!o->stacks || words != 1))
         return verb_usage_error(self, "--dumps DIR needs --stacks with one folder or file");
-    if (o->dumps != NULL && (o->db != NULL || o->truth != NULL || o->level != NULL))
-        return verb_usage_error(self, "--db, --truth and --level are not for --dumps");
+    if (o->dumps != NULL && (o->truth != NULL || o->level != NULL))
+        return verb_usage_error(self, "--truth and --level are not for --dumps");
     if (o->dumps == NULL && o->stacks && words != 2)
         return verb_usage_error(self, "--stacks needs two stacks, not %u", words);
-    if (o->stacks && o->db != NULL)
+    if (o->dumps == NULL && o->stacks && o->db != NULL)
         return verb_usage_error(self, "--db stores cases, not two stacks");
     return words == 0 ? verb_usage_error(self, "no case was named") : EXIT_GOOD;
 }
@@ -458,6 +465,10 @@ static int run(const struct verb *self, int argc, char **argv)
          "with --dumps: the reporter's name (default: that of the stacks)"},
         {"--details", OPTION_FLAG, &o.details, NULL, "with --dumps: also a line for each pair"},
         {"--junit", OPTION_STRING, &o.junit, "FILE", "with --dumps: also write JUnit XML"},
+        {"--html", OPTION_STRING, &o.html, "FILE",
+         "with --dumps: also write the dashboard of the pairs as one file"},
+        {"--out", OPTION_STRING, &o.out, "DIR",
+         "with --dumps: also make a sealed case of each pair"},
         {"--truth", OPTION_STRING, &o.truth, "FILE", "compare with this truth.json"},
         {"--level", OPTION_STRING, &o.level, "LEVEL",
          "how deep to look: physical, function or line (default)"},
@@ -500,7 +511,7 @@ const struct verb verb_check = {
                "its file, or its\n"
                "label in one file of many.  The dump's own walk decides, as far as the images "
                "are there.\n"
-               "What is wrong is named where it is proved.\n\n"
+               "What is wrong is named where it is proved.  With --db, the pairs become a run.\n\n"
                "examples:\n"
                "  twinstack check corpus/cases/*\n"
                "  twinstack check build/runs/*/cases/stack_overflow.ob2 --json\n"

@@ -5,6 +5,7 @@ import json
 import pathlib
 import shutil
 import sys
+import tempfile
 import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
@@ -184,10 +185,81 @@ class CheckReporter(e2e.Case):
         self.assertLessEqual(len(said), 40, said)
         self.assertRegex("\n".join(said), r"and \d+ more pairs, listed by --details")
 
+    def run_of(self, db, run="latest"):
+        return {c["scenario"]: c for c in self.run_json("report", run, "--db", db, "--json", "-", "--exit-zero")["cases"]}
+
+    def test_the_pairs_become_a_run(self):
+        """What the first screen says is what the database has, for `report`, `compare` and `gate`."""
+        db = self.folder / "pairs.db"
+        self.assertIn(f"stored as run 1 in {db}", self.judge("--db", db, "--name", "acme").stderr)
+        self.assertEqual({name: c["verdict"] for name, c in self.run_of(db).items()}, dict.fromkeys(CASES, "PASS"))
+        self.run_twinstack("baseline", "set", "1", "--db", db)
+        self.damage(CASES[2], lambda lines: lines[::-1])
+        self.damage(CASES[3], lambda lines: lines[:32])
+        (self.stacks / f"{CASES[1]}.txt").write_text("", encoding="ascii")
+        self.judge("--db", db, "--name", "acme", exit_code=1)
+        cases = self.run_of(db, "2")
+        for name, verdict, reason, cause in [
+                (CASES[0], "PASS", None, None),
+                (CASES[1], "FAIL", "capture failed: the stack is empty", "not_captured"),
+                (CASES[2], "FAIL", "the frames are in reverse order (writer)", "record_wrong"),
+                (CASES[3], "FAIL", "the stack ends too early: at a limit of 32 frames (walker)", "truncated")]:
+            with self.subTest(name):
+                found = cases[name]
+                self.assertEqual((found["verdict"], found["reason"], [f["cause"] for f in found["findings"]]),
+                                 (verdict, reason, [cause] if cause else []))
+                self.assertEqual([e["engine"] for e in found["engines"]], ["dump", "acme"])
+        said = self.run_twinstack("report", "2", "--db", db, exit_code=1).stdout
+        for part in ("FAIL   4 cases: 1 PASS, 3 FAIL", "1 case: the frames are in reverse order (writer)"):
+            self.assertIn(part, said)
+        for part in ("offset:rtl", "hooks saw", "nothing to judge by"):
+            self.assertNotIn(part, said.replace("hooks and times", ""))
+        self.assertIn("3 new", self.run_twinstack("compare", "baseline", "2", "--db", db, exit_code=1).stdout)
+        self.assertIn("3 of 4 cases fail", self.run_twinstack("gate", "--db", db, exit_code=1).stdout)
+
+    def test_what_was_not_judged_is_no_pass(self):
+        db = self.folder / "pairs.db"
+        (self.dumps / f"{CASES[1]}.dmp").write_bytes(b"MDMP, or not")
+        (self.stacks / "alone.txt").write_text("app.exe!0x10\n", encoding="ascii")
+        self.judge("--db", db, symbols=[], exit_code=3)
+        got = {name: (c["verdict"], c["reason"]) for name, c in self.run_of(db).items()}
+        self.assertEqual(got[CASES[0]], ("UNSUPPORTED", f"the image of {IMAGE} is missing"))
+        self.assertEqual(got[CASES[1]][0], "ERROR")
+        self.assertEqual(got["alone"], ("UNSUPPORTED", "there is no dump to compare with"))
+        facts = self.run_json("report", "--db", db, "--json", "-", "--exit-zero")["run"]["environment"]
+        self.assertIn({"name": f"missing image {IMAGE}", "version": "FEE28C9252a000, of 3 pairs"}, facts)
+
+    def test_sealed_cases(self):
+        """Each can be checked by itself, wherever it is taken; labels in one file and lines that are no frames too."""
+        out = self.folder / "out"
+        path = self.folder / "all.txt"
+        path.write_text("".join(f"> {name}\nit broke\n{self.texts[name]}" for name in CASES), encoding="ascii")
+        self.judge("--out", out, stacks=path)
+        folders = sorted(out.iterdir())
+        self.assertEqual([f.name for f in folders], [f"{name.replace('.', '_')}.imported" for name in CASES])
+        for folder in folders:
+            with self.subTest(folder.name):
+                self.assertEqual({f.name for f in folder.iterdir()}, {"case.json", "seal", "dump.dmp", "record.rec"})
+                self.run_twinstack("check", folder, *SYMBOLS)
+                stack = self.run_json("resolve", "--json", folder / "record.rec")["frames"]
+                name = CASES[folders.index(folder)]
+                self.assertEqual([f"{f['module']}!{f['offset']}" for f in stack if f["inline_depth"] == 0], self.texts[name].split())
+
+    def test_one_file_of_pages(self):
+        page = self.folder / "pairs.html"
+        self.damage(CASES[2], lambda lines: lines[::-1])
+        before = set(pathlib.Path(tempfile.gettempdir()).glob("twinstack-reporter-*"))
+        self.judge("--html", page, exit_code=1)
+        self.assertIn("<title>twinstack</title>", page.read_text(encoding="utf-8")[:1000])  # what it shows: test_web_reporter
+        self.assertEqual(set(pathlib.Path(tempfile.gettempdir()).glob("twinstack-reporter-*")), before)
+        self.judge("--html", self.folder / "none/pairs.html", exit_code=3)
+        self.judge("--db", self.folder / "none/pairs.db", exit_code=4)
+
     def test_usage(self):
         rows = [("--dumps", self.dumps), ("--dumps", self.dumps, "--stacks"), ("--dumps", self.dumps, "--stacks", "a", "b"),
-                ("--dumps", self.dumps, self.stacks), ("--dumps", self.dumps, "--stacks", self.stacks, "--db", "x.db"),
-                ("--stacks", "a", "b", "--details"), ("--stacks", "a", "b", "--junit", "x"), ("--pairs", "x", "a")]
+                ("--dumps", self.dumps, self.stacks), ("--dumps", self.dumps, "--stacks", self.stacks, "--level", "line"),
+                ("--stacks", "a", "b", "--details"), ("--stacks", "a", "b", "--junit", "x"),
+                ("--stacks", "a", "b", "--html", "x"), ("--stacks", "a", "b", "--out", "x"), ("--stacks", "a", "b", "--db", "x"), ("--pairs", "x", "a")]
         for words in rows:
             with self.subTest(words):
                 self.run_twinstack("check", *words, exit_code=2)

@@ -219,6 +219,13 @@ export function Aligned({ thread, columns, engines, scores, rows, selected, sele
   );
   /** @type {(row: Row) => Row} */
   const visible = (row) => [row[0], ...columns.map((i) => row[i + 1])];
+  /** @type {import('../table.js').Column<ShownRow>} */
+  const truth = {
+    head: <Term name="truth" />,
+    cell: ({ row, at }) => <Cell cell={row[0]} truth sourceAt={(frame) => sourceAt(frame, at)} />,
+    kind: 'cell',
+    attributes: ({ row }) => colours(row[0]),
+  };
   return (
     <Table
       label="Aligned stacks"
@@ -243,12 +250,7 @@ export function Aligned({ thread, columns, engines, scores, rows, selected, sele
           ),
           kind: 'num dim',
         },
-        {
-          head: <Term name="truth" />,
-          cell: ({ row, at }) => <Cell cell={row[0]} truth sourceAt={(frame) => sourceAt(frame, at)} />,
-          kind: 'cell',
-          attributes: ({ row }) => colours(row[0]),
-        },
+        ...(rows.some(({ row }) => row[0].frame) ? [truth] : []),
         ...columns.map((i) => ({
           head: (
             <span class="mono">

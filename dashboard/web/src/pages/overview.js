@@ -264,10 +264,39 @@ function Waiting() {
  *   changes: import('openapi').Changes | null, causes: import('openapi').Cause[]}} Summary
  */
 
+// The label of a run that `check --dumps` made, before the reporter's name.
+const REPORTER = 'reporter ';
+
+/** @param {{data: Summary}} props */
+function Figures({ data }) {
+  return (
+    <>
+      <Shares shares={data.shares} />
+      <div class="tiles">
+        {tiles.map((tile) => (
+          <Tile
+            key={tile.name}
+            {...tile}
+            trend={data.trends[tile.name]}
+            share={tile.name === 'capture_rate' ? data.shares[0] : null}
+          />
+        ))}
+      </div>
+      <Accuracy accuracy={data.accuracy} />
+      <Headline headline={data.headline} />
+      <Speed speed={data.speed} />
+      <p class="headline">
+        <Link to="/timing">Every sample, warm and cold</Link>
+      </p>
+    </>
+  );
+}
+
 /** @param {{data: Summary}} props */
 function Shown({ data }) {
   const { run } = data;
   if (!run) return <Waiting />;
+  const reporter = run.label?.startsWith(REPORTER) ? run.label.slice(REPORTER.length) : null;
   return (
     <>
       <section class="strip box">
@@ -277,6 +306,12 @@ function Shown({ data }) {
           </Link>
           <span class="dim">
             {' '}
+            {reporter ? (
+              <>
+                {REPORTER}
+                <Name text={reporter} /> by its dumps ·{' '}
+              </>
+            ) : null}
             {ago(run.started_ns)} · {run.platform} · {run.commit ? run.commit.slice(0, 10) : 'no commit'}
             {run.branch ? (
               <>
@@ -302,23 +337,7 @@ function Shown({ data }) {
           <CaseGroups groups={data.wrong.problems} left={data.wrong.problems_left} run={run.id} />
         </>
       ) : null}
-      <Shares shares={data.shares} />
-      <div class="tiles">
-        {tiles.map((tile) => (
-          <Tile
-            key={tile.name}
-            {...tile}
-            trend={data.trends[tile.name]}
-            share={tile.name === 'capture_rate' ? data.shares[0] : null}
-          />
-        ))}
-      </div>
-      <Accuracy accuracy={data.accuracy} />
-      <Headline headline={data.headline} />
-      <Speed speed={data.speed} />
-      <p class="headline">
-        <Link to="/timing">Every sample, warm and cold</Link>
-      </p>
+      {reporter ? null : <Figures data={data} />}
       <Later>{() => <Details data={data} run={run} />}</Later>
     </>
   );
