@@ -208,9 +208,18 @@ bool judge_given(const struct pair *pair, struct arena *keep, struct places *out
     return out->count > 0;
 }
 
+static void mark_used(const struct crash_facts *f, bool *used)
+{
+    const char *path;
+    for (uint32_t k = 0;
+         f->symbols != NULL && (path = symbol_store_named_file(f->symbols, k)) != NULL; k++)
+        for (uint32_t i = 0; !used[k] && i < f->world.module_count; i++)
+            used[k] = symbol_store_file_fits(f->symbols, path, f->world.modules[i]);
+}
+
 enum status judge_pair(const struct pair *pair, struct symbol_store *symbols, struct arena *keep,
-                       struct arena *scratch, struct reporter_row *row, struct judged *out,
-                       struct fault *fault)
+                       struct arena *scratch, bool *used, struct reporter_row *row,
+                       struct judged *out, struct fault *fault)
 {
     struct crash_facts facts;
     struct places given;
@@ -231,6 +240,7 @@ enum status judge_pair(const struct pair *pair, struct symbol_store *symbols, st
         row->words = arena_string(keep, text);
         return fault->code;
     }
+    mark_used(&facts, used);
     if (is_given)
         compare(&facts, given, keep, scratch, row, out);
     else

@@ -19,9 +19,10 @@ struct judged {
 bool judge_given(const struct pair *pair, struct arena *keep, struct places *out,
                  struct reporter_row *row, struct fault *fault);
 
-/* Fills ROW and OUT; texts are in KEEP, and SCRATCH is used for the dump. Fails: ERR_MEMORY. */
+/* Fills ROW and OUT, and sets USED[I] where the I-th named symbol file is of a module of the dump;
+ * texts are in KEEP, and SCRATCH is used for the dump. Fails: ERR_MEMORY. */
 enum status judge_pair(const struct pair *pair, struct symbol_store *symbols, struct arena *keep,
-                       struct arena *scratch, struct reporter_row *row, struct judged *out,
-                       struct fault *fault);
+                       struct arena *scratch, bool *used, struct reporter_row *row,
+                       struct judged *out, struct fault *fault);
 
 #endif

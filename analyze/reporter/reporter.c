@@ -185,9 +185,20 @@ static enum status add_up(struct reporter_result *out, const struct judged *judg
 
 /* ---- all pairs ---------------------------------------------------------------------------- */
 
+/* Lists the named files that are of no module; USED has a place for each. */
+static bool list_unused(const struct reporter_request *request, const bool *used, uint32_t count,
+                        struct arena *keep, struct reporter_result *out)
+{
+    out->unused = ARENA_ARRAY(keep, (size_t)count + 1, const char *);
+    for (uint32_t i = 0; out->unused != NULL && i < count; i++)
+        if (!used[i])
+            out->unused[out->unused_count++] = symbol_store_named_file(request->symbols, i);
+    return out->unused != NULL;
+}
+
 static enum status judge_all(const struct reporter_request *request, const struct pairs *pairs,
-                             struct judged *judged, struct arena *keep, struct reporter_result *out,
-                             struct fault *fault)
+                             struct judged *judged, bool *used, struct arena *keep,
+                             struct reporter_result *out, struct fault *fault)
 {
     struct arena scratch;
     arena_init(&scratch, 0);
@@ -195,8 +206,8 @@ static enum status judge_all(const struct reporter_request *request, const struc
          i++) {
         log_progress_of(i + 1, pairs->count, "judging %u/%u  %s", i + 1, pairs->count,
                         pairs->at[i].name);
-        (void)judge_pair(&pairs->at[i], request->symbols, keep, &scratch, &out->rows[i], &judged[i],
-                         fault);
+        (void)judge_pair(&pairs->at[i], request->symbols, keep, &scratch, used, &out->rows[i],
+                         &judged[i], fault);
         out->row_count = i + 1;
         arena_reset(&scratch);
     }
@@ -220,6 +231,7 @@ enum status reporter_judge(const struct reporter_request *request, struct arena 
                            struct reporter_result *out, struct fault *fault)
 {
     struct pairs *pairs = ARENA_NEW(keep, struct pairs);
+    uint32_t named = 0;
     *out = (struct reporter_result){.name = name_of(request, keep),
                                     .places = symbol_store_places(request->symbols, keep),
                                     .pairs = pairs};
@@ -229,9 +241,14 @@ enum status reporter_judge(const struct reporter_request *request, struct arena 
         return fault->code;
     out->rows = ARENA_ARRAY(keep, (size_t)pairs->count + 1, struct reporter_row);
     struct judged *judged = ARENA_ARRAY(keep, (size_t)pairs->count + 1, struct judged);
-    if (out->rows == NULL || judged == NULL)
+    while (symbol_store_named_file(request->symbols, named) != NULL)
+        named++;
+    bool *used = ARENA_ARRAY(keep, (size_t)named + 1, bool);
+    if (out->rows == NULL || judged == NULL || used == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "pairs");
-    return judge_all(request, pairs, judged, keep, out, fault) == ERR_NONE
-               ? add_up(out, judged, keep, fault)
-               : fault->code;
+    if (judge_all(request, pairs, judged, used, keep, out, fault) != ERR_NONE)
+        return fault->code;
+    if (!list_unused(request, used, named, keep, out))
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol files");
+    return add_up(out, judged, keep, fault);
 }

@@ -63,6 +63,8 @@ struct reporter_result {
     uint32_t missing_count, missing_room;
     struct reporter_group *groups; /* of the wrong rows, most first */
     uint32_t group_count, group_room;
+    const char **unused; /* files that were named as symbols and are of no module of any dump */
+    uint32_t unused_count;
     uint32_t by_scan; /* sound rows whose outermost frames were not compared */
 };
 

@@ -30,6 +30,11 @@ static void write_missing(struct json *j, const struct reporter_result *result)
     }
     json_array_end(j);
     json_key_string(j, "looked_in", result->places);
+    json_key(j, "unused");
+    json_array(j);
+    for (uint32_t i = 0; i < result->unused_count; i++)
+        json_string(j, result->unused[i]);
+    json_array_end(j);
 }
 
 static void write_mechanism(struct json *j, enum reporter_mechanism mechanism, const char *variant)

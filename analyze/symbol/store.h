@@ -56,6 +56,12 @@ const struct fault *symbol_store_path_fault(const struct symbol_store *store);
 /* The roots as they were given, separated by commas, in KEEP: for messages. */
 const char *symbol_store_places(const struct symbol_store *store, struct arena *keep);
 
+/* The single files among the roots, as they were given; NULL past the last one. */
+const char *symbol_store_named_file(const struct symbol_store *store, uint32_t index);
+/* Whether such a file can be one of MODULE: of its identity, or where it states none of its name. */
+bool symbol_store_file_fits(const struct symbol_store *store, const char *path,
+                            const struct module *module);
+
 /* Downloads what the symbol servers have of these modules, several files at once, without reading
  * them. EACH (may be NULL) is called with every file. Fails: ERR_ABSENT no server is named. */
 typedef void symbol_fetched_fn(void *context, const struct fetch_file *file);

@@ -93,6 +93,17 @@ static void put_missing(struct sheet *s, const struct reporter_result *r)
     sheet_text(s, INK_DIM, 0, 2, arena_printf(s->keep, "looked for in %s", places));
 }
 
+static void put_unused(struct sheet *s, const struct reporter_result *r)
+{
+    const char *text = "";
+    for (uint32_t i = 0; i < r->unused_count && text != NULL; i++)
+        text = arena_printf(s->keep, "%s%s%s", text, i > 0 ? ", " : "", r->unused[i]);
+    if (r->unused_count > 0)
+        sheet_text(s, INK_WARN, 0, 2,
+                   arena_printf(s->keep, "of no module in any dump, by name and identity: %s",
+                                text_or_empty(text)));
+}
+
 static void group_entry(const void *rows, size_t at, struct arena *keep, struct sheet_entry *out)
 {
     const struct reporter_result *r = rows;
@@ -176,6 +187,7 @@ static void put_text(const struct reporter_result *r, bool details, struct arena
     s.most_lines = details ? 0 : FIRST_SCREEN_LINES;
     put_counts(&s, r);
     put_missing(&s, r);
+    put_unused(&s, r);
     put_groups(&s, r);
     if (!details) {
         sheet_text(&s, INK_DIM, 0, 1, "a line for each pair: --details; for programs: --json");

@@ -155,6 +155,16 @@ class CheckReporter(e2e.Case):
         self.assertRegex("\n".join(said), rf"\n +4 {IMAGE} +image +FEE28C9252a000 +no\n")
         self.assertEqual(set(self.verdicts(symbols=[], exit_code=3).values()), {"not_judged"})
 
+    def test_a_symbol_file_of_no_module_is_said(self):
+        other = e2e.ROOT / "corpus/crash-x86/crash.pdb"
+        image = e2e.ROOT / "corpus/symbols" / IMAGE
+        for named, unused in [([], []), ([image], []), ([other], [other]), ([image, other], [other])]:
+            with self.subTest([path.name for path in named]):
+                words = [*SYMBOLS, *(word for path in named for word in ("--symbols", path))]
+                self.assertEqual(json.loads(self.judge("--json", symbols=words).stdout)["unused"], list(map(str, unused)))
+                said = " ".join(self.judge(symbols=words).stdout.split())
+                self.assertEqual("of no module in any dump, by name and identity: " in said, bool(unused))
+
     def test_an_unreadable_dump(self):
         (self.dumps / f"{CASES[1]}.dmp").write_bytes(b"MDMP, or not")
         row = self.rows(exit_code=3)[CASES[1]]
