@@ -42,6 +42,7 @@ struct notation {
 #define NOTATIONS(ROW)                                                                             \
     ROW(record)                                                                                    \
     ROW(utf16)                                                                                     \
+    ROW(xml)                                                                                       \
     ROW(sentry)                                                                                    \
     ROW(rust)                                                                                      \
     ROW(json)                                                                                      \

@@ -61,6 +61,8 @@ static const struct {
     {"%m(+0x%o){ }[0x%a]", PLAIN},
     {"%m(%f+%X){ }[0x%a]", PLAIN},
     {"%m() [0x%a]", PLAIN},
+    /* Unreal Engine: module, its base, an offset */
+    {"%w 0x%* + %o", PLAIN},
     /* Chromium on Windows, HotSpot's hs_err */
     {"(No symbol) [0x%a]", PLAIN},
     {"%f [0x%a+%D]{ (%s)}", PLAIN},

@@ -53,6 +53,9 @@
  * looked up where they are. With stack_input_addresses() the address of a line counts more than the
  * name in it.
  *
+ * XML with <frame> elements, or with a <CallStack> whose text has a frame on each line, is read as
+ * such lines (notation_xml.c).
+ *
  * A frame that names a function without an offset in the module keeps that name.
  *
  * Streaming: memory is bounded by one stack (and, for a JSON document, by LIMIT_JSON_BYTES), never

@@ -18,6 +18,7 @@
 #include "verbs/fetch_options.h"
 #include "verbs/index_note.h"
 #include "verbs/library_fault.h"
+#include "verbs/resolve_understood.h"
 #include "verbs/verbs.h"
 
 enum resolve_format {
@@ -26,6 +27,7 @@ enum resolve_format {
     RESOLVE_NDJSON,
     RESOLVE_FOLDED,
     RESOLVE_SPEEDSCOPE,
+    RESOLVE_UNDERSTOOD,
 };
 
 enum batch_state { BATCH_FREE, BATCH_READY, BATCH_TAKEN, BATCH_DONE };
@@ -426,6 +428,7 @@ static bool read_words(const struct verb *self, const struct resolve_options *o,
         [RESOLVE_NDJSON] = "ndjson",
         [RESOLVE_FOLDED] = "folded",
         [RESOLVE_SPEEDSCOPE] = "speedscope",
+        [RESOLVE_UNDERSTOOD] = "understood",
     };
     static const char *const spellings[] = {
         [TWINSTACK_NAMES_SHORT] = "short",
@@ -443,7 +446,8 @@ static bool read_words(const struct verb *self, const struct resolve_options *o,
     const int i = name_index(indexings, COUNT_OF(indexings), o->index);
 
     if (f < 0)
-        (void)verb_usage_error(self, "there is no format '%s': text, folded or speedscope", word);
+        (void)verb_usage_error(
+            self, "there is no format '%s': text, folded, speedscope or understood", word);
     else if (n < 0)
         (void)verb_usage_error(self, "--names is short, full or decorated, not '%s'", o->names);
     else if (o->arch != NULL && !twinstack_is_arch(o->arch))
@@ -474,7 +478,6 @@ static int resolve(const struct verb *self, void *given, const struct option_lis
                    struct arena *keep)
 {
     const struct resolve_options *o = given;
-    (void)keep;
     struct resolver r = {0};
     struct twinstack_options options = {.size = sizeof options};
     struct twinstack_error error;
@@ -484,6 +487,8 @@ static int resolve(const struct verb *self, void *given, const struct option_lis
         return EXIT_USAGE;
     if (o->jobs < 1 || o->jobs > VERB_JOBS_MAX)
         return verb_usage_error(self, "-j is 1 to %d", VERB_JOBS_MAX);
+    if (r.format == RESOLVE_UNDERSTOOD)
+        return resolve_understood(files, keep);
     choose_form(&r, o);
     process_catch_interrupts_until(EXIT_INTERRUPTED);
     const enum twinstack_status status = open_symbols(o, &options, &r.symbols, &error);
@@ -528,7 +533,8 @@ static int run(const struct verb *self, int argc, char **argv)
          "lines are 0xADDRESS, in modules of `# module NAME CODE_ID DEBUG_ID 0xBASE 0xSIZE`"},
         {"--json", OPTION_FLAG, &o.json, NULL, "one JSON document"},
         {"--ndjson", OPTION_FLAG, &o.ndjson, NULL, "one JSON object per stack, one per line"},
-        {"--format", OPTION_STRING, &o.format, "text|folded|speedscope", "output format"},
+        {"--format", OPTION_STRING, &o.format, "text|folded|speedscope|understood",
+         "output format; understood: how many frames the input holds, and which line is none"},
         {"--names", OPTION_STRING, &o.names, "short|full|decorated",
          "how much of a function's name is printed"},
         {"-j", OPTION_UINT, &o.jobs, "N", "resolve N batches of stacks at once (1)"},

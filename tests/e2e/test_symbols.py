@@ -74,6 +74,20 @@ class Resolve(e2e.Case):
                     done = self.run_twinstack("resolve", *([form] if form else []), stdin=text, exit_code=code)
                     self.assertEqual("no line of the input is a frame" in done.stderr, code == 3, done.stderr)
 
+    def test_what_was_understood_is_said(self):
+        for name, text, said, code in [
+                ("log", "started\n00 a.exe+0x1\n#1 b.dll!f+0x2\nc!0x3\nbye\n", '3 frames of 1 stack from 5 lines, 2 ignored: "started"', 0),
+                ("two stacks", "> x\na!0x1\n> y\na!0x2\n", "2 frames of 2 stacks from 2 lines", 0),
+                ("XML", "<r><thread id='1'><frame module='a' offset='0x1'/></thread></r>", "1 frame of 1 stack from 1 line", 0),
+                ("prose", "it\nbroke\n", '0 frames of 0 stacks from 2 lines, 2 ignored: "it"', 3)]:
+            with self.subTest(name):
+                path = self.folder / "stack"
+                path.write_text(text, encoding="ascii")
+                done = self.run_twinstack("resolve", "--format", "understood", path, exit_code=code)
+                self.assertEqual(done.stdout, f"{path}: {said}\n")
+                self.assertEqual("no line holds a frame" in done.stderr, code == 3, done.stderr)
+        self.run_twinstack("resolve", "--format", "understood", self.folder / "none", exit_code=3)
+
     def test_a_pipe_need_not_end_before_it_is_answered(self):
         for form, asked, wanted in (("text", "> a\nx!0x1\n", b"x!0x1 "), ("text", "x!0x2\n", b"x!0x2 "),
                                     ("ndjson", '{"frames":[{"address":"0x3"}]}\n', b'"offset":"0x3"')):

@@ -308,6 +308,18 @@ static const struct {
      "-: app!0x1234@i libc.so.6!0x3ef20@r app!main!0x0@r ?!0x400b6c@r\n"},
     {"Boost.Stacktrace", " 0# f(int) at /a.c:12\n 1# main in ./app\n 2# 0x00007F12 in /lib/l.so\n",
      "-: ?!f(int)!0x0@i(/a.c:12) app!main!0x0@r ?!0x7f12@r\n"},
+    {"XML with a thread's frames",
+     "<?xml?>\n<!-- <frame module='n' offset='0x1'/> --><r><code>5</code><thread id=\"4\"><frame>"
+     "<symbol>a!f&lt;int&gt;</symbol><line>4</line><offset>0x3</offset></frame><frame>\n<Module> "
+     "C:\\b.exe </Module><module_offset>0x15</module_offset></frame>\n<frame module='c' offset="
+     "\"0x20\"/><frame>d+0x3</frame><frame address='0x77'/></thread><thread id='7'><Frame ip="
+     "'0x5'></thread></r>",
+     "thread 4: a!f<int>!0x0@i b.exe!0x15@r c!0x20@r d!0x3@r ?!0x77@r\nthread 7: ?!0x5@i\n"},
+    {"XML whose frames are lines",
+     "<c><m>x</m><PCallStack>\nApp 0x7ff6a0000 + 1537\nb 0x7f0 + "
+     "1d\n</PCallStack><x>y</x></c>",
+     "-: App!0x1537@i b!0x1d@r\n"},
+    {"XML with a frame of nothing", "<s><frame/><frame>x y</frame></s>", "-: !malformed@12\n"},
     {"what only looks like other tools",
      "12 monkeys\n#1 a note\n#12\n1: x\nat home\n[+0x1]\nFault offset: 0x1\n(+0x1) [0x2]\n",
      "-: !malformed@0\n-: !malformed@25\n-: !malformed@30\n-: !malformed@38\n-: !malformed@45\n"

@@ -1,0 +1,330 @@
+/* Crash reports in XML, as services and engines for games write them: <thread> elements with
+ * <frame> elements, which state module, offset, function, file, line or address as attributes or as
+ * elements of their own; and <CallStack> or <PCallStack>, whose text has a frame on each line.
+ *
+ * The report is made text where it lies: tags become blanks, and a frame becomes its line at the
+ * place of its element, so that offsets in messages are those of the file. A line is never longer
+ * than the element that it replaces, since that names each value, too. No schema is asked for:
+ * names of elements differ from writer to writer. */
+#include <string.h>
+
+#include "base/array.h"
+#include "stacks/notation.h"
+
+enum part { PART_MODULE, PART_OFFSET, PART_FUNCTION, PART_ADDRESS, PARTS };
+
+/* What a value is called. */
+static const struct {
+    const char *name;
+    enum part part;
+} names[] = {
+    {"module", PART_MODULE},       {"modulename", PART_MODULE},
+    {"image", PART_MODULE},        {"package", PART_MODULE},
+    {"offset", PART_OFFSET},       {"rva", PART_OFFSET},
+    {"moduleoffset", PART_OFFSET}, {"symbol", PART_FUNCTION},
+    {"function", PART_FUNCTION},   {"functionname", PART_FUNCTION},
+    {"method", PART_FUNCTION},     {"address", PART_ADDRESS},
+    {"ip", PART_ADDRESS},          {"pc", PART_ADDRESS},
+    {"instruction", PART_ADDRESS},
+};
+
+static const char *const frame_tags[] = {"frame", "stackframe"};
+static const char *const text_tags[] = {"callstack", "pcallstack", "stacktrace"};
+
+/* A tag, from its '<' to after its '>'. */
+struct tag {
+    char *at, *end;
+    struct pattern_text name;
+    bool closes, is_empty; /* </name>, <name/> */
+};
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Letter case and '_' do not count. */
+static bool is_named(struct pattern_text name, const char *word)
+{
+    for (; name.at < name.end; name.at++) {
+        if (*name.at == '_')
+            continue;
+        if (*word == '\0' || lower(*name.at) != *word)
+            return false;
+        word++;
+    }
+    return *word == '\0';
+}
+
+static bool is_any(struct pattern_text name, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (is_named(name, words[i]))
+            return true;
+    return false;
+}
+
+static bool ends_name(char c)
+{
+    return strchr(" \t\r\n/>=", c) != NULL;
+}
+
+static char *find(char *at, const char *end, const char *what)
+{
+    const size_t bytes = strlen(what);
+    while (at != NULL && (size_t)(end - at) >= bytes) {
+        at = memchr(at, what[0], (size_t)(end - at) - bytes + 1);
+        if (at == NULL || memcmp(at, what, bytes) == 0)
+            return at;
+        at++;
+    }
+    return NULL;
+}
+
+/* The next tag at or after AT; comments and declarations are tags without a name. */
+static bool next_tag(char *at, char *end, struct tag *out)
+{
+    char *stop;
+    char quote = '\0';
+    memset(out, 0, sizeof *out);
+    out->at = at < end ? memchr(at, '<', (size_t)(end - at)) : NULL;
+    if (out->at == NULL)
+        return false;
+    const bool comment = end - out->at > 4 && memcmp(out->at, "<!--", 4) == 0;
+    for (stop = out->at + 1; !comment && stop < end && (quote != '\0' || *stop != '>'); stop++)
+        quote = quote == '\0' && (*stop == '"' || *stop == '\'') ? *stop
+                : *stop == quote                                 ? '\0'
+                                                                 : quote;
+    if (comment)
+        stop = find(out->at, end, "-->");
+    out->end = stop == NULL || stop >= end ? end : stop + (comment ? 3 : 1);
+    char *name = out->at + 1;
+    out->closes = name < out->end && *name == '/';
+    name += out->closes;
+    out->name.at = out->name.end = name;
+    if (name < out->end && *name != '!' && *name != '?')
+        while (out->name.end < out->end && !ends_name(*out->name.end))
+            out->name.end++;
+    out->is_empty = out->end - out->at > 2 && out->end[-2] == '/';
+    return true;
+}
+
+static void set_part(struct pattern_text *parts, struct pattern_text name,
+                     struct pattern_text value)
+{
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        if (is_named(name, names[i].name) && pattern_length(parts[names[i].part]) == 0)
+            parts[names[i].part] = value;
+}
+
+static void take_attributes(const struct tag *tag, struct pattern_text *parts)
+{
+    const char *at = tag->name.end;
+    while (at < tag->end) {
+        while (at < tag->end && ends_name(*at))
+            at++;
+        struct pattern_text name = {at, at}, value;
+        while (name.end < tag->end && !ends_name(*name.end))
+            name.end++;
+        at = name.end;
+        if (at + 1 >= tag->end || *at != '=' || (at[1] != '"' && at[1] != '\''))
+            continue;
+        value.at = at + 2;
+        value.end = memchr(value.at, at[1], (size_t)(tag->end - value.at));
+        if (value.end == NULL)
+            return;
+        set_part(parts, name, value);
+        at = value.end + 1;
+    }
+}
+
+/* ---- lines -------------------------------------------------------------------------------- */
+
+/* In lines that are not too long. */
+static void blank(char *from, const char *to)
+{
+    enum { LINE = 4096 };
+    memset(from, ' ', (size_t)(to - from));
+    for (; to - from >= LINE; from += LINE)
+        from[LINE - 1] = '\n';
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* Copies VALUE without its entities and ends of lines, as far as there is room. */
+static char *put(char *to, const char *end, struct pattern_text value)
+{
+    static const struct {
+        const char *entity;
+        char c;
+    } entities[] = {
+        {"&lt;", '<'}, {"&gt;", '>'}, {"&amp;", '&'}, {"&quot;", '"'}, {"&apos;", '\''}};
+    while (value.at < value.end && is_blank(*value.at))
+        value.at++;
+    while (value.at < value.end && is_blank(value.end[-1]))
+        value.end--;
+    while (value.at < value.end && to < end) {
+        char c = *value.at;
+        size_t bytes = 1;
+        for (size_t i = 0; c == '&' && i < COUNT_OF(entities); i++)
+            if (pattern_starts(value, entities[i].entity)) {
+                c = entities[i].c;
+                bytes = strlen(entities[i].entity);
+            }
+        *to++ = is_blank(c) ? ' ' : c;
+        value.at += bytes;
+    }
+    return to;
+}
+
+static char *put_char(char *to, const char *end, char c)
+{
+    if (to < end)
+        *to++ = c;
+    return to;
+}
+
+/* "module!0xOFFSET", "module!function", "?!0xADDRESS", or the element's own text; what FROM to END
+ * held is gone. */
+static void put_frame(char *from, char *end, const struct pattern_text *parts,
+                      struct arena *scratch)
+{
+    struct pattern_text copies[PARTS + 1];
+    for (int i = 0; i <= PARTS; i++) {
+        const size_t bytes = pattern_length(parts[i]);
+        copies[i].at = bytes > 0 ? arena_text(scratch, parts[i].at, bytes) : NULL;
+        copies[i].end = copies[i].at != NULL ? copies[i].at + bytes : NULL;
+    }
+    blank(from, end);
+    char *to = put_char(from, end, '\n');
+    const bool placed = pattern_length(copies[PART_MODULE]) > 0;
+    const bool named = pattern_length(copies[PART_FUNCTION]) > 0;
+    const enum part number =
+        pattern_length(copies[PART_OFFSET]) > 0 && (placed || named) ? PART_OFFSET : PART_ADDRESS;
+    if (!placed && !named && pattern_length(copies[PART_ADDRESS]) == 0) {
+        to = put(to, end, copies[PARTS]);
+    } else if (named && !(placed && number == PART_OFFSET)) {
+        if (placed) {
+            to = put(to, end, copies[PART_MODULE]);
+            to = put_char(to, end, '!');
+        }
+        to = put(to, end, copies[PART_FUNCTION]);
+        if (number == PART_OFFSET) {
+            to = put_char(to, end, '+');
+            to = put(to, end, copies[number]);
+        }
+    } else {
+        to = placed && number == PART_OFFSET ? put(to, end, copies[PART_MODULE])
+                                             : put_char(to, end, '?');
+        to = put_char(to, end, '!');
+        to = put(to, end, copies[number]);
+    }
+    (void)put_char(to, end, '\n');
+}
+
+/* ---- elements ----------------------------------------------------------------------------- */
+
+/* The element that OPEN begins: its values, its first text as PARTS[PARTS], and its end, which is
+ * where another frame begins if it is not closed. */
+static char *read_frame(const struct tag *open, char *end, struct pattern_text *parts)
+{
+    struct tag tag, last = *open;
+    take_attributes(open, parts);
+    while (!open->is_empty && next_tag(last.end, end, &tag)) {
+        if (last.at == open->at)
+            parts[PARTS] = (struct pattern_text){open->end, tag.at};
+        if (is_any(tag.name, frame_tags, COUNT_OF(frame_tags)))
+            return tag.closes ? tag.end : tag.at;
+        if (tag.closes && last.at != open->at && !last.closes)
+            set_part(parts, last.name, (struct pattern_text){last.end, tag.at});
+        last = tag;
+    }
+    return last.end;
+}
+
+/* "> thread 5", where the tag states a number. */
+static void put_thread(const struct tag *tag)
+{
+    static const char label[] = "> thread";
+    const char *at = tag->name.end;
+    while (at < tag->end && (*at < '0' || *at > '9'))
+        at++;
+    const char *stop = at;
+    while (stop < tag->end && *stop >= '0' && *stop <= '9')
+        stop++;
+    char id[24];
+    const size_t bytes = (size_t)(stop - at) < sizeof id ? (size_t)(stop - at) : 0;
+    memcpy(id, at, bytes);
+    blank(tag->at, tag->end);
+    char *to = put_char(tag->at, tag->end, '\n');
+    to = put(to, tag->end, (struct pattern_text){label, label + sizeof label - 1});
+    to = put(put_char(to, tag->end, ' '), tag->end, (struct pattern_text){id, id + bytes});
+    (void)put_char(to, tag->end, '\n');
+}
+
+static void make_text(char *at, char *end, struct arena *scratch)
+{
+    struct tag tag;
+    bool in_text = false; /* of an element whose lines are frames */
+    while (next_tag(at, end, &tag)) {
+        if (!in_text)
+            blank(at, tag.at);
+        at = tag.end;
+        const bool frames = is_any(tag.name, text_tags, COUNT_OF(text_tags));
+        if (frames)
+            in_text = !tag.closes && !tag.is_empty;
+        if (is_any(tag.name, frame_tags, COUNT_OF(frame_tags)) && !tag.closes) {
+            struct pattern_text parts[PARTS + 1] = {{NULL, NULL}};
+            at = read_frame(&tag, end, parts);
+            in_text = false;
+            put_frame(tag.at, at, parts, scratch);
+            arena_reset(scratch);
+        } else if (is_named(tag.name, "thread") && !tag.closes) {
+            put_thread(&tag);
+        } else {
+            blank(tag.at, tag.end);
+            if (frames && tag.end > tag.at)
+                tag.end[-1] = '\n';
+        }
+    }
+    if (!in_text)
+        blank(at, end);
+}
+
+static bool next(struct stack_input *input, struct arena *keep, struct stack_item *out)
+{
+    while (input->end - input->start <= LIMIT_JSON_BYTES && input_fill(input, LIMIT_JSON_BYTES * 2))
+        continue;
+    if (input->end - input->start > LIMIT_JSON_BYTES) {
+        input_skip(input, input->end - input->start);
+        item_fault(input, out, ERR_LIMIT, LIMIT_JSON_BYTES, "report in XML", NULL);
+        return true;
+    }
+    make_text(input->buffer + input->start, input->buffer + input->end, &input->scratch);
+    input->notation = &notation_text;
+    return notation_text.next(input, keep, out);
+}
+
+/* Elements with frames in what is read first: Windows' event log is XML, too, and its lines are
+ * read as text. */
+static bool recognise(struct stack_input *input)
+{
+    const char *at = input_after_space(input, input->start);
+    struct tag tag;
+    if (at == NULL || *at != '<' || input->end - (size_t)(at - input->buffer) < 2 ||
+        (at[1] != '?' && at[1] != '!' && (lower(at[1]) < 'a' || lower(at[1]) > 'z')))
+        return false;
+    while (input->end - input->start < INPUT_BUFFER_BYTES && input_fill(input, INPUT_BUFFER_BYTES))
+        continue;
+    char *end = input->buffer + input->end;
+    for (char *from = input->buffer + input->start; next_tag(from, end, &tag); from = tag.end)
+        if (is_any(tag.name, frame_tags, COUNT_OF(frame_tags)) ||
+            is_any(tag.name, text_tags, COUNT_OF(text_tags)))
+            return true;
+    return false;
+}
+
+const struct notation notation_xml = {.name = "XML", .recognise = recognise, .next = next};
