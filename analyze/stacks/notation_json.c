@@ -246,13 +246,18 @@ static void read_named_frame(const cJSON *from, uint32_t position, struct arena 
                         : found_of(json_get_string(from, "found_by", keep, fault));
     out->identity = IDENTITY_UNCHECKED;
     out->module_name = json_get_string(from, "module", keep, fault);
-    out->offset = json_get_hex(from, "offset", 0, fault);
+    out->offset =
+        json_get_hex(from, "module_offset", json_get_hex(from, "offset", 0, fault), fault);
     if (out->module_name == NULL)
         out->pc_va = out->offset;
     out->function = json_get_string(from, "function", keep, fault);
     out->file = json_get_string(from, "file", keep, fault);
     out->line = (uint32_t)json_get_uint(from, "line", 0, fault);
     out->symbols = symbols_of(from, out->function, keep, fault);
+    if (out->function == NULL && !cJSON_HasObjectItem(from, "offset") &&
+        !cJSON_HasObjectItem(from, "module_offset"))
+        fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "frame",
+                       "a frame needs `offset`, `module_offset` or `function`");
 }
 
 /* True for frames with names: an offset frame states its module by a number. */

@@ -74,6 +74,15 @@ class Resolve(e2e.Case):
                     done = self.run_twinstack("resolve", *([form] if form else []), stdin=text, exit_code=code)
                     self.assertEqual("no line of the input is a frame" in done.stderr, code == 3, done.stderr)
 
+    def test_a_frame_of_json_says_where_it_is(self):
+        """One that only names its module was taken for offset 0."""
+        for name, frame, code in [("offset", '"offset":"0x1537"', 0), ("as rust-minidump writes it", '"module_offset":"0x1537"', 0),
+                                  ("nothing", '"line":3', 3)]:
+            with self.subTest(name):
+                done = self.run_twinstack("resolve", stdin='{"threads":[{"frames":[{"module":"b.exe",' + frame + "}]}]}", exit_code=code)
+                self.assertEqual("b.exe!0x1537" in done.stdout, code == 0, done.stdout)
+                self.assertEqual("a frame needs `offset`" in done.stdout, code != 0, done.stdout)
+
     def test_what_was_understood_is_said(self):
         for name, text, said, code in [
                 ("log", "started\n00 a.exe+0x1\n#1 b.dll!f+0x2\nc!0x3\nbye\n", '3 frames of 1 stack from 5 lines, 2 ignored: "started"', 0),
