@@ -17,7 +17,7 @@ enum part { PART_MODULE, PART_OFFSET, PART_FUNCTION, PART_ADDRESS, PARTS };
 static const struct {
     const char *name;
     enum part part;
-} names[] = {
+} value_names[] = {
     {"module", PART_MODULE},       {"modulename", PART_MODULE},
     {"image", PART_MODULE},        {"package", PART_MODULE},
     {"offset", PART_OFFSET},       {"rva", PART_OFFSET},
@@ -112,9 +112,9 @@ static bool next_tag(char *at, char *end, struct tag *out)
 static void set_part(struct pattern_text *parts, struct pattern_text name,
                      struct pattern_text value)
 {
-    for (size_t i = 0; i < COUNT_OF(names); i++)
-        if (is_named(name, names[i].name) && pattern_length(parts[names[i].part]) == 0)
-            parts[names[i].part] = value;
+    for (size_t i = 0; i < COUNT_OF(value_names); i++)
+        if (is_named(name, value_names[i].name) && pattern_length(parts[value_names[i].part]) == 0)
+            parts[value_names[i].part] = value;
 }
 
 static void take_attributes(const struct tag *tag, struct pattern_text *parts)

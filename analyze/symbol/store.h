@@ -58,7 +58,8 @@ const char *symbol_store_places(const struct symbol_store *store, struct arena *
 
 /* The single files among the roots, as they were given; NULL past the last one. */
 const char *symbol_store_named_file(const struct symbol_store *store, uint32_t index);
-/* Whether such a file can be one of MODULE: of its identity, or where it states none of its name. */
+/* Whether such a file can be one of MODULE: of its identity, or where it states none of its name.
+ */
 bool symbol_store_file_fits(const struct symbol_store *store, const char *path,
                             const struct module *module);
 
