@@ -232,8 +232,9 @@ static void print_entry(struct sheet *s, const struct sheet_entry *e)
         page_cell(&s->page, e->ink, (int)(e->indent != 0 ? e->indent : 0), e->head);
     page_wrap_most(&s->page, INK_PLAIN, indent, e->most, e->text != NULL ? e->text : "");
     if (e->why != NULL && e->why[0] != 0) {
-        page_cell(&s->page, INK_PLAIN, 2, "");
-        page_wrap_most(&s->page, INK_PLAIN, 2, e->most, e->why);
+        const uint32_t in = e->why_indent != 0 ? e->why_indent : 2;
+        page_cell(&s->page, INK_PLAIN, (int)in, "");
+        page_wrap_most(&s->page, INK_PLAIN, in, e->most, e->why);
     }
     if (e->note == NULL && e->command == NULL)
         return;

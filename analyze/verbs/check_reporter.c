@@ -13,7 +13,7 @@
 #include "verbs/terminal.h"
 #include "verbs/verb.h"
 
-enum { FIRST_SCREEN_LINES = 38, MISSING_SHOWN_LINES = 14 };
+enum { FIRST_SCREEN_LINES = 38, MISSING_SHOWN_LINES = 14, COUNT_WIDTH = 7 };
 
 /* ---- the first screen --------------------------------------------------------------------- */
 
@@ -115,6 +115,7 @@ static void group_entry(const void *rows, size_t at, struct arena *keep, struct 
         .head = arena_printf(keep, "%5u  ", group->count),
         .text = reporter_group_words(group->mechanism, group->variant, keep),
         .why = arena_printf(keep, "%s; e.g. %s, frame %u", what->advice, row->name, row->first),
+        .why_indent = COUNT_WIDTH,
         .most = 1,
         .stands_for = group->count};
 }
