@@ -114,7 +114,7 @@ class Addresses(e2e.Case):
                          [(None, "0x102f03fff"), ("main", "0x7fff"), ("libother.dylib", "0x0"), (None, "0x102f0d000")])
 
     def test_an_address_is_no_frame_unless_asked_for(self):
-        self.assertIn("malformed", self.run_twinstack("resolve", "--ndjson", stdin=self.MAP + "0x102f077e6\n").stdout)
+        self.assertIn("malformed", self.run_twinstack("resolve", "--ndjson", stdin=self.MAP + "0x102f077e6\n", exit_code=3).stdout)
 
 
 class Kinds(e2e.Case):

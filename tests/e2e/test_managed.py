@@ -129,7 +129,8 @@ class Managed(e2e.Case):
             ["[async]", "Shapes::Slow", r"Z:\src\shapes.cs:51"], ["[iterator]", "Shapes::Numbers", r"Z:\src\shapes.cs:63"],
             ["Shapes::Main", r"Z:\src\shapes.cs:96"]])
         self.assertEqual({line.index(":\\src") for line in text if line}, {text[0].index(":\\src")}, "columns")
-        done = self.run_twinstack("resolve", "--ndjson", stdin="a.dll!0x0a000001+0x5\na.dll!0x06000001+0x100000000\n")
+        done = self.run_twinstack("resolve", "--ndjson", stdin="a.dll!0x0a000001+0x5\na.dll!0x06000001+0x100000000\n",
+                                  exit_code=3)
         self.assertEqual(done.stdout.count("malformed"), 2)
 
     def test_methods_of_a_native_pdb(self):
@@ -226,7 +227,7 @@ class Managed(e2e.Case):
                                      (want["function"], want["file"], want["line"], "checked"), (folder, symbols))
         for bad in ("7", "mvid", f"{mvid}0"):
             done = self.run_twinstack("resolve", "--ndjson", "--symbols", root,
-                                      stdin=f"shapes.dll!0x06000009+0x14 {{mvid:{bad}}}\n")
+                                      stdin=f"shapes.dll!0x06000009+0x14 {{mvid:{bad}}}\n", exit_code=3)
             self.assertIn("malformed", done.stdout, bad)
         listed = self.run_json("symbols", "list", "--json", folder / "shapes.dll")["files"][0]
         self.assertEqual(listed["mvid"], mvid)
