@@ -21,6 +21,7 @@ struct twinstack_batch {
     struct arena keep;
     const struct twinstack_symbols *symbols; /* that resolved it */
     uint32_t count, errors;
+    uint64_t frames;
     bool unresolved, unchecked;
     enum frame_note lack; /* of a frame with a name, why others may be missing; NOTE_NONE */
     bool as_json;         /* which of both has the text */
@@ -208,6 +209,7 @@ void twinstack_batch_resolve(struct twinstack_batch *batch, struct twinstack_sym
 {
     batch->symbols = symbols;
     batch->errors = 0;
+    batch->frames = 0;
     for (uint32_t i = 0; i < batch->count; i++) {
         struct stack_item *item = &batch->items[i];
         struct stack *out = &batch->resolved[i].stack;
@@ -218,6 +220,7 @@ void twinstack_batch_resolve(struct twinstack_batch *batch, struct twinstack_sym
             batch->errors++;
             continue;
         }
+        batch->frames += out->frame_count;
         for (uint32_t k = 0; k < out->frame_count; k++)
             judge_frame(batch, &out->frames[k]);
     }
@@ -238,6 +241,7 @@ void twinstack_batch_summary(const struct twinstack_batch *batch, struct twinsta
         .errors = batch->errors,
         .unresolved = batch->unresolved,
         .unchecked = batch->unchecked,
+        .frames = batch->frames,
         .lack = batch->lack != NOTE_NONE ? frame_note_name(batch->lack) : NULL,
     };
     library_copy_known(out, out->size, &summary, sizeof summary);

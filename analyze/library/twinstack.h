@@ -318,6 +318,7 @@ struct twinstack_summary {
     int unresolved;   /* not 0: a frame has no function */
     int unchecked;    /* not 0: a name is from a file that was chosen by its name alone */
     const char *lack; /* why parts of a file gave no names, as a sentence; NULL: none lacks */
+    uint64_t frames;  /* of all stacks, inline ones too */
 };
 TWINSTACK_API void twinstack_batch_summary(const struct twinstack_batch *batch,
                                            struct twinstack_summary *out);

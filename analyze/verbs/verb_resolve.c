@@ -4,6 +4,7 @@
  * Stacks are read into batches in input order; each batch is resolved and written to memory,
  * by workers when -j asks for them, and printed in the order in which it was read.  A ring of
  * batches bounds the memory, however long the stream is. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +51,8 @@ struct resolver {
     struct signal *changed;
     bool stopping;
     struct speedscope *speedscope;
-    uint64_t printed, errors; /* items; those that are no stacks */
+    uint64_t printed, errors, frames; /* items; those that are no stacks; frames of the others */
+    char first_error[sizeof((struct twinstack_error *)NULL)->text];
     bool unresolved, unchecked, damaged, failed;
     const char *lack;
     bool addresses;
@@ -136,6 +138,17 @@ static void print_each(struct resolver *r, const struct batch *batch)
     }
 }
 
+static void keep_first_error(struct resolver *r, const struct batch *batch)
+{
+    struct twinstack_error error;
+    uint32_t i = 0;
+    while (i < twinstack_batch_count(batch->stacks) &&
+           twinstack_batch_error(batch->stacks, i, &error) == TWINSTACK_OK)
+        i++;
+    if (i < twinstack_batch_count(batch->stacks))
+        memcpy(r->first_error, error.text, sizeof r->first_error);
+}
+
 /* Prints the next batch, which is done. LAST: no other follows. */
 static void print_batch(struct resolver *r, struct batch *batch, bool last)
 {
@@ -144,7 +157,10 @@ static void print_batch(struct resolver *r, struct batch *batch, bool last)
     twinstack_batch_summary(batch->stacks, &summary);
     r->unresolved = r->unresolved || summary.unresolved != 0;
     r->unchecked = r->unchecked || summary.unchecked != 0;
+    if (r->errors == 0 && summary.errors > 0)
+        keep_first_error(r, batch);
     r->errors += summary.errors;
+    r->frames += summary.frames;
     r->lack = r->lack != NULL ? r->lack : summary.lack;
     r->failed = r->failed || batch->failed;
     if (r->format >= RESOLVE_FOLDED)
@@ -408,8 +424,10 @@ static int resolve_inputs(struct resolver *r, const struct option_list *files, u
                  "(`# module NAME CODE_ID DEBUG_ID` states one)");
     if (r->lack != NULL && r->format == RESOLVE_TEXT)
         log_warn("%s", r->lack);
-    if (code == EXIT_GOOD && !r->damaged && r->errors > 0 && r->errors == r->printed) {
-        log_error("no line of the input is a frame, such as app.exe!0x1537 or app.exe+0x1537");
+    if (code == EXIT_GOOD && !r->damaged && r->errors > r->frames) {
+        log_error("%" PRIu64 " of %" PRIu64 " lines hold no frame, such as app.exe!0x1537 or "
+                  "app.exe+0x1537; the first: %s",
+                  r->errors, r->errors + r->frames, r->first_error);
         return EXIT_INPUT;
     }
     if (code == EXIT_GOOD &&
@@ -564,10 +582,11 @@ const struct verb verb_resolve = {
         "  twinstack resolve --csv app.exe=symbols.csv --ndjson - < stacks.txt\n"
         "  twinstack resolve --symbols /srv/symbols -j 2 --ndjson < stacks.ndjson\n"
         "  twinstack resolve --symbols 'srv*cache*https://symbols.example/' crash.txt",
-    .exits = "  0  done, even if frames have no name or a stream has bad lines\n"
-             "  2  usage\n"
-             "  3  a named file is missing, damaged or unsupported, or no line is a frame; with\n"
-             "     --strict also frames without a name and bad lines\n"
-             "  130  interrupted",
+    .exits =
+        "  0  done, even if frames have no name or a stream has bad lines\n"
+        "  2  usage\n"
+        "  3  a named file is missing, damaged or unsupported, or most lines hold no frame; with\n"
+        "     --strict also frames without a name and bad lines\n"
+        "  130  interrupted",
     .run = run,
 };

@@ -65,14 +65,15 @@ class Resolve(e2e.Case):
             "code": "malformed", "what": "line of a stack", "offset": "0xa", "hint": "expected module!0xOFFSET"}})
         self.assertEqual([s["label"] for s in got[1:]], ["a", "b"])
 
-    def test_an_input_without_any_frame_is_an_error(self):
-        """A log of another kind: each line is answered, and the end says that nothing was a frame."""
-        for name, text, code in (("prose", "it broke\nbadly\n", 3), ("one frame among prose", "it broke\nx!0x1\nbadly\n", 0),
-                                 ("a stack without frames", "> a\n", 0)):
+    def test_an_input_of_mostly_other_lines_is_an_error(self):
+        """A log of another kind: each line is answered, and the end says how many were none, and which was the first."""
+        for name, text, said in (("prose", "it broke\nbadly\n", "2 of 2"), ("one frame among prose", "it broke\nx!0x1\nbadly\n", "2 of 3"),
+                                 ("as many", "it broke\nx!0x1\n", None), ("a stack without frames", "> a\n", None)):
             for form in ("--ndjson", "--json", None):
                 with self.subTest(name, form=form):
-                    done = self.run_twinstack("resolve", *([form] if form else []), stdin=text, exit_code=code)
-                    self.assertEqual("no line of the input is a frame" in done.stderr, code == 3, done.stderr)
+                    done = self.run_twinstack("resolve", *([form] if form else []), stdin=text, exit_code=3 if said else 0)
+                    last = f"error: {said} lines hold no frame, such as app.exe!0x1537 or app.exe+0x1537; the first: standard input: line"
+                    self.assertEqual(last in done.stderr, said is not None, done.stderr)
 
     def test_a_frame_of_json_says_where_it_is(self):
         """One that only names its module was taken for offset 0."""
