@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "symbol/store_parts.h"
+#include "symbol/store_listing.h"
 
 /* A root as the user names it. */
 static enum status add_word(struct symbol_store *store, const char *word, struct fault *fault)
@@ -36,6 +36,8 @@ enum status symbol_store_open(const struct symbol_store_options *options, struct
     }
     arena_init(&store->arena, 0);
     store->names = options->names;
+    store->listed_least = LISTING_LEAST_FILES;
+    store->files_most = STORE_FILES_MAX;
     store->indexing = options->indexing;
     store->with_system = options->system;
     store->fetch_options = options->fetch;
@@ -94,6 +96,7 @@ void symbol_store_close(struct symbol_store *store)
     mutex_free(store->mutex);
     mutex_free(store->counters);
     free(store->files);
+    listings_free(store);
     free((void *)store->modules);
     arena_free(&store->arena);
     free(store);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "symbol/store_parts.h"
@@ -85,4 +86,23 @@ char *store_find_on_server(struct symbol_store *store, const char *root, struct 
     packed[strlen(packed) - 1] = '_';
     file = find_entry(build, packed, scratch);
     return file != NULL && path_is_file(file) ? file : follow_pointer(store, build, scratch);
+}
+
+struct store_file *store_add_file(struct symbol_store *store, const char *path,
+                                  const struct source_kind *kind)
+{
+    if (store->file_count == store->files_most) {
+        store->files_cut = true;
+        return NULL;
+    }
+    struct store_file *wider = array_reserve(store->files, &store->file_room,
+                                             (uint64_t)store->file_count + 1, sizeof *wider);
+    if (wider == NULL)
+        return NULL;
+    store->files = wider;
+    struct store_file *file = &store->files[store->file_count];
+    *file = (struct store_file){.kind = kind, .path = path};
+    file->id.name = path_base(file->path);
+    store->file_count++;
+    return file;
 }

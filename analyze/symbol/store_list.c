@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/log.h"
 #include "base/text.h"
-#include "symbol/store_parts.h"
+#include "symbol/store_listing.h"
 
 enum { SYSTEM_FOLDERS_MAX = 64 };
 
@@ -24,34 +25,15 @@ static bool is_server_entry(const char *name)
     return false;
 }
 
-/* The next file; NULL: there is no room for it. */
-static struct store_file *add_file(struct symbol_store *store, const char *path,
-                                   const struct source_kind *kind)
-{
-    if (store->file_count == STORE_FILES_MAX)
-        return NULL;
-    struct store_file *wider = array_reserve(store->files, &store->file_room,
-                                             (uint64_t)store->file_count + 1, sizeof *wider);
-    if (wider == NULL)
-        return NULL;
-    store->files = wider;
-    struct store_file *file = &store->files[store->file_count];
-    *file = (struct store_file){.kind = kind, .path = arena_string(&store->arena, path)};
-    if (file->path == NULL)
-        return NULL;
-    file->id.name = path_base(file->path);
-    store->file_count++;
-    return file;
-}
-
 /* Adds a file of a known kind; each slice of a fat file is a separate entry. A damaged one is added
  * without an identity, so that a module of its name learns about it. */
 static enum status list_slices(struct symbol_store *store, const char *path,
                                const struct source_kind *kind, const struct file_map *map,
                                bool named, struct fault *fault)
 {
+    const char *copy = arena_string(&store->arena, path);
     for (uint32_t slice = 0; fault->code == ERR_NONE && (slice == 0 || kind->has_slices); slice++) {
-        struct store_file *file = add_file(store, path, kind);
+        struct store_file *file = copy != NULL ? store_add_file(store, copy, kind) : NULL;
         if (file == NULL)
             return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
         if (kind->identify(map, slice, &store->arena, &file->id, fault) == ERR_ABSENT) {
@@ -84,7 +66,23 @@ enum status store_list_file(struct symbol_store *store, const char *path, bool n
     return fault->code;
 }
 
-static void list_folder(struct symbol_store *store, const char *folder, int depth)
+static void list_in(struct symbol_store *store, struct listing *listing, const char *path)
+{
+    struct fault ignored = FAULT_INIT;
+    const uint32_t first = store->file_count;
+    uint64_t bytes, modified_ns;
+    if (listing != NULL && listing_take(listing, path))
+        return;
+    if (!path_stat(path, &bytes, &modified_ns))
+        bytes = modified_ns = 0;
+    const enum status status = store_list_file(store, path, false, &ignored);
+    /* What could not be read today may be readable tomorrow, without another time. */
+    if (listing != NULL && status != ERR_IO && status != ERR_MEMORY && status != ERR_ABSENT)
+        listing_add(listing, path, bytes, modified_ns, first);
+}
+
+static void list_folder(struct symbol_store *store, struct listing *listing, const char *folder,
+                        int depth)
 {
     struct fault fault = FAULT_INIT;
     struct arena scratch;
@@ -93,15 +91,14 @@ static void list_folder(struct symbol_store *store, const char *folder, int dept
 
     arena_init(&scratch, 0);
     if (folder_list(folder, &scratch, &names, &count, &fault) == ERR_NONE) {
-        for (size_t i = 0; i < count && store->file_count < STORE_FILES_MAX; i++) {
+        for (size_t i = 0; i < count && !store->files_cut; i++) {
             const char *path = path_join(&scratch, folder, names[i]);
             if (path == NULL)
                 break;
-            struct fault ignored = FAULT_INIT;
             if (path_is_file(path))
-                (void)store_list_file(store, path, false, &ignored);
+                list_in(store, listing, path);
             else if (depth > 0 && !is_server_entry(names[i]) && path_is_folder(path))
-                list_folder(store, path, depth - 1);
+                list_folder(store, listing, path, depth - 1);
         }
     }
     arena_free(&scratch);
@@ -112,9 +109,18 @@ void store_list_files(struct symbol_store *store)
     if (store->files_listed)
         return;
     store->files_listed = true;
-    for (uint32_t i = 0; i < store->root_count; i++) /* single files were listed on opening */
-        if (!path_is_file(store->roots[i]))
-            list_folder(store, store->roots[i], STORE_FOLDER_DEPTH);
+    for (uint32_t i = 0; i < store->root_count; i++) { /* single files were listed on opening */
+        if (path_is_file(store->roots[i]))
+            continue;
+        struct listing *listing = listing_open(store, store->roots[i]);
+        list_folder(store, listing, store->roots[i], STORE_FOLDER_DEPTH);
+        listing_end(listing);
+        if (store->files_cut) {
+            log_warn("%s: only the first %u symbol files are known; the others are not searched",
+                     store->roots[i], store->files_most);
+            return;
+        }
+    }
 }
 
 enum status store_add_root(struct symbol_store *store, const char *root, struct fault *fault)

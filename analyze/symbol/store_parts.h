@@ -33,7 +33,7 @@
 enum {
     STORE_MODULES_MAX =
         1 << 16, /* modules remembered; above this, modules without files share one entry */
-    STORE_FILES_MAX = 1 << 16, /* files indexed in plain folders                           */
+    STORE_FILES_MAX = 1000000, /* files in plain folders; more are said to be left out     */
     STORE_FOLDER_DEPTH = 8,    /* depth of nested folders that are searched                */
     STORE_FIRST_SLOTS = 64,    /* hash chains of the module table, which grows             */
 };
@@ -55,6 +55,7 @@ struct store_file {
     const char *taken;   /* the module of another name that it is used for; NULL: none */
 };
 
+struct listing;
 struct store_managed; /* see store_managed.c */
 
 struct symbol_module {
@@ -105,8 +106,11 @@ struct symbol_store {
     uint32_t root_count, root_room;
     struct store_file *files; /* of plain folders and single files; unsorted */
     uint32_t file_count, file_room;
-    uint32_t named_count; /* of these, the first: the user named the file, not its folder */
-    bool files_listed;
+    uint32_t named_count;         /* of these, the first: the user named the file, not its folder */
+    struct listing *listings;     /* see store_listing.h */
+    uint32_t listed_least;        /* folders with fewer files have none */
+    uint32_t files_most;          /* STORE_FILES_MAX */
+    bool files_listed, files_cut; /* cut: there are more than STORE_FILES_MAX */
     struct store_binding *bindings;
     uint32_t bare_open;     /* bare files that have not been assigned to a module yet   */
     bool first_taken;       /* a bare file is used for a name other than its own image's */
@@ -116,6 +120,11 @@ struct symbol_store {
     uint32_t module_slots, module_count;
     struct symbol_module nothing; /* for modules past STORE_MODULES_MAX */
 };
+
+/* The next file of a plain folder, or a single one, whose PATH is borrowed; NULL: there is no room
+ * for it. */
+struct store_file *store_add_file(struct symbol_store *store, const char *path,
+                                  const struct source_kind *kind);
 
 /* Opens a file as one of KIND, once for each path, slice and base. Fails: as source_open(). */
 enum status store_open_source(struct symbol_store *store, const struct source_kind *kind,
