@@ -254,7 +254,7 @@ static bool thread(void *self, uint32_t index, uint32_t *id, struct places *out)
     *id = dump->threads[index].id;
     *out = (struct places){NULL, 0};
     if (*id != f->thread_id && walk(f->session, *id, f->keep, &stack, &ignored) == ERR_NONE)
-        *out = places_of(&f->stack, f->keep);
+        *out = places_of(&stack, f->keep);
     return true;
 }
 

@@ -146,6 +146,7 @@ class Image:
         directory = optional + (112 if wide else 96)
         self.pdata = struct.unpack_from("<II", d, directory + 24)
         self.debug = struct.unpack_from("<II", d, directory + 48)
+        self.relocations = struct.unpack_from("<II", d, directory + 40)
         table = optional + struct.unpack_from("<H", d, pe + 20)[0]
         self.sections = [struct.unpack_from("<IIII", d, table + 40 * i + 8) for i in range(count)]
 

@@ -21,16 +21,23 @@ except ImportError:
     uc = None
 
 HERE = pathlib.Path(__file__).resolve().parent
+X86 = "EAX ECX EDX EBX ESP EBP ESI EDI".split()
 X64 = "RAX RCX RDX RBX RSP RBP RSI RDI R8 R9 R10 R11 R12 R13 R14 R15".split()
 STACK_BYTES = 0x100000
 STACKS = (0x5A0000, 0x8B0000)  # of the two threads
 PREFERRED = {"app.exe": 0x140000000, "plug.dll": 0x180000000}
+PREFERRED_X86 = {"app.exe": 0x400000, "plug.dll": 0x10000000}
 COMPILERS = {
     "gcc-O1": ("x64", ["x86_64-w64-mingw32-gcc", "-g", "-O1", "-ffreestanding", "-fno-stack-protector", "-fno-optimize-sibling-calls"]),
     "gcc-O0": ("x64", ["x86_64-w64-mingw32-gcc", "-g", "-O0", "-ffreestanding", "-fno-stack-protector"]),
     "clang-O2": ("x64", ["clang-19", "--target=x86_64-pc-windows-msvc", "-g", "-gcodeview", "-O2", "-fno-optimize-sibling-calls"]),
     "arm64-O1": ("arm64", ["clang-19", "--target=aarch64-pc-windows-msvc", "-g", "-gcodeview", "-O1", "-fno-optimize-sibling-calls"]),
+    "x86-O1": ("x86", ["clang-19", "--target=i686-pc-windows-msvc", "-g", "-gcodeview", "-O1", "-fno-optimize-sibling-calls"]),
 }
+
+
+def preferred(arch):
+    return PREFERRED_X86 if arch == "x86" else PREFERRED
 
 
 def tools_missing():
@@ -40,13 +47,13 @@ def tools_missing():
     return next((f"no {name}" for name in ("x86_64-w64-mingw32-gcc", "clang-19", "lld-link-19") if not shutil.which(name)), None)
 
 
-def compile_module(folder, name, flags, frame_pointers):
+def compile_module(folder, name, arch, flags, frame_pointers):
     """An image without imports, linked for its preferred base; by clang the same each time, whatever FOLDER is."""
     source, image = name.split(".")[0] + ".c", folder / name
     for file in (source, "program.h"):
         shutil.copy(HERE / file, folder)
     keeps = ["-fno-omit-frame-pointer" if frame_pointers else "-fomit-frame-pointer"]
-    base = f"0x{PREFERRED[name]:x}"
+    base = f"0x{preferred(arch)[name]:x}"
     if "gcc" in flags[0]:
         dll = ["-shared"] if name.endswith("dll") else []
         subprocess.run([*flags, *keeps, *dll, "-nostdlib", "-Wl,--image-base=" + base, "-Wl,--dynamicbase,-e,start", "-Wl,--build-id",
@@ -61,12 +68,26 @@ def compile_module(folder, name, flags, frame_pointers):
 
 
 class Module:
-    """An image at the base where the emulator has it. Its code has no absolute addresses."""
+    """An image at the base where the emulator has it."""
 
-    def __init__(self, path, base):
+    def __init__(self, path, arch, base):
         self.path, self.name, self.base, self.image = path, path.name, base, dump_maker.Image(path)
         self.preferred, self.size = self.image.base, self.image.size
-        assert self.preferred == PREFERRED[self.name]
+        assert self.preferred == preferred(arch)[self.name]
+
+    def loaded(self):
+        """As the loader lays it out there: only code of x86 has absolute addresses, of 32 bits."""
+        out, (at, end) = bytearray(self.image.loaded()), self.image.relocations
+        end += at
+        while at < end:
+            page, size = struct.unpack_from("<II", out, at)
+            for entry in struct.unpack_from(f"<{(size - 8) // 2}H", out, at + 8):
+                if entry >> 12 == 3:
+                    place = page + (entry & 0xFFF)
+                    value = struct.unpack_from("<I", out, place)[0] + self.base - self.preferred
+                    struct.pack_into("<I", out, place, value & 0xFFFFFFFF)
+            at += size
+        return bytes(out)
 
     def code_section(self):
         """(rva, file offset) of the first section."""
@@ -91,7 +112,9 @@ class Crash:
     def words(self):
         """The live stack in words."""
         at, data = self.stack
-        return {at + i: word for i, (word,) in enumerate(struct.iter_unpack("<Q", data[:len(data) & ~7])) for i in (8 * i,) if at + i >= self.sp}
+        size, form = self.build.word, "<I" if self.build.word == 4 else "<Q"
+        return {at + size * i: word for i, (word,) in enumerate(struct.iter_unpack(form, data[:len(data) // size * size]))
+                if at + size * i >= self.sp}
 
     def dump(self, path):
         d = dump_maker.Dump(self.build.arch)
@@ -109,10 +132,11 @@ class Build:
     def __init__(self, name, folder, rng):
         self.name, self.folder = name, folder
         self.arch, flags = COMPILERS[name]
+        self.word = 4 if self.arch == "x86" else 8
         folder.mkdir()
-        bases = sorted(rng.sample(range(0x7FF600000, 0x7FFF00000, 0x40), 2))
+        bases = sorted(rng.sample(range(0x1000, 0x70000, 0x40) if self.arch == "x86" else range(0x7FF600000, 0x7FFF00000, 0x40), 2))
         rng.shuffle(bases)
-        self.modules = [Module(compile_module(folder, name, flags, name == "app.exe"), base << 16 >> 4 & ~0xFFFF)
+        self.modules = [Module(compile_module(folder, name, self.arch, flags, name == "app.exe"), self.arch, base << 16 >> 4 & ~0xFFFF)
                         for name, base in zip(PREFERRED, bases)]
         self.returns = set()
         self.crashes, self.others = (self.run(stack) for stack in STACKS)
@@ -126,7 +150,7 @@ class Build:
             word = int.from_bytes(code[:4], "little")
             return pc + 4 if word & 0xFC000000 == 0x94000000 or word & 0xFFFFFC1F == 0xD63F0000 else None
         call = code[0] == 0xE8 or (code[0] == 0xFF and code[1] & 0x38 == 0x10) or (
-            code[0] & 0xF0 == 0x40 and code[1] == 0xFF and code[2] & 0x38 == 0x10)
+            self.arch == "x64" and code[0] & 0xF0 == 0x40 and code[1] == 0xFF and code[2] & 0x38 == 0x10)
         return pc + size if call else None
 
     def machine(self, stack):
@@ -137,16 +161,23 @@ class Build:
             cpu = uc.Uc(uc.UC_ARCH_ARM64, uc.UC_MODE_ARM)
             pc, sp, first = arm64.UC_ARM64_REG_PC, arm64.UC_ARM64_REG_SP, arm64.UC_ARM64_REG_X0
             general = [getattr(arm64, f"UC_ARM64_REG_X{n}") for n in range(31)]
+        elif self.arch == "x86":
+            cpu = uc.Uc(uc.UC_ARCH_X86, uc.UC_MODE_32)
+            pc, sp, first = x86.UC_X86_REG_EIP, x86.UC_X86_REG_ESP, None
+            general = [getattr(x86, "UC_X86_REG_" + n) for n in X86]
         else:
             cpu = uc.Uc(uc.UC_ARCH_X86, uc.UC_MODE_64)
             pc, sp, first = x86.UC_X86_REG_RIP, x86.UC_X86_REG_RSP, x86.UC_X86_REG_RCX
             general = [getattr(x86, "UC_X86_REG_" + n) for n in X64]
         for module in self.modules:
             cpu.mem_map(module.base, (module.size + 0xFFFF) & ~0xFFFF)
-            cpu.mem_write(module.base, module.image.loaded())
+            cpu.mem_write(module.base, module.loaded())
         cpu.mem_map(stack, STACK_BYTES)
         cpu.reg_write(sp, stack + STACK_BYTES - (0x100 if self.arch == "arm64" else 0x108))
-        cpu.reg_write(first, other)
+        if first is None:  # after the return address
+            cpu.mem_write(stack + STACK_BYTES - 0x104, struct.pack("<I", other))
+        else:
+            cpu.reg_write(first, other)
         return cpu, entry, pc, sp, general
 
     def run(self, stack):

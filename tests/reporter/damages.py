@@ -128,14 +128,20 @@ def shifted(crash, rng):
 
 
 def low_32(crash, rng):
+    if crash.build.arch == "x86":  # all that there are
+        return None
     return by_offset(crash, lambda module, va: va & 0xFFFFFFFF)
 
 
 def low_32_alone(crash, rng):
+    if crash.build.arch == "x86":
+        return None
     return [line("?", va & 0xFFFFFFFF) for va in crash.truth]
 
 
 def sign_extended(crash, rng):
+    if crash.build.arch == "x86":
+        return None
     return by_offset(crash, lambda module, va: ((va & 0xFFFFFFFF) ^ 0x80000000) - 0x80000000)
 
 
@@ -202,8 +208,9 @@ def ended_early(crash, rng):
 def frame_pointer_walk(crash, rng):
     """The chain of frame pointers from the crash; only where it skips a caller."""
     words, fp, found = crash.words(), crash.registers[29 if crash.build.arch == "arm64" else 5], [crash.pc]
-    while fp + 8 in words and crash.build.module_of(words[fp + 8]):
-        found.append(words[fp + 8])
+    back = crash.build.word
+    while fp + back in words and crash.build.module_of(words[fp + back]):
+        found.append(words[fp + back])
         if words.get(fp, 0) <= fp:
             break
         fp = words[fp]
