@@ -31,7 +31,15 @@ for (const [kind, end] of [
 ])
   renameSync(`${folder}/${kind}/crash-02.${end}`, `${folder}/${kind}/app 1.2.${end}`);
 const judged = spawnSync(`${build}/bin/twinstack`, [
-  ...['check', '--dumps', `${folder}/dumps`, '--stacks', `${folder}/stacks`, '--symbols', `${folder}/symbols`],
+  ...[
+    'check',
+    '--dumps',
+    `${folder}/dumps`,
+    '--stacks',
+    `${folder}/stacks`,
+    '--symbols',
+    `${folder}/symbols`,
+  ],
   ...['--name', 'acme', '--db', db, '--html', file],
 ]);
 same(judged.status, 1, String(judged.stderr));
