@@ -26,7 +26,7 @@ static const char *path_of(const char *name)
 static void put(const char *name, const void *data, size_t bytes, int64_t seconds)
 {
     struct fault fault = FAULT_INIT;
-    const struct utimbuf times = {(time_t)seconds, (time_t)seconds};
+    struct utimbuf times = {(time_t)seconds, (time_t)seconds};
     REQUIRE(file_write(path_of(name), data, bytes, &fault) == ERR_NONE);
     REQUIRE(utime(path_of(name), &times) == 0);
 }
