@@ -26,6 +26,22 @@ const char *path_base(const char *path)
     return base;
 }
 
+bool path_stat(const char *path, uint64_t *bytes, uint64_t *modified_ns)
+{
+    struct file_stamp stamp;
+    if (!path_stamp(path, &stamp))
+        return false;
+    *bytes = stamp.bytes;
+    *modified_ns = stamp.modified_ns;
+    return true;
+}
+
+uint64_t path_bytes(const char *path)
+{
+    struct file_stamp stamp;
+    return path_stamp(path, &stamp) ? stamp.bytes : 0;
+}
+
 static bool put_stream(FILE *stream, file_put_fn *put, void *to)
 {
     char chunk[16384];

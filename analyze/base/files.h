@@ -97,6 +97,15 @@ uint64_t path_bytes(const char *path); /* size of a file; 0 when there is none *
 /* Size and time of the last change (as in struct file_map) of a file; false: there is none. */
 bool path_stat(const char *path, uint64_t *bytes, uint64_t *modified_ns);
 
+/* What differs when a file was changed, or another was put in its place, even one of its size and
+ * with its time of change (`cp -p`): the system's own time of the last change, and the number of
+ * the file. Windows says the last two only of an open file: 0 there. No padding. */
+struct file_stamp {
+    uint64_t bytes, modified_ns, changed_ns, number;
+};
+/* False: there is no such file; *OUT is unchanged. */
+bool path_stamp(const char *path, struct file_stamp *out);
+
 /* Sets the time of a file's last change to now. A file that cannot be changed stays as it is. */
 void path_touch(const char *path);
 

@@ -37,9 +37,9 @@ static enum status file_fault(struct fault *fault, const char *path, const char 
     return fault->code;
 }
 
-static uint64_t modified_ns_of(const struct stat *info)
+static uint64_t nanoseconds(struct timespec time)
 {
-    return (uint64_t)info->st_mtim.tv_sec * 1000000000U + (uint64_t)info->st_mtim.tv_nsec;
+    return (uint64_t)time.tv_sec * 1000000000U + (uint64_t)time.tv_nsec;
 }
 
 static enum status file_open_regular(const char *path, int *fd, struct stat *info,
@@ -73,7 +73,7 @@ enum status file_map(const char *path, struct file_map *out, struct fault *fault
     const uint64_t bytes = (uint64_t)info.st_size;
     out->data = nothing;
     out->bytes = (size_t)bytes;
-    out->modified_ns = modified_ns_of(&info);
+    out->modified_ns = nanoseconds(info.st_mtim);
     if (bytes > LIMIT_FILE_BYTES) {
         fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "file larger than this program reads");
         fault_set_path(fault, path);
@@ -421,19 +421,13 @@ bool path_is_below(const char *path, const char *folder)
     return strncmp(path, folder, length) == 0 && path[length] == '/';
 }
 
-uint64_t path_bytes(const char *path)
-{
-    uint64_t bytes, modified_ns;
-    return path_stat(path, &bytes, &modified_ns) ? bytes : 0;
-}
-
-bool path_stat(const char *path, uint64_t *bytes, uint64_t *modified_ns)
+bool path_stamp(const char *path, struct file_stamp *out)
 {
     struct stat info;
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
         return false;
-    *bytes = (uint64_t)info.st_size;
-    *modified_ns = modified_ns_of(&info);
+    *out = (struct file_stamp){(uint64_t)info.st_size, nanoseconds(info.st_mtim),
+                               nanoseconds(info.st_ctim), (uint64_t)info.st_ino};
     return true;
 }
 

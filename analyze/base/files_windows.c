@@ -460,13 +460,7 @@ bool path_is_below(const char *path, const char *folder)
     return folded(path[length]) == '/';
 }
 
-uint64_t path_bytes(const char *path)
-{
-    uint64_t bytes, modified_ns;
-    return path_stat(path, &bytes, &modified_ns) ? bytes : 0;
-}
-
-bool path_stat(const char *path, uint64_t *bytes, uint64_t *modified_ns)
+bool path_stamp(const char *path, struct file_stamp *out)
 {
     WIN32_FILE_ATTRIBUTE_DATA info;
     wchar_t wide[WIDE_PATH];
@@ -474,8 +468,8 @@ bool path_stat(const char *path, uint64_t *bytes, uint64_t *modified_ns)
     if (!widen(path, wide) || !GetFileAttributesExW(wide, GetFileExInfoStandard, &info) ||
         (info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0)
         return false;
-    *bytes = (uint64_t)info.nFileSizeHigh << 32 | info.nFileSizeLow;
-    *modified_ns = filetime_ns(info.ftLastWriteTime);
+    *out = (struct file_stamp){.bytes = (uint64_t)info.nFileSizeHigh << 32 | info.nFileSizeLow,
+                               .modified_ns = filetime_ns(info.ftLastWriteTime)};
     return true;
 }
 

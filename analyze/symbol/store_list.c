@@ -7,8 +7,6 @@
 #include "base/text.h"
 #include "symbol/store_listing.h"
 
-enum { SYSTEM_FOLDERS_MAX = 64 };
-
 static bool ends_with(const char *name, const char *end)
 {
     const size_t a = strlen(name), b = strlen(end);
@@ -70,15 +68,29 @@ static void list_in(struct symbol_store *store, struct listing *listing, const c
 {
     struct fault ignored = FAULT_INIT;
     const uint32_t first = store->file_count;
-    uint64_t bytes, modified_ns;
+    struct file_stamp stamp = {0};
     if (listing != NULL && listing_take(listing, path))
         return;
-    if (!path_stat(path, &bytes, &modified_ns))
-        bytes = modified_ns = 0;
+    (void)path_stamp(path, &stamp);
     const enum status status = store_list_file(store, path, false, &ignored);
     /* What could not be read today may be readable tomorrow, without another time. */
     if (listing != NULL && status != ERR_IO && status != ERR_MEMORY && status != ERR_ABSENT)
-        listing_add(listing, path, bytes, modified_ns, first);
+        listing_add(listing, path, &stamp, first);
+}
+
+static void list_folder(struct symbol_store *store, struct listing *listing, const char *folder,
+                        int depth);
+
+/* A folder may hold a link to itself. */
+static void go_down(struct symbol_store *store, struct listing *listing, const char *path,
+                    int depth)
+{
+    if (depth > 0)
+        list_folder(store, listing, path, depth - 1);
+    else if (!store->depth_cut)
+        log_warn("%s: a folder %d levels below a symbol folder is not searched; name it itself",
+                 path, STORE_FOLDER_DEPTH + 1);
+    store->depth_cut = store->depth_cut || depth == 0;
 }
 
 static void list_folder(struct symbol_store *store, struct listing *listing, const char *folder,
@@ -97,8 +109,8 @@ static void list_folder(struct symbol_store *store, struct listing *listing, con
                 break;
             if (path_is_file(path))
                 list_in(store, listing, path);
-            else if (depth > 0 && !is_server_entry(names[i]) && path_is_folder(path))
-                list_folder(store, listing, path, depth - 1);
+            else if (!is_server_entry(names[i]) && path_is_folder(path))
+                go_down(store, listing, path, depth);
         }
     }
     arena_free(&scratch);
@@ -143,13 +155,16 @@ enum status store_add_root(struct symbol_store *store, const char *root, struct 
 
 void store_add_folder(struct symbol_store *store, const char *path)
 {
-    if (path == NULL || store->system_count == SYSTEM_FOLDERS_MAX || !path_is_folder(path))
+    if (path == NULL || !path_is_folder(path))
         return;
-    if (store->system_folders == NULL)
-        store->system_folders = ARENA_ARRAY(&store->arena, SYSTEM_FOLDERS_MAX, const char *);
+    const char **wider =
+        arena_reserve(&store->arena, (void *)store->system_folders, &store->system_room,
+                      (uint64_t)store->system_count + 1, sizeof *wider);
     const char *copy = arena_string(&store->arena, path);
-    if (store->system_folders != NULL && copy != NULL)
-        store->system_folders[store->system_count++] = copy;
+    if (wider == NULL || copy == NULL)
+        return;
+    store->system_folders = wider;
+    store->system_folders[store->system_count++] = copy;
 }
 
 /* Servers come first in the list: they are added before the folders of the system. */

@@ -25,7 +25,7 @@ struct listing_head {
 
 /* Texts are offsets of the first byte after a 0; 0: NULL. */
 struct listing_row {
-    uint64_t bytes, modified_ns;
+    struct file_stamp stamp;
     uint32_t path, word, name, image_name, pdb_name, useless;
     int32_t kind;
     uint32_t slice, arch, object_kind, object_arch, flags;
@@ -85,9 +85,9 @@ static bool is_row(const struct listing *l, const struct listing_row *r)
     return r->path != 0 && is_text(l, r->path) && is_text(l, r->word) && is_text(l, r->name) &&
            is_text(l, r->image_name) && is_text(l, r->pdb_name) && is_text(l, r->useless) &&
            r->kind >= NO_KIND && r->kind <= CABINET && r->arch < ARCH_COUNT &&
-           r->object_arch < ARCH_COUNT && ends(r->debug_id, sizeof r->debug_id) &&
-           ends(r->code_id, sizeof r->code_id) && ends(r->mvid, sizeof r->mvid) &&
-           ends(r->object_id, sizeof r->object_id) &&
+           r->object_arch < ARCH_COUNT && r->object_kind <= OBJECT_ARCHIVE &&
+           ends(r->debug_id, sizeof r->debug_id) && ends(r->code_id, sizeof r->code_id) &&
+           ends(r->mvid, sizeof r->mvid) && ends(r->object_id, sizeof r->object_id) &&
            ends(r->object_debug_id, sizeof r->object_debug_id);
 }
 
@@ -232,14 +232,13 @@ static int32_t number_of(const struct source_kind *kind)
     return i;
 }
 
-static void put_file(struct listing *l, const char *path, uint64_t bytes, uint64_t modified_ns,
+static void put_file(struct listing *l, const char *path, const struct file_stamp *stamp,
                      const struct store_file *file)
 {
     struct listing_row *r = more(l);
     if (r == NULL)
         return;
-    r->bytes = bytes;
-    r->modified_ns = modified_ns;
+    r->stamp = *stamp;
     r->path = put_text(l, path);
     r->kind = file != NULL ? number_of(file->kind) : NO_KIND;
     if (file == NULL)
@@ -264,17 +263,17 @@ static void put_file(struct listing *l, const char *path, uint64_t bytes, uint64
     memcpy(r->object_debug_id, id->object.debug_id, sizeof r->object_debug_id);
 }
 
-void listing_add(struct listing *l, const char *path, uint64_t bytes, uint64_t modified_ns,
+void listing_add(struct listing *l, const char *path, const struct file_stamp *stamp,
                  uint32_t first)
 {
-    const uint64_t now_ns = clock_wall_ns();
+    struct file_stamp trusted = *stamp;
     l->differs = true;
-    if (modified_ns + SETTLED_NS > now_ns)
-        modified_ns = 0;
+    if (trusted.modified_ns + SETTLED_NS > clock_wall_ns())
+        trusted.modified_ns = 0;
     if (first == l->store->file_count)
-        put_file(l, path, bytes, modified_ns, NULL);
+        put_file(l, path, &trusted, NULL);
     for (uint32_t i = first; i < l->store->file_count; i++)
-        put_file(l, path, bytes, modified_ns, &l->store->files[i]);
+        put_file(l, path, &trusted, &l->store->files[i]);
 }
 
 static void write(struct listing *l)
@@ -322,7 +321,7 @@ void listing_end(struct listing *l)
             if (l->kept[i] != 0)
                 put_row(l, &row);
         }
-        if (!l->failed && !l->store->files_cut && l->made_count >= l->store->listed_least)
+        if (!l->failed && l->made_count >= l->store->listed_least)
             write(l);
     }
     free(l->made);
@@ -378,19 +377,21 @@ static bool take_row(const struct listing *l, const struct listing_row *r)
 
 bool listing_take(struct listing *l, const char *path)
 {
-    uint64_t bytes, modified_ns;
+    struct file_stamp stamp;
     const uint32_t slot = l->slots != NULL ? *slot_of(l, path) : 0;
-    if (slot == 0 || !path_stat(path, &bytes, &modified_ns))
+    if (slot == 0 || !path_stamp(path, &stamp))
         return false;
+    bool room = true;
     uint64_t at = slot - 1;
     struct listing_row row = row_at(l, at);
-    if (row.bytes != bytes || row.modified_ns != modified_ns)
+    if (memcmp(&row.stamp, &stamp, sizeof stamp) != 0)
         return false;
     while (strcmp(text_of(l, row.path), path) == 0) {
-        l->kept[at++] = 1;
+        l->kept[at++] = 1; /* also without room: the listing holds all slices of a file or none */
         l->taken++;
-        if ((row.kind != NO_KIND && !take_row(l, &row)) || at == l->row_count)
-            break; /* no room for more files, or the end */
+        room = room && (row.kind == NO_KIND || take_row(l, &row));
+        if (at == l->row_count)
+            break;
         row = row_at(l, at);
     }
     return true;

@@ -1,14 +1,14 @@
 /* What the files of a symbol folder are, kept in the cache from one start to the next: each file's
- * path, size and time of change, and the identity that was read from it. A file is opened again
- * only when its size or time differs; one that changed within the last seconds before it was listed
- * is not trusted, since it may change again without another time. */
+ * path and stamp, and the identity that was read from it. A file is opened again only when its
+ * stamp differs; one that changed within the last seconds before it was listed is not trusted,
+ * since it may change again without another time. */
 #ifndef SYMBOL_STORE_LISTING_H
 #define SYMBOL_STORE_LISTING_H
 
 #include "symbol/store_parts.h"
 
 /* Folders with fewer files are read at each start. */
-enum { LISTING_LEAST_FILES = 256, LISTING_VERSION = 1 }; /* LEAST: as a store begins */
+enum { LISTING_LEAST_FILES = 256, LISTING_VERSION = 2 }; /* LEAST: as a store begins */
 
 struct listing;
 
@@ -20,9 +20,9 @@ struct listing *listing_open(struct symbol_store *store, const char *root);
  * it knows nothing. */
 bool listing_take(struct listing *listing, const char *path);
 
-/* PATH was opened: its entries are those of the store from FIRST on. CHANGE: what path_stat() said
+/* PATH was opened: its entries are those of the store from FIRST on. STAMP: what path_stamp() said
  * before. */
-void listing_add(struct listing *listing, const char *path, uint64_t bytes, uint64_t modified_ns,
+void listing_add(struct listing *listing, const char *path, const struct file_stamp *stamp,
                  uint32_t first);
 
 /* Writes the listing if it differs from the cache's. NULL: nothing. */

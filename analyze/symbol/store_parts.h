@@ -91,7 +91,7 @@ struct symbol_store {
     struct symbol_store_built built;
     const char *
         *system_folders; /* searched although the user did not name them; see store_system.c */
-    uint32_t system_count;
+    uint32_t system_count, system_room;
     bool system_waits;     /* the system's own folders are looked for when the first image is */
     uint32_t server_count; /* of these, the first: laid out as symbol servers are */
     struct store_nearer *nearer;
@@ -111,6 +111,7 @@ struct symbol_store {
     uint32_t listed_least;        /* folders with fewer files have none */
     uint32_t files_most;          /* STORE_FILES_MAX */
     bool files_listed, files_cut; /* cut: there are more than STORE_FILES_MAX */
+    bool depth_cut;               /* there are folders below STORE_FOLDER_DEPTH */
     struct store_binding *bindings;
     uint32_t bare_open;     /* bare files that have not been assigned to a module yet   */
     bool first_taken;       /* a bare file is used for a name other than its own image's */

@@ -14,8 +14,12 @@ struct case_source {
     struct option_list own;           /* globs: images that are the user's */
 };
 
-/* *FOLDER, in KEEP, is OUT/NAME.imported. A character of NAME that a folder cannot have becomes
- * '_'. Fails: as the file's reader, with its path; ERR_IO. */
+/* NAME as part of a folder's name: what such a part cannot have becomes '_'. In KEEP; NULL: out of
+ * memory. */
+const char *case_import_name(const char *name, struct arena *keep);
+
+/* *FOLDER, in KEEP, is OUT/NAME.imported with case_import_name(). Fails: as the file's reader, with
+ * its path; ERR_IO. */
 enum status case_import(const struct case_source *from, struct arena *keep, const char **folder,
                         struct fault *fault);
 

@@ -3,9 +3,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/array.h"
 #include "base/files.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/process.h"
 #include "collect/collect.h"
@@ -58,24 +60,58 @@ static enum status begin(const struct check_reporter_options *o,
     return run_keep_begin(store, info, keep, fault);
 }
 
-static enum status seal(const struct check_reporter_options *o, const struct reporter_row *row,
-                        struct pair_case *c, struct arena *keep, struct fault *fault)
-{
-    const struct case_source source = {.dump = c->is_open ? row->dump : NULL,
-                                       .given = c->given.frame_count > 0 ? &c->given : NULL,
-                                       .out = o->out,
-                                       .name = row->name};
-    if (source.dump == NULL && source.given == NULL)
-        return ERR_NONE;
-    return case_import(&source, keep, &c->run.folder, fault);
-}
-
 /* Where a fault came from decides the exit code. */
 struct keeping {
     struct store *store; /* NULL: no run is made */
     struct run_info info;
     bool in_store;
+    uint64_t *folders; /* hashes of the names of those that were made; owned */
+    uint32_t folder_count, folder_room;
 };
+
+static bool was_used(const struct keeping *k, const char *name)
+{
+    const uint64_t hash = hash_text(HASH_START, name);
+    for (uint32_t i = 0; i < k->folder_count; i++)
+        if (k->folders[i] == hash)
+            return true;
+    return false;
+}
+
+static bool remember(struct keeping *k, const char *name)
+{
+    uint64_t *wider =
+        array_reserve(k->folders, &k->folder_room, (uint64_t)k->folder_count + 1, sizeof *wider);
+    if (wider == NULL)
+        return false;
+    k->folders = wider;
+    k->folders[k->folder_count++] = hash_text(HASH_START, name);
+    return true;
+}
+
+/* "a.b" and "a_b" would be one folder: the second gets a number. NULL: out of memory. */
+static const char *folder_of(const char *name, struct keeping *k, struct arena *scratch)
+{
+    const char *plain = case_import_name(name, scratch), *out = plain;
+    for (uint32_t number = 2; out != NULL && was_used(k, out); number++)
+        out = arena_printf(scratch, "%s-%u", plain, number);
+    return out != NULL && remember(k, out) ? out : NULL;
+}
+
+static enum status seal(const struct check_reporter_options *o, const struct reporter_row *row,
+                        struct pair_case *c, struct keeping *k, struct arena *keep,
+                        struct fault *fault)
+{
+    const struct case_source source = {.dump = c->is_open ? row->dump : NULL,
+                                       .given = c->given.frame_count > 0 ? &c->given : NULL,
+                                       .out = o->out,
+                                       .name = folder_of(row->name, k, keep)};
+    if (source.dump == NULL && source.given == NULL)
+        return ERR_NONE;
+    if (source.name == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+    return case_import(&source, keep, &c->run.folder, fault);
+}
 
 static enum status keep_pair(const struct check_reporter_options *o,
                              const struct reporter_result *result, uint32_t row, struct keeping *k,
@@ -83,7 +119,7 @@ static enum status keep_pair(const struct check_reporter_options *o,
 {
     struct pair_case c;
     if (pair_case_open(&o->request, result, row, scratch, &c, fault) == ERR_NONE &&
-        (o->out == NULL || seal(o, &result->rows[row], &c, scratch, fault) == ERR_NONE) &&
+        (o->out == NULL || seal(o, &result->rows[row], &c, k, scratch, fault) == ERR_NONE) &&
         k->store != NULL) {
         (void)run_keep_case(k->store, &k->info, &c.run, fault);
         k->in_store = fault->code != ERR_NONE;
@@ -165,5 +201,6 @@ int check_reporter_run(const struct check_reporter_options *options,
     }
     if (folder != NULL)
         (void)path_remove(folder, &ignored);
+    free(k.folders);
     return code;
 }

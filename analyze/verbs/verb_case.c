@@ -204,7 +204,7 @@ static const char *stem_of(const char *path, struct arena *keep)
     return arena_text(keep, base, dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base));
 }
 
-static const char *folder_name(const char *name, struct arena *keep)
+const char *case_import_name(const char *name, struct arena *keep)
 {
     char *out = arena_string(keep, name);
     for (char *c = out; c != NULL && *c != '\0'; c++)
@@ -218,7 +218,7 @@ enum status case_import(const struct case_source *from, struct arena *keep, cons
 {
     struct import_request q = {.from = *from, .keep = keep};
     const char *file = from->dump != NULL ? from->dump : from->stack;
-    q.from.name = folder_name(from->name != NULL ? from->name : stem_of(file, keep), keep);
+    q.from.name = case_import_name(from->name != NULL ? from->name : stem_of(file, keep), keep);
     if (q.from.name == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
     if (from->dump != NULL && dump_open(from->dump, NULL, keep, &q.session, fault) != ERR_NONE)

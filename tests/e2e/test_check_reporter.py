@@ -255,6 +255,19 @@ class CheckReporter(e2e.Case):
                 name = CASES[folders.index(folder)]
                 self.assertEqual([f"{f['module']}!{f['offset']}" for f in stack if f["inline_depth"] == 0], self.texts[name].split())
 
+    def test_sealed_cases_of_similar_names(self):
+        out = self.folder / "out"
+        path = self.folder / "all.txt"
+        names = ["a.b", "a_b", "a_b-2"]
+        path.write_text("".join(f"> {name}\n{self.texts[CASES[0]]}" for name in names), encoding="ascii")
+        for name in names:
+            shutil.copy(self.dumps / f"{CASES[0]}.dmp", self.dumps / f"{name}.dmp")
+        for name in CASES:
+            (self.dumps / f"{name}.dmp").unlink()
+        self.judge("--out", out, stacks=path)
+        self.assertEqual(sorted(f.name for f in out.iterdir()),
+                         ["a_b-2-2.imported", "a_b-2.imported", "a_b.imported"])
+
     def test_one_file_of_pages(self):
         page = self.folder / "pairs.html"
         self.damage(CASES[2], lambda lines: lines[::-1])

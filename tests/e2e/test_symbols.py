@@ -193,6 +193,16 @@ class Symbols(e2e.Case):
             done = self.run_twinstack("symbols", "verify", "--symbols", store)
             self.assertRegex(done.stdout, r"(?m)^stale +.*twindex$")
 
+    def test_a_folder_too_deep_is_said(self):
+        for depth, said in (8, False), (9, True):
+            with self.subTest(depth), tempfile.TemporaryDirectory() as root:
+                folder = pathlib.Path(root, *map(str, range(depth)))
+                folder.mkdir(parents=True)
+                shutil.copy(next((e2e.ROOT / "corpus/symbols/victims-ob2.pdb").glob("*/*.pdb")), folder)
+                done = self.run_twinstack("resolve", "--symbols", root, "-", stdin="victims-ob2.exe!0x1530\n")
+                self.assertEqual("levels below" in done.stderr, said, done.stderr)
+                self.assertEqual("no symbol file" in done.stdout, said, done.stdout)
+
     def test_forms_that_are_not_read_are_named(self):
         with tempfile.TemporaryDirectory() as folder:
             for magic, says in (
