@@ -5,6 +5,7 @@
 #include "report/report.h"
 #include "study/lanes.h"
 #include "study/run_document.h"
+#include "study/speed.h"
 
 static enum status close_stream(struct json *j, FILE *out, struct fault *fault)
 {
@@ -79,20 +80,33 @@ static void badge_of_verdict(const struct run_figures *report, struct badge *out
     }
 }
 
+/* With what makes a ratio mean something: its interval, how many cases, and where. */
+static void badge_of_speed(const struct run_figures *report, struct badge *out)
+{
+    struct arena scratch;
+    struct speed speed;
+    arena_init(&scratch, 0);
+    speed_make(report, &scratch, &speed);
+    const struct speed_row *row = speed_main(&speed);
+    out->label = "plain dump : offsets";
+    if (row != NULL && !isnan(row->cells[SPEED_INDEX].ratio.value)) {
+        const struct speed_cell *cell = &row->cells[SPEED_INDEX];
+        const char *platform = report->run->platform;
+        out->color = BADGE_BLUE;
+        (void)snprintf(out->message, sizeof out->message,
+                       "%.1f : 1 [%.1f, %.1f], %zu cases, %s, %s", cell->ratio.value,
+                       cell->ratio.low, cell->ratio.high, cell->cases, cpu_name(row->arch),
+                       platform != NULL ? platform : "system not known");
+    }
+    arena_free(&scratch);
+}
+
 static void badge_of_metric(const struct run_figures *report, enum metric metric, struct badge *out)
 {
     struct arena scratch;
     arena_init(&scratch, 0);
     const double value = figures_metric(report, metric, &scratch);
     arena_free(&scratch);
-    if (metric == METRIC_SPEED_RATIO) {
-        out->label = "dump : offset";
-        if (isnan(value))
-            return;
-        out->color = BADGE_BLUE;
-        (void)snprintf(out->message, sizeof out->message, "%.1f : 1", value);
-        return;
-    }
     out->label = metric_name(metric);
     out->color = share_color(value);
     if (!isnan(value))
@@ -106,8 +120,9 @@ enum status report_make_badge(const struct run_figures *report, const char *name
     *out = (struct badge){.color = BADGE_LIGHT_GREY, .message = "no data"};
     if (strcmp(name, VERDICT_BADGE) == 0)
         badge_of_verdict(report, out);
-    else if (metric_parse(name, &metric) &&
-             (metric_facts(metric)->unit == METRIC_UNIT_SHARE || metric == METRIC_SPEED_RATIO))
+    else if (metric_parse(name, &metric) && metric == METRIC_SPEED_RATIO)
+        badge_of_speed(report, out);
+    else if (metric < METRIC_COUNT && metric_facts(metric)->unit == METRIC_UNIT_SHARE)
         badge_of_metric(report, metric, out);
     else
         return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "badge",

@@ -80,10 +80,11 @@ enum status report_openmetrics(const struct report_job *job, FILE *out, struct f
     static const enum metric metrics[] = {METRIC_CAPTURE_RATE, METRIC_EXACT, METRIC_F1,
                                           METRIC_SPEED_RATIO};
     static const char *const names[] = {"capture_ratio", "exact_ratio", "f1_ratio", "speed_ratio"};
-    static const char *const helps[] = {
-        "Crashes and hangs of which something was captured.",
-        "Exact stacks of the engines under test.", "F1 of the frames of the engines under test.",
-        "Time of the dump way to that of the offset way, after the crash."};
+    static const char *const helps[] = {"Crashes and hangs of which something was captured.",
+                                        "Exact stacks of the engines under test.",
+                                        "F1 of the frames of the engines under test.",
+                                        "Back end: median time of the plain dump to that of the "
+                                        "offsets, same cases, index on disk."};
     const struct run_figures *report = job->report;
     struct arena *const scratch = job->scratch;
     struct timings timings;

@@ -149,8 +149,6 @@ static struct metric_query query_of(enum metric metric)
     case METRIC_F1:
         return (struct metric_query){SQL_TREND_SCORES, SQL_TREND_RUN_SCORES};
     case METRIC_SPEED_RATIO:
-    case METRIC_OFFSET:
-    case METRIC_DUMP:
         return (struct metric_query){SQL_TREND_COST, SQL_TREND_RUN_COST};
     default:
         return (struct metric_query){SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN};
@@ -169,14 +167,14 @@ static void read_scores(struct query *q, bool is_f1, struct trend_point *out)
         out->value = exact / judged;
 }
 
-/* The dump way's time comes first. */
-static double read_cost(struct query *q, enum metric metric)
+/* A whole run with few pairs has no ratio, as in its report. */
+static double read_ratio(struct query *q, bool whole, uint64_t pairs)
 {
     const double dump = query_get_number(q), offset = query_get_number(q);
-    return metric == METRIC_SPEED_RATIO ? dump / offset : metric == METRIC_OFFSET ? offset : dump;
+    return whole && pairs < MEASUREMENT_LEAST ? (double)NAN : dump / offset;
 }
 
-static void read_trend_row(struct query *q, enum metric metric, struct trend_point *out)
+static void read_trend_row(struct query *q, enum metric metric, bool whole, struct trend_point *out)
 {
     const enum sql sql = query_of(metric).of_cases;
     out->run_id = query_get(q);
@@ -192,7 +190,7 @@ static void read_trend_row(struct query *q, enum metric metric, struct trend_poi
     }
     out->count = query_get(q);
     if (sql == SQL_TREND_COST) {
-        out->value = read_cost(q, metric);
+        out->value = read_ratio(q, whole, out->count);
         return;
     }
     const double value = query_get_number(q);
@@ -221,7 +219,7 @@ enum status store_read_trend(struct store *store, const struct trend_query *quer
     if (sql.of_cases == SQL_TREND_MEDIAN)
         query_text(&q, metric_name(query->metric));
     while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault))
-        read_trend_row(&q, query->metric, &(*out)[(*count)++]);
+        read_trend_row(&q, query->metric, whole, &(*out)[(*count)++]);
     for (uint32_t i = 0; i < *count / 2;
          i++) { /* the rows come newest first and are returned oldest first */
         const struct trend_point swap = (*out)[i];

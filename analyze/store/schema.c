@@ -283,6 +283,15 @@ static const char *const version_14[] = {
     NULL,
 };
 
+/* The speed of a run is a ratio over pairs of one processor; the medians are made again. */
+static const char *const version_15[] = {
+    "ALTER TABLE run_figure DROP COLUMN timed",
+    "ALTER TABLE run_figure DROP COLUMN dump_ns",
+    "ALTER TABLE run_figure DROP COLUMN offset_ns",
+    "DELETE FROM run_median",
+    NULL,
+};
+
 const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {
-    version_1, version_2, version_3,  version_4,  version_5,  version_6,  version_7,
-    version_8, version_9, version_10, version_11, version_12, version_13, version_14};
+    version_1, version_2,  version_3,  version_4,  version_5,  version_6,  version_7, version_8,
+    version_9, version_10, version_11, version_12, version_13, version_14, version_15};

@@ -125,24 +125,30 @@
 #define CAPTURED "c.got_doors <> '' OR c.record_bytes > 0"
 
 /* Medians, as in the reports: one cold case would distort a mean. */
-#define TIMED_COLUMNS                                                                              \
-    " max(CASE WHEN engine = '" ENGINE_NAME_OFFSET "' THEN cases END) timed,"                      \
-    " avg(CASE WHEN engine = '" ENGINE_NAME_DUMP "' THEN total_ns END) dump_ns,"                   \
-    " avg(CASE WHEN engine = '" ENGINE_NAME_OFFSET "' THEN total_ns END) offset_ns"
-#define TIMED_PLACES                                                                               \
-    " row_number() OVER (PARTITION BY r.id, k.engine ORDER BY k.total_ns) AS place,"               \
-    " count(*) OVER (PARTITION BY r.id, k.engine) AS cases"                                        \
-    " FROM run r JOIN crash_case c ON c.run_id = r.id JOIN claim k ON k.case_id = c.id"
-#define TIMED                                                                                      \
-    "k.engine IN ('" ENGINE_NAME_DUMP "', '" ENGINE_NAME_OFFSET "') AND k.state = 0"               \
-    " AND k.frames > 0"
 #define MEDIAN "place IN ((cases + 1) / 2, (cases + 2) / 2)"
 
 /* The numbers of case C that trends take medians of; FIGURE is an expression that gives the name.
  * Times in the dying process do not count where the case ran in a crowd. */
-#define COLD_OF(engine)                                                                            \
-    "(SELECT k.cold_ns FROM claim k WHERE k.case_id = c.id AND k.engine = '" engine                \
+#define CLAIM_TIME(engine, column)                                                                 \
+    "(SELECT k." column " FROM claim k WHERE k.case_id = c.id AND k.engine = '" engine             \
     "' AND k.state = 0 AND k.frames > 0)"
+
+/* The case has a time of both ways for the same frames, in a calm process: as the samples of the
+ * reports (figure_sample_take()), whose ratio this must be. Older runs have no costs of ways. */
+#define WAY_TIME(way)                                                                              \
+    "(SELECT w.cold_ns FROM way_cost w WHERE w.case_id = c.id AND w.way = " way ")"
+#define BOTH_WAYS                                                                                  \
+    "NOT coalesce(c.crowded, 0) AND (SELECT count(*) FROM claim k WHERE k.case_id = c.id AND"      \
+    " k.engine IN ('" ENGINE_NAME_DUMP "', '" ENGINE_NAME_OFFSET "') AND k.state = 0 AND"          \
+    " k.frames > 0 AND k.total_ns > 0 AND coalesce(" WAY_TIME(                                     \
+        "CASE k.engine WHEN '" ENGINE_NAME_DUMP                                                    \
+        "' THEN 'dump' ELSE 'offset' END") ", k.cold_ns)"                                          \
+                                           " > 0) = 2 AND NOT EXISTS (SELECT 1 FROM way_cost w "   \
+                                           "WHERE w.case_id = c.id AND"                            \
+                                           " w.way IN ('dump', 'offset') AND NOT w.same)"
+#define PAIRED(way, engine)                                                                        \
+    "CASE WHEN " BOTH_WAYS                                                                         \
+    " THEN coalesce(" WAY_TIME("'" way "'") ", " CLAIM_TIME(engine, "cold_ns") ") END"
 #define FIGURE_NONE(NAME) ""
 #define FIGURE_WHEN(NAME) " WHEN '" #NAME "' THEN c." #NAME
 #define FIGURE_NAME(NAME) ", ('" #NAME "')"
@@ -158,24 +164,49 @@
 #define FIGURE_TIME(KIND, NAME, SUM) TIME_##SUM(NAME)
 #define FIGURE_SIZE(KIND, NAME, SUM) SIZE_##SUM(NAME)
 #define FIGURE_LISTED(KIND, NAME, SUM) NAME_##SUM(NAME)
+#define WHEN(name, value) " WHEN '" name "' THEN " value
+#define BACK_END_TIMES                                                                             \
+    WHEN("offset_cold_ns", CLAIM_TIME(ENGINE_NAME_OFFSET, "cold_ns"))                              \
+    WHEN("dump_cold_ns", CLAIM_TIME(ENGINE_NAME_DUMP, "cold_ns"))                                  \
+    WHEN("offset_ns", CLAIM_TIME(ENGINE_NAME_OFFSET, "total_ns"))                                  \
+    WHEN("dump_ns", CLAIM_TIME(ENGINE_NAME_DUMP, "total_ns"))                                      \
+    WHEN("paired_offset_ns", PAIRED("offset", ENGINE_NAME_OFFSET))                                 \
+    WHEN("paired_dump_ns", PAIRED("dump", ENGINE_NAME_DUMP))
 #define FIGURE_VALUE(figure)                                                                       \
     "coalesce(CASE WHEN c.crowded THEN NULL ELSE CASE " figure CASE_TIMING_FIELDS(                 \
-        FIGURE_TIME) " END END, CASE " figure                                                      \
-        CASE_TIMING_FIELDS(FIGURE_SIZE) " WHEN 'offset_cold_ns' THEN " COLD_OF(                    \
-            ENGINE_NAME_OFFSET) " WHEN 'dump_cold_ns' THEN " COLD_OF(ENGINE_NAME_DUMP) " END)"
+        FIGURE_TIME) " END END, CASE " figure CASE_TIMING_FIELDS(FIGURE_SIZE) BACK_END_TIMES       \
+        " END)"
 #define FIGURE_NAMES                                                                               \
-    "(VALUES ('offset_cold_ns'), ('dump_cold_ns')" CASE_TIMING_FIELDS(FIGURE_LISTED) ")"
+    "(VALUES ('offset_cold_ns'), ('dump_cold_ns'), ('offset_ns'), ('dump_ns'),"                    \
+    " ('paired_offset_ns'), ('paired_dump_ns')" CASE_TIMING_FIELDS(FIGURE_LISTED) ")"
+
+/* Medians do not mix processors: a program of 32 bits has other dumps. A run's is the first of this
+ * order that was measured (study/speed.c has the same). */
+#define ARCH_PLACE                                                                                 \
+    "CASE c.arch WHEN 'x64' THEN 0 WHEN 'x86' THEN 1 WHEN 'arm64' THEN 2 WHEN 'arm' THEN 3"        \
+    " ELSE 4 END"
+
+/* Selects COLUMNS for each KEY of NUMBERS, which has the columns of KEY, "value" and "arch". */
+#define MEDIANS(columns, key, numbers)                                                             \
+    "SELECT " columns " FROM (SELECT *, row_number() OVER (PARTITION BY " key                      \
+    " ORDER BY value) AS place, count(*) OVER (PARTITION BY " key ") AS cases FROM (SELECT *,"     \
+    " min(arch) OVER (PARTITION BY " key ") AS first FROM (" numbers ") WHERE value > 0)"          \
+    " WHERE arch = first) WHERE " MEDIAN
 
 /* 'cases' is there for every run that has its sums, whatever was measured. */
 #define SUM_MEDIANS                                                                                \
-    "SELECT ?1, figure, max(cases), avg(value) FROM (SELECT figure, value,"                        \
-    " row_number() OVER (PARTITION BY figure ORDER BY value) AS place,"                            \
-    " count(*) OVER (PARTITION BY figure) AS cases FROM (SELECT f.column1 AS "                     \
-    "figure, " FIGURE_VALUE(                                                                       \
-        "f.column1") " AS value FROM crash_case c JOIN " FIGURE_NAMES                              \
-                     " f WHERE c.run_id = ?1) WHERE value > 0) WHERE " MEDIAN                      \
-                     " GROUP BY figure UNION ALL SELECT ?1, 'cases', count(*), count(*)"           \
-                     " FROM crash_case WHERE run_id = ?1"
+    MEDIANS("?1, figure, max(cases), avg(value)", "figure",                                        \
+            "SELECT f.column1 AS figure, " FIGURE_VALUE(                                           \
+                "f.column1") " AS value, " ARCH_PLACE                                              \
+                             " AS arch FROM crash_case c JOIN " FIGURE_NAMES                       \
+                             " f WHERE c.run_id = ?1")                                             \
+    " GROUP BY figure UNION ALL SELECT ?1, 'cases', count(*), count(*)"                            \
+    " FROM crash_case WHERE run_id = ?1"
+
+/* The two figures whose ratio is the speed, side by side. */
+#define PAIR_COLUMNS                                                                               \
+    "max(cases) cases, avg(CASE WHEN figure = 'paired_dump_ns' THEN value END) dump_ns,"           \
+    " avg(CASE WHEN figure = 'paired_offset_ns' THEN value END) offset_ns, id"
 
 const char *const store_sql[SQL_COUNT] = {
     [SQL_BEGIN] = "BEGIN IMMEDIATE",
@@ -245,9 +276,7 @@ const char *const store_sql[SQL_COUNT] = {
         "INSERT OR REPLACE INTO run_figure SELECT ?1,"
         " (SELECT count(*) FROM crash_case c WHERE c.run_id = ?1 AND " CAPTURE_EXPECTED "),"
         " (SELECT count(*) FROM crash_case c WHERE c.run_id = ?1 AND " CAPTURE_EXPECTED
-        "  AND (" CAPTURED ")), coalesce(timed, 0), dump_ns, offset_ns"
-        " FROM (SELECT" TIMED_COLUMNS " FROM (SELECT k.engine, k.total_ns," TIMED_PLACES
-        " WHERE r.id = ?1 AND " TIMED ") WHERE " MEDIAN ")",
+        "  AND (" CAPTURED "))",
     [SQL_SUM_MEDIANS] = "INSERT OR REPLACE INTO run_median " SUM_MEDIANS,
     [SQL_RUNS_WITHOUT_SUMS] = "SELECT id FROM run WHERE state <> 'running'"
                               " AND id NOT IN (SELECT run_id FROM run_median) LIMIT 256",
@@ -394,8 +423,11 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_TREND_RUN_CASES] = "SELECT " TREND_COLUMNS ", f.expected, f.captured FROM run r"
                             " JOIN run_figure f ON f.run_id = r.id"
                             " WHERE" TREND_FILTER TREND_ORDER,
-    [SQL_TREND_RUN_COST] = "SELECT " TREND_COLUMNS ", f.timed, f.dump_ns, f.offset_ns FROM run r"
-                           " JOIN run_figure f ON f.run_id = r.id WHERE" TREND_FILTER TREND_ORDER,
+    [SQL_TREND_RUN_COST] =
+        "SELECT " TREND_COLUMNS ", coalesce(d.cases, 0), d.median, o.median FROM run r"
+        " LEFT JOIN run_median d ON d.run_id = r.id AND d.figure = 'paired_dump_ns'"
+        " LEFT JOIN run_median o ON o.run_id = r.id AND o.figure = 'paired_offset_ns'"
+        " WHERE" TREND_FILTER TREND_ORDER,
     [SQL_TREND_RUN_MEDIAN] =
         "SELECT " TREND_COLUMNS ", coalesce(m.cases, 0), m.median FROM run r"
         " LEFT JOIN run_median m ON m.run_id = r.id AND m.figure = ?7 WHERE" TREND_FILTER
@@ -409,17 +441,22 @@ const char *const store_sql[SQL_COUNT] = {
         "SELECT " TREND_COLUMNS ", count(*), sum(" CAPTURED
         ") FROM run r JOIN crash_case c ON c.run_id = r.id"
         " WHERE" TREND_RUNS " AND " CAPTURE_EXPECTED " AND" TREND_CASE " GROUP BY r.id" TREND_ORDER,
-    [SQL_TREND_COST] = "SELECT " TREND_COLUMNS ", n.* FROM run r JOIN (SELECT" TIMED_COLUMNS
-                       ", id FROM (SELECT r.id, k.engine, k.total_ns," TIMED_PLACES
-                       " WHERE" TREND_RUNS " AND " TIMED " AND" TREND_CASE ") WHERE " MEDIAN
-                       " GROUP BY id) n ON n.id = r.id WHERE" TREND_FILTER TREND_ORDER,
-    [SQL_TREND_MEDIAN] =
-        "SELECT " TREND_COLUMNS ", n.* FROM run r JOIN (SELECT max(cases), avg(value), id"
-        " FROM (SELECT id, value, row_number() OVER (PARTITION BY id ORDER BY value) AS place,"
-        " count(*) OVER (PARTITION BY id) AS cases FROM (SELECT r.id, " FIGURE_VALUE(
-            "?7") " value FROM run r JOIN crash_case c ON c.run_id = r.id WHERE" TREND_RUNS
-                  " AND" TREND_CASE ") WHERE value > 0) WHERE " MEDIAN
-                  " GROUP BY id) n ON n.id = r.id WHERE" TREND_FILTER TREND_ORDER,
+    [SQL_TREND_COST] = "SELECT " TREND_COLUMNS ", n.* FROM run r JOIN (" MEDIANS(
+        PAIR_COLUMNS, "id, figure",
+        "SELECT r.id, f.column1 AS figure, " FIGURE_VALUE(
+            "f.column1") " AS value, " ARCH_PLACE
+                         " AS arch FROM run r JOIN crash_case c ON c.run_id = r.id"
+                         " JOIN (VALUES ('paired_dump_ns'), ('paired_offset_ns')) f"
+                         " WHERE" TREND_RUNS
+                         " AND" TREND_CASE) " GROUP BY id) n ON n.id = r.id WHERE" TREND_FILTER
+        TREND_ORDER,
+    [SQL_TREND_MEDIAN] = "SELECT " TREND_COLUMNS ", n.* FROM run r JOIN (" MEDIANS(
+        "max(cases), avg(value), id", "id",
+        "SELECT r.id, " FIGURE_VALUE(
+            "?7") " AS value, " ARCH_PLACE " AS arch FROM run r JOIN crash_case c"
+                  " ON c.run_id = r.id WHERE" TREND_RUNS
+                  " AND" TREND_CASE) " GROUP BY id) n ON n.id = r.id WHERE" TREND_FILTER
+        TREND_ORDER,
     [SQL_LIST_BRANCHES] = "SELECT DISTINCT branch FROM run WHERE state = 'complete'"
                           " AND branch IS NOT NULL ORDER BY branch LIMIT 100",
     [SQL_LIST_PLATFORMS] = "SELECT DISTINCT platform FROM run WHERE state = 'complete'"

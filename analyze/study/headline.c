@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "study/speed.h"
 
 const char *headline_group_name(enum headline_group group)
 {
@@ -66,6 +67,8 @@ struct row_source {
 
 /* NOLINTEND(bugprone-macro-parentheses) */
 
+#define STRATUM ((int)offsetof(struct figure_sample, stratum))
+
 enum { ROW_WALK, ROW_STOPPED, ROW_WRITE, ROW_BYTES, ROW_COLD };
 enum { ROW_WARM = ROW_COLD + 7 };
 
@@ -87,6 +90,8 @@ static const struct row_source sources[HEADLINE_ROWS] = {
 /* The samples of a run, and room for one number of each. */
 struct columns {
     struct sample_set *set;
+    uint64_t *strata;
+    enum cpu arch; /* of the samples that count: processors are not mixed */
     uint64_t *raw;
     double *numbers;
     struct place {
@@ -96,10 +101,20 @@ struct columns {
     struct fault fault;
 };
 
+/* Reads a number of every sample; 0 where the sample does not count. */
+static enum status read_column(struct columns *c, int offset)
+{
+    if (sample_set_column(c->set, offset, c->raw, &c->fault) == ERR_NONE)
+        for (uint32_t i = 0; i < c->set->count; i++)
+            if (sample_arch(c->strata[i]) != c->arch)
+                c->raw[i] = 0;
+    return c->fault.code;
+}
+
 static void fill_whole(struct columns *c, int offset, struct headline_cell *out)
 {
     size_t count = 0;
-    if (sample_set_column(c->set, offset, c->raw, &c->fault) != ERR_NONE)
+    if (read_column(c, offset) != ERR_NONE)
         return;
     for (uint32_t i = 0; i < c->set->count; i++)
         if (c->raw[i] != 0)
@@ -120,7 +135,7 @@ static int by_whole(const void *a, const void *b)
 static uint32_t sort_places(struct columns *c, int whole, enum case_way way)
 {
     uint32_t count = 0;
-    if (sample_set_column(c->set, sources[whole].offsets[way], c->raw, &c->fault) != ERR_NONE)
+    if (read_column(c, sources[whole].offsets[way]) != ERR_NONE)
         return 0;
     for (uint32_t i = 0; i < c->set->count; i++)
         if (c->raw[i] != 0)
@@ -258,6 +273,18 @@ static const char *counts_of(const struct headline *h, struct arena *keep)
     return text != NULL ? text : "";
 }
 
+/* What is counted; processors are not mixed. */
+static void state_scope(enum cpu arch, struct arena *keep, struct headline *out)
+{
+    const char *text = arena_printf(
+        keep,
+        "%s%sBack end: the thread under suspicion, in cases where its frames are the same by every "
+        "way; ours in rotated order, fastest of six rounds. Without system modules: their frames "
+        "are walked, but not named.",
+        arch != CPU_UNKNOWN ? cpu_name(arch) : "", arch != CPU_UNKNOWN ? " cases. " : "");
+    out->scope = text != NULL ? text : "";
+}
+
 static void begin(const struct run_figures *figures, struct arena *keep, struct headline *out)
 {
     memset(out, 0, sizeof *out);
@@ -266,9 +293,7 @@ static void begin(const struct run_figures *figures, struct arena *keep, struct 
     out->columns[WAY_TUNED] = "dump, tuned";
     out->columns[WAY_OFFSET] = "offsets";
     out->foreign = foreign_name(figures, keep);
-    out->scope = "Back end: the thread under suspicion, in cases where its frames are the same by "
-                 "every way; ours in rotated order, fastest of six rounds. Without system "
-                 "modules: their frames are walked, but not named.";
+    state_scope(CPU_UNKNOWN, keep, out);
     for (int r = 0; r < HEADLINE_ROWS; r++) {
         const struct row_source *row = &sources[r];
         out->rows[r] = (struct headline_row){.key = row->key,
@@ -288,10 +313,21 @@ static void begin(const struct run_figures *figures, struct arena *keep, struct 
 static uint64_t count_cases(struct columns *c)
 {
     uint64_t count = 0;
-    if (sample_set_column(c->set, WAY(WAY_OFFSET, frames), c->raw, &c->fault) == ERR_NONE)
+    if (read_column(c, WAY(WAY_OFFSET, frames)) == ERR_NONE)
         for (uint32_t i = 0; i < c->set->count; i++)
             count += c->raw[i] != 0;
     return count;
+}
+
+/* The first processor of which there are stacks of both ways, else that of the first case. */
+static void choose_arch(struct columns *c)
+{
+    enum cpu best = c->set->count > 0 ? sample_arch(c->strata[0]) : CPU_UNKNOWN;
+    for (int i = CPU_COUNT; i-- > 0;) {
+        c->arch = speed_order[i];
+        best = count_cases(c) > 0 ? c->arch : best;
+    }
+    c->arch = best;
 }
 
 void headline_of_samples(const struct run_figures *figures, struct sample_set *samples,
@@ -299,12 +335,16 @@ void headline_of_samples(const struct run_figures *figures, struct sample_set *s
 {
     const size_t room = (size_t)samples->count + 1;
     struct columns c = {.set = samples,
+                        .strata = malloc(room * sizeof *c.strata),
                         .raw = malloc(room * sizeof *c.raw),
                         .numbers = malloc(room * sizeof *c.numbers),
                         .places = malloc(room * sizeof *c.places),
                         .fault = FAULT_INIT};
     begin(figures, keep, out);
-    if (c.raw != NULL && c.numbers != NULL && c.places != NULL) {
+    if (c.strata != NULL && c.raw != NULL && c.numbers != NULL && c.places != NULL &&
+        sample_set_column(samples, STRATUM, c.strata, &c.fault) == ERR_NONE) {
+        choose_arch(&c);
+        state_scope(c.arch, keep, out);
         out->cases = count_cases(&c);
         for (int r = 0; r < HEADLINE_ROWS; r++)
             for (int way = 0; way < WAY_COUNT; way++)
@@ -319,6 +359,7 @@ void headline_of_samples(const struct run_figures *figures, struct sample_set *s
         begin(figures, keep, out);
     out->dominates = dominating(out, keep);
     out->counts = counts_of(out, keep);
+    free(c.strata);
     free(c.raw);
     free(c.numbers);
     free(c.places);
@@ -372,8 +413,10 @@ double figures_metric(const struct run_figures *figures, enum metric metric, str
                    ? (double)NAN
                    : (double)figures->captured / figures->captures_expected;
     if (metric == METRIC_SPEED_RATIO) {
-        const struct way_times ratio = way_times_of(figures, scratch);
-        return ratio.dump_ms / ratio.offset_ms;
+        struct speed speed;
+        speed_make(figures, scratch, &speed);
+        const struct speed_row *row = speed_main(&speed);
+        return row != NULL ? row->cells[SPEED_INDEX].ratio.value : (double)NAN;
     }
     for (uint32_t i = 0; i < figures->engine_count; i++) {
         const struct engine_total *t = &figures->engines[i];

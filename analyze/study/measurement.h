@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "model/metric.h"
 
 enum measurement_origin {
     MEASURED_CASES,  /* one value per case of a run: no interval, no noise */
@@ -26,8 +27,6 @@ struct measurement {
 
 extern const struct measurement measurement_none;
 
-/* Fewer values give no figure that would be the same the next time: faces say "too few". */
-enum { MEASUREMENT_LEAST = 12 };
 bool measurement_is_few(const struct measurement *m);
 
 /* Of the cases of a run; VALUES are sorted in place. */

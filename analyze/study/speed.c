@@ -29,6 +29,8 @@ static const int sources[SPEED_LANES][SPEED_STATES][SOURCES] = {
     [SPEED_FOREIGN] = LANE(WAY_FOREIGN),
 };
 
+const enum cpu speed_order[CPU_COUNT] = {CPU_X64, CPU_X86, CPU_ARM64, CPU_ARM, CPU_UNKNOWN};
+
 /* "no index", "index", "warm". */
 static const char *state_name(enum speed_state state)
 {
@@ -140,7 +142,6 @@ const char *speed_where(const struct run_figures *figures, struct arena *keep)
 void speed_of_samples(const struct run_figures *figures, struct sample_set *samples,
                       struct arena *keep, struct speed *out)
 {
-    static const enum cpu order[CPU_COUNT] = {CPU_X64, CPU_X86, CPU_ARM64, CPU_ARM, CPU_UNKNOWN};
     const size_t room = (size_t)samples->count + 1;
     const char *foreign = figures_foreign_engine(figures);
     const char *const names[SPEED_LANES] = {
@@ -159,7 +160,7 @@ void speed_of_samples(const struct run_figures *figures, struct sample_set *samp
         c.numbers != NULL && sample_set_column(samples, AT(unit), c.units, &c.fault) == ERR_NONE &&
         sample_set_column(samples, AT(stratum), c.strata, &c.fault) == ERR_NONE)
         for (int i = 0; i < CPU_COUNT; i++)
-            fill_arch(&c, order[i], names, out);
+            fill_arch(&c, speed_order[i], names, out);
     if (c.fault.code != ERR_NONE)
         out->row_count = 0;
     free(c.units);
@@ -168,6 +169,14 @@ void speed_of_samples(const struct run_figures *figures, struct sample_set *samp
     free(c.b);
     free(c.pairs);
     free(c.numbers);
+}
+
+const struct speed_row *speed_main(const struct speed *speed)
+{
+    for (uint32_t i = 0; i < speed->row_count; i++)
+        if (speed->rows[i].lane == SPEED_PLAIN)
+            return &speed->rows[i];
+    return NULL;
 }
 
 void speed_make(const struct run_figures *figures, struct arena *keep, struct speed *out)

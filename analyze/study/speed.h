@@ -49,6 +49,13 @@ void speed_make(const struct run_figures *figures, struct arena *keep, struct sp
 void speed_of_samples(const struct run_figures *figures, struct sample_set *samples,
                       struct arena *keep, struct speed *out);
 
+/* The row whose cell SPEED_INDEX a badge, a metric and a trend are: the plain dump, read by
+ * us, on the first processor. NULL: there is none. */
+const struct speed_row *speed_main(const struct speed *speed);
+
+/* The order of processors in all figures of time, which are never mixed. */
+extern const enum cpu speed_order[CPU_COUNT];
+
 /* "Linux, wine-8.0 · AMD EPYC · dumps by Wine": where RUN was made; the writer is what the dumps
  * name. */
 const char *speed_where(const struct run_figures *figures, struct arena *keep);

@@ -40,6 +40,7 @@ class Headline(e2e.Case):
         with contextlib.closing(sqlite3.connect(self.db)) as db, db:
             self.ids = [row[0] for row in db.execute("SELECT id FROM crash_case ORDER BY id")]
             for n, case in enumerate(self.ids):
+                db.execute("UPDATE crash_case SET arch = ? WHERE id = ?", ("x86" if n % 6 == 4 else "x64", case))
                 db.execute("UPDATE crash_case SET crowded = ?, walk_ns = ?, record_bytes = 4000, dump_bytes = 200000 + ?, dump_tuned_bytes = ?,"
                            " dump_tuned_ns = ?, dump_write_ns = ?, stop_tuned_ns = ?, stop_dump_ns = ?, stop_walk_ns = ? WHERE id = ?",
                            (n == 3, 2000 + n, n * 1000, (n % 5) * 7000, n * 9_000_000, 1_000_000_000 + n * 10 ** 7, n * 10 ** 6, n * 10 ** 8, n * 10 ** 4, case))
@@ -56,8 +57,8 @@ class Headline(e2e.Case):
     def stored(self, column, way):
         """The medians of what counts: cases that are not crowded, with stacks of both engines, and the same frames."""
         with contextlib.closing(sqlite3.connect(self.db)) as db:
-            rows = db.execute(f"SELECT w.{column} FROM way_cost w JOIN crash_case c ON c.id = w.case_id WHERE w.way = ? AND w.same AND NOT c.crowded AND"
-                              " (SELECT count(*) FROM claim k WHERE k.case_id = c.id AND k.engine IN ('dump', 'offset:rtl') AND k.state = 0 AND k.frames > 0) = 2",
+            rows = db.execute(f"SELECT w.{column} FROM way_cost w JOIN crash_case c ON c.id = w.case_id WHERE w.way = ? AND w.same AND NOT c.crowded"
+                              " AND c.arch = 'x64' AND (SELECT count(*) FROM claim k WHERE k.case_id = c.id AND k.engine IN ('dump', 'offset:rtl') AND k.state = 0 AND k.frames > 0) = 2",
                               (way,)).fetchall()
         return [row[0] for row in rows if row[0]]
 
@@ -78,6 +79,48 @@ class Headline(e2e.Case):
         self.assertLess(tuned, dump)  # so the row is labelled with more cases than that cell has
         self.assertRegex(self.db_run("--text", "--columns", "100"), rf"(?m)^back end, cold \({dump}\) .* \({tuned}\) ")
         self.assertIsNotNone(rows["stopped"]["cells"]["tuned"]["median"])
+
+    def test_badge_metric_and_trend_are_the_first_lane(self):
+        """One figure, not one for each face: medians of the same cases of one processor, the index on disk."""
+        with contextlib.closing(sqlite3.connect(self.db)) as db, db:  # its sums were made before setUp() changed the cases
+            for column in ("timed", "dump_ns", "offset_ns"):
+                db.execute(f"ALTER TABLE run_figure ADD COLUMN {column} REAL")
+            db.execute("PRAGMA user_version = 14")
+        self.run_twinstack("db", "upgrade", "--db", self.db)
+        document = json.loads(self.db_run("--json", "-"))
+        cell = next(row["cells"]["index"] for row in document["speed"]["rows"] if (row["arch"], row["lane"]) == ("x64", "plain dump"))
+        want = cell["ratio"]["value"]
+        self.assertAlmostEqual(next(row for row in document["headline"]["rows"] if row["key"] == "cold")["ratio"], want)
+        found = re.search(r"(?m)^twinstack_speed_ratio ([0-9.]+)$", self.db_run("--openmetrics", "-"))
+        self.assertAlmostEqual(float(found[1]), want, places=5)
+        badge = self.folder / "badge.json"
+        self.db_run("--badge", badge, "--badge-of", "speed_ratio")
+        ratio = cell["ratio"]
+        self.assertEqual(json.loads(badge.read_text())["message"], f"{want:.1f} : 1 [{ratio['low']:.1f}, {ratio['high']:.1f}],"
+                         f" {cell['cases']} cases, x64, {document['run']['platform']}")
+        with self.served() as get:
+            for path in ("/api/v1/trend?metric=speed_ratio", "/api/v1/overview"):
+                data = get(path)
+                points = (data["trends"]["speed_ratio"] if "trends" in data else data["trend"])["points"]
+                self.assertEqual(points[-1]["count"], cell["pairs"], path)
+                self.assertAlmostEqual(points[-1]["value"], want, msg=path)
+
+    @contextlib.contextmanager
+    def served(self):
+        server = subprocess.Popen([e2e.PROGRAM, "serve", "--db", self.db, "--listen", "127.0.0.1:0"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        try:
+            url = server.stdout.readline().strip().rstrip("/")
+
+            def get(path):
+                with urllib.request.urlopen(url + path, timeout=60 * e2e.PATIENCE) as answer:
+                    return json.loads(answer.read())["data"]
+
+            yield get
+        finally:
+            server.terminate()
+            server.wait(timeout=20 * e2e.PATIENCE)
+            server.stdout.close()
 
     def test_lanes_and_states_have_the_cases_that_both_ways_have_on_every_face(self):
         document = json.loads(self.db_run("--json", "-"))
@@ -149,17 +192,9 @@ class Headline(e2e.Case):
             self.assertTrue(packed, path)
             self.assertEqual(json.loads(zlib.decompress(base64.b64decode(packed[1])))["headline"], headline, path)
             self.assertEqual(json.loads(zlib.decompress(base64.b64decode(packed[1])))["speed"], speed, path)
-        server = subprocess.Popen([e2e.PROGRAM, "serve", "--db", self.db, "--listen", "127.0.0.1:0"],
-                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        try:
-            url = server.stdout.readline().strip().rstrip("/")
+        with self.served() as get:
             for path in ("/api/v1/overview", "/api/v1/runs/latest", "/api/v1/timing?run=1"):
-                with urllib.request.urlopen(url + path, timeout=60 * e2e.PATIENCE) as answer:
-                    self.assertEqual(json.loads(answer.read())["data"]["headline"], headline, path)
-        finally:
-            server.terminate()
-            server.wait(timeout=20 * e2e.PATIENCE)
-            server.stdout.close()
+                self.assertEqual(get(path)["headline"], headline, path)
 
 
 e2e.main()

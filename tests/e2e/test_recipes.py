@@ -72,12 +72,12 @@ EDITS = {
          ' ROW(recipe, FIGURES_OF_CAPTURES, false, "an example")'),
     ],
     "figure": [
-        ("analyze/model/fields.h", "enum { STORE_SCHEMA_VERSION = 14", " + 1"),
+        ("analyze/model/fields.h", "enum { STORE_SCHEMA_VERSION = 15", " + 1"),
         ("analyze/model/fields.h", "#define CASE_TIMING_FIELDS(F)", " F(U64, recipe_ns, TIME)"),
         ("analyze/store/schema.c", '"ALTER TABLE module_now RENAME TO module", NULL, };',
          '\n\nstatic const char *const version_recipe[] = {\n'
          '    "ALTER TABLE crash_case ADD COLUMN recipe_ns INTEGER", NULL};'),
-        ("analyze/store/schema.c", "version_12, version_13, version_14", ", version_recipe"),
+        ("analyze/store/schema.c", "version_13, version_14, version_15", ", version_recipe"),
     ],
     "page": [
         ("dashboard/pages/pages.def", 'PAGE("/runs", "Runs", Runs, "pages/runs.js", RAIL("Runs"))',

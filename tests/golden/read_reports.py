@@ -47,7 +47,7 @@ def openmetrics():
     assert verdicts["PASS"] == 3 and verdicts["FAIL"] == 1, verdicts
     seconds = {s.labels["engine"]: s.value for s in families["twinstack_stack_seconds"].samples}
     assert abs(seconds["dump"] - 0.009) < 1e-9, seconds
-    assert abs(families["twinstack_speed_ratio"].samples[0].value - 4.5) < 1e-6
+    assert "twinstack_speed_ratio" not in families  # too few cases: e2e/test_headline.py has it
 
 
 # https://shields.io/badges/endpoint-badge, which has no schema of its own.

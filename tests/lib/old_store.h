@@ -3,6 +3,11 @@
 #ifndef TESTS_OLD_STORE_H
 #define TESTS_OLD_STORE_H
 
+#define UNDO_VERSION_15                                                                            \
+    "ALTER TABLE run_figure ADD COLUMN timed INTEGER; ALTER TABLE run_figure ADD COLUMN"           \
+    " dump_ns REAL; ALTER TABLE run_figure ADD COLUMN offset_ns REAL;"                             \
+    "PRAGMA user_version = 14;"
+
 #define UNDO_VERSION_14                                                                            \
     "ALTER TABLE way_cost DROP COLUMN cold_even_ns; ALTER TABLE way_cost DROP COLUMN cold_odd_ns;" \
     "ALTER TABLE way_cost DROP COLUMN warm_even_ns; ALTER TABLE way_cost DROP COLUMN warm_odd_ns;" \

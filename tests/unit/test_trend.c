@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "store_fixture.h"
+#include "study/figures.h"
 #include "study/trend.h"
 
 struct made {
@@ -116,6 +117,85 @@ TEST(times_of_a_crowd_are_left_out)
             CHECK_NEAR(s.trend.points[0].value, rows[i].value, 1e-9);
     }
     store_tear_down(&f);
+}
+
+struct pair {
+    enum cpu arch;
+    uint64_t dump_ns, offset_ns;
+    bool crowded;
+};
+
+static void put_pairs(struct store_fixture *f, const struct pair *pairs, uint32_t count)
+{
+    struct run_info run = {.label = "run", .branch = "main", .started_ns = 1};
+    REQUIRE(store_begin_run(f->store, &run, &f->keep, &f->fault) == ERR_NONE);
+    for (uint32_t i = 0; i < count; i++) {
+        struct engine_claim claims[] = {{.engine = "dump",
+                                         .subject = true,
+                                         .cost = {.total_ns = 1, .cold_ns = pairs[i].dump_ns}},
+                                        {.engine = "offset:rtl",
+                                         .subject = true,
+                                         .cost = {.total_ns = 1, .cold_ns = pairs[i].offset_ns}}};
+        struct engine_score scores[] = {
+            {.engine = "dump", .subject = true, .state = STACK_OK, .frames = 3},
+            {.engine = "offset:rtl", .subject = true, .state = STACK_OK, .frames = 3}};
+        struct run_case c = {.scenario = arena_printf(&f->keep, "s%u", (unsigned)i),
+                             .variant = "ob2",
+                             .kind = CASE_KIND_CRASH,
+                             .arch = pairs[i].arch,
+                             .timing = {.crowded = pairs[i].crowded},
+                             .claims = claims,
+                             .claim_count = 2,
+                             .result = {.verdict = VERDICT_PASS,
+                                        .reason = "",
+                                        .right = "all",
+                                        .scores = scores,
+                                        .score_count = 2}};
+        REQUIRE(store_put_case(f->store, run.id, &c, &f->fault) == ERR_NONE);
+    }
+    REQUIRE(store_finish_run(f->store, run.id, RUN_COMPLETE, 2, &f->fault) == ERR_NONE);
+}
+
+/* A ratio of medians over the same cases of both ways, on one processor: what a badge shows. */
+TEST(the_speed_of_a_run_is_one_figure_everywhere)
+{
+    static const struct {
+        const char *name;
+        uint32_t pairs, others;
+        struct pair other;
+        double value;
+    } rows[] = {
+        {"twelve pairs", 12, 0, {0}, 9},
+        {"eleven are too few", 11, 0, {0}, (double)NAN},
+        {"another processor's do not count", 12, 20, {CPU_X86, 900, 900, false}, 9},
+        {"nor help where there are too few", 11, 20, {CPU_X86, 900, 900, false}, (double)NAN},
+        {"nor those without the other way", 12, 20, {CPU_X64, 900, 0, false}, 9},
+        {"nor those of a crowd", 12, 20, {CPU_X64, 900, 900, true}, 9},
+        {"but those of the same do", 12, 20, {CPU_X64, 900, 450, false}, 2},
+        {"without the first processor the next", 0, 20, {CPU_X86, 900, 300, false}, 3},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct store_fixture f;
+        struct pair pairs[32];
+        struct run_figures figures;
+        struct run_info info;
+        test_row(rows[i].name);
+        store_set_up(&f);
+        for (uint32_t k = 0; k < rows[i].pairs + rows[i].others; k++)
+            pairs[k] = k < rows[i].pairs ? (struct pair){CPU_X64, 90, 10, false} : rows[i].other;
+        put_pairs(&f, pairs, rows[i].pairs + rows[i].others);
+        const struct trend_study s = make(&f, (struct trend_query){.metric = METRIC_SPEED_RATIO});
+        REQUIRE(figures_read(f.store, "latest", FIGURES_OF_TIMES, &f.keep, &info, &figures,
+                             &f.fault) == ERR_NONE);
+        const double shown[] = {s.trend.points[0].value,
+                                figures_metric(&figures, METRIC_SPEED_RATIO, &f.keep)};
+        for (size_t k = 0; k < COUNT_OF(shown); k++) {
+            CHECK_EQ(isnan(shown[k]) != 0, isnan(rows[i].value) != 0);
+            if (!isnan(rows[i].value))
+                CHECK_NEAR(shown[k], rows[i].value, 1e-9);
+        }
+        store_tear_down(&f);
+    }
 }
 
 TEST(runs_are_chosen_by_branch_platform_and_number_and_sorted_by_date)

@@ -57,9 +57,9 @@ const tiles = [
   },
   {
     name: 'speed_ratio',
-    title: 'Dump : offset, warm',
+    title: 'Plain dump : offsets',
     show: (v) => `${v.toFixed(1)}×`,
-    note: 'time of the dump way over the offset way, symbols loaded',
+    note: 'back end, a new process with the index on disk: medians over the same cases of one processor',
     unit: 'case',
   },
 ];
