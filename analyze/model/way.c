@@ -33,6 +33,16 @@ static void write_parts(struct json *j, const char *key, const struct way_parts 
     json_object_end(j);
 }
 
+static void write_first(struct json *j, const struct way_first *first)
+{
+    json_key(j, "first");
+    json_object(j);
+    json_key_uint(j, "whole_ns", first->whole_ns);
+    json_key_uint(j, "even_ns", first->even_ns);
+    json_key_uint(j, "odd_ns", first->odd_ns);
+    json_object_end(j);
+}
+
 void way_costs_write_json(struct json *j, const struct way_cost *ways)
 {
     json_array(j);
@@ -45,6 +55,7 @@ void way_costs_write_json(struct json *j, const struct way_cost *ways)
         json_key_bool(j, "same_frames", ways[way].same != 0);
         write_parts(j, "cold", &ways[way].cold);
         write_parts(j, "warm", &ways[way].warm);
+        write_first(j, &ways[way].first);
         json_object_end(j);
     }
     json_array_end(j);

@@ -24,12 +24,18 @@ struct way_parts {
     uint64_t even_ns, odd_ns; /* whole_ns in every other round: the same thing twice, a control */
 };
 
+/* The same, of which the parts are not kept. */
+struct way_first {
+    uint64_t whole_ns, even_ns, odd_ns;
+};
+
 struct way_cost {
-    struct way_parts cold; /* symbols are opened anew; files are in memory, and indexes of system
-                              modules exist */
-    struct way_parts warm; /* symbols were used before */
-    uint64_t frames;       /* physical ones; 0: this way gave no stack */
-    uint64_t same;         /* 1: they are those of the offset way, or without it of the dump */
+    struct way_parts cold;  /* symbols are opened anew; files are in memory, and indexes of system
+                               modules exist */
+    struct way_parts warm;  /* symbols were used before */
+    struct way_first first; /* as cold, but no index exists yet; of a few cases only */
+    uint64_t frames;        /* physical ones; 0: this way gave no stack */
+    uint64_t same;          /* 1: they are those of the offset way, or without it of the dump */
 };
 
 /* "foreign", "dump", "tuned", "offset". The reverse gives WAY_COUNT for any other text. */

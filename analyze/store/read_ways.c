@@ -24,6 +24,9 @@ static void read_way(struct query *q, struct arena *keep, struct way_cost **ways
     cost.same = query_get(q);
     read_parts(q, &cost.cold);
     read_parts(q, &cost.warm);
+    cost.first.whole_ns = query_get(q);
+    cost.first.even_ns = query_get(q);
+    cost.first.odd_ns = query_get(q);
     if (*ways == NULL && (*ways = ARENA_ARRAY(keep, WAY_COUNT, struct way_cost)) != NULL)
         memset(*ways, 0, WAY_COUNT * sizeof **ways);
     if (*ways == NULL)

@@ -283,8 +283,12 @@ static const char *const version_14[] = {
     NULL,
 };
 
-/* The speed of a run is a ratio over pairs of one processor; the medians are made again. */
+/* The speed of a run is a ratio over pairs of one processor; the medians are made again. What each
+ * way costs while no index exists. */
 static const char *const version_15[] = {
+    "ALTER TABLE way_cost ADD COLUMN first_ns INTEGER",
+    "ALTER TABLE way_cost ADD COLUMN first_even_ns INTEGER",
+    "ALTER TABLE way_cost ADD COLUMN first_odd_ns INTEGER",
     "ALTER TABLE run_figure DROP COLUMN timed",
     "ALTER TABLE run_figure DROP COLUMN dump_ns",
     "ALTER TABLE run_figure DROP COLUMN offset_ns",

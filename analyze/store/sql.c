@@ -24,7 +24,8 @@
 #define WAY_COLUMNS                                                                                \
     "way, frames, same, cold_ns, cold_open_ns, cold_unwind_ns, cold_load_ns, cold_resolve_ns,"     \
     " cold_own_ns, cold_even_ns, cold_odd_ns, warm_ns, warm_open_ns, warm_unwind_ns,"              \
-    " warm_load_ns, warm_resolve_ns, warm_own_ns, warm_even_ns, warm_odd_ns"
+    " warm_load_ns, warm_resolve_ns, warm_own_ns, warm_even_ns, warm_odd_ns, first_ns,"            \
+    " first_even_ns, first_odd_ns"
 
 /* What claims and findings say is kept once; older versions kept it in each row. */
 #define SHARES "coalesce(k.shares, (SELECT value FROM text WHERE id = k.shares_text))"
@@ -237,7 +238,7 @@ const char *const store_sql[SQL_COUNT] = {
                         PARAMETER) ", ?, ?, ?, ?, ?, ?)",
     [SQL_ADD_WAY] = "INSERT INTO way_cost (case_id, " WAY_COLUMNS
                     ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-                    " ?, ?, ?, ?, ?, ?, ?)",
+                    " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [SQL_ADD_CLAIM] =
         "INSERT INTO claim (case_id, position, engine, shares, version, subject, skipped, why,"
         " open_ns, unwind_ns, load_ns, resolve_ns, total_ns, peak_bytes, state,"

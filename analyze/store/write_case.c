@@ -154,6 +154,9 @@ static void put_way(struct writer *w, enum case_way way, const struct way_cost *
     query_int(&q, cost->same);
     bind_parts(&q, &cost->cold);
     bind_parts(&q, &cost->warm);
+    query_int(&q, cost->first.whole_ns);
+    query_int(&q, cost->first.even_ns);
+    query_int(&q, cost->first.odd_ns);
     (void)query_run(&q);
 }
 

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/files.h"
+#include "base/hash.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "engine/dump_engine.h"
@@ -46,10 +48,14 @@ enum status measure_once(const struct measure_request *request, struct arena *wo
 {
     struct engine_input in = *request->in;
     struct symbol_store *fresh = NULL;
+    struct fault ignored = FAULT_INIT;
     struct stack own = {0};
     uint64_t read_ns = 0;
+    const char *cache = request->first ? folder_temporary_name("first", work) : NULL;
     const uint64_t start_ns = clock_ns();
-    if (request->cold && symbol_store_open_again(in.symbols, &fresh, fault) != ERR_NONE)
+    if (request->first && cache == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "folder of a measurement");
+    if (request->cold && symbol_store_open_again(in.symbols, cache, &fresh, fault) != ERR_NONE)
         return fault->code;
     const uint64_t opened_ns = clock_ns() - start_ns;
     if (request->cold)
@@ -64,6 +70,8 @@ enum status measure_once(const struct measure_request *request, struct arena *wo
             *stack = own;
     }
     symbol_store_close(fresh);
+    if (cache != NULL)
+        (void)path_remove(cache, &ignored);
     return fault->code;
 }
 
@@ -136,7 +144,7 @@ static void keep_least(uint64_t *least, uint64_t now)
 /* Times WAY once. Returns false when it gives no stack. */
 static bool take(struct measuring *m, enum case_way way, bool cold, bool own_only)
 {
-    const struct measure_request request = {m->in, way, cold, own_only};
+    const struct measure_request request = {m->in, way, cold, own_only, false};
     struct way_cost *cost = &m->out[way];
     struct way_parts *best = cold ? &cost->cold : &cost->warm, parts;
     struct fault own = FAULT_INIT;
@@ -160,14 +168,27 @@ static bool take(struct measuring *m, enum case_way way, bool cold, bool own_onl
     return ok;
 }
 
-static uint32_t turn_of(const struct crash_case *crash)
+static uint64_t number_of(const struct crash_case *crash)
 {
-    uint32_t sum = 0;
-    for (const char *c = crash->scenario; c != NULL && *c != '\0'; c++)
-        sum += (unsigned char)*c;
-    for (const char *c = crash->variant; c != NULL && *c != '\0'; c++)
-        sum += (unsigned char)*c;
-    return sum;
+    return hash_text(hash_text(HASH_START, text_or_empty(crash->scenario)),
+                     text_or_empty(crash->variant));
+}
+
+/* Times WAY once while no index exists. The parts are those of a cold start, and more indexing. */
+static void take_first(struct measuring *m, enum case_way way, uint32_t round)
+{
+    const struct measure_request request = {m->in, way, true, false, true};
+    struct way_first *best = &m->out[way].first;
+    struct fault own = FAULT_INIT;
+    struct way_parts parts;
+    struct stack stack = {0};
+    struct arena work;
+    arena_init(&work, 0);
+    if (measure_once(&request, &work, &parts, &stack, &own) == ERR_NONE && stack.frame_count > 0) {
+        keep_least(&best->whole_ns, parts.whole_ns);
+        keep_least(round % 2 == 0 ? &best->odd_ns : &best->even_ns, parts.whole_ns);
+    }
+    arena_free(&work);
 }
 
 static void take_ours(struct measuring *m)
@@ -175,18 +196,22 @@ static void take_ours(struct measuring *m)
     static const enum case_way ours[] = {WAY_DUMP, WAY_TUNED, WAY_OFFSET};
     enum case_way ways[COUNT_OF(ours)];
     uint32_t count = 0;
-    const uint32_t turn = turn_of(m->in->opened->crash);
+    const uint64_t number = number_of(m->in->opened->crash);
     for (size_t i = 0; i < COUNT_OF(ours); i++)
         if (m->in->opened->files[file_of[ours[i]]].path != NULL && take(m, ours[i], false, false))
             ways[count++] = ours[i];
     for (uint32_t round = 0; round < MEASURE_ROUNDS && m->fault->code == ERR_NONE; round++) {
         m->round = round + 1;
         for (uint32_t i = 0; i < count; i++) {
-            const enum case_way way = ways[(i + round + turn) % count];
+            const enum case_way way = ways[(i + round + number) % count];
             (void)(take(m, way, true, false) && take(m, way, true, true) &&
                    take(m, way, false, false) && take(m, way, false, true));
         }
     }
+    const bool first = number % MEASURE_FIRST_EVERY == 0;
+    for (uint32_t round = 0; first && round < MEASURE_FIRST_ROUNDS; round++)
+        for (uint32_t i = 0; i < count && !process_interrupted(); i++)
+            take_first(m, ways[(i + round) % count], round);
 }
 
 /* What the claim of a foreign program spent on THREAD_ID alone; false: it does not say. */

@@ -11,13 +11,11 @@
 #define UNKNOWN ((double)NAN)
 #define NO_INTERVAL ((struct interval){UNKNOWN, UNKNOWN, UNKNOWN})
 
-enum { NOT_MEASURED = -1 };
-
 /* NOLINTBEGIN(bugprone-macro-parentheses) fields */
 #define AT(NAME) ((int)offsetof(struct figure_sample, NAME))
 #define STATE(WAY, NAME)                                                                           \
     {AT(ways[WAY].NAME.whole_ns), AT(ways[WAY].NAME.even_ns), AT(ways[WAY].NAME.odd_ns)}
-#define LANE(WAY) {{NOT_MEASURED, NOT_MEASURED, NOT_MEASURED}, STATE(WAY, cold), STATE(WAY, warm)}
+#define LANE(WAY) {STATE(WAY, first), STATE(WAY, cold), STATE(WAY, warm)}
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 /* Where a sample has the cost of a lane in a state, and what it was in the other rounds. */
@@ -51,7 +49,7 @@ struct columns {
 static size_t take_pairs(struct columns *c, enum cpu arch, int a, int b)
 {
     size_t count = 0;
-    if (a == NOT_MEASURED || sample_set_column(c->set, a, c->a, &c->fault) != ERR_NONE ||
+    if (sample_set_column(c->set, a, c->a, &c->fault) != ERR_NONE ||
         sample_set_column(c->set, b, c->b, &c->fault) != ERR_NONE)
         return 0;
     for (uint32_t i = 0; i < c->set->count; i++)

@@ -71,15 +71,18 @@ const char *symbol_store_places(const struct symbol_store *store, struct arena *
     return text != NULL && *text != '\0' ? text : "(nowhere: no folder was given)";
 }
 
-enum status symbol_store_open_again(const struct symbol_store *store, struct symbol_store **out,
-                                    struct fault *fault)
+enum status symbol_store_open_again(const struct symbol_store *store, const char *cache,
+                                    struct symbol_store **out, struct fault *fault)
 {
+    if (cache != NULL && store->fetch != NULL)
+        return fault_set(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "symbol servers, asked again");
     const struct symbol_store_options options = {.roots = store->words,
                                                  .root_count = store->word_count,
                                                  .fetch = store->fetch_options,
                                                  .names = store->names,
                                                  .indexing = store->indexing,
-                                                 .cache = store->cache_stated,
+                                                 .cache =
+                                                     cache != NULL ? cache : store->cache_stated,
                                                  .system = store->with_system,
                                                  .arch = store->arch};
     return symbol_store_open(&options, out, fault);

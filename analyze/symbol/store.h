@@ -83,9 +83,11 @@ struct symbol_store_built {
 };
 void symbol_store_built(struct symbol_store *store, struct symbol_store_built *out);
 
-/* A new store over the same roots that has opened nothing yet, for measurements. */
-enum status symbol_store_open_again(const struct symbol_store *store, struct symbol_store **out,
-                                    struct fault *fault);
+/* A new store over the same roots that has opened nothing yet, for measurements. CACHE: another
+ * folder for its indexes; NULL: the same. Fails as symbol_store_open(); ERR_UNSUPPORTED: with
+ * another cache, symbol servers would be asked again. */
+enum status symbol_store_open_again(const struct symbol_store *store, const char *cache,
+                                    struct symbol_store **out, struct fault *fault);
 
 /* Binds a PDB file (or a pdbdump CSV) to a module name, as `--pdb NAME=FILE` and `--csv NAME=FILE`
  * do; NAME NULL: a bare file, which is used for the module that its own name matches, otherwise for

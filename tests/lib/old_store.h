@@ -6,6 +6,8 @@
 #define UNDO_VERSION_15                                                                            \
     "ALTER TABLE run_figure ADD COLUMN timed INTEGER; ALTER TABLE run_figure ADD COLUMN"           \
     " dump_ns REAL; ALTER TABLE run_figure ADD COLUMN offset_ns REAL;"                             \
+    "ALTER TABLE way_cost DROP COLUMN first_ns; ALTER TABLE way_cost DROP COLUMN first_even_ns;"   \
+    "ALTER TABLE way_cost DROP COLUMN first_odd_ns;"                                               \
     "PRAGMA user_version = 14;"
 
 #define UNDO_VERSION_14                                                                            \

@@ -71,6 +71,38 @@ TEST(every_way_takes_the_same_stack_and_its_parts_fit_into_the_whole)
     }
 }
 
+/* Both rounds of each way; what was kept for the measurement is gone. */
+TEST(one_case_of_twelve_is_measured_without_an_index)
+{
+    static const struct {
+        const char *name;
+        bool first;
+    } rows[] = {{"null_write.ob2", false}, {"inline_twice.ob2", true}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena keep;
+        struct crash_case crash;
+        struct symbol_store *symbols = NULL;
+        struct way_cost *ways = NULL;
+        struct fault fault = FAULT_INIT;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        open_case(rows[i].name, &keep, &crash, &symbols);
+        struct opened_case opened;
+        opened_case_name(&crash, &keep, &opened);
+        const struct engine_input in = {.opened = &opened, .symbols = symbols};
+        REQUIRE(measure_case(&in, NULL, 0, &keep, &ways, &fault) == ERR_NONE);
+        for (int way = WAY_DUMP; way < WAY_COUNT; way++) {
+            const struct way_first *first = &ways[way].first;
+            CHECK_EQ(first->whole_ns > 0, rows[i].first);
+            CHECK_EQ(first->even_ns > 0, rows[i].first);
+            CHECK_EQ(first->odd_ns > 0, rows[i].first);
+            CHECK(first->whole_ns <= first->even_ns && first->whole_ns <= first->odd_ns);
+        }
+        symbol_store_close(symbols);
+        arena_free(&keep);
+    }
+}
+
 /* A foreign program answers for two threads; its costs are those of the suspect's alone. */
 TEST(a_foreign_stack_counts_only_for_its_thread_and_with_the_same_frames)
 {
@@ -126,6 +158,7 @@ TEST(costs_are_read_back_as_they_were_written)
     struct way_cost ways[WAY_COUNT] = {
         [WAY_TUNED] = {.cold = {1, 2, 3, 4, 5, 6, 17, 18},
                        .warm = {7, 8, 9, 10, 11, 12, 19, 20},
+                       .first = {21, 22, 23},
                        .frames = 13},
         [WAY_OFFSET] = {.cold = {.whole_ns = 14}, .frames = 15, .same = 1}};
     struct run_case cases[MADE_CASES];
