@@ -18,6 +18,12 @@ bool run_selection_same(const struct run_selection *a, const struct run_selectio
            a->shard == b->shard && a->shard_count == b->shard_count;
 }
 
+void run_selection_add_variants(const char *list, struct arena *keep, struct run_selection *s)
+{
+    const char *both = s->variants != NULL ? arena_printf(keep, "%s,%s", s->variants, list) : list;
+    s->variants = both != NULL ? both : list;
+}
+
 bool run_selection_parse_shard(const char *text, struct run_selection *s)
 {
     const size_t at = strcspn(text, "/");
@@ -48,7 +54,7 @@ enum status run_selection_of_command(const char *command, struct arena *keep,
         if (value != NULL)
             out->expr = value;
         else if ((value = command_line_value("--variant", argc, argv, &i)) != NULL)
-            out->variants = value;
+            run_selection_add_variants(value, keep, out);
         else if ((value = command_line_value("--shard", argc, argv, &i)) != NULL)
             (void)run_selection_parse_shard(value, out);
     }

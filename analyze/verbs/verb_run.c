@@ -20,8 +20,8 @@
 /* What the command line asks for. */
 struct run_options {
     struct harness harness;
-    const char *expr, *variants, *keep, *db, *shard, *out, *source_root, *known, *resume, *cache;
-    struct option_list symbols;
+    const char *expr, *keep, *db, *shard, *out, *source_root, *known, *resume, *cache;
+    struct option_list symbols, variants;
     struct fetch_words fetch_words;
     struct fetch_options fetch;
     uint64_t jobs, repeat, timeout_ms, seed;
@@ -190,11 +190,13 @@ static int run_in_store(struct command *c, int argc, char *const *argv)
     return exit_code_of(c);
 }
 
-static int check_options(const struct verb *self, const struct run_options *o,
+static int check_options(const struct verb *self, const struct run_options *o, struct arena *keep,
                          struct run_request *request)
 {
-    struct run_selection selection = {.known = true, .expr = o->expr, .variants = o->variants};
+    struct run_selection selection = {.known = true, .expr = o->expr};
 
+    for (uint32_t i = 0; i < o->variants.count; i++)
+        run_selection_add_variants(o->variants.items[i], keep, &selection);
     if (o->shard != NULL && !run_selection_parse_shard(o->shard, &selection))
         return verb_usage_error(self, "--shard is I/N with I from 1 to N, not '%s'", o->shard);
     if (o->repeat == 0 || o->repeat > 1000 || o->jobs > 64)
@@ -224,7 +226,7 @@ static int run_scenarios(const struct verb *self, struct command *c, int argc, c
     struct run_session *s = &c->session;
     struct run_options *o = &c->o;
     o->fetch = fetch_options_make(&o->fetch_words);
-    const int code = check_options(self, o, &c->request);
+    const int code = check_options(self, o, c->keep, &c->request);
 
     if (code != EXIT_GOOD)
         return code;
@@ -253,7 +255,7 @@ static bool take_words(const struct verb *self, struct run_options *o, int argc,
 {
     const struct option_row rows[] = {
         {"-k", OPTION_STRING, &o->expr, "EXPR", "only scenarios that match"},
-        {"--variant", OPTION_STRING, &o->variants, "LIST", "only these variants: ob0,ob2"},
+        {"--variant", OPTION_LIST, &o->variants, "LIST", "only these variants: ob0,ob2"},
         {"-j", OPTION_UINT, &o->jobs, "N",
          "how many to run at a time (default: one per processor)"},
         {"--repeat", OPTION_UINT, &o->repeat, "N",
@@ -309,7 +311,7 @@ static int resume(const struct verb *self, struct command *c, int argc, char **a
     int then_count = 0, code = EXIT_GOOD;
     char **then = NULL;
 
-    if (o->expr != NULL || o->variants != NULL || o->shard != NULL || o->repeat != 1 ||
+    if (o->expr != NULL || o->variants.count > 0 || o->shard != NULL || o->repeat != 1 ||
         o->seed != 0 || o->out != NULL || o->known != NULL)
         return verb_usage_error(self, "--resume takes selection, --repeat, --seed, --out and "
                                       "--known from the run itself");

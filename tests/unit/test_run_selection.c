@@ -54,6 +54,10 @@ TEST(an_older_run_states_its_selection_by_its_command_line)
         {"run", "twinstack run -khang", {true, "hang", NULL, 0, 0}, false},
         {"run", "twinstack run -k 'a or b' -j 2", {true, "a or b", NULL, 0, 0}, false},
         {"run", "twinstack run --variant=ob2", {true, NULL, "ob2", 0, 0}, false},
+        {"run",
+         "twinstack run --variant ob0 --variant ob1,ob2",
+         {true, NULL, "ob0,ob1,ob2", 0, 0},
+         false},
         {"run", "twinstack run --shard 2/5", {true, NULL, NULL, 2, 5}, false},
         /* a folder's name is not an option */
         {"run", "twinstack run --out '/tmp/my -k runs'", {true, NULL, NULL, 0, 0}, true},
