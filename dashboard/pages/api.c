@@ -135,14 +135,13 @@ int answer_health(struct exchange *x)
     return answer_text(x, 200, "text/plain; charset=utf-8", good, sizeof good - 1);
 }
 
-enum status exchange_figures(struct exchange *x, exchange_figures_fn *write, char **text,
-                             size_t *bytes, struct fault *fault)
+static enum status write_figures(struct exchange *x, exchange_figures_fn *write, char **text,
+                                 size_t *bytes, struct fault *fault)
 {
     struct store *store = NULL;
     struct run_info run;
     struct run_figures report;
 
-    *text = NULL;
     if (store_pool_take(x->dashboard->stores, &store, fault) != ERR_NONE)
         return fault->code;
     enum status status =
@@ -164,6 +163,20 @@ enum status exchange_figures(struct exchange *x, exchange_figures_fn *write, cha
             (*text)[*bytes] = '\0';
     }
     (void)fclose(out);
+    return fault->code;
+}
+
+/* All cases of the run are read for it, and a page with a badge or a scraper asks again and again.
+ */
+enum status exchange_figures(struct exchange *x, exchange_figures_fn *write, char **text,
+                             size_t *bytes, struct fault *fault)
+{
+    const char *key = arena_printf(&x->keep, "figures %s", x->path);
+    x->data_version = store_pool_version(x->dashboard->stores);
+    *text =
+        key != NULL ? cache_get(x->dashboard->cache, key, x->data_version, &x->keep, bytes) : NULL;
+    if (*text == NULL && write_figures(x, write, text, bytes, fault) == ERR_NONE && key != NULL)
+        cache_put(x->dashboard->cache, key, x->data_version, *text, *bytes);
     return fault->code;
 }
 

@@ -264,6 +264,12 @@ class Faces(e2e.Case):
             self.assertEqual(get("/api/v1/runs/latest")["run"]["id"], 3)
             self.assertIn('twinstack_cases{verdict="FAIL"} 12\n', get("/metrics"))
             self.assertEqual(json.loads(get("/badge/verdict.json"))["message"][:2], "12")
+            # Both are kept in the server's cache, as of a state of the database.
+            one = "id = (SELECT min(id) FROM crash_case WHERE run_id = 3)"
+            self.sql(f"UPDATE crash_case SET verdict = 'PASS' WHERE {one}")
+            self.assertIn('twinstack_cases{verdict="FAIL"} 11\n', get("/metrics"))
+            self.assertEqual(json.loads(get("/badge/verdict.json"))["message"][:2], "11")
+            self.sql(f"UPDATE crash_case SET verdict = 'FAIL' WHERE {one}")
         self.assertIn("run 3 of commit", self.run_db("gate", exit_code=1).stdout)
         self.assertIn("run 3", self.run_db("compare", "latest~1", "latest", exit_code=1).stdout)
         self.assertIn("twinstack run 3 ", self.run_db("report", exit_code=1).stdout)
