@@ -24,6 +24,22 @@ static void open_case(const char *name, struct arena *keep, struct crash_case *o
     REQUIRE(symbol_store_open(&options, symbols, &fault) == ERR_NONE);
 }
 
+/* The costs of a kept case, in KEEP. */
+static const struct way_cost *measured(const char *name, struct arena *keep)
+{
+    struct crash_case crash;
+    struct opened_case opened;
+    struct symbol_store *symbols = NULL;
+    struct way_cost *ways = NULL;
+    struct fault fault = FAULT_INIT;
+    open_case(name, keep, &crash, &symbols);
+    opened_case_name(&crash, keep, &opened);
+    const struct engine_input in = {.opened = &opened, .symbols = symbols};
+    REQUIRE(measure_case(&in, NULL, 0, keep, &ways, &fault) == ERR_NONE);
+    symbol_store_close(symbols);
+    return ways;
+}
+
 static uint64_t parts_ns(const struct way_parts *p)
 {
     return p->open_ns + p->unwind_ns + p->load_ns + p->resolve_ns;
@@ -41,17 +57,9 @@ TEST(every_way_takes_the_same_stack_and_its_parts_fit_into_the_whole)
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct arena keep;
-        struct crash_case crash;
-        struct symbol_store *symbols = NULL;
-        struct way_cost *ways = NULL;
-        struct fault fault = FAULT_INIT;
         test_row(rows[i].name);
         arena_init(&keep, 0);
-        open_case(rows[i].name, &keep, &crash, &symbols);
-        struct opened_case opened;
-        opened_case_name(&crash, &keep, &opened);
-        const struct engine_input in = {.opened = &opened, .symbols = symbols};
-        REQUIRE(measure_case(&in, NULL, 0, &keep, &ways, &fault) == ERR_NONE);
+        const struct way_cost *ways = measured(rows[i].name, &keep);
         CHECK_EQ(ways[WAY_FOREIGN].frames, 0);
         CHECK(ways[WAY_DUMP].frames > 1);
         CHECK_EQ(ways[WAY_OFFSET].frames, ways[WAY_DUMP].frames);
@@ -66,7 +74,6 @@ TEST(every_way_takes_the_same_stack_and_its_parts_fit_into_the_whole)
                 CHECK(both[k]->odd_ns >= both[k]->whole_ns);
             }
         }
-        symbol_store_close(symbols);
         arena_free(&keep);
     }
 }
@@ -80,17 +87,9 @@ TEST(one_case_of_twelve_is_measured_without_an_index)
     } rows[] = {{"null_write.ob2", false}, {"inline_twice.ob2", true}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct arena keep;
-        struct crash_case crash;
-        struct symbol_store *symbols = NULL;
-        struct way_cost *ways = NULL;
-        struct fault fault = FAULT_INIT;
         test_row(rows[i].name);
         arena_init(&keep, 0);
-        open_case(rows[i].name, &keep, &crash, &symbols);
-        struct opened_case opened;
-        opened_case_name(&crash, &keep, &opened);
-        const struct engine_input in = {.opened = &opened, .symbols = symbols};
-        REQUIRE(measure_case(&in, NULL, 0, &keep, &ways, &fault) == ERR_NONE);
+        const struct way_cost *ways = measured(rows[i].name, &keep);
         for (int way = WAY_DUMP; way < WAY_COUNT; way++) {
             const struct way_first *first = &ways[way].first;
             CHECK_EQ(first->whole_ns > 0, rows[i].first);
@@ -98,7 +97,6 @@ TEST(one_case_of_twelve_is_measured_without_an_index)
             CHECK_EQ(first->odd_ns > 0, rows[i].first);
             CHECK(first->whole_ns <= first->even_ns && first->whole_ns <= first->odd_ns);
         }
-        symbol_store_close(symbols);
         arena_free(&keep);
     }
 }
