@@ -83,8 +83,7 @@ enum status report_openmetrics(const struct report_job *job, FILE *out, struct f
     static const char *const helps[] = {"Crashes and hangs of which something was captured.",
                                         "Exact stacks of the engines under test.",
                                         "F1 of the frames of the engines under test.",
-                                        "Back end: median time of the plain dump to that of the "
-                                        "offsets, same cases, index on disk."};
+                                        "Plain dump to offsets: medians of the same cases."};
     const struct run_figures *report = job->report;
     struct arena *const scratch = job->scratch;
     struct timings timings;
