@@ -94,7 +94,7 @@ static void badge_of_speed(const struct run_figures *report, struct badge *out)
         const char *platform = report->run->platform;
         out->color = BADGE_BLUE;
         (void)snprintf(out->message, sizeof out->message,
-                       "%.1f : 1 [%.1f, %.1f], %zu cases, %s, %s", cell->ratio.value,
+                       "%.2f : 1 [%.2f, %.2f], %zu cases, %s, %s", cell->ratio.value,
                        cell->ratio.low, cell->ratio.high, cell->cases, cpu_name(row->arch),
                        platform != NULL ? platform : "system not known");
     }

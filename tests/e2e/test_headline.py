@@ -98,7 +98,7 @@ class Headline(e2e.Case):
         badge = self.folder / "badge.json"
         self.db_run("--badge", badge, "--badge-of", "speed_ratio")
         ratio = cell["ratio"]
-        self.assertEqual(json.loads(badge.read_text())["message"], f"{want:.1f} : 1 [{ratio['low']:.1f}, {ratio['high']:.1f}],"
+        self.assertEqual(json.loads(badge.read_text())["message"], f"{want:.2f} : 1 [{ratio['low']:.2f}, {ratio['high']:.2f}],"
                          f" {cell['cases']} cases, x64, {document['run']['platform']}")
         with self.served() as get:
             for path in ("/api/v1/trend?metric=speed_ratio", "/api/v1/overview"):
