@@ -202,8 +202,10 @@ static double median_of(const struct headline *h, int row, enum case_way way)
     return h->rows[row].cells[way].measured.value;
 }
 
-static const char *dominating(const struct headline *h, struct arena *keep)
+static const char *dominating(const struct run_figures *figures, const struct headline *h,
+                              struct arena *keep)
 {
+    const char *by = speed_is_by_wine(figures) ? " (by Wine, not Windows)" : "";
     const double cold = median_of(h, ROW_COLD, WAY_DUMP);
     const double write = median_of(h, ROW_WRITE, WAY_DUMP);
     const double back = isnan(cold) ? median_of(h, ROW_WARM, WAY_DUMP) : cold;
@@ -215,11 +217,11 @@ static const char *dominating(const struct headline *h, struct arena *keep)
     if (write < back)
         return arena_printf(keep, "The back end dominates: %.1f %% of the cost of a dump.", share);
     if (isnan(offset))
-        return arena_printf(keep, "Writing the dump dominates: %.1f %% of its cost.", share);
+        return arena_printf(keep, "Writing the dump%s dominates: %.1f %% of its cost.", by, share);
     return arena_printf(keep,
-                        "Writing the dump dominates: %.1f %% of its cost, %.0f times the walk and "
-                        "record of offsets.",
-                        share, write / offset);
+                        "Writing the dump%s dominates: %.1f %% of its cost, %.0f times the walk "
+                        "and record of offsets.",
+                        by, share, write / offset);
 }
 
 bool headline_row_is_known(const struct headline_row *row)
@@ -357,7 +359,7 @@ void headline_of_samples(const struct run_figures *figures, struct sample_set *s
     }
     if (c.fault.code != ERR_NONE)
         begin(figures, keep, out);
-    out->dominates = dominating(out, keep);
+    out->dominates = dominating(figures, out, keep);
     out->counts = counts_of(out, keep);
     free(c.strata);
     free(c.raw);

@@ -122,15 +122,18 @@ static const char *writer_of(const struct run_figures *figures)
     return NULL;
 }
 
-/* Wine's writer names nothing. */
+bool speed_is_by_wine(const struct run_figures *figures)
+{
+    const char *platform = figures->run->platform;
+    return writer_of(figures) == NULL && platform != NULL && strstr(platform, "wine") != NULL;
+}
+
 const char *speed_where(const struct run_figures *figures, struct arena *keep)
 {
     const struct run_info *run = figures->run;
     const char *writer = writer_of(figures);
     if (writer == NULL)
-        writer = run->platform != NULL && strstr(run->platform, "wine") != NULL
-                     ? "Wine, not Windows"
-                     : "an unnamed writer";
+        writer = speed_is_by_wine(figures) ? "Wine, not Windows" : "an unnamed writer";
     const char *text = arena_printf(keep, "%s · %s · dumps by %s",
                                     run->platform != NULL ? run->platform : "system not known",
                                     run->cpu != NULL ? run->cpu : "processor not known", writer);

@@ -56,6 +56,9 @@ const struct speed_row *speed_main(const struct speed *speed);
 /* The order of processors in all figures of time, which are never mixed. */
 extern const enum cpu speed_order[CPU_COUNT];
 
+/* Wine wrote the dumps, which is not what a Windows user has: its writer names nothing. */
+bool speed_is_by_wine(const struct run_figures *figures);
+
 /* "Linux, wine-8.0 · AMD EPYC · dumps by Wine": where RUN was made; the writer is what the dumps
  * name. */
 const char *speed_where(const struct run_figures *figures, struct arena *keep);
