@@ -443,7 +443,10 @@ static void write_cell(struct json *j, const char *key, const struct headline_ce
 {
     json_key(j, key);
     json_object(j);
-    json_key_string(j, "state", headline_state_name(cell->state));
+    json_key_string(j, "state",
+                    cell->state == HEADLINE_MEASURED && measurement_is_few(&cell->measured)
+                        ? "too few"
+                        : headline_state_name(cell->state));
     measurement_write_json(j, &cell->measured);
     json_object_end(j);
 }

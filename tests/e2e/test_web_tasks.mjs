@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import {
   becomes,
   browser,
+  changeAnswers,
   check,
   holds,
   must,
@@ -206,6 +207,34 @@ test('the_answer_has_the_order_of_the_report', async () => {
       `${path}: ${parts.join(', ')}`,
     );
   }
+  await closePage(page);
+  await server.stop();
+});
+
+test('a_median_of_few_cases_is_not_shown', async () => {
+  const server = await serve('--db', db);
+  const page = await openPage(chromium, server.base);
+  await changeAnswers(
+    page,
+    '**/api/v1/overview*',
+    (/** @type {{data: {headline: import('openapi').Headline}}} */ body) => {
+      const row = must(body.data.headline.rows.find(({ key }) => key === 'cold'));
+      const one = { median: 8e8, least: 7e8, p90: 9e8, most: 9e8 };
+      Object.assign(row.cells.foreign, { ...one, state: 'too few', count: 6 });
+      Object.assign(row.cells.dump, { ...one, state: 'measured', count: 250 });
+      Object.assign(row.cells.tuned, { ...one, state: 'measured', count: 249 });
+      return body;
+    },
+  );
+  await page.goto(`${server.base}/`);
+  await settled(page);
+  const row = page.locator('[aria-label="Speed"] tr', { hasText: 'back end, cold: all' });
+  const shown = await row.locator('td.num').allInnerTexts();
+  same(
+    shown.slice(0, 3),
+    ['too few (6)', '800 ms (700 ms to 900 ms)', '800 ms (249) (700 ms to 900 ms)'],
+    'dbghelp, dump, tuned dump',
+  );
   await closePage(page);
   await server.stop();
 });

@@ -18,16 +18,21 @@ const amount = (row, value) =>
 
 /** @type {(row: HeadlineRow, cell: import('openapi').HeadlineCell) => {class: string, title?: string}} */
 const attributes = (row, cell) =>
-  cell.median === null
+  cell.median === null || cell.state === 'too few'
     ? { class: 'dim' }
     : { class: row.part ? 'dim' : '', title: `${number(cell.count)} cases` };
+
+/** @type {(row: HeadlineRow) => number} */
+const cases = (row) => Math.max(...Object.values(row.cells).map((cell) => cell.count));
 
 /** @param {{row: HeadlineRow, cell: import('openapi').HeadlineCell}} props */
 function Cell({ row, cell }) {
   if (cell.median === null) return cell.state === 'not done' ? '–' : cell.state;
+  if (cell.state === 'too few') return `too few (${number(cell.count)})`;
   return (
     <>
       {amount(row, cell.median)}
+      {!row.part && cell.count < cases(row) ? <span class="dim small"> ({number(cell.count)})</span> : null}
       {cell.least !== null && cell.most !== null ? (
         <span class="dim small">
           {' '}
@@ -42,9 +47,6 @@ function Cell({ row, cell }) {
  * @type {(row: HeadlineRow) => boolean} */
 const isShown = (row) =>
   row.group === 'in the dying process' || Object.values(row.cells).some((cell) => cell.median !== null);
-
-/** @type {(row: HeadlineRow) => number} */
-const cases = (row) => Math.max(...Object.values(row.cells).map((cell) => cell.count));
 
 /** @param {{headline: import('openapi').Headline}} props */
 export function Headline({ headline }) {
