@@ -167,7 +167,8 @@ class Differences(Stored):
             self.sql("INSERT INTO run (uuid, state, label, started_ns, platform) SELECT ?, 'complete', 'run', 1, platform FROM run WHERE id = 3",
                      f"h{n}")
             self.sql("INSERT INTO run_verdict SELECT max(id), 'PASS', 12 FROM run")
-            self.sql("INSERT INTO run_figure SELECT max(id), 12, 12, 12, ?, 100 FROM run", ns)
+            self.sql("INSERT INTO run_figure SELECT max(id), 12, 12 FROM run")
+            self.sql("INSERT INTO run_median SELECT max(id), 'dump_ns', 12, ? FROM run", ns)
 
         def threshold():
             data = json.loads(self.run_db("compare", "2", "3", "--json", exit_code=None).stdout)
