@@ -139,8 +139,7 @@ class Gate(Stored):
         for run in range(1, 9):
             self.sql(claims.format(f"1000000 * {1 + run % 4} + case_id % 7 * 1000", f"= {run}"))
         self.sql(claims.format("4 * (1000000 + case_id % 7 * 1000)", "= 9"))
-        self.sql("DELETE FROM run_figure")
-        self.sql("DELETE FROM run_median")
+        self.sql("UPDATE run_median SET median = 1000000 * (1 + run_id % 4) WHERE figure = 'dump_ns' AND run_id < 9")
         self.run_db("baseline", "set", "8")
         said = self.gate("--max-slowdown", "10%", exit_code=1).stdout
         self.assertRegex(said, r"✗ dump +time \+\d+\.\d %, at most 10\.0 % allowed")
