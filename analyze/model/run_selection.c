@@ -18,10 +18,10 @@ bool run_selection_same(const struct run_selection *a, const struct run_selectio
            a->shard == b->shard && a->shard_count == b->shard_count;
 }
 
-void run_selection_add_variants(const char *list, struct arena *keep, struct run_selection *s)
+bool run_selection_add_variants(const char *list, struct arena *keep, struct run_selection *s)
 {
-    const char *both = s->variants != NULL ? arena_printf(keep, "%s,%s", s->variants, list) : list;
-    s->variants = both != NULL ? both : list;
+    s->variants = s->variants != NULL ? arena_printf(keep, "%s,%s", s->variants, list) : list;
+    return s->variants != NULL;
 }
 
 bool run_selection_parse_shard(const char *text, struct run_selection *s)
@@ -53,9 +53,10 @@ enum status run_selection_of_command(const char *command, struct arena *keep,
         const char *value = command_line_value("-k", argc, argv, &i);
         if (value != NULL)
             out->expr = value;
-        else if ((value = command_line_value("--variant", argc, argv, &i)) != NULL)
-            run_selection_add_variants(value, keep, out);
-        else if ((value = command_line_value("--shard", argc, argv, &i)) != NULL)
+        else if ((value = command_line_value("--variant", argc, argv, &i)) != NULL) {
+            if (!run_selection_add_variants(value, keep, out))
+                return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "selection of a run");
+        } else if ((value = command_line_value("--shard", argc, argv, &i)) != NULL)
             (void)run_selection_parse_shard(value, out);
     }
     return ERR_NONE;

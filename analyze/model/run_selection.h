@@ -21,8 +21,8 @@ bool run_selection_is_all(const struct run_selection *s);
 bool run_selection_same(const struct run_selection *a, const struct run_selection *b);
 
 /* LIST, "ob0,ob2", is selected, too: an option that is given twice names both. In KEEP; LIST is
- * borrowed. */
-void run_selection_add_variants(const char *list, struct arena *keep, struct run_selection *s);
+ * borrowed. False: out of memory. */
+bool run_selection_add_variants(const char *list, struct arena *keep, struct run_selection *s);
 
 /* "2/5": the second of five parts.  False, and S does not change: TEXT has another form. */
 bool run_selection_parse_shard(const char *text, struct run_selection *s);

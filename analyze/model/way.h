@@ -24,7 +24,7 @@ struct way_parts {
     uint64_t even_ns, odd_ns; /* whole_ns in every other round: the same thing twice, a control */
 };
 
-/* The same, of which the parts are not kept. */
+/* As way_parts, but the parts are not kept. */
 struct way_first {
     uint64_t whole_ns, even_ns, odd_ns;
 };

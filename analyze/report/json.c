@@ -80,7 +80,7 @@ static void badge_of_verdict(const struct run_figures *report, struct badge *out
     }
 }
 
-/* With what makes a ratio mean something: its interval, how many cases, and where. */
+/* A ratio is worth nothing without its interval, the number of cases, and where it was measured. */
 static void badge_of_speed(const struct run_figures *report, struct badge *out)
 {
     struct arena scratch;

@@ -25,8 +25,8 @@ static bool is_alike(const struct run_info *a, const struct run_info *b)
 }
 
 /* The fence of METRIC over earlier runs of the same platform with about as many cases as RUN;
- * medians over other cases are not comparable. The platform stands for the writer of dumps, too:
- * `run` has the one that the platform brings. */
+ * medians over other cases are not comparable. The writer of dumps is not compared: `run` uses the
+ * one of the platform. */
 static enum status read_fence(struct store *store, const struct run_info *run, enum metric metric,
                               const struct run_page *page, struct arena *keep, double *out,
                               struct fault *fault)

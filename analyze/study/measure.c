@@ -51,14 +51,15 @@ enum status measure_once(const struct measure_request *request, struct arena *wo
     struct fault ignored = FAULT_INIT;
     struct stack own = {0};
     uint64_t read_ns = 0;
+    const bool cold = request->cold || request->first;
     const char *cache = request->first ? folder_temporary_name("first", work) : NULL;
     const uint64_t start_ns = clock_ns();
     if (request->first && cache == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "folder of a measurement");
-    if (request->cold && symbol_store_open_again(in.symbols, cache, &fresh, fault) != ERR_NONE)
+    if (cold && symbol_store_open_again(in.symbols, cache, &fresh, fault) != ERR_NONE)
         return fault->code;
     const uint64_t opened_ns = clock_ns() - start_ns;
-    if (request->cold)
+    if (cold)
         in.symbols = fresh;
     if (take_stack(request, &in, work, &own, &read_ns, fault) == ERR_NONE) {
         *out = (struct way_parts){.whole_ns = clock_ns() - start_ns,
@@ -144,7 +145,8 @@ static void keep_least(uint64_t *least, uint64_t now)
 /* Times WAY once. Returns false when it gives no stack. */
 static bool take(struct measuring *m, enum case_way way, bool cold, bool own_only)
 {
-    const struct measure_request request = {m->in, way, cold, own_only, false};
+    const struct measure_request request = {
+        .in = m->in, .way = way, .cold = cold, .own_only = own_only};
     struct way_cost *cost = &m->out[way];
     struct way_parts *best = cold ? &cost->cold : &cost->warm, parts;
     struct fault own = FAULT_INIT;
@@ -158,7 +160,7 @@ static bool take(struct measuring *m, enum case_way way, bool cold, bool own_onl
     } else if (ok) {
         keep_faster(best, &parts);
         if (m->round > 0)
-            keep_least(m->round % 2 == 0 ? &best->even_ns : &best->odd_ns, parts.whole_ns);
+            keep_least(m->round % 2 == 0 ? &best->odd_ns : &best->even_ns, parts.whole_ns);
     }
     if (ok && !own_only && cost->frames == 0)
         ok = take_physical(&stack, m->keep, &m->stacks[way], m->fault) == ERR_NONE;
@@ -174,10 +176,10 @@ static uint64_t number_of(const struct crash_case *crash)
                      text_or_empty(crash->variant));
 }
 
-/* Times WAY once while no index exists. The parts are those of a cold start, and more indexing. */
+/* Times WAY once while no index exists. */
 static void take_first(struct measuring *m, enum case_way way, uint32_t round)
 {
-    const struct measure_request request = {m->in, way, true, false, true};
+    const struct measure_request request = {.in = m->in, .way = way, .first = true};
     struct way_first *best = &m->out[way].first;
     struct fault own = FAULT_INIT;
     struct way_parts parts;
@@ -186,7 +188,7 @@ static void take_first(struct measuring *m, enum case_way way, uint32_t round)
     arena_init(&work, 0);
     if (measure_once(&request, &work, &parts, &stack, &own) == ERR_NONE && stack.frame_count > 0) {
         keep_least(&best->whole_ns, parts.whole_ns);
-        keep_least(round % 2 == 0 ? &best->odd_ns : &best->even_ns, parts.whole_ns);
+        keep_least(round % 2 == 0 ? &best->even_ns : &best->odd_ns, parts.whole_ns);
     }
     arena_free(&work);
 }

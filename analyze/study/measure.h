@@ -12,7 +12,7 @@
 /* One stack by WAY, not WAY_FOREIGN: that of the thread under suspicion, in IN's case. Its
  * file is opened each time, since that is a part of the cost. COLD opens the symbols of IN anew as
  * well, as a program does that has just started; otherwise they are used as they are. FIRST is COLD
- * with an empty cache, in a folder that is gone afterwards. OWN_ONLY
+ * with an empty cache, in a folder that is removed afterwards. OWN_ONLY
  * leaves the frames of system modules without names. OUT gets no own_ns, and STACK (may be NULL)
  * lives in WORK. Fails: as the engine of the way. */
 struct measure_request {

@@ -49,8 +49,8 @@ void speed_make(const struct run_figures *figures, struct arena *keep, struct sp
 void speed_of_samples(const struct run_figures *figures, struct sample_set *samples,
                       struct arena *keep, struct speed *out);
 
-/* The row whose cell SPEED_INDEX a badge, a metric and a trend are: the plain dump, read by
- * us, on the first processor. NULL: there is none. */
+/* The plain dump, read by us, on the first processor: badge, metric and trend show the cell
+ * SPEED_INDEX of this row. NULL: there is none. */
 const struct speed_row *speed_main(const struct speed *speed);
 
 /* The order of processors in all figures of time, which are never mixed. */

@@ -85,12 +85,14 @@ static void list_folder(struct symbol_store *store, struct listing *listing, con
 static void go_down(struct symbol_store *store, struct listing *listing, const char *path,
                     int depth)
 {
-    if (depth > 0)
+    if (depth > 0) {
         list_folder(store, listing, path, depth - 1);
-    else if (!store->depth_cut)
+        return;
+    }
+    if (!store->depth_cut)
         log_warn("%s: a folder %d levels below a symbol folder is not searched; name it itself",
                  path, STORE_FOLDER_DEPTH + 1);
-    store->depth_cut = store->depth_cut || depth == 0;
+    store->depth_cut = true;
 }
 
 static void list_folder(struct symbol_store *store, struct listing *listing, const char *folder,

@@ -194,9 +194,13 @@ static int check_options(const struct verb *self, const struct run_options *o, s
                          struct run_request *request)
 {
     struct run_selection selection = {.known = true, .expr = o->expr};
+    struct fault fault = FAULT_INIT;
 
     for (uint32_t i = 0; i < o->variants.count; i++)
-        run_selection_add_variants(o->variants.items[i], keep, &selection);
+        if (!run_selection_add_variants(o->variants.items[i], keep, &selection)) {
+            (void)fault_set(&fault, ERR_MEMORY, FAULT_NO_OFFSET, "selection of a run");
+            return verb_fault(&fault);
+        }
     if (o->shard != NULL && !run_selection_parse_shard(o->shard, &selection))
         return verb_usage_error(self, "--shard is I/N with I from 1 to N, not '%s'", o->shard);
     if (o->repeat == 0 || o->repeat > 1000 || o->jobs > 64)

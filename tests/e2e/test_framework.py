@@ -95,6 +95,12 @@ class Runner(e2e.Case):
                 run_tests.refuse_new_skips(result)
                 self.assertEqual(result["counts"], want)
 
+    def test_a_second_try_makes_the_wine_prefixes_and_nothing_else(self):
+        text = (e2e.ROOT / "tests/programs.cmake").read_text(encoding="utf-8")
+        stages = re.findall(r"(?m)^stage\(([\w-]+)", text)
+        self.assertIn("wine", stages)
+        self.assertEqual([name for name in stages if not re.search(run_tests.BUT_WINE, name)], ["wine"])
+
     def test_what_hangs_is_ended(self):
         status, counts, lines = self.program("import time; time.sleep(1000)", limit=1)
         self.assertEqual((status, counts, lines), (1, [0, 1, 0], ["FAIL time limit of 1.0 s"]))

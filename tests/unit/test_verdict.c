@@ -302,7 +302,7 @@ TEST(a_lost_frame_names_the_unwind_code_where_the_walks_part)
         {"no evidence", NULL,
          "app.exe+1005 own poke /src/a.c:10\napp.exe+3005 own main /src/a.c:30\n",
          CAUSE_UNEXPLAINED, "middle is in truth and not in dump"},
-        {"a line is no matter of the walk", "+0x02 UWOP_SET_FPREG rbp",
+        {"a wrong line is not the walk's fault", "+0x02 UWOP_SET_FPREG rbp",
          "app.exe+1005 own poke /src/a.c:10\napp.exe+2005 own middle /src/a.c:21\n"
          "app.exe+3005 own main /src/a.c:30\n",
          CAUSE_UNEXPLAINED, "middle is at line 21 in dump and at line 20 in truth"},
