@@ -8,8 +8,8 @@
     --once           no second try
     --names          prints the names and runs nothing
 
-A program that failed runs a second time, alone, if tests/second_tries.txt names it; then the second result counts, and the last
-lines say so. With CI in the environment and without --quick, a skip whose reason is not in tests/skips.txt fails. The last line is "N passed, N failed, N skipped"; exit status: 0, 1 something failed, 5 nothing was chosen, 130 interrupted."""
+A program that failed runs a second time, alone, if it has a Wine prefix or tests/second_tries.txt names it; then the second result
+counts, and the last lines say so. With CI in the environment and without --quick, a skip whose reason is not in tests/skips.txt fails. The last line is "N passed, N failed, N skipped"; exit status: 0, 1 something failed, 5 nothing was chosen, 130 interrupted."""
 
 import argparse
 import json
@@ -39,13 +39,14 @@ ENDED = re.compile(r"^ *\d+/\d+ Test +#\d+: (\S+) [ .]*\**(.*?) +[\d.]+ sec")
 
 
 def known_programs():
-    """{name: (number, labels, cost)} of all programs that CTest knows, without the stages."""
+    """{name: (number, labels, cost)} of all programs that CTest knows, without the stages; who has a Wine prefix has the label "wine"."""
     done = subprocess.run(["ctest", "--test-dir", BUILD, "--show-only=json-v1"], capture_output=True, text=True, check=True)
     found = {}
     for number, test in enumerate(json.loads(done.stdout)["tests"], 1):
         values = {p["name"]: p["value"] for p in test["properties"]}
         if "stage" not in values.get("LABELS", []):
-            found[test["name"]] = (number, set(values.get("LABELS", [])), values.get("COST", 0))
+            wine = {"wine" for lock in values.get("RESOURCE_LOCK", []) if lock.startswith("wine-")}
+            found[test["name"]] = (number, set(values.get("LABELS", [])) | wine, values.get("COST", 0))
     return found
 
 
@@ -137,11 +138,11 @@ class Session:
 BUT_WINE = "^([^w]|w[^i]|wi[^n]|win[^e]|wine.)"
 
 
-def second_tries(results):
-    """Runs each failed program of the list once more, alone; returns the names of those that passed then."""
+def second_tries(results, known):
+    """Runs each failed program of the list, and each with a Wine prefix, once more, alone; returns the names of those that passed then."""
     failed = [name for name, result in results.items() if result["counts"][1]]
-    passed = []
-    for name in [name for name in failed if name in read_lines("second_tries.txt")]:
+    passed, listed = [], read_lines("second_tries.txt")
+    for name in [name for name in failed if name in listed or "wine" in known[name][1]]:
         (RESULTS / f"{name}.json").unlink(missing_ok=True)
         again = Session(["-R", f"^{name}$", "-FA", BUT_WINE]).run(1).get(name)
         if again and not again["counts"][1]:
@@ -179,7 +180,7 @@ def run_all(chosen, known, asked):
     for name in sorted(set(chosen) - set(results)):
         results[name] = result_of(name, "not run")
         show(results[name])
-    late = [] if asked.once else second_tries(results)
+    late = [] if asked.once else second_tries(results, known)
     remove_groups()
     if len(chosen) > 1:
         subprocess.run([sys.executable, ROOT / "tests/budget.py"], check=False)

@@ -101,6 +101,42 @@ class Runner(e2e.Case):
         self.assertIn("wine", stages)
         self.assertEqual([name for name in stages if not re.search(run_tests.BUT_WINE, name)], ["wine"])
 
+    def test_a_second_try_is_for_who_is_listed_or_has_a_wine_prefix(self):
+        good, bad = {"counts": [1, 0, 0]}, {"counts": [0, 1, 0]}
+        known = {"listed": (1, set(), 0), "with_wine": (2, {"wine"}, 0), "neither": (3, {"quick"}, 0), "fine": (4, {"wine"}, 0)}
+        for name, again, passed in (("it passes then", good, ["listed", "with_wine"]), ("it fails again", bad, [])):
+            with (self.subTest(name), unittest.mock.patch.object(run_tests, "read_lines", lambda _: ["listed"]),
+                  unittest.mock.patch.object(run_tests, "Session") as session):
+                session.return_value.run.return_value.get.return_value = again
+                results = {**dict.fromkeys(known, bad), "fine": good}
+                self.assertEqual(run_tests.second_tries(results, known), passed)
+                self.assertEqual([each for each, result in results.items() if result is good], [*passed, "fine"])
+
+    def fake(self, folder, name, text):
+        folder.mkdir(exist_ok=True)
+        (folder / name).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+        (folder / name).chmod(0o755)
+        return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+
+    def test_wine_that_did_not_start_a_program_is_asked_again(self):
+        for number, (said, starts) in enumerate((
+                ("launcher: cannot start the victim (error 1359)", 2), ("wine client error:0: recvmsg: Connection reset by peer", 2),
+                ("wine client error:5c: write: Bad file descriptor", 1), ("words of the program", 1))):
+            with self.subTest(said):
+                log = self.folder / f"starts{number}"
+                env = self.fake(self.folder / f"bin{number}", "wine", f"echo start >>{log}; echo '{said}' >&2")
+                with unittest.mock.patch.dict(os.environ, env):
+                    e2e.wine("x.exe", env=env)
+                self.assertEqual(log.read_text().split(), ["start"] * starts)
+
+    def test_a_session_of_wine_has_one_who_holds_the_server(self):
+        log = self.folder / "starts"
+        self.fake(self.folder / "bin", "wineserver", "")
+        env = self.fake(self.folder / "bin", "wine", f'[ "$2" = /q ] || {{ sleep 1; exit; }}; echo start >>{log}\n'
+                        f'[ "$(wc -l <{log})" -gt 1 ] && cat >/dev/null')  # the first is lost, as when its server ends
+        with unittest.mock.patch.dict(os.environ, env), e2e.wine_session(env):
+            self.assertEqual(log.read_text().split(), ["start"] * 2)
+
     def test_what_hangs_is_ended(self):
         status, counts, lines = self.program("import time; time.sleep(1000)", limit=1)
         self.assertEqual((status, counts, lines), (1, [0, 1, 0], ["FAIL time limit of 1.0 s"]))

@@ -72,13 +72,17 @@ def finished(argv, *, limit_s, stdin=b"", env=None, folder=ROOT):
         return subprocess.CompletedProcess(done.args, done.returncode, out.read(), errors.read())
 
 
+# Wine refused to start a program, as it does with one of some 400 starts on a busy machine; or its server ended at the moment at which
+# a program connected, before that had a thread id. Nothing of the program has run then.
+NOT_STARTED = re.compile(r"\(error 1359\)|^wine client error:0:", re.MULTILINE)
+
+
 def wine(*argv, env, limit_s=120):
-    """Runs a Windows program; a second time when Wine refused to start a victim for it, as it does with one of some 400
-    starts on a busy machine. `run` starts such a victim again, too."""
+    """Runs a Windows program; a second time when Wine did not start it, or a victim for it. `run` starts such a victim again, too."""
     for _ in range(2):
         done = finished(["wine", *argv], env=env, limit_s=limit_s * PATIENCE, folder=None)
         done.stdout, done.stderr = (text.decode().replace("\r\n", "\n") for text in (done.stdout, done.stderr))
-        if "(error 1359)" not in done.stderr:
+        if not NOT_STARTED.search(done.stderr):
             break
     return done
 
@@ -90,16 +94,24 @@ def wine_session(env):
     Otherwise the first program of a session starts them, and they inherit its pipes. A reader of these pipes
     then waits until the services exit, 3 s after the program."""
     quiet = {"env": env, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(["wine", "cmd", "/q"], stdin=subprocess.PIPE, **quiet) as holder:
+    wait = functools.partial(subprocess.run, ["wineserver", "-w"], check=False, **quiet)
+    for _ in range(3):
+        # A server that lingers would exit while the holder starts, which then ends as well.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            wait(timeout=10 * PATIENCE)
+        holder = subprocess.Popen(["wine", "cmd", "/q"], stdin=subprocess.PIPE, **quiet)
         # The first start of a prefix takes long on a busy machine.
         subprocess.run(["wine", "cmd", "/c", "exit"], stdin=subprocess.DEVNULL, timeout=120 * PATIENCE, check=False, **quiet)
-        try:
-            yield
-        finally:
-            holder.stdin.close()
-            holder.wait(60 * PATIENCE)
-            # A lingering server would exit while the next test starts its first program.
-            subprocess.run(["wineserver", "-w"], timeout=60 * PATIENCE, check=False, **quiet)
+        if holder.poll() is None:
+            break
+        holder.stdin.close()
+    try:
+        yield
+    finally:
+        holder.stdin.close()
+        holder.wait(60 * PATIENCE)
+        # So that the next test does not meet it either.
+        wait(timeout=60 * PATIENCE)
 
 
 @contextlib.contextmanager
