@@ -55,6 +55,7 @@ struct capture_options {
                               * copied */
     uint32_t dump_limit_ms;  /* a dump that takes longer is given up; 0: 25000 */
     uint32_t hangs_per_hour; /* that are recorded, if the process goes on after them; 0: 6 */
+    bool full_memory;        /* the dump has all memory of the process, not only its stacks */
 };
 
 /* One capture that an ended process left in a folder.  Strings are valid during the call. */

@@ -1,6 +1,6 @@
-/* The minidump: plain as in the article (MiniDumpNormal), with one user stream of ours, and a
- * second time in its cheapest form. Runs on a runner: MiniDumpWriteDump allocates and stops every
- * other thread. */
+/* The minidump: plain as in the article (MiniDumpNormal) or with all memory, with one user stream
+ * of ours, and a second time in its cheapest form. Runs on a runner: MiniDumpWriteDump allocates
+ * and stops every other thread. */
 #include "capture/complete_dump.h"
 
 #if defined(_MSC_VER)
@@ -38,9 +38,11 @@ struct writing {
 static void write_now(void *argument)
 {
     struct writing *w = argument;
+    const bool full = cap.options.full_memory && w->callback == NULL;
     cap_dump_begin();
-    w->ok = MiniDumpWriteDump(cap.process, cap.process_id, w->file, MiniDumpNormal, w->who,
-                              w->streams, w->callback) &&
+    w->ok = MiniDumpWriteDump(cap.process, cap.process_id, w->file,
+                              full ? MiniDumpWithFullMemory : MiniDumpNormal, w->who, w->streams,
+                              w->callback) &&
             (cap_dump_complete(w->file) || w->callback == NULL);
 }
 

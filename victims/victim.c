@@ -278,6 +278,7 @@ static bool install(const struct scenario *s)
         .offsets_only =
             s->offsets_only || GetEnvironmentVariableW(TRUTH_OFFSETS_VARIABLE, NULL, 0) > 0,
         .on_crash = s->on_crash,
+        .full_memory = GetEnvironmentVariableW(TRUTH_FULL_VARIABLE, NULL, 0) > 0,
     };
     victim_open_terminate_door();
     return capture_install(&options);

@@ -63,6 +63,15 @@ double statistics_median(double *values, size_t count)
     return statistics_quantile(values, count, 0.5);
 }
 
+struct interval statistics_median_interval(double *values, size_t count, size_t units)
+{
+    const double half = units > 0 ? 0.98 / sqrt((double)units) : 0.5;
+    const double share = half < 0.5 ? half : 0.5;
+    const double middle = statistics_median(values, count);
+    return (struct interval){statistics_quantile(values, count, 0.5 - share), middle,
+                             statistics_quantile(values, count, 0.5 + share)};
+}
+
 /* P(U <= u) for samples of N and M without ties: the share of all orders of N + M values whose U is
  * that small. ways[i][u] counts orders with i values of the first side. */
 static double exact_tail(size_t n, size_t m, size_t u)

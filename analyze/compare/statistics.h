@@ -17,6 +17,10 @@ struct interval statistics_wilson(uint64_t right, uint64_t total);
 
 /* VALUES are sorted in place.  NaN when COUNT is 0. */
 double statistics_median(double *values, size_t count);
+
+/* The median with its 95 % interval by order statistics, which holds whatever the shape of the
+ * values is. UNITS: how many of them are independent, for instance without repeats. */
+struct interval statistics_median_interval(double *values, size_t count, size_t units);
 double statistics_quantile(double *values, size_t count, double q); /* linear, 0 <= q <= 1 */
 
 /* Two-sided Mann-Whitney U: the probability of so large a difference by chance.  Exact for

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { STORE_SCHEMA_VERSION = 15 }; /* of the database: each change of store/schema.c adds 1 */
+enum { STORE_SCHEMA_VERSION = 16 }; /* of the database: each change of store/schema.c adds 1 */
 
 /* What happened in the dying process; 0: not measured. Of TIME and SIZE the medians over the cases
  * of a run are kept, which model/metric.h shows as trends; a TIME does not count in a case that ran
@@ -30,6 +30,12 @@ enum { STORE_SCHEMA_VERSION = 15 }; /* of the database: each change of store/sch
     F(U64, dump_bytes, SIZE)                                                                       \
     F(U64, dump_tuned_ns, TIME) /* the dump in its cheapest form                  */               \
     F(U64, dump_tuned_bytes, NONE)                                                                 \
+    F(U64, record_gzip_bytes, NONE) /* each file by itself, as it would be kept       */           \
+    F(U64, record_zstd_bytes, NONE)                                                                \
+    F(U64, dump_gzip_bytes, NONE)                                                                  \
+    F(U64, dump_zstd_bytes, NONE)                                                                  \
+    F(U64, dump_tuned_gzip_bytes, NONE)                                                            \
+    F(U64, dump_tuned_zstd_bytes, NONE)                                                            \
     F(U64, capture_now_ns, TIME) /* mean over all captures on demand              */               \
     F(U64, hang_late_ns, TIME)   /* how long after its time limit a hang was found */              \
     F(BOOL, crowded, NONE) /* more ran than there are processors: figures leave the times out */

@@ -20,7 +20,7 @@ enum status report_json(const struct report_job *job, FILE *out, struct fault *f
     const struct run_figures *report = job->report;
     struct json j;
     json_to_stream(&j, out, true);
-    run_document_write_json(&j, report);
+    run_document_write_json(&j, report, job->cost);
     return close_stream(&j, out, fault);
 }
 

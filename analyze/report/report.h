@@ -12,7 +12,7 @@
 
 #include "base/arena.h"
 #include "base/fault.h"
-#include "study/figures.h"
+#include "study/cost.h"
 
 struct report_style {
     uint32_t columns; /* 0: 100 */
@@ -23,6 +23,10 @@ struct report_style {
 
 enum status report_text(const struct run_figures *report, const struct report_style *style,
                         struct arena *scratch, FILE *out, struct fault *fault);
+/* Only what a million crashes cost. */
+enum status report_cost(const struct cost *cost, const struct cost_terms *terms,
+                        const struct report_style *style, struct arena *scratch, FILE *out,
+                        struct fault *fault);
 /* At most MAX_BYTES (0: 1,000,000, under the 1,024 KiB of a CI step summary): the totals are always
  * complete, lists end with "and N more". */
 enum status report_markdown(const struct run_figures *report, size_t max_bytes,
@@ -53,8 +57,9 @@ enum status report_make_badge(const struct run_figures *report, const char *name
 
 struct report_job {
     const struct run_figures *report;
-    const char *badge;  /* a name for report_make_badge() */
-    const char *engine; /* whose stacks; NULL: the first subject that gave one */
+    const char *badge;                /* a name for report_make_badge() */
+    const char *engine;               /* whose stacks; NULL: the first subject that gave one */
+    const struct cost_question *cost; /* NULL: the default terms */
     struct arena *scratch;
 };
 

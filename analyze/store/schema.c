@@ -296,6 +296,17 @@ static const char *const version_15[] = {
     NULL,
 };
 
+/* How small record and dumps become: what keeping them costs. */
+static const char *const version_16[] = {
+    "ALTER TABLE crash_case ADD COLUMN record_gzip_bytes INTEGER",
+    "ALTER TABLE crash_case ADD COLUMN record_zstd_bytes INTEGER",
+    "ALTER TABLE crash_case ADD COLUMN dump_gzip_bytes INTEGER",
+    "ALTER TABLE crash_case ADD COLUMN dump_zstd_bytes INTEGER",
+    "ALTER TABLE crash_case ADD COLUMN dump_tuned_gzip_bytes INTEGER",
+    "ALTER TABLE crash_case ADD COLUMN dump_tuned_zstd_bytes INTEGER",
+    NULL,
+};
+
 const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {
-    version_1, version_2,  version_3,  version_4,  version_5,  version_6,  version_7, version_8,
-    version_9, version_10, version_11, version_12, version_13, version_14, version_15};
+    version_1, version_2,  version_3,  version_4,  version_5,  version_6,  version_7,  version_8,
+    version_9, version_10, version_11, version_12, version_13, version_14, version_15, version_16};

@@ -110,8 +110,11 @@ enum status accuracy_add(struct accuracy_count *count, const struct run_case *c,
         judged[w] = scores[w] != NULL && scores[w]->judged;
     }
     const bool offset = judged[ACCURACY_OFFSET], dump = judged[ACCURACY_DUMP];
-    if (offset || dump || case_should_be_captured(c))
+    if (offset || dump || case_should_be_captured(c)) {
         split_add(&count->out->judged, offset, dump);
+        for (int w = 0; w < ACCURACY_WAYS; w++)
+            count->out->unusable[w] += !judged[w] || !scores[w]->top1;
+    }
     return offset && dump ? add_pair(count, c, scores, fault) : ERR_NONE;
 }
 

@@ -23,10 +23,12 @@ struct accuracy_way {
 };
 
 struct accuracy {
-    struct accuracy_split judged; /* a stack that the truth judges, of the cases that should be
-                                     captured; calm programs are none */
-    struct accuracy_split exact;  /* of the `judged.both` */
-    uint32_t scenarios;           /* in `recall_macro`: those whose truth demands a frame */
+    struct accuracy_split judged;     /* a stack that the truth judges, of the cases that should be
+                                         captured; calm programs are none */
+    struct accuracy_split exact;      /* of the `judged.both` */
+    uint32_t unusable[ACCURACY_WAYS]; /* of all of `judged`: no stack, or its innermost own frame is
+                                         wrong */
+    uint32_t scenarios;               /* in `recall_macro`: those whose truth demands a frame */
     struct accuracy_way ways[ACCURACY_WAYS];
 };
 

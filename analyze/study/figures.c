@@ -124,7 +124,13 @@ static struct case_timing counted(const struct case_timing *t)
 {
     const struct case_timing sizes = {.record_bytes = t->record_bytes,
                                       .dump_bytes = t->dump_bytes,
-                                      .dump_tuned_bytes = t->dump_tuned_bytes};
+                                      .dump_tuned_bytes = t->dump_tuned_bytes,
+                                      .record_gzip_bytes = t->record_gzip_bytes,
+                                      .record_zstd_bytes = t->record_zstd_bytes,
+                                      .dump_gzip_bytes = t->dump_gzip_bytes,
+                                      .dump_zstd_bytes = t->dump_zstd_bytes,
+                                      .dump_tuned_gzip_bytes = t->dump_tuned_gzip_bytes,
+                                      .dump_tuned_zstd_bytes = t->dump_tuned_zstd_bytes};
     const struct case_timing none = {.crowded = false};
     return t->record_bytes == 0 || t->dump_bytes == 0 ? none : t->crowded ? sizes : *t;
 }

@@ -7,6 +7,7 @@
 #include "compare/known.h"
 #include "store/store.h"
 #include "study/accuracy.h"
+#include "study/cost.h"
 #include "study/figures.h"
 #include "study/headline.h"
 #include "study/hooks.h"
@@ -310,6 +311,7 @@ struct counted {
     struct accuracy accuracy;
     struct headline headline;
     struct speed speed;
+    struct cost cost;
     struct timings timings;
     struct hook_matrix hooks, scenario_hooks;
 };
@@ -357,16 +359,18 @@ static void end_counts(struct reading *r, struct counted *counted)
     out->builds = r->builds;
     out->engines = r->totals.rows;
     out->engine_count = r->totals.count;
+    accuracy_end(&r->right);
+    out->accuracy = &counted->accuracy;
     if (timings_end(&r->times, r->fault) == ERR_NONE) {
         timings_arrange(&counted->timings, out->engines, out->engine_count);
         headline_of_samples(out, &r->samples, r->keep, &counted->headline);
         speed_of_samples(out, &r->samples, r->keep, &counted->speed);
+        cost_of_samples(out, &r->samples, r->keep, &counted->cost);
     }
     out->timings = &counted->timings;
     out->headline = &counted->headline;
     out->speed = &counted->speed;
-    accuracy_end(&r->right);
-    out->accuracy = &counted->accuracy;
+    out->cost = &counted->cost;
     sample_set_free(&r->samples);
 }
 

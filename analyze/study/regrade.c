@@ -10,6 +10,7 @@
 #include "compare/run_diff.h"
 #include "store/store.h"
 #include "study/judging.h"
+#include "study/packed.h"
 #include "study/run_facts.h"
 
 struct session {
@@ -126,6 +127,8 @@ static enum status judge_all(struct session *s, const struct crash_case *crashes
         else if (analysis_case(&s->judging.analysis, &crashes[i], s->keep, out, s->fault) !=
                  ERR_NONE)
             break;
+        else
+            packed_sizes_take(&crashes[i], &out->timing);
         out->repeat = old->repeat;
         s->out->run.case_count++;
         if (s->store != NULL &&

@@ -63,8 +63,10 @@ void symbol_row_write_json(struct json *j, const struct symbol_row *row)
     json_object_end(j);
 }
 
-void run_document_write_json(struct json *j, const struct run_figures *figures)
+void run_document_write_json(struct json *j, const struct run_figures *figures,
+                             const struct cost_question *cost)
 {
+    struct arena keep;
     json_object(j);
     json_key_uint(j, "schema_version", RUN_DOCUMENT_VERSION);
     json_key(j, "run");
@@ -77,6 +79,10 @@ void run_document_write_json(struct json *j, const struct run_figures *figures)
         json_string(j, figures->problems[i]);
     json_array_end(j);
     summary_write_json(j, figures, 0);
+    arena_init(&keep, 0);
+    json_key(j, "cost_per_million");
+    cost_write_json(j, figures, cost, &keep);
+    arena_free(&keep);
     json_key(j, "engines");
     json_array(j);
     for (uint32_t i = 0; i < figures->engine_count; i++)

@@ -3,11 +3,13 @@
 #define STUDY_RUN_DOCUMENT_H
 
 #include "base/json.h"
-#include "study/figures.h"
+#include "study/cost.h"
 
 enum { RUN_DOCUMENT_VERSION = 1 };
 
-void run_document_write_json(struct json *j, const struct run_figures *figures);
+/* COST: what a million crashes cost, with these terms; NULL: the default ones. */
+void run_document_write_json(struct json *j, const struct run_figures *figures,
+                             const struct cost_question *cost);
 
 /* The frames of one module that one kind of symbols named. */
 void symbol_row_write_json(struct json *j, const struct symbol_row *row);

@@ -15,6 +15,7 @@
 #include "engine/judge_pool.h"
 #include "store/store.h"
 #include "study/judging.h"
+#include "study/packed.h"
 #include "study/run_session.h"
 #include "symbol/store.h"
 
@@ -190,8 +191,10 @@ static enum status judge_case(struct judging_thread *j, const struct collected *
     if (crash == NULL)
         return fault_set(&j->fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
     if (case_read(done->folder, j->keep, crash, &fault) == ERR_NONE &&
-        analysis_case(&j->analysis, crash, j->keep, out, &fault) == ERR_NONE)
+        analysis_case(&j->analysis, crash, j->keep, out, &fault) == ERR_NONE) {
+        packed_sizes_take(crash, &out->timing);
         return ERR_NONE;
+    }
     if (fault.code == ERR_MEMORY) {
         j->fault = fault;
         return fault.code;

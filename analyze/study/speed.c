@@ -172,6 +172,11 @@ void speed_of_samples(const struct run_figures *figures, struct sample_set *samp
     free(c.numbers);
 }
 
+int speed_place(enum speed_lane lane, enum speed_state state)
+{
+    return sources[lane][state][WHOLE];
+}
+
 const struct speed_row *speed_main(const struct speed *speed)
 {
     for (uint32_t i = 0; i < speed->row_count; i++)

@@ -53,6 +53,9 @@ void speed_of_samples(const struct run_figures *figures, struct sample_set *samp
  * SPEED_INDEX of this row. NULL: there is none. */
 const struct speed_row *speed_main(const struct speed *speed);
 
+/* Where a sample has the time of LANE in STATE: see sample_set_column(). */
+int speed_place(enum speed_lane lane, enum speed_state state);
+
 /* The order of processors in all figures of time, which are never mixed. */
 extern const enum cpu speed_order[CPU_COUNT];
 

@@ -15,14 +15,16 @@ static const struct report_format formats[] = {REPORT_FORMATS(REPORT_FORMAT){
 
 enum {
     FORMATS = COUNT_OF(formats),
-    OPTIONS_BEFORE = 6,
+    OPTIONS_BEFORE = 9,
     OPTIONS_MAX = FORMATS + OPTIONS_BEFORE + 2
 };
 
 struct report_options {
     const char *db, *badge, *engine;
     const char *paths[FORMATS];
-    bool details, exit_zero, as_text;
+    bool details, exit_zero, as_text, cost;
+    const char *full_dumps;
+    struct option_list terms;
     uint64_t columns;
 };
 
@@ -51,29 +53,50 @@ static bool wants_file(const struct report_options *o)
 
 static bool prints_text(const struct report_options *o)
 {
-    return o->as_text || !wants_file(o);
+    return o->as_text || (!wants_file(o) && !o->cost);
+}
+
+static struct report_style style_of(const struct report_options *o)
+{
+    struct report_style style = terminal_style();
+    style.details = o->details;
+    style.db = strcmp(o->db, STORED_DATABASE) != 0 ? o->db : NULL;
+    if (o->columns != 0)
+        style.columns = (uint32_t)o->columns;
+    return style;
+}
+
+static enum status print_cost(const struct report_options *o, const struct run_figures *report,
+                              const struct cost_question *asked, struct arena *keep,
+                              struct fault *fault)
+{
+    const struct report_style style = style_of(o);
+    struct cost cost;
+    cost_make(report, asked->full, keep, &cost);
+    return report_cost(&cost, &asked->terms, &style, keep, stdout, fault);
 }
 
 static enum status write_all(const struct report_options *o, struct store *store,
-                             const struct run_figures *report, struct arena *keep,
-                             struct fault *fault)
+                             const struct run_figures *report, const struct cost_question *cost,
+                             struct arena *keep, struct fault *fault)
 {
     for (size_t i = 0; i < FORMATS && fault->code == ERR_NONE; i++) {
-        const struct work work = {
-            {.report = report, .badge = o->badge, .engine = o->engine, .scratch = keep},
-            &formats[i],
-            store};
+        const struct work work = {{.report = report,
+                                   .badge = o->badge,
+                                   .engine = o->engine,
+                                   .cost = cost,
+                                   .scratch = keep},
+                                  &formats[i],
+                                  store};
         if (o->paths[i] != NULL)
             (void)stored_write(o->paths[i], write_format, &work, fault);
     }
     if (fault->code == ERR_NONE && prints_text(o)) {
-        struct report_style style = terminal_style();
-        style.details = o->details;
-        style.db = strcmp(o->db, STORED_DATABASE) != 0 ? o->db : NULL;
-        if (o->columns != 0)
-            style.columns = (uint32_t)o->columns;
+        const struct report_style style = style_of(o);
         (void)report_text(report, &style, keep, stdout, fault);
     }
+    if (fault->code == ERR_NONE && o->cost)
+        (void)print_cost(o, report, cost, keep, fault);
     stored_append_summary(report, keep);
     return fault->code;
 }
@@ -93,12 +116,45 @@ static enum status read_figures(const struct report_options *o, struct store *st
                 use = formats[i].use;
             with_symbols = with_symbols || formats[i].symbols;
         }
+    if (o->cost && use < FIGURES_OF_TIMES)
+        use = FIGURES_OF_TIMES;
     if (prints_text(o))
         use = o->details ? FIGURES_OF_DETAILS : FIGURES_OF_REPORT;
     if (figures_read(store, word, use, keep, run, out, fault) == ERR_NONE && with_symbols &&
         store_read_symbols(store, run->id, keep, &symbols, &out->symbol_count, fault) == ERR_NONE)
         out->symbols = symbols;
     return fault->code;
+}
+
+/* "mbit_s=100": see study/cost.h. Returns the first that is none, or NULL. */
+static const char *take_terms(const struct report_options *o, struct cost_terms *terms,
+                              struct arena *keep)
+{
+    *terms = cost_terms_default;
+    for (size_t i = 0; i < o->terms.count; i++) {
+        const char *equals = strchr(o->terms.items[i], '=');
+        const char *name =
+            equals != NULL
+                ? arena_printf(keep, "%.*s", (int)(equals - o->terms.items[i]), o->terms.items[i])
+                : NULL;
+        if (name == NULL || !cost_term_set(terms, name, equals + 1))
+            return o->terms.items[i];
+    }
+    return NULL;
+}
+
+/* The run whose dumps have all memory, if one is named. */
+static enum status read_full(const struct report_options *o, struct store *store,
+                             struct arena *keep, struct cost_question *asked, struct fault *fault)
+{
+    struct run_info *run = ARENA_NEW(keep, struct run_info);
+    struct run_figures *full = ARENA_NEW(keep, struct run_figures);
+    if (o->full_dumps == NULL)
+        return ERR_NONE;
+    if (run == NULL || full == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "figures of full dumps");
+    asked->full = full;
+    return figures_read(store, o->full_dumps, FIGURES_OF_TIMES, keep, run, full, fault);
 }
 
 static int report(const struct verb *self, void *given, const struct option_list *rest,
@@ -109,17 +165,25 @@ static int report(const struct verb *self, void *given, const struct option_list
     struct fault fault = FAULT_INIT;
     struct run_info run;
     struct run_figures prepared;
+    struct cost_question asked = {.full = NULL};
     int code = EXIT_GOOD;
     if (rest->count > 1)
         return verb_usage_error(self, "one run at a time: '%s'", rest->items[1]);
     if (o->columns != 0 && (o->columns < 60 || o->columns > 1000))
         return verb_usage_error(self, "--columns is 60 to 1000");
+    const char *no_term = take_terms(o, &asked.terms, keep);
+    if (no_term != NULL)
+        return verb_usage_error(self,
+                                "--term '%s' is none of mbit_s=N, hours_kept=N, gb_month=PRICE, "
+                                "core_hour=PRICE",
+                                no_term);
     if (!stored_open(o->db, STORE_READ, &store, &code))
         return code;
     const char *word = rest->count > 0 ? rest->items[0] : "latest";
-    if (read_figures(o, store, word, keep, &run, &prepared, &fault) != ERR_NONE)
+    if (read_figures(o, store, word, keep, &run, &prepared, &fault) != ERR_NONE ||
+        read_full(o, store, keep, &asked, &fault) != ERR_NONE)
         code = stored_fault(&fault, fault.code != ERR_ABSENT);
-    else if (write_all(o, store, &prepared, keep, &fault) != ERR_NONE)
+    else if (write_all(o, store, &prepared, &asked, keep, &fault) != ERR_NONE)
         code = verb_fault(&fault);
     else
         code = o->exit_zero ? EXIT_GOOD : stored_verdicts_exit(&prepared);
@@ -140,6 +204,12 @@ static int run(const struct verb *self, int argc, char **argv)
          "width of the text (default: the terminal's, else 100)"},
         {"--badge-of", OPTION_STRING, &o.badge, "METRIC",
          "verdict (default), capture_rate, exact, f1, speed_ratio"},
+        {"--cost", OPTION_FLAG, &o.cost, NULL,
+         "print what a million crashes cost: as dumps, and as offsets"},
+        {"--term", OPTION_LIST, &o.terms, "NAME=N",
+         "of --cost: mbit_s, hours_kept, gb_month, core_hour; may be repeated"},
+        {"--full-dumps", OPTION_STRING, &o.full_dumps, "RUN",
+         "of --cost: a run whose dumps have all memory"},
         {"--engine", OPTION_STRING, &o.engine, "NAME",
          "the engine whose stacks are written (default: the first engine under test)"},
     };
@@ -163,6 +233,7 @@ const struct verb verb_report = {
                "examples:\n"
                "  twinstack report\n"
                "  twinstack report 12 --details\n"
+               "  twinstack report --cost --term mbit_s=100\n"
                "  twinstack report --junit build/junit.xml --md - --badge build/badge.json",
     .exits = "  0  no case fails\n  1  a case fails, the run is not complete, or its known "
              "mismatches are out\n     of date\n  2  usage\n"

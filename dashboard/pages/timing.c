@@ -3,6 +3,7 @@
 
 #include "pages/input.h"
 #include "study/bench.h"
+#include "study/cost.h"
 #include "study/timings.h"
 
 static void write_cost(struct json *out, const struct run_case *c, uint32_t engine)
@@ -105,6 +106,30 @@ static enum status write_bench(const struct view_input *in, struct bench_sample 
     return fault->code;
 }
 
+/* What a million crashes cost, with the terms of the query. */
+static enum status write_cost_of_all(const struct view_input *in, const struct run_figures *figures,
+                                     struct json *out, struct fault *fault)
+{
+    const char *full = http_query_get(in->query, "full");
+    struct cost_question asked = {.terms = cost_terms_default};
+    struct run_figures *of_full = full != NULL ? ARENA_NEW(in->keep, struct run_figures) : NULL;
+    uint64_t run_id = 0;
+    for (size_t i = 0; i < COST_TERMS; i++) {
+        const char *value = http_query_get(in->query, cost_term_words[i].name);
+        if (value != NULL && !cost_term_set(&asked.terms, cost_term_words[i].name, value))
+            return fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "number in the query");
+    }
+    if (full != NULL && of_full == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "figures of full dumps");
+    if (full != NULL && (view_find_run(in, full, &run_id, fault) != ERR_NONE ||
+                         view_read_figures(in, run_id, of_full, fault) != ERR_NONE))
+        return fault->code;
+    asked.full = of_full;
+    json_key(out, "cost_per_million");
+    cost_write_json(out, figures, &asked, in->keep);
+    return ERR_NONE;
+}
+
 enum status view_timing(const struct view_input *in, struct json *out, struct fault *fault)
 {
     struct run_figures figures;
@@ -129,6 +154,8 @@ enum status view_timing(const struct view_input *in, struct json *out, struct fa
         status = write_bench(in, samples, sample_count, out, fault);
     if (status == ERR_NONE)
         status = timings_write_json(out, &figures, in->keep, fault);
+    if (status == ERR_NONE)
+        status = write_cost_of_all(in, &figures, out, fault);
     json_key(out, "groups");
     if (status == ERR_NONE)
         status = timings_write_groups(out, samples, sample_count, in->keep, fault);

@@ -269,6 +269,20 @@ class Runs(e2e.Case):
         done, _ = self.launch(BIN / "victims-ob2.exe", "sleep_forever", "--limit-ms", "150")
         self.assertEqual(json.loads(done.stdout)["ended_by"], "time_limit")
 
+    def test_a_dump_may_have_all_memory(self):
+        sizes, stacks = [], []
+        for env, kind in (({}, "MemoryList"), ({"TWINSTACK_FULL_MEMORY": "1"}, "Memory64List")):
+            done, folder = self.launch(BIN / "victims-ob2.exe", "null_write", env=env)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            dump = folder / "dump.dmp"
+            streams = json.loads(e2e.twinstack("dump", dump, "--json").stdout)["streams"]
+            self.assertIn(kind, [stream["name"] for stream in streams])
+            sizes.append(dump.stat().st_size)
+            frames = json.loads(e2e.twinstack("dump", dump, "--stacks", "--json", "--symbols", BIN).stdout)["threads"][0]["stack"]["frames"]
+            stacks.append([frame["function"] for frame in frames])
+        self.assertGreater(sizes[1], 10 * sizes[0])
+        self.assertEqual(stacks[0], stacks[1])
+
     def test_walkers_can_be_chosen(self):
         done, folder = self.launch(BIN / "victims-ob2.exe", "null_write", "--walkers", "backtrace", env={"TWINSTACK_OFFSETS_ONLY": "1"})
         self.assertEqual(done.returncode, 0)

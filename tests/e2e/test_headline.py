@@ -10,6 +10,7 @@ import sqlite3
 import statistics
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 import zlib
 
@@ -28,6 +29,14 @@ def read_cell(text):
     """The number of a cell like "123 µs" or "12.5 KB (1 KB to 30 KB)"; None for "–" and "not measured"."""
     found = re.match(r"(-?[0-9.]+) (ns|µs|ms|s|B|KB|MB)\b", text.strip())
     return float(found[1]) * UNITS[found[2]] if found else None
+
+
+def three_digits(value):
+    """As amounts of a million are shown."""
+    units = 0
+    while value >= 999.5:
+        value, units = value / 1000, units + 1
+    return f"{value:.{0 if value >= 99.95 else 1 if value >= 9.995 else 2}f}{['', 'k', 'M', 'G'][units]}"
 
 
 class Headline(e2e.Case):
@@ -83,11 +92,8 @@ class Headline(e2e.Case):
     def test_badge_metric_and_trend_are_the_first_lane(self):
         """One figure, not one for each face: medians of the same cases of one processor, the index on disk."""
         with contextlib.closing(sqlite3.connect(self.db)) as db, db:  # its sums were made before setUp() changed the cases
-            for column in ("timed", "dump_ns", "offset_ns"):
-                db.execute(f"ALTER TABLE run_figure ADD COLUMN {column} REAL")
-            for column in ("first_ns", "first_even_ns", "first_odd_ns"):
-                db.execute(f"ALTER TABLE way_cost DROP COLUMN {column}")
-            db.execute("PRAGMA user_version = 14")
+            undo = (e2e.ROOT / "tests/lib/old_store.h").read_text(encoding="utf-8").split("#define UNDO_VERSION_14")[0]
+            db.executescript("".join(re.findall(r'"([^"]*)"', undo)))
         self.run_twinstack("db", "upgrade", "--db", self.db)
         document = json.loads(self.db_run("--json", "-"))
         cell = next(row["cells"]["index"] for row in document["speed"]["rows"] if (row["arch"], row["lane"]) == ("x64", "plain dump"))
@@ -153,6 +159,39 @@ class Headline(e2e.Case):
                     self.assertEqual({cells["no index"]["state"] for cells in rows.values()}, {"not measured"})
         self.assertIn(document["speed"]["where"], text)
         self.assertIn(document["speed"]["where"], markdown)
+
+    def test_a_million_crashes_cost_the_same_on_every_face(self):
+        terms, query = ["--term", "mbit_s=8", "--term", "gb_month=0.5", "--full-dumps", "latest"], "mbit_s=8&gb_month=0.5&full=latest"
+        with contextlib.closing(sqlite3.connect(self.db)) as db, db:
+            db.execute("UPDATE crash_case SET record_write_ns = 500 + id, record_gzip_bytes = 2000 + id, record_zstd_bytes = 1900 + id,"
+                       " dump_gzip_bytes = 40000 + id, dump_zstd_bytes = 35000 + id, stop_walk_ns = 0, stop_dump_ns = 0")
+            walks = [row[0] for row in db.execute("SELECT walk_ns + record_write_ns FROM crash_case WHERE arch = 'x64' AND NOT crowded")]
+        document = json.loads(self.db_run("--json", "-", *terms))["cost_per_million"]
+        lanes = {lane["lane"]: lane for lane in document["lanes"]}
+        text = self.db_run("--cost", "--columns", "200", *terms)
+        with self.served() as get:
+            timing = get(f"/api/v1/timing?limit=1&{query}")
+        self.assertEqual(timing["cost_per_million"], document)
+        speed = {row["lane"]: row["cells"] for row in timing["speed"]["rows"] if row["arch"] == "x64"}
+        for lane, cells in speed.items():  # a million nanoseconds is a millisecond
+            for state, key in (("warm", "core_s_warm"), ("index", "core_s_index")):
+                self.assertEqual(lanes[lane][key]["cases"], cells[state]["cases"], (lane, state))
+                self.assertAlmostEqual(lanes[lane][key]["value"], cells[state]["median_ns"] / 1000)
+        self.assertAlmostEqual(lanes["offsets"]["still_s"]["value"], statistics.median(walks) / 1000)
+        self.assertEqual({**lanes["full dump"], "lane": "plain dump"}, lanes["plain dump"])  # the run is its own here
+        for lane in lanes.values():
+            for amount in (each for each in lane.values() if isinstance(each, dict) and each["value"] is not None):
+                value, low, high = (three_digits(amount[key]) for key in ("value", "low", "high"))
+                self.assertIn(f"{value} [{low}, {high}] ({amount['cases']})", text)
+        for line, key in (("upload, s", "upload_s"), ("price", "price")):
+            self.assertRegex(text, rf"(?m)^{line} +{three_digits(lanes['plain dump'][key])} .* {three_digits(lanes['offsets'][key])}$")
+        for said in (document["where"], "mbit_s=8 ", "hours_kept=720 ", "gb_month=0.5 ", "core_hour=0.05 "):
+            self.assertIn(said, text)
+        for wrong in ("mbit_s=0", "mbit_s", "speed=1", "gb_month=x"):
+            self.assertIn(wrong, self.run_twinstack("report", "--cost", "--term", wrong, "--db", self.db, exit_code=2).stderr)
+        with self.served() as get, self.assertRaises(urllib.error.HTTPError) as refused:
+            get("/api/v1/timing?mbit_s=0")
+        self.assertEqual(refused.exception.code, 400)
 
     def table_of_text(self, text):
         """The terminal's table: by row, one text per column. Columns end where their heads end."""

@@ -12,6 +12,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import zlib
 from xml.etree import ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
@@ -513,6 +514,14 @@ class Verdict(Stored):
         run = json.loads(self.run_db("report", "latest", "--json", "-", "--exit-zero").stdout)
         self.assertTrue(run["run"]["label"].startswith("regrade of "))
         self.assertEqual(run["cases"][-1]["verdict"], "PASS", run["cases"][-1]["reason"])
+        timing = run["cases"][-1]["timing"]
+        for key, name in (("record", "record.rec"), ("dump", "dump.dmp"), ("dump_tuned", "dump-tuned.dmp")):
+            data = (folder / name).read_bytes()
+            gzip = zlib.compressobj(6, zlib.DEFLATED, 31)
+            self.assertEqual(timing[f"{key}_gzip_bytes"], len(gzip.compress(data) + gzip.flush()), name)
+            if shutil.which("zstd"):
+                packed = subprocess.run(["zstd", "-3", "--no-check", "-c", folder / name], capture_output=True, check=True).stdout
+                self.assertAlmostEqual(timing[f"{key}_zstd_bytes"], len(packed), delta=8 + len(packed) / 200)
         self.sql("UPDATE crash_case SET folder = '/gone' WHERE folder IS NOT NULL")
         self.run_db("regrade", "--dry", exit_code=3)
 

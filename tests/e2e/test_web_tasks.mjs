@@ -239,6 +239,45 @@ test('a_median_of_few_cases_is_not_shown', async () => {
   await server.stop();
 });
 
+test('cost_of_a_million_is_asked_again_with_other_terms', async () => {
+  const server = await serve('--db', db);
+  const page = await openPage(chromium, server.base);
+  await changeAnswers(
+    page,
+    '**/api/v1/timing*',
+    (/** @type {{data: {cost_per_million: import('openapi').Cost}}} */ body) => {
+      const plain = must(body.data.cost_per_million.lanes[0]);
+      plain.core_s_warm = { cases: 250, value: 35.14, low: 21.5, high: 1048.7 };
+      plain.core_s_index = { cases: 4, value: null, low: null, high: null };
+      plain.upload_s = 3200 * body.data.cost_per_million.terms.mbit_s;
+      plain.price = 0.5;
+      return body;
+    },
+  );
+  await page.goto(`${server.base}/timing`);
+  await settled(page);
+  const cost = page.locator('[aria-label="Cost of a million crashes"]');
+  const cell = (/** @type {string} */ row) => cost.locator('tr', { hasText: row }).locator('td.num').first();
+  /** @type {[string, string][]} */
+  const rows = [
+    ['warm, core-s', '35.1 [21.5, 1.05k] (250)'],
+    ['index, core-s', 'too few (4)'],
+    ['upload, s', '64.0k'],
+    ['price', '0.50'],
+  ];
+  for (const [row, want] of rows) same(await cell(row).innerText(), want, row);
+  await page.getByLabel('uplink, Mbit/s').fill('100');
+  await page.getByLabel('uplink, Mbit/s').press('Enter');
+  await page.waitForURL('**/timing?mbit_s=100');
+  await becomes(() => cell('upload, s').innerText(), '320k', 'another uplink');
+  await page.getByLabel('uplink, Mbit/s').fill('');
+  await page.getByLabel('uplink, Mbit/s').press('Enter');
+  await becomes(() => cell('upload, s').innerText(), '64.0k', 'nothing said');
+  await shot(page, 'cost');
+  await closePage(page);
+  await server.stop();
+});
+
 test('what_it_took', () => {
   for (const [name, kind, presses, seconds] of table)
     console.log(`     ${name.padEnd(40)} ${kind.padEnd(6)} ${presses} presses ${seconds.padStart(5)} s`);

@@ -3,6 +3,15 @@
 #ifndef TESTS_OLD_STORE_H
 #define TESTS_OLD_STORE_H
 
+#define UNDO_VERSION_16                                                                            \
+    "ALTER TABLE crash_case DROP COLUMN record_gzip_bytes;"                                        \
+    "ALTER TABLE crash_case DROP COLUMN record_zstd_bytes;"                                        \
+    "ALTER TABLE crash_case DROP COLUMN dump_gzip_bytes;"                                          \
+    "ALTER TABLE crash_case DROP COLUMN dump_zstd_bytes;"                                          \
+    "ALTER TABLE crash_case DROP COLUMN dump_tuned_gzip_bytes;"                                    \
+    "ALTER TABLE crash_case DROP COLUMN dump_tuned_zstd_bytes;"                                    \
+    "PRAGMA user_version = 15;"
+
 #define UNDO_VERSION_15                                                                            \
     "ALTER TABLE run_figure ADD COLUMN timed INTEGER; ALTER TABLE run_figure ADD COLUMN"           \
     " dump_ns REAL; ALTER TABLE run_figure ADD COLUMN offset_ns REAL;"                             \

@@ -136,6 +136,8 @@ TEST(both_ways_are_counted_over_the_same_cases)
     const struct accuracy_way *offset = &a->ways[ACCURACY_OFFSET], *dump = &a->ways[ACCURACY_DUMP];
     CHECK(is_split(&a->judged, 4, 1, 1, 1)); /* a calm program is to have none */
     CHECK(is_split(&a->exact, 2, 2, 0, 0));
+    CHECK_EQ(a->unusable[ACCURACY_OFFSET], 2);
+    CHECK_EQ(a->unusable[ACCURACY_DUMP], 3);
     CHECK_EQ(offset->exact.right, 4); /* not 5: the same cases */
     CHECK_EQ(offset->exact.total, 4);
     CHECK_EQ(dump->exact.right, 2);

@@ -6,6 +6,7 @@ import { useQuery } from '../router.js';
 import { Plot, axis, logAxis } from '../uplot.js';
 import { Term } from '../glossary.js';
 import { Table } from '../table.js';
+import { CostOfMillion } from './cost.js';
 import { RunPick } from './run_pick.js';
 import { Speed } from './speed.js';
 import { bytes, caseName, casePath, duration, Empty, Field, Loaded, number, Page, plural } from '../ui.js';
@@ -382,6 +383,7 @@ function Shown({ data, query, set }) {
   return (
     <>
       <Speed speed={data.speed} />
+      <CostOfMillion cost={data.cost_per_million} set={set} />
       <div class="tools flow middle">
         <Field label="dots show">
           <select
@@ -446,7 +448,14 @@ function Shown({ data, query, set }) {
 
 export function Timing() {
   const [query, set] = useQuery();
-  const data = useFirst('timing', { run: query.run });
+  const data = useFirst('timing', {
+    run: query.run,
+    full: query.full,
+    mbit_s: query.mbit_s,
+    hours_kept: query.hours_kept,
+    gb_month: query.gb_month,
+    core_hour: query.core_hour,
+  });
   return (
     <Page
       title="Timing"

@@ -1,0 +1,127 @@
+/* What a million crashes cost by each way: see study/cost.h. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/array.h"
+#include "report/document.h"
+#include "study/cost.h"
+#include "study/measurement.h"
+
+/* The amounts, then what the terms make of them. */
+enum { ROW_UPLOAD = COST_ROWS, ROW_PRICE, ROW_UNUSABLE, ROWS };
+
+struct question {
+    const struct cost *cost;
+    const struct cost_terms *terms;
+    int row;
+};
+
+/* "195", "16.0k", "1.12M": three digits are more than these figures can bear. */
+static const char *amount_text(double value, char out[24])
+{
+    static const char *const units[] = {"", "k", "M", "G"};
+    size_t unit = 0;
+    for (; unit + 1 < COUNT_OF(units) && value >= 999.5; unit++)
+        value /= 1000;
+    if (isnan(value))
+        (void)snprintf(out, 24, "-");
+    else
+        (void)snprintf(out, 24, "%.*f%s",
+                       value >= 99.95   ? 0
+                       : value >= 9.995 ? 1
+                                        : 2,
+                       value, units[unit]);
+    return out;
+}
+
+static struct sheet_cell measured_cell(const struct cost_amount *amount, struct arena *keep)
+{
+    char value[24], low[24], high[24];
+    if (amount->cases == 0)
+        return cell_text(INK_DIM, "not measured");
+    if (amount->cases < MEASUREMENT_LEAST)
+        return cell_format(keep, INK_DIM, "too few (%zu)", amount->cases);
+    const double scale = cost_per_million(amount) / amount->one.value;
+    return cell_format(keep, INK_TITLE, "%s [%s, %s] (%zu)",
+                       amount_text(cost_per_million(amount), value),
+                       amount_text(amount->one.low * scale, low),
+                       amount_text(amount->one.high * scale, high), amount->cases);
+}
+
+static struct sheet_cell made_cell(double value, struct arena *keep)
+{
+    char text[24];
+    return isnan(value) ? cell_text(INK_DIM, "not measured")
+                        : cell_format(keep, INK_PLAIN, "%s", amount_text(value, text));
+}
+
+static struct sheet_cell lane_cell(const struct question *q, const struct cost_lane *lane,
+                                   struct arena *keep)
+{
+    if (q->row < COST_ROWS)
+        return measured_cell(&lane->amounts[q->row], keep);
+    if (q->row == ROW_UPLOAD)
+        return made_cell(cost_upload_s(lane, q->terms), keep);
+    if (q->row == ROW_PRICE)
+        return made_cell(cost_price(lane, q->terms), keep);
+    return !lane->is_judged
+               ? cell_text(INK_DIM, "not judged")
+               : cell_format(keep, INK_PLAIN, "%u of %u", lane->unusable, lane->judged);
+}
+
+static struct sheet_cell cost_cell(const void *rows, size_t at, size_t column, struct arena *keep)
+{
+    static const char *const made[] = {"upload, s", "price", "unusable"};
+    const struct question *q = &((const struct question *)rows)[at];
+    if (column > 0)
+        return lane_cell(q, &q->cost->lanes[column - 1], keep);
+    if (q->row >= COST_ROWS)
+        return cell_text(INK_PLAIN, made[q->row - COST_ROWS]);
+    return cell_format(keep, INK_PLAIN, "%s, %s", cost_row_words[q->row].name,
+                       cost_row_words[q->row].unit);
+}
+
+/* "--term mbit_s=20 (Mbit/s of a user's uplink), ..." */
+static const char *terms_text(const struct cost_terms *terms, struct arena *keep)
+{
+    const char *text = "";
+    for (size_t i = 0; i < COST_TERMS && text != NULL; i++)
+        text = arena_printf(keep, "%s%s%s=%g (%s)", text, i > 0 ? ", " : "--term ",
+                            cost_term_words[i].name, cost_term(terms, i), cost_term_words[i].means);
+    return text != NULL ? text : "";
+}
+
+static void put_cost(struct sheet *s, const struct cost *cost, const struct cost_terms *terms)
+{
+    struct sheet_column columns[1 + COST_LANES] = {{"", 0, 0, SHEET_ALWAYS, SHEET_LEFT}};
+    struct question rows[ROWS];
+    for (int lane = 0; lane < COST_LANES; lane++)
+        columns[1 + lane] =
+            (struct sheet_column){cost->lanes[lane].name, 12, 0, SHEET_ALWAYS, SHEET_RIGHT};
+    for (int row = 0; row < ROWS; row++)
+        rows[row] = (struct question){cost, terms, row};
+    sheet_heading(s, "Cost of a million crashes", "");
+    sheet_textf(s, INK_DIM, "%s, %s", cpu_name(cost->arch), cost->where);
+    sheet_show(s, columns, COUNT_OF(columns), cost_cell, rows, ROWS);
+    sheet_text(
+        s, INK_DIM, 0, 0,
+        "A million times the case in the middle [95 %] (cases). The process stands still until "
+        "record or dump is written; one that hangs, until its stack is walked or its dump is "
+        "written. Each file is compressed by itself, gzip at level 6, zstd at 3; gzip is what "
+        "is sent, zstd what is kept. Unusable: victims that left no stack, or one whose "
+        "innermost own frame is wrong. A full dump has all memory: --full-dumps RUN names a "
+        "run that wrote such dumps.");
+    sheet_text(s, INK_DIM, 0, 0, terms_text(terms, s->keep));
+}
+
+enum status report_cost(const struct cost *cost, const struct cost_terms *terms,
+                        const struct report_style *style, struct arena *scratch, FILE *out,
+                        struct fault *fault)
+{
+    const struct page page = {out, style->color, style->columns == 0 ? 100 : style->columns, NULL};
+    struct sheet s;
+    sheet_on_page(&s, &page, scratch);
+    put_cost(&s, cost, terms);
+    return ferror(out) != 0 ? fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "writing the report")
+                            : ERR_NONE;
+}

@@ -1,0 +1,338 @@
+/* See cost.h. */
+#include "study/cost.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "compare/statistics.h"
+#include "study/accuracy.h"
+#include "study/speed.h"
+
+#define UNKNOWN ((double)NAN)
+#define MILLION_OF_NANO (1e6 / 1e9) /* nanoseconds to seconds, bytes to GB */
+
+const struct cost_terms cost_terms_default = {
+    .mbit_s = 20, .hours_kept = 720, .gb_month = 0.02, .core_hour = 0.05};
+
+#define TERM(NAME, MEANS) {#NAME, MEANS, offsetof(struct cost_terms, NAME)}
+const struct cost_term_words cost_term_words[COST_TERMS] = {
+    TERM(mbit_s, "Mbit/s of a user's uplink"), TERM(hours_kept, "hours for which a report is kept"),
+    TERM(gb_month, "price of a GB for a month"), TERM(core_hour, "price of a core for an hour")};
+
+double cost_term(const struct cost_terms *terms, size_t term)
+{
+    double value = 0;
+    memcpy(&value, (const char *)terms + cost_term_words[term].place, sizeof value);
+    return value;
+}
+
+bool cost_term_set(struct cost_terms *terms, const char *name, const char *text)
+{
+    char *end = NULL;
+    const double value = strtod(text, &end);
+    if (end == text || *end != '\0' || !(value >= 0 && value < 1e9) ||
+        (value <= 0 && strcmp(name, "mbit_s") == 0))
+        return false;
+    for (size_t i = 0; i < COST_TERMS; i++)
+        if (strcmp(cost_term_words[i].name, name) == 0) {
+            memcpy((char *)terms + cost_term_words[i].place, &value, sizeof value);
+            return true;
+        }
+    return false;
+}
+
+const struct cost_row_words cost_row_words[COST_ROWS] = {
+    [COST_WARM] = {"core_s_warm", "warm", "core-s"},
+    [COST_INDEX] = {"core_s_index", "index", "core-s"},
+    [COST_STILL] = {"still_s", "stand still", "s"},
+    [COST_RAW] = {"raw_gb", "kept raw", "GB"},
+    [COST_GZIP] = {"gzip_gb", "gzip", "GB"},
+    [COST_ZSTD] = {"zstd_gb", "zstd", "GB"},
+};
+
+/* Where a sample has an amount: the first number that is there, or the sum of the others. */
+enum { NONE = -1 };
+struct places {
+    int whole, parts[2];
+};
+
+/* NOLINTBEGIN(bugprone-macro-parentheses) fields */
+#define AT(NAME)                                                                                   \
+    {                                                                                              \
+        SAMPLE_TIMING(NAME),                                                                       \
+        {                                                                                          \
+            NONE, NONE                                                                             \
+        }                                                                                          \
+    }
+#define SIZES(NAME)                                                                                \
+    [COST_RAW] = AT(NAME##_bytes), [COST_GZIP] = AT(NAME##_gzip_bytes),                            \
+    [COST_ZSTD] = AT(NAME##_zstd_bytes)
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+/* A hang goes on as soon as it is walked, or its dump is written; a crash waits for the file. The
+ * back end's times are those of the table of speed. */
+static const struct lane_source {
+    const char *name;
+    enum speed_lane speed;
+    struct places amounts[COST_ROWS];
+} sources[COST_LANES] = {
+    [COST_PLAIN] = {"plain dump",
+                    SPEED_PLAIN,
+                    {[COST_STILL] = {SAMPLE_TIMING(stop_dump_ns),
+                                     {SAMPLE_TIMING(dump_write_ns), NONE}},
+                     SIZES(dump)}},
+    [COST_TUNED] = {"tuned dump",
+                    SPEED_TUNED,
+                    {[COST_STILL] = {SAMPLE_TIMING(stop_tuned_ns),
+                                     {SAMPLE_TIMING(dump_tuned_ns), NONE}},
+                     SIZES(dump_tuned)}},
+    [COST_OFFSET] = {"offsets",
+                     SPEED_OFFSET,
+                     {[COST_STILL] = {SAMPLE_TIMING(stop_walk_ns),
+                                      {SAMPLE_TIMING(walk_ns), SAMPLE_TIMING(record_write_ns)}},
+                      SIZES(record)}},
+};
+
+/* The samples of a run. */
+struct columns {
+    struct sample_set *set;
+    enum cpu arch;
+    uint64_t *units, *strata, *raw, *sum, *same;
+    struct value {
+        double amount;
+        uint64_t unit;
+    } *values;
+    double *numbers;
+    struct fault fault;
+};
+
+static void read_place(struct columns *c, int place, uint64_t *out)
+{
+    if (place == NONE || sample_set_column(c->set, place, out, &c->fault) != ERR_NONE)
+        memset(out, 0, c->set->count * sizeof *out);
+}
+
+/* A part that is missing makes the sum unknown. */
+static void read_amount(struct columns *c, const struct places *from)
+{
+    read_place(c, from->whole, c->raw);
+    read_place(c, from->parts[0], c->sum);
+    read_place(c, from->parts[1], c->same);
+    for (uint32_t i = 0; i < c->set->count; i++) {
+        const bool known = c->sum[i] != 0 && (from->parts[1] == NONE || c->same[i] != 0);
+        if (c->raw[i] == 0 && known)
+            c->raw[i] = c->sum[i] + c->same[i];
+    }
+}
+
+static int by_unit(const void *a, const void *b)
+{
+    const struct value *x = a, *y = b;
+    return (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+/* Of the numbers in `raw`, those that are known. */
+static struct cost_amount amount_of(struct columns *c)
+{
+    struct cost_amount out = {0, {UNKNOWN, UNKNOWN, UNKNOWN}};
+    size_t count = 0;
+    for (uint32_t i = 0; i < c->set->count; i++)
+        if (c->raw[i] != 0 && sample_arch(c->strata[i]) == c->arch)
+            c->values[count++] = (struct value){(double)c->raw[i], c->units[i]};
+    array_sort(c->values, count, sizeof *c->values, by_unit);
+    for (size_t i = 0; i < count; i++) {
+        c->numbers[i] = c->values[i].amount;
+        out.cases += i == 0 || c->values[i - 1].unit != c->values[i].unit;
+    }
+    if (out.cases >= MEASUREMENT_LEAST)
+        out.one = statistics_median_interval(c->numbers, count, out.cases);
+    return out;
+}
+
+/* Over the cases that both ways have, as in the table of speed. */
+static struct cost_amount time_of(struct columns *c, enum speed_lane lane, enum speed_state state)
+{
+    read_place(c, speed_place(lane, state), c->raw);
+    read_place(c, speed_place(SPEED_OFFSET, state), c->same);
+    for (uint32_t i = 0; i < c->set->count; i++)
+        c->raw[i] = c->same[i] != 0 ? c->raw[i] : 0;
+    return amount_of(c);
+}
+
+static void fill(struct columns *c, enum cost_lane_index lane, struct cost_lane *out)
+{
+    for (int row = 0; row < COST_ROWS; row++) {
+        if (row == COST_WARM || row == COST_INDEX) {
+            out->amounts[row] =
+                time_of(c, sources[lane].speed, row == COST_WARM ? SPEED_WARM : SPEED_INDEX);
+            continue;
+        }
+        read_amount(c, &sources[lane].amounts[row]);
+        out->amounts[row] = amount_of(c);
+    }
+}
+
+/* The first processor of which there are stacks by offsets. */
+static void choose_arch(struct columns *c)
+{
+    c->arch = CPU_UNKNOWN;
+    read_place(c, speed_place(SPEED_OFFSET, SPEED_WARM), c->raw);
+    for (int i = 0; i < CPU_COUNT; i++)
+        for (uint32_t k = 0; k < c->set->count; k++)
+            if (c->raw[k] != 0 && sample_arch(c->strata[k]) == speed_order[i]) {
+                c->arch = speed_order[i];
+                return;
+            }
+}
+
+static void begin(const struct run_figures *figures, struct arena *keep, struct cost *out)
+{
+    static const struct cost_amount none = {0, {UNKNOWN, UNKNOWN, UNKNOWN}};
+    *out = (struct cost){.where = speed_where(figures, keep)};
+    for (int lane = 0; lane < COST_LANES; lane++) {
+        out->lanes[lane].name = lane == COST_FULL ? "full dump" : sources[lane].name;
+        for (int row = 0; row < COST_ROWS; row++)
+            out->lanes[lane].amounts[row] = none;
+    }
+}
+
+static void judge(const struct accuracy *a, enum accuracy_way_index way, struct cost_lane *out)
+{
+    out->is_judged = true;
+    out->unusable = a->unusable[way];
+    out->judged = a->judged.both + a->judged.only_offset + a->judged.only_dump + a->judged.neither;
+}
+
+void cost_of_samples(const struct run_figures *figures, struct sample_set *samples,
+                     struct arena *keep, struct cost *out)
+{
+    const size_t room = (size_t)samples->count + 1;
+    struct columns c = {.set = samples,
+                        .units = malloc(room * sizeof *c.units),
+                        .strata = malloc(room * sizeof *c.strata),
+                        .raw = malloc(room * sizeof *c.raw),
+                        .sum = malloc(room * sizeof *c.sum),
+                        .same = malloc(room * sizeof *c.same),
+                        .values = malloc(room * sizeof *c.values),
+                        .numbers = malloc(room * sizeof *c.numbers),
+                        .fault = FAULT_INIT};
+    begin(figures, keep, out);
+    if (c.units != NULL && c.strata != NULL && c.raw != NULL && c.sum != NULL && c.same != NULL &&
+        c.values != NULL && c.numbers != NULL) {
+        read_place(&c, (int)offsetof(struct figure_sample, unit), c.units);
+        read_place(&c, (int)offsetof(struct figure_sample, stratum), c.strata);
+        choose_arch(&c);
+        out->arch = c.arch;
+        for (int lane = 0; lane < COST_LANES; lane++)
+            if (lane != COST_FULL)
+                fill(&c, (enum cost_lane_index)lane, &out->lanes[lane]);
+    }
+    if (c.fault.code != ERR_NONE)
+        begin(figures, keep, out);
+    judge(figures->accuracy, ACCURACY_DUMP, &out->lanes[COST_PLAIN]);
+    judge(figures->accuracy, ACCURACY_OFFSET, &out->lanes[COST_OFFSET]);
+    free(c.units);
+    free(c.strata);
+    free(c.raw);
+    free(c.sum);
+    free(c.same);
+    free(c.values);
+    free(c.numbers);
+}
+
+static void make_one(const struct run_figures *figures, struct arena *keep, struct cost *out)
+{
+    struct sample_set samples;
+    if (figures->cost != NULL) {
+        *out = *figures->cost;
+        return;
+    }
+    figures_take_samples(figures, &samples);
+    cost_of_samples(figures, &samples, keep, out);
+    sample_set_free(&samples);
+}
+
+void cost_make(const struct run_figures *figures, const struct run_figures *full,
+               struct arena *keep, struct cost *out)
+{
+    struct cost other;
+    make_one(figures, keep, out);
+    if (full == NULL)
+        return;
+    make_one(full, keep, &other);
+    const char *name = out->lanes[COST_FULL].name;
+    out->lanes[COST_FULL] = other.lanes[COST_PLAIN];
+    out->lanes[COST_FULL].name = name;
+}
+
+double cost_per_million(const struct cost_amount *amount)
+{
+    return amount->one.value * MILLION_OF_NANO;
+}
+
+double cost_upload_s(const struct cost_lane *lane, const struct cost_terms *terms)
+{
+    return lane->amounts[COST_GZIP].one.value * 8 / (terms->mbit_s * 1e6) * 1e6;
+}
+
+double cost_price(const struct cost_lane *lane, const struct cost_terms *terms)
+{
+    static const double hours_a_month = 730;
+    return cost_per_million(&lane->amounts[COST_ZSTD]) * terms->gb_month * terms->hours_kept /
+               hours_a_month +
+           cost_per_million(&lane->amounts[COST_WARM]) / 3600 * terms->core_hour;
+}
+
+/* ---- JSON ----------------------------------------------------------------------------- */
+
+static void write_amount(struct json *j, const char *key, const struct cost_amount *amount)
+{
+    json_key(j, key);
+    json_object(j);
+    json_key_uint(j, "cases", amount->cases);
+    json_key_number(j, "value", amount->one.value * MILLION_OF_NANO);
+    json_key_number(j, "low", amount->one.low * MILLION_OF_NANO);
+    json_key_number(j, "high", amount->one.high * MILLION_OF_NANO);
+    json_object_end(j);
+}
+
+static void write_lane(struct json *j, const struct cost_lane *lane, const struct cost_terms *terms)
+{
+    json_object(j);
+    json_key_string(j, "lane", lane->name);
+    for (int row = 0; row < COST_ROWS; row++)
+        write_amount(j, cost_row_words[row].key, &lane->amounts[row]);
+    json_key_number(j, "upload_s", cost_upload_s(lane, terms));
+    json_key_number(j, "price", cost_price(lane, terms));
+    json_key(j, "unusable");
+    if (lane->is_judged)
+        json_uint(j, lane->unusable);
+    else
+        json_null(j);
+    json_key_uint(j, "judged", lane->judged);
+    json_object_end(j);
+}
+
+void cost_write_json(struct json *j, const struct run_figures *figures,
+                     const struct cost_question *question, struct arena *keep)
+{
+    const struct cost_terms *terms = question != NULL ? &question->terms : &cost_terms_default;
+    struct cost cost;
+    cost_make(figures, question != NULL ? question->full : NULL, keep, &cost);
+    json_object(j);
+    json_key_string(j, "where", cost.where);
+    json_key_string(j, "arch", cpu_name(cost.arch));
+    json_key(j, "terms");
+    json_object(j);
+    for (size_t i = 0; i < COST_TERMS; i++)
+        json_key_number(j, cost_term_words[i].name, cost_term(terms, i));
+    json_object_end(j);
+    json_key(j, "lanes");
+    json_array(j);
+    for (int lane = 0; lane < COST_LANES; lane++)
+        write_lane(j, &cost.lanes[lane], terms);
+    json_array_end(j);
+    json_object_end(j);
+}

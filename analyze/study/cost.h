@@ -1,0 +1,89 @@
+/* What a million crashes cost by each way, in the units of whoever decides: core-seconds, bytes,
+ * seconds in which users' processes stood still. A million times the case in the middle; the cases
+ * are victims. Computed here, once; faces only show it. */
+#ifndef STUDY_COST_H
+#define STUDY_COST_H
+
+#include "base/json.h"
+#include "study/figures.h"
+
+enum cost_lane_index { COST_PLAIN, COST_TUNED, COST_FULL, COST_OFFSET, COST_LANES };
+
+/* The first two are those of the table of speed (study/speed.h): warm, and a new process with the
+ * index on disk. COST_STILL: until record or dump was written, or the target of a hang went on. */
+enum cost_row { COST_WARM, COST_INDEX, COST_STILL, COST_RAW, COST_GZIP, COST_ZSTD, COST_ROWS };
+
+struct cost_amount {
+    size_t cases;        /* scenarios in a build */
+    struct interval one; /* of one crash, nanoseconds or bytes: the median; NaN: too few cases
+                            (MEASUREMENT_LEAST), or not measured */
+};
+
+struct cost_lane {
+    const char *name;
+    struct cost_amount amounts[COST_ROWS];
+    bool is_judged;
+    uint32_t unusable, judged; /* crashes that left no stack, or one whose innermost own frame is
+                                  wrong; of those that should be captured */
+};
+
+struct cost {
+    enum cpu arch; /* the first processor with stacks of both ways: they are not mixed */
+    struct cost_lane lanes[COST_LANES];
+    const char *where; /* see speed_where() */
+};
+
+/* What a face may ask with. Prices are in any currency. */
+struct cost_terms {
+    double mbit_s, hours_kept, gb_month, core_hour;
+};
+extern const struct cost_terms cost_terms_default;
+
+/* The name of each term, in JSON, on the command line and in queries: "mbit_s". */
+enum { COST_TERMS = 4 };
+struct cost_term_words {
+    const char *name, *means;
+    size_t place; /* of a double in struct cost_terms */
+};
+extern const struct cost_term_words cost_term_words[COST_TERMS];
+
+double cost_term(const struct cost_terms *terms, size_t term);
+
+/* Sets term NAME to what VALUE says. False: there is no such term, or VALUE is no number from 0
+ * (mbit_s: above it) to 10^9; TERMS is as before. */
+bool cost_term_set(struct cost_terms *terms, const char *name, const char *value);
+
+struct cost_question {
+    struct cost_terms terms;
+    const struct run_figures *full; /* a run whose plain dumps have all memory; NULL: none */
+};
+
+/* Both runs are read for FIGURES_OF_TIMES or more, or have all cases in memory. Strings live in
+ * KEEP; without memory, or when a temporary file cannot be read, nothing is measured. */
+void cost_make(const struct run_figures *figures, const struct run_figures *full,
+               struct arena *keep, struct cost *out);
+
+/* The same from the samples of all cases, without full dumps. */
+void cost_of_samples(const struct run_figures *figures, struct sample_set *samples,
+                     struct arena *keep, struct cost *out);
+
+/* Of a million crashes: seconds, or GB (10^9 bytes). NaN: not known. */
+double cost_per_million(const struct cost_amount *amount);
+
+/* Seconds in which a million users' uplinks are busy with what gzip left. NaN: not known. */
+double cost_upload_s(const struct cost_lane *lane, const struct cost_terms *terms);
+
+/* Keeping what zstd left, and naming it warm. NaN: not known. */
+double cost_price(const struct cost_lane *lane, const struct cost_terms *terms);
+
+/* "core_s_warm", "warm", "core-s": in JSON, for people, the unit of a million. */
+struct cost_row_words {
+    const char *key, *name, *unit;
+};
+extern const struct cost_row_words cost_row_words[COST_ROWS];
+
+/* The value of "cost", an object: see report/README.md. QUESTION may be NULL: the default terms. */
+void cost_write_json(struct json *j, const struct run_figures *figures,
+                     const struct cost_question *question, struct arena *keep);
+
+#endif
