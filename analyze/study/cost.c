@@ -74,21 +74,21 @@ struct places {
 /* A hang goes on as soon as it is walked, or its dump is written; a crash waits for the file. The
  * back end's times are those of the table of speed. */
 static const struct lane_source {
-    const char *name;
+    enum case_way way;
     enum speed_lane speed;
     struct places amounts[COST_ROWS];
 } sources[COST_LANES] = {
-    [COST_PLAIN] = {"plain dump",
+    [COST_PLAIN] = {WAY_DUMP,
                     SPEED_PLAIN,
                     {[COST_STILL] = {SAMPLE_TIMING(stop_dump_ns),
                                      {SAMPLE_TIMING(dump_write_ns), NONE}},
                      SIZES(dump)}},
-    [COST_TUNED] = {"tuned dump",
+    [COST_TUNED] = {WAY_TUNED,
                     SPEED_TUNED,
                     {[COST_STILL] = {SAMPLE_TIMING(stop_tuned_ns),
                                      {SAMPLE_TIMING(dump_tuned_ns), NONE}},
                      SIZES(dump_tuned)}},
-    [COST_OFFSET] = {"offsets",
+    [COST_OFFSET] = {WAY_OFFSET,
                      SPEED_OFFSET,
                      {[COST_STILL] = {SAMPLE_TIMING(stop_walk_ns),
                                       {SAMPLE_TIMING(walk_ns), SAMPLE_TIMING(record_write_ns)}},
@@ -192,7 +192,7 @@ static void begin(const struct run_figures *figures, struct arena *keep, struct 
     static const struct cost_amount none = {0, {UNKNOWN, UNKNOWN, UNKNOWN}};
     *out = (struct cost){.where = speed_where(figures, keep)};
     for (int lane = 0; lane < COST_LANES; lane++) {
-        out->lanes[lane].name = lane == COST_FULL ? "full dump" : sources[lane].name;
+        out->lanes[lane].name = lane == COST_FULL ? "full dump" : lane_way_name(sources[lane].way);
         for (int row = 0; row < COST_ROWS; row++)
             out->lanes[lane].amounts[row] = none;
     }

@@ -3,13 +3,16 @@
 #define STUDY_GATE_H
 
 #include "base/json.h"
+#include "model/lane.h"
 #include "study/difference.h"
 
 /* Shares are 0..1; NaN: not asked for. */
 struct gate_request {
     const char *against; /* run, "baseline", or database file; NULL: none */
     double min_capture, min_exact, min_f1;
-    double max_slowdown; /* of the subjects' times */
+    double max_slowdown;      /* of the subjects' times, or of LANES if there are any */
+    const struct lane *lanes; /* of the table of speed: see model/lane.h */
+    uint32_t lane_count;
     const char *const *engines;
     uint32_t engine_count;     /* reference engines whose stacks must be exact, too */
     uint64_t max_new;          /* new failures allowed */

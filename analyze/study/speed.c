@@ -7,6 +7,7 @@
 
 #include "compare/bootstrap.h"
 #include "compare/statistics.h"
+#include "model/lane.h"
 
 #define UNKNOWN ((double)NAN)
 #define NO_INTERVAL ((struct interval){UNKNOWN, UNKNOWN, UNKNOWN})
@@ -28,13 +29,6 @@ static const int sources[SPEED_LANES][SPEED_STATES][SOURCES] = {
 };
 
 const enum cpu speed_order[CPU_COUNT] = {CPU_X64, CPU_X86, CPU_ARM64, CPU_ARM, CPU_UNKNOWN};
-
-/* "no index", "index", "warm". */
-static const char *state_name(enum speed_state state)
-{
-    static const char *const names[SPEED_STATES] = {"no index", "index", "warm"};
-    return names[state];
-}
 
 /* The samples of a run, and room for the pairs of a cell. */
 struct columns {
@@ -146,7 +140,7 @@ void speed_of_samples(const struct run_figures *figures, struct sample_set *samp
     const size_t room = (size_t)samples->count + 1;
     const char *foreign = figures_foreign_engine(figures);
     const char *const names[SPEED_LANES] = {
-        "offsets", "plain dump", "tuned dump",
+        lane_way_name(WAY_OFFSET), lane_way_name(WAY_DUMP), lane_way_name(WAY_TUNED),
         foreign != NULL ? arena_printf(keep, "plain dump, %s", strchr(foreign, ':') + 1) : NULL};
     struct columns c = {.set = samples,
                         .units = malloc(room * sizeof *c.units),
@@ -244,7 +238,7 @@ void speed_write_json(struct json *j, const struct run_figures *figures, struct 
         json_key(j, "cells");
         json_object(j);
         for (int state = 0; state < SPEED_STATES; state++) {
-            json_key(j, state_name((enum speed_state)state));
+            json_key(j, lane_state_name((enum way_state)state));
             write_cell(j, &s.rows[r].cells[state]);
         }
         json_object_end(j);

@@ -6,15 +6,12 @@
 #define STUDY_SPEED_H
 
 #include "base/json.h"
+#include "model/lane.h"
 #include "study/figures.h"
 
 enum speed_lane { SPEED_OFFSET, SPEED_PLAIN, SPEED_TUNED, SPEED_FOREIGN, SPEED_LANES };
-enum speed_state {
-    SPEED_FIRST, /* no index of the symbols yet: building it is included */
-    SPEED_INDEX, /* a new process; the index is on disk */
-    SPEED_WARM,  /* the same process has used the same symbols before */
-    SPEED_STATES
-};
+enum speed_state { SPEED_FIRST = WAY_FIRST, SPEED_INDEX = WAY_INDEX, SPEED_WARM = WAY_WARM };
+enum { SPEED_STATES = WAY_STATES };
 
 struct speed_cell {
     size_t cases;            /* scenarios in a build, that both ways have; 0: not measured */

@@ -14,7 +14,7 @@
 struct gate_options {
     const char *db, *against, *allow_missing, *min_capture, *min_exact, *min_f1, *max_slowdown,
         *shadow, *min_agreement;
-    struct option_list engines;
+    struct option_list engines, lanes;
     uint64_t max_new, max_accepted;
     bool strict, as_json, exit_zero;
 };
@@ -68,6 +68,19 @@ static int decide_shadow(const struct verb *self, const struct gate_options *o, 
     return print_result(o, gate);
 }
 
+/* Returns the first that is none, or NULL. */
+static const char *take_lanes(const struct option_list *given, struct gate_request *request,
+                              struct arena *keep)
+{
+    struct lane *lanes = ARENA_ARRAY(keep, given->count + 1, struct lane);
+    for (size_t i = 0; i < given->count; i++)
+        if (lanes == NULL || !lane_parse(given->items[i], &lanes[i]))
+            return given->items[i];
+    request->lanes = lanes;
+    request->lane_count = (uint32_t)given->count;
+    return NULL;
+}
+
 static int decide(const struct verb *self, const struct gate_options *o, struct store *store,
                   const char *word, struct arena *keep)
 {
@@ -87,6 +100,14 @@ static int decide(const struct verb *self, const struct gate_options *o, struct 
         return verb_usage_error(self, "limits are shares such as 99%%");
     if (!take_share(o->max_slowdown, &request.max_slowdown))
         return verb_usage_error(self, "--max-slowdown is a share such as 5%%");
+    const char *wrong = take_lanes(&o->lanes, &request, keep);
+    if (wrong != NULL)
+        return verb_usage_error(self,
+                                "--lane '%s' is none of offsets, plain dump, tuned dump, foreign; "
+                                "after a comma may follow no index, index or warm",
+                                wrong);
+    if (o->lanes.count > 0 && (isnan(request.max_slowdown) || o->against == NULL))
+        return verb_usage_error(self, "--lane says what --max-slowdown judges --against a run");
     if (gate == NULL)
         (void)fault_set(&fault, ERR_MEMORY, FAULT_NO_OFFSET, "gate");
     else
@@ -128,6 +149,8 @@ static int run(const struct verb *self, int argc, char **argv)
          "cases that may pass only by acceptance (default: as many as --against has)"},
         {"--max-slowdown", OPTION_STRING, &o.max_slowdown, "SHARE",
          "largest slowdown of the engines under test"},
+        {"--lane", OPTION_LIST, &o.lanes, "LANE[, STATE]",
+         "what --max-slowdown judges: \"plain dump, index\", \"offsets\", ...; may be repeated"},
         {"--min-capture", OPTION_STRING, &o.min_capture, "SHARE",
          "smallest share of crashes that were captured"},
         {"--min-exact", OPTION_STRING, &o.min_exact, "SHARE",
@@ -160,8 +183,13 @@ const struct verb verb_gate = {
         "accepted cases\nthan the baseline has.  An empty or interrupted run, or such a baseline, "
         "never opens it.\nEvery check is printed with its figures.\n\n"
         "--max-slowdown is never widened: where the noise of the newest bench is above it, the "
-        "times\ncannot be judged, which closes the gate with --strict.\n\n"
+        "times\ncannot be judged, which closes the gate with --strict.  --lane names rows and "
+        "columns "
+        "of the table\nof speed: offsets, plain dump, tuned dump, foreign; no index, index, warm.  "
+        "Each is judged over\nits paired cases, x64 and x86 apart; its noise is that of its own "
+        "rounds.\n\n"
         "example:\n  twinstack gate --against baseline --min-capture 99% --max-slowdown 5%\n"
+        "  twinstack gate --against baseline --max-slowdown 5% --lane \"offsets, warm\"\n"
         "  twinstack gate --shadow totals.db --min-agreement 99%",
     .exits = "  0  open\n  1  closed\n  2  usage\n  3  there is no such run, or no such totals\n"
              "  4  database not usable",

@@ -157,5 +157,66 @@ class Gate(Stored):
         self.assertRegex(said, r"✓ dump +time \S+ % cannot be judged: the noise of 40\.0 % is above the 10\.0 % allowed")
         self.gate("--max-slowdown", "10%", "--strict", exit_code=1)
 
+    def test_lanes_that_the_user_names(self):
+        """Lanes and states of the table of speed, over paired cases: half of the cases are of x86."""
+        def change(what, where="1"):
+            return f"UPDATE way_cost SET {what} WHERE {where} AND case_id IN (SELECT id FROM crash_case WHERE {NEWEST})"
+
+        slower = "cold_ns = cold_ns * 1.3"
+        every = ", ".join(f"{name} = {name} * 1.3" for name in ("cold_ns", "warm_ns"))
+        rows = {
+            "as before": ([], ["plain dump", "offsets"], (0, 0), r"✓ x64 plain dump, index +time \+0.0 %, at most 10.0 %"),
+            "a slower lane": ([change(slower, "way = 'dump'")], ["plain dump, index"], (1, 1), r"✗ x64 plain dump, index +time \+30.0 %, at most 10.0 %"),
+            "any of its states": ([change(slower, "way = 'dump'")], ["plain dump"], (1, 1), r"✗ x86 plain dump, index +time \+30.0 %"),
+            "another state": ([change(slower, "way = 'dump'")], ["plain dump, warm"], (0, 0), r"✓ x64 plain dump, warm +time \+0.0 %"),
+            "another lane": ([change(slower, "way = 'dump'")], ["offsets", "tuned dump"], (0, 0), r"✓ x64 tuned dump, index +time \+0.0 %"),
+            "one of several": ([change(every, "way = 'tuned'")], ["offsets", "tuned dump, warm"], (1, 1), r"✗ x64 tuned dump, warm +time \+30.0 %"),
+            "the other processor": ([change(every, "case_id % 2")], ["x64 offsets"], (0, 0), r"✓ x64 offsets, index +time \+0.0 %"),
+            "that processor": ([change(every, "case_id % 2")], ["offsets"], (1, 1), r"✗ x86 offsets, index +time \+30.0 %"),
+            "few cases": (["DELETE FROM way_cost WHERE case_id NOT IN (SELECT max(id) - n FROM crash_case, (SELECT 0 n UNION SELECT 2 UNION SELECT 4)"
+                           " GROUP BY run_id, n)"], ["offsets, warm"], (0, 1), r"offsets, warm +no verdict on time: 3 samples are too few"),
+            "times are lost": (["DELETE FROM way_cost WHERE way = 'tuned' AND case_id IN (SELECT id FROM crash_case WHERE run_id = 3)"],
+                               ["tuned dump"], (1, 1), r"✗ x64 tuned dump, index +no case has a time, and 12 had one in run 2"),
+            "its own rounds differ": ([change("cold_odd_ns = cold_even_ns * 1.4", "way = 'offset'"), change("cold_ns = cold_ns * 1.2", "way = 'offset'")],
+                                      ["offsets, index"], (0, 1), r"x64 offsets, index +time \+20.0 % cannot be judged: the noise of 40.0 % is above the 10.0 %"),
+            "the noise of another lane": ([change("cold_odd_ns = cold_even_ns * 1.4", "way = 'offset'")], ["plain dump, index"], (0, 0),
+                                          r"✓ x64 plain dump, index +time \+0.0 %"),
+            "more than its noise": ([change("cold_odd_ns = cold_even_ns * 1.4", "way = 'offset'"), change("cold_ns = cold_ns * 2", "way = 'offset'")],
+                                    ["offsets, index"], (1, 1), r"✗ x64 offsets, index +time \+100.0 %, at most 10.0 %"),
+            "in a crowd": ([change(slower, "way = 'dump'"), f"UPDATE crash_case SET crowded = 1 WHERE {NEWEST}"], ["plain dump"], (1, 1),
+                           r"✗ x64 plain dump, index +no case has a time"),
+            "dumps by another writer": (["UPDATE run_engine SET version = 'writer ' || run_id WHERE engine = 'dump'"], ["plain dump", "offsets"],
+                                        (1, 1), r"✗ writer [^✗]*\n✓ x64 offsets, index"),
+            "nobody measured it": ([], ["foreign, warm"], (1, 1), r"✗ foreign +neither run has a time of foreign, warm"),
+            "nor of that processor": ([], ["arm64 offsets"], (1, 1), r"✗ offsets +neither run has a time of arm64 offsets"),
+        }
+        for name, (statements, lanes, (exit_code, strictly), said) in rows.items():
+            with self.subTest(name):
+                self.db.unlink()
+                subprocess.run([SEED, self.db, "3", "24", "0"], check=True, capture_output=True)
+                self.all("PASS")
+                self.sql("DELETE FROM baseline")
+                self.run_db("baseline", "set", "2")
+                self.sql("UPDATE crash_case SET arch = iif(id % 2, 'x86', 'x64'), crowded = 0, signature = NULL")
+                self.sql("UPDATE run SET commit_id = (SELECT commit_id FROM run WHERE id = 2)")
+                columns = [f"{state}{round}_ns" for state in ("cold", "warm") for round in ("", "_even", "_odd")]
+                for factor, way in enumerate(("offset", "tuned", "dump"), 1):
+                    self.sql(f"INSERT INTO way_cost (case_id, way, frames, same, {', '.join(columns)}) SELECT id, '{way}', 4, 1,"
+                             f" {', '.join([f'{factor} * (100000 + id % 24 * 1000)'] * 6)} FROM crash_case")
+                for statement in statements:
+                    self.sql(statement)
+                argv = ["--max-slowdown", "10%"] + [word for lane in lanes for word in ("--lane", lane)]
+                done = self.gate(*argv)
+                self.assertRegex(done.stdout, said)
+                self.assertEqual(done.returncode, exit_code, done.stdout)
+                self.assertNotRegex(done.stdout, r"(?m)^. (dump|offset:rtl) +time")  # the engines were not asked about
+                strict = self.gate(*argv, "--strict").stdout
+                self.assertEqual(any(line.startswith("✗") for line in strict.splitlines() if " checkout " not in line), strictly == 1, strict)
+        for argv, said in ((["--lane", "offset"], "none of offsets, plain dump"), (["--lane", "offsets, hot"], "no index, index or warm"),
+                           (["--lane", "sparc offsets"], "none of offsets")):
+            self.assertIn(said, self.gate("--max-slowdown", "5%", *argv, exit_code=2).stderr)
+        self.assertIn("--max-slowdown", self.gate("--lane", "offsets", exit_code=2).stderr)
+        self.run_db("gate", "--max-slowdown", "5%", "--lane", "offsets", exit_code=2)
+
 
 e2e.main()
