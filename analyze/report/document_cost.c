@@ -105,7 +105,7 @@ static void put_cost(struct sheet *s, const struct cost *cost, const struct cost
     sheet_show(s, columns, COUNT_OF(columns), cost_cell, rows, ROWS);
     sheet_text(
         s, INK_DIM, 0, 0,
-        "A million times the case in the middle [95 %] (cases). The process stands still until "
+        "A million times the case in the middle [95 %] (cases). The process is stopped until "
         "record or dump is written; one that hangs, until its stack is walked or its dump is "
         "written. Each file is compressed by itself, gzip at level 6, zstd at 3; gzip is what "
         "is sent, zstd what is kept. Unusable: victims that left no stack, or one whose "

@@ -46,7 +46,7 @@ bool cost_term_set(struct cost_terms *terms, const char *name, const char *text)
 const struct cost_row_words cost_row_words[COST_ROWS] = {
     [COST_WARM] = {"core_s_warm", "warm", "core-s"},
     [COST_INDEX] = {"core_s_index", "index", "core-s"},
-    [COST_STILL] = {"still_s", "stand still", "s"},
+    [COST_STOPPED] = {"stopped_s", "stopped", "s"},
     [COST_RAW] = {"raw_gb", "kept raw", "GB"},
     [COST_GZIP] = {"gzip_gb", "gzip", "GB"},
     [COST_ZSTD] = {"zstd_gb", "zstd", "GB"},
@@ -80,18 +80,18 @@ static const struct lane_source {
 } sources[COST_LANES] = {
     [COST_PLAIN] = {WAY_DUMP,
                     SPEED_PLAIN,
-                    {[COST_STILL] = {SAMPLE_TIMING(stop_dump_ns),
-                                     {SAMPLE_TIMING(dump_write_ns), NONE}},
+                    {[COST_STOPPED] = {SAMPLE_TIMING(stop_dump_ns),
+                                       {SAMPLE_TIMING(dump_write_ns), NONE}},
                      SIZES(dump)}},
     [COST_TUNED] = {WAY_TUNED,
                     SPEED_TUNED,
-                    {[COST_STILL] = {SAMPLE_TIMING(stop_tuned_ns),
-                                     {SAMPLE_TIMING(dump_tuned_ns), NONE}},
+                    {[COST_STOPPED] = {SAMPLE_TIMING(stop_tuned_ns),
+                                       {SAMPLE_TIMING(dump_tuned_ns), NONE}},
                      SIZES(dump_tuned)}},
     [COST_OFFSET] = {WAY_OFFSET,
                      SPEED_OFFSET,
-                     {[COST_STILL] = {SAMPLE_TIMING(stop_walk_ns),
-                                      {SAMPLE_TIMING(walk_ns), SAMPLE_TIMING(record_write_ns)}},
+                     {[COST_STOPPED] = {SAMPLE_TIMING(stop_walk_ns),
+                                        {SAMPLE_TIMING(walk_ns), SAMPLE_TIMING(record_write_ns)}},
                       SIZES(record)}},
 };
 

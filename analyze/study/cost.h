@@ -1,5 +1,5 @@
 /* What a million crashes cost by each way, in the units of whoever decides: core-seconds, bytes,
- * seconds in which users' processes stood still. A million times the case in the middle; the cases
+ * seconds in which users' processes were stopped. A million times the case in the middle; the cases
  * are victims. Computed here, once; faces only show it. */
 #ifndef STUDY_COST_H
 #define STUDY_COST_H
@@ -10,8 +10,9 @@
 enum cost_lane_index { COST_PLAIN, COST_TUNED, COST_FULL, COST_OFFSET, COST_LANES };
 
 /* The first two are those of the table of speed (study/speed.h): warm, and a new process with the
- * index on disk. COST_STILL: until record or dump was written, or the target of a hang went on. */
-enum cost_row { COST_WARM, COST_INDEX, COST_STILL, COST_RAW, COST_GZIP, COST_ZSTD, COST_ROWS };
+ * index on disk. COST_STOPPED: until record or dump was written, or the target of a hang went on.
+ */
+enum cost_row { COST_WARM, COST_INDEX, COST_STOPPED, COST_RAW, COST_GZIP, COST_ZSTD, COST_ROWS };
 
 struct cost_amount {
     size_t cases;        /* scenarios in a build */

@@ -326,7 +326,7 @@ static void check_lost(const struct sides *d, const struct diff_series *series)
                  then, d->before->info.id);
 }
 
-/* A lane that nobody measured would be a limit that never closes. */
+/* A lane that was not measured would be a limit that never closes. */
 static void check_unknown(const struct sides *d, const struct lane *asked)
 {
     const struct diff_side *sides[] = {&d->before->side, &d->now->side};

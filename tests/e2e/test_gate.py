@@ -187,7 +187,7 @@ class Gate(Stored):
                            r"✗ x64 plain dump, index +no case has a time"),
             "dumps by another writer": (["UPDATE run_engine SET version = 'writer ' || run_id WHERE engine = 'dump'"], ["plain dump", "offsets"],
                                         (1, 1), r"✗ writer [^✗]*\n✓ x64 offsets, index"),
-            "nobody measured it": ([], ["foreign, warm"], (1, 1), r"✗ foreign +neither run has a time of foreign, warm"),
+            "it was not measured": ([], ["foreign, warm"], (1, 1), r"✗ foreign +neither run has a time of foreign, warm"),
             "nor of that processor": ([], ["arm64 offsets"], (1, 1), r"✗ offsets +neither run has a time of arm64 offsets"),
         }
         for name, (statements, lanes, (exit_code, strictly), said) in rows.items():

@@ -177,7 +177,7 @@ class Headline(e2e.Case):
             for state, key in (("warm", "core_s_warm"), ("index", "core_s_index")):
                 self.assertEqual(lanes[lane][key]["cases"], cells[state]["cases"], (lane, state))
                 self.assertAlmostEqual(lanes[lane][key]["value"], cells[state]["median_ns"] / 1000)
-        self.assertAlmostEqual(lanes["offsets"]["still_s"]["value"], statistics.median(walks) / 1000)
+        self.assertAlmostEqual(lanes["offsets"]["stopped_s"]["value"], statistics.median(walks) / 1000)
         self.assertEqual({**lanes["full dump"], "lane": "plain dump"}, lanes["plain dump"])  # the run is its own here
         for lane in lanes.values():
             for amount in (each for each in lane.values() if isinstance(each, dict) and each["value"] is not None):

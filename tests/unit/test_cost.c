@@ -127,13 +127,13 @@ TEST(a_million_is_a_million_times_the_median_of_one_processor)
     } rows[] = {
         {"offsets, warm", COST_OFFSET, COST_WARM, X64, 11000},
         {"offsets, index", COST_OFFSET, COST_INDEX, X64, 33000},
-        {"offsets: walk and record", COST_OFFSET, COST_STILL, X64, 1100},
+        {"offsets: walk and record", COST_OFFSET, COST_STOPPED, X64, 1100},
         {"offsets, raw", COST_OFFSET, COST_RAW, X64, 44000},
         {"offsets, gzip", COST_OFFSET, COST_GZIP, X64, 22000},
         {"offsets, zstd", COST_OFFSET, COST_ZSTD, X64, 11000},
         {"plain dump, warm", COST_PLAIN, COST_WARM, X64, 44000},
         {"plain dump, index", COST_PLAIN, COST_INDEX, X64, 66000},
-        {"plain dump: written", COST_PLAIN, COST_STILL, X64, 55000},
+        {"plain dump: written", COST_PLAIN, COST_STOPPED, X64, 55000},
         {"plain dump, raw", COST_PLAIN, COST_RAW, X64, 3300000},
         {"plain dump, gzip", COST_PLAIN, COST_GZIP, X64, 660000},
         {"plain dump, zstd", COST_PLAIN, COST_ZSTD, X64, 550000},
@@ -174,10 +174,10 @@ TEST(what_does_not_count)
         enum cost_row row;
         size_t cases;
     } rows[] = {
-        {"all is there", offsetof(struct figure_sample, timing.capture_now_ns), COST_STILL, X64},
+        {"all is there", offsetof(struct figure_sample, timing.capture_now_ns), COST_STOPPED, X64},
         {"a walk without a record", offsetof(struct figure_sample, timing.record_write_ns),
-         COST_STILL, X64 - 1},
-        {"a record without a walk", offsetof(struct figure_sample, timing.walk_ns), COST_STILL,
+         COST_STOPPED, X64 - 1},
+        {"a record without a walk", offsetof(struct figure_sample, timing.walk_ns), COST_STOPPED,
          X64 - 1},
         {"a dump whose offsets gave no stack",
          offsetof(struct figure_sample, ways[WAY_OFFSET].warm.whole_ns), COST_WARM, X64 - 1},
@@ -211,8 +211,8 @@ TEST(hangs_and_repeats)
         add(&w, &s);
     }
     make(&w);
-    const struct cost_amount *still = &w.cost.lanes[COST_OFFSET].amounts[COST_STILL];
-    CHECK(still->one.value == 7 && w.cost.lanes[COST_PLAIN].amounts[COST_STILL].one.value == 700);
+    const struct cost_amount *still = &w.cost.lanes[COST_OFFSET].amounts[COST_STOPPED];
+    CHECK(still->one.value == 7 && w.cost.lanes[COST_PLAIN].amounts[COST_STOPPED].one.value == 700);
     CHECK_EQ(still->cases, X64);
     tear_down(&w);
 }

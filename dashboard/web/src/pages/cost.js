@@ -11,7 +11,7 @@ import { Command, Field, number } from '../ui.js';
 const amounts = [
   ['core_s_warm', 'warm, core-s'],
   ['core_s_index', 'index, core-s'],
-  ['still_s', 'stand still, s'],
+  ['stopped_s', 'stopped, s'],
   ['raw_gb', 'kept raw, GB'],
   ['gzip_gb', 'gzip, GB'],
   ['zstd_gb', 'zstd, GB'],
@@ -100,7 +100,7 @@ export function CostOfMillion({ cost, set }) {
         ))}
       </div>
       <p class="dim small">
-        A million times the case in the middle [95 %] (cases). The process stands still until record or dump
+        A million times the case in the middle [95 %] (cases). The process is stopped until record or dump
         is written; one that hangs, until it is walked or its dump is written. Each file is compressed by
         itself. Unusable: victims that left no stack, or one whose innermost own frame is wrong. Prices are in
         your currency. The same: <Command>twinstack report --cost</Command>. {cost.where}
