@@ -150,3 +150,10 @@ struct interval ratio_pairs_bootstrap(const struct ratio_pair *pairs, size_t cou
     free(r.b);
     return out;
 }
+
+struct interval ratio_of_another(struct interval ratio)
+{
+    return (struct interval){.low = ratio.value * pow(ratio.low / ratio.value, sqrt(2)),
+                             .value = ratio.value,
+                             .high = ratio.value * pow(ratio.high / ratio.value, sqrt(2))};
+}

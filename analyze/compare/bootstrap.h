@@ -18,10 +18,14 @@ struct ratio_pair {
 /* Sorts PAIRS by stratum and unit; returns the number of units. */
 size_t ratio_pairs_sort(struct ratio_pair *pairs, size_t count);
 
-/* median(a) / median(b) over the same pairs, which are sorted, with its 95 % interval: what other
- * cases of the same kinds (of each stratum as many units as it has) and other repeats of them (of
- * each unit as many pairs as it has) would give. Bootstrap, seeded, so that the same input has the
- * same interval. A single unit has no interval (NaN); no pair has no ratio. */
+/* median(a) / median(b) over the same pairs, which are sorted, with its 95 % interval, for the
+ * ratio of all cases of these kinds: drawn are of each stratum as many units as it has, and of each
+ * unit as many pairs as it has. Bootstrap, seeded, so that the same input has the same interval. A
+ * single unit has no interval (NaN); no pair has no ratio. */
 struct interval ratio_pairs_bootstrap(const struct ratio_pair *pairs, size_t count);
+
+/* The same as an interval for the ratio of another measurement, of as many other cases: that varies
+ * as much as the first one, so this interval is wider by the root of two (of logarithms). */
+struct interval ratio_of_another(struct interval ratio);
 
 #endif

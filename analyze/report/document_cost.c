@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "report/document.h"
+#include "report/words.h"
 #include "study/cost.h"
 #include "study/measurement.h"
 
@@ -81,6 +82,31 @@ static struct sheet_cell cost_cell(const void *rows, size_t at, size_t column, s
                        cost_row_words[q->row].unit);
 }
 
+static struct sheet_cell step_cell(const void *rows, size_t at, size_t column, struct arena *keep)
+{
+    const struct question *q = &((const struct question *)rows)[at];
+    const bool total = q->row == COST_STEPS;
+    char text[24];
+    if (column == 0)
+        return cell_text(INK_PLAIN, total ? "all of it" : cost_step_words[q->row].name);
+    const struct cost_lane *lane = &q->cost->lanes[column - 1];
+    const double ns = total ? cost_total_ns(lane, q->terms)
+                            : cost_step_ns(lane, (enum cost_step)q->row, q->terms);
+    return isnan(ns) ? cell_text(INK_DIM, "–")
+                     : cell_text(total ? INK_TITLE : INK_PLAIN,
+                                 arena_string(keep, duration_text(ns, text)));
+}
+
+static void put_steps(struct sheet *s, const struct cost *cost, const struct cost_terms *terms,
+                      const struct sheet_column columns[1 + COST_LANES])
+{
+    struct question rows[COST_STEPS + 1];
+    for (int row = 0; row <= COST_STEPS; row++)
+        rows[row] = (struct question){cost, terms, row};
+    sheet_heading(s, "One crash", ", one step after the other");
+    sheet_show(s, columns, 1 + COST_LANES, step_cell, rows, COUNT_OF(rows));
+}
+
 /* "--term mbit_s=20 (Mbit/s of a user's uplink), ..." */
 static const char *terms_text(const struct cost_terms *terms, struct arena *keep)
 {
@@ -103,6 +129,7 @@ static void put_cost(struct sheet *s, const struct cost *cost, const struct cost
     sheet_heading(s, "Cost of a million crashes", "");
     sheet_textf(s, INK_DIM, "%s, %s", cpu_name(cost->arch), cost->where);
     sheet_show(s, columns, COUNT_OF(columns), cost_cell, rows, ROWS);
+    put_steps(s, cost, terms, columns);
     sheet_text(
         s, INK_DIM, 0, 0,
         "A million times the case in the middle [95 %] (cases). The process is stopped until "

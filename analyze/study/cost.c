@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "compare/statistics.h"
 #include "study/accuracy.h"
+#include "study/headline.h"
 #include "study/speed.h"
 
 #define UNKNOWN ((double)NAN)
@@ -50,6 +51,17 @@ const struct cost_row_words cost_row_words[COST_ROWS] = {
     [COST_RAW] = {"raw_gb", "kept raw", "GB"},
     [COST_GZIP] = {"gzip_gb", "gzip", "GB"},
     [COST_ZSTD] = {"zstd_gb", "zstd", "GB"},
+};
+
+const struct cost_step_words cost_step_words[COST_STEPS] = {
+    [COST_STEP_WALK] = {"walk_ns", "dying: walk"},
+    [COST_STEP_WRITE] = {"write_ns", "dying: write"},
+    [COST_STEP_SEND] = {"send_ns", "upload"},
+    [COST_STEP_OPEN] = {"open_ns", "back end: opening"},
+    [COST_STEP_UNWIND] = {"unwind_ns", "walking"},
+    [COST_STEP_LOAD] = {"load_ns", "loading symbols"},
+    [COST_STEP_RESOLVE] = {"resolve_ns", "naming"},
+    [COST_STEP_REST] = {"left_over_ns", "left over"},
 };
 
 /* Where a sample has an amount: the first number that is there, or the sum of the others. */
@@ -192,6 +204,8 @@ static void begin(const struct run_figures *figures, struct arena *keep, struct 
     static const struct cost_amount none = {0, {UNKNOWN, UNKNOWN, UNKNOWN}};
     *out = (struct cost){.where = speed_where(figures, keep)};
     for (int lane = 0; lane < COST_LANES; lane++) {
+        for (int step = 0; step < COST_STEPS; step++)
+            out->lanes[lane].steps_ns[step] = UNKNOWN;
         out->lanes[lane].name = lane == COST_FULL ? "full dump" : lane_way_name(sources[lane].way);
         for (int row = 0; row < COST_ROWS; row++)
             out->lanes[lane].amounts[row] = none;
@@ -242,16 +256,39 @@ void cost_of_samples(const struct run_figures *figures, struct sample_set *sampl
     free(c.numbers);
 }
 
+/* The steps of the headline: medians in the dying process, and the parts of the median case on the
+ * back end. */
+static void put_steps(const struct headline *h, enum case_way way, struct cost_lane *out)
+{
+    static const char *const keys[COST_STEPS] = {
+        [COST_STEP_WALK] = "walk",          [COST_STEP_WRITE] = "write",
+        [COST_STEP_OPEN] = "cold_open",     [COST_STEP_UNWIND] = "cold_unwind",
+        [COST_STEP_LOAD] = "cold_load",     [COST_STEP_RESOLVE] = "cold_resolve",
+        [COST_STEP_REST] = "cold_left_over"};
+    for (int step = 0; step < COST_STEPS; step++) {
+        out->steps_ns[step] = UNKNOWN;
+        for (int row = 0; row < HEADLINE_ROWS && keys[step] != NULL; row++)
+            if (strcmp(h->rows[row].key, keys[step]) == 0 &&
+                !measurement_is_few(&h->rows[row].cells[way].measured))
+                out->steps_ns[step] = h->rows[row].cells[way].measured.value;
+    }
+}
+
 static void make_one(const struct run_figures *figures, struct arena *keep, struct cost *out)
 {
     struct sample_set samples;
+    struct headline headline;
     if (figures->cost != NULL) {
         *out = *figures->cost;
-        return;
+    } else {
+        figures_take_samples(figures, &samples);
+        cost_of_samples(figures, &samples, keep, out);
+        sample_set_free(&samples);
     }
-    figures_take_samples(figures, &samples);
-    cost_of_samples(figures, &samples, keep, out);
-    sample_set_free(&samples);
+    headline_make(figures, keep, &headline);
+    for (int lane = 0; lane < COST_LANES; lane++)
+        if (lane != COST_FULL)
+            put_steps(&headline, sources[lane].way, &out->lanes[lane]);
 }
 
 void cost_make(const struct run_figures *figures, const struct run_figures *full,
@@ -275,6 +312,23 @@ double cost_per_million(const struct cost_amount *amount)
 double cost_upload_s(const struct cost_lane *lane, const struct cost_terms *terms)
 {
     return lane->amounts[COST_GZIP].one.value * 8 / (terms->mbit_s * 1e6) * 1e6;
+}
+
+double cost_step_ns(const struct cost_lane *lane, enum cost_step step,
+                    const struct cost_terms *terms)
+{
+    return step == COST_STEP_SEND ? cost_upload_s(lane, terms) * 1e9 / 1e6 : lane->steps_ns[step];
+}
+
+double cost_total_ns(const struct cost_lane *lane, const struct cost_terms *terms)
+{
+    double total = 0;
+    for (int step = 0; step < COST_STEPS; step++) {
+        const double ns = cost_step_ns(lane, (enum cost_step)step, terms);
+        total += isnan(ns) ? 0 : ns;
+    }
+    return isnan(lane->steps_ns[COST_STEP_WRITE]) || isnan(lane->steps_ns[COST_STEP_REST]) ? UNKNOWN
+                                                                                           : total;
 }
 
 double cost_price(const struct cost_lane *lane, const struct cost_terms *terms)
@@ -304,6 +358,13 @@ static void write_lane(struct json *j, const struct cost_lane *lane, const struc
     json_key_string(j, "lane", lane->name);
     for (int row = 0; row < COST_ROWS; row++)
         write_amount(j, cost_row_words[row].key, &lane->amounts[row]);
+    json_key(j, "steps");
+    json_object(j);
+    for (int step = 0; step < COST_STEPS; step++)
+        json_key_number(j, cost_step_words[step].key,
+                        cost_step_ns(lane, (enum cost_step)step, terms));
+    json_object_end(j);
+    json_key_number(j, "total_ns", cost_total_ns(lane, terms));
     json_key_number(j, "upload_s", cost_upload_s(lane, terms));
     json_key_number(j, "price", cost_price(lane, terms));
     json_key(j, "unusable");

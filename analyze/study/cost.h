@@ -14,6 +14,20 @@ enum cost_lane_index { COST_PLAIN, COST_TUNED, COST_FULL, COST_OFFSET, COST_LANE
  */
 enum cost_row { COST_WARM, COST_INDEX, COST_STOPPED, COST_RAW, COST_GZIP, COST_ZSTD, COST_ROWS };
 
+/* What happens to one crash, one thing after the other: in the dying process, on the way, and on
+ * the back end in a new process with the index on disk. */
+enum cost_step {
+    COST_STEP_WALK,
+    COST_STEP_WRITE, /* of record or dump */
+    COST_STEP_SEND,  /* of what gzip leaves, by the terms */
+    COST_STEP_OPEN,
+    COST_STEP_UNWIND,
+    COST_STEP_LOAD, /* symbols */
+    COST_STEP_RESOLVE,
+    COST_STEP_REST,
+    COST_STEPS
+};
+
 struct cost_amount {
     size_t cases;        /* scenarios in a build */
     struct interval one; /* of one crash, nanoseconds or bytes: the median; NaN: too few cases
@@ -23,6 +37,8 @@ struct cost_amount {
 struct cost_lane {
     const char *name;
     struct cost_amount amounts[COST_ROWS];
+    double steps_ns[COST_STEPS]; /* those of the headline (study/headline.h), but COST_STEP_SEND;
+                                    NaN: this way has no such step, or it was not measured */
     bool is_judged;
     uint32_t unusable, judged; /* crashes that left no stack, or one whose innermost own frame is
                                   wrong; of those that should be captured */
@@ -76,6 +92,18 @@ double cost_upload_s(const struct cost_lane *lane, const struct cost_terms *term
 
 /* Keeping what zstd left, and naming it warm. NaN: not known. */
 double cost_price(const struct cost_lane *lane, const struct cost_terms *terms);
+
+/* Of one crash; NaN: there is no such step, or it is not known. The total is the sum of all steps,
+ * and is known only if record or dump were written and the back end was measured. */
+double cost_step_ns(const struct cost_lane *lane, enum cost_step step,
+                    const struct cost_terms *terms);
+double cost_total_ns(const struct cost_lane *lane, const struct cost_terms *terms);
+
+/* "walk_ns" and "walk". */
+struct cost_step_words {
+    const char *key, *name;
+};
+extern const struct cost_step_words cost_step_words[COST_STEPS];
 
 /* "core_s_warm", "warm", "core-s": in JSON, for people, the unit of a million. */
 struct cost_row_words {

@@ -83,7 +83,7 @@ static void fill(struct columns *c, enum cpu arch, enum speed_lane lane, enum sp
         c->numbers[i] = c->pairs[i].a;
     out->median_ns = statistics_median(c->numbers, count);
     if (lane != SPEED_OFFSET)
-        out->ratio = ratio_pairs_bootstrap(c->pairs, count);
+        out->ratio = ratio_of_another(ratio_pairs_bootstrap(c->pairs, count));
     out->control = control_of(c, arch, mine);
     out->drifts = excludes_one(&out->control);
 }

@@ -14,11 +14,11 @@ enum speed_state { SPEED_FIRST = WAY_FIRST, SPEED_INDEX = WAY_INDEX, SPEED_WARM 
 enum { SPEED_STATES = WAY_STATES };
 
 struct speed_cell {
-    size_t cases;            /* scenarios in a build, that both ways have; 0: not measured */
-    size_t pairs;            /* with their repeats */
-    struct interval ratio;   /* of the medians, dump : offset; of SPEED_OFFSET none. NaN: too few
-                                cases   (MEASUREMENT_LEAST) or not measured */
-    double median_ns;        /* of the lane's way, over these cases; NaN likewise */
+    size_t cases;          /* scenarios in a build, that both ways have; 0: not measured */
+    size_t pairs;          /* with their repeats */
+    struct interval ratio; /* of the medians, dump : offset, as ratio_of_another(); of SPEED_OFFSET
+                              none. NaN: too few cases (MEASUREMENT_LEAST) or not measured */
+    double median_ns;      /* of the lane's way, over these cases; NaN likewise */
     struct interval control; /* the lane's way against itself, in the other rounds; NaN: unknown */
     bool drifts;             /* its control, or that of the offsets, excludes 1 */
 };

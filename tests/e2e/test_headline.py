@@ -180,9 +180,20 @@ class Headline(e2e.Case):
         self.assertAlmostEqual(lanes["offsets"]["stopped_s"]["value"], statistics.median(walks) / 1000)
         self.assertEqual({**lanes["full dump"], "lane": "plain dump"}, lanes["plain dump"])  # the run is its own here
         for lane in lanes.values():
-            for amount in (each for each in lane.values() if isinstance(each, dict) and each["value"] is not None):
+            for amount in (each for each in lane.values() if isinstance(each, dict) and each.get("value") is not None):
                 value, low, high = (three_digits(amount[key]) for key in ("value", "low", "high"))
                 self.assertIn(f"{value} [{low}, {high}] ({amount['cases']})", text)
+        headline = {row["key"]: row["cells"] for row in timing["headline"]["rows"]}
+        for lane, way in (("plain dump", "dump"), ("offsets", "offset")):
+            steps = lanes[lane]["steps"]
+            self.assertAlmostEqual(lanes[lane]["total_ns"], sum(ns or 0 for ns in steps.values()))
+            for step, key in (("walk_ns", "walk"), ("write_ns", "write"), *((f"{part}_ns", f"cold_{part}") for part in (*PARTS, "left_over"))):
+                self.assertEqual(steps[step], headline[key][way]["median"], (lane, step))
+            self.assertAlmostEqual(steps["send_ns"], lanes[lane]["upload_s"] * 1000)
+        self.assertIsNone(lanes["tuned dump"]["steps"]["send_ns"])  # its gzip was not measured
+        shown = re.search(r"(?m)^all of it +(\S+ \S+) .* (\S+ \S+)$", text)
+        for column, lane in ((1, "plain dump"), (2, "offsets")):
+            self.assertAlmostEqual(read_cell(shown[column]), lanes[lane]["total_ns"], delta=lanes[lane]["total_ns"] / 100)
         for line, key in (("upload, s", "upload_s"), ("price", "price")):
             self.assertRegex(text, rf"(?m)^{line} +{three_digits(lanes['plain dump'][key])} .* {three_digits(lanes['offsets'][key])}$")
         for said in (document["where"], "mbit_s=8 ", "hours_kept=720 ", "gb_month=0.5 ", "core_hour=0.05 "):

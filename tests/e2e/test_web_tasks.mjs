@@ -249,6 +249,17 @@ test('cost_of_a_million_is_asked_again_with_other_terms', async () => {
       const plain = must(body.data.cost_per_million.lanes[0]);
       plain.core_s_warm = { cases: 250, value: 35.14, low: 21.5, high: 1048.7 };
       plain.core_s_index = { cases: 4, value: null, low: null, high: null };
+      for (const [lane, write] of /** @type {[number, number][]} */ ([
+        [0, 1e9],
+        [1, 1e7],
+        [3, 1e5],
+      ])) {
+        const one = must(body.data.cost_per_million.lanes[lane]);
+        for (const step of Object.keys(one.steps)) Object.assign(one.steps, { [step]: null });
+        one.steps.write_ns = write;
+        one.steps.open_ns = 999_700;
+        one.total_ns = write + 999_700;
+      }
       plain.upload_s = 3200 * body.data.cost_per_million.terms.mbit_s;
       plain.price = 0.5;
       return body;
@@ -266,6 +277,17 @@ test('cost_of_a_million_is_asked_again_with_other_terms', async () => {
     ['price', '0.50'],
   ];
   for (const [row, want] of rows) same(await cell(row).innerText(), want, row);
+  const wide = await page
+    .locator('[aria-label="One crash"] [role="row"]', { hasText: 'dying: write' })
+    .locator('i')
+    .evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().width));
+  same(wide.length, 3, 'bars of a step that three lanes have');
+  same(
+    wide.map((width) => Math.round((4 * width) / must(wide[0]))),
+    [4, 2, 0],
+    'decades from the shortest step, 100 µs',
+  );
+  await says(page, '[aria-label="One crash"]', '1.00 ms plain dump');
   await page.getByLabel('uplink, Mbit/s').fill('100');
   await page.getByLabel('uplink, Mbit/s').press('Enter');
   await page.waitForURL('**/timing?mbit_s=100');

@@ -7,6 +7,7 @@
 #include "random.h"
 #include "study/accuracy.h"
 #include "study/cost.h"
+#include "study/headline.h"
 #include "test.h"
 
 static double uniform(uint64_t *state)
@@ -235,12 +236,25 @@ TEST(prices_follow_from_the_terms)
     CHECK(isnan(cost_price(&w.cost.lanes[COST_FULL], &terms)));
 
     test_row("full dumps of another run");
-    struct run_figures full = {.cost = &w.cost};
+    struct headline headline;
+    headline_make(&w.figures, &w.keep, &headline);
+    struct run_figures full = {.cost = &w.cost, .headline = &headline};
     struct cost both;
+    w.figures.headline = &headline;
     w.figures.cost = &w.cost;
     cost_make(&w.figures, &full, &w.keep, &both);
     CHECK_STR(both.lanes[COST_FULL].name, "full dump");
     CHECK(both.lanes[COST_FULL].amounts[COST_RAW].one.value == 3300000);
+
+    test_row("steps of one crash");
+    struct cost_lane *lane = &both.lanes[COST_PLAIN];
+    CHECK(isnan(cost_total_ns(lane, &terms)));
+    for (int step = 0; step < COST_STEPS; step++)
+        lane->steps_ns[step] = step == COST_STEP_WALK ? (double)NAN : 1000;
+    CHECK(fabs(cost_step_ns(lane, COST_STEP_SEND, &terms) - 660000e3) < 1); /* 0.66 s */
+    CHECK(fabs(cost_total_ns(lane, &terms) - 660006e3) < 1);
+    lane->steps_ns[COST_STEP_WRITE] = (double)NAN;
+    CHECK(isnan(cost_total_ns(lane, &terms)));
     tear_down(&w);
 }
 

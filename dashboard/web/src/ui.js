@@ -62,29 +62,32 @@ export const Chip = ({ kind = '', title, children }) => (
   </span>
 );
 
-/** @param {number | null | undefined} ns */
-export function duration(ns) {
-  if (ns === null || ns === undefined) return '–';
-  if (ns < 1e3) return `${Math.round(ns)} ns`;
-  if (ns < 1e6) return `${(ns / 1e3).toPrecision(3)} µs`;
-  if (ns < 1e9) return `${trim(ns / 1e6)} ms`;
-  if (ns < 120e9) return `${trim(ns / 1e9)} s`;
-  return `${Math.floor(ns / 60e9)} min ${Math.round((ns % 60e9) / 1e9)} s`;
-}
 // "12,345".  Not by toLocaleString(): its first call loads the data of all languages, which takes longer
 // than the rest of a page.
 /** @type {(value: number) => string} */
 const grouped = (value) => String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',');
-/** @type {(value: number) => string} */
-const trim = (value) => (value >= 1000 ? grouped(value) : value.toPrecision(3));
-
-/** @param {number | null | undefined} count */
-export function bytes(count) {
-  if (!count) return '–';
-  if (count < 1024) return `${count} B`;
-  if (count < 1024 * 1024) return `${trim(count / 1024)} KiB`;
-  return `${trim(count / 1048576)} MiB`;
+/**
+ * Three digits, as the reports have them: "999.7 µs" is "1.00 ms".
+ * @type {(value: number, units: string[]) => string}
+ */
+function scaled(value, units) {
+  let unit = 0;
+  for (; unit + 1 < units.length && value >= 999.5; unit++) value /= 1000;
+  return `${unit === 0 || value >= 99.95 ? grouped(value) : value.toPrecision(3)} ${units[unit]}`;
 }
+
+/** @param {number | null | undefined} ns */
+export function duration(ns) {
+  if (ns === null || ns === undefined) return '–';
+  if (ns < 120e9) return scaled(ns, ['ns', 'µs', 'ms', 's']);
+  return `${Math.floor(ns / 60e9)} min ${Math.round((ns % 60e9) / 1e9)} s`;
+}
+
+/**
+ * 230 KB are 230,000 bytes.
+ * @param {number | null | undefined} count
+ */
+export const bytes = (count) => (count ? scaled(count, ['B', 'KB', 'MB', 'GB']) : '–');
 /** @type {(value: number | null | undefined) => string} */
 export const number = (value) => grouped(value ?? 0);
 /**

@@ -2,12 +2,12 @@
 // it, and asks again with other terms.
 import { offline } from '../api.js';
 import { Table } from '../table.js';
-import { Command, Field, number } from '../ui.js';
+import { Command, duration, Field, number } from '../ui.js';
 
 /** @typedef {import('openapi').CostLane} CostLane */
 /** @typedef {import('openapi').Cost} Cost */
 
-/** @type {[Exclude<keyof CostLane, 'lane' | 'upload_s' | 'price' | 'unusable' | 'judged'>, string][]} */
+/** @type {['core_s_warm' | 'core_s_index' | 'stopped_s' | 'raw_gb' | 'gzip_gb' | 'zstd_gb', string][]} */
 const amounts = [
   ['core_s_warm', 'warm, core-s'],
   ['core_s_index', 'index, core-s'],
@@ -61,10 +61,77 @@ const rows = [
   ],
 ];
 
+/** @type {[keyof CostLane['steps'] | 'total_ns', string][]} */
+const steps = [
+  ['walk_ns', 'dying: walk'],
+  ['write_ns', 'dying: write'],
+  ['send_ns', 'upload'],
+  ['open_ns', 'back end: opening'],
+  ['unwind_ns', 'walking'],
+  ['load_ns', 'loading symbols'],
+  ['resolve_ns', 'naming'],
+  ['left_over_ns', 'left over'],
+  ['total_ns', 'all of it'],
+];
+
+const AXIS = 60; // percent of the width; the rest is for the words after the longest bar
+
+/** @type {(lane: CostLane, key: (typeof steps)[number][0]) => number | null} */
+const spent = (lane, key) => (key === 'total_ns' ? lane.total_ns : lane.steps[key]);
+
+/**
+ * Each step of both ways is a bar from the same origin, so that any two can be compared by eye.
+ * @param {{lanes: CostLane[]}} props
+ */
+function Steps({ lanes }) {
+  const all = steps.flatMap(([key]) => lanes.map((lane) => spent(lane, key) ?? 0)).filter((ns) => ns > 0);
+  if (all.length === 0) return null;
+  const low = Math.floor(Math.log10(Math.min(...all)));
+  const decades = Math.max(1, Math.ceil(Math.log10(Math.max(...all))) - low);
+  const ticks = Array.from({ length: decades + 1 }, (_, i) => i);
+  return (
+    <>
+      <h2 class="section">One crash, one step after the other</h2>
+      <div class="steps" role="table" aria-label="One crash">
+        <div class="step small dim" aria-hidden="true">
+          <span>log scale</span>
+          <span class="ticks">
+            {ticks.map((i) => (
+              <span key={i} style={{ left: `${(AXIS * i) / decades}%` }}>
+                {duration(10 ** (low + i)).replace(/\.0+ /, ' ')}
+              </span>
+            ))}
+          </span>
+        </div>
+        {steps.map(([key, name]) => (
+          <div key={key} class={key === 'total_ns' ? 'step strong' : 'step'} role="row">
+            <span role="rowheader">{name}</span>
+            <span class="lanes" role="cell" style={{ backgroundSize: `${AXIS / decades}% 100%` }}>
+              {lanes.map((lane) => {
+                const ns = spent(lane, key);
+                return ns === null || ns <= 0 ? null : (
+                  <span key={lane.lane} class="lane">
+                    <i
+                      class={`way-${lane.lane.replace(' ', '-')}`}
+                      style={{ width: `${(AXIS * (Math.log10(ns) - low)) / decades}%` }}
+                    ></i>
+                    {duration(ns)} <span class="dim">{lane.lane}</span>
+                  </span>
+                );
+              })}
+            </span>
+          </div>
+        ))}
+      </div>
+    </>
+  );
+}
+
 /** @param {{cost: Cost, set: (changes: Record<string, string | null>) => void}} props */
 export function CostOfMillion({ cost, set }) {
   return (
     <>
+      <Steps lanes={cost.lanes} />
       <h2 class="section">Cost of a million crashes</h2>
       <Table
         label="Cost of a million crashes"
@@ -100,10 +167,10 @@ export function CostOfMillion({ cost, set }) {
         ))}
       </div>
       <p class="dim small">
-        A million times the case in the middle [95 %] (cases). The process is stopped until record or dump
-        is written; one that hangs, until it is walked or its dump is written. Each file is compressed by
-        itself. Unusable: victims that left no stack, or one whose innermost own frame is wrong. Prices are in
-        your currency. The same: <Command>twinstack report --cost</Command>. {cost.where}
+        A million times the case in the middle [95 %] (cases). The process is stopped until record or dump is
+        written; one that hangs, until it is walked or its dump is written. Each file is compressed by itself.
+        Unusable: victims that left no stack, or one whose innermost own frame is wrong. Prices are in your
+        currency. The same: <Command>twinstack report --cost</Command>. {cost.where}
       </p>
     </>
   );

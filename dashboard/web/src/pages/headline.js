@@ -1,20 +1,12 @@
 // The headline: what a crash costs as a dump and as offsets.  The server computes it; this shows it.
 import { Table } from '../table.js';
-import { duration, number } from '../ui.js';
+import { bytes, duration, number } from '../ui.js';
 
 /** @typedef {import('openapi').HeadlineRow} HeadlineRow */
 
-/** As in the reports: 230 KB are 230,000 bytes.
- * @type {(value: number) => string} */
-function size(value) {
-  const [scale, unit] =
-    value < 1e3 ? [1, 'B'] : value < 1e6 ? [1e3, 'KB'] : value < 1e9 ? [1e6, 'MB'] : [1e9, 'GB'];
-  return `${(value / scale).toPrecision(3)} ${unit}`;
-}
-
 /** @type {(row: HeadlineRow, value: number) => string} */
 const amount = (row, value) =>
-  value < 0 ? `-${duration(-value)}` : row.unit === 'bytes' ? size(value) : duration(value);
+  value < 0 ? `-${duration(-value)}` : row.unit === 'bytes' ? bytes(value) : duration(value);
 
 /** @type {(row: HeadlineRow, cell: import('openapi').HeadlineCell) => {class: string, title?: string}} */
 const attributes = (row, cell) =>
