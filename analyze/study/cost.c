@@ -89,7 +89,7 @@ static const struct lane_source {
     enum case_way way;
     enum speed_lane speed;
     struct places amounts[COST_ROWS];
-} sources[COST_LANES] = {
+} lane_sources[COST_LANES] = {
     [COST_PLAIN] = {WAY_DUMP,
                     SPEED_PLAIN,
                     {[COST_STOPPED] = {SAMPLE_TIMING(stop_dump_ns),
@@ -178,10 +178,10 @@ static void fill(struct columns *c, enum cost_lane_index lane, struct cost_lane 
     for (int row = 0; row < COST_ROWS; row++) {
         if (row == COST_WARM || row == COST_INDEX) {
             out->amounts[row] =
-                time_of(c, sources[lane].speed, row == COST_WARM ? SPEED_WARM : SPEED_INDEX);
+                time_of(c, lane_sources[lane].speed, row == COST_WARM ? SPEED_WARM : SPEED_INDEX);
             continue;
         }
-        read_amount(c, &sources[lane].amounts[row]);
+        read_amount(c, &lane_sources[lane].amounts[row]);
         out->amounts[row] = amount_of(c);
     }
 }
@@ -206,7 +206,8 @@ static void begin(const struct run_figures *figures, struct arena *keep, struct 
     for (int lane = 0; lane < COST_LANES; lane++) {
         for (int step = 0; step < COST_STEPS; step++)
             out->lanes[lane].steps_ns[step] = UNKNOWN;
-        out->lanes[lane].name = lane == COST_FULL ? "full dump" : lane_way_name(sources[lane].way);
+        out->lanes[lane].name =
+            lane == COST_FULL ? "full dump" : lane_way_name(lane_sources[lane].way);
         for (int row = 0; row < COST_ROWS; row++)
             out->lanes[lane].amounts[row] = none;
     }
@@ -288,7 +289,7 @@ static void make_one(const struct run_figures *figures, struct arena *keep, stru
     headline_make(figures, keep, &headline);
     for (int lane = 0; lane < COST_LANES; lane++)
         if (lane != COST_FULL)
-            put_steps(&headline, sources[lane].way, &out->lanes[lane]);
+            put_steps(&headline, lane_sources[lane].way, &out->lanes[lane]);
 }
 
 void cost_make(const struct run_figures *figures, const struct run_figures *full,

@@ -1,4 +1,4 @@
-/* What a million crashes cost by each way, in the units of whoever decides: core-seconds, bytes,
+/* What a million crashes cost by each way, in the units of who decides: core-seconds, bytes,
  * seconds in which users' processes were stopped. A million times the case in the middle; the cases
  * are victims. Computed here, once; faces only show it. */
 #ifndef STUDY_COST_H
