@@ -323,13 +323,14 @@ double cost_step_ns(const struct cost_lane *lane, enum cost_step step,
 
 double cost_total_ns(const struct cost_lane *lane, const struct cost_terms *terms)
 {
+    static const bool demanded[COST_STEPS] = {
+        [COST_STEP_WRITE] = true, [COST_STEP_SEND] = true, [COST_STEP_REST] = true};
     double total = 0;
     for (int step = 0; step < COST_STEPS; step++) {
         const double ns = cost_step_ns(lane, (enum cost_step)step, terms);
-        total += isnan(ns) ? 0 : ns;
+        total += isnan(ns) && !demanded[step] ? 0 : ns;
     }
-    return isnan(lane->steps_ns[COST_STEP_WRITE]) || isnan(lane->steps_ns[COST_STEP_REST]) ? UNKNOWN
-                                                                                           : total;
+    return total;
 }
 
 double cost_price(const struct cost_lane *lane, const struct cost_terms *terms)

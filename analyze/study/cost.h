@@ -94,7 +94,8 @@ double cost_upload_s(const struct cost_lane *lane, const struct cost_terms *term
 double cost_price(const struct cost_lane *lane, const struct cost_terms *terms);
 
 /* Of one crash; NaN: there is no such step, or it is not known. The total is the sum of all steps,
- * and is known only if record or dump were written and the back end was measured. */
+ * and is known only if it was measured how record or dump are written, how small they become, and
+ * the back end. */
 double cost_step_ns(const struct cost_lane *lane, enum cost_step step,
                     const struct cost_terms *terms);
 double cost_total_ns(const struct cost_lane *lane, const struct cost_terms *terms);

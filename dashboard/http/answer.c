@@ -338,6 +338,8 @@ int answer_fault(struct exchange *x, const struct fault *fault)
     shown.path[0] = '\0'; /* clients do not see paths of this machine */
     shown.hint = NULL;
     fault_describe(&shown, text, sizeof text);
+    if (fault->code == ERR_USAGE) /* the key says that; people read a sentence */
+        (void)snprintf(text, sizeof text, "%s", fault->what != NULL ? fault->what : "input");
     return send_error(x, status, fault_code_name(fault->code), text, fault->hint, fault->reason);
 }
 

@@ -51,7 +51,8 @@ enum status view_get_uint(const struct view_input *in, const char *name, uint64_
     if (text == NULL)
         return ERR_NONE;
     if (!text_parse_uint(text, strlen(text), out) || *out > max)
-        return fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "number in the query");
+        return fault_set_lasting(fault, ERR_USAGE, FAULT_NO_OFFSET,
+                                 "a number in the query is none, or too large", name);
     return ERR_NONE;
 }
 

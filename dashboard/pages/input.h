@@ -18,7 +18,8 @@ enum status view_get_triage(const struct view_input *in, const char *word,
 enum status view_read_figures(const struct view_input *in, uint64_t run_id, struct run_figures *out,
                               struct fault *fault);
 
-/* A number of the query; FALLBACK when absent.  Fails: ERR_USAGE not a number or over MAX. */
+/* A number of the query, NAME (never freed); FALLBACK when absent.  Fails: ERR_USAGE not a number
+ * or over MAX; the hint is NAME. */
 enum status view_get_uint(const struct view_input *in, const char *name, uint64_t fallback,
                           uint64_t max, uint64_t *out, struct fault *fault);
 

@@ -117,7 +117,9 @@ static enum status write_cost_of_all(const struct view_input *in, const struct r
     for (size_t i = 0; i < COST_TERMS; i++) {
         const char *value = http_query_get(in->query, cost_term_words[i].name);
         if (value != NULL && !cost_term_set(&asked.terms, cost_term_words[i].name, value))
-            return fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "number in the query");
+            return fault_set_lasting(fault, ERR_USAGE, FAULT_NO_OFFSET,
+                                     "a number in the query is none, or too large",
+                                     cost_term_words[i].name);
     }
     if (full != NULL && of_full == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "figures of full dumps");

@@ -81,6 +81,40 @@ test('errors_have_key_message_and_hint', async () => {
   }
 });
 
+test('who_needs_a_token_says_so', async () => {
+  const writing = await serve('--db', db, '--allow-write');
+  for (const [path, methods] of Object.entries(spec.paths))
+    for (const [method, operation] of Object.entries(methods)) {
+      // Senders of reports have tokens of their own.
+      if (method === 'get' || path === '/api/v1/reports') continue;
+      const { status } = await fetch(writing.base + path, {
+        method: method.toUpperCase(),
+        headers: { 'Content-Type': 'application/json', 'Sec-Fetch-Site': 'none' },
+      });
+      const wanted = JSON.stringify(operation.security) === '[{"token":[]}]';
+      same(status === 401, wanted, `${method} ${path}: ${status}`);
+    }
+  same(Object.keys(spec.components.securitySchemes), ['token', 'sender'], 'schemes');
+  await writing.stop();
+});
+
+test('a_wrong_number_is_named', async () => {
+  for (const [query, name] of [
+    ['/api/v1/runs?limit=x', 'limit'],
+    ['/api/v1/runs/1/cases?limit=1&after=99999999999999999999999', 'after'],
+    ['/api/v1/timing?gb_month=-1', 'gb_month'],
+  ]) {
+    const answer = await get(query);
+    /** @type {import('openapi').Error} */
+    const { error } = await answer.json();
+    same(
+      [answer.status, error.message, error.hint],
+      [400, 'a number in the query is none, or too large', name],
+      query,
+    );
+  }
+});
+
 test('pages_by_key_cover_all_once', async () => {
   const seen = [];
   let after = 0;

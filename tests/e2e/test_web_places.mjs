@@ -1,5 +1,7 @@
 // Which run a page shows, which row a key opens, and where on a page Back leads.
 import { execFileSync } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   becomes,
   browser,
@@ -9,6 +11,7 @@ import {
   fetchData,
   must,
   openPage,
+  root,
   runAll,
   same,
   seed,
@@ -105,6 +108,29 @@ test('the_key_e_opens_the_row_that_went_wrong_first', async () => {
   await page.keyboard.press('e');
   await page.waitForURL('**frame=*');
   same(must(await page.locator('.drawer h2').first().textContent()), 'Why row 1', 'the drawer');
+  await closePage(page);
+});
+
+test('the_glossary_has_every_engine_and_every_sign', async () => {
+  const page = await openPage(chromium, `${server.base}/glossary`);
+  await settled(page);
+  const words = await page.locator('.glossary dt').allTextContents();
+  const sources = ['analyze/engine', 'capture'].flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .filter((file) => /\.[ch]$/.test(file))
+      .map((file) => readFileSync(join(root, folder, file), 'utf8')),
+  );
+  const engines = sources.flatMap((text) => [
+    ...[...text.matchAll(/WALKER\(\w+, \d, "([\w-]+)"/g)].map(([, name]) => `offset:${name}`),
+    ...[...text.matchAll(/"(judge:[\w-]+|dump-plain)"/g)].map(([, name]) => name),
+  ]);
+  check(new Set(engines).size >= 15, `${engines.length} engines`);
+  same(
+    ['dump', ...engines].filter((name) => !words.includes(must(name))),
+    [],
+    'engines without a word',
+  );
+  for (const sign of ['✓', '~', '⊘', '◌']) check(words.includes(sign), `${sign} is explained`);
   await closePage(page);
 });
 

@@ -1,5 +1,5 @@
 // The words of these pages, each with what it means: shown on hover, and all of them on one page.
-import { Link, Page } from './ui.js';
+import { Link, Page, verdicts } from './ui.js';
 
 /** @type {[string, string][]} */
 export const terms = [
@@ -16,6 +16,40 @@ export const terms = [
   ['precision', 'The share of the frames that an engine reports which are right.'],
   ['recall', 'The share of the true frames that an engine found.'],
   ['inline frame', 'A function that the compiler merged into its caller: it has no address of its own.'],
+  ['walker', 'A piece of code that finds the frames of a thread; each has a name, such as rtl or backtrace.'],
+  ['judge', 'A program of other people that reads the dump, or names its frames: a second opinion.'],
+  ['foreign', 'Of another maker: the library by which the dump way is timed beside our own reader.'],
+  [
+    'record',
+    'The file that a dying process leaves in place of a dump: modules, and stacks as module!offset.',
+  ],
+  [
+    'tuned',
+    'A dump in its cheapest form that still has every stack: the data of system modules are left out.',
+  ],
+  ['suspect', 'The thread under suspicion: it crashed, or it is the one that hangs.'],
+  ['stop', 'Why a walk ended: at the end of the stack, at a frame without unwind data, at a limit.'],
+  ['scan', 'A frame found by looking for return addresses in stack memory: a guess, and marked as one.'],
+  ['truncated', 'A stack that ends before the thread does.'],
+  ['blame', 'Which part is at fault for a difference: a walker, a writer, a reader, symbols, or the truth.'],
+  ['lane', 'From what a stack is made, and by which program: offsets, plain dump, tuned dump, foreign.'],
+  ['offset:rtl', "Walks by the system's unwind data (RtlVirtualUnwind) in the dying process. Under test."],
+  ['dump', 'Our own walk of the minidump. Under test.'],
+  ['dump-plain', 'As dump, without the map of generated code that our capture adds to it.'],
+  ['offset:dbghelp', 'StackWalk64 of dbghelp in the dying process, with the symbols that it finds.'],
+  ['offset:dbghelp-own', "StackWalk64 with the system's function tables in place of symbols."],
+  ['offset:backtrace', 'RtlCaptureStackBackTrace in the dying process; of its own thread only.'],
+  ['offset:framepointer', 'Follows saved frame pointers: right only where code keeps them.'],
+  ['offset:rtl-suspended', 'As offset:rtl, of the stopped thread itself and not of a copy of its stack.'],
+  ['offset:snapshot', 'Asks the .NET runtime for the stack (DoStackSnapshot).'],
+  ['offset:snapshot-seeded', 'As offset:snapshot; native frames are walked as by rtl.'],
+  ['judge:dbghelp', "The dbghelp of the system (under Wine: Wine's) reads, walks and names the dump."],
+  ['judge:dbghelp-microsoft', "Microsoft's dbghelp, where the user has it."],
+  ['judge:dbgeng', "Microsoft's debugger engine, where the user has it."],
+  ['judge:winedbg', "Wine's debugger reads the dump."],
+  ['judge:lldb', "LLVM's debugger reads the dump."],
+  ['judge:llvm-symbolizer', 'Names the frames that rtl recorded: it judges names, not walks.'],
+  ['judge:adapter', 'A program of yours, named by TWINSTACK_ADAPTER.'],
   ['physical', 'A stack of addresses alone, before names: each frame with an address of its own is right.'],
   ['shares', 'Code that engines have in common: where two share it, their agreement proves less.'],
   ['walk', 'To find the callers of a thread, frame by frame.'],
@@ -70,6 +104,15 @@ export function Glossary() {
               <dd>{text}</dd>
             </div>
           ))}
+      </dl>
+      <h2 class="section">Signs</h2>
+      <dl class="glossary">
+        {Object.values(verdicts).map(([sign, , text], i) => (
+          <div key={i}>
+            <dt>{sign}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
       </dl>
       <p>
         <Link to="/about">About these pages</Link>
