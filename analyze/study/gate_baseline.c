@@ -278,6 +278,12 @@ static bool is_asked(const struct gate_request *request, bool subject, const str
     return asked;
 }
 
+/* Cases with a time that a verdict needs; a lane as many as a cell of the table of speed. */
+static uint32_t least_cases(const struct lane *lane)
+{
+    return lane != NULL ? MEASUREMENT_LEAST : STATISTICS_MIN_SAMPLES;
+}
+
 /* A limit that was stated never grows. Where the machine's noise is above it, the times cannot be
  * judged, unless they changed by more than the noise. */
 static void check_time(const struct sides *d, const struct diff_time *t, double noise)
@@ -287,9 +293,9 @@ static void check_time(const struct sides *d, const struct diff_time *t, double 
     const double limit = asked > STATISTICS_SMALLEST_EFFECT ? asked : STATISTICS_SMALLEST_EFFECT;
     const struct change_verdict *c = &t->change;
     const char *note = "";
-    if (t->cases < STATISTICS_MIN_SAMPLES) {
+    if (t->cases < least_cases(t->lane)) {
         const uint32_t then = timed_before(d, t->engine);
-        const bool lost = then >= STATISTICS_MIN_SAMPLES;
+        const bool lost = then >= least_cases(t->lane);
         gate_add(d->s, t->engine, lenient && !lost,
                  lost ? "%u cases have times, and %u of them had some in the baseline"
                       : "no verdict on time: %u samples are too few (of %u in the baseline)",
@@ -321,7 +327,7 @@ static void check_lost(const struct sides *d, const struct diff_series *series)
     bool listed = series->of_dump && run_diff_mixes_writers(d->diff);
     for (uint32_t k = 0; k < d->diff->time_count; k++)
         listed |= text_equal(d->diff->times[k].engine, series->engine);
-    if (!listed && then >= STATISTICS_MIN_SAMPLES)
+    if (!listed && then >= least_cases(series->lane))
         gate_add(d->s, series->engine, false, "no case has a time, and %u had one in run %" PRIu64,
                  then, d->before->info.id);
 }

@@ -175,6 +175,8 @@ class Gate(Stored):
             "that processor": ([change(every, "case_id % 2")], ["offsets"], (1, 1), r"✗ x86 offsets, index +time \+30.0 %"),
             "few cases": (["DELETE FROM way_cost WHERE case_id NOT IN (SELECT max(id) - n FROM crash_case, (SELECT 0 n UNION SELECT 2 UNION SELECT 4)"
                            " GROUP BY run_id, n)"], ["offsets, warm"], (0, 1), r"offsets, warm +no verdict on time: 3 samples are too few"),
+            "eleven cases of each": (["DELETE FROM way_cost WHERE case_id IN (SELECT max(id) - n FROM crash_case, (SELECT 0 n UNION SELECT 1) GROUP BY run_id, n)",
+                                      change(slower)], ["offsets, index"], (0, 1), r"x64 offsets, index +no verdict on time: 11 samples are too few"),
             "times are lost": (["DELETE FROM way_cost WHERE way = 'tuned' AND case_id IN (SELECT id FROM crash_case WHERE run_id = 3)"],
                                ["tuned dump"], (1, 1), r"✗ x64 tuned dump, index +no case has a time, and 12 had one in run 2"),
             "its own rounds differ": ([change("cold_odd_ns = cold_even_ns * 1.4", "way = 'offset'"), change("cold_ns = cold_ns * 1.2", "way = 'offset'")],
