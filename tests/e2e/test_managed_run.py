@@ -25,7 +25,7 @@ CRASHES = ["throw", "null", "callback", "recursion", "inlined", "generic", "iter
 HANGS = ["loop", "pinvoke", "deadlock", "async", "filter", "finalizer", "seed_needed", "collected"]
 PHASES = ["Throw", "Jit", "Collect", "Collected"]  # what the thread does when it is stopped
 ENDS_MET = 10  # of the 50 threads that `plain` walks until they end, 7 to 40 end during their walk
-COPY_MOST_NS = 15000  # what copying 64 KB may add to a suspension; bench_managed.py prints the full figures
+COPY_MOST_NS = 15000  # what copying 64 KB may add to a suspension, on a quiet machine; bench_managed.py prints the figures
 
 
 class ManagedRun(e2e.Case):
@@ -156,7 +156,7 @@ class ManagedRun(e2e.Case):
                 self.assertEqual((row["samples"], row["blocked"], row["wrong"], row["left_suspended"]), (250, 0, 0, 0))
                 self.assertGreater(row["right"], 0)
                 self.assertGreater(row["copied_median_bytes"], 64 << 10)
-                self.assertLess(row["copy_median_ns"], COPY_MOST_NS)
+                self.assertLess(row["copy_median_ns"], COPY_MOST_NS * e2e.PATIENCE)
             for name in total:
                 total[name] += row[name]
             print(f"{phase}: suspended {row['stop_median_ns'] / 1e3:.0f} µs, with the registers alone "

@@ -20,7 +20,7 @@ OK, END, UNWIND, FRAME_POINTER, NO_MODULE = 0, 0, 1, 3, 0xFFFFFFFF
 WALK_LIMIT_MS, ACCESS_VIOLATION = 3000, 0xC0000005
 SAMPLES, POLL_MS = 5, 10
 LATE_MOST_S = 20  # a busy machine adds seconds
-COPY_MOST_NS = 15000  # of 64 KB
+COPY_MOST_NS = 15000  # of 64 KB; on a quiet machine
 EARLY_SHARE = 0.05  # share of the walks that start in a tail call's epilogue, which Wine's unwinder
                     # mistakes for the function's body
 
@@ -62,7 +62,7 @@ class Stops(e2e.Case):
         found = bench_stops.stops("rtl", "deep", 200, limit_s=200 * e2e.PATIENCE)
         self.assertGreater(found["copied_median_bytes"], 64 << 10)
         print(f"64 KB of stack copied in {found['copy_median_ns'] / 1000:.1f} µs")
-        self.assertLess(found["copy_median_ns"], COPY_MOST_NS)
+        self.assertLess(found["copy_median_ns"], COPY_MOST_NS * e2e.PATIENCE)
 
     def test_a_hang_is_looked_at_more_than_once(self):
         outcome, path = self.run_scenario("spin")

@@ -367,7 +367,9 @@ export const says = (page, part, words, what = part) =>
  * @type {(page: Page, plot: string, x: number, what: string) => Promise<[number, number]>}
  */
 export async function findDot(page, plot, x, what) {
-  const box = must(await holds(() => page.locator(plot).first().boundingBox(), `${plot} is not there`));
+  const found = page.locator(plot).first();
+  await found.scrollIntoViewIfNeeded(); // the pointer reaches only what the window shows
+  const box = must(await holds(() => found.boundingBox(), `${plot} is not there`));
   for (let left = box.width * x; left < box.width; left += 4)
     for (let top = 2; top < box.height; top += 6) {
       await page.mouse.move(box.x + left, box.y + top);
