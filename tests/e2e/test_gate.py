@@ -226,6 +226,8 @@ class Gate(Stored):
                           r"✓ x64 offsets, index +time \+[1-9]\d\.\d %, at most 10.0 % allowed, -"),
             "few cases": (["DELETE FROM way_cost WHERE case_id NOT IN (SELECT max(id) - n FROM crash_case, (SELECT 0 n UNION SELECT 2 UNION SELECT 4)"
                            " GROUP BY run_id, n)"], ["offsets, warm"], (0, 1), r"offsets, warm +no verdict on time: too few \(3\) cases, 3 in run 2, and it needs 12"),
+            "eleven cases of each": (["DELETE FROM way_cost WHERE case_id IN (SELECT max(id) - n FROM crash_case, (SELECT 0 n UNION SELECT 1) GROUP BY run_id, n)",
+                                      change(slower)], ["offsets, index"], (0, 1), r"x64 offsets, index +no verdict on time: too few \(11\) cases"),
             "as few as an engine needs": (["DELETE FROM way_cost WHERE case_id % 24 >= 20"], ["offsets, warm"], (0, 1),
                                           r"✓ x64 offsets, warm +no verdict on time: too few \(10\) cases"),
             "repeats are no cases": (["UPDATE crash_case SET scenario = 'null_write', kind = 'crash', repeat = id % 24 / 2", change(slower)], ["offsets, index"], (0, 1),
