@@ -186,8 +186,6 @@ static void diff_engine(const struct run_diff *rows, const struct diff_series *a
     }
     out->engine = b->engine;
     out->subject = b->subject;
-    out->lane = b->lane;
-    out->apart = a != NULL && a->apart > b->apart ? a->apart : b->apart;
     out->cases = (uint32_t)count;
     out->change = statistics_change_paired(n->before, n->now, count, limits->noise,
                                            fence_of(limits, b->engine), n->scratch);
@@ -218,7 +216,7 @@ static bool diff_times(const struct diff_side *a, const struct diff_side *b,
     if (n.before == NULL || n.now == NULL || n.scratch == NULL || out->times == NULL)
         return false;
     for (uint32_t i = 0; i < b->series_count; i++)
-        if (!b->series[i].of_dump || !run_diff_mixes_writers(out))
+        if (!text_equal(b->series[i].engine, ENGINE_NAME_DUMP) || !run_diff_mixes_writers(out))
             diff_engine(out, series_of(a, b->series[i].engine), &b->series[i], limits, &n,
                         &out->times[out->time_count++]);
     return true;

@@ -42,7 +42,6 @@ struct diff_series *diff_side_series(struct diff_side *side, const char *engine,
     }
     out->engine = engine;
     out->subject = subject;
-    out->of_dump = strcmp(engine, ENGINE_NAME_DUMP) == 0;
     side->series_count++;
     return out;
 }

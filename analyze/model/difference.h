@@ -51,7 +51,6 @@ enum diff_detail {
     DIFF_VERDICTS, /* which cases fail: name, kind, verdict and signature */
     DIFF_STACKS,   /* also what each case has: truth, and stacks of engines under test */
     DIFF_TIMES,    /* everything that a diff_case holds, and times        */
-    DIFF_LANES,    /* also the times of each lane of the table of speed   */
 };
 
 /* What a case has. */
@@ -83,10 +82,7 @@ struct diff_side {
     struct diff_series {
         const char *engine;
         bool subject;
-        bool of_dump;            /* it reads dumps */
-        const struct lane *lane; /* NULL: it is an engine, else ENGINE is the lane's name */
-        double apart;            /* of a lane: how far it may be from itself, see diff_time */
-        uint64_t *total_ns;      /* by index of the case; 0: there is no time */
+        uint64_t *total_ns; /* by index of the case; 0: there is no time */
     } series[CLAIMS_MAX];
     uint32_t series_count;
 };
@@ -118,9 +114,6 @@ struct diff_fact {
 struct diff_time {
     const char *engine;
     bool subject;
-    const struct lane *lane; /* NULL: it is an engine */
-    double apart; /* the larger of both runs: how far the lane's odd rounds may be from its even
-                     ones, as a share, with 95 % */
     uint32_t cases;
     double before_ns, now_ns; /* medians                        */
     double ratio;             /* geometric mean of now / before */

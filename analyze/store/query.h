@@ -89,7 +89,6 @@ enum sql {
     SQL_READ_VERDICTS,
     SQL_READ_SIDE,
     SQL_READ_SIDE_TIMES,
-    SQL_READ_SIDE_LANES,
     SQL_READ_SIDE_STACKS,
     SQL_READ_HISTORY,
     SQL_FIND_CASE,
@@ -181,10 +180,6 @@ void store_read_evidence(struct store *store, uint64_t stack_id, struct stack *s
 
 /* The columns of DECIDING_FINDING, in KEEP; NULL: the case has none, or out of memory. */
 struct finding *store_read_deciding(struct query *q, struct arena *keep);
-
-/* Adds the series of the lanes to SIDE, whose cases are read and have IDS (read_lanes.c). */
-void store_read_lanes(struct store *store, struct text_pool *texts, const uint64_t *ids,
-                      struct diff_side *side, struct fault *fault);
 
 /* What each way costs in a case (read_ways.c). */
 void store_read_ways(struct store *store, struct run_case *c, struct arena *keep,

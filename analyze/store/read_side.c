@@ -44,7 +44,7 @@ static void read_case(struct query *q, enum diff_detail detail, struct diff_case
         (void)fault_set(q->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "verdict in the database");
     c->signature = query_get_text(q);
     c->has = query_get(q) != 0 ? DIFF_HAS_TRUTH : 0;
-    if (detail < DIFF_TIMES)
+    if (detail != DIFF_TIMES)
         return;
     c->reason = query_get_text(q);
     if (run_verdict_fails(c->verdict))
@@ -65,7 +65,7 @@ static enum status read_cases(struct store *store, enum diff_detail detail, stru
     if (out->cases == NULL || *ids == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases of a run");
     struct query q =
-        query_begin(store, detail < DIFF_TIMES ? SQL_READ_VERDICTS : SQL_READ_SIDE, keep, fault);
+        query_begin(store, detail != DIFF_TIMES ? SQL_READ_VERDICTS : SQL_READ_SIDE, keep, fault);
     q.texts = texts;
     query_int(&q, out->run->id);
     while (out->count < most && query_row(&q)) { /* a run that is being written grows meanwhile */
@@ -84,13 +84,13 @@ static unsigned stack_of(const char *engine)
                                                    : 0;
 }
 
-/* Stacks and times of the engines under test; from DIFF_TIMES on, of all engines. */
+/* Stacks and times of the engines under test; with DIFF_TIMES, of all engines. */
 static void read_claims(struct store *store, enum diff_detail detail, struct text_pool *texts,
                         struct diff_side *out, const uint64_t *ids, struct fault *fault)
 {
     uint32_t at = 0;
     struct query q =
-        query_begin(store, detail >= DIFF_TIMES ? SQL_READ_SIDE_TIMES : SQL_READ_SIDE_STACKS,
+        query_begin(store, detail == DIFF_TIMES ? SQL_READ_SIDE_TIMES : SQL_READ_SIDE_STACKS,
                     texts->keep, fault);
     q.texts = texts;
     query_int(&q, out->run->id);
@@ -105,7 +105,7 @@ static void read_claims(struct store *store, enum diff_detail detail, struct tex
         const uint64_t total_ns = query_get(&q);
         const uint32_t frames = (uint32_t)query_get(&q);
         struct diff_series *series =
-            detail >= DIFF_TIMES ? diff_side_series(out, engine, subject, texts->keep, fault)
+            detail == DIFF_TIMES ? diff_side_series(out, engine, subject, texts->keep, fault)
                                  : NULL;
         if (series != NULL && good)
             series->total_ns[at] = total_ns;
@@ -130,8 +130,6 @@ enum status store_read_side(struct store *store, const struct run_info *run,
     if (read_cases(store, detail, &texts, &scratch, out, &ids, fault) == ERR_NONE &&
         detail != DIFF_VERDICTS)
         read_claims(store, detail, &texts, out, ids, fault);
-    if (fault->code == ERR_NONE && detail == DIFF_LANES)
-        store_read_lanes(store, &texts, ids, out, fault);
     arena_free(&scratch);
     return fault->code;
 }

@@ -389,11 +389,6 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_READ_SIDE_STACKS] = "SELECT c.id, k.engine, k.subject, k.state, k.total_ns, k.frames"
                              " FROM crash_case c JOIN claim k ON k.case_id = c.id"
                              " WHERE c.run_id = ? AND k.subject ORDER BY c.id, k.position",
-    [SQL_READ_SIDE_LANES] =
-        "SELECT c.id, c.arch, w.way, w.first_ns, w.first_even_ns, w.first_odd_ns,"
-        " w.cold_ns, w.cold_even_ns, w.cold_odd_ns, w.warm_ns, w.warm_even_ns, w.warm_odd_ns"
-        " FROM crash_case c JOIN way_cost w ON w.case_id = c.id WHERE c.run_id = ? AND w.same"
-        " AND w.frames > 0 AND NOT coalesce(c.crowded, 0) ORDER BY c.id, w.way",
     [SQL_READ_HISTORY] =
         "SELECT r.id, r.commit_id, c.verdict FROM crash_case c JOIN run r ON r.id = c.run_id"
         " WHERE c.scenario = ?1 AND c.variant = ?2 AND c.repeat = ?3 AND r.id <= ?4"

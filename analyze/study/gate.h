@@ -11,7 +11,8 @@ struct gate_request {
     const char *against; /* run, "baseline", or database file; NULL: none */
     double min_capture, min_exact, min_f1;
     double max_slowdown;      /* of the subjects' times, or of LANES if there are any */
-    const struct lane *lanes; /* of the table of speed: see model/lane.h */
+    const struct lane *lanes; /* of the table of speed: see model/lane.h. Each is judged by itself,
+                               * over at least MEASUREMENT_LEAST cases of both runs */
     uint32_t lane_count;
     const char *const *engines;
     uint32_t engine_count;     /* reference engines whose stacks must be exact, too */

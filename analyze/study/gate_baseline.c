@@ -269,21 +269,6 @@ static uint32_t timed_before(const struct sides *d, const char *engine)
     return count;
 }
 
-/* The engines under test, or the lanes that the user names. */
-static bool is_asked(const struct gate_request *request, bool subject, const struct lane *lane)
-{
-    bool asked = request->lane_count == 0 && subject;
-    for (uint32_t i = 0; lane != NULL && i < request->lane_count; i++)
-        asked = asked || lane_is(&request->lanes[i], lane);
-    return asked;
-}
-
-/* Cases with a time that a verdict needs; a lane as many as a cell of the table of speed. */
-static uint32_t least_cases(const struct lane *lane)
-{
-    return lane != NULL ? MEASUREMENT_LEAST : STATISTICS_MIN_SAMPLES;
-}
-
 /* A limit that was stated never grows. Where the machine's noise is above it, the times cannot be
  * judged, unless they changed by more than the noise. */
 static void check_time(const struct sides *d, const struct diff_time *t, double noise)
@@ -293,9 +278,9 @@ static void check_time(const struct sides *d, const struct diff_time *t, double 
     const double limit = asked > STATISTICS_SMALLEST_EFFECT ? asked : STATISTICS_SMALLEST_EFFECT;
     const struct change_verdict *c = &t->change;
     const char *note = "";
-    if (t->cases < least_cases(t->lane)) {
+    if (t->cases < STATISTICS_MIN_SAMPLES) {
         const uint32_t then = timed_before(d, t->engine);
-        const bool lost = then >= least_cases(t->lane);
+        const bool lost = then >= STATISTICS_MIN_SAMPLES;
         gate_add(d->s, t->engine, lenient && !lost,
                  lost ? "%u cases have times, and %u of them had some in the baseline"
                       : "no verdict on time: %u samples are too few (of %u in the baseline)",
@@ -320,65 +305,41 @@ static void check_time(const struct sides *d, const struct diff_time *t, double 
                  c->effect * 100, limit * 100, c->p, note);
 }
 
-/* A lane that had enough times before, and has none now. */
-static void check_lost(const struct sides *d, const struct diff_series *series)
-{
-    const uint32_t then = timed_before(d, series->engine);
-    bool listed = series->of_dump && run_diff_mixes_writers(d->diff);
-    for (uint32_t k = 0; k < d->diff->time_count; k++)
-        listed |= text_equal(d->diff->times[k].engine, series->engine);
-    if (!listed && then >= least_cases(series->lane))
-        gate_add(d->s, series->engine, false, "no case has a time, and %u had one in run %" PRIu64,
-                 then, d->before->info.id);
-}
-
-/* A lane that was not measured would be a limit that never closes. */
-static void check_unknown(const struct sides *d, const struct lane *asked)
-{
-    const struct diff_side *sides[] = {&d->before->side, &d->now->side};
-    bool found = false;
-    for (int i = 0; i < 2; i++)
-        for (uint32_t k = 0; k < sides[i]->series_count; k++)
-            found = found ||
-                    (sides[i]->series[k].lane != NULL && lane_is(asked, sides[i]->series[k].lane));
-    if (!found)
-        gate_add(d->s, lane_way_name(asked->way), false, "neither run has a time of %s%s%s%s%s",
-                 asked->arch != CPU_UNKNOWN ? cpu_name(asked->arch) : "",
-                 asked->arch != CPU_UNKNOWN ? " " : "", lane_way_name(asked->way),
-                 asked->state != WAY_STATES ? ", " : "",
-                 asked->state != WAY_STATES ? lane_state_name(asked->state) : "");
-}
-
-/* The noise of an engine is that of the newest bench, of a lane that of its own rounds. */
 static void check_times(const struct sides *d, double noise)
 {
-    const struct gate_request *request = d->s->request;
-    for (uint32_t i = 0; i < d->diff->time_count; i++) {
-        const struct diff_time *t = &d->diff->times[i];
-        if (is_asked(request, t->subject, t->lane))
-            check_time(d, t, t->lane != NULL ? t->apart : noise);
-    }
+    for (uint32_t i = 0; i < d->diff->time_count; i++)
+        if (d->diff->times[i].subject)
+            check_time(d, &d->diff->times[i], noise);
     for (uint32_t i = 0; i < d->before->side.series_count; i++) {
         const struct diff_series *series = &d->before->side.series[i];
-        if (is_asked(request, series->subject, series->lane))
-            check_lost(d, series);
+        const uint32_t then = series->subject ? timed_before(d, series->engine) : 0;
+        bool listed = false;
+        for (uint32_t k = 0; k < d->diff->time_count; k++)
+            listed |= text_equal(d->diff->times[k].engine, series->engine);
+        listed |= text_equal(series->engine, ENGINE_NAME_DUMP) && run_diff_mixes_writers(d->diff);
+        if (!listed && then >= STATISTICS_MIN_SAMPLES)
+            gate_add(d->s, series->engine, false,
+                     "no case has a time, and %u had one in run %" PRIu64, then,
+                     d->before->info.id);
     }
-    for (uint32_t i = 0; i < request->lane_count; i++)
-        check_unknown(d, &request->lanes[i]);
 }
 
 /* ---- both runs -------------------------------------------------------------------------- */
 
-/* Times only if a limit on them was asked for: reading and comparing those of many cases takes
- * longer than comparing their verdicts. */
+/* --max-slowdown is about lanes where the user names some. */
+static bool limits_engines(const struct gate_request *request)
+{
+    return !isnan(request->max_slowdown) && request->lane_count == 0;
+}
+
+/* The times of the engines only if there is a limit on them: reading and comparing those of many
+ * cases takes longer than comparing their verdicts. */
 static enum status compare_runs(struct gate_session *s, struct store *store,
                                 struct run_side *before, struct difference *out,
                                 struct fault *fault)
 {
-    const bool timed = !isnan(s->request->max_slowdown);
-    const enum diff_detail detail = !timed                       ? DIFF_STACKS
-                                    : s->request->lane_count > 0 ? DIFF_LANES
-                                                                 : DIFF_TIMES;
+    const bool timed = limits_engines(s->request);
+    const enum diff_detail detail = timed ? DIFF_TIMES : DIFF_STACKS;
     struct run_side *now = &s->out->run;
     memset(out, 0, sizeof *out);
     if (study_read_side_before(store, s->request->against, &now->info, detail, s->keep, before,
@@ -405,7 +366,9 @@ enum status gate_check_baseline(struct gate_session *s, struct store *store, str
     if (check_gone(&d, fault) != ERR_NONE || check_losses(&d, fault) != ERR_NONE)
         return fault->code;
     check_acceptances(&d);
-    if (!isnan(s->request->max_slowdown))
+    if (limits_engines(s->request))
         check_times(&d, compared.limits.measured);
-    return ERR_NONE;
+    return s->request->lane_count > 0
+               ? gate_check_lanes(s, store, &before.info, &compared.diff, fault)
+               : ERR_NONE;
 }

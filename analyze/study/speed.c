@@ -152,8 +152,9 @@ void speed_of_samples(const struct run_figures *figures, struct sample_set *samp
                         .fault = FAULT_INIT};
     *out = (struct speed){.where = speed_where(figures, keep)};
     if (c.units != NULL && c.strata != NULL && c.a != NULL && c.b != NULL && c.pairs != NULL &&
-        c.numbers != NULL && sample_set_column(samples, AT(unit), c.units, &c.fault) == ERR_NONE &&
-        sample_set_column(samples, AT(stratum), c.strata, &c.fault) == ERR_NONE)
+        c.numbers != NULL &&
+        sample_set_column(samples, SPEED_UNIT, c.units, &c.fault) == ERR_NONE &&
+        sample_set_column(samples, SPEED_STRATUM, c.strata, &c.fault) == ERR_NONE)
         for (int i = 0; i < CPU_COUNT; i++)
             fill_arch(&c, speed_order[i], names, out);
     if (c.fault.code != ERR_NONE)
@@ -169,6 +170,15 @@ void speed_of_samples(const struct run_figures *figures, struct sample_set *samp
 int speed_place(enum speed_lane lane, enum speed_state state)
 {
     return sources[lane][state][WHOLE];
+}
+
+enum speed_lane speed_lane_of(enum case_way way)
+{
+    static const enum speed_lane lanes[WAY_COUNT] = {[WAY_OFFSET] = SPEED_OFFSET,
+                                                     [WAY_DUMP] = SPEED_PLAIN,
+                                                     [WAY_TUNED] = SPEED_TUNED,
+                                                     [WAY_FOREIGN] = SPEED_FOREIGN};
+    return lanes[way];
 }
 
 const struct speed_row *speed_main(const struct speed *speed)

@@ -2,12 +2,15 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "study/gate.h"
 #include "study/run_facts.h"
 #include "verbs/figures_text.h"
+#include "verbs/nearest.h"
 #include "verbs/stored.h"
 #include "verbs/verbs.h"
 
@@ -81,6 +84,24 @@ static const char *take_lanes(const struct option_list *given, struct gate_reque
     return NULL;
 }
 
+/* "; did you mean 'offsets, warm'?", or "" where no lane has a name like WORD. */
+static const char *lane_hint(const char *word, struct arena *keep)
+{
+    struct nearest nearest;
+    nearest_begin(&nearest, word, strlen(word));
+    for (int way = 0; way < WAY_COUNT; way++) {
+        const char *name = lane_way_name((enum case_way)way);
+        nearest_look(&nearest, name);
+        for (int state = 0; state < WAY_STATES; state++)
+            nearest_look(&nearest,
+                         text_or_empty(arena_printf(keep, "%s, %s", name,
+                                                    lane_state_name((enum way_state)state))));
+    }
+    return nearest.name == NULL
+               ? ""
+               : text_or_empty(arena_printf(keep, "; did you mean '%s'?", nearest.name));
+}
+
 static int decide(const struct verb *self, const struct gate_options *o, struct store *store,
                   const char *word, struct arena *keep)
 {
@@ -104,10 +125,8 @@ static int decide(const struct verb *self, const struct gate_options *o, struct 
     if (wrong != NULL)
         return verb_usage_error(self,
                                 "--lane '%s' is none of offsets, plain dump, tuned dump, foreign; "
-                                "after a comma may follow no index, index or warm",
-                                wrong);
-    if (o->lanes.count > 0 && (isnan(request.max_slowdown) || o->against == NULL))
-        return verb_usage_error(self, "--lane says what --max-slowdown judges --against a run");
+                                "after a comma may follow no index, index or warm%s",
+                                wrong, lane_hint(wrong, keep));
     if (gate == NULL)
         (void)fault_set(&fault, ERR_MEMORY, FAULT_NO_OFFSET, "gate");
     else
@@ -126,6 +145,8 @@ static int gate(const struct verb *self, void *given, const struct option_list *
     int code = EXIT_GOOD;
     if (o->shadow != NULL && (words->count > 0 || o->against != NULL))
         return verb_usage_error(self, "--shadow is about reports, not about a run");
+    if (o->lanes.count > 0 && (o->shadow != NULL || o->against == NULL || o->max_slowdown == NULL))
+        return verb_usage_error(self, "--lane says what --max-slowdown judges --against a run");
     if (o->shadow == NULL && o->min_agreement != NULL)
         return verb_usage_error(self, "--min-agreement needs --shadow");
     if (o->shadow != NULL)
@@ -186,10 +207,14 @@ const struct verb verb_gate = {
         "times\ncannot be judged, which closes the gate with --strict.  --lane names rows and "
         "columns "
         "of the table\nof speed: offsets, plain dump, tuned dump, foreign; no index, index, warm.  "
-        "Each is judged over\nits paired cases, x64 and x86 apart; its noise is that of its own "
-        "rounds.\n\n"
+        "Each is judged over\nthe cases that both runs have, at least 12, x64 and x86 apart "
+        "(\"x64 offsets\": one of them).  It\ncannot be judged where its even and odd rounds "
+        "differ, "
+        "or may differ by more than the limit.\n\n"
         "example:\n  twinstack gate --against baseline --min-capture 99% --max-slowdown 5%\n"
-        "  twinstack gate --against baseline --max-slowdown 5% --lane \"offsets, warm\"\n"
+        "  twinstack gate --against baseline --max-slowdown 5% --lane \"offsets, warm\" --lane "
+        "\"plain "
+        "dump\"\n"
         "  twinstack gate --shadow totals.db --min-agreement 99%",
     .exits = "  0  open\n  1  closed\n  2  usage\n  3  there is no such run, or no such totals\n"
              "  4  database not usable",

@@ -2,6 +2,7 @@
 
 import pathlib
 import socket
+import sqlite3
 import subprocess
 import sys
 
@@ -157,13 +158,59 @@ class Gate(Stored):
         self.assertRegex(said, r"✓ dump +time \S+ % cannot be judged: the noise of 40\.0 % is above the 10\.0 % allowed")
         self.gate("--max-slowdown", "10%", "--strict", exit_code=1)
 
+    def seed_lanes(self, runs):
+        """Runs of 12 cases of each processor, which take as long in each run; the one before the last is the baseline."""
+        self.db.unlink()
+        subprocess.run([SEED, self.db, str(runs), "24", "0"], check=True, capture_output=True)
+        self.all("PASS")
+        self.sql("DELETE FROM baseline")
+        self.run_db("baseline", "set", str(runs - 1))
+        self.sql("UPDATE crash_case SET arch = iif(id % 2, 'x86', 'x64'), crowded = 0, signature = NULL")
+        self.sql("UPDATE run SET commit_id = (SELECT commit_id FROM run WHERE id = 2)")
+        columns = [f"{state}{round}_ns" for state in ("first", "cold", "warm") for round in ("", "_even", "_odd")]
+        for factor, way in enumerate(("offset", "tuned", "dump"), 1):
+            self.sql(f"INSERT INTO way_cost (case_id, way, frames, same, {', '.join(columns)}) SELECT id, '{way}', 4, 1,"
+                     f" {', '.join([f'{factor} * (100000 + id % 24 * 1000)'] * 9)} FROM crash_case")
+
+    def test_a_limit_on_lanes_never_grows(self):
+        """Eight runs whose times vary up to fourfold, and a bench with noise of 40 %; the ninth run takes 12 % longer than the eighth."""
+        self.seed_lanes(9)
+        times = "UPDATE way_cost SET cold_ns = cold_ns * {0} / 100, cold_even_ns = cold_even_ns * {0} / 100, cold_odd_ns = cold_odd_ns * {0} / 100" \
+                " WHERE case_id IN (SELECT id FROM crash_case WHERE run_id = {1})"
+        for run, percent in enumerate((200, 300, 400, 100, 200, 300, 400, 100, 112), 1):
+            self.sql(times.format(percent, run))
+        self.sql("UPDATE run_median SET median = 1000000 * (1 + run_id % 4)")
+        self.sql("INSERT INTO run (uuid, state, label, started_ns, finished_ns) VALUES ('b', 'complete', 'bench', 1, 2)")
+        for at, (lane, ns) in enumerate((("offset", 1000), ("offset-control", 1400), ("dump", 5000))):
+            for n in range(12):
+                self.sql("INSERT INTO sample SELECT max(id), ?, ?, 'total', 0, ?, ? FROM run", at * 12 + n, lane, n, ns)
+        for limit, exit_code, said in (("10%", 1, "✗ x64 offsets, index +time \\+12.0 %, at most 10.0 % allowed"),
+                                       ("15%", 0, "✓ x64 offsets, index +time \\+12.0 %, at most 15.0 % allowed"),
+                                       ("2%", 1, "✗ x64 offsets, index .*\\(asked: 2.0 %; less than 3.0 % is never judged\\)")):
+            with self.subTest(limit):
+                self.assertRegex(self.gate("--max-slowdown", limit, "--lane", "offsets, index", exit_code=exit_code).stdout, said)
+
+    def test_the_baseline_of_lanes_may_be_another_file(self):
+        """With other numbers of its cases, and with cases that this run does not have."""
+        self.seed_lanes(3)
+        other = self.folder / "other.db"
+        other.write_bytes(self.db.read_bytes())
+        self.sql("UPDATE way_cost SET cold_ns = cold_ns * 1.3")
+        self.sql("DELETE FROM crash_case WHERE run_id = 2")
+        with sqlite3.connect(other) as db:
+            db.execute("INSERT INTO crash_case (run_id, scenario, variant, kind, repeat, verdict, has_truth) SELECT run_id, 'aaa', variant, kind, 0,"
+                       " verdict, has_truth FROM crash_case WHERE run_id = 3 GROUP BY variant")
+        db.close()
+        done = self.run_db("gate", "--against", f"{other}:3", "--max-slowdown", "10%", "--lane", "offsets, index", exit_code=1)
+        self.assertRegex(done.stdout, r"✗ x86 offsets, index +time \+30.0 %, .* \+30.0 to \+30.0 % with 95 %, 12 cases\n")
+
     def test_lanes_that_the_user_names(self):
         """Lanes and states of the table of speed, over paired cases: half of the cases are of x86."""
         def change(what, where="1"):
             return f"UPDATE way_cost SET {what} WHERE {where} AND case_id IN (SELECT id FROM crash_case WHERE {NEWEST})"
 
         slower = "cold_ns = cold_ns * 1.3"
-        every = ", ".join(f"{name} = {name} * 1.3" for name in ("cold_ns", "warm_ns"))
+        every = ", ".join(f"{name} = {name} * 1.3" for name in ("first_ns", "cold_ns", "warm_ns"))
         rows = {
             "as before": ([], ["plain dump", "offsets"], (0, 0), r"✓ x64 plain dump, index +time \+0.0 %, at most 10.0 %"),
             "a slower lane": ([change(slower, "way = 'dump'")], ["plain dump, index"], (1, 1), r"✗ x64 plain dump, index +time \+30.0 %, at most 10.0 %"),
@@ -173,38 +220,54 @@ class Gate(Stored):
             "one of several": ([change(every, "way = 'tuned'")], ["offsets", "tuned dump, warm"], (1, 1), r"✗ x64 tuned dump, warm +time \+30.0 %"),
             "the other processor": ([change(every, "case_id % 2")], ["x64 offsets"], (0, 0), r"✓ x64 offsets, index +time \+0.0 %"),
             "that processor": ([change(every, "case_id % 2")], ["offsets"], (1, 1), r"✗ x86 offsets, index +time \+30.0 %"),
+            "its processor is another": ([f"UPDATE crash_case SET arch = 'x64' WHERE {NEWEST}"], ["x86 offsets, warm"], (1, 1),
+                                         r"✗ x86 offsets, warm +0 cases have times, and 12 had some in run 2"),
+            "by chance": ([change("cold_ns = iif(case_id % 4 < 2, cold_ns * 3, cold_ns / 2)", "way = 'offset'")], ["offsets, index"], (0, 0),
+                          r"✓ x64 offsets, index +time \+[1-9]\d\.\d %, at most 10.0 % allowed, -"),
             "few cases": (["DELETE FROM way_cost WHERE case_id NOT IN (SELECT max(id) - n FROM crash_case, (SELECT 0 n UNION SELECT 2 UNION SELECT 4)"
-                           " GROUP BY run_id, n)"], ["offsets, warm"], (0, 1), r"offsets, warm +no verdict on time: 3 samples are too few"),
+                           " GROUP BY run_id, n)"], ["offsets, warm"], (0, 1), r"offsets, warm +no verdict on time: too few \(3\) cases, 3 in run 2, and it needs 12"),
             "eleven cases of each": (["DELETE FROM way_cost WHERE case_id IN (SELECT max(id) - n FROM crash_case, (SELECT 0 n UNION SELECT 1) GROUP BY run_id, n)",
-                                      change(slower)], ["offsets, index"], (0, 1), r"x64 offsets, index +no verdict on time: 11 samples are too few"),
+                                      change(slower)], ["offsets, index"], (0, 1), r"x64 offsets, index +no verdict on time: too few \(11\) cases"),
+            "as few as an engine needs": (["DELETE FROM way_cost WHERE case_id % 24 >= 20"], ["offsets, warm"], (0, 1),
+                                          r"✓ x64 offsets, warm +no verdict on time: too few \(10\) cases"),
+            "repeats are no cases": (["UPDATE crash_case SET scenario = 'null_write', kind = 'crash', repeat = id % 24 / 2", change(slower)], ["offsets, index"], (0, 1),
+                                     r"✓ x64 offsets, index +no verdict on time: too few \(1\) cases"),
+            "without an index": ([change("first_ns = first_ns * 1.3", "way = 'dump'")], ["plain dump, no index"], (1, 1),
+                                 r"✗ x64 plain dump, no index +time \+30.0 %, at most 10.0 % allowed, \+30.0 to \+30.0 % with 95 %, 12 cases\n"),
+            "older runs measured something else": (["DELETE FROM way_cost WHERE case_id IN (SELECT id FROM crash_case WHERE run_id = 2)"], ["offsets, warm"],
+                                                   (0, 1), r"✓ x64 offsets, warm +no verdict on time: too few \(0\) cases, 0 in run 2"),
+            "the ways do not agree": ([change("same = 0", "way = 'dump'")], ["offsets, warm"], (1, 1),  # as in the table of speed
+                                      r"✗ x64 offsets, warm +0 cases have times, and 12 had some in run 2"),
             "times are lost": (["DELETE FROM way_cost WHERE way = 'tuned' AND case_id IN (SELECT id FROM crash_case WHERE run_id = 3)"],
-                               ["tuned dump"], (1, 1), r"✗ x64 tuned dump, index +no case has a time, and 12 had one in run 2"),
+                               ["tuned dump"], (1, 1), r"✗ x64 tuned dump, index +0 cases have times, and 12 had some in run 2"),
             "its own rounds differ": ([change("cold_odd_ns = cold_even_ns * 1.4", "way = 'offset'"), change("cold_ns = cold_ns * 1.2", "way = 'offset'")],
                                       ["offsets, index"], (0, 1), r"x64 offsets, index +time \+20.0 % cannot be judged: the noise of 40.0 % is above the 10.0 %"),
+            "its rounds vary": ([change("cold_odd_ns = iif(case_id % 4 < 2, cold_even_ns * 3 / 2, cold_even_ns * 2 / 3)", "way = 'offset'")],
+                                ["offsets, index"], (0, 1), r"✓ x64 offsets, index +time \+0.0 % cannot be judged: the noise of \d+.\d % is above"),
+            "its rounds drift": ([change("cold_odd_ns = cold_even_ns * 1.05", "way = 'offset'")], ["offsets, index"], (0, 1),
+                                 r"✓ x64 offsets, index +time \+0.0 % cannot be judged: its even and odd rounds differ by up to 5.0 %"),
+            "they drifted in the baseline": (["UPDATE way_cost SET warm_odd_ns = warm_even_ns * 0.5 WHERE case_id IN (SELECT id FROM crash_case WHERE run_id = 2)"],
+                                             ["tuned dump, warm"], (0, 1), r"x64 tuned dump, warm +time \+0.0 % cannot be judged: the noise of 100.0 %"),
+            "no rounds are known": (["UPDATE way_cost SET warm_odd_ns = 0"], ["offsets, warm"], (0, 0), r"✓ x64 offsets, warm .* 12 cases, noise not known\n"),
             "the noise of another lane": ([change("cold_odd_ns = cold_even_ns * 1.4", "way = 'offset'")], ["plain dump, index"], (0, 0),
                                           r"✓ x64 plain dump, index +time \+0.0 %"),
             "more than its noise": ([change("cold_odd_ns = cold_even_ns * 1.4", "way = 'offset'"), change("cold_ns = cold_ns * 2", "way = 'offset'")],
                                     ["offsets, index"], (1, 1), r"✗ x64 offsets, index +time \+100.0 %, at most 10.0 %"),
             "in a crowd": ([change(slower, "way = 'dump'"), f"UPDATE crash_case SET crowded = 1 WHERE {NEWEST}"], ["plain dump"], (1, 1),
-                           r"✗ x64 plain dump, index +no case has a time"),
+                           r"✗ x64 plain dump, index +0 cases have times"),
             "dumps by another writer": (["UPDATE run_engine SET version = 'writer ' || run_id WHERE engine = 'dump'"], ["plain dump", "offsets"],
-                                        (1, 1), r"✗ writer [^✗]*\n✓ x64 offsets, index"),
-            "it was not measured": ([], ["foreign, warm"], (1, 1), r"✗ foreign +neither run has a time of foreign, warm"),
-            "nor of that processor": ([], ["arm64 offsets"], (1, 1), r"✗ offsets +neither run has a time of arm64 offsets"),
+                                        (1, 1), r"✗ writer (?:(?!plain dump)[^✗])*\n✓ x64 offsets, index"),
+            "by another program": (["UPDATE way_cost SET way = 'foreign' WHERE way = 'tuned'",
+                                    "UPDATE run_engine SET engine = 'judge:' || iif(run_id = 2, 'lldb', 'winedbg') WHERE engine LIKE 'judge:%'",
+                                    "UPDATE claim SET engine = (SELECT engine FROM run_engine e JOIN crash_case c ON c.run_id = e.run_id WHERE c.id = case_id"
+                                    " AND engine LIKE 'judge:%') WHERE engine LIKE 'judge:%'"],
+                                   ["foreign, warm"], (0, 1), r"✓ x64 foreign, warm +time cannot be judged: by judge:lldb in run 2, by judge:winedbg now"),
+            "it was not measured": ([], ["foreign, warm"], (1, 1), r"✗ foreign +no case of both runs has a time of foreign, warm"),
+            "nor of that processor": ([], ["arm64 offsets"], (1, 1), r"✗ offsets +no case of both runs has a time of arm64 offsets"),
         }
         for name, (statements, lanes, (exit_code, strictly), said) in rows.items():
             with self.subTest(name):
-                self.db.unlink()
-                subprocess.run([SEED, self.db, "3", "24", "0"], check=True, capture_output=True)
-                self.all("PASS")
-                self.sql("DELETE FROM baseline")
-                self.run_db("baseline", "set", "2")
-                self.sql("UPDATE crash_case SET arch = iif(id % 2, 'x86', 'x64'), crowded = 0, signature = NULL")
-                self.sql("UPDATE run SET commit_id = (SELECT commit_id FROM run WHERE id = 2)")
-                columns = [f"{state}{round}_ns" for state in ("cold", "warm") for round in ("", "_even", "_odd")]
-                for factor, way in enumerate(("offset", "tuned", "dump"), 1):
-                    self.sql(f"INSERT INTO way_cost (case_id, way, frames, same, {', '.join(columns)}) SELECT id, '{way}', 4, 1,"
-                             f" {', '.join([f'{factor} * (100000 + id % 24 * 1000)'] * 6)} FROM crash_case")
+                self.seed_lanes(3)
                 for statement in statements:
                     self.sql(statement)
                 argv = ["--max-slowdown", "10%"] + [word for lane in lanes for word in ("--lane", lane)]
@@ -214,11 +277,13 @@ class Gate(Stored):
                 self.assertNotRegex(done.stdout, r"(?m)^. (dump|offset:rtl) +time")  # the engines were not asked about
                 strict = self.gate(*argv, "--strict").stdout
                 self.assertEqual(any(line.startswith("✗") for line in strict.splitlines() if " checkout " not in line), strictly == 1, strict)
-        for argv, said in ((["--lane", "offset"], "none of offsets, plain dump"), (["--lane", "offsets, hot"], "no index, index or warm"),
+        for argv, said in ((["--lane", "offset"], "none of offsets, plain dump"),
+                           (["--lane", "offset, warm"], "did you mean 'offsets, warm'?"), (["--lane", "plan dump"], "did you mean 'plain dump'?"), (["--lane", "offsets, hot"], "no index, index or warm"),
                            (["--lane", "sparc offsets"], "none of offsets")):
             self.assertIn(said, self.gate("--max-slowdown", "5%", *argv, exit_code=2).stderr)
         self.assertIn("--max-slowdown", self.gate("--lane", "offsets", exit_code=2).stderr)
         self.run_db("gate", "--max-slowdown", "5%", "--lane", "offsets", exit_code=2)
+        self.run_twinstack("gate", "--shadow", self.db, "--max-slowdown", "5%", "--lane", "offsets", exit_code=2)
 
 
 e2e.main()

@@ -76,7 +76,8 @@ class LargeRuns(e2e.Case):
 
     def test_memory_of_comparisons_is_bounded_per_case(self):
         for limit, argv in ((COMPARED, ("compare", "--json")), (JUDGED, ("gate", "--against")),
-                            (COMPARED, ("gate", "--max-slowdown", "10%", "--against"))):
+                            (COMPARED, ("gate", "--max-slowdown", "10%", "--against")),
+                            (COMPARED, ("gate", "--max-slowdown", "10%", "--lane", "offsets", "--lane", "tuned dump", "--against"))):
             with self.subTest(argv=argv):
                 self.check_growth(limit, *argv, RUN, RUN)
 
