@@ -7,6 +7,7 @@ const WATCHED_S = 25;
 const CLIENTS = 4;
 const PAUSE_MS = 150; // of a client between two requests; a soak has none
 const SLACK_MB = 8;
+const CACHE_MB = 34; // 32 MiB of answers: dashboard/README.md
 const CASES = soak ? 10000 : 2000;
 seed('memory.db', 3, 24, 0);
 const server = await serve('--db', seed('memory.db', 0, 0, CASES));
@@ -52,7 +53,12 @@ test('memory_stays_flat_under_mixed_addresses', async () => {
   console.log(
     `     ${asked} answers in ${seconds} s; at most ${early.toFixed(0)} then ${late.toFixed(0)} MB`,
   );
-  check(late < early * 1.15 + SLACK_MB, `memory grows: ${samples.map((mb) => mb.toFixed(0)).join(' ')}`);
+  // On a slow machine the caches are still being filled in the second half.
+  const filled = Number(samples[0]) + CACHE_MB + SLACK_MB;
+  check(
+    late < Math.max(early * 1.15 + SLACK_MB, filled),
+    `memory grows: ${samples.map((mb) => mb.toFixed(0)).join(' ')}`,
+  );
   check(late < 250, `${late} MB`);
   same(
     (await ask(server.base, '/healthz', { headers: { Host: new URL(server.base).host } })).status,
