@@ -46,20 +46,23 @@ test('memory_stays_flat_under_mixed_addresses', async () => {
   const watch = setInterval(() => samples.push(resident()), 500);
   await Promise.all(Array.from({ length: CLIENTS }, (_, start) => client(start)));
   clearInterval(watch);
+  // What stays is what is left between answers: how much several need at the same time depends on the load.
   const half = Math.floor(samples.length / 2);
   /** @type {(part: number[]) => number} */
-  const most = (part) => Math.max(...part);
-  const [early, late] = [most(samples.slice(Math.floor(half / 2), half)), most(samples.slice(half))];
+  const least = (part) => Math.min(...part);
+  const [early, late] = [least(samples.slice(Math.floor(half / 2), half)), least(samples.slice(-half / 2))];
+  const most = Math.max(...samples);
   console.log(
-    `     ${asked} answers in ${seconds} s; at most ${early.toFixed(0)} then ${late.toFixed(0)} MB`,
+    `     ${asked} answers in ${seconds} s; at least ${early.toFixed(0)} then ${late.toFixed(0)} MB,`,
+    `at most ${most.toFixed(0)}`,
   );
-  // On a slow machine the caches are still being filled in the second half.
+  // On a slow machine the caches are still being filled at the end.
   const filled = Number(samples[0]) + CACHE_MB + SLACK_MB;
   check(
     late < Math.max(early * 1.15 + SLACK_MB, filled),
     `memory grows: ${samples.map((mb) => mb.toFixed(0)).join(' ')}`,
   );
-  check(late < 250, `${late} MB`);
+  check(most < 250, `${most} MB`);
   same(
     (await ask(server.base, '/healthz', { headers: { Host: new URL(server.base).host } })).status,
     200,
