@@ -67,9 +67,9 @@ struct interval statistics_median_interval(double *values, size_t count, size_t 
 {
     const double half = units > 0 ? 0.98 / sqrt((double)units) : 0.5;
     const double share = half < 0.5 ? half : 0.5;
-    const double middle = statistics_median(values, count);
-    return (struct interval){statistics_quantile(values, count, 0.5 - share), middle,
-                             statistics_quantile(values, count, 0.5 + share)};
+    const double middle = statistics_median(values, count); /* sorts */
+    return (struct interval){sorted_quantile(values, count, 0.5 - share), middle,
+                             sorted_quantile(values, count, 0.5 + share)};
 }
 
 /* P(U <= u) for samples of N and M without ties: the share of all orders of N + M values whose U is

@@ -113,7 +113,7 @@ static const char *terms_text(const struct cost_terms *terms, struct arena *keep
     const char *text = "";
     for (size_t i = 0; i < COST_TERMS && text != NULL; i++)
         text = arena_printf(keep, "%s%s%s=%g (%s)", text, i > 0 ? ", " : "--term ",
-                            cost_term_words[i].name, cost_term(terms, i), cost_term_words[i].means);
+                            cost_term_words[i].name, terms->of[i], cost_term_words[i].means);
     return text != NULL ? text : "";
 }
 

@@ -15,33 +15,27 @@
 #define MILLION_OF_NANO (1e6 / 1e9) /* nanoseconds to seconds, bytes to GB */
 
 const struct cost_terms cost_terms_default = {
-    .mbit_s = 20, .hours_kept = 720, .gb_month = 0.02, .core_hour = 0.05};
+    {[COST_MBIT_S] = 20, [COST_HOURS_KEPT] = 720, [COST_GB_MONTH] = 0.02, [COST_CORE_HOUR] = 0.05}};
 
-#define TERM(NAME, MEANS) {#NAME, MEANS, offsetof(struct cost_terms, NAME)}
 const struct cost_term_words cost_term_words[COST_TERMS] = {
-    TERM(mbit_s, "Mbit/s of a user's uplink"), TERM(hours_kept, "hours for which a report is kept"),
-    TERM(gb_month, "price of a GB for a month"), TERM(core_hour, "price of a core for an hour")};
-
-double cost_term(const struct cost_terms *terms, size_t term)
-{
-    double value = 0;
-    memcpy(&value, (const char *)terms + cost_term_words[term].place, sizeof value);
-    return value;
-}
+    [COST_MBIT_S] = {"mbit_s", "Mbit/s of a user's uplink"},
+    [COST_HOURS_KEPT] = {"hours_kept", "hours for which a report is kept"},
+    [COST_GB_MONTH] = {"gb_month", "price of a GB for a month"},
+    [COST_CORE_HOUR] = {"core_hour", "price of a core for an hour"},
+};
 
 bool cost_term_set(struct cost_terms *terms, const char *name, const char *text)
 {
     char *end = NULL;
     const double value = strtod(text, &end);
-    if (end == text || *end != '\0' || !(value >= 0 && value < 1e9) ||
-        (value <= 0 && strcmp(name, "mbit_s") == 0))
+    size_t term = 0;
+    while (term < COST_TERMS && strcmp(cost_term_words[term].name, name) != 0)
+        term++;
+    if (term == COST_TERMS || end == text || *end != '\0' || !(value >= 0 && value < 1e9) ||
+        (value <= 0 && term == COST_MBIT_S))
         return false;
-    for (size_t i = 0; i < COST_TERMS; i++)
-        if (strcmp(cost_term_words[i].name, name) == 0) {
-            memcpy((char *)terms + cost_term_words[i].place, &value, sizeof value);
-            return true;
-        }
-    return false;
+    terms->of[term] = value;
+    return true;
 }
 
 const struct cost_row_words cost_row_words[COST_ROWS] = {
@@ -312,7 +306,7 @@ double cost_per_million(const struct cost_amount *amount)
 
 double cost_upload_s(const struct cost_lane *lane, const struct cost_terms *terms)
 {
-    return lane->amounts[COST_GZIP].one.value * 8 / (terms->mbit_s * 1e6) * 1e6;
+    return lane->amounts[COST_GZIP].one.value * 8 / (terms->of[COST_MBIT_S] * 1e6) * 1e6;
 }
 
 double cost_step_ns(const struct cost_lane *lane, enum cost_step step,
@@ -336,9 +330,9 @@ double cost_total_ns(const struct cost_lane *lane, const struct cost_terms *term
 double cost_price(const struct cost_lane *lane, const struct cost_terms *terms)
 {
     static const double hours_a_month = 730;
-    return cost_per_million(&lane->amounts[COST_ZSTD]) * terms->gb_month * terms->hours_kept /
-               hours_a_month +
-           cost_per_million(&lane->amounts[COST_WARM]) / 3600 * terms->core_hour;
+    return cost_per_million(&lane->amounts[COST_ZSTD]) * terms->of[COST_GB_MONTH] *
+               terms->of[COST_HOURS_KEPT] / hours_a_month +
+           cost_per_million(&lane->amounts[COST_WARM]) / 3600 * terms->of[COST_CORE_HOUR];
 }
 
 /* ---- JSON ----------------------------------------------------------------------------- */
@@ -390,7 +384,7 @@ void cost_write_json(struct json *j, const struct run_figures *figures,
     json_key(j, "terms");
     json_object(j);
     for (size_t i = 0; i < COST_TERMS; i++)
-        json_key_number(j, cost_term_words[i].name, cost_term(terms, i));
+        json_key_number(j, cost_term_words[i].name, terms->of[i]);
     json_object_end(j);
     json_key(j, "lanes");
     json_array(j);

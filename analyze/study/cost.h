@@ -51,20 +51,17 @@ struct cost {
 };
 
 /* What a face may ask with. Prices are in any currency. */
+enum cost_term { COST_MBIT_S, COST_HOURS_KEPT, COST_GB_MONTH, COST_CORE_HOUR, COST_TERMS };
 struct cost_terms {
-    double mbit_s, hours_kept, gb_month, core_hour;
+    double of[COST_TERMS];
 };
 extern const struct cost_terms cost_terms_default;
 
 /* The name of each term, in JSON, on the command line and in queries: "mbit_s". */
-enum { COST_TERMS = 4 };
 struct cost_term_words {
     const char *name, *means;
-    size_t place; /* of a double in struct cost_terms */
 };
 extern const struct cost_term_words cost_term_words[COST_TERMS];
-
-double cost_term(const struct cost_terms *terms, size_t term);
 
 /* Sets term NAME to what VALUE says. False: there is no such term, or VALUE is no number from 0
  * (mbit_s: above it) to 10^9; TERMS is as before. */
