@@ -71,6 +71,9 @@ char *process_find(const char *name, struct arena *keep);
 enum { PROCESS_NAME_BYTES = 288 };
 void process_name_self(char out[PROCESS_NAME_BYTES]);
 
+/* The file of this program, in UTF-8, to start it again; NULL: not known. */
+const char *process_program(struct arena *keep);
+
 enum process_life { PROCESS_UNKNOWN, PROCESS_ALIVE, PROCESS_GONE };
 
 /* NAME is what that process got from process_name_self(). For an empty name or a process on another

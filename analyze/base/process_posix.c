@@ -498,6 +498,16 @@ void process_name_self(char out[PROCESS_NAME_BYTES])
     (void)snprintf(out, PROCESS_NAME_BYTES, "%ld@%s", (long)getpid(), host);
 }
 
+const char *process_program(struct arena *keep)
+{
+    char path[4096];
+    const ssize_t bytes = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (bytes <= 0 || (size_t)bytes >= sizeof path - 1)
+        return NULL;
+    path[bytes] = '\0';
+    return arena_string(keep, path);
+}
+
 /* The identity of a process from /proc; empty where there is no /proc. */
 static void read_program_name(long id, char out[64])
 {

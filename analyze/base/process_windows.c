@@ -457,6 +457,17 @@ void process_name_self(char out[PROCESS_NAME_BYTES])
     (void)snprintf(out, PROCESS_NAME_BYTES, "%lu@%s", (unsigned long)GetCurrentProcessId(), host);
 }
 
+const char *process_program(struct arena *keep)
+{
+    wchar_t wide[MAX_PATH * 4];
+    char path[MAX_PATH * 12];
+    const DWORD units = GetModuleFileNameW(NULL, wide, MAX_PATH * 4);
+    if (units == 0 || units >= MAX_PATH * 4 ||
+        WideCharToMultiByte(CP_UTF8, 0, wide, -1, path, sizeof path, NULL, NULL) == 0)
+        return NULL;
+    return arena_string(keep, path);
+}
+
 enum process_life process_life_of(const char *name)
 {
     char self[PROCESS_NAME_BYTES];

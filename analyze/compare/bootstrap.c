@@ -10,27 +10,27 @@
 /* More cases make an interval narrower, and a round slower, so they need fewer rounds. */
 enum { ROUNDS_MOST = 2000, ROUNDS_LEAST = 200, DRAWS = 1000000 };
 
-static int by_unit(const void *a, const void *b)
+static int by_group(const void *a, const void *b)
 {
     const struct ratio_pair *x = a, *y = b;
     if (x->stratum != y->stratum)
         return x->stratum < y->stratum ? -1 : 1;
-    return (x->unit > y->unit) - (x->unit < y->unit);
+    return (x->group > y->group) - (x->group < y->group);
 }
 
-static bool is_same_unit(const struct ratio_pair *x, const struct ratio_pair *y)
+static bool is_same_group(const struct ratio_pair *x, const struct ratio_pair *y)
 {
-    return x->stratum == y->stratum && x->unit == y->unit;
+    return x->stratum == y->stratum && x->group == y->group;
 }
 
 size_t ratio_pairs_sort(struct ratio_pair *pairs, size_t count)
 {
-    size_t units = 0;
+    size_t groups = 0;
     if (count > 0)
-        qsort(pairs, count, sizeof *pairs, by_unit);
+        qsort(pairs, count, sizeof *pairs, by_group);
     for (size_t i = 0; i < count; i++)
-        units += i == 0 || !is_same_unit(&pairs[i - 1], &pairs[i]);
-    return units;
+        groups += i == 0 || !is_same_group(&pairs[i - 1], &pairs[i]);
+    return groups;
 }
 
 /* A number and the pair that it is of. */
@@ -41,8 +41,8 @@ struct placed {
 
 struct resampling {
     const struct ratio_pair *pairs;
-    size_t count, units;
-    uint32_t *starts;     /* of each unit in pairs; the last is the end */
+    size_t count, groups;
+    uint32_t *starts;     /* of each group in pairs; the last is the end */
     uint32_t *weights;    /* how often each pair was drawn */
     struct placed *a, *b; /* sorted */
     uint64_t state;
@@ -75,21 +75,20 @@ static double weighted_median(const struct resampling *r, const struct placed *s
     return (low + sorted[at].value) / 2;
 }
 
-/* Draws as many units of each stratum as it has; returns how many pairs were drawn. */
+/* Draws as many groups of each stratum as it has; returns how many pairs were drawn. */
 static size_t resample(struct resampling *r)
 {
     size_t total = 0;
     memset(r->weights, 0, r->count * sizeof *r->weights);
-    for (size_t first = 0, end = 0; first < r->units; first = end) {
+    for (size_t first = 0, end = 0; first < r->groups; first = end) {
         const uint64_t stratum = r->pairs[r->starts[first]].stratum;
-        while (end < r->units && r->pairs[r->starts[end]].stratum == stratum)
+        while (end < r->groups && r->pairs[r->starts[end]].stratum == stratum)
             end++;
         for (size_t i = first; i < end; i++) {
-            const size_t unit = first + draw(r, end - first);
-            const size_t start = r->starts[unit], size = r->starts[unit + 1] - start;
-            for (size_t k = 0; k < size; k++)
-                r->weights[start + draw(r, size)]++;
-            total += size;
+            const size_t group = first + draw(r, end - first);
+            for (size_t k = r->starts[group]; k < r->starts[group + 1]; k++)
+                r->weights[k]++;
+            total += r->starts[group + 1] - r->starts[group];
         }
     }
     return total;
@@ -101,10 +100,10 @@ static void set_up(struct resampling *r)
         r->a[i] = (struct placed){r->pairs[i].a, i};
         r->b[i] = (struct placed){r->pairs[i].b, i};
         r->weights[i] = 1;
-        if (i == 0 || !is_same_unit(&r->pairs[i - 1], &r->pairs[i]))
-            r->starts[r->units++] = i;
+        if (i == 0 || !is_same_group(&r->pairs[i - 1], &r->pairs[i]))
+            r->starts[r->groups++] = i;
     }
-    r->starts[r->units] = (uint32_t)r->count;
+    r->starts[r->groups] = (uint32_t)r->count;
     qsort(r->a, r->count, sizeof *r->a, by_value);
     qsort(r->b, r->count, sizeof *r->b, by_value);
 }
@@ -141,7 +140,7 @@ struct interval ratio_pairs_bootstrap(const struct ratio_pair *pairs, size_t cou
         r.b != NULL) {
         set_up(&r);
         out.value = weighted_median(&r, r.a, count) / weighted_median(&r, r.b, count);
-        if (r.units > 1)
+        if (r.groups > 1)
             bounds(&r, &out);
     }
     free(r.starts);

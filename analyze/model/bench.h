@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/case.h"
+
 /* The control repeats the offset lane: any difference is noise. */
 enum bench_lane { LANE_OFFSET, LANE_DUMP, LANE_CONTROL, LANE_OTHER };
 enum bench_stage { STAGE_PARSE, STAGE_UNWIND, STAGE_LOAD, STAGE_RESOLVE, STAGE_TOTAL, STAGE_OTHER };
@@ -20,6 +22,17 @@ struct bench_sample {
     bool cold;
     uint32_t round;
     uint64_t ns;
+};
+
+/* One case by both ways in one process of a bench: the least of its rounds, which the rest of a
+ * machine disturbs least. */
+struct bench_case {
+    uint32_t process; /* from 0 on */
+    const char *scenario, *variant;
+    enum cpu arch;
+    enum case_kind kind;
+    bool cold;
+    uint64_t ns[BENCH_WAYS]; /* by enum bench_lane; 0: not measured */
 };
 
 /* "offset", "dump", "offset-control"; the reverse gives LANE_OTHER for any other text. */

@@ -42,6 +42,8 @@ static struct sheet_cell measured_cell(const struct cost_amount *amount, struct 
         return cell_text(INK_DIM, "not measured");
     if (amount->cases < MEASUREMENT_LEAST)
         return cell_format(keep, INK_DIM, "too few (%zu)", amount->cases);
+    if (cost_amount_is_few(amount))
+        return cell_format(keep, INK_DIM, "few scenarios (%zu)", amount->scenarios);
     const double scale = cost_per_million(amount) / amount->one.value;
     return cell_format(keep, INK_TITLE, "%s [%s, %s] (%zu)",
                        amount_text(cost_per_million(amount), value),

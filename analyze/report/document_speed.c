@@ -83,6 +83,8 @@ static struct sheet_cell ratio_cell(const struct speed_row *row, const struct sp
         return cell_text(INK_DIM, "not measured");
     if (cell->cases < MEASUREMENT_LEAST)
         return cell_format(keep, INK_DIM, "too few (%zu)", cell->cases);
+    if (speed_cell_is_few(cell))
+        return cell_format(keep, INK_DIM, "few scenarios (%zu)", cell->scenarios);
     if (row->lane == SPEED_OFFSET)
         return cell_format(keep, INK_PLAIN, "%s (%zu)%s", duration_text(cell->median_ns, text),
                            cell->cases, cell->drifts ? " !" : "");

@@ -107,6 +107,10 @@ enum status store_read_symbols(struct store *store, uint64_t run_id, struct aren
 enum status store_read_samples(struct store *store, uint64_t run_id, struct arena *keep,
                                struct bench_sample **out, uint32_t *count, struct fault *fault);
 
+/* Benches of schema 16 and before have none. */
+enum status store_read_bench_cases(struct store *store, uint64_t run_id, struct arena *keep,
+                                   struct bench_case **out, uint32_t *count, struct fault *fault);
+
 /* ---- baselines, and databases as a whole ----------------------------------------------- */
 
 /* One reference run per branch and platform; NULL: the one for all. */

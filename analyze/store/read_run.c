@@ -347,3 +347,25 @@ enum status store_read_samples(struct store *store, uint64_t run_id, struct aren
     }
     return query_end(&q);
 }
+
+enum status store_read_bench_cases(struct store *store, uint64_t run_id, struct arena *keep,
+                                   struct bench_case **out, uint32_t *count, struct fault *fault)
+{
+    uint32_t room = 0;
+    *out = NULL;
+    *count = 0;
+    struct query q = query_begin(store, SQL_READ_BENCH_CASES, keep, fault);
+    query_int(&q, run_id);
+    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
+        struct bench_case *c = &(*out)[(*count)++];
+        c->process = (uint32_t)query_get(&q);
+        c->scenario = query_get_text(&q);
+        c->variant = query_get_text(&q);
+        c->arch = cpu_parse(query_get_text(&q));
+        c->kind = case_kind_parse(query_get_text(&q));
+        c->cold = query_get(&q) != 0;
+        c->ns[LANE_OFFSET] = query_get(&q);
+        c->ns[LANE_DUMP] = query_get(&q);
+    }
+    return query_end(&q);
+}

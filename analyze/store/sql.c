@@ -479,6 +479,10 @@ const char *const store_sql[SQL_COUNT] = {
                        " WHERE run_id = ?1), ?2, ?3, ?4, ?5, ?6)",
     [SQL_READ_SAMPLES] = "SELECT subject, stage, cold, round, ns FROM sample WHERE run_id = ?"
                          " ORDER BY position",
+    [SQL_ADD_BENCH_CASE] = "INSERT INTO bench_case VALUES (?1, (SELECT count(*) FROM bench_case"
+                           " WHERE run_id = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    [SQL_READ_BENCH_CASES] = "SELECT process, scenario, variant, arch, kind, cold, offset_ns,"
+                             " dump_ns FROM bench_case WHERE run_id = ? ORDER BY position",
     [SQL_PRUNE_LIST] = "SELECT id FROM run WHERE state <> 'running'"
                        " AND id NOT IN (SELECT run_id FROM baseline)"
                        " ORDER BY id DESC LIMIT -1 OFFSET ?",

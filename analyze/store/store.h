@@ -48,6 +48,9 @@ enum status store_delete_run(struct store *store, uint64_t run_id, struct fault 
 enum status store_put_samples(struct store *store, uint64_t run_id,
                               const struct bench_sample *samples, uint32_t count,
                               struct fault *fault);
+enum status store_put_bench_cases(struct store *store, uint64_t run_id,
+                                  const struct bench_case *cases, uint32_t count,
+                                  struct fault *fault);
 
 /* A run in some database. */
 struct store_part {

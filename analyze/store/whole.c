@@ -54,11 +54,15 @@ static enum status import_run(struct store *to, struct store *from, uint64_t run
             const enum run_state state = run.state;
             const uint64_t finished_ns = run.finished_ns;
             struct bench_sample *samples = NULL;
-            uint32_t count = 0;
+            struct bench_case *cases = NULL;
+            uint32_t count = 0, case_count = 0;
             if (store_begin_run(to, &run, &scratch, fault) == ERR_NONE &&
                 copy_cases(to, from, run_id, run.id, fault) == ERR_NONE &&
                 store_read_samples(from, run_id, &scratch, &samples, &count, fault) == ERR_NONE &&
                 store_put_samples(to, run.id, samples, count, fault) == ERR_NONE &&
+                store_read_bench_cases(from, run_id, &scratch, &cases, &case_count, fault) ==
+                    ERR_NONE &&
+                store_put_bench_cases(to, run.id, cases, case_count, fault) == ERR_NONE &&
                 store_finish_run(to, run.id, state, finished_ns, fault) == ERR_NONE)
                 (*copied)++;
         }

@@ -218,3 +218,26 @@ enum status store_put_samples(struct store *store, uint64_t run_id,
     }
     return store_end(store, fault->code, fault);
 }
+
+enum status store_put_bench_cases(struct store *store, uint64_t run_id,
+                                  const struct bench_case *cases, uint32_t count,
+                                  struct fault *fault)
+{
+    if (store_demand_running(store, run_id, fault) != ERR_NONE ||
+        store_begin(store, fault) != ERR_NONE)
+        return fault->code;
+    for (uint32_t i = 0; i < count && fault->code == ERR_NONE; i++) {
+        struct query q = query_begin(store, SQL_ADD_BENCH_CASE, NULL, fault);
+        query_int(&q, run_id);
+        query_int(&q, cases[i].process);
+        query_text(&q, cases[i].scenario);
+        query_text(&q, cases[i].variant);
+        query_text(&q, cpu_name(cases[i].arch));
+        query_text(&q, case_kind_name(cases[i].kind));
+        query_int(&q, cases[i].cold);
+        query_int(&q, cases[i].ns[LANE_OFFSET]);
+        query_int(&q, cases[i].ns[LANE_DUMP]);
+        (void)query_run(&q);
+    }
+    return store_end(store, fault->code, fault);
+}

@@ -18,16 +18,28 @@ struct session {
     struct fault *fault;
 };
 
-/* Adds one case through one way. */
-static enum status take(struct session *s, enum case_way way, const struct opened_case *files,
-                        bool cold, struct way_parts *sum)
+/* Keeps the least that case AT cost by LANE; a 0 was not measured. */
+static void keep_least(struct session *s, enum bench_lane lane, bool cold, uint32_t at, uint64_t ns)
+{
+    if (lane == LANE_CONTROL || ns == 0)
+        return;
+    uint64_t *least = &s->out->costs[(cold ? s->out->case_count : 0) + at].ns[lane];
+    if (*least == 0 || ns < *least)
+        *least = ns;
+}
+
+/* Adds one case through one way; returns what all of it cost, 0 on a fault. */
+static uint64_t take(struct session *s, enum case_way way, const struct opened_case *files,
+                     bool cold, struct way_parts *sum)
 {
     const struct engine_input in = {.opened = files, .symbols = s->judging.analysis.symbols};
     const struct measure_request request = {.in = &in, .way = way, .cold = cold};
     struct way_parts parts;
     struct arena work;
+    uint64_t whole = 0;
     arena_init(&work, 0);
     if (measure_once(&request, &work, &parts, NULL, s->fault) == ERR_NONE) {
+        whole = parts.whole_ns;
         sum->whole_ns += parts.whole_ns;
         sum->open_ns += parts.open_ns;
         sum->unwind_ns += parts.unwind_ns;
@@ -35,7 +47,7 @@ static enum status take(struct session *s, enum case_way way, const struct opene
         sum->resolve_ns += parts.resolve_ns;
     }
     arena_free(&work);
-    return s->fault->code;
+    return whole;
 }
 
 static void add_sample(struct bench *out, enum bench_lane lane, enum bench_stage stage, bool cold,
@@ -51,10 +63,14 @@ static enum status sample(struct session *s, enum bench_lane lane, bool cold, ui
                           bool counts)
 {
     struct way_parts sum = {.whole_ns = 0};
-    for (uint32_t i = 0; i < s->out->case_count; i++)
-        if (take(s, lane == LANE_DUMP ? WAY_DUMP : WAY_OFFSET, &s->files[i], cold, &sum) !=
-            ERR_NONE)
+    for (uint32_t i = 0; i < s->out->case_count; i++) {
+        const enum case_way way = lane == LANE_DUMP ? WAY_DUMP : WAY_OFFSET;
+        const uint64_t ns = take(s, way, &s->files[i], cold, &sum);
+        if (s->fault->code != ERR_NONE)
             return s->fault->code;
+        if (counts)
+            keep_least(s, lane, cold, i, ns);
+    }
     if (!counts)
         return ERR_NONE;
     add_sample(s->out, lane, STAGE_TOTAL, cold, round, sum.whole_ns);
@@ -75,9 +91,28 @@ static enum status measure(struct session *s, bool cold)
         if (r->progress != NULL && !r->progress(r->context, cold, round + 1, rounds))
             (void)fault_set(s->fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "bench");
         for (uint32_t i = 0; i < BENCH_LANES && s->fault->code == ERR_NONE; i++)
-            (void)sample(s, order[(i + round) % BENCH_LANES], cold, round, round >= r->warmup);
+            (void)sample(s, order[(i + round + r->turn) % BENCH_LANES], cold, round,
+                         round >= r->warmup);
     }
     return s->fault->code;
+}
+
+static enum status make_costs(struct session *s, struct arena *keep)
+{
+    struct bench *out = s->out;
+    out->cost_count = out->case_count * (s->request->cold ? 2 : 1);
+    out->costs = ARENA_ARRAY(keep, (size_t)out->cost_count + 1, struct bench_case);
+    if (out->costs == NULL)
+        return fault_set(s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases");
+    for (uint32_t i = 0; i < out->cost_count; i++) {
+        const struct crash_case *c = &s->cases[i % out->case_count];
+        out->costs[i] = (struct bench_case){.scenario = c->scenario,
+                                            .variant = c->variant,
+                                            .arch = c->arch,
+                                            .kind = c->kind,
+                                            .cold = i >= out->case_count};
+    }
+    return ERR_NONE;
 }
 
 /* Keeps the cases that have both a record and a dump. */
@@ -98,7 +133,7 @@ static enum status read_cases(struct session *s, struct arena *keep)
         analysis_timing(c, &s->out->timings[s->out->case_count]);
         opened_case_name(c, keep, &s->files[s->out->case_count++]);
     }
-    return ERR_NONE;
+    return make_costs(s, keep);
 }
 
 enum status bench_measure(const struct bench_request *request, struct arena *keep,
@@ -148,7 +183,9 @@ enum status bench_keep(struct store *store, struct run_info *info, const struct 
                        struct arena *keep, struct fault *fault)
 {
     if (store_begin_run(store, info, keep, fault) == ERR_NONE &&
-        store_put_samples(store, info->id, bench->samples, bench->sample_count, fault) == ERR_NONE)
+        store_put_samples(store, info->id, bench->samples, bench->sample_count, fault) ==
+            ERR_NONE &&
+        store_put_bench_cases(store, info->id, bench->costs, bench->cost_count, fault) == ERR_NONE)
         (void)store_finish_run(store, info->id, RUN_COMPLETE, clock_wall_ns(), fault);
     return fault->code;
 }

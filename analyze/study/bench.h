@@ -9,7 +9,7 @@
 #include "study/measurement.h"
 #include "study/runs.h"
 
-enum { BENCH_ROUNDS_MAX = 1000, BENCH_VERSION = 1 };
+enum { BENCH_ROUNDS_MAX = 1000, BENCH_PROCESSES_MAX = 50, BENCH_VERSION = 1 };
 
 /* Called before every round; false stops the bench with ERR_INTERRUPTED. */
 typedef bool bench_progress_fn(void *context, bool cold, uint32_t round, uint32_t rounds);
@@ -18,6 +18,7 @@ struct bench_request {
     const char *const *folders; /* of sealed cases; those without record or dump are left out */
     uint32_t folder_count;
     uint32_t rounds, warmup; /* rounds that count, and those before them */
+    uint32_t turn;           /* which lane begins the first round */
     bool cold;               /* also measure with symbols opened for every stack */
     const char *cache;       /* see symbol_store_options */
     bench_progress_fn *progress;
@@ -27,7 +28,9 @@ struct bench_request {
 struct bench {
     struct bench_sample *samples;
     uint32_t sample_count;
-    struct case_timing *timings; /* of the dying processes; 0: not measured */
+    struct bench_case *costs; /* of each process warm, then cold */
+    uint32_t cost_count;
+    struct case_timing *timings; /* of the dying processes; 0: not measured; NULL: a stored bench */
     uint32_t case_count;         /* 0: no case has both a record and a dump; nothing was measured */
     bool cold;                   /* there were cold rounds as well */
     uint32_t index_count;        /* symbol indexes that were built: the very first use */
@@ -57,10 +60,22 @@ struct bench_row {
     double ratio; /* dump : offset, of the medians; NaN when either is missing */
 };
 
+/* dump : offset over the cases of one processor, as in the table of speed (study/speed.h): the
+ * ratio of medians of what both ways cost at least, with an interval for another selection of
+ * scenarios in another process. */
+struct bench_ratio {
+    enum cpu arch;
+    size_t cases, scenarios; /* 0: an older bench, which stored rounds only */
+    size_t processes;
+    struct interval ratio; /* no interval: one process, or fewer than MEASUREMENT_LEAST scenarios */
+};
+
 /* The back end, warm or cold. */
 struct bench_side {
-    struct bench_row stages[BENCH_STAGES];  /* by enum bench_stage */
-    struct measurement ratio;               /* dump : offset; its noise is today's A/A difference */
+    struct bench_row stages[BENCH_STAGES]; /* by enum bench_stage */
+    struct bench_ratio ratios[CPU_COUNT];  /* the first is the headline's; of an older bench, all */
+    uint32_t ratio_count;
+    double noise;                           /* today's A/A difference, a share */
     struct change_verdict dump;             /* the dump way compared with the offset way    */
     struct change_verdict then[BENCH_WAYS]; /* each way compared with the last bench        */
 };
@@ -76,6 +91,11 @@ struct bench_findings {
 /* STORE has earlier benches; NULL: there are none. */
 enum status bench_judge(const struct bench *bench, struct store *store, struct arena *keep,
                         struct bench_findings *out, struct fault *fault);
+
+/* One per processor that has a case with both times, in the order of all figures of time; none: an
+ * older bench. Fails: ERR_MEMORY. */
+enum status bench_ratios(const struct bench *bench, bool cold, struct arena *keep,
+                         struct bench_ratio out[CPU_COUNT], uint32_t *count, struct fault *fault);
 
 void bench_write_json(struct json *j, const struct bench_findings *findings);
 

@@ -87,7 +87,8 @@ static struct measurement capture_of(const struct bench *bench, size_t offset, s
     size_t count = 0;
     double *values = ARENA_ARRAY(keep, (size_t)bench->case_count + 1, double);
     double *scratch = ARENA_ARRAY(keep, (size_t)bench->case_count + 2, double);
-    for (uint32_t i = 0; offset != NONE && values != NULL && i < bench->case_count; i++) {
+    const uint32_t timed = bench->timings != NULL ? bench->case_count : 0;
+    for (uint32_t i = 0; offset != NONE && values != NULL && i < timed; i++) {
         uint64_t value = 0;
         memcpy(&value, (const char *)&bench->timings[i] + offset, sizeof value);
         if (value > 0)
@@ -140,7 +141,7 @@ static enum status compare_with_last(const struct series *now, enum bench_lane w
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "bench");
     const double fence = statistics_fence_share(medians, runs, work);
     out->then[way] = statistics_change(before.values, before.count, now->values, now->count,
-                                       out->ratio.noise, fence, work);
+                                       out->noise, fence, work);
     return ERR_NONE;
 }
 
@@ -171,11 +172,17 @@ static enum status judge_side(const struct bench *bench, bool cold, struct store
         out->stages[i].ratio = ratio_of(&out->stages[i]);
     }
     const struct series *offset = &total[LANE_OFFSET], *dump = &total[LANE_DUMP];
-    const double noise = bench_noise(bench->samples, bench->sample_count, cold, keep);
-    out->ratio =
-        measurement_ratio(dump->values, dump->count, offset->values, offset->count, noise, work);
-    out->dump =
-        statistics_change(offset->values, offset->count, dump->values, dump->count, noise, 0, work);
+    out->noise = bench_noise(bench->samples, bench->sample_count, cold, keep);
+    out->dump = statistics_change(offset->values, offset->count, dump->values, dump->count,
+                                  out->noise, 0, work);
+    if (bench_ratios(bench, cold, keep, out->ratios, &out->ratio_count, fault) != ERR_NONE)
+        return fault->code;
+    if (out->ratio_count == 0) {
+        const double of_rounds = out->stages[STAGE_TOTAL].ratio;
+        out->ratios[out->ratio_count++] =
+            (struct bench_ratio){.ratio = {(double)NAN, of_rounds, (double)NAN}};
+    }
+    out->stages[STAGE_TOTAL].ratio = (double)NAN; /* of all processors at once: no figure */
     for (int w = 0; w < BENCH_WAYS; w++)
         if (compare_with_last(&total[w], (enum bench_lane)w, store, cold, keep, out, fault) !=
             ERR_NONE)
@@ -249,15 +256,32 @@ static void write_change(struct json *j, const char *key, const struct change_ve
     json_object_end(j);
 }
 
+static void write_ratio(struct json *j, const struct bench_ratio *r)
+{
+    json_key_string(j, "arch", r->cases > 0 ? cpu_name(r->arch) : NULL);
+    json_key_uint(j, "cases", r->cases);
+    json_key_uint(j, "scenarios", r->scenarios);
+    json_key_uint(j, "processes", r->processes);
+    json_key_number(j, "ratio", r->ratio.value);
+    json_key_number(j, "ratio_low", r->ratio.low);
+    json_key_number(j, "ratio_high", r->ratio.high);
+}
+
 static void write_side(struct json *j, const struct bench_side *side, bool cold)
 {
     json_object(j);
     json_key_bool(j, "cold", cold);
     json_key_uint(j, "samples", side->stages[STAGE_TOTAL].ways[LANE_OFFSET].n);
-    json_key_number(j, "noise", side->ratio.noise);
-    json_key_number(j, "ratio", side->ratio.value);
-    json_key_number(j, "ratio_low", side->ratio.low);
-    json_key_number(j, "ratio_high", side->ratio.high);
+    json_key_number(j, "noise", side->noise);
+    write_ratio(j, &side->ratios[0]);
+    json_key(j, "ratios");
+    json_array(j);
+    for (uint32_t i = 0; i < side->ratio_count; i++) {
+        json_object(j);
+        write_ratio(j, &side->ratios[i]);
+        json_object_end(j);
+    }
+    json_array_end(j);
     write_change(j, "dump_against_offset", &side->dump);
     write_change(j, "offset_against_last", &side->then[LANE_OFFSET]);
     write_change(j, "dump_against_last", &side->then[LANE_DUMP]);

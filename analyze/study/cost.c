@@ -105,11 +105,8 @@ static const struct lane_source {
 struct columns {
     struct sample_set *set;
     enum cpu arch;
-    uint64_t *units, *strata, *raw, *sum, *same;
-    struct value {
-        double amount;
-        uint64_t unit;
-    } *values;
+    uint64_t *units, *scenarios, *strata, *raw, *sum, *same;
+    uint64_t *distinct; /* room for units or scenarios */
     double *numbers;
     struct fault fault;
 };
@@ -133,27 +130,29 @@ static void read_amount(struct columns *c, const struct places *from)
     }
 }
 
-static int by_unit(const void *a, const void *b)
+/* How many different numbers the known amounts have in NAMES. */
+static size_t distinct_of(struct columns *c, const uint64_t *names)
 {
-    const struct value *x = a, *y = b;
-    return (x->unit > y->unit) - (x->unit < y->unit);
-}
-
-/* Of the numbers in `raw`, those that are known. */
-static struct cost_amount amount_of(struct columns *c)
-{
-    struct cost_amount out = {0, {UNKNOWN, UNKNOWN, UNKNOWN}};
     size_t count = 0;
     for (uint32_t i = 0; i < c->set->count; i++)
         if (c->raw[i] != 0 && sample_arch(c->strata[i]) == c->arch)
-            c->values[count++] = (struct value){(double)c->raw[i], c->units[i]};
-    array_sort(c->values, count, sizeof *c->values, by_unit);
-    for (size_t i = 0; i < count; i++) {
-        c->numbers[i] = c->values[i].amount;
-        out.cases += i == 0 || c->values[i - 1].unit != c->values[i].unit;
-    }
-    if (out.cases >= MEASUREMENT_LEAST)
-        out.one = statistics_median_interval(c->numbers, count, out.cases);
+            c->distinct[count++] = names[i];
+    return sample_distinct(c->distinct, count);
+}
+
+/* Of the numbers in `raw`, those that are known. The interval is over scenarios, as in the table of
+ * speed. */
+static struct cost_amount amount_of(struct columns *c)
+{
+    struct cost_amount out = {.one = {UNKNOWN, UNKNOWN, UNKNOWN}};
+    size_t count = 0;
+    for (uint32_t i = 0; i < c->set->count; i++)
+        if (c->raw[i] != 0 && sample_arch(c->strata[i]) == c->arch)
+            c->numbers[count++] = (double)c->raw[i];
+    out.cases = distinct_of(c, c->units);
+    out.scenarios = distinct_of(c, c->scenarios);
+    if (!cost_amount_is_few(&out))
+        out.one = statistics_median_interval(c->numbers, count, out.scenarios);
     return out;
 }
 
@@ -195,7 +194,7 @@ static void choose_arch(struct columns *c)
 
 static void begin(const struct run_figures *figures, struct arena *keep, struct cost *out)
 {
-    static const struct cost_amount none = {0, {UNKNOWN, UNKNOWN, UNKNOWN}};
+    static const struct cost_amount none = {.one = {UNKNOWN, UNKNOWN, UNKNOWN}};
     *out = (struct cost){.where = speed_where(figures, keep)};
     for (int lane = 0; lane < COST_LANES; lane++) {
         for (int step = 0; step < COST_STEPS; step++)
@@ -220,18 +219,20 @@ void cost_of_samples(const struct run_figures *figures, struct sample_set *sampl
     const size_t room = (size_t)samples->count + 1;
     struct columns c = {.set = samples,
                         .units = malloc(room * sizeof *c.units),
+                        .scenarios = malloc(room * sizeof *c.scenarios),
                         .strata = malloc(room * sizeof *c.strata),
                         .raw = malloc(room * sizeof *c.raw),
                         .sum = malloc(room * sizeof *c.sum),
                         .same = malloc(room * sizeof *c.same),
-                        .values = malloc(room * sizeof *c.values),
+                        .distinct = malloc(room * sizeof *c.distinct),
                         .numbers = malloc(room * sizeof *c.numbers),
                         .fault = FAULT_INIT};
     begin(figures, keep, out);
-    if (c.units != NULL && c.strata != NULL && c.raw != NULL && c.sum != NULL && c.same != NULL &&
-        c.values != NULL && c.numbers != NULL) {
-        read_place(&c, (int)offsetof(struct figure_sample, unit), c.units);
-        read_place(&c, (int)offsetof(struct figure_sample, stratum), c.strata);
+    if (c.units != NULL && c.scenarios != NULL && c.strata != NULL && c.raw != NULL &&
+        c.sum != NULL && c.same != NULL && c.distinct != NULL && c.numbers != NULL) {
+        read_place(&c, SPEED_UNIT, c.units);
+        read_place(&c, SPEED_SCENARIO, c.scenarios);
+        read_place(&c, SPEED_STRATUM, c.strata);
         choose_arch(&c);
         out->arch = c.arch;
         for (int lane = 0; lane < COST_LANES; lane++)
@@ -243,11 +244,12 @@ void cost_of_samples(const struct run_figures *figures, struct sample_set *sampl
     judge(figures->accuracy, ACCURACY_DUMP, &out->lanes[COST_PLAIN]);
     judge(figures->accuracy, ACCURACY_OFFSET, &out->lanes[COST_OFFSET]);
     free(c.units);
+    free(c.scenarios);
     free(c.strata);
     free(c.raw);
     free(c.sum);
     free(c.same);
-    free(c.values);
+    free(c.distinct);
     free(c.numbers);
 }
 
@@ -342,6 +344,7 @@ static void write_amount(struct json *j, const char *key, const struct cost_amou
     json_key(j, key);
     json_object(j);
     json_key_uint(j, "cases", amount->cases);
+    json_key_uint(j, "scenarios", amount->scenarios);
     json_key_number(j, "value", amount->one.value * MILLION_OF_NANO);
     json_key_number(j, "low", amount->one.low * MILLION_OF_NANO);
     json_key_number(j, "high", amount->one.high * MILLION_OF_NANO);

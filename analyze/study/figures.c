@@ -135,24 +135,13 @@ static struct case_timing counted(const struct case_timing *t)
     return t->record_bytes == 0 || t->dump_bytes == 0 ? none : t->crowded ? sizes : *t;
 }
 
-/* A number per scenario and build, and one of what comes before the optimisation in a build's name:
- * "managed10-". */
-static void name_sample(const struct run_case *c, struct figure_sample *out)
-{
-    const char *optimised = strstr(c->variant, "ob");
-    const size_t length = optimised != NULL ? (size_t)(optimised - c->variant) : strlen(c->variant);
-    out->unit = hash_text(hash_byte(hash_text(HASH_START, c->scenario), 0), c->variant);
-    out->stratum =
-        sample_stratum(c->arch, c->kind, hash_fold(hash_bytes(HASH_START, c->variant, length)));
-}
-
 void figure_sample_take(const struct run_case *c, const char *foreign, struct figure_sample *out)
 {
     const char *const names[WAY_COUNT] = {[WAY_FOREIGN] = foreign,
                                           [WAY_DUMP] = engine_subject(ENGINE_KIND_DUMP)->name,
                                           [WAY_OFFSET] = engine_subject(ENGINE_KIND_OFFSET)->name};
     memset(out, 0, sizeof *out);
-    name_sample(c, out);
+    sample_name(c->scenario, c->variant, c->arch, c->kind, out);
     out->timing = counted(&c->timing);
     for (int way = 0; way < WAY_COUNT; way++) {
         const char *engine = names[way == WAY_TUNED ? WAY_DUMP : way];

@@ -33,12 +33,6 @@ struct lanes {
 
 /* ---- samples ---------------------------------------------------------------------------- */
 
-static int by_number(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void take_samples(const struct run_figures *figures, struct lane_side *out,
                          struct fault *fault)
 {
@@ -69,7 +63,7 @@ static enum status read_samples(struct lanes *l, struct store *store, const stru
         store_list_case_ids(store, run->id, &l->scratch, &ids, &figures.id_count, l->fault) !=
             ERR_NONE)
         return l->fault->code;
-    array_sort(ids, figures.id_count, sizeof *ids, by_number);
+    (void)sample_distinct(ids, figures.id_count); /* sorts */
     figures.engines = engines;
     figures.ids = ids;
     out->foreign = figures_foreign_engine(&figures);
@@ -105,7 +99,8 @@ static enum status read_before(struct lanes *l, struct store *store)
 enum which { BEFORE, NOW, BOTH };
 
 /* Pairs of the cases of ARCH that both runs have, and that have a time in the runs of WHICH.
- * Returns how many cases these are without their repeats. */
+ * Returns how many cases these are without their repeats. How one case changes from run to run says
+ * nothing about another build of its scenario, so each case is a group. */
 static size_t take_pairs(struct lanes *l, enum cpu arch, enum which which, size_t *count)
 {
     const struct lane_side *before = &l->before, *now = &l->now;
@@ -123,7 +118,7 @@ static size_t take_pairs(struct lanes *l, enum cpu arch, enum which which, size_
             l->pairs[(*count)++] = (struct ratio_pair){.a = (double)is,
                                                        .b = (double)was,
                                                        .stratum = now->strata[b],
-                                                       .unit = now->units[b]};
+                                                       .group = now->units[b]};
     }
     return ratio_pairs_sort(l->pairs, *count);
 }

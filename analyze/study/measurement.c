@@ -36,22 +36,15 @@ struct measurement measurement_of_cases(double *values, size_t count)
 struct measurement measurement_of_rounds(const double *values, size_t count, double *scratch)
 {
     static const double one = 1;
-    return measurement_ratio(values, count, &one, 1, UNKNOWN, scratch);
-}
-
-struct measurement measurement_ratio(const double *a, size_t a_count, const double *b,
-                                     size_t b_count, double noise, double *scratch)
-{
     struct measurement out = measurement_none;
     out.origin = MEASURED_ROUNDS;
-    out.noise = noise;
-    if (a_count == 0)
+    if (count == 0)
         return out;
-    const struct interval ratio = statistics_ratio(a, a_count, b, b_count, 1, scratch);
-    out.n = a_count;
-    out.value = ratio.value;
-    out.low = ratio.low;
-    out.high = ratio.high;
+    const struct interval median = statistics_ratio(values, count, &one, 1, 1, scratch);
+    out.n = count;
+    out.value = median.value;
+    out.low = median.low;
+    out.high = median.high;
     return out;
 }
 

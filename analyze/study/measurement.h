@@ -35,10 +35,6 @@ struct measurement measurement_of_cases(double *values, size_t count);
 /* Of the rounds of a bench. SCRATCH has room for COUNT + 1 more. */
 struct measurement measurement_of_rounds(const double *values, size_t count, double *scratch);
 
-/* The ratio of medians A : B; NOISE is what a control showed. SCRATCH has room for both. */
-struct measurement measurement_ratio(const double *a, size_t a_count, const double *b,
-                                     size_t b_count, double noise, double *scratch);
-
 /* The members "count", "median", "least", "p90" and "most". */
 void measurement_write_json(struct json *j, const struct measurement *m);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 
 #define COLUMN_BYTES ((uint64_t)SAMPLE_CHUNK * sizeof(uint64_t))
 
@@ -106,4 +107,30 @@ enum status sample_set_number(struct sample_set *set, uint32_t at, int offset, u
         return read_spilled(set, at / SAMPLE_CHUNK, word, at % SAMPLE_CHUNK, 1, out, fault);
     *out = set->rows[(at - spilled) * set->words + word];
     return ERR_NONE;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+size_t sample_distinct(uint64_t *numbers, size_t count)
+{
+    size_t found = 0;
+    array_sort(numbers, count, sizeof *numbers, by_number);
+    for (size_t i = 0; i < count; i++)
+        found += i == 0 || numbers[i - 1] != numbers[i];
+    return found;
+}
+
+/* Builds are of one kind that have the same before the optimisation in their name: "managed10-". */
+void sample_name(const char *scenario, const char *variant, enum cpu arch, enum case_kind kind,
+                 struct figure_sample *out)
+{
+    const char *optimised = strstr(variant, "ob");
+    const size_t length = optimised != NULL ? (size_t)(optimised - variant) : strlen(variant);
+    out->scenario = hash_text(HASH_START, scenario);
+    out->unit = hash_text(hash_byte(out->scenario, 0), variant);
+    out->stratum = sample_stratum(arch, kind, hash_fold(hash_bytes(HASH_START, variant, length)));
 }

@@ -15,8 +15,9 @@
 
 /* What one case adds. 0: not measured, or it does not count. */
 struct figure_sample {
-    uint64_t unit;    /* one number per scenario and build, whatever its repeat */
-    uint64_t stratum; /* processor, kind of module, crash or hang */
+    uint64_t unit;     /* one number per scenario and build, whatever its repeat */
+    uint64_t scenario; /* one number per scenario */
+    uint64_t stratum;  /* processor, kind of module, crash or hang */
     struct case_timing timing;
     struct way_cost ways[WAY_COUNT];
 };
@@ -62,5 +63,12 @@ enum status sample_set_column(struct sample_set *set, int offset, uint64_t *out,
 /* One number of row AT.  Fails: ERR_IO. */
 enum status sample_set_number(struct sample_set *set, uint32_t at, int offset, uint64_t *out,
                               struct fault *fault);
+
+/* Fills unit, scenario and stratum. */
+void sample_name(const char *scenario, const char *variant, enum cpu arch, enum case_kind kind,
+                 struct figure_sample *out);
+
+/* Sorts NUMBERS and says how many different ones there are: of units or scenarios. */
+size_t sample_distinct(uint64_t *numbers, size_t count);
 
 #endif

@@ -33,7 +33,8 @@ const enum cpu speed_order[CPU_COUNT] = {CPU_X64, CPU_X86, CPU_ARM64, CPU_ARM, C
 /* The samples of a run, and room for the pairs of a cell. */
 struct columns {
     struct sample_set *set;
-    uint64_t *units, *strata, *a, *b;
+    uint64_t *units, *scenarios, *strata, *a, *b;
+    uint64_t *distinct; /* room for units or scenarios of pairs */
     struct ratio_pair *pairs;
     double *numbers;
     struct fault fault;
@@ -51,8 +52,27 @@ static size_t take_pairs(struct columns *c, enum cpu arch, int a, int b)
             c->pairs[count++] = (struct ratio_pair){.a = (double)c->a[i],
                                                     .b = (double)c->b[i],
                                                     .stratum = c->strata[i],
-                                                    .unit = c->units[i]};
+                                                    .group = c->scenarios[i]};
     return count;
+}
+
+/* How many units the pairs of take_pairs() have. */
+static size_t count_units(struct columns *c, enum cpu arch)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < c->set->count; i++)
+        if (c->a[i] != 0 && c->b[i] != 0 && sample_arch(c->strata[i]) == arch)
+            c->distinct[count++] = c->units[i];
+    return sample_distinct(c->distinct, count);
+}
+
+/* Scenarios, of which builds of another kind are another stratum. Sorts the pairs. */
+static size_t count_scenarios(struct columns *c, size_t count)
+{
+    (void)ratio_pairs_sort(c->pairs, count);
+    for (size_t i = 0; i < count; i++)
+        c->distinct[i] = c->pairs[i].group;
+    return sample_distinct(c->distinct, count);
 }
 
 static bool excludes_one(const struct interval *i)
@@ -63,9 +83,8 @@ static bool excludes_one(const struct interval *i)
 static struct interval control_of(struct columns *c, enum cpu arch, const int *at)
 {
     const size_t count = take_pairs(c, arch, at[EVEN], at[ODD]);
-    return ratio_pairs_sort(c->pairs, count) < MEASUREMENT_LEAST
-               ? NO_INTERVAL
-               : ratio_pairs_bootstrap(c->pairs, count);
+    return count_scenarios(c, count) < MEASUREMENT_LEAST ? NO_INTERVAL
+                                                         : ratio_pairs_bootstrap(c->pairs, count);
 }
 
 static void fill(struct columns *c, enum cpu arch, enum speed_lane lane, enum speed_state state,
@@ -76,8 +95,9 @@ static void fill(struct columns *c, enum cpu arch, enum speed_lane lane, enum sp
     out->ratio = out->control = NO_INTERVAL;
     out->median_ns = UNKNOWN;
     out->pairs = count;
-    out->cases = ratio_pairs_sort(c->pairs, count);
-    if (out->cases < MEASUREMENT_LEAST)
+    out->cases = count_units(c, arch);
+    out->scenarios = count_scenarios(c, count);
+    if (speed_cell_is_few(out))
         return;
     for (size_t i = 0; i < count; i++)
         c->numbers[i] = c->pairs[i].a;
@@ -144,23 +164,28 @@ void speed_of_samples(const struct run_figures *figures, struct sample_set *samp
         foreign != NULL ? arena_printf(keep, "plain dump, %s", strchr(foreign, ':') + 1) : NULL};
     struct columns c = {.set = samples,
                         .units = malloc(room * sizeof *c.units),
+                        .scenarios = malloc(room * sizeof *c.scenarios),
                         .strata = malloc(room * sizeof *c.strata),
+                        .distinct = malloc(room * sizeof *c.distinct),
                         .a = malloc(room * sizeof *c.a),
                         .b = malloc(room * sizeof *c.b),
                         .pairs = malloc(room * sizeof *c.pairs),
                         .numbers = malloc(room * sizeof *c.numbers),
                         .fault = FAULT_INIT};
     *out = (struct speed){.where = speed_where(figures, keep)};
-    if (c.units != NULL && c.strata != NULL && c.a != NULL && c.b != NULL && c.pairs != NULL &&
-        c.numbers != NULL &&
+    if (c.units != NULL && c.scenarios != NULL && c.strata != NULL && c.distinct != NULL &&
+        c.a != NULL && c.b != NULL && c.pairs != NULL && c.numbers != NULL &&
         sample_set_column(samples, SPEED_UNIT, c.units, &c.fault) == ERR_NONE &&
+        sample_set_column(samples, SPEED_SCENARIO, c.scenarios, &c.fault) == ERR_NONE &&
         sample_set_column(samples, SPEED_STRATUM, c.strata, &c.fault) == ERR_NONE)
         for (int i = 0; i < CPU_COUNT; i++)
             fill_arch(&c, speed_order[i], names, out);
     if (c.fault.code != ERR_NONE)
         out->row_count = 0;
     free(c.units);
+    free(c.scenarios);
     free(c.strata);
+    free(c.distinct);
     free(c.a);
     free(c.b);
     free(c.pairs);
@@ -221,10 +246,11 @@ static void write_cell(struct json *j, const struct speed_cell *cell)
 {
     json_object(j);
     json_key_string(j, "state",
-                    cell->cases == 0                  ? "not measured"
-                    : cell->cases < MEASUREMENT_LEAST ? "too few"
-                                                      : "measured");
+                    cell->cases == 0          ? "not measured"
+                    : speed_cell_is_few(cell) ? "too few"
+                                              : "measured");
     json_key_uint(j, "cases", cell->cases);
+    json_key_uint(j, "scenarios", cell->scenarios);
     json_key_uint(j, "pairs", cell->pairs);
     json_key_number(j, "median_ns", cell->median_ns);
     write_interval(j, "ratio", &cell->ratio);

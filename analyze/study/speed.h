@@ -16,12 +16,19 @@ enum { SPEED_STATES = WAY_STATES };
 struct speed_cell {
     size_t cases;          /* scenarios in a build, that both ways have; 0: not measured */
     size_t pairs;          /* with their repeats */
+    size_t scenarios;      /* which is what the interval is over */
     struct interval ratio; /* of the medians, dump : offset, as ratio_of_another(); of SPEED_OFFSET
-                              none. NaN: too few cases (MEASUREMENT_LEAST) or not measured */
+                              none. NaN: speed_cell_is_few() or not measured */
     double median_ns;      /* of the lane's way, over these cases; NaN likewise */
     struct interval control; /* the lane's way against itself, in the other rounds; NaN: unknown */
     bool drifts;             /* its control, or that of the offsets, excludes 1 */
 };
+
+/* Builds of a few scenarios say too little about others. */
+static inline bool speed_cell_is_few(const struct speed_cell *cell)
+{
+    return cell->scenarios < MEASUREMENT_LEAST;
+}
 
 struct speed_row {
     enum cpu arch;
@@ -53,6 +60,7 @@ const struct speed_row *speed_main(const struct speed *speed);
 /* Where a sample has the time of LANE in STATE: see sample_set_column(). */
 int speed_place(enum speed_lane lane, enum speed_state state);
 #define SPEED_UNIT ((int)offsetof(struct figure_sample, unit))
+#define SPEED_SCENARIO ((int)offsetof(struct figure_sample, scenario))
 #define SPEED_STRATUM ((int)offsetof(struct figure_sample, stratum))
 
 /* The lane of WAY. */

@@ -37,20 +37,35 @@ static void put_stages(struct sheet *s, const char *title, const struct bench_ro
     sheet_show(s, columns, 6, stage_cell, stages, count);
 }
 
-static void put_verdict(struct sheet *s, const struct bench_side *side)
+static const char *sure_text(const struct bench_ratio *r, struct arena *keep)
+{
+    if (r->cases == 0)
+        return "no interval: a bench of before stored no cases";
+    const char *n =
+        arena_printf(keep, "%s, %zu case%s of %zu scenario%s", cpu_name(r->arch), r->cases,
+                     r->cases == 1 ? "" : "s", r->scenarios, r->scenarios == 1 ? "" : "s");
+    return isnan(r->ratio.low)
+               ? arena_printf(keep, "%s: no interval %s", n,
+                              r->scenarios < MEASUREMENT_LEAST ? "below 12 of them"
+                                                               : "of a single process")
+               : arena_printf(keep, "[%.2f, %.2f]  %s, %zu processes", r->ratio.low, r->ratio.high,
+                              n, r->processes);
+}
+
+static void put_verdict(struct sheet *s, const struct bench_side *side, struct arena *keep)
 {
     const size_t count = side->stages[BENCH_STAGES - 1].ways[0].n;
-    sheet_textf(s, INK_PLAIN, "today's noise (offset against itself): %.1f %%",
-                side->ratio.noise * 100);
+    sheet_textf(s, INK_PLAIN, "today's noise (offset against itself): %.1f %%", side->noise * 100);
+    for (uint32_t i = 0; i < side->ratio_count; i++)
+        sheet_textf(s, INK_PLAIN, "dump : offset = %.2f : 1  %s", side->ratios[i].ratio.value,
+                    sure_text(&side->ratios[i], keep));
     if (side->dump.change == CHANGE_TOO_FEW)
         sheet_textf(s, INK_PLAIN, "no verdict: %zu samples are too few, %d are needed", count,
                     STATISTICS_MIN_SAMPLES);
     else
         sheet_textf(s, INK_PLAIN,
-                    "dump : offset = %.2f : 1  [%.2f, %.2f]  p %.2g, threshold %.1f "
-                    "%%: the dump way is %s",
-                    side->ratio.value, side->ratio.low, side->ratio.high, side->dump.p,
-                    side->dump.threshold * 100,
+                    "dump against offset: p %.2g, threshold %.1f %%: the dump way is %s",
+                    side->dump.p, side->dump.threshold * 100,
                     side->dump.change == CHANGE_NONE ? "as fast" : change_words(side->dump.change));
     for (int w = 0; w < BENCH_WAYS; w++) {
         const struct change_verdict *then = &side->then[w];
@@ -80,6 +95,6 @@ void bench_print(const struct bench_findings *findings, struct arena *keep)
                                     : "WARM (symbols stay open)",
                              side->stages[BENCH_STAGES - 1].ways[0].n, findings->case_count);
         put_stages(&s, title != NULL ? title : "", side->stages, BENCH_STAGES);
-        put_verdict(&s, side);
+        put_verdict(&s, side, keep);
     }
 }

@@ -8,6 +8,7 @@
 #include "base/process.h"
 #include "study/bench.h"
 #include "study/run_facts.h"
+#include "verbs/bench_processes.h"
 #include "verbs/bench_text.h"
 #include "verbs/harness.h"
 #include "verbs/index_note.h"
@@ -16,7 +17,7 @@
 
 struct bench_options {
     const char *db, *run, *cache;
-    uint64_t samples, warmup;
+    uint64_t samples, warmup, processes, turn;
     bool cold, as_json, dry;
     int argc; /* the command line, stored with the samples */
     char *const *argv;
@@ -60,17 +61,28 @@ static int measure(const struct bench_options *o, struct store *store, struct op
     struct bench result;
     struct bench_findings findings;
     struct fault fault = FAULT_INIT;
-    if (folders.count == 0 && bench_folders_of_run(store, o->run, keep, &folders.items,
-                                                   &folders.count, &fault) != ERR_NONE)
+    const bool listed = folders.count == 1 && strcmp(folders.items[0], "-") == 0;
+    if (listed && bench_read_names(keep, &folders.items, &folders.count, &fault) != ERR_NONE)
+        return verb_fault(&fault);
+    if (!listed && folders.count == 0 &&
+        bench_folders_of_run(store, o->run, keep, &folders.items, &folders.count, &fault) !=
+            ERR_NONE)
         return stored_fault(&fault, fault.code != ERR_ABSENT);
+    const bool alone = o->processes == 1 || o->samples == 1;
     const struct bench_request request = {.folders = folders.items,
                                           .folder_count = folders.count,
                                           .rounds = (uint32_t)o->samples,
                                           .warmup = (uint32_t)o->warmup,
+                                          .turn = (uint32_t)o->turn,
                                           .cold = o->cold,
                                           .cache = o->cache,
                                           .progress = show_round};
-    const enum status status = bench_measure(&request, keep, &result, &fault);
+    struct bench_request before = request; /* of several processes: builds indexes, reads timings */
+    before.rounds = 0;
+    before.warmup = 1;
+    enum status status = bench_measure(alone ? &request : &before, keep, &result, &fault);
+    if (status == ERR_NONE && !alone && result.case_count > 0)
+        status = bench_processes(&request, (uint32_t)o->processes, keep, &result, &fault);
     log_progress_end();
     if (status != ERR_NONE)
         return verb_fault(&fault);
@@ -97,6 +109,8 @@ static int bench(const struct verb *self, void *given, const struct option_list 
     process_catch_interrupts();
     if (o->samples == 0 || o->samples > BENCH_ROUNDS_MAX || o->warmup > BENCH_ROUNDS_MAX)
         return verb_usage_error(self, "--samples is 1 to %d", BENCH_ROUNDS_MAX);
+    if (o->processes == 0 || o->processes > BENCH_PROCESSES_MAX || o->turn > BENCH_ROUNDS_MAX)
+        return verb_usage_error(self, "--processes is 1 to %d", BENCH_PROCESSES_MAX);
     if (!needs_store || stored_open(o->db, o->dry ? STORE_READ : STORE_WRITE, &store, &code))
         code = measure(o, store, *words, keep);
     store_close(store);
@@ -109,11 +123,16 @@ static int run(const struct verb *self, int argc, char **argv)
                               .run = "latest",
                               .samples = 20,
                               .warmup = 3,
+                              .processes = 5,
                               .argc = argc,
                               .argv = argv};
     const struct option_row rows[] = {
         {"--samples", OPTION_UINT, &o.samples, "N", "measured rounds (default 20)"},
         {"--warmup", OPTION_UINT, &o.warmup, "N", "unmeasured rounds before those (default 3)"},
+        {"--processes", OPTION_UINT, &o.processes, "N",
+         "spread the rounds over N processes (default 5)"},
+        {"--turn", OPTION_UINT, &o.turn, "N",
+         "which way begins; a bench of several gives it to each"},
         {"--cold", OPTION_FLAG, &o.cold, NULL,
          "also measure with symbols opened anew for every stack"},
         {"--run", OPTION_STRING, &o.run, "RUN",
@@ -133,9 +152,14 @@ const struct verb verb_bench = {
                "A/A control",
     .usage = "[CASE...]",
     .details =
-        "Without CASE the cases of the latest run are used.  Every round runs each way once, "
-        "in\nrotating order; the offset way runs twice, and the difference between the two is "
-        "noise.\nA verdict needs p < 0.01 and an effect above the largest of 3 %, the noise and "
+        "Without CASE the cases of the latest run are used; `-` reads their names from standard "
+        "input.\nEvery round runs each way once, in rotating order; the offset way runs twice, and "
+        "the\ndifference between the two is noise.  Rounds are spread over processes, since the "
+        "same "
+        "bench\nin another process differs by more than its rounds; the interval of the ratio "
+        "covers "
+        "cases\n(from 12 scenarios on) and processes.\nA verdict needs p < 0.01 and an effect "
+        "above the largest of 3 %, the noise and "
         "the fence\nof the last 30 benches; with fewer than 8 samples there is no verdict.\n\n"
         "example:\n  twinstack bench corpus/cases/* --samples 30 --cold --dry",
     .exits = "  0    measured, and not slower than the last bench\n  1    slower\n  2    usage\n"

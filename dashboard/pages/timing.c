@@ -89,16 +89,22 @@ static void write_samples(struct json *out, const struct bench_sample *samples, 
 }
 
 /* What the samples of a bench say: ratio, interval, noise; null: the run has none. */
-static enum status write_bench(const struct view_input *in, struct bench_sample *samples,
-                               uint32_t count, struct json *out, struct fault *fault)
+static enum status write_bench(const struct view_input *in, uint64_t run_id,
+                               struct bench_sample *samples, uint32_t count, struct json *out,
+                               struct fault *fault)
 {
     struct bench bench = {.samples = samples, .sample_count = count};
     struct bench_findings *findings = ARENA_NEW(in->keep, struct bench_findings);
-    for (uint32_t i = 0; i < count; i++)
-        bench.cold = bench.cold || samples[i].cold;
     json_key(out, "bench");
     if (findings == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "findings of a bench");
+    if (store_read_bench_cases(in->store, run_id, in->keep, &bench.costs, &bench.cost_count,
+                               fault) != ERR_NONE)
+        return fault->code;
+    for (uint32_t i = 0; i < count; i++)
+        bench.cold = bench.cold || samples[i].cold;
+    for (uint32_t i = 0; i < bench.cost_count; i++)
+        bench.case_count += !bench.costs[i].cold;
     if (count == 0 || bench_judge(&bench, NULL, in->keep, findings, fault) != ERR_NONE)
         json_null(out);
     else
@@ -153,7 +159,7 @@ enum status view_timing(const struct view_input *in, struct json *out, struct fa
                          fault);
     write_samples(out, samples, sample_count, (uint32_t)limit);
     if (status == ERR_NONE)
-        status = write_bench(in, samples, sample_count, out, fault);
+        status = write_bench(in, run_id, samples, sample_count, out, fault);
     if (status == ERR_NONE)
         status = timings_write_json(out, &figures, in->keep, fault);
     if (status == ERR_NONE)

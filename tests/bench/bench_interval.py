@@ -1,28 +1,46 @@
 #!/usr/bin/env python3
 """Does the interval of a speed figure hold what another measurement gives?  Measures the same sealed cases again and again.
 
-    tests/bench/bench_interval.py TWINSTACK CASE... [--repeats 20]
+    tests/bench/bench_interval.py TWINSTACK CASE... [--repeats 20] [--table]
 
-On a quiet machine, with the cases of a run (build/runs/*/cases/*; a lane needs 12).  Prints for each lane and state in how many repeats the
-reported 95 % interval holds the mean of the other repeats, and in how many random halves of the cases it holds the ratio of the other
-half.  Of both, 18 of 20 are expected; exits 1 where a measured lane has fewer."""
+With the cases of a run (build/runs/*/cases/*; an interval needs 12 scenarios).  Prints for the ratio of `bench`, warm and cold, in how
+many repeats the reported 95 % interval holds the mean of the other repeats (and in how many their median), and in how many random halves
+of the scenarios it holds the ratio of the other half.  Of both, 18 of 20 are expected; exits 1 where a figure has fewer.  --table asks the
+table of speed (`check`) in place of `bench`: each of its figures comes from one process."""
 
 import argparse
 import json
+import pathlib
 import random
+import statistics
 import subprocess
 import sys
 
 
-def measure(program, cases):
-    """By lane and state, [value, low, high] of what `check` measures; lanes of too few cases have none."""
-    done = subprocess.run([program, "check", "--offline", "--json", *cases], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
-    cells = {}
-    for row in json.loads(done.stdout)["speed"]["rows"]:
-        for state, cell in row["cells"].items():
-            if cell["ratio"]:
-                cells[f"{row['arch']} {row['lane']}, {state}"] = [cell["ratio"][name] for name in ("value", "low", "high")]
-    return cells
+def ask(command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+    return json.loads(done.stdout)
+
+
+def bench(program, cases):
+    """By figure, [value, low, high] of what `bench` measures."""
+    sides = ask([program, "bench", *cases, "--cold", "--dry", "--json"])["back_end"]
+    return {f"{r['arch']}, {'cold' if side['cold'] else 'warm'}": [r["ratio"], r["ratio_low"], r["ratio_high"]]
+            for side in sides for r in side["ratios"] if r["ratio_low"] is not None}
+
+
+def table(program, cases):
+    """The same of what `check` measures."""
+    rows = ask([program, "check", "--offline", "--json", *cases])["speed"]["rows"]
+    return {f"{row['arch']} {row['lane']}, {state}": [cell["ratio"][name] for name in ("value", "low", "high")]
+            for row in rows for state, cell in row["cells"].items() if cell["ratio"]}
+
+
+def halves(cases, drawn):
+    """Two halves of the scenarios, each with all its builds."""
+    scenarios = sorted({pathlib.Path(case).name.split(".")[0] for case in cases})
+    first = set(drawn.sample(scenarios, len(scenarios) // 2))
+    return [[case for case in cases if (pathlib.Path(case).name.split(".")[0] in first) == part] for part in (True, False)]
 
 
 def holds(cell, value):
@@ -34,20 +52,25 @@ def main():
     parser.add_argument("program")
     parser.add_argument("cases", nargs="+")
     parser.add_argument("--repeats", type=int, default=20)
+    parser.add_argument("--table", action="store_true")
     args = parser.parse_args()
+    measure = table if args.table else bench
     repeats = [measure(args.program, args.cases) for _ in range(args.repeats)]
-    drawn, halves = random.Random(1), []
-    for _ in range(args.repeats):
-        cases = drawn.sample(args.cases, len(args.cases))
-        halves.append([measure(args.program, sorted(cases[part::2])) for part in (0, 1)])
+    drawn = random.Random(1)
+    pairs = [[measure(args.program, half) for half in halves(args.cases, drawn)] for _ in range(args.repeats)]
     wanted, bad = args.repeats * 9 // 10, False
-    for lane in sorted(set.intersection(*(set(r) for r in repeats))):
-        values = [r[lane][0] for r in repeats]
-        others = sum(holds(r[lane], (sum(values) - r[lane][0]) / max(1, len(values) - 1)) for r in repeats)
-        pairs = [(a[lane], b[lane]) for a, b in halves if lane in a and lane in b]
-        other = sum(holds(a, b[0]) for a, b in pairs)
-        bad |= others < wanted or other < len(pairs) * 9 // 10
-        print(f"{lane}: {min(values):.2f} to {max(values):.2f}; holds the other repeats {others} of {len(values)}, the other half {other} of {len(pairs)}")
+    for figure in sorted(set.intersection(*(set(r) for r in repeats))):
+        cells = [r[figure] for r in repeats]
+        values = [cell[0] for cell in cells]
+        others = [values[:i] + values[i + 1:] for i in range(len(values))]
+        mean = sum(holds(cell, statistics.fmean(rest)) for cell, rest in zip(cells, others))
+        middle = sum(holds(cell, statistics.median(rest)) for cell, rest in zip(cells, others))
+        both = [(a[figure], b[figure]) for a, b in pairs if figure in a and figure in b]
+        other = sum(holds(a, b[0]) for a, b in both)
+        width = statistics.median((cell[2] - cell[1]) / cell[0] for cell in cells)
+        bad |= mean < wanted or other < len(both) * 9 // 10
+        print(f"{figure}: {min(values):.2f} to {max(values):.2f}, intervals of {100 * width:.0f} % (median); holds the mean of the other repeats "
+              f"{mean} of {len(values)} (their median {middle}), the other half {other} of {len(both)}")
     return bad
 
 

@@ -1,10 +1,12 @@
 """Comparing two stored runs, and measuring and comparing times, on made-up databases and sealed cases."""
 
 import json
+import os
 import pathlib
 import re
 import shutil
 import sqlite3
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
@@ -99,6 +101,9 @@ class Differences(Stored):
         case = CASES / "null_write.ob2"
         done = self.run_db("bench", case, "--samples", "3", "--warmup", "0", "--dry")
         self.assertIn("too few", done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^dump : offset = \d+\.\d\d : 1  x64, 1 case of 1 scenario: no interval below 12 of them$")
+        all_cases = self.run_db("bench", *sorted(CASES.glob("*.*")), "--samples", "2", "--warmup", "0", "--dry").stdout
+        self.assertRegex(all_cases, r"(?m)^dump : offset = .* x64, \d+ cases of \d+ scenarios: no interval below 12 of them\ndump : offset = .* x86, 3 cases")
         for stage in ("capture walk", "suspension", "write", "bytes a report", "parse", "load symbols", "unwind", "resolve"):
             self.assertIn(f"\n{stage} ", done.stdout)
         data = json.loads(self.run_db("bench", case, "--samples", "9", "--warmup", "1", "--cold", "--json",
@@ -109,11 +114,35 @@ class Differences(Stored):
             self.assertLessEqual(total["low"], total["median"])
             self.assertLessEqual(total["median"], total["high"])
             self.assertGreater(bench["stages"]["parse"]["dump"]["median"], 0)
+            self.assertEqual([(r["arch"], r["cases"], r["scenarios"], r["ratio_low"]) for r in bench["ratios"]], [("x64", 1, 1, None)])
+            self.assertEqual(bench["ratio"], bench["ratios"][0]["ratio"])
+            self.assertGreater(bench["ratio"], 1)
             self.assertGreater(bench["noise"], 0)  # the control never takes exactly as long as its twin
         self.assertGreater(data["capture"]["bytes"]["dump"]["median"], data["capture"]["bytes"]["offset"]["median"])
         self.run_db("report", "latest")  # a bench has no cases and is never the latest run
         self.run_db("bench", case, "--samples", "0", exit_code=2)
         self.run_db("bench", self.folder, exit_code=3)
+
+    def test_a_bench_is_spread_over_processes(self):
+        """Each measures its share of the rounds; names may come from standard input; nothing is left."""
+        case = CASES / "null_write.ob2"
+        places = self.folder / "temporary"
+        places.mkdir()
+        env = {**os.environ, "TMPDIR": str(places)}
+        done = subprocess.run([e2e.PROGRAM, "bench", "-", "--samples", "5", "--processes", "3", "--db", self.db, "--cache", self.folder / "cache"],
+                              input=f"{case}\n\n{CASES / 'inline_chain.ob2'}\n", capture_output=True, text=True, check=False, env=env)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        self.assertEqual(list(places.iterdir()), [])
+        with sqlite3.connect(self.db) as db:
+            costs = db.execute("SELECT process, scenario, min(offset_ns, dump_ns) > 0 FROM bench_case WHERE run_id = (SELECT max(run_id) FROM"
+                               " bench_case) ORDER BY position").fetchall()
+            rounds = db.execute("SELECT round FROM sample WHERE stage = 'total' AND subject = 'dump' AND run_id = (SELECT max(run_id) FROM"
+                                " bench_case) ORDER BY position").fetchall()
+        db.close()
+        self.assertEqual(costs, [(p, s, 1) for p in range(3) for s in ("null_write", "inline_chain")])
+        self.assertEqual(len({r for (r,) in rounds}), 5)
+        for words, code in ((("--processes", "0"), 2), (("--processes", "51"), 2)):
+            self.run_db("bench", case, *words, exit_code=code)
 
     def test_lanes_of_a_bench(self):
         """Each lane runs its own engine, as often as asked, and none is always first."""

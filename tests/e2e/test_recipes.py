@@ -72,7 +72,7 @@ EDITS = {
          ' ROW(recipe, FIGURES_OF_CAPTURES, false, "an example")'),
     ],
     "figure": [
-        ("analyze/model/fields.h", "enum { STORE_SCHEMA_VERSION = 16", " + 1"),
+        ("analyze/model/fields.h", "enum { STORE_SCHEMA_VERSION = 17", " + 1"),
         ("analyze/model/fields.h", "#define CASE_TIMING_FIELDS(F)", " F(U64, recipe_ns, TIME)"),
         ("analyze/store/schema.c", '"ALTER TABLE module_now RENAME TO module", NULL, };',
          '\n\nstatic const char *const version_recipe[] = {\n'

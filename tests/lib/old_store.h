@@ -3,6 +3,8 @@
 #ifndef TESTS_OLD_STORE_H
 #define TESTS_OLD_STORE_H
 
+#define UNDO_VERSION_17 "DROP TABLE bench_case; PRAGMA user_version = 16;"
+
 #define UNDO_VERSION_16                                                                            \
     "ALTER TABLE crash_case DROP COLUMN record_gzip_bytes;"                                        \
     "ALTER TABLE crash_case DROP COLUMN record_zstd_bytes;"                                        \

@@ -58,6 +58,7 @@ static struct figure_sample sample_of(uint32_t i)
     const bool x86 = i < 9;
     const uint64_t n = x86 ? 1000 : (i - 9) % X64 + 1;
     struct figure_sample s = {.unit = x86 ? 100 + i : n,
+                              .scenario = x86 ? 100 + i : n,
                               .stratum = sample_stratum(x86 ? CPU_X86 : CPU_X64, 0, 0)};
     s.timing = (struct case_timing){.walk_ns = 10 * n,
                                     .record_write_ns = 90 * n,
@@ -216,6 +217,39 @@ TEST(hangs_and_repeats)
     CHECK(still->one.value == 7 && w.cost.lanes[COST_PLAIN].amounts[COST_STOPPED].one.value == 700);
     CHECK_EQ(still->cases, X64);
     tear_down(&w);
+}
+
+/* Eleven scenarios in two builds are more than 12 cases, and too few; twelve are not, and their
+ * interval is that of twelve. */
+TEST(builds_of_a_scenario_do_not_make_an_interval_narrower)
+{
+    static const struct {
+        const char *name;
+        uint32_t cases, scenarios;
+        double low, high;
+    } rows[] = {
+        {"21 scenarios", 21, 21, 6.72, 15.28},
+        {"eleven", 21, 11, NAN, NAN},
+        {"twelve", 21, 12, 5.342, 16.658},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct world w;
+        set_up(&w);
+        test_row(rows[i].name);
+        for (uint32_t k = 0; k < rows[i].cases; k++) {
+            struct figure_sample s = sample_of(9 + k);
+            s.scenario = k % rows[i].scenarios;
+            add(&w, &s);
+        }
+        make(&w);
+        const struct cost_amount *got = &w.cost.lanes[COST_OFFSET].amounts[COST_WARM];
+        CHECK_EQ(got->cases, rows[i].cases);
+        CHECK_EQ(got->scenarios, rows[i].scenarios);
+        CHECK(isnan(rows[i].low) ? isnan(got->one.value)
+                                 : fabs(got->one.low - rows[i].low * 1000) < 10 &&
+                                       fabs(got->one.high - rows[i].high * 1000) < 10);
+        tear_down(&w);
+    }
 }
 
 TEST(prices_follow_from_the_terms)

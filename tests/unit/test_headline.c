@@ -327,15 +327,16 @@ TEST(the_numbers_of_large_runs_leave_memory_and_stay_the_same)
     sample_set_free(&set);
 }
 
-/* The made cases but the last one 8 times, and the last one; only the first 5 times have a foreign
- * library. */
-static uint32_t make_many(struct world *w, struct run_case *many)
+/* The made cases but the last one 8 times, and the last one, of SCENARIOS in turn; only the first 5
+ * times have a foreign library. */
+static uint32_t make_many(struct world *w, struct run_case *many, uint32_t scenarios)
 {
     uint32_t count = 0;
     for (int n = 0; n < 8; n++)
         for (int i = 0; i < CASES - 1; i++) {
             many[count] = w->cases[i];
             many[count].variant = arena_printf(&w->keep, "ob%d%d", n, i);
+            many[count].scenario = arena_printf(&w->keep, "s%u", count % scenarios);
             many[count].claim_count -= n >= 5;
             many[count++].result.score_count -= n >= 5;
         }
@@ -380,6 +381,12 @@ static const char few_text[] =
     "x64 plain dump : offsets          not measured        too few (3)  too few (3)\n"
     "x64 plain dump, dbghelp : offsets not measured        too few (3) not measured\n";
 
+static const char builds_text[] =
+    "ratio [95 %] (cases)                  no index index, new process               warm\n"
+    "x64 offsets, time                 not measured few scenarios (11) few scenarios (11)\n"
+    "x64 plain dump : offsets          not measured few scenarios (11) few scenarios (11)\n"
+    "x64 plain dump, dbghelp : offsets not measured few scenarios (11)       not measured\n";
+
 static void check_table(struct world *w, const char *wanted)
 {
     char text[16384];
@@ -402,8 +409,12 @@ TEST(the_terminal_shows_the_table_and_no_figure_of_too_few_cases)
     test_row("too few");
     check_table(&w, few_text);
     test_row("a lane that was measured in fewer cases than the row");
-    const uint32_t count = make_many(&w, many);
+    uint32_t count = make_many(&w, many, 24);
     REQUIRE(figures_prepare(&w.run, many, count, &w.keep, &w.figures, &w.fault) == ERR_NONE);
     check_table(&w, many_text);
+    test_row("many builds of few scenarios");
+    count = make_many(&w, many, 11);
+    REQUIRE(figures_prepare(&w.run, many, count, &w.keep, &w.figures, &w.fault) == ERR_NONE);
+    check_table(&w, builds_text);
     arena_free(&w.keep);
 }

@@ -23,20 +23,21 @@ static double normal(uint64_t *state)
     return sum;
 }
 
-enum { UNITS_MOST = 60 };
+enum { GROUPS_MOST = 60 };
 
-/* Cases whose times of both ways are log-normal around 3 and 1, in REPEATS that differ little. */
-static size_t draw_pairs(struct ratio_pair *pairs, size_t units, size_t repeats, uint64_t *state)
+/* Scenarios whose times of both ways are log-normal around 3 and 1, in REPEATS (or builds) that
+ * differ little. */
+static size_t draw_pairs(struct ratio_pair *pairs, size_t groups, size_t repeats, uint64_t *state)
 {
-    for (size_t u = 0; u < units; u++) {
+    for (size_t u = 0; u < groups; u++) {
         const double a = 3 * exp(0.6 * normal(state)), b = exp(0.6 * normal(state));
         for (size_t r = 0; r < repeats; r++)
             pairs[u * repeats + r] = (struct ratio_pair){.a = a * exp(0.01 * normal(state)),
                                                          .b = b * exp(0.01 * normal(state)),
                                                          .stratum = u % 2,
-                                                         .unit = u};
+                                                         .group = u};
     }
-    return units * repeats;
+    return groups * repeats;
 }
 
 TEST(the_interval_of_a_ratio_has_known_answers)
@@ -45,12 +46,12 @@ TEST(the_interval_of_a_ratio_has_known_answers)
         const char *name;
         size_t count;
         struct ratio_pair pairs[4];
-        size_t units;
+        size_t groups;
         double value, low, high;
     } rows[] = {
         {"nothing", 0, {{0, 0, 0, 0}}, 0, NAN, NAN, NAN},
         {"one case has no interval", 1, {{6, 2, 0, 1}}, 1, 3, NAN, NAN},
-        {"repeats of one case have none",
+        {"builds of one scenario have none",
          3,
          {{6, 2, 0, 1}, {8, 2, 0, 1}, {9, 3, 0, 1}},
          1,
@@ -60,13 +61,13 @@ TEST(the_interval_of_a_ratio_has_known_answers)
         {"the same in each", 3, {{6, 2, 0, 1}, {6, 2, 0, 2}, {6, 2, 0, 3}}, 3, 3, 3, 3},
         {"the median of an even number", 2, {{2, 1, 0, 1}, {4, 1, 0, 2}}, 2, 3, 2, 4},
         {"a kind with one case keeps it", 2, {{2, 1, 0, 1}, {4, 1, 1, 2}}, 2, 3, 3, 3},
-        {"a unit has one stratum", 2, {{2, 1, 0, 1}, {4, 1, 1, 1}}, 2, 3, 3, 3},
+        {"a group has one stratum", 2, {{2, 1, 0, 1}, {4, 1, 1, 1}}, 2, 3, 3, 3},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct ratio_pair pairs[4];
         memcpy(pairs, rows[i].pairs, sizeof pairs);
         test_row(rows[i].name);
-        CHECK_EQ(ratio_pairs_sort(pairs, rows[i].count), rows[i].units);
+        CHECK_EQ(ratio_pairs_sort(pairs, rows[i].count), rows[i].groups);
         const struct interval got = ratio_pairs_bootstrap(pairs, rows[i].count);
         const double want[] = {rows[i].value, rows[i].low, rows[i].high};
         const double have[] = {got.value, got.low, got.high};
@@ -76,24 +77,24 @@ TEST(the_interval_of_a_ratio_has_known_answers)
 }
 
 /* Of 200 selections of cases, the interval holds the ratio of all cases (3), and the wider one the
- * ratio of another selection, in 95 of 100, and in no fewer if each case was measured ten times:
- * repeats are no cases. */
+ * ratio of another selection, in 95 of 100, and in no fewer if each has ten builds and repeats,
+ * which are no cases of their own. */
 TEST(the_interval_holds_what_other_cases_would_give)
 {
     static const struct {
         const char *name;
-        size_t units, repeats;
+        size_t groups, repeats;
     } rows[] = {{"12 cases", 12, 1}, {"60 cases", 60, 1}, {"12 cases, 10 times", 12, 10}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         enum { SELECTIONS = 200 };
-        struct ratio_pair pairs[UNITS_MOST * 2];
+        struct ratio_pair pairs[GROUPS_MOST * 2];
         uint64_t state = 88172645463325252u + i;
         struct interval before = {0, NAN, 0};
         int held = 0, held_another = 0;
         test_row(rows[i].name);
         for (int s = 0; s < SELECTIONS; s++) {
-            const size_t count = draw_pairs(pairs, rows[i].units, rows[i].repeats, &state);
-            CHECK_EQ(ratio_pairs_sort(pairs, count), rows[i].units);
+            const size_t count = draw_pairs(pairs, rows[i].groups, rows[i].repeats, &state);
+            CHECK_EQ(ratio_pairs_sort(pairs, count), rows[i].groups);
             const struct interval got = ratio_pairs_bootstrap(pairs, count);
             held += got.low <= 3 && 3 <= got.high;
             held_another += before.low <= got.value && got.value <= before.high;

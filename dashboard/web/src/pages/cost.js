@@ -3,6 +3,7 @@
 import { offline } from '../api.js';
 import { Table } from '../table.js';
 import { Command, duration, Field, number } from '../ui.js';
+import { unmeasured } from './speed.js';
 
 /** @typedef {import('openapi').CostLane} CostLane */
 /** @typedef {import('openapi').Cost} Cost */
@@ -34,8 +35,8 @@ function three(value) {
 }
 
 /** @param {{amount: import('openapi').CostAmount}} props */
-function Amount({ amount: { cases, value, low, high } }) {
-  if (value === null) return cases > 0 ? `too few (${number(cases)})` : 'not measured';
+function Amount({ amount: { cases, scenarios, value, low, high } }) {
+  if (value === null) return unmeasured(cases, scenarios);
   return (
     <>
       <strong>{three(value)}</strong> [{three(Number(low))}, {three(Number(high))}]

@@ -13,9 +13,17 @@ const states = [
 /** @type {(value: number, like: number) => string} */
 const fixed = (value, like) => value.toFixed(like < 9.95 ? 2 : like < 99.5 ? 1 : 0);
 
+const LEAST = 12; // scenarios of which a figure is shown
+
+/** Why there is none, as the terminal says it. @type {(cases: number, scenarios: number) => string} */
+export const unmeasured = (cases, scenarios) => {
+  if (cases === 0) return 'not measured';
+  return cases < LEAST ? `too few (${number(cases)})` : `few scenarios (${number(scenarios)})`;
+};
+
 /** @param {{cell: import('openapi').SpeedCell}} props */
 function Cell({ cell }) {
-  if (cell.state !== 'measured') return cell.cases > 0 ? `${cell.state} (${number(cell.cases)})` : cell.state;
+  if (cell.state !== 'measured') return unmeasured(cell.cases, cell.scenarios);
   const { ratio } = cell;
   return (
     <>
@@ -57,7 +65,9 @@ export function Speed({ speed }) {
           })),
         ]}
       />
-      <p class="dim small">Ratio of medians [95 % interval over cases and repeats] (cases). {speed.where}</p>
+      <p class="dim small">
+        Ratio of medians [95 % interval over scenarios, of one process] (cases). {speed.where}
+      </p>
     </>
   );
 }

@@ -328,6 +328,20 @@ function useWhole(few, run) {
 /** @type {(share: number | null) => string} */
 const rounded = (share) => (share === null ? 'not known' : `${Math.round(100 * share)} %`);
 
+/** @typedef {NonNullable<Found['bench']>['back_end'][number]} Side */
+
+/** @type {(side: Side) => string} */
+const interval = ({ ratio_low, ratio_high }) =>
+  ratio_low === null || ratio_high === null ? '' : ` [${ratio_low.toFixed(1)}, ${ratio_high.toFixed(1)}]`;
+
+/** Over what the interval is, or why there is none. @type {(side: Side) => string} */
+const benchScope = (side) => {
+  if (side.arch === null) return 'no interval: its cases were not stored';
+  const cases = `${plural(side.cases, 'case')} of ${plural(side.scenarios, 'scenario')}`;
+  const how = side.ratio_low === null ? 'no interval, too few scenarios or processes' : '95 % interval';
+  return `${how}: ${side.arch}, ${cases}, ${side.processes} processes`;
+};
+
 /**
  * A bench: the two ways in turn on the same cases, with a control; what it says, and every sample.
  * @param {{data: Found, whole: import('../api.js').Data<Found>}} props
@@ -339,13 +353,10 @@ const Benched = ({ data, whole }) => (
       .map((side) => (
         <p class="headline" key={String(side.cold)}>
           Bench, {side.cold ? 'cold' : 'symbols loaded'}: the dump way takes{' '}
-          <strong>
-            {`${side.ratio?.toFixed(1)}× [${side.ratio_low?.toFixed(1)}, ${side.ratio_high?.toFixed(1)}]`}
-          </strong>{' '}
-          as long{' '}
+          <strong>{`${side.ratio?.toFixed(1)}×${interval(side)}`}</strong> as long{' '}
           <span class="dim">
-            (95 % interval; noise {rounded(side.noise)}, p {side.dump_against_offset.p?.toPrecision(2) ?? '–'}
-            , {plural(side.samples, 'sample')} of each way)
+            ({benchScope(side)}; noise {rounded(side.noise)}, p{' '}
+            {side.dump_against_offset.p?.toPrecision(2) ?? '–'}, {plural(side.samples, 'sample')} of each way)
           </span>
           .
         </p>
