@@ -5,8 +5,7 @@
 #   release_files.sh --version        prints the version: that of the tag v*, or of the commit
 #   release_files.sh                  makes the files
 #
-# Made to give the same bytes in any folder: times are the commit's, folders are mapped away, archives are sorted. Of two clones only the
-# sources are equal so far; `./run soak release` prints what differs.
+# The same bytes in any folder: times are the commit's, folders are mapped away, archives are sorted. `./run soak release` compares two.
 # Exit status 3: something is missing, and one line says what.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -62,9 +61,10 @@ build_windows() {
   ninja -C "$work/windows" twinstack
 }
 
-# capture_package ARCHITECTURE TOOLCHAIN
+# capture_package ARCHITECTURE TOOLCHAIN. For MSVC's targets, clang writes the time into each object unless a flag forbids it.
 capture_package() {
-  CFLAGS="$map" ASMFLAGS="$map" cmake -G Ninja -S capture -B "$work/capture-$1" --toolchain "$root/cmake/$2.cmake" \
+  local flags="$map -mno-incremental-linker-compatible"
+  CFLAGS="$flags" ASMFLAGS="$flags" cmake -G Ninja -S capture -B "$work/capture-$1" --toolchain "$root/cmake/$2.cmake" \
     -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_LIBDIR=lib
   ninja -C "$work/capture-$1"
   cmake --install "$work/capture-$1" --prefix "$work/zip/$name-windows-x86_64/capture/$1"
