@@ -15,7 +15,8 @@ archive() {
   shift 4
   [ ! -f "$folder/lib$library.a" ] || return 0
   "$here/debian_source.sh" "$package" "$sha256" "$sources/$package" || exit 3
-  "${CC:-cc}" -O2 -g -fPIC -fvisibility=hidden -w "$@" -c "$sources/$package/$file" -o "$folder/$library.o"
+  "${CC:-cc}" -O2 -g "-ffile-prefix-map=$folder=archives" "-ffile-prefix-map=$PWD=." -fPIC -fvisibility=hidden -w "$@" \
+    -c "$sources/$package/$file" -o "$folder/$library.o"
   ar rcs "$folder/lib$library.a.new" "$folder/$library.o"
   mv "$folder/lib$library.a.new" "$folder/lib$library.a"
 }

@@ -17,6 +17,7 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT WIN32)
   install(FILES "${pages}/twinstack.fish" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
 endif()
 
+set(CPACK_PACKAGE_VERSION "${TWINSTACK_RELEASE}")
 set(CPACK_PACKAGE_VENDOR twinstack)
 set(CPACK_PACKAGE_CONTACT "twinstack <twinstack@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")

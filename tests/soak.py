@@ -107,12 +107,17 @@ def stream():
     yield "bench", [PYTHON, "tests/bench/bench_stream.py", BUILD, "--work", PLACE / "stream.bench", "--stacks", "10000000"], {}
 
 
+def release():
+    """The files of a release, made in two folders: equal bytes."""
+    yield "two-folders", [PYTHON, "tests/e2e/test_release.py", "TwoBuilds"], {"TWINSTACK_SOAK": "1"}
+
+
 def mutation():
     """Every fault of tests/mutation."""
     yield "faults", [PYTHON, "tests/mutation/mutate.py"], {}
 
 
-SOAKS = {f.__name__: f for f in (lint, fuzz, stops, web, loops, matrix, victims, symbols, store, stream, mutation)}
+SOAKS = {f.__name__: f for f in (lint, fuzz, stops, web, loops, matrix, victims, symbols, store, stream, release, mutation)}
 
 
 def sources():
