@@ -58,41 +58,53 @@ static void add_sample(struct bench *out, enum bench_lane lane, enum bench_stage
             .lane = lane, .stage = stage, .cold = cold, .round = round, .ns = ns / out->case_count};
 }
 
-/* One sample of a lane: all cases once, nanoseconds per case. */
-static enum status sample(struct session *s, enum bench_lane lane, bool cold, uint32_t round,
-                          bool counts)
+/* One sample of a lane: nanoseconds per case. */
+static void add_samples(struct bench *out, enum bench_lane lane, const struct way_parts *sum,
+                        bool cold, uint32_t round)
 {
-    struct way_parts sum = {.whole_ns = 0};
-    for (uint32_t i = 0; i < s->out->case_count; i++) {
-        const enum case_way way = lane == LANE_DUMP ? WAY_DUMP : WAY_OFFSET;
-        const uint64_t ns = take(s, way, &s->files[i], cold, &sum);
-        if (s->fault->code != ERR_NONE)
-            return s->fault->code;
-        if (counts)
-            keep_least(s, lane, cold, i, ns);
+    add_sample(out, lane, STAGE_TOTAL, cold, round, sum->whole_ns);
+    add_sample(out, lane, STAGE_PARSE, cold, round, sum->open_ns);
+    add_sample(out, lane, STAGE_UNWIND, cold, round, sum->unwind_ns);
+    add_sample(out, lane, STAGE_LOAD, cold, round, sum->load_ns);
+    add_sample(out, lane, STAGE_RESOLVE, cold, round, sum->resolve_ns);
+}
+
+/* All lanes of one case, then those of the next one: what a case finds in the processor's caches is
+ * then its own, and not what the case before it left. When all cases went through one lane after
+ * the other, offsets took 19 us where no deep recursion was among the cases, and 21.5 us where one
+ * was. */
+static enum status measure_round(struct session *s, bool cold, uint32_t round, bool counts)
+{
+    static const enum bench_lane lanes[BENCH_LANES] = {LANE_DUMP, LANE_OFFSET, LANE_CONTROL};
+    struct way_parts sums[BENCH_LANES];
+    memset(sums, 0, sizeof sums);
+    for (uint32_t i = 0; i < s->out->case_count; i++)
+        for (uint32_t k = 0; k < BENCH_LANES; k++) {
+            const enum bench_lane lane = lanes[(k + round + s->request->turn) % BENCH_LANES];
+            const enum case_way way = lane == LANE_DUMP ? WAY_DUMP : WAY_OFFSET;
+            const uint64_t ns = take(s, way, &s->files[i], cold, &sums[lane]);
+            if (s->fault->code != ERR_NONE)
+                return s->fault->code;
+            if (counts)
+                keep_least(s, lane, cold, i, ns);
+        }
+    for (uint32_t k = 0; counts && k < BENCH_LANES; k++) {
+        const enum bench_lane lane = lanes[(k + round + s->request->turn) % BENCH_LANES];
+        add_samples(s->out, lane, &sums[lane], cold, round);
     }
-    if (!counts)
-        return ERR_NONE;
-    add_sample(s->out, lane, STAGE_TOTAL, cold, round, sum.whole_ns);
-    add_sample(s->out, lane, STAGE_PARSE, cold, round, sum.open_ns);
-    add_sample(s->out, lane, STAGE_UNWIND, cold, round, sum.unwind_ns);
-    add_sample(s->out, lane, STAGE_LOAD, cold, round, sum.load_ns);
-    add_sample(s->out, lane, STAGE_RESOLVE, cold, round, sum.resolve_ns);
     return ERR_NONE;
 }
 
 /* Measures all lanes in every round, in an order that rotates, so that no lane is always first. */
 static enum status measure(struct session *s, bool cold)
 {
-    static const enum bench_lane order[BENCH_LANES] = {LANE_DUMP, LANE_OFFSET, LANE_CONTROL};
     const struct bench_request *r = s->request;
     const uint32_t rounds = r->rounds + r->warmup;
     for (uint32_t round = 0; round < rounds && s->fault->code == ERR_NONE; round++) {
         if (r->progress != NULL && !r->progress(r->context, cold, round + 1, rounds))
             (void)fault_set(s->fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "bench");
-        for (uint32_t i = 0; i < BENCH_LANES && s->fault->code == ERR_NONE; i++)
-            (void)sample(s, order[(i + round + r->turn) % BENCH_LANES], cold, round,
-                         round >= r->warmup);
+        else
+            (void)measure_round(s, cold, round, round >= r->warmup);
     }
     return s->fault->code;
 }

@@ -47,7 +47,7 @@ static void take_pairs(const struct bench *bench, enum cpu arch, bool cold, uint
 static double student(size_t degrees)
 {
     static const double points[] = {12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23};
-    return degrees <= COUNT_OF(points) ? points[degrees - 1] : 2.23;
+    return degrees > 0 && degrees <= COUNT_OF(points) ? points[degrees - 1] : 2.23;
 }
 
 /* Half the width of the 95 % interval for the mean of COUNT logarithms. */
