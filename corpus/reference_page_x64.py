@@ -1,0 +1,175 @@
+"""Microsoft's unwind rules for x64, applied by a program that was written for this purpose alone: the second witness of the
+moments in corpus/reference. It shares no code with twinstack and none with the emulator's run.
+
+Pages: "x64 exception handling" (unwind procedure, UNWIND_CODE, chained records) and "x64 prolog and epilog" (epilogue forms).
+Where the pages are silent, it does what Windows' unwinder does, as published in dotnet/runtime, src/coreclr/unwinder: rep and
+bnd before ret, jmp with a REX prefix, a jump out of the function, the start of the own function as target of a jump."""
+
+import struct
+
+REGISTERS = "rax rcx rdx rbx rsp rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15".split()
+CHAINED = 4
+
+
+class Image:
+    """A PE file, laid out at its preferred base, and its function table."""
+
+    def __init__(self, path):
+        data = path.read_bytes()
+        pe = struct.unpack_from("<I", data, 60)[0]
+        count, = struct.unpack_from("<H", data, pe + 6)
+        optional_size, = struct.unpack_from("<H", data, pe + 20)
+        self.base, = struct.unpack_from("<Q", data, pe + 48)
+        self.size, = struct.unpack_from("<I", data, pe + 80)
+        at, size = struct.unpack_from("<II", data, pe + 24 + 112 + 24)
+        memory = bytearray(self.size)
+        for i in range(count):
+            full, start, raw, place = struct.unpack_from("<IIII", data, pe + 24 + optional_size + 40 * i + 8)
+            part = data[place:place + min(raw, full)]
+            memory[start:start + len(part)] = part
+        self.memory = bytes(memory)
+        self.table = [struct.unpack_from("<III", self.memory, at + i) for i in range(0, size, 12)]
+
+    def entry(self, rva):
+        for row in self.table:
+            if row[0] <= rva < row[1]:
+                return row
+        return None
+
+
+class Info:
+    """An UNWIND_INFO: codes as (offset, operation, info, operand)."""
+
+    def __init__(self, image, at):
+        first, self.prologue, count, frame = image.memory[at:at + 4]
+        self.version, self.flags = first & 7, first >> 3
+        self.frame_register, self.frame_offset = frame & 15, frame >> 4
+        slots = struct.unpack_from(f"<{count}H", image.memory, at + 4)
+        self.codes, i = [], 0
+        while i < count:
+            offset, operation, info = slots[i] & 255, slots[i] >> 8 & 15, slots[i] >> 12
+            extra = {1: 1 + info, 4: 1, 5: 2, 8: 1, 9: 2}.get(operation, 0)
+            operand = sum(slots[i + 1 + j] << 16 * j for j in range(extra))
+            self.codes.append((offset, operation, info, operand))
+            i += 1 + extra
+        end = at + 4 + 2 * (count + count % 2)
+        self.parent = struct.unpack_from("<III", image.memory, end) if self.flags & CHAINED else None
+
+
+def primary(image, row):
+    """The row at the end of the chain."""
+    parent = Info(image, row[2]).parent
+    while parent:
+        row, parent = parent, Info(image, parent[2]).parent
+    return row
+
+
+def signed(raw):
+    return int.from_bytes(raw, "little", signed=True)
+
+
+def epilogue(image, row, info, rva):
+    """The actions of the epilogue that starts at RVA: [("add", n) | ("lea", register, n) | ("pop", register)]; None: it is none."""
+    code, actions = image.memory[rva:rva + 64], []
+    frame = info.frame_register
+    if code[:3] == b"\x48\x83\xc4":
+        actions, code, rva = [("add", signed(code[3:4]))], code[4:], rva + 4
+    elif code[:3] == b"\x48\x81\xc4":
+        actions, code, rva = [("add", signed(code[3:7]))], code[7:], rva + 7
+    elif frame and code[0] == 0x48 | frame >> 3 and code[1] == 0x8D and code[2] >> 3 & 7 == 4 and code[2] & 7 == frame & 7:
+        sib, mode = frame & 7 == 4, code[2] >> 6
+        length = {0: 0, 1: 1, 2: 4}[mode]
+        at = 3 + sib
+        actions, code, rva = [("lea", frame, signed(code[at:at + length]) if length else 0)], code[at + length:], rva + at + length
+    while True:
+        if code[0] & 0xF8 == 0x58:
+            actions.append(("pop", code[0] & 7))
+            code, rva = code[1:], rva + 1
+        elif code[0] & 0xFE == 0x40 and code[0] & 1 and code[1] & 0xF8 == 0x58:
+            actions.append(("pop", 8 + (code[1] & 7)))
+            code, rva = code[2:], rva + 2
+        else:
+            break
+    if code[0] in (0xC3, 0xC2) or code[0] in (0xF2, 0xF3) and code[1] == 0xC3:
+        return actions
+    if code[0] == 0xF2:
+        code, rva = code[1:], rva + 1
+    if code[0] in (0xE9, 0xEB):
+        length = 4 if code[0] == 0xE9 else 1
+        target = rva + 1 + length + signed(code[1:1 + length])
+        own, there = primary(image, row), image.entry(target)
+        outside = there is None or primary(image, there) != own
+        return actions if outside or (target == own[0] and not info.parent) else None
+    if code[:2] == b"\xff\x25" or code[0] & 0xF8 == 0x48 and code[1] == 0xFF and code[2] & 0x38 == 0x20:
+        return actions
+    return None
+
+
+def leave(actions, regs, read):
+    for action in actions:
+        if action[0] == "add":
+            regs["rsp"] += action[1]
+        elif action[0] == "lea":
+            regs["rsp"] = regs[REGISTERS[action[1]]] + action[2]
+        else:
+            regs[REGISTERS[action[1]]] = read(regs["rsp"])
+            regs["rsp"] += 8
+
+
+def undo(info, offset, regs, read):
+    """Undoes the codes up to OFFSET (None: all). True: a machine frame gave rip and rsp."""
+    done = [c for c in info.codes if offset is None or c[0] <= offset]
+    frame_is_set = info.frame_register and (offset is None or offset >= info.prologue or any(c[1] == 3 for c in done))
+    base = regs[REGISTERS[info.frame_register]] - 16 * info.frame_offset if frame_is_set else regs["rsp"]
+    for _, operation, argument, operand in done:
+        if operation == 0:
+            regs[REGISTERS[argument]] = read(regs["rsp"])
+            regs["rsp"] += 8
+        elif operation == 1:
+            regs["rsp"] += operand if argument else 8 * operand
+        elif operation == 2:
+            regs["rsp"] += 8 * argument + 8
+        elif operation == 3:
+            regs["rsp"] = regs[REGISTERS[info.frame_register]] - 16 * info.frame_offset
+        elif operation == 4:
+            regs[REGISTERS[argument]] = read(base + 8 * operand)
+        elif operation == 5:
+            regs[REGISTERS[argument]] = read(base + operand)
+        elif operation == 10:
+            at = regs["rsp"] + 8 * argument
+            regs["rip"], regs["rsp"] = read(at), read(at + 24)
+            return True
+    return False
+
+
+def step(image, regs, read, interrupted):
+    """One frame up, in REGS. True: the new frame was interrupted, too."""
+    rva = regs["rip"] - image.base
+    row = image.entry(rva if interrupted else rva - 1)
+    if row is not None:
+        info = Info(image, row[2])
+        actions = epilogue(image, row, info, rva) if interrupted else None
+        if actions is not None:
+            leave(actions, regs, read)
+        else:
+            offset = rva - row[0]
+            while True:
+                if undo(info, offset, regs, read):
+                    return True
+                if not info.parent:
+                    break
+                info, offset = Info(image, info.parent[2]), None
+    elif not interrupted:
+        raise ValueError("a caller without an entry")
+    regs["rip"] = read(regs["rsp"])
+    regs["rsp"] += 8
+    return False
+
+
+def walk(image, regs, read, limit=64):
+    """[(ip, sp)], innermost first, until the return address 0."""
+    regs, interrupted, out = dict(regs), True, []
+    while regs["rip"] and len(out) < limit:
+        out.append((regs["rip"], regs["rsp"]))
+        interrupted = step(image, regs, read, interrupted)
+    return out

@@ -1,0 +1,122 @@
+"""The reference suite: every case has the form of schema.json and the witnesses that its README promises, and the generator
+gives the same bytes. No twinstack, no Wine."""
+
+import hashlib
+import importlib.util
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+FOLDER = e2e.ROOT / "corpus/reference"
+AGAIN = ("no-return", "version-2", "chain")  # families that are made again
+
+
+def suite():
+    return json.loads((FOLDER / "suite.json").read_text(encoding="utf-8"))
+
+
+def faults(case):
+    """Why a case may not be what it says, beyond what the schema says."""
+    if case["truth"]["level"] == "must":
+        if len(set(case["known_by"])) < 2:
+            yield "must with fewer than two witnesses"
+        if any("twinstack" in witness.lower() for witness in case["known_by"]):
+            yield "twinstack is its own witness"
+    if not case["id"].startswith(f"{case['kind']}{'es' if case['kind'] == 'address' else 's'}/{case['processor']}/{case['shape']}/"):
+        yield "the id does not begin with kind, processor and shape"
+    if case["kind"] == "moment":
+        given, pair = case["given"], {"x64": ("rip", "rsp"), "arm64": ("pc", "sp")}[case["processor"]]
+        now = {"ip": given["registers"][pair[0]], "sp": given["registers"][pair[1]]}
+        walks = [case["truth"]["frames"]] if "frames" in case["truth"] else case["truth"].get("accepted", [])
+        if any(walk[0] != now for walk in walks):
+            yield "the first frame is not the moment"
+        images = [(int(m["base"], 16), int(m["base"], 16) + int(m["size"], 16)) for m in given["modules"]]
+        if case["truth"]["level"] == "must" and any(not any(low <= int(f["ip"], 16) < high for low, high in images) for f in walks[0]):
+            yield "a frame is outside the suite's images"
+        if any(int(a["sp"], 16) >= int(b["sp"], 16) for walk in walks[:1] for a, b in zip(walk, walk[1:])):
+            yield "the stack pointer does not rise"
+
+
+class Reference(e2e.Case):
+    def setUp(self):
+        super().setUp()
+        self.lists = {name: [json.loads(line) for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()] for name in suite()["lists"]}
+        self.cases = [case for cases in self.lists.values() for case in cases]
+
+    @unittest.skipUnless(importlib.util.find_spec("jsonschema"), "no python3-jsonschema")
+    def test_every_line_has_the_form_of_the_schema(self):
+        import jsonschema  # pylint: disable=import-outside-toplevel
+        schema = json.loads((FOLDER / "schema.json").read_text(encoding="utf-8"))
+        jsonschema.Draft202012Validator.check_schema(schema)
+        validator = jsonschema.Draft202012Validator(schema)
+        for case in self.cases:
+            error = next(validator.iter_errors(case), None)
+            self.assertIsNone(error, f"{case['id']}: {error and error.message}")
+        jsonschema.Draft202012Validator({"$ref": "#/$defs/suite", "$defs": schema["$defs"]}).validate(suite())
+        damaged = {**self.cases[0], "truth": {"level": "must"}}
+        self.assertFalse(validator.is_valid(damaged))
+
+    def test_every_must_has_two_witnesses(self):
+        self.assertEqual([(case["id"], fault) for case in self.cases for fault in faults(case)], [])
+        self.assertGreater(sum(case["truth"]["level"] == "must" for case in self.cases), 1000)
+
+    def test_that_check_finds_what_it_is_for(self):
+        good = next(case for case in self.cases if len(case["truth"].get("frames", ())) > 1)
+        bad = [{**good, "known_by": good["known_by"][:1]}, {**good, "known_by": ["twinstack", "executed"]}, {**good, "id": "moments/x64/else/0"},
+               {**good, "truth": {**good["truth"], "frames": good["truth"]["frames"][1:]}}]
+        self.assertEqual([list(faults(case))[0].split()[0] for case in bad], ["must", "twinstack", "the", "the"])
+
+    def test_ids_are_unique_and_none_is_retired(self):
+        ids = [case["id"] for case in self.cases]
+        self.assertEqual(len(ids), len(set(ids)))
+        self.assertEqual([row["id"] for row in suite()["retired"] if row["id"] in ids], [])
+
+    def test_files_are_those_of_the_list_and_small(self):
+        listed = {row["path"]: row["sha256"] for row in suite()["files"]}
+        found = {f.relative_to(FOLDER).as_posix(): hashlib.sha256(f.read_bytes()).hexdigest() for f in (FOLDER / "images").iterdir()}
+        self.assertEqual(listed, found)
+        self.assertEqual({m["path"] for case in self.cases for m in case["given"].get("modules", ())} - set(listed), set())
+        sizes = [f.stat().st_size for f in FOLDER.rglob("*") if f.is_file()]
+        self.assertLess(max(sizes), 2 << 20)
+        self.assertLess(sum(sizes), 12_000_000)
+
+    def test_the_reader_reads_all_and_notices_a_changed_image(self):
+        self.assertLessEqual(len((FOLDER / "read.py").read_text(encoding="utf-8").splitlines()), 60)
+        copy = self.folder / "reference"
+        shutil.copytree(FOLDER, copy)
+        done = subprocess.run([sys.executable, "-I", copy / "read.py"], capture_output=True, text=True, check=True)
+        self.assertEqual(sum(int(line.split()[-1]) for line in done.stdout.splitlines()), len(self.cases))
+        spec = importlib.util.spec_from_file_location("read", copy / "read.py")
+        reader = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(reader)
+        case = self.cases[0]
+        pieces = reader.loaded(copy, case)
+        rip = int(case["given"]["registers"]["rip"], 16)
+        self.assertTrue(any(at <= rip < at + len(data) for at, data in pieces))
+        image = copy / suite()["files"][0]["path"]
+        image.write_bytes(image.read_bytes() + b"\0")
+        done = subprocess.run([sys.executable, "-I", copy / "read.py"], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr.split(":")[0]), (1, suite()["files"][0]["path"]))
+
+    @unittest.skipUnless(importlib.util.find_spec("unicorn"), "no emulator: python3-unicorn is not installed")
+    def test_the_generator_gives_the_same_bytes(self):
+        sys.path.insert(0, str(FOLDER.parent))
+        import make_reference  # pylint: disable=import-outside-toplevel
+        import reference_moments_x64 as moments  # pylint: disable=import-outside-toplevel
+        self.assertEqual(make_reference.coverage(self.lists), (FOLDER / "COVERAGE.md").read_text(encoding="utf-8"))
+        (self.folder / "images").mkdir()
+        for name in AGAIN:
+            family = moments.Family(name, self.folder, self.folder)
+            cases = json.loads(json.dumps(family.all_cases()))
+            self.assertEqual(cases, self.lists[f"moments/x64-{name}.ndjson"])
+            self.assertEqual((self.folder / family.path).read_bytes(), (FOLDER / family.path).read_bytes())
+
+
+if __name__ == "__main__":
+    e2e.main()
