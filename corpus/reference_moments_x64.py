@@ -1,5 +1,6 @@
 """The x64 moments of corpus/reference: builds the images, runs every function, compares the two witnesses."""
 
+import functools
 import struct
 
 import reference_page_x64 as page
@@ -91,6 +92,7 @@ class Family:
         self.functions = [*shapes.callers(), *FAMILIES[name]()]
         labels = machine.build(folder, name, self.functions, out / self.path)
         self.image = page.Image(out / self.path)
+        self.machine = machine.Machine(self.image)
         self.places, self.cases, self.done = {}, [], {}  # rva: (function, position, ordinal)
         for number, function in enumerate(self.functions):
             ordinal = 0
@@ -104,7 +106,8 @@ class Family:
 
     def enter(self, function):
         """A machine on the way into FUNCTION, with a stack of words that look like code and like addresses of the stack."""
-        run = machine.Machine(self.image)
+        run = self.machine
+        run.clear()
         looks = struct.pack("<QQ", self.start[id(self.functions[9])], machine.FRAME_END - 0x80)
         run.cpu.mem_write(machine.STACK_LOW, looks * ((machine.STACK_HIGH - machine.STACK_LOW) // 16))
         top = machine.FRAME_END - 8
@@ -117,8 +120,7 @@ class Family:
         for function in self.functions:
             if function.calls:
                 run, regs = self.enter(function)
-                for regs, stack, executed in run.run(self.start[id(self.functions[0])], regs, function.ends):
-                    self.keep(function, regs, stack, executed, "")
+                run.run(self.start[id(self.functions[0])], regs, functools.partial(self.keep, function, ""), function.ends)
         for function in self.functions:
             if function.interrupts:
                 for place, regs, stack, executed in self.interrupted:
@@ -127,7 +129,8 @@ class Family:
 
     def interrupt(self, function, place, regs, stack, executed):
         """As the kernel does: a machine frame below the interrupted stack, and the dispatcher's first instruction."""
-        run = machine.Machine(self.image)
+        run = self.machine
+        run.clear()
         run.cpu.mem_write(regs["rsp"], stack)
         with_code = [c for c in function.regions[0][1][0][2] if c[0] == "mach"][0][1] == "1"
         frame = struct.pack("<5Q", regs["rip"], 0x33, 0x202, regs["rsp"], 0x2B)
@@ -136,10 +139,9 @@ class Family:
         run.cpu.mem_write(at, frame)
         run.waiting = list(reversed(executed))
         entered = {**regs, "rsp": at}
-        for now, below, walk in run.run(self.start[id(function)], entered, "fault"):
-            self.keep(function, now, below, walk, f"-at-{place[2]}")
+        run.run(self.start[id(function)], entered, functools.partial(self.keep, function, f"-at-{place[2]}"), "fault")
 
-    def keep(self, function, regs, stack, executed, suffix):
+    def keep(self, function, suffix, regs, stack, executed):
         rva = regs["rip"] - self.image.base
         where, position, ordinal = self.places[rva]
         if where.variant == "callee":  # one moment per call site

@@ -156,11 +156,19 @@ class Machine:
     def __init__(self, image):
         self.image, self.cpu = image, uc.Uc(uc.UC_ARCH_X86, uc.UC_MODE_64)
         self.cpu.mem_map(image.base, image.size + 0xFFF & ~0xFFF)
-        self.cpu.mem_write(image.base, image.memory)
         self.cpu.mem_map(STACK_LOW, STACK_HIGH - STACK_LOW)
         self.numbers = {name: getattr(x86, f"UC_X86_REG_{name.upper()}") for name in [*page.REGISTERS, "rip"]}
-        self.waiting, self.pending, self.seen = [], None, []
         self.cpu.hook_add(uc.UC_HOOK_CODE, self.before)
+        self.clear()
+
+    def clear(self):
+        """As it was made. One is used for all cases of an image: the emulator keeps some megabytes for each that was ever made."""
+        self.waiting, self.pending, self.sink, self.fault = [], None, None, None
+        self.cpu.mem_write(self.image.base, self.image.memory)
+        self.cpu.mem_write(STACK_LOW, bytes(STACK_HIGH - STACK_LOW))
+        self.cpu.reg_write(x86.UC_X86_REG_EFLAGS, 2)
+        for number in range(16):
+            self.cpu.reg_write(x86.UC_X86_REG_XMM0 + number, 0)
 
     def registers(self):
         return {name: self.cpu.reg_read(number) for name, number in self.numbers.items()}
@@ -180,11 +188,16 @@ class Machine:
         code = code[1:] if code[0] & 0xF0 == 0x40 else code
         self.pending = pc + size if code[0] == 0xE8 or code[0] == 0xFF and code[1] & 0x38 == 0x10 else None
         stack = bytes(cpu.mem_read(regs["rsp"], STACK_HIGH - regs["rsp"]))
-        self.seen.append((regs, stack, [(pc, regs["rsp"]), *reversed(self.waiting)]))
+        try:
+            self.sink(regs, stack, [(pc, regs["rsp"]), *reversed(self.waiting)])
+        except Exception as fault:  # pylint: disable=broad-exception-caught
+            self.fault = fault  # the emulator would swallow it
+            cpu.emu_stop()
 
-    def run(self, start, regs, ends="return"):
-        """From START until its return to address 0, or until an instruction that no processor knows."""
-        self.seen, self.pending = [], None
+    def run(self, start, regs, sink, ends="return"):
+        """From START until its return to address 0, or until an instruction that no processor knows. SINK gets registers, stack and walk
+        before each instruction; a list of them all would hold gigabytes of stacks."""
+        self.sink, self.pending = sink, None
         for name in self.numbers:
             self.set(**{name: regs[name]} if name in regs else {})
         try:
@@ -192,4 +205,5 @@ class Machine:
         except uc.UcError:
             if ends == "return" and self.cpu.reg_read(self.numbers["rip"]) != 0:
                 raise
-        return self.seen
+        if self.fault is not None:
+            raise self.fault

@@ -69,18 +69,24 @@ static void add_samples(struct bench *out, enum bench_lane lane, const struct wa
     add_sample(out, lane, STAGE_RESOLVE, cold, round, sum->resolve_ns);
 }
 
+/* The order rotates with the rounds, so that no lane is always first. */
+static enum bench_lane lane_of(const struct session *s, uint32_t round, uint32_t at)
+{
+    static const enum bench_lane lanes[BENCH_LANES] = {LANE_DUMP, LANE_OFFSET, LANE_CONTROL};
+    return lanes[(at + round + s->request->turn) % BENCH_LANES];
+}
+
 /* All lanes of one case, then those of the next one: what a case finds in the processor's caches is
  * then its own, and not what the case before it left. When all cases went through one lane after
  * the other, offsets took 19 us where no deep recursion was among the cases, and 21.5 us where one
  * was. */
 static enum status measure_round(struct session *s, bool cold, uint32_t round, bool counts)
 {
-    static const enum bench_lane lanes[BENCH_LANES] = {LANE_DUMP, LANE_OFFSET, LANE_CONTROL};
     struct way_parts sums[BENCH_LANES];
     memset(sums, 0, sizeof sums);
     for (uint32_t i = 0; i < s->out->case_count; i++)
         for (uint32_t k = 0; k < BENCH_LANES; k++) {
-            const enum bench_lane lane = lanes[(k + round + s->request->turn) % BENCH_LANES];
+            const enum bench_lane lane = lane_of(s, round, k);
             const enum case_way way = lane == LANE_DUMP ? WAY_DUMP : WAY_OFFSET;
             const uint64_t ns = take(s, way, &s->files[i], cold, &sums[lane]);
             if (s->fault->code != ERR_NONE)
@@ -89,13 +95,12 @@ static enum status measure_round(struct session *s, bool cold, uint32_t round, b
                 keep_least(s, lane, cold, i, ns);
         }
     for (uint32_t k = 0; counts && k < BENCH_LANES; k++) {
-        const enum bench_lane lane = lanes[(k + round + s->request->turn) % BENCH_LANES];
+        const enum bench_lane lane = lane_of(s, round, k);
         add_samples(s->out, lane, &sums[lane], cold, round);
     }
     return ERR_NONE;
 }
 
-/* Measures all lanes in every round, in an order that rotates, so that no lane is always first. */
 static enum status measure(struct session *s, bool cold)
 {
     const struct bench_request *r = s->request;
