@@ -79,7 +79,7 @@ for (const at of ['timing', 'hooks', 'signatures', 'symbols'])
     await settled(page);
     const pick = page.locator('.actions select');
     same(await pick.inputValue(), '8', 'the newest is shown');
-    await becomes(() => pick.locator('option').count(), 9, 'all runs');
+    await becomes(() => pick.locator('option').count(), 10, 'all runs');
     await pick.selectOption('3');
     await page.waitForURL(`**/${at}?run=3`);
     await settled(page);
