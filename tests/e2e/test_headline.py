@@ -47,6 +47,7 @@ class Headline(e2e.Case):
         self.db = self.folder / "runs.db"
         subprocess.run([SEED, self.db, "1", str(CASES), "0"], check=True, capture_output=True)
         with contextlib.closing(sqlite3.connect(self.db)) as db, db:
+            db.execute("UPDATE crash_case SET scenario = scenario || '_' || (id / 2)")  # enough of them for intervals
             self.ids = [row[0] for row in db.execute("SELECT id FROM crash_case ORDER BY id")]
             for n, case in enumerate(self.ids):
                 db.execute("UPDATE crash_case SET arch = ? WHERE id = ?", ("x86" if n % 6 == 4 else "x64", case))
@@ -137,16 +138,17 @@ class Headline(e2e.Case):
         with contextlib.closing(sqlite3.connect(self.db)) as db:
             for way, lane in (("dump", "plain dump"), ("tuned", "tuned dump")):
                 for state, column in (("index", "cold_ns"), ("warm", "warm_ns")):
-                    pairs = db.execute(f"SELECT a.{column}, b.{column}, c.scenario || '.' || c.variant, c.arch FROM way_cost a JOIN way_cost b USING (case_id)"
+                    pairs = db.execute(f"SELECT a.{column}, b.{column}, c.scenario || '.' || c.variant, c.arch, c.scenario FROM way_cost a JOIN way_cost b USING (case_id)"
                                        " JOIN crash_case c ON c.id = case_id WHERE a.way = ? AND b.way = 'offset' AND a.same AND b.same AND NOT c.crowded AND"
                                        " (SELECT count(*) FROM claim k WHERE k.case_id = c.id AND k.engine IN ('dump', 'offset:rtl') AND k.state = 0 AND"
                                        " k.frames > 0) = 2", (way,)).fetchall()
                     for arch in {pair[3] for pair in pairs}:
                         mine = [pair for pair in pairs if pair[3] == arch]
                         cell, cases = rows[arch, lane][state], len({pair[2] for pair in mine})
-                        self.assertEqual([cell["cases"], cell["pairs"]], [cases, len(mine)])
-                        self.assertEqual(cell["state"], "measured" if cases >= 12 else "too few")
-                        if cases < 12:
+                        scenarios = len({pair[4] for pair in mine})
+                        self.assertEqual([cell["cases"], cell["scenarios"], cell["pairs"]], [cases, scenarios, len(mine)])
+                        self.assertEqual(cell["state"], "measured" if scenarios >= 12 else "too few")
+                        if scenarios < 12:
                             self.assertIsNone(cell["ratio"])
                             continue
                         ratio = cell["ratio"]
