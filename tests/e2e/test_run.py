@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -97,6 +98,10 @@ class Run(e2e.Case):
         self.assertNotIn("packages", done.stderr)
         self.assertNotIn("web-parts", done.stderr)
         self.assertRegex(done.stdout, r"^PASS +\d+ cases: \d+ PASS\n")
+        with contextlib.closing(sqlite3.connect(f"file:{e2e.BUILD / 'twinstack.db'}?mode=ro", uri=True)) as db:
+            sizes = db.execute("SELECT record_gzip_bytes, record_zstd_bytes, dump_gzip_bytes, dump_zstd_bytes FROM crash_case"
+                               " WHERE run_id = (SELECT max(id) FROM run)").fetchall()
+        self.assertTrue(sizes and all(size > 0 for row in sizes for size in row), sizes)  # what `report --cost` says of keeping them
 
     def test_serves_at_the_end_and_stops_on_ctrl_c(self):
         before = servers()
