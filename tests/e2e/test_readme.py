@@ -28,6 +28,7 @@ ELSEWHERE = {
     "./run setup": "test_setup_again_does_nothing",
     "./corpus/make_arm64.py": "test_the_dumps_for_arm64_come_out_the_same",
     "./corpus/make_broken.py": "test_broken_files_come_out_the_same",
+    "./corpus/make_reference.py # the moments of the reference suite": "test_the_generator_gives_the_same_bytes",
     "./corpus/make_reporter.py": "test_what_a_reporter_wrote_comes_out_the_same",
     "./corpus/make_cases.sh": "test_its_cases_are_those_of_the_script",
     "cmake -S victims -B build/victims -G Ninja --toolchain $PWD/cmake/wine-clang.cmake": "test_setup_again_does_nothing",
