@@ -38,12 +38,8 @@ static const char *amount_text(double value, char out[24])
 static struct sheet_cell measured_cell(const struct cost_amount *amount, struct arena *keep)
 {
     char value[24], low[24], high[24];
-    if (amount->cases == 0)
-        return cell_text(INK_DIM, "not measured");
-    if (amount->cases < MEASUREMENT_LEAST)
-        return cell_format(keep, INK_DIM, "too few (%zu)", amount->cases);
-    if (cost_amount_is_few(amount))
-        return cell_format(keep, INK_DIM, "few scenarios (%zu)", amount->scenarios);
+    if (sample_state(amount->cases, amount->scenarios) != SAMPLE_ENOUGH)
+        return cell_text(INK_DIM, sample_few_text(amount->cases, amount->scenarios, keep));
     const double scale = cost_per_million(amount) / amount->one.value;
     return cell_format(keep, INK_TITLE, "%s [%s, %s] (%zu)",
                        amount_text(cost_per_million(amount), value),

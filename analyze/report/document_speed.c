@@ -79,12 +79,8 @@ static struct sheet_cell ratio_cell(const struct speed_row *row, const struct sp
                                     struct arena *keep)
 {
     char text[24];
-    if (cell->cases == 0)
-        return cell_text(INK_DIM, "not measured");
-    if (cell->cases < MEASUREMENT_LEAST)
-        return cell_format(keep, INK_DIM, "too few (%zu)", cell->cases);
-    if (speed_cell_is_few(cell))
-        return cell_format(keep, INK_DIM, "few scenarios (%zu)", cell->scenarios);
+    if (sample_state(cell->cases, cell->scenarios) != SAMPLE_ENOUGH)
+        return cell_text(INK_DIM, sample_few_text(cell->cases, cell->scenarios, keep));
     if (row->lane == SPEED_OFFSET)
         return cell_format(keep, INK_PLAIN, "%s (%zu)%s", duration_text(cell->median_ns, text),
                            cell->cases, cell->drifts ? " !" : "");

@@ -67,7 +67,7 @@ struct bench_ratio {
     enum cpu arch;
     size_t cases, scenarios; /* 0: an older bench, which stored rounds only */
     size_t processes;
-    struct interval ratio; /* no interval: one process, or fewer than MEASUREMENT_LEAST scenarios */
+    struct interval ratio; /* no interval: one process, or not SAMPLE_ENOUGH */
 };
 
 /* The back end, warm or cold. */

@@ -103,7 +103,7 @@ static bool ratio_of(const struct bench *bench, enum cpu arch, bool cold, struct
     if (out->processes == 0)
         return false;
     out->ratio = join(logs, widths, out->processes);
-    if (out->scenarios < MEASUREMENT_LEAST)
+    if (sample_state(out->cases, out->scenarios) != SAMPLE_ENOUGH)
         out->ratio.low = out->ratio.high = (double)NAN;
     return true;
 }

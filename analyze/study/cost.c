@@ -151,7 +151,7 @@ static struct cost_amount amount_of(struct columns *c)
             c->numbers[count++] = (double)c->raw[i];
     out.cases = distinct_of(c, c->units);
     out.scenarios = distinct_of(c, c->scenarios);
-    if (!cost_amount_is_few(&out))
+    if (sample_state(out.cases, out.scenarios) == SAMPLE_ENOUGH)
         out.one = statistics_median_interval(c->numbers, count, out.scenarios);
     return out;
 }
@@ -343,6 +343,7 @@ static void write_amount(struct json *j, const char *key, const struct cost_amou
 {
     json_key(j, key);
     json_object(j);
+    json_key_string(j, "state", sample_state_name(sample_state(amount->cases, amount->scenarios)));
     json_key_uint(j, "cases", amount->cases);
     json_key_uint(j, "scenarios", amount->scenarios);
     json_key_number(j, "value", amount->one.value * MILLION_OF_NANO);

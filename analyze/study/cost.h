@@ -31,15 +31,9 @@ enum cost_step {
 struct cost_amount {
     size_t cases;        /* scenarios in a build */
     size_t scenarios;    /* which is what the interval is over */
-    struct interval one; /* of one crash, nanoseconds or bytes: the median; NaN:
-                            cost_amount_is_few(), or not measured */
+    struct interval one; /* of one crash, nanoseconds or bytes: the median; NaN: not
+                            SAMPLE_ENOUGH */
 };
-
-/* Builds of a few scenarios say too little about others. */
-static inline bool cost_amount_is_few(const struct cost_amount *amount)
-{
-    return amount->scenarios < MEASUREMENT_LEAST;
-}
 
 struct cost_lane {
     const char *name;

@@ -63,7 +63,7 @@ static enum status read_samples(struct lanes *l, struct store *store, const stru
         store_list_case_ids(store, run->id, &l->scratch, &ids, &figures.id_count, l->fault) !=
             ERR_NONE)
         return l->fault->code;
-    (void)sample_distinct(ids, figures.id_count); /* sorts */
+    sample_sort(ids, figures.id_count);
     figures.engines = engines;
     figures.ids = ids;
     out->foreign = figures_foreign_engine(&figures);

@@ -10,7 +10,6 @@
 const struct measurement measurement_none = {.value = UNKNOWN,
                                              .low = UNKNOWN,
                                              .high = UNKNOWN,
-                                             .noise = UNKNOWN,
                                              .least = UNKNOWN,
                                              .p90 = UNKNOWN,
                                              .most = UNKNOWN};
@@ -37,7 +36,6 @@ struct measurement measurement_of_rounds(const double *values, size_t count, dou
 {
     static const double one = 1;
     struct measurement out = measurement_none;
-    out.origin = MEASURED_ROUNDS;
     if (count == 0)
         return out;
     const struct interval median = statistics_ratio(values, count, &one, 1, 1, scratch);

@@ -10,18 +10,11 @@
 #include "base/json.h"
 #include "model/metric.h"
 
-enum measurement_origin {
-    MEASURED_CASES,  /* one value per case of a run: no interval, no noise */
-    MEASURED_ROUNDS, /* one value per round of a bench, or per case of it */
-};
-
 /* NaN: not known; all of it when N is 0. */
 struct measurement {
-    enum measurement_origin origin;
     size_t n;                /* values that count; 0 is none */
-    double value;            /* median, or the ratio of two */
+    double value;            /* median */
     double low, high;        /* 95 % interval of VALUE, by bootstrap */
-    double noise;            /* how much the same thing measured twice differs, a share */
     double least, p90, most; /* of the values */
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "model/metric.h"
 
 #define COLUMN_BYTES ((uint64_t)SAMPLE_CHUNK * sizeof(uint64_t))
 
@@ -115,10 +116,15 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+void sample_sort(uint64_t *numbers, size_t count)
+{
+    array_sort(numbers, count, sizeof *numbers, by_number);
+}
+
 size_t sample_distinct(uint64_t *numbers, size_t count)
 {
     size_t found = 0;
-    array_sort(numbers, count, sizeof *numbers, by_number);
+    sample_sort(numbers, count);
     for (size_t i = 0; i < count; i++)
         found += i == 0 || numbers[i - 1] != numbers[i];
     return found;
@@ -133,4 +139,29 @@ void sample_name(const char *scenario, const char *variant, enum cpu arch, enum 
     out->scenario = hash_text(HASH_START, scenario);
     out->unit = hash_text(hash_byte(out->scenario, 0), variant);
     out->stratum = sample_stratum(arch, kind, hash_fold(hash_bytes(HASH_START, variant, length)));
+}
+
+enum sample_state sample_state(size_t cases, size_t scenarios)
+{
+    return cases == 0                      ? SAMPLE_NONE
+           : cases < MEASUREMENT_LEAST     ? SAMPLE_FEW_CASES
+           : scenarios < MEASUREMENT_LEAST ? SAMPLE_FEW_SCENARIOS
+                                           : SAMPLE_ENOUGH;
+}
+
+const char *sample_state_name(enum sample_state state)
+{
+    static const char *const names[] = {"not measured", "too few", "few scenarios", "measured"};
+    return names[state];
+}
+
+const char *sample_few_text(size_t cases, size_t scenarios, struct arena *keep)
+{
+    const enum sample_state state = sample_state(cases, scenarios);
+    const char *name = sample_state_name(state);
+    const char *text = state == SAMPLE_NONE
+                           ? name
+                           : arena_printf(keep, "%s (%zu)", name,
+                                          state == SAMPLE_FEW_SCENARIOS ? scenarios : cases);
+    return text != NULL ? text : name;
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/arena.h"
 #include "base/fault.h"
 #include "model/cpu.h"
 #include "model/run.h"
@@ -67,6 +68,20 @@ enum status sample_set_number(struct sample_set *set, uint32_t at, int offset, u
 /* Fills unit, scenario and stratum. */
 void sample_name(const char *scenario, const char *variant, enum cpu arch, enum case_kind kind,
                  struct figure_sample *out);
+
+/* Whether a figure over CASES (units) of SCENARIOS is one that other scenarios would give: builds
+ * of a few say too little about others. */
+enum sample_state { SAMPLE_NONE, SAMPLE_FEW_CASES, SAMPLE_FEW_SCENARIOS, SAMPLE_ENOUGH };
+enum sample_state sample_state(size_t cases, size_t scenarios);
+
+/* "not measured", "too few", "few scenarios", "measured". */
+const char *sample_state_name(enum sample_state state);
+
+/* Why there is no figure, for people: "not measured", "too few (3)", "few scenarios (11)". In KEEP.
+ */
+const char *sample_few_text(size_t cases, size_t scenarios, struct arena *keep);
+
+void sample_sort(uint64_t *numbers, size_t count);
 
 /* Sorts NUMBERS and says how many different ones there are: of units or scenarios. */
 size_t sample_distinct(uint64_t *numbers, size_t count);

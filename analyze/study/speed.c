@@ -40,7 +40,7 @@ struct columns {
     struct fault fault;
 };
 
-/* Pairs of numbers of cases of ARCH that have both. */
+/* Pairs of numbers of cases of ARCH that have both, and their units in `distinct`. */
 static size_t take_pairs(struct columns *c, enum cpu arch, int a, int b)
 {
     size_t count = 0;
@@ -48,22 +48,14 @@ static size_t take_pairs(struct columns *c, enum cpu arch, int a, int b)
         sample_set_column(c->set, b, c->b, &c->fault) != ERR_NONE)
         return 0;
     for (uint32_t i = 0; i < c->set->count; i++)
-        if (c->a[i] != 0 && c->b[i] != 0 && sample_arch(c->strata[i]) == arch)
+        if (c->a[i] != 0 && c->b[i] != 0 && sample_arch(c->strata[i]) == arch) {
+            c->distinct[count] = c->units[i];
             c->pairs[count++] = (struct ratio_pair){.a = (double)c->a[i],
                                                     .b = (double)c->b[i],
                                                     .stratum = c->strata[i],
                                                     .group = c->scenarios[i]};
+        }
     return count;
-}
-
-/* How many units the pairs of take_pairs() have. */
-static size_t count_units(struct columns *c, enum cpu arch)
-{
-    size_t count = 0;
-    for (uint32_t i = 0; i < c->set->count; i++)
-        if (c->a[i] != 0 && c->b[i] != 0 && sample_arch(c->strata[i]) == arch)
-            c->distinct[count++] = c->units[i];
-    return sample_distinct(c->distinct, count);
 }
 
 /* Scenarios, of which builds of another kind are another stratum. Sorts the pairs. */
@@ -95,9 +87,9 @@ static void fill(struct columns *c, enum cpu arch, enum speed_lane lane, enum sp
     out->ratio = out->control = NO_INTERVAL;
     out->median_ns = UNKNOWN;
     out->pairs = count;
-    out->cases = count_units(c, arch);
+    out->cases = sample_distinct(c->distinct, count);
     out->scenarios = count_scenarios(c, count);
-    if (speed_cell_is_few(out))
+    if (sample_state(out->cases, out->scenarios) != SAMPLE_ENOUGH)
         return;
     for (size_t i = 0; i < count; i++)
         c->numbers[i] = c->pairs[i].a;
@@ -245,10 +237,7 @@ static void write_interval(struct json *j, const char *key, const struct interva
 static void write_cell(struct json *j, const struct speed_cell *cell)
 {
     json_object(j);
-    json_key_string(j, "state",
-                    cell->cases == 0          ? "not measured"
-                    : speed_cell_is_few(cell) ? "too few"
-                                              : "measured");
+    json_key_string(j, "state", sample_state_name(sample_state(cell->cases, cell->scenarios)));
     json_key_uint(j, "cases", cell->cases);
     json_key_uint(j, "scenarios", cell->scenarios);
     json_key_uint(j, "pairs", cell->pairs);

@@ -18,17 +18,11 @@ struct speed_cell {
     size_t pairs;          /* with their repeats */
     size_t scenarios;      /* which is what the interval is over */
     struct interval ratio; /* of the medians, dump : offset, as ratio_of_another(); of SPEED_OFFSET
-                              none. NaN: speed_cell_is_few() or not measured */
+                              none. NaN: not SAMPLE_ENOUGH */
     double median_ns;      /* of the lane's way, over these cases; NaN likewise */
     struct interval control; /* the lane's way against itself, in the other rounds; NaN: unknown */
     bool drifts;             /* its control, or that of the offsets, excludes 1 */
 };
-
-/* Builds of a few scenarios say too little about others. */
-static inline bool speed_cell_is_few(const struct speed_cell *cell)
-{
-    return cell->scenarios < MEASUREMENT_LEAST;
-}
 
 struct speed_row {
     enum cpu arch;

@@ -10,7 +10,7 @@
 #include "store/archive.h"
 #include "verbs/verb.h"
 
-enum { NAME_BYTES = 4096, LIMIT_MS = 30 * 60 * 1000 };
+enum { NAME_BYTES = 4096, LIMIT_MS = 24 * 60 * 60 * 1000 };
 
 struct gathering {
     const struct bench_request *request;
@@ -18,6 +18,7 @@ struct gathering {
     const char *program, *folder, *db, *names;
     struct arena *keep;
     struct bench *out;
+    uint32_t sample_room, cost_room;
     struct fault *fault;
 };
 
@@ -42,51 +43,52 @@ static const char *names_of(const struct bench_request *r, struct arena *keep)
     return text;
 }
 
-/* Process AT of them; its share of the rounds begins at round FIRST. */
+/* One of the processes, whose share of ROUNDS begins at round FIRST. It may take as long as all of
+ * them could take here: whoever waits can end it. */
 static enum status run_one(const struct gathering *g, uint32_t rounds, uint32_t first)
 {
-    const char *const argv[] = {g->program,
-                                "bench",
-                                "-",
-                                "--processes",
-                                "1",
-                                "--turn",
-                                arena_printf(g->keep, "%u", first),
-                                "--samples",
-                                arena_printf(g->keep, "%u", rounds),
-                                "--warmup",
-                                arena_printf(g->keep, "%u", g->request->warmup),
-                                "--progress",
-                                "none",
-                                "--db",
-                                g->db,
-                                "--cache",
-                                g->request->cache != NULL ? g->request->cache : "",
-                                g->request->cold ? "--cold" : NULL,
-                                NULL};
-    const char *const no_cache[] = {argv[0],  argv[1],  argv[2],  argv[3],  argv[4],  argv[5],
-                                    argv[6],  argv[7],  argv[8],  argv[9],  argv[10], argv[11],
-                                    argv[12], argv[13], argv[14], argv[17], NULL};
-    const struct process_request request = {.argv = g->request->cache != NULL ? argv : no_cache,
-                                            .input = g->names,
-                                            .input_bytes = strlen(g->names),
-                                            .limit_ms = LIMIT_MS};
-    struct process_result result;
-    if (argv[6] == NULL || argv[8] == NULL || argv[10] == NULL)
+    const struct bench_request *r = g->request;
+    const char *argv[20] = {g->program,
+                            "bench",
+                            "-",
+                            "--db",
+                            g->db,
+                            "--processes",
+                            "1",
+                            "--progress",
+                            "none",
+                            "--turn",
+                            arena_printf(g->keep, "%u", first),
+                            "--samples",
+                            arena_printf(g->keep, "%u", rounds),
+                            "--warmup",
+                            arena_printf(g->keep, "%u", r->warmup)};
+    size_t count = 15;
+    if (argv[10] == NULL || argv[12] == NULL || argv[14] == NULL)
         return no_memory(g->fault);
+    if (r->cold)
+        argv[count++] = "--cold";
+    if (r->cache != NULL) {
+        argv[count++] = "--cache";
+        argv[count++] = r->cache;
+    }
+    const struct process_request request = {
+        .argv = argv, .input = g->names, .input_bytes = strlen(g->names), .limit_ms = LIMIT_MS};
+    struct process_result result;
     if (process_run(&request, g->keep, &result, g->fault) != ERR_NONE)
         return g->fault->code;
     if (process_interrupted())
         return fault_set(g->fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "bench");
-    if (result.exit_code != EXIT_GOOD && result.exit_code != EXIT_DIFFERENT)
+    if (result.exit_code != EXIT_GOOD && result.exit_code != EXIT_DIFFERENT) {
+        result.errors[strcspn(result.errors, "\r\n")] = '\0'; /* the reason is its first line */
         return fault_set_lasting(g->fault, ERR_IO, FAULT_NO_OFFSET, "a process of the bench failed",
                                  result.errors);
+    }
     return ERR_NONE;
 }
 
 /* Adds what run AT + 1 of the database says; its rounds follow those of the processes before it. */
-static enum status add_one(const struct gathering *g, struct store *store, uint32_t at,
-                           uint32_t first)
+static enum status add_one(struct gathering *g, struct store *store, uint32_t at, uint32_t first)
 {
     struct bench *out = g->out;
     struct bench_sample *samples = NULL;
@@ -96,45 +98,44 @@ static enum status add_one(const struct gathering *g, struct store *store, uint3
         store_read_bench_cases(store, at + 1, g->keep, &costs, &cost_count, g->fault) != ERR_NONE)
         return g->fault->code;
     struct bench_sample *all_samples =
-        ARENA_ARRAY(g->keep, (size_t)out->sample_count + sample_count + 1, struct bench_sample);
-    struct bench_case *all_costs =
-        ARENA_ARRAY(g->keep, (size_t)out->cost_count + cost_count + 1, struct bench_case);
+        arena_reserve(g->keep, out->samples, &g->sample_room, out->sample_count + sample_count,
+                      sizeof *all_samples);
+    struct bench_case *all_costs = arena_reserve(g->keep, out->costs, &g->cost_room,
+                                                 out->cost_count + cost_count, sizeof *all_costs);
     if (all_samples == NULL || all_costs == NULL)
         return no_memory(g->fault);
-    memcpy(all_samples, out->samples, out->sample_count * sizeof *all_samples);
-    memcpy(all_costs, out->costs, out->cost_count * sizeof *all_costs);
+    out->samples = all_samples;
+    out->costs = all_costs;
     for (uint32_t i = 0; i < sample_count; i++) {
         samples[i].round += first;
-        all_samples[out->sample_count++] = samples[i];
+        out->samples[out->sample_count++] = samples[i];
     }
     for (uint32_t i = 0; i < cost_count; i++) {
         costs[i].process = at;
-        all_costs[out->cost_count++] = costs[i];
+        out->costs[out->cost_count++] = costs[i];
     }
-    out->samples = all_samples;
-    out->costs = all_costs;
     return ERR_NONE;
 }
 
-static enum status gather(const struct gathering *g)
+/* The round at which process AT begins; of PROCESSES: the number of all. */
+static uint32_t first_round(const struct gathering *g, uint32_t at)
+{
+    return (uint32_t)((uint64_t)g->request->rounds * at / g->processes);
+}
+
+static enum status gather(struct gathering *g)
 {
     struct store *store = NULL;
-    const uint32_t rounds = g->request->rounds;
-    uint32_t first = 0;
     for (uint32_t i = 0; i < g->processes; i++) {
-        const uint32_t share = rounds / g->processes + (i < rounds % g->processes);
+        const uint32_t first = first_round(g, i);
         log_progress_of(i + 1, g->processes, "process %u/%u", i + 1, g->processes);
-        if (run_one(g, share, first) != ERR_NONE)
+        if (run_one(g, first_round(g, i + 1) - first, first) != ERR_NONE)
             return g->fault->code;
-        first += share;
     }
     if (store_open(g->db, STORE_READ, &store, g->fault) != ERR_NONE)
         return g->fault->code;
-    first = 0;
-    for (uint32_t i = 0; i < g->processes && g->fault->code == ERR_NONE; i++) {
-        (void)add_one(g, store, i, first);
-        first += rounds / g->processes + (i < rounds % g->processes);
-    }
+    for (uint32_t i = 0; i < g->processes && g->fault->code == ERR_NONE; i++)
+        (void)add_one(g, store, i, first_round(g, i));
     store_close(store);
     return g->fault->code;
 }
@@ -156,6 +157,8 @@ enum status bench_processes(const struct bench_request *request, uint32_t proces
     g.db = arena_printf(keep, "%s/bench.db", g.folder);
     if (g.program == NULL || g.db == NULL)
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "the file of this program");
+    out->samples = NULL; /* what this process measured only built the indexes */
+    out->costs = NULL;
     out->sample_count = out->cost_count = 0;
     if (folder_make(g.folder, fault) == ERR_NONE)
         (void)gather(&g);
@@ -177,16 +180,10 @@ enum status bench_read_names(struct arena *keep, const char ***out, uint32_t *co
         line[length] = '\0';
         if (length == 0)
             continue;
-        if (*count == room) {
-            const uint32_t wider = room * 2 + 64;
-            const char **more = ARENA_ARRAY(keep, wider, const char *);
-            if (more == NULL)
-                return no_memory(fault);
-            if (room > 0)
-                memcpy(more, names, room * sizeof *more);
-            names = more;
-            room = wider;
-        }
+        const char **more = arena_reserve(keep, names, &room, (uint64_t)*count + 1, sizeof *names);
+        if (more == NULL)
+            return no_memory(fault);
+        names = more;
         names[*count] = arena_string(keep, line);
         if (names[(*count)++] == NULL)
             return no_memory(fault);

@@ -46,8 +46,9 @@ static const char *sure_text(const struct bench_ratio *r, struct arena *keep)
                      r->cases == 1 ? "" : "s", r->scenarios, r->scenarios == 1 ? "" : "s");
     return isnan(r->ratio.low)
                ? arena_printf(keep, "%s: no interval %s", n,
-                              r->scenarios < MEASUREMENT_LEAST ? "below 12 of them"
-                                                               : "of a single process")
+                              r->processes > 1
+                                  ? arena_printf(keep, "below %d of them", MEASUREMENT_LEAST)
+                                  : "of a single process")
                : arena_printf(keep, "[%.2f, %.2f]  %s, %zu processes", r->ratio.low, r->ratio.high,
                               n, r->processes);
 }

@@ -247,8 +247,15 @@ test('cost_of_a_million_is_asked_again_with_other_terms', async () => {
     '**/api/v1/timing*',
     (/** @type {{data: {cost_per_million: import('openapi').Cost}}} */ body) => {
       const plain = must(body.data.cost_per_million.lanes[0]);
-      plain.core_s_warm = { cases: 250, scenarios: 125, value: 35.14, low: 21.5, high: 1048.7 };
-      plain.core_s_index = { cases: 4, scenarios: 4, value: null, low: null, high: null };
+      plain.core_s_warm = {
+        state: 'measured',
+        cases: 250,
+        scenarios: 125,
+        value: 35.14,
+        low: 21.5,
+        high: 1048.7,
+      };
+      plain.core_s_index = { state: 'too few', cases: 4, scenarios: 4, value: null, low: null, high: null };
       for (const [lane, write] of /** @type {[number, number][]} */ ([
         [0, 1e9],
         [1, 1e7],

@@ -35,8 +35,9 @@ function three(value) {
 }
 
 /** @param {{amount: import('openapi').CostAmount}} props */
-function Amount({ amount: { cases, scenarios, value, low, high } }) {
-  if (value === null) return unmeasured(cases, scenarios);
+function Amount({ amount }) {
+  const { cases, value, low, high } = amount;
+  if (value === null) return unmeasured(amount);
   return (
     <>
       <strong>{three(value)}</strong> [{three(Number(low))}, {three(Number(high))}]

@@ -13,17 +13,14 @@ const states = [
 /** @type {(value: number, like: number) => string} */
 const fixed = (value, like) => value.toFixed(like < 9.95 ? 2 : like < 99.5 ? 1 : 0);
 
-const LEAST = 12; // scenarios of which a figure is shown
-
-/** Why there is none, as the terminal says it. @type {(cases: number, scenarios: number) => string} */
-export const unmeasured = (cases, scenarios) => {
-  if (cases === 0) return 'not measured';
-  return cases < LEAST ? `too few (${number(cases)})` : `few scenarios (${number(scenarios)})`;
-};
+/** Why there is none, as the terminal says it.
+ * @type {(of: {state: string, cases: number, scenarios: number}) => string} */
+export const unmeasured = ({ state, cases, scenarios }) =>
+  cases === 0 ? state : `${state} (${number(state === 'few scenarios' ? scenarios : cases)})`;
 
 /** @param {{cell: import('openapi').SpeedCell}} props */
 function Cell({ cell }) {
-  if (cell.state !== 'measured') return unmeasured(cell.cases, cell.scenarios);
+  if (cell.state !== 'measured') return unmeasured(cell);
   const { ratio } = cell;
   return (
     <>
