@@ -37,7 +37,7 @@ def rule_of(function, position):
         return RULES["chain"]
     if position == "epilogue":
         return RULES["epilogue"]
-    return UNWIND if position in ("leaf", "called") or function.shape in ("entry-search", "call-last") else RULES["codes"]
+    return UNWIND if position in ("leaf", "called") or function.shape == "entry-search" else RULES["codes"]
 
 
 def parts_of(regs, stack, addresses):

@@ -109,27 +109,17 @@ def epilogues():
     yield ends("register", ".byte 0x48;jmp rax", rule="vendor source")
     yield ends("register-plain", "jmp rax", level="may", rule="executed")
     yield ends("indirect", ".byte 0x48;jmp qword ptr [rcx]", rule="vendor source")
-    for value, name in ((40, "disp8"), (0x90, "disp32")):
+    for register, value, name in (("rbp", 40, "disp8"), ("rbp", 0x90, "disp32"), ("r12", 48, "r12")):
         yield Function("epilogue-lea", name, f"""
-            P push rbp ; push rbp
+            P push {register} ; push {register}
             P sub rsp, {value} ; alloc {value}
-            P mov rbp, rsp ; setfp rbp 0
+            P mov {register}, rsp ; setfp {register} 0
             B sub rsp, 64
             {CALL}
             B nop
-            E lea rsp, [rbp+{value}]
-            E pop rbp
-            E ret""", mid="rbp")
-    yield Function("epilogue-lea", "r12", f"""
-        P push r12 ; push r12
-        P sub rsp, 48 ; alloc 48
-        P mov r12, rsp ; setfp r12 0
-        B sub rsp, 64
-        {CALL}
-        B nop
-        E lea rsp, [r12+48]
-        E pop r12
-        E ret""", mid="r12")
+            E lea rsp, [{register}+{value}]
+            E pop {register}
+            E ret""", mid=register)
     yield Function("epilogue-add", "imm32", f"""
         P push rsi ; push rsi
         P sub rsp, 0x98 ; alloc 0x98
@@ -231,14 +221,14 @@ def no_return():
             P push rbx ; push rbx
             P sub rsp, 48 ; alloc 48
             B mov ebx, 1
-            B call STOP""", mid="rbx", ends="fault", tail=pad, rule="vendor source", align=16,
+            B call STOP""", mid="rbx", ends="fault", tail=pad, rule="executed", align=16,
                        issues=["crystal-lang/crystal#11047", "rust-minidump/rust-minidump#446"])
         if not pad:
-            yield Function("call-last", "next", "E pop rdi\nE pop rsi\nE ret", align=align, calls=False)
+            yield Function("call-last", "next", "E pop rdi\nE pop rsi\nE ret", align=align, rule="executed", calls=False)
     yield Function("call-last", "stop", """
         P sub rsp, 40 ; alloc 40
         N mov eax, 0
-        N ud2""", calls=False)
+        N ud2""", rule="executed", calls=False)
 
 
 def entries():
