@@ -2,7 +2,7 @@
 # release.sh [--check]: walks through what a release needs and stops at the first thing that is missing.
 #
 #   1. nothing is uncommitted          4. every test passes (./run test)
-#   2. one version in all files        5. the packages are made in build/release, unpacked, and start
+#   2. one version in all files        5. ./run release makes its files, and what they hold starts
 #   3. CHANGELOG.md has its date       6. the commands that tag it are printed
 #
 # --check does 1 to 3 only. Exit status: 0 done, 1 something is missing, 2 usage.
@@ -42,9 +42,12 @@ good "CHANGELOG.md: $heading"
 ./run test || missing 'tests that pass'
 good 'every test passes'
 
-rm -rf build/release
-cpack --config build/CPackConfig.cmake -B build/release >build/log/release.log || missing 'packages: see build/log/release.log'
-dpkg-deb -x build/release/*.deb build/release/unpacked
-[ "$(build/release/unpacked/usr/bin/twinstack version)" = "twinstack $version" ] || missing 'a packed program that starts'
-good "packages in build/release: $(cd build/release && echo ./*.deb ./*.tar.xz)"
-printf 'now:\n  git tag -a v%s -m "twinstack %s"\n  git push origin v%s\n' "$version" "$version" "$version"
+./run release >build/log/release.log || missing 'files of a release: see build/log/release.log'
+unpacked=$(mktemp -d)
+dpkg-deb -x build/release/*.deb "$unpacked"
+said=$("$unpacked/usr/bin/twinstack" version)
+rm -rf "$unpacked"
+[ "$said" = "twinstack $(cmake/release_files.sh --version)" ] || missing "a packed program that says its version (it says \"$said\")"
+good "what is packed starts: $said"
+printf 'now:\n  git tag -a v%s -m "twinstack %s"\n  ./run release    # again, so that the files have the version of the tag\n  git push origin v%s\n' \
+  "$version" "$version" "$version"
