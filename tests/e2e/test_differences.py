@@ -102,6 +102,7 @@ class Differences(Stored):
         done = self.run_db("bench", case, "--samples", "3", "--warmup", "0", "--dry")
         self.assertIn("too few", done.stdout)
         self.assertRegex(done.stdout, r"(?m)^dump : offset = \d+\.\d\d : 1  x64, 1 case of 1 scenario: no interval below 12 of them$")
+        self.assertRegex(done.stdout, r"(?m)^total .*\] *$")  # no ratio of all processors at once
         all_cases = self.run_db("bench", *sorted(CASES.glob("*.*")), "--samples", "2", "--warmup", "0", "--dry").stdout
         self.assertRegex(all_cases, r"(?m)^dump : offset = .* x64, \d+ cases of \d+ scenarios: no interval below 12 of them\ndump : offset = .* x86, 3 cases")
         for stage in ("capture walk", "suspension", "write", "bytes a report", "parse", "load symbols", "unwind", "resolve"):
@@ -128,11 +129,12 @@ class Differences(Stored):
         case = CASES / "null_write.ob2"
         places = self.folder / "temporary"
         places.mkdir()
-        env = {**os.environ, "TMPDIR": str(places)}
+        env = {**os.environ, "TMPDIR": str(places), "TWINSTACK_CACHE": str(self.folder / "no-cache")}
         done = subprocess.run([e2e.PROGRAM, "bench", "-", "--samples", "5", "--processes", "3", "--db", self.db, "--cache", self.folder / "cache"],
                               input=f"{case}\n\n{CASES / 'inline_chain.ob2'}\n", capture_output=True, text=True, check=False, env=env)
         self.assertIn(done.returncode, (0, 1), done.stderr)
         self.assertEqual(list(places.iterdir()), [])
+        self.assertFalse((self.folder / "no-cache").exists(), "each process has the cache that was named")
         with sqlite3.connect(self.db) as db:
             costs = db.execute("SELECT process, scenario, min(offset_ns, dump_ns) > 0 FROM bench_case WHERE run_id = (SELECT max(run_id) FROM"
                                " bench_case) ORDER BY position").fetchall()
@@ -141,6 +143,13 @@ class Differences(Stored):
         db.close()
         self.assertEqual(costs, [(p, s, 1) for p in range(3) for s in ("null_write", "inline_chain")])
         self.assertEqual(len({r for (r,) in rounds}), 5)
+        self.run_db("bench", case, "--samples", "6", "--processes", "1", exit_code=None)
+        with sqlite3.connect(self.db) as db:
+            costs = db.execute("SELECT offset_ns, dump_ns FROM bench_case WHERE run_id = (SELECT max(run_id) FROM bench_case)").fetchall()
+            least = [min(ns for (ns,) in db.execute("SELECT ns FROM sample WHERE stage = 'total' AND subject = ? AND run_id = (SELECT max(run_id)"
+                                                    " FROM bench_case)", (subject,))) for subject in ("offset", "dump")]
+        db.close()
+        self.assertEqual(costs, [tuple(least)])
         for words, code in ((("--processes", "0"), 2), (("--processes", "51"), 2)):
             self.run_db("bench", case, *words, exit_code=code)
 

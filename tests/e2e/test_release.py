@@ -86,7 +86,7 @@ class Bytes(e2e.Case):
             (top / name).parent.mkdir(parents=True, exist_ok=True)
             (top / name).write_text(f"{name}\n" * 100, encoding="utf-8")
             (top / name).chmod((0o755 if order else 0o700) if name == "program" else 0o644 if order else 0o600)
-            os.utime(top / name, (1_600_000_000 + order, 1_600_000_000 + order))
+            os.utime(top / name, (1_600_000_000 + 60 * order, 1_600_000_000 + 60 * order))
         (top / "link").symlink_to("B")
         return top
 
@@ -110,8 +110,8 @@ class Bytes(e2e.Case):
         self.assertIn("SOURCE_DATE_EPOCH", done.stderr)
 
     def test_the_sums_are_those_of_the_files(self):
-        (self.folder / "b").write_text("b", encoding="utf-8")
-        (self.folder / "a").write_text("a", encoding="utf-8")
+        (self.folder / "b").write_text("what is in b", encoding="utf-8")
+        (self.folder / "a").write_text("what is in a", encoding="utf-8")
         command(PYTHON, PACK, "--sums", self.folder)
         self.assertEqual(command("sha256sum", "-c", "SHA256SUMS", folder=self.folder), "a: OK\nb: OK\n")
 
