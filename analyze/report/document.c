@@ -1,7 +1,7 @@
 /* The report for people: the answer first, then what fails by mechanism and place, and how right
- * and how fast each way is, in at most TOP_LINES lines of a terminal; then the cases that deviate,
- * causes and hooks. Of a stored run, those find room or are named: the whole has at most ALL_LINES.
- * With details everything. Markdown has the same parts, and all cases folded away. */
+ * and how fast each way is; then the cases that deviate, causes and hooks. Of a stored run, those
+ * find room on one screen or are named: see struct room. With details everything. Markdown has the
+ * same parts, and all cases folded away. */
 #include "report/document.h"
 
 #include <inttypes.h>
@@ -11,9 +11,6 @@
 #include "study/lanes.h"
 
 enum {
-    ALL_LINES = 60,
-    END_LINES = 6, /* what is left out, the verdict again, and the command that shows more */
-    TOP_LINES = ALL_LINES - END_LINES,
     PROBLEMS_SHOWN = 3,
     REASON_LINES = 3,
     FAILING_LEAST = 16,  /* lines of WHAT FAILS that nothing takes away: two groups, and how many
@@ -24,6 +21,13 @@ enum {
 };
 
 static const char below[] = ", listed below";
+
+/* Lines of a terminal for the whole and for its end: what is left out, the command that shows more,
+ * and after a failure the verdict again. A green `./run` prints five lines more, and has 40. */
+struct room {
+    uint32_t all, end;
+};
+static const struct room green = {35, 3}, red = {60, 6};
 
 /* ---- verdict -------------------------------------------------------------------------- */
 
@@ -166,7 +170,7 @@ static struct needs measure(const struct sheet *s, const struct run_figures *rep
     (void)document_engines(&dry, report, 0);
     out.engines = dry.lines - out.failing;
     out.both = document_accuracy(&dry, report);
-    document_speed(&dry, report, false);
+    document_speed(&dry, report, false, 0);
     out.speed = dry.lines - out.failing - out.engines;
     document_not_shown(&dry, &summary->not_shown);
     out.not_shown = dry.lines - out.failing - out.engines - out.speed;
@@ -194,11 +198,11 @@ static uint32_t engine_rows(uint32_t left, const struct needs *needs, uint32_t e
 }
 
 static struct cut put_top(struct sheet *s, const struct run_figures *report,
-                          const struct summary *summary)
+                          const struct summary *summary, const struct room *room)
 {
     const struct needs needs = measure(s, report, summary);
     const uint32_t used = s->lines + needs.speed, engines = engines_with_stacks(report);
-    const uint32_t left = used < TOP_LINES ? TOP_LINES - used : 0;
+    const uint32_t most = room->all - room->end, left = used < most ? most - used : 0;
     const uint32_t rows = engine_rows(left, &needs, engines);
     const uint32_t of_engines = rows == engines ? needs.engines
                                 : needs.both    ? 0
@@ -214,8 +218,8 @@ static struct cut put_top(struct sheet *s, const struct run_figures *report,
     cut.engines = needs.both && rows < engines; /* the two that decide are above */
     if (!cut.engines)
         cut.engines = document_engines(s, report, rows) > 0;
-    document_speed(s, report, false);
-    s->most_lines = s->lines + NOT_SHOWN_ONE > TOP_LINES ? s->lines + NOT_SHOWN_ONE : TOP_LINES;
+    document_speed(s, report, false, most - at_most(needs.not_shown, NOT_SHOWN_LEAST));
+    s->most_lines = s->lines + NOT_SHOWN_ONE > most ? s->lines + NOT_SHOWN_ONE : most;
     document_not_shown(s, &summary->not_shown);
     s->most_lines = 0;
     return cut;
@@ -227,9 +231,11 @@ static struct cut put_top(struct sheet *s, const struct run_figures *report,
 static void put_end(struct sheet *s, const struct run_figures *report,
                     const struct report_style *style, const char *left_out)
 {
+    const bool long_one = style->details || report->run->id == 0;
     page_line(&s->page);
-    put_verdict(s, report);
-    if (style->details || report->run->id == 0)
+    if (long_one || fails(report))
+        put_verdict(s, report);
+    if (long_one)
         return;
     if (left_out[0] != '\0')
         sheet_text(s, INK_DIM, 0, 2, arena_printf(s->keep, "not shown: %s", left_out));
@@ -255,7 +261,7 @@ static enum status put_rest(struct sheet *s, const struct run_figures *report, e
     else if (rest == REST_CASES)
         document_failing_cases(s, report);
     else if (rest == REST_CAUSES)
-        document_causes(s, report);
+        document_causes(s, report, details || report->run->id == 0);
     else
         document_hooks(s, report, details);
     return fault->code;
@@ -263,8 +269,8 @@ static enum status put_rest(struct sheet *s, const struct run_figures *report, e
 
 /* Returns the names of the parts that find no room; NULL: no memory, or FAULT is set. */
 static const char *put_rests(struct sheet *s, const struct run_figures *report,
-                             const struct report_style *style, const struct cut *cut,
-                             struct fault *fault)
+                             const struct report_style *style, const struct room *room,
+                             const struct cut *cut, struct fault *fault)
 {
     const bool wanted[RESTS] = {[REST_ENGINES] = cut->engines,
                                 [REST_GRID] = true,
@@ -281,7 +287,7 @@ static const char *put_rests(struct sheet *s, const struct run_figures *report,
             sheet_count(&dry, s);
             if (put_rest(&dry, report, (enum rest)rest, false, fault) != ERR_NONE)
                 return NULL;
-            if (dry.lines + END_LINES > ALL_LINES) {
+            if (dry.lines + room->end > room->all) {
                 left_out = arena_printf(s->keep, "%s%s%s", left_out,
                                         left_out[0] != '\0' ? ", " : "", rests[rest]);
                 continue;
@@ -321,8 +327,9 @@ enum status report_text(const struct run_figures *report, const struct report_st
     put_head(&s, report);
     if (report->total_cases == 0)
         return ERR_NONE;
-    const struct cut cut = put_top(&s, report, &summary);
-    const char *left_out = put_rests(&s, report, style, &cut, fault);
+    const struct room *room = fails(report) ? &red : &green;
+    const struct cut cut = put_top(&s, report, &summary, room);
+    const char *left_out = put_rests(&s, report, style, room, &cut, fault);
     if (left_out == NULL)
         return fault->code;
     if (style->details && put_details(&s, report, &summary, fault) != ERR_NONE)
@@ -345,11 +352,11 @@ enum status report_markdown(const struct run_figures *report, size_t max_bytes,
     s.most_bytes = max_bytes == 0 ? DEFAULT_MAX_BYTES : max_bytes;
     (void)document_accuracy(&s, report);
     (void)document_engines(&s, report, 0);
-    document_speed(&s, report, true);
+    document_speed(&s, report, true, 0);
     document_not_shown(&s, &summary.not_shown);
     if (document_grid(&s, report, false, fault) != ERR_NONE)
         return fault->code;
-    document_causes(&s, report);
+    document_causes(&s, report, false);
     document_hooks(&s, report, false);
     document_managed(&s, report);
     document_refused(&s, report);

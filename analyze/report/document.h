@@ -22,7 +22,8 @@ void document_not_shown(struct sheet *s, const struct case_groups *groups);
 void document_not_shown_names(struct sheet *s, const struct run_figures *report,
                               const struct case_groups *groups);
 
-void document_causes(struct sheet *s, const struct run_figures *report);
+/* ALL: also rows of causes that fail no case, which are otherwise one line. */
+void document_causes(struct sheet *s, const struct run_figures *report, bool all);
 
 /* The snapshots that a .NET runtime refused, with their HRESULT. */
 void document_refused(struct sheet *s, const struct run_figures *report);
@@ -51,8 +52,10 @@ enum status document_grid(struct sheet *s, const struct run_figures *report, boo
 void document_hooks(struct sheet *s, const struct run_figures *report, bool details);
 
 /* What a crash costs as a dump and as offsets: medians, one sentence, and which way is faster, in
- * lanes and states. SPREAD: also least and most, and the parts. */
-void document_speed(struct sheet *s, const struct run_figures *report, bool spread);
+ * lanes and states. SPREAD: also least and most, the parts, and without system modules. Ratios that
+ * exceed MOST_LINES of S are counted (0: no limit). */
+void document_speed(struct sheet *s, const struct run_figures *report, bool spread,
+                    uint32_t most_lines);
 
 /* Walk, suspension, writes and bytes in the dying process; cost of each engine; the slowest ten. */
 enum status document_timing(struct sheet *s, const struct run_figures *report, struct fault *fault);

@@ -138,7 +138,25 @@ static struct sheet_cell cause_cell(const void *rows, size_t at, size_t column, 
                        sum->example->engine, text_or_empty(sum->example->evidence));
 }
 
-void document_causes(struct sheet *s, const struct run_figures *report)
+/* "18 causes in cases that do not fail: optimised tail 12, end of stack 3": by their findings. */
+static const char *harmless_text(const struct cause_total *totals, struct arena *keep)
+{
+    const char *names = NULL;
+    uint32_t count = 0;
+    for (int c = 0; c < CAUSE_COUNT; c++)
+        if (totals[c].findings > 0 && totals[c].failing == 0) {
+            names = arena_printf(keep, "%s%s%s %u", names != NULL ? names : "",
+                                 names != NULL ? ", " : "", cause_name(totals[c].example->cause),
+                                 totals[c].findings);
+            count++;
+        }
+    if (count == 0)
+        return NULL;
+    return arena_printf(keep, "%u cause%s in cases that do not fail, with findings: %s", count,
+                        count == 1 ? "" : "s", text_or_empty(names));
+}
+
+void document_causes(struct sheet *s, const struct run_figures *report, bool all)
 {
     static const struct sheet_column columns[] = {{NULL, 17, 0, SHEET_ALWAYS, SHEET_LEFT},
                                                   {"findings", 0, 0, SHEET_ALWAYS, SHEET_LEFT},
@@ -146,15 +164,17 @@ void document_causes(struct sheet *s, const struct run_figures *report)
     struct cause_total totals[CAUSE_COUNT];
     const struct cause_total *rows[CAUSE_COUNT];
     size_t count = 0;
-    const uint32_t all = figures_causes(report, totals);
+    const uint32_t found = figures_causes(report, totals);
     for (int c = 0; c < CAUSE_COUNT; c++)
-        if (totals[c].findings > 0)
+        if (totals[c].findings > 0 && (all || totals[c].failing > 0))
             rows[count++] = &totals[c];
     sheet_heading(s, "Where stacks differ", ", by cause");
-    if (all == 0)
+    if (found == 0)
         sheet_text(s, INK_GOOD, 0, 0, "nowhere: every stack agrees");
-    else
+    if (count > 0)
         sheet_show(s, columns, 3, cause_cell, rows, count);
+    if (!all)
+        sheet_text(s, INK_DIM, 0, 0, harmless_text(totals, s->keep));
 }
 
 static void refused_entry(const void *rows, size_t at, struct arena *keep, struct sheet_entry *out)

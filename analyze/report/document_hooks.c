@@ -1,6 +1,7 @@
 /* Which hook saw each crash, expected and seen: study/hooks.h as a table. */
 #include <string.h>
 
+#include "base/text.h"
 #include "report/document.h"
 #include "report/words.h"
 #include "study/hooks.h"
@@ -8,10 +9,10 @@
 enum { FIXED = 3 };
 
 static const char *const heads[CASE_HOOK_COUNT] = {
-    [CASE_HOOK_VECTORED] = "vec-\ntored", [CASE_HOOK_UNHANDLED] = "un-\nhandled",
-    [CASE_HOOK_SIGABRT] = "sig-\nabrt",   [CASE_HOOK_INVALID_PARAMETER] = "invalid\nparam.",
-    [CASE_HOOK_PURE_CALL] = "pure\ncall", [CASE_HOOK_TERMINATE] = "termi-\nnate",
-    [CASE_HOOK_WATCHER] = "watcher",      [CASE_HOOK_HEARTBEAT] = "heart-\nbeat",
+    [CASE_HOOK_VECTORED] = "vectored",    [CASE_HOOK_UNHANDLED] = "unhandled",
+    [CASE_HOOK_SIGABRT] = "SIGABRT",      [CASE_HOOK_INVALID_PARAMETER] = "invalid\nargument",
+    [CASE_HOOK_PURE_CALL] = "pure\ncall", [CASE_HOOK_TERMINATE] = "terminate",
+    [CASE_HOOK_WATCHER] = "watcher",      [CASE_HOOK_HEARTBEAT] = "heartbeat",
     [CASE_HOOK_IMPORT] = "import",        [CASE_HOOK_OTHER] = "other",
 };
 
@@ -35,9 +36,11 @@ static bool sums_differ(const struct hook_matrix *m)
     return false;
 }
 
+static const char *const glyphs[] = {"·", "✓", "✗", "+"};
+enum { GLYPHS = sizeof glyphs / sizeof glyphs[0] };
+
 static struct sheet_cell hook_cell(const void *rows, size_t at, size_t column, struct arena *keep)
 {
-    static const char *const glyphs[] = {"·", "✓", "✗", "+"};
     static const enum ink inks[] = {INK_DIM, INK_GOOD, INK_BAD, INK_WARN};
     const struct hook_matrix *m = rows;
     char name[160];
@@ -59,6 +62,29 @@ static struct sheet_cell hook_cell(const void *rows, size_t at, size_t column, s
     }
 }
 
+/* The signs that are there, in words. */
+static const char *legend(const struct hook_matrix *m, struct arena *keep)
+{
+    static const char *const words[GLYPHS] = {"neither expected nor seen", "as expected",
+                                              "expected, not seen", "seen, not expected"};
+    bool there[GLYPHS] = {false};
+    uint32_t more = 0;
+    const char *text = NULL;
+    for (uint32_t r = 0; r < m->row_count; r++) {
+        for (uint32_t d = 0; d < m->hook_count; d++)
+            there[m->rows[r].marks[d]] = true;
+        more = more > 0 || m->rows[r].scenarios < 2 ? more : m->rows[r].scenarios - 1;
+    }
+    for (size_t g = 0; g < GLYPHS; g++)
+        if (there[g])
+            text = arena_printf(keep, "%s%s%s %s", text != NULL ? text : "",
+                                text != NULL ? " · " : "", glyphs[g], words[g]);
+    if (more > 0)
+        text = arena_printf(keep, "%s · +%u after a name: %u more scenario%s of that kind",
+                            text_or_empty(text), more, more, more == 1 ? "" : "s");
+    return text;
+}
+
 void document_hooks(struct sheet *s, const struct run_figures *report, bool details)
 {
     struct sheet_column columns[FIXED + CASE_HOOK_COUNT] = {
@@ -76,7 +102,5 @@ void document_hooks(struct sheet *s, const struct run_figures *report, bool deta
     table.count = FIXED + m.hook_count;
     sheet_heading(s, "Hooks", ": which hook saw each crash, expected and measured");
     sheet_table(s, &table, &m, (size_t)m.row_count + (sums_differ(&m) ? 2 : 1));
-    sheet_text(s, INK_DIM, 0, 0,
-               "✓ as expected · ✗ expected, not seen · + seen, not expected · only dots: no hook "
-               "was to see it, and none did · +9 after a name: 9 more scenarios of that kind");
+    sheet_text(s, INK_DIM, 0, 0, legend(&m, s->keep));
 }

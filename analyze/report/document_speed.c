@@ -19,14 +19,27 @@ struct bound_row {
     enum bound bound;
 };
 
-/* "dying: write (13)": with the most cases that any column has. */
+/* The rows of the crashing process in words: their keys are those of the JSON. */
+static const char *step_words(const char *key)
+{
+    static const char *const words[][2] = {{"walk", "stack walk"},
+                                           {"stopped", "process stopped"},
+                                           {"write", "file written"},
+                                           {"bytes", "size of the file"}};
+    for (size_t i = 0; i < COUNT_OF(words); i++)
+        if (strcmp(key, words[i][0]) == 0)
+            return words[i][1];
+    return key;
+}
+
+/* "file written (13)": with the most cases that any column has. */
 static const char *row_name(const struct headline_row *row, struct arena *keep)
 {
     const size_t count = headline_row_cases(row);
     if (row->part)
         return arena_printf(keep, "  %s", row->name);
     if (row->group == HEADLINE_DYING)
-        return arena_printf(keep, "dying: %s (%zu)", row->name, count);
+        return arena_printf(keep, "%s (%zu)", step_words(row->key), count);
     if (row->own)
         return arena_printf(keep, "  no system (%zu)", count);
     return arena_printf(keep, "%s (%zu)", headline_group_name(row->group), count);
@@ -50,11 +63,10 @@ static struct sheet_cell speed_cell(const void *rows, size_t at, size_t column, 
                      known ? arena_string(keep, headline_amount_text(row->row, value, bound)) : "");
 }
 
-/* Runs of older versions have no numbers in some rows. */
+/* The parts, and what is left without system modules, are for the page of details. */
 static bool is_shown(const struct headline_row *row, bool spread)
 {
-    return row->part ? spread && headline_row_is_known(row)
-                     : headline_row_is_known(row) || !row->own;
+    return (!row->part && !row->own) || (spread && headline_row_is_known(row));
 }
 
 static void print_table(struct sheet *s, const struct headline *h, bool spread)
@@ -100,14 +112,49 @@ static struct sheet_cell lane_cell(const void *rows, size_t at, size_t column, s
                        row->lane == SPEED_OFFSET ? ", time" : " : offsets");
 }
 
+/* The cell of the processor with the most cases, where no cell of it has enough; else NULL. */
+static const struct speed_cell *few_of(const struct speed *speed, enum cpu arch)
+{
+    const struct speed_cell *most = NULL;
+    for (uint32_t r = 0; r < speed->row_count; r++)
+        for (int state = 0; speed->rows[r].arch == arch && state < SPEED_STATES; state++) {
+            const struct speed_cell *cell = &speed->rows[r].cells[state];
+            if (sample_state(cell->cases, cell->scenarios) == SAMPLE_ENOUGH)
+                return NULL;
+            most = most == NULL || cell->cases > most->cases ? cell : most;
+        }
+    return most;
+}
+
+/* Takes the rows of such processors out of SPEED: "no ratios of x86: too few (3)"; NULL: none. */
+static const char *fold_few(struct speed *speed, struct arena *keep)
+{
+    const struct speed all = *speed;
+    const char *text = NULL;
+    speed->row_count = 0;
+    for (uint32_t r = 0; r < all.row_count; r++) {
+        const enum cpu arch = all.rows[r].arch;
+        const struct speed_cell *few = few_of(&all, arch);
+        if (few == NULL)
+            speed->rows[speed->row_count++] = all.rows[r];
+        else if (r == 0 || all.rows[r - 1].arch != arch)
+            text = arena_printf(keep, "%s%s%s: %s", text != NULL ? text : "no ratios of ",
+                                text != NULL ? ", " : "", cpu_name(arch),
+                                sample_few_text(few->cases, few->scenarios, keep));
+    }
+    return text;
+}
+
 /* Which way is faster: see study/speed.h. */
-static void print_lanes(struct sheet *s, const struct run_figures *report)
+static void print_lanes(struct sheet *s, const struct run_figures *report, uint32_t most_lines)
 {
     static const struct sheet_column columns[1 + SPEED_STATES] = {
         {"ratio [95 %] (cases)", 0, 0, SHEET_ALWAYS, SHEET_LEFT},
         {"no index", 12, 0, SHEET_ALWAYS, SHEET_RIGHT},
         {"index, new process", 18, 0, SHEET_ALWAYS, SHEET_RIGHT},
         {"warm", 12, 0, SHEET_ALWAYS, SHEET_RIGHT}};
+    struct sheet_table table = {
+        .columns = columns, .count = COUNT_OF(columns), .cell = lane_cell, .thing = "ratio"};
     struct speed speed;
     bool drifts = false;
     speed_make(report, s->keep, &speed);
@@ -116,7 +163,12 @@ static void print_lanes(struct sheet *s, const struct run_figures *report)
     for (uint32_t r = 0; r < speed.row_count; r++)
         for (int state = 0; state < SPEED_STATES; state++)
             drifts = drifts || speed.rows[r].cells[state].drifts;
-    sheet_show(s, columns, COUNT_OF(columns), lane_cell, speed.rows, speed.row_count);
+    s->most_lines = most_lines != 0 ? most_lines - drifts : 0;
+    const char *few = fold_few(&speed, s->keep);
+    if (speed.row_count > 0)
+        sheet_table(s, &table, speed.rows, speed.row_count);
+    sheet_text(s, INK_DIM, 0, 0, few);
+    s->most_lines = 0;
     if (drifts)
         sheet_text(s, INK_WARN, 0, 0,
                    "! the same way in other rounds took another time: no ratio to rely on");
@@ -126,15 +178,16 @@ static void print_lanes(struct sheet *s, const struct run_figures *report)
                    "cases of these kinds and other repeats would give.");
 }
 
-void document_speed(struct sheet *s, const struct run_figures *report, bool spread)
+void document_speed(struct sheet *s, const struct run_figures *report, bool spread,
+                    uint32_t most_lines)
 {
     struct headline h;
     headline_make(report, s->keep, &h);
     if (h.cases == 0)
         return;
     sheet_heading(s, "Speed",
-                  spread ? ": medians with their spread; parts of the case in the middle" : "");
-    sheet_text(s, INK_DIM, 0, 0, speed_where(report, s->keep));
+                  arena_printf(s->keep, ": dumps by %s%s", speed_writer(report),
+                               spread ? "; medians, spread and parts" : ""));
     print_table(s, &h, spread);
     const bool few = h.cases < MEASUREMENT_LEAST;
     const bool again = spread && !s->markdown; /* below the table of the top */
@@ -147,7 +200,7 @@ void document_speed(struct sheet *s, const struct run_figures *report, bool spre
     if (spread)
         sheet_text(s, INK_DIM, 0, 0, h.scope);
     if (!again)
-        print_lanes(s, report);
+        print_lanes(s, report, most_lines);
 }
 
 /* ---- times ---------------------------------------------------------------------------- */
@@ -228,7 +281,7 @@ enum status document_timing(struct sheet *s, const struct run_figures *report, s
     size_t count = 0;
     if (rows == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "times");
-    document_speed(s, report, true);
+    document_speed(s, report, true, 0);
     for (size_t i = 0; i < TIMINGS_CAPTURE; i++)
         add_time(rows, &count, timings.capture[i].name, &timings.capture[i].measured,
                  timings.capture[i].bytes);

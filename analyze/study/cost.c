@@ -48,8 +48,8 @@ const struct cost_row_words cost_row_words[COST_ROWS] = {
 };
 
 const struct cost_step_words cost_step_words[COST_STEPS] = {
-    [COST_STEP_WALK] = {"walk_ns", "dying: walk"},
-    [COST_STEP_WRITE] = {"write_ns", "dying: write"},
+    [COST_STEP_WALK] = {"walk_ns", "stack walk"},
+    [COST_STEP_WRITE] = {"write_ns", "file written"},
     [COST_STEP_SEND] = {"send_ns", "upload"},
     [COST_STEP_OPEN] = {"open_ns", "back end: opening"},
     [COST_STEP_UNWIND] = {"unwind_ns", "walking"},

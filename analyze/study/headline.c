@@ -205,7 +205,7 @@ static double median_of(const struct headline *h, int row, enum case_way way)
 static const char *dominating(const struct run_figures *figures, const struct headline *h,
                               struct arena *keep)
 {
-    const char *by = speed_is_by_wine(figures) ? " (by Wine, not Windows)" : "";
+    const char *by = speed_is_by_wine(figures) ? " (by Wine)" : "";
     const double cold = median_of(h, ROW_COLD, WAY_DUMP);
     const double write = median_of(h, ROW_WRITE, WAY_DUMP);
     const double back = isnan(cold) ? median_of(h, ROW_WARM, WAY_DUMP) : cold;
@@ -215,12 +215,12 @@ static const char *dominating(const struct run_figures *figures, const struct he
         return NULL;
     const double share = floor(1000 * fmax(write, back) / whole) / 10;
     if (write < back)
-        return arena_printf(keep, "The back end dominates: %.1f %% of the cost of a dump.", share);
+        return arena_printf(keep, "The back end is %.1f %% of the cost of a dump.", share);
     if (isnan(offset))
-        return arena_printf(keep, "Writing the dump%s dominates: %.1f %% of its cost.", by, share);
+        return arena_printf(keep, "Writing the dump%s is %.1f %% of its cost.", by, share);
     return arena_printf(keep,
-                        "Writing the dump%s dominates: %.1f %% of its cost, %.0f times the walk "
-                        "and record of offsets.",
+                        "Writing the dump%s is %.1f %% of its cost: %.0f times walk and record "
+                        "of offsets.",
                         by, share, write / offset);
 }
 

@@ -134,15 +134,20 @@ bool speed_is_by_wine(const struct run_figures *figures)
     return writer_of(figures) == NULL && platform != NULL && strstr(platform, "wine") != NULL;
 }
 
-const char *speed_where(const struct run_figures *figures, struct arena *keep)
+const char *speed_writer(const struct run_figures *figures)
 {
-    const struct run_info *run = figures->run;
     const char *writer = writer_of(figures);
     if (writer == NULL)
         writer = speed_is_by_wine(figures) ? "Wine, not Windows" : "an unnamed writer";
-    const char *text = arena_printf(keep, "%s · %s · dumps by %s",
-                                    run->platform != NULL ? run->platform : "system not known",
-                                    run->cpu != NULL ? run->cpu : "processor not known", writer);
+    return writer;
+}
+
+const char *speed_where(const struct run_figures *figures, struct arena *keep)
+{
+    const struct run_info *run = figures->run;
+    const char *text = arena_printf(
+        keep, "%s · %s · dumps by %s", run->platform != NULL ? run->platform : "system not known",
+        run->cpu != NULL ? run->cpu : "processor not known", speed_writer(figures));
     return text != NULL ? text : "";
 }
 

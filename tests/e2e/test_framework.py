@@ -1,6 +1,7 @@
 """The unit test framework itself: a program whose tests fail in every possible way has a known
 tally."""
 
+import contextlib
 import os
 import pathlib
 import re
@@ -197,6 +198,13 @@ sys.exit(soak.main())
 """
 
 
+def is_gone(state):
+    """STATE: a process's /proc/PID/stat."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return state.read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    return True
+
+
 @unittest.skipIf(os.name == "nt", "there is no ./run soak")
 class Soak(e2e.Case):
     def start(self, *argv):
@@ -217,7 +225,9 @@ class Soak(e2e.Case):
             self.assertEqual(child.returncode, 130, said)
             left = int((self.folder / "left").read_text())
             state = pathlib.Path(f"/proc/{left}/stat")
-            gone = not state.exists() or state.read_text().rsplit(")", 1)[1].split()[0] == "Z"
+            end = time.monotonic() + 10 * e2e.PATIENCE  # what was killed takes its time on a busy machine
+            while not (gone := is_gone(state)) and time.monotonic() < end:
+                time.sleep(0.02)
             if not gone:
                 os.kill(left, signal.SIGKILL)
             self.assertTrue(gone, f"the process that the step started is left after {number}")

@@ -98,6 +98,8 @@ class Run(e2e.Case):
         self.assertNotIn("packages", done.stderr)
         self.assertNotIn("web-parts", done.stderr)
         self.assertRegex(done.stdout, r"^PASS +\d+ cases: \d+ PASS\n")
+        self.assertLessEqual(len(done.stdout.splitlines()), 35, "the report of a green run is one screen")
+        self.assertNotRegex(done.stderr, r"(?m)^.+(twinstack|run): ", "a note within another line")
         with contextlib.closing(sqlite3.connect(f"file:{e2e.BUILD / 'twinstack.db'}?mode=ro", uri=True)) as db:
             sizes = db.execute("SELECT record_gzip_bytes, record_zstd_bytes, dump_gzip_bytes, dump_zstd_bytes FROM crash_case"
                                " WHERE run_id = (SELECT max(id) FROM run)").fetchall()

@@ -305,6 +305,14 @@ class Verdict(Stored):
                 self.assertEqual(int(suites.get("failures")), len(suites.findall(".//failure")))
                 self.assertEqual(int(suites.get("tests")), len(suites.findall(".//testcase")))
 
+    def test_steps_print_tables_and_one_line_for_all(self):
+        states = e2e.ROOT / "corpus/steps/ob2.rec"
+        done = self.run_twinstack("steps", states, states)
+        self.assertEqual(len(done.stdout.splitlines()), 2 * (2 + 5) + 1, done.stdout)
+        self.assertEqual(done.stdout.splitlines()[-1], "STEPS  2 builds, 2796 instructions: our walk was right at each")
+        details = self.run_twinstack("steps", "--details", states).stdout
+        self.assertEqual(re.findall("    (\\S+), first (?:wrong|early): step ", details), ["rtl", "dbghelp-own", "backtrace", "framepointer"])
+
     def test_review(self):
         known = self.folder / "known.txt"
         argv = ("review", "--known", known)

@@ -285,7 +285,7 @@ test('cost_of_a_million_is_asked_again_with_other_terms', async () => {
   ];
   for (const [row, want] of rows) same(await cell(row).innerText(), want, row);
   const wide = await page
-    .locator('[aria-label="One crash"] [role="row"]', { hasText: 'dying: write' })
+    .locator('[aria-label="One crash"] [role="row"]', { hasText: 'file written' })
     .locator('i')
     .evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().width));
   same(wide.length, 3, 'bars of a step that three lanes have');

@@ -65,8 +65,8 @@ const rows = [
 
 /** @type {[keyof CostLane['steps'] | 'total_ns', string][]} */
 const steps = [
-  ['walk_ns', 'dying: walk'],
-  ['write_ns', 'dying: write'],
+  ['walk_ns', 'stack walk'],
+  ['write_ns', 'file written'],
   ['send_ns', 'upload'],
   ['open_ns', 'back end: opening'],
   ['unwind_ns', 'walking'],
