@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """The checks that no compiler makes: clang-format, clang-tidy, shellcheck, banned functions, how files are written, file
 length, files that git should not have, Python syntax, circles of files (lint_rooms.py), what has one place
-(lint_once.py), the verbs that use libtwinstack alone (lint_library.py), stale references (lint_references.py), Plain
-English (lint_words.py).
+(lint_once.py), the verbs that use libtwinstack alone (lint_library.py), stale references (lint_references.py), links and length of
+documents (lint_documents.py), Plain English (lint_words.py).
 Every file is checked each time. build/lint keeps a note of each clean result of clang-format and clang-tidy, named by a hash of
 all that it depends on: the tool and its options, the file, and for clang-tidy every header of its object, those of the system
 too. So a second run checks what changed.
@@ -25,6 +25,7 @@ import re
 import subprocess
 import sys
 
+import lint_documents
 import lint_library
 import lint_once
 import lint_references
@@ -238,6 +239,10 @@ def check_references():
     return lint_references.check(ROOT, only)
 
 
+def check_documents():
+    return lint_documents.check(ROOT, only)
+
+
 def existing(name):
     path = pathlib.Path(name).resolve()
     if not path.is_file():
@@ -263,7 +268,7 @@ def main():
     only.update(asked.files)
     passed = failed = 0
     checks = (check_format, check_tidy, check_shell, check_banned, check_writers, check_length, check_tracked,
-              check_python, check_rooms, check_once, check_library, check_references)
+              check_python, check_rooms, check_once, check_library, check_references, check_documents)
     if asked.tidy or asked.no_tidy:
         checks = [c for c in checks if (c is check_tidy) == bool(asked.tidy)]
     for check in checks:

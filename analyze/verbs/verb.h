@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/fault.h"
 
-/* Stable exit codes; the meaning of each is in the README. */
+/* Stable exit codes; the meaning of each is in README.md here. */
 enum exit_code {
     EXIT_GOOD = 0,
     EXIT_DIFFERENT = 1, /* FAIL, XPASS, UNEXPLAINED, regression, stale acceptance */

@@ -1,4 +1,4 @@
-"""The command line as a whole: every verb has help, the exit codes are those of the README."""
+"""The command line as a whole: every verb has help, the exit codes are those of README.md in analyze/verbs."""
 
 import json
 import os

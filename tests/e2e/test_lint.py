@@ -24,6 +24,15 @@ MISTAKES = [
     ("writers", "analyze/a.c", 'void *f(void)\n{\n    return fopen("x", "w");\n}\n', "analyze/a.c:3: fopen: use file_write_parts()"),
     ("length", "analyze/a.c", "\n" * 601, "analyze/a.c: 601 lines"),
     ("python", "tests/a.py", "def f(:\n", "tests/a.py:1"),
+    ("documents", "tests/a.md", "A\n[b](b.md)\n", "tests/a.md:2: b.md: no such file"),
+    ("documents", "tests/a.md", "[b](../../b.md)\n", "tests/a.md:1: ../../b.md: no such file"),
+    ("documents", "tests/a.md", "![b](<b.png>)\n", "tests/a.md:1: b.png: no such file"),
+    ("documents", "tests/a.md", "[b]\n\n[b]: b.md\n", "tests/a.md:3: b.md: no such file"),
+    ("documents", "tests/a.md", "# One\n```\n# Two\n```\n[b](#two)\n", "tests/a.md:5: #two: no such heading"),
+    ("documents", "tests/a.md", "# One\n[b](a.md#one-1)\n", "tests/a.md:2: a.md#one-1: no such heading"),
+    ("documents", "tests/README.md", "# Tests\n", "tests/README.md:1: no link leads here from README.md"),
+    ("documents", "README.md", "word " * 1001, "README.md:1: 1001 words, more than 1000"),
+    ("documents", "capture/README.md", "word " * 1501, "capture/README.md:1: 1501 words, more than 1500"),
 ]
 
 # What a fault is given, with a declaration before it, and whether that compiles.
@@ -96,6 +105,13 @@ class Lint(e2e.Case):
                 for attempt in range(2):  # what is not clean leaves no note
                     self.assertIn(want, "\n".join(getattr(lint, f"check_{check}")()), attempt)
                 file.unlink()
+
+    def test_good_documents_are_clean(self):
+        """Links that exist and links in code; a document of as many words as it may have."""
+        self.write("tests/README.md", "# Both `a` and [b](../README.md)!\n## It\n## It\n")
+        text = "[1](tests/README.md#both-a-and-b) [2](tests/README.md#it-1 'It') [3](tests) [4](https://a.example/b.md) `[5](no.md)`\n"
+        self.write("README.md", f"{text}```\n[6](no.md)\n```\n" + "word " * (1000 - len(text.split()) - 3))
+        self.assertEqual(lint.check_documents(), [])
 
     def test_words_are_hints(self):
         file = self.write("analyze/a.c", "/* The module has to be st" "anding in the list. */\n" + GOOD)

@@ -16,21 +16,30 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
 
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.S | re.M)
-READMES = [p for p in ("README.md", "corpus/README.md", "analyze/README.md", "victims/README.md", "analyze/stream/README.md")
-           if (e2e.ROOT / p).exists()]
-# Commands of `sh` blocks, each with the test that runs it, here or in another file.
+BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^\1```$", re.S | re.M)
+FOLDERS = ("analyze", "capture", "corpus", "dashboard", "tests", "victims")
+READMES = ["README.md", *sorted(f.relative_to(e2e.ROOT).as_posix() for folder in FOLDERS for f in (e2e.ROOT / folder).rglob("README.md")
+                                if "node_modules" not in f.parts)]
+WORKFLOW = "analyze/study/README.md"
+# Commands of `sh` blocks, each with the test or the program of tests that runs it.
 ELSEWHERE = {
     "./run": "test_serves_at_the_end_and_stops_on_ctrl_c",
     'cmake --install build --prefix "$PREFIX"': "test_the_program_runs_from_there",
     'cd build && cpack -B "$PREFIX"': "test_cpack_makes_a_package_for_debian_and_an_archive",
     "./run test": "test_nothing_is_written_outside_the_build_folder",
-    "./run setup": "test_setup_again_does_nothing",
     "./corpus/make_arm64.py": "test_the_dumps_for_arm64_come_out_the_same",
     "./corpus/make_broken.py": "test_broken_files_come_out_the_same",
-    "./corpus/make_reference.py # the moments of the reference suite": "test_the_generator_gives_the_same_bytes",
+    "./corpus/make_reference.py": "test_the_generator_gives_the_same_bytes",
     "./corpus/make_reporter.py": "test_what_a_reporter_wrote_comes_out_the_same",
     "./corpus/make_cases.sh": "test_its_cases_are_those_of_the_script",
+    "cmake -S capture -B out -DCMAKE_SYSTEM_NAME=Windows -DCMAKE_C_COMPILER=x86_64-w64-mingw32-gcc "
+    "-DCMAKE_CXX_COMPILER=x86_64-w64-mingw32-g++ -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX=DIR":
+        "test_gcc_builds_them_too_and_guards_without_try",
+    "ninja -C build && build/tests/seed_store build/made.db 20 200 0": "test_a_bench_does_not_hide_the_run_before_it",
+    "build/bin/twinstack serve --db build/made.db": "test_ctrl_c_is_seen_everywhere_and_gone_on_from",
+    "node dashboard/web/check/check.mjs --write": "test_all_sources_are_clean",
+    "node tests/e2e/test_web_api.mjs": "test_web_api.mjs",
+    "node tests/e2e/test_web_refusals.mjs": "test_web_refusals.mjs",
     "cmake -S victims -B build/victims -G Ninja --toolchain $PWD/cmake/wine-clang.cmake": "test_setup_again_does_nothing",
     "ninja -C build/victims": "test_setup_again_does_nothing",
     "twinstack worker --queue spool --symbols symbols --sample 1% --dumps spool/dumps --also 'rust-minidump=minidump-stackwalk --json {dump}'":
@@ -45,8 +54,8 @@ MARK = "--- end of one command ---"
 def blocks(name, kind):
     text = (e2e.ROOT / name).read_text(encoding="utf-8")
     for match in BLOCK.finditer(text):
-        if match[1] == kind:
-            yield text.count("\n", 0, match.start()) + 1, match[2]
+        if match[2] == kind:
+            yield text.count("\n", 0, match.start()) + 1, match[3]
 
 
 def sessions(block):
@@ -106,7 +115,7 @@ class Readme(e2e.Case):
     def workflow(self):
         """Our commands in the CI example: [(command, whether it needs main's runs)]."""
         found, restored = [], False
-        for block in (block for _, block in blocks("README.md", "yaml")):
+        for block in (block for _, block in blocks(WORKFLOW, "yaml")):
             for line in map(str.strip, block.splitlines()):
                 if line.startswith("- "):
                     restored = False
@@ -119,12 +128,14 @@ class Readme(e2e.Case):
     def test_every_other_command_is_tested_elsewhere(self):
         tests = "".join(f.read_text(encoding="utf-8") for f in (e2e.ROOT / "tests/e2e").glob("test_*.py"))
         self.assertIn(f"def {WHOLE_BLOCK[1]}(", tests)
-        shown = {command.split("  #")[0].strip() for name in READMES for _, block in blocks(name, "sh")
-                 for command in block.splitlines() if WHOLE_BLOCK[0] not in block}
+        shown = {re.split(r"\s#\s", command)[0].strip() for name in READMES for _, block in blocks(name, "sh")
+                 for command in re.sub(r"\\\n\s*", "", block).splitlines() if WHOLE_BLOCK[0] not in block}
         for command in shown:
             with self.subTest(command=command):
                 self.assertTrue(command in ELSEWHERE, f"nothing runs {command}")
-                self.assertIn(f"def {ELSEWHERE[command]}(", tests)
+                runs = ELSEWHERE[command]
+                self.assertTrue((e2e.ROOT / "tests/e2e" / runs).is_file() or f"def {runs}(" in tests, f"there is no {runs}")
+        self.assertEqual(set(ELSEWHERE) - shown, set(), "no README shows these")
 
     def push(self, scratch, number, restored):
         """One push: the commands of the CI example in order, over one scenario and a separate
