@@ -143,11 +143,11 @@ bool document_accuracy(struct sheet *s, const struct run_figures *report)
                                a->judged.both, a->judged.both == 1 ? "" : "s",
                                a->judged.only_offset, a->judged.only_dump, a->judged.neither));
     sheet_show(s, both_columns, COUNT_OF(both_columns), both_cell, a->ways, ACCURACY_WAYS);
-    sheet_textf(s, INK_DIM,
-                "exact: both %u, only offset %u, only dump %u, neither %u · macro: mean of %u "
-                "scenario%s; micro: all frames",
-                a->exact.both, a->exact.only_offset, a->exact.only_dump, a->exact.neither,
-                a->scenarios, a->scenarios == 1 ? "" : "s");
+    sheet_textf(
+        s, INK_DIM,
+        "both exact %u, only offset %u, only dump %u, neither %u · macro: by scenario (%u); "
+        "micro: by frame",
+        a->exact.both, a->exact.only_offset, a->exact.only_dump, a->exact.neither, a->scenarios);
     return true;
 }
 

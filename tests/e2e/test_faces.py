@@ -116,7 +116,7 @@ class Faces(e2e.Case):
         if both:
             text = self.run_db("report", "latest", "--text", "--exit-zero").stdout
             self.assertIn(f"BOTH WAYS over the same {len(both)} case", text)
-            self.assertIn("exact: both {both}, only offset {only_offset}, only dump {only_dump}, neither {neither}".format(**shown["exact"]), text)
+            self.assertIn("both exact {both}, only offset {only_offset}, only dump {only_dump}, neither {neither}".format(**shown["exact"]), text)
             self.assertEqual([[s["right"], s["total"]] for s in get("/api/v1/overview")["shares"][1:]],
                              [[w["exact"]["right"], w["exact"]["total"]] for w in shown["ways"]])
 
