@@ -17,9 +17,11 @@ struct process_request {
     const char *folder; /* working folder; NULL: ours                         */
     const void *input;  /* fed to standard input; NULL: empty                 */
     size_t input_bytes;
-    uint32_t processor;      /* the one that it runs on, see base/processor.h; 0: any */
-    uint32_t limit_ms;       /* then the whole process group is killed; 0: 60,000 */
-    size_t output_max_bytes; /* per stream; the rest is dropped, see output_cut; 0: 64 MiB */
+    uint32_t processor;        /* the one that it runs on, see base/processor.h; 0: any */
+    uint32_t limit_ms;         /* then the whole process group is killed; 0: 60,000 */
+    uint64_t memory_max_bytes; /* of its writable memory, beyond which it gets none; 0: any. Not
+                                * kept on Windows */
+    size_t output_max_bytes;   /* per stream; the rest is dropped, see output_cut; 0: 64 MiB */
     /* Called about every 20 ms while it runs; NULL. */
     void (*while_running)(void *context);
     void *context;
@@ -46,10 +48,11 @@ enum status process_run(const struct process_request *request, struct arena *kee
                         struct process_result *out, struct fault *fault);
 
 /* A program that keeps running: it reads questions as lines of text and answers in lines, one
- * question at a time. Its standard error is dropped. Belongs to one thread. */
+ * question at a time. Belongs to one thread. */
 struct process;
 
-/* Starts it; of REQUEST only argv, environment and folder count. Fails: as process_run. */
+/* Starts it; of REQUEST only argv, environment, folder and memory_max_bytes count. Fails: as
+ * process_run. */
 enum status process_open(const struct process_request *request, struct process **out,
                          struct fault *fault);
 
@@ -59,8 +62,18 @@ enum status process_open(const struct process_request *request, struct process *
 enum status process_ask(struct process *process, const char *question, uint32_t lines,
                         uint32_t limit_ms, struct arena *keep, char **answer, struct fault *fault);
 
-enum { PROCESS_CLOSE_LIMIT_MS = 2000 };
-/* Closes its input, waits for at most that long, and kills what is left. NULL is fine. */
+enum { PROCESS_CLOSE_LIMIT_MS = 2000, PROCESS_WORDS_BYTES = 512 };
+
+/* How such a program ended. */
+struct process_ended {
+    int exit_code;                   /* as in struct process_result; -1: it had to be killed */
+    uint64_t peak_bytes;             /* 0: unknown, as on Windows */
+    char words[PROCESS_WORDS_BYTES]; /* the end of its standard error; on Windows it is dropped */
+};
+
+/* Closes its input, waits for at most PROCESS_CLOSE_LIMIT_MS, and kills what is left. NULL is fine;
+ * OUT may be NULL. */
+void process_end(struct process *process, struct process_ended *out);
 void process_close(struct process *process);
 
 /* Searches PATH.  Returns the full path in KEEP, or NULL. */

@@ -175,6 +175,10 @@ static _Noreturn void child_become(const struct process_request *request, const 
         _exit(127);
     if (request->folder != NULL && chdir(request->folder) != 0)
         _exit(127);
+    const struct rlimit memory = {(rlim_t)request->memory_max_bytes,
+                                  (rlim_t)request->memory_max_bytes};
+    if (request->memory_max_bytes != 0 && setrlimit(RLIMIT_DATA, &memory) != 0)
+        _exit(127);
     for (size_t i = 0; request->environment != NULL && request->environment[i] != NULL; i++) {
         /* putenv keeps the pointer and never writes through it */
         union {
@@ -298,6 +302,11 @@ static bool child_wait(const struct child *c, uint64_t end_ns, int *state, struc
     }
 }
 
+static int exit_code_of(int state)
+{
+    return WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
+}
+
 static char *pump_finish(struct pump *p, struct arena *keep, size_t *bytes)
 {
     if (p->fd >= 0)
@@ -348,7 +357,7 @@ enum status process_run(const struct process_request *request, struct arena *kee
     out->output = pump_finish(&c.out, keep, &out->output_bytes);
     out->errors = pump_finish(&c.err, keep, &out->errors_bytes);
     out->output_cut = c.out.cut || c.err.cut;
-    out->exit_code = WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
+    out->exit_code = exit_code_of(state);
     out->wall_ns = clock_ns() - start_ns;
     out->cpu_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000U +
                   (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000U;
@@ -408,6 +417,17 @@ static uint32_t count_lines(const struct pump *p, size_t *from)
     return lines;
 }
 
+/* Keeps the end of what it writes to its standard error. */
+static void read_words(struct pump *err)
+{
+    pump_read(err);
+    if (err->bytes < PROCESS_WORDS_BYTES)
+        return;
+    const size_t kept = PROCESS_WORDS_BYTES - 1;
+    memmove(err->text, err->text + err->bytes - kept, kept);
+    err->bytes = kept;
+}
+
 /* Transfers until the answer has its lines. */
 static enum status converse(struct child *c, uint32_t lines, uint64_t end_ns, struct fault *fault)
 {
@@ -432,10 +452,8 @@ static enum status converse(struct child *c, uint32_t lines, uint64_t end_ns, st
             continue;
         if (set[0].revents != 0)
             pump_read(&c->out);
-        if (set[1].revents != 0) {
-            pump_read(&c->err);
-            c->err.bytes = 0;
-        }
+        if (set[1].revents != 0)
+            read_words(&c->err);
         if (set[2].revents != 0) {
             const ssize_t put = write(c->input, c->input_at, c->input_left);
             if (put > 0) {
@@ -466,7 +484,19 @@ enum status process_ask(struct process *process, const char *question, uint32_t 
                            : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "answer of a program");
 }
 
-void process_close(struct process *process)
+static void say_how_it_ended(struct child *c, int exit_code, uint64_t peak_bytes,
+                             struct process_ended *out)
+{
+    struct pollfd more = {c->err.fd, POLLIN, 0};
+    while (c->err.fd >= 0 && poll(&more, 1, 0) > 0)
+        read_words(&c->err);
+    out->exit_code = exit_code;
+    out->peak_bytes = peak_bytes;
+    (void)snprintf(out->words, sizeof out->words, "%.*s", (int)c->err.bytes,
+                   c->err.text != NULL ? c->err.text : "");
+}
+
+void process_end(struct process *process, struct process_ended *out)
 {
     if (process == NULL)
         return;
@@ -474,13 +504,19 @@ void process_close(struct process *process)
     struct rusage usage;
     int state = 0;
 
+    memset(&usage, 0, sizeof usage);
     (void)close(c->input);
-    if (!child_wait(c, clock_ns() + (uint64_t)PROCESS_CLOSE_LIMIT_MS * 1000000U, &state, &usage)) {
+    const bool ended =
+        child_wait(c, clock_ns() + (uint64_t)PROCESS_CLOSE_LIMIT_MS * 1000000U, &state, &usage);
+    if (!ended) {
         (void)kill(-c->pid, SIGKILL);
         (void)kill(c->pid, SIGKILL);
         while (wait4(c->pid, &state, 0, &usage) < 0 && errno == EINTR) {
         }
     }
+    if (out != NULL)
+        say_how_it_ended(c, ended ? exit_code_of(state) : -1, (uint64_t)usage.ru_maxrss * 1024U,
+                         out);
     if (c->out.fd >= 0)
         (void)close(c->out.fd);
     if (c->err.fd >= 0)
@@ -488,6 +524,11 @@ void process_close(struct process *process)
     free(c->out.text);
     free(c->err.text);
     free(process);
+}
+
+void process_close(struct process *process)
+{
+    process_end(process, NULL);
 }
 
 void process_name_self(char out[PROCESS_NAME_BYTES])

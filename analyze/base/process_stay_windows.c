@@ -162,9 +162,10 @@ enum status process_ask(struct process *process, const char *question, uint32_t 
     return fault->code;
 }
 
-void process_close(struct process *process)
+void process_end(struct process *process, struct process_ended *out)
 {
     struct process *p = process;
+    DWORD code = 0;
 
     if (p == NULL)
         return;
@@ -176,12 +177,21 @@ void process_close(struct process *process)
         p->child.input = NULL;
         (void)WaitForSingleObject(p->child.info.hProcess, PROCESS_CLOSE_LIMIT_MS);
     }
+    const bool ended = WaitForSingleObject(p->child.info.hProcess, 0) == WAIT_OBJECT_0;
     (void)TerminateJobObject(p->child.job, JOB_KILLED);
     (void)WaitForSingleObject(p->child.info.hProcess, INFINITE);
+    (void)GetExitCodeProcess(p->child.info.hProcess, &code);
+    if (out != NULL)
+        *out = (struct process_ended){.exit_code = ended ? (int)(code & 0xFF) : -1};
     thread_join(p->writer);
     thread_join(p->reader);
     child_close(&p->child);
     free(p->out.text);
     free(p->question);
     free(p);
+}
+
+void process_close(struct process *process)
+{
+    process_end(process, NULL);
 }

@@ -23,7 +23,8 @@ enum {
 static const char below[] = ", listed below";
 
 /* Lines of a terminal for the whole and for its end: what is left out, the command that shows more,
- * and after a failure the verdict again. A green `./run` prints five lines more, and has 40. */
+ * and after a failure the verdict again. A green `./run` prints five lines more, and has 40. What
+ * was never stored, as `check` shows it, has all parts below the top. */
 struct room {
     uint32_t all, end;
 };
@@ -327,7 +328,7 @@ enum status report_text(const struct run_figures *report, const struct report_st
     put_head(&s, report);
     if (report->total_cases == 0)
         return ERR_NONE;
-    const struct room *room = fails(report) ? &red : &green;
+    const struct room *room = fails(report) || report->run->id == 0 ? &red : &green;
     const struct cut cut = put_top(&s, report, &summary, room);
     const char *left_out = put_rests(&s, report, style, room, &cut, fault);
     if (left_out == NULL)
