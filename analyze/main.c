@@ -8,6 +8,7 @@
 #include "engine/microsoft.h"
 #include "verbs/help.h"
 #include "verbs/nearest.h"
+#include "verbs/output.h"
 #include "verbs/verb.h"
 
 /* A full disk must not look like an answer; a reader that closes the pipe early (`| head`)
@@ -48,5 +49,5 @@ int main(int argc, char **argv)
                       nearest.name != NULL ? nearest.name : "", nearest.name != NULL ? "?" : "");
         return EXIT_USAGE;
     }
-    return end(verb->run(verb, argc - 2, argv + 2));
+    return output_end(end(verb->run(verb, argc - 2, argv + 2)));
 }

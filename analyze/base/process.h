@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/arena.h"
 #include "base/fault.h"
@@ -96,6 +97,10 @@ enum process_life process_life_of(const char *name);
 /* Call first in main. Makes the standard streams carry bytes as they are; on a Windows console,
  * UTF-8 and colours. */
 void process_prepare(void);
+
+/* Makes this program's standard output, and that of programs it starts, write where TO does; TO
+ * stays open. False: it cannot. */
+bool process_redirect_output(FILE *to);
 
 /* Interruption by the user (Ctrl-C): install the handler once, then poll. */
 void process_catch_interrupts(void);

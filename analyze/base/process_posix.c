@@ -47,6 +47,11 @@ void process_prepare(void)
     (void)signal(SIGXFSZ, SIG_IGN); /* `ulimit -f`: the write fails, as on a full disk */
 }
 
+bool process_redirect_output(FILE *to)
+{
+    return fflush(stdout) == 0 && dup2(fileno(to), STDOUT_FILENO) >= 0;
+}
+
 void process_catch_interrupts(void)
 {
     struct sigaction action;

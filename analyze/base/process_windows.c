@@ -58,6 +58,11 @@ void process_catch_interrupts_until(int exit_code)
     process_catch_interrupts();
 }
 
+bool process_redirect_output(FILE *to)
+{
+    return fflush(stdout) == 0 && _dup2(_fileno(to), _fileno(stdout)) == 0;
+}
+
 void process_catch_interrupts(void)
 {
     (void)SetConsoleCtrlHandler(on_interrupt, TRUE);

@@ -74,7 +74,7 @@ struct report_format {
 /* badge: in the form of https://shields.io/badges/endpoint-badge. */
 #define REPORT_FORMATS(ROW)                                                                        \
     ROW(json, FIGURES_OF_TIMES, true, "everything, in the documented schema")                      \
-    ROW(junit, FIGURES_OF_SUMS, false, "JUnit XML")                                                \
+    ROW(junit, FIGURES_OF_SUMS, false, NULL)                                                       \
     ROW(ctrf, FIGURES_OF_SUMS, false, "CTRF JSON")                                                 \
     ROW(md, FIGURES_OF_REPORT, false, "Markdown, limited in length")                               \
     ROW(openmetrics, FIGURES_OF_TIMES, false, "OpenMetrics text")                                  \

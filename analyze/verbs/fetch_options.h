@@ -2,7 +2,7 @@
 #ifndef VERBS_FETCH_OPTIONS_H
 #define VERBS_FETCH_OPTIONS_H
 
-#include "verbs/verb.h"
+#include "verbs/common.h"
 
 struct fetch_options;
 struct symbol_store;
@@ -15,11 +15,8 @@ struct fetch_words {
 
 /* The rows for these options; W is a struct fetch_words. */
 #define FETCH_OPTION_ROWS(w)                                                                       \
-    {"--offline", OPTION_FLAG, &(w).offline, NULL, "ask no symbol server"},                        \
-        {"--fetch-limit", OPTION_DURATION_MS, &(w).limit_ms, "TIME",                               \
-         "time limit of one download, retries included (10m)"},                                    \
-        {"--fetch-again", OPTION_DURATION_MS, &(w).missing_ms, "TIME",                             \
-         "how long to remember that a server lacks a file (1h)"}
+    OPTION(OFFLINE, &(w).offline), OPTION(FETCH_LIMIT, &(w).limit_ms),                             \
+        OPTION(FETCH_AGAIN, &(w).missing_ms)
 
 /* For symbol_store_options.fetch; progress, downloads and their faults go to stderr. */
 struct fetch_options fetch_options_make(const struct fetch_words *words);

@@ -4,7 +4,7 @@
 #define VERBS_HARNESS_H
 
 #include "collect/collect.h"
-#include "verbs/verb.h"
+#include "verbs/common.h"
 
 struct harness {
     const char *victims;   /* --victims  */
@@ -21,20 +21,11 @@ struct harness {
 void harness_init(struct harness *harness);
 
 #define HARNESS_ROWS(h)                                                                            \
-    {"--victims", OPTION_STRING, &(h).victims, "DIR",                                              \
-     "the built victims (default $TWINSTACK_VICTIMS or build/victims/bin)"},                       \
-        {"--launcher", OPTION_STRING, &(h).launcher, "PROGRAM",                                    \
-         "runs Windows programs (default wine; nothing on Windows)"},                              \
-        {"--prefix", OPTION_STRING, &(h).prefix, "DIR",                                            \
-         "Wine prefix, made when missing (default $WINEPREFIX or build/wine)"}
+    OPTION(VICTIMS, &(h).victims), OPTION(LAUNCHER, &(h).launcher), OPTION(PREFIX, &(h).prefix)
 
-#define HARNESS_DEBUGGER_ROW(h)                                                                    \
-    {"--debugger", OPTION_STRING, &(h).debugger, "DIR",                                            \
-     "Microsoft's dbghelp.dll and dbgeng.dll, as judges (default $TWINSTACK_DEBUGGER)"}
+#define HARNESS_DEBUGGER_ROW(h) OPTION(DEBUGGER, &(h).debugger)
 
-#define HARNESS_WRITER_ROW(h)                                                                      \
-    {"--writer", OPTION_STRING, &(h).writer, "wine|microsoft",                                     \
-     "who writes dumps and walks in the victims: Wine's DLLs (default), or those of --debugger"}
+#define HARNESS_WRITER_ROW(h) OPTION(WRITER, &(h).writer)
 
 /* Makes the folder of --debugger known. Fails: as microsoft_set(). */
 enum status harness_debugger(const struct harness *harness, struct fault *fault);

@@ -2,6 +2,7 @@
 #include "verbs/help.h"
 
 #include "base/array.h"
+#include "verbs/common.h"
 
 static void print_usage(const struct verb *self)
 {
@@ -23,10 +24,11 @@ static void print_text(const struct verb *self, const struct option_row *rows, s
     print_usage(self);
     (void)fputs("\noptions:\n", stdout);
     for (size_t i = 0; i < row_count; i++) {
-        char left[64];
+        char left[64], help[COMMON_HELP_BYTES];
+        common_help(&rows[i], help, sizeof help);
         (void)snprintf(left, sizeof left, "%s%s%s", rows[i].name, rows[i].argument ? " " : "",
                        rows[i].argument ? rows[i].argument : "");
-        (void)printf("  %-26s %s\n", left, rows[i].help);
+        (void)printf("  %-26s %s\n", left, help);
     }
     (void)printf("  %-26s %s\n", "--help", "this text");
     if (self->details != NULL)

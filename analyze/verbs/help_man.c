@@ -1,6 +1,7 @@
 /* Manual pages in the man macros of roff (man(7)), from the same tables as --help. */
 #include <stdio.h>
 
+#include "verbs/common.h"
 #include "verbs/help_forms.h"
 
 /* Prints TEXT so that roff takes no character of it as a command. */
@@ -82,8 +83,11 @@ void help_man(const struct verb *self, const struct option_row *rows, size_t row
     for (const struct subcommand *s = self->subcommands; s != NULL && s->name != NULL; s++)
         print_item(s->name, s->usage, s->summary);
     (void)fputs(".SH OPTIONS\n", stdout);
-    for (size_t i = 0; i < row_count; i++)
-        print_item(rows[i].name, rows[i].argument, rows[i].help);
+    for (size_t i = 0; i < row_count; i++) {
+        char help[COMMON_HELP_BYTES];
+        common_help(&rows[i], help, sizeof help);
+        print_item(rows[i].name, rows[i].argument, help);
+    }
     print_item("--help", NULL, "prints this as text");
     print_lines("DESCRIPTION", self->details);
     print_lines("EXIT STATUS", self->exits);

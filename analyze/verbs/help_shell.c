@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "verbs/common.h"
 #include "verbs/help_forms.h"
 
 /* "auto|never|always": the words that an option takes; false for files, numbers and the like. */
@@ -31,6 +32,18 @@ static void print_quoted(const char *text, const char *special)
     }
 }
 
+static void print_help(const struct option_row *row, const char *special)
+{
+    char help[COMMON_HELP_BYTES];
+    common_help(row, help, sizeof help);
+    print_quoted(help, special);
+}
+
+static bool takes_value(const struct option_row *row)
+{
+    return row->kind != OPTION_FLAG && row->kind != OPTION_FLAG_OR_FILE;
+}
+
 static void print_names(const struct subcommand *subcommands)
 {
     for (const struct subcommand *s = subcommands; s != NULL && s->name != NULL; s++)
@@ -47,7 +60,7 @@ static void bash_verb(const struct verb *self, const struct option_row *rows, si
         (void)printf(" %s", rows[i].name);
     (void)fputs("'\n    case $before in\n", stdout);
     for (size_t i = 0; i < row_count; i++) {
-        if (rows[i].kind == OPTION_FLAG)
+        if (!takes_value(&rows[i]))
             continue;
         (void)printf("    %s) takes=%s", rows[i].name,
                      takes_words(&rows[i]) ? "words values='" : "file");
@@ -99,10 +112,12 @@ static void zsh_verb(const struct verb *self, const struct option_row *rows, siz
 {
     (void)printf("  %s)\n    _arguments -S '--help[this text]'", self->name);
     for (size_t i = 0; i < row_count; i++) {
-        (void)printf(" \\\n      '%s%s[", rows[i].kind == OPTION_LIST ? "*" : "", rows[i].name);
-        print_quoted(rows[i].help, ZSH_SPECIAL);
+        (void)printf(" \\\n      '%s%s[",
+                     rows[i].kind == OPTION_LIST || rows[i].kind == OPTION_COMMAS ? "*" : "",
+                     rows[i].name);
+        print_help(&rows[i], ZSH_SPECIAL);
         (void)putchar(']');
-        if (rows[i].kind != OPTION_FLAG) {
+        if (takes_value(&rows[i])) {
             (void)putchar(':');
             print_quoted(rows[i].argument != NULL ? rows[i].argument : "", ZSH_SPECIAL);
             (void)fputs(takes_words(&rows[i]) ? ":(" : ":_files", stdout);
@@ -168,11 +183,11 @@ static void fish_verb(const struct verb *self, const struct option_row *rows, si
             (void)fputs(" -x -a '", stdout);
             print_words(rows[i].argument);
             (void)putchar('\'');
-        } else if (rows[i].kind != OPTION_FLAG) {
+        } else if (takes_value(&rows[i])) {
             (void)fputs(" -r", stdout);
         }
         (void)fputs(" -d '", stdout);
-        print_quoted(rows[i].help, "\\");
+        print_help(&rows[i], "\\");
         (void)fputs("'\n", stdout);
     }
 }

@@ -6,8 +6,10 @@
 #include "base/array.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "verbs/common.h"
 #include "verbs/help.h"
 #include "verbs/nearest.h"
+#include "verbs/output.h"
 #include "verbs/verb.h"
 
 static const struct option_row *find_row(const struct option_row *rows, size_t row_count,
@@ -54,6 +56,36 @@ static bool list_add(struct option_list *list, const char *item, struct arena *k
     return true;
 }
 
+/* "ob0,ob2" */
+static bool list_add_words(struct option_list *list, const char *text, struct arena *keep)
+{
+    for (;;) {
+        const size_t length = strcspn(text, ",");
+        const char *word = arena_printf(keep, "%.*s", (int)length, text);
+        if (word == NULL || !list_add(list, word, keep))
+            return false;
+        if (text[length] == '\0')
+            return true;
+        text += length + 1;
+    }
+}
+
+static bool takes_no_value(const struct option_row *row)
+{
+    const enum option_kind kind =
+        row->kind == OPTION_OLD ? ((const struct option_old *)row->value)->kind : row->kind;
+    return kind == OPTION_FLAG;
+}
+
+/* `--json out.json`, as `report` was documented once.  The next word may be a run, whose name is
+ * none of these. */
+static bool is_old_file(const char *word)
+{
+    const size_t length = strlen(word);
+    return strcmp(word, "-") == 0 || word[0] == '/' || strncmp(word, "./", 2) == 0 ||
+           strncmp(word, "../", 3) == 0 || (length > 5 && strcmp(word + length - 5, ".json") == 0);
+}
+
 static bool take_value(const struct option_row *row, const char *text, struct arena *keep)
 {
     switch (row->kind) {
@@ -61,6 +93,7 @@ static bool take_value(const struct option_row *row, const char *text, struct ar
         *(bool *)row->value = true;
         return true;
     case OPTION_STRING:
+    case OPTION_FLAG_OR_FILE:
         *(const char **)row->value = text;
         return true;
     case OPTION_UINT:
@@ -70,8 +103,18 @@ static bool take_value(const struct option_row *row, const char *text, struct ar
         return parse_duration(text, row->value);
     case OPTION_PROGRESS:
         return log_progress_as(text);
+    case OPTION_OUTPUT:
+        return output_to(text);
     case OPTION_LIST:
         return list_add(row->value, text, keep);
+    case OPTION_COMMAS:
+        return list_add_words(row->value, text, keep);
+    case OPTION_OLD: {
+        const struct option_old *old = row->value;
+        const struct option_row meant = {row->name, old->kind, old->value, row->argument, NULL};
+        log_note("%s is an old form of %s", row->name, old->instead);
+        return take_value(&meant, text, keep);
+    }
     }
     return false;
 }
@@ -82,7 +125,9 @@ static const char *nearest_option(const struct option_row *rows, size_t row_coun
     struct nearest nearest;
     nearest_begin(&nearest, word, length);
     for (size_t i = 0; i < row_count; i++)
-        nearest_look(&nearest, rows[i].name);
+        if (rows[i].kind != OPTION_OLD)
+            nearest_look(&nearest, rows[i].name);
+    nearest_look(&nearest, "--help");
     return nearest.name;
 }
 
@@ -99,7 +144,7 @@ static bool take_option(const struct verb *self, const struct option_row *rows, 
     if (row == NULL && word[1] != '-') { /* "-j4" */
         row = find_row(rows, row_count, word, 2);
         value = word + 2;
-        if (row != NULL && row->kind == OPTION_FLAG)
+        if (row != NULL && takes_no_value(row))
             row = NULL;
     }
     if (row == NULL) {
@@ -109,7 +154,14 @@ static bool take_option(const struct verb *self, const struct option_row *rows, 
                                near != NULL ? "?" : "");
         return false;
     }
-    if (row->kind == OPTION_FLAG) {
+    if (row->kind == OPTION_FLAG_OR_FILE) {
+        if (value == NULL && *at + 1 < argc && is_old_file(argv[*at + 1]))
+            value = argv[++*at];
+        if (value != NULL)
+            log_note("%s FILE is an old form of %s -o FILE", row->name, row->name);
+        else
+            value = "-";
+    } else if (takes_no_value(row)) {
         if (value != NULL) {
             (void)verb_usage_error(self, "%s takes no value", row->name);
             return false;
@@ -129,45 +181,78 @@ static bool take_option(const struct verb *self, const struct option_row *rows, 
     return true;
 }
 
-bool options_parse(const struct verb *self, const struct option_row *rows, size_t row_count,
+/* The rows that a verb states and those of every verb, in KEEP; the old forms are last, so that
+ * *shown rows are for help. NULL: out of memory. */
+static struct option_row *all_rows(const struct option_row *rows, size_t row_count,
+                                   struct arena *keep, size_t *count, size_t *shown)
+{
+    const struct option_row everywhere[] = {OPTION(OUTPUT, NULL)};
+    struct option_row *all = ARENA_ARRAY(keep, row_count + COUNT_OF(everywhere), struct option_row);
+    size_t n = 0;
+    if (all == NULL)
+        return NULL;
+    for (size_t i = 0; i < row_count; i++)
+        if (rows[i].kind != OPTION_OLD)
+            all[n++] = rows[i];
+    for (size_t i = 0; i < COUNT_OF(everywhere); i++)
+        all[n++] = everywhere[i];
+    *shown = n;
+    for (size_t i = 0; i < row_count; i++)
+        if (rows[i].kind == OPTION_OLD)
+            all[n++] = rows[i];
+    *count = n;
+    return all;
+}
+
+bool options_parse(const struct verb *self, const struct option_row *own, size_t own_count,
                    int argc, char **argv, struct arena *keep, struct option_list *rest,
                    int *exit_code)
 {
     bool options_ended = false;
+    size_t count = 0, shown = 0;
+    const struct option_row *rows = all_rows(own, own_count, keep, &count, &shown);
 
     rest->count = 0;
     rest->items = NULL;
+    *exit_code = EXIT_INPUT;
+    if (rows == NULL)
+        return false;
     for (int i = 0; i < argc; i++) {
         const char *word = argv[i];
         if (options_ended || word[0] != '-' || word[1] == '\0') {
-            if (!list_add(rest, word, keep)) {
-                *exit_code = EXIT_INPUT;
+            if (!list_add(rest, word, keep))
                 return false;
-            }
         } else if (strcmp(word, "--") == 0) {
             options_ended = true;
         } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-            help_print(self, rows, row_count);
+            help_print(self, rows, shown);
             *exit_code = EXIT_GOOD;
             return false;
-        } else if (!take_option(self, rows, row_count, argc, argv, &i, keep)) {
+        } else if (!take_option(self, rows, count, argc, argv, &i, keep)) {
             *exit_code = EXIT_USAGE;
             return false;
         }
     }
+    *exit_code = EXIT_GOOD;
     return true;
 }
 
-/* "db: list, import FILE or prune": what there is. */
-static int refuse_subcommand(const struct verb *self)
+/* "db: list, import FILE or prune": what there is; and what NAME (NULL: none) was meant to be. */
+static int refuse_subcommand(const struct verb *self, const char *name)
 {
     char text[512] = "";
+    struct nearest nearest;
+    nearest_begin(&nearest, name != NULL ? name : "", name != NULL ? strlen(name) : 0);
     for (const struct subcommand *s = self->subcommands; s->name != NULL; s++) {
         const size_t used = strlen(text);
         const char *between = s == self->subcommands ? "" : s[1].name != NULL ? ", " : " or ";
         (void)snprintf(text + used, sizeof text - used, "%s%s%s%s", between, s->name,
                        s->usage != NULL ? " " : "", s->usage != NULL ? s->usage : "");
+        nearest_look(&nearest, s->name);
     }
+    if (nearest.name != NULL && nearest.distance > 0)
+        return verb_usage_error(self, "there is no '%s %s', did you mean %s?", self->name, name,
+                                nearest.name);
     return verb_usage_error(self, "what to do: %s", text);
 }
 
@@ -180,7 +265,7 @@ int subcommand_run(const struct verb *self, const char *otherwise, void *options
     for (const struct subcommand *s = self->subcommands; name != NULL && s->name != NULL; s++)
         if (strcmp(s->name, name) == 0 && words.count >= s->least && words.count <= s->most)
             return s->run(self, options, &words, keep);
-    return refuse_subcommand(self);
+    return refuse_subcommand(self, name);
 }
 
 int verb_usage_error(const struct verb *self, const char *format, ...)

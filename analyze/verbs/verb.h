@@ -23,12 +23,16 @@ enum exit_code {
 };
 
 enum option_kind {
-    OPTION_FLAG,        /* bool *                                   */
-    OPTION_STRING,      /* const char **                            */
-    OPTION_UINT,        /* uint64_t *                               */
-    OPTION_DURATION_MS, /* uint64_t *: "20s", "500ms", "2m"    */
-    OPTION_PROGRESS,    /* NULL: it is set for the whole program, see base/log.h */
-    OPTION_LIST,        /* struct option_list *: may be given often */
+    OPTION_FLAG,         /* bool *                                   */
+    OPTION_STRING,       /* const char **                            */
+    OPTION_UINT,         /* uint64_t *                               */
+    OPTION_DURATION_MS,  /* uint64_t *: "20s", "500ms", "2m"    */
+    OPTION_PROGRESS,     /* NULL: it is set for the whole program, see base/log.h */
+    OPTION_OUTPUT,       /* NULL: the same, see output.h */
+    OPTION_LIST,         /* struct option_list *: may be given often */
+    OPTION_COMMAS,       /* the same, of words between commas */
+    OPTION_FLAG_OR_FILE, /* const char **: "-"; in its old form, --name FILE, the file */
+    OPTION_OLD,          /* struct option_old * */
 };
 
 struct option_list {
@@ -36,23 +40,21 @@ struct option_list {
     uint32_t count;
 };
 
+/* What more than one verb has is a row of common.h. */
 struct option_row {
-    const char *name; /* "--symbols"; short forms are rows of their own: "-k" */
+    const char *name; /* "--symbols", "-k" */
     enum option_kind kind;
     void *value;          /* see enum option_kind; keeps its value when not given */
     const char *argument; /* "DIR|FILE"; NULL for flags */
     const char *help;     /* one line */
 };
 
-/* The row of --progress, for every verb that takes long. */
-#define OPTION_PROGRESS_ROW                                                                        \
-    {"--progress", OPTION_PROGRESS, NULL, "none|plain|bar",                                        \
-     "progress on stderr; plain: a line every 30 s or 5 %; bar: one line (needs a terminal)"}
-
-/* The row of --cache, for every verb that opens symbols. */
-#define OPTION_CACHE(value)                                                                        \
-    {"--cache", OPTION_STRING, (value), "DIR",                                                     \
-     "where indexes and downloads are kept (see `twinstack cache`)"}
+/* A form that was documented once: it is accepted, with a note, and no help shows it. */
+struct option_old {
+    enum option_kind kind;
+    void *value;
+    const char *instead; /* "--format csv" */
+};
 
 struct verb;
 
@@ -88,8 +90,8 @@ struct verb {
 /* Parses options and collects the other words into REST (borrowed from argv).  A lone "-" is a
  * word; "--" ends options; "--name=value" and "--name value" are the same, and so are "-j4" and "-j
  * 4".  Every verb has
- * --help.  Returns false when the verb must end at once with *exit_code: after --help (0) or a
- * usage error, which it has reported (2). */
+ * --help and -o FILE.  Returns false when the verb must end at once with *exit_code: after --help
+ * (0) or a usage error, which it has reported (2). */
 bool options_parse(const struct verb *self, const struct option_row *rows, size_t row_count,
                    int argc, char **argv, struct arena *keep, struct option_list *rest,
                    int *exit_code);

@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "study/acceptance.h"
+#include "verbs/common.h"
 #include "verbs/stored.h"
 #include "verbs/terminal.h"
 #include "verbs/verbs.h"
@@ -176,9 +177,9 @@ static int run_accept(const struct verb *self, int argc, char **argv)
          "allow a scope of more than one scenario, or more than 180 days"},
         {"--update", OPTION_FLAG, &o.update, NULL,
          "pin known mismatches (ID...; default: all) to what the run shows"},
-        {"--run", OPTION_STRING, &o.run, "RUN", "where it failed (default latest)"},
-        {"--known", OPTION_STRING, &o.file, "FILE", "the file (default " ACCEPTANCE_FILE ")"},
-        {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
+        OPTION_AS(RUN, &o.run, "where it failed; default latest"),
+        OPTION(KNOWN, &o.file),
+        OPTION(DB, &o.db),
     };
     return verb_main(self, rows, COUNT_OF(rows), accept, &o, argc, argv);
 }
@@ -341,8 +342,8 @@ static int run_known(const struct verb *self, int argc, char **argv)
 {
     struct known_options o = {.file = NULL};
     const struct option_row rows[] = {
-        {"--known", OPTION_STRING, &o.file, "FILE", "the file (default " ACCEPTANCE_FILE ")"},
-        {"--json", OPTION_FLAG, &o.as_json, NULL, "list: one JSON document"},
+        OPTION(KNOWN, &o.file),
+        OPTION_AS(JSON, &o.as_json, "list"),
     };
     return subcommand_main(self, "list", rows, COUNT_OF(rows), &o, argc, argv);
 }

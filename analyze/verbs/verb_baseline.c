@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "verbs/common.h"
 #include "verbs/stored.h"
 #include "verbs/verbs.h"
 
@@ -78,8 +79,8 @@ static int run(const struct verb *self, int argc, char **argv)
     const struct option_row rows[] = {
         {"--branch", OPTION_STRING, &o.branch, "NAME", "for this branch (default: for all)"},
         {"--platform", OPTION_STRING, &o.platform, "NAME", "for this platform (default: for all)"},
-        {"--json", OPTION_FLAG, &o.as_json, NULL, "show: one JSON document"},
-        {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
+        OPTION_AS(JSON, &o.as_json, "show"),
+        OPTION(DB, &o.db),
     };
     return subcommand_main(self, NULL, rows, COUNT_OF(rows), &o, argc, argv);
 }

@@ -10,6 +10,7 @@
 #include "study/run_facts.h"
 #include "verbs/bench_processes.h"
 #include "verbs/bench_text.h"
+#include "verbs/common.h"
 #include "verbs/harness.h"
 #include "verbs/index_note.h"
 #include "verbs/stored.h"
@@ -135,13 +136,12 @@ static int run(const struct verb *self, int argc, char **argv)
          "which way begins; a bench of several gives it to each"},
         {"--cold", OPTION_FLAG, &o.cold, NULL,
          "also measure with symbols opened anew for every stack"},
-        {"--run", OPTION_STRING, &o.run, "RUN",
-         "the run whose cases to use if none is named (default latest)"},
-        OPTION_CACHE(&o.cache),
-        {"--dry", OPTION_FLAG, &o.dry, NULL, "do not store the samples"},
-        OPTION_PROGRESS_ROW,
-        {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
-        {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
+        OPTION_AS(RUN, &o.run, "whose cases to use if none is named; default latest"),
+        OPTION(CACHE, &o.cache),
+        OPTION(DRY, &o.dry),
+        OPTION(PROGRESS, NULL),
+        OPTION(JSON, &o.as_json),
+        OPTION(DB, &o.db),
     };
     return verb_main(self, rows, COUNT_OF(rows), bench, &o, argc, argv);
 }

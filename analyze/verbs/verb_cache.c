@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "report/words.h"
+#include "verbs/common.h"
 #include "verbs/verbs.h"
 
 struct cache_options {
@@ -100,7 +101,7 @@ static int clear(const struct verb *self, void *options, const struct option_lis
 
     (void)words;
     if (o->left_mib > UINT64_MAX >> 20)
-        return verb_usage_error(self, "--keep is a number of MiB");
+        return verb_usage_error(self, "--keep-mib is too large");
     cache_locate(o->folder, keep, &cache);
     if (cache.folder == NULL)
         return no_cache();
@@ -113,18 +114,20 @@ static int clear(const struct verb *self, void *options, const struct option_lis
 
 static const struct subcommand subcommands[] = {
     {"list", NULL, "every file, the least recently used first", 0, 0, list},
-    {"clear", NULL, "delete the files, all of them or down to --keep", 0, 0, clear},
+    {"clear", NULL, "delete the files, all of them or down to --keep-mib", 0, 0, clear},
     {.name = NULL},
 };
 
 static int run(const struct verb *self, int argc, char **argv)
 {
     struct cache_options o = {0};
+    struct option_old keep = {OPTION_UINT, &o.left_mib, "--keep-mib N"};
     const struct option_row rows[] = {
-        OPTION_CACHE(&o.folder),
-        {"--keep", OPTION_UINT, &o.left_mib, "MIB",
-         "clear: delete the least recently used until this much is left (0)"},
-        {"--json", OPTION_FLAG, &o.as_json, NULL, "list: one JSON document"},
+        OPTION(CACHE, &o.folder),
+        {"--keep-mib", OPTION_UINT, &o.left_mib, "N",
+         "clear: delete the least recently used until N MiB are left (default 0)"},
+        {"--keep", OPTION_OLD, &keep, "MIB", NULL},
+        OPTION_AS(JSON, &o.as_json, "list"),
     };
     return subcommand_main(self, "list", rows, COUNT_OF(rows), &o, argc, argv);
 }
@@ -140,7 +143,7 @@ const struct verb verb_cache = {
         "together\n"
         "exceed TWINSTACK_CACHE_LIMIT (in MiB; default 8192), those that were used least recently\n"
         "are deleted.\n\n"
-        "examples:\n  twinstack cache list --json\n  twinstack cache clear --keep 500",
+        "examples:\n  twinstack cache list --json\n  twinstack cache clear --keep-mib 500",
     .exits = "  0  done\n  2  usage\n  3  the cache is turned off",
     .run = run,
 };

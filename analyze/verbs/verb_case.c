@@ -13,6 +13,7 @@
 #include "model/case.h"
 #include "stacks/claims.h"
 #include "verbs/case_import.h"
+#include "verbs/common.h"
 #include "verbs/verbs.h"
 
 struct import_request {
@@ -255,14 +256,12 @@ static int run(const struct verb *self, int argc, char **argv)
 {
     struct case_source from = {.out = "."};
     const struct option_row rows[] = {
-        {"--dump", OPTION_STRING, &from.dump, "FILE", "a minidump"},
-        {"--stack", OPTION_STRING, &from.stack, "FILE",
-         "a stack: a record, module!0xoffset text, JSON, rust-minidump's or Breakpad's -m output"},
-        {"--truth", OPTION_STRING, &from.truth, "FILE", "truth.json, if the true stack is known"},
-        {"--own", OPTION_LIST, &from.own, "GLOB", "images that are yours; may be repeated"},
-        {"--out", OPTION_STRING, &from.out, "DIR",
-         "where to make the case's folder (default: the current folder)"},
-        {"--name", OPTION_STRING, &from.name, "NAME", "the scenario's name (default: the file's)"},
+        OPTION(DUMP, &from.dump),
+        OPTION(STACK, &from.stack),
+        OPTION_AS(TRUTH, &from.truth, "if it is known"),
+        {"--own", OPTION_LIST, &from.own, "GLOB", "images that are yours"},
+        OPTION_AS(OUT, &from.out, "the case's own is in it; default: the current folder"),
+        OPTION_AS(NAME, &from.name, "the scenario; default: the file's name"),
     };
     return subcommand_main(self, NULL, rows, COUNT_OF(rows), &from, argc, argv);
 }

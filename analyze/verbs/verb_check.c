@@ -17,6 +17,7 @@
 #include "study/run_keep.h"
 #include "symbol/store.h"
 #include "verbs/check_reporter.h"
+#include "verbs/common.h"
 #include "verbs/fetch_options.h"
 #include "verbs/harness.h"
 #include "verbs/index_note.h"
@@ -455,36 +456,31 @@ static int run(const struct verb *self, int argc, char **argv)
 {
     struct check_options o;
     const struct option_row rows[] = {
-        {"--stacks", OPTION_FLAG, &o.stacks, NULL,
-         "the words are stacks, not cases: two, or with --dumps a folder or file of many"},
-        {"--dumps", OPTION_STRING, &o.dumps, "DIR",
-         "judge the reporter that made the stacks by these dumps of the same crashes"},
+        OPTION_AS(STACKS, &o.stacks,
+                  "the words are stacks, not cases: two, or with --dumps a folder or file of many"),
+        OPTION_AS(DUMPS, &o.dumps,
+                  "judge the reporter that made the stacks by these dumps of the same crashes"),
         {"--pairs", OPTION_STRING, &o.pairs, "FILE",
          "with --dumps: CSV of dump,stack,thread, where names do not say what belongs together"},
-        {"--name", OPTION_STRING, &o.name, "NAME",
-         "with --dumps: the reporter's name (default: that of the stacks)"},
-        {"--details", OPTION_FLAG, &o.details, NULL, "with --dumps: also a line for each pair"},
-        {"--junit", OPTION_STRING, &o.junit, "FILE", "with --dumps: also write JUnit XML"},
-        {"--html", OPTION_STRING, &o.html, "FILE",
-         "with --dumps: also write the dashboard of the pairs as one file"},
-        {"--out", OPTION_STRING, &o.out, "DIR",
-         "with --dumps: also make a sealed case of each pair"},
-        {"--truth", OPTION_STRING, &o.truth, "FILE", "compare with this truth.json"},
+        OPTION_AS(NAME, &o.name, "with --dumps: the reporter; default: the name of the stacks"),
+        OPTION_AS(DETAILS, &o.details, "with --dumps: a line for each pair"),
+        OPTION_AS(JUNIT, &o.junit, "with --dumps"),
+        OPTION_AS(HTML, &o.html, "with --dumps: of the pairs"),
+        OPTION_AS(OUT, &o.out, "with --dumps: a sealed case of each pair"),
+        OPTION_AS(TRUTH, &o.truth, "compare with this one"),
         {"--level", OPTION_STRING, &o.level, "LEVEL",
          "how deep to look: physical, function or line (default)"},
-        {"--symbols", OPTION_LIST, &o.symbols, "DIR|FILE|SRV", "more symbols and images"},
-        {"--db", OPTION_STRING, &o.db, "FILE",
-         "also store the verdicts as a run in this database, for `compare` and "
-         "`gate`"},
-        OPTION_CACHE(&o.cache),
+        OPTION_AS(SYMBOLS, &o.symbols, "beside those of the case"),
+        OPTION_AS(DB, &o.db, "also store the verdicts there as a run, for `compare` and `gate`"),
+        OPTION(CACHE, &o.cache),
         FETCH_OPTION_ROWS(o.fetch),
-        {"--launcher", OPTION_STRING, &o.launcher, "PROGRAM",
-         "also ask the judges that are Windows programs"},
-        {"--victims", OPTION_STRING, &o.harness.victims, "DIR", "where those judges are"},
-        {"--prefix", OPTION_STRING, &o.harness.prefix, "DIR", "Wine prefix for them"},
+        OPTION_AS(LAUNCHER, &o.launcher,
+                  "asks the judges that need one; default: they are not asked"),
+        OPTION_AS(VICTIMS, &o.harness.victims, "where those judges are"),
+        OPTION_AS(PREFIX, &o.harness.prefix, "for those judges"),
         HARNESS_DEBUGGER_ROW(o.harness),
-        OPTION_PROGRESS_ROW,
-        {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
+        OPTION(PROGRESS, NULL),
+        OPTION(JSON, &o.as_json),
     };
 
     memset(&o, 0, sizeof o);

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "study/difference.h"
+#include "verbs/common.h"
 #include "verbs/compare_text.h"
 #include "verbs/figures_text.h"
 #include "verbs/stored.h"
@@ -113,10 +114,9 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--min-effect", OPTION_STRING, &o.min_effect, "SHARE",
          "smallest change of time to report (3%)"},
         {"--markdown", OPTION_FLAG, &o.markdown, NULL, "Markdown, for a comment on a pull request"},
-        {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document, never filtered"},
-        {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "exit with 0 whatever the result"},
-        {"--db", OPTION_STRING, &o.db, "FILE",
-         "database (default " STORED_DATABASE "; B's if both runs are files)"},
+        OPTION_AS(JSON, &o.as_json, "never filtered"),
+        OPTION(EXIT_ZERO, &o.exit_zero),
+        OPTION_AS(DB, &o.db, "default build/twinstack.db, or B's if both runs are files"),
     };
     return verb_main(self, rows, COUNT_OF(rows), compare, &o, argc, argv);
 }

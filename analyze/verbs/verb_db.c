@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "report/words.h"
 #include "study/merge.h"
+#include "verbs/common.h"
 #include "verbs/stored.h"
 #include "verbs/verbs.h"
 
@@ -272,9 +273,9 @@ static int run(const struct verb *self, int argc, char **argv)
 {
     struct db_options o = {.db = STORED_DATABASE, .keep_runs = UINT64_MAX};
     const struct option_row rows[] = {
-        {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
+        OPTION(DB, &o.db),
         {"--keep-runs", OPTION_UINT, &o.keep_runs, "N", "prune: how many of the newest stay"},
-        {"--json", OPTION_FLAG, &o.as_json, NULL, "list: one JSON document"},
+        OPTION_AS(JSON, &o.as_json, "list"),
     };
     return subcommand_main(self, NULL, rows, COUNT_OF(rows), &o, argc, argv);
 }

@@ -10,6 +10,7 @@
 #include "engine/microsoft.h"
 #include "model/cpu.h"
 #include "study/runs.h"
+#include "verbs/common.h"
 #include "verbs/harness.h"
 #include "verbs/stored.h"
 #include "verbs/verbs.h"
@@ -274,8 +275,8 @@ static int run(const struct verb *self, int argc, char **argv)
 {
     struct doctor d;
     const struct option_row rows[] = {
-        {"--db", OPTION_STRING, &d.db, "FILE", "database (default " STORED_DATABASE ")"},
-        {"--json", OPTION_FLAG, &d.as_json, NULL, "one JSON document"},
+        OPTION(DB, &d.db),
+        OPTION(JSON, &d.as_json),
         HARNESS_ROWS(d.harness),
         HARNESS_DEBUGGER_ROW(d.harness),
     };

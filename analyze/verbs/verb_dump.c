@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "library/twinstack.h"
 #include "model/names.h"
+#include "verbs/common.h"
 #include "verbs/fetch_options.h"
 #include "verbs/index_note.h"
 #include "verbs/library_fault.h"
@@ -134,10 +135,9 @@ static int run(const struct verb *self, int argc, char **argv)
 {
     struct dump_request q = {.format = NULL};
     const struct option_row rows[] = {
-        {"--stacks", OPTION_FLAG, &q.stacks, NULL, "every thread's stack, the crashed one first"},
-        {"--symbols", OPTION_LIST, &q.symbols, "DIR|FILE|SRV",
-         "symbol store, folder, file, or server: srv*CACHE*URL; may be repeated"},
-        OPTION_CACHE(&q.cache),
+        OPTION_AS(STACKS, &q.stacks, "print that of every thread, the crashed one first"),
+        OPTION(SYMBOLS, &q.symbols),
+        OPTION(CACHE, &q.cache),
         FETCH_OPTION_ROWS(q.fetch),
         {"--thread", OPTION_UINT, &q.thread, "ID", "this thread instead of the crashed one"},
         {"--plain", OPTION_FLAG, &q.plain, NULL,
@@ -146,9 +146,9 @@ static int run(const struct verb *self, int argc, char **argv)
          "how the walk found that frame and its caller"},
         {"--lint", OPTION_FLAG, &q.lint, NULL,
          "what is wrong by the format, and what a Windows debugger makes of it"},
-        {"--json", OPTION_FLAG, &q.json, NULL, "one JSON document: all streams, or the stacks"},
-        {"--format", OPTION_STRING, &q.format, "text|json|stackwalk-json",
-         "output format; stackwalk-json is rust-minidump's schema"},
+        OPTION_AS(JSON, &q.json, "all streams, or the stacks"),
+        OPTION_WORDS(FORMAT, "text|json|stackwalk-json", &q.format,
+                     "stackwalk-json is rust-minidump's schema"),
     };
     return verb_main(self, rows, COUNT_OF(rows), dump, &q, argc, argv);
 }

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "study/gate.h"
 #include "study/run_facts.h"
+#include "verbs/common.h"
 #include "verbs/figures_text.h"
 #include "verbs/nearest.h"
 #include "verbs/stored.h"
@@ -171,24 +172,24 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--max-slowdown", OPTION_STRING, &o.max_slowdown, "SHARE",
          "largest slowdown of the engines under test"},
         {"--lane", OPTION_LIST, &o.lanes, "LANE[, STATE]",
-         "what --max-slowdown judges: \"plain dump, index\", \"offsets\", ...; may be repeated"},
+         "what --max-slowdown judges: \"plain dump, index\", \"offsets\", ..."},
         {"--min-capture", OPTION_STRING, &o.min_capture, "SHARE",
          "smallest share of crashes that were captured"},
         {"--min-exact", OPTION_STRING, &o.min_exact, "SHARE",
          "smallest share of exact stacks of the engines under test"},
         {"--min-f1", OPTION_STRING, &o.min_f1, "SHARE",
          "smallest F1 of the frames of the engines under test"},
-        {"--engine", OPTION_LIST, &o.engines, "NAME",
-         "also require exact stacks of this reference engine"},
+        OPTION_EACH(ENGINE, &o.engines, "also require exact stacks of this reference engine"),
         {"--shadow", OPTION_STRING, &o.shadow, "FILE",
          "judge the reports that workers sampled, from these totals"},
         {"--min-agreement", OPTION_STRING, &o.min_agreement, "SHARE",
          "smallest share of sampled reports in which an engine agrees (99%)"},
-        {"--strict", OPTION_FLAG, &o.strict, NULL,
-         "also close on old failures, another environment or commit, times that cannot be judged"},
-        {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "exit with 0 whatever the result"},
-        {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
-        {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
+        OPTION_AS(STRICT, &o.strict,
+                  "also close on old failures, another environment or commit, times that cannot be "
+                  "judged"),
+        OPTION(EXIT_ZERO, &o.exit_zero),
+        OPTION(JSON, &o.as_json),
+        OPTION(DB, &o.db),
     };
     return verb_main(self, rows, COUNT_OF(rows), gate, &o, argc, argv);
 }

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "verbs/common.h"
 #include "verbs/help_forms.h"
+#include "verbs/nearest.h"
 #include "verbs/verbs.h"
 
 static const struct verb *find_verb(const char *name)
@@ -17,36 +19,65 @@ static const struct verb *find_verb(const char *name)
     return NULL;
 }
 
+struct help_options {
+    bool as_man, as_json;
+};
+
+static int no_such(const struct verb *self, const char *kind, const char *word,
+                   const struct nearest *nearest)
+{
+    return verb_usage_error(self, "there is no %s '%s'%s%s%s", kind, word,
+                            nearest->name != NULL ? ", did you mean " : "",
+                            nearest->name != NULL ? nearest->name : "",
+                            nearest->name != NULL ? "?" : "");
+}
+
+static int no_such_verb(const struct verb *self, const char *word)
+{
+    const struct help_table table = help_verbs();
+    struct nearest nearest;
+    nearest_begin(&nearest, word, strlen(word));
+    for (size_t i = 0; i < table.count; i++)
+        nearest_look(&nearest, table.rows[i]->name);
+    return no_such(self, "verb", word, &nearest);
+}
+
 static int help(const struct verb *self, void *given, const struct option_list *words,
                 struct arena *keep)
 {
-    const bool as_man = *(const bool *)given;
+    const struct help_options *o = given;
+    const bool as_man = o->as_man;
     const struct verb *verb = words->count == 1 ? find_verb(words->items[0]) : NULL;
     (void)keep;
-    if (words->count == 0 && as_man)
+    if (words->count > 1)
+        return verb_usage_error(self, "one verb at a time: '%s'", words->items[1]);
+    if (words->count == 1 && verb == NULL)
+        return no_such_verb(self, words->items[0]);
+    if (o->as_json)
+        help_json(verb);
+    else if (words->count == 0 && as_man)
         help_man_of_all();
     else if (words->count == 0)
         help_list(stdout);
-    else if (verb != NULL)
-        help_of(verb, as_man ? help_man : NULL);
     else
-        return verb_usage_error(self, "there is no verb '%s'", words->items[0]);
+        help_of(verb, as_man ? help_man : NULL);
     return EXIT_GOOD;
 }
 
 static int run_help(const struct verb *self, int argc, char **argv)
 {
-    bool as_man = false;
+    struct help_options o = {false, false};
     const struct option_row rows[] = {
-        {"--man", OPTION_FLAG, &as_man, NULL, "as a manual page, in roff"},
+        {"--man", OPTION_FLAG, &o.as_man, NULL, "as a manual page, in roff"},
+        OPTION_AS(JSON, &o.as_json, "the verbs and their options"),
     };
-    return verb_main(self, rows, COUNT_OF(rows), help, &as_man, argc, argv);
+    return verb_main(self, rows, COUNT_OF(rows), help, &o, argc, argv);
 }
 
 const struct verb verb_help = {
     .name = "help",
     .summary = "explain a verb, as text or as a manual page",
-    .usage = "[VERB] [--man]",
+    .usage = "[VERB] [--man|--json]",
     .details = "examples:\n"
                "  twinstack help resolve\n"
                "  twinstack help --man dump | man -l -",
@@ -70,7 +101,13 @@ static int completion(const struct verb *self, void *given, const struct option_
             shells[i].print();
             return EXIT_GOOD;
         }
-    return verb_usage_error(self, "expected bash, zsh or fish");
+    if (words->count != 1)
+        return verb_usage_error(self, "expected bash, zsh or fish");
+    struct nearest nearest;
+    nearest_begin(&nearest, words->items[0], strlen(words->items[0]));
+    for (size_t i = 0; i < COUNT_OF(shells); i++)
+        nearest_look(&nearest, shells[i].name);
+    return no_such(self, "shell", words->items[0], &nearest);
 }
 
 static int run_completion(const struct verb *self, int argc, char **argv)

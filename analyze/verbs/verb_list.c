@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "verbs/common.h"
 #include "verbs/harness.h"
 #include "verbs/verbs.h"
 
@@ -155,10 +156,10 @@ static int run(const struct verb *self, int argc, char **argv)
 {
     struct list_options o;
     const struct option_row rows[] = {
-        {"-k", OPTION_STRING, &o.expr, "EXPR", "only scenarios that match; see `run --help`"},
+        OPTION(ONLY, &o.expr),
         {"--tag", OPTION_STRING, &o.tag, "TAGS",
          "only these kinds or groups: crash,hang,bypass,A3"},
-        {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
+        OPTION(JSON, &o.as_json),
         HARNESS_ROWS(o.harness),
     };
 

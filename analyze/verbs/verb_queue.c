@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/process.h"
 #include "stream/queue.h"
+#include "verbs/common.h"
 #include "verbs/verbs.h"
 
 struct queue_words {
@@ -209,9 +210,9 @@ static int run(const struct verb *self, int argc, char **argv)
 {
     struct queue_words o = {0};
     const struct option_row rows[] = {
-        {"--queue", OPTION_STRING, &o.queue, "nats://...|DIR", "the queue"},
+        OPTION(QUEUE, &o.queue),
         {"--all", OPTION_FLAG, &o.all, NULL, "retry, drop: every dead letter"},
-        {"--json", OPTION_FLAG, &o.as_json, NULL, "list: one JSON document"},
+        OPTION_AS(JSON, &o.as_json, "list"),
     };
     return subcommand_main(self, "list", rows, COUNT_OF(rows), &o, argc, argv);
 }

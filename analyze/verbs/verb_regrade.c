@@ -7,6 +7,7 @@
 #include "base/process.h"
 #include "fetch/fetch.h"
 #include "study/regrade.h"
+#include "verbs/common.h"
 #include "verbs/fetch_options.h"
 #include "verbs/stored.h"
 #include "verbs/terminal.h"
@@ -119,16 +120,11 @@ static int run(const struct verb *self, int argc, char **argv)
 {
     struct regrade_options o = {.db = STORED_DATABASE};
     const struct option_row rows[] = {
-        {"-k", OPTION_STRING, &o.expr, "EXPR", "only cases that match; see `run --help`"},
-        {"--symbols", OPTION_LIST, &o.symbols, "DIR|FILE", "more symbols and images"},
-        OPTION_CACHE(&o.cache),
-        FETCH_OPTION_ROWS(o.fetch),
-        {"--known", OPTION_STRING, &o.known, "FILE", "known mismatches (default known.txt)"},
-        {"--dry", OPTION_FLAG, &o.dry, NULL, "do not store the new run"},
-        OPTION_PROGRESS_ROW,
-        {"--json", OPTION_FLAG, &o.as_json, NULL, "the new run as one JSON document"},
-        {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "verdicts do not decide the exit code"},
-        {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
+        OPTION(ONLY, &o.expr),           OPTION_AS(SYMBOLS, &o.symbols, "beside those of the run"),
+        OPTION(CACHE, &o.cache),         FETCH_OPTION_ROWS(o.fetch),
+        OPTION(KNOWN, &o.known),         OPTION(DRY, &o.dry),
+        OPTION(PROGRESS, NULL),          OPTION_AS(JSON, &o.as_json, "the report of the new run"),
+        OPTION(EXIT_ZERO, &o.exit_zero), OPTION(DB, &o.db),
     };
     return verb_main(self, rows, COUNT_OF(rows), regrade, &o, argc, argv);
 }

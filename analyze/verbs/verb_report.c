@@ -3,15 +3,14 @@
 
 #include "base/array.h"
 #include "server/offline_file.h"
+#include "verbs/common.h"
 #include "verbs/stored.h"
 #include "verbs/terminal.h"
 #include "verbs/verbs.h"
 
 /* The page is not written from the figures; the others are rows of report/report.h. */
 static const struct report_format formats[] = {REPORT_FORMATS(REPORT_FORMAT){
-    "--html",
-    "the dashboard as one file that needs no server: this whole run, and the runs around it",
-    FIGURES_OF_SUMS, false, NULL}};
+    "--html", "this whole run, and the runs around it", FIGURES_OF_SUMS, false, NULL}};
 
 enum {
     FORMATS = COUNT_OF(formats),
@@ -195,11 +194,10 @@ static int run(const struct verb *self, int argc, char **argv)
 {
     struct report_options o = {.db = STORED_DATABASE, .badge = "verdict"};
     struct option_row rows[OPTIONS_MAX] = {
-        {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
+        OPTION(DB, &o.db),
         {"--text", OPTION_FLAG, &o.as_text, NULL,
          "print the readable report even when files are written"},
-        {"--details", OPTION_FLAG, &o.details, NULL,
-         "also print the cases that went as expected, every finding, hooks and times"},
+        OPTION_AS(DETAILS, &o.details, "every case and finding, hooks and times"),
         {"--columns", OPTION_UINT, &o.columns, "N",
          "width of the text (default: the terminal's, else 100)"},
         {"--badge-of", OPTION_STRING, &o.badge, "METRIC",
@@ -207,18 +205,20 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--cost", OPTION_FLAG, &o.cost, NULL,
          "print what a million crashes cost: as dumps, and as offsets"},
         {"--term", OPTION_LIST, &o.terms, "NAME=N",
-         "of --cost: mbit_s, hours_kept, gb_month, core_hour; may be repeated"},
+         "of --cost: mbit_s, hours_kept, gb_month, core_hour"},
         {"--full-dumps", OPTION_STRING, &o.full_dumps, "RUN",
          "of --cost: a run whose dumps have all memory"},
-        {"--engine", OPTION_STRING, &o.engine, "NAME",
-         "the engine whose stacks are written (default: the first engine under test)"},
+        OPTION_AS(ENGINE, &o.engine,
+                  "for --folded and --speedscope; default: the first engine under test"),
     };
     size_t count = OPTIONS_BEFORE;
-    for (size_t i = 0; i < FORMATS; i++)
-        rows[count++] = (struct option_row){formats[i].option, OPTION_STRING, &o.paths[i], "FILE|-",
-                                            formats[i].help};
-    rows[count++] = (struct option_row){"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL,
-                                        "exit with 0 even when cases fail"};
+    for (size_t i = 0; i < FORMATS; i++) {
+        const bool json = strcmp(formats[i].option, "--json") == 0;
+        rows[count++] =
+            (struct option_row){formats[i].option, json ? OPTION_FLAG_OR_FILE : OPTION_STRING,
+                                &o.paths[i], json ? NULL : "FILE|-", formats[i].help};
+    }
+    rows[count++] = OPTION(EXIT_ZERO, &o.exit_zero);
     return verb_main(self, rows, count, report, &o, argc, argv);
 }
 

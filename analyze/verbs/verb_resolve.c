@@ -16,6 +16,7 @@
 #include "library/twinstack.h"
 #include "model/names.h"
 #include "report/speedscope.h"
+#include "verbs/common.h"
 #include "verbs/fetch_options.h"
 #include "verbs/index_note.h"
 #include "verbs/library_fault.h"
@@ -538,26 +539,22 @@ static int run(const struct verb *self, int argc, char **argv)
     const struct option_row rows[] = {
         {"--pdb", OPTION_LIST, &o.pdbs, "[NAME=]FILE", "a PDB, for the module NAME"},
         {"--csv", OPTION_LIST, &o.csvs, "[NAME=]FILE", "a symbol table as pdbdump prints it"},
-        {"--csv-base", OPTION_UINT, &o.csv_base, "ADDRESS",
-         "load base of the addresses in it (0x400000)"},
-        {"--symbols", OPTION_LIST, &o.roots, "DIR|FILE|SRV",
-         "symbol store, folder, file, or server: srv*CACHE*URL"},
-        {"--index", OPTION_STRING, &o.index, "auto|never|always",
-         "use symbol indexes; auto builds them where that saves time"},
-        OPTION_CACHE(&o.cache),
+        OPTION(CSV_BASE, &o.csv_base),
+        OPTION(SYMBOLS, &o.roots),
+        OPTION(INDEX, &o.index),
+        OPTION(CACHE, &o.cache),
         FETCH_OPTION_ROWS(o.fetch),
         {"--arch", OPTION_STRING, &o.arch, "NAME", "slice of fat files: arm64, x86_64, ..."},
         {"--addresses", OPTION_FLAG, &o.addresses, NULL,
          "lines are 0xADDRESS, in modules of `# module NAME CODE_ID DEBUG_ID 0xBASE 0xSIZE`"},
-        {"--json", OPTION_FLAG, &o.json, NULL, "one JSON document"},
-        {"--ndjson", OPTION_FLAG, &o.ndjson, NULL, "one JSON object per stack, one per line"},
-        {"--format", OPTION_STRING, &o.format, "text|folded|speedscope|understood",
-         "output format; understood: how many frames the input holds, and which line is none"},
-        {"--names", OPTION_STRING, &o.names, "short|full|decorated",
-         "how much of a function's name is printed"},
-        {"-j", OPTION_UINT, &o.jobs, "N", "resolve N batches of stacks at once (1)"},
-        {"--strict", OPTION_FLAG, &o.strict, NULL,
-         "exit with 3 when a frame has no name, or only one by a file's name"},
+        OPTION(JSON, &o.json),
+        OPTION_AS(NDJSON, &o.ndjson, "for each stack"),
+        OPTION_WORDS(FORMAT, "text|folded|speedscope|understood", &o.format,
+                     "understood: how many frames the input holds, and which line is none"),
+        OPTION(NAMES, &o.names),
+        OPTION_AS(JOBS, &o.jobs, "batches of stacks; default 1"),
+        OPTION_AS(STRICT, &o.strict,
+                  "exit with 3 when a frame has no name, or only one by a file's name"),
     };
 
     return verb_main(self, rows, COUNT_OF(rows), resolve, &o, argc, argv);

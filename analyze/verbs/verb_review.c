@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "report/words.h"
 #include "study/acceptance.h"
+#include "verbs/common.h"
 #include "verbs/stored.h"
 #include "verbs/terminal.h"
 #include "verbs/verbs.h"
@@ -192,8 +193,8 @@ static int run(const struct verb *self, int argc, char **argv)
 {
     struct review_options o = {.db = STORED_DATABASE, .known = ACCEPTANCE_FILE};
     const struct option_row rows[] = {
-        {"--known", OPTION_STRING, &o.known, "FILE", "the file (default " ACCEPTANCE_FILE ")"},
-        {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
+        OPTION(KNOWN, &o.known),
+        OPTION(DB, &o.db),
     };
     return verb_main(self, rows, COUNT_OF(rows), review, &o, argc, argv);
 }

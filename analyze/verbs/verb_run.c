@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "report/report.h"
 #include "study/run_session.h"
+#include "verbs/common.h"
 #include "verbs/fetch_options.h"
 #include "verbs/harness.h"
 #include "verbs/stored.h"
@@ -258,34 +259,31 @@ static bool take_words(const struct verb *self, struct run_options *o, int argc,
                        struct arena *keep, int *code)
 {
     const struct option_row rows[] = {
-        {"-k", OPTION_STRING, &o->expr, "EXPR", "only scenarios that match"},
-        {"--variant", OPTION_LIST, &o->variants, "LIST", "only these variants: ob0,ob2"},
-        {"-j", OPTION_UINT, &o->jobs, "N",
-         "how many to run at a time (default: one per processor)"},
+        OPTION_AS(ONLY, &o->expr, "see below"),
+        OPTION(VARIANT, &o->variants),
+        OPTION_AS(JOBS, &o->jobs, "default: one per processor"),
         {"--repeat", OPTION_UINT, &o->repeat, "N",
          "run each case N times; differing results are FLAKY"},
         {"--timeout", OPTION_DURATION_MS, &o->timeout_ms, "TIME",
          "time limit of each victim, e.g. 20s, instead of its own"},
         {"--shard", OPTION_STRING, &o->shard, "I/N", "run the I-th of N equal parts"},
-        {"--db", OPTION_STRING, &o->db, "FILE", "database (default build/twinstack.db)"},
-        {"--out", OPTION_STRING, &o->out, "DIR",
-         "where to write cases (default: runs/ beside the database)"},
+        OPTION(DB, &o->db),
+        OPTION_AS(OUT, &o->out, "default: runs/ beside the database"),
         {"--keep", OPTION_STRING, &o->keep, "all|failed", "which cases stay on disk (default all)"},
-        {"--symbols", OPTION_LIST, &o->symbols, "DIR|FILE", "more symbols, e.g. a symbol share"},
-        OPTION_CACHE(&o->cache),
+        OPTION_AS(SYMBOLS, &o->symbols, "beside those of the victims, e.g. a symbol share"),
+        OPTION(CACHE, &o->cache),
         FETCH_OPTION_ROWS(o->fetch_words),
         {"--source-root", OPTION_STRING, &o->source_root, "DIR",
          "source paths in PDBs compare relative to it"},
         {"--seed", OPTION_UINT, &o->seed, "N", "shuffle the order by this seed (default: by name)"},
         {"--resume", OPTION_STRING, &o->resume, "RUN|last",
          "continue an interrupted run with its own options"},
-        {"--known", OPTION_STRING, &o->known, "FILE",
-         "known mismatches (default known.txt, where there is one)"},
+        OPTION_AS(KNOWN, &o->known, "default known.txt, where there is one"),
         {"--no-judges", OPTION_FLAG, &o->no_judges, NULL,
          "do not run the judges that are Windows programs"},
-        OPTION_PROGRESS_ROW,
-        {"--json", OPTION_FLAG, &o->as_json, NULL, "the report as one JSON document"},
-        {"--exit-zero", OPTION_FLAG, &o->exit_zero, NULL, "verdicts do not decide the exit code"},
+        OPTION(PROGRESS, NULL),
+        OPTION_AS(JSON, &o->as_json, "the report"),
+        OPTION(EXIT_ZERO, &o->exit_zero),
         HARNESS_ROWS(o->harness),
         HARNESS_DEBUGGER_ROW(o->harness),
         HARNESS_WRITER_ROW(o->harness),

@@ -8,6 +8,7 @@
 #include "fetch/fetch.h"
 #include "server/server.h"
 #include "study/stream.h"
+#include "verbs/common.h"
 #include "verbs/fetch_options.h"
 #include "verbs/stored.h"
 #include "verbs/verbs.h"
@@ -105,11 +106,10 @@ static int run(const struct verb *self, int argc, char **argv)
     const struct option_row rows[] = {
         {"--listen", OPTION_STRING, &words.options.listen, "ADDRESS:PORT",
          "where to listen; port 0 takes any free one (default 127.0.0.1:0)"},
-        {"--db", OPTION_STRING, &words.options.database, "FILE",
-         "database (default build/twinstack.db)"},
-        {"--known", OPTION_STRING, &words.options.known_file, "FILE", "known differences to show"},
-        {"--symbols", OPTION_LIST, &words.symbols, "DIR|FILE", "symbols for the resolve page"},
-        OPTION_CACHE(&words.options.cache),
+        OPTION(DB, &words.options.database),
+        OPTION_AS(KNOWN, &words.options.known_file, "to show; default: none"),
+        OPTION_AS(SYMBOLS, &words.symbols, "for the resolve page"),
+        OPTION(CACHE, &words.options.cache),
         FETCH_OPTION_ROWS(words.fetch_words),
         {"--host", OPTION_LIST, &words.hosts, "NAME", "another host name that browsers may use"},
         {"--allow-write", OPTION_FLAG, &words.options.allow_write, NULL,
@@ -123,17 +123,15 @@ static int run(const struct verb *self, int argc, char **argv)
          "take reports from programs in the field: POST /api/v1/reports; needs no run, so --wait"},
         {"--senders", OPTION_STRING, &words.options.senders, "FILE",
          "who may send reports: lines of NAME TOKEN [REPORTS-PER-MINUTE]"},
-        {"--queue", OPTION_STRING, &words.options.queue, "nats://...|DIR",
-         "where reports go (default: the spool)"},
+        OPTION_AS(QUEUE, &words.options.queue, "where reports go; default: the spool"),
         {"--spool", OPTION_STRING, &words.options.spool, "DIR",
          "folder of reports and dumps (default build/spool)"},
         {"--dump-age", OPTION_DURATION_MS, &words.options.dump_age_ms, "TIME",
          "delete dumps in the spool that are older (default 336h)"},
         {"--dump-mib", OPTION_UINT, &words.options.dump_mib, "N",
          "keep at most N MiB of dumps in the spool, the newest (default 16384)"},
-        {"--totals", OPTION_STRING, &words.options.totals, "FILE",
-         "the totals of `twinstack reduce`, for the Head problems page (default " STREAM_TOTALS
-         ")"},
+        OPTION_AS(TOTALS, &words.options.totals,
+                  "for the Head problems page; default " STREAM_TOTALS ""),
         {"--open", OPTION_FLAG, &words.open, NULL, "open a browser"},
     };
     return verb_main(self, rows, COUNT_OF(rows), serve, &words, argc, argv);

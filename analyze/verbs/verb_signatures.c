@@ -11,6 +11,7 @@
 #include "model/names.h"
 #include "study/signatures.h"
 #include "symbol/store.h"
+#include "verbs/common.h"
 #include "verbs/fetch_options.h"
 #include "verbs/index_note.h"
 #include "verbs/stored.h"
@@ -215,32 +216,26 @@ static int run(const struct verb *self, int argc, char **argv)
                                   .jobs = 1,
                                   .max_signatures = UINT64_MAX};
     const struct option_row rows[] = {
-        {"--symbols", OPTION_LIST, &o.roots, "DIR|FILE|SRV",
-         "resolve and count offset stacks in one pass, with these symbols"},
-        {"--merge", OPTION_FLAG, &o.merge, NULL,
-         "add up FILES that --format columns or --ndjson wrote"},
+        OPTION_AS(SYMBOLS, &o.roots, "with it, offset stacks are resolved and counted in one pass"),
+        OPTION_AS(MERGE, &o.merge, "that --format columns or --ndjson wrote"),
         {"--max-signatures", OPTION_UINT, &o.max_signatures, "N",
          "count at most N (200000), the most frequent; limits the memory"},
-        {"-j", OPTION_UINT, &o.jobs, "N", "resolve N stacks at once (1)"},
-        {"--rules", OPTION_STRING, &o.rules, "FILE", "rules in place of the built-in ones"},
+        OPTION_AS(JOBS, &o.jobs, "stacks; default 1"),
+        OPTION(RULES, &o.rules),
         {"--show-rules", OPTION_FLAG, &o.show_rules, NULL, "print the built-in rules, to edit"},
-        {"--engine", OPTION_STRING, &o.engine, "NAME",
-         "the engine whose stacks are counted (default: the engines under test)"},
-        {"--name", OPTION_STRING, &o.name, "TEXT",
-         "name of the stream, kept as where new signatures were first seen"},
+        OPTION(ENGINE, &o.engine),
+        OPTION_AS(NAME, &o.name, "the stream, as where new signatures were first seen"),
         {"--before", OPTION_STRING, &o.before, "FILE",
          "earlier output of --json, for the change of rank"},
         {"--top", OPTION_UINT, &o.top, "N", "how many to print (default 20; all with --json)"},
-        {"--format", OPTION_STRING, &o.format, "FORMAT",
-         "text, json, or what --merge reads: columns, ndjson"},
-        {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
-        {"--ndjson", OPTION_FLAG, &o.as_ndjson, NULL,
-         "one JSON object per signature, without unknown members"},
-        {"--index", OPTION_STRING, &o.index, "HOW",
-         "use symbol indexes (auto, never or always); auto builds them where that saves time"},
-        OPTION_CACHE(&o.cache),
+        OPTION_WORDS(FORMAT, "text|json|columns|ndjson", &o.format,
+                     "--merge reads columns and ndjson"),
+        OPTION(JSON, &o.as_json),
+        OPTION_AS(NDJSON, &o.as_ndjson, "for each signature, without unknown members"),
+        OPTION(INDEX, &o.index),
+        OPTION(CACHE, &o.cache),
         FETCH_OPTION_ROWS(o.fetch),
-        {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
+        OPTION(DB, &o.db),
     };
     return verb_main(self, rows, COUNT_OF(rows), signatures, &o, argc, argv);
 }

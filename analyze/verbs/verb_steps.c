@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "engine/steps.h"
+#include "verbs/common.h"
 #include "verbs/fetch_options.h"
 #include "verbs/harness.h"
 #include "verbs/verbs.h"
@@ -376,18 +377,17 @@ static int run(const struct verb *self, int argc, char **argv)
 {
     struct steps_options o = {.out = "build/steps"};
     const struct option_row rows[] = {
-        {"--variant", OPTION_LIST, &o.variants, "NAME",
-         "only this build: o0, ob0, ob2, ob2-fp, ..."},
+        OPTION_AS(VARIANT, &o.variants, "default: every one that is built"),
         {"--walkers", OPTION_STRING, &o.walkers, "LIST", "rtl,dbghelp,... (default all)"},
-        {"--out", OPTION_STRING, &o.out, "DIR", "where to save the states (default build/steps)"},
-        {"--symbols", OPTION_LIST, &o.symbols, "DIR|FILE", "images and PDBs for FILE"},
+        OPTION_AS(OUT, &o.out, "the states; default build/steps"),
+        OPTION_AS(SYMBOLS, &o.symbols, "with FILE"),
         FETCH_OPTION_ROWS(o.fetch),
         {"--pack", OPTION_STRING, &o.pack, "OUT",
          "write the states to OUT with the image bytes that a replay needs"},
-        {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
-        {"--details", OPTION_FLAG, &o.details, NULL,
-         "the first wrong step of each walker: instruction, truth, and its stack"},
-        OPTION_PROGRESS_ROW,
+        OPTION(JSON, &o.as_json),
+        OPTION_AS(DETAILS, &o.details,
+                  "the first wrong step of each walker: instruction, truth, and its stack"),
+        OPTION(PROGRESS, NULL),
         HARNESS_ROWS(o.harness),
         HARNESS_DEBUGGER_ROW(o.harness),
         HARNESS_WRITER_ROW(o.harness),

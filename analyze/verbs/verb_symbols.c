@@ -20,6 +20,7 @@
 #include "symbol/store.h"
 #include "symbol/symbol_index.h"
 #include "unwind/cfi_export.h"
+#include "verbs/common.h"
 #include "verbs/symbol_files.h"
 #include "verbs/symbols_export.h"
 #include "verbs/symbols_fetch.h"
@@ -425,24 +426,24 @@ static int choose(const struct verb *self, void *given, const struct option_list
 static int run(const struct verb *self, int argc, char **argv)
 {
     struct symbols_options o = {.names = "short", .format = "csv", .base = CSV_BASE_DEFAULT};
+    struct option_old csv = {OPTION_FLAG, &o.csv, "--format csv, which is the default"};
     const struct option_row rows[] = {
-        {"--symbols", OPTION_LIST, &o.roots, "DIR|SRV",
-         "the store; fetch: a server, srv*CACHE*URL; export: debug files of an image"},
-        {"--format", OPTION_STRING, &o.format, "FORM", "export: csv (default) or breakpad"},
+        OPTION_AS(SYMBOLS, &o.roots, "the store; fetch: a server; export: debug files of an image"),
+        OPTION_WORDS(FORMAT, "csv|breakpad", &o.format,
+                     "export; csv: rows as pdbdump prints them (default)"),
         {"--image", OPTION_STRING, &o.image, "FILE",
          "export: image of the PDB, for STACK CFI (beside the PDB)"},
-        {"--csv", OPTION_FLAG, &o.csv, NULL, "export: rows as pdbdump prints them (default)"},
+        {"--csv", OPTION_OLD, &csv, NULL, NULL},
         {"--inlines", OPTION_FLAG, &o.inlines, NULL, "export: also lines and inlined ranges"},
-        {"--csv-base", OPTION_UINT, &o.base, "ADDRESS", "export: load base (0x400000)"},
-        {"--names", OPTION_STRING, &o.names, "short|full|decorated",
-         "how much of a function's name is printed"},
+        OPTION_AS(CSV_BASE, &o.base, "export; default 0x400000"),
+        OPTION(NAMES, &o.names),
         {"--index-folder", OPTION_STRING, &o.folder, "DIR",
          "index, verify: keep indexes here instead of beside the PDB"},
-        OPTION_PROGRESS_ROW,
-        {"--json", OPTION_FLAG, &o.json, NULL, "list, fetch: one JSON document"},
-        {"--dump", OPTION_LIST, &o.fetch.dumps, "FILE", "fetch: for all modules of a minidump"},
-        {"--stack", OPTION_LIST, &o.fetch.stacks, "FILE", "fetch: for the modules of a stack"},
-        OPTION_CACHE(&o.fetch.cache),
+        OPTION(PROGRESS, NULL),
+        OPTION_AS(JSON, &o.json, "list, fetch"),
+        OPTION_EACH(DUMP, &o.fetch.dumps, "fetch: for all its modules"),
+        OPTION_EACH(STACK, &o.fetch.stacks, "fetch: for its modules"),
+        OPTION(CACHE, &o.fetch.cache),
         FETCH_OPTION_ROWS(o.fetch.fetch),
     };
     const int code = verb_main(self, rows, COUNT_OF(rows), choose, &o, argc, argv);
@@ -459,7 +460,7 @@ const struct verb verb_symbols = {
         "examples:\n"
         "  twinstack symbols add --symbols store build/app.exe build/app.pdb\n"
         "  twinstack symbols list --symbols store\n"
-        "  twinstack symbols export --csv --inlines app.pdb > app.csv\n"
+        "  twinstack symbols export --inlines app.pdb > app.csv\n"
         "  twinstack symbols export --format breakpad app.pdb > app.sym\n"
         "  twinstack symbols fetch --symbols 'srv*cache*https://symbols.example/' --dump "
         "crash.dmp",

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/json.h"
+#include "verbs/common.h"
 #include "verbs/verbs.h"
 
 static int print(const struct verb *self, void *given, const struct option_list *words,
@@ -32,7 +33,7 @@ static int run(const struct verb *self, int argc, char **argv)
 {
     bool as_json = false;
     const struct option_row rows[] = {
-        {"--json", OPTION_FLAG, &as_json, NULL, "one JSON document"},
+        OPTION(JSON, &as_json),
     };
     return verb_main(self, rows, COUNT_OF(rows), print, &as_json, argc, argv);
 }

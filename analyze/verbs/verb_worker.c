@@ -15,6 +15,7 @@
 #include "study/stream.h"
 #include "study/work_metrics.h"
 #include "symbol/store.h"
+#include "verbs/common.h"
 #include "verbs/fetch_options.h"
 #include "verbs/figures_text.h"
 #include "verbs/verbs.h"
@@ -132,20 +133,18 @@ static int run_worker(const struct verb *self, int argc, char **argv)
 {
     struct worker_options o = {.jobs = 1};
     const struct option_row rows[] = {
-        {"--queue", OPTION_STRING, &o.queue, "nats://...|DIR", "where reports come from"},
-        {"--symbols", OPTION_LIST, &o.roots, "DIR|SRV", "symbols: a store, read only and shared"},
-        {"--rules", OPTION_STRING, &o.rules, "FILE", "signature rules, as for `signatures`"},
-        {"-j", OPTION_UINT, &o.jobs, "N", "resolve N stacks at once (1)"},
-        {"--idle", OPTION_DURATION_MS, &o.idle_ms, "TIME",
-         "exit after no report has arrived for this long"},
-        {"--metrics", OPTION_STRING, &o.metrics, "FILE",
-         "write rates and lag for Prometheus here every second"},
+        OPTION(QUEUE, &o.queue),
+        OPTION_AS(SYMBOLS, &o.roots, "read only and shared, with other workers, too"),
+        OPTION(RULES, &o.rules),
+        OPTION_AS(JOBS, &o.jobs, "stacks; default 1"),
+        OPTION(IDLE, &o.idle_ms),
+        OPTION(METRICS, &o.metrics),
         {"--sample", OPTION_STRING, &o.sample, "SHARE",
          "judge this share of the records that have a dump, e.g. 1%"},
-        {"--dumps", OPTION_STRING, &o.dumps, "DIR", "the server's dumps: dumps/ in its --spool"},
+        OPTION_AS(DUMPS, &o.dumps, "the server's: dumps/ in its --spool"),
         {"--also", OPTION_STRING, &o.also, "NAME=COMMAND",
          "a second resolver of the same dumps, in the adapter's protocol"},
-        OPTION_CACHE(&o.cache),
+        OPTION(CACHE, &o.cache),
         FETCH_OPTION_ROWS(o.fetch),
     };
     return verb_main(self, rows, COUNT_OF(rows), work, &o, argc, argv);
@@ -252,15 +251,11 @@ static int run_reduce(const struct verb *self, int argc, char **argv)
 {
     struct worker_options o = {.totals = STREAM_TOTALS};
     const struct option_row rows[] = {
-        {"--queue", OPTION_STRING, &o.queue, "nats://...|DIR", "where partial results come from"},
-        {"--totals", OPTION_STRING, &o.totals, "FILE",
-         "the database of the totals (default " STREAM_TOTALS ")"},
-        {"--idle", OPTION_DURATION_MS, &o.idle_ms, "TIME",
-         "exit after nothing has arrived for this long"},
-        {"--metrics", OPTION_STRING, &o.metrics, "FILE",
-         "write rates and lag for Prometheus here every second"},
-        {"--merge", OPTION_FLAG, &o.merge, NULL,
-         "make FILE the sum of the totals of several queues, and exit"},
+        OPTION(QUEUE, &o.queue),
+        OPTION_AS(TOTALS, &o.totals, "here they are written"),
+        OPTION(IDLE, &o.idle_ms),
+        OPTION(METRICS, &o.metrics),
+        OPTION_AS(MERGE, &o.merge, "totals of several queues, and exit"),
     };
     return verb_main(self, rows, COUNT_OF(rows), reduce, &o, argc, argv);
 }

@@ -31,7 +31,7 @@ OUT = "OUT"  # in a command: a file that it writes
 COMMANDS = [
     (("gate",), LARGE, 1, 64), (("gate", "--min-capture", "10%"), LARGE, 1, 64), (("gate", "--against", "1"), LARGE, 2, 64),
     (("gate", "--against", "1", "--max-slowdown", "10%"), LARGE, 2, 64), (("compare", "1", "2"), LARGE, 2, 64),
-    (("compare", "1", "2", "--json"), LARGE, 2, 64), (("report", "--json", OUT), LARGE, None, None),
+    (("compare", "1", "2", "--json"), LARGE, 2, 64), (("report", "--json", "-o", OUT), LARGE, None, None),
     (("report", "--junit", OUT), LARGE, None, None), (("report", "--ctrf", OUT), LARGE, None, None),
     (("report", "--folded", OUT), LARGE, None, None), (("report", "--speedscope", OUT), LARGE, None, None),
     (("report", "--openmetrics", OUT), LARGE, None, None), (("report", "--text"), LARGE, None, None),

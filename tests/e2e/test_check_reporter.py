@@ -196,7 +196,7 @@ class CheckReporter(e2e.Case):
         self.assertRegex("\n".join(said), r"and \d+ more pairs, listed by --details")
 
     def run_of(self, db, run="latest"):
-        return {c["scenario"]: c for c in self.run_json("report", run, "--db", db, "--json", "-", "--exit-zero")["cases"]}
+        return {c["scenario"]: c for c in self.run_json("report", run, "--db", db, "--json", "--exit-zero")["cases"]}
 
     def test_the_pairs_become_a_run(self):
         """What the first screen says is what the database has, for `report`, `compare` and `gate`."""
@@ -236,7 +236,7 @@ class CheckReporter(e2e.Case):
         self.assertEqual(got[CASES[0]], ("UNSUPPORTED", f"the image of {IMAGE} is missing"))
         self.assertEqual(got[CASES[1]][0], "ERROR")
         self.assertEqual(got["alone"], ("UNSUPPORTED", "there is no dump to compare with"))
-        facts = self.run_json("report", "--db", db, "--json", "-", "--exit-zero")["run"]["environment"]
+        facts = self.run_json("report", "--db", db, "--json", "--exit-zero")["run"]["environment"]
         self.assertIn({"name": f"missing image {IMAGE}", "version": "FEE28C9252a000, of 3 pairs"}, facts)
 
     def test_sealed_cases(self):

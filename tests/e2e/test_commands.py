@@ -186,7 +186,7 @@ class ExitCodes(e2e.Case):
                 self.run_twinstack(*argv, "-k", "fails", "--exit-zero", env=env)
                 report = ("report", "latest", "--db", self.folder / "runs.db", "--exit-zero")
                 details = self.run_twinstack(*report, "--details").stdout
-                noted = json.loads(self.run_twinstack(*report, "--json", "-").stdout)["run"]["managed_stacks"]
+                noted = json.loads(self.run_twinstack(*report, "--json").stdout)["run"]["managed_stacks"]
                 if want is None:
                     self.assertNotIn("MANAGED CODE", details)
                 else:

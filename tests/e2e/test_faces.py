@@ -60,7 +60,7 @@ class Faces(e2e.Case):
 
     def assert_same_figures(self, get):
         """Checks that the newest run has the same figures everywhere; returns its document."""
-        run = json.loads(self.run_db("report", "latest", "--json", "-", "--exit-zero").stdout)
+        run = json.loads(self.run_db("report", "latest", "--json", "--exit-zero").stdout)
         metrics = self.run_db("report", "latest", "--openmetrics", "-", "--exit-zero").stdout
         stored = dict(self.sql("SELECT verdict, count(*) FROM crash_case WHERE run_id = ? GROUP BY 1", run["run"]["id"]))
         self.assertEqual(sum(stored.values()), len(run["cases"]))
@@ -165,7 +165,7 @@ class Faces(e2e.Case):
 
     def test_right_stacks_of_managed_code_are_on_every_face(self):
         self.seed(1, 3, 0)
-        run = json.loads(self.run_db("report", "latest", "--json", "-", "--exit-zero").stdout)["run"]
+        run = json.loads(self.run_db("report", "latest", "--json", "--exit-zero").stdout)["run"]
         details = self.run_db("report", "latest", "--details", "--exit-zero").stdout.split("MANAGED CODE")[1]
         summary = self.folder / "summary.md"
         self.run_db("report", "latest", "--md", summary, "--exit-zero")

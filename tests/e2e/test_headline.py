@@ -73,7 +73,7 @@ class Headline(e2e.Case):
         return [row[0] for row in rows if row[0]]
 
     def test_the_medians_are_those_of_the_stored_cases_and_parts_add_up(self):
-        rows = {row["key"]: row for row in json.loads(self.db_run("--json", "-"))["headline"]["rows"]}
+        rows = {row["key"]: row for row in json.loads(self.db_run("--json"))["headline"]["rows"]}
         for way in WAYS:
             for temperature in ("cold", "warm"):
                 for key, column in ((temperature, f"{temperature}_ns"), (f"{temperature}_own", f"{temperature}_own_ns")):
@@ -96,7 +96,7 @@ class Headline(e2e.Case):
             undo = (e2e.ROOT / "tests/lib/old_store.h").read_text(encoding="utf-8").split("#define UNDO_VERSION_14")[0]
             db.executescript("".join(re.findall(r'"([^"]*)"', undo)))
         self.run_twinstack("db", "upgrade", "--db", self.db)
-        document = json.loads(self.db_run("--json", "-"))
+        document = json.loads(self.db_run("--json"))
         cell = next(row["cells"]["index"] for row in document["speed"]["rows"] if (row["arch"], row["lane"]) == ("x64", "plain dump"))
         want = cell["ratio"]["value"]
         self.assertAlmostEqual(next(row for row in document["headline"]["rows"] if row["key"] == "cold")["ratio"], want)
@@ -132,7 +132,7 @@ class Headline(e2e.Case):
             server.stdout.close()
 
     def test_lanes_and_states_have_the_cases_that_both_ways_have_on_every_face(self):
-        document = json.loads(self.db_run("--json", "-"))
+        document = json.loads(self.db_run("--json"))
         rows = {(row["arch"], row["lane"]): row["cells"] for row in document["speed"]["rows"]}
         text, markdown = self.db_run("--text", "--columns", "120"), self.db_run("--md", "-").replace("\\", "")
         with contextlib.closing(sqlite3.connect(self.db)) as db:
@@ -170,7 +170,7 @@ class Headline(e2e.Case):
             db.execute("UPDATE crash_case SET record_write_ns = 500 + id, record_gzip_bytes = 2000 + id, record_zstd_bytes = 1900 + id,"
                        " dump_gzip_bytes = 40000 + id, dump_zstd_bytes = 35000 + id, stop_walk_ns = 0, stop_dump_ns = 0")
             walks = [row[0] for row in db.execute("SELECT walk_ns + record_write_ns FROM crash_case WHERE arch = 'x64' AND NOT crowded")]
-        document = json.loads(self.db_run("--json", "-", *terms))["cost_per_million"]
+        document = json.loads(self.db_run("--json", *terms))["cost_per_million"]
         lanes = {lane["lane"]: lane for lane in document["lanes"]}
         text = self.db_run("--cost", "--columns", "200", *terms)
         with self.served() as get:
@@ -233,7 +233,7 @@ class Headline(e2e.Case):
                     self.assertLessEqual(abs(shown - want), 0.006 * abs(want), (face, row["key"], column["key"]))
 
     def test_terminal_markdown_html_and_pages_have_one_table(self):
-        document = json.loads(self.db_run("--json", "-"))
+        document = json.loads(self.db_run("--json"))
         headline, speed = document["headline"], document["speed"]
         self.assert_same_cells(headline, self.table_of_text(self.db_run("--text", "--columns", "100")), "terminal", False)
         lines = re.split("### Speed.*\n+", self.db_run("--md", "-"))[1].split("\n\n")[0].split("\n")

@@ -161,7 +161,7 @@ class Readme(e2e.Case):
             scratch = pathlib.Path(folder)
             self.assertTrue(self.push(scratch, 1, False).startswith("## "))
             self.assertIn("### 0 new, 0 fixed, 0 changed", self.push(scratch, 2, True))
-            runs = self.run_json("report", "--json", "-", "--db", scratch / "2.db")["run"]
+            runs = self.run_json("report", "--json", "--db", scratch / "2.db")["run"]
             self.assertEqual(runs["label"], "run")
             self.assertEqual(self.run_twinstack("baseline", "show", "--db", scratch / "main.db").stdout, f"{runs['id']}\n")
             self.assertGreater((scratch / "report.html").stat().st_size, 1000)

@@ -223,11 +223,11 @@ class Recipes(e2e.Case):
     def test_figure(self):
         base = self.folder / "made.db"
         must(self.build / "tests/seed_store", base, "1", "4", "0")
-        cases = e2e.json.loads(self.ask("report", "--db", base, "--json", "-", "--exit-zero"))["cases"]
+        cases = e2e.json.loads(self.ask("report", "--db", base, "--json", "--exit-zero"))["cases"]
         self.assertEqual([c["timing"]["recipe_ns"] for c in cases], [0] * 4)
         with contextlib.closing(sqlite3.connect(base)) as db, db:
             db.execute("UPDATE crash_case SET recipe_ns = 7")
-        cases = e2e.json.loads(self.ask("report", "--db", base, "--json", "-", "--exit-zero"))["cases"]
+        cases = e2e.json.loads(self.ask("report", "--db", base, "--json", "--exit-zero"))["cases"]
         self.assertEqual([c["timing"]["recipe_ns"] for c in cases], [7] * 4)
 
     def test_page(self):

@@ -154,7 +154,7 @@ class RunControl(e2e.Case):
         self.run_twinstack("baseline", "set", "latest", "--db", self.db)
         whole, _ = self.take(*calm)
         self.gate("--against", "baseline")
-        report = self.run_twinstack("report", "--json", "-", "--db", self.db, "baseline")
+        report = self.run_twinstack("report", "--json", "--db", self.db, "baseline")
         self.assertEqual(self.verdicts(json.loads(report.stdout)), self.verdicts(whole))
         # One part alone lacks the cases that it was not asked for; the gate says how to get them all.
         part = self.gate("--against", f"{self.db}:baseline", db=self.part_db(1))
@@ -191,7 +191,7 @@ class RunControl(e2e.Case):
             self.run_twinstack("db", "import", part, "--db", whole)
         done = self.run_twinstack("db", "merge", "latest", "latest~1", "--db", whole)
         self.assertIn("made of 2 parts", done.stdout)
-        done = self.run_twinstack("report", "--json", "-", "--db", whole)
+        done = self.run_twinstack("report", "--json", "--db", whole)
         self.assertEqual(sorted(c["scenario"] for c in json.loads(done.stdout)["cases"]), ["calm", "good"])
 
     def test_the_commit_is_that_of_git_or_of_ci(self):
@@ -375,7 +375,7 @@ print("[]")
         self.assertEqual(asked.read_text().count("\n"), 2, "both threads were asking, and no one asked again")
         (self.folder / "asked.slow").unlink()
         self.run_twinstack("run", "--resume", "last", "--db", self.db, env=self.env, exit_code=1, limit_s=240)
-        report = json.loads(self.run_twinstack("report", "--json", "-", "--db", self.db, exit_code=1).stdout)
+        report = json.loads(self.run_twinstack("report", "--json", "--db", self.db, exit_code=1).stdout)
         self.assertEqual((report["run"]["state"], len(set(self.verdicts(report)))), ("complete", 12))
 
     def test_two_at_a_time(self):

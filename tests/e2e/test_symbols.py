@@ -223,7 +223,7 @@ class Symbols(e2e.Case):
         for name in (CONPTY, "g02-basic32-x86/basic32.pdb", "g08-setup-x86/Setup.pdb", "g01-crash-x86/crash.pdb",
                      "g19-rust-x64/Native_x64_RustC_Rust_debuginfo2_v1.58.1.pdb", "g17-vs2003-2005/Compiled2003.pdb"):
             pdb = self.fixture(name)
-            table = self.run_twinstack("symbols", "export", "--csv", "--inlines", pdb).stdout
+            table = self.run_twinstack("symbols", "export", "--inlines", pdb).stdout
             rows = [line.split(",") for line in table.splitlines() if "SymTagFunction" in line]
             text = "".join(f"x!0x{int(row[0].strip(chr(34)), 16) - 0x400000 + random.randrange(int(row[1])):x}@i\n"
                            for row in rows[::2])[:200000].rsplit("\n", 1)[0] + "\n"

@@ -451,7 +451,7 @@ class Verdict(Stored):
             db.executescript("UPDATE claim SET top3 = nullif(top5 OR exact, 0); DELETE FROM run_engine;")
         db.close()
         def told(db):  # that version did not store what is blamed for a difference
-            text = self.run_twinstack("report", "--db", db, "--json", "-").stdout
+            text = self.run_twinstack("report", "--db", db, "--json").stdout
             return re.sub(r'("(module|function|blame)": ?("[^"]*"|null),\s*){3}"witnesses": ?\[[^]]*\]', "", text)
         here, there = told(known), told(old)
         self.assertEqual(here, there)
@@ -519,7 +519,7 @@ class Verdict(Stored):
         self.sql("UPDATE crash_case SET folder = ?, scenario = 'null_write', variant = 'ob2' WHERE id = "
                  "(SELECT max(id) FROM crash_case)", str(folder))
         self.run_db("regrade", "-k", "null_write.ob2", "--exit-zero")
-        run = json.loads(self.run_db("report", "latest", "--json", "-", "--exit-zero").stdout)
+        run = json.loads(self.run_db("report", "latest", "--json", "--exit-zero").stdout)
         self.assertTrue(run["run"]["label"].startswith("regrade of "))
         self.assertEqual(run["cases"][-1]["verdict"], "PASS", run["cases"][-1]["reason"])
         timing = run["cases"][-1]["timing"]

@@ -112,13 +112,13 @@ class Windows(e2e.Case):
     def test_crashes_are_taken_side_by_side_with_the_same_verdicts(self):
         database = self.folder / "native.db"
         done = self.run_native(database)
-        first = linux("report", "--json", "-", "--db", database)
+        first = linux("report", "--json", "--db", database)
         self.assertEqual(first.stderr, b"", done.stderr[-2000:])
         native = json.loads(first.stdout)
         env = {"TWINSTACK_VICTIMS": str(e2e.BUILD / "victims/bin")}
         e2e.twinstack("run", "--variant", "ob2", "-k", " or ".join(NATIVE), "--out", self.folder / "linux", "--db",
                       self.folder / "linux.db", limit_s=400, env=env)
-        ours = json.loads(linux("report", "--json", "-", "--db", self.folder / "linux.db").stdout)
+        ours = json.loads(linux("report", "--json", "--db", self.folder / "linux.db").stdout)
 
         def verdicts(report):
             return {c["scenario"]: c["verdict"] for c in report["cases"]}
