@@ -1,11 +1,10 @@
-"""The recipes of CONTRIBUTING.md, applied to a copy of the sources, built and run; has a
-Wine prefix to itself.
+"""The recipes of CONTRIBUTING.md, from its text alone: applied to a copy of the sources, built and run; has a Wine prefix to itself.
 
-A recipe is a folder of new files (tests/recipes/NAME), and the lines below that add them to the
-project. All recipes are applied to one copy, which is built once, without optimisation, and run. When a test here fails after a change
-elsewhere, the recipe in CONTRIBUTING.md is probably wrong as well: change both.
-
-Only this finds that a new kind needs a file that the guide does not name."""
+The text names the files of a recipe in a table, and has what goes into existing ones in blocks marked `diff`. A new file is the
+one of that name in the folder that the recipe's title links (tests/recipes/NAME); what the text does not name is not copied. So a
+recipe whose text lacks a step fails, and when a test here fails after a change elsewhere, it is the text that must change. All
+recipes are applied to one copy, which is built once, without optimisation; then it is run, and what would reject such a change in
+a contributor's tree is run on it."""
 
 import contextlib
 import os
@@ -27,79 +26,90 @@ import e2e  # noqa: E402
 RECIPES = e2e.ROOT / "tests/recipes"
 CASE = e2e.ROOT / "corpus/cases/null_write.ob2"
 PREFIX = pathlib.Path(os.environ.get("WINEPREFIX", e2e.BUILD / "wine"))
-COPIED = ["LICENSE", "analyze", "capture", "cmake", "dashboard", "victims", "tests", "CMakeLists.txt"]
+COPIED = ["LICENSE", "analyze", "capture", "cmake", "dashboard", "victims", "tests", "CMakeLists.txt", ".clang-format", ".clang-tidy",
+          ".github", "README.md", "CONTRIBUTING.md"]
 LEFT_OUT = {"node_modules", "__pycache__", "golden", "lua"}
+# Programs of tests that hold the tables which recipes extend.
+UNITS = ["unit_store", "unit_store_shared", "unit_minidump", "unit_stack_input"]
 STREAM = 0x54570099
 
-# What openapi.json says of the view of the recipe "page".
-RECIPE_SCHEMA = {"get": {"summary": "an example", "responses": {"200": {"description": "the answer", "content": {"application/json": {
-    "schema": {"type": "object", "properties": {
-        "data": {"type": "object", "properties": {"hello": {"type": "string"}}, "required": ["hello"]},
-        "meta": {"$ref": "#/components/schemas/Meta"}}, "required": ["data", "meta"]}}}}}}}
-
-# NAME -> [(file, existing line, line to insert after it)]
-EDITS = {
-    "scenario": [],
-    "walker": [
-        ("capture/record.h", 'WALKER(FRAME_POINTER, 5, "framepointer", cap_crash_walk_framepointer, 0, \\ '
-         '"symbol lookup with the dump engine; nothing of the walk")',
-         ' \\\n    WALKER(INNERMOST, 9, "innermost", cap_crash_walk_innermost, 0, '
-         '"symbol lookup with the dump engine; nothing of the walk")'),
-    ],
-    "judge": [
-        ("analyze/engine/judges.h", "ROW(lldb)", " ROW(recipe)"),
-    ],
-    "notation": [
-        ("analyze/stacks/notation.h", "ROW(event)", " ROW(recipe)"),
-    ],
-    "source": [
-        ("analyze/symbol/source.h", "ROW(breakpad) \\", "\n    ROW(recipe) \\"),
-    ],
-    "stream": [
-        ("analyze/format/CMakeLists.txt", "minidump/streams.c", " minidump/recipe.c"),
-        ("analyze/format/minidump/streams.h", "minidump_detail_fn minidump_detail_auxv,", " minidump_detail_recipe,"),
-        ("analyze/format/minidump/streams.c", "const struct minidump_stream_kind minidump_stream_kinds[] = {",
-         f"\n    {{{STREAM:#x}, \"Recipe\", NULL, NULL, minidump_detail_recipe}},"),
-    ],
-    "verb": [
-        ("analyze/verbs/CMakeLists.txt", "verb_version.c", " verb_hello.c"),
-        ("analyze/verbs/verbs.h", "extern const struct verb verb_version;", "\nextern const struct verb verb_hello;"),
-        ("analyze/verbs/verbs.c", "&verb_version,", " &verb_hello,"),
-    ],
-    "report": [
-        ("analyze/report/CMakeLists.txt", "SOURCES ctrf.c", " recipe.c"),
-        ("analyze/report/report.h", "#define REPORT_FORMATS(ROW)",
-         ' ROW(recipe, FIGURES_OF_CAPTURES, false, "an example")'),
-    ],
-    "figure": [
-        ("analyze/model/fields.h", "enum { STORE_SCHEMA_VERSION = 17", " + 1"),
-        ("analyze/model/fields.h", "#define CASE_TIMING_FIELDS(F)", " F(U64, recipe_ns, TIME)"),
-        ("analyze/store/schema.c", '"ALTER TABLE module_now RENAME TO module", NULL, };',
-         '\n\nstatic const char *const version_recipe[] = {\n'
-         '    "ALTER TABLE crash_case ADD COLUMN recipe_ns INTEGER", NULL};'),
-        ("analyze/store/schema.c", "version_13, version_14, version_15", ", version_recipe"),
-    ],
-    "page": [
-        ("dashboard/pages/pages.def", 'PAGE("/runs", "Runs", Runs, "pages/runs.js", RAIL("Runs"))',
-         '\nPAGE("/recipe", "Recipe", Recipe, "pages/recipe.js", RAIL("Recipe"))'),
-        ("dashboard/pages/pages.def", 'VIEW("/api/v1/runs", "runs, newest first", view_runs, "branch, platform, label, limit, after")',
-         '\nVIEW("/api/v1/recipe", "an example", view_recipe, NULL)'),
-        ("dashboard/web/openapi.json", '"paths": {', f'\n    "/api/v1/recipe": {e2e.json.dumps(RECIPE_SCHEMA)},'),
-    ],
-    "format": [
-        ("analyze/format/CMakeLists.txt", "    pe/pe.c", " te/te.c"),
-        ("tests/CMakeLists.txt", "unit_test(msfz ROOMS format SOURCES test_msfz.c)",
-         "\nunit_test(te ROOMS format SOURCES test_te.c)\nfuzz_target(te ROOMS format)"),
-    ],
-}
+ABSENT = object()
+STEP = re.compile(r"(?:<N>|<N\+1>|\.\.\.)")
 
 
-# Recipes without new files.
-HEADS = {"figure": "### A stored figure"}
+class Recipe:
+    """One section of the guide."""
+
+    def __init__(self, title, body):
+        link = re.search(r"\(tests/recipes/(\w+)\)", title)
+        self.title, self.body = title, body
+        self.folder = RECIPES / link[1] if link else None
+        self.name = link[1] if link else title.split(":")[0].split()[-1]
+        self.files = [name for row in re.findall(r"(?m)^\| (`.*?) \|", body) for name in re.findall(r"`([^`]+)`", row)]
+        self.edits = [edit for block in re.findall(r"(?ms)^```diff\n(.*?)^```$", body) for edit in self.read(block)]
+
+    def read(self, block):
+        """[(file, hunk)] of a block; a hunk is lines with their marks."""
+        found, file = [], None
+        for line in block.splitlines():
+            if line.startswith("--- "):
+                file = line[4:]
+                found.append((file, []))
+            elif line == " ...":
+                found.append((file, []))
+            elif line[:1] in (" ", "+", "-") and file:
+                found[-1][1].append(line)
+            else:
+                raise AssertionError(f"{self.title}: a line of a block is none of ' ', '+', '-' and '---': {line!r}")
+        return found
+
+    @property
+    def new(self):
+        return [file for file in self.files if not (e2e.ROOT / file).exists()]
 
 
-def new_files(name):
-    return sorted(f.relative_to(RECIPES / name) for f in (RECIPES / name).rglob("*") if f.is_file())
+def guide():
+    text = (e2e.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("\n## Recipes\n")[1]
+    return [Recipe(*section.split("\n", 1)) for section in text.split("\n### ")[1:]]
+
+
+def pattern_of(line, number):
+    """Matches a line of a file that the text shows as LINE; its groups are what `...` and `<N>` are there."""
+    parts = STEP.split(line)
+    marks = STEP.findall(line)
+    blanks = [r"\s*".join(map(re.escape, re.findall(r"\w+|[^\w\s]", part))) for part in parts]
+    groups = [{"...": "(.*?)", "<N>": f"({number or r'[0-9]+'})", "<N+1>": f"({number and int(number) + 1})"}[mark] for mark in marks]
+    text = blanks[0] + "".join(rf"\s*{group}\s*{blank}" for group, blank in zip(groups, blanks[1:]))
+    return re.compile(rf"\s*{text}\s*\\?\s*")
+
+
+def apply_hunk(recipe, file, hunk, lines, number):
+    """LINES with HUNK applied, and the number that <N> is."""
+    old = [line[1:] for line in hunk if line[0] != "+"]
+    for at in range(len(lines) - len(old) + 1):
+        found = [pattern_of(line, number).fullmatch(there) for line, there in zip(old, lines[at:])]
+        if all(found):
+            break
+    else:
+        raise AssertionError(f"recipe {recipe.name}: {file} has no `{' / '.join(old)}`: change CONTRIBUTING.md")
+    if not old:
+        raise AssertionError(f"recipe {recipe.name}: {file}: the text does not say where")
+    for line, match in zip(old, found):
+        number = next((group for mark, group in zip(STEP.findall(line), match.groups()) if mark == "<N>"), number)
+    in_macro = lines[at].rstrip().endswith("\\")
+    made, wild, position = [], [], at
+    for line in hunk:
+        if line[0] == "+":
+            kept = iter(wild)
+            text = STEP.sub(lambda mark: {"<N>": number, "<N+1>": str(int(number or 0) + 1)}.get(mark[0]) or next(kept), line[1:])
+            made.append(text + " \\" * in_macro)
+            continue
+        if line[0] == " ":
+            made.append(lines[position])
+        groups = found[position - at].groups()
+        wild = [group for mark, group in zip(STEP.findall(line), groups) if mark == "..."]
+        position += 1
+    return lines[:at] + made + lines[position:], number
 
 
 def must(*argv, **more):
@@ -116,24 +126,66 @@ def copy_sources(to):
             shutil.copy(source, to / name)
         else:
             shutil.copytree(source, to / name, ignore=lambda at, names: [n for n in names if n in LEFT_OUT])
-    modules = e2e.ROOT / "dashboard/web/node_modules"
-    if modules.is_dir():
-        (to / "dashboard/web/node_modules").symlink_to(modules)
+    for name in ("dashboard/web/node_modules", "corpus"):
+        if (e2e.ROOT / name).is_dir():
+            (to / name).symlink_to(e2e.ROOT / name)
 
 
-def apply(name, to):
-    for file in new_files(name):
-        if (to / file).exists():
-            raise AssertionError(f"recipe {name}: {file} exists in the sources; name the recipe's file differently")
+def apply(recipe, to):
+    for file in recipe.new:
+        source = recipe.folder / file if recipe.folder else ABSENT
+        if source is ABSENT or not source.is_file():
+            raise AssertionError(f"recipe {recipe.name}: its text names {file}, which neither the sources nor its folder have")
         (to / file).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(RECIPES / name / file, to / file)
-    for file, there, more in EDITS[name]:
-        # Runs of blanks do not matter: alignment depends on the neighbouring lines.
-        pattern = re.compile(r"\s+".join(map(re.escape, there.split())))
-        text = (to / file).read_text(encoding="utf-8")
-        if len(pattern.findall(text)) < 1:
-            raise AssertionError(f"recipe {name}: {file} has no `{there}` any more: change the recipe here and in CONTRIBUTING.md")
-        (to / file).write_text(pattern.sub(lambda m: m.group() + more, text, count=1), encoding="utf-8")
+        shutil.copy(source, to / file)
+    number = None
+    for file, hunk in recipe.edits:
+        lines = (to / file).read_text(encoding="utf-8").split("\n")
+        lines, number = apply_hunk(recipe, file, hunk, lines, number)
+        (to / file).write_text("\n".join(lines), encoding="utf-8")
+
+
+class Text(e2e.Case):
+    def test_the_table_names_what_is_made_and_changed_and_nothing_else(self):
+        for recipe in guide():
+            with self.subTest(recipe=recipe.name):
+                changed = {file for file, _ in recipe.edits}
+                self.assertEqual(set(recipe.files), changed | set(recipe.new))
+                self.assertGreater(len(recipe.files), 0)
+                self.assertTrue(all((e2e.ROOT / file).is_file() for file in changed))
+                if recipe.folder:
+                    has = {str(f.relative_to(recipe.folder)) for f in recipe.folder.rglob("*") if f.is_file()}
+                    self.assertEqual(has, set(recipe.new))
+
+    def test_each_folder_has_its_recipe(self):
+        self.assertEqual({r.folder for r in guide() if r.folder}, {f for f in RECIPES.iterdir() if f.is_dir()})
+
+    def test_a_recipe_takes_three_files_and_a_page_four(self):
+        for recipe in guide():
+            sentences = re.findall(r"Add one sentence about it to\s+`([^`]+)`", recipe.body)
+            files = [file for file in recipe.files + sentences if not file.startswith("tests/")]
+            with self.subTest(recipe=recipe.name, files=files):
+                self.assertLessEqual(len(files), 4 if recipe.name == "page" else 3)
+
+    def test_a_block_is_applied_as_it_reads(self):
+        recipe = Recipe("A test: of blocks", "")
+        before = ["#define LIST(ROW) \\", "    ROW(a)    \\", "    ROW(b)", "enum { VERSION = 7 }; /* of it */", "  one.c two.c", "last"]
+        rows = {
+            "after, in a macro": ([" ROW(a)", "+ROW(x)"], {2: "ROW(x) \\"}),
+            "before": (["+first", " enum { VERSION = 7 }; ..."], {3: "first"}),
+            "several lines as context": ([" ROW(b)", " enum {VERSION=7}; ...", "+then"], {4: "then"}),
+            "a part of a line": ([" one.c ...", "+  three.c"], {5: "  three.c"}),
+            "a number, and what is kept": (["-enum { VERSION = <N> }; ...", "+enum { VERSION = <N+1> }; ..."], {3: "enum { VERSION = 8 }; /* of it */"}),
+        }
+        for name, (hunk, want) in rows.items():
+            with self.subTest(name):
+                made, _ = apply_hunk(recipe, "file", hunk, before, None)
+                self.assertEqual({i: made[i] for i in want}, want)
+                self.assertEqual(len(made), len(before) + sum(line[0] == "+" for line in hunk) - sum(line[0] == "-" for line in hunk))
+        for name, hunk in {"no such line": [" ROW(c)", "+ROW(x)"], "half a line": [" one.c", "+x"], "two lines apart": [" ROW(a)", " last", "+x"],
+                           "no place": ["+x"]}.items():
+            with self.subTest(name), self.assertRaises(AssertionError):
+                apply_hunk(recipe, "file", hunk, before, None)
 
 
 class Recipes(e2e.Case):
@@ -141,26 +193,50 @@ class Recipes(e2e.Case):
     def setUpClass(cls):
         cls.copy = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         copy_sources(cls.copy)
-        for name in EDITS:
-            apply(name, cls.copy)
+        for recipe in guide():
+            apply(recipe, cls.copy)
+        cls.touched = sorted({file for recipe in guide() for file in recipe.files})
+        must("clang-format-19", "-i", *(cls.copy / file for file in cls.touched if file.endswith((".c", ".h"))))
         cls.build = cls.copy / "build"
         must("cmake", "-G", "Ninja", "-S", cls.copy, "-B", cls.build, "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0")
-        must("ninja", "-C", cls.build, "twinstack", "unit_te", "fuzz_te", "seed_store")
+        must("ninja", "-C", cls.build, "twinstack", "unit_te", "fuzz_te", "seed_store", *UNITS)
         cls.program = cls.build / "bin/twinstack"
 
     def ask(self, *argv, **more):
         return must(self.program, *argv, cwd=e2e.ROOT, **more)
 
-    def test_the_guide_names_each_file(self):
-        guide = (e2e.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-        for name in EDITS:
-            part = guide.split(HEADS.get(name, f"(tests/recipes/{name})"))[-1].split("\n### ")[0]
-            for file in [*map(str, new_files(name)), *(file for file, _, _ in EDITS[name])]:
-                with self.subTest(recipe=name):
-                    self.assertIn(pathlib.Path(file).name if name == "page" else file, part)
+    def in_the_copy(self, *argv):
+        return must(*argv, cwd=self.copy, env={**os.environ, "TWINSTACK_BUILD": str(self.build)})
 
-    def test_a_page_takes_four_files(self):
-        self.assertLessEqual(len({*map(str, new_files("page")), *(file for file, _, _ in EDITS["page"])}), 4)
+    def test_the_checks_of_files_pass(self):
+        self.in_the_copy(sys.executable, "tests/lint.py", *self.touched)
+
+    def test_the_table_of_lines_is_made_again(self):
+        self.in_the_copy(sys.executable, "tests/budget.py", "--write")
+        self.in_the_copy(sys.executable, "tests/budget.py", "--check")
+
+    def test_the_tests_that_look_at_every_verb_pass(self):
+        for name in ("commands", "options"):
+            with self.subTest(name):
+                self.in_the_copy(sys.executable, f"tests/e2e/test_{name}.py")
+
+    def test_the_tests_of_the_tables_pass(self):
+        for name in UNITS:
+            with self.subTest(name):
+                self.in_the_copy(self.build / "tests" / name)
+
+    def test_the_checks_of_pages_pass(self):
+        self.in_the_copy("node", "dashboard/web/check/check.mjs", "--build", e2e.BUILD)
+        for name in ("description_and_routes_are_the_same_list", "live_answers_fit_the_description"):
+            with self.subTest(name):
+                self.assertRegex(self.in_the_copy("node", "tests/e2e/test_web_api.mjs", name), r"(?m)^tally 1 0 0$")
+
+    def test_a_figure_is_described(self):
+        described = e2e.json.loads((self.copy / "analyze/report/report.schema.json").read_text(encoding="utf-8"))
+        base = self.folder / "made.db"
+        must(self.build / "tests/seed_store", base, "1", "1", "0")
+        timing = e2e.json.loads(self.ask("report", "--db", base, "--json", "--exit-zero"))["cases"][0]["timing"]
+        self.assertEqual(set(timing) - set(described["$defs"]["timing"]["properties"]), set())
 
     def test_a_view_that_is_not_described_does_not_build(self):
         described = (self.copy / "dashboard/web/openapi.json").read_text(encoding="utf-8")
