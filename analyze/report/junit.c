@@ -2,40 +2,9 @@
  * does not know (XFAIL, UNSUPPORTED) are skips with the verdict in the message. */
 #include <string.h>
 
+#include "base/xml.h"
 #include "report/report.h"
 #include "report/words.h"
-
-/* Characters that XML 1.0 cannot hold become '?'. */
-static void put_escaped(FILE *out, const char *text)
-{
-    for (; text != NULL && *text != 0; text++)
-        switch (*text) {
-        case '&':
-            (void)fputs("&amp;", out);
-            break;
-        case '<':
-            (void)fputs("&lt;", out);
-            break;
-        case '>':
-            (void)fputs("&gt;", out);
-            break;
-        case '"':
-            (void)fputs("&quot;", out);
-            break;
-        case '\n':
-            (void)fputs("&#10;", out);
-            break;
-        default:
-            (void)fputc((unsigned char)*text < 0x20 ? '?' : *text, out);
-        }
-}
-
-static void attribute(FILE *out, const char *name, const char *value)
-{
-    (void)fprintf(out, " %s=\"", name);
-    put_escaped(out, value);
-    (void)fputc('"', out);
-}
 
 static bool is_skip(enum verdict v)
 {
@@ -48,15 +17,15 @@ static void put_findings(FILE *out, const struct run_case *c)
         const struct finding *f = &c->result.findings[i];
         if (!f->fails)
             continue;
-        put_escaped(out, f->engine);
+        xml_text(out, f->engine);
         (void)fprintf(out, " against ");
-        put_escaped(out, f->against);
+        xml_text(out, f->against);
         (void)fprintf(out, ", %s: ", cause_name(f->cause));
-        put_escaped(out, f->evidence);
+        xml_text(out, f->evidence);
         char blame[BLAME_TEXT_BYTES];
         if (f->blame != BLAME_UNKNOWN) {
             (void)fputs("; blame: ", out);
-            put_escaped(out, finding_blame_text(f, blame));
+            xml_text(out, finding_blame_text(f, blame));
         }
         (void)fputs("&#10;", out);
     }
@@ -67,8 +36,8 @@ static void put_case(FILE *out, const struct run_case *c)
     char name[160];
     const enum verdict v = c->result.verdict;
     (void)fputs("    <testcase", out);
-    attribute(out, "classname", c->kind != CASE_KIND_NONE ? case_kind_name(c->kind) : "case");
-    attribute(out, "name", case_name(c, name));
+    xml_attribute(out, "classname", c->kind != CASE_KIND_NONE ? case_kind_name(c->kind) : "case");
+    xml_attribute(out, "name", case_name(c, name));
     (void)fprintf(out, " time=\"%.3f\"", (double)c->wall_ms / 1000);
     if (!run_verdict_fails(v) && !is_skip(v)) {
         (void)fputs("/>\n", out);
@@ -80,8 +49,8 @@ static void put_case(FILE *out, const struct run_case *c)
     (void)snprintf(message, sizeof message, "%s: %.400s", verdict_name(v),
                    c->result.reason != NULL ? c->result.reason : "");
     (void)fprintf(out, "<%s", element);
-    attribute(out, "message", message);
-    attribute(out, "type", verdict_name(v));
+    xml_attribute(out, "message", message);
+    xml_attribute(out, "type", verdict_name(v));
     if (is_skip(v)) {
         (void)fputs("/>\n", out);
     } else {
@@ -171,7 +140,7 @@ static void put_problems(FILE *out, const struct run_figures *report)
         (void)fputs("    <testcase classname=\"run\" name=\"the run as a whole\" time=\"0\">\n"
                     "      <failure",
                     out);
-        attribute(out, "message", report->problems[i]);
+        xml_attribute(out, "message", report->problems[i]);
         (void)fputs(" type=\"FAIL\"/>\n    </testcase>\n", out);
     }
     (void)fputs("  </testsuite>\n", out);
@@ -181,9 +150,9 @@ static void put_suite(FILE *out, struct case_window *w, const struct suites *sui
                       const char *when, struct fault *fault)
 {
     (void)fputs("  <testsuite", out);
-    attribute(out, "name", suites->rows[at].variant);
+    xml_attribute(out, "name", suites->rows[at].variant);
     put_counts(out, suites->rows[at].counts);
-    attribute(out, "timestamp", when);
+    xml_attribute(out, "timestamp", when);
     (void)fputs(">\n", out);
     for (uint32_t i = 0; i < w->count && fault->code == ERR_NONE; i++) {
         const struct run_case *c = suites->of_case[i] == at ? case_window_get(w, i, fault) : NULL;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/xml.h"
 #include "reporter/reporter.h"
 
 /* ---- JSON --------------------------------------------------------------------------------- */
@@ -110,40 +111,26 @@ void reporter_write_json(const struct reporter_result *result, FILE *out)
 
 /* ---- JUnit -------------------------------------------------------------------------------- */
 
-/* Characters that XML 1.0 cannot hold become '?'. */
-static void put(FILE *out, const char *text)
-{
-    static const char special[] = "&<>\"";
-    static const char *const names[] = {"&amp;", "&lt;", "&gt;", "&quot;"};
-    for (; text != NULL && *text != '\0'; text++) {
-        const char *found = strchr(special, *text);
-        if (found != NULL)
-            (void)fputs(names[found - special], out);
-        else
-            (void)fputc((unsigned char)*text < 0x20 && *text != '\n' ? '?' : *text, out);
-    }
-}
-
 static void put_row(FILE *out, const struct reporter_result *result, const struct reporter_row *row)
 {
     const struct mechanism_row *what = mechanism_row(row->mechanism);
     (void)fputs("<testcase classname=\"", out);
-    put(out, result->name);
+    xml_text(out, result->name);
     (void)fputs("\" name=\"", out);
-    put(out, row->name);
+    xml_text(out, row->name);
     (void)fputs("\">", out);
     if (row->verdict == REPORTER_WRONG) {
         (void)fprintf(out, "<failure type=\"%s\" message=\"", what->name);
-        put(out, what->words);
+        xml_text(out, what->words);
         (void)fputs("\">", out);
-        put(out, row->words);
-        put(out, row->sides);
+        xml_text(out, row->words);
+        xml_text(out, row->sides);
         (void)fputs("</failure>", out);
     } else if (row->verdict != REPORTER_SOUND) {
         const bool failed = row->verdict == REPORTER_CAPTURE_FAILED;
         (void)fprintf(out, "<%s message=\"%s: ", failed ? "failure" : "skipped",
                       reporter_verdict_name(row->verdict));
-        put(out, row->words);
+        xml_text(out, row->words);
         (void)fputs("\"/>", out);
     }
     (void)fputs("</testcase>\n", out);
@@ -158,7 +145,7 @@ void reporter_write_junit(const struct reporter_result *result, FILE *out)
                   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"twinstack\" "
                   "tests=\"%u\" failures=\"%u\" skipped=\"%u\">\n<testsuite name=\"",
                   result->row_count, failures, skipped);
-    put(out, result->name);
+    xml_text(out, result->name);
     (void)fprintf(out, "\" tests=\"%u\" failures=\"%u\" skipped=\"%u\">\n", result->row_count,
                   failures, skipped);
     for (uint32_t i = 0; i < result->row_count; i++)

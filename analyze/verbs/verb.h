@@ -19,6 +19,7 @@ enum exit_code {
     EXIT_DATABASE = 4,
     EXIT_NOTHING = 5, /* nothing selected */
     EXIT_TIME_LIMIT = 124,
+    EXIT_NOT_JUDGED = 125, /* `git bisect run` skips the commit */
     EXIT_INTERRUPTED = 130,
 };
 

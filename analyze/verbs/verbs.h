@@ -26,6 +26,7 @@ extern const struct verb verb_regrade;
 extern const struct verb verb_bench;
 extern const struct verb verb_signatures;
 extern const struct verb verb_steps;
+extern const struct verb verb_score;
 extern const struct verb verb_version;
 extern const struct verb verb_help;
 extern const struct verb verb_completion;

@@ -1,0 +1,139 @@
+/* See score.h. */
+#include "suite/score.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/thread.h"
+
+struct scoring {
+    const struct score_request *request;
+    struct score *out;
+    struct mutex *mutex; /* of what follows, and of the answers */
+    struct arena *keep;
+    uint32_t next, done;
+    struct fault fault;
+};
+
+/* One process of the contestant, in a thread. */
+struct worker {
+    struct scoring *all;
+    struct contestant *contestant; /* of the first: already open */
+    struct thread *thread;
+    uint64_t peak_bytes;
+};
+
+/* Takes the next case that the contestant can; false: there is none, or another worker failed. */
+static bool take_case(struct scoring *all, uint32_t *index)
+{
+    const struct suite *suite = all->request->contestant.suite;
+    bool found = false;
+    mutex_lock(all->mutex);
+    while (!found && all->fault.code == ERR_NONE && all->next < suite->count) {
+        *index = all->next++;
+        found = contestant_can(&all->out->name, suite->cases[*index].capability);
+        if (!found) {
+            all->out->answers[*index] = (struct suite_answer){
+                .outcome = SUITE_UNSUPPORTED, .words = "it does not name this capability"};
+            all->done++;
+        }
+    }
+    mutex_unlock(all->mutex);
+    return found;
+}
+
+/* ANSWER is the worker's, until its next one. */
+static void put_answer(struct scoring *all, uint32_t index, const struct suite_answer *answer,
+                       const struct fault *fault)
+{
+    const struct score_request *r = all->request;
+    mutex_lock(all->mutex);
+    const size_t bytes = answer->walk.count * sizeof *answer->walk.frames;
+    struct suite_frame *frames = bytes > 0 ? arena_alloc(all->keep, bytes) : NULL;
+    struct suite_answer *out = &all->out->answers[index];
+    *out = *answer;
+    if (frames != NULL)
+        memcpy(frames, answer->walk.frames, bytes);
+    out->walk.frames = frames;
+    out->words = arena_string(all->keep, answer->words);
+    if (fault->code != ERR_NONE && all->fault.code == ERR_NONE)
+        all->fault = *fault;
+    if ((bytes > 0 && frames == NULL) || (answer->words != NULL && out->words == NULL))
+        (void)fault_set(&all->fault, ERR_MEMORY, FAULT_NO_OFFSET, "score");
+    all->done++;
+    if (r->progress != NULL)
+        r->progress(r->context, all->done, r->contestant.suite->count);
+    mutex_unlock(all->mutex);
+}
+
+static void work(void *context)
+{
+    struct worker *w = context;
+    struct scoring *all = w->all;
+    const struct suite *suite = all->request->contestant.suite;
+    struct fault fault = FAULT_INIT;
+    struct arena scratch;
+    uint32_t index = 0;
+
+    arena_init(&scratch, 0);
+    while (fault.code == ERR_NONE && take_case(all, &index)) {
+        struct suite_answer answer = {.outcome = SUITE_CRASHED};
+        struct contestant_name again;
+        if (w->contestant == NULL)
+            (void)contestant_open(&all->request->contestant, &scratch, &w->contestant, &again,
+                                  &fault);
+        if (fault.code == ERR_NONE)
+            (void)contestant_ask(w->contestant, &suite->cases[index], &scratch, &answer, &fault);
+        put_answer(all, index, &answer, &fault);
+        arena_reset(&scratch);
+    }
+    arena_free(&scratch);
+    w->peak_bytes = contestant_close(w->contestant);
+    w->contestant = NULL;
+}
+
+static enum status run_workers(struct scoring *all, struct contestant *first)
+{
+    const uint32_t jobs = all->request->jobs;
+    struct worker *workers = ARENA_ARRAY(all->keep, jobs, struct worker);
+    if (workers == NULL) {
+        (void)contestant_close(first);
+        return fault_set(&all->fault, ERR_MEMORY, FAULT_NO_OFFSET, "score");
+    }
+    for (uint32_t i = 0; i < jobs; i++) {
+        workers[i] = (struct worker){.all = all, .contestant = i == 0 ? first : NULL};
+        workers[i].thread = i > 0 ? thread_start(work, &workers[i]) : NULL;
+    }
+    work(&workers[0]);
+    for (uint32_t i = 0; i < jobs; i++) {
+        thread_join(workers[i].thread);
+        if (workers[i].peak_bytes > all->out->peak_bytes)
+            all->out->peak_bytes = workers[i].peak_bytes;
+    }
+    return all->fault.code;
+}
+
+enum status score_all(const struct score_request *request, struct arena *keep, struct score *out,
+                      struct fault *fault)
+{
+    struct scoring all = {.request = request, .out = out, .keep = keep, .fault = FAULT_INIT};
+    struct contestant *first = NULL;
+    const uint64_t start_ns = clock_ns();
+
+    memset(out, 0, sizeof *out);
+    out->answers =
+        ARENA_ARRAY(keep, (size_t)request->contestant.suite->count + 1, struct suite_answer);
+    all.mutex = mutex_new();
+    if (out->answers == NULL || all.mutex == NULL)
+        (void)fault_set(&all.fault, ERR_MEMORY, FAULT_NO_OFFSET, "score");
+    else if (contestant_open(&request->contestant, keep, &first, &out->name, &all.fault) ==
+             ERR_NONE)
+        (void)run_workers(&all, first);
+    else
+        (void)contestant_close(first);
+    mutex_free(all.mutex);
+    out->wall_ns = clock_ns() - start_ns;
+    *fault = all.fault;
+    return fault->code;
+}

@@ -1,0 +1,140 @@
+/* One case of a suite: see suite.h. */
+#include <string.h>
+
+#include "base/json.h"
+#include "suite/suite_parts.h"
+
+static uint64_t read_hex(const cJSON *frame, const char *key, struct fault *fault)
+{
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(frame, key);
+    if (value == NULL || cJSON_IsNull(value))
+        return SUITE_NO_SP;
+    return json_get_hex(frame, key, 0, fault);
+}
+
+enum status suite_walk_read(const cJSON *array, struct arena *keep, struct suite_walk *out,
+                            struct fault *fault)
+{
+    const int count = cJSON_GetArraySize(array);
+    const cJSON *frame;
+    uint32_t i = 0;
+
+    if (!cJSON_IsArray(array))
+        return fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "frames", "not an array");
+    if (count > SUITE_WALK_MAX)
+        return fault_set_hint(fault, ERR_LIMIT, FAULT_NO_OFFSET, "frames", "more than 1,024");
+    struct suite_frame *frames = ARENA_ARRAY(keep, (size_t)count + 1, struct suite_frame);
+    if (frames == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "frames");
+    cJSON_ArrayForEach(frame, array)
+    {
+        if (!cJSON_HasObjectItem(frame, "ip"))
+            return fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "frames",
+                                  "each has an \"ip\"");
+        frames[i].ip = read_hex(frame, "ip", fault);
+        frames[i].sp = read_hex(frame, "sp", fault);
+        i++;
+    }
+    *out = (struct suite_walk){frames, i};
+    return fault->code;
+}
+
+static enum status read_truth(const cJSON *truth, struct arena *keep, struct suite_case *out,
+                              struct fault *fault)
+{
+    const char *level = json_get_string(truth, "level", keep, fault);
+    const cJSON *accepted = cJSON_GetObjectItemCaseSensitive(truth, "accepted");
+    const bool may = level != NULL && strcmp(level, "may") == 0;
+    const int count = may ? cJSON_GetArraySize(accepted) : 1;
+    struct suite_walk *walks = ARENA_ARRAY(keep, (size_t)count + 1, struct suite_walk);
+
+    if (fault->code != ERR_NONE)
+        return fault->code;
+    if (walks == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "truth");
+    out->walks = walks;
+    out->level = may ? SUITE_MAY : SUITE_MUST;
+    if (level != NULL && strcmp(level, "unknown") == 0) {
+        out->level = SUITE_UNKNOWN;
+        return ERR_NONE;
+    }
+    if (level == NULL || (!may && strcmp(level, "must") != 0) || count == 0)
+        return fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "truth",
+                              "\"must\" with frames, \"may\" with accepted, or \"unknown\"");
+    out->walk_count = (uint32_t)count;
+    out->whole = !may && json_get_bool(truth, "whole", false, fault);
+    for (int i = 0; i < count && fault->code == ERR_NONE; i++)
+        (void)suite_walk_read(may ? cJSON_GetArrayItem(accepted, i)
+                                  : cJSON_GetObjectItemCaseSensitive(truth, "frames"),
+                              keep, &walks[i], fault);
+    return fault->code;
+}
+
+/* What a contestant must not see is left out: truth, rule, shape. */
+static const char *question_of(const cJSON *tree, struct arena *keep, struct fault *fault)
+{
+    static const char *const members[] = {"id",         "kind",  "processor",
+                                          "capability", "needs", "given"};
+    cJSON *question = cJSON_CreateObject();
+    const char *line = NULL;
+    bool made = question != NULL;
+
+    for (size_t i = 0; made && i < sizeof members / sizeof members[0]; i++) {
+        cJSON *member = cJSON_GetObjectItemCaseSensitive(tree, members[i]);
+        if (member == NULL) {
+            (void)fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "case",
+                                 "a member of its question is missing");
+            break;
+        }
+        made = cJSON_AddItemReferenceToObject(question, members[i], member) != 0;
+    }
+    char *text = made && fault->code == ERR_NONE ? cJSON_PrintUnformatted(question) : NULL;
+    if (text != NULL)
+        line = arena_printf(keep, "%s\n", text);
+    if (line == NULL && fault->code == ERR_NONE)
+        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+    cJSON_free(text);
+    cJSON_Delete(question);
+    return line;
+}
+
+static enum status read_tree(const cJSON *tree, struct arena *keep, struct suite_case *out,
+                             bool *is_moment, struct fault *fault)
+{
+    const char *kind = json_get_string(tree, "kind", keep, fault);
+    out->id = json_get_string(tree, "id", keep, fault);
+    *is_moment = kind != NULL && strcmp(kind, "moment") == 0;
+    if (fault->code != ERR_NONE)
+        return fault->code;
+    if (out->id == NULL)
+        return fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "case", "it has no id");
+    if (!*is_moment)
+        return ERR_NONE;
+    const cJSON *rule = json_get_object(tree, "rule", fault);
+    const cJSON *truth = json_get_object(tree, "truth", fault);
+    out->capability = json_get_string(tree, "capability", keep, fault);
+    out->processor = json_get_string(tree, "processor", keep, fault);
+    out->shape = json_get_string(tree, "shape", keep, fault);
+    out->position = json_get_string(tree, "position", keep, fault);
+    out->rule = rule != NULL ? json_get_string(rule, "name", keep, fault) : NULL;
+    out->rule_url = rule != NULL ? json_get_string(rule, "address", keep, fault) : NULL;
+    if (fault->code == ERR_NONE &&
+        (truth == NULL || out->capability == NULL || out->processor == NULL || out->shape == NULL ||
+         out->position == NULL || out->rule == NULL))
+        (void)fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "case",
+                             "processor, shape, position, rule, capability or truth is missing");
+    if (fault->code == ERR_NONE && read_truth(truth, keep, out, fault) == ERR_NONE)
+        out->question = question_of(tree, keep, fault);
+    return fault->code;
+}
+
+enum status suite_case_read(const char *line, size_t bytes, struct arena *keep,
+                            struct suite_case *out, bool *is_moment, struct fault *fault)
+{
+    cJSON *tree = NULL;
+    memset(out, 0, sizeof *out);
+    if (json_parse(line, bytes, &tree, fault) == ERR_NONE)
+        (void)read_tree(tree, keep, out, is_moment, fault);
+    cJSON_Delete(tree);
+    return fault->code;
+}

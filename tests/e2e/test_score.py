@@ -1,0 +1,164 @@
+"""`twinstack score`: contestants that are right, wrong, slow, broken or silent, and what that costs them; results, comparison with an
+older result, JUnit.
+
+Only this starts contestants: it finds a crash, a hang or garbage that costs more than its own case."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import time
+from xml.etree import ElementTree
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+SUITE = e2e.ROOT / "corpus/reference"
+SHAPE = "moments/x64/push/rbx"  # cases enough for each mode, and few enough to be quick
+OUTCOMES = ("right", "early", "wrong", "crashed", "timeout", "garbage", "unsupported")
+
+# It looks the truth up, and does MODE at every third case.
+CONTESTANT = r"""
+import json, os, pathlib, sys, time
+mode, count = sys.argv[1], 0
+truth = {}
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "hello" in asked:
+        if mode == "no welcome": sys.exit(3)
+        if mode == "bad welcome": print("hello yourself", flush=True); continue
+        folder = pathlib.Path(asked["suite"])
+        for name in json.loads((folder / "suite.json").read_text())["lists"]:
+            for row in (folder / name).read_text().splitlines():
+                row = json.loads(row)
+                truth[row["id"]] = row["truth"].get("frames") or row["truth"]["accepted"][-1]
+        print(json.dumps({"name": "actor", "version": "1", "bugs": None, "can": [] if mode == "cannot" else ["moments.x64"]}), flush=True)
+        continue
+    assert not {"truth", "rule", "shape", "position"} & set(asked), asked
+    frames = truth[asked["id"]]
+    answer = {"id": asked["id"], "frames": frames}
+    if int(asked["id"].rsplit("/", 1)[1], 16) % 3 == 0:
+        if mode == "crash": os.abort()
+        if mode == "exit": print("out of ideas", file=sys.stderr, flush=True); sys.exit(7)
+        if mode == "hang": time.sleep(300)
+        if mode == "garbage": print("Segmentation fault", flush=True); continue
+        if mode == "late": print("{}", flush=True)
+        if mode == "flood":
+            while True: sys.stdout.write("x" * 1000000)
+        if mode == "memory": hog = bytearray(3 << 30)
+        if mode == "early": answer["frames"] = frames[:1]
+        if mode == "wrong": answer["frames"] = frames[:1] + [{"ip": "0x1", "sp": "0x2"}]
+        if mode == "too far": answer["frames"] = frames + [{"ip": "0x1", "sp": "0x2"}]
+        if mode == "unsupported": answer = {"id": asked["id"], "unsupported": True, "reason": "not yet"}
+        if mode == "error": answer = {"id": asked["id"], "error": "no idea"}
+    print(json.dumps(answer), flush=True)
+"""
+
+
+class Score(e2e.Case):
+    def setUp(self):
+        super().setUp()
+        self.actor = self.folder / "actor.py"
+        self.actor.write_text(CONTESTANT, encoding="utf-8")
+        for mode in ("late", "no welcome", "bad welcome", "too far"):  # --cmd has no quotes
+            (self.folder / (mode.replace(" ", "-") + ".py")).write_text(CONTESTANT.replace("sys.argv[1]", repr(mode)), encoding="utf-8")
+
+    def command(self, mode):
+        own = self.folder / (mode.replace(" ", "-") + ".py")
+        return f"{sys.executable} {own}" if own.exists() else f"{sys.executable} {self.actor} {mode}"
+
+    def score(self, mode, *more, exit_code=0):
+        return self.run_twinstack("score", "--cmd", self.command(mode), "--suite", SUITE, "-k", SHAPE, "--timeout", "2s", *more,
+                                  exit_code=exit_code)
+
+    def result(self, mode, *more):
+        return json.loads(self.score(mode, "--json", *more).stdout)
+
+    def test_what_a_contestant_does_costs_its_own_case(self):
+        ids = sorted(case for cases in self.result("right")["cases"].values() for case in cases)
+        hit = [case for case in ids if int(case.rsplit("/", 1)[1], 16) % 3 == 0]
+        self.assertGreater(len(hit), 2)
+        for mode, outcome in (("right", "right"), ("crash", "crashed"), ("exit", "crashed"), ("hang", "timeout"), ("garbage", "garbage"),
+                              ("late", "garbage"), ("flood", "garbage"), ("memory", "crashed"), ("early", "early"), ("wrong", "wrong"),
+                              ("too far", "wrong"), ("unsupported", "unsupported"), ("error", "crashed")):
+            limit = ("--memory", "1024") if mode == "memory" else ()
+            with self.subTest(mode=mode):
+                if mode == "memory" and sys.platform == "win32":
+                    self.skipTest("no limit of memory on Windows")
+                jobs = ("-j", "4") if mode in ("hang", "flood") else ()
+                cases = self.result(mode, *limit, *jobs)["cases"]
+                self.assertEqual(sorted(cases["right"] + (cases[outcome] if outcome != "right" else [])), ids)
+                if outcome != "right":
+                    self.assertEqual(sorted(cases[outcome]), hit)
+
+    def test_a_contestant_that_can_nothing_is_not_covered(self):
+        result = self.result("cannot")
+        self.assertEqual({k for k, ids in result["cases"].items() if ids}, {"unsupported"})
+        self.assertEqual({row["right"] + row["wrong"] for row in result["by"]}, {0})
+
+    def test_a_contestant_that_does_not_start(self):
+        for mode, words in (("no welcome", "exit 3"), ("bad welcome", "JSON")):
+            with self.subTest(mode=mode):
+                self.assertIn(words, self.score(mode, exit_code=3).stderr)
+        self.assertIn("not found in PATH", self.run_twinstack("score", "--cmd", "./no-such", "--suite", SUITE, exit_code=3).stderr)
+        self.assertIn("suite.json", self.run_twinstack("score", "--cmd", "true", "--suite", self.folder, exit_code=3).stderr)
+        self.assertIn("--cmd", self.run_twinstack("score", exit_code=2).stderr)
+        self.score("right", "-k", "no-such-shape", exit_code=5)
+
+    def test_a_result_is_of_the_schema_and_its_sums_are_its_cases(self):
+        import jsonschema  # pylint: disable=import-outside-toplevel
+        result = self.result("wrong")
+        schema = json.loads((SUITE / "schema.json").read_text(encoding="utf-8"))
+        jsonschema.Draft202012Validator({"$ref": "#/$defs/result", "$defs": schema["$defs"]}).validate(result)
+        for outcome in OUTCOMES:
+            self.assertEqual(sum(row[outcome] for row in result["by"]), len(result["cases"][outcome]))
+        self.assertEqual(result["tool"], {"name": "actor", "version": "1", "bugs": None})
+        text = self.score("wrong").stdout
+        self.assertRegex(text, rf"(?m)^moments.x64: {len(result['cases']['right'])} right, {len(result['cases']['wrong'])} wrong$")
+        again = next(line for line in text.splitlines() if line.startswith("  again")).split(None, 1)[1]
+        self.assertIn(f"-k {result['cases']['wrong'][0]}", again)
+
+    def test_what_became_worse_fails_and_what_cannot_be_judged_is_skipped(self):
+        for mode in ("right", "early", "wrong", "crash"):
+            self.score(mode, "--json", "-o", self.folder / f"{mode}.json")
+        other = self.folder / "other.json"
+        other.write_text((self.folder / "right.json").read_text().replace('"2026.', '"1999.'))
+        for name, mode, expect, code in (("the same", "wrong", "wrong.json", 0), ("better", "early", "wrong.json", 0),
+                                         ("worse", "wrong", "early.json", 1), ("no answer", "crash", "wrong.json", 1),
+                                         ("unsupported for right", "unsupported", "right.json", 1),
+                                         ("unsupported for wrong", "unsupported", "wrong.json", 0), ("another edition", "right", "other.json", 125),
+                                         ("no file", "right", "none.json", 125), ("does not start", "no welcome", "right.json", 125)):
+            with self.subTest(name=name):
+                done = self.score(mode, "--expect", self.folder / expect, exit_code=code)
+                if code == 1:
+                    self.assertRegex(done.stdout, r"(?m)^worse  moments/x64/push/rbx/")
+        self.score("right", "-k", "no-such-shape", "--expect", self.folder / "right.json", exit_code=125)
+
+    def test_junit(self):
+        file = self.folder / "score.xml"
+        self.score("wrong", "--junit", file)
+        suites = ElementTree.parse(file).getroot()
+        result = self.result("wrong")
+        self.assertEqual(len(suites.findall(".//failure")), len(result["cases"]["wrong"]))
+        self.assertEqual(int(suites[0].get("tests")), sum(map(len, result["cases"].values())))
+        self.assertEqual(list(self.folder.glob("*.part")), [])
+
+    def test_ctrl_c_leaves_no_contestant(self):
+        import signal  # pylint: disable=import-outside-toplevel
+        with subprocess.Popen([e2e.PROGRAM, "score", "--cmd", self.command("hang"), "--suite", SUITE, "--timeout", "200s"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+            end = time.monotonic() + 20 * e2e.PATIENCE
+            while not self.alive() and time.monotonic() < end:
+                time.sleep(0.05)
+            time.sleep(0.5)
+            child.send_signal(signal.SIGINT)
+            child.communicate(timeout=30 * e2e.PATIENCE)
+        self.assertEqual(child.returncode, 130)
+        self.assertFalse(self.alive())
+
+    def alive(self):
+        return subprocess.run(["pgrep", "-f", str(self.actor)], stdout=subprocess.PIPE, check=False).stdout.strip()
+
+
+if __name__ == "__main__":
+    e2e.main()

@@ -1,0 +1,295 @@
+/* The reference suite: its files, answers of contestants, and results. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/text.h"
+#include "suite/result.h"
+#include "suite/suite_parts.h"
+#include "test.h"
+
+#define CASE(ID, TRUTH)                                                                            \
+    "{\"id\":\"" ID "\",\"kind\":\"moment\",\"processor\":\"x64\",\"shape\":\"push\","             \
+    "\"position\":\"body\",\"rule\":{\"kind\":\"page\",\"name\":\"a page\",\"address\":null},"     \
+    "\"needs\":[],\"capability\":\"moments.x64\",\"given\":{\"registers\":{}},\"truth\":" TRUTH    \
+    "}"
+#define FRAMES "[{\"ip\":\"0x10\",\"sp\":\"0x100\"},{\"ip\":\"0x20\",\"sp\":\"0x108\"}]"
+
+static const char must[] =
+    CASE("moments/x64/a/0", "{\"level\":\"must\",\"frames\":" FRAMES ",\"whole\":true}");
+static const char open_end[] =
+    CASE("moments/x64/a/0", "{\"level\":\"must\",\"frames\":" FRAMES "}");
+static const char may[] = CASE("moments/x64/a/0", "{\"level\":\"may\",\"accepted\":[" FRAMES
+                                                  ",[{\"ip\":\"0x10\",\"sp\":\"0x100\"}]]}");
+static const char unknown[] = CASE("moments/x64/a/0", "{\"level\":\"unknown\"}");
+
+TEST(an_answer_is_judged_by_the_truth)
+{
+#define ANSWER(REST) "{\"id\":\"moments/x64/a/0\"," REST "}"
+    static const struct {
+        const char *name, *of, *answer;
+        enum suite_outcome want;
+        uint32_t first;
+    } rows[] = {
+        {"the truth", must, ANSWER("\"frames\":" FRAMES), SUITE_RIGHT, 2},
+        {"in another order of members, other spelling", must,
+         "{\"frames\":[{\"sp\":256,\"ip\":\"0x0010\"},{\"sp\":\"0x108\",\"ip\":32}],"
+         "\"id\":\"moments/x64/a/0\"}",
+         SUITE_RIGHT, 2},
+        {"no stack pointers", must, ANSWER("\"frames\":[{\"ip\":\"0x10\"},{\"ip\":\"0x20\"}]"),
+         SUITE_RIGHT, 2},
+        {"stack pointers that are null", must,
+         ANSWER("\"frames\":[{\"ip\":\"0x10\",\"sp\":null},{\"ip\":\"0x20\",\"sp\":null}]"),
+         SUITE_RIGHT, 2},
+        {"an end that is printed as a frame", must,
+         ANSWER("\"frames\":[{\"ip\":\"0x10\",\"sp\":\"0x100\"},{\"ip\":\"0x20\",\"sp\":\"0x108\"},"
+                "{\"ip\":\"0x0\",\"sp\":\"0x110\"}]"),
+         SUITE_RIGHT, 2},
+        {"a beginning", must, ANSWER("\"frames\":[{\"ip\":\"0x10\",\"sp\":\"0x100\"}]"),
+         SUITE_EARLY, 1},
+        {"nothing", must, ANSWER("\"frames\":[]"), SUITE_EARLY, 0},
+        {"another caller", must,
+         ANSWER(
+             "\"frames\":[{\"ip\":\"0x10\",\"sp\":\"0x100\"},{\"ip\":\"0x21\",\"sp\":\"0x108\"}]"),
+         SUITE_WRONG, 1},
+        {"another stack pointer", must,
+         ANSWER(
+             "\"frames\":[{\"ip\":\"0x10\",\"sp\":\"0x100\"},{\"ip\":\"0x20\",\"sp\":\"0x110\"}]"),
+         SUITE_WRONG, 1},
+        {"frames after the end", must,
+         ANSWER("\"frames\":[{\"ip\":\"0x10\",\"sp\":\"0x100\"},{\"ip\":\"0x20\",\"sp\":\"0x108\"},"
+                "{\"ip\":\"0x30\",\"sp\":\"0x110\"}]"),
+         SUITE_WRONG, 2},
+        {"frames after those that are known", open_end,
+         ANSWER("\"frames\":[{\"ip\":\"0x10\",\"sp\":\"0x100\"},{\"ip\":\"0x20\",\"sp\":\"0x108\"},"
+                "{\"ip\":\"0x30\",\"sp\":\"0x110\"}]"),
+         SUITE_RIGHT, 2},
+        {"the first of two answers", may, ANSWER("\"frames\":" FRAMES), SUITE_RIGHT, 2},
+        {"the second", may, ANSWER("\"frames\":[{\"ip\":\"0x10\",\"sp\":\"0x100\"}]"), SUITE_RIGHT,
+         1},
+        {"neither", may, ANSWER("\"frames\":[{\"ip\":\"0x11\",\"sp\":\"0x100\"}]"), SUITE_WRONG, 0},
+        {"the beginning of both", may, ANSWER("\"frames\":[]"), SUITE_EARLY, 0},
+        {"any answer", unknown, ANSWER("\"frames\":[{\"ip\":\"0x77\"}]"), SUITE_RIGHT, 0},
+        {"unsupported", must, ANSWER("\"unsupported\":true,\"reason\":\"no\""), SUITE_UNSUPPORTED,
+         0},
+        {"its tool failed", must, ANSWER("\"error\":\"broken\""), SUITE_CRASHED, 0},
+        {"of another question", must, "{\"id\":\"moments/x64/a/1\",\"frames\":" FRAMES "}",
+         SUITE_GARBAGE, 0},
+        {"of no question", must, "{\"frames\":" FRAMES "}", SUITE_GARBAGE, 0},
+        {"neither frames nor a reason", must, ANSWER("\"x\":1"), SUITE_GARBAGE, 0},
+        {"unsupported: false", must, ANSWER("\"unsupported\":false"), SUITE_GARBAGE, 0},
+        {"frames that are no list", must, ANSWER("\"frames\":{}"), SUITE_GARBAGE, 0},
+        {"a frame without an address", must, ANSWER("\"frames\":[{\"sp\":\"0x100\"}]"),
+         SUITE_GARBAGE, 0},
+        {"an address that is none", must, ANSWER("\"frames\":[{\"ip\":\"main\"}]"), SUITE_GARBAGE,
+         0},
+        {"no JSON", must, "Segmentation fault", SUITE_GARBAGE, 0},
+        {"nothing at all", must, "", SUITE_GARBAGE, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT;
+        struct suite_answer answer;
+        struct suite_case c;
+        struct arena keep;
+        bool is_moment = false;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        REQUIRE(suite_case_read(rows[i].of, strlen(rows[i].of), &keep, &c, &is_moment, &fault) ==
+                ERR_NONE);
+        REQUIRE(is_moment);
+        CHECK_EQ(suite_answer_judge(&c, rows[i].answer, &keep, &answer, &fault), ERR_NONE);
+        CHECK_STR(suite_outcome_name(answer.outcome), suite_outcome_name(rows[i].want));
+        if (rows[i].want == SUITE_WRONG || rows[i].want == SUITE_EARLY)
+            CHECK_EQ(answer.first, rows[i].first);
+        CHECK((answer.words != NULL) ==
+              (rows[i].want >= SUITE_CRASHED && rows[i].want != SUITE_RIGHT));
+        arena_free(&keep);
+    }
+}
+
+TEST(a_contestant_does_not_see_the_truth)
+{
+    struct fault fault = FAULT_INIT;
+    struct suite_case c;
+    struct arena keep;
+    bool is_moment = false;
+    arena_init(&keep, 0);
+    REQUIRE(suite_case_read(must, strlen(must), &keep, &c, &is_moment, &fault) == ERR_NONE);
+    CHECK_STR(c.question,
+              "{\"id\":\"moments/x64/a/0\",\"kind\":\"moment\",\"processor\":\"x64\","
+              "\"capability\":\"moments.x64\",\"needs\":[],\"given\":{\"registers\":{}}}\n");
+    arena_free(&keep);
+}
+
+static void read_damaged(const uint8_t *data, size_t bytes, void *context)
+{
+    struct fault fault = FAULT_INIT;
+    struct suite_case c;
+    struct arena keep;
+    bool is_moment = false;
+    uint32_t *read = context;
+    arena_init(&keep, 0);
+    *read += suite_case_read((const char *)data, bytes, &keep, &c, &is_moment, &fault) == ERR_NONE;
+    CHECK(fault.code == ERR_NONE || fault.code == ERR_MALFORMED || fault.code == ERR_LIMIT);
+    arena_free(&keep);
+}
+
+TEST(damaged_cases_are_refused)
+{
+    uint32_t read = 0;
+    test_truncations((const uint8_t *)must, sizeof must - 2, read_damaged, &read);
+    CHECK_EQ(read, 0);
+    test_flips((const uint8_t *)may, sizeof may - 1, read_damaged, &read);
+}
+
+/* A suite of LINES and one image in the scratch folder; HASH: of the image; NULL: its own. */
+static const char *make_suite(const char *lines, const char *index, const char *hash)
+{
+    static char text[1024];
+    char path[512], own[65];
+    text_sha256("image", 5, own);
+    (void)snprintf(path, sizeof path, "%s/image.dll", test_scratch());
+    test_write(path, "image", 5);
+    (void)snprintf(path, sizeof path, "%s/list.ndjson", test_scratch());
+    test_write(path, lines, strlen(lines));
+    (void)snprintf(path, sizeof path, "%s/suite.json", test_scratch());
+    const char *place = strstr(index, "HASH");
+    (void)snprintf(text, sizeof text, "%.*s%s%s", (int)(place != NULL ? place - index : 0), index,
+                   place == NULL  ? ""
+                   : hash != NULL ? hash
+                                  : own,
+                   place != NULL ? place + strlen("HASH") : index);
+    test_write(path, text, strlen(text));
+    return test_scratch();
+}
+
+static const char good_index[] =
+    "{\"suite\":1,\"edition\":\"2026.1\",\"lists\":[\"list.ndjson\"],\"retired\":[],"
+    "\"files\":[{\"path\":\"image.dll\",\"sha256\":\"HASH\",\"licence\":\"MIT\"}]}";
+
+#define LIST                                                                                       \
+    CASE("moments/x64/a/0", "{\"level\":\"must\",\"frames\":" FRAMES ",\"whole\":true}")           \
+    "\n" CASE("moments/x64/b/1", "{\"level\":\"unknown\"}") "\n"
+
+TEST(a_suite_is_read_with_its_files)
+{
+    static const struct {
+        const char *name, *lines, *index, *hash, *expr;
+        enum status want;
+        uint32_t count, others;
+    } rows[] = {
+        {"all", LIST, good_index, NULL, NULL, ERR_NONE, 2, 0},
+        {"a selection by id", LIST, good_index, NULL, "x64/b", ERR_NONE, 1, 0},
+        {"by level", LIST, good_index, NULL, "must", ERR_NONE, 1, 0},
+        {"by shape and position", LIST, good_index, NULL, "push and body and not a/0", ERR_NONE, 1,
+         0},
+        {"nothing", LIST, good_index, NULL, "else", ERR_NONE, 0, 0},
+        {"a selection that is none", LIST, good_index, NULL, "a and", ERR_USAGE, 0, 0},
+        {"another kind of case", "{\"id\":\"addresses/x\",\"kind\":\"address\"}\n" LIST, good_index,
+         NULL, NULL, ERR_NONE, 2, 1},
+        {"no end of the last line", "{\"id\":\"addresses/x\",\"kind\":\"address\"}", good_index,
+         NULL, NULL, ERR_NONE, 0, 1},
+        {"a changed image", LIST, good_index, "00", NULL, ERR_MALFORMED, 0, 0},
+        {"a damaged line", LIST "{\"id\":", good_index, NULL, NULL, ERR_MALFORMED, 0, 0},
+        {"a missing list", LIST, "{\"suite\":1,\"edition\":\"1\",\"lists\":[\"no\"],\"files\":[]}",
+         NULL, NULL, ERR_ABSENT, 0, 0},
+        {"a path that leads out", LIST,
+         "{\"suite\":1,\"edition\":\"1\",\"lists\":[\"../list.ndjson\"],\"files\":[]}", NULL, NULL,
+         ERR_MALFORMED, 0, 0},
+        {"an absolute path", LIST,
+         "{\"suite\":1,\"edition\":\"1\",\"lists\":[\"/etc/passwd\"],\"files\":[]}", NULL, NULL,
+         ERR_MALFORMED, 0, 0},
+        {"another version", LIST, "{\"suite\":2,\"edition\":\"1\",\"lists\":[],\"files\":[]}", NULL,
+         NULL, ERR_MALFORMED, 0, 0},
+        {"no suite", LIST, "[]", NULL, NULL, ERR_MALFORMED, 0, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT;
+        struct suite suite;
+        struct arena keep;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        const char *folder = make_suite(rows[i].lines, rows[i].index, rows[i].hash);
+        CHECK_EQ(suite_open(folder, rows[i].expr, &keep, &suite, &fault), rows[i].want);
+        if (rows[i].want == ERR_NONE) {
+            CHECK_EQ(suite.count, rows[i].count);
+            CHECK_EQ(suite.not_moments, rows[i].others);
+        } else {
+            CHECK(fault.code == ERR_USAGE || fault.path[0] != '\0');
+        }
+        arena_free(&keep);
+    }
+}
+
+TEST(a_result_says_what_became_worse)
+{
+#define OLD(EDITION, CASES)                                                                        \
+    "{\"result\":1,\"tool\":{\"name\":\"t\",\"version\":\"1\"},\"edition\":\"" EDITION             \
+    "\",\"cases\":{" CASES "}}"
+    static const struct {
+        const char *name, *old;
+        enum status want;
+        uint32_t worse, better, compared;
+    } rows[] = {
+        {"as before",
+         OLD("2026.1", "\"wrong\":[\"moments/x64/a/0\"],\"right\":[\"moments/x64/b/1\"]"), ERR_NONE,
+         0, 0, 2},
+        {"right before", OLD("2026.1", "\"right\":[\"moments/x64/a/0\",\"moments/x64/b/1\"]"),
+         ERR_NONE, 1, 0, 2},
+        {"early before", OLD("2026.1", "\"early\":[\"moments/x64/a/0\"]"), ERR_NONE, 1, 0, 1},
+        {"crashed before", OLD("2026.1", "\"crashed\":[\"moments/x64/a/0\",\"moments/x64/b/1\"]"),
+         ERR_NONE, 0, 2, 2},
+        {"other cases", OLD("2026.1", "\"right\":[\"moments/x64/z/0\"]"), ERR_NONE, 0, 0, 0},
+        {"another edition", OLD("2025.9", ""), ERR_ABSENT, 0, 0, 0},
+        {"an outcome of another version", OLD("2026.1", "\"brilliant\":[]"), ERR_MALFORMED, 0, 0,
+         0},
+        {"no result", "{}", ERR_MALFORMED, 0, 0, 0},
+        {"no JSON", "{", ERR_MALFORMED, 0, 0, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT;
+        struct suite_answer answers[] = {{.outcome = SUITE_WRONG}, {.outcome = SUITE_RIGHT}};
+        const struct score score = {.name = {"t", "2", NULL, NULL}, .answers = answers};
+        struct result_difference difference;
+        struct suite suite;
+        struct arena keep;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        REQUIRE(suite_open(make_suite(LIST, good_index, NULL), NULL, &keep, &suite, &fault) ==
+                ERR_NONE);
+        CHECK_EQ(result_compare(&suite, &score, rows[i].old, strlen(rows[i].old), &keep,
+                                &difference, &fault),
+                 rows[i].want);
+        if (rows[i].want == ERR_NONE) {
+            CHECK_EQ(difference.worse_count, rows[i].worse);
+            CHECK_EQ(difference.better_count, rows[i].better);
+            CHECK_EQ(difference.compared, rows[i].compared);
+        }
+        arena_free(&keep);
+    }
+}
+
+TEST(sums_are_by_shape_and_position)
+{
+    struct fault fault = FAULT_INIT;
+    struct suite_answer answers[] = {{.outcome = SUITE_WRONG}, {.outcome = SUITE_RIGHT}};
+    const struct score score = {.name = {"t", "2", NULL, NULL}, .answers = answers};
+    struct result_row *rows = NULL;
+    uint32_t count = 0;
+    struct suite suite;
+    struct arena keep;
+    arena_init(&keep, 0);
+    REQUIRE(suite_open(make_suite(LIST, good_index, NULL), NULL, &keep, &suite, &fault) ==
+            ERR_NONE);
+    for (int by_position = 0; by_position < 2; by_position++) {
+        REQUIRE(result_rows(&suite, &score, by_position, &keep, &rows, &count, &fault) == ERR_NONE);
+        REQUIRE(count == 1);
+        CHECK_EQ(rows[0].counts[SUITE_WRONG], 1);
+        CHECK_EQ(rows[0].counts[SUITE_RIGHT], 1);
+        CHECK((rows[0].position != NULL) == (by_position != 0));
+    }
+    CHECK_STR(result_sum(&suite, &score, "moments.x64", &keep), "1 right, 1 wrong");
+    CHECK(result_sum(&suite, &score, "dumps.x64", &keep) == NULL);
+    arena_free(&keep);
+}
