@@ -5,6 +5,8 @@ Thread i + 1 is the i-th moment: its CONTEXT (x64: control and integer registers
 images of the suite by their absolute paths, with time stamp, size and CodeView record as the PE files state them. The bytes of an
 image are not in the dump, as in dumps that Windows writes. A dump has one address space, so moments whose stacks or modules differ
 at the same address do not fit into one; ValueError says so. In this suite nearly every moment needs a dump of its own.
+For tools that look only at a thread's own stack, WHOLE makes one range of a moment's parts, with 0 between them. CODEVIEW, a function
+of the path, invents the record where an image has none.
 The layouts are those of minidumpapiset.h and winnt.h."""
 
 import json
@@ -63,12 +65,21 @@ class File:
         return bytes(self.data)
 
 
-def memory(moments):
+def parts_of(given, whole):
+    parts = sorted((int(part["at"], 16), bytes.fromhex(part["bytes"])) for part in given["stack"])
+    if not whole:
+        return parts
+    out = bytearray(parts[-1][0] + len(parts[-1][1]) - parts[0][0])
+    for at, data in parts:
+        out[at - parts[0][0]:at - parts[0][0] + len(data)] = data
+    return [(parts[0][0], bytes(out))]
+
+
+def memory(moments, whole):
     """{address: bytes} of all stacks. Parts may be equal or apart, nothing else."""
     out, seen = {}, {}
     for given in moments:
-        for part in given["stack"]:
-            at, data = int(part["at"], 16), bytes.fromhex(part["bytes"])
+        for at, data in parts_of(given, whole):
             for i, byte in enumerate(data):
                 if seen.setdefault(at + i, byte) != byte:
                     raise ValueError("two moments have different bytes at one address")
@@ -91,16 +102,17 @@ def text(words):
     return struct.pack("<I", len(raw)) + raw + b"\0\0"
 
 
-def written(folder, moments):
+def written(folder, moments, whole=False, codeview=None):
     file = File()
     file.stream(SYSTEM, struct.pack("<HHHBBIIIIIHH24x", 9, 6, 0, 1, 1, 10, 0, 19045, 2, file.put(text("")), 0, 0))
     rows = []
     for base, size, path in modules(folder, moments):
-        stamp, _, checksum, codeview = facts(path)
-        name, record = file.put(text(str(path))), file.put(codeview) if codeview else 0
-        rows.append(struct.pack("<QIIII52xII8x16x", base, size, checksum, stamp, name, len(codeview), record))
+        stamp, _, checksum, record = facts(path)
+        record = record or (codeview(path) if codeview else b"")
+        name, place = file.put(text(str(path))), file.put(record) if record else 0
+        rows.append(struct.pack("<QIIII52xII8x16x", base, size, checksum, stamp, name, len(record), place))
     file.stream(MODULES, struct.pack("<I", len(rows)) + b"".join(rows))
-    ranges = {at: (at, len(data), file.put(data)) for at, data in sorted(memory(moments).items())}
+    ranges = {at: (at, len(data), file.put(data)) for at, data in sorted(memory(moments, whole).items())}
     threads, first = [], None
     for number, given in enumerate(moments, 1):
         raw = context(given["registers"])
