@@ -15,6 +15,8 @@
 #include <windows.h>
 
 #include <dbghelp.h>
+#include <fcntl.h>
+#include <io.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -365,6 +367,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "windows_walk: %s has no StackWalk64\n", dll);
         return 3;
     }
+    (void)_setmode(_fileno(stdout), _O_BINARY);
     AddVectoredExceptionHandler(1, on_fault);
     while (fgets(line, sizeof line, stdin) != NULL) {
         const char *end = line + strlen(line);
