@@ -1,0 +1,49 @@
+"""The protocol of the suite for a contestant in Python: serve(NAME, VERSION, ANSWER).
+
+ANSWER(FOLDER, QUESTION) gives [(ip, sp), ...], innermost first; it raises Unsupported(REASON) where the tool cannot take part.
+Any other exception is answered as an error. A last frame with address 0 is how some tools print the end; it is no frame."""
+
+import json
+import pathlib
+import shutil
+import sys
+
+WALK_MAX = 64 # the longest answer of the suite has 5 frames: a tool that walks on without end is wrong long before this
+
+
+class Unsupported(Exception):
+    pass
+
+
+def program(name):
+    """The path of a program, or an end that says what is missing."""
+    path = shutil.which(name)
+    if not path:
+        sys.exit(f"{pathlib.Path(sys.argv[0]).name}: there is no {name}")
+    return path
+
+
+def answered(answer, folder, question):
+    if question["kind"] != "moment" or question["processor"] != "x64":
+        return {"unsupported": True, "issue": None, "reason": "only moments of x64"}
+    try:
+        frames = answer(folder, question)
+    except Unsupported as reason:
+        return {"unsupported": True, "issue": None, "reason": str(reason)}
+    except Exception as error: # the contestant goes on with the next question
+        return {"error": f"{type(error).__name__}: {error}"}
+    while frames and not frames[-1][0]:
+        frames = frames[:-1]
+    return {"frames": [{"ip": f"{ip:#x}", "sp": f"{sp:#x}"} for ip, sp in frames]}
+
+
+def serve(name, version, answer, bugs=None):
+    folder = None
+    for line in sys.stdin:
+        question = json.loads(line)
+        if "hello" in question:
+            folder = pathlib.Path(question["suite"])
+            out = {"name": name, "version": version, "bugs": bugs, "can": ["moments.x64"]}
+        else:
+            out = {"id": question["id"], **answered(answer, folder, question)}
+        print(json.dumps(out), flush=True)

@@ -1,0 +1,91 @@
+#!/usr/bin/python3
+"""LLDB's walk: lldb.py [PROGRAM] [--names]          PROGRAM: lldb-19 (if not given), lldb-16, ...
+
+Runs: one lldb for all questions; per question `target create --core MOMENT.dmp`, `thread backtrace`, `target delete`. A moment becomes
+a minidump of one thread (dump_of_moments.py); target.exec-search-paths names the folder of its image, whose .pdata LLDB reads.
+The images have no symbols. Without a symbol LLDB does not know at which offset of its function a pc is. --names gives it one for each
+row of an image's function table, as `target symbols add SYMBOLS.json` (LLDB 17 and later): the same walk where there are symbols.
+Seen with: LLDB 19.1.7 of Debian 12; 13.0.1, 14.0.6, 15.0.6, 16.0.6 and 22.1.8, unpacked from Debian's packages.
+By hand: `dump_of_moments.py SUITE ID moment.dmp`, then
+  lldb-19 -o 'settings set target.exec-search-paths images' -o 'target create --core moment.dmp' -o 'thread backtrace'"""
+
+import argparse
+import json
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+import contestant
+import dump_of_moments
+
+FRAME = re.compile(r"FRAME 0x([0-9a-f]+) 0x([0-9a-f]+)")
+IMAGE = re.compile(r"\[ *\d+\] ([0-9A-F-]+) +0x[0-9a-f]+ +(.+?) *$")
+
+
+class Lldb:
+    def __init__(self, program):
+        self.program = program
+        self.process = subprocess.Popen([program, "--no-lldbinit"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT, text=True, errors="replace")
+        self.version = self.ask('settings set frame-format "FRAME ${frame.pc} ${frame.sp}\\n"')[-1].split()[2]
+
+    def ask(self, *commands):
+        """The lines that LLDB prints up to its version, which ends every answer. Without an answer the contestant ends, too."""
+        self.process.stdin.write("".join(command + "\n" for command in (*commands, "version")))
+        self.process.stdin.flush()
+        lines = []
+        for line in self.process.stdout:
+            lines.append(line)
+            if line.startswith("lldb version "):
+                return lines
+        sys.exit(f"lldb.py: {self.program} ended with {self.process.wait()}")
+
+
+def symbols(path, identity):
+    """A symbol file in LLDB's JSON format: each row of the function table is a function."""
+    data = path.read_bytes()
+    pe, = struct.unpack_from("<I", data, 60)
+    count, = struct.unpack_from("<H", data, pe + 6)
+    optional, = struct.unpack_from("<H", data, pe + 20)
+    base, = struct.unpack_from("<Q", data, pe + 48)
+    at, length = struct.unpack_from("<II", data, pe + 24 + 112 + 24)
+    rows = []
+    for i in range(count):
+        _, start, raw, place = struct.unpack_from("<4I", data, pe + 24 + optional + 40 * i + 8)
+        if start <= at < start + raw:
+            rows = [struct.unpack_from("<II", data, place + at - start + row) for row in range(0, length, 12)]
+    return {"triple": "x86_64-pc-windows-msvc", "uuid": identity, "type": "sharedlibrary", "symbols": [
+        {"name": f"f_{begin:x}", "type": "code", "address": base + begin, "size": end - begin} for begin, end in sorted(rows)]}
+
+
+def main():
+    words = argparse.ArgumentParser()
+    words.add_argument("program", nargs="?", default="lldb-19")
+    words.add_argument("--names", action="store_true")
+    words = words.parse_args()
+    lldb = Lldb(contestant.program(words.program))
+    with tempfile.TemporaryDirectory() as place:
+        dump, names = pathlib.Path(place, "moment.dmp"), pathlib.Path(place, "symbols.json")
+
+        def answer(folder, question):
+            given = question["given"]
+            dump.write_bytes(dump_of_moments.written(folder, [given]))
+            images = " ".join(sorted({f'"{(folder / m["path"]).resolve().parent}"' for m in given["modules"]}))
+            loaded = lldb.ask(f"settings set target.exec-search-paths {images}", f'target create --core "{dump}"', "image list")
+            for identity, path in (m.groups() for m in map(IMAGE.search, loaded) if m and words.names):
+                names.write_text(json.dumps(symbols(pathlib.Path(path), identity)), encoding="utf-8")
+                loaded = lldb.ask(f'target symbols add "{names}"')
+                if not any("has been added" in line for line in loaded):
+                    raise contestant.Unsupported("LLDB takes no symbols in JSON")
+            lines = lldb.ask(f"thread backtrace --count {contestant.WALK_MAX}", "target delete --all --clean")
+            return [(int(ip, 16), int(sp, 16)) for ip, sp in (m.groups() for m in map(FRAME.search, lines) if m)]
+
+        name = "lldb with names" if words.names else "lldb"
+        contestant.serve(name, lldb.version, answer, "https://github.com/llvm/llvm-project/issues")
+
+
+if __name__ == "__main__":
+    main()

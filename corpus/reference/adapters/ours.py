@@ -1,0 +1,41 @@
+#!/usr/bin/python3
+"""twinstack's own walk: ours.py [PROGRAM]
+
+Runs: `twinstack dump MOMENT.dmp --explain FRAME --json --symbols IMAGES` for frame 0 and on, until the walk ends; that is the output
+which has the stack pointers. A moment becomes a minidump of one thread (dump_of_moments.py); --symbols names the folder of its image.
+Seen with: twinstack 0.1.0.
+By hand: `dump_of_moments.py SUITE ID moment.dmp`, then `twinstack dump moment.dmp --stacks --symbols images`."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import contestant
+import dump_of_moments
+
+PROGRAM = contestant.program(sys.argv[1] if len(sys.argv) > 1 else "twinstack")
+
+
+def run(*words):
+    return subprocess.run([PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True).stdout
+
+
+def answer(folder, question):
+    given, frames = question["given"], []
+    images = sorted({str((folder / m["path"]).resolve().parent) for m in given["modules"]})
+    with tempfile.TemporaryDirectory() as place:
+        dump = pathlib.Path(place, "moment.dmp")
+        dump.write_bytes(dump_of_moments.written(folder, [given]))
+        while len(frames) < contestant.WALK_MAX:
+            frame = json.loads(run("dump", str(dump), "--explain", str(len(frames)), "--json", "--offline", "--cache", place,
+                                   *(word for image in images for word in ("--symbols", image))))
+            frames.append((int(frame["pc"], 16), int(frame["sp"], 16)))
+            if frame["stop"]:
+                break
+    return frames
+
+
+if __name__ == "__main__":
+    contestant.serve("twinstack", run("--version").split()[1], answer)

@@ -1,0 +1,235 @@
+"""The contestants of the reference suite: each adapter and each example speaks the protocol and answers as its tool is known to, and
+each contestant that breaks a rule on purpose (tests/lib/liar.py) is found wrong in the cases of that rule alone."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+import liar  # noqa: E402
+
+SUITE = e2e.ROOT / "corpus/reference"
+ADAPTERS, EXAMPLES = SUITE / "adapters", SUITE / "examples"
+PREFIX = os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine"))
+STACKWALK = e2e.BUILD / "tools/node_modules/minidump/bin/linux-x64/minidump_stackwalk"
+WINDOWS_CC = "x86_64-w64-mingw32-gcc"
+
+
+def all_cases():
+    lists = json.loads((SUITE / "suite.json").read_text(encoding="utf-8"))["lists"]
+    return [json.loads(line) for name in lists for line in (SUITE / name).read_text(encoding="utf-8").splitlines()]
+
+
+def chosen():
+    """{id: contestants that are not right} of the fixed list."""
+    rows = (line.split() for line in (e2e.ROOT / "tests/e2e/adapter_cases.txt").read_text(encoding="utf-8").splitlines() if line[0] != "#")
+    return {row[0]: set(row[1:]) for row in rows}
+
+
+def ask(command, cases, env=None):
+    """(the contestant's welcome, {id: its answer})."""
+    lines = [json.dumps({"hello": 1, "suite": str(SUITE), "edition": "2026.11"})]
+    lines += [json.dumps({key: case[key] for key in ("id", "kind", "processor", "capability", "needs", "given")}) for case in cases]
+    done = e2e.finished(command, stdin="".join(line + "\n" for line in lines).encode(), limit_s=120 * e2e.PATIENCE,
+                        env={**os.environ, **(env or {})}, folder=None)
+    answers = [json.loads(line) for line in done.stdout.decode().splitlines()]
+    assert len(answers) == len(lines), (done.returncode, done.stderr.decode()[-2000:], len(answers))
+    return answers[0], {answer["id"]: answer for answer in answers[1:]}
+
+
+def pairs(frames):
+    return [(int(frame["ip"], 16), int(frame["sp"], 16)) for frame in frames]
+
+
+class Asked(e2e.Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.wanted = chosen()
+        cls.all = all_cases()
+        cls.cases = [case for case in cls.all if case["id"] in cls.wanted]
+
+
+class Adapters(Asked):
+    def check_adapter(self, name, version, command, env=None):
+        """VERSION: the one that the list was made with; in another, a case that is not right there may be right."""
+        welcome, answers = ask(command, self.cases, env)
+        self.assertEqual(welcome["can"], ["moments.x64"])
+        self.assertEqual(list(answers), [case["id"] for case in self.cases])
+        for case in self.cases:
+            with self.subTest(case["id"]):
+                frames = pairs(answers[case["id"]]["frames"])
+                truth = pairs(case["truth"]["frames"])
+                self.assertEqual(frames[0], truth[0])
+                if name not in self.wanted[case["id"]]:
+                    self.assertEqual(frames, truth)
+                elif welcome["version"] == version:
+                    self.assertNotEqual(frames, truth, "right now: take it off tests/e2e/adapter_cases.txt and corpus/reference/BUGS.md")
+
+    def test_the_list_has_every_shape_and_position(self):
+        self.assertEqual(len(self.cases), len(self.wanted))
+        for key in ("shape", "position"):
+            self.assertEqual({case[key] for case in self.cases}, {case[key] for case in self.all if case["truth"]["level"] == "must"})
+
+    def test_ours(self):
+        self.check_adapter("ours", None, [ADAPTERS / "ours.py", e2e.PROGRAM])
+
+    def test_lldb(self):
+        if not shutil.which("lldb-19"):
+            self.skipTest("lldb-19 is not installed")
+        self.check_adapter("lldb", "19.1.7", [ADAPTERS / "lldb.py", "lldb-19"])
+        self.check_adapter("lldb-names", "19.1.7", [ADAPTERS / "lldb.py", "lldb-19", "--names"])
+
+    def test_gdb(self):
+        if not shutil.which("x86_64-w64-mingw32-gdb"):
+            self.skipTest("gdb-mingw-w64 is not installed")
+        self.check_adapter("gdb", "13.1", [ADAPTERS / "gdb.py"])
+        if shutil.which("gdb"):
+            _, answers = ask([ADAPTERS / "gdb.py", "gdb"], self.cases[:1])
+            self.assertTrue(answers[self.cases[0]["id"]]["unsupported"])
+
+    def test_breakpad(self):
+        if not STACKWALK.is_file():
+            self.skipTest("no minidump_stackwalk (npm install --prefix build/tools minidump)")
+        self.check_adapter("breakpad", "npm minidump 0.26.0", [ADAPTERS / "breakpad.py", STACKWALK, "--symbols",
+                           f"{e2e.PROGRAM} symbols export {{image}} --format breakpad"])
+        _, answers = ask([ADAPTERS / "breakpad.py", STACKWALK], self.cases[:1])
+        self.assertIn("frames", answers[self.cases[0]["id"]])
+
+    def test_wine(self):
+        if not shutil.which("wine") or not os.path.isdir(PREFIX):
+            self.skipTest("no Wine prefix")
+        if not shutil.which(WINDOWS_CC):
+            self.skipTest(f"{WINDOWS_CC} is not installed")
+        program = self.folder / "windows_walk.exe"
+        subprocess.run([WINDOWS_CC, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", program, ADAPTERS / "windows_walk.c", "-lversion"],
+                       check=True)
+        env = {"WINEPREFIX": PREFIX, "WINEDEBUG": "-all", "WINEDLLOVERRIDES": "mscoree,mshtml,winedbg.exe="}
+        with e2e.wine_session({**os.environ, **env}):
+            for mode in ("rtl", "stackwalk"):
+                self.check_adapter(mode, "8.0", ["wine", program, mode], env)
+
+    def test_what_is_no_moment_of_x64_is_unsupported(self):
+        case = {**self.cases[0], "processor": "arm64"}
+        _, answers = ask([ADAPTERS / "ours.py", e2e.PROGRAM], [case])
+        self.assertTrue(answers[case["id"]]["unsupported"])
+
+    def test_a_missing_tool_is_named(self):
+        for adapter in ("ours.py", "lldb.py", "gdb.py", "breakpad.py"):
+            done = subprocess.run([ADAPTERS / adapter, "no-such-tool"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+            self.assertEqual((done.returncode, done.stderr), (1, f"{adapter}: there is no no-such-tool\n"))
+
+    def test_the_adapters_work_in_a_copy_of_the_suite(self):
+        copy = self.folder / "suite"
+        shutil.copytree(SUITE, copy)
+        case = next(case for case in self.cases if case["id"] == "moments/x64/push/rbx/body/0002")
+        done = subprocess.run([copy / "adapters/dump_of_moments.py", copy, case["id"], self.folder / "moment.dmp"], check=True)
+        self.assertEqual(done.returncode, 0)
+        said = e2e.twinstack("dump", self.folder / "moment.dmp", "--stacks", "--symbols", copy / "images").stdout
+        self.assertEqual(sum("x64-push.dll!" in line for line in said.splitlines()), len(case["truth"]["frames"]))
+
+    def test_moments_share_a_dump_only_where_their_memory_agrees(self):
+        sys.path.insert(0, str(ADAPTERS))
+        import dump_of_moments  # pylint: disable=import-outside-toplevel
+        first, second = (case["given"] for case in (self.cases[0], self.cases[-1]))
+        self.assertTrue(dump_of_moments.written(SUITE, [first, first]))
+        with self.assertRaises(ValueError):
+            dump_of_moments.written(SUITE, [first, second])
+
+
+class Examples(Asked):
+    """Each is complete: it is built as its first line says, and answers what its naive unwinder can."""
+
+    def check_example(self, command):
+        welcome, answers = ask(command, self.cases)
+        self.assertEqual((welcome["name"], len(answers)), ("example", len(self.cases)))
+        for case in self.cases:
+            self.assertEqual(pairs(answers[case["id"]]["frames"])[0], pairs(case["truth"]["frames"])[0])
+        return sum(pairs(answers[case["id"]]["frames"])[:2] == pairs(case["truth"]["frames"])[:2] for case in self.cases)
+
+    def test_c(self):
+        program = self.folder / "example"
+        self.assertLessEqual(len((EXAMPLES / "example.c").read_text(encoding="utf-8").splitlines()), 60)
+        subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", "-o", program, EXAMPLES / "example.c", "-lcjson"], check=True)
+        self.check_example([program])
+
+    def test_python(self):
+        self.assertLessEqual(len((EXAMPLES / "example.py").read_text(encoding="utf-8").splitlines()), 20)
+        self.assertGreater(self.check_example([EXAMPLES / "example.py"]), 10)
+
+    def test_shell(self):
+        self.check_example([EXAMPLES / "example.sh"])
+
+    def test_rust(self):
+        if not shutil.which("rustc"):
+            self.skipTest("rustc is not installed")
+        program = self.folder / "example"
+        if subprocess.run(["rustc", "--version"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("rustc is a stub without a toolchain")
+        subprocess.run(["rustc", "-Dwarnings", "-o", program, EXAMPLES / "example.rs"], check=True)
+        self.assertGreater(self.check_example([program]), 10)
+
+
+# What each liar is wrong in: (shapes, positions), None for any; all of these are hit, and no other case is.
+RULES = {
+    "honest": (set(), set()),
+    "epilogue-by-looks": ({"chained", "chained-2", "not-an-epilogue"}, {"body"}),
+    "no-prefixed-return": ({"epilogue-ret"}, {"epilogue"}),
+    "no-leaf": (None, {"called", "leaf"}),
+    "no-chain": ({"chained", "chained-2"}, {"prologue", "body", "called"}),
+    "no-version-2": ({"version-2"}, {"prologue", "body", "called", "epilogue"}),
+    "no-machine-frame": ({"machine-frame"}, {"prologue", "dispatcher", "called"}),
+    "no-error-code": ({"machine-frame"}, {"prologue", "dispatcher", "called"}),
+    "scaled-far-save": ({"save-far"}, {"body", "called"}),
+    "call-last": ({"call-last"}, {"prologue", "before-noreturn"}),
+    "early": (None, None),
+    "extra": (None, None),
+}
+# The same for rules that every function has: outside the shape of interrupted functions, only these positions.
+EVERYWHERE = {
+    "no-epilogue": ({"epilogue", "leaf"}, 30), # the stack probe has an entry and is called a leaf
+    "late-codes": ({"prologue", "body", "leaf", "before-noreturn"}, 30), # a body's first moment is where the last code counts
+    "no-frame-register": ({"prologue", "body", "epilogue"}, 6),
+    "no-saves": ({"prologue", "body", "called"}, 7),
+}
+
+
+class Liars(Asked):
+    def wrong(self, name):
+        musts = [case for case in self.all if case["truth"]["level"] == "must"]
+        return [case for case in musts if liar.answer(SUITE, case["given"], name) != pairs(case["truth"]["frames"])]
+
+    def test_each_is_wrong_in_the_cases_of_its_rule_alone(self):
+        for name, (shapes, positions) in RULES.items():
+            with self.subTest(name):
+                wrong = self.wrong(name)
+                for key, want in (("shape", shapes), ("position", positions)):
+                    if want is not None:
+                        self.assertEqual({case[key] for case in wrong}, want)
+                if shapes is None and positions is None:
+                    self.assertEqual(len(wrong), sum(case["truth"]["level"] == "must" for case in self.all))
+
+    def test_a_rule_of_all_functions_is_hit_in_many_shapes(self):
+        for name, (positions, shapes) in EVERYWHERE.items():
+            with self.subTest(name):
+                wrong = [case for case in self.wrong(name) if case["shape"] != "machine-frame"]
+                self.assertEqual({case["position"] for case in wrong}, positions)
+                self.assertGreaterEqual(len({case["shape"] for case in wrong}), shapes)
+
+    def test_every_liar_has_its_row(self):
+        self.assertEqual({*RULES, *EVERYWHERE}, set(liar.LIARS))
+
+    def test_a_liar_is_a_contestant(self):
+        lib = e2e.ROOT / "tests/lib/liar.py"
+        for name, right in (("honest", len(self.cases)), ("early", 0)):
+            welcome, answers = ask([sys.executable, lib, name], self.cases)
+            self.assertEqual(welcome["name"], f"liar {name}")
+            self.assertEqual(sum(pairs(answers[case["id"]]["frames"]) == pairs(case["truth"]["frames"]) for case in self.cases), right)
+
+
+if __name__ == "__main__":
+    e2e.main()

@@ -1,0 +1,180 @@
+#!/usr/bin/python3
+"""Contestants of the reference suite that break one rule each on purpose: liar.py NAME speaks the suite's protocol.
+
+They are the page's second implementation (corpus/reference_page_x64.py) with one function replaced. `honest` replaces nothing."""
+
+import contextlib
+import functools
+import json
+import pathlib
+import sys
+import types
+from unittest import mock
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "corpus"))
+import reference_page_x64 as page  # noqa: E402
+
+HONEST = {name: getattr(page, name) for name in ("epilogue", "undo", "step", "walk", "Info")}
+
+
+@functools.lru_cache(maxsize=None)
+def image_at(path):
+    return page.Image(path)
+
+
+def with_entry(image, entry):
+    """IMAGE with another search for entries."""
+    return types.SimpleNamespace(base=image.base, memory=image.memory, entry=entry)
+
+
+def looks(image, row, info, rva):
+    """Any jump leaves the function."""
+    return HONEST["epilogue"](with_entry(image, lambda _: None), row, info, rva)
+
+
+def plain_returns(image, row, info, rva):
+    """No prefix before a return."""
+    code = image.memory[rva:rva + 64].lstrip(b"\x58\x59\x5a\x5b\x5c\x5d\x5e\x5f\x41")
+    return None if code[:1] in (b"\xf2", b"\xf3") else HONEST["epilogue"](image, row, info, rva)
+
+
+def no_leaf(image, regs, read, interrupted):
+    if image.entry(regs["rip"] - image.base) is None:
+        raise ValueError("no entry")
+    return HONEST["step"](image, regs, read, interrupted)
+
+
+def at_return_address(image, regs, read, interrupted):
+    return HONEST["step"](image if interrupted else with_entry(image, lambda rva: image.entry(rva + 1)), regs, read, interrupted)
+
+
+def no_frame_register(image, regs, read, interrupted):
+    """Callers are done right: every caller of the suite has a frame register."""
+    with mock.patch.object(page, "Info", NoFrameRegister if interrupted else HONEST["Info"]):
+        return HONEST["step"](image, regs, read, interrupted)
+
+
+def late(info, offset, regs, read):
+    """A code counts one byte after its instruction."""
+    return HONEST["undo"](info, None if offset is None else offset - 1, regs, read)
+
+
+class Codes(HONEST["Info"]):
+    """An Info whose codes are changed."""
+
+    def __init__(self, image, at):
+        super().__init__(image, at)
+        self.codes = [code for code in map(self.change, self.codes) if code]
+
+    def change(self, code):
+        return code
+
+
+class NoChain(Codes):
+    def __init__(self, image, at):
+        super().__init__(image, at)
+        self.parent = None
+
+
+class NoFrameRegister(Codes):
+    def __init__(self, image, at):
+        super().__init__(image, at)
+        self.frame_register = 0
+
+    def change(self, code):
+        return None if code[1] == 3 else code
+
+
+class NoMachineFrame(Codes):
+    def change(self, code):
+        return None if code[1] == 10 else code
+
+
+class NoErrorCode(Codes):
+    def change(self, code):
+        return (code[0], code[1], 0, code[3]) if code[1] == 10 else code
+
+
+class ScaledFar(Codes):
+    def change(self, code):
+        return (*code[:3], 8 * code[3]) if code[1] == 5 else code
+
+
+class VersionOne(Codes):
+    def __init__(self, image, at):
+        super().__init__(image, at)
+        if self.version != 1:
+            raise ValueError("version 2")
+
+
+class Unsaved(Codes):
+    def change(self, code):
+        return None if code[1] == 4 else code
+
+
+def shorter(image, regs, read, limit=64):
+    return HONEST["walk"](image, regs, read, limit)[:-1]
+
+
+def longer(image, regs, read, limit=64):
+    frames = HONEST["walk"](image, regs, read, limit)
+    return [*frames, (frames[-1][0], frames[-1][1] + 8)]
+
+
+LIARS = {
+    "honest": {},
+    "no-epilogue": {"epilogue": lambda *_: None},
+    "epilogue-by-looks": {"epilogue": looks},
+    "no-prefixed-return": {"epilogue": plain_returns},
+    "no-leaf": {"step": no_leaf},
+    "late-codes": {"undo": late},
+    "no-chain": {"Info": NoChain},
+    "no-frame-register": {"step": no_frame_register},
+    "no-version-2": {"Info": VersionOne},
+    "no-machine-frame": {"Info": NoMachineFrame},
+    "no-error-code": {"Info": NoErrorCode},
+    "scaled-far-save": {"Info": ScaledFar},
+    "no-saves": {"Info": Unsaved},
+    "call-last": {"step": at_return_address},
+    "early": {"walk": shorter},
+    "extra": {"walk": longer},
+}
+
+
+def answer(folder, given, liar):
+    """[(ip, sp)] of LIAR, up to the frame where it gives up."""
+    stack = [(int(p["at"], 16), bytes.fromhex(p["bytes"])) for p in given["stack"]]
+    image = image_at(folder / given["modules"][0]["path"])
+    regs = {name: int(value, 16) for name, value in given["registers"].items()}
+    seen = []
+
+    def read(at):
+        for start, data in stack:
+            if start <= at and at + 8 <= start + len(data):
+                return int.from_bytes(data[at - start:at - start + 8], "little")
+        raise ValueError("not given")
+
+    def noted(image, regs, read, interrupted):
+        seen.append((regs["rip"], regs["rsp"]))
+        return step(image, regs, read, interrupted)
+
+    with contextlib.ExitStack() as changed:
+        for name, value in LIARS[liar].items():
+            changed.enter_context(mock.patch.object(page, name, value))
+        step = page.step
+        changed.enter_context(mock.patch.object(page, "step", noted))
+        try:
+            return page.walk(image, regs, read)
+        except (ValueError, IndexError, KeyError):
+            return seen
+
+
+def main():
+    sys.path.insert(0, str(ROOT / "corpus/reference/adapters"))
+    import contestant  # pylint: disable=import-outside-toplevel
+    contestant.serve(f"liar {sys.argv[1]}", "1", lambda folder, question: answer(folder, question["given"], sys.argv[1]))
+
+
+if __name__ == "__main__":
+    main()
