@@ -64,13 +64,14 @@ static enum status compare(const struct suite *suite, const struct score *score,
     if (fault->code != ERR_NONE)
         return fault->code;
     if (strcmp(edition, suite->edition) != 0)
-        return fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "result",
-                              "it is of another edition of the suite; score again with --json -o FILE");
+        return fault_set_hint(
+            fault, ERR_ABSENT, FAULT_NO_OFFSET, "result",
+            "it is of another edition of the suite; score again with --json -o FILE");
     const struct then *rows = read_cases(cases, keep, &count, fault);
     out->worse = ARENA_ARRAY(keep, (size_t)suite->count + 1, struct result_change);
     out->better = ARENA_ARRAY(keep, (size_t)suite->count + 1, struct result_change);
-    if (out->worse == NULL || out->better == NULL)
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "result");
+    if (rows == NULL || out->worse == NULL || out->better == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "result");
     for (uint32_t i = 0; i < suite->count && fault->code == ERR_NONE; i++) {
         const struct then key = {.id = suite->cases[i].id};
         const struct then *before = bsearch(&key, rows, count, sizeof *rows, by_id);
