@@ -58,11 +58,11 @@ static enum status compare(const struct suite *suite, const struct score *score,
     uint32_t count = 0;
 
     out->version = tool != NULL ? json_get_string(tool, "version", keep, fault) : NULL;
-    if (fault->code == ERR_NONE && (tool == NULL || cases == NULL || edition == NULL))
-        (void)fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "result",
-                             "tool, edition or cases is missing");
     if (fault->code != ERR_NONE)
         return fault->code;
+    if (tool == NULL || cases == NULL || edition == NULL)
+        return fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "result",
+                              "tool, edition or cases is missing");
     if (strcmp(edition, suite->edition) != 0)
         return fault_set_hint(
             fault, ERR_ABSENT, FAULT_NO_OFFSET, "result",
