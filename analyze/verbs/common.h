@@ -75,6 +75,7 @@
     ROW(STRICT, "--strict", OPTION_FLAG, NULL, "fail where otherwise a note would do", NULL)       \
     ROW(SYMBOLS, "--symbols", OPTION_LIST, "DIR|FILE|SRV",                                         \
         "symbol store, folder, file, or server: srv*CACHE*URL", NULL)                              \
+    ROW(TIMEOUT, "--timeout", OPTION_DURATION_MS, "TIME", "time limit of each, e.g. 20s", NULL)    \
     ROW(TOTALS, "--totals", OPTION_STRING, "FILE", "the totals of `twinstack reduce`",             \
         "default build/totals.db")                                                                 \
     ROW(TRUTH, "--truth", OPTION_STRING, "FILE", "a truth.json: the true stack", NULL)             \

@@ -147,7 +147,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--suite", OPTION_STRING, &o.suite, "DIR", "the suite (default corpus/reference)"},
         OPTION_AS(ONLY, &o.expr, "id, shape or position: 'epilogue and not push'"),
         OPTION_AS(JOBS, &o.jobs, "processes of it; default 1"),
-        {"--timeout", OPTION_DURATION_MS, &o.limit_ms, "TIME", "for one answer (20s)"},
+        OPTION_AS(TIMEOUT, &o.limit_ms, "of one answer; default 20s"),
         {"--memory", OPTION_UINT, &o.memory_mib, "MIB",
          "the most memory of one process (4096; 0: any; not on Windows)"},
         {"--expect", OPTION_STRING, &o.expect, "FILE",
