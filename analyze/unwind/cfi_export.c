@@ -18,11 +18,13 @@ static const char *const register_names[REGISTERS] = {
 
 /* The state at one point of a prologue. The CFA is the value of rsp before the call. */
 struct cfi_state {
-    uint32_t depth;            /* CFA - rsp                            */
-    uint8_t cfa_register;      /* RSP until a frame register is set    */
-    uint32_t cfa_distance;     /* CFA - that register                  */
-    uint32_t base_depth;       /* CFA - the address that saves count from */
-    uint32_t saved[REGISTERS]; /* CFA - the register's slot; 0: not saved */
+    uint32_t depth;        /* CFA - rsp                            */
+    uint8_t cfa_register;  /* RSP until a frame register is set    */
+    uint32_t cfa_distance; /* CFA - that register                  */
+    uint32_t base_depth;   /* CFA - the address that saves count from */
+    bool is_saved[REGISTERS];
+    int32_t
+        saved[REGISTERS]; /* CFA - the register's slot; not above 0: in the caller's home area */
 };
 
 static bool read_image(void *self, uint64_t va, void *out, size_t bytes)
@@ -51,8 +53,10 @@ static uint32_t allocated(const struct x64_info *info)
 
 static void save(struct cfi_state *state, uint8_t reg, uint32_t distance)
 {
-    if (reg < REGISTERS && distance != 0)
-        state->saved[reg] = distance;
+    if (reg >= REGISTERS)
+        return;
+    state->is_saved[reg] = true;
+    state->saved[reg] = (int32_t)distance;
 }
 
 static void apply(struct cfi_state *state, const struct x64_info *info, const struct x64_code *code)
@@ -99,8 +103,9 @@ static void print_rules(const struct cfi_state *state, FILE *out)
 static void print_saved(const struct cfi_state *now, const struct cfi_state *before, FILE *out)
 {
     for (uint32_t i = 0; i < REGISTERS; i++)
-        if (now->saved[i] != before->saved[i])
-            (void)fprintf(out, " %s: .cfa %" PRIu32 " - ^", register_names[i], now->saved[i]);
+        if (now->is_saved[i] && (!before->is_saved[i] || now->saved[i] != before->saved[i]))
+            (void)fprintf(out, " %s: .cfa %" PRIdMAX " %c ^", register_names[i],
+                          imaxabs(now->saved[i]), now->saved[i] > 0 ? '-' : '+');
 }
 
 /* The state after the prologues of all entries that ENTRY's info is chained to. False:
@@ -130,14 +135,16 @@ static bool state_before(const struct unwind_process *process, struct x64_info *
 static bool same_rules(const struct cfi_state *a, const struct cfi_state *b)
 {
     return a->cfa_register == b->cfa_register && a->cfa_distance == b->cfa_distance &&
-           memcmp(a->saved, b->saved, sizeof a->saved) == 0;
+           memcmp(a->saved, b->saved, sizeof a->saved) == 0 &&
+           memcmp(a->is_saved, b->is_saved, sizeof a->is_saved) == 0;
 }
 
 static bool export_function(const struct unwind_process *process, const uint8_t *row, FILE *out)
 {
     static const struct cfi_state none = {0};
     const uint32_t begin = load_u32(row), end = load_u32(row + 4);
-    struct cfi_state state = {RETURN_ADDRESS_BYTES, RSP, RETURN_ADDRESS_BYTES, 0, {0}};
+    struct cfi_state state = {
+        .depth = RETURN_ADDRESS_BYTES, .cfa_register = RSP, .cfa_distance = RETURN_ADDRESS_BYTES};
     struct x64_info info;
 
     if (end <= begin || x64_info_read(process, 0, load_u32(row + 8), &info) != STOP_NONE ||
