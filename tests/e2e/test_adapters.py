@@ -4,6 +4,7 @@ each contestant that breaks a rule on purpose (tests/lib/liar.py) is found wrong
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -74,6 +75,11 @@ class Adapters(Asked):
         self.assertEqual(len(self.cases), len(self.wanted))
         for key in ("shape", "position"):
             self.assertEqual({case[key] for case in self.cases}, {case[key] for case in self.all if case["truth"]["level"] == "must"})
+
+    def test_the_list_has_every_case_of_the_faults(self):
+        cases = re.findall(r"moments/x64/[a-z0-9/-]+", (SUITE / "BUGS.md").read_text(encoding="utf-8"))
+        self.assertGreater(len(cases), 10)
+        self.assertEqual([case for case in cases if case not in self.wanted], [])
 
     def test_ours(self):
         self.check_adapter("ours", None, [ADAPTERS / "ours.py", e2e.PROGRAM])

@@ -7,7 +7,7 @@ by the image's .pdata (amd64-windows-tdep.c). Memory is the image as the loader 
 cached. eflags is 0x246, segment registers and vectors are unavailable. One module per moment; more are unsupported. The images have
 entry point 0, which GDB takes for where every walk ends, so `backtrace past-entry` is on.
 Seen with: GDB 13.1 of Debian 12's gdb-mingw-w64. Its gdb and gdb-multiarch know no osabi Windows: unsupported.
-By hand: gdb.py --serve SUITE ID prints GDB's commands for one moment and is its target until GDB disconnects."""
+By hand: `gdb.py --serve SUITE ID | x86_64-w64-mingw32-gdb -nx -q`; it prints GDB's commands and is the target until they are done."""
 
 import json
 import pathlib
@@ -142,7 +142,8 @@ def by_hand(target, suite, case):
     for line in (line for name in lists for line in (pathlib.Path(suite) / name).read_text(encoding="utf-8").splitlines()):
         if json.loads(line)["id"] == case:
             target.moment = Moment(suite, json.loads(line)["given"])
-            print("\n".join([*SETTINGS, f"file {target.moment.image}", f"target remote 127.0.0.1:{target.port}", "backtrace"]), flush=True)
+            print("\n".join([*SETTINGS, f"file {target.moment.image}", f"target remote 127.0.0.1:{target.port}",
+                             "backtrace", "disconnect"]), flush=True)
             with target.listener.accept()[0] as connection, connection.makefile("rwb") as stream:
                 target.talk(stream)
             return
