@@ -4,6 +4,7 @@
 Needs clang-19, lld-19, llvm-19 and python3-unicorn, which ./run installs. The same versions give the same bytes."""
 
 import collections
+import csv
 import hashlib
 import json
 import pathlib
@@ -12,7 +13,7 @@ import tempfile
 
 import reference_moments_x64
 
-EDITION = "2026.11"
+EDITION = "2026.11.2"
 POSITIONS = ("prologue", "body", "called", "epilogue", "leaf", "dispatcher", "before-noreturn")
 # Why a position is empty in a row.
 REASONS = {
@@ -26,13 +27,19 @@ REASONS = {
 }
 
 
+def retired():
+    """The rows of reference_retired.tsv: a case that was wrong keeps its id for ever, and another one is new."""
+    with (pathlib.Path(__file__).resolve().parent / "reference_retired.tsv").open(encoding="utf-8", newline="") as stream:
+        return [{"id": old, "reason": reason, "successor": new or None} for old, new, reason in csv.reader(stream, delimiter="\t")]
+
+
 def write(out, lists):
     for name, cases in lists.items():
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         (out / name).write_text("".join(json.dumps(case, separators=(",", ":")) + "\n" for case in cases), encoding="utf-8")
     files = [{"path": path.relative_to(out).as_posix(), "sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "licence": "MIT"}
              for path in sorted((out / "images").iterdir())]
-    suite = {"suite": 1, "edition": EDITION, "lists": list(lists), "retired": [], "files": files}
+    suite = {"suite": 1, "edition": EDITION, "lists": list(lists), "retired": retired(), "files": files}
     (out / "suite.json").write_text(json.dumps(suite, indent=1) + "\n", encoding="utf-8")
 
 

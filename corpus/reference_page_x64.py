@@ -2,8 +2,8 @@
 moments in corpus/reference. It shares no code with twinstack and none with the emulator's run.
 
 Pages: "x64 exception handling" (unwind procedure, UNWIND_CODE, chained records) and "x64 prolog and epilog" (epilogue forms).
-Where the pages are silent, it does what Windows' unwinder does, as published in dotnet/runtime, src/coreclr/unwinder: rep and
-bnd before ret, jmp with a REX prefix, a jump out of the function, the start of the own function as target of a jump."""
+Where the pages are silent, it does what Windows' unwinder does, as published in dotnet/runtime, src/coreclr/unwinder: the list
+of epilogues in version 2, rep and bnd before ret, jmp with a REX prefix, a jump out of the function, the start of the own function as target of a jump."""
 
 import struct
 
@@ -68,8 +68,33 @@ def signed(raw):
     return int.from_bytes(raw, "little", signed=True)
 
 
+def listed(row, info, rva):
+    """The same for version 2, which lists its epilogues (their pops and the return) and nothing else is one: dotnet/runtime."""
+    if not info.codes or info.codes[0][1] != 6:
+        return None
+    size, starts = info.codes[0][0], []
+    if info.codes[0][2] & 1:
+        starts.append(row[1] - size)
+    for offset, operation, more, _ in info.codes[1:]:
+        if operation != 6 or not offset | more << 8:
+            break
+        starts.append(row[1] - (offset | more << 8))
+    start = next((s for s in starts if s <= rva < s + size), None)
+    if start is None:
+        return None
+    actions, at = [], start
+    for _, operation, number, _ in info.codes:
+        if operation == 0:
+            if at >= rva:
+                actions.append(("pop", number))
+            at += 2 if number >= 8 else 1
+    return actions
+
+
 def epilogue(image, row, info, rva):
     """The actions of the epilogue that starts at RVA: [("add", n) | ("lea", register, n) | ("pop", register)]; None: it is none."""
+    if info.version >= 2:
+        return listed(row, info, rva)
     code, actions = image.memory[rva:rva + 64], []
     frame = info.frame_register
     if code[:3] == b"\x48\x83\xc4":

@@ -55,8 +55,7 @@ static void judge_walk(const struct suite_case *c, struct suite_answer *out)
     out->outcome = c->level == SUITE_UNKNOWN ? SUITE_RIGHT : SUITE_WRONG;
     for (uint32_t i = 0; i < c->walk_count; i++) {
         uint32_t first = 0;
-        const enum suite_outcome outcome =
-            compare(&c->walks[i], &out->walk, c->level == SUITE_MUST && !c->whole, &first);
+        const enum suite_outcome outcome = compare(&c->walks[i], &out->walk, !c->whole, &first);
         if (i == 0 || suite_outcome_rank(outcome) < suite_outcome_rank(out->outcome)) {
             out->outcome = outcome;
             out->first = first;

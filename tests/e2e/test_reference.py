@@ -77,6 +77,19 @@ class Reference(e2e.Case):
         self.assertEqual(len(ids), len(set(ids)))
         self.assertEqual([row["id"] for row in suite()["retired"] if row["id"] in ids], [])
 
+    def test_results_are_of_this_edition_and_their_table_is_made(self):
+        schema = json.loads((FOLDER / "schema.json").read_text(encoding="utf-8"))
+        ids = sorted(case["id"] for case in self.cases)
+        files = sorted((FOLDER / "results").glob("*.json"))
+        self.assertGreater(len(files), 9)
+        for file in files:
+            result = json.loads(file.read_text(encoding="utf-8"))
+            jsonschema.Draft202012Validator({"$ref": "#/$defs/result", "$defs": schema["$defs"]}).validate(result)
+            self.assertEqual(result["edition"], suite()["edition"], file.name)
+            self.assertEqual(sorted(case for cases in result["cases"].values() for case in cases), ids, file.name)
+        done = subprocess.run([sys.executable, "-I", FOLDER / "table.py"], capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout, (FOLDER / "RESULTS.md").read_text(encoding="utf-8"), "run corpus/reference/table.py > corpus/reference/RESULTS.md")
+
     def test_files_are_those_of_the_list_and_small(self):
         listed = {row["path"]: row["sha256"] for row in suite()["files"]}
         found = {f.relative_to(FOLDER).as_posix(): hashlib.sha256(f.read_bytes()).hexdigest() for f in (FOLDER / "images").iterdir()}

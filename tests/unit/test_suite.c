@@ -68,6 +68,10 @@ TEST(an_answer_is_judged_by_the_truth)
         {"the first of two answers", may, ANSWER("\"frames\":" FRAMES), SUITE_RIGHT, 2},
         {"the second", may, ANSWER("\"frames\":[{\"ip\":\"0x10\",\"sp\":\"0x100\"}]"), SUITE_RIGHT,
          1},
+        {"frames after the second, where the tables are wrong", may,
+         ANSWER(
+             "\"frames\":[{\"ip\":\"0x10\",\"sp\":\"0x100\"},{\"ip\":\"0x77\",\"sp\":\"0x108\"}]"),
+         SUITE_RIGHT, 1},
         {"neither", may, ANSWER("\"frames\":[{\"ip\":\"0x11\",\"sp\":\"0x100\"}]"), SUITE_WRONG, 0},
         {"the beginning of both", may, ANSWER("\"frames\":[]"), SUITE_EARLY, 0},
         {"any answer", unknown, ANSWER("\"frames\":[{\"ip\":\"0x77\"}]"), SUITE_RIGHT, 0},
