@@ -129,7 +129,7 @@ enum status file_read(const char *path, size_t max_bytes, struct arena *keep, ch
     if (map.bytes > max_bytes)
         fault_set(fault, ERR_LIMIT, max_bytes, "file larger than expected here");
     else if ((*out = arena_text(keep, (const char *)map.data, map.bytes)) == NULL)
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "file");
+        fault_no_memory(fault, "file");
     else
         *bytes = map.bytes;
     file_unmap(&map);
@@ -361,7 +361,7 @@ enum status folder_list(const char *path, struct arena *keep, const char ***name
         return file_fault(fault, path, "folder");
     do {
         if (!names_add(keep, names, count, &room, entry.cFileName)) {
-            fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "folder");
+            fault_no_memory(fault, "folder");
             break;
         }
     } while (FindNextFileW(search, &entry));
@@ -388,7 +388,7 @@ static enum status folder_remove(const char *path, const wchar_t *wide, struct f
         for (size_t i = 0; i < count && fault->code == ERR_NONE; i++) {
             const char *inner = path_join(&scratch, path, names[i]);
             if (inner == NULL)
-                fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "path to remove");
+                fault_no_memory(fault, "path to remove");
             else
                 (void)path_remove(inner, fault);
         }

@@ -15,7 +15,7 @@ enum status schedule_open(const struct collected *results, uint32_t count, uint3
     memset(out, 0, sizeof *out);
     out->order = ARENA_ARRAY(keep, (size_t)count + 1, uint32_t);
     if (out->order == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
+        return fault_no_memory(fault, "run");
     out->count = count;
     out->jobs = jobs;
     for (uint32_t i = 0; i < count && jobs > 1; i++)

@@ -162,7 +162,7 @@ enum status difference_explain(const struct difference *d, struct arena *keep,
                                         : what);
     }
     if (out->evidence == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "evidence");
+        return fault_no_memory(fault, "evidence");
     return ERR_NONE;
 }
 

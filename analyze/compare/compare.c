@@ -34,7 +34,7 @@ struct judge {
 
 static enum status out_of_memory(struct judge *j)
 {
-    return fault_set(j->fault, ERR_MEMORY, FAULT_NO_OFFSET, "comparing a case");
+    return fault_no_memory(j->fault, "comparing a case");
 }
 
 static const char *root_of(const struct compare_input *in)

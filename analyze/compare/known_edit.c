@@ -209,7 +209,7 @@ enum status known_add(const char *text, const struct known_list *list, const str
                            issue ? "\n" : "", words->broad ? "broad: yes\n" : "", words->expires);
     struct known_list again; /* the result must still be a valid file */
     if (whole == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "known mismatches");
+        return fault_no_memory(fault, "known mismatches");
     *out = whole;
     *block = whole + strlen(head);
     return known_parse(whole, strlen(whole), keep, &again, fault);

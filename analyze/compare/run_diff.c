@@ -230,7 +230,7 @@ enum status run_diff_make(const struct diff_side *a, const struct diff_side *b,
     memset(out, 0, sizeof *out);
     if (!diff_facts(a->run, b->run, keep, out) || !diff_cases(a, b, keep, out) ||
         !diff_times(a, b, limits != NULL ? limits : &none, keep, out))
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "comparing two runs");
+        return fault_no_memory(fault, "comparing two runs");
     return ERR_NONE;
 }
 
@@ -278,7 +278,7 @@ enum status diff_side_of(const struct run_info *run, const struct run_case *case
                               .cases = ARENA_ARRAY(keep, (size_t)count + 1, struct diff_case),
                               .count = count};
     if (out->cases == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "comparing two runs");
+        return fault_no_memory(fault, "comparing two runs");
     for (uint32_t i = 0; i < count && fault->code == ERR_NONE; i++) {
         take_case(&cases[i], i, &out->cases[i]);
         take_times(&cases[i], i, keep, out, fault);

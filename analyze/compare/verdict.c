@@ -340,7 +340,7 @@ static enum status note_record(struct judgement *j, struct fault *fault)
         return ERR_NONE;
     struct finding *all = ARENA_ARRAY(j->keep, (size_t)out->finding_count + 1, struct finding);
     if (all == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "findings");
+        return fault_no_memory(fault, "findings");
     if (out->finding_count > 0)
         memcpy(all + 1, out->findings, out->finding_count * sizeof *all);
     out->finding_count++;
@@ -374,6 +374,6 @@ enum status judge_verdict(const struct compare_input *in, struct arena *keep,
     if (!decide_by_capture(&j) && decide_by_findings(&j) != ERR_NONE)
         return fault->code;
     if (out->reason == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "verdict");
+        return fault_no_memory(fault, "verdict");
     return ERR_NONE;
 }

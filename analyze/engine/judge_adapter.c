@@ -120,9 +120,7 @@ static enum status prepare(const struct judge_work *w, struct judge_question *ou
     out->argv = command_words(w->stage, w->keep);
     out->input = input != NULL ? arena_text(w->keep, input, bytes) : NULL;
     free(input);
-    return out->argv != NULL && out->input != NULL
-               ? ERR_NONE
-               : fault_set(w->fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+    return out->argv != NULL && out->input != NULL ? ERR_NONE : fault_no_memory(w->fault, "judge");
 }
 
 const struct judge judge_adapter = {

@@ -12,7 +12,7 @@ enum status judge_stage_add(const struct judge_stage *stage, const char *path, s
 {
     const char *to = path_join(keep, stage->folder, path_base(path));
     if (to == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "staging folder");
+        return fault_no_memory(fault, "staging folder");
     return file_copy(path, to, fault);
 }
 
@@ -78,7 +78,7 @@ enum status judge_stage_put(const struct judge_stage *stage, const struct crash_
         folder != NULL ? path_join(keep, folder, path_base(crash->files[index].path)) : NULL;
 
     if (from == NULL || to == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "staging folder");
+        return fault_no_memory(fault, "staging folder");
     if (inner[0] != '\0' && folder_make(folder, fault) != ERR_NONE)
         return fault->code;
     return file_copy(from, to, fault);

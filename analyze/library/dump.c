@@ -35,7 +35,7 @@ enum twinstack_status twinstack_dump_open(struct twinstack_symbols *symbols, con
     made->store = symbols != NULL ? symbols->store : NULL;
     made->path = arena_string(&made->keep, path);
     if (made->path == NULL)
-        (void)fault_set(&fault, ERR_MEMORY, FAULT_NO_OFFSET, "dump");
+        (void)fault_no_memory(&fault, "dump");
     else
         (void)dump_open(path, made->store, &made->keep, &made->session, &fault);
     if (fault.code != ERR_NONE) {
@@ -175,7 +175,7 @@ static enum status collect_stacks(struct writing *w, bool one_first, bool others
     *count = 0;
     *out = ARENA_ARRAY(&w->scratch, (size_t)file->thread_count + 1, struct stack);
     if (*out == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
+        return fault_no_memory(fault, "stacks");
     if (one_first)
         status = thread_stack(w, w->thread_id, &(*out)[(*count)++], fault);
     for (uint32_t i = 0; others && status == ERR_NONE && i < file->thread_count; i++) {

@@ -37,7 +37,7 @@ struct diff_series *diff_side_series(struct diff_side *side, const char *engine,
     struct diff_series *out = &side->series[side->series_count];
     out->total_ns = ARENA_ARRAY(keep, (size_t)side->count + 1, uint64_t);
     if (out->total_ns == NULL) {
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "times of a run");
+        (void)fault_no_memory(fault, "times of a run");
         return NULL;
     }
     out->engine = engine;

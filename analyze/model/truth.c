@@ -64,7 +64,7 @@ static void read_thread(const cJSON *item, struct arena *keep, struct truth_thre
         return;
     out->frames = ARENA_ARRAY(keep, (size_t)count + 1, struct truth_frame);
     if (out->frames == NULL) {
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "truth");
+        fault_no_memory(fault, "truth");
         return;
     }
     cJSON_ArrayForEach(frame, frames)
@@ -89,7 +89,7 @@ static enum status read_document(const cJSON *root, struct arena *keep, struct t
         return fault_set(fault, ERR_LIMIT, LIMIT_THREADS, "threads of the truth");
     out->threads = ARENA_ARRAY(keep, (size_t)count + 1, struct truth_thread);
     if (out->threads == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "truth");
+        return fault_no_memory(fault, "truth");
     cJSON_ArrayForEach(thread, threads)
     {
         read_thread(thread, keep, &out->threads[out->thread_count++], fault);

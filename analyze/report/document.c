@@ -298,7 +298,7 @@ static const char *put_rests(struct sheet *s, const struct run_figures *report,
             return NULL;
     }
     if (left_out == NULL)
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "report");
+        (void)fault_no_memory(fault, "report");
     return left_out;
 }
 

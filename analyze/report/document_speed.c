@@ -280,7 +280,7 @@ enum status document_timing(struct sheet *s, const struct run_figures *report, s
     struct time_row *rows = ARENA_ARRAY(s->keep, room, struct time_row);
     size_t count = 0;
     if (rows == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "times");
+        return fault_no_memory(fault, "times");
     document_speed(s, report, true, 0);
     for (size_t i = 0; i < TIMINGS_CAPTURE; i++)
         add_time(rows, &count, timings.capture[i].name, &timings.capture[i].measured,

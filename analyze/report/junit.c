@@ -111,9 +111,8 @@ static enum status find_suites(struct case_window *w, struct suites *out, struct
         const struct run_case *c = case_window_get(w, i, fault);
         struct suite *suite = c != NULL && out->of_case != NULL ? suite_of(out, c->variant) : NULL;
         if (suite == NULL)
-            return fault->code != ERR_NONE
-                       ? fault->code
-                       : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "suites of a run");
+            return fault->code != ERR_NONE ? fault->code
+                                           : fault_no_memory(fault, "suites of a run");
         out->of_case[i] = (uint32_t)(suite - out->rows);
         count_case(&suite->counts, c);
         count_case(&out->all, c);

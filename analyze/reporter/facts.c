@@ -297,7 +297,7 @@ static enum status fill(struct crash_facts *f, uint32_t thread_id, struct fault 
     f->sp_va = registers.sp;
     f->truth = places_of(&f->stack, f->keep);
     if (f->truth.at == NULL || !list_modules(f))
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "facts of a dump");
+        return fault_no_memory(fault, "facts of a dump");
     weigh(f, &f->stack, dump_minidump(f->session)->cpu);
     return ERR_NONE;
 }

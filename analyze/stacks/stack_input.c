@@ -31,7 +31,7 @@ enum status stack_input_open(FILE *stream, const char *name, struct stack_input 
     if (input == NULL || input->buffer == NULL || input->name == NULL || input->names == NULL ||
         input->builder.frames == NULL) {
         stack_input_close(input);
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "input of stacks");
+        return fault_no_memory(fault, "input of stacks");
     }
     *out = input;
     return ERR_NONE;

@@ -110,7 +110,7 @@ enum status store_list_runs(struct store *store, const struct run_query *query, 
     const uint32_t limit = page_limit(query->limit);
     out->runs = ARENA_ARRAY(keep, (size_t)limit + 1, struct run_info);
     if (out->runs == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "runs");
+        return fault_no_memory(fault, "runs");
     struct query q =
         query_begin(store, query->oldest_first ? SQL_LIST_RUNS_UP : SQL_LIST_RUNS, keep, fault);
     bind_run_filter(&q, query);

@@ -114,7 +114,7 @@ enum status queue_bury(struct queue *queue, enum queue_channel channel,
     const size_t head_bytes = head != NULL ? strlen(head) : 0;
     char *text = arena_alloc(&work, head_bytes + message->bytes + 1);
     if (head == NULL || text == NULL || head_bytes > QUEUE_LETTER_BYTES) {
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "dead letter");
+        (void)fault_no_memory(fault, "dead letter");
     } else {
         memcpy(text, head, head_bytes);
         memcpy(text + head_bytes, message->data, message->bytes);

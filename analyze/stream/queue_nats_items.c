@@ -65,8 +65,7 @@ enum status nats_item_get(struct queue *queue, enum queue_shelf shelf, const cha
     out->bytes = (size_t)q->lib.natsMsg_GetDataLength(message);
     out->data = arena_text(keep, q->lib.natsMsg_GetData(message), out->bytes);
     q->lib.natsMsg_Destroy(message);
-    return out->data != NULL ? ERR_NONE
-                             : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "item of a queue");
+    return out->data != NULL ? ERR_NONE : fault_no_memory(fault, "item of a queue");
 }
 
 enum status nats_item_add(struct queue *queue, enum queue_shelf shelf, const char *name,
@@ -80,8 +79,7 @@ enum status nats_item_add(struct queue *queue, enum queue_shelf shelf, const cha
     if (publish(q, subject, data, bytes, true, &error, fault) == ERR_NONE) {
         have->data = arena_text(keep, data, bytes);
         have->bytes = bytes;
-        return have->data != NULL ? ERR_NONE
-                                  : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "item");
+        return have->data != NULL ? ERR_NONE : fault_no_memory(fault, "item");
     }
     if (error != JSStreamWrongLastSequenceErr)
         return fault->code;

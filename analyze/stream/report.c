@@ -80,7 +80,7 @@ static enum status read_members(const cJSON *list, struct arena *keep, struct re
         return fault_set(fault, ERR_MALFORMED, 0, "members of a report");
     struct report_member *members = ARENA_ARRAY(keep, (size_t)size / 2, struct report_member);
     if (members == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "members of a report");
+        return fault_no_memory(fault, "members of a report");
     cJSON_ArrayForEach(item, list)
     {
         struct report_member *m = &members[out->member_count];
@@ -194,7 +194,7 @@ static enum status cut(const struct report *report, piece_fn *take, void *contex
     struct arena work;
     struct stated_modules *modules = stated_modules_new();
     if (modules == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "report");
+        return fault_no_memory(fault, "report");
     arena_init(&work, 0);
     /* most texts state no module: to look at each of their lines would cost more than all else */
     const bool may_state =
@@ -221,7 +221,7 @@ static enum status cut(const struct report *report, piece_fn *take, void *contex
             break;
         piece.stated = stated_modules_text(modules, &work, &piece.stated_bytes);
         if (piece.stated == NULL)
-            (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "report");
+            (void)fault_no_memory(fault, "report");
     }
     arena_free(&work);
     stated_modules_free(modules);
@@ -243,7 +243,7 @@ static enum status put_message(struct queue *queue, const struct report *report,
     arena_init(&work, 0);
     char *text = report->id != NULL ? report_write(report, &work, &bytes) : NULL;
     if (text == NULL)
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "report");
+        (void)fault_no_memory(fault, "report");
     else
         (void)queue->transport->put(queue, QUEUE_REPORTS, report->id, text, bytes, fault);
     arena_free(&work);
@@ -264,7 +264,7 @@ static enum status put_piece(void *context, const struct piece *piece, struct fa
     arena_init(&work, 0);
     char *text = arena_alloc(&work, piece->stated_bytes + piece->bytes + 1);
     if (text == NULL) {
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "report");
+        (void)fault_no_memory(fault, "report");
     } else {
         memcpy(text, piece->stated, piece->stated_bytes);
         if (piece->bytes > 0)

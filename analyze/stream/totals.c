@@ -264,7 +264,7 @@ enum status totals_open(const char *file, bool writing, struct totals **out, str
         t->file = malloc(strlen(file) + 1);
     if (t == NULL || t->file == NULL) {
         free(t);
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "totals");
+        return fault_no_memory(fault, "totals");
     }
     memcpy(t->file, file, strlen(file) + 1);
     totals_sums_init(&t->sums);
@@ -547,7 +547,7 @@ static enum status read_rows(struct totals *t, const struct totals_query *query,
     sqlite3_stmt *statement = start(t, READ_TOP);
     int code;
     if (rows == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "totals");
+        return fault_no_memory(fault, "totals");
     bind(statement, 1, query->version);
     bind_count(statement, 2, query->top);
     bind_count(statement, 3, query->after);

@@ -155,7 +155,7 @@ enum status analysis_keep_files(const struct analysis *analysis, const struct cr
     out->artifact_count = 0;
     out->artifacts = ARENA_ARRAY(keep, FILES_MAX + 1, struct case_artifact);
     if (out->artifacts == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "files of a case");
+        return fault_no_memory(fault, "files of a case");
     if (crash->folder != NULL)
         add_file(&g, ARTIFACT_CASE, "case.json", path_join(keep, crash->folder, "case.json"),
                  SEALED_MAX_BYTES);

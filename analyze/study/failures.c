@@ -252,7 +252,7 @@ enum status failures_end(struct failure_count *count, uint32_t **places, struct 
     char(*keys)[FAILURE_KEY_BYTES] = arena_array(count->keep, room, sizeof *keys);
     uint32_t *found = ARENA_ARRAY(count->keep, room, uint32_t);
     if (keys == NULL || found == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "groups of cases");
+        return fault_no_memory(fault, "groups of cases");
     for (uint32_t i = 0; i < out->count; i++)
         memcpy(keys[i], out->rows[i].key, sizeof *keys);
     array_sort(out->rows, out->count, sizeof *out->rows, by_cases);

@@ -55,7 +55,7 @@ enum status measure_once(const struct measure_request *request, struct arena *wo
     const char *cache = request->first ? folder_temporary_name("first", work) : NULL;
     const uint64_t start_ns = clock_ns();
     if (request->first && cache == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "folder of a measurement");
+        return fault_no_memory(fault, "folder of a measurement");
     if (cold && symbol_store_open_again(in.symbols, cache, &fresh, fault) != ERR_NONE)
         return fault->code;
     const uint64_t opened_ns = clock_ns() - start_ns;
@@ -93,7 +93,7 @@ static enum status take_physical(const struct stack *stack, struct arena *keep,
     out->offsets = ARENA_ARRAY(keep, (size_t)stack->frame_count + 1, uint64_t);
     out->modules = ARENA_ARRAY(keep, (size_t)stack->frame_count + 1, const char *);
     if (out->offsets == NULL || out->modules == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "frames to compare");
+        return fault_no_memory(fault, "frames to compare");
     for (uint32_t i = 0; i < stack->frame_count; i++) {
         const struct frame *f = &stack->frames[i];
         if (f->inline_depth > 0)
@@ -269,7 +269,7 @@ enum status measure_case(const struct engine_input *in, const struct engine_clai
     struct measuring m = {.in = in, .keep = keep, .fault = fault};
     *out = m.out = ARENA_ARRAY(keep, WAY_COUNT, struct way_cost);
     if (m.out == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "costs of a case");
+        return fault_no_memory(fault, "costs of a case");
     memset(m.out, 0, WAY_COUNT * sizeof *m.out);
     take_ours(&m);
     const struct physical *reference =

@@ -67,7 +67,7 @@ enum status sample_set_add(struct sample_set *set, const void *row, struct fault
         return fault->code;
     uint64_t *rows = array_reserve(set->rows, &set->row_room, (uint64_t)set->row_count + 1, bytes);
     if (rows == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "times of a run");
+        return fault_no_memory(fault, "times of a run");
     set->rows = rows;
     memcpy(&rows[set->row_count++ * set->words], row, bytes);
     set->count++;

@@ -109,7 +109,7 @@ enum status symbol_index_build_pieces(const struct code_pieces *pieces,
     memset(cost, 0, sizeof *cost);
     cost->threads = 1;
     if (!index_worker_open_empty(&build.worker))
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
+        fault_no_memory(fault, "symbol index");
     else if (add_pieces(&build, pieces, &first, &end, fault) == ERR_NONE)
         (void)index_write_pieces(&build.worker, key, first, end, path, cost, fault);
     index_worker_close(&build.worker);

@@ -14,7 +14,7 @@ static enum status add_word(struct symbol_store *store, const char *word, struct
 {
     const char *copy = arena_string(&store->arena, word);
     if (copy == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+        return fault_no_memory(fault, "symbol store");
     store->words[store->word_count++] = copy;
     return symbol_path_is_chain(word) && !path_is_folder(word) && !path_is_file(word)
                ? store_add_path(store, word, true, fault)
@@ -32,7 +32,7 @@ enum status symbol_store_open(const struct symbol_store_options *options, struct
         if (store != NULL)
             mutex_free(store->mutex);
         free(store);
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+        return fault_no_memory(fault, "symbol store");
     }
     arena_init(&store->arena, 0);
     store->names = options->names;
@@ -49,7 +49,7 @@ enum status symbol_store_open(const struct symbol_store_options *options, struct
     store->nothing.state = IDENTITY_UNCHECKED;
     store->nothing.note = NOTE_TOO_MANY_MODULES;
     if (store->words == NULL)
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+        fault_no_memory(fault, "symbol store");
     for (uint32_t i = 0; fault->code == ERR_NONE && i < options->root_count; i++)
         (void)add_word(store, options->roots[i], fault);
     store->named_count = store->file_count;
@@ -115,7 +115,7 @@ static enum status bind_source(struct symbol_store *store, const struct source_k
 
     if (binding == NULL ||
         (name != NULL && (binding->name = arena_string(&store->arena, name)) == NULL))
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+        return fault_no_memory(fault, "symbol store");
     if (store_open_source(store, kind, path, 0, base_va, &binding->source, fault) != ERR_NONE)
         return fault->code;
     while (*end != NULL)

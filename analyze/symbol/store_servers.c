@@ -337,7 +337,7 @@ enum status symbol_store_fetch(struct symbol_store *store, const struct module *
         return fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "symbol server",
                               "none is named: --symbols 'srv*CACHE*https://...'");
     if (!wants_make(&wants, count))
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol servers");
+        return fault_no_memory(fault, "symbol servers");
     arena_init(&scratch, 0);
     for (uint32_t i = 0; i < count; i++) {
         const struct module *module = modules[i];

@@ -159,7 +159,7 @@ enum status symbol_index_open_key(const char *path, const struct symbol_index_ke
     struct symbol_index *index = calloc(1, sizeof *index);
     *out = NULL;
     if (index == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
+        return fault_no_memory(fault, "symbol index");
     if (file_map(path, &index->map, fault) == ERR_NONE) {
         if (check_header(index, key, fault) == ERR_NONE &&
             read_sections(index, fault) == ERR_NONE &&

@@ -53,7 +53,7 @@ class Faults(e2e.Case):
     def test_the_texts_of_a_fault_are_literals(self):
         for name, before, text, compiles in FAULT_TEXTS:
             for call in (f"fault_set(fault, ERR_IO, 0, {text})", f'fault_set_hint(fault, ERR_IO, 0, "a", {text})',
-                         f'fault_set_hint(fault, ERR_IO, 0, {text}, "a")'):
+                         f'fault_set_hint(fault, ERR_IO, 0, {text}, "a")', f"fault_no_memory(fault, {text})"):
                 with self.subTest(name, call=call):
                     source = f"#include <stddef.h>\n#include \"base/fault.h\"\n{before}\nvoid f(struct fault *fault);\n" \
                              f"void f(struct fault *fault)\n{{\n    (void){call};\n}}\n"

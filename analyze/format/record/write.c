@@ -271,7 +271,7 @@ enum status record_write(const char *path, const struct record *facts, const str
     }
     w.data = arena_alloc(keep, w.room);
     if (index == NULL || w.data == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "record");
+        return fault_no_memory(fault, "record");
     w.at = RECORD_HEADER_BYTES;
     put_modules(&w, stack, facts, index);
     put_stack(&w, facts, stack, stop, index);
