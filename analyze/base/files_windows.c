@@ -40,10 +40,13 @@ static enum status file_fault(struct fault *fault, const char *path, const char 
     const DWORD error = GetLastError();
     const bool absent = error == ERROR_FILE_NOT_FOUND || error == ERROR_PATH_NOT_FOUND;
     const bool full = error == ERROR_DISK_FULL || error == ERROR_HANDLE_DISK_FULL;
+    const char *hint = "the system refused; is it open elsewhere?";
+    if (absent)
+        hint = "no such file";
+    else if (full)
+        hint = "no space left on device";
     fault_set_reason(fault, absent ? ERR_ABSENT : ERR_IO, what, full ? FAULT_FULL : FAULT_NO_REASON,
-                     absent ? "no such file"
-                     : full ? "no space left on device"
-                            : "the system refused; is it open elsewhere?");
+                     hint);
     fault_set_path(fault, path);
     return fault->code;
 }
@@ -446,7 +449,9 @@ bool path_is_folder(const char *path)
 /* One spelling for both slashes and both cases. */
 static char folded(char c)
 {
-    return (char)(c == '\\' ? '/' : c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    if (c == '\\')
+        return '/';
+    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
 bool path_is_below(const char *path, const char *folder)

@@ -65,9 +65,11 @@ static void explain(struct collected *result, char *why, const char *what, const
 
 static void explain_fault(struct collected *result, char *why, const struct fault *fault)
 {
-    result->outcome = fault->code == ERR_INTERRUPTED ? COLLECT_INTERRUPTED
-                      : fault->code == ERR_TIMEOUT   ? COLLECT_TIME_LIMIT
-                                                     : COLLECT_ERROR;
+    result->outcome = COLLECT_ERROR;
+    if (fault->code == ERR_INTERRUPTED)
+        result->outcome = COLLECT_INTERRUPTED;
+    else if (fault->code == ERR_TIMEOUT)
+        result->outcome = COLLECT_TIME_LIMIT;
     fault_describe(fault, why, WHY_BYTES);
     result->why = why;
 }

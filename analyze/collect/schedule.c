@@ -36,7 +36,8 @@ bool schedule_waits(const struct scenario *scenario)
 /* Most victims are no hangs, so a quarter of the processors is enough.  Judges need one, too. */
 void schedule_open_lanes(struct schedule *s, uint32_t waiting, uint32_t others)
 {
-    const uint32_t most = others == 0 ? s->jobs - 1 : s->jobs / 4 > 0 ? s->jobs / 4 : 1;
+    const uint32_t quarter = s->jobs / 4 > 0 ? s->jobs / 4 : 1;
+    const uint32_t most = others == 0 ? s->jobs - 1 : quarter;
     if (s->jobs > 1)
         s->lanes = most < waiting ? most : waiting;
 }

@@ -73,7 +73,9 @@ static int32_t truth_similarity(const struct frame_key *truth, const struct fram
         return 0;
     const bool file = compare_files(truth->file, frame->file, root, true);
     const bool line = truth->line != 0 && truth->line == frame->line;
-    int32_t score = name ? TRUTH_NAME : frame->nameless ? TRUTH_NAMELESS : TRUTH_OTHER_NAME;
+    int32_t score = frame->nameless ? TRUTH_NAMELESS : TRUTH_OTHER_NAME;
+    if (name)
+        score = TRUTH_NAME;
     if (file)
         score += TRUTH_FILE + (line ? TRUTH_LINE : 0);
     return score;
@@ -286,9 +288,11 @@ static void key_of_truth(const struct truth_frame *frame, struct frame_key *key)
 enum status column_prepare(struct column *column, const struct crash_case *crash,
                            struct module_list *modules, struct arena *scratch, struct fault *fault)
 {
-    uint32_t count = column->truth != NULL   ? column->truth->frame_count
-                     : column->stack != NULL ? column->stack->frame_count
-                                             : 0;
+    uint32_t count = 0;
+    if (column->truth != NULL)
+        count = column->truth->frame_count;
+    else if (column->stack != NULL)
+        count = column->stack->frame_count;
     if (column->stack != NULL && column->stack->state != STACK_OK)
         count = 0;
     struct frame_key *keys = ARENA_ARRAY(scratch, (size_t)count + 1, struct frame_key);
@@ -409,7 +413,11 @@ static enum status weave(struct table *t, uint32_t column, const uint32_t *rows,
         const bool here = k < paired_rows && row < t->row_count && rows[k] == row;
         const int32_t with = here ? partner[k] : -1;
         /* Frames without a row go before the next row that has a partner, or to the end. */
-        const uint32_t until = row == t->row_count ? frames : with >= 0 ? (uint32_t)with : frame;
+        uint32_t until = frame;
+        if (row == t->row_count)
+            until = frames;
+        else if (with >= 0)
+            until = (uint32_t)with;
         for (; frame < until; frame++, count++) {
             for (size_t c = 0; c < width; c++)
                 cells[count * width + c] = -1;

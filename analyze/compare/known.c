@@ -255,9 +255,11 @@ static bool find_pin(const char *pins, const char *engine, unsigned long *functi
 
 const char *known_frame(const struct finding *f, struct arena *keep)
 {
-    const char *where = f->function != NULL ? f->function
-                        : f->module != NULL ? f->module
-                                            : "the whole stack";
+    const char *where = "the whole stack";
+    if (f->function != NULL)
+        where = f->function;
+    else if (f->module != NULL)
+        where = f->module;
     return arena_printf(keep, "%s %s %s", f->engine, finding_level_name(f->level), where);
 }
 

@@ -185,9 +185,9 @@ enum status known_add(const char *text, const struct known_list *list, const str
     if (check_words(c, words, fault) != ERR_NONE)
         return fault->code;
     const char *head = text != NULL ? text : "# Known mismatches: see `twinstack known --help`\n";
-    const char *cause = c->result.signature != NULL          ? c->result.signature
-                        : c->result.verdict == VERDICT_FLAKY ? "flaky"
-                                                             : "verdict";
+    const char *cause = c->result.verdict == VERDICT_FLAKY ? "flaky" : "verdict";
+    if (c->result.signature != NULL)
+        cause = c->result.signature;
     const bool issue = words->issue != NULL && words->issue[0] != '\0';
     const char *name = arena_printf(keep, "%s.%s", c->scenario, c->variant);
     const char *id = name != NULL ? free_id(list, name, keep) : NULL;

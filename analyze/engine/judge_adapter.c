@@ -66,6 +66,13 @@ static const char *from_here(const char *word, struct arena *keep)
     return path != NULL ? path : word;
 }
 
+static const char *expanded(const char *word, const struct judge_stage *stage, struct arena *keep)
+{
+    if (strcmp(word, "{dump}") == 0)
+        return stage->dump;
+    return strcmp(word, "{folder}") == 0 ? stage->folder : from_here(word, keep);
+}
+
 /* The command's words; {dump} is the dump's name, {folder} the staging folder. */
 static const char *const *command_words(const struct judge_stage *stage, struct arena *keep)
 {
@@ -76,9 +83,7 @@ static const char *const *command_words(const struct judge_stage *stage, struct 
     while (argv != NULL && text != NULL && (word = text_next_word(&text)) != NULL) {
         if (count == JUDGE_WORDS_MAX)
             return NULL;
-        argv[count++] = strcmp(word, "{dump}") == 0     ? stage->dump
-                        : strcmp(word, "{folder}") == 0 ? stage->folder
-                                                        : from_here(word, keep);
+        argv[count++] = expanded(word, stage, keep);
     }
     return count > 0 ? argv : NULL;
 }

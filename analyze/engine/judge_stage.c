@@ -102,9 +102,11 @@ void judge_stage_close(const struct judge_stage *stage)
     struct fault ignored = FAULT_INIT;
     struct arena scratch;
     arena_init(&scratch, 0);
-    const char *mine = !stage->lasts         ? stage->folder
-                       : stage->dump != NULL ? path_join(&scratch, stage->folder, stage->dump)
-                                             : NULL;
+    const char *mine = NULL;
+    if (!stage->lasts)
+        mine = stage->folder;
+    else if (stage->dump != NULL)
+        mine = path_join(&scratch, stage->folder, stage->dump);
     if (mine != NULL)
         (void)path_remove(mine, &ignored);
     arena_free(&scratch);

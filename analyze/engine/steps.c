@@ -183,7 +183,9 @@ static enum answer judge(struct steps_session *s, const struct claim *claim)
     for (uint32_t i = 0; i < count && i < truth_count; i++)
         if (!frame_agrees(step, claim, i))
             return ANSWER_WRONG;
-    return count == truth_count ? ANSWER_RIGHT : count > truth_count ? ANSWER_WRONG : ANSWER_EARLY;
+    if (count > truth_count)
+        return ANSWER_WRONG;
+    return count == truth_count ? ANSWER_RIGHT : ANSWER_EARLY;
 }
 
 static void keep_miss(struct steps_session *s, const struct claim *claim, struct steps_miss *out)

@@ -12,9 +12,9 @@ const char *diff_group_name(enum diff_group group)
 
 const char *change_words(enum change change)
 {
-    return change == CHANGE_TOO_FEW     ? "too few samples"
-           : change == CHANGE_TOO_NOISY ? "too noisy to judge"
-                                        : change_name(change);
+    if (change == CHANGE_TOO_FEW)
+        return "too few samples";
+    return change == CHANGE_TOO_NOISY ? "too noisy to judge" : change_name(change);
 }
 
 const char *change_name(enum change change)

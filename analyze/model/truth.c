@@ -24,7 +24,9 @@ const char *truth_gap_name(enum truth_gap gap)
 enum truth_gap truth_gap_parse(const char *text)
 {
     const int found = name_index(gap_names, TRUTH_GAP_COUNT, text);
-    return text == NULL ? TRUTH_GAP_NONE : found < 0 ? TRUTH_GAP_SYSTEM : (enum truth_gap)found;
+    if (text == NULL)
+        return TRUTH_GAP_NONE;
+    return found < 0 ? TRUTH_GAP_SYSTEM : (enum truth_gap)found;
 }
 
 static void read_frame(const cJSON *item, struct arena *keep, struct truth_frame *out,

@@ -44,7 +44,9 @@ static void put_case(FILE *out, const struct run_case *c)
         return;
     }
     (void)fputs(">\n      ", out);
-    const char *element = is_skip(v) ? "skipped" : v == VERDICT_ERROR ? "error" : "failure";
+    const char *element = v == VERDICT_ERROR ? "error" : "failure";
+    if (is_skip(v))
+        element = "skipped";
     char message[512];
     (void)snprintf(message, sizeof message, "%s: %.400s", verdict_name(v),
                    c->result.reason != NULL ? c->result.reason : "");

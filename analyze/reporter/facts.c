@@ -194,7 +194,9 @@ static enum named_as named(void *self, const struct place *frame, const char *na
 
 static uint32_t frame_pointer_of(enum cpu cpu)
 {
-    return cpu == CPU_ARM64 ? REG_ARM64_FP : cpu == CPU_X64 ? REG_X64_RBP : REG_X86_EBP;
+    if (cpu == CPU_ARM64)
+        return REG_ARM64_FP;
+    return cpu == CPU_X64 ? REG_X64_RBP : REG_X86_EBP;
 }
 
 static bool read_pointer(const struct crash_facts *f, uint64_t va, uint64_t *out)

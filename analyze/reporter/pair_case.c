@@ -211,9 +211,11 @@ enum status pair_case_open(const struct reporter_request *request,
         return fault->code;
     out->run.result.verdict = verdict_of(r->verdict);
     out->run.result.reason = reason_of(r, keep);
-    out->run.result.right = r->verdict == REPORTER_SOUND   ? "all"
-                            : r->verdict == REPORTER_WRONG ? ENGINE_NAME_DUMP
-                                                           : NULL;
+    out->run.result.right = NULL;
+    if (r->verdict == REPORTER_SOUND)
+        out->run.result.right = "all";
+    else if (r->verdict == REPORTER_WRONG)
+        out->run.result.right = ENGINE_NAME_DUMP;
     out->run.result.signature = NULL;
     if (add_finding(r, result->name, out->facts.thread_id, keep, &out->run.result, fault) ==
         ERR_NONE)

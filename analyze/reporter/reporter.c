@@ -60,8 +60,9 @@ struct first_frame {
 static int by_offset(const void *a, const void *b)
 {
     const struct first_frame *x = a, *y = b;
-    return x->offset != y->offset ? (x->offset < y->offset ? -1 : 1)
-                                  : (x->row > y->row) - (x->row < y->row);
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
 }
 
 /* The row of another dump that has this stack; UINT32_MAX: none. */

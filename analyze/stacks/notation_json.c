@@ -163,9 +163,8 @@ static void read_frame(struct stack_input *input, const cJSON *object, struct ar
                            "expected a token 0x06...... and an offset in its IL");
         else
             frame.method_token = (uint32_t)method;
-        frame.pc_va = method != 0                  ? 0
-                      : frame.module->base_va != 0 ? frame.module->base_va + frame.offset
-                                                   : 0;
+        const bool has_address = method == 0 && frame.module->base_va != 0;
+        frame.pc_va = has_address ? frame.module->base_va + frame.offset : 0;
     } else {
         frame.offset =
             json_get_hex(object, "address", json_get_hex(object, "offset", 0, fault), fault);
@@ -228,10 +227,10 @@ static enum symbols_from symbols_of(const cJSON *from, const char *function, str
                                     struct fault *fault)
 {
     const char *stated = json_get_string(from, "symbols", keep, fault);
-    return function == NULL ? SYMBOLS_NONE
-           : stated != NULL && strcmp(stated, symbols_from_name(SYMBOLS_EXPORT)) == 0
-               ? SYMBOLS_EXPORT
-               : SYMBOLS_PDB;
+    if (function == NULL)
+        return SYMBOLS_NONE;
+    const bool is_export = stated != NULL && strcmp(stated, symbols_from_name(SYMBOLS_EXPORT)) == 0;
+    return is_export ? SYMBOLS_EXPORT : SYMBOLS_PDB;
 }
 
 /* POSITION counts where the frames are not numbered. */

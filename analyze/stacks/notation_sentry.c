@@ -82,9 +82,9 @@ static void read_frame(struct stack_input *input, const cJSON *from, struct aren
         frame.file = NULL;
         frame.line = 0;
     } else if (frame.function != NULL) {
-        frame.module_name = module != NULL    ? module->name
-                            : package != NULL ? path_base(package)
-                                              : NULL;
+        frame.module_name = package != NULL ? path_base(package) : NULL;
+        if (module != NULL)
+            frame.module_name = module->name;
         frame.note = NOTE_NAMED_BY_INPUT;
     }
     builder_add(&input->builder, frame);

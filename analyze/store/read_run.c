@@ -9,7 +9,9 @@
 
 static uint32_t page_limit(uint32_t asked)
 {
-    return asked == 0 ? STORE_PAGE_DEFAULT : asked > STORE_PAGE_MAX ? STORE_PAGE_MAX : asked;
+    if (asked == 0)
+        return STORE_PAGE_DEFAULT;
+    return asked > STORE_PAGE_MAX ? STORE_PAGE_MAX : asked;
 }
 
 static void read_run_row(struct query *q, struct run_info *run)

@@ -79,9 +79,9 @@ static enum status read_cases(struct store *store, enum diff_detail detail, stru
 
 static unsigned stack_of(const char *engine)
 {
-    return strcmp(engine, ENGINE_NAME_OFFSET) == 0 ? DIFF_HAS_OFFSET
-           : strcmp(engine, ENGINE_NAME_DUMP) == 0 ? DIFF_HAS_DUMP
-                                                   : 0;
+    if (strcmp(engine, ENGINE_NAME_OFFSET) == 0)
+        return DIFF_HAS_OFFSET;
+    return strcmp(engine, ENGINE_NAME_DUMP) == 0 ? DIFF_HAS_DUMP : 0;
 }
 
 /* Stacks and times of the engines under test; with DIFF_TIMES, of all engines. */

@@ -193,10 +193,11 @@ static enum status nats_settle(struct queue *queue, enum queue_channel channel,
 {
     struct nats_queue *q = (struct nats_queue *)queue;
     (void)channel;
-    const natsStatus status = end == QUEUE_DONE
-                                  ? q->lib.natsMsg_AckSync(message->handle, NULL, NULL)
-                              : end == QUEUE_AGAIN ? q->lib.natsMsg_Nak(message->handle, NULL)
-                                                   : NATS_OK;
+    natsStatus status = NATS_OK;
+    if (end == QUEUE_DONE)
+        status = q->lib.natsMsg_AckSync(message->handle, NULL, NULL);
+    else if (end == QUEUE_AGAIN)
+        status = q->lib.natsMsg_Nak(message->handle, NULL);
     q->lib.natsMsg_Destroy(message->handle);
     message->handle = NULL;
     return status == NATS_OK ? ERR_NONE : nats_queue_failed(fault, status, "end of a message");

@@ -12,10 +12,13 @@ const char *const nats_shelf_subjects[QUEUE_SHELVES] = {"twinstack.notes.*", "tw
 
 enum status nats_queue_failed(struct fault *fault, natsStatus status, const char *what)
 {
-    const char *hint = status == NATS_TIMEOUT             ? "the queue's server does not answer"
-                       : status == NATS_NO_SERVER         ? "no server is there"
-                       : status == NATS_CONNECTION_CLOSED ? "the connection is closed"
-                                                          : "the queue's server refuses";
+    const char *hint = "the queue's server refuses";
+    if (status == NATS_TIMEOUT)
+        hint = "the queue's server does not answer";
+    else if (status == NATS_NO_SERVER)
+        hint = "no server is there";
+    else if (status == NATS_CONNECTION_CLOSED)
+        hint = "the connection is closed";
     return fault_set_lasting(fault, ERR_IO, FAULT_NO_OFFSET, what, hint);
 }
 

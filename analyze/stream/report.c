@@ -17,16 +17,20 @@ enum {
     SCHEMA_GROUP = 3
 };
 
+static uint64_t schema_of(const struct report *report)
+{
+    if (report->member_count > 0)
+        return SCHEMA_GROUP;
+    return report->parts > 0 ? SCHEMA_PARTS : 1;
+}
+
 char *report_write(const struct report *report, struct arena *keep, size_t *bytes)
 {
     struct json j;
     size_t head_bytes = 0;
     json_to_text(&j, false);
     json_object(&j);
-    json_key_uint(&j, "schema_version",
-                  report->member_count > 0 ? SCHEMA_GROUP
-                  : report->parts > 0      ? SCHEMA_PARTS
-                                           : 1);
+    json_key_uint(&j, "schema_version", schema_of(report));
     json_key_string(&j, "id", report->id);
     json_key_string(&j, "sender", report->sender);
     json_key_string(&j, "version", report->version);
@@ -206,7 +210,9 @@ static enum status cut(const struct report *report, piece_fn *take, void *contex
         const size_t room =
             piece.stated_bytes < REPORT_PART_BYTES ? REPORT_PART_BYTES - piece.stated_bytes : 0;
         piece.data = report->stacks + at;
-        piece.bytes = left <= room ? left : room > 0 ? last_start(piece.data, room) : 0;
+        piece.bytes = left;
+        if (left > room)
+            piece.bytes = room > 0 ? last_start(piece.data, room) : 0;
         if (piece.bytes == 0 && report->bytes > 0)
             (void)fault_set_hint(fault, ERR_MALFORMED, at, "stack", "larger than 900 kB");
         else if (piece.number == PIECES_MAX)

@@ -252,7 +252,7 @@ struct suspect {
 static int fewest_deaths(const void *left, const void *right)
 {
     const struct suspect *a = left, *b = right;
-    return a->deaths != b->deaths ? (a->deaths < b->deaths ? -1 : 1) : 0;
+    return (a->deaths > b->deaths) - (a->deaths < b->deaths);
 }
 
 /* Moves the messages that were delivered before to the end, those with the fewest deaths first.

@@ -148,9 +148,9 @@ static void add_sources(struct gathering *g)
 enum status analysis_keep_files(const struct analysis *analysis, const struct crash_case *crash,
                                 struct arena *keep, struct run_case *out, struct fault *fault)
 {
-    const char *root = analysis->source_root != NULL    ? analysis->source_root
-                       : crash->own.source_root != NULL ? crash->own.source_root
-                                                        : ".";
+    const char *root = crash->own.source_root != NULL ? crash->own.source_root : ".";
+    if (analysis->source_root != NULL)
+        root = analysis->source_root;
     struct gathering g = {.analysis = analysis, .c = out, .root = root, .keep = keep};
     out->artifact_count = 0;
     out->artifacts = ARENA_ARRAY(keep, FILES_MAX + 1, struct case_artifact);

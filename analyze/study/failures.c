@@ -158,9 +158,9 @@ static const struct diff_case *copy_of(struct failure_count *count, const struct
 static bool is_smaller(const struct diff_case *a, const struct diff_case *b)
 {
     const int name = strcmp(a->scenario, b->scenario);
-    return a->frames != b->frames ? a->frames < b->frames
-           : name != 0            ? name < 0
-                                  : strcmp(a->variant, b->variant) < 0;
+    if (a->frames != b->frames)
+        return a->frames < b->frames;
+    return name != 0 ? name < 0 : strcmp(a->variant, b->variant) < 0;
 }
 
 static void add_blame(struct failure_count *count, struct failure *group, const struct finding *f)

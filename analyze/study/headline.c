@@ -175,7 +175,9 @@ static void fill_parts(struct columns *c, int whole, enum case_way way, struct h
     for (int i = first; i <= row; i++) {
         struct headline_cell *cell = &out->rows[i].cells[way];
         const bool done = cell->measured.value != 0 || i == row;
-        cell->state = !known ? HEADLINE_NOT_MEASURED : done ? HEADLINE_MEASURED : HEADLINE_NOT_DONE;
+        cell->state = done ? HEADLINE_MEASURED : HEADLINE_NOT_DONE;
+        if (!known)
+            cell->state = HEADLINE_NOT_MEASURED;
         cell->measured.n = cell->state == HEADLINE_MEASURED ? count : 0;
         if (cell->state != HEADLINE_MEASURED)
             cell->measured.value = (double)NAN;

@@ -61,7 +61,9 @@ enum status hook_count_add(struct hook_count *count, const struct run_case *c, s
         const bool seen = (c->got_hooks & HOOK_BIT(m->hooks[d].hook)) != 0;
         m->hooks[d].expected += expected;
         m->hooks[d].seen += seen;
-        row.marks[d] = expected ? (seen ? HOOK_KEPT : HOOK_MISSED) : seen ? HOOK_EXTRA : HOOK_NONE;
+        row.marks[d] = seen ? HOOK_EXTRA : HOOK_NONE;
+        if (expected)
+            row.marks[d] = seen ? HOOK_KEPT : HOOK_MISSED;
         row.differs = row.differs || expected != seen;
     }
     for (uint32_t i = m->row_count; i-- > 0;) { /* cases of one scenario are neighbours */

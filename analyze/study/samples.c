@@ -143,10 +143,11 @@ void sample_name(const char *scenario, const char *variant, enum cpu arch, enum 
 
 enum sample_state sample_state(size_t cases, size_t scenarios)
 {
-    return cases == 0                      ? SAMPLE_NONE
-           : cases < MEASUREMENT_LEAST     ? SAMPLE_FEW_CASES
-           : scenarios < MEASUREMENT_LEAST ? SAMPLE_FEW_SCENARIOS
-                                           : SAMPLE_ENOUGH;
+    if (cases == 0)
+        return SAMPLE_NONE;
+    if (cases < MEASUREMENT_LEAST)
+        return SAMPLE_FEW_CASES;
+    return scenarios < MEASUREMENT_LEAST ? SAMPLE_FEW_SCENARIOS : SAMPLE_ENOUGH;
 }
 
 const char *sample_state_name(enum sample_state state)

@@ -335,7 +335,8 @@ static void write_level(struct json *j, const struct trend_study *s, uint32_t i)
     json_key_number(j, "median", level->median);
     json_key_number(j, "low", level->low);
     json_key_number(j, "high", level->high);
-    json_key_string(j, "change", i == 0 ? NULL : level->worse ? "worse" : "better");
+    const char *change = level->worse ? "worse" : "better";
+    json_key_string(j, "change", i == 0 ? NULL : change);
     json_key(j, "last_run_before");
     i == 0 ? json_null(j) : json_uint(j, s->trend.points[s->levels[i - 1].last].run_id);
     json_key_number(j, "before", level->before);

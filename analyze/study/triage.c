@@ -187,9 +187,9 @@ static enum triage_mark mark_of(const struct run_case *c, const struct engine_sc
         return TRIAGE_NO_STACK;
     if (!score->judged)
         return TRIAGE_UNJUDGED;
-    return !score->exact                     ? TRIAGE_WRONG
-           : case_is_apart(c, score->engine) ? TRIAGE_APART
-                                             : TRIAGE_EXACT;
+    if (!score->exact)
+        return TRIAGE_WRONG;
+    return case_is_apart(c, score->engine) ? TRIAGE_APART : TRIAGE_EXACT;
 }
 
 static const char *pooled(struct sorting *s, const char *text)

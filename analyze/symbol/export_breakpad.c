@@ -68,11 +68,18 @@ static void add_fpo_data(struct breakpad_writer *w, const struct pdb *pdb)
 
 static const char *machine_name(uint16_t machine)
 {
-    return machine == PE_MACHINE_X64     ? "x86_64"
-           : machine == PE_MACHINE_X86   ? "x86"
-           : machine == PE_MACHINE_ARM64 ? "arm64"
-           : machine == PE_MACHINE_ARM   ? "arm"
-                                         : "unknown";
+    switch (machine) {
+    case PE_MACHINE_X64:
+        return "x86_64";
+    case PE_MACHINE_X86:
+        return "x86";
+    case PE_MACHINE_ARM64:
+        return "arm64";
+    case PE_MACHINE_ARM:
+        return "arm";
+    default:
+        return "unknown";
+    }
 }
 
 static void print(const struct breakpad_writer *w, const struct pdb *pdb,
@@ -198,7 +205,9 @@ static const char *arch_name(enum object_arch arch)
 
 static const char *os_name(enum object_kind kind)
 {
-    return kind == OBJECT_PE ? "windows" : kind == OBJECT_MACHO ? "mac" : "Linux";
+    if (kind == OBJECT_PE)
+        return "windows";
+    return kind == OBJECT_MACHO ? "mac" : "Linux";
 }
 
 enum status symbol_export_object(struct symbol_object *object, enum object_arch arch,

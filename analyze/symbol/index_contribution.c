@@ -115,13 +115,12 @@ static void add_stretch(struct stretch *s, uint32_t at, uint32_t end, bool insid
             continue;
         }
         const bool from_code = !name.is_public && name.start_rva != 0;
-        const uint32_t scope =
-            index_root(worker, name.text, file,
-                       !name.is_jump    ? index_pdb_from(worker, name.is_public)
-                       : name.text != 0 ? (uint32_t)INDEX_FROM_JUMP_PUBLIC
-                                        : (uint32_t)SYMBOLS_PDB_PUBLIC,
-                       name.start_rva != 0 ? name.start_rva : INDEX_NO_START,
-                       (inside && !name.is_jump) || from_code ? worker->compiland : 0);
+        uint32_t from = index_pdb_from(worker, name.is_public);
+        if (name.is_jump)
+            from = name.text != 0 ? (uint32_t)INDEX_FROM_JUMP_PUBLIC : (uint32_t)SYMBOLS_PDB_PUBLIC;
+        const uint32_t scope = index_root(
+            worker, name.text, file, from, name.start_rva != 0 ? name.start_rva : INDEX_NO_START,
+            (inside && !name.is_jump) || from_code ? worker->compiland : 0);
         index_piece(worker, s->section_rva + at, scope, line);
     }
 }

@@ -19,9 +19,10 @@ enum status code_pieces_walk(const struct code_pieces *pieces, uint64_t from, ui
         piece = (struct code_piece){.start = (uint32_t)piece.end, .end = to, .frames = frames};
         if (!pieces->at(pieces->self, &piece))
             return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "code of a symbol file");
-        piece.end = piece.end <= piece.start ? (uint64_t)piece.start + 1
-                    : piece.end < to         ? piece.end
-                                             : to;
+        if (piece.end <= piece.start)
+            piece.end = (uint64_t)piece.start + 1;
+        else if (piece.end > to)
+            piece.end = to;
         if (!each(context, &piece))
             break;
     }

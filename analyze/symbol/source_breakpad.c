@@ -73,7 +73,8 @@ static uint32_t places(const struct source_want *want, struct arena *keep,
     while (names[count + 1] != NULL)
         count++;
     for (uint32_t i = 0; i <= count; i++) {
-        const char *name = !windows ? names[i] : i < count ? names[i + 1] : names[0];
+        const uint32_t next = i < count ? i + 1 : 0; /* on Windows the image's name comes last */
+        const char *name = names[windows ? next : i];
         const char *as = file_name(name, keep);
         if (as != NULL)
             out[used++] = (struct source_place){name, want->debug_id, as};

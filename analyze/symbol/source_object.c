@@ -112,9 +112,9 @@ static enum source_fit fit(const struct source_id *id, const struct source_want 
 {
     if (id->object.kind != OBJECT_NONE && !id->object.is_code)
         return FIT_NONE;
-    return has_identity(id, want->module) ? FIT_IDENTITY
-           : has_name(id, want->module)   ? FIT_NAME
-                                          : FIT_NONE;
+    if (has_identity(id, want->module))
+        return FIT_IDENTITY;
+    return has_name(id, want->module) ? FIT_NAME : FIT_NONE;
 }
 
 static bool is_under(const struct source_id *id, const char *key)

@@ -243,9 +243,11 @@ bool symbol_store_is_bound(struct symbol_store *store, const char *name)
 
 bool symbol_indexing_parse(const char *word, enum symbol_indexing *out)
 {
-    *out = strcmp(word, "never") == 0    ? INDEXING_NONE
-           : strcmp(word, "always") == 0 ? INDEXING_ALWAYS
-                                         : INDEXING_AUTO;
+    *out = INDEXING_AUTO;
+    if (strcmp(word, "never") == 0)
+        *out = INDEXING_NONE;
+    else if (strcmp(word, "always") == 0)
+        *out = INDEXING_ALWAYS;
     return *out != INDEXING_AUTO || strcmp(word, "auto") == 0;
 }
 
@@ -436,10 +438,12 @@ void symbol_image_of(const struct symbol_module *sources, struct symbol_image *o
     if (out->debug_id[0] == '\0')
         out->debug_id = image->id.debug_id;
     out->has_base = file->kind != OBJECT_ARCHIVE;
-    out->preferred_base_va = file->kind == OBJECT_PE      ? file->as.pe.preferred_base_va
-                             : file->kind == OBJECT_ELF   ? file->as.elf.base_va
-                             : file->kind == OBJECT_MACHO ? file->as.macho.base_va
-                                                          : 0;
+    if (file->kind == OBJECT_PE)
+        out->preferred_base_va = file->as.pe.preferred_base_va;
+    else if (file->kind == OBJECT_ELF)
+        out->preferred_base_va = file->as.elf.base_va;
+    else if (file->kind == OBJECT_MACHO)
+        out->preferred_base_va = file->as.macho.base_va;
 }
 
 const struct fault *symbol_store_path_fault(const struct symbol_store *store)

@@ -352,15 +352,19 @@ static void finish(const struct symbol_index *index, uint32_t rva, const struct 
     const bool damaged = stated == INDEX_FROM_DAMAGED || stated == INDEX_FROM_DAMAGED_PUBLIC;
     const bool jump = stated == INDEX_FROM_JUMP || stated == INDEX_FROM_JUMP_PUBLIC;
     const bool pub = stated == INDEX_FROM_DAMAGED_PUBLIC || stated == INDEX_FROM_JUMP_PUBLIC;
-    const enum symbols_from from = pub                      ? SYMBOLS_PDB_PUBLIC
-                                   : damaged || jump        ? SYMBOLS_PDB
-                                   : stated < SYMBOLS_COUNT ? (enum symbols_from)stated
-                                                            : SYMBOLS_NONE;
+    enum symbols_from from = stated < SYMBOLS_COUNT ? (enum symbols_from)stated : SYMBOLS_NONE;
+    if (pub)
+        from = SYMBOLS_PDB_PUBLIC;
+    else if (damaged || jump)
+        from = SYMBOLS_PDB;
+    enum frame_note note = jump ? NOTE_LINK_JUMP : NOTE_NONE;
+    if (damaged)
+        note = NOTE_PDB_PART_DAMAGED;
     for (uint32_t i = 0; i < count; i++) {
         out[i].distance = distance;
         out[i].from = from;
         out[i].compiland = compiland;
-        out[i].note = damaged ? NOTE_PDB_PART_DAMAGED : jump ? NOTE_LINK_JUMP : NOTE_NONE;
+        out[i].note = note;
     }
 }
 

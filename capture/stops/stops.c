@@ -291,10 +291,13 @@ static void choose_walker(struct bench *b, const char *name)
     for (uint32_t i = 1; i < RECORD_WALKER_COUNT; i++)
         if (can_walk(&cap_walkers[i]) && strcmp(cap_walkers[i].name, name) == 0)
             b->walker = &cap_walkers[i];
-    if (b->outside)
+    if (b->walker != NULL)
+        b->name = b->walker->name;
+    if (b->outside) {
         b->walker = &cap_walkers[RECORD_WALKER_DBGHELP];
+        b->name = OUTSIDE;
+    }
     b->copies = b->walker == &cap_walkers[RECORD_WALKER_RTL];
-    b->name = b->outside ? OUTSIDE : b->walker != NULL ? b->walker->name : NULL;
 }
 
 static int print_usage(void)

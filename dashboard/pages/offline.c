@@ -273,7 +273,9 @@ static int by_need(const void *a, const void *b)
     const struct triage_item *left = *(const struct triage_item *const *)a;
     const struct triage_item *right = *(const struct triage_item *const *)b;
     const bool x = run_verdict_fails(left->verdict), y = run_verdict_fails(right->verdict);
-    return x != y ? (x ? -1 : 1) : (left->id > right->id) - (left->id < right->id);
+    if (x != y)
+        return x ? -1 : 1;
+    return (left->id > right->id) - (left->id < right->id);
 }
 
 /* Each carried case through all runs; repeats share theirs. */

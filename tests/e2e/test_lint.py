@@ -19,6 +19,7 @@ GOOD = "int twice(int x);\n\nint twice(int x)\n{\n    return 2 * x;\n}\n"
 MISTAKES = [
     ("format", "analyze/a.c", "int  x;\n", "analyze/a.c:1:4: not formatted"),
     ("tidy", "analyze/a.c", "int f(void);\n\nint f(void)\n{\n    int *p = 0;\n    return *p;\n}\n", "core.NullDereference"),
+    ("tidy", "analyze/a.c", "int f(int a);\n\nint f(int a)\n{\n    return a ? 1 : a < 2 ? 2 : 3;\n}\n", "nested-conditional"),
     ("shell", "cmake/a.sh", "#!/bin/sh\necho $1\n", "cmake/a.sh:2"),
     ("banned", "analyze/a.c", "int f(char *s)\n{\n    return atoi(s);\n}\n", "analyze/a.c:3: atoi: use text_parse_uint"),
     ("writers", "analyze/a.c", 'void *f(void)\n{\n    return fopen("x", "w");\n}\n', "analyze/a.c:3: fopen: use file_write_parts()"),

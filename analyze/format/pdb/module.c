@@ -140,7 +140,9 @@ static bool read_name(const struct pdb_symbol *symbol, uint32_t at, bool pascal,
 
 static uint32_t field(const struct pdb_symbol *symbol, uint8_t at, uint8_t size)
 {
-    return size == 0 ? 0 : size == 2 ? load_u16(symbol->data + at) : load_u32(symbol->data + at);
+    if (size == 0)
+        return 0;
+    return size == 2 ? load_u16(symbol->data + at) : load_u32(symbol->data + at);
 }
 
 /*     OFFSET SIZE  S_TRAMPOLINE, after its kind

@@ -277,7 +277,7 @@ static enum status read_directory(struct msfz *msfz, const struct header *header
 static int by_place(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
-    return a->at != b->at ? (a->at < b->at ? -1 : 1) : 0;
+    return (a->at > b->at) - (a->at < b->at);
 }
 
 /* Sorts the fragments in chunks, so that each chunk can find its own. The work is bounded because

@@ -223,11 +223,12 @@ static void put_stack(struct writer *w, const struct record *facts, const struct
                 (managed ? RECORD_FRAME_METHOD : 0) |
                 (uint32_t)RECORD_FOUND_GIVEN << RECORD_FRAME_SHIFT_FOUND,
             4);
-        put(w,
-            managed ? FRAME_METHOD(frame->method_token) | frame->offset
-            : index[i] == RECORD_NO_MODULE && frame->pc_va != 0 ? frame->pc_va
-                                                                : frame->offset,
-            8);
+        uint64_t place = frame->offset;
+        if (managed)
+            place |= FRAME_METHOD(frame->method_token);
+        else if (index[i] == RECORD_NO_MODULE && frame->pc_va != 0)
+            place = frame->pc_va;
+        put(w, place, 8);
     }
     section_end(w, start);
 }
