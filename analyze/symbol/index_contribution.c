@@ -56,15 +56,17 @@ static struct namer name_at(struct stretch *s, uint32_t at, uint32_t *next)
     struct pdb_jump jump;
     if (pdb_jump_at(worker->pdb, place, &jump)) {
         *next = least(*next, jump.start.offset + jump.bytes);
-        return (struct namer){s->section_rva + jump.start.offset,
-                              index_text(worker, pdb_names_jump(&worker->names, jump.target)), true,
-                              true};
+        return (struct namer){.start_rva = s->section_rva + jump.start.offset,
+                              .text =
+                                  index_text(worker, pdb_names_jump(&worker->names, jump.target)),
+                              .is_public = true,
+                              .is_jump = true};
     }
     if (worker->pdb->jump_count != 0 && worker->pdb->jumps.section == s->section &&
         worker->pdb->jumps.offset > at)
         *next = least(*next, worker->pdb->jumps.offset);
     const int64_t last = public_before(list, s->section_rva + at);
-    struct namer out = {0, 0, false, false};
+    struct namer out = {0};
     if (last + 1 < (int64_t)list->count && list->rvas[last + 1] - s->section_rva < *next)
         *next = list->rvas[last + 1] - s->section_rva;
     const bool has_public = last >= 0 && list->rvas[last] >= s->section_rva + s->from;
