@@ -29,8 +29,8 @@ static void keep_least(struct session *s, enum bench_lane lane, bool cold, uint3
 }
 
 /* Adds one case through one way; returns what all of it cost, 0 on a fault. */
-static uint64_t take(struct session *s, enum case_way way, const struct opened_case *files,
-                     bool cold, struct way_parts *sum)
+static uint64_t time_case(struct session *s, enum case_way way, const struct opened_case *files,
+                          bool cold, struct way_parts *sum)
 {
     const struct engine_input in = {.opened = files, .symbols = s->judging.analysis.symbols};
     const struct measure_request request = {.in = &in, .way = way, .cold = cold};
@@ -88,7 +88,7 @@ static enum status measure_round(struct session *s, bool cold, uint32_t round, b
         for (uint32_t k = 0; k < BENCH_LANES; k++) {
             const enum bench_lane lane = lane_of(s, round, k);
             const enum case_way way = lane == LANE_DUMP ? WAY_DUMP : WAY_OFFSET;
-            const uint64_t ns = take(s, way, &s->files[i], cold, &sums[lane]);
+            const uint64_t ns = time_case(s, way, &s->files[i], cold, &sums[lane]);
             if (s->fault->code != ERR_NONE)
                 return s->fault->code;
             if (counts)

@@ -196,7 +196,8 @@ static bool may_take(const struct symbol_store *store, const struct store_bindin
            (!has_identity(binding) || module->debug_id[0] == '\0');
 }
 
-static void take(struct symbol_store *store, struct store_binding *binding, const char *name)
+static void use_for_module(struct symbol_store *store, struct store_binding *binding,
+                           const char *name)
 {
     binding->taken = arena_string(&store->arena, name);
     if (binding->taken != NULL)
@@ -210,7 +211,7 @@ static void offer(struct symbol_store *store, const struct module *module)
 {
     for (struct store_binding *b = store->bindings; b != NULL; b = b->next) {
         if (b->name == NULL && b->taken == NULL && may_take(store, b, module)) {
-            take(store, b, module->name);
+            use_for_module(store, b, module->name);
             store->first_taken = true;
             return;
         }
@@ -223,7 +224,7 @@ static void claim(struct symbol_store *store, const struct stack *stack)
         for (uint32_t i = 0; b->name == NULL && b->taken == NULL && i < stack->frame_count; i++) {
             const struct module *module = stack->frames[i].module;
             if (module != NULL && is_own(b, module))
-                take(store, b, module->name);
+                use_for_module(store, b, module->name);
         }
     }
     for (uint32_t i = 0; i < stack->frame_count; i++) {

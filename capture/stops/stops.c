@@ -243,7 +243,7 @@ static bool start_target(struct bench *b, const struct stop_target *target, HAND
     return wait_for_start(child.hProcess) && SymInitialize(child.hProcess, NULL, TRUE);
 }
 
-static int run(struct bench *b, const struct stop_target *target)
+static int measure_stops(struct bench *b, const struct stop_target *target)
 {
     wchar_t folder[MAX_PATH];
     HANDLE process = NULL;
@@ -342,5 +342,5 @@ int wmain(int argc, wchar_t **argv)
     b.bare_ns = figures + 2 * (b.count + 1);
     b.copied_bytes = figures + 3 * (b.count + 1);
     b.copies_ns = figures + 4 * (b.count + 1);
-    return run(&b, target);
+    return measure_stops(&b, target);
 }
