@@ -12,6 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import e2e  # noqa: E402
 import lint  # noqa: E402
+import lint_library  # noqa: E402
 import lint_words  # noqa: E402
 
 GOOD = "int twice(int x);\n\nint twice(int x)\n{\n    return 2 * x;\n}\n"
@@ -34,6 +35,19 @@ MISTAKES = [
     ("documents", "tests/README.md", "# Tests\n", "tests/README.md:1: no link leads here from README.md"),
     ("documents", "README.md", "word " * 1001, "README.md:1: 1001 words, more than 1000"),
     ("documents", "capture/README.md", "word " * 1501, "capture/README.md:1: 1501 words, more than 1500"),
+]
+
+# What a public header says of a function, and a part of the finding; None: enough.
+HEADER = "/* A library.\n *\n * Units: bytes.\n *\n * Ownership: none.\n *\n * Errors: false.\n *\n * Threads: one `dump` each. */\n\nstruct twinstack_dump;\n\n"
+CONTRACTS = [
+    ("a function", "/* How many. */\nint f(void);", None),
+    ("a group", "/* How many. */\nint f(void);\nint g(const struct twinstack_dump *dump);", None),
+    ("the same after a blank line", "/* How many. */\nint f(void);\n\nint g(void);", "h:16: g: no comment"),
+    ("false without a meaning", "/* Begins. */\nbool f(void);", "f: its comment does not say what false means"),
+    ("a meaning of false", "/* Begins. False: there is none. */\nbool f(void);", None),
+    ("a status", "/* Begins. */\nenum twinstack_status f(void);", "f: its comment does not say when it fails"),
+    ("a result", "/* Begins. */\nvoid f(struct twinstack_dump **out);", "f: its comment does not say how its result is freed"),
+    ("what has no rule for threads", "struct twinstack_input;\n\n/* Ends. */\nvoid f(struct twinstack_input *input);", "does not name `input`"),
 ]
 
 # What a fault is given, with a declaration before it, and whether that compiles.
@@ -61,6 +75,20 @@ class Faults(e2e.Case):
                     done = subprocess.run(["cc", "-std=c11", "-fsyntax-only", f"-I{e2e.ROOT}/analyze", "-x", "c", "-"], input=source,
                                           capture_output=True, text=True, check=False)
                     self.assertEqual(done.returncode == 0, compiles, done.stderr)
+
+
+class Contracts(e2e.Case):
+    def test_a_public_header_says_enough_of_each_function(self):
+        for name, text, finding in CONTRACTS:
+            with self.subTest(name):
+                said = "\n".join(lint_library.contracts("h", HEADER + text + "\n"))
+                self.assertIn(finding or "", said)
+                self.assertEqual(said == "", finding is None, said)
+
+    def test_its_first_comment_has_what_holds_for_all(self):
+        for section in lint_library.SECTIONS:
+            with self.subTest(section):
+                self.assertEqual(lint_library.contracts("h", HEADER.replace(f"{section}:", "")), [f"h:1: the first comment has no paragraph `{section}:`"])
 
 
 class Lint(e2e.Case):
