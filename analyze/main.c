@@ -36,7 +36,11 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     const bool asks_help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0;
-    const char *name = asks_help ? "help" : strcmp(argv[1], "--version") == 0 ? "version" : argv[1];
+    const char *name = argv[1];
+    if (asks_help)
+        name = "help";
+    else if (strcmp(argv[1], "--version") == 0)
+        name = "version";
     const struct verb *verb = verb_find(name);
     if (verb == NULL) {
         struct nearest nearest;

@@ -20,7 +20,18 @@
  *               capture/record.h has it
  *   dump.dmp    a minidump, if it writes any; one that writes none says so when the victims are
  *               built, by -DTWINSTACK_SUBJECTS=offset:rtl, and is judged by its stacks alone
- * A library returns false for features that it lacks, and ignores options that it does not have. */
+ * A library returns false for features that it lacks, and ignores options that it does not have.
+ *
+ * Units: sizes are bytes, times milliseconds (names that end in _ms). Text of char is UTF-8.
+ *
+ * Ownership: arguments are borrowed during the call, and copied where they are needed longer;
+ * functions stay in use until capture_uninstall(). Nothing is returned that has to be freed.
+ *
+ * Errors: a function that can fail returns false, or 0 for a number, and its comment says why. None
+ * prints anything. What a capture could not do is stated in its record.
+ *
+ * Threads: any thread may call any function at any time, also while others do, unless its comment
+ * says otherwise. */
 #ifndef CAPTURE_CAPTURE_PORT_H
 #define CAPTURE_CAPTURE_PORT_H
 
@@ -73,25 +84,29 @@ struct capture_report {
  * again after capture_uninstall() and after a failure, on any thread. */
 bool capture_install(const struct capture_options *options);
 
-/* Removes the hooks, ends the helper threads, and removes the files if nothing was captured. Not
+/* Writes what is in the ring, removes the hooks, ends the helper threads, and removes the files if
+ * nothing was captured. Without a capture that is installed, and in on_crash(), does nothing. Not
  * for a DllMain: the threads could not end. */
 void capture_uninstall(void);
 
 /* Calls TAKE for each finished capture in FOLDER, the oldest first, and returns
  * how many there were. TAKE returns true to remove the files (because they were sent or copied),
- * false to keep them for the next time. If TAKE is NULL, captures are only counted. Allocates
- * nothing; may be called before and after capture_install(). */
+ * false to keep them for the next time. If TAKE is NULL, captures are only counted. A folder that
+ * cannot be read has none. Allocates nothing; may be called before and after capture_install(). One
+ * thread at a time: two would both get the same capture. */
 uint32_t capture_pending(const wchar_t *folder,
                          bool (*take)(const struct capture_report *report, void *context),
                          void *context);
 
-/* Without a capture that is installed, does nothing. */
+/* Arms the watch of the first thread that calls it; other threads must not. Without a capture that
+ * is installed, does nothing. */
 void capture_heartbeat(void);
 
-/* The hook for std::set_terminate; it belongs to the host's C++ library. */
+/* The hook for std::set_terminate; it belongs to the host's C++ library. Captures the calling
+ * thread and ends the process; without a capture that is installed, returns. */
 void capture_on_terminate(void);
 
-/* The calling thread is about to idle: no hang is reported until its next heartbeat. */
+/* The watched thread is about to idle: no hang is reported until its next heartbeat. */
 void capture_heartbeat_pause(void);
 
 /* One function of code made at run time, so that its frames get names, in offset stacks and in
@@ -137,6 +152,9 @@ typedef bool capture_frame_fn(void *data, const void *pc, const void *native);
  * where to start. Returns the runtime's HRESULT. */
 typedef int32_t capture_snapshot_fn(uint32_t thread_id, const void *seed, uint32_t seed_bytes,
                                     capture_frame_fn *add, void *data);
+
+/* From now on the walkers of managed code call SNAPSHOT (NULL: none), in the capture's threads or
+ * in the crashed one. It stays in use until the process ends. */
 void capture_use_snapshots(capture_snapshot_fn *snapshot);
 
 /* Puts the calling thread's stack into the ring: a few microseconds, no lock, no file. The ring
@@ -145,9 +163,9 @@ void capture_use_snapshots(capture_snapshot_fn *snapshot);
  * capture_uninstall() write them to a record of their own. False: there is no ring. */
 bool capture_now(const char *label);
 
-/* Writes the current content of the ring. A later record replaces this one, with the ring's content
- * at that time. False: there was nothing to write, a crash or another flush is in progress, or the
- * monitor did not answer. */
+/* Writes the current content of the ring, and waits for that, at most 20 seconds. A later record
+ * replaces this one, with the ring's content at that time. False: there was nothing to write, a
+ * crash or another flush is in progress, or the monitor did not answer. */
 bool capture_flush(void);
 
 #ifdef __cplusplus

@@ -9,7 +9,7 @@
 struct cap_managed cap_managed;
 
 /* Takes COUNT places of a pool with ROOM; -1: they are not left. */
-static LONG take(volatile LONG *used, uint32_t count, LONG room)
+static LONG take_places(volatile LONG *used, uint32_t count, LONG room)
 {
     LONG at = *used;
     for (;;) {
@@ -48,7 +48,7 @@ static void add_functions(struct cap_method *method)
     uint32_t count = 0;
     for (uint64_t va = method->start_va; next_function(method, &va, &base) != NULL;)
         count++;
-    const LONG at = take(&cap_managed.function_count, count, CAP_MANAGED_FUNCTIONS);
+    const LONG at = take_places(&cap_managed.function_count, count, CAP_MANAGED_FUNCTIONS);
     if (at < 0)
         return;
     uint64_t va = method->start_va;
@@ -86,8 +86,8 @@ bool capture_register_method(const struct capture_method *method)
         !is_region(method->start, method->bytes))
         return false;
     /* the map first: an entry without one would be a method of which every line is the first */
-    const LONG map = take(&cap_managed.map_count, method->map_count, CAP_IL_MAPS);
-    const LONG at = map >= 0 ? take(&cap_managed.method_count, 1, CAP_METHODS) : -1;
+    const LONG map = take_places(&cap_managed.map_count, method->map_count, CAP_IL_MAPS);
+    const LONG at = map >= 0 ? take_places(&cap_managed.method_count, 1, CAP_METHODS) : -1;
     if (at < 0)
         return false;
     struct cap_method *to = &cap_managed.methods[at];
@@ -105,7 +105,7 @@ bool capture_register_method(const struct capture_method *method)
 
 bool capture_register_code(const char *name, const void *start, uint64_t bytes)
 {
-    const LONG at = is_region(start, bytes) ? take(&cap.code_count, 1, CAP_CODE_MAPS) : -1;
+    const LONG at = is_region(start, bytes) ? take_places(&cap.code_count, 1, CAP_CODE_MAPS) : -1;
     if (at < 0)
         return false;
     struct cap_code *code = &cap.codes[at];

@@ -54,9 +54,12 @@ static void wait_for(HANDLE event)
     (void)NtWaitForSingleObject(event, FALSE, NULL);
 }
 
+enum context_source { CONTEXT_OF_EXCEPTION, CONTEXT_CAPTURED };
+enum own_stack { OWN_STACK_USABLE, OWN_STACK_USED_UP };
+
 /* Waits while a hang is being captured: the crash comes after it. */
 static enum claim claim(EXCEPTION_POINTERS *pointers, uint32_t doors, uint32_t exit_code,
-                        bool captured, bool stack_usable)
+                        enum context_source context, enum own_stack stack)
 {
     const LONG me = (LONG)GetCurrentThreadId();
     LONG owner;
@@ -68,8 +71,8 @@ static enum claim claim(EXCEPTION_POINTERS *pointers, uint32_t doors, uint32_t e
     cap.crash.thread_id = (uint32_t)me;
     cap.crash.doors = doors;
     claimed_exit_code = exit_code;
-    cap.crash.captured_context = captured;
-    cap.crash.own_stack_usable = stack_usable;
+    cap.crash.captured_context = context == CONTEXT_CAPTURED;
+    cap.crash.own_stack_usable = stack == OWN_STACK_USABLE;
     cap.crash.pointers = pointers;
     cap.crash.bounds = cap_crash_own_bounds();
     InterlockedExchange(&cap.crash.ready, 1);
@@ -145,7 +148,8 @@ static LONG CALLBACK on_exception(EXCEPTION_POINTERS *pointers)
         TerminateProcess(GetCurrentProcess(), cap.crash.pointers->ExceptionRecord->ExceptionCode);
     }
     if (code == EXCEPTION_STACK_OVERFLOW) {
-        if (claim(pointers, RECORD_DOOR_VECTORED, code, false, false) != CLAIM_CLOSED)
+        if (claim(pointers, RECORD_DOOR_VECTORED, code, CONTEXT_OF_EXCEPTION, OWN_STACK_USED_UP) !=
+            CLAIM_CLOSED)
             wait_for(cap.never); /* the monitor looks for crashes, and ends the process */
         return EXCEPTION_CONTINUE_SEARCH;
     }
@@ -177,7 +181,8 @@ static LONG WINAPI on_unhandled(EXCEPTION_POINTERS *pointers)
             cap.candidates[i].code == record->ExceptionCode &&
             cap.candidates[i].address_va == (uintptr_t)record->ExceptionAddress)
             doors |= RECORD_DOOR_VECTORED;
-    const enum claim claimed = claim(pointers, doors, record->ExceptionCode, false, true);
+    const enum claim claimed =
+        claim(pointers, doors, record->ExceptionCode, CONTEXT_OF_EXCEPTION, OWN_STACK_USABLE);
     if (claimed == CLAIM_CLOSED)
         return pass_on(pointers);
     if (claimed == CLAIM_LATE)
@@ -187,28 +192,33 @@ static LONG WINAPI on_unhandled(EXCEPTION_POINTERS *pointers)
     return EXCEPTION_EXECUTE_HANDLER;
 }
 
+/* The exception that a hook without one reports. One thread owns it; the others wait. */
+static struct {
+    volatile LONG owner; /* a thread; 0: none */
+    CONTEXT context;
+    EXCEPTION_RECORD record;
+    EXCEPTION_POINTERS pointers;
+} made = {.pointers = {&made.record, &made.context}};
+
 /* A hook without an exception: the context is captured here, so its first frame is a return
  * address in this function.  Returns only if there is no capture. */
 static void on_runtime_door(uint32_t code, uint32_t door, uint32_t exit_code)
 {
-    static CONTEXT context;
-    static EXCEPTION_RECORD record;
-    static EXCEPTION_POINTERS pointers = {&record, &context};
-    static volatile LONG user; /* of the three above */
     const LONG me = (LONG)GetCurrentThreadId();
     if (cap.crash.claimed_by == me)
         return; /* the host's own crash handler aborts: keep what is already on disk */
     if (cap.crash.claimed_by == CAP_CLOSED)
         return;
-    if (InterlockedCompareExchange(&user, me, 0) != 0)
+    if (InterlockedCompareExchange(&made.owner, me, 0) != 0)
         wait_for(cap.never);
-    RtlCaptureContext(&context);
-    record.ExceptionCode = code;
-    record.ExceptionFlags = EXCEPTION_NONCONTINUABLE;
-    record.ExceptionAddress = (void *)(uintptr_t)context_pc(&context);
-    const enum claim claimed = claim(&pointers, door, exit_code, true, true);
+    RtlCaptureContext(&made.context);
+    made.record.ExceptionCode = code;
+    made.record.ExceptionFlags = EXCEPTION_NONCONTINUABLE;
+    made.record.ExceptionAddress = (void *)(uintptr_t)context_pc(&made.context);
+    const enum claim claimed =
+        claim(&made.pointers, door, exit_code, CONTEXT_CAPTURED, OWN_STACK_USABLE);
     if (claimed == CLAIM_CLOSED) {
-        InterlockedExchange(&user, 0);
+        InterlockedExchange(&made.owner, 0);
         return;
     }
     if (claimed == CLAIM_LATE)

@@ -139,6 +139,15 @@ bool cap_crash_thread_bounds(HANDLE thread, struct cap_bounds *out)
     return query_thread(thread, &basic) && read_bounds(&basic, out);
 }
 
+static uint32_t utf8_bytes(uint32_t c)
+{
+    if (c < 0x80)
+        return 1;
+    if (c < 0x800)
+        return 2;
+    return c < 0x10000 ? 3 : 4;
+}
+
 /* UTF-16 to UTF-8; a lone surrogate becomes U+FFFD. Stops before a character that does not fit. */
 uint32_t cap_crash_utf8(const wchar_t *text, uint32_t units, char *out, uint32_t room_bytes)
 {
@@ -150,7 +159,7 @@ uint32_t cap_crash_utf8(const wchar_t *text, uint32_t units, char *out, uint32_t
             c = 0x10000 + ((c - 0xD800) << 10) + (text[++i] - 0xDC00u);
         else if (c >= 0xD800 && c < 0xE000)
             c = 0xFFFD;
-        uint32_t need = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+        const uint32_t need = utf8_bytes(c);
         if (used + need > room_bytes)
             break;
         for (uint32_t k = need; k-- > 1; c >>= 6)

@@ -320,7 +320,7 @@ static enum outcome send_capture(struct upload *u, const struct capture_report *
     return outcome;
 }
 
-static bool take(const struct capture_report *report, void *context)
+static bool send_one(const struct capture_report *report, void *context)
 {
     struct upload *u = context;
     const enum outcome outcome = u->stopping ? STOP : send_capture(u, report);
@@ -369,7 +369,7 @@ bool capture_upload(const struct capture_upload_options *options,
         return false;
     u->stopping = !read_options(u, options) || (u->link = make_link(&u->options)) == NULL;
     if (u->options.folder != NULL)
-        (void)capture_pending(u->options.folder, take, u);
+        (void)capture_pending(u->options.folder, send_one, u);
     if (u->link != NULL)
         release(u->link);
     const bool is_done = u->result.left == 0;

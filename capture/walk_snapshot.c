@@ -143,7 +143,7 @@ static void say_refused(struct cap_walk *out, uint32_t result)
     cap_crash_walk_not(out, RECORD_STATE_FAULTED, reasons[out->walker]);
 }
 
-static void take(const CONTEXT *seed, struct cap_bounds bounds, struct cap_walk *out)
+static void take_snapshot(const CONTEXT *seed, struct cap_bounds bounds, struct cap_walk *out)
 {
     struct walking walking = {out, bounds};
     const uint64_t start_ns = cap_crash_now_ns();
@@ -160,7 +160,7 @@ void cap_walk_snapshot(const CONTEXT *seed, HANDLE thread, struct cap_bounds bou
                        bool seed_is_return, struct cap_walk *out)
 {
     (void)seed, (void)thread, (void)seed_is_return;
-    take(NULL, bounds, out);
+    take_snapshot(NULL, bounds, out);
 }
 
 /* The frames inside of the seed are native: the walk starts with them. */
@@ -175,7 +175,7 @@ void cap_walk_snapshot_seeded(const CONTEXT *seed, HANDLE thread, struct cap_bou
         cap_crash_walk_not(out, RECORD_STATE_NOT_APPLICABLE, "no managed frame to start from");
         return;
     }
-    take(&managed, bounds, out);
+    take_snapshot(&managed, bounds, out);
 }
 
 #else

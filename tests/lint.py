@@ -141,13 +141,18 @@ def dependencies():
     return found
 
 
+def configurations():
+    """Of the tree, and of the folders that differ from it."""
+    return [ROOT / ".clang-tidy", *sorted(f for folder in ("analyze", "dashboard") for f in (ROOT / folder).rglob(".clang-tidy"))]
+
+
 def check_tidy(part=1, parts=1, deep=False):
     commands = {}
     for row in json.loads((BUILD / "compile_commands.json").read_text()):
         commands.setdefault(row["file"], row["command"])
     deps = dependencies()
     more = [] if deep else [f"--extra-arg={word}" for word in ("-Xclang", "-analyzer-config", "-Xclang", f"max-nodes={ANALYSER_NODES}")]
-    settings = [version("clang-tidy-19"), (ROOT / ".clang-tidy").read_text(encoding="utf-8"), *more]
+    settings = [version("clang-tidy-19"), *(f.read_text(encoding="utf-8") for f in configurations()), *more]
 
     def note_of(source):
         of = deps.get(str(source))

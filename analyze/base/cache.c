@@ -112,7 +112,7 @@ enum status cache_publish(const struct cache *cache, const char *partial, enum c
     if (path == NULL)
         fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "key of a cached file");
     else if (folder == NULL)
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "cache");
+        fault_no_memory(fault, "cache");
     else if (folder_make(folder, fault) == ERR_NONE)
         (void)path_rename(partial, path, fault);
     if (fault->code == ERR_NONE)
@@ -190,7 +190,7 @@ enum status cache_list(const struct cache *cache, struct arena *keep, struct cac
         array_sort(list.items, list.count, sizeof *list.items, compare_items);
     *items = list.items;
     *count = list.count;
-    return list.failed ? fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "cache") : ERR_NONE;
+    return list.failed ? fault_no_memory(fault, "cache") : ERR_NONE;
 }
 
 /* Deletes partial files whose writer must have been killed. */

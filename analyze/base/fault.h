@@ -53,6 +53,9 @@ struct fault {
 #define fault_set(fault, code, offset, what)                                                       \
     fault_set_lasting(fault, code, offset, "" what "", NULL)
 
+/* Memory for WHAT, a literal, could not be allocated. Returns the recorded code. */
+#define fault_no_memory(fault, what) fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, what)
+
 /* Like fault_set(), with advice for the user, also a literal. */
 #define fault_set_hint(fault, code, offset, what, hint)                                            \
     fault_set_lasting(fault, code, offset, "" what "", "" hint "")

@@ -123,7 +123,7 @@ enum status file_read(const char *path, size_t max_bytes, struct arena *keep, ch
     char *text = arena_alloc(keep, size + 1);
     size_t done = 0;
     if (text == NULL)
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "file");
+        fault_no_memory(fault, "file");
     while (text != NULL && done < size) {
         const ssize_t got = read(fd, text + done, size - done);
         if (got < 0 && errno == EINTR)
@@ -360,7 +360,7 @@ enum status folder_list(const char *path, struct arena *keep, const char ***name
         (*count)++;
     }
     if (entry != NULL)
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "folder");
+        fault_no_memory(fault, "folder");
     (void)closedir(folder);
     if (*count > 1)
         array_sort(*names, *count, sizeof **names, compare_names);
@@ -384,7 +384,7 @@ enum status path_remove(const char *path, struct fault *fault)
         for (size_t i = 0; i < count && fault->code == ERR_NONE; i++) {
             const char *inner = path_join(&scratch, path, names[i]);
             if (inner == NULL)
-                fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "path to remove");
+                fault_no_memory(fault, "path to remove");
             else
                 (void)path_remove(inner, fault);
         }

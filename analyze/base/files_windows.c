@@ -40,10 +40,13 @@ static enum status file_fault(struct fault *fault, const char *path, const char 
     const DWORD error = GetLastError();
     const bool absent = error == ERROR_FILE_NOT_FOUND || error == ERROR_PATH_NOT_FOUND;
     const bool full = error == ERROR_DISK_FULL || error == ERROR_HANDLE_DISK_FULL;
+    const char *hint = "the system refused; is it open elsewhere?";
+    if (absent)
+        hint = "no such file";
+    else if (full)
+        hint = "no space left on device";
     fault_set_reason(fault, absent ? ERR_ABSENT : ERR_IO, what, full ? FAULT_FULL : FAULT_NO_REASON,
-                     absent ? "no such file"
-                     : full ? "no space left on device"
-                            : "the system refused; is it open elsewhere?");
+                     hint);
     fault_set_path(fault, path);
     return fault->code;
 }
@@ -129,7 +132,7 @@ enum status file_read(const char *path, size_t max_bytes, struct arena *keep, ch
     if (map.bytes > max_bytes)
         fault_set(fault, ERR_LIMIT, max_bytes, "file larger than expected here");
     else if ((*out = arena_text(keep, (const char *)map.data, map.bytes)) == NULL)
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "file");
+        fault_no_memory(fault, "file");
     else
         *bytes = map.bytes;
     file_unmap(&map);
@@ -361,7 +364,7 @@ enum status folder_list(const char *path, struct arena *keep, const char ***name
         return file_fault(fault, path, "folder");
     do {
         if (!names_add(keep, names, count, &room, entry.cFileName)) {
-            fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "folder");
+            fault_no_memory(fault, "folder");
             break;
         }
     } while (FindNextFileW(search, &entry));
@@ -388,7 +391,7 @@ static enum status folder_remove(const char *path, const wchar_t *wide, struct f
         for (size_t i = 0; i < count && fault->code == ERR_NONE; i++) {
             const char *inner = path_join(&scratch, path, names[i]);
             if (inner == NULL)
-                fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "path to remove");
+                fault_no_memory(fault, "path to remove");
             else
                 (void)path_remove(inner, fault);
         }
@@ -446,7 +449,9 @@ bool path_is_folder(const char *path)
 /* One spelling for both slashes and both cases. */
 static char folded(char c)
 {
-    return (char)(c == '\\' ? '/' : c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    if (c == '\\')
+        return '/';
+    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
 bool path_is_below(const char *path, const char *folder)

@@ -137,12 +137,9 @@ static size_t json_escape(char *out, unsigned char c)
 {
     static const char hex[] = "0123456789abcdef";
     const char wide[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
-    const char short_of = c == '"'    ? '"'
-                          : c == '\\' ? '\\'
-                          : c == '\n' ? 'n'
-                          : c == '\r' ? 'r'
-                          : c == '\t' ? 't'
-                                      : '\0';
+    static const char shorts[] = {
+        ['"'] = '"', ['\\'] = '\\', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't'};
+    const char short_of = c < sizeof shorts ? shorts[c] : '\0';
 
     if (short_of == '\0') {
         memcpy(out, wide, sizeof wide);

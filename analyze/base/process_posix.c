@@ -371,7 +371,7 @@ enum status process_run(const struct process_request *request, struct arena *kee
     if (held_bytes > INHERITED_MAX_BYTES && out->peak_bytes <= held_bytes + held_bytes / 8)
         out->peak_bytes = 0;
     if (out->output == NULL || out->errors == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "program output");
+        return fault_no_memory(fault, "program output");
     if (child_stopped(&c))
         return fault_set(fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "program");
     return ERR_NONE;
@@ -392,7 +392,7 @@ enum status process_open(const struct process_request *request, struct process *
     *out = NULL;
     struct process *process = calloc(1, sizeof *process);
     if (process == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "program");
+        return fault_no_memory(fault, "program");
     arena_init(&scratch, 0);
     lasting.input = "";
     lasting.input_bytes = 1; /* keeps its input open */
@@ -485,8 +485,7 @@ enum status process_ask(struct process *process, const char *question, uint32_t 
     if (converse(c, lines, clock_ns() + (uint64_t)limit_ms * 1000000U, fault) != ERR_NONE)
         return fault->code;
     *answer = arena_text(keep, c->out.text != NULL ? c->out.text : "", c->out.bytes);
-    return *answer != NULL ? ERR_NONE
-                           : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "answer of a program");
+    return *answer != NULL ? ERR_NONE : fault_no_memory(fault, "answer of a program");
 }
 
 static void say_how_it_ended(struct child *c, int exit_code, uint64_t peak_bytes,

@@ -64,13 +64,13 @@ enum status process_open(const struct process_request *request, struct process *
 
     *out = NULL;
     if (p == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "program");
+        return fault_no_memory(fault, "program");
     InitializeSRWLock(&p->lock);
     InitializeConditionVariable(&p->changed);
     p->out.max = LIMIT_ANSWER_BYTES;
     if (child_open(request, false, &p->child, fault) == ERR_NONE &&
         (p->reader = thread_start(read_answers, p)) == NULL)
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "program");
+        (void)fault_no_memory(fault, "program");
     if (fault->code != ERR_NONE) {
         child_close(&p->child);
         free(p);
@@ -156,7 +156,7 @@ enum status process_ask(struct process *process, const char *question, uint32_t 
     if (await_lines(p, lines, end_ns, fault) == ERR_NONE) {
         *answer = arena_text(keep, p->out.text != NULL ? p->out.text : "", p->out.bytes);
         if (*answer == NULL)
-            (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "answer of a program");
+            (void)fault_no_memory(fault, "answer of a program");
     }
     ReleaseSRWLockExclusive(&p->lock);
     return fault->code;

@@ -402,7 +402,7 @@ enum status child_open(const struct process_request *request, bool with_errors, 
         fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "program", "not found in PATH");
         fault_set_path(fault, request->argv[0]);
     } else if (line == NULL) {
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "program start");
+        (void)fault_no_memory(fault, "program start");
     } else if ((out->job = make_job()) == NULL || !make_pipe(&out->input, &theirs[0], false) ||
                !make_pipe(&out->output, &theirs[1], true) ||
                !(with_errors ? make_pipe(&out->errors, &theirs[2], true)

@@ -122,7 +122,9 @@ uint32_t thread_overload(void)
     if (getloadavg(&load, 1) != 1)
         return 1;
     const double each = load / thread_processors() + 0.5;
-    return each < 1 ? 1 : (uint32_t)(each > most ? most : each);
+    if (each < 1)
+        return 1;
+    return (uint32_t)(each > most ? most : each);
 }
 
 void thread_sleep_ms(uint32_t ms)

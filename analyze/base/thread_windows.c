@@ -127,8 +127,11 @@ uint32_t thread_overload(void)
         first = first == 0 ? used + 1 : first; /* never 0 */
     } while (used + 1 - first < NEEDED_MS * 10000U && GetTickCount() - start_ms < MOST_MS);
     const DWORD took_ms = GetTickCount() - start_ms;
-    const uint32_t each = (took_ms + NEEDED_MS / 2) / NEEDED_MS;
-    const uint32_t overload = each < 1 ? 1 : each > MOST ? MOST : each;
+    uint32_t overload = (took_ms + NEEDED_MS / 2) / NEEDED_MS;
+    if (overload < 1)
+        overload = 1;
+    else if (overload > MOST)
+        overload = MOST;
     (void)InterlockedExchange(&kept_until_ms, (LONG)(start_ms + KEPT_MS));
     (void)InterlockedExchange(&kept, (LONG)overload);
     return overload;

@@ -65,9 +65,11 @@ static void explain(struct collected *result, char *why, const char *what, const
 
 static void explain_fault(struct collected *result, char *why, const struct fault *fault)
 {
-    result->outcome = fault->code == ERR_INTERRUPTED ? COLLECT_INTERRUPTED
-                      : fault->code == ERR_TIMEOUT   ? COLLECT_TIME_LIMIT
-                                                     : COLLECT_ERROR;
+    result->outcome = COLLECT_ERROR;
+    if (fault->code == ERR_INTERRUPTED)
+        result->outcome = COLLECT_INTERRUPTED;
+    else if (fault->code == ERR_TIMEOUT)
+        result->outcome = COLLECT_TIME_LIMIT;
     fault_describe(fault, why, WHY_BYTES);
     result->why = why;
 }
@@ -88,7 +90,7 @@ static enum status start_victim(const struct queue *q, struct runner *runner,
                                 limit,    program, scenario->name, NULL};
 
     if (launcher == NULL || out_folder == NULL || program == NULL || limit == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "victim");
+        return fault_no_memory(fault, "victim");
     return runner_run(runner, args, (uint32_t)limit_ms + OUTER_LIMIT_EXTRA_MS, scratch, out, fault);
 }
 
@@ -397,7 +399,7 @@ static enum status fill_results(struct queue *q, const struct scenario *scenario
     q->results = ARENA_ARRAY(keep, (size_t)q->count + 1, struct collected);
     q->whys = arena_array(keep, (size_t)q->count + 1, WHY_BYTES);
     if (q->results == NULL || q->whys == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
+        return fault_no_memory(fault, "run");
     for (uint32_t i = 0; i < q->count; i++) {
         struct collected *result = &q->results[i];
         result->scenario = &scenarios[i % count];
@@ -410,7 +412,7 @@ static enum status fill_results(struct queue *q, const struct scenario *scenario
         result->folder = arena_printf(keep, "%s/%s.%s", cases, result->scenario->name,
                                       result->scenario->variant);
         if (cases == NULL || result->folder == NULL)
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
+            return fault_no_memory(fault, "run");
         if (i % count == 0 && folder_make(cases, fault) != ERR_NONE)
             return fault->code;
     }
@@ -440,7 +442,7 @@ enum status collect_run(const struct collect_options *options, const struct scen
     q.launcher = path_join(keep, here.victims_folder, launcher_name);
     q.lock = mutex_new();
     if (q.launcher == NULL || q.lock == NULL)
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
+        fault_no_memory(fault, "run");
     else if (evidence_open(&here, keep, &q.evidence, fault) == ERR_NONE &&
              fill_results(&q, scenarios, count, repeat, keep, fault) == ERR_NONE &&
              schedule_open(q.results, q.count, job_count(&here, q.count), keep, &q.schedule,

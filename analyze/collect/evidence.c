@@ -44,7 +44,7 @@ struct draft {
 
 static enum status out_of_memory(struct draft *d)
 {
-    return fault_set(d->fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+    return fault_no_memory(d->fault, "case");
 }
 
 static void add_file(struct draft *d, enum case_role role, const char *path)
@@ -482,7 +482,7 @@ enum status evidence_open(const struct collect_options *options, struct arena *k
     out->options = options;
     out->symbols_lock = mutex_new();
     if (out->symbols_lock == NULL || toolchain == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "collector");
+        return fault_no_memory(fault, "collector");
     if (path_is_file(toolchain))
         read_toolchain(toolchain, keep, out, fault);
     return fault->code != ERR_NONE ? fault->code

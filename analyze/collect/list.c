@@ -100,7 +100,7 @@ static struct scenario *widen_list(struct scenario **list, uint32_t count, uint3
     }
     struct scenario *wider = ARENA_ARRAY(keep, (size_t)count + more, struct scenario);
     if (wider == NULL) {
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "scenarios");
+        fault_no_memory(fault, "scenarios");
         return NULL;
     }
     if (count > 0)

@@ -60,7 +60,7 @@ enum status host_describe(struct arena *keep, const char **os, const char **cpu,
     *os = uname(&name) == 0
               ? arena_printf(keep, "%s %s %s", name.sysname, name.release, name.machine)
               : NULL;
-    return *os != NULL ? ERR_NONE : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "host");
+    return *os != NULL ? ERR_NONE : fault_no_memory(fault, "host");
 }
 
 /* Runs a command line of the host in the runner's environment. */
@@ -418,7 +418,7 @@ enum status runner_open(const struct collect_options *options, uint32_t worker, 
                            : arena_printf(&out->keep, "%s-%u", base, (unsigned)worker);
     out->loader = base != NULL ? wine32_loader(base, options->launcher[0], &out->keep) : NULL;
     if (!set_environment(out, base, worker))
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Wine prefix");
+        return fault_no_memory(fault, "Wine prefix");
     if (hold_prefix(out, base, fault) != ERR_NONE) {
         out->prefix = NULL; /* nothing of ours is in it */
         return fault->code;
@@ -428,12 +428,12 @@ enum status runner_open(const struct collect_options *options, uint32_t worker, 
     if (worker == 0 && !prefix_is_made(base, &out->keep))
         (void)make_prefix(out, fault);
     if (fault->code == ERR_NONE && !set_environment(out, mine, worker))
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Wine prefix");
+        fault_no_memory(fault, "Wine prefix");
     if (fault->code == ERR_NONE && is_clone && clone_prefix(out, base, fault) == ERR_NONE &&
         takes_dlls(options))
         (void)take_dlls(out, fault);
     if (fault->code == ERR_NONE && !make_drives(out))
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Wine prefix");
+        fault_no_memory(fault, "Wine prefix");
     return fault->code != ERR_NONE ? fault->code : warm_up(out, fault);
 }
 

@@ -22,7 +22,7 @@ enum status host_describe(struct arena *keep, const char **os, const char **cpu,
     }
     *cpu = name != NULL ? arena_string(keep, name) : NULL;
     *os = arena_printf(keep, "Windows build %s", build[0] != '\0' ? build : "unknown");
-    return *os != NULL ? ERR_NONE : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "host");
+    return *os != NULL ? ERR_NONE : fault_no_memory(fault, "host");
 }
 
 bool runner_is_prepared(const struct collect_options *options)

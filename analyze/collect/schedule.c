@@ -15,7 +15,7 @@ enum status schedule_open(const struct collected *results, uint32_t count, uint3
     memset(out, 0, sizeof *out);
     out->order = ARENA_ARRAY(keep, (size_t)count + 1, uint32_t);
     if (out->order == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
+        return fault_no_memory(fault, "run");
     out->count = count;
     out->jobs = jobs;
     for (uint32_t i = 0; i < count && jobs > 1; i++)
@@ -36,7 +36,8 @@ bool schedule_waits(const struct scenario *scenario)
 /* Most victims are no hangs, so a quarter of the processors is enough.  Judges need one, too. */
 void schedule_open_lanes(struct schedule *s, uint32_t waiting, uint32_t others)
 {
-    const uint32_t most = others == 0 ? s->jobs - 1 : s->jobs / 4 > 0 ? s->jobs / 4 : 1;
+    const uint32_t quarter = s->jobs / 4 > 0 ? s->jobs / 4 : 1;
+    const uint32_t most = others == 0 ? s->jobs - 1 : quarter;
     if (s->jobs > 1)
         s->lanes = most < waiting ? most : waiting;
 }

@@ -32,7 +32,7 @@ enum status collect_session_open(const struct collect_options *options,
 
     *out = NULL;
     if (session == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "session");
+        return fault_no_memory(fault, "session");
     if (runner_open(options, options->beside_run ? RUNNER_SESSION : 0, &session->runner, fault) !=
         ERR_NONE) {
         collect_session_close(session);

@@ -22,7 +22,7 @@ static void find_images(const struct runner *runner, struct arena *keep,
         return;
     out->images = ARENA_ARRAY(keep, (size_t)record.module_count + 1, const char *);
     if (out->images == NULL) {
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "steps");
+        fault_no_memory(fault, "steps");
         return;
     }
     for (uint32_t i = 0; i < record.module_count; i++) {
@@ -50,7 +50,7 @@ static void run_program(struct runner *runner, const char *program, const char *
     struct stepped stepped = {runner->options->stepping, out->variant};
 
     if (guest == NULL || file == NULL) {
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "steps");
+        fault_no_memory(fault, "steps");
         return;
     }
     if (stepped.stepping != NULL) {
@@ -88,7 +88,7 @@ static void take_program(struct runner *runner, const struct collect_options *op
     one->program = path_join(keep, options->victims_folder, name);
     one->file = arena_printf(keep, "%s/steps-%s.rec", options->out_folder, one->variant);
     if (one->program == NULL || one->file == NULL)
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "steps");
+        fault_no_memory(fault, "steps");
     else
         run_program(runner, one->program, walkers, keep, one, fault);
 }
@@ -105,13 +105,13 @@ enum status collect_steps(const struct collect_options *options, const char *con
     *out = ARENA_ARRAY(keep, VARIANTS_MAX, struct collected_steps);
     *count = 0;
     if (*out == NULL || folder_make(options->out_folder, fault) != ERR_NONE)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "steps");
+        return fault_no_memory(fault, "steps");
     if (folder_list(options->victims_folder, keep, &names, &name_count, fault) != ERR_NONE)
         return fault->code;
     absolute.out_folder = path_absolute(options->out_folder, keep);
     absolute.victims_folder = path_absolute(options->victims_folder, keep);
     if (absolute.out_folder == NULL || absolute.victims_folder == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "steps");
+        return fault_no_memory(fault, "steps");
     (void)runner_open(&absolute, 0, &runner, fault);
     for (size_t i = 0; i < name_count && fault->code == ERR_NONE && *count < VARIANTS_MAX; i++) {
         struct collected_steps *one = &(*out)[*count];

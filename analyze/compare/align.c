@@ -73,7 +73,9 @@ static int32_t truth_similarity(const struct frame_key *truth, const struct fram
         return 0;
     const bool file = compare_files(truth->file, frame->file, root, true);
     const bool line = truth->line != 0 && truth->line == frame->line;
-    int32_t score = name ? TRUTH_NAME : frame->nameless ? TRUTH_NAMELESS : TRUTH_OTHER_NAME;
+    int32_t score = frame->nameless ? TRUTH_NAMELESS : TRUTH_OTHER_NAME;
+    if (name)
+        score = TRUTH_NAME;
     if (file)
         score += TRUTH_FILE + (line ? TRUTH_LINE : 0);
     return score;
@@ -104,7 +106,7 @@ static enum status search(pair_fn *fn, const void *context, uint32_t n, uint32_t
     int32_t *above = ARENA_ARRAY(scratch, (size_t)m + 1, int32_t);
     int32_t *row = ARENA_ARRAY(scratch, (size_t)m + 1, int32_t);
     if (came == NULL || above == NULL || row == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "alignment");
+        return fault_no_memory(fault, "alignment");
 
     for (uint32_t i = 0; i < n; i++) {
         row[0] = 0;
@@ -144,7 +146,7 @@ static enum status pair_up(pair_fn *fn, const void *context, uint32_t n, uint32_
     out->score = 0;
     out->partner = ARENA_ARRAY(scratch, (size_t)n + 1, int32_t);
     if (out->partner == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "alignment");
+        return fault_no_memory(fault, "alignment");
     for (uint32_t i = 0; i < n; i++)
         out->partner[i] = -1;
 
@@ -218,7 +220,7 @@ static enum status module_number(struct module_list *list, const struct frame *f
     struct module_entry *entries =
         arena_reserve(scratch, list->entries, &list->room, list->count + 1, sizeof *entries);
     if (entries == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "modules to compare");
+        return fault_no_memory(fault, "modules to compare");
     list->entries = entries;
     list->entries[list->count].module = frame->module;
     list->entries[list->count].name = name_of_module(frame);
@@ -286,14 +288,16 @@ static void key_of_truth(const struct truth_frame *frame, struct frame_key *key)
 enum status column_prepare(struct column *column, const struct crash_case *crash,
                            struct module_list *modules, struct arena *scratch, struct fault *fault)
 {
-    uint32_t count = column->truth != NULL   ? column->truth->frame_count
-                     : column->stack != NULL ? column->stack->frame_count
-                                             : 0;
+    uint32_t count = 0;
+    if (column->truth != NULL)
+        count = column->truth->frame_count;
+    else if (column->stack != NULL)
+        count = column->stack->frame_count;
     if (column->stack != NULL && column->stack->state != STACK_OK)
         count = 0;
     struct frame_key *keys = ARENA_ARRAY(scratch, (size_t)count + 1, struct frame_key);
     if (keys == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "frames to compare");
+        return fault_no_memory(fault, "frames to compare");
     for (uint32_t i = 0; i < count; i++) {
         if (column->truth != NULL) {
             key_of_truth(&column->truth->frames[i], &keys[i]);
@@ -401,7 +405,7 @@ static enum status weave(struct table *t, uint32_t column, const uint32_t *rows,
     const size_t width = t->column_count;
     int32_t *cells = ARENA_ARRAY(scratch, ((size_t)t->row_count + frames) * width + 1, int32_t);
     if (cells == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "rows to compare");
+        return fault_no_memory(fault, "rows to compare");
     uint32_t count = 0, frame = 0, k = 0;
     for (uint32_t row = 0; row <= t->row_count; row++) {
         while (k < paired_rows && rows[k] < row)
@@ -409,7 +413,11 @@ static enum status weave(struct table *t, uint32_t column, const uint32_t *rows,
         const bool here = k < paired_rows && row < t->row_count && rows[k] == row;
         const int32_t with = here ? partner[k] : -1;
         /* Frames without a row go before the next row that has a partner, or to the end. */
-        const uint32_t until = row == t->row_count ? frames : with >= 0 ? (uint32_t)with : frame;
+        uint32_t until = frame;
+        if (row == t->row_count)
+            until = frames;
+        else if (with >= 0)
+            until = (uint32_t)with;
         for (; frame < until; frame++, count++) {
             for (size_t c = 0; c < width; c++)
                 cells[count * width + c] = -1;
@@ -433,7 +441,7 @@ static enum status merge_column(struct table *t, uint32_t column, const char *ro
 {
     uint32_t *rows = ARENA_ARRAY(scratch, (size_t)t->row_count + 1, uint32_t);
     if (rows == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "rows to compare");
+        return fault_no_memory(fault, "rows to compare");
     uint32_t count = 0;
     for (uint32_t row = 0; row < t->row_count; row++)
         if (column != 0 || row_can_be_true(t, row))

@@ -351,12 +351,14 @@ static void blame_absence(const struct poll *p, struct finding *f, uint32_t colu
         have |= p->table->columns[c].count > 0 ? 1U << c : 0;
     if (p->table->columns[0].truth != NULL)
         have |= 1U;
-    if (have != 0)
-        settle(p, f,
-               lacks->claim->kind == ENGINE_KIND_DUMP     ? BLAME_DUMP_READER
-               : lacks->claim->kind == ENGINE_KIND_OFFSET ? BLAME_RECORD
-                                                          : BLAME_WALK,
-               column, have);
+    if (have == 0)
+        return;
+    if (lacks->claim->kind == ENGINE_KIND_DUMP)
+        settle(p, f, BLAME_DUMP_READER, column, have);
+    else if (lacks->claim->kind == ENGINE_KIND_OFFSET)
+        settle(p, f, BLAME_RECORD, column, have);
+    else
+        settle(p, f, BLAME_WALK, column, have);
 }
 
 /* A walk that starts inside the exception handler, according to all walks that do not. */

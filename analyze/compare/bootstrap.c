@@ -110,10 +110,11 @@ static void set_up(struct resampling *r)
 
 static void bounds(struct resampling *r, struct interval *out)
 {
-    const size_t wanted = DRAWS / r->count;
-    const size_t rounds = wanted > ROUNDS_MOST    ? ROUNDS_MOST
-                          : wanted < ROUNDS_LEAST ? ROUNDS_LEAST
-                                                  : wanted;
+    size_t rounds = DRAWS / r->count;
+    if (rounds > ROUNDS_MOST)
+        rounds = ROUNDS_MOST;
+    else if (rounds < ROUNDS_LEAST)
+        rounds = ROUNDS_LEAST;
     double *ratios = malloc(rounds * sizeof *ratios);
     if (ratios == NULL)
         return;

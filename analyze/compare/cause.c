@@ -34,8 +34,15 @@ static const char *unexplained_line(const struct difference *d, struct arena *ke
 {
     const struct frame *own = rule_mine(d), *other = rule_theirs(d);
     const struct truth_frame *truth = d->against == 0 ? table_truth(d->table, d->row) : NULL;
-    const uint32_t line = other != NULL ? other->line : truth != NULL ? truth->line : 0;
-    const char *file = other != NULL ? other->file : truth != NULL ? truth->file : NULL;
+    uint32_t line = 0;
+    const char *file = NULL;
+    if (other != NULL) {
+        line = other->line;
+        file = other->file;
+    } else if (truth != NULL) {
+        line = truth->line;
+        file = truth->file;
+    }
     const char *root = d->in->crash != NULL ? d->in->crash->own.source_root : NULL;
     if (file != NULL && !compare_files(file, own->file, root,
                                        claim_prints_base_names(d->table->columns[d->column].claim)))
@@ -162,7 +169,7 @@ enum status difference_explain(const struct difference *d, struct arena *keep,
                                         : what);
     }
     if (out->evidence == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "evidence");
+        return fault_no_memory(fault, "evidence");
     return ERR_NONE;
 }
 

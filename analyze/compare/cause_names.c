@@ -307,7 +307,9 @@ bool because_folded(const struct difference *d, struct arena *keep, struct expla
     const struct truth_frame *truth = d->against == 0 ? table_truth(d->table, d->row) : NULL;
     if (d->mark != CELL_FUNCTION || own == NULL || own->inline_depth > 0)
         return false;
-    const char *want = truth != NULL ? truth->function : other != NULL ? other->function : NULL;
+    const char *want = other != NULL ? other->function : NULL;
+    if (truth != NULL)
+        want = truth->function;
     const struct compare_symbols *symbols = d->in->symbols;
     if (want != NULL && symbols != NULL && symbols->alias != NULL &&
         symbols->alias(symbols->context, own, want))

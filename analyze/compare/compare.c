@@ -34,7 +34,7 @@ struct judge {
 
 static enum status out_of_memory(struct judge *j)
 {
-    return fault_set(j->fault, ERR_MEMORY, FAULT_NO_OFFSET, "comparing a case");
+    return fault_no_memory(j->fault, "comparing a case");
 }
 
 static const char *root_of(const struct compare_input *in)
@@ -291,9 +291,8 @@ static void list_threads_of(const struct compare_input *in, uint32_t c, bool sus
                             uint32_t *ids, uint32_t *count)
 {
     const bool claimed = c < in->claim_count;
-    const uint32_t stacks = claimed             ? in->claims[c].stack_count
-                            : in->truth != NULL ? in->truth->thread_count
-                                                : 0;
+    const uint32_t of_truth = in->truth != NULL ? in->truth->thread_count : 0;
+    const uint32_t stacks = claimed ? in->claims[c].stack_count : of_truth;
     for (uint32_t s = 0; s < stacks; s++) {
         const uint32_t id = claimed ? in->claims[c].stacks[s].thread_id : in->truth->threads[s].id;
         const enum thread_role role =
@@ -490,9 +489,9 @@ static enum status note_absent(struct judge *j, const struct table *t, struct th
     const bool excused =
         refused || is_beyond_watcher(j->in->crash, stack) || is_without_tables(stack);
     f->level = LEVEL_PHYSICAL;
-    f->cause = refused   ? CAUSE_SNAPSHOT_REFUSED
-               : excused ? CAUSE_UNSUPPORTED_HERE
-                         : CAUSE_NOT_CAPTURED;
+    f->cause = excused ? CAUSE_UNSUPPORTED_HERE : CAUSE_NOT_CAPTURED;
+    if (refused)
+        f->cause = CAUSE_SNAPSHOT_REFUSED;
     f->engine = claim->engine;
     f->against_truth = t->columns[0].truth != NULL;
     f->against = column_name(t, f->against_truth ? 0 : t->reference);

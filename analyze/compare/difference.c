@@ -19,11 +19,15 @@ bool stop_is_end(enum stop_reason stop)
     return stop == STOP_NONE || stop == STOP_END || stop == STOP_RETURN_ZERO;
 }
 
+/* NULL: not known. */
+static const char *module_name_of(const struct frame *frame)
+{
+    return frame->module != NULL ? frame->module->name : frame->module_name;
+}
+
 const char *rule_where(const struct frame *frame, struct arena *keep)
 {
-    const char *module = frame->module != NULL        ? frame->module->name
-                         : frame->module_name != NULL ? frame->module_name
-                                                      : "?";
+    const char *name = module_name_of(frame), *module = name != NULL ? name : "?";
     if (frame->method_token != 0)
         return arena_printf(keep, "%s!0x%" PRIx32 "+0x%" PRIx64, module, frame->method_token,
                             frame->offset);
@@ -146,7 +150,7 @@ const char *rule_module(const struct difference *d)
         frame = rule_host(d, d->column);
     if (frame == NULL)
         frame = rule_previous_frame(d, d->row, d->column);
-    return frame == NULL ? NULL : frame->module != NULL ? frame->module->name : frame->module_name;
+    return frame != NULL ? module_name_of(frame) : NULL;
 }
 
 bool rule_explain(struct explanation *out, enum cause cause, uint32_t blame, const char *evidence)

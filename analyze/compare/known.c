@@ -156,7 +156,7 @@ enum status known_parse(const char *text, size_t bytes, struct arena *keep, stru
     out->count = 0;
     out->items = ARENA_ARRAY(keep, rooms + 1, struct known);
     if (out->items == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "known mismatches");
+        return fault_no_memory(fault, "known mismatches");
     uint32_t number = 1;
     for (size_t at = 0; at < bytes; number++) {
         const char *end = memchr(text + at, '\n', bytes - at);
@@ -255,9 +255,11 @@ static bool find_pin(const char *pins, const char *engine, unsigned long *functi
 
 const char *known_frame(const struct finding *f, struct arena *keep)
 {
-    const char *where = f->function != NULL ? f->function
-                        : f->module != NULL ? f->module
-                                            : "the whole stack";
+    const char *where = "the whole stack";
+    if (f->function != NULL)
+        where = f->function;
+    else if (f->module != NULL)
+        where = f->module;
     return arena_printf(keep, "%s %s %s", f->engine, finding_level_name(f->level), where);
 }
 
@@ -395,9 +397,8 @@ static enum status apply_one(struct known_list *list, struct run_case *c, const 
         c->known_id = match->id;
         *changed = true;
     }
-    return c->result.reason != NULL || !*changed
-               ? ERR_NONE
-               : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "known mismatches");
+    return c->result.reason != NULL || !*changed ? ERR_NONE
+                                                 : fault_no_memory(fault, "known mismatches");
 }
 
 enum status known_apply(struct known_list *list, struct run_case *cases, uint32_t count,
@@ -486,7 +487,7 @@ enum status known_uses_end(struct known_uses *uses, struct arena *keep, const ch
     *out_count = 0;
     *out = ARENA_ARRAY(keep, (size_t)uses->list.count + 1, const char *);
     if (*out == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "known mismatches");
+        return fault_no_memory(fault, "known mismatches");
     text_utc_date(ended_ns / 1000000000U, day);
     for (uint32_t i = 0; i < uses->list.count; i++) {
         judge_by_day(&uses->list.items[i], day);

@@ -185,9 +185,9 @@ enum status known_add(const char *text, const struct known_list *list, const str
     if (check_words(c, words, fault) != ERR_NONE)
         return fault->code;
     const char *head = text != NULL ? text : "# Known mismatches: see `twinstack known --help`\n";
-    const char *cause = c->result.signature != NULL          ? c->result.signature
-                        : c->result.verdict == VERDICT_FLAKY ? "flaky"
-                                                             : "verdict";
+    const char *cause = c->result.verdict == VERDICT_FLAKY ? "flaky" : "verdict";
+    if (c->result.signature != NULL)
+        cause = c->result.signature;
     const bool issue = words->issue != NULL && words->issue[0] != '\0';
     const char *name = arena_printf(keep, "%s.%s", c->scenario, c->variant);
     const char *id = name != NULL ? free_id(list, name, keep) : NULL;
@@ -209,7 +209,7 @@ enum status known_add(const char *text, const struct known_list *list, const str
                            issue ? "\n" : "", words->broad ? "broad: yes\n" : "", words->expires);
     struct known_list again; /* the result must still be a valid file */
     if (whole == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "known mismatches");
+        return fault_no_memory(fault, "known mismatches");
     *out = whole;
     *block = whole + strlen(head);
     return known_parse(whole, strlen(whole), keep, &again, fault);

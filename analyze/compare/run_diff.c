@@ -75,10 +75,14 @@ static enum diff_group group_of(const struct diff_case *a, const struct diff_cas
     if (a == NULL)
         return run_verdict_fails(b->verdict) ? DIFF_NEW : DIFF_ADDED;
     const bool was = run_verdict_fails(a->verdict), is = run_verdict_fails(b->verdict);
-    if (was != is)
-        return is ? DIFF_NEW : b->verdict == VERDICT_XFAIL ? DIFF_ACCEPTED : DIFF_FIXED;
+    if (!was && is)
+        return DIFF_NEW;
+    if (was && !is)
+        return b->verdict == VERDICT_XFAIL ? DIFF_ACCEPTED : DIFF_FIXED;
     const bool same = a->verdict == b->verdict && text_equal(a->signature, b->signature);
-    return !same ? DIFF_CHANGED : is ? DIFF_STILL : DIFF_SAME;
+    if (!same)
+        return DIFF_CHANGED;
+    return is ? DIFF_STILL : DIFF_SAME;
 }
 
 static const struct diff_case **sorted(const struct diff_side *side, struct arena *keep)
@@ -132,12 +136,16 @@ static bool diff_cases(const struct diff_side *a, const struct diff_side *b, str
     if (left == NULL || right == NULL || out->rows == NULL)
         return false;
     for (uint32_t i = 0, k = 0; i < a->count || k < b->count;) {
-        const int order = i == a->count ? 1 : k == b->count ? -1 : by_name(&left[i], &right[k]);
+        int order = i == a->count ? 1 : -1;
+        if (i < a->count && k < b->count)
+            order = by_name(&left[i], &right[k]);
         struct diff_row row = {.a = order <= 0 ? left[i] : NULL, .b = order >= 0 ? right[k] : NULL};
         row.group = group_of(row.a, row.b);
-        const bool other_repeat = order < 0   ? is_other_repeat(left[i], right, b->count, k)
-                                  : order > 0 ? is_other_repeat(right[k], left, a->count, i)
-                                              : false;
+        bool other_repeat = false;
+        if (order < 0)
+            other_repeat = is_other_repeat(left[i], right, b->count, k);
+        else if (order > 0)
+            other_repeat = is_other_repeat(right[k], left, a->count, i);
         i += order <= 0;
         k += order >= 0;
         if (!other_repeat || row.group == DIFF_NEW)
@@ -230,7 +238,7 @@ enum status run_diff_make(const struct diff_side *a, const struct diff_side *b,
     memset(out, 0, sizeof *out);
     if (!diff_facts(a->run, b->run, keep, out) || !diff_cases(a, b, keep, out) ||
         !diff_times(a, b, limits != NULL ? limits : &none, keep, out))
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "comparing two runs");
+        return fault_no_memory(fault, "comparing two runs");
     return ERR_NONE;
 }
 
@@ -252,10 +260,12 @@ static void take_case(const struct run_case *c, uint32_t index, struct diff_case
         const struct engine_score *s = &c->result.scores[i];
         if (s->subject && s->frames > out->frames)
             out->frames = s->frames;
-        if (s->subject && s->state == STACK_OK && s->frames > 0)
-            out->has |= text_equal(s->engine, ENGINE_NAME_OFFSET) ? DIFF_HAS_OFFSET
-                        : text_equal(s->engine, ENGINE_NAME_DUMP) ? DIFF_HAS_DUMP
-                                                                  : 0U;
+        if (!s->subject || s->state != STACK_OK || s->frames == 0)
+            continue;
+        if (text_equal(s->engine, ENGINE_NAME_OFFSET))
+            out->has |= DIFF_HAS_OFFSET;
+        else if (text_equal(s->engine, ENGINE_NAME_DUMP))
+            out->has |= DIFF_HAS_DUMP;
     }
     out->finding = finding_deciding(c->result.findings, c->result.finding_count);
 }
@@ -278,7 +288,7 @@ enum status diff_side_of(const struct run_info *run, const struct run_case *case
                               .cases = ARENA_ARRAY(keep, (size_t)count + 1, struct diff_case),
                               .count = count};
     if (out->cases == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "comparing two runs");
+        return fault_no_memory(fault, "comparing two runs");
     for (uint32_t i = 0; i < count && fault->code == ERR_NONE; i++) {
         take_case(&cases[i], i, &out->cases[i]);
         take_times(&cases[i], i, keep, out, fault);

@@ -94,7 +94,7 @@ enum status signature_read_rules(const char *text, size_t bytes, struct arena *k
         lines += text[i] == '\n';
     struct signature_rules *rules = ARENA_NEW(keep, struct signature_rules);
     if (rules == NULL || (rules->rules = ARENA_ARRAY(keep, lines, struct rule)) == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "signature rules");
+        return fault_no_memory(fault, "signature rules");
     rules->depth = DEPTH_DEFAULT;
     for (size_t at = 0; at < bytes;) {
         const char *end = memchr(text + at, '\n', bytes - at);

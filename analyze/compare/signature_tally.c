@@ -32,11 +32,6 @@ void signature_tally_free(struct signature_tally *tally)
     *tally = (struct signature_tally){.limit = tally->limit};
 }
 
-static enum status no_memory(struct fault *fault)
-{
-    return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "signatures");
-}
-
 static uint32_t home_of(const struct signature_tally *tally, uint64_t hash)
 {
     return hash_fold(hash) & (tally->slot_count - 1);
@@ -175,12 +170,12 @@ static enum status replace_least(struct signature_tally *tally, const char *text
                                  uint64_t count, const char *example, struct fault *fault)
 {
     if (tally->heap == NULL && !make_heap(tally))
-        return no_memory(fault);
+        return fault_no_memory(fault, "signatures");
     const uint32_t index = tally->heap[0];
     struct signature_item *item = &tally->items[index];
     free_slot(tally, slot_of(tally, item->text, item->hash));
     if (!set_texts(item, text, example, NULL))
-        return no_memory(fault);
+        return fault_no_memory(fault, "signatures");
     item->hash = hash;
     item->error = item->count;
     if (item->count > tally->floor)
@@ -226,7 +221,7 @@ enum status signature_tally_add(struct signature_tally *tally, const char *text,
     if (item == NULL)
         item = add_item(tally, text, hash, example, NULL);
     if (item == NULL)
-        return no_memory(fault);
+        return fault_no_memory(fault, "signatures");
     item->count += count;
     if (tally->heap != NULL)
         sink(tally, item->place);
@@ -258,13 +253,13 @@ enum status signature_tally_join_row(struct signature_tally *tally,
     if (item == NULL)
         item = add_item(tally, row->text, hash, row->example, row->first_seen);
     if (item == NULL)
-        return no_memory(fault);
+        return fault_no_memory(fault, "signatures");
     if (item->joined == tally->joined)
         return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "signature that is there twice");
     const int order = order_of(row->first_seen, item->first_seen);
     if (order < 0 || (order == 0 && order_of(row->example, item->example) < 0))
         if (!set_texts(item, row->text, row->example, row->first_seen))
-            return no_memory(fault);
+            return fault_no_memory(fault, "signatures");
     item->joined = tally->joined;
     item->count += row->count;
     item->error += row->error;
@@ -291,7 +286,7 @@ enum status signature_tally_rank(struct signature_tally *tally, uint32_t most, s
     *floor = tally->floor;
     *out = rows;
     if (rows == NULL)
-        return no_memory(fault);
+        return fault_no_memory(fault, "signatures");
     for (uint32_t i = 0; i < tally->count; i++) {
         const struct signature_item *item = &tally->items[i];
         const uint64_t lacking = tally->joined > 0 ? tally->floor - item->floors : 0;
@@ -314,7 +309,7 @@ enum status signature_tally_rank(struct signature_tally *tally, uint32_t most, s
         rows[i].example = arena_string(keep, rows[i].example);
         rows[i].first_seen = arena_string(keep, rows[i].first_seen);
         if (rows[i].text == NULL)
-            return no_memory(fault);
+            return fault_no_memory(fault, "signatures");
     }
     return ERR_NONE;
 }

@@ -250,7 +250,9 @@ static const char *right_subjects(struct judgement *j)
     }
     if (judged == 0)
         return NULL;
-    return exact == 0 ? "none" : exact == subjects ? "all" : right;
+    if (exact == 0)
+        return "none";
+    return exact == subjects ? "all" : right;
 }
 
 /* If only one of two engines agrees with the truth, the other one is wrong. */
@@ -311,13 +313,14 @@ static enum status decide_by_findings(struct judgement *j)
         decide(j, VERDICT_FAIL, finding_reason(j, first, count_failing(j->out)));
     else if (j->in->claim_count > 0 && !any_subject_stack(j->out))
         decide(j, VERDICT_ERROR, "no engine under test gave a stack");
+    else if (j->in->truth == NULL)
+        decide(j, VERDICT_PASS,
+               "the engines under test agree; there is no truth to compare them with");
+    else if (j->out->finding_count == 0)
+        decide(j, VERDICT_PASS, "every stack agrees");
     else
         decide(j, VERDICT_PASS,
-               j->in->truth == NULL
-                   ? "the engines under test agree; there is no truth to compare them with"
-               : j->out->finding_count == 0
-                   ? "every stack agrees"
-                   : "the engines under test are right; the differences have innocent causes");
+               "the engines under test are right; the differences have innocent causes");
     return ERR_NONE;
 }
 
@@ -340,7 +343,7 @@ static enum status note_record(struct judgement *j, struct fault *fault)
         return ERR_NONE;
     struct finding *all = ARENA_ARRAY(j->keep, (size_t)out->finding_count + 1, struct finding);
     if (all == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "findings");
+        return fault_no_memory(fault, "findings");
     if (out->finding_count > 0)
         memcpy(all + 1, out->findings, out->finding_count * sizeof *all);
     out->finding_count++;
@@ -374,6 +377,6 @@ enum status judge_verdict(const struct compare_input *in, struct arena *keep,
     if (!decide_by_capture(&j) && decide_by_findings(&j) != ERR_NONE)
         return fault->code;
     if (out->reason == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "verdict");
+        return fault_no_memory(fault, "verdict");
     return ERR_NONE;
 }

@@ -50,7 +50,7 @@ static enum status gather_modules(struct dump_session *s, struct arena *keep, st
     s->images = ARENA_ARRAY(keep, most + 1, struct image_slot);
     s->by_base = ARENA_ARRAY(keep, most + 1, uint32_t);
     if (s->modules == NULL || s->images == NULL || s->by_base == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "modules of a dump");
+        return fault_no_memory(fault, "modules of a dump");
     for (uint32_t i = 0; user != NULL && i < user->module_count; i++)
         if (still_loaded(&user->modules[i]))
             s->modules[s->module_count++] = user->modules[i];
@@ -242,7 +242,7 @@ static enum status open_session(struct dump_session *s, struct symbol_store *sym
                                          .object = object_of,
                                          .tables = unwind_tables_new(keep)};
     if (s->process.tables == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "dump");
+        return fault_no_memory(fault, "dump");
     if (minidump_read(s->map.data, s->map.bytes, keep, &s->dump, fault) != ERR_NONE ||
         gather_modules(s, keep, fault) != ERR_NONE)
         return fault->code;
@@ -263,7 +263,7 @@ enum status dump_open_map(const struct file_map *map, const char *path,
     struct dump_session *s = ARENA_NEW(keep, struct dump_session);
     *out = NULL;
     if (s == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "dump");
+        return fault_no_memory(fault, "dump");
     s->map = *map;
     if (open_session(s, symbols, keep, fault) == ERR_NONE)
         *out = s;
@@ -447,7 +447,7 @@ enum status dump_stack(struct dump_session *session, uint32_t thread_id,
         out->role = THREAD_ROLE_SUSPECT;
     out->frames = ARENA_ARRAY(keep, walk->frame_count + 1, struct frame);
     if (out->frames == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "frames");
+        return fault_no_memory(fault, "frames");
     for (uint32_t i = 0; i < walk->frame_count; i++)
         fill_frame(session, &walk->frames[i], i, &out->frames[i]);
     out->frame_count = walk->frame_count;

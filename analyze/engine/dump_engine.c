@@ -116,7 +116,7 @@ static enum status run_threads(const struct engine *self, struct dump_session *s
     const bool all = in->opened->crash->kind == CASE_KIND_HANG;
     out->stacks = ARENA_ARRAY(keep, dump->thread_count + 1, struct stack);
     if (out->stacks == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
+        return fault_no_memory(fault, "stacks");
     if (!names_suspect(in, dump)) {
         out->stacks[out->stack_count++] = (struct stack){.engine = self->name,
                                                          .role = THREAD_ROLE_SUSPECT,

@@ -106,7 +106,7 @@ enum status dump_add_evidence(struct dump_session *session, struct arena *keep, 
         walk.frame_count < DUMP_EVIDENCE_MAX ? walk.frame_count : DUMP_EVIDENCE_MAX;
     struct frame_evidence *rows = ARENA_ARRAY(keep, (size_t)count + 1, struct frame_evidence);
     if (rows == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "evidence of frames");
+        return fault_no_memory(fault, "evidence of frames");
     for (uint32_t i = 0; i < count; i++)
         fill(session, &walk.frames[i], i, keep, &rows[i]);
     stack->evidence = rows;

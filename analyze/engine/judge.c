@@ -139,7 +139,7 @@ static enum status place_program(const struct judge_work *w, const char *program
     const char *made = place.folder != NULL ? path_join(w->keep, place.folder, program) : NULL;
 
     if (from == NULL || made == NULL)
-        return fault_set(w->fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+        return fault_no_memory(w->fault, "judge");
     if (path_is_file(made))
         return ERR_NONE;
     if (judge->folder != NULL && folder_make(place.folder, w->fault) != ERR_NONE)
@@ -228,7 +228,7 @@ static enum status ask_once(const struct judge_work *w, const char *program,
     struct process_result answer;
 
     if (request.argv == NULL)
-        return fault_set(w->fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+        return fault_no_memory(w->fault, "judge");
     if ((w->judge->home == JUDGE_OF_WINDOWS &&
          place_program(w, program, w->stage->folder) != ERR_NONE) ||
         process_run(&request, w->keep, &answer, w->fault) != ERR_NONE)
@@ -265,7 +265,7 @@ static enum status ask_pool(const struct judge_work *w, const char *program,
     char *answer = NULL;
 
     if (argv == NULL || text == NULL)
-        return fault_set(w->fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+        return fault_no_memory(w->fault, "judge");
     if ((w->judge->home == JUDGE_OF_WINDOWS &&
          place_program(w, program, judge_pool_folder(pool)) != ERR_NONE) ||
         judge_pool_ask(pool, argv, text, question->input != NULL ? question->lines : 1, w->keep,
@@ -325,7 +325,7 @@ enum status judge_starts(const struct engine *self, const struct engine_input *i
     struct process_result result;
 
     if (request.argv == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+        return fault_no_memory(fault, "judge");
     if (process_run(&request, keep, &result, fault) != ERR_NONE)
         return fault->code;
     if (result.exit_code != 0 || result.timed_out)

@@ -66,6 +66,13 @@ static const char *from_here(const char *word, struct arena *keep)
     return path != NULL ? path : word;
 }
 
+static const char *expanded(const char *word, const struct judge_stage *stage, struct arena *keep)
+{
+    if (strcmp(word, "{dump}") == 0)
+        return stage->dump;
+    return strcmp(word, "{folder}") == 0 ? stage->folder : from_here(word, keep);
+}
+
 /* The command's words; {dump} is the dump's name, {folder} the staging folder. */
 static const char *const *command_words(const struct judge_stage *stage, struct arena *keep)
 {
@@ -76,9 +83,7 @@ static const char *const *command_words(const struct judge_stage *stage, struct 
     while (argv != NULL && text != NULL && (word = text_next_word(&text)) != NULL) {
         if (count == JUDGE_WORDS_MAX)
             return NULL;
-        argv[count++] = strcmp(word, "{dump}") == 0     ? stage->dump
-                        : strcmp(word, "{folder}") == 0 ? stage->folder
-                                                        : from_here(word, keep);
+        argv[count++] = expanded(word, stage, keep);
     }
     return count > 0 ? argv : NULL;
 }
@@ -120,9 +125,7 @@ static enum status prepare(const struct judge_work *w, struct judge_question *ou
     out->argv = command_words(w->stage, w->keep);
     out->input = input != NULL ? arena_text(w->keep, input, bytes) : NULL;
     free(input);
-    return out->argv != NULL && out->input != NULL
-               ? ERR_NONE
-               : fault_set(w->fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+    return out->argv != NULL && out->input != NULL ? ERR_NONE : fault_no_memory(w->fault, "judge");
 }
 
 const struct judge judge_adapter = {

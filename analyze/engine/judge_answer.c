@@ -109,7 +109,9 @@ static const struct module *module_of(const struct engine_input *in, const struc
             fitting++;
         }
     }
-    return named <= 1 ? found : fitting == 1 ? fits : NULL;
+    if (named <= 1)
+        return found;
+    return fitting == 1 ? fits : NULL;
 }
 
 /* Tools number threads differently. An id that is not in the dump is a position in its list

@@ -121,7 +121,7 @@ static enum status read_backtrace(const struct judge_work *w, const char *text, 
     const char *why;
     out->stacks = ARENA_NEW(w->keep, struct stack);
     if (out->stacks == NULL)
-        return fault_set(w->fault, ERR_MEMORY, FAULT_NO_OFFSET, "frames");
+        return fault_no_memory(w->fault, "frames");
     if (c->dump == NULL) {
         *w->fault = c->files[OPENED_DUMP].fault;
         return w->fault->code;
@@ -149,7 +149,7 @@ static enum status write_commands(const struct judge_work *w, const char *comman
 {
     const char *path = path_join(w->keep, w->stage->folder, "commands");
     if (path == NULL || commands == NULL)
-        return fault_set(w->fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+        return fault_no_memory(w->fault, "judge");
     return file_write(path, commands, strlen(commands), w->fault);
 }
 

@@ -12,7 +12,7 @@ enum status judge_stage_add(const struct judge_stage *stage, const char *path, s
 {
     const char *to = path_join(keep, stage->folder, path_base(path));
     if (to == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "staging folder");
+        return fault_no_memory(fault, "staging folder");
     return file_copy(path, to, fault);
 }
 
@@ -54,11 +54,13 @@ static void read_code_id(const char *path, char out[CODE_ID_BYTES])
 static const char *folder_of(const struct crash_case *crash, uint32_t index, struct arena *keep)
 {
     const struct case_file *file = &crash->files[index];
-    const struct case_file *image = file->role == ROLE_IMAGE ? file
-                                    : file->role == ROLE_PDB
-                                        ? image_before(crash, index) /* a PDB follows its image */
-                                        : NULL;
+    const struct case_file *image = NULL;
     char code_id[CODE_ID_BYTES];
+
+    if (file->role == ROLE_IMAGE)
+        image = file;
+    else if (file->role == ROLE_PDB)
+        image = image_before(crash, index); /* a PDB follows its image */
 
     if (image == NULL || !is_second(crash, image))
         return "";
@@ -71,14 +73,14 @@ enum status judge_stage_put(const struct judge_stage *stage, const struct crash_
 {
     const char *from = path_join(keep, crash->folder, crash->files[index].path);
     const char *inner = folder_of(crash, index, keep);
-    const char *folder = inner == NULL      ? NULL
-                         : inner[0] == '\0' ? stage->folder
-                                            : path_join(keep, stage->folder, inner);
+    const char *folder = NULL;
+    if (inner != NULL)
+        folder = inner[0] == '\0' ? stage->folder : path_join(keep, stage->folder, inner);
     const char *to =
         folder != NULL ? path_join(keep, folder, path_base(crash->files[index].path)) : NULL;
 
     if (from == NULL || to == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "staging folder");
+        return fault_no_memory(fault, "staging folder");
     if (inner[0] != '\0' && folder_make(folder, fault) != ERR_NONE)
         return fault->code;
     return file_copy(from, to, fault);

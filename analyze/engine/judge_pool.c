@@ -40,14 +40,14 @@ enum status judge_pool_open(const char *folder, struct judge_pool **out, struct 
         return fault->code;
     struct judge_pool *pool = calloc(1, sizeof *pool);
     if (pool == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judges");
+        return fault_no_memory(fault, "judges");
     arena_init(&pool->keep, 0);
     pool->folder = arena_string(&pool->keep, folder);
     *out = pool;
     if (pool->folder == NULL) {
         judge_pool_close(pool);
         *out = NULL;
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judges");
+        return fault_no_memory(fault, "judges");
     }
     return ERR_NONE;
 }
@@ -108,15 +108,13 @@ static enum status find_set(struct judge_pool *pool, const struct crash_case *cr
     for (uint32_t i = 0; key != NULL && i < pool->set_count; i++)
         if (strcmp(pool->sets[i].key, key) == 0) {
             out->folder = path_join(keep, pool->folder, pool->sets[i].name);
-            return out->folder != NULL
-                       ? ERR_NONE
-                       : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "staging folder");
+            return out->folder != NULL ? ERR_NONE : fault_no_memory(fault, "staging folder");
         }
     const struct pooled_set made = {arena_string(&pool->keep, key),
                                     arena_printf(&pool->keep, "%u", (unsigned)++pool->sets_made)};
     out->folder = made.name != NULL ? path_join(keep, pool->folder, made.name) : NULL;
     if (key == NULL || made.key == NULL || out->folder == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "staging folder");
+        return fault_no_memory(fault, "staging folder");
     if (fill_set(out, crash, keep, fault) != ERR_NONE)
         return fault->code;
     struct pooled_set *slot = &pool->sets[(pool->sets_made - 1) % SETS_MAX];
@@ -194,7 +192,7 @@ enum status judge_pool_ask(struct judge_pool *pool, const char *const *argv, con
     struct pooled_judge *judge = slot_of(pool, argv);
 
     if (judge == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judges");
+        return fault_no_memory(fault, "judges");
     out->warm = judge->process != NULL;
     if (!out->warm && start(pool, judge, argv, fault) != ERR_NONE)
         return fault->code;

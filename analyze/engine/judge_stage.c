@@ -14,7 +14,7 @@ static enum status write_staged(const struct judge_stage *stage, const char *nam
 {
     const char *path = path_join(keep, stage->folder, path_base(name));
     if (path == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "staging folder");
+        return fault_no_memory(fault, "staging folder");
     return path_is_file(path) ? ERR_NONE : file_write(path, data, bytes, fault);
 }
 
@@ -39,7 +39,7 @@ static enum status open_place(const struct judge_stage *stage, const struct modu
             strcmp(modules[i].code_id, modules[index].code_id) != 0)
             out->folder = path_join(keep, stage->folder, modules[index].code_id);
     if (out->folder == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "staging folder");
+        return fault_no_memory(fault, "staging folder");
     return out->folder != stage->folder ? folder_make(out->folder, fault) : ERR_NONE;
 }
 
@@ -78,7 +78,7 @@ enum status judge_stage_open(const struct engine_input *in, struct arena *keep,
         return judge_pool_stage(in->judges, crash, keep, out, fault);
     out->folder = folder_temporary_name("judge", keep);
     if (out->folder == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "staging folder");
+        return fault_no_memory(fault, "staging folder");
     enum status status = folder_make(out->folder, fault);
     for (uint32_t i = 0; i < crash->file_count && status == ERR_NONE; i++) {
         const struct case_file *file = &crash->files[i];
@@ -102,9 +102,11 @@ void judge_stage_close(const struct judge_stage *stage)
     struct fault ignored = FAULT_INIT;
     struct arena scratch;
     arena_init(&scratch, 0);
-    const char *mine = !stage->lasts         ? stage->folder
-                       : stage->dump != NULL ? path_join(&scratch, stage->folder, stage->dump)
-                                             : NULL;
+    const char *mine = NULL;
+    if (!stage->lasts)
+        mine = stage->folder;
+    else if (stage->dump != NULL)
+        mine = path_join(&scratch, stage->folder, stage->dump);
     if (mine != NULL)
         (void)path_remove(mine, &ignored);
     arena_free(&scratch);

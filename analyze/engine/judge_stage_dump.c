@@ -85,7 +85,7 @@ static enum status write_renamed(const struct judge_stage *stage, const struct m
     r.rows = ARENA_ARRAY(keep, (size_t)place.bytes + 1, uint8_t);
     r.names = ARENA_ARRAY(keep, NAMES_BYTES_MAX, uint8_t);
     if (r.rows == NULL || r.names == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+        return fault_no_memory(fault, "judge");
     memcpy(r.rows, dump->data + place.foff, (size_t)place.bytes);
     if (list != NULL)
         rename_modules(&r, keep);
@@ -107,7 +107,7 @@ enum status judge_stage_dump(const struct judge_stage *stage, const char *name, 
     struct minidump dump;
     struct file_map map;
     if (from == NULL || to == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+        return fault_no_memory(fault, "judge");
     if (file_map(from, &map, fault) != ERR_NONE)
         return fault->code;
     enum status status = minidump_read(map.data, map.bytes, keep, &dump, fault);

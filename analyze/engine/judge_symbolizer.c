@@ -120,7 +120,7 @@ static enum status read_answers(char *text, const struct stack *physical, const 
     out->frames = ARENA_ARRAY(keep, room, struct frame);
     out->frame_count = 0;
     if (out->frames == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "frames");
+        return fault_no_memory(fault, "frames");
     for (uint32_t i = 0; i < physical->frame_count; i++) {
         cJSON *answer = NULL;
         if (asked[i] && *text != '\0') {
@@ -145,7 +145,7 @@ static enum status prepare(const struct judge_work *w, struct judge_question *ou
 {
     struct asked *asked = ARENA_NEW(w->keep, struct asked);
     if (asked == NULL)
-        return fault_set(w->fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+        return fault_no_memory(w->fault, "judge");
     *asked = (struct asked){.frames = NULL};
     if (physical_stack(w->in, w->keep, &asked->physical, w->fault) != ERR_NONE)
         return w->fault->code;
@@ -156,8 +156,7 @@ static enum status prepare(const struct judge_work *w, struct judge_question *ou
                      : NULL;
     for (const char *at = out->input; at != NULL && *at != '\0'; at++)
         out->lines += *at == '\n';
-    return out->input != NULL ? ERR_NONE
-                              : fault_set(w->fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+    return out->input != NULL ? ERR_NONE : fault_no_memory(w->fault, "judge");
 }
 
 static enum status read(const struct judge_work *w, const struct judge_question *question,
@@ -167,7 +166,7 @@ static enum status read(const struct judge_work *w, const struct judge_question 
     struct stack *stack = w->out->stacks = ARENA_NEW(w->keep, struct stack);
     (void)bytes;
     if (stack == NULL)
-        return fault_set(w->fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+        return fault_no_memory(w->fault, "judge");
     *stack = asked->physical;
     stack->engine = w->judge->engine.name;
     w->out->stack_count = 1;

@@ -65,7 +65,7 @@ static enum status say_absent(const struct engine *self, const struct engine_inp
 {
     out->stacks = ARENA_NEW(keep, struct stack);
     if (out->stacks == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stack");
+        return fault_no_memory(fault, "stack");
     out->stack_count = 1;
     out->stacks->engine = self->name;
     out->stacks->role = THREAD_ROLE_SUSPECT;
@@ -141,7 +141,7 @@ static enum status run(const struct engine *self, const struct engine_input *in,
     }
     out->stacks = ARENA_ARRAY(keep, record->stack_count, struct stack);
     if (out->stacks == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
+        return fault_no_memory(fault, "stacks");
     if (take_stacks(self, in, record, true, keep, out, fault) != ERR_NONE ||
         take_stacks(self, in, record, false, keep, out, fault) != ERR_NONE)
         return fault->code;

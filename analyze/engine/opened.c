@@ -30,7 +30,7 @@ static enum status read_record(struct opened_case *c, struct arena *keep, struct
         return ERR_NONE;
     c->record = ARENA_NEW(keep, struct record);
     if (c->record == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "record");
+        return fault_no_memory(fault, "record");
     (void)record_read(bytes_over(file->map.data, file->map.bytes, &file->fault), keep, c->record);
     fault_set_path(&file->fault, file->path);
     file->ns = clock_ns() - start_ns;

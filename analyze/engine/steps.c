@@ -92,7 +92,7 @@ enum status steps_session_open(const char *path, struct symbol_store *symbols, s
     struct steps_session *s = ARENA_NEW(keep, struct steps_session);
     *out = NULL;
     if (s == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "steps");
+        return fault_no_memory(fault, "steps");
     if (file_map(path, &s->map, fault) != ERR_NONE)
         return fault->code;
     s->fault = fault;
@@ -108,7 +108,7 @@ enum status steps_session_open(const char *path, struct symbol_store *symbols, s
     (void)steps_open(bytes_over(s->map.data, s->map.bytes, fault), keep, &s->steps);
     s->images = ARENA_ARRAY(keep, (size_t)s->steps.record.module_count + 1, struct steps_image);
     if (s->images == NULL || s->process.tables == NULL)
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "steps");
+        fault_no_memory(fault, "steps");
     if (fault->code != ERR_NONE) {
         fault_set_path(fault, path);
         steps_session_close(s);
@@ -183,7 +183,9 @@ static enum answer judge(struct steps_session *s, const struct claim *claim)
     for (uint32_t i = 0; i < count && i < truth_count; i++)
         if (!frame_agrees(step, claim, i))
             return ANSWER_WRONG;
-    return count == truth_count ? ANSWER_RIGHT : count > truth_count ? ANSWER_WRONG : ANSWER_EARLY;
+    if (count > truth_count)
+        return ANSWER_WRONG;
+    return count == truth_count ? ANSWER_RIGHT : ANSWER_EARLY;
 }
 
 static void keep_miss(struct steps_session *s, const struct claim *claim, struct steps_miss *out)
@@ -197,7 +199,7 @@ static void keep_miss(struct steps_session *s, const struct claim *claim, struct
     out->truth = ARENA_ARRAY(s->keep, (size_t)step->caller_count + 1, uint64_t);
     out->claim = ARENA_ARRAY(s->keep, (size_t)claim->count + 1, uint64_t);
     if (out->truth == NULL || out->claim == NULL) {
-        fault_set(s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "steps");
+        fault_no_memory(s->fault, "steps");
         return;
     }
     for (uint32_t i = 0; i <= step->caller_count; i++)
@@ -337,7 +339,7 @@ enum status steps_session_pack(struct steps_session *s, const char *path, struct
     const uint32_t entries = p.entries;
     p.at = arena_alloc(s->keep, old + section_bytes);
     if (p.at == NULL || section_bytes > UINT32_MAX)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "packed steps");
+        return fault_no_memory(fault, "packed steps");
     p.bytes = 0;
     put(&p, s->map.data, old);
     put_number(&p, RECORD_SECTION_MEMORY, 4);

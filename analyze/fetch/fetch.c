@@ -19,7 +19,7 @@ enum status fetch_open(const struct fetch_options *options, struct fetch **out, 
     *out = NULL;
     if (fetch == NULL || (fetch->mutex = mutex_new()) == NULL) {
         free(fetch);
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol servers");
+        return fault_no_memory(fault, "symbol servers");
     }
     arena_init(&fetch->arena, 0);
     fetch->options = *options;
@@ -66,7 +66,7 @@ enum status fetch_add(struct fetch *fetch, const struct symbol_path_element *ele
         server->url = arena_string(&fetch->arena, element->urls[i]);
         server->debuginfod = element->debuginfod;
         if (server->url == NULL || chain->cache == NULL)
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol servers");
+            return fault_no_memory(fault, "symbol servers");
     }
     fetch->chain_count++;
     *cache = chain->cache;

@@ -159,10 +159,13 @@ bool fetch_check(struct fetch_task *task, const char *cache, const char *path, c
     if (file->check(file->context, path, &fault) == ERR_NONE)
         return true;
     (void)snprintf(moved, sizeof moved, "%s", path);
-    const char *why = fault.code == ERR_MISMATCH ? "it is of another build"
-                      : fault.hint != NULL       ? fault.hint
-                      : fault.what != NULL       ? fault.what
-                                                 : "it is damaged";
+    const char *why = "it is damaged";
+    if (fault.code == ERR_MISMATCH)
+        why = "it is of another build";
+    else if (fault.hint != NULL)
+        why = fault.hint;
+    else if (fault.what != NULL)
+        why = fault.what;
     fetch_cache_quarantine(cache, file->place, url, why, moved);
     file->result = FETCH_WRONG;
     (void)snprintf(file->path, sizeof file->path, "%s", moved);

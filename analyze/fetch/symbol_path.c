@@ -103,7 +103,7 @@ enum status symbol_path_read(const char *text, struct arena *keep, struct symbol
     out->count = 0;
     out->elements = ARENA_ARRAY(keep, SYMBOL_PATH_ELEMENTS_MAX, struct symbol_path_element);
     if (at == NULL || out->elements == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol path");
+        return fault_no_memory(fault, "symbol path");
     while (at != NULL && fault->code == ERR_NONE) {
         char *part = next_part(&at, ';');
         if (part[0] == '\0')

@@ -171,10 +171,8 @@ static bool open_part(struct transfer *t)
         answer->validator[0] = '\0'; /* not the requested range: start again */
         return false;
     }
-    (void)snprintf(answer->validator, sizeof answer->validator, "%s",
-                   t->encoded           ? ""
-                   : t->etag[0] != '\0' ? t->etag
-                                        : t->modified);
+    const char *validator = t->etag[0] != '\0' ? t->etag : t->modified;
+    (void)snprintf(answer->validator, sizeof answer->validator, "%s", t->encoded ? "" : validator);
     answer->part_bytes = goes_on ? request->have_bytes : 0;
     if (!goes_on)
         request->begins(request->context, answer->validator);
@@ -332,9 +330,10 @@ void transfer_get(struct transfer *t, const struct transfer_request *request,
         return;
     }
     answer->outcome = of_error(t, code);
-    (void)snprintf(answer->text, sizeof answer->text, "%s",
-                   t->over_limit || code == CURLE_FILESIZE_EXCEEDED ? "larger than the limit"
-                   : t->failed_write                                ? "it cannot be written"
-                   : t->error[0] != '\0'                            ? t->error
-                                                                    : lib.easy_strerror(code));
+    const char *why = t->error[0] != '\0' ? t->error : lib.easy_strerror(code);
+    if (t->over_limit || code == CURLE_FILESIZE_EXCEEDED)
+        why = "larger than the limit";
+    else if (t->failed_write)
+        why = "it cannot be written";
+    (void)snprintf(answer->text, sizeof answer->text, "%s", why);
 }

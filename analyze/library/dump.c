@@ -35,7 +35,7 @@ enum twinstack_status twinstack_dump_open(struct twinstack_symbols *symbols, con
     made->store = symbols != NULL ? symbols->store : NULL;
     made->path = arena_string(&made->keep, path);
     if (made->path == NULL)
-        (void)fault_set(&fault, ERR_MEMORY, FAULT_NO_OFFSET, "dump");
+        (void)fault_no_memory(&fault, "dump");
     else
         (void)dump_open(path, made->store, &made->keep, &made->session, &fault);
     if (fault.code != ERR_NONE) {
@@ -165,9 +165,10 @@ static enum status thread_stack(struct writing *w, uint32_t thread_id, struct st
     return ERR_NONE;
 }
 
-/* All threads in the dump's order, or one of them, or that one first. */
-static enum status collect_stacks(struct writing *w, bool one_first, bool others,
-                                  struct stack **out, uint32_t *count, struct fault *fault)
+enum threads { ALL_THREADS /* in the dump's order */, ONE_THREAD, ONE_THREAD_FIRST };
+
+static enum status collect_stacks(struct writing *w, enum threads threads, struct stack **out,
+                                  uint32_t *count, struct fault *fault)
 {
     const struct minidump *file = dump_minidump(w->session);
     enum status status = ERR_NONE;
@@ -175,14 +176,16 @@ static enum status collect_stacks(struct writing *w, bool one_first, bool others
     *count = 0;
     *out = ARENA_ARRAY(&w->scratch, (size_t)file->thread_count + 1, struct stack);
     if (*out == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
-    if (one_first)
+        return fault_no_memory(fault, "stacks");
+    if (threads != ALL_THREADS)
         status = thread_stack(w, w->thread_id, &(*out)[(*count)++], fault);
-    for (uint32_t i = 0; others && status == ERR_NONE && i < file->thread_count; i++) {
+    if (threads == ONE_THREAD)
+        return status;
+    for (uint32_t i = 0; status == ERR_NONE && i < file->thread_count; i++) {
         const uint32_t id = file->threads[i].id;
         if (minidump_thread_find(file, id) != &file->threads[i])
             (*out)[(*count)++] = second_of_its_id(id);
-        else if (!one_first || id != w->thread_id)
+        else if (threads == ALL_THREADS || id != w->thread_id)
             status = thread_stack(w, id, &(*out)[(*count)++], fault);
     }
     return status;
@@ -200,7 +203,7 @@ static enum status write_stackwalk(struct writing *w, struct fault *fault)
     uint32_t count, crashed = UINT32_MAX;
     const uint32_t suspect = twinstack_suspect(w->dump);
 
-    if (collect_stacks(w, false, true, &stacks, &count, fault) != ERR_NONE)
+    if (collect_stacks(w, ALL_THREADS, &stacks, &count, fault) != ERR_NONE)
         return fault->code;
     for (uint32_t i = 0; i < count; i++) {
         if (file->breakpad.present && (file->breakpad.validity & 1) != 0 &&
@@ -268,7 +271,8 @@ static enum status write_dump(struct writing *w, struct fault *fault)
         minidump_write_json(&w->json, dump_minidump(w->session));
         return ERR_NONE;
     }
-    if (collect_stacks(w, true, !summary, &stacks, &count, fault) != ERR_NONE)
+    if (collect_stacks(w, summary ? ONE_THREAD : ONE_THREAD_FIRST, &stacks, &count, fault) !=
+        ERR_NONE)
         return fault->code;
     if (w->request.json) {
         write_stacks(&w->json, stacks, count);

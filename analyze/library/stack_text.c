@@ -204,11 +204,18 @@ static uint32_t place_columns(const struct text_shape *shape, const struct frame
 /* What comes before a name. */
 static const char *mark_of(const struct frame *frame)
 {
-    return frame->inline_depth > 0         ? "[inline] "
-           : frame->note == NOTE_ASYNC     ? "[async] "
-           : frame->note == NOTE_ITERATOR  ? "[iterator] "
-           : frame->note == NOTE_LINK_JUMP ? "[thunk] "
-                                           : "";
+    if (frame->inline_depth > 0)
+        return "[inline] ";
+    switch (frame->note) {
+    case NOTE_ASYNC:
+        return "[async] ";
+    case NOTE_ITERATOR:
+        return "[iterator] ";
+    case NOTE_LINK_JUMP:
+        return "[thunk] ";
+    default:
+        return "";
+    }
 }
 
 static uint32_t name_columns(const struct text_shape *shape, const struct frame *frame)

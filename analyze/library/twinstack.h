@@ -9,15 +9,20 @@
  * Units: offsets are bytes from the start of a module's image; addresses are those of the dead
  * process; lines count from 1. Text is UTF-8. A pointer or number that is not known is NULL or 0.
  *
- * Ownership: what twinstack_open, twinstack_resolve, twinstack_dump_open and twinstack_dump_walk
- * return belongs to the caller, who frees it with the function named there. Text in a result lives
- * as long as the result and its symbols.
+ * Ownership: a struct that a function returns, through a pointer to a pointer or as a pointer
+ * without const, belongs to the caller, who frees it with the function named there; NULL may be
+ * freed, too. Text in a result lives as long as the result and its symbols. Arguments are borrowed
+ * during the call.
  *
  * Errors: every function that can fail returns an enum twinstack_status, and describes the failure
- * in *error, which may be NULL. The library prints nothing and has no global state.
+ * in *error, which may be NULL; what it would have returned is then NULL. All of them may fail with
+ * TWINSTACK_MEMORY. Functions that take the position of a frame, an item or a thread return NULL or
+ * 0 for one that does not exist. The library prints nothing and has no global state.
  *
- * Threads: several threads may resolve with the same symbols at the same time. A dump is walked by
- * one thread at a time.
+ * Threads: several threads may use the same `symbols` at the same time, once their files are bound
+ * and until they are closed. A `stack` does not change, so any number of threads may read it. One
+ * thread at a time uses an `input`, a `batch` or a `dump`; several of them, with the same symbols,
+ * may be used at the same time. Other functions may be called by any thread.
  *
  * Compatibility: structs that the caller makes begin with their size, results are only read through
  * functions, so both can grow without a new ABI. (A new member begins where the older struct ended:
@@ -122,8 +127,10 @@ struct twinstack_options {
 /* 1: NAME is an architecture for twinstack_options.arch: "arm64", "x86_64", ... */
 TWINSTACK_API int twinstack_is_arch(const char *name);
 
-/* Opens symbols; files inside folders are opened when they are first needed. Close them with
- * twinstack_close, after all results. A path that does not exist is TWINSTACK_ABSENT. */
+/* Opens symbols; files inside folders are opened when they are first needed. OPTIONS may be NULL;
+ * its texts are copied, and `fetched` is called until twinstack_close. Close *SYMBOLS with
+ * twinstack_close, after all results. Fails: TWINSTACK_ABSENT a path that does not exist;
+ * TWINSTACK_USAGE an option without a meaning; TWINSTACK_IO. */
 TWINSTACK_API enum twinstack_status twinstack_open(const struct twinstack_options *options,
                                                    struct twinstack_symbols **symbols,
                                                    struct twinstack_error *error);
@@ -131,25 +138,28 @@ TWINSTACK_API void twinstack_close(struct twinstack_symbols *symbols);
 
 /* Says that the file PATH has the symbols of MODULE, whatever its identity. MODULE NULL: of the
  * module that the file's own name matches, otherwise of the first that is not a system module. Call
- * it before anything is resolved. Fails: as twinstack_open. */
+ * it before anything is resolved. Fails: TWINSTACK_ABSENT, TWINSTACK_IO; TWINSTACK_TRUNCATED,
+ * TWINSTACK_MALFORMED, TWINSTACK_UNSUPPORTED or TWINSTACK_LIMIT for what is wrong with the file. */
 TWINSTACK_API enum twinstack_status twinstack_bind_pdb(struct twinstack_symbols *symbols,
                                                        const char *module, const char *path,
                                                        struct twinstack_error *error);
 
-/* The same for a table of symbols as pdbdump prints it. BASE: the load base that its addresses
- * include. */
 #define TWINSTACK_CSV_BASE 0x400000
+
+/* The same for a table of symbols as pdbdump prints it. BASE: the load base that its addresses
+ * include, usually TWINSTACK_CSV_BASE. Fails: as twinstack_bind_pdb. */
 TWINSTACK_API enum twinstack_status twinstack_bind_csv(struct twinstack_symbols *symbols,
                                                        const char *module, const char *path,
                                                        uint64_t base,
                                                        struct twinstack_error *error);
 
-/* Whether all of _NT_SYMBOL_PATH and TWINSTACK_SYMBOLS is used, which count with the option system;
- * otherwise why a part of it is not. */
+/* TWINSTACK_OK: all of _NT_SYMBOL_PATH and TWINSTACK_SYMBOLS is used, which count with the option
+ * system; otherwise why a part of it is not. */
 TWINSTACK_API enum twinstack_status twinstack_path_fault(const struct twinstack_symbols *symbols,
                                                          struct twinstack_error *error);
 
-/* How many symbol indexes were built since twinstack_open. NS (may be NULL): how long it took. */
+/* How many symbol indexes were built since twinstack_open. NS (may be NULL): how many nanoseconds
+ * that took. */
 TWINSTACK_API uint32_t twinstack_indexes_built(struct twinstack_symbols *symbols, uint64_t *ns);
 
 /* ---- stacks ---- */
@@ -188,7 +198,7 @@ TWINSTACK_API void twinstack_stack_free(struct twinstack_stack *stack);
 /* The name that the input gives the stack; NULL: none. */
 TWINSTACK_API const char *twinstack_label(const struct twinstack_stack *stack);
 
-/* How many frames there are, inlined ones included. For the functions below FRAME is less. */
+/* How many frames there are, inlined ones included. FRAME counts them from 0. */
 TWINSTACK_API uint32_t twinstack_frame_count(const struct twinstack_stack *stack);
 
 /* Which physical frame it belongs to: for twinstack_resolve the position in ADDRESSES. */
@@ -196,6 +206,9 @@ TWINSTACK_API uint32_t twinstack_index(const struct twinstack_stack *stack, uint
 
 /* 0: the function that the compiler emitted; larger: inlined into the next frame. */
 TWINSTACK_API uint32_t twinstack_inline_depth(const struct twinstack_stack *stack, uint32_t frame);
+
+/* What kind of address it is, the name of its module, its offset, and the names of the function and
+ * source file that it is in, with the line. */
 TWINSTACK_API enum twinstack_kind twinstack_kind(const struct twinstack_stack *stack,
                                                  uint32_t frame);
 TWINSTACK_API const char *twinstack_module(const struct twinstack_stack *stack, uint32_t frame);
@@ -250,17 +263,18 @@ enum twinstack_input_form {
     TWINSTACK_INPUT_UTF16, /* not readable */
 };
 
-/* PATH "-": standard input. Close it with twinstack_input_close, after the batches that were read
- * from it are freed or filled again. */
+/* PATH "-": standard input. FLAGS: of enum twinstack_input_flags. Close *INPUT with
+ * twinstack_input_close, after the batches that were read from it are freed or filled again. Fails:
+ * TWINSTACK_ABSENT, TWINSTACK_IO. */
 TWINSTACK_API enum twinstack_status twinstack_input_open(const char *path, uint32_t flags,
                                                          struct twinstack_input **input,
                                                          struct twinstack_error *error);
 TWINSTACK_API void twinstack_input_close(struct twinstack_input *input);
+/* The form of what was read from it last. */
 TWINSTACK_API enum twinstack_input_form twinstack_input_form(const struct twinstack_input *input);
 
 /* Stacks that are resolved and written together. A batch is filled again and again and keeps its
- * memory, so that a stream of stacks costs no allocation per stack. One thread at a time uses it;
- * several batches may be resolved and written at the same time, with the same symbols. */
+ * memory, so that a stream of stacks costs no allocation per stack. */
 struct twinstack_batch;
 
 enum { TWINSTACK_BATCH_STACKS = 64 };
@@ -279,9 +293,9 @@ enum twinstack_read {
 };
 
 /* Clears the batch and reads the next stacks into it, at most TWINSTACK_BATCH_STACKS. Input that is
- * no stack is an item with an error and does not end the stream. SYMBOLS: those with which the
- * batch will be resolved; batches are read in the order of the input, whatever the order in which
- * they are resolved. */
+ * no stack is an item with an error and does not end the stream. SYMBOLS (may be NULL): those with
+ * which the batch will be resolved; batches are read in the order of the input, whatever the order
+ * in which they are resolved. */
 TWINSTACK_API enum twinstack_read twinstack_batch_read(struct twinstack_batch *batch,
                                                        struct twinstack_input *input,
                                                        struct twinstack_symbols *symbols);
@@ -294,10 +308,11 @@ TWINSTACK_API enum twinstack_status twinstack_batch_add(struct twinstack_batch *
                                                         uint32_t count,
                                                         struct twinstack_error *error);
 
-/* How many items the batch holds. For the functions below ITEM is less. */
+/* How many items the batch holds. ITEM counts them from 0. */
 TWINSTACK_API uint32_t twinstack_batch_count(const struct twinstack_batch *batch);
 
-/* Why an item is no stack; TWINSTACK_OK: it is one. */
+/* TWINSTACK_OK: the item is a stack; otherwise why it is none. Fails: TWINSTACK_USAGE there is no
+ * such item. */
 TWINSTACK_API enum twinstack_status twinstack_batch_error(const struct twinstack_batch *batch,
                                                           uint32_t item,
                                                           struct twinstack_error *error);
@@ -311,7 +326,7 @@ TWINSTACK_API void twinstack_batch_resolve(struct twinstack_batch *batch,
 TWINSTACK_API const struct twinstack_stack *
 twinstack_batch_stack(const struct twinstack_batch *batch, uint32_t item);
 
-/* What is known of all stacks of a resolved batch. The caller sets SIZE. */
+/* What is known of all stacks of a resolved batch. */
 struct twinstack_summary {
     size_t size;      /* sizeof(struct twinstack_summary) */
     uint32_t errors;  /* items that are no stacks */
@@ -320,6 +335,8 @@ struct twinstack_summary {
     const char *lack; /* why parts of a file gave no names, as a sentence; NULL: none lacks */
     uint64_t frames;  /* of all stacks, inline ones too */
 };
+
+/* Fills *OUT, whose size the caller has set. */
 TWINSTACK_API void twinstack_batch_summary(const struct twinstack_batch *batch,
                                            struct twinstack_summary *out);
 
@@ -335,7 +352,8 @@ enum twinstack_write_flags {
     TWINSTACK_WRITE_MODULES = 2, /* JSON: with the modules that the addresses are in */
 };
 
-/* Writes a resolved batch into its own memory. Fails: TWINSTACK_MEMORY. */
+/* Writes a resolved batch into its own memory. FLAGS: of enum twinstack_write_flags. Fails:
+ * TWINSTACK_USAGE it is not resolved. */
 TWINSTACK_API enum twinstack_status twinstack_batch_write(struct twinstack_batch *batch,
                                                           enum twinstack_form form, uint32_t flags);
 
@@ -349,13 +367,16 @@ TWINSTACK_API const char *twinstack_batch_text(const struct twinstack_batch *bat
 struct twinstack_dump;
 
 /* Opens a minidump. SYMBOLS (NULL: none) also give the images with which the stack is unwound.
- * Close the dump with twinstack_dump_close, after all its stacks and before its symbols. */
+ * Close *DUMP with twinstack_dump_close, after all its stacks and before its symbols. Fails:
+ * TWINSTACK_ABSENT, TWINSTACK_IO; TWINSTACK_TRUNCATED; TWINSTACK_MALFORMED not a dump;
+ * TWINSTACK_LIMIT. */
 TWINSTACK_API enum twinstack_status twinstack_dump_open(struct twinstack_symbols *symbols,
                                                         const char *path,
                                                         struct twinstack_dump **dump,
                                                         struct twinstack_error *error);
 TWINSTACK_API void twinstack_dump_close(struct twinstack_dump *dump);
 
+/* How many threads the dump holds. POSITION counts them from 0, in the order of the dump. */
 TWINSTACK_API uint32_t twinstack_thread_count(const struct twinstack_dump *dump);
 
 /* The id of the POSITION-th thread; its name or NULL. */
@@ -377,7 +398,7 @@ TWINSTACK_API enum twinstack_status twinstack_dump_walk(struct twinstack_dump *d
  * capture contain: as any other reader walks them. */
 TWINSTACK_API void twinstack_dump_ignore_code_map(struct twinstack_dump *dump);
 
-/* Why a part of the dump cannot be read; TWINSTACK_OK: all of it can. */
+/* TWINSTACK_OK: all of the dump can be read; otherwise why a part of it cannot. */
 TWINSTACK_API enum twinstack_status twinstack_dump_damage(const struct twinstack_dump *dump,
                                                           struct twinstack_error *error);
 
@@ -399,8 +420,8 @@ struct twinstack_dump_request {
 };
 
 /* Writes a part of the dump into its own memory. *TEXT, of BYTES bytes, is not ended by 0 and lives
- * until the next call or twinstack_dump_close. Fails: TWINSTACK_USAGE there is no such frame;
- * TWINSTACK_MEMORY; for TWINSTACK_DUMP_FRAME as twinstack_dump_walk. */
+ * until the next call or twinstack_dump_close: do not free it. Fails: TWINSTACK_USAGE there is no
+ * such frame or part; for TWINSTACK_DUMP_FRAME as twinstack_dump_walk. */
 TWINSTACK_API enum twinstack_status
 twinstack_dump_write(struct twinstack_dump *dump, const struct twinstack_dump_request *request,
                      const char **text, size_t *bytes, struct twinstack_error *error);

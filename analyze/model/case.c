@@ -140,7 +140,7 @@ static void read_tools(const cJSON *root, struct arena *keep, struct crash_case 
 
     out->tools = ARENA_ARRAY(keep, (size_t)cJSON_GetArraySize(list) + 1, struct named_version);
     if (out->tools == NULL) {
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "tools");
+        fault_no_memory(fault, "tools");
         return;
     }
     cJSON_ArrayForEach(item, list)
@@ -159,7 +159,7 @@ static void read_files(const cJSON *root, struct arena *keep, struct crash_case 
 
     out->files = ARENA_ARRAY(keep, (size_t)cJSON_GetArraySize(list) + 1, struct case_file);
     if (out->files == NULL) {
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "files");
+        fault_no_memory(fault, "files");
         return;
     }
     cJSON_ArrayForEach(item, list)
@@ -249,7 +249,7 @@ static enum status check_seal(const char *folder, const char *text, size_t bytes
     const char *path = path_join(keep, folder, "seal");
 
     if (path == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+        return fault_no_memory(fault, "case");
     if (file_read(path, SEAL_MAX_BYTES, keep, &seal, &seal_bytes, fault) != ERR_NONE)
         return fault->code;
     text_sha256(text, bytes, sha256);
@@ -267,7 +267,7 @@ static enum status check_sizes(const struct crash_case *c, struct arena *keep, s
     for (uint32_t i = 0; i < c->file_count && fault->code == ERR_NONE; i++) {
         const char *path = path_join(keep, c->folder, c->files[i].path);
         if (path == NULL)
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+            return fault_no_memory(fault, "case");
         if (!path_is_file(path))
             fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "file of a sealed case",
                            "case.json lists it; copy the case whole, with its symbols folder");
@@ -290,7 +290,7 @@ enum status case_read(const char *folder, struct arena *keep, struct crash_case 
     memset(out, 0, sizeof *out);
     out->folder = arena_string(keep, folder);
     if (path == NULL || out->folder == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+        return fault_no_memory(fault, "case");
     if (file_read(path, CASE_JSON_MAX_BYTES, keep, &text, &bytes, fault) != ERR_NONE ||
         check_seal(folder, text, bytes, keep, fault) != ERR_NONE)
         return fault->code;
@@ -311,7 +311,7 @@ static enum status hash_file(const char *folder, const struct case_file *file, u
     arena_init(&scratch, 0);
     const char *path = path_join(&scratch, folder, file->path);
     if (path == NULL) {
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+        fault_no_memory(fault, "case");
     } else if (file_map(path, &map, fault) == ERR_NONE) {
         *bytes = map.bytes;
         text_sha256(map.data, map.bytes, sha256);
@@ -467,7 +467,7 @@ enum status case_seal(const char *folder, struct crash_case *c, struct fault *fa
     write_case(&j, c);
     char *text = json_take(&j, &bytes);
     if (text == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case.json");
+        return fault_no_memory(fault, "case.json");
     text_sha256(text, bytes, seal);
     seal[SHA256_DIGITS] = '\n';
     if (write_into(folder, "case.json", text, bytes, fault) == ERR_NONE)

@@ -60,11 +60,11 @@ enum status command_line_words(const char *command, struct arena *keep, int *arg
 
     *argc = 0;
     if (words == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "command line");
+        return fault_no_memory(fault, "command line");
     for (const char *at = command; size > 0 && *at != '\0'; at += *at == ' ') {
         words[count] = arena_alloc(keep, strlen(at) + 1);
         if (words[count] == NULL)
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "command line");
+            return fault_no_memory(fault, "command line");
         if (!take_word(&at, words[count++]))
             return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "the run's command line");
     }

@@ -12,9 +12,9 @@ const char *diff_group_name(enum diff_group group)
 
 const char *change_words(enum change change)
 {
-    return change == CHANGE_TOO_FEW     ? "too few samples"
-           : change == CHANGE_TOO_NOISY ? "too noisy to judge"
-                                        : change_name(change);
+    if (change == CHANGE_TOO_FEW)
+        return "too few samples";
+    return change == CHANGE_TOO_NOISY ? "too noisy to judge" : change_name(change);
 }
 
 const char *change_name(enum change change)
@@ -37,7 +37,7 @@ struct diff_series *diff_side_series(struct diff_side *side, const char *engine,
     struct diff_series *out = &side->series[side->series_count];
     out->total_ns = ARENA_ARRAY(keep, (size_t)side->count + 1, uint64_t);
     if (out->total_ns == NULL) {
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "times of a run");
+        (void)fault_no_memory(fault, "times of a run");
         return NULL;
     }
     out->engine = engine;

@@ -66,5 +66,7 @@ bool cause_parse(const char *name, enum cause *out)
 uint32_t engine_claim_parts(const struct engine_claim *claim)
 {
     const bool ours = claim->kind == ENGINE_KIND_OFFSET || claim->kind == ENGINE_KIND_DUMP;
-    return claim->parts != 0 ? claim->parts : ours ? ENGINE_SHARES_SYMBOLS : 0;
+    if (claim->parts != 0)
+        return claim->parts;
+    return ours ? ENGINE_SHARES_SYMBOLS : 0;
 }

@@ -124,8 +124,7 @@ enum status run_totals_begin(struct engine_totals *totals, struct arena *keep, s
     text_pool_init(&totals->texts, keep);
     totals->count = 0;
     totals->rows = ARENA_ARRAY(keep, CLAIMS_MAX, struct engine_total);
-    return totals->rows != NULL ? ERR_NONE
-                                : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "totals of a run");
+    return totals->rows != NULL ? ERR_NONE : fault_no_memory(fault, "totals of a run");
 }
 
 enum status run_total_engines(const struct run_case *cases, uint32_t count, struct arena *keep,

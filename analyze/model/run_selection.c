@@ -55,7 +55,7 @@ enum status run_selection_of_command(const char *command, struct arena *keep,
             out->expr = value;
         else if ((value = command_line_value("--variant", argc, argv, &i)) != NULL) {
             if (!run_selection_add_variants(value, keep, out))
-                return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "selection of a run");
+                return fault_no_memory(fault, "selection of a run");
         } else if ((value = command_line_value("--shard", argc, argv, &i)) != NULL)
             (void)run_selection_parse_shard(value, out);
     }

@@ -66,7 +66,9 @@ const char *stop_reason_name(enum stop_reason reason)
 enum stop_reason stop_reason_parse(const char *text)
 {
     const int found = name_index(stop_names, STOP_REASON_COUNT, text);
-    return text == NULL ? STOP_NONE : found < 0 ? STOP_OTHER : (enum stop_reason)found;
+    if (text == NULL)
+        return STOP_NONE;
+    return found < 0 ? STOP_OTHER : (enum stop_reason)found;
 }
 
 const char *thread_role_name(enum thread_role role, const char *word)
@@ -78,7 +80,7 @@ enum thread_role thread_role_parse(const char *text, const char **word)
 {
     const int found = name_index(role_names, THREAD_ROLE_COUNT, text);
     *word = text != NULL && found < 0 ? text : NULL;
-    return *word != NULL  ? THREAD_ROLE_NAMED
-           : text == NULL ? THREAD_ROLE_NONE
-                          : (enum thread_role)found;
+    if (*word != NULL)
+        return THREAD_ROLE_NAMED;
+    return text == NULL ? THREAD_ROLE_NONE : (enum thread_role)found;
 }

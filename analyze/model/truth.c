@@ -24,7 +24,9 @@ const char *truth_gap_name(enum truth_gap gap)
 enum truth_gap truth_gap_parse(const char *text)
 {
     const int found = name_index(gap_names, TRUTH_GAP_COUNT, text);
-    return text == NULL ? TRUTH_GAP_NONE : found < 0 ? TRUTH_GAP_SYSTEM : (enum truth_gap)found;
+    if (text == NULL)
+        return TRUTH_GAP_NONE;
+    return found < 0 ? TRUTH_GAP_SYSTEM : (enum truth_gap)found;
 }
 
 static void read_frame(const cJSON *item, struct arena *keep, struct truth_frame *out,
@@ -64,7 +66,7 @@ static void read_thread(const cJSON *item, struct arena *keep, struct truth_thre
         return;
     out->frames = ARENA_ARRAY(keep, (size_t)count + 1, struct truth_frame);
     if (out->frames == NULL) {
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "truth");
+        fault_no_memory(fault, "truth");
         return;
     }
     cJSON_ArrayForEach(frame, frames)
@@ -89,7 +91,7 @@ static enum status read_document(const cJSON *root, struct arena *keep, struct t
         return fault_set(fault, ERR_LIMIT, LIMIT_THREADS, "threads of the truth");
     out->threads = ARENA_ARRAY(keep, (size_t)count + 1, struct truth_thread);
     if (out->threads == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "truth");
+        return fault_no_memory(fault, "truth");
     cJSON_ArrayForEach(thread, threads)
     {
         read_thread(thread, keep, &out->threads[out->thread_count++], fault);

@@ -205,9 +205,9 @@ static struct cut put_top(struct sheet *s, const struct run_figures *report,
     const uint32_t used = s->lines + needs.speed, engines = engines_with_stacks(report);
     const uint32_t most = room->all - room->end, left = used < most ? most - used : 0;
     const uint32_t rows = engine_rows(left, &needs, engines);
-    const uint32_t of_engines = rows == engines ? needs.engines
-                                : needs.both    ? 0
-                                                : needs.engines - (engines - rows - 1);
+    uint32_t of_engines = needs.engines;
+    if (rows != engines)
+        of_engines = needs.both ? 0 : needs.engines - (engines - rows - 1);
     const uint32_t kept = of_engines + at_most(needs.not_shown, NOT_SHOWN_LEAST);
     const uint32_t of_failing = left > kept ? left - kept : 0;
     struct cut cut;
@@ -298,7 +298,7 @@ static const char *put_rests(struct sheet *s, const struct run_figures *report,
             return NULL;
     }
     if (left_out == NULL)
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "report");
+        (void)fault_no_memory(fault, "report");
     return left_out;
 }
 

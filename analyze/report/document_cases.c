@@ -244,7 +244,9 @@ static void finding_entry(const void *rows, size_t at, struct arena *keep, struc
     const struct finding *f = of->finding;
     char name[160], blame[BLAME_TEXT_BYTES];
     const bool blamed = f->blame != BLAME_UNKNOWN && (f->blame != BLAME_EVEN || f->wrong == NULL);
-    const char *what = blamed ? ", blame: " : f->wrong != NULL ? ", wrong: " : "";
+    const char *what = f->wrong != NULL ? ", wrong: " : "";
+    if (blamed)
+        what = ", blame: ";
     out->ink = f->fails ? INK_BAD : INK_PLAIN;
     out->head = arena_printf(keep, "%s  ", case_name(of->c, name));
     out->text =

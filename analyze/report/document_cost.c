@@ -27,11 +27,7 @@ static const char *amount_text(double value, char out[24])
     if (isnan(value))
         (void)snprintf(out, 24, "-");
     else
-        (void)snprintf(out, 24, "%.*f%s",
-                       value >= 99.95   ? 0
-                       : value >= 9.995 ? 1
-                                        : 2,
-                       value, units[unit]);
+        (void)snprintf(out, 24, "%.*f%s", decimals_of(value), value, units[unit]);
     return out;
 }
 

@@ -81,7 +81,9 @@ size_t document_engines(struct sheet *s, const struct run_figures *report, uint3
             rows[count++] = &report->engines[i];
             subjects = report->engines[i].subject ? count : subjects;
         }
-    const size_t shown = most == 0 || most > count ? count : most > subjects ? most : subjects;
+    size_t shown = count;
+    if (most > 0 && most <= count)
+        shown = most > subjects ? most : subjects;
     sheet_heading(s, most == DOCUMENT_ALL_AGAIN ? "All engines" : "Engines", " against the truth");
     sheet_table_measure(s, &table, rows, count);
     sheet_table_begin(s, &table);

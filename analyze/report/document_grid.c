@@ -119,8 +119,12 @@ static struct sheet_cell score_cell(const struct run_case *c, const struct engin
     if (!s->judged)
         return cell_format(keep, INK_DIM, "%u", s->frames);
     const bool apart = s->exact && case_is_apart(c, s->engine);
-    const char *mark = apart ? "≠" : s->exact ? "✓" : "✗";
-    const enum ink ink = s->exact && !apart ? INK_GOOD : s->subject ? INK_BAD : INK_WARN;
+    const char *mark = s->exact ? "✓" : "✗";
+    enum ink ink = s->subject ? INK_BAD : INK_WARN;
+    if (apart)
+        mark = "≠";
+    else if (s->exact)
+        ink = INK_GOOD;
     if (s->truth_frames > 99)
         return cell_format(keep, ink, "%s%.4g%%", mark,
                            figures_percent(s->right_frames, s->truth_frames));

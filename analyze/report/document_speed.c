@@ -97,7 +97,11 @@ static struct sheet_cell ratio_cell(const struct speed_row *row, const struct sp
         return cell_format(keep, INK_PLAIN, "%s (%zu)%s", duration_text(cell->median_ns, text),
                            cell->cases, cell->drifts ? " !" : "");
     const struct interval *r = &cell->ratio;
-    const int digits = r->value < 9.95 ? 2 : r->value < 99.5 ? 1 : 0;
+    int digits = 0;
+    if (r->value < 9.95)
+        digits = 2;
+    else if (r->value < 99.5)
+        digits = 1;
     return cell_format(keep, cell->drifts ? INK_WARN : INK_TITLE, "%.*f [%.*f, %.*f] (%zu)%s",
                        digits, r->value, digits, r->low, digits, r->high, cell->cases,
                        cell->drifts ? " !" : "");
@@ -280,7 +284,7 @@ enum status document_timing(struct sheet *s, const struct run_figures *report, s
     struct time_row *rows = ARENA_ARRAY(s->keep, room, struct time_row);
     size_t count = 0;
     if (rows == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "times");
+        return fault_no_memory(fault, "times");
     document_speed(s, report, true, 0);
     for (size_t i = 0; i < TIMINGS_CAPTURE; i++)
         add_time(rows, &count, timings.capture[i].name, &timings.capture[i].measured,

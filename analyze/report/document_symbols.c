@@ -47,11 +47,10 @@ static struct sheet_cell managed_cell(const void *rows, size_t at, size_t column
     if (column == 0)
         return cell_text(INK_PLAIN, phase->name);
     const struct managed_count *c = &phase->modes[column - 1];
-    const bool bad = c->ends[MANAGED_WRONG] > 0 || c->ends[MANAGED_BLOCKED] > 0;
-    return cell_text(bad                     ? INK_BAD
-                     : c->right < c->samples ? INK_WARN
-                                             : INK_PLAIN,
-                     arena_string(keep, managed_cell_text(c, text)));
+    enum ink ink = c->right < c->samples ? INK_WARN : INK_PLAIN;
+    if (c->ends[MANAGED_WRONG] > 0 || c->ends[MANAGED_BLOCKED] > 0)
+        ink = INK_BAD;
+    return cell_text(ink, arena_string(keep, managed_cell_text(c, text)));
 }
 
 void document_managed(struct sheet *s, const struct run_figures *report)

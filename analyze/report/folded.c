@@ -148,7 +148,7 @@ static enum status collect_stacks(const struct run_figures *report, const char *
     case_window_close(&w);
     arena_free(&scratch);
     if (fault->code == ERR_NONE && !(good && sort_rows(out)))
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "folded stacks");
+        (void)fault_no_memory(fault, "folded stacks");
     return fault->code;
 }
 
@@ -158,7 +158,7 @@ enum status report_folded(const struct report_job *job, FILE *out, struct fault 
     struct arena *const scratch = job->scratch;
     struct folding *folding = ARENA_NEW(scratch, struct folding);
     if (folding == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "folded stacks");
+        return fault_no_memory(fault, "folded stacks");
     folding->keep = scratch;
     if (collect_stacks(report, choose_engine(report, job->engine), folding, fault) != ERR_NONE)
         return fault->code;
@@ -189,14 +189,14 @@ enum status report_speedscope(const struct report_job *job, FILE *out, struct fa
     struct arena *const scratch = job->scratch;
     struct folding *folding = ARENA_NEW(scratch, struct folding);
     if (folding == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks for speedscope");
+        return fault_no_memory(fault, "stacks for speedscope");
     folding->keep = scratch;
     const char *engine = choose_engine(report, job->engine);
     if (collect_stacks(report, engine, folding, fault) != ERR_NONE)
         return fault->code;
     struct speedscope *scope = speedscope_start(out, engine != NULL ? engine : "no stacks");
     if (scope == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks for speedscope");
+        return fault_no_memory(fault, "stacks for speedscope");
     for (size_t i = 0; i < folding->count; i++)
         add_sample(scope, folding->rows[i]);
     return !speedscope_end(scope) || ferror(out) != 0

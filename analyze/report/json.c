@@ -39,10 +39,11 @@ static enum badge_color share_color(double share)
 {
     if (isnan(share))
         return BADGE_LIGHT_GREY;
-    return share >= 0.995  ? BADGE_BRIGHT_GREEN
-           : share >= 0.95 ? BADGE_GREEN
-           : share >= 0.8  ? BADGE_YELLOW
-                           : BADGE_RED;
+    if (share >= 0.995)
+        return BADGE_BRIGHT_GREEN;
+    if (share >= 0.95)
+        return BADGE_GREEN;
+    return share >= 0.8 ? BADGE_YELLOW : BADGE_RED;
 }
 
 /* A badge is green only when every build was run. */

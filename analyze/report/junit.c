@@ -44,7 +44,9 @@ static void put_case(FILE *out, const struct run_case *c)
         return;
     }
     (void)fputs(">\n      ", out);
-    const char *element = is_skip(v) ? "skipped" : v == VERDICT_ERROR ? "error" : "failure";
+    const char *element = v == VERDICT_ERROR ? "error" : "failure";
+    if (is_skip(v))
+        element = "skipped";
     char message[512];
     (void)snprintf(message, sizeof message, "%s: %.400s", verdict_name(v),
                    c->result.reason != NULL ? c->result.reason : "");
@@ -111,9 +113,8 @@ static enum status find_suites(struct case_window *w, struct suites *out, struct
         const struct run_case *c = case_window_get(w, i, fault);
         struct suite *suite = c != NULL && out->of_case != NULL ? suite_of(out, c->variant) : NULL;
         if (suite == NULL)
-            return fault->code != ERR_NONE
-                       ? fault->code
-                       : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "suites of a run");
+            return fault->code != ERR_NONE ? fault->code
+                                           : fault_no_memory(fault, "suites of a run");
         out->of_case[i] = (uint32_t)(suite - out->rows);
         count_case(&suite->counts, c);
         count_case(&out->all, c);

@@ -52,7 +52,9 @@ static void put_text(const struct page *page, const char *text, uint32_t width)
 void page_cell(const struct page *page, enum ink ink, int width, const char *text)
 {
     const uint32_t have = text_width(text);
-    const uint32_t want = width == 0 ? have : (uint32_t)(width < 0 ? -width : width);
+    uint32_t want = (uint32_t)(width < 0 ? -width : width);
+    if (width == 0)
+        want = have;
     const uint32_t pad = have < want ? want - have : 0;
     put_blanks(page, width < 0 ? pad : 0);
     const enum ink shown = have > 0 ? ink : INK_PLAIN;

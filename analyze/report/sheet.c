@@ -227,7 +227,9 @@ static void put_entry(struct sheet *s, const struct sheet_entry *e)
 
 static void print_entry(struct sheet *s, const struct sheet_entry *e)
 {
-    const uint32_t indent = e->indent != 0 ? e->indent : e->head != NULL ? text_width(e->head) : 0;
+    uint32_t indent = e->indent;
+    if (indent == 0 && e->head != NULL)
+        indent = text_width(e->head);
     if (e->head != NULL)
         page_cell(&s->page, e->ink, (int)(e->indent != 0 ? e->indent : 0), e->head);
     page_wrap_most(&s->page, INK_PLAIN, indent, e->most, e->text != NULL ? e->text : "");

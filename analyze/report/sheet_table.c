@@ -161,9 +161,11 @@ static void put_cell(struct row_line *line, enum ink ink, int width, bool right,
         if (line->blanks > 0)
             page_cell(line->page, INK_PLAIN, line->blanks, "");
         page_cell(line->page, ink, have > width ? width : 0, text);
-        line->blanks = 0;
+        line->blanks = right ? 0 : pad;
+    } else {
+        line->blanks += width;
     }
-    line->blanks += (have > 0 && right ? 0 : have > 0 ? pad : width) + 1;
+    line->blanks++;
 }
 
 static void print_heads(struct sheet *s, const struct sheet_table *t)
@@ -210,7 +212,9 @@ static void print_row(struct sheet *s, const struct sheet_table *t, const struct
             if (t->widths[c] == 0)
                 continue;
             const int width = cells[c].spans ? (int)text_width(rest[c]) : t->widths[c];
-            const char *text = wraps ? take_line(&rest[c], width, &own) : i == 0 ? rest[c] : "";
+            const char *text = i == 0 ? rest[c] : "";
+            if (wraps)
+                text = take_line(&rest[c], width, &own);
             put_cell(&line, cells[c].ink, width, t->columns[c].align == SHEET_RIGHT, text);
             more = more || (wraps && rest[c][0] != 0);
             if (cells[c].spans)

@@ -5,6 +5,13 @@
 #include <stdio.h>
 #include <time.h>
 
+int decimals_of(double value)
+{
+    if (value >= 99.95)
+        return 0;
+    return value >= 9.995 ? 1 : 2;
+}
+
 static const char *scaled(double value, const char *const units[], const double scales[],
                           size_t unit_count, char out[24])
 {
@@ -16,7 +23,7 @@ static const char *scaled(double value, const char *const units[], const double 
     while (unit + 1 < unit_count && value >= scales[unit + 1] * 0.9995)
         unit++;
     const double shown = value / scales[unit];
-    const int digits = unit == 0 || shown >= 99.95 ? 0 : shown >= 9.995 ? 1 : 2;
+    const int digits = unit == 0 ? 0 : decimals_of(shown);
     (void)snprintf(out, 24, "%.*f %s", digits, shown, units[unit]);
     return out;
 }

@@ -12,6 +12,9 @@
 const char *duration_text(double ns, char out[24]);
 const char *bytes_text(double bytes, char out[24]); /* "1.2 MB" */
 
+/* How many decimals of VALUE make three digits: 2 for 1.23, 1 for 12.3, 0 from 123 on. */
+int decimals_of(double value);
+
 /* The median of a cell of the headline, with its number of cases where it has fewer than the row;
  * "too few (3)", "not measured", or "–" for a step that is not done. */
 enum { HEADLINE_TEXT = 64 };

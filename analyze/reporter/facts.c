@@ -194,7 +194,9 @@ static enum named_as named(void *self, const struct place *frame, const char *na
 
 static uint32_t frame_pointer_of(enum cpu cpu)
 {
-    return cpu == CPU_ARM64 ? REG_ARM64_FP : cpu == CPU_X64 ? REG_X64_RBP : REG_X86_EBP;
+    if (cpu == CPU_ARM64)
+        return REG_ARM64_FP;
+    return cpu == CPU_X64 ? REG_X64_RBP : REG_X86_EBP;
 }
 
 static bool read_pointer(const struct crash_facts *f, uint64_t va, uint64_t *out)
@@ -297,7 +299,7 @@ static enum status fill(struct crash_facts *f, uint32_t thread_id, struct fault 
     f->sp_va = registers.sp;
     f->truth = places_of(&f->stack, f->keep);
     if (f->truth.at == NULL || !list_modules(f))
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "facts of a dump");
+        return fault_no_memory(fault, "facts of a dump");
     weigh(f, &f->stack, dump_minidump(f->session)->cpu);
     return ERR_NONE;
 }

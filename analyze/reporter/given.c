@@ -142,7 +142,7 @@ enum status given_read(const char *path, struct arena *keep, struct given_file *
     }
     stack_input_close(input);
     if (!memory)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
+        return fault_no_memory(fault, "stacks");
     weigh(out, keep);
     return ERR_NONE;
 }

@@ -25,7 +25,7 @@ static enum status read_given(struct pair_case *c, struct places given, struct a
 {
     struct frame *frames = ARENA_ARRAY(keep, (size_t)given.count + 1, struct frame);
     if (frames == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "given stack");
+        return fault_no_memory(fault, "given stack");
     for (uint32_t i = 0; i < given.count; i++) {
         const struct place *place = &given.at[i];
         frames[i] = (struct frame){.index = i,
@@ -58,7 +58,7 @@ static enum status claim_stack(struct engine_claim *claim, const struct stack *s
 {
     claim->stacks = ARENA_NEW(keep, struct stack);
     if (claim->stacks == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stack of a case");
+        return fault_no_memory(fault, "stack of a case");
     *claim->stacks = *stack;
     claim->stacks->engine = claim->engine;
     claim->stacks->role = THREAD_ROLE_SUSPECT;
@@ -108,7 +108,7 @@ static enum status add_finding(const struct reporter_row *row, const char *name,
         return ERR_NONE;
     out->findings = ARENA_NEW(keep, struct finding);
     if (out->findings == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "finding");
+        return fault_no_memory(fault, "finding");
     out->finding_count = 1;
     *out->findings = (struct finding){
         .level = LEVEL_PHYSICAL,
@@ -203,7 +203,7 @@ enum status pair_case_open(const struct reporter_request *request,
     describe(out, r);
     out->run.claims = ARENA_ARRAY(keep, 2, struct engine_claim);
     if (out->run.claims == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "claims of a case");
+        return fault_no_memory(fault, "claims of a case");
     if (claim_dump(out, r, request->symbols, keep, fault) != ERR_NONE ||
         claim_given(out, reporter_pair(result, row), result->name, request->symbols, keep, fault) !=
             ERR_NONE ||
@@ -211,9 +211,11 @@ enum status pair_case_open(const struct reporter_request *request,
         return fault->code;
     out->run.result.verdict = verdict_of(r->verdict);
     out->run.result.reason = reason_of(r, keep);
-    out->run.result.right = r->verdict == REPORTER_SOUND   ? "all"
-                            : r->verdict == REPORTER_WRONG ? ENGINE_NAME_DUMP
-                                                           : NULL;
+    out->run.result.right = NULL;
+    if (r->verdict == REPORTER_SOUND)
+        out->run.result.right = "all";
+    else if (r->verdict == REPORTER_WRONG)
+        out->run.result.right = ENGINE_NAME_DUMP;
     out->run.result.signature = NULL;
     if (add_finding(r, result->name, out->facts.thread_id, keep, &out->run.result, fault) ==
         ERR_NONE)

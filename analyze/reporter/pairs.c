@@ -41,7 +41,7 @@ static struct pair *add_pair(struct listing *l, const char *name)
     struct pair *wider =
         arena_reserve(l->keep, out->at, &out->room, (uint64_t)out->count + 1, sizeof *wider);
     if (wider == NULL || name == NULL) {
-        (void)fault_set(l->fault, ERR_MEMORY, FAULT_NO_OFFSET, "pairs");
+        (void)fault_no_memory(l->fault, "pairs");
         return NULL;
     }
     out->at = wider;
@@ -70,7 +70,7 @@ static void list_files(struct listing *l, const char *folder, const char *below,
         const char *path = path_join(l->keep, folder, names[i]);
         const char *inside = below[0] == '\0' ? names[i] : path_join(l->keep, below, names[i]);
         if (path == NULL || inside == NULL) {
-            (void)fault_set(l->fault, ERR_MEMORY, FAULT_NO_OFFSET, "pairs");
+            (void)fault_no_memory(l->fault, "pairs");
         } else if (path_is_folder(path)) {
             if (depth > 0)
                 list_files(l, path, inside, depth - 1);

@@ -60,8 +60,9 @@ struct first_frame {
 static int by_offset(const void *a, const void *b)
 {
     const struct first_frame *x = a, *y = b;
-    return x->offset != y->offset ? (x->offset < y->offset ? -1 : 1)
-                                  : (x->row > y->row) - (x->row < y->row);
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
 }
 
 /* The row of another dump that has this stack; UINT32_MAX: none. */
@@ -180,7 +181,7 @@ static enum status add_up(struct reporter_result *out, const struct judged *judg
     }
     array_sort(out->missing, out->missing_count, sizeof *out->missing, most_missing);
     array_sort(out->groups, out->group_count, sizeof *out->groups, most_rows);
-    return memory ? ERR_NONE : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "rows");
+    return memory ? ERR_NONE : fault_no_memory(fault, "rows");
 }
 
 /* ---- all pairs ---------------------------------------------------------------------------- */
@@ -236,7 +237,7 @@ enum status reporter_judge(const struct reporter_request *request, struct arena 
                                     .places = symbol_store_places(request->symbols, keep),
                                     .pairs = pairs};
     if (pairs == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "pairs");
+        return fault_no_memory(fault, "pairs");
     if (pairs_find(request->dumps, request->stacks, request->pairs, keep, pairs, fault) != ERR_NONE)
         return fault->code;
     out->rows = ARENA_ARRAY(keep, (size_t)pairs->count + 1, struct reporter_row);
@@ -245,10 +246,10 @@ enum status reporter_judge(const struct reporter_request *request, struct arena 
         named++;
     bool *used = ARENA_ARRAY(keep, (size_t)named + 1, bool);
     if (out->rows == NULL || judged == NULL || used == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "pairs");
+        return fault_no_memory(fault, "pairs");
     if (judge_all(request, pairs, judged, used, keep, out, fault) != ERR_NONE)
         return fault->code;
     if (!list_unused(request, used, named, keep, out))
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol files");
+        return fault_no_memory(fault, "symbol files");
     return add_up(out, judged, keep, fault);
 }

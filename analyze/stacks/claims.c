@@ -66,7 +66,7 @@ enum status stack_claims_read(const char *text, size_t bytes, struct arena *keep
         }
         stack_item_as_claim(&item);
         if (wider == NULL || !keep_names(&item.stack, keep)) {
-            (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
+            (void)fault_no_memory(fault, "stacks");
             break;
         }
         *out = wider;

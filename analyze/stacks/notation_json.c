@@ -47,7 +47,7 @@ static void list_modules(struct stack_input *input, struct fault *fault)
     struct json_modules *list = ARENA_NEW(&input->scratch, struct json_modules);
     if (list == NULL ||
         (list->items = ARENA_ARRAY(&input->scratch, count + 1, struct json_module)) == NULL) {
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "modules");
+        fault_no_memory(fault, "modules");
         return;
     }
     cJSON_ArrayForEach(at, array)
@@ -66,7 +66,7 @@ static const struct module *read_module(struct json_module *item, struct arena *
 {
     struct module *module = ARENA_NEW(keep, struct module);
     if (module == NULL) {
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "module");
+        fault_no_memory(fault, "module");
         return NULL;
     }
     const char *name = json_get_string(item->object, "name", keep, fault);
@@ -163,9 +163,8 @@ static void read_frame(struct stack_input *input, const cJSON *object, struct ar
                            "expected a token 0x06...... and an offset in its IL");
         else
             frame.method_token = (uint32_t)method;
-        frame.pc_va = method != 0                  ? 0
-                      : frame.module->base_va != 0 ? frame.module->base_va + frame.offset
-                                                   : 0;
+        const bool has_address = method == 0 && frame.module->base_va != 0;
+        frame.pc_va = has_address ? frame.module->base_va + frame.offset : 0;
     } else {
         frame.offset =
             json_get_hex(object, "address", json_get_hex(object, "offset", 0, fault), fault);
@@ -228,10 +227,10 @@ static enum symbols_from symbols_of(const cJSON *from, const char *function, str
                                     struct fault *fault)
 {
     const char *stated = json_get_string(from, "symbols", keep, fault);
-    return function == NULL ? SYMBOLS_NONE
-           : stated != NULL && strcmp(stated, symbols_from_name(SYMBOLS_EXPORT)) == 0
-               ? SYMBOLS_EXPORT
-               : SYMBOLS_PDB;
+    if (function == NULL)
+        return SYMBOLS_NONE;
+    const bool is_export = stated != NULL && strcmp(stated, symbols_from_name(SYMBOLS_EXPORT)) == 0;
+    return is_export ? SYMBOLS_EXPORT : SYMBOLS_PDB;
 }
 
 /* POSITION counts where the frames are not numbered. */
@@ -279,7 +278,7 @@ static void read_named(const cJSON *frames, struct arena *keep, struct stack *ou
     const cJSON *at;
     out->frames = ARENA_ARRAY(keep, (size_t)cJSON_GetArraySize(frames) + 1, struct frame);
     if (out->frames == NULL) {
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "frames");
+        fault_no_memory(fault, "frames");
         return;
     }
     cJSON_ArrayForEach(at, frames)
@@ -302,7 +301,7 @@ static void read_offsets(struct stack_input *input, const cJSON *frames, struct 
     for (uint32_t i = 0; input->modules != NULL && i < input->modules->count; i++)
         input->modules->items[i].module = NULL; /* they live in KEEP */
     if (builder_finish(input, true, keep, &read) != ERR_NONE)
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stack");
+        fault_no_memory(fault, "stack");
     out->frames = read.frames;
     out->frame_count = read.frame_count;
     out->left_out += read.left_out;

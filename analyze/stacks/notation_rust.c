@@ -57,7 +57,7 @@ static enum status read_inlines(const cJSON *from, const struct frame *physical,
     {
         struct frame *frame = grow(g);
         if (frame == NULL)
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "frames");
+            return fault_no_memory(fault, "frames");
         *frame = *physical;
         frame->inline_depth = (uint16_t)depth--;
         frame->found_by = FOUND_INLINED;
@@ -90,8 +90,7 @@ static enum status read_frame(const cJSON *from, uint32_t index, struct growing 
     enum status status = read_inlines(from, &frame, g, fault);
     struct frame *out = status == ERR_NONE ? grow(g) : NULL;
     if (out == NULL)
-        return status != ERR_NONE ? status
-                                  : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "frames");
+        return status != ERR_NONE ? status : fault_no_memory(fault, "frames");
     *out = frame;
     return ERR_NONE;
 }

@@ -82,9 +82,9 @@ static void read_frame(struct stack_input *input, const cJSON *from, struct aren
         frame.file = NULL;
         frame.line = 0;
     } else if (frame.function != NULL) {
-        frame.module_name = module != NULL    ? module->name
-                            : package != NULL ? path_base(package)
-                                              : NULL;
+        frame.module_name = package != NULL ? path_base(package) : NULL;
+        if (module != NULL)
+            frame.module_name = module->name;
         frame.note = NOTE_NAMED_BY_INPUT;
     }
     builder_add(&input->builder, frame);
@@ -109,7 +109,7 @@ static void read_walk(struct stack_input *input, const cJSON *walk, struct arena
          at != NULL && fault->code == ERR_NONE; at = at != frames->child ? at->prev : NULL)
         read_frame(input, at, keep, fault);
     if (builder_finish(input, true, keep, &read) != ERR_NONE)
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stack");
+        fault_no_memory(fault, "stack");
     out->stack.frames = read.frames;
     out->stack.frame_count = read.frame_count;
     out->stack.left_out = read.left_out;

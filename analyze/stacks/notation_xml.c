@@ -92,12 +92,15 @@ static bool next_tag(char *at, char *end, struct tag *out)
         return false;
     const bool comment = end - out->at > 4 && memcmp(out->at, "<!--", 4) == 0;
     for (stop = out->at + 1; !comment && stop < end && (quote != '\0' || *stop != '>'); stop++)
-        quote = quote == '\0' && (*stop == '"' || *stop == '\'') ? *stop
-                : *stop == quote                                 ? '\0'
-                                                                 : quote;
+        if (quote == '\0' && (*stop == '"' || *stop == '\''))
+            quote = *stop;
+        else if (*stop == quote)
+            quote = '\0';
     if (comment)
         stop = find(out->at, end, "-->");
-    out->end = stop == NULL || stop >= end ? end : stop + (comment ? 3 : 1);
+    out->end = end;
+    if (stop != NULL && stop < end)
+        out->end = stop + (comment ? 3 : 1);
     char *name = out->at + 1;
     out->closes = name < out->end && *name == '/';
     name += out->closes;

@@ -12,7 +12,9 @@ extern const char *const rust_cpus[CPU_COUNT];
 /* The distance by which its address of a caller is below the return address. */
 static inline uint64_t rust_back(enum cpu cpu)
 {
-    return cpu == CPU_ARM64 ? 4 : cpu == CPU_ARM ? 2 : 1;
+    if (cpu == CPU_ARM64)
+        return 4;
+    return cpu == CPU_ARM ? 2 : 1;
 }
 
 /* STACKS are resolved, one for each thread of the dump in thread order; CRASHED is the index of the

@@ -94,7 +94,11 @@ static void write_registers(const struct writer *w)
         rows[count].name = register_name(regs->cpu, i);
         rows[count++].value = register_is_sp(regs->cpu, i) ? regs->sp : regs->r[i];
     }
-    rows[count].name = regs->cpu == CPU_X86 ? "eip" : regs->cpu == CPU_X64 ? "rip" : "pc";
+    rows[count].name = "pc";
+    if (regs->cpu == CPU_X86)
+        rows[count].name = "eip";
+    else if (regs->cpu == CPU_X64)
+        rows[count].name = "rip";
     rows[count++].value = regs->pc;
     if (regs->cpu == CPU_X86) {
         rows[count].name = "eflags";

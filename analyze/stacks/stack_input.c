@@ -31,7 +31,7 @@ enum status stack_input_open(FILE *stream, const char *name, struct stack_input 
     if (input == NULL || input->buffer == NULL || input->name == NULL || input->names == NULL ||
         input->builder.frames == NULL) {
         stack_input_close(input);
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "input of stacks");
+        return fault_no_memory(fault, "input of stacks");
     }
     *out = input;
     return ERR_NONE;
@@ -47,11 +47,9 @@ enum status stack_input_open_path(const char *path, struct stack_input **out, st
         stream = path_is_folder(path) ? NULL : fopen(path, "rb");
         if (stream == NULL) {
             const bool absent = !path_is_folder(path) && errno == ENOENT;
+            const char *hint = path_is_folder(path) ? "a folder, not a file" : "cannot be opened";
             fault_set_lasting(fault, absent ? ERR_ABSENT : ERR_IO, FAULT_NO_OFFSET,
-                              "input of stacks",
-                              absent                 ? "no such file"
-                              : path_is_folder(path) ? "a folder, not a file"
-                                                     : "cannot be opened");
+                              "input of stacks", absent ? "no such file" : hint);
             fault_set_path(fault, path);
             return fault->code;
         }

@@ -157,6 +157,19 @@ static bool is_part(char kind, char c)
     return kind == 'w' ? !is_blank(c) : kind != 'i' || is_digit(c, true) || c == '-';
 }
 
+/* False: REST cannot match P. Most places fail at once, because the next character of the pattern
+ * is another one. */
+static bool may_match(const char *p, struct pattern_text rest)
+{
+    if (*p == '\0')
+        return rest.at == rest.end;
+    if (*p == '%' || *p == '{')
+        return true;
+    if (rest.at == rest.end)
+        return false;
+    return *p == ' ' ? is_blank(*rest.at) : *p == *rest.at;
+}
+
 /* A text field of KIND at R, then the rest P of the pattern. */
 static bool match_text(struct matcher *m, char kind, const char *p, struct pattern_text r)
 {
@@ -168,13 +181,7 @@ static bool match_text(struct matcher *m, char kind, const char *p, struct patte
         if (++m->steps > STEPS_MAX)
             return false;
         const struct pattern_text rest = {text.end, r.end};
-        /* most places fail at once: the next character of the pattern is another one */
-        const bool may = *p == '\0'               ? text.end == r.end
-                         : *p == '%' || *p == '{' ? true
-                         : text.end == r.end      ? false
-                         : *p == ' '              ? is_blank(*text.end)
-                                                  : *p == *text.end;
-        if (may && set_text(&m->found, kind, text) && match(m, p, rest))
+        if (may_match(p, rest) && set_text(&m->found, kind, text) && match(m, p, rest))
             return true;
         m->found = before;
         if (text.end == r.end || !is_part(kind, *text.end))

@@ -143,7 +143,7 @@ enum status stack_input_feed(struct stack_input *input, const char *text, size_t
     if (bytes > input->room) {
         char *wider = array_reserve(input->buffer, &input->room, bytes, 1);
         if (wider == NULL)
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "input of stacks");
+            return fault_no_memory(fault, "input of stacks");
         input->buffer = wider;
     }
     if (bytes > 0)

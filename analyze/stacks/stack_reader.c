@@ -138,7 +138,11 @@ bool input_copy_id(const char *text, size_t bytes, size_t upper, char *out, size
             return false;
         if (n + 1 >= room)
             return false;
-        out[n] = (char)(small && n < upper ? c - 32 : large && n >= upper ? c + 32 : c);
+        out[n] = c;
+        if (small && n < upper)
+            out[n] = (char)(c - 32);
+        else if (large && n >= upper)
+            out[n] = (char)(c + 32);
         n++;
     }
     out[n] = '\0';

@@ -151,7 +151,7 @@ const char *query_get_text(struct query *q)
     const char *copy = q->texts != NULL ? text_pool_add(q->texts, (const char *)text, bytes)
                                         : arena_text(q->keep, (const char *)text, bytes);
     if (copy == NULL)
-        (void)fault_set(q->fault, ERR_MEMORY, FAULT_NO_OFFSET, "text from the database");
+        (void)fault_no_memory(q->fault, "text from the database");
     return copy;
 }
 
@@ -167,7 +167,7 @@ const void *query_get_blob(struct query *q, size_t *bytes)
     *bytes = (size_t)sqlite3_column_bytes(q->statement, column);
     const void *copy = arena_text(q->keep, data != NULL ? data : "", *bytes);
     if (copy == NULL)
-        (void)fault_set(q->fault, ERR_MEMORY, FAULT_NO_OFFSET, "file from the database");
+        (void)fault_no_memory(q->fault, "file from the database");
     return copy;
 }
 
@@ -209,7 +209,7 @@ bool store_grow(void *array_pointer, uint32_t count, uint32_t *room, size_t size
     void **array = array_pointer;
     void *grown = arena_reserve(keep, *array, room, (uint64_t)count + 1, size);
     if (grown == NULL) {
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "rows from the database");
+        (void)fault_no_memory(fault, "rows from the database");
         return false;
     }
     *array = grown;

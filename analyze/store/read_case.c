@@ -15,12 +15,6 @@ struct reader {
     const struct module *modules[MODULE_SLOTS];
 };
 
-static bool no_memory(struct reader *r)
-{
-    (void)fault_set(r->fault, ERR_MEMORY, FAULT_NO_OFFSET, "case from the database");
-    return false;
-}
-
 /* NOLINTBEGIN(bugprone-macro-parentheses) names of members */
 #define READ_BOOL(NAME) s->NAME = query_get(q) != 0;
 #define READ_U32(NAME) s->NAME = (uint32_t)query_get(q);
@@ -120,7 +114,7 @@ static void read_claims(struct reader *r)
     c->claims = ARENA_ARRAY(r->keep, (size_t)count + 1, struct engine_claim);
     c->result.scores = ARENA_ARRAY(r->keep, (size_t)count + 1, struct engine_score);
     if (c->claims == NULL || c->result.scores == NULL) {
-        (void)no_memory(r);
+        (void)fault_no_memory(r->fault, "case from the database");
         return;
     }
     memcpy(c->claims, claims, count * sizeof *claims);
@@ -182,7 +176,7 @@ enum status store_list_cases(struct store *store, const struct case_query *query
         limit = STORE_PAGE_MAX;
     out->cases = ARENA_ARRAY(keep, (size_t)limit + 1, struct run_case);
     if (out->cases == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases");
+        return fault_no_memory(fault, "cases");
     struct text_pool own, *texts = query->texts != NULL ? query->texts : &own;
     text_pool_init(&own, keep);
     struct query q =
@@ -233,7 +227,7 @@ static const struct module *read_module(struct reader *r, struct query *q)
         return r->modules[slot];
     struct module *m = ARENA_NEW(r->keep, struct module);
     if (m == NULL) {
-        (void)no_memory(r);
+        (void)fault_no_memory(r->fault, "case from the database");
         return NULL;
     }
     m->index = (uint32_t)query_get(q);
@@ -387,7 +381,7 @@ static void read_stacks(struct reader *r)
             if (rows[k][i].thread >= 0 && rows[k][i].thread < (int64_t)c->result.thread_count)
                 thread = &c->result.threads[rows[k][i].thread];
             if (s->frames == NULL) {
-                (void)no_memory(r);
+                (void)fault_no_memory(r->fault, "case from the database");
                 return;
             }
             if (thread != NULL)
@@ -396,7 +390,7 @@ static void read_stacks(struct reader *r)
             store_read_evidence(r->store, rows[k][i].id, s, r->keep, r->fault);
         }
         if (claim->stacks == NULL)
-            (void)no_memory(r);
+            (void)fault_no_memory(r->fault, "case from the database");
     }
 }
 
@@ -405,7 +399,7 @@ static void read_truth_frames(struct reader *r, struct truth_thread *t, uint32_t
 {
     t->frames = ARENA_ARRAY(r->keep, (size_t)t->frame_count + 1, struct truth_frame);
     if (t->frames == NULL) {
-        (void)no_memory(r);
+        (void)fault_no_memory(r->fault, "case from the database");
         return;
     }
     struct query q = query_begin(r->store, SQL_READ_TRUTH_FRAMES, r->keep, r->fault);
@@ -431,7 +425,7 @@ static void read_truth(struct reader *r, const int32_t *truth_of_thread)
     struct truth *truth = ARENA_NEW(r->keep, struct truth);
     uint32_t room = 0;
     if (truth == NULL) {
-        (void)no_memory(r);
+        (void)fault_no_memory(r->fault, "case from the database");
         return;
     }
     struct query q = query_begin(r->store, SQL_READ_TRUTH_THREADS, r->keep, r->fault);
@@ -479,7 +473,7 @@ static int32_t *read_threads(struct reader *r)
         t->cells =
             ARENA_ARRAY(r->keep, (size_t)t->row_count * t->column_count + 1, struct align_cell);
         if (t->stacks == NULL || t->cells == NULL) {
-            (void)no_memory(r);
+            (void)fault_no_memory(r->fault, "case from the database");
             break;
         }
         for (size_t i = 0; i < (size_t)t->row_count * t->column_count; i++)

@@ -9,7 +9,9 @@
 
 static uint32_t page_limit(uint32_t asked)
 {
-    return asked == 0 ? STORE_PAGE_DEFAULT : asked > STORE_PAGE_MAX ? STORE_PAGE_MAX : asked;
+    if (asked == 0)
+        return STORE_PAGE_DEFAULT;
+    return asked > STORE_PAGE_MAX ? STORE_PAGE_MAX : asked;
 }
 
 static void read_run_row(struct query *q, struct run_info *run)
@@ -110,7 +112,7 @@ enum status store_list_runs(struct store *store, const struct run_query *query, 
     const uint32_t limit = page_limit(query->limit);
     out->runs = ARENA_ARRAY(keep, (size_t)limit + 1, struct run_info);
     if (out->runs == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "runs");
+        return fault_no_memory(fault, "runs");
     struct query q =
         query_begin(store, query->oldest_first ? SQL_LIST_RUNS_UP : SQL_LIST_RUNS, keep, fault);
     bind_run_filter(&q, query);

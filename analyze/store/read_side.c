@@ -26,7 +26,7 @@ struct finding *store_read_deciding(struct query *q, struct arena *keep)
         f.cause = CAUSE_UNEXPLAINED;
     struct finding *kept = ARENA_NEW(keep, struct finding);
     if (kept == NULL) {
-        (void)fault_set(q->fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases of a run");
+        (void)fault_no_memory(q->fault, "cases of a run");
         return NULL;
     }
     *kept = f;
@@ -63,7 +63,7 @@ static enum status read_cases(struct store *store, enum diff_detail detail, stru
     out->cases = ARENA_ARRAY(keep, (size_t)most + 1, struct diff_case);
     *ids = ARENA_ARRAY(scratch, (size_t)most + 1, uint64_t);
     if (out->cases == NULL || *ids == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases of a run");
+        return fault_no_memory(fault, "cases of a run");
     struct query q =
         query_begin(store, detail != DIFF_TIMES ? SQL_READ_VERDICTS : SQL_READ_SIDE, keep, fault);
     q.texts = texts;
@@ -79,9 +79,9 @@ static enum status read_cases(struct store *store, enum diff_detail detail, stru
 
 static unsigned stack_of(const char *engine)
 {
-    return strcmp(engine, ENGINE_NAME_OFFSET) == 0 ? DIFF_HAS_OFFSET
-           : strcmp(engine, ENGINE_NAME_DUMP) == 0 ? DIFF_HAS_DUMP
-                                                   : 0;
+    if (strcmp(engine, ENGINE_NAME_OFFSET) == 0)
+        return DIFF_HAS_OFFSET;
+    return strcmp(engine, ENGINE_NAME_DUMP) == 0 ? DIFF_HAS_DUMP : 0;
 }
 
 /* Stacks and times of the engines under test; with DIFF_TIMES, of all engines. */

@@ -30,7 +30,7 @@ static void read_way(struct query *q, struct arena *keep, struct way_cost **ways
     if (*ways == NULL && (*ways = ARENA_ARRAY(keep, WAY_COUNT, struct way_cost)) != NULL)
         memset(*ways, 0, WAY_COUNT * sizeof **ways);
     if (*ways == NULL)
-        (void)fault_set(q->fault, ERR_MEMORY, FAULT_NO_OFFSET, "costs of a case");
+        (void)fault_no_memory(q->fault, "costs of a case");
     else if (way < WAY_COUNT)
         (*ways)[way] = cost;
 }

@@ -154,7 +154,7 @@ enum status store_open(const char *path, enum store_mode mode, struct store **ou
     }
     struct store *store = calloc(1, sizeof *store);
     if (store == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "database");
+        return fault_no_memory(fault, "database");
     store->mode = mode;
     (void)snprintf(store->path, sizeof store->path, "%s", path);
     const int flags =

@@ -178,7 +178,7 @@ enum status store_publish(struct store *store, const char *path, struct fault *f
     const char *real = path_followed(path, &scratch);
     const char *part = real != NULL ? arena_printf(&scratch, "%s.part", real) : NULL;
     if (part == NULL)
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "published database");
+        (void)fault_no_memory(fault, "published database");
     else if ((path_is_file(part) && path_remove(part, fault) != ERR_NONE) ||
              write_copy(store, part, fault) != ERR_NONE)
         fault_set_path(fault, path);

@@ -221,8 +221,7 @@ static enum status set_stated(struct counter *c, struct generation *g, struct di
     } else {
         d->stated = stated_modules_text(c->modules, &g->keep, &d->stated_bytes);
     }
-    return d->stated != NULL ? ERR_NONE
-                             : fault_set(c->fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
+    return d->stated != NULL ? ERR_NONE : fault_no_memory(c->fault, "stacks");
 }
 
 /* Adds a stack that this generation does not have yet. */
@@ -235,7 +234,7 @@ static enum status add_distinct(struct counter *c, struct generation *g, uint32_
     if (raw->label != NULL)
         d->label = arena_text(&g->keep, raw->label, raw->label_bytes);
     if (text == NULL || (raw->label != NULL && d->label == NULL))
-        return fault_set(c->fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
+        return fault_no_memory(c->fault, "stacks");
     *text = '>'; /* an empty label, so that a stack without frames is one */
     memcpy(text + 1, key->text, key->bytes);
     d->text = text + 1;
@@ -376,13 +375,13 @@ enum status count_stacks(const struct count_options *options, struct stack_input
 {
     struct counter *c = calloc(1, sizeof *c);
     if (c == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
+        return fault_no_memory(fault, "stacks");
     c->options = options;
     c->tally = tally;
     c->result = result;
     c->fault = fault;
     if (!open_counter(c)) {
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
+        (void)fault_no_memory(fault, "stacks");
     } else if (stack_input_find_notation(input) != &notation_text) {
         (void)count_items(c, input);
     } else {

@@ -140,7 +140,7 @@ enum status stated_modules_add(struct stated_modules *modules, const char *text,
             last--;
         if (stack_raw_states(line, last) && last - line < LIMIT_LINE_BYTES &&
             !add_line(modules, line, (size_t)(last - line)))
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "modules of a stream");
+            return fault_no_memory(fault, "modules of a stream");
         line = stop != NULL ? stop + 1 : end;
     }
     return ERR_NONE;

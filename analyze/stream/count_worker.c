@@ -125,7 +125,7 @@ const char *worker_signature(struct worker *worker, const struct stack *stack, s
         text = signature_of_none(stack, &worker->work);
     text = text != NULL ? text_once(worker->texts, text, keep) : NULL;
     if (text == NULL)
-        (void)fault_set(&worker->fault, ERR_MEMORY, FAULT_NO_OFFSET, "signatures");
+        (void)fault_no_memory(&worker->fault, "signatures");
     return text;
 }
 
@@ -156,14 +156,14 @@ void worker_name(struct worker *worker, uint32_t generation, struct distinct_sta
     while (worker->fault.code == ERR_NONE &&
            stack_input_next(worker->input, &worker->work, &item)) {
         if (item.fault.code == ERR_MEMORY)
-            (void)fault_set(&worker->fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
+            (void)fault_no_memory(&worker->fault, "stacks");
         stack->bad += item.fault.code != ERR_NONE;
         if (item.fault.code != ERR_NONE)
             continue;
         struct named_stack *named = ARENA_NEW(&worker->keep[generation], struct named_stack);
         const char *text = worker_signature(worker, &item.stack, &worker->keep[generation]);
         if (named == NULL || text == NULL) {
-            (void)fault_set(&worker->fault, ERR_MEMORY, FAULT_NO_OFFSET, "signatures");
+            (void)fault_no_memory(&worker->fault, "signatures");
             return;
         }
         named->signature = text;

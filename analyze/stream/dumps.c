@@ -50,7 +50,7 @@ static enum status delete_old(const char *folder, uint64_t age_ms, struct arena 
     for (size_t i = 0; *out != NULL && i < found; i++) {
         struct dump_file file = {.path = path_join(keep, folder, names[i])};
         if (file.path == NULL)
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "folder of dumps");
+            return fault_no_memory(fault, "folder of dumps");
         if (!path_stat(file.path, &file.bytes, &file.changed_ns))
             continue;
         const uint64_t old_ms =
@@ -62,8 +62,7 @@ static enum status delete_old(const char *folder, uint64_t age_ms, struct arena 
         if (!is_part(names[i]))
             (*out)[(*count)++] = file;
     }
-    return *out != NULL ? ERR_NONE
-                        : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "folder of dumps");
+    return *out != NULL ? ERR_NONE : fault_no_memory(fault, "folder of dumps");
 }
 
 enum status dumps_trim(const char *folder, uint64_t age_ms, uint64_t bytes_max, uint64_t *deleted,

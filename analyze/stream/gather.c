@@ -200,7 +200,7 @@ static void store_group(struct sender *s, struct group *group)
         arena_init(&work, 0);
         char *text = report_write_group(reports, count, &work, id, &bytes);
         if (text == NULL)
-            (void)fault_set(&fault, ERR_MEMORY, FAULT_NO_OFFSET, "reports");
+            (void)fault_no_memory(&fault, "reports");
         else
             (void)ledger_add(s->ledger, ids, count, id, text, bytes, &again, &fault);
         arena_free(&work);
@@ -276,7 +276,7 @@ enum status gather_put(struct gather *gather, const struct report *report, struc
         return fault->code;
     struct sender *s = find_sender(gather, report->sender);
     if (s == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "report");
+        return fault_no_memory(fault, "report");
     w.id = ledger_id_of(report->id, report->stacks, report->bytes);
     mutex_lock(s->lock);
     const bool may_wait = is_busy(s);

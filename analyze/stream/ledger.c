@@ -113,7 +113,7 @@ static enum status insert_all(struct ledger *l, const struct ledger_id *ids, uin
     for (uint32_t i = 0; whole && i < count; i++)
         whole = insert(l, &ids[i]);
     mutex_unlock(l->lock);
-    return whole ? fault->code : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "ids");
+    return whole ? fault->code : fault_no_memory(fault, "ids");
 }
 
 bool ledger_is_unfinished(const struct ledger *ledger)
@@ -234,7 +234,7 @@ static enum status take_page(struct ledger *l, uint64_t number, struct fault *fa
     struct page *page = ARENA_NEW(&work, struct page);
     page_name(l, number, name);
     if (page == NULL)
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "ids");
+        (void)fault_no_memory(fault, "ids");
     else if (l->queue->transport->item_get(l->queue, QUEUE_NOTES, name, &work, &item, fault) ==
              ERR_NONE) {
         struct fault damaged =
@@ -308,14 +308,14 @@ enum status ledger_open(struct queue *queue, const char *sender, struct mutex *l
     uint64_t from = 0;
     *out = NULL;
     if (l == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "ids");
+        return fault_no_memory(fault, "ids");
     arena_init(&l->arena, 0);
     l->queue = queue;
     l->lock = lock;
     l->sender = arena_string(&l->arena, sender);
     l->tables[0].begun_ns = clock_ns();
     if (l->sender == NULL)
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "ids");
+        (void)fault_no_memory(fault, "ids");
     else if (read_hint(l, &from, fault) == ERR_NONE)
         (void)read_pages(l, from, fault);
     if (fault->code == ERR_NONE)
@@ -369,7 +369,7 @@ enum status ledger_add(struct ledger *ledger, const struct ledger_id *ids, uint3
     }
     page_name(ledger, ledger->next, name);
     if (text == NULL) {
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "ids");
+        (void)fault_no_memory(fault, "ids");
     } else if (ledger->queue->transport->item_add(ledger->queue, QUEUE_NOTES, name, text,
                                                   page_bytes, &work, &have, fault) == ERR_NONE) {
         ledger->next++;

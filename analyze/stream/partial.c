@@ -157,6 +157,21 @@ static const char *next_line(struct reader *r, size_t *bytes)
     return line;
 }
 
+/* What C means after a backslash. */
+static char meant_by(char c)
+{
+    switch (c) {
+    case 't':
+        return '\t';
+    case 'n':
+        return '\n';
+    case 'r':
+        return '\r';
+    default:
+        return c;
+    }
+}
+
 static char *unescaped(struct reader *r, const char *text, size_t bytes)
 {
     char *out = arena_alloc(r->keep, bytes + 1), *to = out;
@@ -166,10 +181,8 @@ static char *unescaped(struct reader *r, const char *text, size_t bytes)
     }
     for (size_t i = 0; i < bytes; i++) {
         char c = text[i];
-        if (c == '\\' && i + 1 < bytes) {
-            c = text[++i];
-            c = (char)(c == 't' ? '\t' : c == 'n' ? '\n' : c == 'r' ? '\r' : c);
-        }
+        if (c == '\\' && i + 1 < bytes)
+            c = meant_by(text[++i]);
         if (c != '\0')
             *to++ = c;
     }

@@ -49,7 +49,8 @@ void queue_file_name(const char *id, char out[QUEUE_FILE_BYTES])
         const bool is_upper = *id >= 'A' && *id <= 'Z';
         if (is_upper || *id == '.')
             *to++ = '=';
-        *to++ = (char)(*id == '.' ? DOT : is_upper ? *id - 'A' + 'a' : *id);
+        const char small = (char)(is_upper ? *id - 'A' + 'a' : *id);
+        *to++ = *id == '.' ? DOT : small;
     }
     *to = '\0';
 }
@@ -65,7 +66,8 @@ bool queue_file_id(const char *file, char out[QUEUE_ID_BYTES])
         const char c = *file;
         if (c == '\0')
             return false;
-        out[bytes] = (char)(!is_escaped ? c : c == DOT ? '.' : c - 'a' + 'A');
+        const char unescaped = (char)(c == DOT ? '.' : c - 'a' + 'A');
+        out[bytes] = is_escaped ? unescaped : c;
         file++;
     }
     out[bytes] = '\0';
@@ -114,7 +116,7 @@ enum status queue_bury(struct queue *queue, enum queue_channel channel,
     const size_t head_bytes = head != NULL ? strlen(head) : 0;
     char *text = arena_alloc(&work, head_bytes + message->bytes + 1);
     if (head == NULL || text == NULL || head_bytes > QUEUE_LETTER_BYTES) {
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "dead letter");
+        (void)fault_no_memory(fault, "dead letter");
     } else {
         memcpy(text, head, head_bytes);
         memcpy(text + head_bytes, message->data, message->bytes);

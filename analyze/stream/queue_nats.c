@@ -161,7 +161,7 @@ static enum status nats_take(struct queue *queue, enum queue_channel channel, ui
     *count = 0;
     *out = ARENA_ARRAY(keep, most, struct queue_message);
     if (*out == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "messages");
+        return fault_no_memory(fault, "messages");
     if (q->subscriptions[channel] == NULL && subscribe(q, channel, fault) != ERR_NONE)
         return fault->code;
     const natsStatus status = q->lib.natsSubscription_Fetch(&list, q->subscriptions[channel],
@@ -180,7 +180,7 @@ static enum status nats_take(struct queue *queue, enum queue_channel channel, ui
             (*count)++;
             list.Msgs[i] = NULL; /* settled later */
         } else {
-            (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "messages");
+            (void)fault_no_memory(fault, "messages");
         }
     }
     q->lib.natsMsgList_Destroy(&list);
@@ -193,10 +193,11 @@ static enum status nats_settle(struct queue *queue, enum queue_channel channel,
 {
     struct nats_queue *q = (struct nats_queue *)queue;
     (void)channel;
-    const natsStatus status = end == QUEUE_DONE
-                                  ? q->lib.natsMsg_AckSync(message->handle, NULL, NULL)
-                              : end == QUEUE_AGAIN ? q->lib.natsMsg_Nak(message->handle, NULL)
-                                                   : NATS_OK;
+    natsStatus status = NATS_OK;
+    if (end == QUEUE_DONE)
+        status = q->lib.natsMsg_AckSync(message->handle, NULL, NULL);
+    else if (end == QUEUE_AGAIN)
+        status = q->lib.natsMsg_Nak(message->handle, NULL);
     q->lib.natsMsg_Destroy(message->handle);
     message->handle = NULL;
     return status == NATS_OK ? ERR_NONE : nats_queue_failed(fault, status, "end of a message");
@@ -462,7 +463,7 @@ enum status queue_open_nats(const char *url, struct queue **out, struct fault *f
     struct nats_queue *q = calloc(1, sizeof *q);
     *out = NULL;
     if (q == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "queue");
+        return fault_no_memory(fault, "queue");
     q->queue = (struct queue){&functions, NULL, nats_close, nats_pending, nats_oldest, nats_visit};
     if (load(&q->lib, fault) != ERR_NONE) {
         free(q);

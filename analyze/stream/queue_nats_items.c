@@ -12,10 +12,13 @@ const char *const nats_shelf_subjects[QUEUE_SHELVES] = {"twinstack.notes.*", "tw
 
 enum status nats_queue_failed(struct fault *fault, natsStatus status, const char *what)
 {
-    const char *hint = status == NATS_TIMEOUT             ? "the queue's server does not answer"
-                       : status == NATS_NO_SERVER         ? "no server is there"
-                       : status == NATS_CONNECTION_CLOSED ? "the connection is closed"
-                                                          : "the queue's server refuses";
+    const char *hint = "the queue's server refuses";
+    if (status == NATS_TIMEOUT)
+        hint = "the queue's server does not answer";
+    else if (status == NATS_NO_SERVER)
+        hint = "no server is there";
+    else if (status == NATS_CONNECTION_CLOSED)
+        hint = "the connection is closed";
     return fault_set_lasting(fault, ERR_IO, FAULT_NO_OFFSET, what, hint);
 }
 
@@ -65,8 +68,7 @@ enum status nats_item_get(struct queue *queue, enum queue_shelf shelf, const cha
     out->bytes = (size_t)q->lib.natsMsg_GetDataLength(message);
     out->data = arena_text(keep, q->lib.natsMsg_GetData(message), out->bytes);
     q->lib.natsMsg_Destroy(message);
-    return out->data != NULL ? ERR_NONE
-                             : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "item of a queue");
+    return out->data != NULL ? ERR_NONE : fault_no_memory(fault, "item of a queue");
 }
 
 enum status nats_item_add(struct queue *queue, enum queue_shelf shelf, const char *name,
@@ -80,8 +82,7 @@ enum status nats_item_add(struct queue *queue, enum queue_shelf shelf, const cha
     if (publish(q, subject, data, bytes, true, &error, fault) == ERR_NONE) {
         have->data = arena_text(keep, data, bytes);
         have->bytes = bytes;
-        return have->data != NULL ? ERR_NONE
-                                  : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "item");
+        return have->data != NULL ? ERR_NONE : fault_no_memory(fault, "item");
     }
     if (error != JSStreamWrongLastSequenceErr)
         return fault->code;

@@ -126,7 +126,7 @@ static enum status spool_take(struct queue *queue, enum queue_channel channel, u
     *out = messages;
     *count = 0;
     if (messages == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "messages");
+        return fault_no_memory(fault, "messages");
     for (;;) {
         const char **names = NULL;
         size_t found = 0;
@@ -264,7 +264,7 @@ static enum status spool_item_add(struct queue *queue, enum queue_shelf shelf, c
                    (unsigned)(hash_fold(hash_text(HASH_START, name)) % LOCKS));
     const char *lock_path = path_join(keep, s->locks, number);
     if (lock_path == NULL || !path_in(s->shelves[shelf], name, path))
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "item of a queue");
+        return fault_no_memory(fault, "item of a queue");
     if (file_lock_take(lock_path, LOCK_WAIT_MS, &lock, fault) != ERR_NONE)
         return fault->code;
     if (!path_is_file(path))
@@ -338,7 +338,7 @@ static char *open_folder(struct spool *s, const char *folder, const char *name, 
 {
     char *path = arena_printf(&s->arena, "%s/%s", folder, name);
     if (path == NULL)
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "queue");
+        (void)fault_no_memory(fault, "queue");
     else if (folder_make(path, fault) == ERR_NONE)
         durable_sweep(path);
     return path;
@@ -402,7 +402,7 @@ enum status queue_open_spool(const char *folder, struct queue **out, struct faul
     static const char *const shelves[QUEUE_SHELVES] = {"notes", "parts"};
     struct spool *s = calloc(1, sizeof *s);
     if (s == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "queue");
+        return fault_no_memory(fault, "queue");
     s->queue =
         (struct queue){&functions, NULL, spool_close, spool_pending, spool_oldest, spool_visit};
     arena_init(&s->arena, 0);

@@ -17,16 +17,20 @@ enum {
     SCHEMA_GROUP = 3
 };
 
+static uint64_t schema_of(const struct report *report)
+{
+    if (report->member_count > 0)
+        return SCHEMA_GROUP;
+    return report->parts > 0 ? SCHEMA_PARTS : 1;
+}
+
 char *report_write(const struct report *report, struct arena *keep, size_t *bytes)
 {
     struct json j;
     size_t head_bytes = 0;
     json_to_text(&j, false);
     json_object(&j);
-    json_key_uint(&j, "schema_version",
-                  report->member_count > 0 ? SCHEMA_GROUP
-                  : report->parts > 0      ? SCHEMA_PARTS
-                                           : 1);
+    json_key_uint(&j, "schema_version", schema_of(report));
     json_key_string(&j, "id", report->id);
     json_key_string(&j, "sender", report->sender);
     json_key_string(&j, "version", report->version);
@@ -80,7 +84,7 @@ static enum status read_members(const cJSON *list, struct arena *keep, struct re
         return fault_set(fault, ERR_MALFORMED, 0, "members of a report");
     struct report_member *members = ARENA_ARRAY(keep, (size_t)size / 2, struct report_member);
     if (members == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "members of a report");
+        return fault_no_memory(fault, "members of a report");
     cJSON_ArrayForEach(item, list)
     {
         struct report_member *m = &members[out->member_count];
@@ -194,7 +198,7 @@ static enum status cut(const struct report *report, piece_fn *take, void *contex
     struct arena work;
     struct stated_modules *modules = stated_modules_new();
     if (modules == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "report");
+        return fault_no_memory(fault, "report");
     arena_init(&work, 0);
     /* most texts state no module: to look at each of their lines would cost more than all else */
     const bool may_state =
@@ -206,7 +210,9 @@ static enum status cut(const struct report *report, piece_fn *take, void *contex
         const size_t room =
             piece.stated_bytes < REPORT_PART_BYTES ? REPORT_PART_BYTES - piece.stated_bytes : 0;
         piece.data = report->stacks + at;
-        piece.bytes = left <= room ? left : room > 0 ? last_start(piece.data, room) : 0;
+        piece.bytes = left;
+        if (left > room)
+            piece.bytes = room > 0 ? last_start(piece.data, room) : 0;
         if (piece.bytes == 0 && report->bytes > 0)
             (void)fault_set_hint(fault, ERR_MALFORMED, at, "stack", "larger than 900 kB");
         else if (piece.number == PIECES_MAX)
@@ -221,7 +227,7 @@ static enum status cut(const struct report *report, piece_fn *take, void *contex
             break;
         piece.stated = stated_modules_text(modules, &work, &piece.stated_bytes);
         if (piece.stated == NULL)
-            (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "report");
+            (void)fault_no_memory(fault, "report");
     }
     arena_free(&work);
     stated_modules_free(modules);
@@ -243,7 +249,7 @@ static enum status put_message(struct queue *queue, const struct report *report,
     arena_init(&work, 0);
     char *text = report->id != NULL ? report_write(report, &work, &bytes) : NULL;
     if (text == NULL)
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "report");
+        (void)fault_no_memory(fault, "report");
     else
         (void)queue->transport->put(queue, QUEUE_REPORTS, report->id, text, bytes, fault);
     arena_free(&work);
@@ -264,7 +270,7 @@ static enum status put_piece(void *context, const struct piece *piece, struct fa
     arena_init(&work, 0);
     char *text = arena_alloc(&work, piece->stated_bytes + piece->bytes + 1);
     if (text == NULL) {
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "report");
+        (void)fault_no_memory(fault, "report");
     } else {
         memcpy(text, piece->stated, piece->stated_bytes);
         if (piece->bytes > 0)

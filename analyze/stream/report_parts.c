@@ -50,7 +50,7 @@ enum status report_assemble(struct queue *queue, struct report *report, struct a
         return ERR_NONE;
     char *whole = arena_alloc(keep, report->bytes + 1);
     if (whole == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "record in parts");
+        return fault_no_memory(fault, "record in parts");
     for (uint32_t n = 0; n < report->parts; n++) {
         struct queue_item item = {NULL, 0};
         struct arena work;

@@ -88,7 +88,7 @@ static enum status read_engines(const cJSON *list, struct arena *keep, struct sh
         return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "engines of a shadow comparison");
     out->engines = ARENA_ARRAY(keep, SHADOW_ENGINES_MAX, struct shadow_engine);
     if (out->engines == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "shadow comparison");
+        return fault_no_memory(fault, "shadow comparison");
     cJSON_ArrayForEach(item, list)
     {
         if (out->count == SHADOW_ENGINES_MAX)

@@ -48,7 +48,7 @@ enum status slice_read(const char *text, size_t bytes, struct arena *keep, struc
             return fault_set(fault, ERR_MALFORMED, 0, "slice of a partial result");
         columns[i] = arena_text(keep, at, (size_t)(tab - at));
         if (columns[i] == NULL)
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "slice of a partial result");
+            return fault_no_memory(fault, "slice of a partial result");
         at = tab + 1;
     }
     if (!text_parse_uint(columns[0], strlen(columns[0]), &version) ||

@@ -153,25 +153,6 @@ static const char *const texts[STATEMENTS] = {
 
 static_assert((int)STATEMENTS <= (int)TOTALS_STATEMENTS, "room for all statements");
 
-enum status totals_failed(struct totals *t, struct fault *fault)
-{
-    const int code = sqlite3_errcode(t->db) & 0xff;
-    /* some of SQLite's writes report a full disk like any other error */
-    const int more = sqlite3_extended_errcode(t->db);
-    const bool is_full = code == SQLITE_FULL || more == SQLITE_IOERR_WRITE ||
-                         more == SQLITE_IOERR_SHMSIZE || more == SQLITE_IOERR_SHMOPEN;
-    const enum status status = code == SQLITE_NOMEM                           ? ERR_MEMORY
-                               : code == SQLITE_BUSY || code == SQLITE_LOCKED ? ERR_TIMEOUT
-                               : code == SQLITE_NOTADB                        ? ERR_UNSUPPORTED
-                                                                              : ERR_IO;
-    (void)fault_set_reason(fault, status, "totals", is_full ? FAULT_FULL : FAULT_NO_REASON,
-                           is_full                 ? "the disk is full"
-                           : code == SQLITE_NOTADB ? "the file is not a database"
-                                                   : "the database cannot be read or written");
-    fault_set_path(fault, t->file);
-    return fault->code;
-}
-
 static void end_statements(struct totals *t)
 {
     for (int i = 0; i < STATEMENTS; i++) {
@@ -264,7 +245,7 @@ enum status totals_open(const char *file, bool writing, struct totals **out, str
         t->file = malloc(strlen(file) + 1);
     if (t == NULL || t->file == NULL) {
         free(t);
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "totals");
+        return fault_no_memory(fault, "totals");
     }
     memcpy(t->file, file, strlen(file) + 1);
     totals_sums_init(&t->sums);
@@ -547,7 +528,7 @@ static enum status read_rows(struct totals *t, const struct totals_query *query,
     sqlite3_stmt *statement = start(t, READ_TOP);
     int code;
     if (rows == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "totals");
+        return fault_no_memory(fault, "totals");
     bind(statement, 1, query->version);
     bind_count(statement, 2, query->top);
     bind_count(statement, 3, query->after);

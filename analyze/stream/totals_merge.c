@@ -30,7 +30,7 @@ static const char *const steps[] = {
     "INSERT OR IGNORE INTO shadow_engine SELECT * FROM part.shadow_engine",
 };
 
-static bool run(struct totals *t, const char *text)
+static bool run_statement(struct totals *t, const char *text)
 {
     return sqlite3_exec(t->db, text, NULL, NULL, NULL) == SQLITE_OK;
 }
@@ -62,11 +62,11 @@ static enum status add_part(struct totals *t, const char *file, uint64_t *same, 
                 sqlite3_bind_text(attach, 1, file, -1, SQLITE_STATIC) == SQLITE_OK &&
                 sqlite3_step(attach) == SQLITE_DONE;
     (void)sqlite3_finalize(attach);
-    good = good && run(t, "BEGIN IMMEDIATE");
+    good = good && run_statement(t, "BEGIN IMMEDIATE");
     *same += good ? count_same(t) : 0;
     for (size_t i = 0; good && i < (has_shadow ? COUNT_OF(steps) : (size_t)STEPS_PLAIN); i++)
-        good = run(t, steps[i]);
-    good = good && run(t, "COMMIT") && run(t, "DETACH part");
+        good = run_statement(t, steps[i]);
+    good = good && run_statement(t, "COMMIT") && run_statement(t, "DETACH part");
     return good ? ERR_NONE : totals_failed(t, fault);
 }
 

@@ -82,7 +82,7 @@ static enum status add_head(struct totals *t, const struct shadow *shadow, bool 
     const char *id = arena_printf(&keep, TOTALS_SHADOW_ID "%s", shadow->id);
     *is_new = false;
     if (id == NULL)
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "totals");
+        (void)fault_no_memory(fault, "totals");
     else
         (void)totals_remember(t, id, shadow->hour, is_new, fault);
     arena_free(&keep);
@@ -161,7 +161,7 @@ static void read_engine(struct reading *r, struct shadow_total *total)
     (void)sqlite3_finalize(statement);
     struct shadow_hour *hours = ARENA_ARRAY(r->keep, TOTALS_HOURS, struct shadow_hour);
     if (hours == NULL) {
-        (void)fault_set(r->fault, ERR_MEMORY, FAULT_NO_OFFSET, "totals");
+        (void)fault_no_memory(r->fault, "totals");
         return;
     }
     statement = chosen(r, read_hours);

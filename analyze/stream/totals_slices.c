@@ -99,7 +99,7 @@ enum status totals_add_slice(struct totals *totals, const struct slice *slice, s
         return fault->code;
     char *text = arena_alloc(keep, *bytes + 1);
     if (text == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "slices of a partial result");
+        return fault_no_memory(fault, "slices of a partial result");
     read_whole(totals, slice, text, *bytes, fault);
     sqlite3_stmt *statement = prepared(totals, delete_slices, slice, fault);
     (void)next(totals, statement, fault);

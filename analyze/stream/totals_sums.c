@@ -119,5 +119,5 @@ enum status totals_sums_add(struct totals_sums *sums, const struct partial *part
         row->count += from->count;
         row->error += from->error;
     }
-    return whole ? ERR_NONE : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "totals");
+    return whole ? ERR_NONE : fault_no_memory(fault, "totals");
 }

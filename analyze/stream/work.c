@@ -55,7 +55,7 @@ static void take_and_process(struct round *r, enum queue_channel channel, uint32
         return;
     r->settled = ARENA_ARRAY(&r->keep, r->count, bool);
     if (r->settled == NULL)
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "messages");
+        (void)fault_no_memory(fault, "messages");
     else
         (void)process(r, context, fault);
 }
@@ -89,7 +89,7 @@ enum status work_rounds(const struct work_options *o, enum queue_channel channel
     uint64_t last_ns = clock_ns(), judged_ns = 0;
     bool has_looked = false; /* once at least, however late its processor comes */
     if (r.hold == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "messages");
+        return fault_no_memory(fault, "messages");
     arena_init(&r.keep, 0);
     while (!o->stopping() && (o->idle_ms == 0 || !has_looked ||
                               clock_ns() - last_ns < (uint64_t)o->idle_ms * 1000000U)) {

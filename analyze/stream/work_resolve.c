@@ -120,7 +120,7 @@ static enum status send_slices(struct round *r, const char *of, struct fault *fa
         arena_init(&work, 0);
         char *text = slice_write(&slice, &work, &bytes);
         if (text == NULL) {
-            (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "partial result");
+            (void)fault_no_memory(fault, "partial result");
         } else {
             text_sha256(text, bytes, id);
             (void)put(r, id, text, bytes, fault);
@@ -152,7 +152,7 @@ static enum status write_result(struct round *r, const struct report *report,
     p.rows = rows;
     partial_write_columns(&r->text, &p);
     if (r->text.failed || p.hour == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "partial result");
+        return fault_no_memory(fault, "partial result");
     if (r->text.bytes <= QUEUE_MESSAGE_BYTES || send(r, before, fault) != ERR_NONE ||
         r->text.bytes <= QUEUE_MESSAGE_BYTES)
         return fault->code;
@@ -197,7 +197,7 @@ static enum status resolve_some(struct round *r, uint32_t from, uint32_t end, st
 {
     struct report *reports = ARENA_ARRAY(&r->keep, (size_t)r->count, struct report);
     if (reports == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "messages");
+        return fault_no_memory(fault, "messages");
     r->unsent = false;
     for (uint32_t i = from; i < end; i++) {
         struct fault bad = FAULT_INIT;
@@ -252,7 +252,7 @@ struct suspect {
 static int fewest_deaths(const void *left, const void *right)
 {
     const struct suspect *a = left, *b = right;
-    return a->deaths != b->deaths ? (a->deaths < b->deaths ? -1 : 1) : 0;
+    return (a->deaths > b->deaths) - (a->deaths < b->deaths);
 }
 
 /* Moves the messages that were delivered before to the end, those with the fewest deaths first.
@@ -279,7 +279,7 @@ static enum status work_round(struct round *r, void *context, struct fault *faul
     const uint64_t newer = r->figures->newer;
     (void)context;
     if (suspects == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "messages");
+        return fault_no_memory(fault, "messages");
     const uint32_t fresh = sort_suspects(r, suspects);
     hold_begin(r->hold, HOLD_ROUND, QUEUE_REPORTS, r->messages, r->settled, r->count);
     (void)resolve_some(r, 0, fresh, fault);

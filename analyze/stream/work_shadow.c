@@ -52,7 +52,7 @@ static enum status publish(const struct work_options *options, const struct shad
     char *text = shadow_write(shadow, keep, &bytes);
     const char *name = arena_printf(keep, "shadow/%s", shadow->id);
     if (text == NULL || name == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "shadow comparison");
+        return fault_no_memory(fault, "shadow comparison");
     text_sha256(name, strlen(name), digest);
     return options->queue->transport->put(options->queue, QUEUE_PARTIALS, digest, text, bytes,
                                           fault);
@@ -78,7 +78,7 @@ static enum status judge(const struct work_options *options, const struct queue_
     shadow.hour = arena_text(keep, report.received, 13);
     shadow.version = report.version;
     if (shadow.hour == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "shadow comparison");
+        return fault_no_memory(fault, "shadow comparison");
     if (publish(options, &shadow, keep, fault) == ERR_NONE)
         figures->judged++;
     return fault->code;

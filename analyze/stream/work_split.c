@@ -18,7 +18,7 @@ static enum status put(struct round *r, const char *id, const struct report *rep
     arena_init(&work, 0);
     char *text = report_write(report, &work, &bytes);
     if (text == NULL)
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "report");
+        (void)fault_no_memory(fault, "report");
     else
         (void)queue->transport->put(queue, QUEUE_REPORTS, id, text, bytes, fault);
     arena_free(&work);

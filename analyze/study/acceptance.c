@@ -68,7 +68,7 @@ enum status acceptance_apply(struct acceptance *acceptance, struct store *store,
     char today[16];
     bool *changed = ARENA_ARRAY(keep, (size_t)count + 1, bool);
     if (changed == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "known mismatches");
+        return fault_no_memory(fault, "known mismatches");
     known_today(today);
     if (known_apply(&acceptance->list, cases, count, today, keep, changed, fault) != ERR_NONE)
         return fault->code;
@@ -79,7 +79,7 @@ enum status acceptance_apply(struct acceptance *acceptance, struct store *store,
             return fault->code;
     acceptance->problems = ARENA_ARRAY(keep, (size_t)acceptance->list.count + 1, const char *);
     if (acceptance->problems == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "known mismatches");
+        return fault_no_memory(fault, "known mismatches");
     for (uint32_t i = 0; i < acceptance->list.count; i++) {
         const char *problem = known_problem(&acceptance->list.items[i], whole, keep);
         if (problem != NULL)
@@ -94,7 +94,7 @@ static enum status replace(struct acceptance *acceptance, const char *text, size
 {
     struct known_list list;
     if (text == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "known mismatches");
+        return fault_no_memory(fault, "known mismatches");
     if (known_parse(text, bytes, keep, &list, fault) != ERR_NONE)
         return fault->code; /* nothing has changed */
     acceptance->text = text;

@@ -60,7 +60,7 @@ static struct accuracy_scenario *scenario_of(struct accuracy_count *count, const
                                     (uint64_t)count->count + 1, sizeof *rows)
                     : NULL;
     if (rows == NULL) {
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "accuracy of a run");
+        (void)fault_no_memory(fault, "accuracy of a run");
         return NULL;
     }
     count->scenarios = rows;

@@ -136,7 +136,7 @@ enum status analysis_ask(const struct engine_input *in, const struct engine *con
     out->claim_count = 0;
     out->claims = ARENA_ARRAY(keep, (size_t)count + 1, struct engine_claim);
     if (out->claims == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "claims");
+        return fault_no_memory(fault, "claims");
     for (uint32_t i = 0; i < count; i++) {
         struct engine_claim *claim = &out->claims[out->claim_count];
         /* After an interrupt, sealed cases are still judged: that takes little time. */
@@ -318,7 +318,7 @@ enum status analysis_case(const struct analysis *analysis, const struct crash_ca
     struct opened_case c;
 
     if (truth == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "truth");
+        return fault_no_memory(fault, "truth");
     describe(crash, keep, out);
     if (stated == NULL && case_file(crash, ROLE_TRUTH) != NULL) {
         if (truth_read(crash, keep, truth, fault) != ERR_NONE)

@@ -148,14 +148,14 @@ static void add_sources(struct gathering *g)
 enum status analysis_keep_files(const struct analysis *analysis, const struct crash_case *crash,
                                 struct arena *keep, struct run_case *out, struct fault *fault)
 {
-    const char *root = analysis->source_root != NULL    ? analysis->source_root
-                       : crash->own.source_root != NULL ? crash->own.source_root
-                                                        : ".";
+    const char *root = crash->own.source_root != NULL ? crash->own.source_root : ".";
+    if (analysis->source_root != NULL)
+        root = analysis->source_root;
     struct gathering g = {.analysis = analysis, .c = out, .root = root, .keep = keep};
     out->artifact_count = 0;
     out->artifacts = ARENA_ARRAY(keep, FILES_MAX + 1, struct case_artifact);
     if (out->artifacts == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "files of a case");
+        return fault_no_memory(fault, "files of a case");
     if (crash->folder != NULL)
         add_file(&g, ARTIFACT_CASE, "case.json", path_join(keep, crash->folder, "case.json"),
                  SEALED_MAX_BYTES);

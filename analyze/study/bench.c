@@ -29,8 +29,8 @@ static void keep_least(struct session *s, enum bench_lane lane, bool cold, uint3
 }
 
 /* Adds one case through one way; returns what all of it cost, 0 on a fault. */
-static uint64_t take(struct session *s, enum case_way way, const struct opened_case *files,
-                     bool cold, struct way_parts *sum)
+static uint64_t time_case(struct session *s, enum case_way way, const struct opened_case *files,
+                          bool cold, struct way_parts *sum)
 {
     const struct engine_input in = {.opened = files, .symbols = s->judging.analysis.symbols};
     const struct measure_request request = {.in = &in, .way = way, .cold = cold};
@@ -88,7 +88,7 @@ static enum status measure_round(struct session *s, bool cold, uint32_t round, b
         for (uint32_t k = 0; k < BENCH_LANES; k++) {
             const enum bench_lane lane = lane_of(s, round, k);
             const enum case_way way = lane == LANE_DUMP ? WAY_DUMP : WAY_OFFSET;
-            const uint64_t ns = take(s, way, &s->files[i], cold, &sums[lane]);
+            const uint64_t ns = time_case(s, way, &s->files[i], cold, &sums[lane]);
             if (s->fault->code != ERR_NONE)
                 return s->fault->code;
             if (counts)
@@ -120,7 +120,7 @@ static enum status make_costs(struct session *s, struct arena *keep)
     out->cost_count = out->case_count * (s->request->cold ? 2 : 1);
     out->costs = ARENA_ARRAY(keep, (size_t)out->cost_count + 1, struct bench_case);
     if (out->costs == NULL)
-        return fault_set(s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases");
+        return fault_no_memory(s->fault, "cases");
     for (uint32_t i = 0; i < out->cost_count; i++) {
         const struct crash_case *c = &s->cases[i % out->case_count];
         out->costs[i] = (struct bench_case){.scenario = c->scenario,
@@ -140,7 +140,7 @@ static enum status read_cases(struct session *s, struct arena *keep)
     s->files = ARENA_ARRAY(keep, (size_t)r->folder_count + 1, struct opened_case);
     s->out->timings = ARENA_ARRAY(keep, (size_t)r->folder_count + 1, struct case_timing);
     if (s->cases == NULL || s->files == NULL || s->out->timings == NULL)
-        return fault_set(s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases");
+        return fault_no_memory(s->fault, "cases");
     for (uint32_t i = 0; i < r->folder_count; i++) {
         struct crash_case *c = &s->cases[s->out->case_count];
         if (case_read(r->folders[i], keep, c, s->fault) != ERR_NONE)
@@ -162,7 +162,7 @@ enum status bench_measure(const struct bench_request *request, struct arena *kee
     out->samples = ARENA_ARRAY(keep, (size_t)request->rounds * BENCH_LANES * BENCH_STAGES * 2,
                                struct bench_sample);
     if (out->samples == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "samples");
+        return fault_no_memory(fault, "samples");
     if (read_cases(&s, keep) != ERR_NONE || out->case_count == 0)
         return fault->code;
     const struct judging_needs needs = {
@@ -188,7 +188,7 @@ enum status bench_folders_of_run(struct store *store, const char *word, struct a
         return fault->code;
     *out = ARENA_ARRAY(keep, (size_t)run.case_count + 1, const char *);
     if (*out == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases");
+        return fault_no_memory(fault, "cases");
     for (uint32_t i = 0; i < run.case_count; i++)
         if (run.cases[i].folder != NULL && run.cases[i].repeat == 0 &&
             path_is_folder(run.cases[i].folder))

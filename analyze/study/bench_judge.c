@@ -138,7 +138,7 @@ static enum status compare_with_last(const struct series *now, enum bench_lane w
     const size_t runs = read_history(store, way, cold, keep, medians, &before);
     double *work = ARENA_ARRAY(keep, before.count + now->count + HISTORY_BENCHES, double);
     if (work == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "bench");
+        return fault_no_memory(fault, "bench");
     const double fence = statistics_fence_share(medians, runs, work);
     out->then[way] = statistics_change(before.values, before.count, now->values, now->count,
                                        out->noise, fence, work);
@@ -158,7 +158,7 @@ static enum status judge_side(const struct bench *bench, bool cold, struct store
     struct series total[BENCH_WAYS];
     double *work = ARENA_ARRAY(keep, (size_t)bench->sample_count * 2 + 1, double);
     if (work == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "bench");
+        return fault_no_memory(fault, "bench");
     for (int i = 0; i < BENCH_STAGES; i++) {
         out->stages[i].name = stage_titles[i];
         out->stages[i].key = bench_stage_name((enum bench_stage)i);

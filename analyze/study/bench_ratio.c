@@ -116,7 +116,7 @@ enum status bench_ratios(const struct bench *bench, bool cold, struct arena *kee
                       ARENA_ARRAY(keep, room, uint64_t), 0};
     *count = 0;
     if (p.pairs == NULL || p.units == NULL || p.scenarios == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "bench");
+        return fault_no_memory(fault, "bench");
     for (int i = 0; i < CPU_COUNT; i++)
         *count += ratio_of(bench, speed_order[i], cold, &p, &out[*count]);
     return ERR_NONE;

@@ -57,7 +57,7 @@ enum status clusters_make(struct store *store, const struct run_info *a, const s
     failures_begin(&count, keep, out);
     for (uint32_t i = 0; i < diff->row_count; i++)
         if (is_worse(&diff->rows[i]) && failures_add(&count, diff->rows[i].b) == UINT32_MAX)
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "difference of two runs");
+            return fault_no_memory(fault, "difference of two runs");
     if (failures_end(&count, NULL, fault) != ERR_NONE)
         return fault->code;
     const bool known = out->count > 0 && has_run(store, b, keep);

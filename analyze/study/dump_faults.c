@@ -72,7 +72,7 @@ enum status dump_faults_find(const struct crash_case *cases, uint32_t case_count
 
     *out = (struct dump_faults){.rows = ARENA_ARRAY(keep, ROWS_MAX, struct dump_fault_row)};
     if (out->rows == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "faults of dumps");
+        return fault_no_memory(fault, "faults of dumps");
     for (uint32_t i = 0; i < case_count && status == ERR_NONE; i++) {
         const char *const paths[] = {case_path(&cases[i], ROLE_DUMP, keep),
                                      case_tuned_dump(&cases[i], keep)};

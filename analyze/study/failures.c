@@ -158,9 +158,9 @@ static const struct diff_case *copy_of(struct failure_count *count, const struct
 static bool is_smaller(const struct diff_case *a, const struct diff_case *b)
 {
     const int name = strcmp(a->scenario, b->scenario);
-    return a->frames != b->frames ? a->frames < b->frames
-           : name != 0            ? name < 0
-                                  : strcmp(a->variant, b->variant) < 0;
+    if (a->frames != b->frames)
+        return a->frames < b->frames;
+    return name != 0 ? name < 0 : strcmp(a->variant, b->variant) < 0;
 }
 
 static void add_blame(struct failure_count *count, struct failure *group, const struct finding *f)
@@ -252,7 +252,7 @@ enum status failures_end(struct failure_count *count, uint32_t **places, struct 
     char(*keys)[FAILURE_KEY_BYTES] = arena_array(count->keep, room, sizeof *keys);
     uint32_t *found = ARENA_ARRAY(count->keep, room, uint32_t);
     if (keys == NULL || found == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "groups of cases");
+        return fault_no_memory(fault, "groups of cases");
     for (uint32_t i = 0; i < out->count; i++)
         memcpy(keys[i], out->rows[i].key, sizeof *keys);
     array_sort(out->rows, out->count, sizeof *out->rows, by_cases);

@@ -132,7 +132,9 @@ static struct case_timing counted(const struct case_timing *t)
                                       .dump_tuned_gzip_bytes = t->dump_tuned_gzip_bytes,
                                       .dump_tuned_zstd_bytes = t->dump_tuned_zstd_bytes};
     const struct case_timing none = {.crowded = false};
-    return t->record_bytes == 0 || t->dump_bytes == 0 ? none : t->crowded ? sizes : *t;
+    if (t->record_bytes == 0 || t->dump_bytes == 0)
+        return none;
+    return t->crowded ? sizes : *t;
 }
 
 void figure_sample_take(const struct run_case *c, const char *foreign, struct figure_sample *out)

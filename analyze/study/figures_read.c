@@ -32,7 +32,7 @@ static enum status count_begin(struct head_count *count, struct run_figures *out
     out->lane_count = 0;
     out->lanes = ARENA_ARRAY(keep, LANES_MAX, struct lane_total);
     if (out->lanes == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "builds of a run");
+        return fault_no_memory(fault, "builds of a run");
     return known_uses_begin(&count->uses, out->run, keep, fault);
 }
 
@@ -64,7 +64,7 @@ static enum status count_end(struct head_count *count, struct fault *fault)
         return fault->code;
     all = ARENA_ARRAY(count->keep, (size_t)known_count + 1, const char *);
     if (all == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "problems of a run");
+        return fault_no_memory(fault, "problems of a run");
     out->problem_count = 0;
     if (out->run->state == RUN_RUNNING)
         all[out->problem_count++] = "the run is not over: cases are missing";
@@ -98,7 +98,7 @@ enum status figures_prepare(const struct run_info *run, const struct run_case *c
     *out = (struct run_figures){
         .run = run, .cases = cases, .case_count = case_count, .accuracy = accuracy};
     if (accuracy == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "accuracy of a run");
+        return fault_no_memory(fault, "accuracy of a run");
     accuracy_begin(&right, keep, accuracy);
     if (run_total_engines(cases, case_count, keep, &totals, &out->engine_count, fault) !=
             ERR_NONE ||
@@ -146,7 +146,7 @@ static void *grown(struct reading *r, void *items, uint32_t *room, uint32_t coun
 {
     void *out = arena_reserve(r->keep, items, room, (uint64_t)count + 1, size);
     if (out == NULL)
-        (void)fault_set(r->fault, ERR_MEMORY, FAULT_NO_OFFSET, "figures of a run");
+        (void)fault_no_memory(r->fault, "figures of a run");
     return out;
 }
 
@@ -156,7 +156,7 @@ static void keep_scores(struct reading *r, const struct run_case *c, struct run_
     const uint32_t count = c->result.score_count;
     kept->result.scores = ARENA_ARRAY(r->keep, (size_t)count + 1, struct engine_score);
     if (kept->result.scores == NULL) {
-        (void)fault_set(r->fault, ERR_MEMORY, FAULT_NO_OFFSET, "figures of a run");
+        (void)fault_no_memory(r->fault, "figures of a run");
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -178,7 +178,7 @@ static void keep_deciding(struct reading *r, const struct run_case *c, struct ru
     const struct finding *f = finding_deciding(found.result.findings, found.result.finding_count);
     struct finding *copy = f != NULL ? ARENA_NEW(r->keep, struct finding) : NULL;
     if (f != NULL && copy == NULL)
-        (void)fault_set(r->fault, ERR_MEMORY, FAULT_NO_OFFSET, "figures of a run");
+        (void)fault_no_memory(r->fault, "figures of a run");
     if (copy == NULL) {
         arena_free(&scratch);
         return;
@@ -328,7 +328,7 @@ static struct counted *begin_counts(struct reading *r)
     r->build_room = 1;
     out->sums = report ? case_sums_begin(r->keep) : NULL;
     if (counted == NULL || r->builds == NULL || (report && out->sums == NULL)) {
-        (void)fault_set(r->fault, ERR_MEMORY, FAULT_NO_OFFSET, "figures of a run");
+        (void)fault_no_memory(r->fault, "figures of a run");
         return NULL;
     }
     text_pool_init(&r->texts, r->keep);

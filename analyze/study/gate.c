@@ -153,7 +153,7 @@ enum status gate_decide_shadow(const char *file, const struct gate_request *requ
     memset(out, 0, sizeof *out);
     out->shadow = true;
     if (list == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "gate");
+        return fault_no_memory(fault, "gate");
     if (totals_open(file, false, &totals, fault) == ERR_NONE)
         (void)totals_read_shadow(totals, NULL, NULL, keep, list, fault);
     totals_close(totals);

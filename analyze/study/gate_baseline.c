@@ -62,7 +62,9 @@ static bool is_gone(const struct diff_row *row, unsigned what)
  */
 static int weight_of(enum verdict v)
 {
-    return v == VERDICT_UNSUPPORTED ? 0 : v == VERDICT_NOT_CAPTURED_AS_EXPECTED ? 1 : 2;
+    if (v == VERDICT_UNSUPPORTED)
+        return 0;
+    return v == VERDICT_NOT_CAPTURED_AS_EXPECTED ? 1 : 2;
 }
 
 static bool is_judged_no_more(const struct diff_row *row, unsigned what)

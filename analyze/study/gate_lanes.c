@@ -73,7 +73,7 @@ static enum status read_samples(struct lanes *l, struct store *store, const stru
     out->strata = ARENA_ARRAY(&l->scratch, room, uint64_t);
     out->times = ARENA_ARRAY(&l->scratch, room, uint64_t);
     if (out->units == NULL || out->strata == NULL || out->times == NULL)
-        return fault_set(l->fault, ERR_MEMORY, FAULT_NO_OFFSET, "times of a run");
+        return fault_no_memory(l->fault, "times of a run");
     speed_of_samples(&figures, &out->samples, &l->scratch, &out->speed);
     (void)sample_set_column(&out->samples, SPEED_UNIT, out->units, l->fault);
     return sample_set_column(&out->samples, SPEED_STRATUM, out->strata, l->fault);
@@ -240,7 +240,7 @@ enum status gate_check_lanes(struct gate_session *s, struct store *store,
     sample_set_init(&l.now.samples, SAMPLE_WORDS);
     l.pairs = ARENA_ARRAY(&l.scratch, (size_t)diff->row_count + 1, struct ratio_pair);
     if (l.pairs == NULL)
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "times of a run");
+        (void)fault_no_memory(fault, "times of a run");
     else if (read_before(&l, store) == ERR_NONE &&
              read_samples(&l, store, &s->out->run.info, &l.now) == ERR_NONE)
         for (uint32_t i = 0; i < s->request->lane_count && fault->code == ERR_NONE; i++)

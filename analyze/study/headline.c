@@ -1,6 +1,7 @@
 /* Medians, parts and the sentence of the headline: see headline.h. */
 #include "study/headline.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -22,70 +23,108 @@ const char *headline_state_name(enum headline_state state)
     return names[state];
 }
 
-/* Which number a row shows for each way: its place in a sample. NONE: not measured; NEVER: this way
- * has no such step. Rows of the back end have the same number of every way. */
-enum { NONE = -1, NEVER = -2 };
+/* The rows, in the order of the table. Both parts of the back end have the same rows. */
+enum row {
+    ROW_WALK,
+    ROW_STOPPED,
+    ROW_WRITE,
+    ROW_BYTES,
+    ROW_COLD,
+    ROW_COLD_OWN,
+    ROW_COLD_OPEN,
+    ROW_COLD_UNWIND,
+    ROW_COLD_LOAD,
+    ROW_COLD_RESOLVE,
+    ROW_COLD_LEFT_OVER,
+    ROW_WARM,
+    ROW_WARM_OWN,
+    ROW_WARM_OPEN,
+    ROW_WARM_UNWIND,
+    ROW_WARM_LOAD,
+    ROW_WARM_RESOLVE,
+    ROW_WARM_LEFT_OVER,
+    ROWS
+};
+
+static_assert((int)ROWS == (int)HEADLINE_ROWS, "headline.h has all rows");
+
+/* A whole time, and the rows of its parts: those from FIRST to LEFT_OVER, which is what the others
+ * do not add up to. */
+struct parted {
+    enum row whole, first, left_over;
+};
+
+static const struct parted cold_parts = {ROW_COLD, ROW_COLD_OPEN, ROW_COLD_LEFT_OVER},
+                           warm_parts = {ROW_WARM, ROW_WARM_OPEN, ROW_WARM_LEFT_OVER};
+
+/* Where a row has its number of one way from. */
+struct row_number {
+    enum { NUMBER_COMPUTED, NUMBER_OF_SAMPLE, NUMBER_NEVER /* this way has no such step */ } from;
+    int offset; /* in a sample */
+};
 
 struct row_source {
     const char *key, *name;
     enum headline_group group;
-    bool bytes, own, part, left_over;
-    int offsets[WAY_COUNT];
+    bool bytes, own, part;
+    struct row_number numbers[WAY_COUNT];
 };
 
 /* NOLINTBEGIN(bugprone-macro-parentheses) fields and initializers */
-#define TIMING(NAME) SAMPLE_TIMING(NAME)
-#define WAY(AT, NAME)                                                                              \
-    ((int)(offsetof(struct figure_sample, ways) + (AT) * sizeof(struct way_cost) +                 \
+#define NEVER {.from = NUMBER_NEVER}
+#define AT(OFFSET) {.from = NUMBER_OF_SAMPLE, .offset = (OFFSET)}
+#define TIMING(NAME) AT(SAMPLE_TIMING(NAME))
+#define WAY(WAY, NAME)                                                                             \
+    ((int)(offsetof(struct figure_sample, ways) + (WAY) * sizeof(struct way_cost) +                \
            offsetof(struct way_cost, NAME)))
-#define EVERY_WAY(NAME) {WAY(0, NAME), WAY(1, NAME), WAY(2, NAME), WAY(3, NAME)}
-#define DYING(KEY, BYTES, ...)                                                                     \
-    {.key = (KEY), .name = (KEY), .group = HEADLINE_DYING, .bytes = (BYTES), .offsets = __VA_ARGS__}
-#define WHOLE(KEY, NAME, GROUP, FIELD)                                                             \
-    {.key = (KEY), .name = (NAME), .group = (GROUP), .offsets = EVERY_WAY(FIELD)}
-#define OWN(KEY, NAME, GROUP, FIELD)                                                               \
-    {.key = (KEY), .name = (NAME), .group = (GROUP), .own = true, .offsets = EVERY_WAY(FIELD)}
+#define EVERY_WAY(NAME)                                                                            \
+    {[WAY_FOREIGN] = AT(WAY(WAY_FOREIGN, NAME)),                                                   \
+     [WAY_DUMP] = AT(WAY(WAY_DUMP, NAME)),                                                         \
+     [WAY_TUNED] = AT(WAY(WAY_TUNED, NAME)),                                                       \
+     [WAY_OFFSET] = AT(WAY(WAY_OFFSET, NAME))}
+#define DYING(KEY) .key = (KEY), .name = (KEY), .group = HEADLINE_DYING
+#define BACK_END(ROW, KEY, PREFIX, GROUP, FIELD)                                                   \
+    [ROW] = {.key = (KEY), .name = "all", .group = (GROUP), .numbers = EVERY_WAY(FIELD.whole_ns)}, \
+    [ROW##_OWN] = {.key = KEY "_own",                                                              \
+                   .name = "without system modules",                                               \
+                   .group = (GROUP),                                                               \
+                   .own = true,                                                                    \
+                   .numbers = EVERY_WAY(FIELD.own_ns)},                                            \
+    [ROW##_OPEN] = PART(PREFIX "open", "opening", GROUP, FIELD.open_ns),                           \
+    [ROW##_UNWIND] = PART(PREFIX "unwind", "walking", GROUP, FIELD.unwind_ns),                     \
+    [ROW##_LOAD] = PART(PREFIX "load", "loading symbols", GROUP, FIELD.load_ns),                   \
+    [ROW##_RESOLVE] = PART(PREFIX "resolve", "naming", GROUP, FIELD.resolve_ns),                   \
+    [ROW##_LEFT_OVER] = {                                                                          \
+        .key = PREFIX "left_over", .name = "left over", .group = (GROUP), .part = true}
 #define PART(KEY, NAME, GROUP, FIELD)                                                              \
-    {.key = (KEY), .name = (NAME), .group = (GROUP), .part = true, .offsets = EVERY_WAY(FIELD)}
-#define REST(KEY, GROUP)                                                                           \
-    {                                                                                              \
-        .key = (KEY), .name = "left over", .group = (GROUP), .part = true, .left_over = true,      \
-        .offsets = {                                                                               \
-            NONE,                                                                                  \
-            NONE,                                                                                  \
-            NONE,                                                                                  \
-            NONE                                                                                   \
-        }                                                                                          \
-    }
-#define BACK_END(COLD, PREFIX, GROUP, FIELD)                                                       \
-    WHOLE(COLD, "all", GROUP, FIELD.whole_ns),                                                     \
-        OWN(COLD "_own", "without system modules", GROUP, FIELD.own_ns),                           \
-        PART(PREFIX "open", "opening", GROUP, FIELD.open_ns),                                      \
-        PART(PREFIX "unwind", "walking", GROUP, FIELD.unwind_ns),                                  \
-        PART(PREFIX "load", "loading symbols", GROUP, FIELD.load_ns),                              \
-        PART(PREFIX "resolve", "naming", GROUP, FIELD.resolve_ns), REST(PREFIX "left_over", GROUP)
-
-/* NOLINTEND(bugprone-macro-parentheses) */
+    {.key = (KEY), .name = (NAME), .group = (GROUP), .part = true, .numbers = EVERY_WAY(FIELD)}
 
 #define STRATUM ((int)offsetof(struct figure_sample, stratum))
 
-enum { ROW_WALK, ROW_STOPPED, ROW_WRITE, ROW_BYTES, ROW_COLD };
-enum { ROW_WARM = ROW_COLD + 7 };
-
 /* The foreign library and our engine read the same dump, so both columns have its cost. */
-static const struct row_source sources[HEADLINE_ROWS] = {
-    DYING("walk", false, {NEVER, NEVER, NEVER, TIMING(walk_ns)}),
-    DYING(
-        "stopped", false,
-        {TIMING(stop_dump_ns), TIMING(stop_dump_ns), TIMING(stop_tuned_ns), TIMING(stop_walk_ns)}),
-    DYING("write", false,
-          {TIMING(dump_write_ns), TIMING(dump_write_ns), TIMING(dump_tuned_ns),
-           TIMING(record_write_ns)}),
-    DYING("bytes", true,
-          {TIMING(dump_bytes), TIMING(dump_bytes), TIMING(dump_tuned_bytes), TIMING(record_bytes)}),
-    BACK_END("cold", "cold_", HEADLINE_COLD, cold),
-    BACK_END("warm", "", HEADLINE_WARM, warm),
+static const struct row_source sources[ROWS] = {
+    [ROW_WALK] = {DYING("walk"), .numbers = {[WAY_FOREIGN] = NEVER,
+                                             [WAY_DUMP] = NEVER,
+                                             [WAY_TUNED] = NEVER,
+                                             [WAY_OFFSET] = TIMING(walk_ns)}},
+    [ROW_STOPPED] = {DYING("stopped"), .numbers = {[WAY_FOREIGN] = TIMING(stop_dump_ns),
+                                                   [WAY_DUMP] = TIMING(stop_dump_ns),
+                                                   [WAY_TUNED] = TIMING(stop_tuned_ns),
+                                                   [WAY_OFFSET] = TIMING(stop_walk_ns)}},
+    [ROW_WRITE] = {DYING("write"), .numbers = {[WAY_FOREIGN] = TIMING(dump_write_ns),
+                                               [WAY_DUMP] = TIMING(dump_write_ns),
+                                               [WAY_TUNED] = TIMING(dump_tuned_ns),
+                                               [WAY_OFFSET] = TIMING(record_write_ns)}},
+    [ROW_BYTES] = {DYING("bytes"), .bytes = true,
+                   .numbers = {[WAY_FOREIGN] = TIMING(dump_bytes),
+                               [WAY_DUMP] = TIMING(dump_bytes),
+                               [WAY_TUNED] = TIMING(dump_tuned_bytes),
+                               [WAY_OFFSET] = TIMING(record_bytes)}},
+    BACK_END(ROW_COLD, "cold", "cold_", HEADLINE_COLD, cold),
+    BACK_END(ROW_WARM, "warm", "", HEADLINE_WARM, warm),
 };
+
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* The samples of a run, and room for one number of each. */
 struct columns {
@@ -132,10 +171,10 @@ static int by_whole(const void *a, const void *b)
 }
 
 /* The samples with a whole time in row WHOLE, in the order of these times. */
-static uint32_t sort_places(struct columns *c, int whole, enum case_way way)
+static uint32_t sort_places(struct columns *c, enum row whole, enum case_way way)
 {
     uint32_t count = 0;
-    if (read_column(c, sources[whole].offsets[way]) != ERR_NONE)
+    if (read_column(c, sources[whole].numbers[way].offset) != ERR_NONE)
         return 0;
     for (uint32_t i = 0; i < c->set->count; i++)
         if (c->raw[i] != 0)
@@ -144,38 +183,38 @@ static uint32_t sort_places(struct columns *c, int whole, enum case_way way)
     return count;
 }
 
-static double number_at(struct columns *c, uint32_t place, int row, enum case_way way)
+static double number_at(struct columns *c, uint32_t place, enum row row, enum case_way way)
 {
     uint64_t value = 0;
-    (void)sample_set_number(c->set, c->places[place].at, sources[row].offsets[way], &value,
+    (void)sample_set_number(c->set, c->places[place].at, sources[row].numbers[way].offset, &value,
                             &c->fault);
     return (double)value;
 }
 
 /* Medians of parts do not add up to the median of the whole, but the parts of the median case do;
- * with an even number of cases, the means of the two in the middle. The parts follow row WHOLE and
- * the one without system modules. */
-static void fill_parts(struct columns *c, int whole, enum case_way way, struct headline *out)
+ * with an even number of cases, the means of the two in the middle. */
+static void fill_parts(struct columns *c, const struct parted *of, enum case_way way,
+                       struct headline *out)
 {
-    const uint32_t count = sort_places(c, whole, way);
+    const uint32_t count = sort_places(c, of->whole, way);
     if (count == 0)
         return;
-    const int first = whole + 2;
-    double left = out->rows[whole].cells[way].measured.value;
+    double left = out->rows[of->whole].cells[way].measured.value;
     bool known = false;
-    int row = first;
-    for (; !sources[row].left_over; row++) {
+    for (enum row row = of->first; row < of->left_over; row++) {
         struct headline_cell *cell = &out->rows[row].cells[way];
         cell->measured.value =
             (number_at(c, (count - 1) / 2, row, way) + number_at(c, count / 2, row, way)) / 2;
         left -= cell->measured.value;
         known = known || cell->measured.value > 0;
     }
-    out->rows[row].cells[way].measured.value = left;
-    for (int i = first; i <= row; i++) {
-        struct headline_cell *cell = &out->rows[i].cells[way];
-        const bool done = cell->measured.value != 0 || i == row;
-        cell->state = !known ? HEADLINE_NOT_MEASURED : done ? HEADLINE_MEASURED : HEADLINE_NOT_DONE;
+    out->rows[of->left_over].cells[way].measured.value = left;
+    for (enum row row = of->first; row <= of->left_over; row++) {
+        struct headline_cell *cell = &out->rows[row].cells[way];
+        const bool done = cell->measured.value != 0 || row == of->left_over;
+        cell->state = done ? HEADLINE_MEASURED : HEADLINE_NOT_DONE;
+        if (!known)
+            cell->state = HEADLINE_NOT_MEASURED;
         cell->measured.n = cell->state == HEADLINE_MEASURED ? count : 0;
         if (cell->state != HEADLINE_MEASURED)
             cell->measured.value = (double)NAN;
@@ -197,7 +236,7 @@ static const char *foreign_name(const struct run_figures *figures, struct arena 
 }
 
 /* NaN: not measured. */
-static double median_of(const struct headline *h, int row, enum case_way way)
+static double median_of(const struct headline *h, enum row row, enum case_way way)
 {
     return h->rows[row].cells[way].measured.value;
 }
@@ -241,7 +280,7 @@ size_t headline_row_cases(const struct headline_row *row)
     return count;
 }
 
-static size_t count_of(const struct headline *h, int row, enum case_way way)
+static size_t count_of(const struct headline *h, enum row row, enum case_way way)
 {
     return h->rows[row].cells[way].measured.n;
 }
@@ -306,7 +345,8 @@ static void begin(const struct run_figures *figures, struct arena *keep, struct 
                                              .part = row->part};
         for (int way = 0; way < WAY_COUNT; way++)
             out->rows[r].cells[way] = (struct headline_cell){
-                .state = row->offsets[way] == NEVER ? HEADLINE_NOT_DONE : HEADLINE_NOT_MEASURED,
+                .state = row->numbers[way].from == NUMBER_NEVER ? HEADLINE_NOT_DONE
+                                                                : HEADLINE_NOT_MEASURED,
                 .measured = measurement_none};
     }
 }
@@ -350,11 +390,11 @@ void headline_of_samples(const struct run_figures *figures, struct sample_set *s
         out->cases = count_cases(&c);
         for (int r = 0; r < HEADLINE_ROWS; r++)
             for (int way = 0; way < WAY_COUNT; way++)
-                if (sources[r].offsets[way] >= 0 && !sources[r].part)
-                    fill_whole(&c, sources[r].offsets[way], &out->rows[r].cells[way]);
+                if (sources[r].numbers[way].from == NUMBER_OF_SAMPLE && !sources[r].part)
+                    fill_whole(&c, sources[r].numbers[way].offset, &out->rows[r].cells[way]);
         for (int way = 0; way < WAY_COUNT; way++) {
-            fill_parts(&c, ROW_COLD, (enum case_way)way, out);
-            fill_parts(&c, ROW_WARM, (enum case_way)way, out);
+            fill_parts(&c, &cold_parts, (enum case_way)way, out);
+            fill_parts(&c, &warm_parts, (enum case_way)way, out);
         }
     }
     if (c.fault.code != ERR_NONE)

@@ -43,7 +43,7 @@ static enum status add_row(struct hook_count *count, struct hook_row row, struct
         arena_reserve(count->keep, m->rows, &count->room, (uint64_t)m->row_count + 1, sizeof *rows);
     row.first = kept_case(count->keep, row.first);
     if (rows == NULL || row.first == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "hooks of a run");
+        return fault_no_memory(fault, "hooks of a run");
     row.last = row.first->scenario;
     m->rows = rows;
     m->rows[m->row_count++] = row;
@@ -61,7 +61,9 @@ enum status hook_count_add(struct hook_count *count, const struct run_case *c, s
         const bool seen = (c->got_hooks & HOOK_BIT(m->hooks[d].hook)) != 0;
         m->hooks[d].expected += expected;
         m->hooks[d].seen += seen;
-        row.marks[d] = expected ? (seen ? HOOK_KEPT : HOOK_MISSED) : seen ? HOOK_EXTRA : HOOK_NONE;
+        row.marks[d] = seen ? HOOK_EXTRA : HOOK_NONE;
+        if (expected)
+            row.marks[d] = seen ? HOOK_KEPT : HOOK_MISSED;
         row.differs = row.differs || expected != seen;
     }
     for (uint32_t i = m->row_count; i-- > 0;) { /* cases of one scenario are neighbours */
@@ -74,8 +76,7 @@ enum status hook_count_add(struct hook_count *count, const struct run_case *c, s
         old->scenarios += !same_scenario;
         if (!same_scenario)
             old->last = arena_string(count->keep, c->scenario);
-        return old->last != NULL ? ERR_NONE
-                                 : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "hooks of a run");
+        return old->last != NULL ? ERR_NONE : fault_no_memory(fault, "hooks of a run");
     }
     return add_row(count, row, fault);
 }

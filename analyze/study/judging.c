@@ -70,7 +70,7 @@ enum status judging_open(const struct judging_needs *needs, struct arena *keep, 
                                            .cache = needs->cache};
     *out = (struct judging){.windows = NULL};
     if (roots == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbols");
+        return fault_no_memory(fault, "symbols");
     if (needs->store != NULL)
         roots[options.root_count++] = needs->store;
     for (uint32_t i = 0; i < needs->symbol_count; i++)

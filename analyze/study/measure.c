@@ -55,7 +55,7 @@ enum status measure_once(const struct measure_request *request, struct arena *wo
     const char *cache = request->first ? folder_temporary_name("first", work) : NULL;
     const uint64_t start_ns = clock_ns();
     if (request->first && cache == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "folder of a measurement");
+        return fault_no_memory(fault, "folder of a measurement");
     if (cold && symbol_store_open_again(in.symbols, cache, &fresh, fault) != ERR_NONE)
         return fault->code;
     const uint64_t opened_ns = clock_ns() - start_ns;
@@ -93,7 +93,7 @@ static enum status take_physical(const struct stack *stack, struct arena *keep,
     out->offsets = ARENA_ARRAY(keep, (size_t)stack->frame_count + 1, uint64_t);
     out->modules = ARENA_ARRAY(keep, (size_t)stack->frame_count + 1, const char *);
     if (out->offsets == NULL || out->modules == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "frames to compare");
+        return fault_no_memory(fault, "frames to compare");
     for (uint32_t i = 0; i < stack->frame_count; i++) {
         const struct frame *f = &stack->frames[i];
         if (f->inline_depth > 0)
@@ -142,13 +142,17 @@ static void keep_least(uint64_t *least, uint64_t now)
     *least = *least == 0 || now < *least ? now : *least;
 }
 
+enum start { WARM, COLD };
+enum named { ALL_MODULES, OWN_MODULES };
+
 /* Times WAY once. Returns false when it gives no stack. */
-static bool take(struct measuring *m, enum case_way way, bool cold, bool own_only)
+static bool time_once(struct measuring *m, enum case_way way, enum start start, enum named named)
 {
+    const bool own_only = named == OWN_MODULES;
     const struct measure_request request = {
-        .in = m->in, .way = way, .cold = cold, .own_only = own_only};
+        .in = m->in, .way = way, .cold = start == COLD, .own_only = own_only};
     struct way_cost *cost = &m->out[way];
-    struct way_parts *best = cold ? &cost->cold : &cost->warm, parts;
+    struct way_parts *best = start == COLD ? &cost->cold : &cost->warm, parts;
     struct fault own = FAULT_INIT;
     struct stack stack = {0};
     struct arena work;
@@ -177,7 +181,7 @@ static uint64_t number_of(const struct crash_case *crash)
 }
 
 /* Times WAY once while no index exists. */
-static void take_first(struct measuring *m, enum case_way way, uint32_t round)
+static void time_first(struct measuring *m, enum case_way way, uint32_t round)
 {
     const struct measure_request request = {.in = m->in, .way = way, .first = true};
     struct way_first *best = &m->out[way].first;
@@ -200,20 +204,21 @@ static void take_ours(struct measuring *m)
     uint32_t count = 0;
     const uint64_t number = number_of(m->in->opened->crash);
     for (size_t i = 0; i < COUNT_OF(ours); i++)
-        if (m->in->opened->files[file_of[ours[i]]].path != NULL && take(m, ours[i], false, false))
+        if (m->in->opened->files[file_of[ours[i]]].path != NULL &&
+            time_once(m, ours[i], WARM, ALL_MODULES))
             ways[count++] = ours[i];
     for (uint32_t round = 0; round < MEASURE_ROUNDS && m->fault->code == ERR_NONE; round++) {
         m->round = round + 1;
         for (uint32_t i = 0; i < count; i++) {
             const enum case_way way = ways[(i + round + number) % count];
-            (void)(take(m, way, true, false) && take(m, way, true, true) &&
-                   take(m, way, false, false) && take(m, way, false, true));
+            (void)(time_once(m, way, COLD, ALL_MODULES) && time_once(m, way, COLD, OWN_MODULES) &&
+                   time_once(m, way, WARM, ALL_MODULES) && time_once(m, way, WARM, OWN_MODULES));
         }
     }
     const bool first = number % MEASURE_FIRST_EVERY == 0;
     for (uint32_t round = 0; first && round < MEASURE_FIRST_ROUNDS; round++)
         for (uint32_t i = 0; i < count && !process_interrupted(); i++)
-            take_first(m, ways[(i + round) % count], round);
+            time_first(m, ways[(i + round) % count], round);
 }
 
 /* What the claim of a foreign program spent on THREAD_ID alone; false: it does not say. */
@@ -269,7 +274,7 @@ enum status measure_case(const struct engine_input *in, const struct engine_clai
     struct measuring m = {.in = in, .keep = keep, .fault = fault};
     *out = m.out = ARENA_ARRAY(keep, WAY_COUNT, struct way_cost);
     if (m.out == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "costs of a case");
+        return fault_no_memory(fault, "costs of a case");
     memset(m.out, 0, WAY_COUNT * sizeof *m.out);
     take_ours(&m);
     const struct physical *reference =

@@ -113,7 +113,7 @@ static enum status write_run(struct store *to, const struct part *parts, uint32_
     out->selection.shard = out->selection.shard_count = 0;
     out->command = command_of_all(out->command, keep, fault);
     if (from == NULL || out->command == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "merged run");
+        return fault_no_memory(fault, "merged run");
     for (uint32_t i = 0; i < count; i++) {
         const struct run_info *info = &parts[i].info;
         from[i].from = parts[i].own != NULL ? parts[i].own : to;
@@ -133,7 +133,7 @@ enum status study_merge(struct store *to, const char *const *words, uint32_t cou
 {
     struct part *parts = ARENA_ARRAY(keep, count, struct part);
     if (parts == NULL || count == 0)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "parts of a run");
+        return fault_no_memory(fault, "parts of a run");
     memset(parts, 0, count * sizeof *parts);
     for (uint32_t i = 0; i < count && fault->code == ERR_NONE; i++)
         (void)open_part(to, words[i], keep, &parts[i], fault);

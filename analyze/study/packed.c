@@ -49,7 +49,7 @@ static uint64_t zstd_bytes(const struct file_map *file, uint8_t room[ROOM_BYTES]
     return left == 0 ? total : 0;
 }
 
-static void take(const struct opened_file *file, uint64_t *gzip, uint64_t *zstd)
+static void pack_file(const struct opened_file *file, uint64_t *gzip, uint64_t *zstd)
 {
     uint8_t room[ROOM_BYTES];
     struct fault ignored = FAULT_INIT;
@@ -67,8 +67,9 @@ void packed_sizes_take(const struct crash_case *crash, struct case_timing *out)
     struct opened_case opened;
     arena_init(&scratch, 0);
     opened_case_name(crash, &scratch, &opened);
-    take(&opened.files[OPENED_RECORD], &out->record_gzip_bytes, &out->record_zstd_bytes);
-    take(&opened.files[OPENED_DUMP], &out->dump_gzip_bytes, &out->dump_zstd_bytes);
-    take(&opened.files[OPENED_TUNED], &out->dump_tuned_gzip_bytes, &out->dump_tuned_zstd_bytes);
+    pack_file(&opened.files[OPENED_RECORD], &out->record_gzip_bytes, &out->record_zstd_bytes);
+    pack_file(&opened.files[OPENED_DUMP], &out->dump_gzip_bytes, &out->dump_zstd_bytes);
+    pack_file(&opened.files[OPENED_TUNED], &out->dump_tuned_gzip_bytes,
+              &out->dump_tuned_zstd_bytes);
     arena_free(&scratch);
 }

@@ -62,7 +62,7 @@ static enum status read_crashes(struct session *s, struct crash_case **out)
     struct crash_case *crashes =
         ARENA_ARRAY(s->keep, (size_t)s->request->old->case_count + 1, struct crash_case);
     if (crashes == NULL)
-        return fault_set(s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases");
+        return fault_no_memory(s->fault, "cases");
     for (uint32_t i = 0; i < s->request->old->case_count; i++) {
         const struct run_case *c = &s->request->old->cases[i];
         struct fault fault = FAULT_INIT;
@@ -110,7 +110,7 @@ static enum status judge_all(struct session *s, const struct crash_case *crashes
     s->out->run.cases =
         ARENA_ARRAY(s->keep, (size_t)s->request->old->case_count + 1, struct run_case);
     if (s->out->run.cases == NULL || crashes == NULL)
-        return fault_set(s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases");
+        return fault_no_memory(s->fault, "cases");
     for (uint32_t i = 0; i < s->request->old->case_count && s->fault->code == ERR_NONE; i++) {
         const struct run_case *old = &s->request->old->cases[i];
         struct run_case *out = &s->out->run.cases[s->out->run.case_count];
@@ -147,8 +147,7 @@ static enum status choose_of_both(struct session *s)
     both->expr = both->expr == NULL
                      ? s->request->expr
                      : arena_printf(s->keep, "(%s) and (%s)", both->expr, s->request->expr);
-    return both->expr != NULL ? ERR_NONE
-                              : fault_set(s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "regrade");
+    return both->expr != NULL ? ERR_NONE : fault_no_memory(s->fault, "regrade");
 }
 
 /* The new run has the facts of the old one, except for the version that judged it. */
@@ -159,7 +158,7 @@ static enum status begin(struct session *s)
     s->out->run.info.label = arena_printf(s->keep, "regrade of %" PRIu64, s->request->old->info.id);
     s->out->run.info.started_ns = clock_wall_ns();
     if (s->out->run.info.label == NULL)
-        return fault_set(s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "regrade");
+        return fault_no_memory(s->fault, "regrade");
     if (run_facts_renew(&s->out->run.info, s->keep, s->fault) != ERR_NONE)
         return s->fault->code;
     if (choose_of_both(s) != ERR_NONE)
@@ -198,7 +197,7 @@ static enum status find_changes(struct session *s)
     struct run_case *before = ARENA_ARRAY(s->keep, (size_t)old->case_count + 1, struct run_case);
     uint32_t count = 0;
     if (before == NULL)
-        return fault_set(s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases");
+        return fault_no_memory(s->fault, "cases");
     for (uint32_t i = 0; i < old->case_count; i++)
         if (is_chosen(s, &old->cases[i]))
             before[count++] = old->cases[i];

@@ -140,7 +140,7 @@ static enum status read_managed(const char *victims_folder, struct arena *keep,
     const char *path = path_join(keep, victims_folder, "managed-samples.ndjson");
     const char *victim = path_join(keep, victims_folder, "managed-stops.exe");
     if (path == NULL || victim == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
+        return fault_no_memory(fault, "run");
     memset(phases, 0, sizeof phases);
     const bool measured =
         path_stat(path, &size, &changed_ns) &&
@@ -160,11 +160,11 @@ static enum status read_managed(const char *victims_folder, struct arena *keep,
     }
     out->environment = ARENA_ARRAY(keep, (size_t)count + 1, struct named_version);
     if (out->environment == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
+        return fault_no_memory(fault, "run");
     for (uint32_t i = 0; i < count; i++) {
         phases[i].measured = day;
         if (!managed_phase_note(&phases[i], keep, &out->environment[out->environment_count++]))
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
+            return fault_no_memory(fault, "run");
     }
     if (count == 0)
         managed_missing_note(&out->environment[out->environment_count++]);
@@ -210,10 +210,10 @@ enum status run_facts(const struct collect_options *options, const char *label, 
     if (victims != NULL && read_managed(victims, keep, out, fault) != ERR_NONE)
         return fault->code;
     if (!add_fact(out, RUN_FACT_NOT_BUILT, missing, keep))
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
+        return fault_no_memory(fault, "run");
     out->tools = ARENA_ARRAY(keep, TOOLS_MAX, struct named_version);
     if (out->tools == NULL || out->command == NULL || out->platform == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
+        return fault_no_memory(fault, "run");
     add_tool(out, own_name, TWINSTACK_VERSION);
     add_tool(out, "victims' compiler", out->compiler);
     add_tool(out, "wine", host.wine);
@@ -225,7 +225,7 @@ enum status run_facts_renew(struct run_info *info, struct arena *keep, struct fa
     const struct named_version *tools = info->tools;
     info->tools = ARENA_ARRAY(keep, (size_t)info->tool_count + 1, struct named_version);
     if (info->tools == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "tools of a run");
+        return fault_no_memory(fault, "tools of a run");
     for (uint32_t i = 0; i < info->tool_count; i++) {
         info->tools[i] = tools[i];
         if (strcmp(tools[i].name, own_name) == 0)

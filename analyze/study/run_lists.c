@@ -8,11 +8,6 @@
 #include "base/text.h"
 #include "store/archive.h"
 
-static enum status no_memory(struct fault *fault)
-{
-    return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "lists of a run");
-}
-
 /* ---- what named the frames ------------------------------------------------------------ */
 
 /* Best first: full names and lines, then names alone, then none. */
@@ -59,7 +54,7 @@ enum status named_modules_make(const struct symbol_row *rows, uint32_t count, st
     struct symbol_row *sources = ARENA_ARRAY(keep, (size_t)count + 1, struct symbol_row);
     uint32_t modules = 0;
     if (list == NULL || sources == NULL)
-        return no_memory(fault);
+        return fault_no_memory(fault, "lists of a run");
     for (uint32_t i = 0; i < count; i++) {
         struct named_module m = {.module = rows[i].module,
                                  .code_id = rows[i].code_id,
@@ -125,7 +120,7 @@ enum status symbol_rows_sum(const struct symbol_row *rows, uint32_t count, struc
     *out_count = 0;
     *out = ARENA_ARRAY(keep, (size_t)count + 1, struct symbol_row);
     if (*out == NULL)
-        return no_memory(fault);
+        return fault_no_memory(fault, "lists of a run");
     for (uint32_t i = 0; i < count; i++) {
         const char *module = rows[i].module != NULL ? rows[i].module : "(no module)";
         uint32_t at = 0;
@@ -174,7 +169,7 @@ static enum status group(struct run_case *cases, uint32_t count, struct arena *k
     *groups = 0;
     *out = ARENA_ARRAY(keep, (size_t)kept + 1, struct case_signature);
     if (*out == NULL)
-        return no_memory(fault);
+        return fault_no_memory(fault, "lists of a run");
     for (uint32_t i = 0; i < kept; i++) {
         if (i == 0 || by_signature(&cases[i - 1], &cases[i]) != 0)
             (*out)[(*groups)++].cases = &cases[i];
@@ -213,7 +208,7 @@ enum status acceptance_hits(struct store *store, uint64_t run_id, const struct k
     uint32_t count = 0;
     *out = ARENA_ARRAY(keep, (size_t)list->count + 1, uint32_t);
     if (*out == NULL)
-        return no_memory(fault);
+        return fault_no_memory(fault, "lists of a run");
     if (list->count == 0)
         return ERR_NONE;
     if (store_read_outcomes(store, run_id, keep, &cases, &count, fault) != ERR_NONE)

@@ -165,7 +165,7 @@ static enum status judge_without_case(struct judging_thread *j, const struct col
     struct compare_input in;
 
     if (stub == NULL)
-        return fault_set(&j->fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+        return fault_no_memory(&j->fault, "case");
     memset(&in, 0, sizeof in);
     memset(out, 0, sizeof *out);
     stub->scenario = out->scenario = scenario->name;
@@ -189,7 +189,7 @@ static enum status judge_case(struct judging_thread *j, const struct collected *
     char why[FAULT_PATH_BYTES + 512];
 
     if (crash == NULL)
-        return fault_set(&j->fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+        return fault_no_memory(&j->fault, "case");
     if (case_read(done->folder, j->keep, crash, &fault) == ERR_NONE &&
         analysis_case(&j->analysis, crash, j->keep, out, &fault) == ERR_NONE) {
         packed_sizes_take(crash, &out->timing);
@@ -297,7 +297,7 @@ static enum status open_symbols(struct pipeline *p)
                                         .fetch = s->request->fetch};
 
     if (store == NULL)
-        return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbols");
+        return fault_no_memory(&s->fault, "symbols");
     if (folder_make(store, &s->fault) != ERR_NONE)
         return s->fault.code;
     return judging_open(&needs, s->keep, &p->judging, &s->fault);
@@ -330,7 +330,7 @@ static enum status open_pipeline(struct pipeline *p)
     p->ended = ARENA_ARRAY(s->keep, room, const struct collected *);
     if (p->lock == NULL || p->storing == NULL || p->changed == NULL || p->turns == NULL ||
         p->ended == NULL)
-        return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
+        return fault_no_memory(&s->fault, "run");
     s->collect.skip = is_not_wanted;
     s->collect.skip_context = p;
     s->collect.turns = p->turns;
@@ -374,7 +374,7 @@ enum status run_take_and_judge(struct run_session *s)
     struct pipeline *p = s->pipeline = ARENA_NEW(s->keep, struct pipeline);
 
     if (p == NULL)
-        return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
+        return fault_no_memory(&s->fault, "run");
     memset(p, 0, sizeof *p);
     p->s = s;
     p->fault = none;

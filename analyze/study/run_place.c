@@ -65,15 +65,14 @@ enum status run_choose_folder(struct run_session *s)
         return ERR_NONE;
     }
     if (runs == NULL || utc == NULL || strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%S", utc) == 0)
-        return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "folder of the run");
+        return fault_no_memory(&s->fault, "folder of the run");
     const char *name =
         arena_printf(s->keep, "%s.%09" PRIu64 "Z", stamp, s->info.started_ns % 1000000000U);
     if (s->request->resume == NULL)
         prune_runs(runs, s->keep);
     s->collect.out_folder = name != NULL ? path_join(s->keep, runs, name) : NULL;
-    return s->collect.out_folder != NULL
-               ? ERR_NONE
-               : fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "folder of the run");
+    return s->collect.out_folder != NULL ? ERR_NONE
+                                         : fault_no_memory(&s->fault, "folder of the run");
 }
 
 /* ---- an interrupted run that is resumed ----------------------------------------------- */

@@ -65,7 +65,7 @@ static enum status mark_flaky(struct run_session *s, struct store *store)
     enum verdict *verdicts = ARENA_ARRAY(s->keep, s->case_count, enum verdict);
 
     if (verdicts == NULL)
-        return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "verdicts");
+        return fault_no_memory(&s->fault, "verdicts");
     for (uint32_t i = 0; i < s->case_count; i++)
         verdicts[i] = s->cases[i].result.verdict;
     for (uint32_t i = 0; i < s->case_count && s->request->repeat > 1; i++) {
@@ -128,7 +128,7 @@ static enum status begin(struct run_session *s, const struct run_info *now,
     s->case_count = s->scenario_count * s->request->repeat;
     s->cases = ARENA_ARRAY(s->keep, (size_t)s->case_count + 1, struct run_case);
     if (s->cases == NULL)
-        return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases");
+        return fault_no_memory(&s->fault, "cases");
     if (s->request->resume != NULL)
         return run_take_up(s, now, changed);
     s->info = *now;

@@ -26,7 +26,7 @@ static enum status read_cases(struct store *store, bool with_stacks, struct aren
             out->cases = ARENA_ARRAY(keep, (size_t)room + 1, struct run_case);
         }
         if (out->cases == NULL)
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases of a run");
+            return fault_no_memory(fault, "cases of a run");
         for (uint32_t i = 0; i < page.count; i++) {
             if (out->case_count == room) /* a run that is being written: the rest comes later */
                 return ERR_NONE;
@@ -77,7 +77,7 @@ static enum status read_writer(struct store *store, struct arena *keep, struct r
     struct named_version *facts =
         ARENA_ARRAY(keep, (size_t)info->environment_count + 1, struct named_version);
     if (facts == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "facts of a run");
+        return fault_no_memory(fault, "facts of a run");
     if (store_total_engines(store, info->id, keep, &engines, &count, fault) != ERR_NONE)
         return fault->code;
     if (info->environment_count > 0)

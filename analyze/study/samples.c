@@ -67,7 +67,7 @@ enum status sample_set_add(struct sample_set *set, const void *row, struct fault
         return fault->code;
     uint64_t *rows = array_reserve(set->rows, &set->row_room, (uint64_t)set->row_count + 1, bytes);
     if (rows == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "times of a run");
+        return fault_no_memory(fault, "times of a run");
     set->rows = rows;
     memcpy(&rows[set->row_count++ * set->words], row, bytes);
     set->count++;
@@ -143,10 +143,11 @@ void sample_name(const char *scenario, const char *variant, enum cpu arch, enum 
 
 enum sample_state sample_state(size_t cases, size_t scenarios)
 {
-    return cases == 0                      ? SAMPLE_NONE
-           : cases < MEASUREMENT_LEAST     ? SAMPLE_FEW_CASES
-           : scenarios < MEASUREMENT_LEAST ? SAMPLE_FEW_SCENARIOS
-                                           : SAMPLE_ENOUGH;
+    if (cases == 0)
+        return SAMPLE_NONE;
+    if (cases < MEASUREMENT_LEAST)
+        return SAMPLE_FEW_CASES;
+    return scenarios < MEASUREMENT_LEAST ? SAMPLE_FEW_SCENARIOS : SAMPLE_ENOUGH;
 }
 
 const char *sample_state_name(enum sample_state state)

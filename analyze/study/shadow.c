@@ -58,7 +58,7 @@ static enum status fill_case(const struct report *report, const char *folder, st
     char *path = path_join(keep, folder, "record.rec");
     struct record record;
     if (files == NULL || path == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+        return fault_no_memory(fault, "case");
     if (file_write(path, report->stacks, report->bytes, fault) != ERR_NONE ||
         record_read_file(path, keep, &record, fault) == ERR_MEMORY)
         return fault->code;
@@ -174,14 +174,14 @@ static enum status judge_case(const struct shadow_judging *judging, const struct
 {
     struct run_case *judged = ARENA_NEW(keep, struct run_case);
     if (judged == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+        return fault_no_memory(fault, "case");
     if (ask_engines(judging, crash, keep, judged, fault) != ERR_NONE)
         return fault->code;
     out->verdict = verdict_name(judged->result.verdict);
     out->signature = signature_text(judging, judged, keep);
     out->engines = ARENA_ARRAY(keep, (size_t)judged->claim_count + 1, struct shadow_engine);
     if (out->engines == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "shadow comparison");
+        return fault_no_memory(fault, "shadow comparison");
     for (uint32_t i = 0; i < judged->claim_count; i++)
         if (has_answer(&judged->claims[i])) {
             struct shadow_engine *engine = &out->engines[out->count++];
@@ -208,7 +208,7 @@ enum status shadow_judge(void *context, const struct report *report, struct aren
     const char *folder = folder_temporary_name("shadow", keep);
     const char *to = folder != NULL ? path_join(keep, folder, "dump.dmp") : NULL;
     if (from == NULL || to == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+        return fault_no_memory(fault, "case");
     if (!path_is_file(from))
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "dump");
     if (path_bytes(from) > LIMIT_REPORT_DUMP_BYTES)

@@ -58,7 +58,7 @@ static enum status add_stack(struct session *s, struct signature_tally *tally, c
 {
     const char *text = signature_of(s->rules, stack, work);
     if (text == NULL)
-        return fault_set(s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "signatures");
+        return fault_no_memory(s->fault, "signatures");
     return signature_tally_add(tally, text, 1, example, s->fault);
 }
 

@@ -57,11 +57,6 @@ static uint32_t group_of_reason(void *context, const struct case_groups *groups,
     return g;
 }
 
-static enum status no_memory(struct fault *fault)
-{
-    return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "groups of cases");
-}
-
 /* Groups are in the order in which they appear. */
 static enum status group_cases(const struct run_figures *figures,
                                bool (*wanted)(const struct run_case *), group_of_fn *find,
@@ -74,14 +69,14 @@ static enum status group_cases(const struct run_figures *figures,
     out->rows = ARENA_ARRAY(keep, room, struct case_group);
     out->count = out->cases = 0;
     if (group_of == NULL || at == NULL || out->rows == NULL)
-        return no_memory(fault);
+        return fault_no_memory(fault, "groups of cases");
     for (uint32_t i = 0; i < figures->case_count; i++) {
         const struct run_case *c = &figures->cases[i];
         if (!wanted(c))
             continue;
         const uint32_t g = find(context, out, c);
         if (g == UINT32_MAX)
-            return no_memory(fault);
+            return fault_no_memory(fault, "groups of cases");
         if (g == out->count)
             out->rows[out->count++].reason = text_or_empty(c->result.reason);
         out->rows[g].count++;
@@ -301,7 +296,7 @@ enum status summary_rows(const struct run_figures *figures, bool all, struct are
     out->rows = ARENA_ARRAY(keep, room, struct grid_row);
     out->count = out->cases = 0;
     if (cases == NULL || out->rows == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "rows of the grid");
+        return fault_no_memory(fault, "rows of the grid");
     for (uint32_t i = 0; i < figures->case_count; i++)
         cases[i] = &figures->cases[i];
     array_sort(cases, figures->case_count, sizeof *cases, by_scenario);
@@ -341,7 +336,7 @@ static enum status each_of_scenario(const struct run_figures *figures, const cha
         struct run_case *grown = arena_reserve(
             &keep, cases, &room, (uint64_t)part.case_count + page.count + 1, sizeof *cases);
         if (grown == NULL) {
-            (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "rows of the grid");
+            (void)fault_no_memory(fault, "rows of the grid");
             break;
         }
         cases = grown;

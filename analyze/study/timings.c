@@ -61,11 +61,6 @@ static size_t engine_word(uint32_t engine)
     return TIMINGS_CAPTURE + (size_t)engine * ENGINE_WORDS;
 }
 
-static enum status no_memory(struct fault *fault)
-{
-    return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "times of a run");
-}
-
 enum status timings_begin(struct timings_count *count, const struct engine_total *engines,
                           uint32_t engine_count, struct arena *keep, struct timings *out,
                           struct fault *fault)
@@ -76,7 +71,7 @@ enum status timings_begin(struct timings_count *count, const struct engine_total
     sample_set_init(&count->rows, engine_word(out->engine_count));
     out->engines = ARENA_ARRAY(keep, (size_t)out->engine_count + 1, struct timings_engine);
     if (out->engines == NULL)
-        return no_memory(fault);
+        return fault_no_memory(fault, "times of a run");
     for (uint32_t i = 0; i < out->engine_count; i++)
         out->engines[i] = (struct timings_engine){
             .engine = engines[i].engine, .kind = engines[i].kind, .subject = engines[i].subject};
@@ -107,7 +102,7 @@ static enum status add_slow(struct timings_count *count, struct timings_slow one
         return ERR_NONE;
     one.c = kept_name(one.c, count->keep);
     if (one.c == NULL)
-        return no_memory(fault);
+        return fault_no_memory(fault, "times of a run");
     out->slow_count += out->slow_count < TIMINGS_SLOWEST;
     memmove(&out->slowest[at + 1], &out->slowest[at],
             (out->slow_count - at - 1) * sizeof out->slowest[0]);
@@ -133,7 +128,7 @@ static enum status add_stacks(struct timings_count *count, const struct run_case
     uint64_t *ids = arena_reserve(count->keep, out->case_ids, &out->case_room,
                                   (uint64_t)out->case_count + 1, sizeof *ids);
     if (ids == NULL)
-        return no_memory(fault);
+        return fault_no_memory(fault, "times of a run");
     out->case_ids = ids;
     out->case_ids[out->case_count++] = c->id;
     out->stacks += stacks;
@@ -199,7 +194,7 @@ enum status timings_end(struct timings_count *count, struct fault *fault)
     double *numbers = malloc(room * sizeof *numbers);
     const bool whole = raw != NULL && numbers != NULL;
     if (!whole)
-        (void)no_memory(fault);
+        (void)fault_no_memory(fault, "times of a run");
     for (size_t i = 0; whole && i < TIMINGS_CAPTURE && fault->code == ERR_NONE; i++) {
         out->capture[i] = row_of(&capture_rows[i]);
         out->capture[i].measured = spread_at(count, i, raw, numbers, fault);
@@ -267,7 +262,7 @@ enum status timings_group(const struct bench_sample *samples, uint32_t count, st
     *out_count = 0;
     *out = ARENA_ARRAY(keep, MOST, struct timings_group);
     if (numbers == NULL || *out == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "samples of a bench");
+        return fault_no_memory(fault, "samples of a bench");
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = 0;
         while (at < *out_count && !is_in(&(*out)[at], &samples[i]))

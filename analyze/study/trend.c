@@ -23,7 +23,7 @@ static enum status set_band(struct trend *out, struct arena *keep, struct fault 
     uint32_t known = 0;
     out->low = out->high = unknown;
     if (values == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "trend");
+        return fault_no_memory(fault, "trend");
     for (uint32_t i = 0; i < out->count; i++)
         if (!isnan(out->points[i].value))
             values[known++] = out->points[i].value;
@@ -53,7 +53,7 @@ static enum status choose_points(struct trend_study *s, struct arena *keep, stru
     const bool whole = s->query.scenario == NULL && s->query.variant == NULL;
     s->counts = ARENA_ARRAY(keep, (size_t)s->trend.count + 1, bool);
     if (s->counts == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "trend");
+        return fault_no_memory(fault, "trend");
     for (uint32_t i = 0; i < s->trend.count; i++)
         if (s->trend.points[i].cases > most)
             most = s->trend.points[i].cases;
@@ -92,7 +92,7 @@ static enum status make_series(const struct trend_study *s, struct arena *keep, 
                            .scratch = ARENA_ARRAY(keep, room, double),
                            .points = ARENA_ARRAY(keep, room, uint32_t)};
     if (out->values == NULL || out->scratch == NULL || out->points == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "trend");
+        return fault_no_memory(fault, "trend");
     for (uint32_t i = 0; i < s->trend.count; i++) {
         if (!s->counts[i])
             continue;
@@ -199,7 +199,7 @@ static enum status find_levels(struct trend_study *s, struct arena *keep, struct
     struct part *parts = ARENA_ARRAY(keep, room, struct part);
     s->levels = ARENA_ARRAY(keep, room, struct trend_level);
     if (parts == NULL || s->levels == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "trend");
+        return fault_no_memory(fault, "trend");
     s->level_count = cut_series(&v, threshold_of(s), parts);
     s->level_count = settle_cuts(&v, threshold_of(s), parts, s->level_count);
     for (uint32_t i = 0; i < s->level_count; i++)
@@ -271,8 +271,7 @@ enum status trend_make(struct store *store, const struct trend_query *query, str
         store_list_platforms(store, keep, &out->platforms, &out->platform_count, fault) != ERR_NONE)
         return fault->code;
     out->sentence = say(out, keep);
-    return out->sentence != NULL ? ERR_NONE
-                                 : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "trend");
+    return out->sentence != NULL ? ERR_NONE : fault_no_memory(fault, "trend");
 }
 
 /* ---- JSON ----------------------------------------------------------------------------- */
@@ -336,7 +335,8 @@ static void write_level(struct json *j, const struct trend_study *s, uint32_t i)
     json_key_number(j, "median", level->median);
     json_key_number(j, "low", level->low);
     json_key_number(j, "high", level->high);
-    json_key_string(j, "change", i == 0 ? NULL : level->worse ? "worse" : "better");
+    const char *change = level->worse ? "worse" : "better";
+    json_key_string(j, "change", i == 0 ? NULL : change);
     json_key(j, "last_run_before");
     i == 0 ? json_null(j) : json_uint(j, s->trend.points[s->levels[i - 1].last].run_id);
     json_key_number(j, "before", level->before);

@@ -187,9 +187,9 @@ static enum triage_mark mark_of(const struct run_case *c, const struct engine_sc
         return TRIAGE_NO_STACK;
     if (!score->judged)
         return TRIAGE_UNJUDGED;
-    return !score->exact                     ? TRIAGE_WRONG
-           : case_is_apart(c, score->engine) ? TRIAGE_APART
-                                             : TRIAGE_EXACT;
+    if (!score->exact)
+        return TRIAGE_WRONG;
+    return case_is_apart(c, score->engine) ? TRIAGE_APART : TRIAGE_EXACT;
 }
 
 static const char *pooled(struct sorting *s, const char *text)
@@ -232,11 +232,6 @@ static uint64_t causes_of(const struct run_case *c)
     return causes;
 }
 
-static enum status no_memory(struct fault *fault)
-{
-    return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "queue of cases");
-}
-
 static enum status add_item(void *context, const struct run_case *c, struct fault *fault)
 {
     struct sorting *s = context;
@@ -244,7 +239,7 @@ static enum status add_item(void *context, const struct run_case *c, struct faul
     struct triage_item *items =
         arena_reserve(s->keep, out->items, &s->room, (uint64_t)out->item_count + 1, sizeof *items);
     if (items == NULL)
-        return no_memory(fault);
+        return fault_no_memory(fault, "queue of cases");
     out->items = items;
     const enum trouble trouble = triage_trouble(c);
     struct triage_item *item = &items[out->item_count++];
@@ -265,13 +260,13 @@ static enum status add_item(void *context, const struct run_case *c, struct faul
     const struct diff_case failing = failures_case(c);
     item->failure = trouble != TROUBLE_NONE ? failures_add(&s->failures, &failing) : UINT32_MAX;
     if (trouble != TROUBLE_NONE && item->failure == UINT32_MAX)
-        return no_memory(fault);
+        return fault_no_memory(fault, "queue of cases");
     out->troubles[trouble]++;
     out->groups[item->group]++;
     out->wrong += trouble != TROUBLE_NONE;
     return item->scenario != NULL && item->variant != NULL && item->marks != NULL
                ? ERR_NONE
-               : no_memory(fault);
+               : fault_no_memory(fault, "queue of cases");
 }
 
 /* Marks by the engines of the figures, which are known once all cases have passed. */
@@ -293,7 +288,7 @@ static enum status arrange_marks(struct sorting *s, struct fault *fault)
         before = item->marks;
         item->marks = after;
         if (after == NULL)
-            return no_memory(fault);
+            return fault_no_memory(fault, "queue of cases");
     }
     return ERR_NONE;
 }

@@ -315,11 +315,10 @@ uint32_t csv_lookup(const struct csv_table *table, uint64_t rva, struct csv_fram
     /* A function's row states the line of its definition, not the line of the frame: without ranges
      * the file is known but the line is not. */
     const bool own_line = found.line != NULL && found.line->rva >= function->rva;
+    const char *file = table->has_ranges ? NULL : function->file;
     out[count++] = (struct csv_frame){
         .name = function->name,
-        .file = own_line            ? found.line->file
-                : table->has_ranges ? NULL
-                                    : function->file,
+        .file = own_line ? found.line->file : file,
         .line = own_line ? found.line->line : 0,
         .rva = function->rva,
     };

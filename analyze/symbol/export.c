@@ -62,7 +62,7 @@ enum status symbol_count(const struct pdb *pdb, struct symbol_counts *out, struc
         struct pdb_unit unit;
         arena_reset(&arena);
         if (!pdb_unit_open(pdb, m, &arena, &unit)) {
-            fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "PDB module");
+            fault_no_memory(fault, "PDB module");
             break;
         }
         out->modules++;
@@ -296,11 +296,11 @@ enum status export_all(struct exporter *e)
             struct pdb_unit unit;
             arena_reset(&arena);
             if (!pdb_unit_open(e->pdb, m, &arena, &unit) || !export_unit(e, &unit, pass > 0))
-                fault_set(e->fault, ERR_MEMORY, FAULT_NO_OFFSET, "PDB module");
+                fault_no_memory(e->fault, "PDB module");
         }
     }
     if (e->fault->code == ERR_NONE && !export_publics(e))
-        fault_set(e->fault, ERR_MEMORY, FAULT_NO_OFFSET, "publics of a PDB");
+        fault_no_memory(e->fault, "publics of a PDB");
     arena_free(&arena);
     return e->fault->code;
 }

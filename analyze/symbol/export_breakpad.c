@@ -68,11 +68,18 @@ static void add_fpo_data(struct breakpad_writer *w, const struct pdb *pdb)
 
 static const char *machine_name(uint16_t machine)
 {
-    return machine == PE_MACHINE_X64     ? "x86_64"
-           : machine == PE_MACHINE_X86   ? "x86"
-           : machine == PE_MACHINE_ARM64 ? "arm64"
-           : machine == PE_MACHINE_ARM   ? "arm"
-                                         : "unknown";
+    switch (machine) {
+    case PE_MACHINE_X64:
+        return "x86_64";
+    case PE_MACHINE_X86:
+        return "x86";
+    case PE_MACHINE_ARM64:
+        return "arm64";
+    case PE_MACHINE_ARM:
+        return "arm";
+    default:
+        return "unknown";
+    }
 }
 
 static void print(const struct breakpad_writer *w, const struct pdb *pdb,
@@ -103,12 +110,12 @@ enum status symbol_export_breakpad(const struct pdb *pdb, const struct symbol_ex
                          .add_public = add_public};
 
     if (writer == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Breakpad symbols");
+        return fault_no_memory(fault, "Breakpad symbols");
     if (export_open(&e) == ERR_NONE && export_all(&e) == ERR_NONE) {
         add_frame_data(writer, pdb);
         add_fpo_data(writer, pdb);
         if (breakpad_failed(writer))
-            fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Breakpad symbols");
+            fault_no_memory(fault, "Breakpad symbols");
         else
             print(writer, pdb, head, out);
     }
@@ -177,8 +184,7 @@ static enum status add_pieces(struct breakpad_writer *w, struct symbol_object *o
         (void)code_pieces_walk(&pieces, from, to, add_piece, &e, fault);
         close_function(&e);
     }
-    return breakpad_failed(w) ? fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Breakpad symbols")
-                              : fault->code;
+    return breakpad_failed(w) ? fault_no_memory(fault, "Breakpad symbols") : fault->code;
 }
 
 /* Breakpad has its own word for 32-bit x86 and one for all 64-bit ARM. */
@@ -199,7 +205,9 @@ static const char *arch_name(enum object_arch arch)
 
 static const char *os_name(enum object_kind kind)
 {
-    return kind == OBJECT_PE ? "windows" : kind == OBJECT_MACHO ? "mac" : "Linux";
+    if (kind == OBJECT_PE)
+        return "windows";
+    return kind == OBJECT_MACHO ? "mac" : "Linux";
 }
 
 enum status symbol_export_object(struct symbol_object *object, enum object_arch arch,
@@ -215,7 +223,7 @@ enum status symbol_export_object(struct symbol_object *object, enum object_arch 
                                  .name = name};
 
     if (writer == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Breakpad symbols");
+        return fault_no_memory(fault, "Breakpad symbols");
     if (file->kind == OBJECT_PE) {
         pe_code_id(&file->as.pe, code_id);
         head.code_id = code_id;

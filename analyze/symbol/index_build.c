@@ -87,7 +87,7 @@ static bool read_claims(struct build *build, struct fault *fault)
     struct pdb_place last = {0, 0};
     build->claims = malloc((size_t)room * sizeof *build->claims);
     if (build->claims == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index"), false;
+        return fault_no_memory(fault, "symbol index"), false;
     uint32_t at = 0;
     for (uint32_t section = 1; section <= pdb->section_count; section++) {
         const struct pdb_place zero = {(uint16_t)section, 0};
@@ -114,7 +114,7 @@ static bool read_claims(struct build *build, struct fault *fault)
     }
     build->first_claim = calloc((size_t)pdb->module_count + 1, sizeof *build->first_claim);
     if (build->first_claim == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index"), false;
+        return fault_no_memory(fault, "symbol index"), false;
     for (uint32_t i = build->claim_count; i-- > 0;) {
         if (build->claims[i].module >= pdb->module_count)
             continue;
@@ -460,7 +460,7 @@ static enum status make_index(struct build *build, const struct file_map *pdb_fi
         return fault->code;
     share_modules(build);
     if (!read_publics(build) || !run_workers(build) || !fill_tables(build) || !pack_parts(build))
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
+        return fault_no_memory(fault, "symbol index");
     for (uint32_t i = 0; i < build->part_count; i++)
         cost->ranges += build->parts[i].piece_count;
     cost->nodes = build->tables.slot_count;
@@ -492,7 +492,7 @@ enum status symbol_index_build(const struct pdb *pdb, const struct file_map *pdb
     build.workers = calloc(build.worker_count, sizeof *build.workers);
     build.lock = mutex_new();
     if (build.workers == NULL || build.lock == NULL)
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
+        fault_no_memory(fault, "symbol index");
     else
         (void)make_index(&build, pdb_file, path, cost, fault);
     close_build(&build);

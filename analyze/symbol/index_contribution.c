@@ -56,15 +56,17 @@ static struct namer name_at(struct stretch *s, uint32_t at, uint32_t *next)
     struct pdb_jump jump;
     if (pdb_jump_at(worker->pdb, place, &jump)) {
         *next = least(*next, jump.start.offset + jump.bytes);
-        return (struct namer){s->section_rva + jump.start.offset,
-                              index_text(worker, pdb_names_jump(&worker->names, jump.target)), true,
-                              true};
+        return (struct namer){.start_rva = s->section_rva + jump.start.offset,
+                              .text =
+                                  index_text(worker, pdb_names_jump(&worker->names, jump.target)),
+                              .is_public = true,
+                              .is_jump = true};
     }
     if (worker->pdb->jump_count != 0 && worker->pdb->jumps.section == s->section &&
         worker->pdb->jumps.offset > at)
         *next = least(*next, worker->pdb->jumps.offset);
     const int64_t last = public_before(list, s->section_rva + at);
-    struct namer out = {0, 0, false, false};
+    struct namer out = {0};
     if (last + 1 < (int64_t)list->count && list->rvas[last + 1] - s->section_rva < *next)
         *next = list->rvas[last + 1] - s->section_rva;
     const bool has_public = last >= 0 && list->rvas[last] >= s->section_rva + s->from;
@@ -115,13 +117,12 @@ static void add_stretch(struct stretch *s, uint32_t at, uint32_t end, bool insid
             continue;
         }
         const bool from_code = !name.is_public && name.start_rva != 0;
-        const uint32_t scope =
-            index_root(worker, name.text, file,
-                       !name.is_jump    ? index_pdb_from(worker, name.is_public)
-                       : name.text != 0 ? (uint32_t)INDEX_FROM_JUMP_PUBLIC
-                                        : (uint32_t)SYMBOLS_PDB_PUBLIC,
-                       name.start_rva != 0 ? name.start_rva : INDEX_NO_START,
-                       (inside && !name.is_jump) || from_code ? worker->compiland : 0);
+        uint32_t from = index_pdb_from(worker, name.is_public);
+        if (name.is_jump)
+            from = name.text != 0 ? (uint32_t)INDEX_FROM_JUMP_PUBLIC : (uint32_t)SYMBOLS_PDB_PUBLIC;
+        const uint32_t scope = index_root(
+            worker, name.text, file, from, name.start_rva != 0 ? name.start_rva : INDEX_NO_START,
+            (inside && !name.is_jump) || from_code ? worker->compiland : 0);
         index_piece(worker, s->section_rva + at, scope, line);
     }
 }

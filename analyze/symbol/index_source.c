@@ -19,9 +19,10 @@ enum status code_pieces_walk(const struct code_pieces *pieces, uint64_t from, ui
         piece = (struct code_piece){.start = (uint32_t)piece.end, .end = to, .frames = frames};
         if (!pieces->at(pieces->self, &piece))
             return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "code of a symbol file");
-        piece.end = piece.end <= piece.start ? (uint64_t)piece.start + 1
-                    : piece.end < to         ? piece.end
-                                             : to;
+        if (piece.end <= piece.start)
+            piece.end = (uint64_t)piece.start + 1;
+        else if (piece.end > to)
+            piece.end = to;
         if (!each(context, &piece))
             break;
     }
@@ -109,7 +110,7 @@ enum status symbol_index_build_pieces(const struct code_pieces *pieces,
     memset(cost, 0, sizeof *cost);
     cost->threads = 1;
     if (!index_worker_open_empty(&build.worker))
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
+        fault_no_memory(fault, "symbol index");
     else if (add_pieces(&build, pieces, &first, &end, fault) == ERR_NONE)
         (void)index_write_pieces(&build.worker, key, first, end, path, cost, fault);
     index_worker_close(&build.worker);

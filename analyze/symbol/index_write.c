@@ -479,7 +479,7 @@ enum status index_write_pieces(const struct piece_worker *worker,
     cost->ranges = part.piece_count;
     cost->nodes = tables.slot_count;
     if (!good || part.failed)
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
+        fault_no_memory(fault, "symbol index");
     else
         (void)index_write(&source, &tables, &part, 1, path, &cost->index_bytes, fault);
     index_pack_close(&part);

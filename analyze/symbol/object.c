@@ -342,7 +342,7 @@ enum status symbol_object_open(const struct object_file *image, const char *imag
 
     *out = object;
     if (object == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbols of an image");
+        return fault_no_memory(fault, "symbols of an image");
     arena_init(&object->arena, 0);
     object->image = *image;
     object->names = names;

@@ -367,11 +367,12 @@ static void object_piece(struct symbol_object *object, struct code_piece *out)
                                                 .line = line,
                                                 .from = answer.from};
     }
+    enum frame_note note = answer.lacks_split ? NOTE_SPLIT_MISSING : NOTE_NONE;
+    if (answer.damaged)
+        note = NOTE_IMAGE_PART_DAMAGED;
     for (uint32_t i = 0; i < count; i++) {
         frames[i].distance = offset - start;
-        frames[i].note = answer.damaged       ? NOTE_IMAGE_PART_DAMAGED
-                         : answer.lacks_split ? NOTE_SPLIT_MISSING
-                                              : NOTE_NONE;
+        frames[i].note = note;
     }
     out->end = answer.end;
     out->count = count;

@@ -30,7 +30,7 @@ enum status pdb_lookup_open(const struct pdb *pdb, enum symbol_names names, stru
 {
     struct pdb_lookup *lookup = calloc(1, sizeof *lookup);
     if (lookup == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "PDB lookup");
+        return fault_no_memory(fault, "PDB lookup");
     lookup->pdb = pdb;
     pdb_names_open(pdb, names, &lookup->names);
     arena_init(&lookup->keep, 0);
@@ -38,7 +38,7 @@ enum status pdb_lookup_open(const struct pdb *pdb, enum symbol_names names, stru
     lookup->units = ARENA_ARRAY(&lookup->keep, (size_t)pdb->module_count + 1, struct pdb_unit *);
     if (lookup->units == NULL) {
         pdb_lookup_close(lookup);
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "PDB lookup");
+        return fault_no_memory(fault, "PDB lookup");
     }
     *out = lookup;
     return ERR_NONE;

@@ -133,7 +133,7 @@ enum status symbol_resolve_stack(struct symbol_store *store, const struct stack 
                                &resolved);
     }
     if (!enough)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "resolved stack");
+        return fault_no_memory(fault, "resolved stack");
     arena_trim(keep, resolved.frames, &resolved.room, resolved.count, sizeof *resolved.frames);
     *out = *in;
     out->frames = resolved.frames;

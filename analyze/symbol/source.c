@@ -94,7 +94,7 @@ enum status source_open(struct source *source, struct fault *fault)
         fault_set_lasting(fault, ERR_ABSENT, FAULT_NO_OFFSET, source->kind->what,
                           "the cabinet holds another kind of file");
     else if ((source->mutex = mutex_new()) == NULL)
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol file");
+        fault_no_memory(fault, "symbol file");
     else if (source->kind->open(source, fault) == ERR_NONE)
         return ERR_NONE;
     fault_set_path(fault, source->path);
@@ -114,7 +114,7 @@ enum status store_open_source(struct symbol_store *store, const struct source_ki
     }
     struct source *source = *out = ARENA_NEW(&store->arena, struct source);
     if (source == NULL || (source->path = arena_string(&store->arena, path)) == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+        return fault_no_memory(fault, "symbol store");
     source->kind = kind;
     source->slice = slice;
     source->base_va = base_va;

@@ -34,7 +34,7 @@ static enum status identify(const struct file_map *file, uint32_t slice, struct 
         out->image_name = arena_string(keep, identity.image);
         memcpy(out->debug_id, identity.debug_id, sizeof out->debug_id);
         if (out->name == NULL)
-            fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Breakpad symbol file");
+            fault_no_memory(fault, "Breakpad symbol file");
     }
     breakpad_close(&identity);
     return fault->code;
@@ -73,7 +73,8 @@ static uint32_t places(const struct source_want *want, struct arena *keep,
     while (names[count + 1] != NULL)
         count++;
     for (uint32_t i = 0; i <= count; i++) {
-        const char *name = !windows ? names[i] : i < count ? names[i + 1] : names[0];
+        const uint32_t next = i < count ? i + 1 : 0; /* on Windows the image's name comes last */
+        const char *name = names[windows ? next : i];
         const char *as = file_name(name, keep);
         if (as != NULL)
             out[used++] = (struct source_place){name, want->debug_id, as};
@@ -90,7 +91,7 @@ static enum status open_file(struct source *source, struct fault *fault)
 {
     source->opened = ARENA_NEW(source->keep, struct opened_breakpad);
     return source->opened != NULL ? identify(&source->map, 0, source->keep, &source->id, fault)
-                                  : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+                                  : fault_no_memory(fault, "symbol store");
 }
 
 static void close_file(struct source *source)
@@ -272,7 +273,7 @@ enum status breakpad_pieces(const struct breakpad *file, struct code_pieces *out
 
     *out = (struct code_pieces){own, piece_range, piece_at, own != NULL ? close_pieces : NULL};
     if (own == NULL || !find_bounds(file, own))
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "records of a symbol file");
+        return fault_no_memory(fault, "records of a symbol file");
     own->file = file;
     if (piece_range(own, 0, &from, &to) && (to - from) / CODE_PER_BOUND > own->count)
         return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET,
@@ -284,7 +285,7 @@ static enum status pieces(struct source *source, struct code_pieces *out, struct
 {
     const struct breakpad *whole = read_whole(source);
     return whole != NULL ? breakpad_pieces(whole, out, fault)
-                         : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
+                         : fault_no_memory(fault, "symbol index");
 }
 
 static enum status describe(struct source *source, struct json *to, struct fault *fault)
@@ -292,7 +293,7 @@ static enum status describe(struct source *source, struct json *to, struct fault
     const struct breakpad *file = whole_of(source);
 
     if (file == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Breakpad symbol file");
+        return fault_no_memory(fault, "Breakpad symbol file");
     json_key_uint(to, "procedures", file->function_count);
     json_key_uint(to, "publics", file->public_count);
     json_key_uint(to, "inline_sites", file->inline_count);
@@ -305,7 +306,7 @@ static enum status summarize(struct source *source, FILE *to, struct fault *faul
     const struct breakpad *file = whole_of(source);
 
     if (file == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Breakpad symbol file");
+        return fault_no_memory(fault, "Breakpad symbol file");
     (void)fprintf(to,
                   "Breakpad, %" PRIu32 " functions, %" PRIu32 " inlined ranges, %" PRIu32
                   " publics, %" PRIu32 " damaged lines\n",

@@ -12,7 +12,7 @@ static enum status open_file(struct source *source, struct fault *fault)
     struct csv_table *table = ARENA_NEW(source->keep, struct csv_table);
 
     if ((source->opened = table) == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+        return fault_no_memory(fault, "symbol store");
     return csv_read(&source->map, source->base_va, source->keep, table, fault);
 }
 

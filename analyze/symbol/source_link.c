@@ -9,7 +9,9 @@
 
 static char plain(char c)
 {
-    return c == '\\' ? '/' : c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    if (c == '\\')
+        return '/';
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
 /* The next character of a path; runs of slashes count as one, since some builds escape them twice.
@@ -35,9 +37,11 @@ static const char *rest_of(const char *key, const char *file)
 /* With a host, and of no characters that an address cannot have. */
 static bool is_web_address(const char *url)
 {
-    const size_t scheme = strncmp(url, "https://", 8) == 0  ? 8
-                          : strncmp(url, "http://", 7) == 0 ? 7
-                                                            : 0;
+    size_t scheme = 0;
+    if (strncmp(url, "https://", 8) == 0)
+        scheme = 8;
+    else if (strncmp(url, "http://", 7) == 0)
+        scheme = 7;
     if (scheme == 0 || url[scheme] == '\0' || url[scheme] == '/')
         return false;
     for (const char *at = url; *at != '\0'; at++)

@@ -112,9 +112,9 @@ static enum source_fit fit(const struct source_id *id, const struct source_want 
 {
     if (id->object.kind != OBJECT_NONE && !id->object.is_code)
         return FIT_NONE;
-    return has_identity(id, want->module) ? FIT_IDENTITY
-           : has_name(id, want->module)   ? FIT_NAME
-                                          : FIT_NONE;
+    if (has_identity(id, want->module))
+        return FIT_IDENTITY;
+    return has_name(id, want->module) ? FIT_NAME : FIT_NONE;
 }
 
 static bool is_under(const struct source_id *id, const char *key)
@@ -155,7 +155,7 @@ static enum status open_file(struct source *source, struct fault *fault)
     struct pe_codeview codeview;
 
     if ((source->opened = own) == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+        return fault_no_memory(fault, "symbol store");
     if (object_file_open(map->data, map->bytes, source->slice, &own->file, fault) != ERR_NONE)
         return fault->code;
     read_id(&own->file, source->slice, &source->id);
@@ -238,7 +238,7 @@ static enum status pieces(struct source *source, struct code_pieces *out, struct
     struct symbol_object *names = names_of(source);
 
     if (names == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbols of an image");
+        return fault_no_memory(fault, "symbols of an image");
     symbol_object_pieces(names, out);
     return ERR_NONE;
 }

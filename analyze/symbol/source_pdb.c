@@ -52,7 +52,7 @@ static enum status open_file(struct source *source, struct fault *fault)
 
     source->id.word = "pdb";
     if ((source->opened = own) == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+        return fault_no_memory(fault, "symbol store");
     if (pdb_open_headers(source->map.data, source->map.bytes, &own->pdb, fault) != ERR_NONE)
         return fault->code;
     pdb_debug_id(&own->pdb, source->id.debug_id);

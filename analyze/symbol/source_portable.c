@@ -71,7 +71,7 @@ static enum status open_file(struct source *source, struct fault *fault)
     struct ppdb *pdb = ARENA_NEW(source->keep, struct ppdb);
 
     if ((source->opened = pdb) == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+        return fault_no_memory(fault, "symbol store");
     return read_id(source->map.data, source->map.bytes, pdb, &source->id, fault);
 }
 

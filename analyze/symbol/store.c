@@ -14,7 +14,7 @@ static enum status add_word(struct symbol_store *store, const char *word, struct
 {
     const char *copy = arena_string(&store->arena, word);
     if (copy == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+        return fault_no_memory(fault, "symbol store");
     store->words[store->word_count++] = copy;
     return symbol_path_is_chain(word) && !path_is_folder(word) && !path_is_file(word)
                ? store_add_path(store, word, true, fault)
@@ -32,7 +32,7 @@ enum status symbol_store_open(const struct symbol_store_options *options, struct
         if (store != NULL)
             mutex_free(store->mutex);
         free(store);
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+        return fault_no_memory(fault, "symbol store");
     }
     arena_init(&store->arena, 0);
     store->names = options->names;
@@ -49,7 +49,7 @@ enum status symbol_store_open(const struct symbol_store_options *options, struct
     store->nothing.state = IDENTITY_UNCHECKED;
     store->nothing.note = NOTE_TOO_MANY_MODULES;
     if (store->words == NULL)
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+        fault_no_memory(fault, "symbol store");
     for (uint32_t i = 0; fault->code == ERR_NONE && i < options->root_count; i++)
         (void)add_word(store, options->roots[i], fault);
     store->named_count = store->file_count;
@@ -115,7 +115,7 @@ static enum status bind_source(struct symbol_store *store, const struct source_k
 
     if (binding == NULL ||
         (name != NULL && (binding->name = arena_string(&store->arena, name)) == NULL))
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+        return fault_no_memory(fault, "symbol store");
     if (store_open_source(store, kind, path, 0, base_va, &binding->source, fault) != ERR_NONE)
         return fault->code;
     while (*end != NULL)
@@ -196,7 +196,8 @@ static bool may_take(const struct symbol_store *store, const struct store_bindin
            (!has_identity(binding) || module->debug_id[0] == '\0');
 }
 
-static void take(struct symbol_store *store, struct store_binding *binding, const char *name)
+static void use_for_module(struct symbol_store *store, struct store_binding *binding,
+                           const char *name)
 {
     binding->taken = arena_string(&store->arena, name);
     if (binding->taken != NULL)
@@ -210,7 +211,7 @@ static void offer(struct symbol_store *store, const struct module *module)
 {
     for (struct store_binding *b = store->bindings; b != NULL; b = b->next) {
         if (b->name == NULL && b->taken == NULL && may_take(store, b, module)) {
-            take(store, b, module->name);
+            use_for_module(store, b, module->name);
             store->first_taken = true;
             return;
         }
@@ -223,7 +224,7 @@ static void claim(struct symbol_store *store, const struct stack *stack)
         for (uint32_t i = 0; b->name == NULL && b->taken == NULL && i < stack->frame_count; i++) {
             const struct module *module = stack->frames[i].module;
             if (module != NULL && is_own(b, module))
-                take(store, b, module->name);
+                use_for_module(store, b, module->name);
         }
     }
     for (uint32_t i = 0; i < stack->frame_count; i++) {
@@ -243,9 +244,11 @@ bool symbol_store_is_bound(struct symbol_store *store, const char *name)
 
 bool symbol_indexing_parse(const char *word, enum symbol_indexing *out)
 {
-    *out = strcmp(word, "never") == 0    ? INDEXING_NONE
-           : strcmp(word, "always") == 0 ? INDEXING_ALWAYS
-                                         : INDEXING_AUTO;
+    *out = INDEXING_AUTO;
+    if (strcmp(word, "never") == 0)
+        *out = INDEXING_NONE;
+    else if (strcmp(word, "always") == 0)
+        *out = INDEXING_ALWAYS;
     return *out != INDEXING_AUTO || strcmp(word, "auto") == 0;
 }
 
@@ -436,10 +439,12 @@ void symbol_image_of(const struct symbol_module *sources, struct symbol_image *o
     if (out->debug_id[0] == '\0')
         out->debug_id = image->id.debug_id;
     out->has_base = file->kind != OBJECT_ARCHIVE;
-    out->preferred_base_va = file->kind == OBJECT_PE      ? file->as.pe.preferred_base_va
-                             : file->kind == OBJECT_ELF   ? file->as.elf.base_va
-                             : file->kind == OBJECT_MACHO ? file->as.macho.base_va
-                                                          : 0;
+    if (file->kind == OBJECT_PE)
+        out->preferred_base_va = file->as.pe.preferred_base_va;
+    else if (file->kind == OBJECT_ELF)
+        out->preferred_base_va = file->as.elf.base_va;
+    else if (file->kind == OBJECT_MACHO)
+        out->preferred_base_va = file->as.macho.base_va;
 }
 
 const struct fault *symbol_store_path_fault(const struct symbol_store *store)

@@ -70,9 +70,11 @@ static struct source *open_source(struct search *s, const struct source_kind *ki
 
     if (store_open_source(s->store, kind, path, slice, 0, &source, &fault) == ERR_NONE)
         return source;
-    const enum frame_note note = fault.code == ERR_ABSENT        ? NOTE_NONE
-                                 : fault.code == ERR_UNSUPPORTED ? kind->notes.unsupported
-                                                                 : kind->notes.damaged;
+    enum frame_note note = kind->notes.damaged;
+    if (fault.code == ERR_ABSENT)
+        note = NOTE_NONE;
+    else if (fault.code == ERR_UNSUPPORTED)
+        note = kind->notes.unsupported;
     s->note = note != NOTE_NONE ? note : s->note;
     return NULL;
 }

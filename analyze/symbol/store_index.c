@@ -14,7 +14,9 @@ enum { INDEX_LARGE_AFTER = 256 };
 
 static const char *names_word(enum symbol_names names)
 {
-    return names == NAMES_SHORT ? "short" : names == NAMES_FULL ? "full" : "decorated";
+    if (names == NAMES_SHORT)
+        return "short";
+    return names == NAMES_FULL ? "full" : "decorated";
 }
 
 char *symbol_index_path(const char *pdb_path, const char *debug_id, enum symbol_names names,

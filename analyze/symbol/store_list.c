@@ -33,7 +33,7 @@ static enum status list_slices(struct symbol_store *store, const char *path,
     for (uint32_t slice = 0; fault->code == ERR_NONE && (slice == 0 || kind->has_slices); slice++) {
         struct store_file *file = copy != NULL ? store_add_file(store, copy, kind) : NULL;
         if (file == NULL)
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+            return fault_no_memory(fault, "symbol store");
         if (kind->identify(map, slice, &store->arena, &file->id, fault) == ERR_ABSENT) {
             store->file_count--; /* no more slices */
             fault_clear(fault);
@@ -149,7 +149,7 @@ enum status store_add_root(struct symbol_store *store, const char *root, struct 
                                        (uint64_t)store->root_count + 1, sizeof *wider);
     const char *copy = arena_string(&store->arena, root);
     if (wider == NULL || copy == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+        return fault_no_memory(fault, "symbol store");
     store->roots = wider;
     store->roots[store->root_count++] = copy;
     return path_is_file(root) ? store_list_file(store, root, true, fault) : ERR_NONE;

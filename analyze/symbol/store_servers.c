@@ -337,7 +337,7 @@ enum status symbol_store_fetch(struct symbol_store *store, const struct module *
         return fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "symbol server",
                               "none is named: --symbols 'srv*CACHE*https://...'");
     if (!wants_make(&wants, count))
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol servers");
+        return fault_no_memory(fault, "symbol servers");
     arena_init(&scratch, 0);
     for (uint32_t i = 0; i < count; i++) {
         const struct module *module = modules[i];
@@ -427,9 +427,11 @@ static enum status add_chain(struct symbol_store *store, const struct symbol_pat
 
     if (!open_fetch(store, fault) || fetch_add(store->fetch, chain, &cache, fault) != ERR_NONE)
         return fault->code;
-    const char *first = cache != NULL ? cache : chain->folder_count > 0 ? chain->folders[0] : NULL;
-    if (cache != NULL)
+    const char *first = chain->folder_count > 0 ? chain->folders[0] : NULL;
+    if (cache != NULL) {
+        first = cache;
         store_add_server(store, cache);
+    }
     for (uint32_t i = 0; i < chain->folder_count; i++) {
         const char *folder = chain->folders[i];
         if (path_is_folder(folder)) {

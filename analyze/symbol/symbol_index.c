@@ -159,7 +159,7 @@ enum status symbol_index_open_key(const char *path, const struct symbol_index_ke
     struct symbol_index *index = calloc(1, sizeof *index);
     *out = NULL;
     if (index == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
+        return fault_no_memory(fault, "symbol index");
     if (file_map(path, &index->map, fault) == ERR_NONE) {
         if (check_header(index, key, fault) == ERR_NONE &&
             read_sections(index, fault) == ERR_NONE &&
@@ -352,15 +352,19 @@ static void finish(const struct symbol_index *index, uint32_t rva, const struct 
     const bool damaged = stated == INDEX_FROM_DAMAGED || stated == INDEX_FROM_DAMAGED_PUBLIC;
     const bool jump = stated == INDEX_FROM_JUMP || stated == INDEX_FROM_JUMP_PUBLIC;
     const bool pub = stated == INDEX_FROM_DAMAGED_PUBLIC || stated == INDEX_FROM_JUMP_PUBLIC;
-    const enum symbols_from from = pub                      ? SYMBOLS_PDB_PUBLIC
-                                   : damaged || jump        ? SYMBOLS_PDB
-                                   : stated < SYMBOLS_COUNT ? (enum symbols_from)stated
-                                                            : SYMBOLS_NONE;
+    enum symbols_from from = stated < SYMBOLS_COUNT ? (enum symbols_from)stated : SYMBOLS_NONE;
+    if (pub)
+        from = SYMBOLS_PDB_PUBLIC;
+    else if (damaged || jump)
+        from = SYMBOLS_PDB;
+    enum frame_note note = jump ? NOTE_LINK_JUMP : NOTE_NONE;
+    if (damaged)
+        note = NOTE_PDB_PART_DAMAGED;
     for (uint32_t i = 0; i < count; i++) {
         out[i].distance = distance;
         out[i].from = from;
         out[i].compiland = compiland;
-        out[i].note = damaged ? NOTE_PDB_PART_DAMAGED : jump ? NOTE_LINK_JUMP : NOTE_NONE;
+        out[i].note = note;
     }
 }
 

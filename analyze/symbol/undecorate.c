@@ -32,7 +32,10 @@ static size_t parameters_start(const char *text)
         return at;
     do {
         at--;
-        depth = text[at] == ')' ? depth + 1 : text[at] == '(' ? depth - 1 : depth;
+        if (text[at] == ')')
+            depth++;
+        else if (text[at] == '(')
+            depth--;
     } while (at > 0 && depth > 0);
     return depth == 0 && at > 0 ? at : strlen(text);
 }

@@ -542,7 +542,9 @@ size_t undecorate_msvc(const char *name, enum symbol_names names, char *out, siz
     const bool literal =
         strncmp(name, "??_C@_", 6) == 0; /* its text may be truncated: name only the kind */
     const bool handler = strncmp(name, "?filt$", 6) == 0 || strncmp(name, "?fin$", 5) == 0;
-    const char *text = literal ? "`string'" : handler ? handler_symbol(&d) : msvc_symbol(&d);
+    const char *text = "`string'";
+    if (!literal)
+        text = handler ? handler_symbol(&d) : msvc_symbol(&d);
     if (literal || (!d.failed && *d.at == '\0'))
         bytes = strlen(text);
     if (bytes >= out_bytes)

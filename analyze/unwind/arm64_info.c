@@ -73,15 +73,29 @@ static uint32_t read_any_reg(const uint8_t *raw, struct arm64_code *out)
     return 3;
 }
 
+/* Bytes of the code that starts with FIRST. */
+static uint32_t special_length(uint8_t first)
+{
+    switch (first) {
+    case 0xe0:
+        return 4;
+    case 0xe7:
+        return 3;
+    case 0xe2:
+    case 0xdf:
+        return 2;
+    default: /* 0xf8 to 0xfb are reserved, but of known length */
+        return first >= 0xf8 && first <= 0xfb ? (uint32_t)(first - 0xf8) + 2 : 1;
+    }
+}
+
 static uint32_t read_special(const uint8_t *raw, uint32_t left, struct arm64_code *out)
 {
     static const uint8_t single[] = {ARM64_NOP, ARM64_END, ARM64_END_C, ARM64_SAVE_NEXT};
     static const uint8_t frames[] = {ARM64_TRAP_FRAME, ARM64_MACHINE_FRAME, ARM64_CONTEXT,
                                      ARM64_EC_CONTEXT, ARM64_CLEAR_UNWOUND_TO_CALL};
     uint8_t a = raw[0];
-    uint32_t length = a == 0xe0 ? 4 : a == 0xe2 ? 2 : a == 0xe7 ? 3 : a == 0xdf ? 2 : 1;
-    if (a >= 0xf8 && a <= 0xfb)
-        length = (uint32_t)(a - 0xf8) + 2; /* reserved, but of known length */
+    const uint32_t length = special_length(a);
     if (left < length)
         return 0;
     *out = code_of(ARM64_RESERVED, 0, 0, false, length);

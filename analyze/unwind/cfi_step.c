@@ -45,7 +45,12 @@ static bool register_value(const struct reading *in, uint64_t number, uint64_t *
     if (number >= in->machine->count)
         return false;
     const int8_t place = in->machine->places[number];
-    *out = place == AT_SP ? regs->sp : place == AT_PC ? regs->pc : regs->r[place];
+    if (place == AT_SP)
+        *out = regs->sp;
+    else if (place == AT_PC)
+        *out = regs->pc;
+    else
+        *out = regs->r[place];
     return true;
 }
 

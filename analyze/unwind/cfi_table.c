@@ -183,9 +183,11 @@ struct cfi_table *cfi_read_file(struct object_bytes file, struct arena *keep)
     if (table == NULL)
         return NULL;
     table->image_bytes = UINT32_MAX;
-    const bool read = elf_recognize(file.data, file.bytes)     ? read_elf(file, table, keep)
-                      : macho_recognize(file.data, file.bytes) ? read_macho(file, table, keep)
-                                                               : false;
+    bool read = false;
+    if (elf_recognize(file.data, file.bytes))
+        read = read_elf(file, table, keep);
+    else if (macho_recognize(file.data, file.bytes))
+        read = read_macho(file, table, keep);
     return read && (table->list_count > 0 || table->has_compact || table->has_exidx) ? table : NULL;
 }
 

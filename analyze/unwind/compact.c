@@ -136,9 +136,9 @@ static bool find_word(const struct compact *c, uint32_t rva, struct found *out)
         !word_at(c, page, &kind))
         return false;
     out->end_rva = next;
-    return kind == PAGE_REGULAR      ? read_regular(c, page, rva, out)
-           : kind == PAGE_COMPRESSED ? read_compressed(c, page, base, rva, out)
-                                     : false;
+    if (kind == PAGE_REGULAR)
+        return read_regular(c, page, rva, out);
+    return kind == PAGE_COMPRESSED && read_compressed(c, page, base, rva, out);
 }
 
 static void save(struct cfi_row *out, uint32_t number, int64_t n)

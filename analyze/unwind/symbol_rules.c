@@ -13,23 +13,20 @@
 #include "unwind/cfi_step.h"
 #include "unwind/frame_program.h"
 
+enum { NUMBER_SP = -1, NUMBER_PC = -2 };
+
 /* Names that register_name() does not have. */
 static const struct {
     enum cpu cpu;
     const char *name;
-    int32_t number; /* of r[]; -1: the stack pointer, -2: the pc */
+    int32_t number; /* of r[], or NUMBER_* */
 } others[] = {
-    {CPU_X86, "esp", -1},
-    {CPU_X86, "eip", -2},
-    {CPU_X64, "rsp", -1},
-    {CPU_X64, "rip", -2},
-    {CPU_ARM64, "sp", -1},
-    {CPU_ARM64, "pc", -2},
-    {CPU_ARM64, "x29", REG_ARM64_FP},
-    {CPU_ARM64, "x30", REG_ARM64_LR},
-    {CPU_ARM, "r11", REG_ARM_FP},
-    {CPU_ARM, "sp", -1},
-    {CPU_ARM, "pc", -2},
+    {CPU_X86, "esp", NUMBER_SP},      {CPU_X86, "eip", NUMBER_PC},
+    {CPU_X64, "rsp", NUMBER_SP},      {CPU_X64, "rip", NUMBER_PC},
+    {CPU_ARM64, "sp", NUMBER_SP},     {CPU_ARM64, "pc", NUMBER_PC},
+    {CPU_ARM64, "x29", REG_ARM64_FP}, {CPU_ARM64, "x30", REG_ARM64_LR},
+    {CPU_ARM, "r11", REG_ARM_FP},     {CPU_ARM, "sp", NUMBER_SP},
+    {CPU_ARM, "pc", NUMBER_PC},
 };
 
 const struct breakpad *unwind_breakpad_of(const struct unwind_walker *w)
@@ -82,14 +79,26 @@ static bool is_name(const struct breakpad_rule *rule, const char *name)
            memcmp(rule->name + dollar, name, rule->name_bytes - dollar) == 0;
 }
 
+static uint64_t number_in(const struct registers *regs, int32_t number)
+{
+    if (number == NUMBER_SP)
+        return regs->sp;
+    return number == NUMBER_PC ? regs->pc : regs->r[number];
+}
+
+static uint64_t *place_of(struct registers *regs, int32_t number)
+{
+    if (number == NUMBER_SP)
+        return &regs->sp;
+    return number == NUMBER_PC ? &regs->pc : &regs->r[number];
+}
+
 /* Where a rule's register is in REGS; NULL: a register that this program does not have. */
 static uint64_t *find_register(struct registers *regs, const struct breakpad_rule *rule)
 {
     for (size_t i = 0; i < COUNT_OF(others); i++)
         if (others[i].cpu == regs->cpu && is_name(rule, others[i].name))
-            return others[i].number == -1   ? &regs->sp
-                   : others[i].number == -2 ? &regs->pc
-                                            : &regs->r[others[i].number];
+            return place_of(regs, others[i].number);
     for (uint32_t i = 0; i < register_count(regs->cpu); i++)
         if (is_name(rule, register_name(regs->cpu, i)))
             return &regs->r[i];
@@ -102,10 +111,7 @@ static void set_registers(struct frame_program *p, const struct registers *regs)
         (void)program_set(p, register_name(regs->cpu, i), regs->r[i]);
     for (size_t i = 0; i < COUNT_OF(others); i++)
         if (others[i].cpu == regs->cpu)
-            (void)program_set(p, others[i].name,
-                              others[i].number == -1   ? regs->sp
-                              : others[i].number == -2 ? regs->pc
-                                                       : regs->r[others[i].number]);
+            (void)program_set(p, others[i].name, number_in(regs, others[i].number));
 }
 
 static bool is_undefined(const struct breakpad_rule *rule)

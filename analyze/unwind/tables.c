@@ -184,7 +184,11 @@ static void read_headers(const struct unwind_process *process, struct unwind_mod
         return;
     uint16_t machine = load_u16(pe + 4);
     uint64_t directories_va = pe_va + 24 + (load_u16(pe + 24) == 0x20b ? 112 : 96);
-    uint32_t entry_bytes = machine == 0x8664 ? 12 : machine == 0xaa64 ? 8 : 0;
+    uint32_t entry_bytes = 0;
+    if (machine == 0x8664)
+        entry_bytes = 12;
+    else if (machine == 0xaa64)
+        entry_bytes = 8;
     facts->has_headers = true;
     facts->is_x86 = machine == 0x014c;
     (void)unwind_read_u32(process, pe_va + 24 + 28, &facts->preferred_base_va);

@@ -137,7 +137,7 @@ enum status unwind_walk(const struct unwind_process *process, const struct regis
     for (;;) {
         struct unwind_frame *frame = add_frame(&list);
         if (frame == NULL)
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "frames");
+            return fault_no_memory(fault, "frames");
         frame->pc_va = w.regs.pc;
         frame->sp_va = w.regs.sp;
         frame->module = process->module_at(process->self, w.regs.pc - (kind == PC_RETURN));

@@ -382,5 +382,7 @@ enum stop_reason unwind_step_x64(struct unwind_walker *w)
     const enum stop_reason stop = step(w);
     if (stop != STOP_NONE)
         return stop;
-    return is_hijacked(w) ? STOP_HIJACKED : is_no_caller(w) ? STOP_NO_UNWIND : STOP_NONE;
+    if (is_hijacked(w))
+        return STOP_HIJACKED;
+    return is_no_caller(w) ? STOP_NO_UNWIND : STOP_NONE;
 }

@@ -33,7 +33,7 @@ static void read_window(const struct unwind_process *process, uint64_t va, struc
     }
 }
 
-static const uint8_t *take(struct window *win, uint32_t bytes)
+static const uint8_t *peek(struct window *win, uint32_t bytes)
 {
     static const uint8_t none[16];
     if (bytes > win->bytes - win->at)
@@ -49,9 +49,9 @@ static int32_t signed_u32(const uint8_t *p)
 /* add rsp, n */
 static bool take_add(struct window *win, struct registers *regs)
 {
-    const uint8_t *p = take(win, 7);
+    const uint8_t *p = peek(win, 7);
     if (win->bytes - win->at < 7)
-        p = take(win, 4);
+        p = peek(win, 4);
     if (p[0] != 0x48 || (p[1] != 0x83 && p[1] != 0x81) || p[2] != 0xc4)
         return false;
     if (p[1] == 0x83) {
@@ -67,9 +67,9 @@ static bool take_add(struct window *win, struct registers *regs)
 /* lea rsp, [fp + n], with FP the frame register of the unwind data */
 static bool take_lea(struct window *win, const struct x64_info *info, struct registers *regs)
 {
-    const uint8_t *p = take(win, 7);
+    const uint8_t *p = peek(win, 7);
     if (win->bytes - win->at < 7)
-        p = take(win, 4);
+        p = peek(win, 4);
     uint8_t fp = info->frame_register;
     if (fp == 0 || (p[0] & 0xfe) != 0x48 || p[1] != 0x8d || (p[2] & 0x38) != 0x20)
         return false;
@@ -99,7 +99,7 @@ static bool take_lea(struct window *win, const struct x64_info *info, struct reg
 static bool take_pop(struct window *win, const struct unwind_process *process,
                      struct registers *regs, bool *lost)
 {
-    const uint8_t *p = take(win, 2);
+    const uint8_t *p = peek(win, 2);
     uint8_t high = (p[0] & 0xf8) == 0x40 ? 1 : 0;
     uint8_t opcode = p[high], number = (uint8_t)(opcode & 7);
     if ((opcode & 0xf8) != 0x58)
@@ -162,10 +162,10 @@ static bool takes_leave(const struct window *win, const struct unwind_process *p
                         uint64_t pc_va)
 {
     struct window copy = *win;
-    const uint8_t *p = take(&copy, 5);
+    const uint8_t *p = peek(&copy, 5);
     uint32_t have = win->bytes - win->at;
     if (have < 5)
-        p = take(&copy, have < 1 ? 1 : have);
+        p = peek(&copy, have < 1 ? 1 : have);
     uint64_t here = pc_va + win->at;
     if (p[0] == 0xc3 || (p[0] == 0xc2 && have >= 3) || (p[0] == 0xf3 && have >= 2 && p[1] == 0xc3))
         return true;
@@ -183,7 +183,7 @@ static bool takes_leave(const struct window *win, const struct unwind_process *p
 static bool is_interrupt_return(const struct window *win)
 {
     struct window copy = *win;
-    const uint8_t *p = take(&copy, 2);
+    const uint8_t *p = peek(&copy, 2);
     return p[0] == 0x48 && p[1] == 0xcf;
 }
 

@@ -11,7 +11,9 @@ static uint32_t slots_of(uint8_t version, uint8_t op, uint8_t info)
 {
     switch (op) {
     case X64_ALLOC_LARGE:
-        return info == 0 ? 2 : info == 1 ? 3 : 0;
+        if (info == 0)
+            return 2;
+        return info == 1 ? 3 : 0;
     case X64_SAVE_NONVOL:
     case X64_SAVE_XMM128:
         return 2;

@@ -264,15 +264,19 @@ static uint32_t push_before(const uint8_t *end)
     const bool by_8 = end[-3] == 0xff && (end[-2] & 0xf8) == 0x70;
     const bool by_sib = end[-3] == 0xff && end[-2] == 0x34;
     const bool by_register = end[-2] == 0xff && (end[-1] & 0x38) == 0x30;
-    return by_sib_32              ? 7
-           : by_32                ? 6
-           : end[-5] == 0x68      ? 5
-           : by_sib_8             ? 4
-           : by_8 || by_sib       ? 3
-           : end[-2] == 0x6a      ? 2
-           : by_register          ? 2
-           : (end[-1] >> 3) == 10 ? 1
-                                  : 0;
+    if (by_sib_32)
+        return 7;
+    if (by_32)
+        return 6;
+    if (end[-5] == 0x68)
+        return 5;
+    if (by_sib_8)
+        return 4;
+    if (by_8 || by_sib)
+        return 3;
+    if (end[-2] == 0x6a || by_register)
+        return 2;
+    return (end[-1] >> 3) == 10 ? 1 : 0;
 }
 
 uint32_t unwind_x86_pushes(const struct unwind_walker *w, uint64_t from_va)

@@ -68,17 +68,23 @@ static uint32_t walk(union seed *context, uint64_t pcs[])
     return total;
 }
 
-static void print_thread(uint32_t id, MINIDUMP_LOCATION_DESCRIPTOR where, bool crashed, bool first)
+struct printed_thread {
+    uint32_t id;
+    MINIDUMP_LOCATION_DESCRIPTOR context;
+    bool crashed, first; /* first: no comma before it */
+};
+
+static void print_thread(const struct printed_thread *thread)
 {
     static uint64_t pcs[RECORD_FRAMES_HEAD + RECORD_FRAMES_TAIL];
     const uint32_t limit = RECORD_FRAMES_HEAD + RECORD_FRAMES_TAIL;
     union seed seed;
     const uint64_t unwind_ns = judge.unwind_ns, resolve_ns = judge.resolve_ns;
     const uint64_t system_ns = judge.resolve_system_ns;
-    uint32_t total = read_seed(where, &seed) ? walk(&seed, pcs) : 0;
+    uint32_t total = read_seed(thread->context, &seed) ? walk(&seed, pcs) : 0;
     const uint32_t kept = total < limit ? total : limit;
-    printf("%s{\"id\":%u,\"crashed\":%s,\"left_out\":%u,\"frames\":[", first ? "" : ",",
-           (unsigned)id, crashed ? "true" : "false", (unsigned)(total - kept));
+    printf("%s{\"id\":%u,\"crashed\":%s,\"left_out\":%u,\"frames\":[", thread->first ? "" : ",",
+           (unsigned)thread->id, thread->crashed ? "true" : "false", (unsigned)(total - kept));
     for (uint32_t i = 0; i < kept; i++) {
         uint32_t at = i, index = i;
         if (total > limit && i >= RECORD_FRAMES_HEAD) {
@@ -86,7 +92,7 @@ static void print_thread(uint32_t id, MINIDUMP_LOCATION_DESCRIPTOR where, bool c
                  (total - RECORD_FRAMES_HEAD + i - RECORD_FRAMES_HEAD) % RECORD_FRAMES_TAIL;
             index = i + total - limit;
         }
-        judge_print_frame(index, pcs[at], i > 0 || judge_seed_is_return(crashed), i == 0);
+        judge_print_frame(index, pcs[at], i > 0 || judge_seed_is_return(thread->crashed), i == 0);
     }
     printf("],\"times\":{\"unwind_ns\":%llu,\"resolve_ns\":%llu,\"resolve_system_ns\":%llu}}",
            (unsigned long long)(judge.unwind_ns - unwind_ns),
@@ -100,7 +106,10 @@ static void print_threads(void)
     bool first = true;
     const MINIDUMP_EXCEPTION_STREAM *exception = judge_stream(ExceptionStream, &bytes);
     if (exception != NULL && bytes >= sizeof *exception) {
-        print_thread(exception->ThreadId, exception->ThreadContext, true, true);
+        print_thread(&(struct printed_thread){.id = exception->ThreadId,
+                                              .context = exception->ThreadContext,
+                                              .crashed = true,
+                                              .first = true});
         first = false;
     }
     const MINIDUMP_THREAD_LIST *list = judge_stream(ThreadListStream, &bytes);
@@ -110,7 +119,8 @@ static void print_threads(void)
             break;
         if (exception != NULL && thread->ThreadId == exception->ThreadId)
             continue;
-        print_thread(thread->ThreadId, thread->ThreadContext, false, first);
+        print_thread(&(struct printed_thread){
+            .id = thread->ThreadId, .context = thread->ThreadContext, .first = first});
         first = false;
     }
 }

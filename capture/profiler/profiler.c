@@ -56,13 +56,13 @@ static volatile LONG runtime_calls, calls_under_lock, collections, collections_b
     freed_when_walked;
 static volatile uintptr_t walked; /* the thread whose snapshot is being taken; 0: none */
 
-static void take(struct owned_lock *lock)
+static void take_lock(struct owned_lock *lock)
 {
     AcquireSRWLockExclusive(&lock->lock);
     InterlockedExchange(&lock->owner, (LONG)GetCurrentThreadId());
 }
 
-static bool try_to_take(struct owned_lock *lock)
+static bool try_to_take_lock(struct owned_lock *lock)
 {
     if (!TryAcquireSRWLockExclusive(&lock->lock))
         return false;
@@ -122,7 +122,7 @@ static HRESULT STDMETHODCALLTYPE on_thread_destroyed(void *self, uintptr_t threa
     InterlockedIncrement(&threads_ended);
     if (walked == thread)
         InterlockedIncrement(&ended_when_walked);
-    take(&walking);
+    take_lock(&walking);
     if (walked == thread)
         InterlockedIncrement(&freed_when_walked);
     for (int i = 0; i < THREADS; i++)
@@ -187,7 +187,7 @@ static int32_t snapshot(uint32_t os_id, const void *seed, uint32_t seed_bytes,
                         capture_frame_fn *add, void *data)
 {
     struct walk walk = {add, data};
-    if (!try_to_take(&walking)) {
+    if (!try_to_take_lock(&walking)) {
         InterlockedIncrement(&snapshots_not_tried);
         return CLR_E_ASYNCHRONOUS_UNSAFE;
     }
@@ -211,7 +211,7 @@ static uint32_t listed_number(uintptr_t module)
 static uint32_t publish_assembly(uintptr_t module, const WCHAR *path, const void *base,
                                  const GUID *mvid)
 {
-    take(&publishing);
+    take_lock(&publishing);
     uint32_t number = listed_number(module);
     if (number == 0) {
         number = host.register_assembly(path, base, (const uint8_t *)mvid);

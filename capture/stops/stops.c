@@ -243,7 +243,7 @@ static bool start_target(struct bench *b, const struct stop_target *target, HAND
     return wait_for_start(child.hProcess) && SymInitialize(child.hProcess, NULL, TRUE);
 }
 
-static int run(struct bench *b, const struct stop_target *target)
+static int measure_stops(struct bench *b, const struct stop_target *target)
 {
     wchar_t folder[MAX_PATH];
     HANDLE process = NULL;
@@ -291,10 +291,13 @@ static void choose_walker(struct bench *b, const char *name)
     for (uint32_t i = 1; i < RECORD_WALKER_COUNT; i++)
         if (can_walk(&cap_walkers[i]) && strcmp(cap_walkers[i].name, name) == 0)
             b->walker = &cap_walkers[i];
-    if (b->outside)
+    if (b->walker != NULL)
+        b->name = b->walker->name;
+    if (b->outside) {
         b->walker = &cap_walkers[RECORD_WALKER_DBGHELP];
+        b->name = OUTSIDE;
+    }
     b->copies = b->walker == &cap_walkers[RECORD_WALKER_RTL];
-    b->name = b->outside ? OUTSIDE : b->walker != NULL ? b->walker->name : NULL;
 }
 
 static int print_usage(void)
@@ -339,5 +342,5 @@ int wmain(int argc, wchar_t **argv)
     b.bare_ns = figures + 2 * (b.count + 1);
     b.copied_bytes = figures + 3 * (b.count + 1);
     b.copies_ns = figures + 4 * (b.count + 1);
-    return run(&b, target);
+    return measure_stops(&b, target);
 }

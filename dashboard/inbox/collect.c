@@ -73,7 +73,7 @@ static enum status add_sender(struct collector *c, char *line, struct fault *fau
     struct sender *wider =
         arena_reserve(&c->arena, c->senders, &c->room, c->count + 1U, sizeof *wider);
     if (wider == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "senders");
+        return fault_no_memory(fault, "senders");
     c->senders = wider;
     c->senders[c->count++] = (struct sender){
         .name = name, .token = token, .step_ns = UINT64_C(60000000000) / per_minute};
@@ -105,14 +105,14 @@ enum status collector_open(const struct dashboard_options *options, struct colle
     struct collector *c = calloc(1, sizeof *c);
     *out = c;
     if (c == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "collector");
+        return fault_no_memory(fault, "collector");
     arena_init(&c->arena, 0);
     c->lock = mutex_new();
     c->dump_age_ms = options->dump_age_ms;
     c->dump_bytes_max = options->dump_mib << 20;
     c->dumps = arena_printf(&c->arena, "%s/dumps", options->spool);
     if (c->lock == NULL || c->dumps == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "collector");
+        return fault_no_memory(fault, "collector");
     if (options->senders == NULL)
         return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "collector",
                               "--collect needs --senders FILE: lines of NAME TOKEN");
@@ -124,8 +124,7 @@ enum status collector_open(const struct dashboard_options *options, struct colle
                              process_interrupted, &c->queue, fault) != ERR_NONE)
         return fault->code;
     c->gather = gather_new(c->queue);
-    return c->gather != NULL ? ERR_NONE
-                             : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "collector");
+    return c->gather != NULL ? ERR_NONE : fault_no_memory(fault, "collector");
 }
 
 void collector_close(struct collector *collector)
@@ -245,7 +244,7 @@ static enum status claim_dump(struct exchange *x, const char *id, const struct d
     char digest[65];
     const char *name = arena_printf(&x->keep, "-dump-%s", id);
     if (name == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "dump");
+        return fault_no_memory(fault, "dump");
     if (fflush(file->stream) != 0)
         return fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "dump");
     if (file_map(file->temporary, &map, fault) != ERR_NONE)

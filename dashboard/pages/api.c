@@ -30,7 +30,7 @@ static enum status write_view(struct exchange *x, struct store *store, const cha
     char *text = json_take(&j, &d->bytes);
     d->text = text != NULL ? arena_text(&x->keep, text, d->bytes) : NULL;
     free(text);
-    return d->text != NULL ? ERR_NONE : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "answer");
+    return d->text != NULL ? ERR_NONE : fault_no_memory(fault, "answer");
 }
 
 /* The known file's text and a number that changes with it. */
@@ -158,7 +158,7 @@ static enum status write_figures(struct exchange *x, exchange_figures_fn *write,
                                                          : NULL;
         *bytes = *text != NULL ? fread(*text, 1, (size_t)size, out) : 0;
         if (*text == NULL)
-            (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "figures");
+            (void)fault_no_memory(fault, "figures");
         else
             (*text)[*bytes] = '\0';
     }

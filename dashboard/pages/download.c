@@ -96,20 +96,25 @@ static int send_file(struct exchange *x, const struct file_map *map, const char 
                        begin, begin + bytes - 1, map->bytes);
     else if (range == RANGE_NONE)
         (void)snprintf(place, sizeof place, "Content-Range: bytes */%zu\r\n", map->bytes);
-    const int status = range == RANGE_PART ? 206 : range == RANGE_NONE ? 416 : 200;
-    static const char *const reasons[] = {"OK", "Partial Content", "Range Not Satisfiable"};
+    static const struct {
+        int status;
+        const char *reason;
+    } answers[] = {[RANGE_WHOLE] = {200, "OK"},
+                   [RANGE_PART] = {206, "Partial Content"},
+                   [RANGE_NONE] = {416, "Range Not Satisfiable"}};
     const int length = snprintf(
         head, sizeof head,
         "HTTP/1.1 %d %s\r\nContent-Type: application/octet-stream\r\n"
         "Content-Disposition: attachment; filename=\"%s-dump.dmp\"\r\nContent-Length: %" PRIu64
         "\r\nAccept-Ranges: bytes\r\nETag: %s\r\nCache-Control: private, no-cache\r\n%s"
         "Connection: close\r\n%s\r\n",
-        status, reasons[range], name, bytes, etag, place, exchange_safety_headers);
+        answers[range].status, answers[range].reason, name, bytes, etag, place,
+        exchange_safety_headers);
     mg_disable_connection_keep_alive(x->connection);
     if (length > 0 && (size_t)length < sizeof head &&
         mg_write(x->connection, head, (size_t)length) > 0 && !x->head_only)
         send_bytes(x, map->data + begin, bytes);
-    return status;
+    return answers[range].status;
 }
 
 int answer_dump(struct exchange *x)

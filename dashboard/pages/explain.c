@@ -17,9 +17,9 @@ static const struct frame_evidence *evidence_of(const struct stack *stack, uint3
 
 static const char *identity_word(enum identity_state state)
 {
-    return state == IDENTITY_CHECKED     ? "checked"
-           : state == IDENTITY_AMBIGUOUS ? "ambiguous"
-                                         : "unchecked";
+    if (state == IDENTITY_CHECKED)
+        return "checked";
+    return state == IDENTITY_AMBIGUOUS ? "ambiguous" : "unchecked";
 }
 
 static void write_engine(struct json *out, const struct view_input *in,

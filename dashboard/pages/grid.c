@@ -62,11 +62,11 @@ static enum status gather(const struct grid *g, name_of_fn *name_of, struct aren
     out->count = 0;
     out->list = (const char **)arena_array(keep, (size_t)cases + 1, sizeof *out->list);
     if (out->list == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "grid of a run");
+        return fault_no_memory(fault, "grid of a run");
     for (uint32_t i = 0; i < cases; i++) {
         out->list[i] = name_of(g->items[i], keep);
         if (out->list[i] == NULL)
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "grid of a run");
+            return fault_no_memory(fault, "grid of a run");
     }
     qsort((void *)out->list, cases, sizeof *out->list, by_text);
     for (uint32_t i = 0; i < cases; i++)
@@ -275,7 +275,7 @@ static enum status arrange(const struct triage *t, uint64_t after, struct arena 
     g->items =
         (const struct triage_item **)arena_array(keep, (size_t)t->item_count + 1, sizeof *g->items);
     if (g->items == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "grid of a run");
+        return fault_no_memory(fault, "grid of a run");
     for (uint32_t i = 0; i < t->item_count; i++)
         if (t->items[i].id > after)
             g->items[g->count++] = &t->items[i];

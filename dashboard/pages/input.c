@@ -26,7 +26,7 @@ enum status view_get_triage(const struct view_input *in, const char *word,
     struct triage *made = ARENA_NEW(in->keep, struct triage);
     *out = made;
     return made != NULL ? triage_make(in->store, word, in->keep, made, fault)
-                        : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "queue of cases");
+                        : fault_no_memory(fault, "queue of cases");
 }
 
 enum status view_read_figures(const struct view_input *in, uint64_t run_id, struct run_figures *out,
@@ -39,7 +39,7 @@ enum status view_read_figures(const struct view_input *in, uint64_t run_id, stru
         return ERR_NONE;
     }
     if (run == NULL || word == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "figures of a run");
+        return fault_no_memory(fault, "figures of a run");
     return figures_read(in->store, word, FIGURES_OF_TIMES, in->keep, run, out, fault);
 }
 
@@ -142,7 +142,7 @@ static enum status split_case(const struct view_input *in, const char *name, con
                               "a case is called SCENARIO.VARIANT");
     *scenario = arena_text(in->keep, name, (size_t)(dot - name));
     *variant = dot + 1;
-    return *scenario != NULL ? ERR_NONE : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+    return *scenario != NULL ? ERR_NONE : fault_no_memory(fault, "case");
 }
 
 enum status view_read_case(const struct view_input *in, struct run_case *out, struct fault *fault)

@@ -39,7 +39,7 @@ static enum status put(struct carrier *c, const char *path, const char *data, si
 {
     const char *packed = view_pack(data, bytes, scratch);
     if (packed == NULL)
-        return fault_set(c->fault, ERR_MEMORY, FAULT_NO_OFFSET, "document of the offline page");
+        return fault_no_memory(c->fault, "document of the offline page");
     json_key_string(c->out, path, packed);
     c->packed_bytes += strlen(packed);
     return ERR_NONE;
@@ -82,7 +82,7 @@ static enum status carry(struct carrier *c, const char *path)
     }
     char *text = json_take(&document, &bytes);
     if (c->fault->code == ERR_NONE && text == NULL)
-        (void)fault_set(c->fault, ERR_MEMORY, FAULT_NO_OFFSET, "document of the offline page");
+        (void)fault_no_memory(c->fault, "document of the offline page");
     if (c->fault->code == ERR_NONE)
         (void)put(c, path, text, bytes, &scratch);
     free(text);
@@ -273,7 +273,9 @@ static int by_need(const void *a, const void *b)
     const struct triage_item *left = *(const struct triage_item *const *)a;
     const struct triage_item *right = *(const struct triage_item *const *)b;
     const bool x = run_verdict_fails(left->verdict), y = run_verdict_fails(right->verdict);
-    return x != y ? (x ? -1 : 1) : (left->id > right->id) - (left->id < right->id);
+    if (x != y)
+        return x ? -1 : 1;
+    return (left->id > right->id) - (left->id < right->id);
 }
 
 /* Each carried case through all runs; repeats share theirs. */
@@ -300,7 +302,7 @@ static enum status carry_cases(struct carrier *c, struct arena *scratch)
         (const struct triage_item **)arena_array(scratch, (size_t)count + 1, sizeof *cases);
     enum status status = ERR_NONE;
     if (cases == NULL)
-        return fault_set(c->fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases of the offline page");
+        return fault_no_memory(c->fault, "cases of the offline page");
     for (uint32_t i = 0; i < count; i++)
         cases[i] = &c->triage.items[i];
     array_sort((void *)cases, count, sizeof(const struct triage_item *), by_need);
@@ -356,7 +358,7 @@ static enum status carry_all(struct carrier *c, struct arena *keep)
 {
     const char *word = arena_printf(keep, "%" PRIu64, c->asked->run_id);
     if (word == NULL)
-        return fault_set(c->fault, ERR_MEMORY, FAULT_NO_OFFSET, "number of a run");
+        return fault_no_memory(c->fault, "number of a run");
     if (triage_make(c->store, word, keep, &c->triage, c->fault) != ERR_NONE ||
         find_runs(c, keep) != ERR_NONE || carry_run(c) != ERR_NONE || carry_queue(c) != ERR_NONE ||
         carry_runs(c) != ERR_NONE || carry_trends(c) != ERR_NONE ||
@@ -377,7 +379,7 @@ enum status view_write_offline(struct store *store, const struct view_offline *a
     arena_init(&keep, 0);
     struct carrier *c = ARENA_NEW(&keep, struct carrier);
     if (c == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "offline page");
+        return fault_no_memory(fault, "offline page");
     c->asked = asked;
     c->store = store;
     c->out = out;

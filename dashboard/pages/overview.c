@@ -44,7 +44,7 @@ static enum status write_triage(const struct view_input *in, uint64_t run_id, st
     const struct triage *t = NULL;
     const char *word = arena_printf(in->keep, "%" PRIu64, run_id);
     if (word == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "number of a run");
+        return fault_no_memory(fault, "number of a run");
     if (view_get_triage(in, word, &t, fault) != ERR_NONE)
         return fault->code;
     json_key(out, "failing");

@@ -82,7 +82,7 @@ static enum status choose(const struct view_input *in, const struct triage *t,
     out->items = (const struct triage_item **)arena_array(in->keep, (size_t)t->item_count + 1,
                                                           sizeof *out->items);
     if (out->items == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "queue of cases");
+        return fault_no_memory(fault, "queue of cases");
     for (uint32_t i = 0; i < t->item_count; i++)
         if (fits(t, &t->items[i], filter, in->keep))
             out->items[out->count++] = &t->items[i];

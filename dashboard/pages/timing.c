@@ -97,7 +97,7 @@ static enum status write_bench(const struct view_input *in, uint64_t run_id,
     struct bench_findings *findings = ARENA_NEW(in->keep, struct bench_findings);
     json_key(out, "bench");
     if (findings == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "findings of a bench");
+        return fault_no_memory(fault, "findings of a bench");
     if (store_read_bench_cases(in->store, run_id, in->keep, &bench.costs, &bench.cost_count,
                                fault) != ERR_NONE)
         return fault->code;
@@ -128,7 +128,7 @@ static enum status write_cost_of_all(const struct view_input *in, const struct r
                                      cost_term_words[i].name);
     }
     if (full != NULL && of_full == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "figures of full dumps");
+        return fault_no_memory(fault, "figures of full dumps");
     if (full != NULL && (view_find_run(in, full, &run_id, fault) != ERR_NONE ||
                          view_read_figures(in, run_id, of_full, fault) != ERR_NONE))
         return fault->code;

@@ -87,7 +87,7 @@ static enum status find_case(struct exchange *x, const cJSON *body, struct run_c
                               "a case is called SCENARIO.VARIANT");
     const char *scenario = arena_text(&x->keep, name, (size_t)(dot - name));
     if (scenario == NULL || store_pool_take(x->dashboard->stores, &store, fault) != ERR_NONE)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+        return fault_no_memory(fault, "case");
     if (store_find_run(store, run != 0 ? word : "latest", &run_id, fault) == ERR_NONE &&
         store_find_case(store, run_id, scenario, dot + 1, (uint32_t)repeat, &case_id, fault) ==
             ERR_NONE)

@@ -22,7 +22,7 @@ static enum status write_data(struct store *store, uint64_t run_id, struct json 
     char *endpoints = json_take(&list, &bytes);
     if (endpoints == NULL || openapi == NULL) {
         free(endpoints);
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "list of routes");
+        return fault_no_memory(fault, "list of routes");
     }
     const struct view_extra extras[] = {
         {"/api/v1/endpoints", endpoints, bytes},
@@ -45,7 +45,7 @@ enum status dashboard_offline_page(struct store *store, uint64_t run_id, FILE *o
     enum status status = write_data(store, run_id, &j, fault);
     char *text = json_take(&j, &bytes);
     if (status == ERR_NONE && text == NULL)
-        status = fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "data of the offline page");
+        status = fault_no_memory(fault, "data of the offline page");
     if (status == ERR_NONE)
         status = web_offline_page(out, text, bytes, fault);
     free(text);

@@ -315,7 +315,7 @@ static enum status start(struct dashboard *d, struct fault *fault)
     d->stores = store_pool_new(d->options.database, d->options.wait);
     if (d->lock == NULL || d->write_lock == NULL || d->cache == NULL || d->connections == NULL ||
         d->stores == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "server");
+        return fault_no_memory(fault, "server");
     if (d->options.collect && collector_open(&d->options, &d->collector, fault) != ERR_NONE)
         return fault->code;
     if (!make_token(d))
@@ -342,7 +342,7 @@ enum status dashboard_start(const struct dashboard_options *options, struct dash
 {
     struct dashboard *d = calloc(1, sizeof *d);
     if (d == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "server");
+        return fault_no_memory(fault, "server");
     d->options = *options;
     enum status status = start(d, fault);
     if (status != ERR_NONE) {

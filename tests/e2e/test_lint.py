@@ -12,6 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import e2e  # noqa: E402
 import lint  # noqa: E402
+import lint_library  # noqa: E402
 import lint_words  # noqa: E402
 
 GOOD = "int twice(int x);\n\nint twice(int x)\n{\n    return 2 * x;\n}\n"
@@ -19,6 +20,7 @@ GOOD = "int twice(int x);\n\nint twice(int x)\n{\n    return 2 * x;\n}\n"
 MISTAKES = [
     ("format", "analyze/a.c", "int  x;\n", "analyze/a.c:1:4: not formatted"),
     ("tidy", "analyze/a.c", "int f(void);\n\nint f(void)\n{\n    int *p = 0;\n    return *p;\n}\n", "core.NullDereference"),
+    ("tidy", "analyze/a.c", "int f(int a);\n\nint f(int a)\n{\n    return a ? 1 : a < 2 ? 2 : 3;\n}\n", "nested-conditional"),
     ("shell", "cmake/a.sh", "#!/bin/sh\necho $1\n", "cmake/a.sh:2"),
     ("banned", "analyze/a.c", "int f(char *s)\n{\n    return atoi(s);\n}\n", "analyze/a.c:3: atoi: use text_parse_uint"),
     ("writers", "analyze/a.c", 'void *f(void)\n{\n    return fopen("x", "w");\n}\n', "analyze/a.c:3: fopen: use file_write_parts()"),
@@ -33,6 +35,19 @@ MISTAKES = [
     ("documents", "tests/README.md", "# Tests\n", "tests/README.md:1: no link leads here from README.md"),
     ("documents", "README.md", "word " * 1001, "README.md:1: 1001 words, more than 1000"),
     ("documents", "capture/README.md", "word " * 1501, "capture/README.md:1: 1501 words, more than 1500"),
+]
+
+# What a public header says of a function, and a part of the finding; None: enough.
+HEADER = "/* A library.\n *\n * Units: bytes.\n *\n * Ownership: none.\n *\n * Errors: false.\n *\n * Threads: one `dump` each. */\n\nstruct twinstack_dump;\n\n"
+CONTRACTS = [
+    ("a function", "/* How many. */\nint f(void);", None),
+    ("a group", "/* How many. */\nint f(void);\nint g(const struct twinstack_dump *dump);", None),
+    ("the same after a blank line", "/* How many. */\nint f(void);\n\nint g(void);", "h:16: g: no comment"),
+    ("false without a meaning", "/* Begins. */\nbool f(void);", "f: its comment does not say what false means"),
+    ("a meaning of false", "/* Begins. False: there is none. */\nbool f(void);", None),
+    ("a status", "/* Begins. */\nenum twinstack_status f(void);", "f: its comment does not say when it fails"),
+    ("a result", "/* Begins. */\nvoid f(struct twinstack_dump **out);", "f: its comment does not say how its result is freed"),
+    ("what has no rule for threads", "struct twinstack_input;\n\n/* Ends. */\nvoid f(struct twinstack_input *input);", "does not name `input`"),
 ]
 
 # What a fault is given, with a declaration before it, and whether that compiles.
@@ -53,13 +68,27 @@ class Faults(e2e.Case):
     def test_the_texts_of_a_fault_are_literals(self):
         for name, before, text, compiles in FAULT_TEXTS:
             for call in (f"fault_set(fault, ERR_IO, 0, {text})", f'fault_set_hint(fault, ERR_IO, 0, "a", {text})',
-                         f'fault_set_hint(fault, ERR_IO, 0, {text}, "a")'):
+                         f'fault_set_hint(fault, ERR_IO, 0, {text}, "a")', f"fault_no_memory(fault, {text})"):
                 with self.subTest(name, call=call):
                     source = f"#include <stddef.h>\n#include \"base/fault.h\"\n{before}\nvoid f(struct fault *fault);\n" \
                              f"void f(struct fault *fault)\n{{\n    (void){call};\n}}\n"
                     done = subprocess.run(["cc", "-std=c11", "-fsyntax-only", f"-I{e2e.ROOT}/analyze", "-x", "c", "-"], input=source,
                                           capture_output=True, text=True, check=False)
                     self.assertEqual(done.returncode == 0, compiles, done.stderr)
+
+
+class Contracts(e2e.Case):
+    def test_a_public_header_says_enough_of_each_function(self):
+        for name, text, finding in CONTRACTS:
+            with self.subTest(name):
+                said = "\n".join(lint_library.contracts("h", HEADER + text + "\n"))
+                self.assertIn(finding or "", said)
+                self.assertEqual(said == "", finding is None, said)
+
+    def test_its_first_comment_has_what_holds_for_all(self):
+        for section in lint_library.SECTIONS:
+            with self.subTest(section):
+                self.assertEqual(lint_library.contracts("h", HEADER.replace(f"{section}:", "")), [f"h:1: the first comment has no paragraph `{section}:`"])
 
 
 class Lint(e2e.Case):

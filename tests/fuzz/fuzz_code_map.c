@@ -9,7 +9,7 @@
 
 enum { MAP_MOST = 64, TEXT_MOST = 80 };
 
-static uint64_t take(const uint8_t **at, size_t *left, size_t bytes)
+static uint64_t take_number(const uint8_t **at, size_t *left, size_t bytes)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < bytes && *left > 0; i++, (*left)--)
@@ -22,28 +22,30 @@ static void register_one(const uint8_t **at, size_t *left)
 {
     static struct capture_il map[MAP_MOST];
     char name[TEXT_MOST] = "";
-    const uint64_t kind = take(at, left, 1);
+    const uint64_t kind = take_number(at, left, 1);
     const bool is_near = (kind & 4) == 0;
-    const uint64_t start = take(at, left, is_near ? 3 : 8), bytes = take(at, left, is_near ? 1 : 8);
+    const uint64_t start = take_number(at, left, is_near ? 3 : 8),
+                   bytes = take_number(at, left, is_near ? 1 : 8);
     if ((kind & 3) == 0) {
         (void)capture_register_assembly(L"a", NULL, (const uint8_t *)"0123456789abcdef");
         return;
     }
     if ((kind & 3) == 1) {
-        for (uint64_t i = 0, count = take(at, left, 1) % (TEXT_MOST - 1); i < count; i++)
-            name[i] = (char)take(at, left, 1);
+        for (uint64_t i = 0, count = take_number(at, left, 1) % (TEXT_MOST - 1); i < count; i++)
+            name[i] = (char)take_number(at, left, 1);
         (void)capture_register_code(name, (const void *)(uintptr_t)start, bytes);
         return;
     }
     struct capture_method method = {.size = sizeof method,
-                                    .token = (uint32_t)take(at, left, 4),
-                                    .assembly = (uint32_t)take(at, left, is_near ? 1 : 4),
+                                    .token = (uint32_t)take_number(at, left, 4),
+                                    .assembly = (uint32_t)take_number(at, left, is_near ? 1 : 4),
                                     .map = map,
-                                    .map_count = (uint32_t)take(at, left, 1) % MAP_MOST,
+                                    .map_count = (uint32_t)take_number(at, left, 1) % MAP_MOST,
                                     .start = (const void *)(uintptr_t)start,
                                     .bytes = bytes};
     for (uint32_t i = 0; i < method.map_count; i++)
-        map[i] = (struct capture_il){(uint32_t)take(at, left, 1), (uint32_t)take(at, left, 4)};
+        map[i] = (struct capture_il){(uint32_t)take_number(at, left, 1),
+                                     (uint32_t)take_number(at, left, 4)};
     (void)capture_register_method(&method);
 }
 
@@ -75,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t left = size;
     uint32_t bytes = 0;
     code_map_reset();
-    (void)take(&data, &left, 1);
+    (void)take_number(&data, &left, 1);
     const uint8_t *places = data;
     size_t places_left = left;
     while (left > 0)
@@ -88,7 +90,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     memcpy(damaged, written, bytes);
     for (size_t i = 0; i < faults; i++)
-        damaged[take(&places, &places_left, 2) % bytes] = (uint8_t)take(&places, &places_left, 1);
+        damaged[take_number(&places, &places_left, 2) % bytes] =
+            (uint8_t)take_number(&places, &places_left, 1);
     (void)read_stream(damaged, bytes);
     free(damaged);
     return 0;

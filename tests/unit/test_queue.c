@@ -102,7 +102,7 @@ static void put(struct queue *queue, const char *id, const char *text)
 }
 
 /* Takes up to eight reports in order. Returns how many there were. */
-static uint32_t take(struct queue *queue, struct arena *keep, struct queue_message **out)
+static uint32_t take_reports(struct queue *queue, struct arena *keep, struct queue_message **out)
 {
     struct fault fault = FAULT_INIT;
     uint32_t count = 0;
@@ -128,16 +128,16 @@ TEST(a_message_is_delivered_until_it_is_settled_and_known_afterwards)
     put(queue, "one", "first again");
     put(queue, "two", "second");
     CHECK(queue->pending(queue, QUEUE_REPORTS, &pending) && pending == 2);
-    REQUIRE(take(queue, &keep, &m) == 2);
+    REQUIRE(take_reports(queue, &keep, &m) == 2);
     CHECK_STR(m[0].data, "first");
     CHECK_EQ(m[0].delivered, 1);
     struct queue_message *none = NULL;
-    CHECK_EQ(take(queue, &keep, &none), 0); /* both are already taken */
+    CHECK_EQ(take_reports(queue, &keep, &none), 0); /* both are already taken */
     put(queue, "one", "first again");
     settle(queue, &m[0], QUEUE_DONE);
     settle(queue, &m[1], QUEUE_AGAIN);
     put(queue, "one", "first again"); /* ignored: an id is known for a day */
-    REQUIRE(take(queue, &keep, &m) == 1);
+    REQUIRE(take_reports(queue, &keep, &m) == 1);
     CHECK_STR(m[0].id, "two");
     CHECK_EQ(m[0].delivered, 2);
     struct fault fault = FAULT_INIT;

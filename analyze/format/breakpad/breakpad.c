@@ -348,7 +348,7 @@ static enum status read_head(const char **at, const char *end, struct breakpad *
     case PARSED:
         return ERR_NONE;
     case PARSED_NO_MEMORY:
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Breakpad symbol file");
+        return fault_no_memory(fault, "Breakpad symbol file");
     default:
         return fault_set(fault, ERR_MALFORMED, 0, "MODULE line of a Breakpad symbol file");
     }
@@ -364,7 +364,7 @@ enum status breakpad_read_identity(const void *data, size_t bytes, struct breakp
         return fault->code;
     for (int i = 0; i < LINES_MAX && out->code_id == NULL && next_line(&at, end, &w); i++)
         if (take_word(&w, "INFO") && read_info(out, w) == PARSED_NO_MEMORY)
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Breakpad symbol file");
+            return fault_no_memory(fault, "Breakpad symbol file");
     return ERR_NONE;
 }
 
@@ -463,7 +463,7 @@ enum status breakpad_read(const void *data, size_t bytes, struct breakpad *out, 
             continue;
         const enum parsed parsed = read_record(out, w);
         if (parsed == PARSED_NO_MEMORY)
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Breakpad symbol file");
+            return fault_no_memory(fault, "Breakpad symbol file");
         out->damaged += parsed == PARSED_DAMAGED;
     }
     sort_all(out);

@@ -50,7 +50,9 @@ static int cab_read(struct mspack_file *handle, void *buffer, int bytes)
 {
     struct cab_file *file = cab_of(handle);
     const size_t left = file->memory->in_bytes - file->at;
-    const size_t take = bytes < 0 ? 0 : (size_t)bytes < left ? (size_t)bytes : left;
+    size_t take = bytes < 0 ? 0 : (size_t)bytes;
+    if (take > left)
+        take = left;
     if (file->writing)
         return -1;
     memcpy(buffer, file->memory->in + file->at, take);
@@ -72,9 +74,11 @@ static int cab_write(struct mspack_file *handle, void *buffer, int bytes)
 static int cab_seek(struct mspack_file *handle, off_t offset, int mode)
 {
     struct cab_file *file = cab_of(handle);
-    const size_t base = mode == MSPACK_SYS_SEEK_START ? 0
-                        : mode == MSPACK_SYS_SEEK_CUR ? file->at
-                                                      : file->memory->in_bytes;
+    size_t base = file->memory->in_bytes;
+    if (mode == MSPACK_SYS_SEEK_START)
+        base = 0;
+    else if (mode == MSPACK_SYS_SEEK_CUR)
+        base = file->at;
     if (offset < 0 ? (uint64_t)-offset > base : (uint64_t)offset > file->memory->in_bytes - base)
         return -1;
     file->at = offset < 0 ? base - (size_t)-offset : base + (size_t)offset;

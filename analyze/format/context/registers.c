@@ -155,10 +155,16 @@ const char *register_name(enum cpu cpu, uint32_t index)
                                         "x24", "x25", "x26", "x27", "x28", "fp",  "lr"};
     if (index >= register_count(cpu))
         return NULL;
-    return cpu == CPU_X86   ? x86[index]
-           : cpu == CPU_X64 ? x64[index]
-           : cpu == CPU_ARM ? arm[index]
-                            : arm64[index];
+    switch (cpu) {
+    case CPU_X86:
+        return x86[index];
+    case CPU_X64:
+        return x64[index];
+    case CPU_ARM:
+        return arm[index];
+    default:
+        return arm64[index];
+    }
 }
 
 bool register_is_sp(enum cpu cpu, uint32_t index)

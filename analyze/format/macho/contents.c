@@ -102,7 +102,7 @@ enum status macho_add_symbols(const struct macho *macho, struct arena *keep,
     struct symbol s;
 
     if (sections == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol table");
+        return fault_no_memory(fault, "symbol table");
     for (uint32_t i = 0; i < macho->symbol_count; i++) {
         if (!symbol_at(macho, i, &s)) {
             out->damaged = true;
@@ -139,7 +139,7 @@ enum status macho_function_starts(const struct macho *macho, struct arena *keep,
     const uint8_t *at = macho->data + macho->starts_foff, *end = at + macho->starts_bytes;
     uint32_t *starts = ARENA_ARRAY(keep, (size_t)macho->starts_bytes + 1, uint32_t);
     if (starts == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "function starts");
+        return fault_no_memory(fault, "function starts");
     while (at < end && *at != 0) {
         uint64_t step = 0;
         unsigned shift = 0;
@@ -171,7 +171,7 @@ enum status macho_debug_map(const struct macho *macho, struct arena *keep,
         room += s.type == STAB_FUNCTION && s.name[0] == '\0';
     struct macho_mapped *mapped = ARENA_ARRAY(keep, (size_t)room + 1, struct macho_mapped);
     if (mapped == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "debug map");
+        return fault_no_memory(fault, "debug map");
     for (uint32_t i = 0; i < macho->symbol_count && symbol_at(macho, i, &s); i++) {
         if (s.type == STAB_OBJECT) {
             object = s.name[0] != '\0' ? s.name : NULL;
@@ -208,7 +208,7 @@ enum status macho_names(const struct macho *macho, struct arena *keep, struct ma
         room++;
     struct macho_name *names = ARENA_ARRAY(keep, (size_t)room + 1, struct macho_name);
     if (names == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol table");
+        return fault_no_memory(fault, "symbol table");
     for (uint32_t i = 0; i < room && symbol_at(macho, i, &s); i++)
         if ((s.type & SYMBOL_STAB) == 0 && (s.type & SYMBOL_TYPE) == SYMBOL_SECTION)
             names[(*count)++] = (struct macho_name){s.name, s.value};

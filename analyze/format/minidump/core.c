@@ -35,7 +35,7 @@ void *minidump_array(struct minidump_reader *m, uint32_t count, size_t size)
 {
     void *array = arena_array(m->keep, count == 0 ? 1 : count, size);
     if (array == NULL)
-        (void)fault_set(m->damage, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
+        (void)fault_no_memory(m->damage, "minidump");
     return array;
 }
 
@@ -82,7 +82,7 @@ const char *minidump_utf16(struct minidump_reader *m, struct bytes *r, uint64_t 
     uint64_t units = bytes / 2;
     char *text = arena_array(m->keep, (size_t)units + 1, 3);
     if (text == NULL) {
-        (void)fault_set(m->damage, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
+        (void)fault_no_memory(m->damage, "minidump");
         return NULL;
     }
     char *out = text;
@@ -141,7 +141,7 @@ const char *minidump_utf8(struct minidump_reader *m, uint64_t foff, const char *
         return NULL;
     const char *text = arena_text(m->keep, (const char *)r.at, bytes);
     if (text == NULL)
-        (void)fault_set(m->damage, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
+        (void)fault_no_memory(m->damage, "minidump");
     return text;
 }
 

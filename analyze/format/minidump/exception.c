@@ -221,6 +221,12 @@ static bool is_access(const struct minidump_exception *exception)
            exception->info_count >= 2;
 }
 
+static const char *access_word(uint64_t access)
+{
+    static const char *const words[] = {"READ", "WRITE"};
+    return access < COUNT_OF(words) ? words[access] : "EXEC";
+}
+
 const char *minidump_reason(const struct minidump *dump, struct arena *keep)
 {
     const struct minidump_exception *exception = &dump->exception;
@@ -233,13 +239,12 @@ const char *minidump_reason(const struct minidump *dump, struct arena *keep)
         return sub != NULL ? sub : name;
     }
     if (windows && is_access(exception))
-        text = arena_printf(keep, "%s_%s", name,
-                            exception->info[0] == 0   ? "READ"
-                            : exception->info[0] == 1 ? "WRITE"
-                                                      : "EXEC");
+        text = arena_printf(keep, "%s_%s", name, access_word(exception->info[0]));
     else if (name == NULL)
         text = arena_printf(keep, "0x%08" PRIx32, exception->code);
-    return text != NULL ? text : name != NULL ? name : "exception";
+    if (text == NULL)
+        text = name;
+    return text != NULL ? text : "exception";
 }
 
 uint64_t minidump_crash_va(const struct minidump *dump)

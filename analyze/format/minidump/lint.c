@@ -184,7 +184,7 @@ enum status minidump_lint(const struct minidump *dump, struct arena *keep,
     *out = (struct minidump_complaints){0};
     out->rows = ARENA_ARRAY(keep, LIMIT_COMPLAINTS, struct minidump_complaint);
     if (out->rows == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "faults of a dump");
+        return fault_no_memory(fault, "faults of a dump");
     check_directory(&l);
     check_lists(&l);
     check_missing(&l);
@@ -193,8 +193,7 @@ enum status minidump_lint(const struct minidump *dump, struct arena *keep,
     lint_modules(&l);
     lint_memory(&l);
     lint_threads(&l);
-    return l.out_of_memory ? fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "faults of a dump")
-                           : ERR_NONE;
+    return l.out_of_memory ? fault_no_memory(fault, "faults of a dump") : ERR_NONE;
 }
 
 void minidump_lint_write_json(struct json *j, const struct minidump_complaints *complaints)

@@ -84,7 +84,7 @@ static enum status read_directory(struct minidump_reader *m, struct bytes whole)
         return r.fault->code;
     out->streams = arena_array(m->keep, count + 1, sizeof(*out->streams));
     if (out->streams == NULL)
-        return fault_set(r.fault, ERR_MEMORY, FAULT_NO_OFFSET, "minidump directory");
+        return fault_no_memory(r.fault, "minidump directory");
     out->stream_count = count;
     for (uint32_t i = 0; i < count; i++) {
         struct minidump_stream *stream = &out->streams[i];
@@ -140,7 +140,7 @@ static enum status sum_faults(struct minidump *dump, struct fault *fault)
 {
     for (uint32_t i = 0; i < dump->stream_count; i++) {
         if (dump->streams[i].fault.code == ERR_MEMORY)
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
+            return fault_no_memory(fault, "minidump");
         dump->partial |= dump->streams[i].fault.code != ERR_NONE;
     }
     return ERR_NONE;
@@ -159,7 +159,7 @@ enum status minidump_read(const void *data, size_t bytes, struct arena *keep, st
         if (minidump_stream_kinds[i].read != NULL)
             read_stream(&m, &minidump_stream_kinds[i]);
     if (minidump_sort_memory(out, keep) != ERR_NONE)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
+        return fault_no_memory(fault, "minidump");
     take_user_threads(out);
     if (!out->system.present) /* a truncated dump, or a writer that stores only threads */
         out->dump_cpu = minidump_context_cpu(out, out->thread_count > 0 ? out->threads[0].context

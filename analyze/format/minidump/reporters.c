@@ -182,7 +182,7 @@ void minidump_read_user(struct minidump_reader *m, struct bytes r)
 {
     struct record *record = ARENA_NEW(m->keep, struct record);
     if (record == NULL) {
-        (void)fault_set(m->damage, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
+        (void)fault_no_memory(m->damage, "minidump");
         return;
     }
     (void)record_read_stream(r, m->keep, record);

@@ -17,7 +17,7 @@ static void add(struct minidump_value_list *list, const char *key, enum minidump
     struct minidump_value *values = arena_reserve(m->keep, list->values, &list->room,
                                                   (uint64_t)list->count + 1, sizeof(*values));
     if (values == NULL) {
-        (void)fault_set(m->damage, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
+        (void)fault_no_memory(m->damage, "minidump");
         list->full = true;
         return;
     }

@@ -55,7 +55,7 @@ enum status object_symbol_add(struct object_symbols *symbols, struct arena *keep
         struct object_symbol *wider = arena_reserve(keep, symbols->at, &symbols->room,
                                                     (uint64_t)symbols->room + 1, sizeof *wider);
         if (wider == NULL)
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol table");
+            return fault_no_memory(fault, "symbol table");
         symbols->at = wider;
     }
     symbols->at[symbols->count++] = symbol;

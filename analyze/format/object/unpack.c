@@ -45,7 +45,7 @@ static enum status unpack_xz(struct object_bytes data, struct arena *keep, struc
     lzma_ret result = LZMA_OK;
 
     if (lzma_stream_decoder(&stream, XZ_MEMORY_BYTES, 0) != LZMA_OK)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "xz");
+        return fault_no_memory(fault, "xz");
     stream.next_in = data.data;
     stream.avail_in = data.bytes;
     while (to != NULL && result == LZMA_OK) {
@@ -64,7 +64,7 @@ static enum status unpack_xz(struct object_bytes data, struct arena *keep, struc
     *out = (struct object_bytes){to, (size_t)stream.total_out};
     lzma_end(&stream);
     if (to == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "unpacked section");
+        return fault_no_memory(fault, "unpacked section");
     if (result != LZMA_STREAM_END)
         return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "xz stream");
     return ERR_NONE;
@@ -82,7 +82,7 @@ enum status object_unpack(enum object_packing packing, struct object_bytes data,
         return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "size of a packed section");
     uint8_t *to = arena_alloc(keep, (size_t)bytes + 1);
     if (to == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "unpacked section");
+        return fault_no_memory(fault, "unpacked section");
     const bool good = packing != PACKED_ZSTD
                           ? unpack_zlib(data, packing == PACKED_DEFLATE, to, (size_t)bytes)
                           : ZSTD_decompress(to, (size_t)bytes, data.data, data.bytes) == bytes;

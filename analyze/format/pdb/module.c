@@ -81,33 +81,69 @@ bool pdb_symbols_are_whole(const struct pdb_module *module)
     return soff >= module->symbol_bytes || module->symbol_bytes < 4;
 }
 
-/* Where each kind keeps its fields, counted from the end of the kind; all start with parent, end.
- */
+/* Where a kind keeps its fields, counted from the end of the kind; all start with parent, end. Of a
+ * field that a kind lacks the size is 0. */
+struct procedure_fields {
+    uint8_t bytes_at, bytes_size, offset_at, section_at, type_at, type_size, name_at;
+};
+
+static const struct procedure_fields native = {.bytes_at = 12,
+                                               .bytes_size = 4,
+                                               .type_at = 24,
+                                               .type_size = 4,
+                                               .offset_at = 28,
+                                               .section_at = 32,
+                                               .name_at = 35};
+static const struct procedure_fields managed = {.bytes_at = 12,
+                                                .bytes_size = 4,
+                                                .type_at = 24,
+                                                .type_size = 4,
+                                                .offset_at = 28,
+                                                .section_at = 32,
+                                                .name_at = 37};
+static const struct procedure_fields native_16t = {.bytes_at = 12,
+                                                   .bytes_size = 4,
+                                                   .offset_at = 24,
+                                                   .section_at = 28,
+                                                   .type_at = 30,
+                                                   .type_size = 2,
+                                                   .name_at = 33};
+static const struct procedure_fields thunk = {
+    .offset_at = 12, .section_at = 16, .bytes_at = 18, .bytes_size = 2, .name_at = 21};
+static const struct procedure_fields separated = {
+    .bytes_at = 8, .bytes_size = 4, .offset_at = 16, .section_at = 24, .name_at = 28};
+
+enum {
+    TYPE_IS_ID = 1, /* of the IPI stream */
+    IS_MANAGED = 2, /* its type is a token of metadata */
+    IS_PASCAL = 4,  /* its name has its length before it, and no zero at its end */
+};
+
 struct procedure_layout {
     uint16_t kind;
     enum pdb_code_kind code;
-    uint8_t bytes_at, bytes_size, offset_at, section_at, type_at, type_size, name_at;
-    bool pascal, is_id, managed;
+    const struct procedure_fields *fields;
+    unsigned traits;
 };
 
 static const struct procedure_layout layouts[] = {
-    {PDB_GPROC32, PDB_CODE_PROCEDURE, 12, 4, 28, 32, 24, 4, 35, false, false, false},
-    {PDB_LPROC32, PDB_CODE_PROCEDURE, 12, 4, 28, 32, 24, 4, 35, false, false, false},
-    {PDB_GPROC32_ID, PDB_CODE_PROCEDURE, 12, 4, 28, 32, 24, 4, 35, false, true, false},
-    {PDB_LPROC32_ID, PDB_CODE_PROCEDURE, 12, 4, 28, 32, 24, 4, 35, false, true, false},
-    {PDB_LPROC32_DPC, PDB_CODE_PROCEDURE, 12, 4, 28, 32, 24, 4, 35, false, false, false},
-    {PDB_LPROC32_DPC_ID, PDB_CODE_PROCEDURE, 12, 4, 28, 32, 24, 4, 35, false, true, false},
-    {PDB_THUNK32, PDB_CODE_THUNK, 18, 2, 12, 16, 0, 0, 21, false, false, false},
-    {PDB_SEPCODE, PDB_CODE_SEPARATED, 8, 4, 16, 24, 0, 0, 28, false, false, false},
-    {PDB_GMANPROC, PDB_CODE_PROCEDURE, 12, 4, 28, 32, 24, 4, 37, false, false, true},
-    {PDB_LMANPROC, PDB_CODE_PROCEDURE, 12, 4, 28, 32, 24, 4, 37, false, false, true},
-    {PDB_GPROC32_ST, PDB_CODE_PROCEDURE, 12, 4, 28, 32, 24, 4, 35, true, false, false},
-    {PDB_LPROC32_ST, PDB_CODE_PROCEDURE, 12, 4, 28, 32, 24, 4, 35, true, false, false},
-    {PDB_GMANPROC_ST, PDB_CODE_PROCEDURE, 12, 4, 28, 32, 24, 4, 37, true, false, true},
-    {PDB_LMANPROC_ST, PDB_CODE_PROCEDURE, 12, 4, 28, 32, 24, 4, 37, true, false, true},
-    {PDB_GPROC32_16T, PDB_CODE_PROCEDURE, 12, 4, 24, 28, 30, 2, 33, true, false, false},
-    {PDB_LPROC32_16T, PDB_CODE_PROCEDURE, 12, 4, 24, 28, 30, 2, 33, true, false, false},
-    {PDB_THUNK32_ST, PDB_CODE_THUNK, 18, 2, 12, 16, 0, 0, 21, true, false, false},
+    {PDB_GPROC32, PDB_CODE_PROCEDURE, &native, 0},
+    {PDB_LPROC32, PDB_CODE_PROCEDURE, &native, 0},
+    {PDB_GPROC32_ID, PDB_CODE_PROCEDURE, &native, TYPE_IS_ID},
+    {PDB_LPROC32_ID, PDB_CODE_PROCEDURE, &native, TYPE_IS_ID},
+    {PDB_LPROC32_DPC, PDB_CODE_PROCEDURE, &native, 0},
+    {PDB_LPROC32_DPC_ID, PDB_CODE_PROCEDURE, &native, TYPE_IS_ID},
+    {PDB_THUNK32, PDB_CODE_THUNK, &thunk, 0},
+    {PDB_SEPCODE, PDB_CODE_SEPARATED, &separated, 0},
+    {PDB_GMANPROC, PDB_CODE_PROCEDURE, &managed, IS_MANAGED},
+    {PDB_LMANPROC, PDB_CODE_PROCEDURE, &managed, IS_MANAGED},
+    {PDB_GPROC32_ST, PDB_CODE_PROCEDURE, &native, IS_PASCAL},
+    {PDB_LPROC32_ST, PDB_CODE_PROCEDURE, &native, IS_PASCAL},
+    {PDB_GMANPROC_ST, PDB_CODE_PROCEDURE, &managed, IS_MANAGED | IS_PASCAL},
+    {PDB_LMANPROC_ST, PDB_CODE_PROCEDURE, &managed, IS_MANAGED | IS_PASCAL},
+    {PDB_GPROC32_16T, PDB_CODE_PROCEDURE, &native_16t, IS_PASCAL},
+    {PDB_LPROC32_16T, PDB_CODE_PROCEDURE, &native_16t, IS_PASCAL},
+    {PDB_THUNK32_ST, PDB_CODE_THUNK, &thunk, IS_PASCAL},
 };
 
 static const struct procedure_layout *layout_of(uint16_t kind)
@@ -140,7 +176,9 @@ static bool read_name(const struct pdb_symbol *symbol, uint32_t at, bool pascal,
 
 static uint32_t field(const struct pdb_symbol *symbol, uint8_t at, uint8_t size)
 {
-    return size == 0 ? 0 : size == 2 ? load_u16(symbol->data + at) : load_u32(symbol->data + at);
+    if (size == 0)
+        return 0;
+    return size == 2 ? load_u16(symbol->data + at) : load_u32(symbol->data + at);
 }
 
 /*     OFFSET SIZE  S_TRAMPOLINE, after its kind
@@ -172,25 +210,26 @@ bool pdb_procedure_read(const struct pdb_module *module, const struct pdb_symbol
     if (symbol->kind == PDB_TRAMPOLINE)
         return read_trampoline(symbol, out);
     const struct procedure_layout *layout = layout_of(symbol->kind);
-    if (layout == NULL || symbol->bytes < layout->name_at)
+    if (layout == NULL || symbol->bytes < layout->fields->name_at)
         return false;
     memset(out, 0, sizeof *out);
     out->kind = layout->code;
     out->soff = symbol->soff;
     out->end_soff = load_u32(symbol->data + 4);
-    out->bytes = field(symbol, layout->bytes_at, layout->bytes_size);
-    out->start.offset = field(symbol, layout->offset_at, 4);
-    out->start.section = (uint16_t)field(symbol, layout->section_at, 2);
-    out->type = field(symbol, layout->type_at, layout->type_size);
-    out->type_is_id = layout->is_id;
-    out->is_managed = layout->managed;
+    const struct procedure_fields *fields = layout->fields;
+    out->bytes = field(symbol, fields->bytes_at, fields->bytes_size);
+    out->start.offset = field(symbol, fields->offset_at, 4);
+    out->start.section = (uint16_t)field(symbol, fields->section_at, 2);
+    out->type = field(symbol, fields->type_at, fields->type_size);
+    out->type_is_id = (layout->traits & TYPE_IS_ID) != 0;
+    out->is_managed = (layout->traits & IS_MANAGED) != 0;
     if (layout->code == PDB_CODE_SEPARATED) {
         out->parent.offset = load_u32(symbol->data + 20);
         out->parent.section = load_u16(symbol->data + 26);
         out->name = "";
         return true;
     }
-    return read_name(symbol, layout->name_at, layout->pascal, out);
+    return read_name(symbol, fields->name_at, (layout->traits & IS_PASCAL) != 0, out);
 }
 
 static bool holds(const struct pdb_procedure *procedure, struct pdb_place place)

@@ -191,7 +191,7 @@ static enum status msf_place_lists(struct msf *msf, struct arena *copies, struct
         return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "MSF stream count");
     msf->list_at = ARENA_ARRAY(copies, msf->stream_count, uint32_t);
     if (msf->list_at == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "MSF directory");
+        return fault_no_memory(fault, "MSF directory");
     uint64_t at = 4 + 4 * (uint64_t)msf->stream_count;
     for (uint32_t i = 0; i < msf->stream_count; i++) {
         const uint32_t bytes = load_u32(msf->directory + 4 + 4 * (size_t)i);

@@ -172,7 +172,7 @@ static enum status read_chunks(struct msfz *msfz, const struct header *header, s
     uint64_t start = 0;
     msfz->chunks = calloc((size_t)msfz->chunk_count + 1, sizeof *msfz->chunks);
     if (msfz->chunks == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "MSFZ chunk table");
+        return fault_no_memory(fault, "MSFZ chunk table");
     for (uint32_t i = 0; i < msfz->chunk_count; i++) {
         const uint64_t foff = header->table_foff + (uint64_t)i * CHUNK_BYTES;
         const uint8_t *row = msfz->data + foff;
@@ -248,7 +248,7 @@ static enum status read_streams(struct msfz *msfz, const uint8_t *directory, uin
     msfz->streams = calloc((size_t)msfz->stream_count + 1, sizeof *msfz->streams);
     msfz->fragments = calloc(bytes / FRAGMENT_BYTES + 1, sizeof *msfz->fragments);
     if (msfz->streams == NULL || msfz->fragments == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "MSFZ directory");
+        return fault_no_memory(fault, "MSFZ directory");
     for (uint32_t i = 0; i < msfz->stream_count; i++) {
         if (read_stream(msfz, &r, &msfz->streams[i]) != ERR_NONE)
             return fault->code;
@@ -265,7 +265,7 @@ static enum status read_directory(struct msfz *msfz, const struct header *header
     const uint8_t *from = msfz->data + header->directory_foff;
     uint8_t *copy = malloc((size_t)header->directory_bytes + 1);
     if (copy == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "MSFZ directory");
+        return fault_no_memory(fault, "MSFZ directory");
     if (unpack(header->compression, from, header->packed_bytes, copy, header->directory_bytes))
         (void)read_streams(msfz, copy, header->directory_bytes, fault);
     else
@@ -277,7 +277,7 @@ static enum status read_directory(struct msfz *msfz, const struct header *header
 static int by_place(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
-    return a->at != b->at ? (a->at < b->at ? -1 : 1) : 0;
+    return (a->at > b->at) - (a->at < b->at);
 }
 
 /* Sorts the fragments in chunks, so that each chunk can find its own. The work is bounded because
@@ -287,7 +287,7 @@ static enum status sort_fragments(struct msfz *msfz, struct fault *fault)
     uint32_t count = 0;
     msfz->places = calloc((size_t)msfz->place_count + 1, sizeof *msfz->places);
     if (msfz->places == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "MSFZ directory");
+        return fault_no_memory(fault, "MSFZ directory");
     for (uint32_t i = 0; i < msfz->fragment_count; i++)
         if (msfz->fragments[i].in_chunks)
             msfz->places[count++] = (struct place){msfz->fragments[i].at, i};
@@ -371,7 +371,7 @@ static enum status make_image(struct msfz *msfz, struct fault *fault)
         return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "bytes of an unpacked PDB");
     msfz->image = calloc(1, (size_t)msfz->image_bytes);
     if (msfz->image == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "unpacked PDB");
+        return fault_no_memory(fault, "unpacked PDB");
     write_directory(msfz, &layout);
     return ERR_NONE;
 }
@@ -384,7 +384,7 @@ enum status msfz_open(const void *data, size_t bytes, struct msfz **out, struct 
     *out = NULL;
     if (msfz == NULL || (msfz->mutex = mutex_new()) == NULL) {
         free(msfz);
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "MSFZ container");
+        return fault_no_memory(fault, "MSFZ container");
     }
     msfz->data = data;
     msfz->data_bytes = bytes;

@@ -175,7 +175,7 @@ static enum status open_modules(struct pdb *pdb, uint32_t bytes, struct fault *f
     pdb->module_info_bytes = bytes;
     pdb->module_at = ARENA_ARRAY(&pdb->arena, bytes / MODULE_HEADER_BYTES, uint32_t);
     if (pdb->module_at == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "PDB module list");
+        return fault_no_memory(fault, "PDB module list");
     for (uint32_t at = 0; at <= bytes && bytes - at >= MODULE_HEADER_BYTES;) {
         pdb->module_at[pdb->module_count++] = at;
         at += MODULE_HEADER_BYTES;

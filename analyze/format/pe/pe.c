@@ -256,7 +256,7 @@ static enum status collect_exports(const struct pe *pe, const uint8_t *head, str
     const char **by_ordinal = ARENA_ARRAY(keep, functions, const char *);
     struct pe_symbol *list = ARENA_ARRAY(keep, (size_t)functions, struct pe_symbol);
     if (by_ordinal == NULL || list == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "PE exports");
+        return fault_no_memory(fault, "PE exports");
     for (uint32_t i = 0; i < name_count; i++) {
         const uint16_t ordinal = load_u16(ordinals + 2 * (size_t)i);
         if (ordinal >= functions || by_ordinal[ordinal] != NULL)
@@ -272,7 +272,7 @@ static enum status collect_exports(const struct pe *pe, const uint8_t *head, str
         const char *name =
             by_ordinal[i] != NULL ? by_ordinal[i] : arena_printf(keep, "#%u", (unsigned)(base + i));
         if (name == NULL)
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "PE exports");
+            return fault_no_memory(fault, "PE exports");
         list[*count].rva = rva;
         list[*count].name = name;
         *count += 1;
@@ -330,7 +330,7 @@ enum status pe_coff_functions(const struct pe *pe, struct arena *keep, struct pe
         return fault_set(fault, ERR_TRUNCATED, pe->coff_symbols_foff, "COFF symbol table");
     struct pe_symbol *list = ARENA_ARRAY(keep, pe->coff_symbol_count, struct pe_symbol);
     if (list == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "COFF symbols");
+        return fault_no_memory(fault, "COFF symbols");
     const uint8_t *table = pe->data + pe->coff_symbols_foff;
     for (uint32_t i = 0; i < pe->coff_symbol_count; i++) {
         const uint8_t *p = table + (size_t)i * COFF_SYMBOL_BYTES;

@@ -202,6 +202,12 @@ static bool add_suffixed(struct name *name, struct metadata_bytes *blob, const c
     return true;
 }
 
+static bool add_word(struct name *name, const char *word)
+{
+    add(name, word);
+    return true;
+}
+
 /* One type of a signature; false: damaged, or of a form that is not spelt out. */
 static bool add_element(struct name *name, struct metadata_bytes *blob, int depth)
 {
@@ -212,10 +218,8 @@ static bool add_element(struct name *name, struct metadata_bytes *blob, int dept
 
     if (depth > NESTING_MAX || name->steps++ > LIMIT_TYPE_STEPS || !metadata_take_uint(blob, &kind))
         return false;
-    if (kind > 0 && kind <= ELEMENT_STRING) {
-        add(name, simple[kind]);
-        return true;
-    }
+    if (kind > 0 && kind <= ELEMENT_STRING)
+        return add_word(name, simple[kind]);
     switch (kind) {
     case ELEMENT_POINTER:
         return add_suffixed(name, blob, "*", depth);
@@ -240,14 +244,13 @@ static bool add_element(struct name *name, struct metadata_bytes *blob, int dept
     case ELEMENT_PINNED:
         return add_element(name, blob, depth + 1);
     case ELEMENT_TYPED_REFERENCE:
+        return add_word(name, "typedref");
     case ELEMENT_OBJECT:
+        return add_word(name, "object");
     case ELEMENT_INT:
+        return add_word(name, "nint");
     case ELEMENT_UINT:
-        add(name, kind == ELEMENT_OBJECT ? "object"
-                  : kind == ELEMENT_INT  ? "nint"
-                  : kind == ELEMENT_UINT ? "nuint"
-                                         : "typedref");
-        return true;
+        return add_word(name, "nuint");
     default:
         return false;
     }

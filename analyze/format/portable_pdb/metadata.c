@@ -225,12 +225,15 @@ static enum status read_foreign_counts(struct metadata *md, struct bytes r)
 static struct metadata_bytes *slot_of(struct metadata *md, const char *name,
                                       struct metadata_bytes *tables)
 {
-    return strcmp(name, "#Strings") == 0                        ? &md->strings
-           : strcmp(name, "#Blob") == 0                         ? &md->blobs
-           : strcmp(name, "#GUID") == 0                         ? &md->guids
-           : strcmp(name, "#Pdb") == 0                          ? &md->pdb
-           : strcmp(name, "#~") == 0 || strcmp(name, "#-") == 0 ? tables
-                                                                : NULL;
+    const struct {
+        const char *name;
+        struct metadata_bytes *slot;
+    } slots[] = {{"#Strings", &md->strings}, {"#Blob", &md->blobs}, {"#GUID", &md->guids},
+                 {"#Pdb", &md->pdb},         {"#~", tables},        {"#-", tables}};
+    for (size_t i = 0; i < COUNT_OF(slots); i++)
+        if (strcmp(name, slots[i].name) == 0)
+            return slots[i].slot;
+    return NULL;
 }
 
 static struct bytes reader_of(struct metadata_bytes from, struct fault *fault)
@@ -330,21 +333,30 @@ const uint8_t *metadata_guid(const struct metadata *md, uint32_t number)
                : md->guids.data + (size_t)(number - 1) * 16;
 }
 
+/* The number of bytes of an integer that starts with FIRST; 0: there is no such form. */
+static uint32_t raw_size(uint8_t first)
+{
+    if ((first & 0x80) == 0)
+        return 1;
+    if ((first & 0xC0) == 0x80)
+        return 2;
+    return (first & 0xE0) == 0xC0 ? 4 : 0;
+}
+
 /* The number of bytes of the integer at the start of BLOB; 0: its end, or no such form. */
 static uint32_t take_raw(struct metadata_bytes *blob, uint32_t *out)
 {
     const uint8_t *at = blob->data;
-    const uint32_t size = blob->bytes == 0         ? 0
-                          : (at[0] & 0x80) == 0    ? 1
-                          : (at[0] & 0xC0) == 0x80 ? 2
-                          : (at[0] & 0xE0) == 0xC0 ? 4
-                                                   : 0;
+    const uint32_t size = blob->bytes != 0 ? raw_size(at[0]) : 0;
     if (size == 0 || size > blob->bytes)
         return 0;
-    *out = size == 1   ? at[0]
-           : size == 2 ? (uint32_t)(at[0] & 0x3F) << 8 | at[1]
-                       : (uint32_t)(at[0] & 0x1F) << 24 | (uint32_t)at[1] << 16 |
-                             (uint32_t)at[2] << 8 | at[3];
+    if (size == 1)
+        *out = at[0];
+    else if (size == 2)
+        *out = (uint32_t)(at[0] & 0x3F) << 8 | at[1];
+    else
+        *out =
+            (uint32_t)(at[0] & 0x1F) << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
     blob->data += size;
     blob->bytes -= size;
     return size;
@@ -360,9 +372,13 @@ bool metadata_take_int(struct metadata_bytes *blob, int32_t *out)
 {
     uint32_t raw = 0;
     const uint32_t size = take_raw(blob, &raw);
-    const int32_t half = size == 1 ? 1 << 6 : size == 2 ? 1 << 13 : 1 << 28;
+    int32_t half = 1 << 28;
     if (size == 0)
         return false;
+    if (size == 1)
+        half = 1 << 6;
+    else if (size == 2)
+        half = 1 << 13;
     *out = (int32_t)(raw >> 1) - ((raw & 1) != 0 ? half : 0);
     return true;
 }

@@ -126,7 +126,7 @@ enum status record_capture_stack(const struct record *record, uint32_t index, st
         .frame_count = capture->frame_count,
     };
     if (out->frames == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "capture on demand");
+        return fault_no_memory(fault, "capture on demand");
     for (uint32_t i = 0; i < out->frame_count; i++)
         describe_frame(record, capture, i, &out->frames[i]);
     return ERR_NONE;

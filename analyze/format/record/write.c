@@ -223,11 +223,12 @@ static void put_stack(struct writer *w, const struct record *facts, const struct
                 (managed ? RECORD_FRAME_METHOD : 0) |
                 (uint32_t)RECORD_FOUND_GIVEN << RECORD_FRAME_SHIFT_FOUND,
             4);
-        put(w,
-            managed ? FRAME_METHOD(frame->method_token) | frame->offset
-            : index[i] == RECORD_NO_MODULE && frame->pc_va != 0 ? frame->pc_va
-                                                                : frame->offset,
-            8);
+        uint64_t place = frame->offset;
+        if (managed)
+            place |= FRAME_METHOD(frame->method_token);
+        else if (index[i] == RECORD_NO_MODULE && frame->pc_va != 0)
+            place = frame->pc_va;
+        put(w, place, 8);
     }
     section_end(w, start);
 }
@@ -271,7 +272,7 @@ enum status record_write(const char *path, const struct record *facts, const str
     }
     w.data = arena_alloc(keep, w.room);
     if (index == NULL || w.data == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "record");
+        return fault_no_memory(fault, "record");
     w.at = RECORD_HEADER_BYTES;
     put_modules(&w, stack, facts, index);
     put_stack(&w, facts, stack, stop, index);

@@ -27,7 +27,7 @@ void minidump_read_text(struct minidump_reader *m, struct bytes r)
     if (out->texts == NULL)
         out->texts = minidump_array(m, out->stream_count, sizeof(*out->texts));
     if (text == NULL || out->texts == NULL) {
-        (void)fault_set(m->damage, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
+        (void)fault_no_memory(m->damage, "minidump");
         return;
     }
     for (size_t k = 0; k < bytes; k++)

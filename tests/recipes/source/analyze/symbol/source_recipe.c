@@ -48,7 +48,7 @@ static enum status open_file(struct source *source, struct fault *fault)
     char *text = arena_text(source->keep, (const char *)source->map.data, source->map.bytes);
 
     if ((source->opened = own) == NULL || text == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "recipe");
+        return fault_no_memory(fault, "recipe");
     if (identify(&source->map, 0, source->keep, &source->id, fault) != ERR_NONE)
         return fault->code;
     while ((text = strchr(text, '\n')) != NULL && text[1] != '\0') {
@@ -60,7 +60,7 @@ static enum status open_file(struct source *source, struct fault *fault)
         struct function *wider = arena_reserve(source->keep, own->functions, &own->room,
                                                (uint64_t)own->count + 1, sizeof *wider);
         if (wider == NULL)
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "recipe");
+            return fault_no_memory(fault, "recipe");
         own->functions = wider;
         own->functions[own->count++] = function;
     }
