@@ -52,24 +52,17 @@ static struct dwarf_unit *add_unit(struct dwarf *dwarf, struct dwarf_context *co
 static bool list_unit(struct dwarf *dwarf, struct dwarf_context *context)
 {
     struct range_target to = {dwarf, dwarf->unit_count, false};
-    Dwarf_Error error = NULL;
-    Dwarf_Half tag = 0;
-    Dwarf_Die die;
+    struct dwarf_entry root;
 
-    if (dwarf_offdie_b(context->object->debug, context->offset, 1, &die, &error) != DW_DLV_OK) {
+    if (!dwarf_context_read(context, &root)) {
         context->object->lacks_units = true;
         return true;
     }
-    dwarf_context_read(context, die);
-    if (dwarf_tag(die, &tag, &error) != DW_DLV_OK ||
-        (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit)) {
-        dwarf_dealloc_die(die);
+    if (root.is->tag != TAG_COMPILE_UNIT && root.is->tag != TAG_SKELETON_UNIT)
         return true;
-    }
     struct dwarf_unit *unit = add_unit(dwarf, context);
-    const bool stated = unit == NULL || dwarf_ranges(context, die, add_unit_range, &to);
-    dwarf_dealloc_die(die);
-    if (unit != NULL && (!stated || context->version == 2))
+    const bool stated = unit == NULL || dwarf_ranges(context, &root, add_unit_range, &to);
+    if (unit != NULL && (!stated || context->format.version == 2))
         dwarf_unit_functions(dwarf, unit, add_unit_range, &to);
     context->object->lacks_units = context->object->lacks_units || context->damaged;
     return unit != NULL && !to.failed;

@@ -24,7 +24,7 @@ enum {
 struct machine {
     const struct dwarf *dwarf;
     const struct line_table *table;
-    struct line_cursor c;
+    struct dwarf_cursor c;
     uint64_t address, file;
     uint32_t line, operation, sequence;
     struct dwarf_row *rows; /* owned */
@@ -98,18 +98,18 @@ static void end_sequence(struct machine *m)
 
 static void run_extended(struct machine *m)
 {
-    const uint64_t bytes = line_unsigned(&m->c);
-    const uint64_t end = m->c.at + bytes;
+    const uint64_t bytes = cursor_unsigned(&m->c);
 
-    if (m->c.failed || bytes == 0 || bytes > m->c.end - m->c.at) {
+    if (m->c.failed || bytes == 0 || bytes > cursor_left(&m->c)) {
         m->c.failed = m->c.failed || bytes > 0;
         return;
     }
-    const uint64_t opcode = line_fixed(&m->c, 1);
+    const uint8_t *end = m->c.at + bytes;
+    const uint64_t opcode = cursor_fixed(&m->c, 1);
     if (opcode == EXTENDED_END) {
         end_sequence(m);
     } else if (opcode == EXTENDED_SET_ADDRESS && bytes - 1 <= 8) {
-        m->address = line_fixed(&m->c, (uint32_t)bytes - 1);
+        m->address = cursor_fixed(&m->c, (uint32_t)bytes - 1);
         m->operation = 0;
     }
     m->c.at = end;
@@ -124,24 +124,24 @@ static void run_standard(struct machine *m, uint8_t opcode)
         add_row(m, false);
         break;
     case ADVANCE_PC:
-        advance(m, line_unsigned(&m->c));
+        advance(m, cursor_unsigned(&m->c));
         break;
     case ADVANCE_LINE:
-        m->line += (uint32_t)line_signed(&m->c);
+        m->line += (uint32_t)cursor_signed(&m->c);
         break;
     case SET_FILE:
-        m->file = line_unsigned(&m->c);
+        m->file = cursor_unsigned(&m->c);
         break;
     case CONST_ADD_PC:
         advance(m, (255U - table->first_special) / table->line_range);
         break;
     case FIXED_ADVANCE_PC:
-        m->address += line_fixed(&m->c, 2);
+        m->address += cursor_fixed(&m->c, 2);
         m->operation = 0;
         break;
     default:
         for (uint8_t i = 0; i < table->operand_counts[opcode - 1]; i++)
-            (void)line_unsigned(&m->c);
+            (void)cursor_unsigned(&m->c);
         break;
     }
 }
@@ -152,7 +152,7 @@ static void run_program(struct machine *m)
 
     reset(m);
     while (m->c.at < m->c.end && !m->c.failed && !m->failed) {
-        const uint8_t opcode = (uint8_t)line_fixed(&m->c, 1);
+        const uint8_t opcode = (uint8_t)cursor_fixed(&m->c, 1);
         if (opcode == EXTENDED) {
             run_extended(m);
         } else if (opcode < table->first_special) {
@@ -182,18 +182,13 @@ static int compare_rows(const void *left, const void *right)
 void dwarf_read_lines(struct dwarf *dwarf, struct dwarf_unit *unit)
 {
     struct dwarf_context *context = unit->skeleton;
-    Dwarf_Error error = NULL;
+    struct dwarf_entry root;
     struct line_table table;
     uint64_t offset;
-    Dwarf_Die die;
 
-    if (dwarf_offdie_b(context->object->debug, context->offset, 1, &die, &error) != DW_DLV_OK)
+    if (!dwarf_context_read(context, &root) || !dwarf_number(context, &root, AT_STMT_LIST, &offset))
         return;
-    const bool has_table = dwarf_number(die, DW_AT_stmt_list, &offset);
-    const char *folder = dwarf_text(context, die, DW_AT_comp_dir);
-    dwarf_dealloc_die(die);
-    if (!has_table)
-        return;
+    const char *folder = dwarf_text(context, &root, AT_COMP_DIR);
     if (!line_table_open(context, offset, folder != NULL ? folder : "", &dwarf->arena, &table)) {
         context->damaged = true;
         return;
