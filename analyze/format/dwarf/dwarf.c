@@ -147,6 +147,7 @@ void dwarf_close(struct dwarf *dwarf)
     free(dwarf->opened);
     free(dwarf->units);
     free(dwarf->ranges);
+    free(dwarf->spare_spans);
     arena_free(&dwarf->arena);
     free(dwarf);
 }
@@ -178,25 +179,44 @@ static struct dwarf_unit *unit_at(struct dwarf *dwarf, uint32_t offset, uint64_t
     return found;
 }
 
+/* The span of the unit that covers OFFSET, counted from 1; 0: none. */
+static uint32_t span_at(const struct dwarf *dwarf, const struct dwarf_unit *unit, uint32_t offset)
+{
+    const uint32_t near = dwarf->last_span;
+
+    if (dwarf->last == unit) /* most questions go through the code from front to back */
+        for (uint32_t i = near; i < unit->span_count && i < near + 2; i++)
+            if (unit->spans[i].start > offset && i > 0 && unit->spans[i - 1].start <= offset)
+                return i;
+    return ARRAY_UPPER(unit->spans, unit->span_count, start, offset);
+}
+
 void dwarf_at(struct dwarf *dwarf, uint32_t offset, struct dwarf_place *out)
 {
-    *out = (struct dwarf_place){0};
-    const struct dwarf_unit *unit = unit_at(dwarf, offset, &out->end);
-    const uint32_t low =
-        ARRAY_UPPER(unit->spans, unit != NULL ? unit->span_count : 0, start, offset);
+    *out = (struct dwarf_place){.end = dwarf->last_end};
+    const bool known = dwarf->last != NULL && offset >= dwarf->last_start && offset < out->end;
+    const struct dwarf_unit *unit = known ? dwarf->last : unit_at(dwarf, offset, &out->end);
 
-    out->damaged =
-        unit == NULL ? dwarf->object->lacks_units : unit->skeleton->damaged || unit->full->damaged;
-    if (unit == NULL)
+    if (unit == NULL) {
+        out->damaged = dwarf->object->lacks_units;
         return;
+    }
+    const uint32_t low = span_at(dwarf, unit, offset);
+    if (!known)
+        dwarf->last_start = offset;
+    dwarf->last = unit;
+    dwarf->last_span = low;
+    dwarf->last_end = out->end;
+    out->damaged = unit->skeleton->damaged || unit->full->damaged;
     out->lacks_split = unit->skeleton->dwo_id != 0 && unit->full == unit->skeleton;
     if (low < unit->span_count && unit->spans[low].start < out->end)
         out->end = unit->spans[low].start;
     if (low == 0)
         return;
-    out->scope = unit->spans[low - 1].scope;
-    out->file = unit->spans[low - 1].file;
-    out->line = unit->spans[low - 1].line;
+    const struct dwarf_span *span = &unit->spans[low - 1];
+    out->scope = span->scope != 0 ? &unit->scopes[span->scope - 1] : NULL;
+    out->file = dwarf_file_name(unit, span->file);
+    out->line = span->line;
 }
 
 uint32_t dwarf_lines(struct dwarf *dwarf, uint32_t offset, uint32_t *out, uint32_t max)

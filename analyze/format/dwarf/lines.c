@@ -70,9 +70,8 @@ static void add_row(struct machine *m, bool ends)
     m->rows[m->count] = (struct dwarf_row){
         .offset = (uint32_t)offset,
         .line = m->line,
-        .order = m->count,
-        .sequence = m->sequence,
-        .file = m->file < m->table->file_count ? m->table->files[m->file] : NULL,
+        .file = m->file < UINT32_MAX ? (uint32_t)m->file : UINT32_MAX,
+        .sequence = m->sequence & INT32_MAX,
         .ends = ends,
     };
     m->count++;
@@ -174,9 +173,16 @@ static int compare_rows(const void *left, const void *right)
     const struct dwarf_row *b = right;
     if (a->offset != b->offset)
         return a->offset < b->offset ? -1 : 1;
-    if (a->ends != b->ends)
-        return a->ends ? -1 : 1; /* a row that starts at the same address replaces an end */
-    return (a->order > b->order) - (a->order < b->order);
+    return b->ends - a->ends; /* a row that starts at the same address replaces an end */
+}
+
+/* Compilers write most tables in the order of addresses. */
+static bool is_sorted(const struct dwarf_row *rows, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++)
+        if (compare_rows(&rows[i - 1], &rows[i]) > 0)
+            return false;
+    return true;
 }
 
 void dwarf_read_lines(struct dwarf *dwarf, struct dwarf_unit *unit)
@@ -199,7 +205,8 @@ void dwarf_read_lines(struct dwarf *dwarf, struct dwarf_unit *unit)
     run_program(&machine);
     context->damaged = context->damaged || machine.failed;
     if (machine.count > 0) {
-        array_sort(machine.rows, machine.count, sizeof *machine.rows, compare_rows);
+        if (!is_sorted(machine.rows, machine.count))
+            array_sort(machine.rows, machine.count, sizeof *machine.rows, compare_rows);
         unit->rows = ARENA_ARRAY(&dwarf->arena, machine.count, struct dwarf_row);
         if (unit->rows != NULL) {
             memcpy(unit->rows, machine.rows, machine.count * sizeof *unit->rows);

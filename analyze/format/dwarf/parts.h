@@ -70,18 +70,16 @@ struct scope_range {
 
 struct dwarf_row {
     uint32_t offset, line;
-    uint32_t order; /* in the table: of several rows for one address the last is used */
-    uint32_t sequence;
-    const char *file;
-    bool ends; /* nothing follows until the next row */
+    uint32_t file;          /* its number, as in a span */
+    uint32_t sequence : 31; /* rows of one are ended together */
+    uint32_t ends : 1;      /* nothing follows until the next row */
 };
 
 /* From START on, up to the next span. */
 struct dwarf_span {
-    uint32_t start;
-    uint32_t line;
-    const struct dwarf_scope *scope;
-    const char *file;
+    uint32_t start, line;
+    uint32_t scope; /* its number + 1; 0: none */
+    uint32_t file;  /* a number that the unit does not have: unknown */
 };
 
 struct dwarf_unit {
@@ -89,7 +87,7 @@ struct dwarf_unit {
     struct dwarf_context *full;     /* has the functions: a different unit in split DWARF */
     bool read;
     const struct dwarf_scope *scopes; /* in the arena */
-    struct dwarf_row *rows;           /* in the arena, sorted */
+    struct dwarf_row *rows; /* in the arena, sorted; equal offsets in the order of the table */
     uint32_t row_count;
     const char **files; /* in the arena, by number */
     uint32_t file_count;
@@ -117,6 +115,11 @@ struct dwarf {
     uint32_t unit_count, unit_room;
     struct unit_range *ranges; /* owned, sorted by low */
     uint32_t range_count, range_room;
+    struct dwarf_span *spare_spans; /* owned: of the unit that is read */
+    uint32_t spare_room;
+    const struct dwarf_unit *last; /* what dwarf_at() found last, and where it applies */
+    uint32_t last_start, last_span;
+    uint64_t last_end;
 };
 
 /* Lists the units of SECTIONS.  NULL: too many, or out of memory. */
@@ -169,6 +172,12 @@ void dwarf_unit_functions(struct dwarf *dwarf, struct dwarf_unit *unit, dwarf_ra
                           void *context);
 
 void dwarf_read_lines(struct dwarf *dwarf, struct dwarf_unit *unit);
+
+/* NULL: the unit has no file of that number. */
+static inline const char *dwarf_file_name(const struct dwarf_unit *unit, uint32_t number)
+{
+    return number < unit->file_count ? unit->files[number] : NULL;
+}
 
 /* Fills unit->spans from ranges, in the order of the entries, and rows. */
 void dwarf_make_spans(struct dwarf *dwarf, struct dwarf_unit *unit,

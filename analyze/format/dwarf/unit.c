@@ -288,11 +288,6 @@ static void walk_entries(struct reader *reader, const struct dwarf_entry *root)
     }
 }
 
-static const char *file_name(const struct dwarf_unit *unit, uint32_t number)
-{
-    return number < unit->file_count ? unit->files[number] : NULL;
-}
-
 /* Copies the scopes into the arena, where their addresses stay. */
 static struct dwarf_scope *keep_scopes(struct reader *reader)
 {
@@ -305,7 +300,7 @@ static struct dwarf_scope *keep_scopes(struct reader *reader)
         scopes[i] = (struct dwarf_scope){
             .around = raw->around != 0 ? &scopes[raw->around - 1] : NULL,
             .name = raw->name,
-            .call_file = file_name(reader->unit, raw->call_file),
+            .call_file = dwarf_file_name(reader->unit, raw->call_file),
             .call_line = raw->call_line,
             .start = raw->start,
             .ada = reader->unit->full->ada || reader->unit->skeleton->ada,
@@ -348,6 +343,6 @@ void dwarf_unit_functions(struct dwarf *dwarf, struct dwarf_unit *unit, dwarf_ra
     if (!unit->read)
         dwarf_read_unit(dwarf, unit);
     for (uint32_t i = 0; i + 1 < unit->span_count; i++)
-        if (unit->spans[i].scope != NULL || unit->spans[i].line != 0)
+        if (unit->spans[i].scope != 0 || unit->spans[i].line != 0)
             each(context, base + unit->spans[i].start, base + unit->spans[i + 1].start);
 }
