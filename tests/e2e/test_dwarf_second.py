@@ -15,7 +15,8 @@ SECOND = e2e.BUILD / "tests/dwarf_second"
 SOURCE = e2e.ROOT / "tests/strangers/own.cpp"
 PROGRAMS = {
     "gcc, version 2": ("g++", "-O2", "-gdwarf-2"),
-    "gcc, version 4, sections of types": ("g++", "-O2", "-gdwarf-4", "-fdebug-types-section"),
+    "gcc, version 4": ("g++", "-O2", "-gdwarf-4"),
+    "gcc, version 5, units of types": ("g++", "-O2", "-gdwarf-5", "-fdebug-types-section"),
     "gcc, version 5, 64 bits": ("g++", "-O2", "-gdwarf-5", "-gdwarf64"),
     "gcc, not optimised": ("g++", "-O0"),
     "clang, version 4": ("clang++-19", "-O2", "-gdwarf-4"),

@@ -5,13 +5,21 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/files.h"
 #include "format/dwarf/dwarf.h"
 #include "test.h"
 
-enum { PART_MAX = 1 << 17, BASE = 0x1000, AT = 0x10, MANY = 3000 };
+enum { PART_MAX = 1 << 17, BASE = 0x1000, AT = 0x10, TYPE = 2, MANY = 3000, LARGE = 20000 };
 
 /* Tags, attributes and forms of DWARF 5, 7.5. */
-enum { UNIT = 0x11, FUNCTION = 0x2e, INLINED = 0x1d, BLOCK = 0x0b, STRUCTURE = 0x13 };
+enum {
+    UNIT = 0x11,
+    TYPE_UNIT = 0x41,
+    FUNCTION = 0x2e,
+    INLINED = 0x1d,
+    BLOCK = 0x0b,
+    STRUCTURE = 0x13
+};
 enum {
     SIBLING = 0x01,
     NAME = 0x03,
@@ -34,8 +42,8 @@ struct made {
     struct part info, abbrev;
     bool big, wide; /* wide: the format of 64 bits */
     uint16_t version;
-    uint8_t address_bytes;
-    size_t start; /* of the unit */
+    uint8_t address_bytes, kind; /* kind: of a unit of version 5; 0: of one that is compiled */
+    size_t start;                /* of the unit */
 };
 
 static void put(struct part *to, uint64_t value, size_t bytes, bool big)
@@ -93,13 +101,17 @@ static void start_unit(struct made *m)
     number(m, 0, offset_bytes);
     number(m, m->version, 2);
     if (m->version >= 5) {
-        number(m, 1, 1);
+        number(m, m->kind != 0 ? m->kind : 1, 1);
         number(m, m->address_bytes, 1);
     }
     number(m, m->abbrev.bytes, offset_bytes);
+    if (m->kind != 0)
+        number(m, 7, 8); /* its signature, and the offset of the type */
+    if (m->kind == TYPE)
+        number(m, 7, offset_bytes);
     if (m->version < 5)
         number(m, m->address_bytes, 1);
-    shape(m, 1, UNIT, true, pairs);
+    shape(m, 1, m->kind == TYPE ? TYPE_UNIT : UNIT, true, pairs);
     put_unsigned(&m->info, 1);
     number(m, BASE, m->address_bytes);
     number(m, BASE + 0x1000, m->address_bytes);
@@ -143,8 +155,8 @@ static struct object_debug sections_of(const struct made *m)
     return debug;
 }
 
-/* What is known about the function at AT. */
-static struct answer ask(const struct object_debug *debug, const struct object_debug *alternate)
+static struct answer ask_at(const struct object_debug *debug, const struct object_debug *alternate,
+                            uint32_t offset)
 {
     const struct dwarf_input input = {.debug = debug, .alternate = alternate};
     struct answer out = {.name = "-"};
@@ -154,7 +166,7 @@ static struct answer ask(const struct object_debug *debug, const struct object_d
 
     if (dwarf_open(&input, &dwarf, &fault) != ERR_NONE)
         return out;
-    dwarf_at(dwarf, AT, &place);
+    dwarf_at(dwarf, offset, &place);
     out.opened = true;
     out.damaged = place.damaged;
     for (const struct dwarf_scope *s = place.scope; s != NULL; s = s->around)
@@ -166,20 +178,21 @@ static struct answer ask(const struct object_debug *debug, const struct object_d
     return out;
 }
 
+/* What is known about the function at AT. */
+static struct answer ask(const struct object_debug *debug, const struct object_debug *alternate)
+{
+    return ask_at(debug, alternate, AT);
+}
+
 static struct made *begin(const struct made *like)
 {
-    struct made *m = calloc(1, sizeof *m);
-    REQUIRE(m != NULL);
-    m->big = like->big;
-    m->wide = like->wide;
-    m->version = like->version;
-    m->address_bytes = like->address_bytes;
+    struct made *m = test_copy(like, sizeof *like);
     start_unit(m);
     return m;
 }
 
 static const struct made formats[] = {
-    {.version = 2, .address_bytes = 4},
+    {.version = 2, .address_bytes = 8},
     {.version = 3, .address_bytes = 8, .wide = true},
     {.version = 4, .address_bytes = 4, .big = true},
     {.version = 4, .address_bytes = 8},
@@ -375,6 +388,7 @@ static struct answer follow(size_t row, bool loops)
 
 TEST(references_lead_to_names_and_loops_end)
 {
+    test_limit(10);
     for (size_t i = 0; i < COUNT_OF(references); i++) {
         test_row(references[i].name);
         CHECK_STR(follow(i, false).name, "here");
@@ -464,10 +478,7 @@ TEST(children_are_skipped_by_sibling_or_one_by_one)
             number(m, i == WITH_SIBLING ? here(m) + 6 : i == BACKWARDS ? 1 : 0x7fffffff, 4);
         if (i == WITH_SIBLING || i == NO_ABBREVIATION)
             put_unsigned(&m->info, NO_CODE);
-        else
-            put_unsigned(&m->info, 0);
-        if (i == WITH_SIBLING || i == NO_ABBREVIATION)
-            put_unsigned(&m->info, 0);
+        put_unsigned(&m->info, 0);
         put_unsigned(&m->info, 2);
         put_text(&m->info, "here");
         code_range(m);
@@ -512,7 +523,7 @@ TEST(overlapping_abbreviations_are_not_read_for_ever)
     struct made *m = begin(&formats[4]);
     static const uint64_t none[] = {0};
 
-    for (uint64_t i = 0; i < MANY; i++)
+    for (uint64_t i = 0; i < LARGE; i++)
         shape(m, i + 10, BLOCK, true, none);
     end_unit(m);
     const size_t unit_bytes = m->info.bytes;
@@ -526,7 +537,32 @@ TEST(overlapping_abbreviations_are_not_read_for_ever)
     const struct object_debug debug = sections_of(m);
     test_limit(20);
     CHECK(ask(&debug, NULL).opened);
+    CHECK(memory_peak_bytes() < (uint64_t)700 << 20);
     free(m);
+}
+
+/* They cover no code, and what follows them is found. */
+TEST(units_of_types_are_passed)
+{
+    static const uint64_t code[] = {NAME, STRING, LOW, ADDR, HIGH, ADDR, 0};
+    for (size_t f = 4; f < COUNT_OF(formats); f++) {
+        struct made *m = begin(&formats[f]);
+        m->info.bytes = m->abbrev.bytes = 0;
+        m->kind = TYPE;
+        start_unit(m);
+        end_unit(m);
+        m->kind = 0;
+        start_unit(m);
+        shape(m, 2, FUNCTION, false, code);
+        put_unsigned(&m->info, 2);
+        put_text(&m->info, "here");
+        code_range(m);
+        end_unit(m);
+        const struct object_debug debug = sections_of(m);
+        CHECK_STR(ask(&debug, NULL).name, "here");
+        CHECK(!ask_at(&debug, NULL, 0x2000).damaged);
+        free(m);
+    }
 }
 
 /* Every length of each section: an answer is the whole one, or marked, or none. */

@@ -111,7 +111,7 @@ static void skip_variable(struct dwarf_cursor *c, enum dwarf_size size)
     case SIZE_BLOCK4:
         cursor_skip(c, cursor_fixed(c, 4));
         break;
-    default: /* its length is unknown */
+    default: /* its length is unknown, or the form may not be indirect */
         c->failed = true;
         break;
     }
@@ -120,11 +120,8 @@ static void skip_variable(struct dwarf_cursor *c, enum dwarf_size size)
 struct dwarf_value dwarf_value_take(struct dwarf_cursor *c, struct dwarf_form form,
                                     const struct dwarf_format *format)
 {
-    if (form.size == SIZE_INDIRECT) {
+    if (form.size == SIZE_INDIRECT)
         form = dwarf_form_of(cursor_unsigned(c), format);
-        if (form.size == SIZE_INDIRECT || form.size == SIZE_CONSTANT)
-            form.size = SIZE_UNKNOWN;
-    }
     struct dwarf_value value = {.at = c->at, .form = form};
     if (form.size <= SIZE_LARGEST)
         cursor_skip(c, form.size);
