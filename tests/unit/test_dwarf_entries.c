@@ -1,204 +1,11 @@
-/* Entries of DWARF made by hand: every form in every format, references, abbreviations, nesting and
- * damage. */
-#include <stdio.h>
+/* Entries of DWARF made by hand: every form in every format, references, abbreviations and nesting.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "base/files.h"
-#include "format/dwarf/dwarf.h"
+#include "dwarf_maker.h"
 #include "test.h"
-
-enum { PART_MAX = 1 << 17, BASE = 0x1000, AT = 0x10, TYPE = 2, MANY = 3000, LARGE = 20000 };
-
-/* Tags, attributes and forms of DWARF 5, 7.5. */
-enum {
-    UNIT = 0x11,
-    TYPE_UNIT = 0x41,
-    FUNCTION = 0x2e,
-    INLINED = 0x1d,
-    BLOCK = 0x0b,
-    STRUCTURE = 0x13
-};
-enum {
-    SIBLING = 0x01,
-    NAME = 0x03,
-    LOW = 0x11,
-    HIGH = 0x12,
-    ORIGIN = 0x31,
-    SPECIFICATION = 0x47,
-    CALL_LINE = 0x59,
-    LINKAGE = 0x6e,
-    OTHER = 0x2fff,
-};
-enum { ADDR = 0x01, STRING = 0x08, REF4 = 0x13 };
-
-struct part {
-    uint8_t data[PART_MAX];
-    size_t bytes;
-};
-
-struct made {
-    struct part info, abbrev;
-    bool big, wide; /* wide: the format of 64 bits */
-    uint16_t version;
-    uint8_t address_bytes, kind; /* kind: of a unit of version 5; 0: of one that is compiled */
-    size_t start;                /* of the unit */
-};
-
-static void put(struct part *to, uint64_t value, size_t bytes, bool big)
-{
-    REQUIRE(to->bytes + bytes <= PART_MAX);
-    for (size_t i = 0; i < bytes; i++)
-        to->data[to->bytes++] = (uint8_t)(value >> 8 * (big ? bytes - 1 - i : i));
-}
-
-static void put_unsigned(struct part *to, uint64_t value)
-{
-    for (; value >= 0x80; value >>= 7)
-        put(to, (value & 0x7f) | 0x80, 1, false);
-    put(to, value, 1, false);
-}
-
-static void put_text(struct part *to, const char *text)
-{
-    for (size_t i = 0; i <= strlen(text); i++)
-        put(to, (uint8_t)text[i], 1, false);
-}
-
-static void number(struct made *m, uint64_t value, size_t bytes)
-{
-    put(&m->info, value, bytes, m->big);
-}
-
-static uint32_t here(const struct made *m)
-{
-    return (uint32_t)(m->info.bytes - m->start);
-}
-
-/* Adds an abbreviation: pairs of attribute and form, up to a zero. */
-static void shape(struct made *m, uint64_t code, uint64_t tag, bool children, const uint64_t *pairs)
-{
-    put_unsigned(&m->abbrev, code);
-    put_unsigned(&m->abbrev, tag);
-    put(&m->abbrev, children, 1, false);
-    for (; pairs[0] != 0; pairs += 2) {
-        put_unsigned(&m->abbrev, pairs[0]);
-        put_unsigned(&m->abbrev, pairs[1]);
-    }
-    put(&m->abbrev, 0, 2, false);
-}
-
-/* Starts a unit of 0x1000 bytes of code, whose abbreviation is 1. */
-static void start_unit(struct made *m)
-{
-    static const uint64_t pairs[] = {LOW, ADDR, HIGH, ADDR, 0};
-    const uint32_t offset_bytes = m->wide ? 8 : 4;
-
-    m->start = m->info.bytes;
-    if (m->wide)
-        number(m, UINT32_MAX, 4);
-    number(m, 0, offset_bytes);
-    number(m, m->version, 2);
-    if (m->version >= 5) {
-        number(m, m->kind != 0 ? m->kind : 1, 1);
-        number(m, m->address_bytes, 1);
-    }
-    number(m, m->abbrev.bytes, offset_bytes);
-    if (m->kind != 0)
-        number(m, 7, 8); /* its signature, and the offset of the type */
-    if (m->kind == TYPE)
-        number(m, 7, offset_bytes);
-    if (m->version < 5)
-        number(m, m->address_bytes, 1);
-    shape(m, 1, m->kind == TYPE ? TYPE_UNIT : UNIT, true, pairs);
-    put_unsigned(&m->info, 1);
-    number(m, BASE, m->address_bytes);
-    number(m, BASE + 0x1000, m->address_bytes);
-}
-
-static void end_unit(struct made *m)
-{
-    const size_t head = m->wide ? 12 : 4, end = m->info.bytes + 1;
-
-    number(m, 0, 1); /* of the children */
-    put(&m->abbrev, 0, 1, false);
-    m->info.bytes = m->start + (m->wide ? 4 : 0);
-    number(m, end - m->start - head, m->wide ? 8 : 4);
-    m->info.bytes = end;
-}
-
-static void code_range(struct made *m)
-{
-    number(m, BASE + AT, m->address_bytes);
-    number(m, BASE + AT + 0x10, m->address_bytes);
-}
-
-struct answer {
-    char name[64]; /* "-": no name */
-    uint32_t depth, call_line;
-    bool opened, damaged;
-};
-
-static const uint8_t texts[] = "\0\0\0\0here\0there";
-static const uint8_t numbers[] = {0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 4,
-                                  0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 4};
-
-static struct object_debug sections_of(const struct made *m)
-{
-    struct object_debug debug = {
-        .base_va = BASE, .address_bytes = m->address_bytes, .big_endian = m->big};
-    debug.own[DEBUG_INFO] = (struct object_bytes){m->info.data, m->info.bytes};
-    debug.own[DEBUG_ABBREV] = (struct object_bytes){m->abbrev.data, m->abbrev.bytes};
-    debug.own[DEBUG_STR] = debug.own[DEBUG_LINE_STR] = (struct object_bytes){texts, sizeof texts};
-    debug.own[DEBUG_STR_OFFSETS] = (struct object_bytes){numbers, sizeof numbers};
-    return debug;
-}
-
-static struct answer ask_at(const struct object_debug *debug, const struct object_debug *alternate,
-                            uint32_t offset)
-{
-    const struct dwarf_input input = {.debug = debug, .alternate = alternate};
-    struct answer out = {.name = "-"};
-    struct fault fault = FAULT_INIT;
-    struct dwarf_place place;
-    struct dwarf *dwarf;
-
-    if (dwarf_open(&input, &dwarf, &fault) != ERR_NONE)
-        return out;
-    dwarf_at(dwarf, offset, &place);
-    out.opened = true;
-    out.damaged = place.damaged;
-    for (const struct dwarf_scope *s = place.scope; s != NULL; s = s->around)
-        out.depth++;
-    if (place.scope != NULL && place.scope->name != NULL)
-        (void)snprintf(out.name, sizeof out.name, "%s", place.scope->name);
-    out.call_line = place.scope != NULL ? place.scope->call_line : 0;
-    dwarf_close(dwarf);
-    return out;
-}
-
-/* What is known about the function at AT. */
-static struct answer ask(const struct object_debug *debug, const struct object_debug *alternate)
-{
-    return ask_at(debug, alternate, AT);
-}
-
-static struct made *begin(const struct made *like)
-{
-    struct made *m = test_copy(like, sizeof *like);
-    start_unit(m);
-    return m;
-}
-
-static const struct made formats[] = {
-    {.version = 2, .address_bytes = 8},
-    {.version = 3, .address_bytes = 8, .wide = true},
-    {.version = 4, .address_bytes = 4, .big = true},
-    {.version = 4, .address_bytes = 8},
-    {.version = 5, .address_bytes = 8},
-    {.version = 5, .address_bytes = 8, .wide = true, .big = true},
-};
 
 /* Sizes that depend on the format; the value is then zeros. */
 enum { OFFSETS = 100, ADDRESSES, SECTION };
@@ -270,7 +77,7 @@ static void put_value(struct made *m, const uint8_t *value, uint32_t bytes)
 
 TEST(a_value_of_every_form_is_skipped)
 {
-    for (size_t f = 0; f < COUNT_OF(formats); f++) {
+    for (size_t f = 0; f < FORMATS; f++) {
         for (size_t i = 0; i < COUNT_OF(skipped); i++) {
             const uint64_t pairs[] = {OTHER, skipped[i].form, NAME, STRING, LOW, ADDR, HIGH, ADDR,
                                       0};
@@ -420,14 +227,14 @@ TEST(numbers_are_read_in_every_form)
         shape(m, 2, FUNCTION, true, outer);
         put_unsigned(&m->abbrev, 9); /* numbers of abbreviations need not be in order */
         put_unsigned(&m->abbrev, INLINED);
-        put(&m->abbrev, 0, 1, false);
+        put_fixed(&m->abbrev, 0, 1, false);
         put_unsigned(&m->abbrev, CALL_LINE);
         put_unsigned(&m->abbrev, lines[i].form);
         if (lines[i].form == 0x21)
             put_unsigned(&m->abbrev, 7);
         for (size_t k = 0; k < 4; k++)
             put_unsigned(&m->abbrev, code[k]);
-        put(&m->abbrev, 0, 2, false);
+        put_fixed(&m->abbrev, 0, 2, false);
         shape(m, 5, BLOCK, true, &code[4]);
         put_unsigned(&m->info, 2);
         put_text(&m->info, "outer");
@@ -491,61 +298,11 @@ TEST(children_are_skipped_by_sibling_or_one_by_one)
     }
 }
 
-/* Deeper than anything that is walked: what is outside is still found, and the stack suffices. */
-TEST(nesting_of_any_depth_ends)
-{
-    static const uint64_t code[] = {NAME, STRING, LOW, ADDR, HIGH, ADDR, 0}, *none = &code[6];
-    struct made *m = begin(&formats[4]);
-    static const uint16_t tags[] = {BLOCK, STRUCTURE, 0x34};
-
-    for (size_t i = 0; i < COUNT_OF(tags); i++)
-        shape(m, 3 + i, tags[i], true, none);
-    shape(m, 2, FUNCTION, false, code);
-    for (size_t i = 0; i < COUNT_OF(tags); i++) {
-        for (uint32_t k = 0; k < MANY; k++)
-            put_unsigned(&m->info, 3 + i);
-        for (uint32_t k = 0; k < MANY; k++)
-            put_unsigned(&m->info, 0);
-    }
-    put_unsigned(&m->info, 2);
-    put_text(&m->info, "here");
-    code_range(m);
-    end_unit(m);
-    const struct object_debug debug = sections_of(m);
-    CHECK_STR(ask(&debug, NULL).name, "here");
-    free(m);
-}
-
-/* Many units, each with its own table of abbreviations, which overlap: reading stops, and says so.
- */
-TEST(overlapping_abbreviations_are_not_read_for_ever)
-{
-    struct made *m = begin(&formats[4]);
-    static const uint64_t none[] = {0};
-
-    for (uint64_t i = 0; i < LARGE; i++)
-        shape(m, i + 10, BLOCK, true, none);
-    end_unit(m);
-    const size_t unit_bytes = m->info.bytes;
-    for (uint32_t i = 1; i < MANY; i++) {
-        REQUIRE(m->info.bytes + unit_bytes <= PART_MAX);
-        memcpy(m->info.data + m->info.bytes, m->info.data, unit_bytes);
-        m->info.data[m->info.bytes + 8] = (uint8_t)i; /* the offset of its abbreviations */
-        m->info.data[m->info.bytes + 9] = (uint8_t)(i >> 8);
-        m->info.bytes += unit_bytes;
-    }
-    const struct object_debug debug = sections_of(m);
-    test_limit(20);
-    CHECK(ask(&debug, NULL).opened);
-    CHECK(memory_peak_bytes() < (uint64_t)700 << 20);
-    free(m);
-}
-
 /* They cover no code, and what follows them is found. */
 TEST(units_of_types_are_passed)
 {
     static const uint64_t code[] = {NAME, STRING, LOW, ADDR, HIGH, ADDR, 0};
-    for (size_t f = 4; f < COUNT_OF(formats); f++) {
+    for (size_t f = 4; f < FORMATS; f++) {
         struct made *m = begin(&formats[f]);
         m->info.bytes = m->abbrev.bytes = 0;
         m->kind = TYPE;
@@ -561,38 +318,6 @@ TEST(units_of_types_are_passed)
         const struct object_debug debug = sections_of(m);
         CHECK_STR(ask(&debug, NULL).name, "here");
         CHECK(!ask_at(&debug, NULL, 0x2000).damaged);
-        free(m);
-    }
-}
-
-/* Every length of each section: an answer is the whole one, or marked, or none. */
-TEST(every_truncation_is_marked)
-{
-    static const uint64_t code[] = {NAME, 0x0e, LOW, ADDR, HIGH, ADDR, 0};
-    for (size_t f = 0; f < COUNT_OF(formats); f++) {
-        struct made *m = begin(&formats[f]);
-        shape(m, 2, FUNCTION, true, code);
-        shape(m, 3, INLINED, false, code);
-        for (uint64_t i = 2; i <= 3; i++) {
-            put_unsigned(&m->info, i);
-            number(m, 4, m->wide ? 8 : 4);
-            code_range(m);
-        }
-        put_unsigned(&m->info, 0);
-        end_unit(m);
-        const struct object_debug whole = sections_of(m);
-        CHECK_EQ(ask(&whole, NULL).depth, 2);
-        for (int section = DEBUG_INFO; section <= DEBUG_ABBREV; section++) {
-            for (size_t bytes = 0; bytes < whole.own[section].bytes; bytes++) {
-                struct object_debug cut = whole;
-                uint8_t *copy = test_copy(whole.own[section].data, bytes);
-                cut.own[section] = (struct object_bytes){copy, bytes};
-                const struct answer got = ask(&cut, NULL);
-                /* The last bytes of the abbreviations say nothing that is needed. */
-                CHECK(!got.opened || got.damaged || got.depth == 2);
-                free(copy);
-            }
-        }
         free(m);
     }
 }

@@ -4,7 +4,8 @@
 #include "base/array.h"
 #include "format/dwarf/parts.h"
 
-enum { READ_FACTOR = 2 }; /* a table is read twice if units of two formats share it */
+/* READ_FACTOR: a table is read twice if units of two formats share it. */
+enum { READ_FACTOR = 2, ATTRIBUTES_MAX = 1024 };
 
 /* DWARF 5, table 7.6. */
 static const struct dwarf_form forms[] = {
@@ -180,8 +181,8 @@ static bool read_attributes(struct dwarf_abbreviations *table, struct dwarf_curs
 
     for (;;) {
         const uint64_t number = cursor_unsigned(c), form = cursor_unsigned(c);
-        if (c->failed)
-            return false;
+        if (c->failed || table->attribute_count - out->first == ATTRIBUTES_MAX)
+            return false; /* many without bytes of their own make each entry slow */
         if (number == 0 && form == 0)
             break;
         struct dwarf_attribute *wider =
@@ -206,7 +207,7 @@ static bool read_attributes(struct dwarf_abbreviations *table, struct dwarf_curs
             out->names |= 1U << attribute->name;
     }
     out->count = table->attribute_count - out->first;
-    out->bytes = is_fixed ? bytes : 0;
+    out->bytes = is_fixed ? bytes : ENTRY_VARIABLE;
     return true;
 }
 
@@ -356,7 +357,7 @@ bool dwarf_entry_skip(struct dwarf_context *context, struct dwarf_entry *entry, 
     const bool wants_sibling = whole != NULL && is->has_children && entry_has(entry, AT_SIBLING);
     if (whole != NULL)
         *whole = !is->has_children;
-    if (is->bytes > 0 && !wants_sibling) {
+    if (is->bytes != ENTRY_VARIABLE && !wants_sibling) {
         cursor_skip(&c, is->bytes);
     } else {
         for (uint32_t i = is->first; i < is->first + is->count; i++) {

@@ -53,6 +53,8 @@ enum dwarf_attribute_name {
     AT_COUNT,
 };
 
+#define ENTRY_VARIABLE UINT32_MAX
+
 /* What a value is, whatever its size. */
 enum dwarf_class {
     VALUE_OTHER,
@@ -120,7 +122,7 @@ struct dwarf_abbreviation {
     uint16_t tag;
     bool has_children;
     uint32_t names; /* a bit for each attribute that is read */
-    uint32_t bytes; /* of all values; 0: it depends on them */
+    uint32_t bytes; /* of all values; ENTRY_VARIABLE: it depends on them */
     uint32_t first, count;
 };
 

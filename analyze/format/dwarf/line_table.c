@@ -177,6 +177,7 @@ bool line_table_open(struct dwarf_context *unit, uint64_t offset, const char *fo
     if (c.failed)
         return false;
     c.end = c.at + length;
+    out->bytes = length;
     format->version = (uint16_t)cursor_fixed(&c, 2);
     format->address_bytes = unit->format.address_bytes;
     if (format->version < 2 || format->version > 5)

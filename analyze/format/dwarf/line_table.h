@@ -8,6 +8,7 @@
 struct line_table {
     struct dwarf_context *unit;
     struct dwarf_cursor program; /* what follows the header */
+    uint64_t bytes;              /* of all of it */
     struct dwarf_format format;
     uint8_t least_step, operations, line_range, first_special;
     int8_t line_base;

@@ -195,10 +195,13 @@ void dwarf_read_lines(struct dwarf *dwarf, struct dwarf_unit *unit)
     if (!dwarf_context_read(context, &root) || !dwarf_number(context, &root, AT_STMT_LIST, &offset))
         return;
     const char *folder = dwarf_text(context, &root, AT_COMP_DIR);
-    if (!line_table_open(context, offset, folder != NULL ? folder : "", &dwarf->arena, &table)) {
+    const uint64_t bytes = context->object->sections[DEBUG_LINE].bytes;
+    if (context->object->line_bytes > DWARF_SHARED * (bytes + DWARF_SHARED_LEAST) ||
+        !line_table_open(context, offset, folder != NULL ? folder : "", &dwarf->arena, &table)) {
         context->damaged = true;
         return;
     }
+    context->object->line_bytes += table.bytes;
     unit->files = table.files;
     unit->file_count = table.file_count;
     struct machine machine = {.dwarf = dwarf, .table = &table, .c = table.program};

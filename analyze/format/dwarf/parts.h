@@ -24,6 +24,9 @@ enum {
     DWARF_RANGES_MAX = 1 << 22, /* ranges of functions and inlined calls of one unit */
     DWARF_TREE_DEPTH = 256,     /* nesting of entries of any kind */
     DWARF_LIST_MAX = 1 << 20,   /* ranges of one entry */
+    DWARF_TEXT_MAX = 1 << 20,   /* bytes of a text */
+    DWARF_SHARED = 8,           /* times that the bytes of all lists, or of all lines, are read */
+    DWARF_SHARED_LEAST = 4096,  /* bytes that these count at least */
     DWARF_NAME_STEPS = 8,       /* abstract origins and specifications followed to find a name */
 };
 
@@ -53,8 +56,9 @@ struct dwarf_object {
     struct abbreviation_tables tables;
     struct dwarf_context *contexts; /* owned, by offset */
     uint32_t context_count, context_room;
-    bool lacks_units;               /* the list of units ends in damage */
-    struct dwarf_object *alternate; /* NULL: none */
+    uint64_t list_entries, line_bytes; /* that were read */
+    bool lacks_units;                  /* the list of units ends in damage */
+    struct dwarf_object *alternate;    /* NULL: none */
 };
 
 struct unit_range {

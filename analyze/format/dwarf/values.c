@@ -70,10 +70,13 @@ static bool dwarf_address(struct dwarf_context *context, const struct dwarf_entr
 /* A text of a section; NULL: OFFSET is outside, or no NUL follows. */
 static const char *text_at(struct object_bytes section, uint64_t offset)
 {
-    if (offset >= section.bytes ||
-        memchr(section.data + offset, 0, (size_t)(section.bytes - offset)) == NULL)
+    const uint64_t left = offset < section.bytes ? section.bytes - offset : 0;
+    const uint8_t *at = left > 0 ? section.data + offset : NULL;
+
+    if (at == NULL ||
+        memchr(at, 0, (size_t)(left < DWARF_TEXT_MAX ? left : DWARF_TEXT_MAX)) == NULL)
         return NULL;
-    return (const char *)section.data + offset;
+    return (const char *)at;
 }
 
 const char *dwarf_value_text(struct dwarf_context *context, struct dwarf_value value, bool *absent)
@@ -175,6 +178,14 @@ bool dwarf_context_read(struct dwarf_context *context, struct dwarf_entry *root)
     return true;
 }
 
+/* Whether another entry may be read: no list is shared by many, so the sum of all has a bound. */
+static bool may_read(struct dwarf_context *unit, uint32_t number)
+{
+    const uint64_t bytes = (uint64_t)unit->lists.bytes + unit->old_lists.bytes;
+    return number < DWARF_LIST_MAX &&
+           unit->object->list_entries++ < DWARF_SHARED * (bytes + DWARF_SHARED_LEAST);
+}
+
 /* DWARF 2 to 4: pairs of numbers, from the unit's base or from one that a pair with -1 sets. */
 static void old_ranges(struct dwarf_context *unit, uint64_t offset, dwarf_range_fn *found,
                        void *context)
@@ -184,7 +195,7 @@ static void old_ranges(struct dwarf_context *unit, uint64_t offset, dwarf_range_
     struct dwarf_cursor c = cursor_over(unit->old_lists, offset, unit->big_endian);
     uint64_t base = unit->base_va;
 
-    for (uint32_t i = 0; i < DWARF_LIST_MAX; i++) {
+    for (uint32_t i = 0; may_read(unit, i); i++) {
         const uint64_t low = cursor_fixed(&c, bytes), high = cursor_fixed(&c, bytes);
         unit->damaged = unit->damaged || c.failed;
         if (low == 0 && high == 0)
@@ -194,6 +205,7 @@ static void old_ranges(struct dwarf_context *unit, uint64_t offset, dwarf_range_
         else
             found(context, base + low, base + high);
     }
+    unit->damaged = true;
 }
 
 /* A number that is the index of an address. */
@@ -254,10 +266,15 @@ static void new_ranges(struct dwarf_context *unit, uint64_t offset, dwarf_range_
     struct dwarf_cursor c = cursor_over(unit->lists, offset, unit->big_endian);
     uint64_t base = unit->base_va, low, high;
 
-    for (uint32_t i = 0; i < DWARF_LIST_MAX && list_entry(unit, &c, &base, &low, &high); i++)
+    for (uint32_t i = 0; may_read(unit, i); i++) {
+        if (!list_entry(unit, &c, &base, &low, &high)) {
+            unit->damaged = unit->damaged || c.failed;
+            return;
+        }
         if (low < high)
             found(context, low, high);
-    unit->damaged = unit->damaged || c.failed;
+    }
+    unit->damaged = true;
 }
 
 static void attribute_ranges(struct dwarf_context *unit, struct dwarf_value value,
