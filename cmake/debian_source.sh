@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# debian_source.sh PACKAGE SHA256 FOLDER [SUITE [PATTERN...]]: unpacks the upstream archive of Debian's source PACKAGE
+# debian_source.sh PACKAGE SHA256 FOLDER [PATTERN...]: unpacks the upstream archive of Debian's source PACKAGE
 # into FOLDER, or only the files that a PATTERN of tar names.
-# SUITE: of that suite ("sid") instead of the system's own; only one suite for the folders that have one parent.
 #
 # apt checks the signatures, with lists and caches of its own beside FOLDER: the system's configuration is
 # read and never changed.  SHA256 pins the archive (PACKAGE_*.orig.tar.*), so that what is built from it,
@@ -9,9 +8,9 @@
 # stderr says why.
 set -euo pipefail
 folder=$(realpath -m -- "$3") # apt reads a relative folder as one below /etc/apt
-readonly package=$1 sha256=$2 folder suite=${4:-}
+readonly package=$1 sha256=$2 folder
 readonly apt="${folder%/*}/apt"
-shift $(($# < 4 ? $# : 4))
+shift 3
 mkdir -p "$apt/parts" "$apt/lists/partial" "$apt/cache/archives/partial" "$apt/got"
 [ ! -d "$folder" ] || exit 0
 
@@ -21,16 +20,12 @@ fail() {
 }
 
 command -v apt-get >/dev/null || fail 'apt-get is not installed'
-if [ -n "$suite" ]; then
-  printf 'Types: deb-src\nURIs: http://deb.debian.org/debian\nSuites: %s\nComponents: main\nSigned-By: %s\n' "$suite" \
-    /usr/share/keyrings/debian-archive-keyring.gpg >"$apt/parts/suite.sources"
-fi
 # The system's own Debian archives, asked for sources instead of programs.
 for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
-  [ -z "$suite" ] && [ -r "$file" ] && sed -n 's/^deb \(.*debian.*\)/deb-src \1/p' "$file"
+  [ -r "$file" ] && sed -n 's/^deb \(.*debian.*\)/deb-src \1/p' "$file"
 done >"$apt/parts/system.list"
 for file in /etc/apt/sources.list.d/*.sources; do
-  [ -z "$suite" ] && [ -r "$file" ] && grep -q debian-archive-keyring "$file" &&
+  [ -r "$file" ] && grep -q debian-archive-keyring "$file" &&
     sed -e 's/^Types:.*/Types: deb-src/' "$file" && echo
 done >"$apt/parts/system.sources" || :
 

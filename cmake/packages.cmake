@@ -4,14 +4,12 @@
 find_package(PkgConfig)
 set(TWINSTACK_ARCHIVES "" CACHE PATH "a folder with archives of libraries that Debian has as shared ones only: see archives.sh")
 
-# twinstack_package(ALIAS [HEADER file] LIB name [FOLDERS folder...] [CONFIG package targets...] [PKG module] [NEEDS library...]
-#                   [OPTIONAL])
+# twinstack_package(ALIAS [HEADER file] LIB name [CONFIG package targets...] [PKG module] [NEEDS library...] [OPTIONAL])
 #
-# FOLDERS are where the header may be below an include folder; without HEADER, none is searched. CONFIG names the CMake package and its
-# possible targets, PKG its pkg-config module.  An OPTIONAL
-# library that is not found leaves no target.
+# CONFIG names the CMake package and its possible targets, PKG its pkg-config module.  An OPTIONAL library that is not found
+# leaves no target.
 function(twinstack_package alias)
-  cmake_parse_arguments(P "OPTIONAL" "PKG;HEADER;LIB" "NEEDS;CONFIG;FOLDERS" ${ARGN})
+  cmake_parse_arguments(P "OPTIONAL" "PKG;HEADER;LIB" "NEEDS;CONFIG" ${ARGN})
   if(DEFINED VCPKG_TARGET_TRIPLET)
     twinstack_vcpkg_package(${alias} "${P_PKG}" ${P_CONFIG})
     if(TARGET ${alias})
@@ -25,7 +23,7 @@ function(twinstack_package alias)
     find_library(${P_LIB}_FILE NAMES lib${P_LIB}.a ${P_LIB} PATHS /usr/lib/llvm-19/lib)
   endif()
   if(P_HEADER) # not _INCLUDE, which older trees have in their cache with another folder
-    find_path(${P_LIB}_FOLDER ${P_HEADER} PATH_SUFFIXES ${P_FOLDERS})
+    find_path(${P_LIB}_FOLDER ${P_HEADER})
   endif()
   if(NOT ${P_LIB}_FILE OR (P_HEADER AND NOT ${P_LIB}_FOLDER))
     if(NOT P_OPTIONAL)
@@ -75,8 +73,6 @@ twinstack_package(twinstack::z HEADER zlib.h LIB z PKG zlib)
 twinstack_package(twinstack::zstd HEADER zstd.h LIB zstd
   CONFIG zstd zstd::libzstd zstd::libzstd_static zstd::libzstd_shared PKG libzstd)
 twinstack_package(twinstack::lzma HEADER lzma.h LIB lzma CONFIG liblzma liblzma::liblzma PKG liblzma)
-twinstack_package(twinstack::dwarf HEADER libdwarf.h FOLDERS libdwarf libdwarf-0 LIB dwarf
-  CONFIG libdwarf libdwarf::dwarf libdwarf::dwarf-static libdwarf::dwarf-shared PKG libdwarf NEEDS twinstack::z)
 twinstack_package(twinstack::mspack HEADER mspack.h LIB mspack PKG libmspack)
 # Names of Rust and D stay decorated without it; vcpkg has no such package.
 twinstack_package(twinstack::iberty HEADER libiberty/demangle.h LIB iberty OPTIONAL)

@@ -29,10 +29,20 @@ enum status code_pieces_walk(const struct code_pieces *pieces, uint64_t from, ui
     return ERR_NONE;
 }
 
+/* The scope that the frames of the last piece made at one depth, and what it was made of. */
+struct made_scope {
+    const char *function, *file;
+    uint32_t line; /* of the call; of the outermost: where it starts */
+    enum symbols_from from;
+    uint32_t scope;
+};
+
 struct build {
     struct piece_worker worker;
     const char *last_file; /* the last file that was asked for, and its number */
     uint32_t last_file_number;
+    struct made_scope made[SYMBOL_FRAMES_MAX]; /* the outermost first */
+    uint32_t made_count;
     bool partial;
 };
 
@@ -47,26 +57,53 @@ static uint32_t file_number(struct build *build, const char *file)
     return build->last_file_number;
 }
 
+static bool same_scope(const struct made_scope *a, const struct made_scope *b)
+{
+    return a->function == b->function && a->file == b->file && a->line == b->line &&
+           a->from == b->from;
+}
+
+/* The scope of a piece. Pieces that follow each other have most of their scopes in common. */
+static uint32_t scope_of(struct build *build, const struct code_piece *piece)
+{
+    struct piece_worker *worker = &build->worker;
+    const struct symbol_frame *frames = piece->frames;
+    uint32_t scope = 0;
+    bool same = true;
+
+    for (uint32_t depth = 0; depth < piece->count; depth++) {
+        const uint32_t i = piece->count - 1 - depth;
+        const bool is_outer = depth == 0;
+        const uint32_t start =
+            piece->has_start ? piece->start - (uint32_t)frames[i].distance : INDEX_NO_START;
+        const struct made_scope now = {.function = frames[i].function,
+                                       .file = frames[i].file,
+                                       .line = is_outer ? start : frames[i + 1].line,
+                                       .from = frames[i].from};
+        struct made_scope *made = &build->made[depth];
+        same = same && depth < build->made_count && same_scope(made, &now);
+        if (!same) {
+            const uint32_t name = index_constant(worker, now.function);
+            const uint32_t file = file_number(build, now.file);
+            *made = now;
+            made->scope = is_outer ? index_root(worker, name, file, now.from, start, 0)
+                                   : index_inlined(worker, scope, name, file, now.line);
+        }
+        scope = made->scope;
+    }
+    build->made_count = piece->count;
+    return scope;
+}
+
 static bool add_piece(void *context, const struct code_piece *piece)
 {
     struct build *build = context;
     struct piece_worker *worker = &build->worker;
-    const struct symbol_frame *frames = piece->frames;
-    uint32_t scope = 0;
 
     build->partial = build->partial || piece->partial;
     worker->failed = worker->failed || piece->cut;
-    if (piece->count > 0) {
-        const struct symbol_frame *outer = &frames[piece->count - 1];
-        scope = index_root(
-            worker, index_constant(worker, outer->function), file_number(build, outer->file),
-            outer->from,
-            piece->has_start ? piece->start - (uint32_t)outer->distance : INDEX_NO_START, 0);
-    }
-    for (uint32_t i = piece->count; i-- > 1;)
-        scope = index_inlined(worker, scope, index_constant(worker, frames[i - 1].function),
-                              file_number(build, frames[i - 1].file), frames[i].line);
-    index_piece(worker, piece->start, scope, scope != 0 ? frames[0].line : 0);
+    const uint32_t scope = scope_of(build, piece);
+    index_piece(worker, piece->start, scope, scope != 0 ? piece->frames[0].line : 0);
     return !worker->failed && !build->partial;
 }
 

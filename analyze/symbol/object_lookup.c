@@ -282,10 +282,15 @@ static const char *readable_name(struct symbol_object *object, const char *name,
 /* The readable name of a scope of DWARF; NULL: it has no name. */
 static const char *scope_name(struct symbol_object *object, const struct dwarf_scope *scope)
 {
+    struct scope_name *known = &object->scope_names[(uintptr_t)scope / sizeof *scope % SCOPE_NAMES];
     const char *name = scope->name;
-    return name != NULL && name[0] != '\0'
-               ? readable_name(object, name, scope->ada ? OF_ADA : OF_DWARF)
-               : NULL;
+
+    if (known->scope != scope)
+        *known = (struct scope_name){
+            scope, name != NULL && name[0] != '\0'
+                       ? readable_name(object, name, scope->ada ? OF_ADA : OF_DWARF)
+                       : NULL};
+    return known->name;
 }
 
 /* The same for a symbol of a table; NULL: it has no name, or SYMBOL is NULL. */

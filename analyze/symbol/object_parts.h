@@ -33,6 +33,8 @@ struct readable_name {
     const char *linker, *readable;
 };
 
+enum { SCOPE_NAMES = 256 };
+
 struct symbol_object {
     struct object_file image;
     enum symbol_names names;
@@ -53,6 +55,10 @@ struct symbol_object {
         function_rows; /* of x64 images: rows of the function table; 0: none, or not in order */
     struct readable_name *readable; /* owned: open table of names by their address */
     uint32_t readable_count, readable_room;
+    struct scope_name {
+        const struct dwarf_scope *scope;
+        const char *name;
+    } scope_names[SCOPE_NAMES]; /* of the scopes that were asked for last, by their address */
 };
 
 /* Maps a candidate's file and opens its slice.  False: it cannot be read. */

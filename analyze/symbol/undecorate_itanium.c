@@ -33,6 +33,8 @@ static bool is_word(char c)
 
 static const char *after(const char *text, const char *word)
 {
+    if (*text != *word) /* mostly: names are searched letter by letter */
+        return NULL;
     const size_t bytes = strlen(word);
     return strncmp(text, word, bytes) == 0 ? text + bytes : NULL;
 }
@@ -64,6 +66,25 @@ static bool is_comparison(const char *at)
            (at[1] == ' ' || (at[1] != '\0' && strchr("<>=", at[1]) != NULL && at[2] == ' '));
 }
 
+/* 1: C opens a bracket, UINT32_MAX (-1): it closes one, 0: neither. */
+static uint32_t nesting(char c)
+{
+    switch (c) {
+    case '(':
+    case '<':
+    case '[':
+    case '{':
+        return 1;
+    case ')':
+    case '>':
+    case ']':
+    case '}':
+        return UINT32_MAX;
+    default:
+        return 0;
+    }
+}
+
 /* AT opens a bracket. Where what it encloses ends; the end of the text if nothing closes it. */
 static const char *skip_group(const char *at)
 {
@@ -77,10 +98,8 @@ static const char *skip_group(const char *at)
         }
         if ((*at == '-' && at[1] == '>') || (at > start && is_comparison(at)))
             at++;
-        else if (strchr("(<[{", *at) != NULL && *at != '\0')
-            depth++;
-        else if (strchr(")>]}", *at) != NULL && *at != '\0')
-            depth--;
+        else
+            depth += nesting(*at);
         if (*at != '\0')
             at++;
     } while (depth > 0 && *at != '\0');

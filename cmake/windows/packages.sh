@@ -12,7 +12,6 @@ packages() {
   cat <<'TXT'
 cjson 5308fd4bd90cef7aa060558514de6a1a4a0819974a26e6ed13973c5f624c24b2
 civetweb ec372e9737bc820118bbb735f46a07d41f795814ca0f38bc6e67048e7a460f33
-dwarfutils b8ba0ee9b70d2052d45272489d79bf456c4d342fc8c3bba45038afc50ec6e28b
 libiberty f0c873589b983a2e82287d1beea3b230959803121ede290154d44008984013ef
 libmspack 70dd1fb2f0aecc36791b71a1e1840e62173079eadaa081192d1c323a0eeea21b
 llvm-toolchain-19 ae498f3bc58ae2d9f64ef5f0c035c4240152bf015a5b7738b15c22e93bdc97ce */libcxxabi/include/* */libcxxabi/src/*
@@ -40,7 +39,7 @@ amalgamate_sqlite() {
 mkdir -p "$sources"
 packages | while read -r name sha256 patterns; do
   IFS=' ' read -ra patterns <<<"$patterns"
-  "$here/../debian_source.sh" "$name" "$sha256" "$sources/$name" '' "${patterns[@]}"
+  "$here/../debian_source.sh" "$name" "$sha256" "$sources/$name" "${patterns[@]}"
 done
 amalgamate_sqlite
 cmake -G Ninja -S "$here" -B "$folder/build" -DCMAKE_BUILD_TYPE="${2:-Release}" -DSOURCES="$sources" \

@@ -3,9 +3,10 @@
 
 The program resembles template-heavy C++: each file has 40 functions with locals.  They call helpers that are
 inlined five deep with a fan-out of two.  Helpers and classes have long names in nested namespaces.  clang
--O2 -gcodeview compiles the files for Windows, and lld links them; no headers and no libraries are needed.
+-O2 compiles the files for Windows, or for Linux, and lld links them; no headers and no libraries are needed.
 
     make_program.py FOLDER FILES        makes FOLDER/program.dll and FOLDER/program.pdb
+    make_program.py FOLDER FILES elf    makes FOLDER/program.so, with DWARF 5
 
 Only the first few files are compiled, because files that differ only in names compile to objects that differ
 only in names.  The other objects are copies in which the number of the file is replaced
@@ -17,6 +18,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 FUNCTIONS = 40  # per file
+WINDOWS = ("--target=x86_64-pc-windows-msvc", "-gcodeview")
+LINUX = ("--target=x86_64-linux-gnu", "-gdwarf-5", "-fPIC", "-D__declspec(x)=", "-D__forceinline=inline __attribute__((always_inline))")
 TYPES = ("int", "unsigned", "short", "long long", "unsigned char")
 COMPILED = len(TYPES)  # file N has the types of file N - COMPILED
 
@@ -93,12 +96,11 @@ struct %(tag)s {};
     return "\n".join(lines)
 
 
-def compile_one(folder, number):
+def compile_one(folder, number, options):
     base = os.path.join(folder, "unit_" + token(number))
     with open(base + ".cpp", "w") as out:
         out.write(source(number))
-    subprocess.run(["clang++-19", "--target=x86_64-pc-windows-msvc", "-O2", "-g", "-gcodeview",
-                    "-fno-exceptions", "-c", base + ".cpp", "-o", base + ".obj"], check=True)
+    subprocess.run(["clang++-19", "-O2", "-g", *options, "-fno-exceptions", "-c", base + ".cpp", "-o", base + ".obj"], check=True)
     return base + ".obj"
 
 
@@ -114,18 +116,20 @@ def copy_one(folder, number):
 
 
 def main():
-    folder, files = sys.argv[1], int(sys.argv[2])
+    folder, files, elf = sys.argv[1], int(sys.argv[2]), sys.argv[3:] == ["elf"]
     os.makedirs(folder, exist_ok=True)
     with ThreadPoolExecutor(2) as pool:
-        objects = list(pool.map(lambda n: compile_one(folder, n), range(min(files, COMPILED))))
+        objects = list(pool.map(lambda n: compile_one(folder, n, LINUX if elf else WINDOWS), range(min(files, COMPILED))))
     objects += [copy_one(folder, n) for n in range(COMPILED, files)]
     response = os.path.join(folder, "objects.txt")
     with open(response, "w") as out:
         out.write("\n".join('"%s"' % name for name in objects))
     program = os.path.join(folder, "program")
-    subprocess.run(["lld-link-19", "/dll", "/noentry", "/nodefaultlib", "/debug", "/opt:ref,icf",
-                    "/out:" + program + ".dll", "/pdb:" + program + ".pdb", "@" + response],
-                   check=True)
+    if elf:
+        link = ["ld.lld-19", "-shared", "--build-id", "-o", program + ".so"]
+    else:
+        link = ["lld-link-19", "/dll", "/noentry", "/nodefaultlib", "/debug", "/opt:ref,icf", "/out:" + program + ".dll", "/pdb:" + program + ".pdb"]
+    subprocess.run([*link, "@" + response], check=True)
 
 
 if __name__ == "__main__":

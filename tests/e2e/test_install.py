@@ -86,22 +86,22 @@ class Configure(e2e.Case):
 
     def test_with_vcpkg_a_package_s_own_configuration_comes_before_pkg_config(self):
         project, packages = self.folder / "project", self.folder / "packages"
-        for name, target in [("zstd", "zstd::libzstd"), ("libdwarf", "libdwarf::dwarf-static"), ("civetweb", "civetweb::civetweb")]:
+        for name, target in [("zstd", "zstd::libzstd_static"), ("cJSON", "cjson"), ("civetweb", "civetweb::civetweb")]:
             config = packages / f"share/{name}/{name}-config.cmake"
             config.parent.mkdir(parents=True)
             config.write_text(f"add_library({target} INTERFACE IMPORTED GLOBAL)\n", encoding="utf-8")
         project.mkdir()
         (project / "CMakeLists.txt").write_text(
             "cmake_minimum_required(VERSION 3.24)\nproject(user C)\nset(VCPKG_TARGET_TRIPLET x64-windows-static)\n"
-            f"include({e2e.ROOT}/cmake/packages.cmake)\nforeach(name zstd dwarf nettle mspack)\n"
+            f"include({e2e.ROOT}/cmake/packages.cmake)\nforeach(name zstd cjson nettle mspack)\n"
             "  get_target_property(found twinstack::${name} INTERFACE_LINK_LIBRARIES)\n"
             '  message(STATUS "${name} is ${found}.")\nendforeach()\n', encoding="utf-8")
         said = command("cmake", "-G", "Ninja", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={packages}")
-        for line in ("zstd is zstd::libzstd.", "dwarf is libdwarf::dwarf-static.", "nettle is PkgConfig::nettle.", "mspack is PkgConfig::libmspack."):
+        for line in ("zstd is zstd::libzstd_static.", "cjson is cjson.", "nettle is PkgConfig::nettle.", "mspack is PkgConfig::libmspack."):
             self.assertIn(line, said)
         manifest = set(json.loads((e2e.ROOT / "vcpkg.json").read_text(encoding="utf-8"))["dependencies"])
         used = set(re.findall(r"^twinstack_package\(twinstack::(\w+)", (e2e.ROOT / "cmake/packages.cmake").read_text(encoding="utf-8"), re.M))
-        vcpkg = {"sqlite": "sqlite3", "z": "zlib", "lzma": "liblzma", "dwarf": "libdwarf", "mspack": "libmspack"}
+        vcpkg = {"sqlite": "sqlite3", "z": "zlib", "lzma": "liblzma", "mspack": "libmspack"}
         self.assertEqual({vcpkg.get(name, name) for name in used} - {"iberty", "cxxabi"} | {"curl"}, manifest)
 
     def test_the_folder_of_a_debian_source_may_be_relative(self):
@@ -307,7 +307,7 @@ class Packages(e2e.Case):
         command("cpack", "--config", config, "-G", "DEB;TZST", "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=none", "-B", self.folder)
         deb = next(self.folder.glob("*.deb"))
         said = command("dpkg-deb", "--field", deb)
-        for field in (f"Version: {version()}\n", "Package: twinstack\n", "libc6 (", "libdwarf1 (", "Recommends: libcurl4", "Suggests: libnats3.4"):
+        for field in (f"Version: {version()}\n", "Package: twinstack\n", "libc6 (", "libmspack0 (", "Recommends: libcurl4", "Suggests: libnats3.4"):
             self.assertIn(field, said)
         files = command("dpkg-deb", "--contents", deb)
         archive = command("cmake", "-E", "tar", "tf", next(self.folder.glob("*.tar.zst")))

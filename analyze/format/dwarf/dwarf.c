@@ -52,24 +52,17 @@ static struct dwarf_unit *add_unit(struct dwarf *dwarf, struct dwarf_context *co
 static bool list_unit(struct dwarf *dwarf, struct dwarf_context *context)
 {
     struct range_target to = {dwarf, dwarf->unit_count, false};
-    Dwarf_Error error = NULL;
-    Dwarf_Half tag = 0;
-    Dwarf_Die die;
+    struct dwarf_entry root;
 
-    if (dwarf_offdie_b(context->object->debug, context->offset, 1, &die, &error) != DW_DLV_OK) {
+    if (!dwarf_context_read(context, &root)) {
         context->object->lacks_units = true;
         return true;
     }
-    dwarf_context_read(context, die);
-    if (dwarf_tag(die, &tag, &error) != DW_DLV_OK ||
-        (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit)) {
-        dwarf_dealloc_die(die);
+    if (root.is->tag != TAG_COMPILE_UNIT && root.is->tag != TAG_SKELETON_UNIT)
         return true;
-    }
     struct dwarf_unit *unit = add_unit(dwarf, context);
-    const bool stated = unit == NULL || dwarf_ranges(context, die, add_unit_range, &to);
-    dwarf_dealloc_die(die);
-    if (unit != NULL && (!stated || context->version == 2))
+    const bool stated = unit == NULL || dwarf_ranges(context, &root, add_unit_range, &to);
+    if (unit != NULL && (!stated || context->format.version == 2))
         dwarf_unit_functions(dwarf, unit, add_unit_range, &to);
     context->object->lacks_units = context->object->lacks_units || context->damaged;
     return unit != NULL && !to.failed;
@@ -154,6 +147,7 @@ void dwarf_close(struct dwarf *dwarf)
     free(dwarf->opened);
     free(dwarf->units);
     free(dwarf->ranges);
+    free(dwarf->spare_spans);
     arena_free(&dwarf->arena);
     free(dwarf);
 }
@@ -185,25 +179,44 @@ static struct dwarf_unit *unit_at(struct dwarf *dwarf, uint32_t offset, uint64_t
     return found;
 }
 
+/* The span of the unit that covers OFFSET, counted from 1; 0: none. */
+static uint32_t span_at(const struct dwarf *dwarf, const struct dwarf_unit *unit, uint32_t offset)
+{
+    const uint32_t near = dwarf->last_span;
+
+    if (dwarf->last == unit) /* most questions go through the code from front to back */
+        for (uint32_t i = near; i < unit->span_count && i < near + 2; i++)
+            if (unit->spans[i].start > offset && i > 0 && unit->spans[i - 1].start <= offset)
+                return i;
+    return ARRAY_UPPER(unit->spans, unit->span_count, start, offset);
+}
+
 void dwarf_at(struct dwarf *dwarf, uint32_t offset, struct dwarf_place *out)
 {
-    *out = (struct dwarf_place){0};
-    const struct dwarf_unit *unit = unit_at(dwarf, offset, &out->end);
-    const uint32_t low =
-        ARRAY_UPPER(unit->spans, unit != NULL ? unit->span_count : 0, start, offset);
+    *out = (struct dwarf_place){.end = dwarf->last_end};
+    const bool known = dwarf->last != NULL && offset >= dwarf->last_start && offset < out->end;
+    const struct dwarf_unit *unit = known ? dwarf->last : unit_at(dwarf, offset, &out->end);
 
-    out->damaged =
-        unit == NULL ? dwarf->object->lacks_units : unit->skeleton->damaged || unit->full->damaged;
-    if (unit == NULL)
+    if (unit == NULL) {
+        out->damaged = dwarf->object->lacks_units;
         return;
+    }
+    const uint32_t low = span_at(dwarf, unit, offset);
+    if (!known)
+        dwarf->last_start = offset;
+    dwarf->last = unit;
+    dwarf->last_span = low;
+    dwarf->last_end = out->end;
+    out->damaged = unit->skeleton->damaged || unit->full->damaged;
     out->lacks_split = unit->skeleton->dwo_id != 0 && unit->full == unit->skeleton;
     if (low < unit->span_count && unit->spans[low].start < out->end)
         out->end = unit->spans[low].start;
     if (low == 0)
         return;
-    out->scope = unit->spans[low - 1].scope;
-    out->file = unit->spans[low - 1].file;
-    out->line = unit->spans[low - 1].line;
+    const struct dwarf_span *span = &unit->spans[low - 1];
+    out->scope = span->scope != 0 ? &unit->scopes[span->scope - 1] : NULL;
+    out->file = dwarf_file_name(unit, span->file);
+    out->line = span->line;
 }
 
 uint32_t dwarf_lines(struct dwarf *dwarf, uint32_t offset, uint32_t *out, uint32_t max)

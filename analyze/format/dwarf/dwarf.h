@@ -1,6 +1,6 @@
-/* DWARF 2 to 5 from any container: address → inline frames, function, file and line. libdwarf reads
- * the entries; the container readers supply the sections (object.h). Split DWARF (.dwo files and
- * .dwp packages) and the data that dwz moved out of a file are read if the files are given.
+/* DWARF 2 to 5 from any container: address → inline frames, function, file and line. The container
+ * readers supply the sections (object.h). Split DWARF (.dwo files and .dwp packages) and the data
+ * that dwz moved out of a file are read if the files are given. Type units are not read.
  *
  * Only one thread at a time may use a struct. */
 #ifndef FORMAT_DWARF_H

@@ -24,7 +24,7 @@ enum {
 struct machine {
     const struct dwarf *dwarf;
     const struct line_table *table;
-    struct line_cursor c;
+    struct dwarf_cursor c;
     uint64_t address, file;
     uint32_t line, operation, sequence;
     struct dwarf_row *rows; /* owned */
@@ -70,9 +70,8 @@ static void add_row(struct machine *m, bool ends)
     m->rows[m->count] = (struct dwarf_row){
         .offset = (uint32_t)offset,
         .line = m->line,
-        .order = m->count,
-        .sequence = m->sequence,
-        .file = m->file < m->table->file_count ? m->table->files[m->file] : NULL,
+        .file = m->file < UINT32_MAX ? (uint32_t)m->file : UINT32_MAX,
+        .sequence = m->sequence & INT32_MAX,
         .ends = ends,
     };
     m->count++;
@@ -98,18 +97,18 @@ static void end_sequence(struct machine *m)
 
 static void run_extended(struct machine *m)
 {
-    const uint64_t bytes = line_unsigned(&m->c);
-    const uint64_t end = m->c.at + bytes;
+    const uint64_t bytes = cursor_unsigned(&m->c);
 
-    if (m->c.failed || bytes == 0 || bytes > m->c.end - m->c.at) {
+    if (m->c.failed || bytes == 0 || bytes > cursor_left(&m->c)) {
         m->c.failed = m->c.failed || bytes > 0;
         return;
     }
-    const uint64_t opcode = line_fixed(&m->c, 1);
+    const uint8_t *end = m->c.at + bytes;
+    const uint64_t opcode = cursor_fixed(&m->c, 1);
     if (opcode == EXTENDED_END) {
         end_sequence(m);
     } else if (opcode == EXTENDED_SET_ADDRESS && bytes - 1 <= 8) {
-        m->address = line_fixed(&m->c, (uint32_t)bytes - 1);
+        m->address = cursor_fixed(&m->c, (uint32_t)bytes - 1);
         m->operation = 0;
     }
     m->c.at = end;
@@ -124,24 +123,24 @@ static void run_standard(struct machine *m, uint8_t opcode)
         add_row(m, false);
         break;
     case ADVANCE_PC:
-        advance(m, line_unsigned(&m->c));
+        advance(m, cursor_unsigned(&m->c));
         break;
     case ADVANCE_LINE:
-        m->line += (uint32_t)line_signed(&m->c);
+        m->line += (uint32_t)cursor_signed(&m->c);
         break;
     case SET_FILE:
-        m->file = line_unsigned(&m->c);
+        m->file = cursor_unsigned(&m->c);
         break;
     case CONST_ADD_PC:
         advance(m, (255U - table->first_special) / table->line_range);
         break;
     case FIXED_ADVANCE_PC:
-        m->address += line_fixed(&m->c, 2);
+        m->address += cursor_fixed(&m->c, 2);
         m->operation = 0;
         break;
     default:
         for (uint8_t i = 0; i < table->operand_counts[opcode - 1]; i++)
-            (void)line_unsigned(&m->c);
+            (void)cursor_unsigned(&m->c);
         break;
     }
 }
@@ -152,7 +151,7 @@ static void run_program(struct machine *m)
 
     reset(m);
     while (m->c.at < m->c.end && !m->c.failed && !m->failed) {
-        const uint8_t opcode = (uint8_t)line_fixed(&m->c, 1);
+        const uint8_t opcode = (uint8_t)cursor_fixed(&m->c, 1);
         if (opcode == EXTENDED) {
             run_extended(m);
         } else if (opcode < table->first_special) {
@@ -174,37 +173,43 @@ static int compare_rows(const void *left, const void *right)
     const struct dwarf_row *b = right;
     if (a->offset != b->offset)
         return a->offset < b->offset ? -1 : 1;
-    if (a->ends != b->ends)
-        return a->ends ? -1 : 1; /* a row that starts at the same address replaces an end */
-    return (a->order > b->order) - (a->order < b->order);
+    return b->ends - a->ends; /* a row that starts at the same address replaces an end */
+}
+
+/* Compilers write most tables in the order of addresses. */
+static bool is_sorted(const struct dwarf_row *rows, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++)
+        if (compare_rows(&rows[i - 1], &rows[i]) > 0)
+            return false;
+    return true;
 }
 
 void dwarf_read_lines(struct dwarf *dwarf, struct dwarf_unit *unit)
 {
     struct dwarf_context *context = unit->skeleton;
-    Dwarf_Error error = NULL;
+    struct dwarf_entry root;
     struct line_table table;
     uint64_t offset;
-    Dwarf_Die die;
 
-    if (dwarf_offdie_b(context->object->debug, context->offset, 1, &die, &error) != DW_DLV_OK)
+    if (!dwarf_context_read(context, &root) || !dwarf_number(context, &root, AT_STMT_LIST, &offset))
         return;
-    const bool has_table = dwarf_number(die, DW_AT_stmt_list, &offset);
-    const char *folder = dwarf_text(context, die, DW_AT_comp_dir);
-    dwarf_dealloc_die(die);
-    if (!has_table)
-        return;
-    if (!line_table_open(context, offset, folder != NULL ? folder : "", &dwarf->arena, &table)) {
+    const char *folder = dwarf_text(context, &root, AT_COMP_DIR);
+    const uint64_t bytes = context->object->sections[DEBUG_LINE].bytes;
+    if (context->object->line_bytes > DWARF_SHARED * (bytes + DWARF_SHARED_LEAST) ||
+        !line_table_open(context, offset, folder != NULL ? folder : "", &dwarf->arena, &table)) {
         context->damaged = true;
         return;
     }
+    context->object->line_bytes += table.bytes;
     unit->files = table.files;
     unit->file_count = table.file_count;
     struct machine machine = {.dwarf = dwarf, .table = &table, .c = table.program};
     run_program(&machine);
     context->damaged = context->damaged || machine.failed;
     if (machine.count > 0) {
-        array_sort(machine.rows, machine.count, sizeof *machine.rows, compare_rows);
+        if (!is_sorted(machine.rows, machine.count))
+            array_sort(machine.rows, machine.count, sizeof *machine.rows, compare_rows);
         unit->rows = ARENA_ARRAY(&dwarf->arena, machine.count, struct dwarf_row);
         if (unit->rows != NULL) {
             memcpy(unit->rows, machine.rows, machine.count * sizeof *unit->rows);

@@ -1,145 +1,94 @@
-/* Sections that libdwarf reads as one file, and their units; see dwarf.h. */
+/* The list of units of one file; see dwarf.h.
+ *
+ * A unit's header is its length, u16 version; from version 5 on u8 kind, u8 bytes of an address,
+ * the offset of its abbreviations; before that this offset, then the bytes of an address. Units
+ * of split DWARF 5 state their id next. Source: DWARF 5, 7.5.1. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "format/dwarf/line_table.h"
 #include "format/dwarf/parts.h"
+
+enum unit_kind {
+    UNIT_TYPE = 2,
+    UNIT_SKELETON = 4,
+    UNIT_SPLIT_COMPILE = 5,
+    UNIT_SPLIT_TYPE = 6,
+};
 
 static struct dwarf_context *add_context(struct dwarf_object *object)
 {
-    if (object->context_count == object->context_room) {
-        struct dwarf_context *wider =
-            array_reserve(object->contexts, &object->context_room,
-                          (uint64_t)object->context_room + 1, sizeof *wider);
-        if (wider == NULL)
-            return NULL;
-        object->contexts = wider;
-    }
-    struct dwarf_context *context = &object->contexts[object->context_count++];
+    struct dwarf_context *wider = array_reserve(object->contexts, &object->context_room,
+                                                (uint64_t)object->context_count + 1, sizeof *wider);
+    if (wider == NULL)
+        return NULL;
+    object->contexts = wider;
+    struct dwarf_context *context = &wider[object->context_count++];
     memset(context, 0, sizeof *context);
     return context;
 }
 
-static uint64_t signature_number(const Dwarf_Sig8 *signature, bool big_endian)
+/* Reads the header at the cursor, which then is at the end of the unit. False: it is damaged. */
+static bool read_header(struct dwarf_object *object, struct dwarf_cursor *c,
+                        struct dwarf_context *out)
 {
-    const struct object_bytes bytes = {(const uint8_t *)signature->signature,
-                                       sizeof signature->signature};
-    uint64_t value;
-    (void)dwarf_number_at(bytes, 0, sizeof signature->signature, big_endian, &value);
-    return value;
-}
+    const uint8_t *info = object->sections[DEBUG_INFO].data;
+    struct dwarf_format *format = &out->format;
+    uint64_t kind = 0;
 
-/* The table of abbreviations that was read last. */
-struct abbreviations {
-    Dwarf_Off offset;
-    uint64_t read_bytes; /* of all tables */
-    bool good;
-};
-
-#ifdef DW_LIBDWARF_VERSION
-/* Reads a table of abbreviations as libdwarf does. False: it does not end inside its section, or
- * states a form that libdwarf does not know.  Source: DWARF 5, 7.5.3. */
-static bool read_abbreviations(struct line_cursor *c)
-{
-    while (line_unsigned(c) != 0) {
-        uint64_t name, form;
-        (void)line_unsigned(c); /* tag */
-        (void)line_fixed(c, 1); /* whether entries have children */
-        do {
-            const char *known;
-            name = line_unsigned(c);
-            form = line_unsigned(c);
-            if (form == DW_FORM_implicit_const)
-                (void)line_signed(c);
-            if (form != 0 &&
-                (form > UINT32_MAX || dwarf_get_FORM_name((unsigned)form, &known) != DW_DLV_OK))
-                return false;
-        } while (name != 0 || form != 0);
+    memset(out, 0, sizeof *out);
+    out->object = object;
+    out->big_endian = object->big_endian;
+    out->start = (uint64_t)(c->at - info);
+    const uint64_t length = cursor_length(c, &format->offset_bytes);
+    if (c->failed)
+        return false;
+    struct dwarf_cursor unit = {c->at, c->at + length, c->big_endian, false};
+    cursor_skip(c, length);
+    out->end = (uint64_t)(c->at - info);
+    format->version = (uint16_t)cursor_fixed(&unit, 2);
+    if (format->version >= 5) {
+        kind = cursor_fixed(&unit, 1);
+        format->address_bytes = (uint8_t)cursor_fixed(&unit, 1);
     }
-    return !c->failed;
+    out->abbreviations_offset = cursor_fixed(&unit, format->offset_bytes);
+    if (format->version < 5)
+        format->address_bytes = (uint8_t)cursor_fixed(&unit, 1);
+    if (kind == UNIT_SKELETON || kind == UNIT_SPLIT_COMPILE)
+        out->dwo_id = cursor_fixed(&unit, 8);
+    if (kind == UNIT_TYPE || kind == UNIT_SPLIT_TYPE)
+        cursor_skip(&unit, 8 + (uint64_t)format->offset_bytes); /* its signature and its type */
+    out->offset = (uint64_t)(unit.at - info);
+    out->addresses = object->sections[DEBUG_ADDR];
+    out->strings = object->sections[DEBUG_STR];
+    out->string_offsets = object->sections[DEBUG_STR_OFFSETS];
+    out->old_lists = object->sections[DEBUG_RANGES];
+    out->lists = object->sections[DEBUG_RNGLISTS];
+    return !unit.failed && format->version >= 2 && format->version <= 5 &&
+           (format->address_bytes == 4 || format->address_bytes == 8);
 }
-
-/* Whether all abbreviations of a unit are readable. libdwarf since 0.2.0 keeps one whose attributes
- * it cannot read: only the first call that needs it fails, later calls see an entry that has no
- * attributes. */
-static bool has_abbreviations(struct dwarf_object *object, Dwarf_Off offset,
-                              struct abbreviations *last)
-{
-    enum { READ_FACTOR = 16 }; /* many units may share one table */
-    const struct object_bytes section = object->sections[DEBUG_ABBREV];
-    struct line_cursor c = {.bytes = section, .at = offset, .end = section.bytes};
-
-    if (last->read_bytes > 0 && offset == last->offset)
-        return last->good;
-    last->offset = offset;
-    last->good = last->read_bytes <= READ_FACTOR * section.bytes && offset < section.bytes &&
-                 read_abbreviations(&c);
-    last->read_bytes += c.at - offset + 1;
-    return last->good;
-}
-#else
-static bool has_abbreviations(struct dwarf_object *object, Dwarf_Off offset,
-                              struct abbreviations *last)
-{
-    (void)object;
-    (void)offset;
-    (void)last;
-    return true;
-}
-#endif
 
 /* Lists every unit. Take pointers into the list only when it is complete. */
 static enum status list_contexts(struct dwarf_object *object, struct fault *fault)
 {
-    struct abbreviations last = {0};
-    Dwarf_Error error = NULL;
-    Dwarf_Unsigned next = 0, length, type_offset;
-    Dwarf_Half version, address_bytes, offset_bytes, extension, kind;
-    Dwarf_Off abbreviations;
-    Dwarf_Sig8 signature;
+    struct dwarf_cursor c = cursor_over(object->sections[DEBUG_INFO], 0, object->big_endian);
 
-    memset(&signature, 0, sizeof signature);
-    for (;;) {
-        const int found = dwarf_next_cu_header_d(
-            object->debug, 1, &length, &version, &abbreviations, &address_bytes, &offset_bytes,
-            &extension, &signature, &type_offset, &next, &kind, &error);
-        object->lacks_units = object->lacks_units || found == DW_DLV_ERROR;
-        if (found != DW_DLV_OK)
-            return ERR_NONE;
-        Dwarf_Die die;
-        Dwarf_Off offset;
+    while (!c.failed && cursor_left(&c) > 0) {
+        struct dwarf_context read;
+        if (!read_header(object, &c, &read)) {
+            object->lacks_units = true;
+            break;
+        }
+        if (read.offset == read.end)
+            continue; /* padding */
         if (object->context_count == DWARF_UNITS_MAX)
             return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "DWARF units");
-        if (dwarf_siblingof_b(object->debug, NULL, 1, &die, &error) != DW_DLV_OK) {
-            object->lacks_units = true;
-            continue;
-        }
-        const bool placed = dwarf_dieoffset(die, &offset, &error) == DW_DLV_OK;
-        dwarf_dealloc_die(die);
-        object->lacks_units = object->lacks_units || !placed;
-        if (!placed)
-            continue;
         struct dwarf_context *context = add_context(object);
         if (context == NULL)
             return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "DWARF units");
-        context->object = object;
-        context->offset = offset;
-        context->end = next;
-        context->version = version;
-        context->kind = kind;
-        context->offset_bytes = offset_bytes == 8 ? 8 : 4;
-        context->address_bytes = address_bytes == 4 ? 4 : 8;
-        context->big_endian = object->big_endian;
-        context->damaged = !has_abbreviations(object, abbreviations, &last);
-        if (version >= 5 && (kind == DW_UT_skeleton || kind == DW_UT_split_compile))
-            context->dwo_id = signature_number(&signature, object->big_endian);
-        context->addresses = object->sections[DEBUG_ADDR];
-        context->strings = object->sections[DEBUG_STR];
-        context->string_offsets = object->sections[DEBUG_STR_OFFSETS];
-        context->old_lists = object->sections[DEBUG_RANGES];
-        context->lists = object->sections[DEBUG_RNGLISTS];
+        *context = read;
     }
+    return ERR_NONE;
 }
 
 struct dwarf_object *dwarf_object_new(const struct object_bytes sections[DEBUG_SECTIONS],
@@ -153,14 +102,10 @@ struct dwarf_object *dwarf_object_new(const struct object_bytes sections[DEBUG_S
         return NULL;
     }
     memcpy(object->sections, sections, sizeof object->sections);
-    object->address_bytes = like->address_bytes;
     object->big_endian = like->big_endian;
     object->is_split = split;
-    if (!dwarf_sections_open(object)) {
-        fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "DWARF");
-    } else if (list_contexts(object, fault) == ERR_NONE) {
+    if (list_contexts(object, fault) == ERR_NONE)
         return object;
-    }
     dwarf_object_free(object);
     return NULL;
 }
@@ -169,12 +114,12 @@ void dwarf_object_free(struct dwarf_object *object)
 {
     if (object == NULL)
         return;
-    dwarf_sections_close(object);
+    dwarf_abbreviations_free(&object->tables);
     free(object->contexts);
     free(object);
 }
 
-struct dwarf_context *dwarf_object_context(struct dwarf_object *object, Dwarf_Off offset)
+struct dwarf_context *dwarf_object_context(struct dwarf_object *object, uint64_t offset)
 {
     const uint32_t low = ARRAY_UPPER(object->contexts, object->context_count, offset, offset);
     return low > 0 && offset < object->contexts[low - 1].end ? &object->contexts[low - 1] : NULL;

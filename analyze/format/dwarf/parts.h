@@ -1,7 +1,8 @@
 /* What the files of the DWARF reader share; no other file includes this.
  *
  *   dwarf.c   units, and the one that an offset lies in
- *   object.c  units; sections.c the sections as libdwarf asks for them
+ *   object.c  the list of units of one file
+ *   entries.c entries and abbreviations; cursor.h numbers and texts
  *   values.c  attributes: texts, addresses, ranges, also those by way of an index
  *   split.c   units of .dwo files and .dwp packages
  *   unit.c    functions and inlined calls of a unit
@@ -12,11 +13,9 @@
 
 #include <stdbool.h>
 
-#include <dwarf.h>
-#include <libdwarf.h>
-
 #include "base/arena.h"
 #include "format/dwarf/dwarf.h"
+#include "format/dwarf/entries.h"
 
 enum {
     DWARF_UNITS_MAX = 1 << 20,
@@ -25,6 +24,9 @@ enum {
     DWARF_RANGES_MAX = 1 << 22, /* ranges of functions and inlined calls of one unit */
     DWARF_TREE_DEPTH = 256,     /* nesting of entries of any kind */
     DWARF_LIST_MAX = 1 << 20,   /* ranges of one entry */
+    DWARF_TEXT_MAX = 1 << 20,   /* bytes of a text */
+    DWARF_SHARED = 8,           /* times that the bytes of all lists, or of all lines, are read */
+    DWARF_SHARED_LEAST = 4096,  /* bytes that these count at least */
     DWARF_NAME_STEPS = 8,       /* abstract origins and specifications followed to find a name */
 };
 
@@ -33,10 +35,10 @@ struct dwarf_object;
 /* How the values of a unit's attributes are read. */
 struct dwarf_context {
     struct dwarf_object *object;
-    Dwarf_Off offset;       /* of its first entry */
-    Dwarf_Off end;          /* of the unit, in its section */
-    uint16_t version, kind; /* kind: DW_UT_... */
-    uint8_t offset_bytes, address_bytes;
+    uint64_t start, offset, end; /* of the unit, its first entry, and what follows the unit */
+    uint64_t abbreviations_offset;
+    const struct dwarf_abbreviations *abbreviations; /* NULL: not read yet */
+    struct dwarf_format format;
     bool big_endian;
     uint64_t dwo_id;  /* 0: none */
     uint64_t base_va; /* the base of its range lists */
@@ -47,28 +49,17 @@ struct dwarf_context {
     bool damaged; /* something that was asked of the unit is unreadable */
 };
 
-#ifdef DW_LIBDWARF_VERSION /* see sections.c */
-typedef Dwarf_Obj_Access_Interface_a dwarf_access;
-#else
-typedef Dwarf_Obj_Access_Interface dwarf_access;
-#endif
-
-/* Sections that libdwarf reads as one file. */
+/* Sections that belong together: those of a file, of a .dwo file, of a unit of a package. */
 struct dwarf_object {
-    dwarf_access access;
     struct object_bytes sections[DEBUG_SECTIONS];
-    uint8_t address_bytes;
     bool big_endian, is_split;
-    Dwarf_Debug debug;              /* NULL: not open */
+    struct abbreviation_tables tables;
     struct dwarf_context *contexts; /* owned, by offset */
     uint32_t context_count, context_room;
-    bool lacks_units;               /* the list of units ends in damage */
-    struct dwarf_object *alternate; /* NULL: none */
+    uint64_t list_entries, line_bytes; /* that were read */
+    bool lacks_units;                  /* the list of units ends in damage */
+    struct dwarf_object *alternate;    /* NULL: none */
 };
-
-/* Opens object->debug over the object's sections; false: libdwarf cannot read them. */
-bool dwarf_sections_open(struct dwarf_object *object);
-void dwarf_sections_close(struct dwarf_object *object);
 
 struct unit_range {
     uint32_t low, high;
@@ -83,18 +74,16 @@ struct scope_range {
 
 struct dwarf_row {
     uint32_t offset, line;
-    uint32_t order; /* in the table: of several rows for one address the last is used */
-    uint32_t sequence;
-    const char *file;
-    bool ends; /* nothing follows until the next row */
+    uint32_t file;          /* its number, as in a span */
+    uint32_t sequence : 31; /* rows of one are ended together */
+    uint32_t ends : 1;      /* nothing follows until the next row */
 };
 
 /* From START on, up to the next span. */
 struct dwarf_span {
-    uint32_t start;
-    uint32_t line;
-    const struct dwarf_scope *scope;
-    const char *file;
+    uint32_t start, line;
+    uint32_t scope; /* its number + 1; 0: none */
+    uint32_t file;  /* a number that the unit does not have: unknown */
 };
 
 struct dwarf_unit {
@@ -102,7 +91,7 @@ struct dwarf_unit {
     struct dwarf_context *full;     /* has the functions: a different unit in split DWARF */
     bool read;
     const struct dwarf_scope *scopes; /* in the arena */
-    struct dwarf_row *rows;           /* in the arena, sorted */
+    struct dwarf_row *rows; /* in the arena, sorted; equal offsets in the order of the table */
     uint32_t row_count;
     const char **files; /* in the arena, by number */
     uint32_t file_count;
@@ -113,7 +102,7 @@ struct dwarf_unit {
 struct dwarf_split { /* a unit of split DWARF that was given */
     uint64_t id;
     struct dwarf_object *object; /* NULL: in a package, not opened yet */
-    Dwarf_Off offset;            /* of its first entry */
+    uint64_t offset;             /* of its first entry */
     const struct object_debug *package;
     struct object_bytes parts[DEBUG_SECTIONS]; /* of the package */
 };
@@ -130,34 +119,43 @@ struct dwarf {
     uint32_t unit_count, unit_room;
     struct unit_range *ranges; /* owned, sorted by low */
     uint32_t range_count, range_room;
+    struct dwarf_span *spare_spans; /* owned: of the unit that is read */
+    uint32_t spare_room;
+    const struct dwarf_unit *last; /* what dwarf_at() found last, and where it applies */
+    uint32_t last_start, last_span;
+    uint64_t last_end;
 };
 
-/* Opens SECTIONS in libdwarf and lists their units.  NULL: damaged, or out of memory. */
+/* Lists the units of SECTIONS.  NULL: too many, or out of memory. */
 struct dwarf_object *dwarf_object_new(const struct object_bytes sections[DEBUG_SECTIONS],
                                       const struct object_debug *like, bool split,
                                       struct fault *fault);
 void dwarf_object_free(struct dwarf_object *object);
 
 /* The unit that the entry at OFFSET lies in; NULL: none. */
-struct dwarf_context *dwarf_object_context(struct dwarf_object *object, Dwarf_Off offset);
+struct dwarf_context *dwarf_object_context(struct dwarf_object *object, uint64_t offset);
 
-/* Reads from the first entry of a unit how to read the values of its other entries. */
-void dwarf_context_read(struct dwarf_context *context, Dwarf_Die die);
+/* Reads the first entry of a unit, and from it how to read the values of its other entries. */
+bool dwarf_context_read(struct dwarf_context *context, struct dwarf_entry *root);
 
-/* A number of BYTES bytes at OFFSET of a section; false: outside. */
-bool dwarf_number_at(struct object_bytes section, uint64_t offset, uint32_t bytes, bool big_endian,
-                     uint64_t *out);
+/* Attribute NAME of ENTRY as a number, or a text (borrowed); false or NULL: absent. */
+bool dwarf_number(const struct dwarf_context *context, const struct dwarf_entry *entry,
+                  enum dwarf_attribute_name name, uint64_t *out);
+const char *dwarf_text(struct dwarf_context *context, const struct dwarf_entry *entry,
+                       enum dwarf_attribute_name name);
 
-/* Attribute NAME of DIE as a number, an address, or a text (borrowed); false or NULL: absent. */
-bool dwarf_number(Dwarf_Die die, Dwarf_Half name, uint64_t *out);
-const char *dwarf_text(struct dwarf_context *context, Dwarf_Die die, Dwarf_Half name);
+/* The text that a value is or refers to. NULL: unreadable, or in a file that was not given: then
+ * *absent is set. */
+const char *dwarf_value_text(struct dwarf_context *context, struct dwarf_value value, bool *absent);
 
-/* Text NUMBER of .debug_str_offsets; NULL: none. */
-const char *dwarf_text_number(struct dwarf_context *context, uint64_t number);
+/* The entry that attribute NAME of ENTRY refers to, and the unit that it is in. False: none. */
+bool dwarf_reference(struct dwarf_context *context, const struct dwarf_entry *entry,
+                     enum dwarf_attribute_name name, struct dwarf_context **to, uint64_t *offset);
 
-/* Calls FOUND for each range of code that DIE covers. Returns false when DIE states none. */
+/* Calls FOUND for each range of code that ENTRY covers. Returns false when ENTRY states none. */
 typedef void dwarf_range_fn(void *context, uint64_t low_va, uint64_t high_va);
-bool dwarf_ranges(struct dwarf_context *unit, Dwarf_Die die, dwarf_range_fn *found, void *context);
+bool dwarf_ranges(struct dwarf_context *unit, const struct dwarf_entry *entry,
+                  dwarf_range_fn *found, void *context);
 
 /* The offsets of a range of code; false: it is empty or not code of this image. */
 bool dwarf_is_code(const struct dwarf *dwarf, uint64_t low_va, uint64_t high_va, uint32_t *low,
@@ -178,6 +176,12 @@ void dwarf_unit_functions(struct dwarf *dwarf, struct dwarf_unit *unit, dwarf_ra
                           void *context);
 
 void dwarf_read_lines(struct dwarf *dwarf, struct dwarf_unit *unit);
+
+/* NULL: the unit has no file of that number. */
+static inline const char *dwarf_file_name(const struct dwarf_unit *unit, uint32_t number)
+{
+    return number < unit->file_count ? unit->files[number] : NULL;
+}
 
 /* Fills unit->spans from ranges, in the order of the entries, and rows. */
 void dwarf_make_spans(struct dwarf *dwarf, struct dwarf_unit *unit,

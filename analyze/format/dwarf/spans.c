@@ -42,41 +42,73 @@ static void close_top(struct open_ranges *open)
     open->heap[at] = last;
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return (a > b) - (a < b);
-}
-
-struct by_low {
-    uint32_t low, number;
+struct bound {
+    uint32_t offset, number;
 };
 
-static int compare_lows(const void *left, const void *right)
+/* Sorts by offset, byte by byte from the lowest; equal offsets keep their order. SPARE has as much
+ * room. Returns the array that has the result. */
+static struct bound *sort_bounds(struct bound *items, struct bound *spare, uint32_t count)
 {
-    const struct by_low *a = left, *b = right;
-    if (a->low != b->low)
-        return a->low < b->low ? -1 : 1;
-    return (a->number > b->number) - (a->number < b->number);
+    uint32_t differ = 0;
+
+    for (uint32_t i = 1; i < count; i++)
+        differ |= items[i].offset ^ items[0].offset;
+    for (uint32_t shift = 0; shift < 32; shift += 8) {
+        uint32_t at[256] = {0}, sum = 0;
+        if ((differ >> shift & 0xff) == 0)
+            continue;
+        for (uint32_t i = 0; i < count; i++)
+            at[items[i].offset >> shift & 0xff]++;
+        for (uint32_t i = 0; i < COUNT_OF(at); i++) {
+            const uint32_t here = at[i];
+            at[i] = sum;
+            sum += here;
+        }
+        for (uint32_t i = 0; i < count; i++)
+            spare[at[items[i].offset >> shift & 0xff]++] = items[i];
+        struct bound *sorted = spare;
+        spare = items;
+        items = sorted;
+    }
+    return items;
 }
 
 struct sweep {
     struct dwarf_unit *unit;
     const struct scope_range *ranges;
-    struct by_low *lows;
-    uint32_t range_count, next_range;
+    const struct bound *lows, *highs; /* sorted; of every range */
+    uint32_t range_count, next_low, next_high;
     struct open_ranges open;
     uint32_t next_row;
     const struct dwarf_row *row; /* that applies; NULL: none */
 };
+
+/* The next offset where something starts or ends. False: there is none. */
+static bool next_bound(const struct sweep *s, uint32_t *out)
+{
+    const struct dwarf_unit *unit = s->unit;
+    uint64_t least = UINT64_MAX;
+
+    if (s->next_low < s->range_count)
+        least = s->lows[s->next_low].offset;
+    if (s->next_high < s->range_count && s->highs[s->next_high].offset < least)
+        least = s->highs[s->next_high].offset;
+    if (s->next_row < unit->row_count && unit->rows[s->next_row].offset < least)
+        least = unit->rows[s->next_row].offset;
+    *out = (uint32_t)least;
+    return least <= UINT32_MAX;
+}
 
 /* Advances to OFFSET and returns what applies there. */
 static struct dwarf_span sweep_to(struct sweep *s, uint32_t offset)
 {
     const struct dwarf_unit *unit = s->unit;
 
-    for (; s->next_range < s->range_count && s->lows[s->next_range].low <= offset; s->next_range++)
-        open_range(&s->open, s->lows[s->next_range].number);
+    for (; s->next_low < s->range_count && s->lows[s->next_low].offset <= offset; s->next_low++)
+        open_range(&s->open, s->lows[s->next_low].number);
+    while (s->next_high < s->range_count && s->highs[s->next_high].offset <= offset)
+        s->next_high++;
     while (s->open.count > 0 && s->ranges[s->open.heap[0]].high <= offset)
         close_top(&s->open);
     for (; s->next_row < unit->row_count && unit->rows[s->next_row].offset <= offset;
@@ -90,34 +122,9 @@ static struct dwarf_span sweep_to(struct sweep *s, uint32_t offset)
     return (struct dwarf_span){
         .start = offset,
         .line = s->row != NULL ? s->row->line : 0,
-        .file = s->row != NULL ? s->row->file : NULL,
-        .scope = s->open.count > 0 ? &unit->scopes[s->ranges[s->open.heap[0]].scope] : NULL,
+        .file = s->row != NULL ? s->row->file : UINT32_MAX,
+        .scope = s->open.count > 0 ? s->ranges[s->open.heap[0]].scope + 1 : 0,
     };
-}
-
-/* Every offset where something starts or ends, sorted, without duplicates. Owned by the caller. */
-static uint32_t *find_bounds(const struct dwarf_unit *unit, const struct scope_range *ranges,
-                             uint32_t range_count, uint32_t *count)
-{
-    const size_t room = 2 * (size_t)range_count + unit->row_count;
-    uint32_t *bounds = malloc((room + 1) * sizeof *bounds);
-    uint32_t n = 0, kept = 0;
-
-    *count = 0;
-    if (bounds == NULL || room > UINT32_MAX)
-        return bounds;
-    for (uint32_t i = 0; i < range_count; i++) {
-        bounds[n++] = ranges[i].low;
-        bounds[n++] = ranges[i].high;
-    }
-    for (uint32_t i = 0; i < unit->row_count; i++)
-        bounds[n++] = unit->rows[i].offset;
-    array_sort(bounds, n, sizeof *bounds, compare_numbers);
-    for (uint32_t i = 0; i < n; i++)
-        if (kept == 0 || bounds[i] != bounds[kept - 1])
-            bounds[kept++] = bounds[i];
-    *count = kept;
-    return bounds;
 }
 
 static bool same_span(const struct dwarf_span *a, const struct dwarf_span *b)
@@ -125,27 +132,48 @@ static bool same_span(const struct dwarf_span *a, const struct dwarf_span *b)
     return a->scope == b->scope && a->line == b->line && a->file == b->file;
 }
 
-void dwarf_make_spans(struct dwarf *dwarf, struct dwarf_unit *unit,
-                      const struct scope_range *ranges, uint32_t range_count)
+/* Fills dwarf->spare_spans. Returns their number; 0: none, or out of memory. */
+static uint32_t find_spans(struct dwarf *dwarf, struct sweep *sweep)
 {
-    struct sweep sweep = {.unit = unit, .ranges = ranges, .range_count = range_count};
-    uint32_t count;
-    uint32_t *bounds = find_bounds(unit, ranges, range_count, &count);
+    uint32_t offset, count = 0;
 
-    sweep.lows = malloc(((size_t)range_count + 1) * sizeof *sweep.lows);
-    sweep.open = (struct open_ranges){ranges, malloc(((size_t)range_count + 1) * 4), 0};
-    unit->spans = ARENA_ARRAY(&dwarf->arena, (size_t)count + 1, struct dwarf_span);
-    if (bounds != NULL && sweep.lows != NULL && sweep.open.heap != NULL && unit->spans != NULL) {
-        for (uint32_t i = 0; i < range_count; i++)
-            sweep.lows[i] = (struct by_low){ranges[i].low, i};
-        array_sort(sweep.lows, range_count, sizeof *sweep.lows, compare_lows);
+    while (next_bound(sweep, &offset)) {
+        const struct dwarf_span span = sweep_to(sweep, offset);
+        if (count > 0 && same_span(&dwarf->spare_spans[count - 1], &span))
+            continue;
+        struct dwarf_span *wider = array_reserve(dwarf->spare_spans, &dwarf->spare_room,
+                                                 (uint64_t)count + 1, sizeof *wider);
+        if (wider == NULL)
+            return 0;
+        dwarf->spare_spans = wider;
+        wider[count++] = span;
+    }
+    return count;
+}
+
+void dwarf_make_spans(struct dwarf *dwarf, struct dwarf_unit *unit,
+                      const struct scope_range *ranges, uint32_t count)
+{
+    const size_t room = (size_t)count + 1;
+    struct sweep sweep = {.unit = unit, .ranges = ranges, .range_count = count};
+    struct bound *bounds = malloc(3 * room * sizeof *bounds);
+
+    sweep.open = (struct open_ranges){ranges, malloc(room * sizeof *sweep.open.heap), 0};
+    if (bounds != NULL && sweep.open.heap != NULL) {
+        struct bound *lows = bounds, *highs = bounds + room, *spare = highs + room;
         for (uint32_t i = 0; i < count; i++) {
-            const struct dwarf_span span = sweep_to(&sweep, bounds[i]);
-            if (unit->span_count == 0 || !same_span(&unit->spans[unit->span_count - 1], &span))
-                unit->spans[unit->span_count++] = span;
+            lows[i] = (struct bound){ranges[i].low, i};
+            highs[i] = (struct bound){ranges[i].high, i};
+        }
+        sweep.lows = sort_bounds(lows, spare, count);
+        sweep.highs = sort_bounds(highs, sweep.lows == lows ? spare : lows, count);
+        const uint32_t found = find_spans(dwarf, &sweep);
+        unit->spans = ARENA_ARRAY(&dwarf->arena, found, struct dwarf_span);
+        if (unit->spans != NULL && found > 0) {
+            memcpy(unit->spans, dwarf->spare_spans, found * sizeof *unit->spans);
+            unit->span_count = found;
         }
     }
     free(bounds);
-    free(sweep.lows);
     free(sweep.open.heap);
 }

@@ -62,12 +62,8 @@ static struct dwarf_object *open_object(struct dwarf *dwarf, const struct object
         return NULL;
     }
     for (uint32_t i = 0; i < object->context_count; i++) {
-        Dwarf_Error error = NULL;
-        Dwarf_Die die;
-        if (dwarf_offdie_b(object->debug, object->contexts[i].offset, 1, &die, &error) != DW_DLV_OK)
-            continue;
-        dwarf_context_read(&object->contexts[i], die);
-        dwarf_dealloc_die(die);
+        struct dwarf_entry root;
+        (void)dwarf_context_read(&object->contexts[i], &root);
     }
     return object;
 }
@@ -89,6 +85,15 @@ static enum debug_section column_section(uint64_t number, uint64_t version)
     }
 }
 
+/* A number of BYTES bytes at OFFSET of a section; false: outside. */
+static bool number_at(struct object_bytes section, uint64_t offset, uint32_t bytes, bool big_endian,
+                      uint64_t *out)
+{
+    struct dwarf_cursor c = cursor_over(section, offset, big_endian);
+    *out = cursor_fixed(&c, bytes);
+    return !c.failed;
+}
+
 struct unit_index {
     struct object_bytes bytes;
     bool big_endian;
@@ -104,10 +109,9 @@ static bool read_index(const struct object_debug *debug, struct unit_index *out)
 
     out->bytes = bytes;
     out->big_endian = big;
-    if (!dwarf_number_at(bytes, 0, 4, big, &word) || !dwarf_number_at(bytes, 0, 2, big, &half) ||
-        !dwarf_number_at(bytes, 4, 4, big, &out->columns) ||
-        !dwarf_number_at(bytes, 8, 4, big, &out->units) ||
-        !dwarf_number_at(bytes, 12, 4, big, &out->slots))
+    if (!number_at(bytes, 0, 4, big, &word) || !number_at(bytes, 0, 2, big, &half) ||
+        !number_at(bytes, 4, 4, big, &out->columns) || !number_at(bytes, 8, 4, big, &out->units) ||
+        !number_at(bytes, 12, 4, big, &out->slots))
         return false;
     out->version = word == 2 ? 2 : half;
     if ((out->version != 2 && out->version != 5) || out->columns > INDEX_COLUMNS_MAX ||
@@ -123,7 +127,7 @@ static bool read_index(const struct object_debug *debug, struct unit_index *out)
 static uint64_t index_word(const struct unit_index *index, uint64_t offset)
 {
     uint64_t value;
-    (void)dwarf_number_at(index->bytes, offset, 4, index->big_endian, &value);
+    (void)number_at(index->bytes, offset, 4, index->big_endian, &value);
     return value;
 }
 
@@ -159,7 +163,7 @@ static enum status add_package(struct dwarf *dwarf, const struct object_debug *d
         struct object_bytes parts[DEBUG_SECTIONS] = {{NULL, 0}};
         uint64_t id;
         if (row == 0 || row > index.units || !take_row(&index, debug, row, parts) ||
-            !dwarf_number_at(index.bytes, INDEX_HEAD_BYTES + 8 * i, 8, index.big_endian, &id))
+            !number_at(index.bytes, INDEX_HEAD_BYTES + 8 * i, 8, index.big_endian, &id))
             continue;
         struct dwarf_split *split = add_split(dwarf, id, fault);
         if (split == NULL)

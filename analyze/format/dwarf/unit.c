@@ -17,7 +17,7 @@ struct raw_scope {
 
 struct known_name { /* of an entry that is the origin of others */
     const struct dwarf_object *object;
-    Dwarf_Off offset;
+    uint64_t offset;
     const char *name;
 };
 
@@ -46,47 +46,6 @@ bool dwarf_is_code(const struct dwarf *dwarf, uint64_t low_va, uint64_t high_va,
     return true;
 }
 
-/* The entry that an attribute of DIE refers to, and where its values are read; NULL: none.  Owned
- * by the caller. */
-static Dwarf_Die reference(struct dwarf_context *context, Dwarf_Die die, Dwarf_Half name,
-                           struct dwarf_context **to)
-{
-    Dwarf_Error error = NULL;
-    Dwarf_Attribute attribute;
-    struct dwarf_object *object = context->object;
-    Dwarf_Die found = NULL;
-    Dwarf_Half form = 0;
-    Dwarf_Off offset = 0;
-
-    if (dwarf_attr(die, name, &attribute, &error) != DW_DLV_OK)
-        return NULL;
-    if (dwarf_whatform(attribute, &form, &error) == DW_DLV_OK &&
-        (form == DW_FORM_GNU_ref_alt || form == DW_FORM_ref_sup4 || form == DW_FORM_ref_sup8))
-        object = object->alternate;
-    const bool expected = object != NULL && form != DW_FORM_ref_sig8;
-    if (object != NULL && dwarf_global_formref(attribute, &offset, &error) == DW_DLV_OK &&
-        (*to = dwarf_object_context(object, offset)) != NULL &&
-        dwarf_offdie_b(object->debug, offset, 1, &found, &error) != DW_DLV_OK)
-        found = NULL;
-    dwarf_dealloc_attribute(attribute);
-    context->damaged = context->damaged || (expected && found == NULL);
-    return found;
-}
-
-/* Reads the bases of a unit that a reference led to. */
-static void prepare(struct dwarf_context *context)
-{
-    Dwarf_Error error = NULL;
-    Dwarf_Die die;
-    struct dwarf_context *own = dwarf_object_context(context->object, context->offset);
-
-    if (own == NULL || own->bases_read ||
-        dwarf_offdie_b(own->object->debug, own->offset, 1, &die, &error) != DW_DLV_OK)
-        return;
-    dwarf_context_read(own, die);
-    dwarf_dealloc_die(die);
-}
-
 /* True when LINKAGE is the name NAME with a calling convention of 32-bit Windows around it, as
  * clang
  * ("_f@8", "@f@8") and gcc ("f@8") write it, or with gfortran's underscore ("f_"). */
@@ -106,71 +65,76 @@ static bool is_decorated_name(const char *linkage, const char *name)
     return digits[0] != '\0' && digits[strspn(digits, "0123456789")] == '\0';
 }
 
-/* The linkage name of DIE, otherwise its name; *linked: it is the linkage name. */
-static const char *own_name(struct dwarf_context *context, Dwarf_Die die, bool *linked)
+/* The linkage name of ENTRY, otherwise its name; *linked: it is the linkage name. */
+static const char *own_name(struct dwarf_context *context, const struct dwarf_entry *entry,
+                            bool *linked)
 {
-    const char *linkage = dwarf_text(context, die, DW_AT_linkage_name);
+    const char *linkage = dwarf_text(context, entry, AT_LINKAGE_NAME);
 
-    if (linkage == NULL)
-        linkage = dwarf_text(context, die, DW_AT_MIPS_linkage_name);
     *linked = linkage != NULL;
     if (linkage != NULL && strchr(linkage, '@') == NULL && linkage[0] != '\0' &&
         linkage[strlen(linkage) - 1] != '_')
         return linkage;
-    const char *name = dwarf_text(context, die, DW_AT_name);
+    const char *name = dwarf_text(context, entry, AT_NAME);
     return linkage == NULL || (name != NULL && is_decorated_name(linkage, name)) ? name : linkage;
 }
 
-/* The linkage name, otherwise the name, of DIE or of its origin: follows abstract origins and
- * specifications for a few steps. */
-static const char *entry_name(struct dwarf_context *context, Dwarf_Die die)
+/* The entry that ENTRY is an instance of, or completes. */
+static bool find_origin(struct dwarf_context *context, const struct dwarf_entry *entry,
+                        struct dwarf_context **to, uint64_t *offset)
+{
+    return dwarf_reference(context, entry, AT_ABSTRACT_ORIGIN, to, offset) ||
+           dwarf_reference(context, entry, AT_SPECIFICATION, to, offset);
+}
+
+/* Reads the entry that a reference leads to, and first the bases of its unit. */
+static bool read_origin(struct dwarf_context *from, struct dwarf_context *context, uint64_t offset,
+                        struct dwarf_entry *out)
+{
+    const bool good = (context->bases_read || dwarf_context_read(context, out)) &&
+                      dwarf_entry_at(context, offset, out);
+    from->damaged = from->damaged || !good;
+    return good;
+}
+
+/* The linkage name, otherwise the name, of ENTRY or of its origin: follows abstract origins and
+ * specifications for a few steps. ENTRY is then lost. */
+static const char *entry_name(struct dwarf_context *context, struct dwarf_entry *entry)
 {
     const char *name = NULL;
-    Dwarf_Die at = die;
 
-    for (int step = 0; step < DWARF_NAME_STEPS && at != NULL; step++) {
+    for (int step = 0; step < DWARF_NAME_STEPS; step++) {
         bool linked = false;
-        const char *own = own_name(context, at, &linked);
+        struct dwarf_context *to;
+        uint64_t offset;
+        const char *own = own_name(context, entry, &linked);
         if (linked || name == NULL)
             name = own;
-        struct dwarf_context *to = context;
-        Dwarf_Die next = NULL;
-        if (!linked && (next = reference(context, at, DW_AT_abstract_origin, &to)) == NULL)
-            next = reference(context, at, DW_AT_specification, &to);
-        if (at != die)
-            dwarf_dealloc_die(at);
-        at = next;
+        if (linked || !find_origin(context, entry, &to, &offset) ||
+            !read_origin(context, to, offset, entry))
+            break;
         context = to;
-        if (at != NULL)
-            prepare(context);
     }
-    if (at != NULL && at != die)
-        dwarf_dealloc_die(at);
     return name;
 }
 
-/* The name of DIE; the name of an origin that several entries share is looked up once. */
-static const char *scope_name(struct reader *reader, struct dwarf_context *context, Dwarf_Die die)
+/* The name of ENTRY; the name of an origin that several entries share is looked up once. */
+static const char *scope_name(struct reader *reader, struct dwarf_context *context,
+                              struct dwarf_entry *entry)
 {
-    Dwarf_Error error = NULL;
-    Dwarf_Off offset;
-    struct dwarf_context *to = context;
-    Dwarf_Die origin = reference(context, die, DW_AT_abstract_origin, &to);
+    struct dwarf_context *to;
+    uint64_t offset;
 
-    if (origin == NULL)
-        return entry_name(context, die);
-    const char *name = NULL;
-    if (dwarf_dieoffset(origin, &offset, &error) == DW_DLV_OK) {
-        struct known_name *known =
-            &reader->names[(uint32_t)(offset * 0x9e3779b1u >> 7) % NAME_SLOTS];
-        if (known->object != to->object || known->offset != offset) {
-            prepare(to);
-            *known = (struct known_name){to->object, offset, entry_name(to, origin)};
-        }
-        name = known->name;
+    if (!dwarf_reference(context, entry, AT_ABSTRACT_ORIGIN, &to, &offset))
+        return entry_name(context, entry);
+    struct known_name *known = &reader->names[(uint32_t)(offset * 0x9e3779b1u >> 7) % NAME_SLOTS];
+    if (known->object != to->object || known->offset != offset) {
+        const char *name = NULL;
+        if (read_origin(context, to, offset, entry))
+            name = entry_name(to, entry);
+        *known = (struct known_name){to->object, offset, name};
     }
-    dwarf_dealloc_die(origin);
-    return name;
+    return known->name;
 }
 
 static void add_range(void *context, uint64_t low_va, uint64_t high_va)
@@ -206,81 +170,122 @@ static bool room_for_scope(struct reader *reader)
     return true;
 }
 
-/* Adds DIE as a scope if it is an inlined call or a function that has code. Returns the number + 1
- * of the scope that contains its child entries. */
-static uint32_t take_entry(struct reader *reader, Dwarf_Die die, Dwarf_Half tag, uint32_t around)
+/* Adds ENTRY as a scope if it is an inlined call or a function that has code. Returns the number +
+ * 1 of the scope that contains its child entries. ENTRY is then lost. */
+static uint32_t take_entry(struct reader *reader, struct dwarf_entry *entry, uint32_t around)
 {
     struct dwarf_context *context = reader->unit->full;
+    const bool is_function = entry->is->tag == TAG_SUBPROGRAM;
     uint64_t number;
 
-    if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
-        return around;
+    if (is_function && !entry_has(entry, AT_RANGES) && !entry_has(entry, AT_LOW_PC))
+        return 0;
     if (!room_for_scope(reader))
         return around;
     struct raw_scope *scope = &reader->scopes[reader->scope_count];
     *scope = (struct raw_scope){.call_file = UINT32_MAX};
     const uint32_t before = reader->range_count;
     reader->first = true;
-    (void)dwarf_ranges(context, die, add_range, reader);
-    if (reader->range_count == before && tag == DW_TAG_subprogram)
+    (void)dwarf_ranges(context, entry, add_range, reader);
+    if (reader->range_count == before && is_function)
         return 0; /* an inlined call without code of its own may still contain others */
-    scope->around = tag == DW_TAG_subprogram ? 0 : around;
-    if (dwarf_number(die, DW_AT_call_file, &number) && number < UINT32_MAX)
+    scope->around = is_function ? 0 : around;
+    if (dwarf_number(context, entry, AT_CALL_FILE, &number) && number < UINT32_MAX)
         scope->call_file = (uint32_t)number;
-    if (dwarf_number(die, DW_AT_call_line, &number) && number < UINT32_MAX)
+    if (dwarf_number(context, entry, AT_CALL_LINE, &number) && number < UINT32_MAX)
         scope->call_line = (uint32_t)number;
-    scope->name = scope_name(reader, context, die);
+    scope->name = scope_name(reader, context, entry);
     return ++reader->scope_count;
 }
 
-static bool may_hold_code(Dwarf_Half tag)
+static bool may_hold_code(uint16_t tag)
 {
     switch (tag) {
-    case DW_TAG_subprogram:
-    case DW_TAG_inlined_subroutine:
-    case DW_TAG_lexical_block:
-    case DW_TAG_try_block:
-    case DW_TAG_catch_block:
-    case DW_TAG_with_stmt:
-    case DW_TAG_namespace:
-    case DW_TAG_module:
-    case DW_TAG_class_type:
-    case DW_TAG_structure_type:
-    case DW_TAG_union_type:
-    case DW_TAG_enumeration_type:
-    case DW_TAG_interface_type:
+    case TAG_SUBPROGRAM:
+    case TAG_INLINED_SUBROUTINE:
+    case TAG_LEXICAL_BLOCK:
+    case TAG_TRY_BLOCK:
+    case TAG_CATCH_BLOCK:
+    case TAG_WITH_STMT:
+    case TAG_NAMESPACE:
+    case TAG_MODULE:
+    case TAG_CLASS_TYPE:
+    case TAG_STRUCTURE_TYPE:
+    case TAG_UNION_TYPE:
+    case TAG_ENUMERATION_TYPE:
+    case TAG_INTERFACE_TYPE:
         return true;
     default:
         return false;
     }
 }
 
-/* Walks the entries below PARENT; AROUND is the number + 1 of the scope that contains them. */
-static void walk_entries(struct reader *reader, Dwarf_Die parent, uint32_t around, uint32_t depth)
+/* Skips the children of an entry, and theirs; AT is the first. NULL: they are damaged. */
+static const uint8_t *skip_children(struct dwarf_context *context, const uint8_t *at)
 {
-    Dwarf_Debug debug = reader->unit->full->object->debug;
-    Dwarf_Error error = NULL;
-    Dwarf_Die die;
+    const uint8_t *end = context->object->sections[DEBUG_INFO].data + context->end;
+    struct dwarf_entry entry;
 
-    int status = depth < DWARF_TREE_DEPTH ? dwarf_child(parent, &die, &error) : DW_DLV_NO_ENTRY;
-    while (status == DW_DLV_OK) {
-        Dwarf_Half tag = 0;
-        Dwarf_Die next;
-        if (dwarf_tag(die, &tag, &error) != DW_DLV_OK)
-            reader->unit->full->damaged = true;
-        if (may_hold_code(tag))
-            walk_entries(reader, die, take_entry(reader, die, tag, around), depth + 1);
-        status = dwarf_siblingof_b(debug, die, 1, &next, &error);
-        dwarf_dealloc_die(die);
-        die = next;
+    for (uint32_t depth = 1; depth > 0 && at < end; at = entry.next) {
+        bool whole = true;
+        if (!dwarf_entry_start(context, at, &entry) ||
+            (entry.is != NULL && !dwarf_entry_skip(context, &entry, &whole)))
+            return NULL;
+        if (entry.is == NULL)
+            depth--;
+        else if (!whole)
+            depth++;
     }
-    if (status == DW_DLV_ERROR)
-        reader->unit->full->damaged = true;
+    return at;
 }
 
-static const char *file_name(const struct dwarf_unit *unit, uint32_t number)
+/* Takes an entry that may hold code; *around: the scope that it is in, then that of its children.
+ * Returns where these start; NULL: damage. */
+static const uint8_t *enter(struct reader *reader, struct dwarf_entry *entry, uint32_t *around)
 {
-    return number < unit->file_count ? unit->files[number] : NULL;
+    struct dwarf_context *context = reader->unit->full;
+    const uint16_t tag = entry->is->tag;
+
+    if (tag != TAG_SUBPROGRAM && tag != TAG_INLINED_SUBROUTINE)
+        return dwarf_entry_skip(context, entry, NULL) ? entry->next : NULL;
+    if (!dwarf_entry_values(context, entry))
+        return NULL;
+    const uint8_t *next = entry->next;
+    *around = take_entry(reader, entry, *around);
+    return next;
+}
+
+/* Walks the entries below ROOT. */
+static void walk_entries(struct reader *reader, const struct dwarf_entry *root)
+{
+    struct dwarf_context *context = reader->unit->full;
+    const uint8_t *end = context->object->sections[DEBUG_INFO].data + context->end;
+    const uint8_t *at = root->next;
+    uint32_t around[DWARF_TREE_DEPTH + 1] = {0}; /* the scope that the entries of a depth are in */
+    struct dwarf_entry entry;
+
+    for (uint32_t depth = root->is->has_children; depth > 0 && at != NULL && at < end;) {
+        if (!dwarf_entry_start(context, at, &entry))
+            return;
+        if (entry.is == NULL) {
+            at = entry.next;
+            depth--;
+            continue;
+        }
+        const bool has_children = entry.is->has_children, enters = may_hold_code(entry.is->tag);
+        uint32_t inside = around[depth];
+        bool whole = false;
+        if (enters)
+            at = enter(reader, &entry, &inside);
+        else
+            at = dwarf_entry_skip(context, &entry, &whole) ? entry.next : NULL;
+        if (at == NULL || whole || !has_children)
+            continue;
+        if (enters && depth < DWARF_TREE_DEPTH)
+            around[++depth] = inside;
+        else
+            at = skip_children(context, at);
+    }
 }
 
 /* Copies the scopes into the arena, where their addresses stay. */
@@ -295,7 +300,7 @@ static struct dwarf_scope *keep_scopes(struct reader *reader)
         scopes[i] = (struct dwarf_scope){
             .around = raw->around != 0 ? &scopes[raw->around - 1] : NULL,
             .name = raw->name,
-            .call_file = file_name(reader->unit, raw->call_file),
+            .call_file = dwarf_file_name(reader->unit, raw->call_file),
             .call_line = raw->call_line,
             .start = raw->start,
             .ada = reader->unit->full->ada || reader->unit->skeleton->ada,
@@ -304,23 +309,10 @@ static struct dwarf_scope *keep_scopes(struct reader *reader)
     return scopes;
 }
 
-static void walk_unit(struct reader *reader)
-{
-    Dwarf_Error error = NULL;
-    Dwarf_Die die;
-    struct dwarf_context *context = reader->unit->full;
-
-    if (dwarf_offdie_b(context->object->debug, context->offset, 1, &die, &error) != DW_DLV_OK) {
-        context->damaged = true;
-        return;
-    }
-    walk_entries(reader, die, 0, 0);
-    dwarf_dealloc_die(die);
-}
-
 void dwarf_read_unit(struct dwarf *dwarf, struct dwarf_unit *unit)
 {
     struct reader *reader = calloc(1, sizeof *reader);
+    struct dwarf_entry root;
 
     unit->read = true;
     if (unit->skeleton->dwo_id != 0) {
@@ -333,7 +325,8 @@ void dwarf_read_unit(struct dwarf *dwarf, struct dwarf_unit *unit)
         return;
     reader->dwarf = dwarf;
     reader->unit = unit;
-    walk_unit(reader);
+    if (dwarf_context_read(unit->full, &root))
+        walk_entries(reader, &root);
     unit->scopes = keep_scopes(reader);
     if (unit->scopes != NULL)
         dwarf_make_spans(dwarf, unit, reader->ranges, reader->range_count);
@@ -350,6 +343,6 @@ void dwarf_unit_functions(struct dwarf *dwarf, struct dwarf_unit *unit, dwarf_ra
     if (!unit->read)
         dwarf_read_unit(dwarf, unit);
     for (uint32_t i = 0; i + 1 < unit->span_count; i++)
-        if (unit->spans[i].scope != NULL || unit->spans[i].line != 0)
+        if (unit->spans[i].scope != 0 || unit->spans[i].line != 0)
             each(context, base + unit->spans[i].start, base + unit->spans[i + 1].start);
 }

@@ -1,359 +1,319 @@
 /* Values of attributes, including those that are an index into another section; see dwarf.h. Forms:
- * DWARF 5, 7.5.6; range lists: 2.17.3 and 7.25; split DWARF of version 4:
+ * DWARF 5, 7.5.5; range lists: 2.17.3 and 7.25; split DWARF of version 4:
  * https://gcc.gnu.org/wiki/DebugFission. */
 #include <string.h>
 
 #include "format/dwarf/parts.h"
 
-bool dwarf_number_at(struct object_bytes section, uint64_t offset, uint32_t bytes, bool big_endian,
-                     uint64_t *out)
-{
-    uint64_t value = 0;
+enum { LANGUAGE_ADA83 = 0x03, LANGUAGE_ADA95 = 0x0d };
 
-    *out = 0;
-    if (offset > section.bytes || section.bytes - offset < bytes)
+/* Entries of a range list.  Source: DWARF 5, 7.25. */
+enum {
+    RLE_END_OF_LIST,
+    RLE_BASE_ADDRESSX,
+    RLE_STARTX_ENDX,
+    RLE_STARTX_LENGTH,
+    RLE_OFFSET_PAIR,
+    RLE_BASE_ADDRESS,
+    RLE_START_END,
+    RLE_START_LENGTH,
+};
+
+/* Number NUMBER of a table that starts at BASE. */
+static bool table_number(const struct dwarf_context *context, struct object_bytes section,
+                         uint64_t base, uint64_t number, uint8_t bytes, uint64_t *out)
+{
+    if (base > section.bytes || number >= (section.bytes - base) / bytes)
         return false;
-    const uint8_t *at = section.data + offset;
-    for (uint32_t i = 0; i < bytes; i++)
-        value = value << 8 | at[big_endian ? i : bytes - 1 - i];
-    *out = value;
+    *out = load_number(section.data + base + number * bytes, bytes, context->big_endian);
     return true;
-}
-
-bool dwarf_number(Dwarf_Die die, Dwarf_Half name, uint64_t *out)
-{
-    Dwarf_Error error = NULL;
-    Dwarf_Attribute attribute;
-    Dwarf_Unsigned value = 0;
-    Dwarf_Signed signed_value = 0;
-    Dwarf_Off offset = 0;
-
-    *out = 0;
-    if (dwarf_attr(die, name, &attribute, &error) != DW_DLV_OK)
-        return false;
-    bool good = dwarf_formudata(attribute, &value, &error) == DW_DLV_OK;
-    if (!good && dwarf_formsdata(attribute, &signed_value, &error) == DW_DLV_OK &&
-        signed_value >= 0) {
-        value = (Dwarf_Unsigned)signed_value;
-        good = true;
-    }
-    if (!good && dwarf_global_formref(attribute, &offset, &error) == DW_DLV_OK) {
-        value = offset; /* DW_FORM_sec_offset */
-        good = true;
-    }
-    dwarf_dealloc_attribute(attribute);
-    *out = value;
-    return good;
 }
 
 /* Address NUMBER of .debug_addr. */
-static bool address_at(struct dwarf_context *context, uint64_t number, uint64_t *out)
+static bool address_at(const struct dwarf_context *context, uint64_t number, uint64_t *out)
 {
-    return number <= context->addresses.bytes &&
-           dwarf_number_at(context->addresses,
-                           context->address_base + number * context->address_bytes,
-                           context->address_bytes, context->big_endian, out);
+    return table_number(context, context->addresses, context->address_base, number,
+                        context->format.address_bytes, out);
 }
 
-static bool is_address_index(Dwarf_Half form)
+bool dwarf_number(const struct dwarf_context *context, const struct dwarf_entry *entry,
+                  enum dwarf_attribute_name name, uint64_t *out)
 {
-    return form == DW_FORM_addrx || form == DW_FORM_GNU_addr_index ||
-           (form >= DW_FORM_addrx1 && form <= DW_FORM_addrx4);
-}
-
-static bool attribute_address(struct dwarf_context *context, Dwarf_Attribute attribute,
-                              uint64_t *out)
-{
-    Dwarf_Error error = NULL;
-    Dwarf_Half form = 0;
-    Dwarf_Addr address = 0;
-    Dwarf_Unsigned number = 0;
-
-    if (dwarf_whatform(attribute, &form, &error) != DW_DLV_OK)
+    *out = 0;
+    if (!entry_has(entry, name))
         return false;
-    if (is_address_index(form)) {
-        const bool good = dwarf_get_debug_addr_index(attribute, &number, &error) == DW_DLV_OK &&
-                          address_at(context, number, out);
-        context->damaged = context->damaged || !good;
-        return good;
-    }
-    if (form != DW_FORM_addr || dwarf_formaddr(attribute, &address, &error) != DW_DLV_OK)
-        return false;
-    *out = address;
-    return true;
+    const struct dwarf_value value = entry->values[name];
+    return (value.form.kind == VALUE_NUMBER || value.form.kind == VALUE_SIGNED ||
+            value.form.kind == VALUE_OFFSET) &&
+           dwarf_value_number(value, context->big_endian, out);
 }
 
-static bool dwarf_address(struct dwarf_context *context, Dwarf_Die die, Dwarf_Half name,
-                          uint64_t *out)
+static bool dwarf_address(struct dwarf_context *context, const struct dwarf_entry *entry,
+                          enum dwarf_attribute_name name, uint64_t *out)
 {
-    Dwarf_Error error = NULL;
-    Dwarf_Attribute attribute;
+    uint64_t number;
 
     *out = 0;
-    if (dwarf_attr(die, name, &attribute, &error) != DW_DLV_OK)
+    if (!entry_has(entry, name))
         return false;
-    const bool good = attribute_address(context, attribute, out);
-    dwarf_dealloc_attribute(attribute);
+    const struct dwarf_value value = entry->values[name];
+    if (value.form.kind == VALUE_ADDRESS)
+        return dwarf_value_number(value, context->big_endian, out);
+    if (value.form.kind != VALUE_ADDRESS_INDEX)
+        return false;
+    const bool good =
+        dwarf_value_number(value, context->big_endian, &number) && address_at(context, number, out);
+    context->damaged = context->damaged || !good;
     return good;
 }
 
 /* A text of a section; NULL: OFFSET is outside, or no NUL follows. */
 static const char *text_at(struct object_bytes section, uint64_t offset)
 {
-    if (offset >= section.bytes ||
-        memchr(section.data + offset, 0, (size_t)(section.bytes - offset)) == NULL)
+    const uint64_t left = offset < section.bytes ? section.bytes - offset : 0;
+    const uint8_t *at = left > 0 ? section.data + offset : NULL;
+
+    if (at == NULL ||
+        memchr(at, 0, (size_t)(left < DWARF_TEXT_MAX ? left : DWARF_TEXT_MAX)) == NULL)
         return NULL;
-    return (const char *)section.data + offset;
+    return (const char *)at;
 }
 
-const char *dwarf_text_number(struct dwarf_context *context, uint64_t number)
+const char *dwarf_value_text(struct dwarf_context *context, struct dwarf_value value, bool *absent)
 {
-    uint64_t place;
-    if (number > context->string_offsets.bytes ||
-        !dwarf_number_at(context->string_offsets,
-                         context->string_base + number * context->offset_bytes,
-                         context->offset_bytes, context->big_endian, &place))
-        return NULL;
-    return text_at(context->strings, place);
-}
+    const struct dwarf_object *object = context->object, *alternate = object->alternate;
+    uint64_t number, offset;
 
-/* NULL: unreadable, or in a file that was not given (then *absent is set). */
-static const char *attribute_text(struct dwarf_context *context, Dwarf_Attribute attribute,
-                                  bool *absent)
-{
-    Dwarf_Error error = NULL;
-    Dwarf_Half form = 0;
-    Dwarf_Unsigned number = 0;
-    Dwarf_Off offset = 0;
-    char *text = NULL;
-
-    if (dwarf_whatform(attribute, &form, &error) != DW_DLV_OK)
+    if (value.form.kind == VALUE_STRING)
+        return (const char *)value.at;
+    if (!dwarf_value_number(value, context->big_endian, &number))
         return NULL;
-    if (form == DW_FORM_strx || form == DW_FORM_GNU_str_index ||
-        (form >= DW_FORM_strx1 && form <= DW_FORM_strx4)) {
-        if (dwarf_get_debug_str_index(attribute, &number, &error) != DW_DLV_OK)
-            return NULL;
-        return dwarf_text_number(context, number);
+    switch (value.form.kind) {
+    case VALUE_STR:
+        return text_at(object->sections[DEBUG_STR], number);
+    case VALUE_LINE_STR:
+        return text_at(object->sections[DEBUG_LINE_STR], number);
+    case VALUE_STR_INDEX:
+        return table_number(context, context->string_offsets, context->string_base, number,
+                            context->format.offset_bytes, &offset)
+                   ? text_at(context->strings, offset)
+                   : NULL;
+    case VALUE_STR_ALTERNATE:
+        *absent = alternate == NULL;
+        return *absent ? NULL : text_at(alternate->sections[DEBUG_STR], number);
+    default:
+        return NULL;
     }
-    if (form == DW_FORM_GNU_strp_alt || form == DW_FORM_strp_sup) {
-        *absent = context->object->alternate == NULL;
-        if (*absent || dwarf_global_formref(attribute, &offset, &error) != DW_DLV_OK)
-            return NULL;
-        return text_at(context->object->alternate->sections[DEBUG_STR], offset);
-    }
-    return dwarf_formstring(attribute, &text, &error) == DW_DLV_OK ? text : NULL;
 }
 
-const char *dwarf_text(struct dwarf_context *context, Dwarf_Die die, Dwarf_Half name)
+const char *dwarf_text(struct dwarf_context *context, const struct dwarf_entry *entry,
+                       enum dwarf_attribute_name name)
 {
-    Dwarf_Error error = NULL;
-    Dwarf_Attribute attribute;
-
-    if (dwarf_attr(die, name, &attribute, &error) != DW_DLV_OK)
-        return NULL;
     bool absent = false;
-    const char *text = attribute_text(context, attribute, &absent);
+
+    if (!entry_has(entry, name))
+        return NULL;
+    const char *text = dwarf_value_text(context, entry->values[name], &absent);
     context->damaged = context->damaged || (text == NULL && !absent);
-    dwarf_dealloc_attribute(attribute);
     return text;
 }
 
-void dwarf_context_read(struct dwarf_context *context, Dwarf_Die die)
+bool dwarf_reference(struct dwarf_context *context, const struct dwarf_entry *entry,
+                     enum dwarf_attribute_name name, struct dwarf_context **to, uint64_t *offset)
 {
-    const bool modern = context->version >= 5;
-    const uint64_t head = context->offset_bytes == 8 ? 16 : 8; /* length, version, 2 bytes more */
+    struct dwarf_object *object = context->object;
+
+    if (!entry_has(entry, name))
+        return false;
+    const struct dwarf_value value = entry->values[name];
+    if (value.form.kind == VALUE_REFERENCE_ALTERNATE)
+        object = object->alternate;
+    if (object == NULL || value.form.kind == VALUE_REFERENCE_TYPE)
+        return false;
+    bool good = value.form.kind >= VALUE_REFERENCE &&
+                value.form.kind <= VALUE_REFERENCE_ALTERNATE &&
+                dwarf_value_number(value, context->big_endian, offset);
+    if (value.form.kind == VALUE_REFERENCE)
+        *offset += context->start;
+    *to = object == context->object && *offset >= context->offset && *offset < context->end
+              ? context
+              : dwarf_object_context(object, *offset);
+    good = good && *to != NULL;
+    context->damaged = context->damaged || !good;
+    return good;
+}
+
+/* Sets the bases that the first entry states. */
+static void read_bases(struct dwarf_context *context, const struct dwarf_entry *root)
+{
+    const bool modern = context->format.version >= 5;
+    const uint64_t head = context->format.offset_bytes == 8 ? 16 : 8; /* of the sections */
     uint64_t number;
 
-    if (context->bases_read)
-        return;
-    context->bases_read = true;
     context->string_base = modern ? head : 0;
     context->address_base = modern ? head : 0;
     context->list_base = modern ? head + 4 : 0;
-    if (dwarf_number(die, DW_AT_str_offsets_base, &number))
+    if (dwarf_number(context, root, AT_STR_OFFSETS_BASE, &number))
         context->string_base = number;
-    if (dwarf_number(die, DW_AT_addr_base, &number) ||
-        dwarf_number(die, DW_AT_GNU_addr_base, &number))
+    if (dwarf_number(context, root, AT_ADDR_BASE, &number))
         context->address_base = number;
-    if (dwarf_number(die, DW_AT_rnglists_base, &number))
+    if (dwarf_number(context, root, AT_RNGLISTS_BASE, &number))
         context->list_base = number;
-    if (dwarf_number(die, DW_AT_GNU_ranges_base, &number))
+    if (dwarf_number(context, root, AT_RANGES_BASE, &number))
         context->old_list_base = number;
-    if (context->dwo_id == 0 &&
-        (dwarf_number(die, DW_AT_GNU_dwo_id, &number) || dwarf_number(die, DW_AT_dwo_id, &number)))
+    if (context->dwo_id == 0 && dwarf_number(context, root, AT_DWO_ID, &number))
         context->dwo_id = number;
-    (void)dwarf_address(context, die, DW_AT_low_pc, &context->base_va);
-    if (dwarf_number(die, DW_AT_language, &number))
-        context->ada = number == DW_LANG_Ada83 || number == DW_LANG_Ada95;
+    (void)dwarf_address(context, root, AT_LOW_PC, &context->base_va);
+    if (dwarf_number(context, root, AT_LANGUAGE, &number))
+        context->ada = number == LANGUAGE_ADA83 || number == LANGUAGE_ADA95;
+}
+
+bool dwarf_context_read(struct dwarf_context *context, struct dwarf_entry *root)
+{
+    if (!dwarf_entry_at(context, context->offset, root))
+        return false;
+    if (!context->bases_read)
+        read_bases(context, root);
+    context->bases_read = true;
+    return true;
+}
+
+/* Whether another entry may be read: no list is shared by many, so the sum of all has a bound. */
+static bool may_read(struct dwarf_context *unit, uint32_t number)
+{
+    const uint64_t bytes = (uint64_t)unit->lists.bytes + unit->old_lists.bytes;
+    return number < DWARF_LIST_MAX &&
+           unit->object->list_entries++ < DWARF_SHARED * (bytes + DWARF_SHARED_LEAST);
 }
 
 /* DWARF 2 to 4: pairs of numbers, from the unit's base or from one that a pair with -1 sets. */
 static void old_ranges(struct dwarf_context *unit, uint64_t offset, dwarf_range_fn *found,
                        void *context)
 {
-    const uint32_t bytes = unit->address_bytes;
+    const uint32_t bytes = unit->format.address_bytes;
     const uint64_t last = bytes == 4 ? UINT32_MAX : UINT64_MAX;
+    struct dwarf_cursor c = cursor_over(unit->old_lists, offset, unit->big_endian);
     uint64_t base = unit->base_va;
 
-    for (uint32_t i = 0; i < DWARF_LIST_MAX; i++, offset += 2 * (uint64_t)bytes) {
-        uint64_t low, high;
-        const bool good =
-            dwarf_number_at(unit->old_lists, offset, bytes, unit->big_endian, &low) &&
-            dwarf_number_at(unit->old_lists, offset + bytes, bytes, unit->big_endian, &high);
-        unit->damaged = unit->damaged || !good;
-        if (!good || (low == 0 && high == 0))
+    for (uint32_t i = 0; may_read(unit, i); i++) {
+        const uint64_t low = cursor_fixed(&c, bytes), high = cursor_fixed(&c, bytes);
+        unit->damaged = unit->damaged || c.failed;
+        if (low == 0 && high == 0)
             return;
         if (low == last)
             base = high;
         else
             found(context, base + low, base + high);
     }
+    unit->damaged = true;
 }
 
-/* Reading state of a list in .debug_rnglists. */
-struct list {
-    struct dwarf_context *unit;
-    uint64_t offset;
-    bool good;
-};
-
-static uint64_t list_number(struct list *list)
-{
-    uint64_t value = 0, byte = 0x80;
-    for (unsigned shift = 0; list->good && (byte & 0x80) != 0; shift += 7) {
-        list->good = dwarf_number_at(list->unit->lists, list->offset++, 1, false, &byte);
-        if (shift < 64)
-            value |= (byte & 0x7f) << shift;
-    }
-    return value;
-}
-
-static uint64_t list_address(struct list *list)
-{
-    struct dwarf_context *unit = list->unit;
-    uint64_t value = 0;
-    list->good = list->good && dwarf_number_at(unit->lists, list->offset, unit->address_bytes,
-                                               unit->big_endian, &value);
-    list->offset += unit->address_bytes;
-    return value;
-}
-
-static uint64_t list_indexed(struct list *list)
+/* A number that is the index of an address. */
+static uint64_t indexed(struct dwarf_context *unit, struct dwarf_cursor *c)
 {
     uint64_t value = 0;
-    const uint64_t number = list_number(list);
-    list->good = list->good && address_at(list->unit, number, &value);
+    c->failed = !address_at(unit, cursor_unsigned(c), &value) || c->failed;
     return value;
 }
 
 /* One entry; false: the list ends. */
-static bool list_entry(struct list *list, uint64_t *base, uint64_t *low, uint64_t *high)
+static bool list_entry(struct dwarf_context *unit, struct dwarf_cursor *c, uint64_t *base,
+                       uint64_t *low, uint64_t *high)
 {
-    uint64_t kind;
+    const uint8_t bytes = unit->format.address_bytes;
 
     *low = *high = 0;
-    list->good = dwarf_number_at(list->unit->lists, list->offset++, 1, false, &kind);
-    if (!list->good)
-        return false;
+    const uint64_t kind = cursor_fixed(c, 1);
     switch (kind) {
-    case DW_RLE_base_addressx:
-        *base = list_indexed(list);
+    case RLE_BASE_ADDRESSX:
+        *base = indexed(unit, c);
         break;
-    case DW_RLE_base_address:
-        *base = list_address(list);
+    case RLE_BASE_ADDRESS:
+        *base = cursor_fixed(c, bytes);
         break;
-    case DW_RLE_startx_endx:
-        *low = list_indexed(list);
-        *high = list_indexed(list);
+    case RLE_STARTX_ENDX:
+        *low = indexed(unit, c);
+        *high = indexed(unit, c);
         break;
-    case DW_RLE_startx_length:
-        *low = list_indexed(list);
-        *high = *low + list_number(list);
+    case RLE_STARTX_LENGTH:
+        *low = indexed(unit, c);
+        *high = *low + cursor_unsigned(c);
         break;
-    case DW_RLE_offset_pair:
-        *low = *base + list_number(list);
-        *high = *base + list_number(list);
+    case RLE_OFFSET_PAIR:
+        *low = *base + cursor_unsigned(c);
+        *high = *base + cursor_unsigned(c);
         break;
-    case DW_RLE_start_end:
-        *low = list_address(list);
-        *high = list_address(list);
+    case RLE_START_END:
+        *low = cursor_fixed(c, bytes);
+        *high = cursor_fixed(c, bytes);
         break;
-    case DW_RLE_start_length:
-        *low = list_address(list);
-        *high = *low + list_number(list);
+    case RLE_START_LENGTH:
+        *low = cursor_fixed(c, bytes);
+        *high = *low + cursor_unsigned(c);
         break;
-    case DW_RLE_end_of_list:
+    case RLE_END_OF_LIST:
         return false;
     default: /* an unknown entry, whose length is unknown too */
-        list->good = false;
-        return false;
+        c->failed = true;
+        break;
     }
-    return list->good;
+    return !c->failed;
 }
 
 static void new_ranges(struct dwarf_context *unit, uint64_t offset, dwarf_range_fn *found,
                        void *context)
 {
-    struct list list = {unit, offset, true};
+    struct dwarf_cursor c = cursor_over(unit->lists, offset, unit->big_endian);
     uint64_t base = unit->base_va, low, high;
 
-    for (uint32_t i = 0; i < DWARF_LIST_MAX && list_entry(&list, &base, &low, &high); i++)
+    for (uint32_t i = 0; may_read(unit, i); i++) {
+        if (!list_entry(unit, &c, &base, &low, &high)) {
+            unit->damaged = unit->damaged || c.failed;
+            return;
+        }
         if (low < high)
             found(context, low, high);
-    unit->damaged = unit->damaged || !list.good;
+    }
+    unit->damaged = true;
 }
 
-static void attribute_ranges(struct dwarf_context *unit, Dwarf_Attribute attribute,
+static void attribute_ranges(struct dwarf_context *unit, struct dwarf_value value,
                              dwarf_range_fn *found, void *context)
 {
-    Dwarf_Error error = NULL;
-    Dwarf_Half form = 0;
-    Dwarf_Unsigned number = 0;
-    Dwarf_Off offset = 0;
-    uint64_t place;
+    uint64_t number, place;
+    const bool good = dwarf_value_number(value, unit->big_endian, &number);
 
-    if (dwarf_whatform(attribute, &form, &error) != DW_DLV_OK)
-        return;
-    if (form == DW_FORM_rnglistx) {
-        if (dwarf_formudata(attribute, &number, &error) == DW_DLV_OK &&
-            number <= unit->lists.bytes &&
-            dwarf_number_at(unit->lists, unit->list_base + number * unit->offset_bytes,
-                            unit->offset_bytes, unit->big_endian, &place))
+    if (value.form.kind == VALUE_LIST_INDEX) {
+        if (good && table_number(unit, unit->lists, unit->list_base, number,
+                                 unit->format.offset_bytes, &place))
             new_ranges(unit, unit->list_base + place, found, context);
         else
             unit->damaged = true;
-        return;
+    } else if (good && (value.form.kind == VALUE_OFFSET || value.form.kind == VALUE_NUMBER)) {
+        if (unit->format.version >= 5) /* DWARF 2 and 3 have no form for offsets */
+            new_ranges(unit, number, found, context);
+        else
+            old_ranges(unit, number + (unit->object->is_split ? unit->old_list_base : 0), found,
+                       context);
     }
-    if (dwarf_global_formref(attribute, &offset, &error) != DW_DLV_OK) {
-        if (dwarf_formudata(attribute, &number, &error) != DW_DLV_OK)
-            return;
-        offset = number; /* DWARF 2 and 3: data4 or data8 */
-    }
-    if (unit->version >= 5)
-        new_ranges(unit, offset, found, context);
-    else
-        old_ranges(unit, offset + (unit->object->is_split ? unit->old_list_base : 0), found,
-                   context);
 }
 
-bool dwarf_ranges(struct dwarf_context *unit, Dwarf_Die die, dwarf_range_fn *found, void *context)
+bool dwarf_ranges(struct dwarf_context *unit, const struct dwarf_entry *entry,
+                  dwarf_range_fn *found, void *context)
 {
-    Dwarf_Error error = NULL;
-    Dwarf_Attribute attribute;
     uint64_t low, high;
 
-    if (dwarf_attr(die, DW_AT_ranges, &attribute, &error) == DW_DLV_OK) {
-        attribute_ranges(unit, attribute, found, context);
-        dwarf_dealloc_attribute(attribute);
+    if (entry_has(entry, AT_RANGES)) {
+        attribute_ranges(unit, entry->values[AT_RANGES], found, context);
         return true;
     }
-    if (!dwarf_address(unit, die, DW_AT_low_pc, &low))
+    if (!dwarf_address(unit, entry, AT_LOW_PC, &low))
         return false;
-    if (dwarf_address(unit, die, DW_AT_high_pc, &high)) {
+    if (dwarf_address(unit, entry, AT_HIGH_PC, &high)) {
         found(context, low, high);
         return true;
     }
-    if (!dwarf_number(die, DW_AT_high_pc, &high))
+    if (!dwarf_number(unit, entry, AT_HIGH_PC, &high))
         return false;
     found(context, low, low + high);
     return true;

@@ -158,6 +158,17 @@ def print_table(o, done):
     print("\n" + ("We lose at:\n" + "\n".join(f"* {line}" for line in lost) if lost else "We lose nowhere against the tools above."))
 
 
+def run_rounds(done, rounds):
+    for _, tools in done:
+        for _ in range(rounds):
+            for tool in tools:
+                tool.run()
+    for _, tools in done:
+        for tool in tools:
+            if tool.ours and tool.failed is not None:
+                sys.exit(f"{' '.join(tool.argv)}: {tool.failed}")
+
+
 def main():
     parser = argparse.ArgumentParser(description="times twinstack and other tools in turn")
     for name in ("build", "pdb", "image"):
@@ -172,14 +183,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         done = tasks(o, work)
-        for _, tools in done:
-            for _ in range(o.rounds):
-                for tool in tools:
-                    tool.run()
-        for _, tools in done:
-            for tool in tools:
-                if tool.ours and tool.failed is not None:
-                    sys.exit(f"run.py: {' '.join(tool.argv)}: {tool.failed}")
+        run_rounds(done, o.rounds)
         print_table(o, done)
 
 

@@ -1,0 +1,394 @@
+/* Entries and abbreviations; see entries.h. */
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "format/dwarf/parts.h"
+
+/* READ_FACTOR: a table is read twice if units of two formats share it. */
+enum { READ_FACTOR = 2, ATTRIBUTES_MAX = 1024 };
+
+/* DWARF 5, table 7.6. */
+static const struct dwarf_form forms[] = {
+    [0x00] = {VALUE_OTHER, SIZE_UNKNOWN},
+    [0x01] = {VALUE_ADDRESS, SIZE_ADDRESS}, /* addr */
+    [0x02] = {VALUE_OTHER, SIZE_UNKNOWN},
+    [0x03] = {VALUE_OTHER, SIZE_BLOCK2},                        /* block2 */
+    [0x04] = {VALUE_OTHER, SIZE_BLOCK4},                        /* block4 */
+    [0x05] = {VALUE_NUMBER, 2},                                 /* data2 */
+    [0x06] = {VALUE_NUMBER, 4},                                 /* data4 */
+    [0x07] = {VALUE_NUMBER, 8},                                 /* data8 */
+    [0x08] = {VALUE_STRING, SIZE_STRING},                       /* string */
+    [0x09] = {VALUE_OTHER, SIZE_BLOCK},                         /* block */
+    [0x0a] = {VALUE_OTHER, SIZE_BLOCK1},                        /* block1 */
+    [0x0b] = {VALUE_NUMBER, 1},                                 /* data1 */
+    [0x0c] = {VALUE_OTHER, 1},                                  /* flag */
+    [0x0d] = {VALUE_SIGNED, SIZE_LEB128},                       /* sdata */
+    [0x0e] = {VALUE_STR, SIZE_OFFSET},                          /* strp */
+    [0x0f] = {VALUE_NUMBER, SIZE_LEB128},                       /* udata */
+    [0x10] = {VALUE_REFERENCE_SECTION, SIZE_SECTION_REFERENCE}, /* ref_addr */
+    [0x11] = {VALUE_REFERENCE, 1},                              /* ref1 */
+    [0x12] = {VALUE_REFERENCE, 2},                              /* ref2 */
+    [0x13] = {VALUE_REFERENCE, 4},                              /* ref4 */
+    [0x14] = {VALUE_REFERENCE, 8},                              /* ref8 */
+    [0x15] = {VALUE_REFERENCE, SIZE_LEB128},                    /* ref_udata */
+    [0x16] = {VALUE_OTHER, SIZE_INDIRECT},                      /* indirect */
+    [0x17] = {VALUE_OFFSET, SIZE_OFFSET},                       /* sec_offset */
+    [0x18] = {VALUE_OTHER, SIZE_BLOCK},                         /* exprloc */
+    [0x19] = {VALUE_OTHER, 0},                                  /* flag_present */
+    [0x1a] = {VALUE_STR_INDEX, SIZE_LEB128},                    /* strx */
+    [0x1b] = {VALUE_ADDRESS_INDEX, SIZE_LEB128},                /* addrx */
+    [0x1c] = {VALUE_REFERENCE_ALTERNATE, 4},                    /* ref_sup4 */
+    [0x1d] = {VALUE_STR_ALTERNATE, SIZE_OFFSET},                /* strp_sup */
+    [0x1e] = {VALUE_OTHER, 16},                                 /* data16 */
+    [0x1f] = {VALUE_LINE_STR, SIZE_OFFSET},                     /* line_strp */
+    [0x20] = {VALUE_REFERENCE_TYPE, 8},                         /* ref_sig8 */
+    [0x21] = {VALUE_SIGNED, SIZE_CONSTANT},                     /* implicit_const */
+    [0x22] = {VALUE_OTHER, SIZE_LEB128},                        /* loclistx */
+    [0x23] = {VALUE_LIST_INDEX, SIZE_LEB128},                   /* rnglistx */
+    [0x24] = {VALUE_REFERENCE_ALTERNATE, 8},                    /* ref_sup8 */
+    [0x25] = {VALUE_STR_INDEX, 1},                              /* strx1 */
+    [0x26] = {VALUE_STR_INDEX, 2},                              /* strx2 */
+    [0x27] = {VALUE_STR_INDEX, 3},                              /* strx3 */
+    [0x28] = {VALUE_STR_INDEX, 4},                              /* strx4 */
+    [0x29] = {VALUE_ADDRESS_INDEX, 1},                          /* addrx1 */
+    [0x2a] = {VALUE_ADDRESS_INDEX, 2},                          /* addrx2 */
+    [0x2b] = {VALUE_ADDRESS_INDEX, 3},                          /* addrx3 */
+    [0x2c] = {VALUE_ADDRESS_INDEX, 4},                          /* addrx4 */
+};
+
+static struct dwarf_form form_of_number(uint64_t form)
+{
+    switch (form) {
+    case 0x1f01: /* DW_FORM_GNU_addr_index */
+        return (struct dwarf_form){VALUE_ADDRESS_INDEX, SIZE_LEB128};
+    case 0x1f02: /* DW_FORM_GNU_str_index */
+        return (struct dwarf_form){VALUE_STR_INDEX, SIZE_LEB128};
+    case 0x1f20: /* DW_FORM_GNU_ref_alt */
+        return (struct dwarf_form){VALUE_REFERENCE_ALTERNATE, SIZE_OFFSET};
+    case 0x1f21: /* DW_FORM_GNU_strp_alt */
+        return (struct dwarf_form){VALUE_STR_ALTERNATE, SIZE_OFFSET};
+    default:
+        return forms[form < COUNT_OF(forms) ? form : 0];
+    }
+}
+
+struct dwarf_form dwarf_form_of(uint64_t number, const struct dwarf_format *format)
+{
+    struct dwarf_form form = form_of_number(number);
+
+    if (form.size == SIZE_ADDRESS || (form.size == SIZE_SECTION_REFERENCE && format->version == 2))
+        form.size = format->address_bytes;
+    else if (form.size == SIZE_OFFSET || form.size == SIZE_SECTION_REFERENCE)
+        form.size = format->offset_bytes;
+    return form;
+}
+
+static void skip_leb128(struct dwarf_cursor *c)
+{
+    while (c->at < c->end && (*c->at & 0x80) != 0)
+        c->at++;
+    cursor_skip(c, 1);
+}
+
+/* Skips a value whose size depends on it. */
+static void skip_variable(struct dwarf_cursor *c, enum dwarf_size size)
+{
+    switch (size) {
+    case SIZE_LEB128:
+        skip_leb128(c);
+        break;
+    case SIZE_STRING:
+        (void)cursor_string(c);
+        break;
+    case SIZE_BLOCK:
+        cursor_skip(c, cursor_unsigned(c));
+        break;
+    case SIZE_BLOCK1:
+        cursor_skip(c, cursor_fixed(c, 1));
+        break;
+    case SIZE_BLOCK2:
+        cursor_skip(c, cursor_fixed(c, 2));
+        break;
+    case SIZE_BLOCK4:
+        cursor_skip(c, cursor_fixed(c, 4));
+        break;
+    default: /* its length is unknown, or the form may not be indirect */
+        c->failed = true;
+        break;
+    }
+}
+
+struct dwarf_value dwarf_value_take(struct dwarf_cursor *c, struct dwarf_form form,
+                                    const struct dwarf_format *format)
+{
+    if (form.size == SIZE_INDIRECT)
+        form = dwarf_form_of(cursor_unsigned(c), format);
+    struct dwarf_value value = {.at = c->at, .form = form};
+    if (form.size <= SIZE_LARGEST)
+        cursor_skip(c, form.size);
+    else
+        skip_variable(c, (enum dwarf_size)form.size);
+    value.bytes = (uint32_t)(c->at - value.at);
+    return value;
+}
+
+bool dwarf_value_number(struct dwarf_value value, bool big_endian, uint64_t *out)
+{
+    struct dwarf_cursor c = {value.at, value.at + value.bytes, big_endian, false};
+
+    if (value.form.kind == VALUE_SIGNED) {
+        const int64_t number = cursor_signed(&c);
+        *out = (uint64_t)number;
+        return number >= 0 && !c.failed;
+    }
+    *out = value.form.size <= 8 ? cursor_fixed(&c, value.form.size) : cursor_unsigned(&c);
+    return !c.failed && value.form.kind != VALUE_OTHER;
+}
+
+/* DWARF 5, table 7.5, and the older numbers of MIPS (0x2007) and GNU
+ * (0x2131 to 0x2133). */
+static uint8_t attribute_name(uint64_t number)
+{
+    static const struct {
+        uint16_t number;
+        uint8_t name;
+    } rows[] = {
+        {0x01, AT_SIBLING},       {0x03, AT_NAME},
+        {0x10, AT_STMT_LIST},     {0x11, AT_LOW_PC},
+        {0x12, AT_HIGH_PC},       {0x13, AT_LANGUAGE},
+        {0x1b, AT_COMP_DIR},      {0x31, AT_ABSTRACT_ORIGIN},
+        {0x47, AT_SPECIFICATION}, {0x55, AT_RANGES},
+        {0x58, AT_CALL_FILE},     {0x59, AT_CALL_LINE},
+        {0x6e, AT_LINKAGE_NAME},  {0x72, AT_STR_OFFSETS_BASE},
+        {0x73, AT_ADDR_BASE},     {0x74, AT_RNGLISTS_BASE},
+        {0x75, AT_DWO_ID},        {0x2007, AT_LINKAGE_NAME},
+        {0x2131, AT_DWO_ID},      {0x2132, AT_RANGES_BASE},
+        {0x2133, AT_ADDR_BASE},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        if (rows[i].number == number)
+            return rows[i].name;
+    return AT_NONE;
+}
+
+/* The attributes of one abbreviation, up to the pair of zeros. */
+static bool read_attributes(struct dwarf_abbreviations *table, struct dwarf_cursor *c,
+                            const uint8_t *start, struct dwarf_abbreviation *out)
+{
+    uint32_t bytes = 0;
+    bool is_fixed = true;
+
+    for (;;) {
+        const uint64_t number = cursor_unsigned(c), form = cursor_unsigned(c);
+        if (c->failed || table->attribute_count - out->first == ATTRIBUTES_MAX)
+            return false; /* many without bytes of their own make each entry slow */
+        if (number == 0 && form == 0)
+            break;
+        struct dwarf_attribute *wider =
+            array_reserve(table->attributes, &table->attribute_room,
+                          (uint64_t)table->attribute_count + 1, sizeof *wider);
+        if (wider == NULL)
+            return false;
+        table->attributes = wider;
+        struct dwarf_attribute *attribute = &wider[table->attribute_count++];
+        *attribute = (struct dwarf_attribute){.name = attribute_name(number),
+                                              .form = dwarf_form_of(form, &table->format),
+                                              .constant = (uint32_t)(c->at - start)};
+        if (attribute->form.size == SIZE_CONSTANT)
+            skip_leb128(c);
+        else if (attribute->form.size <= SIZE_LARGEST)
+            bytes += attribute->form.size;
+        else
+            is_fixed = false;
+        if ((out->names >> attribute->name & 1) != 0)
+            attribute->name = AT_NONE; /* the first counts */
+        if (attribute->name != AT_NONE)
+            out->names |= 1U << attribute->name;
+    }
+    out->count = table->attribute_count - out->first;
+    out->bytes = is_fixed ? bytes : ENTRY_VARIABLE;
+    return true;
+}
+
+static int compare_codes(const void *left, const void *right)
+{
+    const struct dwarf_abbreviation *a = left, *b = right;
+    return (a->code > b->code) - (a->code < b->code);
+}
+
+/* Reads as much of a table as is good. */
+static void read_table(struct dwarf_abbreviations *table, struct dwarf_cursor *c)
+{
+    const uint8_t *start = c->at;
+    bool sorted = true;
+
+    while (cursor_left(c) > 0 && c->at - start < INT32_MAX) {
+        const uint64_t code = cursor_unsigned(c), tag = cursor_unsigned(c);
+        struct dwarf_abbreviation *wider;
+        if (code == 0 || code > UINT32_MAX ||
+            (wider = array_reserve(table->items, &table->room, (uint64_t)table->count + 1,
+                                   sizeof *wider)) == NULL)
+            break;
+        table->items = wider;
+        struct dwarf_abbreviation *item = &wider[table->count];
+        *item = (struct dwarf_abbreviation){.code = (uint32_t)code,
+                                            .tag = tag <= UINT16_MAX ? (uint16_t)tag : UINT16_MAX,
+                                            .has_children = cursor_fixed(c, 1) != 0,
+                                            .first = table->attribute_count};
+        if (!read_attributes(table, c, start, item))
+            break;
+        sorted = sorted && (table->count == 0 || item[-1].code < item->code);
+        table->count++;
+    }
+    if (!sorted)
+        array_sort(table->items, table->count, sizeof *table->items, compare_codes);
+}
+
+static bool is_table(const struct dwarf_abbreviations *table, uint64_t offset,
+                     const struct dwarf_format *format)
+{
+    return table->offset == offset && table->format.address_bytes == format->address_bytes &&
+           table->format.offset_bytes == format->offset_bytes &&
+           (table->format.version == 2) == (format->version == 2);
+}
+
+/* The table at OFFSET, as a unit of FORMAT reads it: it ends where it is damaged. NULL: nothing of
+ * it can be read. */
+static const struct dwarf_abbreviations *abbreviations_at(struct abbreviation_tables *tables,
+                                                          struct object_bytes section,
+                                                          uint64_t offset,
+                                                          const struct dwarf_format *format)
+{
+    struct dwarf_cursor c = cursor_over(section, offset, false);
+    struct dwarf_abbreviations **slot =
+        &tables->slots[(uint32_t)(offset * 0x9e3779b1u >> 8) % COUNT_OF(tables->slots)];
+
+    for (struct dwarf_abbreviations *table = *slot; table != NULL; table = table->next)
+        if (is_table(table, offset, format))
+            return table;
+    if (c.failed || tables->read_bytes > READ_FACTOR * (uint64_t)section.bytes)
+        return NULL; /* tables that overlap */
+    struct dwarf_abbreviations *table = calloc(1, sizeof *table);
+    if (table == NULL)
+        return NULL;
+    *table = (struct dwarf_abbreviations){
+        .next = *slot, .offset = offset, .format = *format, .start = c.at};
+    *slot = table;
+    read_table(table, &c);
+    tables->read_bytes += (uint64_t)(c.at - table->start);
+    return table;
+}
+
+void dwarf_abbreviations_free(struct abbreviation_tables *tables)
+{
+    for (size_t i = 0; i < COUNT_OF(tables->slots); i++) {
+        while (tables->slots[i] != NULL) {
+            struct dwarf_abbreviations *table = tables->slots[i];
+            tables->slots[i] = table->next;
+            free(table->items);
+            free(table->attributes);
+            free(table);
+        }
+    }
+}
+
+static const struct dwarf_abbreviation *find(const struct dwarf_abbreviations *table, uint64_t code)
+{
+    if (code <= table->count && table->items[code - 1].code == code)
+        return &table->items[code - 1];
+    const uint32_t low = ARRAY_UPPER(table->items, table->count, code, code);
+    return low > 0 && table->items[low - 1].code == code ? &table->items[low - 1] : NULL;
+}
+
+static struct dwarf_cursor entry_cursor(const struct dwarf_context *context, const uint8_t *at)
+{
+    const struct object_bytes info = context->object->sections[DEBUG_INFO];
+    return (struct dwarf_cursor){at, info.data + context->end, context->big_endian, false};
+}
+
+bool dwarf_entry_start(struct dwarf_context *context, const uint8_t *at, struct dwarf_entry *out)
+{
+    struct dwarf_object *object = context->object;
+    struct dwarf_cursor c = entry_cursor(context, at);
+    const uint64_t code = cursor_unsigned(&c);
+
+    if (context->abbreviations == NULL)
+        context->abbreviations = abbreviations_at(&object->tables, object->sections[DEBUG_ABBREV],
+                                                  context->abbreviations_offset, &context->format);
+    out->is =
+        code != 0 && context->abbreviations != NULL ? find(context->abbreviations, code) : NULL;
+    out->next = c.at;
+    if (c.failed || (code != 0 && out->is == NULL))
+        context->damaged = true;
+    return !c.failed && (code == 0 || out->is != NULL);
+}
+
+bool dwarf_entry_values(struct dwarf_context *context, struct dwarf_entry *entry)
+{
+    const struct dwarf_abbreviations *table = context->abbreviations;
+    const struct object_bytes section = context->object->sections[DEBUG_ABBREV];
+    struct dwarf_cursor c = entry_cursor(context, entry->next);
+
+    for (uint32_t i = 0; i < entry->is->count; i++) {
+        const struct dwarf_attribute *a = &table->attributes[entry->is->first + i];
+        if (a->form.size == SIZE_CONSTANT) {
+            const uint8_t *at = table->start + a->constant;
+            entry->values[a->name] =
+                (struct dwarf_value){at, (uint32_t)(section.data + section.bytes - at), a->form};
+        } else {
+            entry->values[a->name] = dwarf_value_take(&c, a->form, &context->format);
+        }
+    }
+    entry->next = c.at;
+    context->damaged = context->damaged || c.failed;
+    return !c.failed;
+}
+
+bool dwarf_entry_skip(struct dwarf_context *context, struct dwarf_entry *entry, bool *whole)
+{
+    const struct dwarf_abbreviation *is = entry->is;
+    const struct dwarf_attribute *attributes = context->abbreviations->attributes;
+    const uint8_t *unit = context->object->sections[DEBUG_INFO].data + context->start;
+    struct dwarf_cursor c = entry_cursor(context, entry->next);
+    struct dwarf_value sibling = {.at = NULL};
+    uint64_t offset;
+
+    const bool wants_sibling = whole != NULL && is->has_children && entry_has(entry, AT_SIBLING);
+    if (whole != NULL)
+        *whole = !is->has_children;
+    if (is->bytes != ENTRY_VARIABLE && !wants_sibling) {
+        cursor_skip(&c, is->bytes);
+    } else {
+        for (uint32_t i = is->first; i < is->first + is->count; i++) {
+            const struct dwarf_attribute *a = &attributes[i];
+            if (a->name == AT_SIBLING)
+                sibling = (struct dwarf_value){c.at, a->form.size, a->form};
+            if (a->form.size <= SIZE_LARGEST)
+                cursor_skip(&c, a->form.size);
+            else if (a->form.size != SIZE_CONSTANT)
+                (void)dwarf_value_take(&c, a->form, &context->format);
+        }
+    }
+    entry->next = c.at;
+    if (wants_sibling && !c.failed && sibling.form.kind == VALUE_REFERENCE && sibling.bytes <= 8 &&
+        dwarf_value_number(sibling, c.big_endian, &offset) &&
+        offset <= context->end - context->start && unit + offset > c.at) {
+        entry->next = unit + offset;
+        *whole = true;
+    }
+    context->damaged = context->damaged || c.failed;
+    return !c.failed;
+}
+
+bool dwarf_entry_at(struct dwarf_context *context, uint64_t offset, struct dwarf_entry *out)
+{
+    const uint8_t *info = context->object->sections[DEBUG_INFO].data;
+
+    if (offset < context->offset || offset >= context->end ||
+        !dwarf_entry_start(context, info + offset, out) || out->is == NULL) {
+        context->damaged = true;
+        return false;
+    }
+    return dwarf_entry_values(context, out);
+}
