@@ -78,6 +78,7 @@ class Reference(e2e.Case):
         self.assertEqual([row["id"] for row in suite()["retired"] if row["id"] in ids], [])
 
     def test_results_are_of_this_edition_and_their_table_is_made(self):
+        import jsonschema  # pylint: disable=import-outside-toplevel
         schema = json.loads((FOLDER / "schema.json").read_text(encoding="utf-8"))
         ids = sorted(case["id"] for case in self.cases)
         files = sorted((FOLDER / "results").glob("*.json"))
