@@ -9,7 +9,8 @@
  * the walker reads where nothing is, its walk ends there. xmm registers are 0.
  *
  * Build: x86_64-w64-mingw32-gcc -O2 -o windows_walk.exe windows_walk.c -lversion
- * Seen with: Wine 8.0 of Debian 12. Not run on Windows, nor with Microsoft's dbghelp.dll.
+ * Seen with: Wine 8.0 of Debian 12, and there with Microsoft's dbghelp.dll 10.0.29507 (WINEDLLOVERRIDES='dbghelp=n;dbgcore=n').
+ * Not run on Windows.
  * By hand: (echo '{"hello":1,"suite":"/absolute/folder","edition":""}'
  *           grep push/rbx/body/0002 moments/x64-push.ndjson) | wine windows_walk.exe rtl */
 #include <windows.h>
@@ -314,8 +315,12 @@ static void answer(const char *end, const char *mode)
 
 static int load_dbghelp(const char *path)
 {
+    /* The images of the suite and Microsoft's DLLs have one preferred base: the DLLs are moved. */
+    void *base = VirtualAlloc((void *)0x180000000, 1 << 24, MEM_RESERVE, PAGE_NOACCESS);
     HMODULE dll = LoadLibraryExA(path, NULL,
                                  strpbrk(path, "/\\") != NULL ? LOAD_WITH_ALTERED_SEARCH_PATH : 0);
+    if (base != NULL)
+        VirtualFree(base, 0, MEM_RELEASE);
     static const struct {
         const char *name;
         void *to;
@@ -351,7 +356,7 @@ static void print_welcome(const char *mode, const char *dll)
                  LOWORD(facts->dwFileVersionLS));
     printf("{\"name\":\"%s %s\",\"version\":\"%s\",\"bugs\":%s,\"can\":[\"moments.x64\"]}\n",
            strpbrk(dll, "/\\") != NULL || wine == NULL ? "Windows" : "Wine", mode, version,
-           wine != NULL ? "\"https://bugs.winehq.org\"" : "null");
+           wine != NULL && strpbrk(dll, "/\\") == NULL ? "\"https://bugs.winehq.org\"" : "null");
 }
 
 int main(int argc, char **argv)
