@@ -142,6 +142,7 @@ static const struct object_symbol *symbol_at(const struct symbol_object *object,
     if (symbol == NULL)
         return NULL;
     *end = least(*end, code->end_va - object->code.base_va);
+    *end = least(*end, next_code(object, offset)); /* sections of a damaged file may overlap */
     if (symbol->bytes != 0) {
         const uint64_t symbol_end = (uint64_t)symbol->offset + symbol->bytes;
         if (offset >= symbol_end)
