@@ -1,4 +1,5 @@
-"""What has one place: a limit is defined once, and a function that only its own file uses is static."""
+"""What has one place: a limit is defined once, a function that only its own file uses is static, and a fault of memory is
+fault_no_memory()."""
 
 import collections
 import re
@@ -10,6 +11,8 @@ LIBRARY = "analyze/library/"  # other programs call its functions
 LIMIT = re.compile(r"^[A-Z]\w*(?:_MAX|_LIMIT|_MS|_DEFAULT)$|^[A-Z]\w*LIMIT\w*$")
 CONSTANT = re.compile(r"\b([A-Z]\w+)\s*=\s*([^,{};]+?)\s*(?=[,}])")
 DEFINE = re.compile(r"^#define ([A-Z]\w+) (\S[^\\\n]*)$", re.M)
+MEMORY = re.compile(r"\bfault_set\([^;]*?,\s*ERR_MEMORY,\s*FAULT_NO_OFFSET,")
+MEMORY_NOT_YET = ("analyze/format/dwarf/",)
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 
 
@@ -56,7 +59,14 @@ def could_be_static(root):
     return said
 
 
+def other_faults_of_memory(root):
+    """One line for each fault of memory that is spelt out."""
+    return [f"{name}:{text.count(chr(10), 0, m.start()) + 1}: use fault_no_memory()" for file in sources(root, ".c")
+            if not (name := file.relative_to(root).as_posix()).startswith(MEMORY_NOT_YET)
+            for text in [file.read_text(encoding="utf-8")] for m in MEMORY.finditer(text)]
+
+
 def check(root, only):
-    said = limits_twice(root) + could_be_static(root)
+    said = limits_twice(root) + could_be_static(root) + other_faults_of_memory(root)
     names = {f.relative_to(root).as_posix() for f in only}
     return [line for line in said if not names or any(name in line for name in names)]

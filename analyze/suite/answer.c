@@ -102,7 +102,7 @@ enum status suite_answer_judge(const struct suite_case *c, const char *line, str
         judge_tree(c, tree, keep, out, &bad);
     cJSON_Delete(tree);
     if (bad.code == ERR_MEMORY)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "answer");
+        return fault_no_memory(fault, "answer");
     if (bad.code != ERR_NONE) {
         fault_describe(&bad, words, sizeof words);
         *out = (struct suite_answer){.outcome = SUITE_GARBAGE, .words = arena_string(keep, words)};

@@ -28,7 +28,7 @@ static enum status split(struct contestant *c, struct fault *fault)
     uint32_t count = 0;
     char *word;
     if (text == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "contestant");
+        return fault_no_memory(fault, "contestant");
     while ((word = text_next_word(&text)) != NULL && count < WORDS_MAX)
         c->argv[count++] = word;
     if (count == 0 || word != NULL)
@@ -47,10 +47,11 @@ static const char *end_text(const struct process_ended *ended, const char *what,
     size_t from = length;
     while (from > 0 && words[from - 1] != '\n')
         from--;
-    const char *end = ended->exit_code < 0 ? arena_printf(keep, "it was stopped")
-                      : ended->exit_code > SIGNALS
-                          ? arena_printf(keep, "signal %d", ended->exit_code - SIGNALS)
-                          : arena_printf(keep, "exit %d", ended->exit_code);
+    const char *end = "it was stopped";
+    if (ended->exit_code > SIGNALS)
+        end = arena_printf(keep, "signal %d", ended->exit_code - SIGNALS);
+    else if (ended->exit_code >= 0)
+        end = arena_printf(keep, "exit %d", ended->exit_code);
     return arena_printf(keep, "%s, %s%s%.*s", what, end != NULL ? end : "",
                         length > from ? ": " : "", (int)(length - from), words + from);
 }
@@ -85,7 +86,7 @@ static enum status read_welcome(const char *line, struct arena *keep, struct con
         }
         out->can = names;
         if (fault->code == ERR_NONE && names == NULL)
-            (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "contestant");
+            (void)fault_no_memory(fault, "contestant");
         if (fault->code == ERR_NONE && (can == NULL || out->name == NULL || out->version == NULL))
             (void)fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "welcome of the contestant",
                                  "name, version or can is missing");
@@ -140,12 +141,12 @@ enum status contestant_open(const struct contestant_request *request, struct are
     struct contestant *c = calloc(1, sizeof *c);
     *out = c;
     if (c == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "contestant");
+        return fault_no_memory(fault, "contestant");
     c->request = *request;
     arena_init(&c->keep, 0);
     c->hello = hello_of(request->suite, &c->keep);
     if (c->hello == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "contestant");
+        return fault_no_memory(fault, "contestant");
     if (split(c, fault) == ERR_NONE)
         (void)start(c, keep, name, fault);
     return fault->code;

@@ -27,7 +27,7 @@ enum status result_rows(const struct suite *suite, const struct score *score, bo
     struct result_row *rows = ARENA_ARRAY(keep, (size_t)suite->count + 1, struct result_row);
     uint32_t made = 0;
     if (rows == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "result");
+        return fault_no_memory(fault, "result");
     for (uint32_t i = 0; i < suite->count; i++) {
         const struct suite_case *c = &suite->cases[i];
         rows[i] = (struct result_row){.capability = c->capability,

@@ -31,7 +31,7 @@ static struct then *read_cases(const cJSON *cases, struct arena *keep, uint32_t 
     const cJSON *list, *id;
     *count = 0;
     if (rows == NULL)
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "result");
+        (void)fault_no_memory(fault, "result");
     cJSON_ArrayForEach(list, cases)
     {
         enum suite_outcome outcome;
@@ -71,7 +71,7 @@ static enum status compare(const struct suite *suite, const struct score *score,
     out->worse = ARENA_ARRAY(keep, (size_t)suite->count + 1, struct result_change);
     out->better = ARENA_ARRAY(keep, (size_t)suite->count + 1, struct result_change);
     if (rows == NULL || out->worse == NULL || out->better == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "result");
+        return fault_no_memory(fault, "result");
     for (uint32_t i = 0; i < suite->count && fault->code == ERR_NONE; i++) {
         const struct then key = {.id = suite->cases[i].id};
         const struct then *before = bsearch(&key, rows, count, sizeof *rows, by_id);

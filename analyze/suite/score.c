@@ -60,7 +60,7 @@ static void put_answer(struct scoring *all, uint32_t index, const struct suite_a
     if (fault->code != ERR_NONE && all->fault.code == ERR_NONE)
         all->fault = *fault;
     if ((bytes > 0 && frames == NULL) || (answer->words != NULL && out->words == NULL))
-        (void)fault_set(&all->fault, ERR_MEMORY, FAULT_NO_OFFSET, "score");
+        (void)fault_no_memory(&all->fault, "score");
     all->done++;
     if (r->progress != NULL)
         r->progress(r->context, all->done, r->contestant.suite->count);
@@ -99,7 +99,7 @@ static enum status run_workers(struct scoring *all, struct contestant *first)
     struct worker *workers = ARENA_ARRAY(all->keep, jobs, struct worker);
     if (workers == NULL) {
         (void)contestant_close(first);
-        return fault_set(&all->fault, ERR_MEMORY, FAULT_NO_OFFSET, "score");
+        return fault_no_memory(&all->fault, "score");
     }
     for (uint32_t i = 0; i < jobs; i++) {
         workers[i] = (struct worker){.all = all, .contestant = i == 0 ? first : NULL};
@@ -126,7 +126,7 @@ enum status score_all(const struct score_request *request, struct arena *keep, s
         ARENA_ARRAY(keep, (size_t)request->contestant.suite->count + 1, struct suite_answer);
     all.mutex = mutex_new();
     if (out->answers == NULL || all.mutex == NULL)
-        (void)fault_set(&all.fault, ERR_MEMORY, FAULT_NO_OFFSET, "score");
+        (void)fault_no_memory(&all.fault, "score");
     else if (contestant_open(&request->contestant, keep, &first, &out->name, &all.fault) ==
              ERR_NONE)
         (void)run_workers(&all, first);

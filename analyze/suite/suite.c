@@ -41,7 +41,7 @@ static const char *path_in(struct reading *r, const cJSON *name)
     }
     const char *path = path_join(r->keep, r->out->folder, text);
     if (path == NULL)
-        (void)fault_set(r->fault, ERR_MEMORY, FAULT_NO_OFFSET, "suite");
+        (void)fault_no_memory(r->fault, "suite");
     return path;
 }
 
@@ -61,7 +61,7 @@ static enum status add_case(struct reading *r, const char *line, size_t bytes)
         const size_t room = array_next_room(r->room, out->count + 1, sizeof c);
         struct suite_case *wider = ARENA_ARRAY(r->keep, room, struct suite_case);
         if (room == 0 || wider == NULL || out->count == SUITE_CASES_MAX)
-            return fault_set(r->fault, ERR_MEMORY, FAULT_NO_OFFSET, "suite");
+            return fault_no_memory(r->fault, "suite");
         if (out->count > 0)
             memcpy(wider, out->cases, out->count * sizeof c);
         out->cases = wider;
@@ -155,7 +155,7 @@ enum status suite_open(const char *folder, const char *expr, struct arena *keep,
     }
     const char *path = path_join(keep, out->folder, "suite.json");
     if (path == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "suite");
+        return fault_no_memory(fault, "suite");
     if (file_read(path, SUITE_FILE_BYTES_MAX, keep, &text, &bytes, fault) == ERR_NONE &&
         json_parse(text, bytes, &index, fault) == ERR_NONE)
         (void)read_index(&r, index);

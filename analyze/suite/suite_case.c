@@ -25,7 +25,7 @@ enum status suite_walk_read(const cJSON *array, struct arena *keep, struct suite
         return fault_set_hint(fault, ERR_LIMIT, FAULT_NO_OFFSET, "frames", "more than 1,024");
     struct suite_frame *frames = ARENA_ARRAY(keep, (size_t)count + 1, struct suite_frame);
     if (frames == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "frames");
+        return fault_no_memory(fault, "frames");
     cJSON_ArrayForEach(frame, array)
     {
         if (!cJSON_HasObjectItem(frame, "ip"))
@@ -51,7 +51,7 @@ static enum status read_truth(const cJSON *truth, struct arena *keep, struct sui
     if (fault->code != ERR_NONE)
         return fault->code;
     if (walks == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "truth");
+        return fault_no_memory(fault, "truth");
     out->walks = walks;
     out->level = may ? SUITE_MAY : SUITE_MUST;
     if (level != NULL && strcmp(level, "unknown") == 0) {
@@ -92,7 +92,7 @@ static const char *question_of(const cJSON *tree, struct arena *keep, struct fau
     if (text != NULL)
         line = arena_printf(keep, "%s\n", text);
     if (line == NULL && fault->code == ERR_NONE)
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+        (void)fault_no_memory(fault, "case");
     cJSON_free(text);
     cJSON_Delete(question);
     return line;

@@ -22,11 +22,6 @@ struct gathering {
     struct fault *fault;
 };
 
-static enum status no_memory(struct fault *fault)
-{
-    return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "bench");
-}
-
 /* All names of cases, one per line. */
 static const char *names_of(const struct bench_request *r, struct arena *keep)
 {
@@ -65,7 +60,7 @@ static enum status run_one(const struct gathering *g, uint32_t rounds, uint32_t 
                             arena_printf(g->keep, "%u", r->warmup)};
     size_t count = 15;
     if (argv[10] == NULL || argv[12] == NULL || argv[14] == NULL)
-        return no_memory(g->fault);
+        return fault_no_memory(g->fault, "bench");
     if (r->cold)
         argv[count++] = "--cold";
     if (r->cache != NULL) {
@@ -103,7 +98,7 @@ static enum status add_one(struct gathering *g, struct store *store, uint32_t at
     struct bench_case *all_costs = arena_reserve(g->keep, out->costs, &g->cost_room,
                                                  out->cost_count + cost_count, sizeof *all_costs);
     if (all_samples == NULL || all_costs == NULL)
-        return no_memory(g->fault);
+        return fault_no_memory(g->fault, "bench");
     out->samples = all_samples;
     out->costs = all_costs;
     for (uint32_t i = 0; i < sample_count; i++) {
@@ -153,7 +148,7 @@ enum status bench_processes(const struct bench_request *request, uint32_t proces
                           .out = out,
                           .fault = fault};
     if (g.folder == NULL || g.names == NULL)
-        return no_memory(fault);
+        return fault_no_memory(fault, "bench");
     g.db = arena_printf(keep, "%s/bench.db", g.folder);
     if (g.program == NULL || g.db == NULL)
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "the file of this program");
@@ -182,11 +177,11 @@ enum status bench_read_names(struct arena *keep, const char ***out, uint32_t *co
             continue;
         const char **more = arena_reserve(keep, names, &room, (uint64_t)*count + 1, sizeof *names);
         if (more == NULL)
-            return no_memory(fault);
+            return fault_no_memory(fault, "bench");
         names = more;
         names[*count] = arena_string(keep, line);
         if (names[(*count)++] == NULL)
-            return no_memory(fault);
+            return fault_no_memory(fault, "bench");
     }
     *out = names;
     return ERR_NONE;

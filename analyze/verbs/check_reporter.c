@@ -19,9 +19,9 @@ enum { FIRST_SCREEN_LINES = 38, MISSING_SHOWN_LINES = 14, COUNT_WIDTH = 7 };
 
 static enum ink ink_of(const struct reporter_result *r)
 {
-    return r->verdicts[REPORTER_WRONG] + r->verdicts[REPORTER_CAPTURE_FAILED] > 0 ? INK_BAD
-           : reporter_judged(r) < r->row_count                                    ? INK_WARN
-                                                                                  : INK_GOOD;
+    if (r->verdicts[REPORTER_WRONG] + r->verdicts[REPORTER_CAPTURE_FAILED] > 0)
+        return INK_BAD;
+    return reporter_judged(r) < r->row_count ? INK_WARN : INK_GOOD;
 }
 
 static void add_count(struct sheet *s, const char **text, uint32_t count, const char *one,
@@ -152,9 +152,9 @@ static const char *verdict_words(const struct reporter_row *row, struct arena *k
 
 static enum ink row_ink(enum reporter_verdict verdict)
 {
-    return verdict == REPORTER_SOUND                                         ? INK_GOOD
-           : verdict == REPORTER_WRONG || verdict == REPORTER_CAPTURE_FAILED ? INK_BAD
-                                                                             : INK_WARN;
+    if (verdict == REPORTER_SOUND)
+        return INK_GOOD;
+    return verdict == REPORTER_WRONG || verdict == REPORTER_CAPTURE_FAILED ? INK_BAD : INK_WARN;
 }
 
 static void put_row(struct sheet *s, const struct reporter_row *row)
@@ -209,9 +209,9 @@ static int code_of(const struct reporter_result *r)
         return EXIT_NOTHING;
     if (r->verdicts[REPORTER_NOT_JUDGED] + r->verdicts[REPORTER_UNREADABLE] > 0)
         return EXIT_INPUT;
-    return r->verdicts[REPORTER_WRONG] + r->verdicts[REPORTER_CAPTURE_FAILED] > 0 ? EXIT_DIFFERENT
-           : reporter_judged(r) == 0                                              ? EXIT_NOTHING
-                                                                                  : EXIT_GOOD;
+    if (r->verdicts[REPORTER_WRONG] + r->verdicts[REPORTER_CAPTURE_FAILED] > 0)
+        return EXIT_DIFFERENT;
+    return reporter_judged(r) == 0 ? EXIT_NOTHING : EXIT_GOOD;
 }
 
 static enum status write_junit(const void *context, FILE *out, struct fault *fault)

@@ -52,11 +52,11 @@ static enum status begin(const struct check_reporter_options *o,
     const struct collect_options none = {.victims_folder = NULL};
     const char *label = arena_printf(keep, RUN_LABEL_REPORTER "%s", result->name);
     if (label == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
+        return fault_no_memory(fault, "run");
     if (run_facts(&none, label, o->argc, o->argv, keep, info, fault) != ERR_NONE)
         return fault->code;
     if (!add_missing(result, keep, info))
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
+        return fault_no_memory(fault, "run");
     return run_keep_begin(store, info, keep, fault);
 }
 
@@ -109,7 +109,7 @@ static enum status seal(const struct check_reporter_options *o, const struct rep
     if (source.dump == NULL && source.given == NULL)
         return ERR_NONE;
     if (source.name == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+        return fault_no_memory(fault, "case");
     return case_import(&source, keep, &c->run.folder, fault);
 }
 
@@ -174,7 +174,7 @@ static const char *temporary_database(struct arena *keep, const char **folder, s
     *folder = folder_temporary_name("reporter", keep);
     const char *db = *folder != NULL ? path_join(keep, *folder, "run.db") : NULL;
     if (db == NULL)
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
+        (void)fault_no_memory(fault, "run");
     else
         (void)folder_make(*folder, fault);
     return fault->code == ERR_NONE ? db : NULL;

@@ -29,9 +29,9 @@ static struct sheet_cell fact_cell(const void *rows, size_t at, size_t column, s
 {
     const struct diff_fact *fact = &((const struct diff_fact *)rows)[at];
     (void)keep;
-    return cell_text(INK_PLAIN, column == 0   ? fact->name
-                                : column == 1 ? or_unknown(fact->a)
-                                              : or_unknown(fact->b));
+    if (column == 0)
+        return cell_text(INK_PLAIN, fact->name);
+    return cell_text(INK_PLAIN, or_unknown(column == 1 ? fact->a : fact->b));
 }
 
 static void put_facts(struct sheet *s, const struct run_diff *d)
@@ -182,8 +182,9 @@ static int by_cases(const void *a, const void *b)
     const struct case_row *x = a, *y = b;
     if (x->rows[0]->group != y->rows[0]->group)
         return (int)x->rows[0]->group - (int)y->rows[0]->group;
-    return x->count != y->count ? (x->count < y->count ? 1 : -1)
-                                : (x->rows[0] > y->rows[0]) - (x->rows[0] < y->rows[0]);
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return (x->rows[0] > y->rows[0]) - (x->rows[0] < y->rows[0]);
 }
 
 static const char *names_text(const struct case_row *row, struct arena *keep)
@@ -201,7 +202,9 @@ static const char *names_text(const struct case_row *row, struct arena *keep)
 
 static enum ink ink_of(enum diff_group group)
 {
-    return group == DIFF_NEW ? INK_BAD : group == DIFF_FIXED ? INK_GOOD : INK_TITLE;
+    if (group == DIFF_NEW)
+        return INK_BAD;
+    return group == DIFF_FIXED ? INK_GOOD : INK_TITLE;
 }
 
 static struct sheet_cell case_cell(const void *rows, size_t at, size_t column, struct arena *keep)
@@ -287,6 +290,13 @@ static void put_cases(struct sheet *s, const struct difference *difference,
 
 /* ---- times ---------------------------------------------------------------------------- */
 
+static enum ink change_ink(enum change change)
+{
+    if (change == CHANGE_SLOWER)
+        return INK_BAD;
+    return change == CHANGE_FASTER ? INK_GOOD : INK_DIM;
+}
+
 static struct sheet_cell time_cell(const void *rows, size_t at, size_t column, struct arena *keep)
 {
     const struct diff_time *t = ((const struct diff_time *const *)rows)[at];
@@ -303,10 +313,7 @@ static struct sheet_cell time_cell(const void *rows, size_t at, size_t column, s
     case 4:
         return cell_format(keep, INK_PLAIN, "%.1f %%", t->change.threshold * 100);
     default:
-        return cell_text(change == CHANGE_SLOWER   ? INK_BAD
-                         : change == CHANGE_FASTER ? INK_GOOD
-                                                   : INK_DIM,
-                         change_words(change));
+        return cell_text(change_ink(change), change_words(change));
     }
 }
 

@@ -66,6 +66,5 @@ enum status harness_writer(struct harness *harness, struct arena *keep,
     const char *version = microsoft_version(harness->dlls[1], keep);
     options->dlls = harness->dlls;
     options->writer = arena_printf(keep, "dbgcore %s", version != NULL ? version : "of Microsoft");
-    return options->writer != NULL ? ERR_NONE
-                                   : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "--writer");
+    return options->writer != NULL ? ERR_NONE : fault_no_memory(fault, "--writer");
 }

@@ -7,7 +7,7 @@
 int library_fault(enum twinstack_status status, const struct twinstack_error *error)
 {
     log_error("%s", error->text);
-    return status == TWINSTACK_USAGE     ? EXIT_USAGE
-           : status == TWINSTACK_TIMEOUT ? EXIT_TIME_LIMIT
-                                         : EXIT_INPUT;
+    if (status == TWINSTACK_USAGE)
+        return EXIT_USAGE;
+    return status == TWINSTACK_TIMEOUT ? EXIT_TIME_LIMIT : EXIT_INPUT;
 }

@@ -245,7 +245,9 @@ static int refuse_subcommand(const struct verb *self, const char *name)
     nearest_begin(&nearest, name != NULL ? name : "", name != NULL ? strlen(name) : 0);
     for (const struct subcommand *s = self->subcommands; s->name != NULL; s++) {
         const size_t used = strlen(text);
-        const char *between = s == self->subcommands ? "" : s[1].name != NULL ? ", " : " or ";
+        const char *between = s[1].name != NULL ? ", " : " or ";
+        if (s == self->subcommands)
+            between = "";
         (void)snprintf(text + used, sizeof text - used, "%s%s%s%s", between, s->name,
                        s->usage != NULL ? " " : "", s->usage != NULL ? s->usage : "");
         nearest_look(&nearest, s->name);

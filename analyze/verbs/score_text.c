@@ -53,7 +53,8 @@ static void print_walk(const char *who, const struct suite_walk *walk)
     (void)printf("  %-9s", who);
     for (uint32_t i = 0; i < walk->count && i < 8; i++)
         (void)printf(" %" PRIx64, walk->frames[i].ip);
-    (void)printf("%s\n", walk->count > 8 ? " ..." : walk->count == 0 ? " nothing" : "");
+    const char *end = walk->count == 0 ? " nothing" : "";
+    (void)printf("%s\n", walk->count > 8 ? " ..." : end);
 }
 
 static void print_case(const struct suite_case *c, const struct suite_answer *answer,

@@ -41,7 +41,9 @@ int stored_verdicts_exit(const struct run_figures *figures)
     bool failed = figures->problem_count > 0;
     for (int v = 0; v < VERDICT_COUNT; v++)
         failed = failed || (count[v] > 0 && run_verdict_fails((enum verdict)v));
-    return count[VERDICT_ERROR] > 0 ? EXIT_INPUT : failed ? EXIT_DIFFERENT : EXIT_GOOD;
+    if (count[VERDICT_ERROR] > 0)
+        return EXIT_INPUT;
+    return failed ? EXIT_DIFFERENT : EXIT_GOOD;
 }
 
 void stored_log_problems(const struct acceptance *acceptance)

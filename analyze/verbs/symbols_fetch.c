@@ -152,7 +152,9 @@ static int fetch_all(const struct symbols_fetch *request, const struct wanted *w
     symbol_store_close(store);
     if (fault.code != ERR_NONE)
         return verb_fault(&fault);
-    return process_interrupted() ? EXIT_INTERRUPTED : outcome.failed ? EXIT_INPUT : EXIT_GOOD;
+    if (process_interrupted())
+        return EXIT_INTERRUPTED;
+    return outcome.failed ? EXIT_INPUT : EXIT_GOOD;
 }
 
 int symbols_fetch(const struct symbols_fetch *request)

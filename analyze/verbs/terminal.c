@@ -17,11 +17,13 @@ static bool has_colors(void)
 
 struct page terminal_page(void)
 {
-    const uint32_t own = file_terminal_columns(stdout);
-    const uint32_t columns = own == 0              ? COLUMNS_ELSEWHERE
-                             : own < COLUMNS_LEAST ? COLUMNS_LEAST
-                             : own > COLUMNS_MOST  ? COLUMNS_MOST
-                                                   : own;
+    uint32_t columns = file_terminal_columns(stdout);
+    if (columns == 0)
+        columns = COLUMNS_ELSEWHERE;
+    else if (columns < COLUMNS_LEAST)
+        columns = COLUMNS_LEAST;
+    else if (columns > COLUMNS_MOST)
+        columns = COLUMNS_MOST;
     return (struct page){stdout, has_colors(), columns, NULL};
 }
 

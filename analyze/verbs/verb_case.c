@@ -30,7 +30,7 @@ static enum status add_file(struct import_request *q, enum case_role role, const
 {
     const char *to = path_join(q->keep, q->folder, name);
     if (to == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+        return fault_no_memory(fault, "case");
     if (from != NULL && file_copy(from, to, fault) != ERR_NONE)
         return fault->code;
     struct case_file *file = &q->files[q->crash.file_count++];
@@ -148,7 +148,7 @@ static enum status set_own(struct import_request *q, struct fault *fault)
     const struct module *modules = modules_of(q, &count);
     q->crash.own.images = ARENA_ARRAY(q->keep, (size_t)count + 1, const char *);
     if (q->crash.own.images == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+        return fault_no_memory(fault, "case");
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < q->from.own.count; k++)
             if (text_glob(q->from.own.items[k], modules[i].name)) {
@@ -183,7 +183,7 @@ static enum status fill_case(struct import_request *q, struct fault *fault)
 {
     q->folder = arena_printf(q->keep, "%s/%s.imported", q->from.out, q->from.name);
     if (q->folder == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+        return fault_no_memory(fault, "case");
     if (folder_make(q->folder, fault) != ERR_NONE)
         return fault->code;
     if ((q->from.stack != NULL || q->from.given != NULL) && add_stack(q, fault) != ERR_NONE)
@@ -221,7 +221,7 @@ enum status case_import(const struct case_source *from, struct arena *keep, cons
     const char *file = from->dump != NULL ? from->dump : from->stack;
     q.from.name = case_import_name(from->name != NULL ? from->name : stem_of(file, keep), keep);
     if (q.from.name == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+        return fault_no_memory(fault, "case");
     if (from->dump != NULL && dump_open(from->dump, NULL, keep, &q.session, fault) != ERR_NONE)
         return fault->code;
     if (fill_case(&q, fault) != ERR_NONE && from->stack != NULL)

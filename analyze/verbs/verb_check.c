@@ -257,7 +257,7 @@ static void check_cases(struct check *c, const struct option_list *words, uint32
     c->cases = ARENA_ARRAY(c->keep, words->count, struct run_case);
 
     if (cases == NULL || c->cases == NULL) {
-        fault_set(&fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases");
+        fault_no_memory(&fault, "cases");
         report_fault(c, &fault);
         return;
     }
@@ -282,7 +282,7 @@ static void add_stack(struct check *c, struct stack_item *item, struct engine_cl
     struct stack *wider =
         arena_reserve(c->keep, out->stacks, room, (uint64_t)out->stack_count + 1, sizeof *wider);
     if (wider == NULL) {
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
+        fault_no_memory(fault, "stacks");
         return;
     }
     out->stacks = wider;
@@ -346,7 +346,7 @@ static void check_stacks(struct check *c, const struct option_list *words, uint3
     if (c->cases != NULL)
         c->cases->claims = ARENA_ARRAY(c->keep, 2, struct engine_claim);
     if (c->cases == NULL || c->cases->claims == NULL)
-        fault_set(&fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
+        fault_no_memory(&fault, "stacks");
     else if (open_judging(c, NULL, 0, &fault) == ERR_NONE &&
              read_claim(c, words->items[0], &c->inputs[0], &c->cases->claims[0], &fault) ==
                  ERR_NONE)
@@ -364,7 +364,7 @@ static void check_stacks(struct check *c, const struct option_list *words, uint3
         if (strcmp(claims[0].engine, claims[1].engine) == 0)
             claims[1].engine = arena_printf(c->keep, "%s (again)", claims[1].engine);
         if (claims[1].engine == NULL)
-            fault_set(&fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
+            fault_no_memory(&fault, "stacks");
         else if (analysis_judge(&analysis, NULL, analysis.truth, c->keep, c->cases, &fault) ==
                  ERR_NONE)
             judge_equality(c, levels_ignored);

@@ -133,12 +133,12 @@ static void look_at_debugger(struct doctor *d)
         for (int k = 0; k < MICROSOFT_FILE_COUNT && detail != NULL; k++) {
             const char *path = microsoft_path((enum microsoft_file)k, cpus[i], d->keep);
             const char *version = path != NULL ? microsoft_version(path, d->keep) : NULL;
+            if (path == NULL)
+                version = "is missing";
             found |= path != NULL;
             detail = arena_printf(d->keep, "%s%s %s %s", detail, k == 0 ? ":" : ",",
                                   microsoft_file_name((enum microsoft_file)k),
-                                  path == NULL      ? "is missing"
-                                  : version != NULL ? version
-                                                    : "of no version");
+                                  version != NULL ? version : "of no version");
         }
         if (found)
             say(d, "debugger", FOUND, detail);

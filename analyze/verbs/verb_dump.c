@@ -30,15 +30,26 @@ struct dump_request {
 /* The form that --format and --json ask for. */
 static bool choose_form(const struct verb *self, struct dump_request *q)
 {
-    const int form = q->format != NULL ? name_index(form_names, FORM_COUNT, q->format)
-                     : q->json         ? FORM_JSON
-                                       : FORM_TEXT;
+    int form = q->json ? FORM_JSON : FORM_TEXT;
+    if (q->format != NULL)
+        form = name_index(form_names, FORM_COUNT, q->format);
     if (form < 0) {
         (void)verb_usage_error(self, "there is no format '%s'", q->format);
         return false;
     }
     q->form = q->json && form == FORM_TEXT ? FORM_JSON : (enum form)form;
     return true;
+}
+
+static enum twinstack_dump_part part_of(const struct dump_request *q)
+{
+    if (q->form == FORM_STACKWALK)
+        return TWINSTACK_DUMP_STACKWALK;
+    if (q->lint)
+        return TWINSTACK_DUMP_LINT;
+    if (q->explain != NULL)
+        return TWINSTACK_DUMP_FRAME;
+    return q->stacks ? TWINSTACK_DUMP_STACKS : TWINSTACK_DUMP_SUMMARY;
 }
 
 /* What to ask the library for. False: the user asks for something that does not exist. */
@@ -50,11 +61,7 @@ static bool choose_part(const struct verb *self, const struct dump_request *q,
 
     *out = (struct twinstack_dump_request){
         .size = sizeof *out,
-        .part = q->form == FORM_STACKWALK ? TWINSTACK_DUMP_STACKWALK
-                : q->lint                 ? TWINSTACK_DUMP_LINT
-                : q->explain != NULL      ? TWINSTACK_DUMP_FRAME
-                : q->stacks               ? TWINSTACK_DUMP_STACKS
-                                          : TWINSTACK_DUMP_SUMMARY,
+        .part = part_of(q),
         .json = q->form != FORM_TEXT,
         .thread_id = (uint32_t)q->thread,
         .frame = frame < UINT32_MAX ? (uint32_t)frame : UINT32_MAX,

@@ -64,7 +64,7 @@ static int decide_shadow(const struct verb *self, const struct gate_options *o, 
     if (!take_share(o->min_agreement, &request.min_agreement))
         return verb_usage_error(self, "--min-agreement is a share such as 99%%");
     if (gate == NULL)
-        (void)fault_set(&fault, ERR_MEMORY, FAULT_NO_OFFSET, "gate");
+        (void)fault_no_memory(&fault, "gate");
     else
         (void)gate_decide_shadow(o->shadow, &request, keep, gate, &fault);
     if (fault.code != ERR_NONE)
@@ -129,7 +129,7 @@ static int decide(const struct verb *self, const struct gate_options *o, struct 
                                 "after a comma may follow no index, index or warm%s",
                                 wrong, lane_hint(wrong, keep));
     if (gate == NULL)
-        (void)fault_set(&fault, ERR_MEMORY, FAULT_NO_OFFSET, "gate");
+        (void)fault_no_memory(&fault, "gate");
     else
         (void)gate_decide(store, word, &request, keep, gate, &fault);
     if (fault.code != ERR_NONE)

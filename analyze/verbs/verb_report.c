@@ -151,7 +151,7 @@ static enum status read_full(const struct report_options *o, struct store *store
     if (o->full_dumps == NULL)
         return ERR_NONE;
     if (run == NULL || full == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "figures of full dumps");
+        return fault_no_memory(fault, "figures of full dumps");
     asked->full = full;
     return figures_read(store, o->full_dumps, FIGURES_OF_TIMES, keep, run, full, fault);
 }

@@ -459,7 +459,9 @@ static bool read_words(const struct verb *self, const struct resolve_options *o,
         [TWINSTACK_INDEX_AUTO] = "auto",
         [TWINSTACK_INDEX_ALWAYS] = "always",
     };
-    const char *word = o->ndjson ? "ndjson" : o->json ? "json" : o->format;
+    const char *word = o->json ? "json" : o->format;
+    if (o->ndjson)
+        word = "ndjson";
     const int f = name_index(formats, COUNT_OF(formats), word);
     const int n = name_index(spellings, COUNT_OF(spellings), o->names);
     const int i = name_index(indexings, COUNT_OF(indexings), o->index);

@@ -157,7 +157,9 @@ static int exit_code_of(const struct command *c)
         return EXIT_GOOD;
     if (s->time_limit)
         return EXIT_TIME_LIMIT;
-    return error ? EXIT_INPUT : failed || s->known.problem_count > 0 ? EXIT_DIFFERENT : EXIT_GOOD;
+    if (error)
+        return EXIT_INPUT;
+    return failed || s->known.problem_count > 0 ? EXIT_DIFFERENT : EXIT_GOOD;
 }
 
 static int run_in_store(struct command *c, int argc, char *const *argv)
@@ -199,7 +201,7 @@ static int check_options(const struct verb *self, const struct run_options *o, s
 
     for (uint32_t i = 0; i < o->variants.count; i++)
         if (!run_selection_add_variants(o->variants.items[i], keep, &selection)) {
-            (void)fault_set(&fault, ERR_MEMORY, FAULT_NO_OFFSET, "selection of a run");
+            (void)fault_no_memory(&fault, "selection of a run");
             return verb_fault(&fault);
         }
     if (o->shard != NULL && !run_selection_parse_shard(o->shard, &selection))

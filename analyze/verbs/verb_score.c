@@ -98,7 +98,9 @@ static int finish(const struct score_options *o, const struct suite *suite,
     if (o->expect == NULL)
         return EXIT_GOOD;
     const int worse = is_worse(o, suite, score, keep);
-    return worse < 0 ? EXIT_NOT_JUDGED : worse > 0 ? EXIT_DIFFERENT : EXIT_GOOD;
+    if (worse < 0)
+        return EXIT_NOT_JUDGED;
+    return worse > 0 ? EXIT_DIFFERENT : EXIT_GOOD;
 }
 
 /* With --expect, what keeps a commit from being judged has a code of its own. */

@@ -154,9 +154,11 @@ static int print_stacks(const struct verb *self, const struct signature_options 
 /* Checks the numbers and words, and sets the options that depend on others. */
 static bool complete(const struct verb *self, struct signature_options *o)
 {
-    const int form = o->as_json     ? FORM_JSON
-                     : o->as_ndjson ? FORM_NDJSON
-                                    : name_index(form_names, FORM_COUNT, o->format);
+    int form = name_index(form_names, FORM_COUNT, o->format);
+    if (o->as_json)
+        form = FORM_JSON;
+    else if (o->as_ndjson)
+        form = FORM_NDJSON;
     o->form = form >= 0 ? (enum form)form : FORM_TEXT;
     if (o->top == UINT64_MAX && o->form == FORM_TEXT)
         o->top = TOP_DEFAULT;

@@ -105,7 +105,8 @@ static void print_frames(const char *who, const uint64_t *pcs, uint32_t count)
     (void)printf("      %-6s", who);
     for (uint32_t i = 0; i < count && i < FRAMES_SHOWN; i++)
         (void)printf(" %" PRIx64, pcs[i]);
-    (void)printf("%s\n", count > FRAMES_SHOWN ? " ..." : count == 0 ? " nothing" : "");
+    const char *end = count == 0 ? " nothing" : "";
+    (void)printf("%s\n", count > FRAMES_SHOWN ? " ..." : end);
 }
 
 static void print_miss(const struct judged *judged, const struct steps_tally *tally,

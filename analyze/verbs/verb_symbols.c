@@ -128,11 +128,8 @@ static int verify_indexes(const struct list_context *list, const struct symbol_f
             ERR_NONE)
             (void)symbol_index_verify(index, &fault);
         symbol_index_close(index);
-        (void)printf("%s  %s\n",
-                     fault.code == ERR_NONE       ? "good    "
-                     : fault.code == ERR_MISMATCH ? "stale   "
-                                                  : "damaged ",
-                     path);
+        const char *state = fault.code == ERR_MISMATCH ? "stale" : "damaged";
+        (void)printf("%-8s  %s\n", fault.code == ERR_NONE ? "good" : state, path);
         if (fault.code != ERR_NONE && fault.code != ERR_MISMATCH)
             code = EXIT_DIFFERENT;
     }
@@ -323,7 +320,9 @@ static const struct option_list *paths_of(const struct verb *self, const struct 
 {
     if (files->count == 0 && o->roots.count == 0)
         (void)verb_usage_error(self, "name files, or --symbols DIR");
-    return files->count > 0 ? files : o->roots.count > 0 ? &o->roots : NULL;
+    if (files->count > 0)
+        return files;
+    return o->roots.count > 0 ? &o->roots : NULL;
 }
 
 static int run_add(const struct verb *self, void *options, const struct option_list *files,
