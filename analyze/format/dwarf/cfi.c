@@ -151,7 +151,8 @@ static bool open_record(const struct cfi_section *s, uint64_t at, struct fault *
         return true;
     const bool wide_id = wide && s->debug;
     out->id = wide_id ? bytes_u64(&out->r) : bytes_u32(&out->r);
-    out->is_common = out->id == (!s->debug ? 0 : wide_id ? UINT64_MAX : UINT32_MAX);
+    const uint64_t highest = wide_id ? UINT64_MAX : UINT32_MAX;
+    out->is_common = out->id == (s->debug ? highest : 0);
     return !bytes_failed(&out->r);
 }
 
@@ -371,7 +372,7 @@ static void run_other(struct machine *m, uint8_t op, struct bytes *r)
 }
 
 /* Runs instructions up to the target.  False: damaged or not understood. */
-static bool run(struct machine *m, struct bytes r)
+static bool run_instructions(struct machine *m, struct bytes r)
 {
     while (r.left > 0 && !m->unknown && !bytes_failed(&r)) {
         const uint8_t byte = bytes_u8(&r), low = byte & 0x3f;
@@ -401,11 +402,11 @@ static bool run_entry(struct machine *m)
     m->row.cfa_register = CFI_NO_REGISTER;
     m->at_va = m->entry->begin_va;
     m->each = NULL;
-    if (!run(m, m->entry->initial))
+    if (!run_instructions(m, m->entry->initial))
         return false;
     m->initial = m->row;
     m->each = each;
-    return run(m, m->entry->own);
+    return run_instructions(m, m->entry->own);
 }
 
 bool cfi_row_at(const struct cfi_entry *entry, uint64_t va, struct cfi_row *out)

@@ -81,7 +81,7 @@ static enum status list_units(struct dwarf *dwarf, struct fault *fault)
 {
     for (uint32_t i = 0; i < dwarf->object->context_count; i++)
         if (!list_unit(dwarf, &dwarf->object->contexts[i]))
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "DWARF units");
+            return fault_no_memory(fault, "DWARF units");
     if (dwarf->range_count > 0)
         array_sort(dwarf->ranges, dwarf->range_count, sizeof *dwarf->ranges, compare_ranges);
     for (uint32_t i = 0; i < dwarf->range_count; i++) {
@@ -125,7 +125,7 @@ enum status dwarf_open(const struct dwarf_input *input, struct dwarf **out, stru
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "DWARF");
     struct dwarf *dwarf = calloc(1, sizeof *dwarf);
     if (dwarf == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "DWARF");
+        return fault_no_memory(fault, "DWARF");
     arena_init(&dwarf->arena, 0);
     dwarf->debug = input->debug;
     if (open_objects(input, dwarf, fault) != ERR_NONE) {

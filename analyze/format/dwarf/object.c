@@ -85,7 +85,7 @@ static enum status list_contexts(struct dwarf_object *object, struct fault *faul
             return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "DWARF units");
         struct dwarf_context *context = add_context(object);
         if (context == NULL)
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "DWARF units");
+            return fault_no_memory(fault, "DWARF units");
         *context = read;
     }
     return ERR_NONE;
@@ -98,7 +98,7 @@ struct dwarf_object *dwarf_object_new(const struct object_bytes sections[DEBUG_S
     struct dwarf_object *object = calloc(1, sizeof *object);
 
     if (object == NULL) {
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "DWARF");
+        fault_no_memory(fault, "DWARF");
         return NULL;
     }
     memcpy(object->sections, sections, sizeof object->sections);

@@ -23,7 +23,7 @@ static struct dwarf_split *add_split(struct dwarf *dwarf, uint64_t id, struct fa
         struct dwarf_split *wider = arena_reserve(&dwarf->arena, dwarf->splits, &dwarf->split_room,
                                                   (uint64_t)dwarf->split_room + 1, sizeof *wider);
         if (wider == NULL) {
-            fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "units of split DWARF");
+            fault_no_memory(fault, "units of split DWARF");
             return NULL;
         }
         dwarf->splits = wider;
@@ -58,7 +58,7 @@ static struct dwarf_object *open_object(struct dwarf *dwarf, const struct object
     object->alternate = dwarf->alternate;
     if (!keep_object(dwarf, object)) {
         dwarf_object_free(object);
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "split DWARF");
+        fault_no_memory(fault, "split DWARF");
         return NULL;
     }
     for (uint32_t i = 0; i < object->context_count; i++) {
