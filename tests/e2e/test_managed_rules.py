@@ -47,21 +47,21 @@ class ManagedRules(e2e.Case):
 
     def test_no_two_walks_at_once(self):
         snapshot = body(self.profiler, "snapshot")
-        order = [snapshot.index(word) for word in ("try_to_take(&walking)", "take_snapshot(", "release(&walking)")]
+        order = [snapshot.index(word) for word in ("try_to_take_lock(&walking)", "take_snapshot(", "release(&walking)")]
         self.assertEqual(order, sorted(order))
-        self.assertNotRegex(snapshot, r"\btake\(")  # it never waits
+        self.assertNotRegex(snapshot, r"\btake_lock\(")  # it never waits
         total = sum(code(path).count("CLR_INFO_DO_STACK_SNAPSHOT") for path in CAPTURE.rglob("*.c"))
         self.assertEqual(total, 1)
         print(f"places that ask for a snapshot {total}, under the lock that is only tried 1")
 
     def test_a_target_is_not_destroyed_during_its_walk(self):
         destroyed = body(self.profiler, "on_thread_destroyed")
-        self.assertLess(destroyed.index("take(&walking)"), destroyed.index("threads[i].id = 0"))
+        self.assertLess(destroyed.index("take_lock(&walking)"), destroyed.index("threads[i].id = 0"))
         self.assertGreater(destroyed.index("release(&walking)"), destroyed.index("threads[i].os_id, 0"))
         print("threads forgotten outside of the lock 0")
 
     def test_nothing_is_asked_of_the_runtime_under_a_lock(self):
-        held = self.profiler.count("take(&publishing)"), self.profiler.count("take(&walking)")
+        held = self.profiler.count("take_lock(&publishing)"), self.profiler.count("take_lock(&walking)")
         self.assertEqual(held, (1, 2))  # the second of `walking` is only tried
         for name in ("publish_assembly", "on_thread_destroyed"):
             self.assertNotRegex(body(self.profiler, name), r"\b(ASK|CLR_CALL)\(", name)
