@@ -23,6 +23,7 @@ import { join } from 'node:path';
 const exe = join(build, 'windows/bin/twinstack.exe');
 const chromium = await browser();
 const db = seed('runs.db', 3, 24, 0);
+const STILL_MS = 300;
 
 /** @typedef {Awaited<ReturnType<typeof serve>>} Server */
 /** @type {{linux: Server, windows: Server} | null} */
@@ -51,10 +52,18 @@ async function shown(page, base, view) {
   await page.goto(base + view);
   await settled(page);
   check(!(await page.locator('.state.bad').count()), `${view} shows a failure`);
-  return page.$eval('main', (main) => {
-    for (const part of main.querySelectorAll('[data-carrier]')) part.remove();
-    return main.textContent.replace(/\s+/g, ' ');
-  });
+  // Source comes after the rest: a page is whole when it says the same twice.
+  let text = '';
+  for (let before = null; before !== text;) {
+    before = text;
+    await page.waitForTimeout(STILL_MS);
+    text = await page.$eval('main', (main) => {
+      const copy = /** @type {Element} */ (main.cloneNode(true));
+      for (const part of copy.querySelectorAll('[data-carrier]')) part.remove();
+      return (copy.textContent ?? '').replace(/\s+/g, ' ');
+    });
+  }
+  return text;
 }
 
 test('each_page_is_that_of_the_linux_program', async () => {
