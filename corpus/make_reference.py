@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Makes corpus/reference, all but README.md, schema.json and read.py: make_reference.py [FOLDER].
+"""Makes the cases of corpus/reference, that is suite.json, moments/, images/ and COVERAGE.md: make_reference.py [FOLDER].
 
 Needs clang-19, lld-19, llvm-19 and python3-unicorn, which ./run installs. The same versions give the same bytes."""
 
