@@ -362,6 +362,22 @@ static bool names_one_case(const struct known *k)
     return strpbrk(k->scope, "*?") == NULL;
 }
 
+#define BEYOND "beyond what ["
+
+/* True when C was accepted by K before: by this run, or by the part of it that is resumed. */
+static bool was_accepted_by(const struct run_case *c, const struct known *k)
+{
+    return c->result.verdict == VERDICT_XFAIL && c->known_id != NULL &&
+           strcmp(c->known_id, k->id) == 0;
+}
+
+/* True when C was found to go beyond an acceptance before, so that its reason says so already. */
+static bool was_beyond(const struct run_case *c)
+{
+    return c->result.reason != NULL && strncmp(c->result.reason, BEYOND, sizeof BEYOND - 1) == 0;
+}
+
+/* Applied twice, a list changes nothing more. */
 static enum status apply_one(struct known_list *list, struct run_case *c, const char *today,
                              struct arena *keep, bool *changed, struct fault *fault)
 {
@@ -376,7 +392,7 @@ static enum status apply_one(struct known_list *list, struct run_case *c, const 
             c->result.verdict == VERDICT_ERROR)
             continue;
         k->in_scope++;
-        k->hits += k == match;
+        k->hits += k == match || was_accepted_by(c, k);
         if (match == NULL && c->result.verdict == VERDICT_PASS && names_one_case(k) &&
             !k->expired) {
             c->result.verdict = VERDICT_XPASS;
@@ -386,8 +402,10 @@ static enum status apply_one(struct known_list *list, struct run_case *c, const 
             *changed = true;
         }
     }
+    if (worse != NULL && was_beyond(c))
+        return ERR_NONE;
     if (worse != NULL) {
-        c->result.reason = arena_printf(keep, "beyond what [%s] accepted: %s; %s", match->id, worse,
+        c->result.reason = arena_printf(keep, BEYOND "%s] accepted: %s; %s", match->id, worse,
                                         c->result.reason != NULL ? c->result.reason : "");
         *changed = true;
     } else if (match != NULL) {
@@ -465,7 +483,7 @@ void known_uses_add(struct known_uses *uses, const struct run_case *c)
         if (v == VERDICT_UNSUPPORTED || v == VERDICT_ERROR)
             continue;
         k->in_scope++;
-        k->hits += v == VERDICT_XFAIL && c->known_id != NULL && strcmp(c->known_id, k->id) == 0;
+        k->hits += was_accepted_by(c, k);
     }
 }
 

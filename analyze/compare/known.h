@@ -52,7 +52,8 @@ const struct known *known_match(const struct known_list *list, const struct run_
                                 const char *today);
 
 /* Sets verdicts, reasons and known_id of CASES; counts in_scope and hits.  *changed[i], when
- * given, says which cases are new.  Fails: ERR_MEMORY. */
+ * given, says which cases are new.  Applied again it changes nothing and counts the same, so that a
+ * run can apply it to each case and in the end to all.  Fails: ERR_MEMORY. */
 enum status known_apply(struct known_list *list, struct run_case *cases, uint32_t count,
                         const char *today, struct arena *keep, bool *changed, struct fault *fault);
 
@@ -73,7 +74,8 @@ const char *known_problem(const struct known *known, bool whole, struct arena *k
 
 /* Which acceptances a stored run used: begin, add each of its cases, end. The result is what is
  * wrong with them, as known_problem() states it, on the day the run ended. An incomplete run has
- * nothing, because acceptances are applied last. RUN is borrowed until the end. */
+ * nothing: which acceptances are not needed is known when all cases are there. RUN is borrowed
+ * until the end. */
 struct known_uses {
     const struct run_info *run;
     struct known_list list;

@@ -61,6 +61,14 @@ enum status acceptance_parse(const char *text, struct arena *keep, struct accept
     return text == NULL ? ERR_NONE : known_parse(text, out->bytes, keep, &out->list, fault);
 }
 
+enum status acceptance_take(struct acceptance *acceptance, struct run_case *c, struct arena *keep,
+                            struct fault *fault)
+{
+    char today[16];
+    known_today(today);
+    return known_apply(&acceptance->list, c, 1, today, keep, NULL, fault);
+}
+
 enum status acceptance_apply(struct acceptance *acceptance, struct store *store,
                              struct run_case *cases, uint32_t count, bool whole, struct arena *keep,
                              struct fault *fault)

@@ -33,6 +33,11 @@ enum status acceptance_read_or_new(const char *path, struct arena *keep, struct 
 enum status acceptance_parse(const char *text, struct arena *keep, struct acceptance *out,
                              struct fault *fault);
 
+/* Applies it to C, which was judged a moment ago and is not stored yet, so that a run that goes on,
+ * or is interrupted, shows what is accepted.  Fails: ERR_MEMORY. */
+enum status acceptance_take(struct acceptance *acceptance, struct run_case *c, struct arena *keep,
+                            struct fault *fault);
+
 /* Applies it to all cases of a run that has not ended, and writes the changed verdicts to STORE
  * (NULL: nowhere).  WHOLE: the run took every scenario.  Any problem fails the run. */
 enum status acceptance_apply(struct acceptance *acceptance, struct store *store,

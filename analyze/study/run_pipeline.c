@@ -251,6 +251,10 @@ static enum status keep_verdict(struct judging_thread *j, struct run_case *judge
     struct run_session *s = p->s;
 
     mutex_lock(p->storing);
+    if (acceptance_take(&s->known, judged, j->keep, &j->fault) != ERR_NONE) {
+        mutex_unlock(p->storing);
+        return j->fault.code;
+    }
     if (store_put_case(s->store, s->info.id, judged, &j->fault) != ERR_NONE) {
         s->database_failed = true;
     } else {

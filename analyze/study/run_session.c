@@ -60,25 +60,36 @@ static bool is_flaky(const struct run_session *s, const struct run_case *c,
     return passed && failed;
 }
 
-static enum status mark_flaky(struct run_session *s, struct store *store)
+/* What was seen, whether an acceptance expected it or not. */
+static enum verdict seen_verdict(enum verdict verdict)
+{
+    if (verdict == VERDICT_XFAIL)
+        return VERDICT_FAIL;
+    return verdict == VERDICT_XPASS ? VERDICT_PASS : verdict;
+}
+
+/* Acceptances are applied again afterwards: to a case that is FLAKY instead. */
+static enum status mark_flaky(struct run_session *s)
 {
     enum verdict *verdicts = ARENA_ARRAY(s->keep, s->case_count, enum verdict);
 
     if (verdicts == NULL)
         return fault_no_memory(&s->fault, "verdicts");
     for (uint32_t i = 0; i < s->case_count; i++)
-        verdicts[i] = s->cases[i].result.verdict;
+        verdicts[i] = seen_verdict(s->cases[i].result.verdict);
     for (uint32_t i = 0; i < s->case_count && s->request->repeat > 1; i++) {
         struct run_case *c = &s->cases[i];
         if ((verdicts[i] != VERDICT_PASS && verdicts[i] != VERDICT_FAIL) ||
             !is_flaky(s, c, verdicts))
             continue;
+        const bool has_reason = c->result.reason != NULL && c->result.verdict != VERDICT_XPASS;
         c->result.reason =
             arena_printf(s->keep, "%s in this repeat, not in all: %s", verdict_name(verdicts[i]),
-                         c->result.reason != NULL ? c->result.reason : "");
+                         has_reason ? c->result.reason : "");
         c->result.verdict = VERDICT_FLAKY;
-        if (store != NULL && store_set_verdict(store, c->id, VERDICT_FLAKY, c->result.reason, NULL,
-                                               &s->fault) != ERR_NONE)
+        c->known_id = NULL;
+        if (store_set_verdict(s->store, c->id, VERDICT_FLAKY, c->result.reason, NULL, &s->fault) !=
+            ERR_NONE)
             return s->fault.code;
     }
     return ERR_NONE;
@@ -93,13 +104,12 @@ static enum status blame_store(struct run_session *s)
 static enum status finish(struct run_session *s)
 {
     const enum run_state state = process_interrupted() ? RUN_INTERRUPTED : RUN_COMPLETE;
-    /* FLAKY and acceptances are final only when all cases are there. */
-    struct store *store = state == RUN_COMPLETE ? s->store : NULL;
-    const bool whole = state == RUN_COMPLETE && run_selection_is_all(&s->request->selection);
+    const bool whole = run_selection_is_all(&s->request->selection);
 
-    if (mark_flaky(s, store) != ERR_NONE ||
-        acceptance_apply(&s->known, store, s->cases, s->case_count, whole, s->keep, &s->fault) !=
-            ERR_NONE)
+    /* Which cases are FLAKY and which acceptances were not needed is known when all are there. */
+    if (state == RUN_COMPLETE &&
+        (mark_flaky(s) != ERR_NONE || acceptance_apply(&s->known, s->store, s->cases, s->case_count,
+                                                       whole, s->keep, &s->fault) != ERR_NONE))
         return blame_store(s);
     s->info.state = state;
     s->info.finished_ns = clock_wall_ns();

@@ -248,10 +248,10 @@ class RunControl(e2e.Case):
         return subprocess.Popen([e2e.PROGRAM, *map(str, self.words(*argv, jobs=jobs))], cwd=e2e.ROOT, text=True,
                                 env={**os.environ, **self.env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
-    def stop_in_the_middle(self, number, *argv, meanwhile=None):
+    def stop_in_the_middle(self, number, *argv, meanwhile=None, jobs=1):
         """Sends the signal once one case is sealed and the next one runs; returns the exit status."""
         (self.folder / "bin/wait").touch()
-        child = self.start(*argv)
+        child = self.start(*argv, jobs=jobs)
         end = time.monotonic() + 60 * e2e.PATIENCE
         while not (self.folder / "bin/waiting").exists() and child.poll() is None and time.monotonic() < end:
             time.sleep(0.02)
@@ -290,6 +290,25 @@ class RunControl(e2e.Case):
         self.assertIn("PASS   2 cases", done.stdout)
         self.assertEqual(self.order(), ["slow"], "what was sealed is not run again")
         self.assertIn("open", ask("gate", "--against", "1"))
+
+    def test_what_is_accepted_is_seen_before_the_run_ends(self):
+        self.known.write_text(f"[it]\nscope: wrong.ob2\ncause: *=*\nreason: r\nexpires: {SOON}\n")
+
+        def verdicts():
+            report = self.run_twinstack("report", "1", "--json", "--db", self.db, exit_code=None)
+            return self.verdicts(json.loads(report.stdout))
+
+        def meanwhile():
+            end = time.monotonic() + 60 * e2e.PATIENCE
+            while not verdicts() and time.monotonic() < end:
+                time.sleep(0.02)
+            self.assertEqual(verdicts(), [("wrong", 0, "XFAIL")])
+
+        self.assertEqual(self.stop_in_the_middle(signal.SIGINT, "-k", "wrong or slow", meanwhile=meanwhile, jobs=2), 130)
+        self.assertEqual(verdicts(), [("wrong", 0, "XFAIL")], "the interrupted run says what it said before")
+        done = self.run_twinstack("run", "--resume", "last", "--db", self.db, "--json", env=self.env)
+        self.assertEqual(self.verdicts(json.loads(done.stdout)), [("slow", 0, "PASS"), ("wrong", 0, "XFAIL")])
+        self.assertNotIn("not needed", done.stderr)
 
     def test_killed_in_the_middle(self):
         def meanwhile():

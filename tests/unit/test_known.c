@@ -58,6 +58,29 @@ TEST(damaged_files_are_said_with_their_line)
     "dump=*\npins: offset:rtl=0/0 dump=3/0\nframe: dump function poke\nframe: dump function "      \
     "middle"
 
+/* A run applies its list to each case that it has judged, and in the end to all of them. */
+static void check_applied_again(struct known_list *list, struct run_case *cases, struct arena *keep)
+{
+    const char *reasons[MADE_CASES];
+    enum verdict verdicts[MADE_CASES];
+    struct fault fault = FAULT_INIT;
+    const uint32_t hits = list->items[0].hits, in_scope = list->items[0].in_scope;
+    bool changed[MADE_CASES];
+
+    for (uint32_t i = 0; i < MADE_CASES; i++) {
+        reasons[i] = cases[i].result.reason;
+        verdicts[i] = cases[i].result.verdict;
+    }
+    REQUIRE(known_apply(list, cases, MADE_CASES, "2027-01-01", keep, changed, &fault) == ERR_NONE);
+    for (uint32_t i = 0; i < MADE_CASES; i++) {
+        CHECK(!changed[i]);
+        CHECK(cases[i].result.reason == reasons[i]);
+        CHECK_EQ(cases[i].result.verdict, verdicts[i]);
+    }
+    CHECK_EQ(list->items[0].hits, hits);
+    CHECK_EQ(list->items[0].in_scope, in_scope);
+}
+
 /* divide_by_zero.ob2 of the made run fails with dump=unexplained and dump=inline_only. */
 TEST(what_an_acceptance_does_to_a_run)
 {
@@ -114,6 +137,7 @@ TEST(what_an_acceptance_does_to_a_run)
         CHECK_STR(verdict_name(cases[2].result.verdict), rows[i].failing);
         CHECK_STR(verdict_name(cases[1].result.verdict), rows[i].passing);
         CHECK_STR(verdict_name(cases[4].result.verdict), "ERROR");
+        check_applied_again(&list, cases, &keep);
         const char *problem = known_problem(&list.items[0], false, &keep);
         if (rows[i].problem == NULL)
             CHECK_STR(problem != NULL ? problem : "none", "none");
