@@ -1,5 +1,7 @@
 /* The connections that are open.  Each takes a thread of civetweb's, so idle ones must not keep new
- * clients out: at the limit the connection that has been silent longest is closed.  There is no
+ * clients out: beyond a limit some are closed.  They are of the address that has most connections,
+ * so that clients elsewhere lose nothing, and of those the ones that have been without a whole
+ * request for longest; the bytes of a request that is never finished do not count.  There is no
  * limit per address, since all users of a proxy have the same one. */
 #ifndef HTTP_CONNECTIONS_H
 #define HTTP_CONNECTIONS_H
@@ -14,7 +16,8 @@ enum {
 #else
     CONNECTIONS_MAX = 600, /* threads; each has a connection                */
 #endif
-    CONNECTIONS_KEPT = 560,         /* beyond that, each new one ends an idle one    */
+    CONNECTIONS_KEPT = 560,         /* beyond that, idle ones are closed             */
+    CONNECTIONS_ENDED = 32,         /* so many at a time, since to find them costs   */
     CONNECTION_HEADER_MS = 8000,    /* without a byte: the request is given up       */
     CONNECTION_KEEP_ALIVE_MS = 5000 /* between requests                              */
 };

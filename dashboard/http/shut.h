@@ -1,16 +1,28 @@
-/* Ends idle connections from outside.  civetweb does not give its sockets away, so they are found
- * among the files of this process.  One implementation per system. */
+/* Lists and ends connections from outside.  civetweb does not give its sockets away, so they are
+ * found among the files of this process.  One implementation per system; Windows cannot list them.
+ */
 #ifndef HTTP_SHUT_H
 #define HTTP_SHUT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* True for a connection that must not end: a request of that client is being answered. */
-typedef bool socket_busy_fn(void *context, const char *address, uint16_t port);
+enum { SOCKET_FIRST = 3, SOCKET_END = 4096 }; /* the descriptors that are looked at */
 
-/* Ends the connection to our PORT that has had no traffic for longest, but none that is busy.
- * False: there is none, or this system cannot say. */
-bool socket_shut_idlest(uint16_t port, socket_busy_fn *busy, void *context);
+struct socket_peer {
+    uint8_t address[16]; /* IPv4: four bytes, then zeros */
+    uint16_t port;
+};
+
+/* The client of an open connection to our PORT.  False: DESCRIPTOR is something else. */
+bool socket_peer(int descriptor, uint16_t port, struct socket_peer *out);
+
+/* True when PEER is the client at ADDRESS, a text as inet_ntop writes it, and CLIENT_PORT. */
+bool socket_peer_is(const struct socket_peer *peer, const char *address, int client_port);
+
+/* How long no byte came or went; 0 where the system does not say (TCP_INFO, see tcp(7)). */
+uint64_t socket_silent_ns(int descriptor);
+
+void socket_shut(int descriptor);
 
 #endif

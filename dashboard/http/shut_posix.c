@@ -1,16 +1,12 @@
-/* shut.h on POSIX systems.  Only Linux reports how long a connection has been silent (TCP_INFO, see
- * tcp(7)); on other systems only time limits end idle connections. */
+/* shut.h on POSIX systems. */
 #define _DEFAULT_SOURCE
 #include "http/shut.h"
 
-#ifdef __linux__
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stddef.h>
+#include <string.h>
 #include <sys/socket.h>
-
-enum { DESCRIPTORS_MAX = 4096, FIRST_DESCRIPTOR = 3, ADDRESS_BYTES = 64 };
 
 union address {
     struct sockaddr any;
@@ -18,56 +14,60 @@ union address {
     struct sockaddr_in6 in6;
 };
 
+/* 0: no address of the internet. */
 static uint16_t port_of(const union address *a)
 {
-    return ntohs(a->any.sa_family == AF_INET6 ? a->in6.sin6_port : a->in.sin_port);
+    if (a->any.sa_family == AF_INET6)
+        return ntohs(a->in6.sin6_port);
+    return a->any.sa_family == AF_INET ? ntohs(a->in.sin_port) : 0;
 }
 
-/* The milliseconds since the last byte in either direction; false: no connection to our PORT, or a
- * busy one. */
-static bool silent_ms(int descriptor, uint16_t port, socket_busy_fn *busy, void *context,
-                      uint32_t *ms)
+bool socket_peer(int descriptor, uint16_t port, struct socket_peer *out)
 {
     union address ours, peer;
     socklen_t ours_bytes = sizeof ours, peer_bytes = sizeof peer;
-    char text[ADDRESS_BYTES] = "";
-    struct tcp_info info;
-    socklen_t info_bytes = sizeof info;
-    if (getsockname(descriptor, &ours.any, &ours_bytes) != 0 ||
-        getpeername(descriptor, &peer.any, &peer_bytes) != 0 ||
-        (peer.any.sa_family != AF_INET && peer.any.sa_family != AF_INET6) || port_of(&ours) != port)
+    memset(out, 0, sizeof *out);
+    if (getsockname(descriptor, &ours.any, &ours_bytes) != 0 || port_of(&ours) != port ||
+        getpeername(descriptor, &peer.any, &peer_bytes) != 0)
         return false;
-    const void *raw = peer.any.sa_family == AF_INET6 ? (const void *)&peer.in6.sin6_addr
-                                                     : (const void *)&peer.in.sin_addr;
-    if (inet_ntop(peer.any.sa_family, raw, text, sizeof text) == NULL ||
-        busy(context, text, port_of(&peer)) ||
-        getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &info_bytes) != 0 ||
-        (info.tcpi_state != TCP_ESTABLISHED && info.tcpi_state != TCP_CLOSE_WAIT))
-        return false; /* another state: it is ending already */
-    *ms = info.tcpi_last_data_recv < info.tcpi_last_data_sent ? info.tcpi_last_data_recv
-                                                              : info.tcpi_last_data_sent;
+    out->port = port_of(&peer);
+    if (peer.any.sa_family == AF_INET6)
+        memcpy(out->address, &peer.in6.sin6_addr, sizeof peer.in6.sin6_addr);
+    else
+        memcpy(out->address, &peer.in.sin_addr, sizeof peer.in.sin_addr);
     return true;
 }
 
-bool socket_shut_idlest(uint16_t port, socket_busy_fn *busy, void *context)
+bool socket_peer_is(const struct socket_peer *peer, const char *address, int client_port)
 {
-    int idlest = -1;
-    uint32_t longest = 0;
-    for (int descriptor = FIRST_DESCRIPTOR; descriptor < DESCRIPTORS_MAX; descriptor++) {
-        uint32_t ms = 0;
-        if (silent_ms(descriptor, port, busy, context, &ms) && (idlest < 0 || ms > longest)) {
-            idlest = descriptor;
-            longest = ms;
-        }
-    }
-    return idlest >= 0 && shutdown(idlest, SHUT_RDWR) == 0;
+    uint8_t raw[sizeof peer->address] = {0};
+    return peer->port == client_port &&
+           inet_pton(strchr(address, ':') != NULL ? AF_INET6 : AF_INET, address, raw) == 1 &&
+           memcmp(raw, peer->address, sizeof raw) == 0;
+}
+
+#ifdef __linux__
+uint64_t socket_silent_ns(int descriptor)
+{
+    enum { NS_PER_MS = 1000000 };
+    struct tcp_info info;
+    socklen_t bytes = sizeof info;
+    if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0)
+        return 0;
+    const uint32_t ms = info.tcpi_last_data_recv < info.tcpi_last_data_sent
+                            ? info.tcpi_last_data_recv
+                            : info.tcpi_last_data_sent;
+    return (uint64_t)ms * NS_PER_MS;
 }
 #else
-bool socket_shut_idlest(uint16_t port, socket_busy_fn *busy, void *context)
+uint64_t socket_silent_ns(int descriptor)
 {
-    (void)port;
-    (void)busy;
-    (void)context;
-    return false;
+    (void)descriptor;
+    return 0;
 }
 #endif
+
+void socket_shut(int descriptor)
+{
+    (void)shutdown(descriptor, SHUT_RDWR);
+}

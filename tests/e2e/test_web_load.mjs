@@ -1,9 +1,23 @@
 // Puts load on loopback for a limited time; runs alone because it measures.  Covers the document of a case
-// page, a cached asset, and slow readers and 500 idle connections, which must not stop other requests.
-import { execFileSync } from 'node:child_process';
+// page, a cached asset, and slow readers and idle connections, which must not stop other requests.
+import { execFileSync, spawn } from 'node:child_process';
 import { get } from 'node:http';
 import { connect } from 'node:net';
-import { check, failure, must, runAll, same, seed, serve, Skip, slowness, test } from './web/world.mjs';
+import { join } from 'node:path';
+import {
+  becomes,
+  check,
+  failure,
+  must,
+  root,
+  runAll,
+  same,
+  seed,
+  serve,
+  Skip,
+  slowness,
+  test,
+} from './web/world.mjs';
 
 const server = await serve('--db', seed('load.db', 3, 24, 0));
 const { hostname, port } = new URL(server.base);
@@ -98,6 +112,30 @@ test('the_700th_connection_gets_in_while_all_others_are_idle', async () => {
   sockets.forEach((socket) => socket.destroy());
   check(took < 3000 * slowness, `5 requests took ${took.toFixed(0)} ms`);
 });
+
+for (const [name, source] of [
+  ['elsewhere', '127.0.0.2'],
+  ['behind_the_same_proxy', '127.0.0.1'],
+])
+  test(`3000_attackers_${name}_let_a_new_client_in`, async () => {
+    const words = [join(root, 'tests/e2e/web/attackers.mjs'), port, '2000', '1000', source];
+    const attackers = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
+    let again = 0;
+    attackers.stdout.on('data', (text) => (again = Number(String(text).trim().split('\n').pop())));
+    try {
+      await becomes(() => again > 1000, true, 'they are closed and come again');
+      let worst = 0;
+      for (let i = 0; i < 20; i++) {
+        const start = performance.now();
+        same(await statusOnFreshConnection('/api/v1/runs'), 200, 'a new client');
+        worst = Math.max(worst, performance.now() - start);
+      }
+      console.log(`     the slowest of 20 new clients waited ${worst.toFixed(0)} ms; ${again} came again`);
+      check(worst < 1000 * slowness, `a new client waited ${worst.toFixed(0)} ms`);
+    } finally {
+      attackers.kill('SIGKILL');
+    }
+  });
 
 test('a_slow_reader_stops_nobody', async () => {
   const readers = [];

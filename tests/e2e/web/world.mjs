@@ -474,6 +474,7 @@ export async function runAll() {
       } else {
         counts.failed++;
         console.log(`FAIL ${name}: ${error instanceof Error ? error.stack : error}`);
+        if (error instanceof Error && error.cause) console.log(`     because of ${error.cause}`);
         console.log(`     again, whatever the commit: node ${process.argv[1]} ${name}`);
       }
     }
