@@ -108,7 +108,7 @@ function Steps({ lanes }) {
         {steps.map(([key, name]) => (
           <div key={key} class={key === 'total_ns' ? 'step strong' : 'step'} role="row">
             <span role="rowheader">{name}</span>
-            <span class="lanes" role="cell" style={{ backgroundSize: `${AXIS / decades}% 100%` }}>
+            <span class="lanes" role="cell" style={{ '--axis': `${AXIS}%`, '--decade': `${100 / decades}%` }}>
               {lanes.map((lane) => {
                 const ns = spent(lane, key);
                 return ns === null || ns <= 0 ? null : (
