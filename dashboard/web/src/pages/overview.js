@@ -154,16 +154,18 @@ function Tile({ name, title, show, note, unit, trend, share }) {
 const shareTitles = { captured: <Term name="capture rate">Captured</Term> };
 
 /**
- * Each figure with what it counts and what it leaves out; green only when nothing is missing.
- * @param {{shares: import('openapi').Share[]}} props
+ * Each figure with what it counts and what it leaves out; green only when nothing is missing, red only when
+ * a case fails: what is missing may be accepted.
+ * @param {{shares: import('openapi').Share[], fails: boolean}} props
  */
-function Shares({ shares }) {
+function Shares({ shares, fails }) {
+  const part = fails ? 'part' : 'accepted';
   return (
     <dl class="shares-list">
       {shares.map((s) => (
         <div
           key={s.name}
-          class={s.right === s.total && s.left_out === 0 ? 'whole' : s.right === s.total ? '' : 'part'}
+          class={s.right === s.total && s.left_out === 0 ? 'whole' : s.right === s.total ? '' : part}
         >
           <dt>
             {shareTitles[s.name] ?? (
@@ -271,7 +273,7 @@ const REPORTER = 'reporter ';
 function Figures({ data }) {
   return (
     <>
-      <Shares shares={data.shares} />
+      <Shares shares={data.shares} fails={data.wrong.total > 0} />
       <div class="tiles">
         {tiles.map((tile) => (
           <Tile

@@ -108,6 +108,11 @@ function Line({ found, to }) {
         tzDate: (time) => library.tzDate(new Date(time * 1e3), 'UTC'),
         padding: [14, 16, 0, 0],
         scales: {
+          x: {
+            // uPlot gives a single point an axis of years
+            range: (_, low, high) =>
+              points.length === 1 ? [low - DAY_SECONDS / 2, low + DAY_SECONDS / 2] : [low, high],
+          },
           y: {
             range: (_, low, high) => {
               const all = [low, high, ...found.levels.flatMap((level) => [level.low, level.high])];
