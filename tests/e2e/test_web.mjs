@@ -207,24 +207,6 @@ test('no_figure_is_rounded_to_all_of_them', async () => {
   await closePage(page);
 });
 
-test('what_is_accepted_is_not_red', async () => {
-  const page = await open('/');
-  /** @type {(total: number) => Promise<string[]>} */
-  const bars = async (total) => {
-    await changeAnswers(page, '**/api/v1/overview', (body) => {
-      body.data.shares[0] = { ...body.data.shares[0], right: 9, total: 10 };
-      body.data.wrong = { ...body.data.wrong, total };
-      return body;
-    });
-    await page.goto(`${server.base}/`);
-    await settled(page);
-    return page.locator('.shares-list > div').evaluateAll((rows) => rows.map((row) => row.className));
-  };
-  check((await bars(1)).includes('part'), 'a case fails');
-  check(!(await bars(0)).includes('part'), 'none fails');
-  await closePage(page);
-});
-
 test('fast_keys_walk_the_queue_case_by_case', async () => {
   const page = await open('/runs/30/mismatches');
   await settled(page);

@@ -2,6 +2,7 @@
 import { axeFindsNothing } from './web/checks.mjs';
 import {
   browser,
+  changeAnswers,
   check,
   closePage,
   openPage,
@@ -89,6 +90,24 @@ test('a_case_that_the_truth_does_not_judge_says_so', async () => {
     `chip of a stack that fails the case: ${await chip.innerText()}`,
   );
   await shot(page, 'red-case');
+  await closePage(page);
+});
+
+test('what_is_accepted_is_not_red', async () => {
+  const page = await open('/');
+  /** @type {(total: number) => Promise<string[]>} */
+  const bars = async (total) => {
+    await changeAnswers(page, '**/api/v1/overview', (body) => {
+      body.data.shares[0] = { ...body.data.shares[0], right: 9, total: 10 };
+      body.data.wrong = { ...body.data.wrong, total };
+      return body;
+    });
+    await page.goto(`${server.base}/`);
+    await settled(page);
+    return page.locator('.shares-list > div').evaluateAll((rows) => rows.map((row) => row.className));
+  };
+  check((await bars(1)).includes('part'), 'a case fails');
+  check(!(await bars(0)).includes('part'), 'none fails');
   await closePage(page);
 });
 

@@ -1,6 +1,6 @@
 // PORT IDLE TRICKLE SOURCE: opens so many connections that say nothing, and so many that send a byte of an
 // endless request now and then, from the address SOURCE; each that the server closes comes again at once.
-// It is a program of its own, so that it takes no time of the test's. Prints how many came again, each second.
+// It is a program of its own, so that it takes no time of the test's. Prints each second how many came again.
 import { connect } from 'node:net';
 
 const [port, idle, trickle] = process.argv.slice(2, 5).map(Number);
