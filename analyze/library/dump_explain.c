@@ -6,30 +6,6 @@
 #include "library/dump_text.h"
 #include "unwind/x64_info.h"
 
-static const char *rule_of(enum found_by found)
-{
-    switch (found) {
-    case FOUND_CONTEXT:
-        return "given: the thread's registers";
-    case FOUND_UNWIND:
-        return "the callee's unwind data";
-    case FOUND_LEAF:
-        return "the callee was a leaf: the return address was on top of the stack";
-    case FOUND_FRAME_POINTER:
-        return "the chain of frame pointers: no unwind data";
-    case FOUND_FRAME_SIZE:
-        return "the callee's frame size in the PDB: its image is missing";
-    case FOUND_CFI:
-        return "the unwind data of the callee's Breakpad file: its own is missing";
-    case FOUND_SCAN:
-        return "a scan of the stack: may be stale";
-    case FOUND_GIVEN:
-    case FOUND_INLINED:
-        break;
-    }
-    return "given";
-}
-
 /* Which of the codes had run when the frame was left. */
 static bool had_run(const struct unwind_frame *frame, const struct x64_code *code)
 {
@@ -93,7 +69,7 @@ void dump_print_explain(struct text_out *out, const struct dump_session *session
             text_put_clean(out, function != NULL ? function : "?");
         }
     text_format(out, "\n  found by         %s: %s\n", found_by_name(frame->found_by),
-                rule_of(frame->found_by));
+                found_by_rule(frame->found_by));
     if (frame->note != NOTE_NONE)
         text_format(out, "  note             %s\n", frame_note_name(frame->note));
     print_address(out, "pc", frame->pc_va);
@@ -146,7 +122,7 @@ void dump_write_explain(struct json *j, const struct dump_session *session,
     json_key_uint(j, "schema_version", 1);
     json_key_uint(j, "index", index);
     json_key_string(j, "found_by", found_by_name(frame->found_by));
-    json_key_string(j, "rule", rule_of(frame->found_by));
+    json_key_string(j, "rule", found_by_rule(frame->found_by));
     json_key_string(j, "note", frame_note_name(frame->note));
     json_key_string(j, "kind", pc_kind_name(frame->kind));
     json_key_hex(j, "pc", frame->pc_va);

@@ -137,6 +137,30 @@ const char *found_by_name(enum found_by found_by)
     return found_by_names[found_by];
 }
 
+const char *found_by_rule(enum found_by found)
+{
+    switch (found) {
+    case FOUND_CONTEXT:
+        return "given: the thread's registers";
+    case FOUND_UNWIND:
+        return "the callee's unwind data";
+    case FOUND_LEAF:
+        return "the callee was a leaf: the return address was on top of the stack";
+    case FOUND_FRAME_POINTER:
+        return "the chain of frame pointers: no unwind data";
+    case FOUND_FRAME_SIZE:
+        return "the callee's frame size in the PDB: its image is missing";
+    case FOUND_CFI:
+        return "the unwind data of the callee's Breakpad file: its own is missing";
+    case FOUND_SCAN:
+        return "a scan of the stack: may be stale";
+    case FOUND_GIVEN:
+    case FOUND_INLINED:
+        break;
+    }
+    return "given";
+}
+
 const char *symbols_from_name(enum symbols_from from)
 {
     return symbols_from_names[from];

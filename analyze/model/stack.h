@@ -172,6 +172,7 @@ bool frame_module_is_unloaded(const struct frame *frame);
 const char *pc_kind_name(enum pc_kind kind); /* "interrupted", "return"     */
 bool pc_kind_parse(const char *name, enum pc_kind *out);
 const char *found_by_name(enum found_by found_by);     /* "context", "unwind", ...    */
+const char *found_by_rule(enum found_by found);        /* "the callee's unwind data", ... */
 const char *symbols_from_name(enum symbols_from from); /* "pdb", "pdb-public", ...    */
 const char *frame_class_name(enum frame_class c);      /* "own", "capture", ...       */
 const char *stack_state_name(enum stack_state state);  /* "ok", "not_applicable", ... */

@@ -183,6 +183,39 @@ static void read_times(const cJSON *times, struct engine_cost *out, struct fault
     out->system_ns = json_get_uint(times, "resolve_system_ns", 0, fault);
 }
 
+/* Why its walker found each caller where it did, of those that state it. */
+static void read_evidence(const cJSON *rows, struct arena *keep, struct stack *out,
+                          struct fault *fault)
+{
+    const cJSON *at;
+    struct frame_evidence *list =
+        ARENA_ARRAY(keep, (size_t)cJSON_GetArraySize(rows) + 1, struct frame_evidence);
+    if (list == NULL) {
+        fault_no_memory(fault, "evidence of frames");
+        return;
+    }
+    cJSON_ArrayForEach(at, rows)
+    {
+        const uint64_t index = json_get_uint(at, "index", out->evidence_count, fault);
+        if (index > UINT32_MAX ||
+            (out->evidence_count > 0 && index <= list[out->evidence_count - 1].index)) {
+            fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "evidence of a frame",
+                           "its rows are in the order of their index, each once");
+            return;
+        }
+        list[out->evidence_count++] = (struct frame_evidence){
+            .index = (uint32_t)index,
+            .sp_va = json_get_hex(at, "sp", 0, fault),
+            .where = json_get_string(at, "where", keep, fault),
+            .function_begin_rva = (uint32_t)json_get_hex(at, "function_begin", 0, fault),
+            .function_end_rva = (uint32_t)json_get_hex(at, "function_end", 0, fault),
+            .unwind_data_va = json_get_hex(at, "unwind_data", 0, fault),
+            .return_slot_va = json_get_hex(at, "return_slot", 0, fault),
+            .caller_sp_va = json_get_hex(at, "caller_sp", 0, fault)};
+    }
+    out->evidence = list;
+}
+
 static void name_stack(struct stack_input *input, const cJSON *walk, struct arena *keep,
                        struct stack *out, struct fault *fault)
 {
@@ -200,6 +233,9 @@ static void name_stack(struct stack_input *input, const cJSON *walk, struct aren
     out->sample = (uint32_t)json_get_uint(walk, "sample", 0, fault);
     out->left_out = (uint32_t)json_get_uint(walk, "left_out", 0, fault);
     read_times(json_get_object(walk, "times", fault), &out->cost, fault);
+    const cJSON *evidence = cJSON_GetObjectItemCaseSensitive(walk, "evidence");
+    if (cJSON_IsArray(evidence))
+        read_evidence(evidence, keep, out, fault);
     if (json_get_bool(walk, "crashed", false, fault))
         out->role = THREAD_ROLE_SUSPECT;
     out->engine = walker != NULL ? arena_printf(keep, "offset:%s", walker) : NULL;

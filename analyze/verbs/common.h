@@ -30,6 +30,8 @@
     ROW(ENGINE, "--engine", OPTION_STRING, "NAME", "the engine whose stacks are meant",            \
         "default: the engines under test")                                                         \
     ROW(EXIT_ZERO, "--exit-zero", OPTION_FLAG, NULL, "exit with 0 whatever the result", NULL)      \
+    ROW(EXPLAIN, "--explain", OPTION_STRING, "FRAME",                                              \
+        "how the walk found that frame and its caller", NULL)                                      \
     ROW(FETCH_AGAIN, "--fetch-again", OPTION_DURATION_MS, "TIME",                                  \
         "how long to remember that a server lacks a file", "default 1h")                           \
     ROW(FETCH_LIMIT, "--fetch-limit", OPTION_DURATION_MS, "TIME",                                  \
@@ -84,7 +86,7 @@
         "default $TWINSTACK_VICTIMS or build/victims/bin")                                         \
     ROW(WRITER, "--writer", OPTION_STRING, "wine|microsoft",                                       \
         "who writes dumps and walks in the victims: Wine's DLLs, or those of --debugger",          \
-        "default wine")
+        "default microsoft where its files are, else wine")
 
 enum common_id {
 #define COMMON_ID(ID, NAME, KIND, ARGUMENT, HELP, NOTE) COMMON_##ID,

@@ -1,6 +1,7 @@
 /* twinstack check: sealed cases, or two stacks given by hand; no database, no Windows. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -16,6 +17,7 @@
 #include "study/run_facts.h"
 #include "study/run_keep.h"
 #include "symbol/store.h"
+#include "verbs/check_explain.h"
 #include "verbs/check_reporter.h"
 #include "verbs/common.h"
 #include "verbs/fetch_options.h"
@@ -27,7 +29,7 @@
 
 struct check_options {
     bool as_json, stacks, details;
-    const char *truth, *level, *launcher;
+    const char *truth, *level, *launcher, *explain;        /* explain: a number; NULL: none */
     const char *dumps, *pairs, *name, *junit, *html, *out; /* of --dumps; NULL: not given */
     struct option_list symbols;
     struct harness harness;
@@ -48,7 +50,8 @@ struct check {
     struct stack_input *inputs[2]; /* of --stacks: frames point into them */
     struct truth truth;            /* of --truth */
     bool has_truth;
-    int code; /* the worst so far */
+    uint32_t explained; /* of --explain */
+    int code;           /* the worst so far */
 };
 
 /* Which exit code wins when several things are wrong. */
@@ -100,6 +103,15 @@ static bool set_level(struct check *c, uint32_t *ignored)
     }
     *ignored = 0;
     return level == NULL;
+}
+
+static bool set_explained(struct check *c)
+{
+    char *end = NULL;
+    const char *word = c->options->explain;
+    const uint64_t number = word != NULL ? strtoull(word, &end, 10) : 0;
+    c->explained = (uint32_t)number;
+    return word == NULL || (*word >= '0' && *word <= '9' && *end == '\0' && number <= UINT32_MAX);
 }
 
 static enum status open_judging(struct check *c, const struct crash_case *cases, uint32_t count,
@@ -270,6 +282,8 @@ static void check_cases(struct check *c, const struct option_list *words, uint32
     }
     judge_cases(c, cases, count, levels_ignored);
     print_report(c);
+    if (c->options->explain != NULL)
+        check_explain(c->cases, c->case_count, c->explained);
     keep_run(c);
     if (!c->options->as_json)
         print_dump_faults(c, cases, count);
@@ -407,6 +421,8 @@ static int check_words(const struct verb *self, const struct check_options *o, u
     if (o->dumps == NULL && reporter)
         return verb_usage_error(self, "--pairs, --name, --junit, --html, --out and "
                                       "--details need --dumps");
+    if (o->explain != NULL && (o->stacks || o->as_json))
+        return verb_usage_error(self, "--explain is for cases, as text");
     if (o->dumps != NULL && (!o->stacks || words != 1))
         return verb_usage_error(self, "--dumps DIR needs --stacks with one folder or file");
     if (o->dumps != NULL && (o->truth != NULL || o->level != NULL))
@@ -433,6 +449,9 @@ static int check(const struct verb *self, void *given, const struct option_list 
     if (!set_level(&c, &levels_ignored))
         return verb_usage_error(self, "--level is physical, function or line, not '%s'",
                                 options->level);
+    if (!set_explained(&c))
+        return verb_usage_error(self, "--explain takes the number of a frame, not '%s'",
+                                options->explain);
     c.code = check_words(self, options, words->count);
     if (c.code != EXIT_GOOD)
         return c.code;
@@ -470,6 +489,7 @@ static int run(const struct verb *self, int argc, char **argv)
         OPTION_AS(TRUTH, &o.truth, "compare with this one"),
         {"--level", OPTION_STRING, &o.level, "LEVEL",
          "how deep to look: physical, function or line (default)"},
+        OPTION_AS(EXPLAIN, &o.explain, "of every engine that states it; 0 is the innermost"),
         OPTION_AS(SYMBOLS, &o.symbols, "beside those of the case"),
         OPTION_AS(DB, &o.db, "also store the verdicts there as a run, for `compare` and `gate`"),
         OPTION(CACHE, &o.cache),

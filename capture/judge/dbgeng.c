@@ -36,8 +36,10 @@ enum { /* places */
        SYMBOLS_SET_PATH = 77,
        SYMBOLS_SET_IMAGE_PATH = 80,
        SYMBOLS_MODULE_NAME = 89,
+       SYMBOLS_FUNCTION_ENTRY = 104,
        SYMBOLS_NAME = 129,
        SYMBOLS_LINE = 131,
+       SPACES_READ = 3,
        ADVANCED_CONTEXT = 3,
        ADVANCED_REQUEST = 5,
        SYSTEM_SET_THREAD = 6,
@@ -60,11 +62,13 @@ static const GUID id_advanced = {
     0xcba4abb4, 0x84c4, 0x444d, {0x87, 0xca, 0xa0, 0x4e, 0x13, 0x28, 0x67, 0x39}};
 static const GUID id_system = {
     0x489468e6, 0x7d0f, 0x4af5, {0x87, 0xab, 0x25, 0x20, 0x74, 0x54, 0xd5, 0x53}};
+static const GUID id_spaces = {
+    0x88f7dfab, 0x3ea7, 0x4c3a, {0xae, 0xfb, 0xc4, 0xe8, 0x10, 0x61, 0x73, 0xaa}};
 static const GUID id_output = {
     0x4bf58045, 0xd654, 0x4c40, {0xb0, 0xaf, 0x68, 0x30, 0x90, 0xf3, 0x56, 0xdc}};
 static const GUID id_unknown = {0, 0, 0, {0xc0, 0, 0, 0, 0, 0, 0, 0x46}};
 
-static com *client, *control, *symbols, *advanced, *threads;
+static com *client, *control, *symbols, *advanced, *threads, *spaces;
 
 typedef struct { /* DEBUG_STACK_FRAME_EX */
     ULONG64 pc_va, return_va, frame_va, stack_va, table, parameters[4], reserved[6];
@@ -168,6 +172,7 @@ static bool open_engine(void)
            CALL(client, 0, &id_symbols, &symbols) == S_OK &&
            CALL(client, 0, &id_advanced, &advanced) == S_OK &&
            CALL(client, 0, &id_system, &threads) == S_OK &&
+           CALL(client, 0, &id_spaces, &spaces) == S_OK &&
            CALL(client, CLIENT_SET_OUTPUT, &output) == S_OK;
 }
 
@@ -241,7 +246,8 @@ static bool is_export_only(ULONG64 base_va)
 static bool is_first_frame; /* of a thread */
 
 /* DEPTH 0: the frame itself; above: inlined.  LOOKUP_VA is in the call, not after it. */
-static void print_frame(ULONG index, ULONG depth, ULONG64 pc_va, ULONG64 lookup_va, ULONG context)
+static void print_frame(ULONG index, ULONG depth, ULONG64 pc_va, ULONG64 lookup_va, ULONG context,
+                        const char *found_by)
 {
     static wchar_t name[NAME_UNITS], file[NAME_UNITS], image[NAME_UNITS];
     static char text[3 * NAME_UNITS], module[3 * NAME_UNITS];
@@ -274,6 +280,8 @@ static void print_frame(ULONG index, ULONG depth, ULONG64 pc_va, ULONG64 lookup_
         printf(",\"line\":null");
     if (bang != NULL && is_export_only(base_va))
         printf(",\"symbols\":\"export\"");
+    if (found_by != NULL && depth == 0)
+        printf(",\"found_by\":\"%s\"", found_by);
     printf(",\"inlined\":%s}", depth > 0 ? "true" : "false");
 }
 
@@ -281,6 +289,45 @@ static bool is_inlined(const engine_frame *frame)
 {
     return frame->inline_context != NO_INLINE_CONTEXT &&
            (frame->inline_context >> FRAME_TYPE_SHIFT & FRAME_TYPE_INLINE) != 0;
+}
+
+/* The innermost frames of the stack that is printed; x86 and other threads: none. */
+static struct judge_step steps[JUDGE_STEPS];
+static uint32_t step_count;
+
+static bool read_process(uint64_t va, void *to, uint32_t bytes)
+{
+    ULONG got = 0;
+    return CALL(spaces, SPACES_READ, va, to, (ULONG)bytes, &got) == S_OK && got == bytes;
+}
+
+/* The entry that the engine gives its walker. */
+static void add_step(const engine_frame *frame)
+{
+    RUNTIME_FUNCTION entry = {0};
+    ULONG needed = 0, index = 0;
+    ULONG64 base_va = 0;
+    if (step_count == JUDGE_STEPS)
+        return;
+    struct judge_step *step = &steps[step_count++];
+    *step = (struct judge_step){.pc_va = frame->pc_va, .sp_va = frame->stack_va};
+    if (CALL(symbols, SYMBOLS_MODULE_BY_OFFSET, frame->pc_va, (ULONG)0, &index, &base_va) != S_OK)
+        return;
+    step->base_va = base_va;
+    if (CALL(symbols, SYMBOLS_FUNCTION_ENTRY, frame->pc_va, (ULONG)0, &entry, (ULONG)sizeof entry,
+             &needed) != S_OK)
+        return;
+    step->begin_rva = entry.BeginAddress;
+    step->end_rva = entry.EndAddress;
+    step->unwind_rva = entry.UnwindData;
+}
+
+static void take_steps(const engine_frame *frames, ULONG count, bool crashed)
+{
+    step_count = 0;
+    for (ULONG i = 0; crashed && !judge_is_x86() && i < count; i++)
+        if (!is_inlined(&frames[i]))
+            add_step(&frames[i]);
 }
 
 /* Inlined frames come before the frame that holds them. A return address is looked up one byte
@@ -297,7 +344,10 @@ static void print_frames(const engine_frame *frames, ULONG count, ULONG total, b
             total <= limit || index < RECORD_FRAMES_HEAD || index >= total - RECORD_FRAMES_TAIL;
         for (ULONG k = start; is_kept && k <= i; k++)
             print_frame(index, i - k, frames[k].pc_va, frames[k].pc_va - is_return,
-                        frames[k].inline_context);
+                        frames[k].inline_context,
+                        step_count == 0 || index > step_count
+                            ? NULL
+                            : judge_found_by(index > 0 ? &steps[index - 1] : NULL));
         start = i + 1;
         index++;
     }
@@ -334,8 +384,12 @@ static void print_thread(ULONG id, bool crashed, const void *context, ULONG byte
     printf("%s{\"id\":%lu,\"crashed\":%s,\"left_out\":%lu,\"frames\":[", first ? "" : ",", id,
            crashed ? "true" : "false", total > limit ? total - limit : 0);
     is_first_frame = true;
+    take_steps(frames, count, crashed);
     print_frames(frames, count, total, judge_seed_is_return(crashed));
-    printf("],\"times\":{\"unwind_ns\":%llu,\"resolve_ns\":%llu}}",
+    printf("]");
+    if (step_count > 0)
+        judge_print_evidence(steps, step_count, read_process);
+    printf(",\"times\":{\"unwind_ns\":%llu,\"resolve_ns\":%llu}}",
            (unsigned long long)(judge.unwind_ns - unwind_ns),
            (unsigned long long)(judge.resolve_ns - resolve_ns));
 }

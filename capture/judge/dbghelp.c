@@ -44,6 +44,41 @@ static DWORD begin_walk(const union seed *seed, STACKFRAME64 *frame)
     return IMAGE_FILE_MACHINE_I386;
 }
 
+/* The innermost frames of the walk that was made last. */
+static struct judge_step steps[JUDGE_STEPS];
+static uint32_t step_count;
+
+static void add_step(const STACKFRAME64 *frame)
+{
+    if (step_count < JUDGE_STEPS)
+        steps[step_count++] =
+            (struct judge_step){.pc_va = frame->AddrPC.Offset, .sp_va = frame->AddrStack.Offset};
+}
+
+/* The entries that dbghelp gives its walker. x86 has none. */
+static void find_entries(void)
+{
+#ifdef _WIN64
+    for (uint32_t i = 0; i < step_count; i++) {
+        const RUNTIME_FUNCTION *entry =
+            SymFunctionTableAccess64(judge.set->process, steps[i].pc_va);
+        const struct judge_module *module = judge_module_at(steps[i].pc_va);
+        steps[i].base_va = module != NULL ? module->base_va : 0;
+        if (entry == NULL || module == NULL)
+            continue;
+        steps[i].begin_rva = entry->BeginAddress;
+        steps[i].end_rva = entry->EndAddress;
+        steps[i].unwind_rva = entry->UnwindData;
+    }
+#endif
+}
+
+static bool read_process(uint64_t va, void *to, uint32_t bytes)
+{
+    DWORD got = 0;
+    return judge_read(judge.set->process, va, to, bytes, &got) && got == bytes;
+}
+
 static uint32_t walk(union seed *context, uint64_t pcs[])
 {
     const uint64_t start_ns = judge_now_ns();
@@ -51,6 +86,7 @@ static uint32_t walk(union seed *context, uint64_t pcs[])
     const DWORD machine = begin_walk(context, &frame);
     uint32_t total = 0;
     uint64_t last_pc = 0, last_sp = 0;
+    step_count = 0;
     while (total < FRAME_LIMIT &&
            StackWalk64(machine, judge.set->process, (HANDLE)1, &frame, context, judge_read,
                        SymFunctionTableAccess64, SymGetModuleBase64, NULL) &&
@@ -63,6 +99,7 @@ static uint32_t walk(union seed *context, uint64_t pcs[])
         if (at >= RECORD_FRAMES_HEAD + RECORD_FRAMES_TAIL)
             at = RECORD_FRAMES_HEAD + (at - RECORD_FRAMES_HEAD) % RECORD_FRAMES_TAIL;
         pcs[at] = frame.AddrPC.Offset;
+        add_step(&frame);
     }
     judge.unwind_ns += judge_now_ns() - start_ns;
     return total;
@@ -83,6 +120,9 @@ static void print_thread(const struct printed_thread *thread)
     const uint64_t system_ns = judge.resolve_system_ns;
     uint32_t total = read_seed(thread->context, &seed) ? walk(&seed, pcs) : 0;
     const uint32_t kept = total < limit ? total : limit;
+    const bool has_evidence = thread->crashed && !judge_is_x86();
+    if (has_evidence)
+        find_entries();
     printf("%s{\"id\":%u,\"crashed\":%s,\"left_out\":%u,\"frames\":[", thread->first ? "" : ",",
            (unsigned)thread->id, thread->crashed ? "true" : "false", (unsigned)(total - kept));
     for (uint32_t i = 0; i < kept; i++) {
@@ -92,9 +132,14 @@ static void print_thread(const struct printed_thread *thread)
                  (total - RECORD_FRAMES_HEAD + i - RECORD_FRAMES_HEAD) % RECORD_FRAMES_TAIL;
             index = i + total - limit;
         }
-        judge_print_frame(index, pcs[at], i > 0 || judge_seed_is_return(thread->crashed), i == 0);
+        const bool is_step = has_evidence && index <= step_count;
+        judge_print_frame(index, pcs[at], i > 0 || judge_seed_is_return(thread->crashed), i == 0,
+                          is_step ? judge_found_by(index > 0 ? &steps[index - 1] : NULL) : NULL);
     }
-    printf("],\"times\":{\"unwind_ns\":%llu,\"resolve_ns\":%llu,\"resolve_system_ns\":%llu}}",
+    printf("]");
+    if (has_evidence)
+        judge_print_evidence(steps, step_count, read_process);
+    printf(",\"times\":{\"unwind_ns\":%llu,\"resolve_ns\":%llu,\"resolve_system_ns\":%llu}}",
            (unsigned long long)(judge.unwind_ns - unwind_ns),
            (unsigned long long)(judge.resolve_ns - resolve_ns),
            (unsigned long long)(judge.resolve_system_ns - system_ns));

@@ -63,7 +63,7 @@ static bool is_export_only(const struct judge_module *module)
 }
 
 static void print_logical(uint32_t index, uint32_t depth, uint64_t pc_va, uint64_t lookup_va,
-                          DWORD context)
+                          DWORD context, const char *found_by)
 {
     union {
         SYMBOL_INFO info;
@@ -94,10 +94,13 @@ static void print_logical(uint32_t index, uint32_t depth, uint64_t pc_va, uint64
         printf(",\"line\":null");
     if (named && is_export_only(module))
         printf(",\"symbols\":\"export\"");
+    if (found_by != NULL && depth == 0)
+        printf(",\"found_by\":\"%s\"", found_by);
     printf(",\"inlined\":%s}", depth > 0 ? "true" : "false");
 }
 
-void judge_print_frame(uint32_t index, uint64_t pc_va, bool is_return, bool first)
+void judge_print_frame(uint32_t index, uint64_t pc_va, bool is_return, bool first,
+                       const char *found_by)
 {
     const uint64_t lookup_va = is_return ? pc_va - 1 : pc_va;
     const uint64_t start_ns = judge_now_ns();
@@ -109,8 +112,8 @@ void judge_print_frame(uint32_t index, uint64_t pc_va, bool is_return, bool firs
     add_time(start_ns, judge_module_at(lookup_va));
     for (DWORD i = 0; i < count; i++, first = false) {
         printf("%s", first ? "" : ",");
-        print_logical(index, count - i, pc_va, lookup_va, context + i);
+        print_logical(index, count - i, pc_va, lookup_va, context + i, found_by);
     }
     printf("%s", first ? "" : ",");
-    print_logical(index, 0, pc_va, lookup_va, REGULAR_CONTEXT);
+    print_logical(index, 0, pc_va, lookup_va, REGULAR_CONTEXT, found_by);
 }

@@ -96,7 +96,27 @@ int judge_main(int argc, wchar_t **argv, const char *name, judge_answer_fn *answ
 /* Finds dbghelp's interface for inlined functions; false: it is older than that. */
 bool judge_open_frames(void);
 
-/* Prints the logical frames of one physical frame. */
-void judge_print_frame(uint32_t index, uint64_t pc_va, bool is_return, bool first);
+/* Prints the logical frames of one physical frame. FOUND_BY: as judge_found_by(); NULL: not known.
+ */
+void judge_print_frame(uint32_t index, uint64_t pc_va, bool is_return, bool first,
+                       const char *found_by);
+
+/* ---- evidence.c: x64 ---- */
+enum { JUDGE_STEPS = 128 }; /* of the crashed thread, the innermost frames */
+
+/* One physical frame as the walker left it. */
+struct judge_step {
+    uint64_t pc_va, sp_va, base_va;          /* base: of its module; 0: in none */
+    uint32_t begin_rva, end_rva, unwind_rva; /* the entry of .pdata; all 0: it has none */
+};
+
+/* Reads BYTES of the dead process. */
+typedef bool judge_read_fn(uint64_t va, void *to, uint32_t bytes);
+
+/* How a frame was found, by the frame that it called; CALLEE NULL: it is the first. */
+const char *judge_found_by(const struct judge_step *callee);
+
+/* ,"evidence":[...]: a row for each of the COUNT innermost frames. */
+void judge_print_evidence(const struct judge_step *steps, uint32_t count, judge_read_fn *read);
 
 #endif

@@ -237,5 +237,19 @@ class Check(e2e.Case):
     def test_nothing_named_is_a_usage_error(self):
         self.run_twinstack("check", exit_code=2)
 
+    def test_what_made_a_frame(self):
+        """Every engine of the case, and what was undone in the frame that it called."""
+        case = CORPUS / "cases/noreturn_tail.ob2"
+        out = self.run_twinstack("check", case, "--symbols", CORPUS / "symbols", "--explain", "2").stdout
+        part = out[out.index("FRAME 2 OF noreturn_tail.ob2"):]
+        self.assertRegex(part, r"\n  dump\n  call_it < run_noreturn_tail  victims-ob2\.exe!0x\w+\n      unwind: the callee's unwind data\n"
+                               r"      in frame 1: entry 0x\w+-0x\w+, pc in the body, stack 0x\w+ -> 0x\w+, return address at 0x\w+\n"
+                               r"        0x04 UWOP_ALLOC_SMALL 40 bytes\n")
+        self.assertIn("  offset:dbghelp\n      has no such frame; its walk ended: the system's walker gave up\n", part)
+        for words in (("--explain", "x"), ("--explain", "-1"), ("--explain", ""), ("--explain", "1", "--json")):
+            with self.subTest(words):
+                self.run_twinstack("check", case, *words, exit_code=2)
+        self.run_twinstack("check", "--stacks", "a", "b", "--explain", "1", exit_code=2)
+
 
 e2e.main()

@@ -119,6 +119,60 @@ TEST(an_answer_that_makes_no_sense_is_a_fault)
     }
 }
 
+/* What a judge states of its walk; rows that are out of order are refused, since pages and the
+ * database find a row by its index. */
+TEST(a_judge_states_how_it_found_its_frames)
+{
+    static const struct {
+        const char *name, *evidence;
+        enum status status;
+        uint32_t count;
+    } rows[] = {
+        {"one row of all facts",
+         "[{\"index\":0,\"sp\":\"0x10\",\"function_begin\":\"0x1000\",\"function_end\":\"0x1040\","
+         "\"unwind_data\":\"0x140002000\",\"where\":\"epilogue\",\"caller_sp\":\"0x20\","
+         "\"return_slot\":\"0x18\"}]",
+         ERR_NONE, 1},
+        {"a row is left out", "[{\"index\":0},{\"index\":2}]", ERR_NONE, 2},
+        {"none", "[]", ERR_NONE, 0},
+        {"no list", "7", ERR_NONE, 0},
+        {"the same index twice", "[{\"index\":0},{\"index\":0}]", ERR_MALFORMED, 1},
+        {"falling", "[{\"index\":1},{\"index\":0}]", ERR_MALFORMED, 1},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena arena;
+        struct engine_result result = {0};
+        struct fault fault = FAULT_INIT;
+        test_row(rows[i].name);
+        arena_init(&arena, 0);
+        const char *text = arena_printf(
+            &arena,
+            "{\"schema_version\":1,\"threads\":[{\"id\":1,\"crashed\":true,\"frames\":[{\"index\":"
+            "0,"
+            "\"inline_depth\":0,\"module\":\"a.exe\",\"offset\":\"0x1\",\"found_by\":\"leaf\"}],"
+            "\"evidence\":%s}]}",
+            rows[i].evidence);
+        REQUIRE(text != NULL);
+        CHECK_EQ(judge_read_answer(text, strlen(text), "judge:x", &arena, &result, &fault),
+                 rows[i].status);
+        if (rows[i].status == ERR_NONE && result.stack_count == 1) {
+            const struct stack *stack = &result.stacks[0];
+            CHECK_EQ(stack->evidence_count, rows[i].count);
+            CHECK_STR(found_by_name(stack->frames[0].found_by), "leaf");
+        }
+        if (i == 0 && result.stack_count == 1 && result.stacks[0].evidence_count == 1) {
+            const struct frame_evidence *e = &result.stacks[0].evidence[0];
+            CHECK_EQ(e->function_begin_rva, 0x1000);
+            CHECK_EQ(e->function_end_rva, 0x1040);
+            CHECK_EQ(e->unwind_data_va, 0x140002000);
+            CHECK_EQ(e->caller_sp_va - e->sp_va, 0x10);
+            CHECK_EQ(e->return_slot_va, 0x18);
+            CHECK_STR(e->where, "epilogue");
+        }
+        arena_free(&arena);
+    }
+}
+
 TEST(judges_that_are_not_there_say_why)
 {
     struct crash_case crash;
