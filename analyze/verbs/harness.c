@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "engine/microsoft.h"
 
@@ -50,13 +51,26 @@ bool harness_options(struct harness *harness, struct collect_options *options)
     return true;
 }
 
+/* Who writes when --writer does not say: Microsoft's code where its files are, since a user of
+ * Windows compares with that. On Windows it is there without them. */
+static const char *writer_by_default(const struct harness *harness, struct arena *keep)
+{
+    const bool has_prefix = harness->prefix != NULL; /* DLLs are put into clones of it */
+    return has_prefix && microsoft_path(MICROSOFT_DBGHELP, CPU_X64, keep) != NULL &&
+                   microsoft_path(MICROSOFT_DBGCORE, CPU_X64, keep) != NULL
+               ? "microsoft"
+               : "wine";
+}
+
 /* Not msdia140.dll: with it, dbghelp opens PDBs while a program crashes. */
 enum status harness_writer(struct harness *harness, struct arena *keep,
                            struct collect_options *options, struct fault *fault)
 {
-    if (harness->writer == NULL || strcmp(harness->writer, "wine") == 0)
+    const char *writer =
+        harness->writer != NULL ? harness->writer : writer_by_default(harness, keep);
+    if (strcmp(writer, "wine") == 0)
         return ERR_NONE;
-    if (strcmp(harness->writer, "microsoft") != 0)
+    if (strcmp(writer, "microsoft") != 0)
         return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "--writer",
                               "it is wine or microsoft");
     harness->dlls[0] = microsoft_path(MICROSOFT_DBGHELP, CPU_X64, keep);
@@ -66,5 +80,11 @@ enum status harness_writer(struct harness *harness, struct arena *keep,
     const char *version = microsoft_version(harness->dlls[1], keep);
     options->dlls = harness->dlls;
     options->writer = arena_printf(keep, "dbgcore %s", version != NULL ? version : "of Microsoft");
-    return options->writer != NULL ? ERR_NONE : fault_no_memory(fault, "--writer");
+    if (options->writer == NULL)
+        return fault_no_memory(fault, "--writer");
+    if (harness->writer == NULL)
+        log_note("dumps and walks by Microsoft's %s, since its files are here; --writer wine takes "
+                 "Wine's",
+                 options->writer);
+    return ERR_NONE;
 }

@@ -11,7 +11,7 @@ struct harness {
     const char *launcher;  /* --launcher */
     const char *prefix;    /* --prefix   */
     const char *debugger;  /* --debugger; NULL: what the environment names */
-    const char *writer;    /* --writer; NULL: wine */
+    const char *writer;    /* --writer; NULL: microsoft where its files are, else wine */
     const char *dlls[3];   /* of the writer, NULL-terminated */
     const char *words[16]; /* of the launcher, NULL-terminated */
     char launcher_text[256];
@@ -30,7 +30,8 @@ void harness_init(struct harness *harness);
 /* Makes the folder of --debugger known. Fails: as microsoft_set(). */
 enum status harness_debugger(const struct harness *harness, struct fault *fault);
 
-/* Sets the members of OPTIONS that --writer decides, after harness_debugger(); as for
+/* Sets the members of OPTIONS that --writer decides, after harness_debugger(), and says on stderr
+ * who writes when the option was not given and it is not Wine; as for
  * harness_options(), both must outlive the run. Fails: ERR_USAGE no such writer; ERR_ABSENT there
  * are no files of Microsoft's. */
 enum status harness_writer(struct harness *harness, struct arena *keep,
