@@ -97,7 +97,10 @@ enum status bench_judge(const struct bench *bench, struct store *store, struct a
 enum status bench_ratios(const struct bench *bench, bool cold, struct arena *keep,
                          struct bench_ratio out[CPU_COUNT], uint32_t *count, struct fault *fault);
 
-void bench_write_json(struct json *j, const struct bench_findings *findings);
+/* PROGRAMS: see bench_programs.h; NULL: they were not asked, and there is no such member. */
+struct bench_programs;
+void bench_write_json(struct json *j, const struct bench_findings *findings,
+                      const struct bench_programs *programs);
 
 /* The noise (warm) that the newest bench of the database measured, and that run; RUN_ID 0 and NaN:
  * there is none. */

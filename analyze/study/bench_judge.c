@@ -5,7 +5,7 @@
 
 #include "compare/statistics.h"
 #include "store/store.h"
-#include "study/bench.h"
+#include "study/bench_programs.h"
 
 enum { HISTORY_BENCHES = 30 };
 
@@ -289,7 +289,8 @@ static void write_side(struct json *j, const struct bench_side *side, bool cold)
     json_object_end(j);
 }
 
-void bench_write_json(struct json *j, const struct bench_findings *findings)
+void bench_write_json(struct json *j, const struct bench_findings *findings,
+                      const struct bench_programs *programs)
 {
     json_object(j);
     json_key_uint(j, "schema_version", BENCH_VERSION);
@@ -300,5 +301,9 @@ void bench_write_json(struct json *j, const struct bench_findings *findings)
     for (uint32_t i = 0; i < findings->side_count; i++)
         write_side(j, &findings->sides[i], i == 1);
     json_array_end(j);
+    if (programs != NULL) {
+        json_key(j, "programs");
+        bench_programs_write_json(j, programs);
+    }
     json_object_end(j);
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "engine/microsoft.h"
 #include "report/sheet.h"
 #include "report/words.h"
 #include "verbs/terminal.h"
@@ -98,4 +99,49 @@ void bench_print(const struct bench_findings *findings, struct arena *keep)
         put_stages(&s, title != NULL ? title : "", side->stages, BENCH_STAGES);
         put_verdict(&s, side, keep);
     }
+}
+
+static struct sheet_cell program_cell(const void *rows, size_t at, size_t column,
+                                      struct arena *keep)
+{
+    const struct bench_programs *programs = rows;
+    const struct bench_program *row = &programs->rows[at], *ours = &programs->rows[PROGRAM_OFFSETS];
+    const struct measurement *m = column > 2 ? &row->again : &row->process;
+    const struct measurement *of = column > 2 ? &ours->again : &ours->process;
+    char text[24];
+    if (column == 0)
+        return cell_text(INK_PLAIN, row->version != NULL
+                                        ? arena_printf(keep, "%s (%s)", row->name, row->version)
+                                        : row->name);
+    if (row->why_not != NULL)
+        return cell_text(INK_DIM, column == 5 ? row->why_not : "");
+    if (column == 5)
+        return cell_text(INK_DIM, "");
+    if (column % 2 != 0)
+        return cell_text(INK_TITLE, arena_string(keep, duration_text(m->value, text)));
+    return cell_text(INK_PLAIN, arena_printf(keep, "%.*f", decimals_of(m->value / of->value),
+                                             m->value / of->value));
+}
+
+void bench_print_programs(const struct bench_programs *programs, struct arena *keep)
+{
+    static const struct sheet_column columns[] = {{"", 30, 0, SHEET_ALWAYS, SHEET_LEFT},
+                                                  {"new process", 11, 0, SHEET_ALWAYS, SHEET_RIGHT},
+                                                  {": offset", 8, 0, SHEET_ALWAYS, SHEET_RIGHT},
+                                                  {"same again", 11, 0, SHEET_ALWAYS, SHEET_RIGHT},
+                                                  {": offset", 8, 0, SHEET_ALWAYS, SHEET_RIGHT},
+                                                  {"", 0, 0, SHEET_ALWAYS, SHEET_LEFT}};
+    const struct page page = terminal_page();
+    struct sheet s;
+    sheet_on_page(&s, &page, keep);
+    if (programs == NULL) {
+        sheet_textf(&s, INK_DIM, "WinDbg's engine was not timed: %s", microsoft_why_not);
+        return;
+    }
+    const char *title = arena_printf(
+        keep,
+        "PROGRAMS, medians of %u cases of %s: a process for each crash, and the same again in one",
+        programs->case_count, cpu_name(programs->arch));
+    sheet_heading(&s, "", title != NULL ? title : "");
+    sheet_show(&s, columns, 6, program_cell, programs, BENCH_PROGRAMS);
 }

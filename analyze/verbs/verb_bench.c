@@ -6,7 +6,8 @@
 #include "base/array.h"
 #include "base/log.h"
 #include "base/process.h"
-#include "study/bench.h"
+#include "engine/microsoft.h"
+#include "study/bench_programs.h"
 #include "study/run_facts.h"
 #include "verbs/bench_processes.h"
 #include "verbs/bench_text.h"
@@ -18,6 +19,7 @@
 
 struct bench_options {
     const char *db, *run, *cache;
+    struct harness harness;
     uint64_t samples, warmup, processes, turn;
     bool cold, as_json, dry;
     int argc; /* the command line, stored with the samples */
@@ -44,22 +46,43 @@ static enum status keep_samples(const struct bench_options *o, struct store *sto
     return bench_keep(store, &info, result, keep, fault);
 }
 
-static void print_findings(const struct bench_findings *findings, bool as_json, struct arena *keep)
+/* Where Microsoft's files are: what these programs cost for the same dumps. */
+static enum status measure_programs(struct bench_options *o, const struct bench_request *request,
+                                    const struct bench *measured, struct arena *keep,
+                                    struct bench_programs *out, struct fault *fault)
+{
+    struct collect_options windows = {.victims_folder = NULL};
+    const struct bench_programs_request programs = {.bench = request,
+                                                    .measured = measured,
+                                                    .windows = &windows,
+                                                    .program = process_program(keep)};
+    if (programs.program == NULL)
+        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "the file of this program");
+    if (!harness_options(&o->harness, &windows))
+        return fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "--launcher has too many words");
+    return bench_programs_measure(&programs, keep, out, fault);
+}
+
+/* PROGRAMS NULL: not measured. */
+static void print_findings(const struct bench_findings *findings,
+                           const struct bench_programs *programs, bool as_json, struct arena *keep)
 {
     struct json j;
     if (!as_json) {
         bench_print(findings, keep);
+        bench_print_programs(programs, keep);
         return;
     }
     json_to_stream(&j, stdout, true);
-    bench_write_json(&j, findings);
+    bench_write_json(&j, findings, programs);
     json_newline(&j);
 }
 
-static int measure(const struct bench_options *o, struct store *store, struct option_list folders,
+static int measure(struct bench_options *o, struct store *store, struct option_list folders,
                    struct arena *keep)
 {
     struct bench result;
+    struct bench_programs programs;
     struct bench_findings findings;
     struct fault fault = FAULT_INIT;
     const bool listed = folders.count == 1 && strcmp(folders.items[0], "-") == 0;
@@ -84,6 +107,9 @@ static int measure(const struct bench_options *o, struct store *store, struct op
     enum status status = bench_measure(alone ? &request : &before, keep, &result, &fault);
     if (status == ERR_NONE && !alone && result.case_count > 0)
         status = bench_processes(&request, (uint32_t)o->processes, keep, &result, &fault);
+    const bool has_programs = microsoft_path(MICROSOFT_DBGENG, CPU_X64, keep) != NULL;
+    if (status == ERR_NONE && has_programs && result.case_count > 0)
+        status = measure_programs(o, &request, &result, keep, &programs, &fault);
     log_progress_end();
     if (status != ERR_NONE)
         return verb_fault(&fault);
@@ -93,7 +119,7 @@ static int measure(const struct bench_options *o, struct store *store, struct op
     }
     if (bench_judge(&result, store, keep, &findings, &fault) != ERR_NONE)
         return verb_fault(&fault);
-    print_findings(&findings, o->as_json, keep);
+    print_findings(&findings, has_programs ? &programs : NULL, o->as_json, keep);
     index_note(result.index_count, result.index_ns);
     if (store != NULL && !o->dry && keep_samples(o, store, &result, keep, &fault) != ERR_NONE)
         return stored_fault(&fault, true);
@@ -103,7 +129,8 @@ static int measure(const struct bench_options *o, struct store *store, struct op
 static int bench(const struct verb *self, void *given, const struct option_list *words,
                  struct arena *keep)
 {
-    const struct bench_options *o = given;
+    struct bench_options *o = given;
+    struct fault fault = FAULT_INIT;
     const bool needs_store = words->count == 0 || !o->dry;
     struct store *store = NULL;
     int code = EXIT_GOOD;
@@ -112,6 +139,8 @@ static int bench(const struct verb *self, void *given, const struct option_list 
         return verb_usage_error(self, "--samples is 1 to %d", BENCH_ROUNDS_MAX);
     if (o->processes == 0 || o->processes > BENCH_PROCESSES_MAX || o->turn > BENCH_ROUNDS_MAX)
         return verb_usage_error(self, "--processes is 1 to %d", BENCH_PROCESSES_MAX);
+    if (harness_debugger(&o->harness, &fault) != ERR_NONE)
+        return verb_fault(&fault);
     if (!needs_store || stored_open(o->db, o->dry ? STORE_READ : STORE_WRITE, &store, &code))
         code = measure(o, store, *words, keep);
     store_close(store);
@@ -142,7 +171,10 @@ static int run(const struct verb *self, int argc, char **argv)
         OPTION(PROGRESS, NULL),
         OPTION(JSON, &o.as_json),
         OPTION(DB, &o.db),
+        HARNESS_ROWS(o.harness),
+        HARNESS_DEBUGGER_ROW(o.harness),
     };
+    harness_init(&o.harness);
     return verb_main(self, rows, COUNT_OF(rows), bench, &o, argc, argv);
 }
 
@@ -160,7 +192,10 @@ const struct verb verb_bench = {
         "covers "
         "cases\n(from 12 scenarios on) and processes.\nA verdict needs p < 0.01 and an effect "
         "above the largest of 3 %, the noise and "
-        "the fence\nof the last 30 benches; with fewer than 8 samples there is no verdict.\n\n"
+        "the fence\nof the last 30 benches; with fewer than 8 samples there is no verdict.\n"
+        "Where Microsoft's files are (--debugger), WinDbg's engine and both dbghelps are timed "
+        "with dumps of\n30 of the cases: in a process for each, and again in one that has had "
+        "them.\n\n"
         "example:\n  twinstack bench corpus/cases/* --samples 30 --cold --dry",
     .exits = "  0    measured, and not slower than the last bench\n  1    slower\n  2    usage\n"
              "  3    a case cannot be read\n  4    database not usable\n  5    no case to measure\n"

@@ -108,7 +108,7 @@ static enum status write_bench(const struct view_input *in, uint64_t run_id,
     if (count == 0 || bench_judge(&bench, NULL, in->keep, findings, fault) != ERR_NONE)
         json_null(out);
     else
-        bench_write_json(out, findings);
+        bench_write_json(out, findings, NULL);
     return fault->code;
 }
 

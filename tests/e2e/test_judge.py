@@ -56,6 +56,18 @@ class Judge(e2e.Case):
         self.assertRegex(answer["version"], "^dbghelp of Wine [0-9]")
         self.assertEqual(self.names(answer)[:6], CHAIN)
 
+    def test_it_states_how_it_found_its_frames(self):
+        """On x64, of the crashed thread: the entry of .pdata that its walker had, and where the stack pointer went."""
+        (thread, *others) = self.ask(self.folder, "recursion.ob2")["threads"]
+        physical = [frame for frame in thread["frames"] if frame["inline_depth"] == 0]
+        self.assertEqual([frame["found_by"] for frame in physical[:2]], ["context", "unwind"])
+        self.assertEqual([row["index"] for row in thread["evidence"]], list(range(len(physical)))[:128])
+        for row, above in zip(thread["evidence"][:3], thread["evidence"][1:4]):
+            self.assertEqual((row["caller_sp"], row["where"]), (above["sp"], "body"))
+            self.assertEqual(int(row["return_slot"], 16) + 8, int(row["caller_sp"], 16))
+            self.assertLess(int(row["function_begin"], 16), int(row["function_end"], 16))
+        self.assertFalse([other for other in others if "evidence" in other])
+
     def make_strict(self, folder):
         """A dbghelp.dll of ours that refuses what Microsoft's refuses."""
         (folder / "version.rc").write_text(VERSION, encoding="ascii")
@@ -138,6 +150,36 @@ class Judge(e2e.Case):
                 stacks.append([[f["function"] for f in thread["frames"]] for thread in answer["threads"][:1]])
         self.assertEqual(stacks[0], stacks[1], "the cheapest dump is walked as the plain one")
 
+    def test_the_rule_of_microsofts_unwinder(self):
+        """After a call that never returns is what looks like the end of an epilogue: there Microsoft's unwinder takes the top of the
+        stack for the return address, and ours undoes the body."""
+        if MICROSOFT is None or not (MICROSOFT / "dbgeng.dll").is_file():
+            self.skipTest("no files of Microsoft's debugger: TWINSTACK_DEBUGGER, or ./run debugger")
+        out = self.run_twinstack("check", CASES / "noreturn_tail.ob2", "--symbols", SYMBOLS, "--launcher", "wine", "--victims", BIN,
+                                 "--prefix", WINE["WINEPREFIX"], "--debugger", MICROSOFT, "--explain", "2", limit_s=120).stdout
+        out = out[out.index("FRAME 2 OF"):]
+        for engine, where in (("dump", "body"), ("judge:dbghelp-microsoft", "epilogue"), ("judge:dbgeng", "epilogue")):
+            with self.subTest(engine):
+                part = out[out.index(f"\n  {engine}") + 1:].split("in frame 1: ", 1)[1]
+                self.assertIn(f"pc in the {where}", part.splitlines()[0])
+
+    def test_programs_beside_ours_in_a_bench(self):
+        words = ("bench", CASES / "recursion.ob2", "--samples", "1", "--warmup", "0", "--dry", "--progress", "none", "--victims", BIN,
+                 "--prefix", WINE["WINEPREFIX"], "--cache", self.folder / "cache")
+        without = self.run_twinstack(*words)
+        self.assertEqual(without.stdout.count("WinDbg's engine was not timed: no files of Microsoft's debugger"), 1, without.stdout)
+        self.assertNotIn("programs", self.run_json(*words, "--json"))
+        if MICROSOFT is None or not (MICROSOFT / "dbgeng.dll").is_file():
+            self.skipTest("no files of Microsoft's debugger: TWINSTACK_DEBUGGER, or ./run debugger")
+        rows = {row["engine"]: row for row in self.run_json(*words, "--debugger", MICROSOFT, "--json", limit_s=300)["programs"]}
+        self.assertEqual(list(rows), ["offset", "dump", "judge:dbghelp-microsoft", "judge:dbgeng", "judge:dbghelp"])
+        for name, row in rows.items():
+            with self.subTest(name):
+                self.assertIsNone(row["why_not"])
+                self.assertGreater(row["process_ns"]["median"], row["again_ns"]["median"])
+        self.assertRegex(rows["judge:dbgeng"]["version"], r"^dbgeng of Microsoft \d+\.")
+        self.assertRegex(rows["judge:dbghelp"]["version"], r"^dbghelp of Wine ")
+
     def rows(self, *options, exit_code=0):
         checks = self.run_json("doctor", "--victims", BIN, "--prefix", WINE["WINEPREFIX"], *options, "--json", exit_code=exit_code)["checks"]
         return {row["what"]: (row["state"], row["detail"]) for row in checks}
@@ -158,7 +200,7 @@ class Judge(e2e.Case):
         folder, debugger = self.folder, self.debugger()
         options = ("--victims", BIN, "--prefix", WINE["WINEPREFIX"], "--debugger", debugger, "--json")
         for name, words in (("check", ("check", CASES / "recursion.ob2", "--symbols", SYMBOLS, "--launcher", "wine", *options)),
-                            ("run", ("run", "-k", "null_write", "--variant", "ob2", "--db", "a.db", "--out", "out", *options))):
+                            ("run", ("run", "-k", "null_write", "--variant", "ob2", "--writer", "wine", "--db", "a.db", "--out", "out", *options))):
             with self.subTest(name):
                 document = self.run_json(*words, folder=folder, limit_s=120)
                 claims = {claim["engine"]: claim for claim in document["cases"][0]["engines"]}
@@ -176,12 +218,13 @@ class Judge(e2e.Case):
         words = ("run", "-k", "null_write", "--variant", "ob2", "--no-judges", "--db", "a.db", "--victims", BIN,
                  "--prefix", WINE["WINEPREFIX"], "--debugger", MICROSOFT, "--json")
         writers = {}
-        for writer in ("wine", "microsoft"):
-            document = self.run_json(*words, "--writer", writer, folder=folder, limit_s=300)
+        for writer, more in (("wine", ("--writer", "wine")), ("microsoft", ("--writer", "microsoft")), ("by default", ())):
+            document = self.run_json(*words, *more, folder=folder, limit_s=300)
             self.assertEqual({case["verdict"] for case in document["cases"]}, {"PASS"}, writer)
             writers[writer] = {engine["version"] for case in document["cases"] for engine in case["engines"] if engine["engine"] == "dump"}
-            self.assertEqual("dbgcore 10." in document["run"]["platform"], writer == "microsoft", document["run"]["platform"])
+            self.assertEqual("dbgcore 10." in document["run"]["platform"], writer != "wine", document["run"]["platform"])
         self.assertEqual(writers["wine"], {None})
+        self.assertEqual(writers["by default"], writers["microsoft"])
         (version,) = writers["microsoft"]
         self.assertRegex(version, r"^dbgcore\.amd64,10\.")
         done = self.run_twinstack("gate", "--db", "a.db", "--against", "1", folder=folder, exit_code=1)
