@@ -3,12 +3,19 @@
 
 enum { BALLAST_WORDS = 400 };
 
-/* Returns to unmapped memory. The return itself succeeds; the fault comes one instruction later. */
+/* Returns to unmapped memory. The return itself succeeds; the fault comes one instruction later.
+ * Windows looks for handlers from there on, word by word as return addresses, and a word that an
+ * earlier call left in the home area (32 bytes, of the called function) may send it into memory
+ * that is not there: it is cleared. */
 #if HAVE_NAKED
 static NAKED int smash(void)
 {
     __asm__("movl $0x41414141, %eax\n"
             "movq %rax, (%rsp)\n"
+            "movq $0, 8(%rsp)\n"
+            "movq $0, 16(%rsp)\n"
+            "movq $0, 24(%rsp)\n"
+            "movq $0, 32(%rsp)\n"
             "ret");
 }
 #else
