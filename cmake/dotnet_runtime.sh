@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # dotnet_runtime.sh VERSION SHA256 FOLDER: fetches the Windows runtime of .NET VERSION (x64) by the dotnet SDK, and puts
-# the three files that a host needs side by side into FOLDER.
+# the three files that a host needs side by side into FOLDER, with mscordaccore.dll, by which debuggers find managed frames.
 #
 # SHA256 pins the package (MIT licence). Exit status 3: it is not available, and stderr says why.
 set -euo pipefail
 readonly version=$1 sha256=$2 folder=$3 id=microsoft.netcore.app.runtime.win-x64
-[ ! -d "$folder" ] || exit 0
+[ ! -f "$folder/mscordaccore.dll" ] || exit 0
 
 fail() {
   printf '.NET %s: %s\n' "$version" "$1" >&2
+  if [ -d "$folder" ]; then exit 0; fi # an older set of its files does
   exit 3
 }
 
@@ -27,8 +28,9 @@ export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 DOTNET_CLI_HOME="$folder.ne
 dotnet restore --packages "$folder.new/got" "$folder.new/fetch.csproj" || fail 'the package cannot be fetched'
 readonly got="$folder.new/got/$id/$version"
 printf '%s  %s\n' "$sha256" "$got/$id.$version.nupkg" | sha256sum -c --quiet >&2 || fail 'another package than the one that is pinned'
-readonly files=(native/coreclr.dll native/clrjit.dll "lib/net${version%%.*}.0/System.Private.CoreLib.dll")
+readonly files=(native/{coreclr,clrjit,mscordaccore}.dll "lib/net${version%%.*}.0/System.Private.CoreLib.dll")
 for file in "${files[@]}"; do
   mv "$got/runtimes/win-x64/$file" "$folder.new/flat/" || fail 'a file is missing in the package'
 done
+rm -rf "$folder"
 mv "$folder.new/flat" "$folder"

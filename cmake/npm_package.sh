@@ -7,10 +7,16 @@
 set -euo pipefail
 readonly name=$1 version=$2 sha256=$3 folder=$4
 shift 4
-[ ! -d "$folder" ] || exit 0
+is_there() {
+  local file
+  for file in "$@"; do [ -f "$folder/${file##*/}" ] || return 1; done
+  [ -d "$folder" ]
+}
+if is_there "$@"; then exit 0; fi
 
 fail() {
   printf '%s: %s\n' "$name" "$1" >&2
+  if [ -d "$folder" ]; then exit 0; fi # an older set of its files does
   exit 3
 }
 
@@ -22,7 +28,7 @@ npm pack --silent --ignore-scripts --pack-destination "$folder.new/got" "$name@$
 archive="$folder.new/got/$name-$version.tgz"
 printf '%s  %s\n' "$sha256" "$archive" | sha256sum -c --quiet >&2 || fail 'another archive than the one that is pinned'
 tar -xzf "$archive" -C "$folder.new" --strip-components=1 "${@/#/package/}" || fail 'a file is missing in the package'
-rm -rf "$folder.new/got"
+rm -rf "$folder.new/got" "$folder"
 if [ $# -gt 0 ]; then
   mkdir "$folder.new/flat"
   (cd "$folder.new" && mv -- "$@" flat/)

@@ -22,6 +22,25 @@ install_stackwalk() {
       >"$build/log/tools.log" 2>&1 || printf 'run: no minidump_stackwalk, see build/log/tools.log\n' >&2
 }
 
+# The second judge of managed frames, see tests/clrmd: where the dotnet SDK is there to fetch and build it.
+build_clrmd() {
+  local sha256=9c3134708f685463c4e1a2ac9aaf35a23462cd90bf3a2fb95b837dedb8377380 got="$build/clrmd.new/packages/microsoft.diagnostics.runtime"
+  local -x DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 DOTNET_CLI_HOME="$build/clrmd.new"
+  [ ! "$build/clrmd/clrmd.exe" -nt tests/clrmd/clrmd.cs ] || return 0
+  command -v dotnet >/dev/null || return 0
+  rm -rf "$build/clrmd.new"
+  mkdir -p "$build/clrmd.new"
+  cp tests/clrmd/clrmd.cs* "$build/clrmd.new/"
+  if dotnet publish -c Release -o "$build/clrmd.new/out" "$build/clrmd.new/clrmd.csproj" >"$build/log/clrmd.log" 2>&1 &&
+    printf '%s  %s\n' "$sha256" "$(ls "$got"/*/*.nupkg)" | sha256sum -c --quiet >>"$build/log/clrmd.log"; then
+    rm -rf "$build/clrmd"
+    mv "$build/clrmd.new/out" "$build/clrmd"
+  else
+    printf 'run: no ClrMD, see build/log/clrmd.log\n' >&2
+  fi
+  rm -rf "$build/clrmd.new"
+}
+
 # Compilers of which tests/strangers.py builds programs: every one that Debian has. Several GB, so only for the soak.
 install_compilers() {
   local -a root=()
@@ -50,11 +69,12 @@ for what in "$@"; do
   case $what in
     nginx) unpack_nginx ;;
     stackwalk) install_stackwalk ;;
+    clrmd) build_clrmd ;;
     compilers) install_compilers ;;
     prefixes) copy_prefix ;;
     no-prefixes) remove_copies ;;
     *)
-      printf 'usage: tests/tools.sh BUILD nginx|stackwalk|compilers|prefixes|no-prefixes...\n' >&2
+      printf 'usage: tests/tools.sh BUILD nginx|stackwalk|clrmd|compilers|prefixes|no-prefixes...\n' >&2
       exit 2
       ;;
   esac

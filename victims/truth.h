@@ -56,7 +56,7 @@ struct truth_map {
 #define TRUTH_VARIABLE L"TWINSTACK_TRUTH"                /* name of the mapping           */
 #define TRUTH_OUT_VARIABLE L"TWINSTACK_OUT"              /* folder of the capture         */
 #define TRUTH_OFFSETS_VARIABLE L"TWINSTACK_OFFSETS_ONLY" /* set: no dump is written */
-#define TRUTH_FULL_VARIABLE L"TWINSTACK_FULL_MEMORY"     /* set: the dump has all memory */
+#define TRUTH_FULL_VARIABLE L"TWINSTACK_FULL_MEMORY"     /* set: a dump, of all memory */
 #define TRUTH_WALKERS_VARIABLE L"TWINSTACK_WALKERS"      /* names, comma separated  */
 
 #endif

@@ -262,6 +262,7 @@ static bool install(const struct scenario *s)
     DWORD length = GetEnvironmentVariableW(TRUTH_OUT_VARIABLE, folder, VICTIM_PATH_UNITS);
     if (length == 0 || length >= VICTIM_PATH_UNITS)
         return true;
+    const bool full = GetEnvironmentVariableW(TRUTH_FULL_VARIABLE, NULL, 0) > 0;
     struct capture_options options = {
         .version = CAPTURE_VERSION,
         .size = sizeof options,
@@ -275,10 +276,10 @@ static bool install(const struct scenario *s)
         .from_outside = s->watched,
         .tuned_dump = s->dump_limit_ms == 0,
         .dump_limit_ms = dump_limit_ms(s),
-        .offsets_only =
-            s->offsets_only || GetEnvironmentVariableW(TRUTH_OFFSETS_VARIABLE, NULL, 0) > 0,
+        .offsets_only = (s->offsets_only && !full) ||
+                        GetEnvironmentVariableW(TRUTH_OFFSETS_VARIABLE, NULL, 0) > 0,
         .on_crash = s->on_crash,
-        .full_memory = GetEnvironmentVariableW(TRUTH_FULL_VARIABLE, NULL, 0) > 0,
+        .full_memory = full,
     };
     victim_open_terminate_door();
     return capture_install(&options);

@@ -211,6 +211,26 @@ static void keep_runtime_high(void)
     }
 }
 
+/* What a debugger asks for managed frames is in a dump because dbgcore loads the runtime's own
+ * mscordaccore.dll, which lies beside coreclr.dll.  Windows checks who signed it.  Wine cannot, but
+ * takes what the registry lists, as older Windows did. */
+static void name_dac(const wchar_t *runtime)
+{
+    static const wchar_t key[] = L"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion";
+    wchar_t core[FOLDER_UNITS + 64], dac[FOLDER_UNITS + 64], list[96];
+    const DWORD no = 0;
+    if (GetModuleHandleW(L"dbgcore.dll") == NULL || !is_file(runtime, L"mscordaccore.dll") ||
+        GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version") == NULL)
+        return;
+    swprintf(core, FOLDER_UNITS + 64, L"%lscoreclr.dll", runtime);
+    swprintf(dac, FOLDER_UNITS + 64, L"%lsmscordaccore.dll", runtime);
+    swprintf(list, 96, L"%ls\\MiniDumpAuxiliaryDlls", key);
+    RegSetKeyValueW(HKEY_LOCAL_MACHINE, list, core, REG_SZ, dac,
+                    (DWORD)((wcslen(dac) + 1) * sizeof dac[0]));
+    swprintf(list, 96, L"%ls\\KnownManagedDebuggingDlls", key);
+    RegSetKeyValueW(HKEY_LOCAL_MACHINE, list, dac, REG_DWORD, &no, sizeof no);
+}
+
 void managed_start(void)
 {
     static const char *const keys[] = {
@@ -233,6 +253,7 @@ void managed_start(void)
              own_utf8);
     connect_plugin(own);
     attach_profiler(own);
+    name_dac(runtime);
     swprintf(path, FOLDER_UNITS + 64, L"%lscoreclr.dll", runtime);
     HMODULE core = LoadLibraryExW(path, NULL, LOAD_WITH_ALTERED_SEARCH_PATH);
     create_delegate =
