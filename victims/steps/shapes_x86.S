@@ -108,6 +108,66 @@ _\name:
         retl
         end
 
+        # __try as Microsoft's compiler writes it since 2005: a registration in the chain of handlers,
+        # and a scope table and a frame that are mixed with the security cookie
+        begin   shape_seh4
+        pushl   %ebp
+        .cv_fpo_pushreg %ebp
+        movl    %esp, %ebp
+        .cv_fpo_setframe %ebp
+        pushl   $-2                     # no __try yet
+        .cv_fpo_stackalloc 4
+        pushl   $shape_scopes
+        .cv_fpo_stackalloc 4
+        pushl   $shape_except_handler4
+        .cv_fpo_stackalloc 4
+        movl    %fs:0, %eax
+        pushl   %eax
+        .cv_fpo_stackalloc 4
+        subl    $8, %esp
+        .cv_fpo_stackalloc 8
+        pushl   %ebx
+        .cv_fpo_pushreg %ebx
+        pushl   %esi
+        .cv_fpo_pushreg %esi
+        pushl   %edi
+        .cv_fpo_pushreg %edi
+        movl    shape_cookie, %eax
+        xorl    %eax, -8(%ebp)
+        xorl    %ebp, %eax
+        pushl   %eax
+        .cv_fpo_stackalloc 4
+        leal    -16(%ebp), %eax
+        movl    %eax, %fs:0
+        .cv_fpo_endprologue
+        movl    %esp, -24(%ebp)
+        movl    $0, -4(%ebp)            # in the first __try
+        xorl    %ebx, %ebx
+        pushl   12(%ebp)
+        calll   *8(%ebp)
+        addl    $4, %esp
+        addl    $1, %eax
+        movl    $-2, -4(%ebp)
+        movl    -16(%ebp), %ecx
+        movl    %ecx, %fs:0
+        popl    %ecx
+        popl    %edi
+        popl    %esi
+        popl    %ebx
+        movl    %ebp, %esp
+        popl    %ebp
+        retl
+        end
+
+        # what the registration names; nothing raises an exception in there, so it is never called
+        .balign 16
+        .cv_fpo_proc shape_except_handler4 16
+shape_except_handler4:
+        .cv_fpo_endprologue
+        movl    $1, %eax                # ExceptionContinueSearch
+        retl
+        .cv_fpo_endproc
+
         # the stack pointer is aligned, so the frame's size is only known to ebp
         begin   shape_aligned
         pushl   %ebp
@@ -298,6 +358,11 @@ _shape_target_return:
         .balign 4
 shape_target_pointer:
         .long   _shape_target
+shape_cookie:
+        .long   0xbb40e64e
+shape_scopes:                           # EH4_SCOPETABLE: where the cookies are, then one row per __try
+        .long   -2, 0, -40, 0
+        .long   -2, 0, shape_except_handler4
         .text
 
 # Without frame data from here on: only the code shows what was saved.
@@ -349,11 +414,12 @@ shape_old_row_end:
         .irp    name, shape_pushes, shape_alloc_small, shape_alloc_large, shape_alloc_huge, shape_frame_pointer, shape_leave
         .cv_fpo_data _\name
         .endr
-        .irp    name, shape_aligned, shape_decoys, shape_two_epilogues, shape_false_epilogue, shape_tail_near, shape_pops
+        .irp    name, shape_seh4, shape_aligned, shape_decoys, shape_two_epilogues, shape_false_epilogue, shape_tail_near, shape_pops
         .cv_fpo_data _\name
         .endr
         .irp    name, shape_tail_register, shape_tail_memory, shape_tail_itself, shape_target
         .cv_fpo_data _\name
         .endr
         .cv_fpo_data shape_removes
+        .cv_fpo_data shape_except_handler4
         .cv_stringtable

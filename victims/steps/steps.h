@@ -67,6 +67,7 @@ typedef int (*steps_call)(int value);
     ROW(shape_alloc_huge)                                                                          \
     ROW(shape_frame_pointer)                                                                       \
     ROW(shape_leave)                                                                               \
+    ROW(shape_seh4)                                                                                \
     ROW(shape_aligned)                                                                             \
     ROW(shape_decoys)                                                                              \
     ROW(shape_two_epilogues)                                                                       \
