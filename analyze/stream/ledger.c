@@ -13,9 +13,10 @@ enum {
     ROOM_FIRST = 1024,
     HEAD_BYTES = 160,
     ID_BYTES = 16,
-    HINT_EVERY = 16 /* pages */
+    HINT_EVERY = 16, /* pages */
+    PAGE_VERSION = 1
 };
-static const char mark[] = "#ids 1 ";
+static const char mark[] = "#ids ";
 #define TABLE_NS (UINT64_C(12) * 3600 * 1000000000)
 #define HINT_NS (UINT64_C(1800) * 1000000000)
 
@@ -165,7 +166,8 @@ static char *write_page(const struct page *page, struct arena *keep, size_t *byt
     char *text = arena_alloc(keep, HEAD_BYTES + (size_t)page->count * ID_BYTES + more);
     if (text == NULL)
         return NULL;
-    size_t at = (size_t)snprintf(text, HEAD_BYTES, "%s%u %s\n", mark, (unsigned)page->count, id);
+    size_t at = (size_t)snprintf(text, HEAD_BYTES, "%s%u %u %s\n", mark, (unsigned)PAGE_VERSION,
+                                 (unsigned)page->count, id);
     for (uint32_t i = 0; i < page->count; i++, at += ID_BYTES) {
         put_number((unsigned char *)text + at, page->ids[i].id);
         put_number((unsigned char *)text + at + ID_BYTES / 2, page->ids[i].body);
@@ -176,27 +178,37 @@ static char *write_page(const struct page *page, struct arena *keep, size_t *byt
     return text;
 }
 
+/* The number at *AT and the space after it, before END; *AT is then after them. */
+static bool take_number(const char **at, const char *end, uint64_t *out)
+{
+    const char *space = *at < end ? memchr(*at, ' ', (size_t)(end - *at)) : NULL;
+    if (space == NULL || !text_parse_uint(*at, (size_t)(space - *at), out))
+        return false;
+    *at = space + 1;
+    return true;
+}
+
 static enum status read_page(const struct queue_item *item, struct arena *keep, struct page *out,
                              struct fault *fault)
 {
     const char *const end = item->data + item->bytes;
     const char *stop = memchr(item->data, '\n', item->bytes);
-    const size_t marked = sizeof mark - 1;
-    uint64_t count = 0;
-    const char *space = NULL;
-    if (stop != NULL && (size_t)(stop - item->data) > marked &&
-        memcmp(item->data, mark, marked) == 0)
-        space = memchr(item->data + marked, ' ', (size_t)(stop - item->data) - marked);
-    if (space == NULL ||
-        !text_parse_uint(item->data + marked, (size_t)(space - item->data) - marked, &count) ||
-        count > LEDGER_PAGE_IDS || (size_t)(end - stop - 1) < count * ID_BYTES)
+    const char *text = item->data + sizeof mark - 1;
+    uint64_t version = 0, count = 0;
+    if (stop == NULL || stop < text || memcmp(item->data, mark, sizeof mark - 1) != 0 ||
+        !take_number(&text, stop, &version))
+        return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "ids of a sender");
+    if (version > PAGE_VERSION)
+        return fault_set_reason(fault, ERR_UNSUPPORTED, "ids of a sender", FAULT_NEWER,
+                                "a collector of a newer version stores them: end this one");
+    if (!take_number(&text, stop, &count) || count > LEDGER_PAGE_IDS ||
+        (size_t)(end - stop - 1) < count * ID_BYTES)
         return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "ids of a sender");
     const unsigned char *at = (const unsigned char *)stop + 1;
     for (uint64_t i = 0; i < count; i++, at += ID_BYTES)
         out->ids[i] = (struct ledger_id){get_number(at), get_number(at + ID_BYTES / 2)};
     out->count = (uint32_t)count;
-    out->message =
-        space + 1 < stop ? arena_text(keep, space + 1, (size_t)(stop - space - 1)) : NULL;
+    out->message = text < stop ? arena_text(keep, text, (size_t)(stop - text)) : NULL;
     out->data = (const char *)at;
     out->bytes = (size_t)(end - out->data);
     if (out->message != NULL && !queue_id_is_valid(out->message))
@@ -242,6 +254,8 @@ static enum status take_page(struct ledger *l, uint64_t number, struct fault *fa
         if (read_page(&item, &work, page, &damaged) == ERR_NONE &&
             finish_page(l, number, page, &work, fault) == ERR_NONE)
             (void)insert_all(l, page->ids, page->count, fault);
+        if (damaged.reason == FAULT_NEWER) /* it says which ids are known, but not to this one */
+            *fault = damaged;
     }
     arena_free(&work);
     return fault->code;

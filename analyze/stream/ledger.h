@@ -26,7 +26,9 @@ struct ledger_id {
 
 struct ledger_id ledger_id_of(const char *id, const void *body, size_t bytes);
 
-/* Reads the pages of SENDER and stores what they still hold. Fails: as put() and item_get(). */
+/* Reads the pages of SENDER and stores what they still hold. Fails: ERR_UNSUPPORTED a newer version
+ * wrote a page, so nothing is acknowledged until this program is as new; and as put() and
+ * item_get(). */
 enum status ledger_open(struct queue *queue, const char *sender, struct mutex *lock,
                         struct ledger **out, struct fault *fault);
 void ledger_free(struct ledger *ledger);

@@ -158,9 +158,12 @@ static void remove_old(const char *folder, uint64_t age_s)
 }
 
 /* Old ids and items are not remembered forever. */
-static void prune(struct spool *s, enum queue_channel channel)
+static void prune(struct spool *s)
 {
-    remove_old(s->folders[channel][DONE], QUEUE_REMEMBER_S);
+    for (int c = 0; c < QUEUE_CHANNELS; c++) {
+        remove_old(s->folders[c][DONE], QUEUE_REMEMBER_S);
+        remove_old(s->folders[c][TRIES], QUEUE_KEEP_S);
+    }
     remove_old(s->shelves[QUEUE_NOTES], QUEUE_NOTES_S);
     remove_old(s->shelves[QUEUE_PARTS], QUEUE_KEEP_S);
     remove_old(s->folders[QUEUE_SHADOW][READY], QUEUE_KEEP_S);
@@ -189,7 +192,7 @@ static enum status spool_settle(struct queue *queue, enum queue_channel channel,
     if (path_of(s, channel, READY, message->id, taken))
         (void)path_remove(taken, &ignored);
     if (++s->settled % PRUNE_EVERY == 0)
-        prune(s, channel);
+        prune(s);
     return ERR_NONE;
 }
 
@@ -422,7 +425,7 @@ enum status queue_open_spool(const char *folder, struct queue **out, struct faul
         spool_close(&s->queue);
         return fault->code;
     }
-    remove_old(s->folders[QUEUE_SHADOW][READY], QUEUE_KEEP_S);
+    prune(s); /* workers that end soon settle too few to do it */
     *out = &s->queue;
     return ERR_NONE;
 }

@@ -75,11 +75,13 @@ bool report_is_record(const struct report *report);
 /* Stores the parts of a record, and sets how many there are. Fails: as item_add(). */
 enum status report_put_parts(struct queue *queue, struct report *report, struct fault *fault);
 
-/* Takes a record that is in parts from QUEUE; others are as they are. Fails: ERR_MALFORMED the
- * parts are not there, or are not what was sent; ERR_IO, ERR_MEMORY. */
+/* Takes a record that is in parts from QUEUE; others are as they are. Fails: ERR_ABSENT it was
+ * counted before, and its parts are gone; ERR_MALFORMED the parts are not there, or are not what
+ * was sent; ERR_IO, ERR_MEMORY. */
 enum status report_assemble(struct queue *queue, struct report *report, struct arena *keep,
                             struct fault *fault);
-/* Removes the parts, once nothing needs them any more. */
+/* Removes the parts, once nothing needs them any more; that they were there is remembered for
+ * QUEUE_KEEP_S. */
 void report_drop_parts(struct queue *queue, const struct report *report);
 
 /* The UTC time of the wall clock. */

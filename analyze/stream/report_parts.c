@@ -15,6 +15,15 @@ static void part_name(const struct report *report, uint32_t n, char out[QUEUE_ID
     (void)snprintf(out, QUEUE_ID_BYTES, "-part-%u-%s", (unsigned)n, digest);
 }
 
+/* What part 0 becomes once the record is counted: a message that comes once more, since its lease
+ * was over or the queue was killed, finds it and is no damaged one. No record begins like this. */
+static const char counted[] = "counted";
+
+static bool is_counted(const struct queue_item *item)
+{
+    return item->bytes == sizeof counted - 1 && memcmp(item->data, counted, item->bytes) == 0;
+}
+
 bool report_is_record(const struct report *report)
 {
     const size_t bytes = sizeof RECORD_MAGIC - 1;
@@ -59,11 +68,14 @@ enum status report_assemble(struct queue *queue, struct report *report, struct a
         part_name(report, n, name);
         const enum status status =
             queue->transport->item_get(queue, QUEUE_PARTS, name, &work, &item, fault);
+        const bool is_over = n == 0 && status == ERR_NONE && is_counted(&item);
         if (status == ERR_NONE && item.bytes <= report->bytes - at) {
             memcpy(whole + at, item.data, item.bytes);
             at += item.bytes;
         }
         arena_free(&work);
+        if (is_over)
+            return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "parts of a counted record");
         if (status != ERR_NONE && status != ERR_ABSENT)
             return fault->code;
         fault_clear(fault);
@@ -82,6 +94,7 @@ void report_drop_parts(struct queue *queue, const struct report *report)
         struct fault ignored = FAULT_INIT; /* it is removed when it is old */
         char name[QUEUE_ID_BYTES];
         part_name(report, n, name);
-        (void)queue->transport->item_set(queue, QUEUE_PARTS, name, NULL, 0, &ignored);
+        (void)queue->transport->item_set(queue, QUEUE_PARTS, name, n == 0 ? counted : NULL,
+                                         sizeof counted - 1, &ignored);
     }
 }

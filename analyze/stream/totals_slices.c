@@ -91,7 +91,10 @@ enum status totals_add_slice(struct totals *totals, const struct slice *slice, s
                              const char **whole, size_t *bytes, struct fault *fault)
 {
     *whole = NULL;
-    if (totals_set_day(totals, NULL, fault) != ERR_NONE || is_counted(totals, slice, fault))
+    /* A slice has no time of its own, and the clock here is no reason to go on by days: it has the
+     * day of the newest id. */
+    if ((totals->day[0] == '\0' && totals_set_day(totals, NULL, fault) != ERR_NONE) ||
+        is_counted(totals, slice, fault))
         return fault->code;
     store(totals, slice, fault);
     *bytes = whole_bytes(totals, slice, fault);

@@ -174,8 +174,11 @@ static enum status resolve_message(struct round *r, uint32_t i, struct report *r
         whole = *report;
         if (report->is_split)
             return work_put_members(r, report, fault);
-        if (report_assemble(r->options->queue, &whole, &r->keep, fault) == ERR_NONE &&
-            count_report(r, &whole, &tally, &result, fault) == ERR_NONE)
+        if (report_assemble(r->options->queue, &whole, &r->keep, fault) == ERR_ABSENT) {
+            fault_clear(fault); /* counted: only its end is left to do */
+            return ERR_NONE;
+        }
+        if (fault->code == ERR_NONE && count_report(r, &whole, &tally, &result, fault) == ERR_NONE)
             (void)write_result(r, &whole, &tally, &result, fault);
     }
     signature_tally_free(&tally);

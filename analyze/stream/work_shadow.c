@@ -64,8 +64,13 @@ static enum status judge(const struct work_options *options, const struct queue_
     struct report report;
     struct shadow shadow;
     memset(&shadow, 0, sizeof shadow);
-    if (report_read(message->data, message->bytes, keep, &report, fault) != ERR_NONE ||
-        report_assemble(options->queue, &report, keep, fault) != ERR_NONE)
+    if (report_read(message->data, message->bytes, keep, &report, fault) != ERR_NONE)
+        return fault->code;
+    if (report_assemble(options->queue, &report, keep, fault) == ERR_ABSENT) {
+        fault_clear(fault); /* it was judged before */
+        return ERR_NONE;
+    }
+    if (fault->code != ERR_NONE)
         return fault->code;
     if (options->judge(options->judge_context, &report, keep, &shadow, fault) == ERR_ABSENT) {
         fault_clear(fault); /* the sender left no dump: nothing to compare */

@@ -205,7 +205,8 @@ static int answer_not_stored(struct exchange *x, const struct fault *fault)
                             "The report cannot be stored: an id, a version or "
                             "a stack is not valid",
                             fault->hint);
-    return answer_error(x, 503, "not_stored", "The report cannot be stored now", "send it again");
+    return answer_error(x, 503, "not_stored", "The report cannot be stored now",
+                        fault->reason == FAULT_NEWER ? fault->hint : "send it again");
 }
 
 static bool write_piece(void *context, const char *data, size_t bytes)

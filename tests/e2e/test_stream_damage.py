@@ -10,6 +10,7 @@ import re
 import resource
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -245,6 +246,55 @@ class Damage(stream_pipeline.Pipeline):
                 self.check(texts)  # it is as it was
         self.run_twinstack("reduce", "--merge", *files, "--totals", self.folder / "runs.db", exit_code=4)
         self.assertIn("nothing of ours", (self.folder / "runs.db").read_text())
+
+    def files(self):
+        """{file: bytes} of all that the pipeline keeps."""
+        return {str(path.relative_to(self.folder)): path.stat().st_size for path in self.folder.rglob("*") if path.is_file()}
+
+    def test_a_start_removes_what_deaths_left_and_nothing_else(self):
+        """A collector that dies while it takes a dump, and files as a worker and a merge leave that die while they write."""
+        server = self.start_server()
+        texts = self.send(3)
+        self.assertEqual(self.post("id=whole&kind=dump", b"MDMP" + bytes(1000)), 200)
+        self.work()
+        good = set(self.files())
+        host, port = self.address.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), 20 * e2e.PATIENCE) as link:
+            head = f"POST /api/v1/reports?id=half&kind=dump HTTP/1.1\r\nHost: {host}:{port}\r\nX-Token: {stream_pipeline.TOKEN}\r\nContent-Length: 4000000\r\n\r\n"
+            link.sendall(head.encode() + b"MDMP" + bytes(1000000))
+            self.wait_until(lambda: any("alice-half" in name for name in self.files()), "the dump does not come")
+            server.kill()
+            server.wait()
+        for folder in ("reports/ready", "reports/done", "reports/tries", "partials/ready", "dead/ready", "notes", "parts", "locks"):
+            (pathlib.Path(self.queue) / folder / f"alice-1#{server.pid}-1f.tmp").write_bytes(b"x")
+        merged = self.folder / "all.db"
+        (self.folder / "all.db.new").write_bytes(b"x" * 5000)
+        left = set(self.files()) - good
+        self.assertEqual(len(left), 10, left)
+        self.start_server()
+        self.work()
+        self.reduce()
+        self.run_twinstack("reduce", "--merge", self.totals, "--totals", merged)
+        after = set(self.files())
+        self.assertEqual(after & left, set())
+        self.assertEqual({name for name in good - after if "/partials/ready/" not in name}, set())  # these are counted
+        self.assertEqual({name for name in after if "#" in name or name.endswith((".tmp", ".new"))}, set())
+        self.check(texts)
+
+    def test_what_is_kept_for_how_long(self):
+        """As the README says, also by workers that end soon; other files stay, however old they are."""
+        self.start_server()
+        rows = (("reports/done", 23, True), ("reports/done", 25, False), ("partials/done", 25, False), ("reports/tries", 13 * 24, True),
+                ("reports/tries", 15 * 24, False), ("notes", 24, True), ("notes", 26, False), ("parts", 13 * 24, True), ("parts", 15 * 24, False),
+                ("shadow/ready", 13 * 24, True), ("shadow/ready", 15 * 24, False), ("partials/ready", 400 * 24, True), ("dead/ready", 400 * 24, True))
+        files = [pathlib.Path(self.queue) / folder / f"old-{number}" for number, (folder, _, _) in enumerate(rows)]
+        for file, (_, hours, _) in zip(files, rows):
+            file.write_bytes(b"")
+            os.utime(file, (time.time() - 3600 * hours,) * 2)
+        self.work()
+        for file, (folder, hours, stays) in zip(files, rows):
+            with self.subTest(f"{folder}, {hours} hours"):
+                self.assertEqual(file.exists(), stays)
 
     def days(self, *days):
         """The days of all ids in the totals; with DAYS they are set first, one id after the other."""

@@ -316,9 +316,10 @@ class Nats(stream_pipeline.OverNats, Pipeline):
 
 class Demo(e2e.Case):
     def test_the_demo_shows_reports_coming_in(self):
-        demo = subprocess.Popen(["/usr/bin/python3", e2e.ROOT / "tests/demo_stream.py", "--seconds", "2"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        demo = subprocess.Popen(["/usr/bin/python3", e2e.ROOT / "tests/demo_stream.py", "--seconds", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 text=True, env={**os.environ, "TWINSTACK_BUILD": str(e2e.BUILD), "TWINSTACK_SYSTEM_SYMBOLS": "0"})
         self.addCleanup(demo.stdout.close)
+        self.addCleanup(demo.stderr.close)
         page = demo.stdout.readline().strip()
         self.assertTrue(page.endswith("/problems"), page)
         end, stacks = time.monotonic() + 20 * e2e.PATIENCE, 0
@@ -327,7 +328,9 @@ class Demo(e2e.Case):
             with urllib.request.urlopen(page.replace("/problems", "/api/v1/problems"), timeout=10 * e2e.PATIENCE) as answer:
                 stacks = json.load(answer)["data"]["stacks"]
             time.sleep(0.2)
-        self.assertEqual(demo.wait(40 * e2e.PATIENCE), 0)
+        said = demo.communicate(timeout=40 * e2e.PATIENCE)[1]
+        self.assertEqual(demo.returncode, 0)
+        self.assertIn("demo-stream: look at the order of the head problems", said)
 
     @unittest.skipUnless(shutil.which("setpriv"), "no setpriv")
     def test_a_demo_that_is_killed_leaves_nothing_running(self):

@@ -97,7 +97,9 @@ class Ids(stream_pipeline.Pipeline):
         self.assertEqual((data["stacks"], data["total"], data["bad"]), (3, 1, 0))
         self.assertIn("poke", data["problems"][0]["signature"])
         if self.queue_is_folder:
-            self.assertEqual(list((self.folder / "spool/parts").iterdir()), [])
+            left = [path.read_bytes() for path in (self.folder / "spool/parts").iterdir()]
+            self.assertEqual(left, [b"counted"] * len(left))  # a message that comes again finds it
+            self.assertLessEqual(len(left), 3)
 
     def kill_queue(self):
         pass  # a folder does not die

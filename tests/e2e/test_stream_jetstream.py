@@ -156,6 +156,21 @@ class JetStream(stream_pipeline.Pipeline):
                 self.assertGreaterEqual(limits["PARTIALS"], max(limits["DEAD"], limits["SHADOW"]))
                 self.assertEqual(self.post("id=a", "> a\nvictims-ob2.exe!0x2000\n"), 200)
 
+    def test_what_is_kept_for_how_long(self):
+        """As the README says; nothing of it is an option of the server."""
+        self.start_nats()
+        self.start_server()
+        configs = {name: stream["config"] for name, stream in self.channels().items()}
+        hour_ns = 3600 * 10**9
+        for name, hours, retention in (("REPORTS", 0, "workqueue"), ("PARTIALS", 0, "workqueue"), ("DEAD", 0, "limits"), ("SHADOW", 14 * 24, "workqueue"),
+                                       ("NOTES", 25, "limits"), ("PARTS", 14 * 24, "limits")):
+            with self.subTest(name):
+                config = configs[name]
+                self.assertEqual((config.get("max_age", 0), config["retention"], config["storage"], config["discard"]),
+                                 (hours * hour_ns, retention, "file", "new"))
+                if name in STREAMS:
+                    self.assertEqual(config["duplicate_window"], 24 * hour_ns)
+
     def test_a_disk_that_is_too_small_is_said(self):
         self.make_disk(8)
         self.start_nats()

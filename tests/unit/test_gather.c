@@ -495,6 +495,42 @@ TEST(nothing_is_acknowledged_that_is_not_stored)
     close_world(&w);
 }
 
+/* A page of a newer version says which ids have come, but not to this collector. */
+TEST(nothing_is_acknowledged_beside_a_collector_of_a_newer_version)
+{
+    static const struct {
+        const char *name, *page;
+        uint32_t sent_before; /* and each of these has a page */
+        enum status want;
+    } rows[] = {
+        {"newer, when it starts", "#ids 2 other columns\n", 0, ERR_UNSUPPORTED},
+        {"newer, while it works", "#ids 2 1 \n0123456789abcdef", 2, ERR_UNSUPPORTED},
+        {"of today", "#ids 1 1 \n0123456789abcdef", 1, ERR_NONE},
+        {"damaged: what it knew is lost, and nothing waits for it", "#ids 1 7 \nshort", 1,
+         ERR_NONE},
+        {"no page at all", "something else", 1, ERR_NONE},
+        {"no version", "#ids \n", 0, ERR_NONE},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct world w;
+        struct fault fault = FAULT_INIT;
+        char name[QUEUE_ID_BYTES];
+        test_row(rows[i].name);
+        open_world(&w);
+        struct gather *g = gather_new(&w.q->queue);
+        for (uint32_t n = 0; n < rows[i].sent_before; n++)
+            CHECK_EQ(send(g, member_ids[n], member_texts[n]), ERR_NONE);
+        (void)snprintf(name, sizeof name, "-page-alice-%u", (unsigned)rows[i].sent_before);
+        REQUIRE(w.q->queue.transport->item_set(&w.q->queue, QUEUE_NOTES, name, rows[i].page,
+                                               strlen(rows[i].page), &fault) == ERR_NONE);
+        for (int turn = 0; turn < 2; turn++)
+            CHECK_EQ(send(g, "alice-new", "> a\nx.exe!0x1\n"), rows[i].want);
+        CHECK_EQ(w.q->count[QUEUE_REPORTS], rows[i].sent_before + (rows[i].want == ERR_NONE));
+        gather_free(g);
+        close_world(&w);
+    }
+}
+
 TEST(ids_cost_sixteen_bytes_each)
 {
     struct world w;

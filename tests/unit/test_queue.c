@@ -78,6 +78,7 @@ TEST(a_report_with_a_bad_head_is_refused)
         test_row(rows[i].name);
         CHECK_EQ(report_read(rows[i].text, strlen(rows[i].text), &keep, &report, &fault),
                  rows[i].want);
+        CHECK_EQ(fault.reason == FAULT_NEWER, rows[i].want == ERR_UNSUPPORTED);
         arena_free(&keep);
     }
 }
@@ -512,4 +513,38 @@ TEST(the_day_follows_the_data_and_one_result_does_not_move_it_far)
         CHECK_STR(said, i == 0 ? "1" : i < 2 ? "1" : i < 5 ? "2" : i < 9 ? "3" : "0");
     }
     totals_close(totals);
+}
+
+/* A slice has no time of its own: however many come, the clock here does not move the day, since
+ * that would add up hours and keep ids until that clock's date. */
+TEST(slices_do_not_move_the_day)
+{
+    enum { SLICES = 200 };
+    char path[600], said[64], of[32], digest[65];
+    struct totals *totals = NULL;
+    struct fault fault = FAULT_INIT;
+    (void)snprintf(path, sizeof path, "%s/sliced.db", test_scratch());
+    REQUIRE(totals_open(path, true, &totals, &fault) == ERR_NONE);
+    add(totals, "id", "2020-01-01T05", "1.0", 1, true);
+    memset(digest, 'a', sizeof digest - 1);
+    digest[sizeof digest - 1] = '\0';
+    for (uint32_t i = 0; i < SLICES; i++) {
+        const char *whole = NULL;
+        size_t bytes = 0;
+        struct arena keep;
+        arena_init(&keep, 0);
+        (void)snprintf(of, sizeof of, "alice-%u", (unsigned)i);
+        const struct slice slice = {of, digest, 0, 2, "x", 1};
+        REQUIRE(totals_begin(totals, &fault) == ERR_NONE);
+        CHECK_EQ(totals_add_slice(totals, &slice, &keep, &whole, &bytes, &fault), ERR_NONE);
+        REQUIRE(totals_end(totals, &fault) == ERR_NONE);
+        arena_free(&keep);
+    }
+    totals_close(totals);
+    run_sql(path, "SELECT count(*) FROM slice", said, sizeof said);
+    CHECK_STR(said, "200");
+    run_sql(path, "SELECT DISTINCT day FROM slice", said, sizeof said);
+    CHECK_STR(said, "2020-01-01");
+    run_sql(path, "SELECT hour FROM total", said, sizeof said);
+    CHECK_STR(said, "2020-01-01T05");
 }

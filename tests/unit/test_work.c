@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "base/files.h"
+#include "base/text.h"
 #include "compare/signature.h"
 #include "memory_queue.h"
 #include "random.h"
 #include "stream/report.h"
+#include "stream/shadow.h"
 #include "stream/slice.h"
 #include "stream/totals.h"
 #include "stream/work.h"
@@ -325,6 +327,36 @@ TEST(a_full_queue_buries_nothing)
     close_world(&w);
 }
 
+/* ---- large reports ------------------------------------------------------------------------ */
+
+TEST(a_large_text_goes_in_pieces_with_ids_that_no_sender_can_choose)
+{
+    static const char stated[] = "# module wide.exe - 0123456789ABCDEF0123456789ABCDEF1\n";
+    static const char *const ids[] = {"alice-abc", "-1-alice-abc", "alice-abc.1", "alice-1-abc"};
+    const size_t room = (size_t)REPORT_PART_BYTES + 4000;
+    char *text = malloc(room);
+    struct memory_queue *q = malloc(sizeof *q);
+    REQUIRE(text != NULL && q != NULL);
+    open_memory(q);
+    size_t at = (size_t)snprintf(text, room, "%s", stated);
+    while (at + 64 < room)
+        at += (size_t)snprintf(text + at, room - at, "> a\nwide.exe!0x%x\n", (unsigned)at);
+    send_report(q, "alice-abc", text, at);
+    send_report(q, "alice-abc.1", "> b\nx.exe!0x1\n", 14);
+    send_report(q, "alice-1-abc", "> c\nx.exe!0x2\n", 14);
+    REQUIRE(q->count[QUEUE_REPORTS] == COUNT_OF(ids));
+    for (size_t i = 0; i < COUNT_OF(ids); i++) {
+        const struct held *m = &q->messages[QUEUE_REPORTS][i];
+        test_row(ids[i]);
+        CHECK_STR(m->id, ids[i]);
+        if (i < 2)
+            CHECK(strncmp(strchr(m->data, '\n') + 1, stated, sizeof stated - 1) == 0);
+    }
+    close_memory(q);
+    free(q);
+    free(text);
+}
+
 /* ---- records in parts -------------------------------------------------------------------- */
 
 TEST(a_large_record_is_assembled_and_its_parts_go_when_it_is_counted)
@@ -351,11 +383,80 @@ TEST(a_large_record_is_assembled_and_its_parts_go_when_it_is_counted)
     REQUIRE(report.bytes == bytes);
     CHECK(memcmp(report.stacks, record, bytes) == 0);
     report_drop_parts(&q->queue, &report);
+    CHECK_EQ(report_assemble(&q->queue, &report, &keep, &fault), ERR_ABSENT);
+    fault_clear(&fault);
+    for (uint32_t i = 0; i < q->item_count; i++) { /* lost, and not because it was counted */
+        free(q->items[i].data);
+        q->items[i].data = NULL;
+    }
     CHECK_EQ(report_assemble(&q->queue, &report, &keep, &fault), ERR_MALFORMED);
     close_memory(q);
     arena_free(&keep);
     free(q);
     free(record);
+}
+
+static enum status judge_any(void *context, const struct report *report, struct arena *keep,
+                             struct shadow *out, struct fault *fault)
+{
+    static struct shadow_engine same = {
+        .engine = "dump", .result = SHADOW_SAME, .against = "offset:rtl"};
+    uint32_t *judged = context;
+    (void)keep;
+    CHECK(report->stacks != NULL);
+    (*judged)++;
+    out->verdict = "PASS";
+    out->engines = &same;
+    out->count = 1;
+    return fault->code;
+}
+
+/* Its lease was over while its worker was stopped, or the queue was killed before it had written
+ * that the message is done: the parts are gone, and it is not damaged. */
+TEST(a_large_record_that_comes_again_when_it_is_counted_is_no_dead_letter)
+{
+    const size_t bytes = 2 * REPORT_PART_BYTES;
+    char *record = malloc(bytes);
+    struct memory_queue *q = malloc(sizeof *q);
+    struct world w;
+    struct fault fault = FAULT_INIT;
+    struct work_figures figures = {0};
+    uint32_t judged = 0;
+    REQUIRE(record != NULL && q != NULL);
+    memset(record, 'x', bytes);
+    memcpy(record, "TWINREC1", 8);
+    open_world(&w);
+    open_memory(q);
+    send_report(q, "alice-large", record, bytes);
+    const struct work_options options = {.queue = &q->queue,
+                                         .store = w.stores[0],
+                                         .rules = w.rules,
+                                         .workers = 1,
+                                         .idle_ms = 1,
+                                         .sample = 1,
+                                         .judge = judge_any,
+                                         .judge_context = &judged,
+                                         .stopping = is_over};
+    for (int turn = 0; turn < 3; turn++) {
+        for (int c = 0; c < QUEUE_CHANNELS; c++)
+            for (uint32_t i = 0; i < q->count[c] && c != QUEUE_PARTIALS; i++)
+                q->messages[c][i].state = READY;
+        do /* a busy machine may end it before it has looked at what it forwarded */
+            CHECK_EQ(work_run(&options, &figures, &fault), ERR_NONE);
+        while (has_ready(q, QUEUE_REPORTS) || has_ready(q, QUEUE_SHADOW));
+        CHECK_EQ(figures.buried, 0);
+        CHECK_EQ(judged, 1);
+    }
+    struct totals *totals = open_totals("again");
+    reduce(q, totals);
+    CHECK_EQ(q->count[QUEUE_DEAD], 0);
+    for (uint32_t i = 0; i < q->item_count; i++)
+        CHECK(q->items[i].data == NULL || q->items[i].bytes < 16);
+    totals_close(totals);
+    close_memory(q);
+    free(q);
+    free(record);
+    close_world(&w);
 }
 
 /* ---- slices ------------------------------------------------------------------------------ */
@@ -387,6 +488,57 @@ TEST(a_slice_is_read_or_refused)
         test_row(rows[i].name);
         CHECK_EQ(slice_read(rows[i].text, strlen(rows[i].text), &keep, &slice, &fault),
                  rows[i].want);
+        arena_free(&keep);
+    }
+}
+
+/* Two workers with other symbols made other results of one report, and each stored some slices. */
+TEST(slices_of_two_results_do_not_count_together)
+{
+    static const char *const results[] = {"what one of them", "what the other"};
+    static const struct {
+        const char *name, *order; /* result and slice, in turn */
+        int whole;                /* the result that the last slice makes whole; -1: none */
+    } rows[] = {
+        {"one slice", "a0", -1},
+        {"all of one", "a0a1", 0},
+        {"in the other order", "b1b0", 1},
+        {"one of each", "a0b1", -1},
+        {"one of each, and the rest of the first", "a0b1a1", 0},
+        {"one of each, and the rest of the second", "a0b1b0", 1},
+        {"one twice", "a0a0", -1},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct totals *totals = open_totals("slices");
+        const char *whole = NULL;
+        size_t bytes = 0;
+        struct fault fault = FAULT_INIT;
+        struct arena keep;
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        REQUIRE(totals_begin(totals, &fault) == ERR_NONE);
+        for (const char *c = rows[i].order; *c != '\0'; c += 2) {
+            const char *text = results[*c - 'a'];
+            const size_t half = strlen(text) / 2;
+            char digest[65];
+            const uint32_t number = (uint32_t)(c[1] - '0');
+            CHECK(whole == NULL);
+            text_sha256(text, strlen(text), digest);
+            const struct slice slice = {"alice-1",
+                                        digest,
+                                        number,
+                                        2,
+                                        text + number * half,
+                                        number == 0 ? half : strlen(text) - half};
+            CHECK_EQ(totals_add_slice(totals, &slice, &keep, &whole, &bytes, &fault), ERR_NONE);
+        }
+        CHECK((whole == NULL) == (rows[i].whole < 0));
+        if (whole != NULL && rows[i].whole >= 0)
+            CHECK(bytes == strlen(results[rows[i].whole]) &&
+                  memcmp(whole, results[rows[i].whole], bytes) == 0);
+        (void)fault_set(&fault, ERR_ABSENT, FAULT_NO_OFFSET, "nothing is kept for the next row");
+        (void)totals_end(totals, &fault);
+        totals_close(totals);
         arena_free(&keep);
     }
 }
