@@ -32,6 +32,8 @@ SOURCES = ("analyze", "capture", "cmake", "corpus", "dashboard", "tests", "victi
 FUZZ_S = 600
 LOOPS = 50
 LIMIT_S = 6 * 3600
+# A version of the stream whose collectors store each report by itself: the oldest one that leaves newer messages to newer programs.
+BEFORE_GROUPS = "5da72c2edc"
 
 
 def fuzz():
@@ -101,6 +103,7 @@ def stream():
     for turn in range(1, 21):
         yield f"faults-{turn}", [PYTHON, "tests/e2e/test_stream_faults.py"], {"TWINSTACK_SOAK": "1"}
     yield "kills", [PYTHON, "tests/stream_kills.py"], {}
+    yield "upgrade", [PYTHON, "tests/stream_kills.py"], {"TWINSTACK_OTHER": BEFORE_GROUPS}
     single = ["--report", "1", "--stacks", "200000", "--clients", "64"]
     yield "single", [PYTHON, "tests/bench/bench_pipeline.py", BUILD, "--work", PLACE / "stream.bench", *single], {}
     yield "pipeline", [PYTHON, "tests/bench/bench_pipeline.py", BUILD, "--work", PLACE / "stream.bench", "--stacks", "10000000"], {}

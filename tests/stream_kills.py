@@ -2,9 +2,13 @@
 """Kills queue, collectors, workers and reducer 1,000 times while reports of all sizes come, and compares the totals with what one machine counts.
 
     stream_kills.py [Folder|Nats]      TWINSTACK_KILLS=N: so many kills; TWINSTACK_SEED=N: the same moments and reports again
+    TWINSTACK_OTHER=COMMIT stream_kills.py     an upgrade from that version, which is built first, while all goes on; or the path of its program
 
 `./run soak stream` runs it. Two collectors share the queue, three workers and a reducer; six senders send each report until it is acknowledged, and
-some of them to both collectors. No acknowledged stack may be lost or doubled, and nothing may be buried."""
+some of them to both collectors. No acknowledged stack may be lost or doubled, and nothing may be buried.
+
+An upgrade has four parts, in the order of analyze/stream/README.md: any version of workers and of the reducer; the new reducer; new collectors, while
+some workers are old; all is new. In the first two, each process that is started is of a version that chance chooses."""
 
 import collections
 import contextlib
@@ -12,6 +16,7 @@ import http.client
 import os
 import pathlib
 import random
+import subprocess
 import sys
 import threading
 import time
@@ -23,19 +28,44 @@ import e2e  # noqa: E402
 import stream_pipeline  # noqa: E402
 
 KILLS = int(os.environ.get("TWINSTACK_KILLS", "1000"))
+OTHER = os.environ.get("TWINSTACK_OTHER")
 SENDERS = 6
+NEW, OLD, ANY = "new", "old", "any"
+UPGRADE = ({"worker": ANY, "reducer": ANY, "server": OLD}, {"worker": ANY, "reducer": NEW, "server": OLD},
+           {"worker": ANY, "reducer": NEW, "server": NEW}, {"worker": NEW, "reducer": NEW, "server": NEW})
+ALL_NEW = UPGRADE[-1:]
+
+
+def other_program():
+    """That of the version OTHER, built unless it is a program."""
+    if not OTHER or pathlib.Path(OTHER).is_file():
+        return OTHER
+    place = e2e.BUILD / "soak" / f"other-{OTHER}"
+    place.mkdir(parents=True, exist_ok=True)
+    tree = subprocess.run(["git", "archive", OTHER], cwd=e2e.ROOT, capture_output=True, check=True).stdout
+    subprocess.run(["tar", "-x"], cwd=place, input=tree, check=True)
+    log = {"stdout": sys.stderr, "check": True}
+    subprocess.run(["cmake", "-G", "Ninja", "-S", place, "-B", place / "build", f"-DTWINSTACK_ARCHIVES={e2e.BUILD / 'archives'}"], **log)
+    subprocess.run(["ninja", "-C", place / "build", "twinstack"], **log)
+    return str(place / "build/bin/twinstack")
 
 
 class Kills:
+    lock = threading.Lock()  # guards is_paused and busy
+
     def test_no_stack_is_lost_or_doubled(self):
         seed = int(os.environ.get("TWINSTACK_SEED", 0)) or int.from_bytes(os.urandom(4))
         print(f"random numbers: TWINSTACK_SEED={seed}", flush=True)
         rng = random.Random(seed)
-        (self.folder / "senders").write_text(f"alice {stream_pipeline.TOKEN} 6000000\n")
+        rate = "" if OTHER else " 6000000"  # an old version may know no rates; then the senders are slower
+        (self.folder / "senders").write_text("".join(f"sender{number} {stream_pipeline.TOKEN}{number}{rate}\n" for number in range(SENDERS)))
         self.servers, self.addresses, self.texts, self.again, self.is_over = [None, None], [None, None], [], 0, False
+        self.rng, self.other, self.is_paused, self.busy, self.starts = rng, other_program(), False, 0, collections.Counter()
+        parts = UPGRADE if self.other else ALL_NEW
+        self.versions = parts[0]
         self.restart_server(0)
         self.restart_server(1)
-        workers, reducer = [self.start_worker() for _ in range(3)], self.start_reducer()
+        workers, reducer = [self.start_one("worker") for _ in range(3)], self.start_one("reducer")
         senders = [threading.Thread(target=self.send_all, args=(number, random.Random(seed + number))) for number in range(SENDERS)]
         for sender in senders:
             sender.start()
@@ -43,19 +73,27 @@ class Kills:
         victims = ("worker", "worker", "reducer", "server", "server", "queue") if not self.queue_is_folder else ("worker", "reducer", "server")
         while kills.total() < KILLS:
             time.sleep(rng.random() * rng.choice((0.01, 0.1)))
+            if (versions := parts[kills.total() * len(parts) // KILLS]) is not self.versions:
+                self.end(reducer)
+                self.upgrade(versions)
+                reducer = self.start_one("reducer")
             victim = rng.choice(victims)
             kills[victim] += 1
             if victim == "worker":
                 at = rng.randrange(len(workers))
                 self.end(workers[at])
-                workers[at] = self.start_worker()
+                workers[at] = self.start_one("worker")
             elif victim == "reducer":
                 self.end(reducer)
-                reducer = self.start_reducer()
+                reducer = self.start_one("reducer")
             elif victim == "server":
                 self.restart_server(rng.randrange(2))
             else:
                 self.kill_queue()
+        if self.other:  # old workers leave what new collectors wrote: the last of them end
+            for worker in workers:
+                self.end(worker)
+            workers = [self.start_one("worker") for _ in workers]
         self.is_over = True
         for sender in senders:
             sender.join(120 * e2e.PATIENCE)
@@ -66,7 +104,30 @@ class Kills:
         self.assertEqual(self.counted(data), self.expected(self.texts))
         self.assertIn('twinstack_queue_pending{channel="dead"} 0\n', self.get("/metrics"))
         print(f"{type(self).__name__}: {kills.total()} kills {dict(kills)} in {time.monotonic() - begun:.0f} s: {data['stacks']} stacks of {len(self.texts)} reports "
-              f"counted once, {data['reports']} results; {self.again} sent again", flush=True)
+              f"counted once, {data['reports']} results; {self.again} sent again" + (f"; started: {dict(sorted(self.starts.items()))}" if self.other else ""), flush=True)
+
+    def start_one(self, role):
+        """A process of a version that it may have now."""
+        version = self.versions[role]
+        is_old = version == OLD or (version == ANY and self.rng.random() < 0.5)
+        self.twinstack_program = self.other if is_old else e2e.PROGRAM
+        self.starts[f"{OLD if is_old else NEW} {role}"] += 1
+        return {"worker": self.start_worker, "reducer": self.start_reducer, "server": self.start_server}[role]()
+
+    def upgrade(self, versions):
+        """Before new collectors come, old ones end, and the senders have an answer to what these took."""
+        is_collector = versions["server"] != self.versions["server"]
+        self.versions = versions
+        if is_collector:
+            with self.lock:
+                self.is_paused = True
+            end = time.monotonic() + 120 * e2e.PATIENCE
+            while self.busy:
+                self.assertLess(time.monotonic(), end, "a report gets no answer")
+                time.sleep(0.02)
+            for number in range(2):
+                self.restart_server(number)
+            self.is_paused = False
 
     def end(self, process):
         process.kill()
@@ -77,26 +138,34 @@ class Kills:
         if self.servers[number]:
             self.end(self.servers[number])
             self.servers[number].stdout.close()
-        self.servers[number] = self.start_server()
+        self.servers[number] = self.start_one("server")
         self.addresses[number] = self.address
 
     def send_all(self, number, rng):
         count = 0
         while not self.is_over:
+            with self.lock:
+                self.busy += not self.is_paused
+                is_paused = self.is_paused
+            if is_paused:
+                time.sleep(0.02)
+                continue
             stacks = rng.choice((1, 1, 1, 1, 2, 5, 200, 3000))
             text = "".join("> %d\nvictims-ob2.exe!0x%x\n" % (i, rng.randrange(0x1000, 0x4000, 0x100)) for i in range(stacks))
             count += 1
-            while not self.is_taken(f"id=k{number}-{count}", text, rng):
+            while not self.is_taken(number, f"id=k{number}-{count}", text, rng):
                 self.again += 1
                 time.sleep(0.02)
             if rng.random() < 0.1:  # a second time, to any collector
-                self.is_taken(f"id=k{number}-{count}", text, rng)
+                self.is_taken(number, f"id=k{number}-{count}", text, rng)
             self.texts.append(text)
+            with self.lock:
+                self.busy -= 1
             time.sleep(0.01 * stacks ** 0.5)
 
-    def is_taken(self, query, text, rng):
-        request = urllib.request.Request(f"{rng.choice(self.addresses)}/api/v1/reports?{query}", data=text.encode(), headers={"X-Token": stream_pipeline.TOKEN},
-                                         method="POST")
+    def is_taken(self, sender, query, text, rng):
+        request = urllib.request.Request(f"{rng.choice(self.addresses)}/api/v1/reports?{query}", data=text.encode(),
+                                         headers={"X-Token": f"{stream_pipeline.TOKEN}{sender}"}, method="POST")
         with contextlib.suppress(urllib.error.URLError, ConnectionError, TimeoutError, http.client.HTTPException), \
                 urllib.request.urlopen(request, timeout=20 * e2e.PATIENCE) as answer:
             return answer.status == 200

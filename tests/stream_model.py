@@ -9,12 +9,13 @@ The correspondence with the code is in the names: put, claim, take, settle, tria
 from collections import namedtuple
 
 # One report that is sent under an id. FILE: the name that its message has in the queue; two pieces that share a name are the defect.
-# STACKS: what one result of it holds; a poisonous one kills each worker that has it.
-Report = namedtuple("Report", "id body poison large")
+# STACKS: what one result of it holds; a poisonous one kills each worker that has it. RECORD: it goes in parts, which are removed when it is counted.
+# NEWER: worker 0 is too old to read it.
+Report = namedtuple("Report", "id body poison large record newer", defaults=(False, False))
 
 Message = namedtuple("Message", "key id body state delivered taker")  # state: ready, taken, done
 Worker = namedtuple("Worker", "symbols phase held group made")        # held: (key, delivered); group: the keys it works on; made: results not stored
-State = namedtuple("State", "sent acknowledged refused reports notes trials workers partials slices counted known dead deaths changes")
+State = namedtuple("State", "sent acknowledged refused reports notes trials workers partials slices counted known dead gone deaths changes")  # gone: whose parts are removed
 
 WORKERS = 2
 DEATHS_MAX = 3         # of workers until a message is buried; the program has 5, which only takes longer
@@ -23,7 +24,8 @@ BATCH = 2
 
 DEFECTS = ("ids of senders reach names of files", "pieces share the ids of other reports", "another body is answered 200", "results are cut by named rows",
            "deliveries count as deaths", "suspects are resolved together", "settled before the result is stored", "the reducer forgets ids",
-           "a trial is stored after the work", "holders do not renew", "acknowledged before it is stored", "slices of two results count together")
+           "a trial is stored after the work", "holders do not renew", "acknowledged before it is stored", "slices of two results count together",
+           "a record is cut like a text", "letters share an id", "what is newer is buried", "a counted record that comes again is buried")
 
 
 def cut(symbols):
@@ -43,7 +45,7 @@ class Model:
 
     def start(self):
         none = tuple(Worker(symbols, "idle", (), (), ()) for symbols in range(WORKERS))
-        state = State((), (), (), (), (), (), none, frozenset(), frozenset(), (), frozenset(), frozenset(), 0, 0)
+        state = State((), (), (), (), (), (), none, frozenset(), frozenset(), (), frozenset(), frozenset(), frozenset(), 0, 0)
         while self.is_sent and len(state.acknowledged) < len(self.reports):
             state = list(self.send(state))[-1][1]
         return state
@@ -70,7 +72,9 @@ class Model:
     # ---- the sender
 
     def keys_of(self, report):
-        """The messages of a report: a large one goes in two pieces."""
+        """The messages of a report: a large one goes in two pieces; a record does not."""
+        if report.record and self.defect == "a record is cut like a text":
+            return (report.id, "-1-" + report.id)
         if not report.large:
             return (report.id,)
         return (report.id, report.id + ".1") if self.defect == "pieces share the ids of other reports" else (report.id, "-1-" + report.id)
@@ -102,8 +106,12 @@ class Model:
     # ---- workers
 
     def is_poison(self, state, key):
+        return self.is_report(state, key, "poison")
+
+    def is_report(self, state, key, what):
+        """Whether a message is of a report that has the flag WHAT."""
         message = state.reports[self.message(state, key)]
-        return any(r.poison and (r.id, r.body) == (message.id, message.body) for r in self.reports)
+        return any(getattr(r, what) and (r.id, r.body) == (message.id, message.body) for r in self.reports)
 
     def is_visible(self, message):
         return not (self.defect == "ids of senders reach names of files" and ".tmp" in message.key)
@@ -121,8 +129,19 @@ class Model:
         at = self.message(state, key)
         worker = state.workers[w]
         rest = tuple(h for h in worker.held if h[0] != key)
-        return state._replace(dead=state.dead | {key}, reports=self.replaced(state.reports, at, state.reports[at]._replace(state="done", taker=None)),
+        others = frozenset() if self.defect == "letters share an id" else state.dead
+        return state._replace(dead=others | {key}, reports=self.replaced(state.reports, at, state.reports[at]._replace(state="done", taker=None)),
                               workers=self.replaced(state.workers, w, worker._replace(held=rest, phase="has" if rest else "idle")))
+
+    def leave(self, state, w, key):
+        """To a worker that can read it, when the lease is over."""
+        at = self.message(state, key)
+        worker = state.workers[w]
+        rest = tuple(h for h in worker.held if h[0] != key)
+        message = state.reports[at]
+        back = message._replace(state="ready", taker=None) if message.state == "taken" and message.taker == w else message
+        return state._replace(reports=self.replaced(state.reports, at, back), workers=self.replaced(state.workers, w, worker._replace(
+            held=rest, phase="has" if rest else "idle")))
 
     def choose(self, state, w):
         """What the worker resolves together: what is delivered for the first time, or the suspect with the fewest deaths."""
@@ -135,6 +154,17 @@ class Model:
     def begin(self, state, w):
         worker = state.workers[w]
         if worker.phase != "has":
+            return
+        newer = [key for key, _ in worker.held if w == 0 and self.is_report(state, key, "newer")]
+        if newer:
+            yield f"{w} leaves {newer[0]}", self.leave(state, w, newer[0]) if self.defect != "what is newer is buried" else self.bury(state, w, newer[0])
+            return
+        counted = [key for key, _ in worker.held if key in state.gone]
+        if counted and self.defect == "a counted record that comes again is buried":
+            yield f"{w} buries {counted[0]}", self.bury(state, w, counted[0])
+            return
+        if counted:
+            yield f"{w} settles {counted[0]} again", self.settled(state._replace(workers=self.replaced(state.workers, w, worker._replace(group=(counted[0],)))), w)
             return
         group, delivered = self.choose(state, w), dict(worker.held)
         by_delivery = self.defect == "deliveries count as deaths"
@@ -188,7 +218,8 @@ class Model:
         worker = state.workers[w]
         for key in worker.group:
             at = self.message(state, key)
-            state = self.with_trial(state, key, 0)._replace(reports=self.replaced(state.reports, at, state.reports[at]._replace(state="done", taker=None)))
+            gone = state.gone | {key} if self.is_report(state, key, "record") else state.gone
+            state = self.with_trial(state, key, 0)._replace(gone=gone, reports=self.replaced(state.reports, at, state.reports[at]._replace(state="done", taker=None)))
         rest = tuple(h for h in worker.held if h[0] not in worker.group)
         return state._replace(workers=self.replaced(state.workers, w, worker._replace(held=rest, group=(), made=(), phase="has" if rest else "idle")))
 
@@ -207,6 +238,13 @@ class Model:
         if (state.deaths < self.deaths or not renews) and any(m.taker == w for m in state.reports):
             reports = tuple(m._replace(state="ready", taker=None) if m.taker == w and m.state == "taken" else m for m in state.reports)
             yield f"the lease of {w} ends", state._replace(reports=reports, deaths=state.deaths + renews)
+
+    def forget(self, state):
+        """The queue is killed before it has written that a message is done. This is a death, too."""
+        for at, message in enumerate(state.reports):
+            if message.state == "done" and message.key not in state.dead and state.deaths < self.deaths:
+                yield f"{message.key} comes again", state._replace(deaths=state.deaths + 1, reports=self.replaced(
+                    state.reports, at, message._replace(state="ready", taker=None)))
 
     def change_symbols(self, state, w):
         worker = state.workers[w]
@@ -244,6 +282,7 @@ class Model:
     def steps(self, state):
         yield from self.send(state)
         yield from self.reduce(state)
+        yield from self.forget(state)
         for w in range(WORKERS):
             for step in (self.take, self.begin, self.publish, self.settle_first, self.die, self.expire, self.change_symbols):
                 yield from step(state, w)
@@ -252,6 +291,8 @@ class Model:
         """What is wrong with a state; None: nothing."""
         if len(set(state.counted)) < len(state.counted):
             return "a stack is counted twice"
+        if any(r.record and name != r.id for name, body, _ in state.counted for r in self.reports if r.body == body):
+            return "a piece of a record is counted"
         if any(not self.is_poison(state, key) for key in state.dead):
             return "a report is buried that kills no worker"
         if not is_end:

@@ -13,6 +13,7 @@ from stream_groups_model import Groups  # noqa: E402
 from stream_model import Model, Report, check  # noqa: E402
 
 LOST, TWICE, INNOCENT = "an acknowledged stack is not counted", "a stack is counted twice", "a report is buried that kills no worker"
+PIECE = "a piece of a record is counted"
 ONE = (Report("a", "x", poison=False, large=False),)
 TWO = (*ONE, Report("b", "y", poison=False, large=False))
 LARGE = (Report("a", "x", poison=False, large=True),)
@@ -21,18 +22,24 @@ PIECES = (*LARGE, Report("a.1", "z", poison=False, large=False))
 SAME_ID = (*ONE, Report("a", "y", poison=False, large=False))
 HIDDEN = (*ONE, Report("a.tmp", "y", poison=False, large=False))
 THREE = (*POISON, Report("c", "z", poison=False, large=False))
+RECORD = (Report("a", "x", poison=False, large=False, record=True),)
+NEWER = (*ONE, Report("b", "y", poison=False, large=False, newer=True))
+TWO_POISONS = (*POISON[:1], Report("b", "y", poison=True, large=False))
 
 # what is sent, deaths of any kind, whether all of it is in the queue at the beginning
 GOOD = {"one report": (ONE, 2, False), "two": (TWO, 1, True), "two that are sent meanwhile": (TWO, 0, False), "one with a result in slices": (LARGE, 1, True),
         "one that kills its workers": (POISON, 1, True), "the same among three": (THREE, 1, True), "pieces and a stranger's id": (PIECES, 0, True),
-        "one id, two reports": (SAME_ID, 1, False), "an id like that of a file": (HIDDEN, 0, False)}
+        "one id, two reports": (SAME_ID, 1, False), "an id like that of a file": (HIDDEN, 0, False),
+        "a record in parts": (RECORD, 2, True), "one that an old worker cannot read": (NEWER, 1, True), "two that kill": (TWO_POISONS, 0, True)}
 
 FOUND = {"ids of senders reach names of files": (HIDDEN, 0, False, LOST), "pieces share the ids of other reports": (PIECES, 0, True, LOST),
          "another body is answered 200": (SAME_ID, 0, False, LOST), "results are cut by named rows": (ONE, 1, True, TWICE),
          "deliveries count as deaths": (POISON, 0, True, INNOCENT), "suspects are resolved together": (POISON, 0, True, INNOCENT),
          "settled before the result is stored": (ONE, 1, True, LOST), "the reducer forgets ids": (ONE, 1, True, TWICE),
          "holders do not renew": (ONE, 2, True, INNOCENT), "a trial is stored after the work": (POISON, 0, True, "it never ends"), "acknowledged before it is stored": (ONE, 0, False, LOST),
-         "slices of two results count together": (LARGE, 1, True, TWICE)}
+         "slices of two results count together": (LARGE, 1, True, TWICE),
+         "a record is cut like a text": (RECORD, 0, False, PIECE), "letters share an id": (TWO_POISONS, 0, True, LOST),
+         "what is newer is buried": (NEWER, 0, True, INNOCENT), "a counted record that comes again is buried": (RECORD, 1, True, INNOCENT)}
 
 
 GOOD_GROUPS = {"two reports, two collectors": {"reports": 2, "deaths": 1, "collectors": 2, "workers": 1}, "three, one collector": {"reports": 3, "deaths": 1,
