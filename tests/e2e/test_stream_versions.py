@@ -1,9 +1,11 @@
 """Programs of two versions at one queue: what a newer one wrote is left to it, what an older one wrote is counted, and what this one writes
 has the form that an older one reads."""
 
+import contextlib
 import hashlib
 import json
 import pathlib
+import sqlite3
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
@@ -64,6 +66,63 @@ class Versions(stream_pipeline.Pipeline):
             data = self.problems()
             self.assertEqual((data["stacks"], data["reports"], data["shadow"]["reports"]), (7, 3, 1))
         self.assertEqual(self.held("dead"), [])
+
+    def change_totals(self, *statements):
+        with contextlib.closing(sqlite3.connect(self.totals)) as db, db:
+            for statement in statements:
+                db.execute(statement)
+
+    def test_totals_of_an_older_version_still_know_their_ids(self):
+        """The reducer is updated while results come twice."""
+        undo = {3: ("DROP TABLE slice",), 2: ("DROP INDEX shadow_in_order", "ALTER TABLE shadow DROP COLUMN added", "DELETE FROM report WHERE id LIKE 'shadow/%'"),
+                1: ("DROP TABLE shadow_engine", "DROP TABLE shadow")}
+        self.start_server()
+        self.put("partials", "a", OLD_PARTIAL)
+        self.put("partials", "e", OLD_SHADOW)
+        self.reduce()
+        for number, version in enumerate(undo, 1):
+            with self.subTest(version=version):
+                for newer in range(3, version - 1, -1):
+                    self.change_totals(*undo[newer])
+                self.change_totals(f"PRAGMA user_version = {version}")
+                self.assertEqual(self.problems()["stacks"], 2 + 3 * (number - 1))  # a page may be read before the new reducer starts
+                self.put("partials", f"a{version}", OLD_PARTIAL)
+                self.put("partials", f"b{version}", OTHER_PARTIAL.replace(b"alice-2", b"alice-2%d" % version))
+                self.put("partials", f"e{version}", OLD_SHADOW)
+                self.reduce()
+                data = self.problems()
+                self.assertEqual((data["stacks"], data["reports"], data["shadow"]["reports"]), (2 + 3 * number, 1 + number, 1))
+        self.assertEqual(self.held("dead"), [])
+
+    def test_a_reducer_leaves_totals_and_results_to_a_newer_one(self):
+        self.start_server()
+        self.put("partials", "a", OLD_PARTIAL)
+        self.reduce()
+        self.put("partials", "b", OTHER_PARTIAL)
+        self.change_totals("PRAGMA user_version = 99")
+        before = self.totals.read_bytes()
+        said = self.run_twinstack("reduce", "--queue", self.queue, "--totals", self.totals, "--idle", self.idle, exit_code=4).stderr
+        self.assertIn("another version of twinstack", said)
+        self.assertEqual((self.held("partials"), self.totals.read_bytes()), (["b"], before))
+        self.change_totals("PRAGMA user_version = 4")  # the newer one has it
+        self.reduce()
+        self.assertEqual(self.problems()["stacks"], 5)
+
+    def test_a_collector_acknowledges_nothing_beside_a_newer_one(self):
+        server = self.start_server()
+        self.assertEqual(self.post("id=1", TEXT), 200)
+        page = pathlib.Path(self.queue) / "notes/-page-alice-1"
+        page.write_bytes(b"#ids 2 other columns\n")
+        self.assertEqual([self.post(f"id={name}", TEXT) for name in ("2", "1")], [503, 503])  # also when it knew that it may not
+        server.kill()
+        server.wait()
+        self.start_server()
+        self.assertEqual(self.post("id=1", TEXT), 503)
+        page.unlink()
+        self.assertEqual([self.post(f"id={name}", TEXT) for name in ("2", "1")], [200, 200])
+        self.work()
+        self.reduce()
+        self.assertEqual(self.problems()["reports"], 2)
 
     def test_an_older_reducer_can_read_what_a_worker_writes(self):
         self.start_server()

@@ -1,13 +1,16 @@
-/* Counting stacks as bytes must give the results of the reader that reads every frame. */
+/* Counting stacks as bytes must give the results of the reader that reads every frame. And what an
+ * id costs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compare/signature_tally.h"
+#include "memory_queue.h"
 #include "random.h"
 #include "stacks/notation.h"
 #include "stacks/stack_raw.h"
 #include "stream/count.h"
+#include "stream/ledger.h"
 #include "stream/partial.h"
 #include "symbol/store.h"
 #include "test.h"
@@ -249,4 +252,48 @@ TEST(every_truncation_of_a_stream_is_counted_as_it_is_read)
         free(want);
     }
     close_world(&w);
+}
+
+TEST(ids_cost_sixteen_bytes_each)
+{
+    struct memory_queue *q = malloc(sizeof *q);
+    struct ledger *ledger = NULL;
+    struct ledger_id ids[LEDGER_PAGE_IDS];
+    struct fault fault = FAULT_INIT;
+    uint64_t bytes = 0;
+    bool again = false;
+    REQUIRE(q != NULL);
+    open_memory(q);
+    struct mutex *lock = mutex_new();
+    REQUIRE(lock != NULL && ledger_open(&q->queue, "alice", lock, &ledger, &fault) == ERR_NONE);
+    for (uint32_t page = 0; page < 20; page++) {
+        char id[40];
+        for (uint32_t i = 0; i < COUNT_OF(ids); i++) {
+            (void)snprintf(id, sizeof id, "alice-%u-%u", (unsigned)page, (unsigned)i);
+            ids[i] = ledger_id_of(id, id, strlen(id));
+        }
+        CHECK_EQ(ledger_add(ledger, ids, COUNT_OF(ids), id, "a message", 9, &again, &fault),
+                 ERR_NONE);
+        CHECK(!again);
+    }
+    for (uint32_t i = 0; i < q->item_count; i++)
+        bytes += q->items[i].bytes;
+    CHECK(bytes < UINT64_C(20) * LEDGER_PAGE_IDS * 16 + 20 * 64);
+    ledger_free(ledger);
+    ledger = NULL;
+    REQUIRE(ledger_open(&q->queue, "alice", lock, &ledger, &fault) == ERR_NONE);
+    for (uint32_t i = 0; i < 20; i++) {
+        char id[40];
+        (void)snprintf(id, sizeof id, "alice-%u-%u", (unsigned)i, (unsigned)i);
+        struct ledger_id one = ledger_id_of(id, id, strlen(id));
+        CHECK_EQ(ledger_find(ledger, &one), LEDGER_KNOWN);
+        one.body++;
+        CHECK_EQ(ledger_find(ledger, &one), LEDGER_OTHER);
+        one.id++;
+        CHECK_EQ(ledger_find(ledger, &one), LEDGER_NEW);
+    }
+    ledger_free(ledger);
+    mutex_free(lock);
+    close_memory(q);
+    free(q);
 }
