@@ -204,10 +204,21 @@ struct cap_state {
     volatile LONG64 beat_ns;  /* 0: paused                                        */
 
     struct cap_bounds dispatcher, thread_start; /* code ranges in ntdll             */
+    struct cap_bounds own_code;                 /* of the functions that are CAP_OWN_CODE     */
     volatile LONG unwind_data_held; /* see cap_crash_try_unwind_data()                       */
 };
 
 extern struct cap_state cap;
+
+/* A function that can be in the stack of a crash without being its reason: a hook. All of them are
+ * in a section of their own, so that the record marks their frames in any program, whatever its
+ * folders and functions are called. Section names of an image have at most 8 letters. */
+#define CAP_OWN_SECTION ".twincap"
+#if defined(_MSC_VER) && !defined(__clang__)
+#define CAP_OWN_CODE __declspec(code_seg(CAP_OWN_SECTION))
+#else
+#define CAP_OWN_CODE __attribute__((section(CAP_OWN_SECTION), noinline))
+#endif
 
 /* ---- install.c: also for the watcher ---- */
 void cap_start_clock(void);
@@ -396,10 +407,10 @@ void cap_crash_record_stops(const struct cap_stops *stops, uint32_t samples,
 const void *cap_crash_dump_stream(uint32_t *bytes);
 
 /* ---- write_minidump.c ---- */
-/* Writes into FILE; EXCEPTION is NULL for a hang.  True: the dump is whole and kept, and
- * bytes_out and ns_out are set. */
-bool cap_dump_write(HANDLE file, EXCEPTION_POINTERS *exception, uint32_t thread_id, bool tuned,
-                    uint64_t *bytes_out, uint64_t *ns_out);
+/* Writes into FILE; EXCEPTION is NULL for a hang.  0: the dump is whole and kept, and bytes_out and
+ * ns_out are set; else RECORD_NO_DUMP_WRITER or RECORD_NO_DUMP_CUT. */
+uint32_t cap_dump_write(HANDLE file, EXCEPTION_POINTERS *exception, uint32_t thread_id, bool tuned,
+                        uint64_t *bytes_out, uint64_t *ns_out);
 
 /* ---- support.c: threads of cap.process, without allocation; from outside, without bounds ---- */
 uint32_t cap_crash_threads(struct cap_thread *out, uint32_t room, uint32_t suspect_id,

@@ -76,6 +76,18 @@ struct capture_report {
     const wchar_t *dump;       /* path; NULL: none                                   */
     const wchar_t *dump_tuned; /* path; NULL: none                                   */
     uint64_t bytes;            /* total size of these files */
+    uint32_t no_dump;          /* CAPTURE_NO_DUMP_*, as the record states it; 0: there is a dump, or
+                                * nothing states why there is none */
+};
+
+/* Why a capture has a record and no dump. */
+enum capture_no_dump {
+    CAPTURE_NO_DUMP_LOADER = 1, /* another thread held the lock of the loader */
+    CAPTURE_NO_DUMP_HEAP = 2,   /* another thread held the lock of the process's heap */
+    CAPTURE_NO_DUMP_WALKER = 3, /* a walker had not come back, and dbghelp serves one thread */
+    CAPTURE_NO_DUMP_LIMIT = 4,  /* it took longer than dump_limit_ms */
+    CAPTURE_NO_DUMP_WRITER = 5, /* MiniDumpWriteDump failed or faulted */
+    CAPTURE_NO_DUMP_CUT = 6,    /* a part of it could not be written, as on a full disk */
 };
 
 /* Removes the oldest captures beyond keep_count and keep_bytes, then installs. False: the options

@@ -35,6 +35,7 @@ struct pending {
     wchar_t stem[STEM_UNITS], path[FILE_KINDS][PATH_UNITS];
     bool is_there[FILE_KINDS];
     uint64_t bytes;
+    uint32_t no_dump;
 };
 
 static bool make_path(const wchar_t *folder, const wchar_t *stem, enum file_kind kind,
@@ -249,17 +250,54 @@ static bool next_stem(const wchar_t *folder, const wchar_t *after, wchar_t next[
     return next[0] != 0;
 }
 
-/* A record with at least one section. */
-static bool holds_sections(HANDLE file)
+static bool read_at(HANDLE file, uint64_t at, void *to, DWORD bytes)
+{
+    OVERLAPPED where = {.Offset = (DWORD)at, .OffsetHigh = (DWORD)(at >> 32)};
+    DWORD got = 0;
+    return ReadFile(file, to, bytes, &got, &where) && got == bytes;
+}
+
+static uint64_t number_at(const uint8_t *at, int bytes)
+{
+    uint64_t value = 0;
+    while (bytes-- > 0)
+        value = value << 8 | at[bytes];
+    return value;
+}
+
+/* The bytes of all complete sections and the header; 0: not a record with at least one section. */
+static uint64_t committed_bytes(HANDLE file)
 {
     uint8_t header[RECORD_HEADER_BYTES];
-    DWORD got = 0;
-    uint64_t committed = 0;
-    if (!ReadFile(file, header, sizeof header, &got, NULL) || got != sizeof header)
-        return false;
-    for (int i = 8; i-- > 0;)
-        committed = committed << 8 | header[RECORD_H_COMMITTED + i];
-    return memcmp(header, RECORD_MAGIC, 8) == 0 && committed > RECORD_HEADER_BYTES;
+    if (!read_at(file, 0, header, sizeof header) || memcmp(header, RECORD_MAGIC, 8) != 0)
+        return 0;
+    const uint64_t committed = number_at(header + RECORD_H_COMMITTED, 8);
+    return committed > RECORD_HEADER_BYTES ? committed : 0;
+}
+
+/* What the record states instead of a dump: RECORD_NO_DUMP_*; 0: nothing. Its timings have a
+ * section each. */
+static uint32_t stated_no_dump(HANDLE file, uint64_t committed)
+{
+    uint8_t head[RECORD_SECTION_HEADER_BYTES + RECORD_TIMING_BYTES] = {0};
+    const uint8_t *timing = head + RECORD_SECTION_HEADER_BYTES;
+    uint64_t bytes = 0;
+    for (uint64_t at = RECORD_HEADER_BYTES; at < committed; at += bytes) {
+        if (!read_at(file, at, head, sizeof head) ||
+            (bytes = number_at(head + RECORD_S_BYTES, 4)) < RECORD_SECTION_HEADER_BYTES)
+            return 0;
+        if (number_at(head + RECORD_S_TYPE, 4) == RECORD_SECTION_TIMING &&
+            number_at(timing + RECORD_G_STAGE, 4) == RECORD_STAGE_NO_DUMP)
+            return (uint32_t)number_at(timing + RECORD_G_WALKER, 4);
+    }
+    return 0;
+}
+
+static bool look_at_record(struct pending *p, HANDLE file)
+{
+    const uint64_t committed = committed_bytes(file);
+    p->no_dump = stated_no_dump(file, committed);
+    return committed > 0;
 }
 
 /* Looks at one file. False: a process still has it open. An empty file, such as a power failure may
@@ -274,7 +312,7 @@ static bool look_at(struct pending *p, enum file_kind kind)
     if (file == INVALID_HANDLE_VALUE)
         return GetLastError() == ERROR_FILE_NOT_FOUND;
     GetFileSizeEx(file, &size);
-    p->is_there[kind] = kind == FILE_RECORD ? holds_sections(file) : size.QuadPart > 0;
+    p->is_there[kind] = kind == FILE_RECORD ? look_at_record(p, file) : size.QuadPart > 0;
     CloseHandle(file);
     if (p->is_there[kind])
         p->bytes += (uint64_t)size.QuadPart;
@@ -292,6 +330,7 @@ static bool next_pending(const wchar_t *folder, struct pending *p)
         if (!next_stem(folder, after, p->stem))
             return false;
         p->bytes = 0;
+        p->no_dump = 0;
         bool is_idle = true;
         for (int i = 0; i < FILE_KINDS; i++)
             is_idle = make_path(folder, p->stem, i, p->path[i]) && look_at(p, i) && is_idle;
@@ -321,6 +360,7 @@ uint32_t capture_pending(const wchar_t *folder,
             .dump = p.is_there[FILE_DUMP] ? p.path[FILE_DUMP] : NULL,
             .dump_tuned = p.is_there[FILE_DUMP_TUNED] ? p.path[FILE_DUMP_TUNED] : NULL,
             .bytes = p.bytes,
+            .no_dump = p.is_there[FILE_DUMP] ? 0 : p.no_dump,
         };
         if (take != NULL && take(&report, context))
             remove_files(&p);

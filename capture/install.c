@@ -8,6 +8,7 @@
 
 #include <dbghelp.h>
 #include <stddef.h>
+#include <string.h>
 #include <wchar.h>
 
 enum {
@@ -86,6 +87,27 @@ struct cap_bounds cap_code_of(const char *name, uint32_t x86_bytes)
     return range;
 }
 
+/* The section CAP_OWN_SECTION of the image that the capture is linked into. */
+static struct cap_bounds own_code(void)
+{
+    struct cap_bounds none = {0, 0};
+    HMODULE image = NULL;
+    if (!GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS |
+                                GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
+                            (const wchar_t *)(uintptr_t)capture_on_terminate, &image))
+        return none;
+    const uint64_t base_va = (uintptr_t)image;
+    const IMAGE_NT_HEADERS *headers =
+        (const IMAGE_NT_HEADERS *)(base_va + (uint32_t)((const IMAGE_DOS_HEADER *)image)->e_lfanew);
+    const IMAGE_SECTION_HEADER *section = IMAGE_FIRST_SECTION(headers);
+    for (uint32_t i = 0; i < headers->FileHeader.NumberOfSections; i++, section++)
+        if (memcmp(section->Name, CAP_OWN_SECTION, sizeof section->Name) == 0)
+            return (struct cap_bounds){base_va + section->VirtualAddress,
+                                       base_va + section->VirtualAddress +
+                                           section->Misc.VirtualSize};
+    return none;
+}
+
 static bool start_monitor(void)
 {
     DWORD id = 0;
@@ -160,6 +182,7 @@ static bool set_up(void)
     cap.main_id = GetCurrentThreadId();
     cap.dispatcher = cap_code_of("KiUserExceptionDispatcher", CAP_X86_DISPATCHER);
     cap.thread_start = cap_code_of("RtlUserThreadStart", CAP_X86_THREAD_START);
+    cap.own_code = own_code();
     if (!cap_files_open() || !cap_modules_start() || !cap_ring_start(cap.options.ring_bytes))
         return false;
     if (uses_dbghelp()) { /* before any other call of dbghelp, as the article says */

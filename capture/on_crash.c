@@ -202,7 +202,7 @@ static struct {
 
 /* A hook without an exception: the context is captured here, so its first frame is a return
  * address in this function.  Returns only if there is no capture. */
-static void on_runtime_door(uint32_t code, uint32_t door, uint32_t exit_code)
+static CAP_OWN_CODE void on_runtime_door(uint32_t code, uint32_t door, uint32_t exit_code)
 {
     const LONG me = (LONG)GetCurrentThreadId();
     if (cap.crash.claimed_by == me)
@@ -227,7 +227,7 @@ static void on_runtime_door(uint32_t code, uint32_t door, uint32_t exit_code)
     end_process(exit_code);
 }
 
-static void on_abort(int number)
+static CAP_OWN_CODE void on_abort(int number)
 {
     (void)number;
     /* The C runtime has taken the handler out: another thread's abort() would end the process in
@@ -237,20 +237,21 @@ static void on_abort(int number)
     on_runtime_door(CODE_FATAL_APP_EXIT, RECORD_DOOR_SIGABRT, ABORT_EXIT);
 }
 
-static void on_invalid_parameter(const wchar_t *expression, const wchar_t *function,
-                                 const wchar_t *file, unsigned line, uintptr_t reserved)
+static CAP_OWN_CODE void on_invalid_parameter(const wchar_t *expression, const wchar_t *function,
+                                              const wchar_t *file, unsigned line,
+                                              uintptr_t reserved)
 {
     (void)expression, (void)function, (void)file, (void)line, (void)reserved;
     on_runtime_door((uint32_t)CODE_INVALID_PARAMETER, RECORD_DOOR_INVALID_PARAMETER,
                     (uint32_t)CODE_INVALID_PARAMETER);
 }
 
-static void on_pure_call(void)
+static CAP_OWN_CODE void on_pure_call(void)
 {
     on_runtime_door(CODE_FATAL_APP_EXIT, RECORD_DOOR_PURE_CALL, PURE_CALL_EXIT);
 }
 
-void capture_on_terminate(void)
+CAP_OWN_CODE void capture_on_terminate(void)
 {
     on_runtime_door(CODE_FATAL_APP_EXIT, RECORD_DOOR_TERMINATE, ABORT_EXIT);
 }

@@ -273,6 +273,7 @@ enum {
     RECORD_FRAME_RETURN = 1,      /* a return address; else interrupted              */
     RECORD_FRAME_GENERATED = 2,   /* va lies in registered generated code            */
     RECORD_FRAME_METHOD = 4,      /* managed code that an import knows by its token alone */
+    RECORD_FRAME_CAPTURE = 128,   /* the capture's own code: a hook, not the program      */
     RECORD_FRAME_SHIFT_FOUND = 8, /* 4 bits: RECORD_FOUND_*                        */
 
     RECORD_TIMING_BYTES = 24,
@@ -399,7 +400,8 @@ enum {
     RECORD_NO_DUMP_HEAP = 2,   /* another thread holds the lock of the process's heap  */
     RECORD_NO_DUMP_WALKER = 3, /* a walker has not come back, and dbghelp serves one thread */
     RECORD_NO_DUMP_LIMIT = 4,  /* it took longer than the host allows                 */
-    RECORD_NO_DUMP_WRITER = 5, /* MiniDumpWriteDump failed or faulted, such as on a full disk */
+    RECORD_NO_DUMP_WRITER = 5, /* MiniDumpWriteDump failed or faulted                      */
+    RECORD_NO_DUMP_CUT = 6,    /* a part of it is not in the file, as on a full disk       */
 };
 
 /* The walkers, one row each: WALKER(ID, NUMBER, NAME, WALK, TRAITS, SHARES).

@@ -157,7 +157,7 @@ uint32_t cap_crash_dump_limit_ms(void)
 static struct dump_job {
     struct cap_subject subject;
     bool tuned;
-    volatile LONG written;
+    volatile LONG why_not; /* RECORD_NO_DUMP_*; 0: it is written */
     uint64_t bytes, ns;
 } dump_jobs[2] = {{.tuned = false}, {.tuned = true}};
 
@@ -165,9 +165,9 @@ static void run_dump(void *argument)
 {
     struct dump_job *job = argument;
     HANDLE file = job->tuned ? cap.dump_tuned : cap.dump;
-    if (cap_dump_write(file, job->subject.exception, job->subject.thread_id, job->tuned,
-                       &job->bytes, &job->ns))
-        InterlockedExchange(&job->written, 1);
+    const uint32_t why_not = cap_dump_write(file, job->subject.exception, job->subject.thread_id,
+                                            job->tuned, &job->bytes, &job->ns);
+    InterlockedExchange(&job->why_not, (LONG)why_not);
 }
 
 extern LONG NTAPI LdrLockLoaderLock(ULONG flags, ULONG *disposition, ULONG_PTR *cookie);
@@ -251,12 +251,25 @@ static bool loader_lock_is_free(uint32_t wait_ms)
     }
 }
 
+static void try_loader(void *is_free)
+{
+    InterlockedExchange(is_free, loader_lock_is_free(0));
+}
+
+/* A thread that crashed in a DllMain holds the lock itself, and writes the dump itself. */
+static bool crashed_thread_has_loader(const struct cap_subject *subject)
+{
+    static volatile LONG is_free;
+    return subject->can_run && subject->exception != NULL &&
+           cap_crash_run(CAP_RUNNER_CRASHED, try_loader, (void *)&is_free, PROBE_MS) && is_free;
+}
+
 /* Whether the dump would wait for a lock: 0, or RECORD_NO_DUMP_*. */
 static uint32_t try_locks(const struct cap_subject *subject)
 {
     const uint32_t wait_ms =
         subject->exception != NULL ? PROBE_MS : 0; /* a hang: all threads are suspended */
-    if (!loader_lock_is_free(wait_ms))
+    if (!loader_lock_is_free(wait_ms) && !crashed_thread_has_loader(subject))
         return RECORD_NO_DUMP_LOADER;
     /* A walker that missed its limit must not cost the dump: its runner may be late, not stuck. */
     if (!cap_crash_wait_idle(CAP_RUNNER_WALK, PROBE_MS))
@@ -283,10 +296,11 @@ static uint32_t try_dump(const struct cap_subject *subject, struct dump_job *job
     const enum cap_runner runner = dump_runner(subject);
     if (!cap_crash_wait_idle(runner, PROBE_MS)) /* an earlier dump's, which still has the job */
         return RECORD_NO_DUMP_LIMIT;
-    *job = (struct dump_job){.subject = *subject, .tuned = job->tuned};
+    *job = (struct dump_job){
+        .subject = *subject, .tuned = job->tuned, .why_not = RECORD_NO_DUMP_WRITER};
     if (!cap_crash_run(runner, run_dump, job, limit_ms))
         return cap_crash_busy(runner) ? RECORD_NO_DUMP_LIMIT : RECORD_NO_DUMP_WRITER;
-    return job->written ? 0 : RECORD_NO_DUMP_WRITER;
+    return (uint32_t)job->why_not;
 }
 
 bool cap_crash_dump(const struct cap_subject *subject, bool tuned, uint32_t limit_ms)

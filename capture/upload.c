@@ -62,7 +62,7 @@ static void release(struct link *link)
     HeapFree(GetProcessHeap(), 0, link);
 }
 
-/* Nothing is sent yet. NULL: the address makes no sense, or out of memory. */
+/* Nothing is sent yet. NULL: out of memory. */
 static struct link *make_link(const struct capture_upload_options *o)
 {
     wchar_t host[HOST_UNITS];
@@ -190,6 +190,7 @@ static DWORD ask(struct upload *u, const wchar_t *query, HANDLE file, uint64_t b
     if (u->link == NULL)
         u->link = make_link(&u->options);
     HANDLE thread = u->link != NULL ? start_request(u->link, query, file, bytes) : NULL;
+    u->result.end = CAPTURE_UPLOAD_NO_ANSWER;
     if (thread == NULL)
         return 0;
     while (WaitForSingleObject(thread, SLICE_MS) == WAIT_TIMEOUT && !is_late(u))
@@ -214,11 +215,13 @@ static bool is_worth_a_try(DWORD status)
 }
 
 /* False: the time for all of it is over. */
-static bool pause(const struct upload *u, uint64_t ms)
+static bool pause(struct upload *u, uint64_t ms)
 {
     const ULONGLONG end_ms = GetTickCount64() + (ms < PAUSE_MOST_MS ? ms : PAUSE_MOST_MS);
-    if (end_ms > u->end_ms)
+    if (end_ms > u->end_ms) {
+        u->result.end = CAPTURE_UPLOAD_OUT_OF_TIME;
         return false;
+    }
     while (GetTickCount64() < end_ms)
         Sleep(SLICE_MS);
     return true;
@@ -231,6 +234,10 @@ static enum outcome send_file(struct upload *u, const wchar_t *query, HANDLE fil
         DWORD retry_s;
         const DWORD status = ask(u, query, file, bytes, &retry_s);
         u->result.status = status;
+        if (status == 401 || status == 403)
+            u->result.end = CAPTURE_UPLOAD_TOKEN;
+        else if (status != 0)
+            u->result.end = CAPTURE_UPLOAD_NOT_NOW;
         if (status >= 200 && status < 300)
             return STORED;
         if (status == 401 || status == 403)
@@ -324,6 +331,7 @@ static bool send_one(const struct capture_report *report, void *context)
 {
     struct upload *u = context;
     const enum outcome outcome = u->stopping ? STOP : send_capture(u, report);
+    u->result.no_dump = report->no_dump != 0 ? report->no_dump : u->result.no_dump;
     u->result.sent += outcome == STORED;
     u->result.refused += outcome == REFUSED;
     u->result.left += outcome == STOP;
@@ -342,10 +350,18 @@ static bool is_word(const char *text)
     return true;
 }
 
-static bool read_options(struct upload *u, const struct capture_upload_options *options)
+/* An address of the web with a host. */
+static bool is_address(const wchar_t *text)
+{
+    URL_COMPONENTS url = {.dwStructSize = sizeof url, .dwHostNameLength = (DWORD)-1};
+    return WinHttpCrackUrl(text, 0, 0, &url) && url.dwHostNameLength > 0;
+}
+
+/* CAPTURE_UPLOAD_DONE: they can be used. */
+static uint32_t read_options(struct upload *u, const struct capture_upload_options *options)
 {
     if (options->size > sizeof u->options || options->size == 0)
-        return false;
+        return CAPTURE_UPLOAD_BAD_OPTIONS;
     memcpy(&u->options, options, options->size);
     struct capture_upload_options *o = &u->options;
     o->tries = o->tries != 0 ? o->tries : 5;
@@ -355,8 +371,11 @@ static bool read_options(struct upload *u, const struct capture_upload_options *
     o->dump_bytes =
         o->dump_bytes != 0 && o->dump_bytes < DUMP_BYTES_MOST ? o->dump_bytes : DUMP_BYTES_MOST;
     u->end_ms = GetTickCount64() + o->limit_ms;
-    return o->consent && o->folder != NULL && o->url != NULL && o->token != NULL &&
-           is_word(o->token) && is_word(o->version);
+    if (!o->consent)
+        return CAPTURE_UPLOAD_NO_CONSENT;
+    if (o->folder == NULL || o->token == NULL || !is_word(o->token) || !is_word(o->version))
+        return CAPTURE_UPLOAD_BAD_OPTIONS;
+    return o->url != NULL && is_address(o->url) ? CAPTURE_UPLOAD_DONE : CAPTURE_UPLOAD_BAD_URL;
 }
 
 bool capture_upload(const struct capture_upload_options *options,
@@ -365,14 +384,22 @@ bool capture_upload(const struct capture_upload_options *options,
     struct upload *u = HeapAlloc(GetProcessHeap(), HEAP_ZERO_MEMORY, sizeof *u);
     if (result != NULL)
         memset(result, 0, sizeof *result);
-    if (u == NULL)
+    if (u == NULL) {
+        if (result != NULL)
+            result->end = CAPTURE_UPLOAD_OUT_OF_MEMORY;
         return false;
-    u->stopping = !read_options(u, options) || (u->link = make_link(&u->options)) == NULL;
+    }
+    u->result.end = read_options(u, options);
+    if (u->result.end == CAPTURE_UPLOAD_DONE && (u->link = make_link(&u->options)) == NULL)
+        u->result.end = CAPTURE_UPLOAD_OUT_OF_MEMORY;
+    u->stopping = u->result.end != CAPTURE_UPLOAD_DONE;
     if (u->options.folder != NULL)
         (void)capture_pending(u->options.folder, send_one, u);
     if (u->link != NULL)
         release(u->link);
     const bool is_done = u->result.left == 0;
+    if (is_done && u->result.end >= CAPTURE_UPLOAD_NO_ANSWER)
+        u->result.end = CAPTURE_UPLOAD_DONE;
     if (result != NULL)
         *result = u->result;
     HeapFree(GetProcessHeap(), 0, u);

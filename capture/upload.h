@@ -25,11 +25,28 @@ struct capture_upload_options {
     uint64_t dump_bytes;   /* larger dumps are not sent; 0: 64 MiB, the collector's limit */
 };
 
+/* Why captures are left. SENDING.md says what to do about each. */
+enum capture_upload_end {
+    CAPTURE_UPLOAD_DONE = 0,        /* nothing is left                                   */
+    CAPTURE_UPLOAD_NO_CONSENT = 1,  /* the user has not agreed                           */
+    CAPTURE_UPLOAD_BAD_OPTIONS = 2, /* the size or the folder is none, or a word has other
+                                     * characters than its comment allows */
+    CAPTURE_UPLOAD_BAD_URL = 3,     /* the address is not http:// or https://            */
+    CAPTURE_UPLOAD_NO_ANSWER = 4,   /* no server there, or it went silent                */
+    CAPTURE_UPLOAD_TOKEN = 5,       /* the collector refuses the token (401, 403)        */
+    CAPTURE_UPLOAD_NOT_NOW = 6,     /* the collector asks for a later try (408, 429, 5xx) */
+    CAPTURE_UPLOAD_OUT_OF_TIME = 7, /* limit_ms is over                                  */
+    CAPTURE_UPLOAD_OUT_OF_MEMORY = 8,
+};
+
 struct capture_upload_result {
     uint32_t sent;    /* captures that the collector has stored; their files are removed */
     uint32_t refused; /* captures that it will never take (400, 409, 413); the files stay */
     uint32_t left;    /* captures to be sent at a later start                            */
     uint32_t status;  /* the last answer's status; 0: none came                          */
+    uint32_t end;     /* CAPTURE_UPLOAD_*                                                */
+    uint32_t
+        no_dump; /* CAPTURE_NO_DUMP_* of the last capture that has a record and no dump; 0: none */
 };
 
 /* Sends the dump, then the record of each capture in FOLDER, the oldest first, under an id made of

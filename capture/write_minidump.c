@@ -33,6 +33,7 @@ struct writing {
     MINIDUMP_USER_STREAM_INFORMATION *streams;
     MINIDUMP_CALLBACK_INFORMATION *callback;
     bool ok;
+    DWORD error;
 };
 
 static void write_now(void *argument)
@@ -44,6 +45,7 @@ static void write_now(void *argument)
                               full ? MiniDumpWithFullMemory : MiniDumpNormal, w->who, w->streams,
                               w->callback) &&
             (cap_dump_complete(w->file) || w->callback == NULL);
+    w->error = GetLastError();
 }
 
 static bool read_at(HANDLE file, uint32_t offset, void *to, DWORD bytes)
@@ -68,25 +70,54 @@ static bool has_memory(HANDLE file, uint32_t offset, uint64_t file_bytes)
     return true;
 }
 
+/* The same of the list of a dump with all memory, whose parts follow each other. */
+static bool has_all_memory(HANDLE file, uint32_t offset, uint64_t file_bytes)
+{
+    ULONG64 head[2] = {0}; /* how many parts, and where the first one is */
+    uint64_t bytes[2];
+    if (!read_at(file, offset, head, sizeof head))
+        return false;
+    for (ULONG64 i = 0, end = head[1]; i < head[0]; i++) {
+        if (!read_at(file, offset + (uint32_t)(sizeof head + i * sizeof bytes), bytes,
+                     sizeof bytes) ||
+            (end += bytes[1]) > file_bytes)
+            return false;
+    }
+    return true;
+}
+
+/* "MDMP". That of <dbghelp.h> is a character constant of four letters, which gcc warns of. */
+enum { DUMP_SIGNATURE = 0x504D444D };
+
 /* A writer may report success although the disk was full, as Wine's does. */
 static bool is_whole(HANDLE file, uint64_t file_bytes)
 {
     MINIDUMP_HEADER header;
     MINIDUMP_DIRECTORY entry;
-    if (!read_at(file, 0, &header, sizeof header) || header.Signature != MINIDUMP_SIGNATURE)
+    if (!read_at(file, 0, &header, sizeof header) || header.Signature != DUMP_SIGNATURE)
         return false;
     for (ULONG32 i = 0; i < header.NumberOfStreams; i++)
         if (!read_at(file, header.StreamDirectoryRva + i * (uint32_t)sizeof entry, &entry,
                      sizeof entry) ||
             (uint64_t)entry.Location.Rva + entry.Location.DataSize > file_bytes ||
             (entry.StreamType == MemoryListStream &&
-             !has_memory(file, entry.Location.Rva, file_bytes)))
+             !has_memory(file, entry.Location.Rva, file_bytes)) ||
+            (entry.StreamType == Memory64ListStream &&
+             !has_all_memory(file, entry.Location.Rva, file_bytes)))
             return false;
     return true;
 }
 
-bool cap_dump_write(HANDLE file, EXCEPTION_POINTERS *exception, uint32_t thread_id, bool tuned,
-                    uint64_t *bytes_out, uint64_t *ns_out)
+/* The error is an HRESULT. */
+static bool is_full(DWORD error)
+{
+    enum { QUOTA_EXCEEDED = 1295 }; /* ERROR_DISK_QUOTA_EXCEEDED: not in mingw's headers */
+    const DWORD code = error & 0xFFFF;
+    return code == ERROR_DISK_FULL || code == ERROR_HANDLE_DISK_FULL || code == QUOTA_EXCEEDED;
+}
+
+uint32_t cap_dump_write(HANDLE file, EXCEPTION_POINTERS *exception, uint32_t thread_id, bool tuned,
+                        uint64_t *bytes_out, uint64_t *ns_out)
 {
     MINIDUMP_EXCEPTION_INFORMATION who = {
         .ThreadId = thread_id, .ExceptionPointers = exception, .ClientPointers = FALSE};
@@ -98,15 +129,18 @@ bool cap_dump_write(HANDLE file, EXCEPTION_POINTERS *exception, uint32_t thread_
 
     stream.Buffer = (void *)(uintptr_t)cap_crash_dump_stream(&bytes);
     stream.BufferSize = bytes;
-    struct writing writing = {file, exception != NULL ? &who : NULL, &streams,
-                              tuned ? &callback : NULL, false};
+    struct writing writing = {
+        file, exception != NULL ? &who : NULL, &streams, tuned ? &callback : NULL, false, 0};
     const uint64_t start_ns = cap_crash_now_ns();
     const bool ok = cap_crash_guarded(write_now, &writing) && writing.ok;
     *ns_out = cap_crash_now_ns() - start_ns;
     FILE_DISPOSITION_INFO keep = {.DeleteFile = FALSE};
-    if (!ok || !GetFileSizeEx(file, &size) || !is_whole(file, (uint64_t)size.QuadPart) ||
-        !SetFileInformationByHandle(file, FileDispositionInfo, &keep, sizeof keep))
-        return false;
+    if (!ok)
+        return is_full(writing.error) ? RECORD_NO_DUMP_CUT : RECORD_NO_DUMP_WRITER;
+    if (!GetFileSizeEx(file, &size) || !is_whole(file, (uint64_t)size.QuadPart))
+        return RECORD_NO_DUMP_CUT;
+    if (!SetFileInformationByHandle(file, FileDispositionInfo, &keep, sizeof keep))
+        return RECORD_NO_DUMP_WRITER;
     *bytes_out = (uint64_t)size.QuadPart;
-    return true;
+    return 0;
 }

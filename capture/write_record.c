@@ -126,6 +126,8 @@ static void build_frame(uint8_t *e, const struct cap_frame *frame)
         offset -= cap.modules[module].base_va;
     else if (cap_crash_in_code_map(frame->pc_va))
         flags |= RECORD_FRAME_GENERATED;
+    if (cap_crash_within(cap.own_code, frame->pc_va))
+        flags |= RECORD_FRAME_CAPTURE;
     put32(e + RECORD_F_MODULE, module >= 0 ? (uint32_t)module : RECORD_NO_MODULE);
     put32(e + RECORD_F_FLAGS, flags);
     put64(e + RECORD_F_OFFSET, offset);

@@ -43,7 +43,8 @@ int wmain(int argc, wchar_t **argv)
     };
     struct capture_upload_result result;
     const bool is_done = capture_upload(&options, &result);
-    printf("sent %u refused %u left %u status %u\n", (unsigned)result.sent,
-           (unsigned)result.refused, (unsigned)result.left, (unsigned)result.status);
+    printf("sent %u refused %u left %u status %u end %u no_dump %u\n", (unsigned)result.sent,
+           (unsigned)result.refused, (unsigned)result.left, (unsigned)result.status,
+           (unsigned)result.end, (unsigned)result.no_dump);
     return is_done ? 0 : 1;
 }

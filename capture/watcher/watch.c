@@ -83,7 +83,7 @@ static void write_walk(uint32_t i, const CONTEXT *context)
 static void write_dump(EXCEPTION_POINTERS *pointers)
 {
     uint64_t bytes = 0, ns = 0;
-    if (cap_dump_write(cap.dump, pointers, threads[0].id, false, &bytes, &ns))
+    if (cap_dump_write(cap.dump, pointers, threads[0].id, false, &bytes, &ns) == 0)
         cap_crash_record_timing(RECORD_STAGE_DUMP_WRITE, 0, ns, bytes);
 }
 

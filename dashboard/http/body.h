@@ -11,6 +11,11 @@
  * uploading. */
 bool exchange_read_body(struct exchange *x, size_t max_bytes, char **body, size_t *bytes);
 
+/* Reads and forgets the body of a request that is about to be refused, for two seconds at most and
+ * unless it is longer than MAX_BYTES: a sender that is still writing when the connection ends would
+ * never see the answer. The connection still ends with the answer. */
+void exchange_drop_body(struct exchange *x, size_t max_bytes);
+
 /* Reads the whole body and passes each piece on; *BYTES is its length. Returns false, and has
  * answered, as above, or if TAKE returns false: then the body could not be kept. */
 typedef bool body_fn(void *context, const char *data, size_t bytes);

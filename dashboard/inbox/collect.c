@@ -315,9 +315,11 @@ static int take_report(struct exchange *x)
         return answer_error(x, 403, "collect_off", "This server collects no reports",
                             "start it with --collect");
     struct sender *sender = find_sender(c, exchange_header(x, "X-Token"));
-    if (sender == NULL)
+    if (sender == NULL) {
+        exchange_drop_body(x, LIMIT_REPORT_DUMP_BYTES);
         return answer_error(x, 401, "token", "The sender's token is missing or wrong",
                             "send it as X-Token");
+    }
     if (id == NULL || !queue_id_is_valid(id) || strlen(id) > 48)
         return answer_error(x, 400, "bad_id", "A report needs an id",
                             "?id=, at most 48 letters, digits, '-', '_' and '.'");

@@ -21,6 +21,7 @@ CLANG = ["clang-19", "--target=x86_64-w64-mingw32", "-std=c11", "-D_WIN32_WINNT=
          "-Wall", "-Wextra", "-Werror", f"-I{e2e.ROOT}", "-fuse-ld=lld-19", "-static", "-municode"]
 KINDS = {1: "crash", 2: "hang", 3: "on demand"}
 SECTION_STACK, SECTION_TIMING, STAGE_NO_DUMP = 3, 4, 10
+LOADER, HEAP, CUT = 1, 2, 6  # RECORD_NO_DUMP_*
 WALKERS = {1: "rtl", 2: "dbghelp", 3: "dbghelp-own", 4: "backtrace", 5: "framepointer"}
 NULL_WRITE, OVERFLOW, ABORT, HANG = 0xC0000005, 0xC00000FD, 3, 0xCA970001
 # How often threads install and uninstall the capture in all, and how many hangs a busy program has.
@@ -132,7 +133,7 @@ class Lives(e2e.Case):
         self.assertEqual(set(records[0].frames), {"rtl", "framepointer", "dbghelp", "dbghelp-own"})
 
     def test_a_busy_program_that_hangs_has_a_dump(self):
-        for mode in ("busy-heap",):
+        for mode in ("busy-heap", "busy-loader"):
             with self.subTest(mode):
                 ends = [self.live(mode) for _ in range(HANGS)]
                 self.assertEqual([[record.kind for record in end[2]] for end in ends], [["hang"]] * HANGS)
@@ -154,7 +155,7 @@ class Lives(e2e.Case):
                 for record in records:
                     self.assertTrue(record.is_whole)
                     self.assertGreaterEqual(set(record.frames), walkers)
-                    self.assertTrue(record.no_dump == [5] or not walkers, record.no_dump)
+                    self.assertTrue(record.no_dump == [CUT] or not walkers, record.no_dump)
 
     def test_floating_point_exceptions_do_not_reach_the_capture(self):
         for mode in ("floating-point", "floating-point-abort"):
@@ -163,7 +164,7 @@ class Lives(e2e.Case):
                 self.assertEqual((said.split(), len(records), len(dumps)), (["computed"], 1, 1))
 
     def test_the_record_states_why_there_is_no_dump(self):
-        for mode, why in (("heap-held-by-another", 2), ("loader-held-by-another", 1)):
+        for mode, why in (("heap-held-by-another", HEAP), ("loader-held-by-another", LOADER)):
             with self.subTest(mode):
                 _, _, records, dumps = self.live(mode)
                 self.assertEqual(([record.no_dump for record in records], dumps), ([[why]], []))

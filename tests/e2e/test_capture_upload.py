@@ -17,7 +17,9 @@ import stream_pipeline  # noqa: E402
 
 OBJECTS = pathlib.Path(os.environ.get("TWINSTACK_VICTIMS", e2e.BUILD / "victims")) / "capture/CMakeFiles/capture.dir"
 WINE = {**os.environ, "WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine")), "WINEDEBUG": "-all"}
-RESULT = re.compile(r"sent (\d+) refused (\d+) left (\d+) status (\d+)")
+CUT = 6  # CAPTURE_NO_DUMP_CUT
+RESULT = re.compile(r"sent (\d+) refused (\d+) left (\d+) status (\d+) end (\d+) no_dump (\d+)")
+DONE, NO_CONSENT, BAD_OPTIONS, BAD_URL, NO_ANSWER, TOKEN, NOT_NOW, OUT_OF_TIME = range(8)
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -108,11 +110,12 @@ class Upload(stream_pipeline.Pipeline):
         self.assertEqual({path.suffix for path in made}, {".rec", ".dmp"})
 
     def send(self, server, *numbers, word="send"):
-        """Starts the program to send, with two tries and short pauses; returns (sent, refused, left, status)."""
+        """Starts the program to send, with two tries and short pauses; returns (sent, refused, left, status, end)."""
         done = self.program(server if isinstance(server, str) else server.url, word, *(numbers or (2, 20, 30000, 100000)))
         found = RESULT.search(done.stdout)
         self.assertTrue(found, done.stdout + done.stderr)
-        return tuple(map(int, found.groups()))
+        self.no_dump = int(found[6])
+        return tuple(map(int, found.groups()[:5]))
 
     def serve(self, *script):
         server = Server(*script)
@@ -128,21 +131,21 @@ class Upload(stream_pipeline.Pipeline):
         self.crash()
         both = [".dmp", ".rec"]
         for name, script, want, requests in (
-                ("it refuses the token: nothing more is tried", ["401"], (0, 0, 1, 401), 1), ("it is never well", ["500"], (0, 0, 1, 500), 2),
-                ("it cuts the connection", ["cut"], (0, 0, 1, 0), 2),
-                ("it redirects", ["302 Location=http://127.0.0.1:1/"], (0, 1, 0, 302), 2),
-                ("it takes the dump and dies", ["200", "cut"], (0, 0, 1, 0), 3), ("it will never take it", ["400"], (0, 1, 0, 400), 2),
-                ("it has another report of this id: the files stay", ["409"], (0, 1, 0, 409), 2)):
+                ("it refuses the token: nothing more is tried", ["401"], (0, 0, 1, 401, TOKEN), 1), ("it is never well", ["500"], (0, 0, 1, 500, NOT_NOW), 2),
+                ("it cuts the connection", ["cut"], (0, 0, 1, 0, NO_ANSWER), 2),
+                ("it redirects", ["302 Location=http://127.0.0.1:1/"], (0, 1, 0, 302, DONE), 2),
+                ("it takes the dump and dies", ["200", "cut"], (0, 0, 1, 0, NO_ANSWER), 3), ("it will never take it", ["400"], (0, 1, 0, 400, DONE), 2),
+                ("it has another report of this id: the files stay", ["409"], (0, 1, 0, 409, DONE), 2)):
             with self.subTest(name):
                 server = self.serve(*script)
                 self.assertEqual(self.send(server), want)
                 self.assertEqual(len(server.seen), requests)
                 self.assertEqual(self.files(), both)
-        self.assertEqual(self.send("http://127.0.0.1:1"), (0, 0, 1, 0))  # no server
+        self.assertEqual(self.send("http://127.0.0.1:1"), (0, 0, 1, 0, NO_ANSWER))  # no server
         self.assertEqual(self.files(), both)
         # The server recovers: it gets the dump after the time in Retry-After, then the record. Only then are the files deleted.
         server = self.serve("429 Retry-After=1", "200", "503", "200")
-        self.assertEqual(self.send(server), (1, 0, 0, 200))
+        self.assertEqual(self.send(server), (1, 0, 0, 200, DONE))
         self.assertEqual(self.files(), [])
         times, paths, tokens, _ = zip(*server.seen)
         self.assertGreaterEqual(times[1] - times[0], 1)
@@ -154,18 +157,41 @@ class Upload(stream_pipeline.Pipeline):
         self.assertEqual(len(ids), 1)
         self.assertLessEqual(len(ids.pop()), 48)
 
-    def test_nothing_is_sent_without_consent(self):
+    def test_a_full_disk_is_the_reason_for_a_missing_dump(self):
+        limit = ["bash", "-c", 'trap "" XFSZ; ulimit -f "$0"; exec "$@"', "100", "wine", f"{self.tree.name}/upload.exe", str(self.reports), "-", "-", "crash"]
+        e2e.finished(limit, env=WINE, limit_s=120 * e2e.PATIENCE)
+        end = time.monotonic() + 20 * e2e.PATIENCE
+        while ".dmp" in self.files() and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertEqual(self.files(), [".rec"])
+        self.assertEqual(self.send(self.serve("200")), (1, 0, 0, 200, DONE))
+        self.assertEqual(self.no_dump, CUT)
+
+    def test_what_is_never_asked_says_why(self):
         self.crash()
         server = self.serve("200")
-        self.assertEqual(self.send(server, word="ask-first"), (0, 0, 1, 0))
-        self.assertEqual((server.seen, self.files()), ([], [".dmp", ".rec"]))
+        for name, url, word, end in (("no consent", server.url, "ask-first", NO_CONSENT), ("no address of the web", "collector", "send", BAD_URL),
+                                     ("another kind of address", "ftp://127.0.0.1/", "send", BAD_URL)):
+            with self.subTest(name):
+                self.assertEqual(self.send(url, word=word), (0, 0, 1, 0, end))
+                self.assertEqual((server.seen, self.files()), ([], [".dmp", ".rec"]))
+
+    def test_the_collector_refuses_a_token_also_before_a_large_dump(self):
+        self.crash()
+        with next(self.reports.glob("*.dmp")).open("ab") as grown:
+            grown.write(bytes(500_000))
+        (self.folder / "senders").write_text(f"bob {stream_pipeline.TOKEN[::-1]}\n")
+        self.start_server()
+        self.assertEqual(self.send(self.address), (0, 0, 1, 401, TOKEN))
+        self.assertIn('twinstack_reports_total{result="refused"} 1\n', self.get("/metrics"))
+        self.assertEqual(self.files(), [".dmp", ".rec"])
 
     def test_all_of_it_takes_no_longer_than_its_limit(self):
         self.crash()
         self.crash()
         server = self.serve("503 Retry-After=3600")
         start = time.monotonic()
-        self.assertEqual(self.send(server, 5, 100, 2000, 3000), (0, 0, 2, 503))
+        self.assertEqual(self.send(server, 5, 100, 2000, 3000), (0, 0, 2, 503, OUT_OF_TIME))
         self.assertLess(time.monotonic() - start, 20 * e2e.PATIENCE)
         self.assertEqual(len(server.seen), 1)  # Retry-After is an hour, the limit three seconds
 
@@ -181,20 +207,20 @@ class Upload(stream_pipeline.Pipeline):
                         grown.write(bytes(32 << 20))
                 server = self.serve(word)
                 start = time.monotonic()
-                self.assertEqual(self.send(server, *numbers), (0, 0, 1, 0))
+                self.assertEqual(self.send(server, *numbers), (0, 0, 1, 0, OUT_OF_TIME if numbers[0] == 5 else NO_ANSWER))
                 took = time.monotonic() - start
                 self.assertGreater(took, least)
                 self.assertLess(took, 20 * e2e.PATIENCE)
                 self.assertEqual(len(server.seen), 1 if numbers[0] == 5 else 2)
         self.assertEqual(self.files(), [".dmp", ".rec"])
-        self.assertEqual(self.send(self.serve("200")), (1, 0, 0, 200))
+        self.assertEqual(self.send(self.serve("200")), (1, 0, 0, 200, DONE))
         self.assertEqual(self.files(), [])
 
     def test_a_crash_reaches_the_head_problems(self):
         self.crash()
         self.crash()
         address = self.start_server() and self.address
-        self.assertEqual(self.send(address), (2, 0, 0, 200))
+        self.assertEqual(self.send(address), (2, 0, 0, 200, DONE))
         self.assertEqual(self.files(), [])
         self.assertEqual(len(list((self.folder / "spool/dumps").iterdir())), 2)
         worker = self.run_twinstack("worker", "--queue", self.queue, "--symbols", self.tree.name, "--idle", "100ms", "--sample", "100%", "--dumps",
