@@ -8,9 +8,9 @@
 #include "base/array.h"
 #include "base/text.h"
 
-enum action { ACTION_SKIP, ACTION_JOIN, ACTION_KEEP };
+enum action { ACTION_SKIP, ACTION_JOIN, ACTION_KEEP, ACTION_FORGET };
 enum subject { SUBJECT_FUNCTION, SUBJECT_MODULE, SUBJECT_CLASS };
-enum { DEPTH_DEFAULT = 3, DEPTH_MAX = 64, WORDS = 3 };
+enum { DEPTH_DEFAULT = 3, DEPTH_MAX = 64, ACTIONS = 4, SUBJECTS = 3, HANDLER_FRAMES = 16 };
 
 struct rule {
     enum action action;
@@ -23,20 +23,52 @@ struct signature_rules {
     uint32_t count, depth;
 };
 
-const char signature_default_rules[] = "# What every stack has says nothing about its trouble.\n"
-                                       "skip class system\n"
-                                       "skip class runtime\n"
-                                       "skip class capture\n"
-                                       "skip function truth_thread\n"
-                                       "skip function *chkstk*\n"
-                                       "skip function mainCRTStartup\n"
-                                       "skip function *__scrt_common_main*\n"
-                                       "skip function invoke_main\n"
-                                       "skip function BaseThreadInitThunk\n"
-                                       "skip function RtlUserThreadStart\n"
-                                       "join function *assert*\n"
-                                       "join function abort*\n"
-                                       "depth 3\n";
+const char signature_default_rules[] =
+    "# What every stack has says nothing about its trouble.\n"
+    "skip class system\n"
+    "skip class runtime\n"
+    "skip class capture\n"
+    "skip function truth_thread\n"
+    "skip function *chkstk*\n"
+    "skip function mainCRTStartup\n"
+    "skip function *__scrt_common_main*\n"
+    "skip function invoke_main\n"
+    "skip function BaseThreadInitThunk\n"
+    "skip function RtlUserThreadStart\n"
+    "# How a C++ runtime gives up, and the handlers that it calls.\n"
+    "forget function std::terminate*\n"
+    "forget function __std_terminate*\n"
+    "forget function terminate\n"
+    "forget function __cxxabiv1::__terminate*\n"
+    "forget function __cxxabiv1::__unexpected*\n"
+    "forget function __cxa_throw*\n"
+    "forget function __cxa_rethrow*\n"
+    "forget function __cxa_pure_virtual\n"
+    "forget function __cxa_deleted_virtual\n"
+    "forget function __cxa_call_*\n"
+    "forget function __cxa_bad_*\n"
+    "forget function _Unwind_RaiseException*\n"
+    "forget function _Unwind_Resume*\n"
+    "forget function _GCC_specific_handler\n"
+    "forget function __gxx_personality_*\n"
+    "forget function __clang_call_terminate\n"
+    "forget function _CxxThrowException\n"
+    "skip function capture_on_terminate\n"
+    "# The C++ library, and what calls a function object.\n"
+    "skip function std::*\n"
+    "skip function __gnu_cxx::*\n"
+    "skip function operator new*\n"
+    "skip function operator delete*\n"
+    "skip function __invoke_impl<*\n"
+    "skip function __invoke_r<*\n"
+    "skip function __invoke<*\n"
+    "skip function *>::__invoke\n"
+    "skip function *::_FUN\n"
+    "skip function *::<lambda_invoker_cdecl>*\n"
+    "skip function __tmainCRTStartup\n"
+    "join function *assert*\n"
+    "join function abort*\n"
+    "depth 3\n";
 
 static int word_index(const char *word, const char *const *words, int count)
 {
@@ -63,8 +95,8 @@ static const char *next_word(const char **at, const char *end, bool last, struct
 static enum status read_line(struct signature_rules *rules, const char *line, const char *end,
                              uint64_t offset, struct arena *keep, struct fault *fault)
 {
-    static const char *const actions[] = {"skip", "join", "keep"};
-    static const char *const subjects[] = {"function", "module", "class"};
+    static const char *const actions[ACTIONS] = {"skip", "join", "keep", "forget"};
+    static const char *const subjects[SUBJECTS] = {"function", "module", "class"};
     const char *first = next_word(&line, end, false, keep);
     if (first == NULL || first[0] == '#')
         return ERR_NONE;
@@ -76,11 +108,11 @@ static enum status read_line(struct signature_rules *rules, const char *line, co
         return ERR_NONE;
     }
     const char *pattern = next_word(&line, end, true, keep);
-    const int action = word_index(first, actions, WORDS);
-    const int subject = second != NULL ? word_index(second, subjects, WORDS) : -1;
+    const int action = word_index(first, actions, ACTIONS);
+    const int subject = second != NULL ? word_index(second, subjects, SUBJECTS) : -1;
     if (action < 0 || subject < 0 || pattern == NULL)
         return fault_set_hint(fault, ERR_MALFORMED, offset, "signature rule",
-                              "skip|join|keep function|module|class PATTERN, or depth N");
+                              "skip|join|keep|forget function|module|class PATTERN, or depth N");
     rules->rules[rules->count++] =
         (struct rule){(enum action)action, (enum subject)subject, pattern};
     return ERR_NONE;
@@ -132,7 +164,8 @@ struct signature_builder {
     const struct signature_rules *rules;
     char *text; /* owned */
     uint32_t bytes, room, kept;
-    const char *last; /* the name that was added last */
+    uint32_t handlers; /* frames that may still be those of a handler; 0: none may be */
+    const char *last;  /* the name that was added last */
     bool failed;
     struct known_function *known; /* owned; KNOWN_FUNCTIONS of them, or NULL */
 };
@@ -160,8 +193,16 @@ void signature_builder_start(struct signature_builder *builder)
 {
     builder->bytes = 0;
     builder->kept = 0;
+    builder->handlers = 0;
     builder->last = NULL;
     builder->failed = false;
+}
+
+static void forget(struct signature_builder *builder)
+{
+    builder->bytes = 0;
+    builder->kept = 0;
+    builder->last = NULL;
 }
 
 static uint32_t match_function(const struct signature_rules *rules, const struct frame *frame)
@@ -216,11 +257,20 @@ static void add_text(struct signature_builder *builder, const char *text)
 bool signature_builder_add(struct signature_builder *builder, const struct frame *frame,
                            bool stable)
 {
-    if (builder->kept >= builder->rules->depth || builder->failed)
+    const bool is_full = builder->kept >= builder->rules->depth;
+    if (builder->failed || (is_full && builder->handlers == 0))
         return false;
     const enum action action = action_for(builder, frame, stable);
     const char *name = frame->function != NULL ? frame->function : frame->module_name;
-    if (action == ACTION_SKIP || name == NULL)
+    /* A hook of the capture is called at the end of what a runtime does when it gives up. */
+    const bool is_handler = builder->handlers > 0;
+    if (frame->frame_class == CLASS_CAPTURE || (is_handler && action == ACTION_FORGET))
+        builder->handlers = HANDLER_FRAMES;
+    else if (is_handler)
+        builder->handlers--;
+    if (is_handler && action == ACTION_FORGET)
+        forget(builder);
+    if (action == ACTION_SKIP || action == ACTION_FORGET || is_full || name == NULL)
         return true;
     if (builder->last != NULL && strcmp(builder->last, name) == 0)
         return true; /* a recursion becomes one word, however deep it is */
@@ -229,7 +279,7 @@ bool signature_builder_add(struct signature_builder *builder, const struct frame
     add_text(builder, name);
     builder->last = name;
     builder->kept += action == ACTION_KEEP;
-    return !builder->failed && builder->kept < builder->rules->depth;
+    return !builder->failed && (builder->kept < builder->rules->depth || builder->handlers > 0);
 }
 
 const char *signature_builder_text(struct signature_builder *builder, bool *failed)
@@ -240,9 +290,13 @@ const char *signature_builder_text(struct signature_builder *builder, bool *fail
 
 const char *signature_of_none(const struct stack *stack, struct arena *keep)
 {
+    uint32_t i = 0;
     if (stack->frame_count == 0)
         return "(no frames)";
-    const struct frame *top = &stack->frames[0];
+    while (i < stack->frame_count && (stack->frames[i].frame_class == CLASS_SYSTEM ||
+                                      stack->frames[i].frame_class == CLASS_CAPTURE))
+        i++;
+    const struct frame *top = &stack->frames[i < stack->frame_count ? i : 0];
     return arena_printf(keep, "%s!0x%" PRIx64, top->module_name != NULL ? top->module_name : "?",
                         top->offset);
 }

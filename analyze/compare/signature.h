@@ -7,6 +7,8 @@
  *     skip module ucrtbase.dll
  *     join function assert*      goes into the signature, and the next frame too
  *     keep module ntdll.dll      goes into the signature whatever later rules say
+ *     forget function terminate  skipped; if it led to a hook of the capture, so are the frames
+ *                                before, since they are handlers
  *     depth 3                    so many frames in a signature (joined ones not counted)
  *
  * '#' starts a comment.  What no rule matches is kept when it has a name. */
@@ -47,8 +49,9 @@ const char *signature_builder_text(struct signature_builder *builder, bool *fail
 /* The signature of a stack without a kept frame: see signature_of(). */
 const char *signature_of_none(const struct stack *stack, struct arena *keep);
 
-/* "poke | middle | main"; a stack without a kept frame is named after its first frame's module and
- * offset, an empty one as "(no frames)".  NULL: out of memory. */
+/* "poke | middle | main"; a stack without a kept frame is named after the module and offset of its
+ * first frame that is neither the system's nor the capture's, else of its first frame; an empty one
+ * is "(no frames)".  NULL: out of memory. */
 const char *signature_of(const struct signature_rules *rules, const struct stack *stack,
                          struct arena *keep);
 

@@ -26,7 +26,10 @@ enum frame_class frame_class_of_compiland(const char *compiland)
                 starts_with(compiland, length, "plugin"))
                 found = CLASS_OWN;
             else
-                found = starts_with(compiland, length, "capture") ? CLASS_CAPTURE : CLASS_RUNTIME;
+                found = starts_with(compiland, length, "capture") ||
+                                starts_with(compiland, length, "twinstack-capture")
+                            ? CLASS_CAPTURE
+                            : CLASS_RUNTIME;
         } else if (length == 3 && strncmp(compiland, "asm", 3) == 0) {
             found = CLASS_RUNTIME;
         }
@@ -52,6 +55,8 @@ static enum frame_class class_of(const struct crash_case *crash, const struct fr
         return CLASS_GENERATED;
     if (frame->module_name == NULL)
         return CLASS_NONE;
+    if (frame->frame_class == CLASS_CAPTURE)
+        return CLASS_CAPTURE; /* marked by the record */
     if (!is_own_image(crash, frame))
         return CLASS_SYSTEM;
     /* An assembly has no compilands. What the compiler adds, such as the first part of an async

@@ -1,5 +1,5 @@
-/* Record files (capture/record.h): their stacks, or the stacks of their captures in the order of
- * time. */
+/* Record files (capture/record.h): the stack that crashed or hung, the others, then those that were
+ * captured on demand, in the order of time. */
 #include <string.h>
 
 #include "stacks/notation.h"
@@ -35,6 +35,27 @@ static void next_capture(struct stack_input *input, struct arena *keep, struct s
     out->label = out->stack.label;
 }
 
+/* The crash is the first stack; what was captured on demand before it is its context. */
+static const struct record_stack *take_stack(struct stack_input *input)
+{
+    const struct record *record = &input->record;
+    const struct record_stack *crash = record_crash_stack(record);
+    const uint32_t at = input->next_stack++;
+    if (crash == NULL)
+        return &record->stacks[at];
+    const uint32_t first = (uint32_t)(crash - record->stacks);
+    if (at == 0)
+        return crash;
+    return &record->stacks[at <= first ? at - 1 : at];
+}
+
+static const char *kind_of(uint32_t kind)
+{
+    if (kind == RECORD_KIND_HANG)
+        return "hang";
+    return kind == RECORD_KIND_ON_DEMAND ? "on demand" : NULL;
+}
+
 static bool next(struct stack_input *input, struct arena *keep, struct stack_item *out)
 {
     if (input->next_stack == 0 && input->record.stacks == NULL && !input->reported) {
@@ -45,12 +66,14 @@ static bool next(struct stack_input *input, struct arena *keep, struct stack_ite
             (void)record_read(bytes_over(data, bytes, &input->record_fault), &input->arena,
                               &input->record);
     }
-    if (input->next_capture < input->record.capture_count) {
-        next_capture(input, keep, out);
+    out->kind = kind_of(input->record.kind);
+    if (input->record.stacks != NULL && input->next_stack < input->record.stack_count) {
+        out->is_event = input->next_stack == 0 && input->record.kind != RECORD_KIND_ON_DEMAND;
+        describe_recorded(&input->record, take_stack(input), keep, out);
         return true;
     }
-    if (input->record.stacks != NULL && input->next_stack < input->record.stack_count) {
-        describe_recorded(&input->record, &input->record.stacks[input->next_stack++], keep, out);
+    if (input->next_capture < input->record.capture_count) {
+        next_capture(input, keep, out);
         return true;
     }
     if (input->record_fault.code != ERR_NONE && !input->reported) {

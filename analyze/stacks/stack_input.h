@@ -83,6 +83,8 @@ struct stack_item {
     bool goes_on;       /* the next item continues this stack: see stack_input_prompt() */
     bool named;         /* names, and inline frames, are those of the tool that printed the stack */
     bool crashed_first; /* what states which thread crashed, whose stack counts first */
+    const char *kind;   /* of a record that is not a crash: "hang" or "on demand"; else NULL */
+    bool is_event;      /* a crash or hang; all that follows is other walks of it, or context */
 };
 
 /* STREAM is borrowed until stack_input_close(); NAME is for messages.  Fails: ERR_MEMORY. */

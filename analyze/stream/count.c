@@ -309,7 +309,7 @@ static enum status count_items(struct counter *c, struct stack_input *input)
             *c->fault = item.fault;
         c->result->bad += item.fault.code != ERR_NONE;
         if (item.fault.code == ERR_NONE) {
-            const char *text = worker_signature(worker, &item.stack, &worker->keep[0]);
+            const char *text = worker_signature(worker, &item, &worker->keep[0]);
             c->result->stacks++;
             c->result->distinct++;
             if (text == NULL)
@@ -319,8 +319,8 @@ static enum status count_items(struct counter *c, struct stack_input *input)
                                           item.label != NULL ? item.label : where, c->fault);
         }
         arena_reset(&worker->work);
-        if (c->options->record_is_one && stack_input_notation(input) == &notation_record &&
-            c->result->stacks > 0)
+        if (item.is_event || (c->options->record_is_one && item.fault.code == ERR_NONE &&
+                              stack_input_notation(input) == &notation_record))
             break;
         if (worker->keep[0].used_bytes > GENERATION_BYTES)
             worker_restart(worker);

@@ -1,4 +1,6 @@
-/* Resolves and counts a stream of offset stacks in one pass.
+/* Resolves and counts a stream of offset stacks in one pass. A record of a crash or hang counts as
+ * one stack, that of record_crash_stack(); the signature of a hang begins with "hang: ", that of a
+ * capture on demand with "on demand: ".
  *
  * The caller's thread reads stacks as bytes (stacks/stack_raw.h) and counts those that it has seen
  * before; workers read, resolve and name the others. Stacks are gathered into generations of a
@@ -25,7 +27,7 @@ struct count_options {
     const struct signature_rules *rules;
     uint32_t workers;      /* 1 to COUNT_WORKERS_MAX */
     uint32_t distinct_max; /* different stacks of one generation; 0: the usual number */
-    bool record_is_one;    /* of a record only the first stack counts: the crash itself */
+    bool record_is_one;    /* also of a record of captures on demand only the first one counts */
     bool example_is_stack; /* the example is the text of the frames, not the label */
     bool to_the_end;       /* also after a signal asked this process to end */
 };

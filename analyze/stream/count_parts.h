@@ -111,6 +111,7 @@ void worker_name(struct worker *worker, uint32_t generation, struct distinct_sta
 
 /* Resolves a stack as far as its signature needs. The signature is in KEEP. NULL: see the worker's
  * fault. */
-const char *worker_signature(struct worker *worker, const struct stack *stack, struct arena *keep);
+const char *worker_signature(struct worker *worker, const struct stack_item *item,
+                             struct arena *keep);
 
 #endif

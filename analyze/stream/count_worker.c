@@ -100,8 +100,19 @@ void worker_restart(struct worker *worker)
     enter_generation(worker, worker->serial + 1);
 }
 
-const char *worker_signature(struct worker *worker, const struct stack *stack, struct arena *keep)
+/* A frame of the capture is marked by the record. */
+static enum frame_class class_of(const struct frame *frame)
 {
+    if (frame->frame_class == CLASS_CAPTURE)
+        return CLASS_CAPTURE;
+    return frame->module_name != NULL && symbol_is_system_module(frame->module_name) ? CLASS_SYSTEM
+                                                                                     : CLASS_OWN;
+}
+
+const char *worker_signature(struct worker *worker, const struct stack_item *item,
+                             struct arena *keep)
+{
+    const struct stack *stack = &item->stack;
     struct symbol_store *store = worker->counter->options->store;
     bool goes_on = true, failed = false;
 
@@ -112,17 +123,20 @@ const char *worker_signature(struct worker *worker, const struct stack *stack, s
         struct stack out;
         if (symbol_resolve_stack(store, &one, &worker->work, &out, &worker->fault) != ERR_NONE)
             return NULL;
-        const struct frame *in = &stack->frames[i];
-        const bool is_system = in->module_name != NULL && symbol_is_system_module(in->module_name);
+        struct frame *in = &stack->frames[i];
+        const enum frame_class frame_class = class_of(in);
+        in->frame_class = frame_class == CLASS_OWN ? in->frame_class : frame_class;
         const bool stable = in->module != NULL && in->symbols != SYMBOLS_JIT;
         for (uint32_t k = 0; goes_on && k < out.frame_count; k++) {
-            out.frames[k].frame_class = is_system ? CLASS_SYSTEM : CLASS_OWN;
+            out.frames[k].frame_class = frame_class;
             goes_on = signature_builder_add(worker->builder, &out.frames[k], stable);
         }
     }
     const char *text = signature_builder_text(worker->builder, &failed);
     if (text == NULL && !failed)
         text = signature_of_none(stack, &worker->work);
+    if (text != NULL && item->kind != NULL)
+        text = arena_printf(&worker->work, "%s: %s", item->kind, text);
     text = text != NULL ? text_once(worker->texts, text, keep) : NULL;
     if (text == NULL)
         (void)fault_no_memory(&worker->fault, "signatures");
@@ -161,7 +175,7 @@ void worker_name(struct worker *worker, uint32_t generation, struct distinct_sta
         if (item.fault.code != ERR_NONE)
             continue;
         struct named_stack *named = ARENA_NEW(&worker->keep[generation], struct named_stack);
-        const char *text = worker_signature(worker, &item.stack, &worker->keep[generation]);
+        const char *text = worker_signature(worker, &item, &worker->keep[generation]);
         if (named == NULL || text == NULL) {
             (void)fault_no_memory(&worker->fault, "signatures");
             return;

@@ -20,6 +20,9 @@
 
 enum { CAUSE_BYTES_MAX = 160 };
 
+/* In place of a verdict where nothing was compared. */
+static const char NOT_JUDGED[] = "not judged";
+
 enum status shadow_also(const char *spec, struct fault *fault)
 {
     return judge_adapter_set(spec, fault);
@@ -148,12 +151,22 @@ static const char *signature_text(const struct shadow_judging *judging,
     return found != NULL ? signature_of(judging->rules, found, keep) : NULL;
 }
 
+/* The engine of the walker whose stack counts: on x86 another one than that under test. */
+static const struct engine *offsets_of(const struct opened_case *c, struct arena *keep)
+{
+    const struct record_stack *crash = c->record != NULL ? record_crash_stack(c->record) : NULL;
+    const char *walker = crash != NULL ? record_walker_name(crash->walker) : NULL;
+    const char *name = walker != NULL ? arena_printf(keep, "offset:%s", walker) : NULL;
+    for (uint32_t i = 0; name != NULL && i < engine_count; i++)
+        if (strcmp(engines[i]->name, name) == 0)
+            return engines[i];
+    return engine_subject(ENGINE_KIND_OFFSET);
+}
+
 /* The engines under test, and the outside program: once, without other figures. */
 static enum status ask_engines(const struct shadow_judging *judging, const struct crash_case *crash,
                                struct arena *keep, struct run_case *out, struct fault *fault)
 {
-    const struct engine *const asked[] = {engine_subject(ENGINE_KIND_OFFSET),
-                                          engine_subject(ENGINE_KIND_DUMP), &judge_adapter.engine};
     const struct analysis analysis = {.symbols = judging->symbols};
     struct opened_case c;
     const struct engine_input in = {.opened = &c, .symbols = judging->symbols};
@@ -162,10 +175,21 @@ static enum status ask_engines(const struct shadow_judging *judging, const struc
         return fault->code;
     if (c.record != NULL)
         out->record_contradiction = record_contradiction(&c);
+    const struct engine *const asked[] = {offsets_of(&c, keep), engine_subject(ENGINE_KIND_DUMP),
+                                          &judge_adapter.engine};
     if (analysis_ask(&in, asked, judging->also ? 3 : 2, keep, out, fault) == ERR_NONE)
         (void)analysis_judge(&analysis, crash, NULL, keep, out, fault);
     opened_case_close(&c);
     return fault->code;
+}
+
+/* Whether two stacks were set against each other. */
+static bool compared_any(const struct shadow *out)
+{
+    for (uint32_t i = 0; i < out->count; i++)
+        if (out->engines[i].against != NULL && out->engines[i].result != SHADOW_FAILED)
+            return true;
+    return false;
 }
 
 static enum status judge_case(const struct shadow_judging *judging, const struct crash_case *crash,
@@ -177,7 +201,6 @@ static enum status judge_case(const struct shadow_judging *judging, const struct
         return fault_no_memory(fault, "case");
     if (ask_engines(judging, crash, keep, judged, fault) != ERR_NONE)
         return fault->code;
-    out->verdict = verdict_name(judged->result.verdict);
     out->signature = signature_text(judging, judged, keep);
     out->engines = ARENA_ARRAY(keep, (size_t)judged->claim_count + 1, struct shadow_engine);
     if (out->engines == NULL)
@@ -192,6 +215,7 @@ static enum status judge_case(const struct shadow_judging *judging, const struct
                 engine->module = NULL;
             }
         }
+    out->verdict = compared_any(out) ? verdict_name(judged->result.verdict) : NOT_JUDGED;
     return ERR_NONE;
 }
 

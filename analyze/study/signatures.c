@@ -53,10 +53,13 @@ static enum status read_rules(struct session *s)
     return signatures_read_rules(s->request->rules, s->keep, &s->rules, s->fault);
 }
 
+/* KIND: of a record that is no crash; else NULL. */
 static enum status add_stack(struct session *s, struct signature_tally *tally, const char *example,
-                             const struct stack *stack, struct arena *work)
+                             const char *kind, const struct stack *stack, struct arena *work)
 {
     const char *text = signature_of(s->rules, stack, work);
+    if (text != NULL && kind != NULL)
+        text = arena_printf(work, "%s: %s", kind, text);
     if (text == NULL)
         return fault_no_memory(s->fault, "signatures");
     return signature_tally_add(tally, text, 1, example, s->fault);
@@ -82,7 +85,7 @@ static enum status count_case(struct session *s, uint64_t case_id, struct signat
         if (!is_engine(s, claim) || claim->stack_count == 0 || claim->stacks[0].state != STACK_OK ||
             claim->stacks[0].frame_count == 0)
             continue;
-        (void)add_stack(s, tally, arena_printf(&work, "%s.%s", c.scenario, c.variant),
+        (void)add_stack(s, tally, arena_printf(&work, "%s.%s", c.scenario, c.variant), NULL,
                         &claim->stacks[0], &work);
         break;
     }
@@ -243,6 +246,8 @@ static void set_classes(const struct stack_item *item)
 {
     for (uint32_t i = 0; i < item->stack.frame_count; i++) {
         struct frame *f = &item->stack.frames[i];
+        if (f->frame_class == CLASS_CAPTURE)
+            continue; /* marked by a record */
         if (f->module_name != NULL && symbol_is_system_module(f->module_name))
             f->frame_class = CLASS_SYSTEM;
         else if (item->named)
@@ -280,8 +285,9 @@ static enum status read_file(struct session *s, const char *path, uint64_t *bad)
         } else if (more) {
             (void)snprintf(where, sizeof where, "stack %" PRIu64, ++number);
             set_classes(&item);
-            (void)add_stack(s, &s->tally, item.label != NULL ? item.label : where, &item.stack,
-                            &work);
+            (void)add_stack(s, &s->tally, item.label != NULL ? item.label : where, item.kind,
+                            &item.stack, &work);
+            more = !item.is_event;
         }
         arena_free(&work);
     }

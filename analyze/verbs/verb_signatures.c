@@ -260,6 +260,8 @@ const struct verb verb_signatures = {
         "  skip function memcpy*    skip these as well\n"
         "  skip module ucrtbase.dll\n"
         "  join function *assert*   goes into the signature, and so does the next frame\n"
+        "  forget function NAME     skipped; if it led to a hook of the capture, so are the frames "
+        "before\n"
         "  keep module ntdll.dll    goes into the signature, whatever later rules say\n"
         "  depth 3                  how many frames make a signature\n\n"
         "examples:\n  twinstack signatures --symbols symbols -j 2 < today.txt\n"

@@ -11,6 +11,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
+import record_maker as made  # noqa: E402
 
 SYMBOLS = e2e.ROOT / "corpus/symbols"
 
@@ -44,6 +45,27 @@ class Signatures(e2e.Case):
         both = {row["signature"] for row in self.counted(text)["signatures"]}
         self.assertEqual(len(both), 2, both)
         self.assertIn("victims-ob2.exe!0x2000", both)  # a PDB of another build names nothing
+
+    def test_a_crash_counts_once_and_as_what_it_is(self):
+        crumb = made.captures([0x100, 0x200], [0x110, 0x200])
+        none = {"state": made.NOT_APPLICABLE}
+        for name, record, want in (
+                ("what was captured before is no crash", made.record(made.stack([0x1000, 0x2000]), crumb), {"a.exe!0x1000": 1}),
+                ("all walkers of one crash", made.record(*(made.stack([0x1000, 0x2000], walker) for walker in made.WALKERS)), {"a.exe!0x1000": 1}),
+                ("another thread comes first", made.record(made.stack([0x3000], thread=9), made.stack([0x1000])), {"a.exe!0x1000": 1}),
+                ("x86, which rtl does not walk", made.record(made.stack([], **none), made.stack([0x500], "backtrace"),
+                                                             made.stack([0x1000], "framepointer"), machine=0x14C), {"a.exe!0x1000": 1}),
+                ("only the last walker has frames", made.record(made.stack([], **none), made.stack([], "framepointer", made.BLOCKED),
+                                                                made.stack([0x1000], "backtrace")), {"a.exe!0x1000": 1}),
+                ("no walker has", made.record(made.stack([], **none), crumb), {"(no frames)": 1}),
+                ("its first frames are the capture's", made.record(made.stack([0x50, 0x60, 0x1000], capture=2)), {"a.exe!0x1000": 1}),
+                ("a hang", made.record(made.stack([0x1000]), crumb, kind=made.HANG), {"hang: a.exe!0x1000": 1}),
+                ("no crash at all", made.record(crumb, kind=made.ON_DEMAND), {"on demand: a.exe!0x100": 1, "on demand: a.exe!0x110": 1})):
+            with self.subTest(name):
+                file = self.folder / "made.rec"
+                file.write_bytes(record)
+                found = self.run_json("signatures", "--json", file)
+                self.assertEqual({row["signature"]: row["count"] for row in found["signatures"]}, want)
 
     def test_bounded_memory_states_its_error(self):
         text = stream(3000, 2)

@@ -6,6 +6,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
+import record_maker  # noqa: E402
 import stream_pipeline  # noqa: E402
 
 CASES = e2e.ROOT / "corpus/cases"
@@ -60,6 +61,21 @@ class Shadow(stream_pipeline.Pipeline):
         self.reduce()
         self.assertEqual(self.problems()["shadow"], shadow)
         self.assertEqual(self.problems("?version=2.0")["shadow"]["reports"], 0)
+
+    def test_what_is_compared_is_judged_and_nothing_else(self):
+        """x86, which rtl does not walk, by the best walker that the record has; a record without any stack says nothing."""
+        self.start_server()
+        self.send("x86", "throw_uncaught.x86-ob2")
+        self.assertEqual(self.post("id=none&kind=dump", b"MDMP" + bytes(100)), 200)
+        self.assertEqual(self.post("id=none", record_maker.record(record_maker.stack([], state=record_maker.BLOCKED))), 200)
+        self.work(*self.sampling())
+        self.reduce()
+        data = self.problems()
+        engines = {row["engine"]: row for row in data["shadow"]["engines"]}
+        walked = engines["offset:framepointer"]
+        self.assertEqual((walked["against"], walked["same"] + walked["differs"], walked["failed"]), ("dump", 1, 0))
+        self.assertEqual({row["verdict"]: row["count"] for row in data["shadow"]["verdicts"]}, {"PASS": 1, "not judged": 1})
+        self.assertEqual([(row["signature"], row["count"]) for row in data["problems"]], [("(no frames)", 1), ("victims-x86-ob2.exe!0x3901", 1)])
 
     def test_a_dump_of_another_crash_is_named_so(self):
         self.start_server()

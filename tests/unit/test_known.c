@@ -392,6 +392,28 @@ TEST(signatures_say_what_is_particular)
         {"own rules", "depth 1\nskip function helper*\nkeep module ntdll.dll",
          "app.exe+1 own helper_one\nntdll.dll+2 sys RtlFail\napp.exe+3 own main", "RtlFail"},
         {"nothing in our own code", NULL, "ntdll.dll+2a sys RtlFail", "ntdll.dll!0x2a"},
+        {"a hook of the capture, and the handler that called it", NULL,
+         "app.exe+1 capture on_terminate\napp.exe+2 own handler\napp.exe+3 own inner\n"
+         "app.exe+4 own log\napp.exe+5 own flush\napp.exe+6 own std::terminate\n"
+         "app.exe+7 own __cxa_throw\napp.exe+8 own parse\napp.exe+9 own main",
+         "parse | main"},
+        {"an exception's way through the runtime, without a hook", NULL,
+         "kernelbase.dll+1 sys RaiseException\napp.exe+2 own _Unwind_RaiseException\n"
+         "app.exe+3 own __cxa_throw\napp.exe+4 own parse\napp.exe+5 own main",
+         "parse | main"},
+        {"a crash in what the runtime calls at the end of all is its own", NULL,
+         "app.exe+1 own close\napp.exe+2 own ~archive\napp.exe+3 own std::terminate\n"
+         "app.exe+4 own main",
+         "close | ~archive | main"},
+        {"an abort that is no terminate", NULL,
+         "app.exe+1 capture on_abort\nmsvcrt.dll+2 sys abort\napp.exe+3 own abandon\n"
+         "app.exe+4 own serve\napp.exe+5 own loop\napp.exe+6 own main",
+         "abandon | serve | loop"},
+        {"function objects", NULL,
+         "app.exe+1 own poke\napp.exe+2 own std::__invoke_impl<void>\n"
+         "app.exe+3 own std::function<void()>::operator()\napp.exe+4 own start::'lambda'()::_FUN\n"
+         "app.exe+5 own serve\napp.exe+6 own main",
+         "poke | serve | main"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct arena keep;
@@ -405,8 +427,8 @@ TEST(signatures_say_what_is_particular)
         CHECK_STR(signature_of(rules, &stack, &keep), rows[i].want);
         arena_free(&keep);
     }
-    static const char *const broken[] = {"skip everything", "hide class own", "depth 0",
-                                         "skip class"};
+    static const char *const broken[] = {"forget function", "skip everything", "hide class own",
+                                         "depth 0", "skip class"};
     for (size_t i = 0; i < COUNT_OF(broken); i++) {
         struct arena keep;
         struct signature_rules *rules = NULL;

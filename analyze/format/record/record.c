@@ -217,7 +217,10 @@ static void read_frame(struct bytes *r, const struct record *record, uint32_t in
     out->index = index;
     out->offset = bytes_u64(r);
     out->kind = (flags & RECORD_FRAME_RETURN) != 0 ? PC_RETURN : PC_INTERRUPTED;
-    out->frame_class = (flags & RECORD_FRAME_GENERATED) != 0 ? CLASS_GENERATED : CLASS_NONE;
+    if ((flags & RECORD_FRAME_GENERATED) != 0)
+        out->frame_class = CLASS_GENERATED;
+    else if ((flags & RECORD_FRAME_CAPTURE) != 0)
+        out->frame_class = CLASS_CAPTURE;
     out->identity = IDENTITY_UNCHECKED;
     if (found > RECORD_FOUND_GIVEN) {
         fault_set(r->fault, ERR_MALFORMED, start + RECORD_F_FLAGS, "how a frame was found");

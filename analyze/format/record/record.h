@@ -177,6 +177,11 @@ const struct record_timing *record_timing_find(const struct record *record, uint
 enum thread_role record_thread_role(const struct record *record,
                                     const struct record_thread *thread);
 
+/* The stack that counts as the crash or hang: of the suspect's, in the heaviest sample, the first
+ * with frames of `rtl`, `framepointer`, `dbghelp-own`, `dbghelp` and `backtrace`, since `rtl` does
+ * not apply to x86. Without any the suspect's first one. NULL: the record has none. */
+const struct record_stack *record_crash_stack(const struct record *record);
+
 /* Converts recorded stack FROM to the model: physical frames without names, no engine name; it
  * borrows from RECORD. The thread named in the header is the suspect even if the thread list is
  * lost. */

@@ -35,6 +35,33 @@ static bool record_lacks_tables(const struct record *record, uint32_t walker)
            record->machine == MACHINE_X86;
 }
 
+/* The place of a walker in the order in which its stack is taken; the others are not. */
+static uint32_t rank_of(uint32_t walker)
+{
+    static const uint32_t order[] = {RECORD_WALKER_RTL, RECORD_WALKER_FRAME_POINTER,
+                                     RECORD_WALKER_DBGHELP_OWN, RECORD_WALKER_DBGHELP,
+                                     RECORD_WALKER_BACKTRACE};
+    uint32_t rank = 0;
+    while (rank < sizeof order / sizeof order[0] && order[rank] != walker)
+        rank++;
+    return rank;
+}
+
+const struct record_stack *record_crash_stack(const struct record *record)
+{
+    const struct record_stack *best = NULL, *first = NULL;
+    for (uint32_t i = 0; i < record->stack_count; i++) {
+        const struct record_stack *s = &record->stacks[i];
+        if (s->thread_id != record->suspect_id)
+            continue;
+        first = first != NULL ? first : s;
+        if (s->state == RECORD_STATE_OK && s->frame_count > 0 && s->sample == 0 &&
+            (best == NULL || rank_of(s->walker) < rank_of(best->walker)))
+            best = s;
+    }
+    return best != NULL ? best : first;
+}
+
 void record_stack_describe(const struct record *record, const struct record_stack *from,
                            struct stack *out)
 {
