@@ -21,7 +21,7 @@ struct twinstack_batch {
     struct arena keep;
     const struct twinstack_symbols *symbols; /* that resolved it */
     uint32_t count, errors;
-    uint64_t frames;
+    uint64_t frames, left_out;
     bool unresolved, unchecked;
     enum frame_note lack; /* of a frame with a name, why others may be missing; NOTE_NONE */
     bool as_json;         /* which of both has the text */
@@ -71,12 +71,21 @@ enum twinstack_input_form twinstack_input_form(const struct twinstack_input *inp
     } forms[] = {{&notation_text, TWINSTACK_INPUT_TEXT},
                  {&notation_json, TWINSTACK_INPUT_JSON},
                  {&notation_json_lines, TWINSTACK_INPUT_NDJSON},
-                 {&notation_record, TWINSTACK_INPUT_RECORD},
-                 {&notation_utf16, TWINSTACK_INPUT_UTF16}};
+                 {&notation_record, TWINSTACK_INPUT_RECORD}};
     for (size_t i = 0; i < COUNT_OF(forms); i++)
         if (forms[i].notation == stack_input_notation(input->stream))
             return forms[i].form;
     return TWINSTACK_INPUT_UNKNOWN;
+}
+
+void twinstack_input_walker(struct twinstack_input *input, const char *name)
+{
+    stack_input_one_walker(input->stream, name);
+}
+
+uint32_t twinstack_input_left(const struct twinstack_input *input)
+{
+    return stack_input_left(input->stream);
 }
 
 struct twinstack_batch *twinstack_batch_new(void)
@@ -209,7 +218,7 @@ void twinstack_batch_resolve(struct twinstack_batch *batch, struct twinstack_sym
 {
     batch->symbols = symbols;
     batch->errors = 0;
-    batch->frames = 0;
+    batch->frames = batch->left_out = 0;
     for (uint32_t i = 0; i < batch->count; i++) {
         struct stack_item *item = &batch->items[i];
         struct stack *out = &batch->resolved[i].stack;
@@ -221,6 +230,7 @@ void twinstack_batch_resolve(struct twinstack_batch *batch, struct twinstack_sym
             continue;
         }
         batch->frames += out->frame_count;
+        batch->left_out += item->stack.left_out;
         for (uint32_t k = 0; k < out->frame_count; k++)
             judge_frame(batch, &out->frames[k]);
     }
@@ -242,6 +252,7 @@ void twinstack_batch_summary(const struct twinstack_batch *batch, struct twinsta
         .unresolved = batch->unresolved,
         .unchecked = batch->unchecked,
         .frames = batch->frames,
+        .left_out = batch->left_out,
         .lack = batch->lack != NOTE_NONE ? frame_note_name(batch->lack) : NULL,
     };
     library_copy_known(out, out->size, &summary, sizeof summary);

@@ -260,7 +260,7 @@ enum twinstack_input_form {
     TWINSTACK_INPUT_JSON,   /* one document */
     TWINSTACK_INPUT_NDJSON, /* one object per line */
     TWINSTACK_INPUT_RECORD,
-    TWINSTACK_INPUT_UTF16, /* not readable */
+    TWINSTACK_INPUT_UTF16, /* never: text in UTF-16 is one of the others */
 };
 
 /* PATH "-": standard input. FLAGS: of enum twinstack_input_flags. Close *INPUT with
@@ -272,6 +272,11 @@ TWINSTACK_API enum twinstack_status twinstack_input_open(const char *path, uint3
 TWINSTACK_API void twinstack_input_close(struct twinstack_input *input);
 /* The form of what was read from it last. */
 TWINSTACK_API enum twinstack_input_form twinstack_input_form(const struct twinstack_input *input);
+/* Of a record of a crash or hang only the stacks that the walker NAME made ("rtl", "dbghelp", ...),
+ * NULL: those of the walker that counts. NAME is borrowed until the input is closed. */
+TWINSTACK_API void twinstack_input_walker(struct twinstack_input *input, const char *name);
+/* How many stacks of records that left out so far. */
+TWINSTACK_API uint32_t twinstack_input_left(const struct twinstack_input *input);
 
 /* Stacks that are resolved and written together. A batch is filled again and again and keeps its
  * memory, so that a stream of stacks costs no allocation per stack. */
@@ -328,12 +333,13 @@ twinstack_batch_stack(const struct twinstack_batch *batch, uint32_t item);
 
 /* What is known of all stacks of a resolved batch. */
 struct twinstack_summary {
-    size_t size;      /* sizeof(struct twinstack_summary) */
-    uint32_t errors;  /* items that are no stacks */
-    int unresolved;   /* not 0: a frame has no function */
-    int unchecked;    /* not 0: a name is from a file that was chosen by its name alone */
-    const char *lack; /* why parts of a file gave no names, as a sentence; NULL: none lacks */
-    uint64_t frames;  /* of all stacks, inline ones too */
+    size_t size;       /* sizeof(struct twinstack_summary) */
+    uint32_t errors;   /* items that are no stacks */
+    int unresolved;    /* not 0: a frame has no function */
+    int unchecked;     /* not 0: a name is from a file that was chosen by its name alone */
+    const char *lack;  /* why parts of a file gave no names, as a sentence; NULL: none lacks */
+    uint64_t frames;   /* of all stacks, inline ones too */
+    uint64_t left_out; /* frames in the middle of stacks of more than 1,024, which are not kept */
 };
 
 /* Fills *OUT, whose size the caller has set. */

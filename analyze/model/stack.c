@@ -215,5 +215,7 @@ void stack_write_json(struct json *j, const struct stack *stack)
 {
     json_object(j);
     stack_write_members(j, stack);
+    if (stack->left_out > 0)
+        json_key_uint(j, "left_out", stack->left_out);
     json_object_end(j);
 }

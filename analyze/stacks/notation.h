@@ -41,7 +41,6 @@ struct notation {
 
 #define NOTATIONS(ROW)                                                                             \
     ROW(record)                                                                                    \
-    ROW(utf16)                                                                                     \
     ROW(xml)                                                                                       \
     ROW(sentry)                                                                                    \
     ROW(rust)                                                                                      \

@@ -49,6 +49,17 @@ static const struct record_stack *take_stack(struct stack_input *input)
     return &record->stacks[at <= first ? at - 1 : at];
 }
 
+/* Whether the walker is the one that is asked for. */
+static bool is_asked(const struct stack_input *input, const struct record_stack *stack)
+{
+    const struct record_stack *crash = record_crash_stack(&input->record);
+    if (!input->one_walker || input->record.kind == RECORD_KIND_ON_DEMAND)
+        return true;
+    if (input->walker != NULL)
+        return strcmp(record_walker_name(stack->walker), input->walker) == 0;
+    return crash == NULL || stack->walker == crash->walker;
+}
+
 static const char *kind_of(uint32_t kind)
 {
     if (kind == RECORD_KIND_HANG)
@@ -67,10 +78,18 @@ static bool next(struct stack_input *input, struct arena *keep, struct stack_ite
                               &input->record);
     }
     out->kind = kind_of(input->record.kind);
-    if (input->record.stacks != NULL && input->next_stack < input->record.stack_count) {
+    while (input->record.stacks != NULL && input->next_stack < input->record.stack_count) {
         out->is_event = input->next_stack == 0 && input->record.kind != RECORD_KIND_ON_DEMAND;
-        describe_recorded(&input->record, take_stack(input), keep, out);
-        return true;
+        const struct record_stack *stack = take_stack(input);
+        if (is_asked(input, stack)) {
+            describe_recorded(&input->record, stack, keep, out);
+            return true;
+        }
+        input->left++;
+    }
+    if (input->one_walker && input->record.kind != RECORD_KIND_ON_DEMAND) {
+        input->left += input->record.capture_count - input->next_capture;
+        input->next_capture = input->record.capture_count;
     }
     if (input->next_capture < input->record.capture_count) {
         next_capture(input, keep, out);

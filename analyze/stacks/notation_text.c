@@ -91,14 +91,41 @@ static struct stack_line take_identity(struct stack_line *line)
     return id;
 }
 
+static bool is_first(const struct stack_input *input)
+{
+    return input->builder.count + input->builder.before == 0;
+}
+
+/* Leaves out what a text around the frame adds: "at " before it, quotes around it, a comma. */
+static void strip_quotes(struct stack_line *line)
+{
+    struct stack_line inner = *line;
+    if (inner.bytes > 3 && memcmp(inner.at, "at ", 3) == 0) {
+        inner.at += 3;
+        inner.bytes -= 3;
+        trim(&inner);
+    }
+    while (inner.bytes > 0 && strchr(",;", inner.at[inner.bytes - 1]) != NULL)
+        inner.bytes--;
+    if (inner.bytes > 2 && strchr("\"'`", inner.at[0]) != NULL &&
+        (inner.at[inner.bytes - 1] == inner.at[0] ||
+         (inner.at[0] == '`' && inner.at[inner.bytes - 1] == '\''))) {
+        inner.at++;
+        inner.bytes -= 2;
+        trim(&inner);
+        *line = inner;
+    }
+}
+
 /* Reads one frame. False: the line is not a frame. */
 static bool parse_frame(struct stack_input *input, struct stack_line line, struct frame *out)
 {
+    strip_quotes(&line);
     const struct stack_line id = take_identity(&line);
     memset(out, 0, sizeof *out);
     out->found_by = FOUND_GIVEN;
     out->identity = IDENTITY_UNCHECKED;
-    out->kind = take_kind(&line, input->builder.count == 0 ? PC_INTERRUPTED : PC_RETURN);
+    out->kind = take_kind(&line, is_first(input) ? PC_INTERRUPTED : PC_RETURN);
     if (memchr(line.at, '\0', line.bytes) != NULL)
         return false;
     if (line.bytes > 4 && memcmp(line.at, "jit!", 4) == 0 && find_number(&line, '+') != NULL)
@@ -136,13 +163,19 @@ static bool parse_frame(struct stack_input *input, struct stack_line line, struc
     return true;
 }
 
+/* Bare addresses are looked up each for itself: however many there are, none is left out. */
+static bool is_full(const struct stack_input *input)
+{
+    return input->addresses && input->builder.count == LIMIT_FRAMES_HEAD;
+}
+
 /* Returns the collected frames as a stack; WHOLE when the stack ends here. False when there are
  * none. */
 static bool finish(struct stack_input *input, bool whole, struct arena *keep,
                    struct stack_item *out)
 {
     const struct stack_builder *builder = &input->builder;
-    const bool first = builder->handed == 0;
+    const bool first = builder->handed + builder->before == 0;
     const bool any = builder->count > 0 || input->has_label;
     if (builder_finish(input, whole, keep, &out->stack) != ERR_NONE) {
         item_fault(input, out, ERR_MEMORY, FAULT_NO_OFFSET, "stack", NULL);
@@ -151,6 +184,8 @@ static bool finish(struct stack_input *input, bool whole, struct arena *keep,
         out->label = out->stack.label;
     }
     out->goes_on = !whole;
+    if (is_full(input))
+        builder_forget(&input->builder);
     out->named = out->crashed_first = input->named;
     if (input->named && input->thread_number != NO_THREAD) {
         out->stack.thread_id = (uint32_t)input->thread_number;
@@ -174,8 +209,9 @@ static bool finish(struct stack_input *input, bool whole, struct arena *keep,
 static bool may_part(const struct stack_input *input)
 {
     const struct stack_builder *builder = &input->builder;
-    return input->prompt && builder->count > builder->handed &&
-           builder->count <= LIMIT_FRAMES_HEAD && stack_input_waits(input, INPUT_PROMPT_MS);
+    return is_full(input) ||
+           (input->prompt && builder->count > builder->handed &&
+            builder->count <= LIMIT_FRAMES_HEAD && stack_input_waits(input, INPUT_PROMPT_MS));
 }
 
 static void start_labelled(struct stack_input *input, const struct stack_line *line)
@@ -266,7 +302,7 @@ static void clear(const struct stack_input *input, struct frame *out)
     memset(out, 0, sizeof *out);
     out->found_by = FOUND_GIVEN;
     out->identity = IDENTITY_UNCHECKED;
-    out->kind = input->builder.count == 0 || input->after_signal ? PC_INTERRUPTED : PC_RETURN;
+    out->kind = is_first(input) || input->after_signal ? PC_INTERRUPTED : PC_RETURN;
 }
 
 /* With a load map, the address says more than the printed name. */

@@ -88,6 +88,17 @@ const struct notation *stack_input_notation(const struct stack_input *input)
     return input->notation;
 }
 
+void stack_input_one_walker(struct stack_input *input, const char *name)
+{
+    input->one_walker = true;
+    input->walker = name;
+}
+
+uint32_t stack_input_left(const struct stack_input *input)
+{
+    return input->left;
+}
+
 void stack_input_prompt(struct stack_input *input)
 {
     input->prompt = true;
@@ -118,6 +129,13 @@ const struct notation *stack_input_find_notation(struct stack_input *input)
         continue;
     if (input->end >= 3 && memcmp(input->buffer, "\xEF\xBB\xBF", 3) == 0)
         input_skip(input, 3);
+    const bool is_little = input->end >= 2 && memcmp(input->buffer, "\xFF\xFE", 2) == 0;
+    if (is_little || (input->end >= 2 && memcmp(input->buffer, "\xFE\xFF", 2) == 0)) {
+        input_skip(input, 2);
+        input->broken = !input_is_utf16(input, is_little ? UNITS_UTF16_LITTLE : UNITS_UTF16_BIG);
+        while (may_become(input, RECORD_MAGIC, 8) && input_fill(input, input->room))
+            continue;
+    }
     input->notation = recognised(input);
     return input->notation;
 }

@@ -102,6 +102,11 @@ bool stack_input_next(struct stack_input *input, struct arena *keep, struct stac
 /* From now on a line `0xADDRESS` is a frame, of the module that a `# module` line put there. */
 void stack_input_addresses(struct stack_input *input);
 
+/* Of a record of a crash or hang only the stacks of one walker, NAME, or, NULL, the one whose stack
+ * counts, and nothing that was captured on demand. stack_input_left() counts the others. */
+void stack_input_one_walker(struct stack_input *input, const char *name);
+uint32_t stack_input_left(const struct stack_input *input);
+
 /* From now on an incomplete text stack is returned in parts instead of being held until the rest
  * arrives. Only the first part has a label; frame numbers continue across parts. */
 void stack_input_prompt(struct stack_input *input);

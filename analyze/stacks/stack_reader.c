@@ -16,16 +16,103 @@ void input_to_front(struct stack_input *input)
     input->start = 0;
 }
 
+/* ---- text in UTF-16, which Windows' shells write ---- */
+
+enum { CHARACTERS_ROOM = 16 }; /* in the buffer, to read some characters */
+
+static size_t put_character(uint32_t c, char *out)
+{
+    const size_t more = c < 0x10000 ? 3 : 4;
+    const size_t bytes = c < 0x800 ? 2 : more;
+    if (c < 0x80) {
+        out[0] = (char)c;
+        return 1;
+    }
+    for (size_t i = bytes; i-- > 1; c >>= 6)
+        out[i] = (char)(0x80 | (c & 0x3F));
+    out[0] = (char)((0xF00U >> bytes & 0xFFU) | c);
+    return bytes;
+}
+
+/* Writes at most 3 bytes for each 2; a half of a pair becomes U+FFFD. Keeps what is no whole
+ * character for the next call. */
+static size_t to_utf8(struct stack_input *input, const uint8_t *raw, size_t raw_bytes, char *out)
+{
+    const uint32_t high = input->units == UNITS_UTF16_BIG ? 0 : 1;
+    uint32_t first = 0; /* of a pair */
+    size_t at = 0;
+    for (size_t i = 0; i < raw_bytes; i++) {
+        input->rest[input->rest_bytes++] = raw[i];
+        if (input->rest_bytes % 2 != 0)
+            continue;
+        const uint8_t *unit = input->rest + input->rest_bytes - 2;
+        const uint32_t c = (uint32_t)unit[high] << 8 | unit[1 - high];
+        first =
+            input->rest_bytes == 4 ? (uint32_t)input->rest[high] << 8 | input->rest[1 - high] : 0;
+        if (first == 0 && c >= 0xD800 && c < 0xDC00)
+            continue; /* the other half follows */
+        if (first != 0 && c >= 0xDC00 && c < 0xE000) {
+            at += put_character(0x10000 + ((first - 0xD800) << 10) + (c - 0xDC00), out + at);
+        } else {
+            if (first != 0)
+                at += put_character(0xFFFD, out + at);
+            at += put_character(c >= 0xD800 && c < 0xE000 ? 0xFFFD : c, out + at);
+        }
+        input->rest_bytes = 0;
+    }
+    return at;
+}
+
+bool input_is_utf16(struct stack_input *input, enum input_units units)
+{
+    const size_t left = input->end - input->start;
+    uint8_t *raw = malloc(left + 1);
+    char *wider = array_reserve(input->buffer, &input->room, (uint64_t)left * 2 + 8, 1);
+    if (wider != NULL)
+        input->buffer = wider;
+    if (raw != NULL && wider != NULL) {
+        memcpy(raw, input->buffer + input->start, left);
+        input->units = units;
+        input->start = 0;
+        input->end = to_utf8(input, raw, left, input->buffer);
+    }
+    free(raw);
+    return raw != NULL && wider != NULL;
+}
+
+static size_t read_bytes(struct stack_input *input, char *to, size_t room, bool *failed)
+{
+    return input->direct ? file_read_some(input->stream, to, room, failed)
+                         : fread(to, 1, room, input->stream);
+}
+
+/* Some bytes for the buffer; 0: the end. */
+static size_t read_some(struct stack_input *input, char *to, size_t room, bool *failed)
+{
+    enum { RAW_BYTES = 8192 };
+    uint8_t raw[RAW_BYTES];
+    size_t got = 0;
+    if (input->units == UNITS_BYTES)
+        return read_bytes(input, to, room, failed);
+    for (size_t used = 1; got == 0 && used > 0;) { /* until a whole character came */
+        const size_t most = room / 2 - 2 < RAW_BYTES ? room / 2 - 2 : RAW_BYTES;
+        used = read_bytes(input, (char *)raw, most, failed);
+        got = to_utf8(input, raw, used, to);
+    }
+    return got;
+}
+
 bool input_fill(struct stack_input *input, size_t max)
 {
+    const size_t least = input->units == UNITS_BYTES ? 1 : CHARACTERS_ROOM;
     if (input->ended)
         return false;
-    if (input->end == input->room)
+    if (input->room - input->end < least)
         input_to_front(input);
-    if (input->end == input->room) {
+    if (input->room - input->end < least) {
         if (input->room >= max)
             return false;
-        char *wider = array_reserve(input->buffer, &input->room, (uint64_t)input->room + 1, 1);
+        char *wider = array_reserve(input->buffer, &input->room, (uint64_t)input->room + least, 1);
         if (wider == NULL)
             return false;
         input->buffer = wider;
@@ -33,8 +120,7 @@ bool input_fill(struct stack_input *input, size_t max)
     char *const to = input->buffer + input->end;
     const size_t room = input->room - input->end;
     bool failed = false;
-    const size_t got = input->direct ? file_read_some(input->stream, to, room, &failed)
-                                     : fread(to, 1, room, input->stream);
+    const size_t got = read_some(input, to, room, &failed);
     input->end += got;
     if (got == 0) {
         input->ended = true;
@@ -324,7 +410,7 @@ enum status builder_finish(struct stack_input *input, bool whole, struct arena *
         if (i >= LIMIT_FRAMES_HEAD)
             from = LIMIT_FRAMES_HEAD + (i - LIMIT_FRAMES_HEAD + tail_start) % LIMIT_FRAMES_TAIL;
         out->frames[i - first] = builder->frames[from];
-        out->frames[i - first].index = i;
+        out->frames[i - first].index = (uint32_t)(builder->before + i);
         if (!copy_frame(&out->frames[i - first], keep))
             return ERR_MEMORY;
     }
@@ -332,11 +418,16 @@ enum status builder_finish(struct stack_input *input, bool whole, struct arena *
     builder->handed = builder->count;
     if (whole) {
         out->left_out = left_out > UINT32_MAX ? UINT32_MAX : (uint32_t)left_out;
-        builder->count = 0;
-        builder->handed = 0;
+        builder->count = builder->handed = builder->before = 0;
         builder->left_out = 0;
     }
     return ERR_NONE;
+}
+
+void builder_forget(struct stack_builder *builder)
+{
+    builder->before += builder->handed;
+    builder->count = builder->handed = 0;
 }
 
 void item_fault(struct stack_input *input, struct stack_item *out, enum status code,

@@ -25,6 +25,7 @@ struct stack_builder {
     struct frame *frames; /* owned; LIMIT_FRAMES of them          */
     uint64_t count;       /* all frames received, kept or not     */
     uint64_t handed;      /* of those, already returned           */
+    uint64_t before;      /* returned earlier, and forgotten      */
     uint64_t left_out;    /* further ones, as stated by the input */
 };
 
@@ -41,10 +42,15 @@ struct input_range {
     const struct module *module;
 };
 
+enum input_units { UNITS_BYTES, UNITS_UTF16_LITTLE, UNITS_UTF16_BIG };
+
 struct stack_input {
     FILE *stream;
     bool owns_stream, direct; /* direct: opened here, so that no other code reads it by stdio */
     bool prompt;
+    bool one_walker;    /* see stack_input_one_walker() */
+    const char *walker; /* borrowed */
+    uint32_t left;
     const char *name;
     const struct notation *const *notations; /* the table, borrowed */
     const struct notation *notation;         /* of the stream; NULL: not known yet */
@@ -55,6 +61,9 @@ struct stack_input {
     size_t start, end;
     uint64_t offset; /* in the stream, of buffer[start] */
     bool ended, broken, reported;
+    enum input_units units; /* of the stream; the buffer has UTF-8 */
+    uint8_t rest[4];        /* of UTF-16: what is no whole character yet */
+    uint32_t rest_bytes;
 
     struct arena arena;   /* owned: data that lives as long as the input */
     struct arena scratch; /* owned: of the stack being gathered     */
@@ -160,6 +169,12 @@ void builder_add(struct stack_builder *builder, struct frame frame);
  * here, and the builder is empty afterwards. */
 enum status builder_finish(struct stack_input *input, bool whole, struct arena *keep,
                            struct stack *out);
+
+/* What is in the buffer, and all that follows, is text in UTF-16. False: out of memory. */
+bool input_is_utf16(struct stack_input *input, enum input_units units);
+
+/* After builder_finish() of a part: makes room for as many frames again. */
+void builder_forget(struct stack_builder *builder);
 
 /* Fills *out with a fault of this input. */
 void item_fault(struct stack_input *input, struct stack_item *out, enum status code,

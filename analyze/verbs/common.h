@@ -18,6 +18,7 @@
 #define COMMON_OPTIONS(ROW)                                                                        \
     ROW(CACHE, "--cache", OPTION_STRING, "DIR", "where indexes and downloads are kept",            \
         "see `twinstack cache`")                                                                   \
+    ROW(ALL, "--all", OPTION_FLAG, NULL, "everything", NULL)                                       \
     ROW(CSV_BASE, "--csv-base", OPTION_UINT, "ADDRESS", "load base of the addresses in CSV",       \
         "default 0x400000")                                                                        \
     ROW(DB, "--db", OPTION_STRING, "FILE", "the database of runs", "default build/twinstack.db")   \

@@ -211,7 +211,7 @@ static int run(const struct verb *self, int argc, char **argv)
     struct queue_words o = {0};
     const struct option_row rows[] = {
         OPTION(QUEUE, &o.queue),
-        {"--all", OPTION_FLAG, &o.all, NULL, "retry, drop: every dead letter"},
+        OPTION_AS(ALL, &o.all, "retry, drop: every dead letter"),
         OPTION_AS(JSON, &o.as_json, "list"),
     };
     return subcommand_main(self, "list", rows, COUNT_OF(rows), &o, argc, argv);

@@ -20,6 +20,7 @@
 #include "verbs/fetch_options.h"
 #include "verbs/index_note.h"
 #include "verbs/library_fault.h"
+#include "verbs/resolve_symbols.h"
 #include "verbs/resolve_understood.h"
 #include "verbs/verbs.h"
 
@@ -56,15 +57,16 @@ struct resolver {
     char first_error[sizeof((struct twinstack_error *)NULL)->text];
     bool unresolved, unchecked, damaged, failed;
     const char *lack;
-    bool addresses;
+    bool addresses, all;
+    const char *walker;
+    uint64_t left_out; /* frames in the middle of long stacks */
 };
 
 struct resolve_options {
-    struct option_list pdbs, csvs, roots;
-    uint64_t csv_base, jobs;
-    const char *format, *names, *arch, *cache, *index;
-    bool json, ndjson, strict, addresses;
-    struct fetch_words fetch;
+    struct resolve_symbols symbols;
+    uint64_t jobs;
+    const char *format, *names, *index, *walker;
+    bool json, ndjson, strict, addresses, all;
 };
 
 static void resolve_batch(struct resolver *r, struct batch *batch)
@@ -162,6 +164,7 @@ static void print_batch(struct resolver *r, struct batch *batch, bool last)
         keep_first_error(r, batch);
     r->errors += summary.errors;
     r->frames += summary.frames;
+    r->left_out += summary.left_out;
     r->lack = r->lack != NULL ? r->lack : summary.lack;
     r->failed = r->failed || batch->failed;
     if (r->format >= RESOLVE_FOLDED)
@@ -290,46 +293,6 @@ static bool read_input(struct resolver *r, struct twinstack_input *input, bool n
     return any;
 }
 
-/* WORD is "FILE" or "MODULE=FILE". */
-static enum twinstack_status bind(struct twinstack_symbols *symbols, const char *word, bool csv,
-                                  uint64_t base, struct twinstack_error *error)
-{
-    const char *equals = strchr(word, '=');
-    char name[256];
-
-    if (equals != NULL && !path_is_file(word) && (size_t)(equals - word) < sizeof name) {
-        memcpy(name, word, (size_t)(equals - word));
-        name[equals - word] = '\0';
-        word = equals + 1;
-    } else {
-        equals = NULL;
-    }
-    const char *bound = equals != NULL ? name : NULL;
-    return csv ? twinstack_bind_csv(symbols, bound, word, base, error)
-               : twinstack_bind_pdb(symbols, bound, word, error);
-}
-
-static enum twinstack_status open_symbols(const struct resolve_options *o,
-                                          struct twinstack_options *options,
-                                          struct twinstack_symbols **out,
-                                          struct twinstack_error *error)
-{
-    options->paths = o->roots.items;
-    options->path_count = o->roots.count;
-    options->arch = o->arch;
-    options->cache = o->cache;
-    options->system = 1;
-    fetch_options_fill(options, &o->fetch);
-    enum twinstack_status status = twinstack_open(options, out, error);
-    if (status == TWINSTACK_OK && twinstack_path_fault(*out, error) != TWINSTACK_OK)
-        fetch_options_warn(error->text);
-    for (uint32_t i = 0; status == TWINSTACK_OK && i < o->pdbs.count; i++)
-        status = bind(*out, o->pdbs.items[i], false, 0, error);
-    for (uint32_t i = 0; status == TWINSTACK_OK && i < o->csvs.count; i++)
-        status = bind(*out, o->csvs.items[i], true, o->csv_base, error);
-    return status;
-}
-
 static bool prepare(struct resolver *r, uint32_t jobs)
 {
     r->batch_count = jobs > 1 ? jobs * 2 + 2 : 2;
@@ -385,6 +348,25 @@ static int report_empty(const char *path)
     return verb_fault(&fault);
 }
 
+/* What people read is one walk of a crash; programs get all. */
+static void choose_walker(const struct resolver *r, struct twinstack_input *input)
+{
+    if (r->walker != NULL || (r->format == RESOLVE_TEXT && !r->all))
+        twinstack_input_walker(input, r->walker);
+}
+
+static void warn_of_left_out(const struct resolver *r, uint32_t walks)
+{
+    if (r->left_out > 0)
+        log_warn("%" PRIu64 " frames in the middle of stacks were left out: of a stack, the first "
+                 "768 and the last 256 are kept",
+                 r->left_out);
+    if (walks > 0 && r->walker == NULL)
+        log_note("%" PRIu32 " more stacks of records, by other walkers or captured on demand: "
+                 "--all prints them",
+                 walks);
+}
+
 /* Resolves all inputs. They stay open until everything is printed, since batches borrow from them.
  */
 static int resolve_inputs(struct resolver *r, const struct option_list *files, uint32_t jobs,
@@ -394,6 +376,7 @@ static int resolve_inputs(struct resolver *r, const struct option_list *files, u
     const char *const *paths = files->count > 0 ? files->items : standard;
     const uint32_t count = files->count > 0 ? files->count : 1;
     int code = EXIT_GOOD;
+    uint32_t walks = 0;
     struct twinstack_input **inputs = calloc(count, sizeof(*inputs));
     const uint32_t flags = (r->addresses ? TWINSTACK_INPUT_ADDRESSES : 0U) |
                            (r->format == RESOLVE_TEXT ? TWINSTACK_INPUT_PROMPT : 0U);
@@ -405,14 +388,18 @@ static int resolve_inputs(struct resolver *r, const struct option_list *files, u
         const bool named = strcmp(paths[i], "-") != 0;
         const enum twinstack_status status =
             twinstack_input_open(paths[i], flags, &inputs[i], &error);
+        if (status == TWINSTACK_OK)
+            choose_walker(r, inputs[i]);
         if (status != TWINSTACK_OK)
             code = library_fault(status, &error);
         else if (!read_input(r, inputs[i], named, jobs) && named && !process_interrupted())
             code = report_empty(paths[i]);
     }
     finish(r);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        walks += inputs[i] != NULL ? twinstack_input_left(inputs[i]) : 0;
         twinstack_input_close(inputs[i]);
+    }
     free((void *)inputs);
     if (process_interrupted())
         return EXIT_INTERRUPTED;
@@ -425,6 +412,7 @@ static int resolve_inputs(struct resolver *r, const struct option_list *files, u
                  "(`# module NAME CODE_ID DEBUG_ID` states one)");
     if (r->lack != NULL && r->format == RESOLVE_TEXT)
         log_warn("%s", r->lack);
+    warn_of_left_out(r, walks);
     if (code == EXIT_GOOD && !r->damaged && r->errors > r->frames) {
         log_error("%" PRIu64 " of %" PRIu64 " lines hold no frame, such as app.exe!0x1537 or "
                   "app.exe+0x1537; the first: %s",
@@ -471,8 +459,9 @@ static bool read_words(const struct verb *self, const struct resolve_options *o,
             self, "there is no format '%s': text, folded, speedscope or understood", word);
     else if (n < 0)
         (void)verb_usage_error(self, "--names is short, full or decorated, not '%s'", o->names);
-    else if (o->arch != NULL && !twinstack_is_arch(o->arch))
-        (void)verb_usage_error(self, "there is no architecture '%s': arm64, x86_64, ...", o->arch);
+    else if (o->symbols.arch != NULL && !twinstack_is_arch(o->symbols.arch))
+        (void)verb_usage_error(self, "there is no architecture '%s': arm64, x86_64, ...",
+                               o->symbols.arch);
     else if (i < 0)
         (void)verb_usage_error(self, "--index is auto, never or always, not '%s'", o->index);
     else {
@@ -489,6 +478,8 @@ static void choose_form(struct resolver *r, const struct resolve_options *o)
     const char *no_colour = getenv("NO_COLOR");
 
     r->addresses = o->addresses;
+    r->all = o->all;
+    r->walker = o->walker;
     if (r->addresses)
         r->write_flags |= TWINSTACK_WRITE_MODULES;
     if (file_is_terminal(stdout) && (no_colour == NULL || no_colour[0] == '\0'))
@@ -512,7 +503,8 @@ static int resolve(const struct verb *self, void *given, const struct option_lis
         return resolve_understood(files, keep);
     choose_form(&r, o);
     process_catch_interrupts_until(EXIT_INTERRUPTED);
-    const enum twinstack_status status = open_symbols(o, &options, &r.symbols, &error);
+    const enum twinstack_status status =
+        resolve_symbols_open(&o->symbols, &options, &r.symbols, &error);
     if (status != TWINSTACK_OK) {
         code = library_fault(status, &error);
     } else if (!prepare(&r, (uint32_t)o->jobs)) {
@@ -533,22 +525,27 @@ static int resolve(const struct verb *self, void *given, const struct option_lis
 
 static int run(const struct verb *self, int argc, char **argv)
 {
-    struct resolve_options o = {.csv_base = TWINSTACK_CSV_BASE,
+    struct resolve_options o = {.symbols.csv_base = TWINSTACK_CSV_BASE,
                                 .jobs = 1,
                                 .format = "text",
                                 .names = "short",
                                 .index = "auto"};
     const struct option_row rows[] = {
-        {"--pdb", OPTION_LIST, &o.pdbs, "[NAME=]FILE", "a PDB, for the module NAME"},
-        {"--csv", OPTION_LIST, &o.csvs, "[NAME=]FILE", "a symbol table as pdbdump prints it"},
-        OPTION(CSV_BASE, &o.csv_base),
-        OPTION(SYMBOLS, &o.roots),
+        {"--pdb", OPTION_LIST, &o.symbols.pdbs, "[NAME=]FILE", "a PDB, for the module NAME"},
+        {"--csv", OPTION_LIST, &o.symbols.csvs, "[NAME=]FILE",
+         "a symbol table as pdbdump prints it"},
+        OPTION(CSV_BASE, &o.symbols.csv_base),
+        OPTION(SYMBOLS, &o.symbols.roots),
         OPTION(INDEX, &o.index),
-        OPTION(CACHE, &o.cache),
-        FETCH_OPTION_ROWS(o.fetch),
-        {"--arch", OPTION_STRING, &o.arch, "NAME", "slice of fat files: arm64, x86_64, ..."},
+        OPTION(CACHE, &o.symbols.cache),
+        FETCH_OPTION_ROWS(o.symbols.fetch),
+        {"--arch", OPTION_STRING, &o.symbols.arch, "NAME",
+         "slice of fat files: arm64, x86_64, ..."},
         {"--addresses", OPTION_FLAG, &o.addresses, NULL,
          "lines are 0xADDRESS, in modules of `# module NAME CODE_ID DEBUG_ID 0xBASE 0xSIZE`"},
+        OPTION_AS(ALL, &o.all, "of a record: by each walker, and what was captured on demand"),
+        {"--walker", OPTION_STRING, &o.walker, "NAME",
+         "of records the stacks of this walker: rtl, dbghelp, dbghelp-own, ..."},
         OPTION(JSON, &o.json),
         OPTION_AS(NDJSON, &o.ndjson, "for each stack"),
         OPTION_WORDS(FORMAT, "text|folded|speedscope|understood", &o.format,

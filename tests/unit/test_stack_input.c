@@ -94,7 +94,7 @@ static const struct {
     {"UTF-16",
      "\xFF\xFE"
      "a!0x1",
-     "-: !unsupported@0\n"},
+     "-: !malformed@2\n"},
     {"a token of another table", "a!0x0a000001+0x5\n", "-: !malformed@0\n"},
     {"a folder alone", "C:\\x\\!0x1\n", "-: !malformed@0\n"},
     {"a bad line does not end the stack", "> x\na!0x1\nhello\nb!0x2\n",
