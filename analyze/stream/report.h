@@ -23,7 +23,8 @@
 enum {
     REPORT_TIME_BYTES = 24,
     REPORT_WORD_BYTES = 64,
-    REPORT_PART_BYTES = QUEUE_MESSAGE_BYTES - 1024, /* of a report, in one message or part */
+    /* of a report, in one message or part; never changed: where a report is cut is in its ids */
+    REPORT_PART_BYTES = QUEUE_MESSAGE_BYTES - 1024,
     REPORT_PARTS_MAX = 128,
     REPORT_SMALL_BYTES = 64 << 10, /* larger ones never go with others; never changed */
     REPORT_GROUP_BYTES = 256 << 10,

@@ -13,6 +13,7 @@
 #include "base/fault.h"
 #include "stream/queue.h"
 
+/* SLICE_BYTES is never changed: slices by two versions of one result must fit together. */
 enum { SLICE_BYTES = QUEUE_MESSAGE_BYTES - 1024, SLICES_MAX = 1024 };
 
 struct slice {

@@ -84,6 +84,17 @@ static bool read_pieces(struct exchange *x, size_t bytes, body_fn *take, void *c
     return true;
 }
 
+/* False, and answered: the body is packed. It would be stored as it is, and mean nothing. */
+static bool is_plain(struct exchange *x)
+{
+    const char *encoding = exchange_header(x, "Content-Encoding");
+    if (encoding == NULL || text_equal_nocase(encoding, "identity"))
+        return true;
+    (void)answer_error(x, 415, "encoding", "The body has a Content-Encoding",
+                       "send it as it is, without one");
+    return false;
+}
+
 /* What is checked before a body is read.  x->closing stays set until it is. */
 static bool begin_body(struct exchange *x, size_t max_bytes, size_t *bytes)
 {
@@ -91,6 +102,8 @@ static bool begin_body(struct exchange *x, size_t max_bytes, size_t *bytes)
     if (!stated_length(x, &stated))
         return false;
     x->closing = true; /* until the body is read, because the rest of it is not a request */
+    if (!is_plain(x))
+        return false;
     if (stated > max_bytes) {
         (void)answer_error(x, 413, "too_large", "The body is larger than this server accepts",
                            NULL);

@@ -1,5 +1,6 @@
 """Ids of reports: whatever a sender chooses, each acknowledged report counts once, and no other report takes its place."""
 
+import gzip
 import pathlib
 import sys
 import time
@@ -79,6 +80,19 @@ class Ids(stream_pipeline.Pipeline):
         self.work()
         self.reduce()
         self.assertEqual(self.problems()["stacks"], 40001 + self.later)
+
+    def test_a_packed_body_is_refused(self):
+        """Stored as it is, it would be acknowledged and never counted."""
+        self.start_server()
+        text = stacks(0, 3)
+        for query, body, encoding, want in (("id=a", gzip.compress(text.encode()), "gzip", 415), ("id=a", text, "br", 415),
+                                            ("id=a&kind=dump", gzip.compress(b"MDMP" + bytes(100)), "gzip", 415), ("id=a", text, "identity", 200)):
+            with self.subTest(encoding=encoding, query=query):
+                self.assertEqual(self.post(query, body, Content_Encoding=encoding), want)
+        self.assertEqual(self.post("id=a", text), 200)
+        self.work()
+        self.reduce()
+        self.assertEqual((self.problems()["stacks"], self.problems()["bad"]), (3, 0))
 
     def test_a_record_of_any_size_counts_once_and_whole(self):
         """Above 900 kB it does not fit into a message. What looks like the start of a stack inside of it is none."""

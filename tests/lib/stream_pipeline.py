@@ -90,10 +90,11 @@ class Pipeline(e2e.Case):
     def start_reducer(self, **options):
         return self.start(self.twinstack_program, "reduce", "--queue", self.queue, "--totals", self.totals, stdout=subprocess.DEVNULL, **options)
 
-    def post(self, query, body, token=TOKEN):
-        """Sends a report; returns the HTTP status of the answer."""
+    def post(self, query, body, token=TOKEN, **headers):
+        """Sends a report; returns the HTTP status of the answer. HEADERS have '_' for '-'."""
         request = urllib.request.Request(f"{self.address}/api/v1/reports?{query}", data=body if isinstance(body, bytes) else body.encode(),
-                                         headers={"X-Token": token} if token else {}, method="POST")
+                                         headers={**({"X-Token": token} if token else {}), **{name.replace("_", "-"): text for name, text in headers.items()}},
+                                         method="POST")
         try:
             with urllib.request.urlopen(request, timeout=20 * e2e.PATIENCE) as answer:
                 return answer.status

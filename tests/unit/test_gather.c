@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/files.h"
 #include "base/thread.h"
 #include "capture/record.h"
 #include "compare/signature.h"
@@ -499,6 +500,7 @@ TEST(reports_that_come_at_once_go_together_and_count_once)
     struct sending sending[THREADS];
     open_world(&w);
     struct gather *g = gather_new(&w.q->queue);
+    const uint64_t start_ns = clock_ns();
     for (uint32_t i = 0; i < THREADS; i++) {
         sending[i] = (struct sending){.gather = g, .first = i};
         threads[i] = thread_start(send_some, &sending[i]);
@@ -509,6 +511,8 @@ TEST(reports_that_come_at_once_go_together_and_count_once)
         CHECK_EQ(sending[i].refused, 0);
     }
     gather_free(g);
+    /* each of a thread's reports waits for others, ten times as long on a busy machine */
+    CHECK(clock_ns() - start_ns < UINT64_C(10000000) * REPORTS * GATHER_MS);
     CHECK(w.q->count[QUEUE_REPORTS] < THREADS / 2 * REPORTS);
     work(&w);
     reduce(&w);

@@ -12,6 +12,8 @@
 #include "stream/count.h"
 #include "stream/ledger.h"
 #include "stream/partial.h"
+#include "stream/report.h"
+#include "stream/slice.h"
 #include "symbol/store.h"
 #include "test.h"
 
@@ -295,5 +297,51 @@ TEST(ids_cost_sixteen_bytes_each)
     ledger_free(ledger);
     mutex_free(lock);
     close_memory(q);
+    free(q);
+}
+
+/* A sender may repeat to a collector of one version what one of another version has stored: it must
+ * go under the same ids, cut at the same bytes. These figures are never changed. */
+TEST(what_a_report_is_stored_under_is_the_same_in_every_version)
+{
+    const size_t bytes = 2 * (size_t)REPORT_PART_BYTES;
+    const struct report small[] = {
+        {.id = "alice-1", .sender = "alice", .received = "2026-11-22T08:15:00Z"},
+        {.id = "alice-2",
+         .sender = "alice",
+         .received = "2026-11-22T08:15:00Z",
+         .stacks = "> a",
+         .bytes = 3}};
+    const struct report *const both[] = {&small[0], &small[1]};
+    struct memory_queue *q = malloc(sizeof *q);
+    char *record = malloc(bytes), id[QUEUE_ID_BYTES];
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    size_t group_bytes = 0;
+    REQUIRE(q != NULL && record != NULL);
+    arena_init(&keep, 0);
+    open_memory(q);
+    memset(record, 'x', bytes);
+    memcpy(record, "TWINREC1", 8);
+    const struct report large = {.id = "alice-3",
+                                 .sender = "alice",
+                                 .received = "2026-11-22T08:15:00Z",
+                                 .stacks = record,
+                                 .bytes = bytes};
+    REQUIRE(report_put(&q->queue, &large, &fault) == ERR_NONE);
+    REQUIRE(q->item_count == 2);
+    CHECK_STR(q->items[1].id,
+              "1-part-1-b023ee31557550db55bace724c1ee0b386476c3d4be9baa9a38c49cf6e781333");
+    CHECK_EQ(q->items[1].bytes, 898976);
+    CHECK_EQ(SLICE_BYTES, 898976);
+    CHECK_EQ(REPORT_SMALL_BYTES, 65536);
+    REQUIRE(report_write_group(both, 2, &keep, id, &group_bytes) != NULL);
+    CHECK_STR(id, "-g2-b6d657961e0ffa4ba4878491b594a382");
+    const struct ledger_id known = ledger_id_of("alice-1", "> a", 3);
+    CHECK(known.id == UINT64_C(0xa42ac5108869b599));
+    CHECK(known.body == UINT64_C(0xf44dd297dc5eadaa));
+    close_memory(q);
+    arena_free(&keep);
+    free(record);
     free(q);
 }
