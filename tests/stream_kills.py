@@ -30,6 +30,7 @@ import stream_pipeline  # noqa: E402
 KILLS = int(os.environ.get("TWINSTACK_KILLS", "1000"))
 OTHER = os.environ.get("TWINSTACK_OTHER")
 SENDERS = 6
+RECORD = (e2e.ROOT / "corpus/cases/null_write.ob2/record.rec").read_bytes()
 NEW, OLD, ANY = "new", "old", "any"
 UPGRADE = ({"worker": ANY, "reducer": ANY, "server": OLD}, {"worker": ANY, "reducer": NEW, "server": OLD},
            {"worker": ANY, "reducer": NEW, "server": NEW}, {"worker": NEW, "reducer": NEW, "server": NEW})
@@ -59,7 +60,7 @@ class Kills:
         rng = random.Random(seed)
         rate = "" if OTHER else " 6000000"  # an old version may know no rates; then the senders are slower
         (self.folder / "senders").write_text("".join(f"sender{number} {stream_pipeline.TOKEN}{number}{rate}\n" for number in range(SENDERS)))
-        self.servers, self.addresses, self.texts, self.again, self.is_over = [None, None], [None, None], [], 0, False
+        self.servers, self.addresses, self.texts, self.records, self.again, self.is_over = [None, None], [None, None], [], 0, 0, False
         self.rng, self.other, self.is_paused, self.busy, self.starts = rng, other_program(), False, 0, collections.Counter()
         parts = UPGRADE if self.other else ALL_NEW
         self.versions = parts[0]
@@ -99,11 +100,13 @@ class Kills:
             sender.join(120 * e2e.PATIENCE)
         self.end_leases()
         self.address = self.addresses[0]
-        self.wait_for(sum(text.count("> ") for text in self.texts), 300)
+        self.wait_for(sum(text.count("> ") for text in self.texts) + self.records, 300)
         data = self.problems("?limit=500")
-        self.assertEqual(self.counted(data), self.expected(self.texts))
+        counted = self.counted(data)
+        self.assertEqual(sum(counted.pop(name) for name in list(counted) if "poke" in name), self.records)
+        self.assertEqual(counted, self.expected(self.texts))
         self.assertIn('twinstack_queue_pending{channel="dead"} 0\n', self.get("/metrics"))
-        print(f"{type(self).__name__}: {kills.total()} kills {dict(kills)} in {time.monotonic() - begun:.0f} s: {data['stacks']} stacks of {len(self.texts)} reports "
+        print(f"{type(self).__name__}: {kills.total()} kills {dict(kills)} in {time.monotonic() - begun:.0f} s: {data['stacks']} stacks of {len(self.texts)} texts and {self.records} large records "
               f"counted once, {data['reports']} results; {self.again} sent again" + (f"; started: {dict(sorted(self.starts.items()))}" if self.other else ""), flush=True)
 
     def start_one(self, role):
@@ -150,22 +153,25 @@ class Kills:
             if is_paused:
                 time.sleep(0.02)
                 continue
-            stacks = rng.choice((1, 1, 1, 1, 2, 5, 200, 3000))
-            text = "".join("> %d\nvictims-ob2.exe!0x%x\n" % (i, rng.randrange(0x1000, 0x4000, 0x100)) for i in range(stacks))
             count += 1
+            is_record = rng.random() < 0.03  # larger than a message: it goes in parts
+            stacks = 1 if is_record else 45000 if rng.random() < 0.01 else rng.choice((1, 1, 1, 1, 2, 5, 200, 3000))  # the largest goes in pieces
+            text = RECORD + b"%d " % count * 200000 if is_record else "".join(
+                "> %d\nvictims-ob2.exe!0x%x\n" % (i, rng.randrange(0x1000, 0x4000, 0x100)) for i in range(stacks)).encode()
             while not self.is_taken(number, f"id=k{number}-{count}", text, rng):
                 self.again += 1
                 time.sleep(0.02)
             if rng.random() < 0.1:  # a second time, to any collector
                 self.is_taken(number, f"id=k{number}-{count}", text, rng)
-            self.texts.append(text)
             with self.lock:
                 self.busy -= 1
+                self.records += is_record
+                self.texts += [] if is_record else [text.decode()]
             time.sleep(0.01 * stacks ** 0.5)
 
     def is_taken(self, sender, query, text, rng):
-        request = urllib.request.Request(f"{rng.choice(self.addresses)}/api/v1/reports?{query}", data=text.encode(),
-                                         headers={"X-Token": f"{stream_pipeline.TOKEN}{sender}"}, method="POST")
+        request = urllib.request.Request(f"{rng.choice(self.addresses)}/api/v1/reports?{query}", data=text, headers={"X-Token": f"{stream_pipeline.TOKEN}{sender}"},
+                                         method="POST")
         with contextlib.suppress(urllib.error.URLError, ConnectionError, TimeoutError, http.client.HTTPException), \
                 urllib.request.urlopen(request, timeout=20 * e2e.PATIENCE) as answer:
             return answer.status == 200
