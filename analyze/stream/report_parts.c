@@ -88,13 +88,26 @@ enum status report_assemble(struct queue *queue, struct report *report, struct a
     return ERR_NONE;
 }
 
+/* True when that is stored. Without DATA the part is removed. */
+static bool replace_part(struct queue *queue, const struct report *report, uint32_t n,
+                         const char *data)
+{
+    struct fault ignored = FAULT_INIT; /* it is removed when it is old */
+    char name[QUEUE_ID_BYTES];
+    part_name(report, n, name);
+    return queue->transport->item_set(queue, QUEUE_PARTS, name, data,
+                                      data != NULL ? strlen(data) : 0, &ignored) == ERR_NONE;
+}
+
+/* The mark first: who dies on the way leaves no parts of which some are missing. Where there was no
+ * room for it, there is when the others are gone. */
 void report_drop_parts(struct queue *queue, const struct report *report)
 {
-    for (uint32_t n = 0; n < report->parts; n++) {
-        struct fault ignored = FAULT_INIT; /* it is removed when it is old */
-        char name[QUEUE_ID_BYTES];
-        part_name(report, n, name);
-        (void)queue->transport->item_set(queue, QUEUE_PARTS, name, n == 0 ? counted : NULL,
-                                         sizeof counted - 1, &ignored);
-    }
+    if (report->parts == 0)
+        return;
+    const bool is_marked = replace_part(queue, report, 0, counted);
+    for (uint32_t n = 1; n < report->parts; n++)
+        (void)replace_part(queue, report, n, NULL);
+    if (!is_marked)
+        (void)replace_part(queue, report, 0, counted);
 }

@@ -459,6 +459,55 @@ TEST(a_large_record_that_comes_again_when_it_is_counted_is_no_dead_letter)
     close_world(&w);
 }
 
+/* A worker dies at call AT, and whatever was done until then, the message comes again. */
+static bool die_with_record(struct world *w, const char *record, size_t bytes, uint32_t at,
+                            bool after)
+{
+    struct memory_queue *q = malloc(sizeof *q);
+    struct work_figures figures = {0};
+    char name[40];
+    REQUIRE(q != NULL);
+    (void)snprintf(name, sizeof name, "record-%u-%d", (unsigned)at, (int)after);
+    test_row(name);
+    struct totals *totals = open_totals(name);
+    open_memory(q);
+    send_report(q, "alice-large", record, bytes);
+    revive(q, at, after);
+    work(q, w, 0, &figures);
+    const bool has_died = q->dead;
+    for (int turn = 0; turn < 2; turn++) {
+        q->messages[QUEUE_REPORTS][0].state = READY;
+        revive(q, 0, false);
+        work(q, w, 0, &figures);
+    }
+    reduce(q, totals);
+    CHECK_EQ(figures.buried, 0);
+    check_totals(totals, 0, 1); /* it is damaged: a bad line, and no stack */
+    totals_close(totals);
+    close_memory(q);
+    free(q);
+    return has_died;
+}
+
+TEST(a_large_record_counts_once_wherever_its_worker_dies)
+{
+    const size_t bytes = 2 * (size_t)REPORT_PART_BYTES + 1;
+    char *record = malloc(bytes);
+    struct world w;
+    bool before = true, after = true;
+    REQUIRE(record != NULL);
+    memset(record, 'x', bytes);
+    memcpy(record, "TWINREC1", 8);
+    open_world(&w);
+    for (uint32_t at = 1; before || after; at++) {
+        REQUIRE(at < 50);
+        before = die_with_record(&w, record, bytes, at, false);
+        after = die_with_record(&w, record, bytes, at, true);
+    }
+    close_world(&w);
+    free(record);
+}
+
 /* ---- slices ------------------------------------------------------------------------------ */
 
 TEST(a_slice_is_read_or_refused)
