@@ -6,29 +6,31 @@ The invariants are those of `stream_model.py`. A report has one stack here."""
 from collections import namedtuple
 
 Message = namedtuple("Message", "key members split state delivered taker")  # state: ready, taken, done; a group has several members
-Page = namedtuple("Page", "members key full")
+Page = namedtuple("Page", "members key full by")
 Collector = namedtuple("Collector", "phase members key view")  # phase: idle, page, put, answer; view: how many pages it has read
 Worker = namedtuple("Worker", "phase key left")  # phase: idle, has, resolved, settle, splitting; left: members that are not put yet
 State = namedtuple("State", "acknowledged pages collectors messages workers partials known counted dead deaths")
 
 DELIVERIES_MAX = 3
 DEFECTS = ("a page is added without a look at the others", "the message is stored before its page", "acknowledged when its page is stored",
-           "what is on a page counts as stored", "a group is buried whole", "a group and its reports both count", "a group is split in place")
+           "what is on a page counts as stored", "a group is buried whole", "a group and its reports both count", "a group is split in place",
+           "a newer page is overlooked")
 
 
 class Groups:
     """REPORTS: how many; POISON: those that kill each worker that has them. DEATHS: how many deaths of any kind and ends of leases there are in all,
-    besides those of poison. IS_SENT: all of them are in the queue at the beginning, as one group."""
+    besides those of poison. IS_SENT: all of them are in the queue at the beginning, as one group. HAS_OLD: collector 0 cannot read the pages
+    of the others."""
 
-    def __init__(self, reports, poison=(), defect=None, deaths=1, collectors=1, workers=2, is_sent=False):
+    def __init__(self, reports, poison=(), defect=None, deaths=1, collectors=1, workers=2, is_sent=False, has_old=False):
         assert defect is None or defect in DEFECTS
         self.reports, self.poison, self.defect, self.deaths = reports, poison, defect, deaths
-        self.collectors, self.workers, self.is_sent = collectors, workers, is_sent
+        self.collectors, self.workers, self.is_sent, self.has_old = collectors, workers, is_sent, has_old
 
     def start(self):
         everything = tuple(range(self.reports))
         sent = self.is_sent
-        return State(frozenset(everything if sent else ()), (Page(everything, everything, False),) if sent else (),
+        return State(frozenset(everything if sent else ()), (Page(everything, everything, False, 0),) if sent else (),
                      tuple(Collector("idle", (), None, 0) for _ in range(self.collectors)),
                      (Message(everything, everything, False, "ready", 0, None),) if sent else (), tuple(Worker("idle", None, ()) for _ in range(self.workers)),
                      frozenset(), frozenset(), (), frozenset(), 0)
@@ -47,12 +49,15 @@ class Groups:
     def collect(self, state, c):
         mine = state.collectors[c]
         now = lambda phase, **more: state._replace(collectors=self.replaced(state.collectors, c, mine._replace(phase=phase, **more)))  # noqa: E731
+        can_read = lambda page: not self.has_old or c > 0 or page.by == 0  # noqa: E731
         if mine.phase == "idle":
+            if not all(map(can_read, state.pages)) and self.defect != "a newer page is overlooked":
+                return  # it refuses all reports until it is replaced
             unread = mine._replace(view=len(state.pages))
             if unread != mine:
                 yield f"collector {c} reads the pages", now("idle", view=len(state.pages))
             for members in self.subsets([r for r in range(self.reports) if r not in state.acknowledged]):
-                known = [page for page in state.pages[:mine.view] for r in members if r in page.members]
+                known = [page for page in state.pages[:mine.view] for r in members if r in page.members and can_read(page)]
                 if not known:
                     first = "put" if self.defect == "the message is stored before its page" else "page"
                     yield f"collector {c} has {members}", now(first, members=members, key=members)
@@ -68,7 +73,7 @@ class Groups:
                 return
             late = self.defect == "the message is stored before its page"
             after = now("answer" if late else "put", view=len(state.pages) + 1)
-            after = after._replace(pages=(*state.pages, Page(mine.members, mine.key, not late)))
+            after = after._replace(pages=(*state.pages, Page(mine.members, mine.key, not late, c)))
             if self.defect == "acknowledged when its page is stored":
                 after = after._replace(acknowledged=after.acknowledged | set(mine.members))
             yield f"collector {c} adds a page of {mine.members}", after

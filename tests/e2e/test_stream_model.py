@@ -44,13 +44,15 @@ FOUND = {"ids of senders reach names of files": (HIDDEN, 0, False, LOST), "piece
 
 GOOD_GROUPS = {"two reports, two collectors": {"reports": 2, "deaths": 1, "collectors": 2, "workers": 1}, "three, one collector": {"reports": 3, "deaths": 1,
                "workers": 1}, "a group and its workers": {"reports": 2, "deaths": 2, "is_sent": True}, "one of it kills": {"reports": 2, "poison": (1,), "deaths": 1,
-               "is_sent": True}, "two of it kill": {"reports": 2, "poison": (0, 1), "deaths": 1, "is_sent": True}}
+               "is_sent": True}, "two of it kill": {"reports": 2, "poison": (0, 1), "deaths": 1, "is_sent": True},
+               "a collector that is too old": {"reports": 2, "deaths": 1, "collectors": 2, "workers": 1, "has_old": True}}
 ARRIVING = {"reports": 2, "deaths": 1, "collectors": 2, "workers": 1}
 FOUND_GROUPS = {"a page is added without a look at the others": ({**ARRIVING, "deaths": 0}, TWICE),
                 "the message is stored before its page": ({**ARRIVING, "collectors": 1}, TWICE),
                 "acknowledged when its page is stored": (ARRIVING, LOST), "what is on a page counts as stored": (ARRIVING, LOST),
                 "a group is buried whole": (GOOD_GROUPS["one of it kills"], INNOCENT), "a group and its reports both count": (GOOD_GROUPS["a group and its workers"], TWICE),
-                "a group is split in place": (GOOD_GROUPS["a group and its workers"], LOST)}
+                "a group is split in place": (GOOD_GROUPS["a group and its workers"], LOST),
+                "a newer page is overlooked": ({**ARRIVING, "deaths": 0, "has_old": True}, TWICE)}
 
 
 class StreamModel(e2e.Case):
