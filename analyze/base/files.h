@@ -23,6 +23,10 @@ struct file_map {
  * ERR_UNSUPPORTED not a regular file. */
 enum status file_map(const char *path, struct file_map *out, struct fault *fault);
 void file_unmap(struct file_map *map);
+/* Gives the memory of a part of a map back to the system, FROM on, a multiple of 64 KiB. What is
+ * read again comes from the system's cache of the file; pointers stay valid, also in other threads.
+ * Does nothing where a system has no call for it (Windows shrinks a process by itself). */
+void file_release(const struct file_map *map, uint64_t from, uint64_t bytes);
 
 /* Reads a whole file of at most MAX_BYTES into KEEP, followed by a NUL that *bytes does not count.
  * Fails like file_map(). */

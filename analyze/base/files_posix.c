@@ -90,17 +90,28 @@ enum status file_map(const char *path, struct file_map *out, struct fault *fault
     return fault->code;
 }
 
+/* munmap takes what mmap gave; the map is read-only for everyone else. */
+static void *memory_of(const struct file_map *map)
+{
+    union {
+        const uint8_t *in;
+        void *out;
+    } memory = {map->data};
+    return memory.out;
+}
+
 void file_unmap(struct file_map *map)
 {
-    if (map->data != NULL && map->data != nothing) {
-        /* munmap takes what mmap gave; the map is read-only for everyone else */
-        union {
-            const uint8_t *in;
-            void *out;
-        } memory = {map->data};
-        (void)munmap(memory.out, map->bytes);
-    }
+    if (map->data != NULL && map->data != nothing)
+        (void)munmap(memory_of(map), map->bytes);
     memset(map, 0, sizeof *map);
+}
+
+void file_release(const struct file_map *map, uint64_t from, uint64_t bytes)
+{
+    const uint64_t left = from < map->bytes ? map->bytes - from : 0;
+    if (map->data != nothing && left != 0)
+        (void)madvise((char *)memory_of(map) + from, bytes < left ? bytes : left, MADV_DONTNEED);
 }
 
 enum status file_read(const char *path, size_t max_bytes, struct arena *keep, char **out,

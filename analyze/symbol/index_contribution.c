@@ -35,9 +35,9 @@ static uint32_t code_text(struct stretch *s)
     struct pdb_procedure procedure;
     if (s->code_text == UINT32_MAX)
         s->code_text =
-            pdb_unit_procedure(&s->worker->unit, (uint32_t)s->code, &procedure)
-                ? index_text(s->worker,
-                             pdb_names_procedure(&s->worker->names, &s->worker->unit, &procedure))
+            pdb_unit_procedure(&s->worker->now.unit, (uint32_t)s->code, &procedure)
+                ? index_text(s->worker, pdb_names_procedure(&s->worker->names, &s->worker->now.unit,
+                                                            &procedure))
                 : 0;
     return s->code_text;
 }
@@ -70,7 +70,7 @@ static struct namer name_at(struct stretch *s, uint32_t at, uint32_t *next)
     if (last + 1 < (int64_t)list->count && list->rvas[last + 1] - s->section_rva < *next)
         *next = list->rvas[last + 1] - s->section_rva;
     const bool has_public = last >= 0 && list->rvas[last] >= s->section_rva + s->from;
-    const uint32_t code_start = s->code >= 0 ? worker->unit.codes[s->code].start.offset : 0;
+    const uint32_t code_start = s->code >= 0 ? worker->now.unit.codes[s->code].start.offset : 0;
     if (s->code >= 0 && code_start >= s->from &&
         (!has_public || s->section_rva + code_start >= list->rvas[last])) {
         out.start_rva = s->section_rva + code_start;
@@ -122,7 +122,7 @@ static void add_stretch(struct stretch *s, uint32_t at, uint32_t end, bool insid
             from = name.text != 0 ? (uint32_t)INDEX_FROM_JUMP_PUBLIC : (uint32_t)SYMBOLS_PDB_PUBLIC;
         const uint32_t scope = index_root(
             worker, name.text, file, from, name.start_rva != 0 ? name.start_rva : INDEX_NO_START,
-            (inside && !name.is_jump) || from_code ? worker->compiland : 0);
+            (inside && !name.is_jump) || from_code ? worker->now.compiland : 0);
         index_piece(worker, s->section_rva + at, scope, line);
     }
 }
@@ -153,11 +153,11 @@ void index_worker_contribution(struct piece_worker *worker, struct pdb_place sta
     struct stretch s = {
         worker,     start.section, pdb_source_rva(worker->pdb, zero), start.offset, -1,
         UINT32_MAX, false};
-    struct span *spans = worker->codes.at;
-    uint32_t code = index_first_span(&worker->codes, start.section, start.offset);
+    struct span *spans = worker->now.codes.at;
+    uint32_t code = index_first_span(&worker->now.codes, start.section, start.offset);
     uint32_t open[64], opened = 0; /* those that apply, the last started on top */
     for (uint32_t at = start.offset, to; at < end && !worker->failed; at = to) {
-        for (; code < worker->codes.count && spans[code].section == start.section &&
+        for (; code < worker->now.codes.count && spans[code].section == start.section &&
                spans[code].start <= at;
              code++) {
             if (opened == COUNT_OF(open)) /* forget the outermost */
@@ -169,7 +169,7 @@ void index_worker_contribution(struct piece_worker *worker, struct pdb_place sta
         while (opened != 0 && spans[open[opened - 1]].end <= at)
             opened--;
         to = end;
-        if (code < worker->codes.count && spans[code].section == start.section)
+        if (code < worker->now.codes.count && spans[code].section == start.section)
             to = least(to, spans[code].start);
         if (opened == 0) {
             add_stretch(&s, at, to, true);
@@ -178,12 +178,12 @@ void index_worker_contribution(struct piece_worker *worker, struct pdb_place sta
         const struct span *span = &spans[open[opened - 1]];
         struct pdb_procedure procedure;
         to = least(to, span->end);
-        if (!pdb_unit_procedure(&worker->unit, span->number, &procedure)) {
+        if (!pdb_unit_procedure(&worker->now.unit, span->number, &procedure)) {
             index_piece(worker, s.section_rva + at, 0, 0);
             continue;
         }
         const uint32_t name =
-            index_text(worker, pdb_names_procedure(&worker->names, &worker->unit, &procedure));
+            index_text(worker, pdb_names_procedure(&worker->names, &worker->now.unit, &procedure));
         (void)index_procedure(worker, &procedure, name, at, to);
         if (s.code == span->number)
             s.code_text = name;
@@ -193,14 +193,14 @@ void index_worker_contribution(struct piece_worker *worker, struct pdb_place sta
         return;
     }
     for (uint32_t at = end, to; at < next && !worker->failed; at = to) {
-        for (; code < worker->codes.count && spans[code].section == start.section &&
+        for (; code < worker->now.codes.count && spans[code].section == start.section &&
                spans[code].start <= at;
              code++) {
             s.code = spans[code].number;
             s.code_text = UINT32_MAX;
         }
         to = next;
-        if (code < worker->codes.count && spans[code].section == start.section)
+        if (code < worker->now.codes.count && spans[code].section == start.section)
             to = least(to, spans[code].start);
         add_stretch(&s, at, to, false);
     }

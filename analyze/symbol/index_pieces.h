@@ -103,6 +103,15 @@ struct buffer {
     uint32_t count, room;
 };
 
+/* What is read of a module before its procedures. The buffers are owned: index_module_free(). */
+struct piece_module {
+    struct pdb_unit unit;
+    uint32_t compiland; /* text */
+    struct inlinee_slot *inlinees;
+    uint32_t inlinee_count, inlinee_room, stamp;
+    struct buffer codes, ranges; /* struct span */
+};
+
 struct piece_worker {
     const struct pdb *pdb;
     const struct public_list *publics;
@@ -117,14 +126,11 @@ struct piece_worker {
     struct known_text *known; /* texts of files and publics */
     uint32_t known_count, known_room;
     struct scope_memo *memo;
+    uint32_t memo_slots;
+    bool one_by_one; /* index_worker_restart() is called for each procedure */
 
-    /* Of the current module; the memory is reused. */
-    struct arena keep;
-    struct pdb_unit unit;
-    uint32_t compiland;
-    struct inlinee_slot *inlinees;
-    uint32_t inlinee_count, inlinee_room, stamp;
-    struct buffer codes, ranges; /* struct span */
+    struct arena keep; /* of the current module, when index_worker_module() opened it */
+    struct piece_module now;
 
     /* Of the current procedure. */
     struct buffer inlines, lines, sites, rows, keys, spare;
@@ -134,7 +140,17 @@ bool index_worker_open(const struct pdb *pdb, enum symbol_names spelling,
                        const struct public_list *publics, struct piece_worker *out);
 /* Without a PDB: for what index_piece() and the functions that make numbers for it need. */
 bool index_worker_open_empty(struct piece_worker *out);
+/* The second half of index_worker_open(), where only the names are open. */
+bool index_worker_ready(const struct pdb *pdb, struct piece_worker *out);
+/* Forgets pieces and scopes. */
+void index_worker_restart(struct piece_worker *worker);
 void index_worker_close(struct piece_worker *worker);
+
+/* Fills the tables of the current module, whose unit is read. */
+void index_module_sort(struct piece_worker *worker);
+void index_module_free(struct piece_module *module);
+void index_module_shrink(struct piece_module *module);          /* keeps only the codes */
+uint64_t index_module_bytes(const struct piece_module *module); /* of memory, for its tables */
 
 /* Opens module NUMBER for index_worker_contribution(). */
 void index_worker_module(struct piece_worker *worker, uint32_t number);

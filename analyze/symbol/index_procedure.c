@@ -173,13 +173,14 @@ static void part_equal_starts(struct event *lines, uint32_t count)
 
 void index_read_lines(struct piece_worker *worker, uint16_t section, uint32_t from, uint32_t end)
 {
-    const struct span *spans = worker->ranges.at;
+    const struct span *spans = worker->now.ranges.at;
     worker->lines.count = 0;
     /* Tables that share an address are used in file order. They are few, so search for the next
      * number each time. */
-    const uint32_t first = index_first_span(&worker->ranges, section, from);
+    const uint32_t first = index_first_span(&worker->now.ranges, section, from);
     uint32_t last = first;
-    while (last < worker->ranges.count && spans[last].section == section && spans[last].start < end)
+    while (last < worker->now.ranges.count && spans[last].section == section &&
+           spans[last].start < end)
         last++;
     for (int64_t done = -1;;) {
         const struct span *next = NULL;
@@ -190,8 +191,8 @@ void index_read_lines(struct piece_worker *worker, uint16_t section, uint32_t fr
         if (next == NULL)
             break;
         struct line_reader reader = {worker, next->end, UINT32_MAX, 0};
-        pdb_line_rows(&worker->unit.module, &worker->unit.ranges[next->number],
-                      &worker->unit.subsections, read_line, &reader);
+        pdb_line_rows(&worker->now.unit.module, &worker->now.unit.ranges[next->number],
+                      &worker->now.unit.subsections, read_line, &reader);
         done = next->number;
     }
     index_sort_events(worker, &worker->lines);
@@ -234,7 +235,7 @@ static bool add_site(struct piece_worker *worker, const struct pdb_procedure *pr
             line = pdb_line_sane(inlinee->line + (uint32_t)rows[i].line_delta);
             if (own != file_at) {
                 file_at = own;
-                file = index_file(worker, pdb_checksum_file(&worker->unit.subsections, own));
+                file = index_file(worker, pdb_checksum_file(&worker->now.unit.subsections, own));
             }
         }
         if (rows[i].start >= procedure->bytes)
@@ -255,10 +256,10 @@ static void read_sites(struct piece_worker *worker, const struct pdb_procedure *
     struct pdb_symbol symbol;
     worker->sites.count = 0;
     worker->inlines.count = 0;
-    if (!pdb_symbol_at(&worker->unit.module, procedure->soff, &symbol))
+    if (!pdb_symbol_at(&worker->now.unit.module, procedure->soff, &symbol))
         return;
     for (uint32_t soff = symbol.end_soff;
-         soff < procedure->end_soff && pdb_symbol_at(&worker->unit.module, soff, &symbol);
+         soff < procedure->end_soff && pdb_symbol_at(&worker->now.unit.module, soff, &symbol);
          soff = symbol.end_soff) {
         if (pdb_symbol_closes(symbol.kind)) {
             if (depth == 0)
@@ -398,10 +399,10 @@ uint32_t index_procedure(struct piece_worker *worker, const struct pdb_procedure
         if (root == 0 || file != root_file)
             root = index_root(worker, name, file,
                               procedure->kind == PDB_CODE_TRAMPOLINE && name != 0 &&
-                                      !worker->unit.is_damaged
+                                      !worker->now.unit.is_damaged
                                   ? INDEX_FROM_JUMP
                                   : index_pdb_from(worker, false),
-                              section_rva + procedure->start.offset, worker->compiland);
+                              section_rva + procedure->start.offset, worker->now.compiland);
         root_file = file;
         const uint32_t scope = nest(&sweep, root, at, &line, &next);
         index_piece(worker, section_rva + at, scope, line);

@@ -9,12 +9,14 @@
 #include "base/hash.h"
 #include "symbol/index_pieces.h"
 
-enum { MEMO_SLOTS = 4096 };
+enum { INLINEES_LEAST = 64 };
+enum { MEMO_SLOTS = 4096, MEMO_SLOTS_FEW = 64 }; /* few: for one procedure at a time */
 
 static bool open_buffers(struct piece_worker *out)
 {
     arena_init(&out->keep, 0);
-    out->memo = calloc(MEMO_SLOTS, sizeof *out->memo);
+    out->memo_slots = out->one_by_one ? MEMO_SLOTS_FEW : MEMO_SLOTS;
+    out->memo = calloc(out->memo_slots, sizeof *out->memo);
     struct index_text *texts = index_more(out, &out->texts, 1, sizeof *texts);
     struct scope_slot *scopes = index_more(out, &out->scopes, 1, sizeof *scopes);
     uint32_t *files = index_more(out, &out->files, 1, sizeof *files);
@@ -37,13 +39,26 @@ bool index_worker_open_empty(struct piece_worker *out)
     return open_buffers(out);
 }
 
+void index_worker_restart(struct piece_worker *worker)
+{
+    worker->pieces.count = 0;
+    worker->roots.count = 0;
+    worker->scopes.count = 1;
+    memset(worker->memo, 0, worker->memo_slots * sizeof *worker->memo);
+}
+
 bool index_worker_open(const struct pdb *pdb, enum symbol_names spelling,
                        const struct public_list *publics, struct piece_worker *out)
 {
     memset(out, 0, sizeof *out);
-    out->pdb = pdb;
     out->publics = publics;
     pdb_names_open(pdb, spelling, &out->names);
+    return index_worker_ready(pdb, out);
+}
+
+bool index_worker_ready(const struct pdb *pdb, struct piece_worker *out)
+{
+    out->pdb = pdb;
     pdb_names_index(&out->names);
     if (out->names.ids.all != NULL) { /* as many as there are records */
         out->id_count = out->names.ids.end - out->names.ids.first;
@@ -52,32 +67,42 @@ bool index_worker_open(const struct pdb *pdb, enum symbol_names spelling,
     return open_buffers(out);
 }
 
+void index_module_free(struct piece_module *module)
+{
+    free(module->codes.at);
+    free(module->ranges.at);
+    free(module->inlinees);
+}
+
+void index_module_shrink(struct piece_module *module)
+{
+    free(module->ranges.at);
+    free(module->inlinees);
+    module->ranges = (struct buffer){NULL, 0, 0};
+    module->inlinees = NULL;
+    module->inlinee_count = module->inlinee_room = 0;
+}
+
+uint64_t index_module_bytes(const struct piece_module *module)
+{
+    return ((uint64_t)module->codes.room + module->ranges.room) * sizeof(struct span) +
+           (uint64_t)module->inlinee_room * sizeof *module->inlinees;
+}
+
 void index_worker_close(struct piece_worker *worker)
 {
-    struct buffer *const buffers[] = {
-        &worker->pieces, &worker->scopes, &worker->roots,   &worker->texts, &worker->files,
-        &worker->codes,  &worker->ranges, &worker->inlines, &worker->lines, &worker->sites,
-        &worker->rows,   &worker->keys,   &worker->spare};
+    struct buffer *const buffers[] = {&worker->pieces, &worker->scopes, &worker->roots,
+                                      &worker->texts,  &worker->files,  &worker->inlines,
+                                      &worker->lines,  &worker->sites,  &worker->rows,
+                                      &worker->keys,   &worker->spare};
     for (size_t i = 0; i < COUNT_OF(buffers); i++)
         free(buffers[i]->at);
     free(worker->known);
     free(worker->id_texts);
     free(worker->memo);
-    free(worker->inlinees);
+    index_module_free(&worker->now);
     arena_free(&worker->keep);
     pdb_names_close(&worker->names);
-}
-
-/* True for text in a copy of the module's stream, which is freed when the module is done. */
-static bool passes(const struct piece_worker *worker, const char *text)
-{
-    const struct pdb_module *module = &worker->unit.module;
-    const uintptr_t at = (uintptr_t)text, copy = (uintptr_t)module->data;
-    if (worker->pdb == NULL)
-        return false;
-    const uintptr_t file = (uintptr_t)worker->pdb->msf.data;
-    return module->data != NULL && copy - file >= worker->pdb->msf.bytes &&
-           at - copy < (uintptr_t)module->symbol_bytes + module->c11_bytes + module->c13_bytes;
 }
 
 static uint32_t text_hash(const char *text)
@@ -95,8 +120,6 @@ static uint32_t text_hash(const char *text)
 
 uint32_t index_text(struct piece_worker *worker, const char *text)
 {
-    if (text != NULL && passes(worker, text))
-        text = arena_string(&worker->names.keep, text);
     if (text == NULL || text[0] == '\0')
         return 0;
     struct index_text *texts =
@@ -152,14 +175,15 @@ uint32_t index_file(struct piece_worker *worker, struct pdb_file file)
 {
     if (file.at == UINT32_MAX)
         return 0;
-    const uint64_t key = file.in_module ? (uint64_t)KNOWN_MODULE_FILE << 60 |
-                                              (uint64_t)worker->unit.module.index << 32 | file.at
-                                        : (uint64_t)KNOWN_FILE << 60 | file.at;
+    const uint64_t key = file.in_module
+                             ? (uint64_t)KNOWN_MODULE_FILE << 60 |
+                                   (uint64_t)worker->now.unit.module.index << 32 | file.at
+                             : (uint64_t)KNOWN_FILE << 60 | file.at;
     struct known_text *slot = known_text(worker, key);
     if (slot == NULL || slot->key == key)
         return slot != NULL ? slot->text : 0;
     slot->key = key;
-    slot->text = add_file(worker, pdb_names_file(&worker->names, &worker->unit, file));
+    slot->text = add_file(worker, pdb_names_file(&worker->names, &worker->now.unit, file));
     worker->known_count++;
     return slot->text;
 }
@@ -248,7 +272,7 @@ static struct scope_memo *memo_of(struct piece_worker *worker, uint32_t parent, 
     hash = (hash ^ name) * 0x85ebca6bu;
     hash = (hash ^ file) * 0xc2b2ae35u;
     hash = (hash ^ line) * 0x9e3779b1u;
-    return &worker->memo[(hash >> 16) & (MEMO_SLOTS - 1)];
+    return &worker->memo[(hash >> 16) & (worker->memo_slots - 1)];
 }
 
 static bool remembers(const struct scope_memo *memo, uint32_t parent, uint32_t name, uint32_t file,
@@ -272,7 +296,7 @@ static_assert((int)SYMBOLS_COUNT <= (int)INDEX_FROM_DAMAGED, "numbers of the ind
 
 uint32_t index_pdb_from(const struct piece_worker *worker, bool is_public)
 {
-    if (worker->unit.is_damaged)
+    if (worker->now.unit.is_damaged)
         return is_public ? INDEX_FROM_DAMAGED_PUBLIC : INDEX_FROM_DAMAGED;
     return is_public ? SYMBOLS_PDB_PUBLIC : SYMBOLS_PDB;
 }
@@ -311,26 +335,27 @@ static struct inlinee_slot *inlinee_slot(struct piece_worker *worker, uint32_t i
 {
     uint32_t at = (id * 0x9e3779b1u) >> 8;
     for (;; at++) {
-        struct inlinee_slot *slot = &worker->inlinees[at & (worker->inlinee_room - 1)];
-        if (slot->stamp != worker->stamp || slot->id == id)
+        struct inlinee_slot *slot = &worker->now.inlinees[at & (worker->now.inlinee_room - 1)];
+        if (slot->stamp != worker->now.stamp || slot->id == id)
             return slot;
     }
 }
 
 static bool grow_inlinees(struct piece_worker *worker)
 {
-    const uint32_t room = worker->inlinee_room != 0 ? worker->inlinee_room * 2 : 1024;
-    struct inlinee_slot *old = worker->inlinees;
+    const uint32_t room =
+        worker->now.inlinee_room != 0 ? worker->now.inlinee_room * 2 : INLINEES_LEAST;
+    struct inlinee_slot *old = worker->now.inlinees;
     struct inlinee_slot *grown = calloc(room, sizeof *grown);
     if (grown == NULL) {
         worker->failed = true;
         return false;
     }
-    const uint32_t old_room = worker->inlinee_room;
-    worker->inlinees = grown;
-    worker->inlinee_room = room;
+    const uint32_t old_room = worker->now.inlinee_room;
+    worker->now.inlinees = grown;
+    worker->now.inlinee_room = room;
     for (uint32_t i = 0; i < old_room; i++)
-        if (old[i].stamp == worker->stamp)
+        if (old[i].stamp == worker->now.stamp)
             *inlinee_slot(worker, old[i].id) = old[i];
     free(old);
     return true;
@@ -338,12 +363,12 @@ static bool grow_inlinees(struct piece_worker *worker)
 
 struct inlinee_slot *index_inlinee(struct piece_worker *worker, uint32_t id)
 {
-    if (worker->inlinee_count * 2 >= worker->inlinee_room && !grow_inlinees(worker))
+    if (worker->now.inlinee_count * 2 >= worker->now.inlinee_room && !grow_inlinees(worker))
         return NULL;
     struct inlinee_slot *slot = inlinee_slot(worker, id);
-    if (slot->stamp != worker->stamp) {
-        *slot = (struct inlinee_slot){id, worker->stamp, UINT32_MAX, 0, UINT32_MAX};
-        worker->inlinee_count++;
+    if (slot->stamp != worker->now.stamp) {
+        *slot = (struct inlinee_slot){id, worker->now.stamp, UINT32_MAX, 0, UINT32_MAX};
+        worker->now.inlinee_count++;
     }
     return slot;
 }
@@ -352,7 +377,7 @@ uint32_t index_inlinee_name(struct piece_worker *worker, struct inlinee_slot *sl
 {
     if (slot->name != UINT32_MAX)
         return slot->name;
-    const uint32_t id = pdb_names_global_id(&worker->names, &worker->unit, slot->id);
+    const uint32_t id = pdb_names_global_id(&worker->names, &worker->now.unit, slot->id);
     const uint32_t number = id - worker->names.ids.first;
     const bool noted = worker->id_texts != NULL && number < worker->id_count;
     if (noted && worker->id_texts[number] != 0) {
@@ -414,35 +439,29 @@ static uint32_t end_of(uint32_t start, uint32_t bytes)
     return bytes < UINT32_MAX - start ? start + bytes : UINT32_MAX;
 }
 
-void index_worker_module(struct piece_worker *worker, uint32_t number)
+void index_module_sort(struct piece_worker *worker)
 {
-    arena_reset(&worker->keep);
-    worker->codes.count = 0;
-    worker->ranges.count = 0;
-    worker->inlinee_count = 0;
-    worker->stamp++;
-    if (!pdb_unit_open(worker->pdb, number, &worker->keep, &worker->unit)) {
-        worker->failed = true;
-        return;
-    }
-    worker->compiland = index_text(worker, worker->unit.module.name);
-    const struct pdb_unit *u = &worker->unit;
-    struct span *to = index_more(worker, &worker->codes, u->code_count, sizeof *to);
+    const struct pdb_unit *u = &worker->now.unit;
+    worker->now.codes.count = 0;
+    worker->now.ranges.count = 0;
+    worker->now.inlinee_count = 0;
+    worker->now.stamp++;
+    struct span *to = index_more(worker, &worker->now.codes, u->code_count, sizeof *to);
     for (uint32_t i = 0; to != NULL && i < u->code_count; i++)
-        to[worker->codes.count++] = (struct span){
+        to[worker->now.codes.count++] = (struct span){
             u->codes[i].start.offset, end_of(u->codes[i].start.offset, u->codes[i].bytes), 0, i,
             u->codes[i].start.section};
-    to = index_more(worker, &worker->ranges, u->range_count, sizeof *to);
+    to = index_more(worker, &worker->now.ranges, u->range_count, sizeof *to);
     for (uint32_t i = 0; to != NULL && i < u->range_count; i++)
-        to[worker->ranges.count++] = (struct span){
+        to[worker->now.ranges.count++] = (struct span){
             u->ranges[i].start.offset, end_of(u->ranges[i].start.offset, u->ranges[i].bytes), 0, i,
             u->ranges[i].start.section};
-    sort_spans(&worker->codes);
-    sort_spans(&worker->ranges);
+    sort_spans(&worker->now.codes);
+    sort_spans(&worker->now.ranges);
 
     struct pdb_inlinee_cursor cursor = {0, NULL, 0, false};
     struct pdb_inlinee inlinee;
-    while (pdb_inlinee_next(&worker->unit.module, &cursor, &inlinee)) {
+    while (pdb_inlinee_next(&u->module, &cursor, &inlinee)) {
         struct inlinee_slot *slot = index_inlinee(worker, inlinee.id);
         if (slot == NULL)
             return;
@@ -451,4 +470,15 @@ void index_worker_module(struct piece_worker *worker, uint32_t number)
         slot->file = inlinee.file;
         slot->line = inlinee.line;
     }
+}
+
+void index_worker_module(struct piece_worker *worker, uint32_t number)
+{
+    arena_reset(&worker->keep);
+    if (!pdb_unit_open(worker->pdb, number, &worker->keep, &worker->now.unit)) {
+        worker->failed = true;
+        return;
+    }
+    worker->now.compiland = index_text(worker, worker->now.unit.module.name);
+    index_module_sort(worker);
 }

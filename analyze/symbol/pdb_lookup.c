@@ -4,23 +4,52 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/pdb_names.h"
-#include "symbol/pdb_unit.h"
-#include "symbol/unit_tables.h"
+#include "symbol/pdb_known.h"
 
 /* Managed code in a native PDB: C++/CLI, and what compilers wrote before portable PDBs. */
 struct pdb_method {
     uint32_t token, module, code; /* of pdb_unit_procedure() */
 };
 
-enum { SORT_AFTER = 8 }; /* lookups in one module, until then the tables cost more than they save */
+enum {
+    /* Bytes of a module's stream for each question about it: packing it costs what so many
+     * questions cost. In bulk, when each module was met several times, more of them will come. */
+    PACK_BYTES = 16 << 10,
+    PACK_BYTES_BULK = 64 << 10,
+    PACK_AFTER = 2,            /* questions at least */
+    BULK_QUESTIONS = 6,        /* for each module of the PDB */
+    BULK_QUESTIONS_LARGE = 2,  /* of a large file, of which each question may read a part again */
+    KEPT_BYTES_MAX = 96 << 20, /* above it all modules that were read are forgotten */
+    READS_MAX = 12,            /* of modules of a large file, until its memory is given back */
+};
+
+/* Each read may have the system map 2 MiB of the file, and as much of its types. */
+#define LARGE_FILE_BYTES ((size_t)96 << 20)
+
+struct known_code {
+    uint32_t number; /* of pdb_known_frames(); 0: ask the unit */
+    const char *name;
+};
+
+struct module_read {
+    struct piece_module own;
+    struct known_code *codes; /* by number of the code; NULL: not prepared */
+    uint32_t uses;            /* questions */
+    bool tried;               /* to pack it */
+};
 
 struct pdb_lookup {
     const struct pdb *pdb;
-    struct pdb_names names;
+    const struct file_map *map; /* NULL: its memory stays */
+    struct pdb_known known;
     struct arena keep, scratch;
-    struct pdb_unit **units;    /* by module index; NULL: not read yet */
-    struct pdb_method *methods; /* by token */
+    struct module_read **modules; /* by number; NULL: not read yet */
+    size_t kept_most;
+    uint64_t table_bytes; /* of their buffers */
+    uint32_t reads;       /* of modules */
+    uint64_t questions;
+    struct pdb_method *methods; /* by token; in METHOD_KEEP */
+    struct arena method_keep;
     uint32_t method_count;
     bool methods_read;
 };
@@ -32,11 +61,13 @@ enum status pdb_lookup_open(const struct pdb *pdb, enum symbol_names names, stru
     if (lookup == NULL)
         return fault_no_memory(fault, "PDB lookup");
     lookup->pdb = pdb;
-    pdb_names_open(pdb, names, &lookup->names);
+    lookup->kept_most = KEPT_BYTES_MAX;
+    pdb_known_open(pdb, names, &lookup->known);
     arena_init(&lookup->keep, 0);
     arena_init(&lookup->scratch, 0);
-    lookup->units = ARENA_ARRAY(&lookup->keep, (size_t)pdb->module_count + 1, struct pdb_unit *);
-    if (lookup->units == NULL) {
+    arena_init(&lookup->method_keep, 0);
+    lookup->modules = calloc((size_t)pdb->module_count + 1, sizeof(struct module_read *));
+    if (lookup->modules == NULL) {
         pdb_lookup_close(lookup);
         return fault_no_memory(fault, "PDB lookup");
     }
@@ -44,29 +75,137 @@ enum status pdb_lookup_open(const struct pdb *pdb, enum symbol_names names, stru
     return ERR_NONE;
 }
 
+static void close_modules(struct pdb_lookup *lookup)
+{
+    for (uint32_t i = 0; lookup->modules != NULL && i < lookup->pdb->module_count; i++) {
+        if (lookup->modules[i] != NULL)
+            index_module_free(&lookup->modules[i]->own);
+        lookup->modules[i] = NULL;
+    }
+}
+
 void pdb_lookup_close(struct pdb_lookup *lookup)
 {
     if (lookup == NULL)
         return;
-    pdb_names_close(&lookup->names);
+    close_modules(lookup);
+    pdb_known_close(&lookup->known);
     arena_free(&lookup->keep);
     arena_free(&lookup->scratch);
+    arena_free(&lookup->method_keep);
+    free(lookup->modules);
     free(lookup);
 }
 
-static const struct pdb_unit *unit_of(struct pdb_lookup *lookup, uint32_t module)
+void pdb_lookup_bound(struct pdb_lookup *lookup, const struct file_map *map, size_t kept_bytes)
 {
-    if (module >= lookup->pdb->module_count)
-        return NULL;
-    if (lookup->units[module] == NULL) {
-        struct pdb_unit *unit = ARENA_NEW(&lookup->keep, struct pdb_unit);
-        if (unit == NULL || !pdb_unit_open(lookup->pdb, module, &lookup->keep, unit))
-            return NULL;
-        lookup->units[module] = unit;
+    lookup->kept_most = kept_bytes != 0 ? kept_bytes : KEPT_BYTES_MAX;
+    if (map->data == lookup->pdb->msf.data && map->bytes > LARGE_FILE_BYTES)
+        lookup->map = map;
+}
+
+/* Called where records of a module are read. */
+static void count_read(struct pdb_lookup *lookup)
+{
+    if (lookup->map != NULL && ++lookup->reads % READS_MAX == 0)
+        file_release(lookup->map, 0, lookup->map->bytes);
+}
+
+/* Forgets all modules when they hold too much; called between two questions. */
+static void limit_kept(struct pdb_lookup *lookup)
+{
+    if (lookup->keep.used_bytes + lookup->table_bytes + lookup->known.packed.count <=
+        lookup->kept_most)
+        return;
+    close_modules(lookup);
+    pdb_known_forget(&lookup->known);
+    arena_free(&lookup->keep);
+    lookup->table_bytes = 0;
+}
+
+/* The name of a procedure; of a large file a copy, because the system would have to map the module
+ * again where its name is printed. */
+static const char *name_of(struct pdb_lookup *lookup, const struct pdb_unit *unit,
+                           const struct pdb_procedure *procedure)
+{
+    struct pdb_names *names = &lookup->known.worker.names;
+    const char *name = pdb_names_procedure(names, unit, procedure);
+    return name == procedure->name && lookup->map != NULL ? arena_string(&names->keep, name) : name;
+}
+
+/* Packs all procedures of a module: a module of a large file is read once more for it, and its
+ * memory can be given back. */
+static void pack_module(struct pdb_lookup *lookup, struct module_read *module)
+{
+    const struct pdb_unit *unit = &module->own.unit;
+    struct pdb_procedure procedure;
+    struct known_code *codes =
+        ARENA_ARRAY(&lookup->keep, (size_t)unit->code_count + 1, struct known_code);
+    module->tried = true;
+    if (codes == NULL || !pdb_known_module(&lookup->known, &module->own))
+        return;
+    for (uint32_t i = 0; i < unit->code_count; i++) {
+        if (!pdb_unit_procedure(unit, i, &procedure))
+            continue;
+        codes[i].number = pdb_known_procedure(&lookup->known, &module->own, &procedure);
+        if (codes[i].number == 0)
+            continue;
+        codes[i].name = name_of(lookup, unit, &procedure);
     }
-    if (++lookup->units[module]->uses == SORT_AFTER)
-        pdb_unit_sort(lookup->units[module], &lookup->keep);
-    return lookup->units[module];
+    index_module_shrink(&module->own);
+    lookup->table_bytes += index_module_bytes(&module->own);
+    module->codes = codes;
+}
+
+static bool packing_pays(const struct pdb_lookup *lookup, const struct module_read *module)
+{
+    const struct pdb_module *read = &module->own.unit.module;
+    const uint64_t bytes = (uint64_t)read->symbol_bytes + read->c13_bytes;
+    const uint64_t some = lookup->map != NULL ? BULK_QUESTIONS_LARGE : BULK_QUESTIONS;
+    const bool bulk = lookup->questions >= lookup->pdb->module_count * some;
+    return module->uses >= PACK_AFTER &&
+           (uint64_t)module->uses * (bulk ? PACK_BYTES_BULK : PACK_BYTES) >= bytes;
+}
+
+static struct module_read *module_of(struct pdb_lookup *lookup, uint32_t number)
+{
+    if (number >= lookup->pdb->module_count)
+        return NULL;
+    struct module_read *module = lookup->modules[number];
+    if (module == NULL) {
+        module = ARENA_NEW(&lookup->keep, struct module_read);
+        if (module == NULL || !pdb_unit_open(lookup->pdb, number, &lookup->keep, &module->own.unit))
+            return NULL;
+        lookup->modules[number] = module;
+    }
+    if (module->codes == NULL)
+        count_read(lookup);
+    module->uses++;
+    if (module->codes == NULL && !module->tried && packing_pays(lookup, module))
+        pack_module(lookup, module);
+    return module;
+}
+
+static const struct pdb_unit *unit_of(struct pdb_lookup *lookup, uint32_t number)
+{
+    const struct module_read *module = module_of(lookup, number);
+    return module != NULL ? &module->own.unit : NULL;
+}
+
+/* As pdb_unit_code_at(), by a search if the module is prepared. */
+static int64_t code_at(const struct module_read *module, struct pdb_place place)
+{
+    const struct buffer *codes = &module->own.codes;
+    const struct span *spans = codes->at;
+    if (module->codes == NULL)
+        return pdb_unit_code_at(&module->own.unit, place);
+    int64_t found = -1;
+    for (uint32_t i = index_first_span(codes, place.section, place.offset);
+         i < codes->count && spans[i].section == place.section && spans[i].start <= place.offset;
+         i++)
+        if (spans[i].end > place.offset)
+            found = spans[i].number; /* sorted: the last one counts */
+    return found;
 }
 
 static void set_line(struct pdb_lookup *lookup, const struct pdb_unit *unit, struct pdb_place place,
@@ -76,7 +215,7 @@ static void set_line(struct pdb_lookup *lookup, const struct pdb_unit *unit, str
     if (!pdb_unit_line_at(unit, place, &row))
         return;
     frame->line = row.line;
-    frame->file = pdb_names_file(&lookup->names, unit, row.file);
+    frame->file = pdb_names_file(&lookup->known.worker.names, unit, row.file);
 }
 
 static void set_inlined(struct pdb_lookup *lookup, const struct pdb_unit *unit,
@@ -84,37 +223,13 @@ static void set_inlined(struct pdb_lookup *lookup, const struct pdb_unit *unit,
 {
     struct pdb_inlinee inlinee;
     frame->inlined = true;
-    frame->function = pdb_names_inlinee(&lookup->names, unit, site->inlinee);
+    frame->function = pdb_names_inlinee(&lookup->known.worker.names, unit, site->inlinee);
     if (!pdb_unit_inlinee(unit, site->inlinee, &inlinee))
         return;
     const uint32_t file = site->file == UNIT_INLINEE_FILE ? inlinee.file : site->file;
     frame->line = pdb_line_sane(inlinee.line + (uint32_t)site->line_delta);
-    frame->file = pdb_names_file(&lookup->names, unit, pdb_checksum_file(&unit->subsections, file));
-}
-
-/* The frames of the inline sites around DISTANCE, for a procedure that was asked about before.
- * Returns how many. */
-static uint32_t set_known_sites(struct pdb_lookup *lookup, const struct pdb_unit *unit,
-                                const struct unit_sites *sites, uint32_t distance,
-                                struct symbol_frame *out)
-{
-    struct unit_known_site known[LIMIT_INLINE_DEPTH];
-    const uint32_t depth = unit_sites_at(sites, distance, known);
-    for (uint32_t i = 0; i < depth; i++) {
-        struct unit_site_row *from = known[depth - 1 - i].row;
-        memset(&out[i], 0, sizeof out[i]);
-        if (from->function == NULL) { /* not named yet, or without a name */
-            set_inlined(lookup, unit, known[depth - 1 - i].site, &out[i]);
-            from->function = out[i].function;
-            from->file = out[i].file;
-            from->line = out[i].line;
-        }
-        out[i].inlined = true;
-        out[i].function = from->function;
-        out[i].file = from->file;
-        out[i].line = from->line;
-    }
-    return depth;
+    frame->file = pdb_names_file(&lookup->known.worker.names, unit,
+                                 pdb_checksum_file(&unit->subsections, file));
 }
 
 static uint32_t set_sites(struct pdb_lookup *lookup, const struct pdb_unit *unit,
@@ -129,37 +244,44 @@ static uint32_t set_sites(struct pdb_lookup *lookup, const struct pdb_unit *unit
     return depth;
 }
 
-static uint32_t frames_in_procedure(struct pdb_lookup *lookup, const struct pdb_unit *unit,
+/* Fills lines, files and inlined functions. Returns the number of inlined functions. */
+static uint32_t set_places(struct pdb_lookup *lookup, const struct pdb_unit *unit,
+                           const struct pdb_procedure *procedure, struct pdb_place place,
+                           struct symbol_frame *out)
+{
+    const uint32_t distance = place.offset - procedure->start.offset;
+    const uint32_t depth = set_sites(lookup, unit, procedure, distance, out);
+    memset(&out[depth], 0, sizeof out[depth]);
+    set_line(lookup, unit, place, &out[depth]);
+    return depth;
+}
+
+static uint32_t frames_in_procedure(struct pdb_lookup *lookup, struct module_read *module,
                                     uint32_t code, struct pdb_place place, struct symbol_frame *out)
 {
-    struct unit_procedure *known = unit_procedure_at(unit, code, &lookup->keep);
-    struct pdb_procedure procedure;
-    if (known != NULL)
-        procedure = known->procedure;
-    else if (!pdb_unit_procedure(unit, code, &procedure))
-        return 0;
-    const uint32_t distance = place.offset - procedure.start.offset;
-    const uint32_t depth = known != NULL && known->sites != NULL
-                               ? set_known_sites(lookup, unit, known->sites, distance, out)
-                               : set_sites(lookup, unit, &procedure, distance, out);
-    memset(&out[depth], 0, sizeof out[depth]);
+    const struct pdb_unit *unit = &module->own.unit;
+    const struct known_code *known =
+        module->codes != NULL && module->codes[code].number != 0 ? &module->codes[code] : NULL;
+    const uint32_t distance = place.offset - unit->codes[code].start.offset;
+    struct pdb_procedure procedure = {.kind = PDB_CODE_PROCEDURE};
+    uint32_t depth;
+    if (known != NULL) {
+        depth = pdb_known_frames(&lookup->known, known->number, distance, out) - 1;
+        out[depth].function = known->name;
+    } else {
+        if (!pdb_unit_procedure(unit, code, &procedure))
+            return 0;
+        depth = set_places(lookup, unit, &procedure, place, out);
+        out[depth].function = name_of(lookup, unit, &procedure);
+    }
     for (uint32_t i = 0; i <= depth; i++) {
         out[i].distance = distance;
         out[i].from = SYMBOLS_PDB;
         out[i].compiland = unit->module.name;
         out[i].note = unit->is_damaged ? NOTE_PDB_PART_DAMAGED : NOTE_NONE;
     }
-    if (known == NULL || !known->named)
-        out[depth].function = pdb_names_procedure(&lookup->names, unit, &procedure);
-    else
-        out[depth].function = known->name;
     if (procedure.kind == PDB_CODE_TRAMPOLINE && !unit->is_damaged && out[depth].function != NULL)
         out[depth].note = NOTE_LINK_JUMP;
-    if (known != NULL) {
-        known->named = true;
-        known->name = out[depth].function;
-    }
-    set_line(lookup, unit, place, &out[depth]);
     return depth + 1;
 }
 
@@ -168,7 +290,7 @@ static uint32_t frame_of_jump(struct pdb_lookup *lookup, const struct pdb_jump *
                               struct pdb_place place, struct symbol_frame *out)
 {
     memset(out, 0, sizeof *out);
-    out->function = pdb_names_jump(&lookup->names, jump->target);
+    out->function = pdb_names_jump(&lookup->known.worker.names, jump->target);
     out->distance = place.offset - jump->start.offset;
     out->from = SYMBOLS_PDB_PUBLIC;
     out->note = out->function != NULL ? NOTE_LINK_JUMP : NOTE_NONE;
@@ -189,6 +311,7 @@ static uint32_t frame_without_procedure(struct pdb_lookup *lookup,
         contribution != NULL ? unit_of(lookup, contribution->module) : NULL;
     struct pdb_public pub;
     struct pdb_procedure procedure;
+    count_read(lookup);
     const bool has_public =
         pdb_public_before(lookup->pdb, place, NULL, &pub) && pub.place.offset >= from;
     const int64_t code = unit != NULL ? pdb_unit_code_before(unit, place) : -1;
@@ -200,10 +323,10 @@ static uint32_t frame_without_procedure(struct pdb_lookup *lookup,
     out->compiland = unit != NULL && (inside || has_code) ? unit->module.name : NULL;
     out->note = unit != NULL && unit->is_damaged ? NOTE_PDB_PART_DAMAGED : NOTE_NONE;
     if (has_code) {
-        out->function = pdb_names_procedure(&lookup->names, unit, &procedure);
+        out->function = name_of(lookup, unit, &procedure);
         out->distance = place.offset - procedure.start.offset;
     } else if (has_public) {
-        out->function = pdb_names_public(&lookup->names, &pub);
+        out->function = pdb_names_public(&lookup->known.worker.names, &pub);
         out->distance = place.offset - pub.place.offset;
     }
     if (inside && unit != NULL)
@@ -220,13 +343,15 @@ uint32_t pdb_lookup(struct pdb_lookup *lookup, uint32_t rva,
     if (!pdb_place_of_rva(lookup->pdb, rva, &place) || !pdb_is_code(lookup->pdb, place))
         return 0;
     arena_reset(&lookup->scratch);
+    limit_kept(lookup);
+    lookup->questions++;
     const bool after = pdb_contribution_before(lookup->pdb, place, &contribution);
     const bool inside = after && place.offset - contribution.start.offset < contribution.bytes;
     if (inside) {
-        const struct pdb_unit *unit = unit_of(lookup, contribution.module);
-        const int64_t code = unit != NULL ? pdb_unit_code_at(unit, place) : -1;
+        struct module_read *module = module_of(lookup, contribution.module);
+        const int64_t code = module != NULL ? code_at(module, place) : -1;
         if (code >= 0)
-            return frames_in_procedure(lookup, unit, (uint32_t)code, place, out);
+            return frames_in_procedure(lookup, module, (uint32_t)code, place, out);
     }
     if (pdb_jump_at(lookup->pdb, place, &jump))
         return frame_of_jump(lookup, &jump, place, out);
@@ -270,7 +395,7 @@ static void read_methods(struct pdb_lookup *lookup)
                 procedure.kind != PDB_CODE_PROCEDURE)
                 continue;
             struct pdb_method *grown =
-                arena_reserve(&lookup->keep, lookup->methods, &room,
+                arena_reserve(&lookup->method_keep, lookup->methods, &room,
                               (uint64_t)lookup->method_count + 1, sizeof *grown);
             if (grown == NULL)
                 return;
@@ -303,7 +428,7 @@ uint32_t pdb_lookup_method(struct pdb_lookup *lookup, uint32_t token, uint32_t i
     out->from = SYMBOLS_PDB;
     out->compiland = unit->module.name;
     out->note = unit->is_damaged ? NOTE_PDB_PART_DAMAGED : NOTE_NONE;
-    out->function = pdb_names_procedure(&lookup->names, unit, &procedure);
+    out->function = name_of(lookup, unit, &procedure);
     if (il < procedure.bytes) {
         const struct pdb_place place = {.offset = procedure.start.offset + il,
                                         .section = procedure.start.section};

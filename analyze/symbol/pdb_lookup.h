@@ -1,6 +1,8 @@
 /* Address → chain of logical frames, directly from a PDB. It is lazy: only the streams, modules and
  * procedures that an address needs are read.
  *
+ * It keeps what it has read, up to a bound, besides names.
+ *
  * Only one thread at a time may use a struct; several structs may share one struct pdb. The rules
  * by which an address is named are in symbol/README.md. */
 #ifndef SYMBOL_PDB_LOOKUP_H
@@ -17,6 +19,11 @@ struct pdb_lookup;
 enum status pdb_lookup_open(const struct pdb *pdb, enum symbol_names names, struct pdb_lookup **out,
                             struct fault *fault);
 void pdb_lookup_close(struct pdb_lookup *lookup);
+
+/* From then on the lookup gives back the memory of MAP, over which its PDB was opened, when modules
+ * have read much of it, and forgets what it has read above KEPT_BYTES (0: 96 MiB, as before). A MAP
+ * that is small, or that the PDB does not read in place (MSFZ), stays as it is. Borrowed. */
+void pdb_lookup_bound(struct pdb_lookup *lookup, const struct file_map *map, size_t kept_bytes);
 
 /* Logical frames that cover RVA, innermost first, the procedure last; 0 when nothing does. `from`
  * is SYMBOLS_PDB, or SYMBOLS_PDB_PUBLIC for the nearest preceding public symbol, which is

@@ -254,6 +254,16 @@ const char *pdb_names_jump(struct pdb_names *names, struct pdb_place target)
     return slot != NULL ? keep_name(names, slot, key, text) : NULL;
 }
 
+/* True for text in a copy of the unit's stream, which may be freed before the names. */
+static bool is_in_copy(const struct pdb_names *names, const struct pdb_unit *unit, const char *text)
+{
+    const struct pdb_module *module = &unit->module;
+    const uintptr_t at = (uintptr_t)text, copy = (uintptr_t)module->data;
+    return module->data != NULL &&
+           copy - (uintptr_t)names->pdb->msf.data >= names->pdb->msf.bytes &&
+           at - copy < (uintptr_t)module->symbol_bytes + module->c11_bytes + module->c13_bytes;
+}
+
 const char *pdb_names_procedure(struct pdb_names *names, const struct pdb_unit *unit,
                                 const struct pdb_procedure *procedure)
 {
@@ -265,14 +275,16 @@ const char *pdb_names_procedure(struct pdb_names *names, const struct pdb_unit *
                           procedure->name[0] == '@';
     const bool plain = terminated && names->spelling == NAMES_SHORT && !fastcall &&
                        !undecorate_is_decorated(procedure->name);
-    if (plain)
+    if (plain && (procedure->name_bytes == 0 || !is_in_copy(names, unit, procedure->name)))
         return procedure->name_bytes != 0 ? procedure->name : NULL;
     const uint64_t key = name_key(NAME_PROCEDURE, unit->module.index, procedure->soff);
     struct name_slot *slot = name_slot(names, key);
     if (slot == NULL || slot->key == key)
         return slot != NULL ? slot->text : NULL;
     const char *text = arena_text(&names->keep, procedure->name, procedure->name_bytes);
-    if (names->spelling == NAMES_DECORATED) {
+    if (plain) {
+        /* as it is */
+    } else if (names->spelling == NAMES_DECORATED) {
         const char *decorated = decorated_at(names, procedure->start);
         if (decorated != NULL)
             text = decorated;
@@ -315,7 +327,9 @@ const char *pdb_names_file(struct pdb_names *names, const struct pdb_unit *unit,
     struct name_slot *slot = name_slot(names, key);
     if (slot == NULL || slot->key == key)
         return slot != NULL ? slot->text : NULL;
-    return keep_name(names, slot, key, pdb_file_name(&unit->module, file, &names->keep));
+    const char *text = pdb_file_name(&unit->module, file, &names->keep);
+    return keep_name(names, slot, key,
+                     is_in_copy(names, unit, text) ? arena_string(&names->keep, text) : text);
 }
 
 const char *pdb_names_public(struct pdb_names *names, const struct pdb_public *pub)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "symbol/unit_tables.h"
 
 static uint32_t walk_codes(const struct pdb_module *module, struct unit_code *out)
 {
@@ -138,8 +137,6 @@ bool pdb_unit_open(const struct pdb *pdb, uint32_t index, struct arena *keep, st
 int64_t pdb_unit_code_at(const struct pdb_unit *unit, struct pdb_place place)
 {
     int64_t found = -1;
-    if (unit->tables != NULL)
-        return unit_tables_code_at(unit->tables, place);
     for (uint32_t i = 0; i < unit->code_count; i++) {
         const struct unit_code *code = &unit->codes[i];
         if (code->start.section != place.section ||
@@ -208,14 +205,6 @@ static void line_search_row(void *context, const struct pdb_line_row *row)
 bool pdb_unit_line_at(const struct pdb_unit *unit, struct pdb_place place, struct pdb_line_row *out)
 {
     struct line_search search = {place.offset, false, {0, 0, PDB_NO_FILE, 0}};
-    uint32_t numbers[UNIT_RANGES_MAX], count;
-    if (unit->tables != NULL && unit_tables_ranges_at(unit->tables, place, numbers, &count)) {
-        for (uint32_t i = 0; i < count; i++)
-            pdb_line_rows(&unit->module, &unit->ranges[numbers[i]], &unit->subsections,
-                          line_search_row, &search);
-        *out = search.best;
-        return search.found;
-    }
     for (uint32_t i = 0; i < unit->range_count; i++) {
         const struct pdb_line_range *range = &unit->ranges[i];
         if (range->start.section == place.section && place.offset >= range->start.offset &&
@@ -324,8 +313,6 @@ uint32_t pdb_unit_sites_at(const struct pdb_unit *unit, const struct pdb_procedu
 bool pdb_unit_inlinee(const struct pdb_unit *unit, uint32_t id, struct pdb_inlinee *out)
 {
     struct pdb_inlinee_cursor cursor = {0, NULL, 0, false};
-    if (unit->tables != NULL)
-        return unit_tables_inlinee(unit->tables, id, out);
     while (pdb_inlinee_next(&unit->module, &cursor, out))
         if (out->id == id) /* of several the first one counts */
             return true;

@@ -19,28 +19,19 @@ struct unit_code {
     uint32_t soff;
 };
 
-struct unit_tables;
-
 struct pdb_unit {
     struct pdb_module module;
-    struct unit_tables *tables; /* of pdb_unit_sort(); NULL: every question walks the records */
     struct pdb_subsections subsections;
     struct unit_code *codes; /* procedures, separated parts, thunks; in file order */
     uint32_t code_count;
     struct pdb_line_range *ranges; /* line tables, in file order; of folded code the first's */
     uint32_t range_count;
     bool is_damaged; /* parts of the module's stream are cut: answers may lack something */
-    uint32_t uses;   /* for the caller, to decide when to call pdb_unit_sort() */
 };
 
 /* Reads module INDEX; KEEP owns everything that is not borrowed from the file. False: out of memory
  * or no such module. */
 bool pdb_unit_open(const struct pdb *pdb, uint32_t index, struct arena *keep, struct pdb_unit *out);
-
-/* Makes tables that answer the questions below without walking all records: for a module that is
- * asked about often. They cost about as much as 10 questions. KEEP owns them; they are left out
- * when it has no memory. */
-void pdb_unit_sort(struct pdb_unit *unit, struct arena *keep);
 
 /* The code that contains PLACE: of several the one that starts last; of equal starts the first
  * record. -1: none. */

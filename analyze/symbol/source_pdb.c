@@ -94,8 +94,9 @@ static struct pdb_lookup *lookup_of(struct source *source)
 {
     struct opened_pdb *own = source->opened;
     struct fault fault = FAULT_INIT;
-    if (own->lookup == NULL)
-        (void)pdb_lookup_open(read_lists(source), source->names, &own->lookup, &fault);
+    if (own->lookup == NULL &&
+        pdb_lookup_open(read_lists(source), source->names, &own->lookup, &fault) == ERR_NONE)
+        pdb_lookup_bound(own->lookup, &source->map, 0);
     return own->lookup;
 }
 

@@ -370,7 +370,7 @@ TEST(of_two_records_of_an_inlinee_the_first_counts)
     make_scope_end(&m, 0, one, 0x114e);
     make_scope_end(&m, 0, procedure, 6);
     made_open(&w, &m);
-    for (int i = 0; i < 10; i++) /* more lookups than pdb_unit_sort() waits for */
+    for (int i = 0; i < 10; i++) /* walked, and then packed */
         made_check(&w, 0x1018, "inner a.c:200 < outer a.c:100 < main+0x8 a.c:10");
     made_close(&w);
 }

@@ -45,20 +45,29 @@ bool pdb_types_open(const struct pdb *pdb, uint32_t stream, struct pdb_types *ou
 
 void pdb_types_index(struct pdb_types *types, struct arena *keep)
 {
-    const uint8_t *records =
-        msf_view(&types->stream, types->records_soff, types->records_bytes, keep);
-    if (records == NULL || types->end <= types->first ||
-        types->end - types->first > types->records_bytes / 4)
+    if (types->end <= types->first || types->end - types->first > types->records_bytes / 4)
         return;
     const uint32_t count = types->end - types->first;
     uint32_t *all = ARENA_ARRAY(keep, count, uint32_t);
-    uint32_t at = 0;
+    uint32_t at = 0, left = 0;
+    const uint8_t *run = NULL; /* contiguous bytes of the file: the stream is not copied */
     for (uint32_t i = 0; all != NULL && i < count; i++) {
-        if (types->records_bytes - at < 4 || load_u16(records + at) < 2 ||
-            load_u16(records + at) > types->records_bytes - at - 2)
+        uint8_t head[2];
+        if (types->records_bytes - at < 4)
+            return;
+        if (left < sizeof head)
+            run = msf_at(&types->stream, types->records_soff + at, &left);
+        if (run != NULL && left >= sizeof head)
+            memcpy(head, run, sizeof head);
+        else if (!msf_copy(&types->stream, types->records_soff + at, sizeof head, head))
+            return;
+        const uint32_t bytes = load_u16(head), step = 2 + bytes;
+        if (bytes < 2 || step > types->records_bytes - at)
             return;
         all[i] = at;
-        at += 2 + (uint32_t)load_u16(records + at);
+        at += step;
+        run = run != NULL && step < left ? run + step : NULL;
+        left = run != NULL ? left - step : 0;
     }
     types->all = all;
 }

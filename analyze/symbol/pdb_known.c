@@ -1,0 +1,255 @@
+/* See pdb_known.h.
+ *
+ * A packed procedure is a header, its pieces sorted by start, and its scopes. All records of a kind
+ * have the same size, so that both are found without reading others; each field has as many bytes
+ * as its largest value in this procedure needs. A bulk of addresses in a PDB of 400 MB keeps 40 MB
+ * this way. */
+#include "symbol/pdb_known.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+
+enum field {
+    PIECE_START, /* bytes after the start of the procedure */
+    PIECE_SCOPE,
+    PIECE_LINE,
+    SCOPE_BACK, /* to the scope it is inlined into; 0: this is the procedure */
+    SCOPE_NAME, /* text of the inlined function, less name_base, plus 1; 0: none */
+    SCOPE_FILE,
+    SCOPE_LINE, /* of the call */
+    FIELDS,
+};
+#define PIECE_FIELDS SCOPE_BACK /* those before it */
+
+struct header {
+    uint32_t pieces, name_base;
+    uint8_t width[FIELDS]; /* in bytes */
+    uint8_t piece_bytes, scope_bytes;
+};
+
+/* A field is read and written as four bytes. */
+enum { LOAD_SLACK = 4, CODE_BYTES_MAX = 16 << 20 };
+
+void pdb_known_open(const struct pdb *pdb, enum symbol_names names, struct pdb_known *out)
+{
+    memset(out, 0, sizeof *out);
+    out->worker.pdb = pdb;
+    out->worker.one_by_one = true;
+    pdb_names_open(pdb, names, &out->worker.names);
+}
+
+void pdb_known_close(struct pdb_known *known)
+{
+    index_worker_close(&known->worker);
+    free(known->packed.at);
+}
+
+void pdb_known_forget(struct pdb_known *known)
+{
+    free(known->packed.at);
+    known->packed = (struct buffer){NULL, 0, 0};
+}
+
+bool pdb_known_module(struct pdb_known *known, struct piece_module *module)
+{
+    struct piece_worker *worker = &known->worker;
+    if (!known->is_open && !index_worker_ready(worker->pdb, worker))
+        return false;
+    known->is_open = true;
+    worker->now = *module;
+    index_module_sort(worker);
+    *module = worker->now;
+    memset(&worker->now, 0, sizeof worker->now);
+    const bool done = !worker->failed;
+    worker->failed = false;
+    return done;
+}
+
+/* ---- packing ---- */
+
+/* True for what says the same as the piece before it. */
+static bool repeats(const struct piece *pieces, uint32_t number)
+{
+    return number > 0 && piece_scope(pieces[number]) == piece_scope(pieces[number - 1]) &&
+           piece_line(pieces[number]) == piece_line(pieces[number - 1]);
+}
+
+static void piece_values(struct piece piece, uint32_t start, uint32_t out[FIELDS])
+{
+    out[PIECE_START] = start;
+    out[PIECE_SCOPE] = piece_scope(piece);
+    out[PIECE_LINE] = piece_line(piece);
+}
+
+static void scope_values(const struct scope_slot *scopes, uint32_t number, uint32_t name_base,
+                         uint32_t out[FIELDS])
+{
+    const struct scope_slot *scope = &scopes[number];
+    const bool is_procedure = scope->parent == 0;
+    out[SCOPE_BACK] = is_procedure ? 0 : number - scope->parent;
+    out[SCOPE_NAME] = is_procedure || scope->name == 0 ? 0 : scope->name - name_base + 1;
+    out[SCOPE_FILE] = scope->file;
+    out[SCOPE_LINE] = is_procedure ? 0 : scope->line;
+}
+
+static void widen(const uint32_t values[FIELDS], uint32_t from, uint32_t end, uint32_t most[FIELDS])
+{
+    for (uint32_t i = from; i < end; i++)
+        most[i] |= values[i];
+}
+
+static uint8_t *put(uint8_t *to, const struct header *header, const uint32_t values[FIELDS],
+                    uint32_t from, uint32_t end)
+{
+    for (uint32_t i = from; i < end; i++) {
+        store_u32(to, values[i]); /* what is too much, the next one overwrites */
+        to += header->width[i];
+    }
+    return to;
+}
+
+static uint8_t width_of(uint32_t most)
+{
+    return (uint8_t)((most != 0) + (most >> 8 != 0) + (most >> 16 != 0) + (most >> 24 != 0));
+}
+
+/* The header of what the worker has made of one procedure. */
+static struct header measure(const struct piece_worker *worker)
+{
+    const struct piece *pieces = worker->pieces.at;
+    const struct scope_slot *scopes = worker->scopes.at;
+    uint32_t most[FIELDS] = {0}, values[FIELDS] = {0}, start = 0;
+    struct header header = {0, UINT32_MAX, {0}, 0, 0};
+    for (uint32_t i = 0; i < worker->pieces.count; i++) {
+        start += piece_step(pieces[i]);
+        if (repeats(pieces, i))
+            continue;
+        piece_values(pieces[i], start, values);
+        widen(values, 0, PIECE_FIELDS, most);
+        header.pieces++;
+    }
+    for (uint32_t i = 1; i < worker->scopes.count; i++)
+        if (scopes[i].parent != 0 && scopes[i].name != 0 && scopes[i].name < header.name_base)
+            header.name_base = scopes[i].name;
+    for (uint32_t i = 1; i < worker->scopes.count; i++) {
+        scope_values(scopes, i, header.name_base, values);
+        widen(values, PIECE_FIELDS, FIELDS, most);
+    }
+    for (uint32_t i = 0; i < FIELDS; i++) {
+        header.width[i] = width_of(most[i]);
+        *(i < PIECE_FIELDS ? &header.piece_bytes : &header.scope_bytes) += header.width[i];
+    }
+    return header;
+}
+
+/* Returns the number of what is packed; 0: out of memory. */
+static uint32_t pack(struct pdb_known *known)
+{
+    struct piece_worker *worker = &known->worker;
+    const struct piece *pieces = worker->pieces.at;
+    const struct header header = measure(worker);
+    const uint64_t bytes = sizeof header + (uint64_t)header.pieces * header.piece_bytes +
+                           (uint64_t)worker->scopes.count * header.scope_bytes;
+    const uint64_t end = known->packed.count + bytes + LOAD_SLACK;
+    uint8_t *packed =
+        end < UINT32_MAX ? array_reserve(known->packed.at, &known->packed.room, end, 1) : NULL;
+    uint32_t values[FIELDS] = {0}, start = 0;
+    if (packed == NULL)
+        return 0;
+    known->packed.at = packed;
+    uint8_t *to = packed + known->packed.count;
+    memcpy(to, &header, sizeof header);
+    to += sizeof header;
+    for (uint32_t i = 0; i < worker->pieces.count; i++) {
+        start += piece_step(pieces[i]);
+        if (repeats(pieces, i))
+            continue;
+        piece_values(pieces[i], start, values);
+        to = put(to, &header, values, 0, PIECE_FIELDS);
+    }
+    for (uint32_t i = 1; i < worker->scopes.count; i++) {
+        scope_values(worker->scopes.at, i, header.name_base, values);
+        to = put(to, &header, values, PIECE_FIELDS, FIELDS);
+    }
+    const uint32_t number = known->packed.count + 1;
+    known->packed.count = (uint32_t)(to - packed);
+    return number;
+}
+
+uint32_t pdb_known_procedure(struct pdb_known *known, struct piece_module *module,
+                             const struct pdb_procedure *procedure)
+{
+    struct piece_worker *worker = &known->worker;
+    const struct pdb_place zero = {procedure->start.section, 0};
+    const uint32_t start = procedure->start.offset;
+    if (procedure->bytes == 0 || procedure->bytes > CODE_BYTES_MAX ||
+        procedure->bytes > UINT32_MAX - start || procedure->kind == PDB_CODE_TRAMPOLINE)
+        return 0;
+    index_worker_restart(worker);
+    worker->now = *module;
+    index_claim(worker, pdb_source_rva(worker->pdb, zero) + start);
+    (void)index_procedure(worker, procedure, 0, start, start + procedure->bytes);
+    *module = worker->now;
+    memset(&worker->now, 0, sizeof worker->now);
+    const bool done = !worker->failed && worker->pieces.count != 0;
+    worker->failed = false;
+    return done ? pack(known) : 0;
+}
+
+/* ---- answers ---- */
+
+static uint32_t field(const uint8_t *at, uint32_t width)
+{
+    return width != 0 ? load_u32(at) & UINT32_MAX >> (32 - 8 * width) : 0;
+}
+
+/* The last piece that starts at or before DISTANCE; the first one starts at 0. */
+static const uint8_t *piece_at(const struct header *header, const uint8_t *pieces,
+                               uint32_t distance)
+{
+    uint32_t low = 0, high = header->pieces;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (field(pieces + (size_t)middle * header->piece_bytes, header->width[PIECE_START]) <=
+            distance)
+            low = middle;
+        else
+            high = middle;
+    }
+    return pieces + (size_t)low * header->piece_bytes;
+}
+
+uint32_t pdb_known_frames(struct pdb_known *known, uint32_t number, uint32_t distance,
+                          struct symbol_frame out[SYMBOL_FRAMES_MAX])
+{
+    struct piece_worker *worker = &known->worker;
+    const uint32_t *files = worker->files.at;
+    const struct index_text *texts = worker->texts.at;
+    const uint8_t *at = (const uint8_t *)known->packed.at + number - 1;
+    struct header h;
+    memcpy(&h, at, sizeof h);
+    at += sizeof h;
+    const uint8_t *scopes = at + (size_t)h.pieces * h.piece_bytes;
+    at = piece_at(&h, at, distance) + h.width[PIECE_START];
+    uint32_t scope = field(at, h.width[PIECE_SCOPE]);
+    uint32_t line = field(at + h.width[PIECE_SCOPE], h.width[PIECE_LINE]);
+    for (uint32_t count = 0;;) {
+        struct symbol_frame *frame = &out[count++];
+        at = scopes + (size_t)(scope - 1) * h.scope_bytes;
+        const uint32_t back = field(at, h.width[SCOPE_BACK]);
+        at += h.width[SCOPE_BACK];
+        const uint32_t name = field(at, h.width[SCOPE_NAME]);
+        at += h.width[SCOPE_NAME];
+        memset(frame, 0, sizeof *frame);
+        frame->file = texts[files[field(at, h.width[SCOPE_FILE])]].at;
+        frame->line = line;
+        if (back == 0)
+            return count;
+        frame->inlined = true;
+        frame->function = name != 0 ? texts[h.name_base + name - 1].at : NULL;
+        line = field(at + h.width[SCOPE_FILE], h.width[SCOPE_LINE]);
+        scope -= back;
+    }
+}
