@@ -52,7 +52,7 @@ enum twinstack_status twinstack_input_open(const char *path, uint32_t flags,
     if ((flags & TWINSTACK_INPUT_PROMPT) != 0)
         stack_input_prompt(made->stream);
     *input = made;
-    return TWINSTACK_OK;
+    return library_succeed(error);
 }
 
 void twinstack_input_close(struct twinstack_input *input)

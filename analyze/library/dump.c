@@ -44,7 +44,7 @@ enum twinstack_status twinstack_dump_open(struct twinstack_symbols *symbols, con
         return library_report(&fault, error);
     }
     *dump = made;
-    return TWINSTACK_OK;
+    return library_succeed(error);
 }
 
 void twinstack_dump_close(struct twinstack_dump *dump)
@@ -100,7 +100,7 @@ enum twinstack_status twinstack_dump_walk(struct twinstack_dump *dump, uint32_t 
         return library_report(&fault, error);
     }
     *stack = made;
-    return TWINSTACK_OK;
+    return library_succeed(error);
 }
 
 void twinstack_dump_ignore_code_map(struct twinstack_dump *dump)
@@ -120,7 +120,7 @@ enum twinstack_status twinstack_dump_damage(const struct twinstack_dump *dump,
         fault_set_path(&fault, dump->path);
         return library_report(&fault, error);
     }
-    return TWINSTACK_OK;
+    return library_succeed(error);
 }
 
 uint64_t twinstack_dump_fault_count(const struct twinstack_dump *dump)

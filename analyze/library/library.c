@@ -30,11 +30,20 @@ const char *twinstack_status_name(enum twinstack_status status)
 
 enum twinstack_status library_report(const struct fault *fault, struct twinstack_error *error)
 {
-    if (error != NULL) {
+    if (error != NULL && fault->code == ERR_NONE) {
+        error->offset = TWINSTACK_NO_OFFSET;
+        error->text[0] = '\0';
+    } else if (error != NULL) {
         error->offset = fault->offset;
         fault_describe(fault, error->text, sizeof error->text);
     }
     return (enum twinstack_status)fault->code;
+}
+
+enum twinstack_status library_succeed(struct twinstack_error *error)
+{
+    const struct fault none = FAULT_INIT;
+    return library_report(&none, error);
 }
 
 enum twinstack_status library_refuse(enum status code, const char *what,
@@ -50,6 +59,8 @@ void library_copy_known(void *to, size_t to_bytes, const void *from, size_t from
 {
     memcpy(to, from, from_bytes < to_bytes ? from_bytes : to_bytes);
 }
+
+enum { DEBUG_ID_LEAST = 9 }; /* a PDB 2.0: its time in 8 digits, and its age */
 
 static enum symbol_indexing indexing_of(enum twinstack_indexing indexing)
 {
@@ -194,12 +205,24 @@ void twinstack_stack_free(struct twinstack_stack *stack)
     free(stack);
 }
 
-/* An id as the store compares it; false: too long to be one. */
-static bool copy_id(const char *id, char *out, size_t out_bytes)
+static bool is_hex_digit(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/* An id as the store compares it: hexadecimal digits, at least LEAST of them, where a GUID may have
+ * hyphens. False: it is none. */
+static bool copy_id(const char *id, size_t least, char *out, size_t out_bytes)
 {
     const size_t length = id != NULL ? strlen(id) : 0;
+    size_t digits = 0;
 
-    if (length >= out_bytes)
+    for (size_t i = 0; i < length; i++) {
+        if (id[i] != '-' && !is_hex_digit(id[i]))
+            return false;
+        digits += id[i] != '-';
+    }
+    if (length >= out_bytes || (length > 0 && digits < least))
         return false;
     if (length > 0)
         memcpy(out, id, length + 1);
@@ -240,8 +263,8 @@ static bool make_frame(const struct twinstack_address *first, uint32_t index, st
         .offset = known.offset,
     };
     return module->name != NULL && read_managed(&known, module, out) &&
-           copy_id(known.debug_id, module->debug_id, sizeof module->debug_id) &&
-           copy_id(known.code_id, module->code_id, sizeof module->code_id);
+           copy_id(known.debug_id, DEBUG_ID_LEAST, module->debug_id, sizeof module->debug_id) &&
+           copy_id(known.code_id, 1, module->code_id, sizeof module->code_id);
 }
 
 enum twinstack_status library_frames(const struct twinstack_address *addresses, uint32_t count,
@@ -257,7 +280,7 @@ enum twinstack_status library_frames(const struct twinstack_address *addresses, 
             return library_refuse(
                 ERR_USAGE, "address without a module, or with an id or a token of another form",
                 error);
-    return TWINSTACK_OK;
+    return library_succeed(error);
 }
 
 enum twinstack_status twinstack_resolve(struct twinstack_symbols *symbols,

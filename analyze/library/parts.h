@@ -26,7 +26,10 @@ struct twinstack_stack *library_new_stack(void);
 /* Copies FAULT to the caller, where ERROR is not NULL, and returns its code. */
 enum twinstack_status library_report(const struct fault *fault, struct twinstack_error *error);
 
-/* The same of a new fault without a place. */
+/* Nothing failed: what ERROR said before is not true any more. */
+enum twinstack_status library_succeed(struct twinstack_error *error);
+
+/* A new fault without a place. */
 enum twinstack_status library_refuse(enum status code, const char *what,
                                      struct twinstack_error *error);
 

@@ -38,7 +38,12 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
+/* Windows: a DLL is built with TWINSTACK_BUILDS_DLL and used with TWINSTACK_USES_DLL. */
+#if defined(_WIN32) && defined(TWINSTACK_BUILDS_DLL)
+#define TWINSTACK_API __declspec(dllexport)
+#elif defined(_WIN32) && defined(TWINSTACK_USES_DLL)
+#define TWINSTACK_API __declspec(dllimport)
+#elif defined(__GNUC__) && !defined(_WIN32)
 #define TWINSTACK_API __attribute__((visibility("default")))
 #else
 #define TWINSTACK_API
@@ -64,7 +69,7 @@ enum twinstack_status {
 
 struct twinstack_error {
     uint64_t offset; /* where in the file; TWINSTACK_NO_OFFSET: unknown */
-    char text[1024]; /* one sentence: file, what, offset, what to do    */
+    char text[1024]; /* one sentence: file, what, offset, what to do; empty after success */
 };
 
 /* "0.1.0", of the library that runs. */

@@ -17,6 +17,7 @@
 #include "stream/report.h"
 #include "study/analysis.h"
 #include "study/record_check.h"
+#include "symbol/store.h"
 
 enum { CAUSE_BYTES_MAX = 160 };
 
@@ -137,18 +138,41 @@ static void fill_engine(const struct run_case *judged, uint32_t claim, struct ar
     }
 }
 
+/* As the problem is called that the record counts for (stream/count_worker.c): whatever symbols a
+ * module has, it is the program's unless it comes with the system. */
+static const char *problem_of(const struct shadow_judging *judging, const struct stack *stack,
+                              enum case_kind kind, struct arena *keep)
+{
+    struct stack as_counted = *stack;
+    as_counted.frames = ARENA_ARRAY(keep, (size_t)stack->frame_count + 1, struct frame);
+    if (as_counted.frames == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < stack->frame_count; i++) {
+        struct frame *f = &as_counted.frames[i];
+        *f = stack->frames[i];
+        if (f->frame_class != CLASS_CAPTURE)
+            f->frame_class = f->module_name != NULL && symbol_is_system_module(f->module_name)
+                                 ? CLASS_SYSTEM
+                                 : CLASS_OWN;
+    }
+    const char *text = signature_of(judging->rules, &as_counted, keep);
+    return text != NULL && kind == CASE_KIND_HANG ? arena_printf(keep, "hang: %s", text) : text;
+}
+
 /* The signature of the offsets; where the record has none, of the dump. */
 static const char *signature_text(const struct shadow_judging *judging,
-                                  const struct run_case *judged, struct arena *keep)
+                                  const struct run_case *judged, enum case_kind kind,
+                                  struct arena *keep)
 {
     const struct stack *found = NULL;
     for (uint32_t i = 0; i < judged->claim_count; i++) {
         const struct engine_claim *c = &judged->claims[i];
-        if (c->subject && c->stack_count > 0 && c->stacks[0].state == STACK_OK &&
-            (found == NULL || c->kind == ENGINE_KIND_OFFSET))
+        const bool is_offsets = c->kind == ENGINE_KIND_OFFSET;
+        if ((c->subject || is_offsets) && c->stack_count > 0 && c->stacks[0].state == STACK_OK &&
+            (found == NULL || is_offsets))
             found = &c->stacks[0];
     }
-    return found != NULL ? signature_of(judging->rules, found, keep) : NULL;
+    return found != NULL ? problem_of(judging, found, kind, keep) : NULL;
 }
 
 /* The engine of the walker whose stack counts: on x86 another one than that under test. */
@@ -201,7 +225,7 @@ static enum status judge_case(const struct shadow_judging *judging, const struct
         return fault_no_memory(fault, "case");
     if (ask_engines(judging, crash, keep, judged, fault) != ERR_NONE)
         return fault->code;
-    out->signature = signature_text(judging, judged, keep);
+    out->signature = signature_text(judging, judged, crash->kind, keep);
     out->engines = ARENA_ARRAY(keep, (size_t)judged->claim_count + 1, struct shadow_engine);
     if (out->engines == NULL)
         return fault_no_memory(fault, "shadow comparison");

@@ -233,6 +233,38 @@ TEST(addresses_of_programs_that_know_no_mvid)
     twinstack_close(symbols);
 }
 
+TEST(an_id_is_hexadecimal_or_refused)
+{
+    static const struct {
+        const char *name, *debug_id, *code_id;
+        enum twinstack_status want;
+    } rows[] = {
+        {"none", NULL, NULL, TWINSTACK_OK},
+        {"empty", "", "", TWINSTACK_OK},
+        {"of a PDB", "0123456789ABCDEF0123456789ABCDEF1", "5F5E1000a000", TWINSTACK_OK},
+        {"of a PDB 2.0", "3B7D84D41", NULL, TWINSTACK_OK},
+        {"a UUID", "01234567-89ab-cdef-0123-456789abcdef", NULL, TWINSTACK_OK},
+        {"a word", "nonsense", NULL, TWINSTACK_USAGE},
+        {"too short", "abc", NULL, TWINSTACK_USAGE},
+        {"a digit too many", "0123456789ABCDEF0123456789ABCDEFg", NULL, TWINSTACK_USAGE},
+        {"a code id that is a word", NULL, "nonsense", TWINSTACK_USAGE},
+    };
+    struct twinstack_symbols *symbols = open_table();
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct twinstack_address address = {.size = sizeof address,
+                                                  .module = "app.exe",
+                                                  .debug_id = rows[i].debug_id,
+                                                  .code_id = rows[i].code_id};
+        struct twinstack_stack *stack = NULL;
+        struct twinstack_error error = {.text = "of an earlier call"};
+        test_row(rows[i].name);
+        CHECK_EQ(twinstack_resolve(symbols, &address, 1, &stack, &error), rows[i].want);
+        CHECK_EQ(error.text[0] == '\0', rows[i].want == TWINSTACK_OK);
+        twinstack_stack_free(stack);
+    }
+    twinstack_close(symbols);
+}
+
 TEST(wrong_arguments_are_errors)
 {
     struct twinstack_options options = {.size = sizeof options, .arch = "vax"};
