@@ -20,13 +20,8 @@ struct poll {
     const struct table *table;
     struct arena *keep;
     uint32_t row;
+    uint32_t column, against; /* of the finding; 0: the truth */
 };
-
-static bool truth_demands(const struct table *t, uint32_t row)
-{
-    const struct truth_frame *truth = table_truth(t, row);
-    return truth != NULL && truth->gap == TRUTH_GAP_NONE && !truth->tail;
-}
 
 static bool same_name(const struct frame *a, const struct frame *b)
 {
@@ -79,6 +74,8 @@ static void vote_place(const struct poll *p, const struct frame_key *key, bool i
         const char *places;
         bool ignored = false;
         if (!voter_reaches(t, c, p->row) ||
+            (other == NULL && c != p->column && c != p->against &&
+             voter_ended_early(t, c, p->row)) ||
             (key == NULL && evidence_of_no_symbols(p->in, t, c, p->keep, &places) != NULL) ||
             (inlined && key != NULL && other == NULL && !holds_place(p, c, key, &ignored)))
             continue;
@@ -88,7 +85,7 @@ static void vote_place(const struct poll *p, const struct frame_key *key, bool i
         *(here ? &have_says : &lack_says) |= is_truths;
         elsewhere = elsewhere || (other != NULL && !here);
     }
-    if (truth_demands(t, p->row)) { /* the truth has no addresses, only names */
+    if (voters_truth(t, p->row)) { /* the truth has no addresses, only names */
         if (!elsewhere || (have_says && !lack_says))
             *have |= 1U;
         else if (lack_says && !have_says)
@@ -112,7 +109,7 @@ static void vote_name(const struct poll *p, uint32_t column, bool with_line, uin
             *same |= 1U << c; /* they do not know a name either */
             continue;
         }
-        if (c == 0 ? !truth_demands(t, p->row)
+        if (c == 0 ? !voters_truth(t, p->row)
                    : frame == NULL || frame->function == NULL || (with_line && frame->line == 0))
             continue;
         if (says(p, c, want, with_line))
@@ -260,6 +257,19 @@ static void blame_early_end(const struct poll *p, struct finding *f, uint32_t co
            column, winners);
 }
 
+/* True when COLUMN lacks not only an inlined frame of the row, but also the place into which it was
+ * inlined: its walk was never there. */
+static bool was_never_there(const struct poll *p, uint32_t column)
+{
+    bool is_truths = false;
+    for (uint32_t c = 1; column != 0 && c < p->table->column_count; c++) {
+        const struct frame_key *key = table_key(p->table, p->row, c);
+        if (key != NULL && key->inline_depth > 0)
+            return !holds_place(p, column, key, &is_truths);
+    }
+    return false;
+}
+
 /* A frame that one side lacks or has at another address. */
 static void blame_place(const struct poll *p, struct finding *f, uint32_t column, uint32_t against)
 {
@@ -268,7 +278,7 @@ static void blame_place(const struct poll *p, struct finding *f, uint32_t column
     const uint32_t having = has ? column : against;
     const uint32_t other = having == column ? against : column;
     uint32_t have, lack;
-    const bool inlined = is_inline_row(p, f);
+    const bool inlined = is_inline_row(p, f) && !was_never_there(p, has ? against : column);
     vote_place(p, having != 0 ? table_key(t, p->row, having) : NULL, inlined, &have, &lack);
     voter_fn *const voter = inlined ? voter_of_name : voter_of_walk;
     uint32_t for_it = voters_weigh(t, have, voter), against_it = voters_weigh(t, lack, voter);
@@ -371,12 +381,26 @@ static void blame_handler(const struct poll *p, struct finding *f, uint32_t colu
     settle(p, f, BLAME_WALK, voter_of_walk(p->table, column), others);
 }
 
-static const struct frame *first_frame(const struct table *t, uint32_t column, uint32_t *index)
+/* The first physical frame of COLUMN that both it and OTHER, in theirs of the same number, have in
+ * a module; NULL: there is none. *AT, *THERE: their places in the columns. A call of address 0 has
+ * a first frame in no module. */
+static const struct frame *first_in_module(const struct table *t, uint32_t column, uint32_t other,
+                                           uint32_t *at, uint32_t *there)
 {
-    const struct column *c = &t->columns[column];
-    for (*index = 0; column != 0 && *index < c->count; ++*index)
-        if (c->keys[*index].inline_depth == 0)
-            return &c->stack->frames[*index];
+    const struct column *c = &t->columns[column], *o = &t->columns[other];
+    *there = 0;
+    for (*at = 0; column != 0 && other != 0 && *at < c->count; ++*at) {
+        const struct frame *mine = &c->stack->frames[*at];
+        if (c->keys[*at].inline_depth != 0)
+            continue;
+        while (*there < o->count &&
+               (o->keys[*there].inline_depth != 0 || o->stack->frames[*there].index < mine->index))
+            ++*there;
+        if (*there == o->count || o->stack->frames[*there].index != mine->index)
+            return NULL;
+        if (mine->module != NULL && o->stack->frames[*there].module != NULL)
+            return mine;
+    }
     return NULL;
 }
 
@@ -386,9 +410,10 @@ static const struct frame *first_frame(const struct table *t, uint32_t column, u
 static bool modules_differ(const struct table *t, uint32_t a, uint32_t b)
 {
     uint32_t i = 0, k = 0;
-    const struct frame *x = first_frame(t, a, &i), *y = first_frame(t, b, &k);
-    if (x == NULL || y == NULL || x->module == NULL || y->module == NULL)
+    const struct frame *x = first_in_module(t, a, b, &i, &k);
+    if (x == NULL)
         return false;
+    const struct frame *y = &t->columns[b].stack->frames[k];
     const struct frame_key *mine = &t->columns[a].keys[i], *theirs = &t->columns[b].keys[k];
     return (x->pc_va != 0 && x->pc_va == y->pc_va && !keys_same_place(mine, theirs)) ||
            (mine->offset == theirs->offset && mine->module != theirs->module);
@@ -401,7 +426,7 @@ static uint32_t rows_like_truth(const struct poll *p, uint32_t column)
     uint32_t count = 0;
     for (at.row = 0; at.row < p->table->row_count; at.row++) {
         const struct frame *frame = table_frame(p->table, at.row, column);
-        count += frame != NULL && truth_demands(p->table, at.row) && says(&at, 0, frame, true);
+        count += frame != NULL && voters_truth(p->table, at.row) && says(&at, 0, frame, true);
     }
     return count;
 }
@@ -532,9 +557,9 @@ static uint32_t column_of(const struct table *t, const char *engine)
 void finding_blame(const struct compare_input *in, const struct table *table, struct arena *keep,
                    struct finding *f)
 {
-    const struct poll p = {in, table, keep, f->row};
     const uint32_t column = column_of(table, f->engine);
     const uint32_t against = f->against_truth ? 0 : column_of(table, f->against);
+    const struct poll p = {in, table, keep, f->row, column, against};
     if (column == 0)
         return;
     if (f->frame_a < 0 && f->frame_b < 0) {

@@ -59,6 +59,23 @@ bool voter_reaches(const struct table *t, uint32_t column, uint32_t row)
     return false;
 }
 
+bool voters_truth(const struct table *t, uint32_t row)
+{
+    const struct truth_frame *truth = table_truth(t, row);
+    return truth != NULL && truth->gap == TRUTH_GAP_NONE && !truth->tail;
+}
+
+bool voter_ended_early(const struct table *t, uint32_t column, uint32_t row)
+{
+    for (uint32_t r = row; r < t->row_count; r++)
+        if (table_key(t, r, column) != NULL)
+            return false;
+    for (uint32_t r = row; r-- > 0 && table_key(t, r, column) == NULL;)
+        if (voters_truth(t, r))
+            return true;
+    return false;
+}
+
 bool voters_share_record(const struct table *t, uint32_t row, uint32_t mask, uint32_t others)
 {
     uint32_t walkers = 0;

@@ -31,6 +31,13 @@ uint32_t voters_weigh(const struct table *t, uint32_t mask, voter_fn *voter);
  * ended well. */
 bool voter_reaches(const struct table *t, uint32_t column, uint32_t row);
 
+/* True when the truth has a frame in ROW that every right stack has. */
+bool voters_truth(const struct table *t, uint32_t row);
+
+/* True when COLUMN's walk ended before ROW and before a frame of the truth: it cannot say what
+ * comes after that. Chains of frame pointers end so, with a return address of 0. */
+bool voter_ended_early(const struct table *t, uint32_t column, uint32_t row);
+
 /* True when MASK has at least two walkers of the process and no other engine, and OTHERS the truth
  * and no such walker: then the writer of their record is the one voter. */
 bool voters_share_record(const struct table *t, uint32_t row, uint32_t mask, uint32_t others);

@@ -15,19 +15,17 @@
 #include "compare/cause_managed.h"
 #include "compare/cause_names.h"
 #include "compare/cause_shape.h"
+#include "compare/cause_step.h"
 #include "compare/names.h"
 
 static rule_fn *const rules[] = {
-    because_own_symbols,      because_scan,
-    because_handler_context,  because_recursion_elided,
-    because_tail_call,        because_module_unloaded,
-    because_hijacked,         because_inlined_by_jit,
-    because_no_token,         because_generated_code,
-    because_symbols_mismatch, because_symbols_missing,
-    because_export_only,      because_lookup_address,
-    because_folded,           because_line_table,
-    because_inline_only,      because_truncated,
-    because_frame_pointer,    because_beyond_truth,
+    because_stray_step,      because_own_symbols,      because_scan,
+    because_handler_context, because_recursion_elided, because_tail_call,
+    because_module_unloaded, because_hijacked,         because_inlined_by_jit,
+    because_no_token,        because_generated_code,   because_symbols_mismatch,
+    because_symbols_missing, because_export_only,      because_lookup_address,
+    because_folded,          because_line_table,       because_inline_only,
+    because_truncated,       because_frame_pointer,    because_beyond_truth,
 };
 
 static const char *unexplained_line(const struct difference *d, struct arena *keep)
@@ -90,79 +88,17 @@ static const char *unexplained(const struct difference *d, struct arena *keep)
                         rule_name(other != NULL ? other->function : truth->function), theirs);
 }
 
-/* The rarest unwind code that was undone to leave a frame: the one to look at first. */
-static const char *code_of(const struct frame_evidence *e)
-{
-    static const char *const codes[] = {
-        "UWOP_PUSH_MACHFRAME", "UWOP_SET_FPREG",   "UWOP_EPILOG",      "UWOP_SAVE_XMM128",
-        "UWOP_SAVE_NONVOL",    "UWOP_ALLOC_LARGE", "UWOP_ALLOC_SMALL", "UWOP_PUSH_NONVOL",
-    };
-    for (size_t i = 0; i < COUNT_OF(codes); i++)
-        for (const char *line = e->steps; line != NULL && *line != '\0';) {
-            const size_t size = strcspn(line, "\n");
-            const char *at = *line == '+' ? strstr(line, codes[i]) : NULL;
-            if (at != NULL && at < line + size)
-                return codes[i];
-            line += size + (line[size] == '\n');
-        }
-    return NULL;
-}
-
-/* A physical frame of one side, or of another engine where the truth has a function, that the other
- * side lacks or has elsewhere. */
-static bool is_of_walk(const struct difference *d)
-{
-    const struct frame *have = rule_mine(d) != NULL ? rule_mine(d) : rule_theirs(d);
-    if (d->mark == CELL_PHYSICAL)
-        return true;
-    if (!rule_is_gap(d))
-        return false;
-    for (uint32_t c = 1; have == NULL && c < d->table->column_count; c++)
-        have = table_frame(d->table, d->row, c);
-    return have != NULL && have->inline_depth == 0;
-}
-
-/* The code by which column C leaves its frame in ROW; NULL: it has no evidence of that. */
-static const char *step_of(const struct difference *d, uint32_t row, uint32_t c)
-{
-    const struct stack *stack = d->table->columns[c].stack;
-    const struct frame *frame = table_frame(d->table, row, c);
-    for (uint32_t i = 0; frame != NULL && i < stack->evidence_count; i++)
-        if (stack->evidence[i].index == frame->index)
-            return code_of(&stack->evidence[i]);
-    return NULL;
-}
-
-/* Where the walks part: the last frame that they share, and how it was left; NULL: not known. */
-static const char *wrong_step(const struct difference *d, struct arena *keep)
-{
-    uint32_t row = d->row;
-    if (!is_of_walk(d))
-        return NULL;
-    while (row > 0 && !rule_row_agrees(d, row - 1))
-        row--;
-    const struct frame_key *last = row > 0 ? table_key(d->table, row - 1, d->column) : NULL;
-    for (uint32_t c = 1; last != NULL && c < d->table->column_count; c++) {
-        const struct frame_key *same = table_key(d->table, row - 1, c);
-        const char *code =
-            same != NULL && keys_same_place(same, last) ? step_of(d, row - 1, c) : NULL;
-        const struct frame *frame = table_frame(d->table, row - 1, c);
-        if (code != NULL)
-            return arena_printf(keep, "the walks part at %s (%s), which %s leaves by %s",
-                                rule_name(frame->function), rule_where(frame, keep),
-                                rule_engine(d, c), code);
-    }
-    return NULL;
-}
-
 enum status difference_explain(const struct difference *d, struct arena *keep,
                                struct explanation *out, struct fault *fault)
 {
     bool found = false;
     for (size_t i = 0; i < COUNT_OF(rules) && !found; i++)
         found = rules[i](d, keep, out);
+    const char *step = !found || out->cause == CAUSE_TRUNCATED ? rule_parting(d, keep) : NULL;
+    if (found && step != NULL) /* which may be why it ended */
+        out->evidence = arena_printf(keep, "%s; %s", out->evidence, step);
     if (!found) {
-        const char *step = wrong_step(d, keep), *what = unexplained(d, keep);
+        const char *what = unexplained(d, keep);
         (void)rule_explain(out, step != NULL ? CAUSE_WRONG_STEP : CAUSE_UNEXPLAINED,
                            d->against == 0 ? d->column : 0,
                            step != NULL ? arena_printf(keep, "%s: %s", step, text_or_empty(what))

@@ -107,8 +107,8 @@ static const char *file_asked(const struct module *module, struct arena *keep)
 bool because_own_symbols(const struct difference *d, struct arena *keep, struct explanation *out)
 {
     const char *places = NULL;
-    if (d->against != 0 || d->mark == CELL_PHYSICAL)
-        return false;
+    if (d->against != 0 || d->mark == CELL_PHYSICAL || d->mark == CELL_LINE)
+        return false; /* who gives a line has symbols */
     const struct frame *frame = evidence_of_no_symbols(d->in, d->table, d->column, keep, &places);
     if (frame == NULL || !is_in_block(d, frame))
         return false;

@@ -52,6 +52,7 @@
 #define OTHER_MODULES                                                                              \
     "evil.dll+1005 own stale /src/b.c:1\nevil.dll+2005 own stale /src/b.c:2\n"                     \
     "evil.dll+3005 own stale /src/b.c:3\n" LAST
+#define NOWHERE "?+0 none -\n"
 #define INLINED "> app.exe+2005 own helper /src/h.h:3\n"
 
 static const struct {
@@ -112,6 +113,11 @@ static const struct {
      "judge:llvm-symbolizer, truth", NULL, "none"},
     {"the dump's modules are a page too high", TRUTH, GOOD, NULL, SHIFTED, GOOD, NULL,
      "dump reader", "offset:rtl, judge:dbghelp, truth", "dump", "offset:rtl"},
+    {"the same where the call went into no module", "middle a.c:20\nmain a.c:30\n[thread_start]",
+     NOWHERE MIDDLE MAIN START THUNK LAST, NULL,
+     NOWHERE "app.exe+1005 own stale /src/b.c:9 pc=140102005\n" LAST,
+     NOWHERE MIDDLE MAIN START THUNK LAST, NULL, "dump reader", "offset:rtl, judge:dbghelp, truth",
+     "dump", "offset:rtl"},
     {"the record's modules are a page too high", TRUTH, SHIFTED, NULL, GOOD, GOOD, NULL, "record",
      "dump, judge:dbghelp, truth", "offset:rtl", "dump"},
     {"the shared lookup knows no procedure", TRUTH, NAMELESS, NULL, NAMELESS, NULL, OF_NOBODY,
@@ -274,6 +280,8 @@ TEST(walkers_that_share_the_writer_of_their_record_vote_once)
          POKE MIDDLE "! no progress", "walk of dump", "dump"},
         {"one walker ends early", POKE MIDDLE "! no progress", GOOD, GOOD, GOOD,
          "walk of offset:rtl", "offset:rtl"},
+        {"a chain of frame pointers that ended before a frame of the truth has no vote", GOOD, GOOD,
+         POKE, NO_THUNK, "walk of dump", "dump"},
     };
     const struct crash_case crash = make_crash(CASE_KIND_CRASH);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {

@@ -294,7 +294,8 @@ TEST(a_lost_frame_names_the_unwind_code_where_the_walks_part)
     } steps[] = {
         {"a frame of the truth", "+0x05 UWOP_PUSH_NONVOL rbx\n+0x02 UWOP_SET_FPREG rbp+0x20",
          "app.exe+1005 own poke /src/a.c:10\napp.exe+3005 own main /src/a.c:30\n", CAUSE_WRONG_STEP,
-         "the walks part at poke (app.exe!0x1005), which dump leaves by UWOP_SET_FPREG: middle is "
+         "the walks part at poke (app.exe!0x1005), which dump leaves by UWOP_SET_FPREG, "
+         "UWOP_PUSH_NONVOL: middle is "
          "in truth and not in dump"},
         {"a code that had not run", "-0x05 UWOP_SET_FPREG rbp\n+0x02 UWOP_PUSH_NONVOL rbx",
          "app.exe+1005 own poke /src/a.c:10\napp.exe+3005 own main /src/a.c:30\n", CAUSE_WRONG_STEP,
