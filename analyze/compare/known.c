@@ -346,10 +346,15 @@ static void judge_by_day(struct known *k, const char *today)
     k->ungraced = !known_is_pinned(k) && strcmp(today, KNOWN_UNPINNED_UNTIL) >= 0;
 }
 
+static bool may_be_accepted(enum verdict v)
+{
+    return v == VERDICT_FAIL || v == VERDICT_FLAKY;
+}
+
 const struct known *known_match(const struct known_list *list, const struct run_case *c,
                                 const char *today)
 {
-    if (c->result.verdict != VERDICT_FAIL && c->result.verdict != VERDICT_FLAKY)
+    if (!may_be_accepted(c->result.verdict))
         return NULL;
     for (uint32_t i = 0; i < list->count; i++)
         if (!has_expired(&list->items[i], today) && known_accepts(&list->items[i], c))
@@ -357,12 +362,25 @@ const struct known *known_match(const struct known_list *list, const struct run_
     return NULL;
 }
 
-static bool names_one_case(const struct known *k)
+/* The failing finding of C that K does not accept, though it accepts the one that decides C; NULL:
+ * that is not so. */
+static const struct finding *beside(const struct known *k, const struct run_case *c,
+                                    struct arena *keep)
 {
-    return strpbrk(k->scope, "*?") == NULL;
+    const struct finding *first = finding_deciding(c->result.findings, c->result.finding_count);
+    const char *pair =
+        first != NULL ? arena_printf(keep, "%s=%s", first->engine, cause_name(first->cause)) : NULL;
+    const char *at = pair != NULL && known_covers(k, c) ? strstr(k->cause, pair) : NULL;
+    if (at == NULL || (at != k->cause && at[-1] != ' ') ||
+        (at[strlen(pair)] != '\0' && at[strlen(pair)] != ' '))
+        return NULL;
+    for (uint32_t i = 0; i < c->result.finding_count; i++) {
+        const struct finding *f = &c->result.findings[i];
+        if (f->fails && f->cause != first->cause)
+            return f;
+    }
+    return NULL;
 }
-
-#define BEYOND "beyond what ["
 
 /* True when C was accepted by K before: by this run, or by the part of it that is resumed. */
 static bool was_accepted_by(const struct run_case *c, const struct known *k)
@@ -374,7 +392,31 @@ static bool was_accepted_by(const struct run_case *c, const struct known *k)
 /* True when C was found to go beyond an acceptance before, so that its reason says so already. */
 static bool was_beyond(const struct run_case *c)
 {
-    return c->result.reason != NULL && strncmp(c->result.reason, BEYOND, sizeof BEYOND - 1) == 0;
+    return c->result.reason != NULL &&
+           strncmp(c->result.reason, KNOWN_BEYOND, sizeof KNOWN_BEYOND - 1) == 0;
+}
+
+/* Adds to the reason of C, which fails, the acceptance that is for a part of it. */
+static bool note_part(const struct known_list *list, struct run_case *c, const char *today,
+                      struct arena *keep)
+{
+    for (uint32_t i = 0; may_be_accepted(c->result.verdict) && !was_beyond(c) && i < list->count;
+         i++) {
+        const struct known *k = &list->items[i];
+        const struct finding *other = has_expired(k, today) ? NULL : beside(k, c, keep);
+        if (other == NULL)
+            continue;
+        c->result.reason =
+            arena_printf(keep, KNOWN_BEYOND "%s] accepted: %s=%s; %s", k->id, other->engine,
+                         cause_name(other->cause), text_or_empty(c->result.reason));
+        return true;
+    }
+    return false;
+}
+
+static bool names_one_case(const struct known *k)
+{
+    return strpbrk(k->scope, "*?") == NULL;
 }
 
 /* Applied twice, a list changes nothing more. */
@@ -393,6 +435,7 @@ static enum status apply_one(struct known_list *list, struct run_case *c, const 
             continue;
         k->in_scope++;
         k->hits += k == match || was_accepted_by(c, k);
+        k->others += match == NULL && may_be_accepted(c->result.verdict);
         if (match == NULL && c->result.verdict == VERDICT_PASS && names_one_case(k) &&
             !k->expired) {
             c->result.verdict = VERDICT_XPASS;
@@ -405,7 +448,7 @@ static enum status apply_one(struct known_list *list, struct run_case *c, const 
     if (worse != NULL && was_beyond(c))
         return ERR_NONE;
     if (worse != NULL) {
-        c->result.reason = arena_printf(keep, BEYOND "%s] accepted: %s; %s", match->id, worse,
+        c->result.reason = arena_printf(keep, KNOWN_BEYOND "%s] accepted: %s; %s", match->id, worse,
                                         c->result.reason != NULL ? c->result.reason : "");
         *changed = true;
     } else if (match != NULL) {
@@ -413,6 +456,8 @@ static enum status apply_one(struct known_list *list, struct run_case *c, const 
         c->result.reason = arena_printf(keep, "known [%s]%s: %s", match->id,
                                         known_is_pinned(match) ? "" : ", unpinned", match->reason);
         c->known_id = match->id;
+        *changed = true;
+    } else if (note_part(list, c, today, keep)) {
         *changed = true;
     }
     return c->result.reason != NULL || !*changed ? ERR_NONE
@@ -424,7 +469,7 @@ enum status known_apply(struct known_list *list, struct run_case *cases, uint32_
 {
     for (uint32_t i = 0; i < list->count; i++) {
         list->items[i].seen = list->items[i].of_build = 0;
-        list->items[i].in_scope = list->items[i].hits = 0;
+        list->items[i].in_scope = list->items[i].hits = list->items[i].others = 0;
         judge_by_day(&list->items[i], today);
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -450,7 +495,8 @@ const char *known_problem(const struct known *k, bool whole, struct arena *keep)
     if (whole && k->seen == 0 && k->of_build > 0)
         return arena_printf(keep, "[%s] in line %u is not needed: there is no case %s", k->id,
                             k->line, k->scope);
-    if (k->in_scope > 0 && k->hits == 0)
+    /* What fails there in another way may hide it, and is reported by itself. */
+    if (k->in_scope > 0 && k->hits == 0 && k->others == 0)
         return arena_printf(keep, "[%s] in line %u is not needed: nothing in %s fails for %s",
                             k->id, k->line, k->scope, k->cause);
     if (k->broad == NULL && known_is_wide(k->scope))
@@ -483,6 +529,7 @@ void known_uses_add(struct known_uses *uses, const struct run_case *c)
         if (v == VERDICT_UNSUPPORTED || v == VERDICT_ERROR)
             continue;
         k->in_scope++;
+        k->others += may_be_accepted(v);
         k->hits += was_accepted_by(c, k);
     }
 }

@@ -8,6 +8,9 @@
 
 #include "model/run.h"
 
+#define KNOWN_BEYOND                                                                               \
+    "beyond what [" /* begins the reason of a case that fails in more than is accepted */
+
 struct known {
     const char *id, *scope, *cause, *reason, *issue, *expires; /* issue: NULL: none */
     const char *pins;   /* how much may be wrong; NULL: any amount */
@@ -17,6 +20,7 @@ struct known {
     uint32_t of_build;       /* cases of a build that the scope names */
     uint32_t seen;           /* cases in the scope, whatever their verdict; also, set */
     uint32_t in_scope, hits; /* set by known_apply: cases judged, and cases that needed it */
+    uint32_t others;         /* likewise: cases in the scope that fail in another way */
     bool expired;
     bool ungraced; /* not pinned, and that is no longer allowed */
     bool overlong; /* holds for more than KNOWN_DAYS_MAX days from that day */

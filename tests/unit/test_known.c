@@ -150,6 +150,43 @@ TEST(what_an_acceptance_does_to_a_run)
     }
 }
 
+/* What else fails there is what a reader has to see, and the acceptance is still needed. */
+TEST(an_acceptance_for_a_part_of_a_case_is_named)
+{
+    static const struct {
+        const char *name, *cause, *reason; /* NULL: as it was */
+    } rows[] = {
+        {"the one that decides", "dump=inline_only",
+         "beyond what [a] accepted: dump=unexplained; "},
+        {"another one", "dump=unexplained", NULL},
+        {"a longer name", "xdump=inline_only dump=inline_only_too", NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena keep;
+        struct run_info run;
+        struct run_case cases[MADE_CASES];
+        struct known_list list;
+        struct fault fault = FAULT_INIT;
+        char text[512];
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        make_run(&keep, &run, cases);
+        (void)snprintf(text, sizeof text, BLOCK("a", "divide_by_zero.*", "%s", "2027-05-01"),
+                       rows[i].cause);
+        REQUIRE(known_parse(text, strlen(text), &keep, &list, &fault) == ERR_NONE);
+        REQUIRE(known_apply(&list, cases, MADE_CASES, "2027-01-01", &keep, NULL, &fault) ==
+                ERR_NONE);
+        CHECK_STR(verdict_name(cases[2].result.verdict), "FAIL");
+        CHECK(known_problem(&list.items[0], false, &keep) == NULL ||
+              strstr(known_problem(&list.items[0], false, &keep), "not needed") == NULL);
+        if (rows[i].reason != NULL)
+            CHECK_HAS(cases[2].result.reason, rows[i].reason);
+        else
+            CHECK(strstr(cases[2].result.reason, "beyond") == NULL);
+        arena_free(&keep);
+    }
+}
+
 TEST(a_broad_acceptance_must_say_so)
 {
     static const struct {
