@@ -92,6 +92,10 @@ struct bench_findings {
 enum status bench_judge(const struct bench *bench, struct store *store, struct arena *keep,
                         struct bench_findings *out, struct fault *fault);
 
+/* Too noisy to judge, in what was measured so far: the offset way differs from itself by more than
+ * STATISTICS_MOST_NOISE. Scratch memory is taken from KEEP. */
+bool bench_is_noisy(const struct bench *bench, struct arena *keep);
+
 /* One per processor that has a case with both times, in the order of all figures of time; none: an
  * older bench. Fails: ERR_MEMORY. */
 enum status bench_ratios(const struct bench *bench, bool cold, struct arena *keep,

@@ -40,6 +40,15 @@ static double bench_noise(const struct bench_sample *samples, uint32_t count, bo
     return fabs(control.amount.value / lane.amount.value - 1);
 }
 
+bool bench_is_noisy(const struct bench *bench, struct arena *keep)
+{
+    for (int cold = 0; cold <= (bench->cold ? 1 : 0); cold++)
+        if (bench_noise(bench->samples, bench->sample_count, cold != 0, keep) >
+            STATISTICS_MOST_NOISE)
+            return true;
+    return false;
+}
+
 enum status bench_newest_noise(struct store *store, struct arena *keep, double *noise,
                                uint64_t *run_id, struct fault *fault)
 {

@@ -109,7 +109,9 @@ class Differences(Stored):
             self.assertIn(f"\n{stage} ", done.stdout)
         data = json.loads(self.run_db("bench", case, "--samples", "9", "--warmup", "1", "--cold", "--json",
                                       exit_code=None).stdout)
-        self.assertEqual([(b["cold"], b["samples"]) for b in data["back_end"]], [(False, 9), (True, 9)])
+        samples = data["back_end"][0]["samples"]  # 9, and up to as many again where these were too noisy
+        self.assertEqual([(b["cold"], b["samples"]) for b in data["back_end"]], [(False, samples), (True, samples)])
+        self.assertTrue(9 <= samples <= 18, samples)
         for bench in data["back_end"]:
             total = bench["stages"]["total"]["offset"]
             self.assertLessEqual(total["low"], total["median"])
@@ -141,8 +143,10 @@ class Differences(Stored):
             rounds = db.execute("SELECT round FROM sample WHERE stage = 'total' AND subject = 'dump' AND run_id = (SELECT max(run_id) FROM"
                                 " bench_case) ORDER BY position").fetchall()
         db.close()
-        self.assertEqual(costs, [(p, s, 1) for p in range(3) for s in ("null_write", "inline_chain")])
-        self.assertEqual(len({r for (r,) in rounds}), 5)
+        processes = 1 + max(p for p, _, _ in costs)
+        self.assertTrue(3 <= processes <= 6, costs)  # more than 3 where these were too noisy
+        self.assertEqual(costs, [(p, s, 1) for p in range(processes) for s in ("null_write", "inline_chain")])
+        self.assertEqual(len({r for (r,) in rounds}), 5 * processes // 3)
         self.run_db("bench", case, "--samples", "6", "--processes", "1", exit_code=None)
         with sqlite3.connect(self.db) as db:
             costs = db.execute("SELECT offset_ns, dump_ns FROM bench_case WHERE run_id = (SELECT max(run_id) FROM bench_case)").fetchall()
@@ -155,7 +159,7 @@ class Differences(Stored):
 
     def test_lanes_of_a_bench(self):
         """Each lane runs its own engine, as often as asked, and none is always first."""
-        self.run_db("bench", CASES / "null_write.ob2", "--samples", "4", "--warmup", "2", exit_code=None)
+        self.run_db("bench", CASES / "null_write.ob2", "--samples", "4", "--warmup", "2", "--processes", "1", exit_code=None)
         with sqlite3.connect(self.db) as db:
             rows = db.execute("SELECT subject, stage, round FROM sample WHERE NOT cold AND run_id = (SELECT max(run_id) FROM sample) "
                               "ORDER BY position").fetchall()

@@ -200,3 +200,42 @@ TEST(the_cases_of_a_bench_come_out_as_they_went_in_also_of_a_copy)
     store_tear_down(&other);
     store_tear_down(&f);
 }
+
+/* A bench measures more while the control is far from the lane that it repeats. */
+TEST(a_bench_is_noisy_by_the_larger_of_its_noises)
+{
+    static const struct {
+        const char *name;
+        uint64_t warm, cold; /* the control; the lane is 1000 */
+        bool is_cold, noisy;
+    } rows[] = {
+        {"both agree", 1000, 1000, true, false},
+        {"a quarter slower", 1250, 1000, true, false},
+        {"slower by more", 1260, 1000, true, true},
+        {"faster by more", 740, 1000, false, true},
+        {"only cold", 1000, 1300, true, true},
+        {"cold was not asked for", 1000, 1300, false, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct bench_sample samples[4 * 3];
+        struct arena keep;
+        uint32_t count = 0;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        for (uint32_t round = 0; round < 3; round++)
+            for (int cold = 0; cold < 2; cold++)
+                for (int control = 0; control < 2; control++)
+                    samples[count++] =
+                        (struct bench_sample){.lane = control != 0 ? LANE_CONTROL : LANE_OFFSET,
+                                              .stage = STAGE_TOTAL,
+                                              .cold = cold != 0,
+                                              .round = round,
+                                              .ns = control == 0 ? 1000
+                                                    : cold != 0  ? rows[i].cold
+                                                                 : rows[i].warm};
+        const struct bench bench = {
+            .samples = samples, .sample_count = count, .cold = rows[i].is_cold};
+        CHECK_EQ(bench_is_noisy(&bench, &keep), rows[i].noisy);
+        arena_free(&keep);
+    }
+}
