@@ -268,6 +268,7 @@ static void take_case(const struct run_case *c, uint32_t index, struct diff_case
             out->has |= DIFF_HAS_DUMP;
     }
     out->finding = finding_deciding(c->result.findings, c->result.finding_count);
+    out->second = finding_second(c->result.findings, c->result.finding_count);
 }
 
 static void take_times(const struct run_case *c, uint32_t index, struct arena *keep,

@@ -66,6 +66,7 @@ struct diff_case {
     const char *scenario, *variant;
     const char *reason, *signature, *folder; /* NULL: none; folder only where the case fails */
     const struct finding *finding;           /* finding_deciding(); NULL: none */
+    const struct finding *second;            /* finding_second(); NULL: none */
     enum case_kind kind;
     enum verdict verdict;
     uint32_t repeat;

@@ -98,6 +98,33 @@ const struct finding *finding_deciding(const struct finding *findings, uint32_t 
     return first;
 }
 
+static bool is_of_symbols(const struct finding *f)
+{
+    return f->blame == BLAME_SYMBOLS_SHARED && f->cause != CAUSE_SYMBOLS_MISSING &&
+           f->cause != CAUSE_SYMBOLS_MISMATCH && f->frame_a >= 0 && f->level != LEVEL_PHYSICAL;
+}
+
+static bool is_of_step(const struct finding *f)
+{
+    return f->blame == BLAME_WALK && f->cause == CAUSE_WRONG_STEP;
+}
+
+const struct finding *finding_second(const struct finding *findings, uint32_t count)
+{
+    const struct finding *first = finding_deciding(findings, count), *second = NULL;
+    if (first == NULL || (!is_of_symbols(first) && !is_of_step(first)))
+        return NULL;
+    const bool of_step = is_of_symbols(first);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct finding *f = &findings[i];
+        if (f->fails && f->thread_id == first->thread_id &&
+            (of_step ? is_of_step(f) : is_of_symbols(f)) &&
+            (second == NULL || f->row < second->row))
+            second = f;
+    }
+    return second;
+}
+
 const char *finding_level_name(enum finding_level level)
 {
     return level_names[level];

@@ -105,4 +105,9 @@ void finding_blame_parse(const char *text, struct finding *f);
  * in the first row. Later rows often only follow from it. NULL: none fails. */
 const struct finding *finding_deciding(const struct finding *findings, uint32_t count);
 
+/* The first failing finding, in the thread of the deciding one, of a fault that the deciding one
+ * cannot explain: a wrong step of a walk, where names or lines at right addresses decide, or the
+ * reverse. NULL: there is none. */
+const struct finding *finding_second(const struct finding *findings, uint32_t count);
+
 #endif

@@ -15,6 +15,21 @@ struct groups_of {
     const struct case_groups *groups;
 };
 
+/* "since run 5 (c0ffee123456) · right: offset:rtl"; NULL: neither is known. */
+static const char *note_of(const struct failure *f, const char *right, struct arena *keep)
+{
+    const char *since = NULL;
+    if (f->since.failing_run != 0)
+        since = arena_printf(keep, "since run %" PRIu64 "%s%.12s%s", f->since.failing_run,
+                             f->since.failing_commit != NULL ? " (" : "",
+                             text_or_empty(f->since.failing_commit),
+                             f->since.failing_commit != NULL ? ")" : "");
+    if (right == NULL)
+        return since;
+    return arena_printf(keep, "%s%sright: %s", text_or_empty(since), since != NULL ? " · " : "",
+                        right);
+}
+
 static void failing_entry(const void *rows, size_t at, struct arena *keep, struct sheet_entry *out)
 {
     const struct groups_of *of = rows;
@@ -26,14 +41,17 @@ static void failing_entry(const void *rows, size_t at, struct arena *keep, struc
                              verdict_name(first->result.verdict), group->count,
                              group->count == 1 ? "" : "s");
     out->text =
-        arena_printf(keep, "%s%s%s", group->failure->sentence,
-                     text_or_empty(blames)[0] != '\0' ? "; blame: " : "", text_or_empty(blames));
+        arena_printf(keep, "%s%s%s%s", group->failure->shows,
+                     text_or_empty(blames)[0] != '\0' ? "; blame: " : "", text_or_empty(blames),
+                     group->failure->elsewhere == 0
+                         ? ""
+                         : text_or_empty(arena_printf(keep, "; in %u it shows in another way",
+                                                      group->failure->elsewhere)));
     out->most = 2;
     out->why = arena_printf(keep, "%s: %s",
                             text_or_empty(summary_names(of->report, group, NAMES_SHOWN, keep)),
                             group->reason);
-    out->note =
-        first->result.right != NULL ? arena_printf(keep, "right: %s", first->result.right) : NULL;
+    out->note = note_of(group->failure, first->result.right, keep);
     out->command = of->report->run->id != 0 ? summary_command(first, keep) : NULL;
     out->stands_for = group->count;
 }

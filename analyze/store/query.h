@@ -180,7 +180,8 @@ void store_put_artifacts(struct store *store, uint64_t case_id, const struct run
 void store_read_evidence(struct store *store, uint64_t stack_id, struct stack *stack,
                          struct arena *keep, struct fault *fault);
 
-/* The columns of DECIDING_FINDING, in KEEP; NULL: the case has none, or out of memory. */
+/* One finding of DECIDING_FINDING, which has two, in KEEP; NULL: the case has none, or out of
+ * memory. */
 struct finding *store_read_deciding(struct query *q, struct arena *keep);
 
 /* What each way costs in a case (read_ways.c). */

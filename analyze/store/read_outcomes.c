@@ -3,11 +3,24 @@
 
 #include "store/query.h"
 
-/* The finding that decided a failing case; the others are not read. */
+/* The finding that decided a failing case, and an independent one; the others are not read. */
 static void read_deciding(struct query *q, struct arena *keep, struct case_result *out)
 {
-    out->findings = store_read_deciding(q, keep);
-    out->finding_count = out->findings != NULL;
+    struct finding *first = store_read_deciding(q, keep);
+    const struct finding *second = store_read_deciding(q, keep);
+    out->findings = first;
+    out->finding_count = first != NULL;
+    if (second == NULL || first == NULL)
+        return;
+    struct finding *both = ARENA_ARRAY(keep, 2, struct finding);
+    if (both == NULL) {
+        (void)fault_no_memory(q->fault, "cases of a run");
+        return;
+    }
+    both[0] = *first;
+    both[1] = *second;
+    out->findings = both;
+    out->finding_count = 2;
 }
 
 enum status store_read_outcomes(struct store *store, uint64_t run_id, struct arena *keep,

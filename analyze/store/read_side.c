@@ -52,6 +52,7 @@ static void read_case(struct query *q, enum diff_detail detail, struct diff_case
     else
         query_skip(q);
     c->finding = store_read_deciding(q, q->keep);
+    c->second = store_read_deciding(q, q->keep);
 }
 
 static enum status read_cases(struct store *store, enum diff_detail detail, struct text_pool *texts,

@@ -37,16 +37,35 @@
 /* ?2: the runs whose process was killed, ",7,9," */
 #define ENDED "(state <> 'running' OR instr(?2, ',' || id || ',') > 0)"
 
-/* The finding that decided a failing case: see finding_deciding(). */
+/* The finding that decided a failing case, and an independent one: see finding_deciding(),
+ * finding_second(). */
+#define FINDING_COLUMNS(F)                                                                         \
+    #F ".cause, " #F ".engine, coalesce(" #F ".evidence,"                                          \
+       " (SELECT value FROM text WHERE id = " #F ".evidence_text)), " #F ".blame, " #F             \
+       ".module, " #F ".function, " #F ".level, " #F ".against, " #F ".wrong, " #F ".frame_a, " #F \
+       ".frame_b"
+#define OF_SYMBOLS(F)                                                                              \
+    #F ".blame = 'symbols (shared)' AND " #F                                                       \
+       ".cause NOT IN ('symbols_missing', 'symbols_mismatch') AND " #F ".frame_a >= 0 AND " #F     \
+       ".level <> 0"
+#define OF_STEP(F) #F ".blame LIKE 'walk of %' AND " #F ".cause = 'wrong_step'"
 #define DECIDING_FINDING                                                                           \
-    "f.cause, f.engine, " EVIDENCE ", f.blame, f.module, f.function, f.level, f.against, f.wrong," \
-    " f.frame_a, f.frame_b FROM crash_case c"                                                      \
-    " LEFT JOIN finding f ON c.signature IS NOT NULL AND f.case_id = c.id AND f.position ="        \
-    " (SELECT w.position FROM finding w WHERE w.case_id = c.id AND w.fails AND w.thread_id IS"     \
-    "   (SELECT v.thread_id FROM finding v WHERE v.case_id = c.id AND v.fails"                     \
-    "    ORDER BY v.position LIMIT 1)"                                                             \
-    "  ORDER BY w.row, w.position LIMIT 1)"                                                        \
-    " WHERE run_id = ?"
+    FINDING_COLUMNS(f)                                                                             \
+    ", " FINDING_COLUMNS(                                                                          \
+        s) " FROM crash_case c"                                                                    \
+           " LEFT JOIN finding f ON c.signature IS NOT NULL AND f.case_id = c.id AND f.position =" \
+           " (SELECT w.position FROM finding w WHERE w.case_id = c.id AND w.fails AND "            \
+           "w.thread_id IS"                                                                        \
+           "   (SELECT v.thread_id FROM finding v WHERE v.case_id = c.id AND v.fails"              \
+           "    ORDER BY v.position LIMIT 1)"                                                      \
+           "  ORDER BY w.row, w.position LIMIT 1)"                                                 \
+           " LEFT JOIN finding s ON s.case_id = f.case_id AND s.position ="                        \
+           " (SELECT w.position FROM finding w WHERE w.case_id = f.case_id AND w.fails"            \
+           "  AND w.thread_id IS f.thread_id"                                                      \
+           "  AND (" OF_SYMBOLS(f) " AND " OF_STEP(w) " OR " OF_STEP(f) " AND " OF_SYMBOLS(        \
+               w) ")"                                                                              \
+                  "  ORDER BY w.row, w.position LIMIT 1)"                                          \
+                  " WHERE run_id = ?"
 
 #define CASE_FILTER                                                                                \
     "(?1 IS NULL OR c.run_id = ?1) AND (?2 IS NULL OR c.scenario = ?2)"                            \

@@ -54,9 +54,10 @@ enum status clusters_make(struct store *store, const struct run_info *a, const s
                           struct fault *fault)
 {
     struct failure_count count;
+    uint32_t numbers[FAILURES_OF_CASE];
     failures_begin(&count, keep, out);
     for (uint32_t i = 0; i < diff->row_count; i++)
-        if (is_worse(&diff->rows[i]) && failures_add(&count, diff->rows[i].b) == UINT32_MAX)
+        if (is_worse(&diff->rows[i]) && !failures_add(&count, diff->rows[i].b, numbers))
             return fault_no_memory(fault, "difference of two runs");
     if (failures_end(&count, NULL, fault) != ERR_NONE)
         return fault->code;

@@ -8,111 +8,8 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/text.h"
-
-/* ---- words -------------------------------------------------------------------------------- */
-
-/* What a stack does wrong at the first place where it is wrong. */
-enum shape { SHAPE_LACKS, SHAPE_EXTRA, SHAPE_ADDRESS, SHAPE_FUNCTION, SHAPE_LINE, SHAPES };
-
-/* After the name of an engine; EITHER: which of two is right is not known. */
-static const struct {
-    const char *truth, *before, *after, *either; /* BEFORE and AFTER: around the name of another */
-} words[SHAPES] = {
-    [SHAPE_LACKS] = {"lacks a frame that ran", "lacks a frame that ", " has",
-                     "only one has a frame"},
-    [SHAPE_EXTRA] = {"has a frame that did not run", "has a frame that ", " has not",
-                     "only one has a frame"},
-    [SHAPE_ADDRESS] = {"has another address than ran", "has another address than ", "",
-                       "their addresses differ"},
-    [SHAPE_FUNCTION] = {"names another function than ran", "names another function than ", "",
-                        "their functions differ"},
-    [SHAPE_LINE] = {"gives another line than ran", "gives another line than ", "",
-                    "their lines differ"},
-};
-
-static enum shape shape_of(const struct finding *f, bool swapped)
-{
-    static const enum shape levels[] = {SHAPE_ADDRESS, SHAPE_FUNCTION, SHAPE_LINE};
-    if (f->frame_a < 0)
-        return swapped ? SHAPE_EXTRA : SHAPE_LACKS;
-    if (f->frame_b < 0)
-        return swapped ? SHAPE_LACKS : SHAPE_EXTRA;
-    return levels[f->level];
-}
-
-/* " (truncated)": the cause, where one is known; of a wrong step also the unwind code. */
-static const char *cause_text(const struct finding *f, struct arena *keep)
-{
-    if (f->cause == CAUSE_UNEXPLAINED || f->cause == CAUSE_NONE)
-        return "";
-    const char *code = f->cause == CAUSE_WRONG_STEP && f->evidence != NULL
-                           ? strstr(f->evidence, " leaves by ")
-                           : NULL;
-    if (code != NULL) {
-        code += strlen(" leaves by ");
-        return arena_printf(keep, " (wrong step by %.*s)", (int)strcspn(code, ":"), code);
-    }
-    char *text = arena_printf(keep, " (%s)", cause_name(f->cause));
-    for (char *c = text; c != NULL && *c != '\0'; c++)
-        if (*c == '_')
-            *c = ' ';
-    return text;
-}
-
-static const char *sentence_of_finding(const struct finding *f, const char *place,
-                                       struct arena *keep)
-{
-    const char *against = f->against_truth ? NULL : text_or_empty(f->against);
-    const bool swapped = against != NULL && text_equal(f->wrong, against);
-    const char *engine = swapped ? against : text_or_empty(f->engine);
-    const char *other = swapped ? f->engine : against;
-    const char *cause = cause_text(f, keep), *in = place != NULL ? ", in " : "";
-    const enum shape shape = shape_of(f, swapped);
-    if (f->cause == CAUSE_RECORD_WRONG)
-        return "the record contradicts itself";
-    if (f->frame_a < 0 && f->frame_b < 0)
-        return arena_printf(keep, "%s has no stack%s", engine, text_or_empty(cause));
-    if (against == NULL)
-        return arena_printf(keep, "%s %s%s%s%s", engine, words[shape].truth, in,
-                            text_or_empty(place), text_or_empty(cause));
-    if (f->wrong == NULL)
-        return arena_printf(keep, "%s and %s disagree where the truth is silent: %s%s%s%s", engine,
-                            text_or_empty(other), words[shape].either, in, text_or_empty(place),
-                            text_or_empty(cause));
-    return arena_printf(keep, "%s %s%s%s, where the truth is silent%s%s%s", engine,
-                        words[shape].before, text_or_empty(other), words[shape].after, in,
-                        text_or_empty(place), text_or_empty(cause));
-}
-
-/* MODULE in lower case, without "-ob2" where that is the build: one fault in one program is in one
- * place, however many builds there are. */
-static const char *place_of(const char *module, const char *variant, struct arena *keep)
-{
-    char *out = module != NULL ? arena_string(keep, module) : NULL;
-    const size_t bytes = strlen(variant);
-    for (char *c = out; c != NULL && *c != '\0'; c++)
-        if (*c >= 'A' && *c <= 'Z')
-            *c = (char)(*c - 'A' + 'a');
-    for (char *at = out; at != NULL && bytes > 0 && *at != '\0'; at++)
-        if ((*at == '-' || *at == '_') && strncmp(at + 1, variant, bytes) == 0 &&
-            (at[1 + bytes] == '.' || at[1 + bytes] == '\0')) {
-            memmove(at, at + 1 + bytes, strlen(at + 1 + bytes) + 1);
-            break;
-        }
-    return out;
-}
-
-static const char *sentence_of(const struct diff_case *c, const char *place, struct arena *keep)
-{
-    if (c->verdict == VERDICT_XPASS)
-        return "right, although accepted as wrong";
-    /* Of another program's stack the reason says in words what is wrong, and this is its group. */
-    const bool other = c->finding != NULL && c->reason != NULL &&
-                       engine_kind_of(c->finding->engine) == ENGINE_KIND_OTHER;
-    if (c->finding != NULL && !other && c->verdict != VERDICT_ERROR)
-        return sentence_of_finding(c->finding, place, keep);
-    return c->reason != NULL ? c->reason : "no reason was stored";
-}
+#include "model/known.h"
+#include "study/failures_words.h"
 
 /* ---- one case after the other ------------------------------------------------------------- */
 
@@ -184,8 +81,14 @@ static void add_blame(struct failure_count *count, struct failure *group, const 
     }
 }
 
-static uint32_t new_group(struct failure_count *count, const char *key, const char *sentence,
-                          const char *place, const struct diff_case *c)
+/* How one of C's findings shows, and what it is a case of. */
+struct showing {
+    const struct diff_case *c; /* with that finding */
+    const char *sentence, *mechanism, *place;
+    bool second;
+};
+
+static uint32_t new_group(struct failure_count *count, const char *key, const struct showing *s)
 {
     struct failures *out = count->out;
     struct failure *rows =
@@ -194,47 +97,237 @@ static uint32_t new_group(struct failure_count *count, const char *key, const ch
         return UINT32_MAX;
     out->rows = rows;
     struct failure *group = &rows[out->count];
-    *group = (struct failure){.sentence = pooled(count, sentence),
-                              .cause = c->finding != NULL ? cause_name(c->finding->cause)
-                                                          : verdict_name(c->verdict),
-                              .place = pooled(count, place),
-                              .verdict = c->verdict,
-                              .example = copy_of(count, c)};
+    *group = (struct failure){
+        .verdict = s->c->verdict, .second = s->second, .example = copy_of(count, s->c)};
     memcpy(group->key, key, sizeof group->key);
-    return group->sentence != NULL && group->example != NULL ? out->count++ : UINT32_MAX;
+    return group->example != NULL ? out->count++ : UINT32_MAX;
 }
 
-uint32_t failures_add(struct failure_count *count, const struct diff_case *c)
+static bool add_form(struct failure_count *count, struct failure *group, const struct showing *s)
+{
+    uint32_t at = 0;
+    while (at < group->form_count && strcmp(group->forms[at].sentence, s->sentence) != 0)
+        at++;
+    if (at == FAILURE_FORMS)
+        return true;
+    if (at == group->form_count) {
+        const struct finding *f = s->c->finding;
+        group->forms[group->form_count++] = (struct failure_form){
+            .sentence = pooled(count, s->sentence),
+            .cause = f != NULL ? cause_name(f->cause) : verdict_name(s->c->verdict),
+            .place = pooled(count, s->place)};
+    }
+    group->forms[at].cases++;
+    return group->forms[at].sentence != NULL;
+}
+
+static uint32_t add_showing(struct failure_count *count, const struct showing *s)
 {
     struct failures *out = count->out;
-    struct arena scratch;
     char key[FAILURE_KEY_BYTES];
     uint32_t at = 0;
-    arena_init(&scratch, 0);
-    const char *place =
-        c->finding != NULL ? place_of(c->finding->module, c->variant, &scratch) : NULL;
-    const char *sentence = sentence_of(c, place, &scratch);
-    if (sentence == NULL) {
-        arena_free(&scratch);
-        return UINT32_MAX;
-    }
-    const uint64_t hash = hash_text(hash_text(HASH_START, verdict_name(c->verdict)), sentence);
+    const uint64_t hash =
+        hash_text(hash_text(HASH_START, verdict_name(s->c->verdict)), s->mechanism);
     (void)snprintf(key, sizeof key, "%016" PRIx64, hash);
     while (at < out->count && memcmp(out->rows[at].key, key, sizeof key) != 0)
         at++;
-    if (at == out->count)
-        at = new_group(count, key, sentence, place, c);
-    else if (is_smaller(c, out->rows[at].example)) {
-        const struct diff_case *smaller = copy_of(count, c);
-        out->rows[at].example = smaller != NULL ? smaller : out->rows[at].example;
+    if (at == out->count && new_group(count, key, s) == UINT32_MAX)
+        return UINT32_MAX;
+    struct failure *group = &out->rows[at];
+    if ((group->second && !s->second) ||
+        (group->second == s->second && is_smaller(s->c, group->example))) {
+        const struct diff_case *better = copy_of(count, s->c);
+        group->example = better != NULL ? better : group->example;
+        group->second = s->second;
     }
-    arena_free(&scratch);
-    if (at == UINT32_MAX)
-        return at;
-    out->cases++;
-    out->rows[at].cases++;
-    add_blame(count, &out->rows[at], c->finding);
-    return at;
+    group->cases++;
+    add_blame(count, group, s->c->finding);
+    return add_form(count, group, s) ? at : UINT32_MAX;
+}
+
+/* C as its second finding alone would make it. */
+static struct diff_case second_of(const struct diff_case *c)
+{
+    struct diff_case out = *c;
+    out.finding = c->second;
+    out.reason = c->second->evidence;
+    return out;
+}
+
+bool failures_add(struct failure_count *count, const struct diff_case *c,
+                  uint32_t numbers[FAILURES_OF_CASE])
+{
+    const struct diff_case second = c->second != NULL ? second_of(c) : *c;
+    const struct diff_case *const as[FAILURES_OF_CASE] = {c, &second};
+    bool added = true;
+    for (uint32_t i = 0; i < FAILURES_OF_CASE; i++) {
+        struct arena scratch;
+        numbers[i] = UINT32_MAX;
+        if (i > 0 && c->second == NULL)
+            break;
+        arena_init(&scratch, 0);
+        const struct finding *f = as[i]->finding;
+        struct showing s = {.c = as[i], .second = i > 0};
+        s.place =
+            f != NULL ? failure_place(failure_module(f, &scratch), c->variant, &scratch) : NULL;
+        s.sentence = failure_sentence(as[i], s.place, &scratch);
+        s.mechanism = s.sentence;
+        if (s.sentence != NULL && failure_is_by_finding(as[i]))
+            s.mechanism = failure_mechanism(f, s.sentence, s.place, &scratch);
+        if (s.sentence != NULL && s.mechanism != NULL)
+            numbers[i] = add_showing(count, &s);
+        added = added && numbers[i] != UINT32_MAX;
+        arena_free(&scratch);
+    }
+    count->out->cases++;
+    return added;
+}
+
+/* ---- all cases ---------------------------------------------------------------------------- */
+
+static const struct failure_form *main_form(const struct failure *group)
+{
+    const struct failure_form *most = &group->forms[0];
+    for (uint32_t i = 1; i < group->form_count; i++)
+        if (group->forms[i].cases > most->cases ||
+            (group->forms[i].cases == most->cases &&
+             strcmp(group->forms[i].sentence, most->sentence) < 0))
+            most = &group->forms[i];
+    return most;
+}
+
+static void name_group(struct failure_count *count, struct failure *group)
+{
+    const struct failure_form *most = main_form(group);
+    const uint32_t rest = group->cases - most->cases;
+    group->cause = most->cause;
+    group->place = most->place;
+    group->sentence = group->shows = most->sentence;
+    group->elsewhere = rest;
+    if (rest > 0)
+        group->sentence =
+            arena_printf(count->keep, "%s; in %" PRIu32 " of them it shows in another way",
+                         most->sentence, rest);
+}
+
+/* A few cases without a sure blame are put down to a fault of the same engine that so many times as
+ * many show. */
+enum { FOLLOWS_RATIO = 10 };
+
+/* What one fault does to a walk differs from case to case: by itself, no such cause is a fault. */
+static bool is_consequence(enum cause cause)
+{
+    return cause == CAUSE_NONE || cause == CAUSE_UNEXPLAINED || cause == CAUSE_TRUNCATED ||
+           cause == CAUSE_GENERATED_CODE || cause == CAUSE_NO_TOKEN ||
+           cause == CAUSE_MODULE_UNLOADED || cause == CAUSE_FRAME_POINTER;
+}
+
+static bool is_wrong_step(const struct failure *group)
+{
+    return group->example->finding != NULL && group->example->finding->cause == CAUSE_WRONG_STEP &&
+           !failure_is_of_input(group->example->finding);
+}
+
+/* The walk of GROUP's example parts from the others by the code of the wrong step OTHER, too. */
+static bool leaves_by_code_of(const struct failure *group, const struct failure *other)
+{
+    const char *own = strstr(text_or_empty(group->example->finding->evidence), " leaves by ");
+    const char *code = strstr(text_or_empty(other->example->finding->evidence), " leaves by ");
+    if (own == NULL || code == NULL)
+        return false;
+    code += strlen(" leaves by ");
+    const size_t bytes = strcspn(code, ",:");
+    for (const char *at = own + strlen(" leaves by "); strncmp(at, "UWOP_", 5) == 0;) {
+        const size_t size = strcspn(at, ",:");
+        if (size == bytes && strncmp(at, code, bytes) == 0)
+            return true;
+        at += size + strspn(at + size, ", ");
+    }
+    return false;
+}
+
+/* No side is known to be wrong. */
+static bool is_unblamed(const struct failure *group)
+{
+    const char *blame = group->blame_count > 0 ? group->blames[0].text : "none";
+    return strncmp(blame, "none", strlen("none")) == 0 || strcmp(blame, "truth suspect") == 0;
+}
+
+/* The side of OTHER is a part of the engine whose stack GROUP is about. */
+static bool is_side_of(const struct failure *other, const struct failure *group)
+{
+    const char *engine = group->example->finding->engine, *blame = other->blames[0].text;
+    if (engine_kind_of(engine) == ENGINE_KIND_DUMP)
+        return strcmp(blame, "walk of dump") == 0 || strcmp(blame, "dump reader") == 0;
+    return engine_kind_of(engine) == ENGINE_KIND_OFFSET && strcmp(blame, "record") == 0;
+}
+
+static bool shows_as(const struct failure *other, const char *sentence)
+{
+    for (uint32_t i = 0; i < other->form_count; i++)
+        if (strcmp(other->forms[i].sentence, sentence) == 0)
+            return true;
+    return false;
+}
+
+/* GROUP, whose cause is none that a fault has, is what OTHER does to some more cases: a walk goes
+ * wrong in what it is given, too. */
+static bool follows_from(const struct failure *group, const struct failure *other)
+{
+    const bool of_walk =
+        !is_unblamed(group) && strncmp(group->blames[0].text, "walk of ", strlen("walk of ")) == 0;
+    if ((is_unblamed(group) || of_walk) && other->cases >= FOLLOWS_RATIO * group->cases &&
+        is_side_of(other, group))
+        return true;
+    return is_unblamed(group)
+               ? shows_as(other, group->forms[0].sentence)
+               : is_wrong_step(other) && strcmp(other->blames[0].text, group->blames[0].text) == 0;
+}
+
+/* The lines of one module are wrong as those of another one, which so many more cases show: it is
+ * the reader of lines, not the module. */
+static bool are_more_lines(const struct failure *group, const struct failure *other)
+{
+    return other->example->finding != NULL && failure_is_of_lines(other->example->finding) &&
+           other->cases >= FOLLOWS_RATIO * group->cases;
+}
+
+/* What GROUP only follows from: a larger wrong step by a code that its walk undoes, too; or what
+ * follows_from(). NULL: it is a problem of its own. */
+static struct failure *source_of(const struct failures *all, const struct failure *group)
+{
+    const struct finding *f = group->example->finding;
+    struct failure *found = NULL;
+    if (f == NULL || !failure_is_by_finding(group->example))
+        return NULL;
+    const bool consequence = !is_wrong_step(group) && is_consequence(f->cause);
+    const bool of_lines = failure_is_of_lines(f);
+    for (uint32_t i = 0; i < all->count; i++) {
+        struct failure *other = &all->rows[i];
+        if (other == group || other->verdict != group->verdict || is_unblamed(other) ||
+            other->cases < group->cases)
+            continue;
+        const bool same =
+            (is_wrong_step(other) && leaves_by_code_of(group, other)) ||
+            (of_lines ? are_more_lines(group, other) : consequence && follows_from(group, other));
+        if (same && (found == NULL || other->cases > found->cases))
+            found = other;
+    }
+    return found;
+}
+
+static void merge(struct failure *into, const struct failure *group)
+{
+    for (uint32_t i = 0; i < group->blame_count; i++) {
+        uint32_t at = 0;
+        while (at < into->blame_count && strcmp(into->blames[at].text, group->blames[i].text) != 0)
+            at++;
+        if (at == into->blame_count && at < FAILURE_BLAMES)
+            into->blames[into->blame_count++] = (struct failure_blame){group->blames[i].text, 0};
+        if (at < FAILURE_BLAMES)
+            into->blames[at].cases += group->blames[i].cases;
+    }
+    into->cases += group->cases;
 }
 
 static int by_cases(const void *x, const void *y)
@@ -245,18 +338,40 @@ static int by_cases(const void *x, const void *y)
     return is_smaller(a->example, b->example) ? -1 : is_smaller(b->example, a->example);
 }
 
+/* (*INTO)[number]: the key of the group that the group has become part of. */
+static void merge_consequences(struct failures *out, char (*into)[FAILURE_KEY_BYTES])
+{
+    for (uint32_t i = 0; i < out->count; i++)
+        memcpy(into[i], out->rows[i].key, sizeof *into);
+    for (uint32_t i = 0; i < out->count; i++) {
+        struct failure *source = source_of(out, &out->rows[i]);
+        if (source == NULL)
+            continue;
+        merge(source, &out->rows[i]);
+        memcpy(into[i], source->key, sizeof *into);
+        out->rows[i].cases = 0;
+    }
+}
+
 enum status failures_end(struct failure_count *count, uint32_t **places, struct fault *fault)
 {
     struct failures *out = count->out;
-    const size_t room = (size_t)out->count + 1;
+    const uint32_t numbers = out->count;
+    const size_t room = (size_t)numbers + 1;
     char(*keys)[FAILURE_KEY_BYTES] = arena_array(count->keep, room, sizeof *keys);
     uint32_t *found = ARENA_ARRAY(count->keep, room, uint32_t);
     if (keys == NULL || found == NULL)
         return fault_no_memory(fault, "groups of cases");
-    for (uint32_t i = 0; i < out->count; i++)
-        memcpy(keys[i], out->rows[i].key, sizeof *keys);
+    merge_consequences(out, keys);
     array_sort(out->rows, out->count, sizeof *out->rows, by_cases);
-    for (uint32_t i = 0; i < out->count; i++)
+    while (out->count > 0 && out->rows[out->count - 1].cases == 0)
+        out->count--;
+    for (uint32_t i = 0; i < out->count; i++) {
+        name_group(count, &out->rows[i]);
+        if (out->rows[i].sentence == NULL)
+            return fault_no_memory(fault, "groups of cases");
+    }
+    for (uint32_t i = 0; i < numbers; i++)
         for (uint32_t k = 0; k < out->count; k++)
             if (memcmp(keys[i], out->rows[k].key, sizeof *keys) == 0)
                 found[i] = k;
@@ -265,15 +380,32 @@ enum status failures_end(struct failure_count *count, uint32_t **places, struct 
     return ERR_NONE;
 }
 
+void failures_findings(const struct run_case *c, const struct finding *out[FAILURES_OF_CASE])
+{
+    const struct finding *findings = c->result.findings;
+    const uint32_t count = c->result.finding_count;
+    const struct finding *first = finding_deciding(findings, count), *beyond = NULL;
+    const bool accepted = c->result.reason != NULL &&
+                          strncmp(c->result.reason, KNOWN_BEYOND, strlen(KNOWN_BEYOND)) == 0;
+    for (uint32_t i = 0; accepted && first != NULL && i < count && beyond == NULL; i++)
+        if (findings[i].fails && findings[i].cause != first->cause)
+            beyond = &findings[i];
+    out[0] = beyond != NULL ? beyond : first;
+    out[1] = beyond != NULL ? NULL : finding_second(findings, count);
+}
+
 struct diff_case failures_case(const struct run_case *c)
 {
+    const struct finding *findings[FAILURES_OF_CASE];
+    failures_findings(c, findings);
     struct diff_case out = {
         .scenario = c->scenario,
         .variant = c->variant,
         .reason = c->result.reason,
         .signature = c->result.signature,
         .folder = c->folder,
-        .finding = finding_deciding(c->result.findings, c->result.finding_count),
+        .finding = findings[0],
+        .second = findings[1],
         .kind = c->kind,
         .verdict = c->result.verdict,
         .repeat = c->repeat,

@@ -1,7 +1,10 @@
-/* The failing cases of a run by mechanism and place: one fault is one group, however many cases it
- * hits, and two faults are two. The finding that decides a case (finding_deciding) says both: which
- * engine's stack, what is wrong with it and against what, its cause, and the module. Cases without
- * such a finding are grouped by the reason of their verdict. */
+/* The failing cases of a run by what is broken: one fault is one group, however many cases it hits
+ * and however it shows in them, and two faults are two. The finding that decides a case
+ * (finding_deciding) says which mechanism that is: an unwind code, missing symbols, the record, the
+ * reader of dumps, the lines of symbols in a module; where no mechanism is known, whose stack, what
+ * is wrong with it and in which module. A case with a finding of an independent part
+ * (finding_second) is also in a second group. Cases without a finding are grouped by the reason of
+ * their verdict. */
 #ifndef STUDY_FAILURES_H
 #define STUDY_FAILURES_H
 
@@ -9,19 +12,30 @@
 #include "base/text_pool.h"
 #include "model/difference.h"
 
-enum { FAILURE_BLAMES = 4, FAILURE_KEY_BYTES = 17, FAILURE_NONE = -1 };
+enum { FAILURE_BLAMES = 4, FAILURE_FORMS = 8, FAILURE_KEY_BYTES = 17, FAILURES_OF_CASE = 2 };
 
 struct failure_blame {
     const char *text; /* finding_blame_text() */
     uint32_t cases;
 };
 
+/* One way in which a fault shows. */
+struct failure_form {
+    const char *sentence; /* what is wrong, without a full stop */
+    const char *cause;    /* cause_name(), or the verdict's name */
+    const char *place;    /* module, without the name of a build; NULL: unknown */
+    uint32_t cases;
+};
+
 struct failure {
-    char key[FAILURE_KEY_BYTES]; /* its name in addresses: the same in every run */
-    const char *sentence;        /* what is wrong, without a full stop */
-    const char *cause;           /* cause_name(), or the verdict's name */
-    const char *place;           /* module, without the name of a build; NULL: unknown */
+    char key[FAILURE_KEY_BYTES];              /* its name in addresses: the same in every run */
+    const char *sentence, *cause, *place;     /* of most of its cases: see failure_form */
+    const char *shows;                        /* the sentence without that of other forms */
+    uint32_t elsewhere;                       /* cases in which it shows in another way */
+    struct failure_form forms[FAILURE_FORMS]; /* the others are not counted */
+    uint32_t form_count;
     enum verdict verdict;
+    bool second;                     /* the example is here by finding_second() */
     const struct diff_case *example; /* the one with the shortest stacks; its finding is copied */
     struct failure_blame blames[FAILURE_BLAMES]; /* most cases first; the others are not counted */
     uint32_t blame_count, cases, fresh;          /* fresh: set by who knows the baseline */
@@ -30,7 +44,8 @@ struct failure {
 
 struct failures {
     struct failure *rows; /* most cases first */
-    uint32_t count, cases;
+    uint32_t count;
+    uint32_t cases; /* that fail; the sum of those in groups may be larger */
 };
 
 /* Begin, add each failing case, end. Texts are copied to KEEP. */
@@ -41,11 +56,17 @@ struct failure_count {
     uint32_t room;
 };
 void failures_begin(struct failure_count *count, struct arena *keep, struct failures *out);
-/* Returns the number of C's group, in the order in which groups appear; UINT32_MAX: no memory. */
-uint32_t failures_add(struct failure_count *count, const struct diff_case *c);
-/* Sorts; (*PLACES)[number] is where the group is in `rows` then. NULL: PLACES is not needed. Fails:
- * ERR_MEMORY. */
+/* NUMBERS: of C's groups, in the order in which groups appear; UINT32_MAX: there is no second one.
+ * False: no memory. */
+bool failures_add(struct failure_count *count, const struct diff_case *c,
+                  uint32_t numbers[FAILURES_OF_CASE]);
+/* Groups that only follow from another one become part of it; sorts. (*PLACES)[number] is where the
+ * group is in `rows` then. NULL: PLACES is not needed. Fails: ERR_MEMORY. */
 enum status failures_end(struct failure_count *count, uint32_t **places, struct fault *fault);
+
+/* The findings by which C is in its groups: the one that decides it, or of a case that fails beyond
+ * what was accepted the first of another cause; and finding_second(). NULL: there is none. */
+void failures_findings(const struct run_case *c, const struct finding *out[FAILURES_OF_CASE]);
 
 /* C as failures_add() takes it; borrows C. */
 struct diff_case failures_case(const struct run_case *c);

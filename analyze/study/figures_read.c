@@ -8,6 +8,7 @@
 #include "store/store.h"
 #include "study/accuracy.h"
 #include "study/cost.h"
+#include "study/failures.h"
 #include "study/figures.h"
 #include "study/headline.h"
 #include "study/hooks.h"
@@ -167,22 +168,8 @@ static void keep_scores(struct reading *r, const struct run_case *c, struct run_
     kept->result.score_count = count;
 }
 
-/* The finding that decides the case: groups of failing cases are made of it. */
-static void keep_deciding(struct reading *r, const struct run_case *c, struct run_case *kept)
+static void copy_finding(struct reading *r, const struct finding *f, struct finding *copy)
 {
-    struct run_case found = *c;
-    struct arena scratch;
-    arena_init(&scratch, 0);
-    if (found.result.finding_count == 0 && run_verdict_fails(c->result.verdict))
-        (void)store_read_parts(r->out->store, c->id, CASE_FINDINGS, &scratch, &found, r->fault);
-    const struct finding *f = finding_deciding(found.result.findings, found.result.finding_count);
-    struct finding *copy = f != NULL ? ARENA_NEW(r->keep, struct finding) : NULL;
-    if (f != NULL && copy == NULL)
-        (void)fault_no_memory(r->fault, "figures of a run");
-    if (copy == NULL) {
-        arena_free(&scratch);
-        return;
-    }
     *copy = *f;
     copy->engine = copy_of(r, f->engine);
     copy->against = copy_of(r, f->against);
@@ -192,8 +179,31 @@ static void keep_deciding(struct reading *r, const struct run_case *c, struct ru
     copy->function = copy_of(r, f->function);
     copy->blame_engine = copy_of(r, f->blame_engine);
     copy->witnesses = copy_of(r, f->witnesses);
-    kept->result.findings = copy;
-    kept->result.finding_count = 1;
+}
+
+/* The finding that decides the case, and an independent one: groups of failing cases are made of
+ * them. */
+static void keep_deciding(struct reading *r, const struct run_case *c, struct run_case *kept)
+{
+    struct run_case found = *c;
+    struct arena scratch;
+    arena_init(&scratch, 0);
+    if (found.result.finding_count == 0 && run_verdict_fails(c->result.verdict))
+        (void)store_read_parts(r->out->store, c->id, CASE_FINDINGS, &scratch, &found, r->fault);
+    const struct finding *findings[FAILURES_OF_CASE];
+    failures_findings(&found, findings);
+    uint32_t count = 0;
+    while (count < COUNT_OF(findings) && findings[count] != NULL)
+        count++;
+    struct finding *copies = count > 0 ? ARENA_ARRAY(r->keep, count, struct finding) : NULL;
+    if (count > 0 && copies == NULL)
+        (void)fault_no_memory(r->fault, "figures of a run");
+    for (uint32_t i = 0; copies != NULL && i < count; i++)
+        copy_finding(r, findings[i], &copies[i]);
+    if (copies != NULL) {
+        kept->result.findings = copies;
+        kept->result.finding_count = count;
+    }
     arena_free(&scratch);
 }
 

@@ -34,34 +34,33 @@ static int larger_first(const void *a, const void *b)
     return (x->cases[0] > y->cases[0]) - (x->cases[0] < y->cases[0]);
 }
 
-/* The number of C's group; the count of groups if C is the first of another. */
-typedef uint32_t group_of_fn(void *context, const struct case_groups *groups,
-                             const struct run_case *c);
-
-static uint32_t group_of_failure(void *context, const struct case_groups *groups,
-                                 const struct run_case *c)
-{
-    const struct diff_case as = failures_case(c);
-    (void)groups;
-    return failures_add(context, &as);
-}
-
-static uint32_t group_of_reason(void *context, const struct case_groups *groups,
-                                const struct run_case *c)
+static uint32_t group_of_reason(const struct case_groups *groups, const struct run_case *c)
 {
     uint32_t g = 0;
-    (void)context;
     while (g < groups->count &&
            strcmp(groups->rows[g].reason, text_or_empty(c->result.reason)) != 0)
         g++;
     return g;
 }
 
+/* Gives each of the first COUNT rows its part of AT, and counts again from 0. */
+static void share_room(struct case_groups *out, const struct run_case **at)
+{
+    for (uint32_t g = 0; g < out->count; g++) {
+        out->rows[g].cases = at;
+        at += out->rows[g].count;
+        out->rows[g].count = 0;
+    }
+}
+
+static void put_case(struct case_group *row, const struct run_case *c)
+{
+    row->cases[row->count++] = c;
+}
+
 /* Groups are in the order in which they appear. */
-static enum status group_cases(const struct run_figures *figures,
-                               bool (*wanted)(const struct run_case *), group_of_fn *find,
-                               void *context, struct arena *keep, struct case_groups *out,
-                               struct fault *fault)
+static enum status group_unsupported(const struct run_figures *figures, struct arena *keep,
+                                     struct case_groups *out, struct fault *fault)
 {
     const size_t room = (size_t)figures->case_count + 1;
     uint32_t *group_of = ARENA_ARRAY(keep, room, uint32_t);
@@ -72,42 +71,89 @@ static enum status group_cases(const struct run_figures *figures,
         return fault_no_memory(fault, "groups of cases");
     for (uint32_t i = 0; i < figures->case_count; i++) {
         const struct run_case *c = &figures->cases[i];
-        if (!wanted(c))
+        if (!is_unsupported(c))
             continue;
-        const uint32_t g = find(context, out, c);
-        if (g == UINT32_MAX)
-            return fault_no_memory(fault, "groups of cases");
+        const uint32_t g = group_of_reason(out, c);
         if (g == out->count)
             out->rows[out->count++].reason = text_or_empty(c->result.reason);
         out->rows[g].count++;
         group_of[out->cases++] = g;
     }
-    for (uint32_t g = 0; g < out->count; g++) {
-        out->rows[g].cases = at;
-        at += out->rows[g].count;
-        out->rows[g].count = 0;
-    }
+    share_room(out, at);
     for (uint32_t i = 0, k = 0; i < figures->case_count; i++)
-        if (wanted(&figures->cases[i])) {
-            struct case_group *row = &out->rows[group_of[k++]];
-            row->cases[row->count++] = &figures->cases[i];
-        }
+        if (is_unsupported(&figures->cases[i]))
+            put_case(&out->rows[group_of[k++]], &figures->cases[i]);
+    return ERR_NONE;
+}
+
+/* A case may be in two groups. NUMBERS has room for those of each case. */
+static enum status add_failing(const struct run_figures *figures, uint32_t *numbers,
+                               struct arena *keep, struct failures *out, struct fault *fault)
+{
+    struct failure_count count;
+    uint32_t *places = NULL, k = 0;
+    failures_begin(&count, keep, out);
+    for (uint32_t i = 0; i < figures->case_count; i++) {
+        const struct diff_case as = failures_case(&figures->cases[i]);
+        if (!is_failing(&figures->cases[i]))
+            continue;
+        if (!failures_add(&count, &as, &numbers[k]))
+            return fault_no_memory(fault, "groups of cases");
+        k += FAILURES_OF_CASE;
+    }
+    if (failures_end(&count, &places, fault) != ERR_NONE)
+        return fault->code;
+    for (uint32_t i = 0; i < k; i++)
+        numbers[i] = numbers[i] != UINT32_MAX ? places[numbers[i]] : UINT32_MAX;
     return ERR_NONE;
 }
 
 static enum status group_failing(const struct run_figures *figures, struct arena *keep,
                                  struct summary *out, struct fault *fault)
 {
-    struct failure_count count;
-    uint32_t *places = NULL;
-    failures_begin(&count, keep, &out->failures);
-    if (group_cases(figures, is_failing, group_of_failure, &count, keep, &out->failing, fault) !=
-            ERR_NONE ||
-        failures_end(&count, &places, fault) != ERR_NONE)
+    struct case_groups *groups = &out->failing;
+    const size_t room = ((size_t)figures->case_count + 1) * FAILURES_OF_CASE;
+    uint32_t *numbers = ARENA_ARRAY(keep, room, uint32_t);
+    const struct run_case **at = ARENA_ARRAY(keep, room, const struct run_case *);
+    if (numbers == NULL || at == NULL)
+        return fault_no_memory(fault, "groups of cases");
+    if (add_failing(figures, numbers, keep, &out->failures, fault) != ERR_NONE)
         return fault->code;
-    for (uint32_t g = 0; g < out->failing.count; g++)
-        out->failing.rows[g].failure = &out->failures.rows[places[g]];
-    array_sort(out->failing.rows, out->failing.count, sizeof *out->failing.rows, larger_first);
+    groups->count = out->failures.count;
+    groups->cases = out->failures.cases;
+    groups->rows = ARENA_ARRAY(keep, (size_t)groups->count + 1, struct case_group);
+    if (groups->rows == NULL)
+        return fault_no_memory(fault, "groups of cases");
+    for (uint32_t g = 0; g < groups->count; g++)
+        groups->rows[g] = (struct case_group){
+            .failure = &out->failures.rows[g], .count = out->failures.rows[g].cases, .reason = ""};
+    share_room(groups, at);
+    for (uint32_t i = 0, k = 0; i < figures->case_count; i++)
+        for (uint32_t n = 0; is_failing(&figures->cases[i]) && n < FAILURES_OF_CASE; n++, k++) {
+            const struct run_case *c = &figures->cases[i];
+            struct case_group *row = numbers[k] != UINT32_MAX ? &groups->rows[numbers[k]] : NULL;
+            if (row != NULL && row->count == 0)
+                row->reason =
+                    text_or_empty(n == 0 ? c->result.reason : row->failure->example->reason);
+            if (row != NULL)
+                put_case(row, c);
+        }
+    array_sort(groups->rows, groups->count, sizeof *groups->rows, larger_first);
+    return ERR_NONE;
+}
+
+enum { HISTORIES_MOST = 20 }; /* groups whose history is read */
+
+/* Since when the largest groups fail. What was never stored has no history. */
+static enum status read_histories(const struct run_figures *figures, struct arena *keep,
+                                  struct failures *failures, struct fault *fault)
+{
+    for (uint32_t g = 0; figures->store != NULL && g < failures->count && g < HISTORIES_MOST; g++) {
+        struct failure *f = &failures->rows[g];
+        if (store_read_history(figures->store, f->example, figures->run, keep, &f->since, fault) !=
+            ERR_NONE)
+            return fault->code;
+    }
     return ERR_NONE;
 }
 
@@ -116,8 +162,8 @@ enum status summary_make(const struct run_figures *figures, struct arena *keep, 
 {
     memset(out, 0, sizeof *out);
     if (group_failing(figures, keep, out, fault) == ERR_NONE &&
-        group_cases(figures, is_unsupported, group_of_reason, NULL, keep, &out->not_shown, fault) ==
-            ERR_NONE)
+        read_histories(figures, keep, &out->failures, fault) == ERR_NONE &&
+        group_unsupported(figures, keep, &out->not_shown, fault) == ERR_NONE)
         array_sort(out->not_shown.rows, out->not_shown.count, sizeof *out->not_shown.rows,
                    larger_first);
     return fault->code;
@@ -397,18 +443,19 @@ static void write_group(struct json *j, const struct run_figures *figures,
     json_object_end(j);
 }
 
-/* Returns the number of cases that are in no group that was written. */
+/* Returns the number of cases that are in groups that were not written. */
 static uint32_t write_groups(struct json *j, const char *key, const struct run_figures *figures,
                              const struct case_groups *groups, uint32_t most, bool fail,
                              struct arena *keep)
 {
-    uint32_t left = groups->cases;
+    uint32_t left = 0;
     json_key(j, key);
     json_array(j);
-    for (uint32_t g = 0; g < groups->count && (most == 0 || g < most); g++) {
-        write_group(j, figures, &groups->rows[g], fail, keep);
-        left -= groups->rows[g].count;
-    }
+    for (uint32_t g = 0; g < groups->count; g++)
+        if (most == 0 || g < most)
+            write_group(j, figures, &groups->rows[g], fail, keep);
+        else
+            left += groups->rows[g].count;
     json_array_end(j);
     return left;
 }

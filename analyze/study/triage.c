@@ -258,8 +258,9 @@ static enum status add_item(void *context, const struct run_case *c, struct faul
                              .group = group_of(c, trouble),
                              .trouble = trouble};
     const struct diff_case failing = failures_case(c);
-    item->failure = trouble != TROUBLE_NONE ? failures_add(&s->failures, &failing) : UINT32_MAX;
-    if (trouble != TROUBLE_NONE && item->failure == UINT32_MAX)
+    for (int i = 0; i < FAILURES_OF_CASE; i++)
+        item->failures[i] = UINT32_MAX;
+    if (trouble != TROUBLE_NONE && !failures_add(&s->failures, &failing, item->failures))
         return fault_no_memory(fault, "queue of cases");
     out->troubles[trouble]++;
     out->groups[item->group]++;
@@ -321,8 +322,9 @@ static enum status mark_new(struct store *store, struct arena *keep, struct tria
         if (item != NULL && !item->is_new) {
             item->is_new = true;
             t->fresh += item->trouble != TROUBLE_NONE;
-            if (item->failure != UINT32_MAX)
-                t->failures.rows[item->failure].fresh++;
+            for (int k = 0; k < FAILURES_OF_CASE; k++)
+                if (item->failures[k] != UINT32_MAX)
+                    t->failures.rows[item->failures[k]].fresh++;
         }
     }
     return ERR_NONE;
@@ -336,8 +338,9 @@ static enum status arrange_failures(struct sorting *s, struct store *store, stru
     if (failures_end(&s->failures, &places, fault) != ERR_NONE)
         return fault->code;
     for (uint32_t i = 0; i < t->item_count; i++)
-        if (t->items[i].failure != UINT32_MAX)
-            t->items[i].failure = places[t->items[i].failure];
+        for (int k = 0; k < FAILURES_OF_CASE; k++)
+            if (t->items[i].failures[k] != UINT32_MAX)
+                t->items[i].failures[k] = places[t->items[i].failures[k]];
     for (uint32_t i = 0; i < t->failures.count && i < PROBLEMS_MOST; i++) {
         struct failure *f = &t->failures.rows[i];
         if (store_read_history(store, f->example, &t->run, s->keep, &f->since, fault) != ERR_NONE)

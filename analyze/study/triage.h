@@ -61,8 +61,8 @@ struct triage_item {
     enum verdict verdict;
     enum triage_group group;
     enum trouble trouble;
-    uint32_t failure; /* its row in `failures`; UINT32_MAX: it does not fail */
-    bool is_new;      /* fails, and did not in the baseline */
+    uint32_t failures[FAILURES_OF_CASE]; /* rows of `failures`; UINT32_MAX: none */
+    bool is_new;                         /* fails, and did not in the baseline */
 };
 
 /* A figure with what it leaves out. */

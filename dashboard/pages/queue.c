@@ -18,12 +18,20 @@ struct filter {
     enum trouble trouble_given;
 };
 
+static bool is_of_problem(const struct triage *t, const struct triage_item *item, const char *key)
+{
+    for (int i = 0; i < FAILURES_OF_CASE; i++)
+        if (item->failures[i] != UINT32_MAX &&
+            strcmp(t->failures.rows[item->failures[i]].key, key) == 0)
+            return true;
+    return false;
+}
+
 static bool fits(const struct triage *t, const struct triage_item *item, const struct filter *f,
                  struct arena *keep)
 {
     const struct view_filters *of = &f->of_case;
-    if (f->problem != NULL && (item->failure == UINT32_MAX ||
-                               strcmp(t->failures.rows[item->failure].key, f->problem) != 0))
+    if (f->problem != NULL && !is_of_problem(t, item, f->problem))
         return false;
     if ((f->group != NULL && item->group != *f->group) ||
         (f->trouble != NULL && item->trouble != *f->trouble) ||

@@ -15,9 +15,9 @@ import {
   test,
 } from './web/world.mjs';
 
-const STEP = '(wrong step by UWOP_ALLOC_SMALL)';
-const ONE = `dump lacks a frame that offset:rtl has, where the truth is silent, in ntdll.dll ${STEP}`;
-const TWO = `dump lacks a frame that ran, in victims.exe ${STEP}`;
+const ONE =
+  'dump lacks a frame that offset:rtl has, where the truth is silent, in ntdll.dll (wrong step by UWOP_ALLOC_SMALL)';
+const TWO = 'dump lacks a frame that ran, in victims.exe (wrong step by UWOP_SET_FPREG)';
 const server = await serve('--db', seed('red.db', 3, 24, 480, 'red'));
 const chromium = await browser();
 

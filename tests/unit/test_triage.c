@@ -135,11 +135,27 @@ struct failing {
     enum finding_level level;
     enum cause cause;
     enum blame blame;
+    const char *evidence;
 };
 
-#define LOST(variant, module, blame)                                                               \
-    {variant, "dump",         FINDING_TRUTH,     "dump", module, -1,                               \
-     3,       LEVEL_FUNCTION, CAUSE_UNEXPLAINED, blame}
+#define STEP(code) "the walks part at main (a.exe!0x10), which dump leaves by " code ": why"
+#define LOST_BY(variant, module, cause, blame, evidence)                                           \
+    {variant, "dump", FINDING_TRUTH, "dump", module, -1, 3, LEVEL_FUNCTION, cause, blame, evidence}
+#define LOST(variant, module, blame) LOST_BY(variant, module, CAUSE_UNEXPLAINED, blame, NULL)
+#define FALSE_ONE(module, cause, blame, evidence)                                                  \
+    {"ob2", "dump", FINDING_TRUTH, "dump", module, 3, -1, LEVEL_PHYSICAL, cause, blame, evidence}
+#define LINE_OF(engine)                                                                            \
+    {"ob2",                                                                                        \
+     engine,                                                                                       \
+     FINDING_TRUTH,                                                                                \
+     engine,                                                                                       \
+     "a.exe",                                                                                      \
+     2,                                                                                            \
+     2,                                                                                            \
+     LEVEL_LINE,                                                                                   \
+     CAUSE_UNEXPLAINED,                                                                            \
+     BLAME_SYMBOLS_SHARED,                                                                         \
+     NULL}
 
 static const struct grouped {
     const char *name;
@@ -169,25 +185,74 @@ static const struct grouped {
      "walk of dump (2), none: the votes are even (1)"},
     {"the truth is silent, and one is wrong",
      {{"ob2", "dump", "offset:rtl", "dump", "ntdll.dll", -1, 6, LEVEL_PHYSICAL, CAUSE_TRUNCATED,
-       BLAME_WALK}},
+       BLAME_WALK, NULL}},
      1,
      1,
      "dump lacks a frame that offset:rtl has, where the truth is silent, in ntdll.dll (truncated)",
      "walk of dump (1)"},
     {"the truth is silent, and the other one is wrong",
      {{"ob2", "dump", "offset:rtl", "offset:rtl", "ntdll.dll", -1, 6, LEVEL_PHYSICAL,
-       CAUSE_UNEXPLAINED, BLAME_UNKNOWN}},
+       CAUSE_UNEXPLAINED, BLAME_UNKNOWN, NULL}},
      1,
      1,
      "offset:rtl has a frame that dump has not, where the truth is silent, in ntdll.dll",
      ""},
     {"the truth is silent, and neither is known to be wrong",
      {{"ob2", "dump", "offset:rtl", NULL, "ntdll.dll", 4, 4, LEVEL_PHYSICAL, CAUSE_UNEXPLAINED,
-       BLAME_UNKNOWN}},
+       BLAME_UNKNOWN, NULL}},
      1,
      1,
      "dump and offset:rtl disagree where the truth is silent: their addresses differ, in ntdll.dll",
      ""},
+    {"one unwind code is one fault, whatever it does to the stack",
+     {LOST_BY("ob2", "a.exe", CAUSE_WRONG_STEP, BLAME_WALK, STEP("UWOP_SET_FPREG")),
+      LOST_BY("ob0", "a.exe", CAUSE_WRONG_STEP, BLAME_EVEN, STEP("UWOP_SET_FPREG")),
+      FALSE_ONE("b.dll", CAUSE_WRONG_STEP, BLAME_WALK, STEP("UWOP_SET_FPREG"))},
+     3,
+     1,
+     "dump lacks a frame that ran, in a.exe (wrong step by UWOP_SET_FPREG); in 1 of them it "
+     "shows in another way",
+     "walk of dump (2), none: the votes are even (1)"},
+    {"two unwind codes are two faults",
+     {LOST_BY("ob2", "a.exe", CAUSE_WRONG_STEP, BLAME_WALK, STEP("UWOP_SET_FPREG")),
+      LOST_BY("ob0", "a.exe", CAUSE_WRONG_STEP, BLAME_WALK, STEP("UWOP_SET_FPREG")),
+      LOST_BY("ob2", "a.exe", CAUSE_WRONG_STEP, BLAME_WALK, STEP("UWOP_ALLOC_SMALL"))},
+     3,
+     2,
+     "dump lacks a frame that ran, in a.exe (wrong step by UWOP_SET_FPREG)",
+     "walk of dump (2)"},
+    {"what follows from a wrong step of the walk is part of it",
+     {LOST_BY("ob2", "a.exe", CAUSE_WRONG_STEP, BLAME_WALK, STEP("UWOP_SET_FPREG")),
+      LOST_BY("ob0", "a.exe", CAUSE_WRONG_STEP, BLAME_WALK, STEP("UWOP_SET_FPREG")),
+      FALSE_ONE(NULL, CAUSE_GENERATED_CODE, BLAME_WALK, "why")},
+     3,
+     1,
+     "dump lacks a frame that ran, in a.exe (wrong step by UWOP_SET_FPREG); in 1 of them it "
+     "shows in another way",
+     "walk of dump (3)"},
+    {"no walk takes a wrong step where the dump was read wrongly",
+     {LOST_BY("ob2", "a.exe", CAUSE_WRONG_STEP, BLAME_DUMP_READER, STEP("UWOP_SET_FPREG")),
+      LOST_BY("ob0", "a.exe", CAUSE_WRONG_STEP, BLAME_DUMP_READER, STEP("UWOP_ALLOC_SMALL")),
+      FALSE_ONE(NULL, CAUSE_GENERATED_CODE, BLAME_DUMP_READER, "why")},
+     3,
+     1,
+     "dump lacks a frame that ran, in a.exe; in 1 of them it shows in another way",
+     "dump reader (3)"},
+    {"a module without symbols is named, not the module of the first frame",
+     {LOST_BY("ob2", "ntdll.dll", CAUSE_SYMBOLS_MISSING, BLAME_SYMBOLS_SHARED,
+              "a-ob2.exe has no symbols: a.pdb: no such file was found"),
+      LOST_BY("ob0", "kernel32.dll", CAUSE_SYMBOLS_MISSING, BLAME_SYMBOLS_SHARED,
+              "a-ob0.exe has no symbols: a.pdb: no such file was found")},
+     2,
+     1,
+     "a.exe has no symbols (symbols missing)",
+     "symbols (shared) (2)"},
+    {"wrong lines of a module are one fault, by either way",
+     {LINE_OF("dump"), LINE_OF("offset:rtl"), LINE_OF("offset:rtl")},
+     3,
+     1,
+     "offset:rtl gives another line than ran, in a.exe; in 1 of them it shows in another way",
+     "symbols (shared) (3)"},
 };
 
 TEST(failing_cases_are_grouped_by_mechanism_and_place)
@@ -213,19 +278,89 @@ TEST(failing_cases_are_grouped_by_mechanism_and_place)
                                       .cause = f->cause,
                                       .blame = f->blame,
                                       .blame_engine = "dump",
+                                      .evidence = f->evidence,
                                       .fails = true};
             const struct diff_case c = {.scenario = "s",
                                         .variant = f->variant,
                                         .reason = "because",
                                         .finding = &finding,
                                         .verdict = VERDICT_FAIL};
-            CHECK(failures_add(&count, &c) != UINT32_MAX);
+            uint32_t numbers[FAILURES_OF_CASE];
+            CHECK(failures_add(&count, &c, numbers));
         }
         REQUIRE(failures_end(&count, NULL, &fault) == ERR_NONE);
         CHECK_EQ(failures.count, grouped[i].groups);
         CHECK_EQ(failures.cases, grouped[i].count);
         CHECK_STR(failures.rows[0].sentence, grouped[i].sentence);
         CHECK_STR(failure_blames_text(&failures.rows[0], &keep), grouped[i].blames);
+        arena_free(&keep);
+    }
+}
+
+/* Wrong lines at the right addresses, and further out a walk that goes wrong. */
+TEST(two_faults_in_one_case_are_two_groups)
+{
+    static const struct finding line = {.engine = "offset:rtl",
+                                        .against = FINDING_TRUTH,
+                                        .against_truth = true,
+                                        .level = LEVEL_LINE,
+                                        .cause = CAUSE_UNEXPLAINED,
+                                        .row = 2,
+                                        .blame = BLAME_SYMBOLS_SHARED,
+                                        .fails = true};
+    static const struct finding step = {.engine = "dump",
+                                        .against = "offset:rtl",
+                                        .wrong = "dump",
+                                        .frame_a = -1,
+                                        .frame_b = 6,
+                                        .row = 6,
+                                        .cause = CAUSE_WRONG_STEP,
+                                        .blame = BLAME_WALK,
+                                        .blame_engine = "dump",
+                                        .evidence = STEP("UWOP_SET_FPREG"),
+                                        .fails = true};
+    static const struct finding end = {.engine = "dump",
+                                       .against = FINDING_TRUTH,
+                                       .against_truth = true,
+                                       .frame_a = -1,
+                                       .row = 1,
+                                       .cause = CAUSE_TRUNCATED,
+                                       .blame = BLAME_WALK,
+                                       .blame_engine = "dump",
+                                       .fails = true};
+    static const struct {
+        const char *name;
+        const struct finding *findings[3];
+        uint32_t count, groups;
+    } cases[] = {
+        {"lines, then a step", {&line, &step}, 2, 2},
+        {"in another order", {&step, &line}, 2, 2},
+        {"lines alone", {&line, &line}, 2, 1},
+        {"a walk that ended early, of which more may follow", {&end, &line, &step}, 3, 1},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct arena keep;
+        struct failures failures;
+        struct failure_count count;
+        struct fault fault = FAULT_INIT;
+        struct finding findings[3];
+        uint32_t numbers[FAILURES_OF_CASE];
+        test_row(cases[i].name);
+        arena_init(&keep, 0);
+        for (uint32_t k = 0; k < cases[i].count; k++)
+            findings[k] = *cases[i].findings[k];
+        const struct run_case c = {.scenario = "s",
+                                   .variant = "v",
+                                   .result = {.verdict = VERDICT_FAIL,
+                                              .findings = findings,
+                                              .finding_count = cases[i].count}};
+        const struct diff_case as = failures_case(&c);
+        failures_begin(&count, &keep, &failures);
+        CHECK(failures_add(&count, &as, numbers));
+        REQUIRE(failures_end(&count, NULL, &fault) == ERR_NONE);
+        CHECK_EQ(failures.count, cases[i].groups);
+        CHECK_EQ(failures.cases, 1);
+        CHECK_EQ(numbers[1] != UINT32_MAX, cases[i].groups == 2);
         arena_free(&keep);
     }
 }

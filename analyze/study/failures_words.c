@@ -1,0 +1,168 @@
+/* See failures_words.h. */
+#include "study/failures_words.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text.h"
+
+/* What a stack does wrong at the first place where it is wrong. */
+enum shape { SHAPE_LACKS, SHAPE_EXTRA, SHAPE_ADDRESS, SHAPE_FUNCTION, SHAPE_LINE, SHAPES };
+
+/* After the name of an engine; EITHER: which of two is right is not known. */
+static const struct {
+    const char *truth, *before, *after, *either; /* BEFORE and AFTER: around the name of another */
+} words[SHAPES] = {
+    [SHAPE_LACKS] = {"lacks a frame that ran", "lacks a frame that ", " has",
+                     "only one has a frame"},
+    [SHAPE_EXTRA] = {"has a frame that did not run", "has a frame that ", " has not",
+                     "only one has a frame"},
+    [SHAPE_ADDRESS] = {"has another address than ran", "has another address than ", "",
+                       "their addresses differ"},
+    [SHAPE_FUNCTION] = {"names another function than ran", "names another function than ", "",
+                        "their functions differ"},
+    [SHAPE_LINE] = {"gives another line than ran", "gives another line than ", "",
+                    "their lines differ"},
+};
+
+static enum shape shape_of(const struct finding *f, bool swapped)
+{
+    static const enum shape levels[] = {SHAPE_ADDRESS, SHAPE_FUNCTION, SHAPE_LINE};
+    if (f->frame_a < 0)
+        return swapped ? SHAPE_EXTRA : SHAPE_LACKS;
+    if (f->frame_b < 0)
+        return swapped ? SHAPE_LACKS : SHAPE_EXTRA;
+    return levels[f->level];
+}
+
+/* What a walk was given is wrong, not the walk. */
+bool failure_is_of_input(const struct finding *f)
+{
+    return f->blame == BLAME_RECORD || f->blame == BLAME_DUMP_READER;
+}
+
+/* " (truncated)": the cause, where one is known; of a wrong step also the unwind code. */
+static const char *cause_text(const struct finding *f, struct arena *keep)
+{
+    if (f->cause == CAUSE_UNEXPLAINED || f->cause == CAUSE_NONE)
+        return "";
+    const char *code = f->cause == CAUSE_WRONG_STEP && f->evidence != NULL
+                           ? strstr(f->evidence, " leaves by ")
+                           : NULL;
+    if (code != NULL && failure_is_of_input(f))
+        return ""; /* the walks part since they were given different stacks */
+    if (code != NULL) {
+        code += strlen(" leaves by ");
+        return arena_printf(keep, " (wrong step by %.*s)", (int)strcspn(code, ",:"), code);
+    }
+    char *text = arena_printf(keep, " (%s)", cause_name(f->cause));
+    for (char *c = text; c != NULL && *c != '\0'; c++)
+        if (*c == '_')
+            *c = ' ';
+    return text;
+}
+
+/* The own module that has no symbols, of those whose cause is that; else MODULE. */
+const char *failure_module(const struct finding *f, struct arena *keep)
+{
+    const char *end = (f->cause == CAUSE_SYMBOLS_MISSING || f->cause == CAUSE_SYMBOLS_MISMATCH) &&
+                              f->evidence != NULL
+                          ? strstr(f->evidence, " has no symbols: ")
+                          : NULL;
+    return end != NULL ? arena_printf(keep, "%.*s", (int)(end - f->evidence), f->evidence)
+                       : f->module;
+}
+
+static const char *sentence_of_finding(const struct finding *f, const char *place,
+                                       struct arena *keep)
+{
+    const char *against = f->against_truth ? NULL : text_or_empty(f->against);
+    const bool swapped = against != NULL && text_equal(f->wrong, against);
+    const char *engine = swapped ? against : text_or_empty(f->engine);
+    const char *other = swapped ? f->engine : against;
+    const char *cause = cause_text(f, keep), *in = place != NULL ? ", in " : "";
+    const enum shape shape = shape_of(f, swapped);
+    if (f->cause == CAUSE_RECORD_WRONG)
+        return "the record contradicts itself";
+    if (f->evidence != NULL && strstr(f->evidence, " has no symbols: ") != NULL && place != NULL)
+        return arena_printf(keep, "%s has no symbols%s", place, text_or_empty(cause));
+    if (f->frame_a < 0 && f->frame_b < 0)
+        return arena_printf(keep, "%s has no stack%s", engine, text_or_empty(cause));
+    if (against == NULL)
+        return arena_printf(keep, "%s %s%s%s%s", engine, words[shape].truth, in,
+                            text_or_empty(place), text_or_empty(cause));
+    if (f->wrong == NULL)
+        return arena_printf(keep, "%s and %s disagree where the truth is silent: %s%s%s%s", engine,
+                            text_or_empty(other), words[shape].either, in, text_or_empty(place),
+                            text_or_empty(cause));
+    return arena_printf(keep, "%s %s%s%s, where the truth is silent%s%s%s", engine,
+                        words[shape].before, text_or_empty(other), words[shape].after, in,
+                        text_or_empty(place), text_or_empty(cause));
+}
+
+/* MODULE in lower case, without "-ob2" where that is the build: one fault in one program is in one
+ * place, however many builds there are. */
+const char *failure_place(const char *module, const char *variant, struct arena *keep)
+{
+    char *out = module != NULL ? arena_string(keep, module) : NULL;
+    const size_t bytes = strlen(variant);
+    for (char *c = out; c != NULL && *c != '\0'; c++)
+        if (*c >= 'A' && *c <= 'Z')
+            *c = (char)(*c - 'A' + 'a');
+    for (char *at = out; at != NULL && bytes > 0 && *at != '\0'; at++)
+        if ((*at == '-' || *at == '_') && strncmp(at + 1, variant, bytes) == 0 &&
+            (at[1 + bytes] == '.' || at[1 + bytes] == '\0')) {
+            memmove(at, at + 1 + bytes, strlen(at + 1 + bytes) + 1);
+            break;
+        }
+    return out;
+}
+
+bool failure_is_of_lines(const struct finding *f)
+{
+    return f->level == LEVEL_LINE &&
+           (f->blame == BLAME_SYMBOLS || f->blame == BLAME_SYMBOLS_SHARED);
+}
+
+/* Of another program's stack the reason says in words what is wrong, and this is its group. */
+bool failure_is_by_finding(const struct diff_case *c)
+{
+    const bool other = c->finding != NULL && c->reason != NULL &&
+                       engine_kind_of(c->finding->engine) == ENGINE_KIND_OTHER;
+    return c->finding != NULL && !other && c->verdict != VERDICT_ERROR &&
+           c->verdict != VERDICT_XPASS;
+}
+
+const char *failure_sentence(const struct diff_case *c, const char *place, struct arena *keep)
+{
+    if (c->verdict == VERDICT_XPASS)
+        return "right, although accepted as wrong";
+    if (failure_is_by_finding(c))
+        return sentence_of_finding(c->finding, place, keep);
+    return c->reason != NULL ? c->reason : "no reason was stored";
+}
+
+/* What is broken, as far as F shows: cases with the same mechanism are one problem, wherever and
+ * however it shows. */
+const char *failure_mechanism(const struct finding *f, const char *sentence, const char *place,
+                              struct arena *keep)
+{
+    char blame[BLAME_TEXT_BYTES];
+    const char *cause = cause_text(f, keep);
+    const char *module = place != NULL ? place : "";
+    if (f->cause == CAUSE_RECORD_WRONG || (f->frame_a < 0 && f->frame_b < 0))
+        return sentence;
+    if (f->cause == CAUSE_LOOKUP_ADDRESS)
+        return cause;
+    if (failure_is_of_input(f))
+        return arena_string(keep, finding_blame_text(f, blame));
+    if (f->cause == CAUSE_SYMBOLS_MISSING || f->cause == CAUSE_SYMBOLS_MISMATCH)
+        return cause;
+    if (failure_is_of_lines(f))
+        return arena_printf(keep, "lines, in %s", module);
+    if (f->blame == BLAME_SYMBOLS || f->blame == BLAME_SYMBOLS_SHARED)
+        return arena_printf(keep, "names%s, in %s", text_or_empty(cause), module);
+    if (f->cause == CAUSE_WRONG_STEP)
+        return cause;
+    return sentence;
+}

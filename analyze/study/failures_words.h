@@ -1,0 +1,35 @@
+/* What is wrong with a failing case, in words: see failures.h. All texts are in KEEP or constants;
+ * NULL: no memory. */
+#ifndef STUDY_FAILURES_WORDS_H
+#define STUDY_FAILURES_WORDS_H
+
+#include "base/arena.h"
+#include "model/difference.h"
+
+/* What a walk was given is wrong, not the walk. */
+bool failure_is_of_input(const struct finding *f);
+
+/* Symbols give a wrong line. */
+bool failure_is_of_lines(const struct finding *f);
+
+/* C's group is made of its finding, not of the reason of its verdict. */
+bool failure_is_by_finding(const struct diff_case *c);
+
+/* The own module that has no symbols, where that is the cause; else the first that differs, or
+ * NULL.
+ */
+const char *failure_module(const struct finding *f, struct arena *keep);
+
+/* MODULE in lower case, without "-ob2" where that is the build: one fault in one program is in one
+ * place, however many builds there are. NULL: MODULE is NULL. */
+const char *failure_place(const char *module, const char *variant, struct arena *keep);
+
+/* What is wrong, without a full stop. */
+const char *failure_sentence(const struct diff_case *c, const char *place, struct arena *keep);
+
+/* What is broken, as far as F shows: cases with the same mechanism are one problem, wherever and
+ * however it shows. SENTENCE where that is not known. */
+const char *failure_mechanism(const struct finding *f, const char *sentence, const char *place,
+                              struct arena *keep);
+
+#endif
