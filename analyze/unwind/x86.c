@@ -134,6 +134,24 @@ static bool step_fpo_prologue(struct unwind_walker *w, const struct pdb_fpo *fpo
     return true;
 }
 
+/* Where ebp is, of a function that uses it as an ordinary register; SLOT: where its return address
+ * is. The code of the prologue shows it. Where it does not, Microsoft's compilers have first
+ * reserved the locals and then pushed ebx, ebp, esi, edi, so that ebp is the second from below the
+ * locals, which is Breakpad's rule, too; and functions without locals are assembler, which pushes
+ * ebp first. */
+static uint32_t fpo_ebp_va(const struct unwind_walker *w, const struct pdb_fpo *fpo, uint32_t slot)
+{
+    const uint32_t saved_bytes = fpo->saved_registers * 4u;
+    const uint64_t start_va = w->frame->module->base_va + fpo->start_rva;
+    struct unwind_walker body = *w;
+    uint32_t pushed, ebp_at;
+    body.regs.pc = start_va + fpo->prolog_bytes;
+    if (fpo->prolog_bytes > 0 && unwind_x86_pushed(&body, start_va, &pushed, &ebp_at) &&
+        ebp_at != UINT32_MAX && pushed == fpo->locals_bytes + saved_bytes)
+        return slot - pushed + ebp_at;
+    return fpo->locals_bytes > 0 && saved_bytes >= 8 ? slot - fpo->locals_bytes - 8 : slot - 4;
+}
+
 static bool step_fpo(struct unwind_walker *w, const struct pdb_fpo *fpo)
 {
     const struct registers before = w->regs;
@@ -148,9 +166,8 @@ static bool step_fpo(struct unwind_walker *w, const struct pdb_fpo *fpo)
                                   w->frame->module->base_va + body_rva);
     if (!unwind_read_u32(w->process, slot, &pc))
         return false;
-    /* ebp, when it is an ordinary register, is saved last, above the locals' other saved
-     * registers */
-    if (fpo->uses_ebp && saved_bytes >= 4 && unwind_read_u32(w->process, slot - 4, &ebp))
+    if (fpo->uses_ebp && saved_bytes >= 4 &&
+        unwind_read_u32(w->process, fpo_ebp_va(w, fpo, slot), &ebp))
         w->regs.r[REG_X86_EBP] = ebp;
     w->regs.pc = pc;
     w->regs.sp = (uint64_t)slot + 4;

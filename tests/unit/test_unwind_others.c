@@ -1,13 +1,15 @@
 /* arm64 and x86 unwinding, and what all processors share: walking through exception dispatchers. */
+#include <stdio.h>
 #include <string.h>
 
+#include "format/breakpad/breakpad.h"
 #include "test.h"
 #include "unwind/arm64_info.h"
 #include "unwind/x86_code.h"
 #include "unwind/x86_program.h"
 #include "unwind_world.h"
 
-enum { BEGIN = 0x1100, SP = 64 };
+enum { BEGIN = 0x1100, SP = 64, NOT_SAVED = 99 };
 
 /* A packed word for a function of 0x100 bytes. */
 #define PACKED(flag, reg_f, reg_i, homes, cr, frame)                                               \
@@ -207,6 +209,125 @@ TEST(x86_epilogues_and_prologues_are_known_by_sight)
         CHECK_HEX(walker.regs.sp, sp + 4 * (uint64_t)rows[i].taken);
         if (left)
             CHECK_HEX(walker.regs.pc, 0x401500);
+        world_free(&w);
+    }
+}
+
+/* Frames of FPO data. The records are what Microsoft's DIA says of these functions; the return
+ * address is where they put it, and ebp where the code pushes it, as llvm-objdump-19 shows it. */
+static const struct fpo_row {
+    const char *name, *win;
+    uint8_t code[8];
+    uint32_t at;                    /* bytes into the function */
+    uint32_t return_word, ebp_word; /* from the stack pointer; NOT_SAVED: ebp is the caller's */
+    uint32_t params_bytes;
+} fpo_rows[] = {
+    {"basic32.dll!0xb710: push ebp, esi, edi, ebx; popped in reverse before its ret",
+     "STACK WIN 0 1100 17 4 0 0 10 0 0 0 1\n",
+     {0x55, 0x56, 0x57, 0x53},
+     0x12,
+     4,
+     3,
+     0},
+    {"same, before its third push",
+     "STACK WIN 0 1100 17 4 0 0 10 0 0 0 1\n",
+     {0x55, 0x56, 0x57, 0x53},
+     2,
+     2,
+     1,
+     0},
+    {"same, before its first push",
+     "STACK WIN 0 1100 17 4 0 0 10 0 0 0 1\n",
+     {0x55, 0x56, 0x57, 0x53},
+     0,
+     0,
+     NOT_SAVED,
+     0},
+    {"test_app.exe!0x1a90: sub esp, 8; push ebx, ebp, esi, edi",
+     "STACK WIN 0 1100 c7 7 0 4 10 8 0 0 1\n",
+     {0x83, 0xec, 8, 0x53, 0x55, 0x56, 0x57},
+     0x40,
+     6,
+     2,
+     4},
+    {"same, its code is not known: the compiler's usual order",
+     "STACK WIN 0 1100 c7 7 0 4 10 8 0 0 1\n",
+     {0},
+     0x40,
+     6,
+     2,
+     4},
+    {"dump_syms_regtest.exe!0x2e5b: ebp alone, 8 bytes of arguments",
+     "STACK WIN 0 1100 17 1 0 8 4 0 0 0 1\n",
+     {0x55},
+     0x10,
+     1,
+     0,
+     8},
+    {"Breakpad's WindowsFPOUnchangedEBP: 4 bytes saved, 16 of locals, 8 of arguments",
+     "STACK WIN 0 1100 100 0 0 8 4 10 0 0 0\n",
+     {0},
+     0x40,
+     5,
+     NOT_SAVED,
+     8},
+    {"nothing saved, locals alone",
+     "STACK WIN 0 1100 100 0 0 c 0 20 0 0 0\n",
+     {0},
+     0x40,
+     8,
+     NOT_SAVED,
+     12},
+};
+
+static const char *now_read; /* the text of the row */
+
+/* MODULE NULL: at the end of a row. */
+static const struct breakpad *file_of_row(void *self, const struct module *module)
+{
+    static struct breakpad file;
+    struct fault fault = FAULT_INIT;
+    (void)self;
+    if (module == NULL) {
+        breakpad_close(&file);
+        memset(&file, 0, sizeof file);
+    } else if (file.os == NULL) {
+        CHECK_EQ(breakpad_read(now_read, strlen(now_read), &file, &fault), ERR_NONE);
+    }
+    return &file;
+}
+
+TEST(x86_frames_of_fpo_data_are_undone)
+{
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(fpo_rows); i++) {
+        const struct fpo_row *row = &fpo_rows[i];
+        struct unwind_frame frame;
+        char text[200];
+        const uint8_t call[] = {0xe8, 0, 0, 0, 0};
+        test_row(row->name);
+        (void)snprintf(text, sizeof text, "MODULE windows x86 %032d1 world.pdb\n%s", 0, row->win);
+        now_read = text;
+        world_init(&w, PE_MACHINE_X86);
+        w.module.base_va = 0x400000;
+        w.process.breakpad = file_of_row;
+        world_put(&w, BEGIN, row->code, sizeof row->code);
+        world_put(&w, 0x1500 - 5, call, sizeof call);
+        struct unwind_walker walker = world_walker(
+            &w, CPU_X86, BEGIN + row->at, SP, row->at >= 0x10 ? PC_RETURN : PC_INTERRUPTED, &frame);
+        for (uint32_t k = 0; k < 16; k++) {
+            const uint32_t word = k == row->return_word ? 0x401500 : 0x11 * (k + 1);
+            memcpy((uint8_t *)&w.stack[SP] + k * sizeof word, &word, sizeof word);
+        }
+        const uint64_t sp = walker.regs.sp, ebp = walker.regs.r[REG_X86_EBP];
+        CHECK_EQ(unwind_step_x86(&walker), STOP_NONE);
+        CHECK_HEX(walker.regs.pc, 0x401500);
+        CHECK_HEX(walker.regs.sp, sp + 4 * (row->return_word + 1));
+        CHECK_HEX(walker.regs.r[REG_X86_EBP],
+                  row->ebp_word == NOT_SAVED ? ebp : 0x11 * (row->ebp_word + 1));
+        CHECK_EQ(walker.callee_params_bytes, row->params_bytes);
+        CHECK_HEX(frame.return_slot_va, sp + 4 * row->return_word);
+        (void)file_of_row(NULL, NULL);
         world_free(&w);
     }
 }
