@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/limits.h"
 #include "format/pdb/msf.h"
 #include "test.h"
 
-/* A file of BLOCK-byte blocks with STREAMS streams of one byte each (its own number's low byte),
- * laid out as by Microsoft's writer: data, directory, its list, each in blocks of descending
- * number, so that nothing is contiguous. */
+/* A file of BLOCK-byte blocks with STREAMS streams of one byte each (its own number's low byte), or
+ * of none, laid out as by Microsoft's writer: data, directory, its list, each in blocks of
+ * descending number, so that nothing is contiguous. */
 struct made {
     uint8_t *data;
     uint32_t block_bytes, block_count, next; /* next: the block given out last */
@@ -42,17 +43,18 @@ static uint32_t spread(struct made *m, const uint8_t *bytes, uint32_t count, uin
     return blocks;
 }
 
-static struct made make(uint32_t block_bytes, uint32_t streams)
+static struct made make(uint32_t block_bytes, uint32_t streams, bool empty)
 {
     struct made m = {NULL, block_bytes, 0, 0};
-    const uint32_t directory_bytes = 4 + 8 * streams;
-    m.block_count = streams + 2 * (directory_bytes / block_bytes + 8) + 2 * (streams / 200 + 8);
+    const uint32_t directory_bytes = 4 + (empty ? 4 : 8) * streams;
+    m.block_count = (empty ? 0 : streams) + 2 * (directory_bytes / block_bytes + 8) +
+                    2 * ((empty ? 0 : streams) / 200 + 8);
     m.next = m.block_count;
     m.data = calloc(m.block_count, block_bytes);
     uint8_t *directory = calloc(1, directory_bytes), *list = calloc(1, directory_bytes + 64);
     REQUIRE(m.data != NULL && directory != NULL && list != NULL);
     put_u32(directory, streams);
-    for (uint32_t i = 0; i < streams; i++) {
+    for (uint32_t i = 0; i < streams && !empty; i++) {
         const uint8_t byte = (uint8_t)i;
         put_u32(directory + 4 + 4 * (size_t)i, 1);
         (void)spread(&m, &byte, 1, directory + 4 + 4 * (size_t)streams + 4 * (size_t)i);
@@ -84,6 +86,7 @@ TEST(streams_of_every_block_size)
         {"4096", 4096, 2000},
         {"8192", 8192, 100},
         {"32768", 32768, 3},
+        {"1 MiB, the largest", 1 << 20, 3},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct fault fault = FAULT_INIT;
@@ -91,7 +94,7 @@ TEST(streams_of_every_block_size)
         struct msf msf;
         uint32_t wrong = 0;
         test_row(rows[i].name);
-        struct made m = make(rows[i].block_bytes, rows[i].streams);
+        struct made m = make(rows[i].block_bytes, rows[i].streams, false);
         arena_init(&copies, 0);
         REQUIRE(msf_open(m.data, (size_t)m.block_count * m.block_bytes, &copies, &msf, &fault) ==
                 ERR_NONE);
@@ -129,11 +132,43 @@ TEST(superblocks_that_later_code_would_trust_are_refused)
         struct arena copies;
         struct msf msf;
         test_row(rows[i].name);
-        struct made m = make(512, 10);
+        struct made m = make(512, 10, false);
         put_u32(m.data + rows[i].at, rows[i].value);
         arena_init(&copies, 0);
         CHECK(msf_open(m.data, (size_t)m.block_count * 512, &copies, &msf, &fault) != ERR_NONE);
         CHECK(fault.what != NULL);
+        arena_free(&copies);
+        free(m.data);
+    }
+}
+
+TEST(a_directory_may_be_full_of_empty_streams)
+{
+    static const struct {
+        const char *name;
+        uint32_t streams, more; /* MORE: than the directory has sizes of */
+        enum status status;
+    } rows[] = {
+        {"no stream", 0, 0, ERR_NONE},
+        {"a count of streams without their sizes", 0, 1, ERR_MALFORMED},
+        {"sizes to the last byte", 10, 0, ERR_NONE},
+        {"a size is missing", 10, 1, ERR_MALFORMED},
+        {"as many as are read", LIMIT_PDB_STREAMS, 0, ERR_NONE},
+        {"one more", LIMIT_PDB_STREAMS + 1, 0, ERR_MALFORMED},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT;
+        struct arena copies;
+        struct msf msf;
+        test_row(rows[i].name);
+        struct made m = make(4096, rows[i].streams, true);
+        const uint32_t list = load_u32(m.data + 52), first = load_u32(m.data + (size_t)list * 4096);
+        put_u32(m.data + (size_t)first * 4096, rows[i].streams + rows[i].more);
+        arena_init(&copies, 0);
+        CHECK_EQ(msf_open(m.data, (size_t)m.block_count * 4096, &copies, &msf, &fault),
+                 rows[i].status);
+        if (fault.code == ERR_NONE)
+            CHECK_EQ(msf.stream_count, rows[i].streams);
         arena_free(&copies);
         free(m.data);
     }

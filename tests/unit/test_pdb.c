@@ -348,3 +348,40 @@ TEST(calling_conventions_and_namespaces)
     }
     pdb_world_close(&world);
 }
+
+/* What Microsoft's DIA says of rows of FPO data, in the STACK WIN 0 records that its dump_syms
+ * made, and where they state no SEH, the code. (llvm-pdbutil takes the two flags from wrong bits.)
+ */
+TEST(fpo_rows_are_those_of_dia)
+{
+    static const struct {
+        const char *name, *file;
+        uint32_t rva, code, prolog, params, saved, locals;
+        bool ebp;
+    } rows[] = {
+        {"four registers, ebp", "g02-basic32-x86/basic32.pdb", 0xb710, 0x17, 4, 0, 0x10, 0, true},
+        {"arguments too", "g02-basic32-x86/basic32.pdb", 0x15650, 0x4c, 8, 0xc, 0x10, 0, true},
+        {"no prologue, 16 bytes of arguments", "g04-regtest-x86-omap/dump_syms_regtest.pdb", 0x2db0,
+         0x46, 0, 0x10, 4, 0, true},
+        {"ebp alone", "g04-regtest-x86-omap/dump_syms_regtest.pdb", 0x2e5b, 0x17, 1, 8, 4, 0, true},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct pdb_world world;
+        struct pdb_fpo fpo;
+        test_row(rows[i].name);
+        pdb_world_open(&world, test_fixture(rows[i].file), NAMES_FULL);
+        for (uint32_t into = 0; into < rows[i].code; into += rows[i].code - 1) {
+            REQUIRE(pdb_fpo_at(&world.pdb, rows[i].rva + into, &fpo));
+            CHECK_HEX(fpo.start_rva, rows[i].rva);
+            CHECK_HEX(fpo.code_bytes, rows[i].code);
+            CHECK_HEX(fpo.locals_bytes, rows[i].locals);
+            CHECK_HEX(fpo.params_bytes, rows[i].params);
+            CHECK_HEX(fpo.prolog_bytes, rows[i].prolog);
+            CHECK_HEX(fpo.saved_registers * 4U, rows[i].saved);
+            CHECK_EQ(fpo.uses_ebp, rows[i].ebp);
+            CHECK_EQ(fpo.has_seh, false);
+            CHECK_EQ(fpo.frame_type, 0);
+        }
+        pdb_world_close(&world);
+    }
+}

@@ -250,25 +250,34 @@ static void say_arm64_op(struct listing *l, const struct arm64_code *c, bool loa
         say(l, ", [sp, #%" PRIu32 "]\n", c->bytes);
 }
 
-static void say_packed(struct listing *l, const struct arm64_info *info)
+static void say_prologue(struct listing *l, const struct arm64_info *info)
 {
     const struct arm64_packed *p = &info->packed;
     struct arm64_code codes[64];
     uint32_t count = arm64_packed_expand(p, codes, 64);
+    for (uint32_t i = 0; i < count; i++) {
+        if (codes[i].op == ARM64_SAVE_LRPAIR && p->reg_i == 1) {
+            say(l, "INVALID!\n"); /* LLVM does not know the two-step form */
+            i++;
+            continue;
+        }
+        say_arm64_op(l, &codes[i], false, "lr");
+    }
+}
+
+static void say_packed(struct listing *l, const struct arm64_info *info)
+{
+    const struct arm64_packed *p = &info->packed;
     say(l, "    Fragment: %s\n    FunctionLength: %" PRIu32 "\n",
         info->form == ARM64_PACKED_FRAGMENT ? "Yes" : "No", p->function_bytes);
     say(l, "    RegF: %u\n    RegI: %u\n    HomedParameters: %s\n    CR: %u\n", p->reg_f, p->reg_i,
         p->homes ? "Yes" : "No", p->cr);
     say(l, "    FrameSize: %" PRIu32 "\n    Prologue [\n", p->frame_bytes);
-    for (uint32_t i = 0; i < count; i++) {
-        if (codes[i].op == ARM64_SAVE_LRPAIR && p->reg_i == 1) {
-            say(l, "      INVALID!\n"); /* LLVM does not know the two-step form */
-            i++;
-            continue;
-        }
-        say(l, "      ");
-        say_arm64_op(l, &codes[i], false, "lr");
-    }
+    struct listing prologue = {0};
+    say_prologue(&prologue, info);
+    for (char *line = strtok(prologue.text, "\n"); line != NULL; line = strtok(NULL, "\n"))
+        say(l, "      %s\n", line);
+    free(prologue.text);
     say(l, "    ]\n");
 }
 
@@ -366,6 +375,173 @@ TEST(arm64_images_list_as_llvm_lists_them)
         compare(l.text, gunzip(test_fixture(want_name), &image.world->arena));
         free(l.text);
         world_free(image.world);
+    }
+}
+
+/* What `llvm-readobj-19 --unwind` says of packed words, where it spells out each `nop`. */
+TEST(arm64_packed_words_list_as_llvm_lists_them)
+{
+    static const struct {
+        const char *name;
+        uint32_t word;
+        const char *want;
+    } rows[] = {
+        {"every register that can be saved", 0x052be0c9,
+         "stp d14, d15, [sp, #144]\n"
+         "stp d12, d13, [sp, #128]\n"
+         "stp d10, d11, [sp, #112]\n"
+         "stp d8, d9, [sp, #96]\n"
+         "stp x29, lr, [sp, #80]\n"
+         "stp x27, x28, [sp, #64]\n"
+         "stp x25, x26, [sp, #48]\n"
+         "stp x23, x24, [sp, #32]\n"
+         "stp x21, x22, [sp, #16]\n"
+         "stp x19, x20, [sp, #-160]!\n"
+         "end\n"},
+        {"an odd number of float registers and homed parameters", 0x0194c051,
+         "nop\n"
+         "nop\n"
+         "nop\n"
+         "nop\n"
+         "str d14, [sp, #80]\n"
+         "stp d12, d13, [sp, #64]\n"
+         "stp d10, d11, [sp, #48]\n"
+         "stp d8, d9, [sp, #32]\n"
+         "stp x21, x22, [sp, #16]\n"
+         "stp x19, x20, [sp, #-160]!\n"
+         "end\n"},
+        {"the last of five registers is beside lr", 0x02a5a071,
+         "stp d12, d13, [sp, #80]\n"
+         "stp d10, d11, [sp, #64]\n"
+         "stp d8, d9, [sp, #48]\n"
+         "stp x23, lr, [sp, #32]\n"
+         "stp x21, x22, [sp, #16]\n"
+         "stp x19, x20, [sp, #-96]!\n"
+         "end\n"},
+        {"lr above six registers, and locals", 0x02a60079,
+         "sub sp, sp, #16\n"
+         "str lr, [sp, #48]\n"
+         "stp x23, x24, [sp, #32]\n"
+         "stp x21, x22, [sp, #16]\n"
+         "stp x19, x20, [sp, #-64]!\n"
+         "end\n"},
+        {"everything at once", 0x06b72071,
+         "sub sp, sp, #64\n"
+         "nop\n"
+         "nop\n"
+         "nop\n"
+         "nop\n"
+         "stp d8, d9, [sp, #64]\n"
+         "stp x25, lr, [sp, #48]\n"
+         "stp x23, x24, [sp, #32]\n"
+         "stp x21, x22, [sp, #16]\n"
+         "stp x19, x20, [sp, #-144]!\n"
+         "end\n"},
+        {"a chain at the largest offset", 0x11e60029,
+         "mov x29, sp\n"
+         "stp x29, lr, [sp, #-512]!\n"
+         "stp x23, x24, [sp, #32]\n"
+         "stp x21, x22, [sp, #16]\n"
+         "stp x19, x20, [sp, #-48]!\n"
+         "end\n"},
+        {"more than 4,080 bytes of locals", 0x81050031,
+         "sub sp, sp, #4080\n"
+         "str x23, [sp, #32]\n"
+         "stp x21, x22, [sp, #16]\n"
+         "stp x19, x20, [sp, #-48]!\n"
+         "end\n"},
+        {"a chain below float registers", 0x05e96091,
+         "mov x29, sp\n"
+         "stp x29, lr, [sp, #-64]!\n"
+         "stp d10, d11, [sp, #88]\n"
+         "stp d8, d9, [sp, #72]\n"
+         "str x27, [sp, #64]\n"
+         "stp x25, x26, [sp, #48]\n"
+         "stp x23, x24, [sp, #32]\n"
+         "stp x21, x22, [sp, #16]\n"
+         "stp x19, x20, [sp, #-112]!\n"
+         "end\n"},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct listing l = {0};
+        struct arm64_info info;
+        test_row(rows[i].name);
+        world_init(&w, PE_MACHINE_ARM64);
+        CHECK(arm64_info_read(&w.process, w.module.base_va, rows[i].word, &info) == STOP_NONE);
+        say_prologue(&l, &info);
+        CHECK_STR(l.text, rows[i].want);
+        free(l.text);
+        world_free(&w);
+    }
+}
+
+TEST(arm64_codes_list_as_llvm_lists_them)
+{
+    static const struct {
+        const char *name; /* the directive from which llvm-mc-19 made the code */
+        uint8_t code[4];
+        const char *want; /* llvm-readobj-19's; of allocations it leaves out the second sp */
+    } rows[] = {
+        {".seh_save_any_reg_x d30, 80", {0xe7, 0x3e, 0x44}, "str d30, [sp, #-80]!\n"},
+        {".seh_save_any_reg d17, 88", {0xe7, 0x11, 0x4b}, "str d17, [sp, #88]\n"},
+        {".seh_save_any_reg_px x27, 128", {0xe7, 0x7b, 0x07}, "stp x27, x28, [sp, #-128]!\n"},
+        {".seh_save_any_reg_x x9, 48", {0xe7, 0x29, 0x02}, "str x9, [sp, #-48]!\n"},
+        {".seh_save_any_reg_p x5, 96", {0xe7, 0x45, 0x06}, "stp x5, x6, [sp, #96]\n"},
+        {".seh_save_any_reg x7, 72", {0xe7, 0x07, 0x09}, "str x7, [sp, #72]\n"},
+        {".seh_pac_sign_lr", {0xfc}, "pacibsp\n"},
+        {".seh_nop", {0xe3}, "nop\n"},
+        {".seh_set_fp", {0xe1}, "mov fp, sp\n"},
+        {".seh_save_freg_x d15, 256", {0xde, 0xff}, "str d15, [sp, #-256]!\n"},
+        {".seh_save_freg d9, 8", {0xdc, 0x41}, "str d9, [sp, #8]\n"},
+        {".seh_save_freg d15, 504", {0xdd, 0xff}, "str d15, [sp, #504]\n"},
+        {".seh_save_fregp_x d10, 16", {0xda, 0x81}, "stp d10, d11, [sp, #-16]!\n"},
+        {".seh_save_fregp_x d14, 512", {0xdb, 0xbf}, "stp d14, d15, [sp, #-512]!\n"},
+        {".seh_save_fregp d8, 56", {0xd8, 0x07}, "stp d8, d9, [sp, #56]\n"},
+        {".seh_save_fregp d14, 504", {0xd9, 0xbf}, "stp d14, d15, [sp, #504]\n"},
+        {".seh_save_lrpair x27, 504", {0xd7, 0x3f}, "stp x27, lr, [sp, #504]\n"},
+        {".seh_save_lrpair x19, 24", {0xd6, 0x03}, "stp x19, lr, [sp, #24]\n"},
+        {".seh_save_reg_x x28, 256", {0xd5, 0x3f}, "str x28, [sp, #-256]!\n"},
+        {".seh_save_reg x22, 72", {0xd0, 0xc9}, "str x22, [sp, #72]\n"},
+        {".seh_save_reg x30, 504", {0xd2, 0xff}, "str lr, [sp, #504]\n"},
+        {".seh_save_regp_x x27, 512", {0xce, 0x3f}, "stp x27, x28, [sp, #-512]!\n"},
+        {".seh_save_regp x23, 40", {0xc9, 0x05}, "stp x23, x24, [sp, #40]\n"},
+        {".seh_save_regp x27, 504", {0xca, 0x3f}, "stp x27, x28, [sp, #504]\n"},
+        {".seh_save_fplr_x 512", {0xbf}, "stp x29, x30, [sp, #-512]!\n"},
+        {".seh_save_fplr 504", {0x7f}, "stp x29, x30, [sp, #504]\n"},
+        {".seh_save_r19r20_x 248", {0x3f}, "stp x19, x20, [sp, #-248]!\n"},
+        {".seh_stackalloc 1048576", {0xe0, 0x01, 0x00, 0x00}, "sub sp, sp, #1048576\n"},
+        {".seh_stackalloc 32752", {0xe0, 0x00, 0x07, 0xff}, "sub sp, sp, #32752\n"},
+        {".seh_stackalloc 496", {0x1f}, "sub sp, sp, #496\n"},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const uint8_t xdata[12] = {0x40,
+                                   0,
+                                   0x20,
+                                   0x10,
+                                   rows[i].code[0],
+                                   rows[i].code[1],
+                                   rows[i].code[2],
+                                   rows[i].code[3],
+                                   0xe4,
+                                   0xe4,
+                                   0xe4,
+                                   0xe4};
+        struct listing l = {0};
+        struct arm64_code codes[ARM64_CODES_MAX];
+        struct arm64_info info;
+        uint32_t count = 0;
+        test_row(rows[i].name);
+        world_init(&w, PE_MACHINE_ARM64);
+        const uint32_t rva = world_xdata(&w, xdata, sizeof(xdata));
+        CHECK(arm64_info_read(&w.process, w.module.base_va, rva, &info) == STOP_NONE);
+        CHECK(arm64_codes_read(&w.process, &info, 0, codes, ARM64_CODES_MAX, &count) == STOP_NONE);
+        REQUIRE(count > 0);
+        say_arm64_op(&l, &codes[0], false, codes[0].op == ARM64_SAVE_LRPAIR ? "lr" : "x30");
+        CHECK_STR(l.text, rows[i].want);
+        free(l.text);
+        world_free(&w);
     }
 }
 
