@@ -1,6 +1,7 @@
 """Faults put into the sources on purpose are detected. This tries one fault for each unit test that
 tests/mutation/faults.toml names; `./run mutation` runs all of them on every level."""
 
+import collections
 import pathlib
 import subprocess
 import sys
@@ -14,7 +15,8 @@ import mutate  # noqa: E402
 import own  # noqa: E402
 
 MUTATE = e2e.ROOT / "tests/mutation/mutate.py"
-LEAST = 8
+LEAST, LEAST_OF_ALL = 8, 300
+NO_ROOMS = {"dashboard/web", "analyze/windows"}  # files in a program, and what only Windows compiles
 
 
 class Mutation(e2e.Case):
@@ -24,7 +26,19 @@ class Mutation(e2e.Case):
     def test_each_fault_still_has_its_place(self):
         done = self.ask("--list")
         self.assertEqual(done.returncode, 0, done.stdout)
-        self.assertGreaterEqual(len(done.stdout.splitlines()), 50)
+        self.assertGreaterEqual(len(done.stdout.splitlines()), LEAST_OF_ALL)
+
+    def test_each_room_has_faults(self):
+        counted = collections.Counter(mutate.room_of(f) for f in mutate.read_faults() if "equivalent" not in f)
+        made = [f for f in mutate.read_faults(mutate.GENERATED) if "equivalent" not in f]
+        rooms = {mutate.room_of({"file": p.relative_to(e2e.ROOT).as_posix()})
+                 for top in ("analyze", "dashboard") for p in (e2e.ROOT / top).glob("*/**/*.c") if "node_modules" not in p.parts}
+        self.assertGreater(len(rooms), 30)
+        for room in sorted(rooms - NO_ROOMS):
+            with self.subTest(room):
+                self.assertGreaterEqual(counted[room], LEAST)
+        self.assertGreaterEqual(counted.total(), LEAST_OF_ALL)
+        self.assertGreaterEqual(len(made), LEAST_OF_ALL // 2)
 
     def test_only_a_copy_of_its_own_is_written(self):
         good = self.folder / "plain"

@@ -7,8 +7,10 @@
     ./run mutation --every-level       also asks the levels after the one that noticed the fault
     ./run mutation --open              only the faults that the results so far, of any sources, leave open
     ./run mutation --report            writes the results so far into README.md, runs nothing
+    ./run mutation --here [NAME]...    the level unit alone, without a copy of the sources: seconds for each fault, see here.py
 
-A fault is one replacement in a file that matches its `file` pattern.  For each fault the copy is built incrementally and tested on
+A fault is one replacement in a file that matches its `file` pattern, or of one line of a file. Those of generated.toml are made by
+generate.py; a fault that has a reason why it is `equivalent` is not run.  For each fault the copy is built incrementally and tested on
 three levels, one after the other, until a level notices it and, if the fault has a blame, until a verdict changes:
   unit    the unit tests that contain the changed file, then the end-to-end tests of `./run test --quick`
   check   the sealed cases of corpus/
@@ -16,8 +18,7 @@ three levels, one after the other, until a level notices it and, if the fault ha
           For a fault of the analysis, the cases of the dozen and some more are judged again; they were taken once, without a fault
 A fault is noticed when a test fails or a verdict changes.  Its blame is right when, among the cases whose verdict
 changed, no side is blamed in more cases than the one that the fault's `blame` names.  Results are kept in
-build/mutation/results.jsonl by fault, level and source, so an interrupted run continues where it stopped.  No fixtures
-are used: the copy is what a fresh clone has.
+build/mutation/results.jsonl by fault, level and source, so an interrupted run continues where it stopped.
 
 Exit status: 0 the goals are met; 1 they are not, or a fault's pattern no longer matches; 3 the copy does not build."""
 
@@ -36,19 +37,19 @@ import signal
 import subprocess
 import sys
 import time
-import tomllib
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/lib")]
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[i] / name) for i, name in ((0, ""), (1, ""), (1, "lib"))]
 import run_tests  # noqa: E402
+from faults import FAULTS, GENERATED, ROOT, digest, place_of, read_faults, room_of  # noqa: E402, F401
 from machine import overload  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
 PLACE = BUILD / "mutation"
+FIXTURES = next((p for p in (os.environ.get("TWINSTACK_FIXTURES"), ROOT.parent / "shared/fixtures") if p and pathlib.Path(p).is_dir()),
+                BUILD / "fixtures")  # as tests/lib/test.c looks for them
 TREE, TOOL, VICTIMS = PLACE / "tree", PLACE / "build", PLACE / "victims"
 RESULTS = PLACE / "results.jsonl"
 PAGES = PLACE / "pages"  # for each fault, what `compare --markdown` prints for its run
-FAULTS = pathlib.Path(__file__).with_name("faults.toml")
 README = pathlib.Path(__file__).with_name("README.md")
 SCORE_START, SCORE_END = "<!-- score -->", "<!-- end of score -->"
 SCENARIOS = ["null_write", "inline_chain", "noreturn_tail", "recursion", "leaf_store", "abort_call", "crash_in_dll", "second_thread",
@@ -78,24 +79,6 @@ def shell(*argv, limit_s, **more):
     os.killpg(child.pid, signal.SIGKILL)
     child.communicate()
     return None, "", f"time limit of {limit_s} s"
-
-
-def read_faults(path=FAULTS):
-    faults = tomllib.loads(path.read_text(encoding="utf-8"))["fault"]
-    names = [f["name"] for f in faults]
-    if len(set(names)) != len(names):
-        raise SystemExit("mutate.py: two faults have the same name: " + ", ".join({n for n in names if names.count(n) > 1}))
-    return faults
-
-
-def place_of(fault, root=ROOT):
-    """The file in which the fault's pattern matches, once, and its text with the fault; None when there is no such file."""
-    found = []
-    for file in sorted(root.glob(fault["file"])):
-        text = file.read_text(encoding="utf-8")
-        changed, count = re.subn(fault["find"], lambda m: m.expand(fault["put"]), text)
-        found += [(file, changed)] * count
-    return found[0] if len(found) == 1 else None
 
 
 def check_place():
@@ -198,7 +181,7 @@ class Programs:
 def environment():
     """The environment of a program that runs in the copy: git must not find a repository from there, least of all this one."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return {**kept, "GIT_CEILING_DIRECTORIES": str(PLACE), "TWINSTACK_BUILD": str(TOOL), "TWINSTACK_FIXTURES": str(PLACE / "no-fixtures"),
+    return {**kept, "GIT_CEILING_DIRECTORIES": str(PLACE), "TWINSTACK_BUILD": str(TOOL), "TWINSTACK_FIXTURES": str(FIXTURES),
             "TWINSTACK_TEST_SLOWNESS": str(max(1, round(overload()))), "TWINSTACK_CACHE": str(PLACE / "cache"),
             "TWINSTACK_VICTIMS": str(VICTIMS), "WINEPREFIX": str(BUILD / "wine"), "WINEDEBUG": "-all"}
 
@@ -352,10 +335,6 @@ def is_settled(fault, rows):
     return fault.get("blame") is None or any(row["noticed"] and row["level"] in ("check", "run") for row in rows)
 
 
-def digest(fault):
-    return hashlib.sha256(json.dumps(fault, sort_keys=True).encode()).hexdigest()[:16]
-
-
 def sources():
     listed = subprocess.run(["git", "ls-files", "-s", "analyze", "capture", "dashboard", "victims", "corpus", "tests/unit"], cwd=ROOT,
                             capture_output=True, check=True).stdout
@@ -407,11 +386,6 @@ def summary(faults, found):
     blamed = [b for b in (is_blamed_rightly(f, found[f["name"]]) for f in faults) if b is not None]
     lines.append(f"noticed {len(noticed)} of {len(faults)}, blamed rightly {sum(blamed)} of {len(blamed)}")
     return lines, len(noticed) >= NOTICED_GOAL * len(faults) and sum(blamed) >= BLAMED_GOAL * len(blamed)
-
-
-def room_of(fault):
-    parts = fault["file"].split("/")
-    return "/".join(parts[:3] if parts[1:2] == ["format"] else parts[:2]) if parts[0] == "analyze" else parts[0]
 
 
 def newest_rows():
@@ -467,6 +441,7 @@ def parse():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--report", action="store_true", help="write the results so far into README.md")
     parser.add_argument("--open", action="store_true", help="only the faults that the results so far, of any sources, leave open")
+    parser.add_argument("--here", action="store_true", help="the level unit alone, of what is left open, in the build folder itself")
     parser.add_argument("--every-level", action="store_true", help="also ask the levels after the one that noticed a fault")
     parser.add_argument("--level", default=",".join(LEVELS), type=lambda text: text.split(","),
                         help="which levels to ask, of unit,check,run (default all)")
@@ -505,18 +480,20 @@ class Clean:
 def main():
     asked = parse()
     faults = [f for f in read_faults() if not asked.names or any(n in f["name"] for n in asked.names)]
+    same = [f for f in faults if "equivalent" in f]
     stale = [f["name"] for f in faults if place_of(f) is None]
     for fault in faults if asked.list else []:
-        print(f"{fault['name']}: {fault['file']} ({fault.get('blame') or 'no blame'})")
+        print(f"{fault['name']}: {fault['file']} ({fault.get('equivalent') or fault.get('blame') or 'no blame'})")
     for name in stale:
         print(f"mutate.py: {name}: its pattern does not match in exactly one place", file=sys.stderr)
     if asked.list or stale:
         return 1 if stale else 0
     if asked.report:
-        lines, met = report(read_faults())
+        lines, met = report([f for f in read_faults() if "equivalent" not in f])
         print("\n".join(lines))
         return 0 if met else 1
-    if asked.open:
+    faults = [f for f in faults if f not in same]
+    if asked.open or asked.here:
         newest = newest_rows()
         faults = [f for f in faults if not any(r["noticed"] for r in newest[f["name"]]) or is_blamed_rightly(f, newest[f["name"]]) is False]
     PLACE.mkdir(parents=True, exist_ok=True)
@@ -526,6 +503,9 @@ def main():
         except BlockingIOError:
             print(f"mutate.py: another one is at work in {PLACE}", file=sys.stderr)
             return 3
+        if asked.here:
+            import here
+            return 1 if here.run([f for f in faults if not any(r["noticed"] for r in newest[f["name"]])]) else 0
         return run_faults(faults, asked.level, asked.every_level)
 
 

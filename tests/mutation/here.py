@@ -1,0 +1,181 @@
+#!/usr/bin/python3
+"""The level `unit` of mutate.py without a copy of the sources, in seconds for each fault: started as `./run mutation --here [NAME]...`.
+
+Only the file that has the fault is compiled, without optimisation; each unit test that contains the file is linked with it and run, the
+likely ones first, until one fails. If none does, twinstack is linked with it too, and the end-to-end tests of `./run test --quick` run.
+What they find goes to the results of mutate.py, which goes on from there.  Faults in headers, which many objects contain, and in what is
+not part of this build (the capture, Windows) are left to mutate.py."""
+
+import concurrent.futures
+import datetime
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import mutate
+import own
+
+LIMIT_S = 150
+SLOW = {f"unit_{name}" for name in ("dump_engine", "work", "gather", "collect", "stay", "symbol_index", "store_listing", "cut_lists", "store_shared", "case",
+                                        "cut_object", "image_index", "dump_plain")}
+
+
+class Build:
+    """What the build folder has: the command for each object and program, and the symbols of each program."""
+
+    def __init__(self):
+        rows = json.loads((mutate.BUILD / "compile_commands.json").read_text(encoding="utf-8"))
+        self.rows = {r["file"]: own.words_from_compiler(r["command"]) for r in rows}
+        units = [p.name for p in sorted((mutate.BUILD / "tests").glob("unit_*")) if p.is_file() and "." not in p.name]
+        self.symbols = {name: mutate.Programs.defined(mutate.BUILD / "tests" / name) for name in units}
+        self.symbols["twinstack"] = mutate.Programs.defined(mutate.BUILD / "bin/twinstack")
+        self.links, self.seconds, self.lock = {}, {}, threading.Lock()
+
+    def link_words(self, name):
+        with self.lock:
+            if name not in self.links:
+                target = "bin/twinstack" if name == "twinstack" else name
+                last = own.run(["ninja", "-t", "commands", target]).splitlines()[-1]
+                self.links[name] = own.words_from_compiler(last.split("&&")[1])
+            return list(self.links[name])
+
+    def compile(self, file, text, folder):
+        """The object of FILE with this TEXT."""
+        source, made = folder / file.name, folder / "changed.o"
+        source.write_text(text, encoding="utf-8")
+        words = [w for w in self.rows[str(file)] if not w.startswith(("-W", "-O", "-g"))]
+        words[words.index("-o") + 1] = str(made)
+        words[words.index("-c") + 1] = str(source)
+        for option in ("-MF", "-MT"):
+            if option in words:
+                del words[words.index(option):words.index(option) + 2]
+        own.run([*[w for w in words if w != "-MD"], "-w", "-O0", "-iquote", str(file.parent)])
+        return made
+
+    def link(self, name, made, file, place):
+        words = self.link_words(name)
+        words[words.index("-o") + 1] = str(place)
+        same = [n for n, w in enumerate(words) if w.endswith("/" + file.relative_to(mutate.ROOT).as_posix() + ".o")]
+        first = same[0] if same else next(n for n, w in enumerate(words) if w.endswith(".o"))
+        words[first:first + bool(same)] = [str(made)]  # before the archives, so that their object of the same file is not used
+        own.run(words)
+
+    def of(self, made):
+        """The names of the programs that contain the object MADE."""
+        wanted = mutate.Programs.defined(made, "--extern-only")
+        return {name for name, has in self.symbols.items() if wanted & has}
+
+
+def passes(build, argv, name, environment, folder):
+    start = time.monotonic()
+    log = folder / f"{name}.log"
+    with log.open("wb") as out:
+        child = subprocess.Popen([str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=mutate.ROOT, env=environment,
+                                 start_new_session=True)
+        try:
+            status = child.wait(LIMIT_S)
+        except subprocess.TimeoutExpired:
+            mutate.os.killpg(child.pid, mutate.signal.SIGKILL)
+            child.wait()
+            status = None
+    if status == 0:
+        build.seconds[name] = time.monotonic() - start
+    return status == 0
+
+
+def shadow_build(folder):
+    """A folder that looks like the build folder, whose twinstack is the one of FOLDER."""
+    shadow = folder / "build"
+    (shadow / "bin").mkdir(parents=True)
+    for inner in ("", "bin"):
+        for path in (mutate.BUILD / inner).iterdir():
+            if path.name not in ("bin", "mutation", "twinstack", "cache"):
+                (shadow / inner / path.name).symlink_to(path)
+    (shadow / "bin/twinstack").symlink_to(folder / "twinstack")
+    return shadow
+
+
+def ask(build, fault, folder, with_e2e):
+    """The name of the first test program that fails, or None."""
+    file, text = mutate.place_of(fault)
+    made = build.compile(file, text, folder)
+    inside = build.of(made)
+    near = mutate.words(str(file.relative_to(mutate.ROOT)))
+    units = sorted(inside - {"twinstack"}, key=lambda p: (p != fault.get("test"), build.seconds.get(p, 1) > 10,
+                                                          -len(mutate.words(p) & near), build.seconds.get(p, 1)))
+    environment = {**mutate.environment(), "TWINSTACK_BUILD": str(mutate.BUILD), "TWINSTACK_CACHE": str(folder / "cache")}
+    for name in units:
+        if name in SLOW and not mutate.words(name) & near:
+            continue
+        build.link(name, made, file, folder / name)
+        good = passes(build, [folder / name], name, environment, folder)
+        (folder / name).unlink()
+        if not good:
+            return name
+    if not with_e2e or "twinstack" not in inside:
+        return None
+    build.link("twinstack", made, file, folder / "twinstack")
+    environment["TWINSTACK_BUILD"] = str(shadow_build(folder))
+    for argv in mutate.e2e_tests():
+        argv[1] = mutate.ROOT / pathlib.Path(argv[1]).relative_to(mutate.TREE)
+        if not passes(build, argv, argv[1].stem, environment, folder):
+            return argv[1].stem
+    return None
+
+
+def is_ours(fault, build):
+    place = mutate.place_of(fault)
+    return place is not None and str(place[0]) in build.rows and "equivalent" not in fault
+
+
+def run(faults, with_e2e=True, at_once=2):
+    """Asks for each of FAULTS; returns how many were not noticed."""
+    build, now, missed = Build(), mutate.sources(), []
+    mutate.PLACE.mkdir(parents=True, exist_ok=True)
+
+    def one(fault):
+        start = time.monotonic()
+        with tempfile.TemporaryDirectory(dir=mutate.PLACE, prefix="here-") as folder:
+            folder = pathlib.Path(folder)
+            by = ask(build, fault, folder, with_e2e)
+            log = folder / f"{by}.log"
+            if by and log.is_file():
+                (mutate.PLACE / "logs").mkdir(exist_ok=True)
+                shutil.copy(log, mutate.PLACE / "logs" / fault["name"])
+        return fault, by, round(time.monotonic() - start)
+
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(one, f) for f in faults if is_ours(f, build)]):
+            try:
+                fault, by, seconds = done.result()
+            except AssertionError as broken:
+                print(f"mutate.py: does not build: {str(broken)[-600:]}", file=sys.stderr)
+                continue
+            print(f"{fault['name']:50} {by or 'NOT NOTICED':24} {seconds:4} s", flush=True)
+            missed += [] if by else [fault]
+            row = {"name": fault["name"], "fault": mutate.digest(fault), "sources": now, "level": "unit", "noticed": bool(by), "by": by or "",
+                   "blames": {}, "seconds": seconds, "date": datetime.date.today().isoformat()}
+            if by or with_e2e:
+                with mutate.RESULTS.open("a", encoding="utf-8") as out:
+                    out.write(json.dumps(row) + "\n")
+    return len(missed)
+
+
+def main():
+    names = [a for a in sys.argv[1:] if not a.startswith("--")]
+    newest = mutate.newest_rows()
+    faults = [f for f in mutate.read_faults() if (not names or any(re.search(n, f["name"] + " " + mutate.room_of(f)) for n in names))]
+    faults = [f for f in faults if "--again" in sys.argv or not any(r["noticed"] for r in newest[f["name"]])]
+    missed = run(faults, "--units" not in sys.argv)
+    print(f"{len(faults)} asked, {missed} not noticed")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
