@@ -109,7 +109,8 @@ def ask(build, fault, folder, with_e2e):
     near = mutate.words(str(file.relative_to(mutate.ROOT)))
     units = sorted(inside - {"twinstack"}, key=lambda p: (p != fault.get("test"), build.seconds.get(p, 1) > 10,
                                                           -len(mutate.words(p) & near), build.seconds.get(p, 1)))
-    environment = {**mutate.environment(), "TWINSTACK_BUILD": str(mutate.BUILD), "TWINSTACK_CACHE": str(folder / "cache")}
+    environment = {**mutate.environment(), "TWINSTACK_BUILD": str(mutate.BUILD), "TWINSTACK_CACHE": str(folder / "cache"),
+                   "TMPDIR": str(folder)}
     for name in units:
         if name in SLOW and not mutate.words(name) & near:
             continue

@@ -88,39 +88,52 @@ TEST(what_an_acceptance_does_to_a_run)
         const char *name, *text;
         const char *failing, *passing; /* verdicts afterwards: divide_by_zero.ob2, null_write.ob2 */
         const char *problem;           /* NULL: none */
+        uint32_t wrong_lines;          /* of the dump, in the failing one */
     } rows[] = {
         {"covers it", BLOCK("a", "divide_by_zero.ob2", "dump=*", "2027-05-01"), "XFAIL", "PASS",
-         NULL},
+         NULL, 0},
         {"covers both causes by name",
          BLOCK("a", "divide_by_zero.*", "dump=unexplained dump=inline_only", "2027-05-01"), "XFAIL",
-         "PASS", NULL},
+         "PASS", NULL, 0},
         {"pinned, and no worse",
          BLOCK("a", "divide_by_zero.*", "dump=*\npins: dump=9/9", "2027-05-01"), "XFAIL", "PASS",
-         NULL},
+         NULL, 0},
         {"pinned, and worse",
          BLOCK("a", "divide_by_zero.*", "dump=*\npins: dump=0/0", "2027-05-01"), "FAIL", "PASS",
-         NULL},
+         NULL, 0},
+        {"pinned, as many lines",
+         BLOCK("a", "divide_by_zero.*", "dump=*\npins: dump=9/2", "2027-05-01"), "XFAIL", "PASS",
+         NULL, 2},
+        {"pinned, one line more",
+         BLOCK("a", "divide_by_zero.*", "dump=*\npins: dump=9/1", "2027-05-01"), "FAIL", "PASS",
+         NULL, 2},
+        {"its last day is today", BLOCK("a", "divide_by_zero.*", "dump=*", "2027-01-01"), "XFAIL",
+         "PASS", NULL, 0},
+        {"its last day was yesterday", BLOCK("a", "divide_by_zero.*", "dump=*", "2026-12-31"),
+         "FAIL", "PASS", "expired on 2026-12-31", 0},
         {"pinned with a comma",
          BLOCK("a", "divide_by_zero.*", "dump=*\npins: offset:rtl=9/9, dump=9/9", "2027-05-01"),
-         "XFAIL", "PASS", NULL},
+         "XFAIL", "PASS", NULL, 0},
         {"another engine is pinned",
-         BLOCK("a", "divide_by_zero.*", "dump=*\npins: x=9/9", "2027-05-01"), "FAIL", "PASS", NULL},
+         BLOCK("a", "divide_by_zero.*", "dump=*\npins: x=9/9", "2027-05-01"), "FAIL", "PASS", NULL,
+         0},
         {"nothing is pinned", BLOCK("a", "divide_by_zero.*", "dump=*\npins: none", "2027-05-01"),
-         "FAIL", "PASS", NULL},
-        {"its frames", BLOCK("a", "divide_by_zero.*", PINNED, "2027-05-01"), "XFAIL", "PASS", NULL},
+         "FAIL", "PASS", NULL, 0},
+        {"its frames", BLOCK("a", "divide_by_zero.*", PINNED, "2027-05-01"), "XFAIL", "PASS", NULL,
+         0},
         {"its frames by patterns",
          BLOCK("a", "divide_by_zero.*", "dump=*\npins: dump=9/9\nframe: dump *", "2027-05-01"),
-         "XFAIL", "PASS", NULL},
+         "XFAIL", "PASS", NULL, 0},
         {"no frame",
          BLOCK("a", "divide_by_zero.*", "dump=*\npins: dump=9/9\nframe: none", "2027-05-01"),
-         "FAIL", "PASS", NULL},
+         "FAIL", "PASS", NULL, 0},
         {"one frame of two",
          BLOCK("a", "divide_by_zero.*", "dump=*\npins: dump=9/9\nframe: dump function poke",
                "2027-05-01"),
-         "FAIL", "PASS", NULL},
+         "FAIL", "PASS", NULL, 0},
         {"another level of its frames",
          BLOCK("a", "divide_by_zero.*", "dump=*\npins: dump=9/9\nframe: dump line *", "2027-05-01"),
-         "FAIL", "PASS", NULL},
+         "FAIL", "PASS", NULL, 0},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct arena keep;
@@ -131,6 +144,7 @@ TEST(what_an_acceptance_does_to_a_run)
         arena_init(&keep, 0);
         test_row(rows[i].name);
         make_run(&keep, &run, cases);
+        cases[2].result.scores[1].lines_judged += rows[i].wrong_lines;
         REQUIRE(known_parse(rows[i].text, strlen(rows[i].text), &keep, &list, &fault) == ERR_NONE);
         REQUIRE(known_apply(&list, cases, MADE_CASES, "2027-01-01", &keep, NULL, &fault) ==
                 ERR_NONE);

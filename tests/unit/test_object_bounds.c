@@ -1,6 +1,5 @@
-/* Headers of objects at their bounds: what a specification says of the last row, the row after it,
- * and a name that does not end. ELF: the System V ABI; PE: Microsoft's PE format; Mach-O:
- * mach/machine.h. */
+/* Headers of objects at their bounds: what the formats say of the last row, the row after it, and a
+ * name that does not end. ELF: the System V ABI; PE: Microsoft's PE format; Mach-O: its headers. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -170,6 +170,66 @@ TEST(rows_of_call_frame_information_are_found_and_applied)
     }
 }
 
+/* Operations of expressions, by their numbers in DWARF 5, 7.7.1. Each pushes 8, so that the CFA is
+ * two words above esp. */
+TEST(operations_of_expressions_are_those_of_dwarf)
+{
+    static const struct {
+        const char *name;
+        uint8_t bytes, code[12];
+    } operations[] = {
+        {"lit8", 1, {0x38}},
+        {"addr", 5, {0x03, 8, 0, 0, 0}},
+        {"const1u", 2, {0x08, 8}},
+        {"const1s -4", 4, {0x34, 0x09, 0xfc, 0x1c}},
+        {"const2u", 7, {0x0a, 8, 1, 0x0a, 0, 1, 0x1c}},
+        {"const2s -4", 5, {0x34, 0x0b, 0xfc, 0xff, 0x1c}},
+        {"const4u", 5, {0x0c, 8, 0, 0, 0}},
+        {"const4s -4", 7, {0x34, 0x0d, 0xfc, 0xff, 0xff, 0xff, 0x1c}},
+        {"constu", 7, {0x10, 0x88, 1, 0x10, 0x80, 1, 0x1c}},
+        {"consts -4", 4, {0x34, 0x11, 0x7c, 0x1c}},
+        {"and: 10, 12", 3, {0x3a, 0x3c, 0x1a}},
+        {"minus: 12, 4", 3, {0x3c, 0x34, 0x1c}},
+        {"mul: 2, 4", 3, {0x32, 0x34, 0x1e}},
+        {"or: 0, 8", 3, {0x30, 0x38, 0x21}},
+        {"plus: 3, 5", 3, {0x33, 0x35, 0x22}},
+        {"plus_uconst", 3, {0x34, 0x23, 4}},
+        {"shl: 1, 3", 3, {0x31, 0x33, 0x24}},
+        {"shl by the width of a word", 6, {0x31, 0x08, 32, 0x24, 0x38, 0x22}},
+        {"eq of equals", 5, {0x35, 0x35, 0x29, 0x33, 0x24}},
+        {"eq of others", 5, {0x35, 0x36, 0x29, 0x38, 0x22}},
+        {"ge of equals", 5, {0x35, 0x35, 0x2a, 0x33, 0x24}},
+        {"ge of a smaller one", 5, {0x35, 0x36, 0x2a, 0x38, 0x22}},
+        {"gt", 5, {0x36, 0x35, 0x2b, 0x33, 0x24}},
+        {"gt of equals", 5, {0x35, 0x35, 0x2b, 0x38, 0x22}},
+        {"le of equals", 5, {0x35, 0x35, 0x2c, 0x33, 0x24}},
+        {"le of a larger one", 5, {0x36, 0x35, 0x2c, 0x38, 0x22}},
+        {"lt", 5, {0x35, 0x36, 0x2d, 0x33, 0x24}},
+        {"lt of equals", 5, {0x35, 0x35, 0x2d, 0x38, 0x22}},
+        {"lt has a sign: -1, 1", 6, {0x09, 0xff, 0x31, 0x2d, 0x33, 0x24}},
+        {"ne", 5, {0x35, 0x36, 0x2e, 0x33, 0x24}},
+        {"ne of equals", 5, {0x35, 0x35, 0x2e, 0x38, 0x22}},
+        {"nop", 2, {0x96, 0x38}},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(operations); i++) {
+        const uint8_t bytes = operations[i].bytes;
+        uint8_t program[20] = {0x0f, (uint8_t)(bytes + 3), 0x74, 0}; /* breg esp */
+        struct unwind_frame frame;
+        test_row(operations[i].name);
+        memcpy(program + 4, operations[i].code, bytes);
+        program[4 + bytes] = 0x22;
+        make(&w);
+        put_section(&w, program, sizeof program);
+        struct unwind_walker walker = start(&w, 0, PC_INTERRUPTED, 1, 0, 0, &frame);
+        const uint64_t sp = walker.regs.sp;
+        CHECK(unwind_x86_cfi(&walker));
+        CHECK_HEX(walker.regs.sp, sp + 8);
+        CHECK_HEX(walker.regs.pc, RETURN);
+        world_free(&w);
+    }
+}
+
 TEST(kinds_of_entries_are_told_apart)
 {
     static const struct {

@@ -1,0 +1,155 @@
+/* What closes a gate only when it is strict, how many cases may pass by acceptance, and the run
+ * that is made of parts. */
+#include <math.h>
+#include <string.h>
+
+#include "store_fixture.h"
+#include "study/gate.h"
+#include "study/merge.h"
+
+/* A complete run of three cases, of which XFAILS pass only by acceptance. */
+static uint64_t put_run(struct store_fixture *f, struct run_info run, uint32_t xfails,
+                        uint64_t finished_ns)
+{
+    static const char *const names[] = {"one", "two", "three"};
+    REQUIRE(store_begin_run(f->store, &run, &f->keep, &f->fault) == ERR_NONE);
+    for (uint32_t i = 0; i < COUNT_OF(names); i++) {
+        struct engine_claim claim = {.engine = "offset:rtl", .subject = true};
+        struct engine_score score = {
+            .engine = "offset:rtl", .subject = true, .judged = true, .exact = true};
+        struct run_case c = {.scenario = names[i],
+                             .variant = "ob2",
+                             .kind = CASE_KIND_CRASH,
+                             .timing = {.record_bytes = 1},
+                             .claims = &claim,
+                             .claim_count = 1,
+                             .result = {.verdict = i < xfails ? VERDICT_XFAIL : VERDICT_PASS,
+                                        .reason = i < xfails ? "known" : "",
+                                        .right = "all",
+                                        .scores = &score,
+                                        .score_count = 1}};
+        REQUIRE(store_put_case(f->store, run.id, &c, &f->fault) == ERR_NONE);
+    }
+    REQUIRE(store_finish_run(f->store, run.id, RUN_COMPLETE, finished_ns, &f->fault) == ERR_NONE);
+    return run.id;
+}
+
+static struct run_info plain(void)
+{
+    return (struct run_info){.label = "run",
+                             .command = "twinstack run",
+                             .commit = "c",
+                             .branch = "main",
+                             .platform = "linux",
+                             .compiler = "clang 19"};
+}
+
+static const struct gate_check *check_of(const struct gate *gate, const char *name)
+{
+    for (uint32_t i = 0; i < gate->check_count; i++)
+        if (strcmp(gate->checks[i].name, name) == 0)
+            return &gate->checks[i];
+    return NULL;
+}
+
+static void decide(struct store_fixture *f, struct gate_request request, struct gate *out)
+{
+    request.min_capture = request.min_exact = request.min_f1 = request.max_slowdown = (double)NAN;
+    REQUIRE(gate_decide(f->store, "latest", &request, &f->keep, out, &f->fault) == ERR_NONE);
+}
+
+TEST(other_conditions_close_the_gate_only_when_strict)
+{
+    static const struct {
+        const char *name, *compiler, *checkout, *check; /* CHECK NULL: there is none */
+    } rows[] = {{"the same", "clang 19", "c", NULL},
+                {"another compiler", "clang 20", "c", "environment"},
+                {"another commit in the folder", "clang 19", "d", "checkout"}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        for (int strict = 0; strict < 2; strict++) {
+            struct store_fixture f;
+            struct gate gate;
+            store_set_up(&f);
+            test_row(rows[i].name);
+            struct run_info now = plain();
+            now.compiler = rows[i].compiler;
+            (void)put_run(&f, plain(), 0, 1);
+            (void)put_run(&f, now, 0, 1);
+            decide(&f,
+                   (struct gate_request){.against = "1",
+                                         .checkout = rows[i].checkout,
+                                         .max_accepted = GATE_ACCEPTED_OF_BASELINE,
+                                         .strict = strict != 0},
+                   &gate);
+            CHECK_EQ(gate.open, rows[i].check == NULL || strict == 0);
+            if (rows[i].check != NULL) {
+                const struct gate_check *check = check_of(&gate, rows[i].check);
+                if (CHECK(check != NULL))
+                    CHECK_EQ(check->holds, strict == 0);
+            }
+            store_tear_down(&f);
+        }
+    }
+}
+
+TEST(as_many_cases_as_allowed_may_pass_by_acceptance)
+{
+    static const struct {
+        const char *name;
+        uint32_t before, now;
+        uint64_t most; /* or GATE_ACCEPTED_OF_BASELINE */
+        bool alone, open;
+    } rows[] = {{"alone: as many as allowed", 0, 2, 2, true, true},
+                {"alone: one more", 0, 2, 1, true, false},
+                {"alone: any number", 0, 3, GATE_ACCEPTED_OF_BASELINE, true, true},
+                {"as many as the baseline", 2, 2, GATE_ACCEPTED_OF_BASELINE, false, true},
+                {"one more than the baseline", 1, 2, GATE_ACCEPTED_OF_BASELINE, false, false},
+                {"one more than the baseline, allowed", 1, 2, 2, false, true},
+                {"two more than allowed", 1, 3, 1, false, false}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct store_fixture f;
+        struct gate gate;
+        store_set_up(&f);
+        test_row(rows[i].name);
+        if (!rows[i].alone)
+            (void)put_run(&f, plain(), rows[i].before, 1);
+        (void)put_run(&f, plain(), rows[i].now, 1);
+        decide(&f,
+               (struct gate_request){.against = rows[i].alone ? NULL : "1",
+                                     .max_accepted = rows[i].most},
+               &gate);
+        CHECK_EQ(gate.open, rows[i].open);
+        store_tear_down(&f);
+    }
+}
+
+TEST(a_merged_run_starts_and_ends_with_its_last_part)
+{
+    static const struct {
+        const char *name;
+        uint64_t started_ns[2], finished_ns[2];
+    } rows[] = {{"one after the other", {100, 200}, {150, 260}},
+                {"the second part ran first", {200, 100}, {260, 150}},
+                {"one inside the other", {100, 120}, {300, 140}}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        static const char *const words[] = {"1", "2"};
+        struct store_fixture f;
+        struct run_info merged;
+        const uint64_t *start = rows[i].started_ns, *end = rows[i].finished_ns;
+        store_set_up(&f);
+        test_row(rows[i].name);
+        for (uint32_t k = 0; k < 2; k++) {
+            struct run_info part = plain();
+            part.command = k == 0 ? "twinstack run --shard 1/2" : "twinstack run --shard 2/2";
+            part.selection.shard = k + 1;
+            part.selection.shard_count = 2;
+            part.started_ns = start[k];
+            (void)put_run(&f, part, 0, end[k]);
+        }
+        REQUIRE(study_merge(f.store, words, 2, &f.keep, &merged, &f.fault) == ERR_NONE);
+        CHECK_EQ(merged.started_ns, start[0] > start[1] ? start[0] : start[1]);
+        CHECK_EQ(merged.finished_ns, end[0] > end[1] ? end[0] : end[1]);
+        CHECK_STR(merged.command, "twinstack run");
+        store_tear_down(&f);
+    }
+}
