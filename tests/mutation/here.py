@@ -123,7 +123,7 @@ def ask(build, fault, folder, with_e2e):
         return None
     build.link("twinstack", made, file, folder / "twinstack")
     environment["TWINSTACK_BUILD"] = str(shadow_build(folder))
-    for argv in mutate.e2e_tests():
+    for argv in sorted(mutate.e2e_tests(), key=lambda argv: -len(mutate.words(argv[1].stem) & near)):
         argv[1] = mutate.ROOT / pathlib.Path(argv[1]).relative_to(mutate.TREE)
         if not passes(build, argv, argv[1].stem, environment, folder):
             return argv[1].stem

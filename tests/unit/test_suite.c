@@ -4,14 +4,17 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "suite/result.h"
 #include "suite/suite_parts.h"
 #include "test.h"
 
-#define CASE(ID, TRUTH)                                                                            \
+#define CASE(ID, TRUTH) CASE_OF(ID, TRUTH, "null")
+#define CASE_OF(ID, TRUTH, ADDRESS)                                                                \
     "{\"id\":\"" ID "\",\"kind\":\"moment\",\"processor\":\"x64\",\"shape\":\"push\","             \
-    "\"position\":\"body\",\"rule\":{\"kind\":\"page\",\"name\":\"a page\",\"address\":null},"     \
+    "\"position\":\"body\",\"rule\":{\"kind\":\"page\",\"name\":\"a page\",\"address\":" ADDRESS   \
+    "},"                                                                                           \
     "\"needs\":[],\"capability\":\"moments.x64\",\"given\":{\"registers\":{}},\"truth\":" TRUTH    \
     "}"
 #define FRAMES "[{\"ip\":\"0x10\",\"sp\":\"0x100\"},{\"ip\":\"0x20\",\"sp\":\"0x108\"}]"
@@ -173,7 +176,8 @@ static const char good_index[] =
     "\"files\":[{\"path\":\"image.dll\",\"sha256\":\"HASH\",\"licence\":\"MIT\"}]}";
 
 #define LIST                                                                                       \
-    CASE("moments/x64/a/0", "{\"level\":\"must\",\"frames\":" FRAMES ",\"whole\":true}")           \
+    CASE_OF("moments/x64/a/0", "{\"level\":\"must\",\"frames\":" FRAMES ",\"whole\":true}",        \
+            "\"https://example.org/page\"")                                                        \
     "\n" CASE("moments/x64/b/1", "{\"level\":\"unknown\"}") "\n"
 
 TEST(a_suite_is_read_with_its_files)
@@ -295,5 +299,125 @@ TEST(sums_are_by_shape_and_position)
     }
     CHECK_STR(result_sum(&suite, &score, "moments.x64", &keep), "1 right, 1 wrong");
     CHECK(result_sum(&suite, &score, "dumps.x64", &keep) == NULL);
+    arena_free(&keep);
+}
+
+#define WELCOME "read hello\necho '{\"name\":\"t\",\"version\":\"1\",\"can\":[\"moments.x64\"]}'\n"
+
+/* A contestant is a program that may end in any way; what it wrote last is repeated. */
+TEST(what_a_contestant_does_costs_its_case_only)
+{
+    static const struct {
+        const char *name, *script;
+        enum suite_outcome want;
+        const char *words; /* NULL: none */
+    } rows[] = {
+        {"the truth", WELCOME "read q\necho '{\"id\":\"moments/x64/a/0\",\"frames\":" FRAMES "}'\n",
+         SUITE_RIGHT, NULL},
+        {"no JSON", WELCOME "read q\necho nonsense\nread q\n", SUITE_GARBAGE, NULL},
+        {"it ends without a word", WELCOME "read q\nexit 0\n", SUITE_CRASHED, "it ended, exit 0"},
+        {"it ends with words", WELCOME "read q\nprintf 'first\\nlast words\\n' >&2\nexit 3\n",
+         SUITE_CRASHED, "it ended, exit 3: last words"},
+        {"it is killed", WELCOME "read q\nkill -SEGV $$\n", SUITE_CRASHED, "it ended, signal 11"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT;
+        struct contestant *contestant = NULL;
+        struct contestant_name name = {NULL, NULL, NULL, NULL};
+        struct suite_answer answer;
+        struct suite suite;
+        struct arena keep;
+        char path[512], command[600];
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        if (process_find("sh", &keep) == NULL)
+            SKIP("sh");
+        REQUIRE(suite_open(make_suite(LIST, good_index, NULL), NULL, &keep, &suite, &fault) ==
+                ERR_NONE);
+        (void)snprintf(path, sizeof path, "%s/contestant.sh", test_scratch());
+        test_write(path, rows[i].script, strlen(rows[i].script));
+        (void)snprintf(command, sizeof command, "sh %s", path);
+        const struct contestant_request request = {
+            .command = command, .suite = &suite, .limit_ms = 60000};
+        REQUIRE(contestant_open(&request, &keep, &contestant, &name, &fault) == ERR_NONE);
+        CHECK_STR(name.name, "t");
+        CHECK(contestant_can(&name, "moments.x64") && !contestant_can(&name, "moments.x86"));
+        for (int turn = 0; turn < 2; turn++) { /* it is started again for the second question */
+            REQUIRE(contestant_ask(contestant, &suite.cases[0], &keep, &answer, &fault) ==
+                    ERR_NONE);
+            CHECK_EQ(answer.outcome, rows[i].want);
+            if (rows[i].words != NULL)
+                CHECK_STR(answer.words, rows[i].words);
+            if (answer.outcome == SUITE_RIGHT)
+                break;
+        }
+        (void)contestant_close(contestant);
+        arena_free(&keep);
+    }
+}
+
+TEST(what_is_no_contestant_is_refused)
+{
+    static const struct {
+        const char *name, *script; /* SCRIPT NULL: there is no such program */
+        enum status want;
+    } rows[] = {{"no program", NULL, ERR_ABSENT},
+                {"it ends", "exit 1\n", ERR_IO},
+                {"no welcome", "read hello\necho '[]'\n", ERR_MALFORMED},
+                {"a welcome without a version", "read hello\necho '{\"name\":\"t\",\"can\":[]}'\n",
+                 ERR_MALFORMED}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT;
+        struct contestant *contestant = NULL;
+        struct contestant_name name = {NULL, NULL, NULL, NULL};
+        struct suite suite;
+        struct arena keep;
+        char path[512], command[600];
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        if (process_find("sh", &keep) == NULL)
+            SKIP("sh");
+        REQUIRE(suite_open(make_suite(LIST, good_index, NULL), NULL, &keep, &suite, &fault) ==
+                ERR_NONE);
+        (void)snprintf(path, sizeof path, "%s/contestant.sh", test_scratch());
+        if (rows[i].script != NULL)
+            test_write(path, rows[i].script, strlen(rows[i].script));
+        (void)snprintf(command, sizeof command, "%s %s",
+                       rows[i].script != NULL ? "sh" : "/no/such/program", path);
+        const struct contestant_request request = {
+            .command = command, .suite = &suite, .limit_ms = 60000};
+        CHECK_EQ(contestant_open(&request, &keep, &contestant, &name, &fault), rows[i].want);
+        (void)contestant_close(contestant);
+        arena_free(&keep);
+    }
+}
+
+/* JUnit counts failures and skips; the third answer belongs to no case. */
+TEST(a_result_is_written_as_junit)
+{
+    struct fault fault = FAULT_INIT;
+    struct suite_answer answers[] = {{.outcome = SUITE_WRONG, .words = "frame 1"},
+                                     {.outcome = SUITE_UNSUPPORTED},
+                                     {.outcome = SUITE_CRASHED}};
+    const struct score score = {.name = {"t", "2", NULL, NULL}, .answers = answers};
+    struct suite suite;
+    struct arena keep;
+    char path[512];
+    arena_init(&keep, 0);
+    REQUIRE(suite_open(make_suite(LIST, good_index, NULL), NULL, &keep, &suite, &fault) ==
+            ERR_NONE);
+    CHECK_STR(suite.cases[0].rule, "a page");
+    CHECK_STR(suite.cases[0].rule_url, "https://example.org/page");
+    CHECK(suite.cases[1].rule_url == NULL);
+    (void)snprintf(path, sizeof path, "%s/junit.xml", test_scratch());
+    FILE *out = fopen(path, "wb");
+    REQUIRE(out != NULL);
+    result_junit(&suite, &score, out);
+    (void)fclose(out);
+    size_t bytes;
+    const char *text = (const char *)test_read(path, &bytes);
+    CHECK_HAS(text, "tests=\"2\" failures=\"1\" skipped=\"1\"");
+    CHECK_HAS(text, "<failure message=\"wrong\">frame 1</failure>");
+    CHECK_HAS(text, "<skipped message=\"unsupported\">a page</skipped>");
     arena_free(&keep);
 }

@@ -9,7 +9,7 @@
 #include "unwind/x86_program.h"
 #include "unwind_world.h"
 
-enum { BEGIN = 0x1100, SP = 64, NOT_SAVED = 99 };
+enum { BEGIN = 0x1100, SP = 64, NOT_SAVED = 99, DECOY = 0x401520 };
 
 /* A packed word for a function of 0x100 bytes. */
 #define PACKED(flag, reg_f, reg_i, homes, cr, frame)                                               \
@@ -221,6 +221,7 @@ static const struct fpo_row {
     uint32_t at;                    /* bytes into the function */
     uint32_t return_word, ebp_word; /* from the stack pointer; NOT_SAVED: ebp is the caller's */
     uint32_t params_bytes;
+    uint32_t decoy_word; /* holds a return address, too; 0: none */
 } fpo_rows[] = {
     {"basic32.dll!0xb710: push ebp, esi, edi, ebx; popped in reverse before its ret",
      "STACK WIN 0 1100 17 4 0 0 10 0 0 0 1\n",
@@ -228,6 +229,7 @@ static const struct fpo_row {
      0x12,
      4,
      3,
+     0,
      0},
     {"same, before its third push",
      "STACK WIN 0 1100 17 4 0 0 10 0 0 0 1\n",
@@ -235,6 +237,7 @@ static const struct fpo_row {
      2,
      2,
      1,
+     0,
      0},
     {"same, before its first push",
      "STACK WIN 0 1100 17 4 0 0 10 0 0 0 1\n",
@@ -242,6 +245,7 @@ static const struct fpo_row {
      0,
      0,
      NOT_SAVED,
+     0,
      0},
     {"test_app.exe!0x1a90: sub esp, 8; push ebx, ebp, esi, edi",
      "STACK WIN 0 1100 c7 7 0 4 10 8 0 0 1\n",
@@ -249,42 +253,56 @@ static const struct fpo_row {
      0x40,
      6,
      2,
-     4},
+     4,
+     0},
     {"same, its code is not known: the compiler's usual order",
      "STACK WIN 0 1100 c7 7 0 4 10 8 0 0 1\n",
      {0},
      0x40,
      6,
      2,
-     4},
+     4,
+     0},
     {"dump_syms_regtest.exe!0x2e5b: ebp alone, 8 bytes of arguments",
      "STACK WIN 0 1100 17 1 0 8 4 0 0 0 1\n",
      {0x55},
      0x10,
      1,
      0,
-     8},
+     8,
+     0},
     {"Breakpad's WindowsFPOUnchangedEBP: 4 bytes saved, 16 of locals, 8 of arguments",
      "STACK WIN 0 1100 100 0 0 8 4 10 0 0 0\n",
      {0},
      0x40,
      5,
      NOT_SAVED,
-     8},
+     8,
+     0},
     {"a rule of a symbol file, from the processor's first register",
      "STACK CFI INIT 1100 100 .cfa: $eax 4 + .ra: .cfa 4 - ^ $ebp: $eax 12 + ^\n",
      {0},
      0x40,
      2,
      5,
+     0,
      0},
+    {"interrupted after push 1; push 2, with a return address below that is not its own",
+     "STACK WIN 0 1100 40 1 0 0 4 8 0 0 0\n",
+     {0x53, 0x6a, 1, 0x6a, 2},
+     5,
+     5,
+     NOT_SAVED,
+     0,
+     3},
     {"nothing saved, locals alone",
      "STACK WIN 0 1100 100 0 0 c 0 20 0 0 0\n",
      {0},
      0x40,
      8,
      NOT_SAVED,
-     12},
+     12,
+     0},
 };
 
 static const char *now_read; /* the text of the row */
@@ -319,11 +337,13 @@ TEST(x86_frames_of_fpo_data_are_undone)
         w.module.base_va = 0x400000;
         w.process.breakpad = file_of_row;
         world_put(&w, BEGIN, row->code, sizeof row->code);
+        world_put(&w, DECOY - 0x400000 - 5, call, sizeof call);
         world_put(&w, 0x1500 - 5, call, sizeof call);
         struct unwind_walker walker = world_walker(
             &w, CPU_X86, BEGIN + row->at, SP, row->at >= 0x10 ? PC_RETURN : PC_INTERRUPTED, &frame);
         for (uint32_t k = 0; k < 16; k++) {
-            const uint32_t word = k == row->return_word ? 0x401500 : 0x11 * (k + 1);
+            const uint32_t decoy = row->decoy_word == k && k > 0 ? DECOY : 0x11 * (k + 1);
+            const uint32_t word = k == row->return_word ? 0x401500 : decoy;
             memcpy((uint8_t *)&w.stack[SP] + k * sizeof word, &word, sizeof word);
         }
         const uint64_t sp = walker.regs.sp, ebp = walker.regs.r[REG_X86_EBP];
@@ -402,6 +422,9 @@ TEST(arm64_leaves_return_through_their_register)
     CHECK(unwind_step_arm64(&walker) == STOP_NONE);
     CHECK_HEX(walker.regs.pc, WORLD_BASE_VA + 0x1404);
     CHECK_STR(found_by_name(walker.caller_found), "leaf");
+    walker = world_walker(&w, CPU_ARM64, 0x1300, SP, PC_INTERRUPTED, &frame);
+    walker.regs.r[30] = 0; /* the first function of a thread has no caller */
+    CHECK_EQ(unwind_step_arm64(&walker), STOP_END);
     world_free(&w);
 }
 
