@@ -168,26 +168,6 @@ static const char *last_words(const struct process_result *answer, struct arena 
     return words != NULL ? words : "";
 }
 
-/* The first line of `PROGRAM --version` that says it; NULL: unknown. */
-static const char *read_version(const char *program, struct arena *keep)
-{
-    const char *const argv[] = {program, "--version", NULL};
-    const struct process_request request = {.argv = argv, .limit_ms = 10000};
-    struct process_result result;
-    struct fault ignored = FAULT_INIT;
-    if (process_run(&request, keep, &result, &ignored) != ERR_NONE || result.exit_code != 0)
-        return NULL;
-    for (char *line = result.output; line != NULL && *line != '\0';) {
-        char *end = strchr(line, '\n');
-        if (end != NULL)
-            *end = '\0';
-        if (strstr(line, "version") != NULL || strstr(line, "wine-") != NULL)
-            return line + strspn(line, " ");
-        line = end != NULL ? end + 1 : NULL;
-    }
-    return NULL;
-}
-
 /* Asked once per pool. A judge that comes with the launcher has the version of its last word. */
 static const char *version_of(const struct judge_work *w, const char *program)
 {
@@ -196,7 +176,9 @@ static const char *version_of(const struct judge_work *w, const char *program)
         program = *launcher;
     const char *known = w->in->judges != NULL ? judge_pool_version(w->in->judges, program) : NULL;
     if (known == NULL) {
-        known = read_version(program, w->keep);
+        /* a launcher may be a script that starts one of several Wines */
+        known = judge_version(program, w->judge->home == JUDGE_OF_HOST ? w->in->symbols : NULL,
+                              w->keep);
         if (w->in->judges != NULL && known != NULL)
             judge_pool_set_version(w->in->judges, program, known);
     }

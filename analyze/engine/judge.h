@@ -89,6 +89,11 @@ enum { JUDGE_LIMIT_MS = 60000, JUDGE_WORDS_MAX = 32 };
 /* True when the case has a dump; else *why gives the reason. */
 bool judge_has_dump(const struct engine_input *in, const char **why);
 
+/* What PROGRAM prints as its version, in KEEP; NULL: it does not say. It is kept in the cache of
+ * STORE, where a changed program has another one; STORE NULL: it is asked each time. */
+const char *judge_version(const char *program, const struct symbol_store *store,
+                          struct arena *keep);
+
 /* ---- judge_answer.c --------------------------------------------------------------------- */
 
 /* Reads what a judge printed: {"error"}, which is ERR_IO, or {schema_version, version, times,

@@ -76,6 +76,9 @@ enum status symbol_store_open(const struct symbol_store_options *options, struct
                               struct fault *fault);
 void symbol_store_close(struct symbol_store *store);
 
+/* Where it keeps what can be made again; borrowed. */
+const struct cache *symbol_store_cache(const struct symbol_store *store);
+
 /* How many indexes the store has built since it was opened, and the time that took. */
 struct symbol_store_built {
     uint32_t indexes;

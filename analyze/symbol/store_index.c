@@ -88,6 +88,11 @@ static void open_index(struct source *source)
     arena_free(&scratch);
 }
 
+const struct cache *symbol_store_cache(const struct symbol_store *store)
+{
+    return &store->cache;
+}
+
 /* Counts what was built since the store was opened. */
 static void count_build(struct symbol_store *store, uint64_t started_ns)
 {
