@@ -273,6 +273,29 @@ void json_string(struct json *j, const char *text)
         json_quoted(j, text);
 }
 
+/* What json_separate() writes at most. */
+enum { JSON_SEPARATOR_MAX = 3 * JSON_DEPTH_MAX };
+
+void json_string_again(struct json *j, const char *text, struct json_memo *memo)
+{
+    if (text == NULL || j->stream != NULL || memo->text != text ||
+        j->room - j->bytes <= memo->bytes + JSON_SEPARATOR_MAX) { /* the source must not move */
+        json_separate(j);
+        const size_t from = j->bytes;
+        if (text == NULL)
+            json_puts(j, "null");
+        else
+            json_quoted(j, text);
+        *memo = (struct json_memo){text, from, j->bytes - from};
+        return;
+    }
+    json_separate(j);
+    const size_t at = memo->at;
+    memo->at = j->bytes;
+    memcpy(j->text + j->bytes, j->text + at, memo->bytes);
+    j->bytes += memo->bytes;
+}
+
 static void json_raw(struct json *j, const char *text)
 {
     json_separate(j);

@@ -42,6 +42,14 @@ void json_array_end(struct json *j);
 void json_key_of(struct json *j, const char *key, size_t bytes);
 
 void json_string(struct json *j, const char *text); /* NULL: null; invalid UTF-8 becomes U+FFFD */
+/* The same, for a text that is written again and again, such as the path of a file: MEMO, at first
+ * all zeroes, says where it was written last. It is good for one text of one writer, whose buffer
+ * is not emptied, and as long as texts stay where they are. */
+struct json_memo {
+    const char *text;
+    size_t at, bytes;
+};
+void json_string_again(struct json *j, const char *text, struct json_memo *memo);
 void json_int(struct json *j, int64_t value);
 void json_uint(struct json *j, uint64_t value);
 void json_hex(struct json *j, uint64_t value);                  /* "0x1f"            */

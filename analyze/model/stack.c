@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/prefetch.h"
 #include "model/names.h"
 
 static const char *const pc_kind_names[] = {
@@ -176,18 +177,25 @@ const char *stack_state_name(enum stack_state state)
     return stack_state_names[state];
 }
 
-void frame_write_json(struct json *j, const struct frame *frame)
+/* Texts that the frames of a stack share. */
+struct frame_memo {
+    struct json_memo module, file;
+};
+
+static void write_frame(struct json *j, const struct frame *frame, struct frame_memo *memo)
 {
     char note[FRAME_NOTE_BYTES];
     json_object(j);
     json_key_uint(j, "index", frame->index);
     json_key_uint(j, "inline_depth", frame->inline_depth);
-    json_key_string(j, "module", frame->module_name);
+    json_key(j, "module");
+    json_string_again(j, frame->module_name, &memo->module);
     if (frame->method_token != 0)
         json_key_hex(j, "method", frame->method_token);
     json_key_hex(j, "offset", frame->offset);
     json_key_string(j, "function", frame->function);
-    json_key_string(j, "file", frame->file);
+    json_key(j, "file");
+    json_string_again(j, frame->file, &memo->file);
     if (frame->line != 0)
         json_key_uint(j, "line", frame->line);
     else
@@ -200,14 +208,38 @@ void frame_write_json(struct json *j, const struct frame *frame)
     json_object_end(j);
 }
 
+void frame_write_json(struct json *j, const struct frame *frame)
+{
+    struct frame_memo memo = {{0}, {0}};
+    write_frame(j, frame, &memo);
+}
+
+/* Names lie anywhere in an index of hundreds of megabytes: they are asked for some frames before
+ * they are written. */
+static void prefetch_names(const struct stack *stack, uint32_t number)
+{
+    enum { LINE_BYTES = 64 };
+    if (number >= stack->frame_count || stack->frames[number].function == NULL)
+        return;
+    PREFETCH(stack->frames[number].function);
+    PREFETCH(stack->frames[number].function + LINE_BYTES);
+    PREFETCH(stack->frames[number].file);
+}
+
 void stack_write_members(struct json *j, const struct stack *stack)
 {
+    enum { AHEAD = 8 };
+    struct frame_memo memo = {{0}, {0}};
     json_key_uint(j, "schema_version", 1);
     json_key_string(j, "label", stack->label);
     json_key(j, "frames");
     json_array(j);
-    for (uint32_t i = 0; i < stack->frame_count; i++)
-        frame_write_json(j, &stack->frames[i]);
+    for (uint32_t i = 0; i < AHEAD; i++)
+        prefetch_names(stack, i);
+    for (uint32_t i = 0; i < stack->frame_count; i++) {
+        prefetch_names(stack, i + AHEAD);
+        write_frame(j, &stack->frames[i], &memo);
+    }
     json_array_end(j);
 }
 

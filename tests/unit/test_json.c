@@ -73,6 +73,40 @@ TEST(json_strings_of_every_length_are_whole)
     }
 }
 
+/* Enough texts that the buffer moves several times. */
+TEST(a_text_that_is_written_again_is_the_same)
+{
+    enum { AGAIN = 300 };
+    static const char first[] = "C:\\a \"b\"", second[] = "";
+    struct json plain, again, streamed;
+    struct json_memo memo = {0}, none = {0};
+    FILE *stream = tmpfile();
+    REQUIRE(stream != NULL);
+    for (int pretty = 0; pretty < 2; pretty++) {
+        memo = (struct json_memo){0};
+        json_to_text(&plain, pretty != 0);
+        json_to_text(&again, pretty != 0);
+        json_array(&plain);
+        json_array(&again);
+        for (int i = 0; i < AGAIN; i++) {
+            const char *text = i % 7 == 6 ? NULL : i % 7 == 5 ? second : first;
+            json_string(&plain, text);
+            json_string_again(&again, text, &memo);
+        }
+        json_array_end(&plain);
+        json_array_end(&again);
+        char *want = json_take(&plain, NULL), *got = json_take(&again, NULL);
+        CHECK_STR(got, want);
+        free(want);
+        free(got);
+    }
+    json_to_stream(&streamed, stream, false);
+    for (int i = 0; i < 2; i++)
+        json_string_again(&streamed, second, &none);
+    CHECK_EQ(ftell(stream), 5); /* "","" */
+    (void)fclose(stream);
+}
+
 static const struct {
     double value;
     const char *want;
