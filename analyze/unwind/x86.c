@@ -45,17 +45,30 @@ static bool were_pushed(const struct unwind_walker *w)
     return code[1] == 0xc4 || (code[1] != 0xec && w->callee_takes_params);
 }
 
+/* How many bytes of arguments the code after the call removes by `add esp, n`; 0: none, or it does
+ * something else. */
+static uint32_t removed_next(const struct unwind_walker *w)
+{
+    uint8_t code[3];
+    return w->process->read(w->process->self, w->regs.pc, code, sizeof(code)) && code[0] == 0x83 &&
+                   code[1] == 0xc4 && code[2] < 0x80
+               ? code[2]
+               : 0;
+}
+
 /* What `.raSearch` means: the first word that can be a return address, searching up the stack from
  * where the frame data places it. Outgoing arguments lie below that place. Compilers that reserve
  * space for them count them among the locals; others push them, and the frame data does not count
  * them. So both places are tried before those further up, where the return address is if the frame
  * was interrupted between its pushes. Of an interrupted frame, the code from BODY_VA on, after the
- * prologue, shows what has been pushed. */
+ * prologue, shows what has been pushed. If it is not known what the callee takes, the code that
+ * removes it shows that. */
 static uint32_t search_return(const struct unwind_walker *w, uint32_t from_va, uint64_t body_va)
 {
     const bool pushed = were_pushed(w);
-    const uint32_t arguments =
-        w->frame->kind == PC_INTERRUPTED ? unwind_x86_pushes(w, body_va) * 4 : 0;
+    uint32_t arguments = w->frame->kind == PC_INTERRUPTED ? unwind_x86_pushes(w, body_va) * 4 : 0;
+    if (arguments == 0 && w->callee_params_bytes == 0 && unwind_is_return(w, w->regs.pc))
+        arguments = removed_next(w);
     const uint32_t exact[] = {from_va + (pushed ? w->callee_params_bytes : 0),
                               from_va + (pushed ? 0 : w->callee_params_bytes)};
     uint32_t pc;

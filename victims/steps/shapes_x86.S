@@ -210,6 +210,16 @@ shape_except_handler4:
         retl
         end
 
+        # its only local looks like a return address, right below the real one
+        begin   shape_decoy_local
+        pushl   $_shape_target_return
+        .cv_fpo_stackalloc 4
+        .cv_fpo_endprologue
+        call_it 8
+        addl    $4, %esp
+        retl
+        end
+
         begin   shape_two_epilogues
         pushl   %ebx
         .cv_fpo_pushreg %ebx
@@ -414,10 +424,10 @@ shape_old_row_end:
         .irp    name, shape_pushes, shape_alloc_small, shape_alloc_large, shape_alloc_huge, shape_frame_pointer, shape_leave
         .cv_fpo_data _\name
         .endr
-        .irp    name, shape_seh4, shape_aligned, shape_decoys, shape_two_epilogues, shape_false_epilogue, shape_tail_near, shape_pops
+        .irp    name, shape_seh4, shape_aligned, shape_decoys, shape_decoy_local, shape_two_epilogues, shape_false_epilogue
         .cv_fpo_data _\name
         .endr
-        .irp    name, shape_tail_register, shape_tail_memory, shape_tail_itself, shape_target
+        .irp    name, shape_tail_near, shape_tail_register, shape_tail_memory, shape_tail_itself, shape_target, shape_pops
         .cv_fpo_data _\name
         .endr
         .cv_fpo_data shape_removes

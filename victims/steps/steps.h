@@ -70,6 +70,7 @@ typedef int (*steps_call)(int value);
     ROW(shape_seh4)                                                                                \
     ROW(shape_aligned)                                                                             \
     ROW(shape_decoys)                                                                              \
+    ROW(shape_decoy_local)                                                                         \
     ROW(shape_two_epilogues)                                                                       \
     ROW(shape_false_epilogue)                                                                      \
     ROW(shape_tail_near)                                                                           \
