@@ -21,9 +21,9 @@ loaded() {
     sechost.dll ucrtbase.dll user32.dll uxtheme.dll version.dll win32u.dll
 }
 
-# What also runs while a prefix is made.
+# What also runs while a prefix is made, and what Microsoft's dbghelp needs where a user has it (oleaut32).
 needed_once() {
-  printf '%s\n' combase.dll ole32.dll rpcrt4.dll rundll32.exe setupapi.dll shcore.dll shell32.dll shlwapi.dll
+  printf '%s\n' combase.dll ole32.dll oleaut32.dll rpcrt4.dll rundll32.exe setupapi.dll shcore.dll shell32.dll shlwapi.dll
 }
 
 fail() {

@@ -9,7 +9,7 @@
  * at the end of that, and never comes to the end of the address space.
  *   SymInitialize(..., TRUE)        fails, since Wine cannot list the modules in the way in which
  *                                   dbghelp asks. They are loaded one by one. */
-#if defined(_WIN64) && !defined(_MSC_VER)
+#if !defined(_MSC_VER)
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>

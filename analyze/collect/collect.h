@@ -56,6 +56,7 @@ struct collect_options {
     bool beside_run;             /* a session gets a prefix of its own: a run has the others */
     const char *const *dlls;     /* NULL-ended paths: victims load these in place of Wine's, in
                                     prefixes of their own; NULL: Wine's */
+    const char *const *dlls_x86; /* with DLLS, those of victims for x86; NULL: they keep Wine's */
     const char *writer;          /* who writes dumps, with DLLS: "dbgcore 10.0.29507.1001"; NULL */
     uint64_t timeout_ms;         /* replaces each scenario's own limit; 0: keeps it */
     const struct named_version *tools; /* of this run, written into every case             */

@@ -244,10 +244,11 @@ static bool takes_dlls(const struct collect_options *options)
     return options->dlls != NULL && !options->beside_run;
 }
 
-/* Wine finds the DLL of system32 first, and there it is a fake of its own. The files of a clone are
- * links, so they are removed before others take their place. x86 has no such files and keeps
- * Wine's. */
-static enum status take_dlls(const struct runner *runner, struct fault *fault)
+/* Puts DLLS, if any, into FOLDER of the system, if Wine has it. Wine finds the DLL there first,
+ * where it is a fake of its own. The files of a clone are links, so they are removed before others
+ * take their place. */
+static enum status take_dlls(const struct runner *runner, const char *const *dlls,
+                             const char *folder, struct fault *fault)
 {
     enum { COPY_WORDS = 3, WORDS_MAX = 12 };
     const char *argv[WORDS_MAX + 1] = {"cp", "--remove-destination", "--"};
@@ -256,11 +257,13 @@ static enum status take_dlls(const struct runner *runner, struct fault *fault)
     int exit_code = 0;
 
     arena_init(&scratch, 0);
-    for (const char *const *path = runner->options->dlls; *path != NULL && words + 1 < WORDS_MAX;
+    for (const char *const *path = dlls; path != NULL && *path != NULL && words + 1 < WORDS_MAX;
          path++)
         argv[words++] = *path;
-    argv[words] = arena_printf(&scratch, "%s/drive_c/windows/system32/", runner->prefix);
-    if (run_host(runner, argv, WARM_LIMIT_MS, false, &exit_code, fault) == ERR_NONE &&
+    argv[words] = arena_printf(&scratch, "%s/drive_c/windows/%s/", runner->prefix, folder);
+    const char *kernel = path_join(&scratch, argv[words], "kernel32.dll");
+    if (words > COPY_WORDS && kernel != NULL && path_is_file(kernel) &&
+        run_host(runner, argv, WARM_LIMIT_MS, false, &exit_code, fault) == ERR_NONE &&
         exit_code != 0) {
         fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "DLLs of the victims", "cp failed");
         fault_set_path(fault, runner->prefix);
@@ -430,8 +433,8 @@ enum status runner_open(const struct collect_options *options, uint32_t worker, 
     if (fault->code == ERR_NONE && !set_environment(out, mine, worker))
         fault_no_memory(fault, "Wine prefix");
     if (fault->code == ERR_NONE && is_clone && clone_prefix(out, base, fault) == ERR_NONE &&
-        takes_dlls(options))
-        (void)take_dlls(out, fault);
+        takes_dlls(options) && take_dlls(out, options->dlls, "system32", fault) == ERR_NONE)
+        (void)take_dlls(out, options->dlls_x86, "syswow64", fault);
     if (fault->code == ERR_NONE && !make_drives(out))
         fault_no_memory(fault, "Wine prefix");
     return fault->code != ERR_NONE ? fault->code : warm_up(out, fault);

@@ -63,6 +63,13 @@ static const char *writer_by_default(const struct harness *harness, struct arena
 }
 
 /* Not msdia140.dll: with it, dbghelp opens PDBs while a program crashes. */
+static bool find_dlls(enum cpu cpu, struct arena *keep, const char *out[3])
+{
+    out[0] = microsoft_path(MICROSOFT_DBGHELP, cpu, keep);
+    out[1] = microsoft_path(MICROSOFT_DBGCORE, cpu, keep);
+    return out[0] != NULL && out[1] != NULL;
+}
+
 enum status harness_writer(struct harness *harness, struct arena *keep,
                            struct collect_options *options, struct fault *fault)
 {
@@ -73,12 +80,12 @@ enum status harness_writer(struct harness *harness, struct arena *keep,
     if (strcmp(writer, "microsoft") != 0)
         return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "--writer",
                               "it is wine or microsoft");
-    harness->dlls[0] = microsoft_path(MICROSOFT_DBGHELP, CPU_X64, keep);
-    harness->dlls[1] = microsoft_path(MICROSOFT_DBGCORE, CPU_X64, keep);
-    if (harness->dlls[0] == NULL || harness->dlls[1] == NULL)
+    if (!find_dlls(CPU_X64, keep, harness->dlls))
         return fault_set_lasting(fault, ERR_ABSENT, FAULT_NO_OFFSET, "--writer", microsoft_why_not);
     const char *version = microsoft_version(harness->dlls[1], keep);
     options->dlls = harness->dlls;
+    if (find_dlls(CPU_X86, keep, harness->dlls_x86))
+        options->dlls_x86 = harness->dlls_x86;
     options->writer = arena_printf(keep, "dbgcore %s", version != NULL ? version : "of Microsoft");
     if (options->writer == NULL)
         return fault_no_memory(fault, "--writer");

@@ -7,12 +7,13 @@
 #include "verbs/common.h"
 
 struct harness {
-    const char *victims;   /* --victims  */
-    const char *launcher;  /* --launcher */
-    const char *prefix;    /* --prefix   */
-    const char *debugger;  /* --debugger; NULL: what the environment names */
-    const char *writer;    /* --writer; NULL: microsoft where its files are, else wine */
-    const char *dlls[3];   /* of the writer, NULL-terminated */
+    const char *victims;  /* --victims  */
+    const char *launcher; /* --launcher */
+    const char *prefix;   /* --prefix   */
+    const char *debugger; /* --debugger; NULL: what the environment names */
+    const char *writer;   /* --writer; NULL: microsoft where its files are, else wine */
+    const char *dlls[3];  /* of the writer, NULL-terminated */
+    const char *dlls_x86[3];
     const char *words[16]; /* of the launcher, NULL-terminated */
     char launcher_text[256];
 };

@@ -251,10 +251,13 @@ static void tell(struct steps_run *run, const struct judged *judged)
     run->wrong += ours->wrong;
 }
 
-/* With --writer microsoft, the walkers that call dbghelp call Microsoft's; x86 keeps Wine's. */
+/* With --writer microsoft, the walkers that call dbghelp call Microsoft's, where there is one for
+ * the processor. */
 static void name_writer(const struct steps_run *run, struct steps_verdict *verdict)
 {
-    if (run->o->harness.dlls[0] == NULL || verdict->cpu != CPU_X64)
+    const struct harness *h = &run->o->harness;
+    const char *const *dlls = verdict->cpu == CPU_X86 ? h->dlls_x86 : h->dlls;
+    if (dlls[0] == NULL || dlls[1] == NULL)
         return;
     for (uint32_t i = 0; i < verdict->tally_count; i++) {
         struct steps_tally *t = &verdict->tallies[i];

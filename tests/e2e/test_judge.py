@@ -21,6 +21,8 @@ CASES, SYMBOLS = e2e.ROOT / "corpus/cases", e2e.ROOT / "corpus/symbols"
 CHAIN = ["chain_four", "chain_three", "chain_two", "chain_one", "run_inline_chain", "main"]
 MICROSOFT = next((folder for folder in (e2e.DEBUGGER, e2e.DEBUGGER / "x64", e2e.DEBUGGER / "amd64") if (folder / "dbghelp.dll").is_file()),
                  None)
+# With the files for x86, and programs that take them.
+MICROSOFT_X86 = e2e.DEBUGGER if (e2e.DEBUGGER / "x86/dbghelp.dll").is_file() and (BIN / "steps-x86-ob2.exe").is_file() else None
 # Lines of the engine that name a fault of the dump.
 COMPLAINT = r"^ERROR|^Dir entry|Minidump contains|does not have|Missing image|Conflicting|Unable to find|Unable to map|Ignoring extra"
 VERSION = """1 VERSIONINFO
@@ -215,8 +217,9 @@ class Judge(e2e.Case):
         if MICROSOFT is None:
             self.skipTest("no files of Microsoft's debugger: TWINSTACK_DEBUGGER, or ./run debugger")
         folder = self.folder
-        words = ("run", "-k", "null_write", "--variant", "ob2", "--no-judges", "--db", "a.db", "--victims", BIN,
-                 "--prefix", WINE["WINEPREFIX"], "--debugger", MICROSOFT, "--json")
+        builds = ["ob2", *(["x86-ob2"] if MICROSOFT_X86 else [])]
+        words = ("run", "-k", "null_write", "--variant", ",".join(builds), "--no-judges", "--db", "a.db", "--victims", BIN,
+                 "--prefix", WINE["WINEPREFIX"], "--debugger", MICROSOFT_X86 or MICROSOFT, "--json")
         writers = {}
         for writer, more in (("wine", ("--writer", "wine")), ("microsoft", ("--writer", "microsoft")), ("by default", ())):
             document = self.run_json(*words, *more, folder=folder, limit_s=300)
@@ -225,10 +228,24 @@ class Judge(e2e.Case):
             self.assertEqual("dbgcore 10." in document["run"]["platform"], writer != "wine", document["run"]["platform"])
         self.assertEqual(writers["wine"], {None})
         self.assertEqual(writers["by default"], writers["microsoft"])
-        (version,) = writers["microsoft"]
+        version, *x86 = sorted(writers["microsoft"])
         self.assertRegex(version, r"^dbgcore\.amd64,10\.")
+        self.assertEqual(x86, [version.replace("amd64", "i386")] if len(builds) > 1 else [])
         done = self.run_twinstack("gate", "--db", "a.db", "--against", "1", folder=folder, exit_code=1)
-        self.assertIn(f"writer of dumps: it gives no name -> {version}: only runs of the same writer can be compared", done.stdout)
+        self.assertIn(f"writer of dumps: it gives no name -> {version if not x86 else 'several'}: only runs of the same writer can be compared", done.stdout)
+
+    def test_microsofts_walker_at_every_instruction_of_x86(self):
+        """Without PDBs it has the chain of frame pointers, and guesses: right at a fifth of the instructions where there is none."""
+        if MICROSOFT_X86 is None:
+            self.skipTest("no files of Microsoft's debugger: TWINSTACK_DEBUGGER, or ./run debugger")
+        (run,) = self.run_json("steps", "--variant", "x86-ob2", "--walkers", "dbghelp-own,framepointer", "--victims", BIN, "--prefix",
+                               WINE["WINEPREFIX"], "--out", "steps", "--json", "--debugger", MICROSOFT_X86, "--writer", "microsoft",
+                               folder=self.folder, limit_s=300)["runs"]
+        right = {w["walker"]: w["right"] for w in run["walkers"]}
+        self.assertEqual(right["ours"], run["instructions"])
+        self.assertLess(right["framepointer"], 10)
+        self.assertGreater(right["dbghelp-own (Microsoft)"], run["instructions"] * 0.15)
+        self.assertLess(right["dbghelp-own (Microsoft)"], run["instructions"] * 0.5)
 
     def test_microsofts_walker_at_every_instruction(self):
         """StackWalk64 of Windows misses one instruction of ob2; Wine's misses others."""
