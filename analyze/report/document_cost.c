@@ -111,7 +111,9 @@ static const char *terms_text(const struct cost_terms *terms, struct arena *keep
     return text != NULL ? text : "";
 }
 
-static void put_cost(struct sheet *s, const struct cost *cost, const struct cost_terms *terms)
+/* The steps of one crash are known of the first processor. */
+static void put_cost(struct sheet *s, const struct cost *cost, bool is_first,
+                     const struct cost_terms *terms)
 {
     struct sheet_column columns[1 + COST_LANES] = {{"", 0, 0, SHEET_ALWAYS, SHEET_LEFT}};
     struct question rows[ROWS];
@@ -121,9 +123,20 @@ static void put_cost(struct sheet *s, const struct cost *cost, const struct cost
     for (int row = 0; row < ROWS; row++)
         rows[row] = (struct question){cost, terms, row};
     sheet_heading(s, "Cost of a million crashes", "");
-    sheet_textf(s, INK_DIM, "%s, %s", cpu_name(cost->arch), cost->where);
+    const struct cost_amount *offsets = &cost->lanes[COST_OFFSET].amounts[COST_WARM];
+    sheet_textf(s, INK_DIM, "%s, %s%s", cpu_name(cost->arch), cost->where,
+                cost->arch == CPU_X86 && offsets->cases == 0
+                    ? " · no stacks by offsets: x86 has no tables for rtl"
+                    : "");
     sheet_show(s, columns, COUNT_OF(columns), cost_cell, rows, ROWS);
-    put_steps(s, cost, terms, columns);
+    if (is_first)
+        put_steps(s, cost, terms, columns);
+}
+
+static void put_costs(struct sheet *s, const struct costs *costs, const struct cost_terms *terms)
+{
+    for (size_t i = 0; i < costs->count; i++)
+        put_cost(s, &costs->of[i], i == 0, terms);
     sheet_text(
         s, INK_DIM, 0, 0,
         "A million times the case in the middle [95 %] (cases). The process is stopped until "
@@ -135,14 +148,14 @@ static void put_cost(struct sheet *s, const struct cost *cost, const struct cost
     sheet_text(s, INK_DIM, 0, 0, terms_text(terms, s->keep));
 }
 
-enum status report_cost(const struct cost *cost, const struct cost_terms *terms,
+enum status report_cost(const struct costs *costs, const struct cost_terms *terms,
                         const struct report_style *style, struct arena *scratch, FILE *out,
                         struct fault *fault)
 {
     const struct page page = {out, style->color, style->columns == 0 ? 100 : style->columns, NULL};
     struct sheet s;
     sheet_on_page(&s, &page, scratch);
-    put_cost(&s, cost, terms);
+    put_costs(&s, costs, terms);
     return ferror(out) != 0 ? fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "writing the report")
                             : ERR_NONE;
 }

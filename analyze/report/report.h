@@ -24,7 +24,7 @@ struct report_style {
 enum status report_text(const struct run_figures *report, const struct report_style *style,
                         struct arena *scratch, FILE *out, struct fault *fault);
 /* Only what a million crashes cost. */
-enum status report_cost(const struct cost *cost, const struct cost_terms *terms,
+enum status report_cost(const struct costs *costs, const struct cost_terms *terms,
                         const struct report_style *style, struct arena *scratch, FILE *out,
                         struct fault *fault);
 /* At most MAX_BYTES (0: 1,000,000, under the 1,024 KiB of a CI step summary): the totals are always

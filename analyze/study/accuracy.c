@@ -111,9 +111,14 @@ enum status accuracy_add(struct accuracy_count *count, const struct run_case *c,
     }
     const bool offset = judged[ACCURACY_OFFSET], dump = judged[ACCURACY_DUMP];
     if (offset || dump || case_should_be_captured(c)) {
+        struct accuracy_usable *own = &count->out->by_cpu[c->arch];
         split_add(&count->out->judged, offset, dump);
-        for (int w = 0; w < ACCURACY_WAYS; w++)
-            count->out->unusable[w] += !judged[w] || !scores[w]->top1;
+        own->judged++;
+        for (int w = 0; w < ACCURACY_WAYS; w++) {
+            const bool unusable = !judged[w] || !scores[w]->top1;
+            count->out->unusable[w] += unusable;
+            own->unusable[w] += unusable;
+        }
     }
     return offset && dump ? add_pair(count, c, scores, fault) : ERR_NONE;
 }

@@ -28,7 +28,10 @@ struct accuracy {
     struct accuracy_split exact;      /* of the `judged.both` */
     uint32_t unusable[ACCURACY_WAYS]; /* of all of `judged`: no stack, or its innermost own frame is
                                          wrong */
-    uint32_t scenarios;               /* in `recall_macro`: those whose truth demands a frame */
+    struct accuracy_usable {
+        uint32_t judged, unusable[ACCURACY_WAYS];
+    } by_cpu[CPU_COUNT]; /* the same for one processor */
+    uint32_t scenarios;  /* in `recall_macro`: those whose truth demands a frame */
     struct accuracy_way ways[ACCURACY_WAYS];
 };
 

@@ -105,6 +105,7 @@ static const struct lane_source {
 struct columns {
     struct sample_set *set;
     enum cpu arch;
+    bool has_pairs; /* stacks by offsets, with which those of dumps are compared */
     uint64_t *units, *scenarios, *strata, *raw, *sum, *same;
     uint64_t *distinct; /* room for units or scenarios */
     double *numbers;
@@ -162,7 +163,7 @@ static struct cost_amount time_of(struct columns *c, enum speed_lane lane, enum 
     read_place(c, speed_place(lane, state), c->raw);
     read_place(c, speed_place(SPEED_OFFSET, state), c->same);
     for (uint32_t i = 0; i < c->set->count; i++)
-        c->raw[i] = c->same[i] != 0 ? c->raw[i] : 0;
+        c->raw[i] = c->same[i] != 0 || !c->has_pairs ? c->raw[i] : 0;
     return amount_of(c);
 }
 
@@ -179,17 +180,12 @@ static void fill(struct columns *c, enum cost_lane_index lane, struct cost_lane 
     }
 }
 
-/* The first processor of which there are stacks by offsets. */
-static void choose_arch(struct columns *c)
+/* Whether there are stacks of that lane for processor ARCH, which becomes the one that counts. */
+static bool has_stacks(struct columns *c, enum cpu arch, enum speed_lane lane)
 {
-    c->arch = CPU_UNKNOWN;
-    read_place(c, speed_place(SPEED_OFFSET, SPEED_WARM), c->raw);
-    for (int i = 0; i < CPU_COUNT; i++)
-        for (uint32_t k = 0; k < c->set->count; k++)
-            if (c->raw[k] != 0 && sample_arch(c->strata[k]) == speed_order[i]) {
-                c->arch = speed_order[i];
-                return;
-            }
+    c->arch = arch;
+    read_place(c, speed_place(lane, SPEED_WARM), c->raw);
+    return distinct_of(c, c->units) > 0;
 }
 
 static void begin(const struct run_figures *figures, struct arena *keep, struct cost *out)
@@ -206,15 +202,39 @@ static void begin(const struct run_figures *figures, struct arena *keep, struct 
     }
 }
 
-static void judge(const struct accuracy *a, enum accuracy_way_index way, struct cost_lane *out)
+static void judge(const struct accuracy *a, struct cost *out)
 {
-    out->is_judged = true;
-    out->unusable = a->unusable[way];
-    out->judged = a->judged.both + a->judged.only_offset + a->judged.only_dump + a->judged.neither;
+    static const enum accuracy_way_index ways[COST_LANES] = {
+        [COST_PLAIN] = ACCURACY_DUMP, [COST_OFFSET] = ACCURACY_OFFSET};
+    const struct accuracy_usable *own = &a->by_cpu[out->arch];
+    for (int lane = 0; lane < COST_LANES; lane++)
+        if (lane == COST_PLAIN || lane == COST_OFFSET) {
+            out->lanes[lane].is_judged = true;
+            out->lanes[lane].unusable = own->unusable[ways[lane]];
+            out->lanes[lane].judged = own->judged;
+        }
+}
+
+/* The processors that have stacks. */
+static void fill_all(struct columns *c, const struct run_figures *figures, struct arena *keep,
+                     struct costs *out)
+{
+    for (int i = 0; i < CPU_COUNT; i++) {
+        struct cost *cost = &out->of[out->count];
+        c->has_pairs = has_stacks(c, speed_order[i], SPEED_OFFSET);
+        if (!c->has_pairs && !has_stacks(c, speed_order[i], SPEED_PLAIN))
+            continue;
+        begin(figures, keep, cost);
+        cost->arch = c->arch;
+        for (int lane = 0; lane < COST_LANES; lane++)
+            if (lane != COST_FULL)
+                fill(c, (enum cost_lane_index)lane, &cost->lanes[lane]);
+        out->count++;
+    }
 }
 
 void cost_of_samples(const struct run_figures *figures, struct sample_set *samples,
-                     struct arena *keep, struct cost *out)
+                     struct arena *keep, struct costs *out)
 {
     const size_t room = (size_t)samples->count + 1;
     struct columns c = {.set = samples,
@@ -227,22 +247,20 @@ void cost_of_samples(const struct run_figures *figures, struct sample_set *sampl
                         .distinct = malloc(room * sizeof *c.distinct),
                         .numbers = malloc(room * sizeof *c.numbers),
                         .fault = FAULT_INIT};
-    begin(figures, keep, out);
+    out->count = 0;
     if (c.units != NULL && c.scenarios != NULL && c.strata != NULL && c.raw != NULL &&
         c.sum != NULL && c.same != NULL && c.distinct != NULL && c.numbers != NULL) {
         read_place(&c, SPEED_UNIT, c.units);
         read_place(&c, SPEED_SCENARIO, c.scenarios);
         read_place(&c, SPEED_STRATUM, c.strata);
-        choose_arch(&c);
-        out->arch = c.arch;
-        for (int lane = 0; lane < COST_LANES; lane++)
-            if (lane != COST_FULL)
-                fill(&c, (enum cost_lane_index)lane, &out->lanes[lane]);
+        fill_all(&c, figures, keep, out);
     }
-    if (c.fault.code != ERR_NONE)
-        begin(figures, keep, out);
-    judge(figures->accuracy, ACCURACY_DUMP, &out->lanes[COST_PLAIN]);
-    judge(figures->accuracy, ACCURACY_OFFSET, &out->lanes[COST_OFFSET]);
+    if (c.fault.code != ERR_NONE || out->count == 0) {
+        begin(figures, keep, &out->of[0]);
+        out->count = 1;
+    }
+    for (size_t i = 0; i < out->count; i++)
+        judge(figures->accuracy, &out->of[i]);
     free(c.units);
     free(c.scenarios);
     free(c.strata);
@@ -271,12 +289,12 @@ static void put_steps(const struct headline *h, enum case_way way, struct cost_l
     }
 }
 
-static void make_one(const struct run_figures *figures, struct arena *keep, struct cost *out)
+static void make_one(const struct run_figures *figures, struct arena *keep, struct costs *out)
 {
     struct sample_set samples;
     struct headline headline;
-    if (figures->cost != NULL) {
-        *out = *figures->cost;
+    if (figures->costs != NULL) {
+        *out = *figures->costs;
     } else {
         figures_take_samples(figures, &samples);
         cost_of_samples(figures, &samples, keep, out);
@@ -285,20 +303,26 @@ static void make_one(const struct run_figures *figures, struct arena *keep, stru
     headline_make(figures, keep, &headline);
     for (int lane = 0; lane < COST_LANES; lane++)
         if (lane != COST_FULL)
-            put_steps(&headline, lane_sources[lane].way, &out->lanes[lane]);
+            put_steps(&headline, lane_sources[lane].way, &out->of[0].lanes[lane]);
 }
 
 void cost_make(const struct run_figures *figures, const struct run_figures *full,
-               struct arena *keep, struct cost *out)
+               struct arena *keep, struct costs *out)
 {
-    struct cost other;
+    struct costs other;
     make_one(figures, keep, out);
     if (full == NULL)
         return;
     make_one(full, keep, &other);
-    const char *name = out->lanes[COST_FULL].name;
-    out->lanes[COST_FULL] = other.lanes[COST_PLAIN];
-    out->lanes[COST_FULL].name = name;
+    for (size_t i = 0; i < out->count; i++)
+        for (size_t k = 0; k < other.count; k++) {
+            struct cost_lane *lane = &out->of[i].lanes[COST_FULL];
+            const char *name = lane->name;
+            if (out->of[i].arch != other.of[k].arch)
+                continue;
+            *lane = other.of[k].lanes[COST_PLAIN];
+            lane->name = name;
+        }
 }
 
 double cost_per_million(const struct cost_amount *amount)
@@ -380,11 +404,12 @@ void cost_write_json(struct json *j, const struct run_figures *figures,
                      const struct cost_question *question, struct arena *keep)
 {
     const struct cost_terms *terms = question != NULL ? &question->terms : &cost_terms_default;
-    struct cost cost;
-    cost_make(figures, question != NULL ? question->full : NULL, keep, &cost);
+    struct costs all;
+    const struct cost *cost = &all.of[0];
+    cost_make(figures, question != NULL ? question->full : NULL, keep, &all);
     json_object(j);
-    json_key_string(j, "where", cost.where);
-    json_key_string(j, "arch", cpu_name(cost.arch));
+    json_key_string(j, "where", cost->where);
+    json_key_string(j, "arch", cpu_name(cost->arch));
     json_key(j, "terms");
     json_object(j);
     for (size_t i = 0; i < COST_TERMS; i++)
@@ -393,7 +418,7 @@ void cost_write_json(struct json *j, const struct run_figures *figures,
     json_key(j, "lanes");
     json_array(j);
     for (int lane = 0; lane < COST_LANES; lane++)
-        write_lane(j, &cost.lanes[lane], terms);
+        write_lane(j, &cost->lanes[lane], terms);
     json_array_end(j);
     json_object_end(j);
 }

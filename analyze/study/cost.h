@@ -46,7 +46,8 @@ struct cost_lane {
 };
 
 struct cost {
-    enum cpu arch; /* the first processor with stacks of both ways: they are not mixed */
+    enum cpu arch; /* processors are not mixed; of x86, which `rtl` cannot walk, there are stacks of
+                      dumps alone, and their times are not those of pairs */
     struct cost_lane lanes[COST_LANES];
     const char *where; /* see speed_where() */
 };
@@ -73,14 +74,21 @@ struct cost_question {
     const struct run_figures *full; /* a run whose plain dumps have all memory; NULL: none */
 };
 
+/* One for each processor, in their order (study/speed.h). */
+struct costs {
+    struct cost of[CPU_COUNT];
+    size_t count; /* at least 1 */
+};
+
 /* Both runs are read for FIGURES_OF_TIMES or more, or have all cases in memory. Strings live in
- * KEEP; without memory, or when a temporary file cannot be read, nothing is measured. */
+ * KEEP; without memory, or when a temporary file cannot be read, nothing is measured. The steps of
+ * one crash are those of the first processor alone. */
 void cost_make(const struct run_figures *figures, const struct run_figures *full,
-               struct arena *keep, struct cost *out);
+               struct arena *keep, struct costs *out);
 
 /* The same from the samples of all cases, without full dumps. */
 void cost_of_samples(const struct run_figures *figures, struct sample_set *samples,
-                     struct arena *keep, struct cost *out);
+                     struct arena *keep, struct costs *out);
 
 /* Of a million crashes: seconds, or GB (10^9 bytes). NaN: not known. */
 double cost_per_million(const struct cost_amount *amount);
@@ -110,7 +118,8 @@ struct cost_row_words {
 };
 extern const struct cost_row_words cost_row_words[COST_ROWS];
 
-/* The value of "cost", an object: see report/README.md. QUESTION may be NULL: the default terms. */
+/* The value of "cost", an object, of the first processor: see report/README.md. QUESTION may be
+ * NULL: the default terms. */
 void cost_write_json(struct json *j, const struct run_figures *figures,
                      const struct cost_question *question, struct arena *keep);
 

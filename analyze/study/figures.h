@@ -46,7 +46,7 @@ struct timings;     /* study/timings.h */
 struct store;
 struct headline; /* study/headline.h */
 struct accuracy; /* study/accuracy.h */
-struct cost;     /* study/cost.h */
+struct costs;    /* study/cost.h */
 struct speed;    /* study/speed.h */
 
 struct run_figures {
@@ -67,7 +67,7 @@ struct run_figures {
     const struct headline *headline; /* of a run that stays in the database; NULL: made from `cases`
                                         where it is asked for */
     const struct speed *speed;       /* likewise */
-    const struct cost *cost;         /* likewise */
+    const struct costs *costs;       /* likewise */
     const struct accuracy *accuracy; /* NULL: less than FIGURES_OF_TIMES was read */
     const struct scenario_builds *builds; /* by scenario; NULL: counted in `cases` */
     uint32_t build_count;

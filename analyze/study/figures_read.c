@@ -321,7 +321,7 @@ struct counted {
     struct accuracy accuracy;
     struct headline headline;
     struct speed speed;
-    struct cost cost;
+    struct costs costs;
     struct timings timings;
     struct hook_matrix hooks, scenario_hooks;
 };
@@ -375,12 +375,12 @@ static void end_counts(struct reading *r, struct counted *counted)
         timings_arrange(&counted->timings, out->engines, out->engine_count);
         headline_of_samples(out, &r->samples, r->keep, &counted->headline);
         speed_of_samples(out, &r->samples, r->keep, &counted->speed);
-        cost_of_samples(out, &r->samples, r->keep, &counted->cost);
+        cost_of_samples(out, &r->samples, r->keep, &counted->costs);
     }
     out->timings = &counted->timings;
     out->headline = &counted->headline;
     out->speed = &counted->speed;
-    out->cost = &counted->cost;
+    out->costs = &counted->costs;
     sample_set_free(&r->samples);
 }
 

@@ -70,9 +70,9 @@ static enum status print_cost(const struct report_options *o, const struct run_f
                               struct fault *fault)
 {
     const struct report_style style = style_of(o);
-    struct cost cost;
-    cost_make(report, asked->full, keep, &cost);
-    return report_cost(&cost, &asked->terms, &style, keep, stdout, fault);
+    struct costs costs;
+    cost_make(report, asked->full, keep, &costs);
+    return report_cost(&costs, &asked->terms, &style, keep, stdout, fault);
 }
 
 static enum status write_all(const struct report_options *o, struct store *store,

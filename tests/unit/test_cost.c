@@ -86,7 +86,7 @@ struct world {
     struct accuracy accuracy;
     struct run_figures figures;
     struct sample_set samples;
-    struct cost cost;
+    struct costs costs;
 };
 
 static void set_up(struct world *w)
@@ -94,9 +94,10 @@ static void set_up(struct world *w)
     memset(w, 0, sizeof *w);
     arena_init(&w->keep, 0);
     w->run.platform = "Windows 11";
-    w->accuracy.judged = (struct accuracy_split){10, 3, 2, 1};
-    w->accuracy.unusable[ACCURACY_OFFSET] = 4;
-    w->accuracy.unusable[ACCURACY_DUMP] = 5;
+    w->accuracy.by_cpu[CPU_X64] =
+        (struct accuracy_usable){16, {[ACCURACY_OFFSET] = 4, [ACCURACY_DUMP] = 5}};
+    w->accuracy.by_cpu[CPU_X86] =
+        (struct accuracy_usable){9, {[ACCURACY_OFFSET] = 9, [ACCURACY_DUMP] = 0}};
     w->figures = (struct run_figures){.run = &w->run, .accuracy = &w->accuracy};
     sample_set_init(&w->samples, SAMPLE_WORDS);
 }
@@ -109,7 +110,7 @@ static void add(struct world *w, const struct figure_sample *s)
 
 static void make(struct world *w)
 {
-    cost_of_samples(&w->figures, &w->samples, &w->keep, &w->cost);
+    cost_of_samples(&w->figures, &w->samples, &w->keep, &w->costs);
 }
 
 static void tear_down(struct world *w)
@@ -151,9 +152,9 @@ TEST(a_million_is_a_million_times_the_median_of_one_processor)
         add(&w, &s);
     }
     make(&w);
-    CHECK_EQ(w.cost.arch, CPU_X64);
+    CHECK_EQ(w.costs.of[0].arch, CPU_X64);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        const struct cost_amount *got = &w.cost.lanes[rows[i].lane].amounts[rows[i].row];
+        const struct cost_amount *got = &w.costs.of[0].lanes[rows[i].lane].amounts[rows[i].row];
         test_row(rows[i].name);
         CHECK_EQ(got->cases, rows[i].cases);
         CHECK(isnan(rows[i].one) ? isnan(got->one.value) : got->one.value == rows[i].one);
@@ -161,11 +162,49 @@ TEST(a_million_is_a_million_times_the_median_of_one_processor)
         CHECK(isnan(rows[i].one) || cost_per_million(got) == rows[i].one / 1000);
     }
     test_row("no stack, or a wrong one");
-    CHECK_EQ(w.cost.lanes[COST_OFFSET].unusable, 4);
-    CHECK_EQ(w.cost.lanes[COST_PLAIN].unusable, 5);
-    CHECK_EQ(w.cost.lanes[COST_PLAIN].judged, 16);
-    CHECK(!w.cost.lanes[COST_TUNED].is_judged && !w.cost.lanes[COST_FULL].is_judged);
+    CHECK_EQ(w.costs.of[0].lanes[COST_OFFSET].unusable, 4);
+    CHECK_EQ(w.costs.of[0].lanes[COST_PLAIN].unusable, 5);
+    CHECK_EQ(w.costs.of[0].lanes[COST_PLAIN].judged, 16);
+    CHECK(!w.costs.of[0].lanes[COST_TUNED].is_judged && !w.costs.of[0].lanes[COST_FULL].is_judged);
     tear_down(&w);
+}
+
+/* `rtl` walks no x86, so nothing is paired with its dumps. */
+TEST(x86_has_a_table_of_its_own)
+{
+    static const struct {
+        const char *name;
+        uint32_t x64;
+        size_t tables, x86_at;
+    } rows[] = {{"after that of x64", X64, 2, 1}, {"x86 alone", 0, 1, 0}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct world w;
+        set_up(&w);
+        test_row(rows[i].name);
+        for (uint32_t k = 0; k < rows[i].x64; k++) {
+            const struct figure_sample s = sample_of(9 + k);
+            add(&w, &s);
+        }
+        for (uint32_t k = 0; k < 15; k++) {
+            struct figure_sample s = sample_of(0);
+            s.unit = s.scenario = 200 + k;
+            memset(&s.ways[WAY_OFFSET], 0, sizeof s.ways[WAY_OFFSET]);
+            add(&w, &s);
+        }
+        make(&w);
+        CHECK_EQ(w.costs.count, rows[i].tables);
+        const struct cost *x86 = &w.costs.of[rows[i].x86_at];
+        CHECK_EQ(x86->arch, CPU_X86);
+        CHECK_EQ(x86->lanes[COST_PLAIN].amounts[COST_WARM].cases, 15);
+        CHECK(x86->lanes[COST_PLAIN].amounts[COST_WARM].one.value == 4000000);
+        CHECK(x86->lanes[COST_OFFSET].amounts[COST_RAW].one.value == 4000000);
+        CHECK_EQ(x86->lanes[COST_OFFSET].amounts[COST_WARM].cases, 0);
+        CHECK(isnan(x86->lanes[COST_OFFSET].amounts[COST_WARM].one.value));
+        CHECK_EQ(x86->lanes[COST_OFFSET].unusable, 9);
+        CHECK_EQ(x86->lanes[COST_PLAIN].unusable, 0);
+        CHECK_EQ(x86->lanes[COST_PLAIN].judged, 9);
+        tear_down(&w);
+    }
 }
 
 TEST(what_does_not_count)
@@ -196,7 +235,7 @@ TEST(what_does_not_count)
         }
         make(&w);
         const enum cost_lane_index lane = rows[i].row == COST_WARM ? COST_PLAIN : COST_OFFSET;
-        CHECK_EQ(w.cost.lanes[lane].amounts[rows[i].row].cases, rows[i].cases);
+        CHECK_EQ(w.costs.of[0].lanes[lane].amounts[rows[i].row].cases, rows[i].cases);
         tear_down(&w);
     }
 }
@@ -213,8 +252,9 @@ TEST(hangs_and_repeats)
         add(&w, &s);
     }
     make(&w);
-    const struct cost_amount *still = &w.cost.lanes[COST_OFFSET].amounts[COST_STOPPED];
-    CHECK(still->one.value == 7 && w.cost.lanes[COST_PLAIN].amounts[COST_STOPPED].one.value == 700);
+    const struct cost_amount *still = &w.costs.of[0].lanes[COST_OFFSET].amounts[COST_STOPPED];
+    CHECK(still->one.value == 7 &&
+          w.costs.of[0].lanes[COST_PLAIN].amounts[COST_STOPPED].one.value == 700);
     CHECK_EQ(still->cases, X64);
     tear_down(&w);
 }
@@ -242,7 +282,7 @@ TEST(builds_of_a_scenario_do_not_make_an_interval_narrower)
             add(&w, &s);
         }
         make(&w);
-        const struct cost_amount *got = &w.cost.lanes[COST_OFFSET].amounts[COST_WARM];
+        const struct cost_amount *got = &w.costs.of[0].lanes[COST_OFFSET].amounts[COST_WARM];
         CHECK_EQ(got->cases, rows[i].cases);
         CHECK_EQ(got->scenarios, rows[i].scenarios);
         CHECK(isnan(rows[i].low) ? isnan(got->one.value)
@@ -264,24 +304,24 @@ TEST(prices_follow_from_the_terms)
     make(&w);
     CHECK(cost_term_set(&terms, "mbit_s", "8") && cost_term_set(&terms, "hours_kept", "73") &&
           cost_term_set(&terms, "gb_month", "2") && cost_term_set(&terms, "core_hour", "3600"));
-    const struct cost_lane *plain = &w.cost.lanes[COST_PLAIN];
+    const struct cost_lane *plain = &w.costs.of[0].lanes[COST_PLAIN];
     CHECK(fabs(cost_upload_s(plain, &terms) - 660000) < 1e-6);        /* a MB a second */
     CHECK(fabs(cost_price(plain, &terms) - (550 * 0.2 + 44)) < 1e-9); /* GB kept, core-seconds */
-    CHECK(isnan(cost_price(&w.cost.lanes[COST_FULL], &terms)));
+    CHECK(isnan(cost_price(&w.costs.of[0].lanes[COST_FULL], &terms)));
 
     test_row("full dumps of another run");
     struct headline headline;
     headline_make(&w.figures, &w.keep, &headline);
-    struct run_figures full = {.cost = &w.cost, .headline = &headline};
-    struct cost both;
+    struct run_figures full = {.costs = &w.costs, .headline = &headline};
+    struct costs both;
     w.figures.headline = &headline;
-    w.figures.cost = &w.cost;
+    w.figures.costs = &w.costs;
     cost_make(&w.figures, &full, &w.keep, &both);
-    CHECK_STR(both.lanes[COST_FULL].name, "full dump");
-    CHECK(both.lanes[COST_FULL].amounts[COST_RAW].one.value == 3300000);
+    CHECK_STR(both.of[0].lanes[COST_FULL].name, "full dump");
+    CHECK(both.of[0].lanes[COST_FULL].amounts[COST_RAW].one.value == 3300000);
 
     test_row("steps of one crash");
-    struct cost_lane *lane = &both.lanes[COST_PLAIN];
+    struct cost_lane *lane = &both.of[0].lanes[COST_PLAIN];
     CHECK(isnan(cost_total_ns(lane, &terms)));
     for (int step = 0; step < COST_STEPS; step++)
         lane->steps_ns[step] = step == COST_STEP_WALK ? (double)NAN : 1000;
