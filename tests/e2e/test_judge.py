@@ -25,6 +25,8 @@ MICROSOFT = next((folder for folder in (e2e.DEBUGGER, e2e.DEBUGGER / "x64", e2e.
 MICROSOFT_X86 = e2e.DEBUGGER if (e2e.DEBUGGER / "x86/dbghelp.dll").is_file() and (BIN / "steps-x86-ob2.exe").is_file() else None
 # Lines of the engine that name a fault of the dump.
 COMPLAINT = r"^ERROR|^Dir entry|Minidump contains|does not have|Missing image|Conflicting|Unable to find|Unable to map|Ignoring extra"
+# Lines that speak of something amiss, in the dump or around it.
+AMISS = r"(?i)warning|error|unable|unknown stream|mismatch|does not|missing|conflict|ignoring|corrupt|invalid|truncated|fail"
 VERSION = """1 VERSIONINFO
 FILEVERSION 10,0,29507,1001
 BEGIN
@@ -151,6 +153,48 @@ class Judge(e2e.Case):
                 self.assertEqual(self.names(answer)[:6], CHAIN)
                 stacks.append([[f["function"] for f in thread["frames"]] for thread in answer["threads"][:1]])
         self.assertEqual(stacks[0], stacks[1], "the cheapest dump is walked as the plain one")
+
+    def printed_of(self, dumps, folder):
+        """What the engine prints about each of the dumps, asked in one process. What the list of FOLDER's README has is left out."""
+        listed = re.findall(r"(?m)^\| `([^`]+)` \|", (e2e.ROOT / "capture/judge/README.md").read_text(encoding="utf-8"))
+        self.assertEqual(len(listed), 2)
+        known = re.compile("|".join(re.escape(line).replace("NAME", r"\S+") for line in listed))
+        program = self.folder / "many"
+        program.mkdir()
+        for path in [*MICROSOFT.glob("*.dll"), BIN / "twinstack-dbgeng.exe"]:
+            shutil.copy(path, program)
+        native = {"WINEDLLOVERRIDES": NATIVE["WINEDLLOVERRIDES"].replace("=n", ",dbgeng,dbgmodel=n")}
+        done = subprocess.run(["wine", program / "twinstack-dbgeng.exe", "--serve"], input="".join(f"{dump}\t{folder}\n" for dump in dumps),
+                              text=True, encoding="utf-8", capture_output=True, env={**ENV, **native}, check=False, timeout=900)
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(len(answers), len(dumps), done.stderr)
+        for dump, answer in zip(dumps, answers):
+            text = answer.get("error") or answer["printed"]
+            yield dump, answer, [line for line in text.splitlines() if "error" in answer or
+                                 (re.search(AMISS, line) and not known.fullmatch(line.strip()))]
+
+    def test_the_engine_of_windbg_opens_each_dump_of_a_run(self):
+        """The list of ./run's second lane, by each writer; under `./run soak` every scenario of ob2."""
+        if MICROSOFT is None or not (MICROSOFT / "dbgeng.dll").is_file():
+            self.skipTest("no files of Microsoft's debugger: TWINSTACK_DEBUGGER, or ./run debugger")
+        script = (e2e.ROOT / "cmake/lanes.sh").read_text(encoding="utf-8")
+        words = re.search(r"(?s)\nreadonly list='(.*?)'", script)[1].split()
+        named = [word for word in words if word != "or"]
+        for writer in ("wine", "microsoft"):
+            with self.subTest(writer):
+                out = self.folder / writer
+                more = () if e2e.SOAK else ("-k", " ".join(words))
+                document = self.run_json("run", *more, "--variant", "ob2", "--no-judges", "--db", f"{writer}.db", "--out", out, "--victims", BIN,
+                                         "--prefix", WINE["WINEPREFIX"], "--debugger", MICROSOFT, "--writer", writer, "--json",
+                                         folder=self.folder, limit_s=900, exit_code=None)
+                taken = {case["scenario"] for case in document["cases"]}
+                self.assertEqual(set(named) - taken, set(), "names of the list that no scenario has")
+                dumps = sorted(out.glob("cases/*/dump*.dmp"))
+                self.assertGreater(len(dumps), 2 * len(named) - 6)
+                amiss = [(dump.relative_to(out), lines) for dump, _, lines in self.printed_of(dumps, BIN) if lines]
+                self.assertEqual(amiss[:3], [], f"{len(amiss)} of {len(dumps)}")
+                print(f"{writer}: the engine opened {len(dumps)} dumps")
+                shutil.rmtree(self.folder / "many")
 
     def test_the_rule_of_microsofts_unwinder(self):
         """After a call that never returns is what looks like the end of an epilogue: there Microsoft's unwinder takes the top of the
