@@ -156,11 +156,8 @@ static bool open_engine(void)
 {
     WCHAR path[JUDGE_PATH_UNITS];
     HRESULT(WINAPI * create)(const GUID *, com **);
-    const DWORD length = GetModuleFileNameW(NULL, path, JUDGE_PATH_UNITS - 16);
-    wchar_t *name = length > 0 ? wcsrchr(path, L'\\') : NULL;
-    if (name == NULL)
+    if (!judge_beside_program(L"dbgeng.dll", path))
         return false;
-    wcscpy(name + 1, L"dbgeng.dll");
     HMODULE library = LoadLibraryExW(path, NULL, LOAD_WITH_ALTERED_SEARCH_PATH);
     FARPROC function = library != NULL ? GetProcAddress(library, "DebugCreate") : NULL;
     if (function == NULL)
@@ -217,6 +214,9 @@ static void set_paths(void)
     }
     CALL(symbols, SYMBOLS_SET_PATH, search);
     add_folder(L"C:\\windows\\system32", L"");
+    wchar_t own[JUDGE_PATH_UNITS];
+    if (judge_beside_program(L"", own)) /* Microsoft's DLLs are there: a victim may have had them */
+        add_folder(own, L"");
     CALL(symbols, SYMBOLS_SET_IMAGE_PATH, search);
 }
 

@@ -1,5 +1,6 @@
 /* The dump as the judge reads it: mapped as a whole, every access checked against its size. */
 #include <string.h>
+#include <wchar.h>
 
 #include "capture/judge/judge.h"
 #include "capture/record.h"
@@ -66,6 +67,16 @@ void judge_close_dump(void)
     judge.dump_bytes = 0;
     judge.mapping = judge.file = NULL;
     judge.memory = NULL;
+}
+
+bool judge_beside_program(const wchar_t *name, wchar_t path[JUDGE_PATH_UNITS])
+{
+    const DWORD length = GetModuleFileNameW(NULL, path, JUDGE_PATH_UNITS);
+    wchar_t *last = length > 0 && length < JUDGE_PATH_UNITS ? wcsrchr(path, L'\\') : NULL;
+    if (last == NULL || (size_t)(last + 1 - path) + wcslen(name) >= JUDGE_PATH_UNITS)
+        return false;
+    wcscpy(name[0] != 0 ? last + 1 : last, name);
+    return true;
 }
 
 bool judge_seed_is_return(bool crashed)

@@ -58,6 +58,9 @@ void *judge_stream(uint32_t type, uint32_t *bytes);
 /* BYTES of the dump at OFFSET, or NULL when they are outside the file. */
 void *judge_at(uint64_t offset, uint64_t bytes);
 
+/* The path of a file beside this program; NAME "": its folder. False: it is too long. */
+bool judge_beside_program(const wchar_t *name, wchar_t path[JUDGE_PATH_UNITS]);
+
 /* ---- modules.c: finds and loads every module of the dump ---- */
 /* Takes a set with the dump's modules, or makes one, in place of the one that was unused longest.
  */

@@ -45,7 +45,7 @@ static uint8_t *lay_out(const wchar_t *path, uint32_t timestamp, uint32_t image_
 }
 
 /* The path of the image with that identity: the path in the dump, else a file in one of the
- * folders. */
+ * folders, else beside this program, where Microsoft's DLLs are: a victim may have had them. */
 static uint8_t *find_image(const wchar_t *dumped, const struct judge_module *m, wchar_t *path)
 {
     const wchar_t *name = wcsrchr(dumped, L'\\') != NULL ? wcsrchr(dumped, L'\\') + 1 : dumped;
@@ -66,6 +66,8 @@ static uint8_t *find_image(const wchar_t *dumped, const struct judge_module *m, 
                  (unsigned)m->timestamp, (unsigned)m->image_bytes, name);
         image = lay_out(path, m->timestamp, m->image_bytes);
     }
+    if (image == NULL && judge_beside_program(name, path))
+        image = lay_out(path, m->timestamp, m->image_bytes);
     return image;
 }
 
