@@ -161,7 +161,8 @@ static uint8_t attribute_name(uint64_t number)
         {0x58, AT_CALL_FILE},     {0x59, AT_CALL_LINE},
         {0x6e, AT_LINKAGE_NAME},  {0x72, AT_STR_OFFSETS_BASE},
         {0x73, AT_ADDR_BASE},     {0x74, AT_RNGLISTS_BASE},
-        {0x75, AT_DWO_ID},        {0x2007, AT_LINKAGE_NAME},
+        {0x75, AT_DWO_ID},        {0x76, AT_DWO_NAME},
+        {0x2130, AT_DWO_NAME},    {0x2007, AT_LINKAGE_NAME},
         {0x2131, AT_DWO_ID},      {0x2132, AT_RANGES_BASE},
         {0x2133, AT_ADDR_BASE},
     };

@@ -49,6 +49,7 @@ enum dwarf_attribute_name {
     AT_ADDR_BASE,
     AT_RNGLISTS_BASE,
     AT_DWO_ID,
+    AT_DWO_NAME,
     AT_RANGES_BASE, /* of split DWARF 4 */
     AT_COUNT,
 };

@@ -197,22 +197,50 @@ enum status dwarf_add_splits(struct dwarf *dwarf, const struct object_debug *deb
     return fault->code;
 }
 
+static const char *dwo_name(struct dwarf_context *context)
+{
+    struct dwarf_entry root;
+    if (context == NULL || !dwarf_context_read(context, &root))
+        return NULL;
+    return dwarf_text(context, &root, AT_DWO_NAME);
+}
+
+/* Of several units with the id, the one that states the name which the skeleton does: clang gives
+ * the same id to builds of one source that differ in what is inlined. Otherwise the first. */
+static struct dwarf_split *choose_split(struct dwarf *dwarf, uint32_t first,
+                                        struct dwarf_context *skeleton)
+{
+    struct dwarf_split *splits = dwarf->splits;
+    if (first + 1 == dwarf->split_count || splits[first + 1].id != splits[first].id)
+        return &splits[first];
+    const char *wanted = dwo_name(skeleton);
+    for (uint32_t i = first; wanted != NULL && i < dwarf->split_count; i++) {
+        if (splits[i].id != splits[first].id)
+            break;
+        const char *name = splits[i].object == NULL
+                               ? NULL
+                               : dwo_name(dwarf_object_context(splits[i].object, splits[i].offset));
+        if (name != NULL && strcmp(name, wanted) == 0)
+            return &splits[i];
+    }
+    return &splits[first];
+}
+
 struct dwarf_context *dwarf_find_split(struct dwarf *dwarf, struct dwarf_context *skeleton)
 {
-    struct dwarf_split *split = NULL;
     struct fault fault = FAULT_INIT;
+    uint32_t low = 0, high = dwarf->split_count;
 
-    for (uint32_t low = 0, high = dwarf->split_count; low < high && split == NULL;) {
+    while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (dwarf->splits[middle].id == skeleton->dwo_id)
-            split = &dwarf->splits[middle];
-        else if (dwarf->splits[middle].id < skeleton->dwo_id)
+        if (dwarf->splits[middle].id < skeleton->dwo_id)
             low = middle + 1;
         else
             high = middle;
     }
-    if (split == NULL)
+    if (low == dwarf->split_count || dwarf->splits[low].id != skeleton->dwo_id)
         return NULL;
+    struct dwarf_split *split = choose_split(dwarf, low, skeleton);
     if (split->object == NULL && split->package != NULL) {
         split->object = open_object(dwarf, split->package, split->parts, &fault);
         split->package = NULL;
