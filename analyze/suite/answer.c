@@ -31,23 +31,37 @@ int suite_outcome_rank(enum suite_outcome outcome)
     return ranks[outcome];
 }
 
-static bool same_frame(const struct suite_frame *truth, const struct suite_frame *answer)
+static enum suite_match match(enum suite_kind kind, const struct suite_frame *truth,
+                              const struct suite_frame *answer)
 {
-    return truth->ip == answer->ip && (answer->sp == SUITE_NO_SP || truth->sp == answer->sp);
+    if (kind == SUITE_ADDRESS)
+        return suite_logical_match(truth, answer);
+    return truth->ip == answer->ip && (answer->sp == SUITE_NO_SP || truth->sp == answer->sp)
+               ? SUITE_SAME
+               : SUITE_OTHER;
 }
 
-/* How ANSWER compares with one walk; MORE: it may go on after it. */
-static enum suite_outcome compare(const struct suite_walk *truth, const struct suite_walk *answer,
-                                  bool more, uint32_t *first)
+/* How the answer compares with one walk. That of a moment may go on after a truth that is no whole
+ * walk. */
+static enum suite_outcome compare(const struct suite_case *c, const struct suite_walk *truth,
+                                  const struct suite_walk *answer, uint32_t *first)
 {
-    uint32_t same = 0;
-    while (same < truth->count && same < answer->count &&
-           same_frame(&truth->frames[same], &answer->frames[same]))
-        same++;
+    const bool more = c->kind == SUITE_MOMENT && !c->whole;
+    uint32_t same = 0, less = UINT32_MAX;
+    enum suite_match found = SUITE_SAME;
+    while (same < truth->count && same < answer->count && found != SUITE_OTHER) {
+        found = match(c->kind, &truth->frames[same], &answer->frames[same]);
+        if (found == SUITE_LESS && less == UINT32_MAX)
+            less = same;
+        same += found != SUITE_OTHER;
+    }
     *first = same;
-    if (same == truth->count && (more || same == answer->count))
+    if (same == truth->count && less == UINT32_MAX && (more || same == answer->count))
         return SUITE_RIGHT;
-    return same == answer->count ? SUITE_EARLY : SUITE_WRONG;
+    if (same != answer->count)
+        return SUITE_WRONG;
+    *first = less < same ? less : same;
+    return SUITE_EARLY;
 }
 
 static void judge_walk(const struct suite_case *c, struct suite_answer *out)
@@ -55,7 +69,7 @@ static void judge_walk(const struct suite_case *c, struct suite_answer *out)
     out->outcome = c->level == SUITE_UNKNOWN ? SUITE_RIGHT : SUITE_WRONG;
     for (uint32_t i = 0; i < c->walk_count; i++) {
         uint32_t first = 0;
-        const enum suite_outcome outcome = compare(&c->walks[i], &out->walk, !c->whole, &first);
+        const enum suite_outcome outcome = compare(c, &c->walks[i], &out->walk, &first);
         if (i == 0 || suite_outcome_rank(outcome) < suite_outcome_rank(out->outcome)) {
             out->outcome = outcome;
             out->first = first;
@@ -83,8 +97,9 @@ static void judge_tree(const struct suite_case *c, const cJSON *tree, struct are
         out->words = json_get_string(tree, "error", keep, fault);
     } else if (frames == NULL) {
         out->words = "it has no frames, is not unsupported and no error";
-    } else if (suite_walk_read(frames, keep, &out->walk, fault) == ERR_NONE) {
-        while (out->walk.count > 0 && out->walk.frames[out->walk.count - 1].ip == 0)
+    } else if (suite_walk_read(frames, c->kind, keep, &out->walk, fault) == ERR_NONE) {
+        while (c->kind == SUITE_MOMENT && out->walk.count > 0 &&
+               out->walk.frames[out->walk.count - 1].ip == 0)
             out->walk.count--;
         judge_walk(c, out);
     }

@@ -6,7 +6,7 @@
 
 enum suite_outcome {
     SUITE_RIGHT,
-    SUITE_EARLY, /* a true beginning, and then it ends */
+    SUITE_EARLY, /* a true beginning, and then it ends; of an address also: a part is left out */
     SUITE_WRONG,
     SUITE_CRASHED, /* the contestant ended, or says that its tool failed */
     SUITE_TIMEOUT,
@@ -30,7 +30,8 @@ bool suite_outcome_parse(const char *name, enum suite_outcome *out);
 int suite_outcome_rank(enum suite_outcome outcome);
 
 /* Judges LINE, the answer to the question of C. A stack pointer that is absent or null is not
- * compared; a last frame with address 0 is an end, no frame. Texts live in KEEP. Fails:
+ * compared; a last frame with address 0 is an end, no frame. So is a name or line of an
+ * address: an answer that leaves one out, or callers, is SUITE_EARLY. Texts live in KEEP. Fails:
  * ERR_MEMORY; a bad answer is no fault. */
 enum status suite_answer_judge(const struct suite_case *c, const char *line, struct arena *keep,
                                struct suite_answer *out, struct fault *fault);

@@ -82,7 +82,8 @@ static void write_rows(struct json *j, const struct result_row *rows, uint32_t c
     json_array_end(j);
 }
 
-/* The ids by outcome; those of right answers too, so that a later suite can be compared. */
+/* The ids by outcome; those of right answers too, so that a later suite can be compared. Of what
+ * the contestant does not name as its capability, the sums say enough. */
 static void write_cases(struct json *j, const struct suite *suite, const struct score *score)
 {
     json_key(j, "cases");
@@ -91,7 +92,8 @@ static void write_cases(struct json *j, const struct suite *suite, const struct 
         json_key(j, suite_outcome_name((enum suite_outcome)k));
         json_array(j);
         for (uint32_t i = 0; i < suite->count; i++)
-            if (score->answers[i].outcome == (enum suite_outcome)k)
+            if (score->answers[i].outcome == (enum suite_outcome)k &&
+                contestant_can(&score->name, suite->cases[i].capability))
                 json_string(j, suite->cases[i].id);
         json_array_end(j);
     }

@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "base/thread.h"
+#include "suite/suite_parts.h"
 
 struct scoring {
     const struct score_request *request;
@@ -53,13 +54,16 @@ static void put_answer(struct scoring *all, uint32_t index, const struct suite_a
     struct suite_frame *frames = bytes > 0 ? arena_alloc(all->keep, bytes) : NULL;
     struct suite_answer *out = &all->out->answers[index];
     *out = *answer;
+    bool kept = true;
     if (frames != NULL)
         memcpy(frames, answer->walk.frames, bytes);
+    for (uint32_t i = 0; frames != NULL && i < answer->walk.count; i++)
+        kept = suite_logical_keep(&frames[i], all->keep) && kept;
     out->walk.frames = frames;
     out->words = arena_string(all->keep, answer->words);
     if (fault->code != ERR_NONE && all->fault.code == ERR_NONE)
         all->fault = *fault;
-    if ((bytes > 0 && frames == NULL) || (answer->words != NULL && out->words == NULL))
+    if (!kept || (bytes > 0 && frames == NULL) || (answer->words != NULL && out->words == NULL))
         (void)fault_no_memory(&all->fault, "score");
     all->done++;
     if (r->progress != NULL)

@@ -49,12 +49,12 @@ static enum status add_case(struct reading *r, const char *line, size_t bytes)
 {
     struct suite *out = r->out;
     struct suite_case c;
-    bool is_moment = false, selected = false;
+    bool is_read = false, selected = false;
 
-    if (suite_case_read(line, bytes, r->keep, &c, &is_moment, r->fault) != ERR_NONE)
+    if (suite_case_read(line, bytes, r->keep, &c, &is_read, r->fault) != ERR_NONE)
         return r->fault->code;
-    out->not_moments += !is_moment;
-    if (!is_moment || expression_of(r->expr, word_is_true, &c, &selected, r->fault) != ERR_NONE ||
+    out->not_asked += !is_read;
+    if (!is_read || expression_of(r->expr, word_is_true, &c, &selected, r->fault) != ERR_NONE ||
         !selected)
         return r->fault->code;
     if (out->count == r->room) {

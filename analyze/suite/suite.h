@@ -15,17 +15,34 @@ enum suite_level {
     SUITE_UNKNOWN /* any answer: only that there is one is looked at */
 };
 
-struct suite_frame {
-    uint64_t ip, sp;
+enum suite_kind {
+    SUITE_MOMENT, /* a walk is asked for: frames are return addresses */
+    SUITE_ADDRESS /* names are asked for: frames are functions, files and lines */
 };
 
+/* Spellings of one name, each of which is right; COUNT 0: none is known. */
+struct suite_names {
+    const char **names;
+    uint32_t count;
+};
+
+enum suite_inlined { SUITE_INLINED_UNKNOWN, SUITE_NOT_INLINED, SUITE_INLINED };
+
+struct suite_frame {
+    uint64_t ip, sp;                   /* of a moment */
+    struct suite_names function, file; /* of an address, as the next two */
+    uint32_t line;                     /* 0: unknown */
+    enum suite_inlined inlined;
+};
+
+/* Innermost first. */
 struct suite_walk {
     const struct suite_frame *frames;
     uint32_t count;
 };
 
-/* A moment of a walk. */
 struct suite_case {
+    enum suite_kind kind;
     const char *id, *capability, *processor, *shape, *position;
     const char *rule, *rule_url; /* RULE_URL: NULL where no page says it */
     enum suite_level level;
@@ -40,7 +57,7 @@ struct suite {
     const char *edition; /* "2026.11" */
     struct suite_case *cases;
     uint32_t count;
-    uint32_t not_moments; /* cases of kinds that are not read yet: counted, not asked */
+    uint32_t not_asked; /* cases of kinds that are not read yet: counted */
 };
 
 /* Reads the suite in FOLDER: the cases that EXPR selects (see base/expression.h; a word is true

@@ -12,8 +12,21 @@ static uint64_t read_hex(const cJSON *frame, const char *key, struct fault *faul
     return json_get_hex(frame, key, 0, fault);
 }
 
-enum status suite_walk_read(const cJSON *array, struct arena *keep, struct suite_walk *out,
-                            struct fault *fault)
+static enum status read_frame(const cJSON *frame, enum suite_kind kind, struct arena *keep,
+                              struct suite_frame *out, struct fault *fault)
+{
+    if (kind == SUITE_ADDRESS)
+        return suite_logical_read(frame, keep, out, fault);
+    if (!cJSON_HasObjectItem(frame, "ip"))
+        return fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "frames",
+                              "each has an \"ip\"");
+    *out = (struct suite_frame){.ip = read_hex(frame, "ip", fault),
+                                .sp = read_hex(frame, "sp", fault)};
+    return fault->code;
+}
+
+enum status suite_walk_read(const cJSON *array, enum suite_kind kind, struct arena *keep,
+                            struct suite_walk *out, struct fault *fault)
 {
     const int count = cJSON_GetArraySize(array);
     const cJSON *frame;
@@ -28,11 +41,8 @@ enum status suite_walk_read(const cJSON *array, struct arena *keep, struct suite
         return fault_no_memory(fault, "frames");
     cJSON_ArrayForEach(frame, array)
     {
-        if (!cJSON_HasObjectItem(frame, "ip"))
-            return fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "frames",
-                                  "each has an \"ip\"");
-        frames[i].ip = read_hex(frame, "ip", fault);
-        frames[i].sp = read_hex(frame, "sp", fault);
+        if (read_frame(frame, kind, keep, &frames[i], fault) != ERR_NONE)
+            return fault->code;
         i++;
     }
     *out = (struct suite_walk){frames, i};
@@ -66,7 +76,7 @@ static enum status read_truth(const cJSON *truth, struct arena *keep, struct sui
     for (int i = 0; i < count && fault->code == ERR_NONE; i++)
         (void)suite_walk_read(may ? cJSON_GetArrayItem(accepted, i)
                                   : cJSON_GetObjectItemCaseSensitive(truth, "frames"),
-                              keep, &walks[i], fault);
+                              out->kind, keep, &walks[i], fault);
     return fault->code;
 }
 
@@ -99,16 +109,17 @@ static const char *question_of(const cJSON *tree, struct arena *keep, struct fau
 }
 
 static enum status read_tree(const cJSON *tree, struct arena *keep, struct suite_case *out,
-                             bool *is_moment, struct fault *fault)
+                             bool *is_read, struct fault *fault)
 {
     const char *kind = json_get_string(tree, "kind", keep, fault);
     out->id = json_get_string(tree, "id", keep, fault);
-    *is_moment = kind != NULL && strcmp(kind, "moment") == 0;
+    *is_read = kind != NULL && (strcmp(kind, "moment") == 0 || strcmp(kind, "address") == 0);
+    out->kind = *is_read && kind[0] == 'a' ? SUITE_ADDRESS : SUITE_MOMENT;
     if (fault->code != ERR_NONE)
         return fault->code;
     if (out->id == NULL)
         return fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "case", "it has no id");
-    if (!*is_moment)
+    if (!*is_read)
         return ERR_NONE;
     const cJSON *rule = json_get_object(tree, "rule", fault);
     const cJSON *truth = json_get_object(tree, "truth", fault);
@@ -129,12 +140,12 @@ static enum status read_tree(const cJSON *tree, struct arena *keep, struct suite
 }
 
 enum status suite_case_read(const char *line, size_t bytes, struct arena *keep,
-                            struct suite_case *out, bool *is_moment, struct fault *fault)
+                            struct suite_case *out, bool *is_read, struct fault *fault)
 {
     cJSON *tree = NULL;
     memset(out, 0, sizeof *out);
     if (json_parse(line, bytes, &tree, fault) == ERR_NONE)
-        (void)read_tree(tree, keep, out, is_moment, fault);
+        (void)read_tree(tree, keep, out, is_read, fault);
     cJSON_Delete(tree);
     return fault->code;
 }

@@ -6,16 +6,36 @@
 
 #include "suite/suite.h"
 
-/* Reads one line of a list. *IS_MOMENT is false for another kind of case, of which only the id is
- * read. Fails: ERR_MALFORMED, ERR_MEMORY. */
+/* Reads one line of a list. *IS_READ is false for a kind that is not asked yet, of which only the
+ * id is read. Fails: ERR_MALFORMED, ERR_MEMORY. */
 enum status suite_case_read(const char *line, size_t bytes, struct arena *keep,
-                            struct suite_case *out, bool *is_moment, struct fault *fault);
+                            struct suite_case *out, bool *is_read, struct fault *fault);
 
-/* The frames of an answer or of a truth: objects with "ip" and "sp" (numbers of 64 bits as
- * "0x..."). SP may be absent or null in an answer: see SUITE_NO_SP. */
+/* The frames of an answer or of a truth. Of a moment: objects with "ip" and "sp" (numbers of 64
+ * bits as "0x..."); SP may be absent or null in an answer: see SUITE_NO_SP. Of an address: objects
+ * with "function", and "file" (a text, a list of accepted ones, or null), "line" and "inlined". */
 #define SUITE_NO_SP UINT64_MAX
 enum { SUITE_WALK_MAX = 1024 };
-enum status suite_walk_read(const cJSON *array, struct arena *keep, struct suite_walk *out,
-                            struct fault *fault);
+enum status suite_walk_read(const cJSON *array, enum suite_kind kind, struct arena *keep,
+                            struct suite_walk *out, struct fault *fault);
+
+/* Reads one frame of an address. Fails: ERR_MALFORMED, ERR_LIMIT, ERR_MEMORY. */
+enum status suite_logical_read(const cJSON *frame, struct arena *keep, struct suite_frame *out,
+                               struct fault *fault);
+
+enum suite_match {
+    SUITE_SAME,
+    SUITE_LESS, /* the answer leaves out what the truth knows, and what it says is true */
+    SUITE_OTHER
+};
+
+/* Names are compared without blanks, a leading "::", and parameters after a name that is accepted
+ * without them; paths with either slash, without "." and "..", and an answer
+ * that is a name without a folder is compared with the last part alone. */
+enum suite_match suite_logical_match(const struct suite_frame *truth,
+                                     const struct suite_frame *answer);
+
+/* Copies what FRAME refers to into KEEP; false: out of memory. */
+bool suite_logical_keep(struct suite_frame *frame, struct arena *keep);
 
 #endif

@@ -17,8 +17,8 @@ static void print_head(const struct suite *suite, const struct score *score, str
         const char *sum = result_sum(suite, score, *can, keep);
         (void)printf("%s: %s\n", *can, sum != NULL ? sum : "no case here");
     }
-    if (suite->not_moments > 0)
-        (void)printf("not asked: %" PRIu32 " cases that are no moments\n", suite->not_moments);
+    if (suite->not_asked > 0)
+        (void)printf("not asked: %" PRIu32 " cases of other kinds\n", suite->not_asked);
 }
 
 static void print_rows(const struct result_row *rows, uint32_t count)
@@ -48,8 +48,25 @@ static void print_rows(const struct result_row *rows, uint32_t count)
     }
 }
 
-static void print_walk(const char *who, const struct suite_walk *walk)
+static void print_logical(const char *who, const struct suite_walk *walk)
 {
+    if (walk->count == 0)
+        (void)printf("  %-9s nothing\n", who);
+    for (uint32_t i = 0; i < walk->count && i < 8; i++) {
+        const struct suite_frame *f = &walk->frames[i];
+        (void)printf("  %-9s %s %s:%" PRIu32 "%s\n", i == 0 ? who : "",
+                     f->function.count > 0 ? f->function.names[0] : "?",
+                     f->file.count > 0 ? f->file.names[0] : "?", f->line,
+                     f->inlined == SUITE_INLINED ? " inlined" : "");
+    }
+}
+
+static void print_walk(enum suite_kind kind, const char *who, const struct suite_walk *walk)
+{
+    if (kind == SUITE_ADDRESS) {
+        print_logical(who, walk);
+        return;
+    }
     (void)printf("  %-9s", who);
     for (uint32_t i = 0; i < walk->count && i < 8; i++)
         (void)printf(" %" PRIx64, walk->frames[i].ip);
@@ -66,9 +83,9 @@ static void print_case(const struct suite_case *c, const struct suite_answer *an
     if (answer->words != NULL)
         (void)printf("  %-9s %s\n", "because", answer->words);
     for (uint32_t i = 0; i < c->walk_count; i++)
-        print_walk(i == 0 ? "truth" : "or", &c->walks[i]);
+        print_walk(c->kind, i == 0 ? "truth" : "or", &c->walks[i]);
     if (answer->outcome == SUITE_EARLY || answer->outcome == SUITE_WRONG)
-        print_walk("answer", &answer->walk);
+        print_walk(c->kind, "answer", &answer->walk);
     (void)printf("  %-9s twinstack score --cmd '%s'%s%s -k %s --details\n", "again", style->command,
                  style->folder != NULL ? " --suite " : "", text_or_empty(style->folder), c->id);
 }

@@ -99,12 +99,12 @@ TEST(an_answer_is_judged_by_the_truth)
         struct suite_answer answer;
         struct suite_case c;
         struct arena keep;
-        bool is_moment = false;
+        bool is_read = false;
         test_row(rows[i].name);
         arena_init(&keep, 0);
-        REQUIRE(suite_case_read(rows[i].of, strlen(rows[i].of), &keep, &c, &is_moment, &fault) ==
+        REQUIRE(suite_case_read(rows[i].of, strlen(rows[i].of), &keep, &c, &is_read, &fault) ==
                 ERR_NONE);
-        REQUIRE(is_moment);
+        REQUIRE(is_read);
         CHECK_EQ(suite_answer_judge(&c, rows[i].answer, &keep, &answer, &fault), ERR_NONE);
         CHECK_STR(suite_outcome_name(answer.outcome), suite_outcome_name(rows[i].want));
         if (rows[i].want == SUITE_WRONG || rows[i].want == SUITE_EARLY)
@@ -120,13 +120,90 @@ TEST(a_contestant_does_not_see_the_truth)
     struct fault fault = FAULT_INIT;
     struct suite_case c;
     struct arena keep;
-    bool is_moment = false;
+    bool is_read = false;
     arena_init(&keep, 0);
-    REQUIRE(suite_case_read(must, strlen(must), &keep, &c, &is_moment, &fault) == ERR_NONE);
+    REQUIRE(suite_case_read(must, strlen(must), &keep, &c, &is_read, &fault) == ERR_NONE);
     CHECK_STR(c.question,
               "{\"id\":\"moments/x64/a/0\",\"kind\":\"moment\",\"processor\":\"x64\","
               "\"capability\":\"moments.x64\",\"needs\":[],\"given\":{\"registers\":{}}}\n");
     arena_free(&keep);
+}
+
+#define NAMED(TRUTH)                                                                               \
+    "{\"id\":\"addresses/x64/a/0\",\"kind\":\"address\",\"processor\":\"x64\","                    \
+    "\"shape\":\"inline\",\"position\":\"row\",\"rule\":{\"name\":\"a page\",\"address\":null},"   \
+    "\"needs\":[],\"capability\":\"addresses.pdb\",\"given\":{},\"truth\":" TRUTH "}"
+#define INNER "\"function\":\"leaf\",\"file\":\"/s/a.h\",\"line\":7"
+#define OUTER "\"function\":\"n::f<int>\",\"file\":\"/s/a.c\",\"line\":9,\"inlined\":false"
+static const char names[] =
+    NAMED("{\"level\":\"must\",\"frames\":[{\"function\":[\"leaf\",\"_Zleaf\"],\"file\":[\"/s/"
+          "a.h\"],\"line\":"
+          "7,\"inlined\":true},{\"function\":[\"n::f<int>\"],\"file\":[\"/s/./a.c\"],\"line\":9,"
+          "\"inlined\":false}]}");
+static const char padding[] = NAMED("{\"level\":\"may\",\"accepted\":[[]]}");
+
+TEST(names_of_an_address_are_judged_by_what_they_mean)
+{
+#define SAID(FRAMES) "{\"id\":\"addresses/x64/a/0\",\"frames\":[" FRAMES "]}"
+#define OUTER_IS(FUNCTION, FILE, LINE)                                                             \
+    SAID("{" INNER "},{\"function\":" FUNCTION ",\"file\":" FILE ",\"line\":" LINE "}")
+    static const struct {
+        const char *name, *of, *answer;
+        enum suite_outcome want;
+        uint32_t first;
+    } rows[] = {
+        {"the truth", names, SAID("{" INNER ",\"inlined\":true},{" OUTER "}"), SUITE_RIGHT, 0},
+        {"inlined is not stated", names, SAID("{" INNER "},{" OUTER "}"), SUITE_RIGHT, 0},
+        {"another accepted name, blanks", names, OUTER_IS("\"n::f< int >\"", "\"/s/a.c\"", "9"),
+         SUITE_RIGHT, 0},
+        {"parameters, the global scope", names, OUTER_IS("\"::n::f<int>(int)\"", "\"/s/a.c\"", "9"),
+         SUITE_RIGHT, 0},
+        {"a path with . and .. and the other slash", names,
+         OUTER_IS("\"n::f<int>\"", "\"/s\\\\b/../a.c\"", "9"), SUITE_RIGHT, 0},
+        {"a file without its folder", names, OUTER_IS("\"n::f<int>\"", "\"a.c\"", "9"), SUITE_RIGHT,
+         0},
+        {"another folder", names, OUTER_IS("\"n::f<int>\"", "\"/t/a.c\"", "9"), SUITE_WRONG, 1},
+        {"a relative folder", names, OUTER_IS("\"n::f<int>\"", "\"s/a.c\"", "9"), SUITE_WRONG, 1},
+        {"a folder that is joined twice", names, OUTER_IS("\"n::f<int>\"", "\"/s/s/a.c\"", "9"),
+         SUITE_WRONG, 1},
+        {"another name", names, OUTER_IS("\"n::f<long>\"", "\"/s/a.c\"", "9"), SUITE_WRONG, 1},
+        {"the beginning of a name", names, OUTER_IS("\"n::f\"", "\"/s/a.c\"", "9"), SUITE_WRONG, 1},
+        {"another line", names, OUTER_IS("\"n::f<int>\"", "\"/s/a.c\"", "10"), SUITE_WRONG, 1},
+        {"no name", names, OUTER_IS("null", "\"/s/a.c\"", "9"), SUITE_EARLY, 1},
+        {"no file", names, OUTER_IS("\"n::f<int>\"", "null", "9"), SUITE_EARLY, 1},
+        {"no line", names, OUTER_IS("\"n::f<int>\"", "\"/s/a.c\"", "null"), SUITE_EARLY, 1},
+        {"no line, and another name", names, OUTER_IS("\"g\"", "\"/s/a.c\"", "null"), SUITE_WRONG,
+         1},
+        {"no caller", names, SAID("{" INNER "}"), SUITE_EARLY, 1},
+        {"nothing", names, SAID(""), SUITE_EARLY, 0},
+        {"not inlined", names, SAID("{" INNER ",\"inlined\":false},{" OUTER "}"), SUITE_WRONG, 0},
+        {"the other order", names, SAID("{" OUTER "},{" INNER "}"), SUITE_WRONG, 0},
+        {"the caller alone", names, SAID("{" OUTER "}"), SUITE_WRONG, 0},
+        {"a caller too many", names, SAID("{" INNER "},{" OUTER "},{" OUTER "}"), SUITE_WRONG, 2},
+        {"nothing in padding", padding, SAID(""), SUITE_RIGHT, 0},
+        {"a name in padding", padding, SAID("{" INNER "}"), SUITE_WRONG, 0},
+        {"a frame without a function", names, SAID("{\"line\":7}"), SUITE_GARBAGE, 0},
+        {"a line that is none", names, SAID("{\"function\":\"leaf\",\"line\":-7}"), SUITE_GARBAGE,
+         0},
+        {"a name that is none", names, SAID("{\"function\":7}"), SUITE_GARBAGE, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT;
+        struct suite_answer answer;
+        struct suite_case c;
+        struct arena keep;
+        bool is_read = false;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        REQUIRE(suite_case_read(rows[i].of, strlen(rows[i].of), &keep, &c, &is_read, &fault) ==
+                ERR_NONE);
+        CHECK_EQ(c.kind, SUITE_ADDRESS);
+        CHECK_EQ(suite_answer_judge(&c, rows[i].answer, &keep, &answer, &fault), ERR_NONE);
+        CHECK_STR(suite_outcome_name(answer.outcome), suite_outcome_name(rows[i].want));
+        if (rows[i].want == SUITE_WRONG || rows[i].want == SUITE_EARLY)
+            CHECK_EQ(answer.first, rows[i].first);
+        arena_free(&keep);
+    }
 }
 
 static void read_damaged(const uint8_t *data, size_t bytes, void *context)
@@ -134,10 +211,10 @@ static void read_damaged(const uint8_t *data, size_t bytes, void *context)
     struct fault fault = FAULT_INIT;
     struct suite_case c;
     struct arena keep;
-    bool is_moment = false;
+    bool is_read = false;
     uint32_t *read = context;
     arena_init(&keep, 0);
-    *read += suite_case_read((const char *)data, bytes, &keep, &c, &is_moment, &fault) == ERR_NONE;
+    *read += suite_case_read((const char *)data, bytes, &keep, &c, &is_read, &fault) == ERR_NONE;
     CHECK(fault.code == ERR_NONE || fault.code == ERR_MALFORMED || fault.code == ERR_LIMIT);
     arena_free(&keep);
 }
@@ -148,6 +225,7 @@ TEST(damaged_cases_are_refused)
     test_truncations((const uint8_t *)must, sizeof must - 2, read_damaged, &read);
     CHECK_EQ(read, 0);
     test_flips((const uint8_t *)may, sizeof may - 1, read_damaged, &read);
+    test_flips((const uint8_t *)names, sizeof names - 1, read_damaged, &read);
 }
 
 /* A suite of LINES and one image in the scratch folder; HASH: of the image; NULL: its own. */
@@ -194,10 +272,10 @@ TEST(a_suite_is_read_with_its_files)
          0},
         {"nothing", LIST, good_index, NULL, "else", ERR_NONE, 0, 0},
         {"a selection that is none", LIST, good_index, NULL, "a and", ERR_USAGE, 0, 0},
-        {"another kind of case", "{\"id\":\"addresses/x\",\"kind\":\"address\"}\n" LIST, good_index,
-         NULL, NULL, ERR_NONE, 2, 1},
-        {"no end of the last line", "{\"id\":\"addresses/x\",\"kind\":\"address\"}", good_index,
-         NULL, NULL, ERR_NONE, 0, 1},
+        {"another kind of case", "{\"id\":\"dumps/x\",\"kind\":\"dump\"}\n" LIST, good_index, NULL,
+         NULL, ERR_NONE, 2, 1},
+        {"no end of the last line", "{\"id\":\"dumps/x\",\"kind\":\"dump\"}", good_index, NULL,
+         NULL, ERR_NONE, 0, 1},
         {"a changed image", LIST, good_index, "00", NULL, ERR_MALFORMED, 0, 0},
         {"a damaged line", LIST "{\"id\":", good_index, NULL, NULL, ERR_MALFORMED, 0, 0},
         {"a missing list", LIST, "{\"suite\":1,\"edition\":\"1\",\"lists\":[\"no\"],\"files\":[]}",
@@ -222,7 +300,7 @@ TEST(a_suite_is_read_with_its_files)
         CHECK_EQ(suite_open(folder, rows[i].expr, &keep, &suite, &fault), rows[i].want);
         if (rows[i].want == ERR_NONE) {
             CHECK_EQ(suite.count, rows[i].count);
-            CHECK_EQ(suite.not_moments, rows[i].others);
+            CHECK_EQ(suite.not_asked, rows[i].others);
         } else {
             CHECK(fault.code == ERR_USAGE || fault.path[0] != '\0');
         }
