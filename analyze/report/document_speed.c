@@ -190,7 +190,7 @@ void document_speed(struct sheet *s, const struct run_figures *report, bool spre
     if (h.cases == 0)
         return;
     sheet_heading(s, "Speed",
-                  arena_printf(s->keep, ": dumps by %s%s", speed_writer(report, s->keep),
+                  arena_printf(s->keep, ": dumps by %s%s", speed_writer(report),
                                spread ? "; medians, spread and parts" : ""));
     print_table(s, &h, spread);
     const bool few = h.cases < MEASUREMENT_LEAST;

@@ -112,9 +112,11 @@
  * computed on demand, with the same expressions. */
 #define SUM_ENGINES                                                                                \
     "SELECT c.run_id, min(k.position) position, k.engine, max(" SHARES "),"                        \
-    " CASE WHEN min(k.version) <> max(k.version) OR (k.engine = 'dump' AND"                        \
-    " max(k.version) IS NOT NULL AND sum(k.version IS NULL AND k.frames > 0) > 0)"                 \
-    " THEN 'several' ELSE max(k.version) END, max(k.subject), count(*),"                           \
+    " CASE WHEN count(DISTINCT k.version) > 2 THEN 'several'"                                      \
+    " WHEN min(k.version) <> max(k.version) THEN min(k.version) || ' and ' || max(k.version)"      \
+    " WHEN k.engine = 'dump' AND sum(k.version IS NULL AND k.frames > 0) > 0"                      \
+    " THEN max(k.version) || ' and one without a name' ELSE max(k.version) END,"                   \
+    " max(k.subject), count(*),"                                                                   \
     " sum(k.state = 0 AND k.frames > 0), sum(k.state = 4)" ENGINE_SCORE_FIELDS(                    \
         SUM_OF) ", sum(k.first_divergence >= 0),"                                                  \
                 " min(CASE WHEN k.state <> 0 THEN k.reason END)"                                   \

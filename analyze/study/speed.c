@@ -134,24 +134,12 @@ bool speed_is_by_wine(const struct run_figures *figures)
     return writer_of(figures) == NULL && platform != NULL && strstr(platform, "wine") != NULL;
 }
 
-static bool has_cases_of(const struct run_figures *figures, enum cpu arch)
+const char *speed_writer(const struct run_figures *figures)
 {
-    for (uint32_t i = 0; i < figures->lane_count; i++)
-        if (figures->lanes[i].arch == arch && figures->lanes[i].run > 0)
-            return true;
-    return false;
-}
-
-/* Microsoft's writer names its processor, dbgcore.amd64; under Wine only x64 has it. */
-const char *speed_writer(const struct run_figures *figures, struct arena *keep)
-{
-    const char *writer = writer_of(figures), *both = NULL;
+    const char *writer = writer_of(figures);
     if (writer == NULL)
-        return speed_is_by_wine(figures) ? "Wine, not Windows" : "an unnamed writer";
-    if (strstr(writer, "amd64") != NULL && has_cases_of(figures, CPU_X86))
-        both = has_cases_of(figures, CPU_X64) ? arena_printf(keep, "%s, of x86 by Wine", writer)
-                                              : "Wine, not Windows";
-    return both != NULL ? both : writer;
+        writer = speed_is_by_wine(figures) ? "Wine, not Windows" : "an unnamed writer";
+    return writer;
 }
 
 const char *speed_where(const struct run_figures *figures, struct arena *keep)
@@ -159,7 +147,7 @@ const char *speed_where(const struct run_figures *figures, struct arena *keep)
     const struct run_info *run = figures->run;
     const char *text = arena_printf(
         keep, "%s · %s · dumps by %s", run->platform != NULL ? run->platform : "system not known",
-        run->cpu != NULL ? run->cpu : "processor not known", speed_writer(figures, keep));
+        run->cpu != NULL ? run->cpu : "processor not known", speed_writer(figures));
     return text != NULL ? text : "";
 }
 

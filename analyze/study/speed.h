@@ -66,8 +66,9 @@ extern const enum cpu speed_order[CPU_COUNT];
 /* Wine wrote the dumps, which is not what a Windows user has: its writer names nothing. */
 bool speed_is_by_wine(const struct run_figures *figures);
 
-/* Who wrote the dumps: what they name, or "Wine, not Windows"; both where processors differ. */
-const char *speed_writer(const struct run_figures *figures, struct arena *keep);
+/* Who wrote the dumps: what they name, two where those of a processor are by another one; or "Wine,
+ * not Windows". */
+const char *speed_writer(const struct run_figures *figures);
 
 /* "Linux, wine-8.0 · AMD EPYC · dumps by Wine": where RUN was made, and who wrote the dumps. */
 const char *speed_where(const struct run_figures *figures, struct arena *keep);

@@ -276,7 +276,8 @@ class Judge(e2e.Case):
         self.assertRegex(version, r"^dbgcore\.amd64,10\.")
         self.assertEqual(x86, [version.replace("amd64", "i386")] if len(builds) > 1 else [])
         done = self.run_twinstack("gate", "--db", "a.db", "--against", "1", folder=folder, exit_code=1)
-        self.assertIn(f"writer of dumps: it gives no name -> {version if not x86 else 'several'}: only runs of the same writer can be compared", done.stdout)
+        now = " and ".join([version, *x86])
+        self.assertIn(f"writer of dumps: it gives no name -> {now}: only runs of the same writer can be compared", done.stdout)
 
     def test_microsofts_walker_at_every_instruction_of_x86(self):
         """Without PDBs it has the chain of frame pointers, and guesses: right at a fifth of the instructions where there is none."""

@@ -234,7 +234,8 @@ static void put_run_of_writers(struct store_fixture *f, const char *a, const cha
 TEST(runs_of_two_writers_are_never_compared)
 {
     static const char wines[] = "none", of_ms[] = "dbgcore.amd64,10.0.29507.1001",
-                      later[] = "dbgcore.amd64,10.0.30000.1";
+                      later[] = "dbgcore.amd64,10.0.30000.1",
+                      of_x86[] = "dbgcore.i386,10.0.29507.1001";
     static const struct {
         const char *name, *was[2], *is[2];
         bool open;
@@ -252,8 +253,18 @@ TEST(runs_of_two_writers_are_never_compared)
          {later, later},
          false,
          "29507.1001 -> dbgcore.amd64,10.0.3"},
-        {"a run of two writers", {of_ms, of_ms}, {of_ms, NULL}, false, "-> several"},
-        {"a run of two versions", {of_ms, of_ms}, {of_ms, wines}, false, "-> several"},
+        {"a run of two writers",
+         {of_ms, of_ms},
+         {of_ms, NULL},
+         false,
+         "29507.1001 and one without a name:"},
+        {"a run of two versions", {of_ms, of_ms}, {of_ms, wines}, false, "29507.1001 and none:"},
+        {"two processors twice", {of_ms, of_x86}, {of_ms, of_x86}, true, NULL},
+        {"another version for one of two processors",
+         {of_ms, of_x86},
+         {of_ms, later},
+         false,
+         "i386,10.0.29507.1001 -> dbgcore.amd64,10.0.29507.1001 and dbgcore.amd64,10.0.3"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct store_fixture f;

@@ -235,28 +235,22 @@ TEST(a_figure_names_system_processor_and_writer)
 {
     static const struct {
         const char *name, *platform, *cpu, *writer, *want;
-        uint32_t x64, x86; /* cases */
     } rows[] = {
-        {"x64 by Microsoft's, x86 keeps Wine's", "Linux, wine-8.0", "EPYC",
-         "dbgcore.amd64,10.0.29507.1001",
-         "Linux, wine-8.0 · EPYC · dumps by dbgcore.amd64,10.0.29507.1001, of x86 by Wine", 2, 1},
-        {"x64 alone", "Linux, wine-8.0", "EPYC", "dbgcore.amd64,10.0.29507.1001",
-         "Linux, wine-8.0 · EPYC · dumps by dbgcore.amd64,10.0.29507.1001", 2, 0},
+        {"Microsoft's writer for two processors", "Linux, wine-8.0", "EPYC",
+         "dbgcore.amd64,10.0.29507.1001 and dbgcore.i386,10.0.29507.1001",
+         "Linux, wine-8.0 · EPYC · dumps by dbgcore.amd64,10.0.29507.1001 and "
+         "dbgcore.i386,10.0.29507.1001"},
         {"Wine names nothing", "Linux, wine-8.0", "EPYC", NULL,
-         "Linux, wine-8.0 · EPYC · dumps by Wine, not Windows", 2, 1},
+         "Linux, wine-8.0 · EPYC · dumps by Wine, not Windows"},
         {"Microsoft's writer under Wine", "Linux, wine-8.0", "EPYC", "dbghelp 10.0",
-         "Linux, wine-8.0 · EPYC · dumps by dbghelp 10.0", 2, 1},
+         "Linux, wine-8.0 · EPYC · dumps by dbghelp 10.0"},
         {"nothing is known", NULL, NULL, NULL,
-         "system not known · processor not known · dumps by an unnamed writer", 0, 0},
+         "system not known · processor not known · dumps by an unnamed writer"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const struct run_info run = {.platform = rows[i].platform, .cpu = rows[i].cpu};
         const struct engine_total dump = {.engine = ENGINE_NAME_DUMP, .version = rows[i].writer};
-        struct lane_total lanes[] = {
-            {.variant = "ob2", .arch = CPU_X64, .cases = rows[i].x64, .run = rows[i].x64},
-            {.variant = "x86-ob2", .arch = CPU_X86, .cases = rows[i].x86, .run = rows[i].x86}};
-        const struct run_figures figures = {
-            .run = &run, .lanes = lanes, .lane_count = 2, .engines = &dump, .engine_count = 1};
+        const struct run_figures figures = {.run = &run, .engines = &dump, .engine_count = 1};
         struct arena keep;
         arena_init(&keep, 0);
         test_row(rows[i].name);
