@@ -369,7 +369,7 @@ enum {
     RECORD_STOP_STACK_BOUNDS = 2, /* stack pointer left the thread's limits     */
     RECORD_STOP_NO_PROGRESS = 3,  /* stack pointer did not rise                 */
     RECORD_STOP_READ_FAULT = 4,   /* memory could not be read                   */
-    RECORD_STOP_NO_UNWIND = 5,    /* no unwind data for code in no known module */
+    RECORD_STOP_NO_UNWIND = 5,    /* no unwind data for code that needs it      */
     RECORD_STOP_LIMIT = 6,        /* the walker's own frame limit               */
     RECORD_STOP_WALKER = 7,       /* the system's walker returned false         */
     RECORD_STOP_BAD_SEED = 8,     /* first context unusable                     */

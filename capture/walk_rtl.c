@@ -92,6 +92,15 @@ static bool pop_frame_pointer(CONTEXT *context, struct cap_bounds bounds)
     return true;
 }
 
+/* Only a leaf has no unwind data, and a leaf calls nothing: what is at the top of the stack of a
+ * function that made a call is no return address.  It is if the call is followed by the return, as
+ * in the functions of Wine's ntdll that call the system. */
+static bool returns_at(uint64_t return_va)
+{
+    enum { RET = 0xC3 };
+    return *(const uint8_t *)(uintptr_t)return_va == RET;
+}
+
 struct step {
     bool is_return; /* of the current frame, then of the next */
     uint32_t found; /* how the next frame was found            */
@@ -122,6 +131,8 @@ static uint32_t step_out(CONTEXT *context, struct cap_bounds bounds, bool first,
             return RECORD_STOP_NO_UNWIND;
         const bool is_probe = !step->is_return && cap_crash_in_loaded_module(pc) &&
                               cap_crash_leave_probe(context, bounds);
+        if (!is_probe && step->is_return && cap_crash_in_loaded_module(lookup) && !returns_at(pc))
+            return RECORD_STOP_NO_UNWIND;
         if (!is_probe && !pop_return(context, bounds))
             return RECORD_STOP_STACK_BOUNDS;
         step->is_return = true;

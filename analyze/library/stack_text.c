@@ -383,6 +383,16 @@ static void put_frame(struct text_out *out, const struct frame *frame,
     text_put(out, "\n", 1);
 }
 
+/* The walk ended in a function of a module that calls and yet has no unwind data. */
+static void put_without_unwind_data(struct text_out *out, const struct frame *frame)
+{
+    if (frame->module_name == NULL)
+        return;
+    text_puts(out, "    (stopped in a function without unwind data: ");
+    text_put_clean(out, frame->function != NULL ? frame->function : frame->module_name);
+    text_puts(out, ")\n");
+}
+
 void stack_text_write(struct text_out *out, const struct stack *stack, bool goes_on, bool colour)
 {
     const struct widths w = measure(out, stack);
@@ -413,6 +423,8 @@ void stack_text_write(struct text_out *out, const struct stack *stack, bool goes
         }
         put_frame(out, frame, &out->shapes[i], first, &w, colour);
     }
+    if (!goes_on && stack->stop == STOP_NO_UNWIND && stack->frame_count > 0)
+        put_without_unwind_data(out, &stack->frames[stack->frame_count - 1]);
     if (!goes_on)
         text_put(out, "\n", 1);
 }

@@ -155,6 +155,15 @@ class Stranger(e2e.Case):
                     done, records, dumps = self.die(program, mode)
                     self.assertEqual((done.returncode, done.stdout.strip(), records, dumps), (exit_code, said, [], []))
 
+    def test_a_function_without_unwind_data_ends_the_walk(self):
+        """What is at the top of its stack is no return address, and no frame is made up of it."""
+        for compiler, program in self.programs.items():
+            with self.subTest(compiler=compiler):
+                _, records, _ = self.die(program, "plain-call")
+                said = self.run_twinstack("resolve", "--symbols", program.parent, records[0]).stdout
+                self.assertEqual(self.names(program, records[0])[0], ["break_off", "lend", "call_plainly"])
+                self.assertIn("(stopped in a function without unwind data: call_plainly)", said)
+
     def test_the_last_bytes_of_memory_leave_a_record(self):
         """Under such a limit Wine cannot end the process in order, so its exit code says nothing."""
         def wine(*argv, env, kilobytes=2_600_000):

@@ -178,6 +178,21 @@ static int pool_work()
     return 0;
 }
 
+// ---- a function by hand, without unwind data ----
+
+extern "C" int call_plainly(int (*body)());
+__asm__(".globl call_plainly\n"
+        "call_plainly:\n"
+        "subq $0x128, %rsp\n"
+        "callq *%rcx\n"
+        "addq $0x128, %rsp\n"
+        "retq\n");
+
+NOINLINE static int plain_call()
+{
+    return call_plainly(lend) + 1;
+}
+
 // ---- locks ----
 
 extern "C" LONG NTAPI LdrLockLoaderLock(ULONG flags, ULONG *disposition, ULONG_PTR *cookie);
@@ -205,6 +220,7 @@ const death deaths_of_places[] = {
     {L"fiber", fiber},
     {L"pool-wait", pool_wait},
     {L"pool-work", pool_work},
+    {L"plain-call", plain_call},
     {L"loader-lock", loader_lock},
     {L"heap-lock", heap_lock},
     {nullptr, nullptr},
