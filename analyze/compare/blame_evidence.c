@@ -160,8 +160,7 @@ bool evidence_of_misalignment(const struct table *t, uint32_t a, uint32_t b)
 
 /* ---- symbols -------------------------------------------------------------------------- */
 
-/* Another build, or a file that cannot be read. */
-static bool states_no_symbols(const struct frame *frame)
+bool evidence_states_no_symbols(const struct frame *frame)
 {
     const enum frame_note note = frame->note;
     return note == NOTE_NO_SYMBOL_FILE || note == NOTE_PDB_UNSUPPORTED ||
@@ -190,15 +189,23 @@ const struct frame *evidence_of_no_symbols(const struct compare_input *in, const
                                            uint32_t column, struct arena *keep, const char **places)
 {
     const struct column *c = &t->columns[column];
+    const struct frame *missing = NULL;
     *places = NULL;
     for (uint32_t i = 0; column != 0 && i < c->count; i++) {
         const struct frame *frame = &c->stack->frames[i];
-        if (frame->module == NULL || is_named(frame) || !frame_in_own_image(in->crash, frame))
+        const bool wrong = evidence_states_no_symbols(frame) && frame->note != NOTE_NO_SYMBOL_FILE;
+        if (frame->module == NULL || is_named(frame) || !frame_in_own_image(in->crash, frame) ||
+            (missing != NULL && !wrong))
             continue;
+        const char *sought = NULL;
         if (in->symbols != NULL && in->symbols->sought != NULL)
-            *places = in->symbols->sought(in->symbols->context, frame, keep);
-        if ((*places != NULL || states_no_symbols(frame)) && !module_has_names(c, frame))
-            return frame;
+            sought = in->symbols->sought(in->symbols->context, frame, keep);
+        if ((sought == NULL && !evidence_states_no_symbols(frame)) || module_has_names(c, frame))
+            continue;
+        missing = frame;
+        *places = sought;
+        if (wrong) /* a file that is there and wrong says more than one that never was */
+            break;
     }
-    return NULL;
+    return missing;
 }

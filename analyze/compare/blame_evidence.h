@@ -25,10 +25,13 @@ uint32_t evidence_of_stray_walk(const struct table *t, uint32_t row, uint32_t co
  * pc is a return address.  False: the hooks do not say. */
 bool evidence_of_first_kind(const struct crash_case *crash, enum pc_kind *kind);
 
+/* FRAME's note says that its module's file is missing, of another build, or cannot be read. */
+bool evidence_states_no_symbols(const struct frame *frame);
+
 /* The first frame of COLUMN in an own module that has no symbols at all: no file was found for it,
- * or the file is damaged or of another build. NULL: there is none. Such a column cannot say whether
- * a function of the truth is in its stack. *PLACES, in KEEP: where a file was looked for; NULL:
- * unknown. */
+ * or the file is damaged or of another build. Of several, the first whose file is there and wrong.
+ * NULL: there is none. Such a column cannot say whether a function of the truth is in its stack.
+ * *PLACES, in KEEP: where a file was looked for; NULL: unknown. */
 const struct frame *evidence_of_no_symbols(const struct compare_input *in, const struct table *t,
                                            uint32_t column, struct arena *keep,
                                            const char **places);

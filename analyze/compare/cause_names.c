@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "compare/blame_evidence.h"
+#include "compare/blame_voters.h"
 #include "compare/names.h"
 
 enum {
@@ -74,11 +75,19 @@ const struct frame *rule_generated(const struct difference *d, uint32_t *column)
     return block_find(d, is_generated, column);
 }
 
+/* Both have a frame at one address, to which one says that a call returns. */
+static bool differ_in_kind(const struct difference *d)
+{
+    const struct frame *own = rule_mine(d), *other = rule_theirs(d);
+    return d->mark == CELL_PHYSICAL && own != NULL && other != NULL && own->kind != other->kind &&
+           own->offset == other->offset && own->module == other->module;
+}
+
 bool because_generated_code(const struct difference *d, struct arena *keep, struct explanation *out)
 {
     uint32_t column = 0;
     const struct frame *frame = rule_generated(d, &column);
-    if (frame == NULL)
+    if (frame == NULL || differ_in_kind(d))
         return false;
     return rule_explain(out, CAUSE_GENERATED_CODE, d->against == 0 ? d->column : 0,
                         arena_printf(keep, "%s at %s: generated code, which is in no image",
@@ -104,23 +113,39 @@ static const char *file_asked(const struct module *module, struct arena *keep)
 
 /* The truth's function has no place here: without symbols for the module of its code, no engine can
  * have it. */
+/* An engine with the same symbols names the truth's function here. */
+static bool is_named_by_same(const struct difference *d)
+{
+    const struct table *t = d->table;
+    const struct truth_frame *truth = table_truth(t, d->row);
+    for (uint32_t c = 1; truth != NULL && c < t->column_count; c++) {
+        const struct frame *frame = table_frame(t, d->row, c);
+        if (c != d->column && frame != NULL && voter_of_name(t, c) == voter_of_name(t, d->column) &&
+            compare_names(truth->function, frame->function))
+            return true;
+    }
+    return false;
+}
+
 bool because_own_symbols(const struct difference *d, struct arena *keep, struct explanation *out)
 {
     const char *places = NULL;
-    if (d->against != 0 || d->mark == CELL_PHYSICAL || d->mark == CELL_LINE)
-        return false; /* who gives a line has symbols */
+    const struct frame *mine = rule_mine(d);
+    const bool has_line = d->mark == CELL_LINE && mine != NULL && mine->line != 0;
+    if (d->against != 0 || d->mark == CELL_PHYSICAL || has_line || is_named_by_same(d))
+        return false;
     const struct frame *frame = evidence_of_no_symbols(d->in, d->table, d->column, keep, &places);
     if (frame == NULL || !is_in_block(d, frame))
         return false;
     const bool other = frame->symbols == SYMBOLS_MISMATCH || frame_note_is_other_build(frame->note);
-    const bool told = frame->note != NOTE_NONE && frame->note != NOTE_NOT_COVERED &&
-                      frame->note != NOTE_NO_SYMBOL_FILE && frame_note_name(frame->note) != NULL;
-    return rule_explain(out, other ? CAUSE_SYMBOLS_MISMATCH : CAUSE_SYMBOLS_MISSING, d->column,
-                        arena_printf(keep, "%s has no symbols: %s: %s%s%s", frame->module->name,
-                                     file_asked(frame->module, keep),
-                                     told ? frame_note_name(frame->note) : "no such file was found",
-                                     places != NULL ? "; looked for in " : "",
-                                     places != NULL ? places : ""));
+    const bool known = evidence_states_no_symbols(frame) && frame->note != NOTE_NO_SYMBOL_FILE &&
+                       frame_note_name(frame->note) != NULL;
+    return rule_explain(
+        out, other ? CAUSE_SYMBOLS_MISMATCH : CAUSE_SYMBOLS_MISSING, d->column,
+        arena_printf(keep, "%s has no symbols: %s: %s%s%s", frame->module->name,
+                     file_asked(frame->module, keep),
+                     known ? frame_note_name(frame->note) : "no such file was found",
+                     places != NULL ? "; looked for in " : "", places != NULL ? places : ""));
 }
 
 /* The difference is a physical frame that one side lacks. Symbols name frames, they do not make
@@ -266,7 +291,7 @@ bool because_lookup_address(const struct difference *d, struct arena *keep, stru
 {
     const struct frame *own = rule_mine(d), *other = rule_theirs(d);
     if (d->mark == CELL_PHYSICAL) {
-        if (own == NULL || other == NULL || !frames_same_module(own, other))
+        if (own == NULL || other == NULL || !(frames_same_module(own, other) || differ_in_kind(d)))
             return false;
         const uint64_t apart =
             own->offset > other->offset ? own->offset - other->offset : other->offset - own->offset;

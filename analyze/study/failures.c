@@ -253,10 +253,13 @@ static bool is_unblamed(const struct failure *group)
     return strncmp(blame, "none", strlen("none")) == 0 || strcmp(blame, "truth suspect") == 0;
 }
 
-/* The side of OTHER is a part of the engine whose stack GROUP is about. */
+/* The side of OTHER is a part of the engine whose stack GROUP is about, or of both. */
 static bool is_side_of(const struct failure *other, const struct failure *group)
 {
     const char *engine = group->example->finding->engine, *blame = other->blames[0].text;
+    if (strcmp(blame, "symbols (shared)") == 0)
+        return engine_kind_of(engine) == ENGINE_KIND_DUMP ||
+               engine_kind_of(engine) == ENGINE_KIND_OFFSET;
     if (engine_kind_of(engine) == ENGINE_KIND_DUMP)
         return strcmp(blame, "walk of dump") == 0 || strcmp(blame, "dump reader") == 0;
     return engine_kind_of(engine) == ENGINE_KIND_OFFSET && strcmp(blame, "record") == 0;
@@ -300,7 +303,9 @@ static struct failure *source_of(const struct failures *all, const struct failur
     struct failure *found = NULL;
     if (f == NULL || !failure_is_by_finding(group->example))
         return NULL;
-    const bool consequence = !is_wrong_step(group) && is_consequence(f->cause);
+    const bool absent = f->frame_a < 0 && f->frame_b < 0;
+    const bool consequence =
+        !absent && !is_wrong_step(group) && (is_unblamed(group) || is_consequence(f->cause));
     const bool of_lines = failure_is_of_lines(f);
     for (uint32_t i = 0; i < all->count; i++) {
         struct failure *other = &all->rows[i];

@@ -149,6 +149,19 @@ static const char *noise_text(const struct lanes *l, const struct noise *n, doub
                         n->apart * 100);
 }
 
+/* Why ASKED is not judged. The width of the interval of CASES says how much they vary. */
+static const char *floor_text(const struct lanes *l, double asked, const struct interval *ratio,
+                              size_t cases)
+{
+    const double spread = (ratio->high - ratio->low) / (2 * 1.96) * sqrt((double)cases);
+    return text_or_empty(arena_printf(
+        l->s->keep,
+        " (asked: %.1f %%; less than %.1f %% is never judged, %.1f %% would need about %" PRIu64
+        " cases, and there are %zu)",
+        asked * 100, STATISTICS_SMALLEST_EFFECT * 100, asked * 100,
+        statistics_samples_for(isnan(spread) ? 0 : spread, asked), cases));
+}
+
 /* PAIRS are enough. A limit that was stated never grows. */
 static void judge(struct lanes *l, const struct lane *lane, const char *name, size_t cases,
                   size_t count)
@@ -162,9 +175,7 @@ static void judge(struct lanes *l, const struct lane *lane, const char *name, si
     const struct noise noise = {fmax(a.apart, b.apart), a.drifts || b.drifts};
     const char *note = "";
     if (asked < limit)
-        note = text_or_empty(arena_printf(l->s->keep,
-                                          " (asked: %.1f %%; less than %.1f %% is never judged)",
-                                          asked * 100, limit * 100));
+        note = floor_text(l, asked, &ratio, cases);
     if ((noise.drifts || noise.apart > limit) && (!above || effect <= noise.apart))
         gate_add(l->s, name, !l->s->request->strict,
                  "time %+.1f %% cannot be judged: %s, %zu cases%s", effect * 100,
