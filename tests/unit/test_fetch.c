@@ -1,0 +1,222 @@
+/* Files of symbol servers, by a server of this program's own: what is asked, what is kept, and what
+ * is not asked again. Keys and index2.txt: Microsoft's "SymStore" and "SymSrv"; pointers: file.ptr.
+ */
+#include <arpa/inet.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "fetch/fetch.h"
+#include "test.h"
+
+#define KEY "app.pdb/ID1/app.pdb"
+#define GOOD "the right file"
+
+struct route {
+    const char *path, *body; /* BODY NULL: 500 */
+};
+
+enum { ROUTES_MAX = 4, ASKED_MAX = 8 };
+
+/* Answers one request and notes its path in the file LOG. */
+static void answer(int client, const struct route *routes, const char *log)
+{
+    char text[4096] = "", path[512] = "", head[200];
+    size_t bytes = 0;
+    while (strstr(text, "\r\n\r\n") == NULL && bytes < sizeof text - 1) {
+        const ssize_t more = read(client, text + bytes, sizeof text - 1 - bytes);
+        if (more <= 0)
+            return;
+        bytes += (size_t)more;
+        text[bytes] = '\0';
+    }
+    const char *start = strchr(text, '/');
+    if (start != NULL)
+        (void)snprintf(path, sizeof path, "%.*s", (int)strcspn(start + 1, " "), start + 1);
+    FILE *out = fopen(log, "ab");
+    if (out != NULL) {
+        (void)fprintf(out, "%s\n", path);
+        (void)fclose(out);
+    }
+    const struct route *route = routes;
+    while (route->path != NULL && strcmp(route->path, path) != 0)
+        route++;
+    const char *body = route->path != NULL && route->body != NULL ? route->body : "";
+    const char *status = route->path == NULL ? "404 Not Found" : "200 OK";
+    if (route->path != NULL && route->body == NULL)
+        status = "500 Internal Server Error";
+    (void)snprintf(head, sizeof head,
+                   "HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n", status,
+                   strlen(body));
+    (void)!write(client, head, strlen(head));
+    (void)!write(client, body, strlen(body));
+}
+
+/* Starts a server in a process of its own; returns that process, and its port in *PORT. */
+static pid_t serve(const struct route *routes, const char *log, unsigned *port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t size = sizeof address;
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    REQUIRE(listener >= 0 && bind(listener, (struct sockaddr *)&address, sizeof address) == 0 &&
+            listen(listener, 16) == 0 &&
+            getsockname(listener, (struct sockaddr *)&address, &size) == 0);
+    *port = ntohs(address.sin_port);
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        (void)alarm(60); /* it outlives a test that fails */
+        (void)close(STDOUT_FILENO);
+        (void)close(STDERR_FILENO);
+        for (;;) {
+            const int client = accept(listener, NULL, NULL);
+            if (client >= 0) {
+                answer(client, routes, log);
+                (void)close(client);
+            }
+        }
+    }
+    (void)close(listener);
+    return child;
+}
+
+static enum status check(const void *context, const char *path, struct fault *fault)
+{
+    size_t bytes;
+    const char *text = (const char *)test_read(path, &bytes);
+    (void)context;
+    return bytes == strlen(GOOD) && memcmp(text, GOOD, bytes) == 0
+               ? ERR_NONE
+               : fault_set(fault, ERR_MISMATCH, FAULT_NO_OFFSET, "another file");
+}
+
+static struct fetch_file the_file(void)
+{
+    struct fetch_file file = {.key_count = 1, .check = check};
+    (void)snprintf(file.place, sizeof file.place, "%s", KEY);
+    (void)snprintf(file.keys[0].path, sizeof file.keys[0].path, "%s", KEY);
+    return file;
+}
+
+static const char *requests(const char *log)
+{
+    size_t bytes;
+    static char text[2048];
+    text[0] = '\0';
+    if (path_is_file(log)) {
+        const uint8_t *data = test_read(log, &bytes);
+        (void)snprintf(text, sizeof text, "%.*s", (int)bytes, (const char *)data);
+        for (char *at = text; *at != '\0'; at++)
+            *at = *at == '\n' ? ' ' : *at;
+    }
+    return text;
+}
+
+TEST(a_file_is_asked_for_once)
+{
+    static const struct {
+        const char *name;
+        struct route routes[ROUTES_MAX];
+        bool offline;
+        enum fetch_result first, second; /* of the same file, asked twice */
+        const char *asked;               /* in both turns */
+    } rows[] = {
+        {"it is there", {{KEY, GOOD}}, false, FETCH_LOADED, FETCH_CACHED, KEY " "},
+        {"it is not there", {{NULL, NULL}}, false, FETCH_ABSENT, FETCH_ABSENT, KEY " index2.txt "},
+        {"below the first two letters of its name",
+         {{"index2.txt", ""}, {"ap/" KEY, GOOD}},
+         false,
+         FETCH_LOADED,
+         FETCH_CACHED,
+         KEY " index2.txt ap/" KEY " "},
+        {"another file", {{KEY, "wrong"}}, false, FETCH_WRONG, FETCH_ABSENT, KEY " "},
+        {"servers are not asked", {{KEY, GOOD}}, true, FETCH_OFFLINE, FETCH_OFFLINE, ""},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char log[512], cache[512], url[64], place[600];
+        struct fault fault = FAULT_INIT;
+        struct fetch *fetch = NULL;
+        const char *folder = NULL;
+        unsigned port = 0;
+        test_row(rows[i].name);
+        (void)snprintf(log, sizeof log, "%s/log%zu", test_scratch(), i);
+        (void)snprintf(cache, sizeof cache, "%s/cache%zu", test_scratch(), i);
+        const pid_t server = serve(rows[i].routes, log, &port);
+        (void)snprintf(url, sizeof url, "http://127.0.0.1:%u", port);
+        const struct fetch_options options = {.cache = cache, .offline = rows[i].offline};
+        const struct symbol_path_element chain = {.chain = true, .urls = {url}, .url_count = 1};
+        REQUIRE(fetch_open(&options, &fetch, &fault) == ERR_NONE);
+        const enum status added = fetch_add(fetch, &chain, &folder, &fault);
+        if (added == ERR_UNSUPPORTED) {
+            (void)kill(server, SIGKILL);
+            SKIP("libcurl");
+        }
+        REQUIRE(added == ERR_NONE);
+        CHECK_STR(folder, cache);
+        CHECK(fetch_has_servers(fetch));
+        for (int turn = 0; turn < 2; turn++) {
+            struct fetch_file file = the_file();
+            fetch_files(fetch, &file, 1);
+            CHECK_EQ(file.result, turn == 0 ? rows[i].first : rows[i].second);
+            (void)snprintf(place, sizeof place, "%s/%s", cache, KEY);
+            const bool kept = file.result == FETCH_LOADED || file.result == FETCH_CACHED;
+            CHECK_EQ(path_is_file(place), kept);
+            if (kept)
+                CHECK_STR(file.path, place);
+        }
+        CHECK_STR(requests(log), rows[i].asked);
+        fetch_close(fetch);
+        (void)kill(server, SIGKILL);
+        (void)waitpid(server, NULL, 0);
+    }
+}
+
+TEST(each_chain_has_a_cache)
+{
+    struct fault fault = FAULT_INIT;
+    struct fetch *fetch = NULL;
+    const char *folder = NULL;
+    const struct symbol_path_element none = {.chain = true};
+    const struct symbol_path_element chain = {
+        .chain = true, .urls = {"http://127.0.0.1:1"}, .url_count = 1};
+    REQUIRE(fetch_open(&(struct fetch_options){.cache = NULL}, &fetch, &fault) == ERR_NONE);
+    CHECK_EQ(fetch_add(fetch, &none, &folder, &fault), ERR_NONE);
+    CHECK(!fetch_has_servers(fetch));
+    CHECK_EQ(fetch_add(fetch, &chain, &folder, &fault), ERR_UNSUPPORTED);
+    CHECK(!fetch_has_servers(fetch) && folder == NULL);
+    fetch_close(fetch);
+}
+
+TEST(names_that_lead_elsewhere_are_no_keys)
+{
+    static const struct {
+        const char *name, *module, *id;
+        bool good;
+    } rows[] = {
+        {"plain", "app.pdb", "0123", true},
+        {"the folder above", "..", "0123", false},
+        {"hidden", ".app", "0123", false},
+        {"a path", "a/b.pdb", "0123", false},
+        {"a path of Windows", "a\\b", "0", false},
+        {"a drive", "c:b.pdb", "0123", false},
+        {"nothing", "", "0123", false},
+        {"no id", "app.pdb", "", false},
+        {"a pattern", "a*.pdb", "0123", false},
+        {"a line end", "a\nb", "0123", false},
+        {"a blank", "my app.pdb", "0", true},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char key[FETCH_KEY_BYTES], want[128];
+        test_row(rows[i].name);
+        CHECK_EQ(fetch_key_set(key, rows[i].module, rows[i].id, rows[i].module), rows[i].good);
+        (void)snprintf(want, sizeof want, "%s/%s/%s", rows[i].module, rows[i].id, rows[i].module);
+        if (rows[i].good)
+            CHECK_STR(key, want);
+    }
+}
