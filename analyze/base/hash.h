@@ -33,11 +33,12 @@ static inline uint64_t hash_text(uint64_t hash, const char *text)
 }
 
 /* Like hash_text(), but ignores case: texts that text_equal_nocase() calls equal have equal
- * hashes. */
+ * hashes. So letters beyond ASCII do not count. */
 static inline uint64_t hash_text_nocase(uint64_t hash, const char *text)
 {
     for (; *text != '\0'; text++)
-        hash = hash_byte(hash, (uint8_t)(*text >= 'A' && *text <= 'Z' ? *text | 0x20 : *text));
+        if ((uint8_t)*text < 0x80)
+            hash = hash_byte(hash, (uint8_t)(*text >= 'A' && *text <= 'Z' ? *text | 0x20 : *text));
     return hash;
 }
 

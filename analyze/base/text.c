@@ -75,11 +75,54 @@ bool text_list_has(const char *list, const char *word)
     return false;
 }
 
+/* A letter of two bytes of UTF-8 in its small form: Latin, Greek and Cyrillic, as the names of
+ * files on Windows compare. Others stay as they are. */
+static uint32_t small_letter(uint32_t c)
+{
+    static const struct {
+        uint32_t first, last, by;
+    } ranges[] = {{0xC0, 0xD6, 0x20},   {0xD8, 0xDE, 0x20},   {0x391, 0x3A1, 0x20},
+                  {0x3A3, 0x3AB, 0x20}, {0x400, 0x40F, 0x50}, {0x410, 0x42F, 0x20}};
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+        if (c >= ranges[i].first && c <= ranges[i].last)
+            return c + ranges[i].by;
+    const bool is_even_capital = (c >= 0x100 && c <= 0x137 && c != 0x130) ||
+                                 (c >= 0x14A && c <= 0x177) || (c >= 0x460 && c <= 0x481);
+    const bool is_odd_capital = (c >= 0x139 && c <= 0x148) || (c >= 0x179 && c <= 0x17E);
+    if (is_even_capital)
+        return c | 1;
+    return is_odd_capital ? c + (c & 1) : c;
+}
+
+/* The letter at *AT, which moves after it. Bytes that are no UTF-8 of two are themselves. */
+static uint32_t next_small(const char **at)
+{
+    const uint8_t first = (uint8_t)(*at)[0], second = first != 0 ? (uint8_t)(*at)[1] : 0;
+    if (first >= 0xC2 && first < 0xE0 && (second & 0xC0) == 0x80) {
+        *at += 2;
+        return small_letter((uint32_t)(first & 0x1F) << 6 | (second & 0x3F));
+    }
+    *at += first != 0;
+    return first < 0x80 ? (uint8_t)lower_case((char)first) : 0x10000U + first;
+}
+
 bool text_equal_nocase(const char *a, const char *b)
 {
+    const char *const start = a;
     for (; *a != '\0' && lower_case(*a) == lower_case(*b); a++, b++) {
     }
-    return lower_case(*a) == lower_case(*b);
+    if ((uint8_t)*a < 0x80 && (uint8_t)*b < 0x80)
+        return lower_case(*a) == lower_case(*b);
+    while (a > start && ((uint8_t)*a & 0xC0) == 0x80 && ((uint8_t)*b & 0xC0) == 0x80) {
+        a--; /* to the first byte of the letter, which is the same */
+        b--;
+    }
+    uint32_t x = 0, y = 0;
+    do {
+        x = next_small(&a);
+        y = next_small(&b);
+    } while (x == y && x != 0);
+    return x == y;
 }
 
 bool text_glob(const char *pattern, const char *text)

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "base/text_pool.h"
 #include "test.h"
 
@@ -294,6 +295,42 @@ TEST(hashes_are_fnv_1a)
     CHECK_HEX(hash_bytes(HASH_START, "foobar", 6), 0x85944171f73967e8);
     CHECK_HEX(hash_text_nocase(HASH_START, "FooBAR"), 0x85944171f73967e8);
     CHECK_HEX(hash_fold(0x123456789abcdef0), 0x88888888);
+}
+
+TEST(names_compare_without_case_beyond_ascii)
+{
+    static const struct {
+        const char *name, *a, *b;
+        bool same;
+    } rows[] = {
+        {"ASCII", "App.EXE", "aPP.exe", true},
+        {"a letter more", "app.exe", "app.exes", false},
+        {"umlauts", "B\u00DCCHER.EXE", "b\u00FCcher.exe", true},
+        {"only the umlaut differs", "b\u00DCcher", "b\u00FCcher", true},
+        {"another umlaut", "b\u00FCcher", "b\u00F6cher", false},
+        {"sharp s is no capital", "stra\u00DFe", "strasse", false},
+        {"the sign of division", "a\u00F7", "a\u00D7", false},
+        {"Polish", "\u0141\u00D3D\u0179", "\u0142\u00F3d\u017A", true},
+        {"Turkish, whose dotted I has another small letter", "\u0130", "i", false},
+        {"Y with dots", "\u0178", "\u00FF", false},
+        {"Greek", "\u0391\u03A9", "\u03B1\u03C9", true},
+        {"Cyrillic", "\u041F\u0420\u0418\u0401", "\u043F\u0440\u0438\u0451", true},
+        {"three bytes", "\u4E2D\u6587.exe", "\u4E2D\u6587.EXE", true},
+        {"other three bytes", "\u4E2D\u6587", "\u4E2D\u6588", false},
+        {"no UTF-8", "\x80\x81", "\x80\x82", false},
+        {"no UTF-8, at the start", "\x80", "\x81", false},
+        {"the same, cut", "a\xC3", "A\xC3", true},
+        {"empty", "", "", true},
+        {"nothing, and an umlaut", "", "\u00FC", false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        CHECK_EQ(text_equal_nocase(rows[i].a, rows[i].b), rows[i].same);
+        CHECK_EQ(text_equal_nocase(rows[i].b, rows[i].a), rows[i].same);
+        if (rows[i].same)
+            CHECK_EQ(hash_text_nocase(HASH_START, rows[i].a),
+                     hash_text_nocase(HASH_START, rows[i].b));
+    }
 }
 
 struct pair {

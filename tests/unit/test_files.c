@@ -322,6 +322,31 @@ TEST(process_that_does_not_read_its_input_is_no_problem)
 }
 
 #ifndef _WIN32
+TEST(a_file_that_shrinks_while_it_is_read_is_an_error)
+{
+    enum { BYTES = 1 << 16, EXIT_INPUT = 3 };
+    struct fault fault = FAULT_INIT;
+    struct file_map map;
+    char path[600];
+    int status = 0;
+    char *zeros = calloc(1, BYTES);
+    REQUIRE(zeros != NULL);
+    (void)snprintf(path, sizeof path, "%s/shrinks", test_scratch());
+    test_write(path, zeros, BYTES);
+    REQUIRE(file_map(path, &map, &fault) == ERR_NONE);
+    REQUIRE(truncate(path, 0) == 0);
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        process_prepare();
+        _exit(((const volatile char *)map.data)[BYTES / 2] == 0 ? 0 : 1);
+    }
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_INPUT);
+    file_unmap(&map);
+    free(zeros);
+}
+
 TEST(process_that_nobody_waited_for_is_gone)
 {
     char self[PROCESS_NAME_BYTES], name[PROCESS_NAME_BYTES + 32];
