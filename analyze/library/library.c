@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/files.h"
 #include "library/parts.h"
 #include "symbol/csv.h"
 
@@ -95,18 +96,79 @@ int twinstack_is_arch(const char *name)
     return arch != ARCH_OTHER && arch != ARCH_NONE;
 }
 
+/* The name of a file, and not the way to another one. */
+static bool is_file_name(const char *name)
+{
+    return name != NULL && name[0] != '\0' && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
+           strpbrk(name, "/\\") == NULL;
+}
+
+/* Puts the files that are in memory where the others are: on the disk. Formats are read from mapped
+ * files, however large they are. */
+static enum status write_memory(const struct twinstack_options *known,
+                                struct twinstack_symbols *made, struct fault *fault)
+{
+    made->folder = folder_temporary_name("symbols", &made->keep);
+    if (made->folder == NULL)
+        return fault_no_memory(fault, "symbols");
+    if (folder_make(made->folder, fault) != ERR_NONE)
+        return fault->code;
+    for (uint32_t i = 0; i < known->memory_count; i++) {
+        const struct twinstack_memory *file = &known->memory[i];
+        if (!is_file_name(file->name) || file->data == NULL)
+            return fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "file in memory");
+        const char *path = path_join(&made->keep, made->folder, file->name);
+        if (path == NULL)
+            return fault_no_memory(fault, "symbols");
+        if (file_write(path, file->data, file->bytes, fault) != ERR_NONE)
+            return fault->code;
+    }
+    return ERR_NONE;
+}
+
+/* The paths of the caller, and the folder of the files in memory. */
+static const char *const *all_paths(const struct twinstack_options *known,
+                                    struct twinstack_symbols *made, struct fault *fault)
+{
+    if (known->memory_count == 0)
+        return known->paths;
+    const char **paths = ARENA_ARRAY(&made->keep, (size_t)known->path_count + 1, const char *);
+    if (paths == NULL) {
+        (void)fault_no_memory(fault, "symbols");
+        return NULL;
+    }
+    if (write_memory(known, made, fault) != ERR_NONE)
+        return NULL;
+    for (uint32_t i = 0; i < known->path_count; i++)
+        paths[i] = known->paths[i];
+    paths[known->path_count] = made->folder;
+    return paths;
+}
+
+static void release(struct twinstack_symbols *symbols)
+{
+    struct fault ignored = FAULT_INIT;
+    if (symbols->folder != NULL)
+        (void)path_remove(symbols->folder, &ignored);
+    arena_free(&symbols->keep);
+    free(symbols);
+}
+
 static enum twinstack_status open_store(const struct twinstack_options *known,
                                         struct twinstack_symbols *made,
                                         struct twinstack_error *error)
 {
     struct fault fault = FAULT_INIT;
+    const char *const *roots = all_paths(known, made, &fault);
 
-    made->by_name = known->path_count > 0;
+    if (fault.code != ERR_NONE)
+        return library_report(&fault, error);
+    made->by_name = known->path_count + known->memory_count > 0;
     made->fetched = known->fetched;
     made->context = known->context;
     const struct symbol_store_options store = {
-        .roots = known->paths,
-        .root_count = known->path_count,
+        .roots = roots,
+        .root_count = known->path_count + (known->memory_count > 0 ? 1 : 0),
         .names = (enum symbol_names)known->names,
         .indexing = indexing_of(known->indexing),
         .arch = object_arch_parse(known->arch),
@@ -137,11 +199,12 @@ enum twinstack_status twinstack_open(const struct twinstack_options *options,
     struct twinstack_symbols *made = calloc(1, sizeof *made);
     if (made == NULL)
         return library_refuse(ERR_MEMORY, "symbols", error);
+    arena_init(&made->keep, 0);
     const enum twinstack_status status = open_store(&known, made, error);
     if (status == TWINSTACK_OK)
         *symbols = made;
     else
-        free(made);
+        release(made);
     return status;
 }
 
@@ -185,7 +248,7 @@ void twinstack_close(struct twinstack_symbols *symbols)
     if (symbols == NULL)
         return;
     symbol_store_close(symbols->store);
-    free(symbols);
+    release(symbols);
 }
 
 struct twinstack_stack *library_new_stack(void)

@@ -10,7 +10,9 @@
 
 struct twinstack_symbols {
     struct symbol_store *store;
-    bool by_name; /* a file may be chosen by its name: there are paths to search */
+    struct arena keep;
+    const char *folder; /* of the files that came from memory, in keep; NULL: none */
+    bool by_name;       /* a file may be chosen by its name: there are paths to search */
     twinstack_fetch_fn *fetched;
     void *context;
 };

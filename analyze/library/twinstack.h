@@ -112,6 +112,13 @@ struct twinstack_fetch_event {
 /* Called on any thread, one call at a time. */
 typedef void twinstack_fetch_fn(void *context, const struct twinstack_fetch_event *event);
 
+/* A file that the caller has in memory: what would be in one of `paths`. */
+struct twinstack_memory {
+    const char *name; /* of the file, without a folder */
+    const void *data;
+    size_t bytes;
+};
+
 struct twinstack_options {
     size_t size;                      /* sizeof(struct twinstack_options) */
     const char *const *paths;         /* files (PDB, PE, ELF, Mach-O, .sym), folders, symbol stores,
@@ -127,6 +134,9 @@ struct twinstack_options {
     uint32_t fetch_missing_ms;        /* how long a file counts as absent; 0: an hour */
     twinstack_fetch_fn *fetched;      /* called for downloads; or NULL */
     void *context;                    /* its first argument */
+    const struct twinstack_memory *memory; /* more files, borrowed during the call: each is written
+                                            * to a temporary folder, until twinstack_close */
+    uint32_t memory_count;                 /* of them */
 };
 
 /* 1: NAME is an architecture for twinstack_options.arch: "arm64", "x86_64", ... */

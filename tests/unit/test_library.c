@@ -233,6 +233,43 @@ TEST(addresses_of_programs_that_know_no_mvid)
     twinstack_close(symbols);
 }
 
+TEST(symbols_may_come_from_memory)
+{
+    static const char sym[] =
+        "MODULE windows x86_64 0123456789ABCDEF0123456789ABCDEF1 app.pdb\nFILE 0 a.c\n"
+        "FUNC 1000 10 0 f\n1000 10 7 0\n";
+    static const struct {
+        const char *name;
+        struct twinstack_memory file;
+        enum twinstack_status want;
+    } rows[] = {
+        {"a file", {"app.sym", sym, sizeof sym - 1}, TWINSTACK_OK},
+        {"no name", {NULL, sym, sizeof sym - 1}, TWINSTACK_USAGE},
+        {"a name that leads elsewhere", {"../app.sym", sym, sizeof sym - 1}, TWINSTACK_USAGE},
+        {"no bytes", {"app.sym", NULL, 0}, TWINSTACK_USAGE},
+    };
+    const struct twinstack_address address = {.size = sizeof address,
+                                              .module = "app.exe",
+                                              .debug_id = "0123456789ABCDEF0123456789ABCDEF1",
+                                              .offset = 0x1004};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct twinstack_options options = {
+            .size = sizeof options, .memory = &rows[i].file, .memory_count = 1};
+        struct twinstack_symbols *symbols = NULL;
+        struct twinstack_stack *stack = NULL;
+        struct twinstack_error error;
+        test_row(rows[i].name);
+        CHECK_EQ(twinstack_open(&options, &symbols, &error), rows[i].want);
+        if (symbols == NULL)
+            continue;
+        REQUIRE(twinstack_resolve(symbols, &address, 1, &stack, &error) == TWINSTACK_OK);
+        CHECK_STR(twinstack_function(stack, 0), "f");
+        CHECK_EQ(twinstack_line(stack, 0), 7);
+        twinstack_stack_free(stack);
+        twinstack_close(symbols);
+    }
+}
+
 TEST(an_id_is_hexadecimal_or_refused)
 {
     static const struct {
