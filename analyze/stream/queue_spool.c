@@ -386,6 +386,24 @@ static enum status spool_visit(struct queue *queue, enum queue_channel channel,
     return fault->code;
 }
 
+static bool spool_has_old_ids(struct queue *queue)
+{
+    struct spool *s = (struct spool *)queue;
+    struct fault fault = FAULT_INIT;
+    struct arena work;
+    const char **names = NULL;
+    size_t count = 0;
+    bool has_one = false;
+    arena_init(&work, 0);
+    (void)folder_list(s->shelves[QUEUE_NOTES], &work, &names, &count, &fault);
+    for (size_t i = 0; fault.code == ERR_NONE && i < count && !has_one; i++) {
+        char id[QUEUE_ID_BYTES];
+        has_one = queue_file_id(names[i], id) && id[0] != '-';
+    }
+    arena_free(&work);
+    return has_one || fault.code != ERR_NONE;
+}
+
 static void spool_close(struct queue *queue)
 {
     struct spool *s = (struct spool *)queue;
@@ -406,8 +424,8 @@ enum status queue_open_spool(const char *folder, struct queue **out, struct faul
     struct spool *s = calloc(1, sizeof *s);
     if (s == NULL)
         return fault_no_memory(fault, "queue");
-    s->queue =
-        (struct queue){&functions, NULL, spool_close, spool_pending, spool_oldest, spool_visit};
+    s->queue = (struct queue){&functions,   NULL,        spool_close,      spool_pending,
+                              spool_oldest, spool_visit, spool_has_old_ids};
     arena_init(&s->arena, 0);
     for (int c = 0; c < QUEUE_CHANNELS; c++)
         for (int part = 0; part < PARTS; part++) {

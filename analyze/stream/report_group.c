@@ -25,11 +25,12 @@ static void group_id(const struct report_member *members, uint32_t count, const 
     (void)snprintf(out, QUEUE_ID_BYTES, "-g%u-%.*s", (unsigned)count, HASH_DIGITS, digest);
 }
 
-/* A text has a line break at its end, so that it does not run into the next one. */
+/* A text that may be read together with the next one has a line break at its end (see is_plain() in
+ * work_resolve.c). To any other one, such as UTF-16, a byte more would be damage. */
 static bool needs_end(const struct report *report)
 {
-    return report->bytes > 0 && report->stacks[report->bytes - 1] != '\n' &&
-           !report_is_record(report);
+    return report->bytes > 0 && report->stacks[0] == '>' &&
+           report->stacks[report->bytes - 1] != '\n';
 }
 
 char *report_write_group(const struct report *const *reports, uint32_t count, struct arena *keep,
