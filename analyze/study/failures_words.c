@@ -88,6 +88,9 @@ static const char *sentence_of_finding(const struct finding *f, const char *plac
         return arena_printf(keep, "%s has no symbols%s", place, text_or_empty(cause));
     if (f->frame_a < 0 && f->frame_b < 0)
         return arena_printf(keep, "%s has no stack%s", engine, text_or_empty(cause));
+    if (against == NULL && failure_is_of_lines(f))
+        return arena_printf(keep, "symbols give another line than ran%s%s", in,
+                            text_or_empty(place));
     if (against == NULL)
         return arena_printf(keep, "%s %s%s%s%s", engine, words[shape].truth, in,
                             text_or_empty(place), text_or_empty(cause));

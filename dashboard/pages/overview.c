@@ -10,6 +10,7 @@
 #include "pages/trend.h"
 #include "study/accuracy.h"
 #include "study/headline.h"
+#include "study/lanes.h"
 #include "study/speed.h"
 #include "study/triage.h"
 
@@ -49,6 +50,7 @@ static enum status write_triage(const struct view_input *in, uint64_t run_id, st
         return fault->code;
     json_key(out, "failing");
     write_failing(t, out);
+    json_key_string(out, "not_run", lanes_not_run(&t->figures, in->keep));
     json_key(out, "wrong");
     triage_write_wrong(out, t);
     json_key(out, "shares");

@@ -251,7 +251,7 @@ static const struct grouped {
      {LINE_OF("dump"), LINE_OF("offset:rtl"), LINE_OF("offset:rtl")},
      3,
      1,
-     "offset:rtl gives another line than ran, in a.exe; in 1 of them it shows in another way",
+     "symbols give another line than ran, in a.exe",
      "symbols (shared) (3)"},
 };
 

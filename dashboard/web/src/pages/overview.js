@@ -258,7 +258,7 @@ function Waiting() {
 
 /**
  * The answer with a run.
- * @typedef {{run: import('openapi').Run | null, wrong: import('openapi').Wrong,
+ * @typedef {{run: import('openapi').Run | null, not_run: string | null, wrong: import('openapi').Wrong,
  *   shares: import('openapi').Share[], accuracy: import('openapi').Accuracy,
  *   headline: import('openapi').Headline, speed: import('openapi').Speed,
  *   failing: {total: number, cases: import('openapi').CaseLine[]},
@@ -327,6 +327,11 @@ function Shown({ data }) {
         </div>
         <CountsBar verdicts={run.verdicts} total={run.case_count} />
       </section>
+      {data.not_run ? (
+        <p class="banner bad" role="status">
+          Not run: {data.not_run}
+        </p>
+      ) : null}
       <p class={`verdictline box ${data.wrong.total > 0 ? 'bad' : 'good'}`} role="status">
         <Wrong wrong={data.wrong} run={run.id} />
       </p>
