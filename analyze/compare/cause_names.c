@@ -62,6 +62,9 @@ bool because_module_unloaded(const struct difference *d, struct arena *keep,
     const struct frame *frame = block_find(d, is_ambiguous, &column);
     if (frame == NULL)
         return false;
+    const bool of_name = d->mark == CELL_FUNCTION || d->mark == CELL_LINE;
+    if (of_name && because_lookup_address(d, keep, out))
+        return true; /* its symbols are there, and prove it */
     const char *what = frame->identity == IDENTITY_AMBIGUOUS
                            ? "more than one module matches this address"
                            : "its module was unloaded";
@@ -132,7 +135,8 @@ bool because_own_symbols(const struct difference *d, struct arena *keep, struct 
     const char *places = NULL;
     const struct frame *mine = rule_mine(d);
     const bool has_line = d->mark == CELL_LINE && mine != NULL && mine->line != 0;
-    if (d->against != 0 || d->mark == CELL_PHYSICAL || has_line || is_named_by_same(d))
+    if (d->against != 0 || d->mark == CELL_PHYSICAL || has_line ||
+        (d->mark != CELL_LINE && is_named_by_same(d)))
         return false;
     const struct frame *frame = evidence_of_no_symbols(d->in, d->table, d->column, keep, &places);
     if (frame == NULL || !is_in_block(d, frame))

@@ -6,6 +6,8 @@
 
 #include "base/text.h"
 
+#define NO_SYMBOLS " has no symbols: " /* in evidence; after it a file's name, and why */
+
 /* What a stack does wrong at the first place where it is wrong. */
 enum shape { SHAPE_LACKS, SHAPE_EXTRA, SHAPE_ADDRESS, SHAPE_FUNCTION, SHAPE_LINE, SHAPES };
 
@@ -67,7 +69,7 @@ const char *failure_module(const struct finding *f, struct arena *keep)
 {
     const char *end = (f->cause == CAUSE_SYMBOLS_MISSING || f->cause == CAUSE_SYMBOLS_MISMATCH) &&
                               f->evidence != NULL
-                          ? strstr(f->evidence, " has no symbols: ")
+                          ? strstr(f->evidence, NO_SYMBOLS)
                           : NULL;
     return end != NULL ? arena_printf(keep, "%.*s", (int)(end - f->evidence), f->evidence)
                        : f->module;
@@ -84,8 +86,15 @@ static const char *sentence_of_finding(const struct finding *f, const char *plac
     const enum shape shape = shape_of(f, swapped);
     if (f->cause == CAUSE_RECORD_WRONG)
         return "the record contradicts itself";
-    if (f->evidence != NULL && strstr(f->evidence, " has no symbols: ") != NULL && place != NULL)
-        return arena_printf(keep, "%s has no symbols%s", place, text_or_empty(cause));
+    const char *file = f->evidence != NULL ? strstr(f->evidence, NO_SYMBOLS) : NULL;
+    if (file != NULL && place != NULL) {
+        const char *why = strstr(file + strlen(NO_SYMBOLS), ": "); /* after its name */
+        why = why != NULL ? why : "";
+        const char *end = strstr(why, "; ");
+        return arena_printf(keep, "%s has no symbols%.*s%s", place,
+                            (int)(end != NULL ? (size_t)(end - why) : strlen(why)), why,
+                            text_or_empty(cause));
+    }
     if (f->frame_a < 0 && f->frame_b < 0)
         return arena_printf(keep, "%s has no stack%s", engine, text_or_empty(cause));
     if (against == NULL && failure_is_of_lines(f))

@@ -245,7 +245,7 @@ static const struct grouped {
               "a-ob0.exe has no symbols: a.pdb: no such file was found")},
      2,
      1,
-     "a.exe has no symbols (symbols missing)",
+     "a.exe has no symbols: no such file was found (symbols missing)",
      "symbols (shared) (2)"},
     {"wrong lines of a module are one fault, by either way",
      {LINE_OF("dump"), LINE_OF("offset:rtl"), LINE_OF("offset:rtl")},

@@ -347,10 +347,11 @@ export async function copy(text) {
 }
 
 /**
- * What is wrong with a run, in words and counts, each of them a link.
- * @param {{wrong: import('openapi').Wrong, run: number | string, short?: boolean}} props
+ * What is wrong with a run, in words and counts, each of them a link.  NOTRUN: builds of which no case was run.
+ * @param {{wrong: import('openapi').Wrong, run: number | string, short?: boolean,
+ *   notRun?: string | null}} props
  */
-export function Wrong({ wrong, run, short }) {
+export function Wrong({ wrong, run, short, notRun }) {
   /** @type {(query: string) => string} */
   const at = (query) => `/runs/${run}/mismatches?${query}`;
   if (wrong.total === 0)
@@ -359,7 +360,7 @@ export function Wrong({ wrong, run, short }) {
         <span class="good" aria-hidden="true">
           ✓
         </span>{' '}
-        Nothing is wrong.
+        {notRun ? 'Nothing is wrong in what was run.' : 'Nothing is wrong.'}
       </>
     );
   return (

@@ -333,7 +333,7 @@ function Shown({ data }) {
         </p>
       ) : null}
       <p class={`verdictline box ${data.wrong.total > 0 ? 'bad' : 'good'}`} role="status">
-        <Wrong wrong={data.wrong} run={run.id} />
+        <Wrong wrong={data.wrong} run={run.id} notRun={data.not_run} />
       </p>
       {data.wrong.total > 0 ? (
         <>
