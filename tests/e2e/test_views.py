@@ -1,0 +1,138 @@
+"""What the dashboard answers is what its database holds, which is read here with SQL; no browser, a few seconds."""
+
+import collections
+import contextlib
+import json
+import pathlib
+import sqlite3
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+SEED = e2e.BUILD / "tests" / "seed_store"
+RUNS, CASES = 3, 12
+
+
+class Views(e2e.Case):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.place = contextlib.ExitStack()
+        folder = pathlib.Path(cls.place.enter_context(e2e.tempfile.TemporaryDirectory()))
+        cls.db = folder / "runs.db"
+        if not SEED.exists():
+            raise e2e.unittest.SkipTest("seed_store is not built")
+        subprocess.run([SEED, cls.db, str(RUNS), str(CASES), "0"], check=True, capture_output=True)
+        cls.server = subprocess.Popen([e2e.PROGRAM, "serve", "--db", cls.db, "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE,
+                                      stderr=subprocess.DEVNULL, text=True)
+        cls.url = cls.server.stdout.readline().strip().rstrip("/")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.terminate()
+        cls.server.wait(timeout=20 * e2e.PATIENCE)
+        cls.server.stdout.close()
+        cls.place.close()
+        super().tearDownClass()
+
+    def sql(self, statement, *values):
+        with contextlib.closing(sqlite3.connect(self.db)) as db:
+            return db.execute(statement, values).fetchall()
+
+    def text(self, path, **headers):
+        request = urllib.request.Request(self.url + path, headers=headers)
+        with urllib.request.urlopen(request, timeout=60 * e2e.PATIENCE) as answer:
+            return answer.read().decode()
+
+    def get(self, path):
+        return json.loads(self.text("/api/v1/" + path))["data"]
+
+    def status(self, path, **headers):
+        try:
+            self.text(path, **headers)
+            return 200
+        except urllib.error.HTTPError as refused:
+            return refused.code
+
+    def cases(self, run):
+        return self.sql("SELECT id, scenario, variant, verdict, kind FROM crash_case WHERE run_id = ? ORDER BY id", run)
+
+    def test_runs_are_those_of_the_database(self):
+        want = self.sql("SELECT id, uuid, state, branch, commit_id, platform, started_ns, finished_ns FROM run ORDER BY id DESC")
+        got = self.get("runs")["runs"]
+        self.assertEqual([(r["id"], r["uuid"], r["state"], r["branch"], r["commit"], r["platform"], r["started_ns"], r["finished_ns"]) for r in got], want)
+        for run in got:
+            verdicts = collections.Counter(c[3] for c in self.cases(run["id"]))
+            self.assertEqual({name: n for name, n in run["verdicts"].items() if n}, dict(verdicts))
+            self.assertEqual(self.get(f"runs/{run['id']}")["run"]["case_count"], sum(verdicts.values()))
+        self.assertEqual([r["id"] for r in self.get("runs?limit=2")["runs"]], [3, 2])
+        self.assertEqual([r["id"] for r in self.get("runs?limit=2&after=2")["runs"]], [1])
+
+    def test_cases_are_filtered_and_come_in_pages(self):
+        for run in ("1", "latest", "latest~1"):
+            number = {"1": 1, "latest": 3, "latest~1": 2}[run]
+            want = self.cases(number)
+            for query, keep in (("", lambda c: True), ("verdict=FAIL", lambda c: c[3] == "FAIL"), ("variant=ob2", lambda c: c[2] == "ob2"),
+                                ("search=inline", lambda c: "inline" in c[1]), ("kind=hang", lambda c: c[4] == "hang")):
+                with self.subTest(run, query=query):
+                    got, after, pages = [], "", 0
+                    while after is not None:
+                        page = self.get(f"runs/{run}/cases?limit=5&{query}" + (f"&after={after}" if after else ""))
+                        self.assertEqual(page["run"], number)
+                        got += page["cases"]
+                        after, pages = page["next"], pages + 1
+                    self.assertEqual([(c["id"], c["scenario"], c["variant"], c["verdict"]) for c in got], [c[:4] for c in want if keep(c)])
+                    self.assertLessEqual(pages, len(got) // 5 + 1)
+            self.assertEqual(self.get(f"runs/{run}/grid")["total"], len(want))
+
+    def test_a_case_shows_the_truth_and_every_stack(self):
+        for number, scenario, variant, *_ in self.cases(3):
+            with self.subTest(f"{scenario}.{variant}"):
+                case = self.get(f"runs/3/cases/{scenario}.{variant}")
+                thread = case["threads"][0]
+                engines = [e for e, in self.sql("SELECT engine FROM claim WHERE case_id = ? ORDER BY position", number)]
+                columns = [[row[c]["frame"]["function"] for row in thread["rows"] if row[c]["frame"]] for c in range(len(engines) + 1)]
+                self.assertEqual({len(row) for row in thread["rows"]}, {len(engines) + 1})
+                truth = self.sql("SELECT value FROM truth_frame LEFT JOIN text ON text.id = function WHERE case_id = ? AND thread = 0 "
+                                 "ORDER BY position", number)
+                self.assertEqual(columns[0], [t for t, in truth])
+                for k in range(len(engines)):
+                    frames = self.sql("SELECT text.value FROM stack JOIN stack_frame ON stack_id = stack.id JOIN site ON site.id = site "
+                                      "LEFT JOIN text ON text.id = site.function WHERE case_id = ? AND claim = ? AND thread = 0 "
+                                      "AND stack_frame.row >= 0 ORDER BY stack_frame.position", number, k)
+                    self.assertEqual(columns[k + 1], [f for f, in frames], engines[k])
+
+    def test_an_explanation_is_of_the_row_that_is_asked_for(self):
+        _, scenario, variant, *_ = self.cases(3)[0]
+        rows = self.get(f"runs/3/cases/{scenario}.{variant}")["threads"][0]["rows"]
+        for number, row in enumerate(rows):
+            said = self.get(f"runs/3/cases/{scenario}.{variant}/explain?frame={number}")
+            self.assertEqual((said["frame"], said["truth"]), (number, row[0]["frame"]))
+            for cell, engine in zip(row[1:], said["engines"], strict=True):
+                self.assertEqual(engine["frame"], cell["frame"])
+                self.assertEqual(engine["identity"] is None, cell["frame"] is None)
+                self.assertEqual(engine["lookup_offset"] is None, cell["frame"] is None)
+
+    def test_pages_and_figures_are_there(self):
+        for path in ("/", "/runs", "/compare", "/trend", "/timing", "/signatures", "/known", "/symbols", "/problems"):
+            with self.subTest(path):
+                self.assertIn("</html>", self.text(path))
+        self.assertIn("twinstack-first", self.text("/"))
+        fails = sum(c[3] == "FAIL" for c in self.cases(3))
+        self.assertRegex(self.text("/metrics"), rf'(?m)^twinstack_\w*\{{[^}}]*verdict="FAIL"[^}}]*\}} {fails}(\.0)?$')
+        self.assertIn("# EOF", self.text("/metrics"))
+
+    def test_what_is_wrong_is_refused(self):
+        for path, want, headers in (("/api/v1/runs/99", 404, {}), ("/api/v1/runs/3/cases/no.ob2", 404, {}), ("/api/v1/none", 404, {}),
+                                    ("/api/v1/runs?limit=none", 400, {}), ("/api/v1/runs", 421, {"Host": "evil.example"}),
+                                    ("/api/v1/runs", 200, {"Host": "localhost:" + self.url.rpartition(":")[2]}),
+                                    ("/api/v1/runs", 421, {"Host": "localhost:1"}), ("/api/v1/runs?unknown=1", 400, {})):
+            with self.subTest(path, headers=headers):
+                self.assertEqual(self.status(path, **headers), want)
+
+
+e2e.main()
