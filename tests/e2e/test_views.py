@@ -1,17 +1,26 @@
 """What the dashboard answers is what its database holds, which is read here with SQL; no browser, a few seconds."""
 
+import base64
 import collections
 import contextlib
+import gzip
 import json
 import pathlib
+import re
 import sqlite3
 import subprocess
 import sys
 import urllib.error
 import urllib.request
+import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
+
+def untimed(text):
+    """Without what differs from answer to answer."""
+    return re.sub(r'"(age|now|time|nonce|took)\w*":[^,}]*|nonce-?=?"[^"]*"', "", text)
+
 
 SEED = e2e.BUILD / "tests" / "seed_store"
 RUNS, CASES = 3, 12
@@ -27,9 +36,10 @@ class Views(e2e.Case):
         if not SEED.exists():
             raise e2e.unittest.SkipTest("seed_store is not built")
         subprocess.run([SEED, cls.db, str(RUNS), str(CASES), "0"], check=True, capture_output=True)
-        cls.server = subprocess.Popen([e2e.PROGRAM, "serve", "--db", cls.db, "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE,
+        cls.server = subprocess.Popen([e2e.PROGRAM, "serve", "--db", cls.db, "--listen", "127.0.0.1:0", "--allow-write"], stdout=subprocess.PIPE,
                                       stderr=subprocess.DEVNULL, text=True)
-        cls.url = cls.server.stdout.readline().strip().rstrip("/")
+        line = cls.server.stdout.readline().strip()
+        cls.url, _, cls.token = line.partition("/#token=")
 
     @classmethod
     def tearDownClass(cls):
@@ -51,10 +61,11 @@ class Views(e2e.Case):
     def get(self, path):
         return json.loads(self.text("/api/v1/" + path))["data"]
 
-    def status(self, path, **headers):
+    def status(self, path, method="GET", body=None, **headers):
+        request = urllib.request.Request(self.url + path, data=body, headers=headers, method=method)
         try:
-            self.text(path, **headers)
-            return 200
+            with urllib.request.urlopen(request, timeout=60 * e2e.PATIENCE) as answer:
+                return answer.status
         except urllib.error.HTTPError as refused:
             return refused.code
 
@@ -126,7 +137,42 @@ class Views(e2e.Case):
         self.assertRegex(self.text("/metrics"), rf'(?m)^twinstack_\w*\{{[^}}]*verdict="FAIL"[^}}]*\}} {fails}(\.0)?$')
         self.assertIn("# EOF", self.text("/metrics"))
 
+    def test_an_answer_may_be_packed(self):
+        for path in ("/", "/runs", "/api/v1/runs"):
+            with self.subTest(path):
+                request = urllib.request.Request(self.url + path, headers={"Accept-Encoding": "gzip"})
+                with urllib.request.urlopen(request, timeout=60 * e2e.PATIENCE) as answer:
+                    data, encoding = answer.read(), answer.headers["Content-Encoding"]
+                got = (gzip.decompress(data) if encoding == "gzip" else data).decode()
+                self.assertEqual(untimed(got), untimed(self.text(path)))
+
+    def test_a_page_without_a_server_holds_the_same_run(self):
+        self.run_twinstack("report", "--db", self.db, "--html", self.folder / "run.html", "2", exit_code=1)
+        text = (self.folder / "run.html").read_text(encoding="utf-8")
+        data = json.loads(re.search(r'id="twinstack-data">(.*?)</script>', text, re.DOTALL)[1])
+        self.assertGreater(len(data), CASES)
+        same = 0
+        for path, packed in data.items():
+            with self.subTest(path):
+                if path.startswith("/api/v1/runs") and isinstance(packed, str):
+                    said = json.loads(zlib.decompress(base64.b64decode(packed)))
+                    self.assertEqual(said.get("data", said), json.loads(self.text(path))["data"])
+                    same += 1
+        self.assertGreater(same, CASES)
+
+    def test_who_may_write(self):
+        body = json.dumps({"run": 1}).encode()
+        for name, headers, want in (("no token", {}, 401), ("a wrong token", {"X-Token": "0" * len(self.token)}, 401),
+                                    ("too short", {"X-Token": self.token[:-1]}, 401), ("its last letter", {"X-Token": self.token[:-1] + "!"}, 401),
+                                    ("its own", {"X-Token": self.token}, 200)):
+            with self.subTest(name):
+                headers = {"Content-Type": "application/json", **headers}
+                self.assertEqual(self.status("/api/v1/baseline", method="PUT", body=body, **headers), want)
+        self.assertEqual(self.sql("SELECT run_id FROM baseline"), [(1,)])
+
     def test_what_is_wrong_is_refused(self):
+        self.assertEqual(self.status("/api/v1/runs", method="DELETE"), 405)
+        self.assertEqual(self.status("/api/v1/none", method="DELETE"), 404)
         for path, want, headers in (("/api/v1/runs/99", 404, {}), ("/api/v1/runs/3/cases/no.ob2", 404, {}), ("/api/v1/none", 404, {}),
                                     ("/api/v1/runs?limit=none", 400, {}), ("/api/v1/runs", 421, {"Host": "evil.example"}),
                                     ("/api/v1/runs", 200, {"Host": "localhost:" + self.url.rpartition(":")[2]}),
