@@ -233,6 +233,8 @@ class Check(e2e.Case):
         self.run_twinstack("check", "--stacks", a, exit_code=2)
         self.run_twinstack("check", "--stacks", a, self.folder / "none.txt", exit_code=3)
         self.run_twinstack("check", "--stacks", a, same, "--level", "deep", exit_code=2)
+        for level in ("physical", "function", "line"):  # each of them is known
+            self.run_twinstack("check", "--stacks", a, same, "--level", level)
 
     def test_nothing_named_is_a_usage_error(self):
         self.run_twinstack("check", exit_code=2)

@@ -7,6 +7,7 @@ import gzip
 import json
 import pathlib
 import re
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -23,7 +24,7 @@ def untimed(text):
 
 
 SEED = e2e.BUILD / "tests" / "seed_store"
-RUNS, CASES = 3, 12
+RUNS, CASES, WRITE_MAX = 3, 12, 64 << 10  # the last: dashboard/http/state.h
 
 
 class Views(e2e.Case):
@@ -169,6 +170,20 @@ class Views(e2e.Case):
                 headers = {"Content-Type": "application/json", **headers}
                 self.assertEqual(self.status("/api/v1/baseline", method="PUT", body=body, **headers), want)
         self.assertEqual(self.sql("SELECT run_id FROM baseline"), [(1,)])
+
+    def test_bodies_have_a_length_and_an_end(self):
+        body = json.dumps({"run": 1}).encode()
+        headers = {"Content-Type": "application/json", "X-Token": self.token}
+        for length, want in ((WRITE_MAX, 200), (WRITE_MAX + 1, 413)):
+            self.assertEqual(self.status("/api/v1/baseline", method="PUT", body=body.ljust(length), **headers), want)
+        host, _, port = self.url.removeprefix("http://").partition(":")
+        with socket.create_connection((host, int(port)), timeout=60 * e2e.PATIENCE) as asked:  # nothing after it is a request
+            asked.sendall(f"PUT /api/v1/baseline HTTP/1.1\r\nHost: {host}:{port}\r\nX-Token: {self.token}\r\nContent-Type: application/json\r\n"
+                          f"Content-Length: 1x\r\n\r\nGET /api/v1/runs HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
+            said = b""
+            while more := asked.recv(65536):
+                said += more
+        self.assertEqual(re.findall(rb"(?m)^HTTP/1.1 (\d+)", said), [b"400"])
 
     def test_what_is_wrong_is_refused(self):
         self.assertEqual(self.status("/api/v1/runs", method="DELETE"), 405)
