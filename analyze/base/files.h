@@ -17,6 +17,7 @@ struct file_map {
     const uint8_t *data;
     size_t bytes;
     uint64_t modified_ns; /* last change, nanoseconds since 1970, for caches */
+    bool is_mapped;       /* by file_map(); else DATA is memory of another owner */
 };
 
 /* Fails: ERR_ABSENT no such file; ERR_IO; ERR_LIMIT over LIMIT_FILE_BYTES;
@@ -25,7 +26,8 @@ enum status file_map(const char *path, struct file_map *out, struct fault *fault
 void file_unmap(struct file_map *map);
 /* Gives the memory of a part of a map back to the system, FROM on, a multiple of 64 KiB. What is
  * read again comes from the system's cache of the file; pointers stay valid, also in other threads.
- * Does nothing where a system has no call for it (Windows shrinks a process by itself). */
+ * Does nothing for memory that is not mapped, and where a system has no call for it (Windows
+ * shrinks a process by itself). */
 void file_release(const struct file_map *map, uint64_t from, uint64_t bytes);
 
 /* Reads a whole file of at most MAX_BYTES into KEEP, followed by a NUL that *bytes does not count.

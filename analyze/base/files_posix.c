@@ -83,6 +83,7 @@ enum status file_map(const char *path, struct file_map *out, struct fault *fault
             (void)file_fault(fault, path, "file");
         else
             out->data = memory;
+        out->is_mapped = memory != MAP_FAILED;
     }
     (void)close(fd);
     if (fault->code != ERR_NONE)
@@ -110,7 +111,7 @@ void file_unmap(struct file_map *map)
 void file_release(const struct file_map *map, uint64_t from, uint64_t bytes)
 {
     const uint64_t left = from < map->bytes ? map->bytes - from : 0;
-    if (map->data != nothing && left != 0)
+    if (map->is_mapped && left != 0)
         (void)madvise((char *)memory_of(map) + from, bytes < left ? bytes : left, MADV_DONTNEED);
 }
 

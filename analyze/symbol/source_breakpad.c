@@ -20,6 +20,8 @@ enum {
 struct opened_breakpad {
     struct breakpad *whole; /* owned; NULL until needed; does not change after that */
     bool tried;
+    struct breakpad *skimmed; /* owned; for lookups when there is no index */
+    bool skim_tried;
 };
 
 static enum status identify(const struct file_map *file, uint32_t slice, struct arena *keep,
@@ -99,7 +101,10 @@ static void close_file(struct source *source)
     struct opened_breakpad *own = source->opened;
     if (own->whole != NULL)
         breakpad_close(own->whole);
+    if (own->skimmed != NULL)
+        breakpad_close(own->skimmed);
     free(own->whole);
+    free(own->skimmed);
 }
 
 /* Makes linker names readable, once. Most writers have already done so, and have removed the x86
@@ -180,10 +185,47 @@ static uint32_t frames_at(const struct breakpad *file, uint64_t offset, struct s
     return count;
 }
 
+/* The names of the file that are read now get the spelling of the source. */
+struct naming {
+    struct breakpad *file;
+    enum symbol_names names;
+};
+
+static void name_read(void *context, const char **name)
+{
+    const struct naming *naming = context;
+    read_name(name, naming->names, naming->file);
+}
+
+/* What lookups read; NULL: out of memory, or it is no symbol file. The caller holds the mutex. */
+static struct breakpad *skim(struct source *source)
+{
+    struct opened_breakpad *own = source->opened;
+    struct fault fault = FAULT_INIT;
+    if (own->skim_tried)
+        return own->skimmed;
+    own->skim_tried = true;
+    struct breakpad *made = calloc(1, sizeof *made);
+    if (made != NULL && breakpad_skim(&source->map, made, &fault) != ERR_NONE) {
+        breakpad_close(made);
+        free(made);
+        made = NULL;
+    }
+    own->skimmed = made;
+    return made;
+}
+
 static uint32_t frames(struct source *source, uint64_t offset, struct symbol_frame *out)
 {
-    const struct breakpad *whole = whole_of(source);
-    return whole != NULL ? frames_at(whole, offset, out) : 0;
+    struct fault fault = FAULT_INIT;
+    uint32_t count = 0;
+    mutex_lock(source->mutex);
+    struct naming naming = {skim(source), source->names};
+    if (naming.file != NULL &&
+        breakpad_load(naming.file, offset, name_read, &naming, &fault) == ERR_NONE)
+        count = frames_at(naming.file, offset, out);
+    mutex_unlock(source->mutex);
+    return count;
 }
 
 /* ---- pieces: between two places where a record starts or ends there is one answer ---- */

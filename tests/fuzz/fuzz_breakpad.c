@@ -57,6 +57,36 @@ static void compare_index(const struct breakpad *file)
     (void)remove(path);
 }
 
+static void keep_name(void *context, const char **name)
+{
+    (void)context;
+    (void)name;
+}
+
+/* A skimmed file must give the same answers. */
+static void compare_skimmed(const struct breakpad *file, const uint8_t *data, size_t size)
+{
+    const struct file_map map = {.data = data, .bytes = size};
+    struct breakpad_frame a[BREAKPAD_FRAMES_MAX], b[BREAKPAD_FRAMES_MAX];
+    struct fault fault = FAULT_INIT;
+    struct breakpad skimmed;
+
+    if (breakpad_skim(&map, &skimmed, &fault) != ERR_NONE)
+        abort();
+    for (uint32_t i = 0; i < PROBES; i++) {
+        const uint32_t rva = 0x1000 + i * PROBE_STEP % 0x400;
+        const uint32_t count = breakpad_lookup(file, rva, a);
+        if (breakpad_load(&skimmed, rva, keep_name, NULL, &fault) != ERR_NONE ||
+            breakpad_lookup(&skimmed, rva, b) != count)
+            abort();
+        for (uint32_t k = 0; k < count; k++)
+            if (!same_text(a[k].name, b[k].name) || !same_text(a[k].file, b[k].file) ||
+                a[k].line != b[k].line || a[k].distance != b[k].distance)
+                abort();
+    }
+    breakpad_close(&skimmed);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fault fault = FAULT_INIT;
@@ -71,6 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             (void)breakpad_cfi_at(&file, 0x1000 + i * PROBE_STEP, &rules);
             (void)breakpad_win_at(&file, 0x1000 + i * PROBE_STEP, &win);
         }
+        compare_skimmed(&file, data, size);
         compare_index(&file);
     }
     breakpad_close(&file);

@@ -255,6 +255,85 @@ TEST(the_innermost_record_of_a_pdb_counts_and_frame_data_first)
     breakpad_close(&file);
 }
 
+/* ---- a skimmed file ---- */
+
+static void name_is_read(void *context, const char **name)
+{
+    (void)name;
+    ++*(uint32_t *)context;
+}
+
+/* Compares lookups of the file as a whole with those of the skimmed one, in an order in which they
+ * help each other as little as possible. */
+static void compare_skimmed(const char *text, size_t bytes, uint64_t end, uint64_t step)
+{
+    const struct file_map map = {.data = (const uint8_t *)text, .bytes = bytes};
+    struct fault fault = FAULT_INIT;
+    struct breakpad whole, skimmed;
+    uint32_t named = 0, wrong = 0;
+    REQUIRE(breakpad_read(text, bytes, &whole, &fault) == ERR_NONE);
+    REQUIRE(breakpad_skim(&map, &skimmed, &fault) == ERR_NONE);
+    CHECK_EQ(skimmed.line_count, 0);
+    for (uint64_t i = 0; i <= 2 * end; i += step) {
+        const uint64_t rva = i <= end ? end - i : i - end;
+        char want[512], got[512];
+        describe(&whole, rva, want, sizeof want);
+        REQUIRE(breakpad_load(&skimmed, rva, name_is_read, &named, &fault) == ERR_NONE);
+        describe(&skimmed, rva, got, sizeof got);
+        if (strcmp(want, got) != 0 && wrong++ < 3)
+            FAIL("rva 0x%llx: whole %s, skimmed %s", (unsigned long long)rva, want, got);
+    }
+    CHECK_EQ(wrong, 0);
+    CHECK(named > 0);
+    breakpad_close(&whole);
+    breakpad_close(&skimmed);
+}
+
+TEST(a_skimmed_file_answers_as_a_whole_one)
+{
+    static const struct {
+        const char *name, *text;
+    } rows[] = {
+        {"the sample", sample},
+        {"the older form", older},
+        {"nothing ends the last line", "MODULE a b 1 m\nFILE 1 x\nFUNC 10 10 0 f\n10 10 3 1"},
+        {"a damaged function keeps the lines of the one before",
+         "MODULE a b 1 m\nFUNC 10 10 0 f\n10 8 1 0\nFUNC zz 10 0 g\n18 8 2 0\nFILE 0 a\n"},
+        {"digits in capitals look like a word",
+         "MODULE a b 1 m\nFILE 0 a\nFUNC F0 20 0 f\nF0 10 1 0\nFILE 1 b\n100 10 2 1\n"},
+        {"names of files and origins after their use, and twice",
+         "MODULE a b 1 m\nFUNC 10 10 0 f\nINLINE 0 1 2 5 12 4\n10 10 3 1\nFILE 1 one\nFILE 1 "
+         "other\nINLINE_ORIGIN 5 first\nINLINE_ORIGIN 5 second\nFILE 2 two\n"},
+        {"functions and publics at one place",
+         "MODULE a b 1 m\nPUBLIC 30 0 zeta\nPUBLIC 30 0 alpha\nPUBLIC 30 0 beta\nFUNC 10 10 0 "
+         "first\n10 8 1 0\nFUNC 10 20 0 second\n10 8 2 0\n"},
+        {"blanks before records, carriage returns and no names",
+         "MODULE a b 1 m\r\n \tFILE 0 a\r\n  FUNC 10 10 0\r\n   10 10 7 0\r\nPUBLIC 40 0\r\n"},
+        {"other records between the lines of a function",
+         "MODULE a b 1 m\nFILE 0 a\nFUNC 10 20 0 f\n10 10 1 0\nSTACK CFI INIT 10 20 .cfa: x\nINFO "
+         "X\n# 20 10 9 0\n20 10 2 0\n"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        compare_skimmed(rows[i].text, strlen(rows[i].text), 0x1400, 1);
+    }
+    test_row(NULL);
+}
+
+TEST(skimmed_fixtures_answer_as_whole_ones)
+{
+    static const char *const files[] = {"g02-basic32-x86/basic32.sym", "g03-basic64-pe/basic64.sym",
+                                        "g04-regtest-x86-omap/omap_reorder_funcs.sym",
+                                        "g05-minidump2-x86/test_app.sym"};
+    for (size_t i = 0; i < COUNT_OF(files); i++) {
+        size_t bytes;
+        const char *text = (const char *)test_read(test_fixture(files[i]), &bytes);
+        test_row(files[i]);
+        compare_skimmed(text, bytes, 0x80000, 7);
+    }
+    test_row(NULL);
+}
+
 static void read_damaged(const uint8_t *data, size_t bytes, void *context)
 {
     struct fault fault = FAULT_INIT;

@@ -532,3 +532,31 @@ TEST(a_small_child_of_a_large_process_has_no_peak)
     arena_free(&keep);
     free((void *)(uintptr_t)bytes);
 }
+
+/* Giving memory back must change nothing that is read, and must leave memory that is no map. */
+TEST(memory_that_is_given_back_reads_the_same)
+{
+    enum { BYTES = 3 << 20, STEP = 1 << 20 };
+    char path[512];
+    uint8_t *text = malloc(BYTES);
+    struct fault fault = FAULT_INIT;
+    struct file_map map;
+    REQUIRE(text != NULL);
+    for (uint32_t i = 0; i < BYTES; i++)
+        text[i] = (uint8_t)(i * 7 + i / 251);
+    (void)snprintf(path, sizeof path, "%s/mapped", test_scratch());
+    test_write(path, text, BYTES);
+    REQUIRE(file_map(path, &map, &fault) == ERR_NONE);
+    for (uint64_t from = 0; from <= BYTES; from += STEP) {
+        file_release(&map, from, STEP);
+        CHECK_EQ(memcmp(map.data, text, BYTES), 0);
+    }
+    file_release(&map, 0, UINT64_MAX);
+    CHECK_EQ(memcmp(map.data, text, BYTES), 0);
+    const struct file_map copy = {.data = text, .bytes = BYTES};
+    for (uint64_t from = 0; from <= BYTES; from += STEP)
+        file_release(&copy, from, STEP);
+    CHECK_EQ(memcmp(map.data, text, BYTES), 0);
+    file_unmap(&map);
+    free(text);
+}

@@ -6,38 +6,34 @@
 
 #include "base/array.h"
 #include "base/text.h"
-
-/* The rest of a line that has not been parsed yet. */
-struct words {
-    const char *at, *end;
-};
+#include "format/breakpad/parts.h"
 
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';
 }
 
-static void skip_blanks(struct words *w)
+static void skip_blanks(struct breakpad_words *w)
 {
     while (w->at < w->end && is_blank(*w->at))
         w->at++;
 }
 
 /* Removes and returns the next word; empty at the end. */
-static struct words next_word(struct words *w)
+static struct breakpad_words next_word(struct breakpad_words *w)
 {
     skip_blanks(w);
-    struct words word = {w->at, w->at};
+    struct breakpad_words word = {w->at, w->at};
     while (w->at < w->end && !is_blank(*w->at))
         w->at++;
     word.end = w->at;
     return word;
 }
 
-static bool take_word(struct words *w, const char *text)
+static bool take_word(struct breakpad_words *w, const char *text)
 {
-    struct words rest = *w;
-    const struct words word = next_word(&rest);
+    struct breakpad_words rest = *w;
+    const struct breakpad_words word = next_word(&rest);
     const size_t bytes = strlen(text);
     if ((size_t)(word.end - word.at) != bytes || memcmp(word.at, text, bytes) != 0)
         return false;
@@ -45,16 +41,16 @@ static bool take_word(struct words *w, const char *text)
     return true;
 }
 
-static bool next_hex(struct words *w, uint64_t *out)
+static bool next_hex(struct breakpad_words *w, uint64_t *out)
 {
-    const struct words word = next_word(w);
+    const struct breakpad_words word = next_word(w);
     return text_parse_hex(word.at, (size_t)(word.end - word.at), out);
 }
 
 /* Reads a decimal number. Breakpad's writers use -1 for unknown, which is read as 0. */
-static bool next_number(struct words *w, uint32_t *out)
+static bool next_number(struct breakpad_words *w, uint32_t *out)
 {
-    const struct words word = next_word(w);
+    const struct breakpad_words word = next_word(w);
     uint64_t value;
     *out = 0;
     if (word.end - word.at == 2 && memcmp(word.at, "-1", 2) == 0)
@@ -66,13 +62,13 @@ static bool next_number(struct words *w, uint32_t *out)
 }
 
 /* The rest of the line, as a name. */
-static const char *rest_of(struct breakpad *file, struct words w)
+static const char *rest_of(struct breakpad *file, struct breakpad_words w)
 {
     skip_blanks(&w);
-    return arena_text(&file->names, w.at, (size_t)(w.end - w.at));
+    return file->skimmed != NULL ? w.at : arena_text(&file->names, w.at, (size_t)(w.end - w.at));
 }
 
-static const char *keep_word(struct breakpad *file, struct words word)
+static const char *keep_word(struct breakpad *file, struct breakpad_words word)
 {
     return arena_text(&file->names, word.at, (size_t)(word.end - word.at));
 }
@@ -98,12 +94,11 @@ static bool more_room(void **items, uint32_t *room, uint32_t count, size_t size)
     return true;
 }
 
-enum parsed { PARSED, PARSED_DAMAGED, PARSED_NO_MEMORY };
 enum { STACK_TEXT_MAX = 1 << 16 };
 
 /* 32 hex digits and an age, or another writer's form; converted to the usual spelling of
  * debug_id. */
-static void spell_id(struct words word, char out[DEBUG_ID_BYTES])
+static void spell_id(struct breakpad_words word, char out[DEBUG_ID_BYTES])
 {
     size_t n = 0;
     for (; word.at < word.end && n + 1 < DEBUG_ID_BYTES; word.at++) {
@@ -118,9 +113,9 @@ static void spell_id(struct words word, char out[DEBUG_ID_BYTES])
     out[n] = '\0';
 }
 
-static enum parsed read_module(struct breakpad *file, struct words w)
+static enum breakpad_parsed read_module(struct breakpad *file, struct breakpad_words w)
 {
-    const struct words os = next_word(&w), arch = next_word(&w), id = next_word(&w);
+    const struct breakpad_words os = next_word(&w), arch = next_word(&w), id = next_word(&w);
     spell_id(id, file->debug_id);
     file->os = keep_word(file, os);
     file->arch = keep_word(file, arch);
@@ -134,7 +129,7 @@ static enum parsed read_module(struct breakpad *file, struct words w)
     return name[0] != '\0' && file->debug_id[0] != '\0' ? PARSED : PARSED_DAMAGED;
 }
 
-static enum parsed read_info(struct breakpad *file, struct words w)
+static enum breakpad_parsed read_info(struct breakpad *file, struct breakpad_words w)
 {
     if (!take_word(&w, "CODE_ID"))
         return PARSED;
@@ -146,7 +141,7 @@ static enum parsed read_info(struct breakpad *file, struct words w)
     return PARSED;
 }
 
-static enum parsed read_file(struct breakpad *file, struct words w)
+static enum breakpad_parsed read_file(struct breakpad *file, struct breakpad_words w)
 {
     struct breakpad_name entry = {0, BREAKPAD_NO_FILE, NULL};
     if (!next_number(&w, &entry.number))
@@ -158,13 +153,13 @@ static enum parsed read_file(struct breakpad *file, struct words w)
     return PARSED;
 }
 
-static enum parsed read_origin(struct breakpad *file, struct words w)
+static enum breakpad_parsed read_origin(struct breakpad *file, struct breakpad_words w)
 {
     struct breakpad_name entry = {0, BREAKPAD_NO_FILE, NULL};
     uint32_t number;
     if (!next_number(&w, &entry.number))
         return PARSED_DAMAGED;
-    struct words older = w;
+    struct breakpad_words older = w;
     if (next_number(&older, &number)) { /* a name never begins with a number */
         skip_blanks(&older);
         if (older.at < older.end) {
@@ -179,7 +174,7 @@ static enum parsed read_origin(struct breakpad *file, struct words w)
     return PARSED;
 }
 
-static enum parsed read_function(struct breakpad *file, struct words w)
+static enum breakpad_parsed read_function(struct breakpad *file, struct breakpad_words w)
 {
     struct breakpad_function entry = {.first_line = file->line_count,
                                       .first_inline = file->inline_count};
@@ -193,11 +188,12 @@ static enum parsed read_function(struct breakpad *file, struct words w)
     entry.name = rest_of(file, w);
     if (entry.name == NULL || !MORE(file, function, functions))
         return PARSED_NO_MEMORY;
+    file->current = file->function_count;
     file->functions[file->function_count++] = entry;
     return PARSED;
 }
 
-static enum parsed read_public(struct breakpad *file, struct words w)
+static enum breakpad_parsed read_public(struct breakpad *file, struct breakpad_words w)
 {
     struct breakpad_public entry;
     uint64_t parameters;
@@ -212,7 +208,7 @@ static enum parsed read_public(struct breakpad *file, struct words w)
     return PARSED;
 }
 
-static enum parsed read_line(struct breakpad *file, struct words w)
+static enum breakpad_parsed read_line(struct breakpad *file, struct breakpad_words w)
 {
     struct breakpad_line entry;
     uint64_t bytes;
@@ -223,19 +219,19 @@ static enum parsed read_line(struct breakpad *file, struct words w)
     if (!MORE(file, line, lines))
         return PARSED_NO_MEMORY;
     file->lines[file->line_count++] = entry;
-    file->functions[file->function_count - 1].line_count++;
+    file->functions[file->current].line_count++;
     return PARSED;
 }
 
-static uint32_t count_words(struct words w)
+static uint32_t count_words(struct breakpad_words w)
 {
     uint32_t count = 0;
-    for (struct words word = next_word(&w); word.at < word.end; word = next_word(&w))
+    for (struct breakpad_words word = next_word(&w); word.at < word.end; word = next_word(&w))
         count++;
     return count;
 }
 
-static enum parsed read_inline(struct breakpad *file, struct words w)
+static enum breakpad_parsed read_inline(struct breakpad *file, struct breakpad_words w)
 {
     struct breakpad_inline entry = {.file = BREAKPAD_NO_FILE};
     uint64_t bytes;
@@ -252,13 +248,13 @@ static enum parsed read_inline(struct breakpad *file, struct words w)
         if (!MORE(file, inline, inlines))
             return PARSED_NO_MEMORY;
         file->inlines[file->inline_count++] = entry;
-        file->functions[file->function_count - 1].inline_count++;
+        file->functions[file->current].inline_count++;
     }
     return PARSED;
 }
 
 /* STACK WIN types 0 (FPO) and 4 (frame data) have data that is used here; the others have none. */
-static bool read_stack_kind(struct words *w, struct breakpad_stack *out, bool *used)
+static bool read_stack_kind(struct breakpad_words *w, struct breakpad_stack *out, bool *used)
 {
     uint32_t type;
     *used = true;
@@ -273,7 +269,7 @@ static bool read_stack_kind(struct words *w, struct breakpad_stack *out, bool *u
     return true;
 }
 
-static enum parsed read_stack(struct breakpad *file, struct words w)
+static enum breakpad_parsed read_stack(struct breakpad *file, struct breakpad_words w)
 {
     struct breakpad_stack entry = {0};
     uint64_t bytes;
@@ -298,21 +294,33 @@ static enum parsed read_stack(struct breakpad *file, struct words w)
     return PARSED;
 }
 
-static enum parsed read_record(struct breakpad *file, struct words w)
+enum breakpad_parsed breakpad_read_record(struct breakpad *file, struct breakpad_words w,
+                                          unsigned groups)
 {
     static const struct {
         const char *word;
-        enum parsed (*read)(struct breakpad *file, struct words w);
+        enum breakpad_parsed (*read)(struct breakpad *file, struct breakpad_words w);
+        enum breakpad_group group;
     } kinds[] = {
-        {"FUNC", read_function}, {"INLINE", read_inline},        {"STACK", read_stack},
-        {"PUBLIC", read_public}, {"INLINE_ORIGIN", read_origin}, {"FILE", read_file},
-        {"INFO", read_info},
+        {"FUNC", read_function, RECORD_NAME},        {"INLINE", read_inline, RECORD_CODE},
+        {"STACK", read_stack, RECORD_OTHER},         {"PUBLIC", read_public, RECORD_NAME},
+        {"INLINE_ORIGIN", read_origin, RECORD_NAME}, {"FILE", read_file, RECORD_NAME},
+        {"INFO", read_info, RECORD_OTHER},
     };
     if (w.at < w.end && *w.at >= 'F' && *w.at <= 'S')
         for (size_t i = 0; i < COUNT_OF(kinds); i++)
             if (take_word(&w, kinds[i].word))
-                return kinds[i].read(file, w);
-    return read_line(file, w);
+                return (kinds[i].group & groups) != 0 ? kinds[i].read(file, w) : PARSED;
+    return (groups & RECORD_CODE) != 0 ? read_line(file, w) : PARSED;
+}
+
+bool breakpad_starts_function(struct breakpad_words w)
+{
+    uint64_t rva, bytes, parameters;
+    if (!take_word(&w, "FUNC"))
+        return false;
+    (void)take_word(&w, "m");
+    return next_hex(&w, &rva) && next_hex(&w, &bytes) && next_hex(&w, &parameters);
 }
 
 bool breakpad_recognize(const void *data, size_t bytes)
@@ -321,12 +329,12 @@ bool breakpad_recognize(const void *data, size_t bytes)
 }
 
 /* Removes the next line from the text; false at the end. */
-static bool next_line(const char **at, const char *end, struct words *out)
+bool breakpad_next_line(const char **at, const char *end, struct breakpad_words *out)
 {
     if (*at == end)
         return false;
     const char *nul = memchr(*at, '\n', (size_t)(end - *at));
-    *out = (struct words){*at, nul != NULL ? nul : end};
+    *out = (struct breakpad_words){*at, nul != NULL ? nul : end};
     *at = nul != NULL ? nul + 1 : end;
     if (out->end > out->at && out->end[-1] == '\r')
         out->end--;
@@ -334,15 +342,17 @@ static bool next_line(const char **at, const char *end, struct words *out)
     return true;
 }
 
-static enum status read_head(const char **at, const char *end, struct breakpad *out,
-                             struct fault *fault)
+enum status breakpad_read_head(const char **at, const char *end, struct breakpad *out,
+                               struct fault *fault)
 {
-    struct words w = {NULL, NULL};
+    struct breakpad_words w = {NULL, NULL};
     memset(out, 0, sizeof *out);
     arena_init(&out->names, 0);
     if (!breakpad_recognize(*at, (size_t)(end - *at)))
         return fault_set(fault, ERR_UNSUPPORTED, 0, "Breakpad symbol file");
-    (void)next_line(at, end, &w);
+    out->names.limit_bytes = /* short texts take 16 bytes each */
+        8 * (size_t)(end - *at) + (1U << 20);
+    (void)breakpad_next_line(at, end, &w);
     (void)take_word(&w, "MODULE");
     switch (read_module(out, w)) {
     case PARSED:
@@ -359,10 +369,10 @@ enum status breakpad_read_identity(const void *data, size_t bytes, struct breakp
 {
     enum { LINES_MAX = 8 }; /* INFO lines directly follow MODULE */
     const char *at = data, *end = at + bytes;
-    struct words w;
-    if (read_head(&at, end, out, fault) != ERR_NONE)
+    struct breakpad_words w;
+    if (breakpad_read_head(&at, end, out, fault) != ERR_NONE)
         return fault->code;
-    for (int i = 0; i < LINES_MAX && out->code_id == NULL && next_line(&at, end, &w); i++)
+    for (int i = 0; i < LINES_MAX && out->code_id == NULL && breakpad_next_line(&at, end, &w); i++)
         if (take_word(&w, "INFO") && read_info(out, w) == PARSED_NO_MEMORY)
             return fault_no_memory(fault, "Breakpad symbol file");
     return ERR_NONE;
@@ -422,6 +432,12 @@ static int by_stack(const void *left, const void *right)
             array_sort(items, count, sizeof *(items), order);                                      \
     } while (0)
 
+void breakpad_sort_lines(struct breakpad *file, const struct breakpad_function *function)
+{
+    if (file->line_count > 0)
+        SORT(file->lines + function->first_line, function->line_count, by_line);
+}
+
 /* Links each record to the smallest one of its kind that contains its start. */
 static void nest_stacks(struct breakpad *file)
 {
@@ -441,8 +457,8 @@ static void nest_stacks(struct breakpad *file)
 
 static void sort_all(struct breakpad *file)
 {
-    for (uint32_t i = 0; file->line_count > 0 && i < file->function_count; i++)
-        SORT(file->lines + file->functions[i].first_line, file->functions[i].line_count, by_line);
+    for (uint32_t i = 0; i < file->function_count; i++)
+        breakpad_sort_lines(file, &file->functions[i]);
     SORT(file->functions, file->function_count, by_function);
     SORT(file->publics, file->public_count, by_public);
     SORT(file->files, file->file_count, by_number);
@@ -454,14 +470,13 @@ static void sort_all(struct breakpad *file)
 enum status breakpad_read(const void *data, size_t bytes, struct breakpad *out, struct fault *fault)
 {
     const char *at = data, *end = at + bytes;
-    struct words w;
-    if (read_head(&at, end, out, fault) != ERR_NONE)
+    struct breakpad_words w;
+    if (breakpad_read_head(&at, end, out, fault) != ERR_NONE)
         return fault->code;
-    out->names.limit_bytes = 8 * bytes + (1U << 20); /* short texts take 16 bytes each */
-    while (next_line(&at, end, &w)) {
+    while (breakpad_next_line(&at, end, &w)) {
         if (w.at == w.end || *w.at == '#')
             continue;
-        const enum parsed parsed = read_record(out, w);
+        const enum breakpad_parsed parsed = breakpad_read_record(out, w, RECORD_ANY);
         if (parsed == PARSED_NO_MEMORY)
             return fault_no_memory(fault, "Breakpad symbol file");
         out->damaged += parsed == PARSED_DAMAGED;

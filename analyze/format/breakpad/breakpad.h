@@ -26,6 +26,7 @@
 
 #include "base/arena.h"
 #include "base/fault.h"
+#include "base/files.h"
 #include "base/limits.h"
 #include "model/module.h"
 
@@ -90,8 +91,10 @@ struct breakpad {
     uint32_t function_count, line_count, inline_count, public_count, file_count, origin_count;
     uint32_t stack_count;
     uint32_t function_room, line_room, inline_room, public_room, file_room, origin_room, stack_room;
-    uint32_t damaged;   /* lines that could not be read */
-    struct arena names; /* owned */
+    uint32_t damaged;                  /* lines that could not be read */
+    uint32_t current;                  /* function that the next line is of */
+    const char *skimmed, *skimmed_end; /* the text, after breakpad_skim(); else NULL */
+    struct arena names;                /* owned */
 };
 
 bool breakpad_recognize(const void *data, size_t bytes);
@@ -106,6 +109,17 @@ enum status breakpad_read_identity(const void *data, size_t bytes, struct breakp
 enum status breakpad_read(const void *data, size_t bytes, struct breakpad *out,
                           struct fault *fault);
 void breakpad_close(struct breakpad *file);
+
+/* Reads of a file only where functions, publics, files and origins are, a tenth of it; their names
+ * are not read yet. The memory of MAP is given back. MAP must outlive the struct, of which only
+ * breakpad_load() makes use. Fails: as breakpad_read(). */
+enum status breakpad_skim(const struct file_map *map, struct breakpad *out, struct fault *fault);
+
+/* Reads what breakpad_lookup() needs for RVA. NAMED is called with each name of a function or
+ * public that is read, and may change it. Fails: ERR_MEMORY. */
+typedef void breakpad_named_fn(void *context, const char **name);
+enum status breakpad_load(struct breakpad *file, uint64_t rva, breakpad_named_fn *named,
+                          void *context, struct fault *fault);
 
 /* One logical frame. */
 struct breakpad_frame {

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "format/breakpad/breakpad.h"
+#include "format/breakpad/parts.h"
 
-static const struct breakpad_name *find_name(const struct breakpad_name *names, uint32_t count,
+const struct breakpad_name *breakpad_name_of(const struct breakpad_name *names, uint32_t count,
                                              uint32_t number)
 {
     uint32_t low = 0, high = count;
@@ -21,12 +21,11 @@ static const struct breakpad_name *find_name(const struct breakpad_name *names, 
 
 static const char *file_name(const struct breakpad *file, uint32_t number)
 {
-    const struct breakpad_name *found = find_name(file->files, file->file_count, number);
+    const struct breakpad_name *found = breakpad_name_of(file->files, file->file_count, number);
     return found != NULL && found->name[0] != '\0' ? found->name : NULL;
 }
 
-/* The function that starts last at or before RVA; NULL: none. */
-static const struct breakpad_function *function_before(const struct breakpad *file, uint64_t rva)
+const struct breakpad_function *breakpad_function_before(const struct breakpad *file, uint64_t rva)
 {
     uint32_t low = ARRAY_UPPER(file->functions, file->function_count, rva, rva);
     if (low == 0)
@@ -36,7 +35,7 @@ static const struct breakpad_function *function_before(const struct breakpad *fi
     return &file->functions[low - 1];
 }
 
-static const struct breakpad_public *public_before(const struct breakpad *file, uint64_t rva)
+const struct breakpad_public *breakpad_public_before(const struct breakpad *file, uint64_t rva)
 {
     uint32_t low = ARRAY_UPPER(file->publics, file->public_count, rva, rva);
     while (low > 1 && file->publics[low - 2].rva == file->publics[low - 1].rva)
@@ -84,8 +83,8 @@ static const char *call_file(const struct breakpad *file, const struct breakpad_
     if (call->file != BREAKPAD_NO_FILE)
         return file_name(file, call->file);
     /* the older form: a call is in the file of the function that makes it */
-    const struct breakpad_name *origin =
-        find_name(file->origins, file->origin_count, outer != NULL ? outer->origin : call->origin);
+    const struct breakpad_name *origin = breakpad_name_of(
+        file->origins, file->origin_count, outer != NULL ? outer->origin : call->origin);
     return origin != NULL && origin->file != BREAKPAD_NO_FILE ? file_name(file, origin->file)
                                                               : NULL;
 }
@@ -101,7 +100,7 @@ static uint32_t frames_in(const struct breakpad *file, const struct breakpad_fun
         const struct breakpad_inline *call = calls[depth - 1 - i];
         const struct breakpad_inline *outer = i + 1 < depth ? calls[depth - 2 - i] : NULL;
         const struct breakpad_name *origin =
-            find_name(file->origins, file->origin_count, call->origin);
+            breakpad_name_of(file->origins, file->origin_count, call->origin);
         out[i].name = origin != NULL && origin->name[0] != '\0' ? origin->name : NULL;
         out[i + 1].line = call->line;
         out[i + 1].file = call_file(file, call, outer);
@@ -115,10 +114,10 @@ static uint32_t frames_in(const struct breakpad *file, const struct breakpad_fun
 uint32_t breakpad_lookup(const struct breakpad *file, uint64_t rva,
                          struct breakpad_frame out[BREAKPAD_FRAMES_MAX])
 {
-    const struct breakpad_function *function = function_before(file, rva);
+    const struct breakpad_function *function = breakpad_function_before(file, rva);
     if (function != NULL && rva < function->end)
         return frames_in(file, function, rva, out);
-    const struct breakpad_public *found = public_before(file, rva);
+    const struct breakpad_public *found = breakpad_public_before(file, rva);
     if (found == NULL || (function != NULL && found->rva <= function->rva))
         return 0;
     out[0] = (struct breakpad_frame){.name = found->name[0] != '\0' ? found->name : NULL,
@@ -129,14 +128,14 @@ uint32_t breakpad_lookup(const struct breakpad *file, uint64_t rva,
 
 uint32_t breakpad_inlines_around(const struct breakpad *file, uint64_t rva)
 {
-    const struct breakpad_function *function = function_before(file, rva);
+    const struct breakpad_function *function = breakpad_function_before(file, rva);
     return function != NULL && rva < function->end ? function->inline_count : 0;
 }
 
 bool breakpad_range_at(const struct breakpad *file, uint64_t rva, uint64_t *begin, uint64_t *end)
 {
-    const struct breakpad_function *function = function_before(file, rva);
-    const struct breakpad_public *found = public_before(file, rva);
+    const struct breakpad_function *function = breakpad_function_before(file, rva);
+    const struct breakpad_public *found = breakpad_public_before(file, rva);
     *end = UINT64_MAX;
     if (function != NULL && rva < function->end) {
         *begin = function->rva;
@@ -157,10 +156,10 @@ bool breakpad_range_at(const struct breakpad *file, uint64_t rva, uint64_t *begi
 
 uint32_t breakpad_params_at(const struct breakpad *file, uint64_t rva)
 {
-    const struct breakpad_function *function = function_before(file, rva);
+    const struct breakpad_function *function = breakpad_function_before(file, rva);
     if (function != NULL && rva < function->end)
         return function->params_bytes;
-    const struct breakpad_public *found = public_before(file, rva);
+    const struct breakpad_public *found = breakpad_public_before(file, rva);
     return found != NULL && (function == NULL || found->rva > function->rva) ? found->params_bytes
                                                                              : 0;
 }
