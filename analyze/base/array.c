@@ -2,6 +2,7 @@
 #include "base/array.h"
 
 #include <stdbool.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,8 +45,20 @@ static void merge(const char *from, size_t middle, size_t count, char *to, size_
     }
 }
 
+/* Most lists come from files that are sorted already. */
+static bool is_sorted(const char *items, size_t count, size_t size,
+                      int (*compare)(const void *, const void *))
+{
+    for (size_t i = 1; i < count; i++)
+        if (compare(items + (i - 1) * size, items + i * size) > 0)
+            return false;
+    return true;
+}
+
 void array_sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
 {
+    if (is_sorted(items, count, size, compare))
+        return;
     char *from = items, *to = count > 1 ? malloc(count * size) : NULL;
     if (to == NULL) {
         if (count > 1)

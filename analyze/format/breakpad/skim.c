@@ -61,12 +61,13 @@ enum status breakpad_skim(const struct file_map *map, struct breakpad *out, stru
     out->skimmed_end = end;
     while (breakpad_next_line(&at, end, &w)) {
         if (at - passed > RELEASE_BYTES) {
-            file_release(map, (uint64_t)(passed - start), RELEASE_BYTES);
-            passed += RELEASE_BYTES;
+            file_release(map, 0, map->bytes); /* the system maps some of what is passed again */
+            passed = at;
         }
         if (is_skimmed(w) && breakpad_read_record(out, w, RECORD_NAME) == PARSED_NO_MEMORY)
             return fault_no_memory(fault, "Breakpad symbol file");
     }
+    file_release(map, 0, map->bytes);
     sort_skimmed(out);
     return ERR_NONE;
 }
