@@ -31,6 +31,10 @@ enum { NO_MODULE = UINT16_MAX, GROW_BYTES = 32 << 20 };
  * small PDB is not worth a second one. */
 enum { WORKERS_MAX = 4, WORKER_SHIFT = 21 };
 
+/* Of a larger file, the memory of modules that are done is given back, each time after so many. */
+#define LARGE_FILE_BYTES ((size_t)96 << 20)
+enum { MODULES_HELD = 32 };
+
 struct build {
     const struct pdb *pdb;
     enum symbol_names spelling;
@@ -46,6 +50,7 @@ struct build {
     uint32_t first_module[WORKERS_MAX + 1]; /* of each worker, and the end */
     struct piece_worker *workers;
     uint32_t worker_count, thread_count;
+    const struct file_map *large; /* the file, if its memory is given back; else NULL */
     struct index_tables tables;
     struct index_part *parts;
     uint32_t part_count;
@@ -142,8 +147,11 @@ static void run_worker(struct build *build, uint32_t number)
     struct piece_worker *worker = &build->workers[number];
     if (!index_worker_open(build->pdb, build->spelling, &build->publics, worker))
         return;
+    worker->copies_texts = build->large != NULL;
     for (uint32_t module = build->first_module[number];
          module < build->first_module[number + 1] && !worker->failed; module++) {
+        if (build->large != NULL && module % MODULES_HELD == 0)
+            file_release(build->large, 0, build->large->bytes);
         uint32_t claim = build->first_claim[module];
         if (claim != 0)
             index_worker_module(worker, module);
@@ -487,6 +495,8 @@ enum status symbol_index_build(const struct pdb *pdb, const struct file_map *pdb
     memset(&build, 0, sizeof build);
     build.pdb = pdb;
     build.spelling = names;
+    if (pdb_file->data == pdb->msf.data && pdb_file->bytes > LARGE_FILE_BYTES)
+        build.large = pdb_file;
     build.worker_count = least((uint32_t)(pdb->msf.bytes >> WORKER_SHIFT) + 1, WORKERS_MAX);
     build.thread_count = least(threads != 0 ? threads : thread_processors(), build.worker_count);
     build.workers = calloc(build.worker_count, sizeof *build.workers);

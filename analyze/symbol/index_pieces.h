@@ -127,7 +127,8 @@ struct piece_worker {
     uint32_t known_count, known_room;
     struct scope_memo *memo;
     uint32_t memo_slots;
-    bool one_by_one; /* index_worker_restart() is called for each procedure */
+    bool copies_texts; /* those in the file, whose memory is given back */
+    bool one_by_one;   /* index_worker_restart() is called for each procedure */
 
     struct arena keep; /* of the current module, when index_worker_module() opened it */
     struct piece_module now;

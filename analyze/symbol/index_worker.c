@@ -122,6 +122,13 @@ uint32_t index_text(struct piece_worker *worker, const char *text)
 {
     if (text == NULL || text[0] == '\0')
         return 0;
+    if (worker->copies_texts &&
+        (uintptr_t)text - (uintptr_t)worker->pdb->msf.data < worker->pdb->msf.bytes)
+        text = arena_string(&worker->names.keep, text);
+    if (text == NULL) {
+        worker->failed = true;
+        return 0;
+    }
     struct index_text *texts =
         index_more(worker, &worker->texts, worker->texts.count + 1, sizeof *texts);
     if (texts == NULL)

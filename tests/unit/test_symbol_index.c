@@ -129,6 +129,26 @@ TEST(the_corpus_answers_as_the_lazy_lookup_does)
     CHECK_EQ(compared.wrong, 0);
 }
 
+/* Bytes after the last block make a file that is large enough for its memory to be given back. */
+TEST(a_large_file_whose_memory_is_given_back_too)
+{
+    enum { LARGE_FILE_BYTES = 100 << 20 };
+    struct compared compared = {NAMES_SHORT, 1, 0, 0, 0, NULL};
+    struct fault fault = FAULT_INIT;
+    char path[512];
+    size_t bytes;
+    uint8_t *data = test_read(test_source(SMALL_PDB), &bytes);
+    (void)snprintf(path, sizeof path, "%s/large.pdb", test_scratch());
+    FILE *file = file_open(path, "wb");
+    REQUIRE(file != NULL && fwrite(data, 1, bytes, file) == bytes);
+    REQUIRE(fseek(file, LARGE_FILE_BYTES - 1, SEEK_SET) == 0 && fputc(0, file) == 0);
+    REQUIRE(fclose(file) == 0);
+    compare_file(path, &compared);
+    CHECK(compared.frames > 1000);
+    CHECK_EQ(compared.wrong, 0);
+    CHECK_EQ(path_remove(path, &fault), ERR_NONE);
+}
+
 TEST(full_names_too)
 {
     struct compared compared = {NAMES_FULL, 61, 0, 0, 0, NULL};
