@@ -101,6 +101,30 @@ static void total_add(struct engine_total *t, const struct engine_score *s, stru
         t->skip_reason = copy_of(texts, s->reason);
 }
 
+/* A, B and what joins them, in the pool. */
+static const char *joined(struct text_pool *texts, const char *a, const char *b)
+{
+    char text[256];
+    const int bytes = snprintf(text, sizeof text, "%s and %s", a, b);
+    return bytes > 0 && (size_t)bytes < sizeof text ? copy_of(texts, text) : NULL;
+}
+
+/* As in the sums of the store: "A", "A and B", "several". A case without a dump has no version. */
+static void add_version(struct engine_total *t, const char *version, struct text_pool *texts)
+{
+    if (version == NULL || (t->version != NULL && (strstr(t->version, version) != NULL ||
+                                                   strcmp(t->version, "several") == 0)))
+        return;
+    if (t->version == NULL)
+        t->version = copy_of(texts, version);
+    else if (strstr(t->version, " and ") != NULL)
+        t->version = "several";
+    else if (strcmp(version, t->version) < 0)
+        t->version = joined(texts, version, t->version);
+    else
+        t->version = joined(texts, t->version, version);
+}
+
 enum status run_totals_add(struct engine_totals *totals, const struct run_case *c,
                            struct fault *fault)
 {
@@ -111,9 +135,10 @@ enum status run_totals_add(struct engine_totals *totals, const struct run_case *
             return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "engines in one run");
         total_add(t, score, &totals->texts);
         for (uint32_t k = 0; k < c->claim_count; k++)
-            if (t->shares == NULL && strcmp(c->claims[k].engine, t->engine) == 0) {
-                t->shares = copy_of(&totals->texts, c->claims[k].shares);
-                t->version = copy_of(&totals->texts, c->claims[k].version);
+            if (strcmp(c->claims[k].engine, t->engine) == 0) {
+                if (t->shares == NULL)
+                    t->shares = copy_of(&totals->texts, c->claims[k].shares);
+                add_version(t, c->claims[k].version, &totals->texts);
             }
     }
     return ERR_NONE;

@@ -97,6 +97,45 @@ static enum status meet_pins(struct met *m, struct fault *fault)
     return pinned != NULL ? ERR_NONE : ERR_LIMIT;
 }
 
+TEST(an_engine_has_the_versions_of_all_cases)
+{
+    static const struct {
+        const char *name, *versions[3], *want;
+    } rows[] = {
+        {"no dump in the first case",
+         {NULL, "dbgcore.amd64,10", "dbgcore.amd64,10"},
+         "dbgcore.amd64,10"},
+        {"two processors",
+         {"dbgcore.i386,10", NULL, "dbgcore.amd64,10"},
+         "dbgcore.amd64,10 and dbgcore.i386,10"},
+        {"the second again", {"a", "b", "b"}, "a and b"},
+        {"three", {"a", "b", "c"}, "several"},
+        {"none", {NULL, NULL, NULL}, NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct engine_claim claims[3];
+        struct engine_score score = {.engine = "dump", .state = STACK_OK, .frames = 1};
+        struct run_case cases[3];
+        struct engine_total *totals = NULL;
+        struct fault fault = FAULT_INIT;
+        struct arena keep;
+        uint32_t count = 0;
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        for (int k = 0; k < 3; k++) {
+            claims[k] = (struct engine_claim){.engine = "dump", .version = rows[i].versions[k]};
+            cases[k] = (struct run_case){.claims = &claims[k],
+                                         .claim_count = 1,
+                                         .result = {.scores = &score, .score_count = 1}};
+        }
+        REQUIRE(run_total_engines(cases, 3, &keep, &totals, &count, &fault) == ERR_NONE);
+        CHECK_EQ(count, 1);
+        CHECK(rows[i].want == NULL ? totals[0].version == NULL
+                                   : strcmp(totals[0].version, rows[i].want) == 0);
+        arena_free(&keep);
+    }
+}
+
 TEST(no_claim_is_dropped_silently)
 {
     static const struct {
