@@ -46,7 +46,7 @@ enum badge_color {
 struct badge {
     const char *label; /* static */
     enum badge_color color;
-    char message[128];
+    char message[192];
 };
 
 /* NAME: "verdict", "capture_rate", "exact", "f1", "speed_ratio".  Fails: ERR_USAGE. */

@@ -114,8 +114,6 @@ static struct sheet_cell program_cell(const void *rows, size_t at, size_t column
                                         ? arena_printf(keep, "%s (%s)", row->name, row->version)
                                         : row->name);
     if (row->why_not != NULL)
-        return cell_text(INK_DIM, column == 5 ? row->why_not : "");
-    if (column == 5)
         return cell_text(INK_DIM, "");
     if (column % 2 != 0)
         return cell_text(INK_TITLE, arena_string(keep, duration_text(m->value, text)));
@@ -143,5 +141,9 @@ void bench_print_programs(const struct bench_programs *programs, struct arena *k
         "PROGRAMS, medians of %u cases of %s: a process for each crash, and the same again in one",
         programs->case_count, cpu_name(programs->arch));
     sheet_heading(&s, "", title != NULL ? title : "");
-    sheet_show(&s, columns, 6, program_cell, programs, BENCH_PROGRAMS);
+    sheet_show(&s, columns, 5, program_cell, programs, BENCH_PROGRAMS);
+    for (int i = 0; i < BENCH_PROGRAMS; i++)
+        if (programs->rows[i].why_not != NULL)
+            sheet_textf(&s, INK_DIM, "%s was not timed: %s", programs->rows[i].name,
+                        programs->rows[i].why_not);
 }

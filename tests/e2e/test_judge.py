@@ -1,11 +1,13 @@
 """twinstack-dbghelp.exe, the judge: with Wine's dbghelp, with one that is as strict as Microsoft's, and, where the
 user has it, with Microsoft's own; has a Wine prefix to itself."""
 
+import contextlib
 import json
 import os
 import pathlib
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 
@@ -25,7 +27,7 @@ MICROSOFT = next((folder for folder in (e2e.DEBUGGER, e2e.DEBUGGER / "x64", e2e.
 MICROSOFT_X86 = e2e.DEBUGGER if (e2e.DEBUGGER / "x86/dbghelp.dll").is_file() and (BIN / "steps-x86-ob2.exe").is_file() else None
 # Lines of the engine that name a fault of the dump.
 COMPLAINT = r"^ERROR|^Dir entry|Minidump contains|does not have|Missing image|Conflicting|Unable to find|Unable to map|Ignoring extra"
-# Lines that speak of something amiss, in the dump or around it.
+# Lines that report something amiss, in the dump or around it.
 AMISS = r"(?i)warning|error|unable|unknown stream|mismatch|does not|missing|conflict|ignoring|corrupt|invalid|truncated|fail"
 VERSION = """1 VERSIONINFO
 FILEVERSION 10,0,29507,1001
@@ -202,12 +204,17 @@ class Judge(e2e.Case):
         if MICROSOFT is None or not (MICROSOFT / "dbgeng.dll").is_file():
             self.skipTest("no files of Microsoft's debugger: TWINSTACK_DEBUGGER, or ./run debugger")
         out = self.run_twinstack("check", CASES / "noreturn_tail.ob2", "--symbols", SYMBOLS, "--launcher", "wine", "--victims", BIN,
-                                 "--prefix", WINE["WINEPREFIX"], "--debugger", MICROSOFT, "--explain", "2", limit_s=120).stdout
+                                 "--prefix", WINE["WINEPREFIX"], "--debugger", MICROSOFT, "--explain", "2", "--db", self.folder / "a.db",
+                                 limit_s=120).stdout
         out = out[out.index("FRAME 2 OF"):]
         for engine, where in (("dump", "body"), ("judge:dbghelp-microsoft", "epilogue"), ("judge:dbgeng", "epilogue")):
             with self.subTest(engine):
                 part = out[out.index(f"\n  {engine}") + 1:].split("in frame 1: ", 1)[1]
                 self.assertIn(f"pc in the {where}", part.splitlines()[0])
+        with contextlib.closing(sqlite3.connect(self.folder / "a.db")) as db:  # for the page of the case
+            stored = dict(db.execute("SELECT c.engine, e.place FROM evidence e JOIN stack s ON s.id = e.stack_id JOIN claim c ON"
+                                     " c.case_id = s.case_id AND c.position = s.claim WHERE e.physical = 1"))
+        self.assertEqual((stored["dump"], stored["judge:dbgeng"]), ("body", "epilogue"))
 
     def test_programs_beside_ours_in_a_bench(self):
         words = ("bench", CASES / "recursion.ob2", "--samples", "1", "--warmup", "0", "--dry", "--progress", "none", "--victims", BIN,
