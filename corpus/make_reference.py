@@ -1,7 +1,9 @@
 #!/usr/bin/python3
-"""Makes the cases of corpus/reference, that is suite.json, moments/, images/ and COVERAGE.md: make_reference.py [FOLDER].
+"""Makes the cases of corpus/reference, that is suite.json, moments/, images/, addresses/, programs/ and COVERAGE.md:
+make_reference.py [FOLDER].
 
-Needs clang-19, lld-19, llvm-19 and python3-unicorn, which ./run installs. The same versions give the same bytes."""
+Needs clang-19, lld-19, llvm-19, gcc, mingw, gdb and python3-unicorn, which ./run installs, and clang-14, dwz, elfutils and rustc 1.95.
+The same versions give the same bytes."""
 
 import collections
 import csv
@@ -11,10 +13,13 @@ import pathlib
 import sys
 import tempfile
 
+import reference_addresses
 import reference_moments_x64
 
-EDITION = "2026.11.2"
-POSITIONS = ("prologue", "body", "called", "epilogue", "leaf", "dispatcher", "before-noreturn")
+EDITION = "2026.11.3"
+FOLDERS = ("images", "programs")
+POSITIONS = {"moment": ("prologue", "body", "called", "epilogue", "leaf", "dispatcher", "before-noreturn"),
+             "address": ("first", "inline-begin", "inline-end", "row", "inside", "mid-instruction", "return", "last", "gap")}
 # Why a position is empty in a row.
 REASONS = {
     "prologue": "leaf functions and code without an entry have none",
@@ -24,6 +29,15 @@ REASONS = {
     "leaf": "the row's functions have an entry",
     "dispatcher": "only the dispatcher on top of a machine frame has it",
     "before-noreturn": "only a function that never returns has it",
+    "first": "the row's code is the later part of a function, or its functions were inlined",
+    "inline-begin": "the row's functions have no inlined call there, or it begins with the function itself",
+    "inline-end": "as inline-begin",
+    "row": "the row's functions have one row of their line table",
+    "inside": "every instruction of the row begins a row of a line table",
+    "mid-instruction": "its instructions are of 1 or 2 bytes; on arm64 no address is inside an instruction",
+    "return": "the row's functions call nothing",
+    "last": "the function's last instruction is under another position",
+    "gap": "only code between functions has it",
 }
 
 
@@ -38,31 +52,38 @@ def write(out, lists):
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         (out / name).write_text("".join(json.dumps(case, separators=(",", ":")) + "\n" for case in cases), encoding="utf-8")
     files = [{"path": path.relative_to(out).as_posix(), "sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "licence": "MIT"}
-             for path in sorted((out / "images").iterdir())]
+             for folder in FOLDERS for path in sorted((out / folder).iterdir())]
     suite = {"suite": 1, "edition": EDITION, "lists": list(lists), "retired": retired(), "files": files}
     (out / "suite.json").write_text(json.dumps(suite, indent=1) + "\n", encoding="utf-8")
 
 
+def table(kind, cases):
+    """The table of capabilities, processors, shapes and positions of one kind."""
+    positions = POSITIONS[kind]
+    counts = collections.Counter((c["capability"], c["processor"], c["shape"], c["position"]) for c in cases)
+    lines = [f"## {kind.capitalize()}{'es' if kind == 'address' else 's'}", "",
+             "| capability | processor | shape | " + " | ".join(positions) + " |", "|---" * (3 + len(positions)) + "|"]
+    for row in sorted({key[:3] for key in counts}):
+        lines.append(f"| {' | '.join(row)} | {' | '.join(str(counts[*row, position] or '-') for position in positions)} |")
+    return [*lines, "", "A dash is an empty cell. Its reason:", "", *(f"* {position}: {REASONS[position]}." for position in positions), ""]
+
+
 def coverage(lists):
-    """The table of processors, shapes and positions."""
-    counts = collections.Counter((c["processor"], c["shape"], c["position"]) for cases in lists.values() for c in cases)
-    levels = collections.Counter(c["truth"]["level"] for cases in lists.values() for c in cases)
+    cases = [case for found in lists.values() for case in found]
+    levels = collections.Counter(c["truth"]["level"] for c in cases)
     lines = ["# Coverage", "", f"Made by `corpus/make_reference.py`, edition {EDITION}: {sum(levels.values())} cases, "
-             + ", ".join(f"{count} {level}" for level, count in sorted(levels.items(), reverse=True)) + ".", "",
-             "| processor | shape | " + " | ".join(POSITIONS) + " |", "|---" * (2 + len(POSITIONS)) + "|"]
-    for processor, shape in sorted({key[:2] for key in counts}):
-        cells = [str(counts[processor, shape, position] or "-") for position in POSITIONS]
-        lines.append(f"| {processor} | {shape} | {' | '.join(cells)} |")
-    lines += ["", "A dash is an empty cell. Its reason:", "", *(f"* {position}: {REASONS[position]}." for position in POSITIONS), "",
-              "Not in this edition, so without any row: x64 unwind version 3 and shadow stacks, arm64, ARM64EC, x86, stack scans, generated and "
-              "managed code, addresses, dumps. Their cases are not made yet.", ""]
+             + ", ".join(f"{count} {level}" for level, count in sorted(levels.items(), reverse=True)) + ".", ""]
+    for kind in POSITIONS:
+        lines += table(kind, [c for c in cases if c["kind"] == kind])
+    lines += ["Not in this edition, so without any row: x64 unwind version 3 and shadow stacks, moments of arm64, ARM64EC and x86, stack scans, "
+              "generated and managed code, PDBs of MSVC and their OMAP, MSFZ and incremental thunks, Mach-O, dumps. Their cases are not made yet.", ""]
     return "\n".join(lines)
 
 
 def make(out):
     (out / "images").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        lists = reference_moments_x64.make(pathlib.Path(folder), out)
+        lists = {**reference_moments_x64.make(pathlib.Path(folder), out), **reference_addresses.make(pathlib.Path(folder), out)}
     write(out, lists)
     (out / "COVERAGE.md").write_text(coverage(lists), encoding="utf-8")
 

@@ -11,7 +11,7 @@ enum { NAMES_MAX = 64, PARTS_MAX = 256 };
 static enum status read_names(const cJSON *frame, const char *key, struct arena *keep,
                               struct suite_names *out, struct fault *fault)
 {
-    const cJSON *value = cJSON_GetObjectItemCaseSensitive(frame, key), *item = value;
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(frame, key);
     *out = (struct suite_names){.count = 0};
     if (value == NULL || cJSON_IsNull(value))
         return ERR_NONE;
@@ -22,7 +22,7 @@ static enum status read_names(const cJSON *frame, const char *key, struct arena 
     if (names == NULL)
         return fault_no_memory(fault, "names");
     for (int i = 0; i < count; i++) {
-        item = cJSON_IsArray(value) ? cJSON_GetArrayItem(value, i) : value;
+        const cJSON *item = cJSON_IsArray(value) ? cJSON_GetArrayItem(value, i) : value;
         if (!cJSON_IsString(item))
             return fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "names",
                                   "a name is a text, a list of texts, or null");

@@ -7,6 +7,8 @@ import pathlib
 import sys
 
 NONE = ("crashed", "timeout", "garbage")
+OUTCOMES = ("right", "early", "wrong", *NONE, "unsupported")
+TITLES = {"moments": "Moments of a stack walk", "addresses": "Names of addresses"}
 
 
 def results(folder):
@@ -18,10 +20,12 @@ def name(result):
     return f"{result['tool']['name']} {result['tool']['version']}"
 
 
-def columns(found):
-    """[(heading, result)]: versions of one tool that answer alike share a column."""
+def columns(found, kind):
+    """[(heading, result)] of those that answered a case of KIND: versions of one tool that answer alike share a column."""
     out = []
     for result in found:
+        if not any(case.startswith(kind) for outcome, ids in result["cases"].items() if outcome != "unsupported" for case in ids):
+            continue
         if out and out[-1][1]["tool"]["name"] == result["tool"]["name"] and out[-1][1]["cases"] == result["cases"]:
             out[-1] = (f"{out[-1][0].split(' to ')[0]} to {result['tool']['version']}", out[-1][1])
         else:
@@ -29,20 +33,20 @@ def columns(found):
     return out
 
 
-def sums(result):
-    """{shape: {outcome: cases}}"""
+def counted(result, kind, part):
+    """{PART of the id: {outcome: cases}} of the kinds "moments" and "addresses"; part 2 is the shape, 3 of an address its program."""
     out = {}
-    for row in result["by"]:
-        counts = out.setdefault(row["shape"], {})
-        for outcome in ("right", "early", "wrong", *NONE, "unsupported"):
-            counts[outcome] = counts.get(outcome, 0) + row[outcome]
+    for outcome, ids in result["cases"].items():
+        for words in (case.split("/") for case in ids):
+            if words[0] == kind:
+                counts = out.setdefault(words[part], dict.fromkeys(OUTCOMES, 0))
+                counts[outcome] += 1
     return out
 
 
 def cell(counts):
     """`64` all right; `60 + 3 early + 1 wrong`; `–` nothing was supported."""
-    judged = sum(n for outcome, n in counts.items() if outcome != "unsupported")
-    if not judged:
+    if not sum(n for outcome, n in counts.items() if outcome != "unsupported"):
         return "–"
     words = [f"{sum(counts[n] for n in names)} {word}" for word, names in
              (("early", ("early",)), ("**wrong**", ("wrong",)), ("**no answer**", NONE), ("unsupported", ("unsupported",))) if sum(counts[n] for n in names)]
@@ -59,22 +63,35 @@ def alone(found):
     return sorted((who[0][0], case) for case, who in bad.items() if len({n.split()[0] for n, _ in who}) == 1 and who[0][1] != "early")
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__).resolve()
-    folder = folder if folder.is_dir() else folder.parent
-    found = results(folder)
-    shown = columns(found)
-    print(f"# Results\n\nMade by `table.py` from {len(found)} files in `results/`; what each contestant runs is in [adapters](adapters/README.md),\n"
-          "the faults of tools behind it in [BUGS.md](BUGS.md). `31` all right; `30 + 1 early`: one walk ended too early.\n")
-    print("| shape | " + " | ".join(heading for heading, _ in shown) + " |\n|---|" + "---|" * len(shown))
-    for shape in sorted({shape for result in found for shape in sums(result)}):
-        print(f"| {shape} | " + " | ".join(cell(sums(result).get(shape, {})) for _, result in shown) + " |")
+def table(first, found, kind, part):
+    shown = [(heading, counted(result, kind, part)) for heading, result in columns(found, kind)]
+    print(f"| {first} | " + " | ".join(heading for heading, _ in shown) + " |\n|---|" + "---|" * len(shown))
+    for row in sorted({row for _, counts in shown for row in counts}):
+        print(f"| {row} | " + " | ".join(cell(counts.get(row, {"right": 0})) for _, counts in shown) + " |")
+
+
+def print_alone(found):
     counts = {}
     for tool, case in alone(found):
         counts.setdefault((tool.split()[0], case.split("/")[2]), []).append(case)
     print("\n## Wrong in one tool only\nAll others are right or end early.\n\n| tool | shape | cases | e.g. |\n|---|---|---|---|")
     for (tool, shape), cases in sorted(counts.items()):
         print(f"| {tool} | {shape} | {len(set(cases))} | `{cases[0]}` |")
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__).resolve()
+    folder = folder if folder.is_dir() else folder.parent
+    found = results(folder)
+    print(f"# Results\n\nMade by `table.py` from {len(found)} files in `results/`; what each contestant runs is in [adapters](adapters/README.md),\n"
+          "the faults of tools behind it in [BUGS.md](BUGS.md). `31` all right; `30 + 1 early`: one answer ended too early, or left a part out.")
+    for kind, title in TITLES.items():
+        print(f"\n## {title}")
+        table("shape", found, kind, 2)
+        if kind == "addresses":
+            print("\nThe same by program: its name says compiler, format and what is special.\n")
+            table("program", found, kind, 3)
+    print_alone(found)
 
 
 if __name__ == "__main__":

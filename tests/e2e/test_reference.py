@@ -9,12 +9,17 @@ import shutil
 import subprocess
 import sys
 import unittest
+import unittest.mock
+import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
 
 FOLDER = e2e.ROOT / "corpus/reference"
 AGAIN = ("no-return", "version-2", "chain")  # families that are made again
+AGAIN_PROGRAMS = ("clang19-pdb-o2", "mingw-dwarf4", "clang19-pe-dwarf5")
+ANSWERED = ("right", "early", "wrong", "crashed", "timeout", "garbage")
+READERS = ("clang-19", "lld-link-19", "llvm-symbolizer-19", "x86_64-w64-mingw32-gcc", "x86_64-w64-mingw32-gdb", "x86_64-w64-mingw32-addr2line")
 
 
 def suite():
@@ -80,25 +85,33 @@ class Reference(e2e.Case):
     def test_results_are_of_this_edition_and_their_table_is_made(self):
         import jsonschema  # pylint: disable=import-outside-toplevel
         schema = json.loads((FOLDER / "schema.json").read_text(encoding="utf-8"))
-        ids = sorted(case["id"] for case in self.cases)
+        ids = {}
+        for case in self.cases:
+            ids.setdefault(case["capability"], []).append(case["id"])
         files = sorted((FOLDER / "results").glob("*.json"))
         self.assertGreater(len(files), 9)
         for file in files:
             result = json.loads(file.read_text(encoding="utf-8"))
             jsonschema.Draft202012Validator({"$ref": "#/$defs/result", "$defs": schema["$defs"]}).validate(result)
             self.assertEqual(result["edition"], suite()["edition"], file.name)
-            self.assertEqual(sorted(case for cases in result["cases"].values() for case in cases), ids, file.name)
+            listed = sorted(case for cases in result["cases"].values() for case in cases)
+            can = {row["capability"] for row in result["by"] if any(row[key] for key in ANSWERED)}
+            self.assertEqual(listed, sorted(case for capability in can for case in ids[capability]), file.name)
+            self.assertEqual({row["capability"] for row in result["by"]}, set(ids), file.name)
         done = subprocess.run([sys.executable, "-I", FOLDER / "table.py"], capture_output=True, text=True, check=True)
         self.assertEqual(done.stdout, (FOLDER / "RESULTS.md").read_text(encoding="utf-8"), "run corpus/reference/table.py > corpus/reference/RESULTS.md")
 
     def test_files_are_those_of_the_list_and_small(self):
         listed = {row["path"]: row["sha256"] for row in suite()["files"]}
-        found = {f.relative_to(FOLDER).as_posix(): hashlib.sha256(f.read_bytes()).hexdigest() for f in (FOLDER / "images").iterdir()}
+        found = {f.relative_to(FOLDER).as_posix(): hashlib.sha256(f.read_bytes()).hexdigest()
+                 for folder in ("images", "programs") for f in (FOLDER / folder).iterdir()}
         self.assertEqual(listed, found)
-        self.assertEqual({m["path"] for case in self.cases for m in case["given"].get("modules", ())} - set(listed), set())
-        sizes = [f.stat().st_size for f in FOLDER.rglob("*") if f.is_file()]
-        self.assertLess(max(sizes), 2 << 20)
-        self.assertLess(sum(sizes), 12_000_000)
+        used = {m["path"] for case in self.cases for m in case["given"].get("modules", ())}
+        used |= {case["given"][key] for case in self.cases if case["kind"] == "address" for key in ("image", "symbols") if case["given"][key]}
+        self.assertEqual(used - set(listed), set())
+        files = [f for f in FOLDER.rglob("*") if f.is_file()]
+        self.assertLess(max(f.stat().st_size for f in files), 2 << 20)
+        self.assertLess(sum(len(zlib.compress(f.read_bytes())) for f in files), 12_000_000)
 
     def test_the_reader_reads_all_and_notices_a_changed_image(self):
         self.assertLessEqual(len((FOLDER / "read.py").read_text(encoding="utf-8").splitlines()), 60)
@@ -130,6 +143,31 @@ class Reference(e2e.Case):
             cases = json.loads(json.dumps(family.all_cases()))
             self.assertEqual(cases, self.lists[f"moments/x64-{name}.ndjson"])
             self.assertEqual((self.folder / family.path).read_bytes(), (FOLDER / family.path).read_bytes())
+
+    @unittest.skipUnless(importlib.util.find_spec("unicorn"), "make_reference.py needs python3-unicorn")
+    def test_programs_come_out_the_same_and_their_witnesses_say_the_same(self):
+        missing = [tool for tool in READERS if not shutil.which(tool)]
+        if missing:
+            self.skipTest(f"{missing[0]} is not installed")
+        sys.path.insert(0, str(FOLDER.parent))
+        import reference_addresses  # pylint: disable=import-outside-toplevel
+        import reference_programs as programs  # pylint: disable=import-outside-toplevel
+        for program in (p for p in programs.PROGRAMS if p.name in AGAIN_PROGRAMS):
+            built = programs.build_one(program, self.folder)
+            for name in programs.shipped(program, built):
+                self.assertEqual((built / name).read_bytes(), (FOLDER / "programs" / name).read_bytes(), name)
+        self.assertEqual(reference_addresses.check(FOLDER, AGAIN_PROGRAMS), [])
+
+    def test_a_witness_that_says_something_else_is_noticed(self):
+        missing = [tool for tool in READERS if not shutil.which(tool)]
+        if missing:
+            self.skipTest(f"{missing[0]} is not installed")
+        sys.path.insert(0, str(FOLDER.parent))
+        import reference_addresses  # pylint: disable=import-outside-toplevel
+        import reference_readers  # pylint: disable=import-outside-toplevel
+        honest = reference_readers.by_llvm
+        with unittest.mock.patch.object(reference_readers, "by_llvm", lambda *words: {at: frames[:-1] for at, frames in honest(*words).items()}):
+            self.assertEqual(reference_addresses.check(FOLDER, AGAIN_PROGRAMS[:1]), list(AGAIN_PROGRAMS[:1]))
 
 
 if __name__ == "__main__":

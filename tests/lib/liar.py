@@ -173,7 +173,7 @@ def answer(folder, given, liar):
 def main():
     sys.path.insert(0, str(ROOT / "corpus/reference/adapters"))
     import contestant  # pylint: disable=import-outside-toplevel
-    contestant.serve(f"liar {sys.argv[1]}", "1", lambda folder, question: answer(folder, question["given"], sys.argv[1]))
+    contestant.serve(f"liar {sys.argv[1]}", "1", {"moments.x64": lambda folder, question: answer(folder, question["given"], sys.argv[1])})
 
 
 if __name__ == "__main__":

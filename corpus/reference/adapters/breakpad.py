@@ -77,7 +77,7 @@ def main():
             return frames_of(run.stdout)
 
         name = f"breakpad with {shlex.split(words.symbols)[0].rsplit('/', 1)[-1]}" if words.symbols else "breakpad"
-        contestant.serve(name, version(program), answer, "https://bugs.chromium.org/p/google-breakpad/issues")
+        contestant.serve(name, version(program), {"moments.x64": answer}, "https://bugs.chromium.org/p/google-breakpad/issues")
 
 
 if __name__ == "__main__":

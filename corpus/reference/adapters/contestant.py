@@ -1,7 +1,8 @@
-"""The protocol of the suite for a contestant in Python: serve(NAME, VERSION, ANSWER).
+"""The protocol of the suite for a contestant in Python: serve(NAME, VERSION, ANSWERS), ANSWERS: {capability: function}.
 
-ANSWER(FOLDER, QUESTION) gives [(ip, sp), ...], innermost first; it raises Unsupported(REASON) where the tool cannot take part.
-Any other exception is answered as an error. A last frame with address 0 is how some tools print the end; it is no frame."""
+A function(FOLDER, QUESTION) of moments gives [(ip, sp), ...], of addresses [{"function", "file", "line", "inlined"}, ...], both
+innermost first; it raises Unsupported(REASON) where the tool cannot take part. Any other exception is answered as an error. A last
+frame with address 0 is how some tools print the end; it is no frame."""
 
 import json
 import pathlib
@@ -23,27 +24,31 @@ def program(name):
     return path
 
 
-def answered(answer, folder, question):
-    if question["kind"] != "moment" or question["processor"] != "x64":
-        return {"unsupported": True, "issue": None, "reason": "only moments of x64"}
+def walk(frames):
+    while frames and not frames[-1][0]:
+        frames = frames[:-1]
+    return [{"ip": f"{ip:#x}", "sp": f"{sp:#x}"} for ip, sp in frames]
+
+
+def answered(answers, folder, question):
+    if question["capability"] not in answers:
+        return {"unsupported": True, "issue": None, "reason": "only " + " and ".join(answers)}
     try:
-        frames = answer(folder, question)
+        frames = answers[question["capability"]](folder, question)
     except Unsupported as reason:
         return {"unsupported": True, "issue": None, "reason": str(reason)}
     except Exception as error: # the contestant goes on with the next question
         return {"error": f"{type(error).__name__}: {error}"}
-    while frames and not frames[-1][0]:
-        frames = frames[:-1]
-    return {"frames": [{"ip": f"{ip:#x}", "sp": f"{sp:#x}"} for ip, sp in frames]}
+    return {"frames": walk(frames) if question["kind"] == "moment" else frames}
 
 
-def serve(name, version, answer, bugs=None):
+def serve(name, version, answers, bugs=None):
     folder = None
     for line in sys.stdin:
         question = json.loads(line)
         if "hello" in question:
             folder = pathlib.Path(question["suite"])
-            out = {"name": name, "version": version, "bugs": bugs, "can": ["moments.x64"]}
+            out = {"name": name, "version": version, "bugs": bugs, "can": list(answers)}
         else:
-            out = {"id": question["id"], **answered(answer, folder, question)}
+            out = {"id": question["id"], **answered(answers, folder, question)}
         print(json.dumps(out), flush=True)

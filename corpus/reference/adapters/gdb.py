@@ -164,7 +164,7 @@ def main():
         target.moment = Moment(folder, question["given"])
         return gdb.walk(target)
 
-    contestant.serve("gdb", version, answer, "https://sourceware.org/bugzilla/")
+    contestant.serve("gdb", version, {"moments.x64": answer}, "https://sourceware.org/bugzilla/")
 
 
 if __name__ == "__main__":

@@ -84,7 +84,7 @@ def main():
             return [(int(ip, 16), int(sp, 16)) for ip, sp in (m.groups() for m in map(FRAME.search, lines) if m)]
 
         name = "lldb with names" if words.names else "lldb"
-        contestant.serve(name, lldb.version, answer, "https://github.com/llvm/llvm-project/issues")
+        contestant.serve(name, lldb.version, {"moments.x64": answer}, "https://github.com/llvm/llvm-project/issues")
 
 
 if __name__ == "__main__":

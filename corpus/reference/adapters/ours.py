@@ -1,8 +1,10 @@
 #!/usr/bin/python3
-"""twinstack's own walk: ours.py [PROGRAM]
+"""twinstack's own walk and names: ours.py [PROGRAM]
 
 Runs: `twinstack dump MOMENT.dmp --explain FRAME --json --symbols IMAGES` for frame 0 and on, until the walk ends; that is the output
 which has the stack pointers. A moment becomes a minidump of one thread (dump_of_moments.py); --symbols names the folder of its image.
+An address: `twinstack resolve --ndjson --symbols FILES -` on a line `IMAGE!0xRVA@i`, `@r` for a return address; FILES are those of the
+suite whose names begin with the image's.
 Seen with: twinstack 0.1.0.
 By hand: `dump_of_moments.py SUITE ID moment.dmp`, then `twinstack dump moment.dmp --stacks --symbols images`."""
 
@@ -18,8 +20,8 @@ import dump_of_moments
 PROGRAM = contestant.program(sys.argv[1] if len(sys.argv) > 1 else "twinstack")
 
 
-def run(*words):
-    return subprocess.run([PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True).stdout
+def run(*words, **more):
+    return subprocess.run([PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True, **more).stdout
 
 
 def answer(folder, question):
@@ -37,5 +39,20 @@ def answer(folder, question):
     return frames
 
 
+def name(folder, question):
+    given = question["given"]
+    main = (folder / (given["image"] or given["symbols"])).resolve()
+    stem = main.name.split(".")[0]
+    files = sorted(path for path in main.parent.iterdir() if path.name.startswith((stem + ".", stem + "-")) and path.suffix != ".marks")
+    words = [word for file in files for word in ("--symbols", str(file))]
+    module = main.name if given["image"] else stem + ".exe"
+    if not given["image"]:
+        words = ["--pdb", f"{module}={main}"]
+    line = f"{module}!{given['rva']}@{'r' if given['lookup'] == 'return' else 'i'}\n"
+    frames = json.loads(run("resolve", "--ndjson", "--offline", "--cache", "none", *words, "-", input=line))["frames"]
+    return [{key: frame[key] or None if key != "inlined" else frame[key] for key in ("function", "file", "line", "inlined")}
+            for frame in frames if frame["function"] or frame["line"]]
+
+
 if __name__ == "__main__":
-    contestant.serve("twinstack", run("--version").split()[1], answer)
+    contestant.serve("twinstack", run("--version").split()[1], {"moments.x64": answer, "addresses.dwarf": name, "addresses.pdb": name})
