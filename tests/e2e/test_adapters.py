@@ -23,7 +23,7 @@ WINDOWS_CC = "x86_64-w64-mingw32-gcc"
 
 def all_cases():
     lists = json.loads((SUITE / "suite.json").read_text(encoding="utf-8"))["lists"]
-    return [json.loads(line) for name in lists for line in (SUITE / name).read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for name in lists if name.startswith("moments/") for line in (SUITE / name).read_text(encoding="utf-8").splitlines()]
 
 
 def chosen():
@@ -59,7 +59,7 @@ class Adapters(Asked):
     def check_adapter(self, name, version, command, env=None):
         """VERSION: the one that the list was made with; in another, a case that is not right there may be right."""
         welcome, answers = ask(command, self.cases, env)
-        self.assertEqual(welcome["can"], ["moments.x64"])
+        self.assertIn("moments.x64", welcome["can"])
         self.assertEqual(list(answers), [case["id"] for case in self.cases])
         for case in self.cases:
             with self.subTest(case["id"]):
@@ -120,7 +120,7 @@ class Adapters(Asked):
                 self.check_adapter(mode, "8.0", ["wine", program, mode], env)
 
     def test_what_is_no_moment_of_x64_is_unsupported(self):
-        case = {**self.cases[0], "processor": "arm64"}
+        case = {**self.cases[0], "processor": "arm64", "capability": "moments.arm64"}
         _, answers = ask([ADAPTERS / "ours.py", e2e.PROGRAM], [case])
         self.assertTrue(answers[case["id"]]["unsupported"])
 
