@@ -138,9 +138,16 @@ bool because_own_symbols(const struct difference *d, struct arena *keep, struct 
     if (d->against != 0 || d->mark == CELL_PHYSICAL || has_line ||
         (d->mark != CELL_LINE && is_named_by_same(d)))
         return false;
-    const struct frame *frame = evidence_of_no_symbols(d->in, d->table, d->column, keep, &places);
+    /* A method has its name from metadata, and only its line from a file. */
+    const bool managed = d->mark == CELL_LINE && mine != NULL && mine->method_token != 0 &&
+                         mine->module != NULL && d->in->symbols != NULL &&
+                         d->in->symbols->sought != NULL;
+    const struct frame *frame =
+        managed ? mine : evidence_of_no_symbols(d->in, d->table, d->column, keep, &places);
     if (frame == NULL || !is_in_block(d, frame))
         return false;
+    if (managed)
+        places = d->in->symbols->sought(d->in->symbols->context, frame, keep);
     const bool other = frame->symbols == SYMBOLS_MISMATCH || frame_note_is_other_build(frame->note);
     const bool known = evidence_states_no_symbols(frame) && frame->note != NOTE_NO_SYMBOL_FILE &&
                        frame_note_name(frame->note) != NULL;

@@ -347,7 +347,7 @@ export async function copy(text) {
 }
 
 /**
- * What is wrong with a run, in words and counts, each of them a link.  NOTRUN: builds of which no case was run.
+ * What is wrong with a run, in words and counts, each of them a link.  notRun: builds without a case.
  * @param {{wrong: import('openapi').Wrong, run: number | string, short?: boolean,
  *   notRun?: string | null}} props
  */

@@ -8,7 +8,8 @@ await settled(page);
 const lines = await page.evaluate(() => {
   /** @type {{top: number, left: number, text: string}[]} */
   const found = [];
-  const walker = document.createTreeWalker(document.querySelector('main') ?? document.body, NodeFilter.SHOW_TEXT);
+  const whole = document.querySelector('main') ?? document.body;
+  const walker = document.createTreeWalker(whole, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const range = document.createRange();
     range.selectNodeContents(walker.currentNode);
