@@ -185,6 +185,14 @@ class Views(e2e.Case):
                 said += more
         self.assertEqual(re.findall(rb"(?m)^HTTP/1.1 (\d+)", said), [b"400"])
 
+    def test_an_error_says_what_and_changes_are_streamed(self):
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            self.text("/api/v1/runs/99")
+        said = json.loads(refused.exception.read())["error"]
+        self.assertTrue(said["key"] and said["message"])
+        with urllib.request.urlopen(self.url + "/api/v1/events", timeout=60 * e2e.PATIENCE) as events:
+            self.assertEqual((events.status, events.headers["Content-Type"]), (200, "text/event-stream"))
+
     def test_what_is_wrong_is_refused(self):
         self.assertEqual(self.status("/api/v1/runs", method="DELETE"), 405)
         self.assertEqual(self.status("/api/v1/none", method="DELETE"), 404)
