@@ -351,6 +351,40 @@ static void read_damaged(const uint8_t *data, size_t bytes, void *context)
     breakpad_close(&file);
 }
 
+/* One rule more than there is room for, and one byte more than a record may have. */
+TEST(records_of_rules_have_limits)
+{
+    static const struct {
+        const char *name;
+        uint32_t rules, blanks; /* BLANKS: before the rules, to make them so long */
+        bool read;
+    } rows[] = {{"as many rules as there is room for", BREAKPAD_RULES_MAX, 0, true},
+                {"one more", BREAKPAD_RULES_MAX + 1, 0, false},
+                {"as long as is read", 3, 1 << 16, true},
+                {"one byte longer", 3, (1 << 16) + 1, false}};
+    static char text[(1 << 17) + 4096];
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct breakpad_rules rules = {0};
+        struct breakpad file;
+        int at = snprintf(text, sizeof text,
+                          "MODULE windows x86_64 3249D99D0C4049318610F4E4FB0B6936a app.pdb\n"
+                          "STACK CFI INIT 1000 100 ");
+        const int start = at;
+        test_row(rows[i].name);
+        at += snprintf(text + at, sizeof text - (size_t)at, ".cfa: $rsp 8 +");
+        for (uint32_t k = 1; k < rows[i].rules; k++)
+            at += snprintf(text + at, sizeof text - (size_t)at, " r%u: 1", k);
+        if (rows[i].blanks > 0)
+            for (; at - start < (int)rows[i].blanks; at++)
+                text[at] = at - start == (int)rows[i].blanks - 1 ? '1' : ' ';
+        text[at++] = '\n';
+        open_text(text, (size_t)at, &file);
+        CHECK_EQ(breakpad_cfi_at(&file, 0x1010, &rules), rows[i].read);
+        CHECK(rules.count <= BREAKPAD_RULES_MAX);
+        breakpad_close(&file);
+    }
+}
+
 TEST(every_truncation_and_damaged_byte_is_answered)
 {
     test_truncations((const uint8_t *)sample, sizeof sample - 1, read_damaged, NULL);

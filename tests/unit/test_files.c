@@ -190,6 +190,7 @@ TEST(files_faults_name_the_path)
 
     arena_init(&keep, 0);
     CHECK_EQ(file_map(in_scratch(&keep, "none"), &map, &absent), ERR_ABSENT);
+    CHECK_EQ(absent.reason, FAULT_NO_REASON); /* the disk is not full */
     CHECK_HAS(absent.path, "none");
     CHECK_EQ(file_map(test_scratch(), &map, &folder), ERR_UNSUPPORTED);
     const char *path = in_scratch(&keep, "large");
