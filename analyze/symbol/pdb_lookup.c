@@ -20,7 +20,7 @@ enum {
     BULK_QUESTIONS = 6,        /* for each module of the PDB */
     BULK_QUESTIONS_LARGE = 2,  /* of a large file, of which each question may read a part again */
     KEPT_BYTES_MAX = 96 << 20, /* above it all modules that were read are forgotten */
-    READS_MAX = 12,            /* of modules of a large file, until its memory is given back */
+    READS_MAX = 20,            /* of modules of a large file, until its memory is given back */
 };
 
 /* Each read may have the system map 2 MiB of the file, and as much of its types. */

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times twinstack, llvm-symbolizer and llvm-gsymutil on one ELF file, in turn, and prints a table with the ratios, as run.py does.
+"""Times twinstack, LLVM's, binutils' and elfutils' tools on one ELF file, in turn, and prints a table with the ratios, as run.py does.
 
     elf.py BUILD IMAGE [--rounds N]
 
@@ -31,6 +31,7 @@ def code_addresses(image, count):
 def tasks(o, work):
     ours, bench = o.build / "bin/twinstack", o.build / "tests/bench_objects"
     llvm, gsym = run.find_tool("llvm-symbolizer", None), run.find_tool("llvm-gsymutil", None)
+    gnu = {name: run.find_tool(name, None) for name in ("addr2line", "eu-addr2line")}
     addresses = code_addresses(o.pdb, 20000)
     out = []
     for title, count in (("one address, nothing prepared", 1), ("2000 addresses, no index", 2000), ("20000 addresses, no index", 20000)):
@@ -41,6 +42,9 @@ def tasks(o, work):
                       env={"TWINSTACK_CACHE": str(work / "nowhere")})]
         if llvm:
             tools.append(Tool("llvm-symbolizer", [llvm, f"--obj={o.pdb}"], feed=plain))
+        for name, path in gnu.items():
+            if path:
+                tools.append(Tool(name, [path, "-i", "-f", "-e", o.pdb], feed=plain))
         out.append((title, tools))
     index = [Tool("twinstack", [bench, "build", o.pdb, work / "made.twindex"], True)]
     if gsym:
@@ -50,7 +54,7 @@ def tasks(o, work):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="times twinstack and LLVM's tools on an ELF file")
+    parser = argparse.ArgumentParser(description="times twinstack and other tools on an ELF file")
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("pdb", type=pathlib.Path, metavar="IMAGE")
     parser.add_argument("--rounds", type=int, default=7)
