@@ -1,4 +1,4 @@
-/* twinstack score: asks an unwinder the cases of a reference suite. */
+/* twinstack score: asks an unwinder or a symbolizer the cases of a reference suite. */
 #include <stdio.h>
 #include <string.h>
 
@@ -164,11 +164,12 @@ static int run(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_score = {
     .name = "score",
-    .summary = "score any unwinder by the reference suite",
+    .summary = "score any unwinder or symbolizer by the reference suite",
     .usage = "--cmd COMMAND [--suite DIR] [-k EXPR] [--expect FILE]",
     .details =
         "Asks a program the cases of the reference suite, a line of JSON each, and compares its\n"
-        "stacks with those that are known. The protocol: corpus/reference/README.md. `right`: the\n"
+        "answers with those that are known. The protocol: corpus/reference/README.md. `right`: "
+        "the\n"
         "truth, to its end; `early`: its beginning, and no more; `wrong`: another frame. A crash,\n"
         "a hang or garbage costs the one case. There is no grand total, since shapes are not\n"
         "equally frequent anywhere.\n\n"
