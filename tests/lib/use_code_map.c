@@ -87,6 +87,11 @@ void cap_crash_clear(void *at, uint64_t bytes)
     memset(at, 0, (size_t)bytes);
 }
 
+bool cap_crash_within(struct cap_bounds range, uint64_t va)
+{
+    return va >= range.low_va && va < range.high_va;
+}
+
 uint32_t cap_crash_length(const char *text)
 {
     return (uint32_t)strlen(text);
