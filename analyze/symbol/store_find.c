@@ -135,12 +135,18 @@ static enum source_fit fit_of(const struct search *s, const struct source_kind *
 
 static struct source *find_listed(struct search *s, const struct source_kind *kind)
 {
+    /* Images of one size that were linked in the same second have the same code_id, as those of
+     * CMake's own checks beside a program, so a file of the module's name comes first. */
+    enum { OTHER_NAME = 1, DEBUG = 2, PASSES = 4 };
     store_list_files(s->store);
-    for (int debug = 0; debug < 2; debug++) {
+    for (int pass = 0; pass < PASSES; pass++) {
         for (uint32_t i = 0; i < s->store->file_count; i++) {
             const struct store_file *file = &s->store->files[i];
-            const enum source_fit fit =
-                file->id.is_debug == (debug != 0) ? fit_of(s, kind, file) : FIT_NONE;
+            const bool has_name = file->id.name != NULL && s->want.module->name != NULL &&
+                                  text_equal_nocase(file->id.name, s->want.module->name);
+            const bool is_now = file->id.is_debug == ((pass & DEBUG) != 0) &&
+                                has_name == ((pass & OTHER_NAME) == 0);
+            const enum source_fit fit = is_now ? fit_of(s, kind, file) : FIT_NONE;
             const bool unread = file->id.debug_id[0] == '\0' && file->id.code_id[0] == '\0';
             if (fit == FIT_NONE)
                 continue;

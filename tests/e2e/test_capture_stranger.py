@@ -5,6 +5,8 @@ The first part builds it with clang, the second with gcc. It has a Wine prefix t
 import collections
 import os
 import pathlib
+import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -154,6 +156,21 @@ class Stranger(e2e.Case):
                 with self.subTest(name, compiler=compiler):
                     done, records, dumps = self.die(program, mode)
                     self.assertEqual((done.returncode, done.stdout.strip(), records, dumps), (exit_code, said, [], []))
+
+    def test_of_two_images_with_one_code_id_the_name_decides(self):
+        """A code_id is a time in seconds and a size: CMake's own checks, linked in the same second, often have that of a small DLL."""
+        for compiler, program in self.programs.items():
+            with self.subTest(compiler=compiler):
+                _, records, _ = self.die(program, "plugin")
+                folder = self.folder / compiler
+                shutil.copytree(program.parent, folder, ignore=shutil.ignore_patterns("CMakeFiles"))
+                plugin, decoy = (folder / "plugin.dll").read_bytes(), bytearray(program.read_bytes())
+                ours, theirs = (struct.unpack_from("<I", data, 0x3C)[0] for data in (decoy, plugin))
+                for at in (8, 0x50):  # TimeDateStamp, SizeOfImage
+                    decoy[ours + at:ours + at + 4] = plugin[theirs + at:theirs + at + 4]
+                (folder / "aaa.exe").write_bytes(decoy)
+                frames = self.run_json("resolve", "--symbols", folder, "--json", records[0])[0]["frames"]
+                self.assertEqual([frame["function"] for frame in frames[:2]], ["spell", "translate"])
 
     def test_a_function_without_unwind_data_ends_the_walk(self):
         """What is at the top of its stack is no return address, and no frame is made up of it."""
