@@ -16,7 +16,7 @@ enum {
      * questions cost. In bulk, when each module was met several times, more of them will come. */
     PACK_BYTES = 16 << 10,
     PACK_BYTES_BULK = 64 << 10,
-    PACK_AFTER = 2,            /* questions at least */
+    PACK_AFTER = 4,            /* questions at least */
     BULK_QUESTIONS = 6,        /* for each module of the PDB */
     BULK_QUESTIONS_LARGE = 2,  /* of a large file, of which each question may read a part again */
     KEPT_BYTES_MAX = 96 << 20, /* above it all modules that were read are forgotten */
