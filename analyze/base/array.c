@@ -2,7 +2,6 @@
 #include "base/array.h"
 
 #include <stdbool.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
