@@ -248,7 +248,7 @@ enum status shadow_judge(void *context, const struct report *report, struct aren
 {
     const struct shadow_judging *judging = context;
     struct fault ignored = FAULT_INIT;
-    struct crash_case crash;
+    struct crash_case crash = {0};
     bool is_other = false;
     char name[QUEUE_FILE_BYTES];
     queue_file_name(report->id, name);

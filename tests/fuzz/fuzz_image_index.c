@@ -37,7 +37,7 @@ static void compare(struct symbol_object *object, const struct symbol_index *ind
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    const struct file_map map = {data, bytes, 1};
+    const struct file_map map = {.data = data, .bytes = bytes, .modified_ns = 1};
     struct fault fault = FAULT_INIT;
     struct symbol_object *object = NULL;
     struct symbol_index *index = NULL;

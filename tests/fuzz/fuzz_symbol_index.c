@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct symbol_frame frames[SYMBOL_FRAMES_MAX];
     struct fault fault = FAULT_INIT;
-    struct file_map map = {data, size, 1};
+    struct file_map map = {.data = data, .bytes = size, .modified_ns = 1};
     struct symbol_index *index = NULL;
     struct pdb pdb;
     char path[64];
