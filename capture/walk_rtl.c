@@ -93,12 +93,14 @@ static bool pop_frame_pointer(CONTEXT *context, struct cap_bounds bounds)
 }
 
 /* Only a leaf has no unwind data, and a leaf calls nothing: what is at the top of the stack of a
- * function that made a call is no return address.  It is if the call is followed by the return, as
- * in the functions of Wine's ntdll that call the system. */
-static bool returns_at(uint64_t return_va)
+ * function that made a call is no return address.  It is if the function ends after the call: with
+ * a return, as in the functions of Wine's ntdll that call the system, or with int3, as in the
+ * NakedThrowHelper of coreclr, to which a fault in managed code is led. */
+static bool ends_at(uint64_t return_va)
 {
-    enum { RET = 0xC3 };
-    return *(const uint8_t *)(uintptr_t)return_va == RET;
+    enum { RET = 0xC3, INT3 = 0xCC };
+    const uint8_t code = *(const uint8_t *)(uintptr_t)return_va;
+    return code == RET || code == INT3;
 }
 
 struct step {
@@ -131,7 +133,7 @@ static uint32_t step_out(CONTEXT *context, struct cap_bounds bounds, bool first,
             return RECORD_STOP_NO_UNWIND;
         const bool is_probe = !step->is_return && cap_crash_in_loaded_module(pc) &&
                               cap_crash_leave_probe(context, bounds);
-        if (!is_probe && step->is_return && cap_crash_in_loaded_module(lookup) && !returns_at(pc))
+        if (!is_probe && step->is_return && cap_crash_in_loaded_module(lookup) && !ends_at(pc))
             return RECORD_STOP_NO_UNWIND;
         if (!is_probe && !pop_return(context, bounds))
             return RECORD_STOP_STACK_BOUNDS;
