@@ -9,12 +9,51 @@
 #include "base/text.h"
 #include "compare/statistics.h"
 
+/* Joins the writers of one run's dumps, as in the sums of the store. */
+#define WRITERS_AND " and "
+
 /* ---- the environment ------------------------------------------------------------------ */
 
 static void add_fact(struct run_diff *out, const char *name, const char *a, const char *b)
 {
     if (!text_equal(a, b))
         out->facts[out->fact_count++] = (struct diff_fact){name, a, b};
+}
+
+/* Whether a writer of dumps, one of those that "A and B" names, is among OTHERS: with the same
+ * version, if OTHERS has its processor ("dbgcore.amd64,10.0.1").  A run without cases of that
+ * processor says nothing about it. */
+static bool is_among(const char *writer, size_t bytes, const char *others)
+{
+    const size_t processor = strcspn(writer, ",");
+    for (const char *at = others, *next; at != NULL; at = next) {
+        next = strstr(at, WRITERS_AND);
+        const size_t size = next != NULL ? (size_t)(next - at) : strlen(at);
+        if (size == bytes && memcmp(at, writer, bytes) == 0)
+            return true;
+        if (processor < bytes && strncmp(at, writer, processor + 1) == 0)
+            return false;
+        next = next != NULL ? next + strlen(WRITERS_AND) : NULL;
+    }
+    return processor < bytes;
+}
+
+static bool are_among(const char *writers, const char *others)
+{
+    bool good = true;
+    for (const char *at = writers, *next; good && at != NULL; at = next) {
+        next = strstr(at, WRITERS_AND);
+        good = is_among(at, next != NULL ? (size_t)(next - at) : strlen(at), others);
+        next = next != NULL ? next + strlen(WRITERS_AND) : NULL;
+    }
+    return good;
+}
+
+static void add_version(struct run_diff *out, const char *name, const char *a, const char *b)
+{
+    if (!text_equal(name, DIFF_FACT_WRITER) || a == NULL || b == NULL || !are_among(a, b) ||
+        !are_among(b, a))
+        add_fact(out, name, a, b);
 }
 
 static const char *version_of(const struct named_version *rows, uint32_t count, const char *name)
@@ -29,7 +68,7 @@ static void add_versions(struct run_diff *out, const struct named_version *a, ui
                          const struct named_version *b, uint32_t b_count)
 {
     for (uint32_t i = 0; i < a_count; i++)
-        add_fact(out, a[i].name, a[i].version, version_of(b, b_count, a[i].name));
+        add_version(out, a[i].name, a[i].version, version_of(b, b_count, a[i].name));
     for (uint32_t i = 0; i < b_count; i++) {
         bool known = false;
         for (uint32_t k = 0; k < a_count && !known; k++)

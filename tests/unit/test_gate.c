@@ -260,6 +260,8 @@ TEST(runs_of_two_writers_are_never_compared)
          "29507.1001 and one without a name:"},
         {"a run of two versions", {of_ms, of_ms}, {of_ms, wines}, false, "29507.1001 and none:"},
         {"two processors twice", {of_ms, of_x86}, {of_ms, of_x86}, true, NULL},
+        {"one of two processors", {of_ms, of_x86}, {of_ms, of_ms}, true, NULL},
+        {"one processor, and then two", {of_ms, of_ms}, {of_ms, of_x86}, true, NULL},
         {"another version for one of two processors",
          {of_ms, of_x86},
          {of_ms, later},
