@@ -221,7 +221,8 @@ static void fill_parts(struct columns *c, const struct parted *of, enum case_way
     }
 }
 
-/* "dbghelp (wine 8.0)": the version of the judge's program, else the platform of the run. */
+/* "dbghelp (wine 8.0)": the version of the judge's program, else the platform of the run.  A
+ * version that names the program, "dbghelp of Microsoft 10.0", is enough. */
 static const char *foreign_name(const struct run_figures *figures, struct arena *keep)
 {
     const char *engine = figures_foreign_engine(figures), *version = NULL;
@@ -230,9 +231,11 @@ static const char *foreign_name(const struct run_figures *figures, struct arena 
             version = figures->engines[i].version;
     if (engine == NULL)
         return NULL;
+    const char *name = strchr(engine, ':') + 1;
+    if (version != NULL && strncmp(version, name, strcspn(name, "-")) == 0)
+        return version;
     version = version != NULL ? version : figures->run->platform;
-    return arena_printf(keep, "%s (%s)", strchr(engine, ':') + 1,
-                        version != NULL ? version : "version not known");
+    return arena_printf(keep, "%s (%s)", name, version != NULL ? version : "version not known");
 }
 
 /* NaN: not measured. */
