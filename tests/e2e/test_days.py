@@ -1,7 +1,7 @@
 """Red days: what an engineer sees first names the right number of problems, the right side and the right mechanism.
 
-The whole grid was judged once for each day, by `./run mutation --days --write`; here what it showed is compared with the key, and the
-sealed cases of corpus/ are judged by the same faulty tools."""
+One build of each processor and runtime was judged for each day, by `./run mutation --days --write --cases EXPR`; here what it showed is
+compared with the key, and the sealed cases of corpus/ are judged by the same faulty tools."""
 
 import json
 import pathlib

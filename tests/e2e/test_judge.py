@@ -261,7 +261,7 @@ class Judge(e2e.Case):
                     self.assertRegex(claims[judge]["version"] or "", version)
                 if name == "run":  # what a debugger on Windows costs
                     self.assertEqual(document["headline"]["foreign_engine"], "judge:dbghelp-microsoft")
-                    self.assertIn("(dbghelp of Microsoft 10.0.29507.1001)", document["headline"]["foreign"])
+                    self.assertEqual(document["headline"]["foreign"], "dbghelp of Microsoft 10.0.29507.1001")
 
     def test_microsofts_writer(self):
         """Victims whose dumps and walks are Microsoft's: the same verdict, and no run of Wine's writer is compared with it."""
