@@ -9,9 +9,6 @@
 #include "base/text.h"
 #include "compare/statistics.h"
 
-/* Joins the writers of one run's dumps, as in the sums of the store. */
-#define WRITERS_AND " and "
-
 /* ---- the environment ------------------------------------------------------------------ */
 
 static void add_fact(struct run_diff *out, const char *name, const char *a, const char *b)
@@ -27,13 +24,13 @@ static bool is_among(const char *writer, size_t bytes, const char *others)
 {
     const size_t processor = strcspn(writer, ",");
     for (const char *at = others, *next; at != NULL; at = next) {
-        next = strstr(at, WRITERS_AND);
+        next = strstr(at, ENGINE_VERSIONS_AND);
         const size_t size = next != NULL ? (size_t)(next - at) : strlen(at);
         if (size == bytes && memcmp(at, writer, bytes) == 0)
             return true;
         if (processor < bytes && strncmp(at, writer, processor + 1) == 0)
             return false;
-        next = next != NULL ? next + strlen(WRITERS_AND) : NULL;
+        next = next != NULL ? next + strlen(ENGINE_VERSIONS_AND) : NULL;
     }
     return processor < bytes;
 }
@@ -42,9 +39,9 @@ static bool are_among(const char *writers, const char *others)
 {
     bool good = true;
     for (const char *at = writers, *next; good && at != NULL; at = next) {
-        next = strstr(at, WRITERS_AND);
+        next = strstr(at, ENGINE_VERSIONS_AND);
         good = is_among(at, next != NULL ? (size_t)(next - at) : strlen(at), others);
-        next = next != NULL ? next + strlen(WRITERS_AND) : NULL;
+        next = next != NULL ? next + strlen(ENGINE_VERSIONS_AND) : NULL;
     }
     return good;
 }

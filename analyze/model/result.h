@@ -45,6 +45,12 @@ enum engine_share {
     ENGINE_SHARES_SYMBOL_FILES = 1024 /* the files with names and lines */
 };
 
+/* How the versions of one engine are written where a run has two or more: "A and B", "A and one
+ * without a name", "several". */
+#define ENGINE_VERSIONS_AND " and "
+#define ENGINE_VERSIONS_UNNAMED "one without a name"
+#define ENGINE_VERSIONS_SEVERAL "several"
+
 /* What one engine said about one case. */
 struct engine_claim {
     const char *engine; /* "offset:rtl", "dump", "judge:..."                 */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "model/managed_samples.h"
 #include "model/names.h"
 
@@ -101,28 +102,57 @@ static void total_add(struct engine_total *t, const struct engine_score *s, stru
         t->skip_reason = copy_of(texts, s->reason);
 }
 
-/* A, B and what joins them, in the pool. */
-static const char *joined(struct text_pool *texts, const char *a, const char *b)
+/* What the cases of a run stated as the version of one engine. */
+struct engine_versions {
+    const char *first, *second; /* in order; NULL */
+    bool more, unnamed;         /* UNNAMED: a dump with frames stated none */
+};
+
+/* True when it changes anything. */
+static bool add_version(struct engine_versions *v, const char *version, struct text_pool *texts)
 {
-    char text[256];
-    const int bytes = snprintf(text, sizeof text, "%s and %s", a, b);
-    return bytes > 0 && (size_t)bytes < sizeof text ? copy_of(texts, text) : NULL;
+    if (version == NULL || v->more || text_equal(v->first, version) ||
+        text_equal(v->second, version))
+        return false;
+    const char *copy = copy_of(texts, version);
+    if (v->first == NULL) {
+        v->first = copy;
+    } else if (v->second != NULL) {
+        v->more = true;
+    } else {
+        const bool is_after = copy != NULL && strcmp(copy, v->first) > 0;
+        v->second = is_after ? copy : v->first;
+        v->first = is_after ? v->first : copy;
+    }
+    return true;
 }
 
-/* As in the sums of the store: "A", "A and B", "several". A case without a dump has no version. */
-static void add_version(struct engine_total *t, const char *version, struct text_pool *texts)
+/* As SUM_ENGINES of the store writes it; in ALL. */
+static const char *versions_text(const struct engine_versions *v, char *all, size_t room)
 {
-    if (version == NULL || (t->version != NULL && (strstr(t->version, version) != NULL ||
-                                                   strcmp(t->version, "several") == 0)))
-        return;
-    if (t->version == NULL)
-        t->version = copy_of(texts, version);
-    else if (strstr(t->version, " and ") != NULL)
-        t->version = "several";
-    else if (strcmp(version, t->version) < 0)
-        t->version = joined(texts, version, t->version);
-    else
-        t->version = joined(texts, t->version, version);
+    const char *other = v->second;
+    if (other == NULL && v->unnamed)
+        other = ENGINE_VERSIONS_UNNAMED;
+    if (v->first == NULL || other == NULL)
+        return v->first;
+    const int bytes = snprintf(all, room, "%s%s%s", v->first, ENGINE_VERSIONS_AND, other);
+    return v->more || bytes < 0 || (size_t)bytes >= room ? ENGINE_VERSIONS_SEVERAL : all;
+}
+
+static void take_claim(struct engine_totals *totals, struct engine_total *t,
+                       const struct engine_score *score, const struct engine_claim *claim)
+{
+    enum { VERSIONS_BYTES = 1024 };
+    struct engine_versions *v = &totals->versions[t - totals->rows];
+    const bool unnamed =
+        claim->version == NULL && score->frames > 0 && strcmp(claim->engine, ENGINE_NAME_DUMP) == 0;
+    char all[VERSIONS_BYTES];
+    if (t->shares == NULL)
+        t->shares = copy_of(&totals->texts, claim->shares);
+    if (add_version(v, claim->version, &totals->texts) || (unnamed && !v->unnamed)) {
+        v->unnamed = v->unnamed || unnamed;
+        t->version = copy_of(&totals->texts, versions_text(v, all, sizeof all));
+    }
 }
 
 enum status run_totals_add(struct engine_totals *totals, const struct run_case *c,
@@ -135,11 +165,8 @@ enum status run_totals_add(struct engine_totals *totals, const struct run_case *
             return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "engines in one run");
         total_add(t, score, &totals->texts);
         for (uint32_t k = 0; k < c->claim_count; k++)
-            if (strcmp(c->claims[k].engine, t->engine) == 0) {
-                if (t->shares == NULL)
-                    t->shares = copy_of(&totals->texts, c->claims[k].shares);
-                add_version(t, c->claims[k].version, &totals->texts);
-            }
+            if (strcmp(c->claims[k].engine, t->engine) == 0)
+                take_claim(totals, t, score, &c->claims[k]);
     }
     return ERR_NONE;
 }
@@ -149,7 +176,10 @@ enum status run_totals_begin(struct engine_totals *totals, struct arena *keep, s
     text_pool_init(&totals->texts, keep);
     totals->count = 0;
     totals->rows = ARENA_ARRAY(keep, CLAIMS_MAX, struct engine_total);
-    return totals->rows != NULL ? ERR_NONE : fault_no_memory(fault, "totals of a run");
+    totals->versions = ARENA_ARRAY(keep, CLAIMS_MAX, struct engine_versions);
+    return totals->rows != NULL && totals->versions != NULL
+               ? ERR_NONE
+               : fault_no_memory(fault, "totals of a run");
 }
 
 enum status run_total_engines(const struct run_case *cases, uint32_t count, struct arena *keep,

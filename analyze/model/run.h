@@ -140,6 +140,7 @@ struct engine_total {
  * not stay. Fails: ERR_MEMORY; ERR_LIMIT more than CLAIMS_MAX engines. */
 struct engine_totals {
     struct engine_total *rows;
+    struct engine_versions *versions; /* of each row */
     uint32_t count;
     struct text_pool texts;
 };

@@ -112,10 +112,12 @@
  * computed on demand, with the same expressions. */
 #define SUM_ENGINES                                                                                \
     "SELECT c.run_id, min(k.position) position, k.engine, max(" SHARES "),"                        \
-    " CASE WHEN count(DISTINCT k.version) > 2 THEN 'several'"                                      \
-    " WHEN min(k.version) <> max(k.version) THEN min(k.version) || ' and ' || max(k.version)"      \
+    " CASE WHEN count(DISTINCT k.version) > 2 THEN '" ENGINE_VERSIONS_SEVERAL "'"                  \
+    " WHEN min(k.version) <> max(k.version) THEN min(k.version) || '" ENGINE_VERSIONS_AND          \
+    "' || max(k.version)"                                                                          \
     " WHEN k.engine = 'dump' AND sum(k.version IS NULL AND k.frames > 0) > 0"                      \
-    " THEN max(k.version) || ' and one without a name' ELSE max(k.version) END,"                   \
+    " THEN max(k.version) || '" ENGINE_VERSIONS_AND ENGINE_VERSIONS_UNNAMED                        \
+    "' ELSE max(k.version) END,"                                                                   \
     " max(k.subject), count(*),"                                                                   \
     " sum(k.state = 0 AND k.frames > 0), sum(k.state = 4)" ENGINE_SCORE_FIELDS(                    \
         SUM_OF) ", sum(k.first_divergence >= 0),"                                                  \

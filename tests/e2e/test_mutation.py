@@ -39,6 +39,7 @@ class Mutation(e2e.Case):
                 self.assertGreaterEqual(counted[room], LEAST)
         self.assertGreaterEqual(counted.total(), LEAST_OF_ALL)
         self.assertGreaterEqual(len(made), LEAST_OF_ALL // 2)
+        self.assertEqual([f["in"] for f in made if not f.get("in", "unnamed").isidentifier()], [], "a path of the machine that made it")
 
     def test_only_a_copy_of_its_own_is_written(self):
         good = self.folder / "plain"

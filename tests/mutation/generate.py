@@ -57,7 +57,8 @@ class Source:
         unit = cindex.Index.create().parse(row["file"], args=[*options, "-I/usr/lib/llvm-19/lib/clang/19/include"])
         for cursor in unit.cursor.get_children():
             if cursor.location.file and cursor.location.file.name == row["file"]:
-                self.function = cursor.spelling
+                # clang names what has no name by its place, with the path of this machine
+                self.function = cursor.spelling if cursor.spelling.isidentifier() else ""
                 self.walk(cursor, None)
 
     def add(self, kind, start, end, put):

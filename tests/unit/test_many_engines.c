@@ -100,7 +100,7 @@ static enum status meet_pins(struct met *m, struct fault *fault)
 TEST(an_engine_has_the_versions_of_all_cases)
 {
     static const struct {
-        const char *name, *versions[3], *want;
+        const char *name, *versions[3], *want; /* NULL: no dump; "-": one without a version */
     } rows[] = {
         {"no dump in the first case",
          {NULL, "dbgcore.amd64,10", "dbgcore.amd64,10"},
@@ -109,12 +109,16 @@ TEST(an_engine_has_the_versions_of_all_cases)
          {"dbgcore.i386,10", NULL, "dbgcore.amd64,10"},
          "dbgcore.amd64,10 and dbgcore.i386,10"},
         {"the second again", {"a", "b", "b"}, "a and b"},
+        {"one begins as the other does", {"10.0.29", "10.0.2", NULL}, "10.0.2 and 10.0.29"},
         {"three", {"a", "b", "c"}, "several"},
         {"none", {NULL, NULL, NULL}, NULL},
+        {"Wine's alone", {"-", "-", NULL}, NULL},
+        {"a dump without a name", {"a", "-", "a"}, "a and one without a name"},
+        {"two, and one without a name", {"a", "-", "b"}, "a and b"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct engine_claim claims[3];
-        struct engine_score score = {.engine = "dump", .state = STACK_OK, .frames = 1};
+        struct engine_score scores[3];
         struct run_case cases[3];
         struct engine_total *totals = NULL;
         struct fault fault = FAULT_INIT;
@@ -123,10 +127,15 @@ TEST(an_engine_has_the_versions_of_all_cases)
         arena_init(&keep, 0);
         test_row(rows[i].name);
         for (int k = 0; k < 3; k++) {
-            claims[k] = (struct engine_claim){.engine = "dump", .version = rows[i].versions[k]};
+            const char *version = rows[i].versions[k];
+            const bool is_stated = version != NULL && strcmp(version, "-") != 0;
+            claims[k] =
+                (struct engine_claim){.engine = "dump", .version = is_stated ? version : NULL};
+            scores[k] = (struct engine_score){
+                .engine = "dump", .state = STACK_OK, .frames = version != NULL ? 1 : 0};
             cases[k] = (struct run_case){.claims = &claims[k],
                                          .claim_count = 1,
-                                         .result = {.scores = &score, .score_count = 1}};
+                                         .result = {.scores = &scores[k], .score_count = 1}};
         }
         REQUIRE(run_total_engines(cases, 3, &keep, &totals, &count, &fault) == ERR_NONE);
         CHECK_EQ(count, 1);
