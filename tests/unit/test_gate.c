@@ -2,8 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "store_fixture.h"
-#include "study/gate.h"
+#include "gate_fixture.h"
 
 /* A complete run of the scenarios NAMES, separated by blanks; a name that begins with '-' fails,
  * with
@@ -43,23 +42,6 @@ static uint64_t put_run(struct store_fixture *f, const char *command, const char
     }
     REQUIRE(store_finish_run(f->store, run.id, RUN_COMPLETE, 1, &f->fault) == ERR_NONE);
     return run.id;
-}
-
-static const struct gate_check *check_of(const struct gate *gate, const char *name)
-{
-    for (uint32_t i = 0; i < gate->check_count; i++)
-        if (strcmp(gate->checks[i].name, name) == 0)
-            return &gate->checks[i];
-    return NULL;
-}
-
-static void decide(struct store_fixture *f, struct gate_request request, struct gate *out)
-{
-    const double none = (double)NAN;
-    request.min_capture = request.min_exact = request.min_f1 = none;
-    if (request.max_slowdown <= 0)
-        request.max_slowdown = none;
-    REQUIRE(gate_decide(f->store, "latest", &request, &f->keep, out, &f->fault) == ERR_NONE);
 }
 
 TEST(a_reference_engine_that_is_named_must_be_exact)

@@ -3,8 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "store_fixture.h"
-#include "study/gate.h"
+#include "gate_fixture.h"
 #include "study/merge.h"
 
 /* A complete run of three cases, of which XFAILS pass only by acceptance. */
@@ -42,20 +41,6 @@ static struct run_info plain(void)
                              .branch = "main",
                              .platform = "linux",
                              .compiler = "clang 19"};
-}
-
-static const struct gate_check *check_of(const struct gate *gate, const char *name)
-{
-    for (uint32_t i = 0; i < gate->check_count; i++)
-        if (strcmp(gate->checks[i].name, name) == 0)
-            return &gate->checks[i];
-    return NULL;
-}
-
-static void decide(struct store_fixture *f, struct gate_request request, struct gate *out)
-{
-    request.min_capture = request.min_exact = request.min_f1 = request.max_slowdown = (double)NAN;
-    REQUIRE(gate_decide(f->store, "latest", &request, &f->keep, out, &f->fault) == ERR_NONE);
 }
 
 TEST(other_conditions_close_the_gate_only_when_strict)

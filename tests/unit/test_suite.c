@@ -382,6 +382,41 @@ TEST(sums_are_by_shape_and_position)
 
 #define WELCOME "read hello\necho '{\"name\":\"t\",\"version\":\"1\",\"can\":[\"moments.x64\"]}'\n"
 
+/* A suite of one moment, and a contestant that is a shell script. */
+struct scripted {
+    struct arena keep;
+    struct suite suite;
+    struct contestant *contestant;
+    struct contestant_name name;
+    struct fault fault;
+};
+
+/* SCRIPT NULL: there is no such program. Returns what contestant_open() does. */
+static enum status start_script(struct scripted *s, const char *script)
+{
+    char path[512], command[600];
+    *s = (struct scripted){.fault = FAULT_INIT};
+    arena_init(&s->keep, 0);
+    if (process_find("sh", &s->keep) == NULL)
+        SKIP("sh");
+    REQUIRE(suite_open(make_suite(LIST, good_index, NULL), NULL, &s->keep, &s->suite, &s->fault) ==
+            ERR_NONE);
+    (void)snprintf(path, sizeof path, "%s/contestant.sh", test_scratch());
+    if (script != NULL)
+        test_write(path, script, strlen(script));
+    (void)snprintf(command, sizeof command, "%s %s", script != NULL ? "sh" : "/no/such/program",
+                   path);
+    const struct contestant_request request = {
+        .command = command, .suite = &s->suite, .limit_ms = 60000};
+    return contestant_open(&request, &s->keep, &s->contestant, &s->name, &s->fault);
+}
+
+static void end_script(struct scripted *s)
+{
+    (void)contestant_close(s->contestant);
+    arena_free(&s->keep);
+}
+
 /* A contestant is a program that may end in any way; what it wrote last is repeated. */
 TEST(what_a_contestant_does_costs_its_case_only)
 {
@@ -399,29 +434,14 @@ TEST(what_a_contestant_does_costs_its_case_only)
         {"it is killed", WELCOME "read q\nkill -SEGV $$\n", SUITE_CRASHED, "it ended, signal 11"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct fault fault = FAULT_INIT;
-        struct contestant *contestant = NULL;
-        struct contestant_name name = {NULL, NULL, NULL, NULL};
+        struct scripted s;
         struct suite_answer answer;
-        struct suite suite;
-        struct arena keep;
-        char path[512], command[600];
         test_row(rows[i].name);
-        arena_init(&keep, 0);
-        if (process_find("sh", &keep) == NULL)
-            SKIP("sh");
-        REQUIRE(suite_open(make_suite(LIST, good_index, NULL), NULL, &keep, &suite, &fault) ==
-                ERR_NONE);
-        (void)snprintf(path, sizeof path, "%s/contestant.sh", test_scratch());
-        test_write(path, rows[i].script, strlen(rows[i].script));
-        (void)snprintf(command, sizeof command, "sh %s", path);
-        const struct contestant_request request = {
-            .command = command, .suite = &suite, .limit_ms = 60000};
-        REQUIRE(contestant_open(&request, &keep, &contestant, &name, &fault) == ERR_NONE);
-        CHECK_STR(name.name, "t");
-        CHECK(contestant_can(&name, "moments.x64") && !contestant_can(&name, "moments.x86"));
+        REQUIRE(start_script(&s, rows[i].script) == ERR_NONE);
+        CHECK_STR(s.name.name, "t");
+        CHECK(contestant_can(&s.name, "moments.x64") && !contestant_can(&s.name, "moments.x86"));
         for (int turn = 0; turn < 2; turn++) { /* it is started again for the second question */
-            REQUIRE(contestant_ask(contestant, &suite.cases[0], &keep, &answer, &fault) ==
+            REQUIRE(contestant_ask(s.contestant, &s.suite.cases[0], &s.keep, &answer, &s.fault) ==
                     ERR_NONE);
             CHECK_EQ(answer.outcome, rows[i].want);
             if (rows[i].words != NULL)
@@ -429,8 +449,7 @@ TEST(what_a_contestant_does_costs_its_case_only)
             if (answer.outcome == SUITE_RIGHT)
                 break;
         }
-        (void)contestant_close(contestant);
-        arena_free(&keep);
+        end_script(&s);
     }
 }
 
@@ -445,28 +464,10 @@ TEST(what_is_no_contestant_is_refused)
                 {"a welcome without a version", "read hello\necho '{\"name\":\"t\",\"can\":[]}'\n",
                  ERR_MALFORMED}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct fault fault = FAULT_INIT;
-        struct contestant *contestant = NULL;
-        struct contestant_name name = {NULL, NULL, NULL, NULL};
-        struct suite suite;
-        struct arena keep;
-        char path[512], command[600];
+        struct scripted s;
         test_row(rows[i].name);
-        arena_init(&keep, 0);
-        if (process_find("sh", &keep) == NULL)
-            SKIP("sh");
-        REQUIRE(suite_open(make_suite(LIST, good_index, NULL), NULL, &keep, &suite, &fault) ==
-                ERR_NONE);
-        (void)snprintf(path, sizeof path, "%s/contestant.sh", test_scratch());
-        if (rows[i].script != NULL)
-            test_write(path, rows[i].script, strlen(rows[i].script));
-        (void)snprintf(command, sizeof command, "%s %s",
-                       rows[i].script != NULL ? "sh" : "/no/such/program", path);
-        const struct contestant_request request = {
-            .command = command, .suite = &suite, .limit_ms = 60000};
-        CHECK_EQ(contestant_open(&request, &keep, &contestant, &name, &fault), rows[i].want);
-        (void)contestant_close(contestant);
-        arena_free(&keep);
+        CHECK_EQ(start_script(&s, rows[i].script), rows[i].want);
+        end_script(&s);
     }
 }
 
