@@ -17,13 +17,7 @@
 
 enum { RECONNECT_MS = 250, TAKEN_MAX = 1024, LOST_LOOKS = 3 };
 #define LOOK_EVERY_NS (UINT64_C(2) * 1000000000)
-#define CHANNEL_BYTES_MAX ((int64_t)8 << 30)
-#define SMALL_CHANNEL_BYTES_MAX ((int64_t)1 << 30) /* dead letters, sampled reports */
-#define CHANNEL_BYTES_LEAST ((int64_t)8 << 20)     /* some messages */
-enum { SMALL_CHANNEL_SHARE = 4 };                  /* of the room of the reports */
 
-static const char *const subjects[] = {"twinstack.reports", "twinstack.partials", "twinstack.dead",
-                                       "twinstack.shadow"};
 static const char *const readers[] = {"workers", "reducer", "undertaker", "shadow"};
 
 static enum status load(struct library *lib, struct fault *fault)
@@ -58,7 +52,7 @@ static enum status nats_put(struct queue *queue, enum queue_channel channel, con
     options.MsgId = id;
     options.MaxWait = NATS_WAIT_MS;
     const natsStatus status =
-        q->lib.js_Publish(NULL, q->js, subjects[channel], data, (int)bytes, &options, &error);
+        q->lib.js_Publish(NULL, q->js, nats_subjects[channel], data, (int)bytes, &options, &error);
     if (status == NATS_OK)
         return ERR_NONE;
     if (error == JSStreamStoreFailedErr || error == JSInsufficientResourcesErr)
@@ -76,7 +70,7 @@ static enum status subscribe(struct nats_queue *q, enum queue_channel channel, s
     options.Config.AckWait = QUEUE_LEASE_MS / 1000 * NATS_SECOND_NS;
     options.Config.MaxAckPending = TAKEN_MAX;
     const natsStatus status =
-        q->lib.js_PullSubscribe(&q->subscriptions[channel], q->js, subjects[channel],
+        q->lib.js_PullSubscribe(&q->subscriptions[channel], q->js, nats_subjects[channel],
                                 readers[channel], NULL, &options, NULL);
     return status == NATS_OK ? ERR_NONE : nats_queue_failed(fault, status, "messages of a queue");
 }
@@ -292,127 +286,6 @@ static void nats_close(struct queue *queue)
     free(q);
 }
 
-static bool is_full(jsErrCode error)
-{
-    return error == JSStorageResourcesExceededErr || error == JSInsufficientResourcesErr;
-}
-
-static int64_t at_least(int64_t bytes)
-{
-    return bytes > CHANNEL_BYTES_LEAST ? bytes : CHANNEL_BYTES_LEAST;
-}
-
-/* Adds a stream with at most config->MaxBytes, which the server sets aside. On a small disk it gets
- * half of what is there, so that there is room for the others as well: the reports, which come
- * first, get the most. Another process that connects at the same time may add it first. */
-static natsStatus add_sized(struct nats_queue *q, jsStreamConfig *config, jsErrCode *error)
-{
-    const int64_t wanted = config->MaxBytes;
-    natsStatus status = q->lib.js_AddStream(NULL, q->js, config, NULL, error);
-    while (status != NATS_OK && is_full(*error) && config->MaxBytes > CHANNEL_BYTES_LEAST) {
-        config->MaxBytes = at_least(config->MaxBytes / 2);
-        memset(error, 0, sizeof *error);
-        status = q->lib.js_AddStream(NULL, q->js, config, NULL, error);
-    }
-    if (status == NATS_OK && config->MaxBytes < wanted && config->MaxBytes > CHANNEL_BYTES_LEAST) {
-        config->MaxBytes = at_least(config->MaxBytes / 2);
-        status = q->lib.js_UpdateStream(NULL, q->js, config, NULL, error);
-    }
-    return *error == JSStreamNameExistErr ? NATS_OK : status;
-}
-
-/* What dead letters, sampled reports and shelves should have: never more than a part of what the
- * reports have. */
-static int64_t small_bytes(struct nats_queue *q)
-{
-    jsStreamInfo *info = NULL;
-    int64_t most = SMALL_CHANNEL_BYTES_MAX;
-    if (q->lib.js_GetStreamInfo(&info, q->js, nats_streams[QUEUE_REPORTS], NULL, NULL) != NATS_OK)
-        return most;
-    const int64_t share = info->Config->MaxBytes / SMALL_CHANNEL_SHARE;
-    if (info->Config->MaxBytes > 0 && share < most)
-        most = at_least(share);
-    q->lib.jsStreamInfo_Destroy(info);
-    return most;
-}
-
-static bool has_stream(struct nats_queue *q, const char *name)
-{
-    jsStreamInfo *info = NULL;
-    if (q->lib.js_GetStreamInfo(&info, q->js, name, NULL, NULL) != NATS_OK)
-        return false;
-    q->lib.jsStreamInfo_Destroy(info);
-    return true;
-}
-
-static enum status full_or_failed(jsErrCode error, natsStatus status, struct fault *fault)
-{
-    return is_full(error) ? fault_set_hint(fault, ERR_LIMIT, FAULT_NO_OFFSET, "queue",
-                                           "the disk of its server has no room for it")
-                          : nats_queue_failed(fault, status, "queue");
-}
-
-/* Adds the stream of a channel unless it exists. A full server refuses one that exists, too. Fails:
- * ERR_LIMIT the server has no room for it; ERR_IO. */
-static enum status add_stream(struct nats_queue *q, int channel, struct fault *fault)
-{
-    jsStreamConfig config;
-    const char *subject = subjects[channel];
-    jsErrCode error;
-    if (has_stream(q, nats_streams[channel]))
-        return ERR_NONE;
-    memset(&error, 0, sizeof error);
-    (void)q->lib.jsStreamConfig_Init(&config);
-    config.Name = nats_streams[channel];
-    config.Subjects = &subject;
-    config.SubjectsLen = 1;
-    config.Retention = channel == QUEUE_DEAD ? js_LimitsPolicy : js_WorkQueuePolicy;
-    config.Storage = js_FileStorage;
-    config.Discard = js_DiscardNew;
-    config.MaxBytes =
-        channel == QUEUE_REPORTS || channel == QUEUE_PARTIALS ? CHANNEL_BYTES_MAX : small_bytes(q);
-    config.Duplicates = QUEUE_REMEMBER_S * NATS_SECOND_NS;
-    config.Replicas = nats_queue_replicas();
-    if (channel == QUEUE_SHADOW) /* dumps are not kept for longer */
-        config.MaxAge = QUEUE_KEEP_S * NATS_SECOND_NS;
-    const natsStatus status = add_sized(q, &config, &error);
-    if (status == NATS_OK)
-        return ERR_NONE;
-    return full_or_failed(error, status, fault);
-}
-
-/* Adds the stream of a shelf: the newest item of each name, until it is too old. The server sets
- * nothing aside for notes, which are short. Where a disk has no room for parts, reports that need
- * them are refused until it has. */
-static enum status add_shelf(struct nats_queue *q, enum queue_shelf shelf, struct fault *fault)
-{
-    static const int64_t ages_s[QUEUE_SHELVES] = {QUEUE_NOTES_S, QUEUE_KEEP_S};
-    const char *all = nats_shelf_subjects[shelf];
-    jsStreamConfig config;
-    jsErrCode error;
-    if (has_stream(q, nats_shelf_streams[shelf]))
-        return ERR_NONE;
-    memset(&error, 0, sizeof error);
-    (void)q->lib.jsStreamConfig_Init(&config);
-    config.Name = nats_shelf_streams[shelf];
-    config.Subjects = &all;
-    config.SubjectsLen = 1;
-    config.Storage = js_FileStorage;
-    config.Discard = js_DiscardNew;
-    config.MaxMsgsPerSubject = 1;
-    config.MaxAge = ages_s[shelf] * NATS_SECOND_NS;
-    config.Replicas = nats_queue_replicas();
-    if (shelf == QUEUE_PARTS)
-        config.MaxBytes = small_bytes(q);
-    const natsStatus status = shelf == QUEUE_PARTS
-                                  ? add_sized(q, &config, &error)
-                                  : q->lib.js_AddStream(NULL, q->js, &config, NULL, &error);
-    if (status == NATS_OK || error == JSStreamNameExistErr ||
-        (shelf == QUEUE_PARTS && is_full(error)))
-        return ERR_NONE;
-    return full_or_failed(error, status, fault);
-}
-
 static enum status connect_to(struct nats_queue *q, const char *url, struct fault *fault)
 {
     natsOptions *options = NULL;
@@ -442,11 +315,7 @@ static enum status connect_to(struct nats_queue *q, const char *url, struct faul
         status = q->lib.natsConnection_JetStream(&q->js, q->connection, NULL);
     if (status != NATS_OK)
         return nats_queue_failed(fault, status, "queue");
-    for (int c = 0; fault->code == ERR_NONE && c < QUEUE_CHANNELS; c++)
-        (void)add_stream(q, c, fault);
-    for (int i = 0; fault->code == ERR_NONE && i < QUEUE_SHELVES; i++)
-        (void)add_shelf(q, (enum queue_shelf)i, fault);
-    if (fault->code == ERR_NONE)
+    if (nats_queue_add_streams(q, fault) == ERR_NONE)
         nats_queue_check(q);
     return fault->code;
 }

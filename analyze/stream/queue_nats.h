@@ -129,12 +129,14 @@ struct nats_queue {
  */
 natsStatus nats_queue_identify(struct nats_queue *q, natsOptions *options);
 
-/* TWINSTACK_NATS_REPLICAS: how many servers of a cluster store a message; 1. */
-int64_t nats_queue_replicas(void);
-
 /* Sets queue.doubt when what the server acknowledges may be lost with its machine's power. */
 void nats_queue_check(struct nats_queue *q);
-extern const char *const nats_streams[QUEUE_CHANNELS];
+
+extern const char *const nats_streams[QUEUE_CHANNELS], *const nats_subjects[QUEUE_CHANNELS];
+
+/* Adds the streams of all channels and shelves that the server does not have, and divides what it
+ * has room for among them. Fails: ERR_LIMIT it has no room for them; ERR_IO. */
+enum status nats_queue_add_streams(struct nats_queue *q, struct fault *fault);
 
 /* ERR_IO with what STATUS means to a user. */
 enum status nats_queue_failed(struct fault *fault, natsStatus status, const char *what);

@@ -5,10 +5,7 @@
 #include "base/text.h"
 #include "stream/queue_nats.h"
 
-enum { REPLICAS_MOST = 5, REPLICAS_DURABLE = 3 };
-
-const char *const nats_streams[QUEUE_CHANNELS] = {"TWINSTACK_REPORTS", "TWINSTACK_PARTIALS",
-                                                  "TWINSTACK_DEAD", "TWINSTACK_SHADOW"};
+enum { REPLICAS_DURABLE = 3 };
 
 static const char *word(const char *name)
 {
@@ -37,16 +34,6 @@ natsStatus nats_queue_identify(struct nats_queue *q, natsOptions *options)
         status = q->lib.natsOptions_LoadCertificatesChain(
             options, cert, text_or_empty(word("TWINSTACK_NATS_KEY")));
     return status;
-}
-
-int64_t nats_queue_replicas(void)
-{
-    const char *text = word("TWINSTACK_NATS_REPLICAS");
-    uint64_t count = 0;
-    if (text == NULL || !text_parse_uint(text, strlen(text), &count) || count < 1 ||
-        count > REPLICAS_MOST)
-        return 1;
-    return (int64_t)count;
 }
 
 /* A server does not say over this connection how often it syncs, so its operator has to. */
