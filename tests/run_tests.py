@@ -9,7 +9,7 @@
     --names          prints the names and runs nothing
 
 A program that failed runs a second time, alone, if it has a Wine prefix or tests/second_tries.txt names it; then the second result
-counts, and the last lines say so. With CI in the environment and without --quick, a skip whose reason is not in tests/skips.txt fails. The last line is "N passed, N failed, N skipped"; exit status: 0, 1 something failed, 5 nothing was chosen, 130 interrupted."""
+counts, and the last lines say so, as they say once more what failed. With CI in the environment and without --quick, a skip whose reason is not in tests/skips.txt fails. The last line is "N passed, N failed, N skipped"; exit status: 0, 1 something failed, 5 nothing was chosen, 130 interrupted."""
 
 import argparse
 import json
@@ -32,6 +32,7 @@ BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
 RESULTS = BUILD / "log/tests"
 SLOTS = 2 * (CORES + 1)  # half cores: one core more than there is, since most programs wait now and then
 PROGRESS_S, DEAREST = 60, 25
+SAID_BEFORE, SAID_AFTER, SAID_MOST = 2, 12, 30  # lines about a failure
 STRICT = bool(os.environ.get("CI")) and "--quick" not in sys.argv  # which builds nothing that a test may miss
 LOCK_FILE = 9  # ./run holds it while something is built
 STARTED = re.compile(r"^ *Start +\d+: (\S+)")
@@ -98,6 +99,13 @@ def show(result, note=""):
     sys.stdout.flush()
 
 
+def failures_of(result):
+    """What failed in a program: each line that says so, what the C tests say before it and the Python ones after it."""
+    lines = result["lines"]
+    near = {at + n for at, line in enumerate(lines) if line.lstrip().startswith("FAIL") for n in range(-SAID_BEFORE, SAID_AFTER)}
+    return [line for at, line in enumerate(lines) if at in near][:SAID_MOST] if result["counts"][1] else []
+
+
 class Session:
     """One call of CTest: shows each result as it comes, and who runs for how long."""
 
@@ -160,6 +168,13 @@ def show_account(results, seconds, idle):
           f"{CORES} cores; {idle / CORES:.0%} of the cores was idle")
 
 
+def show_failures(first, results):
+    """Once more at the end, since who reads a long log reads its end: what failed, and where, also what passed at its second try."""
+    for name in sorted(name for name, lines in first.items() if lines):
+        late = "" if results[name]["counts"][1] else " at first; it passed at the second try, alone"
+        print(f"failed: {name}{late}", *first[name], sep="\n     ")
+
+
 def run_all(chosen, known, asked):
     """Returns the exit status."""
     for result in RESULTS.glob("*.json"):
@@ -180,11 +195,13 @@ def run_all(chosen, known, asked):
     for name in sorted(set(chosen) - set(results)):
         results[name] = result_of(name, "not run")
         show(results[name])
+    first = {name: failures_of(result) for name, result in results.items()}
     late = [] if asked.once else second_tries(results, known)
     remove_groups()
     if len(chosen) > 1:
         subprocess.run([sys.executable, ROOT / "tests/budget.py"], check=False)
         show_account(results.values(), time.monotonic() - start, idle.cores())
+        show_failures(first, results)
     if late:
         print(f"passed only at the second try, alone: {', '.join(late)}")
     passed, failed, skipped = (sum(r["counts"][i] for r in results.values()) for i in range(3))

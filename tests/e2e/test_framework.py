@@ -2,6 +2,7 @@
 tally."""
 
 import contextlib
+import io
 import os
 import pathlib
 import re
@@ -112,6 +113,16 @@ class Runner(e2e.Case):
                 results = {**dict.fromkeys(known, bad), "fine": good}
                 self.assertEqual(run_tests.second_tries(results, known), passed)
                 self.assertEqual([each for each, result in results.items() if result is good], [*passed, "fine"])
+
+    def test_the_end_of_a_run_says_again_what_failed(self):
+        after = [f"line {n}" for n in range(40)]
+        bad = {"counts": [1, 1, 0], "lines": ["early", "a.c:5: 1 is 2", "FAIL adds", *after]}
+        first = {"bad": run_tests.failures_of(bad), "late": run_tests.failures_of(bad), "good": run_tests.failures_of({"counts": [2, 0, 0], "lines": ["a note"]})}
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            run_tests.show_failures(first, {"bad": bad, "late": {"counts": [2, 0, 0]}, "good": {"counts": [2, 0, 0]}})
+        lines = [line.strip() for line in said.getvalue().splitlines()]
+        shown = ["early", "a.c:5: 1 is 2", "FAIL adds", *after[:run_tests.SAID_AFTER - 1]]
+        self.assertEqual(lines, ["failed: bad", *shown, "failed: late at first; it passed at the second try, alone", *shown])
 
     def fake(self, folder, name, text):
         folder.mkdir(exist_ok=True)
