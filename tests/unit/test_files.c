@@ -463,9 +463,13 @@ TEST(threads_count_together)
 
 static volatile bool busy; /* written by the test, read by its threads */
 
-static void compute(void *unused)
+static void compute(void *context)
 {
-    (void)unused;
+    struct counter *started = context;
+    mutex_lock(started->mutex);
+    started->count++;
+    signal_wake_all(started->full);
+    mutex_unlock(started->mutex);
     while (busy)
         continue;
 }
@@ -476,12 +480,17 @@ TEST(overload_is_a_factor_that_a_busy_machine_raises)
 {
     enum { THREADS_MAX = 64, FOR_EACH = 4, MOST = 16 };
     struct thread *threads[THREADS_MAX];
+    struct counter started = {mutex_new(), signal_new(), 0};
     const uint32_t wanted = thread_processors() * FOR_EACH;
     uint32_t count = 0;
 
     busy = true;
     while (count < wanted && count < THREADS_MAX)
-        threads[count++] = thread_start(compute, NULL);
+        threads[count++] = thread_start(compute, &started);
+    mutex_lock(started.mutex);
+    while (started.count < count) /* what has not begun makes no machine busy */
+        signal_wait(started.full, started.mutex);
+    mutex_unlock(started.mutex);
     const uint64_t start_ns = clock_ns();
     const uint32_t overload = thread_overload();
     CHECK((clock_ns() - start_ns) / 1000000 < 5000);
@@ -494,6 +503,8 @@ TEST(overload_is_a_factor_that_a_busy_machine_raises)
     busy = false;
     while (count > 0)
         thread_join(threads[--count]);
+    signal_free(started.full);
+    mutex_free(started.mutex);
 }
 
 enum { MUCH_BYTES = 64 << 20 };
