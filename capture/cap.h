@@ -472,6 +472,11 @@ uint32_t cap_crash_dump_limit_ms(void);
 bool cap_crash_ask_for_locks(void);
 bool cap_crash_has_locks(uint32_t limit_ms);
 void cap_crash_release_locks(bool has_them);
+/* Whether no thread holds the lock under which the system puts together where it looks for a DLL.
+ * The writer needs it as well, and it cannot be taken beforehand. Its holder asks for the heap: if
+ * that is ours, the holder goes on only once it is given back. False after LIMIT_MS:
+ * CAP_RUNNER_WALK stays busy until then. */
+bool cap_crash_search_is_free(uint32_t limit_ms);
 /* Returns false when the dump did not come within LIMIT_MS; the record then says why. */
 bool cap_crash_dump(const struct cap_subject *subject, bool tuned, uint32_t limit_ms);
 

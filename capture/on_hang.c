@@ -18,7 +18,9 @@
  * A dump needs the heap and the loader, and no thread may be suspended while it holds one of their
  * locks.  So a runner takes both locks while all threads still run, holds them while it writes the
  * dump, and releases them when all threads run again.  Released earlier, they would go to a thread
- * that waits for them and is suspended.
+ * that waits for them and is suspended.  A thread may also wait for them and hold what the writer
+ * needs and no one can take, see cap_crash_search_is_free(): then all threads go on for a moment,
+ * and are stopped again.
  *
  * A program that survives a hang goes on with other files (files.c): later hangs, and the crash,
  * are captured as well.  One hang is captured once, and the host limits how many there are in an
@@ -101,9 +103,9 @@ static void resume_all(void)
         resume_thread(i);
 }
 
-static void suspend_all(void)
+static void suspend_from(uint32_t first)
 {
-    for (uint32_t i = 0; i < thread_count && i < HANG_THREADS; i++)
+    for (uint32_t i = first; i < thread_count; i++)
         if ((threads[i].flags & RECORD_THREAD_CAPTURE) == 0 &&
             SuspendThread(threads[i].handle) != (DWORD)-1)
             stopped[i] = 1;
@@ -119,7 +121,7 @@ static void hold_locks(bool are_needed)
         return;
     has_locks = cap_crash_has_locks(FIRST_MS);
     for (int i = 0; i < TRIES && !has_locks; i++) {
-        suspend_all();
+        suspend_from(0);
         has_locks = cap_crash_has_locks(TRY_MS);
         resume_all();
         if (!has_locks)
@@ -134,6 +136,12 @@ static void release_locks(void)
     if (has_locks)
         cap_crash_release_locks(true);
     has_locks = false;
+}
+
+static void let_all_go(void)
+{
+    resume_all();
+    release_locks();
 }
 
 /* Stops the suspect, with the locks ours if they are needed and free; not where a collection of a
@@ -279,6 +287,8 @@ static void walk_all(uint32_t sample_count, uint64_t start_ns, struct cap_stops 
         if (was_walked[i])
             walk_thread(i, &walks[i]);
     }
+    if (!cap.options.offsets_only && !rescued)
+        suspend_from(HANG_THREADS); /* running, they could take what the dump needs */
     SetEvent(cap.walked);
     if (guarded)
         (void)cap_crash_finish(CAP_RUNNER_WALK, CAP_WALK_LIMIT_MS);
@@ -294,37 +304,55 @@ static void take_suspended(const struct cap_subject *subject, uint64_t start_ns,
     stops->dump_ns = cap_crash_now_ns() - start_ns;
     if (!rescued)
         cap_crash_late_walkers(subject);
-    resume_all();
-    release_locks();
+    let_all_go();
     (void)cap_crash_free_snapshot(threads[0].handle);
+}
+
+/* All threads are suspended. False: one of them holds what the writer would wait for, and waits
+ * itself for the locks that are ours. All have gone on then; TRIES counts. */
+static bool may_write(int *tries)
+{
+    enum { TRIES = 20, TRY_MS = 100, BETWEEN_MS = 5 };
+    if (!has_locks || (!rescued && cap_crash_search_is_free(TRY_MS)))
+        return true;
+    if (rescued || ++*tries == TRIES) {
+        release_locks(); /* the runner that has them must not wait for what a thread holds */
+        return true;
+    }
+    let_all_go();
+    (void)cap_crash_wait_idle(CAP_RUNNER_WALK, CAP_WALK_LIMIT_MS);
+    Sleep(BETWEEN_MS);
+    return false;
 }
 
 /* Stops the threads a second time, because a thread that runs on would make the two dumps
  * incomparable, and so would a longer first stop. */
 static void take_tuned(const struct cap_subject *subject)
 {
-    hold_locks(true);
-    const uint64_t start_ns = cap_crash_now_ns();
-    for (uint32_t i = 0; i < thread_count && i < HANG_THREADS; i++)
-        (void)stop_thread(i);
+    uint64_t start_ns = 0;
+    int tries = 0;
+    do {
+        hold_locks(true);
+        start_ns = cap_crash_now_ns();
+        for (uint32_t i = 0; i < thread_count && i < HANG_THREADS; i++)
+            (void)stop_thread(i);
+        suspend_from(HANG_THREADS);
+    } while (!may_write(&tries));
     struct cap_subject locked = *subject;
     locked.has_locks = has_locks;
     const bool written = cap_crash_dump(&locked, true, cap_crash_dump_limit_ms());
     const uint64_t stopped_ns = cap_crash_now_ns() - start_ns;
-    resume_all();
-    release_locks();
+    let_all_go();
     if (written)
         cap_crash_record_timing(RECORD_STAGE_STOP_TUNED, 0, stopped_ns, 0);
 }
 
-/* The last sample, from which record and dump are made. */
-static void take_stopped(uint32_t sample_count, uint64_t start_ns, uint64_t late_ns)
+/* The last sample, from which record and dump are made: all threads are stopped and walked. */
+static void take_stopped(uint32_t sample_count, uint64_t start_ns, uint64_t late_ns,
+                         struct cap_stops *stops)
 {
-    struct cap_stops stops = {.copy_ns = cap_crash_now_ns() - start_ns};
-    let_run(0);
-    walk_all(sample_count, start_ns, &stops);
     rank_samples(sample_count);
-    write_stacks(sample_count, stops.copy_ns, late_ns);
+    write_stacks(sample_count, stops->copy_ns, late_ns);
     struct cap_subject subject = {
         .seed = &contexts[0],
         .thread = threads[0].handle,
@@ -336,8 +364,8 @@ static void take_stopped(uint32_t sample_count, uint64_t start_ns, uint64_t late
         .no_backtrace = "walks only its own thread",
     };
     if (!cap.options.offsets_only)
-        take_suspended(&subject, start_ns, &stops);
-    cap_crash_record_stops(&stops, sample_count, left_suspended);
+        take_suspended(&subject, start_ns, stops);
+    cap_crash_record_stops(stops, sample_count, left_suspended);
     cap_crash_record_captures();
     if (cap.options.tuned_dump && !cap.options.offsets_only)
         take_tuned(&subject);
@@ -388,16 +416,22 @@ static bool sample_suspect(uint32_t suspect_id, uint32_t count, int64_t beat_ns)
 static bool stop_and_take(uint32_t suspect_id, uint32_t sample_count, int64_t beat_ns,
                           uint64_t late_ns)
 {
-    if (!list_threads(suspect_id)) /* threads that started or ended meanwhile */
-        return nobody_there(beat_ns);
+    struct cap_stops stops;
     uint64_t start_ns = 0;
+    int tries = 0;
     left_suspended = 0;
-    if (!stop_suspect(!cap.options.offsets_only, &start_ns) || cap.beat_ns != beat_ns) {
-        resume_all();
-        release_locks();
-        return false;
-    }
-    take_stopped(sample_count, start_ns, late_ns);
+    do {
+        if (!list_threads(suspect_id)) /* threads that started or ended meanwhile */
+            return nobody_there(beat_ns);
+        if (!stop_suspect(!cap.options.offsets_only, &start_ns) || cap.beat_ns != beat_ns) {
+            let_all_go();
+            return false;
+        }
+        stops = (struct cap_stops){.copy_ns = cap_crash_now_ns() - start_ns};
+        let_run(0);
+        walk_all(sample_count, start_ns, &stops);
+    } while (!may_write(&tries));
+    take_stopped(sample_count, start_ns, late_ns, &stops);
     return true;
 }
 

@@ -231,6 +231,18 @@ void cap_crash_release_locks(bool has_them)
         (void)cap_crash_wait_idle(CAP_RUNNER_DUMP, PROBE_MS);
 }
 
+/* The shortest call that takes this lock; it takes no other. */
+static void probe_search(void *unused)
+{
+    (void)unused;
+    (void)GetDllDirectoryW(0, NULL);
+}
+
+bool cap_crash_search_is_free(uint32_t limit_ms)
+{
+    return cap_crash_run(CAP_RUNNER_WALK, probe_search, NULL, limit_ms);
+}
+
 /* MiniDumpWriteDump stops every other thread, the monitor too, and then needs the loader
  * lock: if a suspended thread holds it, no time limit of ours would ever fire.  The same
  * goes for the heap.  Running threads hold it for a moment each time one starts, so it is tried for
@@ -293,6 +305,8 @@ static uint32_t try_dump(const struct cap_subject *subject, struct dump_job *job
     const uint32_t why_not = subject->has_locks ? 0 : try_locks(subject);
     if (why_not != 0)
         return why_not;
+    if (!cap_crash_search_is_free(PROBE_MS))
+        return RECORD_NO_DUMP_LOADER;
     const enum cap_runner runner = dump_runner(subject);
     if (!cap_crash_wait_idle(runner, PROBE_MS)) /* an earlier dump's, which still has the job */
         return RECORD_NO_DUMP_LIMIT;

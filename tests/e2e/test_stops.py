@@ -92,6 +92,7 @@ class Stops(e2e.Case):
         folder.mkdir()
         done = e2e.wine(BIN / "twinstack-stops.exe", "held", who, folder, env=bench_stops.ENV, limit_s=30)
         self.assertEqual(done.returncode, status, (who, done.stdout, done.stderr))
+        self.wait_until_removed(lambda: [f.name for f in folder.iterdir() if f.stat().st_size == 0])  # those of a next capture
         (path,) = folder.glob("*.rec")
         data = path.read_bytes()
         timings = {struct.unpack_from("<I", s, 16)[0]: struct.unpack_from("<Q", s, 24)[0] for kind, _, s in sections(data) if kind == TIMING}

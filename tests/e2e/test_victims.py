@@ -165,7 +165,7 @@ ALLOWED = {
     "LdrLockLoaderLock", "LdrUnlockLoaderLock",  # only tried, never waited for
 }
 # These run on a runner under a time limit and may block; the crash path only hands them over.
-HANDED_OVER = {"cap_walk_dbghelp", "cap_walk_dbghelp_own", "cap_dump_write", "probe_heap", "hold_locks_now", "limit_files"}
+HANDED_OVER = {"cap_walk_dbghelp", "cap_walk_dbghelp_own", "cap_dump_write", "probe_heap", "probe_search", "hold_locks_now", "limit_files"}
 ROOTS = re.compile(r"cap_crash_\w+|cap_hang_check|on_exception|on_unhandled|on_runtime_door")
 
 

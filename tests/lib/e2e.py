@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -153,6 +154,13 @@ class Case(unittest.TestCase):
     def run_json(self, *argv, **options):
         done = self.run_twinstack(*argv, **options)
         return json.loads(done.stdout)
+
+    def wait_until_removed(self, list_files):
+        """Until LIST_FILES() lists none: Wine's server removes the files that a program marked for removal a moment after its end."""
+        end = time.monotonic() + 20 * PATIENCE
+        while (going := list_files()) and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertEqual(going, [])
 
     def fixture(self, name):
         path = FIXTURES / name

@@ -305,6 +305,16 @@ static DWORD WINAPI loads(void *argument)
     }
 }
 
+/* The system holds a lock over the search path while it asks the heap for memory. */
+static DWORD WINAPI searches(void *argument)
+{
+    (void)argument;
+    for (;;) {
+        HMODULE module = LoadLibraryW(L"kernel32.dll"); /* is there already */
+        FreeLibrary(module);
+    }
+}
+
 static DWORD WINAPI allocates(void *argument)
 {
     (void)argument;
@@ -329,6 +339,11 @@ static int busy(LPTHREAD_START_ROUTINE routine)
 static int busy_loader(void)
 {
     return busy(loads);
+}
+
+static int busy_search(void)
+{
+    return busy(searches);
 }
 
 static int busy_heap(void)
@@ -414,6 +429,7 @@ static const struct {
     {L"floating-point", floating_point},
     {L"floating-point-abort", floating_point_abort},
     {L"busy-loader", busy_loader},
+    {L"busy-search", busy_search},
     {L"busy-heap", busy_heap},
     {L"heap-held", heap_held},
     {L"heap-held-by-another", heap_held_by_another},
