@@ -99,9 +99,7 @@ class Stranger(e2e.Case):
         """Returns the finished process, and the records and dumps that are left."""
         folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
         done = wine(program, "Z:" + str(folder).replace("/", "\\"), name, env=ENV)
-        end = time.monotonic() + 20 * e2e.PATIENCE
-        while any(f.stat().st_size == 0 for f in folder.iterdir()) and time.monotonic() < end:
-            time.sleep(0.05)  # Wine's server removes files without a capture a moment later
+        self.wait_until_removed(lambda: [f.name for f in folder.iterdir() if f.stat().st_size == 0])
         return done, sorted(folder.glob("*.rec")), sorted(folder.glob("*.dmp"))
 
     def names(self, program, file):
