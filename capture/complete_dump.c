@@ -11,6 +11,7 @@
 #include "capture/complete_dump.h"
 
 #include <stddef.h>
+#include <string.h>
 
 enum { WINE_ELF_MODULES = 0xfff0, MODULES_MAX = 4096, ROOM_BYTES = 2 << 20, NAME_UNITS_MAX = 1024 };
 enum { STREAMS_MAX = 64, ALIGNMENT = 8, CODEVIEW_MAX = 4096, PACK_UNITS_MAX = 128 };
@@ -23,13 +24,14 @@ struct left_out {
     MINIDUMP_MODULE *rows;
     uint8_t *data;
     uint32_t count, data_bytes, room_bytes; /* room: for `data` */
+    uint32_t longest_bytes;                 /* of a name */
 };
 
 static struct left_out left_out;
 
 void cap_dump_begin(void)
 {
-    left_out.count = left_out.data_bytes = 0;
+    left_out.count = left_out.data_bytes = left_out.longest_bytes = 0;
     if (left_out.rows != NULL)
         return;
     uint8_t *room = VirtualAlloc(NULL, ROOM_BYTES, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
@@ -38,7 +40,7 @@ void cap_dump_begin(void)
         return;
     left_out.rows = (MINIDUMP_MODULE *)room;
     left_out.data = room + rows_bytes;
-    left_out.room_bytes = ROOM_BYTES - rows_bytes;
+    left_out.room_bytes = ROOM_BYTES - rows_bytes - (uint32_t)sizeof(wchar_t) * NAME_UNITS_MAX;
 }
 
 /* Appends to the data; returns the place. The caller has checked that there is room. */
@@ -70,6 +72,8 @@ bool cap_dump_leave_out(const MINIDUMP_MODULE_CALLBACK *module)
                              .CheckSum = module->CheckSum,
                              .TimeDateStamp = module->TimeDateStamp,
                              .VersionInfo = module->VersionInfo};
+    if (left_out.longest_bytes < length)
+        left_out.longest_bytes = length;
     row->ModuleNameRva = append(&length, sizeof length);
     (void)append(module->FullPath, length);
     (void)append(&end, sizeof end);
@@ -112,6 +116,15 @@ static uint32_t end_of(HANDLE file, uint32_t bytes)
     return ((uint32_t)size.QuadPart + ALIGNMENT - 1) & ~(uint32_t)(ALIGNMENT - 1);
 }
 
+/* WinDbg's engine takes the length of a module's name, which is in bytes, for UTF-16 units, and
+ * reads as many bytes again after the name. Past the last page of the file it gives up this module
+ * and all that follow: so bytes follow the last name, too. There is room for them. */
+static uint32_t end_names(void)
+{
+    memset(left_out.data + left_out.data_bytes, 0, left_out.longest_bytes);
+    return left_out.data_bytes + left_out.longest_bytes;
+}
+
 /* Writes the list anew: the rows that the writer kept, then those that were left out. */
 static bool write_modules(HANDLE file, MINIDUMP_LOCATION_DESCRIPTOR *place)
 {
@@ -124,7 +137,7 @@ static bool write_modules(HANDLE file, MINIDUMP_LOCATION_DESCRIPTOR *place)
         return false;
     const ULONG32 count = kept + left_out.count;
     const uint32_t list_bytes = (uint32_t)sizeof count + count * row_bytes;
-    const uint32_t start = end_of(file, list_bytes + left_out.data_bytes);
+    const uint32_t data_bytes = end_names(), start = end_of(file, list_bytes + data_bytes);
     for (uint32_t i = 0; i < left_out.count; i++) {
         MINIDUMP_MODULE *row = &left_out.rows[i];
         row->ModuleNameRva += start + list_bytes;
@@ -134,7 +147,7 @@ static bool write_modules(HANDLE file, MINIDUMP_LOCATION_DESCRIPTOR *place)
     if (start == 0 || !write_at(file, start, &count, sizeof count) ||
         (kept > 0 && !write_at(file, kept_at, rows, kept * row_bytes)) ||
         !write_at(file, kept_at + kept * row_bytes, left_out.rows, left_out.count * row_bytes) ||
-        !write_at(file, start + list_bytes, left_out.data, left_out.data_bytes))
+        !write_at(file, start + list_bytes, left_out.data, data_bytes))
         return false;
     place->Rva = start;
     place->DataSize = list_bytes;

@@ -115,6 +115,14 @@ def watches(proc, folder):
     return words.startswith(b"twinstack-watch") and folder.encode() in words
 
 
+def after_names(dump):
+    """How many bytes more than its own length follow each module's name, at least."""
+    streams, directory = struct.unpack_from("<II", dump, 8)
+    (modules,) = (rva for kind, _, rva in struct.iter_unpack("<III", dump[directory:directory + 12 * streams]) if kind == 4)
+    names = [struct.unpack_from("<I", dump, modules + 4 + 108 * i + 20)[0] for i in range(*struct.unpack_from("<I", dump, modules))]
+    return min(len(dump) - (name + 4 + 2 * struct.unpack_from("<I", dump, name)[0]) for name in names)
+
+
 class Runs(e2e.Case):
     @classmethod
     def setUpClass(cls):
@@ -238,6 +246,8 @@ class Runs(e2e.Case):
             self.assertEqual(len(modules["dump-tuned.dmp"]), len(set(modules["dump-tuned.dmp"])))
             self.assertLessEqual(set(modules["dump.dmp"]), set(modules["dump-tuned.dmp"]))
             self.assertEqual(modules["dump.dmp"][0], modules["dump-tuned.dmp"][0], "the program comes first")
+            # WinDbg's engine reads that much: a name at the end of the last page would cost it this module and all after it.
+            self.assertGreaterEqual(after_names((folder / "dump-tuned.dmp").read_bytes()), 0)
 
     def test_heap_locked_blocks_the_dump_but_not_the_record(self):
         outcome, _, record = self.run_scenario("heap_locked")

@@ -8,6 +8,7 @@ import pathlib
 import re
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
 
@@ -28,7 +29,7 @@ MICROSOFT_X86 = e2e.DEBUGGER if (e2e.DEBUGGER / "x86/dbghelp.dll").is_file() and
 # Lines of the engine that name a fault of the dump.
 COMPLAINT = r"^ERROR|^Dir entry|Minidump contains|does not have|Missing image|Conflicting|Unable to find|Unable to map|Ignoring extra"
 # Lines that report something amiss, in the dump or around it.
-AMISS = r"(?i)warning|error|unable|unknown stream|mismatch|does not|missing|conflict|ignoring|corrupt|invalid|truncated|fail"
+AMISS = r"(?i)warning|error|unable|unknown stream|mismatch|does not|missing|conflict|ignoring|corrupt|invalid|truncated|fail|exception 0x"
 # What it says of any dump, in which a path or the exception may have such a word: "FAST_FAIL_GUARD_ICALL_CHECK_FAILURE".
 SAID_OF_ANY = r"Loading Dump File \[|\([0-9a-f]+\.[0-9a-f]+\): .* - code [0-9a-f]{8}|Subcode: 0x"
 VERSION = """1 VERSIONINFO
@@ -37,6 +38,19 @@ BEGIN
   BLOCK "StringFileInfo" { BLOCK "040904B0" { VALUE "CompanyName", "Microsoft Corporation" } }
 END
 """
+
+
+def first_name_at_end(dump, missing):
+    """The dump with the name of its first module before the end of the last page: MISSING bytes fewer than the name has follow it."""
+    streams, directory = struct.unpack_from("<II", dump, 8)
+    (modules,) = (rva for kind, _, rva in struct.iter_unpack("<III", dump[directory:directory + 12 * streams]) if kind == 4)
+    (name,) = struct.unpack_from("<I", dump, modules + 4 + 20)
+    (bytes_,) = struct.unpack_from("<I", dump, name)
+    text = dump[name:name + 4 + bytes_ + 2]
+    end = (len(dump) // 4096 + 2) * 4096
+    made = bytearray(dump.ljust(end - (bytes_ - 2 - missing) - len(text), b"\0") + text)
+    struct.pack_into("<I", made, modules + 4 + 20, len(made) - len(text))
+    return bytes(made)
 
 
 class Judge(e2e.Case):
@@ -157,6 +171,15 @@ class Judge(e2e.Case):
                 self.assertEqual(self.names(answer)[:6], CHAIN)
                 stacks.append([[f["function"] for f in thread["frames"]] for thread in answer["threads"][:1]])
         self.assertEqual(stacks[0], stacks[1], "the cheapest dump is walked as the plain one")
+        whole = (out / "dump-tuned.dmp").read_bytes()
+        for name, left, lost in (("as many bytes as a name has follow it", 0, False), ("two bytes too few", 2, True)):
+            with self.subTest(name):
+                (out / "end.dmp").write_bytes(first_name_at_end(whole, left))
+                found = self.run_json("dump", out / "end.dmp", "--lint", "--json", exit_code=1)["faults"]
+                self.assertEqual(sum(fault["rule"] == "name_at_end" for fault in found), lost)
+                answer, _ = self.ask_engine(out / "end.dmp", BIN)
+                self.assertEqual("Exception 0xc0000005 while accessing file mapping" in answer["printed"], lost)
+                self.assertEqual(self.names(answer)[:6] == CHAIN, not lost)  # all modules after it are lost, too
 
     def printed_of(self, dumps, folder):
         """What the engine prints about each of the dumps, asked in one process. What the list of FOLDER's README has is left out."""

@@ -217,6 +217,47 @@ TEST(texts_that_are_not_texts)
     }
 }
 
+/* A debugger reads the name of a module twice as long as it is: that may be past the last page. */
+TEST(names_of_modules_at_the_end_of_the_last_page)
+{
+    enum { PAGE = 4096, NAME_BYTES = 16 };
+    static const struct {
+        const char *name;
+        uint32_t left, cut; /* bytes after the name's zero in the page, and in none of the file */
+        uint32_t want;
+    } ends[] = {
+        {"at the end", 0, 0, 2},
+        {"two bytes too few", NAME_BYTES - 4, 0, 2},
+        {"as many as are read", NAME_BYTES - 2, 0, 0},
+        {"as many, and the file ends before", NAME_BYTES - 2, NAME_BYTES - 2, 0},
+        {"too few, and the file ends before", NAME_BYTES - 4, NAME_BYTES - 4, 2},
+    };
+    for (size_t i = 0; i < COUNT_OF(ends); i++) {
+        static struct good g;
+        struct arena arena;
+        struct minidump dump;
+        struct minidump_complaints found;
+        const struct minidump_complaint *first = NULL;
+        struct fault fault = FAULT_INIT;
+        test_row(ends[i].name);
+        make_good(&g);
+        const uint32_t pages_end = (g.m.at + 2 * PAGE) / PAGE * PAGE;
+        g.m.at = pages_end - ends[i].left - NAME_BYTES - 6;
+        const uint32_t name = maker_text(&g.m, "C:\\a.exe");
+        for (uint32_t k = 0; k < 2; k++)
+            memcpy(g.m.data + stream_at(&g, AT_MODULES) + 4 + 108 * k + 20, &name, 4);
+        arena_init(&arena, 0);
+        REQUIRE(minidump_read(g.m.data, pages_end - ends[i].cut, &arena, &dump, &fault) ==
+                ERR_NONE);
+        REQUIRE(minidump_lint(&dump, &arena, &found, &fault) == ERR_NONE);
+        CHECK_EQ(count_rule(&found, "name_at_end", &first), ends[i].want);
+        CHECK_EQ(found.count, ends[i].want);
+        if (first != NULL)
+            CHECK_EQ(first->foff, name);
+        arena_free(&arena);
+    }
+}
+
 TEST(as_many_faults_as_a_limit_are_kept)
 {
     enum { RANGES = 5000, BYTES = 32 + 12 + 4 + RANGES * 16 };

@@ -70,6 +70,23 @@ static void check_thread_names(struct lint *l)
     }
 }
 
+/* The engine reads the name of a module twice as long as it is, and a mapped file ends with its
+ * last page. */
+static void check_name_at_end(struct lint *l, uint64_t foff, uint32_t index)
+{
+    enum { PAGE = 4096 };
+    const struct minidump *dump = l->dump;
+    const uint64_t pages_end = (dump->data_bytes + PAGE - 1) / PAGE * PAGE;
+    const uint64_t bytes = number_at(dump, foff);
+    if (foff != 0 && minidump_place_fits(dump, foff + 4, bytes) &&
+        foff + 4 + 2 * bytes > pages_end && lint_has_room(l))
+        lint_add(l, LINT_NAME_AT_END, STREAM_MODULE_LIST, foff,
+                 arena_printf(l->keep,
+                              "the name of entry %" PRIu32 " has %" PRIu64
+                              " bytes, the file's last page ends %" PRIu64 " bytes after it",
+                              index, bytes, pages_end - (foff + 4 + bytes)));
+}
+
 void lint_texts(struct lint *l)
 {
     const struct minidump *dump = l->dump;
@@ -78,6 +95,7 @@ void lint_texts(struct lint *l)
     for (uint32_t i = 0; modules != NULL && i < dump->module_count; i++) {
         const uint64_t at = lint_row(modules, i, MODULE_BYTES) + MODULE_NAME;
         check_text(l, STREAM_MODULE_LIST, at, number_at(dump, at), "name", i);
+        check_name_at_end(l, number_at(dump, at), i);
     }
     if (system != NULL && system->place.bytes >= SYSTEM_TEXT + 4) {
         const uint64_t at = system->place.foff + SYSTEM_TEXT;

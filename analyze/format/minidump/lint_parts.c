@@ -24,6 +24,10 @@ static const struct {
                                   "it reads on into the bytes that follow, and finds no image of "
                                   "that name"},
     [LINT_TEXT_ODD] = {"text_odd", "it drops the last byte"},
+    [LINT_NAME_AT_END] = {"name_at_end",
+                          "it reads as many bytes again, prints \"Exception 0xc0000005 while "
+                          "accessing file mapping\", and does without this module and all that "
+                          "follow"},
     [LINT_NO_CODEVIEW] = {"no_codeview",
                           "it finds the PDB only where it finds the image with this timestamp"},
     [LINT_CODEVIEW_DAMAGED] =
