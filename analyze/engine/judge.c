@@ -53,6 +53,12 @@ static bool is_wanted(const struct judge *judge)
            (wanted != NULL && (strcmp(wanted, "all") == 0 || text_list_has(wanted, judge->word)));
 }
 
+/* That of the system does without msdia140.dll. */
+static bool needs(enum microsoft_file file)
+{
+    return file != MICROSOFT_MSDIA || !microsoft_is_system();
+}
+
 /* What is missing; NULL: nothing. */
 static const char *missing(const struct judge *judge, const struct engine_input *in,
                            struct arena *scratch)
@@ -66,7 +72,7 @@ static const char *missing(const struct judge *judge, const struct engine_input 
         return judge->home == JUDGE_OF_WINDOWS ? "a Windows program, and no launcher was named"
                                                : "a program of Wine, and no launcher was named";
     for (uint32_t i = 0; i < judge->file_count; i++)
-        if (microsoft_path(judge->files[i], CPU_X64, scratch) == NULL)
+        if (needs(judge->files[i]) && microsoft_path(judge->files[i], CPU_X64, scratch) == NULL)
             return microsoft_why_not;
     if (judge->home == JUDGE_OF_WINDOWS && in->judge_folder == NULL)
         return "no folder of judges was named";
@@ -146,9 +152,9 @@ static enum status place_program(const struct judge_work *w, const char *program
         return w->fault->code;
     for (uint32_t i = 0; i < judge->file_count; i++) {
         const char *path = microsoft_path(judge->files[i], CPU_X64, w->keep);
-        if (path == NULL)
+        if (path == NULL && needs(judge->files[i]))
             return fault_set(w->fault, ERR_ABSENT, FAULT_NO_OFFSET, "Microsoft's debugger");
-        if (judge_stage_add(&place, path, w->keep, w->fault) != ERR_NONE)
+        if (path != NULL && judge_stage_add(&place, path, w->keep, w->fault) != ERR_NONE)
             return w->fault->code;
     }
     return judge_stage_add(&place, from, w->keep, w->fault); /* last: then all is there */

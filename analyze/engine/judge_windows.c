@@ -29,6 +29,14 @@ const struct judge judge_dbghelp = {
     .serves = serve,
 };
 
+static bool has_files_of_its_own(const struct engine_input *in, const char **why)
+{
+    if (!microsoft_is_system())
+        return judge_has_dump(in, why);
+    *why = "the system's dbghelp, which is Microsoft's, is judge:dbghelp";
+    return false;
+}
+
 const struct judge judge_dbghelp_microsoft = {
     .engine = {JUDGE_ENGINE, .name = "judge:dbghelp-microsoft", .reads_dump = true,
                .shares = "nothing: Microsoft's dbghelp reads, walks and names by itself",
@@ -40,6 +48,7 @@ const struct judge judge_dbghelp_microsoft = {
     .arguments = dump_and_folder,
     .serves = serve,
     .folder = "microsoft",
+    .concerns = has_files_of_its_own,
     .files = {MICROSOFT_DBGHELP, MICROSOFT_DBGCORE, MICROSOFT_MSDIA},
     .file_count = 3,
     .overrides = natives,

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/bytes.h"
@@ -11,6 +12,7 @@
 #include "format/pe/pe.h"
 
 static char microsoft_folder[4096]; /* "": none was named */
+static bool from_system;
 
 const char microsoft_why_not[] =
     "no files of Microsoft's debugger: --debugger or TWINSTACK_DEBUGGER names their folder, "
@@ -38,6 +40,18 @@ const char *microsoft_file_name(enum microsoft_file file)
     return names[file];
 }
 
+/* Wine marks what it installs in place of Windows' files, after the DOS header. */
+static bool is_of_wine(const struct file_map *map)
+{
+    static const char *const marks[] = {"Wine builtin DLL", "Wine placeholder DLL"};
+    enum { MARK_AT = 0x40 };
+    for (size_t i = 0; i < COUNT_OF(marks); i++)
+        if (map->bytes > MARK_AT + strlen(marks[i]) &&
+            memcmp(map->data + MARK_AT, marks[i], strlen(marks[i])) == 0)
+            return true;
+    return false;
+}
+
 static bool is_for(const char *path, uint16_t machine)
 {
     struct fault ignored = FAULT_INIT;
@@ -46,8 +60,9 @@ static bool is_for(const char *path, uint16_t machine)
 
     if (!path_is_file(path) || file_map(path, &map, &ignored) != ERR_NONE)
         return false;
-    const bool fits =
-        pe_open(map.data, map.bytes, &pe, &ignored) == ERR_NONE && pe.machine == machine;
+    const bool fits = !is_of_wine(&map) &&
+                      pe_open(map.data, map.bytes, &pe, &ignored) == ERR_NONE &&
+                      pe.machine == machine;
     file_unmap(&map);
     return fits;
 }
@@ -130,6 +145,7 @@ enum status microsoft_set(const char *folder, struct fault *fault)
     bool found = false;
     const int bytes = snprintf(microsoft_folder, sizeof microsoft_folder, "%s", folder);
 
+    from_system = false;
     if (bytes < 0 || (size_t)bytes >= sizeof microsoft_folder) {
         microsoft_folder[0] = '\0';
         return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "folder of Microsoft's debugger");
@@ -147,11 +163,24 @@ enum status microsoft_set(const char *folder, struct fault *fault)
     return fault->code;
 }
 
+bool microsoft_is_system(void)
+{
+    return from_system;
+}
+
 void microsoft_configure(void)
 {
-    const char *folder = getenv("TWINSTACK_DEBUGGER");
+    const char *folder = getenv("TWINSTACK_DEBUGGER"), *below = "";
+#if defined(_WIN32)
+    from_system = folder == NULL && getenv("SystemRoot") != NULL;
+    if (from_system) {
+        folder = getenv("SystemRoot");
+        below = "/System32";
+    }
+#endif
     const int bytes =
-        folder != NULL ? snprintf(microsoft_folder, sizeof microsoft_folder, "%s", folder) : 0;
+        folder != NULL ? snprintf(microsoft_folder, sizeof microsoft_folder, "%s%s", folder, below)
+                       : 0;
     if (bytes <= 0 || (size_t)bytes >= sizeof microsoft_folder)
         microsoft_folder[0] = '\0';
 }

@@ -133,6 +133,8 @@ static void look_at_debugger(struct doctor *d)
         for (int k = 0; k < MICROSOFT_FILE_COUNT && detail != NULL; k++) {
             const char *path = microsoft_path((enum microsoft_file)k, cpus[i], d->keep);
             const char *version = path != NULL ? microsoft_version(path, d->keep) : NULL;
+            if (path == NULL && k == MICROSOFT_MSDIA && microsoft_is_system())
+                continue; /* Windows has none, and needs none */
             if (path == NULL)
                 version = "is missing";
             found |= path != NULL;
@@ -141,7 +143,10 @@ static void look_at_debugger(struct doctor *d)
                                   version != NULL ? version : "of no version");
         }
         if (found)
-            say(d, "debugger", FOUND, detail);
+            say(d, "debugger", FOUND,
+                detail == NULL || !microsoft_is_system()
+                    ? detail
+                    : arena_printf(d->keep, "%s (of this Windows)", detail));
         any |= found;
     }
     if (!any)

@@ -11,6 +11,7 @@ import sqlite3
 import struct
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
@@ -20,6 +21,7 @@ WINE = {"WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine")), "WI
         "WINEDLLOVERRIDES": "mscoree,mshtml,winedbg.exe="}
 ENV = {**{k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}, **WINE}
 NATIVE = {"WINEDLLOVERRIDES": WINE["WINEDLLOVERRIDES"] + ";dbghelp,dbgcore,msdia140=n"}
+WINDOWS_EXE = e2e.BUILD / "windows/bin/twinstack.exe"
 CASES, SYMBOLS = e2e.ROOT / "corpus/cases", e2e.ROOT / "corpus/symbols"
 CHAIN = ["chain_four", "chain_three", "chain_two", "chain_one", "run_inline_chain", "main"]
 MICROSOFT = next((folder for folder in (e2e.DEBUGGER, e2e.DEBUGGER / "x64", e2e.DEBUGGER / "amd64") if (folder / "dbghelp.dll").is_file()),
@@ -271,6 +273,50 @@ class Judge(e2e.Case):
             self.assertEqual(without[row][0], "none")
             self.assertIn("./run debugger", without[row][1])
         self.assertIn("no dbghelp.dll", self.rows("--debugger", CASES, exit_code=3)["debugger"][1])
+
+    def windows_with(self, dlls):
+        """The environment of a prefix whose system32 has these files, as that of Windows has its own; it has no msdia140.dll."""
+        beside = pathlib.Path(tempfile.mkdtemp(dir=pathlib.Path(WINE["WINEPREFIX"]).resolve().parent))  # links end at the file system
+        self.addCleanup(shutil.rmtree, beside)
+        prefix = beside / "windows"
+        shutil.copytree(WINE["WINEPREFIX"], prefix, symlinks=True, copy_function=os.link)
+        for path in dlls:
+            (prefix / "drive_c/windows/system32" / path.name).unlink(missing_ok=True)
+            shutil.copy(path, prefix / "drive_c/windows/system32")
+        overrides = NATIVE["WINEDLLOVERRIDES"].replace("=n", ",dbgeng,dbgmodel=n") if dlls else WINE["WINEDLLOVERRIDES"]
+        return {**ENV, "WINEPREFIX": str(prefix), "WINEDLLOVERRIDES": overrides}
+
+    def test_the_systems_files_on_windows(self):
+        """Without --debugger, twinstack.exe takes those of System32, and none of Wine's."""
+        if not WINDOWS_EXE.is_file():
+            self.skipTest("no twinstack.exe: ./run says at its start why it was not built")
+        self.make_strict(self.folder)
+        strict = []
+        for name in ("dbghelp.dll", "dbgcore.dll", "dbgeng.dll", "dbgmodel.dll"):
+            (self.folder / "files").mkdir(exist_ok=True)
+            strict.append(self.folder / "files" / name)
+            shutil.copy(self.folder / "dbghelp.dll", strict[-1])
+        for name, dlls, debugger, judges in (
+                ("Wine's", [], "no files", ["no files", "no files"]),
+                ("those of Windows", strict, "^x64: dbghelp.dll 10[.0-9]*, dbgcore.dll 10[.0-9]*, dbgeng.dll 10[.0-9]*, dbgmodel.dll 10[.0-9]* "
+                                             r"\(of this Windows\)$", ["the system's dbghelp, which is Microsoft's", "^ready|available"])):
+            env = self.windows_with(dlls)
+            with self.subTest(name), e2e.wine_session(env):
+                done = e2e.wine(WINDOWS_EXE, "doctor", "--victims", BIN, "--db", self.folder / "none.db", "--json", env=env)
+                rows = {row["what"]: row["detail"] for row in json.loads(done.stdout)["checks"]}
+                for row, said in zip(("debugger", "judge:dbghelp-microsoft", "judge:dbgeng"), (debugger, *judges)):
+                    self.assertRegex(rows[row], said)
+
+    def test_the_systems_engine_on_windows(self):
+        if MICROSOFT is None or not (MICROSOFT / "dbgeng.dll").is_file() or not WINDOWS_EXE.is_file():
+            self.skipTest("no files of Microsoft's debugger, or no twinstack.exe")
+        env = self.windows_with(sorted(MICROSOFT.glob("*.dll")))
+        with e2e.wine_session(env):
+            done = e2e.wine(WINDOWS_EXE, "check", CASES / "recursion.ob2", "--symbols", SYMBOLS, "--launcher", "", "--victims", BIN, "--json",
+                            env=env)
+        claims = {claim["engine"]: claim for claim in json.loads(done.stdout)["cases"][0]["engines"]}
+        self.assertRegex(claims["judge:dbgeng"]["version"] or "", r"^dbgeng of Microsoft \d+\.")
+        self.assertIn("the system's dbghelp", claims["judge:dbghelp-microsoft"]["why"])
 
     def test_a_judge_of_its_own_beside_wines(self):
         """From a case (one program for each question) and in a run (one program for all), with a relative folder."""
