@@ -369,6 +369,13 @@ enum cap_redirect cap_crash_redirect(uint64_t base_va, const RUNTIME_FUNCTION *f
 /* For a collection the runtime also replaces the return address of managed code by a function of
  * its own.  No call returns to the first byte of a function; what was replaced is not known. */
 bool cap_crash_is_hijacked(uint64_t return_va);
+/* Only a leaf has no unwind data, and a leaf calls nothing: what is at the top of the stack of a
+ * function that made a call is no return address.  It is if the function ends after the call, which
+ * returns to RETURN_VA: with a return, as in the functions of Wine's ntdll that call the system, or
+ * with int3, as in the NakedThrowHelper of coreclr, to which a fault in managed code is led. */
+bool cap_crash_ends_at(uint64_t return_va);
+/* Nothing says where the caller of the function is to which a call returns at RETURN_VA. */
+bool cap_crash_is_blind(uint64_t return_va);
 /* If the interrupted CONTEXT is in a stack probe of a library that has no unwind data: leaves it.
  */
 bool cap_crash_leave_probe(CONTEXT *context, struct cap_bounds bounds);

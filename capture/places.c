@@ -62,6 +62,23 @@ bool cap_crash_is_hijacked(uint64_t return_va)
            ((const uint8_t *)(uintptr_t)return_va)[-1] == INT3;
 }
 
+/* ---- functions without unwind data ---- */
+
+bool cap_crash_ends_at(uint64_t return_va)
+{
+    enum { RET = 0xC3 };
+    const uint8_t code = *(const uint8_t *)(uintptr_t)return_va;
+    return code == RET || code == INT3;
+}
+
+bool cap_crash_is_blind(uint64_t return_va)
+{
+    DWORD64 base = 0;
+    const uint64_t lookup_va = return_va - 1;
+    return cap_crash_function_at(lookup_va, &base) == NULL &&
+           !(cap_crash_in_loaded_module(lookup_va) && cap_crash_ends_at(return_va));
+}
+
 /* ---- stack probes ---- */
 
 enum { PROBE_BYTES_MOST = 50, PROBE_PUSHES_AT = 1, PROBE_POPS = 3 };

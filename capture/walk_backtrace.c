@@ -1,6 +1,7 @@
 /* The walker `backtrace`: RtlCaptureStackBackTrace.  It walks its own thread only, from
  * where it is called, so the handler's frames come first; they end where the exception
- * was dispatched.  Wine adds four invalid words after the thread's start.
+ * was dispatched.  Wine adds four invalid words after the thread's start.  The system takes a
+ * function without unwind data for a leaf; the walk ends there, since what follows is made up.
  *
  * May call: RtlCaptureStackBackTrace, RtlLookupFunctionEntry. */
 #include "capture/cap.h"
@@ -59,6 +60,42 @@ static uint64_t place_va(const CONTEXT *seed)
 #endif
 }
 
+/* Whether nothing leads out of the frame: of a place that an exception interrupted, which may be in
+ * a leaf, that is not said. Frame pointers, by which x86 is walked, need no unwind data. */
+static bool is_blind(uint32_t i)
+{
+#if defined(_WIN64)
+    const bool is_return =
+        i == 0 || !cap_crash_within(cap.dispatcher, (uintptr_t)addresses[i - 1] - 1);
+    return is_return && cap_crash_is_blind((uintptr_t)addresses[i]);
+#else
+    (void)i;
+    return false;
+#endif
+}
+
+struct adding {
+    uint32_t first, count;
+    struct cap_walk *out;
+};
+
+static void add_now(void *argument)
+{
+    const struct adding *a = argument;
+    for (uint32_t i = a->first; i < a->count; i++) {
+        const uint64_t pc = (uintptr_t)addresses[i];
+        cap_crash_walk_add(a->out, pc, RECORD_FRAME_RETURN, RECORD_FOUND_UNWIND);
+        if (cap_crash_within(cap.thread_start, pc)) {
+            a->out->stop = RECORD_STOP_END;
+            return;
+        }
+        if (is_blind(i)) {
+            a->out->stop = RECORD_STOP_NO_UNWIND;
+            return;
+        }
+    }
+}
+
 void cap_crash_walk_backtrace(const CONTEXT *seed, HANDLE thread, struct cap_bounds bounds,
                               bool seed_is_return, struct cap_walk *out)
 {
@@ -80,12 +117,6 @@ void cap_crash_walk_backtrace(const CONTEXT *seed, HANDLE thread, struct cap_bou
     } else { /* the place was not found: return all frames, including the handler's */
         first = 0;
     }
-    for (uint32_t i = first; i < count; i++) {
-        uint64_t pc = (uintptr_t)addresses[i];
-        cap_crash_walk_add(out, pc, RECORD_FRAME_RETURN, RECORD_FOUND_UNWIND);
-        if (cap_crash_within(cap.thread_start, pc)) {
-            out->stop = RECORD_STOP_END;
-            break;
-        }
-    }
+    if (!cap_crash_guarded(add_now, &(struct adding){first, count, out}))
+        out->stop = RECORD_STOP_READ_FAULT;
 }

@@ -92,17 +92,6 @@ static bool pop_frame_pointer(CONTEXT *context, struct cap_bounds bounds)
     return true;
 }
 
-/* Only a leaf has no unwind data, and a leaf calls nothing: what is at the top of the stack of a
- * function that made a call is no return address.  It is if the function ends after the call: with
- * a return, as in the functions of Wine's ntdll that call the system, or with int3, as in the
- * NakedThrowHelper of coreclr, to which a fault in managed code is led. */
-static bool ends_at(uint64_t return_va)
-{
-    enum { RET = 0xC3, INT3 = 0xCC };
-    const uint8_t code = *(const uint8_t *)(uintptr_t)return_va;
-    return code == RET || code == INT3;
-}
-
 struct step {
     bool is_return; /* of the current frame, then of the next */
     uint32_t found; /* how the next frame was found            */
@@ -133,7 +122,8 @@ static uint32_t step_out(CONTEXT *context, struct cap_bounds bounds, bool first,
             return RECORD_STOP_NO_UNWIND;
         const bool is_probe = !step->is_return && cap_crash_in_loaded_module(pc) &&
                               cap_crash_leave_probe(context, bounds);
-        if (!is_probe && step->is_return && cap_crash_in_loaded_module(lookup) && !ends_at(pc))
+        if (!is_probe && step->is_return && cap_crash_in_loaded_module(lookup) &&
+            !cap_crash_ends_at(pc))
             return RECORD_STOP_NO_UNWIND;
         if (!is_probe && !pop_return(context, bounds))
             return RECORD_STOP_STACK_BOUNDS;

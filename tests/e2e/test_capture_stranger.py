@@ -178,6 +178,8 @@ class Stranger(e2e.Case):
                 said = self.run_twinstack("resolve", "--symbols", program.parent, records[0]).stdout
                 self.assertEqual(self.names(program, records[0])[0], ["break_off", "lend", "call_plainly"])
                 self.assertIn("(stopped in a function without unwind data: call_plainly)", said)
+                frames = Record(records[0]).frames
+                self.assertEqual({walker: frames[walker] for walker in ("backtrace", "dbghelp-own")}, {"backtrace": 3, "dbghelp-own": 3})
 
     def test_the_last_bytes_of_memory_leave_a_record(self):
         """Under such a limit Wine cannot end the process in order, so its exit code says nothing."""
