@@ -257,19 +257,6 @@ static void drop_dash(struct stack_line *word)
         word->bytes = 0;
 }
 
-/* A UUID is the identity of a Mach-O file, without an age: Breakpad writes 0. In OUT when it is. */
-static void add_age(struct stack_line *id, char out[64])
-{
-    size_t digits = 0;
-    for (size_t i = 0; i < id->bytes; i++)
-        digits += id->at[i] != '-';
-    if (digits != 32 || id->bytes + 1 >= 64)
-        return;
-    memcpy(out, id->at, id->bytes);
-    out[id->bytes] = '0';
-    *id = (struct stack_line){out, id->bytes + 1, 0, false};
-}
-
 /* "# module NAME CODE_ID DEBUG_ID [0xBASE 0xSIZE]"; a name may have blanks. Anything else is a
  * comment. */
 static void read_module_line(struct stack_input *input, struct stack_line line)
@@ -277,7 +264,6 @@ static void read_module_line(struct stack_input *input, struct stack_line line)
     static const char word[] = "# module ";
     const size_t head = sizeof word - 1;
     uint64_t base_va = 0, bytes = 0;
-    char aged[64];
 
     if (line.bytes <= head || memcmp(line.at, word, head) != 0)
         return;
@@ -288,7 +274,6 @@ static void read_module_line(struct stack_input *input, struct stack_line line)
     trim(&line);
     drop_dash(&debug);
     drop_dash(&code);
-    add_age(&debug, aged);
     if (line.bytes == 0 || memchr(line.at, '\0', line.bytes) != NULL)
         return;
     const struct module *module =

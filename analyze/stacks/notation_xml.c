@@ -190,8 +190,8 @@ static char *put_char(char *to, const char *end, char c)
     return to;
 }
 
-/* "module!0xOFFSET", "module!function", "?!0xADDRESS", or the element's own text; what FROM to END
- * held is gone. */
+/* "module!0xOFFSET", "module!function+0xOFFSET", "?!0xADDRESS", or the element's own text; what
+ * FROM to END held is gone. */
 static void put_frame(char *from, char *end, const struct pattern_text *parts,
                       struct arena *scratch)
 {
@@ -215,10 +215,12 @@ static void put_frame(char *from, char *end, const struct pattern_text *parts,
             to = put_char(to, end, '!');
         }
         to = put(to, end, copies[PART_FUNCTION]);
-        if (number == PART_OFFSET) {
-            to = put_char(to, end, '+');
-            to = put(to, end, copies[number]);
-        }
+        /* "module!function" alone would be taken for any text */
+        static const char start[] = "0x0";
+        to = put_char(to, end, '+');
+        to = put(to, end,
+                 number == PART_OFFSET ? copies[number]
+                                       : (struct pattern_text){start, start + sizeof start - 1});
     } else {
         to = placed && number == PART_OFFSET ? put(to, end, copies[PART_MODULE])
                                              : put_char(to, end, '?');

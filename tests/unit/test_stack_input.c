@@ -4,74 +4,11 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "stack_text.h"
 #include "stacks/stack_input.h"
 #include "stacks/stack_pattern.h"
 #include "stacks/stack_raw.h"
 #include "test.h"
-
-/* Writes TEXT to a scratch file and opens it. */
-static struct stack_input *open_text(const char *text, size_t bytes)
-{
-    static char path[600];
-    struct fault fault = FAULT_INIT;
-    struct stack_input *input = NULL;
-
-    (void)snprintf(path, sizeof path, "%s/input", test_scratch());
-    test_write(path, text, bytes);
-    REQUIRE(stack_input_open_path(path, &input, &fault) == ERR_NONE);
-    return input;
-}
-
-/* One line per item: "label: module!0xoffset@kind ..." or "label: !code@offset". */
-static void describe(const struct stack_item *item, char *out, size_t room)
-{
-    size_t at = (size_t)snprintf(out, room, "%s:", item->label != NULL ? item->label : "-");
-    if (item->fault.code != ERR_NONE) {
-        (void)snprintf(out + at, room - at, " !%s@%llu", fault_code_name(item->fault.code),
-                       (unsigned long long)item->fault.offset);
-        return;
-    }
-    for (uint32_t i = 0; i < item->stack.frame_count && at < room; i++) {
-        const struct frame *f = &item->stack.frames[i];
-        at += (size_t)snprintf(
-            out + at, room - at, " %s%s%s!0x%llx@%s", f->module_name != NULL ? f->module_name : "?",
-            f->function != NULL ? "!" : "", f->function ? f->function : "",
-            (unsigned long long)f->offset, f->kind == PC_INTERRUPTED ? "i" : "r");
-        if (f->module != NULL && at < room && (f->module->code_id[0] || f->module->debug_id[0]))
-            at += (size_t)snprintf(out + at, room - at, "{%s,%s}", f->module->code_id,
-                                   f->module->debug_id);
-        if (f->line != 0 && at < room)
-            at += (size_t)snprintf(out + at, room - at, "(%s:%u)", f->file, f->line);
-    }
-    if (item->stack.left_out > 0 && at < room)
-        (void)snprintf(out + at, room - at, " left %u", (unsigned)item->stack.left_out);
-}
-
-/* Everything in INPUT, which it closes. */
-static const char *read_from(struct stack_input *input)
-{
-    static char out[4096];
-    struct stack_item item;
-    struct arena keep;
-
-    arena_init(&keep, 0);
-    out[0] = '\0';
-    while (stack_input_next(input, &keep, &item)) {
-        const size_t at = strlen(out);
-        describe(&item, out + at, sizeof out - at);
-        if (strlen(out) + 2 < sizeof out)
-            strcat(out, "\n");
-        arena_reset(&keep); /* the input must keep nothing in this arena */
-    }
-    arena_free(&keep);
-    stack_input_close(input);
-    return out;
-}
-
-static const char *read_all(const char *text, size_t bytes)
-{
-    return read_from(open_text(text, bytes));
-}
 
 #define MODULES                                                                                    \
     "\"modules\":[{\"index\":0,\"name\":\"C:\\\\x\\\\a.exe\",\"base\":\"0x1000\"},"                \
@@ -401,7 +338,7 @@ TEST(stack_input_reads_every_form)
 {
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         test_row(rows[i].name);
-        CHECK_STR(read_all(rows[i].text, strlen(rows[i].text)), rows[i].want);
+        CHECK_STR(stack_text(rows[i].text, strlen(rows[i].text)), rows[i].want);
     }
 }
 
@@ -411,7 +348,7 @@ TEST(stack_input_keeps_identities)
         "{\"modules\":[{\"index\":0,\"name\":\"a.exe\",\"code_id\":\"5ab38077ABC000\","
         "\"debug_id\":\"{3249d99d-0c40-4931-8610-f4e4fb0b6936}1\"}],"
         "\"frames\":[{\"module\":0,\"offset\":\"0x1\"}]}";
-    struct stack_input *input = open_text(text, strlen(text));
+    struct stack_input *input = stack_text_open(text, strlen(text));
     struct stack_item item;
     struct arena keep;
 
@@ -434,7 +371,7 @@ TEST(stack_input_keeps_the_first_and_last_frames_of_a_long_stack)
 
     for (unsigned i = 0; i < FRAMES; i++)
         bytes += (size_t)snprintf(text + bytes, LINE, "a!0x%x\n", i);
-    struct stack_input *input = open_text(text, bytes);
+    struct stack_input *input = stack_text_open(text, bytes);
     arena_init(&keep, 0);
     REQUIRE(stack_input_next(input, &keep, &item));
     CHECK_EQ(item.stack.frame_count, LIMIT_FRAMES);
@@ -457,7 +394,7 @@ TEST(stack_input_answers_a_line_over_the_limit_and_goes_on)
         memset(text, 'x', room);
         memcpy(text, "a!0x1\n", 6);
         memcpy(text + 6 + lengths[i], "\nb!0x2\n", 7);
-        CHECK_STR(read_all(text, 6 + lengths[i] + 7), "-: !limit@6\n-: a!0x1@i b!0x2@r\n");
+        CHECK_STR(stack_text(text, 6 + lengths[i] + 7), "-: !limit@6\n-: a!0x1@i b!0x2@r\n");
         free(text);
     }
 }
@@ -472,7 +409,7 @@ TEST(stack_input_takes_more_names_than_it_keeps)
 
     for (unsigned i = 0; i < NAMES; i++)
         bytes += (size_t)snprintf(text + bytes, 24, "%sm%u!0x1\n", i % 10 == 0 ? ">\n" : "", i);
-    struct stack_input *input = open_text(text, bytes);
+    struct stack_input *input = stack_text_open(text, bytes);
     arena_init(&keep, 0);
     while (stack_input_next(input, &keep, &item)) {
         REQUIRE(item.fault.code == ERR_NONE && item.stack.frame_count == 10);
@@ -504,7 +441,7 @@ static void read_damaged(const uint8_t *data, size_t bytes, void *context)
     struct stack_input *input = NULL;
     (void)context;
     REQUIRE(stack_input_open_bytes((const char *)data, bytes, &input, &fault) == ERR_NONE);
-    (void)read_from(input);
+    (void)stack_text_of(input);
 }
 
 TEST(stack_input_survives_truncation_and_flips)
@@ -572,19 +509,12 @@ TEST(the_address_of_a_line_counts_where_a_load_map_is_stated)
                                "#0  0x0000000000400131 in main (argc=1) at a.c:12\n"
                                "#1  0x0000000000500000 in other () from /lib/b.so\n"
                                "  * frame #2: 0x400200 app`f + 3 at a.c:3:1\n";
-    struct stack_input *input = open_text(text, sizeof text - 1);
-    struct stack_item item;
-    struct arena keep;
-    char got[600];
+    struct stack_input *input = stack_text_open(text, sizeof text - 1);
 
     stack_input_addresses(input);
-    arena_init(&keep, 0);
-    REQUIRE(stack_input_next(input, &keep, &item));
-    describe(&item, got, sizeof got);
-    CHECK_STR(got, "-: app!0x131@i{,3249D99D0C4049318610F4E4FB0B69361} b.so!other!0x0@r "
-                   "app!0x200@r{,3249D99D0C4049318610F4E4FB0B69361}");
-    arena_free(&keep);
-    stack_input_close(input);
+    CHECK_STR(stack_text_of(input),
+              "-: app!0x131@i{,3249D99D0C4049318610F4E4FB0B69361} b.so!other!0x0@r "
+              "app!0x200@r{,3249D99D0C4049318610F4E4FB0B69361}\n");
 }
 
 /* Output of other tools, cut anywhere, is either read or refused. */

@@ -1,0 +1,181 @@
+/* Edges of the notations of stacks: the shortest text, the first and last address of an image, each
+ * name that a value may have. What is expected follows from stack_input.h and from the documents
+ * that the notations name. */
+#include <stdio.h>
+#include <string.h>
+
+#include "stack_text.h"
+#include "stacks/stack_input.h"
+#include "test.h"
+
+struct row {
+    const char *name, *text, *want;
+};
+
+static void check_rows(const struct row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        test_row(rows[i].name);
+        CHECK_STR(stack_text(rows[i].text, strlen(rows[i].text)), rows[i].want);
+    }
+}
+
+#define ID "3249D99D0C4049318610F4E4FB0B6936"
+
+TEST(lines_of_our_own_form)
+{
+    static const struct row rows[] = {
+        {"a name of one letter", "a!0x1\n", "-: a!0x1@i\n"},
+        {"X in capitals", "a!0X1f\n", "-: a!0x1f@i\n"},
+        {"@ and no kind", "a!0x1@\nb!0x2@q\nc!0x3@ir\n",
+         "-: !malformed@0\n-: !malformed@7\n-: !malformed@15\n"},
+        {"a token and an IL offset", "a!0x06000001+0x5\nb!0x06ffffff+0xffffffff@i\n",
+         "-: a!0x5@i b!0xffffffff@i\n"},
+        {"an IL offset of 33 bits", "a!0x06000001+0x100000000\n", "-: !malformed@0\n"},
+        {"a token without an IL offset", "a!0x06000001+\n", "-: !malformed@0\n"},
+        {"a token of table 5 and of table 7", "a!0x05000001+0x5\nb!0x07000001+0x5\n",
+         "-: !malformed@0\n-: !malformed@17\n"},
+        {"a token of nine digits", "a!0x060000011+0x5\n", "-: !malformed@0\n"},
+        {"generated code with a plus in its name", "jit!a+b+0x9\n", "-: jit!a+b!0x9@i\n"},
+        {"quotes of three kinds", "\"a!0x1\"\n'b!0x2'\n`c!0x3`\n`d!0x4'\n",
+         "-: a!0x1@i b!0x2@r c!0x3@r d!0x4@r\n"},
+        {"a UUID after a frame", "a!0x1 {" ID "}\n", "-: a!0x1@i{," ID "0}\n"},
+        {"in a list", "at \"a!0x1\",\n\"b!0x2\";\n", "-: a!0x1@i b!0x2@r\n"},
+        {"blanks of every kind", " \t\f\va!0x1 \r\n", "-: a!0x1@i\n"},
+        {"a UUID of 32 digits has age 0", "# module a - " ID "\na!0x1\n", "-: a!0x1@i{," ID "0}\n"},
+        {"with dashes, too", "# module a - 3249D99D-0C40-4931-8610-F4E4FB0B6936\na!0x1\n",
+         "-: a!0x1@i{," ID "0}\n"},
+        {"neither is known", "# module a - -\na!0x1\n", "-: a!0x1@i\n"},
+        {"a code id alone", "# module a 5ab380779000 -\na!0x1\n", "-: a!0x1@i{5AB380779000,}\n"},
+        {"a range and no name", "# module 5ab380779000 " ID "1 0x1000 0x1000\n?!0x1001\n",
+         "-: ?!0x1001@i\n"},
+        {"a label without a blank", ">x\na!0x1\n>\nb!0x2\n", "x: a!0x1@i\n: b!0x2@i\n"},
+    };
+    check_rows(rows, COUNT_OF(rows));
+}
+
+/* 0x400000 to 0x401000 is a, 0x402000 to 0x403000 is b. */
+TEST(addresses_of_a_load_map)
+{
+    static const struct row rows[] = {
+        {"the first byte", "0x400000\n", "-: a!0x0@i\n"},
+        {"the last byte", "0x400fff\n", "-: a!0xfff@i\n"},
+        {"one behind it", "0x401000\n", "-: ?!0x401000@i\n"},
+        {"one before it", "0x3fffff\n", "-: ?!0x3fffff@i\n"},
+        {"the first byte of the other", "0x402000\n", "-: b!0x0@i\n"},
+        {"written without a module", "?!0x402fff\n", "-: b!0xfff@i\n"},
+        {"one behind the other", "?!0x403000\n", "-: ?!0x403000@i\n"},
+        {"two in one stack", "0x400010\n0x402020\n", "-: a!0x10@i b!0x20@r\n"},
+    };
+    static const char map[] = "# module b - - 0x402000 0x1000\n# module c - - 0x400000 0x800\n"
+                              "# module a - - 0x400000 0x1000\n# module d - - 0x500000 0x0\n"
+                              "# module e - - 0xfffffffffffff000 0x1001\n";
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char text[512];
+        (void)snprintf(text, sizeof text, "%s%s", map, rows[i].text);
+        struct stack_input *input = stack_text_open(text, strlen(text));
+        stack_input_addresses(input);
+        test_row(rows[i].name);
+        CHECK_STR(stack_text_of(input), rows[i].want);
+    }
+}
+
+TEST(reports_in_xml)
+{
+    static const struct row rows[] = {
+        {"the shortest comment", "<r><!----><frame module='a' offset='0x1'/></r>", "-: a!0x1@i\n"},
+        {"a comment is no end of a comment", "<r><!-- > --><frame module='a' offset='0x1'/></r>",
+         "-: a!0x1@i\n"},
+        {"a '>' in quotes", "<r><frame module='a' note=\"x>y\" offset='0x1'/></r>", "-: a!0x1@i\n"},
+        {"a quote of the other kind in quotes",
+         "<r><frame module='a' note=\"it's\" offset='0x1'/></r>", "-: a!0x1@i\n"},
+        {"blanks between name and value end the name",
+         "<r><frame module = 'x' image='a' rva='0x1'/>", "-: a!0x1@i\n"},
+        {"each name of a module",
+         "<r><frame module='a' rva='0x1'/><frame ModuleName='b' rva='0x2'/>"
+         "<frame image='c' rva='0x3'/><frame package='d' rva='0x4'/></r>",
+         "-: a!0x1@i b!0x2@r c!0x3@r d!0x4@r\n"},
+        {"each name of an offset",
+         "<r><frame module='a' offset='0x1'/><frame module='b' RVA='0x2'/>"
+         "<frame module='c' module_offset='0x3'/></r>",
+         "-: a!0x1@i b!0x2@r c!0x3@r\n"},
+        {"each name of a function",
+         "<r><frame module='a' symbol='f'/><frame module='b' function='g'/>"
+         "<frame module='c' function_name='h'/><frame module='d' Method='i'/></r>",
+         "-: a!f!0x0@i b!g!0x0@r c!h!0x0@r d!i!0x0@r\n"},
+        {"each name of an address",
+         "<r><frame address='0x11'/><frame ip='0x12'/><frame pc='0x13'/>"
+         "<frame instruction='0x14'/></r>",
+         "-: ?!0x11@i ?!0x12@r ?!0x13@r ?!0x14@r\n"},
+        {"the first of two values counts", "<r><frame module='a' image='b' offset='0x1'/></r>",
+         "-: a!0x1@i\n"},
+        {"a place says more than a function",
+         "<r><frame module='a' function='f' offset='0x1'/></r>", "-: a!0x1@i\n"},
+        {"an offset without a module or a function is none",
+         "<r><frame offset='0x1' address='0x77'/></r>", "-: ?!0x77@i\n"},
+        {"entities", "<r><frame module='a' function='x&lt;y&gt;::z&amp;&quot;&apos;'/></r>",
+         "-: a!x<y>::z&\"'!0x0@i\n"},
+        {"elements of their own, with blanks around",
+         "<r><StackFrame><image> a </image><rva>\n0x1\n</rva></StackFrame></r>", "-: a!0x1@i\n"},
+        {"a frame that is not closed",
+         "<r><frame><image>a</image><rva>0x1</rva><frame ip='0x5'/></r>", "-: a!0x1@i ?!0x5@r\n"},
+        {"two threads",
+         "<r><thread id='12'><frame ip='0x5'/></thread><thread nr='3'>"
+         "<frame ip='0x6'/></thread></r>",
+         "thread 12: ?!0x5@i\nthread 3: ?!0x6@i\n"},
+        {"lines of each name of a text",
+         "<r><CallStack>a!0x1\n</CallStack><PCallStack>b!0x2\n</PCallStack>"
+         "<stack_trace>c!0x3\n</stack_trace></r>",
+         "-: a!0x1@i b!0x2@r c!0x3@r\n"},
+    };
+    check_rows(rows, COUNT_OF(rows));
+}
+
+/* develop.sentry.dev: frames are innermost last; image_addr and image_size give the range. */
+#define EVENT(frames)                                                                              \
+    "{\"exception\":{\"values\":[{\"stacktrace\":{\"frames\":[" frames "]}}]},"                    \
+    "\"debug_meta\":{\"images\":[{\"code_file\":\"/x/a.so\",\"image_addr\":\"0x400000\","          \
+    "\"image_size\":4096},{\"image_addr\":\"0x500000\",\"image_size\":4096},{\"code_file\":"       \
+    "\"/x/b.so\",\"debug_id\":\"3249d99d-0c40-4931-8610-f4e4fb0b6936\",\"image_addr\":"            \
+    "\"0x600000\",\"image_size\":1}]}}\n"
+
+TEST(events_of_sentry)
+{
+    static const struct row rows[] = {
+        {"the first byte", EVENT("{\"instruction_addr\":\"0x400000\"}"), "-: a.so!0x0@i\n"},
+        {"the last byte", EVENT("{\"instruction_addr\":\"0x400fff\"}"), "-: a.so!0xfff@i\n"},
+        {"one behind it", EVENT("{\"instruction_addr\":\"0x401000\"}"), "-: ?!0x401000@i\n"},
+        {"one before it", EVENT("{\"instruction_addr\":\"0x3fffff\"}"), "-: ?!0x3fffff@i\n"},
+        {"an image without a name", EVENT("{\"instruction_addr\":\"0x500000\"}"),
+         "-: ?!0x500000@i\n"},
+        {"an image of one byte", EVENT("{\"instruction_addr\":\"0x600000\"}"),
+         "-: b.so!0x0@i{," ID "0}\n"},
+        {"a package and its base, in no image",
+         EVENT("{\"instruction_addr\":\"0x700010\",\"package\":\"/y/c.so\",\"image_addr\":"
+               "\"0x700000\"}"),
+         "-: c.so!0x10@i\n"},
+        {"a package whose base is behind the address",
+         EVENT("{\"instruction_addr\":\"0x700010\",\"package\":\"/y/c.so\",\"image_addr\":"
+               "\"0x700011\"}"),
+         "-: ?!0x700010@i\n"},
+        {"a package whose base is the address",
+         EVENT("{\"instruction_addr\":\"0x700010\",\"package\":\"/y/c.so\",\"image_addr\":"
+               "\"0x700010\"}"),
+         "-: c.so!0x0@i\n"},
+        {"a function and the image of its address",
+         EVENT("{\"instruction_addr\":\"0x400020\",\"package\":\"/y/c.so\",\"function\":\"f\","
+               "\"filename\":\"f.c\",\"lineno\":7}"),
+         "-: a.so!f!0x20@i(f.c:7)\n"},
+        {"a line without a function is not kept",
+         EVENT("{\"instruction_addr\":\"0x400020\",\"filename\":\"f.c\",\"lineno\":7}"),
+         "-: a.so!0x20@i\n"},
+        {"threads, of which each has its name",
+         "{\"threads\":{\"values\":[{\"name\":\"main\",\"stacktrace\":{\"frames\":["
+         "{\"instruction_addr\":\"0x2\"},{\"instruction_addr\":\"0x1\"}]}},{\"name\":\"w\","
+         "\"stacktrace\":{\"frames\":[{\"instruction_addr\":\"0x3\"}]}}]}}\n",
+         "main: ?!0x1@i ?!0x2@r\nw: ?!0x3@i\n"},
+        {"a stack alone", "{\"stacktrace\":{\"frames\":[{\"instruction_addr\":\"0x1\"}]}}\n",
+         "-: ?!0x1@i\n"},
+    };
+    check_rows(rows, COUNT_OF(rows));
+}
