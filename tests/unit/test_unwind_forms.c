@@ -1,0 +1,367 @@
+/* Each form of an unwind code of x64 and of an instruction that leaves a function, x64 and x86: the
+ * codes as Microsoft's "x64 exception handling" lays them out, the instructions as Intel's manual
+ * encodes them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+#include "unwind/x64_info.h"
+#include "unwind/x86_code.h"
+#include "unwind_world.h"
+
+enum { BEGIN = 0x1100, END = 0x1200, SP = 64 };
+
+/* A code, followed by two slots 0x0102 and 0x0304 and a push. */
+static const struct {
+    const char *name;
+    uint8_t version, op, info;
+    enum stop_reason stop;
+    uint8_t slots;
+    uint32_t bytes;
+} codes[] = {
+    {"PUSH_NONVOL", 1, 0, 9, STOP_NONE, 1, 0},
+    {"ALLOC_LARGE in eights", 1, 1, 0, STOP_NONE, 2, 0x0102 * 8},
+    {"ALLOC_LARGE in bytes", 1, 1, 1, STOP_NONE, 3, 0x03040102},
+    {"ALLOC_LARGE of no form", 1, 1, 2, STOP_DATA_MALFORMED, 0, 0},
+    {"ALLOC_SMALL, the smallest", 1, 2, 0, STOP_NONE, 1, 8},
+    {"ALLOC_SMALL, the largest", 1, 2, 15, STOP_NONE, 1, 128},
+    {"SET_FPREG", 1, 3, 0, STOP_NONE, 1, 0},
+    {"SAVE_NONVOL", 1, 4, 6, STOP_NONE, 2, 0x0102 * 8},
+    {"SAVE_NONVOL_FAR", 1, 5, 6, STOP_NONE, 3, 0x03040102},
+    {"the old save of half a register", 1, 6, 6, STOP_NONE, 2, 0},
+    {"EPILOG of version 2", 2, 6, 1, STOP_NONE, 1, 0},
+    {"SPARE_CODE", 1, 7, 0, STOP_NONE, 3, 0},
+    {"SAVE_XMM128", 1, 8, 6, STOP_NONE, 2, 0x0102 * 16},
+    {"SAVE_XMM128_FAR", 1, 9, 6, STOP_NONE, 3, 0x03040102},
+    {"PUSH_MACHFRAME", 1, 10, 1, STOP_NONE, 1, 0},
+    {"11", 1, 11, 0, STOP_DATA_MALFORMED, 0, 0},
+    {"15", 1, 15, 0, STOP_DATA_MALFORMED, 0, 0},
+    {"version 0", 0, 0, 0, STOP_DATA_VERSION, 0, 0},
+    {"version 3", 3, 0, 0, STOP_DATA_APX, 0, 0},
+    {"version 4", 4, 0, 0, STOP_DATA_VERSION, 0, 0},
+};
+
+TEST(x64_codes_have_their_slots)
+{
+    for (size_t i = 0; i < COUNT_OF(codes); i++) {
+        const uint8_t slots = codes[i].slots != 0 ? codes[i].slots : 1;
+        const uint8_t more[] = {0x02, 0x01, 0x04, 0x03};
+        uint8_t xdata[16] = {HEAD(codes[i].version, 0, 12, (uint8_t)(slots + 1), 5, 3), 12,
+                             OP(codes[i].op, codes[i].info)};
+        struct world *w = malloc(sizeof *w);
+        struct x64_info info;
+        REQUIRE(w != NULL);
+        memcpy(xdata + 6, more, 2 * ((size_t)slots - 1));
+        xdata[4 + 2 * slots] = 2;
+        xdata[5 + 2 * slots] = OP(0, 3);
+        world_init(w, PE_MACHINE_X64);
+        const uint32_t rva = world_xdata(w, xdata, sizeof xdata);
+        test_row(codes[i].name);
+        CHECK_EQ(x64_info_read(&w->process, WORLD_BASE_VA, rva, &info), codes[i].stop);
+        if (codes[i].stop == STOP_NONE) {
+            REQUIRE(info.code_count == 2);
+            CHECK_EQ(info.codes[0].prologue_offset, 12);
+            CHECK_EQ(info.codes[0].op, codes[i].op);
+            CHECK_EQ(info.codes[0].info, codes[i].info);
+            CHECK_HEX(info.codes[0].bytes, codes[i].bytes);
+            CHECK_EQ(info.codes[1].prologue_offset, 2);
+            CHECK_EQ(info.codes[1].info, 3);
+            CHECK_EQ(info.prologue_bytes, 12);
+            CHECK_EQ(info.frame_register, 5);
+            CHECK_EQ(info.frame_offset, 48);
+            xdata[2]--; /* a slot less: the push is not there, or the code is cut */
+            world_put(w, rva, xdata, sizeof xdata);
+            CHECK_EQ(x64_info_read(&w->process, WORLD_BASE_VA, rva, &info), STOP_NONE);
+            xdata[2]--;
+            world_put(w, rva, xdata, sizeof xdata);
+            CHECK_EQ(x64_info_read(&w->process, WORLD_BASE_VA, rva, &info),
+                     slots > 1 ? STOP_DATA_MALFORMED : STOP_NONE);
+        }
+        world_free(w);
+        free(w);
+    }
+}
+
+/* After an even number of slots: a handler with flag 1 or 2, a row of .pdata with flag 4. */
+TEST(what_follows_the_x64_codes)
+{
+    static const struct {
+        const char *name;
+        uint8_t flags, slots;
+        uint32_t handler, chained;
+    } rows[] = {
+        {"nothing", 0, 0, 0, 0},
+        {"a handler", 1, 0, 0x11111111, 0},
+        {"a termination handler", 2, 2, 0x22222222, 0},
+        {"both, after a pad", 3, 1, 0x22222222, 0},
+        {"chained", 4, 0, 0, 0x11111111},
+        {"chained, after a pad", 4, 3, 0, 0x33333333},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        uint8_t xdata[24] = {HEAD(1, rows[i].flags, 9, rows[i].slots, 0, 0)};
+        struct world *w = malloc(sizeof *w);
+        struct x64_info info;
+        REQUIRE(w != NULL);
+        for (uint8_t k = 0; k < rows[i].slots; k++)
+            xdata[5 + 2 * k] = OP(2, 0);
+        for (uint8_t k = (uint8_t)((rows[i].slots + 1) / 2), n = 1 + k; k < 5; k++, n++)
+            memset(xdata + 4 + 4 * k, 0x11 * n, 4);
+        world_init(w, PE_MACHINE_X64);
+        const uint32_t rva = world_xdata(w, xdata, sizeof xdata);
+        test_row(rows[i].name);
+        REQUIRE(x64_info_read(&w->process, WORLD_BASE_VA, rva, &info) == STOP_NONE);
+        CHECK_EQ(info.code_count, rows[i].slots);
+        CHECK_HEX(info.handler_rva, rows[i].handler);
+        if (rows[i].chained != 0) {
+            CHECK_HEX(info.chained.base_va, WORLD_BASE_VA);
+            CHECK_HEX(info.chained.begin_rva, rows[i].chained);
+            CHECK_HEX(info.chained.end_rva, rows[i].chained + 0x11111111);
+            CHECK_HEX(info.chained.unwind_rva, rows[i].chained + 0x22222222);
+        }
+        world_free(w);
+        free(w);
+    }
+}
+
+/* Version 2 lists epilogues of 3 bytes: one at the end if bit 0 of the first says so, and others by
+ * their distance of 12 bits from the end. */
+TEST(x64_epilogues_of_version_2)
+{
+    static const struct {
+        const char *name;
+        uint8_t at_end, distance, high;
+        uint32_t rva, into; /* UINT32_MAX: in none */
+    } rows[] = {
+        {"the first byte of the last", 1, 0, 0, END - 3, 0},
+        {"its last byte", 1, 0, 0, END - 1, 2},
+        {"before it", 1, 0, 0, END - 4, UINT32_MAX},
+        {"behind it", 1, 0, 0, END, UINT32_MAX},
+        {"there is none at the end", 0, 0, 0, END - 3, UINT32_MAX},
+        {"the first byte of another", 0, 0x80, 0, END - 0x80, 0},
+        {"its last byte", 1, 0x80, 0, END - 0x7e, 2},
+        {"behind it", 1, 0x80, 0, END - 0x7d, UINT32_MAX},
+        {"at the start of the function", 0, 0, 1, BEGIN, 0},
+        {"before the function", 0, 1, 1, BEGIN - 1, UINT32_MAX},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct x64_info info = {.version = 2,
+                                      .code_count = 3,
+                                      .codes = {{3, X64_EPILOG, rows[i].at_end, 0},
+                                                {rows[i].distance, X64_EPILOG, rows[i].high, 0},
+                                                {1, X64_PUSH_NONVOL, 3, 0}}};
+        const struct unwind_entry entry = {WORLD_BASE_VA, BEGIN, END, 0};
+        uint32_t into = UINT32_MAX;
+        test_row(rows[i].name);
+        CHECK_EQ(x64_in_listed_epilogue(&info, &entry, rows[i].rva, &into),
+                 rows[i].into != UINT32_MAX);
+        CHECK_EQ(into, rows[i].into);
+    }
+}
+
+/* Instructions that leave a function, of which NEED bytes say so. Where fewer can be read, they say
+ * nothing. The world's pages end after 1, 2, 4 or 8 bytes. */
+static const struct {
+    const char *name;
+    uint8_t code[8];
+    uint32_t need; /* 0: it does not leave */
+} leaves[] = {
+    {"ret", {0xc3}, 1},
+    {"ret 16", {0xc2, 0x10, 0}, 3},
+    {"rep ret", {0xf3, 0xc3}, 2},
+    {"bnd ret", {0xf2, 0xc3}, 2},
+    {"jmp short, out", {0xeb, 0x7f}, 2},
+    {"jmp short, inside", {0xeb, 0x10}, 0},
+    {"jmp near, out", {0xe9, 0, 4, 0, 0}, 5},
+    {"jmp [rip + n]", {0xff, 0x25, 0, 0, 0, 0}, 2},
+    {"rex.w jmp rax", {0x48, 0xff, 0xe0}, 3},
+    {"rex.wb jmp r11", {0x49, 0xff, 0xe3}, 3},
+    {"rex.w jmp [rax]", {0x48, 0xff, 0x20}, 3},
+    {"rex.w call rax", {0x48, 0xff, 0xd0}, 0},
+    {"jmp rax", {0xff, 0xe0}, 0},
+    {"pop rbx; ret", {0x5b, 0xc3}, 2},
+    {"pop r12; ret", {0x41, 0x5c, 0xc3}, 3},
+    {"add rsp, 8; ret", {0x48, 0x83, 0xc4, 8, 0xc3}, 5},
+    {"add rsp, 8; pop rbx; nop", {0x48, 0x83, 0xc4, 8, 0x5b, 0x90}, 0},
+    {"sub rsp, 8; ret", {0x48, 0x83, 0xec, 8, 0xc3}, 0},
+    {"iretq", {0x48, 0xcf}, 2},
+    {"iretd", {0xcf}, 0},
+};
+
+TEST(x64_instructions_that_leave)
+{
+    static const uint8_t xdata[] = {HEAD(1, 0, 4, 1, 0, 0), 4, OP(2, 15)};
+    for (size_t i = 0; i < COUNT_OF(leaves); i++)
+        for (uint32_t have = 1; have <= 8; have *= 2) {
+            struct world *w = malloc(sizeof *w);
+            struct unwind_frame frame;
+            REQUIRE(w != NULL);
+            world_init(w, PE_MACHINE_X64);
+            world_function(w, BEGIN, END, world_xdata(w, xdata, sizeof xdata));
+            world_put(w, END - 0x20, leaves[i].code, sizeof leaves[i].code);
+            w->missing = (struct unwind_range){END - 0x20 + have, END + 0x100};
+            struct unwind_walker walker =
+                world_walker(w, CPU_X64, END - 0x20, SP, PC_INTERRUPTED, &frame);
+            test_row(leaves[i].name);
+            CHECK_EQ(unwind_step_x64(&walker), STOP_NONE);
+            const bool in_body = walker.regs.pc == WORLD_MARK + SP + 16;
+            if (!CHECK_EQ(in_body, leaves[i].need == 0 || have < leaves[i].need))
+                FAIL("with %u bytes", (unsigned)have);
+            CHECK_HEX(frame.function_begin_rva, BEGIN);
+            CHECK_HEX(frame.function_end_rva, END);
+            world_free(w);
+            free(w);
+        }
+}
+
+/* The first instruction of an epilogue with a frame register: lea rsp, [register + n]. */
+TEST(x64_frames_are_released_by_their_register)
+{
+    static const struct {
+        const char *name;
+        uint8_t reg, code[8];
+        int32_t distance; /* of rsp from the register */
+        bool leaves;
+    } rows[] = {
+        {"lea rsp, [rbp]", 5, {0x48, 0x8d, 0x65, 0x00, 0xc3}, 0, true},
+        {"lea rsp, [rbp + 16]", 5, {0x48, 0x8d, 0x65, 0x10, 0xc3}, 16, true},
+        {"lea rsp, [rbp - 16]", 5, {0x48, 0x8d, 0x65, 0xf0, 0xc3}, -16, true},
+        {"lea rsp, [rbp + 0x100]", 5, {0x48, 0x8d, 0xa5, 0, 1, 0, 0, 0xc3}, 0x100, true},
+        {"lea rsp, [rdi]", 7, {0x48, 0x8d, 0x27, 0xc3}, 0, true},
+        {"lea rsp, [r13 + 8]", 13, {0x49, 0x8d, 0x65, 0x08, 0xc3}, 8, true},
+        {"of another register", 5, {0x48, 0x8d, 0x67, 0x10, 0xc3}, 0, false},
+        {"r13 for rbp", 5, {0x49, 0x8d, 0x65, 0x10, 0xc3}, 0, false},
+        {"rbp for r13", 13, {0x48, 0x8d, 0x65, 0x10, 0xc3}, 0, false},
+        {"lea rbp, [rbp + 16]", 5, {0x48, 0x8d, 0x6d, 0x10, 0xc3}, 0, false},
+        {"a register alone is no place", 5, {0x48, 0x8d, 0xe5, 0x10, 0xc3}, 0, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const uint8_t xdata[] = {HEAD(1, 0, 8, 2, rows[i].reg, 0), 8, OP(3, 0), 4, OP(2, 15)};
+        struct world *w = malloc(sizeof *w);
+        struct unwind_frame frame;
+        REQUIRE(w != NULL);
+        world_init(w, PE_MACHINE_X64);
+        world_function(w, BEGIN, END, world_xdata(w, xdata, sizeof xdata));
+        world_put(w, BEGIN + 0x40, rows[i].code, sizeof rows[i].code);
+        struct unwind_walker walker =
+            world_walker(w, CPU_X64, BEGIN + 0x40, SP, PC_INTERRUPTED, &frame);
+        walker.regs.r[rows[i].reg] = WORLD_STACK_VA + 8 * 200;
+        test_row(rows[i].name);
+        CHECK_EQ(unwind_step_x64(&walker), STOP_NONE);
+        CHECK_HEX(walker.regs.pc,
+                  WORLD_MARK + (uint64_t)(200 + (rows[i].leaves ? rows[i].distance / 8 : 16)));
+        world_free(w);
+        free(w);
+    }
+}
+
+/* x86: the return address is word SLOT from the stack pointer; ebp points to word 6. */
+TEST(x86_instructions_that_leave)
+{
+    static const struct {
+        const char *name;
+        uint8_t code[12];
+        int32_t slot; /* < 0: it does not leave */
+        uint32_t taken;
+    } rows[] = {
+        {"bnd ret", {0xf2, 0xc3}, 0, 1},
+        {"ret 0x104", {0xc2, 4, 1}, 0, 66},
+        {"lea from ebp, of four bytes", {0x8d, 0xa5, 0xf8, 0xff, 0xff, 0xff, 0x5e, 0xc3}, 5, 6},
+        {"mov esp, ebp, the other form", {0x8b, 0xe5, 0x5d, 0xc3}, 7, 8},
+        {"mov of another register", {0x8b, 0xe4, 0xc3}, -1, 0},
+        {"add esp, -4 goes back", {0x83, 0xc4, 0xfc, 0xc3}, -1, 0},
+        {"sub esp, 8", {0x83, 0xec, 8, 0xc3}, -1, 0},
+        {"every register", {0x58, 0x59, 0x5a, 0x5b, 0x5d, 0x5e, 0x5f, 0xc3}, 7, 8},
+        {"xor eax, eax before", {0x31, 0xc0, 0xc3}, 0, 1},
+        {"the other form", {0x33, 0xc0, 0xc3}, 0, 1},
+        {"xor of two registers", {0x31, 0xc8, 0xc3}, -1, 0},
+        {"xor esp, esp", {0x31, 0xe4, 0xc3}, -1, 0},
+        {"mov eax, 5 before", {0xb8, 5, 0, 0, 0, 0xc3}, 0, 1},
+        {"mov esp, 5", {0xbc, 5, 0, 0, 0, 0xc3}, -1, 0},
+        {"mov ebp, 5", {0xbd, 5, 0, 0, 0, 0xc3}, -1, 0},
+        {"nop before", {0x90, 0xc3}, 0, 1},
+        {"jmp to a fixed pointer", {0xff, 0x25, 0, 0, 0, 0}, 0, 1},
+        {"jmp eax may be a table", {0xff, 0xe0}, -1, 0},
+        {"pop, and then it is none", {0x5e, 0xff, 0xe0}, 1, 2},
+        {"call eax", {0x5e, 0xff, 0xd0}, -1, 0},
+        {"a jump, of a function that is not known", {0xe9, 0, 4, 0, 0}, -1, 0},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const uint8_t call[] = {0xe8, 0, 0, 0, 0};
+        struct unwind_frame frame;
+        world_init(&w, PE_MACHINE_X86);
+        w.module.base_va = 0x400000; /* must fit in 32 bits */
+        world_put(&w, BEGIN, rows[i].code, sizeof rows[i].code);
+        world_put(&w, 0x1500 - 5, call, sizeof call);
+        struct unwind_walker walker = world_walker(&w, CPU_X86, BEGIN, SP, PC_INTERRUPTED, &frame);
+        walker.regs.pc = w.module.base_va + BEGIN;
+        for (uint32_t k = 0; k < 16; k++) {
+            const uint32_t word = rows[i].slot == (int32_t)k ? 0x401500 : 0x11 * k;
+            memcpy((uint8_t *)&w.stack[SP] + k * sizeof word, &word, sizeof word);
+        }
+        walker.regs.r[REG_X86_EBP] = walker.regs.sp + 6 * 4;
+        const uint64_t sp = walker.regs.sp;
+        test_row(rows[i].name);
+        CHECK_EQ(unwind_x86_epilogue(&walker, NULL), rows[i].slot >= 0);
+        CHECK_HEX(walker.regs.sp, sp + 4 * (uint64_t)rows[i].taken);
+        if (rows[i].slot >= 0)
+            CHECK_HEX(frame.return_slot_va, sp + 4 * (uint64_t)rows[i].slot);
+        world_free(&w);
+    }
+}
+
+/* Pushes between the start of a function and the pc: how many bytes, and where ebp is among them;
+ * and pushes of arguments just before the pc. */
+TEST(x86_pushes_are_counted)
+{
+    static const struct {
+        const char *name;
+        uint8_t code[24], length;
+        bool known; /* as the beginning of a function */
+        uint32_t bytes, ebp_at, pushes;
+    } rows[] = {
+        {"nothing", {0}, 0, true, 0, UINT32_MAX, 0},
+        {"push ebp", {0x55}, 1, true, 4, 0, 1},
+        {"push ebx, ebp, esi", {0x53, 0x55, 0x56}, 3, true, 12, 4, 3},
+        {"mov edi, edi; push ebp; sub esp, 8",
+         {0x8b, 0xff, 0x55, 0x83, 0xec, 8},
+         6,
+         true,
+         12,
+         8,
+         0},
+        {"sub esp, 0x104; push esi", {0x81, 0xec, 4, 1, 0, 0, 0x56}, 7, true, 0x108, UINT32_MAX, 1},
+        {"cut in an instruction", {0x81, 0xec, 4, 1}, 4, false, 0, 0, 0},
+        {"another instruction", {0x55, 0x90}, 2, false, 0, 0, 0},
+        {"push 1", {0x90, 0x6a, 1}, 3, false, 0, 0, 1},
+        {"push 0x12345678", {0x90, 0x68, 0x78, 0x56, 0x34, 0x12}, 6, false, 0, 0, 1},
+        {"push [eax]", {0x90, 0xff, 0x30}, 3, false, 0, 0, 1},
+        {"push [esp]", {0x90, 0xff, 0x34, 0x24}, 4, false, 0, 0, 1},
+        {"push [ebp + 8]", {0x90, 0xff, 0x75, 8}, 4, false, 0, 0, 1},
+        {"push [esp + 8]", {0x90, 0xff, 0x74, 0x24, 8}, 5, false, 0, 0, 1},
+        {"push [ebp + 0x100]", {0x90, 0xff, 0xb5, 0, 1, 0, 0}, 7, false, 0, 0, 1},
+        {"push [esp + 0x100]", {0x90, 0xff, 0xb4, 0x24, 0, 1, 0, 0}, 8, false, 0, 0, 1},
+        {"push [0x401000]", {0x90, 0xff, 0x35, 0, 0x10, 0x40, 0}, 7, false, 0, 0, 1},
+        {"call [eax]", {0x90, 0xff, 0x10}, 3, false, 0, 0, 0},
+        {"three of them", {0x90, 0x6a, 1, 0xff, 0x75, 8, 0x50}, 7, false, 0, 0, 3},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct unwind_frame frame;
+        uint32_t bytes, ebp_at = UINT32_MAX;
+        world_init(&w, PE_MACHINE_X86);
+        w.module.base_va = 0x400000;
+        world_put(&w, BEGIN, rows[i].code, sizeof rows[i].code);
+        struct unwind_walker walker =
+            world_walker(&w, CPU_X86, BEGIN + rows[i].length, SP, PC_INTERRUPTED, &frame);
+        walker.regs.pc = 0x400000 + BEGIN + rows[i].length;
+        test_row(rows[i].name);
+        CHECK_EQ(unwind_x86_pushed(&walker, 0x400000 + BEGIN, &bytes, &ebp_at), rows[i].known);
+        if (rows[i].known) {
+            CHECK_EQ(bytes, rows[i].bytes);
+            CHECK_EQ(ebp_at, rows[i].ebp_at);
+        }
+        CHECK_EQ(unwind_x86_pushes(&walker, 0x400000 + BEGIN), rows[i].pushes);
+        world_free(&w);
+    }
+}
