@@ -470,9 +470,9 @@ TEST(sizes_that_dsymutil_left_out)
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const struct section sections[] = {
+            {"__TEXT", "__const", BASE + 0x200, 0, 0, 0, 0, 0},
             {"__DATA", "__data", BASE + 0x300, 0, 0, 0, 0, 0},
-            {"__TEXT", "__text", BASE + 0x100, rows[i].first_bytes, code, 0, 0, 0},
-            {"__TEXT", "__const", BASE + 0x200, 0, 0, 0, 0, 0}};
+            {"__TEXT", "__text", BASE + 0x100, rows[i].first_bytes, code, 0, 0, 0}};
         struct fault fault = FAULT_INIT;
         struct object_debug debug;
         struct macho macho;

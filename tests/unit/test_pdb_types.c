@@ -344,3 +344,69 @@ TEST(every_bit_of_an_fpo_row)
     pdb_close(&pdb);
     make_pdb_free(&m);
 }
+
+/* FRAMEDATA of cvinfo.h: start, bytes, locals, parameters, most of the stack, program, prolog (2),
+ * saved (2), flags: 1 SEH, 2 C++ exceptions, 4 the start of a function. */
+TEST(frame_data_of_a_function_and_its_parts)
+{
+    static const struct {
+        uint32_t start, bytes, flags;
+    } rows[] = {{0x1000, 0x40, 4}, {0x1010, 0x30, 0}, {0x1100, 0x10, 1}, {0x1200, 8, 7}};
+    static const struct {
+        const char *name;
+        uint32_t rva, row, function; /* 0: none */
+    } places[] = {
+        {"before all", 0xfff, 0, 0},
+        {"the first byte", 0x1000, 0x1000, 0x1000},
+        {"before the second part", 0x100f, 0x1000, 0x1000},
+        {"the second part", 0x1010, 0x1010, 0x1000},
+        {"its last byte", 0x103f, 0x1010, 0x1000},
+        {"behind the function", 0x1040, 0, 0},
+        {"a part whose function is not there", 0x1105, 0x1100, 0},
+        {"the last row", 0x1207, 0x1200, 0x1200},
+        {"behind all", 0x1208, 0, 0},
+    };
+    struct fault fault = FAULT_INIT;
+    struct pdb_frame_data data;
+    struct arena copies;
+    struct make_pdb m;
+    struct pdb pdb;
+    size_t bytes;
+
+    make_pdb_start(&m);
+    const uint32_t program = make_name(&m, "$T0 .raSearch =");
+    m.symbols[0].bytes = 0; /* the stream of the module holds them: only its number is needed */
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        bag_u32(&m.symbols[0], rows[i].start);
+        bag_u32(&m.symbols[0], rows[i].bytes);
+        for (uint32_t word = 1; word <= 3; word++)
+            bag_u32(&m.symbols[0], word * 4);
+        bag_u32(&m.symbols[0], program);
+        bag_u16(&m.symbols[0], 17);
+        bag_u16(&m.symbols[0], 18);
+        bag_u32(&m.symbols[0], rows[i].flags);
+    }
+    const uint8_t *file = make_pdb_file(&m, &bytes);
+    REQUIRE(pdb_open(file, bytes, &pdb, &fault) == ERR_NONE);
+    pdb.frame_data_stream = STREAM_OF_MODULE;
+    arena_init(&copies, 0);
+    for (size_t i = 0; i < COUNT_OF(places); i++) {
+        test_row(places[i].name);
+        REQUIRE(pdb_frame_data_at(&pdb, places[i].rva, &copies, &data) == (places[i].row != 0));
+        if (places[i].row != 0) {
+            CHECK_HEX(data.start_rva, places[i].row);
+            CHECK_EQ(data.locals_bytes, 4);
+            CHECK_EQ(data.params_bytes, 8);
+            CHECK_EQ(data.stack_max_bytes, 12);
+            CHECK_EQ(data.prolog_bytes, 17);
+            CHECK_EQ(data.saved_bytes, 18);
+            CHECK_STR(data.program, "$T0 .raSearch =");
+        }
+        REQUIRE(pdb_frame_function_at(&pdb, places[i].rva, &data) == (places[i].function != 0));
+        if (places[i].function != 0)
+            CHECK_HEX(data.start_rva, places[i].function);
+    }
+    arena_free(&copies);
+    pdb_close(&pdb);
+    make_pdb_free(&m);
+}

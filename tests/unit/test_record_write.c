@@ -361,3 +361,183 @@ TEST(steps_stay_within_their_stack)
         arena_free(&keep);
     }
 }
+
+/* ---- captures on demand --------------------------------------------------------------- */
+
+enum { RETURNS = RECORD_FRAME_RETURN | RECORD_FOUND_LEAF << RECORD_FRAME_SHIFT_FOUND };
+
+/* One frame at VA with FLAGS, captured at AT_NS. */
+static void put_capture(struct draft *d, uint32_t thread, uint64_t at_ns, uint64_t va,
+                        uint64_t flags, const char *label)
+{
+    const size_t from = d->bytes, label_bytes = strlen(label);
+    put(d, 0, 4);
+    put(d, thread, 4);
+    put(d, at_ns, 8);
+    put(d, 1200, 4);
+    put(d, 3, 4);
+    put(d, 1, 2);
+    put(d, label_bytes, 2);
+    put(d, RECORD_STOP_LIMIT, 4);
+    put(d, va | flags << RECORD_N_VA_BITS, 8);
+    for (size_t i = 0; i < label_bytes; i++)
+        put(d, (uint8_t)label[i], 1);
+    while (d->bytes % 8 != 0)
+        put(d, 0, 1);
+    put_at(d, from, d->bytes - from, 4);
+}
+
+/* A module of 0x100 bytes at 0x1000, loaded and unloaded at these times. */
+static void put_module(struct draft *d, uint64_t loaded, uint64_t unloaded, char name)
+{
+    put(d, 72, 4);
+    put(d, 0, 4);
+    put(d, 0x1000, 8);
+    put(d, 0x100, 8);
+    put(d, loaded, 8);
+    put(d, unloaded, 8);
+    put(d, 0, 20);
+    put(d, 1, 2);
+    put(d, 0, 2);
+    put(d, (uint8_t)name, 8);
+}
+
+TEST(captures_have_the_modules_of_their_time)
+{
+    static const struct {
+        const char *name;
+        uint64_t at_ns, va, flags;
+        char module; /* 0: none */
+        enum pc_kind kind;
+        enum found_by found;
+    } cases[] = {
+        {"while a was loaded", 100, 0x1010, RETURNS, 'a', PC_RETURN, FOUND_LEAF},
+        {"at the end of a", 199, 0x1010, 0, 'a', PC_INTERRUPTED, FOUND_CONTEXT},
+        {"when b came", 200, 0x1010, 0, 'b', PC_INTERRUPTED, FOUND_CONTEXT},
+        {"before both: the last that was there", 50, 0x1010, 0, 'b', PC_INTERRUPTED, FOUND_CONTEXT},
+        {"the last byte", 100, 0x10ff, 0, 'a', PC_INTERRUPTED, FOUND_CONTEXT},
+        {"behind it", 100, 0x1100, 0, 0, PC_INTERRUPTED, FOUND_CONTEXT},
+        {"a return address behind it", 100, 0x1100, RETURNS, 'a', PC_RETURN, FOUND_LEAF},
+        {"a return address at the start", 100, 0x1000, RETURNS, 0, PC_RETURN, FOUND_LEAF},
+        {"the largest address", 100, 0xFFFFFFFFFFFF, 0, 0, PC_INTERRUPTED, FOUND_CONTEXT},
+        {"found in a way of later versions", 100, 0x1010, (uint64_t)15 << RECORD_FRAME_SHIFT_FOUND,
+         'a', PC_INTERRUPTED, FOUND_GIVEN},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct fault fault = FAULT_INIT;
+        struct record_stack stack;
+        struct record record;
+        struct arena keep;
+        struct draft d;
+        arena_init(&keep, 0);
+        make_steps(&d, LOW, 1, true, 0);
+        d.bytes = RECORD_HEADER_BYTES;
+        put(&d, RECORD_SECTION_MODULES, 4);
+        put(&d, 16 + 2 * 72, 4);
+        put(&d, 2, 8);
+        put_module(&d, 100, 200, 'a');
+        put_module(&d, 200, RECORD_NEVER, 'b');
+        const size_t from = d.bytes;
+        put(&d, RECORD_SECTION_CAPTURES, 4);
+        put(&d, 0, 4);
+        put(&d, 3, 8);
+        put(&d, 70, 8);
+        put(&d, 71, 8);
+        put(&d, 72, 8);
+        put_capture(&d, 9, 1000, 0, 0, "late");
+        put_capture(&d, 8, cases[i].at_ns, cases[i].va, cases[i].flags, "now");
+        put_capture(&d, 7, cases[i].at_ns, 0, 0, "");
+        put_at(&d, from + RECORD_S_BYTES, d.bytes - from, 4);
+        put_at(&d, RECORD_H_COMMITTED, d.bytes, 8);
+        test_row(cases[i].name);
+        REQUIRE(record_read(bytes_over(d.data, d.bytes, &fault), &keep, &record) == ERR_NONE);
+        CHECK_EQ(record.captures_asked, 70);
+        CHECK_EQ(record.captures_cost_ns, 71);
+        CHECK_EQ(record.captures_dearest_ns, 72);
+        REQUIRE(record.capture_count == 3);
+        CHECK_EQ(record.captures[0].thread_id, 7); /* by time, then by thread */
+        CHECK_EQ(record.captures[2].thread_id, 9);
+        REQUIRE(record_capture_stack(&record, 1, &keep, &stack, &fault) == ERR_NONE);
+        CHECK_EQ(stack.walker, RECORD_WALKER_RTL);
+        CHECK_EQ(stack.thread_id, 8);
+        CHECK_EQ(stack.at_ns, cases[i].at_ns);
+        CHECK_EQ(stack.walk_ns, 1200);
+        CHECK_EQ(stack.left_out, 3);
+        CHECK_EQ(stack.stop, RECORD_STOP_LIMIT);
+        CHECK_STR(stack.label, "now");
+        REQUIRE(stack.frame_count == 1);
+        const struct frame *f = &stack.frames[0];
+        CHECK_HEX(f->pc_va, cases[i].va);
+        CHECK_HEX(f->offset, cases[i].module != 0 ? cases[i].va - 0x1000 : cases[i].va);
+        CHECK_EQ(f->module != NULL ? f->module->name[0] : 0, cases[i].module);
+        CHECK_EQ(f->kind, cases[i].kind);
+        CHECK_EQ(f->found_by, cases[i].found);
+        arena_free(&keep);
+    }
+}
+
+/* ---- which stack is the crash --------------------------------------------------------- */
+
+TEST(the_crash_is_the_best_stack_of_the_suspect)
+{
+    static const struct {
+        const char *name;
+        struct {
+            uint32_t walker, thread, state, frames, sample;
+        } stacks[4];
+        int want; /* -1: none */
+    } cases[] = {
+        {"no stack of the suspect", {{RECORD_WALKER_RTL, 2, RECORD_STATE_OK, 1, 0}}, -1},
+        {"rtl before dbghelp, in whatever order",
+         {{RECORD_WALKER_DBGHELP, 1, RECORD_STATE_OK, 1, 0},
+          {RECORD_WALKER_RTL, 1, RECORD_STATE_OK, 1, 0}},
+         1},
+        {"frame pointers where rtl does not apply",
+         {{RECORD_WALKER_RTL, 1, RECORD_STATE_NOT_APPLICABLE, 0, 0},
+          {RECORD_WALKER_BACKTRACE, 1, RECORD_STATE_OK, 1, 0},
+          {RECORD_WALKER_DBGHELP_OWN, 1, RECORD_STATE_OK, 1, 0},
+          {RECORD_WALKER_FRAME_POINTER, 1, RECORD_STATE_OK, 1, 0}},
+         3},
+        {"its own session of dbghelp before the shared one",
+         {{RECORD_WALKER_BACKTRACE, 1, RECORD_STATE_OK, 1, 0},
+          {RECORD_WALKER_DBGHELP, 1, RECORD_STATE_OK, 1, 0},
+          {RECORD_WALKER_DBGHELP_OWN, 1, RECORD_STATE_OK, 1, 0}},
+         2},
+        {"an empty stack of rtl is none",
+         {{RECORD_WALKER_RTL, 1, RECORD_STATE_OK, 0, 0},
+          {RECORD_WALKER_DBGHELP, 1, RECORD_STATE_OK, 1, 0}},
+         1},
+        {"of another thread",
+         {{RECORD_WALKER_RTL, 2, RECORD_STATE_OK, 1, 0},
+          {RECORD_WALKER_DBGHELP, 1, RECORD_STATE_OK, 1, 0}},
+         1},
+        {"of another sample",
+         {{RECORD_WALKER_RTL, 1, RECORD_STATE_OK, 1, 1},
+          {RECORD_WALKER_DBGHELP, 1, RECORD_STATE_OK, 1, 0}},
+         1},
+        {"of equals the first",
+         {{RECORD_WALKER_RTL, 1, RECORD_STATE_OK, 1, 0},
+          {RECORD_WALKER_RTL, 1, RECORD_STATE_OK, 1, 0}},
+         0},
+        {"none has frames: the suspect's first",
+         {{RECORD_WALKER_RTL, 2, RECORD_STATE_OK, 1, 0},
+          {RECORD_WALKER_DBGHELP, 1, RECORD_STATE_FAULTED, 0, 0},
+          {RECORD_WALKER_RTL, 1, RECORD_STATE_BLOCKED, 0, 0}},
+         1},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct record_stack stacks[4] = {{0}};
+        struct record record = {.suspect_id = 1, .stacks = stacks};
+        for (; record.stack_count < 4 && cases[i].stacks[record.stack_count].walker != 0;
+             record.stack_count++)
+            stacks[record.stack_count] =
+                (struct record_stack){.walker = cases[i].stacks[record.stack_count].walker,
+                                      .thread_id = cases[i].stacks[record.stack_count].thread,
+                                      .state = cases[i].stacks[record.stack_count].state,
+                                      .frame_count = cases[i].stacks[record.stack_count].frames,
+                                      .sample = cases[i].stacks[record.stack_count].sample};
+        const struct record_stack *got = record_crash_stack(&record);
+        test_row(cases[i].name);
+        CHECK_EQ(got != NULL ? got - stacks : -1, cases[i].want);
+    }
+}

@@ -73,6 +73,10 @@ TEST(instructions_of_the_table_make_rules)
         CHECK(!exidx_find(&exidx, FUNCTION - 1, &begin, &end, &row));
         CHECK(exidx_find(&exidx, FUNCTION, &begin, &end, &row)); /* nothing has run yet */
         CHECK_EQ(row.cfa_offset, 0);
+        /* where the last function ends is not known */
+        CHECK(exidx_find(&exidx, FUNCTION + 0x40, &begin, &end, &row));
+        CHECK_HEX(begin, FUNCTION + 0x40);
+        CHECK_HEX(end, FUNCTION + 0x41);
         REQUIRE(exidx_find(&exidx, FUNCTION + 0x20, &begin, &end, &row) == rows[i].found);
         if (!rows[i].found)
             continue;
