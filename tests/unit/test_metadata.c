@@ -629,3 +629,43 @@ TEST(documents_and_custom_information)
     CHECK(!ppdb_is_async(&pdb, 0x06000003));
     arena_free(&keep);
 }
+
+TEST(heaps_and_cells_end_where_they_say)
+{
+    static const uint8_t heap[] = {0, 'a', 'b', 0, 'c'};
+    static const uint8_t blobs[] = {0, 2, 'x', 'y', 3, 'z', 'w', 0x81};
+    static const uint8_t guids[47] = {1, [16] = 2, [32] = 3};
+    static const struct {
+        uint32_t offset;
+        const char *want;
+    } texts[] = {{0, ""}, {1, "ab"}, {2, "b"}, {3, ""}, {4, ""}, {5, ""}, {UINT32_MAX, ""}};
+    static const struct {
+        uint32_t offset, bytes;
+    } pieces[] = {{0, 0}, {1, 2}, {4, 3}, {6, 0}, {7, 0}, {8, 0}, {UINT32_MAX, 0}};
+    static const struct row rows[] = {
+        {0x29, "22", {1, 9}}, {0x29, "22", {2, 8}}, {0x29, "22", {2, 7}}, {0x29, "22", {4, 6}}};
+    static const uint32_t found[] = {0, 1, 2, 0, 4, 0};
+    struct metadata md;
+    struct made m;
+
+    begin(&m);
+    stream(&m, "#Strings", heap, sizeof heap);
+    stream(&m, "#Blob", blobs, sizeof blobs);
+    stream(&m, "#GUID", guids, sizeof guids);
+    tables(&m, 0, rows, COUNT_OF(rows));
+    open_made(&m, &md);
+    for (size_t i = 0; i < COUNT_OF(texts); i++)
+        CHECK_STR(metadata_string(&md, texts[i].offset), texts[i].want);
+    for (size_t i = 0; i < COUNT_OF(pieces); i++)
+        CHECK_EQ(metadata_blob(&md, pieces[i].offset).bytes, pieces[i].bytes);
+    CHECK(metadata_guid(&md, 0) == NULL);
+    CHECK(metadata_guid(&md, 2) != NULL && metadata_guid(&md, 2)[0] == 2);
+    CHECK(metadata_guid(&md, 3) == NULL); /* a byte is missing */
+    CHECK_EQ(metadata_cell(&md, TABLE_NESTED_CLASS, 0, 0), 0);
+    CHECK_EQ(metadata_cell(&md, TABLE_NESTED_CLASS, 4, 1), 6);
+    CHECK_EQ(metadata_cell(&md, TABLE_NESTED_CLASS, 5, 0), 0);
+    CHECK_EQ(metadata_cell(&md, TABLE_NESTED_CLASS, 1, 2), 0);
+    CHECK_EQ(metadata_cell(&md, TABLE_MODULE, 1, 0), 0);
+    for (uint32_t value = 0; value < COUNT_OF(found); value++)
+        CHECK_EQ(metadata_find(&md, TABLE_NESTED_CLASS, 0, value), found[value]);
+}
