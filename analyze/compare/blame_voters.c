@@ -8,10 +8,16 @@ uint32_t voter_parts(const struct table *t, uint32_t column)
     return column == 0 ? 0 : engine_claim_parts(t->columns[column].claim);
 }
 
-/* The column whose walk COLUMN shows: its own, unless it uses another one's frames or unwinder. */
+static bool shares(const struct table *t, uint32_t column, enum engine_vote vote)
+{
+    return (voter_parts(t, column) & engine_votes[vote].shares) != 0;
+}
+
 uint32_t voter_of_walk(const struct table *t, uint32_t column)
 {
     const uint32_t parts = voter_parts(t, column);
+    if (!shares(t, column, VOTE_UNWINDER))
+        return column;
     const bool of_dump = (parts & ENGINE_SHARES_DUMP_WALK) != 0;
     const enum engine_kind kind = of_dump ? ENGINE_KIND_DUMP : ENGINE_KIND_OFFSET;
     for (uint32_t c = 1; c < t->column_count && c != column; c++)
@@ -22,13 +28,12 @@ uint32_t voter_of_walk(const struct table *t, uint32_t column)
     return column;
 }
 
-/* Voters for names: all engines that use our lookup count as the first of them. */
 uint32_t voter_of_name(const struct table *t, uint32_t column)
 {
-    if ((voter_parts(t, column) & ENGINE_SHARES_SYMBOLS) == 0)
+    if (!shares(t, column, VOTE_LOOKUP))
         return column;
     for (uint32_t c = 1; c < t->column_count; c++)
-        if ((voter_parts(t, c) & ENGINE_SHARES_SYMBOLS) != 0)
+        if (shares(t, c, VOTE_LOOKUP))
             return c;
     return column;
 }
@@ -82,8 +87,8 @@ bool voters_share_record(const struct table *t, uint32_t row, uint32_t mask, uin
     if ((others & 1) == 0)
         return false;
     for (uint32_t c = 1; c < t->column_count; c++) {
-        const bool of_record = t->columns[c].claim->kind == ENGINE_KIND_OFFSET ||
-                               (voter_parts(t, c) & ENGINE_SHARES_RECORD_FRAMES) != 0;
+        const bool of_record =
+            t->columns[c].claim->kind == ENGINE_KIND_OFFSET || shares(t, c, VOTE_RECORD);
         if (!of_record && (mask >> c & 1) != 0)
             return false; /* an engine that reads no record says the same */
         if (of_record && (others >> c & 1) != 0)

@@ -1,11 +1,5 @@
-/* Who votes when engines disagree: engines that share the part in question count as one voter.
- *
- *   part              engines that share it                       they count as one when
- *   symbol lookup     all with ENGINE_SHARES_SYMBOLS              names and lines are in question
- *   symbol file       all without symbols for an own module       never: they have no vote
- *   unwinder          those of one walk, or of the system's       frames are in question
- *   record's writer   all walkers of the process, and who takes   all of them contradict the truth,
- *                     their frames                                and no other engine agrees
+/* Who votes when engines disagree: engines that share the part in question count as one voter. The
+ * table of who does is engine_votes (model/result.h), which the report prints.
  *
  * Masks of columns: bit C is column C, bit 0 is the truth. */
 #ifndef COMPARE_BLAME_VOTERS_H

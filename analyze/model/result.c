@@ -18,6 +18,21 @@ static const char *const kind_names[ENGINE_KIND_COUNT] = {
     [ENGINE_KIND_JUDGE] = "judge",
 };
 
+const struct engine_vote_row engine_votes[ENGINE_VOTES] = {
+    [VOTE_LOOKUP] = {"symbol lookup", "all that use ours", "one voter about names and lines",
+                     ENGINE_SHARES_SYMBOLS},
+    [VOTE_SYMBOL_FILE] = {"symbol files", "those that have none for a module of the program",
+                          "no vote about names and lines", 0},
+    [VOTE_UNWINDER] = {"unwinder", "those of one walk, and those that use the system's",
+                       "one voter about where frames lie",
+                       ENGINE_SHARES_SYSTEM_UNWINDER | ENGINE_SHARES_RECORD_FRAMES |
+                           ENGINE_SHARES_DUMP_WALK},
+    [VOTE_RECORD] = {"writer of the record",
+                     "all walkers of the process, and who takes their frames",
+                     "one voter where all of them contradict the truth and no other engine agrees",
+                     ENGINE_SHARES_RECORD_FRAMES},
+};
+
 const char *engine_kind_name(enum engine_kind kind)
 {
     return kind_names[kind];

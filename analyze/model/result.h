@@ -45,6 +45,15 @@ enum engine_share {
     ENGINE_SHARES_SYMBOL_FILES = 1024 /* the files with names and lines */
 };
 
+/* Who counts as one voter when engines disagree: what blame goes by, and what the report prints. */
+enum engine_vote { VOTE_LOOKUP, VOTE_SYMBOL_FILE, VOTE_UNWINDER, VOTE_RECORD, ENGINE_VOTES };
+
+struct engine_vote_row {
+    const char *part, *engines, *when; /* words: the part, who shares it, when they are one */
+    uint32_t shares; /* enum engine_share; 0: not known by what an engine shares */
+};
+extern const struct engine_vote_row engine_votes[ENGINE_VOTES];
+
 /* How the versions of one engine are written where a run has two or more: "A and B", "A and one
  * without a name", "several". */
 #define ENGINE_VERSIONS_AND " and "

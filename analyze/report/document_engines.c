@@ -168,6 +168,14 @@ static struct sheet_cell shared_cell(const void *rows, size_t row, size_t column
     return cell_text(INK_DIM, t->shares != NULL ? t->shares : "nothing of ours");
 }
 
+static struct sheet_cell vote_cell(const void *rows, size_t row, size_t column, struct arena *keep)
+{
+    const struct engine_vote_row *vote = &((const struct engine_vote_row *)rows)[row];
+    if (column == 0)
+        return cell_text(INK_PLAIN, vote->part);
+    return cell_format(keep, INK_DIM, "%s: %s", vote->engines, vote->when);
+}
+
 static struct sheet_cell skipped_cell(const void *rows, size_t row, size_t column,
                                       struct arena *keep)
 {
@@ -182,6 +190,8 @@ void document_shared(struct sheet *s, const struct run_figures *report)
     size_t count = 0;
     sheet_heading(s, "What the engines share", " (agreement is only as good as independence)");
     sheet_show(s, share_columns, 2, shared_cell, report->engines, report->engine_count);
+    sheet_heading(s, "Who counts as one", " (when engines disagree and one is blamed)");
+    sheet_show(s, share_columns, 2, vote_cell, engine_votes, ENGINE_VOTES);
     for (uint32_t i = 0; i < report->engine_count && count < CLAIMS_MAX; i++)
         if (report->engines[i].stacks == 0 && report->engines[i].skip_reason != NULL)
             skipped[count++] = &report->engines[i];

@@ -150,6 +150,35 @@ TEST(the_terminal_report_fits_its_page_and_says_who_is_right)
     arena_free(&f.keep);
 }
 
+/* What blame goes by is in the report, row by row; and each engine that was skipped, with its
+ * reason, but none that has a stack. */
+TEST(the_report_says_who_counts_as_one_and_who_was_skipped)
+{
+    struct fixture f;
+    set_up(&f);
+    REQUIRE(f.report.engine_count >= 2);
+    struct engine_total *engines = arena_array(&f.keep, f.report.engine_count, sizeof *engines);
+    REQUIRE(engines != NULL);
+    memcpy(engines, f.report.engines, f.report.engine_count * sizeof *engines);
+    f.report.engines = engines;
+    f.columns = 200;
+    engines[0].skip_reason = "REASON OF AN ENGINE WITH STACKS";
+    engines[1].stacks = 0;
+    engines[1].skip_reason = "REASON OF AN ENGINE WITHOUT STACKS";
+    const char *text = text_of(&f, TEXT);
+    for (int i = 0; i < ENGINE_VOTES; i++) {
+        test_row(engine_votes[i].part);
+        CHECK_HAS(text,
+                  arena_printf(&f.keep, "%s: %s", engine_votes[i].engines, engine_votes[i].when));
+    }
+    CHECK_HAS(text, "REASON OF AN ENGINE WITHOUT STACKS");
+    CHECK(strstr(text, "REASON OF AN ENGINE WITH STACKS") == NULL);
+    for (uint32_t i = 0; i < f.report.engine_count; i++)
+        engines[i].skip_reason = NULL;
+    CHECK(strstr(text_of(&f, TEXT), "SKIPPED ENGINES") == NULL);
+    arena_free(&f.keep);
+}
+
 /* MANY cases of 40 scenarios in four builds, in all verdicts, each with a reason of its own. */
 static void make_many(struct fixture *f, uint32_t many, bool failing)
 {
