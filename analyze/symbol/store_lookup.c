@@ -82,10 +82,15 @@ uint32_t store_view_lookup(const struct source_view *view, uint64_t offset,
 
     if (offset > UINT32_MAX)
         return lookup_method(sources, offset, out);
-    const uint32_t count = first != NULL ? ask(first, view->index, offset, out) : 0;
-    return sources->image != NULL && sources->image != first && is_unnamed(out, count)
-               ? lookup_unnamed(sources->image, offset, count, out)
-               : count;
+    uint32_t count = first != NULL ? ask(first, view->index, offset, out) : 0;
+    if (sources->image != NULL && sources->image != first && is_unnamed(out, count))
+        count = lookup_unnamed(sources->image, offset, count, out);
+    struct symbol_frame method;
+    if (sources->managed == NULL || (sources->names != NULL && !is_unnamed(out, count)) ||
+        store_managed_native(sources->managed, (uint32_t)offset, &method) == 0)
+        return count;
+    out[0] = method;
+    return 1;
 }
 
 uint32_t symbol_lookup(struct symbol_module *sources, uint64_t offset,

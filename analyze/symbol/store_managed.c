@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "format/portable_pdb/precompiled.h"
 #include "symbol/source_link.h"
 #include "symbol/store_parts.h"
 
@@ -13,10 +14,13 @@ struct store_managed {
     bool has_pdb, has_image;
     struct ppdb pdb;       /* in a source's map, or in the arena */
     struct metadata image; /* in the image's map */
+    const struct pe *pe;   /* of the image */
     enum managed_names names;
     struct mutex *mutex; /* over what follows */
     struct arena arena;
     const char **methods, **documents; /* names that were asked for, by row */
+    bool code_asked, has_code;
+    struct precompiled code; /* once code_asked */
     struct store_managed *next;
 };
 
@@ -179,6 +183,7 @@ void store_find_managed(struct symbol_store *store, struct symbol_module *source
     if (managed == NULL)
         return;
     managed->has_image = pe != NULL && managed_metadata(pe, &managed->image, &fault) == ERR_NONE;
+    managed->pe = pe;
     const bool stated = managed->has_image && managed_pdb_id(pe, id);
     memcpy(debug_id, sources->identity.debug_id, sizeof debug_id);
     if (stated && debug_id[0] == '\0')
@@ -205,6 +210,7 @@ void store_find_metadata(struct symbol_store *store, struct symbol_module *sourc
     sources->managed = add_managed(store);
     if (sources->managed != NULL) {
         sources->managed->image = metadata;
+        sources->managed->pe = pe;
         sources->managed->has_image = true;
     }
 }
@@ -290,17 +296,17 @@ void symbol_source(struct symbol_module *sources, const char *file, struct arena
     mutex_unlock(managed->mutex);
 }
 
-uint32_t store_managed_lookup(struct store_managed *managed, uint64_t key, struct symbol_frame *out)
+/* Names the method TOKEN; IL NULL: its line is not known. The caller holds the mutex. */
+static void name_place(struct store_managed *managed, uint32_t token, const uint32_t *il,
+                       struct symbol_frame *out)
 {
-    const uint32_t token = (uint32_t)(key >> 32), il = (uint32_t)key;
     struct ppdb_place place = {0};
     uint32_t method = token;
 
-    *out = (struct symbol_frame){.distance = il, .from = SYMBOLS_PPDB};
-    mutex_lock(managed->mutex);
     if (managed->has_pdb) {
         const uint32_t kickoff = ppdb_kickoff(&managed->pdb, token);
-        (void)ppdb_place(&managed->pdb, token, il, &place);
+        if (il != NULL)
+            (void)ppdb_place(&managed->pdb, token, *il, &place);
         if (kickoff != 0) {
             out->note = ppdb_is_async(&managed->pdb, token) ? NOTE_ASYNC : NOTE_ITERATOR;
             method = kickoff;
@@ -312,6 +318,37 @@ uint32_t store_managed_lookup(struct store_managed *managed, uint64_t key, struc
     }
     if (managed->has_image)
         out->function = method_name(managed, method);
+}
+
+uint32_t store_managed_lookup(struct store_managed *managed, uint64_t key, struct symbol_frame *out)
+{
+    const uint32_t token = (uint32_t)(key >> 32), il = (uint32_t)key;
+
+    *out = (struct symbol_frame){.distance = il, .from = SYMBOLS_PPDB};
+    mutex_lock(managed->mutex);
+    name_place(managed, token, &il, out);
     mutex_unlock(managed->mutex);
     return out->function != NULL || out->line != 0;
+}
+
+uint32_t store_managed_native(struct store_managed *managed, uint32_t rva, struct symbol_frame *out)
+{
+    struct fault fault = FAULT_INIT;
+    struct precompiled_place place;
+
+    *out = (struct symbol_frame){.from = SYMBOLS_PPDB};
+    if (!managed->has_image)
+        return 0;
+    mutex_lock(managed->mutex);
+    if (!managed->code_asked) {
+        managed->code_asked = true;
+        managed->has_code =
+            precompiled_open(managed->pe, &managed->arena, &managed->code, &fault) == ERR_NONE;
+    }
+    if (managed->has_code && precompiled_find(&managed->code, rva, &place)) {
+        out->distance = rva - place.begin_rva;
+        name_place(managed, place.token, place.il < PRECOMPILED_IL_LAST ? &place.il : NULL, out);
+    }
+    mutex_unlock(managed->mutex);
+    return out->function != NULL;
 }

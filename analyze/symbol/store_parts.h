@@ -149,6 +149,9 @@ void store_find_metadata(struct symbol_store *store, struct symbol_module *sourc
 /* KEY: see frame_lookup_offset(). */
 uint32_t store_managed_lookup(struct store_managed *managed, uint64_t key,
                               struct symbol_frame *out);
+/* The method whose compiled code the image has at RVA; 0: none. */
+uint32_t store_managed_native(struct store_managed *managed, uint32_t rva,
+                              struct symbol_frame *out);
 void store_managed_close_all(struct symbol_store *store);
 
 /* Finds the files for sources->identity in the roots and fills the rest of *sources. */

@@ -68,8 +68,8 @@ class ClrMD(e2e.Case):
         threads = json.loads((folder / "truth.json").read_text())["threads"]
         return next((t for t in threads if t["role"] == "suspect"), threads[0])
 
-    def ask(self, folder, runtime, thread):
-        """(version, frames in managed.dll) by ClrMD."""
+    def ask(self, folder, runtime, thread, module="managed.dll"):
+        """(version, frames in MODULE) by ClrMD."""
         case = json.dumps({"files": [{"role": "dump", "path": "dump.dmp"}]}) + "\n"
         for _ in range(3):  # of some 30 processes of .NET 10 under Wine, one ended without an answer
             done = e2e.finished(["wine", CLRMD, self.windows(RUNTIMES[runtime] / "mscordaccore.dll")], stdin=case.encode(), env=self.env,
@@ -81,13 +81,13 @@ class ClrMD(e2e.Case):
         answer = json.loads(done.stdout)
         self.assertNotIn("error", answer, done.stderr)
         (frames,) = [t["frames"] for t in answer["threads"] if t["id"] == thread]
-        return answer["version"], [f for f in frames if f.get("module") == "managed.dll"]
+        return answer["version"], [f for f in frames if f.get("module") == module]
 
-    def ours(self, folder, runtime, thread):
+    def ours(self, folder, runtime, thread, module="managed.dll"):
         threads = self.run_json("dump", "--stacks", "--json", "--symbols", BIN, "--symbols", RUNTIMES[runtime], folder / "dump.dmp",
                                 limit_s=120, env={"TWINSTACK_SYSTEM_SYMBOLS": "1"})["threads"]
         (stack,) = [t["stack"]["frames"] for t in threads if t["id"] == thread]
-        return [f for f in stack if f["module"] == "managed.dll"]
+        return [f for f in stack if f["module"] == module]
 
     def check(self, scenario, runtime):
         folder = self.capture(scenario, runtime, TWINSTACK_FULL_MEMORY="1")
@@ -118,6 +118,18 @@ class ClrMD(e2e.Case):
                 self.assertEqual(named, want[len(gone):])
                 frames += len(theirs)
         print(f"dumps with all memory {len(rows)}, frames in managed code on which ClrMD, we and the truth agree {frames}")
+
+    def test_precompiled_code_of_the_framework(self):
+        """Its frames are native ones of its image, which says of which method they are."""
+        if not (MICROSOFT / "dbgcore.dll").is_file() and not e2e.SOAK:
+            self.skipTest("no files of Microsoft's debugger: TWINSTACK_DEBUGGER, or ./run debugger")
+        folder, core = self.capture("seed_needed", "10", TWINSTACK_FULL_MEMORY="1"), "System.Private.CoreLib.dll"
+        thread = self.suspect(folder)["id"]
+        _, theirs = self.ask(folder, "10", thread, core)
+        ours = self.ours(folder, "10", thread, core)
+        self.assertIn("System.Buffer::BlockCopy", [f["function"] for f in theirs])
+        self.assertEqual([f["function"] for f in ours], [f["function"] for f in theirs])
+        self.assertEqual({f["symbols"] for f in ours}, {"ppdb"})
 
     def test_the_small_dump_has_what_a_windows_debugger_needs(self):
         if not (MICROSOFT / "dbgcore.dll").is_file():

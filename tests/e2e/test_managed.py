@@ -14,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
 
 CORPUS = e2e.ROOT / "corpus/managed"
+PRECOMPILED = e2e.ROOT / "corpus/precompiled"
 # The PDB of these rows belongs to another build than the image next to it, so they have names but no lines.
 OTHER_BUILD = "i40-ppdb/console"
 
@@ -109,6 +110,40 @@ class Managed(e2e.Case):
         frame = self.resolve(f"{name}.dll", ["0x06000001+0x0"], "--symbols", root / f"{name}.dll",
                              "--pdb", f"{name}.dll={root / name}.pdb")[0]
         self.assertEqual(frame["line"], 3)
+
+    BUILDS = ("net8-x64", "net10-x64-cold", "net10-arm64", "net10-linux-x64")
+
+    def precompiled(self, build, offsets, *symbols):
+        text = "".join(f"> {i}\nshapes.dll!{offset:#x}@i\n" for i, offset in enumerate(offsets))
+        done = self.run_twinstack("resolve", "--ndjson", "--symbols", PRECOMPILED / build / "shapes.dll",
+                                  *(word for path in symbols for word in ("--symbols", path)), stdin=text)
+        return [json.loads(line)["frames"][0] for line in done.stdout.splitlines()]
+
+    def test_methods_of_precompiled_code(self):
+        """First, middle and last byte of every method that crossgen2 wrote down, beside its image."""
+        for build in self.BUILDS:
+            rows = [line.split(None, 2) for line in (PRECOMPILED / build / "methods.txt").read_text().splitlines()]
+            self.assertEqual(len(rows), 41)
+            for at in (lambda size: 0, lambda size: size // 2, lambda size: size - 1):
+                got = self.precompiled(build, [int(rva, 16) + at(int(size, 16)) for rva, size, _ in rows])
+                for (rva, size, signature), frame in zip(rows, got, strict=True):
+                    owner, _, name = re.sub(r"\[[^]]*\]+", "", signature).split("(")[0].rpartition("::")
+                    want = f"{owner.split(' ')[-1].replace('+', '/')}::{name}"
+                    self.assertEqual((frame["function"], frame["symbols"]), (want, "ppdb"), (build, rva))
+
+    def test_parts_of_methods_that_the_compiler_moved_away(self):
+        """A filter, a handler and two finally blocks are in the cold part of the image, after every method."""
+        got = self.precompiled("net10-x64-cold", [0x4f90, 0x4fae, 0x4fc5, 0x5000, 0x5010, 0x502e, 0x5030])
+        self.assertEqual([frame["function"] for frame in got], ["Shapes::Guarded"] * 4 + ["Shapes::Main"] * 2 + [None])
+
+    def test_lines_of_precompiled_code(self):
+        """What StackFrame of .NET 10 answered for the same image: return addresses, so the byte before counts."""
+        rows = [line.split() for line in (PRECOMPILED / "net10-linux-x64/frames.txt").read_text().splitlines()]
+        self.assertEqual(len(rows), 26)
+        places = [int(rva, 16) - 1 for rva, *_ in rows]
+        methods = self.resolve("shapes.dll", [f"0x{token}+0x{il}" for _, _, token, il in rows], "--symbols", CORPUS)
+        for (rva, line, *_), frame, method in zip(rows, self.precompiled("net10-linux-x64", places, CORPUS / "shapes.pdb"), methods, strict=True):
+            self.assertEqual((frame["line"], frame["function"], frame["note"]), (int(line), method["function"], method["note"]), rva)
 
     def test_forms(self):
         both = ("--symbols", CORPUS)

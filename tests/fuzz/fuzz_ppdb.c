@@ -1,5 +1,7 @@
-/* Portable PDBs and managed images: lines, documents, sources and names of all methods. */
+/* Portable PDBs and managed images: lines, documents, sources, names of all methods, compiled code.
+ */
 #include "format/portable_pdb/managed.h"
+#include "format/portable_pdb/precompiled.h"
 #include "fuzz.h"
 
 enum { ROWS = 64, IL_STEP = 7, IL_STEPS = 16 };
@@ -25,6 +27,18 @@ static void read_pdb(const struct object_bytes data, struct arena *keep)
     (void)ppdb_source_link(&pdb);
 }
 
+static void read_code(const struct pe *pe, struct arena *keep)
+{
+    enum { PLACES = 0x6000, PLACE_STEP = 0x33 };
+    struct fault fault = FAULT_INIT;
+    struct precompiled_place place;
+    struct precompiled code;
+
+    if (precompiled_open(pe, keep, &code, &fault) == ERR_NONE)
+        for (uint32_t rva = 0; rva < PLACES; rva += PLACE_STEP)
+            (void)precompiled_find(&code, rva, &place);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fault fault = FAULT_INIT;
@@ -39,6 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         read_pdb((struct object_bytes){data, size}, &keep);
     } else if (pe_open(data, size, &pe, &fault) == ERR_NONE) {
         (void)managed_mvid(&pe, mvid);
+        read_code(&pe, &keep);
         if (managed_metadata(&pe, &md, &fault) == ERR_NONE)
             for (uint32_t row = 1; row < ROWS; row++)
                 for (int names = MANAGED_SHORT; names <= MANAGED_FULL; names++)

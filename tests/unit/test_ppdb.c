@@ -3,11 +3,14 @@
 #include <string.h>
 
 #include "format/portable_pdb/managed.h"
+#include "format/portable_pdb/precompiled.h"
 #include "test.h"
 
 static const char dll_file[] = "corpus/managed/shapes.dll";
 static const char pdb_file[] = "corpus/managed/shapes.pdb";
 static const char embedded_file[] = "corpus/managed/embedded.dll";
+static const char compiled_file[] = "corpus/precompiled/net10-x64-cold/shapes.dll";
+static const char older_file[] = "corpus/precompiled/net8-x64/shapes.dll";
 
 enum { METHODS_MAX = 64 };
 
@@ -144,6 +147,57 @@ TEST(sources)
     arena_free(&keep);
 }
 
+static const struct {
+    const char *name, *file;
+    uint32_t rva, token, begin_rva, il;
+} compiled[] = {
+    {"the prologue", compiled_file, 0x2460, 0x0600000e, 0x2460, UINT32_MAX - 1},
+    {"code of a statement", compiled_file, 0x2473, 0x0600000e, 0x2460, 0x2},
+    {"a filter, moved away", compiled_file, 0x4f90, 0x0600000e, 0x2460, UINT32_MAX},
+    {"an instance for one type", compiled_file, 0x2c20, 0x06000006, 0x2c20, UINT32_MAX - 1},
+    {"after the last function", compiled_file, 0x5030, 0, 0, 0},
+    {"before the first", compiled_file, 0x1000, 0, 0, 0},
+    {"the linker's code", compiled_file, 11504, 0, 0, 0},
+    {"version 9", older_file, 0x24cc, 0x0600000e, 0x24b0, 0x2},
+    {"IL alone", dll_file, 0x2073, 0, 0, 0},
+};
+
+TEST(methods_of_compiled_code)
+{
+    for (size_t i = 0; i < COUNT_OF(compiled); i++) {
+        struct fault fault = FAULT_INIT;
+        struct precompiled_place place = {0};
+        struct precompiled code;
+        struct arena keep;
+        struct pe pe;
+        size_t bytes;
+        const uint8_t *data = test_read(test_source(compiled[i].file), &bytes);
+
+        test_row(compiled[i].name);
+        arena_init(&keep, 0);
+        REQUIRE(pe_open(data, bytes, &pe, &fault) == ERR_NONE);
+        const enum status opened = precompiled_open(&pe, &keep, &code, &fault);
+        CHECK_EQ(opened, compiled[i].file == dll_file ? ERR_ABSENT : ERR_NONE);
+        const bool found = opened == ERR_NONE && precompiled_find(&code, compiled[i].rva, &place);
+        CHECK_EQ(found, compiled[i].token != 0);
+        CHECK_HEX(place.token, compiled[i].token);
+        CHECK_HEX(place.begin_rva, compiled[i].begin_rva);
+        CHECK_HEX(place.il, compiled[i].il);
+        arena_free(&keep);
+    }
+}
+
+static void read_code(const struct pe *pe, struct arena *keep)
+{
+    struct fault fault = FAULT_INIT;
+    struct precompiled_place place;
+    struct precompiled code;
+
+    if (precompiled_open(pe, keep, &code, &fault) == ERR_NONE)
+        for (uint32_t rva = 0; rva < 0x6000; rva += 0x33)
+            (void)precompiled_find(&code, rva, &place);
+}
+
 static void read_all(const uint8_t *data, size_t bytes, void *context)
 {
     struct fault fault = FAULT_INIT;
@@ -158,6 +212,7 @@ static void read_all(const uint8_t *data, size_t bytes, void *context)
     arena_init(&keep, 16 << 20);
     if (!ppdb_recognize(data, bytes) && pe_open(data, bytes, &pe, &fault) == ERR_NONE) {
         (void)managed_mvid(&pe, mvid);
+        read_code(&pe, &keep);
         if (managed_metadata(&pe, &md, &fault) == ERR_NONE)
             for (uint32_t row = 1; row < METHODS_MAX; row++)
                 (void)managed_method_name(&md, 0x06000000 | row, MANAGED_FULL, &keep);
@@ -275,7 +330,8 @@ TEST(a_row_of_no_method_is_no_answer)
 
 TEST(every_truncation_is_answered)
 {
-    static const char *const files[] = {dll_file, pdb_file, embedded_file};
+    static const char *const files[] = {dll_file, pdb_file, embedded_file, compiled_file,
+                                        older_file};
     test_limit(120);
     for (size_t i = 0; i < COUNT_OF(files); i++) {
         size_t bytes;
