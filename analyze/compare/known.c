@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
+#include "compare/known_words.h"
 
 void known_today(char out[16])
 {
@@ -139,6 +140,8 @@ static enum status take_line(struct known_list *list, const char *line, uint32_t
     const char *value = trimmed(keep, colon + 1, size - (size_t)(colon - line) - 1);
     if (value != NULL && strcmp(name, "frame") == 0)
         value = add_frame(*field, value, keep);
+    if (value != NULL && strcmp(name, "scope") == 0 && *field != NULL)
+        value = arena_printf(keep, "%s %s", *field, value);
     const size_t column = (size_t)(colon - line) + 1 + strspn(colon + 1, " \t");
     if (value != NULL && strcmp(name, "pins") == 0 &&
         check_pins(value, offset + column, fault) != ERR_NONE)
@@ -182,28 +185,13 @@ bool known_covers(const struct known *k, const struct run_case *c)
 {
     char name[256];
     (void)snprintf(name, sizeof name, "%.120s.%.120s", c->scenario, c->variant);
-    return text_glob(k->scope, name);
+    return text_glob(k->scope, name) || known_words_match(k->scope, name); /* a blank in a name */
 }
 
 /* True when C is of a build that K's scope names, whatever its scenario. */
 static bool is_of_build(const struct known *k, const struct run_case *c)
 {
-    const char *dot = strrchr(k->scope, '.');
-    return dot == NULL || text_glob(dot + 1, c->variant);
-}
-
-/* True when WORD matches one of the words of PATTERNS. */
-static bool any_matches(const char *patterns, const char *word)
-{
-    char pattern[256];
-    while (*patterns != 0) {
-        const size_t size = strcspn(patterns, " ");
-        (void)snprintf(pattern, sizeof pattern, "%.*s", (int)size, patterns);
-        if (size > 0 && size < sizeof pattern && text_glob(pattern, word))
-            return true;
-        patterns += size + strspn(patterns + size, " ");
-    }
-    return false;
+    return known_words_build(k->scope, c->variant);
 }
 
 /* True when the acceptance names every failing cause of the case. */
@@ -212,11 +200,12 @@ static bool covers(const struct known *k, const struct run_case *c)
     char word[256];
     const char *rest = c->result.signature;
     if (rest == NULL || *rest == 0)
-        return any_matches(k->cause, c->result.verdict == VERDICT_FLAKY ? "flaky" : "verdict");
+        return known_words_match(k->cause,
+                                 c->result.verdict == VERDICT_FLAKY ? "flaky" : "verdict");
     while (*rest != 0) {
         const size_t size = strcspn(rest, " ");
         (void)snprintf(word, sizeof word, "%.*s", (int)size, rest);
-        if (!any_matches(k->cause, word))
+        if (!known_words_match(k->cause, word))
             return false;
         rest += size + strspn(rest + size, " ");
     }
@@ -318,12 +307,6 @@ static bool has_expired(const struct known *k, const char *today)
     return strcmp(k->expires, today) < 0;
 }
 
-bool known_is_wide(const char *scope)
-{
-    const char *wild = strpbrk(scope, "*?"), *dot = strrchr(scope, '.');
-    return wild != NULL && (dot == NULL || wild < dot);
-}
-
 /* The number of a day in the calendar of today; years begin in March, so that the day that some
  * years have more is the last one. */
 static int64_t day_number(const char *date)
@@ -414,7 +397,7 @@ static bool note_part(const struct known_list *list, struct run_case *c, const c
     return false;
 }
 
-static bool names_one_case(const struct known *k)
+static bool names_its_cases(const struct known *k)
 {
     return strpbrk(k->scope, "*?") == NULL;
 }
@@ -436,7 +419,7 @@ static enum status apply_one(struct known_list *list, struct run_case *c, const 
         k->in_scope++;
         k->hits += k == match || was_accepted_by(c, k);
         k->others += match == NULL && may_be_accepted(c->result.verdict);
-        if (match == NULL && c->result.verdict == VERDICT_PASS && names_one_case(k) &&
+        if (match == NULL && c->result.verdict == VERDICT_PASS && names_its_cases(k) &&
             !k->expired) {
             c->result.verdict = VERDICT_XPASS;
             c->result.reason = arena_printf(

@@ -1,7 +1,8 @@
 /* Known mismatches: a text file that lives in git and says what is accepted.
  *
  *     [recursion-record]                  any id, unique in the file
- *     scope: recursion.ob2                which cases: "scenario.variant", with * and ?
+ *     scope: recursion.ob2                which cases: "scenario.variant", with * and ?;
+ *                                         several words, in one line or more: each of them
  *     cause: offset:rtl=truncated         what may be wrong: engine=cause, with * and ?;
  *                                         several words: each one may occur, nothing else
  *     reason: the record keeps 1,024 frames
@@ -37,7 +38,7 @@
 
 enum { KNOWN_DAYS_MAX = 180 };
 
-/* True when SCOPE has a wildcard in the name of the scenario. */
+/* True when a word of SCOPE has a wildcard in the name of the scenario. */
 bool known_is_wide(const char *scope);
 
 /* The days from DAY to LAST, both "YYYY-MM-DD"; negative: LAST is earlier. */
@@ -93,6 +94,13 @@ enum status known_uses_end(struct known_uses *uses, struct arena *keep, const ch
 enum status known_add(const char *text, const struct known_list *list, const struct run_case *c,
                       const struct known_words *words, struct arena *keep, const char **out,
                       const char **block, struct fault *fault);
+
+/* As known_add(), for COUNT cases (at least one) that are accepted together: the block names each
+ * of them, and lists what is wrong in any. NAME begins its id. words->scope is not used. */
+enum status known_add_cases(const char *text, const struct known_list *list, const char *name,
+                            const struct run_case *const *cases, uint32_t count,
+                            const struct known_words *words, struct arena *keep, const char **out,
+                            const char **block, struct fault *fault);
 
 /* TEXT without the items that DROP marks; every other byte is unchanged. NULL: out of memory. */
 char *known_drop(const char *text, size_t bytes, const struct known_list *list, const bool *drop,

@@ -178,41 +178,143 @@ char *known_pin(const char *text, size_t bytes, const struct known_list *list, c
     return whole != NULL ? arena_text(keep, whole, *out_bytes) : NULL;
 }
 
+/* What one block accepts. */
+struct block {
+    const char *name, *scope, *cause,
+        *pins; /* NAME: what its id begins with; any NULL: no memory */
+};
+
+/* TEXT followed by B; the result must still be a valid file. */
+static enum status add_block(const char *text, const struct known_list *list, const struct block *b,
+                             const struct known_words *words, struct arena *keep, const char **out,
+                             const char **block, struct fault *fault)
+{
+    const char *head = text != NULL ? text : "# Known mismatches: see `twinstack known --help`\n";
+    const char *id = b->name != NULL ? free_id(list, b->name, keep) : NULL;
+    const bool issue = words->issue != NULL && words->issue[0] != '\0';
+    struct known_list again;
+    if (id == NULL || b->scope == NULL || b->cause == NULL || b->pins == NULL)
+        return fault_no_memory(fault, "known mismatches");
+    const char *whole =
+        arena_printf(keep, "%s\n[%s]\nscope: %s\ncause: %s\n%sreason: %s\n%s%s%s%sexpires: %s\n",
+                     head, id, b->scope, b->cause, b->pins, words->reason, issue ? "issue: " : "",
+                     issue ? words->issue : "", issue ? "\n" : "",
+                     words->broad ? "broad: yes\n" : "", words->expires);
+    if (whole == NULL)
+        return fault_no_memory(fault, "known mismatches");
+    *out = whole;
+    *block = whole + strlen(head);
+    return known_parse(whole, strlen(whole), keep, &again, fault);
+}
+
+static const char *cause_of(const struct run_case *c)
+{
+    if (c->result.signature != NULL)
+        return c->result.signature;
+    return c->result.verdict == VERDICT_FLAKY ? "flaky" : "verdict";
+}
+
+static enum status refuse_again(struct fault *fault)
+{
+    return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "acceptance",
+                          "the same is accepted already: let that one end first");
+}
+
 enum status known_add(const char *text, const struct known_list *list, const struct run_case *c,
                       const struct known_words *words, struct arena *keep, const char **out,
                       const char **block, struct fault *fault)
 {
     if (check_words(c, words, fault) != ERR_NONE)
         return fault->code;
-    const char *head = text != NULL ? text : "# Known mismatches: see `twinstack known --help`\n";
-    const char *cause = c->result.verdict == VERDICT_FLAKY ? "flaky" : "verdict";
-    if (c->result.signature != NULL)
-        cause = c->result.signature;
-    const bool issue = words->issue != NULL && words->issue[0] != '\0';
     const char *name = arena_printf(keep, "%s.%s", c->scenario, c->variant);
-    const char *id = name != NULL ? free_id(list, name, keep) : NULL;
     const struct known scope = {.scope = words->scope};
     if (words->scope != NULL && !known_covers(&scope, c))
         return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "acceptance",
                               "the scope does not hold the case that it is for");
-    const char *pins = make_pins(c, keep);
-    if (name != NULL && is_there(list, words->scope != NULL ? words->scope : name, cause))
-        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "acceptance",
-                              "the same is accepted already: let that one end first");
-    const char *whole =
-        id == NULL || pins == NULL
-            ? NULL
-            : arena_printf(keep,
-                           "%s\n[%s]\nscope: %s\ncause: %s\n%sreason: %s\n%s%s%s%sexpires: %s\n",
-                           head, id, words->scope != NULL ? words->scope : name, cause, pins,
-                           words->reason, issue ? "issue: " : "", issue ? words->issue : "",
-                           issue ? "\n" : "", words->broad ? "broad: yes\n" : "", words->expires);
-    struct known_list again; /* the result must still be a valid file */
-    if (whole == NULL)
-        return fault_no_memory(fault, "known mismatches");
-    *out = whole;
-    *block = whole + strlen(head);
-    return known_parse(whole, strlen(whole), keep, &again, fault);
+    const struct block b = {name, words->scope != NULL ? words->scope : name, cause_of(c),
+                            make_pins(c, keep)};
+    if (name != NULL && is_there(list, b.scope, b.cause))
+        return refuse_again(fault);
+    return add_block(text, list, &b, words, keep, out, block, fault);
+}
+
+/* WORDS with those of MORE that it lacks. NULL: out of memory. */
+static const char *add_words(const char *words, const char *more, struct arena *keep)
+{
+    while (words != NULL && *more != '\0') {
+        const size_t size = strcspn(more, " ");
+        const char *word = arena_text(keep, more, size);
+        bool there = word == NULL;
+        for (const char *at = words; !there && (at = strstr(at, word)) != NULL; at += size)
+            there = (at == words || at[-1] == ' ') && (at[size] == ' ' || at[size] == '\0');
+        if (word == NULL || (!there && size > 0))
+            words =
+                word == NULL ? NULL : arena_printf(keep, "%s%s%s", words, *words ? " " : "", word);
+        more += size + strspn(more + size, " ");
+    }
+    return words;
+}
+
+/* The cases by name, each once, several in a line of the file. */
+static const char *list_names(const struct run_case *const *cases, uint32_t count,
+                              struct arena *keep)
+{
+    enum { WIDTH = 90 };
+    size_t room = 1, used = 0, column = 0;
+    for (uint32_t i = 0; i < count; i++)
+        room += strlen(cases[i]->scenario) + strlen(cases[i]->variant) + sizeof "\nscope: .";
+    char *text = arena_alloc(keep, room);
+    for (uint32_t i = 0; text != NULL && i < count; i++) {
+        const struct run_case *c = cases[i], *last = i > 0 ? cases[i - 1] : NULL;
+        if (last != NULL && strcmp(last->scenario, c->scenario) == 0 &&
+            strcmp(last->variant, c->variant) == 0)
+            continue; /* another repeat */
+        const size_t size = strlen(c->scenario) + 1 + strlen(c->variant);
+        const bool wraps = column > 0 && column + 1 + size > WIDTH;
+        const char *before = wraps ? "\nscope: " : " ";
+        used += (size_t)snprintf(text + used, room - used, "%s%s.%s", used > 0 ? before : "",
+                                 c->scenario, c->variant);
+        column = wraps ? size : column + 1 + size;
+    }
+    return text;
+}
+
+/* SCOPE as known_parse() reads it: one line. */
+static const char *one_line(const char *scope, struct arena *keep)
+{
+    static const char next[] = "\nscope: ";
+    char *line = scope != NULL ? arena_text(keep, scope, strlen(scope)) : NULL, *to = line;
+    for (const char *at = line; at != NULL && *at != '\0';) {
+        const bool wraps = strncmp(at, next, sizeof next - 1) == 0;
+        *to++ = wraps ? ' ' : *at;
+        at += wraps ? sizeof next - 1 : 1;
+    }
+    if (to != NULL)
+        *to = '\0';
+    return line;
+}
+
+enum status known_add_cases(const char *text, const struct known_list *list, const char *name,
+                            const struct run_case *const *cases, uint32_t count,
+                            const struct known_words *words, struct arena *keep, const char **out,
+                            const char **block, struct fault *fault)
+{
+    struct pinned pins = {.frames = ""};
+    struct block b = {name, list_names(cases, count, keep), "", NULL};
+    for (uint32_t i = 0; i < count && b.cause != NULL; i++) {
+        if (check_words(cases[i], words, fault) != ERR_NONE)
+            return fault->code;
+        if (strchr(cases[i]->scenario, ' ') != NULL || strchr(cases[i]->variant, ' ') != NULL)
+            return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "acceptance",
+                                  "a case with a blank in its name is accepted by itself");
+        pin_case(&pins, cases[i], keep);
+        b.cause = add_words(b.cause, cause_of(cases[i]), keep);
+    }
+    b.pins = pins_text(&pins, keep);
+    const char *scope = one_line(b.scope, keep);
+    if (scope != NULL && b.cause != NULL && is_there(list, scope, b.cause))
+        return refuse_again(fault);
+    return add_block(text, list, &b, words, keep, out, block, fault);
 }
 
 char *known_drop(const char *text, size_t bytes, const struct known_list *list, const bool *drop,

@@ -111,6 +111,12 @@ static enum status replace(struct acceptance *acceptance, const char *text, size
     return ERR_NONE;
 }
 
+enum status acceptance_take_text(struct acceptance *acceptance, const char *text,
+                                 struct arena *keep, struct fault *fault)
+{
+    return replace(acceptance, text, strlen(text), keep, fault);
+}
+
 enum status acceptance_add(struct acceptance *acceptance, const struct run_case *c,
                            const struct known_words *words, struct arena *keep, const char **block,
                            struct fault *fault)
@@ -119,7 +125,7 @@ enum status acceptance_add(struct acceptance *acceptance, const struct run_case 
     if (known_add(acceptance->text, &acceptance->list, c, words, keep, &text, block, fault) !=
         ERR_NONE)
         return fault->code;
-    return replace(acceptance, text, strlen(text), keep, fault);
+    return acceptance_take_text(acceptance, text, keep, fault);
 }
 
 enum status acceptance_drop(struct acceptance *acceptance, const bool *drop, struct arena *keep,

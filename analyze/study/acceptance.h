@@ -53,6 +53,10 @@ enum status acceptance_add(struct acceptance *acceptance, const struct run_case 
                            const struct known_words *words, struct arena *keep, const char **block,
                            struct fault *fault);
 
+/* TEXT, which known_add() or its like made, becomes the text and the list. Fails: ERR_MEMORY. */
+enum status acceptance_take_text(struct acceptance *acceptance, const char *text,
+                                 struct arena *keep, struct fault *fault);
+
 /* Takes out the items that DROP marks; every other byte stays.  Fails: ERR_MEMORY. */
 enum status acceptance_drop(struct acceptance *acceptance, const bool *drop, struct arena *keep,
                             struct fault *fault);

@@ -12,8 +12,6 @@
 #include "study/accuracy.h"
 #include "study/difference.h"
 
-enum { PROBLEMS_MOST = 20 };
-
 static const struct {
     const char *name, *phrase;
 } troubles[TROUBLES] = {

@@ -6,6 +6,9 @@
 #include "study/failures.h"
 #include "study/runs.h"
 
+/* Groups of failing cases that are listed; the others are counted. */
+enum { PROBLEMS_MOST = 20 };
+
 /* Why a case counts as wrong: one trouble per failing case. */
 enum trouble {
     TROUBLE_NONE,

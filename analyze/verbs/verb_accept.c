@@ -7,14 +7,14 @@
 #include "base/array.h"
 #include "base/files.h"
 #include "base/log.h"
-#include "study/acceptance.h"
+#include "study/problem.h"
 #include "verbs/common.h"
 #include "verbs/stored.h"
 #include "verbs/terminal.h"
 #include "verbs/verbs.h"
 
 struct accept_options {
-    const char *db, *file, *run, *reason, *issue, *expires, *scope;
+    const char *db, *file, *run, *reason, *issue, *expires, *scope, *problem;
     bool update, broad;
 };
 
@@ -139,6 +139,28 @@ static int accept_cases(const struct accept_options *o, const struct stored_run 
     return acceptance_save(&acceptance, &fault) == ERR_NONE ? EXIT_GOOD : verb_fault(&fault);
 }
 
+/* accept --problem KEY */
+static int accept_problem(const struct accept_options *o, struct store *store, struct arena *keep)
+{
+    struct acceptance acceptance;
+    struct fault fault = FAULT_INIT;
+    const struct known_words words = {o->reason, o->issue, o->expires, NULL, o->broad};
+    struct triage *triage = ARENA_NEW(keep, struct triage);
+    const char *block = NULL;
+    uint32_t count = 0;
+    if (triage == NULL)
+        return EXIT_INPUT;
+    if (triage_make(store, o->run, keep, triage, &fault) != ERR_NONE)
+        return stored_fault(&fault, fault.code != ERR_ABSENT);
+    if (acceptance_read_or_new(o->file, keep, &acceptance, &fault) != ERR_NONE ||
+        problem_accept(&acceptance, triage, o->problem, &words, keep, &block, &count, &fault) !=
+            ERR_NONE ||
+        acceptance_save(&acceptance, &fault) != ERR_NONE)
+        return verb_fault(&fault);
+    (void)printf("%s", block);
+    return EXIT_GOOD;
+}
+
 static int accept(const struct verb *self, void *given, const struct option_list *rest,
                   struct arena *keep)
 {
@@ -148,15 +170,19 @@ static int accept(const struct verb *self, void *given, const struct option_list
     struct fault fault = FAULT_INIT;
     int code = EXIT_GOOD;
     if (o->update && (o->reason != NULL || o->expires != NULL || o->issue != NULL ||
-                      o->scope != NULL || o->broad))
+                      o->scope != NULL || o->broad || o->problem != NULL))
         return verb_usage_error(self, "--update changes pins only");
-    if (rest->count == 0 && !o->update)
+    if (o->problem != NULL && (rest->count > 0 || o->scope != NULL))
+        return verb_usage_error(self, "--problem names the cases: give no other");
+    if (rest->count == 0 && !o->update && o->problem == NULL)
         return verb_usage_error(self, "name the cases: SCENARIO.VARIANT");
     if (!o->update && (o->reason == NULL || o->expires == NULL))
         return verb_usage_error(self, "--reason and --expires must be given");
     if (!stored_open(o->db, STORE_READ, &store, &code))
         return code;
-    if (study_read_run(store, o->run, RUN_CASES, keep, &run, &fault) != ERR_NONE)
+    if (o->problem != NULL)
+        code = accept_problem(o, store, keep);
+    else if (study_read_run(store, o->run, RUN_CASES, keep, &run, &fault) != ERR_NONE)
         code = stored_fault(&fault, fault.code != ERR_ABSENT);
     else
         code = o->update ? update(o, &run, rest, keep) : accept_cases(o, &run, rest, keep);
@@ -173,6 +199,8 @@ static int run_accept(const struct verb *self, int argc, char **argv)
         {"--issue", OPTION_STRING, &o.issue, "URL", "the issue or discussion of it"},
         {"--scope", OPTION_STRING, &o.scope, "PATTERN",
          "accept all cases that match, with * and ?: 'recursion.*' (default: this case)"},
+        {"--problem", OPTION_STRING, &o.problem, "KEY",
+         "accept all cases of a problem as one; the page of the problem shows its key"},
         {"--broad", OPTION_FLAG, &o.broad, NULL,
          "allow a scope of more than one scenario, or more than 180 days"},
         {"--update", OPTION_FLAG, &o.update, NULL,
@@ -187,8 +215,7 @@ static int run_accept(const struct verb *self, int argc, char **argv)
 const struct verb verb_accept = {
     .name = "accept",
     .summary = "accept that a case fails for a known reason, until a given day",
-    .usage =
-        "SCENARIO.VARIANT... --reason TEXT --expires DATE [--scope PATTERN] | --update [ID...]",
+    .usage = "SCENARIO.VARIANT...|--problem KEY --reason TEXT --expires DATE | --update [ID...]",
     .details =
         "Writes one block per case into a text file that belongs in version control.  That "
         "file\ndecides; the database only keeps the copy that a run used.  To accept more "
@@ -355,7 +382,7 @@ const struct verb verb_known = {
     .details =
         "The file holds blocks like this one; '#' starts a comment:\n\n"
         "  [recursion-record]\n"
-        "  scope: recursion.ob2            which cases, with * and ?\n"
+        "  scope: recursion.ob2            which cases, with * and ?; several words, lines: each\n"
         "  cause: offset:rtl=truncated     what may be wrong: engine=cause, several words allowed\n"
         "  pins: offset:rtl=2/5            how much may be wrong: functions/lines of each engine\n"
         "  frame: offset:rtl function dive one per frame that may differ: engine, level, function\n"

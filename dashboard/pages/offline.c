@@ -205,7 +205,7 @@ static enum status carry_trends(struct carrier *c)
     return status;
 }
 
-/* The cases in the queue's order. */
+/* The cases in the queue's order, and the problems that have pages. */
 static enum status carry_queue(struct carrier *c)
 {
     const struct triage *t = &c->triage;
@@ -219,6 +219,11 @@ static enum status carry_queue(struct carrier *c)
             size += snprintf(path + size, sizeof path - (size_t)size, "after=%" PRIu64 "&",
                              t->items[at - 1].id);
         (void)snprintf(path + size, sizeof path - (size_t)size, "limit=%d", (int)STORE_PAGE_MAX);
+        status = carry(c, path);
+    }
+    for (uint32_t i = 0; status == ERR_NONE && i < t->failures.count && i < PROBLEMS_MOST; i++) {
+        (void)snprintf(path, sizeof path, "/api/v1/runs/%" PRIu64 "/queue?limit=1&problem=%s",
+                       c->asked->run_id, t->failures.rows[i].key);
         status = carry(c, path);
     }
     return status;

@@ -5,7 +5,7 @@
 
 #include "pages/input.h"
 #include "pages/rows.h"
-#include "study/triage.h"
+#include "study/problem.h"
 
 struct filter {
     const enum triage_group *group; /* NULL: any */
@@ -18,20 +18,11 @@ struct filter {
     enum trouble trouble_given;
 };
 
-static bool is_of_problem(const struct triage *t, const struct triage_item *item, const char *key)
-{
-    for (int i = 0; i < FAILURES_OF_CASE; i++)
-        if (item->failures[i] != UINT32_MAX &&
-            strcmp(t->failures.rows[item->failures[i]].key, key) == 0)
-            return true;
-    return false;
-}
-
 static bool fits(const struct triage *t, const struct triage_item *item, const struct filter *f,
                  struct arena *keep)
 {
     const struct view_filters *of = &f->of_case;
-    if (f->problem != NULL && !is_of_problem(t, item, f->problem))
+    if (f->problem != NULL && !problem_has(t, item, f->problem))
         return false;
     if ((f->group != NULL && item->group != *f->group) ||
         (f->trouble != NULL && item->trouble != *f->trouble) ||
@@ -59,12 +50,24 @@ static enum status write_item(const struct triage *t, const struct triage_item *
     json_key_string(out, "group", triage_group_name(item->group));
     json_key_string(out, "trouble", trouble_name(item->trouble));
     json_key_bool(out, "is_new", item->is_new);
+    json_key(out, "problems");
+    json_array(out);
+    for (int i = 0; i < FAILURES_OF_CASE; i++)
+        if (item->failures[i] != UINT32_MAX)
+            json_string(out, t->failures.rows[item->failures[i]].key);
+    json_array_end(out);
     json_object_end(out);
     arena_free(&keep);
     return ERR_NONE;
 }
 
-static void write_groups(struct json *out, const struct triage *t)
+/* The items that fit, in order. */
+struct chosen {
+    const struct triage_item **items;
+    uint32_t count, groups[TRIAGE_GROUPS];
+};
+
+static void write_groups(struct json *out, const struct triage *t, const struct chosen *chosen)
 {
     json_key(out, "groups");
     json_array(out);
@@ -72,28 +75,25 @@ static void write_groups(struct json *out, const struct triage *t)
         json_object(out);
         json_key_string(out, "group", triage_group_name((enum triage_group)g));
         json_key_uint(out, "cases", t->groups[g]);
+        json_key_uint(out, "fitting", chosen->groups[g]);
         json_object_end(out);
     }
     json_array_end(out);
 }
 
-/* The items that fit, in order. */
-struct chosen {
-    const struct triage_item **items;
-    uint32_t count;
-};
-
 static enum status choose(const struct view_input *in, const struct triage *t,
                           const struct filter *filter, struct chosen *out, struct fault *fault)
 {
-    out->count = 0;
+    *out = (struct chosen){.count = 0};
     out->items = (const struct triage_item **)arena_array(in->keep, (size_t)t->item_count + 1,
                                                           sizeof *out->items);
     if (out->items == NULL)
         return fault_no_memory(fault, "queue of cases");
     for (uint32_t i = 0; i < t->item_count; i++)
-        if (fits(t, &t->items[i], filter, in->keep))
+        if (fits(t, &t->items[i], filter, in->keep)) {
             out->items[out->count++] = &t->items[i];
+            out->groups[t->items[i].group]++;
+        }
     return ERR_NONE;
 }
 
@@ -179,7 +179,10 @@ enum status view_queue(const struct view_input *in, struct json *out, struct fau
     json_key_uint(out, "run", t->run.id);
     json_key(out, "wrong");
     triage_write_wrong(out, t);
-    write_groups(out, t);
+    write_groups(out, t, &chosen);
+    json_key(out, "problem");
+    if (problem_write_json(out, t, filter.problem, in->keep, fault) != ERR_NONE)
+        return fault->code;
     status = write_cases(t, &chosen, find_start(in, &chosen, after, limit), limit, out, fault);
     json_object_end(out);
     return status;

@@ -15,6 +15,7 @@
 #include "http/state.h"
 #include "pages/stores.h"
 #include "study/acceptance.h"
+#include "study/problem.h"
 #include "study/runs.h"
 
 static enum status set_baseline(struct exchange *x, const char *body, size_t bytes,
@@ -96,6 +97,28 @@ static enum status find_case(struct exchange *x, const cJSON *body, struct run_c
     return fault->code;
 }
 
+/* The problem {run, problem: its key} that a body names, all cases of it as one acceptance. */
+static enum status add_problem(struct exchange *x, const cJSON *body, const char *key,
+                               struct acceptance *file, const struct known_words *words,
+                               const char **block, struct fault *fault)
+{
+    struct store *store = NULL;
+    struct triage *triage = ARENA_NEW(&x->keep, struct triage);
+    uint32_t count = 0;
+    const uint64_t run = json_get_uint(body, "run", 0, fault);
+    const char *word = arena_printf(&x->keep, "%llu", (unsigned long long)run);
+    if (fault->code != ERR_NONE)
+        return fault->code;
+    if (triage == NULL || word == NULL)
+        return fault_no_memory(fault, "problem");
+    if (store_pool_take(x->dashboard->stores, &store, fault) != ERR_NONE)
+        return fault->code;
+    if (triage_make(store, run != 0 ? word : "latest", &x->keep, triage, fault) == ERR_NONE)
+        (void)problem_accept(file, triage, key, words, &x->keep, block, &count, fault);
+    store_pool_give(x->dashboard->stores, store);
+    return fault->code;
+}
+
 static enum status add_known(struct exchange *x, const char *body, size_t bytes, const char **block,
                              struct fault *fault)
 {
@@ -104,12 +127,16 @@ static enum status add_known(struct exchange *x, const char *body, size_t bytes,
     struct run_case c;
     if (json_parse(body, bytes, &tree, fault) != ERR_NONE)
         return fault->code;
+    const char *problem = json_get_string(tree, "problem", &x->keep, fault);
     const struct known_words words = {.reason = json_get_string(tree, "reason", &x->keep, fault),
                                       .issue = json_get_string(tree, "issue", &x->keep, fault),
                                       .expires = json_get_string(tree, "expires", &x->keep, fault),
                                       .broad = json_get_bool(tree, "broad", false, fault)};
-    if (find_case(x, tree, &c, fault) == ERR_NONE && read_file(x, &file, fault) == ERR_NONE &&
-        acceptance_add(&file, &c, &words, &x->keep, block, fault) == ERR_NONE)
+    if (fault->code == ERR_NONE && read_file(x, &file, fault) == ERR_NONE &&
+        (problem != NULL
+             ? add_problem(x, tree, problem, &file, &words, block, fault) == ERR_NONE
+             : find_case(x, tree, &c, fault) == ERR_NONE &&
+                   acceptance_add(&file, &c, &words, &x->keep, block, fault) == ERR_NONE))
         (void)acceptance_save(&file, fault);
     cJSON_Delete(tree);
     return fault->code;

@@ -1,18 +1,23 @@
 // A red day: two faults break every case of a run.  Pages show two problems, not 480 sentences.
+import { readFileSync } from 'node:fs';
 import { axeFindsNothing } from './web/checks.mjs';
 import {
   browser,
   changeAnswers,
   check,
   closePage,
+  inDays,
   openPage,
   runAll,
   same,
+  says,
+  scratch,
   seed,
   serve,
   settled,
   shot,
   test,
+  twinstack,
 } from './web/world.mjs';
 
 const STEP = 'wrong step by UWOP';
@@ -61,15 +66,27 @@ test('a_problem_has_its_page_with_only_its_cases', async () => {
   await page.locator('.queue li a').first().waitFor();
   await settled(page);
   check(page.url().includes('problem='), page.url());
-  check(
-    (await page.locator('.sidehead [role=status]').innerText()).includes(`120 cases: ${TWO}`),
-    'its sentence',
-  );
+  same(await page.locator('.problemhead h1').innerText(), `120 cases: ${TWO}`, 'its sentence');
   const names = await page.locator('.queue li a bdi').allInnerTexts();
   check((await page.locator('.pager').innerText()).includes('of 120'), 'as many as it says');
+  same(await page.locator('.queue .group').innerText(), 'failing 120', 'as many as the filter leaves');
   check(
     names.every((name) => /^(null_write|noreturn_tail|recursion)\./.test(name)),
     `other cases: ${names.slice(0, 5)}`,
+  );
+  same(
+    await page
+      .locator('.problemhead .matrix tr')
+      .evaluateAll((rows) =>
+        rows.map((row) => [...row.children].map((cell) => cell.textContent?.trim() ?? '')),
+      ),
+    [
+      ['scenario', 'ob0', 'ob2', 'cases'],
+      ['noreturn_tail', '✗ 20', '✗ 20', '40'],
+      ['null_write', '✗ 20', '✗ 20', '40'],
+      ['recursion', '✗ 20', '✗ 20', '40'],
+    ],
+    'all cases of it by scenario and build',
   );
   check(
     (await page.locator('.sentence').innerText()).startsWith(
@@ -77,7 +94,65 @@ test('a_problem_has_its_page_with_only_its_cases', async () => {
     ),
     'a case against the truth',
   );
+  same(
+    await page.locator('.aligned tr[aria-selected=true]').allInnerTexts(),
+    await page.locator('.aligned tr', { hasText: 'missing' }).allInnerTexts(),
+    'its typical case is open where it goes wrong',
+  );
   await shot(page, 'red-problem');
+  await axeFindsNothing(page, 'problem');
+  await page.locator('.problemhead .matrix a').nth(2).click();
+  await page.locator('.casehead h1', { hasText: 'null_write.ob0' }).waitFor();
+  await settled(page);
+  check(page.url().includes('problem='), 'a cell leads to a case of the problem');
+  check(
+    (await page.locator('.sidehead [role=status]').innerText()).includes(`120 cases: ${TWO}`),
+    'beside a case',
+  );
+  await closePage(page);
+});
+
+test('all_cases_of_a_problem_are_accepted_as_one', async () => {
+  const file = scratch('red-known.txt');
+  const writing = await serve('--db', scratch('red.db'), '--allow-write', '--known', file);
+  const page = await openPage(chromium, writing.url);
+  await settled(page);
+  await page.locator('.casegroups a.strong').nth(1).click();
+  await page.getByRole('button', { name: 'Accept all as one' }).click();
+  await page.getByLabel('reason').fill('the fault of the day');
+  await page.getByRole('button', { name: 'Accept', exact: true }).click();
+  await says(page, '.problemhead', 'Added to the file of known mismatches');
+  await shot(page, 'red-accepted');
+  const text = readFileSync(file, 'utf8');
+  same(text.match(/^\[.*\]$/gm)?.length, 1, text);
+  check(
+    text.includes(
+      'scope: noreturn_tail.ob0 noreturn_tail.ob2 null_write.ob0 null_write.ob2 recursion.ob0\n' +
+        'scope: recursion.ob2\n',
+    ),
+    text,
+  );
+  check(/^pins: .*dump=1\//m.test(text), text);
+  const key = new URL(page.url()).searchParams.get('problem') ?? '';
+  await closePage(page);
+  await writing.stop();
+  const printed = String(
+    twinstack(
+      ...['accept', '--db', scratch('red.db'), '--known', scratch('red-known-2.txt'), '--problem', key],
+      ...['--reason', 'the fault of the day', '--expires', inDays(90)],
+    ),
+  );
+  same(printed.trim(), text.slice(text.indexOf('[')).trim(), 'the command accepts the same');
+});
+
+test('the_file_without_a_server_has_the_pages_of_problems', async () => {
+  twinstack('report', '--db', scratch('red.db'), '--html', scratch('red.html'), '--exit-zero');
+  const page = await openPage(chromium, `file://${scratch('red.html')}`);
+  await settled(page);
+  await page.locator('.casegroups a.strong').nth(1).click();
+  await says(page, '.problemhead', `120 cases: ${TWO}`);
+  same(await page.locator('.problemhead .matrix tbody tr').count(), 3, 'scenarios');
+  same(await page.locator('.queue .group').innerText(), 'failing 120', 'its cases');
   await closePage(page);
 });
 

@@ -381,6 +381,94 @@ TEST(pins_are_written_and_hold)
     }
 }
 
+TEST(a_scope_may_be_several_words)
+{
+    static const struct {
+        const char *name, *scope; /* a line of it may be followed by others */
+        bool covers, wide;
+    } rows[] = {
+        {"one name", "divide_by_zero.ob2", true, false},
+        {"the last of three", "a.ob0 b.ob0 divide_by_zero.ob2", true, false},
+        {"the first of two", "divide_by_zero.ob2 z.ob0", true, false},
+        {"in another line", "a.ob0\nscope: divide_by_zero.ob2\nscope: z.ob0", true, false},
+        {"names that begin alike", "divide_by_zero.ob divide_by_zero.ob2-fp", false, false},
+        {"a pattern beside a name", "a.ob0 divide_by_zero.*", true, false},
+        {"a wide one beside a name", "a.ob0 *_zero.ob2", true, true},
+        {"none of them", "a.ob0 b.ob2", false, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena keep;
+        struct run_info run;
+        struct run_case cases[MADE_CASES];
+        struct known_list list;
+        struct fault fault = FAULT_INIT;
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        make_run(&keep, &run, cases);
+        const char *text =
+            arena_printf(&keep, "[a]\nscope: %s\ncause: dump=*\nreason: r\nexpires: 2027-05-01\n",
+                         rows[i].scope);
+        REQUIRE(known_parse(text, strlen(text), &keep, &list, &fault) == ERR_NONE);
+        CHECK_EQ(known_covers(&list.items[0], &cases[2]), rows[i].covers);
+        CHECK_EQ(known_is_wide(list.items[0].scope), rows[i].wide);
+        REQUIRE(known_apply(&list, cases, MADE_CASES, "2027-01-01", &keep, NULL, &fault) ==
+                ERR_NONE);
+        CHECK_STR(verdict_name(cases[2].result.verdict), rows[i].covers ? "XFAIL" : "FAIL");
+        arena_free(&keep);
+    }
+}
+
+/* One block for all cases of a problem: it names each of them once, and holds for no other and for
+ * nothing worse. */
+TEST(cases_are_accepted_together)
+{
+    enum { MANY = 12 };
+    struct arena keep;
+    struct run_info run;
+    struct run_case cases[MADE_CASES], many[MANY];
+    const struct run_case *together[MANY];
+    struct known_list list = {NULL, 0};
+    struct fault fault = FAULT_INIT;
+    const struct known_words words = {"one fault", NULL, "2099-05-01", NULL, true};
+    const char *text = NULL, *block = NULL;
+    arena_init(&keep, 0);
+    make_run(&keep, &run, cases);
+    for (uint32_t i = 0; i < MANY; i++) {
+        many[i] = cases[2];
+        many[i].scenario = arena_printf(&keep, "a_rather_long_scenario_%u", i / 2);
+        many[i].repeat = i % 2;
+        together[i] = &many[i];
+    }
+    REQUIRE(known_add_cases(NULL, &list, "problem-1", together, MANY, &words, &keep, &text, &block,
+                            &fault) == ERR_NONE);
+    CHECK_HAS(block,
+              "[problem-1]\nscope: a_rather_long_scenario_0.ob2 a_rather_long_scenario_1.ob2 "
+              "a_rather_long_scenario_2.ob2\nscope: a_rather_long_scenario_3.ob2 ");
+    REQUIRE(known_parse(text, strlen(text), &keep, &list, &fault) == ERR_NONE);
+    REQUIRE(list.count == 1);
+    many[0].variant = "o b";
+    CHECK_EQ(known_add_cases(text, &list, "p", together, 1, &words, &keep, &text, &block, &fault),
+             ERR_USAGE);
+    CHECK_HAS(fault.hint, "a blank in its name");
+    fault_clear(&fault);
+    many[0].variant = "ob2";
+    CHECK_EQ(known_add_cases(text, &list, "problem-1", together, MANY, &words, &keep, &text, &block,
+                             &fault),
+             ERR_USAGE); /* accepted already */
+    many[1].result.verdict = VERDICT_PASS;
+    struct engine_score worse[CLAIMS_MAX];
+    memcpy(worse, many[2].result.scores, many[2].result.score_count * sizeof worse[0]);
+    worse[1].right_frames = 0;
+    many[2].result.scores = worse;
+    many[3].variant = "ob0";
+    REQUIRE(known_apply(&list, many, MANY, "2027-01-01", &keep, NULL, &fault) == ERR_NONE);
+    static const char *const want[MANY] = {"XFAIL", "XPASS", "FAIL", "FAIL"};
+    for (uint32_t i = 0; i < MANY; i++)
+        CHECK_STR(verdict_name(many[i].result.verdict), want[i] != NULL ? want[i] : "XFAIL");
+    CHECK_EQ(list.items[0].in_scope, MANY - 1);
+    arena_free(&keep);
+}
+
 TEST(two_runs_environment_first)
 {
     struct arena keep;

@@ -11,7 +11,7 @@ const documents = element ? JSON.parse(element.textContent ?? '') : {};
  *   runs: number, runs_total: number, cases: number, cases_total: number}} Offline
  * @typedef {Record<string, unknown>} Document
  * @typedef {Record<string, unknown> & {id: number, scenario: string, variant: string, is_new?: boolean,
- *   all_causes?: string[]}} Row
+ *   problems?: string[], all_causes?: string[]}} Row
  */
 export const offline = /** @type {Offline | null} */ (/** @type {unknown} */ (documents.offline ?? null));
 
@@ -101,6 +101,7 @@ async function whole(where) {
 /** @type {Record<string, (row: Row, value: string) => boolean | undefined>} */
 const fitting = {
   new: (row) => row.is_new,
+  problem: (row, value) => row.problems?.includes(value),
   cause: (row, value) => row.all_causes?.includes(value),
   search: (row, value) => `${row.scenario}.${row.variant}`.includes(value),
 };
@@ -118,8 +119,13 @@ function paged(first, fits, { limit, after, around }, left_out) {
   );
   const start = at < 0 ? 0 : after ? at + 1 : at - (at % limit);
   const end = Math.min(start + limit, fits.length);
+  const groups = /** @type {{group: string}[]} */ (first.groups).map((group) => ({
+    ...group,
+    fitting: fits.filter((row) => row.group === group.group).length,
+  }));
   return {
     ...first,
+    groups,
     cases: fits.slice(start, end),
     position: start,
     total: fits.length,
@@ -145,8 +151,11 @@ async function listed(where, query) {
   );
   const rest = fits.filter((row) => !after || (name === 'runs' ? row.id < after : row.id > after));
   const left_out = first.total - rows.length; // of all, whatever the filter
-  if (where.endsWith('/queue'))
-    return paged(first, fits, { limit, after, around: query.get('around') }, left_out);
+  if (where.endsWith('/queue')) {
+    const one = `${where}?limit=1&problem=${query.get('problem')}`;
+    const { problem } = /** @type {Document} */ (has(one) ? await take(one) : first);
+    return { ...paged(first, fits, { limit, after, around: query.get('around') }, left_out), problem };
+  }
   return {
     ...first,
     [name]: rest.slice(0, limit),

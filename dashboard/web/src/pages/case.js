@@ -363,8 +363,11 @@ function CaseTools({ data, shown, query, set, toggle, said }) {
   );
 }
 
-/** @param {{data: CaseData, steps?: import('preact').ComponentChildren}} props steps to other cases */
-export function CaseView({ data, steps }) {
+/**
+ * STEPS: to other cases.  OPENS: the row that went wrong first is explained unless the address names another.
+ * @param {{data: CaseData, steps?: import('preact').ComponentChildren, opens?: boolean}} props
+ */
+export function CaseView({ data, steps, opens = false }) {
   const [query, set, path] = useQuery();
   const [said, copyAs] = useCopy();
   const [failed, setFailed] = useState('');
@@ -372,9 +375,12 @@ export function CaseView({ data, steps }) {
   const c = data.case;
   const engines = c.engines;
   const shown = useShown(data, query);
-  const { at, thread, columns, rows, selected, different, wrongFirst } = shown;
+  const { at, thread, columns, rows, different, wrongFirst } = shown;
+  const opened = opens && query.frame === undefined;
+  const selected = opened ? wrongFirst : shown.selected;
+  const NO_ROW = opens ? -1 : null; // in the address
   /** @type {(n: number) => void} */
-  const select = (n) => set({ frame: n === selected ? null : n });
+  const select = (n) => set({ frame: n === selected ? NO_ROW : n });
   /** @type {import('./aligned.js').AlignedProps['sourceAt']} */
   const sourceAt = (frame, row) => ({
     page:
@@ -387,7 +393,7 @@ export function CaseView({ data, steps }) {
     if (next !== null) set({ frame: next });
   };
   useEffect(() => {
-    if (selected < 0) return;
+    if (selected < 0 || opened) return;
     document.getElementById(`row-${selected}`)?.scrollIntoView({ block: 'nearest' });
     const drawer = document.querySelector('.drawer');
     if (drawer && drawer.getBoundingClientRect().top > innerHeight - 160)
@@ -407,7 +413,7 @@ export function CaseView({ data, steps }) {
     i: ['inline frames', () => toggle('inlines')],
     s: ['system frames', () => toggle('system')],
     o: ['offsets or addresses', () => set({ absolute: query.absolute ? null : 1 })],
-    e: ['explain this frame', () => set({ frame: selected >= 0 ? null : wrongFirst })],
+    e: ['explain this frame', () => set({ frame: selected >= 0 ? NO_ROW : wrongFirst })],
     a: ['accept this difference', () => setAccepting(!accepting)],
     c: ['copy as text', copyStack],
     y: ['copy the link', copyLink],
@@ -460,7 +466,7 @@ export function CaseView({ data, steps }) {
             row={explained}
             at={selected}
             {...{ thread, columns, engines, findings: c.findings, artifacts: data.artifacts }}
-            close={() => set({ frame: null })}
+            close={() => set({ frame: NO_ROW })}
           />
         )}
       </div>

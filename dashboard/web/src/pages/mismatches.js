@@ -1,11 +1,12 @@
 // The mismatch browser: the queue in the order of the server, and one case of it.
 import { useEffect, useState } from 'preact/hooks';
 import { useData, useFirst } from '../api.js';
-import { first } from '../first_data.js';
+import { first as firsts } from '../first_data.js';
 import { useKeys } from '../keys.js';
 import { current, go, useQuery, withQuery } from '../router.js';
 import { CaseView } from './case.js';
 import { GroupFacts } from './case_groups.js';
+import { ProblemHead } from './problem.js';
 import {
   Chip,
   Empty,
@@ -59,7 +60,7 @@ function QueueList({ run, found, selected, query }) {
     const heading = c.group !== last && (
       <li class="group" key={`g-${c.group}`}>
         {titles[c.group] ?? words(c.group)}{' '}
-        <span class="dim">{number(found.groups.find((g) => g.group === c.group)?.cases)}</span>
+        <span class="dim">{number(found.groups.find((g) => g.group === c.group)?.fitting)}</span>
       </li>
     );
     last = c.group;
@@ -107,19 +108,33 @@ function Pager({ found, turn }) {
 
 /**
  * What the listed cases have in common, where the address asks for one group of them.
- * @param {{groups: Queue['wrong']['problems'], asked?: string, run: string}} props
+ * @param {{group: NonNullable<Queue['problem']>, run: string}} props
  */
-function OneProblem({ groups, asked, run }) {
-  const group = groups.find(({ key }) => key === asked);
-  if (!group) return null;
-  return (
-    <p class="small" role="status">
-      <strong>{plural(group.cases, 'case')}</strong>: <bdi>{group.sentence}</bdi>
-      <br />
-      <GroupFacts group={group} run={run} />
-    </p>
-  );
-}
+const OneProblem = ({ group, run }) => (
+  <p class="small" role="status">
+    <Link class="strong" to={withQuery(`/runs/${run}/mismatches`, { problem: group.key })}>
+      {plural(group.cases, 'case')}
+    </Link>
+    : <bdi>{group.sentence}</bdi>
+    <br />
+    <GroupFacts group={group} run={run} />
+  </p>
+);
+
+/** @param {{query: Record<string, string | undefined>, set: ReturnType<typeof useQuery>[1]}} props */
+const ActiveFilters = ({ query, set }) =>
+  filters
+    .filter((key) => key !== 'search' && query[key])
+    .map((key) => (
+      <button
+        key={key}
+        class="toggle dim small"
+        aria-pressed="true"
+        onClick={() => set({ [key]: null, after: null })}
+      >
+        {key === 'new' ? 'new' : key === 'problem' ? 'one problem' : words(query[key])} ✕
+      </button>
+    ));
 
 /** @type {(c: Queued) => boolean} */
 const fails = (c) => failing(c.verdict);
@@ -150,10 +165,13 @@ export function Mismatches({ run, case: name }) {
   const cases = list.data?.cases ?? [];
   /** @type {(wanted: string, nth: number) => number} */
   const find = (wanted, nth) => cases.findIndex((c) => caseName(c) === wanted && c.repeat === nth);
-  const selected = name ? cases[find(name, Number(query.repeat ?? 0))] : cases[0];
-  const repeat = name ? Number(query.repeat ?? 0) : (selected?.repeat ?? 0);
-  const shown = name ?? (selected && caseName(selected));
-  const data = useData(shown ? first.case.route : null, {
+  const problem = list.data?.problem ?? null;
+  // The page of a problem shows its typical case, which need not be in this part of the list.
+  const first = !name && problem ? problem.example : cases[0];
+  const repeat = name ? Number(query.repeat ?? 0) : (first?.repeat ?? 0);
+  const shown = name ?? (first && caseName(first));
+  const selected = shown ? cases[find(shown, repeat)] : undefined;
+  const data = useData(shown ? firsts.case.route : null, {
     run,
     case: shown,
     repeat: repeat || null,
@@ -165,7 +183,7 @@ export function Mismatches({ run, case: name }) {
   const move = (by, only = (_) => true, goesOn = true) => {
     const now = current();
     const wanted = decodeURIComponent(now.path.split('/mismatches/')[1] ?? '');
-    const at = wanted ? find(wanted, Number(now.query.repeat ?? 0)) : 0;
+    const at = wanted ? find(wanted, Number(now.query.repeat ?? 0)) : here;
     const next = nearest(cases, at, by, only);
     if (next) go(caseAt(run, next, now.query), true);
     else if (by > 0 && goesOn && list.data?.next) turn(list.data.next);
@@ -193,7 +211,6 @@ export function Mismatches({ run, case: name }) {
   useEffect(() => {
     document.querySelector('.queue [aria-current]')?.scrollIntoView({ block: 'nearest' });
   }, [shown]);
-  const active = filters.filter((key) => key !== 'search' && query[key]);
   return (
     <div class="browser">
       <aside class="side" aria-label="Queue">
@@ -213,17 +230,8 @@ export function Mismatches({ run, case: name }) {
             value={query.search ?? ''}
             onInput={(event) => set({ search: event.currentTarget.value || null, after: null })}
           />
-          <OneProblem groups={list.data?.wrong.problems ?? []} asked={query.problem} run={run} />
-          {active.map((key) => (
-            <button
-              key={key}
-              class="toggle dim small"
-              aria-pressed="true"
-              onClick={() => set({ [key]: null, after: null })}
-            >
-              {key === 'new' ? 'new' : key === 'problem' ? 'one problem' : words(query[key])} ✕
-            </button>
-          ))}
+          {name && problem && <OneProblem group={problem} run={run} />}
+          <ActiveFilters query={query} set={set} />
           <p class="steps-between">
             <button onClick={() => move(-1)}>previous</button> <button onClick={() => move(1)}>next</button>
           </p>
@@ -242,9 +250,12 @@ export function Mismatches({ run, case: name }) {
         </Loaded>
       </aside>
       <div class="detail">
+        {!name && problem && list.data && <ProblemHead problem={problem} run={list.data.run} />}
         {shown ? (
           <Loaded from={data}>
-            {(found) => <CaseView key={`${shown}#${repeat}`} data={found} steps={steps} />}
+            {(found) => (
+              <CaseView key={`${shown}#${repeat}`} data={found} steps={steps} opens={!name && !!problem} />
+            )}
           </Loaded>
         ) : (
           list.data && (

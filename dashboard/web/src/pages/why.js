@@ -416,20 +416,16 @@ export function Why({ row, at, thread, columns, engines, findings, artifacts, cl
 }
 
 /** @type {(days: number) => string} */
-const inDays = (days) => new Date(Date.now() + days * 864e5).toISOString().slice(0, 10);
+export const inDays = (days) => new Date(Date.now() + days * 864e5).toISOString().slice(0, 10);
 
-/** @param {{c: import('openapi').Case, run: number | string}} props */
-function AcceptForm({ c, run }) {
+/** @param {{what: Record<string, string | number>}} props members of the body that name what is accepted */
+export function AcceptForm({ what }) {
   const [said, say] = useState(/** @type {string[] | null} */ (null));
   /** @type {(event: SubmitEvent) => void} */
   const put = (event) => {
     event.preventDefault();
     const form = Object.fromEntries(new FormData(/** @type {HTMLFormElement} */ (event.target)));
-    const body = JSON.stringify({
-      ...{ run, case: caseName(c), repeat: c.repeat },
-      ...form,
-      issue: form.issue || null,
-    });
+    const body = JSON.stringify({ ...what, ...form, issue: form.issue || null });
     send('POST', '/api/v1/known', { body }).then(
       ({ added }) => {
         say(['good', added]);
@@ -498,7 +494,7 @@ export function Accept({ c, run, close }) {
             the run.
           </p>
           {token() ? (
-            <AcceptForm c={c} run={run} />
+            <AcceptForm what={{ run, case: caseName(c), repeat: c.repeat }} />
           ) : (
             <p>
               In the project’s folder:{' '}

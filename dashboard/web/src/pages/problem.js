@@ -1,0 +1,133 @@
+// One problem of a run: what is broken, all its cases as a matrix of scenarios and builds, and one acceptance
+// for all of them.
+import { useState } from 'preact/hooks';
+import { token } from '../api.js';
+import { withQuery } from '../router.js';
+import { Table } from '../table.js';
+import { Command, Link, Name, number, plural } from '../ui.js';
+import { GroupFacts } from './case_groups.js';
+import { AcceptForm, inDays } from './why.js';
+
+/**
+ * @typedef {NonNullable<import('openapi').ProblemCases>} Problem
+ * @typedef {Problem['matrix']['rows'][number]} Row
+ */
+
+/** @type {(counts: number[]) => number} */
+const sum = (counts) => counts.reduce((all, n) => all + n, 0);
+
+/** @type {(run: number | string, problem: Problem, scenario: string, variant: string) => string} */
+const cellPath = (run, { key }, scenario, variant) =>
+  withQuery(`/runs/${run}/mismatches/${encodeURIComponent(`${scenario}.${variant}`)}`, { problem: key });
+
+/** @param {{problem: Problem, run: number | string}} props */
+function Matrix({ problem, run }) {
+  const { variants, rows, rows_left: left } = problem.matrix;
+  /** @type {(row: Row, at: number) => import('preact').ComponentChildren} */
+  const cell = ({ scenario, cases, of }, at) =>
+    cases[at] > 0 ? (
+      <Link
+        class="wrong"
+        to={cellPath(run, problem, scenario, variants[at])}
+        title={`${cases[at]} of ${plural(of[at], 'case')} of ${scenario}.${variants[at]}`}
+      >
+        ✗
+        {of[at] > 1 && <span class="small"> {cases[at] === of[at] ? of[at] : `${cases[at]}/${of[at]}`}</span>}
+      </Link>
+    ) : of[at] > 0 ? (
+      <span class="dim" title={`${scenario}.${variants[at]} is not of this problem`}>
+        ·
+      </span>
+    ) : null;
+  return (
+    <>
+      <Table
+        label="Cases of the problem"
+        kind="matrix"
+        rows={rows}
+        id={(row) => row.scenario}
+        columns={[
+          {
+            head: 'scenario',
+            cell: (row) => <Name text={row.scenario} />,
+            sort: (row) => row.scenario,
+            kind: 'mono',
+            names: true,
+          },
+          ...variants.map((variant, at) => ({
+            head: variant,
+            /** @type {(row: Row) => import('preact').ComponentChildren} */
+            cell: (row) => cell(row, at),
+          })),
+          {
+            head: 'cases',
+            cell: (row) => number(sum(row.cases)),
+            sort: (row) => sum(row.cases),
+            kind: 'num',
+          },
+        ]}
+      />
+      <p class="dim small">
+        ✗: of this problem, with a number: so many repeats; dot: another result; empty: not in this run
+        {left > 0 && ` · and ${plural(left, 'more scenario')}`}
+      </p>
+    </>
+  );
+}
+
+/** @param {{problem: Problem, run: number}} props */
+function AcceptAll({ problem, run }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <button aria-expanded={open} onClick={() => setOpen(!open)}>
+        Accept all as one…
+      </button>
+      {open && (
+        <section class="drawer box" aria-label="Accept all">
+          <p>
+            One block in the file of known mismatches names every case, and what may be wrong in them. A case
+            in which more is wrong fails; so does one that passes.
+          </p>
+          {token() ? (
+            <AcceptForm what={{ run, problem: problem.key }} />
+          ) : (
+            <p>
+              In the project’s folder:{' '}
+              <Command>
+                twinstack accept --problem {problem.key} --run {run} --reason "…" --expires {inDays(90)}
+              </Command>
+            </p>
+          )}
+        </section>
+      )}
+    </>
+  );
+}
+
+/** @param {{problem: Problem, run: number}} props */
+export function ProblemHead({ problem, run }) {
+  const { rows, rows_left: left, variants } = problem.matrix;
+  const hit = variants.filter((_, at) => rows.some((row) => row.cases[at] > 0)).length;
+  return (
+    <section class="problemhead" aria-label="Problem">
+      <h1 tabindex={-1}>
+        {plural(problem.cases, 'case')}: <bdi>{problem.sentence}</bdi>
+      </h1>
+      <p>
+        {plural(rows.length + left, 'scenario')} in{' '}
+        {hit === variants.length
+          ? `all ${plural(hit, 'build')}`
+          : `${hit} of ${plural(variants.length, 'build')}`}
+        {problem.new > 0 && ` · ${number(problem.new)} new since the baseline`}
+        <br />
+        <GroupFacts group={problem} run={run} />
+      </p>
+      <Matrix problem={problem} run={run} />
+      <div class="actions flow middle">
+        <AcceptAll problem={problem} run={run} />
+      </div>
+      <h2 class="section">A typical case</h2>
+    </section>
+  );
+}
