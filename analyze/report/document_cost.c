@@ -9,7 +9,6 @@
 #include "study/measurement.h"
 
 /* The amounts, then what the terms make of them. */
-enum { ROW_UPLOAD = COST_ROWS, ROW_PRICE, ROW_UNUSABLE, ROWS };
 
 struct question {
     const struct cost *cost;
@@ -55,9 +54,9 @@ static struct sheet_cell lane_cell(const struct question *q, const struct cost_l
 {
     if (q->row < COST_ROWS)
         return measured_cell(&lane->amounts[q->row], keep);
-    if (q->row == ROW_UPLOAD)
+    if (q->row == COST_UPLOAD)
         return made_cell(cost_upload_s(lane, q->terms), keep);
-    if (q->row == ROW_PRICE)
+    if (q->row == COST_PRICE)
         return made_cell(cost_price(lane, q->terms), keep);
     return !lane->is_judged
                ? cell_text(INK_DIM, "not judged")
@@ -66,14 +65,10 @@ static struct sheet_cell lane_cell(const struct question *q, const struct cost_l
 
 static struct sheet_cell cost_cell(const void *rows, size_t at, size_t column, struct arena *keep)
 {
-    static const char *const made[] = {"upload, s", "price", "unusable"};
     const struct question *q = &((const struct question *)rows)[at];
     if (column > 0)
         return lane_cell(q, &q->cost->lanes[column - 1], keep);
-    if (q->row >= COST_ROWS)
-        return cell_text(INK_PLAIN, made[q->row - COST_ROWS]);
-    return cell_format(keep, INK_PLAIN, "%s, %s", cost_row_words[q->row].name,
-                       cost_row_words[q->row].unit);
+    return cell_text(INK_PLAIN, cost_line_words[q->row].name);
 }
 
 static struct sheet_cell step_cell(const void *rows, size_t at, size_t column, struct arena *keep)
@@ -82,7 +77,7 @@ static struct sheet_cell step_cell(const void *rows, size_t at, size_t column, s
     const bool total = q->row == COST_STEPS;
     char text[24];
     if (column == 0)
-        return cell_text(INK_PLAIN, total ? "all of it" : cost_step_words[q->row].name);
+        return cell_text(INK_PLAIN, cost_step_words[q->row].name);
     const struct cost_lane *lane = &q->cost->lanes[column - 1];
     const double ns = total ? cost_total_ns(lane, q->terms)
                             : cost_step_ns(lane, (enum cost_step)q->row, q->terms);
@@ -116,11 +111,11 @@ static void put_cost(struct sheet *s, const struct cost *cost, bool is_first,
                      const struct cost_terms *terms)
 {
     struct sheet_column columns[1 + COST_LANES] = {{"", 0, 0, SHEET_ALWAYS, SHEET_LEFT}};
-    struct question rows[ROWS];
+    struct question rows[COST_LINES];
     for (int lane = 0; lane < COST_LANES; lane++)
         columns[1 + lane] =
             (struct sheet_column){cost->lanes[lane].name, 12, 0, SHEET_ALWAYS, SHEET_RIGHT};
-    for (int row = 0; row < ROWS; row++)
+    for (int row = 0; row < COST_LINES; row++)
         rows[row] = (struct question){cost, terms, row};
     sheet_heading(s, "Cost of a million crashes", "");
     const struct cost_amount *offsets = &cost->lanes[COST_OFFSET].amounts[COST_WARM];
@@ -128,7 +123,7 @@ static void put_cost(struct sheet *s, const struct cost *cost, bool is_first,
                 cost->arch == CPU_X86 && offsets->cases == 0
                     ? " · no stacks by offsets: x86 has no tables for rtl"
                     : "");
-    sheet_show(s, columns, COUNT_OF(columns), cost_cell, rows, ROWS);
+    sheet_show(s, columns, COUNT_OF(columns), cost_cell, rows, COST_LINES);
     if (is_first)
         put_steps(s, cost, terms, columns);
 }

@@ -64,11 +64,12 @@ struct report_job {
 };
 
 /* A file for other programs: a row below, and a function report_NAME. */
+typedef enum status report_fn(const struct report_job *job, FILE *out, struct fault *fault);
 struct report_format {
     const char *option, *help;
     enum figures_use use; /* what it needs of the run */
     bool symbols;         /* also what named its frames */
-    enum status (*write)(const struct report_job *job, FILE *out, struct fault *fault);
+    report_fn *write;
 };
 
 /* badge: in the form of https://shields.io/badges/endpoint-badge. */

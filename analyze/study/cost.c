@@ -38,16 +38,15 @@ bool cost_term_set(struct cost_terms *terms, const char *name, const char *text)
     return true;
 }
 
-const struct cost_row_words cost_row_words[COST_ROWS] = {
-    [COST_WARM] = {"core_s_warm", "warm", "core-s"},
-    [COST_INDEX] = {"core_s_index", "index", "core-s"},
-    [COST_STOPPED] = {"stopped_s", "stopped", "s"},
-    [COST_RAW] = {"raw_gb", "kept raw", "GB"},
-    [COST_GZIP] = {"gzip_gb", "gzip", "GB"},
-    [COST_ZSTD] = {"zstd_gb", "zstd", "GB"},
+const struct cost_line_words cost_line_words[COST_LINES] = {
+    [COST_WARM] = {"core_s_warm", "warm, core-s"}, [COST_INDEX] = {"core_s_index", "index, core-s"},
+    [COST_STOPPED] = {"stopped_s", "stopped, s"},  [COST_RAW] = {"raw_gb", "kept raw, GB"},
+    [COST_GZIP] = {"gzip_gb", "gzip, GB"},         [COST_ZSTD] = {"zstd_gb", "zstd, GB"},
+    [COST_UPLOAD] = {"upload_s", "upload, s"},     [COST_PRICE] = {"price", "price"},
+    [COST_UNUSABLE] = {"unusable", "unusable"},
 };
 
-const struct cost_step_words cost_step_words[COST_STEPS] = {
+const struct cost_step_words cost_step_words[COST_STEPS + 1] = {
     [COST_STEP_WALK] = {"walk_ns", "stack walk"},
     [COST_STEP_WRITE] = {"write_ns", "file written"},
     [COST_STEP_SEND] = {"send_ns", "upload"},
@@ -56,7 +55,32 @@ const struct cost_step_words cost_step_words[COST_STEPS] = {
     [COST_STEP_LOAD] = {"load_ns", "loading symbols"},
     [COST_STEP_RESOLVE] = {"resolve_ns", "naming"},
     [COST_STEP_REST] = {"left_over_ns", "left over"},
+    [COST_STEPS] = {"total_ns", "all of it"},
 };
+
+static void write_word(struct json *j, const char *key, const char *name)
+{
+    json_object(j);
+    json_key_string(j, "key", key);
+    json_key_string(j, "name", name);
+    json_object_end(j);
+}
+
+void cost_write_words(struct json *j)
+{
+    json_object(j);
+    json_key(j, "lines");
+    json_array(j);
+    for (size_t i = 0; i < COST_LINES; i++)
+        write_word(j, cost_line_words[i].key, cost_line_words[i].name);
+    json_array_end(j);
+    json_key(j, "steps");
+    json_array(j);
+    for (size_t i = 0; i < COUNT_OF(cost_step_words); i++)
+        write_word(j, cost_step_words[i].key, cost_step_words[i].name);
+    json_array_end(j);
+    json_object_end(j);
+}
 
 /* Where a sample has an amount: the first number that is there, or the sum of the others. */
 enum { NONE = -1 };
@@ -381,7 +405,7 @@ static void write_lane(struct json *j, const struct cost_lane *lane, const struc
     json_object(j);
     json_key_string(j, "lane", lane->name);
     for (int row = 0; row < COST_ROWS; row++)
-        write_amount(j, cost_row_words[row].key, &lane->amounts[row]);
+        write_amount(j, cost_line_words[row].key, &lane->amounts[row]);
     json_key(j, "steps");
     json_object(j);
     for (int step = 0; step < COST_STEPS; step++)

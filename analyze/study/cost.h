@@ -106,17 +106,23 @@ double cost_step_ns(const struct cost_lane *lane, enum cost_step step,
                     const struct cost_terms *terms);
 double cost_total_ns(const struct cost_lane *lane, const struct cost_terms *terms);
 
-/* "walk_ns" and "walk". */
+/* "walk_ns" and "walk"; the last is their sum. */
 struct cost_step_words {
     const char *key, *name;
 };
-extern const struct cost_step_words cost_step_words[COST_STEPS];
+extern const struct cost_step_words cost_step_words[COST_STEPS + 1];
 
-/* "core_s_warm", "warm", "core-s": in JSON, for people, the unit of a million. */
-struct cost_row_words {
-    const char *key, *name, *unit;
+/* "core_s_warm" and "warm, core-s": in JSON, and for people, with the unit of a million. After the
+ * amounts follow what is computed of them. */
+enum { COST_UPLOAD = COST_ROWS, COST_PRICE, COST_UNUSABLE, COST_LINES };
+struct cost_line_words {
+    const char *key, *name;
 };
-extern const struct cost_row_words cost_row_words[COST_ROWS];
+extern const struct cost_line_words cost_line_words[COST_LINES];
+
+/* {"lines": [{key, name}], "steps": [{key, name}]}: the words above, for a face that gets its
+ * figures as JSON. */
+void cost_write_words(struct json *j);
 
 /* The value of "cost", an object, of the first processor: see report/README.md. QUESTION may be
  * NULL: the default terms. */

@@ -50,6 +50,15 @@ static bool wants_file(const struct report_options *o)
     return false;
 }
 
+/* True when WRITE is asked for. */
+static bool wants(const struct report_options *o, report_fn *write)
+{
+    for (size_t i = 0; i < FORMATS; i++)
+        if (o->paths[i] != NULL && formats[i].write == write)
+            return true;
+    return false;
+}
+
 static bool prints_text(const struct report_options *o)
 {
     return o->as_text || (!wants_file(o) && !o->cost);
@@ -170,6 +179,9 @@ static int report(const struct verb *self, void *given, const struct option_list
         return verb_usage_error(self, "one run at a time: '%s'", rest->items[1]);
     if (o->columns != 0 && (o->columns < 60 || o->columns > 1000))
         return verb_usage_error(self, "--columns is 60 to 1000");
+    if ((o->terms.count > 0 || o->full_dumps != NULL) && !o->cost && !wants(o, report_json))
+        return verb_usage_error(self, "%s is about --cost and --json: give one of them",
+                                o->terms.count > 0 ? "--term" : "--full-dumps");
     const char *no_term = take_terms(o, &asked.terms, keep);
     if (no_term != NULL)
         return verb_usage_error(self,
@@ -205,9 +217,9 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--cost", OPTION_FLAG, &o.cost, NULL,
          "print what a million crashes cost: as dumps, and as offsets"},
         {"--term", OPTION_LIST, &o.terms, "NAME=N",
-         "of --cost: mbit_s, hours_kept, gb_month, core_hour"},
+         "of --cost and --json: mbit_s, hours_kept, gb_month, core_hour"},
         {"--full-dumps", OPTION_STRING, &o.full_dumps, "RUN",
-         "of --cost: a run whose dumps have all memory"},
+         "of --cost and --json: a run whose dumps have all memory"},
         OPTION_AS(ENGINE, &o.engine,
                   "for --folded and --speedscope; default: the first engine under test"),
     };

@@ -135,6 +135,8 @@ static enum status write_cost_of_all(const struct view_input *in, const struct r
     asked.full = of_full;
     json_key(out, "cost_per_million");
     cost_write_json(out, figures, &asked, in->keep);
+    json_key(out, "cost_words");
+    cost_write_words(out);
     return ERR_NONE;
 }
 

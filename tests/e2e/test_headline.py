@@ -204,6 +204,11 @@ class Headline(e2e.Case):
             self.assertIn(said, text)
         for wrong in ("mbit_s=0", "mbit_s", "speed=1", "gb_month=x"):
             self.assertIn(wrong, self.run_twinstack("report", "--cost", "--term", wrong, "--db", self.db, exit_code=2).stderr)
+        for idle in (["--term", "mbit_s=8"], ["--full-dumps", "latest"], ["--term", "mbit_s=8", "--md", "-"]):
+            self.assertIn(f"{idle[0]} is about --cost and --json", self.run_twinstack("report", *idle, "--db", self.db, exit_code=2).stderr)
+        words = timing["cost_words"]
+        for word in (*words["lines"], *words["steps"]):
+            self.assertRegex(text, rf"(?m)^{re.escape(word['name'])} ")
         with self.served() as get, self.assertRaises(urllib.error.HTTPError) as refused:
             get("/api/v1/timing?mbit_s=0")
         self.assertEqual(refused.exception.code, 400)

@@ -7,16 +7,7 @@ import { unmeasured } from './speed.js';
 
 /** @typedef {import('openapi').CostLane} CostLane */
 /** @typedef {import('openapi').Cost} Cost */
-
-/** @type {['core_s_warm' | 'core_s_index' | 'stopped_s' | 'raw_gb' | 'gzip_gb' | 'zstd_gb', string][]} */
-const amounts = [
-  ['core_s_warm', 'warm, core-s'],
-  ['core_s_index', 'index, core-s'],
-  ['stopped_s', 'stopped, s'],
-  ['raw_gb', 'kept raw, GB'],
-  ['gzip_gb', 'gzip, GB'],
-  ['zstd_gb', 'zstd, GB'],
-];
+/** @typedef {import('openapi').CostWord} Word */
 
 /** @type {[keyof Cost['terms'], string, string][]} */
 const terms = [
@@ -46,47 +37,28 @@ function Amount({ amount }) {
   );
 }
 
-/** @type {[string, (lane: CostLane) => import('preact').ComponentChildren][]} */
-const rows = [
-  ...amounts.map(
-    ([key, name]) =>
-      /** @type {[string, (lane: CostLane) => import('preact').ComponentChildren]} */ ([
-        name,
-        (lane) => <Amount amount={lane[key]} />,
-      ]),
-  ),
-  ['upload, s', ({ upload_s: s }) => (s === null ? 'not measured' : three(s))],
-  ['price', ({ price }) => (price === null ? 'not measured' : three(price))],
-  [
-    'unusable',
-    ({ unusable, judged }) => (unusable === null ? 'not judged' : `${number(unusable)} of ${number(judged)}`),
-  ],
-];
-
-/** @type {[keyof CostLane['steps'] | 'total_ns', string][]} */
-const steps = [
-  ['walk_ns', 'stack walk'],
-  ['write_ns', 'file written'],
-  ['send_ns', 'upload'],
-  ['open_ns', 'back end: opening'],
-  ['unwind_ns', 'walking'],
-  ['load_ns', 'loading symbols'],
-  ['resolve_ns', 'naming'],
-  ['left_over_ns', 'left over'],
-  ['total_ns', 'all of it'],
-];
+/** @type {(lane: CostLane, key: string) => import('preact').ComponentChildren} */
+function amountOf(lane, key) {
+  const { upload_s: upload, price, unusable, judged } = lane;
+  if (key === 'upload_s') return upload === null ? 'not measured' : three(upload);
+  if (key === 'price') return price === null ? 'not measured' : three(price);
+  if (key === 'unusable')
+    return unusable === null ? 'not judged' : `${number(unusable)} of ${number(judged)}`;
+  return <Amount amount={lane[/** @type {'raw_gb'} */ (key)]} />;
+}
 
 const AXIS = 60; // percent of the width; the rest is for the words after the longest bar
 
-/** @type {(lane: CostLane, key: (typeof steps)[number][0]) => number | null} */
-const spent = (lane, key) => (key === 'total_ns' ? lane.total_ns : lane.steps[key]);
+/** @type {(lane: CostLane, key: string) => number | null} */
+const spent = (lane, key) =>
+  key === 'total_ns' ? lane.total_ns : lane.steps[/** @type {keyof CostLane['steps']} */ (key)];
 
 /**
  * Each step of both ways is a bar from the same origin, so that any two can be compared by eye.
- * @param {{lanes: CostLane[]}} props
+ * @param {{lanes: CostLane[], steps: Word[]}} props
  */
-function Steps({ lanes }) {
-  const all = steps.flatMap(([key]) => lanes.map((lane) => spent(lane, key) ?? 0)).filter((ns) => ns > 0);
+function Steps({ lanes, steps }) {
+  const all = steps.flatMap(({ key }) => lanes.map((lane) => spent(lane, key) ?? 0)).filter((ns) => ns > 0);
   if (all.length === 0) return null;
   const low = Math.floor(Math.log10(Math.min(...all)));
   const decades = Math.max(1, Math.ceil(Math.log10(Math.max(...all))) - low);
@@ -105,10 +77,11 @@ function Steps({ lanes }) {
             ))}
           </span>
         </div>
-        {steps.map(([key, name]) => (
+        {steps.map(({ key, name }) => (
           <div key={key} class={key === 'total_ns' ? 'step strong' : 'step'} role="row">
             <span role="rowheader">{name}</span>
             <span class="lanes" role="cell" style={{ '--axis': `${AXIS}%`, '--decade': `${100 / decades}%` }}>
+              {lanes.every((lane) => spent(lane, key) === null) && <span class="dim">not measured</span>}
               {lanes.map((lane) => {
                 const ns = spent(lane, key);
                 return ns === null || ns <= 0 ? null : (
@@ -129,25 +102,28 @@ function Steps({ lanes }) {
   );
 }
 
-/** @param {{cost: Cost, set: (changes: Record<string, string | null>) => void}} props */
-export function CostOfMillion({ cost, set }) {
+/** @type {(lane: CostLane, key: string) => boolean} */
+const isKnown = (lane, key) => /^\d/.test(String(amountOf(lane, key)));
+
+/**
+ * @param {{cost: Cost, words: {lines: Word[], steps: Word[]},
+ *   set: (changes: Record<string, string | null>) => void}} props
+ */
+export function CostOfMillion({ cost, words, set }) {
   return (
     <>
-      <Steps lanes={cost.lanes} />
+      <Steps lanes={cost.lanes} steps={words.steps} />
       <h2 class="section">Cost of a million crashes</h2>
       <Table
         label="Cost of a million crashes"
-        rows={rows}
+        rows={words.lines}
         columns={[
-          { head: cost.arch, cell: ([name]) => name },
+          { head: cost.arch, cell: ({ name }) => name },
           ...cost.lanes.map((lane) => ({
             head: lane.lane,
-            cell: (/** @type {(typeof rows)[number]} */ [, show]) => show(lane),
-            attributes: (/** @type {(typeof rows)[number]} */ [, show]) => ({
-              class:
-                typeof show(lane) === 'string' && Number.isNaN(Number.parseFloat(String(show(lane))))
-                  ? 'dim'
-                  : '',
+            cell: (/** @type {Word} */ { key }) => amountOf(lane, key),
+            attributes: (/** @type {Word} */ { key }) => ({
+              class: typeof amountOf(lane, key) === 'string' && !isKnown(lane, key) ? 'dim' : '',
             }),
             kind: 'num',
           })),

@@ -394,7 +394,7 @@ function Shown({ data, query, set }) {
   return (
     <>
       <Speed speed={data.speed} />
-      <CostOfMillion cost={data.cost_per_million} set={set} />
+      <CostOfMillion cost={data.cost_per_million} words={data.cost_words} set={set} />
       <div class="tools flow middle">
         <Field label="dots show">
           <select
