@@ -237,6 +237,7 @@ TEST(a_victim_that_does_not_start_is_an_error_and_leaves_no_case)
          "the victim could not be started: then"},
         {"the system refuses once", "err first\nonce 3\noutcome hello", "outcome.json"},
         {"launcher leaves nothing", "exit 0", "outcome.json"},
+        {"and is not started again", "once 0\nerr again\nexit 3", "outcome.json"},
         {"launcher is lost after its outcome", "outcome hello\nexit 5", "outcome.json"},
         {"outcome is no JSON", "outcome hello", "outcome.json"},
         {"image is no image", "outcome {\"exit_code\":\"0x1\",\"wall_ms\":1,\"ended_by\":\"exit\"}",
@@ -254,6 +255,7 @@ TEST(a_victim_that_does_not_start_is_an_error_and_leaves_no_case)
         CHECK_EQ(got.outcome, COLLECT_ERROR);
         CHECK(got.folder == NULL);
         CHECK_HAS(got.why, rows[i].why);
+        CHECK(got.wall_ns > 0);
         (void)snprintf(path, sizeof path, "%s/cases/a.ob2", test_scratch());
         CHECK(!path_is_folder(path));
         (void)snprintf(path, sizeof path, "%s/cases/a.ob2.part", test_scratch());
