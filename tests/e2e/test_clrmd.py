@@ -24,6 +24,9 @@ FILES = ("twinstack-launch.exe", "twinstack-profiler.dll", "plugin-managed.dll",
 # From .NET 9 on the exception is raised again where native code was called, and the frames that threw are gone (victims/README.md).
 RAISED_AGAIN = {("callback", "10"): ["Scenarios::Raise", "Scenarios::Back"]}
 LIMIT_S = 280
+# The DAC walks from managed code, or from a frame that the runtime put on the stack. In .NET Core 3.1 the loop of `async` calls a helper
+# that has none: of a thread that is stopped there, as every third is, ClrMD knows no frame.
+TRIES = 12
 
 
 class ClrMD(e2e.Case):
@@ -50,8 +53,8 @@ class ClrMD(e2e.Case):
     def windows(self, path):
         return f"Z:{path}".replace("/", "\\")
 
-    def capture(self, scenario, runtime, **env):
-        folder = self.folder / f"{scenario}{runtime}{len(env)}"
+    def capture(self, scenario, runtime, turn=0, **env):
+        folder = self.folder / f"{scenario}{runtime}{len(env)}-{turn}"
         folder.mkdir()
         programs = self.programs()
         env = {**self.env, "TWINSTACK_DOTNET": self.windows(RUNTIMES[runtime]), **env}
@@ -84,17 +87,22 @@ class ClrMD(e2e.Case):
         return answer["version"], [f for f in frames if f.get("module") == module]
 
     def ours(self, folder, runtime, thread, module="managed.dll"):
+        """Our frames in MODULE, and the module of the innermost frame of all."""
         threads = self.run_json("dump", "--stacks", "--json", "--symbols", BIN, "--symbols", RUNTIMES[runtime], folder / "dump.dmp",
                                 limit_s=120, env={"TWINSTACK_SYSTEM_SYMBOLS": "1"})["threads"]
         (stack,) = [t["stack"]["frames"] for t in threads if t["id"] == thread]
-        return [f for f in stack if f["module"] == module]
+        return [f for f in stack if f["module"] == module], stack[0]["module"]
 
     def check(self, scenario, runtime):
-        folder = self.capture(scenario, runtime, TWINSTACK_FULL_MEMORY="1")
-        truth = self.suspect(folder)
-        version, theirs = self.ask(folder, runtime, truth["id"])
-        ours = self.ours(folder, runtime, truth["id"])
-        (folder / "dump.dmp").unlink()
+        for turn in range(TRIES):
+            folder = self.capture(scenario, runtime, turn, TWINSTACK_FULL_MEMORY="1")
+            truth = self.suspect(folder)
+            version, theirs = self.ask(folder, runtime, truth["id"])
+            ours, innermost = self.ours(folder, runtime, truth["id"])
+            (folder / "dump.dmp").unlink()
+            if theirs or innermost != "coreclr.dll" or scenario != "async":
+                break
+            print(f"{scenario}.managed{runtime}-ob2: stopped in a helper of the runtime: ClrMD 0 frames, ours {len(ours)}")
 
         def exact(frames):
             return [(f["method"], f["offset"], f["function"], f["line"]) for f in frames]
@@ -126,7 +134,7 @@ class ClrMD(e2e.Case):
         folder, core = self.capture("seed_needed", "10", TWINSTACK_FULL_MEMORY="1"), "System.Private.CoreLib.dll"
         thread = self.suspect(folder)["id"]
         _, theirs = self.ask(folder, "10", thread, core)
-        ours = self.ours(folder, "10", thread, core)
+        ours, _ = self.ours(folder, "10", thread, core)
         self.assertIn("System.Buffer::BlockCopy", [f["function"] for f in theirs])
         self.assertEqual([f["function"] for f in ours], [f["function"] for f in theirs])
         self.assertEqual({f["symbols"] for f in ours}, {"ppdb"})
@@ -141,7 +149,7 @@ class ClrMD(e2e.Case):
                     thread = self.suspect(folder)["id"]
                     _, theirs = self.ask(folder, runtime, thread)
                     self.assertEqual([(f["method"], f["function"]) for f in theirs],
-                                     [(f["method"], f["function"]) for f in self.ours(folder, runtime, thread)])
+                                     [(f["method"], f["function"]) for f in self.ours(folder, runtime, thread)[0]])
                     print(f"{scenario}.managed{runtime}-ob2: {len(theirs)} methods from a dump of {os.path.getsize(folder / 'dump.dmp')} bytes")
 
 
