@@ -4,8 +4,9 @@
     stream_kills.py [Folder|Nats]      TWINSTACK_KILLS=N: so many kills; TWINSTACK_SEED=N: the same moments and reports again
     TWINSTACK_OTHER=COMMIT stream_kills.py     an upgrade from that version, which is built first, while all goes on; or the path of its program
 
-`./run soak stream` runs it. Two collectors share the queue, three workers and a reducer; six senders send each report until it is acknowledged, and
-some of them to both collectors. No acknowledged stack may be lost or doubled, and nothing may be buried.
+`./run soak stream` runs it. Two collectors share the queue, three workers and a reducer; three senders, of four threads each, send each report until it
+is acknowledged, and some of them to both collectors. No acknowledged stack may be lost or doubled, and nothing may be buried. Reports of one sender that
+come at once go in groups, of which some are divided; large records go in parts, large texts in pieces.
 
 An upgrade has four parts, in the order of analyze/stream/README.md: any version of workers and of the reducer; the new reducer; new collectors, while
 some workers are old; all is new. In the first two, each process that is started is of a version that chance chooses."""
@@ -13,9 +14,11 @@ some workers are old; all is new. In the first two, each process that is started
 import collections
 import contextlib
 import http.client
+import json
 import os
 import pathlib
 import random
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -29,8 +32,7 @@ import stream_pipeline  # noqa: E402
 
 KILLS = int(os.environ.get("TWINSTACK_KILLS", "1000"))
 OTHER = os.environ.get("TWINSTACK_OTHER")
-SENDERS = 6
-TOKEN = os.urandom(12).hex()  # the address of a collector that is dead may be that of another test's
+SENDERS, THREADS = 3, 4
 RECORD = (e2e.ROOT / "corpus/cases/null_write.ob2/record.rec").read_bytes()
 NEW, OLD, ANY = "new", "old", "any"
 UPGRADE = ({"worker": ANY, "reducer": ANY, "server": OLD}, {"worker": ANY, "reducer": NEW, "server": OLD},
@@ -59,17 +61,19 @@ class Kills:
         seed = int(os.environ.get("TWINSTACK_SEED", 0)) or int.from_bytes(os.urandom(4))
         print(f"random numbers: TWINSTACK_SEED={seed}", flush=True)
         rng = random.Random(seed)
-        rate = "" if OTHER else " 6000000"  # an old version may know no rates; then the senders are slower
-        (self.folder / "senders").write_text("".join(f"sender{number} {TOKEN}{number}{rate}\n" for number in range(SENDERS)))
-        self.servers, self.addresses, self.texts, self.records, self.again, self.is_over = [None, None], [None, None], [], 0, 0, False
+        self.is_over = self.is_failed = False
+        self.token = os.urandom(12).hex()  # a collector of another run may get the port of one that is dead here
+        self.write_senders("" if OTHER else " 6000000")  # an old version may know no rates; then the senders are slower
+        self.servers, self.addresses, self.texts, self.records, self.again = [None, None], [None, None], [], 0, 0
         self.rng, self.other, self.starts = rng, other_program(), collections.Counter()
         parts = UPGRADE if self.other else ALL_NEW
         self.versions = parts[0]
         self.restart_server(0)
         self.restart_server(1)
         workers, reducer = [self.start_one("worker") for _ in range(3)], self.start_one("reducer")
-        senders = [threading.Thread(target=self.send_all, args=(number, random.Random(seed + number))) for number in range(SENDERS)]
-        for sender in senders:
+        self.senders = [threading.Thread(target=self.send_all, args=(number, random.Random(seed + number))) for number in range(SENDERS * THREADS)]
+        self.addCleanup(self.end_senders)  # however this ends
+        for sender in self.senders:
             sender.start()
         kills, begun = collections.Counter(), time.monotonic()
         victims = ("worker", "worker", "reducer", "server", "server", "queue") if not self.queue_is_folder else ("worker", "reducer", "server")
@@ -97,8 +101,9 @@ class Kills:
                 self.end(worker)
             workers = [self.start_one("worker") for _ in workers]
         self.is_over = True
-        for sender in senders:
+        for sender in self.senders:
             sender.join(120 * e2e.PATIENCE)
+            self.assertFalse(sender.is_alive(), "a report is not taken")
         self.end_leases()
         self.address = self.addresses[0]
         self.wait_for(sum(text.count("> ") for text in self.texts) + self.records, 300)
@@ -106,9 +111,33 @@ class Kills:
         counted = self.counted(data)
         self.assertEqual(sum(counted.pop(name) for name in list(counted) if "poke" in name), self.records)
         self.assertEqual(counted, self.expected(self.texts))
-        self.assertIn('twinstack_queue_pending{channel="dead"} 0\n', self.get("/metrics"))
+        letters = self.check_letters()
+        shapes = {**self.shapes(), "letters": letters}
+        self.assertTrue(shapes["groups"] and shapes["later pieces"], shapes)
         print(f"{type(self).__name__}: {kills.total()} kills {dict(kills)} in {time.monotonic() - begun:.0f} s: {data['stacks']} stacks of {len(self.texts)} texts and {self.records} large records "
-              f"counted once, {data['reports']} results; {self.again} sent again" + (f"; started: {dict(sorted(self.starts.items()))}" if self.other else ""), flush=True)
+              f"counted once, {data['reports']} results, {shapes}; {self.again} sent again" + (f"; started: {dict(sorted(self.starts.items()))}" if self.other else ""), flush=True)
+
+    def check_letters(self):
+        """There are none, but in an upgrade those of records that were counted: an old worker left no mark of it when it removed their parts."""
+        listed = json.loads(self.run_twinstack("queue", "list", "--queue", self.queue, "--json").stdout)
+        others = [letter for letter in listed["letters"] if not self.other or "parts of it are missing" not in letter["reason"]]
+        self.assertEqual(others, [])
+        return len(listed["letters"])
+
+    def shapes(self):
+        """How often what is the hardest to count once has come."""
+        with contextlib.closing(sqlite3.connect(self.totals)) as totals:
+            return {name: totals.execute("SELECT count(*) FROM report WHERE id LIKE ?", (like,)).fetchone()[0]
+                    for name, like in (("groups", "-g%"), ("reports of divided groups", "-m%"), ("later pieces", "-1-%"))}
+
+    def write_senders(self, rate):
+        (self.folder / "senders").write_text("".join(f"sender{number} {self.token}{number}{rate}\n" for number in range(SENDERS)))
+
+    def end_senders(self):
+        """Of a run that failed: they would never have an answer, and their process would not end."""
+        self.is_over = self.is_failed = True
+        for sender in self.senders:
+            sender.join(60 * e2e.PATIENCE)
 
     def start_one(self, role):
         """A process of a version that it may have now."""
@@ -125,6 +154,7 @@ class Kills:
         if is_collector:
             for number in range(2):
                 self.end_server(number)
+            self.write_senders(" 6000000")
             for number in range(2):
                 self.restart_server(number)
 
@@ -148,11 +178,13 @@ class Kills:
         count = 0
         while not self.is_over:
             count += 1
-            is_record = rng.random() < 0.03  # larger than a message: it goes in parts
+            is_record = rng.random() < 0.03
             stacks = 1 if is_record else 45000 if rng.random() < 0.01 else rng.choice((1, 1, 1, 1, 2, 5, 200, 3000))  # the largest goes in pieces
-            text = RECORD + b"%d " % count * 200000 if is_record else "".join(
+            text = RECORD + b"%08d " % count * 120000 if is_record else "".join(
                 "> %d\nvictims-ob2.exe!0x%x\n" % (i, rng.randrange(0x1000, 0x4000, 0x100)) for i in range(stacks)).encode()
             while not self.is_taken(number, f"id=k{number}-{count}", text, rng):
+                if self.is_failed:
+                    return
                 self.again += 1
                 time.sleep(0.02)
             if rng.random() < 0.1:  # a second time, to any collector
@@ -163,8 +195,8 @@ class Kills:
             time.sleep(0.01 * stacks ** 0.5)
 
     def is_taken(self, sender, query, text, rng):
-        request = urllib.request.Request(f"{rng.choice(self.addresses)}/api/v1/reports?{query}", data=text, headers={"X-Token": f"{TOKEN}{sender}"},
-                                         method="POST")
+        request = urllib.request.Request(f"{rng.choice(self.addresses)}/api/v1/reports?{query}", data=text,
+                                         headers={"X-Token": f"{self.token}{sender % SENDERS}"}, method="POST")
         with contextlib.suppress(urllib.error.URLError, ConnectionError, TimeoutError, http.client.HTTPException), \
                 urllib.request.urlopen(request, timeout=20 * e2e.PATIENCE) as answer:
             return answer.status == 200
