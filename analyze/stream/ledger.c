@@ -84,7 +84,8 @@ static bool insert(struct ledger *l, const struct ledger_id *id)
     struct table *t = &l->tables[0];
     if (clock_ns() - t->begun_ns > TABLE_NS) {
         free(l->tables[TABLES - 1].slots);
-        memmove(&l->tables[1], &l->tables[0], (TABLES - 1) * sizeof *t);
+        for (int i = TABLES - 1; i > 0; i--)
+            l->tables[i] = l->tables[i - 1];
         *t = (struct table){.begun_ns = clock_ns()};
     }
     if (t->count + 1 > t->room / 4 * 3 && !grow(t))

@@ -108,8 +108,12 @@ static bool take_one(struct spool *s, enum queue_channel channel, const char *id
     path_touch(from); /* the lease starts with the time of the file */
     if (path_rename(from, to, &ignored) != ERR_NONE)
         return false;
-    if (file_read(to, (size_t)QUEUE_MESSAGE_BYTES * 2, keep, &data, &out->bytes, fault) != ERR_NONE)
+    if (file_read(to, (size_t)QUEUE_MESSAGE_BYTES * 2, keep, &data, &out->bytes, fault) !=
+        ERR_NONE) {
+        if (fault->code == ERR_ABSENT) /* who had it before has settled it after its lease */
+            fault_clear(fault);
         return false;
+    }
     out->data = data;
     out->id = arena_string(keep, id);
     out->delivered = count_try(s, channel, id);

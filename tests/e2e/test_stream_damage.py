@@ -194,6 +194,16 @@ class Damage(stream_pipeline.Pipeline):
         self.assertEqual((worker.poll(), reducer.poll()), (None, None))
         self.check(texts)
 
+    def test_a_message_that_is_settled_while_it_is_taken_ends_no_worker(self):
+        """A worker that was slow settles it after its lease, when another one has renamed the file and not yet read it: as a link to nothing is."""
+        self.start_server()
+        texts = self.send(3, seed=44)
+        (self.channel("reports", "ready") / "-0").symlink_to("gone")
+        (self.channel("partials", "ready") / "-0").symlink_to("gone")
+        for result in (self.work(), self.reduce()):
+            self.assertNotIn("error", result.stderr)
+        self.check(texts)
+
     def test_partial_results_that_come_twice_and_in_any_order_count_once(self):
         self.start_server()
         texts = []
