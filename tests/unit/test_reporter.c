@@ -1,0 +1,228 @@
+/* A reporter is judged: the twelve crashes of corpus/reporter, which an emulator ran, so that every
+ * return address is known (corpus/make_reporter.py), and stacks that are made of theirs. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "reporter/pair_case.h"
+#include "reporter/reporter.h"
+#include "symbol/store.h"
+#include "test.h"
+
+struct judged {
+    struct arena keep;
+    struct symbol_store *symbols;
+    struct reporter_request request;
+    struct reporter_result result;
+};
+
+static void judge(struct judged *j, const char *stacks, const char *symbols)
+{
+    const char *roots[] = {symbols};
+    const struct symbol_store_options options = {.roots = roots, .root_count = 1, .cache = "none"};
+    struct fault fault = FAULT_INIT;
+    memset(j, 0, sizeof *j);
+    arena_init(&j->keep, 0);
+    REQUIRE(symbol_store_open(&options, &j->symbols, &fault) == ERR_NONE);
+    j->request = (struct reporter_request){
+        .dumps = test_source("corpus/reporter/dumps"), .stacks = stacks, .symbols = j->symbols};
+    REQUIRE(reporter_judge(&j->request, &j->keep, &j->result, &fault) == ERR_NONE);
+}
+
+static void end(struct judged *j)
+{
+    symbol_store_close(j->symbols);
+    arena_free(&j->keep);
+}
+
+TEST(twelve_crashes_are_judged_as_they_were_made)
+{
+    static const struct {
+        const char *mechanism; /* "sound": as the emulator called */
+        uint32_t first, given, frames;
+    } rows[] = {
+        {"sound", 0, 10, 10},
+        {"handler_frames", 0, 7, 6},
+        {"truncated", 32, 32, 56},
+        {"sound", 0, 8, 8},
+        {"sound", 0, 6, 6},
+        {"preferred_base", 0, 6, 6},
+        {"sound", 0, 13, 13},
+        {"dropped_frames", 11, 12, 13},
+        {"preferred_base", 0, 8, 8},
+        {"sound", 0, 7, 7},
+        {"lookup_address", 1, 11, 11},
+        {"sound", 0, 8, 8},
+    };
+    struct judged j;
+    judge(&j, test_source("corpus/reporter/stacks"), test_source("corpus/reporter/symbols"));
+    REQUIRE(j.result.row_count == COUNT_OF(rows));
+    for (uint32_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct reporter_row *row = &j.result.rows[i];
+        const bool sound = strcmp(rows[i].mechanism, "sound") == 0;
+        char name[16];
+        (void)snprintf(name, sizeof name, "crash-%02u", (unsigned)(i + 1));
+        test_row(name);
+        CHECK_STR(row->name, name);
+        CHECK_EQ(row->verdict, sound ? REPORTER_SOUND : REPORTER_WRONG);
+        CHECK_STR(mechanism_row(row->mechanism)->name, rows[i].mechanism);
+        CHECK_EQ(row->first, rows[i].first);
+        CHECK_EQ(row->given, rows[i].given);
+        CHECK_EQ(row->frames, rows[i].frames);
+        CHECK_EQ(row->certain, rows[i].frames); /* every image is there */
+    }
+    test_row("sums");
+    CHECK_EQ(j.result.verdicts[REPORTER_SOUND], 6);
+    CHECK_EQ(j.result.verdicts[REPORTER_WRONG], 6);
+    CHECK_EQ(reporter_judged(&j.result), 12);
+    CHECK_EQ(j.result.by_scan, 0);
+    CHECK_EQ(j.result.missing_count, 0);
+    CHECK_EQ(j.result.unused_count, 0);
+    REQUIRE(j.result.group_count == 5); /* one of them twice, and it is first */
+    CHECK_STR(mechanism_row(j.result.groups[0].mechanism)->name, "preferred_base");
+    CHECK_EQ(j.result.groups[0].count, 2);
+    CHECK_EQ(j.result.groups[0].example, 5);
+    CHECK_EQ(j.result.groups[4].count, 1);
+    end(&j);
+}
+
+/* The frames of crash-04, a whole stack of eight. APP_ID: GUID and age of app.exe's CodeView entry,
+ * read with a few lines of Python. */
+#define APP_ID "17A247FB09101A284C4C44205044422E1"
+#define FRAMES_0_TO_3 "app.exe+0x1020\napp.exe+0x10e8\napp.exe+0x1136\napp.exe+0x1176\n"
+#define FRAMES_2_TO_7 "app.exe+0x1136\napp.exe+0x1176\n" FRAMES_4_TO_7
+#define FRAMES_4_TO_7 "app.exe+0x11b6\napp.exe+0x11f6\napp.exe+0x123c\napp.exe+0x132a\n"
+
+#define CRASH_05                                                                                   \
+    "app.exe+0x12c4\napp.exe+0x12c1\napp.exe+0x12c1\napp.exe+0x12c1\napp.exe+0x12c1\n"             \
+    "app.exe+0x1354\n"
+#define WITH_ID(FRAME, ID) "app.exe!0x" FRAME " {" ID "}\n"
+#define OTHER_ID "00000000000000000000000000000ABC1"
+#define OTHERS "one\ntwo\nthree\nfour\n"
+
+static const struct changed {
+    const char *name, *stack;
+    enum reporter_verdict verdict;
+    const char *mechanism;
+    uint32_t first;
+    const char *says; /* in words or sides; NULL: not looked at */
+} changed[] = {
+    {"as it is", FRAMES_0_TO_3 FRAMES_4_TO_7, REPORTER_SOUND, "sound", 0, NULL},
+    {"one too many after the end", FRAMES_0_TO_3 FRAMES_4_TO_7 "app.exe+0x1009\n", REPORTER_WRONG,
+     "invented_frames", 8, NULL},
+    {"two too few at the end", FRAMES_0_TO_3 "app.exe+0x11b6\napp.exe+0x11f6\n", REPORTER_WRONG,
+     "truncated", 6, "after 6 of 8 frames"},
+    {"twice as a whole", FRAMES_0_TO_3 FRAMES_4_TO_7 FRAMES_0_TO_3 FRAMES_4_TO_7, REPORTER_WRONG,
+     "duplicated_frames", 8, "the whole stack is there 2 times"},
+    {"one and a half times", FRAMES_0_TO_3 FRAMES_4_TO_7 FRAMES_0_TO_3, REPORTER_WRONG,
+     "invented_frames", 8, NULL},
+    {"in reverse order",
+     "app.exe+0x132a\napp.exe+0x123c\napp.exe+0x11f6\napp.exe+0x11b6\n"
+     "app.exe+0x1176\napp.exe+0x1136\napp.exe+0x10e8\napp.exe+0x1020\n",
+     REPORTER_WRONG, "reversed", 0, NULL},
+    {"the build that crashed", WITH_ID("1020", APP_ID) WITH_ID("10e8", APP_ID) FRAMES_2_TO_7,
+     REPORTER_SOUND, "sound", 0, NULL},
+    {"another build in one frame", WITH_ID("1020", APP_ID) WITH_ID("10e8", OTHER_ID) FRAMES_2_TO_7,
+     REPORTER_WRONG, "wrong_build", 1, APP_ID},
+    {"that of crash-05", CRASH_05, REPORTER_WRONG, "other_crash", 0, "crash-05"},
+    {"unexplained from frame 2 on",
+     "app.exe+0x1020\napp.exe+0x10e8\napp.exe+0x1900\napp.exe+0x1910\n", REPORTER_WRONG,
+     "unexplained", 2,
+     "  1  app.exe!0x10e8                           app.exe!0x10e8\n"
+     "  2  app.exe!0x1900                           app.exe!0x1136\n"
+     "  3  app.exe!0x1910                           app.exe!0x1176\n"
+     "  4  -                                        app.exe!0x11b6\n"},
+    {"in a log", "one\n" FRAMES_0_TO_3 FRAMES_4_TO_7 "two\n", REPORTER_SOUND, "sound", 0, NULL},
+    {"as many other lines", OTHERS OTHERS FRAMES_0_TO_3 FRAMES_4_TO_7, REPORTER_SOUND, "sound", 0,
+     NULL},
+    {"one other line more", OTHERS OTHERS "five\n" FRAMES_0_TO_3 FRAMES_4_TO_7,
+     REPORTER_CAPTURE_FAILED, "empty", 0, "9 of 17 lines hold no frame, first \"one\""},
+    {"no frame", "\x01one \xC3\xA4\r\ntwo\n", REPORTER_CAPTURE_FAILED, "empty", 0,
+     "no line holds a frame, first \"?one ??\""},
+    {"nothing", "", REPORTER_CAPTURE_FAILED, "empty", 0, "the stack is empty"},
+    {"one frame", "app.exe+0x1020\n", REPORTER_WRONG, "truncated", 1, "after 1 of 8 frames"},
+};
+
+TEST(a_changed_stack_is_wrong_for_one_reason)
+{
+    for (size_t i = 0; i < COUNT_OF(changed); i++) {
+        const struct changed *c = &changed[i];
+        struct judged j;
+        struct fault fault = FAULT_INIT;
+        char path[700], folder[650], alone[700], other[700];
+        (void)snprintf(folder, sizeof folder, "%s/%zu", test_scratch(), i);
+        (void)snprintf(path, sizeof path, "%s/crash-04.txt", folder);
+        (void)snprintf(alone, sizeof alone, "%s/crash-13.txt", folder);
+        (void)snprintf(other, sizeof other, "%s/crash-05.txt", folder);
+        REQUIRE(folder_make(folder, &fault) == ERR_NONE);
+        test_write(other, CRASH_05, strlen(CRASH_05));
+        test_write(path, c->stack, strlen(c->stack));
+        test_write(alone, FRAMES_0_TO_3, strlen(FRAMES_0_TO_3));
+        judge(&j, folder, test_source("corpus/reporter/symbols"));
+        const struct reporter_row *row = &j.result.rows[3];
+        test_row(c->name);
+        REQUIRE(j.result.row_count == 13);
+        CHECK_EQ(row->verdict, c->verdict);
+        CHECK_STR(mechanism_row(row->mechanism)->name, c->mechanism);
+        CHECK_EQ(row->first, c->first);
+        if (c->says != NULL)
+            CHECK_HAS(row->sides != NULL ? row->sides : row->words, c->says);
+        CHECK_EQ(row->sides != NULL, strcmp(c->mechanism, "unexplained") == 0);
+        CHECK_EQ(j.result.rows[12].verdict, REPORTER_ALONE);
+        const bool failed = c->verdict == REPORTER_CAPTURE_FAILED;
+        CHECK_EQ(j.result.verdicts[REPORTER_CAPTURE_FAILED],
+                 failed ? 11 : 10); /* dumps without a stack */
+        CHECK_EQ(reporter_judged(&j.result), failed ? 1 : 2);
+        end(&j);
+    }
+}
+
+TEST(without_the_images_nothing_is_judged)
+{
+    struct judged j;
+    judge(&j, test_source("corpus/reporter/stacks"), test_source("corpus/reporter/dumps"));
+    CHECK_EQ(j.result.verdicts[REPORTER_NOT_JUDGED], 12);
+    CHECK_EQ(reporter_judged(&j.result), 0);
+    for (uint32_t i = 0; i < j.result.row_count; i++)
+        CHECK_HAS(j.result.rows[i].words, "the image of ");
+    REQUIRE(j.result.missing_count > 0);
+    CHECK_STR(j.result.missing[0].file, "app.exe");
+    CHECK(!j.result.missing[0].pdb && !j.result.missing[0].system);
+    end(&j);
+}
+
+/* A pair as a case of a run: dump and reporter are its engines, and the finding is at the frame
+ * that shows it. */
+TEST(a_pair_becomes_a_case)
+{
+    static const struct {
+        uint32_t row;
+        enum verdict verdict;
+        const char *right;
+        int finding; /* row of the alignment; -1: there is none */
+    } rows[] = {
+        {3, VERDICT_PASS, "all", -1},            /* crash-04 */
+        {1, VERDICT_FAIL, ENGINE_NAME_DUMP, 0},  /* the handler is on top */
+        {5, VERDICT_FAIL, ENGINE_NAME_DUMP, 6},  /* no frame agrees: those of the dump are first */
+        {10, VERDICT_FAIL, ENGINE_NAME_DUMP, 1}, /* callers are one call too low */
+    };
+    struct judged j;
+    judge(&j, test_source("corpus/reporter/stacks"), test_source("corpus/reporter/symbols"));
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct pair_case c;
+        struct fault fault = FAULT_INIT;
+        test_row(j.result.rows[rows[i].row].name);
+        REQUIRE(pair_case_open(&j.request, &j.result, rows[i].row, &j.keep, &c, &fault) ==
+                ERR_NONE);
+        CHECK_EQ(c.run.result.verdict, rows[i].verdict);
+        CHECK_STR(c.run.result.right, rows[i].right);
+        REQUIRE(c.run.claim_count == 2);
+        CHECK_STR(c.run.claims[0].engine, "dump");
+        CHECK_STR(c.run.claims[1].engine, "stacks");
+        CHECK_EQ(c.run.result.finding_count, rows[i].finding < 0 ? 0 : 1);
+        if (rows[i].finding >= 0 && c.run.result.finding_count == 1)
+            CHECK_EQ(c.run.result.findings[0].row, rows[i].finding);
+        pair_case_close(&c);
+    }
+    end(&j);
+}
