@@ -1,90 +1,21 @@
 /* Files of symbol servers, by a server of this program's own: what is asked, what is kept, and what
  * is not asked again. Keys and index2.txt: Microsoft's "SymStore" and "SymSrv"; pointers: file.ptr.
  */
-#include <arpa/inet.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/files.h"
 #include "fetch/fetch.h"
+#include "file_server.h"
 #include "test.h"
 
 #define KEY "app.pdb/ID1/app.pdb"
 #define GOOD "the right file"
 
-struct route {
-    const char *path, *body; /* BODY NULL: 500 */
-};
-
 enum { ROUTES_MAX = 4, ASKED_MAX = 8 };
-
-/* Answers one request and notes its path in the file LOG. */
-static void answer(int client, const struct route *routes, const char *log)
-{
-    char text[4096] = "", path[512] = "", head[200];
-    size_t bytes = 0;
-    while (strstr(text, "\r\n\r\n") == NULL && bytes < sizeof text - 1) {
-        const ssize_t more = read(client, text + bytes, sizeof text - 1 - bytes);
-        if (more <= 0)
-            return;
-        bytes += (size_t)more;
-        text[bytes] = '\0';
-    }
-    const char *start = strchr(text, '/');
-    if (start != NULL)
-        (void)snprintf(path, sizeof path, "%.*s", (int)strcspn(start + 1, " "), start + 1);
-    FILE *out = fopen(log, "ab");
-    if (out != NULL) {
-        (void)fprintf(out, "%s\n", path);
-        (void)fclose(out);
-    }
-    const struct route *route = routes;
-    while (route->path != NULL && strcmp(route->path, path) != 0)
-        route++;
-    const char *body = route->path != NULL && route->body != NULL ? route->body : "";
-    const char *status = route->path == NULL ? "404 Not Found" : "200 OK";
-    if (route->path != NULL && route->body == NULL)
-        status = "500 Internal Server Error";
-    (void)snprintf(head, sizeof head,
-                   "HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n", status,
-                   strlen(body));
-    (void)!write(client, head, strlen(head));
-    (void)!write(client, body, strlen(body));
-}
-
-/* Starts a server in a process of its own; returns that process, and its port in *PORT. */
-static pid_t serve(const struct route *routes, const char *log, unsigned *port)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET};
-    socklen_t size = sizeof address;
-    const int listener = socket(AF_INET, SOCK_STREAM, 0);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    REQUIRE(listener >= 0 && bind(listener, (struct sockaddr *)&address, sizeof address) == 0 &&
-            listen(listener, 16) == 0 &&
-            getsockname(listener, (struct sockaddr *)&address, &size) == 0);
-    *port = ntohs(address.sin_port);
-    const pid_t child = fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
-        (void)alarm(60); /* it outlives a test that fails */
-        (void)close(STDOUT_FILENO);
-        (void)close(STDERR_FILENO);
-        for (;;) {
-            const int client = accept(listener, NULL, NULL);
-            if (client >= 0) {
-                answer(client, routes, log);
-                (void)close(client);
-            }
-        }
-    }
-    (void)close(listener);
-    return child;
-}
 
 static enum status check(const void *context, const char *path, struct fault *fault)
 {
@@ -104,25 +35,11 @@ static struct fetch_file the_file(void)
     return file;
 }
 
-static const char *requests(const char *log)
-{
-    size_t bytes;
-    static char text[2048];
-    text[0] = '\0';
-    if (path_is_file(log)) {
-        const uint8_t *data = test_read(log, &bytes);
-        (void)snprintf(text, sizeof text, "%.*s", (int)bytes, (const char *)data);
-        for (char *at = text; *at != '\0'; at++)
-            *at = *at == '\n' ? ' ' : *at;
-    }
-    return text;
-}
-
 TEST(a_file_is_asked_for_once)
 {
     static const struct {
         const char *name;
-        struct route routes[ROUTES_MAX];
+        struct file_route routes[ROUTES_MAX];
         bool offline;
         enum fetch_result first, second; /* of the same file, asked twice */
         const char *asked;               /* in both turns */
@@ -147,7 +64,7 @@ TEST(a_file_is_asked_for_once)
         test_row(rows[i].name);
         (void)snprintf(log, sizeof log, "%s/log%zu", test_scratch(), i);
         (void)snprintf(cache, sizeof cache, "%s/cache%zu", test_scratch(), i);
-        const pid_t server = serve(rows[i].routes, log, &port);
+        const pid_t server = file_serve(rows[i].routes, log, &port);
         (void)snprintf(url, sizeof url, "http://127.0.0.1:%u", port);
         const struct fetch_options options = {.cache = cache, .offline = rows[i].offline};
         const struct symbol_path_element chain = {.chain = true, .urls = {url}, .url_count = 1};
@@ -170,7 +87,7 @@ TEST(a_file_is_asked_for_once)
             if (kept)
                 CHECK_STR(file.path, place);
         }
-        CHECK_STR(requests(log), rows[i].asked);
+        CHECK_STR(file_requests(log), rows[i].asked);
         fetch_close(fetch);
         (void)kill(server, SIGKILL);
         (void)waitpid(server, NULL, 0);

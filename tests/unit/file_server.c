@@ -1,0 +1,88 @@
+/* See file_server.h. */
+#include "file_server.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "test.h"
+
+/* Answers one request and notes its path in the file LOG. */
+static void answer(int client, const struct file_route *routes, const char *log)
+{
+    char text[4096] = "", path[512] = "", head[200];
+    size_t bytes = 0;
+    while (strstr(text, "\r\n\r\n") == NULL && bytes < sizeof text - 1) {
+        const ssize_t more = read(client, text + bytes, sizeof text - 1 - bytes);
+        if (more <= 0)
+            return;
+        bytes += (size_t)more;
+        text[bytes] = '\0';
+    }
+    const char *start = strchr(text, '/');
+    if (start != NULL)
+        (void)snprintf(path, sizeof path, "%.*s", (int)strcspn(start + 1, " "), start + 1);
+    FILE *out = fopen(log, "ab");
+    if (out != NULL) {
+        (void)fprintf(out, "%s\n", path);
+        (void)fclose(out);
+    }
+    const struct file_route *route = routes;
+    while (route->path != NULL && strcmp(route->path, path) != 0)
+        route++;
+    const char *body = route->path != NULL && route->body != NULL ? route->body : "";
+    const char *status = route->path == NULL ? "404 Not Found" : "200 OK";
+    if (route->path != NULL && route->body == NULL)
+        status = "500 Internal Server Error";
+    (void)snprintf(head, sizeof head,
+                   "HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n", status,
+                   strlen(body));
+    (void)!write(client, head, strlen(head));
+    (void)!write(client, body, strlen(body));
+}
+
+pid_t file_serve(const struct file_route *routes, const char *log, unsigned *port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t size = sizeof address;
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    REQUIRE(listener >= 0 && bind(listener, (struct sockaddr *)&address, sizeof address) == 0 &&
+            listen(listener, 16) == 0 &&
+            getsockname(listener, (struct sockaddr *)&address, &size) == 0);
+    *port = ntohs(address.sin_port);
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        (void)alarm(60); /* it outlives a test that fails */
+        (void)close(STDOUT_FILENO);
+        (void)close(STDERR_FILENO);
+        for (;;) {
+            const int client = accept(listener, NULL, NULL);
+            if (client >= 0) {
+                answer(client, routes, log);
+                (void)close(client);
+            }
+        }
+    }
+    (void)close(listener);
+    return child;
+}
+
+const char *file_requests(const char *log)
+{
+    size_t bytes;
+    static char text[2048];
+    text[0] = '\0';
+    if (path_is_file(log)) {
+        const uint8_t *data = test_read(log, &bytes);
+        (void)snprintf(text, sizeof text, "%.*s", (int)bytes, (const char *)data);
+        for (char *at = text; *at != '\0'; at++)
+            *at = *at == '\n' ? ' ' : *at;
+    }
+    return text;
+}

@@ -1,0 +1,19 @@
+/* A server of files for tests of what is asked of symbol servers. */
+#ifndef TESTS_UNIT_FILE_SERVER_H
+#define TESTS_UNIT_FILE_SERVER_H
+
+#include <sys/types.h>
+
+struct file_route {
+    const char *path, *body; /* BODY NULL: 500 */
+};
+
+/* Starts a server in a process of its own, which answers ROUTES (the last has no path) and 404 for
+ * everything else, and notes each path that is asked for in the file LOG. Returns that process, and
+ * its port in *PORT; ends the test when it cannot. */
+pid_t file_serve(const struct file_route *routes, const char *log, unsigned *port);
+
+/* What LOG has: the paths in their order, each with a blank after it. Lives until the next call. */
+const char *file_requests(const char *log);
+
+#endif
