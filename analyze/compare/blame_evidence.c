@@ -197,6 +197,8 @@ const struct frame *evidence_of_no_symbols(const struct compare_input *in, const
         if (frame->module == NULL || is_named(frame) || !frame_in_own_image(in->crash, frame) ||
             (missing != NULL && !wrong))
             continue;
+        if (frame->note == NOTE_IMAGE_OTHER_PDB)
+            continue; /* the file is not missing: another one was asked for than the image names */
         const char *sought = NULL;
         if (in->symbols != NULL && in->symbols->sought != NULL)
             sought = in->symbols->sought(in->symbols->context, frame, keep);

@@ -306,7 +306,17 @@ TEST(walkers_that_share_the_writer_of_their_record_vote_once)
     }
 }
 
-/* An own module without symbols: all engines that need its file lack the same names. */
+static const char *sought_in(void *context, const struct frame *frame, struct arena *keep)
+{
+    (void)context;
+    (void)frame;
+    (void)keep;
+    return "a folder";
+}
+
+/* An own module without symbols: all engines that need its file lack the same names. Where its
+ * image is there and names another PDB, no file is missing: the identity is wrong, which the
+ * capture wrote. */
 TEST(what_one_missing_file_hides_is_no_evidence_against_the_truth)
 {
     static const struct {
@@ -315,7 +325,9 @@ TEST(what_one_missing_file_hides_is_no_evidence_against_the_truth)
         {"of another build", WORDLESS("mismatch"), "symbols (shared)", "symbols_mismatch"},
         {"one of two modules", POKE "plugin.dll+2005 runtime - mismatch\n" MAIN START THUNK LAST,
          "symbols (shared)", "symbols_mismatch"},
+        {"its image names another PDB", UNIDENTIFIED, "record", "symbols_mismatch"},
     };
+    static const struct compare_symbols symbols = {.sought = sought_in};
     const char *own[] = {"app.exe", "plugin.dll"};
     struct crash_case crash = make_crash(CASE_KIND_CRASH);
     crash.own.images = own;
@@ -328,7 +340,7 @@ TEST(what_one_missing_file_hides_is_no_evidence_against_the_truth)
         test_row(cases[i].name);
         arena_init(&keep, 0);
         struct engine_claim *claims = arena_array(&keep, 4, sizeof *claims);
-        struct compare_input in = {.crash = &crash, .claims = claims};
+        struct compare_input in = {.crash = &crash, .claims = claims, .symbols = &symbols};
         add(&in, claims, &keep, "offset:rtl", 0, cases[i].stack);
         add(&in, claims, &keep, "dump", 0, cases[i].stack);
         add(&in, claims, &keep, "offset:dbghelp", 0, cases[i].stack);
