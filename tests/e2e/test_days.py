@@ -44,8 +44,8 @@ class Days(e2e.Case):
 
     def test_the_sealed_cases_read_as_the_key_says(self):
         for day in days.read_days():
-            if "lost" in day:
-                continue  # sealed cases need no processor
+            if {"lost", "taken"} & set(day):
+                continue  # sealed cases need no processor, and were taken by a capture without a fault
             with self.subTest(day["name"]):
                 folder = self.folder / day["name"]
                 folder.mkdir()

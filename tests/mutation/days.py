@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Ten red days: faults put into the tool, into its symbols or into the machine, and what an engineer sees of each one first.
+"""Red days: faults put into the tool, into its symbols or into the machine, and what an engineer sees of each one first.
 
     ./run mutation --days [NAME]...     judges a recorded run of the whole grid again, once for each day, and checks what is shown
     ./run mutation --days --write       also keeps what is shown in tests/mutation/days/
@@ -8,7 +8,7 @@
 
 days.toml is the key: what broke, how many problems that is, whose fault each is, the word for its mechanism, and since which run.  The
 grid is taken once, without a fault, into build/days, which takes as long as `./run`.  A fault of the tool is compiled alone and linked
-with the rest of the build, so a day costs what judging costs.
+with the rest of the build, so a day costs what judging costs.  A day of the capture has victims of its own, and takes its cases twice.
 
 Exit status: 0 every day reads as its key says; 1 one does not; 3 there is no build, or the grid cannot be taken."""
 
@@ -258,6 +258,30 @@ def grid_day(day, folder, cases):
     return json.loads(ask(tool, "report", "--db", db, "--json", folder=folder)), screens_of(tool, db, folder)
 
 
+def faulty_victims(day):
+    """The folder of victims whose capture has the day's faults, built in the copy of the sources."""
+    mutate.PLACE.mkdir(parents=True, exist_ok=True)
+    mutate.copy_tree()
+    for file, text in changed_files(day).items():
+        (mutate.TREE / file.relative_to(ROOT)).write_text(text, encoding="utf-8")
+    victims = PLACE / "victims"
+    if not (victims / "build.ninja").is_file():
+        own.run(["cmake", "-G", "Ninja", "-S", mutate.TREE / "victims", "-B", victims, "--toolchain", mutate.TREE / "cmake/wine-clang.cmake",
+                 "-DTWINSTACK_VARIANTS=ob2"])
+    own.run(["ninja", "-C", victims])
+    return victims / "bin"
+
+
+def capture_day(day, folder):
+    """Returns (report, screens) of two runs of the day's cases: with the victims as they are, and with those of the faulty capture."""
+    db = folder / "day.db"
+    for victims in (BUILD / "victims/bin", faulty_victims(day)):
+        ask(GOOD, "run", "--db", db, "--out", folder / "taken", "-k", day["taken"], "--victims", victims, "--prefix", BUILD / "wine",
+            "--progress", "none", folder=folder)
+    ask(GOOD, "baseline", "set", "1", "--db", db, folder=folder)
+    return json.loads(ask(GOOD, "report", "--db", db, "--json", folder=folder)), screens_of(GOOD, db, folder)
+
+
 def lose_builds(day, tool, folder, db):
     """The same run on a machine that can no longer start some builds: a second run has the cases of the others, and is resumed there."""
     part, out = folder / "part.db", folder / "taken"
@@ -289,6 +313,8 @@ def try_day(day, sample, cases=None):
     folder = PLACE / ("sample" if sample else "grid") / day["name"]
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    if "taken" in day:
+        return capture_day(day, folder)
     return sample_day(day, folder) if sample else grid_day(day, folder, cases)
 
 
@@ -301,8 +327,8 @@ def main(argv=None):
     asked = parser.parse_args(argv)
     days = [day for day in read_days() if not asked.names or any(name in day["name"] for name in asked.names)]
     if asked.sample:
-        days = [day for day in days if "lost" not in day]  # sealed cases need no processor
-    else:
+        days = [day for day in days if not {"lost", "taken"} & set(day)]  # sealed cases need no processor, and are taken already
+    elif any("taken" not in day for day in days):
         take_grid()
     failed = 0
     for day in days:

@@ -8,7 +8,7 @@
     ./run mutation --open              only the faults that the results so far, of any sources, leave open
     ./run mutation --report            writes the results so far into README.md, runs nothing
     ./run mutation --here [NAME]...    the level unit alone, without a copy of the sources: seconds for each fault, see here.py
-    ./run mutation --days [NAME]...    ten red days, and what they show first: see days.py
+    ./run mutation --days [NAME]...    red days, and what they show first: see days.py
 
 A fault is one replacement in a file that matches its `file` pattern, or of one line of a file. Those of generated.toml are made by
 generate.py; a fault that has a reason why it is `equivalent` is not run.  For each fault the copy is built incrementally and tested on
