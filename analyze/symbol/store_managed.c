@@ -37,7 +37,10 @@ static struct store_managed *add_managed(struct symbol_store *store)
     if (managed == NULL || (managed->mutex = mutex_new()) == NULL)
         return NULL;
     arena_init(&managed->arena, 0);
-    managed->names = store->names == NAMES_FULL ? MANAGED_FULL : MANAGED_SHORT;
+    static const enum managed_names spellings[] = {[NAMES_SHORT] = MANAGED_SHORT,
+                                                   [NAMES_FULL] = MANAGED_FULL,
+                                                   [NAMES_DECORATED] = MANAGED_RAW};
+    managed->names = spellings[store->names];
     managed->next = store->managed;
     store->managed = managed;
     return managed;

@@ -56,14 +56,22 @@ static class Program
         return found;
     }
 
-    // Box`1[[...]].Map[[...]] as Box`1::Map; MoveNext of a class that the compiler made as the method that the user wrote.
+    // Box`1[[...]].Map[[...]] as Box`1::Map; what the compiler made as what the user wrote: MoveNext of a class, a lambda, a local function.
     static string NameOf(ClrMethod method)
     {
         string name = Regex.Replace(method.Signature, @"\(.*\)$|\[\[.*?\]\]", "");
         int dot = name.LastIndexOf('.');
         string type = name[..dot].TrimEnd('.'), last = name[(dot + 1)..];
         Match machine = Regex.Match(type, @"^(.*)\+<(\w+)>d__\d+$");
-        return (machine.Success ? machine.Groups[1].Value : type).Replace('+', '/') + "::" + (machine.Success ? machine.Groups[2].Value : last);
+        if (machine.Success)
+            (type, last) = (machine.Groups[1].Value, machine.Groups[2].Value);
+        Match part = Regex.Match(last, @"^<(.+)>(?:b__(?:\d+_)?(\d+)|g__(\w+)\|.*)$");
+        if (part.Success)
+        {
+            type = Regex.Replace(type, @"\+<>c\w*$", "");
+            last = part.Groups[1].Value + "::" + (part.Groups[3].Success ? part.Groups[3].Value : $"<lambda_{part.Groups[2].Value}>");
+        }
+        return type.Replace('+', '/') + "::" + last;
     }
 
     // By the last entry of the map at or before the address that is neither prologue nor epilogue; -1: a small dump has no maps, so

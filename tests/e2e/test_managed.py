@@ -26,16 +26,24 @@ def oracle_rows(path):
         yield token, il, (None if file == "-" else file), int(number) or None, name
 
 
+def written(kind, method):
+    """What the compiler made as what the user wrote: MoveNext of a state machine, a lambda, a local function."""
+    machine = re.fullmatch(r"(.*)\+<(\w+)>d__\d+", kind)
+    if machine and method == "MoveNext":
+        kind, method = machine.groups()
+    part = re.fullmatch(r"<(\w+)>(?:b__(?:\d+_)?(\d+)|g__(\w+)\|.*)", method)
+    if part:
+        kind, method = re.sub(r"\+<>c\w*$", "", kind), f"{part[1]}::" + (part[3] or f"<lambda_{part[2]}>")
+    return f"{kind.replace('+', '/')}::{method}"
+
+
 def method_of(name):
-    """Box`1[T].Map as Box`1::Map; a state machine's MoveNext as the method that the user wrote."""
-    machine = re.fullmatch(r"(.*)\+<(\w+)>d__\d+\.MoveNext", name)
-    if machine:
-        return f"{machine[1]}::{machine[2]}"
+    """Box`1[T].Map as Box`1::Map."""
     kind, _, method = re.sub(r"\[.*?\]", "", name).rpartition(".")
     if name.endswith("ctor"):
         kind, method = re.sub(r"\[.*?\]", "", name).split("..", 1)
         method = "." + method
-    return f"{kind.replace('+', '/')}::{method}"
+    return written(kind, method)
 
 
 def mvid_of(path):
@@ -88,7 +96,7 @@ class Managed(e2e.Case):
                 continue
             rows = [json.loads(line) for line in (root / entry["ref"]).read_text().splitlines()]
             files = [root / entry["image"], *(root / file for file in entry["debug"])]
-            got = self.resolve(entry["module"], [f"{row['method']}+{row['il']}" for row in rows],
+            got = self.resolve(entry["module"], [f"{row['method']}+{row['il']}" for row in rows], "--names", "decorated",
                                *[word for file in files for word in ("--symbols", file)])
             for row, frame in zip(rows, got, strict=True):
                 want = row["frames"][0]
@@ -128,7 +136,7 @@ class Managed(e2e.Case):
                 got = self.precompiled(build, [int(rva, 16) + at(int(size, 16)) for rva, size, _ in rows])
                 for (rva, size, signature), frame in zip(rows, got, strict=True):
                     owner, _, name = re.sub(r"\[[^]]*\]+", "", signature).split("(")[0].rpartition("::")
-                    want = f"{owner.split(' ')[-1].replace('+', '/')}::{name}"
+                    want = written(owner.split(" ")[-1], name)
                     self.assertEqual((frame["function"], frame["symbols"]), (want, "ppdb"), (build, rva))
 
     def test_parts_of_methods_that_the_compiler_moved_away(self):

@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         read_code(&pe, &keep);
         if (managed_metadata(&pe, &md, &fault) == ERR_NONE)
             for (uint32_t row = 1; row < ROWS; row++)
-                for (int names = MANAGED_SHORT; names <= MANAGED_FULL; names++)
+                for (int names = MANAGED_SHORT; names <= MANAGED_RAW; names++)
                     (void)managed_method_name(&md, 0x06000000 | row, (enum managed_names)names,
                                               &keep);
         fault_clear(&fault);

@@ -16,18 +16,25 @@ enum { METHODS_MAX = 64 };
 
 static const struct {
     uint32_t token;
-    const char *plain, *full;
+    const char *plain, *full, *raw;
 } names[] = {
-    {0x06000004, "Point::.ctor", "Point::.ctor(int)"},
-    {0x06000006, "Box`1::Map", "Box`1<T>::Map<U>(System.Func`2<T,U>)"},
-    {0x06000007, "Box`1::.cctor", "Box`1<T>::.cctor()"},
-    {0x06000009, "Shapes::Throws", "Shapes::Throws(int)"},
-    {0x0600000f, "Shapes::Filter", "Shapes::Filter(System.Exception)"},
-    {0x06000022, "Shapes/<>c__DisplayClass4_0::<Locals>g__Add|0",
-     "Shapes/<>c__DisplayClass4_0::<Locals>g__Add|0(int)"},
-    {0x06000000, NULL, NULL},
-    {0x06ffffff, NULL, NULL},
-    {0x0a000001, NULL, NULL},
+    {0x06000004, "Point::.ctor", "Point::.ctor(int)", "Point::.ctor"},
+    {0x06000006, "Box`1::Map", "Box`1<T>::Map<U>(System.Func`2<T,U>)", "Box`1::Map"},
+    {0x06000007, "Box`1::.cctor", "Box`1<T>::.cctor()", "Box`1::.cctor"},
+    {0x06000009, "Shapes::Throws", "Shapes::Throws(int)", "Shapes::Throws"},
+    {0x0600000f, "Shapes::Filter", "Shapes::Filter(System.Exception)", "Shapes::Filter"},
+    {0x06000022, "Shapes::Locals::Add", "Shapes::Locals::Add(int)",
+     "Shapes/<>c__DisplayClass4_0::<Locals>g__Add|0"},
+    {0x06000023, "Shapes::Locals::<lambda_1>", "Shapes::Locals::<lambda_1>(int)",
+     "Shapes/<>c__DisplayClass4_0::<Locals>b__1"},
+    {0x06000027, "Shapes::Main::<lambda_1>", "Shapes::Main::<lambda_1>(int)",
+     "Shapes/<>c::<Main>b__9_1"},
+    {0x06000024, "Shapes/<>c::.cctor", "Shapes/<>c::.cctor()", "Shapes/<>c::.cctor"},
+    {0x06000014, "Shapes::Slow", "Shapes::Slow", "Shapes/<Slow>d__1::MoveNext"},
+    {0x0600001b, "Shapes::Numbers", "Shapes::Numbers", "Shapes/<Numbers>d__3::MoveNext"},
+    {0x06000000, NULL, NULL, NULL},
+    {0x06ffffff, NULL, NULL, NULL},
+    {0x0a000001, NULL, NULL, NULL},
 };
 
 static void open_metadata(struct metadata *md)
@@ -50,11 +57,13 @@ TEST(names_of_methods)
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         const char *plain = managed_method_name(&md, names[i].token, MANAGED_SHORT, &keep);
         const char *full = managed_method_name(&md, names[i].token, MANAGED_FULL, &keep);
+        const char *raw = managed_method_name(&md, names[i].token, MANAGED_RAW, &keep);
         test_row(names[i].plain);
         CHECK_EQ(plain == NULL, names[i].plain == NULL);
         if (plain != NULL && names[i].plain != NULL) {
             CHECK_STR(plain, names[i].plain);
             CHECK_STR(full, names[i].full);
+            CHECK_STR(raw, names[i].raw);
         }
     }
     arena_free(&keep);

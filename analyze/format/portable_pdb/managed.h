@@ -26,11 +26,14 @@ enum status managed_embedded_pdb(const struct pe *pe, struct arena *keep, struct
                                  struct fault *fault);
 
 /* How a method is spelt. A nested type follows its outer one and '/'; generic ones have their
- * arity: "Space.Outer/Inner`1::Method". */
+ * arity: "Space.Outer/Inner`1::Method". What C#'s compiler makes of one method has that method's
+ * name: "Type::Method::Local" a local function, "Type::Method::<lambda_0>" a lambda, with its
+ * number in the method, "Type::Method" the code of an async method or of an iterator. */
 enum managed_names {
     MANAGED_SHORT, /* as above */
-    MANAGED_FULL,  /* with generic parameters and the types of parameters: "...`1<T>::Map<U>(int32)"
-                    */
+    MANAGED_FULL, /* with generic parameters and the types of parameters: "...`1<T>::Map<U>(int32)";
+                   * none of async methods and iterators, whose code has none */
+    MANAGED_RAW, /* as in the metadata: "Type/<>c::<Method>b__4_0", "Type/<Method>d__1::MoveNext" */
 };
 
 /* In KEEP; NULL: there is no such method. */

@@ -289,6 +289,96 @@ static uint32_t owner_of(const struct metadata *md, uint32_t method)
     return low;
 }
 
+/* What a method that the compiler made was written as. */
+struct written {
+    uint32_t type;                /* the type that is named */
+    struct metadata_bytes method; /* "Method", or a name that is none of these */
+    struct metadata_bytes part;   /* "Local" of a local function, "0" of a lambda; else empty */
+    bool is_lambda, is_machine;
+};
+
+/* The text after "<Method>", and Method in *METHOD; empty: NAME does not begin so. Names of
+ * methods may hold brackets themselves. */
+static struct metadata_bytes after_brackets(struct metadata_bytes name,
+                                            struct metadata_bytes *method)
+{
+    uint32_t depth = 0;
+    for (uint32_t i = 0; i < name.bytes && name.data[0] == '<'; i++) {
+        depth += name.data[i] == '<' ? 1 : 0;
+        if (name.data[i] != '>' || --depth != 0)
+            continue;
+        *method = (struct metadata_bytes){name.data + 1, i - 1};
+        return (struct metadata_bytes){name.data + i + 1, name.bytes - i - 1};
+    }
+    return (struct metadata_bytes){name.data, 0};
+}
+
+static struct metadata_bytes bytes_of(const char *text)
+{
+    return (struct metadata_bytes){(const uint8_t *)text, (uint32_t)strlen(text)};
+}
+
+static const char *type_name(const struct metadata *md, uint32_t type)
+{
+    return metadata_string(md, metadata_cell(md, TABLE_TYPE_DEF, type, 1));
+}
+
+/* "<Method>d__1" and "<Method>d", with MoveNext: the code of an async method or an iterator. */
+static void read_machine(const struct metadata *md, struct written *out)
+{
+    struct metadata_bytes method;
+    const uint32_t outer = enclosing(md, out->type);
+    if (outer == 0 || out->method.bytes != 8 || memcmp(out->method.data, "MoveNext", 8) != 0)
+        return;
+    const struct metadata_bytes kind = after_brackets(bytes_of(type_name(md, out->type)), &method);
+    if (kind.bytes == 0 || kind.data[0] != 'd' || method.bytes == 0)
+        return;
+    out->type = outer;
+    out->method = method;
+    out->is_machine = true;
+}
+
+/* "<Method>g__Local|0_1" and "<Method>b__0_1", in the method's type or in one that the compiler
+ * put there for what they capture: "<>c", "<>c__DisplayClass0_0". */
+static void read_part(const struct metadata *md, struct written *out)
+{
+    struct metadata_bytes method;
+    struct metadata_bytes kind = after_brackets(out->method, &method);
+    if (kind.bytes < 4 || method.bytes == 0 || (kind.data[0] != 'g' && kind.data[0] != 'b') ||
+        kind.data[1] != '_' || kind.data[2] != '_')
+        return;
+    out->is_lambda = kind.data[0] == 'b';
+    out->method = method;
+    out->part = (struct metadata_bytes){kind.data + 3, kind.bytes - 3};
+    for (uint32_t i = 0; i < out->part.bytes; i++) {
+        if (out->is_lambda && out->part.data[i] == '_')
+            out->part = (struct metadata_bytes){out->part.data + i + 1, out->part.bytes - i - 1};
+        else if (!out->is_lambda && out->part.data[i] == '|')
+            out->part.bytes = i;
+    }
+    const uint32_t outer = enclosing(md, out->type);
+    if (outer != 0 && strncmp(type_name(md, out->type), "<>c", 3) == 0)
+        out->type = outer;
+}
+
+static void add_bytes(struct name *name, struct metadata_bytes text)
+{
+    char copy[NAME_BYTES];
+    const size_t bytes = text.bytes < sizeof copy - 1 ? text.bytes : sizeof copy - 1;
+    memcpy(copy, text.data, bytes);
+    copy[bytes] = '\0';
+    add(name, copy);
+}
+
+static void add_part(struct name *name, const struct written *written)
+{
+    if (written->part.bytes == 0)
+        return;
+    add(name, written->is_lambda ? "::<lambda_" : "::");
+    add_bytes(name, written->part);
+    add(name, written->is_lambda ? ">" : "");
+}
+
 const char *managed_method_name(const struct metadata *md, uint32_t token, enum managed_names names,
                                 struct arena *keep)
 {
@@ -298,14 +388,24 @@ const char *managed_method_name(const struct metadata *md, uint32_t token, enum 
         name.method > md->tables[TABLE_METHOD_DEF].count || md->tables[TABLE_METHOD_DEF].at == NULL)
         return NULL;
     name.type = owner_of(md, name.method);
-    add_type(&name, name.type);
-    if (names == MANAGED_FULL)
-        add_generics(&name, name.type << 1);
-    add(&name, "::");
-    add(&name, metadata_string(md, metadata_cell(md, TABLE_METHOD_DEF, name.method, 3)));
-    if (names == MANAGED_FULL) {
-        add_generics(&name, name.method << 1 | TAG_METHOD);
-        add_parameters(&name);
+    struct written written = {
+        .type = name.type,
+        .method =
+            bytes_of(metadata_string(md, metadata_cell(md, TABLE_METHOD_DEF, name.method, 3))),
+    };
+    if (names != MANAGED_RAW) {
+        read_machine(md, &written);
+        read_part(md, &written);
     }
+    add_type(&name, written.type);
+    if (names == MANAGED_FULL)
+        add_generics(&name, written.type << 1);
+    add(&name, "::");
+    add_bytes(&name, written.method);
+    if (names == MANAGED_FULL && written.part.bytes == 0 && !written.is_machine)
+        add_generics(&name, name.method << 1 | TAG_METHOD);
+    add_part(&name, &written);
+    if (names == MANAGED_FULL && !written.is_machine)
+        add_parameters(&name);
     return arena_text(keep, name.text, name.bytes);
 }
