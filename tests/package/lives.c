@@ -327,7 +327,7 @@ static int busy(LPTHREAD_START_ROUTINE routine)
     options.hang_ms = HANG_MS;
     options.end_after_hang = true;
     options.walkers = 2;
-    options.dump_limit_ms = 600000; /* the locks are meant, not the load of the machine */
+    options.dump_limit_ms = 120000; /* the locks are meant, not the load of the machine */
     if (!install())
         return fail("not installed");
     CloseHandle(CreateThread(NULL, 0, routine, NULL, 0, NULL));
