@@ -154,6 +154,9 @@ uint64_t memory_peak_beyond(uint64_t held_bytes);
 /* The resident memory of this process now; 0: the system does not report it. */
 uint64_t memory_held_bytes(void);
 
+/* How much of it are pages of files, such as those of a struct file_map; 0: as above. */
+uint64_t memory_mapped_bytes(void);
+
 /* How much memory the allocator requests from the system at a time, for the whole process; 0: the
  * default. Set it high for short work that needs much memory, because each request and each release
  * stops all threads. */

@@ -522,6 +522,11 @@ uint64_t memory_held_bytes(void)
     return status_bytes("VmRSS:");
 }
 
+uint64_t memory_mapped_bytes(void)
+{
+    return status_bytes("RssFile:");
+}
+
 uint64_t memory_peak_restart(void)
 {
     int file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);

@@ -26,6 +26,11 @@ uint64_t memory_held_bytes(void)
                : 0;
 }
 
+uint64_t memory_mapped_bytes(void)
+{
+    return 0;
+}
+
 /* Windows keeps one peak for the lifetime of a process and cannot reset it. */
 uint64_t memory_peak_restart(void)
 {

@@ -258,9 +258,10 @@ static void read_sites(struct piece_worker *worker, const struct pdb_procedure *
     worker->inlines.count = 0;
     if (!pdb_symbol_at(&worker->now.unit.module, procedure->soff, &symbol))
         return;
-    for (uint32_t soff = symbol.end_soff;
-         soff < procedure->end_soff && pdb_symbol_at(&worker->now.unit.module, soff, &symbol);
-         soff = symbol.end_soff) {
+    const struct pdb_module *module = &worker->now.unit.module;
+    for (uint32_t soff = pdb_symbol_after_locals(module, symbol.end_soff);
+         soff < procedure->end_soff && pdb_symbol_at(module, soff, &symbol);
+         soff = pdb_symbol_after_locals(module, symbol.end_soff)) {
         if (pdb_symbol_closes(symbol.kind)) {
             if (depth == 0)
                 return;

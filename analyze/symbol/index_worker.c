@@ -256,7 +256,7 @@ static struct piece pack(uint32_t step, uint32_t scope, uint32_t line)
 void index_piece(struct piece_worker *worker, uint32_t start_rva, uint32_t scope, uint32_t line)
 {
     uint32_t step = start_rva - worker->piece_rva;
-    const uint32_t more = step / PIECE_STEP_MAX + 1;
+    const uint32_t more = step <= PIECE_STEP_MAX ? 1 : step / PIECE_STEP_MAX + 1;
     struct piece *pieces =
         index_more(worker, &worker->pieces, worker->pieces.count + more, sizeof *pieces);
     if (pieces == NULL)

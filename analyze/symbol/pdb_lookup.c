@@ -20,10 +20,10 @@ enum {
     BULK_QUESTIONS = 6,        /* for each module of the PDB */
     BULK_QUESTIONS_LARGE = 2,  /* of a large file, of which each question may read a part again */
     KEPT_BYTES_MAX = 96 << 20, /* above it all modules that were read are forgotten */
-    READS_MAX = 20,            /* of modules of a large file, until its memory is given back */
+    READS_EACH = 16, /* of modules of a large file, until one looks how much of it is mapped */
+    MEMORY_BYTES_MAX = 96 << 20, /* above it, with what is kept, that is given back */
 };
 
-/* Each read may have the system map 2 MiB of the file, and as much of its types. */
 #define LARGE_FILE_BYTES ((size_t)96 << 20)
 
 struct known_code {
@@ -104,18 +104,26 @@ void pdb_lookup_bound(struct pdb_lookup *lookup, const struct file_map *map, siz
         lookup->map = map;
 }
 
-/* Called where records of a module are read. */
+static uint64_t kept_bytes(const struct pdb_lookup *lookup)
+{
+    return lookup->keep.used_bytes + lookup->table_bytes + lookup->known.packed.count;
+}
+
+/* Called where records of a module are read. The system maps between 64 KiB and 2 MiB for each page
+ * that is read, so what is mapped is asked and not counted. */
 static void count_read(struct pdb_lookup *lookup)
 {
-    if (lookup->map != NULL && ++lookup->reads % READS_MAX == 0)
+    if (lookup->map == NULL || ++lookup->reads % READS_EACH != 0)
+        return;
+    const uint64_t mapped_bytes = memory_mapped_bytes();
+    if (mapped_bytes == 0 || mapped_bytes + kept_bytes(lookup) > MEMORY_BYTES_MAX)
         file_release(lookup->map, 0, lookup->map->bytes);
 }
 
 /* Forgets all modules when they hold too much; called between two questions. */
 static void limit_kept(struct pdb_lookup *lookup)
 {
-    if (lookup->keep.used_bytes + lookup->table_bytes + lookup->known.packed.count <=
-        lookup->kept_most)
+    if (kept_bytes(lookup) <= lookup->kept_most)
         return;
     close_modules(lookup);
     pdb_known_forget(&lookup->known);

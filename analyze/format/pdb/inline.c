@@ -30,15 +30,11 @@ struct annotation_reader {
     bool failed;
 };
 
-/* 7 bits in one byte, 14 in two, 29 in four, most significant first. */
-static uint32_t read_operand(struct annotation_reader *r)
+/* 14 bits in two bytes, 29 in four, most significant first. */
+static uint32_t read_long_operand(struct annotation_reader *r)
 {
     const uint8_t *p = r->at;
     const size_t left = (size_t)(r->end - p);
-    if (left >= 1 && (p[0] & 0x80) == 0) {
-        r->at += 1;
-        return p[0];
-    }
     if (left >= 2 && (p[0] & 0xc0) == 0x80) {
         r->at += 2;
         return (uint32_t)(p[0] & 0x3f) << 8 | p[1];
@@ -49,6 +45,12 @@ static uint32_t read_operand(struct annotation_reader *r)
     }
     r->failed = true;
     return 0;
+}
+
+/* Nearly all have 7 bits, in one byte. */
+static inline uint32_t read_operand(struct annotation_reader *r)
+{
+    return r->at < r->end && *r->at < 0x80 ? *r->at++ : read_long_operand(r);
 }
 
 static int32_t signed_operand(uint32_t value)

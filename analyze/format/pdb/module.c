@@ -68,9 +68,8 @@ bool pdb_symbols_are_whole(const struct pdb_module *module)
     uint32_t soff = 4;
     if (module->is_unreadable)
         return false;
-    for (; pdb_symbol_at(module, soff, &symbol); soff = symbol.end_soff) {
-        if (symbol.kind >= PDB_LOCAL && symbol.kind <= PDB_DEFRANGE_LAST)
-            continue; /* most records are of these kinds; this is only faster */
+    for (; pdb_symbol_at(module, soff, &symbol);
+         soff = pdb_symbol_after_locals(module, symbol.end_soff)) {
         if (!pdb_symbol_opens(symbol.kind) || symbol.bytes < 8)
             continue;
         const uint32_t end_soff = load_u32(symbol.data + 4);

