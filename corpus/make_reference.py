@@ -14,9 +14,10 @@ import sys
 import tempfile
 
 import reference_addresses
+import reference_moments_arm64
 import reference_moments_x64
 
-EDITION = "2026.11.3"
+EDITION = "2026.11.4"
 FOLDERS = ("images", "programs")
 POSITIONS = {"moment": ("prologue", "body", "called", "epilogue", "leaf", "dispatcher", "before-noreturn"),
              "address": ("first", "inline-begin", "inline-end", "row", "inside", "mid-instruction", "return", "last", "gap")}
@@ -42,7 +43,7 @@ REASONS = {
 
 
 def retired():
-    """The rows of reference_retired.tsv: a case that was wrong keeps its id for ever, and another one is new."""
+    """The rows of reference_retired.tsv: a case that was wrong keeps its id without end, and another one is new."""
     with (pathlib.Path(__file__).resolve().parent / "reference_retired.tsv").open(encoding="utf-8", newline="") as stream:
         return [{"id": old, "reason": reason, "successor": new or None} for old, new, reason in csv.reader(stream, delimiter="\t")]
 
@@ -75,15 +76,17 @@ def coverage(lists):
              + ", ".join(f"{count} {level}" for level, count in sorted(levels.items(), reverse=True)) + ".", ""]
     for kind in POSITIONS:
         lines += table(kind, [c for c in cases if c["kind"] == kind])
-    lines += ["Not in this edition, so without any row: x64 unwind version 3 and shadow stacks, moments of arm64, ARM64EC and x86, stack scans, "
-              "generated and managed code, PDBs of MSVC and their OMAP, MSFZ and incremental thunks, Mach-O, dumps. Their cases are not made yet.", ""]
+    lines += ["Not in this edition, so without any row: x64 unwind version 3 and shadow stacks, moments of ARM64EC and x86, signed return "
+              "addresses, save_any_reg, SVE and reserved flags of arm64, stack scans, generated and managed code, PDBs of MSVC and their OMAP, "
+              "MSFZ and incremental thunks, Mach-O, dumps. Their cases are not made yet.", ""]
     return "\n".join(lines)
 
 
 def make(out):
     (out / "images").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        lists = {**reference_moments_x64.make(pathlib.Path(folder), out), **reference_addresses.make(pathlib.Path(folder), out)}
+        lists = {**reference_moments_x64.make(pathlib.Path(folder), out), **reference_moments_arm64.make(pathlib.Path(folder), out),
+                 **reference_addresses.make(pathlib.Path(folder), out)}
     write(out, lists)
     (out / "COVERAGE.md").write_text(coverage(lists), encoding="utf-8")
 

@@ -90,7 +90,7 @@ class Family:
     def __init__(self, name, folder, out):
         self.name, self.path = name, f"images/x64-{name}.dll"
         self.functions = [*shapes.callers(), *FAMILIES[name]()]
-        labels = machine.build(folder, name, self.functions, out / self.path)
+        labels = machine.build(folder, name, machine.emit(self.functions), out / self.path)
         self.image = page.Image(out / self.path)
         self.machine = machine.Machine(self.image)
         self.places, self.cases, self.done = {}, [], {}  # rva: (function, position, ordinal)

@@ -136,10 +136,10 @@ def frame_of_parent(self, parent):
 Function.frame_of_parent = frame_of_parent
 
 
-def build(folder, name, functions, out):
+def build(folder, name, text, out, processor="x86_64"):
     """Assembles and links OUT; returns {label: rva}."""
-    (folder / f"{name}.s").write_text(emit(functions))
-    subprocess.run(["clang-19", "--target=x86_64-pc-windows-msvc", "-mno-incremental-linker-compatible", "-c", f"{name}.s", "-o",
+    (folder / f"{name}.s").write_text(text)
+    subprocess.run(["clang-19", f"--target={processor}-pc-windows-msvc", "-mno-incremental-linker-compatible", "-c", f"{name}.s", "-o",
                     f"{name}.obj"], check=True, cwd=folder)
     words = ["lld-link-19", "/dll", "/noentry", "/nodefaultlib", "/Brepro", "/base:0x180000000", f"{name}.obj"]
     subprocess.run([*words, f"/out:{name}.dll"], check=True, cwd=folder, capture_output=True)

@@ -8,7 +8,7 @@ import sys
 
 NONE = ("crashed", "timeout", "garbage")
 OUTCOMES = ("right", "early", "wrong", *NONE, "unsupported")
-TITLES = {"moments": "Moments of a stack walk", "addresses": "Names of addresses"}
+TITLES = {"moments/x64": "Moments of a stack walk, x64", "moments/arm64": "Moments of a stack walk, arm64", "addresses": "Names of addresses"}
 
 
 def results(folder):
@@ -20,13 +20,17 @@ def name(result):
     return f"{result['tool']['name']} {result['tool']['version']}"
 
 
+def of_kind(result, kind):
+    return {outcome: [case for case in ids if case.startswith(kind + "/")] for outcome, ids in result["cases"].items()}
+
+
 def columns(found, kind):
     """[(heading, result)] of those that answered a case of KIND: versions of one tool that answer alike share a column."""
     out = []
     for result in found:
-        if not any(case.startswith(kind) for outcome, ids in result["cases"].items() if outcome != "unsupported" for case in ids):
+        if not any(case.startswith(kind + "/") for outcome, ids in result["cases"].items() if outcome != "unsupported" for case in ids):
             continue
-        if out and out[-1][1]["tool"]["name"] == result["tool"]["name"] and out[-1][1]["cases"] == result["cases"]:
+        if out and out[-1][1]["tool"]["name"] == result["tool"]["name"] and of_kind(out[-1][1], kind) == of_kind(result, kind):
             out[-1] = (f"{out[-1][0].split(' to ')[0]} to {result['tool']['version']}", out[-1][1])
         else:
             out.append((name(result), result))
@@ -34,13 +38,12 @@ def columns(found, kind):
 
 
 def counted(result, kind, part):
-    """{PART of the id: {outcome: cases}} of the kinds "moments" and "addresses"; part 2 is the shape, 3 of an address its program."""
+    """{PART of the id: {outcome: cases}} of a KIND of TITLES; part 2 is the shape, 3 of an address its program."""
     out = {}
-    for outcome, ids in result["cases"].items():
+    for outcome, ids in of_kind(result, kind).items():
         for words in (case.split("/") for case in ids):
-            if words[0] == kind:
-                counts = out.setdefault(words[part], dict.fromkeys(OUTCOMES, 0))
-                counts[outcome] += 1
+            counts = out.setdefault(words[part], dict.fromkeys(OUTCOMES, 0))
+            counts[outcome] += 1
     return out
 
 
@@ -73,7 +76,7 @@ def table(first, found, kind, part):
 def print_alone(found):
     counts = {}
     for tool, case in alone(found):
-        counts.setdefault((tool.split()[0], case.split("/")[2]), []).append(case)
+        counts.setdefault((tool.split()[0], "/".join(case.split("/")[1:3])), []).append(case)
     print("\n## Wrong in one tool only\nAll others are right or end early.\n\n| tool | shape | cases | e.g. |\n|---|---|---|---|")
     for (tool, shape), cases in sorted(counts.items()):
         print(f"| {tool} | {shape} | {len(set(cases))} | `{cases[0]}` |")
@@ -84,7 +87,7 @@ def main():
     folder = folder if folder.is_dir() else folder.parent
     found = results(folder)
     print(f"# Results\n\nMade by `table.py` from {len(found)} files in `results/`; what each contestant runs is in [adapters](adapters/README.md),\n"
-          "the faults of tools behind it in [BUGS.md](BUGS.md). `31` all right; `30 + 1 early`: one answer ended too early, or left a part out.")
+          "the faults of tools that show there in [BUGS.md](BUGS.md). `31` all right; `30 + 1 early`: one answer ended too early, or left a part out.")
     for kind, title in TITLES.items():
         print(f"\n## {title}")
         table("shape", found, kind, 2)

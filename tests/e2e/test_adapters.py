@@ -21,9 +21,10 @@ STACKWALK = e2e.BUILD / "tools/node_modules/minidump/bin/linux-x64/minidump_stac
 WINDOWS_CC = "x86_64-w64-mingw32-gcc"
 
 
-def all_cases():
+def all_cases(processor):
     lists = json.loads((SUITE / "suite.json").read_text(encoding="utf-8"))["lists"]
-    return [json.loads(line) for name in lists if name.startswith("moments/") for line in (SUITE / name).read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for name in lists if name.startswith(f"moments/{processor}-")
+            for line in (SUITE / name).read_text(encoding="utf-8").splitlines()]
 
 
 def chosen():
@@ -44,51 +45,58 @@ def ask(command, cases, env=None):
 
 
 def pairs(frames):
-    return [(int(frame["ip"], 16), int(frame["sp"], 16)) for frame in frames]
+    return [(int(frame["ip"], 16), None if frame["sp"] is None else int(frame["sp"], 16)) for frame in frames]
 
 
 class Asked(e2e.Case):
     @classmethod
     def setUpClass(cls):
         cls.wanted = chosen()
-        cls.all = all_cases()
+        cls.all = all_cases("x64")
         cls.cases = [case for case in cls.all if case["id"] in cls.wanted]
+        cls.all_arm64 = all_cases("arm64")
+        cls.arm64 = [case for case in cls.all_arm64 if case["id"] in cls.wanted]
 
 
 class Adapters(Asked):
-    def check_adapter(self, name, version, command, env=None):
+    def check_adapter(self, name, version, command, env=None, arm64=False):
         """VERSION: the one that the list was made with; in another, a case that is not right there may be right."""
-        welcome, answers = ask(command, self.cases, env)
+        cases = [*self.cases, *(self.arm64 if arm64 else [])]
+        welcome, answers = ask(command, cases, env)
         self.assertIn("moments.x64", welcome["can"])
-        self.assertEqual(list(answers), [case["id"] for case in self.cases])
-        for case in self.cases:
+        self.assertEqual("moments.arm64" in welcome["can"], arm64)
+        self.assertEqual(list(answers), [case["id"] for case in cases])
+        for case in cases:
             with self.subTest(case["id"]):
                 frames = pairs(answers[case["id"]]["frames"])
                 truth = pairs(case["truth"]["frames"])
                 self.assertEqual(frames[0], truth[0])
+                for i, (_, sp) in enumerate(frames[:len(truth)]):
+                    frames[i] = (frames[i][0], truth[i][1] if sp is None else sp)  # one that is not given is not compared
                 if name not in self.wanted[case["id"]]:
                     self.assertEqual(frames, truth)
                 elif welcome["version"] == version:
                     self.assertNotEqual(frames, truth, "right now: take it off tests/e2e/adapter_cases.txt and corpus/reference/BUGS.md")
 
     def test_the_list_has_every_shape_and_position(self):
-        self.assertEqual(len(self.cases), len(self.wanted))
-        for key in ("shape", "position"):
-            self.assertEqual({case[key] for case in self.cases}, {case[key] for case in self.all if case["truth"]["level"] == "must"})
+        self.assertEqual(len(self.cases) + len(self.arm64), len(self.wanted))
+        for listed, cases in ((self.cases, self.all), (self.arm64, self.all_arm64)):
+            for key in ("shape", "position"):
+                self.assertEqual({case[key] for case in listed}, {case[key] for case in cases if case["truth"]["level"] == "must"})
 
     def test_the_list_has_every_case_of_the_faults(self):
-        cases = re.findall(r"moments/x64/[a-z0-9/-]+", (SUITE / "BUGS.md").read_text(encoding="utf-8"))
+        cases = re.findall(r"moments/(?:x64|arm64)/[a-z0-9/-]+", (SUITE / "BUGS.md").read_text(encoding="utf-8"))
         self.assertGreater(len(cases), 10)
         self.assertEqual([case for case in cases if case not in self.wanted], [])
 
     def test_ours(self):
-        self.check_adapter("ours", None, [ADAPTERS / "ours.py", e2e.PROGRAM])
+        self.check_adapter("ours", None, [ADAPTERS / "ours.py", e2e.PROGRAM], arm64=True)
 
     def test_lldb(self):
         if not shutil.which("lldb-19"):
             self.skipTest("lldb-19 is not installed")
-        self.check_adapter("lldb", "19.1.7", [ADAPTERS / "lldb.py", "lldb-19"])
-        self.check_adapter("lldb-names", "19.1.7", [ADAPTERS / "lldb.py", "lldb-19", "--names"])
+        self.check_adapter("lldb", "19.1.7", [ADAPTERS / "lldb.py", "lldb-19"], arm64=True)
+        self.check_adapter("lldb-names", "19.1.7", [ADAPTERS / "lldb.py", "lldb-19", "--names"], arm64=True)
 
     def test_gdb(self):
         if not shutil.which("x86_64-w64-mingw32-gdb"):
@@ -119,8 +127,8 @@ class Adapters(Asked):
             for mode in ("rtl", "stackwalk"):
                 self.check_adapter(mode, "8.0", ["wine", program, mode], env)
 
-    def test_what_is_no_moment_of_x64_is_unsupported(self):
-        case = {**self.cases[0], "processor": "arm64", "capability": "moments.arm64"}
+    def test_moments_of_another_processor_are_unsupported(self):
+        case = {**self.cases[0], "processor": "arm", "capability": "moments.arm"}
         _, answers = ask([ADAPTERS / "ours.py", e2e.PROGRAM], [case])
         self.assertTrue(answers[case["id"]]["unsupported"])
 
@@ -170,6 +178,19 @@ class Examples(Asked):
     def test_shell(self):
         self.check_example([EXAMPLES / "example.sh"])
 
+    def test_addresses(self):
+        """By the scorer, over one program: all of its cases are answered, and as well as a symbol table or addr2line can."""
+        for name, least in (("py", {"right": 0, "early": 50}), ("sh", {"right": 80, "early": 0})):
+            with self.subTest(name):
+                if name == "sh" and not shutil.which("addr2line"):
+                    self.skipTest("addr2line is not installed")
+                result = json.loads(e2e.twinstack("score", "--cmd", EXAMPLES / f"example_addresses.{name}", "--suite", SUITE, "-k", "gcc-dwarf4",
+                                                  "--json", limit_s=120).stdout)
+                counts = {outcome: len(ids) for outcome, ids in result["cases"].items()}
+                self.assertEqual(counts["right"] + counts["early"] + counts["wrong"], sum(counts.values()))
+                for outcome, count in least.items():
+                    self.assertGreaterEqual(counts[outcome], count)
+
     def test_rust(self):
         if not shutil.which("rustc"):
             self.skipTest("rustc is not installed")
@@ -204,25 +225,36 @@ EVERYWHERE = {
 }
 
 
+# The same for arm64.
+ARM64_RULES = {
+    "arm64-honest": (set(), set()),
+    "arm64-no-epilogue": (None, {"epilogue"}),
+    "arm64-no-prologue": (None, {"prologue"}),
+    "arm64-no-end-c": ({"fragment"}, {"prologue", "body", "called"}),
+    "arm64-call-last": ({"call-last"}, {"called"}),
+}
+
+
 class Liars(Asked):
     """By the scorer, so that it is the scorer which finds them."""
 
     def wrong(self, name):
+        cases = self.all_arm64 if name.startswith("arm64") else self.all
         lib = e2e.ROOT / "tests/lib/liar.py"
         result = json.loads(e2e.twinstack("score", "--cmd", f"{sys.executable} {lib} {name}", "--suite", SUITE, "-k", "must", "--json").stdout)
-        self.assertEqual(sum(map(len, result["cases"].values())), sum(case["truth"]["level"] == "must" for case in self.all))
+        self.assertEqual(sum(map(len, result["cases"].values())), sum(case["truth"]["level"] == "must" for case in cases))
         right = set(result["cases"]["right"])
         self.assertEqual([k for k in ("crashed", "timeout", "garbage", "unsupported") if result["cases"][k]], [])
-        return [case for case in self.all if case["truth"]["level"] == "must" and case["id"] not in right]
+        return [case for case in cases if case["truth"]["level"] == "must" and case["id"] not in right]
 
     def test_each_is_wrong_in_the_cases_of_its_rule_alone(self):
-        for name, (shapes, positions) in RULES.items():
+        for name, (shapes, positions) in {**RULES, **ARM64_RULES}.items():
             with self.subTest(name):
                 wrong = self.wrong(name)
                 for key, want in (("shape", shapes), ("position", positions)):
                     if want is not None:
                         self.assertEqual({case[key] for case in wrong}, want)
-                if shapes is None and positions is None:
+                if (shapes, positions) == (None, None):
                     self.assertEqual(len(wrong), sum(case["truth"]["level"] == "must" for case in self.all))
 
     def test_a_rule_of_all_functions_is_hit_in_many_shapes(self):
@@ -234,6 +266,7 @@ class Liars(Asked):
 
     def test_every_liar_has_its_row(self):
         self.assertEqual({*RULES, *EVERYWHERE}, set(liar.LIARS))
+        self.assertEqual(set(ARM64_RULES), set(liar.ARM64_LIARS))
 
     def test_a_liar_is_a_contestant(self):
         lib = e2e.ROOT / "tests/lib/liar.py"

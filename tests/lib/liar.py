@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Contestants of the reference suite that break one rule each on purpose: liar.py NAME speaks the suite's protocol.
 
-They are the page's second implementation (corpus/reference_page_x64.py) with one function replaced. `honest` replaces nothing."""
+They are the page's second implementation (corpus/reference_page_x64.py, for names with `arm64-` reference_page_arm64.py) with one
+function replaced. `honest` replaces nothing."""
 
 import contextlib
 import functools
@@ -13,14 +14,15 @@ from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "corpus"))
+import reference_page_arm64 as arm64  # noqa: E402
 import reference_page_x64 as page  # noqa: E402
 
 HONEST = {name: getattr(page, name) for name in ("epilogue", "undo", "step", "walk", "Info")}
 
 
 @functools.lru_cache(maxsize=None)
-def image_at(path):
-    return page.Image(path)
+def image_at(rules, path):
+    return rules.Image(path)
 
 
 def with_entry(image, entry):
@@ -142,10 +144,50 @@ LIARS = {
 }
 
 
+def changed_records(change):
+    """Both kinds of arm64 records, changed after they were read."""
+    def of(kind):
+        class Changed(kind):
+            def __init__(self, *words):
+                super().__init__(*words)
+                change(self)
+        return Changed
+    return {"Full": of(arm64.Full), "Packed": of(arm64.Packed)}
+
+
+def without_epilogues(record):
+    record.epilogues = []
+
+
+def without_prologue(record):
+    record.own = 0
+
+
+def as_first_part(record):
+    """`end_c` counts as nothing: the codes of the first part are instructions of this one."""
+    record.own = len(record.prologue) - 1
+
+
+def arm64_at_return_address(image, regs, read, interrupted):
+    return ARM64_STEP(image if interrupted else with_entry(image, lambda rva: image.entry(rva + 4)), regs, read, interrupted)
+
+
+ARM64_STEP = arm64.step
+ARM64_LIARS = {
+    "arm64-honest": {},
+    "arm64-no-epilogue": changed_records(without_epilogues),
+    "arm64-no-prologue": changed_records(without_prologue),
+    "arm64-no-end-c": changed_records(as_first_part),
+    "arm64-call-last": {"step": arm64_at_return_address},
+}
+
+
 def answer(folder, given, liar):
     """[(ip, sp)] of LIAR, up to the frame where it gives up."""
+    rules, changes = (page, LIARS[liar]) if liar in LIARS else (arm64, ARM64_LIARS[liar])
+    ip, sp = ("rip", "rsp") if rules is page else ("pc", "sp")
     stack = [(int(p["at"], 16), bytes.fromhex(p["bytes"])) for p in given["stack"]]
-    image = image_at(folder / given["modules"][0]["path"])
+    image = image_at(rules, folder / given["modules"][0]["path"])
     regs = {name: int(value, 16) for name, value in given["registers"].items()}
     seen = []
 
@@ -156,16 +198,16 @@ def answer(folder, given, liar):
         raise ValueError("not given")
 
     def noted(image, regs, read, interrupted):
-        seen.append((regs["rip"], regs["rsp"]))
+        seen.append((regs[ip], regs[sp]))
         return step(image, regs, read, interrupted)
 
     with contextlib.ExitStack() as changed:
-        for name, value in LIARS[liar].items():
-            changed.enter_context(mock.patch.object(page, name, value))
-        step = page.step
-        changed.enter_context(mock.patch.object(page, "step", noted))
+        for name, value in changes.items():
+            changed.enter_context(mock.patch.object(rules, name, value))
+        step = rules.step
+        changed.enter_context(mock.patch.object(rules, "step", noted))
         try:
-            return page.walk(image, regs, read)
+            return rules.walk(image, regs, read)
         except (ValueError, IndexError, KeyError):
             return seen
 
@@ -173,7 +215,8 @@ def answer(folder, given, liar):
 def main():
     sys.path.insert(0, str(ROOT / "corpus/reference/adapters"))
     import contestant  # pylint: disable=import-outside-toplevel
-    contestant.serve(f"liar {sys.argv[1]}", "1", {"moments.x64": lambda folder, question: answer(folder, question["given"], sys.argv[1])})
+    capability = "moments.arm64" if sys.argv[1] in ARM64_LIARS else "moments.x64"
+    contestant.serve(f"liar {sys.argv[1]}", "1", {capability: lambda folder, question: answer(folder, question["given"], sys.argv[1])})
 
 
 if __name__ == "__main__":

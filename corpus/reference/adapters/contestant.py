@@ -1,6 +1,6 @@
 """The protocol of the suite for a contestant in Python: serve(NAME, VERSION, ANSWERS), ANSWERS: {capability: function}.
 
-A function(FOLDER, QUESTION) of moments gives [(ip, sp), ...], of addresses [{"function", "file", "line", "inlined"}, ...], both
+A function(FOLDER, QUESTION) of moments gives [(ip, sp), ...] (sp None: not known), of addresses [{"function", "file", "line", "inlined"}, ...], both
 innermost first; it raises Unsupported(REASON) where the tool cannot take part. Any other exception is answered as an error. A last
 frame with address 0 is how some tools print the end; it is no frame."""
 
@@ -27,7 +27,7 @@ def program(name):
 def walk(frames):
     while frames and not frames[-1][0]:
         frames = frames[:-1]
-    return [{"ip": f"{ip:#x}", "sp": f"{sp:#x}"} for ip, sp in frames]
+    return [{"ip": f"{ip:#x}", "sp": None if sp is None else f"{sp:#x}"} for ip, sp in frames]
 
 
 def answered(answers, folder, question):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Makes a Windows minidump of moments, for tools that read dumps: written(FOLDER, [GIVEN, ...]) gives its bytes.
 
-Thread i + 1 is the i-th moment: its CONTEXT (x64: control and integer registers, xmm 0) and its stack. The module list has the
+Thread i + 1 is the i-th moment: its CONTEXT (control and integer registers, xmm 0) and its stack, of x64 or arm64. The module list has the
 images of the suite by their absolute paths, with time stamp, size and CodeView record as the PE files state them. The bytes of an
 image are not in the dump, as in dumps that Windows writes. A dump has one address space, so moments whose stacks or modules differ
 at the same address do not fit into one; ValueError says so. In this suite nearly every moment needs a dump of its own.
@@ -21,6 +21,10 @@ SINGLE_STEP = 0x80000004
 
 
 def context(registers):
+    if "pc" in registers:  # arm64: x0 to x30, sp, pc
+        out = bytearray(912)
+        struct.pack_into("<II33Q", out, 0, 0x400003, 0, *(int(registers[name], 16) for name in [*(f"x{i}" for i in range(31)), "sp", "pc"]))
+        return bytes(out)
     out = bytearray(1232)
     struct.pack_into("<II6HI", out, 0x30, 0x100003, 0x1F80, 0x33, 0x2B, 0x2B, 0x53, 0x2B, 0x2B, 0x246)
     struct.pack_into("<17Q", out, 0x78, *(int(registers.get(name, "0x0"), 16) for name in REGISTERS))
@@ -104,7 +108,9 @@ def text(words):
 
 def written(folder, moments, whole=False, codeview=None):
     file = File()
-    file.stream(SYSTEM, struct.pack("<HHHBBIIIIIHH24x", 9, 6, 0, 1, 1, 10, 0, 19045, 2, file.put(text("")), 0, 0))
+    is_arm64 = "pc" in moments[0]["registers"]
+    pc_name, sp_name = ("pc", "sp") if is_arm64 else ("rip", "rsp")
+    file.stream(SYSTEM, struct.pack("<HHHBBIIIIIHH24x", 12 if is_arm64 else 9, 6, 0, 1, 1, 10, 0, 19045, 2, file.put(text("")), 0, 0))
     rows = []
     for base, size, path in modules(folder, moments):
         stamp, _, checksum, record = facts(path)
@@ -117,13 +123,13 @@ def written(folder, moments, whole=False, codeview=None):
     for number, given in enumerate(moments, 1):
         raw = context(given["registers"])
         place = (len(raw), file.put(raw))
-        sp = int(given["registers"]["rsp"], 16)
+        sp = int(given["registers"][sp_name], 16)
         stack = next((r for r in ranges.values() if r[0] <= sp < r[0] + r[1]), next(iter(ranges.values())))
         threads.append(struct.pack("<IIIIQQIIII", number, 0, 32, 0, 0, *stack, *place))
         first = first or place
     file.stream(THREADS, struct.pack("<I", len(threads)) + b"".join(threads))
     file.stream(MEMORY, struct.pack("<I", len(ranges)) + b"".join(struct.pack("<QII", *r) for r in ranges.values()))
-    rip = int(moments[0]["registers"]["rip"], 16)
+    rip = int(moments[0]["registers"][pc_name], 16)
     file.stream(EXCEPTION, struct.pack("<IIIIQQII120xII", 1, 0, SINGLE_STEP, 0, 0, rip, 0, 0, *first))
     return file.whole()
 

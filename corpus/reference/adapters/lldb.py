@@ -2,7 +2,7 @@
 """LLDB's walk: lldb.py [PROGRAM] [--names]          PROGRAM: lldb-19 (if not given), lldb-16, ...
 
 Runs: one lldb for all questions; per question `target create --core MOMENT.dmp`, `thread backtrace`, `target delete`. A moment becomes
-a minidump of one thread (dump_of_moments.py); target.exec-search-paths names the folder of its image, whose .pdata LLDB reads.
+a minidump of one thread (dump_of_moments.py); target.exec-search-paths names the folder of its image, whose .pdata LLDB reads on x64, not on arm64.
 The images have no symbols. Without a symbol LLDB does not know at which offset of its function a pc is. --names gives it one for each
 row of an image's function table, as `target symbols add SYMBOLS.json` (LLDB 17 and later): the same walk where there are symbols.
 Seen with: LLDB 19.1.7 of Debian 12; 13.0.1, 14.0.6, 15.0.6, 16.0.6 and 22.1.8, unpacked from Debian's packages.
@@ -21,7 +21,8 @@ import tempfile
 import contestant
 import dump_of_moments
 
-FRAME = re.compile(r"FRAME 0x([0-9a-f]+) 0x([0-9a-f]+)")
+ARM64 = 0xAA64 # IMAGE_FILE_MACHINE_ARM64
+FRAME = re.compile(r"FRAME 0x([0-9a-f]+)(?: 0x([0-9a-f]+))?") # on arm64 it may have no stack pointer of a caller
 IMAGE = re.compile(r"\[ *\d+\] ([0-9A-F-]+) +0x[0-9a-f]+ +(.+?) *$")
 
 
@@ -30,7 +31,7 @@ class Lldb:
         self.program = program
         self.process = subprocess.Popen([program, "--no-lldbinit"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, text=True, errors="replace")
-        self.version = self.ask('settings set frame-format "FRAME ${frame.pc} ${frame.sp}\\n"')[-1].split()[2]
+        self.version = self.ask('settings set frame-format "FRAME ${frame.pc}{ ${frame.sp}}\\n"')[-1].split()[2]
 
     def ask(self, *commands):
         """The lines that LLDB prints up to its version, which ends every answer. Without an answer the contestant ends, too."""
@@ -52,12 +53,21 @@ def symbols(path, identity):
     optional, = struct.unpack_from("<H", data, pe + 20)
     base, = struct.unpack_from("<Q", data, pe + 48)
     at, length = struct.unpack_from("<II", data, pe + 24 + 112 + 24)
-    rows = []
-    for i in range(count):
-        _, start, raw, place = struct.unpack_from("<4I", data, pe + 24 + optional + 40 * i + 8)
-        if start <= at < start + raw:
-            rows = [struct.unpack_from("<II", data, place + at - start + row) for row in range(0, length, 12)]
-    return {"triple": "x86_64-pc-windows-msvc", "uuid": identity, "type": "sharedlibrary", "symbols": [
+    machine, = struct.unpack_from("<H", data, pe + 4)
+    sections = [struct.unpack_from("<4I", data, pe + 24 + optional + 40 * i + 8) for i in range(count)]
+
+    def place(rva):
+        return next((raw_at + rva - start for _, start, raw, raw_at in sections if start <= rva < start + raw), None)
+
+    rows, first = [], place(at)
+    for row in range(0, length if first is not None else 0, 8 if machine == ARM64 else 12):
+        begin, end = struct.unpack_from("<II", data, first + row)
+        if machine == ARM64:  # a packed word, or where the record is: each has the length in words
+            words = end >> 2 & 0x7FF if end & 3 else struct.unpack_from("<I", data, place(end))[0] & 0x3FFFF
+            end = begin + 4 * words
+        rows.append((begin, end))
+    triple = "aarch64-pc-windows-msvc" if machine == ARM64 else "x86_64-pc-windows-msvc"
+    return {"triple": triple, "uuid": identity, "type": "sharedlibrary", "symbols": [
         {"name": f"f_{begin:x}", "type": "code", "address": base + begin, "size": end - begin} for begin, end in sorted(rows)]}
 
 
@@ -81,10 +91,10 @@ def main():
                 if not any("has been added" in line for line in loaded):
                     raise contestant.Unsupported("LLDB takes no symbols in JSON")
             lines = lldb.ask(f"thread backtrace --count {contestant.WALK_MAX}", "target delete --all --clean")
-            return [(int(ip, 16), int(sp, 16)) for ip, sp in (m.groups() for m in map(FRAME.search, lines) if m)]
+            return [(int(ip, 16), int(sp, 16) if sp else None) for ip, sp in (m.groups() for m in map(FRAME.search, lines) if m)]
 
         name = "lldb with names" if words.names else "lldb"
-        contestant.serve(name, lldb.version, {"moments.x64": answer}, "https://github.com/llvm/llvm-project/issues")
+        contestant.serve(name, lldb.version, {"moments.arm64": answer, "moments.x64": answer}, "https://github.com/llvm/llvm-project/issues")
 
 
 if __name__ == "__main__":

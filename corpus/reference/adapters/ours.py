@@ -55,4 +55,4 @@ def name(folder, question):
 
 
 if __name__ == "__main__":
-    contestant.serve("twinstack", run("--version").split()[1], {"moments.x64": answer, "addresses.dwarf": name, "addresses.pdb": name})
+    contestant.serve("twinstack", run("--version").split()[1], {"moments.arm64": answer, "moments.x64": answer, "addresses.dwarf": name, "addresses.pdb": name})
