@@ -269,6 +269,131 @@ TEST(llvm_symbolizer_names_a_real_dump)
     arena_free(&arena);
 }
 
+/* The truth that the victim of corpus/cases/inline_chain.ob2 stated: its innermost function and
+ * three callers are inlined. */
+TEST(llvm_symbolizer_names_inlined_frames)
+{
+    static const struct {
+        const char *function;
+        uint32_t line, index;
+    } truth[] = {{"chain_four", 8, 0}, {"chain_three", 13, 0},      {"chain_two", 9, 0},
+                 {"chain_one", 5, 0},  {"run_inline_chain", 12, 0}, {"main", 297, 1}};
+    struct arena arena;
+    struct crash_case crash;
+    struct engine_result result;
+    struct fault fault = FAULT_INIT;
+    struct symbol_store *symbols;
+    struct opened_case opened;
+    const char *why = NULL;
+    const char *const roots[] = {test_source("corpus/symbols")};
+    const struct symbol_store_options options = {.roots = roots, .root_count = 1, .cache = "none"};
+    arena_init(&arena, 0);
+    REQUIRE(symbol_store_open(&options, &symbols, &fault) == ERR_NONE);
+    REQUIRE(case_read(test_source("corpus/cases/inline_chain.ob2"), &arena, &crash, &fault) ==
+            ERR_NONE);
+    REQUIRE(opened_case_open(&crash, symbols, &arena, &opened, &fault) == ERR_NONE);
+    const struct engine_input in = {.opened = &opened, .symbols = symbols};
+    if (!judge_symbolizer.engine.available(&judge_symbolizer.engine, &in, &why))
+        SKIP(why);
+    REQUIRE(judge_symbolizer.engine.run(&judge_symbolizer.engine, &in, &arena, &result, &fault) ==
+            ERR_NONE);
+    REQUIRE(result.stack_count == 1 && result.stacks[0].frame_count > COUNT_OF(truth));
+    for (uint32_t i = 0; i < COUNT_OF(truth); i++) {
+        const struct frame *frame = &result.stacks[0].frames[i];
+        test_row(truth[i].function);
+        CHECK_STR(frame->function, truth[i].function);
+        CHECK_EQ(frame->line, truth[i].line);
+        CHECK_EQ(frame->index, truth[i].index);
+        CHECK_EQ(frame->inline_depth, i < 4 ? 4 - i : 0);
+        CHECK_EQ(frame->found_by == FOUND_INLINED, i < 4);
+    }
+    opened_case_close(&opened);
+    symbol_store_close(symbols);
+    arena_free(&arena);
+}
+
+/* lldb prints a thread's line, then its frames. */
+TEST(the_first_stack_of_a_debugger_counts)
+{
+    static const struct {
+        const char *name, *text, *first;
+        enum stack_state state;
+        uint32_t count;
+    } rows[] = {
+        {"one",
+         "* thread #1, stop reason = x\n  * frame #0: 0x00401234 a.exe`one + 4\n"
+         "    frame #1: 0x00401300 a.exe`two + 8\n",
+         "one", STACK_OK, 2},
+        {"two",
+         "* thread #1\n  * frame #0: 0x00401234 a.exe`one + 4\n"
+         "  thread #2\n    frame #0: 0x00401300 a.exe`two + 8\n",
+         "one", STACK_OK, 1},
+        {"the first is empty", "> 1\n> 2\n  frame #0: 0x00401234 a.exe`one + 4\n", "one", STACK_OK,
+         1},
+        {"lines that are no frames", "warning: x\n  frame #0: 0x00401234 a.exe`one + 4\n", "one",
+         STACK_OK, 1},
+        {"none", "error: no thread\n", NULL, STACK_FAILED, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena arena;
+        struct crash_case crash;
+        struct case_file file;
+        struct opened_case opened;
+        struct engine_result result = {0};
+        struct fault fault = FAULT_INIT;
+        char text[512];
+        test_row(rows[i].name);
+        arena_init(&arena, 0);
+        make_case("g05-minidump2-x86/minidump2.dmp", &crash, &file);
+        REQUIRE(opened_case_open(&crash, NULL, &arena, &opened, &fault) == ERR_NONE);
+        const struct engine_input in = {.opened = &opened};
+        const struct judge_stage stage = {test_scratch(), "dump.dmp", false};
+        const struct judge_work work = {.judge = &judge_lldb,
+                                        .in = &in,
+                                        .stage = &stage,
+                                        .keep = &arena,
+                                        .out = &result,
+                                        .fault = &fault};
+        (void)snprintf(text, sizeof text, "%s", rows[i].text);
+        REQUIRE(judge_lldb.read(&work, NULL, text, strlen(text)) == ERR_NONE);
+        REQUIRE(result.stack_count == 1);
+        CHECK_EQ(result.stacks[0].state, rows[i].state);
+        CHECK_EQ(result.stacks[0].frame_count, rows[i].count);
+        CHECK_EQ(result.stacks[0].thread_id, 3060); /* of the dump's exception */
+        if (rows[i].first != NULL && result.stacks[0].frame_count > 0)
+            CHECK_STR(result.stacks[0].frames[0].function, rows[i].first);
+        opened_case_close(&opened);
+        arena_free(&arena);
+    }
+}
+
+/* A stage that a pool keeps loses the dump alone. */
+TEST(a_stage_is_removed_with_its_files)
+{
+    static const struct {
+        const char *name;
+        bool lasts, dump, folder_stays, dump_stays, image_stays;
+    } rows[] = {{"of one question", false, true, false, false, false},
+                {"of a pool", true, true, true, false, true},
+                {"of a pool, for a case without a dump", true, false, true, true, true}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT;
+        char folder[600], dump[620], image[620];
+        test_row(rows[i].name);
+        (void)snprintf(folder, sizeof folder, "%s/stage%zu", test_scratch(), i);
+        (void)snprintf(dump, sizeof dump, "%s/dump.dmp", folder);
+        (void)snprintf(image, sizeof image, "%s/a.exe", folder);
+        REQUIRE(folder_make(folder, &fault) == ERR_NONE);
+        test_write(dump, "MDMP", 4);
+        test_write(image, "MZ", 2);
+        const struct judge_stage stage = {folder, rows[i].dump ? "dump.dmp" : NULL, rows[i].lasts};
+        judge_stage_close(&stage);
+        CHECK_EQ(path_is_folder(folder), rows[i].folder_stays);
+        CHECK_EQ(path_is_file(dump), rows[i].dump_stays);
+        CHECK_EQ(path_is_file(image), rows[i].image_stays);
+    }
+}
+
 #if !defined(_WIN32)
 /* A program that notes each start and prints VERSION. */
 static void make_program(const char *path, const char *version)

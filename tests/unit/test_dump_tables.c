@@ -1,0 +1,161 @@
+/* Generated code whose unwind data is in the dump alone: rows of a FunctionTable stream, each with
+ * another size of frame, so that the caller's address says which row was used. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "engine/dump_engine.h"
+#include "engine/dump_evidence.h"
+#include "minidump_maker.h"
+#include "test.h"
+
+enum {
+    THREAD = 7,
+    CONTEXT_BYTES = 1232, /* of x64, and the offsets of its fields */
+    CONTEXT_FLAGS = 0x30,
+    CONTEXT_RSP = 0x98,
+    CONTEXT_RIP = 0xF8,
+    WORDS = 16, /* of the stack */
+    CODE_BYTES = 0x400,
+    RETURN_RVA = 0x380, /* after a call */
+    UNWIND_RVA = 0x400, /* one UNWIND_INFO of 8 bytes for each row */
+};
+#define BASE_VA ((uint64_t)0x20000000)
+#define STACK_VA ((uint64_t)0x10000)
+
+/* RUNTIME_FUNCTION: begin, end, unwind data; and the bytes of stack that its function takes. */
+static const struct {
+    uint32_t begin, end, bytes;
+} functions[] = {{0x000, 0x100, 8}, {0x100, 0x200, 24}, {0x300, 0x400, 40}};
+
+/* The word K of the stack: a return address in the third function. */
+static uint64_t word(uint32_t k)
+{
+    return BASE_VA + RETURN_RVA + k;
+}
+
+/* ENTRY_BYTES: of a row, which may have more than the three numbers. SHIFT: of the memory that the
+ * table is for. */
+static void write_dump(const char *path, uint64_t pc_va, uint32_t entry_bytes, uint32_t shift)
+{
+    static struct maker m;
+    maker_start(&m);
+    maker_system_info(&m, 9);
+    const uint32_t context = m.at;
+    for (uint32_t i = 0; i < CONTEXT_BYTES; i += 8)
+        maker_put(&m,
+                  i == CONTEXT_FLAGS ? 0x100003
+                  : i == CONTEXT_RSP ? STACK_VA
+                  : i == CONTEXT_RIP ? pc_va
+                                     : 0,
+                  8);
+    const uint32_t stack = m.at;
+    for (uint32_t i = 0; i < WORDS; i++)
+        maker_put(&m, word(i), 8);
+    const uint32_t code = m.at;
+    for (uint32_t i = 0; i < CODE_BYTES; i++)
+        maker_put(&m, i == RETURN_RVA - 5 ? 0xE8 : 0x10 | (i & 15), 1); /* call; none is a ret */
+    for (size_t i = 0; i < COUNT_OF(functions); i++) {
+        maker_put(&m, 0x00010401, 4); /* version 1, a prologue of 4 bytes, one code */
+        maker_put(&m, 0x0204 | (functions[i].bytes / 8 - 1) << 12, 4); /* UWOP_ALLOC_SMALL at 4 */
+    }
+    const uint32_t code_bytes = m.at - code;
+    maker_stream_begin(&m, STREAM_THREAD_LIST);
+    MAKER_PUT(&m, 4, 1, THREAD, 0, 0, 0);
+    MAKER_PUT(&m, 8, 0, STACK_VA);
+    MAKER_PUT(&m, 4, WORDS * 8, stack, CONTEXT_BYTES, context);
+    maker_stream_end(&m);
+    maker_stream_begin(&m, STREAM_MEMORY_LIST);
+    maker_put(&m, 2, 4);
+    maker_put(&m, STACK_VA, 8);
+    MAKER_PUT(&m, 4, WORDS * 8, stack);
+    maker_put(&m, BASE_VA, 8);
+    MAKER_PUT(&m, 4, code_bytes, code);
+    maker_stream_end(&m);
+    maker_stream_begin(&m, STREAM_FUNCTION_TABLE);
+    MAKER_PUT(&m, 4, 24, 32, 0, entry_bytes, 1, 0);
+    MAKER_PUT(&m, 8, BASE_VA + shift, BASE_VA + 0x400, BASE_VA);
+    MAKER_PUT(&m, 4, COUNT_OF(functions), 0);
+    for (uint32_t i = 0; i < COUNT_OF(functions); i++) {
+        MAKER_PUT(&m, 4, functions[i].begin, functions[i].end, UNWIND_RVA + i * 8);
+        for (uint32_t k = 12; k < entry_bytes; k += 4)
+            maker_put(&m, 0xFFFFFFFF, 4);
+    }
+    maker_stream_end(&m);
+    maker_finish(&m);
+    test_write(path, m.data, m.at);
+}
+
+TEST(the_row_of_the_address_says_where_the_caller_is)
+{
+    static const struct {
+        const char *name;
+        uint32_t pc, entry_bytes, shift;
+        uint32_t bytes; /* of the frame */
+    } rows[] = {
+        {"in the first function", 0x10, 12, 0, 8},
+        {"its last byte", 0xff, 12, 0, 8},
+        {"in the second one", 0x110, 12, 0, 24},
+        {"its first byte, before its prologue", 0x100, 12, 0, 0},
+        {"the last byte of its prologue", 0x103, 12, 0, 0},
+        {"after its prologue", 0x104, 12, 0, 24},
+        {"its last byte is its own", 0x1ff, 12, 0, 24},
+        {"between functions: a leaf", 0x200, 12, 0, 0},
+        {"just before the third one", 0x2ff, 12, 0, 0},
+        {"in the third one", 0x310, 12, 0, 40},
+        {"its last byte too", 0x3ff, 12, 0, 40},
+        {"rows of 16 bytes", 0x110, 16, 0, 24},
+        {"the third of them", 0x310, 16, 0, 40},
+        {"the table begins later", 0x110, 12, 0x111, 0},
+        {"and just here", 0x110, 12, 0x110, 24},
+    };
+    char path[600];
+    (void)snprintf(path, sizeof path, "%s/tables.dmp", test_scratch());
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct dump_session *session;
+        struct fault fault = FAULT_INIT;
+        struct stack stack;
+        struct arena keep;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        write_dump(path, BASE_VA + rows[i].pc, rows[i].entry_bytes, rows[i].shift);
+        REQUIRE(dump_open(path, NULL, &keep, &session, &fault) == ERR_NONE);
+        REQUIRE(dump_thread_stack(session, THREAD, NULL, &keep, &stack, &fault) == ERR_NONE);
+        REQUIRE(stack.frame_count > 1);
+        CHECK_HEX(stack.frames[0].pc_va, BASE_VA + rows[i].pc);
+        CHECK_HEX(stack.frames[1].pc_va, word(rows[i].bytes / 8));
+        dump_close(session);
+        arena_free(&keep);
+    }
+}
+
+/* What a page shows about a frame, in numbers of the dead process. */
+TEST(a_frame_has_the_evidence_of_its_caller)
+{
+    struct dump_session *session;
+    struct fault fault = FAULT_INIT;
+    struct stack stack;
+    struct arena keep;
+    char path[600];
+    (void)snprintf(path, sizeof path, "%s/tables.dmp", test_scratch());
+    arena_init(&keep, 0);
+    write_dump(path, BASE_VA + 0x118, 12, 0);
+    REQUIRE(dump_open(path, NULL, &keep, &session, &fault) == ERR_NONE);
+    REQUIRE(dump_thread_stack(session, THREAD, NULL, &keep, &stack, &fault) == ERR_NONE);
+    REQUIRE(dump_add_evidence(session, &keep, &stack, &fault) == ERR_NONE);
+    REQUIRE(stack.evidence_count > 1);
+    const struct frame_evidence *e = &stack.evidence[0];
+    CHECK_EQ(e->index, 0);
+    CHECK_EQ(stack.evidence[1].index, 1);
+    CHECK_HEX(e->sp_va, STACK_VA);
+    CHECK_STR(e->where, "body");
+    CHECK_HEX(e->function_begin_rva, 0x100);
+    CHECK_HEX(e->function_end_rva, 0x200);
+    CHECK_HEX(e->unwind_data_va, BASE_VA + UNWIND_RVA + 8);
+    CHECK_HEX(e->return_slot_va, STACK_VA + 24);
+    CHECK_HEX(e->caller_sp_va, STACK_VA + 32);
+    CHECK_STR(e->code_before, "18191a1b1c1d1e1f1011121314151617");
+    CHECK_STR(e->code_after, "18191a1b1c1d1e1f1011121314151617");
+    dump_close(session);
+    arena_free(&keep);
+}
