@@ -11,26 +11,31 @@
 #include "base/files.h"
 #include "test.h"
 
-/* Answers one request and notes its path in the file LOG. */
-static void answer(int client, const struct file_route *routes, const char *log)
+static void note(const char *log, const char *word)
+{
+    FILE *out = fopen(log, "ab");
+    if (out != NULL) {
+        (void)fprintf(out, "%s\n", word);
+        (void)fclose(out);
+    }
+}
+
+/* Answers one request and notes its path in the file LOG. False: none came. */
+static bool answer(int client, const struct file_route *routes, const char *log, bool keeps)
 {
     char text[4096] = "", path[512] = "", head[200];
     size_t bytes = 0;
     while (strstr(text, "\r\n\r\n") == NULL && bytes < sizeof text - 1) {
         const ssize_t more = read(client, text + bytes, sizeof text - 1 - bytes);
         if (more <= 0)
-            return;
+            return false;
         bytes += (size_t)more;
         text[bytes] = '\0';
     }
     const char *start = strchr(text, '/');
     if (start != NULL)
         (void)snprintf(path, sizeof path, "%.*s", (int)strcspn(start + 1, " "), start + 1);
-    FILE *out = fopen(log, "ab");
-    if (out != NULL) {
-        (void)fprintf(out, "%s\n", path);
-        (void)fclose(out);
-    }
+    note(log, path);
     const struct file_route *route = routes;
     while (route->path != NULL && strcmp(route->path, path) != 0)
         route++;
@@ -39,13 +44,14 @@ static void answer(int client, const struct file_route *routes, const char *log)
     if (route->path != NULL && route->body == NULL)
         status = "500 Internal Server Error";
     (void)snprintf(head, sizeof head,
-                   "HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n", status,
-                   strlen(body));
+                   "HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: %s\r\n\r\n", status,
+                   strlen(body), keeps ? "keep-alive" : "close");
     (void)!write(client, head, strlen(head));
     (void)!write(client, body, strlen(body));
+    return true;
 }
 
-pid_t file_serve(const struct file_route *routes, const char *log, unsigned *port)
+static pid_t serve(const struct file_route *routes, const char *log, bool keeps, unsigned *port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
     socklen_t size = sizeof address;
@@ -64,13 +70,26 @@ pid_t file_serve(const struct file_route *routes, const char *log, unsigned *por
         for (;;) {
             const int client = accept(listener, NULL, NULL);
             if (client >= 0) {
-                answer(client, routes, log);
+                if (keeps)
+                    note(log, "(connected)");
+                while (answer(client, routes, log, keeps) && keeps)
+                    continue;
                 (void)close(client);
             }
         }
     }
     (void)close(listener);
     return child;
+}
+
+pid_t file_serve(const struct file_route *routes, const char *log, unsigned *port)
+{
+    return serve(routes, log, false, port);
+}
+
+pid_t file_serve_kept(const struct file_route *routes, const char *log, unsigned *port)
+{
+    return serve(routes, log, true, port);
 }
 
 const char *file_requests(const char *log)

@@ -13,6 +13,10 @@ struct file_route {
  * its port in *PORT; ends the test when it cannot. */
 pid_t file_serve(const struct file_route *routes, const char *log, unsigned *port);
 
+/* The same, but a connection stays open for more requests, one connection at a time; LOG has
+ * "(connected)" for each. */
+pid_t file_serve_kept(const struct file_route *routes, const char *log, unsigned *port);
+
 /* What LOG has: the paths in their order, each with a blank after it. Lives until the next call. */
 const char *file_requests(const char *log);
 

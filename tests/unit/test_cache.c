@@ -76,6 +76,27 @@ TEST(keys_stay_inside_the_folder)
     arena_free(&keep);
 }
 
+TEST(files_in_folders_of_folders_are_listed)
+{
+    static const char *const deep[] = {"1", "1/2", "1/2/3/4", "1/2/3/4/5/6/7/8"};
+    struct arena keep;
+    struct fault fault = FAULT_INIT;
+    struct cache_item *items = NULL;
+    uint32_t count = 0;
+    for (size_t i = 0; i < COUNT_OF(deep); i++) {
+        test_row(deep[i]);
+        arena_init(&keep, 0);
+        const struct cache cache = open_cache(&keep, UINT64_MAX);
+        REQUIRE(cache_trim(&cache, 0, NULL, NULL, NULL, &fault) == ERR_NONE);
+        REQUIRE(path_remove(path_join(&keep, cache.folder, "download"), &fault) == ERR_NONE);
+        CHECK_EQ(put(&cache, CACHE_DOWNLOAD, deep[i], 10, &keep), ERR_NONE);
+        REQUIRE(cache_list(&cache, &keep, &items, &count, &fault) == ERR_NONE);
+        if (CHECK_EQ(count, 1))
+            CHECK_STR(items[0].key, deep[i]);
+        arena_free(&keep);
+    }
+}
+
 TEST(the_least_recently_used_go_first)
 {
     struct fault fault = FAULT_INIT;

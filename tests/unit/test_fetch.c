@@ -94,6 +94,39 @@ TEST(a_file_is_asked_for_once)
     }
 }
 
+TEST(a_server_is_connected_to_once)
+{
+    static const struct file_route routes[ROUTES_MAX] = {{KEY, GOOD},
+                                                         {"app.pdb/ID2/app.pdb", GOOD}};
+    char log[512], cache[512], url[64];
+    struct fault fault = FAULT_INIT;
+    struct fetch *fetch = NULL;
+    const char *folder = NULL;
+    unsigned port = 0;
+    (void)snprintf(log, sizeof log, "%s/log", test_scratch());
+    (void)snprintf(cache, sizeof cache, "%s/cache", test_scratch());
+    const pid_t server = file_serve_kept(routes, log, &port);
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u", port);
+    const struct fetch_options options = {.cache = cache};
+    const struct symbol_path_element chain = {.chain = true, .urls = {url}, .url_count = 1};
+    REQUIRE(fetch_open(&options, &fetch, &fault) == ERR_NONE);
+    if (fetch_add(fetch, &chain, &folder, &fault) != ERR_NONE) {
+        (void)kill(server, SIGKILL);
+        SKIP("libcurl");
+    }
+    struct fetch_file first = the_file(), second = the_file();
+    (void)snprintf(second.place, sizeof second.place, "app.pdb/ID2/app.pdb");
+    (void)snprintf(second.keys[0].path, sizeof second.keys[0].path, "app.pdb/ID2/app.pdb");
+    fetch_files(fetch, &first, 1);
+    fetch_files(fetch, &second, 1);
+    CHECK_EQ(first.result, FETCH_LOADED);
+    CHECK_EQ(second.result, FETCH_LOADED);
+    CHECK_STR(file_requests(log), "(connected) " KEY " app.pdb/ID2/app.pdb ");
+    fetch_close(fetch);
+    (void)kill(server, SIGKILL);
+    (void)waitpid(server, NULL, 0);
+}
+
 TEST(each_chain_has_a_cache)
 {
     struct fault fault = FAULT_INIT;

@@ -258,6 +258,49 @@ TEST(names_of_modules_at_the_end_of_the_last_page)
     }
 }
 
+/* A range is compared with the one that ends last, not with the one before it. */
+TEST(ranges_inside_a_range_are_all_reported)
+{
+    static const struct {
+        const char *name;
+        uint64_t starts[4], bytes[4]; /* in any order */
+        uint32_t count;
+    } ranges[] = {
+        {"side by side", {0x100, 0x110, 0x120, 0x130}, {16, 16, 16, 16}, 0},
+        {"two inside the first", {0x100, 0x108, 0x118, 0x200}, {32, 8, 8, 8}, 2},
+        {"one begins where it ends", {0x100, 0x108, 0x120, 0x128}, {32, 8, 8, 8}, 1},
+        {"one reaches beyond", {0x100, 0x110, 0x128, 0x140}, {32, 32, 8, 8}, 2},
+        {"in another order", {0x128, 0x140, 0x100, 0x110}, {8, 8, 32, 32}, 2},
+        {"a chain", {0x100, 0x10f, 0x11e, 0x12d}, {16, 16, 16, 16}, 3},
+        {"the same twice", {0x100, 0x100, 0x200, 0x200}, {8, 8, 8, 8}, 2},
+        {"empty ones are nowhere", {0x100, 0x104, 0x108, 0x200}, {8, 0, 0, 0}, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(ranges); i++) {
+        static struct maker m;
+        struct arena arena;
+        struct minidump dump;
+        struct minidump_complaints found;
+        const struct minidump_complaint *first = NULL;
+        struct fault fault = FAULT_INIT;
+        test_row(ranges[i].name);
+        maker_start(&m);
+        maker_system_info(&m, 9);
+        maker_stream_begin(&m, STREAM_MEMORY_LIST);
+        maker_put(&m, 4, 4);
+        for (size_t k = 0; k < 4; k++) {
+            maker_put(&m, ranges[i].starts[k], 8);
+            MAKER_PUT(&m, 4, ranges[i].bytes[k], 64);
+        }
+        maker_stream_end(&m);
+        maker_finish(&m);
+        arena_init(&arena, 0);
+        REQUIRE(minidump_read(m.data, m.at, &arena, &dump, &fault) == ERR_NONE);
+        REQUIRE(minidump_lint(&dump, &arena, &found, &fault) == ERR_NONE);
+        CHECK_EQ(count_rule(&found, "memory_overlap", &first), ranges[i].count);
+        arena_free(&arena);
+    }
+}
+
 TEST(as_many_faults_as_a_limit_are_kept)
 {
     enum { RANGES = 5000, BYTES = 32 + 12 + 4 + RANGES * 16 };

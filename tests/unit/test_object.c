@@ -195,6 +195,23 @@ TEST(elf_of_either_byte_order_is_read)
     check_elf(true);
 }
 
+/* What readelf prints of this file: -x .gnu_debugaltlink, and -n. */
+TEST(elf_names_its_alternate_file_and_its_build)
+{
+    size_t bytes = 0;
+    const uint8_t *data = test_read(test_fixture("images/i12-elf-dump_syms/basic.dwz"), &bytes);
+    char id[ELF_BUILD_ID_BYTES];
+    const char *name = NULL;
+    struct elf elf;
+    struct fault fault = FAULT_INIT;
+    REQUIRE(elf_open(data, bytes, &elf, &fault) == ERR_NONE);
+    REQUIRE(elf_alternate_link(&elf, &name, id));
+    CHECK_STR(name, "basic.dwz");
+    CHECK_STR(id, "120a913182e97f0470822b07e562b760a07fd5f2");
+    CHECK(elf_build_id(&elf, id));
+    CHECK_STR(id, "b060ad20c6b47781552708aa192e7739fac7c84a");
+}
+
 /* ---- Mach-O --------------------------------------------------------------------------- */
 
 enum { MACHO_TEXT_FOFF = 0x200, MACHO_BASE = 0x1000 };

@@ -297,6 +297,56 @@ TEST(dead_letters_of_two_channels_have_two_files)
     queue_close(queue);
 }
 
+/* It is new to the queue, however often; an id is as long as its mark leaves room for. */
+TEST(a_dead_letter_is_put_back_under_an_id_of_its_own)
+{
+    static const struct {
+        const char *name, *id;
+        enum status want;
+        size_t id_bytes; /* of the id that it has then */
+    } rows[] = {
+        {"of a sender", "alice-1", ERR_NONE, 11 + 7},
+        {"put back before", "-r01234567-alice-1", ERR_NONE, 11 + 7},
+        {"the longest",
+         "a2345678901234567890123456789012345678901234567890123456789012345678901234"
+         "567890",
+         ERR_NONE, 11 + 80},
+        {"too long",
+         "a2345678901234567890123456789012345678901234567890123456789012345678901234"
+         "5678901234567890",
+         ERR_LIMIT, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct queue *queue = open_spool();
+        struct queue_letter letter = {
+            .channel = QUEUE_PARTIALS, .delivered = 5, .data = "body", .bytes = 4};
+        struct queue_message *messages = NULL;
+        struct fault fault = FAULT_INIT;
+        struct arena keep;
+        uint32_t count = 0;
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        (void)snprintf(letter.id, sizeof letter.id, "%s", rows[i].id);
+        CHECK_EQ(queue_letter_retry(queue, &letter, &fault), rows[i].want);
+        fault_clear(&fault);
+        REQUIRE(queue->transport->take(queue, QUEUE_PARTIALS, 2, 0, &keep, &messages, &count,
+                                       &fault) == ERR_NONE);
+        CHECK_EQ(count, rows[i].want == ERR_NONE ? 1 : 0);
+        if (count == 1) {
+            const char *plain = rows[i].id[0] == '-' ? rows[i].id + 11 : rows[i].id;
+            REQUIRE(strlen(messages[0].id) == rows[i].id_bytes && messages[0].bytes == 4);
+            CHECK(strncmp(messages[0].id, "-r", 2) == 0);
+            CHECK_STR(messages[0].id + 11, plain);
+            CHECK_MEM(messages[0].data, "body", 4);
+            CHECK_EQ(
+                queue->transport->settle(queue, QUEUE_PARTIALS, &messages[0], QUEUE_DONE, &fault),
+                ERR_NONE);
+        }
+        queue_close(queue);
+        arena_free(&keep);
+    }
+}
+
 TEST(a_build_or_a_machine_without_a_server_says_so)
 {
     struct queue *queue = NULL;

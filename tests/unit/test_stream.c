@@ -300,6 +300,12 @@ TEST(ids_cost_sixteen_bytes_each)
     free(q);
 }
 
+/* 70 times the same digit. */
+#define SEVEN(D) D D D D D D D
+#define LONG_ID(D)                                                                                 \
+    "alice-" SEVEN(D) SEVEN(D) SEVEN(D) SEVEN(D) SEVEN(D) SEVEN(D) SEVEN(D) SEVEN(D) SEVEN(D)      \
+        SEVEN(D)
+
 /* A sender may repeat to a collector of one version what one of another version has stored: it must
  * go under the same ids, cut at the same bytes. These figures are never changed. */
 TEST(what_a_report_is_stored_under_is_the_same_in_every_version)
@@ -337,6 +343,16 @@ TEST(what_a_report_is_stored_under_is_the_same_in_every_version)
     CHECK_EQ(REPORT_SMALL_BYTES, 65536);
     REQUIRE(report_write_group(both, 2, &keep, id, &group_bytes) != NULL);
     CHECK_STR(id, "-g2-b6d657961e0ffa4ba4878491b594a382");
+    const struct report longest[] = {
+        {.id = LONG_ID("1"), .sender = "alice", .received = "2026-11-22T08:15:00Z"},
+        {.id = LONG_ID("2"),
+         .sender = "alice",
+         .received = "2026-11-22T08:15:00Z",
+         .stacks = "> a",
+         .bytes = 3}};
+    const struct report *const two[] = {&longest[0], &longest[1]};
+    REQUIRE(report_write_group(two, 2, &keep, id, &group_bytes) != NULL);
+    CHECK_STR(id, "-g2-fe27f446cce1ba5c6f13d93670531744"); /* computed in Python, too */
     const struct ledger_id known = ledger_id_of("alice-1", "> a", 3);
     CHECK(known.id == UINT64_C(0xa42ac5108869b599));
     CHECK(known.body == UINT64_C(0xf44dd297dc5eadaa));
