@@ -1,11 +1,14 @@
 /* libtwinstack's batches of stacks: what they answer, and what they refuse. The rest of the library
  * is tested as installed, in tests/e2e/test_install.py. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/files.h"
+#include "format/minidump/minidump.h"
 #include "library/twinstack.h"
+#include "minidump_maker.h"
 #include "test.h"
 
 #define TABLE "\"401000\",16,\"SymTagFunction\",\"f\",\"a.c\",7\n"
@@ -88,6 +91,111 @@ TEST(a_stream_is_read_resolved_and_written)
     twinstack_batch_free(batch);
     twinstack_input_close(input);
     twinstack_close(symbols);
+}
+
+/* The START of the word that is in column AT of line LINE; "": the line has no word there. */
+static const char *word_at(const char *text, int line, size_t at)
+{
+    static char word[64];
+    for (int i = 0; i < line && text != NULL; i++)
+        text = strchr(text, '\n') != NULL ? strchr(text, '\n') + 1 : NULL;
+    word[0] = '\0';
+    if (text != NULL && strcspn(text, "\n") > at && (at == 0 || text[at - 1] == ' '))
+        (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(text + at, " \n"), text + at);
+    return word;
+}
+
+/* Text for people has columns: the longest place has 25 characters, and the name of the source of
+ * symbols 11 with the blanks after it. */
+TEST(text_for_people_is_in_columns)
+{
+    enum { PLACE = 4, SOURCE = PLACE + 25 + 2, FUNCTION = SOURCE + 11, FILE_AT = FUNCTION + 1 + 2 };
+    struct twinstack_symbols *symbols = open_table();
+    struct twinstack_batch *batch = twinstack_batch_new();
+    struct twinstack_input *input = NULL;
+    struct twinstack_error error;
+    char path[600];
+    write_file(path, "stacks.txt",
+               "> first\napp.exe!0x1004\nlonger_app.exe!0x12345678\napp.exe!0x1001\n");
+    REQUIRE(twinstack_input_open(path, 0, &input, &error) == TWINSTACK_OK);
+    CHECK_EQ(twinstack_batch_read(batch, input, symbols), TWINSTACK_READ_END);
+    twinstack_batch_resolve(batch, symbols);
+    REQUIRE(twinstack_batch_write(batch, TWINSTACK_FORM_TEXT, 0) == TWINSTACK_OK);
+    const char *text = text_of(batch, 0, 1);
+    CHECK_STR(word_at(text, 0, 0), ">");
+    CHECK_STR(word_at(text, 1, PLACE), "app.exe!0x1004");
+    CHECK_STR(word_at(text, 2, PLACE), "longer_app.exe!0x12345678");
+    CHECK_STR(word_at(text, 3, PLACE), "app.exe!0x1001");
+    CHECK_STR(word_at(text, 1, SOURCE), "csv");
+    CHECK_STR(word_at(text, 2, SOURCE), "none");
+    CHECK_STR(word_at(text, 3, SOURCE), "csv");
+    CHECK_STR(word_at(text, 1, FUNCTION), "f");
+    CHECK_STR(word_at(text, 3, FUNCTION), "f");
+    CHECK_STR(word_at(text, 1, FILE_AT), "a.c");
+    CHECK_STR(word_at(text, 3, FILE_AT), "a.c");
+    twinstack_batch_free(batch);
+    twinstack_input_close(input);
+    twinstack_close(symbols);
+}
+
+/* Breakpad's handler writes the dump in a thread of its own, and says which it is; rust-minidump
+ * does not walk it. */
+TEST(the_thread_that_wrote_the_dump_has_no_frames_in_stackwalk_json)
+{
+    enum { CONTEXT_BYTES = 1232, FLAGS = 0x30, RSP = 0x98, RIP = 0xF8 }; /* of x64 */
+    static const struct {
+        const char *name;
+        uint32_t validity, writer, frames[2];
+    } rows[] = {{"the second thread", 3, 8, {1, 0}},
+                {"the first one", 3, 7, {0, 1}},
+                {"it is not valid", 2, 8, {1, 1}},
+                {"no such thread", 3, 9, {1, 1}}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        static struct maker m;
+        struct twinstack_dump *dump = NULL;
+        struct twinstack_error error;
+        char path[600];
+        const char *text = NULL;
+        size_t bytes = 0;
+        test_row(rows[i].name);
+        maker_start(&m);
+        maker_system_info(&m, 9);
+        const uint32_t context = m.at;
+        for (uint32_t at = 0; at < CONTEXT_BYTES; at += 8)
+            maker_put(&m, at == FLAGS ? 0x100003 : at == RSP ? 0x8000 : at == RIP ? 0x1234 : 0, 8);
+        const uint32_t stack = m.at;
+        MAKER_PUT(&m, 8, 0, 0);
+        maker_stream_begin(&m, STREAM_THREAD_LIST);
+        maker_put(&m, 2, 4);
+        for (uint32_t id = 7; id <= 8; id++) {
+            MAKER_PUT(&m, 4, id, 0, 0, 0);
+            MAKER_PUT(&m, 8, 0, 0x8000);
+            MAKER_PUT(&m, 4, 16, stack, CONTEXT_BYTES, context);
+        }
+        maker_stream_end(&m);
+        maker_stream_begin(&m, STREAM_BREAKPAD_INFO);
+        MAKER_PUT(&m, 4, rows[i].validity, rows[i].writer, 7);
+        maker_stream_end(&m);
+        maker_finish(&m);
+        (void)snprintf(path, sizeof path, "%s/a.dmp", test_scratch());
+        test_write(path, m.data, m.at);
+        REQUIRE(twinstack_dump_open(NULL, path, &dump, &error) == TWINSTACK_OK);
+        const struct twinstack_dump_request request = {.size = sizeof request,
+                                                       .part = TWINSTACK_DUMP_STACKWALK};
+        REQUIRE(twinstack_dump_write(dump, &request, &text, &bytes, &error) == TWINSTACK_OK);
+        char *copy = malloc(bytes + 1);
+        REQUIRE(copy != NULL);
+        memcpy(copy, text, bytes);
+        copy[bytes] = '\0';
+        const char *at = strstr(copy, "\"threads\":");
+        for (int t = 0; t < 2; t++) {
+            at = at != NULL ? strstr(at + 1, "\"frame_count\":") : NULL;
+            REQUIRE(at != NULL);
+            CHECK_EQ(strtoul(at + strlen("\"frame_count\":"), NULL, 10) > 0, rows[i].frames[t]);
+        }
+        free(copy);
+        twinstack_dump_close(dump);
+    }
 }
 
 TEST(addresses_make_stacks_until_a_batch_is_full)
