@@ -1,0 +1,236 @@
+/* The command line without a program of its own: exit codes of every verb, and what a few of them
+ * print of figures that are given. */
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "test.h"
+#include "verbs/bench_text.h"
+#include "verbs/score_text.h"
+#include "verbs/verb.h"
+
+/* What is written to standard output and standard error goes to a file until capture_end(). */
+struct capture {
+    int out, err;
+};
+
+static void capture_file(char path[600])
+{
+    (void)snprintf(path, 600, "%s/captured", test_scratch());
+}
+
+static struct capture capture_begin(void)
+{
+    char path[600];
+    struct capture c = {dup(STDOUT_FILENO), dup(STDERR_FILENO)};
+    capture_file(path);
+    (void)fflush(stdout);
+    const int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600);
+    REQUIRE(file >= 0 && dup2(file, STDOUT_FILENO) >= 0 && dup2(file, STDERR_FILENO) >= 0);
+    (void)close(file);
+    return c;
+}
+
+static const char *capture_end(struct capture c)
+{
+    static char text[65536];
+    char path[600];
+    size_t bytes = 0;
+    (void)fflush(stdout);
+    (void)fflush(stderr);
+    (void)dup2(c.out, STDOUT_FILENO);
+    (void)dup2(c.err, STDERR_FILENO);
+    (void)close(c.out);
+    (void)close(c.err);
+    capture_file(path);
+    const uint8_t *data = test_read(path, &bytes);
+    (void)snprintf(text, sizeof text, "%.*s", (int)bytes, (const char *)data);
+    return text;
+}
+
+/* Runs `twinstack WORDS[0] ...`; NULL ends the words. */
+static int run(const char *const *words, const char **text)
+{
+    static char copies[16][640];
+    char *argv[17];
+    int count = 0;
+    const struct verb *verb = verb_find(words[0]);
+    REQUIRE(verb != NULL);
+    for (; words[count + 1] != NULL && count < 16; count++) {
+        (void)snprintf(copies[count], sizeof copies[count], "%s", words[count + 1]);
+        argv[count] = copies[count];
+    }
+    argv[count] = NULL;
+    const struct capture c = capture_begin();
+    const int code = verb->run(verb, count, argv);
+    *text = capture_end(c);
+    return code;
+}
+
+TEST(every_verb_has_help_and_refuses_what_it_does_not_know)
+{
+    for (size_t i = 0; i < verb_count; i++) {
+        const struct verb *verb = verbs[i];
+        const char *text = NULL;
+        char usage[100];
+        test_row(verb->name);
+        const char *const help[] = {verb->name, "--help", NULL};
+        CHECK_EQ(run(help, &text), EXIT_GOOD);
+        (void)snprintf(usage, sizeof usage, "usage: twinstack %s", verb->name);
+        CHECK_HAS(text, usage);
+        const char *const unknown[] = {verb->name, "--no-such-option", NULL};
+        CHECK_EQ(run(unknown, &text), EXIT_USAGE);
+        CHECK_HAS(text, "there is no option '--no-such-option'");
+    }
+}
+
+/* analyze/verbs/README.md: 2 usage, 3 input, 4 database, 5 nothing selected. */
+TEST(what_is_missing_has_an_exit_code)
+{
+    static const struct {
+        const char *name;
+        const char *words[8];
+        int code;
+        const char *says;
+    } rows[] = {
+        {"no victims", {"run", "--victims", "no/such/folder"}, 3, "no/such/folder: folder of"},
+        {"no victims to list", {"list", "--victims", "no/such/folder"}, 3, "no/such/folder"},
+        {"no database", {"signatures", "--db", "no/such.db"}, 4, "no/such.db: database: absent"},
+        {"no database to report", {"report", "--db", "no/such.db"}, 4, "database: absent"},
+        {"no database to compare", {"compare", "--db", "no/such.db", "1", "2"}, 4, "absent"},
+        {"no database at a gate", {"gate", "--db", "no/such.db"}, 4, "database: absent"},
+        {"two words that are no files", {"signatures", "a", "b"}, 2, "one run, or files"},
+        {"nothing to merge", {"signatures", "--merge"}, 2, "--merge adds up files"},
+        {"no dump", {"dump", "no/such.dmp"}, 3, "no/such.dmp"},
+        {"no stacks", {"resolve", "no/such.txt"}, 3, "no/such.txt"},
+        {"no case", {"check", "no/such/case"}, 3, "no/such/case"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const char *text = NULL;
+        test_row(rows[i].name);
+        CHECK_EQ(run(rows[i].words, &text), rows[i].code);
+        CHECK_HAS(text, rows[i].says);
+    }
+}
+
+TEST(a_score_is_printed_in_columns)
+{
+    static const char *const can[] = {"moments.x64", NULL};
+    static const struct suite_frame frames[] = {{.ip = 0x1234}, {.ip = 0xabc}};
+    static const struct suite_walk walk = {frames, 2};
+    static const struct suite_walk first = {frames, 1};
+    struct suite_case cases[] = {{.id = "a-1",
+                                  .shape = "push",
+                                  .position = "body",
+                                  .rule = "rule 1",
+                                  .walks = &walk,
+                                  .walk_count = 1},
+                                 {.id = "a-2",
+                                  .shape = "push",
+                                  .position = "prologue",
+                                  .rule = "rule 2",
+                                  .walks = &walk,
+                                  .walk_count = 1},
+                                 {.id = "a-3",
+                                  .shape = "a_longer_shape",
+                                  .position = "body",
+                                  .rule = "rule 3",
+                                  .rule_url = "https://x.example",
+                                  .walks = &walk,
+                                  .walk_count = 1}};
+    struct suite_answer answers[] = {{.outcome = SUITE_RIGHT},
+                                     {.outcome = SUITE_RIGHT},
+                                     {.outcome = SUITE_EARLY, .walk = first}};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        cases[i].kind = SUITE_MOMENT;
+        cases[i].capability = "moments.x64";
+        cases[i].processor = "x64";
+    }
+    const struct suite suite = {.edition = "2026.11", .cases = cases, .count = 3, .not_asked = 4};
+    const struct score score = {.name = {.name = "tool", .version = "1.2", .can = can},
+                                .answers = answers,
+                                .wall_ns = UINT64_C(2500000000)};
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    static const char by_shape[] =
+        "tool 1.2, suite 2026.11: 3 cases in 2.5 s\n"
+        "moments.x64: 2 right, 1 early\n"
+        "not asked: 4 cases of other kinds\n"
+        "\nshape                right       early       wrong     crashed     timeout     garbage "
+        "unsupported\n"
+        "a_longer_shape           0           1           -           -           -           -    "
+        " "
+        "      -\n"
+        "push                     2           -           -           -           -           -    "
+        " "
+        "      -\n"
+        "\nearly  a-3\n"
+        "  rule      rule 3, https://x.example\n"
+        "  truth     1234 abc\n"
+        "  answer    1234\n"
+        "  again     twinstack score --cmd 'tool' -k a-3 --details\n";
+    arena_init(&keep, 0);
+    struct capture c = capture_begin();
+    const enum status status =
+        score_text(&suite, &score, &(struct score_style){.command = "tool"}, &keep, &fault);
+    CHECK_STR(capture_end(c), by_shape);
+    CHECK_EQ(status, ERR_NONE);
+    c = capture_begin();
+    (void)score_text(&suite, &score,
+                     &(struct score_style){.command = "tool", .folder = "s", .details = true},
+                     &keep, &fault);
+    const char *text = capture_end(c);
+    CHECK_HAS(text, "\na_longer_shape body           0           1           -");
+    CHECK_HAS(text, "\npush body                     1           -           -");
+    CHECK_HAS(text, "\npush prologue                 1           -           -");
+    CHECK_HAS(text, "  again     twinstack score --cmd 'tool' --suite s -k a-3 --details\n");
+    arena_free(&keep);
+}
+
+TEST(a_bench_is_printed_with_its_noise_and_its_verdict)
+{
+    static struct bench_findings findings;
+    struct arena keep;
+    arena_init(&keep, 0);
+    findings.case_count = 28;
+    findings.side_count = 1;
+    for (int i = 0; i < BENCH_CAPTURE_STAGES; i++)
+        findings.capture[i] = (struct bench_row){
+            .name = "walk", .ways = {measurement_none, measurement_none}, .ratio = NAN};
+    struct bench_side *side = &findings.sides[0];
+    for (int i = 0; i < BENCH_STAGES; i++)
+        side->stages[i] =
+            (struct bench_row){.name = "total",
+                               .ways = {{.n = 30, .value = 1000, .low = 900, .high = 1100},
+                                        {.n = 30, .value = 3000, .low = 2900, .high = 3100}},
+                               .ratio = 3};
+    side->noise = 0.125;
+    side->ratio_count = 1;
+    side->ratios[0] = (struct bench_ratio){.arch = CPU_X64,
+                                           .cases = 24,
+                                           .scenarios = 12,
+                                           .processes = 2,
+                                           .ratio = {.value = 3, .low = 2.5, .high = 3.5}};
+    side->dump =
+        (struct change_verdict){.change = CHANGE_SLOWER, .p = 0.001, .threshold = 0.5, .effect = 2};
+    side->then[0] = (struct change_verdict){
+        .change = CHANGE_NONE, .p = 0.5, .threshold = 0.0625, .effect = 0.03125};
+    side->then[1] = (struct change_verdict){.change = CHANGE_TOO_FEW};
+    const struct capture c = capture_begin();
+    bench_print(&findings, &keep);
+    const char *text = capture_end(c);
+    CHECK_HAS(text, "IN THE DYING PROCESS, medians of 28 cases");
+    CHECK_HAS(text, "WARM (symbols stay open); per stack, medians of 30 rounds over 28 cases");
+    CHECK_HAS(text, "today's noise (offset against itself): 12.5 %");
+    CHECK_HAS(text, "dump : offset = 3.00 : 1  [2.50, 3.50]  x64, 24 cases of 12 scenarios, "
+                    "2 processes");
+    CHECK_HAS(text, "dump against offset: p 0.001, threshold 50.0 %: the dump way is ");
+    CHECK_HAS(text, " against the last bench: +3.1 %  p 0.5, threshold 6.2 %: ");
+    CHECK(strstr(text, "COLD") == NULL);
+    const char *again = strstr(text, " against the last bench");
+    CHECK(again != NULL && strstr(again + 1, " against the last bench") == NULL);
+    arena_free(&keep);
+}
