@@ -22,6 +22,7 @@ import mutate
 import own
 
 LIMIT_S = 150
+# They wait for most of their time, and are asked last.
 SLOW = {f"unit_{name}" for name in ("dump_engine", "work", "gather", "collect", "stay", "symbol_index", "store_listing", "cut_lists", "store_shared", "case",
                                         "cut_object", "image_index", "dump_plain")}
 
@@ -107,13 +108,11 @@ def ask(build, fault, folder, with_e2e):
     made = build.compile(file, text, folder)
     inside = build.of(made)
     near = mutate.words(str(file.relative_to(mutate.ROOT)))
-    units = sorted(inside - {"twinstack"}, key=lambda p: (p != fault.get("test"), build.seconds.get(p, 1) > 10,
+    units = sorted(inside - {"twinstack"}, key=lambda p: (p != fault.get("test"), p in SLOW or build.seconds.get(p, 1) > 10,
                                                           -len(mutate.words(p) & near), build.seconds.get(p, 1)))
     environment = {**mutate.environment(), "TWINSTACK_BUILD": str(mutate.BUILD), "TWINSTACK_CACHE": str(folder / "cache"),
                    "TMPDIR": str(folder)}
     for name in units:
-        if name in SLOW and not mutate.words(name) & near:
-            continue
         build.link(name, made, file, folder / name)
         good = passes(build, [folder / name], name, environment, folder)
         (folder / name).unlink()
