@@ -354,7 +354,8 @@ static void blame_absence(const struct poll *p, struct finding *f, uint32_t colu
 {
     uint32_t have = 0;
     const struct column *lacks = &p->table->columns[column];
-    if (f->cause != CAUSE_NOT_CAPTURED || lacks->claim->skipped ||
+    if (f->cause != CAUSE_NOT_CAPTURED ||
+        (lacks->claim->skipped && !evidence_of_its_file(p->in->crash, lacks->claim)) ||
         (lacks->stack != NULL && lacks->stack->state == STACK_NOT_APPLICABLE))
         return;
     for (uint32_t c = 1; c < p->table->column_count; c++)
@@ -363,12 +364,12 @@ static void blame_absence(const struct poll *p, struct finding *f, uint32_t colu
         have |= 1U;
     if (have == 0)
         return;
-    if (lacks->claim->kind == ENGINE_KIND_DUMP)
+    const bool walked = lacks->stack != NULL && lacks->stack->state == STACK_OK; /* to nowhere */
+    if (lacks->claim->kind == ENGINE_KIND_DUMP && !walked)
         settle(p, f, BLAME_DUMP_READER, column, have);
-    else if (lacks->claim->kind == ENGINE_KIND_OFFSET)
-        settle(p, f, BLAME_RECORD, column, have);
     else
-        settle(p, f, BLAME_WALK, column, have);
+        settle(p, f, lacks->claim->kind == ENGINE_KIND_OFFSET ? BLAME_RECORD : BLAME_WALK, column,
+               have);
 }
 
 /* A walk that starts inside the exception handler, according to all walks that do not. */
@@ -527,6 +528,23 @@ static bool blame_machine_frame(const struct poll *p, struct finding *f, uint32_
     return false;
 }
 
+static uint32_t column_of(const struct table *t, const char *engine)
+{
+    for (uint32_t c = 1; c < t->column_count; c++)
+        if (strcmp(t->columns[c].claim->engine, engine) == 0)
+            return c;
+    return 0;
+}
+
+/* What a walk only guessed is no evidence against the truth, however many walks guess alike. */
+static bool blame_guess(const struct poll *p, struct finding *f)
+{
+    if (f->cause != CAUSE_FRAME_POINTER || !f->against_truth || f->wrong == NULL)
+        return false;
+    settle(p, f, BLAME_WALK, voter_of_walk(p->table, column_of(p->table, f->wrong)), 1U);
+    return true;
+}
+
 /* What proves the fault by itself needs no votes. */
 static bool blame_by_evidence(const struct poll *p, struct finding *f, uint32_t column,
                               uint32_t against)
@@ -544,14 +562,6 @@ static bool blame_by_evidence(const struct poll *p, struct finding *f, uint32_t 
         late += evidence_of_late_lookup(p->in, p->table, p->row, c);
     settle(p, f, late > 1 ? BLAME_SYMBOLS_SHARED : BLAME_SYMBOLS, column, 1U);
     return true;
-}
-
-static uint32_t column_of(const struct table *t, const char *engine)
-{
-    for (uint32_t c = 1; c < t->column_count; c++)
-        if (strcmp(t->columns[c].claim->engine, engine) == 0)
-            return c;
-    return 0;
 }
 
 void finding_blame(const struct compare_input *in, const struct table *table, struct arena *keep,
@@ -578,9 +588,10 @@ void finding_blame(const struct compare_input *in, const struct table *table, st
         return;
     }
     if (blame_no_symbols(&p, f, column) || blame_machine_frame(&p, f, column, against) ||
-        blame_first_kind(&p, f, column, against) || blame_identities(&p, f, column) ||
-        blame_identities(&p, f, against) || blame_modules(&p, f, column) ||
-        blame_modules(&p, f, against) || blame_by_evidence(&p, f, column, against))
+        blame_guess(&p, f) || blame_first_kind(&p, f, column, against) ||
+        blame_identities(&p, f, column) || blame_identities(&p, f, against) ||
+        blame_modules(&p, f, column) || blame_modules(&p, f, against) ||
+        blame_by_evidence(&p, f, column, against))
         return;
     if (gap || f->level == LEVEL_PHYSICAL || places_differ(&p, column, against))
         blame_place(&p, f, column, against);

@@ -145,6 +145,14 @@ bool evidence_of_first_kind(const struct crash_case *crash, enum pc_kind *kind)
            ((hooks & faults) == 0) != ((hooks & calls) == 0);
 }
 
+bool evidence_of_its_file(const struct crash_case *crash, const struct engine_claim *claim)
+{
+    const enum case_role role = claim->kind == ENGINE_KIND_DUMP ? ROLE_DUMP : ROLE_RECORD;
+    const struct case_file *file =
+        crash != NULL && claim->kind != ENGINE_KIND_JUDGE ? case_file(crash, role) : NULL;
+    return file != NULL && file->bytes > 0;
+}
+
 bool evidence_of_misalignment(const struct table *t, uint32_t a, uint32_t b)
 {
     const struct column *x = &t->columns[a], *y = &t->columns[b];

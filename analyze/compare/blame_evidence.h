@@ -36,6 +36,10 @@ const struct frame *evidence_of_no_symbols(const struct compare_input *in, const
                                            uint32_t column, struct arena *keep,
                                            const char **places);
 
+/* True when the record or dump that the engine of CLAIM reads is in the case: where it has no stack
+ * for the engine, the file lacks it or is not read. */
+bool evidence_of_its_file(const struct crash_case *crash, const struct engine_claim *claim);
+
 /* True when two columns have the same addresses in the same order: no frame is missing, the
  * alignment is wrong. */
 bool evidence_of_misalignment(const struct table *t, uint32_t a, uint32_t b);

@@ -101,8 +101,10 @@ static const struct {
     {"the truth lacks a frame that every walk has", "poke a.c:10\nmain a.c:30\n[thread_start]",
      GOOD, NULL, GOOD, GOOD, NULL, "truth suspect", "offset:rtl, dump, judge:dbghelp", NULL,
      "none"},
-    {"the dump reader lost the thread", TRUTH, GOOD, NULL, "! no such thread", GOOD, NULL,
+    {"the dump reader lost the thread", TRUTH, GOOD, NULL, "!! no such thread", GOOD, NULL,
      "dump reader", "offset:rtl, judge:dbghelp, truth", NULL, "offset:rtl"},
+    {"the dump's walk went nowhere", TRUTH, GOOD, NULL, "! end of stack", GOOD, NULL,
+     "walk of dump", "offset:rtl, judge:dbghelp, truth", NULL, "offset:rtl"},
     {"the record has the wrong module", TRUTH, OTHER_MODULE, NULL, GOOD, GOOD, NULL, "record",
      "dump, judge:dbghelp", NULL, "dump"},
     {"the dump reader has the wrong module", TRUTH, GOOD, NULL, OTHER_MODULE, GOOD, NULL,
@@ -355,6 +357,58 @@ TEST(what_one_missing_file_hides_is_no_evidence_against_the_truth)
             CHECK_STR(finding_blame_text(f, text), cases[i].blame);
         }
         CHECK(find(&r, NULL) != NULL);
+        arena_free(&keep);
+    }
+}
+
+/* A record or dump that is there and has no stack for its engine; and a walk that guessed. */
+TEST(a_file_without_a_stack_and_a_guess_are_blamed_on_their_side)
+{
+    static const struct {
+        const char *name, *rtl, *dump, *dbghelp; /* NULL: skipped */
+        enum case_role role;
+        uint64_t bytes; /* of that file; 0: the case does not have it */
+        const char *blame, *witnesses;
+    } cases[] = {
+        {"a record without a stack", NULL, GOOD, NULL, ROLE_RECORD, 9, "record", "dump, truth"},
+        {"no record, and a dump", NULL, GOOD, NULL, ROLE_DUMP, 9, "", ""},
+        {"a dump without a stack", GOOD, NULL, NULL, ROLE_DUMP, 9, "dump reader",
+         "offset:rtl, truth"},
+        {"a guess, and others that guess alike", GOOD,
+         POKE "app.exe+3005 own main /src/a.c:30 frame_pointer\n" START THUNK LAST, NO_MIDDLE,
+         ROLE_DUMP, 9, "walk of dump", "truth"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct case_file file = {.role = cases[i].role, .bytes = cases[i].bytes};
+        struct crash_case crash = make_crash(CASE_KIND_CRASH);
+        const char *const texts[] = {cases[i].rtl, cases[i].dump, cases[i].dbghelp,
+                                     cases[i].dbghelp};
+        static const char *const engines[] = {"offset:rtl", "dump", "offset:dbghelp",
+                                              "offset:dbghelp-own"};
+        struct fault fault = FAULT_INIT;
+        char text[BLAME_TEXT_BYTES];
+        struct case_result r;
+        struct arena keep;
+        crash.files = &file;
+        crash.file_count = 1;
+        arena_init(&keep, 0);
+        struct engine_claim *claims = arena_array(&keep, COUNT_OF(texts), sizeof *claims);
+        struct compare_input in = {.crash = &crash, .claims = claims};
+        for (size_t k = 0; k < COUNT_OF(texts); k++) {
+            add(&in, claims, &keep, engines[k], 0, texts[k] != NULL ? texts[k] : "! no stack");
+            if (texts[k] == NULL) {
+                claims[in.claim_count - 1].skipped = true;
+                claims[in.claim_count - 1].stack_count = 0;
+            }
+        }
+        in.truth = make_truth(&keep, TRUTH);
+        test_row(cases[i].name);
+        REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
+        const struct finding *f = find(&r, NULL);
+        if (CHECK(f != NULL)) {
+            CHECK_STR(f->blame != BLAME_UNKNOWN ? finding_blame_text(f, text) : "", cases[i].blame);
+            CHECK_STR(f->witnesses != NULL ? f->witnesses : "", cases[i].witnesses);
+        }
         arena_free(&keep);
     }
 }
