@@ -499,8 +499,7 @@ static bool blame_first_kind(const struct poll *p, struct finding *f, uint32_t c
     return true;
 }
 
-/* What one missing or wrong file of symbols hides is no evidence against the truth, however many
- * engines share that file. */
+/* What one missing or wrong file of symbols hides is no evidence, however many engines share it. */
 static bool blame_no_symbols(const struct poll *p, struct finding *f, uint32_t column)
 {
     const char *places;
@@ -536,10 +535,11 @@ static uint32_t column_of(const struct table *t, const char *engine)
     return 0;
 }
 
-/* What a walk only guessed is no evidence against the truth, however many walks guess alike. */
+/* A frame that a walk guessed, or lost by guessing, is no evidence against the truth. */
 static bool blame_guess(const struct poll *p, struct finding *f)
 {
-    if (f->cause != CAUSE_FRAME_POINTER || !f->against_truth || f->wrong == NULL)
+    if (f->cause != CAUSE_FRAME_POINTER || !f->against_truth || f->wrong == NULL ||
+        (f->frame_a >= 0 && f->frame_b >= 0))
         return false;
     settle(p, f, BLAME_WALK, voter_of_walk(p->table, column_of(p->table, f->wrong)), 1U);
     return true;

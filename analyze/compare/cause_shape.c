@@ -340,10 +340,12 @@ static bool follows_chain(const struct difference *d, uint32_t *witness)
     return false;
 }
 
-/* A chain of frame pointers skips every function that does not keep one. */
+/* A chain of frame pointers skips every function that does not keep one; it gives no other line. */
 bool because_frame_pointer(const struct difference *d, struct arena *keep, struct explanation *out)
 {
     const uint32_t columns[2] = {d->column, d->against};
+    if (d->mark == CELL_LINE)
+        return false;
     for (int i = 0; i < 2; i++) {
         for (uint32_t row = 0; columns[i] != 0 && row < d->table->row_count; row++) {
             const struct frame *frame = table_frame(d->table, row, columns[i]);

@@ -500,3 +500,38 @@ TEST(a_result_is_written_as_junit)
     CHECK_HAS(text, "<skipped message=\"unsupported\">a page</skipped>");
     arena_free(&keep);
 }
+
+/* The members are those of $defs/result in corpus/reference/schema.json. */
+TEST(a_result_is_written_as_json)
+{
+    struct fault fault = FAULT_INIT;
+    struct suite_answer answers[] = {{.outcome = SUITE_WRONG}, {.outcome = SUITE_EARLY}};
+    static const char *const can[] = {"moments.x64", NULL};
+    const struct score score = {.name = {"t", "2", "https://example.org/bugs", can},
+                                .answers = answers,
+                                .wall_ns = 1999999,
+                                .peak_bytes = 77};
+    const struct result_context context = {"2026-11-28", "Linux 6", "x"};
+    struct suite suite;
+    struct arena keep;
+    struct json j;
+
+    arena_init(&keep, 0);
+    REQUIRE(suite_open(make_suite(LIST, good_index, NULL), NULL, &keep, &suite, &fault) ==
+            ERR_NONE);
+    json_to_text(&j, false);
+    REQUIRE(result_write(&suite, &score, &context, &j, &fault) == ERR_NONE);
+    char *text = json_take(&j, NULL);
+    REQUIRE(text != NULL);
+    CHECK_STR(text,
+              "{\"result\":1,\"tool\":{\"name\":\"t\",\"version\":\"2\",\"bugs\":"
+              "\"https://example.org/bugs\"},\"edition\":\"2026.1\",\"when\":\"2026-11-28\","
+              "\"context\":{\"os\":\"Linux 6\",\"processor\":\"x\"},\"wall_ms\":1,"
+              "\"peak_bytes\":77,\"by\":[{\"capability\":\"moments.x64\",\"shape\":\"push\","
+              "\"position\":\"body\",\"right\":0,\"early\":1,\"wrong\":1,\"crashed\":0,"
+              "\"timeout\":0,\"garbage\":0,\"unsupported\":0}],\"cases\":{\"right\":[],"
+              "\"early\":[\"moments/x64/b/1\"],\"wrong\":[\"moments/x64/a/0\"],\"crashed\":[],"
+              "\"timeout\":[],\"garbage\":[],\"unsupported\":[]}}\n");
+    free(text);
+    arena_free(&keep);
+}
