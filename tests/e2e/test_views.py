@@ -147,6 +147,27 @@ class Views(e2e.Case):
                 got = (gzip.decompress(data) if encoding == "gzip" else data).decode()
                 self.assertEqual(untimed(got), untimed(self.text(path)))
 
+    def test_a_page_carries_what_it_asks_for_first(self):
+        scenario, variant = self.cases(3)[0][1:3]
+        case = f"{scenario}.{variant}"
+        for path, want in (("/", ["overview"]), ("/?run=2", []), ("/runs", ["runs?limit=50"]), ("/runs/3", ["runs/3", "runs/3/grid"]),
+                           ("/runs/latest", ["runs/latest", "runs/latest/grid"]), (f"/cases/{scenario}/{variant}", [f"cases/{scenario}/{variant}"]),
+                           (f"/runs/3/mismatches/{case}", [f"runs/3/queue?limit=50&around={case}", f"runs/3/cases/{case}"]),
+                           ("/compare/1/2", ["compare?a=1&b=2"]), ("/trend", ["trend?metric=exact&limit=100"]), ("/timing", ["timing?limit=125"]),
+                           ("/timing?run=2", ["timing?limit=125&run=2"]), ("/hooks?run=2", ["hooks?limit=50&run=2"]),
+                           ("/signatures?run=2", ["signatures?run=2"]), ("/symbols?run=2", ["symbols?run=2"]), ("/symbols?run=2%263", []),
+                           ("/symbols?run=", []), ("/symbols?ran=2", []), ("/known", ["known"]), ("/known?run=2", []), ("/about", [])):
+            with self.subTest(path):
+                found = re.search(r'id="twinstack-first">(.*?)</script>', self.text(path), re.DOTALL)
+                answers = json.loads(found[1])["answers"] if found else {}
+                self.assertEqual(list(answers), ["/api/v1/" + one for one in want])
+                for address, carried in answers.items():
+                    self.assertEqual(untimed(json.dumps(carried["data"])), untimed(json.dumps(json.loads(self.text(address))["data"])))
+        first = self.get("runs/3/queue?limit=50")["cases"][0]
+        found = re.search(r'id="twinstack-first">(.*?)</script>', self.text("/runs/3/mismatches"), re.DOTALL)
+        self.assertEqual([address.split("?")[0] for address in json.loads(found[1])["answers"]],
+                         ["/api/v1/runs/3/queue", f"/api/v1/runs/3/cases/{first['scenario']}.{first['variant']}"])
+
     def test_a_page_without_a_server_holds_the_same_run(self):
         self.run_twinstack("report", "--db", self.db, "--html", self.folder / "run.html", "2", exit_code=1)
         text = (self.folder / "run.html").read_text(encoding="utf-8")
@@ -177,13 +198,17 @@ class Views(e2e.Case):
         for length, want in ((WRITE_MAX, 200), (WRITE_MAX + 1, 413)):
             self.assertEqual(self.status("/api/v1/baseline", method="PUT", body=body.ljust(length), **headers), want)
         host, _, port = self.url.removeprefix("http://").partition(":")
-        with socket.create_connection((host, int(port)), timeout=60 * e2e.PATIENCE) as asked:  # nothing after it is a request
-            asked.sendall(f"PUT /api/v1/baseline HTTP/1.1\r\nHost: {host}:{port}\r\nX-Token: {self.token}\r\nContent-Type: application/json\r\n"
-                          f"Content-Length: 1x\r\n\r\nGET /api/v1/runs HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
-            said = b""
-            while more := asked.recv(65536):
-                said += more
-        self.assertEqual(re.findall(rb"(?m)^HTTP/1.1 (\d+)", said), [b"400"])
+        for length, want in (("Content-Length: 1x\r\n", b"400"), ("", b"411"), ("Transfer-Encoding: chunked\r\n", b"411"),
+                             ("Content-Length: 1\r\nContent-Length: 2\r\n", b"400")):
+            with self.subTest(length), socket.create_connection((host, int(port)), timeout=60 * e2e.PATIENCE) as asked:
+                # nothing after it is a request
+                asked.sendall(f"PUT /api/v1/baseline HTTP/1.1\r\nHost: {host}:{port}\r\nX-Token: {self.token}\r\n"
+                              f"Content-Type: application/json\r\n{length}\r\nGET /api/v1/runs HTTP/1.1\r\n"
+                              f"Host: {host}:{port}\r\n\r\n".encode())
+                said = b""
+                while more := asked.recv(65536):
+                    said += more
+                self.assertEqual(re.findall(rb"(?m)^HTTP/1.1 (\d+)", said), [want])
 
     def test_an_error_says_what_and_changes_are_streamed(self):
         with self.assertRaises(urllib.error.HTTPError) as refused:
