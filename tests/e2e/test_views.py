@@ -173,6 +173,8 @@ class Views(e2e.Case):
         text = (self.folder / "run.html").read_text(encoding="utf-8")
         data = json.loads(re.search(r'id="twinstack-data">(.*?)</script>', text, re.DOTALL)[1])
         self.assertGreater(len(data), CASES)
+        offline = data["offline"]
+        self.assertEqual((offline["run"], offline["names"]["latest~1"], offline["compared"], offline["runs"]), (2, 1, [3, 1], RUNS))
         same = 0
         for path, packed in data.items():
             with self.subTest(path):
