@@ -286,6 +286,13 @@ static void blame_place(const struct poll *p, struct finding *f, uint32_t column
         for_it = 1;
     if (!inlined && voters_share_record(t, p->row, lack, have))
         against_it = 1;
+    /* who says that it could not go on says nothing about what comes then */
+    const bool gave_up =
+        f->cause == CAUSE_TRUNCATED && against == 0 && !has && !voter_reaches(t, column, p->row);
+    if (gave_up && for_it >= against_it) {
+        blame_early_end(p, f, voter_of_walk(t, column), have);
+        return;
+    }
     if (for_it == against_it) {
         settle_even(p, f, have | lack);
         return;
@@ -354,9 +361,10 @@ static void blame_absence(const struct poll *p, struct finding *f, uint32_t colu
 {
     uint32_t have = 0;
     const struct column *lacks = &p->table->columns[column];
+    const bool silent = lacks->claim->skipped ||
+                        (lacks->stack != NULL && lacks->stack->state == STACK_NOT_APPLICABLE);
     if (f->cause != CAUSE_NOT_CAPTURED ||
-        (lacks->claim->skipped && !evidence_of_its_file(p->in->crash, lacks->claim)) ||
-        (lacks->stack != NULL && lacks->stack->state == STACK_NOT_APPLICABLE))
+        (silent && !evidence_of_its_file(p->in->crash, lacks->claim)))
         return;
     for (uint32_t c = 1; c < p->table->column_count; c++)
         have |= p->table->columns[c].count > 0 ? 1U << c : 0;
@@ -527,21 +535,13 @@ static bool blame_machine_frame(const struct poll *p, struct finding *f, uint32_
     return false;
 }
 
-static uint32_t column_of(const struct table *t, const char *engine)
-{
-    for (uint32_t c = 1; c < t->column_count; c++)
-        if (strcmp(t->columns[c].claim->engine, engine) == 0)
-            return c;
-    return 0;
-}
-
 /* A frame that a walk guessed, or lost by guessing, is no evidence against the truth. */
 static bool blame_guess(const struct poll *p, struct finding *f)
 {
     if (f->cause != CAUSE_FRAME_POINTER || !f->against_truth || f->wrong == NULL ||
         (f->frame_a >= 0 && f->frame_b >= 0))
         return false;
-    settle(p, f, BLAME_WALK, voter_of_walk(p->table, column_of(p->table, f->wrong)), 1U);
+    settle(p, f, BLAME_WALK, voter_of_walk(p->table, voters_column(p->table, f->wrong)), 1U);
     return true;
 }
 
@@ -567,8 +567,8 @@ static bool blame_by_evidence(const struct poll *p, struct finding *f, uint32_t 
 void finding_blame(const struct compare_input *in, const struct table *table, struct arena *keep,
                    struct finding *f)
 {
-    const uint32_t column = column_of(table, f->engine);
-    const uint32_t against = f->against_truth ? 0 : column_of(table, f->against);
+    const uint32_t column = voters_column(table, f->engine);
+    const uint32_t against = f->against_truth ? 0 : voters_column(table, f->against);
     const struct poll p = {in, table, keep, f->row, column, against};
     if (column == 0)
         return;
@@ -584,7 +584,7 @@ void finding_blame(const struct compare_input *in, const struct table *table, st
     if (cause_is_innocent(f->cause))
         return;
     if (f->cause == CAUSE_HANDLER_CONTEXT && f->wrong != NULL) {
-        blame_handler(&p, f, column_of(table, f->wrong));
+        blame_handler(&p, f, voters_column(table, f->wrong));
         return;
     }
     if (blame_no_symbols(&p, f, column) || blame_machine_frame(&p, f, column, against) ||

@@ -1,6 +1,8 @@
 /* See blame_voters.h. */
 #include "compare/blame_voters.h"
 
+#include <string.h>
+
 #include "compare/difference.h"
 
 uint32_t voter_parts(const struct table *t, uint32_t column)
@@ -96,4 +98,12 @@ bool voters_share_record(const struct table *t, uint32_t row, uint32_t mask, uin
         walkers += of_record && voter_reaches(t, c, row) && (mask >> c & 1) != 0;
     }
     return walkers > 1;
+}
+
+uint32_t voters_column(const struct table *t, const char *engine)
+{
+    for (uint32_t c = 1; c < t->column_count; c++)
+        if (strcmp(t->columns[c].claim->engine, engine) == 0)
+            return c;
+    return 0;
 }

@@ -12,6 +12,9 @@ typedef uint32_t voter_fn(const struct table *t, uint32_t column);
 /* What COLUMN has in common with others: bits of enum engine_share; 0 for the truth. */
 uint32_t voter_parts(const struct table *t, uint32_t column);
 
+/* The column of ENGINE; 0: it has none. */
+uint32_t voters_column(const struct table *t, const char *engine);
+
 /* The column whose walk COLUMN shows: its own, unless it uses another one's frames or unwinder. */
 uint32_t voter_of_walk(const struct table *t, uint32_t column);
 

@@ -103,6 +103,8 @@ static const struct {
      "none"},
     {"the dump reader lost the thread", TRUTH, GOOD, NULL, "!! no such thread", GOOD, NULL,
      "dump reader", "offset:rtl, judge:dbghelp, truth", NULL, "offset:rtl"},
+    {"the dump's walk gave up, and only the truth knows more", TRUTH, NULL, NULL,
+     POKE "! stack pointer does not rise", NULL, NULL, "walk of dump", "truth", "dump", "none"},
     {"the dump's walk went nowhere", TRUTH, GOOD, NULL, "! end of stack", GOOD, NULL,
      "walk of dump", "offset:rtl, judge:dbghelp, truth", NULL, "offset:rtl"},
     {"the record has the wrong module", TRUTH, OTHER_MODULE, NULL, GOOD, GOOD, NULL, "record",
