@@ -100,6 +100,68 @@ TEST(addresses_are_named_as_breakpad_does)
     breakpad_close(&file);
 }
 
+/* A function has its range; behind it a public holds up to the next symbol, if it is later than the
+ * function. Bytes of parameters are those of either. */
+TEST(ranges_and_parameters_are_of_the_last_symbol)
+{
+    static const struct {
+        uint64_t rva, begin, end; /* BEGIN 0: none */
+        uint32_t params, inlines;
+    } rows[] = {
+        {0x8ff, 0, 0, 0, 0},
+        {0x900, 0x900, 0x1000, 0, 0},
+        {0xfff, 0x900, 0x1000, 0, 0},
+        {0x1000, 0x1000, 0x1100, 8, 3},
+        {0x10ff, 0x1000, 0x1100, 8, 3},
+        {0x1100, 0x1080, 0x1200, 0, 0},
+        {0x1200, 0x1200, 0x1210, 0, 0},
+        {0x120f, 0x1200, 0x1210, 0, 0},
+        {0x1210, 0, 0, 0, 0},
+        {0x12ff, 0, 0, 0, 0},
+        {0x1300, 0x1300, UINT64_MAX, 12, 0},
+        {0x9999, 0x1300, UINT64_MAX, 12, 0},
+    };
+    struct breakpad file;
+    open_text(sample, sizeof sample - 1, &file);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        uint64_t begin = 0, end = 0;
+        char name[32];
+        (void)snprintf(name, sizeof name, "0x%x", (unsigned)rows[i].rva);
+        test_row(name);
+        CHECK_EQ(breakpad_range_at(&file, rows[i].rva, &begin, &end), rows[i].begin != 0);
+        if (rows[i].begin != 0) {
+            CHECK_HEX(begin, rows[i].begin);
+            CHECK_HEX(end, rows[i].end);
+        }
+        CHECK_EQ(breakpad_params_at(&file, rows[i].rva), rows[i].params);
+        CHECK_EQ(breakpad_inlines_around(&file, rows[i].rva), rows[i].inlines);
+    }
+    breakpad_close(&file);
+}
+
+static const char short_names[] = "MODULE Linux x86_64 BBA6FA10B8AAB33D00000000000000000 m\n"
+                                  "FILE 9 f\nFILE 1 h\nINLINE_ORIGIN 3 o\nFUNC 10 10 0 g\n"
+                                  "INLINE 0 7 9 3 10 8\n10 10 5 1\nPUBLIC 30 0 p\n";
+
+TEST(names_of_one_letter_are_names)
+{
+    static const struct {
+        uint64_t rva;
+        const char *want;
+    } rows[] = {{0x10, "o h:5; g f:7"}, {0x18, "g h:5"}, {0x20, ""}, {0x30, "p ?:0 public"}};
+    struct breakpad file;
+    char got[256];
+
+    open_text(short_names, sizeof short_names - 1, &file);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        describe(&file, rows[i].rva, got, sizeof got);
+        CHECK_STR(got, rows[i].want);
+    }
+    CHECK_STR(file.os, "Linux");
+    CHECK_STR(file.arch, "x86_64");
+    breakpad_close(&file);
+}
+
 TEST(the_older_form_of_inline_records_is_read)
 {
     struct breakpad file;
@@ -296,6 +358,7 @@ TEST(a_skimmed_file_answers_as_a_whole_one)
     } rows[] = {
         {"the sample", sample},
         {"the older form", older},
+        {"names of one letter, files out of order", short_names},
         {"nothing ends the last line", "MODULE a b 1 m\nFILE 1 x\nFUNC 10 10 0 f\n10 10 3 1"},
         {"a damaged function keeps the lines of the one before",
          "MODULE a b 1 m\nFUNC 10 10 0 f\n10 8 1 0\nFUNC zz 10 0 g\n18 8 2 0\nFILE 0 a\n"},
