@@ -14,6 +14,7 @@ enum { NAMED_RESULTS = 8, REASON_BYTES = 96 };
 struct walking {
     struct cap_walk *out;
     struct cap_bounds bounds;
+    bool is_started; /* the runtime has given a frame */
 };
 
 /* ---- a thread that holds what the runtime needs ---- */
@@ -95,9 +96,25 @@ static void add_native(const struct walking *walking, const CONTEXT *native)
                            RECORD_FOUND_UNWIND);
 }
 
+/* The runtime starts where it last left managed code. That may be a frame of precompiled code,
+ * which no map of methods knows, so that it was walked as native code on the way to the seed. */
+static void drop_repeated(struct cap_walk *out, uint64_t first_va)
+{
+    for (uint32_t i = 0; i < out->total && i < RECORD_FRAMES_HEAD; i++) {
+        if (out->frames[i].pc_va == first_va) {
+            out->total = i;
+            return;
+        }
+    }
+}
+
 static bool add(void *data, const void *pc, const void *native)
 {
-    const struct walking *walking = data;
+    struct walking *walking = data;
+    if (pc != NULL && !walking->is_started) {
+        walking->is_started = true;
+        drop_repeated(walking->out, (uintptr_t)pc);
+    }
     if (pc != NULL)
         cap_crash_walk_add(walking->out, (uintptr_t)pc,
                            walking->out->total > 0 ? RECORD_FRAME_RETURN : 0u, RECORD_FOUND_GIVEN);
@@ -145,7 +162,7 @@ static void say_refused(struct cap_walk *out, uint32_t result)
 
 static void take_snapshot(const CONTEXT *seed, struct cap_bounds bounds, struct cap_walk *out)
 {
-    struct walking walking = {out, bounds};
+    struct walking walking = {out, bounds, false};
     const uint64_t start_ns = cap_crash_now_ns();
     const uint32_t result = (uint32_t)cap_managed.snapshot(
         out->thread_id, seed, seed != NULL ? (uint32_t)sizeof *seed : 0, add, &walking);

@@ -21,8 +21,8 @@ BIN = bench_stops.BIN
 RUNTIME = e2e.BUILD / "dotnet"
 RUNTIME10 = e2e.BUILD / "dotnet10"
 ENV = {**bench_stops.ENV, "TWINSTACK_OFFSETS_ONLY": "1", "TWINSTACK_DOTNET": f"Z:{RUNTIME}".replace("/", "\\")}
-CRASHES = ["throw", "null", "callback", "recursion", "inlined", "generic", "iterator", "dynamic"]
-HANGS = ["loop", "pinvoke", "deadlock", "async", "filter", "finalizer", "seed_needed", "collected"]
+CRASHES = ["throw", "null", "callback", "recursion", "inlined", "generic", "lambda", "framework", "iterator", "dynamic"]
+HANGS = ["loop", "pinvoke", "deadlock", "async", "resumed", "filter", "finalizer", "seed_needed", "collected"]
 PHASES = ["Throw", "Jit", "Collect", "Collected"]  # what the thread does when it is stopped
 ENDS_MET = 10  # of the 50 threads that `plain` walks until they end, 7 to 40 end during their walk
 COPY_MOST_NS = 15000  # what copying 64 KB may add to a suspension, on a quiet machine; bench_managed.py prints the figures
@@ -57,7 +57,7 @@ class ManagedRun(e2e.Case):
             _, thread, walker = stack["label"].split()[:3]
             own = [(f["function"], f["line"]) for f in stack["frames"] if f["module"] == "managed.dll" and f["line"]]
             found.setdefault((int(thread), walker), own)
-        suspect = next((t for t in truth if t["role"] in ("suspect", "finalizer")), truth[0])
+        suspect = next((t for role in (("pool",), ("suspect", "finalizer")) for t in truth if t["role"] in role), truth[0])
         want = [(f["function"], f["line"]) for f in suspect["frames"]
                 if f["file"] and f["file"].endswith(".cs") and not f["tail"]]
         return {walker: own for (thread, walker), own in found.items() if thread == suspect["id"]}, want
@@ -97,6 +97,15 @@ class ManagedRun(e2e.Case):
                 self.assertEqual(found["rtl"], want)
                 if scenario in CRASHES:
                     self.assertEqual(found["snapshot-seeded"], want)
+
+    def test_a_snapshot_repeats_no_frame_of_precompiled_code(self):
+        """The runtime starts where it last left managed code: among the frames that led to the seed."""
+        _, folder = self.capture("framework", "ob2")
+        lines = self.run_twinstack("resolve", "--symbols", BIN, "--symbols", RUNTIME, "--ndjson", folder / "record.rec").stdout.splitlines()
+        found = {stack["label"].split()[2]: [(f["module"], f.get("method"), f["offset"], f["function"]) for f in stack["frames"]]
+                 for stack in map(json.loads, lines)}
+        self.assertIn("System.Int32::Parse", [function for *_, function in found["rtl"]])
+        self.assertEqual(found["snapshot-seeded"], found["rtl"])
 
     def test_bad_seeds_of_snapshots_crash_nothing(self):
         for variant in ("ob2", "ob0"):

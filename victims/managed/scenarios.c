@@ -56,6 +56,16 @@ MANAGED(generic, NO_DUMP, CRASH,
         .sentence = "A generic method of a generic class: one token for all type arguments.")
 RUN(Generic)
 
+MANAGED(lambda, NO_DUMP, CRASH,
+        .sentence = "A lambda of a generic class calls a local function, which throws: the "
+                    "compiler made names for both.")
+RUN(Lambda)
+
+MANAGED(framework, NO_DUMP, CRASH,
+        .sentence = "The framework throws, in code that was compiled before the program was "
+                    "published.")
+RUN(Framework)
+
 MANAGED(iterator, NO_DUMP, CRASH,
         .sentence = "An iterator throws: its method is MoveNext of a class that the compiler made.")
 RUN(Iterator)
@@ -68,6 +78,11 @@ MANAGED(async, NO_DUMP, HANG,
         .sentence = "An async method hangs before its first await: its method is MoveNext of a "
                     "structure that the compiler made.")
 RUN(Async)
+
+MANAGED(resumed, NO_DUMP, HANG,
+        .sentence = "An async method hangs after its first await: the framework calls it on a "
+                    "thread of the pool.")
+RUN(Resumed)
 
 MANAGED(filter, NO_DUMP, HANG,
         .sentence = "An exception filter hangs: it runs on top of the frames that threw.")

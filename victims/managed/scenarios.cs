@@ -57,8 +57,24 @@ static class Scenarios
     class Box<T>
     {
         [MethodImpl(NI)] public static int Map<U>(int x) { Truth.Here("Scenarios/Box`1"); int r = Raise(x); Truth.Back(); return r + typeof(T).Name.Length + typeof(U).Name.Length; }
+
+        [MethodImpl(NI)] public static int Each(int x)
+        {
+            [MethodImpl(NI)] int Local(int y) { Truth.Here("Scenarios/Box`1", "Each::Local"); int r = Raise(y); Truth.Back(); return r + x; }
+            Function lambda = [MethodImpl(NI)] (y) => { Truth.Here("Scenarios/Box`1", "Each::<lambda_1>"); int r = Local(y + typeof(T).Name.Length); Truth.Back(); return r + 1; };
+            Truth.Here("Scenarios/Box`1"); int sum = lambda(x); Truth.Back(); return sum + 1;
+        }
     }
+    public static int Lambda(int x) { Truth.Here(); int r = Box<string>.Each(x); Truth.Back(); return r + 1; }
     public static int Generic(int x) { Truth.Here(); int r = Box<string>.Map<int>(x); Truth.Back(); return r + 1; }
+
+    // Throws in code of the framework, which was compiled before.
+    [MethodImpl(NI)] static int Parse(string text) { Truth.Here(); Truth.System(); int r = int.Parse(text); Truth.Back2(); return r + 1; }
+    public static int Framework(int x) { Truth.Here(); int r = Parse("not a number"); Truth.Back(); return r + x; }
+
+    // After its first await, the framework calls it on a thread of the pool.
+    static async Task<int> Resumes(int x) { await Task.Yield(); native_thread("pool"); Truth.Here(); int r = Spin(x); Truth.Back(); return r; }
+    public static int Resumed(int x) { Task<int> t = Resumes(x); native_ready(); Truth.Here(); Truth.System(); int r = t.Result; Truth.Back2(); return r + 1; }
 
     // Runs synchronously up to its first await, so its frames are those of calls.
     static async Task<int> Later(int x) { Truth.Here(); int r = Hang(x); Truth.Back(); await Task.Yield(); return r; }
