@@ -4,20 +4,18 @@
  * thread that we suspended, from the first managed frame; `plain`, its snapshot of the running
  * thread.  Prints one line of JSON for each, or for MODE alone.
  *
- * A stack is right when its two outermost methods of managed.dll are the phase's own and one that
- * it called.  One that ends with a reason (refused, hijacked, ended) is counted apart: only `wrong`
- * names frames that are not there or lacks some without a reason.  What may wait runs on a runner
- * under a time limit, as in a capture: the runtime is not asked about a thread that holds what it
- * needs (`held`, also counted as refused), and the capture frees a snapshot that waits (`blocked`);
- * this program only counts.  For `copy`, the times of suspension are
- * printed as well, and those of a suspension that only reads the registers, taken in turns.  See
- * tests/bench/bench_managed.py.
+ * A stack is right when its methods of managed.dll are, from the outermost on, the phase's own and
+ * those that it calls one after the other, up to the one that the thread was stopped in, if it is
+ * one of these.  One that ends with a reason (refused, hijacked, ended) is counted apart: only
+ * `wrong` names frames that are not there or lacks some without a reason.  What may wait runs on a
+ * runner under a time limit, as in a capture: the runtime is not asked about a thread that holds
+ * what it needs (`held`, also refused), and the capture frees a snapshot that waits (`blocked`).
+ * `copy` prints times of suspension, too: see tests/bench/bench_managed.py.
  *
  * The phase `Dying` starts COUNT threads, each of which walks itself in managed code and ends; its
- * stack is taken in one of these ways meanwhile, `plain` again and again.  So walks meet each other
- * and the end of their thread.  In `Heap`, the thread holds the heap half of the time.  In
- * `NoCaller` it runs native code with a return address of 0, far from where its stack starts; in
- * `Flags` the return address is 0x202, as where code that pushed the flags is not described. */
+ * stack is taken in one of these ways meanwhile, `plain` again and again.  In `Heap`, the thread
+ * holds the heap half of the time.  In `NoCaller` it runs native code with a return address of 0,
+ * far from where its stack starts; in `Flags` it is 0x202, as where the flags were pushed. */
 #undef main /* of victim.c, whose services are used */
 
 #include <stdio.h>
@@ -38,6 +36,7 @@ enum {
     SETTLE_MS = 300,
     DYING_TURNS = 61,
     STACKS_SHOWN = 3,
+    CHAIN_MOST = 4,
     STACK_BYTES = 64 << 10, /* the phase runs on top of so much stack */
 };
 
@@ -50,20 +49,20 @@ struct sampling {
     struct cap_walk walk;
     CONTEXT context;
     cap_walk_fn *walker;
-    uint32_t phase_token;
+    uint32_t chain[CHAIN_MOST], chain_count; /* tokens: the phase and what it calls */
+    uint32_t handler;    /* of these, whose handler runs on top of what threw; 0: none */
+    uint64_t stopped_va; /* where the thread is; 0: it runs on */
     uint32_t right, refused, held, hijacked, ended, wrong, blocked, left_suspended;
     uint32_t too_early; /* of those that ended: far from the stack's start */
     uint32_t no_code;   /* of those that ended: with a frame where no code can be */
     uint64_t *stops_ns, *bare_ns, *copies_ns, *copied_bytes; /* of each sample of `copy` */
-    int64_t *longer_ns; /* stops_ns - bare_ns, which were taken in turns */
-    uint32_t copies;
-    uint32_t gone; /* ended before it was stopped */
+    int64_t *longer_ns;    /* stops_ns - bare_ns, which were taken in turns */
+    uint32_t copies, gone; /* gone: ended before it was stopped */
 };
 
 static struct sampling s;
 static managed_method phase;
 static bool is_dying;
-
 static uint64_t no_caller; /* 0, as a damaged stack may have it, or 0x202 */
 
 /* Sets its own return address to one that is no caller. */
@@ -101,23 +100,40 @@ static void run_walker(void *unused)
     s.walker(&s.context, s.thread, s.target.bounds, false, &s.walk);
 }
 
-/* Tokens of the outermost two methods of managed.dll on the stack. */
-static uint32_t outermost(uint32_t tokens[2])
+/* Whether METHOD is one of managed.dll. */
+static bool is_ours(const struct cap_method *method)
 {
-    const uint32_t count = s.walk.total < CAP_FRAMES ? s.walk.total : CAP_FRAMES;
-    uint32_t found = 0;
-    for (uint32_t i = count; i-- > 0 && found < 2;) {
+    const int module = method != NULL && method->ready && method->assembly != 0
+                           ? cap_managed.assemblies[method->assembly - 1].module
+                           : -1;
+    return module >= 0 && strstr(cap.modules[module].path, "managed.dll") != NULL;
+}
+
+/* The token of the method of managed.dll at VA; 0: there is none. */
+static uint32_t token_at(uint64_t va)
+{
+    const struct cap_method *method = cap_crash_method_at(va);
+    return is_ours(method) ? method->token : 0;
+}
+
+/* Whether every method of managed.dll on the stack is one that has to be there, and none lacks. */
+static bool is_chain(void)
+{
+    uint32_t found = 0, last = 0, i = s.walk.total < CAP_FRAMES ? s.walk.total : CAP_FRAMES;
+    while (i-- > 0) {
         const struct cap_frame *frame = &s.walk.frames[i];
         const bool is_return = (frame->flags & RECORD_FRAME_RETURN) != 0;
-        const struct cap_method *method =
-            cap_crash_method_at(is_return ? frame->pc_va - 1 : frame->pc_va);
-        const int module = method != NULL && method->assembly != 0
-                               ? cap_managed.assemblies[method->assembly - 1].module
-                               : -1;
-        if (module >= 0 && strstr(cap.modules[module].path, "managed.dll") != NULL)
-            tokens[found++] = method->token;
+        const uint32_t token = token_at(is_return ? frame->pc_va - 1 : frame->pc_va);
+        if (token == 0)
+            continue;
+        last = token;
+        if (found < s.chain_count && token == s.chain[found])
+            found++;
+        else if (found < 3 || token != s.handler)
+            return false;
     }
-    return found;
+    const uint32_t stopped_in = token_at(s.stopped_va);
+    return found >= 2 && (stopped_in == 0 || stopped_in == last);
 }
 
 /* The first stacks of each kind that is not right, to find the cause by. */
@@ -145,20 +161,19 @@ static void print_stack(const char *as, uint32_t before)
 static bool has_frame_without_code(void)
 {
     enum { LOWEST_CODE_VA = 0x10000 };
-    bool found = false;
-    for (uint32_t i = 0; i < s.walk.total && i < CAP_FRAMES; i++)
-        found = found || s.walk.frames[i].pc_va < LOWEST_CODE_VA;
-    return found;
+    uint32_t i = 0;
+    while (i < s.walk.total && i < CAP_FRAMES && s.walk.frames[i].pc_va >= LOWEST_CODE_VA)
+        i++;
+    return i < s.walk.total && i < CAP_FRAMES;
 }
 
 static void judge(bool done)
 {
-    uint32_t tokens[2];
     if (!done)
         s.blocked++;
     else if (s.walk.state != RECORD_STATE_OK)
         s.refused++;
-    else if (outermost(tokens) == 2 && tokens[0] == s.phase_token && tokens[1] != s.phase_token)
+    else if (is_chain())
         s.right++;
     else if (s.walk.stop == RECORD_STOP_HIJACKED)
         s.hijacked++;
@@ -251,6 +266,7 @@ static void take_plain(void)
 {
     cap_crash_walk_begin(&s.walk, RECORD_WALKER_SNAPSHOT, s.target.id);
     s.walker = cap_walk_snapshot;
+    s.stopped_va = 0;
     const bool done = run_in_time();
     finish();
     judge(done);
@@ -264,6 +280,7 @@ static enum answer walk_suspended(uint32_t number, cap_walk_fn *walker)
     const bool asks_runtime = walker == cap_walk_snapshot_seeded;
     if (!suspended || !GetThreadContext(s.thread, &s.context))
         return GONE;
+    s.stopped_va = s.context.Rip;
     if (asks_runtime &&
         !(cap_crash_heap_is_free(LOCKS_MS) && cap_crash_unwind_data_is_free(LOCKS_MS))) {
         copy_wait();
@@ -338,6 +355,7 @@ static void take_copy(void)
     s.bare_ns[s.copies] = s.copies % 2 == 1 ? stop_barely() : bare_ns;
     s.longer_ns[s.copies] = (int64_t)(s.stops_ns[s.copies] - s.bare_ns[s.copies]);
     s.copies++;
+    s.stopped_va = s.copy.context.Rip;
     if (is_there)
         judge(true);
     else
@@ -464,17 +482,31 @@ static void print_rules(const char *name)
 
 /* ---- the run ---- */
 
+/* What each phase calls, as distances of tokens, which are in the order of scenarios.cs. */
+static void set_chain(const char *name, uint32_t phase_token)
+{
+    static const struct {
+        const char *phase;
+        uint32_t count, before[CHAIN_MOST - 1];
+    } rows[] = {{"PhaseThrow", 3, {3, 2, 1}}, {"PhaseCollected", 1, {8}}, {"", 1, {1}}};
+    uint32_t row = 0;
+    while (rows[row].phase[0] != '\0' && strcmp(rows[row].phase, name) != 0)
+        row++;
+    s.chain[0] = phase_token;
+    for (uint32_t i = 0; i < rows[row].count; i++)
+        s.chain[i + 1] = phase_token - rows[row].before[i];
+    s.chain_count = rows[row].count + 1;
+    s.handler = s.chain_count == CHAIN_MOST ? s.chain[2] : 0;
+}
+
 /* The first method of managed.dll that is compiled for the phase is the phase's own. */
-static bool find_phase(LONG first)
+static bool find_phase(const char *name, LONG first)
 {
     for (int waited = 0; waited < START_LIMIT_MS; waited += 10) {
         for (LONG i = first; i < cap_managed.method_count; i++) {
             const struct cap_method *method = &cap_managed.methods[i];
-            const int module = method->ready && method->assembly != 0
-                                   ? cap_managed.assemblies[method->assembly - 1].module
-                                   : -1;
-            if (module >= 0 && strstr(cap.modules[module].path, "managed.dll") != NULL) {
-                s.phase_token = method->token;
+            if (is_ours(method)) {
+                set_chain(name, method->token);
                 Sleep(SETTLE_MS); /* the phase is in its loop */
                 return true;
             }
@@ -522,7 +554,7 @@ static bool start(const char *name)
     s.thread = CreateThread(NULL, 0, run_phase, NULL, 0, &id);
     s.target.id = id;
     Sleep(phase == run_without_caller ? SETTLE_MS : 0);
-    return s.thread != NULL && (phase == run_without_caller || find_phase(first)) &&
+    return s.thread != NULL && (phase == run_without_caller || find_phase(name, first)) &&
            cap_crash_thread_bounds(s.thread, &s.target.bounds);
 }
 
