@@ -116,6 +116,8 @@ static int run(const struct verb *self, int argc, char **argv)
          "accept differences and set baselines from the pages"},
         {"--allow-remote", OPTION_FLAG, &words.options.allow_remote, NULL,
          "listen on addresses that other machines can reach; all data then needs the token"},
+        {"--allow-symbols", OPTION_FLAG, &words.options.allow_symbols, NULL,
+         "with --allow-remote: take symbol files to resolve a stack with; nothing is kept"},
         {"--read-only", OPTION_FLAG, &words.read_only, NULL, "refuse --allow-write"},
         {"--wait", OPTION_FLAG, &words.options.wait, NULL,
          "serve before the database exists; the pages show it once a run makes it"},

@@ -21,6 +21,7 @@ struct dashboard_options {
     bool allow_write;
     const char *const *symbol_roots; /* for the resolve page */
     uint32_t symbol_root_count;
+    bool allow_symbols;                /* others may send symbol files of theirs to resolve with */
     const char *cache;                 /* see symbol_store_options */
     const struct fetch_options *fetch; /* of symbol servers; NULL: the usual ones */
     bool collect;                      /* take reports */

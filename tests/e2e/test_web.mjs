@@ -11,7 +11,6 @@ import {
   holds,
   must,
   openPage,
-  root,
   runAll,
   same,
   says,
@@ -24,7 +23,6 @@ import {
   closePage,
 } from './web/world.mjs';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 /** @import { Answers, Share, Trend } from 'openapi' */
 /** @import { Options, Page } from './web/world.mjs' */
 
@@ -452,61 +450,6 @@ test('a_file_that_is_no_database_ends_the_start', async () => {
     );
     check(said.includes('ended with 4') && said.includes(words) && said.includes(name), `${name}: ${said}`);
   }
-});
-
-test('resolve_says_what_is_wrong', async () => {
-  const page = await open('/resolve');
-  await page.fill('textarea', 'app.exe!0x17d7\napp.exe!0x1bb4\n');
-  await page.getByRole('button', { name: 'Resolve', exact: true }).click();
-  await page.waitForSelector('.panel table');
-  await becomes(() => page.locator('.panel tbody tr').count(), 2, 'frames');
-  await page.fill('textarea', 'this is no stack\n');
-  await page.getByRole('button', { name: 'Resolve', exact: true }).click();
-  await page.waitForSelector('.banner.bad');
-  await closePage(page);
-});
-
-test('what_is_dropped_is_resolved', async () => {
-  const held = join(root, 'corpus/cases/inline_chain.ob2');
-  const named = await serve('--db', scratch('runs.db'), '--symbols', join(root, 'corpus/symbols'));
-  const page = await open(`${named.base}/resolve`);
-  await settled(page);
-  for (const [name, bytes] of /** @type {[string, Buffer][]} */ ([
-    ['record.rec', readFileSync(join(held, 'record.rec'))],
-    ['dump.dmp', readFileSync(join(held, 'dump.dmp'))],
-    ['stack.txt', Buffer.from('> a crash\n<b>&!0x10\n')],
-    ['cut.dmp', readFileSync(join(held, 'dump.dmp')).subarray(0, 40)],
-  ])) {
-    const dropped = await page.evaluateHandle(
-      ([text, as]) => {
-        const data = new DataTransfer();
-        data.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], as));
-        return data;
-      },
-      [bytes.toString('base64'), name],
-    );
-    await page.dispatchEvent('.dropzone', 'drop', { dataTransfer: dropped });
-    await page.waitForFunction(
-      (as) =>
-        !document.querySelector('.loading') &&
-        [...document.querySelectorAll('h2.section')].some((h) => h.textContent.startsWith(as)),
-      name,
-    );
-    if (name === 'cut.dmp')
-      await holds(
-        async () => /truncated|malformed/.test(must(await page.textContent('.banner.bad'))),
-        'a cut dump is said',
-      );
-    else if (name === 'stack.txt') await says(page, '.panel', '<b>&!0x10', 'a name is text');
-    else {
-      const first = must(await page.locator('.panel').first().textContent());
-      check(first.includes('inline_chain.c:') && first.includes('inlined'), `${name}: ${first}`);
-    }
-    if (name === 'dump.dmp') await shot(page, 'resolve-dump');
-  }
-  same(page.complaints, [], 'complaints');
-  await closePage(page);
-  await named.stop();
 });
 
 test('a_dot_is_named_and_opens_its_case', async () => {

@@ -203,11 +203,12 @@ export const readText = async (path) => (offline ? readCarriedText(path) : (awai
  * @template {keyof import('openapi').Written} Route
  * @param {'POST' | 'PUT' | 'DELETE'} method
  * @param {Route} route
- * @param {{values?: Record<string, string>, body?: BodyInit, type?: string}} what
+ * @param {{values?: Record<string, string>, body?: BodyInit, type?: string | null}} what TYPE null: the
+ *   browser knows it
  * @returns {Promise<import('openapi').Written[Route]>}
  */
 export async function send(method, route, { values = {}, body, type = 'application/json' }) {
-  const headers = authorised({ 'Content-Type': type });
+  const headers = authorised(type === null ? {} : { 'Content-Type': type });
   const written = await answer(await fetch(href(address(route, values)), { method, body, headers }));
   return /** @type {import('openapi').Written[Route]} */ (written);
 }

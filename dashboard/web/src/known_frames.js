@@ -135,6 +135,7 @@ export async function resolveHere(text) {
   return {
     form: /** @type {const} */ ('stack'),
     errors,
+    files: [],
     stacks: stacks.map((stack) => ({ ...stack, ...whole, frames: stack.frames.flatMap(answer) })),
   };
 }

@@ -32,6 +32,7 @@ import { codePlace } from './aligned.js';
  */
 
 const LIMIT = 64 << 20;
+const FILES_MAX = 15; // beside a stack
 const LINK_LIMIT = 8000; // characters of a stack that a link can carry through mail and chat
 
 /** @type {(f: Resolved) => string} */
@@ -156,6 +157,113 @@ const NoServer = () => (
   </div>
 );
 
+// Magic numbers of files that name code; anything else holds stacks.
+const symbolMagic = ['Microsoft C/C++', 'BSJB', 'MODULE ', '\x7fELF', 'MZ', 'MSCF'];
+const machMagic = [0xfeedface, 0xcefaedfe, 0xfeedfacf, 0xcffaedfe, 0xcafebabe, 0xbebafeca];
+
+/** @param {File} file */
+async function namesCode(file) {
+  const head = new Uint8Array(await file.slice(0, 16).arrayBuffer());
+  const text = String.fromCharCode(...head);
+  const magic = head.length >= 4 ? new DataView(head.buffer).getUint32(0) : 0;
+  return symbolMagic.some((word) => text.startsWith(word)) || machMagic.includes(magic);
+}
+
+/**
+ * The symbol files of HELD and FILES, and what of these is a stack, record or dump.
+ * @param {File[]} files
+ * @param {{file: File}[]} held
+ */
+async function sortFiles(files, held) {
+  /** @type {(message: string, hint: string) => ApiError} */
+  const error = (message, hint) => new ApiError({ key: 'too_large', message, hint }, 0);
+  const large = files.find((file) => file.size > LIMIT);
+  if (large) throw error(`${large.name} is ${bytes(large.size)}`, `The limit is ${bytes(LIMIT)}.`);
+  const named = await Promise.all(files.map(async (file) => ({ file, code: await namesCode(file) })));
+  const more = [...held, ...named.filter(({ code }) => code)];
+  if (more.length > FILES_MAX)
+    throw error(`${more.length} symbol files are too many`, `The limit is ${FILES_MAX}.`);
+  return { more, stack: named.find(({ code }) => !code)?.file };
+}
+
+/**
+ * The files of what was dropped; a folder, such as a dSYM, is its files.
+ * @param {DataTransfer} dropped
+ * @returns {Promise<File[]>}
+ */
+async function filesOf(dropped) {
+  /** @type {(entry: FileSystemEntry) => Promise<File[]>} */
+  const walk = async (entry) => {
+    if (entry.isFile)
+      return [await new Promise((done, fail) => /** @type {FileSystemFileEntry} */ (entry).file(done, fail))];
+    const reader = /** @type {FileSystemDirectoryEntry} */ (entry).createReader();
+    /** @type {FileSystemEntry[]} */
+    const below = await new Promise((done, fail) => reader.readEntries(done, fail));
+    return (await Promise.all(below.map(walk))).flat();
+  };
+  const folders = [...dropped.items]
+    .map((item) => item.webkitGetAsEntry?.() ?? null)
+    .filter((entry) => entry?.isDirectory);
+  const inside = await Promise.all(folders.map((entry) => walk(/** @type {FileSystemEntry} */ (entry))));
+  const names = folders.map((entry) => entry?.name);
+  return [...[...dropped.files].filter((file) => !names.includes(file.name)), ...inside.flat()];
+}
+
+/** One body, or a form if symbol files come with it.
+ * @type {(stack: string | File, files: {file: File}[]) => Promise<Found>} */
+function sendAll(stack, files) {
+  if (files.length === 0)
+    return send('POST', '/api/v1/resolve', { body: stack, type: 'application/octet-stream' });
+  const form = new FormData();
+  form.append('stack', typeof stack === 'string' ? new Blob([stack]) : stack, 'stack');
+  for (const { file } of files) form.append('file', file, file.name);
+  return send('POST', '/api/v1/resolve', { body: form, type: null });
+}
+
+/** @param {{files: {file: File}[], drop: (at: number) => void}} props */
+const SymbolFiles = ({ files, drop }) =>
+  files.length > 0 && (
+    <ul class="flow middle symbolfiles" aria-label="Symbol files">
+      {files.map(({ file }, at) => (
+        <li key={at}>
+          <button class="toggle dim small" onClick={() => drop(at)} title="leave it out">
+            <Name text={file.name} />, {bytes(file.size)} ✕
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+
+/**
+ * What to do about modules without symbols, and about files that answered for none.
+ * @param {{found: Found}} props
+ */
+function Missing({ found }) {
+  const frames = stacksOf(found).flatMap((stack) => stack.frames);
+  const bare = [...new Set(frames.filter((f) => f.symbols === 'none').map((f) => f.module ?? '?'))];
+  const idle = found.files.filter((file) => !file.fits);
+  return (
+    <>
+      {idle.map((file) => (
+        <p class="banner note" key={file.name}>
+          <Name text={file.name} /> ({file.what}) is of no module of these stacks: their identities differ, or
+          their names.
+        </p>
+      ))}
+      {bare.length > 0 && (
+        <p class="dim">
+          No symbol file: {bare.map((name, i) => [i > 0 && ', ', <code>{<Name text={name} />}</code>])}.{' '}
+          {offline ? null : (
+            <>
+              Drop its PDB, ELF, dSYM or .sym file here, or start the server with <code>--symbols DIR</code>.
+            </>
+          )}
+        </p>
+      )}
+    </>
+  );
+}
+
 /** @param {{what: string, found: Found, text?: string}} props */
 function Answer({ what, found, text }) {
   return (
@@ -166,7 +274,7 @@ function Answer({ what, found, text }) {
         <p class="banner bad" key={i}>
           {e.label ? `${e.label}: ` : ''}
           {e.what}: {words(e.code)}
-          {e.offset !== null ? ` at byte ${e.offset}` : ''}
+          {e.line ? ` in line ${e.line}` : e.offset !== null ? ` at byte ${e.offset}` : ''}
           {e.hint ? `. ${e.hint}` : ''}
         </p>
       ))}
@@ -180,8 +288,28 @@ function Answer({ what, found, text }) {
       {stacksOf(found).map((stack, i) => (
         <Stack key={i} stack={stack} n={i} />
       ))}
+      <Missing found={found} />
     </>
   );
+}
+
+/**
+ * A stack that the address carries is put into the FIELD and asked for.
+ * @param {import('preact').RefObject<HTMLTextAreaElement>} field
+ * @param {(stack: string) => void} ask
+ */
+function useShared(field, ask) {
+  useEffect(() => {
+    const open = () => {
+      const shared = sharedStack();
+      if (!shared || !field.current) return;
+      field.current.value = shared;
+      ask(shared);
+    };
+    open();
+    addEventListener('hashchange', open);
+    return () => removeEventListener('hashchange', open);
+  }, []);
 }
 
 export function Resolve() {
@@ -190,52 +318,53 @@ export function Resolve() {
   );
   const [over, setOver] = useState(false);
   const text = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
-  /** @type {(body: string | File, what: string) => Promise<void>} */
-  const ask = async (body, what) => {
+  const [symbols, setSymbols] = useState(/** @type {{file: File}[]} */ ([]));
+  const subject = useRef(/** @type {[string | File, string] | null} */ (null)); // asked last
+  /** @type {(body: string | File, what: string, files?: {file: File}[]) => Promise<void>} */
+  const ask = async (body, what, files = symbols) => {
+    subject.current = [body, what];
     set({ what, busy: true });
     try {
       set({
         what,
         text: typeof body === 'string' ? body : undefined,
-        found: offline
-          ? await resolveHere(String(body))
-          : await send('POST', '/api/v1/resolve', { body, type: 'application/octet-stream' }),
+        found: offline ? await resolveHere(String(body)) : await sendAll(body, files),
       });
     } catch (error) {
       set({ what, error: /** @type {ApiError} */ (error) });
     }
   };
-  useEffect(() => {
-    const open = () => {
-      const shared = sharedStack();
-      if (!shared || !text.current) return;
-      text.current.value = shared;
-      ask(shared, 'the shared stack');
-    };
-    open();
-    addEventListener('hashchange', open);
-    return () => removeEventListener('hashchange', open);
-  }, []);
-  /** @type {(file: File) => void | Promise<void>} */
-  const take = (file) =>
-    file.size > LIMIT
-      ? set({
-          what: file.name,
-          error: new ApiError(
-            {
-              key: 'too_large',
-              message: `${file.name} is ${bytes(file.size)}`,
-              hint: `The limit is ${bytes(LIMIT)}.`,
-            },
-            0,
-          ),
-        })
-      : ask(file, `${file.name}, ${bytes(file.size)}`);
+  useShared(text, (shared) => ask(shared, 'the shared stack'));
+  /** Symbol files are kept here for the next stack, and for the one that is shown.
+   * @type {(files: File[]) => Promise<void>} */
+  const take = async (files) => {
+    try {
+      const { more, stack } = await sortFiles(files, symbols);
+      const pasted = text.current?.value ?? '';
+      setSymbols(more);
+      if (stack) await ask(stack, `${stack.name}, ${bytes(stack.size)}`, more);
+      else if (subject.current) await ask(...subject.current, more);
+      else if (pasted) await ask(pasted, 'the pasted stack', more);
+    } catch (error) {
+      set({ what: 'files', error: /** @type {ApiError} */ (error) });
+    }
+  };
+  /** @type {(at: number) => void} */
+  const leaveOut = (at) => {
+    const left = symbols.filter((_, i) => i !== at);
+    setSymbols(left);
+    if (subject.current) ask(...subject.current, left);
+  };
   /** @type {(event: DragEvent) => void} */
-  const drop = (event) => {
+  const enter = (event) => {
+    event.preventDefault();
+    setOver(true);
+  };
+  /** @type {(event: DragEvent) => Promise<void>} */
+  const drop = async (event) => {
     event.preventDefault();
     setOver(false);
-    if (event.dataTransfer?.files[0]) take(event.dataTransfer.files[0]);
+    if (event.dataTransfer) await take(await filesOf(event.dataTransfer));
   };
   return (
     <Page
@@ -243,23 +372,13 @@ export function Resolve() {
       lead={
         offline
           ? `Offset stacks, against the frames that run ${offline.run} holds.`
-          : 'Offset stacks, records and minidumps, against the symbols that this server has. Nothing is kept.'
+          : 'Stacks, records and minidumps, with the symbols of this server and yours. Nothing is kept.'
       }
     >
       {offline && <NoServer />}
       <div
         class={`dropzone ${over ? 'over' : ''}`}
-        {...(offline
-          ? {}
-          : {
-              /** @type {(event: DragEvent) => void} */
-              onDragOver: (event) => {
-                event.preventDefault();
-                setOver(true);
-              },
-              onDragLeave: () => setOver(false),
-              onDrop: drop,
-            })}
+        {...(offline ? {} : { onDragOver: enter, onDragLeave: () => setOver(false), onDrop: drop })}
       >
         <label class="field block dim small">
           <span>Stack, one module!0xoffset per line</span>
@@ -281,16 +400,21 @@ export function Resolve() {
           </button>
           {!offline && (
             <label class="button filebutton">
-              Choose a record or .dmp
+              Choose files
               <input
                 type="file"
                 class="sr"
-                onChange={(event) => event.currentTarget.files?.[0] && take(event.currentTarget.files[0])}
+                multiple
+                onChange={(event) => take([...(event.currentTarget.files ?? [])])}
               />
             </label>
           )}
-          <span class="dim small">{offline ? '' : 'or drop a file here · '}Ctrl+Enter resolves</span>
+          <span class="dim small">
+            {offline ? '' : 'or drop a file here: record or dump, with PDB, ELF, dSYM or .sym · '}
+            Ctrl+Enter resolves
+          </span>
         </div>
+        <SymbolFiles files={symbols} drop={leaveOut} />
       </div>
       <div aria-live="polite">
         {state.busy && <Loading />}

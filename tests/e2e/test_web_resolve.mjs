@@ -1,0 +1,190 @@
+// The page "Resolve" and its address: stacks, records and dumps, alone and with symbol files beside them.
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  becomes,
+  browser,
+  check,
+  closePage,
+  holds,
+  must,
+  openPage,
+  root,
+  runAll,
+  same,
+  says,
+  seed,
+  serve,
+  settled,
+  shot,
+  test,
+} from './web/world.mjs';
+
+const db = seed('resolve.db', 1, 4, 0);
+const server = await serve('--db', db);
+const chromium = await browser();
+
+/** Files as a drag carries them.
+ * @type {(page: import('playwright-core').Page, files: [string, Buffer][]) => Promise<unknown>} */
+const dropFiles = async (page, files) =>
+  page.dispatchEvent('.dropzone', 'drop', {
+    dataTransfer: await page.evaluateHandle(
+      (all) => {
+        const data = new DataTransfer();
+        for (const [as, text] of all)
+          data.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], as));
+        return data;
+      },
+      files.map(([as, bytes]) => [as, bytes.toString('base64')]),
+    ),
+  });
+/** @type {(name: string) => Buffer} */
+const symbolFile = (name) => {
+  const folder = join(root, 'corpus/symbols', name);
+  return readFileSync(join(folder, readdirSync(folder)[0], name));
+};
+
+test('resolve_says_what_is_wrong', async () => {
+  const page = await openPage(chromium, `${server.base}/resolve`);
+  await page.fill('textarea', 'app.exe!0x17d7\napp.exe!0x1bb4\n');
+  await page.getByRole('button', { name: 'Resolve', exact: true }).click();
+  await page.waitForSelector('.panel table');
+  await becomes(() => page.locator('.panel tbody tr').count(), 2, 'frames');
+  await page.fill('textarea', 'this is no stack\n');
+  await page.getByRole('button', { name: 'Resolve', exact: true }).click();
+  await page.waitForSelector('.banner.bad');
+  await closePage(page);
+});
+
+test('what_is_dropped_is_resolved', async () => {
+  const held = join(root, 'corpus/cases/inline_chain.ob2');
+  const named = await serve('--db', db, '--symbols', join(root, 'corpus/symbols'));
+  const page = await openPage(chromium, `${named.base}/resolve`);
+  await settled(page);
+  for (const [name, bytes] of /** @type {[string, Buffer][]} */ ([
+    ['record.rec', readFileSync(join(held, 'record.rec'))],
+    ['dump.dmp', readFileSync(join(held, 'dump.dmp'))],
+    ['stack.txt', Buffer.from('> a crash\n<b>&!0x10\n')],
+    ['cut.dmp', readFileSync(join(held, 'dump.dmp')).subarray(0, 40)],
+  ])) {
+    await dropFiles(page, [[name, bytes]]);
+    await page.waitForFunction(
+      (as) =>
+        !document.querySelector('.loading') &&
+        [...document.querySelectorAll('h2.section')].some((h) => h.textContent.startsWith(as)),
+      name,
+    );
+    if (name === 'cut.dmp')
+      await holds(
+        async () => /truncated|malformed/.test(must(await page.textContent('.banner.bad'))),
+        'a cut dump is said',
+      );
+    else if (name === 'stack.txt') await says(page, '.panel', '<b>&!0x10', 'a name is text');
+    else {
+      const first = must(await page.locator('.panel').first().textContent());
+      check(first.includes('inline_chain.c:') && first.includes('inlined'), `${name}: ${first}`);
+    }
+    if (name === 'dump.dmp') await shot(page, 'resolve-dump');
+  }
+  same(page.complaints, [], 'complaints');
+  await closePage(page);
+  await named.stop();
+});
+
+test('symbol_files_are_dropped_beside_a_stack', async () => {
+  const page = await openPage(chromium, `${server.base}/resolve`); // of a server that has no symbols
+  await page.fill('textarea', 'victims-ob2.exe!0x17d7\nvictims-ob2.exe!0x1bb4\n');
+  await page.getByRole('button', { name: 'Resolve', exact: true }).click();
+  await says(page, 'main', 'No symbol file: victims-ob2.exe', 'without a file');
+  await says(page, 'main', 'Drop its PDB', 'the next step');
+  await dropFiles(page, [['victims-ob2.pdb', symbolFile('victims-ob2.pdb')]]);
+  await says(page, '.panel', 'capture_install', 'with its PDB');
+  await shot(page, 'resolve-symbols');
+  // Another build's file is not used for a dump, which states identities; and it says so.
+  await page.getByRole('button', { name: /^victims-ob2.pdb/ }).click();
+  await says(page, 'main', 'No symbol file: victims-ob2.exe', 'left out again');
+  const held = join(root, 'corpus/cases/inline_chain.ob2');
+  await dropFiles(page, [
+    ['victims-ob2.pdb', symbolFile('victims-ob0.pdb')],
+    ['dump.dmp', readFileSync(join(held, 'dump.dmp'))],
+  ]);
+  await says(page, 'main', 'victims-ob2.pdb (PDB) is of no module of these stacks', 'another build');
+  check(!must(await page.textContent('.panel')).includes('inline_chain.c'), 'names of another build');
+  await dropFiles(page, [['right.pdb', symbolFile('victims-ob2.pdb')]]);
+  await says(page, '.panel', 'inline_chain.c:', 'the right one, by identity');
+  await page.fill('textarea', 'a.exe!0x10\na.exe!0x20\nno frame\n');
+  await page.getByRole('button', { name: 'Resolve', exact: true }).click();
+  await says(page, '.banner.bad', 'in line 3', 'the line of an error');
+  same(page.complaints, [], 'complaints');
+  await closePage(page);
+});
+
+/** @type {(parts: [string, string][]) => FormData} */
+const form = (parts) => {
+  const made = new FormData();
+  for (const [name, text] of parts) made.append('file', new Blob([text]), name);
+  return made;
+};
+
+test('forms_are_limited', async () => {
+  /** @type {(base: string, body: BodyInit, headers?: Record<string, string>) => Promise<any>} */
+  const post = async (base, body, headers = {}) => {
+    const answer = await fetch(`${base}/api/v1/resolve`, { method: 'POST', body, headers });
+    return { status: answer.status, ...(await answer.json()) };
+  };
+  const type = { 'Content-Type': 'multipart/form-data; boundary=x' };
+  for (const [name, body, headers] of /** @type {[string, string, Record<string, string>][]} */ ([
+    ['empty', '', type],
+    ['no boundary', '--x\r\n\r\n\r\n--x--', { 'Content-Type': 'multipart/form-data' }],
+    ['a boundary of 71', '--x', { 'Content-Type': `multipart/form-data; boundary=${'x'.repeat(71)}` }],
+    ['another boundary', '--y\r\n\r\n\r\n--y--', type],
+    ['cut in a header', '--x\r\nContent-', type],
+    ['cut in a body', '--x\r\n\r\nabc', type],
+    ['cut at a boundary', '--x\r\n\r\nabc\r\n--x', type],
+  ]))
+    same((await post(server.base, body, headers)).error?.key, 'bad_form', name);
+  const many = form(Array.from({ length: 17 }, (_, i) => [`${i}.txt`, 'a.exe!0x1']));
+  same((await post(server.base, many)).error?.key, 'bad_form', '17 parts');
+  const two = await post(
+    server.base,
+    form([
+      ['../../a.txt', 'a.exe!0x1'],
+      ['b.sym', 'MODULE windows x86_64 0 b.pdb\n'],
+      ['', ''],
+    ]),
+  );
+  same(two.data.stacks.length, 1, 'a stack');
+  same(
+    two.data.files.map((/** @type {{name: string, fits: boolean}} */ { name, fits }) => [name, fits]),
+    [['b.sym', false]],
+    'a symbol file',
+  );
+  const large = await post(server.base, form([['large.txt', 'x'.repeat((64 << 20) + 1)]]));
+  same(large.data.errors[0].label, 'large.txt', 'more than 64 MiB');
+});
+
+test('a_server_for_others_takes_no_symbol_files', async () => {
+  const sent = () =>
+    form([
+      ['b.sym', 'MODULE windows x86_64 0 b.pdb\n'],
+      ['a.txt', 'a.exe!0x1'],
+    ]);
+  for (const [words, hint] of /** @type {[string[], string | undefined][]} */ ([
+    [[], 'start it with --allow-symbols'],
+    [['--allow-symbols'], undefined],
+    [['--allow-write'], undefined],
+  ])) {
+    const open = await serve('--db', db, '--allow-remote', ...words);
+    const answer = await fetch(`${open.base}/api/v1/resolve`, {
+      method: 'POST',
+      body: sent(),
+      headers: { 'X-Token': open.token },
+    });
+    const { data } = await answer.json();
+    same(data.stacks.length, 1, `${words}: its stack`);
+    check(String(data.errors[0]?.hint).includes(String(hint)), `${words}: ${data.errors[0]?.hint}`);
+    await open.stop();
+  }
+});
+
+await runAll();
