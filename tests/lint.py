@@ -53,7 +53,7 @@ WRITERS = {
     # files of our own caches and spools
     "analyze/base/cache.c", "analyze/symbol/store_servers.c", "analyze/stream/durable.c", "analyze/stream/queue_spool.c",
     "analyze/stream/totals_merge.c",
-    "analyze/fetch/fetch_cache.c", "analyze/fetch/fetch_server.c", "analyze/fetch/transfer_curl.c",
+    "analyze/fetch/fetch_cache.c", "analyze/fetch/fetch_server.c", "analyze/fetch/transfer_part.c",
     "dashboard/pages/upload.c",  # a folder of its own while a request is answered
 }
 WRITES = re.compile(r'\b(?:rename|path_rename|file_move|mkstemps?|freopen|creat)\s*\(|\bO_CREAT\b|'

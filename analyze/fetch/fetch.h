@@ -106,9 +106,9 @@ enum status fetch_open(const struct fetch_options *options, struct fetch **out,
                        struct fault *fault);
 void fetch_close(struct fetch *fetch);
 
-/* Adds the servers of a chain, and makes its cache folder. Only with the first URL is libcurl
- * looked for. Fails: ERR_UNSUPPORTED there is no libcurl, or no cache; ERR_IO; ERR_LIMIT;
- * ERR_MEMORY. *CACHE: the folder of the downloads, or NULL for a chain without URLs. */
+/* Adds the servers of a chain, and makes its cache folder. Only with the first URL is libcurl,
+ * or on Windows WinHTTP, looked for. Fails: ERR_UNSUPPORTED there is none, or no cache; ERR_IO;
+ * ERR_LIMIT; ERR_MEMORY. *CACHE: the folder of the downloads, or NULL for a chain without URLs. */
 enum status fetch_add(struct fetch *fetch, const struct symbol_path_element *chain,
                       const char **cache, struct fault *fault);
 bool fetch_has_servers(const struct fetch *fetch);

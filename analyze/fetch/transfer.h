@@ -1,5 +1,5 @@
-/* One HTTP GET into a file. The only user of libcurl, which is loaded when the first server is
- * named: its start takes several times as long as resolving a stack. */
+/* One HTTP GET into a file. The only user of libcurl, or on Windows of WinHTTP, which is loaded
+ * when the first server is named: its start takes several times as long as resolving a stack. */
 #ifndef FETCH_TRANSFER_H
 #define FETCH_TRANSFER_H
 
@@ -46,7 +46,7 @@ struct transfer_answer {
 
 struct transfer; /* one connection, used by one thread at a time */
 
-/* Loads libcurl, once per process. Fails: ERR_UNSUPPORTED. */
+/* Loads that library, once per process. Fails: ERR_UNSUPPORTED. */
 enum status transfer_library(struct fault *fault);
 
 /* NULL when out of memory. */

@@ -7,18 +7,11 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/files.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "fetch/library.h"
-#include "fetch/transfer.h"
-
-enum {
-    REDIRECTS_MAX = 5,
-    CONNECT_MS = 15 * 1000,
-    WAIT_MS_MAX = 60 * 1000, /* what a server may ask to wait */
-};
+#include "fetch/transfer_part.h"
 
 /* The functions of libcurl that are used. */
 static struct {
@@ -69,14 +62,7 @@ enum status transfer_library(struct fault *fault)
 struct transfer {
     CURL *easy;
     char error[CURL_ERROR_SIZE];
-    /* of the request under way */
-    const struct transfer_request *request;
-    struct transfer_answer *answer;
-    FILE *file;
-    bool opened, over_limit, failed_write;
-    bool encoded; /* sent compressed: byte counts of the file and of the server differ */
-    uint64_t range_start;
-    char etag[TRANSFER_VALIDATOR_BYTES], modified[TRANSFER_VALIDATOR_BYTES];
+    struct transfer_part part; /* of the request under way */
 };
 
 struct transfer *transfer_open(void)
@@ -129,119 +115,41 @@ static size_t on_header(char *line, size_t size, size_t count, void *context)
     struct transfer *t = context;
     const size_t bytes = size * count;
     char value[TRANSFER_VALIDATOR_BYTES];
-    uint64_t number;
 
-    if (bytes > 5 && memcmp(line, "HTTP/", 5) == 0) { /* the answer after a redirection */
-        t->etag[0] = t->modified[0] = '\0';
-        t->encoded = false;
-        t->range_start = 0;
-        t->answer->wait_ms = 0;
-    } else if (header_value(line, bytes, "ETag", value, sizeof value)) {
-        (void)snprintf(t->etag, sizeof t->etag, "%s", value[0] == '"' ? value : "");
-    } else if (header_value(line, bytes, "Last-Modified", value, sizeof value)) {
-        (void)snprintf(t->modified, sizeof t->modified, "%s", value);
-    } else if (header_value(line, bytes, "Content-Encoding", value, sizeof value)) {
-        t->encoded = !text_equal_nocase(value, "identity");
-    } else if (header_value(line, bytes, "Retry-After", value, sizeof value) &&
-               text_parse_uint(value, strlen(value), &number)) {
-        t->answer->wait_ms = number < WAIT_MS_MAX / 1000 ? (uint32_t)number * 1000 : WAIT_MS_MAX;
-    } else if (header_value(line, bytes, "Content-Range", value, sizeof value) &&
-               strncmp(value, "bytes ", 6) == 0 &&
-               text_parse_uint(value + 6, strcspn(value + 6, "-"), &number)) {
-        t->range_start = number;
-    }
+    if (bytes > 5 && memcmp(line, "HTTP/", 5) == 0) /* the answer after a redirection */
+        transfer_part_next_answer(&t->part);
+    for (int i = 0; i < TRANSFER_HEADER_COUNT; i++)
+        if (header_value(line, bytes, transfer_header_names[i], value, sizeof value))
+            transfer_part_header(&t->part, (enum transfer_header)i, value);
     return bytes;
-}
-
-/* Opens the part at the first byte of an answer that holds the file: to append to it, or to start
- * again. */
-static bool open_part(struct transfer *t)
-{
-    const struct transfer_request *request = t->request;
-    long status = 0;
-
-    (void)lib.easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
-    if (status != 200 && status != 206)
-        return false;
-    t->opened = true;
-    const bool goes_on = status == 206 && request->have_bytes > 0 && !t->encoded &&
-                         t->range_start == request->have_bytes;
-    struct transfer_answer *answer = t->answer;
-    if (status == 206 && !goes_on) {
-        answer->validator[0] = '\0'; /* not the requested range: start again */
-        return false;
-    }
-    const char *validator = t->etag[0] != '\0' ? t->etag : t->modified;
-    (void)snprintf(answer->validator, sizeof answer->validator, "%s", t->encoded ? "" : validator);
-    answer->part_bytes = goes_on ? request->have_bytes : 0;
-    if (!goes_on)
-        request->begins(request->context, answer->validator);
-    t->file = file_open(request->part, goes_on ? "ab" : "wb");
-    t->failed_write = t->file == NULL;
-    return t->file != NULL;
 }
 
 static size_t on_body(char *data, size_t size, size_t count, void *context)
 {
     struct transfer *t = context;
     const size_t bytes = size * count;
+    long status = 0;
 
-    if (!t->opened && !open_part(t))
-        return t->failed_write || t->opened ? CURL_WRITEFUNC_ERROR : bytes; /* a page of an error */
-    if (t->file == NULL)
-        return CURL_WRITEFUNC_ERROR;
-    if (bytes > t->request->limit_bytes - t->answer->part_bytes) {
-        t->over_limit = true;
-        return CURL_WRITEFUNC_ERROR;
-    }
-    if (fwrite(data, 1, bytes, t->file) != bytes) {
-        t->failed_write = true;
-        return CURL_WRITEFUNC_ERROR;
-    }
-    t->answer->part_bytes += bytes;
-    return bytes;
+    (void)lib.easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+    return transfer_part_write(&t->part, status, data, bytes) ? bytes : CURL_WRITEFUNC_ERROR;
 }
 
 static int on_progress(void *context, curl_off_t total, curl_off_t now, curl_off_t up_total,
                        curl_off_t up)
 {
-    struct transfer *t = context;
+    const struct transfer *t = context;
     (void)up_total;
     (void)up;
     (void)now;
-    if (t->file != NULL)
-        t->request->progress(t->request->context, t->answer->part_bytes,
-                             total > 0 && !t->encoded ? (uint64_t)total : 0);
+    transfer_part_progress(&t->part, total > 0 ? (uint64_t)total : 0);
     return process_interrupted() ? 1 : 0;
 }
 
-static enum transfer_outcome of_status(long status, char *text, size_t room)
+static enum transfer_outcome of_error(CURLcode code)
 {
-    (void)snprintf(text, room, "it answered %ld", status);
-    switch (status) {
-    case 200:
-    case 206:
-        return TRANSFER_DONE;
-    case 404:
-    case 410:
-        return TRANSFER_ABSENT;
-    case 408:
-    case 416: /* the part is longer than the file: the caller starts again */
-    case 425:
-    case 429:
-        return TRANSFER_AGAIN;
-    default:
-        return status >= 500 ? TRANSFER_AGAIN : TRANSFER_REFUSED;
-    }
-}
-
-static enum transfer_outcome of_error(const struct transfer *t, CURLcode code)
-{
-    if (t->over_limit || code == CURLE_FILESIZE_EXCEEDED)
-        return TRANSFER_LIMIT;
-    if (t->failed_write)
-        return TRANSFER_IO;
     switch (code) {
+    case CURLE_FILESIZE_EXCEEDED:
+        return TRANSFER_LIMIT;
     case CURLE_ABORTED_BY_CALLBACK:
         return TRANSFER_INTERRUPTED;
     case CURLE_UNSUPPORTED_PROTOCOL:
@@ -260,7 +168,7 @@ static enum transfer_outcome of_error(const struct transfer *t, CURLcode code)
 
 static void set_options(struct transfer *t)
 {
-    const struct transfer_request *request = t->request;
+    const struct transfer_request *request = t->part.request;
     const bool https = strncmp(request->url, "https", 5) == 0;
     CURL *easy = t->easy;
 
@@ -270,12 +178,12 @@ static void set_options(struct transfer *t)
     (void)lib.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     (void)lib.easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, https ? "https" : "http,https");
     (void)lib.easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 1L);
-    (void)lib.easy_setopt(easy, CURLOPT_MAXREDIRS, (long)REDIRECTS_MAX);
-    /* the name that symsrv uses: some symbol servers answer no other client */
-    (void)lib.easy_setopt(easy, CURLOPT_USERAGENT, "Microsoft-Symbol-Server/10.0 twinstack");
+    (void)lib.easy_setopt(easy, CURLOPT_MAXREDIRS, (long)TRANSFER_REDIRECTS_MAX);
+    (void)lib.easy_setopt(easy, CURLOPT_USERAGENT, TRANSFER_USER_AGENT);
     (void)lib.easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, ""); /* decodes compressed answers */
-    (void)lib.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
-                          (long)(request->limit_ms < CONNECT_MS ? request->limit_ms : CONNECT_MS));
+    (void)lib.easy_setopt(
+        easy, CURLOPT_CONNECTTIMEOUT_MS,
+        (long)(request->limit_ms < TRANSFER_CONNECT_MS ? request->limit_ms : TRANSFER_CONNECT_MS));
     (void)lib.easy_setopt(easy, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)request->limit_bytes);
     (void)lib.easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)request->limit_ms);
     (void)lib.easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
@@ -308,32 +216,20 @@ void transfer_get(struct transfer *t, const struct transfer_request *request,
 {
     long status = 0;
 
-    *answer = (struct transfer_answer){.part_bytes = request->have_bytes};
-    (void)snprintf(answer->validator, sizeof answer->validator, "%s", request->validator);
     CURL *easy = t->easy;
-    *t = (struct transfer){.easy = easy, .request = request, .answer = answer};
+    t->error[0] = '\0';
+    transfer_part_begin(&t->part, request, answer);
     lib.easy_reset(easy);
     set_options(t);
     struct curl_slist *headers = make_headers(request);
     (void)lib.easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
     const CURLcode code = lib.easy_perform(easy);
     (void)lib.easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
-    if (code == CURLE_OK && (status == 200 || status == 206) && !t->opened)
-        (void)open_part(t); /* an empty file */
-    if (t->file != NULL && fclose(t->file) != 0)
-        t->failed_write = true;
+    transfer_part_end(&t->part, status, code == CURLE_OK);
     lib.slist_free_all(headers);
-    if (status == 416)
-        answer->validator[0] = '\0';
-    if (code == CURLE_OK && !t->failed_write) {
-        answer->outcome = of_status(status, answer->text, sizeof answer->text);
-        return;
-    }
-    answer->outcome = of_error(t, code);
-    const char *why = t->error[0] != '\0' ? t->error : lib.easy_strerror(code);
-    if (t->over_limit || code == CURLE_FILESIZE_EXCEEDED)
-        why = "larger than the limit";
-    else if (t->failed_write)
-        why = "it cannot be written";
-    (void)snprintf(answer->text, sizeof answer->text, "%s", why);
+    if (code == CURLE_OK && !t->part.failed_write)
+        transfer_part_answer(&t->part, status);
+    else
+        transfer_part_broke(&t->part, of_error(code),
+                            t->error[0] != '\0' ? t->error : lib.easy_strerror(code));
 }

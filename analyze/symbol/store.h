@@ -70,8 +70,8 @@ enum status symbol_store_fetch(struct symbol_store *store, const struct module *
                                uint32_t count, symbol_fetched_fn *each, void *context,
                                struct fault *fault);
 
-/* A missing root is ERR_ABSENT; symbol servers need libcurl, else ERR_UNSUPPORTED; everything
- * inside the roots is opened lazily. */
+/* A missing root is ERR_ABSENT; symbol servers need libcurl (on Windows: nothing),
+ * else ERR_UNSUPPORTED; everything inside the roots is opened lazily. */
 enum status symbol_store_open(const struct symbol_store_options *options, struct symbol_store **out,
                               struct fault *fault);
 void symbol_store_close(struct symbol_store *store);

@@ -153,6 +153,9 @@ class Layouts(Servers):
 
 
 class Faults(Servers):
+    STAYING = ((("status", 500), "did not answer"), (("close", None), "did not answer"), (("status", 403), "refused"),
+               (("redirect", f"/{KEY}"), "refused"), (("redirect", "ftp://127.0.0.1/x"), "refused"))
+
     def test_faults_that_pass(self):
         for faults in ([("status", 500)], [("status", 429), ("status", 503)], [("status", (429, {"Retry-After": "1"}))],
                        [("cut", 50000)], [("cut", 10), ("cut", 20000), ("close", None), ("cut", 30000)],
@@ -216,9 +219,7 @@ class Faults(Servers):
         self.assertEqual(self.parts(), [])
 
     def test_faults_that_stay(self):
-        for fault, word in ((("status", 500), "did not answer"), (("close", None), "did not answer"),
-                            (("status", 403), "refused"), (("redirect", f"/{KEY}"), "refused"),
-                            (("redirect", "ftp://127.0.0.1/x"), "refused")):
+        for fault, word in self.STAYING:
             shutil.rmtree(self.cache, ignore_errors=True)
             server = self.server(self.stores("plain"))
             server.faults[f"/{KEY}"] = [("always", fault)]
@@ -442,4 +443,5 @@ class Processes(Servers):
         run.communicate()
 
 
-e2e.main()
+if __name__ == "__main__":
+    e2e.main()

@@ -16,6 +16,7 @@ import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
+import test_symbol_servers  # noqa: E402
 
 TREE = e2e.BUILD / "windows"
 EXE = TREE / "bin/twinstack.exe"
@@ -194,6 +195,29 @@ class Windows(e2e.Case):
             os.killpg(server.pid, signal.SIGKILL)
             server.stdout.close()
             server.wait()
+
+
+@unittest.skipUnless(EXE.exists(), "no twinstack.exe: ./run says at its start why it was not built")
+class SymbolServers(test_symbol_servers.Servers):
+    """Symbol servers through WinHTTP, as through libcurl."""
+    # Wine asks the same server for a part of the path where a redirection leads to ftp.
+    STAYING = test_symbol_servers.Faults.STAYING[:-1]
+
+    @classmethod
+    def setUpClass(cls):
+        cls.enterClassContext(e2e.wine_session(ENV))
+
+    def run_twinstack(self, *argv, exit_code=0, stdin="", limit_s=120):
+        done = wine(EXE, *argv, stdin=stdin.encode(), limit_s=limit_s)
+        self.assertEqual(done.returncode, exit_code, done.stderr[-800:])
+        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    test_layouts = test_symbol_servers.Layouts.test_layouts
+    test_a_cut_is_resumed_and_not_begun_again = test_symbol_servers.Faults.test_a_cut_is_resumed_and_not_begun_again
+    test_faults_that_pass = test_symbol_servers.Faults.test_faults_that_pass
+    test_faults_that_stay = test_symbol_servers.Faults.test_faults_that_stay
+    test_a_large_file_is_not_downloaded = test_symbol_servers.Faults.test_a_file_over_the_limit_of_size_is_not_downloaded
+    test_stalls_end = test_symbol_servers.Faults.test_stalls_end
 
 
 def victims_running(begun=False):
