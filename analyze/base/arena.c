@@ -12,10 +12,17 @@
 #include "base/array.h"
 #include "base/limits.h"
 
+/* As max_align_t, which MSVC has in C++ alone. */
+union most_aligned {
+    long double number;
+    uint64_t word;
+    void *pointer;
+};
+
 struct arena_block {
     struct arena_block *next;
     size_t bytes; /* usable, after this header */
-    alignas(max_align_t) uint8_t data[];
+    alignas(union most_aligned) uint8_t data[];
 };
 
 enum { ARENA_FIRST_BLOCK = 1024, ARENA_LARGEST_BLOCK = 1 << 20 };
@@ -73,7 +80,7 @@ static struct arena_block *arena_grow(struct arena *arena, size_t size)
 /* As arena_alloc() rounds it; 0: too large. */
 static size_t whole_units(size_t size)
 {
-    const size_t unit = alignof(max_align_t);
+    const size_t unit = alignof(union most_aligned);
     if (size == 0)
         size = 1;
     return size <= SIZE_MAX - unit ? (size + unit - 1) / unit * unit : 0;

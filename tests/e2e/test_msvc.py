@@ -6,6 +6,7 @@ Only this finds what cl refuses and both compilers of the other trees take."""
 import concurrent.futures
 import json
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -19,6 +20,33 @@ COMMANDS = e2e.BUILD / "windows/compile_commands.json"
 # What mingw-w64's headers need to be taken for those of MSVC.
 FLAGS = ["/W4", "/WX", "/Zs", "-D_WIN32_WINNT=0x0A00", "-Wno-deprecated-declarations", "-Wno-nonportable-include-path",
          "-D__declspec=__declspec"]
+
+
+# What clang takes and MSVC's compiler has not, or only in C++. It may stand only where the preprocessor asks for the compiler.
+FOREIGN = re.compile(r"\b(max_align_t|stdatomic\.h|_Atomic|threads\.h|__builtin_\w+|__attribute__|typeof|__typeof__|_Complex|__asm__|asm)\b")
+COMPILER = re.compile(r"__GNUC__|__clang__|_MSC_VER|__has_")
+
+
+def code_of(text):
+    """TEXT with blanks for comments, strings and characters, on the same lines."""
+    pattern = r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
+    return re.sub(pattern, lambda match: re.sub(r"[^\n]", " ", match[0]), text, flags=re.DOTALL)
+
+
+def foreign_words(text):
+    """(line, word) of what MSVC's compiler would refuse."""
+    asked, found = [], []
+    for number, line in enumerate(code_of(text).splitlines(), 1):
+        directive = re.match(r"\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b(.*)", line)
+        if directive and directive[1].startswith("if"):
+            asked.append(bool(COMPILER.search(directive[2])))
+        elif directive and directive[1] == "elif":
+            asked[-1] = asked[-1] or bool(COMPILER.search(directive[2]))
+        elif directive and directive[1] == "endif":
+            asked.pop()
+        elif not any(asked):
+            found += [(number, match[0]) for match in FOREIGN.finditer(line)]
+    return found
 
 
 @unittest.skipUnless(COMMANDS.exists(), "no tree for Windows: ./run says at its start why it was not made")
@@ -49,6 +77,15 @@ class Msvc(e2e.Case):
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             self.assertEqual([bad for bad in pool.map(self.complaint, rows) if bad], [])
         print("not run on Windows")
+
+
+class Words(e2e.Case):
+    def test_what_only_other_compilers_have_is_asked_for(self):
+        files = [file for room in ("analyze", "dashboard") for file in sorted((e2e.ROOT / room).rglob("*.[ch]"))
+                 if not file.stem.endswith("_posix")]
+        self.assertGreater(len(files), 200)
+        found = {str(file.relative_to(e2e.ROOT)): foreign_words(file.read_text(encoding="utf-8")) for file in files}
+        self.assertEqual({name: words for name, words in found.items() if words}, {})
 
 
 if __name__ == "__main__":
