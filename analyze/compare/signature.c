@@ -64,6 +64,8 @@ const char signature_default_rules[] =
     "skip function __invoke<*\n"
     "skip function *>::__invoke\n"
     "skip function *::_FUN\n"
+    "skip function _FUN\n"
+    "skip function _M_invoke\n"
     "skip function *::<lambda_invoker_cdecl>*\n"
     "skip function __tmainCRTStartup\n"
     "join function *assert*\n"

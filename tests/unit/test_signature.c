@@ -102,6 +102,30 @@ TEST(a_signature_is_what_the_rules_keep)
     }
 }
 
+/* gcc names these without their scope where the class of a lambda has part in it. */
+TEST(what_calls_a_function_object_is_in_no_signature)
+{
+    static const char *const between[] = {
+        "_M_invoke", "std::_Function_handler<void (int), x>::_M_invoke",
+        "_FUN",      "f()::'lambda'()::_FUN",
+        "__invoke<", "std::function<void ()>::operator()",
+    };
+    struct signature_rules *rules;
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    arena_init(&keep, 0);
+    REQUIRE(signature_read_rules(signature_default_rules, strlen(signature_default_rules), &keep,
+                                 &rules, &fault) == ERR_NONE);
+    for (size_t i = 0; i < COUNT_OF(between); i++) {
+        struct frame frames[] = {F("operator()"), F("x"), F("run")};
+        test_row(between[i]);
+        frames[1].function = between[i];
+        CHECK_STR(signature_of(rules, &(struct stack){.frames = frames, .frame_count = 3}, &keep),
+                  "operator() | run");
+    }
+    arena_free(&keep);
+}
+
 TEST(a_stack_without_a_kept_name_has_its_first_place)
 {
     struct frame frames[] = {{.module_name = "a.dll", .offset = 0x1234}, {.module_name = "b.dll"}};
