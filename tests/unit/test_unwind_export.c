@@ -1,6 +1,6 @@
 /* Unwind data as STACK CFI records. What is expected follows from the documents: "x64 exception
- * handling" and "ARM64 exception handling" of Microsoft, DWARF 5 section 6.4, and Breakpad's
- * symbol_files.md for the records. */
+ * handling" and "ARM64 exception handling" of Microsoft, DWARF 5 section 6.4, and for the
+ * records https://chromium.googlesource.com/breakpad/breakpad/+/HEAD/docs/symbol_files.md. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
