@@ -138,7 +138,7 @@ class Runs(e2e.Case):
 
     def launch(self, program, scenario, *options, env=None):
         folder = self.enterContext(tempfile.TemporaryDirectory())
-        done = wine(BIN / "twinstack-launch.exe", "--out", folder, *options, program, scenario, env=env)
+        done = e2e.launch(BIN, folder, program, scenario, *options, env={**ENV, **(env or {})})
         return done, pathlib.Path(folder)
 
     def run_scenario(self, scenario, variant="ob2", dump=True):
@@ -211,7 +211,7 @@ class Runs(e2e.Case):
 
     def test_who_kills_the_watcher_leaves_no_thread_suspended(self):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        argv = ["wine", BIN / "twinstack-launch.exe", "--out", folder, "--limit-ms", "30000", BIN / "victims-ob2.exe", "heap_locked_watched"]
+        argv = ["wine", BIN / "twinstack-launch.exe", "--out", folder, "--limit-ms", int(60000 * e2e.PATIENCE), BIN / "victims-ob2.exe", "heap_locked_watched"]
         child = subprocess.Popen([str(word) for word in argv], env=ENV, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                  stderr=subprocess.DEVNULL)
         self.addCleanup(child.wait)

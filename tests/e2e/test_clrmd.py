@@ -23,7 +23,6 @@ RUNTIMES = {"": e2e.BUILD / "dotnet", "10": e2e.BUILD / "dotnet10"}
 FILES = ("twinstack-launch.exe", "twinstack-profiler.dll", "plugin-managed.dll", "managed.dll", "managed.pdb")
 # From .NET 9 on the exception is raised again where native code was called, and the frames that threw are gone (victims/README.md).
 RAISED_AGAIN = {("callback", "10"): ["Scenarios::Raise", "Scenarios::Back"]}
-LIMIT_S = 280
 # The DAC walks from managed code, or from a frame that the runtime put on the stack. In .NET Core 3.1 the loop of `async` calls a helper
 # that has none: of a thread that is stopped there, as every third is, ClrMD knows no frame.
 TRIES = 12
@@ -60,8 +59,8 @@ class ClrMD(e2e.Case):
         env = {**self.env, "TWINSTACK_DOTNET": self.windows(RUNTIMES[runtime]), **env}
         if runtime == "":  # see victims/README.md
             env["WINEDLLOVERRIDES"] = "mscoree," + env["WINEDLLOVERRIDES"]
-        done = e2e.wine(programs / "twinstack-launch.exe", "--out", folder, "--walkers", "framepointer", "--limit-ms", str(LIMIT_S * 1000),
-                        programs / f"victims-managed{runtime}-ob2.exe", f"managed_{scenario}", env=env, limit_s=LIMIT_S + 20)
+        done = e2e.launch(programs, folder, programs / f"victims-managed{runtime}-ob2.exe", f"managed_{scenario}", "--walkers", "framepointer",
+                          env=env, limit_s=100)
         self.assertIn("dump.dmp", json.loads(done.stdout)["files"], (scenario, runtime, done.stdout))
         for name in ("managed.dll", "managed.pdb"):
             shutil.copy(BIN / name, folder)

@@ -163,7 +163,7 @@ class Judge(e2e.Case):
                 self.assertEqual(self.names(answer)[:6] == CHAIN, name == "dump.dmp")
         out = self.folder / "out"
         out.mkdir()
-        done = e2e.wine(BIN / "twinstack-launch.exe", "--out", out, BIN / "victims-ob2.exe", "inline_chain", env=ENV)
+        done = e2e.launch(BIN, out, BIN / "victims-ob2.exe", "inline_chain", env=ENV)
         self.assertEqual(done.returncode, 0, done.stderr)
         stacks = []
         for name in ("dump.dmp", "dump-tuned.dmp"):

@@ -43,8 +43,8 @@ class ManagedRun(e2e.Case):
         folder = self.folder / f"{scenario}-{variant}"
         folder.mkdir()
         walkers = "framepointer,snapshot,snapshot-seeded"
-        done = e2e.wine(BIN / "twinstack-launch.exe", "--out", folder, "--walkers", walkers, *([] if env is ENV else ["--limit-ms", "200000"]),
-                        BIN / f"victims-managed{runtime}-{variant}.exe", f"managed_{scenario}", env=env, limit_s=240)
+        done = e2e.launch(BIN, folder, BIN / f"victims-managed{runtime}-{variant}.exe", f"managed_{scenario}", "--walkers", walkers, env=env,
+                          limit_s=40 if env is ENV else 100)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout), folder
 

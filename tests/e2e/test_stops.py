@@ -44,8 +44,7 @@ class Stops(e2e.Case):
 
     def run_scenario(self, scenario):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        done = e2e.wine(BIN / "twinstack-launch.exe", "--out", folder, "--walkers", "framepointer",
-                        BIN / "victims-ob2.exe", scenario, env=bench_stops.ENV)
+        done = e2e.launch(BIN, folder, BIN / "victims-ob2.exe", scenario, "--walkers", "framepointer", env=bench_stops.ENV)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout), folder / "record.rec"
 

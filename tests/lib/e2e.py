@@ -88,6 +88,13 @@ def wine(*argv, env, limit_s=120):
     return done
 
 
+def launch(programs, out, victim, scenario, *options, env, limit_s=40):
+    """Runs a scenario with twinstack-launch.exe of the folder PROGRAMS. Its own limit is wall time, which says nothing on a busy machine:
+    it is LIMIT_S with patience, and the victim's limit for a dump grows with it."""
+    return wine(programs / "twinstack-launch.exe", "--out", out, "--limit-ms", int(limit_s * PATIENCE * 1000), *options, victim, scenario,
+                env=env, limit_s=limit_s + 80)
+
+
 @contextlib.contextmanager
 def wine_session(env):
     """Keeps Wine's server and services running until the end of the block, without any pipe of the test.
