@@ -132,30 +132,29 @@ bool cap_crash_start(enum cap_runner runner, void (*job)(void *), void *argument
     return true;
 }
 
-/* Each step counts its nominal length. Where more programs run than processors, this thread wakes
- * late as well, so the limit grows with the load, and only a job that really waits exceeds it. */
-static bool wait_for(HANDLE event, uint32_t limit_ms)
+/* Whether the job came back. Each step counts its nominal length: where more programs run than
+ * processors, this thread wakes late as well, so the limit grows with the load, and only a job that
+ * really waits exceeds it. The event alone says nothing: a runner that was stopped after an earlier
+ * job came back, and before it could say so, sets it during the next one. */
+static bool wait_for(const struct runner *r, uint32_t limit_ms)
 {
     uint32_t left_ms = limit_ms;
-    for (;;) {
+    while (r->busy != JOB_NONE && left_ms > 0) {
         const uint32_t step_ms = left_ms < WAIT_MS ? left_ms : WAIT_MS;
-        const DWORD answer = WaitForSingleObject(event, step_ms);
-        left_ms -= step_ms;
-        if (answer != WAIT_TIMEOUT || left_ms == 0)
-            return answer == WAIT_OBJECT_0;
+        if (WaitForSingleObject(r->finished, step_ms) != WAIT_OBJECT_0)
+            left_ms -= step_ms;
     }
+    return r->busy == JOB_NONE;
 }
 
 bool cap_crash_finish(enum cap_runner runner, uint32_t limit_ms)
 {
-    struct runner *r = &runners[runner];
-    return wait_for(r->finished, limit_ms) && !r->failed;
+    return wait_for(&runners[runner], limit_ms) && !runners[runner].failed;
 }
 
 bool cap_crash_wait_idle(enum cap_runner runner, uint32_t limit_ms)
 {
-    struct runner *r = &runners[runner];
-    return r->busy == JOB_NONE || (wait_for(r->finished, limit_ms), r->busy == JOB_NONE);
+    return wait_for(&runners[runner], limit_ms);
 }
 
 bool cap_crash_run(enum cap_runner runner, void (*job)(void *), void *argument, uint32_t limit_ms)

@@ -34,6 +34,7 @@ LIVES = [
     ("two hangs, then a crash", ["hangs-and-crash", "2"], ["hang", "hang", "crash"], NULL_WRITE),
     ("more hangs than the host has recorded", ["two-hangs-an-hour", "3"], ["hang", "hang", "crash"], NULL_WRITE),
     ("one long hang is one hang", ["long-hang-and-crash"], ["hang", "crash"], NULL_WRITE),
+    ("a hang while another thread looks for a DLL, then a crash", ["search-and-crash"], ["hang", "crash"], NULL_WRITE),
     ("a heartbeat before the capture is installed", ["beat-first"], ["hang", "crash"], NULL_WRITE),
     ("two threads abort", ["two-aborts", "30"], ["crash"], ABORT),
     ("64 threads abort at once", ["many-aborts"], ["crash"], ABORT),

@@ -11,6 +11,7 @@
 #include "capture/capture_port.h"
 
 enum { THREADS = 64, CHURNERS = 4, HANG_MS = 200, SURVIVED = 77 };
+enum { DUMP_LIMIT_MS = 120000 }; /* where the locks are meant, not the load of the machine */
 
 static struct capture_options options = {.version = CAPTURE_VERSION, .size = sizeof options};
 static int number;
@@ -326,13 +327,13 @@ static DWORD WINAPI loads(void *argument)
 }
 
 /* The system holds a lock over the search path while it asks the heap for memory. */
-static DWORD WINAPI searches(void *argument)
+static DWORD WINAPI searches(void *is_over)
 {
-    (void)argument;
-    for (;;) {
+    while (is_over == NULL || *(volatile LONG *)is_over == 0) {
         HMODULE module = LoadLibraryW(L"kernel32.dll"); /* is there already */
         FreeLibrary(module);
     }
+    return 0;
 }
 
 static DWORD WINAPI allocates(void *argument)
@@ -347,13 +348,29 @@ static int busy(LPTHREAD_START_ROUTINE routine)
     options.hang_ms = HANG_MS;
     options.end_after_hang = true;
     options.walkers = 2;
-    options.dump_limit_ms = 120000; /* the locks are meant, not the load of the machine */
+    options.dump_limit_ms = DUMP_LIMIT_MS;
     if (!install())
         return fail("not installed");
     CloseHandle(CreateThread(NULL, 0, routine, NULL, 0, NULL));
     capture_heartbeat();
     Sleep(INFINITE);
     return SURVIVED;
+}
+
+/* The program goes on after the hang, so it needs its heap back. */
+static int search_and_crash(void)
+{
+    static volatile LONG is_over;
+    options.hang_ms = HANG_MS;
+    options.walkers = 2;
+    options.dump_limit_ms = DUMP_LIMIT_MS;
+    if (!install())
+        return fail("not installed");
+    const HANDLE thread = CreateThread(NULL, 0, searches, (void *)&is_over, 0, NULL);
+    hang(true);
+    is_over = 1;
+    WaitForSingleObject(thread, INFINITE);
+    return crash();
 }
 
 static int busy_loader(void)
@@ -448,6 +465,7 @@ static const struct {
     {L"probe-overflow", probe_overflow},
     {L"floating-point", floating_point},
     {L"floating-point-abort", floating_point_abort},
+    {L"search-and-crash", search_and_crash},
     {L"busy-loader", busy_loader},
     {L"busy-search", busy_search},
     {L"busy-heap", busy_heap},
