@@ -31,11 +31,16 @@ void *array_grow(void *items, uint32_t *room, uint64_t wanted, size_t size)
     return grown;
 }
 
-/* Merges the sorted runs [0, MIDDLE) and [MIDDLE, COUNT) of FROM into TO. */
+/* Merges the sorted runs [0, MIDDLE) and [MIDDLE, COUNT) of FROM into TO. Where the second one
+ * follows the first, as in a list of few runs, they are copied together. */
 static void merge(const char *from, size_t middle, size_t count, char *to, size_t size,
                   int (*compare)(const void *, const void *))
 {
     size_t left = 0, right = middle;
+    if (middle == count || compare(from + (middle - 1) * size, from + middle * size) <= 0) {
+        memcpy(to, from, count * size);
+        return;
+    }
     for (size_t i = 0; i < count; i++) {
         const bool take_left =
             right == count ||

@@ -97,7 +97,6 @@ static bool read_symbol(const struct elf *elf, const uint8_t *row, struct object
     uint64_t va = elf_number(elf, row + (wide ? 8 : 4), wide ? 8 : 4);
     const uint64_t bytes = elf_number(elf, row + (wide ? 16 : 8), wide ? 8 : 4);
     const int type = info & 15;
-    struct elf_section section;
 
     if (type != SYMBOL_FUNCTION && type != SYMBOL_IFUNC && type != SYMBOL_NOTYPE)
         return false;
@@ -106,8 +105,7 @@ static bool read_symbol(const struct elf *elf, const uint8_t *row, struct object
     if (place == 0 || (place >= SYMBOL_RESERVED && place != UINT16_MAX) || name >= names.bytes ||
         memchr(names.data + name, 0, (size_t)(names.bytes - name)) == NULL)
         return false;
-    if (place != UINT16_MAX &&
-        (!elf_section(elf, (uint32_t)place, &section) || (section.flags & FLAG_CODE) == 0))
+    if (place != UINT16_MAX && (elf_section_flags(elf, (uint32_t)place) & FLAG_CODE) == 0)
         return false;
     if (va < elf->base_va || va - elf->base_va > UINT32_MAX ||
         is_mark((const char *)names.data + name))

@@ -15,6 +15,7 @@
 
 #include <zlib.h>
 
+#include "base/bytes.h"
 #include "format/elf/parts.h"
 
 enum {
@@ -34,6 +35,10 @@ enum {
 uint64_t elf_number(const struct elf *elf, const uint8_t *at, uint32_t bytes)
 {
     uint64_t value = 0;
+    if (!elf->big_endian && bytes == 8)
+        return load_u64(at);
+    if (!elf->big_endian && bytes == 4)
+        return load_u32(at);
     for (uint32_t i = 0; i < bytes; i++)
         value = value << 8 | at[elf->big_endian ? i : bytes - 1 - i];
     return value;
@@ -49,14 +54,25 @@ bool elf_recognize(const void *data, size_t bytes)
     return bytes >= 4 && memcmp(data, "\177ELF", 4) == 0;
 }
 
-bool elf_section(const struct elf *elf, uint32_t index, struct elf_section *out)
+/* The header of a section; NULL: there is none. */
+static const uint8_t *section_header(const struct elf *elf, uint32_t index)
 {
     const uint32_t size = elf->is_64 ? SECTION_BYTES_64 : SECTION_BYTES_32;
+    return index < elf->section_count ? elf_at(elf, elf->section_foff + (uint64_t)index * size,
+                                               size) /* cannot wrap: checked above */
+                                      : NULL;
+}
+
+uint64_t elf_section_flags(const struct elf *elf, uint32_t index)
+{
+    const uint8_t *at = section_header(elf, index);
+    return at != NULL ? elf_number(elf, at + 8, elf->is_64 ? 8 : 4) : 0;
+}
+
+bool elf_section(const struct elf *elf, uint32_t index, struct elf_section *out)
+{
     const uint32_t word = elf->is_64 ? 8 : 4;
-    const uint8_t *at = index < elf->section_count
-                            ? elf_at(elf, elf->section_foff + (uint64_t)index * size,
-                                     size) /* cannot wrap: checked above */
-                            : NULL;
+    const uint8_t *at = section_header(elf, index);
     struct elf_section names;
 
     if (at == NULL)

@@ -12,4 +12,7 @@ uint64_t elf_number(const struct elf *elf, const uint8_t *at, uint32_t bytes);
 /* BYTES bytes of the file; NULL when the file is too short. */
 const uint8_t *elf_at(const struct elf *elf, uint64_t foff, uint64_t bytes);
 
+/* The flags of section INDEX, without a look at its name; 0: there is none. */
+uint64_t elf_section_flags(const struct elf *elf, uint32_t index);
+
 #endif
