@@ -129,6 +129,98 @@ TEST(the_row_of_the_address_says_where_the_caller_is)
     }
 }
 
+static void put_module(struct maker *m, uint64_t base_va, uint32_t bytes, uint32_t name)
+{
+    const uint32_t row = m->at;
+    maker_module_row(m, base_va, name);
+    const uint32_t end = m->at;
+    m->at = row + 8; /* SizeOfImage */
+    maker_put(m, bytes, 4);
+    m->at = end;
+}
+
+/* Modules in no order, one inside another, and one that was unloaded. */
+static void write_modules(const char *path, uint64_t pc_va)
+{
+    static struct maker m;
+    maker_start(&m);
+    maker_system_info(&m, 9);
+    const uint32_t small = maker_text(&m, "C:\\small.dll"), large = maker_text(&m, "C:\\large.dll"),
+                   high = maker_text(&m, "C:\\high.dll"), old = maker_text(&m, "C:\\old.dll"),
+                   older = maker_text(&m, "C:\\older.dll");
+    const uint32_t context = m.at;
+    for (uint32_t i = 0; i < CONTEXT_BYTES; i += 8)
+        maker_put(&m,
+                  i == CONTEXT_FLAGS ? 0x100003
+                  : i == CONTEXT_RSP ? STACK_VA
+                  : i == CONTEXT_RIP ? pc_va
+                                     : 0,
+                  8);
+    const uint32_t stack = m.at;
+    MAKER_PUT(&m, 8, 0, 0);
+    maker_stream_begin(&m, STREAM_THREAD_LIST);
+    MAKER_PUT(&m, 4, 1, THREAD, 0, 0, 0);
+    MAKER_PUT(&m, 8, 0, STACK_VA);
+    MAKER_PUT(&m, 4, 16, stack, CONTEXT_BYTES, context);
+    maker_stream_end(&m);
+    maker_stream_begin(&m, STREAM_MODULE_LIST);
+    maker_put(&m, 3, 4);
+    put_module(&m, 0x90000000, 0x10000, high);
+    put_module(&m, 0x50020000, 0x10000, small);
+    put_module(&m, 0x50010000, 0x40000, large);
+    maker_stream_end(&m);
+    maker_stream_begin(&m, STREAM_UNLOADED_MODULE_LIST);
+    MAKER_PUT(&m, 4, 12, 24, 2);
+    MAKER_PUT(&m, 4, 0x50040000, 0, 0x20000, 0, 7, old); /* large.dll is at its place now, too */
+    MAKER_PUT(&m, 4, 0x50060000, 0, 0x1000, 0, 7, older);
+    maker_stream_end(&m);
+    maker_finish(&m);
+    test_write(path, m.data, m.at);
+}
+
+TEST(an_address_is_in_the_module_that_holds_it)
+{
+    static const struct {
+        const char *name;
+        uint64_t pc_va;
+        const char *module;
+        uint64_t offset; /* of no module: the address itself */
+        enum module_state state;
+    } rows[] = {
+        {"in the last one of the list", 0x50010010, "large.dll", 0x10, MODULE_STATE_LOADED},
+        {"its first byte", 0x50010000, "large.dll", 0, MODULE_STATE_LOADED},
+        {"before it", 0x5000ffff, NULL, 0x5000ffff, MODULE_STATE_LOADED},
+        {"inside another one", 0x50020010, "small.dll", 0x10, MODULE_STATE_LOADED},
+        {"its last byte", 0x5002ffff, "small.dll", 0xffff, MODULE_STATE_LOADED},
+        {"after the inner one", 0x50030000, "large.dll", 0x20000, MODULE_STATE_LOADED},
+        {"the last byte of all", 0x5004ffff, "large.dll", 0x3ffff, MODULE_STATE_LOADED},
+        {"where one was before", 0x50050000, "old.dll", 0x10000, MODULE_STATE_UNLOADED},
+        {"the second that was unloaded", 0x50060fff, "older.dll", 0xfff, MODULE_STATE_UNLOADED},
+        {"after them", 0x50061000, NULL, 0x50061000, MODULE_STATE_LOADED},
+        {"in the first one of the list", 0x90000001, "high.dll", 1, MODULE_STATE_LOADED},
+        {"after all", 0x90010000, NULL, 0x90010000, MODULE_STATE_LOADED},
+    };
+    char path[600];
+    (void)snprintf(path, sizeof path, "%s/modules.dmp", test_scratch());
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct dump_session *session;
+        struct fault fault = FAULT_INIT;
+        struct stack stack;
+        struct arena keep;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        write_modules(path, rows[i].pc_va);
+        REQUIRE(dump_open(path, NULL, &keep, &session, &fault) == ERR_NONE);
+        REQUIRE(dump_thread_stack(session, THREAD, NULL, &keep, &stack, &fault) == ERR_NONE);
+        REQUIRE(stack.frame_count > 0);
+        CHECK_STR(stack.frames[0].module_name, rows[i].module);
+        CHECK_HEX(stack.frames[0].offset, rows[i].offset);
+        CHECK_EQ(stack.frames[0].module_state, rows[i].state);
+        dump_close(session);
+        arena_free(&keep);
+    }
+}
+
 /* What a page shows about a frame, in numbers of the dead process. */
 TEST(a_frame_has_the_evidence_of_its_caller)
 {
