@@ -135,20 +135,29 @@ TEST(agreement_is_summed_up_once_per_report)
     add(totals, "a-1", "2026-11-22T08", SHADOW_DIFFERS, false); /* delivered again */
     add(totals, "a-2", "2026-11-22T08", SHADOW_DIFFERS, true);
     add(totals, "a-3", "2026-11-22T09", SHADOW_SAME, true);
+    add(totals, "a-4", "2026-11-22T10", SHADOW_DIFFERS, true);
     REQUIRE(totals_read_shadow(totals, NULL, NULL, &keep, &list, &fault) == ERR_NONE);
-    CHECK_EQ(list.reports, 3);
+    CHECK_EQ(list.reports, 4);
     REQUIRE(list.engine_count == 2 && list.cause_count == 1);
     CHECK_STR(list.engines[0].engine, "dump");
     CHECK_EQ(list.engines[0].same, 2);
-    CHECK_EQ(list.engines[0].differs, 1);
+    CHECK_EQ(list.engines[0].differs, 2);
+    CHECK_EQ(list.engines[0].failed, 0);
     CHECK_EQ(list.engines[0].median_ns, 3000);
-    REQUIRE(list.engines[0].hour_count == 2);
+    REQUIRE(list.engines[0].hour_count == 3);
+    CHECK_STR(list.engines[0].hours[0].hour, "2026-11-22T08");
+    CHECK_STR(list.engines[0].hours[2].hour, "2026-11-22T10");
+    CHECK_EQ(list.engines[0].hours[2].judged, 1);
+    CHECK_EQ(list.engines[0].hours[2].agreed, 0);
     CHECK_EQ(list.engines[0].hours[0].judged, 2);
     CHECK_EQ(list.engines[0].hours[0].agreed, 1);
     CHECK_STR(list.causes[0].cause, "truncated");
-    CHECK_STR(list.causes[0].report, "a-2");
+    CHECK_EQ(list.causes[0].count, 2);
+    CHECK_STR(list.causes[0].first_hour, "2026-11-22T08");
+    CHECK_STR(list.causes[0].last_hour, "2026-11-22T10");
+    CHECK_STR(list.causes[0].report, "a-4"); /* the newest */
     REQUIRE(totals_read_shadow(totals, NULL, "2026-11-22T09", &keep, &list, &fault) == ERR_NONE);
-    CHECK_EQ(list.reports, 1);
+    CHECK_EQ(list.reports, 2);
     totals_close(totals);
     arena_free(&keep);
 }
