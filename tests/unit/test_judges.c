@@ -93,6 +93,50 @@ TEST(the_adapter_reads_our_form)
     arena_free(&arena);
 }
 
+/* Tools number threads by their ids, or by their places in the dump's list, which
+ * rust-minidump prints as 3060 and 4544. */
+TEST(threads_of_an_answer_are_those_of_the_dump)
+{
+    static const struct {
+        const char *name, *threads;
+        uint32_t first, second; /* ids */
+        enum thread_role role;  /* of the first */
+    } rows[] = {
+        {"by their ids", "{\"id\":3060,\"crashed\":true,%s},{\"id\":4544,\"crashed\":false,%s}",
+         3060, 4544, THREAD_ROLE_SUSPECT},
+        {"by their places", "{\"id\":0,\"crashed\":true,%s},{\"id\":1,\"crashed\":false,%s}", 0,
+         4544, THREAD_ROLE_SUSPECT},
+        {"the crashed one has another id",
+         "{\"id\":77,\"crashed\":true,%s},{\"id\":0,\"crashed\":false,%s}", 0, 3060,
+         THREAD_ROLE_SUSPECT},
+        {"past the last place", "{\"id\":3060,\"crashed\":true,%s},{\"id\":2,\"crashed\":false,%s}",
+         3060, 2, THREAD_ROLE_SUSPECT},
+        {"none crashed: the first",
+         "{\"id\":4544,\"crashed\":false,%s},{\"id\":3060,\"crashed\":false,%s}", 4544, 3060,
+         THREAD_ROLE_SUSPECT},
+    };
+    static const char frames[] =
+        "\"left_out\":0,\"frames\":[{\"index\":0,\"inline_depth\":0,\"module\":\"test_app.exe\","
+        "\"offset\":\"0x429e\",\"function\":\"f\",\"file\":null,\"line\":null}]";
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena arena;
+        struct engine_result result = {0};
+        test_row(rows[i].name);
+        arena_init(&arena, 0);
+        const char *half = strstr(rows[i].threads, "%s");
+        const char *text =
+            arena_printf(&arena, "\n {\"schema_version\":1,\"threads\":[%.*s%s%.*s%s}]}",
+                         (int)(half - rows[i].threads), rows[i].threads, frames,
+                         (int)(strlen(half + 2) - strlen("%s}")), half + 2, frames);
+        REQUIRE(ask_adapter(text, strlen(text), &arena, &result) == ERR_NONE);
+        REQUIRE(result.stack_count == 2);
+        CHECK_EQ(result.stacks[0].thread_id, rows[i].first);
+        CHECK_EQ(result.stacks[1].thread_id, rows[i].second);
+        CHECK_EQ(result.stacks[0].role, rows[i].role);
+        arena_free(&arena);
+    }
+}
+
 TEST(the_adapter_reads_breakpads_form)
 {
     struct arena arena;
