@@ -386,3 +386,24 @@ TEST(array_sort_keeps_the_order_of_equals)
                 break;
     }
 }
+
+/* C0, DEL and C1 of ISO 6429; C1 is two bytes in UTF-8, U+0080 to U+009F. */
+TEST(control_characters_are_those_of_iso_6429)
+{
+    static const struct {
+        const char *name, *text;
+        size_t length;
+    } rows[] = {
+        {"the end", "", 0},         {"U+0001", "\x01", 1},
+        {"U+001F", "\x1f", 1},      {"a blank", " ", 0},
+        {"a letter", "a", 0},       {"U+007E", "~", 0},
+        {"U+007F", "\x7f", 1},      {"U+0080", "\xc2\x80", 2},
+        {"U+0085", "\xc2\x85z", 2}, {"U+009F", "\xc2\x9f", 2},
+        {"U+00A0", "\xc2\xa0", 0},  {"U+00C0", "\xc3\x80", 0},
+        {"cut", "\xc2", 0},         {"a byte of C1 alone", "\x85", 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        CHECK_EQ(text_control_length(rows[i].text), rows[i].length);
+    }
+}
