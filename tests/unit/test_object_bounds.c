@@ -101,6 +101,40 @@ TEST(symbols_of_elf_have_a_place_and_a_whole_name)
     }
 }
 
+/* A code section of 64 bytes that begins with the image. */
+TEST(symbols_of_elf_are_at_or_after_the_base)
+{
+    static const struct {
+        const char *name;
+        uint32_t va;
+        bool found;
+        uint32_t offset;
+    } rows[] = {
+        {"before the base", BASE_VA - 1, false, 0},
+        {"at the base", BASE_VA, true, 0},
+        {"after it", BASE_VA + 1, true, 1},
+        {"the last byte of the code", BASE_VA + 0x3f, true, 0x3f},
+    };
+    static uint8_t file[FILE_BYTES];
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct object_symbols symbols = {0};
+        struct fault fault = FAULT_INIT;
+        struct object_file object;
+        struct arena keep;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        make_elf(file, 1, 1, "\0main", 6);
+        put_elf_section(file, 1, 1, 6, BASE_VA, DATA_AT, 0x40, 0);
+        put(file + DATA_AT + 0x40 + 16 + 4, rows[i].va, 4);
+        REQUIRE(object_file_open(file, sizeof file, 0, &object, &fault) == ERR_NONE);
+        REQUIRE(object_file_symbols(&object, &keep, &symbols, &fault) == ERR_NONE);
+        CHECK_EQ(symbols.count, rows[i].found);
+        if (symbols.count == 1)
+            CHECK_HEX(symbols.at[0].offset, rows[i].offset);
+        arena_free(&keep);
+    }
+}
+
 TEST(an_elf_file_of_32_bits_has_addresses_of_4_bytes)
 {
     static uint8_t file[FILE_BYTES];
