@@ -6,14 +6,22 @@
 #include "gate_fixture.h"
 #include "study/merge.h"
 
-/* A complete run of three cases, of which XFAILS pass only by acceptance. */
-static uint64_t put_run(struct store_fixture *f, struct run_info run, uint32_t xfails,
-                        uint64_t finished_ns)
+/* A complete run of three cases, of which XFAILS pass only by acceptance; the frames of app.exe
+ * have their names from FROM. */
+static uint64_t put_named(struct store_fixture *f, struct run_info run, uint32_t xfails,
+                          uint64_t finished_ns, enum symbols_from from)
 {
+    const struct module module = {.name = "app.exe", .unloaded_at_ns = MODULE_STILL_LOADED};
+    struct frame frame = {
+        .module = &module, .module_name = "app.exe", .function = "f", .symbols = from};
+    struct stack stack = {.frames = &frame, .frame_count = 1, .role = THREAD_ROLE_SUSPECT};
     static const char *const names[] = {"one", "two", "three"};
     REQUIRE(store_begin_run(f->store, &run, &f->keep, &f->fault) == ERR_NONE);
     for (uint32_t i = 0; i < COUNT_OF(names); i++) {
-        struct engine_claim claim = {.engine = "offset:rtl", .subject = true};
+        struct engine_claim claim = {.engine = "offset:rtl",
+                                     .subject = true,
+                                     .stacks = &stack,
+                                     .stack_count = from != SYMBOLS_NONE};
         struct engine_score score = {
             .engine = "offset:rtl", .subject = true, .judged = true, .exact = true};
         struct run_case c = {.scenario = names[i],
@@ -33,6 +41,12 @@ static uint64_t put_run(struct store_fixture *f, struct run_info run, uint32_t x
     return run.id;
 }
 
+static uint64_t put_run(struct store_fixture *f, struct run_info run, uint32_t xfails,
+                        uint64_t finished_ns)
+{
+    return put_named(f, run, xfails, finished_ns, SYMBOLS_NONE);
+}
+
 static struct run_info plain(void)
 {
     return (struct run_info){.label = "run",
@@ -47,9 +61,12 @@ TEST(other_conditions_close_the_gate_only_when_strict)
 {
     static const struct {
         const char *name, *compiler, *checkout, *check; /* CHECK NULL: there is none */
-    } rows[] = {{"the same", "clang 19", "c", NULL},
-                {"another compiler", "clang 20", "c", "environment"},
-                {"another commit in the folder", "clang 19", "d", "checkout"}};
+        enum symbols_from then, now;
+    } rows[] = {
+        {"the same", "clang 19", "c", NULL, SYMBOLS_PDB, SYMBOLS_PDB},
+        {"names from exports only", "clang 19", "c", "symbols", SYMBOLS_PDB, SYMBOLS_EXPORT},
+        {"another compiler", "clang 20", "c", "environment", SYMBOLS_NONE, SYMBOLS_NONE},
+        {"another commit in the folder", "clang 19", "d", "checkout", SYMBOLS_NONE, SYMBOLS_NONE}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         for (int strict = 0; strict < 2; strict++) {
             struct store_fixture f;
@@ -58,8 +75,8 @@ TEST(other_conditions_close_the_gate_only_when_strict)
             test_row(rows[i].name);
             struct run_info now = plain();
             now.compiler = rows[i].compiler;
-            (void)put_run(&f, plain(), 0, 1);
-            (void)put_run(&f, now, 0, 1);
+            (void)put_named(&f, plain(), 0, 1, rows[i].then);
+            (void)put_named(&f, now, 0, 1, rows[i].now);
             decide(&f,
                    (struct gate_request){.against = "1",
                                          .checkout = rows[i].checkout,
