@@ -3,6 +3,7 @@
 
 #include "store_fixture.h"
 #include "study/run_lists.h"
+#include "study/summary.h"
 
 TEST(modules_are_added_up_by_identity_and_list_the_best_source_first)
 {
@@ -49,7 +50,7 @@ static uint64_t put_run(struct store_fixture *f, uint32_t count)
                              .known_id = rare ? NULL : "old",
                              .result = {.verdict = rare ? VERDICT_FAIL : VERDICT_XFAIL,
                                         .reason = "",
-                                        .signature = rare ? "dump=rare" : "dump=common"}};
+                                        .signature = rare ? "dump=rare" : "dump=usual"}};
         REQUIRE(store_put_case(f->store, run.id, &c, &f->fault) == ERR_NONE);
     }
     REQUIRE(store_finish_run(f->store, run.id, RUN_COMPLETE, 2, &f->fault) == ERR_NONE);
@@ -71,10 +72,79 @@ TEST(every_case_of_a_large_run_is_counted)
     CHECK_EQ(hits[1], 0);
     REQUIRE(case_signatures_make(f.store, run, &f.keep, &signatures, &count, &f.fault) == ERR_NONE);
     REQUIRE(count == 2);
-    CHECK_STR(signatures[0].cases->result.signature, "dump=common");
+    CHECK_STR(signatures[0].cases->result.signature, "dump=usual");
     CHECK_EQ(signatures[0].case_count, CASES / 3 * 2);
     CHECK_EQ(signatures[0].first_run, first);
     CHECK_EQ(signatures[0].rank_before, 1);
     CHECK_EQ(signatures[1].case_count, CASES / 3);
     store_tear_down(&f);
+}
+
+/* Groups of failing and of unsupported cases: the largest first, of equals the one that came first;
+ * and what counts as captured. */
+TEST(the_largest_group_comes_first_and_captured_is_what_left_something)
+{
+    static const struct {
+        enum verdict verdict;
+        enum case_kind kind;
+        const char *reason, *module;
+        uint64_t record_bytes, dump_bytes;
+    } rows[] = {
+        {VERDICT_UNSUPPORTED, CASE_KIND_CRASH, "once", "", 0, 0},
+        {VERDICT_FAIL, CASE_KIND_CRASH, "small", "a.dll", 9, 0},
+        {VERDICT_UNSUPPORTED, CASE_KIND_CRASH, "twice", "", 0, 0},
+        {VERDICT_FAIL, CASE_KIND_CRASH, "large", "b.dll", 0, 9},
+        {VERDICT_FAIL, CASE_KIND_CRASH, "large", "b.dll", 9, 9},
+        {VERDICT_UNSUPPORTED, CASE_KIND_CRASH, "twice", "", 0, 0},
+        {VERDICT_UNSUPPORTED, CASE_KIND_CRASH, "again", "", 0, 0},
+        {VERDICT_FAIL, CASE_KIND_CRASH, "other", "c.dll", 0, 0},
+        {VERDICT_PASS, CASE_KIND_CALM, "", "", 0, 0},
+    };
+    static const char *const unsupported[] = {"twice", "once", "again"};
+    struct run_case cases[COUNT_OF(rows)];
+    struct finding findings[COUNT_OF(rows)];
+    const struct run_info run = {.label = "run", .branch = "", .platform = ""};
+    struct run_figures figures;
+    struct fault fault = FAULT_INIT;
+    struct summary summary;
+    struct arena keep;
+
+    arena_init(&keep, 0);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        findings[i] = (struct finding){.engine = "dump",
+                                       .against = "truth",
+                                       .wrong = "dump",
+                                       .cause = CAUSE_UNEXPLAINED,
+                                       .module = rows[i].module,
+                                       .fails = true,
+                                       .against_truth = true};
+        cases[i] = (struct run_case){
+            .scenario = "null_write",
+            .variant = arena_printf(&keep, "v%zu", i),
+            .kind = rows[i].kind,
+            .timing = {.record_bytes = rows[i].record_bytes, .dump_bytes = rows[i].dump_bytes},
+            .result = {.verdict = rows[i].verdict,
+                       .reason = rows[i].reason,
+                       .signature = rows[i].reason,
+                       .findings = &findings[i],
+                       .finding_count = rows[i].verdict == VERDICT_FAIL}};
+    }
+    REQUIRE(figures_prepare(&run, cases, COUNT_OF(rows), &keep, &figures, &fault) == ERR_NONE);
+    CHECK_EQ(figures.captures_expected, 4);
+    CHECK_EQ(figures.captured, 3);
+    REQUIRE(summary_make(&figures, &keep, &summary, &fault) == ERR_NONE);
+    REQUIRE(summary.not_shown.count == COUNT_OF(unsupported));
+    for (size_t i = 0; i < COUNT_OF(unsupported); i++)
+        CHECK_STR(summary.not_shown.rows[i].reason, unsupported[i]);
+    CHECK_EQ(summary.not_shown.cases, 4);
+    REQUIRE(summary.failing.count >= 2);
+    for (uint32_t i = 1; i < summary.failing.count; i++)
+        CHECK(summary.failing.rows[i - 1].count >= summary.failing.rows[i].count);
+    CHECK_STR(summary.failing.rows[0].reason, "large");
+    CHECK_EQ(summary.failing.rows[0].count, 2);
+    CHECK(summary.failing.rows[0].cases[0] == &cases[3]);
+    CHECK(summary.failing.rows[0].cases[1] == &cases[4]);
+    CHECK_STR(summary.failing.rows[1].reason, "small");
+    CHECK(summary.failing.rows[1].cases[0] == &cases[1]);
+    arena_free(&keep);
 }
