@@ -1,0 +1,156 @@
+/* What a comparison reads of a stored run, what it read is what was stored, and by which words a
+ * run is found (store.h). */
+#include <string.h>
+
+#include "store_fixture.h"
+
+static struct run_info run_of(const char *uuid, const char *commit, const char *branch)
+{
+    return (struct run_info){.label = "run",
+                             .command = "twinstack run",
+                             .uuid = uuid,
+                             .commit = commit,
+                             .branch = branch,
+                             .platform = "linux"};
+}
+
+TEST(a_run_is_found_by_the_start_of_its_uuid_or_commit)
+{
+    static const struct {
+        const char *word;
+        uint64_t want; /* 0: none */
+    } rows[] = {
+        {"0123", 1},    {"01234567", 1}, {"012", 0},      {"0124", 0},     {"abcdef", 0},
+        {"abcdef0", 1}, {"abcdef1", 0},  {"fedcba9", 2},  {"9876", 2},     {"9877", 0},
+        {"1", 1},       {"2", 2},        {"3", 0},        {"first", 1},    {"second", 2},
+        {"secon", 0},   {"latest", 2},   {"latest~1", 1}, {"latest~2", 0},
+    };
+    struct store_fixture f;
+    store_set_up(&f);
+    struct run_info one = run_of("01234567-0000", "abcdef0123", "first");
+    struct run_info two = run_of("98765432-0000", "fedcba9876", "second");
+    REQUIRE(store_begin_run(f.store, &one, &f.keep, &f.fault) == ERR_NONE);
+    REQUIRE(store_finish_run(f.store, one.id, RUN_COMPLETE, 1, &f.fault) == ERR_NONE);
+    REQUIRE(store_begin_run(f.store, &two, &f.keep, &f.fault) == ERR_NONE);
+    REQUIRE(store_finish_run(f.store, two.id, RUN_COMPLETE, 2, &f.fault) == ERR_NONE);
+    REQUIRE(one.id == 1 && two.id == 2);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        uint64_t id = 0;
+        test_row(rows[i].word);
+        const enum status found = store_find_run(f.store, rows[i].word, &id, &f.fault);
+        CHECK_EQ(found == ERR_NONE ? id : 0, rows[i].want);
+        fault_clear(&f.fault);
+    }
+    store_tear_down(&f);
+}
+
+enum { FRAMES = 3 };
+
+/* A case with a finding that decides it, of each cause in turn. */
+static void put_case(struct store_fixture *f, uint64_t run, uint32_t number, enum cause cause)
+{
+    const struct module module = {.name = "app.exe", .unloaded_at_ns = MODULE_STILL_LOADED};
+    struct frame frames[FRAMES];
+    struct stack stack = {
+        .frames = frames, .frame_count = 1 + number % FRAMES, .role = THREAD_ROLE_SUSPECT};
+    for (uint32_t i = 0; i < FRAMES; i++)
+        frames[i] = (struct frame){
+            .index = i, .module = &module, .module_name = "app.exe", .offset = 0x10 + i};
+    struct engine_claim claims[] = {
+        {.engine = "offset:rtl", .subject = true, .cost = {.total_ns = 100 + number}},
+        {.engine = "dump",
+         .subject = true,
+         .stacks = &stack,
+         .stack_count = 1,
+         .cost = {.total_ns = 200 + number}},
+        {.engine = "judge:x", .cost = {.total_ns = 300 + number}}};
+    struct engine_score scores[] = {
+        {.engine = "offset:rtl", .subject = true, .state = STACK_SKIPPED},
+        {.engine = "dump", .subject = true, .state = STACK_OK, .frames = 1 + number % FRAMES},
+        {.engine = "judge:x", .state = STACK_OK, .frames = 77}};
+    struct finding finding = {.engine = "dump",
+                              .against = FINDING_TRUTH,
+                              .wrong = "dump",
+                              .evidence = "what was seen",
+                              .module = "app.exe",
+                              .function = "f",
+                              .level = (enum finding_level)(number % (LEVEL_LINE + 1)),
+                              .cause = cause,
+                              .blame = BLAME_WALK,
+                              .blame_engine = "dump",
+                              .frame_a = -1,
+                              .frame_b = (int32_t)number,
+                              .fails = true,
+                              .against_truth = true};
+    struct run_case c = {.scenario = "s",
+                         .variant = arena_printf(&f->keep, "v%02u", (unsigned)number),
+                         .kind = CASE_KIND_HANG,
+                         .folder = "a/folder",
+                         .claims = claims,
+                         .claim_count = COUNT_OF(claims),
+                         .result = {.verdict = VERDICT_FAIL,
+                                    .reason = "its reason",
+                                    .signature = "dump=x",
+                                    .findings = &finding,
+                                    .finding_count = 1,
+                                    .scores = scores,
+                                    .score_count = COUNT_OF(scores)}};
+    REQUIRE(store_put_case(f->store, run, &c, &f->fault) == ERR_NONE);
+}
+
+TEST(a_side_of_a_comparison_has_what_was_stored)
+{
+    static const enum diff_detail details[] = {DIFF_VERDICTS, DIFF_STACKS, DIFF_TIMES};
+    struct run_info run = run_of("01234567-0000", "abcdef0123", "first"), back;
+    struct store_fixture f;
+    store_set_up(&f);
+    REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
+    for (uint32_t i = 0; i < CAUSE_COUNT; i++)
+        put_case(&f, run.id, i, (enum cause)i);
+    REQUIRE(store_finish_run(f.store, run.id, RUN_COMPLETE, 1, &f.fault) == ERR_NONE);
+    REQUIRE(store_read_run(f.store, run.id, &f.keep, &back, &f.fault) == ERR_NONE);
+    for (size_t d = 0; d < COUNT_OF(details); d++) {
+        struct diff_side side;
+        const bool whole = details[d] == DIFF_TIMES;
+        REQUIRE(store_read_side(f.store, &back, details[d], &f.keep, &side, &f.fault) == ERR_NONE);
+        REQUIRE(side.count == CAUSE_COUNT);
+        CHECK_EQ(side.series_count, whole ? 3 : 0);
+        for (uint32_t i = 0; i < side.count; i++) {
+            const struct diff_case *c = &side.cases[i];
+            test_row(cause_name((enum cause)i));
+            CHECK_STR(c->scenario, "s");
+            CHECK_EQ(c->kind, CASE_KIND_HANG);
+            CHECK_EQ(c->verdict, VERDICT_FAIL);
+            CHECK_STR(c->signature, "dump=x");
+            CHECK_EQ(c->index, i);
+            CHECK_EQ(c->has, details[d] == DIFF_VERDICTS ? 0U : (unsigned)DIFF_HAS_DUMP);
+            CHECK_EQ(c->frames, details[d] == DIFF_VERDICTS ? 0 : 1 + i % FRAMES);
+            CHECK_EQ(c->finding != NULL, whole);
+            if (!whole || c->finding == NULL)
+                continue;
+            CHECK_STR(c->reason, "its reason");
+            CHECK_STR(c->folder, "a/folder");
+            CHECK_STR(cause_name(c->finding->cause), cause_name((enum cause)i));
+            CHECK_STR(c->finding->engine, "dump");
+            CHECK_STR(c->finding->evidence, "what was seen");
+            CHECK_STR(c->finding->module, "app.exe");
+            CHECK_STR(c->finding->function, "f");
+            CHECK_EQ(c->finding->level, i % (LEVEL_LINE + 1));
+            CHECK_EQ(c->finding->blame, BLAME_WALK);
+            CHECK_STR(c->finding->blame_engine, "dump");
+            CHECK_STR(c->finding->wrong, "dump");
+            CHECK(c->finding->against_truth && c->finding->fails);
+            CHECK_EQ(c->finding->frame_a, -1);
+            CHECK_EQ(c->finding->frame_b, i);
+            CHECK(c->second == NULL);
+        }
+        for (uint32_t s = 0; s < side.series_count; s++)
+            for (uint32_t i = 0; i < side.count; i++) {
+                const char *engine = side.series[s].engine;
+                test_row(engine);
+                CHECK_EQ(side.series[s].subject, strncmp(engine, "judge", 5) != 0);
+                CHECK_EQ(side.series[s].total_ns[i], s == 0 ? 0 : 100 * s + 100 + i);
+            }
+    }
+    store_tear_down(&f);
+}
