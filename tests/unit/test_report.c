@@ -33,7 +33,7 @@ static void set_up(struct fixture *f)
             ERR_NONE);
 }
 
-enum { TEXT = -1, JSON = 0, MARKDOWN = 3 };
+enum { TEXT = -1, JSON = 0, CTRF = 2, MARKDOWN = 3 };
 
 static const struct report_format formats[] = {REPORT_FORMATS(REPORT_FORMAT)};
 
@@ -165,6 +165,7 @@ TEST(the_report_says_who_counts_as_one_and_who_was_skipped)
     engines[0].skip_reason = "REASON OF AN ENGINE WITH STACKS";
     engines[1].stacks = 0;
     engines[1].skip_reason = "REASON OF AN ENGINE WITHOUT STACKS";
+    CHECK_HAS(text_of(&f, CTRF), "\"crash\"");
     const char *text = text_of(&f, TEXT);
     for (int i = 0; i < ENGINE_VOTES; i++) {
         test_row(engine_votes[i].part);
