@@ -100,7 +100,7 @@ TEST(addresses_are_named_as_breakpad_does)
     breakpad_close(&file);
 }
 
-/* A function has its range; behind it a public holds up to the next symbol, if it is later than the
+/* A function has its range; after it a public holds up to the next symbol, if it is later than the
  * function. Bytes of parameters are those of either. */
 TEST(ranges_and_parameters_are_of_the_last_symbol)
 {

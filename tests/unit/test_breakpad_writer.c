@@ -1,5 +1,5 @@
 /* A Breakpad symbol file that is written is read again: each address has the frames that were
- * stated for it. Breakpad's docs/symbol_files.md gives the form. */
+ * stated for it. */
 #include <stdio.h>
 #include <string.h>
 

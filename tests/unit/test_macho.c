@@ -150,7 +150,7 @@ static const struct {
     {"two underscores", {"__f", 0x0e, 1, BASE + 0x100}, "_f", 0x100, false},
     {"private external", {"_f", 0x1f, 1, BASE + 0x100}, "f", 0x100, true},
     {"the last byte of code", {"_f", 0x0f, 1, BASE + 0x1ff}, "f", 0x1ff, true},
-    {"behind the code", {"_f", 0x0f, 1, BASE + 0x200}, NULL, 0, false},
+    {"after the code", {"_f", 0x0f, 1, BASE + 0x200}, NULL, 0, false},
     {"before the code", {"_f", 0x0f, 1, BASE + 0xff}, NULL, 0, false},
     {"some code", {"_f", 0x0f, 2, BASE + 0x200}, "f", 0x200, true},
     {"data", {"_f", 0x0f, 3, BASE + 0x300}, NULL, 0, false},
@@ -379,7 +379,7 @@ TEST(relocations_of_debug_data)
         {"arm64's type 5 is a page", CPU_ARM64, TYPE_OBJECT, 0, WORD(0, 3, 1, 5), 0x100000002},
         {"the last place", CPU_X64, TYPE_OBJECT, 4, WORD(0, 2, 1, 5), 0xffffffd100000002},
         {"one byte past the data", CPU_X64, TYPE_OBJECT, 5, WORD(0, 2, 1, 0), 0x100000002},
-        {"a place behind the data", CPU_X64, TYPE_OBJECT, 9, WORD(0, 2, 1, 0), 0x100000002},
+        {"a place after the data", CPU_X64, TYPE_OBJECT, 9, WORD(0, 2, 1, 0), 0x100000002},
         {"a symbol that is not there", CPU_X64, TYPE_OBJECT, 0, WORD(0, 3, 1, 0) + 1, 0x100000002},
         {"an image is relocated already", CPU_X64, TYPE_EXECUTE, 0, WORD(0, 3, 1, 0), 0x100000002},
     };

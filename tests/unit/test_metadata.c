@@ -6,114 +6,8 @@
 
 #include "format/portable_pdb/managed.h"
 #include "format/portable_pdb/ppdb.h"
+#include "made_metadata.h"
 #include "test.h"
-
-enum { MADE_BYTES = 8192, STREAMS_AT = 128, ROW_CELLS_MAX = 9, NO_TABLE = -1 };
-
-/* Bytes to hand over as metadata; the heaps come first, the tables last. */
-struct made {
-    uint8_t data[MADE_BYTES];
-    size_t bytes;
-    size_t header; /* where the next header of a stream goes */
-};
-
-static void put(struct made *m, uint64_t value, size_t size)
-{
-    REQUIRE(m->bytes + size <= MADE_BYTES);
-    for (size_t i = 0; i < size; i++)
-        m->data[m->bytes++] = i < 8 ? (uint8_t)(value >> (8 * i)) : 0;
-}
-
-static void put_bytes(struct made *m, const void *data, size_t bytes)
-{
-    REQUIRE(m->bytes + bytes <= MADE_BYTES);
-    memcpy(m->data + m->bytes, data, bytes);
-    m->bytes += bytes;
-}
-
-static void begin(struct made *m)
-{
-    static const uint8_t root[] = {'B', 'S', 'J', 'B', 1, 0, 1,   0,   0,   0,
-                                   0,   0,   4,   0,   0, 0, 'v', '1', '.', '\0'};
-    memset(m, 0, sizeof *m);
-    memcpy(m->data, root, sizeof root);
-    m->header = sizeof root + 4;
-    m->bytes = STREAMS_AT;
-}
-
-/* The header of the stream NAME, which began at FROM and ends here. */
-static void name_stream(struct made *m, const char *name, size_t from)
-{
-    const uint32_t head[2] = {(uint32_t)from, (uint32_t)(m->bytes - from)};
-    for (size_t i = 0; i < 8; i++)
-        m->data[m->header + i] = (uint8_t)(head[i / 4] >> (8 * (i % 4)));
-    memcpy(m->data + m->header + 8, name, strlen(name) + 1);
-    m->header += 8 + (strlen(name) / 4 + 1) * 4;
-    m->data[22]++; /* the count of streams */
-    REQUIRE(m->header <= STREAMS_AT);
-}
-
-static void stream(struct made *m, const char *name, const void *data, size_t bytes)
-{
-    const size_t from = m->bytes;
-    put_bytes(m, data, bytes);
-    name_stream(m, name, from);
-}
-
-/* "#Pdb" with an image whose tables 0 to 0x2C have COUNTS rows. */
-static void foreign(struct made *m, const uint32_t counts[TABLE_DOCUMENT])
-{
-    const size_t from = m->bytes;
-    uint64_t present = 0;
-    put(m, 0, 24);
-    for (int i = 0; i < TABLE_DOCUMENT; i++)
-        present |= (uint64_t)(counts[i] != 0) << i;
-    put(m, present, 8);
-    for (int i = 0; i < TABLE_DOCUMENT; i++)
-        if (counts[i] != 0)
-            put(m, counts[i], 4);
-    name_stream(m, "#Pdb", from);
-}
-
-/* Rows of "#~", in the order of the tables. WIDTHS: a digit for the bytes of each cell. */
-struct row {
-    int table;
-    const char *widths;
-    uint32_t cells[ROW_CELLS_MAX];
-};
-
-static void tables(struct made *m, uint8_t heaps, const struct row *rows, size_t count)
-{
-    const size_t from = m->bytes;
-    uint32_t of[METADATA_TABLES] = {0};
-    uint64_t valid = 0;
-
-    for (size_t i = 0; i < count; i++)
-        of[rows[i].table]++;
-    for (int i = 0; i < METADATA_TABLES; i++)
-        valid |= (uint64_t)(of[i] != 0) << i;
-    put(m, 0, 6);
-    put(m, heaps, 1);
-    put(m, 1, 1);
-    put(m, valid, 8);
-    put(m, 0, 8);
-    for (int i = 0; i < METADATA_TABLES; i++)
-        if (of[i] != 0)
-            put(m, of[i], 4);
-    put(m, 0, heaps & 0x40 ? 4 : 0); /* data of its own between counts and rows */
-    for (size_t i = 0; i < count; i++)
-        for (size_t n = 0; rows[i].widths[n] != '\0'; n++)
-            put(m, rows[i].cells[n], (size_t)(rows[i].widths[n] - '0'));
-    name_stream(m, "#~", from);
-}
-
-static void open_made(const struct made *m, struct metadata *md)
-{
-    struct fault fault = FAULT_INIT;
-    if (!CHECK_EQ(metadata_open(m->data, m->bytes, md, &fault), ERR_NONE))
-        FAIL("%s", fault.what);
-    REQUIRE(fault.code == ERR_NONE);
-}
 
 /* II.22: bytes of a row where every index takes two, and how many of its cells are indexes. */
 static const struct {
@@ -145,17 +39,17 @@ TEST(rows_have_the_bytes_that_ecma_335_gives_them)
 {
     uint32_t counts[TABLE_DOCUMENT];
     struct metadata narrow, wide;
-    struct made m;
+    struct made_metadata m;
 
-    begin(&m);
-    tables(&m, 0, NULL, 0);
-    open_made(&m, &narrow);
+    made_begin(&m);
+    made_tables(&m, 0, NULL, 0);
+    made_open(&m, &narrow);
     for (int i = 0; i < TABLE_DOCUMENT; i++)
         counts[i] = layouts[i].bytes != 0 ? 0x10000 : 0;
-    begin(&m);
-    foreign(&m, counts);
-    tables(&m, 7, NULL, 0);
-    open_made(&m, &wide);
+    made_begin(&m);
+    made_foreign(&m, counts);
+    made_tables(&m, 7, NULL, 0);
+    made_open(&m, &wide);
     for (int i = 0; i < METADATA_TABLES; i++) {
         test_row(table_name(i));
         CHECK_EQ(narrow.tables[i].row_bytes, layouts[i].bytes);
@@ -214,12 +108,12 @@ TEST(indexes_grow_with_the_tables_that_they_lead_to)
             for (uint32_t rows = many - 1; rows <= many && layouts[table].bytes != 0; rows++) {
                 uint32_t counts[TABLE_DOCUMENT] = {0};
                 struct metadata md;
-                struct made m;
+                struct made_metadata m;
                 counts[table] = rows;
-                begin(&m);
-                foreign(&m, counts);
-                tables(&m, 0, NULL, 0);
-                open_made(&m, &md);
+                made_begin(&m);
+                made_foreign(&m, counts);
+                made_tables(&m, 0, NULL, 0);
+                made_open(&m, &md);
                 test_row(indexes[i].name);
                 if (!CHECK_EQ(md.tables[indexes[i].table].column_bytes[indexes[i].column],
                               leads && rows == many ? 4 : 2))
@@ -239,11 +133,11 @@ TEST(heaps_are_wide_each_by_its_own_bit)
                  {"deltas only", 0x20, 2, 2, 2}};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct metadata md;
-        struct made m;
-        begin(&m);
-        tables(&m, cases[i].heaps, NULL, 0);
+        struct made_metadata m;
+        made_begin(&m);
+        made_tables(&m, cases[i].heaps, NULL, 0);
         test_row(cases[i].name);
-        open_made(&m, &md);
+        made_open(&m, &md);
         CHECK_EQ(md.tables[0x06].column_bytes[3], cases[i].string);
         CHECK_EQ(md.tables[0x37].column_bytes[1], cases[i].guid);
         CHECK_EQ(md.tables[0x06].column_bytes[4], cases[i].blob);
@@ -371,13 +265,13 @@ TEST(signatures_are_spelt_as_in_csharp)
         uint8_t blobs[64] = {0};
         struct metadata md;
         struct arena keep;
-        struct made m;
+        struct made_metadata m;
         char want[128];
         const uint32_t bytes = signatures[i].bytes;
         memcpy(blobs + 1, vector_of_int, sizeof vector_of_int);
         blobs[4] = (uint8_t)bytes;
         memcpy(blobs + 5, signatures[i].signature, bytes);
-        const struct row rows[] = {
+        const struct made_row rows[] = {
             {0x01, "222", {0, S_LIST, S_SYSTEM}}, /* no scope, then one that is nested in it */
             {0x01, "222", {1 << 2 | 3, S_ENUMERATOR, 0}},
             {0x02, "422222", {0, S_OUTER, S_SPACE, 0, 1, 1}},
@@ -389,11 +283,11 @@ TEST(signatures_are_spelt_as_in_csharp)
             {0x2A, "2222", {0, 0, 2 << 1, S_T}},
             {0x2A, "2222", {0, 0, 2 << 1 | 1, S_U}},
         };
-        begin(&m);
-        stream(&m, "#Strings", strings, sizeof strings);
-        stream(&m, "#Blob", blobs, sizeof blobs);
-        tables(&m, 0, rows, COUNT_OF(rows));
-        open_made(&m, &md);
+        made_begin(&m);
+        made_stream(&m, "#Strings", strings, sizeof strings);
+        made_stream(&m, "#Blob", blobs, sizeof blobs);
+        made_tables(&m, 0, rows, COUNT_OF(rows));
+        made_open(&m, &md);
         arena_init(&keep, 0);
         test_row(signatures[i].name);
         (void)snprintf(want, sizeof want, "N.S.Outer/Inner<T>::Go<U>%s", signatures[i].want);
@@ -526,14 +420,15 @@ TEST(sequence_points)
         static const uint32_t counts[TABLE_DOCUMENT] = {[TABLE_METHOD_DEF] = 1};
         struct ppdb_place got;
         struct ppdb pdb;
-        struct made m;
-        const struct row rows[] = {{TABLE_METHOD_DEBUG_INFORMATION, "22", {0, 0}},
-                                   {TABLE_METHOD_DEBUG_INFORMATION, "22", {places[i].document, 1}}};
+        struct made_metadata m;
+        const struct made_row rows[] = {
+            {TABLE_METHOD_DEBUG_INFORMATION, "22", {0, 0}},
+            {TABLE_METHOD_DEBUG_INFORMATION, "22", {places[i].document, 1}}};
         memcpy(blobs + 2, places[i].points, places[i].bytes);
-        begin(&m);
-        stream(&m, "#Blob", blobs, sizeof blobs);
-        foreign(&m, counts);
-        tables(&m, 0, rows, COUNT_OF(rows));
+        made_begin(&m);
+        made_stream(&m, "#Blob", blobs, sizeof blobs);
+        made_foreign(&m, counts);
+        made_tables(&m, 0, rows, COUNT_OF(rows));
         test_row(places[i].name);
         REQUIRE(ppdb_open(m.data, m.bytes, &pdb, &fault) == ERR_NONE);
         CHECK(ppdb_place(&pdb, 0x06000002, places[i].il, &got));
@@ -576,7 +471,7 @@ TEST(documents_and_custom_information)
         MODULE_TAG = 7,
         METHOD_TAG = 0
     };
-    static const struct row rows[] = {
+    static const struct made_row rows[] = {
         {0x30, "2222", {9, 0, 0, 0}},
         {0x30, "2222", {14, 0, 0, 0}},
         {0x30, "2222", {0, 0, 0, 0}},
@@ -595,17 +490,17 @@ TEST(documents_and_custom_information)
     struct object_bytes source;
     struct arena keep;
     struct ppdb pdb;
-    struct made m;
+    struct made_metadata m;
 
     for (size_t i = 0; i < sizeof guids; i++) { /* the first three parts are numbers */
         static const uint8_t from[16] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
         raw_guids[i] = guids[i / 16 * 16 + from[i % 16]];
     }
-    begin(&m);
-    stream(&m, "#Blob", blobs, sizeof blobs);
-    stream(&m, "#GUID", raw_guids, sizeof raw_guids);
-    foreign(&m, (const uint32_t[TABLE_DOCUMENT]){[TABLE_METHOD_DEF] = 9});
-    tables(&m, 0, rows, COUNT_OF(rows));
+    made_begin(&m);
+    made_stream(&m, "#Blob", blobs, sizeof blobs);
+    made_stream(&m, "#GUID", raw_guids, sizeof raw_guids);
+    made_foreign(&m, (const uint32_t[TABLE_DOCUMENT]){[TABLE_METHOD_DEF] = 9});
+    made_tables(&m, 0, rows, COUNT_OF(rows));
     REQUIRE(ppdb_open(m.data, m.bytes, &pdb, &fault) == ERR_NONE);
     arena_init(&keep, 0);
     CHECK_STR(ppdb_document(&pdb, 1, &keep), "c:\\\\a.cs");
@@ -642,18 +537,18 @@ TEST(heaps_and_cells_end_where_they_say)
     static const struct {
         uint32_t offset, bytes;
     } pieces[] = {{0, 0}, {1, 2}, {4, 3}, {6, 0}, {7, 0}, {8, 0}, {UINT32_MAX, 0}};
-    static const struct row rows[] = {
+    static const struct made_row rows[] = {
         {0x29, "22", {1, 9}}, {0x29, "22", {2, 8}}, {0x29, "22", {2, 7}}, {0x29, "22", {4, 6}}};
     static const uint32_t found[] = {0, 1, 2, 0, 4, 0};
     struct metadata md;
-    struct made m;
+    struct made_metadata m;
 
-    begin(&m);
-    stream(&m, "#Strings", heap, sizeof heap);
-    stream(&m, "#Blob", blobs, sizeof blobs);
-    stream(&m, "#GUID", guids, sizeof guids);
-    tables(&m, 0, rows, COUNT_OF(rows));
-    open_made(&m, &md);
+    made_begin(&m);
+    made_stream(&m, "#Strings", heap, sizeof heap);
+    made_stream(&m, "#Blob", blobs, sizeof blobs);
+    made_stream(&m, "#GUID", guids, sizeof guids);
+    made_tables(&m, 0, rows, COUNT_OF(rows));
+    made_open(&m, &md);
     for (size_t i = 0; i < COUNT_OF(texts); i++)
         CHECK_STR(metadata_string(&md, texts[i].offset), texts[i].want);
     for (size_t i = 0; i < COUNT_OF(pieces); i++)

@@ -361,10 +361,10 @@ TEST(frame_data_of_a_function_and_its_parts)
         {"before the second part", 0x100f, 0x1000, 0x1000},
         {"the second part", 0x1010, 0x1010, 0x1000},
         {"its last byte", 0x103f, 0x1010, 0x1000},
-        {"behind the function", 0x1040, 0, 0},
+        {"after the function", 0x1040, 0, 0},
         {"a part whose function is not there", 0x1105, 0x1100, 0},
         {"the last row", 0x1207, 0x1200, 0x1200},
-        {"behind all", 0x1208, 0, 0},
+        {"after all", 0x1208, 0, 0},
     };
     struct fault fault = FAULT_INIT;
     struct pdb_frame_data data;

@@ -1,4 +1,4 @@
-/* The record that the analyser writes for a stack of somebody else, byte by byte as
+/* The record that the analyser writes for a stack that another program gave, byte by byte as
  * capture/record.h lays it out, and read again; and the bounds of recorded steps. */
 #include <stdio.h>
 #include <string.h>
@@ -339,7 +339,7 @@ TEST(steps_stay_within_their_stack)
         {"one word too many", LOW, 9, 0, 0},
         {"the last word", HIGH - 8, 1, 0, 2},
         {"no word at the end", HIGH, 0, 0, 2},
-        {"no word behind the end", HIGH + 8, 0, 0, 0},
+        {"no word after the end", HIGH + 8, 0, 0, 0},
         {"before the stack", LOW - 8, 1, 0, 0},
         {"between two words", LOW + 4, 1, 0, 0},
         {"more callers kept than there are", LOW, 1, 2, 1},
@@ -416,8 +416,8 @@ TEST(captures_have_the_modules_of_their_time)
         {"when b came", 200, 0x1010, 0, 'b', PC_INTERRUPTED, FOUND_CONTEXT},
         {"before both: the last that was there", 50, 0x1010, 0, 'b', PC_INTERRUPTED, FOUND_CONTEXT},
         {"the last byte", 100, 0x10ff, 0, 'a', PC_INTERRUPTED, FOUND_CONTEXT},
-        {"behind it", 100, 0x1100, 0, 0, PC_INTERRUPTED, FOUND_CONTEXT},
-        {"a return address behind it", 100, 0x1100, RETURNS, 'a', PC_RETURN, FOUND_LEAF},
+        {"after it", 100, 0x1100, 0, 0, PC_INTERRUPTED, FOUND_CONTEXT},
+        {"a return address after it", 100, 0x1100, RETURNS, 'a', PC_RETURN, FOUND_LEAF},
         {"a return address at the start", 100, 0x1000, RETURNS, 0, PC_RETURN, FOUND_LEAF},
         {"the largest address", 100, 0xFFFFFFFFFFFF, 0, 0, PC_INTERRUPTED, FOUND_CONTEXT},
         {"found in a way of later versions", 100, 0x1010, (uint64_t)15 << RECORD_FRAME_SHIFT_FOUND,

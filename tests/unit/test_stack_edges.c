@@ -60,11 +60,11 @@ TEST(addresses_of_a_load_map)
     static const struct row rows[] = {
         {"the first byte", "0x400000\n", "-: a!0x0@i\n"},
         {"the last byte", "0x400fff\n", "-: a!0xfff@i\n"},
-        {"one behind it", "0x401000\n", "-: ?!0x401000@i\n"},
+        {"the one after it", "0x401000\n", "-: ?!0x401000@i\n"},
         {"one before it", "0x3fffff\n", "-: ?!0x3fffff@i\n"},
         {"the first byte of the other", "0x402000\n", "-: b!0x0@i\n"},
         {"written without a module", "?!0x402fff\n", "-: b!0xfff@i\n"},
-        {"one behind the other", "?!0x403000\n", "-: ?!0x403000@i\n"},
+        {"the one after the other", "?!0x403000\n", "-: ?!0x403000@i\n"},
         {"two in one stack", "0x400010\n0x402020\n", "-: a!0x10@i b!0x20@r\n"},
     };
     static const char map[] = "# module b - - 0x402000 0x1000\n# module c - - 0x400000 0x800\n"
@@ -144,7 +144,7 @@ TEST(events_of_sentry)
     static const struct row rows[] = {
         {"the first byte", EVENT("{\"instruction_addr\":\"0x400000\"}"), "-: a.so!0x0@i\n"},
         {"the last byte", EVENT("{\"instruction_addr\":\"0x400fff\"}"), "-: a.so!0xfff@i\n"},
-        {"one behind it", EVENT("{\"instruction_addr\":\"0x401000\"}"), "-: ?!0x401000@i\n"},
+        {"the one after it", EVENT("{\"instruction_addr\":\"0x401000\"}"), "-: ?!0x401000@i\n"},
         {"one before it", EVENT("{\"instruction_addr\":\"0x3fffff\"}"), "-: ?!0x3fffff@i\n"},
         {"an image without a name", EVENT("{\"instruction_addr\":\"0x500000\"}"),
          "-: ?!0x500000@i\n"},
@@ -154,7 +154,7 @@ TEST(events_of_sentry)
          EVENT("{\"instruction_addr\":\"0x700010\",\"package\":\"/y/c.so\",\"image_addr\":"
                "\"0x700000\"}"),
          "-: c.so!0x10@i\n"},
-        {"a package whose base is behind the address",
+        {"a package whose base is after the address",
          EVENT("{\"instruction_addr\":\"0x700010\",\"package\":\"/y/c.so\",\"image_addr\":"
                "\"0x700011\"}"),
          "-: ?!0x700010@i\n"},

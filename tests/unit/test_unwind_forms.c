@@ -135,11 +135,11 @@ TEST(x64_epilogues_of_version_2)
         {"the first byte of the last", 1, 0, 0, END - 3, 0},
         {"its last byte", 1, 0, 0, END - 1, 2},
         {"before it", 1, 0, 0, END - 4, UINT32_MAX},
-        {"behind it", 1, 0, 0, END, UINT32_MAX},
+        {"after it", 1, 0, 0, END, UINT32_MAX},
         {"there is none at the end", 0, 0, 0, END - 3, UINT32_MAX},
         {"the first byte of another", 0, 0x80, 0, END - 0x80, 0},
         {"its last byte", 1, 0x80, 0, END - 0x7e, 2},
-        {"behind it", 1, 0x80, 0, END - 0x7d, UINT32_MAX},
+        {"after it", 1, 0x80, 0, END - 0x7d, UINT32_MAX},
         {"at the start of the function", 0, 0, 1, BEGIN, 0},
         {"before the function", 0, 1, 1, BEGIN - 1, UINT32_MAX},
     };
