@@ -498,7 +498,9 @@ TEST(sizes_that_dsymutil_left_out)
 TEST(members_of_archives)
 {
     static const struct {
-        const char *name, *field, *size, *data, *want;
+        const char *name, *field, *size;
+        char data[10];
+        const char *want;
         uint32_t bytes;
     } rows[] = {
         {"System V", "a.o/            ", "2         ", "xy", "a.o", 2},
@@ -517,9 +519,9 @@ TEST(members_of_archives)
         memcpy(file + 8, rows[i].field, 16);
         memcpy(file + 8 + 48, rows[i].size, 10);
         memcpy(file + 8 + 58, "`\n", 2);
-        memcpy(file + 68, rows[i].data, 10);
+        memcpy(file + 68, rows[i].data, sizeof rows[i].data);
         test_row(rows[i].name);
-        const bool there = archive_next(file, 68 + 10, &at, &member);
+        const bool there = archive_next(file, 68 + sizeof rows[i].data, &at, &member);
         CHECK_EQ(there, rows[i].want != NULL);
         if (there && rows[i].want != NULL) {
             CHECK_STR(member.name, rows[i].want);

@@ -218,7 +218,7 @@ struct draft {
 static void put(struct draft *d, uint64_t value, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
-        d->data[d->bytes++] = (uint8_t)(value >> (8 * i));
+        d->data[d->bytes++] = i < 8 ? (uint8_t)(value >> (8 * i)) : 0;
 }
 
 static void put_at(struct draft *d, size_t at, uint64_t value, size_t bytes)
