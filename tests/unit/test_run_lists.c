@@ -91,18 +91,19 @@ TEST(the_largest_group_comes_first_and_captured_is_what_left_something)
         uint64_t record_bytes, dump_bytes;
     } rows[] = {
         {VERDICT_UNSUPPORTED, CASE_KIND_CRASH, "once", "", 0, 0},
-        {VERDICT_FAIL, CASE_KIND_CRASH, "small", "a.dll", 9, 0},
+        {VERDICT_FAIL, CASE_KIND_CRASH, "small", "z.dll", 9, 0},
         {VERDICT_UNSUPPORTED, CASE_KIND_CRASH, "twice", "", 0, 0},
         {VERDICT_FAIL, CASE_KIND_CRASH, "large", "b.dll", 0, 9},
         {VERDICT_FAIL, CASE_KIND_CRASH, "large", "b.dll", 9, 9},
         {VERDICT_UNSUPPORTED, CASE_KIND_CRASH, "twice", "", 0, 0},
         {VERDICT_UNSUPPORTED, CASE_KIND_CRASH, "again", "", 0, 0},
-        {VERDICT_FAIL, CASE_KIND_CRASH, "other", "c.dll", 0, 0},
+        {VERDICT_FAIL, CASE_KIND_CRASH, "other", "a.dll", 0, 0},
         {VERDICT_PASS, CASE_KIND_CALM, "", "", 0, 0},
     };
     static const char *const unsupported[] = {"twice", "once", "again"};
     struct run_case cases[COUNT_OF(rows)];
     struct finding findings[COUNT_OF(rows)];
+    struct engine_score scores[COUNT_OF(rows)];
     const struct run_info run = {.label = "run", .branch = "", .platform = ""};
     struct run_figures figures;
     struct fault fault = FAULT_INIT;
@@ -118,6 +119,9 @@ TEST(the_largest_group_comes_first_and_captured_is_what_left_something)
                                        .module = rows[i].module,
                                        .fails = true,
                                        .against_truth = true};
+        /* the group that comes first has the longest stack */
+        scores[i] = (struct engine_score){
+            .engine = "dump", .subject = true, .state = STACK_OK, .frames = i == 1 ? 9 : 1};
         cases[i] = (struct run_case){
             .scenario = "null_write",
             .variant = arena_printf(&keep, "v%zu", i),
@@ -126,6 +130,8 @@ TEST(the_largest_group_comes_first_and_captured_is_what_left_something)
             .result = {.verdict = rows[i].verdict,
                        .reason = rows[i].reason,
                        .signature = rows[i].reason,
+                       .scores = &scores[i],
+                       .score_count = 1,
                        .findings = &findings[i],
                        .finding_count = rows[i].verdict == VERDICT_FAIL}};
     }
