@@ -208,7 +208,7 @@ enum {
  * words are C#'s. */
 static const struct {
     const char *name, *want;
-    uint8_t bytes, signature[16];
+    uint8_t bytes, signature[40];
 } signatures[] = {
     {"no parameters", "()", 3, {0x00, 0, 0x01}},
     {"numbers",
@@ -250,6 +250,10 @@ static const struct {
      "(int,long,bool)",
      11,
      {0x00, 3, 0x01, 0x1F, 1 << 2, 0x08, 0x20, 1 << 2, 0x0A, 0x45, 0x02}},
+    {"seventeen modifiers", "(int)", 38, {0x00, 1,    0x01, 0x1F, 4, 0x1F, 4, 0x1F, 4, 0x1F,
+                                          4,    0x1F, 4,    0x1F, 4, 0x1F, 4, 0x1F, 4, 0x1F,
+                                          4,    0x1F, 4,    0x1F, 4, 0x1F, 4, 0x1F, 4, 0x1F,
+                                          4,    0x1F, 4,    0x1F, 4, 0x1F, 4, 0x08}},
     {"sentinel of a variable list", "(int,long)", 6, {0x05, 2, 0x01, 0x08, 0x41, 0x0A}},
     {"a function pointer is not spelt", "(int,...)", 5, {0x00, 3, 0x01, 0x08, 0x1B}},
     {"a type of no known form", "(...)", 4, {0x00, 1, 0x01, 0x17}},
