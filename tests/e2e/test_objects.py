@@ -48,6 +48,23 @@ class Rows(e2e.Case):
         self.assertEqual(got["hits"], got["judged"])
 
 
+class OtherWriters(e2e.Case):
+    """A PDB by GNU ld: contributions in the order of objects, scopes that state a distance in place of their end."""
+
+    # As llvm-symbolizer answers by the DWARF of the same image.
+    ROWS = ((0x1000, "outer", 8), (0x1007, "outer", 10), (0x1020, "outer", 11), (0x1033, "outer", 12), (0x1050, "inner", 3),
+            (0x1051, "inner", 4), (0x1055, "inner", 5), (0x1060, "start", 16), (0x1070, "scaled", 5))
+
+    def test_gnu_ld(self):
+        folder = e2e.ROOT / "corpus/gnu-ld"
+        text = "".join(f"> {at:#x}\ngnu.exe!{at:#x}@i\n" for at, *_ in self.ROWS)
+        for index in ("never", "always"):
+            done = self.run_twinstack("resolve", "--ndjson", "--index", index, "--pdb", f"gnu.exe={folder / 'gnu.pdb'}", "-", stdin=text)
+            got = [json.loads(line)["frames"][0] for line in done.stdout.splitlines()]
+            self.assertEqual([(f["function"], f["line"], f["symbols"], f["note"]) for f in got],
+                             [(function, line, "pdb", None) for _, function, line in self.ROWS])
+
+
 class Made(e2e.Case):
     def test_code_outside_the_range_that_a_unit_of_dwarf_2_states(self):
         if shutil.which("gcc") is None or shutil.which("nm") is None:

@@ -1,4 +1,5 @@
-/* Section contributions of a PDB that has none: made from the procedures of all its modules. */
+/* Section contributions of a PDB that has none, made from the procedures of all its modules; and
+ * those of a PDB that are not in the order of their places. */
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -49,4 +50,31 @@ void pdb_make_contributions(struct pdb *pdb)
             list[kept++] = list[i];
     pdb->contributions = list;
     pdb->contribution_count = kept;
+}
+
+/* Whether the first contributions ascend: GNU ld has them object by object. A look at all would
+ * read much of a large file. */
+static bool seem_ordered(const struct pdb *pdb)
+{
+    enum { LOOKED_AT = 256 };
+    struct pdb_contribution one, before;
+    for (uint32_t i = 0; i < LOOKED_AT && pdb_contribution(pdb, i, &one); i++, before = one)
+        if (i > 0 && pdb_place_after(before.start, one.start))
+            return false;
+    return true;
+}
+
+void pdb_order_contributions(struct pdb *pdb)
+{
+    if (seem_ordered(pdb))
+        return;
+    const uint32_t count = pdb->contribution_count;
+    struct pdb_contribution *list = ARENA_ARRAY(&pdb->arena, count, struct pdb_contribution);
+    for (uint32_t i = 0; list != NULL && i < count; i++)
+        if (!pdb_contribution(pdb, i, &list[i]))
+            return;
+    if (list == NULL)
+        return;
+    array_sort(list, count, sizeof *list, compare_contributions);
+    pdb->contributions = list;
 }

@@ -50,16 +50,32 @@ bool pdb_module_open(const struct pdb *pdb, uint32_t index, struct arena *copies
     return true;
 }
 
+/* The record that closes the scope of SYMBOL; false: there is none. GNU ld states how far away it
+ * is, in place of where it is, so where the number leads to no such record, the scopes count. */
+static bool closing(const struct pdb_module *module, const struct pdb_symbol *symbol,
+                    struct pdb_symbol *out)
+{
+    const uint32_t stated = load_u32(symbol->data + 4);
+    uint32_t depth = 1; /* its limit keeps the work linear where no scope is closed */
+    if (stated >= symbol->end_soff && pdb_symbol_at(module, stated, out) &&
+        pdb_symbol_closes(out->kind))
+        return true;
+    for (uint32_t soff = symbol->end_soff;
+         depth < LIMIT_SCOPE_DEPTH && pdb_symbol_at(module, soff, out); soff = out->end_soff) {
+        if (pdb_symbol_opens(out->kind) && out->bytes >= 8)
+            depth++;
+        else if (pdb_symbol_closes(out->kind) && --depth == 0)
+            return true;
+    }
+    return false;
+}
+
 uint32_t pdb_symbol_next(const struct pdb_module *module, const struct pdb_symbol *symbol)
 {
     struct pdb_symbol end;
-    if (!pdb_symbol_opens(symbol->kind) || symbol->bytes < 8)
-        return symbol->end_soff;
-    const uint32_t end_soff = load_u32(symbol->data + 4);
-    if (end_soff < symbol->end_soff || !pdb_symbol_at(module, end_soff, &end) ||
-        !pdb_symbol_closes(end.kind))
-        return symbol->end_soff;
-    return end.end_soff;
+    return pdb_symbol_opens(symbol->kind) && symbol->bytes >= 8 && closing(module, symbol, &end)
+               ? end.end_soff
+               : symbol->end_soff;
 }
 
 bool pdb_symbols_are_whole(const struct pdb_module *module)
@@ -72,9 +88,7 @@ bool pdb_symbols_are_whole(const struct pdb_module *module)
          soff = pdb_symbol_after_locals(module, symbol.end_soff)) {
         if (!pdb_symbol_opens(symbol.kind) || symbol.bytes < 8)
             continue;
-        const uint32_t end_soff = load_u32(symbol.data + 4);
-        if (end_soff < symbol.end_soff || !pdb_symbol_at(module, end_soff, &end) ||
-            !pdb_symbol_closes(end.kind))
+        if (!closing(module, &symbol, &end))
             return false;
     }
     return soff >= module->symbol_bytes || module->symbol_bytes < 4;
@@ -205,7 +219,7 @@ static bool read_trampoline(const struct pdb_symbol *symbol, struct pdb_procedur
 bool pdb_procedure_read(const struct pdb_module *module, const struct pdb_symbol *symbol,
                         struct pdb_procedure *out)
 {
-    (void)module;
+    struct pdb_symbol end;
     if (symbol->kind == PDB_TRAMPOLINE)
         return read_trampoline(symbol, out);
     const struct procedure_layout *layout = layout_of(symbol->kind);
@@ -214,7 +228,7 @@ bool pdb_procedure_read(const struct pdb_module *module, const struct pdb_symbol
     memset(out, 0, sizeof *out);
     out->kind = layout->code;
     out->soff = symbol->soff;
-    out->end_soff = load_u32(symbol->data + 4);
+    out->end_soff = closing(module, symbol, &end) ? end.soff : load_u32(symbol->data + 4);
     const struct procedure_fields *fields = layout->fields;
     out->bytes = field(symbol, fields->bytes_at, fields->bytes_size);
     out->start.offset = field(symbol, fields->offset_at, 4);

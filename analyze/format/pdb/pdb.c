@@ -328,6 +328,8 @@ enum status pdb_open_lists(struct pdb *pdb, struct fault *fault)
     open_publics(pdb, load_u16(head + 16));
     if (pdb->contribution_count == 0)
         pdb_make_contributions(pdb);
+    else
+        pdb_order_contributions(pdb);
     return ERR_NONE;
 }
 

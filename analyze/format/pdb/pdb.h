@@ -73,7 +73,8 @@ struct pdb {
     uint32_t *module_at; /* offset in module_info of each module's record */
     uint32_t module_count;
     uint32_t contribution_soff, contribution_count, contribution_bytes_each;
-    struct pdb_contribution *contributions; /* made from procedures where the file has none */
+    struct pdb_contribution
+        *contributions; /* made from procedures, or sorted; NULL: as in the file */
 
     struct msf_stream symbol_records; /* that publics and globals point into */
     struct msf_stream publics;
@@ -125,8 +126,10 @@ bool pdb_contribution_at(const struct pdb *pdb, struct pdb_place place,
 bool pdb_contribution_before(const struct pdb *pdb, struct pdb_place place,
                              struct pdb_contribution *out);
 
-/* Makes contributions from the procedures of a file that has none. pdb_open() calls it. */
+/* Makes contributions from the procedures of a file that has none; sorts those that are not in
+ * order. pdb_open() calls them. */
 void pdb_make_contributions(struct pdb *pdb);
+void pdb_order_contributions(struct pdb *pdb);
 /* By number, in the order of the file (sorted by address). */
 bool pdb_contribution(const struct pdb *pdb, uint32_t index, struct pdb_contribution *out);
 
