@@ -83,3 +83,85 @@ void array_sort(void *items, size_t count, size_t size, int (*compare)(const voi
         memcpy(items, from, count * size);
     free(spare);
 }
+
+/* ---- by numbers: the lowest byte first, each pass keeping the order of the one before ------ */
+
+enum { BYTES = 8, VALUES = 256, FEW = 48 };
+
+static uint64_t key_of(const char *item)
+{
+    uint64_t key;
+    memcpy(&key, item, sizeof key);
+    return key;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const uint64_t x = key_of(a), y = key_of(b);
+    return (x > y) - (x < y);
+}
+
+/* One pass: COUNTS says how many elements have each value of the byte. */
+static void pass(const char *from, size_t count, size_t size, unsigned byte, const size_t *counts,
+                 char *to)
+{
+    size_t place[VALUES], next = 0;
+    for (size_t value = 0; value < VALUES; value++) {
+        place[value] = next;
+        next += counts[value];
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *item = from + i * size;
+        const uint64_t key = key_of(item);
+        char *put = to + place[key >> (8 * byte) & 0xff]++ * size;
+        memcpy(put, &key, sizeof key);
+        if (size > sizeof key)
+            memcpy(put + sizeof key, item + sizeof key, size - sizeof key);
+    }
+}
+
+void array_sort_numbers(void *items, size_t count, size_t size)
+{
+    size_t counts[BYTES][VALUES] = {{0}};
+    char *from = items, *to = count > FEW ? malloc(count * size) : NULL;
+    if (to == NULL) {
+        array_sort(items, count, size, by_key);
+        return;
+    }
+    char *const spare = to;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t key = key_of(from + i * size);
+        for (unsigned byte = 0; byte < BYTES; byte++)
+            counts[byte][key >> (8 * byte) & 0xff]++;
+    }
+    for (unsigned byte = 0; byte < BYTES; byte++) {
+        if (counts[byte][key_of(from) >> (8 * byte) & 0xff] == count)
+            continue; /* all have the same */
+        pass(from, count, size, byte, counts[byte], to);
+        char *const sorted = to;
+        to = from;
+        from = sorted;
+    }
+    if (from != items)
+        memcpy(items, from, count * size);
+    free(spare);
+}
+
+/* As numbers, doubles of one sign are in order: those below 0 the wrong way round. */
+static void turn_doubles(char *items, size_t count, size_t size, bool back)
+{
+    const uint64_t sign = UINT64_C(1) << 63;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t key = key_of(items + i * size);
+        const bool below = ((key & sign) == 0) == back;
+        key ^= below ? UINT64_MAX : sign;
+        memcpy(items + i * size, &key, sizeof key);
+    }
+}
+
+void array_sort_doubles(void *items, size_t count, size_t size)
+{
+    turn_doubles(items, count, size, false);
+    array_sort_numbers(items, count, size);
+    turn_doubles(items, count, size, true);
+}

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #include "compare/statistics.h"
 
 /* More cases make an interval narrower, and a round slower, so they need fewer rounds. */
@@ -47,12 +49,6 @@ struct resampling {
     struct placed *a, *b; /* sorted */
     uint64_t state;
 };
-
-static int by_value(const void *a, const void *b)
-{
-    const struct placed *x = a, *y = b;
-    return (x->value > y->value) - (x->value < y->value);
-}
 
 /* xorshift64*, as in statistics.c. */
 static size_t draw(struct resampling *r, size_t below)
@@ -104,8 +100,8 @@ static void set_up(struct resampling *r)
             r->starts[r->groups++] = i;
     }
     r->starts[r->groups] = (uint32_t)r->count;
-    qsort(r->a, r->count, sizeof *r->a, by_value);
-    qsort(r->b, r->count, sizeof *r->b, by_value);
+    array_sort_doubles(r->a, r->count, sizeof *r->a);
+    array_sort_doubles(r->b, r->count, sizeof *r->b);
 }
 
 static void bounds(struct resampling *r, struct interval *out)

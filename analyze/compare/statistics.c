@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* Of the normal distribution: the median absolute deviation as sigma, and quantiles. A rank test
  * needs pi / 3 times the samples of a t test. */
 static const double MAD_TO_SIGMA = 1.4826, NORMAL_99_TWO_SIDED = 2.576, NORMAL_80_ONE_SIDED = 0.842,
@@ -21,12 +23,6 @@ enum {
     PAIRS_EXACT_MAX = 25,
     PAIRS_MAX = 1 << 20,
 };
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 struct interval statistics_wilson(uint64_t right, uint64_t total)
 {
@@ -54,7 +50,7 @@ static double sorted_quantile(const double *values, size_t count, double q)
 double statistics_quantile(double *values, size_t count, double q)
 {
     if (count > 1)
-        qsort(values, count, sizeof *values, by_value);
+        array_sort_doubles(values, count, sizeof *values);
     return sorted_quantile(values, count, q);
 }
 
@@ -190,7 +186,7 @@ size_t statistics_change_point(const double *values, size_t count, size_t least,
     if (count < 2 * least || least == 0)
         return 0;
     memcpy(scratch, values, count * sizeof *scratch);
-    qsort(scratch, count, sizeof *scratch, by_value);
+    array_sort_doubles(scratch, count, sizeof *scratch);
     for (size_t i = 0; i < count;) {
         const size_t end = count_below(scratch, count, scratch[i], true);
         const double t = (double)(end - i);
@@ -299,7 +295,7 @@ struct interval statistics_ratio(const double *a, size_t a_count, const double *
         const double x = resampled_median(a, a_count, &state, scratch);
         ratios[i] = x / resampled_median(b, b_count, &state, scratch);
     }
-    qsort(ratios, BOOTSTRAP_ROUNDS, sizeof *ratios, by_value);
+    array_sort_doubles(ratios, BOOTSTRAP_ROUNDS, sizeof *ratios);
     out.low = sorted_quantile(ratios, BOOTSTRAP_ROUNDS, 0.025);
     out.high = sorted_quantile(ratios, BOOTSTRAP_ROUNDS, 0.975);
     free(ratios);

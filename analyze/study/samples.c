@@ -110,15 +110,9 @@ enum status sample_set_number(struct sample_set *set, uint32_t at, int offset, u
     return ERR_NONE;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 void sample_sort(uint64_t *numbers, size_t count)
 {
-    array_sort(numbers, count, sizeof *numbers, by_number);
+    array_sort_numbers(numbers, count, sizeof *numbers);
 }
 
 size_t sample_distinct(uint64_t *numbers, size_t count)

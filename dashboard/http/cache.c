@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/thread.h"
 
-enum { WAYS = 4 };
+enum { WAYS = 4, MAKING_MAX = 16 };
 
 struct slot {
     char *key; /* owned, with the document after its NUL; NULL: empty */
@@ -16,8 +16,16 @@ struct slot {
     size_t key_bytes, bytes;
 };
 
+/* A document that is being made; KEY NULL: none. */
+struct making {
+    const char *key; /* borrowed */
+    uint64_t version;
+};
+
 struct cache {
     struct mutex *lock;
+    struct signal *made;
+    struct making making[MAKING_MAX];
     size_t total_bytes;
     uint64_t uses;
     uint32_t hand; /* the next slot to drop when there is too much */
@@ -30,9 +38,10 @@ struct cache *cache_new(void)
     if (cache == NULL)
         return NULL;
     cache->lock = mutex_new();
-    if (cache->lock != NULL)
+    cache->made = signal_new();
+    if (cache->lock != NULL && cache->made != NULL)
         return cache;
-    free(cache);
+    cache_free(cache);
     return NULL;
 }
 
@@ -42,7 +51,10 @@ void cache_free(struct cache *cache)
         return;
     for (size_t i = 0; i < CACHE_SLOTS; i++)
         free(cache->slots[i].key);
-    mutex_free(cache->lock);
+    if (cache->made != NULL)
+        signal_free(cache->made);
+    if (cache->lock != NULL)
+        mutex_free(cache->lock);
     free(cache);
 }
 
@@ -73,6 +85,42 @@ char *cache_get(struct cache *cache, const char *key, uint64_t version, struct a
     }
     mutex_unlock(cache->lock);
     return out;
+}
+
+static struct making *find_making(struct cache *cache, const char *key, uint64_t version)
+{
+    for (struct making *m = cache->making; m < cache->making + MAKING_MAX; m++)
+        if (m->key != NULL && m->version == version && strcmp(m->key, key) == 0)
+            return m;
+    return NULL;
+}
+
+bool cache_begin(struct cache *cache, const char *key, uint64_t version)
+{
+    bool is_made = false;
+    mutex_lock(cache->lock);
+    while (find_making(cache, key, version) != NULL) {
+        is_made = true;
+        signal_wait(cache->made, cache->lock);
+    }
+    for (size_t i = 0; !is_made && i < MAKING_MAX; i++) {
+        if (cache->making[i].key != NULL)
+            continue;
+        cache->making[i] = (struct making){key, version};
+        break; /* with no place left, it may be made twice */
+    }
+    mutex_unlock(cache->lock);
+    return !is_made;
+}
+
+void cache_made(struct cache *cache, const char *key, uint64_t version)
+{
+    mutex_lock(cache->lock);
+    struct making *m = find_making(cache, key, version);
+    if (m != NULL && m->key == key)
+        m->key = NULL;
+    signal_wake_all(cache->made);
+    mutex_unlock(cache->lock);
 }
 
 static void empty(struct cache *cache, struct slot *slot)

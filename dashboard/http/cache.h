@@ -23,6 +23,13 @@ void cache_free(struct cache *cache);
 char *cache_get(struct cache *cache, const char *key, uint64_t version, struct arena *keep,
                 size_t *bytes);
 
+/* True: the caller makes the document of KEY at VERSION, and then calls cache_made() with the same
+ * KEY, which is borrowed until then. False: another thread was making it, and has ended; unless it
+ * failed, or the document is too large to be kept, it is there now. So a visitor who comes while a
+ * large run is summed up waits for that, and does not sum it up a second time. */
+bool cache_begin(struct cache *cache, const char *key, uint64_t version);
+void cache_made(struct cache *cache, const char *key, uint64_t version);
+
 /* Keeps a copy.  Drops the document of KEY that it had, or the least recently used one of a few,
  * and others in turn while all documents together are over CACHE_TOTAL_BYTES.  Documents over
  * CACHE_ENTRY_BYTES are not kept. */

@@ -85,22 +85,39 @@ bool document_kept(struct exchange *x, struct document *d)
     return d->text != NULL;
 }
 
-enum status document_make(struct exchange *x, struct document *d, struct fault *fault)
+/* As document_make(), of a document that no other thread makes. */
+static enum status make(struct exchange *x, struct document *d, const char *key, const char *known,
+                        uint64_t version, struct fault *fault)
 {
     struct store *store = NULL;
-    uint64_t known_version = 0;
-    if (document_kept(x, d))
-        return ERR_NONE;
-    const char *key = key_of(x, d);
-    const char *known = known_of(x, d, &known_version);
     if (store_pool_take(x->dashboard->stores, &store, fault) != ERR_NONE)
         return fault->code;
     store_begin_reading(store);
     if (write_view(x, store, known, d, fault) == ERR_NONE && key != NULL)
-        cache_put(x->dashboard->cache, key, x->data_version ^ known_version, d->text, d->bytes);
+        cache_put(x->dashboard->cache, key, version, d->text, d->bytes);
     store_end_reading(store);
     store_pool_give(x->dashboard->stores, store);
     return fault->code;
+}
+
+enum status document_make(struct exchange *x, struct document *d, struct fault *fault)
+{
+    struct cache *cache = x->dashboard->cache;
+    uint64_t known_version = 0;
+    const char *key = key_of(x, d);
+    const char *known = known_of(x, d, &known_version);
+    const uint64_t version = x->data_version ^ known_version;
+    bool mine = false;
+    while (!mine) {
+        if (document_kept(x, d))
+            return ERR_NONE;
+        mine = key == NULL || cache_begin(cache, key, version);
+    }
+    const bool kept = document_kept(x, d); /* since the look above */
+    const enum status status = kept ? ERR_NONE : make(x, d, key, known, version, fault);
+    if (key != NULL)
+        cache_made(cache, key, version);
+    return status;
 }
 
 int answer_view(struct exchange *x)

@@ -371,6 +371,67 @@ TEST(array_upper_is_the_first_element_after_the_key)
     }
 }
 
+static int by_double(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int by_uint(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* As array_sort() does, which compares. */
+TEST(numbers_are_sorted_without_comparing)
+{
+    enum { MOST = 3000 };
+    static const struct {
+        const char *name;
+        size_t count;
+        uint64_t mask;
+    } rows[] = {
+        {"none", 0, UINT64_MAX},
+        {"one", 1, UINT64_MAX},
+        {"few", 48, UINT64_MAX},
+        {"one more", 49, UINT64_MAX},
+        {"many", MOST, UINT64_MAX},
+        {"many, often equal", MOST, 0x30},
+        {"all equal", MOST, 0},
+        {"in a byte of the middle", MOST, 0xff000000},
+        {"in two bytes", MOST, 0x4000000000000fff},
+    };
+    static struct number {
+        union {
+            uint64_t bits;
+            double value;
+        } is;
+        uint64_t at;
+    } numbers[MOST], want[MOST];
+    uint64_t state = 1;
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        for (int doubles = 0; doubles < 2; doubles++) {
+            const size_t count = rows[i].count;
+            test_row(rows[i].name);
+            for (size_t k = 0; k < count; k++) {
+                state = state * 6364136223846793005u + 1442695040888963407u;
+                const uint64_t bits = (state ^ state >> 29) & rows[i].mask;
+                numbers[k].at = k;
+                numbers[k].is.bits = bits;
+                if (doubles != 0)
+                    numbers[k].is.value = (double)(int64_t)bits / 1e3;
+            }
+            memcpy(want, numbers, sizeof want);
+            array_sort(want, count, sizeof *want, doubles != 0 ? by_double : by_uint);
+            if (doubles != 0)
+                array_sort_doubles(numbers, count, sizeof *numbers);
+            else
+                array_sort_numbers(numbers, count, sizeof *numbers);
+            CHECK(memcmp(numbers, want, count * sizeof *want) == 0);
+        }
+}
+
 TEST(array_sort_keeps_the_order_of_equals)
 {
     static const size_t sizes[] = {0, 1, 2, 3, 7, 64, 1000, 1023};

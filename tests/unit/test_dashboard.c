@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/thread.h"
 #include "http/cache.h"
 #include "http/exchange.h"
 #include "http/hosts.h"
@@ -180,6 +181,56 @@ TEST(an_encoding_or_type_is_sent_to_clients_that_take_it)
         CHECK_EQ(accepts(rows[i].header, "gzip"), rows[i].takes);
     }
     CHECK(!accepts(NULL, "gzip"));
+}
+
+struct visitors {
+    struct cache *cache;
+    struct mutex *lock;
+    uint32_t made, answered;
+};
+
+/* As a request for a view does. */
+static void visit(void *context)
+{
+    struct visitors *v = context;
+    struct arena keep;
+    size_t bytes = 0;
+    arena_init(&keep, 0);
+    bool mine = false;
+    while (!mine && cache_get(v->cache, "/large", 1, &keep, &bytes) == NULL)
+        mine = cache_begin(v->cache, "/large", 1);
+    if (mine && cache_get(v->cache, "/large", 1, &keep, &bytes) == NULL) {
+        mutex_lock(v->lock);
+        v->made++;
+        mutex_unlock(v->lock);
+        thread_sleep_ms(20); /* while the others come */
+        cache_put(v->cache, "/large", 1, "answer", 6);
+    }
+    if (mine)
+        cache_made(v->cache, "/large", 1);
+    mutex_lock(v->lock);
+    v->answered += cache_get(v->cache, "/large", 1, &keep, &bytes) != NULL;
+    mutex_unlock(v->lock);
+    arena_free(&keep);
+}
+
+TEST(a_document_is_made_once_however_many_ask)
+{
+    enum { VISITORS = 8 };
+    struct visitors v = {.cache = cache_new(), .lock = mutex_new()};
+    struct thread *threads[VISITORS];
+    for (int i = 0; i < VISITORS; i++)
+        threads[i] = thread_start(visit, &v);
+    for (int i = 0; i < VISITORS; i++)
+        thread_join(threads[i]);
+    CHECK_EQ(v.made, 1);
+    CHECK_EQ(v.answered, VISITORS);
+    CHECK(cache_begin(v.cache, "/large", 2)); /* of another version */
+    CHECK(cache_begin(v.cache, "/small", 2));
+    cache_made(v.cache, "/small", 2);
+    CHECK(cache_begin(v.cache, "/small", 2));
+    mutex_free(v.lock);
+    cache_free(v.cache);
 }
 
 TEST(the_cache_answers_for_its_version_alone)
