@@ -111,7 +111,7 @@ static void badge_of_metric(const struct run_figures *report, enum metric metric
     out->label = metric_name(metric);
     out->color = share_color(value);
     if (!isnan(value))
-        (void)snprintf(out->message, sizeof out->message, "%.1f %%", floor(value * 1000) / 10);
+        figures_share_text(value, out->message, sizeof out->message);
 }
 
 enum status report_make_badge(const struct run_figures *report, const char *name, struct badge *out,

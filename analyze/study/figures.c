@@ -2,6 +2,7 @@
 #include "study/figures.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -12,6 +13,15 @@
 double figures_percent(uint64_t right, uint64_t total)
 {
     return floor(1000.0 * (double)right / (double)total) / 10;
+}
+
+void figures_share_text(double share, char *out, size_t room)
+{
+    const double percent = floor(share * 1000) / 10;
+    if (share <= 0 || share >= 1)
+        (void)snprintf(out, room, "%.0f %%", share * 100);
+    else
+        (void)snprintf(out, room, "%.1f %%", percent > 0.1 ? percent : 0.1);
 }
 
 const struct engine_claim *case_claim(const struct run_case *c, const char *engine)

@@ -196,6 +196,9 @@ void measure_write_json(struct json *j, const struct measure *m);
 
 /* RIGHT of TOTAL in percent, rounded down to a tenth, so that only all of them are 100. */
 double figures_percent(uint64_t right, uint64_t total);
+/* SHARE as the pages have it: "99.6 %", rounded down to a tenth; "100 %" and "0.1 %" of what is not
+ * quite none. */
+void figures_share_text(double share, char *out, size_t room);
 
 /* The findings of one cause over all cases. */
 struct cause_total {

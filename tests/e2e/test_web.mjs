@@ -452,6 +452,21 @@ test('a_file_that_is_no_database_ends_the_start', async () => {
   }
 });
 
+test('a_share_is_the_same_on_page_and_badge', async () => {
+  const page = await open('/');
+  await settled(page);
+  for (const [metric, title] of [
+    ['exact', 'Exact stacks'],
+    ['f1', 'Frame F1'],
+    ['capture_rate', 'Capture rate'],
+  ]) {
+    const { message } = await (await fetch(`${server.base}/badge/${metric}.json`)).json();
+    const tile = page.locator('.tile', { hasText: title });
+    same(await tile.locator('.figure').innerText(), message, metric);
+  }
+  await closePage(page);
+});
+
 test('a_dot_is_named_and_opens_its_case', async () => {
   const page = await open('/timing');
   await settled(page);

@@ -18,6 +18,7 @@ import {
   shot,
   test,
   closePage,
+  drawn,
 } from './web/world.mjs';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -326,6 +327,49 @@ test('a_drawer_covers_nothing', async () => {
     const [inside, wide] = await page.$eval('.detail', (part) => [part.clientWidth, part.scrollWidth]);
     check(wide <= inside, `${width}: ${wide} in ${inside}`);
     await shot(page, `touch-drawer-${width}`);
+    await closePage(page);
+  }
+});
+
+test('on_a_phone_the_stack_is_on_the_first_screen', async () => {
+  for (const [width, most] of [
+    [390, 560],
+    [320, 660],
+  ]) {
+    const page = await open('/runs/30/mismatches/inline_chain.ob2', { viewport: { width, height: 844 } });
+    await settled(page);
+    const top = must(await page.locator('.aligned tbody tr').first().boundingBox()).y;
+    check(top <= most, `${width} px wide: the first row is at ${top}`);
+    check(await page.getByRole('button', { name: 'Copy', exact: true }).isVisible(), 'and what follows it');
+    await shot(page, `phone-case-${width}`, { fullPage: true });
+    await closePage(page);
+  }
+});
+
+test('nothing_moves_while_a_page_comes_in', async () => {
+  for (const [width, path] of /** @type {[number, string][]} */ ([
+    [390, '/compare/29/30'],
+    [390, '/trend?metric=f1'],
+    [390, '/timing'],
+    [1360, '/timing'],
+    [320, '/trend?metric=f1'],
+  ])) {
+    const page = await openPage(chromium, 'about:blank', { viewport: { width, height: 844 }, fresh: true });
+    await page.addInitScript(() => {
+      let sum = 0;
+      new PerformanceObserver((list) => {
+        for (const shift of /** @type {any[]} */ (list.getEntries()))
+          if (!shift.hadRecentInput) sum += shift.value;
+        document.documentElement.dataset.shift = String(sum);
+      }).observe({ type: 'layout-shift', buffered: true });
+    });
+    await page.goto(server.base + path);
+    await settled(page);
+    await page.locator('select option').nth(2).waitFor({ state: 'attached' });
+    if (path !== '/compare/29/30') await page.locator('.plot canvas').first().waitFor();
+    await drawn(page);
+    const moved = Number((await page.locator('html').getAttribute('data-shift')) ?? 0);
+    check(moved <= 0.05, `${path}, ${width} px wide: layout shift ${moved}`);
     await closePage(page);
   }
 });

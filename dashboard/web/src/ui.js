@@ -95,11 +95,16 @@ export const number = (value) => grouped(value ?? 0);
  * @param {string} one
  */
 export const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
-/** @type {(part: number, whole: number) => string} */
-export const percent = (part, whole) => (whole ? `${trimPercent((100 * part) / whole)} %` : '–');
-/** @type {(value: number) => string} */
-const trimPercent = (value) =>
-  value === 100 || value === 0 ? String(value) : Math.min(99.9, Math.max(0.1, value)).toFixed(1);
+/**
+ * Rounded down, as in reports and badges: what is not all is never "100 %", what is something never "0 %".
+ * @type {(part: number, whole: number) => string}
+ */
+export const percent = (part, whole) =>
+  !whole
+    ? '–'
+    : part === whole || part === 0
+      ? `${(100 * part) / whole} %`
+      : `${Math.max(0.1, Math.floor((1000 * part) / whole) / 10).toFixed(1)} %`;
 
 /** @param {number | null | undefined} ns since 1970 */
 export function when(ns) {

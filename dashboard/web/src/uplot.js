@@ -125,7 +125,7 @@ export function Plot({ options, data, label, height = 260, dots, what = 'case' }
   }, [data, options, height, dots]);
   return (
     <div class="plot box">
-      <div role="img" aria-label={label} ref={place}></div>
+      <div role="img" aria-label={label} ref={place} style={{ minHeight: `${height}px` }}></div>
       {dots && (
         <p class="near small">
           {near ? (

@@ -177,6 +177,7 @@ function Pickers({ words: chosen, found }) {
       {['before', 'now'].map((label, i) => (
         <Field key={label} label={label}>
           <select
+            class="runpick"
             value={ids[i]}
             onChange={(event) => {
               const picked = ids.map((id, k) => (k === i ? event.currentTarget.value : id));

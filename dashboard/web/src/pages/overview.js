@@ -51,7 +51,7 @@ const tiles = [
   {
     name: 'f1',
     title: 'Frame F1',
-    show: (v) => v.toFixed(4),
+    show: percentOf,
     note: 'precision and recall against the truth',
     unit: 'frame',
   },
