@@ -288,9 +288,9 @@ static enum status count_text(struct counter *c, struct stack_input *input)
         if (count_raw(c, &raw, number) == ERR_NONE && raw.states)
             (void)stated_modules_add(c->modules, raw.frames, raw.frame_bytes, c->fault);
         if ((number & 1023) == 0 && is_to_stop(c))
-            return fault_set(c->fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "stacks");
+            break;
     }
-    if (stack_input_broken(input))
+    if (stack_input_broken(input) && !is_to_stop(c))
         (void)fault_set(c->fault, ERR_IO, FAULT_NO_OFFSET, "reading the stacks");
     return c->fault->code;
 }
@@ -304,6 +304,8 @@ static enum status count_items(struct counter *c, struct stack_input *input)
     char where[64];
 
     while (c->fault->code == ERR_NONE && stack_input_next(input, &worker->work, &item)) {
+        if (item.fault.code == ERR_IO && is_to_stop(c))
+            break;
         (void)snprintf(where, sizeof where, "stack %llu", (unsigned long long)++number);
         if (item.fault.code == ERR_IO || item.fault.code == ERR_MEMORY)
             *c->fault = item.fault;
@@ -325,7 +327,7 @@ static enum status count_items(struct counter *c, struct stack_input *input)
         if (worker->keep[0].used_bytes > GENERATION_BYTES)
             worker_restart(worker);
         if (is_to_stop(c))
-            (void)fault_set(c->fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "stacks");
+            break;
     }
     return c->fault->code;
 }

@@ -38,7 +38,8 @@ struct count_result {
 };
 
 /* Adds the stacks of INPUT to TALLY and to RESULT. Fails: ERR_MEMORY; ERR_IO the stream could not
- * be read to its end; ERR_INTERRUPTED, unless `to_the_end`. */
+ * be read to its end. A signal that asks this process to end is the end of the stream, unless
+ * `to_the_end`. */
 enum status count_stacks(const struct count_options *options, struct stack_input *input,
                          struct signature_tally *tally, struct count_result *result,
                          struct fault *fault);

@@ -8,6 +8,7 @@
 
 #include "base/files.h"
 #include "base/limits.h"
+#include "base/process.h"
 #include "compare/signature_tally.h"
 #include "stacks/notation.h"
 #include "store/store.h"
@@ -278,7 +279,8 @@ static enum status read_file(struct session *s, const char *path, uint64_t *bad)
         arena_init(&work, 0);
         more = stack_input_next(input, &work, &item);
         if (more && item.fault.code == ERR_IO) {
-            *s->fault = item.fault;
+            if (!process_interrupted())
+                *s->fault = item.fault;
         } else if (more && (item.fault.code != ERR_NONE ||
                             (item.stack.frame_count == 0 && is_json(input)))) {
             (*bad)++;
@@ -287,7 +289,7 @@ static enum status read_file(struct session *s, const char *path, uint64_t *bad)
             set_classes(&item);
             (void)add_stack(s, &s->tally, item.label != NULL ? item.label : where, item.kind,
                             &item.stack, &work);
-            more = !item.is_event;
+            more = !item.is_event && ((number & 1023) != 0 || !process_interrupted());
         }
         arena_free(&work);
     }
@@ -302,7 +304,7 @@ enum status signatures_of_files(const char *const *files, uint32_t file_count, c
     struct session s = {.request = request, .keep = keep, .fault = fault};
     uint64_t bad = 0;
     (void)read_rules(&s);
-    for (uint32_t i = 0; fault->code == ERR_NONE && i < file_count; i++)
+    for (uint32_t i = 0; fault->code == ERR_NONE && i < file_count && !process_interrupted(); i++)
         (void)read_file(&s, files[i], &bad);
     if (fault->code == ERR_NONE && rank(&s, UINT32_MAX, name) == ERR_NONE &&
         hand_over(&s, name, out) == ERR_NONE)
@@ -316,7 +318,8 @@ static enum status count_files(struct session *s, const char *const *files, uint
                                const struct count_options *options, uint64_t *bad)
 {
     struct count_result result = {0};
-    for (uint32_t i = 0; s->fault->code == ERR_NONE && i < file_count; i++) {
+    for (uint32_t i = 0; s->fault->code == ERR_NONE && i < file_count && !process_interrupted();
+         i++) {
         struct stack_input *input = NULL;
         if (stack_input_open_path(files[i], &input, s->fault) == ERR_NONE)
             (void)count_stacks(options, input, &s->tally, &result, s->fault);

@@ -111,6 +111,16 @@ static int print_run(const struct signature_options *o, const struct signature_r
     return code;
 }
 
+/* Of a stream that was not read to its end: what was counted until then. */
+static int print_counted(const struct signature_list *list, const struct signature_options *o)
+{
+    const int code = print_list(list, o);
+    if (!process_interrupted())
+        return code;
+    log_warn("interrupted: this is what was read until then");
+    return EXIT_INTERRUPTED;
+}
+
 /* Resolves and counts in one pass. */
 static int print_stacks(const struct verb *self, const struct signature_options *o,
                         const struct signature_request *request, const struct option_list *files,
@@ -143,9 +153,9 @@ static int print_stacks(const struct verb *self, const struct signature_options 
     fetch_options_check(counting.store);
     if (signatures_of_stacks(none ? standard : files->items, none ? 1 : files->count, o->name,
                              request, &counting, keep, &list, &fault) != ERR_NONE)
-        code = fault.code == ERR_INTERRUPTED ? EXIT_INTERRUPTED : verb_fault(&fault);
+        code = verb_fault(&fault);
     else
-        code = print_list(&list, o);
+        code = print_counted(&list, o);
     index_note_of(counting.store);
     symbol_store_close(counting.store);
     return code;
@@ -200,12 +210,13 @@ static int signatures(const struct verb *self, void *given, const struct option_
         return print_run(o, &request, rest->count > 0 ? rest->items[0] : "latest", keep);
     if (files < rest->count)
         return verb_usage_error(self, "one run, or files that exist and - for standard input");
+    process_catch_interrupts();
     if (o->merge)
         (void)signatures_merged(rest->items, rest->count, o->name, &request,
                                 (uint32_t)o->max_signatures, keep, &list, &fault);
     else
         (void)signatures_of_files(rest->items, rest->count, o->name, &request, keep, &list, &fault);
-    return fault.code != ERR_NONE ? verb_fault(&fault) : print_list(&list, o);
+    return fault.code != ERR_NONE ? verb_fault(&fault) : print_counted(&list, o);
 }
 
 static int run(const struct verb *self, int argc, char **argv)
@@ -273,6 +284,7 @@ const struct verb verb_signatures = {
         "    twinstack signatures - --name today --before yesterday.json --json > today.json",
     .exits =
         "  0  printed\n  2  usage\n  3  rules or stacks cannot be read, or there is no such run\n"
-        "  4  database not usable\n  5  there is no stack",
+        "  4  database not usable\n  5  there is no stack\n"
+        "  130  interrupted: what was read until then is printed",
     .run = run,
 };

@@ -1,14 +1,17 @@
 """The command line as a whole: every verb has help, the exit codes are those of README.md in analyze/verbs."""
 
+import fcntl
 import json
 import os
 import pathlib
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
@@ -220,6 +223,26 @@ class ExitCodes(e2e.Case):
         said = child.communicate(timeout=30 * e2e.PATIENCE)[1]
         self.assertEqual(child.returncode, 130, said)
         self.assertIn("interrupted: 0 of 1 cases are judged", said)
+
+    def test_130_signatures_end_with_what_they_have(self):
+        for symbols in ([], ["--symbols", self.folder]):
+            with self.subTest(symbols=bool(symbols)):
+                child = subprocess.Popen([e2e.PROGRAM, "signatures", *map(str, symbols), "-"], stdin=subprocess.PIPE,
+                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                child.stdin.write(b"> a\na.exe!0x10\n\n> b\na.exe!0x10\n\n" * 50)
+                child.stdin.flush()
+                end = time.monotonic() + 30 * e2e.PATIENCE
+                while struct.unpack("i", fcntl.ioctl(child.stdin, termios.FIONREAD, b"\0" * 4))[0] and time.monotonic() < end:
+                    time.sleep(0.02)
+                while child.poll() is None and time.monotonic() < end:  # a signal just before it reads does not wake it
+                    child.send_signal(signal.SIGINT)
+                    time.sleep(0.2)
+                said, warned = (stream.read().decode() for stream in (child.stdout, child.stderr))
+                self.assertEqual(child.returncode, 130, warned)
+                self.assertRegex(said, r"a\.exe!0x10", warned)
+                self.assertIn("interrupted: this is what was read until then", warned)
+                for stream in (child.stdin, child.stdout, child.stderr):
+                    stream.close()
 
 
 e2e.main()
