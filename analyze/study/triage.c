@@ -21,6 +21,7 @@ static const struct {
     [TROUBLE_NO_RECORD] = {"no_record", "without a record"},
     [TROUBLE_NOT_JUDGED] = {"not_judged", "that could not be judged"},
     [TROUBLE_WRONG_STACK] = {"wrong_stack", "with a wrong stack"},
+    [TROUBLE_NOT_AGREED] = {"not_agreed", "with stacks that differ where the truth is silent"},
     [TROUBLE_WRONG_END] = {"wrong_end", "that did not end as promised"},
     [TROUBLE_FALSE_ALARM] = {"false_alarm", "with a false alarm"},
     [TROUBLE_FLAKY] = {"flaky", "that differ from repeat to repeat"},
@@ -91,7 +92,8 @@ static enum trouble trouble_of_findings(const struct run_case *c)
         if (s != NULL && s->state != STACK_OK)
             return engine_kind_of(f->engine) == ENGINE_KIND_DUMP ? TROUBLE_NO_DUMP
                                                                  : TROUBLE_NO_RECORD;
-        found = TROUBLE_WRONG_STACK;
+        if (f->against_truth || found == TROUBLE_NONE)
+            found = f->against_truth ? TROUBLE_WRONG_STACK : TROUBLE_NOT_AGREED;
     }
     return found;
 }

@@ -17,6 +17,7 @@ enum trouble {
     TROUBLE_NO_RECORD,       /* the offset way had nothing to read                   */
     TROUBLE_NOT_JUDGED,      /* ERROR: gone, damaged, or the harness failed          */
     TROUBLE_WRONG_STACK,     /* a stack of an engine under test differs from the truth */
+    TROUBLE_NOT_AGREED,      /* its engines differ only where the truth is silent      */
     TROUBLE_WRONG_END,       /* another exception, exit code or hook than promised   */
     TROUBLE_FALSE_ALARM,     /* a healthy program was reported as crashed            */
     TROUBLE_FLAKY,           /* repeats differ                                       */

@@ -152,7 +152,7 @@ static enum status read_filter(const struct view_input *in, struct filter *out, 
     if (trouble != NULL && !trouble_parse(trouble, &out->trouble_given))
         return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "trouble of the queue",
                               "none, not_captured, no_dump, no_record, not_judged, wrong_stack, "
-                              "wrong_end, false_alarm, flaky, unexpected_pass");
+                              "not_agreed, wrong_end, false_alarm, flaky, unexpected_pass");
     out->group = group != NULL ? &out->group_given : NULL;
     out->trouble = trouble != NULL ? &out->trouble_given : NULL;
     return ERR_NONE;

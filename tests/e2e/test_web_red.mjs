@@ -60,6 +60,20 @@ test('overview_and_compare_show_two_problems', async () => {
   }
 });
 
+test('what_is_wrong_and_what_is_not_agreed_are_two_counts', async () => {
+  const page = await open('/');
+  const line = (await page.locator('.verdictline').innerText()).replace(/\s+/g, ' ');
+  check(
+    line.startsWith(
+      '480 wrong: 360 with stacks that differ where the truth is silent, 120 with a wrong stack;',
+    ),
+    line,
+  );
+  const shares = (await page.locator('.shares-list').innerText()).replace(/\s+/g, ' ');
+  check(shares.includes('360 of 480 cases'), `dump is exact in the 360 where the truth is silent: ${shares}`);
+  await closePage(page);
+});
+
 test('a_problem_has_its_page_with_only_its_cases', async () => {
   const page = await open('/');
   await page.locator('.casegroups a.strong').nth(1).click();

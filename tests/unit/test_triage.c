@@ -45,6 +45,35 @@ static const struct row rows[] = {
      TROUBLE_UNEXPECTED_PASS, "Right, although"},
 };
 
+TEST(what_the_truth_says_and_where_it_is_silent_are_two_troubles)
+{
+    static const struct {
+        const char *name;
+        bool first, second; /* findings against the truth */
+        enum trouble trouble;
+    } against[] = {
+        {"both where it is silent", false, false, TROUBLE_NOT_AGREED},
+        {"first against it", true, false, TROUBLE_WRONG_STACK},
+        {"then against it", false, true, TROUBLE_WRONG_STACK},
+        {"both against it", true, true, TROUBLE_WRONG_STACK},
+    };
+    for (size_t i = 0; i < COUNT_OF(against); i++) {
+        struct engine_score score = {.engine = "dump", .subject = true, .state = STACK_OK};
+        struct finding findings[] = {
+            {.engine = "dump", .fails = true, .against_truth = against[i].first},
+            {.engine = "dump", .fails = true, .against_truth = against[i].second}};
+        const struct run_case c = {.kind = CASE_KIND_CRASH,
+                                   .timing = {.record_bytes = 9, .dump_bytes = 9},
+                                   .result = {.verdict = VERDICT_FAIL,
+                                              .scores = &score,
+                                              .score_count = 1,
+                                              .findings = findings,
+                                              .finding_count = COUNT_OF(findings)}};
+        test_row(against[i].name);
+        CHECK_STR(trouble_name(triage_trouble(&c)), trouble_name(against[i].trouble));
+    }
+}
+
 TEST(each_failing_case_has_one_trouble_and_a_sentence)
 {
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
