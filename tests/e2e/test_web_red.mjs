@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { axeFindsNothing } from './web/checks.mjs';
 import {
+  becomes,
   browser,
   changeAnswers,
   check,
@@ -113,6 +114,11 @@ test('a_problem_has_its_page_with_only_its_cases', async () => {
     await page.locator('.aligned tr', { hasText: 'missing' }).allInnerTexts(),
     'its typical case is open where it goes wrong',
   );
+  const dump = page.locator('.drawer .why', { hasText: 'this engine has none' });
+  check(
+    (await dump.innerText()).includes('Its walk went on to the next row.'),
+    `why a frame in the middle is missing: ${await dump.innerText()}`,
+  );
   await shot(page, 'red-problem');
   await axeFindsNothing(page, 'problem');
   await page.locator('.problemhead .matrix a').nth(2).click();
@@ -120,9 +126,32 @@ test('a_problem_has_its_page_with_only_its_cases', async () => {
   await settled(page);
   check(page.url().includes('problem='), 'a cell leads to a case of the problem');
   check(
-    (await page.locator('.sidehead [role=status]').innerText()).includes(`120 cases: ${TWO}`),
+    (await page.locator('.sidehead .small[role=status]').innerText()).includes(`120 cases: ${TWO}`),
     'beside a case',
   );
+  await closePage(page);
+});
+
+test('a_step_to_another_case_takes_the_focus_and_is_heard', async () => {
+  const page = await open('/runs/4/mismatches');
+  for (const [key, place] of /** @type {[string, number][]} */ ([
+    ['j', 2],
+    ['j', 3],
+    ['k', 2],
+  ])) {
+    await page.keyboard.press(key);
+    await becomes(
+      () =>
+        page.evaluate(() => {
+          const all = [...document.querySelectorAll('.queue a')];
+          return document.activeElement ? all.indexOf(document.activeElement) + 1 : 0;
+        }),
+      place,
+      `after ${key}, the focus is on the case`,
+    );
+    await says(page, '.sidehead .sr[role=status]', `case ${place} of 480: `, `after ${key}`);
+  }
+  await axeFindsNothing(page, 'a case after a step');
   await closePage(page);
 });
 

@@ -1,5 +1,5 @@
 // The mismatch browser: the queue in the order of the server, and one case of it.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useData, useFirst } from '../api.js';
 import { first as firsts } from '../first_data.js';
 import { useKeys } from '../keys.js';
@@ -143,6 +143,19 @@ const fails = (c) => failing(c.verdict);
 const nearest = (cases, at, by, fits) =>
   by > 0 ? cases.find((c, i) => i > at && fits(c)) : cases.findLast((c, i) => i < at && fits(c));
 
+/**
+ * The case that is shown, for those who hear the page.
+ * @param {{found: Queue | null, at: number}} props
+ */
+const Heard = ({ found, at }) => (
+  <p class="sr" role="status">
+    {found && at >= 0
+      ? `case ${number(found.position + at + 1)} of ${number(found.total)}: ${caseName(found.cases[at])}, ` +
+        words(found.cases[at].verdict)
+      : ''}
+  </p>
+);
+
 /** @param {{before: boolean, after: boolean, step: (by: number) => void}} props is there one? */
 const FailingSteps = ({ before, after, step }) => (
   <>
@@ -158,6 +171,7 @@ const FailingSteps = ({ before, after, step }) => (
 /** @param {{run: string, case?: string}} props */
 export function Mismatches({ run, case: name }) {
   const [query, set] = useQuery();
+  const moved = useRef(false); // by a key or a step: then the focus goes with it
   const [around] = useState(name); // the page of the case that the address named first
   const kept = Object.fromEntries(filters.map((key) => [key, query[key]]));
   const where = query.after ? { after: query.after } : { around };
@@ -185,6 +199,7 @@ export function Mismatches({ run, case: name }) {
     const wanted = decodeURIComponent(now.path.split('/mismatches/')[1] ?? '');
     const at = wanted ? find(wanted, Number(now.query.repeat ?? 0)) : here;
     const next = nearest(cases, at, by, only);
+    moved.current = next !== undefined;
     if (next) go(caseAt(run, next, now.query), true);
     else if (by > 0 && goesOn && list.data?.next) turn(list.data.next);
     else if (by < 0 && list.data && list.data.previous !== null) turn(list.data.previous);
@@ -209,8 +224,11 @@ export function Mismatches({ run, case: name }) {
     F: ['previous failing case', () => stepFailing(-1)],
   });
   useEffect(() => {
-    document.querySelector('.queue [aria-current]')?.scrollIntoView({ block: 'nearest' });
-  }, [shown]);
+    const link = /** @type {HTMLElement | null} */ (document.querySelector('.queue [aria-current]'));
+    link?.scrollIntoView({ block: 'nearest' });
+    if (moved.current) link?.focus({ preventScroll: true });
+    moved.current = false;
+  }, [shown, repeat]);
   return (
     <div class="browser">
       <aside class="side" aria-label="Queue">
@@ -232,6 +250,7 @@ export function Mismatches({ run, case: name }) {
           />
           {name && problem && <OneProblem group={problem} run={run} />}
           <ActiveFilters query={query} set={set} />
+          <Heard found={list.data} at={here} />
           <p class="steps-between">
             <button onClick={() => move(-1)}>previous</button> <button onClick={() => move(1)}>next</button>
           </p>

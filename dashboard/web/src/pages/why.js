@@ -89,10 +89,11 @@ function Steps({ evidence, title }) {
 const spaced = (hex) => hex.replace(/../g, '$& ').trim();
 
 /**
- * @param {{row: import('openapi').Cell[], column: number, engine: string, stack:
+ * GOESON: the stack has frames in later rows, so that its end is no reason for what is missing here.
+ * @param {{row: import('openapi').Cell[], column: number, engine: string, goesOn: boolean, stack:
  *   import('openapi').ClaimedStack | null}} props
  */
-function Engine({ row, column, engine, stack }) {
+function Engine({ row, column, engine, goesOn, stack }) {
   const cell = row[column];
   const frame = /** @type {(import('openapi').Frame & {compiland?: string | null}) | null} */ (cell.frame);
   /** @type {(index: number) => import('openapi').Evidence | undefined} */
@@ -106,7 +107,11 @@ function Engine({ row, column, engine, stack }) {
         <h3 class="mono">{engine}</h3>
         <p class="dim">
           {cell.mark === 'missing' ? 'A frame is expected here, and this engine has none.' : 'Nothing here.'}
-          {stack?.stop ? ` Its walk ended: ${stack.stop}.` : ''}
+          {goesOn
+            ? ' Its walk went on to the next row.'
+            : stack?.stop
+              ? ` Its walk ended: ${stack.stop}.`
+              : ''}
         </p>
       </div>
     );
@@ -408,7 +413,14 @@ export function Why({ row, at, thread, columns, engines, findings, artifacts, cl
       <div class="whys">
         <Source {...{ artifacts, thread, columns, engines, at }} />
         {columns.map((i) => (
-          <Engine key={i} row={row} column={i + 1} engine={engines[i].engine} stack={thread.stacks[i]} />
+          <Engine
+            key={i}
+            row={row}
+            column={i + 1}
+            engine={engines[i].engine}
+            stack={thread.stacks[i]}
+            goesOn={thread.rows.some((later, n) => n > at && later[i + 1].frame)}
+          />
         ))}
       </div>
     </section>
