@@ -419,6 +419,13 @@ static enum status fill_results(struct queue *q, const struct scenario *scenario
     return ERR_NONE;
 }
 
+static void fault_absent_launcher(struct fault *fault, const char *path)
+{
+    fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "program that starts the victims",
+                   "build the victims again: `./run setup`");
+    fault_set_path(fault, path);
+}
+
 enum status collect_run(const struct collect_options *options, const struct scenario *scenarios,
                         uint32_t count, uint32_t repeat, struct arena *keep, collect_done_fn *done,
                         void *context, struct collected **out, struct fault *fault)
@@ -443,6 +450,8 @@ enum status collect_run(const struct collect_options *options, const struct scen
     q.lock = mutex_new();
     if (q.launcher == NULL || q.lock == NULL)
         fault_no_memory(fault, "run");
+    else if (!path_is_file(q.launcher))
+        fault_absent_launcher(fault, q.launcher);
     else if (evidence_open(&here, keep, &q.evidence, fault) == ERR_NONE &&
              fill_results(&q, scenarios, count, repeat, keep, fault) == ERR_NONE &&
              schedule_open(q.results, q.count, job_count(&here, q.count), keep, &q.schedule,

@@ -95,7 +95,9 @@ static enum status run_quiet(const struct runner *runner, const char *command, u
     int exit_code = 0;
 
     if (run_host(runner, argv, limit_ms, false, &exit_code, fault) == ERR_NONE && exit_code != 0) {
-        fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "Wine", "it did not start");
+        fault_set_hint(
+            fault, ERR_IO, FAULT_NO_OFFSET, "Wine",
+            "it did not start; if nothing else uses this prefix, remove it: it is made again");
         fault_set_path(fault, runner->prefix);
     }
     return fault->code;

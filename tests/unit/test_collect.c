@@ -225,6 +225,26 @@ static struct collected run_once(const char *script, struct arena *keep)
     return results[0];
 }
 
+TEST(a_folder_without_the_launcher_is_one_error)
+{
+    char path[4300];
+    struct scenario scenario = {.name = "a", .variant = "ob2", .kind = CASE_KIND_CRASH};
+    struct collect_options options = {.victims_folder = victims_folder(),
+                                      .out_folder = test_scratch(),
+                                      .launcher = launcher_of("exit 1")};
+    struct collected *results = NULL;
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    arena_init(&keep, 0);
+    (void)snprintf(path, sizeof path, "%s/twinstack-launch.exe", options.victims_folder);
+    REQUIRE(path_remove(path, &fault) == ERR_NONE);
+    CHECK_EQ(collect_run(&options, &scenario, 1, 1, &keep, NULL, NULL, &results, &fault),
+             ERR_ABSENT);
+    CHECK_STR(fault.path, path);
+    CHECK(results == NULL);
+    arena_free(&keep);
+}
+
 TEST(a_victim_that_does_not_start_is_an_error_and_leaves_no_case)
 {
     static const struct {
