@@ -84,6 +84,10 @@ static void add_now(void *argument)
     const struct adding *a = argument;
     for (uint32_t i = a->first; i < a->count; i++) {
         const uint64_t pc = (uintptr_t)addresses[i];
+        if (pc == 0) {
+            a->out->stop = RECORD_STOP_RETURN_ZERO;
+            return;
+        }
         cap_crash_walk_add(a->out, pc, RECORD_FRAME_RETURN, RECORD_FOUND_UNWIND);
         if (cap_crash_within(cap.thread_start, pc)) {
             a->out->stop = RECORD_STOP_END;

@@ -24,7 +24,8 @@ WINE = {"WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine")), "WI
         "WINEDLLOVERRIDES": "mscoree,mshtml,winedbg.exe="}
 ENV = {**{k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}, **WINE}
 DOORS = ["vectored", "unhandled", "sigabrt", "invalid_parameter", "pure_call", "terminate", "watcher", "heartbeat"]
-RTL, DBGHELP, MODULES, THREADS, STACK = 1, 2, 1, 2, 3
+RTL, DBGHELP, BACKTRACE = 1, 2, 4
+MODULES, THREADS, STACK = 1, 2, 3
 HEAD, TAIL = 768, 256
 
 # Each one covers something different. The full matrix is `twinstack run`.
@@ -185,6 +186,9 @@ class Runs(e2e.Case):
             self.assertEqual([s["state"] for s in walks], [1])
             self.assertIn("dump.dmp", outcome["files"])
             walks = [s for s in record.stacks if s["walker"] == DBGHELP]
+        ends = [s["walker"] for s in record.stacks if s["walker"] in (RTL, BACKTRACE)
+                for module, _, offset in s["frames"][1:] if module == 0xFFFFFFFF and offset == 0]
+        self.assertEqual(ends, [], "the end of a stack is no frame")
         self.assertEqual(walks[0]["thread"], record.suspect)
         self.assertIn(record.suspect, threads)
         for stack in walks:
