@@ -209,7 +209,7 @@ static enum status cut(const struct report *report, piece_fn *take, void *contex
         const size_t left = report->bytes - at;
         const size_t room =
             piece.stated_bytes < REPORT_PART_BYTES ? REPORT_PART_BYTES - piece.stated_bytes : 0;
-        piece.data = report->stacks + at;
+        piece.data = report->bytes > 0 ? report->stacks + at : ""; /* which may be NULL */
         piece.bytes = left;
         if (left > room)
             piece.bytes = room > 0 ? last_start(piece.data, room) : 0;

@@ -56,6 +56,8 @@ static void leave(struct bench *b, const char *name, const char *text)
 static void open_bench(struct bench *b)
 {
     struct fault fault = FAULT_INIT;
+    static const char toolchain[] =
+        "{\"compiler\":\"cc 1\",\"variants\":{\"ob2\":\"-O2\",\"ob0\":\"-O0\"}}";
     static const char *subjects[] = {"dump", "offset:rtl"};
     static const struct named_version tools[] = {{"twinstack", "9.8.7"}};
     memset(b, 0, sizeof *b);
@@ -75,8 +77,7 @@ static void open_bench(struct bench *b)
                                           .source_root = "/src",
                                           .tools = tools,
                                           .tool_count = 1};
-    test_write(in(b, "victims/toolchain.json"),
-               "{\"compiler\":\"cc 1\",\"variants\":{\"ob2\":\"-O2\",\"ob0\":\"-O0\"}}", 58);
+    test_write(in(b, "victims/toolchain.json"), toolchain, sizeof toolchain - 1);
     REQUIRE(evidence_open(&b->options, &b->keep, &b->evidence, &fault) == ERR_NONE);
     b->runner.options = &b->options;
     b->runner.prefix = in(b, "prefix");

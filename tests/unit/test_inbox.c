@@ -94,6 +94,8 @@ static void open_desk(struct desk *d, const char *senders, struct dashboard_opti
 static void close_desk(struct desk *d)
 {
     collector_close(d->dashboard.collector);
+    cache_free(d->dashboard.cache);
+    mutex_free(d->dashboard.lock);
 }
 
 /* Sends a request; a body goes with POST. TOKEN may be NULL. */
