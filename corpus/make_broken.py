@@ -33,7 +33,7 @@ def main():
         "wrong-magic.rec": b"\0" * 8 + record[8:],
         "empty.dmp": b"",
         "truncated.dmp": dump[:3000],
-        "wrong-magic.dmp": b"\0" * 4 + dump[4:],
+        "wrong-magic.dmp": b"\0" * 4 + dump[4:3000],
         "no-memory.dmp": without_memory(dump),
         "empty.pdb": b"",
         "truncated.pdb": pdb[:20000],
