@@ -66,9 +66,10 @@ static HANDLE file_open_read(const char *path, LARGE_INTEGER *size, FILETIME *mo
         fault_set_path(fault, path);
         return file;
     }
-    if (widen(path, wide))
-        file = CreateFileW(wide, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL,
-                           OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, NULL);
+    if (widen(path, wide)) /* also while it is being written, as on other systems */
+        file =
+            CreateFileW(wide, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+                        NULL, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, NULL);
     if (file == INVALID_HANDLE_VALUE) {
         (void)file_fault(fault, path, "file");
         return file;
