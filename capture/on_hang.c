@@ -312,7 +312,7 @@ static void take_suspended(const struct cap_subject *subject, uint64_t start_ns,
  * itself for the locks that are ours. All have gone on then; TRIES counts. */
 static bool may_write(int *tries)
 {
-    enum { TRIES = 20, TRY_MS = 100, BETWEEN_MS = 5 };
+    enum { TRIES = 60, TRY_MS = 40, BETWEEN_MS = 5 };
     if (!has_locks || (!rescued && cap_crash_search_is_free(TRY_MS)))
         return true;
     if (rescued || ++*tries == TRIES) {
