@@ -240,7 +240,7 @@ TEST(a_folder_without_the_launcher_is_one_error)
     REQUIRE(path_remove(path, &fault) == ERR_NONE);
     CHECK_EQ(collect_run(&options, &scenario, 1, 1, &keep, NULL, NULL, &results, &fault),
              ERR_ABSENT);
-    CHECK_STR(fault.path, path);
+    CHECK_HAS(fault.path, "twinstack-launch.exe"); /* with either slash on Windows */
     CHECK(results == NULL);
     arena_free(&keep);
 }
