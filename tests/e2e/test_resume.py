@@ -17,11 +17,13 @@ import e2e  # noqa: E402
 VICTIMS = pathlib.Path(os.environ.get("TWINSTACK_VICTIMS", e2e.BUILD / "victims/bin"))
 PREFIX = pathlib.Path(os.environ.get("WINEPREFIX", e2e.BUILD / "wine"))
 ENV = {"TWINSTACK_VICTIMS": str(VICTIMS), "WINEPREFIX": str(PREFIX)}
-# Wine, but a victim starts only when it can take away the file `go-on` of the test, which so decides how many end.
+# Wine, but a victim starts only when it can take away the file `go-on` of the test, which so decides how many end. A victim that Wine did
+# not start is started again by the run, and has gone on already.
 WINE = """#!/bin/sh
 here=${0%/*}
 case "$*" in *--out*)
-  until mv "$here/go-on" "$here/gone" 2>/dev/null || [ -e "$here/all" ]; do
+  gone=$here/gone-$(printf %s "$*" | cksum | tr -d ' ')
+  until [ -e "$gone" ] || mv "$here/go-on" "$gone" 2>/dev/null || [ -e "$here/all" ]; do
     kill -0 $PPID 2>/dev/null || exit 1 # the run is killed
     sleep 0.05
   done

@@ -563,11 +563,14 @@ TEST(memory_that_is_given_back_reads_the_same)
         file_release(&map, from, STEP);
         CHECK_EQ(memcmp(map.data, text, BYTES), 0);
     }
-    const uint64_t mapped_bytes = memory_mapped_bytes();
-    file_release(&map, 0, UINT64_MAX);
-    if (mapped_bytes != 0) /* where the system reports it; its count is coarse */
-        CHECK(memory_mapped_bytes() + BYTES / 2 <= mapped_bytes);
-    CHECK_EQ(memcmp(map.data, text, BYTES), 0);
+    bool is_less = memory_mapped_bytes() == 0; /* the system does not report it */
+    for (int i = 0; i < 10 && !is_less; i++) { /* its count is coarse, and may be late */
+        const uint64_t mapped_bytes = memory_mapped_bytes();
+        file_release(&map, 0, UINT64_MAX);
+        is_less = memory_mapped_bytes() + BYTES / 2 <= mapped_bytes;
+        CHECK_EQ(memcmp(map.data, text, BYTES), 0);
+    }
+    CHECK(is_less);
     const struct file_map copy = {.data = text, .bytes = BYTES};
     for (uint64_t from = 0; from <= BYTES; from += STEP)
         file_release(&copy, from, STEP);
