@@ -38,8 +38,8 @@
     ROW(FETCH_LIMIT, "--fetch-limit", OPTION_DURATION_MS, "TIME",                                  \
         "time limit of one download, retries included", "default 10m")                             \
     ROW(FORMAT, "--format", OPTION_STRING, NULL, "how the output is written", NULL)                \
-    ROW(HTML, "--html", OPTION_STRING, "FILE|-",                                                   \
-        "write the dashboard as one file that needs no server", NULL)                              \
+    ROW(HTML, "--html", OPTION_STRING, "FILE|-", "write a page as one file that needs no server",  \
+        NULL)                                                                                      \
     ROW(IDLE, "--idle", OPTION_DURATION_MS, "TIME",                                                \
         "exit after nothing has arrived for this long", NULL)                                      \
     ROW(INDEX, "--index", OPTION_STRING, "auto|never|always",                                      \

@@ -484,7 +484,7 @@ static int run(const struct verb *self, int argc, char **argv)
         OPTION_AS(NAME, &o.name, "with --dumps: the reporter; default: the name of the stacks"),
         OPTION_AS(DETAILS, &o.details, "with --dumps: a line for each pair"),
         OPTION_AS(JUNIT, &o.junit, "with --dumps"),
-        OPTION_AS(HTML, &o.html, "with --dumps: of the pairs"),
+        OPTION_AS(HTML, &o.html, "with --dumps: the dashboard of the pairs"),
         OPTION_AS(OUT, &o.out, "with --dumps: a sealed case of each pair"),
         OPTION_AS(TRUTH, &o.truth, "compare with this one"),
         {"--level", OPTION_STRING, &o.level, "LEVEL",

@@ -10,15 +10,17 @@
 #include "collect/collect.h"
 #include "study/run_facts.h"
 #include "verbs/common.h"
+#include "verbs/score_page.h"
 #include "verbs/score_text.h"
 #include "verbs/stored.h"
 #include "verbs/verbs.h"
 
-enum { RESULT_BYTES_MAX = 256 << 20, MIB = 1 << 20 };
+enum { MIB = 1 << 20 };
 static const char default_suite[] = "corpus/reference";
 
 struct score_options {
     const char *command, *suite, *expr, *expect, *junit;
+    struct score_page page;
     uint64_t jobs, limit_ms, memory_mib;
     bool as_json, details;
 };
@@ -66,7 +68,7 @@ static int is_worse(const struct score_options *o, const struct suite *suite,
     struct fault fault = FAULT_INIT;
     char *text = NULL;
     size_t bytes = 0;
-    if (file_read(o->expect, RESULT_BYTES_MAX, keep, &text, &bytes, &fault) == ERR_NONE)
+    if (file_read(o->expect, SCORE_RESULT_BYTES_MAX, keep, &text, &bytes, &fault) == ERR_NONE)
         (void)result_compare(suite, score, text, bytes, keep, &difference, &fault);
     if (fault.code != ERR_NONE) {
         fault_set_path(&fault, o->expect);
@@ -110,6 +112,31 @@ static int give_up(const struct score_options *o, const struct fault *fault)
     return o->expect != NULL && code == EXIT_INPUT ? EXIT_NOT_JUDGED : code;
 }
 
+/* The results are there already: no program is asked. */
+static int page(const struct verb *self, const struct score_options *o,
+                const struct option_list *words, struct arena *keep)
+{
+    struct fault fault = FAULT_INIT;
+    struct suite suite;
+
+    if (o->command != NULL || o->expect != NULL || o->junit != NULL || o->as_json || o->details)
+        return verb_usage_error(self, "--html and --badges show results that are there already: "
+                                      "they take --suite, -k and files of --json -o, no --cmd");
+    if (words->count == 0)
+        return verb_usage_error(self, "a result is missing: make one with --cmd COMMAND --json -o "
+                                      "FILE");
+    if (suite_open(o->suite != NULL ? o->suite : default_suite, o->expr, keep, &suite, &fault) !=
+        ERR_NONE)
+        return verb_fault(&fault);
+    if (suite.count == 0) {
+        log_warn("no case of the suite is selected");
+        return EXIT_NOTHING;
+    }
+    if (score_page(&o->page, &suite, words, o->expr == NULL, keep, &fault) != ERR_NONE)
+        return verb_fault(&fault);
+    return EXIT_GOOD;
+}
+
 static int score(const struct verb *self, void *given, const struct option_list *words,
                  struct arena *keep)
 {
@@ -118,6 +145,8 @@ static int score(const struct verb *self, void *given, const struct option_list 
     struct suite suite;
     struct score result;
 
+    if (o->page.html != NULL || o->page.badges != NULL)
+        return page(self, o, words, keep);
     if (!verb_takes_no_words(self, words))
         return EXIT_USAGE;
     if (o->command == NULL)
@@ -155,6 +184,9 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--expect", OPTION_STRING, &o.expect, "FILE",
          "a result (--json -o FILE): exit 1 if a case is worse than there"},
         OPTION(JUNIT, &o.junit),
+        OPTION_AS(HTML, &o.page.html, "of the results that are given"),
+        {"--badges", OPTION_STRING, &o.page.badges, "DIR",
+         "write an SVG per tool and capability, of the results that are given"},
         OPTION(JSON, &o.as_json),
         OPTION_AS(DETAILS, &o.details, "a row per position, and every case"),
         OPTION(PROGRESS, NULL),
@@ -165,22 +197,25 @@ static int run(const struct verb *self, int argc, char **argv)
 const struct verb verb_score = {
     .name = "score",
     .summary = "score any unwinder or symbolizer by the reference suite",
-    .usage = "--cmd COMMAND [--suite DIR] [-k EXPR] [--expect FILE]",
+    .usage = "--cmd COMMAND [--suite DIR] [-k EXPR] [--expect FILE]\n"
+             "       twinstack score --html FILE [--badges DIR] [--suite DIR] [-k EXPR] RESULT...",
     .details =
         "Asks a program the cases of the reference suite, a line of JSON each, and compares its\n"
         "answers with those that are known. The protocol: corpus/reference/README.md. `right`: "
         "the\n"
         "truth, to its end; `early`: its beginning, and no more; `wrong`: another frame. A crash,\n"
         "a hang or garbage costs the one case. There is no grand total, since shapes are not\n"
-        "equally frequent anywhere.\n\n"
+        "equally frequent anywhere. --html shows the results of several tools side by side, those\n"
+        "cases first where only one of them is wrong.\n\n"
         "examples:\n"
         "  twinstack score --cmd 'python3 corpus/reference/adapters/ours.py build/bin/twinstack'\n"
         "  twinstack score --cmd ./mine --json -o mine.json\n"
-        "  twinstack score --cmd ./mine --expect mine.json",
+        "  twinstack score --cmd ./mine --expect mine.json\n"
+        "  twinstack score --html results.html corpus/reference/results/*.json",
     .exits = "  0    all were asked; with --expect, no case is worse\n"
              "  1    --expect: a case is worse\n"
              "  2    usage\n"
-             "  3    the suite cannot be read, or the program does not start\n"
+             "  3    the suite or a result cannot be read, or the program does not start\n"
              "  5    no case is selected\n"
              "  125  --expect: nothing could be judged, which `git bisect run` skips",
     .run = run,

@@ -15,6 +15,7 @@ import e2e  # noqa: E402
 SEED_STORE = e2e.BUILD / "tests/seed_store"
 CSV = e2e.ROOT / "corpus/botman/capture-stack.csv"
 PDB = e2e.ROOT / "corpus/crash-x86/crash.pdb"
+SUITE = e2e.ROOT / "corpus/reference"
 STACK = "capture-stack.exe!0xc155a\nntdll.dll!0x67bbe\n"
 # A choice of words, which are the verb's own: text|json.
 WORDS = re.compile(r"[a-z0-9-]+(\|[a-z0-9-]+)+")
@@ -132,6 +133,7 @@ class Output(e2e.Case):
             "a report": ["report", "--db", self.runs, "--exit-zero"], "JSON of a run": ["report", "--db", self.runs, "--json", "--exit-zero"],
             "a format of report": ["report", "--db", self.runs, "--md", "-", "--exit-zero"],
             "CSV": ["symbols", "export", "--inlines", PDB],
+            "a page of results": ["score", "--html", "-", "--suite", SUITE, "-k", "push/rbx", SUITE / "results/gdb-13.json"],
         }
         for name, words in rows.items():
             with self.subTest(name):

@@ -25,6 +25,7 @@ WORKFLOW = "analyze/study/README.md"
 ELSEWHERE = {
     "twinstack score --cmd './mine' -j 2 --json -o mine.json": "test_what_became_worse_fails_and_what_cannot_be_judged_is_skipped",
     "twinstack score --cmd './mine' -j 2 --expect mine.json": "test_what_became_worse_fails_and_what_cannot_be_judged_is_skipped",
+    "twinstack score --html results.html --badges badges corpus/reference/results/*.json": "test_the_page_accounts_for_every_case",
     "./run": "test_serves_at_the_end_and_stops_on_ctrl_c",
     'cmake --install build --prefix "$PREFIX"': "test_the_program_runs_from_there",
     'cd build && cpack -B "$PREFIX"': "test_cpack_makes_a_package_for_debian_and_an_archive",

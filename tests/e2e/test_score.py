@@ -3,8 +3,10 @@ older result, JUnit.
 
 Only this starts contestants: it finds a crash, a hang or garbage that costs more than its own case."""
 
+import collections
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -143,6 +145,69 @@ class Score(e2e.Case):
         self.assertEqual(len(suites.findall(".//failure")), len(result["cases"]["wrong"]))
         self.assertEqual(int(suites[0].get("tests")), sum(map(len, result["cases"].values())))
         self.assertEqual(list(self.folder.glob("*.part")), [])
+
+    def test_the_page_accounts_for_every_case(self):
+        """Each cell of the page over the results of the repository has the outcomes that this counts from their files."""
+        page = self.folder / "page.html"
+        self.run_twinstack("score", "--suite", SUITE, "--html", page, "--badges", self.folder / "badges", *sorted(SUITE.glob("results/*.json")))
+        self.assertTrue((self.folder / "badges/lldb-19.1.7-addresses.pdb.svg").exists())
+        html = page.read_text(encoding="utf-8")
+        for word in ("<script", "src=", "<link", "@import"): # one file, and nothing runs
+            self.assertNotIn(word, html)
+        shapes, place = collections.Counter(), {}
+        for name in json.loads((SUITE / "suite.json").read_text(encoding="utf-8"))["lists"]:
+            for case in map(json.loads, (SUITE / name).read_text(encoding="utf-8").splitlines()):
+                place[case["id"]] = (case["capability"], case["shape"])
+                shapes[place[case["id"]]] += 1
+        want, failed = collections.defaultdict(collections.Counter), set()
+        for result in (json.loads(path.read_text(encoding="utf-8")) for path in SUITE.glob("results/*.json")):
+            for outcome, ids in result["cases"].items():
+                failed |= set(ids) if outcome not in ("right", "unsupported") else set()
+                for case in ids:
+                    want[(f"{result['tool']['name']} {result['tool']['version']}", *place[case])][outcome] += 1
+        seen = {}
+        for title, head, body in re.findall(r"<h2>(moments\.\w+|addresses\.\w+)</h2>\n<div.*?<tr><th>shape(.*?)</thead><tbody>\n(.*?)</tbody>", html, re.S):
+            tools = head.split("<th>")[1:]
+            for row in body.splitlines():
+                shape, *cells = re.sub(r"</?a[^>]*>", "", row).removeprefix("<tr><th>").split("<td ")
+                self.assertEqual(len(cells), len(tools), row)
+                for tool, cell in zip(tools, cells):
+                    counts = {outcome: int(n) for n, outcome in re.findall(r"(\d+) ([a-z ]+)", cell.partition(">")[2])}
+                    self.assertEqual(sum(counts.values()), shapes[(title, shape)], (title, shape, tool))
+                    counts.pop("not asked", None)
+                    seen[(tool, title, shape)] = counts
+        shown = {key for key in want if any(set(want[other]) - {"unsupported"} for other in want if other[:2] == key[:2])}
+        self.assertEqual({key: counts for key, counts in seen.items() if counts}, {key: dict(want[key]) for key in shown})
+        self.assertEqual(set(re.findall(r"<summary>(\S+) \(", html)), failed)
+
+    def test_a_page_that_cannot_be_made(self):
+        right = self.folder / "right.json"
+        self.score("right", "--json", "-o", right)
+        same = self.folder / "same.json"
+        same.write_text(right.read_text(encoding="utf-8").replace('"actor"', '"Actor"'), encoding="utf-8")
+        old = self.folder / "old.json"
+        old.write_text(right.read_text(encoding="utf-8").replace("/push/", "/pushed/"), encoding="utf-8")
+        other = self.folder / "other.json"
+        other.write_text("{}", encoding="utf-8")
+        page, badges = self.folder / "page.html", self.folder / "badges"
+        for name, words, code, message in (
+                ("no result", ("--html", page), 2, "a result is missing"),
+                ("a program too", ("--html", page, "--cmd", "x", right), 2, "no --cmd"),
+                ("JSON", ("--html", page, "--json", right), 2, "no --cmd"),
+                ("a result without a page", (right,), 2, "right.json"),
+                ("no file", ("--html", page, self.folder / "none.json"), 3, "none.json"),
+                ("another document", ("--html", page, other), 3, "other.json"),
+                ("twice", ("--html", page, right, right), 3, "give each result once"),
+                ("badges of one name", ("--badges", badges, right, same), 2, "actor-1-"),
+                ("no case", ("--html", page, "-k", "no-such-shape", right), 5, "no case"),
+                ("a suite without some cases", ("--html", "-", "--badges", badges, old), 0, "are not in the suite")):
+            with self.subTest(name=name):
+                self.assertFalse(page.exists())
+                self.assertFalse(badges.exists())
+                self.assertIn(message, self.run_twinstack("score", "--suite", SUITE, *words, exit_code=code).stderr)
+        badge = ElementTree.parse(badges / "actor-1-addresses.pdb.svg").getroot()
+        self.assertEqual(badge[-1][-1].text, "not covered")
+        self.assertEqual(len(list(badges.iterdir())), 4)
 
     def test_ctrl_c_leaves_no_contestant(self):
         import signal  # pylint: disable=import-outside-toplevel

@@ -1,0 +1,308 @@
+/* See result_page.h. */
+#include "suite/result_page.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/xml.h"
+
+enum { FRAMES_SHOWN = 16 };
+
+static const char head[] =
+    "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+    "style-src 'unsafe-inline'\"><title>Reference suite: results</title><style>"
+    ":root{color-scheme:light dark}body{font:15px/1.45 system-ui,sans-serif;margin:1.5em}"
+    ".wide{overflow-x:auto}table{border-collapse:collapse}th,td{border:1px solid #8886;"
+    "padding:.2em .5em;text-align:left;vertical-align:top}thead th{vertical-align:bottom}"
+    ".good{background:#1e7b3433}.part{background:#c9850033}.bad{background:#b3261e40}"
+    "pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:.3em 0}summary{cursor:pointer}"
+    "details{margin:.2em 0}svg{display:block;margin:1px 0}</style></head><body>\n"
+    "<h1>Reference suite: results</h1>\n";
+
+static const char legend[] =
+    "<p>A cell counts the cases of a shape by what the tool answered. <b>right</b>: the truth, to "
+    "its "
+    "end. <b>early</b>: its beginning, and no more, or a part is left out. <b>wrong</b>: another "
+    "frame. <b>crashed</b>, <b>timeout</b>, <b>garbage</b>: no answer. <b>not asked</b>: no result "
+    "of the tool has the case. There is no grand total, since no shape is as frequent in a program "
+    "as it is here.</p>\n";
+
+/* What FORMAT writes around TEXT needs no escape. */
+static void put(FILE *out, const char *before, const char *text, const char *after)
+{
+    (void)fputs(before, out);
+    xml_text(out, text);
+    (void)fputs(after, out);
+}
+
+/* A link only to the web: "javascript:" in a result would run in the reader's browser. */
+static void put_link(FILE *out, const char *url, const char *text)
+{
+    if (url != NULL && (strncmp(url, "https://", 8) == 0 || strncmp(url, "http://", 7) == 0)) {
+        put(out, "<a rel=\"noreferrer\" href=\"", url, "\">");
+        put(out, "", text, "</a>");
+    } else {
+        put(out, "", text, "");
+    }
+}
+
+static void put_tool(FILE *out, const struct matrix_tool *tool)
+{
+    put(out, "", tool->name, " ");
+    put(out, "", tool->version, "");
+}
+
+/* ---- tools ----------------------------------------------------------------------------- */
+
+static void put_tools(const struct matrix *matrix, const struct suite_badge *badges, uint32_t count,
+                      struct arena *scratch, FILE *out)
+{
+    const uint32_t each = matrix->count > 0 ? count / matrix->count : 0;
+    (void)fputs("<h2>Tools</h2>\n<div class=\"wide\"><table><thead><tr><th>tool<th>edition<th>when"
+                "<th>time<th>memory<th>cases elsewhere<th>by capability</thead><tbody>\n",
+                out);
+    for (uint32_t i = 0; i < matrix->count; i++) {
+        const struct matrix_tool *tool = &matrix->tools[i];
+        (void)fputs("<tr><th>", out);
+        put_tool(out, tool);
+        if (tool->bugs != NULL) {
+            (void)fputs("<br>faults: ", out);
+            put_link(out, tool->bugs, tool->bugs);
+        }
+        put(out, "<td>", tool->edition, "");
+        put(out, "<td>", tool->when, "");
+        (void)fprintf(out, "<td>%.1f s<td>%" PRIu64 " MiB<td>%" PRIu32 "<td>",
+                      (double)tool->wall_ms / 1000, tool->peak_bytes >> 20, tool->elsewhere);
+        for (uint32_t k = 0; k < each; k++) {
+            const struct suite_badge *badge = &badges[i * each + k];
+            const char *words = suite_badge_words(badge, scratch);
+            if (words != NULL)
+                suite_badge_write(badge, words, out);
+        }
+    }
+    (void)fputs("</tbody></table></div>\n", out);
+}
+
+/* ---- tables ---------------------------------------------------------------------------- */
+
+static void put_only_here(const struct matrix *matrix, FILE *out)
+{
+    uint32_t rows = 0;
+    (void)fputs("<h2>Wrong in one tool only</h2>\n<p>One tool is wrong there, or has no answer; no "
+                "other is wrong, and one is right.</p>\n<table><thead><tr><th>tool<th>shape<th>"
+                "cases<th>e.g.</thead><tbody>\n",
+                out);
+    for (uint32_t i = 0; i < matrix->count; i++)
+        for (uint32_t at = 0, end; at < matrix->suite->count; at = end) {
+            uint32_t cases = 0, first = 0, tool = 0;
+            end = matrix_end(matrix, at, true);
+            for (uint32_t k = at; k < end; k++)
+                if (matrix_wrong_here_only(matrix, matrix->order[k], &tool) && tool == i &&
+                    cases++ == 0)
+                    first = matrix->order[k];
+            if (cases == 0)
+                continue;
+            const struct suite_case *c = &matrix->suite->cases[first];
+            rows++;
+            (void)fputs("<tr><th>", out);
+            put_tool(out, &matrix->tools[i]);
+            put(out, "<td>", c->capability, " ");
+            put(out, "", c->shape, "");
+            (void)fprintf(out, "<td>%" PRIu32 "<td><a href=\"#c%" PRIu32 "\">", cases, first);
+            put(out, "", c->id, "</a>\n");
+        }
+    (void)fprintf(out, "</tbody></table>\n%s", rows == 0 ? "<p>None.</p>\n" : "");
+}
+
+static void put_cell(const struct matrix *matrix, uint32_t tool, uint32_t from, uint32_t end,
+                     FILE *out)
+{
+    uint32_t counts[MATRIX_OUTCOMES];
+    const char *kind = "good", *comma = "";
+    bool linked = false;
+    matrix_count(matrix, tool, from, end, counts);
+    for (int k = SUITE_RIGHT + 1; k < MATRIX_OUTCOMES; k++) {
+        if (counts[k] == 0)
+            continue;
+        linked = linked || k < SUITE_UNSUPPORTED;
+        if (k < SUITE_UNSUPPORTED && suite_outcome_rank((enum suite_outcome)k) >= 2)
+            kind = "bad";
+        else if (strcmp(kind, "bad") != 0)
+            kind = "part";
+    }
+    if (!matrix_covers(counts))
+        kind = "none";
+    (void)fprintf(out, "<td class=\"%s\">", kind);
+    if (linked)
+        (void)fprintf(out, "<a href=\"#s%" PRIu32 "\">", from);
+    for (int k = 0; k < MATRIX_OUTCOMES; k++)
+        if (counts[k] > 0) {
+            (void)fprintf(out, "%s%" PRIu32 " %s", comma, counts[k], matrix_outcome_name(k));
+            comma = ", ";
+        }
+    (void)fputs(linked ? "</a>" : "", out);
+}
+
+static void put_table(const struct matrix *matrix, uint32_t from, uint32_t end, FILE *out)
+{
+    uint32_t counts[MATRIX_OUTCOMES];
+    put(out, "<h2>", matrix->suite->cases[matrix->order[from]].capability, "</h2>\n");
+    (void)fputs("<div class=\"wide\"><table><thead><tr><th>shape", out);
+    for (uint32_t i = 0; i < matrix->count; i++) {
+        matrix_count(matrix, i, from, end, counts);
+        if (!matrix_covers(counts))
+            continue;
+        (void)fputs("<th>", out);
+        put_tool(out, &matrix->tools[i]);
+    }
+    (void)fputs("</thead><tbody>\n", out);
+    for (uint32_t at = from, next; at < end; at = next) {
+        next = matrix_end(matrix, at, true);
+        put(out, "<tr><th>", matrix->suite->cases[matrix->order[at]].shape, "");
+        for (uint32_t i = 0; i < matrix->count; i++) {
+            matrix_count(matrix, i, from, end, counts);
+            if (matrix_covers(counts))
+                put_cell(matrix, i, at, next, out);
+        }
+        (void)fputc('\n', out);
+    }
+    (void)fputs("</tbody></table></div>\n", out);
+}
+
+/* ---- cases ----------------------------------------------------------------------------- */
+
+static void put_frame(enum suite_kind kind, const struct suite_frame *frame, FILE *out)
+{
+    if (kind == SUITE_MOMENT) {
+        (void)fprintf(out, "  %" PRIx64 "  sp %" PRIx64 "\n", frame->ip, frame->sp);
+        return;
+    }
+    put(out, "  ", frame->function.count > 0 ? frame->function.names[0] : "?", "  ");
+    put(out, "", frame->file.count > 0 ? frame->file.names[0] : "?", "");
+    (void)fprintf(out, ":%" PRIu32 "%s\n", frame->line,
+                  frame->inlined == SUITE_INLINED ? "  inlined" : "");
+}
+
+static void put_truth(const struct suite_case *c, FILE *out)
+{
+    if (c->level == SUITE_UNKNOWN)
+        (void)fputs("truth: unknown, any answer is right\n", out);
+    for (uint32_t i = 0; i < c->walk_count; i++) {
+        const struct suite_walk *walk = &c->walks[i];
+        (void)fprintf(out, "%s%s\n",
+                      i == 0 ? "truth:" : "or:", walk->count == 0 ? " no frame" : "");
+        for (uint32_t k = 0; k < walk->count && k < FRAMES_SHOWN; k++)
+            put_frame(c->kind, &walk->frames[k], out);
+        if (walk->count > FRAMES_SHOWN)
+            (void)fprintf(out, "  and %" PRIu32 " more\n", walk->count - FRAMES_SHOWN);
+    }
+}
+
+static void put_outcomes(const struct matrix *matrix, uint32_t index, FILE *out)
+{
+    for (int k = 0; k < SUITE_OUTCOMES; k++) {
+        bool found = false;
+        for (uint32_t i = 0; i < matrix->count; i++) {
+            if (matrix->tools[i].outcomes[index] != k)
+                continue;
+            if (found)
+                (void)fputs(", ", out);
+            else
+                (void)fprintf(out, "%s: ", matrix_outcome_name(k));
+            found = true;
+            put_tool(out, &matrix->tools[i]);
+        }
+        (void)fputs(found ? "\n" : "", out);
+    }
+}
+
+static bool is_failed(const struct matrix *matrix, uint32_t index)
+{
+    for (uint32_t i = 0; i < matrix->count; i++)
+        if (matrix->tools[i].outcomes[index] != SUITE_RIGHT &&
+            matrix->tools[i].outcomes[index] < SUITE_UNSUPPORTED)
+            return true;
+    return false;
+}
+
+/* The case that put_only_here() links. The state of all would be many MB. */
+static bool is_example(const struct matrix *matrix, uint32_t from, uint32_t at)
+{
+    uint32_t tool = 0, other = 0;
+    if (!matrix_wrong_here_only(matrix, matrix->order[at], &tool))
+        return false;
+    for (uint32_t i = from; i < at; i++)
+        if (matrix_wrong_here_only(matrix, matrix->order[i], &other) && other == tool)
+            return false;
+    return true;
+}
+
+static void put_case(const struct matrix *matrix, uint32_t index, bool with_state, FILE *out)
+{
+    const struct suite_case *c = &matrix->suite->cases[index];
+    (void)fprintf(out, "<details id=\"c%" PRIu32 "\"><summary>", index);
+    put(out, "", c->id, " (");
+    put(out, "", c->position, ")</summary><pre>rule: ");
+    put_link(out, c->rule_url, c->rule);
+    (void)fputc('\n', out);
+    put_truth(c, out);
+    put_outcomes(matrix, index, out);
+    put(out, "again: twinstack score --cmd COMMAND -k '", c->id, "' --details\n");
+    if (with_state)
+        put(out, "asked: ", c->question, "");
+    (void)fputs("</pre></details>\n", out);
+}
+
+static void put_shapes(const struct matrix *matrix, FILE *out)
+{
+    (void)fputs(
+        "<h2>Cases that a tool has not right</h2>\n<p>COMMAND is how the tool is asked. A tool "
+        "that is not named was not asked. What was asked is shown where the first list links a "
+        "case; "
+        "of any other it is the line with its id in the suite.</p>\n",
+        out);
+    for (uint32_t at = 0, end; at < matrix->suite->count; at = end) {
+        bool begun = false;
+        end = matrix_end(matrix, at, true);
+        for (uint32_t k = at; k < end; k++) {
+            const struct suite_case *c = &matrix->suite->cases[matrix->order[k]];
+            if (!is_failed(matrix, matrix->order[k]))
+                continue;
+            if (!begun) {
+                (void)fprintf(out, "<h3 id=\"s%" PRIu32 "\">", at);
+                put(out, "", c->capability, " ");
+                put(out, "", c->shape, "</h3>\n");
+            }
+            begun = true;
+            put_case(matrix, matrix->order[k], is_example(matrix, at, k), out);
+        }
+    }
+}
+
+enum status result_page(const struct matrix *matrix, FILE *out, struct fault *fault)
+{
+    struct suite_badge *badges = NULL;
+    uint32_t count = 0;
+    struct arena scratch;
+
+    arena_init(&scratch, 0);
+    if (suite_badges(matrix, &scratch, &badges, &count, fault) == ERR_NONE) {
+        (void)fputs(head, out);
+        put(out, "<p>Edition ", matrix->suite->edition, "");
+        (void)fprintf(out, ", %" PRIu32 " cases, %" PRIu32 " tools.</p>\n", matrix->suite->count,
+                      matrix->count);
+        (void)fputs(legend, out);
+        put_only_here(matrix, out);
+        put_tools(matrix, badges, count, &scratch, out);
+        for (uint32_t at = 0, end; at < matrix->suite->count; at = end) {
+            end = matrix_end(matrix, at, false);
+            put_table(matrix, at, end, out);
+        }
+        put_shapes(matrix, out);
+        (void)fputs("</body></html>\n", out);
+    }
+    arena_free(&scratch);
+    return fault->code;
+}
