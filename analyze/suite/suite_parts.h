@@ -35,6 +35,14 @@ enum suite_match {
 enum suite_match suite_logical_match(const struct suite_frame *truth,
                                      const struct suite_frame *answer);
 
+/* What the DRAFT of an address lacks: sentences, never freed, in a list of KEEP; NULL: out of
+ * memory. */
+const char *const *suite_draft_missing(const cJSON *draft, struct arena *keep, uint32_t *count);
+
+/* The DRAFT that lacks nothing as a line of a list; NULL: out of memory. Changes names that are
+ * texts into lists. */
+const char *suite_draft_line(cJSON *draft, struct arena *keep, struct fault *fault);
+
 /* Copies what FRAME refers to into KEEP; false: out of memory. */
 bool suite_logical_keep(struct suite_frame *frame, struct arena *keep);
 

@@ -76,6 +76,7 @@
         NULL)                                                                                      \
     ROW(STACKS, "--stacks", OPTION_FLAG, NULL, "work with stacks", NULL)                           \
     ROW(STRICT, "--strict", OPTION_FLAG, NULL, "fail where otherwise a note would do", NULL)       \
+    ROW(SUITE, "--suite", OPTION_STRING, "DIR", "the reference suite", NULL)                       \
     ROW(SYMBOLS, "--symbols", OPTION_LIST, "DIR|FILE|SRV",                                         \
         "symbol store, folder, file, or server: srv*CACHE*URL", NULL)                              \
     ROW(TIMEOUT, "--timeout", OPTION_DURATION_MS, "TIME", "time limit of each, e.g. 20s", NULL)    \

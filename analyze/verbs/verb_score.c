@@ -175,7 +175,7 @@ static int run(const struct verb *self, int argc, char **argv)
     struct score_options o = {.jobs = 1, .limit_ms = 20000, .memory_mib = 4096};
     const struct option_row rows[] = {
         {"--cmd", OPTION_STRING, &o.command, "COMMAND", "the program to ask, with its words"},
-        {"--suite", OPTION_STRING, &o.suite, "DIR", "the suite (default corpus/reference)"},
+        OPTION_AS(SUITE, &o.suite, "default corpus/reference"),
         OPTION_AS(ONLY, &o.expr, "id, shape or position: 'epilogue and not push'"),
         OPTION_AS(JOBS, &o.jobs, "processes of it; default 1"),
         OPTION_AS(TIMEOUT, &o.limit_ms, "of one answer; default 20s"),

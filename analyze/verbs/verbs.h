@@ -27,6 +27,7 @@ extern const struct verb verb_bench;
 extern const struct verb verb_signatures;
 extern const struct verb verb_steps;
 extern const struct verb verb_score;
+extern const struct verb verb_suite;
 extern const struct verb verb_version;
 extern const struct verb verb_help;
 extern const struct verb verb_completion;

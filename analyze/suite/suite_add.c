@@ -1,0 +1,335 @@
+/* See suite_add.h. */
+#include "suite/suite_add.h"
+
+#include <string.h>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "suite/suite_parts.h"
+
+enum { DRAFT_BYTES_MAX = 1 << 20, LIST_BYTES_MAX = 256 << 20, FILES_MAX = 2 };
+static const char added_list[] = "addresses/added.ndjson";
+
+struct added_file {
+    const char *from, *path, *hash; /* PATH: below the suite's folder; FROM: NULL: it is there */
+};
+
+struct adding {
+    const char *folder, *draft_path;
+    cJSON *index, *draft;
+    struct added_file files[FILES_MAX];
+    uint32_t file_count;
+    bool listed; /* the list of additions was in suite.json */
+    struct arena *keep;
+    struct fault *fault;
+};
+
+static enum status read_tree(struct adding *a, const char *path, size_t max_bytes, cJSON **out)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    if (file_read(path, max_bytes, a->keep, &text, &bytes, a->fault) == ERR_NONE)
+        (void)json_parse(text, bytes, out, a->fault);
+    if (a->fault->code == ERR_NONE && !cJSON_IsObject(*out))
+        (void)fault_set(a->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "JSON object");
+    if (a->fault->code != ERR_NONE)
+        fault_set_path(a->fault, path);
+    return a->fault->code;
+}
+
+/* ---- checks ---------------------------------------------------------------------------- */
+
+/* A member with a wrong letter would be left out without a word. */
+static enum status check_members(const struct adding *a)
+{
+    static const char known[] = "id,kind,processor,shape,position,rule,needs,conflicts_with,issues,"
+                                "os,capability,given,truth,known_by,licence";
+    const cJSON *member;
+    cJSON_ArrayForEach(member, a->draft)
+    {
+        if (text_list_has(known, member->string))
+            continue;
+        (void)fault_set_hint(a->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "draft",
+                             "this member is none of a case; see corpus/reference/schema.json");
+        fault_set_path(a->fault, arena_string(a->keep, member->string));
+        return a->fault->code;
+    }
+    return ERR_NONE;
+}
+
+static enum status check_id(const struct adding *a, const char *id)
+{
+    const cJSON *retired = cJSON_GetObjectItemCaseSensitive(a->index, "retired"), *one;
+    struct suite suite;
+    if (suite_open(a->folder, NULL, a->keep, &suite, a->fault) != ERR_NONE)
+        return a->fault->code;
+    bool used = false;
+    for (uint32_t i = 0; i < suite.count; i++)
+        used = used || strcmp(suite.cases[i].id, id) == 0;
+    cJSON_ArrayForEach(one, retired)
+    {
+        const char *old = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(one, "id"));
+        used = used || (old != NULL && strcmp(old, id) == 0);
+    }
+    if (used) {
+        (void)fault_set_hint(a->fault, ERR_USAGE, FAULT_NO_OFFSET, "id",
+                             "a case has or had it; an id is never used again");
+        fault_set_path(a->fault, id);
+    }
+    return a->fault->code;
+}
+
+/* ---- files ----------------------------------------------------------------------------- */
+
+/* The hash that suite.json has of PATH; NULL: none. */
+static const char *hash_of(const struct adding *a, const char *path)
+{
+    const cJSON *file;
+    cJSON_ArrayForEach(file, cJSON_GetObjectItemCaseSensitive(a->index, "files"))
+    {
+        const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(file, "path"));
+        if (name != NULL && strcmp(name, path) == 0)
+            return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(file, "sha256"));
+    }
+    return NULL;
+}
+
+static const char *path_from(const struct adding *a, const char *name)
+{
+    const size_t folder = (size_t)(path_base(a->draft_path) - a->draft_path);
+    if (name[0] == '/' || name[0] == '\\' || strchr(name, ':') != NULL)
+        return arena_string(a->keep, name);
+    return arena_printf(a->keep, "%.*s%s", (int)folder, a->draft_path, name);
+}
+
+static enum status hash_file(struct adding *a, const char *path, const char **out)
+{
+    struct file_map map;
+    char hash[65];
+    if (path_bytes(path) > SUITE_ADDED_FILE_BYTES_MAX) {
+        (void)fault_set_hint(a->fault, ERR_LIMIT, FAULT_NO_OFFSET, "file of a case",
+                             "more than 2 MiB; make a smaller program that shows the same");
+    } else if (file_map(path, &map, a->fault) == ERR_NONE) {
+        text_sha256(map.data, map.bytes, hash);
+        file_unmap(&map);
+        *out = arena_string(a->keep, hash);
+        if (*out == NULL)
+            (void)fault_no_memory(a->fault, "draft");
+    }
+    if (a->fault->code != ERR_NONE)
+        fault_set_path(a->fault, path);
+    return a->fault->code;
+}
+
+/* suite_open() refuses other paths. */
+static bool is_plain_name(const char *name)
+{
+    return name[0] != 0 && strstr(name, "..") == NULL &&
+           name[strspn(name,
+                       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-")] == 0;
+}
+
+/* Whether the suite has FILE, or has another one of its name, which is a fault. What an addition
+ * left that was interrupted has the same bytes, and is written again. */
+static enum status find_file(struct adding *a, struct added_file *file)
+{
+    const char *target = path_join(a->keep, a->folder, file->path);
+    const char *there = hash_of(a, file->path), *found = there;
+    if (target == NULL)
+        return fault_no_memory(a->fault, "draft");
+    if (there == NULL && path_is_file(target) && hash_file(a, target, &found) != ERR_NONE)
+        return a->fault->code;
+    for (const struct added_file *other = a->files; other < file; other++)
+        if (strcmp(other->path, file->path) == 0)
+            there = found = other->hash;
+    if (found != NULL && strcmp(found, file->hash) != 0) {
+        (void)fault_set_hint(a->fault, ERR_USAGE, FAULT_NO_OFFSET, "file of a case",
+                             "the suite has another file of that name; give this one a new name");
+        fault_set_path(a->fault, file->path);
+    } else if (there != NULL) {
+        file->from = NULL;
+    }
+    return a->fault->code;
+}
+
+/* Takes the file that KEY names, and names it as it is in the suite from now on. */
+static enum status take_file(struct adding *a, cJSON *given, const char *key)
+{
+    const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(given, key));
+    if (name == NULL)
+        return ERR_NONE;
+    struct added_file *file = &a->files[a->file_count++];
+    file->from = path_from(a, name);
+    file->path = arena_printf(a->keep, "programs/%s", path_base(name));
+    if (file->from == NULL || file->path == NULL)
+        return fault_no_memory(a->fault, "draft");
+    if (!is_plain_name(path_base(name))) {
+        (void)fault_set_hint(a->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "file of a case",
+                             "its name has other characters than letters, digits and ._+-");
+        fault_set_path(a->fault, file->from);
+        return a->fault->code;
+    }
+    if (hash_file(a, file->from, &file->hash) != ERR_NONE)
+        return a->fault->code;
+    if (!cJSON_ReplaceItemInObjectCaseSensitive(given, key, cJSON_CreateString(file->path)))
+        return fault_no_memory(a->fault, "draft");
+    return find_file(a, file);
+}
+
+/* ---- writing --------------------------------------------------------------------------- */
+
+/* As Python's json.dumps(indent=1), which writes suite.json, so that a difference shows only what
+ * was added. */
+static void put_tree(FILE *out, const cJSON *item, int depth)
+{
+    const bool object = cJSON_IsObject(item);
+    const cJSON *child;
+    if (item == NULL || item->child == NULL) {
+        char *text = cJSON_PrintUnformatted(item);
+        (void)fputs(text != NULL ? text : "", out);
+        cJSON_free(text);
+        return;
+    }
+    (void)fputc(object ? '{' : '[', out);
+    for (child = item->child; child != NULL; child = child->next) {
+        (void)fprintf(out, "%s\n%*s", child == item->child ? "" : ",", depth + 1, "");
+        if (object)
+            (void)fprintf(out, "\"%s\": ", child->string);
+        put_tree(out, child, depth + 1);
+    }
+    (void)fprintf(out, "\n%*s%c", depth, "", object ? '}' : ']');
+}
+
+static enum status write_index(struct adding *a, const char *path)
+{
+    FILE *stream = tmpfile();
+    if (stream == NULL)
+        return fault_set(a->fault, ERR_IO, FAULT_NO_OFFSET, "temporary file");
+    put_tree(stream, a->index, 0);
+    (void)fputc('\n', stream);
+    const struct file_part whole = {.stream = stream};
+    if (fseek(stream, 0, SEEK_SET) != 0)
+        (void)fault_set(a->fault, ERR_IO, FAULT_NO_OFFSET, "suite.json");
+    else
+        (void)file_write_parts(path, &whole, 1, a->fault);
+    (void)fclose(stream);
+    return a->fault->code;
+}
+
+/* A list that suite.json does not name is what an addition left that was interrupted. */
+static enum status write_list(struct adding *a, const char *line)
+{
+    const char *path = path_join(a->keep, a->folder, added_list);
+    const char *folder = path_join(a->keep, a->folder, "addresses");
+    char *before = NULL;
+    size_t bytes = 0;
+    if (path == NULL || folder == NULL)
+        return fault_no_memory(a->fault, "list");
+    if (folder_make(folder, a->fault) != ERR_NONE ||
+        (a->listed && path_is_file(path) &&
+         file_read(path, LIST_BYTES_MAX, a->keep, &before, &bytes, a->fault) != ERR_NONE))
+        return a->fault->code;
+    const struct file_part parts[] = {{.data = before, .bytes = bytes},
+                                      {.data = line, .bytes = strlen(line)}};
+    return file_write_parts(path, bytes > 0 ? parts : parts + 1, bytes > 0 ? 2 : 1, a->fault);
+}
+
+static bool add_file_row(cJSON *files, const struct added_file *file, const char *licence)
+{
+    cJSON *row = cJSON_CreateObject();
+    return row != NULL && cJSON_AddItemToArray(files, row) &&
+           cJSON_AddStringToObject(row, "path", file->path) != NULL &&
+           cJSON_AddStringToObject(row, "sha256", file->hash) != NULL &&
+           cJSON_AddStringToObject(row, "licence", licence) != NULL;
+}
+
+/* suite.json with the list, the files and the edition. */
+static bool extend_index(struct adding *a, const char *edition)
+{
+    const char *licence =
+        cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(a->draft, "licence"));
+    cJSON *lists = cJSON_GetObjectItemCaseSensitive(a->index, "lists"), *list;
+    cJSON *files = cJSON_GetObjectItemCaseSensitive(a->index, "files");
+    cJSON_ArrayForEach(list, lists)
+    {
+        a->listed = a->listed || strcmp(cJSON_GetStringValue(list), added_list) == 0;
+    }
+    if (files == NULL)
+        files = cJSON_AddArrayToObject(a->index, "files");
+    bool made =
+        files != NULL && (a->listed || cJSON_AddItemToArray(lists, cJSON_CreateString(added_list)));
+    for (uint32_t i = 0; made && i < a->file_count; i++)
+        made = a->files[i].from == NULL || add_file_row(files, &a->files[i], licence);
+    return made && (edition == NULL || cJSON_ReplaceItemInObjectCaseSensitive(
+                                           a->index, "edition", cJSON_CreateString(edition)));
+}
+
+static enum status write_all(struct adding *a, const char *index_path, const char *line,
+                             const char *edition, struct suite_addition *out)
+{
+    const char *programs = path_join(a->keep, a->folder, "programs");
+    if (programs == NULL || !extend_index(a, edition))
+        return fault_no_memory(a->fault, "suite");
+    if (folder_make(programs, a->fault) != ERR_NONE)
+        return a->fault->code;
+    for (uint32_t i = 0; i < a->file_count && a->fault->code == ERR_NONE; i++) {
+        const char *to = path_join(a->keep, a->folder, a->files[i].path);
+        if (to == NULL)
+            return fault_no_memory(a->fault, "suite");
+        if (a->files[i].from != NULL && file_copy(a->files[i].from, to, a->fault) == ERR_NONE)
+            out->copied++;
+    }
+    /* Whatever interrupts this, the suite can be read and the draft be added again. */
+    if (a->fault->code == ERR_NONE && a->listed)
+        (void)write_index(a, index_path);
+    if (a->fault->code == ERR_NONE && write_list(a, line) == ERR_NONE && !a->listed)
+        (void)write_index(a, index_path);
+    return a->fault->code;
+}
+
+static enum status add(struct adding *a, const char *index_path, const char *edition,
+                       struct suite_addition *out)
+{
+    struct suite_case read;
+    bool is_read = false;
+    if (check_members(a) != ERR_NONE)
+        return a->fault->code;
+    out->missing = suite_draft_missing(a->draft, a->keep, &out->missing_count);
+    if (out->missing == NULL)
+        return fault_no_memory(a->fault, "draft");
+    if (out->missing_count > 0)
+        return ERR_NONE;
+    cJSON *given = cJSON_GetObjectItemCaseSensitive(a->draft, "given");
+    out->id = json_get_string(a->draft, "id", a->keep, a->fault);
+    out->list = added_list;
+    if (out->id == NULL)
+        return a->fault->code;
+    if (check_id(a, out->id) != ERR_NONE || take_file(a, given, "image") != ERR_NONE ||
+        take_file(a, given, "symbols") != ERR_NONE)
+        return a->fault->code;
+    const char *line = suite_draft_line(a->draft, a->keep, a->fault);
+    if (line == NULL)
+        return a->fault->code;
+    if (suite_case_read(line, strlen(line), a->keep, &read, &is_read, a->fault) != ERR_NONE) {
+        fault_set_path(a->fault, a->draft_path);
+        return a->fault->code;
+    }
+    return write_all(a, index_path, line, edition, out);
+}
+
+enum status suite_add(const char *folder, const char *draft, const char *edition,
+                      struct arena *keep, struct suite_addition *out, struct fault *fault)
+{
+    struct adding a = {.folder = folder, .draft_path = draft, .keep = keep, .fault = fault};
+    const char *path = path_join(keep, folder, "suite.json");
+    *out = (struct suite_addition){0};
+    if (path == NULL)
+        return fault_no_memory(fault, "suite");
+    if (read_tree(&a, path, LIST_BYTES_MAX, &a.index) == ERR_NONE &&
+        read_tree(&a, draft, DRAFT_BYTES_MAX, &a.draft) == ERR_NONE)
+        (void)add(&a, path, edition, out);
+    cJSON_Delete(a.index);
+    cJSON_Delete(a.draft);
+    return fault->code;
+}
