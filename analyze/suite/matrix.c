@@ -185,6 +185,27 @@ enum status matrix_add(struct matrix *matrix, const char *text, size_t bytes, st
     return fault->code;
 }
 
+enum status matrix_add_score(struct matrix *matrix, const struct score *score, const char *when,
+                             struct arena *keep, struct fault *fault)
+{
+    const struct matrix_tool read = {.name = readable(score->name.name, keep),
+                                     .version = readable(score->name.version, keep),
+                                     .bugs = score->name.bugs,
+                                     .edition = matrix->suite->edition,
+                                     .when = when};
+    struct matrix_tool *tool =
+        read.name != NULL && read.version != NULL ? tool_of(matrix, &read, keep) : NULL;
+    if (tool == NULL)
+        return fault_no_memory(fault, "results");
+    tool->wall_ms += score->wall_ns / 1000000U;
+    tool->peak_bytes = score->peak_bytes > tool->peak_bytes ? score->peak_bytes : tool->peak_bytes;
+    tool->answers = score->answers;
+    for (uint32_t i = 0; i < matrix->suite->count; i++) /* the same as result_write() writes */
+        if (contestant_can(&score->name, matrix->suite->cases[i].capability))
+            tool->outcomes[i] = (uint8_t)score->answers[i].outcome;
+    return ERR_NONE;
+}
+
 /* ---- sums ------------------------------------------------------------------------------ */
 
 uint32_t matrix_end(const struct matrix *matrix, uint32_t from, bool by_shape_too)

@@ -2,18 +2,19 @@
 #ifndef SUITE_MATRIX_H
 #define SUITE_MATRIX_H
 
-#include "suite/answer.h"
+#include "suite/score.h"
 
 /* One more than enum suite_outcome: no result of the tool has the case. */
 enum { MATRIX_NOT_ASKED = SUITE_OUTCOMES, MATRIX_OUTCOMES };
 
 /* One version of a tool. Several results of it, e.g. of walks and of names, are one. */
 struct matrix_tool {
-    const char *name, *version, *bugs; /* BUGS: where its faults are reported; NULL */
-    const char *edition, *when;        /* of its first result */
-    uint64_t wall_ms, peak_bytes;      /* the sum and the most of its results */
-    uint8_t *outcomes;                 /* by case of the suite */
-    uint32_t elsewhere;                /* cases that the suite, as it was selected, has not */
+    const char *name, *version, *bugs;  /* BUGS: where its faults are reported; NULL */
+    const char *edition, *when;         /* of its first result */
+    uint64_t wall_ms, peak_bytes;       /* the sum and the most of its results */
+    uint8_t *outcomes;                  /* by case of the suite */
+    const struct suite_answer *answers; /* by case of the suite; NULL: of files, without frames */
+    uint32_t elsewhere;                 /* cases that the suite, as it was selected, has not */
 };
 
 struct matrix {
@@ -32,6 +33,11 @@ enum status matrix_open(const struct suite *suite, uint32_t results, struct aren
  * also where a version of a tool has two answers to one case; ERR_MEMORY. */
 enum status matrix_add(struct matrix *matrix, const char *text, size_t bytes, struct arena *keep,
                        struct fault *fault);
+
+/* Adds a score of this run, whose answers outlive the matrix. WHEN: "2026-11-28". Fails like
+ * matrix_add(). */
+enum status matrix_add_score(struct matrix *matrix, const struct score *score, const char *when,
+                             struct arena *keep, struct fault *fault);
 
 /* The place in ORDER after the last case that has the capability (and, if BY_SHAPE, the shape) of
  * the case at place FROM. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/xml.h"
+#include "suite/suite_parts.h"
 
 enum { FRAMES_SHOWN = 16 };
 
@@ -176,7 +177,10 @@ static void put_table(const struct matrix *matrix, uint32_t from, uint32_t end, 
 static void put_frame(enum suite_kind kind, const struct suite_frame *frame, FILE *out)
 {
     if (kind == SUITE_MOMENT) {
-        (void)fprintf(out, "  %" PRIx64 "  sp %" PRIx64 "\n", frame->ip, frame->sp);
+        (void)fprintf(out, "  %" PRIx64, frame->ip);
+        if (frame->sp != SUITE_NO_SP)
+            (void)fprintf(out, "  sp %" PRIx64, frame->sp);
+        (void)fputc('\n', out);
         return;
     }
     put(out, "  ", frame->function.count > 0 ? frame->function.names[0] : "?", "  ");
@@ -185,18 +189,38 @@ static void put_frame(enum suite_kind kind, const struct suite_frame *frame, FIL
                   frame->inlined == SUITE_INLINED ? "  inlined" : "");
 }
 
+static void put_walk(enum suite_kind kind, const char *who, const struct suite_walk *walk,
+                     FILE *out)
+{
+    (void)fprintf(out, "%s%s\n", who, walk->count == 0 ? " no frame" : "");
+    for (uint32_t k = 0; k < walk->count && k < FRAMES_SHOWN; k++)
+        put_frame(kind, &walk->frames[k], out);
+    if (walk->count > FRAMES_SHOWN)
+        (void)fprintf(out, "  and %" PRIu32 " more\n", walk->count - FRAMES_SHOWN);
+}
+
 static void put_truth(const struct suite_case *c, FILE *out)
 {
     if (c->level == SUITE_UNKNOWN)
         (void)fputs("truth: unknown, any answer is right\n", out);
-    for (uint32_t i = 0; i < c->walk_count; i++) {
-        const struct suite_walk *walk = &c->walks[i];
-        (void)fprintf(out, "%s%s\n",
-                      i == 0 ? "truth:" : "or:", walk->count == 0 ? " no frame" : "");
-        for (uint32_t k = 0; k < walk->count && k < FRAMES_SHOWN; k++)
-            put_frame(c->kind, &walk->frames[k], out);
-        if (walk->count > FRAMES_SHOWN)
-            (void)fprintf(out, "  and %" PRIu32 " more\n", walk->count - FRAMES_SHOWN);
+    for (uint32_t i = 0; i < c->walk_count; i++)
+        put_walk(c->kind, i == 0 ? "truth:" : "or:", &c->walks[i], out);
+}
+
+/* What a tool of this run answered; files of results do not have it. */
+static void put_answers(const struct matrix *matrix, uint32_t index, FILE *out)
+{
+    for (uint32_t i = 0; i < matrix->count; i++) {
+        const struct matrix_tool *tool = &matrix->tools[i];
+        const int outcome = tool->outcomes[index];
+        if (tool->answers == NULL || outcome == SUITE_RIGHT || outcome >= SUITE_UNSUPPORTED)
+            continue;
+        const struct suite_answer *answer = &tool->answers[index];
+        put_tool(out, tool);
+        if (outcome == SUITE_EARLY || outcome == SUITE_WRONG)
+            put_walk(matrix->suite->cases[index].kind, " answered:", &answer->walk, out);
+        else
+            put(out, ": ", answer->words != NULL ? answer->words : "no answer", "\n");
     }
 }
 
@@ -249,6 +273,7 @@ static void put_case(const struct matrix *matrix, uint32_t index, bool with_stat
     (void)fputc('\n', out);
     put_truth(c, out);
     put_outcomes(matrix, index, out);
+    put_answers(matrix, index, out);
     put(out, "again: twinstack score --cmd COMMAND -k '", c->id, "' --details\n");
     if (with_state)
         put(out, "asked: ", c->question, "");

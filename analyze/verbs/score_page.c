@@ -6,6 +6,8 @@
 
 #include "base/files.h"
 #include "base/log.h"
+#include "base/process.h"
+#include "base/text.h"
 #include "suite/result_page.h"
 #include "verbs/stored.h"
 
@@ -91,11 +93,16 @@ static enum status write_badges(const struct matrix *matrix, const char *folder,
 }
 
 enum status score_page(const struct score_page *page, const struct suite *suite,
-                       const struct option_list *results, bool whole, struct arena *keep,
-                       struct fault *fault)
+                       const struct score *score, const struct option_list *results, bool whole,
+                       struct arena *keep, struct fault *fault)
 {
+    char *today = arena_alloc(keep, TEXT_DATE_BYTES);
     struct matrix matrix;
-    if (matrix_open(suite, results->count, keep, &matrix, fault) != ERR_NONE)
+    if (today == NULL)
+        return fault_no_memory(fault, "results");
+    text_utc_date(clock_wall_ns() / 1000000000U, today);
+    if (matrix_open(suite, results->count + 1, keep, &matrix, fault) != ERR_NONE ||
+        (score != NULL && matrix_add_score(&matrix, score, today, keep, fault) != ERR_NONE))
         return fault->code;
     for (uint32_t i = 0; i < results->count; i++)
         if (add_file(&matrix, results->items[i], keep, fault) != ERR_NONE)

@@ -84,8 +84,13 @@ static int is_worse(const struct score_options *o, const struct suite *suite,
     return difference.worse_count > 0;
 }
 
+static bool is_paged(const struct score_options *o)
+{
+    return o->page.html != NULL || o->page.badges != NULL;
+}
+
 static int finish(const struct score_options *o, const struct suite *suite,
-                  const struct score *score, struct arena *keep)
+                  const struct score *score, const struct option_list *words, struct arena *keep)
 {
     const struct score_style style = {o->command, o->suite, o->details};
     struct fault fault = FAULT_INIT;
@@ -95,6 +100,8 @@ static int finish(const struct score_options *o, const struct suite *suite,
         (void)score_text(suite, score, &style, keep, &fault);
     if (fault.code == ERR_NONE && o->junit != NULL)
         (void)stored_write(o->junit, write_junit, &(struct junit_of){suite, score}, &fault);
+    if (fault.code == ERR_NONE && is_paged(o))
+        (void)score_page(&o->page, suite, score, words, o->expr == NULL, keep, &fault);
     if (fault.code != ERR_NONE)
         return verb_fault(&fault);
     if (o->expect == NULL)
@@ -119,9 +126,9 @@ static int page(const struct verb *self, const struct score_options *o,
     struct fault fault = FAULT_INIT;
     struct suite suite;
 
-    if (o->command != NULL || o->expect != NULL || o->junit != NULL || o->as_json || o->details)
-        return verb_usage_error(self, "--html and --badges show results that are there already: "
-                                      "they take --suite, -k and files of --json -o, no --cmd");
+    if (o->expect != NULL || o->junit != NULL || o->as_json || o->details)
+        return verb_usage_error(self, "--cmd is missing: without it, results are shown by --html "
+                                      "and --badges, and take --suite and -k alone");
     if (words->count == 0)
         return verb_usage_error(self, "a result is missing: make one with --cmd COMMAND --json -o "
                                       "FILE");
@@ -132,7 +139,7 @@ static int page(const struct verb *self, const struct score_options *o,
         log_warn("no case of the suite is selected");
         return EXIT_NOTHING;
     }
-    if (score_page(&o->page, &suite, words, o->expr == NULL, keep, &fault) != ERR_NONE)
+    if (score_page(&o->page, &suite, NULL, words, o->expr == NULL, keep, &fault) != ERR_NONE)
         return verb_fault(&fault);
     return EXIT_GOOD;
 }
@@ -145,9 +152,9 @@ static int score(const struct verb *self, void *given, const struct option_list 
     struct suite suite;
     struct score result;
 
-    if (o->page.html != NULL || o->page.badges != NULL)
+    if (is_paged(o) && o->command == NULL)
         return page(self, o, words, keep);
-    if (!verb_takes_no_words(self, words))
+    if (!is_paged(o) && !verb_takes_no_words(self, words))
         return EXIT_USAGE;
     if (o->command == NULL)
         return verb_usage_error(self, "--cmd is missing: the program to ask");
@@ -167,7 +174,7 @@ static int score(const struct verb *self, void *given, const struct option_list 
         .progress = show};
     const enum status code = score_all(&request, keep, &result, &fault);
     log_progress_end();
-    return code == ERR_NONE ? finish(o, &suite, &result, keep) : give_up(o, &fault);
+    return code == ERR_NONE ? finish(o, &suite, &result, words, keep) : give_up(o, &fault);
 }
 
 static int run(const struct verb *self, int argc, char **argv)
@@ -184,9 +191,9 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--expect", OPTION_STRING, &o.expect, "FILE",
          "a result (--json -o FILE): exit 1 if a case is worse than there"},
         OPTION(JUNIT, &o.junit),
-        OPTION_AS(HTML, &o.page.html, "of the results that are given"),
+        OPTION_AS(HTML, &o.page.html, "of the answers and of the results that are given"),
         {"--badges", OPTION_STRING, &o.page.badges, "DIR",
-         "write an SVG per tool and capability, of the results that are given"},
+         "write an SVG per tool and capability, of the same"},
         OPTION(JSON, &o.as_json),
         OPTION_AS(DETAILS, &o.details, "a row per position, and every case"),
         OPTION(PROGRESS, NULL),
@@ -198,7 +205,8 @@ const struct verb verb_score = {
     .name = "score",
     .summary = "score any unwinder or symbolizer by the reference suite",
     .usage = "--cmd COMMAND [--suite DIR] [-k EXPR] [--expect FILE]\n"
-             "       twinstack score --html FILE [--badges DIR] [--suite DIR] [-k EXPR] RESULT...",
+             "       twinstack score --html FILE [--badges DIR] [--suite DIR] [-k EXPR] [--cmd "
+             "COMMAND] RESULT...",
     .details =
         "Asks a program the cases of the reference suite, a line of JSON each, and compares its\n"
         "answers with those that are known. The protocol: corpus/reference/README.md. `right`: "
@@ -206,7 +214,7 @@ const struct verb verb_score = {
         "truth, to its end; `early`: its beginning, and no more; `wrong`: another frame. A crash,\n"
         "a hang or garbage costs the one case. There is no grand total, since shapes are not\n"
         "equally frequent anywhere. --html shows the results of several tools side by side, those\n"
-        "cases first where only one of them is wrong.\n\n"
+        "cases first where only one of them is wrong, and what the program of --cmd answered.\n\n"
         "examples:\n"
         "  twinstack score --cmd 'python3 corpus/reference/adapters/ours.py build/bin/twinstack'\n"
         "  twinstack score --cmd ./mine --json -o mine.json\n"

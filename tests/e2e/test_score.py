@@ -180,6 +180,25 @@ class Score(e2e.Case):
         self.assertEqual({key: counts for key, counts in seen.items() if counts}, {key: dict(want[key]) for key in shown})
         self.assertEqual(set(re.findall(r"<summary>(\S+) \(", html)), failed)
 
+    def test_the_page_has_what_the_program_answered(self):
+        page, other = self.folder / "page.html", self.folder / "other.json"
+        right = self.result("right", "-o", "-")
+        right["tool"]["name"] = "other"
+        other.write_text(json.dumps(right), encoding="utf-8")
+        first = right["cases"]["right"][0]
+        for mode, words in (("right", None), ("wrong", r"actor 1 answered:\n  \w+  sp \w+\n  1  sp 2\n"), ("early", r"actor 1 answered:\n  \w+  sp \w+\nagain"),
+                            ("error", "actor 1: no idea\n"), ("garbage", "actor 1: .*JSON"), ("unsupported", None)):
+            with self.subTest(mode=mode):
+                text = self.score(mode, "--html", page, other).stdout
+                self.assertIn("actor 1, suite", text)
+                html = page.read_text(encoding="utf-8")
+                self.assertIn("<th>actor 1<th>other 1", html)
+                self.assertEqual(html.count("<summary>"), html.count("actor 1 answered:") + html.count("\nactor 1: "))
+                if words is None:
+                    self.assertNotIn("<summary>", html)
+                else:
+                    self.assertRegex(html, rf"(?s)<summary>{first} .*?other 1\n.*?{words}")
+
     def test_a_page_that_cannot_be_made(self):
         right = self.folder / "right.json"
         self.score("right", "--json", "-o", right)
@@ -192,8 +211,7 @@ class Score(e2e.Case):
         page, badges = self.folder / "page.html", self.folder / "badges"
         for name, words, code, message in (
                 ("no result", ("--html", page), 2, "a result is missing"),
-                ("a program too", ("--html", page, "--cmd", "x", right), 2, "no --cmd"),
-                ("JSON", ("--html", page, "--json", right), 2, "no --cmd"),
+                ("JSON without a program", ("--html", page, "--json", right), 2, "--cmd is missing"),
                 ("a result without a page", (right,), 2, "right.json"),
                 ("no file", ("--html", page, self.folder / "none.json"), 3, "none.json"),
                 ("another document", ("--html", page, other), 3, "other.json"),
