@@ -241,10 +241,12 @@ enum status judge_pair(const struct pair *pair, struct symbol_store *symbols, st
         return fault->code;
     }
     mark_used(&facts, used);
-    if (is_given)
+    if (is_given) {
         compare(&facts, given, keep, scratch, row, out);
-    else
+    } else { /* its stack may be beside another dump */
+        out->truth = copy_places(facts.truth, keep);
         keep_texts(row, keep);
+    }
     facts_close(&facts);
     return fault->code;
 }

@@ -96,6 +96,9 @@ TEST(twelve_crashes_are_judged_as_they_were_made)
 #define CRASH_05                                                                                   \
     "app.exe+0x12c4\napp.exe+0x12c1\napp.exe+0x12c1\napp.exe+0x12c1\napp.exe+0x12c1\n"             \
     "app.exe+0x1354\n"
+#define CRASH_06                                                                                   \
+    "app.exe+0x1123\napp.exe+0x1176\napp.exe+0x11b6\napp.exe+0x11f6\napp.exe+0x123c\n"             \
+    "app.exe+0x132a\n"
 #define WITH_ID(FRAME, ID) "app.exe!0x" FRAME " {" ID "}\n"
 #define OTHER_ID "00000000000000000000000000000ABC1"
 #define OTHERS "one\ntwo\nthree\nfour\n"
@@ -125,6 +128,8 @@ static const struct changed {
     {"another build in one frame", WITH_ID("1020", APP_ID) WITH_ID("10e8", OTHER_ID) FRAMES_2_TO_7,
      REPORTER_WRONG, "wrong_build", 1, APP_ID},
     {"that of crash-05", CRASH_05, REPORTER_WRONG, "other_crash", 0, "crash-05"},
+    {"that of crash-06, which has none of its own", CRASH_06, REPORTER_WRONG, "other_crash", 0,
+     "crash-06"},
     {"unexplained from frame 2 on",
      "app.exe+0x1020\napp.exe+0x10e8\napp.exe+0x1900\napp.exe+0x1910\n", REPORTER_WRONG,
      "unexplained", 2,
