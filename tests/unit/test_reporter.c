@@ -16,7 +16,8 @@ struct judged {
     struct reporter_result result;
 };
 
-static void judge(struct judged *j, const char *stacks, const char *symbols)
+static void judge_dumps(struct judged *j, const char *dumps, const char *stacks,
+                        const char *symbols)
 {
     const char *roots[] = {symbols};
     const struct symbol_store_options options = {.roots = roots, .root_count = 1, .cache = "none"};
@@ -24,9 +25,13 @@ static void judge(struct judged *j, const char *stacks, const char *symbols)
     memset(j, 0, sizeof *j);
     arena_init(&j->keep, 0);
     REQUIRE(symbol_store_open(&options, &j->symbols, &fault) == ERR_NONE);
-    j->request = (struct reporter_request){
-        .dumps = test_source("corpus/reporter/dumps"), .stacks = stacks, .symbols = j->symbols};
+    j->request = (struct reporter_request){.dumps = dumps, .stacks = stacks, .symbols = j->symbols};
     REQUIRE(reporter_judge(&j->request, &j->keep, &j->result, &fault) == ERR_NONE);
+}
+
+static void judge(struct judged *j, const char *stacks, const char *symbols)
+{
+    judge_dumps(j, test_source("corpus/reporter/dumps"), stacks, symbols);
 }
 
 static void end(struct judged *j)
@@ -99,6 +104,7 @@ TEST(twelve_crashes_are_judged_as_they_were_made)
 #define CRASH_06                                                                                   \
     "app.exe+0x1123\napp.exe+0x1176\napp.exe+0x11b6\napp.exe+0x11f6\napp.exe+0x123c\n"             \
     "app.exe+0x132a\n"
+#define DEEP "app.exe+0x12c1\napp.exe+0x12c1\napp.exe+0x12c1\napp.exe+0x12c1\n"
 #define WITH_ID(FRAME, ID) "app.exe!0x" FRAME " {" ID "}\n"
 #define OTHER_ID "00000000000000000000000000000ABC1"
 #define OTHERS "one\ntwo\nthree\nfour\n"
@@ -136,7 +142,29 @@ static const struct changed {
      "  1  app.exe!0x10e8                           app.exe!0x10e8\n"
      "  2  app.exe!0x1900                           app.exe!0x1136\n"
      "  3  app.exe!0x1910                           app.exe!0x1176\n"
-     "  4  -                                        app.exe!0x11b6\n"},
+     "  4  -                                        app.exe!0x11b6\n"
+     "  5  -                                        app.exe!0x11f6\n"
+     "  6  -                                        app.exe!0x123c\n"
+     "  7  -                                        app.exe!0x132a\n"},
+    {"unexplained and longer",
+     FRAMES_0_TO_3 "app.exe+0x11b6\napp.exe+0x1900\napp.exe+0x1910\napp.exe!leaf+0x5\n"
+                   "?!0x77\n",
+     REPORTER_WRONG, "unexplained", 5,
+     "  4  app.exe!0x11b6                           app.exe!0x11b6\n"
+     "  5  app.exe!0x1900                           app.exe!0x11f6\n"
+     "  6  app.exe!0x1910                           app.exe!0x123c\n"
+     "  7  app.exe!leaf                             app.exe!0x132a\n"
+     "  8  ?!0x77                                   -\n"},
+    {"unexplained from the first on", "app.exe+0x1900\napp.exe+0x1910\n", REPORTER_WRONG,
+     "unexplained", 0,
+     "  0  app.exe!0x1900                           app.exe!0x1020\n"
+     "  1  app.exe!0x1910                           app.exe!0x10e8\n"
+     "  2  -                                        app.exe!0x1136\n"
+     "  3  -                                        app.exe!0x1176\n"
+     "  4  -                                        app.exe!0x11b6\n"
+     "  5  -                                        app.exe!0x11f6\n"
+     "  6  -                                        app.exe!0x123c\n"
+     "  7  -                                        app.exe!0x132a\n"},
     {"in a log", "one\n" FRAMES_0_TO_3 FRAMES_4_TO_7 "two\n", REPORTER_SOUND, "sound", 0, NULL},
     {"as many other lines", OTHERS OTHERS FRAMES_0_TO_3 FRAMES_4_TO_7, REPORTER_SOUND, "sound", 0,
      NULL},
@@ -170,14 +198,117 @@ TEST(a_changed_stack_is_wrong_for_one_reason)
         CHECK_EQ(row->verdict, c->verdict);
         CHECK_STR(mechanism_row(row->mechanism)->name, c->mechanism);
         CHECK_EQ(row->first, c->first);
-        if (c->says != NULL)
-            CHECK_HAS(row->sides != NULL ? row->sides : row->words, c->says);
+        if (c->says != NULL && row->sides != NULL)
+            CHECK_STR(row->sides, c->says);
+        else if (c->says != NULL)
+            CHECK_HAS(row->words, c->says);
         CHECK_EQ(row->sides != NULL, strcmp(c->mechanism, "unexplained") == 0);
         CHECK_EQ(j.result.rows[12].verdict, REPORTER_ALONE);
         const bool failed = c->verdict == REPORTER_CAPTURE_FAILED;
         CHECK_EQ(j.result.verdicts[REPORTER_CAPTURE_FAILED],
                  failed ? 11 : 10); /* dumps without a stack */
         CHECK_EQ(reporter_judged(&j.result), failed ? 1 : 2);
+        end(&j);
+    }
+}
+
+/* A file of many stacks: each row belongs to the dump that its label names. */
+TEST(stacks_of_one_file_are_judged_by_their_labels)
+{
+    static const char text[] = "> crash-04\n" FRAMES_0_TO_3 FRAMES_4_TO_7 "> crash-05\n"
+                               "> crash-06\napp.exe+0x1123\n"
+                               /* that of crash-01, which stops at the same place */
+                               "> crash-07\napp.exe+0x12e7\n" DEEP DEEP "app.exe+0x1354\n"
+                               "> crash-10\napp.exe+0x12a1\n" DEEP "app.exe+0x12c1\n"
+                               "app.exe+0x1354\n> crash-12\n" CRASH_05;
+    static const struct {
+        uint32_t row;
+        enum reporter_verdict verdict;
+        const char *mechanism, *words;
+    } rows[] = {
+        {3, REPORTER_SOUND, "sound", NULL},
+        {4, REPORTER_CAPTURE_FAILED, "empty", "the stack is empty"},
+        {5, REPORTER_WRONG, "truncated", "after 1 of 6 frames"},
+        {6, REPORTER_WRONG, "dropped_frames", NULL},
+        {7, REPORTER_CAPTURE_FAILED, "empty", "there is no stack"},
+        {11, REPORTER_WRONG, "other_crash", "it is the stack of crash-05"},
+    };
+    struct judged j;
+    char path[700];
+    (void)snprintf(path, sizeof path, "%s/stacks.txt", test_scratch());
+    test_write(path, text, strlen(text));
+    judge(&j, path, test_source("corpus/reporter/symbols"));
+    CHECK_STR(j.result.name, "stacks");
+    REQUIRE(j.result.row_count == 12);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct reporter_row *row = &j.result.rows[rows[i].row];
+        test_row(row->name);
+        CHECK_EQ(row->verdict, rows[i].verdict);
+        CHECK_STR(mechanism_row(row->mechanism)->name, rows[i].mechanism);
+        if (rows[i].words != NULL)
+            CHECK_HAS(row->words, rows[i].words);
+    }
+    end(&j);
+}
+
+TEST(a_dump_that_cannot_be_read_is_one_row)
+{
+    struct judged j;
+    struct fault fault = FAULT_INIT;
+    char folder[600], path[700];
+    (void)snprintf(folder, sizeof folder, "%s/d", test_scratch());
+    REQUIRE(folder_make(folder, &fault) == ERR_NONE);
+    (void)snprintf(path, sizeof path, "%s/bad.dmp", folder);
+    test_write(path, "MDMP", 4);
+    (void)snprintf(path, sizeof path, "%s/bad.txt", folder);
+    test_write(path, FRAMES_0_TO_3, strlen(FRAMES_0_TO_3));
+    judge_dumps(&j, folder, folder, test_source("corpus/reporter/symbols"));
+    REQUIRE(j.result.row_count == 1);
+    CHECK_EQ(j.result.rows[0].verdict, REPORTER_UNREADABLE);
+    CHECK_HAS(j.result.rows[0].words, "bad.dmp");
+    CHECK_EQ(j.result.verdicts[REPORTER_UNREADABLE], 1);
+    CHECK_EQ(reporter_judged(&j.result), 0);
+    end(&j);
+}
+
+/* Frames that are only names say nothing of a module without symbols. */
+TEST(names_are_not_judged_without_the_pdb)
+{
+    static const struct {
+        const char *name, *stack;
+        enum reporter_verdict verdict;
+    } rows[] = {
+        {"names", "app.exe!leaf+0x5\napp.exe!level2+0x5\n", REPORTER_NOT_JUDGED},
+        {"offsets", FRAMES_0_TO_3 FRAMES_4_TO_7, REPORTER_SOUND},
+        {"a name among offsets", "app.exe!leaf+0x5\napp.exe+0x10e8\n" FRAMES_2_TO_7,
+         REPORTER_NOT_JUDGED},
+    };
+    size_t bytes;
+    struct fault fault = FAULT_INIT;
+    char symbols[600], path[700];
+    (void)snprintf(symbols, sizeof symbols, "%s/symbols", test_scratch());
+    REQUIRE(folder_make(symbols, &fault) == ERR_NONE);
+    const uint8_t *app = test_read(test_source("corpus/reporter/symbols/app.exe"), &bytes);
+    (void)snprintf(path, sizeof path, "%s/app.exe", symbols);
+    test_write(path, app, bytes);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct judged j;
+        char stacks[600];
+        test_row(rows[i].name);
+        (void)snprintf(stacks, sizeof stacks, "%s/%zu", test_scratch(), i);
+        REQUIRE(folder_make(stacks, &fault) == ERR_NONE);
+        (void)snprintf(path, sizeof path, "%s/crash-04.txt", stacks);
+        test_write(path, rows[i].stack, strlen(rows[i].stack));
+        judge(&j, stacks, symbols);
+        CHECK_EQ(j.result.rows[3].verdict, rows[i].verdict);
+        CHECK_EQ(j.result.missing_count, rows[i].verdict == REPORTER_NOT_JUDGED);
+        if (j.result.missing_count == 1) {
+            CHECK_STR(j.result.rows[3].words, "the PDB of app.exe is missing");
+            CHECK_STR(j.result.missing[0].file, "app.pdb");
+            CHECK_STR(j.result.missing[0].identity, APP_ID);
+            CHECK(j.result.missing[0].pdb && !j.result.missing[0].system);
+            CHECK_EQ(j.result.missing[0].pairs, 1);
+        }
         end(&j);
     }
 }
