@@ -2,6 +2,8 @@
  * and the words of reports that are made of figures. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <utime.h>
 
 #include "base/files.h"
 #include "base/thread.h"
@@ -202,5 +204,227 @@ TEST(a_report_is_checked_before_it_is_put)
         struct fault fault = FAULT_INIT;
         test_row(rows[i].name);
         CHECK_EQ(report_check(&rows[i].report, &fault), rows[i].want);
+    }
+}
+
+/* ---- what the folder holds, as the head of queue_spool.c says ------------------------------- */
+
+enum { HOUR = 3600, DAY = 24 * HOUR };
+
+/* A file of the queue's folder, as it was AGE_S seconds ago. */
+static void make_old(const char *name, int64_t age_s)
+{
+    char path[800];
+    const time_t changed = time(NULL) - (time_t)age_s;
+    const struct utimbuf times = {changed, changed};
+    (void)snprintf(path, sizeof path, "%s/%s", test_scratch(), name);
+    test_write(path, "x", 1);
+    REQUIRE(utime(path, &times) == 0);
+}
+
+static bool is_there(const char *name)
+{
+    char path[800];
+    (void)snprintf(path, sizeof path, "%s/%s", test_scratch(), name);
+    return path_is_file(path);
+}
+
+/* The limits are those of queue.h: a day, 25 hours, 14 days. */
+TEST(what_is_old_is_forgotten_when_a_queue_is_opened)
+{
+    static const struct {
+        const char *name;
+        int64_t age_s;
+        bool stays;
+    } rows[] = {
+        {"reports/done/a", 23 * HOUR, true},   {"reports/done/b", 25 * HOUR, false},
+        {"partials/done/a", 23 * HOUR, true},  {"partials/done/b", 25 * HOUR, false},
+        {"dead/done/b", 25 * HOUR, false},     {"shadow/done/b", 25 * HOUR, false},
+        {"reports/tries/a", 13 * DAY, true},   {"reports/tries/b", 15 * DAY, false},
+        {"partials/tries/b", 15 * DAY, false}, {"dead/tries/b", 15 * DAY, false},
+        {"shadow/tries/a", 13 * DAY, true},    {"shadow/tries/b", 15 * DAY, false},
+        {"notes/a", 24 * HOUR + 1800, true},   {"notes/b", 25 * HOUR + 1800, false},
+        {"parts/a", 13 * DAY, true},           {"parts/b", 15 * DAY, false},
+        {"shadow/ready/a", 13 * DAY, true},    {"shadow/ready/b", 15 * DAY, false},
+        {"reports/ready/a", 400 * DAY, true},  {"partials/ready/a", 400 * DAY, true},
+        {"dead/ready/a", 400 * DAY, true},     {"reports/taken/c", 400 * DAY, true},
+        {"reports/done/c", -2 * HOUR, true}, /* of the future */
+    };
+    struct fault fault = FAULT_INIT;
+    queue_close(open_queue());
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        make_old(rows[i].name, rows[i].age_s);
+    struct queue *queue = open_queue();
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        CHECK_EQ(is_there(rows[i].name), rows[i].stays);
+    }
+    test_row("not at every message");
+    make_old("reports/done/d", 25 * HOUR);
+    struct queue_message m = {.id = "a"};
+    CHECK_EQ(queue->transport->settle(queue, QUEUE_REPORTS, &m, QUEUE_DONE, &fault), ERR_NONE);
+    CHECK(is_there("reports/done/d"));
+    queue_close(queue);
+}
+
+/* A lease is of 30 seconds. */
+TEST(a_message_whose_lease_is_over_is_delivered_again)
+{
+    static const struct {
+        const char *name;
+        int64_t age_s; /* of the taken message */
+        bool renewed;
+        uint32_t want;
+    } rows[] = {
+        {"just taken", 0, false, 0},
+        {"some seconds ago", 3, false, 0},
+        {"long over", 90, false, 1},
+        {"over, and renewed", 90, true, 0},
+        {"of a clock that went back", -90, false, 0},
+    };
+    struct queue *queue = open_queue();
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct queue_message *messages = NULL, m = {.id = "a"};
+        struct fault fault = FAULT_INIT;
+        struct arena keep;
+        uint32_t count = 99;
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        make_old("reports/taken/a", rows[i].age_s);
+        make_old("reports/taken/b#1-2.tmp", 90);
+        if (rows[i].renewed)
+            queue->transport->renew(queue, QUEUE_REPORTS, &m);
+        CHECK_EQ(
+            queue->transport->take(queue, QUEUE_REPORTS, 8, 0, &keep, &messages, &count, &fault),
+            ERR_NONE);
+        CHECK_EQ(count, rows[i].want);
+        if (count == 1)
+            CHECK_STR(messages[0].id, "a");
+        CHECK(is_there("reports/taken/a")); /* by the first taker or by this one */
+        arena_free(&keep);
+    }
+    queue_close(queue);
+}
+
+/* Letters: r ready, t taken, d done, n tries. */
+TEST(a_settled_message_leaves_only_what_is_needed)
+{
+    static const struct {
+        const char *name;
+        enum queue_end end;
+        const char *want;
+        uint32_t delivered; /* the next time; 0: never */
+    } rows[] = {
+        {"done", QUEUE_DONE, "d", 0},
+        {"again", QUEUE_AGAIN, "rn", 2},
+        {"later", QUEUE_LATER, "tn", 0},
+    };
+    static const char *const parts[] = {"ready", "taken", "done", "tries"};
+    struct queue *queue = open_queue();
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct queue_message *messages = NULL;
+        struct fault fault = FAULT_INIT;
+        struct arena keep;
+        uint32_t count = 0;
+        char have[8] = "", name[64], id[8];
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        (void)snprintf(id, sizeof id, "m%zu", i);
+        put(queue, QUEUE_PARTIALS, id, "text");
+        take(queue, QUEUE_PARTIALS, rows[i].end);
+        for (size_t k = 0; k < COUNT_OF(parts); k++) {
+            (void)snprintf(name, sizeof name, "partials/%s/%s", parts[k], id);
+            if (is_there(name))
+                (void)snprintf(have + strlen(have), sizeof have - strlen(have), "%c", "rtdn"[k]);
+        }
+        CHECK_STR(have, rows[i].want);
+        put(queue, QUEUE_PARTIALS, id, "the same id is known");
+        CHECK_EQ(
+            queue->transport->take(queue, QUEUE_PARTIALS, 8, 0, &keep, &messages, &count, &fault),
+            ERR_NONE);
+        CHECK_EQ(count, rows[i].delivered != 0);
+        if (count == 1) {
+            CHECK_EQ(messages[0].delivered, rows[i].delivered);
+            CHECK_EQ(messages[0].bytes, 4);
+            CHECK_STR(messages[0].data, "text");
+        }
+        arena_free(&keep);
+    }
+    test_row("its lease was over and it was ready again");
+    struct fault fault = FAULT_INIT;
+    struct queue_message late = {.id = "z"};
+    put(queue, QUEUE_REPORTS, "z", "x");
+    CHECK_EQ(queue->transport->settle(queue, QUEUE_REPORTS, &late, QUEUE_DONE, &fault), ERR_NONE);
+    CHECK_EQ(pending(queue, QUEUE_REPORTS), 0);
+    queue_close(queue);
+}
+
+TEST(at_most_so_many_are_taken_and_an_empty_channel_is_waited_for)
+{
+    enum { WAIT_FOR_MS = 120 };
+    static const struct {
+        uint32_t most, want;
+    } rows[] = {{1, 1}, {2, 2}, {3, 2}, {3, 0}}; /* of five messages */
+    struct queue *queue = open_queue();
+    for (char id[] = "a"; id[0] <= 'e'; id[0]++)
+        put(queue, QUEUE_REPORTS, id, "x");
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct queue_message *messages = NULL;
+        struct fault fault = FAULT_INIT;
+        struct arena keep;
+        uint32_t count = 99;
+        char name[16];
+        arena_init(&keep, 0);
+        (void)snprintf(name, sizeof name, "%zu", i);
+        test_row(name);
+        const uint64_t start_ns = clock_ns();
+        CHECK_EQ(queue->transport->take(queue, QUEUE_REPORTS, rows[i].most, WAIT_FOR_MS, &keep,
+                                        &messages, &count, &fault),
+                 ERR_NONE);
+        CHECK_EQ(count, rows[i].want);
+        if (rows[i].want == 0)
+            CHECK(clock_ns() - start_ns >= (uint64_t)WAIT_FOR_MS * 1000000U);
+        arena_free(&keep);
+    }
+    queue_close(queue);
+}
+
+TEST(only_a_note_of_an_earlier_version_is_enough)
+{
+    struct fault fault = FAULT_INIT;
+    struct queue *queue = open_queue();
+    REQUIRE(queue->transport->item_set(queue, QUEUE_NOTES, "bob-7", "x", 1, &fault) == ERR_NONE);
+    CHECK(queue->has_old_ids(queue));
+    queue_close(queue);
+}
+
+/* What that version was writing ends in at least eight digits of a time, and ".tmp". */
+TEST(names_of_an_earlier_version_become_those_of_today)
+{
+    static const struct {
+        const char *old, *want; /* NULL: it is gone */
+    } rows[] = {
+        {"a.12345678.tmp", NULL},
+        {"a.1234567.tmp", "a=01234567=0tmp"},
+        {"abcdef0123.tmp", "abcdef0123=0tmp"},
+        {"a.0123456789abcdef.tmp", NULL},
+        {"a.1234567g.tmp", "a=01234567g=0tmp"},
+        {"Ab.c", "=ab=0c"},
+        {"plain-1_2", "plain-1_2"},
+        {"two words", "two words"}, /* no id: it is left alone */
+        {"=a", "=a"},
+    };
+    queue_close(open_queue());
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char name[100];
+        test_row(rows[i].old);
+        (void)snprintf(name, sizeof name, "dead/ready/%s", rows[i].old);
+        make_old(name, 0);
+        queue_close(open_queue());
+        CHECK_EQ(is_there(name), rows[i].want != NULL && strcmp(rows[i].want, rows[i].old) == 0);
+        if (rows[i].want != NULL) {
+            (void)snprintf(name, sizeof name, "dead/ready/%s", rows[i].want);
+            CHECK(is_there(name));
+        }
     }
 }
