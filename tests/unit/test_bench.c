@@ -239,3 +239,55 @@ TEST(a_bench_is_noisy_by_the_larger_of_its_noises)
         arena_free(&keep);
     }
 }
+
+/* Which lane is measured when, and what counts: the times are the machine's, but each lane's way,
+ * the order of the samples and the rounds that they are of are not. */
+TEST(the_lanes_of_a_bench_take_turns_and_the_warm_up_does_not_count)
+{
+    static const enum bench_lane lanes[] = {LANE_DUMP, LANE_OFFSET, LANE_CONTROL};
+    static const struct {
+        const char *name;
+        uint32_t warmup, turn;
+    } rows[] = {
+        {"a dump begins", 0, 0},
+        {"the second process begins with offsets", 0, 1},
+        {"rounds before those that count have turns too", 2, 0},
+    };
+    enum { ROUNDS = 4 }; /* so many that samples of the warm-up would have room, too */
+    const char *const folder = test_source("corpus/cases/null_write.ob2");
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct bench_request request = {.folders = &folder,
+                                              .folder_count = 1,
+                                              .rounds = ROUNDS,
+                                              .warmup = rows[i].warmup,
+                                              .turn = rows[i].turn};
+        uint32_t begun = 0, unwound[BENCH_LANES] = {0};
+        uint64_t least[BENCH_LANES] = {0};
+        struct fault fault = FAULT_INIT;
+        struct bench got;
+        struct arena keep;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        REQUIRE(bench_measure(&request, &keep, &got, &fault) == ERR_NONE);
+        for (uint32_t k = 0; k < got.sample_count; k++) {
+            const struct bench_sample *s = &got.samples[k];
+            CHECK(!s->cold);
+            CHECK(s->round >= rows[i].warmup && s->round < ROUNDS + rows[i].warmup);
+            unwound[s->lane] += s->stage == STAGE_UNWIND;
+            if (s->stage == STAGE_TOTAL && (least[s->lane] == 0 || s->ns < least[s->lane]))
+                least[s->lane] = s->ns;
+            if (k > 0 && s->round == got.samples[k - 1].round)
+                continue;
+            CHECK_EQ(s->round, rows[i].warmup + begun++);
+            CHECK_EQ(s->lane, lanes[(s->round + rows[i].turn) % COUNT_OF(lanes)]);
+        }
+        CHECK_EQ(begun, ROUNDS);
+        CHECK_EQ(unwound[LANE_DUMP], ROUNDS); /* a record has its stack already */
+        CHECK_EQ(unwound[LANE_OFFSET] + unwound[LANE_CONTROL], 0);
+        REQUIRE(got.cost_count == 1);
+        CHECK_STR(got.costs[0].scenario, "null_write");
+        CHECK_EQ(got.costs[0].ns[LANE_DUMP], least[LANE_DUMP]);
+        CHECK_EQ(got.costs[0].ns[LANE_OFFSET], least[LANE_OFFSET]);
+        arena_free(&keep);
+    }
+}

@@ -295,6 +295,16 @@ TEST(the_bytes_that_ret_takes_are_told_to_the_caller)
         CHECK_EQ(walker.callee_params_bytes, ends[i].params);
         world_free(&w);
     }
+    make(&w); /* the function is the three bytes of its `ret 8`, and nothing follows them */
+    test_row("a function that only returns");
+    put_section(&w, NULL, 0);
+    put_u32(&w, SECTION + sizeof(kind) + 12, 3);
+    world_put(&w, BEGIN, (const uint8_t[]){0xc2, 8, 0}, 3);
+    struct unwind_frame frame;
+    struct unwind_walker walker = start(&w, 0, PC_INTERRUPTED, 0, 0, 0, &frame);
+    CHECK(unwind_x86_cfi(&walker));
+    CHECK_EQ(walker.callee_params_bytes, 8);
+    world_free(&w);
 }
 
 /* A section with any cut or flipped bit must be refused or give some answer. It must not crash. */
