@@ -137,9 +137,25 @@ class Views(e2e.Case):
         fails = sum(c[3] == "FAIL" for c in self.cases(3))
         self.assertRegex(self.text("/metrics"), rf'(?m)^twinstack_\w*\{{[^}}]*verdict="FAIL"[^}}]*\}} {fails}(\.0)?$')
         self.assertIn("# EOF", self.text("/metrics"))
+        self.assertEqual([self.status(path) for path in ("/about", "/none", "/runs/3/none", "/api/v1/none")], [200, 404, 404, 404])
+
+    def test_figures_of_reports_follow_those_of_the_run(self):
+        (self.folder / "senders.txt").write_text("app " + "a" * 32 + "\n", encoding="utf-8")
+        server = subprocess.Popen([e2e.PROGRAM, "serve", "--db", self.db, "--listen", "127.0.0.1:0", "--collect", "--spool", self.folder / "spool",
+                                   "--senders", self.folder / "senders.txt"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        with server, contextlib.ExitStack() as last:
+            last.callback(server.terminate)
+            url = server.stdout.readline().strip().partition("/#token=")[0].rstrip("/")
+            with urllib.request.urlopen(url + "/metrics", timeout=60 * e2e.PATIENCE) as answer:
+                lines = answer.read().decode().splitlines()
+        run = [line for line in self.text("/metrics").splitlines() if "_age" not in line]
+        self.assertEqual([line for line in lines[:len(run) - 1] if "_age" not in line], run[:-1])
+        self.assertGreater(len(lines), len(run))
+        self.assertTrue(any(line.startswith("twinstack_queue") for line in lines), lines)
+        self.assertEqual([n for n, line in enumerate(lines) if line == "# EOF"], [len(lines) - 1])
 
     def test_an_answer_may_be_packed(self):
-        for path in ("/", "/runs", "/api/v1/runs"):
+        for path in ("/", "/runs", "/api/v1/runs", "/compare/2/3"):  # the last one's data is asked for nowhere else: it comes after the frame
             with self.subTest(path):
                 request = urllib.request.Request(self.url + path, headers={"Accept-Encoding": "gzip"})
                 with urllib.request.urlopen(request, timeout=60 * e2e.PATIENCE) as answer:
@@ -211,6 +227,7 @@ class Views(e2e.Case):
                 while more := asked.recv(65536):
                     said += more
                 self.assertEqual(re.findall(rb"(?m)^HTTP/1.1 (\d+)", said), [want])
+                self.assertIn(b"\r\nConnection: close\r\n", said)  # a client must not wait for an answer to what it sent after it
 
     def test_an_error_says_what_and_changes_are_streamed(self):
         with self.assertRaises(urllib.error.HTTPError) as refused:

@@ -1,7 +1,9 @@
 /* Portable PDBs and managed images of the corpus, whole, cut at every byte, and with changed bytes.
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "format/portable_pdb/managed.h"
 #include "format/portable_pdb/precompiled.h"
 #include "test.h"
@@ -132,6 +134,39 @@ TEST(the_pdb_belongs_to_its_image)
     REQUIRE(managed_pdb_id(&pe, id));
     CHECK_MEM(pdb.id, id, PPDB_ID_BYTES);
     arena_free(&keep);
+}
+
+/* "RSDS" and a GUID are 20 bytes; the age and the name that follow are not part of the identity. */
+TEST(an_entry_that_ends_after_its_guid_has_an_identity)
+{
+    static const struct {
+        const char *name;
+        uint32_t bytes;
+        bool has_id;
+    } rows[] = {{"all of the GUID", 20, true}, {"without its last byte", 19, false}};
+    static const uint8_t want[] = {'R', 'S', 'D', 'S'};
+    size_t bytes, at = 0;
+    const uint8_t *image = test_read(test_source(dll_file), &bytes);
+    uint8_t *data = malloc(bytes);
+    REQUIRE(data != NULL);
+    memcpy(data, image, bytes);
+    while (at + 28 <= bytes && memcmp(&data[at], want, sizeof want) != 0)
+        at++;
+    const size_t rsds = at;
+    for (at = 0; at + 28 <= bytes && load_u32(&data[at + 24]) != rsds; at += 4)
+        ;
+    REQUIRE(at + 28 <= bytes && load_u32(&data[at + 12]) == 2); /* IMAGE_DEBUG_TYPE_CODEVIEW */
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT;
+        uint8_t id[PPDB_ID_BYTES];
+        struct pe pe;
+        test_row(rows[i].name);
+        data[at + 16] = (uint8_t)rows[i].bytes;
+        REQUIRE(pe_open(data, bytes, &pe, &fault) == ERR_NONE);
+        CHECK_EQ(managed_pdb_id(&pe, id), rows[i].has_id);
+        CHECK(!rows[i].has_id || memcmp(id, &data[rsds + 4], 16) == 0);
+    }
+    free(data);
 }
 
 TEST(sources)

@@ -1,4 +1,5 @@
 /* study/run_lists: what named the frames, signatures of cases, and what acceptances cover. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "store_fixture.h"
@@ -28,6 +29,14 @@ TEST(modules_are_added_up_by_identity_and_list_the_best_source_first)
     CHECK_EQ(modules[0].sources[2].symbols, SYMBOLS_NONE);
     CHECK_STR(modules[1].debug_id, "D2");
     CHECK(modules[2].module == NULL);
+    struct json j;
+    json_to_text(&j, false);
+    named_modules_write_json(&j, &modules[1], 1);
+    char *text = json_take(&j, NULL);
+    CHECK_STR(text,
+              "[{\"module\":\"app.exe\",\"code_id\":\"C2\",\"debug_id\":\"D2\",\"frames\":1,"
+              "\"inlined\":0,\"sources\":[{\"symbols\":\"pdb\",\"frames\":1,\"inlined\":0}]}]");
+    free(text);
 
     REQUIRE(symbol_rows_sum(rows, COUNT_OF(rows), &keep, &sums, &count, &fault) == ERR_NONE);
     REQUIRE(count == 4);

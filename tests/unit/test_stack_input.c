@@ -32,6 +32,8 @@ static const struct {
      "\xFF\xFE"
      "a!0x1",
      "-: !malformed@2\n"},
+    {"a method by its token, and IL offsets", "a!0x06000001+0x5\nb!0x06000001+5\nc!0x06000001+\n",
+     "-: !malformed@32\n-: a!0x5@i b!0x5@r\n"},
     {"a token of another table", "a!0x0a000001+0x5\n", "-: !malformed@0\n"},
     {"a folder alone", "C:\\x\\!0x1\n", "-: !malformed@0\n"},
     {"a bad line does not end the stack", "> x\na!0x1\nhello\nb!0x2\n",

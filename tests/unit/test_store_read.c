@@ -1,7 +1,10 @@
 /* What a comparison reads of a stored run, what it read is what was stored, and by which words a
  * run is found (store.h). */
+#include <sqlite3.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "make_run.h"
 #include "store_fixture.h"
 
 static struct run_info run_of(const char *uuid, const char *commit, const char *branch)
@@ -152,5 +155,66 @@ TEST(a_side_of_a_comparison_has_what_was_stored)
                 CHECK_EQ(side.series[s].total_ns[i], s == 0 ? 0 : 100 * s + 100 + i);
             }
     }
+    store_tear_down(&f);
+}
+
+/* A way that took no stack is not measured, and has no row. */
+TEST(a_case_without_a_measured_way_has_no_costs)
+{
+    static const struct {
+        const char *name;
+        uint64_t frames[WAY_COUNT];
+        bool measured;
+    } rows[] = {
+        {"no way took a stack", {0}, false},
+        {"one did", {[WAY_OFFSET] = 5}, true},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct run_info run = run_of("01234567-0000", "abcdef0123", "first");
+        struct way_cost ways[WAY_COUNT] = {0};
+        struct run_case c = {
+            .scenario = "s", .variant = "v", .ways = ways, .result = {.verdict = VERDICT_PASS}};
+        struct run_case back;
+        struct store_fixture f;
+        test_row(rows[i].name);
+        store_set_up(&f);
+        for (int way = 0; way < WAY_COUNT; way++)
+            ways[way].frames = rows[i].frames[way];
+        REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
+        REQUIRE(store_put_case(f.store, run.id, &c, &f.fault) == ERR_NONE);
+        REQUIRE(store_read_case(f.store, c.id, &f.keep, &back, &f.fault) == ERR_NONE);
+        CHECK_EQ(back.ways != NULL, rows[i].measured);
+        for (int way = 0; way < WAY_COUNT && back.ways != NULL; way++)
+            CHECK_EQ(back.ways[way].frames, rows[i].frames[way]);
+        store_tear_down(&f);
+    }
+}
+
+/* As after damage: the number of the thread that a stack is of is one too high. */
+TEST(a_stack_of_a_thread_that_the_case_does_not_have_is_in_no_table)
+{
+    struct store_fixture f = {.store = NULL};
+    struct run_case cases[MADE_CASES], back;
+    struct run_info run;
+    char path[512];
+    sqlite3 *db;
+    static const struct fault none = FAULT_INIT;
+    f.fault = none;
+    arena_init(&f.keep, 0);
+    (void)snprintf(path, sizeof path, "%s/damaged.db", test_scratch());
+    make_run(&f.keep, &run, cases);
+    REQUIRE(store_open(path, STORE_WRITE, &f.store, &f.fault) == ERR_NONE);
+    REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
+    REQUIRE(store_put_case(f.store, run.id, &cases[0], &f.fault) == ERR_NONE);
+    const uint32_t threads = cases[0].result.thread_count;
+    REQUIRE(threads > 0 && cases[0].claims[0].stack_count > 0);
+    REQUIRE(sqlite3_open(path, &db) == SQLITE_OK);
+    REQUIRE(sqlite3_exec(db, "UPDATE stack SET thread = thread + 1", NULL, NULL, NULL) ==
+            SQLITE_OK);
+    REQUIRE(sqlite3_close(db) == SQLITE_OK);
+    REQUIRE(store_read_case(f.store, cases[0].id, &f.keep, &back, &f.fault) == ERR_NONE);
+    REQUIRE(back.result.thread_count == threads);
+    CHECK_EQ(back.claims[0].stack_count, cases[0].claims[0].stack_count);
+    CHECK(back.result.threads[0].stacks[0] == NULL);
     store_tear_down(&f);
 }
