@@ -255,6 +255,42 @@ TEST(numbers_are_read_in_every_form)
     }
 }
 
+/* DWARF 5, 7.27: the addresses come after the head of their table, which is 8 bytes, and 16 in the
+ * format of 64 bits. A unit that states no base has those of the only table. */
+TEST(a_unit_without_a_base_has_the_addresses_after_the_head)
+{
+    enum { ADDRX = 0x1b, DATA1 = 0x0b };
+    uint32_t asked = 0;
+    for (size_t i = 0; i < FORMATS; i++) {
+        static const uint64_t pairs[] = {NAME, STRING, LOW, ADDRX, HIGH, DATA1, 0};
+        if (formats[i].version < 5)
+            continue;
+        struct part *table = calloc(1, sizeof *table);
+        struct made *m = begin(&formats[i]);
+        REQUIRE(table != NULL);
+        shape(m, 2, FUNCTION, false, pairs);
+        put_unsigned(&m->info, 2);
+        put_text(&m->info, "second");
+        put_unsigned(&m->info, 1);
+        number(m, 4, 1);
+        end_unit(m);
+        put_fixed(table, 0, 8, m->big);
+        if (m->wide)
+            put_fixed(table, 0, 8, m->big);
+        put_fixed(table, BASE + AT + 0x100, m->address_bytes, m->big);
+        put_fixed(table, BASE + AT, m->address_bytes, m->big);
+        struct object_debug debug = sections_of(m);
+        debug.own[DEBUG_ADDR] = (struct object_bytes){table->data, table->bytes};
+        const struct answer got = ask(&debug, NULL);
+        CHECK_STR(got.name, "second");
+        CHECK_EQ(got.depth, 1);
+        asked++;
+        free(m);
+        free(table);
+    }
+    CHECK(asked > 1);
+}
+
 /* What comes before the function: entries whose children are skipped. */
 enum before { NESTED, WITH_SIBLING, BACKWARDS, TOO_FAR, NO_ABBREVIATION, BEFORE };
 

@@ -1,4 +1,4 @@
-/* Tables of a document for people, on pages of several widths and in Markdown. What is wanted
+/* Tables of a document for people, on pages of several widths and in Markdown. What is expected
  * follows from the rules in sheet.h and sheet_table.c, and from GitHub's tables. */
 #include <stdio.h>
 #include <string.h>
