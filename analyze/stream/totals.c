@@ -87,16 +87,8 @@ enum statement {
     ADD_TOTAL,
     ADD_SIGNATURE,
     ADD_TALLY,
-    READ_ALL,
-    READ_HOURS,
-    READ_TOP,
-    READ_VERSIONS,
-    READ_TREND,
-    READ_AGREEMENT,
     STATEMENTS
 };
-
-#define SUBJECTS "'" ENGINE_NAME_DUMP "', '" ENGINE_NAME_OFFSET "'"
 
 /* Rows of an hour (13 characters) before day ?1 belong to their day (10), and rows of a day before
  * day ?2 to their month (7). */
@@ -130,25 +122,6 @@ static const char *const texts[STATEMENTS] = {
         " first_seen = min(first_seen, ?2) RETURNING id",
     [ADD_TALLY] = "INSERT INTO tally VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET"
                   " count = count + ?4, error = error + ?5",
-    [READ_ALL] = "SELECT coalesce(sum(stacks), 0), coalesce(sum(bad), 0),"
-                 " coalesce(sum(reports), 0), min(hour), max(hour),"
-                 " CASE WHEN ?1 IS NULL THEN (SELECT count(*) FROM signature) ELSE"
-                 " (SELECT count(DISTINCT signature) FROM tally WHERE version = ?1) END"
-                 " FROM total WHERE ?1 IS NULL OR version = ?1",
-    [READ_HOURS] = "SELECT hour, sum(stacks) FROM total WHERE ?1 IS NULL OR version = ?1"
-                   " GROUP BY hour ORDER BY hour DESC LIMIT ?2",
-    [READ_TOP] = "SELECT s.id, s.text, s.first_seen, s.last_seen, s.example, sum(t.count) n,"
-                 " sum(t.error) FROM tally t JOIN signature s ON s.id = t.signature"
-                 " WHERE ?1 IS NULL OR t.version = ?1"
-                 " GROUP BY s.id ORDER BY n DESC, s.text LIMIT ?2 OFFSET ?3",
-    [READ_VERSIONS] = "SELECT group_concat(version, ', ') FROM (SELECT DISTINCT version FROM tally"
-                      " WHERE signature = ?1 AND version <> '' ORDER BY version)",
-    [READ_TREND] = "SELECT hour, sum(count) FROM tally WHERE signature = ?3"
-                   " AND (?1 IS NULL OR version = ?1) GROUP BY hour ORDER BY hour DESC LIMIT ?2",
-    [READ_AGREEMENT] = "SELECT count(*), sum(e.result = 0) FROM shadow s JOIN shadow_engine e"
-                       " ON e.id = s.id WHERE s.signature = ?1 AND e.engine IN (" SUBJECTS ")"
-                       " AND e.against IN (" SUBJECTS ")"
-                       " AND (?2 IS NULL OR s.version = ?2)",
 };
 
 static_assert((int)STATEMENTS <= (int)TOTALS_STATEMENTS, "room for all statements");
@@ -229,7 +202,7 @@ static enum status prepare(struct totals *t, bool writing, struct fault *fault)
     t->has_shadow = writing || version >= TOTALS_WITH_SHADOW;
     if (!writing && tables == 0)
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "totals");
-    for (int i = writing ? 0 : READ_ALL; i < (t->has_shadow ? STATEMENTS : READ_AGREEMENT); i++)
+    for (int i = 0; writing && i < STATEMENTS; i++)
         if (sqlite3_prepare_v3(t->db, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &t->statements[i],
                                NULL) != SQLITE_OK)
             return totals_failed(t, fault);
@@ -459,123 +432,5 @@ enum status totals_add(struct totals *totals, const struct partial *partial, boo
         totals_sums_add(&totals->sums, partial, fault) == ERR_NONE &&
         totals->sums.keep.used_bytes > TOTALS_SUMS_BYTES)
         (void)write_sums(totals, fault);
-    return fault->code;
-}
-
-/* ---- reading -------------------------------------------------------------------------- */
-
-static const char *text_of(sqlite3_stmt *statement, int column, struct arena *keep)
-{
-    return arena_string(keep, (const char *)sqlite3_column_text(statement, column));
-}
-
-/* Rows of (hour, count), newest first, turned round. */
-static const struct totals_hour *read_hours(struct totals *t, sqlite3_stmt *statement,
-                                            struct arena *keep, uint32_t *count,
-                                            struct fault *fault)
-{
-    struct totals_hour *hours = ARENA_ARRAY(keep, TOTALS_HOURS, struct totals_hour);
-    int code;
-    *count = 0;
-    while (hours != NULL && (code = sqlite3_step(statement)) != SQLITE_DONE) {
-        if (code != SQLITE_ROW) {
-            (void)totals_failed(t, fault);
-            break;
-        }
-        if (*count == TOTALS_HOURS)
-            continue;
-        hours[(*count)++] = (struct totals_hour){text_of(statement, 0, keep),
-                                                 (uint64_t)sqlite3_column_int64(statement, 1)};
-    }
-    for (uint32_t i = 0; i < *count / 2; i++) {
-        const struct totals_hour other = hours[i];
-        hours[i] = hours[*count - 1 - i];
-        hours[*count - 1 - i] = other;
-    }
-    (void)sqlite3_reset(statement);
-    return hours;
-}
-
-static void read_details(struct totals *t, const struct totals_query *query, sqlite3_int64 id,
-                         struct arena *keep, struct totals_row *row, struct fault *fault)
-{
-    sqlite3_stmt *statement = start(t, READ_VERSIONS);
-    (void)sqlite3_bind_int64(statement, 1, id);
-    if (sqlite3_step(statement) == SQLITE_ROW)
-        row->versions = text_of(statement, 0, keep);
-    (void)sqlite3_reset(statement);
-    statement = start(t, READ_TREND);
-    bind(statement, 1, query->version);
-    bind_count(statement, 2, TOTALS_HOURS);
-    (void)sqlite3_bind_int64(statement, 3, id);
-    row->hours = read_hours(t, statement, keep, &row->hour_count, fault);
-    if (!t->has_shadow)
-        return;
-    statement = start(t, READ_AGREEMENT);
-    bind(statement, 1, row->signature);
-    bind(statement, 2, query->version);
-    if (sqlite3_step(statement) == SQLITE_ROW) {
-        row->judged = (uint64_t)sqlite3_column_int64(statement, 0);
-        row->agreed = (uint64_t)sqlite3_column_int64(statement, 1);
-    }
-    (void)sqlite3_reset(statement);
-}
-
-static enum status read_rows(struct totals *t, const struct totals_query *query, struct arena *keep,
-                             struct totals_list *out, struct fault *fault)
-{
-    struct totals_row *rows = ARENA_ARRAY(keep, (size_t)query->top + 1, struct totals_row);
-    sqlite3_stmt *statement = start(t, READ_TOP);
-    int code;
-    if (rows == NULL)
-        return fault_no_memory(fault, "totals");
-    bind(statement, 1, query->version);
-    bind_count(statement, 2, query->top);
-    bind_count(statement, 3, query->after);
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW && out->count < query->top) {
-        struct totals_row *row = &rows[out->count++];
-        row->signature = text_of(statement, 1, keep);
-        row->first_seen = text_of(statement, 2, keep);
-        row->last_seen = text_of(statement, 3, keep);
-        row->example = text_of(statement, 4, keep);
-        row->count = (uint64_t)sqlite3_column_int64(statement, 5);
-        row->error = (uint64_t)sqlite3_column_int64(statement, 6);
-        row->is_new = query->baseline != NULL && row->first_seen != NULL &&
-                      strcmp(row->first_seen, query->baseline) >= 0;
-        read_details(t, query, sqlite3_column_int64(statement, 0), keep, row, fault);
-    }
-    if (code != SQLITE_DONE && code != SQLITE_ROW)
-        (void)totals_failed(t, fault);
-    (void)sqlite3_reset(statement);
-    out->rows = rows;
-    return fault->code;
-}
-
-enum status totals_read(struct totals *totals, const struct totals_query *query, struct arena *keep,
-                        struct totals_list *out, struct fault *fault)
-{
-    memset(out, 0, sizeof *out);
-    if (exec(totals, "BEGIN", fault) != ERR_NONE)
-        return fault->code;
-    sqlite3_stmt *statement = start(totals, READ_ALL);
-    bind(statement, 1, query->version);
-    if (sqlite3_step(statement) == SQLITE_ROW) {
-        out->stacks = (uint64_t)sqlite3_column_int64(statement, 0);
-        out->bad = (uint64_t)sqlite3_column_int64(statement, 1);
-        out->reports = (uint64_t)sqlite3_column_int64(statement, 2);
-        out->first_hour = text_of(statement, 3, keep);
-        out->last_hour = text_of(statement, 4, keep);
-        out->signatures = (uint64_t)sqlite3_column_int64(statement, 5);
-    } else {
-        (void)totals_failed(totals, fault);
-    }
-    (void)sqlite3_reset(statement);
-    statement = start(totals, READ_HOURS);
-    bind(statement, 1, query->version);
-    bind_count(statement, 2, TOTALS_HOURS);
-    out->hours = read_hours(totals, statement, keep, &out->hour_count, fault);
-    if (fault->code == ERR_NONE)
-        (void)read_rows(totals, query, keep, out, fault);
-    (void)sqlite3_exec(totals->db, "COMMIT", NULL, NULL, NULL);
     return fault->code;
 }

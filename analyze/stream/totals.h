@@ -48,10 +48,22 @@ enum status totals_add_slice(struct totals *totals, const struct slice *slice, s
 enum status totals_merge(const char *file, const char *const *parts, uint32_t count, uint64_t *same,
                          struct fault *fault);
 
+enum { TOTALS_KEY_BYTES = 17 };
+
+/* The address of a problem: 16 hexadecimal digits, the same in all totals, forever. A sender
+ * can construct two signatures with one key; both are found then. */
+void totals_key(const char *signature, char out[TOTALS_KEY_BYTES]);
+
 struct totals_query {
     const char *version;  /* NULL: all */
     const char *baseline; /* a day: "new" is what was first seen on it or later; NULL: none */
-    uint32_t top, after;  /* so many rows after this rank */
+    /* A version: "new" is what no older one has. Older are those whose first report came in an
+     * earlier hour; of one hour, those whose name is less. Reports without a version count until
+     * this hour. NULL: none. A version without reports brought nothing. */
+    const char *since;
+    const char *key;     /* of one problem; NULL: all */
+    bool only_new;       /* leaves out what is not new */
+    uint32_t top, after; /* so many rows after this rank */
 };
 
 struct totals_hour {
@@ -59,7 +71,17 @@ struct totals_hour {
     uint64_t count;
 };
 
+struct totals_version {
+    const char *version;                /* "": not stated */
+    uint64_t reports, stacks;           /* reports: 0 in a row, which does not have them */
+    const char *first_hour, *last_hour; /* "": not stated */
+};
+
+enum { TOTALS_VERSIONS = 100 }; /* the newest ones are listed */
+
 struct totals_row {
+    uint64_t rank; /* in the list; of a row that was asked for by its key, among all of the version
+                    */
     const char *signature, *first_seen, *last_seen, *example;
     const char *versions; /* separated by ", " */
     uint64_t count, error;
@@ -67,15 +89,20 @@ struct totals_row {
     uint64_t judged, agreed;         /* sampled reports: dump and offsets judged; both agree */
     const struct totals_hour *hours; /* the newest TOTALS_HOURS, oldest first; without empty ones */
     uint32_t hour_count;
+    const struct totals_version *by_version; /* the newest first; of all versions */
+    uint32_t version_count;
 };
 
 enum { TOTALS_HOURS = 48 };
 
 struct totals_list {
     uint64_t stacks, bad, reports, signatures; /* signatures: listed or not */
+    uint64_t new_signatures;                   /* those that are new */
     const char *first_hour, *last_hour;        /* NULL: there are no stacks */
     const struct totals_hour *hours;           /* of all stacks */
     uint32_t hour_count;
+    const struct totals_version *versions; /* the newest first, without reports that state none */
+    uint32_t version_count;
     const struct totals_row *rows;
     uint32_t count;
 };
@@ -128,9 +155,13 @@ struct shadow_list {
     uint32_t verdict_count;
 };
 
-/* Agreement by engine, cause and module, of VERSION and since the hour or day SINCE; NULL: all.
- * Everything lives in KEEP. Fails: ERR_IO, ERR_TIMEOUT, ERR_MEMORY. */
-enum status totals_read_shadow(struct totals *totals, const char *version, const char *since,
+struct totals_shadow_query {
+    const char *version, *since, *signature; /* since: an hour or a day; NULL: all */
+};
+
+/* Agreement by engine, cause and module. Everything lives in KEEP. Fails: ERR_IO, ERR_TIMEOUT,
+ * ERR_MEMORY. */
+enum status totals_read_shadow(struct totals *totals, const struct totals_shadow_query *query,
                                struct arena *keep, struct shadow_list *out, struct fault *fault);
 
 #endif

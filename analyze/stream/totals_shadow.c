@@ -7,7 +7,8 @@
 
 #define CHOSEN                                                                                     \
     " FROM shadow s JOIN shadow_engine e ON e.id = s.id"                                           \
-    " WHERE (?1 IS NULL OR s.version = ?1) AND (?2 IS NULL OR s.hour >= ?2)"
+    " WHERE (?1 IS NULL OR s.version = ?1) AND (?2 IS NULL OR s.hour >= ?2)"                       \
+    " AND (?5 IS NULL OR s.signature = ?5)"
 
 static const char add_report[] =
     "INSERT OR IGNORE INTO shadow (id, hour, version, verdict, signature, added)"
@@ -21,7 +22,8 @@ static const char add_engine[] =
     "INSERT OR IGNORE INTO shadow_engine VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 static const char read_verdicts[] =
     "SELECT verdict, count(*) n FROM shadow WHERE (?1 IS NULL OR version = ?1)"
-    " AND (?2 IS NULL OR hour >= ?2) GROUP BY verdict ORDER BY n DESC, verdict";
+    " AND (?2 IS NULL OR hour >= ?2) AND (?5 IS NULL OR signature = ?5) GROUP BY verdict ORDER BY "
+    "n DESC, verdict";
 static const char read_engines[] =
     "SELECT e.engine, min(e.against), sum(e.result = 0 AND e.against IS NOT NULL),"
     " sum(e.result = 1), sum(e.result = 2)" CHOSEN " GROUP BY e.engine ORDER BY e.engine";
@@ -129,7 +131,7 @@ enum status totals_add_shadow(struct totals *totals, const struct shadow *shadow
 
 struct reading {
     struct totals *totals;
-    const char *version, *since;
+    const struct totals_shadow_query *query;
     struct arena *keep;
     struct fault *fault;
 };
@@ -137,8 +139,9 @@ struct reading {
 static sqlite3_stmt *chosen(struct reading *r, const char *text)
 {
     sqlite3_stmt *statement = prepared(r->totals, text, r->fault);
-    bind(statement, 1, r->version);
-    bind(statement, 2, r->since);
+    bind(statement, 1, r->query->version);
+    bind(statement, 2, r->query->since);
+    bind(statement, 5, r->query->signature);
     return statement;
 }
 
@@ -194,10 +197,10 @@ static void read_cause_rows(struct reading *r, struct shadow_list *out)
     (void)sqlite3_finalize(statement);
 }
 
-enum status totals_read_shadow(struct totals *totals, const char *version, const char *since,
+enum status totals_read_shadow(struct totals *totals, const struct totals_shadow_query *query,
                                struct arena *keep, struct shadow_list *out, struct fault *fault)
 {
-    struct reading r = {totals, version, since, keep, fault};
+    struct reading r = {totals, query, keep, fault};
     memset(out, 0, sizeof *out);
     if (!totals->has_shadow)
         return ERR_NONE;

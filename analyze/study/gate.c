@@ -155,7 +155,7 @@ enum status gate_decide_shadow(const char *file, const struct gate_request *requ
     if (list == NULL)
         return fault_no_memory(fault, "gate");
     if (totals_open(file, false, &totals, fault) == ERR_NONE)
-        (void)totals_read_shadow(totals, NULL, NULL, keep, list, fault);
+        (void)totals_read_shadow(totals, &(struct totals_shadow_query){0}, keep, list, fault);
     totals_close(totals);
     if (fault->code != ERR_NONE)
         return fault->code;

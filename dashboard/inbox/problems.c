@@ -26,10 +26,38 @@ static void write_hours(struct json *j, const struct totals_hour *hours, uint32_
     json_array_end(j);
 }
 
-static void write_row(struct json *j, const struct totals_row *row, uint32_t rank)
+static const char *stated(const char *text)
 {
+    return text != NULL && *text != '\0' ? text : NULL;
+}
+
+/* Newest first; REPORTS: each has its reports. A version or hour that was not stated is null. */
+static void write_versions(struct json *j, const char *key, const struct totals_version *versions,
+                           uint32_t count, bool reports)
+{
+    json_key(j, key);
+    json_array(j);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct totals_version *v = &versions[i];
+        json_object(j);
+        json_key_string(j, "version", stated(v->version));
+        if (reports)
+            json_key_uint(j, "reports", v->reports);
+        json_key_uint(j, "stacks", v->stacks);
+        json_key_string(j, "first_hour", stated(v->first_hour));
+        json_key_string(j, "last_hour", stated(v->last_hour));
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
+static void write_row(struct json *j, const struct totals_row *row)
+{
+    char key[TOTALS_KEY_BYTES];
+    totals_key(text_or_empty(row->signature), key);
     json_object(j);
-    json_key_uint(j, "rank", rank);
+    json_key_uint(j, "rank", row->rank);
+    json_key_string(j, "key", key);
     json_key_string(j, "signature", row->signature);
     json_key_uint(j, "count", row->count);
     json_key_uint(j, "error", row->error);
@@ -40,29 +68,36 @@ static void write_row(struct json *j, const struct totals_row *row, uint32_t ran
     json_key_string(j, "example", row->example);
     json_key_uint(j, "judged", row->judged);
     json_key_uint(j, "agreed", row->agreed);
+    write_versions(j, "by_version", row->by_version, row->version_count, false);
     write_hours(j, row->hours, row->hour_count);
     json_object_end(j);
 }
 
-static void write_list(struct json *j, const struct totals_list *list, uint32_t after,
-                       const struct shadow_list *shadow)
+static void write_list(struct json *j, const struct totals_list *list,
+                       const struct totals_query *query, const struct shadow_list *shadow)
 {
-    const uint64_t next = after + list->count;
+    const uint64_t next = (uint64_t)query->after + list->count;
+    const bool marks = query->baseline != NULL || query->since != NULL;
+    const uint64_t all = query->only_new ? list->new_signatures : list->signatures;
+    const uint64_t listed = query->key != NULL ? 0 : all;
     json_object(j);
     json_key_uint(j, "stacks", list->stacks);
     json_key_uint(j, "bad", list->bad);
     json_key_uint(j, "reports", list->reports);
     json_key_uint(j, "total", list->signatures);
+    json_key(j, "new");
+    marks ? json_uint(j, list->new_signatures) : json_null(j);
     json_key_string(j, "first_hour", list->first_hour);
     json_key_string(j, "last_hour", list->last_hour);
     write_hours(j, list->hours, list->hour_count);
+    write_versions(j, "versions", list->versions, list->version_count, true);
     json_key(j, "problems");
     json_array(j);
     for (uint32_t i = 0; i < list->count; i++)
-        write_row(j, &list->rows[i], after + i + 1);
+        write_row(j, &list->rows[i]);
     json_array_end(j);
     json_key(j, "next");
-    next < list->signatures && list->count > 0 ? json_uint(j, next) : json_null(j);
+    next < listed && list->count > 0 ? json_uint(j, next) : json_null(j);
     json_key(j, "shadow");
     shadow_write_json(j, shadow);
     json_object_end(j);
@@ -80,13 +115,23 @@ static enum status read_list(struct exchange *x, const struct totals_query *quer
     if (file == NULL)
         return ERR_NONE;
     if (totals_open(file, false, &totals, fault) == ERR_NONE) {
-        if (totals_read(totals, query, &x->keep, out, fault) == ERR_NONE)
-            (void)totals_read_shadow(totals, query->version, NULL, &x->keep, shadow, fault);
+        struct totals_shadow_query of = {.version = query->version};
+        const enum status status = totals_read(totals, query, &x->keep, out, fault);
+        if (query->key != NULL && out->count > 0)
+            of.signature = out->rows[0].signature;
+        if (status == ERR_NONE && (query->key == NULL || out->count > 0))
+            (void)totals_read_shadow(totals, &of, &x->keep, shadow, fault);
     } else if (fault->code == ERR_ABSENT) {
         fault_clear(fault);
     }
     totals_close(totals);
     return fault->code;
+}
+
+static bool is_key(const char *text)
+{
+    return strlen(text) == TOTALS_KEY_BYTES - 1 &&
+           strspn(text, "0123456789abcdef") == TOTALS_KEY_BYTES - 1;
 }
 
 int answer_problems(struct exchange *x)
@@ -106,8 +151,14 @@ int answer_problems(struct exchange *x)
         return answer_error(x, 400, "bad_limit", "The limit is a number from 1 to 500", NULL);
     if (rank != NULL && (!text_parse_uint(rank, strlen(rank), &after) || after > INT32_MAX))
         return answer_error(x, 400, "bad_after", "The rank is a number", NULL);
+    const char *key = http_query_get(q, "key");
+    if (key != NULL && !is_key(key))
+        return answer_error(x, 400, "bad_key", "A key is 16 digits and letters a to f", NULL);
     const struct totals_query query = {.version = http_query_get(q, "version"),
                                        .baseline = http_query_get(q, "baseline"),
+                                       .since = http_query_get(q, "since"),
+                                       .key = key,
+                                       .only_new = http_query_get(q, "new") != NULL,
                                        .top = (uint32_t)top,
                                        .after = (uint32_t)after};
     if (shadow == NULL)
@@ -115,7 +166,7 @@ int answer_problems(struct exchange *x)
     if (read_list(x, &query, &list, shadow, &fault) != ERR_NONE)
         return answer_fault(x, &fault);
     json_to_text(&j, false);
-    write_list(&j, &list, query.after, shadow);
+    write_list(&j, &list, &query, shadow);
     char *text = json_take(&j, &bytes);
     if (text == NULL)
         return answer_error(x, 503, "no_memory", "There is no memory for this answer", NULL);

@@ -86,6 +86,11 @@ const server = await serve('--db', db, '--totals', totals);
 const later = scratch('later-totals.db');
 const empty = await serve('--db', db, '--totals', later);
 const chromium = await browser();
+// FNV-1a of the first signature
+const key = [...Buffer.from(signatures[0])]
+  .reduce((hash, byte) => BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n), 0xcbf29ce484222325n)
+  .toString(16)
+  .padStart(16, '0');
 /** @param {Page} page */
 const rows = (page) => page.locator('[aria-label="Head problems"] tbody tr');
 
@@ -176,7 +181,7 @@ test('new_since_marks_what_a_version_brought', async () => {
   const page = await openPage(chromium, `${server.base}/problems`);
   await settled(page);
   same(await page.locator('.chip').filter({ hasText: 'new' }).count(), 0, 'no baseline, nothing is new');
-  await page.getByLabel('new since').fill('2026-11-20');
+  await page.getByLabel('new since day').fill('2026-11-20');
   await page.waitForURL('**/problems?baseline=2026-11-20');
   await becomes(() => page.locator('tbody .chip').count(), 1, 'one signature is new');
   check((await rows(page).nth(3).innerText()).includes('new'), 'the one that came with 2.0');
@@ -185,22 +190,104 @@ test('new_since_marks_what_a_version_brought', async () => {
   await closePage(page);
 });
 
+test('a_problem_has_an_address_that_says_what_makes_it_one', async () => {
+  const page = await openPage(chromium, `${server.base}/problems?since=2.0`);
+  await settled(page);
+  same(await page.locator('tbody .chip').count(), 1, 'new since version 2.0');
+  await page.getByRole('button', { name: 'only new ones' }).click();
+  await becomes(() => rows(page).count(), 1, 'the list has only what is new');
+  check((await page.locator('main').innerText()).includes('4 problems, 1 of them new'), 'how many');
+  await page.getByLabel('new since version').fill('7.0');
+  await page.getByLabel('new since version').press('Enter');
+  await becomes(() => page.getByText('No report of version 7.0 was counted').count(), 1, 'no such version');
+  await page.goto(`${server.base}/problems`);
+  await settled(page);
+  await rows(page).nth(0).getByRole('link').click();
+  await page.waitForURL(/\/problems\/[0-9a-f]{16}$/);
+  await page.reload();
+  await settled(page);
+  const text = await page.locator('main').innerText();
+  for (const said of [
+    'poke | middle | main',
+    '1 of 4 problems',
+    '1 of 4 sampled reports',
+    'Crashes count here if these are the innermost 3 functions, in this order; functions that the rules skip',
+    'skip function NAME',
+    'Dump and offsets of sampled reports',
+  ])
+    check(text.includes(said), said);
+  same(
+    await page.locator('[aria-label="Versions"] tbody tr').allInnerTexts(),
+    ['2.0\t320\t2026-11-20 07 h\t2026-11-21 17 h', '1.0\t320\t2026-11-08 07 h\t2026-11-09 17 h'],
+    'stacks by version',
+  );
+  await axeFindsNothing(page, 'one problem');
+  await shot(page, 'problem');
+  const stack = page.getByRole('link', { name: 'Name its frames' });
+  await stack.click();
+  await becomes(
+    () => page.locator('textarea').inputValue(),
+    'victims-ob2.exe!0x0\nntdll.dll!0x10',
+    'its stack is asked for',
+  );
+  same(page.complaints, [], 'complaints');
+  await page.goto(`${server.base}/problems/0123456789abcdef`);
+  await settled(page);
+  check((await page.locator('main').innerText()).includes('No report has this problem'), 'an unknown one');
+  await closePage(page);
+});
+
+test('a_problem_of_thousands_of_characters_fits_its_page', async () => {
+  for (const width of [1360, 390]) {
+    const page = await openPage(chromium, 'about:blank', { viewport: { width, height: 860 } });
+    const long = `\u202E${'M'.repeat(3000)}.dll`;
+    await changeAnswers(page, '**/api/v1/problems*', (/** @type {any} */ body) => {
+      body.data.problems[0].signature = `${long}!0x1 | main`;
+      body.data.problems[0].example = `${long}!0x1\nlast.exe!0x2`;
+      body.data.problems[0].by_version[0].version = long;
+      return body;
+    });
+    await page.goto(`${server.base}/problems/${key}?since=${'9'.repeat(300)}`);
+    await settled(page);
+    const wide = await page.$eval('main', (main) => main.scrollWidth);
+    check(wide <= width, `the page is ${wide} wide`);
+    same(
+      await page
+        .locator('h1 bdi')
+        .filter({ hasText: /^main$/ })
+        .count(),
+      1,
+      'frames of the head are apart',
+    );
+    same(
+      await page
+        .locator('ol bdi')
+        .filter({ hasText: /^main$/ })
+        .count(),
+      1,
+      'so are those of the rule',
+    );
+    await shot(page, `problem-long-${width}`);
+    await closePage(page);
+  }
+});
+
 test('a_version_can_be_chosen_and_left_again', async () => {
   const page = await openPage(chromium, `${server.base}/problems`);
   await settled(page);
-  await page.getByLabel('version').fill('1.0');
-  await page.getByLabel('version').press('Enter');
+  await page.getByLabel('version', { exact: true }).fill('1.0');
+  await page.getByLabel('version', { exact: true }).press('Enter');
   await page.waitForURL('**/problems?version=1.0');
   await becomes(() => rows(page).count(), 3, 'signatures of 1.0');
   const text = await page.locator('main').innerText();
-  check(text.includes('744 stacks in 8 reports, 3 signatures;'), 'its stacks');
-  await page.getByLabel('version').fill('3.0');
-  await page.getByLabel('version').press('Enter');
+  check(text.includes('744 stacks in 8 reports, 3 problems;'), 'its stacks');
+  await page.getByLabel('version', { exact: true }).fill('3.0');
+  await page.getByLabel('version', { exact: true }).press('Enter');
   await page.waitForURL('**/problems?version=3.0');
   await becomes(() => page.getByText('No report of version 3.0').count(), 1, 'a version without reports');
   await shot(page, 'problems-none');
-  await page.getByLabel('version').fill('');
-  await page.getByLabel('version').press('Enter');
+  await page.getByLabel('version', { exact: true }).fill('');
+  await page.getByLabel('version', { exact: true }).press('Enter');
   await becomes(() => rows(page).count(), 4, 'all again');
   same(page.complaints, [], 'complaints');
   await closePage(page);
@@ -238,7 +325,7 @@ test('the_page_fills_while_it_is_open', async () => {
   await settled(page);
   same(await rows(page).count(), 0, 'nothing was counted yet');
   for (const [day, stacks] of [
-    ['22', '93 stacks in 1 report, 3 signatures, the 2 most frequent of which are listed;'],
+    ['22', '93 stacks in 1 report, 3 problems, the 2 most frequent of which are listed;'],
     ['23', '186 stacks in 2 reports'],
   ]) {
     put(`late-${day}`, partial('10', '1.0', signatures.slice(0, 3), day));
@@ -267,8 +354,8 @@ test('nothing_is_cut_and_axe_finds_nothing', async () => {
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       );
       check(over <= 0, `${what}: the page is ${over} px too wide`);
-      for (const label of ['new since', 'version']) {
-        const box = must(await page.getByLabel(label).boundingBox(), label);
+      for (const label of ['new since day', 'new since version', 'version']) {
+        const box = must(await page.getByLabel(label, { exact: true }).boundingBox(), label);
         check(box.x >= 0 && box.x + box.width <= viewport.width, `${what}: ${label} is cut`);
       }
       await axeFindsNothing(page, what);

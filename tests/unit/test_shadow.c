@@ -136,7 +136,8 @@ TEST(agreement_is_summed_up_once_per_report)
     add(totals, "a-2", "2026-11-22T08", SHADOW_DIFFERS, true);
     add(totals, "a-3", "2026-11-22T09", SHADOW_SAME, true);
     add(totals, "a-4", "2026-11-22T10", SHADOW_DIFFERS, true);
-    REQUIRE(totals_read_shadow(totals, NULL, NULL, &keep, &list, &fault) == ERR_NONE);
+    REQUIRE(totals_read_shadow(totals, &(struct totals_shadow_query){0}, &keep, &list, &fault) ==
+            ERR_NONE);
     CHECK_EQ(list.reports, 4);
     REQUIRE(list.engine_count == 2 && list.cause_count == 1);
     CHECK_STR(list.engines[0].engine, "dump");
@@ -156,7 +157,8 @@ TEST(agreement_is_summed_up_once_per_report)
     CHECK_STR(list.causes[0].first_hour, "2026-11-22T08");
     CHECK_STR(list.causes[0].last_hour, "2026-11-22T10");
     CHECK_STR(list.causes[0].report, "a-4"); /* the newest */
-    REQUIRE(totals_read_shadow(totals, NULL, "2026-11-22T09", &keep, &list, &fault) == ERR_NONE);
+    REQUIRE(totals_read_shadow(totals, &(struct totals_shadow_query){.since = "2026-11-22T09"},
+                               &keep, &list, &fault) == ERR_NONE);
     CHECK_EQ(list.reports, 2);
     totals_close(totals);
     arena_free(&keep);
@@ -190,7 +192,8 @@ TEST(old_results_are_deleted_and_their_ids_are_remembered)
     add(totals, "a-3", "2026-11-22T08", SHADOW_SAME, true);
     (void)query(path, "UPDATE shadow SET added = 100001 WHERE id = 'a-3'"); /* many came between */
     add(totals, "a-4", "1999-11-22T09", SHADOW_SAME, true);
-    REQUIRE(totals_read_shadow(totals, NULL, NULL, &keep, &list, &fault) == ERR_NONE);
+    REQUIRE(totals_read_shadow(totals, &(struct totals_shadow_query){0}, &keep, &list, &fault) ==
+            ERR_NONE);
     CHECK_EQ(list.reports, 2);
     REQUIRE(list.engine_count == 2);
     CHECK_EQ(list.engines[0].same, 2);

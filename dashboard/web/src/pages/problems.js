@@ -1,6 +1,6 @@
-// Head problems: the signatures of all reports of programs in the field, most frequent first.
+// Head problems: the stacks of all reports of programs in the field, most frequent first.
 import { useData } from '../api.js';
-import { useQuery } from '../router.js';
+import { useQuery, withQuery } from '../router.js';
 import { Table } from '../table.js';
 import {
   Chip,
@@ -8,6 +8,7 @@ import {
   Empty,
   Field,
   Frames,
+  Link,
   Name,
   Loaded,
   number,
@@ -17,9 +18,11 @@ import {
   words,
 } from '../ui.js';
 
-const AGAIN_MS = 3000;
+export const AGAIN_MS = 3000;
+export const LONG = 4000; // characters of a stack that a link carries
+const VERSIONS_SHOWN = 3;
 
-/** @typedef {import('openapi').Answers['/api/v1/problems']['problems'][number]} Row */
+/** @typedef {import('openapi').Answers['/api/v1/problems']['problems'][number]} Row one problem */
 
 /** @typedef {import('openapi').Answers['/api/v1/problems']['shadow']} Shadow */
 
@@ -27,27 +30,57 @@ const AGAIN_MS = 3000;
  * 2026-11-22T08:15:00Z as 2026-11-22 08:15; of an hour, 2026-11-22T08, as 2026-11-22 08 h.
  * @param {string | null} time
  */
-const minute = (time) =>
+export const minute = (time) =>
   (time ?? '').replace(
     /^(\d{4}-\d\d-\d\d)T(\d\d)(:\d\d)?.*$/,
     (_, day, hour, rest) => `${day} ${hour}${rest ?? ' h'}`,
   );
 
 /**
- * A bar for each hour, as high as its SHARE of 1; LABEL says it in words.
- * @param {{bars: {hour: string, share: number, title: string}[], label: string}} props
+ * The page of one problem.
+ * @type {(key: string, query: import('../router.js').Changes) => string}
  */
-function Bars({ bars, label }) {
-  const width = 4;
+export const problemPath = (key, query) => withQuery(`/problems/${key}`, query);
+
+/** @param {{text: string | null}} props */
+export const Version = ({ text }) => (text ? <Name text={text} /> : <span class="dim">not stated</span>);
+
+/**
+ * The frames of a stack, each isolated from what another turns around.
+ * @param {{text: string}} props
+ */
+export const Example = ({ text }) => (
+  <pre class="mono wrap">
+    {text.split('\n').map((line) => [
+      <bdi>
+        <Name text={line} />
+      </bdi>,
+      '\n',
+    ])}
+  </pre>
+);
+
+/**
+ * A bar for each hour, as high as its SHARE of 1; LABEL says it in words.
+ * @param {{bars: {hour: string, share: number, title: string}[], label: string, high?: number}} props
+ */
+function Bars({ bars, label, high = 20 }) {
+  const width = high / 5;
   return (
-    <svg class="sparkline" role="img" width={width * Math.max(1, bars.length)} height={20} aria-label={label}>
+    <svg
+      class="sparkline"
+      role="img"
+      width={width * Math.max(1, bars.length)}
+      height={high}
+      aria-label={label}
+    >
       {bars.map((bar, i) => {
-        const height = Math.max(1, Math.round(20 * bar.share));
+        const height = Math.max(1, Math.round(high * bar.share));
         return (
           <rect
             key={bar.hour}
             x={i * width}
-            y={20 - height}
+            y={high - height}
             width={width - 1}
             height={height}
             fill="currentColor"
@@ -62,13 +95,14 @@ function Bars({ bars, label }) {
 
 /**
  * The counts of the last hours.
- * @param {{hours: Row['hours']}} props
+ * @param {{hours: Row['hours'], high?: number}} props high: in pixels
  */
-function Trend({ hours }) {
+export function Trend({ hours, high }) {
   const most = Math.max(1, ...hours.map((h) => h.count));
   const last = hours[hours.length - 1];
   const bars = hours.map((h) => ({ hour: h.hour, share: h.count / most, title: number(h.count) }));
-  return <Bars bars={bars} label={last ? `${number(last.count)} in the hour ${last.hour} UTC` : 'no hour'} />;
+  const label = last ? `${number(last.count)} in the hour ${last.hour} UTC` : 'no hour';
+  return <Bars bars={bars} label={label} high={high} />;
 }
 
 /**
@@ -91,7 +125,7 @@ function Agreement({ engine }) {
 const Seen = ({ first, last }) => [minute(first), <br />, <span>to {minute(last)}</span>];
 
 /** @param {{shadow: Shadow}} props */
-function ShadowTables({ shadow }) {
+export function ShadowTables({ shadow }) {
   if (shadow.reports === 0) return null;
   return (
     <section>
@@ -163,8 +197,34 @@ const listed = (rows) =>
     ? `the ${number(rows[0].rank)}th to ${number(rows[rows.length - 1].rank)}th`
     : `the ${number(rows.length)} most frequent`;
 
-/** @param {{found: import('openapi').Answers['/api/v1/problems']}} props */
-const Ranking = ({ found }) => (
+/**
+ * The newest versions with their counts.
+ * @param {{row: Row}} props
+ */
+const VersionCounts = ({ row }) =>
+  row.by_version
+    .slice(0, VERSIONS_SHOWN)
+    .map((v, i) => [
+      i > 0 && <br />,
+      <Version text={v.version} />,
+      <span class="dim small"> {number(v.stacks)}</span>,
+    ])
+    .concat(
+      row.by_version.length > VERSIONS_SHOWN
+        ? [
+            [
+              <br />,
+              <span class="dim small">and {number(row.by_version.length - VERSIONS_SHOWN)} older ones</span>,
+            ],
+          ]
+        : [],
+    );
+
+/**
+ * @typedef {import('openapi').Answers['/api/v1/problems']} Found
+ * @param {{found: Found, query: import('../router.js').Changes}} props
+ */
+const Ranking = ({ found, query: { version, since, baseline } }) => (
   <Table
     label="Head problems"
     kind="list stacking"
@@ -183,24 +243,17 @@ const Ranking = ({ found }) => (
         kind: 'num strong',
       },
       {
-        head: 'signature',
+        head: 'problem',
         cell: (row) => (
           <>
-            <span class="mono wrap">
+            <Link class="mono wrap block" to={problemPath(row.key, { version, since, baseline })}>
               <Frames text={row.signature} />
-            </span>{' '}
+            </Link>{' '}
             {row.new && <Chip>new</Chip>}
             {row.example && (
               <details>
                 <summary>one of its stacks</summary>
-                <pre class="mono wrap">
-                  {row.example.split('\n').map((line) => [
-                    <bdi>
-                      <Name text={line} />
-                    </bdi>,
-                    '\n',
-                  ])}
-                </pre>
+                <Example text={row.example} />
               </details>
             )}
           </>
@@ -209,7 +262,7 @@ const Ranking = ({ found }) => (
       },
       {
         head: 'versions',
-        cell: (row) => (row.versions ? <Name text={row.versions} /> : <span class="dim">not stated</span>),
+        cell: (row) => <VersionCounts row={row} />,
       },
       {
         head: 'first and last seen',
@@ -235,30 +288,62 @@ const Ranking = ({ found }) => (
 
 export function Problems() {
   const [query, setQuery] = useQuery();
-  const { version, baseline, limit, after } = query;
-  const data = useData('/api/v1/problems', { version, baseline, limit, after }, AGAIN_MS);
+  const { version, baseline, since, new: fresh, limit, after } = query;
+  const data = useData('/api/v1/problems', { version, baseline, since, new: fresh, limit, after }, AGAIN_MS);
+  const marks = Boolean(baseline || since);
   return (
     <Page title="Head problems" lead="What programs in the field report, most frequent first.">
       <div class="filters flow">
-        <Field label="new since">
+        <Field label="new since day">
           <input
             type="date"
             value={query.baseline ?? ''}
-            onChange={(event) => setQuery({ baseline: event.currentTarget.value || undefined })}
+            onChange={(event) => setQuery({ baseline: event.currentTarget.value || undefined, after: null })}
           />
         </Field>
+        <Field label="new since version">
+          <input
+            type="search"
+            value={since ?? ''}
+            list="versions"
+            placeholder="none"
+            onChange={(event) => setQuery({ since: event.currentTarget.value || undefined, after: null })}
+          />
+        </Field>
+        {marks && (
+          <button
+            aria-pressed={Boolean(fresh)}
+            onClick={() => setQuery({ new: fresh ? null : '1', after: null })}
+          >
+            only new ones
+          </button>
+        )}
         <Field label="version">
           <input
             type="search"
             value={query.version ?? ''}
+            list="versions"
             placeholder="any"
             onChange={(event) => setQuery({ version: event.currentTarget.value || undefined, after: null })}
           />
         </Field>
+        <datalist id="versions">
+          {data.data?.versions.map((v) => (
+            <option key={v.version} value={v.version} />
+          ))}
+        </datalist>
       </div>
       <Loaded from={data}>
         {(found) =>
-          found.problems.length === 0 && !after ? (
+          found.total > 0 && found.problems.length === 0 && fresh && !after ? (
+            <Empty title="No new problem">
+              <p>
+                {since && !found.versions.some((v) => v.version === since)
+                  ? `No report of version ${since} was counted.`
+                  : 'Every problem was seen before.'}
+              </p>
+            </Empty>
+          ) : found.problems.length === 0 && !after ? (
             <Empty
               title={query.version ? `No report of version ${query.version}` : 'No report was counted yet'}
             >
@@ -271,11 +356,13 @@ export function Problems() {
             <>
               <p class="legend flow dim small">
                 {plural(found.stacks, 'stack')} in {plural(found.reports, 'report')},{' '}
-                {plural(found.total, 'signature')}
-                {found.problems.length < found.total && `, ${listed(found.problems)} of which are listed`};
-                times in UTC.
+                {plural(found.total, 'problem')}
+                {found.new !== null && `, ${number(found.new)} of them new`}
+                {found.problems.length < ((fresh ? found.new : found.total) ?? 0) &&
+                  `, ${listed(found.problems)} of which are listed`}
+                ; times in UTC.
               </p>
-              <Ranking found={found} />
+              <Ranking found={found} query={query} />
               <p class="pager dim flow middle">
                 {after && <button onClick={() => setQuery({ after: null })}>most frequent</button>}
                 {found.next && (
