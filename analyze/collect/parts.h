@@ -18,7 +18,8 @@ struct runner {
     bool holds_prefix;                    /* and no other process uses it */
     void (*while_running)(void *context); /* as in process_request */
     void *while_context;
-    uint32_t processor; /* on which the next program starts, see runner_move(); 0: any */
+    uint32_t processor;    /* on which the next program starts, see runner_move(); 0: any */
+    struct process *guard; /* ends what this runner started if this process is killed; NULL: none */
 };
 
 /* The worker of sessions beside a run; those of a run have smaller numbers. */

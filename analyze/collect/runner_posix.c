@@ -134,6 +134,22 @@ static enum status clone_prefix(const struct runner *runner, const char *from, s
     return fault->code;
 }
 
+/* A process that is killed ends nothing, and Wine's persistent server would go on without it. So a
+ * shell waits for the end of this process, which closes its input, and then ends what has the
+ * runner's mark. It has a group of its own, and no mark. Without it everything works. */
+static void start_guard(struct runner *runner)
+{
+    static const char script[] = "trap '' INT TERM HUP; cat >/dev/null; for round in 1 2 3; do"
+                                 " ids=$(grep -lzsxF -e \"$1\" /proc/[0-9]*/environ | cut -d/ "
+                                 "-f3); [ -n \"$ids\" ] || exit 0;"
+                                 " kill -9 $ids 2>/dev/null; sleep 0.2; done";
+    const char *const argv[] = {"sh", "-c", script, "sh", runner->environment[ROW_MARK], NULL};
+    const struct process_request request = {.argv = argv};
+    struct fault ignored = FAULT_INIT;
+    if (runner->guard == NULL)
+        (void)process_open(&request, &runner->guard, &ignored);
+}
+
 /* Starts the persistent server and Wine's services. */
 static enum status warm_up(const struct runner *runner, struct fault *fault)
 {
@@ -439,13 +455,17 @@ enum status runner_open(const struct collect_options *options, uint32_t worker, 
         (void)take_dlls(out, options->dlls_x86, "syswow64", fault);
     if (fault->code == ERR_NONE && !make_drives(out))
         fault_no_memory(fault, "Wine prefix");
-    return fault->code != ERR_NONE ? fault->code : warm_up(out, fault);
+    if (fault->code != ERR_NONE)
+        return fault->code;
+    start_guard(out);
+    return warm_up(out, fault);
 }
 
 void runner_close(struct runner *runner)
 {
     if (runner->prefix != NULL)
         end_server(runner);
+    process_close(runner->guard);
     let_prefix_go(runner);
     arena_free(&runner->keep);
     memset(runner, 0, sizeof *runner);

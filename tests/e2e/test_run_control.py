@@ -253,7 +253,7 @@ class RunControl(e2e.Case):
     def stop_in_the_middle(self, number, *argv, meanwhile=None, jobs=1):
         """Sends the signal once one case is sealed and the next one runs; returns the exit status."""
         (self.folder / "bin/wait").touch()
-        child = self.start(*argv, jobs=jobs)
+        child = self.child = self.start(*argv, jobs=jobs)
         end = time.monotonic() + 60 * e2e.PATIENCE
         while not (self.folder / "bin/waiting").exists() and child.poll() is None and time.monotonic() < end:
             time.sleep(0.02)
@@ -326,6 +326,34 @@ class RunControl(e2e.Case):
         states = [(r["id"], r["state"]) for r in self.run_json("db", "list", "--json", "--db", self.db)]
         self.assertEqual(states, [(2, "complete"), (1, "interrupted")])
         self.run_twinstack("run", "--resume", "1", "--db", self.db, env=self.env)
+
+    def test_a_killed_run_leaves_no_process_of_wine(self):
+        # A server that lasts: a process of a group of its own, as the persistent one is.
+        (self.folder / "bin/wineserver").write_text('#!/bin/sh\n[ "$1" != -p ] || setsid sleep 600 >/dev/null 2>&1 &\n')
+
+        def started():
+            """What has the mark of the run's process."""
+            found = []
+            for path in pathlib.Path("/proc").glob("[0-9]*/environ"):
+                try:
+                    if f"\0TWINSTACK_RUNNER={self.child.pid}-" in "\0" + path.read_text(errors="replace"):
+                        found.append(int(path.parent.name))
+                except OSError:
+                    pass  # it ended meanwhile, or is another user's
+            return found
+
+        def end():
+            for process in started():
+                os.kill(process, signal.SIGKILL)
+
+        self.addCleanup(end)
+        seen = []
+        self.stop_in_the_middle(signal.SIGKILL, "-k", "good or slow", meanwhile=lambda: seen.extend(started()))
+        self.assertGreaterEqual(len(seen), 2, "the server and the program that it was killed in")
+        until = time.monotonic() + 10 * e2e.PATIENCE
+        while started() and time.monotonic() < until:
+            time.sleep(0.05)
+        self.assertEqual(started(), [])
 
     def test_a_second_thread_judges_what_waits(self):
         # The first judge waits for a second one beside it; with -j 1, where there is none, each waits a moment.
