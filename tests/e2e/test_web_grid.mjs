@@ -5,6 +5,7 @@ import { textOf } from './web/checks.mjs';
 import {
   becomes,
   browser,
+  changeAnswers,
   check,
   drawn,
   fetchData,
@@ -245,6 +246,31 @@ test('engines_under_test_are_large_and_references_one_count', async () => {
     return all.some((tick) => getComputedStyle(tick).color === colour);
   });
   check(!red, 'a reference engine is never red');
+  await closePage(page);
+});
+
+test('columns_with_most_cases_come_first', async () => {
+  const page = await openPage(chromium, 'about:blank');
+  /** @type {string[]} */
+  let variants = [];
+  await changeAnswers(page, '**/api/v1/runs/*/grid*', (/** @type {any} */ body) => {
+    variants = body.data.variants;
+    const { cases } = body.data;
+    cases.variant = cases.variant.map((/** @type {number} */ at, /** @type {number} */ i) =>
+      i ? 1 : at * 0,
+    );
+    return body;
+  });
+  await page.goto(`${small.base}/runs/3`);
+  await settled(page);
+  await becomes(
+    async () => (await page.locator('.grid thead .variant').allTextContents()).slice(0, 2),
+    [variants[1], variants[0]],
+    'the column of one case is after that of all others',
+  );
+  const name = await page.locator('.grid tbody td a').first().getAttribute('href');
+  check(must(name).includes(`.${variants[1]}`), `a cell of the first column is of its variant: ${name}`);
+  same(page.complaints, [], 'complaints');
   await closePage(page);
 });
 

@@ -15,7 +15,7 @@ import {
   verdicts,
   words,
 } from '../ui.js';
-import { decode, different, fitting, toLines, toRows } from './grid_model.js';
+import { decode, different, fitting, fullFirst, toLines, toRows } from './grid_model.js';
 
 /**
  * @typedef {import('./grid_model.js').GridData} GridData
@@ -381,7 +381,9 @@ const legend = (
 );
 
 /** @param {{data: GridData, running: boolean}} props */
-function Shown({ data, running }) {
+function Shown({ data: given, running }) {
+  // Columns keep their places while cases come in.
+  const data = useMemo(() => (running ? given : fullFirst(given)), [given, running]);
   const [query, set] = useQuery();
   const [open, setOpen] = useState(/** @type {Set<string>} */ (new Set()));
   const cases = useMemo(() => decode(data), [data]);

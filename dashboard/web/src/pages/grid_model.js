@@ -73,6 +73,22 @@ export function decode(data) {
 }
 
 /**
+ * The same with the variants of most cases first, so that the columns in view are not the empty ones.
+ * @type {(data: GridData) => GridData}
+ */
+export function fullFirst(data) {
+  const counts = data.variants.map(() => 0);
+  for (const at of data.cases.variant) counts[at]++;
+  const order = data.variants.map((_, at) => at).sort((a, b) => counts[b] - counts[a] || a - b);
+  const place = data.variants.map((_, at) => order.indexOf(at));
+  return {
+    ...data,
+    variants: order.map((at) => data.variants[at]),
+    cases: { ...data.cases, variant: data.cases.variant.map((at) => place[at]) },
+  };
+}
+
+/**
  * Whether a case is what QUERY asks for.
  * @param {Record<string, string | undefined>} query
  * @param {GridData} data
