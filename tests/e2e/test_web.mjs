@@ -46,7 +46,7 @@ const pages = [
   ['timing', '/timing', 'Stages on the back end'],
   ['trend', '/trend?metric=dump_write_ns', 'Changes'],
   ['hooks', '/hooks', 'as promised'],
-  ['signatures', '/signatures', 'Signatures'],
+  ['differences', '/signatures', 'Differences that belong together'],
   ['problems', '/problems', 'No report was counted yet'],
   ['known', '/known', 'Known'],
   ['symbols', '/symbols', 'debug id'],

@@ -62,7 +62,11 @@ export const terms = [
     'Two walks find different callers of a frame that both have, by the unwind code named with it.',
   ],
   ['cause', 'The rule that explains why two stacks differ, such as a tail call or an inlined frame.'],
-  ['signature', 'The differences of a case in one line: cases with the same signature belong together.'],
+  [
+    'difference',
+    'Where two stacks of a case are not the same. Cases with the same differences belong together.',
+  ],
+  ['signature', 'What makes stacks of reports one problem: in most cases their three innermost functions.'],
   ['baseline', 'The run that new runs are compared with.'],
   ['accepted', 'A known wrong case with a reason and an end date: it does not fail a run.'],
   ['threshold', 'What an effect on times must exceed: 3 %, the noise of equal work, and the usual spread.'],

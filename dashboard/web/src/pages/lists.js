@@ -194,7 +194,7 @@ export function Signatures() {
   const data = useFirst('signatures', { run: query.run });
   return (
     <Page
-      title="Signatures"
+      title="Differences"
       lead="Differences that belong together, most cases first."
       actions={<RunPick run={data.data?.run} />}
     >
@@ -206,7 +206,7 @@ export function Signatures() {
             </Empty>
           ) : (
             <Table
-              label="Signatures"
+              label="Differences"
               kind="list stacking"
               rows={found.signatures}
               columns={[
@@ -230,7 +230,7 @@ export function Signatures() {
                   sort: (row) => row.verdict,
                   label: '',
                 },
-                { head: <Term name="signature" />, cell: (row) => <Signature row={row} run={found.run} /> },
+                { head: <Term name="difference" />, cell: (row) => <Signature row={row} run={found.run} /> },
                 {
                   head: 'for example',
                   cell: (row) => (
