@@ -36,31 +36,37 @@ static enum status set_band(struct trend *out, struct arena *keep, struct fault 
     return ERR_NONE;
 }
 
+/* A run of a few cases (`run -k`) has other medians than the whole suite: Trend shows it, but it
+ * does not count for a level, and no sparkline has it. */
+static enum status choose_points(struct trend *t, const struct trend_query *query,
+                                 struct arena *keep, struct fault *fault)
+{
+    uint32_t most = 0;
+    const bool whole = query->scenario == NULL && query->variant == NULL;
+    t->counts = ARENA_ARRAY(keep, (size_t)t->count + 1, bool);
+    if (t->counts == NULL) {
+        t->count = 0;
+        return fault_no_memory(fault, "trend");
+    }
+    for (uint32_t i = 0; i < t->count; i++)
+        if (t->points[i].cases > most)
+            most = t->points[i].cases;
+    for (uint32_t i = 0; i < t->count; i++)
+        t->counts[i] =
+            !isnan(t->points[i].value) && (!whole || t->points[i].cases >= most - most / 2);
+    return ERR_NONE;
+}
+
 enum status study_read_trend(struct store *store, const struct trend_query *query,
                              struct arena *keep, struct trend *out, struct fault *fault)
 {
     memset(out, 0, sizeof *out);
-    if (store_read_trend(store, query, keep, &out->points, &out->count, fault) != ERR_NONE)
+    if (store_read_trend(store, query, keep, &out->points, &out->count, fault) != ERR_NONE) {
+        out->count = 0;
         return fault->code;
-    return set_band(out, keep, fault);
-}
-
-/* A run of a few cases (`run -k`) has other medians than the whole suite: it is shown, but it does
- * not count for a level. */
-static enum status choose_points(struct trend_study *s, struct arena *keep, struct fault *fault)
-{
-    uint32_t most = 0;
-    const bool whole = s->query.scenario == NULL && s->query.variant == NULL;
-    s->counts = ARENA_ARRAY(keep, (size_t)s->trend.count + 1, bool);
-    if (s->counts == NULL)
-        return fault_no_memory(fault, "trend");
-    for (uint32_t i = 0; i < s->trend.count; i++)
-        if (s->trend.points[i].cases > most)
-            most = s->trend.points[i].cases;
-    for (uint32_t i = 0; i < s->trend.count; i++)
-        s->counts[i] = !isnan(s->trend.points[i].value) &&
-                       (!whole || s->trend.points[i].cases >= most - most / 2);
-    return ERR_NONE;
+    }
+    return choose_points(out, query, keep, fault) == ERR_NONE ? set_band(out, keep, fault)
+                                                              : fault->code;
 }
 
 /* ---- levels --------------------------------------------------------------------------- */
@@ -94,7 +100,7 @@ static enum status make_series(const struct trend_study *s, struct arena *keep, 
     if (out->values == NULL || out->scratch == NULL || out->points == NULL)
         return fault_no_memory(fault, "trend");
     for (uint32_t i = 0; i < s->trend.count; i++) {
-        if (!s->counts[i])
+        if (!s->trend.counts[i])
             continue;
         out->points[out->count] = i;
         out->values[out->count++] = s->trend.points[i].value;
@@ -266,7 +272,7 @@ enum status trend_make(struct store *store, const struct trend_query *query, str
     if (is_time(out) &&
         bench_newest_noise(store, keep, &out->noise, &out->noise_run, fault) != ERR_NONE)
         return fault->code;
-    if (choose_points(out, keep, fault) != ERR_NONE || find_levels(out, keep, fault) != ERR_NONE ||
+    if (find_levels(out, keep, fault) != ERR_NONE ||
         store_list_branches(store, keep, &out->branches, &out->branch_count, fault) != ERR_NONE ||
         store_list_platforms(store, keep, &out->platforms, &out->platform_count, fault) != ERR_NONE)
         return fault->code;
@@ -276,7 +282,7 @@ enum status trend_make(struct store *store, const struct trend_query *query, str
 
 /* ---- JSON ----------------------------------------------------------------------------- */
 
-static void write_trend(struct json *j, const struct trend *trend, const bool *counts)
+static void write_trend(struct json *j, const struct trend *trend, bool facts)
 {
     json_object(j);
     json_key(j, "points");
@@ -288,12 +294,12 @@ static void write_trend(struct json *j, const struct trend *trend, const bool *c
         json_key_uint(j, "started_ns", point->started_ns);
         json_key_number(j, "value", point->value);
         json_key_uint(j, "count", point->count);
-        if (counts != NULL) {
+        json_key_bool(j, "counts", trend->counts[i]);
+        if (facts) {
             json_key_string(j, "commit", point->commit);
             json_key_string(j, "branch", point->branch);
             json_key_string(j, "platform", point->platform);
             json_key_uint(j, "cases", point->cases);
-            json_key_bool(j, "counts", counts[i]);
         }
         json_object_end(j);
     }
@@ -308,7 +314,7 @@ static void write_trend(struct json *j, const struct trend *trend, const bool *c
 
 void trend_write_points(struct json *j, const struct trend *trend)
 {
-    write_trend(j, trend, NULL);
+    write_trend(j, trend, false);
 }
 
 static void write_figure(struct json *j, const struct metric_facts *facts)
@@ -378,7 +384,7 @@ void trend_write_json(struct json *j, const struct trend_study *s)
         write_level(j, s, i);
     json_array_end(j);
     json_key(j, "trend");
-    write_trend(j, &s->trend, s->counts);
+    write_trend(j, &s->trend, true);
     json_key(j, "figures");
     json_array(j);
     for (int i = 0; i < METRIC_COUNT; i++)

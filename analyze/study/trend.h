@@ -13,6 +13,8 @@ struct store;
  * times the distance between them; NaN with fewer than 4 values. */
 struct trend {
     struct trend_point *points;
+    bool *counts; /* per point: its run has a value and, in a trend of all cases, at least half of
+                     the cases of the largest run here */
     uint32_t count;
     double low, high;
 };
@@ -37,8 +39,6 @@ struct trend_study {
     const struct metric_facts *facts;
     struct trend_query query;
     struct trend trend;
-    bool *counts;       /* per point: its run has a value, and at least half of the cases of
-                           the largest run here                                          */
     double noise;       /* A/A of the newest bench, a share; NaN: no bench, or no time   */
     uint64_t noise_run; /* that bench; 0: none                                           */
     struct trend_level *levels;

@@ -3,6 +3,7 @@ import {
   Ajv,
   becomes,
   browser,
+  changeAnswers,
   check,
   fetchData,
   findDot,
@@ -160,6 +161,27 @@ test('sparklines_have_first_and_last_value_with_dates', async () => {
   for (const text of said) check(/\d.*20\d\d-\d\d-\d\d.*\d.*20\d\d-\d\d-\d\d/.test(text), text);
   await page.locator('.tile a').first().click();
   await page.waitForURL('**/trend?metric=capture_rate');
+  await closePage(page);
+});
+
+test('sparklines_leave_out_runs_of_a_few_cases', async () => {
+  const page = await openPage(chromium, 'about:blank');
+  await changeAnswers(page, '**/api/v1/overview*', (/** @type {any} */ body) => {
+    const { points } = body.data.trends.f1;
+    check(
+      points.every((/** @type {any} */ point) => point.counts),
+      'each run has all cases',
+    );
+    points[2].counts = false;
+    points[2].value = 0.001;
+    return body;
+  });
+  await page.goto(server.base);
+  await settled(page);
+  const said = await page
+    .locator('.sparkline svg')
+    .evaluateAll((all) => all.map((svg) => svg.getAttribute('aria-label')?.split(',')[0]));
+  same(said.filter((text) => text === '29 runs').length, 1, `one has a run less: ${said}`);
   await closePage(page);
 });
 

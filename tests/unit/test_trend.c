@@ -276,6 +276,14 @@ TEST(a_level_changes_above_the_noise_only)
                 &f, &(struct made){.day = 25, .label = "bench", .control_ns = rows[i].control});
         const struct trend_study s = make(&f, (struct trend_query){.metric = METRIC_DUMP_WRITE});
         CHECK_EQ(s.level_count, rows[i].levels);
+        /* what a sparkline shows */
+        struct trend points;
+        const struct trend_query query = {.metric = METRIC_DUMP_WRITE};
+        uint32_t counted = 0;
+        REQUIRE(study_read_trend(f.store, &query, &f.keep, &points, &f.fault) == ERR_NONE);
+        for (uint32_t k = 0; k < points.count; k++)
+            counted += points.counts[k];
+        CHECK_EQ(counted, rows[i].small_from != 0 ? rows[i].small_from - 1 : 24);
         if (rows[i].sentence != NULL)
             CHECK_STR(s.sentence, rows[i].sentence);
         if (s.level_count == 2) {

@@ -66,7 +66,7 @@ const tiles = [
 
 /** @param {{trend: import('openapi').Trend, show: (v: number) => string}} props */
 function Sparkline({ trend, show }) {
-  const points = trend.points.filter((point) => point.value !== null);
+  const points = trend.points.filter((point) => point.counts !== false); // as Trend: no run of a few cases
   if (points.length < 2) return <p class="spark none">one run so far</p>;
   const values = points.map((point) => point.value ?? 0);
   const { low, high } = trend.band;
