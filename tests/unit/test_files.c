@@ -548,7 +548,7 @@ TEST(a_small_child_of_a_large_process_has_no_peak)
 /* Giving memory back must change nothing that is read, and must leave memory that is no map. */
 TEST(memory_that_is_given_back_reads_the_same)
 {
-    enum { BYTES = 3 << 20, STEP = 1 << 20 };
+    enum { BYTES = 24 << 20, STEP = 8 << 20 };
     char path[512];
     uint8_t *text = malloc(BYTES);
     struct fault fault = FAULT_INIT;
