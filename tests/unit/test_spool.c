@@ -216,7 +216,7 @@ static void make_old(const char *name, int64_t age_s)
 {
     char path[800];
     const time_t changed = time(NULL) - (time_t)age_s;
-    const struct utimbuf times = {changed, changed};
+    struct utimbuf times = {changed, changed};
     (void)snprintf(path, sizeof path, "%s/%s", test_scratch(), name);
     test_write(path, "x", 1);
     REQUIRE(utime(path, &times) == 0);
