@@ -303,6 +303,18 @@ TEST(a_message_whose_lease_is_over_is_delivered_again)
         CHECK(is_there("reports/taken/a")); /* by the first taker or by this one */
         arena_free(&keep);
     }
+    test_row("a lease begins when it is taken, not when it was put");
+    make_old("partials/ready/q", 90);
+    take(queue, QUEUE_PARTIALS, QUEUE_LATER);
+    struct queue_message *messages = NULL;
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    uint32_t count = 99;
+    arena_init(&keep, 0);
+    CHECK_EQ(queue->transport->take(queue, QUEUE_PARTIALS, 8, 0, &keep, &messages, &count, &fault),
+             ERR_NONE);
+    CHECK_EQ(count, 0);
+    arena_free(&keep);
     queue_close(queue);
 }
 
@@ -411,7 +423,7 @@ TEST(names_of_an_earlier_version_become_those_of_today)
         {"a.1234567g.tmp", "a=01234567g=0tmp"},
         {"Ab.c", "=ab=0c"},
         {"plain-1_2", "plain-1_2"},
-        {"two words", "two words"}, /* no id: it is left alone */
+        {"Two words", "Two words"}, /* no id: it is left alone */
         {"=a", "=a"},
     };
     queue_close(open_queue());
