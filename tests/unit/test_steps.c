@@ -159,6 +159,79 @@ TEST(a_walk_that_is_longer_than_the_truth_is_wrong)
     CHECK_EQ(tally.wrong, 1);
 }
 
+/* engine/steps.h: the first wrong step, else the first that ended early, with both lists. */
+TEST(the_first_miss_is_kept_with_truth_and_claim)
+{
+    enum { CALLERS_KEPT = 8 };
+    size_t bytes;
+    char path[1024];
+    struct arena keep;
+    struct steps_session *session;
+    struct steps_verdict verdict;
+    struct fault fault = FAULT_INIT;
+    uint8_t *data = test_read(test_source(packed_file), &bytes);
+    uint8_t *kept = last_step(data, bytes) + CALLERS_KEPT;
+    kept[0] = kept[1] = 0; /* a step without callers */
+    (void)snprintf(path, sizeof path, "%s/steps.rec", test_scratch());
+    test_write(path, data, bytes);
+    arena_init(&keep, 0);
+    REQUIRE(steps_session_open(path, NULL, &keep, &session, &fault) == ERR_NONE);
+    REQUIRE(steps_session_judge(session, &verdict, &fault) == ERR_NONE);
+    for (uint32_t i = 0; i < verdict.tally_count; i++) {
+        const struct steps_tally *tally = &verdict.tallies[i];
+        const struct steps_miss *miss = &tally->first;
+        test_row(tally->walker);
+        REQUIRE(tally->missed && tally->first_is_wrong && miss->module != NULL);
+        CHECK(miss->pc_va - miss->module->base_va < miss->module->image_bytes);
+        CHECK(miss->truth_count > 0 && miss->claim_count > 0);
+        CHECK_HEX(miss->truth[0], miss->pc_va);
+        uint32_t same = 0;
+        while (same < miss->truth_count && same < miss->claim_count &&
+               miss->truth[same] == miss->claim[same])
+            same++;
+        CHECK(same < miss->claim_count); /* something in it is not the truth */
+        CHECK(miss->code_bytes <= STEPS_CODE_BYTES);
+    }
+    const struct steps_miss *ours_missed = &verdict.tallies[0].first;
+    test_row("ours");
+    CHECK_EQ(ours_missed->truth_count, 1);
+    CHECK(ours_missed->claim_count > 1);
+    CHECK_HEX(ours_missed->claim[0], ours_missed->pc_va);
+    steps_session_close(session);
+    arena_free(&keep);
+}
+
+/* Without images nothing is added but a section of memory without entries. */
+TEST(a_packed_file_is_the_old_one_and_a_section_of_memory)
+{
+    size_t bytes, packed_bytes;
+    char path[1024];
+    struct arena keep;
+    struct steps_session *session;
+    struct steps_verdict verdict;
+    struct fault fault = FAULT_INIT;
+    const uint8_t *data = test_read(test_source(packed_file), &bytes);
+    (void)snprintf(path, sizeof path, "%s/packed.rec", test_scratch());
+    arena_init(&keep, 0);
+    REQUIRE(steps_session_open(test_source(packed_file), NULL, &keep, &session, &fault) ==
+            ERR_NONE);
+    REQUIRE(steps_session_judge(session, &verdict, &fault) == ERR_NONE);
+    CHECK_EQ(steps_session_pack(session, path, &fault), ERR_NONE);
+    steps_session_close(session);
+    arena_free(&keep);
+    const uint8_t *packed = test_read(path, &packed_bytes);
+    REQUIRE(packed_bytes == bytes + RECORD_SECTION_HEADER_BYTES);
+    CHECK_MEM(packed, data, RECORD_H_COMMITTED);
+    CHECK_EQ(load_u64(packed + RECORD_H_COMMITTED), packed_bytes);
+    CHECK_MEM(packed + RECORD_H_COMMITTED + 8, data + RECORD_H_COMMITTED + 8,
+              bytes - RECORD_H_COMMITTED - 8);
+    CHECK_EQ(load_u32(packed + bytes + RECORD_S_TYPE), RECORD_SECTION_MEMORY);
+    CHECK_EQ(load_u32(packed + bytes + RECORD_S_BYTES), RECORD_SECTION_HEADER_BYTES);
+    CHECK_EQ(load_u32(packed + bytes + RECORD_S_COUNT), 0);
+    CHECK_EQ(judge(path, &verdict), ERR_NONE);
+    CHECK_EQ(verdict.tallies[0].right, INSTRUCTIONS);
+}
+
 /* CONTEXT: a uint32_t that counts the steps read. */
 static void read_all(const uint8_t *data, size_t bytes, void *context)
 {
