@@ -359,3 +359,16 @@ TEST(a_file_of_stacks_says_what_its_lines_say)
         arena_free(&keep);
     }
 }
+
+TEST(a_file_of_stacks_that_is_not_there_is_named)
+{
+    struct fault fault = FAULT_INIT;
+    struct given_file file;
+    struct arena keep;
+    start_row("none", 0);
+    arena_init(&keep, 0);
+    CHECK_EQ(given_read(in("none.txt"), &keep, &file, &fault), ERR_NONE);
+    CHECK_EQ(file.count, 0);
+    CHECK_HAS(file.unreadable, "none.txt");
+    arena_free(&keep);
+}
