@@ -327,6 +327,107 @@ TEST(data_directories_are_sixteen_at_most)
     }
 }
 
+static void check_symbols(const struct pe_symbol *got, uint32_t count, const struct pe_symbol *want,
+                          uint32_t want_count)
+{
+    CHECK_EQ(count, want_count);
+    for (uint32_t i = 0; i < count && i < want_count; i++) {
+        CHECK_HEX(got[i].rva, want[i].rva);
+        CHECK_STR(got[i].name, want[i].name);
+    }
+}
+
+/* Microsoft's PE format, ".edata": the numbers of functions begin at the ordinal base; an address
+ * in the directory itself is that of a text, the name of another module's function. */
+TEST(exports_have_their_names_or_numbers)
+{
+    static const struct {
+        const char *name;
+        uint32_t last_name_rva;
+        enum status status; /* of what was cut off */
+        struct pe_symbol want[3];
+    } rows[] = {
+        {"every name", 0x1050, ERR_NONE, {{0x1100, "#11"}, {0x2000, "first"}, {0x3000, "second"}}},
+        {"a name without an end",
+         0x11fd,
+         ERR_TRUNCATED,
+         {{0x1100, "#11"}, {0x2000, "first"}, {0x3000, "#7"}}},
+    };
+    static const uint32_t functions[] = {0x3000, 0x2000, 0, 0x10ff, 0x1100};
+    static const uint16_t ordinals[] = {1, 3, 0};
+    static uint8_t file[FILE_BYTES];
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const uint32_t name_rvas[] = {0x1057, 0x105d, rows[i].last_name_rva};
+        struct fault fault = FAULT_INIT;
+        struct pe_symbol *got = NULL;
+        struct arena keep;
+        uint32_t count = 0;
+        struct pe pe;
+        test_row(rows[i].name);
+        make_pe(file, 16);
+        put(file + PE_AT + 24 + 112, 0x1000 | (uint64_t)0x100 << 32, 8); /* the directory */
+        put(file + 0x410, 7, 4);
+        put(file + 0x414, COUNT_OF(functions), 4);
+        put(file + 0x418, COUNT_OF(name_rvas), 4);
+        put(file + 0x41c, 0x1028, 4);
+        put(file + 0x420, 0x103c, 4);
+        put(file + 0x424, 0x1048, 4);
+        for (size_t k = 0; k < COUNT_OF(functions); k++)
+            put(file + 0x428 + 4 * k, functions[k], 4);
+        for (size_t k = 0; k < COUNT_OF(name_rvas); k++) {
+            put(file + 0x43c + 4 * k, name_rvas[k], 4);
+            put(file + 0x448 + 2 * k, ordinals[k], 2);
+        }
+        memcpy(file + 0x450, "second\0first\0gone", 18);
+        memcpy(file + 0x5fd, "cut", 3);
+        memset(file + 0x600, 'x', FILE_BYTES - 0x600); /* no byte of the rest ends it */
+        REQUIRE(pe_open(file, sizeof file, &pe, &fault) == ERR_NONE);
+        arena_init(&keep, 0);
+        CHECK_EQ(pe_exports(&pe, &keep, &got, &count, &fault), ERR_NONE);
+        CHECK_EQ(fault.code, rows[i].status);
+        check_symbols(got, count, rows[i].want, COUNT_OF(rows[i].want));
+        arena_free(&keep);
+    }
+}
+
+/* The same, "COFF Symbol Table": rows of 18 bytes; a name of eight letters has no end. */
+TEST(the_table_of_symbols_may_end_with_the_file)
+{
+    static const struct pe_symbol want[] = {{0x1010, "eightlet"}, {0x2020, "f"}};
+    enum { ROW_BYTES = 18, TABLE_AT = FILE_BYTES - 3 * ROW_BYTES };
+    static uint8_t file[FILE_BYTES];
+    for (uint32_t more = 0; more < 2; more++) {
+        struct fault fault = FAULT_INIT;
+        struct pe_symbol *got = NULL;
+        struct arena keep;
+        uint32_t count = 0;
+        struct pe pe;
+        test_row(more == 0 ? "to the last byte" : "a row more than there is");
+        make_pe(file, 16);
+        put(file + PE_AT + 12, TABLE_AT, 4);
+        put(file + PE_AT + 16, 3 + more, 4);
+        uint8_t *row = file + TABLE_AT;
+        memcpy(row, "f", 1); /* later in the image, so it comes second */
+        put(row + 8, 0x20, 4);
+        put(row + 12, 2, 2);
+        put(row + 14, 0x20, 2); /* a function */
+        row[16] = 3;            /* static */
+        row[17] = 1;            /* with a row of its own */
+        row += 2 * (size_t)ROW_BYTES;
+        memcpy(row, "eightlet", 8);
+        put(row + 8, 0x10, 4);
+        put(row + 12, 1, 2);
+        put(row + 14, 0x20, 2);
+        row[16] = 2; /* external */
+        REQUIRE(pe_open(file, sizeof file, &pe, &fault) == ERR_NONE);
+        arena_init(&keep, 0);
+        CHECK_EQ(pe_coff_functions(&pe, &keep, &got, &count, &fault),
+                 more == 0 ? ERR_NONE : ERR_TRUNCATED);
+        check_symbols(got, count, want, more == 0 ? COUNT_OF(want) : 0);
+        arena_free(&keep);
+    }
+}
+
 TEST(the_pdb_is_found_by_place_in_the_file_or_by_address)
 {
     static const struct {
@@ -388,6 +489,53 @@ TEST(a_section_of_debug_data_may_end_with_the_file)
         (void)pe_debug(&pe, &keep, &debug, &damage);
         CHECK_EQ(debug.own[DEBUG_INFO].bytes, rows[i].bytes);
         CHECK_EQ(damage.code, rows[i].status);
+        arena_free(&keep);
+    }
+}
+
+/* Microsoft's PE format, "Section Flags": code is 0x20, what may be executed 0x20000000. */
+TEST(code_is_in_sections_that_say_so)
+{
+    static const struct {
+        const char *name;
+        uint32_t flags[2], rva[2], bytes[2];
+        size_t count;
+        uint32_t want[2]; /* the addresses at which it begins */
+    } rows[] = {
+        {"data and code", {0x40000040, 0x60000020}, {0x1000, 0x2000}, {8, 8}, 1, {0x2000, 0}},
+        {"both, in the order of addresses",
+         {0x20, 0x20},
+         {0x2000, 0x1000},
+         {8, 8},
+         2,
+         {0x1000, 0x2000}},
+        {"executed alone", {0x20000000, 0x40}, {0x1000, 0x2000}, {8, 8}, 1, {0x1000, 0}},
+        {"one has no bytes", {0x20, 0x20}, {0x1000, 0x2000}, {0, 8}, 1, {0x2000, 0}},
+        {"none", {0x40, 0x40}, {0x1000, 0x2000}, {8, 8}, 0, {0, 0}},
+    };
+    static uint8_t file[FILE_BYTES];
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT, damage = FAULT_INIT;
+        struct object_debug debug;
+        struct arena keep;
+        struct pe pe;
+        test_row(rows[i].name);
+        make_pe(file, 16);
+        for (size_t k = 0; k < 2; k++) {
+            uint8_t *section = file + ROWS_AT + 40 * k;
+            put(section + 8, rows[i].bytes[k], 4);
+            put(section + 12, rows[i].rva[k], 4);
+            put(section + 16, rows[i].bytes[k], 4);
+            put(section + 36, rows[i].flags[k], 4);
+        }
+        REQUIRE(pe_open(file, sizeof file, &pe, &fault) == ERR_NONE);
+        arena_init(&keep, 0);
+        (void)pe_debug(&pe, &keep, &debug, &damage);
+        CHECK_EQ(debug.code_count, rows[i].count);
+        for (size_t k = 0; k < debug.code_count && k < rows[i].count; k++) {
+            CHECK_HEX(debug.code[k].start_va, BASE_VA + rows[i].want[k]);
+            CHECK_HEX(debug.code[k].end_va, BASE_VA + rows[i].want[k] + 8);
+        }
         arena_free(&keep);
     }
 }

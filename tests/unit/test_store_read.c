@@ -1,9 +1,9 @@
 /* What a comparison reads of a stored run, what it read is what was stored, and by which words a
  * run is found (store.h). */
 #include <sqlite3.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "make_run.h"
 #include "store_fixture.h"
 
@@ -158,6 +158,51 @@ TEST(a_side_of_a_comparison_has_what_was_stored)
     store_tear_down(&f);
 }
 
+/* Changes the database at PATH behind the store's back. */
+static void change(const char *path, const char *sql)
+{
+    sqlite3 *db;
+    REQUIRE(sqlite3_open(path, &db) == SQLITE_OK);
+    REQUIRE(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
+    REQUIRE(sqlite3_close(db) == SQLITE_OK);
+}
+
+/* A database in a file; returns its path. */
+static const char *set_up_file(struct store_fixture *f, const char *name)
+{
+    static const struct fault none = FAULT_INIT;
+    f->fault = none;
+    arena_init(&f->keep, 0);
+    const char *path = arena_printf(&f->keep, "%s/%s", test_scratch(), name);
+    REQUIRE(store_open(path, STORE_WRITE, &f->store, &f->fault) == ERR_NONE);
+    return path;
+}
+
+/* Both runs that were killed count as finished, the older one too. */
+TEST(runs_that_were_killed_are_among_the_latest)
+{
+    static const char *const words[] = {"latest", "latest~1", "latest~2"};
+    char self[PROCESS_NAME_BYTES];
+    struct store_fixture f;
+    uint64_t found = 0;
+    const char *path = set_up_file(&f, "killed.db");
+    for (uint32_t i = 0; i < COUNT_OF(words); i++) {
+        struct run_info run = run_of(arena_printf(&f.keep, "0123456%u-0000", i), "abcdef0123", "b");
+        REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
+        REQUIRE(run.id == i + 1);
+    }
+    REQUIRE(store_finish_run(f.store, 1, RUN_COMPLETE, 1, &f.fault) == ERR_NONE);
+    process_name_self(self); /* no process of this machine has that number */
+    change(path, arena_printf(&f.keep, "UPDATE run_note SET name = '%d%s' WHERE kind = 'process'",
+                              INT32_MAX, strchr(self, '@')));
+    for (uint32_t i = 0; i < COUNT_OF(words); i++) {
+        test_row(words[i]);
+        CHECK_EQ(store_find_run(f.store, words[i], &found, &f.fault), ERR_NONE);
+        CHECK_EQ(found, COUNT_OF(words) - i);
+    }
+    store_tear_down(&f);
+}
+
 /* A way that took no stack is not measured, and has no row. */
 TEST(a_case_without_a_measured_way_has_no_costs)
 {
@@ -193,25 +238,16 @@ TEST(a_case_without_a_measured_way_has_no_costs)
 /* As after damage: the number of the thread that a stack is of is one too high. */
 TEST(a_stack_of_a_thread_that_the_case_does_not_have_is_in_no_table)
 {
-    struct store_fixture f = {.store = NULL};
     struct run_case cases[MADE_CASES], back;
+    struct store_fixture f;
     struct run_info run;
-    char path[512];
-    sqlite3 *db;
-    static const struct fault none = FAULT_INIT;
-    f.fault = none;
-    arena_init(&f.keep, 0);
-    (void)snprintf(path, sizeof path, "%s/damaged.db", test_scratch());
+    const char *path = set_up_file(&f, "damaged.db");
     make_run(&f.keep, &run, cases);
-    REQUIRE(store_open(path, STORE_WRITE, &f.store, &f.fault) == ERR_NONE);
     REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
     REQUIRE(store_put_case(f.store, run.id, &cases[0], &f.fault) == ERR_NONE);
     const uint32_t threads = cases[0].result.thread_count;
     REQUIRE(threads > 0 && cases[0].claims[0].stack_count > 0);
-    REQUIRE(sqlite3_open(path, &db) == SQLITE_OK);
-    REQUIRE(sqlite3_exec(db, "UPDATE stack SET thread = thread + 1", NULL, NULL, NULL) ==
-            SQLITE_OK);
-    REQUIRE(sqlite3_close(db) == SQLITE_OK);
+    change(path, "UPDATE stack SET thread = thread + 1");
     REQUIRE(store_read_case(f.store, cases[0].id, &f.keep, &back, &f.fault) == ERR_NONE);
     REQUIRE(back.result.thread_count == threads);
     CHECK_EQ(back.claims[0].stack_count, cases[0].claims[0].stack_count);

@@ -172,6 +172,8 @@ TEST(names_of_an_address_are_judged_by_what_they_mean)
         {"no name", names, OUTER_IS("null", "\"/s/a.c\"", "9"), SUITE_EARLY, 1},
         {"no file", names, OUTER_IS("\"n::f<int>\"", "null", "9"), SUITE_EARLY, 1},
         {"no line", names, OUTER_IS("\"n::f<int>\"", "\"/s/a.c\"", "null"), SUITE_EARLY, 1},
+        {"no word of a line", names,
+         SAID("{" INNER "},{\"function\":\"n::f<int>\",\"file\":\"/s/a.c\"}"), SUITE_EARLY, 1},
         {"no line, and another name", names, OUTER_IS("\"g\"", "\"/s/a.c\"", "null"), SUITE_WRONG,
          1},
         {"no caller", names, SAID("{" INNER "}"), SUITE_EARLY, 1},
