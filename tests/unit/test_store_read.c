@@ -158,7 +158,7 @@ TEST(a_side_of_a_comparison_has_what_was_stored)
     store_tear_down(&f);
 }
 
-/* Changes the database at PATH behind the store's back. */
+/* Changes the database at PATH as another program would. */
 static void change(const char *path, const char *sql)
 {
     sqlite3 *db;
