@@ -1,6 +1,7 @@
 /* What a comparison reads of a stored run, what it read is what was stored, and by which words a
  * run is found (store.h). */
 #include <sqlite3.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/process.h"
@@ -167,6 +168,20 @@ static void change(const char *path, const char *sql)
     REQUIRE(sqlite3_close(db) == SQLITE_OK);
 }
 
+static int rows_of(const char *path, const char *table)
+{
+    char sql[128];
+    sqlite3_stmt *ask;
+    sqlite3 *db;
+    (void)snprintf(sql, sizeof sql, "SELECT count(*) FROM %s", table);
+    REQUIRE(sqlite3_open(path, &db) == SQLITE_OK);
+    REQUIRE(sqlite3_prepare_v2(db, sql, -1, &ask, NULL) == SQLITE_OK);
+    REQUIRE(sqlite3_step(ask) == SQLITE_ROW);
+    const int count = sqlite3_column_int(ask, 0);
+    REQUIRE(sqlite3_finalize(ask) == SQLITE_OK && sqlite3_close(db) == SQLITE_OK);
+    return count;
+}
+
 /* A database in a file; returns its path. */
 static const char *set_up_file(struct store_fixture *f, const char *name)
 {
@@ -252,5 +267,31 @@ TEST(a_stack_of_a_thread_that_the_case_does_not_have_is_in_no_table)
     REQUIRE(back.result.thread_count == threads);
     CHECK_EQ(back.claims[0].stack_count, cases[0].claims[0].stack_count);
     CHECK(back.result.threads[0].stacks[0] == NULL);
+    store_tear_down(&f);
+}
+
+/* What only deleted runs had takes no room. */
+TEST(a_pruned_database_has_no_rows_of_deleted_runs)
+{
+    static const char *const tables[] = {"crash_case", "site", "module", "artifact"};
+    struct run_case cases[MADE_CASES];
+    struct store_fixture f;
+    struct run_info run;
+    uint32_t deleted = 0;
+    const char *path = set_up_file(&f, "pruned.db");
+    make_run(&f.keep, &run, cases);
+    REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
+    for (int i = 0; i < MADE_CASES; i++)
+        REQUIRE(store_put_case(f.store, run.id, &cases[i], &f.fault) == ERR_NONE);
+    REQUIRE(store_finish_run(f.store, run.id, RUN_COMPLETE, 1, &f.fault) == ERR_NONE);
+    for (int pruned = 0; pruned < 2; pruned++) {
+        if (pruned != 0)
+            REQUIRE(store_prune(f.store, 0, &deleted, &f.fault) == ERR_NONE);
+        for (size_t i = 0; i < COUNT_OF(tables); i++) {
+            test_row(tables[i]);
+            CHECK_EQ(rows_of(path, tables[i]) > 0, pruned == 0);
+        }
+    }
+    CHECK_EQ(deleted, 1);
     store_tear_down(&f);
 }

@@ -280,6 +280,8 @@ TEST(a_suite_is_read_with_its_files)
          NULL, ERR_NONE, 0, 1},
         {"a changed image", LIST, good_index, "00", NULL, ERR_MALFORMED, 0, 0},
         {"a damaged line", LIST "{\"id\":", good_index, NULL, NULL, ERR_MALFORMED, 0, 0},
+        {"a damaged line of one byte", LIST "x\n", good_index, NULL, NULL, ERR_MALFORMED, 0, 0},
+        {"a line of no byte", LIST "\n", good_index, NULL, NULL, ERR_NONE, 2, 0},
         {"a missing list", LIST, "{\"suite\":1,\"edition\":\"1\",\"lists\":[\"no\"],\"files\":[]}",
          NULL, NULL, ERR_ABSENT, 0, 0},
         {"a path that leads out", LIST,
