@@ -40,6 +40,7 @@ class Days(e2e.Case):
         for name, screens in kept.items():
             with self.subTest(name):
                 self.assertEqual(set(screens), SCREENS)
+                self.assertLessEqual(len(screens["terminal"].splitlines()), 60, "what is wrong is on one screen or two")
                 self.assertEqual(days.faults_shown(names[name], screens), [])
 
     def test_the_sealed_cases_read_as_the_key_says(self):
