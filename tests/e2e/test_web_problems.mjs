@@ -2,6 +2,7 @@
 // wide and narrow windows.
 import { axeFindsNothing } from './web/checks.mjs';
 import {
+  Ajv,
   becomes,
   browser,
   changeAnswers,
@@ -9,6 +10,7 @@ import {
   closePage,
   must,
   openPage,
+  root,
   runAll,
   same,
   scratch,
@@ -19,7 +21,7 @@ import {
   test,
   twinstack,
 } from './web/world.mjs';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 /** @import { Page } from './web/world.mjs' */
 
 const spool = scratch('problems-spool');
@@ -269,6 +271,19 @@ test('a_problem_of_thousands_of_characters_fits_its_page', async () => {
     );
     await shot(page, `problem-long-${width}`);
     await closePage(page);
+  }
+});
+
+test('answers_fit_the_description', async () => {
+  const spec = JSON.parse(readFileSync(`${root}/dashboard/web/openapi.json`, 'utf8'));
+  const ajv = new (Ajv())({ strict: false });
+  ajv.addSchema(spec, 'spec');
+  const { schema } = spec.paths['/api/v1/problems'].get.responses['200'].content['application/json'];
+  const fits = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"spec#/')));
+  for (const query of ['', '?since=2.0&new=1', `?key=${key}`, '?version=1.0&baseline=2026-11-09']) {
+    const answer = await (await fetch(`${server.base}/api/v1/problems${query}`)).json();
+    check(answer.data.problems.length > 0 || query.includes('baseline'), `${query}: problems`);
+    check(fits(answer), `${query}: ${JSON.stringify(fits.errors?.slice(0, 3))}`);
   }
 });
 
