@@ -461,6 +461,7 @@ TEST(after_the_last_hang_its_lane_is_for_all)
     CHECK_EQ(index, 0);
     CHECK(schedule_ended(&s, 5, 0));
     CHECK_EQ(schedule_take(&s, SCHEDULE_HANGS, 5, &index), SCHEDULE_NONE);
+    CHECK(!schedule_is_done(&s)); /* the other one is left */
     CHECK_EQ(schedule_take(&s, SCHEDULE_ALL, 5, &index), SCHEDULE_ONE);
     CHECK_EQ(index, 1);
     CHECK(schedule_is_done(&s));
