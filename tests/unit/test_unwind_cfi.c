@@ -297,7 +297,7 @@ TEST(the_bytes_that_ret_takes_are_told_to_the_caller)
     }
     make(&w); /* the function is the three bytes of its `ret 8`, and nothing follows them */
     test_row("a function that only returns");
-    put_section(&w, NULL, 0);
+    put_section(&w, &(uint8_t){0}, 1); /* which does nothing */
     put_u32(&w, SECTION + sizeof(kind) + 12, 3);
     world_put(&w, BEGIN, (const uint8_t[]){0xc2, 8, 0}, 3);
     struct unwind_frame frame;
