@@ -524,7 +524,7 @@ uint64_t memory_held_bytes(void)
 
 uint64_t memory_mapped_bytes(void)
 {
-    return status_bytes("RssFile:");
+    return status_bytes("RssFile:") + status_bytes("RssShmem:"); /* the latter: of a tmpfs */
 }
 
 uint64_t memory_peak_restart(void)
