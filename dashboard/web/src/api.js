@@ -308,9 +308,10 @@ async function poll() {
 // A stream while the server has one, else polling every few seconds, without end.
 export async function follow() {
   if (offline) return;
-  for (;;) {
+  for (let round = 0; ; round++) {
     try {
-      if (!(await stream())) await poll();
+      // What a page shows has just come, so its first poll waits for its turn.
+      if (!(await stream()) && round > 0) await poll();
     } catch {
       try {
         await poll();
