@@ -95,6 +95,7 @@ class Views(e2e.Case):
                     while after is not None:
                         page = self.get(f"runs/{run}/cases?limit=5&{query}" + (f"&after={after}" if after else ""))
                         self.assertEqual(page["run"], number)
+                        self.assertLessEqual(len(page["cases"]), 5)
                         got += page["cases"]
                         after, pages = page["next"], pages + 1
                     self.assertEqual([(c["id"], c["scenario"], c["variant"], c["verdict"]) for c in got], [c[:4] for c in want if keep(c)])
