@@ -106,9 +106,10 @@ bool process_redirect_output(FILE *to);
 void process_catch_interrupts(void);
 bool process_interrupted(void);
 
-/* The same for a program that only reads and prints: about a second after the first interruption
- * the process ends with EXIT_CODE, if it has not ended by itself. Input without an end of its line
- * or its stack would keep it from polling. */
+/* The same for a program that only reads and prints: so long after the first interruption the
+ * process ends with EXIT_CODE, if it has not ended by itself. What is in its way then is no input,
+ * which polls (stacks/stack_reader.c), but a large symbol file or a full pipe. */
+enum { PROCESS_INTERRUPT_LIMIT_MS = 500 };
 void process_catch_interrupts_until(int exit_code);
 
 #endif

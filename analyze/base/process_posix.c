@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,8 +32,10 @@ static volatile sig_atomic_t ends, end_code;
 static void on_interrupt(int number)
 {
     (void)number;
+    const struct itimerval limit = {.it_value.tv_usec =
+                                        (suseconds_t)PROCESS_INTERRUPT_LIMIT_MS * 1000};
     if (ends && !interrupted)
-        (void)alarm(1);
+        (void)setitimer(ITIMER_REAL, &limit, NULL);
     interrupted = 1;
 }
 

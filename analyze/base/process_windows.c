@@ -29,7 +29,7 @@ static BOOL WINAPI on_interrupt(DWORD event)
     (void)event;
     (void)InterlockedExchange(&interrupted, 1);
     if (ends) { /* this thread is not one of the program's own */
-        Sleep(1000);
+        Sleep(PROCESS_INTERRUPT_LIMIT_MS);
         ExitProcess(end_code);
     }
     return TRUE;

@@ -172,7 +172,11 @@ static void write_stack(struct draft *d, struct stack_input *input, const char *
     do
         if (!stack_input_next(input, d->keep, &item))
             return;
-    while (item.fault.code != ERR_NONE); /* a line that is no frame */
+    while (item.fault.code != ERR_NONE && item.fault.code != ERR_INTERRUPTED); /* no frame */
+    if (item.fault.code == ERR_INTERRUPTED) {
+        *d->fault = item.fault;
+        return;
+    }
     if (item.label != NULL && strncmp(item.label, "thread ", 7) == 0 &&
         text_parse_uint(item.label + 7, strlen(item.label + 7), &thread))
         facts.suspect_id = (uint32_t)thread;

@@ -209,7 +209,8 @@ static enum status judge_all(const struct reporter_request *request, const struc
                         pairs->at[i].name);
         (void)judge_pair(&pairs->at[i], request->symbols, keep, &scratch, used, &out->rows[i],
                          &judged[i], fault);
-        out->row_count = i + 1;
+        if (!process_interrupted()) /* a pair whose files were not read to their end */
+            out->row_count = i + 1;
         arena_reset(&scratch);
     }
     log_progress_end();

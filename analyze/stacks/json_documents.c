@@ -145,7 +145,9 @@ static bool next_text(struct stack_input *input, struct stack_line *line, struct
     if (input_read_rest(input, LIMIT_JSON_BYTES, &text, &line->bytes, &out->fault) != ERR_NONE)
         return false;
     line->at = text;
-    return true;
+    if (input->broken) /* a part of a document is none */
+        input_broken_fault(input, out);
+    return !input->broken;
 }
 
 /* Reads the next document.  False at the end; *out has a fault when it is bad. */

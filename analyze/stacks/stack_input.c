@@ -167,11 +167,11 @@ bool stack_input_next(struct stack_input *input, struct arena *keep, struct stac
     else if (!input->understood)
         reconsider(input);
     const bool got = input->notation->next(input, keep, out);
-    input->understood = input->understood || (got && out->fault.code == ERR_NONE);
-    if (!got && input->broken && !input->reported) {
+    const bool is_good = got && out->fault.code == ERR_NONE;
+    input->understood = input->understood || is_good;
+    if (!is_good && input->broken && !input->reported) { /* a line that was cut is no bad line */
         input->reported = true;
-        item_fault(input, out, ERR_IO, input->offset, "reading the input",
-                   "the input ends here before it is complete");
+        input_broken_fault(input, out);
         return true;
     }
     return got;

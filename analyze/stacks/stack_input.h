@@ -96,7 +96,8 @@ void stack_input_close(struct stack_input *input);
 enum status stack_input_open_path(const char *path, struct stack_input **out, struct fault *fault);
 
 /* The next item; everything in it lives in KEEP or as long as the input. Returns false at the end.
- * A read error (ERR_IO) gives an item with that fault, then the end. */
+ * A read error (ERR_IO), or an interruption by the user (ERR_INTERRUPTED), gives an item with that
+ * fault, then the end. */
 bool stack_input_next(struct stack_input *input, struct arena *keep, struct stack_item *out);
 
 /* From now on a line `0xADDRESS` is a frame, of the module that a `# module` line put there. */

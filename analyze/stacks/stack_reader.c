@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/process.h"
 #include "stacks/stack_reader.h"
 
 void input_to_front(struct stack_input *input)
@@ -80,10 +81,17 @@ bool input_is_utf16(struct stack_input *input, enum input_units units)
     return raw != NULL && wider != NULL;
 }
 
+/* Waits for the stream, and ends where the user interrupts the program: lines and stacks may be
+ * without an end, so no one else would poll. */
 static size_t read_bytes(struct stack_input *input, char *to, size_t room, bool *failed)
 {
-    return input->direct ? file_read_some(input->stream, to, room, failed)
-                         : fread(to, 1, room, input->stream);
+    enum { POLL_MS = 100 };
+    if (!input->direct)
+        return fread(to, 1, room, input->stream);
+    while (!process_interrupted() && file_would_wait(input->stream, POLL_MS))
+        continue;
+    *failed = process_interrupted();
+    return *failed ? 0 : file_read_some(input->stream, to, room, failed);
 }
 
 /* Some bytes for the buffer; 0: the end. */
@@ -439,4 +447,10 @@ void item_fault(struct stack_input *input, struct stack_item *out, enum status c
     fault_clear(&out->fault);
     fault_set_lasting(&out->fault, code, offset, what, hint);
     fault_set_path(&out->fault, input->name);
+}
+
+void input_broken_fault(struct stack_input *input, struct stack_item *out)
+{
+    item_fault(input, out, process_interrupted() ? ERR_INTERRUPTED : ERR_IO, input->offset,
+               "reading the input", "the input ends here before it is complete");
 }

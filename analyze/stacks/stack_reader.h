@@ -179,5 +179,7 @@ void builder_forget(struct stack_builder *builder);
 /* Fills *out with a fault of this input. */
 void item_fault(struct stack_input *input, struct stack_item *out, enum status code,
                 uint64_t offset, const char *what, const char *hint);
+/* With that of an input that ended too early: a read error, or an interruption by the user. */
+void input_broken_fault(struct stack_input *input, struct stack_item *out);
 
 #endif

@@ -304,7 +304,7 @@ static enum status count_items(struct counter *c, struct stack_input *input)
     char where[64];
 
     while (c->fault->code == ERR_NONE && stack_input_next(input, &worker->work, &item)) {
-        if (item.fault.code == ERR_IO && is_to_stop(c))
+        if (item.fault.code == ERR_INTERRUPTED)
             break;
         (void)snprintf(where, sizeof where, "stack %llu", (unsigned long long)++number);
         if (item.fault.code == ERR_IO || item.fault.code == ERR_MEMORY)

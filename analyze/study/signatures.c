@@ -272,15 +272,14 @@ static enum status read_file(struct session *s, const char *path, uint64_t *bad)
 
     if (stack_input_open_path(path, &input, s->fault) != ERR_NONE)
         return s->fault->code;
-    while (more && s->fault->code == ERR_NONE) {
+    while (more && s->fault->code == ERR_NONE && !process_interrupted()) {
         struct stack_item item;
         struct arena work;
         char where[64];
         arena_init(&work, 0);
-        more = stack_input_next(input, &work, &item);
+        more = stack_input_next(input, &work, &item) && item.fault.code != ERR_INTERRUPTED;
         if (more && item.fault.code == ERR_IO) {
-            if (!process_interrupted())
-                *s->fault = item.fault;
+            *s->fault = item.fault;
         } else if (more && (item.fault.code != ERR_NONE ||
                             (item.stack.frame_count == 0 && is_json(input)))) {
             (*bad)++;
@@ -289,7 +288,7 @@ static enum status read_file(struct session *s, const char *path, uint64_t *bad)
             set_classes(&item);
             (void)add_stack(s, &s->tally, item.label != NULL ? item.label : where, item.kind,
                             &item.stack, &work);
-            more = !item.is_event && ((number & 1023) != 0 || !process_interrupted());
+            more = !item.is_event;
         }
         arena_free(&work);
     }

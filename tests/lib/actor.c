@@ -1,5 +1,6 @@
 /* A program that runs the commands in its first argument, one per line, so that tests need no
  * shell; see `usage`. */
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ static const char usage[] =
     "  hold BYTES           touch that much memory\n"
     "  deaf                 close the input\n"
     "  sleep SECONDS        wait\n"
+    "  interrupted CODE     be interrupted, and poll no more; CODE is for that end\n"
     "  spawn SECONDS        start another that waits\n"
     "  outcome TEXT         write FOLDER/outcome.json; FOLDER follows --out in the arguments\n"
     "  record [TEXT]        write a record as the capture names it; no text: it stays empty\n"
@@ -93,6 +95,14 @@ static void spawn(const char *seconds)
     (void)process_run(&request, &keep, &result, &fault);
 }
 
+static void be_interrupted(int code)
+{
+    process_catch_interrupts_until(code);
+    (void)raise(SIGINT);
+    for (;;)
+        thread_sleep_ms(1000);
+}
+
 static void write_file(const char *name, const char *text)
 {
     char path[4300];
@@ -139,6 +149,8 @@ static void act(const char *verb, const char *rest)
         (void)fclose(stdin);
     else if (strcmp(verb, "sleep") == 0)
         thread_sleep_ms((uint32_t)atol(rest) * 1000);
+    else if (strcmp(verb, "interrupted") == 0)
+        be_interrupted(atoi(rest));
     else if (strcmp(verb, "spawn") == 0)
         spawn(rest);
     else if (strcmp(verb, "show") == 0)

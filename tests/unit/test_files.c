@@ -296,6 +296,20 @@ TEST(process_over_its_limit_is_ended_with_all_it_started)
     arena_free(&keep);
 }
 
+#ifndef _WIN32 /* there an interruption comes from a console */
+TEST(process_that_does_not_poll_ends_within_a_second_of_an_interruption)
+{
+    _Static_assert(PROCESS_INTERRUPT_LIMIT_MS <= 500, "the rest is for what a busy machine adds");
+    struct arena keep;
+    struct process_result out;
+    arena_init(&keep, 0);
+    run_actor("interrupted 7", 20000, NULL, &out, &keep);
+    CHECK_EQ(out.exit_code, 7);
+    CHECK(out.wall_ns >= PROCESS_INTERRUPT_LIMIT_MS * 1000000U);
+    arena_free(&keep);
+}
+#endif
+
 TEST(process_keeps_no_more_output_than_asked_and_says_so)
 {
     struct arena keep;
