@@ -1,10 +1,13 @@
 """What `resolve` reads as people have it: from shells of Windows, quoted, long, endless, damaged; and what it says about what it leaves out."""
 
+import fcntl
 import os
 import pathlib
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
@@ -69,6 +72,23 @@ class Input(e2e.Case):
         self.assertEqual(done.stdout.count("1976 frames left out\n"), 1)
         self.assertEqual(self.run_json("resolve", *SYMBOLS, "--json", stdin=deep)["left_out"], 1976)
         self.assertNotIn("left_out", self.run_json("resolve", *SYMBOLS, "--json", stdin=FRAME))
+
+    def peak(self, count):
+        """The peak of the memory in KB, when all but the last of so many addresses are read."""
+        with subprocess.Popen([e2e.PROGRAM, "resolve", "--addresses", *SYMBOLS], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as process:
+            process.stdin.write(MODULE.encode())
+            for first in range(0, count, 1000):
+                process.stdin.write("".join(f"0x{0x140001000 + (first + i) % 0x20000:x}\n" for i in range(1000)).encode())
+            process.stdin.flush()
+            while struct.unpack("i", fcntl.ioctl(process.stdin, termios.FIONREAD, b"\0" * 4))[0]:
+                time.sleep(0.02)
+            return status_of(process.pid, "VmHWM")
+
+    def test_addresses_take_the_same_memory_however_many_they_are(self):
+        few, many = self.peak(100_000), self.peak(10_000_000 if e2e.SOAK else 1_000_000)
+        print(f"addresses: {few} KB for few, {many} KB for many")
+        self.assertLess(many, few + 2048)  # a block of memory for each would be 28,000 KB
 
     def test_a_record_is_one_walk(self):
         file = self.folder / "made.rec"
