@@ -127,22 +127,19 @@ static enum status write_memory(const struct twinstack_options *known,
 }
 
 /* The paths of the caller, and the folder of the files in memory. */
-static const char *const *all_paths(const struct twinstack_options *known,
-                                    struct twinstack_symbols *made, struct fault *fault)
+static enum status keep_paths(const struct twinstack_options *known, struct twinstack_symbols *made,
+                              struct fault *fault)
 {
-    if (known->memory_count == 0)
-        return known->paths;
-    const char **paths = ARENA_ARRAY(&made->keep, (size_t)known->path_count + 1, const char *);
-    if (paths == NULL) {
-        (void)fault_no_memory(fault, "symbols");
-        return NULL;
-    }
-    if (write_memory(known, made, fault) != ERR_NONE)
-        return NULL;
+    made->paths = ARENA_ARRAY(&made->keep, (size_t)known->path_count + 1, const char *);
+    if (made->paths == NULL)
+        return fault_no_memory(fault, "symbols");
     for (uint32_t i = 0; i < known->path_count; i++)
-        paths[i] = known->paths[i];
-    paths[known->path_count] = made->folder;
-    return paths;
+        if ((made->paths[i] = arena_string(&made->keep, known->paths[i])) == NULL)
+            return fault_no_memory(fault, "symbols");
+    made->path_count = known->path_count;
+    if (known->memory_count > 0 && write_memory(known, made, fault) == ERR_NONE)
+        made->paths[known->path_count] = made->folder;
+    return fault->code;
 }
 
 static void release(struct twinstack_symbols *symbols)
@@ -159,15 +156,14 @@ static enum twinstack_status open_store(const struct twinstack_options *known,
                                         struct twinstack_error *error)
 {
     struct fault fault = FAULT_INIT;
-    const char *const *roots = all_paths(known, made, &fault);
 
-    if (fault.code != ERR_NONE)
+    if (keep_paths(known, made, &fault) != ERR_NONE)
         return library_report(&fault, error);
     made->by_name = known->path_count + known->memory_count > 0;
     made->fetched = known->fetched;
     made->context = known->context;
     const struct symbol_store_options store = {
-        .roots = roots,
+        .roots = made->paths,
         .root_count = known->path_count + (known->memory_count > 0 ? 1 : 0),
         .names = (enum symbol_names)known->names,
         .indexing = indexing_of(known->indexing),
@@ -241,6 +237,11 @@ uint32_t twinstack_indexes_built(struct twinstack_symbols *symbols, uint64_t *ns
     if (ns != NULL)
         *ns = built.ns;
     return built.indexes;
+}
+
+const char *twinstack_unused(struct twinstack_symbols *symbols)
+{
+    return symbol_store_unused(symbols->store, symbols->paths, symbols->path_count, &symbols->keep);
 }
 
 void twinstack_close(struct twinstack_symbols *symbols)

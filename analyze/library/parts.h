@@ -12,7 +12,9 @@ struct twinstack_symbols {
     struct symbol_store *store;
     struct arena keep;
     const char *folder; /* of the files that came from memory, in keep; NULL: none */
-    bool by_name;       /* a file may be chosen by its name: there are paths to search */
+    const char **paths; /* as the caller named them, in keep */
+    uint32_t path_count;
+    bool by_name; /* a file may be chosen by its name: there are paths to search */
     twinstack_fetch_fn *fetched;
     void *context;
 };

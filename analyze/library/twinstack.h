@@ -177,6 +177,11 @@ TWINSTACK_API enum twinstack_status twinstack_path_fault(const struct twinstack_
  * that took. */
 TWINSTACK_API uint32_t twinstack_indexes_built(struct twinstack_symbols *symbols, uint64_t *ns);
 
+/* The paths of twinstack_open, and the files of twinstack_bind_pdb and twinstack_bind_csv, that
+ * gave nothing to what was resolved so far, separated by commas; NULL: none. It lives as long as
+ * SYMBOLS. */
+TWINSTACK_API const char *twinstack_unused(struct twinstack_symbols *symbols);
+
 /* ---- stacks ---- */
 
 enum twinstack_kind {

@@ -63,6 +63,11 @@ const char *symbol_store_named_file(const struct symbol_store *store, uint32_t i
 bool symbol_store_file_fits(const struct symbol_store *store, const char *path,
                             const struct module *module);
 
+/* Those of ROOTS, and of the bound files, that gave nothing to the modules asked for so far,
+ * separated by commas, in KEEP; NULL: none, or no module was asked for. */
+const char *symbol_store_unused(struct symbol_store *store, const char *const *roots,
+                                uint32_t root_count, struct arena *keep);
+
 /* Downloads what the symbol servers have of these modules, several files at once, without reading
  * them. EACH (may be NULL) is called with every file. Fails: ERR_ABSENT no server is named. */
 typedef void symbol_fetched_fn(void *context, const struct fetch_file *file);

@@ -1,6 +1,8 @@
-/* The single files among the roots, and whether a module could be theirs; see store.h. */
+/* What the user named: single files, whether a module could be theirs, and what was not used; see
+ * store.h. */
 #include <string.h>
 
+#include "base/text.h"
 #include "symbol/store_parts.h"
 
 const char *symbol_store_named_file(const struct symbol_store *store, uint32_t index)
@@ -28,4 +30,60 @@ bool symbol_store_file_fits(const struct symbol_store *store, const char *path,
             return true;
     }
     return false;
+}
+
+/* Whether PATH is ROOT, or in it. */
+static bool lies_in(const char *path, const char *root)
+{
+    size_t bytes = strlen(root);
+    while (bytes > 0 && root[bytes - 1] == '/')
+        bytes--;
+    return strncmp(path, root, bytes) == 0 && (path[bytes] == '\0' || path[bytes] == '/');
+}
+
+/* What only adds to another file, such as split DWARF, is opened with that file, and leaves no
+ * trace. */
+static bool is_companion(const struct store_file *file)
+{
+    const struct object_candidate *object = &file->id.object;
+    return file->kind == &source_object && (!object->has_code || object->kind == OBJECT_ARCHIVE);
+}
+
+static bool is_used(const struct symbol_store *store, const char *root)
+{
+    for (const struct source *source = store->sources; source != NULL; source = source->next)
+        if (lies_in(source->path, root))
+            return true;
+    for (uint32_t i = 0; i < store->file_count; i++)
+        if (is_companion(&store->files[i]) && lies_in(store->files[i].path, root))
+            return true;
+    return symbol_path_is_chain(root) && !path_is_folder(root) && !path_is_file(root);
+}
+
+/* The file of a binding is open from the start. */
+static bool names_a_module(const struct symbol_store *store, const struct source *source)
+{
+    for (uint32_t i = 0; i < store->module_slots; i++)
+        for (const struct symbol_module *m = store->modules[i]; m != NULL; m = m->next)
+            if (m->names == source)
+                return true;
+    return false;
+}
+
+const char *symbol_store_unused(struct symbol_store *store, const char *const *roots,
+                                uint32_t root_count, struct arena *keep)
+{
+    const char *text = NULL;
+    mutex_lock(store->mutex);
+    const bool asked = store->module_count > 0;
+    for (uint32_t i = 0; asked && i < root_count; i++)
+        if (!is_used(store, roots[i]))
+            text = arena_printf(keep, "%s%s%s", text_or_empty(text), text != NULL ? ", " : "",
+                                roots[i]);
+    for (const struct store_binding *b = store->bindings; asked && b != NULL; b = b->next)
+        if (!names_a_module(store, b->source))
+            text = arena_printf(keep, "%s%s%s", text_or_empty(text), text != NULL ? ", " : "",
+                                b->source->path);
+    mutex_unlock(store->mutex);
+    return text;
 }

@@ -24,3 +24,9 @@ void index_note_of(struct symbol_store *store)
         symbol_store_built(store, &built);
     index_note(built.indexes, built.ns);
 }
+
+void unused_note(const char *files)
+{
+    if (files != NULL)
+        log_warn("named as symbols, and used for no module: %s", files);
+}

@@ -467,6 +467,9 @@ static int check(const struct verb *self, void *given, const struct option_list 
         if (c.inputs[i] != NULL)
             stack_input_close(c.inputs[i]);
     index_note_of(c.judging.analysis.symbols);
+    if (c.judging.analysis.symbols != NULL && options->dumps == NULL)
+        unused_note(symbol_store_unused(c.judging.analysis.symbols, options->symbols.items,
+                                        options->symbols.count, keep));
     judging_close(&c.judging);
     return c.code;
 }

@@ -134,6 +134,7 @@ static int dump(const struct verb *self, void *given, const struct option_list *
     twinstack_dump_close(dump);
     const uint32_t built = twinstack_indexes_built(symbols, &ns);
     index_note(built, ns);
+    unused_note(twinstack_unused(symbols));
     twinstack_close(symbols);
     return code;
 }

@@ -518,6 +518,7 @@ static int resolve(const struct verb *self, void *given, const struct option_lis
         uint64_t ns = 0;
         const uint32_t built = twinstack_indexes_built(r.symbols, &ns);
         index_note(built, ns);
+        unused_note(twinstack_unused(r.symbols));
     }
     twinstack_close(r.symbols);
     return code;

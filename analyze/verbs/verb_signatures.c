@@ -157,6 +157,7 @@ static int print_stacks(const struct verb *self, const struct signature_options 
     else
         code = print_counted(&list, o);
     index_note_of(counting.store);
+    unused_note(symbol_store_unused(counting.store, o->roots.items, o->roots.count, keep));
     symbol_store_close(counting.store);
     return code;
 }

@@ -84,6 +84,33 @@ class Resolve(e2e.Case):
                 self.assertEqual("b.exe!0x1537" in done.stdout, code == 0, done.stdout)
                 self.assertEqual("a frame needs `offset`" in done.stdout, code != 0, done.stdout)
 
+    def test_a_file_that_was_named_in_vain_is_said(self):
+        store, case = e2e.ROOT / "corpus/symbols", e2e.ROOT / "corpus/cases/null_write.ob2"
+        sym = self.folder / "other.sym"
+        sym.write_text("MODULE windows x86_64 0 other.pdb\nFUNC 10 10 0 f\n", encoding="ascii")
+        folder = self.folder / "pdbs"
+        folder.mkdir()
+        shutil.copy(next(store.glob("victims-ob0.pdb/*/*.pdb")), folder)
+        pdb, frame = next(store.glob("victims-ob2.pdb/*/*.pdb")), "victims-ob2.exe!0x1537\n"
+        for name, words, stdin, unused in [
+                ("its own", ["resolve", "--symbols", pdb], frame, []),
+                ("its folder, with a slash", ["resolve", "--symbols", f"{store}/"], frame, []),
+                ("another .sym", ["resolve", "--symbols", pdb, "--symbols", sym], frame, [sym]),
+                ("a folder of another", ["resolve", "--symbols", folder, "--symbols", store], frame, [folder]),
+                ("bound to another", ["resolve", "--pdb", f"other.exe={pdb}", "--symbols", sym], frame, [sym, pdb]),
+                ("bound to it", ["resolve", "--pdb", pdb], frame, []),
+                ("nothing was asked", ["resolve", "--symbols", sym], "", []),
+                ("of a dump", ["dump", case / "dump.dmp", "--symbols", store, "--symbols", sym], None, [sym]),
+                ("of a case", ["check", case, "--symbols", folder], None, [folder]),
+                ("of two stacks", ["check", "--stacks", e2e.ROOT / "corpus/botman/stacks.txt", e2e.ROOT / "corpus/botman/stacks.txt", "--symbols", sym],
+                 None, [sym]),
+                ("of counted stacks", ["signatures", "--symbols", store, "--symbols", sym, "-"], frame, [sym])]:
+            with self.subTest(name):
+                said = self.run_twinstack(*words, stdin=stdin).stderr
+                want = f"named as symbols, and used for no module: {', '.join(map(str, unused))}\n"
+                self.assertEqual([line.partition("warning: ")[2] + "\n" for line in said.splitlines() if "named as symbols" in line],
+                                 [want] if unused else [], said)
+
     def test_what_was_understood_is_said(self):
         for name, text, said, code in [
                 ("log", "started\n00 a.exe+0x1\n#1 b.dll!f+0x2\nc!0x3\nbye\n", '3 frames of 1 stack from 5 lines, 2 ignored: "started"', 0),

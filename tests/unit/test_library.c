@@ -428,6 +428,7 @@ TEST(wrong_arguments_are_errors)
     CHECK_EQ(twinstack_bind_pdb(symbols, NULL, "no/such/file.pdb", &error), TWINSTACK_ABSENT);
     CHECK_EQ(twinstack_path_fault(symbols, &error), TWINSTACK_OK);
     CHECK_EQ(twinstack_indexes_built(symbols, NULL), 0);
+    CHECK(twinstack_unused(symbols) == NULL);
     twinstack_close(symbols);
     twinstack_close(NULL);
     twinstack_batch_free(NULL);
