@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "report/document.h"
 #include "report/words.h"
 #include "study/headline.h"
@@ -195,12 +196,13 @@ void document_speed(struct sheet *s, const struct run_figures *report, bool spre
     print_table(s, &h, spread);
     const bool few = h.cases < MEASUREMENT_LEAST;
     const bool again = spread && !s->markdown; /* below the table of the top */
+    const char *between = h.foreign != NULL ? ", " : "; ";
     if (!again && !few)
         sheet_text(s, INK_PLAIN, 0, 0, h.dominates);
     sheet_text(s, INK_DIM, 0, spread ? 0 : 2,
-               arena_printf(s->keep, "medians (cases); foreign: %s%s %s",
-                            h.foreign != NULL ? h.foreign : "not measured",
-                            h.foreign != NULL ? "," : ";", h.counts));
+               arena_printf(s->keep, "medians (cases)%s%s%s%s",
+                            h.foreign != NULL ? "; foreign: " : "", text_or_empty(h.foreign),
+                            h.counts[0] != '\0' ? between : "", h.counts));
     if (spread)
         sheet_text(s, INK_DIM, 0, 0, h.scope);
     if (!again)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "study/speed.h"
 
 const char *headline_group_name(enum headline_group group)
@@ -303,18 +304,19 @@ static const char *foreign_column(const struct run_figures *figures, struct aren
     return name != NULL ? name : "dump, foreign";
 }
 
-/* The ways that are measured in fewer cases than the others. */
+/* The ways that are measured in fewer cases than the others; "": none is measured. */
 static const char *counts_of(const struct headline *h, struct arena *keep)
 {
-    const char *tuned =
-        arena_printf(keep, "tuned dumps: %zu of %zu", count_of(h, ROW_BYTES, WAY_TUNED),
-                     count_of(h, ROW_BYTES, WAY_DUMP));
-    const char *text =
-        h->foreign == NULL || tuned == NULL
-            ? tuned
-            : arena_printf(keep, "%zu cold, %zu warm; %s", count_of(h, ROW_COLD, WAY_FOREIGN),
-                           count_of(h, ROW_WARM, WAY_FOREIGN), tuned);
-    return text != NULL ? text : "";
+    const size_t tuned = count_of(h, ROW_BYTES, WAY_TUNED);
+    const char *text = "";
+    if (h->foreign != NULL)
+        text = arena_printf(keep, "%zu cold, %zu warm", count_of(h, ROW_COLD, WAY_FOREIGN),
+                            count_of(h, ROW_WARM, WAY_FOREIGN));
+    if (text != NULL && tuned > 0)
+        text =
+            arena_printf(keep, "%s%stuned (no system data): %zu of %zu", text,
+                         h->foreign != NULL ? "; " : "", tuned, count_of(h, ROW_BYTES, WAY_DUMP));
+    return text_or_empty(text);
 }
 
 /* What is counted; processors are not mixed. */

@@ -272,7 +272,7 @@ TEST(every_way_has_its_times_with_and_without_system_modules)
     ways[1][WAY_FOREIGN].same = 0;
     compute(&w, CASES);
     CHECK_EQ(w.headline.cases, 3);
-    CHECK_STR(w.headline.counts, "2 cold, 2 warm; tuned dumps: 3 of 4");
+    CHECK_STR(w.headline.counts, "2 cold, 2 warm; tuned (no system data): 3 of 4");
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         test_row(rows[i].name);
         const struct headline_cell *cell = cell_of(&w, rows[i].group, rows[i].key, rows[i].way);
@@ -353,8 +353,7 @@ static const char many_text[] =
     "back end, cold (24)     8.00 ms (15)        600 µs  not measured        100 µs\n"
     "back end, warm (24)     not measured        180 µs  not measured       20.0 µs\n"
     "Writing the dump (by Wine) is 99.9 % of its cost: 10000 times walk and record of offsets.\n"
-    "medians (cases); foreign: dbghelp (linux x86-64, wine 8.0), 15 cold, 0 warm; tuned dumps: 0 "
-    "of 25\n"
+    "medians (cases); foreign: dbghelp (linux x86-64, wine 8.0), 15 cold, 0 warm\n"
     "ratio [95 %] (cases)                  no index     index, new process                   warm\n"
     "x64 offsets, time                 not measured            100 µs (24)           20.0 µs (24)\n"
     "x64 plain dump : offsets          not measured 6.00 [6.00, 6.00] (24) 9.00 [9.00, 9.00] (24)\n"
@@ -370,9 +369,12 @@ static const char few_text[] =
     "size of the file (4)     too few (4)   too few (4)  not measured   too few (4)\n"
     "back end, cold (3)       too few (3)   too few (3)  not measured   too few (3)\n"
     "back end, warm (3)      not measured   too few (3)  not measured   too few (3)\n"
-    "medians (cases); foreign: dbghelp (linux x86-64, wine 8.0), 3 cold, 0 warm; tuned dumps: 0 of "
-    "4\n"
+    "medians (cases); foreign: dbghelp (linux x86-64, wine 8.0), 3 cold, 0 warm\n"
     "no ratios of x64: too few (3)\n";
+
+static const char alone_text[] = "\nmedians (cases)\nno ratios of x64: too few (3)\n";
+static const char tuned_text[] =
+    "\nmedians (cases); tuned (no system data): 1 of 4\nno ratios of x64: too few (3)\n";
 
 static const char builds_text[] = "\nno ratios of x64: few scenarios (11)\n";
 
@@ -397,6 +399,17 @@ TEST(the_terminal_shows_the_table_and_no_figure_of_too_few_cases)
     compute(&w, CASES);
     test_row("too few");
     check_table(&w, few_text);
+    for (int i = 0; i < CASES; i++)
+        w.cases[i].claim_count = w.cases[i].result.score_count = 2;
+    compute(&w, CASES);
+    test_row("no foreign library, no tuned dump: no note about them");
+    check_table(&w, alone_text);
+    w.cases[0].timing.dump_tuned_bytes = 4096;
+    compute(&w, CASES);
+    test_row("one tuned dump");
+    check_table(&w, tuned_text);
+    arena_free(&w.keep);
+    make_world(&w);
     test_row("a lane that was measured in fewer cases than the row");
     uint32_t count = make_many(&w, many, 24);
     REQUIRE(figures_prepare(&w.run, many, count, &w.keep, &w.figures, &w.fault) == ERR_NONE);

@@ -69,7 +69,8 @@ export function Headline({ headline }) {
         ]}
       />
       <p class="dim small">
-        {headline.dominates} Foreign: {headline.foreign ?? 'not measured'}; {headline.counts}.{' '}
+        {headline.dominates} {headline.foreign && `Foreign: ${headline.foreign}, `}
+        {headline.counts && `${headline.counts}. `}
         {headline.scope}
       </p>
     </>
