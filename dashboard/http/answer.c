@@ -105,7 +105,7 @@ static int send_answer(struct exchange *x, const struct head *h, const void *bod
     return status;
 }
 
-enum { GZIP_WINDOW = 15 + 16, GZIP_LEVEL = 5, GZIP_MEMORY = 8 };
+enum { GZIP_WINDOW = 15 + 16, GZIP_LEVEL = 6, GZIP_MEMORY = 8 };
 
 static bool gzip_start(z_stream *z)
 {
