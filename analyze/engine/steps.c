@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/walk.h"
 #include "format/pe/pe.h"
 #include "symbol/breakpad.h"
 #include "unwind/tables.h"
@@ -153,16 +154,21 @@ static bool slot_agrees(const struct step *step, const struct claim *claim, uint
                                      : sp_va == claim->unwind->frames[index].sp_va;
 }
 
-static bool frame_agrees(const struct step *step, const struct claim *claim, uint32_t index)
-{
-    if (claim_pc(step, claim, index) != steps_truth_pc(step, index))
-        return false;
-    if (claim->unwind == NULL || index == 0)
-        return true;
-    return slot_agrees(step, claim, index);
-}
+/* One claim beside its step. */
+struct beside {
+    const struct step *step;
+    const struct claim *claim;
+};
 
-enum answer { ANSWER_RIGHT, ANSWER_EARLY, ANSWER_WRONG };
+static enum walk_match match(const void *self, uint32_t index)
+{
+    const struct beside *b = self;
+    if (claim_pc(b->step, b->claim, index) != steps_truth_pc(b->step, index))
+        return WALK_OTHER;
+    if (b->claim->unwind == NULL || index == 0 || slot_agrees(b->step, b->claim, index))
+        return WALK_SAME;
+    return WALK_OTHER;
+}
 
 /* A walk may note what lies past the thread's start and is no code of a module: 32-bit Wine leaves
  * a word of no meaning there. */
@@ -176,16 +182,15 @@ static uint32_t frames_of(struct steps_session *s, const struct claim *claim)
     return count;
 }
 
-static enum answer judge(struct steps_session *s, const struct claim *claim)
+static enum walk_outcome judge(struct steps_session *s, const struct claim *claim)
 {
     const struct step *step = &s->steps.step;
-    const uint32_t truth_count = step->caller_count + 1, count = frames_of(s, claim);
-    for (uint32_t i = 0; i < count && i < truth_count; i++)
-        if (!frame_agrees(step, claim, i))
-            return ANSWER_WRONG;
-    if (count > truth_count)
-        return ANSWER_WRONG;
-    return count == truth_count ? ANSWER_RIGHT : ANSWER_EARLY;
+    const struct beside beside = {step, claim};
+    const struct walk_pair pair = {.truth_count = step->caller_count + 1,
+                                   .claim_count = frames_of(s, claim),
+                                   .match = match,
+                                   .self = &beside};
+    return walk_compare(&pair, NULL);
 }
 
 static void keep_miss(struct steps_session *s, const struct claim *claim, struct steps_miss *out)
@@ -211,15 +216,15 @@ static void keep_miss(struct steps_session *s, const struct claim *claim, struct
 static void count_answer(struct steps_session *s, const struct claim *claim,
                          struct steps_tally *tally)
 {
-    const enum answer answer = judge(s, claim);
-    tally->right += answer == ANSWER_RIGHT;
-    tally->early += answer == ANSWER_EARLY;
-    tally->wrong += answer == ANSWER_WRONG;
-    const bool worse = answer == ANSWER_WRONG && !tally->first_is_wrong;
-    if (answer == ANSWER_RIGHT || (tally->missed && !worse))
+    const enum walk_outcome outcome = judge(s, claim);
+    tally->right += outcome == WALK_RIGHT;
+    tally->early += outcome == WALK_EARLY;
+    tally->wrong += outcome == WALK_WRONG;
+    const bool worse = outcome == WALK_WRONG && !tally->first_is_wrong;
+    if (outcome == WALK_RIGHT || (tally->missed && !worse))
         return;
     tally->missed = true;
-    tally->first_is_wrong = answer == ANSWER_WRONG;
+    tally->first_is_wrong = outcome == WALK_WRONG;
     keep_miss(s, claim, &tally->first);
 }
 

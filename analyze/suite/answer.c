@@ -1,6 +1,7 @@
 /* See answer.h. */
 #include "suite/answer.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -31,37 +32,35 @@ int suite_outcome_rank(enum suite_outcome outcome)
     return ranks[outcome];
 }
 
-static enum suite_match match(enum suite_kind kind, const struct suite_frame *truth,
-                              const struct suite_frame *answer)
+/* One answer and one walk that is accepted. */
+struct pair {
+    enum suite_kind kind;
+    const struct suite_frame *truth, *answer;
+};
+
+static enum walk_match match(const void *self, uint32_t index)
 {
-    if (kind == SUITE_ADDRESS)
+    const struct pair *pair = self;
+    const struct suite_frame *truth = &pair->truth[index], *answer = &pair->answer[index];
+    if (pair->kind == SUITE_ADDRESS)
         return suite_logical_match(truth, answer);
     return truth->ip == answer->ip && (answer->sp == SUITE_NO_SP || truth->sp == answer->sp)
-               ? SUITE_SAME
-               : SUITE_OTHER;
+               ? WALK_SAME
+               : WALK_OTHER;
 }
 
-/* How the answer compares with one walk. That of a moment may go on after a truth that is no whole
- * walk. */
+static_assert((int)SUITE_RIGHT == WALK_RIGHT && (int)SUITE_EARLY == WALK_EARLY &&
+                  (int)SUITE_WRONG == WALK_WRONG,
+              "numbers of outcomes");
+
+/* That of a moment may go on after a truth that is no whole walk. */
 static enum suite_outcome compare(const struct suite_case *c, const struct suite_walk *truth,
                                   const struct suite_walk *answer, uint32_t *first)
 {
-    const bool more = c->kind == SUITE_MOMENT && !c->whole;
-    uint32_t same = 0, less = UINT32_MAX;
-    enum suite_match found = SUITE_SAME;
-    while (same < truth->count && same < answer->count && found != SUITE_OTHER) {
-        found = match(c->kind, &truth->frames[same], &answer->frames[same]);
-        if (found == SUITE_LESS && less == UINT32_MAX)
-            less = same;
-        same += found != SUITE_OTHER;
-    }
-    *first = same;
-    if (same == truth->count && less == UINT32_MAX && (more || same == answer->count))
-        return SUITE_RIGHT;
-    if (same != answer->count)
-        return SUITE_WRONG;
-    *first = less < same ? less : same;
-    return SUITE_EARLY;
+    const struct pair pair = {c->kind, truth->frames, answer->frames};
+    const struct walk_pair walks = {truth->count, answer->count,
+                                    c->kind == SUITE_MOMENT && !c->whole, match, &pair};
+    return (enum suite_outcome)walk_compare(&walks, first);
 }
 
 static void judge_walk(const struct suite_case *c, struct suite_answer *out)

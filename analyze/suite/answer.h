@@ -5,8 +5,8 @@
 #include "suite/suite.h"
 
 enum suite_outcome {
-    SUITE_RIGHT,
-    SUITE_EARLY, /* a true beginning, and then it ends; of an address also: a part is left out */
+    SUITE_RIGHT, /* these three as enum walk_outcome */
+    SUITE_EARLY,
     SUITE_WRONG,
     SUITE_CRASHED, /* the contestant ended, or says that its tool failed */
     SUITE_TIMEOUT,

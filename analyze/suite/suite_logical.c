@@ -125,30 +125,30 @@ static bool same_path(const char *truth, const char *answer)
     return true;
 }
 
-static enum suite_match match_names(const struct suite_names *truth,
-                                    const struct suite_names *answer,
-                                    bool (*same)(const char *truth, const char *answer))
+static enum walk_match match_names(const struct suite_names *truth,
+                                   const struct suite_names *answer,
+                                   bool (*same)(const char *truth, const char *answer))
 {
     if (answer->count == 0)
-        return truth->count == 0 ? SUITE_SAME : SUITE_LESS;
+        return truth->count == 0 ? WALK_SAME : WALK_LESS;
     for (uint32_t i = 0; i < truth->count; i++)
         if (same(truth->names[i], answer->names[0]))
-            return SUITE_SAME;
-    return SUITE_OTHER;
+            return WALK_SAME;
+    return WALK_OTHER;
 }
 
-enum suite_match suite_logical_match(const struct suite_frame *truth,
-                                     const struct suite_frame *answer)
+enum walk_match suite_logical_match(const struct suite_frame *truth,
+                                    const struct suite_frame *answer)
 {
-    const enum suite_match function = match_names(&truth->function, &answer->function, same_name);
-    const enum suite_match file = match_names(&truth->file, &answer->file, same_path);
-    enum suite_match line = truth->line == answer->line ? SUITE_SAME : SUITE_OTHER;
-    if (line == SUITE_OTHER && answer->line == 0)
-        line = SUITE_LESS;
-    enum suite_match worst = function > file ? function : file;
+    const enum walk_match function = match_names(&truth->function, &answer->function, same_name);
+    const enum walk_match file = match_names(&truth->file, &answer->file, same_path);
+    enum walk_match line = truth->line == answer->line ? WALK_SAME : WALK_OTHER;
+    if (line == WALK_OTHER && answer->line == 0)
+        line = WALK_LESS;
+    enum walk_match worst = function > file ? function : file;
     worst = line > worst ? line : worst;
     if (truth->inlined != SUITE_INLINED_UNKNOWN && answer->inlined != SUITE_INLINED_UNKNOWN &&
         truth->inlined != answer->inlined)
-        worst = SUITE_OTHER;
+        worst = WALK_OTHER;
     return worst;
 }

@@ -4,6 +4,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "base/walk.h"
 #include "suite/suite.h"
 
 /* Reads one line of a list. *IS_READ is false for a kind that is not asked yet, of which only the
@@ -23,17 +24,11 @@ enum status suite_walk_read(const cJSON *array, enum suite_kind kind, struct are
 enum status suite_logical_read(const cJSON *frame, struct arena *keep, struct suite_frame *out,
                                struct fault *fault);
 
-enum suite_match {
-    SUITE_SAME,
-    SUITE_LESS, /* the answer leaves out what the truth knows, and what it says is true */
-    SUITE_OTHER
-};
-
 /* Names are compared without blanks, a leading "::", and parameters after a name that is accepted
  * without them; paths with either slash, without "." and "..", and an answer
  * that is a name without a folder is compared with the last part alone. */
-enum suite_match suite_logical_match(const struct suite_frame *truth,
-                                     const struct suite_frame *answer);
+enum walk_match suite_logical_match(const struct suite_frame *truth,
+                                    const struct suite_frame *answer);
 
 /* What the DRAFT of an address lacks: sentences, never freed, in a list of KEEP; NULL: out of
  * memory. */
