@@ -262,6 +262,12 @@ static enum status ask_pool(const struct judge_work *w, const char *program,
     return read_answer(w, question, answer, strlen(answer));
 }
 
+/* The program ended badly or printed what cannot be read, before it said who it is. */
+static bool misunderstood(const struct judge_work *w)
+{
+    return w->out->version == NULL && (w->fault->code == ERR_IO || w->fault->code == ERR_MALFORMED);
+}
+
 /* Of those that read the dump, the cost with nothing loaded is measured as well: see
  * judge_pool_takes_sample(). */
 static enum status ask(const struct judge_work *w)
@@ -275,7 +281,14 @@ static enum status ask(const struct judge_work *w)
     const bool stays =
         w->stage->lasts && judge->serves != NULL &&
         !(judge->engine.reads_dump && judge_pool_takes_sample(w->in->judges, judge->engine.name));
-    if ((stays ? ask_pool : ask_once)(w, program, &question) == ERR_NONE && judge->asks_version)
+    (void)(stays ? ask_pool : ask_once)(w, program, &question);
+    if (question.again != NULL && misunderstood(w)) {
+        question.input = question.again;
+        fault_clear(w->fault);
+        *w->out = (struct engine_result){0};
+        (void)ask_once(w, program, &question);
+    }
+    if (w->fault->code == ERR_NONE && judge->asks_version)
         w->out->version = version_of(w, program);
     return w->fault->code;
 }

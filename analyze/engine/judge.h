@@ -38,6 +38,7 @@ struct judge_work {
 struct judge_question {
     const char *const *argv; /* the whole command; NULL: what the row says */
     const char *input;       /* for its standard input; NULL: the names of dump and folder */
+    const char *again;       /* in place of INPUT for a program that did not understand it; NULL */
     uint32_t lines;          /* of the answer to INPUT, by a program that keeps running */
     void *own;               /* what `read` needs */
 };
@@ -106,6 +107,14 @@ enum status judge_read_answer(const char *text, size_t bytes, const char *engine
  * functions of the case's own code, and no judge knows which those are. Frames that name a module
  * get its identity from the dump's module list. */
 void judge_classify(const struct engine_input *in, struct engine_result *out);
+
+/* True when frame NEXT begins another physical frame than FIRST and those after it. */
+typedef bool judge_begins_fn(const struct frame *frames, uint32_t first, uint32_t next);
+
+/* Of a tool that prints addresses (pc_va), functions and lines: the module of the dump that each
+ * frame is in, its offset, and which frames are inlined. */
+void judge_place_frames(struct stack *stack, judge_begins_fn *begins,
+                        const struct dump_session *session);
 
 /* ---- judge_stage.c, judge_place.c ------------------------------------------------------ */
 

@@ -3,10 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "engine/judge_protocol.h"
 #include "engine/judges.h"
+
+#define JUDGE_ADDRESS(NAME) &judge_##NAME,
 
 static char adapter_name[80] = "judge:adapter";
 static char adapter_command[1024];
@@ -17,6 +21,19 @@ static bool is_name(const char *text, size_t bytes)
         if (strchr(" /\\{}", text[i]) != NULL)
             return false;
     return bytes > 0 && bytes <= 64;
+}
+
+/* Two engines of one name could not be kept apart: a name that another judge has gets an end. */
+static void set_name(const char *name, size_t bytes)
+{
+    static const struct judge *const all[] = {JUDGES(JUDGE_ADDRESS)};
+    (void)snprintf(adapter_name, sizeof adapter_name, "judge:%.*s", (int)bytes, name);
+    for (size_t i = 0; i < COUNT_OF(all); i++)
+        if (all[i] != &judge_adapter && strcmp(all[i]->engine.name, adapter_name) == 0) {
+            (void)snprintf(adapter_name, sizeof adapter_name, "judge:%.*s-adapter", (int)bytes,
+                           name);
+            return;
+        }
 }
 
 enum status judge_adapter_set(const char *spec, struct fault *fault)
@@ -34,7 +51,7 @@ enum status judge_adapter_set(const char *spec, struct fault *fault)
         strlen(command) >= sizeof adapter_command)
         return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "outside program",
                               "NAME=COMMAND WORD..., of at most 1,000 characters");
-    (void)snprintf(adapter_name, sizeof(adapter_name), "judge:%.*s", (int)bytes, name);
+    set_name(name, bytes);
     (void)snprintf(adapter_command, sizeof(adapter_command), "%s", command);
     return ERR_NONE;
 }
@@ -46,7 +63,7 @@ void judge_adapter_configure(void)
     adapter_command[0] = '\0';
     if (equals == NULL || equals == spec || equals - spec > 64)
         return;
-    (void)snprintf(adapter_name, sizeof(adapter_name), "judge:%.*s", (int)(equals - spec), spec);
+    set_name(spec, (size_t)(equals - spec));
     (void)snprintf(adapter_command, sizeof(adapter_command), "%s", equals + 1);
 }
 
@@ -88,44 +105,62 @@ static const char *const *command_words(const struct judge_stage *stage, struct 
     return count > 0 ? argv : NULL;
 }
 
-static char *write_case(const struct engine_input *in, const struct judge_stage *stage,
-                        size_t *bytes)
+/* The first line: a welcome is asked for, and a program of the older form finds its case in it. */
+static void write_case(struct json *j, const struct judge_work *w)
 {
-    const struct crash_case *crash = in->opened->crash;
-    struct json j;
-    json_to_text(&j, false);
-    json_object(&j);
-    json_key_uint(&j, "schema_version", 1);
-    json_key_string(&j, "scenario", crash->scenario);
-    json_key_string(&j, "variant", crash->variant);
-    json_key_string(&j, "arch", cpu_name(crash->arch));
-    json_key_string(&j, "kind", case_kind_name(crash->kind));
-    json_key_string(&j, "folder", stage->folder);
-    json_key(&j, "files");
-    json_array(&j);
+    const struct crash_case *crash = w->in->opened->crash;
+    json_object(j);
+    json_key_uint(j, "hello", 1);
+    json_key_string(j, "suite", w->stage->folder);
+    json_key_string(j, "edition", "case");
+    json_key_uint(j, "schema_version", 1);
+    json_key_string(j, "scenario", crash->scenario);
+    json_key_string(j, "variant", crash->variant);
+    json_key_string(j, "arch", cpu_name(crash->arch));
+    json_key_string(j, "kind", case_kind_name(crash->kind));
+    json_key_string(j, "folder", w->stage->folder);
+    json_key(j, "files");
+    json_array(j);
     for (uint32_t i = 0; i < crash->file_count; i++) {
         const struct case_file *file = &crash->files[i];
         if (file->role != ROLE_DUMP && file->role != ROLE_IMAGE && file->role != ROLE_PDB)
             continue;
-        json_object(&j);
-        json_key_string(&j, "role", case_role_name(file->role));
-        json_key_string(&j, "path", path_base(file->path));
-        json_object_end(&j);
+        json_object(j);
+        json_key_string(j, "role", case_role_name(file->role));
+        json_key_string(j, "path", path_base(file->path));
+        json_object_end(j);
     }
-    json_array_end(&j);
-    json_object_end(&j);
-    json_newline(&j);
-    return json_take(&j, bytes);
+    json_array_end(j);
+    json_object_end(j);
+    json_newline(j);
 }
 
 static enum status prepare(const struct judge_work *w, struct judge_question *out)
 {
-    size_t bytes;
-    char *input = write_case(w->in, w->stage, &bytes);
+    struct json j;
+    size_t bytes = 0;
+    json_to_text(&j, false);
+    write_case(&j, w);
+    judge_protocol_write(&j, w);
+    char *text = json_take(&j, &bytes);
     out->argv = command_words(w->stage, w->keep);
-    out->input = input != NULL ? arena_text(w->keep, input, bytes) : NULL;
-    free(input);
-    return out->argv != NULL && out->input != NULL ? ERR_NONE : fault_no_memory(w->fault, "judge");
+    if (text != NULL) {
+        out->input = arena_text(w->keep, text, bytes);
+        out->again = arena_text(w->keep, text, strcspn(text, "\n") + 1);
+    }
+    free(text);
+    return out->argv != NULL && out->input != NULL && out->again != NULL
+               ? ERR_NONE
+               : fault_no_memory(w->fault, "judge");
+}
+
+static enum status take(const struct judge_work *w, const struct judge_question *question,
+                        char *answer, size_t bytes)
+{
+    (void)question;
+    return judge_protocol_speaks(answer)
+               ? judge_protocol_read(w, answer)
+               : judge_read_answer(answer, bytes, w->judge->engine.name, w->keep, w->out, w->fault);
 }
 
 const struct judge judge_adapter = {
@@ -133,4 +168,5 @@ const struct judge judge_adapter = {
                .parts = ENGINE_SHARES_DUMP | ENGINE_SHARES_SYMBOL_FILES},
     .concerns = concerns,
     .prepare = prepare,
+    .read = take,
 };

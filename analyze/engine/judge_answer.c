@@ -143,3 +143,47 @@ void judge_classify(const struct engine_input *in, struct engine_result *out)
         frame_class_assign(in->opened->crash, &out->stacks[s]);
     }
 }
+
+/* ---- addresses -------------------------------------------------------------------------- */
+
+/* COUNT frames become physical frame INDEX: the last one, into which the others were inlined. */
+static void set_group(struct frame *frames, uint32_t count, uint32_t index,
+                      const struct dump_session *session)
+{
+    const uint64_t pc_va = frames[0].pc_va;
+    uint32_t modules;
+    const struct module *all = dump_modules(session, &modules), *module = NULL;
+    for (uint32_t i = 0; i < modules; i++)
+        if (pc_va >= all[i].base_va && pc_va - all[i].base_va < all[i].image_bytes)
+            module = &all[i];
+    for (uint32_t i = 0; i < count; i++) {
+        struct frame *frame = &frames[i];
+        *frame = (struct frame){
+            .index = index,
+            .inline_depth = (uint16_t)(count - 1 - i),
+            .kind = index == 0 ? PC_INTERRUPTED : PC_RETURN,
+            .found_by = i + 1 < count ? FOUND_INLINED : FOUND_GIVEN,
+            .identity = IDENTITY_UNCHECKED,
+            .pc_va = pc_va,
+            .module = module,
+            .module_name = module != NULL ? module->name : NULL,
+            .offset = module != NULL ? pc_va - module->base_va : pc_va,
+            .function = frame->function,
+            .file = frame->file,
+            .line = frame->line,
+            .symbols = frame->function != NULL ? SYMBOLS_PDB : SYMBOLS_NONE,
+        };
+    }
+}
+
+void judge_place_frames(struct stack *stack, judge_begins_fn *begins,
+                        const struct dump_session *session)
+{
+    uint32_t index = 0;
+    for (uint32_t first = 0, next; first < stack->frame_count; first = next) {
+        next = first + 1;
+        while (next < stack->frame_count && !begins(stack->frames, first, next))
+            next++;
+        set_group(stack->frames + first, next - first, index++, session);
+    }
+}

@@ -16,9 +16,6 @@
 
 #define WINEDBG_DUMP "winedbg.dmp" /* the staged dump; its modules are in the staging folder */
 
-/* True when frame NEXT begins another physical frame than FIRST and those after it. */
-typedef bool begins_fn(const struct frame *frames, uint32_t first, uint32_t next);
-
 /* A function that is already in the group: the next frame of a recursion begins. */
 static bool winedbg_begins(const struct frame *frames, uint32_t first, uint32_t next)
 {
@@ -37,47 +34,6 @@ static bool lldb_begins(const struct frame *frames, uint32_t first, uint32_t nex
     (void)first;
     return frames[next - 1].function == NULL ||
            strstr(frames[next - 1].function, LLDB_INLINED) == NULL;
-}
-
-/* COUNT frames become physical frame INDEX: the last one, into which the others were inlined. */
-static void set_group(struct frame *frames, uint32_t count, uint32_t index,
-                      const struct dump_session *session)
-{
-    const uint64_t pc_va = frames[0].pc_va;
-    uint32_t modules;
-    const struct module *all = dump_modules(session, &modules), *module = NULL;
-    for (uint32_t i = 0; i < modules; i++)
-        if (pc_va >= all[i].base_va && pc_va - all[i].base_va < all[i].image_bytes)
-            module = &all[i];
-    for (uint32_t i = 0; i < count; i++) {
-        struct frame *frame = &frames[i];
-        *frame = (struct frame){
-            .index = index,
-            .inline_depth = (uint16_t)(count - 1 - i),
-            .kind = index == 0 ? PC_INTERRUPTED : PC_RETURN,
-            .found_by = i + 1 < count ? FOUND_INLINED : FOUND_GIVEN,
-            .identity = IDENTITY_UNCHECKED,
-            .pc_va = pc_va,
-            .module = module,
-            .module_name = module != NULL ? module->name : NULL,
-            .offset = module != NULL ? pc_va - module->base_va : pc_va,
-            .function = frame->function,
-            .file = frame->file,
-            .line = frame->line,
-            .symbols = frame->function != NULL ? SYMBOLS_PDB : SYMBOLS_NONE,
-        };
-    }
-}
-
-static void set_groups(struct stack *stack, begins_fn *begins, const struct dump_session *session)
-{
-    uint32_t index = 0;
-    for (uint32_t first = 0, next; first < stack->frame_count; first = next) {
-        next = first + 1;
-        while (next < stack->frame_count && !begins(stack->frames, first, next))
-            next++;
-        set_group(stack->frames + first, next - first, index++, session);
-    }
 }
 
 /* The file as the PDB spells it: winedbg puts its folder before relative names. */
@@ -130,7 +86,7 @@ static enum status read_backtrace(const struct judge_work *w, const char *text, 
         return w->fault->code;
     for (uint32_t i = 0; folder != NULL && i < stack.frame_count; i++)
         strip_folder(&stack.frames[i], folder);
-    set_groups(&stack, folder != NULL ? winedbg_begins : lldb_begins, c->dump);
+    judge_place_frames(&stack, folder != NULL ? winedbg_begins : lldb_begins, c->dump);
     for (uint32_t i = 0; folder == NULL && i < stack.frame_count; i++)
         strip_outer(&stack.frames[i]);
     out->stacks[0] = (struct stack){.engine = w->judge->engine.name,

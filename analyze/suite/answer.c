@@ -53,13 +53,13 @@ static_assert((int)SUITE_RIGHT == WALK_RIGHT && (int)SUITE_EARLY == WALK_EARLY &
                   (int)SUITE_WRONG == WALK_WRONG,
               "numbers of outcomes");
 
-/* That of a moment may go on after a truth that is no whole walk. */
+/* A walk may go on after a truth that is no whole walk. */
 static enum suite_outcome compare(const struct suite_case *c, const struct suite_walk *truth,
                                   const struct suite_walk *answer, uint32_t *first)
 {
     const struct pair pair = {c->kind, truth->frames, answer->frames};
     const struct walk_pair walks = {truth->count, answer->count,
-                                    c->kind == SUITE_MOMENT && !c->whole, match, &pair};
+                                    c->kind != SUITE_ADDRESS && !c->whole, match, &pair};
     return (enum suite_outcome)walk_compare(&walks, first);
 }
 
@@ -104,7 +104,7 @@ static void judge_tree(const struct suite_case *c, const cJSON *tree, struct are
     } else if (frames == NULL) {
         out->words = "it has no frames, is not unsupported and no error";
     } else if (suite_walk_read(frames, c->kind, keep, &out->walk, fault) == ERR_NONE) {
-        if (c->kind == SUITE_MOMENT)
+        if (c->kind != SUITE_ADDRESS)
             drop_end(&out->walk);
         judge_walk(c, out);
     }

@@ -176,7 +176,7 @@ static void put_table(const struct matrix *matrix, uint32_t from, uint32_t end, 
 
 static void put_frame(enum suite_kind kind, const struct suite_frame *frame, FILE *out)
 {
-    if (kind == SUITE_MOMENT) {
+    if (kind != SUITE_ADDRESS) {
         (void)fprintf(out, "  %" PRIx64, frame->ip);
         if (frame->sp != SUITE_NO_SP)
             (void)fprintf(out, "  sp %" PRIx64, frame->sp);

@@ -16,8 +16,9 @@ enum suite_level {
 };
 
 enum suite_kind {
-    SUITE_MOMENT, /* a walk is asked for: frames are return addresses */
-    SUITE_ADDRESS /* names are asked for: frames are functions, files and lines */
+    SUITE_MOMENT,  /* a walk is asked for: frames are return addresses */
+    SUITE_ADDRESS, /* names are asked for: frames are functions, files and lines */
+    SUITE_DUMP     /* the walk of one thread of a minidump: frames as those of a moment */
 };
 
 /* Spellings of one name, each of which is right; COUNT 0: none is known. */
@@ -29,7 +30,7 @@ struct suite_names {
 enum suite_inlined { SUITE_INLINED_UNKNOWN, SUITE_NOT_INLINED, SUITE_INLINED };
 
 struct suite_frame {
-    uint64_t ip, sp;                   /* of a moment */
+    uint64_t ip, sp;                   /* of a moment or a dump */
     struct suite_names function, file; /* of an address, as the next two */
     uint32_t line;                     /* 0: unknown */
     enum suite_inlined inlined;

@@ -1,6 +1,7 @@
 /* One case of a suite: see suite.h. */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/json.h"
 #include "suite/suite_parts.h"
 
@@ -41,6 +42,8 @@ enum status suite_walk_read(const cJSON *array, enum suite_kind kind, struct are
         return fault_no_memory(fault, "frames");
     cJSON_ArrayForEach(frame, array)
     {
+        if (kind == SUITE_DUMP && cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(frame, "inlined")))
+            continue;
         if (read_frame(frame, kind, keep, &frames[i], fault) != ERR_NONE)
             return fault->code;
         i++;
@@ -108,13 +111,23 @@ static const char *question_of(const cJSON *tree, struct arena *keep, struct fau
     return line;
 }
 
+static bool read_kind(const char *word, enum suite_kind *out)
+{
+    static const char *const kinds[] = {"moment", "address", "dump"};
+    for (size_t i = 0; word != NULL && i < COUNT_OF(kinds); i++)
+        if (strcmp(word, kinds[i]) == 0) {
+            *out = (enum suite_kind)i;
+            return true;
+        }
+    return false;
+}
+
 static enum status read_tree(const cJSON *tree, struct arena *keep, struct suite_case *out,
                              bool *is_read, struct fault *fault)
 {
     const char *kind = json_get_string(tree, "kind", keep, fault);
     out->id = json_get_string(tree, "id", keep, fault);
-    *is_read = kind != NULL && (strcmp(kind, "moment") == 0 || strcmp(kind, "address") == 0);
-    out->kind = *is_read && kind[0] == 'a' ? SUITE_ADDRESS : SUITE_MOMENT;
+    *is_read = read_kind(kind, &out->kind);
     if (fault->code != ERR_NONE)
         return fault->code;
     if (out->id == NULL)

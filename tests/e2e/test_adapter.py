@@ -17,6 +17,7 @@ import e2e  # noqa: E402
 
 CASES = e2e.ROOT / "corpus/cases"
 SYMBOLS = e2e.ROOT / "corpus/symbols"
+SUITE = e2e.ROOT / "corpus/reference/adapters"
 EXAMPLE = e2e.ROOT / "tests/lib/adapter_lldb.py"
 
 
@@ -104,6 +105,41 @@ print(open({str(answer)!r}).read())
                 self.assertGreater(score["lines_judged"], 2)
                 self.assertEqual(score["lines_right"], 0 if wrong else score["lines_judged"])
                 self.assertEqual(score["exact"], not wrong)
+
+    def test_contestants_of_the_reference_suite_are_judges_as_they_are(self):
+        """A crash is a question about one thread, a hang one about each: all frames of the dump. `judge:lldb` is another engine's name."""
+        ours = f"{SUITE}/ours.py {e2e.PROGRAM}"
+        rows = [("mine", "null_write.ob2", ours, "judge:mine", 1), ("mine", "spin.ob2", ours, "judge:mine", 2)]
+        if shutil.which("lldb-19"):
+            rows.append(("lldb", "null_write.ob2", f"{SUITE}/lldb.py lldb-19", "judge:lldb-adapter", 1))
+        for name, case, command, engine, threads in rows:
+            with self.subTest(name=name, case=case):
+                done = self.run_twinstack("check", CASES / case, "--json", env={"TWINSTACK_ADAPTER": f"{name}={command}"}, limit_s=120)
+                found = json.loads(done.stdout)["cases"][0]
+                score = next(s for s in found["scores"] if s["engine"] == engine)
+                self.assertEqual((score["state"], score["exact"]), ("ok", True), score)
+                self.assertIn("twinstack" if name == "mine" else "lldb", next(e["version"] for e in found["engines"] if e["engine"] == engine))
+                if threads > 1:
+                    self.assertEqual(score["frames"], next(s["frames"] for s in found["scores"] if s["engine"] == "dump"))
+
+    def test_programs_of_the_older_form_read_one_line_or_all(self):
+        """They are asked with both forms in one line first, then with the older one alone."""
+        answer = json.dumps({"schema_version": 1, "version": "old 1", "threads": [{"id": 1, "crashed": True, "frames": []}]})
+        for name, read in (("a line", "json.loads(sys.stdin.readline())"), ("all", "json.load(sys.stdin)")):
+            with self.subTest(name):
+                program = self.script(f"import json, sys\ncase = {read}\nassert case['scenario'] == 'null_write', case\nprint({answer!r})\n")
+                _, engine = self.ask(f"old={program}", CASES / "null_write.ob2")["null_write.ob2"]
+                self.assertEqual(engine["version"], "old 1")
+
+    def test_what_a_contestant_cannot_is_said(self):
+        program = self.script("""
+import json, sys
+for line in sys.stdin:
+    print(json.dumps({"name": "t", "version": "1", "can": []} if "hello" in json.loads(line) else
+                     {"id": json.loads(line)["id"], "unsupported": True, "reason": "no dumps"}), flush=True)
+""")
+        score, _ = self.ask(f"shy={program}", CASES / "null_write.ob2")["null_write.ob2"]
+        self.assertEqual((score["state"], score["reason"]), ("failed", "no dumps"))
 
     def test_relative_paths_of_the_command(self):
         """The program runs in the staging folder, but its paths are those of the caller."""

@@ -25,6 +25,13 @@ static const char open_end[] =
     CASE("moments/x64/a/0", "{\"level\":\"must\",\"frames\":" FRAMES "}");
 static const char may[] = CASE("moments/x64/a/0", "{\"level\":\"may\",\"accepted\":[" FRAMES
                                                   ",[{\"ip\":\"0x10\",\"sp\":\"0x100\"}]]}");
+static const char dump[] =
+    "{\"id\":\"moments/x64/a/0\",\"kind\":\"dump\",\"processor\":\"x64\",\"shape\":\"threads\","
+    "\"position\":\"thread\",\"rule\":{\"kind\":\"page\",\"name\":\"a "
+    "page\",\"address\":null},\"needs\":[],"
+    "\"capability\":\"dumps.x64\",\"given\":{\"dump\":\"a.dmp\",\"symbols\":\"symbols\",\"thread\":"
+    "7},"
+    "\"truth\":{\"level\":\"must\",\"frames\":" FRAMES "}}";
 static const char unknown[] = CASE("moments/x64/a/0", "{\"level\":\"unknown\"}");
 
 TEST(an_answer_is_judged_by_the_truth)
@@ -68,6 +75,14 @@ TEST(an_answer_is_judged_by_the_truth)
          ANSWER("\"frames\":[{\"ip\":\"0x10\",\"sp\":\"0x100\"},{\"ip\":\"0x20\",\"sp\":\"0x108\"},"
                 "{\"ip\":\"0x30\",\"sp\":\"0x110\"}]"),
          SUITE_RIGHT, 2},
+        {"of a dump, with inlined functions", dump,
+         ANSWER("\"frames\":[{\"ip\":\"0x10\",\"function\":\"f\",\"inlined\":true},"
+                "{\"ip\":\"0x10\",\"sp\":\"0x100\",\"function\":\"g\",\"inlined\":false},"
+                "{\"ip\":\"0x20\",\"sp\":\"0x108\"},{\"ip\":\"0x30\",\"sp\":null}]"),
+         SUITE_RIGHT, 2},
+        {"of a dump, the caller twice", dump,
+         ANSWER("\"frames\":[{\"ip\":\"0x10\",\"inlined\":false},{\"ip\":\"0x10\"}]"), SUITE_WRONG,
+         1},
         {"the first of two answers", may, ANSWER("\"frames\":" FRAMES), SUITE_RIGHT, 2},
         {"the second", may, ANSWER("\"frames\":[{\"ip\":\"0x10\",\"sp\":\"0x100\"}]"), SUITE_RIGHT,
          1},
@@ -274,9 +289,9 @@ TEST(a_suite_is_read_with_its_files)
          0},
         {"nothing", LIST, good_index, NULL, "else", ERR_NONE, 0, 0},
         {"a selection that is none", LIST, good_index, NULL, "a and", ERR_USAGE, 0, 0},
-        {"another kind of case", "{\"id\":\"dumps/x\",\"kind\":\"dump\"}\n" LIST, good_index, NULL,
+        {"another kind of case", "{\"id\":\"lists/x\",\"kind\":\"list\"}\n" LIST, good_index, NULL,
          NULL, ERR_NONE, 2, 1},
-        {"no end of the last line", "{\"id\":\"dumps/x\",\"kind\":\"dump\"}", good_index, NULL,
+        {"no end of the last line", "{\"id\":\"lists/x\",\"kind\":\"list\"}", good_index, NULL,
          NULL, ERR_NONE, 0, 1},
         {"a changed image", LIST, good_index, "00", NULL, ERR_MALFORMED, 0, 0},
         {"a damaged line", LIST "{\"id\":", good_index, NULL, NULL, ERR_MALFORMED, 0, 0},

@@ -1,7 +1,7 @@
 """The protocol of the suite for a contestant in Python: serve(NAME, VERSION, ANSWERS), ANSWERS: {capability: function}.
 
-A function(FOLDER, QUESTION) of moments gives [(ip, sp), ...] (sp None: not known), of addresses [{"function", "file", "line", "inlined"}, ...], both
-innermost first; it raises Unsupported(REASON) where the tool cannot take part. Any other exception is answered as an error. A last
+A function(FOLDER, QUESTION) of moments gives [(ip, sp), ...] (sp None: not known), of addresses [{"function", "file", "line", "inlined"}, ...], of
+dumps [(ip, sp, [names as of an address, of the functions that were inlined first]), ...], each innermost first; it raises Unsupported(REASON) where the tool cannot take part. Any other exception is answered as an error. A last
 frame with address 0 is how some tools print the end; it is no frame."""
 
 import json
@@ -27,7 +27,8 @@ def program(name):
 def walk(frames):
     while frames and not frames[-1][0]:
         frames = frames[:-1]
-    return [{"ip": f"{ip:#x}", "sp": None if sp is None else f"{sp:#x}"} for ip, sp in frames]
+    return [{"ip": f"{ip:#x}", "sp": None if sp is None else f"{sp:#x}", **name}
+            for ip, sp, *names in frames for name in (names[0] if names and names[0] else [{}])]
 
 
 def answered(answers, folder, question):
@@ -39,7 +40,7 @@ def answered(answers, folder, question):
         return {"unsupported": True, "issue": None, "reason": str(reason)}
     except Exception as error: # the contestant goes on with the next question
         return {"error": f"{type(error).__name__}: {error}"}
-    return {"frames": walk(frames) if question["kind"] == "moment" else frames}
+    return {"frames": frames if question["kind"] == "address" else walk(frames)}
 
 
 def serve(name, version, answers, bugs=None):

@@ -22,7 +22,9 @@ import contestant
 import dump_of_moments
 
 ARM64 = 0xAA64 # IMAGE_FILE_MACHINE_ARM64
-FRAME = re.compile(r"FRAME 0x([0-9a-f]+)(?: 0x([0-9a-f]+))?") # on arm64 it may have no stack pointer of a caller
+FRAME = re.compile(r"FRAME 0x([0-9a-f]+)(?: 0x([0-9a-f]+))?(?: IN (.*?))?(?: AT (.+):(\d+))?$") # on arm64 it may have no stack pointer of a caller
+THREAD = re.compile(r"thread #(\d+): tid = (0x[0-9a-f]+|\d+)")
+INLINED = " [inlined] "
 IMAGE = re.compile(r"\[ *\d+\] ([0-9A-F-]+) +0x[0-9a-f]+ +(.+?) *$")
 
 
@@ -31,7 +33,8 @@ class Lldb:
         self.program = program
         self.process = subprocess.Popen([program, "--no-lldbinit"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, text=True, errors="replace")
-        self.version = self.ask('settings set frame-format "FRAME ${frame.pc}{ ${frame.sp}}\\n"')[-1].split()[2]
+        self.version = self.ask('settings set frame-format "FRAME ${frame.pc}{ ${frame.sp}}{ IN ${function.name-without-args}}'
+                                '{ AT ${line.file.fullpath}:${line.number}}\\n"')[-1].split()[2]
 
     def ask(self, *commands):
         """The lines that LLDB prints up to its version, which ends every answer. Without an answer the contestant ends, too."""
@@ -43,6 +46,24 @@ class Lldb:
             if line.startswith("lldb version "):
                 return lines
         sys.exit(f"lldb.py: {self.program} ended with {self.process.wait()}")
+
+
+def frames_of(lines):
+    """[(ip, sp, name, file, line)] of a backtrace, with those that LLDB shows as inlined."""
+    for ip, sp, name, file, line in (m.groups() for m in map(FRAME.search, lines) if m):
+        yield int(ip, 16), int(sp, 16) if sp else None, name, file, int(line) if line else None
+
+
+def joined(frames):
+    """[(ip, sp, names)]: "outer [inlined] inner" is inlined into the next frame."""
+    walk, inner = [], []
+    for ip, sp, name, file, line in frames:
+        inlined = bool(name) and INLINED in name
+        inner.append((ip, sp, {"function": name.rsplit(INLINED, 1)[-1] if name else None, "file": file, "line": line, "inlined": inlined}))
+        if not inlined:
+            walk.append((*inner[0][:2], [names for _, _, names in inner]))
+            inner = []
+    return walk
 
 
 def symbols(path, identity):
@@ -91,10 +112,20 @@ def main():
                 if not any("has been added" in line for line in loaded):
                     raise contestant.Unsupported("LLDB takes no symbols in JSON")
             lines = lldb.ask(f"thread backtrace --count {contestant.WALK_MAX}", "target delete --all --clean")
-            return [(int(ip, 16), int(sp, 16) if sp else None) for ip, sp in (m.groups() for m in map(FRAME.search, lines) if m)]
+            return [frame[:2] for frame in frames_of(lines)]
+
+        def of_dump(folder, question):
+            given = question["given"]
+            places = sorted({path.parent for path in (folder / given["symbols"]).resolve().rglob("*") if path.is_file()})
+            lldb.ask("settings set target.exec-search-paths " + " ".join(f'"{place}"' for place in places),
+                     f'target create --core "{(folder / given["dump"]).resolve()}"')
+            threads = {int(tid, 0): number for number, tid in (m.groups() for m in map(THREAD.search, lldb.ask("thread list")) if m)}
+            number = threads.get(given["thread"], "1")
+            return joined(frames_of(lldb.ask(f"thread backtrace {number}", "target delete --all --clean")))
 
         name = "lldb with names" if words.names else "lldb"
-        contestant.serve(name, lldb.version, {"moments.arm64": answer, "moments.x64": answer}, "https://github.com/llvm/llvm-project/issues")
+        contestant.serve(name, lldb.version, {"moments.arm64": answer, "moments.x64": answer,
+                                                **{f"dumps.{processor}": of_dump for processor in ("arm64", "x64", "x86")}}, "https://github.com/llvm/llvm-project/issues")
 
 
 if __name__ == "__main__":

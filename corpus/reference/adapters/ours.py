@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """twinstack's own walk and names: ours.py [PROGRAM]
 
-Runs: `twinstack dump MOMENT.dmp --explain FRAME --json --symbols IMAGES` for frame 0 and on, until the walk ends; that is the output
-which has the stack pointers. A moment becomes a minidump of one thread (dump_of_moments.py); --symbols names the folder of its image.
+Runs: `twinstack dump MOMENT.dmp --explain FRAME --json --symbols IMAGES` for frame 0 and on, until the walk ends, and for a dump
+`--thread ID`, and `--stacks` once for the names. A moment becomes a minidump of one thread (dump_of_moments.py); --symbols names the folder of its image.
 An address: `twinstack resolve --ndjson --symbols FILES -` on a line `IMAGE!0xRVA@i`, `@r` for a return address; FILES are those of the
 suite whose names begin with the image's.
 Seen with: twinstack 0.1.0.
@@ -24,19 +24,33 @@ def run(*words, **more):
     return subprocess.run([PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True, **more).stdout
 
 
+def explained(*words):
+    """[(ip, sp)]: --explain is the output that has the stack pointers."""
+    frames = []
+    while len(frames) < contestant.WALK_MAX:
+        frame = json.loads(run("dump", *words, "--explain", str(len(frames)), "--json"))
+        frames.append((int(frame["pc"], 16), int(frame["sp"], 16)))
+        if frame["stop"]:
+            break
+    return frames
+
+
 def answer(folder, question):
-    given, frames = question["given"], []
+    given = question["given"]
     images = sorted({str((folder / m["path"]).resolve().parent) for m in given["modules"]})
     with tempfile.TemporaryDirectory() as place:
         dump = pathlib.Path(place, "moment.dmp")
         dump.write_bytes(dump_of_moments.written(folder, [given]))
-        while len(frames) < contestant.WALK_MAX:
-            frame = json.loads(run("dump", str(dump), "--explain", str(len(frames)), "--json", "--offline", "--cache", place,
-                                   *(word for image in images for word in ("--symbols", image))))
-            frames.append((int(frame["pc"], 16), int(frame["sp"], 16)))
-            if frame["stop"]:
-                break
-    return frames
+        return explained(str(dump), "--offline", "--cache", place, *(word for image in images for word in ("--symbols", image)))
+
+
+def of_dump(folder, question):
+    given, names = question["given"], {}
+    words = [str(folder / given["dump"]), "--offline", "--symbols", str(folder / given["symbols"]), "--thread", str(given["thread"])]
+    thread = next(t for t in json.loads(run("dump", *words, "--stacks", "--json"))["threads"] if t["id"] == given["thread"])
+    for frame in thread["stack"]["frames"]:
+        names.setdefault(frame["index"], []).append({key: frame[key] for key in ("function", "file", "line", "inlined")})
+    return [(ip, sp, names.get(index)) for index, (ip, sp) in enumerate(explained(*words))]
 
 
 def name(folder, question):
@@ -55,4 +69,6 @@ def name(folder, question):
 
 
 if __name__ == "__main__":
-    contestant.serve("twinstack", run("--version").split()[1], {"moments.arm64": answer, "moments.x64": answer, "addresses.dwarf": name, "addresses.pdb": name})
+    contestant.serve("twinstack", run("--version").split()[1], {
+        "moments.arm64": answer, "moments.x64": answer, **{f"dumps.{processor}": of_dump for processor in ("arm64", "x64", "x86")},
+        "addresses.dwarf": name, "addresses.pdb": name})
