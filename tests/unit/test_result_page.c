@@ -203,6 +203,8 @@ TEST(hostile_names_are_text)
     static const char *name[] = {EVIL_C};
     static const struct suite_frame frame = {.function = {name, 1}, .file = {name, 1}, .line = 7};
     static const struct suite_walk walk = {&frame, 1};
+    static const struct suite_frame bare = {.line = 8, .inlined = SUITE_INLINED};
+    static const struct suite_walk bare_walk = {&bare, 1};
     static const struct suite_case plain = AT("a", "addresses.pdb", "loop");
     static const char result[] = RESULT("t", "1", "\"wrong\":[\"a\"]");
     static const struct {
@@ -238,6 +240,18 @@ TEST(hostile_names_are_text)
           .walk_count = 1,
           .question = EVIL_C},
          "<summary>a (" SAFE ")</summary><pre>rule: " SAFE "\ntruth:\n  " SAFE "  " SAFE ":7\n"},
+        {"a frame of which only the line is known",
+         result,
+         {.kind = SUITE_ADDRESS,
+          .id = "a",
+          .capability = "addresses.pdb",
+          .shape = "loop",
+          .position = "row",
+          .rule = "a page",
+          .walks = &bare_walk,
+          .walk_count = 1,
+          .question = ""},
+         "truth:\n  ?  ?:8  inlined\n"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct suite_case of[] = {rows[i].of};

@@ -490,6 +490,65 @@ TEST(what_is_no_contestant_is_refused)
     }
 }
 
+static void count_done(void *context, uint32_t done, uint32_t all)
+{
+    uint32_t *last = context;
+    CHECK_EQ(done, *last + 1);
+    CHECK_EQ(all, 2);
+    *last = done;
+}
+
+/* Each case is asked once, of any number of processes; what a contestant does not name is not. */
+TEST(a_score_has_an_answer_for_each_case)
+{
+#define ANSWERS                                                                                    \
+    "while read q; do case $q in\n*a/0*) i=a/0;;\n*) i=b/1;;\nesac\n"                              \
+    "echo \"{\\\"id\\\":\\\"moments/x64/$i\\\",\\\"frames\\\":[{\\\"ip\\\":16}]}\"\ndone\n"
+    static const struct {
+        const char *name, *script;
+        uint32_t jobs;
+        enum suite_outcome want[2];
+        const char *words; /* of the second; NULL: none */
+    } rows[] = {
+        {"one process", WELCOME ANSWERS, 1, {SUITE_EARLY, SUITE_RIGHT}, NULL},
+        {"more than cases", WELCOME ANSWERS, 3, {SUITE_EARLY, SUITE_RIGHT}, NULL},
+        {"other capabilities",
+         "read hello\necho '{\"name\":\"t\",\"version\":\"1\",\"can\":[\"dumps.x64\"]}'\n" ANSWERS,
+         1,
+         {SUITE_UNSUPPORTED, SUITE_UNSUPPORTED},
+         "it does not name this capability"},
+        {"it crashes at each case",
+         WELCOME "read q\nexit 4\n",
+         2,
+         {SUITE_CRASHED, SUITE_CRASHED},
+         "it ended, exit 4"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct scripted s;
+        struct score score;
+        char command[600];
+        uint32_t done = 0;
+        test_row(rows[i].name);
+        REQUIRE(start_script(&s, rows[i].script) == ERR_NONE);
+        (void)snprintf(command, sizeof command, "sh %s/contestant.sh", test_scratch());
+        const struct score_request request = {
+            .contestant = {.command = command, .suite = &s.suite, .limit_ms = 60000},
+            .jobs = rows[i].jobs,
+            .progress = rows[i].want[0] == SUITE_UNSUPPORTED ? NULL : count_done,
+            .context = &done};
+        CHECK_EQ(score_all(&request, &s.keep, &score, &s.fault), ERR_NONE);
+        CHECK_STR(score.name.name, "t");
+        for (int k = 0; k < 2; k++)
+            CHECK_STR(suite_outcome_name(score.answers[k].outcome),
+                      suite_outcome_name(rows[i].want[k]));
+        CHECK_STR(score.answers[1].words, rows[i].words);
+        CHECK_EQ(done, request.progress != NULL ? 2 : 0);
+        if (rows[i].words == NULL && CHECK_EQ(score.answers[0].walk.count, 1))
+            CHECK_HEX(score.answers[0].walk.frames[0].ip, 16);
+        end_script(&s);
+    }
+}
+
 /* JUnit counts failures and skips; the third answer belongs to no case. */
 TEST(a_result_is_written_as_junit)
 {
