@@ -232,6 +232,134 @@ TEST(a_packed_file_is_the_old_one_and_a_section_of_memory)
     CHECK_EQ(verdict.tallies[0].right, INSTRUCTIONS);
 }
 
+/* ---- images ----------------------------------------------------------------------------- */
+
+enum {
+    IMAGE_BYTES_MAX = 1 << 20,
+    IMAGE_ALIGN = 1 << 20,
+    HEADER_BYTES = 0x1000,
+    OPTIONAL_AT = 24,
+    SECTION_ROW_BYTES = 40,
+    LINE_BYTES = 16
+};
+
+static void put_u32(uint8_t *at, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        at[i] = (uint8_t)(value >> (8 * i));
+}
+
+/* Where an image has the byte at RVA, by the table of sections that its header has (Microsoft's PE
+ * format). */
+static uint32_t place_in_image(const uint8_t *image, uint32_t rva)
+{
+    const uint8_t *head = image + load_u32(image + 60);
+    const uint8_t *row = head + OPTIONAL_AT + load_u16(head + 20);
+    for (uint32_t i = load_u16(head + 6); i > 0 && rva >= HEADER_BYTES;
+         i--, row += SECTION_ROW_BYTES)
+        if (rva - load_u32(row + 12) < load_u32(row + 16))
+            return rva - load_u32(row + 12) + load_u32(row + 20);
+    return rva;
+}
+
+/* The file of MODULE, as far as RECORD has its bytes, in FOLDER. */
+static void write_image(const struct record *record, const struct module *module,
+                        const char *folder)
+{
+    static uint8_t image[IMAGE_BYTES_MAX];
+    char path[1024];
+    bool any = false;
+    memset(image, 0, sizeof image);
+    for (uint32_t i = 0; i < record->memory_count; i++) {
+        const struct record_memory *memory = &record->memory[i];
+        const uint64_t rva = memory->va - module->base_va;
+        if (rva >= module->image_bytes)
+            continue;
+        const uint32_t at = place_in_image(image, (uint32_t)rva);
+        REQUIRE(at + memory->bytes <= sizeof image);
+        memcpy(image + at, memory->at, memory->bytes);
+        any = true;
+    }
+    if (!any)
+        return;
+    uint8_t *optional = image + load_u32(image + 60) + OPTIONAL_AT; /* fields that no walk reads */
+    put_u32(optional + 56, (uint32_t)module->image_bytes);
+    put_u32(optional + 60, HEADER_BYTES);
+    put_u32(optional + 108, 16);
+    (void)snprintf(path, sizeof path, "%s/%s", folder, module->name);
+    test_write(path, image, sizeof image);
+}
+
+static const uint8_t *line_in(const struct record *record, uint64_t va)
+{
+    for (uint32_t i = 0; i < record->memory_count; i++)
+        if (va - record->memory[i].va < record->memory[i].bytes)
+            return record->memory[i].at + (va - record->memory[i].va);
+    return NULL;
+}
+
+/* How many lines of WANT are in HAVE, and are the same there. */
+static uint32_t packed_lines(const struct record *want, const struct record *have)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < want->memory_count; i++)
+        for (uint32_t at = 0; at < want->memory[i].bytes; at += LINE_BYTES) {
+            const uint8_t *line = line_in(have, want->memory[i].va + at);
+            count += line != NULL && memcmp(line, want->memory[i].at + at, LINE_BYTES) == 0;
+        }
+    return count;
+}
+
+/* A walk reads the same bytes from images as from the packed file, which has the lines of Wine's
+ * images, and packing keeps these alone: in the order of addresses, and besides only headers. */
+TEST(what_is_read_of_images_is_packed)
+{
+    char walked[1024], packed[1024];
+    const char *roots[] = {test_scratch()};
+    const struct symbol_store_options options = {.roots = roots, .root_count = 1};
+    struct symbol_store *store = NULL;
+    struct steps_session *session;
+    struct steps_verdict verdict;
+    struct fault fault = FAULT_INIT;
+    struct record before, after;
+    struct arena keep;
+    size_t bytes;
+    arena_init(&keep, 0);
+    (void)snprintf(walked, sizeof walked, "%s/walked.rec", test_scratch());
+    (void)snprintf(packed, sizeof packed, "%s/packed.rec", test_scratch());
+    uint8_t *data = test_read(test_source(packed_file), &bytes);
+    REQUIRE(record_read(bytes_over(data, bytes, &fault), &keep, &before) == ERR_NONE);
+    for (uint32_t i = 0; i < before.module_count; i++)
+        write_image(&before, &before.modules[i], test_scratch());
+    data[section_at(data, bytes, RECORD_SECTION_MEMORY)] = 0xee; /* an unknown section is skipped */
+    test_write(walked, data, bytes);
+
+    REQUIRE(symbol_store_open(&options, &store, &fault) == ERR_NONE);
+    REQUIRE(steps_session_open(walked, store, &keep, &session, &fault) == ERR_NONE);
+    REQUIRE(steps_session_judge(session, &verdict, &fault) == ERR_NONE);
+    CHECK_EQ(verdict.tallies[0].right, INSTRUCTIONS);
+    REQUIRE(steps_session_pack(session, packed, &fault) == ERR_NONE);
+    steps_session_close(session);
+    symbol_store_close(store);
+
+    REQUIRE(judge(packed, &verdict) == ERR_NONE);
+    CHECK_EQ(verdict.tallies[0].right, INSTRUCTIONS);
+    const uint8_t *again = test_read(packed, &bytes);
+    REQUIRE(record_read(bytes_over(again, bytes, &fault), &keep, &after) == ERR_NONE);
+    CHECK(!after.partial);
+    CHECK_EQ(packed_lines(&before, &after), packed_lines(&before, &before));
+    for (uint32_t i = 0; i < after.memory_count; i++) {
+        const struct record_memory *memory = &after.memory[i];
+        CHECK_EQ(memory->va % LINE_BYTES, 0);
+        CHECK_EQ(memory->bytes % LINE_BYTES, 0);
+        CHECK(i == 0 || memory->va > memory[-1].va + memory[-1].bytes); /* one entry for a run */
+        for (uint32_t line = 0; line < memory->bytes; line += LINE_BYTES)
+            CHECK((memory->va + line) % IMAGE_ALIGN < HEADER_BYTES ||
+                  line_in(&before, memory->va + line) != NULL);
+    }
+    arena_free(&keep);
+}
+
 /* CONTEXT: a uint32_t that counts the steps read. */
 static void read_all(const uint8_t *data, size_t bytes, void *context)
 {
