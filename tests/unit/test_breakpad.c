@@ -45,13 +45,18 @@ static void open_text(const char *text, size_t bytes, struct breakpad *out)
     REQUIRE(breakpad_read(text, bytes, out, &fault) == ERR_NONE);
 }
 
-/* "name file:line; name file:line", innermost first. */
+/* "name file:line; name file:line", innermost first. All are as far from the start of the symbol.
+ */
 static void describe(const struct breakpad *file, uint64_t rva, char *out, size_t room)
 {
     struct breakpad_frame frames[BREAKPAD_FRAMES_MAX];
     const uint32_t count = breakpad_lookup(file, rva, frames);
+    uint64_t begin = 0, end = 0;
     size_t n = 0;
     out[0] = '\0';
+    CHECK_EQ(breakpad_range_at(file, rva, &begin, &end), count > 0);
+    for (uint32_t i = 0; i < count; i++)
+        CHECK_HEX(frames[i].distance, rva - begin);
     for (uint32_t i = 0; i < count && n < room; i++)
         n += (size_t)snprintf(out + n, room - n, "%s%s %s:%u%s", i > 0 ? "; " : "",
                               frames[i].name != NULL ? frames[i].name : "?",
@@ -362,6 +367,7 @@ TEST(a_skimmed_file_answers_as_a_whole_one)
         {"nothing ends the last line", "MODULE a b 1 m\nFILE 1 x\nFUNC 10 10 0 f\n10 10 3 1"},
         {"a damaged function keeps the lines of the one before",
          "MODULE a b 1 m\nFUNC 10 10 0 f\n10 8 1 0\nFUNC zz 10 0 g\n18 8 2 0\nFILE 0 a\n"},
+        {"a name that reads as a line", "MODULE a b 1 m\nFUNC 10 20 0 18 8 9 0\n10 8 1 0\n"},
         {"digits in capitals look like a word",
          "MODULE a b 1 m\nFILE 0 a\nFUNC F0 20 0 f\nF0 10 1 0\nFILE 1 b\n100 10 2 1\n"},
         {"names of files and origins after their use, and twice",
