@@ -347,17 +347,17 @@ TEST(exports_have_their_names_or_numbers)
         enum status status; /* of what was cut off */
         struct pe_symbol want[3];
     } rows[] = {
-        {"every name", 0x1050, ERR_NONE, {{0x1100, "#11"}, {0x2000, "first"}, {0x3000, "second"}}},
+        {"every name", 0x1054, ERR_NONE, {{0x1100, "#11"}, {0x2000, "first"}, {0x3000, "second"}}},
         {"a name without an end",
          0x11fd,
          ERR_TRUNCATED,
          {{0x1100, "#11"}, {0x2000, "first"}, {0x3000, "#7"}}},
     };
-    static const uint32_t functions[] = {0x3000, 0x2000, 0, 0x10ff, 0x1100};
+    static const uint32_t functions[] = {0x3000, 0x2000, 0, 0x10ff, 0x1100, 0x1000};
     static const uint16_t ordinals[] = {1, 3, 0};
     static uint8_t file[FILE_BYTES];
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        const uint32_t name_rvas[] = {0x1057, 0x105d, rows[i].last_name_rva};
+        const uint32_t name_rvas[] = {0x105b, 0x1061, rows[i].last_name_rva};
         struct fault fault = FAULT_INIT;
         struct pe_symbol *got = NULL;
         struct arena keep;
@@ -370,15 +370,15 @@ TEST(exports_have_their_names_or_numbers)
         put(file + 0x414, COUNT_OF(functions), 4);
         put(file + 0x418, COUNT_OF(name_rvas), 4);
         put(file + 0x41c, 0x1028, 4);
-        put(file + 0x420, 0x103c, 4);
-        put(file + 0x424, 0x1048, 4);
+        put(file + 0x420, 0x1040, 4);
+        put(file + 0x424, 0x104c, 4);
         for (size_t k = 0; k < COUNT_OF(functions); k++)
             put(file + 0x428 + 4 * k, functions[k], 4);
         for (size_t k = 0; k < COUNT_OF(name_rvas); k++) {
-            put(file + 0x43c + 4 * k, name_rvas[k], 4);
-            put(file + 0x448 + 2 * k, ordinals[k], 2);
+            put(file + 0x440 + 4 * k, name_rvas[k], 4);
+            put(file + 0x44c + 2 * k, ordinals[k], 2);
         }
-        memcpy(file + 0x450, "second\0first\0gone", 18);
+        memcpy(file + 0x454, "second\0first\0gone", 18);
         memcpy(file + 0x5fd, "cut", 3);
         memset(file + 0x600, 'x', FILE_BYTES - 0x600); /* no byte of the rest ends it */
         REQUIRE(pe_open(file, sizeof file, &pe, &fault) == ERR_NONE);
@@ -457,6 +457,44 @@ TEST(the_pdb_is_found_by_place_in_the_file_or_by_address)
             CHECK_EQ(codeview.age, 7);
             CHECK_STR(codeview.pdb_path, "a.pdb");
         }
+    }
+}
+
+/* CV_INFO_PDB70 and CV_INFO_PDB20: 24 and 16 bytes before the path, which ends with a zero. */
+TEST(a_record_of_a_pdb_has_a_whole_head)
+{
+    static const char rsds[] = "RSDS0123456789abcdef\x07\0\0\0a.pdb";
+    static const char nb10[] = "NB10\0\0\0\0\x78\x56\x34\x12\x07\0\0\0a.pdb";
+    static const struct {
+        const char *name, *data;
+        uint32_t bytes;
+        const char *path; /* NULL: no record */
+    } rows[] = {
+        {"with a path", rsds, 30, "a.pdb"},   {"whose path has no end", rsds, 29, ""},
+        {"a head alone", rsds, 24, ""},       {"a byte less", rsds, 23, NULL},
+        {"the older one", nb10, 22, "a.pdb"}, {"whose path has no end", nb10, 21, ""},
+        {"its head alone", nb10, 16, ""},     {"a byte less", nb10, 15, NULL},
+    };
+    static uint8_t file[FILE_BYTES];
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct pe_codeview codeview;
+        struct fault fault = FAULT_INIT;
+        struct pe pe;
+        test_row(rows[i].name);
+        make_pe(file, 16);
+        put(file + 0x40c, 2, 4);
+        put(file + 0x410, rows[i].bytes, 4);
+        put(file + 0x418, FILE_BYTES - rows[i].bytes, 4); /* the last bytes of the file */
+        memcpy(file + FILE_BYTES - rows[i].bytes, rows[i].data, rows[i].bytes);
+        REQUIRE(pe_open(file, sizeof file, &pe, &fault) == ERR_NONE);
+        if (!CHECK_EQ(pe_codeview(&pe, &codeview), rows[i].path != NULL) || rows[i].path == NULL)
+            continue;
+        CHECK_STR(codeview.pdb_path, rows[i].path);
+        CHECK_EQ(codeview.age, 7);
+        CHECK_EQ(codeview.nb10, rows[i].data == nb10);
+        CHECK_HEX(codeview.signature, codeview.nb10 ? 0x12345678 : 0);
+        if (!codeview.nb10)
+            CHECK_MEM(codeview.guid, rows[i].data + 4, 16);
     }
 }
 
