@@ -201,6 +201,38 @@ TEST(the_first_miss_is_kept_with_truth_and_claim)
     arena_free(&keep);
 }
 
+/* A module holds the addresses below its end, so the pc of a miss is in it by one byte or not. */
+TEST(a_miss_after_the_end_of_a_module_is_in_none)
+{
+    static const char walker[] = "rtl";
+    size_t bytes;
+    uint8_t *data = test_read(test_source(packed_file), &bytes);
+    uint8_t *module = data + RECORD_HEADER_BYTES + RECORD_SECTION_HEADER_BYTES; /* the first */
+    struct steps_verdict verdict;
+    char path[1024];
+    REQUIRE(judge(test_source(packed_file), &verdict) == ERR_NONE);
+    const uint64_t pc_va = tally_of(&verdict, walker)->first.pc_va;
+    const uint64_t into = pc_va - load_u64(module + RECORD_M_BASE);
+    REQUIRE(into < load_u64(module + RECORD_M_IMAGE_BYTES));
+    (void)snprintf(path, sizeof path, "%s/steps.rec", test_scratch());
+    for (uint64_t more = 0; more < 2; more++) {
+        struct steps_session *session;
+        struct fault fault = FAULT_INIT;
+        struct arena keep;
+        for (int i = 0; i < 8; i++)
+            module[RECORD_M_IMAGE_BYTES + i] = (uint8_t)((into + more) >> (8 * i));
+        test_write(path, data, bytes);
+        arena_init(&keep, 0);
+        REQUIRE(steps_session_open(path, NULL, &keep, &session, &fault) == ERR_NONE);
+        REQUIRE(steps_session_judge(session, &verdict, &fault) == ERR_NONE);
+        const struct steps_miss *miss = &tally_of(&verdict, walker)->first;
+        CHECK_HEX(miss->pc_va, pc_va);
+        CHECK_EQ(miss->module != NULL, more == 1);
+        steps_session_close(session);
+        arena_free(&keep);
+    }
+}
+
 /* Without images nothing is added but a section of memory without entries. */
 TEST(a_packed_file_is_the_old_one_and_a_section_of_memory)
 {
