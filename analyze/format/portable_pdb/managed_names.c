@@ -16,29 +16,6 @@ enum {
     TAG_METHOD = 1, /* of TypeOrMethodDef */
 };
 
-/* ECMA-335 II.23.1.16. */
-enum element {
-    ELEMENT_STRING = 0x0E,
-    ELEMENT_POINTER = 0x0F,
-    ELEMENT_BY_REFERENCE = 0x10,
-    ELEMENT_VALUE_TYPE = 0x11,
-    ELEMENT_CLASS = 0x12,
-    ELEMENT_VAR = 0x13,
-    ELEMENT_ARRAY = 0x14,
-    ELEMENT_GENERIC = 0x15,
-    ELEMENT_TYPED_REFERENCE = 0x16,
-    ELEMENT_INT = 0x18,
-    ELEMENT_UINT = 0x19,
-    ELEMENT_FUNCTION = 0x1B,
-    ELEMENT_OBJECT = 0x1C,
-    ELEMENT_VECTOR = 0x1D,
-    ELEMENT_METHOD_VAR = 0x1E,
-    ELEMENT_MODIFIER_REQUIRED = 0x1F,
-    ELEMENT_MODIFIER_OPTIONAL = 0x20,
-    ELEMENT_SENTINEL = 0x41,
-    ELEMENT_PINNED = 0x45,
-};
-
 struct name {
     const struct metadata *md;
     char text[NAME_BYTES];

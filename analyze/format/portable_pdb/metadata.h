@@ -29,6 +29,33 @@ enum metadata_table {
     METADATA_COLUMNS_MAX = 9,
 };
 
+/* What a type in a signature begins with (II.23.1.16); the last three only in compiled code,
+ * https://github.com/dotnet/runtime/blob/main/docs/design/coreclr/botr/readytorun-format.md */
+enum metadata_element {
+    ELEMENT_STRING = 0x0E, /* the last of the simple types, from 1 on */
+    ELEMENT_POINTER = 0x0F,
+    ELEMENT_BY_REFERENCE = 0x10,
+    ELEMENT_VALUE_TYPE = 0x11,
+    ELEMENT_CLASS = 0x12,
+    ELEMENT_VAR = 0x13,
+    ELEMENT_ARRAY = 0x14,
+    ELEMENT_GENERIC = 0x15,
+    ELEMENT_TYPED_REFERENCE = 0x16,
+    ELEMENT_INT = 0x18,
+    ELEMENT_UINT = 0x19,
+    ELEMENT_FUNCTION = 0x1B,
+    ELEMENT_OBJECT = 0x1C,
+    ELEMENT_VECTOR = 0x1D,
+    ELEMENT_METHOD_VAR = 0x1E,
+    ELEMENT_MODIFIER_REQUIRED = 0x1F,
+    ELEMENT_MODIFIER_OPTIONAL = 0x20,
+    ELEMENT_SENTINEL = 0x41,
+    ELEMENT_PINNED = 0x45,
+    ELEMENT_NATIVE_VALUE = 0x3D,
+    ELEMENT_ANY_CLASS = 0x3E, /* of code that several types share */
+    ELEMENT_OF_MODULE = 0x3F,
+};
+
 struct metadata_bytes {
     const uint8_t *data;
     uint32_t bytes;

@@ -22,30 +22,6 @@ enum signature_flag {
     SIGNATURE_OTHER_MODULE = 0x80, /* whose rows these are */
 };
 
-/* ECMA-335 II.23.1.16, and what compiled code adds. */
-enum element {
-    ELEMENT_LAST_SIMPLE = 0x0E,
-    ELEMENT_POINTER = 0x0F,
-    ELEMENT_BY_REFERENCE = 0x10,
-    ELEMENT_VALUE_TYPE = 0x11,
-    ELEMENT_CLASS = 0x12,
-    ELEMENT_VAR = 0x13,
-    ELEMENT_ARRAY = 0x14,
-    ELEMENT_GENERIC = 0x15,
-    ELEMENT_TYPED_REFERENCE = 0x16,
-    ELEMENT_INT = 0x18,
-    ELEMENT_UINT = 0x19,
-    ELEMENT_FUNCTION = 0x1B,
-    ELEMENT_OBJECT = 0x1C,
-    ELEMENT_VECTOR = 0x1D,
-    ELEMENT_METHOD_VAR = 0x1E,
-    ELEMENT_MODIFIER_REQUIRED = 0x1F,
-    ELEMENT_MODIFIER_OPTIONAL = 0x20,
-    ELEMENT_NATIVE_VALUE = 0x3D,
-    ELEMENT_ANY_CLASS = 0x3E, /* of code that several types share */
-    ELEMENT_OF_MODULE = 0x3F,
-};
-
 /* A number of N bytes at *AT, which moves on; 0: it is not within the section. */
 static uint32_t take(const struct precompiled_array *in, uint32_t *at, uint32_t *out)
 {
@@ -204,7 +180,7 @@ static bool skip_type(struct types *types, uint32_t depth)
     case ELEMENT_ANY_CLASS:
         return true;
     default:
-        return kind > 0 && kind <= ELEMENT_LAST_SIMPLE;
+        return kind > 0 && kind <= ELEMENT_STRING;
     }
 }
 
