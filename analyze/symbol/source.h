@@ -103,6 +103,8 @@ struct source_kind {
      */
     enum status (*open)(struct source *source, struct fault *fault);
     void (*close)(struct source *source);
+    /* For a file that leaves it to its image where its code lies. NULL: none does. */
+    void (*place)(struct source *source, const struct source *image);
     /* These lock the source themselves; see symbol_lookup() and symbol_lines(). */
     uint32_t (*frames)(struct source *source, uint64_t offset, struct symbol_frame *out);
     uint32_t (*method)(struct source *source, uint32_t token, uint32_t il,

@@ -20,6 +20,7 @@ enum {
 struct opened_pdb {
     struct pdb pdb;            /* whole only after read_lists() */
     bool lists_wait;           /* of pdb: not read, because of the index */
+    const struct pe *image;    /* NULL: not known */
     struct pdb_lookup *lookup; /* NULL until the first question */
 };
 
@@ -69,6 +70,8 @@ static struct pdb *read_lists(struct source *source)
     if (own->lists_wait && pdb_open_lists(&own->pdb, &ignored) != ERR_NONE)
         own->pdb.module_count = 0; /* what was read until then stays valid */
     own->lists_wait = false;
+    if (own->image != NULL)
+        pdb_take_sections(&own->pdb, own->image);
     return &own->pdb;
 }
 
@@ -80,6 +83,18 @@ struct pdb *source_pdb_of(struct source *source)
     struct pdb *pdb = read_lists(source);
     mutex_unlock(source->mutex);
     return pdb;
+}
+
+static void place(struct source *source, const struct source *image)
+{
+    const struct object_file *file = source_object_of(image);
+    struct opened_pdb *own = source->opened;
+    if (file == NULL || file->kind != OBJECT_PE ||
+        strcmp(image->id.debug_id, source->id.debug_id) != 0)
+        return;
+    mutex_lock(source->mutex);
+    own->image = &file->as.pe;
+    mutex_unlock(source->mutex);
 }
 
 static void close_file(struct source *source)
@@ -136,7 +151,7 @@ static enum frame_note note(struct source *source)
     if (!own->pdb.has_dbi)
         return NOTE_PDB_TYPES_ONLY;
     mutex_lock(source->mutex);
-    const bool placed = own->lists_wait || own->pdb.section_count > 0;
+    const bool placed = own->lists_wait || own->image != NULL || own->pdb.section_count > 0;
     mutex_unlock(source->mutex);
     return placed ? NOTE_NONE : NOTE_PDB_NO_SECTIONS;
 }
@@ -150,8 +165,10 @@ static enum status build_index(struct source *source, const struct symbol_index_
                                const char *path, struct fault *fault)
 {
     (void)key; /* it is the file's alone */
-    return symbol_index_build(read_lists(source), &source->map, source->names, 0, path, NULL,
-                              fault);
+    const struct pdb *pdb = read_lists(source);
+    if (pdb->has_dbi && pdb->section_count == 0) /* its image may still come */
+        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "section headers of a PDB");
+    return symbol_index_build(pdb, &source->map, source->names, 0, path, NULL, fault);
 }
 
 static enum status describe(struct source *source, struct json *to, struct fault *fault)
@@ -205,6 +222,7 @@ const struct source_kind source_pdb = {
     .store_as = source_store_by_debug_id,
     .open = open_file,
     .close = close_file,
+    .place = place,
     .frames = frames,
     .method = method,
     .lines = lines,

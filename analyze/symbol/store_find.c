@@ -531,6 +531,8 @@ void store_find(struct symbol_store *store, struct symbol_module *sources)
         store_find_metadata(store, sources);
     arena_free(&scratch);
     const struct source_kind *kind = sources->names != NULL ? sources->names->kind : NULL;
+    if (kind != NULL && kind->place != NULL && sources->image != NULL)
+        kind->place(sources->names, sources->image);
     if (kind != NULL && kind->note != NULL)
         sources->note = kind->note(sources->names);
     else if (kind == NULL && sources->note == NOTE_NONE && sources->image == NULL &&

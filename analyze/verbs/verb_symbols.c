@@ -220,72 +220,96 @@ static const char *find_image(const struct symbols_options *o, const struct symb
     return NULL;
 }
 
-/* Prints the PDB as a Breakpad file, with the unwind data of its image IMAGE (NULL: none). */
-static int export_breakpad(const struct symbol_export *how, struct symbol_file *file,
-                           const char *image_path, struct fault *fault)
-{
-    struct file_map map = {0};
-    char code_id[CODE_ID_BYTES], debug_id[DEBUG_ID_BYTES] = "";
-    struct symbol_export_head head = {.pdb_name = file->name};
-    const struct pdb *pdb = source_pdb_of(&file->source);
+/* The image of a PDB that is exported. */
+struct export_image {
+    const char *path; /* NULL: none */
+    struct file_map map;
     struct pe pe;
+    char code_id[CODE_ID_BYTES];
+};
 
-    if (image_path != NULL) {
-        if (file_map(image_path, &map, fault) != ERR_NONE ||
-            pe_open(map.data, map.bytes, &pe, fault) != ERR_NONE) {
-            fault_set_path(fault, image_path);
-            file_unmap(&map);
-            return verb_fault(fault);
-        }
-        pe_debug_id(&pe, debug_id);
-        pe_code_id(&pe, code_id);
-        head.image_name = path_base(image_path);
-        head.code_id = code_id;
+/* Opens the image; it also says where the code lies, if the PDB does not. Fails: as file_map() and
+ * pe_open(); ERR_MISMATCH. */
+static enum status open_image(const struct symbols_options *o, struct symbol_file *file,
+                              struct arena *scratch, struct export_image *out, struct fault *fault)
+{
+    char debug_id[DEBUG_ID_BYTES];
+
+    *out = (struct export_image){.path = find_image(o, file, scratch)};
+    if (out->path == NULL)
+        return ERR_NONE;
+    if (file_map(out->path, &out->map, fault) == ERR_NONE &&
+        pe_open(out->map.data, out->map.bytes, &out->pe, fault) == ERR_NONE) {
+        pe_code_id(&out->pe, out->code_id);
+        pe_debug_id(&out->pe, debug_id);
+        if (strcmp(debug_id, file->source.id.debug_id) != 0)
+            fault_set_hint(fault, ERR_MISMATCH, FAULT_NO_OFFSET, "image of the PDB",
+                           "it is of another build: name the right one with --image");
+        else
+            pdb_take_sections(source_pdb_of(&file->source), &out->pe);
     }
-    if (image_path != NULL && strcmp(debug_id, file->source.id.debug_id) != 0) {
-        file_unmap(&map);
-        fault_set_hint(fault, ERR_MISMATCH, FAULT_NO_OFFSET, "image of the PDB",
-                       "it is of another build: name the right one with --image");
-        fault_set_path(fault, image_path);
-        return verb_fault(fault);
+    fault_set_path(fault, out->path);
+    return fault->code;
+}
+
+/* Prints the PDB as a Breakpad file, with the unwind data of its image. */
+static enum status export_breakpad(const struct symbol_export *how, struct symbol_file *file,
+                                   const struct export_image *image, struct fault *fault)
+{
+    const struct pdb *pdb = source_pdb_of(&file->source);
+    struct symbol_export_head head = {.pdb_name = file->name};
+
+    if (image->path != NULL) {
+        head.image_name = path_base(image->path);
+        head.code_id = image->code_id;
     }
-    if (symbol_export_breakpad(pdb, how, &head, stdout, fault) == ERR_NONE && image_path != NULL)
-        (void)unwind_export_cfi(&pe, stdout);
-    else if (fault->code == ERR_NONE &&
-             (pdb->machine == PE_MACHINE_X64 || pdb->machine == PE_MACHINE_ARM64))
+    if (symbol_export_breakpad(pdb, how, &head, stdout, fault) != ERR_NONE)
+        return fault->code;
+    if (image->path != NULL)
+        (void)unwind_export_cfi(&image->pe, stdout);
+    else if (pdb->machine == PE_MACHINE_X64 || pdb->machine == PE_MACHINE_ARM64)
         log_warn("path=%s: no image beside it, so no STACK CFI; name it with --image", file->path);
-    file_unmap(&map);
-    fault_set_path(fault, file->path);
-    return fault->code != ERR_NONE ? verb_fault(fault) : EXIT_GOOD;
+    return ERR_NONE;
+}
+
+/* Rows need an image only if the PDB does not say where its code lies. */
+static int export_pdb(const struct symbols_options *o, const struct symbol_export *how,
+                      struct symbol_file *file)
+{
+    const struct pdb *pdb = source_pdb_of(&file->source);
+    const bool breakpad = o->form == FORM_BREAKPAD;
+    struct export_image image = {0};
+    struct fault fault = FAULT_INIT;
+    struct arena scratch;
+
+    arena_init(&scratch, 0);
+    if (!breakpad && pdb->section_count > 0)
+        (void)symbol_export_csv(pdb, how, stdout, &fault);
+    else if (open_image(o, file, &scratch, &image, &fault) == ERR_NONE)
+        (void)(breakpad ? export_breakpad(how, file, &image, &fault)
+                        : symbol_export_csv(pdb, how, stdout, &fault));
+    if (fault.code == ERR_NONE && pdb->has_dbi && pdb->section_count == 0)
+        log_warn("path=%s: %s; name it with --image", file->path,
+                 frame_note_name(NOTE_PDB_NO_SECTIONS));
+    file_unmap(&image.map);
+    arena_free(&scratch);
+    fault_set_path(&fault, file->path);
+    return fault.code != ERR_NONE ? verb_fault(&fault) : EXIT_GOOD;
 }
 
 static int export_file(void *context, struct symbol_file *file)
 {
     const struct symbols_options *o = context;
     struct symbol_export how = {.base = o->base, .inlines = o->inlines};
-    struct fault fault = FAULT_INIT;
 
     (void)read_names(o->names, &how.names);
-    const struct pdb *pdb = source_pdb_of(&file->source);
     if (o->form == FORM_BREAKPAD && source_object_of(&file->source) != NULL)
         return symbols_export_object(file, &o->roots, how.names);
-    if (pdb == NULL) {
-        log_error("path=%s: this is %s; PDBs are exported, and images with --format breakpad",
-                  file->path, file->source.id.word);
-        return EXIT_INPUT;
-    }
-    if (o->form == FORM_BREAKPAD) {
-        struct arena scratch;
-        arena_init(&scratch, 0);
-        const int code = export_breakpad(&how, file, find_image(o, file, &scratch), &fault);
-        arena_free(&scratch);
-        return code;
-    }
-    if (symbol_export_csv(pdb, &how, stdout, &fault) != ERR_NONE) {
-        fault_set_path(&fault, file->path);
-        return verb_fault(&fault);
-    }
-    return EXIT_GOOD;
+    if (source_pdb_of(&file->source) != NULL)
+        return export_pdb(o, &how, file);
+    log_error("path=%s: this is %s; PDBs are exported, and images with --format breakpad",
+              file->path, file->source.id.word);
+    return EXIT_INPUT;
 }
 
 static int list_or_verify(const struct symbols_options *o, const struct option_list *paths,

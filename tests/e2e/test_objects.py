@@ -7,6 +7,7 @@ import lzma
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -63,6 +64,32 @@ class OtherWriters(e2e.Case):
             got = [json.loads(line)["frames"][0] for line in done.stdout.splitlines()]
             self.assertEqual([(f["function"], f["line"], f["symbols"], f["note"]) for f in got],
                              [(function, line, "pdb", None) for _, function, line in self.ROWS])
+
+    def test_no_section_headers(self):
+        """cv2pdb writes none: only the image, and no other build of it, says where the code lies."""
+        pdb, image = (bytearray((e2e.ROOT / "corpus/gnu-ld" / name).read_bytes()) for name in ("gnu.pdb", "gnu.exe"))
+        dbi = pdb.index(struct.pack("<iI", -1, 19990903))
+        sizes = struct.unpack_from("<5I", pdb, dbi + 24) + struct.unpack_from("<I", pdb, dbi + 52)
+        struct.pack_into("<H", pdb, dbi + 64 + sum(sizes) + 10, 0xFFFF)
+        other = bytearray(image)
+        other[image.index(b"RSDS") + 4] ^= 1
+        known = self.run_json("symbols", "list", "--json", e2e.ROOT / "corpus/gnu-ld/gnu.pdb")["files"][0]["debug_id"]
+        text = "".join(f"> {at:#x}\ngnu.exe!{at:#x}@i {{{known}}}\n" for at, *_ in self.ROWS)
+        want = [(function, line, "pdb", None) for _, function, line in self.ROWS]
+        none = [(None, None, "none", "the PDB has no section headers: only its image says where its code lies")] * len(want)
+        for name, beside, index, rows in (("alone", None, "always", none), ("other", other, "always", none),
+                                          ("image", image, "never", want), ("image", image, "always", want)):
+            folder = self.folder / name
+            folder.mkdir(exist_ok=True)
+            (folder / "gnu.pdb").write_bytes(pdb)
+            if beside is not None:
+                (folder / "gnu.exe").write_bytes(beside)
+            done = self.run_twinstack("resolve", "--ndjson", "--index", index, "--symbols", folder, "-", stdin=text)
+            got = [json.loads(line)["frames"][0] for line in done.stdout.splitlines()]
+            self.assertEqual([(f["function"], f["line"], f["symbols"], f["note"]) for f in got], rows, (name, index))
+        for form in ((), ("--format", "breakpad")):
+            done = self.run_twinstack("symbols", "export", *form, self.folder / "image/gnu.pdb")
+            self.assertRegex(done.stdout, r"\bouter\b")
 
 
 class Made(e2e.Case):

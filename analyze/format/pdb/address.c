@@ -53,6 +53,22 @@ static bool pdb_place_of_source_rva(const struct pdb *pdb, uint32_t rva, struct 
     return place_in(pdb->sections, pdb->section_count, rva, out);
 }
 
+void pdb_take_sections(struct pdb *pdb, const struct pe *image)
+{
+    struct pe_section section;
+    if (!pdb->has_dbi || pdb->section_count > 0)
+        return;
+    struct pdb_section *out = ARENA_ARRAY(&pdb->arena, image->section_count, struct pdb_section);
+    uint32_t count = 0;
+    for (; out != NULL && pe_section(image, count, &section); count++)
+        out[count] = (struct pdb_section){
+            .rva = section.rva,
+            .virtual_bytes = section.virtual_bytes != 0 ? section.virtual_bytes : section.raw_bytes,
+            .flags = section.flags};
+    pdb->sections = pdb->sections_final = out;
+    pdb->section_count = pdb->section_final_count = count;
+}
+
 bool pdb_place_of_rva(const struct pdb *pdb, uint32_t rva, struct pdb_place *out)
 {
     if (pdb->omap_to_source.at != NULL && !omap_translate(pdb->omap_to_source, rva, &rva))

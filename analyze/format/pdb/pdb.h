@@ -100,6 +100,11 @@ enum status pdb_open_headers(const void *data, size_t bytes, struct pdb *out, st
 enum status pdb_open_lists(struct pdb *pdb, struct fault *fault);
 void pdb_close(struct pdb *pdb);
 
+/* Places the code of a file without section headers, as cv2pdb writes, by those of its image; other
+ * files keep their own. */
+struct pe;
+void pdb_take_sections(struct pdb *pdb, const struct pe *image);
+
 /* debug_id as model/module.h spells it: GUID or signature, then age. */
 void pdb_debug_id(const struct pdb *pdb, char out[DEBUG_ID_BYTES]);
 
