@@ -65,7 +65,7 @@ class Managed(e2e.Case):
         done = self.run_twinstack("resolve", "--ndjson", *more, stdin=text)
         return [json.loads(line)["frames"][0] for line in done.stdout.splitlines()]
 
-    def check_oracle(self, module, oracle, *symbols):
+    def check_oracle(self, module, oracle, *symbols, name_of=lambda name, line: method_of(name)):
         rows = list(oracle_rows(oracle))
         self.assertGreater(len(rows), 18)
         got = self.resolve(module, [f"{row[0]}+{row[1]}" for row in rows],
@@ -73,7 +73,7 @@ class Managed(e2e.Case):
         for (token, il, file, line, name), frame in zip(rows, got, strict=True):
             self.assertEqual((frame["file"] and pathlib.PureWindowsPath(frame["file"]).name, frame["line"]),
                              (file, line), (token, il))
-            self.assertEqual((frame["function"], frame["symbols"]), (method_of(name), "ppdb"))
+            self.assertEqual((frame["function"], frame["symbols"]), (name_of(name, line), "ppdb"))
             self.assertEqual((frame["method"], frame["offset"]), (hex(int(token, 16)), il))
         return len(rows)
 
@@ -85,6 +85,13 @@ class Managed(e2e.Case):
         """The compiler of .NET 8 and that of F#; of its state machines the names stay as they are."""
         for name in ("roslyn48", "fsharp"):
             self.check_oracle(f"{name}.dll", CORPUS / f"{name}.oracle.txt", CORPUS / f"{name}.dll", CORPUS / f"{name}.pdb")
+
+    def test_state_machines_and_lambdas_of_generic_types(self):
+        """Each line of the source says what the function is called that is written there."""
+        source = (CORPUS / "generic.cs").read_text(encoding="utf-8").splitlines()
+        named = [re.search(r" // (\S+::\S+)$", line) for line in source]
+        self.check_oracle("generic.dll", CORPUS / "generic.oracle.txt", CORPUS / "generic.dll", CORPUS / "generic.pdb",
+                          name_of=lambda _, line: named[line - 1][1] if named[line - 1] else "Program::Main")
 
     def test_published_builds(self):
         right = 0
