@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-
-#include "compare/statistics.h"
+#include "base/quantile.h"
 
 /* More cases make an interval narrower, and a round slower, so they need fewer rounds. */
 enum { ROUNDS_MOST = 2000, ROUNDS_LEAST = 200, DRAWS = 1000000 };
@@ -118,8 +117,8 @@ static void bounds(struct resampling *r, struct interval *out)
         const size_t total = resample(r);
         ratios[i] = weighted_median(r, r->a, total) / weighted_median(r, r->b, total);
     }
-    out->low = statistics_quantile(ratios, rounds, 0.025);
-    out->high = statistics_quantile(ratios, rounds, 0.975);
+    out->low = quantile_of(ratios, rounds, 0.025);
+    out->high = quantile_of(ratios, rounds, 0.975);
     free(ratios);
 }
 

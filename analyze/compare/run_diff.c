@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/quantile.h"
 #include "base/text.h"
 #include "compare/statistics.h"
 
@@ -238,8 +239,8 @@ static void diff_engine(const struct run_diff *rows, const struct diff_series *a
     for (size_t i = 0; i < count; i++)
         n->scratch[i] = n->now[i] / n->before[i];
     out->ratio = statistics_geometric_mean(n->scratch, count);
-    out->before_ns = statistics_median(n->before, count);
-    out->now_ns = statistics_median(n->now, count);
+    out->before_ns = quantile_median(n->before, count);
+    out->now_ns = quantile_median(n->now, count);
 }
 
 bool run_diff_mixes_writers(const struct run_diff *diff)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/quantile.h"
 
 /* Of the normal distribution: the median absolute deviation as sigma, and quantiles. A rank test
  * needs pi / 3 times the samples of a t test. */
@@ -37,35 +38,13 @@ struct interval statistics_wilson(uint64_t right, uint64_t total)
     return (struct interval){low, p, high};
 }
 
-static double sorted_quantile(const double *values, size_t count, double q)
-{
-    if (count == 0)
-        return (double)NAN;
-    const double at = q * (double)(count - 1);
-    const size_t below = (size_t)at;
-    const size_t above = below + 1 < count ? below + 1 : below;
-    return values[below] + (values[above] - values[below]) * (at - (double)below);
-}
-
-double statistics_quantile(double *values, size_t count, double q)
-{
-    if (count > 1)
-        array_sort_doubles(values, count, sizeof *values);
-    return sorted_quantile(values, count, q);
-}
-
-double statistics_median(double *values, size_t count)
-{
-    return statistics_quantile(values, count, 0.5);
-}
-
 struct interval statistics_median_interval(double *values, size_t count, size_t units)
 {
     const double half = units > 0 ? 0.98 / sqrt((double)units) : 0.5;
     const double share = half < 0.5 ? half : 0.5;
-    const double middle = statistics_median(values, count); /* sorts */
-    return (struct interval){sorted_quantile(values, count, 0.5 - share), middle,
-                             sorted_quantile(values, count, 0.5 + share)};
+    const double middle = quantile_median(values, count); /* sorts */
+    return (struct interval){quantile_of_sorted(values, count, 0.5 - share), middle,
+                             quantile_of_sorted(values, count, 0.5 + share)};
 }
 
 /* P(U <= u) for samples of N and M without ties: the share of all orders of N + M values whose U is
@@ -274,7 +253,7 @@ static double resampled_median(const double *values, size_t count, uint64_t *sta
 {
     for (size_t i = 0; i < count; i++)
         scratch[i] = values[(size_t)((next_random(state) >> 33) % count)];
-    return statistics_median(scratch, count);
+    return quantile_median(scratch, count);
 }
 
 struct interval statistics_ratio(const double *a, size_t a_count, const double *b, size_t b_count,
@@ -284,9 +263,9 @@ struct interval statistics_ratio(const double *a, size_t a_count, const double *
     if (a_count == 0 || b_count == 0)
         return out;
     memcpy(scratch, a, a_count * sizeof *a);
-    const double above = statistics_median(scratch, a_count);
+    const double above = quantile_median(scratch, a_count);
     memcpy(scratch, b, b_count * sizeof *b);
-    out.value = above / statistics_median(scratch, b_count);
+    out.value = above / quantile_median(scratch, b_count);
     double *ratios = malloc(BOOTSTRAP_ROUNDS * sizeof *ratios);
     if (ratios == NULL)
         return out;
@@ -296,8 +275,8 @@ struct interval statistics_ratio(const double *a, size_t a_count, const double *
         ratios[i] = x / resampled_median(b, b_count, &state, scratch);
     }
     array_sort_doubles(ratios, BOOTSTRAP_ROUNDS, sizeof *ratios);
-    out.low = sorted_quantile(ratios, BOOTSTRAP_ROUNDS, 0.025);
-    out.high = sorted_quantile(ratios, BOOTSTRAP_ROUNDS, 0.975);
+    out.low = quantile_of_sorted(ratios, BOOTSTRAP_ROUNDS, 0.025);
+    out.high = quantile_of_sorted(ratios, BOOTSTRAP_ROUNDS, 0.975);
     free(ratios);
     return out;
 }
@@ -307,8 +286,8 @@ double statistics_fence(const double *history, size_t count, double *scratch)
     if (count < 4)
         return (double)INFINITY;
     memcpy(scratch, history, count * sizeof *history);
-    const double q3 = statistics_quantile(scratch, count, 0.75);
-    const double q1 = sorted_quantile(scratch, count, 0.25);
+    const double q3 = quantile_of(scratch, count, 0.75);
+    const double q1 = quantile_of_sorted(scratch, count, 0.25);
     return q3 + 3 * (q3 - q1);
 }
 
@@ -318,7 +297,7 @@ double statistics_fence_share(const double *history, size_t count, double *scrat
     if (isinf(fence))
         return 0;
     memcpy(scratch, history, count * sizeof *history);
-    return fence / statistics_median(scratch, count) - 1;
+    return fence / quantile_median(scratch, count) - 1;
 }
 
 double statistics_geometric_mean(const double *values, size_t count)
@@ -368,9 +347,9 @@ struct change_verdict statistics_change(const double *before, size_t before_coun
     if (before_count < STATISTICS_MIN_SAMPLES || now_count < STATISTICS_MIN_SAMPLES)
         return out;
     memcpy(scratch, before, before_count * sizeof *before);
-    const double old = statistics_median(scratch, before_count);
+    const double old = quantile_median(scratch, before_count);
     memcpy(scratch, now, now_count * sizeof *now);
-    out.effect = statistics_median(scratch, now_count) / old - 1;
+    out.effect = quantile_median(scratch, now_count) / old - 1;
     out.p = statistics_mann_whitney(before, before_count, now, now_count);
     decide(&out);
     statistics_admit_noise(&out, noise > fence ? noise : fence);
@@ -386,11 +365,11 @@ struct change_verdict statistics_change_paired(const double *before, const doubl
         return out;
     for (size_t i = 0; i < count; i++)
         scratch[i] = now[i] / before[i];
-    const double ratio = statistics_median(scratch, count);
+    const double ratio = quantile_median(scratch, count);
     out.effect = ratio - 1;
     for (size_t i = 0; i < count; i++)
         scratch[i] = fabs(scratch[i] - ratio);
-    out.spread = MAD_TO_SIGMA * statistics_median(scratch, count);
+    out.spread = MAD_TO_SIGMA * quantile_median(scratch, count);
     out.p = statistics_signed_rank(before, now, count);
     decide(&out);
     return out;

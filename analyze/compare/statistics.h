@@ -15,21 +15,18 @@
 /* Wilson's 95 % score interval of RIGHT out of TOTAL; 0..1 when TOTAL is 0. */
 struct interval statistics_wilson(uint64_t right, uint64_t total);
 
-/* VALUES are sorted in place.  NaN when COUNT is 0. */
-double statistics_median(double *values, size_t count);
-
 /* The median with its 95 % interval by order statistics, which holds whatever the shape of the
- * values is. UNITS: how many of them are independent, for instance without repeats. */
+ * values is. They are sorted in place. UNITS: how many of them are independent, for instance
+ * without repeats. */
 struct interval statistics_median_interval(double *values, size_t count, size_t units);
-double statistics_quantile(double *values, size_t count, double q); /* linear, 0 <= q <= 1 */
 
 /* Two-sided Mann-Whitney U: the probability of so large a difference by chance.  Exact for
  * up to 20 samples per side without ties, else the normal approximation with tie and continuity
  * corrections.  1 when either side is empty or all values are equal. */
 double statistics_mann_whitney(const double *a, size_t a_count, const double *b, size_t b_count);
 
-/* Bootstrap 95 % interval of median(A) / median(B), 2,000 resamples, seeded by SEED so that
- * the same input gives the same interval.  Scratch holds a_count + b_count numbers. */
+/* Bootstrap 95 % interval of quantile_median(A) / quantile_median(B), 2,000 resamples, seeded by
+ * SEED so that the same input gives the same interval.  Scratch holds a_count + b_count numbers. */
 struct interval statistics_ratio(const double *a, size_t a_count, const double *b, size_t b_count,
                                  uint64_t seed, double *scratch);
 

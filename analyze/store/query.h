@@ -195,6 +195,9 @@ enum status store_demand_running(struct store *store, uint64_t run_id, struct fa
 enum status store_count_verdict(struct store *store, uint64_t run_id, const char *verdict,
                                 int64_t change, struct fault *fault);
 
+/* Adds median(x) to the functions of DB; returns a code of SQLite (median.c). */
+int store_add_median(sqlite3 *db);
+
 /* Adds up a run that has ended (figures.c); and, after an upgrade, all runs without sums. */
 enum status store_sum_run(struct store *store, uint64_t run_id, struct fault *fault);
 enum status store_sum_missing(struct store *store, struct fault *fault);

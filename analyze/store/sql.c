@@ -148,9 +148,6 @@
     "c.kind <> 'calm' AND c.verdict NOT IN ('UNSUPPORTED', 'ERROR', 'NOT-CAPTURED-AS-EXPECTED')"
 #define CAPTURED "c.got_doors <> '' OR c.record_bytes > 0"
 
-/* Medians, as in the reports: one cold case would distort a mean. */
-#define MEDIAN "place IN ((cases + 1) / 2, (cases + 2) / 2)"
-
 /* The numbers of case C that trends take medians of; FIGURE is an expression that gives the name.
  * Times in the dying process do not count where the case ran in a crowd. */
 #define CLAIM_TIME(engine, column)                                                                 \
@@ -204,33 +201,34 @@
     "(VALUES ('offset_cold_ns'), ('dump_cold_ns'), ('offset_ns'), ('dump_ns'),"                    \
     " ('paired_offset_ns'), ('paired_dump_ns')" CASE_TIMING_FIELDS(FIGURE_LISTED) ")"
 
-/* Medians do not mix processors: a program of 32 bits has other dumps. A run's is the first of this
- * order that was measured (study/speed.c has the same). */
+/* Medians, as in the reports: one cold case would distort a mean. They do not mix processors: a
+ * program of 32 bits has other dumps. A run's is the first of this order that was measured
+ * (study/speed.c has the same). */
 #define ARCH_PLACE                                                                                 \
     "CASE c.arch WHEN 'x64' THEN 0 WHEN 'x86' THEN 1 WHEN 'arm64' THEN 2 WHEN 'arm' THEN 3"        \
     " ELSE 4 END"
 
-/* Selects COLUMNS for each KEY of NUMBERS, which has the columns of KEY, "value" and "arch". */
-#define MEDIANS(columns, key, numbers)                                                             \
-    "SELECT " columns " FROM (SELECT *, row_number() OVER (PARTITION BY " key                      \
-    " ORDER BY value) AS place, count(*) OVER (PARTITION BY " key ") AS cases FROM (SELECT *,"     \
-    " min(arch) OVER (PARTITION BY " key ") AS first FROM (" numbers ") WHERE value > 0)"          \
-    " WHERE arch = first) WHERE " MEDIAN
+/* Selects KEY, the processor, "cases" and "median" for each KEY of NUMBERS, which has the columns
+ * of KEY, "value" and "arch". Beside a min() the columns are those of its row. */
+#define MEDIANS(key, numbers)                                                                      \
+    "SELECT " key ", min(arch), cases, median FROM (SELECT " key ", arch, count(*) AS cases,"      \
+    " median(value) AS median FROM (" numbers ") WHERE value > 0 GROUP BY " key ", arch)"          \
+    " GROUP BY " key
 
 /* 'cases' is there for every run that has its sums, whatever was measured. */
 #define SUM_MEDIANS                                                                                \
-    MEDIANS("?1, figure, max(cases), avg(value)", "figure",                                        \
-            "SELECT f.column1 AS figure, " FIGURE_VALUE(                                           \
-                "f.column1") " AS value, " ARCH_PLACE                                              \
-                             " AS arch FROM crash_case c JOIN " FIGURE_NAMES                       \
-                             " f WHERE c.run_id = ?1")                                             \
-    " GROUP BY figure UNION ALL SELECT ?1, 'cases', count(*), count(*)"                            \
-    " FROM crash_case WHERE run_id = ?1"
+    "SELECT ?1, figure, cases, median FROM (" MEDIANS(                                             \
+        "figure",                                                                                  \
+        "SELECT f.column1 AS figure, " FIGURE_VALUE(                                               \
+            "f.column1") " AS value, " ARCH_PLACE " AS arch FROM crash_case c JOIN " FIGURE_NAMES  \
+                         " f WHERE c.run_id = ?1") ") UNION ALL"                                   \
+                                                   " SELECT ?1, 'cases', count(*), count(*)"       \
+                                                   " FROM crash_case WHERE run_id = ?1"
 
 /* The two figures whose ratio is the speed, side by side. */
 #define PAIR_COLUMNS                                                                               \
-    "max(cases) cases, avg(CASE WHEN figure = 'paired_dump_ns' THEN value END) dump_ns,"           \
-    " avg(CASE WHEN figure = 'paired_offset_ns' THEN value END) offset_ns, id"
+    "max(cases), max(CASE WHEN figure = 'paired_dump_ns' THEN median END),"                        \
+    " max(CASE WHEN figure = 'paired_offset_ns' THEN median END), id"
 
 const char *const store_sql[SQL_COUNT] = {
     [SQL_BEGIN] = "BEGIN IMMEDIATE",
@@ -465,22 +463,21 @@ const char *const store_sql[SQL_COUNT] = {
         "SELECT " TREND_COLUMNS ", count(*), sum(" CAPTURED
         ") FROM run r JOIN crash_case c ON c.run_id = r.id"
         " WHERE" TREND_RUNS " AND " CAPTURE_EXPECTED " AND" TREND_CASE " GROUP BY r.id" TREND_ORDER,
-    [SQL_TREND_COST] = "SELECT " TREND_COLUMNS ", n.* FROM run r JOIN (" MEDIANS(
-        PAIR_COLUMNS, "id, figure",
-        "SELECT r.id, f.column1 AS figure, " FIGURE_VALUE(
-            "f.column1") " AS value, " ARCH_PLACE
-                         " AS arch FROM run r JOIN crash_case c ON c.run_id = r.id"
-                         " JOIN (VALUES ('paired_dump_ns'), ('paired_offset_ns')) f"
-                         " WHERE" TREND_RUNS
-                         " AND" TREND_CASE) " GROUP BY id) n ON n.id = r.id WHERE" TREND_FILTER
-        TREND_ORDER,
-    [SQL_TREND_MEDIAN] = "SELECT " TREND_COLUMNS ", n.* FROM run r JOIN (" MEDIANS(
-        "max(cases), avg(value), id", "id",
-        "SELECT r.id, " FIGURE_VALUE(
-            "?7") " AS value, " ARCH_PLACE " AS arch FROM run r JOIN crash_case c"
-                  " ON c.run_id = r.id WHERE" TREND_RUNS
-                  " AND" TREND_CASE) " GROUP BY id) n ON n.id = r.id WHERE" TREND_FILTER
-        TREND_ORDER,
+    [SQL_TREND_COST] =
+        "SELECT " TREND_COLUMNS ", n.* FROM run r JOIN (SELECT " PAIR_COLUMNS " FROM (" MEDIANS(
+            "id, figure",
+            "SELECT r.id, f.column1 AS figure, " FIGURE_VALUE(
+                "f.column1") " AS value, " ARCH_PLACE
+                             " AS arch FROM run r JOIN crash_case c ON c.run_id = r.id"
+                             " JOIN (VALUES ('paired_dump_ns'), ('paired_offset_ns')) f"
+                             " WHERE" TREND_RUNS
+                             " AND" TREND_CASE) ") GROUP BY id) n ON n.id = r.id WHERE" TREND_FILTER
+            TREND_ORDER,
+    [SQL_TREND_MEDIAN] = "SELECT " TREND_COLUMNS ", n.cases, n.median FROM run r JOIN (" MEDIANS(
+        "id", "SELECT r.id, " FIGURE_VALUE(
+                  "?7") " AS value, " ARCH_PLACE " AS arch FROM run r JOIN crash_case c"
+                        " ON c.run_id = r.id WHERE" TREND_RUNS
+                        " AND" TREND_CASE) ") n ON n.id = r.id WHERE" TREND_FILTER TREND_ORDER,
     [SQL_LIST_BRANCHES] = "SELECT DISTINCT branch FROM run WHERE state = 'complete'"
                           " AND branch IS NOT NULL ORDER BY branch LIMIT 100",
     [SQL_LIST_PLATFORMS] = "SELECT DISTINCT platform FROM run WHERE state = 'complete'"

@@ -80,6 +80,7 @@ static enum status copy_to_memory(struct store *store, struct fault *fault)
     }
     (void)sqlite3_close(store->db);
     store->db = copy;
+    (void)store_add_median(copy);
     return run_script(store, "PRAGMA foreign_keys=1", fault);
 }
 
@@ -133,6 +134,7 @@ static enum status prepare(struct store *store, struct fault *fault)
 {
     (void)sqlite3_busy_timeout(store->db, STORE_BUSY_MS);
     (void)sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    (void)store_add_median(store->db); /* without it each statement that names it says so */
     const char *setup = store->mode == STORE_WRITE
                             ? "PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=1"
                             : "PRAGMA query_only=1; PRAGMA foreign_keys=1";

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/quantile.h"
 #include "compare/bootstrap.h"
-#include "compare/statistics.h"
 #include "study/bench.h"
 #include "study/samples.h"
 #include "study/speed.h"
@@ -64,11 +64,11 @@ static double half_width(const double *logs, size_t count)
 /* LOGS are the ratios of the processes, WIDTHS half the widths over cases. */
 static struct interval join(double *logs, double *widths, size_t count)
 {
-    const double middle = statistics_median(logs, count);
+    const double middle = quantile_median(logs, count);
     const struct interval none = {(double)NAN, exp(middle), (double)NAN};
     if (count < 2)
         return none;
-    const double cases = statistics_median(widths, count), processes = half_width(logs, count);
+    const double cases = quantile_median(widths, count), processes = half_width(logs, count);
     const double half = sqrt(cases * cases + processes * processes);
     return ratio_of_another((struct interval){exp(middle - half), exp(middle), exp(middle + half)});
 }

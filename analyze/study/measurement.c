@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/quantile.h"
 #include "compare/statistics.h"
 
 #define UNKNOWN ((double)NAN)
@@ -25,9 +26,9 @@ struct measurement measurement_of_cases(double *values, size_t count)
     if (count == 0)
         return out;
     out.n = count;
-    out.value = statistics_median(values, count); /* sorts */
+    out.value = quantile_median(values, count); /* sorts */
     out.least = values[0];
-    out.p90 = statistics_quantile(values, count, 0.9);
+    out.p90 = quantile_of(values, count, 0.9);
     out.most = values[count - 1];
     return out;
 }

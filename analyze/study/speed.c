@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantile.h"
 #include "compare/bootstrap.h"
-#include "compare/statistics.h"
 #include "model/lane.h"
 
 #define UNKNOWN ((double)NAN)
@@ -93,7 +93,7 @@ static void fill(struct columns *c, enum cpu arch, enum speed_lane lane, enum sp
         return;
     for (size_t i = 0; i < count; i++)
         c->numbers[i] = c->pairs[i].a;
-    out->median_ns = statistics_median(c->numbers, count);
+    out->median_ns = quantile_median(c->numbers, count);
     if (lane != SPEED_OFFSET)
         out->ratio = ratio_of_another(ratio_pairs_bootstrap(c->pairs, count));
     out->control = control_of(c, arch, mine);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/quantile.h"
 #include "base/text.h"
 #include "compare/statistics.h"
 #include "store/store.h"
@@ -28,8 +29,8 @@ static enum status set_band(struct trend *out, struct arena *keep, struct fault 
         if (!isnan(out->points[i].value))
             values[known++] = out->points[i].value;
     if (known >= 4) {
-        const double first = statistics_quantile(values, known, 0.25);
-        const double third = statistics_quantile(values, known, 0.75);
+        const double first = quantile_of(values, known, 0.25);
+        const double third = quantile_of(values, known, 0.75);
         out->low = first - 1.5 * (third - first);
         out->high = third + 1.5 * (third - first);
     }
@@ -111,7 +112,7 @@ static enum status make_series(const struct trend_study *s, struct arena *keep, 
 static double median_of(const struct series *v, uint32_t first, uint32_t count)
 {
     memcpy(v->scratch, v->values + first, count * sizeof *v->scratch);
-    return statistics_median(v->scratch, count);
+    return quantile_median(v->scratch, count);
 }
 
 /* Where to cut the part of COUNT values from FIRST; 0: it is one level. */
