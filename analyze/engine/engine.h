@@ -39,8 +39,7 @@ struct engine {
     const char *shares; /* our code that other engines use too, in words */
     uint32_t parts;     /* the same as flags, for votes: enum engine_share */
     bool subject;       /* decides verdict and exit code; else a reference engine */
-    bool reads_dump; /* another program reads and walks the dump: the baseline of the comparison */
-    uint32_t walker; /* of ENGINE_KIND_OFFSET: RECORD_WALKER_*; else 0 */
+    uint32_t walker;    /* of ENGINE_KIND_OFFSET: RECORD_WALKER_*; else 0 */
     /* False: reported as skipped, with why. Why NULL: it does not concern the case, which then does
      * not list it. */
     bool (*available)(const struct engine *self, const struct engine_input *in, const char **why);

@@ -278,9 +278,9 @@ static enum status ask(const struct judge_work *w)
 
     if (judge->prepare != NULL && judge->prepare(w, &question) != ERR_NONE)
         return w->fault->code;
-    const bool stays =
-        w->stage->lasts && judge->serves != NULL &&
-        !(judge->engine.reads_dump && judge_pool_takes_sample(w->in->judges, judge->engine.name));
+    const bool stays = w->stage->lasts && judge->serves != NULL &&
+                       !(engine_reads_dump(judge->engine.name) &&
+                         judge_pool_takes_sample(w->in->judges, judge->engine.name));
     (void)(stays ? ask_pool : ask_once)(w, program, &question);
     if (question.again != NULL && misunderstood(w)) {
         question.input = question.again;

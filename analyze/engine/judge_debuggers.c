@@ -166,7 +166,7 @@ static const char *const lldb_programs[] = {"lldb-19", "lldb", NULL};
 static const char *const lldb_words[] = {"--no-lldbinit", "-b", "-s", "commands", NULL};
 
 const struct judge judge_winedbg = {
-    .engine = {JUDGE_ENGINE, .name = "judge:winedbg", .reads_dump = true,
+    .engine = {JUDGE_ENGINE, .name = "judge:winedbg",
                .shares = "module list of our minidump reader; walk and names are Wine's",
                .parts = ENGINE_SHARES_DUMP | ENGINE_SHARES_DUMP_READER |
                         ENGINE_SHARES_SYSTEM_DBGHELP | ENGINE_SHARES_SYMBOL_FILES},
@@ -182,7 +182,7 @@ const struct judge judge_winedbg = {
 };
 
 const struct judge judge_lldb = {
-    .engine = {JUDGE_ENGINE, .name = "judge:lldb", .reads_dump = true,
+    .engine = {JUDGE_ENGINE, .name = "judge:lldb",
                .shares = "module list of our minidump reader; walk and names are LLDB's",
                .parts = ENGINE_SHARES_DUMP | ENGINE_SHARES_DUMP_READER | ENGINE_SHARES_LLVM |
                         ENGINE_SHARES_SYMBOL_FILES},

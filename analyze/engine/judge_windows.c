@@ -17,7 +17,7 @@ static const char natives[] =
     "mscoree,mshtml,winedbg.exe=;dbghelp,dbgcore,msdia140,dbgeng,dbgmodel=n";
 
 const struct judge judge_dbghelp = {
-    .engine = {JUDGE_ENGINE, .starts = judge_starts, .name = "judge:dbghelp", .reads_dump = true,
+    .engine = {JUDGE_ENGINE, .starts = judge_starts, .name = "judge:dbghelp",
                .shares = "nothing: dbghelp reads, walks and names by itself",
                .parts =
                    ENGINE_SHARES_DUMP | ENGINE_SHARES_SYMBOL_FILES | ENGINE_SHARES_SYSTEM_DBGHELP},
@@ -38,7 +38,7 @@ static bool has_files_of_its_own(const struct engine_input *in, const char **why
 }
 
 const struct judge judge_dbghelp_microsoft = {
-    .engine = {JUDGE_ENGINE, .name = "judge:dbghelp-microsoft", .reads_dump = true,
+    .engine = {JUDGE_ENGINE, .name = "judge:dbghelp-microsoft",
                .shares = "nothing: Microsoft's dbghelp reads, walks and names by itself",
                .parts = ENGINE_SHARES_DUMP | ENGINE_SHARES_SYMBOL_FILES |
                         ENGINE_SHARES_MICROSOFT_DBGHELP},
@@ -55,7 +55,7 @@ const struct judge judge_dbghelp_microsoft = {
 };
 
 const struct judge judge_dbgeng = {
-    .engine = {JUDGE_ENGINE, .name = "judge:dbgeng", .reads_dump = true,
+    .engine = {JUDGE_ENGINE, .name = "judge:dbgeng",
                .shares = "nothing of ours; dbghelp and its PDB reader with judge:dbghelp-microsoft",
                .parts = ENGINE_SHARES_DUMP | ENGINE_SHARES_SYMBOL_FILES |
                         ENGINE_SHARES_MICROSOFT_DBGHELP},

@@ -1,9 +1,7 @@
-/* The judges, in the order of reports; the first that reads a dump is what the figures compare
- * with: where the user has Microsoft's dbghelp, that is what a debugger on Windows costs. ROW(NAME)
- * means judge_NAME, a row that is in a file judge_*.c; each is declared here and an engine of the
- * table in engines.c. `adapter` is `judge:NAME`, any program that
- * TWINSTACK_ADAPTER="NAME=COMMAND WORD..." names; README.md here describes its input and its
- * answer. */
+/* The judges, in the order of reports. ROW(NAME) means judge_NAME, a row that is in a file
+ * judge_*.c; each is declared here and an engine of the table in engines.c. `adapter` is
+ * `judge:NAME`, any program that TWINSTACK_ADAPTER="NAME=COMMAND WORD..." names; README.md here
+ * describes its input and its answer. */
 #ifndef ENGINE_JUDGES_H
 #define ENGINE_JUDGES_H
 

@@ -33,6 +33,21 @@ const struct engine_vote_row engine_votes[ENGINE_VOTES] = {
                      ENGINE_SHARES_RECORD_FRAMES},
 };
 
+const char *const engine_dump_readers[] = {"judge:dbghelp-microsoft",
+                                           "judge:dbghelp",
+                                           "judge:winedbg",
+                                           "judge:lldb",
+                                           "judge:dbgeng",
+                                           NULL};
+
+bool engine_reads_dump(const char *engine)
+{
+    for (size_t i = 0; engine_dump_readers[i] != NULL; i++)
+        if (strcmp(engine_dump_readers[i], engine) == 0)
+            return true;
+    return false;
+}
+
 const char *engine_kind_name(enum engine_kind kind)
 {
     return kind_names[kind];

@@ -30,6 +30,12 @@ enum engine_kind {
 #define ENGINE_NAME_OFFSET "offset:rtl"
 #define ENGINE_NAME_DUMP "dump"
 
+/* The other programs that read and walk the dump, NULL at the end. Figures compare with the first
+ * that gave a stack: where the user has Microsoft's dbghelp, that is what a debugger on Windows
+ * costs. */
+extern const char *const engine_dump_readers[];
+bool engine_reads_dump(const char *engine);
+
 /* What engines can have in common. Engines that share a part count as one when they agree on it. */
 enum engine_share {
     ENGINE_SHARES_SYMBOLS = 1,          /* our symbol lookup: names, lines, inline frames      */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "compare/statistics.h"
-#include "engine/engines.h"
 
 /* Sums of the recall of each case. */
 struct accuracy_scenario {
@@ -31,12 +30,12 @@ static void split_add(struct accuracy_split *split, bool offset, bool dump)
 
 void accuracy_begin(struct accuracy_count *count, struct arena *keep, struct accuracy *out)
 {
-    static const enum engine_kind kinds[ACCURACY_WAYS] = {ENGINE_KIND_OFFSET, ENGINE_KIND_DUMP};
+    static const char *const engines[ACCURACY_WAYS] = {ENGINE_NAME_OFFSET, ENGINE_NAME_DUMP};
     *count = (struct accuracy_count){.out = out, .keep = keep};
     *out = (struct accuracy){.scenarios = 0};
     text_pool_init(&count->texts, keep);
     for (int w = 0; w < ACCURACY_WAYS; w++)
-        out->ways[w] = (struct accuracy_way){.engine = engine_subject(kinds[w])->name,
+        out->ways[w] = (struct accuracy_way){.engine = engines[w],
                                              .exact.name = "exact",
                                              .top1.name = "top1",
                                              .top3.name = "top3",

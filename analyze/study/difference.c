@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "compare/run_diff.h"
 #include "compare/statistics.h"
-#include "engine/engines.h"
 #include "store/store.h"
 #include "study/bench.h"
 #include "study/selection.h"
@@ -51,9 +50,9 @@ static enum status read_limits(struct store *store, const struct run_info *run, 
                                struct arena *keep, struct diff_limits *out, struct fault *fault)
 {
     static const struct {
-        enum engine_kind kind;
+        const char *engine;
         enum metric metric;
-    } subjects[] = {{ENGINE_KIND_OFFSET, METRIC_OFFSET}, {ENGINE_KIND_DUMP, METRIC_DUMP}};
+    } subjects[] = {{ENGINE_NAME_OFFSET, METRIC_OFFSET}, {ENGINE_NAME_DUMP, METRIC_DUMP}};
     struct run_page page;
     const struct run_query query = {.limit = TIME_HISTORY_RUNS * 2};
     double noise = 0;
@@ -66,7 +65,7 @@ static enum status read_limits(struct store *store, const struct run_info *run, 
     out->noise = out->measured > floor ? out->measured : floor;
     for (size_t i = 0; i < COUNT_OF(subjects); i++) {
         struct diff_fence *fence = &out->fences[out->fence_count++];
-        fence->engine = engine_subject(subjects[i].kind)->name;
+        fence->engine = subjects[i].engine;
         if (read_fence(store, run, subjects[i].metric, &page, keep, &fence->share, fault) !=
             ERR_NONE)
             return fault->code;

@@ -8,7 +8,6 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "compare/statistics.h"
-#include "engine/engines.h"
 
 double figures_percent(uint64_t right, uint64_t total)
 {
@@ -105,11 +104,11 @@ void measure_write_json(struct json *j, const struct measure *m)
 
 const char *figures_foreign_engine(const struct run_figures *figures)
 {
-    for (uint32_t n = 0; n < engine_count; n++)
-        for (uint32_t i = 0; engines[n]->reads_dump && i < figures->engine_count; i++)
-            if (strcmp(figures->engines[i].engine, engines[n]->name) == 0 &&
+    for (size_t n = 0; engine_dump_readers[n] != NULL; n++)
+        for (uint32_t i = 0; i < figures->engine_count; i++)
+            if (strcmp(figures->engines[i].engine, engine_dump_readers[n]) == 0 &&
                 figures->engines[i].stacks > 0)
-                return engines[n]->name;
+                return engine_dump_readers[n];
     return NULL;
 }
 
@@ -149,9 +148,8 @@ static struct case_timing counted(const struct case_timing *t)
 
 void figure_sample_take(const struct run_case *c, const char *foreign, struct figure_sample *out)
 {
-    const char *const names[WAY_COUNT] = {[WAY_FOREIGN] = foreign,
-                                          [WAY_DUMP] = engine_subject(ENGINE_KIND_DUMP)->name,
-                                          [WAY_OFFSET] = engine_subject(ENGINE_KIND_OFFSET)->name};
+    const char *const names[WAY_COUNT] = {
+        [WAY_FOREIGN] = foreign, [WAY_DUMP] = ENGINE_NAME_DUMP, [WAY_OFFSET] = ENGINE_NAME_OFFSET};
     memset(out, 0, sizeof *out);
     sample_name(c->scenario, c->variant, c->arch, c->kind, out);
     out->timing = counted(&c->timing);

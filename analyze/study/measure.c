@@ -9,7 +9,6 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "engine/dump_engine.h"
-#include "engine/engines.h"
 #include "engine/offset.h"
 #include "symbol/store.h"
 
@@ -249,9 +248,9 @@ static void take_foreign(struct measuring *m, const struct engine_claim *claims,
                          uint32_t thread_id)
 {
     struct way_cost *out = &m->out[WAY_FOREIGN];
-    for (uint32_t n = 0; n < engine_count; n++)
-        for (uint32_t i = 0; engines[n]->reads_dump && i < count; i++) {
-            if (strcmp(claims[i].engine, engines[n]->name) != 0)
+    for (size_t n = 0; engine_dump_readers[n] != NULL; n++)
+        for (uint32_t i = 0; i < count; i++) {
+            if (strcmp(claims[i].engine, engine_dump_readers[n]) != 0)
                 continue;
             for (uint32_t s = 0; s < claims[i].stack_count; s++) {
                 const struct stack *stack = &claims[i].stacks[s];

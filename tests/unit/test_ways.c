@@ -196,4 +196,11 @@ TEST(the_engines_under_test_are_stored_by_their_names)
 {
     CHECK_STR(engine_subject(ENGINE_KIND_OFFSET)->name, ENGINE_NAME_OFFSET);
     CHECK_STR(engine_subject(ENGINE_KIND_DUMP)->name, ENGINE_NAME_DUMP);
+    for (size_t i = 0; engine_dump_readers[i] != NULL; i++) {
+        uint32_t found = 0;
+        test_row(engine_dump_readers[i]);
+        for (uint32_t n = 0; n < engine_count; n++)
+            found += strcmp(engines[n]->name, engine_dump_readers[i]) == 0;
+        CHECK_EQ(found, 1);
+    }
 }
