@@ -22,26 +22,9 @@
 #include "base/arena.h"
 #include "base/fault.h"
 #include "model/case.h"
+#include "model/scenario.h"
 
 enum { COLLECT_SCHEMA_VERSION = 1 };
-
-/* One scenario in one variant, as the victim program describes itself. */
-struct scenario {
-    const char *name, *variant;
-    enum case_kind kind;
-    const char *group;   /* of the scenario list: "A1", ..., "calm"         */
-    const char *about;   /* one sentence: what it does to a reporter        */
-    const char *program; /* path of victims-<variant>.exe                   */
-    enum cpu arch;       /* of the program                                  */
-    uint64_t code;       /* expected exception code; 0: none                */
-    uint64_t exit_code;  /* expected, full 32 bits                          */
-    uint64_t limit_ms;
-    uint32_t hooks;        /* expected: a set, see model/hook.h            */
-    const char **subjects; /* engines that the capture declares; none: all that are subjects */
-    uint32_t subject_count;
-    const char *output;      /* everything that a calm program prints; NULL: not stated */
-    const char *unsupported; /* why this host cannot show it; NULL: it can  */
-};
 
 struct collect_options {
     const char *victims_folder;  /* victims-<variant>.exe and what they need              */
@@ -109,16 +92,6 @@ enum status collect_list(const struct collect_options *options, struct arena *ke
 /* True for the name of a build for x86. Where its program is missing, its scenarios are listed all
  * the same, as unsupported. */
 bool collect_is_x86_variant(const char *variant);
-
-/* True when WORD is the scenario's kind, its group, or the group's word: hardware (A1), bypass
- * (A2), unwind (A3), threads (A4), hangs (A5), managed (A6). */
-bool collect_has_tag(const struct scenario *scenario, const char *word);
-
-/* True when EXPR selects the scenario.  EXPR: words joined by `and`, `or`, `not` and
- * parentheses; a word is true when it is part of "name.variant", or is one of its tags.
- * NULL selects all.  Fails: ERR_USAGE. */
-enum status collect_select(const char *expr, const struct scenario *scenario, bool *selected,
-                           struct fault *fault);
 
 /* Makes the Wine prefix, which runs and sessions share, if it is missing.  A run does this itself;
  * call it before opening a session beside a run.  Fails as the runs do. */

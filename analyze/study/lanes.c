@@ -6,7 +6,6 @@
 
 #include "base/array.h"
 #include "base/text.h"
-#include "study/run_facts.h"
 
 static bool is_run(enum verdict verdict)
 {

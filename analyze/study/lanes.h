@@ -6,6 +6,10 @@
 #include "base/json.h"
 #include "study/figures.h"
 
+/* The name of a fact in run_info.environment: the builds that toolchain.json lists and that have no
+ * program. (Those of x86 are in the list of cases nevertheless, see collect_list().) */
+#define RUN_FACT_NOT_BUILT "builds without a program"
+
 /* The builds that were not run, with the reason: "x86-ob0, x86-ob2 (no wine32); lua-ob0 (not
  * built)".  NULL: all were, or KEEP is full. */
 const char *lanes_not_run(const struct run_figures *figures, struct arena *keep);

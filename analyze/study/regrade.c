@@ -28,7 +28,7 @@ static enum status choose(const char *expr, const struct run_case *c, bool *chos
 {
     const struct scenario scenario = {.name = c->scenario, .variant = c->variant, .kind = c->kind};
     *chosen = false;
-    return collect_select(expr, &scenario, chosen, fault);
+    return scenario_select(expr, &scenario, chosen, fault);
 }
 
 /* The expression has been tried on one case, so its syntax is right. */

@@ -11,6 +11,7 @@
 #include "collect/collect.h"
 #include "model/command_line.h"
 #include "model/managed_samples.h"
+#include "study/lanes.h"
 
 /* This program's name among the tools of a run. */
 static const char own_name[] = "twinstack";

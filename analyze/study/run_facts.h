@@ -16,10 +16,6 @@ enum status run_facts(const struct collect_options *options, const char *label, 
 /* The commit of the working folder, as git or else GITHUB_SHA says; NULL: unknown. */
 const char *run_facts_commit(struct arena *keep);
 
-/* The name of a fact in run_info.environment: the builds that toolchain.json lists and that have no
- * program. (Those of x86 are in the list of cases nevertheless, see collect_list().) */
-#define RUN_FACT_NOT_BUILT "builds without a program"
-
 /* INFO came from the database: its tools get the version of this program, in KEEP. Fails:
  * ERR_MEMORY. */
 enum status run_facts_renew(struct run_info *info, struct arena *keep, struct fault *fault);

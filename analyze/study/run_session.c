@@ -31,7 +31,7 @@ enum status run_session_choose(struct run_session *s)
         return s->fault.code;
     for (uint32_t i = 0; i < all; i++) {
         bool selected = false;
-        if (collect_select(chosen->expr, &s->scenarios[i], &selected, &s->fault) != ERR_NONE)
+        if (scenario_select(chosen->expr, &s->scenarios[i], &selected, &s->fault) != ERR_NONE)
             return s->fault.code;
         if (!selected || !selection_has_variant(chosen->variants, s->scenarios[i].variant))
             continue;

@@ -2,7 +2,7 @@
 #include "study/selection.h"
 
 #include "base/text.h"
-#include "collect/collect.h"
+#include "model/scenario.h"
 
 bool selection_has_variant(const char *list, const char *word)
 {
@@ -14,7 +14,7 @@ enum status selection_matches(const char *expr, const struct diff_case *c, bool 
 {
     const struct scenario scenario = {.name = c->scenario, .variant = c->variant, .kind = c->kind};
     *selected = false;
-    return collect_select(expr, &scenario, selected, fault);
+    return scenario_select(expr, &scenario, selected, fault);
 }
 
 /* True when a run of this selection takes a case like C; of a shard that is unknown: false. */

@@ -23,13 +23,13 @@ static bool is_chosen(const struct list_options *o, const struct scenario *s)
     struct fault fault = FAULT_INIT;
     bool selected = true;
 
-    if (collect_select(o->expr, s, &selected, &fault) != ERR_NONE || !selected)
+    if (scenario_select(o->expr, s, &selected, &fault) != ERR_NONE || !selected)
         return false;
     while (tags != NULL && *tags != '\0') {
         const size_t length = strcspn(tags, ",");
         char tag[32];
         (void)snprintf(tag, sizeof tag, "%.*s", (int)length, tags);
-        if (collect_has_tag(s, tag))
+        if (scenario_has_tag(s, tag))
             return true;
         tags += length + (tags[length] != '\0');
     }
@@ -139,7 +139,7 @@ static int list_scenarios(const struct verb *self, void *given, const struct opt
         return verb_fault(&fault);
     for (uint32_t i = 0; i < count; i++) {
         bool selected;
-        if (collect_select(o->expr, &list[i], &selected, &fault) != ERR_NONE)
+        if (scenario_select(o->expr, &list[i], &selected, &fault) != ERR_NONE)
             return verb_fault(&fault);
         chosen += is_chosen(o, &list[i]);
     }

@@ -54,7 +54,7 @@ TEST(expressions_select_or_say_what_is_wrong)
         struct fault fault = FAULT_INIT;
         bool selected = true;
         test_row(selections[i].expr != NULL ? selections[i].expr : "none");
-        CHECK_EQ(collect_select(selections[i].expr, &crash_ob2, &selected, &fault),
+        CHECK_EQ(scenario_select(selections[i].expr, &crash_ob2, &selected, &fault),
                  selections[i].status);
         CHECK_EQ(selected, selections[i].selected);
     }
@@ -69,7 +69,7 @@ TEST(each_group_has_a_word)
         const struct scenario s = {.name = "x", .variant = "ob2", .group = groups[i]};
         test_row(words[i]);
         for (size_t k = 0; k < COUNT_OF(words); k++)
-            CHECK_EQ(collect_has_tag(&s, words[k]), k == i);
+            CHECK_EQ(scenario_has_tag(&s, words[k]), k == i);
     }
 }
 
@@ -80,7 +80,7 @@ TEST(deep_parentheses_are_refused_not_followed)
     bool selected = true;
     memset(expr, '(', sizeof expr - 1);
     expr[sizeof expr - 1] = '\0';
-    CHECK_EQ(collect_select(expr, &crash_ob2, &selected, &fault), ERR_USAGE);
+    CHECK_EQ(scenario_select(expr, &crash_ob2, &selected, &fault), ERR_USAGE);
 }
 
 /* A launcher that answers for every program: `actor SCRIPT victims-ob2.exe --list --json`. */

@@ -4,7 +4,6 @@
 
 #include "report/report.h"
 #include "study/lanes.h"
-#include "study/run_facts.h"
 #include "test.h"
 
 enum { CASES_MAX = 8 };

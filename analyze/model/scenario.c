@@ -1,14 +1,15 @@
-/* Scenarios by the words of -k. */
+/* See scenario.h. */
+#include "model/scenario.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/expression.h"
-#include "collect/collect.h"
 
 enum { NAME_BYTES = 256 };
 
-bool collect_has_tag(const struct scenario *s, const char *word)
+bool scenario_has_tag(const struct scenario *s, const char *word)
 {
     static const struct {
         const char *word, *group;
@@ -30,11 +31,11 @@ static bool word_matches(const void *scenario, const char *word)
     char name[NAME_BYTES];
 
     (void)snprintf(name, sizeof name, "%s.%s", s->name, s->variant);
-    return strstr(name, word) != NULL || collect_has_tag(s, word);
+    return strstr(name, word) != NULL || scenario_has_tag(s, word);
 }
 
-enum status collect_select(const char *expr, const struct scenario *scenario, bool *selected,
-                           struct fault *fault)
+enum status scenario_select(const char *expr, const struct scenario *scenario, bool *selected,
+                            struct fault *fault)
 {
     return expression_of(expr, word_matches, scenario, selected, fault);
 }
