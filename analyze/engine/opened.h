@@ -32,7 +32,8 @@ enum status opened_case_open(const struct crash_case *crash, struct symbol_store
                              struct arena *keep, struct opened_case *out, struct fault *fault);
 void opened_case_close(struct opened_case *c);
 
-/* Only names the files, for what opens them itself: see study/measure.h. There is nothing to close.
+/* Only names the files, for what opens them itself: see conduct/measure.h. There is nothing to
+ * close.
  */
 void opened_case_name(const struct crash_case *crash, struct arena *keep, struct opened_case *out);
 

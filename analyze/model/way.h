@@ -1,6 +1,6 @@
 /* The ways from a dead process to the stack of its thread under suspicion, and what each costs on
  * the back end. All ways are timed for the same thread; a cost counts only where the frames are the
- * same, too. Measured by study/measure.h. */
+ * same, too. Measured by conduct/measure.h. */
 #ifndef MODEL_WAY_H
 #define MODEL_WAY_H
 

@@ -1,10 +1,10 @@
 /* See pair_case.h. */
 #include "reporter/pair_case.h"
 
+#include "conduct/analysis.h"
 #include "engine/dump.h"
 #include "engine/engines.h"
 #include "reporter/judge.h"
-#include "study/analysis.h"
 #include "symbol/store.h"
 
 /* ---- stacks ------------------------------------------------------------------------------- */

@@ -11,20 +11,6 @@
 
 enum { BENCH_ROUNDS_MAX = 1000, BENCH_PROCESSES_MAX = 50, BENCH_VERSION = 1 };
 
-/* Called before every round; false stops the bench with ERR_INTERRUPTED. */
-typedef bool bench_progress_fn(void *context, bool cold, uint32_t round, uint32_t rounds);
-
-struct bench_request {
-    const char *const *folders; /* of sealed cases; those without record or dump are left out */
-    uint32_t folder_count;
-    uint32_t rounds, warmup; /* rounds that count, and those before them */
-    uint32_t turn;           /* which lane begins the first round */
-    bool cold;               /* also measure with symbols opened for every stack */
-    const char *cache;       /* see symbol_store_options */
-    bench_progress_fn *progress;
-    void *context;
-};
-
 struct bench {
     struct bench_sample *samples;
     uint32_t sample_count;
@@ -36,18 +22,6 @@ struct bench {
     uint32_t index_count;        /* symbol indexes that were built: the very first use */
     uint64_t index_ns;
 };
-
-/* Fails: as case_read, and as the engines; ERR_INTERRUPTED. */
-enum status bench_measure(const struct bench_request *request, struct arena *keep,
-                          struct bench *out, struct fault *fault);
-
-/* The folders of run WORD's cases that are still on disk, the first repeat of each. */
-enum status bench_folders_of_run(struct store *store, const char *word, struct arena *keep,
-                                 const char ***out, uint32_t *count, struct fault *fault);
-
-/* Stores the samples as a run of their own, described by INFO. */
-enum status bench_keep(struct store *store, struct run_info *info, const struct bench *bench,
-                       struct arena *keep, struct fault *fault);
 
 /* ---- what they mean ------------------------------------------------------------------- */
 
@@ -101,8 +75,34 @@ bool bench_is_noisy(const struct bench *bench, struct arena *keep);
 enum status bench_ratios(const struct bench *bench, bool cold, struct arena *keep,
                          struct bench_ratio out[CPU_COUNT], uint32_t *count, struct fault *fault);
 
-/* PROGRAMS: see bench_programs.h; NULL: they were not asked, and there is no such member. */
-struct bench_programs;
+/* What it costs when another program reads the dump; see conduct/bench_programs.h. */
+
+/* The rows, in the order in which they are shown. */
+enum bench_program_id {
+    PROGRAM_OFFSETS, /* this program, `resolve` of the record */
+    PROGRAM_DUMP,    /* this program, `dump` of the dump      */
+    PROGRAM_DBGHELP_MICROSOFT,
+    PROGRAM_DBGENG,
+    PROGRAM_DBGHELP,
+    BENCH_PROGRAMS
+};
+
+struct bench_program {
+    const char *name;           /* "dump", or the judge's: "judge:dbgeng" */
+    const char *version;        /* of a judge's library; NULL: it did not answer, or it is ours */
+    const char *why_not;        /* it was not measured; NULL: it was */
+    struct measurement process; /* ns per crash, start and end of the process included */
+    struct measurement again;   /* ns per crash in a process that has had the same ones before; of
+                                 * this program as the bench measured it warm */
+};
+
+struct bench_programs {
+    struct bench_program rows[BENCH_PROGRAMS];
+    uint32_t case_count;
+    enum cpu arch; /* of the cases: processors are not mixed */
+};
+
+/* PROGRAMS: NULL: they were not asked, and there is no such member. */
 void bench_write_json(struct json *j, const struct bench_findings *findings,
                       const struct bench_programs *programs);
 

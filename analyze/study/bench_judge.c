@@ -5,7 +5,7 @@
 
 #include "compare/statistics.h"
 #include "store/store.h"
-#include "study/bench_programs.h"
+#include "study/bench.h"
 
 enum { HISTORY_BENCHES = 30 };
 
@@ -298,6 +298,30 @@ static void write_side(struct json *j, const struct bench_side *side, bool cold)
     json_object_end(j);
 }
 
+static void write_measurement(struct json *j, const char *key, const struct measurement *m)
+{
+    json_key(j, key);
+    json_object(j);
+    measurement_write_json(j, m);
+    json_object_end(j);
+}
+
+static void write_programs(struct json *j, const struct bench_programs *programs)
+{
+    json_array(j);
+    for (int program = 0; program < BENCH_PROGRAMS; program++) {
+        const struct bench_program *row = &programs->rows[program];
+        json_object(j);
+        json_key_string(j, "engine", row->name);
+        json_key_string(j, "version", row->version);
+        json_key_string(j, "why_not", row->why_not);
+        write_measurement(j, "process_ns", &row->process);
+        write_measurement(j, "again_ns", &row->again);
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
 void bench_write_json(struct json *j, const struct bench_findings *findings,
                       const struct bench_programs *programs)
 {
@@ -312,7 +336,7 @@ void bench_write_json(struct json *j, const struct bench_findings *findings,
     json_array_end(j);
     if (programs != NULL) {
         json_key(j, "programs");
-        bench_programs_write_json(j, programs);
+        write_programs(j, programs);
     }
     json_object_end(j);
 }

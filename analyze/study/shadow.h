@@ -1,28 +1,9 @@
-/* The question of the cases, asked of reports from the field: do the offsets and the dump of one
- * crash agree, and does another resolver agree with ours? There is no truth. */
+/* What shadow comparisons of reports found, as JSON. */
 #ifndef STUDY_SHADOW_H
 #define STUDY_SHADOW_H
 
 #include "base/json.h"
 #include "stream/totals.h"
-#include "stream/work.h"
-
-struct symbol_store;
-
-struct shadow_judging {
-    const char *dumps;            /* the folder of dumps, DUMPS/ID.dmp */
-    struct symbol_store *symbols; /* borrowed */
-    const struct signature_rules *rules;
-    bool also; /* ask the outside program of shadow_also() as well */
-};
-
-/* Names the second resolver, in the adapter's protocol (engine/README.md): "NAME=COMMAND WORD...".
- * Fails: ERR_USAGE. */
-enum status shadow_also(const char *spec, struct fault *fault);
-
-/* For work_options.judge; CONTEXT is a struct shadow_judging. */
-enum status shadow_judge(void *context, const struct report *report, struct arena *keep,
-                         struct shadow *out, struct fault *fault);
 
 /* {"reports", "verdicts": [...], "engines": [...], "causes": [...]}. */
 void shadow_write_json(struct json *j, const struct shadow_list *list);

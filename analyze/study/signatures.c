@@ -8,13 +8,10 @@
 
 #include "base/files.h"
 #include "base/limits.h"
-#include "base/process.h"
 #include "compare/signature_tally.h"
-#include "stacks/notation.h"
 #include "store/store.h"
-#include "stream/count.h"
+#include "stream/count_files.h"
 #include "stream/partial.h"
-#include "symbol/store.h"
 
 enum { EARLIER_RUNS = 20 };
 
@@ -54,18 +51,6 @@ static enum status read_rules(struct session *s)
     return signatures_read_rules(s->request->rules, s->keep, &s->rules, s->fault);
 }
 
-/* KIND: of a record that is no crash; else NULL. */
-static enum status add_stack(struct session *s, struct signature_tally *tally, const char *example,
-                             const char *kind, const struct stack *stack, struct arena *work)
-{
-    const char *text = signature_of(s->rules, stack, work);
-    if (text != NULL && kind != NULL)
-        text = arena_printf(work, "%s: %s", kind, text);
-    if (text == NULL)
-        return fault_no_memory(s->fault, "signatures");
-    return signature_tally_add(tally, text, 1, example, s->fault);
-}
-
 /* ---- a run ---------------------------------------------------------------------------- */
 
 static bool is_engine(const struct session *s, const struct engine_claim *claim)
@@ -86,8 +71,12 @@ static enum status count_case(struct session *s, uint64_t case_id, struct signat
         if (!is_engine(s, claim) || claim->stack_count == 0 || claim->stacks[0].state != STACK_OK ||
             claim->stacks[0].frame_count == 0)
             continue;
-        (void)add_stack(s, tally, arena_printf(&work, "%s.%s", c.scenario, c.variant), NULL,
-                        &claim->stacks[0], &work);
+        const char *text = signature_of(s->rules, &claim->stacks[0], &work);
+        const char *example = arena_printf(&work, "%s.%s", c.scenario, c.variant);
+        if (text == NULL)
+            (void)fault_no_memory(s->fault, "signatures");
+        else
+            (void)signature_tally_add(tally, text, 1, example, s->fault);
         break;
     }
     arena_free(&work);
@@ -241,92 +230,19 @@ enum status signatures_of_run(struct store *store, const char *word,
 
 /* ---- streams -------------------------------------------------------------------------- */
 
-/* Neither form states whose code a frame is: system modules are known by name, and of stacks with
- * names all others count as the program's own. */
-static void set_classes(const struct stack_item *item)
-{
-    for (uint32_t i = 0; i < item->stack.frame_count; i++) {
-        struct frame *f = &item->stack.frames[i];
-        if (f->frame_class == CLASS_CAPTURE)
-            continue; /* marked by a record */
-        if (f->module_name != NULL && symbol_is_system_module(f->module_name))
-            f->frame_class = CLASS_SYSTEM;
-        else if (item->named)
-            f->frame_class = CLASS_OWN;
-    }
-}
-
-/* Of JSON, an object without frames is no stack. */
-static bool is_json(const struct stack_input *input)
-{
-    return stack_input_notation(input) == &notation_json ||
-           stack_input_notation(input) == &notation_json_lines;
-}
-
-/* The stacks of PATH, with the names that they have. */
-static enum status read_file(struct session *s, const char *path, uint64_t *bad)
-{
-    struct stack_input *input;
-    uint64_t number = 0;
-    bool more = true;
-
-    if (stack_input_open_path(path, &input, s->fault) != ERR_NONE)
-        return s->fault->code;
-    while (more && s->fault->code == ERR_NONE && !process_interrupted()) {
-        struct stack_item item;
-        struct arena work;
-        char where[64];
-        arena_init(&work, 0);
-        more = stack_input_next(input, &work, &item) && item.fault.code != ERR_INTERRUPTED;
-        if (more && item.fault.code == ERR_IO) {
-            *s->fault = item.fault;
-        } else if (more && (item.fault.code != ERR_NONE ||
-                            (item.stack.frame_count == 0 && is_json(input)))) {
-            (*bad)++;
-        } else if (more) {
-            (void)snprintf(where, sizeof where, "stack %" PRIu64, ++number);
-            set_classes(&item);
-            (void)add_stack(s, &s->tally, item.label != NULL ? item.label : where, item.kind,
-                            &item.stack, &work);
-            more = !item.is_event;
-        }
-        arena_free(&work);
-    }
-    stack_input_close(input);
-    return s->fault->code;
-}
-
 enum status signatures_of_files(const char *const *files, uint32_t file_count, const char *name,
                                 const struct signature_request *request, struct arena *keep,
                                 struct signature_list *out, struct fault *fault)
 {
     struct session s = {.request = request, .keep = keep, .fault = fault};
     uint64_t bad = 0;
-    (void)read_rules(&s);
-    for (uint32_t i = 0; fault->code == ERR_NONE && i < file_count && !process_interrupted(); i++)
-        (void)read_file(&s, files[i], &bad);
+    if (read_rules(&s) == ERR_NONE)
+        (void)count_named_files(files, file_count, s.rules, &s.tally, &bad, fault);
     if (fault->code == ERR_NONE && rank(&s, UINT32_MAX, name) == ERR_NONE &&
         hand_over(&s, name, out) == ERR_NONE)
         out->bad = bad;
     signature_tally_free(&s.tally);
     return fault->code;
-}
-
-/* Opens each of FILES and counts it. */
-static enum status count_files(struct session *s, const char *const *files, uint32_t file_count,
-                               const struct count_options *options, uint64_t *bad)
-{
-    struct count_result result = {0};
-    for (uint32_t i = 0; s->fault->code == ERR_NONE && i < file_count && !process_interrupted();
-         i++) {
-        struct stack_input *input = NULL;
-        if (stack_input_open_path(files[i], &input, s->fault) == ERR_NONE)
-            (void)count_stacks(options, input, &s->tally, &result, s->fault);
-        fault_set_path(s->fault, files[i]);
-        stack_input_close(input);
-    }
-    *bad = result.bad;
-    return s->fault->code;
 }
 
 enum status signatures_of_stacks(const char *const *files, uint32_t file_count, const char *name,
@@ -342,7 +258,7 @@ enum status signatures_of_stacks(const char *const *files, uint32_t file_count, 
                                               .rules = s.rules,
                                               .workers = counting->workers,
                                               .distinct_max = counting->distinct_max};
-        (void)count_files(&s, files, file_count, &options, &bad);
+        (void)count_files(files, file_count, &options, &s.tally, &bad, fault);
     }
     if (fault->code == ERR_NONE && rank(&s, UINT32_MAX, name) == ERR_NONE &&
         hand_over(&s, name, out) == ERR_NONE)

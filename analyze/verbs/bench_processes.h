@@ -3,7 +3,7 @@
 #ifndef VERBS_BENCH_PROCESSES_H
 #define VERBS_BENCH_PROCESSES_H
 
-#include "study/bench.h"
+#include "conduct/bench_measure.h"
 
 /* Spreads REQUEST->rounds over PROCESSES (2 to BENCH_PROCESSES_MAX; at most one per round) of this
  * program, and adds to OUT, of which bench_measure() made the timings, all samples and costs.

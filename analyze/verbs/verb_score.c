@@ -8,7 +8,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "collect/collect.h"
-#include "study/run_facts.h"
+#include "conduct/run_facts.h"
 #include "verbs/common.h"
 #include "verbs/score_page.h"
 #include "verbs/score_text.h"

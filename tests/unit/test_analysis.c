@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "conduct/record_check.h"
 #include "engine/opened.h"
 #include "format/minidump/minidump.h"
 #include "format/record/record.h"
 #include "minidump_maker.h"
 #include "record_draft.h"
-#include "study/record_check.h"
 #include "test.h"
 
 enum { IMAGE_BYTES = 0x10000, METHOD_RVA = 0x4000 };

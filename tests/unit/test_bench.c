@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "conduct/bench_measure.h"
 #include "store_fixture.h"
-#include "study/bench.h"
 #include "test.h"
 
 enum { SCENARIOS = 14, BUILDS = 2, CASES = SCENARIOS * BUILDS };

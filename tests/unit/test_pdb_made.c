@@ -5,8 +5,8 @@
 
 #include "base/bytes.h"
 #include "base/files.h"
+#include "conduct/analysis.h"
 #include "made_world.h"
-#include "study/analysis.h"
 #include "symbol/store.h"
 #include "test.h"
 

@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "conduct/measure.h"
 #include "engine/engines.h"
 #include "make_run.h"
 #include "model/case.h"
 #include "store/store.h"
-#include "study/measure.h"
 #include "symbol/store.h"
 #include "test.h"
 

@@ -1,15 +1,15 @@
-/* See bench_programs.h. Each case is measured by all programs before the next one, as in bench.c,
- * and of each its least time counts. */
-#include "study/bench_programs.h"
+/* See bench_programs.h. Each case is measured by all programs before the next one, as in
+ * bench_measure.c, and of each its least time counts. */
+#include "conduct/bench_programs.h"
 
 #include <string.h>
 
 #include "base/files.h"
 #include "base/process.h"
+#include "conduct/judging.h"
 #include "engine/engines.h"
 #include "engine/judge.h"
 #include "engine/judge_pool.h"
-#include "study/judging.h"
 
 /* A program that answers many questions is asked about each case several times: the first answer
  * loads the modules. */
@@ -265,28 +265,4 @@ enum status bench_programs_measure(const struct bench_programs_request *request,
     if (fault->code == ERR_NONE)
         sum_up(&s);
     return fault->code;
-}
-
-static void write_measurement(struct json *j, const char *key, const struct measurement *m)
-{
-    json_key(j, key);
-    json_object(j);
-    measurement_write_json(j, m);
-    json_object_end(j);
-}
-
-void bench_programs_write_json(struct json *j, const struct bench_programs *programs)
-{
-    json_array(j);
-    for (int program = 0; program < BENCH_PROGRAMS; program++) {
-        const struct bench_program *row = &programs->rows[program];
-        json_object(j);
-        json_key_string(j, "engine", row->name);
-        json_key_string(j, "version", row->version);
-        json_key_string(j, "why_not", row->why_not);
-        write_measurement(j, "process_ns", &row->process);
-        write_measurement(j, "again_ns", &row->again);
-        json_object_end(j);
-    }
-    json_array_end(j);
 }

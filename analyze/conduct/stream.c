@@ -1,7 +1,7 @@
 /* See stream.h. */
-#include "study/stream.h"
+#include "conduct/stream.h"
 
-#include "study/shadow.h"
+#include "conduct/shadow_judge.h"
 #include "study/signatures.h"
 
 enum status stream_work(struct work_options *options, const char *rules,

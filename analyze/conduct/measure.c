@@ -1,5 +1,5 @@
 /* See measure.h. */
-#include "study/measure.h"
+#include "conduct/measure.h"
 
 #include <string.h>
 

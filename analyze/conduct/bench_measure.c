@@ -1,12 +1,12 @@
-/* Measuring: see bench.h. */
-#include "study/bench.h"
+/* See bench_measure.h. */
+#include "conduct/bench_measure.h"
 
 #include <string.h>
 
 #include "base/files.h"
+#include "conduct/judging.h"
+#include "conduct/measure.h"
 #include "store/store.h"
-#include "study/judging.h"
-#include "study/measure.h"
 #include "symbol/store.h"
 
 struct session {

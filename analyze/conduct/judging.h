@@ -1,10 +1,10 @@
 /* What judging cases needs, put together in one place: the symbols with all
  * their folders, and the judges with their launcher. `check`, `regrade`,
  * `bench` and `run` state what they need. */
-#ifndef STUDY_JUDGING_H
-#define STUDY_JUDGING_H
+#ifndef CONDUCT_JUDGING_H
+#define CONDUCT_JUDGING_H
 
-#include "study/analysis.h"
+#include "conduct/analysis.h"
 
 struct collect_options;
 struct collect_session;

@@ -1,5 +1,5 @@
 /* See run_facts.h. */
-#include "study/run_facts.h"
+#include "conduct/run_facts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* How small the files of a case become, each by itself: what keeping and sending them costs. */
-#ifndef STUDY_PACKED_H
-#define STUDY_PACKED_H
+#ifndef CONDUCT_PACKED_H
+#define CONDUCT_PACKED_H
 
 #include "model/case.h"
 #include "model/run.h"

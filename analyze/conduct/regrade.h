@@ -1,7 +1,7 @@
 /* Judges the sealed cases of an old run again with the current code. A sealed case never changes,
  * so every verdict that differs does so because of the analyser. */
-#ifndef STUDY_REGRADE_H
-#define STUDY_REGRADE_H
+#ifndef CONDUCT_REGRADE_H
+#define CONDUCT_REGRADE_H
 
 #include "model/difference.h"
 #include "study/acceptance.h"

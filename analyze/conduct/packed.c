@@ -1,5 +1,5 @@
 /* See packed.h. */
-#include "study/packed.h"
+#include "conduct/packed.h"
 
 #include <zlib.h>
 #include <zstd.h>

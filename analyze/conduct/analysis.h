@@ -1,7 +1,7 @@
 /* Analyses one sealed case: runs the engines and judges their stacks. Used by `run`, `check`,
  * `regrade` and `bench`. */
-#ifndef STUDY_ANALYSIS_H
-#define STUDY_ANALYSIS_H
+#ifndef CONDUCT_ANALYSIS_H
+#define CONDUCT_ANALYSIS_H
 
 #include "base/fault.h"
 #include "model/run.h"

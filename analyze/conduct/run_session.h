@@ -4,8 +4,8 @@
  * A run that was stopped has three kinds of cases: those that the database has, those that are
  * sealed in its folder and wait to be judged, and those that never ran.  Only the last kind is run
  * when the run is resumed. */
-#ifndef STUDY_RUN_SESSION_H
-#define STUDY_RUN_SESSION_H
+#ifndef CONDUCT_RUN_SESSION_H
+#define CONDUCT_RUN_SESSION_H
 
 #include "collect/collect.h"
 #include "study/acceptance.h"

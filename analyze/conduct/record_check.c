@@ -1,5 +1,5 @@
 /* See record_check.h. */
-#include "study/record_check.h"
+#include "conduct/record_check.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* What is wrong by the format in the dumps of cases: faults that our reader tolerates, and that a
  * Windows debugger does not. They decide no verdict. */
-#ifndef STUDY_DUMP_FAULTS_H
-#define STUDY_DUMP_FAULTS_H
+#ifndef CONDUCT_DUMP_FAULTS_H
+#define CONDUCT_DUMP_FAULTS_H
 
 #include "base/arena.h"
 #include "base/fault.h"

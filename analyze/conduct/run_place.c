@@ -12,10 +12,10 @@
 #include "base/files.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "conduct/run_session.h"
 #include "model/command_line.h"
 #include "store/store.h"
 #include "study/difference.h"
-#include "study/run_session.h"
 
 enum { RUN_FOLDERS_KEPT = 10 };
 

@@ -1,5 +1,5 @@
 /* See judging.h. */
-#include "study/judging.h"
+#include "conduct/judging.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Whether what a capture wrote into the record can be true. */
-#ifndef STUDY_RECORD_CHECK_H
-#define STUDY_RECORD_CHECK_H
+#ifndef CONDUCT_RECORD_CHECK_H
+#define CONDUCT_RECORD_CHECK_H
 
 struct opened_case; /* engine/opened.h */
 

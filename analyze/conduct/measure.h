@@ -1,7 +1,7 @@
 /* Times how long the stack of one thread takes on the back end. `run`, `check`, `regrade` and
  * `bench` all use these functions, so their figures mean the same. */
-#ifndef STUDY_MEASURE_H
-#define STUDY_MEASURE_H
+#ifndef CONDUCT_MEASURE_H
+#define CONDUCT_MEASURE_H
 
 #include "base/arena.h"
 #include "base/fault.h"

@@ -1,5 +1,5 @@
 /* See dump_faults.h. */
-#include "study/dump_faults.h"
+#include "conduct/dump_faults.h"
 
 #include <string.h>
 

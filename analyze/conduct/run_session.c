@@ -1,12 +1,12 @@
 /* See run_session.h. */
-#include "study/run_session.h"
+#include "conduct/run_session.h"
 
 #include <string.h>
 
 #include "base/files.h"
 #include "base/process.h"
+#include "conduct/run_facts.h"
 #include "store/store.h"
-#include "study/run_facts.h"
 #include "study/selection.h"
 
 /* Each seed gives a different order, the same seed always the same one. This reveals scenarios that

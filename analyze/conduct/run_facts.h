@@ -1,6 +1,6 @@
 /* The environment of a run: the code under test, the machine, the tools. */
-#ifndef STUDY_RUN_FACTS_H
-#define STUDY_RUN_FACTS_H
+#ifndef CONDUCT_RUN_FACTS_H
+#define CONDUCT_RUN_FACTS_H
 
 #include "model/run.h"
 

@@ -12,11 +12,11 @@
 #include "base/thread.h"
 #include "base/turns.h"
 #include "compare/compare.h"
+#include "conduct/judging.h"
+#include "conduct/packed.h"
+#include "conduct/run_session.h"
 #include "engine/judge_pool.h"
 #include "store/store.h"
-#include "study/judging.h"
-#include "study/packed.h"
-#include "study/run_session.h"
 #include "symbol/store.h"
 
 /* The second judging thread takes a case only while this many wait. A few cases are judged before

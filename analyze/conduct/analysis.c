@@ -1,5 +1,5 @@
 /* See analysis.h. */
-#include "study/analysis.h"
+#include "conduct/analysis.h"
 
 #include <string.h>
 
@@ -7,11 +7,11 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "compare/compare.h"
+#include "conduct/measure.h"
+#include "conduct/record_check.h"
 #include "engine/engines.h"
 #include "engine/judges.h"
 #include "format/record/record.h"
-#include "study/measure.h"
-#include "study/record_check.h"
 #include "symbol/store.h"
 
 static uint64_t time_of(const struct record *record, uint32_t stage, uint32_t walker)

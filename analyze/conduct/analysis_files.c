@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "study/analysis.h"
+#include "conduct/analysis.h"
 #include "symbol/store.h"
 
 enum { FILES_MAX = 64, SOURCE_MAX_BYTES = 256 << 10, SEALED_MAX_BYTES = 64 << 10 };

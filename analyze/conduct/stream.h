@@ -1,6 +1,6 @@
 /* Work of the stream that needs what other rooms compute. */
-#ifndef STUDY_STREAM_H
-#define STUDY_STREAM_H
+#ifndef CONDUCT_STREAM_H
+#define CONDUCT_STREAM_H
 
 #include "stream/work.h"
 

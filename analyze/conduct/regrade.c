@@ -1,5 +1,5 @@
 /* See regrade.h. */
-#include "study/regrade.h"
+#include "conduct/regrade.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 #include "base/process.h"
 #include "collect/collect.h"
 #include "compare/run_diff.h"
+#include "conduct/judging.h"
+#include "conduct/packed.h"
+#include "conduct/run_facts.h"
 #include "store/store.h"
-#include "study/judging.h"
-#include "study/packed.h"
-#include "study/run_facts.h"
 
 struct session {
     const struct regrade_request *request;
