@@ -13,7 +13,7 @@
 #include "model/result.h"
 #include "model/stored.h"
 #include "stream/report.h"
-#include "stream/totals_parts.h"
+#include "stream/totals_statement.h"
 
 enum {
     TOTALS_VERSION = 4,
@@ -249,46 +249,25 @@ static sqlite3_stmt *start(struct totals *t, enum statement which)
     return t->statements[which];
 }
 
-static void bind(sqlite3_stmt *statement, int at, const char *text)
-{
-    if (text != NULL)
-        (void)sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
-}
-
-static void bind_count(sqlite3_stmt *statement, int at, uint64_t value)
-{
-    (void)sqlite3_bind_int64(statement, at, (sqlite3_int64)value);
-}
-
-static enum status finish(struct totals *t, sqlite3_stmt *statement, struct fault *fault)
-{
-    const int code = sqlite3_step(statement);
-    const enum status status =
-        code == SQLITE_DONE || code == SQLITE_ROW ? ERR_NONE : totals_failed(t, fault);
-    (void)sqlite3_reset(statement);
-    return status;
-}
-
 static enum status write_sum(struct totals *t, const struct totals_sum *sum, struct fault *fault)
 {
     sqlite3_stmt *statement = start(t, ADD_SIGNATURE);
-    bind(statement, 1, sum->text);
-    bind(statement, 2, sum->first_seen);
-    bind(statement, 3, sum->example);
-    bind(statement, 4, sum->last_seen);
-    if (sqlite3_step(statement) != SQLITE_ROW)
-        return totals_failed(t, fault);
-    const sqlite3_int64 id = sqlite3_column_int64(statement, 0);
-    if (sqlite3_step(statement) != SQLITE_DONE)
-        return totals_failed(t, fault);
-    (void)sqlite3_reset(statement);
+    statement_bind(statement, 1, sum->text);
+    statement_bind(statement, 2, sum->first_seen);
+    statement_bind(statement, 3, sum->example);
+    statement_bind(statement, 4, sum->last_seen);
+    if (!statement_next(t, statement, fault))
+        return fault->code;
+    const uint64_t id = statement_number(statement, 0);
+    if (statement_run(t, statement, fault) != ERR_NONE)
+        return fault->code;
     statement = start(t, ADD_TALLY);
-    (void)sqlite3_bind_int64(statement, 1, id);
-    bind(statement, 2, sum->hour);
-    bind(statement, 3, sum->version);
-    bind_count(statement, 4, sum->count);
-    bind_count(statement, 5, sum->error);
-    return finish(t, statement, fault);
+    statement_bind_number(statement, 1, id);
+    statement_bind(statement, 2, sum->hour);
+    statement_bind(statement, 3, sum->version);
+    statement_bind_number(statement, 4, sum->count);
+    statement_bind_number(statement, 5, sum->error);
+    return statement_run(t, statement, fault);
 }
 
 static enum status write_sums(struct totals *t, struct fault *fault)
@@ -325,9 +304,9 @@ static enum status fold_hours(struct totals *t, uint64_t now_s, struct fault *fa
     by_day[7] = '\0'; /* whole months */
     for (size_t i = 0; i < COUNT_OF(steps) && fault->code == ERR_NONE; i++) {
         sqlite3_stmt *statement = start(t, steps[i]);
-        bind(statement, 1, by_hour);
-        bind(statement, 2, by_day);
-        (void)finish(t, statement, fault);
+        statement_bind(statement, 1, by_hour);
+        statement_bind(statement, 2, by_day);
+        (void)statement_run(t, statement, fault);
     }
     return fault->code;
 }
@@ -361,9 +340,9 @@ enum status totals_set_day(struct totals *t, const char *hour, struct fault *fau
     t->leaps = 0;
     text_utc_date(day_s, t->day);
     sqlite3_stmt *statement = start(t, FORGET_REPORTS);
-    bind_count(statement, 1, TOTALS_DAYS_KEPT);
-    if (finish(t, statement, fault) != ERR_NONE ||
-        finish(t, start(t, FORGET_SLICES), fault) != ERR_NONE)
+    statement_bind_number(statement, 1, TOTALS_DAYS_KEPT);
+    if (statement_run(t, statement, fault) != ERR_NONE ||
+        statement_run(t, start(t, FORGET_SLICES), fault) != ERR_NONE)
         return fault->code;
     return fold_hours(t, day_s, fault);
 }
@@ -375,9 +354,9 @@ enum status totals_remember(struct totals *totals, const char *id, const char *h
     if (totals_set_day(totals, hour, fault) != ERR_NONE)
         return fault->code;
     sqlite3_stmt *statement = start(totals, ADD_REPORT);
-    bind(statement, 1, id);
-    bind(statement, 2, totals->day);
-    if (finish(totals, statement, fault) == ERR_NONE)
+    statement_bind(statement, 1, id);
+    statement_bind(statement, 2, totals->day);
+    if (statement_run(totals, statement, fault) == ERR_NONE)
         *is_new = sqlite3_changes(totals->db) > 0;
     return fault->code;
 }
@@ -385,12 +364,10 @@ enum status totals_remember(struct totals *totals, const char *id, const char *h
 static bool has_report(struct totals *t, const char *id, struct fault *fault)
 {
     sqlite3_stmt *statement = start(t, HAS_REPORT);
-    bind(statement, 1, id);
-    const int code = sqlite3_step(statement);
-    if (code != SQLITE_ROW && code != SQLITE_DONE)
-        (void)totals_failed(t, fault);
+    statement_bind(statement, 1, id);
+    const bool has = statement_next(t, statement, fault);
     (void)sqlite3_reset(statement);
-    return code == SQLITE_ROW;
+    return has;
 }
 
 /* A group of reports counts whole, or each of its reports by itself (work_split.c): true when the
@@ -423,12 +400,12 @@ enum status totals_add(struct totals *totals, const struct partial *partial, boo
         totals_remember(totals, partial->of, partial->hour, is_new, fault) != ERR_NONE || !*is_new)
         return fault->code;
     sqlite3_stmt *statement = start(totals, ADD_TOTAL);
-    bind(statement, 1, text_or_empty(partial->hour));
-    bind(statement, 2, text_or_empty(partial->version));
-    bind_count(statement, 3, partial->stacks);
-    bind_count(statement, 4, partial->bad);
-    bind_count(statement, 5, report_count_of(partial->of));
-    if (finish(totals, statement, fault) == ERR_NONE &&
+    statement_bind(statement, 1, text_or_empty(partial->hour));
+    statement_bind(statement, 2, text_or_empty(partial->version));
+    statement_bind_number(statement, 3, partial->stacks);
+    statement_bind_number(statement, 4, partial->bad);
+    statement_bind_number(statement, 5, report_count_of(partial->of));
+    if (statement_run(totals, statement, fault) == ERR_NONE &&
         totals_sums_add(&totals->sums, partial, fault) == ERR_NONE &&
         totals->sums.keep.used_bytes > TOTALS_SUMS_BYTES)
         (void)write_sums(totals, fault);

@@ -1,4 +1,4 @@
-/* What totals.c and totals_shadow.c share; no other file includes this. */
+/* What the files of the totals share; no other file includes this. */
 #ifndef STREAM_TOTALS_PARTS_H
 #define STREAM_TOTALS_PARTS_H
 

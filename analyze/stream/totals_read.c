@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "model/result.h"
-#include "stream/totals_parts.h"
+#include "stream/totals_statement.h"
 
 enum read {
     READ_ALL,
@@ -119,48 +119,15 @@ static enum status end(struct reading *r)
     return r->fault->code;
 }
 
-static void bind(sqlite3_stmt *statement, int at, const char *text)
-{
-    if (text != NULL)
-        (void)sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
-}
-
-static void bind_number(sqlite3_stmt *statement, int at, uint64_t value)
-{
-    (void)sqlite3_bind_int64(statement, at, (sqlite3_int64)value);
-}
-
 /* Of the query's version, at most MOST rows. */
 static sqlite3_stmt *start(struct reading *r, enum read which, uint64_t most)
 {
     sqlite3_stmt *statement = r->statements[which];
     (void)sqlite3_reset(statement);
     (void)sqlite3_clear_bindings(statement);
-    bind(statement, 1, r->query->version);
-    bind_number(statement, 2, most);
+    statement_bind(statement, 1, r->query->version);
+    statement_bind_number(statement, 2, most);
     return statement;
-}
-
-/* True for a row; otherwise a failure is in the fault, and the statement is at its start. */
-static bool next(struct reading *r, sqlite3_stmt *statement)
-{
-    const int code = r->fault->code == ERR_NONE ? sqlite3_step(statement) : SQLITE_DONE;
-    if (code == SQLITE_ROW)
-        return true;
-    if (code != SQLITE_DONE)
-        (void)totals_failed(r->totals, r->fault);
-    (void)sqlite3_reset(statement);
-    return false;
-}
-
-static const char *text_of(struct reading *r, sqlite3_stmt *statement, int column)
-{
-    return arena_string(r->keep, (const char *)sqlite3_column_text(statement, column));
-}
-
-static uint64_t number_of(sqlite3_stmt *statement, int column)
-{
-    return (uint64_t)sqlite3_column_int64(statement, column);
 }
 
 /* Rows of (hour, count), newest first, turned round. */
@@ -171,8 +138,9 @@ static const struct totals_hour *read_hours(struct reading *r, sqlite3_stmt *sta
     *count = 0;
     if (hours == NULL)
         (void)fault_no_memory(r->fault, "totals");
-    while (*count < TOTALS_HOURS && next(r, statement))
-        hours[(*count)++] = (struct totals_hour){text_of(r, statement, 0), number_of(statement, 1)};
+    while (*count < TOTALS_HOURS && statement_next(r->totals, statement, r->fault))
+        hours[(*count)++] = (struct totals_hour){statement_text(statement, 0, r->keep),
+                                                 statement_number(statement, 1)};
     for (uint32_t i = 0; i < *count / 2; i++) {
         const struct totals_hour other = hours[i];
         hours[i] = hours[*count - 1 - i];
@@ -190,10 +158,11 @@ static const struct totals_version *read_versions(struct reading *r, sqlite3_stm
     *count = 0;
     if (versions == NULL)
         (void)fault_no_memory(r->fault, "totals");
-    while (*count < TOTALS_VERSIONS && next(r, statement))
+    while (*count < TOTALS_VERSIONS && statement_next(r->totals, statement, r->fault))
         versions[(*count)++] = (struct totals_version){
-            text_of(r, statement, 0), number_of(statement, 1), number_of(statement, 2),
-            text_of(r, statement, 3), text_of(r, statement, 4)};
+            statement_text(statement, 0, r->keep), statement_number(statement, 1),
+            statement_number(statement, 2), statement_text(statement, 3, r->keep),
+            statement_text(statement, 4, r->keep)};
     (void)sqlite3_reset(statement);
     return versions;
 }
@@ -208,8 +177,8 @@ static sqlite3_stmt *start_of(struct reading *r, enum read which, sqlite3_int64 
 static void read_details(struct reading *r, sqlite3_int64 id, struct totals_row *row)
 {
     sqlite3_stmt *statement = start_of(r, READ_VERSIONS, id, 0);
-    if (next(r, statement))
-        row->versions = text_of(r, statement, 0);
+    if (statement_next(r->totals, statement, r->fault))
+        row->versions = statement_text(statement, 0, r->keep);
     (void)sqlite3_reset(statement);
     statement = start_of(r, READ_BY_VERSION, id, TOTALS_VERSIONS);
     row->by_version = read_versions(r, statement, &row->version_count);
@@ -217,18 +186,18 @@ static void read_details(struct reading *r, sqlite3_int64 id, struct totals_row 
     row->hours = read_hours(r, statement, &row->hour_count);
     if (r->query->key != NULL) {
         statement = start(r, READ_RANK, row->count);
-        bind(statement, 3, row->signature);
-        if (next(r, statement))
-            row->rank = number_of(statement, 0);
+        statement_bind(statement, 3, row->signature);
+        if (statement_next(r->totals, statement, r->fault))
+            row->rank = statement_number(statement, 0);
         (void)sqlite3_reset(statement);
     }
     if (!r->totals->has_shadow)
         return;
     statement = start(r, READ_AGREEMENT, 0);
-    bind(statement, 3, row->signature);
-    if (next(r, statement)) {
-        row->judged = number_of(statement, 0);
-        row->agreed = number_of(statement, 1);
+    statement_bind(statement, 3, row->signature);
+    if (statement_next(r->totals, statement, r->fault)) {
+        row->judged = statement_number(statement, 0);
+        row->agreed = statement_number(statement, 1);
     }
     (void)sqlite3_reset(statement);
 }
@@ -242,21 +211,21 @@ static void read_rows(struct reading *r, struct totals_list *out)
         return;
     }
     sqlite3_stmt *statement = start(r, READ_TOP, query->top);
-    bind(statement, 3, query->baseline);
-    bind(statement, 4, query->since);
-    bind_number(statement, 5, query->after);
-    bind(statement, 6, query->key);
-    bind_number(statement, 7, query->only_new);
-    while (out->count < query->top && next(r, statement)) {
+    statement_bind(statement, 3, query->baseline);
+    statement_bind(statement, 4, query->since);
+    statement_bind_number(statement, 5, query->after);
+    statement_bind(statement, 6, query->key);
+    statement_bind_number(statement, 7, query->only_new);
+    while (out->count < query->top && statement_next(r->totals, statement, r->fault)) {
         struct totals_row *row = &rows[out->count++];
         row->rank = (uint64_t)query->after + out->count;
-        row->signature = text_of(r, statement, 1);
-        row->first_seen = text_of(r, statement, 2);
-        row->last_seen = text_of(r, statement, 3);
-        row->example = text_of(r, statement, 4);
-        row->count = number_of(statement, 5);
-        row->error = number_of(statement, 6);
-        row->is_new = number_of(statement, 7) != 0;
+        row->signature = statement_text(statement, 1, r->keep);
+        row->first_seen = statement_text(statement, 2, r->keep);
+        row->last_seen = statement_text(statement, 3, r->keep);
+        row->example = statement_text(statement, 4, r->keep);
+        row->count = statement_number(statement, 5);
+        row->error = statement_number(statement, 6);
+        row->is_new = statement_number(statement, 7) != 0;
         read_details(r, sqlite3_column_int64(statement, 0), row);
     }
     (void)sqlite3_reset(statement);
@@ -266,13 +235,13 @@ static void read_rows(struct reading *r, struct totals_list *out)
 static void read_sums(struct reading *r, struct totals_list *out)
 {
     sqlite3_stmt *statement = start(r, READ_ALL, 0);
-    if (next(r, statement)) {
-        out->stacks = number_of(statement, 0);
-        out->bad = number_of(statement, 1);
-        out->reports = number_of(statement, 2);
-        out->first_hour = text_of(r, statement, 3);
-        out->last_hour = text_of(r, statement, 4);
-        out->signatures = number_of(statement, 5);
+    if (statement_next(r->totals, statement, r->fault)) {
+        out->stacks = statement_number(statement, 0);
+        out->bad = statement_number(statement, 1);
+        out->reports = statement_number(statement, 2);
+        out->first_hour = statement_text(statement, 3, r->keep);
+        out->last_hour = statement_text(statement, 4, r->keep);
+        out->signatures = statement_number(statement, 5);
     }
     (void)sqlite3_reset(statement);
     statement = start(r, READ_HOURS, TOTALS_HOURS);
@@ -282,10 +251,10 @@ static void read_sums(struct reading *r, struct totals_list *out)
     if (r->query->baseline == NULL && r->query->since == NULL)
         return;
     statement = start(r, READ_NEW, 0);
-    bind(statement, 3, r->query->baseline);
-    bind(statement, 4, r->query->since);
-    if (next(r, statement))
-        out->new_signatures = number_of(statement, 0);
+    statement_bind(statement, 3, r->query->baseline);
+    statement_bind(statement, 4, r->query->since);
+    if (statement_next(r->totals, statement, r->fault))
+        out->new_signatures = statement_number(statement, 0);
     (void)sqlite3_reset(statement);
 }
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "stream/totals_parts.h"
+#include "stream/totals_statement.h"
 
 #define CHOSEN                                                                                     \
     " FROM shadow s JOIN shadow_engine e ON e.id = s.id"                                           \
@@ -40,38 +40,11 @@ static const char read_causes[] =
     " AND e.result > 0 GROUP BY e.engine, e.result, e.cause, e.module"
     " ORDER BY n DESC, e.engine, e.cause, e.module LIMIT ?3";
 
-/* NULL: see the fault. */
-static sqlite3_stmt *prepared(struct totals *t, const char *text, struct fault *fault)
-{
-    sqlite3_stmt *statement = NULL;
-    if (fault->code == ERR_NONE &&
-        sqlite3_prepare_v2(t->db, text, -1, &statement, NULL) != SQLITE_OK)
-        (void)totals_failed(t, fault);
-    return statement;
-}
-
-static void bind(sqlite3_stmt *statement, int at, const char *text)
-{
-    if (text != NULL)
-        (void)sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
-}
-
-/* True for a row; otherwise a failure is in the fault. */
-static bool next(struct totals *t, sqlite3_stmt *statement, struct fault *fault)
-{
-    if (statement == NULL || fault->code != ERR_NONE)
-        return false;
-    const int code = sqlite3_step(statement);
-    if (code != SQLITE_ROW && code != SQLITE_DONE)
-        (void)totals_failed(t, fault);
-    return code == SQLITE_ROW;
-}
-
 static void delete_old(struct totals *t, const char *text, struct fault *fault)
 {
-    sqlite3_stmt *statement = prepared(t, text, fault);
+    sqlite3_stmt *statement = statement_once(t, text, fault);
     (void)sqlite3_bind_int(statement, 1, TOTALS_SHADOW_KEPT);
-    (void)next(t, statement, fault);
+    (void)statement_next(t, statement, fault);
     (void)sqlite3_finalize(statement);
 }
 
@@ -90,13 +63,13 @@ static enum status add_head(struct totals *t, const struct shadow *shadow, bool 
     arena_free(&keep);
     if (fault->code != ERR_NONE || !*is_new)
         return fault->code;
-    sqlite3_stmt *statement = prepared(t, add_report, fault);
-    bind(statement, 1, shadow->id);
-    bind(statement, 2, shadow->hour);
-    bind(statement, 3, text_or_empty(shadow->version));
-    bind(statement, 4, shadow->verdict);
-    bind(statement, 5, shadow->signature);
-    (void)next(t, statement, fault);
+    sqlite3_stmt *statement = statement_once(t, add_report, fault);
+    statement_bind(statement, 1, shadow->id);
+    statement_bind(statement, 2, shadow->hour);
+    statement_bind(statement, 3, text_or_empty(shadow->version));
+    statement_bind(statement, 4, shadow->verdict);
+    statement_bind(statement, 5, shadow->signature);
+    (void)statement_next(t, statement, fault);
     *is_new = fault->code == ERR_NONE && sqlite3_changes(t->db) > 0;
     (void)sqlite3_finalize(statement);
     delete_old(t, delete_engines, fault);
@@ -109,19 +82,19 @@ enum status totals_add_shadow(struct totals *totals, const struct shadow *shadow
 {
     if (add_head(totals, shadow, is_new, fault) != ERR_NONE || !*is_new)
         return fault->code;
-    sqlite3_stmt *statement = prepared(totals, add_engine, fault);
+    sqlite3_stmt *statement = statement_once(totals, add_engine, fault);
     for (uint32_t i = 0; statement != NULL && i < shadow->count; i++) {
         const struct shadow_engine *e = &shadow->engines[i];
         (void)sqlite3_reset(statement);
         (void)sqlite3_clear_bindings(statement);
-        bind(statement, 1, shadow->id);
-        bind(statement, 2, e->engine);
-        bind(statement, 3, e->against);
+        statement_bind(statement, 1, shadow->id);
+        statement_bind(statement, 2, e->engine);
+        statement_bind(statement, 3, e->against);
         (void)sqlite3_bind_int(statement, 4, (int)e->result);
-        bind(statement, 5, e->cause);
-        bind(statement, 6, e->module);
+        statement_bind(statement, 5, e->cause);
+        statement_bind(statement, 6, e->module);
         (void)sqlite3_bind_int64(statement, 7, (sqlite3_int64)e->ns);
-        (void)next(totals, statement, fault);
+        (void)statement_next(totals, statement, fault);
     }
     (void)sqlite3_finalize(statement);
     return fault->code;
@@ -138,29 +111,19 @@ struct reading {
 
 static sqlite3_stmt *chosen(struct reading *r, const char *text)
 {
-    sqlite3_stmt *statement = prepared(r->totals, text, r->fault);
-    bind(statement, 1, r->query->version);
-    bind(statement, 2, r->query->since);
-    bind(statement, 5, r->query->signature);
+    sqlite3_stmt *statement = statement_once(r->totals, text, r->fault);
+    statement_bind(statement, 1, r->query->version);
+    statement_bind(statement, 2, r->query->since);
+    statement_bind(statement, 5, r->query->signature);
     return statement;
-}
-
-static const char *text_of(struct reading *r, sqlite3_stmt *statement, int column)
-{
-    return arena_string(r->keep, (const char *)sqlite3_column_text(statement, column));
-}
-
-static uint64_t count_of(sqlite3_stmt *statement, int column)
-{
-    return (uint64_t)sqlite3_column_int64(statement, column);
 }
 
 static void read_engine(struct reading *r, struct shadow_total *total)
 {
     sqlite3_stmt *statement = chosen(r, read_median);
-    bind(statement, 3, total->engine);
-    if (next(r->totals, statement, r->fault))
-        total->median_ns = count_of(statement, 0);
+    statement_bind(statement, 3, total->engine);
+    if (statement_next(r->totals, statement, r->fault))
+        total->median_ns = statement_number(statement, 0);
     (void)sqlite3_finalize(statement);
     struct shadow_hour *hours = ARENA_ARRAY(r->keep, TOTALS_HOURS, struct shadow_hour);
     if (hours == NULL) {
@@ -168,11 +131,12 @@ static void read_engine(struct reading *r, struct shadow_total *total)
         return;
     }
     statement = chosen(r, read_hours);
-    bind(statement, 3, total->engine);
+    statement_bind(statement, 3, total->engine);
     (void)sqlite3_bind_int(statement, 4, TOTALS_HOURS);
-    while (total->hour_count < TOTALS_HOURS && next(r->totals, statement, r->fault))
-        hours[total->hour_count++] = (struct shadow_hour){
-            text_of(r, statement, 0), count_of(statement, 1), count_of(statement, 2)};
+    while (total->hour_count < TOTALS_HOURS && statement_next(r->totals, statement, r->fault))
+        hours[total->hour_count++] =
+            (struct shadow_hour){statement_text(statement, 0, r->keep),
+                                 statement_number(statement, 1), statement_number(statement, 2)};
     (void)sqlite3_finalize(statement);
     total->hours = hours;
 }
@@ -181,17 +145,18 @@ static void read_cause_rows(struct reading *r, struct shadow_list *out)
 {
     sqlite3_stmt *statement = chosen(r, read_causes);
     (void)sqlite3_bind_int(statement, 3, SHADOW_CAUSES_MAX);
-    while (out->cause_count < SHADOW_CAUSES_MAX && next(r->totals, statement, r->fault)) {
+    while (out->cause_count < SHADOW_CAUSES_MAX && statement_next(r->totals, statement, r->fault)) {
         struct shadow_cause *c = &out->causes[out->cause_count++];
-        const char *newest = text_of(r, statement, 7);
+        const char *newest = statement_text(statement, 7, r->keep);
         const char *space = newest != NULL ? strchr(newest, ' ') : NULL;
-        c->engine = text_of(r, statement, 0);
-        c->result = count_of(statement, 1) == SHADOW_FAILED ? SHADOW_FAILED : SHADOW_DIFFERS;
-        c->cause = text_of(r, statement, 2);
-        c->module = text_of(r, statement, 3);
-        c->count = count_of(statement, 4);
-        c->first_hour = text_of(r, statement, 5);
-        c->last_hour = text_of(r, statement, 6);
+        c->engine = statement_text(statement, 0, r->keep);
+        c->result =
+            statement_number(statement, 1) == SHADOW_FAILED ? SHADOW_FAILED : SHADOW_DIFFERS;
+        c->cause = statement_text(statement, 2, r->keep);
+        c->module = statement_text(statement, 3, r->keep);
+        c->count = statement_number(statement, 4);
+        c->first_hour = statement_text(statement, 5, r->keep);
+        c->last_hour = statement_text(statement, 6, r->keep);
         c->report = space != NULL ? space + 1 : NULL;
     }
     (void)sqlite3_finalize(statement);
@@ -207,21 +172,21 @@ enum status totals_read_shadow(struct totals *totals, const struct totals_shadow
     if (sqlite3_exec(totals->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
         return totals_failed(totals, fault);
     sqlite3_stmt *statement = chosen(&r, read_verdicts);
-    while (next(totals, statement, fault)) {
-        out->reports += count_of(statement, 1);
+    while (statement_next(totals, statement, fault)) {
+        out->reports += statement_number(statement, 1);
         if (out->verdict_count < SHADOW_VERDICTS_MAX)
-            out->verdicts[out->verdict_count++] =
-                (struct shadow_verdict){text_of(&r, statement, 0), count_of(statement, 1)};
+            out->verdicts[out->verdict_count++] = (struct shadow_verdict){
+                statement_text(statement, 0, keep), statement_number(statement, 1)};
     }
     (void)sqlite3_finalize(statement);
     statement = chosen(&r, read_engines);
-    while (out->engine_count < SHADOW_ENGINES_MAX && next(totals, statement, fault)) {
+    while (out->engine_count < SHADOW_ENGINES_MAX && statement_next(totals, statement, fault)) {
         struct shadow_total *total = &out->engines[out->engine_count++];
-        total->engine = text_of(&r, statement, 0);
-        total->against = text_of(&r, statement, 1);
-        total->same = count_of(statement, 2);
-        total->differs = count_of(statement, 3);
-        total->failed = count_of(statement, 4);
+        total->engine = statement_text(statement, 0, keep);
+        total->against = statement_text(statement, 1, keep);
+        total->same = statement_number(statement, 2);
+        total->differs = statement_number(statement, 3);
+        total->failed = statement_number(statement, 4);
     }
     (void)sqlite3_finalize(statement);
     for (uint32_t i = 0; i < out->engine_count; i++)

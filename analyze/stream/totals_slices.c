@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "stream/totals_parts.h"
+#include "stream/totals_statement.h"
 
 static const char find_report[] = "SELECT 1 FROM report WHERE id = ?1";
 static const char add_slice[] = "INSERT OR IGNORE INTO slice VALUES (?1, ?2, ?3, ?4, ?5)";
@@ -16,31 +16,17 @@ static const char delete_slices[] = "DELETE FROM slice WHERE of = ?1";
 static sqlite3_stmt *prepared(struct totals *t, const char *text, const struct slice *slice,
                               struct fault *fault)
 {
-    sqlite3_stmt *statement = NULL;
-    if (fault->code != ERR_NONE ||
-        sqlite3_prepare_v2(t->db, text, -1, &statement, NULL) != SQLITE_OK) {
-        (void)totals_failed(t, fault);
-        return NULL;
-    }
-    (void)sqlite3_bind_text(statement, 1, slice->of, -1, SQLITE_STATIC);
+    sqlite3_stmt *statement = statement_once(t, text, fault);
+    statement_bind(statement, 1, slice->of);
     if (sqlite3_bind_parameter_count(statement) > 1)
-        (void)sqlite3_bind_text(statement, 2, slice->digest, -1, SQLITE_STATIC);
+        statement_bind(statement, 2, slice->digest);
     return statement;
-}
-
-/* True for a row; otherwise a failure is in the fault. */
-static bool next(struct totals *t, sqlite3_stmt *statement, struct fault *fault)
-{
-    const int code = statement != NULL ? sqlite3_step(statement) : SQLITE_DONE;
-    if (code != SQLITE_ROW && code != SQLITE_DONE)
-        (void)totals_failed(t, fault);
-    return code == SQLITE_ROW;
 }
 
 static bool is_counted(struct totals *t, const struct slice *slice, struct fault *fault)
 {
     sqlite3_stmt *statement = prepared(t, find_report, slice, fault);
-    const bool is = next(t, statement, fault);
+    const bool is = statement_next(t, statement, fault);
     (void)sqlite3_finalize(statement);
     return is;
 }
@@ -49,11 +35,11 @@ static void store(struct totals *t, const struct slice *slice, struct fault *fau
 {
     sqlite3_stmt *statement = prepared(t, add_slice, slice, fault);
     if (statement != NULL) {
-        (void)sqlite3_bind_int64(statement, 3, slice->number);
-        (void)sqlite3_bind_text(statement, 4, t->day, -1, SQLITE_STATIC);
+        statement_bind_number(statement, 3, slice->number);
+        statement_bind(statement, 4, t->day);
         (void)sqlite3_bind_blob(statement, 5, slice->data, (int)slice->bytes, SQLITE_STATIC);
     }
-    (void)next(t, statement, fault);
+    (void)statement_next(t, statement, fault);
     (void)sqlite3_finalize(statement);
 }
 
@@ -61,7 +47,7 @@ static void store(struct totals *t, const struct slice *slice, struct fault *fau
 static size_t whole_bytes(struct totals *t, const struct slice *slice, struct fault *fault)
 {
     sqlite3_stmt *statement = prepared(t, count_slices, slice, fault);
-    const bool has_all = next(t, statement, fault) &&
+    const bool has_all = statement_next(t, statement, fault) &&
                          sqlite3_column_int64(statement, 0) == (sqlite3_int64)slice->count;
     const size_t bytes = has_all ? (size_t)sqlite3_column_int64(statement, 1) : 0;
     (void)sqlite3_finalize(statement);
@@ -74,7 +60,7 @@ static void read_whole(struct totals *t, const struct slice *slice, char *out, s
     char digest[65];
     size_t at = 0;
     sqlite3_stmt *statement = prepared(t, read_slices, slice, fault);
-    while (next(t, statement, fault)) {
+    while (statement_next(t, statement, fault)) {
         const size_t more = (size_t)sqlite3_column_bytes(statement, 0);
         if (more > bytes - at)
             break;
@@ -105,7 +91,7 @@ enum status totals_add_slice(struct totals *totals, const struct slice *slice, s
         return fault_no_memory(fault, "slices of a partial result");
     read_whole(totals, slice, text, *bytes, fault);
     sqlite3_stmt *statement = prepared(totals, delete_slices, slice, fault);
-    (void)next(totals, statement, fault);
+    (void)statement_next(totals, statement, fault);
     (void)sqlite3_finalize(statement);
     *whole = text;
     return fault->code;
