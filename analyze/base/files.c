@@ -75,3 +75,22 @@ const char *folder_temporary_name(const char *kind, struct arena *keep)
     return arena_printf(keep, "%s/twinstack-%s-%" PRIx64 "-%" PRIxPTR, folder_temporary(), kind,
                         clock_wall_ns(), (uintptr_t)keep);
 }
+
+enum status folder_clear(const char *path, struct fault *fault)
+{
+    struct arena scratch;
+    const char **names;
+    size_t count;
+    arena_init(&scratch, 0);
+    if (folder_list(path, &scratch, &names, &count, fault) == ERR_NONE) {
+        for (size_t i = 0; i < count && fault->code == ERR_NONE; i++) {
+            const char *inner = path_join(&scratch, path, names[i]);
+            if (inner == NULL)
+                fault_no_memory(fault, "path to remove");
+            else
+                (void)path_remove(inner, fault);
+        }
+    }
+    arena_free(&scratch);
+    return fault->code;
+}

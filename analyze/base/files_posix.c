@@ -387,22 +387,7 @@ enum status path_remove(const char *path, struct fault *fault)
         return errno == ENOENT ? ERR_NONE : file_fault(fault, path, "path to remove");
     if (!S_ISDIR(info.st_mode))
         return unlink(path) == 0 ? ERR_NONE : file_fault(fault, path, "path to remove");
-
-    struct arena scratch;
-    const char **names;
-    size_t count;
-    arena_init(&scratch, 0);
-    if (folder_list(path, &scratch, &names, &count, fault) == ERR_NONE) {
-        for (size_t i = 0; i < count && fault->code == ERR_NONE; i++) {
-            const char *inner = path_join(&scratch, path, names[i]);
-            if (inner == NULL)
-                fault_no_memory(fault, "path to remove");
-            else
-                (void)path_remove(inner, fault);
-        }
-    }
-    arena_free(&scratch);
-    if (fault->code == ERR_NONE && rmdir(path) != 0)
+    if (folder_clear(path, fault) == ERR_NONE && rmdir(path) != 0)
         return file_fault(fault, path, "path to remove");
     return fault->code;
 }

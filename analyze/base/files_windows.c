@@ -379,28 +379,6 @@ static DWORD attributes_of(const char *path)
     return widen(path, wide) ? GetFileAttributesW(wide) : INVALID_FILE_ATTRIBUTES;
 }
 
-static enum status folder_remove(const char *path, const wchar_t *wide, struct fault *fault)
-{
-    struct arena scratch;
-    const char **names;
-    size_t count;
-
-    arena_init(&scratch, 0);
-    if (folder_list(path, &scratch, &names, &count, fault) == ERR_NONE) {
-        for (size_t i = 0; i < count && fault->code == ERR_NONE; i++) {
-            const char *inner = path_join(&scratch, path, names[i]);
-            if (inner == NULL)
-                fault_no_memory(fault, "path to remove");
-            else
-                (void)path_remove(inner, fault);
-        }
-    }
-    arena_free(&scratch);
-    if (fault->code == ERR_NONE && !RemoveDirectoryW(wide))
-        return file_fault(fault, path, "path to remove");
-    return fault->code;
-}
-
 enum status path_remove(const char *path, struct fault *fault)
 {
     wchar_t wide[WIDE_PATH];
@@ -414,7 +392,9 @@ enum status path_remove(const char *path, struct fault *fault)
         return DeleteFileW(wide) ? ERR_NONE : file_fault(fault, path, "path to remove");
     if ((attributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0)
         return RemoveDirectoryW(wide) ? ERR_NONE : file_fault(fault, path, "path to remove");
-    return folder_remove(path, wide, fault);
+    if (folder_clear(path, fault) == ERR_NONE && !RemoveDirectoryW(wide))
+        return file_fault(fault, path, "path to remove");
+    return fault->code;
 }
 
 char *path_absolute(const char *path, struct arena *keep)

@@ -51,3 +51,24 @@ void runner_launcher(const struct runner *runner, size_t max, const char **words
     for (size_t i = 0; given != NULL && given[i] != NULL && *count < max; i++)
         words[(*count)++] = i == 0 && runner->loader != NULL ? runner->loader : given[i];
 }
+
+enum status runner_run(const struct runner *runner, const char *const *args, uint32_t limit_ms,
+                       struct arena *keep, struct process_result *out, struct fault *fault)
+{
+    const char *argv[RUNNER_ARGUMENTS_MAX + 1];
+    size_t count = 0;
+    struct process_request request;
+
+    runner_launcher(runner, RUNNER_ARGUMENTS_MAX, argv, &count);
+    for (size_t i = 0; args[i] != NULL && count < RUNNER_ARGUMENTS_MAX; i++)
+        argv[count++] = args[i];
+    argv[count] = NULL;
+    memset(&request, 0, sizeof request);
+    request.argv = argv;
+    request.environment = runner->prefix != NULL ? runner->environment : NULL;
+    request.limit_ms = limit_ms;
+    request.processor = runner->prefix != NULL ? runner->processor : 0;
+    request.while_running = runner->while_running;
+    request.context = runner->while_context;
+    return process_run(&request, keep, out, fault);
+}

@@ -479,27 +479,6 @@ enum status runner_reset(struct runner *runner, struct fault *fault)
     return warm_up(runner, fault);
 }
 
-enum status runner_run(const struct runner *runner, const char *const *args, uint32_t limit_ms,
-                       struct arena *keep, struct process_result *out, struct fault *fault)
-{
-    const char *argv[RUNNER_ARGUMENTS_MAX + 1];
-    size_t count = 0;
-    struct process_request request;
-
-    runner_launcher(runner, RUNNER_ARGUMENTS_MAX, argv, &count);
-    for (size_t i = 0; args[i] != NULL && count < RUNNER_ARGUMENTS_MAX; i++)
-        argv[count++] = args[i];
-    argv[count] = NULL;
-    memset(&request, 0, sizeof request);
-    request.argv = argv;
-    request.environment = runner->prefix != NULL ? runner->environment : NULL;
-    request.limit_ms = limit_ms;
-    request.processor = runner->prefix != NULL ? runner->processor : 0;
-    request.while_running = runner->while_running;
-    request.context = runner->while_context;
-    return process_run(&request, keep, out, fault);
-}
-
 const char *runner_guest_path(const struct runner *runner, const char *path, struct arena *keep)
 {
     for (int i = 0; i < DRIVE_COUNT; i++) {

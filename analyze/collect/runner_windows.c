@@ -62,25 +62,6 @@ void runner_move(struct runner *runner, uint32_t processor)
     (void)processor;
 }
 
-enum status runner_run(const struct runner *runner, const char *const *args, uint32_t limit_ms,
-                       struct arena *keep, struct process_result *out, struct fault *fault)
-{
-    const char *argv[RUNNER_ARGUMENTS_MAX + 1];
-    size_t count = 0;
-    struct process_request request;
-
-    runner_launcher(runner, RUNNER_ARGUMENTS_MAX, argv, &count);
-    for (size_t i = 0; args[i] != NULL && count < RUNNER_ARGUMENTS_MAX; i++)
-        argv[count++] = args[i];
-    argv[count] = NULL;
-    memset(&request, 0, sizeof request);
-    request.argv = argv;
-    request.limit_ms = limit_ms;
-    request.while_running = runner->while_running;
-    request.context = runner->while_context;
-    return process_run(&request, keep, out, fault);
-}
-
 const char *runner_guest_path(const struct runner *runner, const char *path, struct arena *keep)
 {
     (void)runner;
