@@ -7,6 +7,7 @@
     --shard I/N      the I-th of N parts, which together are all
     --once           no second try
     --names          prints the names and runs nothing
+    --list           prints the tests of each, for which the unit tests are built; tests/copies.py compares the lists of three copies
 
 A program that failed runs a second time, alone, if it has a Wine prefix or tests/second_tries.txt names it; then the second result
 counts, and the last lines say so, as they say once more what failed. With CI in the environment and without --quick, a skip whose reason is not in tests/skips.txt fails. The last line is "N passed, N failed, N skipped"; exit status: 0, 1 something failed, 5 nothing was chosen, 130 interrupted."""
@@ -40,15 +41,27 @@ ENDED = re.compile(r"^ *\d+/\d+ Test +#\d+: (\S+) [ .]*\**(.*?) +[\d.]+ sec")
 
 
 def known_programs():
-    """{name: (number, labels, cost)} of all programs that CTest knows, without the stages; who has a Wine prefix has the label "wine"."""
+    """{name: (number, labels, cost, command)} of all programs that CTest knows, without the stages; who has a Wine prefix has the label
+    "wine"."""
     done = subprocess.run(["ctest", "--test-dir", BUILD, "--show-only=json-v1"], capture_output=True, text=True, check=True)
     found = {}
     for number, test in enumerate(json.loads(done.stdout)["tests"], 1):
         values = {p["name"]: p["value"] for p in test["properties"]}
         if "stage" not in values.get("LABELS", []):
             wine = {"wine" for lock in values.get("RESOURCE_LOCK", []) if lock.startswith("wine-")}
-            found[test["name"]] = (number, set(values.get("LABELS", [])) | wine, values.get("COST", 0))
+            command = test["command"][test["command"].index(test["name"]) + 2:]  # after those of program.py
+            found[test["name"]] = (number, set(values.get("LABELS", [])) | wine, values.get("COST", 0), command)
     return found
+
+
+def tests_of(name, command):
+    """The names of a program's tests; one that has no names is one test. The sanitized unit tests are those of the tool's own tree."""
+    if not name.startswith(("unit_", "sanitize_unit_", "e2e_")):
+        return [name]
+    words = [word.replace("/sanitize/tests/", "/tests/") for word in command]
+    env = {**os.environ, "TWINSTACK_BUILD": str(BUILD)}
+    done = subprocess.run([*words, "-l"], stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT, env=env)
+    return [f"{name} {test}" for test in done.stdout.splitlines()]
 
 
 def choose(known, asked):
@@ -216,6 +229,7 @@ def main():
     parser.add_argument("--shard", metavar="I/N")
     parser.add_argument("--once", action="store_true")
     parser.add_argument("--names", action="store_true")
+    parser.add_argument("--list", action="store_true")
     parser.add_argument("filters", metavar="FILTER", nargs="*")
     asked = parser.parse_args()
     known = known_programs()
@@ -223,8 +237,8 @@ def main():
     if not chosen:
         print(f"no test program has {' or '.join(asked.filters)} in its name, or covers the change", file=sys.stderr)
         return 5
-    if asked.names:
-        print(*sorted(chosen), sep="\n")
+    if asked.names or asked.list:
+        print(*[line for name in sorted(chosen) for line in (tests_of(name, known[name][3]) if asked.list else [name])], sep="\n")
         return 0
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

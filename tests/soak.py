@@ -3,7 +3,7 @@
 
     ./run soak                 all of them, in this order
     ./run soak fuzz            those whose name contains a NAME
-    ./run soak --list          what there is, and how far it is
+    ./run soak --list          what there is, how far it is, and how many minutes that took here
     ./run soak --again NAME    from the start
 
 A soak is a list of steps.  What each step printed is kept in build/soak/NAME, with the state of the sources: an
@@ -115,12 +115,17 @@ def release():
     yield "two-folders", [PYTHON, "tests/e2e/test_release.py", "TwoBuilds"], {"TWINSTACK_SOAK": "1"}
 
 
+def copies():
+    """The same tests in a full clone, one of depth 1 and an exported tree."""
+    yield "copies", [PYTHON, "tests/copies.py"], {}
+
+
 def mutation():
     """Every fault of tests/mutation."""
     yield "faults", [PYTHON, "tests/mutation/mutate.py"], {}
 
 
-SOAKS = {f.__name__: f for f in (lint, fuzz, stops, web, loops, matrix, victims, symbols, store, stream, release, mutation)}
+SOAKS = {f.__name__: f for f in (lint, fuzz, stops, web, loops, matrix, victims, symbols, store, stream, release, copies, mutation)}
 
 
 def sources():
@@ -135,7 +140,7 @@ def sources():
 
 
 def read_done(name, state):
-    """{step: whether it passed}; empty if the results are of other sources than STATE."""
+    """{step: the seconds that it took, 0 if it failed}; empty if the results are of other sources than STATE."""
     try:
         kept = json.loads((PLACE / name / "done.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -186,13 +191,14 @@ def soak(name, state, again):
         if not done.get(step):
             start = time.monotonic()
             print(f"started {name} {number}/{len(steps)} {step}", file=sys.stderr, flush=True)
-            done[step] = run_step(name, step, argv, env)
+            passed = run_step(name, step, argv, env)
+            done[step] = round(time.monotonic() - start, 1) or 0.1 if passed else 0
             text = json.dumps({"sources": state, "steps": done}, indent=1)
             (PLACE / name / "done.json").write_text(text + "\n", encoding="utf-8")
             mark = "ok  " if done[step] else "FAIL"
             where = "" if done[step] else f"  see {(PLACE / name / step).relative_to(BUILD.parent)}.log"
             print(f"{mark} {name} {number}/{len(steps)} {step:24} {time.monotonic() - start:7.0f} s{where}", flush=True)
-    return sum(done[step] for step, _, _ in steps), len(steps)
+    return sum(done[step] > 0 for step, _, _ in steps), len(steps)
 
 
 def main():
@@ -208,9 +214,9 @@ def main():
     state = sources()
     if asked.list:
         for name in chosen:
-            steps = [step for step, _, _ in SOAKS[name]()]
-            done = read_done(name, state)
-            print(f"{name:10} {sum(done.get(s, False) for s in steps):3} of {len(steps):3} steps  {SOAKS[name].__doc__}")
+            steps, done = [step for step, _, _ in SOAKS[name]()], read_done(name, state)
+            took = [done[step] for step in steps if done.get(step)]
+            print(f"{name:10} {len(took):3} of {len(steps):3} steps, {sum(took) / 60:4.0f} min  {SOAKS[name].__doc__}")
         return 0
     passed = total = 0
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -20,6 +20,10 @@ sys.path.insert(0, str(e2e.ROOT / "tests/mutation"))
 import changed  # noqa: E402
 import mutate  # noqa: E402
 import run_tests  # noqa: E402
+import soak  # noqa: E402
+
+
+WORKFLOWS = e2e.ROOT / ".github/workflows"
 
 
 class Framework(e2e.Case):
@@ -162,12 +166,14 @@ class Runner(e2e.Case):
         for parts in (2, 3, 5):
             met = [name for part in range(1, parts + 1) for name in names("--shard", f"{part}/{parts}")]
             self.assertEqual(sorted(met), sorted(every))
+        jobs = re.search(r"shard: \[(.*)\]", (WORKFLOWS / "ci.yml").read_text(encoding="utf-8"))[1]
+        self.assertEqual(re.findall(r"'(.*?)'", jobs), [f"{part}/3" for part in (1, 2, 3)])
         self.assertLess({"lint", "unit_msf", "sanitize_unit_msf", "fuzz_msf" if "fuzz_msf" in every else "fuzz_pdb", "e2e_check"}, set(every))
         files = {f.stem[5:] for f in (e2e.ROOT / "tests/e2e").glob("test_*.*")}
         self.assertEqual(files, {re.sub(r"^e2e_|_\d+$", "", name) for name in every if name.startswith("e2e_")})
 
     def test_a_change_chooses_its_programs(self):
-        known = {name: labels for name, (_, labels, _) in run_tests.known_programs().items()}
+        known = {name: labels for name, (_, labels, *_) in run_tests.known_programs().items()}
         for change, chosen, left in (
                 ("analyze/format/pdb/msf.c", ["unit_msf", "sanitize_unit_msf", "fuzz_pdb", "e2e_symbols", "e2e_recipes", "lint"], ["e2e_web_names", "unit_bytes"]),
                 ("analyze/compare/blame.c", ["unit_blame", "e2e_verdict", "lint"], ["unit_msf", "e2e_objects"]),
@@ -218,6 +224,9 @@ def is_gone(state):
 
 @unittest.skipIf(os.name == "nt", "there is no ./run soak")
 class Soak(e2e.Case):
+    def test_the_nightly_job_has_every_soak(self):
+        self.assertEqual(re.search(r"soak: \[(.*)\]", (WORKFLOWS / "nightly.yml").read_text(encoding="utf-8"))[1].split(", "), list(soak.SOAKS))
+
     def start(self, *argv):
         return subprocess.Popen([sys.executable, "-c", SOAK, e2e.ROOT / "tests", *argv], cwd=self.folder, text=True, stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT)
@@ -246,6 +255,8 @@ class Soak(e2e.Case):
         with self.start() as child:
             self.assertIn("2 of 2 steps passed", child.communicate(timeout=20 * e2e.PATIENCE)[0])
         self.assertEqual((self.folder / "good").read_text(), "\n", "the good step ran once")
+        with self.start("--list") as child:
+            self.assertRegex(child.communicate(timeout=20 * e2e.PATIENCE)[0], r"^two +2 of   2 steps, +\d+ min ")
 
 
 e2e.main()

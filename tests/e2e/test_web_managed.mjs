@@ -30,8 +30,10 @@ const MVID = '07FE8BD5-A86F-45F5-98D2-E6726C218944'; // of corpus/managed/shapes
 const SOURCE = 'Z:/src/shapes.cs';
 const LINE = 44;
 /** @type {string} */
-const debugId = JSON.parse(String(twinstack('symbols', 'list', '--json', join(corpus, 'shapes.pdb'))))
-  .files[0].debug_id;
+const debugId =
+  /"debug_id": *"(\w+)"/.exec(
+    String(twinstack('symbols', 'list', '--json', join(corpus, 'shapes.pdb'))),
+  )?.[1] ?? '';
 
 /**
  * A copy of PDB, a portable PDB with SourceLink, whose SourceLink is JSON.  Its "#Blob" heap goes to the end

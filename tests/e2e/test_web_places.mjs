@@ -1,8 +1,8 @@
 // Which run a page shows, which row a key opens, and where on a page Back leads.
-import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  alter,
   becomes,
   browser,
   changeAnswers,
@@ -27,8 +27,6 @@ const db = seed('places.db', 8, 24, 0);
 // Run 9 is a stored bench: samples, and what each of 14 cases cost.  The dump way takes 12 to 14 times as
 // long.  Run 10 is one by a version that stored no cases.
 const bench = `
-import sqlite3, sys
-db = sqlite3.connect(sys.argv[1])
 db.execute("INSERT INTO run (id, uuid, state, label, started_ns, finished_ns)"
            " SELECT 9, 'bench', 'complete', 'bench', started_ns + 1, started_ns + 2 FROM run WHERE id = 8")
 db.execute("INSERT INTO run (id, uuid, state, label, started_ns, finished_ns)"
@@ -42,9 +40,8 @@ for run in (9, 10):
 numbers = ((i, i // 28, i % 14, i // 14 % 2) for i in range(56))
 cases = [(i, process, f"s{s}", cold, 100 + s, (100 + s) * (12 + i % 3)) for i, process, s, cold in numbers]
 db.executemany("INSERT INTO bench_case VALUES (9, ?, ?, ?, 'ob2', 'x64', 'crash', ?, ?, ?)", cases)
-db.commit()
 `;
-execFileSync('python3', ['-c', bench, db]);
+alter(db, bench);
 const server = await serve('--db', db);
 
 test('a_bench_shows_its_ratio_interval_noise_and_samples', async () => {

@@ -1,6 +1,7 @@
 // Tests figures over many runs: the document of the trend page, and the summary sentence of Compare.
 import {
   Ajv,
+  alter,
   becomes,
   browser,
   changeAnswers,
@@ -19,20 +20,16 @@ import {
   test,
   closePage,
 } from './web/world.mjs';
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 /** @import { Answers } from 'openapi' */
 
 const db = seed('trend.db', 40, 24, 0);
 // Made runs have no times of a new process, of which the speed is made.
 const starts = `
-import sqlite3, sys
-db = sqlite3.connect(sys.argv[1])
 for figure, ns in (("paired_dump_ns", 3000), ("paired_offset_ns", 1000)):
     db.execute("INSERT INTO run_median SELECT id, ?, 24, ? + id FROM run", (figure, ns))
-db.commit()
 `;
-execFileSync('python3', ['-c', starts, db]);
+alter(db, starts);
 const server = await serve('--db', db);
 const chromium = await browser();
 /** @type {(metric: string, query?: Record<string, string | number>) => Promise<Answers['/api/v1/trend']>} */

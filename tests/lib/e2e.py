@@ -207,8 +207,8 @@ class _Result(unittest.TestResult):
 
 
 def main(split=False):
-    """Runs the tests of the calling file; arguments are substrings of names to run, and I/N (see part).  With SPLIT, the
-    I-th of N parts is each N-th test; without, the tests ask for their part themselves."""
+    """Runs the tests of the calling file; arguments are substrings of names to run, I/N (see part), and -l, which prints the names
+    only.  With SPLIT, the I-th of N parts is each N-th test; without, the tests ask for their part themselves."""
     tests = unittest.defaultTestLoader.loadTestsFromName("__main__")
     result = _Result()
 
@@ -219,10 +219,13 @@ def main(split=False):
             else:
                 yield item
 
-    words = [word for word in sys.argv[1:] if "/" not in word]
+    words = [word for word in sys.argv[1:] if "/" not in word and word != "-l"]
     chosen = [t for t in flat(tests) if not words or any(a in t.id() for a in words)]
     if split:
         chosen = chosen[part()[0] - 1::part()[1]]
+    if "-l" in sys.argv:
+        print(*(test.id().split(".", 1)[1] for test in chosen), sep="\n")
+        return
     unittest.TestSuite(chosen).run(result)
     failed = len(result.failures) + len(result.errors)
     print(f"tally {result.passed} {failed} {len(result.skipped)}")

@@ -24,6 +24,8 @@ const shots = join(build, 'screenshots');
 export const slowness = Number(process.env.TWINSTACK_TEST_SLOWNESS ?? 1);
 // Slows the processor of each page down by this factor, so that tests that depend on speed fail.
 const throttle = Number(process.env.TWINSTACK_TEST_THROTTLE ?? 1);
+// -l only prints the names of the tests: for that, nothing is made or started.
+const listing = process.argv.includes('-l');
 const PATIENCE_MS = 30e3 * slowness * throttle;
 mkdirSync(shots, { recursive: true });
 
@@ -53,12 +55,22 @@ export const scratch = (name) => join(folder, name);
  */
 export function seed(name, runs, cases, big, ...more) {
   const file = scratch(name);
-  execFileSync(join(build, 'tests/seed_store'), [file, runs, cases, big, ...more].map(String));
+  if (!listing) execFileSync(join(build, 'tests/seed_store'), [file, runs, cases, big, ...more].map(String));
   return file;
 }
 
+/**
+ * Lets a script in Python change a database of seed(), which the script calls db.
+ * @type {(file: string, script: string) => void}
+ */
+export function alter(file, script) {
+  const whole = `import sqlite3, sys\ndb = sqlite3.connect(sys.argv[1])\n${script}\ndb.commit()\n`;
+  if (!listing) execFileSync('python3', ['-c', whole, file]);
+}
+
 /** @type {(...words: string[]) => Buffer} */
-export const twinstack = (...words) => execFileSync(program(), words, { maxBuffer: 1 << 28 });
+export const twinstack = (...words) =>
+  listing ? Buffer.alloc(0) : execFileSync(program(), words, { maxBuffer: 1 << 28 });
 
 /**
  * Starts `twinstack serve` and returns its address once it is printed.  In WORDS, an object adds environment
@@ -66,6 +78,7 @@ export const twinstack = (...words) => execFileSync(program(), words, { maxBuffe
  * @param {(string | string[] | Record<string, string>)[]} words
  */
 export async function serve(...words) {
+  if (listing) return { base: 'http://127.0.0.1:1', url: '', token: '', stop: async () => 0, pid: 0 };
   const [first, ...rest] = [
     ...words.filter(Array.isArray).flat(),
     ...[program(), 'serve', '--listen', '127.0.0.1:0'],
@@ -151,7 +164,7 @@ export async function browser() {
   // The first has no window system in it and takes a third less processor time than the others.
   const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
   const path = names.map((name) => `/usr/bin/${name}`).find(existsSync);
-  if (!path) return null;
+  if (!path || listing) return null;
   return chromium.launch({
     executablePath: path,
     headless: true,
@@ -407,7 +420,7 @@ export const views = [
 ];
 
 // A part of the test names to run, or I/N for the I-th of N parts of all tests.
-const [wordAsked = ''] = process.argv.slice(2);
+const [wordAsked = ''] = process.argv.slice(2).filter((word) => word !== '-l');
 const partAsked = /^(\d+)\/(\d+)$/.exec(wordAsked)?.slice(1).map(Number);
 const asksForTest = wordAsked !== '' && !partAsked;
 
@@ -458,6 +471,10 @@ export async function runAll() {
   const wanted = tests.filter(([name, , group]) =>
     parts ? groups.indexOf(group) % parts === part - 1 : name.includes(wordAsked),
   );
+  if (listing) {
+    console.log(wanted.map(([name]) => name).join('\n'));
+    process.exit(0);
+  }
   for (const [name, body] of wanted) {
     const timer = setTimeout(() => {
       console.log(`FAIL ${name}: over ${LIMIT_S} s`);
