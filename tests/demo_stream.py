@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """A demonstration of the pipeline: queue, collector, two workers, reducer, and a generator that replays the corpus.
 
-    demo_stream.py [--seconds N] [--listen ADDRESS:PORT]
+    demo_stream.py [--listen ADDRESS:PORT] [--work FOLDER]
 
-Started by `./run demo-stream`; ends with Ctrl-C, or after N seconds. Uses NATS JetStream where nats-server is installed, else a
-folder. Everything is in build/demo-stream, which each start empties first."""
+Started by `./run demo-stream`; ends with Ctrl-C. Uses NATS JetStream where nats-server is installed, else a folder. Everything is
+in FOLDER (build/demo-stream), which each start empties first."""
 
 import argparse
 import os
@@ -12,12 +12,14 @@ import pathlib
 import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
+from stream_pipeline import NATS_SERVER, free_port  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
@@ -31,12 +33,6 @@ demo-stream: at "Do dump and offsets agree?", which half of the records that hav
 demo-stream: kill a worker and start no other: nothing is lost, and the one that is left goes on. Ctrl-C ends it"""
 
 
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
-
-
 def command(*argv):
     """ARGV; the kernel ends what it starts if this program is killed."""
     guard = shutil.which("setpriv")
@@ -44,12 +40,11 @@ def command(*argv):
 
 
 def start_queue(folder, started):
-    program = shutil.which("nats-server", path=os.environ["PATH"] + ":/usr/sbin")
-    if program is None:
+    if NATS_SERVER is None:
         print("demo-stream: nats-server is not installed; the queue is a folder", file=sys.stderr)
         return str(folder / "spool")
     port = free_port()
-    started.append(subprocess.Popen(command(program, "-js", "-sd", folder / "jetstream", "-a", "127.0.0.1", "-p", str(port)), stdout=subprocess.DEVNULL,
+    started.append(subprocess.Popen(command(NATS_SERVER, "-js", "-sd", folder / "jetstream", "-a", "127.0.0.1", "-p", str(port)), stdout=subprocess.DEVNULL,
                                     stderr=subprocess.DEVNULL))
     return f"nats://127.0.0.1:{port}"
 
@@ -80,26 +75,20 @@ def post(address, query, body):
         return False
 
 
-def generate(address, seconds):
-    sent = 0
-    end = time.monotonic() + seconds if seconds else None
+def generate(address):
     for number, (version, body, dump) in enumerate(reports(random.Random(19))):
         while dump is not None and not post(address, f"id=demo-{number}&kind=dump", dump):
             time.sleep(1)
         while not post(address, f"id=demo-{number}&version={version}", body):
             time.sleep(1)
-        sent += 1
-        if end is not None and time.monotonic() > end:
-            return sent
         time.sleep(RATE_S)
-    return sent
 
 
-def run(options, folder, started):
+def run(listen, folder, started):
     queue = start_queue(folder, started)
     (folder / "senders").write_text(f"demo {TOKEN}\n")
     (folder / "senders").chmod(0o600)
-    server = subprocess.Popen(command(PROGRAM, "serve", "--wait", "--db", folder / "runs.db", "--listen", options.listen, "--collect", "--senders",
+    server = subprocess.Popen(command(PROGRAM, "serve", "--wait", "--db", folder / "runs.db", "--listen", listen, "--collect", "--senders",
                                       folder / "senders", "--queue", queue, "--spool", folder / "spool", "--totals", folder / "totals.db"),
                               stdout=subprocess.PIPE, text=True)
     started.append(server)
@@ -112,23 +101,22 @@ def run(options, folder, started):
     started.append(subprocess.Popen(command(PROGRAM, "reduce", "--queue", queue, "--totals", folder / "totals.db")))
     print(f"{address}/problems", flush=True)
     print(LOOK_AT, file=sys.stderr)
-    print(f"demo-stream: {generate(address, options.seconds)} reports sent", file=sys.stderr)
-    time.sleep(2 if options.seconds else 0)
+    generate(address)
     return 0
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=0)
     parser.add_argument("--listen", default="127.0.0.1:0")
+    parser.add_argument("--work", type=pathlib.Path, default=BUILD / "demo-stream")
     options = parser.parse_args()
-    folder = BUILD / "demo-stream"
+    folder = options.work
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     started = []
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends what was started, like Ctrl-C
     try:
-        return run(options, folder, started)
+        return run(options.listen, folder, started)
     except KeyboardInterrupt:
         return 130
     finally:

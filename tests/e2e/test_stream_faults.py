@@ -137,24 +137,31 @@ class Pipeline(stream_pipeline.Pipeline):
                    record)[i % 3] for i in range(150)]
 
         def send(number):
-            request = urllib.request.Request(f"{addresses[number % 2]}/api/v1/reports?id=g{number // 3}", data=bodies[number // 3],
+            request = urllib.request.Request(f"{addresses[number % 2]}/api/v1/reports?id=g{number // 3}", data=bodies[number // 3 % 150],
                                              headers={"X-Token": TOKEN}, method="POST")
             with urllib.request.urlopen(request, timeout=20 * e2e.PATIENCE) as answer:
                 return answer.status
 
+        def count(name):
+            return len(list((self.folder / "spool" / name).iterdir()))
+
+        rounds, together, end = 0, False, time.monotonic() + 60 * e2e.PATIENCE
         with concurrent.futures.ThreadPoolExecutor(30) as pool:
-            self.assertEqual(set(pool.map(send, range(450))), {200})
+            while not together:  # on a busy machine, they may come one after the other
+                before = count("reports/ready") if rounds else 0
+                self.assertEqual(set(pool.map(send, range(450 * rounds, 450 * (rounds + 1)))), {200})
+                rounds += 1
+                together = not self.queue_is_folder or count("reports/ready") - before < 100
+                self.assertLess(time.monotonic(), end, "reports of a sender do not go together")
         if self.queue_is_folder:
-            messages = len(list((self.folder / "spool/reports/ready").iterdir()))
-            self.assertLess(messages, 100)
-            self.assertLess(len(list((self.folder / "spool/notes").iterdir())), messages + 3)
+            self.assertLess(count("notes"), count("reports/ready") + 3)
         self.start_worker()
         self.start_reducer()
-        data = self.wait_for(150)
-        self.assertEqual((data["reports"], data["bad"]), (150, 0))
-        counted, texts = self.counted(data), self.expected([text.decode() for text in bodies[::3]])
+        data = self.wait_for(150 * rounds)
+        self.assertEqual((data["reports"], data["bad"]), (150 * rounds, 0))
+        counted, texts = self.counted(data), self.expected([text.decode() for text in bodies[::3]] * rounds)
         self.assertEqual({name: counted.pop(name) for name in texts}, texts)
-        self.assertEqual(sorted(counted.values()), [50, 50])  # the objects, and the records
+        self.assertEqual(sorted(counted.values()), [50 * rounds] * 2)  # the objects, and the records
         self.assertEqual(self.post("id=g0", bodies[1]), 409)
         self.assertEqual(self.post("id=g0", bodies[0]), 200)
 
@@ -315,29 +322,32 @@ class Nats(stream_pipeline.OverNats, Pipeline):
 
 
 class Demo(e2e.Case):
-    def test_the_demo_shows_reports_coming_in(self):
-        demo = subprocess.Popen(["/usr/bin/python3", e2e.ROOT / "tests/demo_stream.py", "--seconds", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                text=True, env={**os.environ, "TWINSTACK_BUILD": str(e2e.BUILD), "TWINSTACK_SYSTEM_SYMBOLS": "0"})
-        self.addCleanup(demo.stdout.close)
-        self.addCleanup(demo.stderr.close)
+    def start(self):
+        """Its process, and the address of the page that it names. Another one may run beside it."""
+        demo = subprocess.Popen(["/usr/bin/python3", e2e.ROOT / "tests/demo_stream.py", "--work", self.folder / "demo"], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, env={**os.environ, "TWINSTACK_BUILD": str(e2e.BUILD), "TWINSTACK_SYSTEM_SYMBOLS": "0"})
+        for pipe in (demo.stdout, demo.stderr):
+            self.addCleanup(pipe.close)
         page = demo.stdout.readline().strip()
         self.assertTrue(page.endswith("/problems"), page)
+        return demo, page
+
+    def test_the_demo_shows_reports_coming_in(self):
+        demo, page = self.start()
         end, stacks = time.monotonic() + 20 * e2e.PATIENCE, 0
         while stacks == 0:
             self.assertLess(time.monotonic(), end)
             with urllib.request.urlopen(page.replace("/problems", "/api/v1/problems"), timeout=10 * e2e.PATIENCE) as answer:
                 stacks = json.load(answer)["data"]["stacks"]
             time.sleep(0.2)
+        demo.send_signal(signal.SIGINT)
         said = demo.communicate(timeout=40 * e2e.PATIENCE)[1]
-        self.assertEqual(demo.returncode, 0)
+        self.assertEqual(demo.returncode, 130, said)
         self.assertIn("demo-stream: look at the order of the head problems", said)
 
     @unittest.skipUnless(shutil.which("setpriv"), "no setpriv")
     def test_a_demo_that_is_killed_leaves_nothing_running(self):
-        demo = subprocess.Popen(["/usr/bin/python3", e2e.ROOT / "tests/demo_stream.py"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                                env={**os.environ, "TWINSTACK_BUILD": str(e2e.BUILD), "TWINSTACK_SYSTEM_SYMBOLS": "0"})
-        self.addCleanup(demo.stdout.close)
-        self.assertTrue(demo.stdout.readline().strip().endswith("/problems"))
+        demo, _ = self.start()
         started = pathlib.Path(f"/proc/{demo.pid}/task/{demo.pid}/children").read_text().split()
         self.assertGreaterEqual(len(started), 4)
         demo.kill()
