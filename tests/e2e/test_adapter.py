@@ -10,7 +10,6 @@ import shutil
 import stat
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
@@ -31,10 +30,6 @@ def stackwalk():
 
 
 class Adapter(e2e.Case):
-    def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.folder)
-
     def ask(self, adapter, *cases, folder=None):
         """{case: (score, engine)} of the adapter's judge; FOLDER: where the command is started."""
         name = "judge:" + adapter.split("=")[0]

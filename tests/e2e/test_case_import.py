@@ -5,9 +5,7 @@ times and peak memory."""
 import json
 import os
 import pathlib
-import shutil
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
@@ -18,10 +16,6 @@ G05, G13 = "g05-minidump2-x86", "g13-sigsegv-x64"
 
 
 class CaseImport(e2e.Case):
-    def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.folder)
-
     def file(self, name, text):
         path = self.folder / name
         path.write_text(text)

@@ -10,7 +10,6 @@ import re
 import shutil
 import struct
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
@@ -65,8 +64,6 @@ class Opened:
 
 class Check(e2e.Case):
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.folder)
         shutil.copytree(CORPUS / "cases/null_write.ob2", self.folder / "cases/null_write.ob2")
         shutil.copytree(CORPUS / "symbols", self.folder / "symbols")
         self.case = self.folder / "cases/null_write.ob2"

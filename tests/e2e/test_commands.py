@@ -5,12 +5,10 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import termios
 import time
 
@@ -101,20 +99,11 @@ elif "--limit-ms" in sys.argv:
 
 
 class ExitCodes(e2e.Case):
-    def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.folder)
-
     def made_up(self, verb):
         """Returns VERB with the options for made-up victims and a made-up Wine, and the environment for it."""
-        for name in ("victims/victims-ob2.exe", "victims/twinstack-launch.exe", "prefix/system.reg", "bin/wineserver", "bin/wine"):
-            (self.folder / name).parent.mkdir(exist_ok=True)
-            (self.folder / name).write_text(WINE if name == "bin/wine" else "#!/bin/sh\n")
-            (self.folder / name).chmod(0o755)
-        argv = [verb, "--victims", self.folder / "victims", "--prefix", self.folder / "prefix"]
-        if verb == "run":
-            argv += ["--db", self.folder / "runs.db", "--no-judges", "-j", "1"]
-        return argv, {"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"}
+        words, env = self.made_wine(WINE)
+        more = ["--db", self.folder / "runs.db", "--no-judges", "-j", "1"] if verb == "run" else []
+        return [verb, *words, *more], env
 
     def test_0_as_expected(self):
         self.run_twinstack("resolve", "--csv", CSV, stdin=STACK)

@@ -4,10 +4,8 @@ import os
 import pathlib
 import pty
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 import termios
 import unittest
 
@@ -32,19 +30,10 @@ COUNTED = re.compile(r"twinstack: judged (\d+)/8 \((\d+) %\), captured (\d+)(?:,
 
 @unittest.skipIf(os.name == "nt", "no Wine prefix there")
 class Progress(e2e.Case):
-    def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.folder)
-        for name in ("victims/victims-ob2.exe", "victims/twinstack-launch.exe", "prefix/system.reg", "bin/wineserver", "bin/wine"):
-            (self.folder / name).parent.mkdir(exist_ok=True)
-            (self.folder / name).write_text(WINE if name == "bin/wine" else "#!/bin/sh\n")
-            (self.folder / name).chmod(0o755)
-
     def lines(self, *words, stderr=subprocess.PIPE):
-        argv = [e2e.PROGRAM, "run", "-j", "1", "--victims", self.folder / "victims", "--prefix", self.folder / "prefix",
-                "--db", self.folder / "t.db", *words]
-        env = {**os.environ, "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"}
-        done = subprocess.run(list(map(str, argv)), env=env, cwd=self.folder, stdout=subprocess.PIPE, stderr=stderr,
+        made, env = self.made_wine(WINE)
+        argv = [e2e.PROGRAM, "run", "-j", "1", *made, "--db", self.folder / "t.db", *words]
+        done = subprocess.run(list(map(str, argv)), env={**os.environ, **env}, cwd=self.folder, stdout=subprocess.PIPE, stderr=stderr,
                               text=True, timeout=60 * e2e.PATIENCE, check=False)
         self.assertEqual(done.returncode, 3, done.stderr)
         return (done.stderr or "").splitlines()

@@ -8,7 +8,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
@@ -37,8 +36,6 @@ class Resume(e2e.Case):
     def setUp(self):
         if shutil.which("wine") is None or not (VICTIMS / "twinstack-launch.exe").exists() or not PREFIX.is_dir():
             self.skipTest("no Wine, no built victims, or no prefix")
-        self.folder = pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.folder)
         self.db = self.folder / "runs.db"
         wine = self.folder / "bin/wine"
         wine.parent.mkdir()

@@ -10,7 +10,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.request
 
@@ -30,10 +29,10 @@ here = os.path.dirname(sys.argv[0])
 if "--list" in sys.argv:
     import json
     for name in {CRASHES!r}:
-        print(json.dumps(dict(name=name, kind="crash", group="A1", limit_ms=1000, code="0xc0000005",
+        print(json.dumps(dict(name=name, kind="crash", group="A1", limit_ms=300_000, code="0xc0000005",
                               exit_code="0xc0000005", doors=["vectored", "unhandled"])))
-    print(json.dumps(dict(name="calm", kind="calm", group="calm", limit_ms=1000, doors=[])))
-    print(json.dumps(dict(name="elsewhere", kind="hang", group="A5", limit_ms=1000, doors=[], supported=False,
+    print(json.dumps(dict(name="calm", kind="calm", group="calm", limit_ms=300_000, doors=[])))
+    print(json.dumps(dict(name="elsewhere", kind="hang", group="A5", limit_ms=300_000, doors=[], supported=False,
                           reason="not here")))
 elif "--out" in sys.argv:
     out = sys.argv[sys.argv.index("--out") + 1].removeprefix("Z:").replace(chr(92), "/")
@@ -69,24 +68,17 @@ elif "--out" in sys.argv:
 
 class RunControl(e2e.Case):
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.folder)
-        for name in ("victims/twinstack-launch.exe", "prefix/system.reg", "bin/wineserver", "bin/wine"):
-            (self.folder / name).parent.mkdir(exist_ok=True)
-            (self.folder / name).write_text(WINE if name == "bin/wine" else "#!/bin/sh\n")
-            (self.folder / name).chmod(0o755)
+        self.made, self.env = self.made_wine(WINE)
         for suffix in ("exe", "pdb"):
             found = list((e2e.ROOT / "corpus/symbols").glob(f"victims-ob2.{suffix}/*/victims-ob2.{suffix}"))
             self.assertEqual(len(found), 1)
             shutil.copy(found[0], self.folder / "victims")
         self.db = self.folder / "runs.db"
-        self.env = {"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"}
         self.known = self.folder / "known.txt"
         self.known.write_text("")
 
     def words(self, *argv, jobs=1, judges=False):
-        return ["run", "--victims", self.folder / "victims", "--prefix", self.folder / "prefix", "--db", self.db,
-                *([] if judges else ["--no-judges"]), "-j", jobs, "--known", self.known, *argv]
+        return ["run", *self.made, "--db", self.db, *([] if judges else ["--no-judges"]), "-j", jobs, "--known", self.known, *argv]
 
     def take(self, *argv, exit_code=0, jobs=1):
         """Runs it; returns the report as JSON and the text of standard error."""

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
@@ -27,14 +26,7 @@ if "--list" in sys.argv:
 @unittest.skipIf(os.name == "nt", "no Wine prefix there")
 class Waits(e2e.Case):
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.folder)
-        for name in ("victims/victims-ob2.exe", "victims/twinstack-launch.exe", "prefix/system.reg", "bin/wineserver", "bin/wine"):
-            (self.folder / name).parent.mkdir(exist_ok=True)
-            (self.folder / name).write_text(WINE if name == "bin/wine" else "#!/bin/sh\n")
-            (self.folder / name).chmod(0o755)
-        self.words = ["--victims", self.folder / "victims", "--prefix", self.folder / "prefix"]
-        self.env = {"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"}
+        self.words, self.env = self.made_wine(WINE)
 
     def starts(self):
         path = self.folder / "bin/wine.starts"

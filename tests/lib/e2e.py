@@ -145,6 +145,15 @@ class Case(unittest.TestCase):
         self.addCleanup(shutil.rmtree, path)
         return path
 
+    def made_wine(self, script):
+        """Makes a replacement for Wine, victims that say nothing and a prefix: the options and the environment of a verb that takes them."""
+        for name in ("victims/victims-ob2.exe", "victims/twinstack-launch.exe", "prefix/system.reg", "bin/wineserver", "bin/wine"):
+            (self.folder / name).parent.mkdir(exist_ok=True)
+            (self.folder / name).write_text(script if name == "bin/wine" else "#!/bin/sh\n")
+            (self.folder / name).chmod(0o755)
+        words = ["--victims", self.folder / "victims", "--prefix", self.folder / "prefix"]
+        return words, {"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"}
+
     def saved(self, dump, **more):
         """The path of a dump made by dump_maker."""
         path = self.folder / "made.dmp"
