@@ -1,0 +1,318 @@
+/* What a document says, in Markdown and on a page: sentences and lists by the rules of sheet.h; and
+ * the rows of its tables and the badge, from figures that are counted by hand. */
+#include <stdio.h>
+#include <string.h>
+
+#include "report/document.h"
+#include "test.h"
+
+static struct arena keep;
+
+/* What WRITE says; WIDE 0: in Markdown. */
+static const char *said(void (*write)(struct sheet *s, const void *context), const void *context,
+                        uint32_t wide, uint32_t most_lines)
+{
+    char name[600];
+    struct sheet sheet;
+    size_t bytes;
+    (void)snprintf(name, sizeof name, "%s/said.txt", test_scratch());
+    FILE *out = fopen(name, "wb");
+    REQUIRE(out != NULL);
+    const struct page page = {.out = out, .columns = wide};
+    if (wide > 0)
+        sheet_on_page(&sheet, &page, &keep);
+    else
+        sheet_as_markdown(&sheet, out, 0, &keep);
+    sheet.most_lines = most_lines;
+    write(&sheet, context);
+    REQUIRE(fclose(out) == 0);
+    const char *text = (const char *)test_read(name, &bytes);
+    return arena_text(&keep, text, bytes);
+}
+
+/* ---- sentences and lists ---------------------------------------------------------------- */
+
+static void write_blocks(struct sheet *s, const void *context)
+{
+    static const char *const commands[] = {"more: ", "a | b", ", and <c>"};
+    (void)context;
+    sheet_heading(s, "Speed", ": medians");
+    sheet_text(s, INK_PLAIN, 0, 0, "first");
+    sheet_text(s, INK_PLAIN, 0, 0, NULL);
+    sheet_textf(s, INK_BAD, "%u of _%u_", 2U, 3U);
+    sheet_commands(s, commands, COUNT_OF(commands));
+    sheet_raw(s, "<raw>\n");
+    sheet_fold(s, "All");
+    sheet_text(s, INK_TITLE, 0, 0, "inside");
+    sheet_unfold(s);
+    sheet_heading(s, "A", "");
+    sheet_heading(s, "B", "");
+}
+
+TEST(blocks_are_apart_in_markdown_and_lines_on_a_page)
+{
+    arena_init(&keep, 0);
+    CHECK_STR(
+        said(write_blocks, NULL, 0, 0),
+        "### Speed: medians\nfirst\n\n**2 of \\_3\\_**\n\nmore: `a ? b`, and &lt;c\\>\n<raw>\n"
+        "\n<details><summary>All</summary>\n\n**inside**\n\n</details>\n\n### A\n\n### B\n");
+    CHECK_STR(
+        said(write_blocks, NULL, 80, 0),
+        "\nSPEED: medians\nfirst\n2 of _3_\nmore: `a | b`, and <c>\n\nALL\ninside\n\nA\n\nB\n");
+    arena_free(&keep);
+}
+
+static void entry_of(const void *rows, size_t at, struct arena *in, struct sheet_entry *out)
+{
+    const struct sheet_entry *entries = rows;
+    (void)in;
+    *out = entries[at];
+}
+
+struct list {
+    const char *name;
+    struct sheet_entry entries[3];
+    uint32_t count, most_lines;
+    const char *markdown, *page; /* of 40 columns */
+};
+
+static void write_list(struct sheet *s, const void *context)
+{
+    const struct list *list = context;
+    (void)sheet_list(s, entry_of, list->entries, list->count, "case", ", below");
+}
+
+TEST(entries_have_a_head_a_reason_and_what_can_be_typed)
+{
+    static const struct list rows[] = {
+        {"no entry", {{.text = NULL}}, 0, 0, "", ""},
+        {"a text alone", {{.text = "a"}, {.text = "b"}}, 2, 0, "* a\n* b\n", "a\nb\n"},
+        {"a head, and lines that begin below the text",
+         {{.head = "FAIL ", .text = "alpha beta gamma delta epsilon zetas eta theta"}},
+         1,
+         0,
+         "* FAIL alpha beta gamma delta epsilon zetas eta theta\n",
+         "FAIL alpha beta gamma delta epsilon\n     zetas eta theta\n"},
+        {"a given indent, at which the head ends",
+         {{.head = "F", .indent = 3, .text = "alpha beta gamma delta epsilon zeta eta theta"}},
+         1,
+         0,
+         "* Falpha beta gamma delta epsilon zeta eta theta\n",
+         "F  alpha beta gamma delta epsilon zeta\n   eta theta\n"},
+        {"why, note and command",
+         {{.text = "a", .why = "w", .note = "n", .command = "c"}},
+         1,
+         0,
+         "* a<br>w<br>n · more: `c`\n",
+         "a\n  w\n  n · more: c\n"},
+        {"a command without a note",
+         {{.text = "a", .command = "c"}},
+         1,
+         0,
+         "* a<br>more: `c`\n",
+         "a\n  more: c\n"},
+        {"a note alone", {{.text = "a", .note = "n"}}, 1, 0, "* a<br>n\n", "a\n  n\n"},
+        {"why, further in",
+         {{.text = "a", .why = "w", .why_indent = 4}},
+         1,
+         0,
+         "* a<br>w\n",
+         "a\n    w\n"},
+        {"at most one line",
+         {{.text = "alpha beta gamma delta epsilon zeta eta theta", .most = 1}},
+         1,
+         0,
+         "* alpha beta gamma delta epsilon zeta eta theta\n",
+         "alpha beta gamma delta epsilon zeta ...\n"},
+        {"what has no room is counted, thing by thing",
+         {{.text = "a"}, {.text = "b", .stands_for = 5}, {.text = "c"}},
+         3,
+         2,
+         "* a\n* b\n* c\n",
+         "a\nand 6 more cases, below\n"},
+        {"the last line is for the last entry",
+         {{.text = "a"}, {.text = "b"}},
+         2,
+         2,
+         "* a\n* b\n",
+         "a\nb\n"},
+        {"no room at all", {{.text = "a"}, {.text = "b"}}, 2, 1, "* a\n* b\n", "2 cases, below\n"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        CHECK_STR(said(write_list, &rows[i], 0, rows[i].most_lines), rows[i].markdown);
+        CHECK_STR(said(write_list, &rows[i], 40, rows[i].most_lines), rows[i].page);
+        arena_free(&keep);
+    }
+}
+
+/* ---- engines ---------------------------------------------------------------------------- */
+
+static const struct run_info complete = {.state = RUN_COMPLETE};
+
+static void write_engines(struct sheet *s, const void *context)
+{
+    (void)document_engines(s, context, 0);
+}
+
+/* The interval is Wilson's of 1 in 2; the shares are cut after one digit. */
+TEST(each_column_of_an_engine_is_its_own_share)
+{
+    static const struct engine_total engines[] = {
+        {.engine = "a",
+         .subject = true,
+         .stacks = 2,
+         .judged = 2,
+         .exact = 1,
+         .right_frames = 3,
+         .own_frames = 4,
+         .truth_frames = 5,
+         .inline_right = 1,
+         .inline_demanded = 3,
+         .lines_right = 1,
+         .lines_judged = 8,
+         .top1 = 2,
+         .top5 = 0,
+         .physical_same = 2,
+         .physical_judged = 3},
+        {.engine = "b", .stacks = 1, .judged = 1, .exact = 1},
+        {.engine = "c", .stacks = 1},
+        {.engine = "d"},
+        {.engine = "e"},
+    };
+    const struct run_figures figures = {
+        .run = &complete, .engines = engines, .engine_count = COUNT_OF(engines)};
+    arena_init(&keep, 0);
+    const char *text = said(write_engines, &figures, 0, 0);
+    CHECK_HAS(text,
+              "### Engines against the truth\n|  | exact stacks | precision | recall | inline "
+              "| lines | top 1 | top 5 | physical |\n|---|---|--:|--:|--:|--:|--:|--:|--:|\n");
+    CHECK_HAS(text,
+              "| a \\* | 1/2 \\[9-91 %\\] | 75.0 % | 60.0 % | 33.3 % | 12.5 % | 100 % | 0.0 % "
+              "| 66.6 % |\n");
+    CHECK_HAS(text, "| b | 1/1 \\[21-100 %\\] | - | - | - | - | 0.0 % | 0.0 % | - |\n");
+    CHECK_HAS(text, "| c | nothing to judge by |  |  |  |  |  |  |  |\n");
+    CHECK_HAS(text, "\nno stack: d, e\n");
+    CHECK(strstr(text, "not in these figures") == NULL);
+    arena_free(&keep);
+}
+
+TEST(engines_under_test_are_always_shown)
+{
+    static const struct engine_total engines[] = {
+        {.engine = "a", .subject = true, .stacks = 1},
+        {.engine = "b", .subject = true, .stacks = 1},
+        {.engine = "c", .stacks = 1},
+        {.engine = "d", .stacks = 1},
+        {.engine = "e", .stacks = 1},
+    };
+    static const struct {
+        uint32_t most;
+        size_t left;
+        const char *words; /* NULL: nothing is left out */
+    } rows[] = {{0, 0, NULL},
+                {1, 3, "and 3 more reference engines"},
+                {2, 3, "and 3 more reference engines"},
+                {3, 2, "and 2 more reference engines"},
+                {4, 1, "and 1 more reference engine\n"},
+                {5, 0, NULL},
+                {6, 0, NULL}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        for (uint32_t left_out = 0; left_out < 3; left_out++) {
+            static const char *const words[] = {NULL, "1 case is not in", "2 cases are not in"};
+            const struct run_figures figures = {.run = &complete,
+                                                .engines = engines,
+                                                .engine_count = COUNT_OF(engines),
+                                                .left_out = left_out};
+            struct sheet sheet;
+            size_t bytes;
+            char name[600];
+            arena_init(&keep, 0);
+            (void)snprintf(name, sizeof name, "%s/engines", test_scratch());
+            test_row(rows[i].words != NULL ? rows[i].words : "all");
+            FILE *out = fopen(name, "wb");
+            REQUIRE(out != NULL);
+            sheet_as_markdown(&sheet, out, 0, &keep);
+            CHECK_EQ(document_engines(&sheet, &figures, rows[i].most), rows[i].left);
+            (void)fclose(out);
+            const char *raw = (const char *)test_read(name, &bytes),
+                       *text = arena_text(&keep, raw, bytes);
+            for (size_t k = 0; k < COUNT_OF(engines); k++) {
+                char cell[16];
+                (void)snprintf(cell, sizeof cell, "\n| %s ", engines[k].engine);
+                CHECK_EQ(strstr(text, cell) != NULL, k < COUNT_OF(engines) - rows[i].left);
+            }
+            CHECK_EQ(strstr(text, "reference engine") != NULL, rows[i].words != NULL);
+            if (rows[i].words != NULL)
+                CHECK_HAS(text, rows[i].words);
+            CHECK_EQ(strstr(text, "not in these figures") != NULL, left_out > 0);
+            if (left_out > 0)
+                CHECK_HAS(text, words[left_out]);
+            arena_free(&keep);
+        }
+}
+
+/* ---- symbols ---------------------------------------------------------------------------- */
+
+static void write_symbols(struct sheet *s, const void *context)
+{
+    document_symbols(s, context);
+}
+
+TEST(builds_of_a_module_are_one_row)
+{
+    static const struct symbol_row rows[] = {
+        {.module = "a.dll", .code_id = "1", .symbols = SYMBOLS_PDB, .frames = 3, .inlined = 1},
+        {.module = "b.dll", .symbols = SYMBOLS_NONE, .frames = 2},
+        {.module = "a.dll", .code_id = "2", .symbols = SYMBOLS_PDB, .frames = 4},
+    };
+    const struct run_figures figures = {
+        .run = &complete, .symbols = rows, .symbol_count = COUNT_OF(rows)};
+    const struct run_figures none = {.run = &complete};
+    arena_init(&keep, 0);
+    const char *text = said(write_symbols, &figures, 0, 0);
+    CHECK_HAS(text, "\n| module | source | frames | inlined |\n|---|---|--:|--:|\n");
+    CHECK_HAS(text, "\n| a.dll | pdb | 7 | 1 |\n");
+    CHECK_HAS(text, "\n| b.dll | none | 2 |  |\n");
+    CHECK_STR(said(write_symbols, &none, 0, 0), "");
+    arena_free(&keep);
+}
+
+/* ---- badge ------------------------------------------------------------------------------ */
+
+TEST(a_badge_is_green_only_where_all_is_well)
+{
+    static const struct {
+        const char *name;
+        uint32_t pass, fail, error, problems;
+        enum run_state state;
+        const char *message;
+        enum badge_color color;
+    } rows[] = {
+        {"all pass", 5, 0, 0, 0, RUN_COMPLETE, "5 of 5 pass", BADGE_BRIGHT_GREEN},
+        {"one fails", 4, 1, 0, 0, RUN_COMPLETE, "1 of 5 fail", BADGE_RED},
+        {"an error fails, too", 3, 1, 1, 0, RUN_COMPLETE, "2 of 5 fail", BADGE_RED},
+        {"an acceptance that is not needed", 5, 0, 0, 1, RUN_COMPLETE,
+         "known mismatches out of date", BADGE_RED},
+        {"a failure goes before it", 4, 1, 0, 1, RUN_COMPLETE, "1 of 5 fail", BADGE_RED},
+        {"an interrupted run is none", 5, 0, 0, 0, RUN_INTERRUPTED, "interrupted",
+         BADGE_LIGHT_GREY},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct run_info run = {.state = rows[i].state};
+        struct run_figures figures = {.run = &run,
+                                      .total_cases = rows[i].pass + rows[i].fail + rows[i].error,
+                                      .problem_count = rows[i].problems};
+        struct fault fault = FAULT_INIT;
+        struct badge badge;
+        figures.verdicts[VERDICT_PASS] = rows[i].pass;
+        figures.verdicts[VERDICT_FAIL] = rows[i].fail;
+        figures.verdicts[VERDICT_ERROR] = rows[i].error;
+        test_row(rows[i].name);
+        REQUIRE(report_make_badge(&figures, "verdict", &badge, &fault) == ERR_NONE);
+        CHECK_STR(badge.label, "stacks");
+        CHECK_STR(badge.message, rows[i].message);
+        CHECK_EQ(badge.color, rows[i].color);
+    }
+}
