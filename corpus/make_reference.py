@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""Makes the cases of corpus/reference, that is suite.json, moments/, images/, addresses/, programs/ and COVERAGE.md:
-make_reference.py [FOLDER].
+"""Makes the cases of corpus/reference, that is suite.json, moments/, images/, addresses/, programs/, dumps/ and COVERAGE.md:
+make_reference.py [FOLDER] [--dumps]. With --dumps only the dumps are made, of the moments that are there: without an emulator.
 
 Needs clang-19, lld-19, llvm-19, gcc, mingw, gdb and python3-unicorn, which ./run installs, and clang-14, dwz, elfutils and rustc 1.95.
 The same versions give the same bytes."""
 
+import argparse
 import collections
 import csv
 import hashlib
@@ -14,13 +15,15 @@ import sys
 import tempfile
 
 import reference_addresses
+import reference_dumps
 import reference_moments_arm64
 import reference_moments_x64
 
-EDITION = "2026.11.4"
-FOLDERS = ("images", "programs")
+EDITION = "2026.11.5"
+FOLDERS = ("images", "programs", "dumps")
 POSITIONS = {"moment": ("prologue", "body", "called", "epilogue", "leaf", "dispatcher", "before-noreturn"),
              "address": ("first", "inline-begin", "inline-end", "row", "inside", "mid-instruction", "return", "last", "gap")}
+POSITIONS["dump"] = ("crashed", "other")
 # Why a position is empty in a row.
 REASONS = {
     "prologue": "leaf functions and code without an entry have none",
@@ -48,12 +51,16 @@ def retired():
         return [{"id": old, "reason": reason, "successor": new or None} for old, new, reason in csv.reader(stream, delimiter="\t")]
 
 
+def put_list(path, cases):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(case, separators=(",", ":")) + "\n" for case in cases), encoding="utf-8")
+
+
 def write(out, lists):
     for name, cases in lists.items():
-        (out / name).parent.mkdir(parents=True, exist_ok=True)
-        (out / name).write_text("".join(json.dumps(case, separators=(",", ":")) + "\n" for case in cases), encoding="utf-8")
+        put_list(out / name, cases)
     files = [{"path": path.relative_to(out).as_posix(), "sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "licence": "MIT"}
-             for folder in FOLDERS for path in sorted((out / folder).iterdir())]
+             for folder in FOLDERS for path in sorted((out / folder).rglob("*")) if path.is_file() and path.suffix != ".ndjson"]
     suite = {"suite": 1, "edition": EDITION, "lists": list(lists), "retired": retired(), "files": files}
     (out / "suite.json").write_text(json.dumps(suite, indent=1) + "\n", encoding="utf-8")
 
@@ -66,6 +73,8 @@ def table(kind, cases):
              "| capability | processor | shape | " + " | ".join(positions) + " |", "|---" * (3 + len(positions)) + "|"]
     for row in sorted({key[:3] for key in counts}):
         lines.append(f"| {' | '.join(row)} | {' | '.join(str(counts[*row, position] or '-') for position in positions)} |")
+    if kind == "dump":
+        return [*lines, "", "A shape is a form of a dump; a dash: the form is not about the thread that crashed, and no dump of it has an exception.", ""]
     return [*lines, "", "A dash is an empty cell. Its reason:", "", *(f"* {position}: {REASONS[position]}." for position in positions), ""]
 
 
@@ -78,7 +87,7 @@ def coverage(lists):
         lines += table(kind, [c for c in cases if c["kind"] == kind])
     lines += ["Not in this edition, so without any row: x64 unwind version 3 and shadow stacks, moments of ARM64EC and x86, signed return "
               "addresses, save_any_reg, SVE and reserved flags of arm64, stack scans, generated and managed code, PDBs of MSVC and their OMAP, "
-              "MSFZ and incremental thunks, Mach-O, dumps. Their cases are not made yet.", ""]
+              "MSFZ and incremental thunks, Mach-O, dumps of x86. Their cases are not made yet.", ""]
     return "\n".join(lines)
 
 
@@ -87,9 +96,29 @@ def make(out):
     with tempfile.TemporaryDirectory() as folder:
         lists = {**reference_moments_x64.make(pathlib.Path(folder), out), **reference_moments_arm64.make(pathlib.Path(folder), out),
                  **reference_addresses.make(pathlib.Path(folder), out)}
+    finish(out, lists)
+
+
+def finish(out, lists):
+    """The moments are there: the dumps, and what is about all cases."""
+    for name, cases in lists.items():
+        put_list(out / name, cases)
+    lists = {**lists, **reference_dumps.make(out)}
     write(out, lists)
     (out / "COVERAGE.md").write_text(coverage(lists), encoding="utf-8")
 
 
+def remade(out):
+    names = [name for name in json.loads((out / "suite.json").read_text(encoding="utf-8"))["lists"] if not name.startswith("dumps/")]
+    finish(out, {name: [json.loads(line) for line in (out / name).read_text(encoding="utf-8").splitlines()] for name in names})
+
+
 if __name__ == "__main__":
-    make(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent / "reference")
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("folder", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent / "reference")
+    arguments.add_argument("--dumps", action="store_true")
+    arguments = arguments.parse_args()
+    if arguments.dumps:
+        remade(arguments.folder)
+    else:
+        make(arguments.folder)

@@ -127,6 +127,22 @@ class Adapters(Asked):
             for mode in ("rtl", "stackwalk"):
                 self.check_adapter(mode, "8.0", ["wine", program, mode], env)
 
+    def test_dumps(self):
+        """A dump of each form. LLDB reads no unwind data of arm64; with names and lines, `check` asks the same (test_adapter.py)."""
+        cases = [json.loads(line) for name in ("x64", "arm64") for line in (SUITE / f"dumps/{name}.ndjson").read_text(encoding="utf-8").splitlines()]
+        cases = [case for case in cases if case["id"].split("/")[3] == "0"]
+        self.assertEqual({case["position"] for case in cases}, {"crashed", "other"})
+        rows = [("ours", [ADAPTERS / "ours.py", e2e.PROGRAM], cases)]
+        if shutil.which("lldb-19"):
+            rows.append(("lldb", [ADAPTERS / "lldb.py", "lldb-19"], [case for case in cases if case["processor"] == "x64"]))
+        for name, command, asked in rows:
+            _, answers = ask(command, asked)
+            for case in asked:
+                with self.subTest(name=name, id=case["id"]):
+                    truth = pairs(case["truth"].get("frames") or case["truth"]["accepted"][0])
+                    said = pairs(answers[case["id"]]["frames"])
+                    self.assertEqual(said if case["truth"]["level"] == "must" else said[:len(truth)], truth)
+
     def test_moments_of_another_processor_are_unsupported(self):
         case = {**self.cases[0], "processor": "arm", "capability": "moments.arm"}
         _, answers = ask([ADAPTERS / "ours.py", e2e.PROGRAM], [case])

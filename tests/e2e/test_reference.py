@@ -6,6 +6,7 @@ import importlib.util
 import json
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 import unittest
@@ -26,6 +27,22 @@ def suite():
     return json.loads((FOLDER / "suite.json").read_text(encoding="utf-8"))
 
 
+def registers(case):
+    """(ip, sp) of the thread, by a reader of its own: the context of the exception, where that is the thread's."""
+    data = (FOLDER / case["given"]["dump"]).read_bytes()
+    count, at = struct.unpack_from("<II", data, 8)
+    streams = {kind: place for kind, _, place in (struct.unpack_from("<III", data, at + 12 * i) for i in range(count))}
+    contexts = {}
+    for i in range(struct.unpack_from("<I", data, streams[3])[0]):
+        row = streams[3] + 4 + 48 * i
+        contexts[struct.unpack_from("<I", data, row)[0]] = struct.unpack_from("<I", data, row + 44)[0]
+    if 6 in streams:
+        contexts[struct.unpack_from("<I", data, streams[6])[0]] = struct.unpack_from("<I", data, streams[6] + 164)[0]
+    place = contexts[case["given"]["thread"]]
+    ip, sp = {"x64": (0xF8, 0x98), "arm64": (0x108, 0x100)}[case["processor"]]
+    return hex(struct.unpack_from("<Q", data, place + ip)[0]), hex(struct.unpack_from("<Q", data, place + sp)[0])
+
+
 def faults(case):
     """Why a case may not be what it says, beyond what the schema says."""
     if case["truth"]["level"] == "must":
@@ -35,6 +52,10 @@ def faults(case):
             yield "twinstack is its own witness"
     if not case["id"].startswith(f"{case['kind']}{'es' if case['kind'] == 'address' else 's'}/{case['processor']}/{case['shape']}/"):
         yield "the id does not begin with kind, processor and shape"
+    if case["kind"] == "dump":
+        truth = case["truth"].get("frames") or case["truth"]["accepted"][0]
+        if truth[0] != {"ip": (now := registers(case))[0], "sp": now[1]}:
+            yield "the first frame is not where the thread was"
     if case["kind"] == "moment":
         given, pair = case["given"], {"x64": ("rip", "rsp"), "arm64": ("pc", "sp")}[case["processor"]]
         now = {"ip": given["registers"][pair[0]], "sp": given["registers"][pair[1]]}
@@ -94,21 +115,22 @@ class Reference(e2e.Case):
         for file in files:
             result = json.loads(file.read_text(encoding="utf-8"))
             jsonschema.Draft202012Validator({"$ref": "#/$defs/result", "$defs": schema["$defs"]}).validate(result)
-            self.assertEqual(result["edition"], suite()["edition"], file.name)
+            self.assertLessEqual(result["edition"], suite()["edition"], file.name)  # of an older one where the cases of its kinds are the same
             listed = sorted(case for cases in result["cases"].values() for case in cases)
             can = {row["capability"] for row in result["by"] if any(row[key] for key in ANSWERED)}
             self.assertEqual(listed, sorted(case for capability in can for case in ids[capability]), file.name)
-            self.assertEqual({row["capability"] for row in result["by"]}, set(ids), file.name)
+            self.assertLessEqual({row["capability"] for row in result["by"]}, set(ids), file.name)
         done = subprocess.run([sys.executable, "-I", FOLDER / "table.py"], capture_output=True, text=True, check=True)
         self.assertEqual(done.stdout, (FOLDER / "RESULTS.md").read_text(encoding="utf-8"), "run corpus/reference/table.py > corpus/reference/RESULTS.md")
 
     def test_files_are_those_of_the_list_and_small(self):
         listed = {row["path"]: row["sha256"] for row in suite()["files"]}
         found = {f.relative_to(FOLDER).as_posix(): hashlib.sha256(f.read_bytes()).hexdigest()
-                 for folder in ("images", "programs") for f in (FOLDER / folder).iterdir()}
+                 for folder in ("images", "programs", "dumps") for f in (FOLDER / folder).rglob("*") if f.is_file() and f.suffix != ".ndjson"}
         self.assertEqual(listed, found)
         used = {m["path"] for case in self.cases for m in case["given"].get("modules", ())}
         used |= {case["given"][key] for case in self.cases if case["kind"] == "address" for key in ("image", "symbols") if case["given"][key]}
+        used |= {case["given"]["dump"] for case in self.cases if case["kind"] == "dump"}
         self.assertEqual(used - set(listed), set())
         files = [f for f in FOLDER.rglob("*") if f.is_file()]
         self.assertLess(max(f.stat().st_size for f in files), 2 << 20)
@@ -146,6 +168,18 @@ class Reference(e2e.Case):
                 cases = json.loads(json.dumps(family.all_cases()))
                 self.assertEqual(cases, self.lists[f"moments/{processor}-{name}.ndjson"])
                 self.assertEqual((self.folder / family.path).read_bytes(), (FOLDER / family.path).read_bytes())
+
+    def test_the_dumps_come_out_the_same(self):
+        sys.path.insert(0, str(FOLDER.parent))
+        import reference_dumps  # pylint: disable=import-outside-toplevel
+        for name in ("moments", "images"):
+            (self.folder / name).symlink_to(FOLDER / name)
+        lists = json.loads(json.dumps(reference_dumps.make(self.folder)))
+        self.assertEqual(lists, {name: cases for name, cases in self.lists.items() if name.startswith("dumps/")})
+        made, there = ({f.relative_to(folder).as_posix(): f.read_bytes() for f in (folder / "dumps").rglob("*") if f.is_file() and f.suffix != ".ndjson"}
+                       for folder in (self.folder, FOLDER))
+        self.assertEqual(made, there)
+        self.assertGreaterEqual(sum(name.endswith(".dmp") for name in there), 150)
 
     @unittest.skipUnless(importlib.util.find_spec("unicorn"), "make_reference.py needs python3-unicorn")
     def test_programs_come_out_the_same_and_their_witnesses_say_the_same(self):

@@ -166,7 +166,7 @@ class Score(e2e.Case):
                 for case in ids:
                     want[(f"{result['tool']['name']} {result['tool']['version']}", *place[case])][outcome] += 1
         seen = {}
-        for title, head, body in re.findall(r"<h2>(moments\.\w+|addresses\.\w+)</h2>\n<div.*?<tr><th>shape(.*?)</thead><tbody>\n(.*?)</tbody>", html, re.S):
+        for title, head, body in re.findall(r"<h2>((?:moments|addresses|dumps)\.\w+)</h2>\n<div.*?<tr><th>shape(.*?)</thead><tbody>\n(.*?)</tbody>", html, re.S):
             tools = head.split("<th>")[1:]
             for row in body.splitlines():
                 shape, *cells = re.sub(r"</?a[^>]*>", "", row).removeprefix("<tr><th>").split("<td ")
@@ -225,7 +225,7 @@ class Score(e2e.Case):
                 self.assertIn(message, self.run_twinstack("score", "--suite", SUITE, *words, exit_code=code).stderr)
         badge = ElementTree.parse(badges / "actor-1-addresses.pdb.svg").getroot()
         self.assertEqual(badge[-1][-1].text, "not covered")
-        self.assertEqual(len(list(badges.iterdir())), 4)
+        self.assertEqual(len(list(badges.iterdir())), 6)
 
     def test_ctrl_c_leaves_no_contestant(self):
         import signal  # pylint: disable=import-outside-toplevel

@@ -49,10 +49,10 @@ def facts(path):
 
 
 class File:
-    """The bytes of the dump; the header and the directory come first."""
+    """The bytes of the dump; the header and the directory, of at most MOST streams, come first."""
 
-    def __init__(self):
-        self.data, self.streams = bytearray(32 + 12 * 5), []
+    def __init__(self, most=5):
+        self.data, self.streams = bytearray(32 + 12 * most), []
 
     def put(self, data):
         self.data += bytes(-len(self.data) % 8)

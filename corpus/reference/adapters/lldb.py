@@ -116,7 +116,8 @@ def main():
 
         def of_dump(folder, question):
             given = question["given"]
-            places = sorted({path.parent for path in (folder / given["symbols"]).resolve().rglob("*") if path.is_file()})
+            files = (folder / given["symbols"]).resolve().rglob("*") if given["symbols"] else ()
+            places = sorted({path.parent for path in files if path.is_file()})
             lldb.ask("settings set target.exec-search-paths " + " ".join(f'"{place}"' for place in places),
                      f'target create --core "{(folder / given["dump"]).resolve()}"')
             threads = {int(tid, 0): number for number, tid in (m.groups() for m in map(THREAD.search, lldb.ask("thread list")) if m)}

@@ -46,7 +46,8 @@ def answer(folder, question):
 
 def of_dump(folder, question):
     given, names = question["given"], {}
-    words = [str(folder / given["dump"]), "--offline", "--symbols", str(folder / given["symbols"]), "--thread", str(given["thread"])]
+    words = [str(folder / given["dump"]), "--offline", "--thread", str(given["thread"]),
+                                                 *(["--symbols", str(folder / given["symbols"])] if given["symbols"] else [])]
     thread = next(t for t in json.loads(run("dump", *words, "--stacks", "--json"))["threads"] if t["id"] == given["thread"])
     for frame in thread["stack"]["frames"]:
         names.setdefault(frame["index"], []).append({key: frame[key] for key in ("function", "file", "line", "inlined")})
