@@ -30,6 +30,7 @@ mkdirSync(`${spool}/partials/ready`, { recursive: true });
 const put = (name, text) => writeFileSync(`${spool}/partials/ready/${name}`, text);
 
 const LONG = 'std::vector<Widget<Nested<int, std::basic_string<wchar_t>>>>::_Emplace_reallocate | '.repeat(3);
+const NAMED = 'victims-ob2.exe!0x6128'; // in a function with two others inlined
 const signatures = [
   'poke | middle | main',
   `${LONG}draw`,
@@ -42,10 +43,10 @@ const signatures = [
  * @type {(hour: string, version: string, rows: string[], day: string) => string}
  */
 function partial(hour, version, rows, day) {
-  const lines = rows.map(
-    (text, i) =>
-      `${40 - 9 * i}\t0\t2026-11-${day}T${hour}:15:00Z\tvictims-ob2.exe!0x${i}\\nntdll.dll!0x10\t${text}\n`,
-  );
+  const lines = rows.map((text, i) => {
+    const innermost = i < 3 ? `victims-ob2.exe!0x${i}` : NAMED;
+    return `${40 - 9 * i}\t0\t2026-11-${day}T${hour}:15:00Z\t${innermost}\\nntdll.dll!0x10\t${text}\n`;
+  });
   const stacks = rows.reduce((sum, _, i) => sum + 40 - 9 * i, 0);
   const head = [1, rows.length, stacks, 0, 0, `r-${day}-${hour}`, `2026-11-${day}T${hour}`, version];
   return `#signatures\t${head.join('\t')}\n${lines.join('')}`;
@@ -237,6 +238,27 @@ test('a_problem_has_an_address_that_says_what_makes_it_one', async () => {
   await settled(page);
   check((await page.locator('main').innerText()).includes('No report has this problem'), 'an unknown one');
   await closePage(page);
+});
+
+test('a_stack_has_the_names_that_the_symbols_of_the_server_give', async () => {
+  const named = await serve('--db', db, '--totals', totals, '--symbols', `${root}/corpus/symbols`);
+  const page = await openPage(chromium, `${named.base}/problems`);
+  await settled(page);
+  for (const at of [0, 3]) await rows(page).nth(at).getByText('one of its stacks').click();
+  const stack = page.locator('[aria-label="Stack"] tbody');
+  await becomes(() => stack.count(), 1, 'named where a frame has a name');
+  check((await rows(page).nth(0).locator('pre').innerText()).includes('!0x0'), 'the other as it came');
+  await rows(page).nth(3).getByRole('link').click();
+  await page.waitForURL(/\/problems\/[0-9a-f]{16}$/);
+  await becomes(() => stack.count(), 1, 'on the page of the problem');
+  const text = await stack.innerText();
+  for (const said of ['put32', 'inlined', 'cap_crash_record_timing', 'write_record.c:276', 'ntdll.dll!0x10'])
+    check(text.includes(said), `${said} in ${text}`);
+  await axeFindsNothing(page, 'a named stack');
+  await shot(page, 'problem-named');
+  same(page.complaints, [], 'complaints');
+  await closePage(page);
+  await named.stop();
 });
 
 test('a_problem_of_thousands_of_characters_fits_its_page', async () => {

@@ -1,4 +1,5 @@
 // Head problems: the stacks of all reports of programs in the field, most frequent first.
+import { useState } from 'preact/hooks';
 import { useData } from '../api.js';
 import { useQuery, withQuery } from '../router.js';
 import { Table } from '../table.js';
@@ -17,6 +18,7 @@ import {
   plural,
   words,
 } from '../ui.js';
+import { NamedStacks } from './resolve.js';
 
 export const AGAIN_MS = 3000;
 export const LONG = 4000; // characters of a stack that a link carries
@@ -46,19 +48,39 @@ export const problemPath = (key, query) => withQuery(`/problems/${key}`, query);
 export const Version = ({ text }) => (text ? <Name text={text} /> : <span class="dim">not stated</span>);
 
 /**
- * The frames of a stack, each isolated from what another turns around.
+ * The frames of a stack: named where this server has symbols, else as they were reported, each isolated from
+ * what another turns around.
  * @param {{text: string}} props
  */
 export const Example = ({ text }) => (
-  <pre class="mono wrap">
-    {text.split('\n').map((line) => [
-      <bdi>
-        <Name text={line} />
-      </bdi>,
-      '\n',
-    ])}
-  </pre>
+  <NamedStacks
+    text={text}
+    otherwise={
+      <pre class="mono wrap">
+        {text.split('\n').map((line) => [
+          <bdi>
+            <Name text={line} />
+          </bdi>,
+          '\n',
+        ])}
+      </pre>
+    }
+  />
 );
+
+/**
+ * The same, asked for when it is opened.
+ * @param {{text: string}} props
+ */
+function FoldedExample({ text }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>one of its stacks</summary>
+      {open && <Example text={text} />}
+    </details>
+  );
+}
 
 /**
  * A bar for each hour, as high as its SHARE of 1; LABEL says it in words.
@@ -250,12 +272,7 @@ const Ranking = ({ found, query: { version, since, baseline } }) => (
               <Frames text={row.signature} />
             </Link>{' '}
             {row.new && <Chip>new</Chip>}
-            {row.example && (
-              <details>
-                <summary>one of its stacks</summary>
-                <Example text={row.example} />
-              </details>
-            )}
+            {row.example && <FoldedExample text={row.example} />}
           </>
         ),
         label: '',

@@ -94,6 +94,66 @@ function Share({ found, text }) {
   );
 }
 
+/** @param {{stack: ResolvedStack}} props */
+const StackTable = ({ stack }) => (
+  <Table
+    label="Stack"
+    kind="aligned plain"
+    rows={stack.frames}
+    columns={[
+      { head: '#', cell: (f) => (f.inlined ? '' : f.index), kind: 'num dim' },
+      {
+        head: 'function',
+        cell: (f) => (
+          <>
+            {f.inlined && (
+              <span class="arrow" aria-hidden="true">
+                ↳
+              </span>
+            )}
+            {f.function ? <Name text={f.function} /> : <em class="dim">no name</em>}
+            {f.inlined && [' ', <span class="tag">inlined</span>]}
+          </>
+        ),
+        kind: 'fn',
+        attributes: (f) => ({ style: { paddingLeft: f.inlined ? '1.8em' : null } }),
+      },
+      {
+        head: 'source',
+        cell: (f) => (f.file ? <Name text={place(f)} /> : <span class="dim">–</span>),
+        kind: 'mono',
+      },
+      { head: 'module!offset', cell: (f) => <Name text={codePlace(f)} />, kind: 'mono dim' },
+      { head: 'found by', cell: (f) => words(f.found_by) },
+      {
+        head: 'symbols',
+        cell: (f) => [f.symbols, f.note && [' ', <span class="dim small">{f.note}</span>]],
+      },
+    ]}
+  />
+);
+
+/**
+ * The stacks in TEXT with the names that the symbols of this server give; OTHERWISE: they name no frame.
+ * @param {{text: string, otherwise: import('preact').ComponentChildren}} props
+ */
+export function NamedStacks({ text, otherwise }) {
+  const [stacks, set] = useState(/** @type {ResolvedStack[]} */ ([]));
+  useEffect(() => {
+    let wanted = true;
+    sendAll(text, []).then(
+      (found) => wanted && set(stacksOf(found)),
+      () => wanted && set([]),
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [text]);
+  return stacks.some((stack) => stack.frames.some((f) => f.function))
+    ? stacks.map((stack, i) => <StackTable key={i} stack={stack} />)
+    : otherwise;
+}
+
 /** @param {{stack: ResolvedStack, n: number}} props */
 function Stack({ stack, n }) {
   return (
@@ -102,41 +162,7 @@ function Stack({ stack, n }) {
         <Name text={nameOf(stack, n)} />
         {stack.role ? [' ', <span class="chip">{stack.role}</span>] : null}
       </h2>
-      <Table
-        label="Stack"
-        kind="aligned plain"
-        rows={stack.frames}
-        columns={[
-          { head: '#', cell: (f) => (f.inlined ? '' : f.index), kind: 'num dim' },
-          {
-            head: 'function',
-            cell: (f) => (
-              <>
-                {f.inlined && (
-                  <span class="arrow" aria-hidden="true">
-                    ↳
-                  </span>
-                )}
-                {f.function ? <Name text={f.function} /> : <em class="dim">no name</em>}
-                {f.inlined && [' ', <span class="tag">inlined</span>]}
-              </>
-            ),
-            kind: 'fn',
-            attributes: (f) => ({ style: { paddingLeft: f.inlined ? '1.8em' : null } }),
-          },
-          {
-            head: 'source',
-            cell: (f) => (f.file ? <Name text={place(f)} /> : <span class="dim">–</span>),
-            kind: 'mono',
-          },
-          { head: 'module!offset', cell: (f) => <Name text={codePlace(f)} />, kind: 'mono dim' },
-          { head: 'found by', cell: (f) => words(f.found_by) },
-          {
-            head: 'symbols',
-            cell: (f) => [f.symbols, f.note && [' ', <span class="dim small">{f.note}</span>]],
-          },
-        ]}
-      />
+      <StackTable stack={stack} />
       {stack.left_out > 0 && <p class="dim">{stack.left_out} frames were left out in the middle.</p>}
       {stack.stop && <p class="dim small">the walk ended: {stack.stop}</p>}
     </section>
