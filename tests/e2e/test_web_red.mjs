@@ -9,6 +9,7 @@ import {
   closePage,
   inDays,
   openPage,
+  root,
   runAll,
   same,
   says,
@@ -130,6 +131,55 @@ test('a_problem_has_its_page_with_only_its_cases', async () => {
     'beside a case',
   );
   await closePage(page);
+});
+
+test('the_row_that_went_wrong_shows_the_step_where_the_walks_part', async () => {
+  const page = await open('/runs/4/mismatches');
+  await page.keyboard.press('e');
+  await page.waitForURL('**frame=*');
+  await becomes(() => page.locator('.steps .parts').count(), 1, 'one code');
+  const step = page.locator('.steps .parts');
+  check((await step.innerText()).includes('ALLOC_SMALL'), 'the one that the group names');
+  same(
+    (await page.locator('.ruler').last().locator('li').allInnerTexts()).map(
+      (text) => text.split(' ').length > 1,
+    ),
+    [true, true, true],
+    'its stack: 40 bytes, a register, the return address',
+  );
+  await shot(page, 'red-step');
+  await axeFindsNothing(page, 'the step');
+  await closePage(page);
+});
+
+test('the_stack_of_a_frame_is_a_ruler_of_its_slots', async () => {
+  const sealed = scratch('sealed.db');
+  twinstack('check', `${root}/corpus/cases/inline_chain.ob2`, '--db', sealed);
+  const of = await serve('--db', sealed);
+  const page = await openPage(chromium, `${of.base}/runs/1/mismatches/inline_chain.ob2?frame=6`);
+  await settled(page);
+  /** @type {(nth: number) => Promise<string[]>} */
+  const ruler = async (nth) =>
+    (await page.locator('.ruler').nth(nth).locator('li').allInnerTexts()).map((text) => text.trim());
+  same(
+    await ruler(0),
+    [
+      '0x11e390 6520 bytes',
+      ...['rbx', 'rdi', 'rsi', 'r12', 'r13', 'r14', 'r15', 'rbp'].map(
+        (name, i) => `0x${(0x11fd08 + 8 * i).toString(16)} ${name}, saved`,
+      ),
+      '0x11fd48 return address to this frame',
+    ],
+    'of the frame below',
+  );
+  same((await ruler(1)).at(-1), '0x11fe08 return address to its caller', 'of this one');
+  same((await ruler(1))[0], '0x11fd50 144 bytes', 'it begins where the other ends');
+  const wide = await page.$eval('main', (main) => main.scrollWidth <= main.clientWidth);
+  check(wide, 'nothing is cut');
+  await shot(page, 'ruler');
+  await axeFindsNothing(page, 'a ruler');
+  await closePage(page);
+  await of.stop();
 });
 
 test('a_step_to_another_case_takes_the_focus_and_is_heard', async () => {

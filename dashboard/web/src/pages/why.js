@@ -4,6 +4,7 @@ import { readText, send, token } from '../api.js';
 import { EditorSetting, editorLink, useEditor } from '../editor.js';
 import { Chip, Command, caseName, plural, words } from '../ui.js';
 import { codePlace } from './aligned.js';
+import { Ruler } from './stack_ruler.js';
 
 /** @type {Record<string, string>} */
 const found = {
@@ -45,12 +46,15 @@ function lookup(frame) {
 }
 
 /**
- * What was undone in the frame below, which is how this one was reached.
- * @param {{evidence: import('openapi').Evidence | undefined, title: string}} props
+ * What was undone in a frame, which is how its caller was reached. PARTING: what is said of walks that part
+ * here; it names the code to look at first.
+ * @param {{evidence: import('openapi').Evidence | undefined, title: string, leads: string,
+ *   parting: string}} props
  */
-function Steps({ evidence, title }) {
+function Steps({ evidence, title, leads, parting }) {
   if (!evidence) return null;
   const range = evidence.function_end ? `${evidence.function_begin} – ${evidence.function_end}` : null;
+  const code = / leaves by (UWOP_\w+)/.exec(parting)?.[1] ?? 'none';
   return (
     <>
       <h4>{title}</h4>
@@ -72,15 +76,20 @@ function Steps({ evidence, title }) {
       />
       {evidence.steps.length > 0 && (
         <ol class="steps" aria-label="Unwind codes">
-          {evidence.steps.map((step, i) => (
-            <li key={i} class={step.had_run ? '' : 'idle'}>
-              <span aria-hidden="true">{step.had_run ? '↶' : '·'}</span>{' '}
-              <code>{step.text.replace('UWOP_', '')}</code>
-              <span class="sr">{step.had_run ? 'undone' : 'had not run'}</span>
-            </li>
-          ))}
+          {evidence.steps.map((step, i) => {
+            const parts = step.had_run && step.text.includes(code);
+            return (
+              <li key={i} class={step.had_run ? (parts ? 'parts' : '') : 'idle'}>
+                <span aria-hidden="true">{step.had_run ? '↶' : '·'}</span>{' '}
+                <code>{step.text.replace('UWOP_', '')}</code>
+                <span class="sr">{step.had_run ? 'undone' : 'had not run'}</span>
+                {parts && <span class="trust">the walks part</span>}
+              </li>
+            );
+          })}
         </ol>
       )}
+      <Ruler evidence={evidence} leads={leads} />
     </>
   );
 }
@@ -89,11 +98,12 @@ function Steps({ evidence, title }) {
 const spaced = (hex) => hex.replace(/../g, '$& ').trim();
 
 /**
- * GOESON: the stack has frames in later rows, so that its end is no reason for what is missing here.
+ * GOESON: the stack has frames in later rows, so that its end is no reason for what is missing here.  LAST:
+ * its last frame before this row.  PARTING: what is said of the step by which it was left.
  * @param {{row: import('openapi').Cell[], column: number, engine: string, goesOn: boolean, stack:
- *   import('openapi').ClaimedStack | null}} props
+ *   import('openapi').ClaimedStack | null, last?: import('openapi').Frame, parting: string}} props
  */
-function Engine({ row, column, engine, goesOn, stack }) {
+function Engine({ row, column, engine, goesOn, stack, last, parting }) {
   const cell = row[column];
   const frame = /** @type {(import('openapi').Frame & {compiland?: string | null}) | null} */ (cell.frame);
   /** @type {(index: number) => import('openapi').Evidence | undefined} */
@@ -113,6 +123,14 @@ function Engine({ row, column, engine, goesOn, stack }) {
               ? ` Its walk ended: ${stack.stop}.`
               : ''}
         </p>
+        {last && (
+          <Steps
+            evidence={evidence(last.index)}
+            title="Undone in its last frame before"
+            leads="that it found"
+            parting={parting}
+          />
+        )}
       </div>
     );
   const here = evidence(frame.index);
@@ -150,7 +168,20 @@ function Engine({ row, column, engine, goesOn, stack }) {
         ]}
       />
       {frame.inline_depth === 0 && (
-        <Steps evidence={evidence(frame.index - 1)} title="Undone below, to get here" />
+        <>
+          <Steps
+            evidence={evidence(frame.index - 1)}
+            title="Undone below, to get here"
+            leads="to this frame"
+            parting={parting}
+          />
+          {here && (
+            <>
+              <h4>The stack of this frame</h4>
+              <Ruler evidence={here} leads="to its caller" />
+            </>
+          )}
+        </>
       )}
       {here?.code_after && (
         <>
@@ -380,6 +411,17 @@ export function Source({ artifacts, thread, columns, engines, at }) {
 // ---- the drawers -----------------------------------------------------------------------------
 
 /**
+ * The last frame of a column before row AT.
+ * @param {import('openapi').Thread} thread
+ * @param {number} at
+ * @param {number} column
+ */
+const lastOf = ({ rows }, at, column) =>
+  /** @type {import('openapi').Frame | undefined} */ (
+    rows.slice(0, at).findLast((row) => row[column].frame)?.[column].frame
+  );
+
+/**
  * @typedef {{row: import('openapi').Cell[], findings: import('openapi').Finding[], close: () => void}} Rest
  * @param {WhatIsShown & Rest} props
  */
@@ -420,6 +462,8 @@ export function Why({ row, at, thread, columns, engines, findings, artifacts, cl
             engine={engines[i].engine}
             stack={thread.stacks[i]}
             goesOn={thread.rows.some((later, n) => n > at && later[i + 1].frame)}
+            last={lastOf(thread, at, i + 1)}
+            parting={all.find((f) => f.cause === 'wrong_step')?.evidence ?? ''}
           />
         ))}
       </div>
