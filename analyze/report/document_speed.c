@@ -183,6 +183,15 @@ static void print_lanes(struct sheet *s, const struct run_figures *report, uint3
                    "cases of these kinds and other repeats would give.");
 }
 
+/* The cells themselves have the counts of cases that differ from their row's. */
+static bool has_tuned(const struct headline *h)
+{
+    bool has = false;
+    for (int i = 0; i < HEADLINE_ROWS; i++)
+        has = has || h->rows[i].cells[WAY_TUNED].measured.n > 0;
+    return has;
+}
+
 void document_speed(struct sheet *s, const struct run_figures *report, bool spread,
                     uint32_t most_lines)
 {
@@ -196,13 +205,12 @@ void document_speed(struct sheet *s, const struct run_figures *report, bool spre
     print_table(s, &h, spread);
     const bool few = h.cases < MEASUREMENT_LEAST;
     const bool again = spread && !s->markdown; /* below the table of the top */
-    const char *between = h.foreign != NULL ? ", " : "; ";
     if (!again && !few)
         sheet_text(s, INK_PLAIN, 0, 0, h.dominates);
     sheet_text(s, INK_DIM, 0, spread ? 0 : 2,
-               arena_printf(s->keep, "medians (cases)%s%s%s%s",
-                            h.foreign != NULL ? "; foreign: " : "", text_or_empty(h.foreign),
-                            h.counts[0] != '\0' ? between : "", h.counts));
+               arena_printf(s->keep, "medians (cases)%s%s%s", h.foreign != NULL ? "; foreign: " : "",
+                            text_or_empty(h.foreign),
+                            has_tuned(&h) ? "; tuned: no system data" : ""));
     if (spread)
         sheet_text(s, INK_DIM, 0, 0, h.scope);
     if (!again)

@@ -353,7 +353,7 @@ static const char many_text[] =
     "back end, cold (24)     8.00 ms (15)        600 µs  not measured        100 µs\n"
     "back end, warm (24)     not measured        180 µs  not measured       20.0 µs\n"
     "Writing the dump (by Wine) is 99.9 % of its cost: 10000 times walk and record of offsets.\n"
-    "medians (cases); foreign: dbghelp (linux x86-64, wine 8.0), 15 cold, 0 warm\n"
+    "medians (cases); foreign: dbghelp (linux x86-64, wine 8.0)\n"
     "ratio [95 %] (cases)                  no index     index, new process                   warm\n"
     "x64 offsets, time                 not measured            100 µs (24)           20.0 µs (24)\n"
     "x64 plain dump : offsets          not measured 6.00 [6.00, 6.00] (24) 9.00 [9.00, 9.00] (24)\n"
@@ -369,12 +369,12 @@ static const char few_text[] =
     "size of the file (4)     too few (4)   too few (4)  not measured   too few (4)\n"
     "back end, cold (3)       too few (3)   too few (3)  not measured   too few (3)\n"
     "back end, warm (3)      not measured   too few (3)  not measured   too few (3)\n"
-    "medians (cases); foreign: dbghelp (linux x86-64, wine 8.0), 3 cold, 0 warm\n"
+    "medians (cases); foreign: dbghelp (linux x86-64, wine 8.0)\n"
     "no ratios of x64: too few (3)\n";
 
 static const char alone_text[] = "\nmedians (cases)\nno ratios of x64: too few (3)\n";
 static const char tuned_text[] =
-    "\nmedians (cases); tuned (no system data): 1 of 4\nno ratios of x64: too few (3)\n";
+    "\nmedians (cases); tuned: no system data\nno ratios of x64: too few (3)\n";
 
 static const char builds_text[] = "\nno ratios of x64: few scenarios (11)\n";
 
