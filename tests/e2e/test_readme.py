@@ -25,6 +25,8 @@ WORKFLOW = "analyze/study/README.md"
 ELSEWHERE = {
     "twinstack score --cmd './mine' -j 2 --json -o mine.json": "test_what_became_worse_fails_and_what_cannot_be_judged_is_skipped",
     "twinstack score --cmd './mine' -j 2 --expect mine.json": "test_what_became_worse_fails_and_what_cannot_be_judged_is_skipped",
+    'TWINSTACK_ADAPTER="lldb=corpus/reference/adapters/lldb.py lldb-19" twinstack check corpus/cases/null_write.ob2':
+        "test_contestants_of_the_reference_suite_are_judges_as_they_are",
     "twinstack score --html results.html --badges badges corpus/reference/results/*.json": "test_the_page_accounts_for_every_case",
     "./run": "test_serves_at_the_end_and_stops_on_ctrl_c",
     'cmake --install build --prefix "$PREFIX"': "test_the_program_runs_from_there",
