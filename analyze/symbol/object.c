@@ -250,75 +250,24 @@ static void find_splits(struct symbol_object *object, const struct object_debug 
     }
 }
 
-/* The symbols of .gnu_debugdata. */
-static void add_mini_symbols(struct symbol_object *object)
-{
-    struct fault fault = FAULT_INIT;
-    struct object_bytes mini;
-    struct elf elf;
-
-    if (object->image.kind == OBJECT_ELF &&
-        elf_mini_image(&object->image.as.elf, &object->arena, &mini, &fault) == ERR_NONE &&
-        elf_open(mini.data, mini.bytes, &elf, &fault) == ERR_NONE) {
-        elf.base_va = object->image.as.elf.base_va;
-        (void)elf_add_symbols(&elf, &object->arena, &object->symbols, &fault);
-    }
-}
-
-static void add_exports(struct symbol_object *object)
-{
-    struct fault fault = FAULT_INIT;
-    struct pe_symbol *exports;
-    uint32_t count;
-
-    if (object->image.kind != OBJECT_PE)
-        return;
-    const enum status status =
-        pe_exports(&object->image.as.pe, &object->arena, &exports, &count, &fault);
-    object->damaged = object->damaged || fault.code != ERR_NONE;
-    if (status != ERR_NONE)
-        return;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct object_symbol symbol = {.offset = exports[i].rva, .name = exports[i].name};
-        (void)object_symbol_add(&object->exports, &object->arena, symbol, &fault);
-    }
-    object_symbols_sort(&object->exports);
-}
-
-static void read_symbols(struct symbol_object *object, const struct object_file *debug_file)
-{
-    struct fault fault = FAULT_INIT;
-
-    (void)object_file_symbols(&object->image, &object->arena, &object->symbols, &fault);
-    if (debug_file != NULL)
-        (void)object_file_symbols(debug_file, &object->arena, &object->symbols, &fault);
-    add_mini_symbols(object);
-    object->damaged = object->damaged || object->symbols.damaged;
-    object_symbols_sort(&object->symbols);
-    add_exports(object);
-    if (object->image.kind == OBJECT_MACHO)
-        (void)macho_function_starts(&object->image.as.macho, &object->arena, &object->starts,
-                                    &object->start_count, &fault);
-}
-
 static void read_object(struct symbol_object *object, const char *image_path,
                         const struct object_candidate *candidates, uint32_t count)
 {
     struct object_debug *debug = ARENA_NEW(&object->arena, struct object_debug);
+    struct object_file *other = ARENA_NEW(&object->arena, struct object_file);
     struct fault fault = FAULT_INIT;
-    struct object_file other;
     const struct object_file *from = &object->image;
 
-    if (debug == NULL)
+    if (debug == NULL || other == NULL)
         return;
     bool found = object_file_debug(&object->image, &object->arena, debug, &fault) &&
                  debug->own[DEBUG_INFO].data != NULL;
     object->code = *debug;
     object->damaged = fault.code != ERR_NONE;
     if (!found &&
-        find_debug_file(object, image_path, candidates, count, &other, debug, &object->damaged)) {
+        find_debug_file(object, image_path, candidates, count, other, debug, &object->damaged)) {
         found = true;
-        from = &other;
+        from = other;
     }
     if (found) {
         struct dwarf_input input = {.debug = debug};
@@ -330,7 +279,7 @@ static void read_object(struct symbol_object *object, const char *image_path,
     } else if (object->image.kind == OBJECT_MACHO) {
         object_read_debug_map(object, candidates, count);
     }
-    read_symbols(object, from != &object->image ? from : NULL);
+    object_read_symbols(object, from, found);
 }
 
 enum status symbol_object_open(const struct object_file *image, const char *image_path,

@@ -211,7 +211,7 @@ void symbol_object_at(struct symbol_object *object, uint32_t offset, struct obje
     if (out->scope != NULL)
         return;
     enum symbols_from from = object->image.kind == OBJECT_PE ? SYMBOLS_COFF : SYMBOLS_SYMTAB;
-    out->symbol = symbol_at(object, &object->symbols, offset, &from, &out->end);
+    out->symbol = symbol_at(object, object_symbols_of(object), offset, &from, &out->end);
     if (out->symbol == NULL && object->exports.count > 0) {
         from = SYMBOLS_EXPORT;
         out->symbol = symbol_at(object, &object->exports, offset, &from, &out->end);
@@ -324,12 +324,12 @@ static const char *function_name(struct symbol_object *object, const struct obje
     const char *name = function->name;
 
     if (name == NULL) {
-        symbol = symbol_at(object, &object->symbols, offset, &from, end);
+        symbol = symbol_at(object, object_symbols_of(object), offset, &from, end);
         return symbol_name(object, symbol);
     }
     if (!is_mangled(name)) {
         const uint32_t start = function->start + answer->scope_shift;
-        symbol = object_symbol_before(&object->symbols, start);
+        symbol = object_symbol_before(object_symbols_of(object), start);
         if (symbol != NULL && symbol->offset == start && is_mangled_symbol(object, symbol->name))
             return symbol_name(object, symbol);
     }

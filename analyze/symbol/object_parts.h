@@ -1,7 +1,7 @@
 /* What the files of symbol_object share; no other file includes this.
  *
  *   object.c          opening: which files belong to an image
- *   object_files.c    mapping a file of the image, and opening its DWARF
+ *   object_files.c    mapping a file of the image, opening its DWARF, and its symbols
  *   object_macho.c    the debug map of a Mach-O image
  *   object_lookup.c   what is known about one offset */
 #ifndef SYMBOL_OBJECT_PARTS_H
@@ -46,8 +46,9 @@ struct symbol_object {
     uint32_t part_count, part_room;
     struct object_piece *pieces; /* in the arena, sorted: of a debug map */
     uint32_t piece_count;
-    struct object_debug code; /* of the image: where code lies, and its base */
-    struct object_symbols symbols, exports;
+    struct object_debug code;               /* of the image: where code lies, and its base */
+    struct object_symbols symbols, exports; /* symbols: see object_symbols_of() */
+    const struct object_file *symbols_wait; /* until then: the file with the DWARF; else NULL */
     bool damaged;     /* of the image: sections of DWARF or the tables of symbols are unreadable */
     uint32_t *starts; /* of functions, sorted: Mach-O */
     uint32_t start_count;
@@ -71,6 +72,14 @@ struct object_part *object_add_part(struct symbol_object *object, const struct d
 /* Reads the debug map and the objects and archives among the candidates that it names. */
 void object_read_debug_map(struct symbol_object *object, const struct object_candidate *candidates,
                            uint32_t count);
+
+/* Reads the symbols of the image and of its debug file FROM (or the image); where DWARF names most
+ * code, those of an ELF file are read when the first one is needed. */
+void object_read_symbols(struct symbol_object *object, const struct object_file *from,
+                         bool has_dwarf);
+
+/* The symbols, sorted. */
+const struct object_symbols *object_symbols_of(struct symbol_object *object);
 
 /* Counts object->function_rows. */
 void object_count_functions(struct symbol_object *object);

@@ -117,20 +117,46 @@ static bool read_symbol(const struct elf *elf, const uint8_t *row, struct object
     return true;
 }
 
+/* The bytes of a table of symbols and of its names. *damaged: they are unreadable. */
+static bool table_bytes(const struct elf *elf, const struct elf_section *table, struct arena *keep,
+                        struct object_bytes *rows, struct object_bytes *names, bool *damaged)
+{
+    struct fault damage = FAULT_INIT;
+    struct elf_section names_section;
+
+    if (elf_section(elf, table->link, &names_section) &&
+        elf_section_bytes(elf, table, keep, rows, &damage) == ERR_NONE &&
+        elf_section_bytes(elf, &names_section, keep, names, &damage) == ERR_NONE)
+        return true;
+    *damaged = *damaged || damage.code != ERR_ABSENT; /* debug files hold no bytes */
+    return false;
+}
+
+static bool is_table(const struct elf *elf, uint32_t index, struct elf_section *out)
+{
+    return elf_section(elf, index, out) && (out->type == TYPE_SYMTAB || out->type == TYPE_DYNSYM);
+}
+
+bool elf_symbols_are_whole(const struct elf *elf, struct arena *keep)
+{
+    struct elf_section table;
+    struct object_bytes rows, names;
+    bool damaged = false;
+
+    for (uint32_t i = 0; i < elf->section_count; i++)
+        if (is_table(elf, i, &table))
+            (void)table_bytes(elf, &table, keep, &rows, &names, &damaged);
+    return !damaged;
+}
+
 static enum status add_table(const struct elf *elf, const struct elf_section *table,
                              struct arena *keep, struct object_symbols *out, struct fault *fault)
 {
     const uint64_t size = elf->is_64 ? 24 : 16;
-    struct fault damage = FAULT_INIT;
-    struct elf_section names_section;
     struct object_bytes rows, names;
 
-    if (!elf_section(elf, table->link, &names_section) ||
-        elf_section_bytes(elf, table, keep, &rows, &damage) != ERR_NONE ||
-        elf_section_bytes(elf, &names_section, keep, &names, &damage) != ERR_NONE) {
-        out->damaged = out->damaged || damage.code != ERR_ABSENT; /* debug files hold no bytes */
+    if (!table_bytes(elf, table, keep, &rows, &names, &out->damaged))
         return ERR_NONE;
-    }
     for (uint64_t i = 1; i < rows.bytes / size; i++) {
         struct object_symbol symbol;
         if (read_symbol(elf, rows.data + i * size, names, &symbol) &&
@@ -145,9 +171,7 @@ enum status elf_add_symbols(const struct elf *elf, struct arena *keep, struct ob
 {
     for (uint32_t i = 0; i < elf->section_count; i++) {
         struct elf_section section;
-        if (elf_section(elf, i, &section) &&
-            (section.type == TYPE_SYMTAB || section.type == TYPE_DYNSYM) &&
-            add_table(elf, &section, keep, out, fault) != ERR_NONE)
+        if (is_table(elf, i, &section) && add_table(elf, &section, keep, out, fault) != ERR_NONE)
             return fault->code;
     }
     return ERR_NONE;

@@ -68,6 +68,9 @@ bool elf_alternate_link(const struct elf *elf, const char **name,
 enum status elf_mini_image(const struct elf *elf, struct arena *keep, struct object_bytes *out,
                            struct fault *fault);
 
+/* False when elf_add_symbols() will state damage. */
+bool elf_symbols_are_whole(const struct elf *elf, struct arena *keep);
+
 /* Adds the functions of .symtab and .dynsym. A damaged table ends at the damage. Fails: ERR_MEMORY,
  * ERR_LIMIT. */
 enum status elf_add_symbols(const struct elf *elf, struct arena *keep, struct object_symbols *out,
