@@ -221,13 +221,13 @@ static int compare_codes(const void *left, const void *right)
     return (a->code > b->code) - (a->code < b->code);
 }
 
-/* Reads as much of a table as is good. */
-static void read_table(struct dwarf_abbreviations *table, struct dwarf_cursor *c)
+/* Reads as much of a table as is good, at most MOST abbreviations. */
+static void read_table(struct dwarf_abbreviations *table, uint32_t most, struct dwarf_cursor *c)
 {
     const uint8_t *start = c->at;
     bool sorted = true;
 
-    while (cursor_left(c) > 0 && c->at - start < INT32_MAX) {
+    while (table->count < most && cursor_left(c) > 0 && c->at - start < INT32_MAX) {
         const uint64_t code = cursor_unsigned(c), tag = cursor_unsigned(c);
         struct dwarf_abbreviation *wider;
         if (code == 0 || code > UINT32_MAX ||
@@ -257,30 +257,44 @@ static bool is_table(const struct dwarf_abbreviations *table, uint64_t offset,
            (table->format.version == 2) == (format->version == 2);
 }
 
+/* Reads the first abbreviation of a table, or all of them. */
+static void read_some(struct abbreviation_tables *tables, struct object_bytes section,
+                      uint32_t most, struct dwarf_abbreviations *table)
+{
+    struct dwarf_cursor c = cursor_over(section, table->offset, false);
+
+    if (tables->read_bytes > READ_FACTOR * (uint64_t)section.bytes)
+        return; /* tables that overlap */
+    table->count = 0;
+    table->attribute_count = 0;
+    read_table(table, most, &c);
+    tables->read_bytes += (uint64_t)(c.at - table->start);
+}
+
 /* The table at OFFSET, as a unit of FORMAT reads it: it ends where it is damaged. NULL: nothing of
  * it can be read. */
-static const struct dwarf_abbreviations *abbreviations_at(struct abbreviation_tables *tables,
-                                                          struct object_bytes section,
-                                                          uint64_t offset,
-                                                          const struct dwarf_format *format)
+static struct dwarf_abbreviations *abbreviations_at(struct abbreviation_tables *tables,
+                                                    struct object_bytes section, uint64_t offset,
+                                                    const struct dwarf_format *format)
 {
-    struct dwarf_cursor c = cursor_over(section, offset, false);
+    const struct dwarf_cursor c = cursor_over(section, offset, false);
     struct dwarf_abbreviations **slot =
         &tables->slots[(uint32_t)(offset * 0x9e3779b1u >> 8) % COUNT_OF(tables->slots)];
 
     for (struct dwarf_abbreviations *table = *slot; table != NULL; table = table->next)
         if (is_table(table, offset, format))
             return table;
-    if (c.failed || tables->read_bytes > READ_FACTOR * (uint64_t)section.bytes)
-        return NULL; /* tables that overlap */
+    if (c.failed)
+        return NULL;
     struct dwarf_abbreviations *table = calloc(1, sizeof *table);
     if (table == NULL)
         return NULL;
     *table = (struct dwarf_abbreviations){
         .next = *slot, .offset = offset, .format = *format, .start = c.at};
     *slot = table;
-    read_table(table, &c);
-    tables->read_bytes += (uint64_t)(c.at - table->start);
+    read_some(tables, section, 1, table);
+    if (table->count > 0)
+        table->first = table->items[0];
     return table;
 }
 
@@ -297,8 +311,16 @@ void dwarf_abbreviations_free(struct abbreviation_tables *tables)
     }
 }
 
-static const struct dwarf_abbreviation *find(const struct dwarf_abbreviations *table, uint64_t code)
+/* Most units are asked only about their own entry, which has the first abbreviation, so the others
+ * are read when one of them is needed. */
+static const struct dwarf_abbreviation *find(struct dwarf_object *object,
+                                             struct dwarf_abbreviations *table, uint64_t code)
 {
+    if (code == table->first.code)
+        return &table->first;
+    if (!table->is_read)
+        read_some(&object->tables, object->sections[DEBUG_ABBREV], UINT32_MAX, table);
+    table->is_read = true;
     if (code <= table->count && table->items[code - 1].code == code)
         return &table->items[code - 1];
     const uint32_t low = ARRAY_UPPER(table->items, table->count, code, code);
@@ -320,8 +342,9 @@ bool dwarf_entry_start(struct dwarf_context *context, const uint8_t *at, struct 
     if (context->abbreviations == NULL)
         context->abbreviations = abbreviations_at(&object->tables, object->sections[DEBUG_ABBREV],
                                                   context->abbreviations_offset, &context->format);
-    out->is =
-        code != 0 && context->abbreviations != NULL ? find(context->abbreviations, code) : NULL;
+    out->is = code != 0 && context->abbreviations != NULL
+                  ? find(object, context->abbreviations, code)
+                  : NULL;
     out->next = c.at;
     if (c.failed || (code != 0 && out->is == NULL))
         context->damaged = true;

@@ -135,6 +135,8 @@ struct dwarf_abbreviations {
     struct dwarf_abbreviation *items; /* owned, sorted by code */
     struct dwarf_attribute *attributes;
     uint32_t count, room, attribute_count, attribute_room;
+    struct dwarf_abbreviation first; /* in the table; entries of units have it. Code 0: none */
+    bool is_read;                    /* all of the table, not only the first */
 };
 
 /* The tables of one file, each read when it is first asked for. */

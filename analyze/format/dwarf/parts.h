@@ -37,7 +37,7 @@ struct dwarf_context {
     struct dwarf_object *object;
     uint64_t start, offset, end; /* of the unit, its first entry, and what follows the unit */
     uint64_t abbreviations_offset;
-    const struct dwarf_abbreviations *abbreviations; /* NULL: not read yet */
+    struct dwarf_abbreviations *abbreviations; /* NULL: not read yet */
     struct dwarf_format format;
     bool big_endian;
     uint64_t dwo_id;  /* 0: none */
