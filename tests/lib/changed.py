@@ -3,6 +3,7 @@
 A changed file belongs to a room (its folder), and a program covers rooms, with all that these use, by the links that CMake has:
 the labels of programs.cmake. What every room uses, and what builds or runs the tests, is covered by all programs."""
 
+import functools
 import pathlib
 import re
 import subprocess
@@ -47,13 +48,14 @@ def mentions(program_files, path):
     return {name for name, files in program_files.items() if any(pattern.search(text) or pattern.search(file) for file, text in files)}
 
 
+@functools.cache
+def text_of(file):
+    return (ROOT / file).read_text(encoding="utf-8", errors="replace") if (ROOT / file).is_file() else ""
+
+
 def texts(programs):
     """{program: [(file, its text)]}"""
-    found = {}
-    for name, labels in programs.items():
-        files = [label[5:] for label in labels if label.startswith("file:")]
-        found[name] = [(file, (ROOT / file).read_text(encoding="utf-8", errors="replace")) for file in files if (ROOT / file).is_file()]
-    return found
+    return {name: [(label[5:], text_of(label[5:])) for label in labels if label.startswith("file:")] for name, labels in programs.items()}
 
 
 def choose(programs, ref, changed=None):
@@ -66,13 +68,13 @@ def choose(programs, ref, changed=None):
     of_all = [path for path in changed if EVERYTHING.match(path)]
     if of_all:
         return list(programs), [f"changed since {base}: {of_all[0]} is covered by all {len(programs)} programs"]
-    wanted, rooms, named = {name for name, labels in programs.items() if "always" in labels}, set(), texts(programs)
+    wanted, rooms = {name for name, labels in programs.items() if "always" in labels}, set()
     for path in changed:
         room = room_of(path)
         rooms |= {room} if room else set()
         covering = {name for name, labels in programs.items() if room in labels or f"file:{path}" in labels}
         if not covering or room == "corpus":
-            covering |= mentions(named, path)
+            covering |= mentions(texts(programs), path)
         if not covering:
             return list(programs), [f"changed since {base}: no program names {path}, so all {len(programs)} run"]
         wanted |= covering
