@@ -1,5 +1,7 @@
 """The contestants of the reference suite: each adapter and each example speaks the protocol and answers as its tool is known to, and
-each contestant that breaks a rule on purpose (tests/lib/liar.py) is found wrong in the cases of that rule alone."""
+each contestant that breaks a rule on purpose (tests/lib/liar.py) is found wrong in the cases of that rule alone.
+
+Only this finds a rule of walks that the suite states and no case of it tests."""
 
 import json
 import os

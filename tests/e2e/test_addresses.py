@@ -1,5 +1,7 @@
 """The addresses of the reference suite: each symbolizer's adapter answers as its tool is known to, and each contestant that breaks a rule
-of names on purpose (tests/lib/name_liar.py) is found wrong in the cases of that rule alone. The scorer judges all of them."""
+of names on purpose (tests/lib/name_liar.py) is found wrong in the cases of that rule alone. The scorer judges all of them.
+
+Only this finds a rule of names that the suite states and no case of it tests."""
 
 import json
 import pathlib

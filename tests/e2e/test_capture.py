@@ -2,7 +2,9 @@
 
 llvm-symbolizer names the stacks that are compared with the truth, so the test uses none of our
 analyser. Only the scenarios of DUMPED write a dump, because it takes most of a victim's time. With the argument I/N it does
-the I-th of N parts: of the other tests, and of the scenarios of SUBSET."""
+the I-th of N parts: of the other tests, and of the scenarios of SUBSET.
+
+Only this finds a record that is wrong and that our analyser reads wrongly in the same way."""
 
 import json
 import os

@@ -1,5 +1,7 @@
 """What a program does to the capture in its life, and how several of its threads die at once: tests/package/lives.c under Wine, linked with
-the capture; it has a Wine prefix to itself."""
+the capture; it has a Wine prefix to itself.
+
+Only this finds a capture that is lost, or waits forever, because of what the program did before."""
 
 import os
 import pathlib

@@ -1,6 +1,8 @@
 """Thirty different bugs of a program are thirty problems, also when it is built with and without optimisation, when its lines move and
 when an unrelated function is added (tests/package/stranger/bugs.cpp). Built by another compiler, all are the same problems but what lambdas
-are called. It has a Wine prefix to itself."""
+are called. It has a Wine prefix to itself.
+
+Only this finds two bugs that real compilers turn into one problem, and one that they turn into two."""
 
 import collections
 import os

@@ -1,6 +1,8 @@
 """A program that is none of this repository's, as its author writes it: C++ with a plugin, threads and pools, in a folder with umlauts,
 linked with the installed capture (tests/package/stranger). It dies in each way of DEATHS; both ways to a stack must lead to the place.
-The first part builds it with clang, the second with gcc. It has a Wine prefix to itself."""
+The first part builds it with clang, the second with gcc. It has a Wine prefix to itself.
+
+Only this finds what the capture or a walk gets wrong in a program that was not written to be a victim."""
 
 import collections
 import os

@@ -1,5 +1,7 @@
 """The capture's uploader. A program crashes under Wine, and its next start sends the files that are left: to servers that stall, cut the
-connection, refuse or die, and to the real collector. It has a Wine prefix to itself."""
+connection, refuse or die, and to the real collector. It has a Wine prefix to itself.
+
+Only this finds a report that is lost or sent twice on its way from the program to the collector."""
 
 import http.server
 import os

@@ -3,7 +3,9 @@
 From dumps with all memory its frames are compared with the truth and, to the IL offset, with ours, which share no code with it. From the
 small dump that dbgcore writes it names the methods, which is what a Windows debugger with SOS needs. It has a Wine prefix to itself.
 
-Without Microsoft's files only one dump is asked about: with all memory, Wine's writer takes up to a minute (./run soak: for all of them)."""
+Without Microsoft's files only one dump is asked about: with all memory, Wine's writer takes up to a minute (./run soak: for all of them).
+
+Only this finds a managed frame that we and the truth of our own victims get wrong alike."""
 
 import json
 import os

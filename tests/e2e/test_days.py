@@ -1,7 +1,9 @@
 """Red days: what an engineer sees first names the right number of problems, the right side and the right mechanism.
 
 One build of each processor and runtime was judged for each day, by `./run mutation --days --write --cases EXPR`; here what it showed is
-compared with the key, and the sealed cases of corpus/ are judged by the same faulty tools."""
+compared with the key, and the sealed cases of corpus/ are judged by the same faulty tools.
+
+Only this finds a first screen that blames the wrong side of a whole run."""
 
 import json
 import pathlib

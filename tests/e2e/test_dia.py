@@ -1,7 +1,9 @@
 """Microsoft's DIA, under Wine and where the user has it, about PDBs that were made now: its frames beside ours.
 
 test_microsoft.py compares with answers that are stored; these PDBs are of the compilers (clang for mingw, clang-cl, rustc) and the
-linker that this machine has."""
+linker that this machine has.
+
+Only this finds what Microsoft's reader says otherwise of PDBs by compilers that are newer than the stored answers."""
 
 import collections
 import json

@@ -1,5 +1,7 @@
 """The DWARF reader finds every function and inlined call that libdwarf lists, in programs of this machine's compilers and in files of
-other projects."""
+other projects.
+
+Only this finds DWARF that our reader passes over without an error."""
 
 import pathlib
 import re

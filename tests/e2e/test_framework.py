@@ -1,5 +1,7 @@
 """The unit test framework itself: a program whose tests fail in every possible way has a known
-tally."""
+tally.
+
+Only this finds a test that fails and is counted as passed, and a change for which --changed leaves out its test."""
 
 import contextlib
 import io

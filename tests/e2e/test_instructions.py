@@ -3,7 +3,9 @@ machine is, which a time does; times are what `twinstack bench` measures, and de
 
     test_instructions.py --write    puts into the table what changed by more than 1 %
 
-The table is for the build of ./run on Debian 12. Valgrind counts, and shows the program the same processor on every machine."""
+The table is for the build of ./run on Debian 12. Valgrind counts, and shows the program the same processor on every machine.
+
+Only this finds work that became dearer by a few per cent."""
 
 import json
 import os

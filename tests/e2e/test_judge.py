@@ -1,5 +1,7 @@
 """twinstack-dbghelp.exe, the judge: with Wine's dbghelp, with one that is as strict as Microsoft's, and, where the
-user has it, with Microsoft's own; has a Wine prefix to itself."""
+user has it, with Microsoft's own; has a Wine prefix to itself.
+
+Only this finds a question that a real dbghelp refuses, or answers otherwise than Wine's."""
 
 import contextlib
 import json

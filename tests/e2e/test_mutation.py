@@ -1,5 +1,7 @@
 """Faults put into the sources on purpose are detected. This tries one fault for each unit test that
-tests/mutation/faults.toml names; `./run mutation` runs all of them on every level."""
+tests/mutation/faults.toml names; `./run mutation` runs all of them on every level.
+
+Only this finds a unit test that does not notice the fault that it is there for."""
 
 import collections
 import pathlib

@@ -1,6 +1,8 @@
 """The whole way of a new user, with the commands of the READMEs: the capture is built and installed, linked into a program that is none of
 this repository's, that crashes; its stack is named, collected, counted as a problem, compared and judged by the gate. It has a Wine prefix
-to itself."""
+to itself.
+
+Only this finds a step that the READMEs leave out between one verb and the next."""
 
 import os
 import pathlib

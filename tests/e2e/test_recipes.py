@@ -4,7 +4,9 @@ The text names the files of a recipe in a table, and has what goes into existing
 one of that name in the folder that the recipe's title links (tests/recipes/NAME); what the text does not name is not copied. So a
 recipe whose text lacks a step fails, and when a test here fails after a change elsewhere, it is the text that must change. All
 recipes are applied to one copy, which is built once, without optimisation; then it is run, and what would reject such a change in
-a contributor's tree is run on it."""
+a contributor's tree is run on it.
+
+Only this finds a recipe whose words no longer lead to a change that builds, works and passes the checks."""
 
 import contextlib
 import os

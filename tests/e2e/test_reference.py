@@ -1,5 +1,7 @@
 """The reference suite: every case has the form of schema.json and the witnesses that its README promises, and the generator
-gives the same bytes. No twinstack, no Wine."""
+gives the same bytes. No twinstack, no Wine.
+
+Only this finds a case of the suite whose witnesses, hashes or bytes are not what its README promises."""
 
 import hashlib
 import importlib.util

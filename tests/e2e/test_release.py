@@ -1,6 +1,8 @@
 """The files of a release: they are installed in an empty root and used, and their makers give the same bytes in any folder.
 
-With TWINSTACK_SOAK: `./run soak release` builds everything in two clones in two folders and compares every byte (some 300 core-seconds)."""
+With TWINSTACK_SOAK: `./run soak release` builds everything in two clones in two folders and compares every byte (some 300 core-seconds).
+
+Only this finds a file that a release lacks, and one whose bytes depend on the folder."""
 
 import hashlib
 import json

@@ -1,6 +1,8 @@
 """Safe suspension, captures on demand, and sampled hangs, under Wine; has a Wine prefix to itself.
 
-tests/bench/bench_stops.py prints the full figures."""
+tests/bench/bench_stops.py prints the full figures.
+
+Only this finds a walk that waits for what the stopped thread holds."""
 
 import json
 import pathlib

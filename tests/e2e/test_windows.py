@@ -1,7 +1,9 @@
 """twinstack.exe under Wine: for the same input it prints the same bytes as the Linux program, it gives the same
 verdicts for crashes that it captures itself, and its dashboard answers.
 
-It has a Wine prefix to itself."""
+It has a Wine prefix to itself.
+
+Only this finds what the program prints, captures or serves otherwise on Windows."""
 
 import json
 import os
