@@ -67,15 +67,6 @@ void analysis_timing(const struct crash_case *crash, struct case_timing *out)
     arena_free(&scratch);
 }
 
-/* A port states which subjects its capture feeds; if it states none, it feeds all. */
-static bool is_declared(const struct crash_case *crash, const char *engine)
-{
-    for (uint32_t i = 0; crash != NULL && i < crash->expect.subject_count; i++)
-        if (strcmp(crash->expect.subjects[i], engine) == 0)
-            return true;
-    return crash == NULL || crash->expect.subject_count == 0;
-}
-
 static enum status ask_engine(const struct engine *engine, const struct engine_input *in,
                               struct arena *keep, struct engine_claim *out, struct fault *fault)
 {
@@ -89,7 +80,8 @@ static enum status ask_engine(const struct engine *engine, const struct engine_i
     out->kind = engine->kind;
     out->shares = engine->shares;
     out->parts = engine->parts;
-    out->subject = engine->subject && is_declared(in->opened->crash, engine->name);
+    out->subject = engine->subject &&
+                   (in->opened->crash == NULL || case_declares(in->opened->crash, engine->name));
     if (!engine->available(engine, in, &why)) {
         out->skipped = true;
         out->why = why;

@@ -5,15 +5,13 @@
 
 #include "engine/dump_evidence.h"
 #include "engine/frame_class.h"
+#include "engine/judge.h"
 #include "symbol/store.h"
 
 static bool available(const struct engine *self, const struct engine_input *in, const char **why)
 {
     (void)self;
-    if (case_file(in->opened->crash, ROLE_DUMP) != NULL)
-        return true;
-    *why = "the case has no dump";
-    return false;
+    return judge_has_dump(in, why);
 }
 
 /* Opens the symbols of a stack's modules first, so that loading is not timed as resolving. */

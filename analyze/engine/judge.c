@@ -21,7 +21,8 @@ bool judge_has_dump(const struct engine_input *in, const char **why)
 {
     if (case_file(in->opened->crash, ROLE_DUMP) != NULL)
         return true;
-    *why = "the case has no dump";
+    *why = case_declares(in->opened->crash, "dump") ? "the case has no dump"
+                                                    : "its program writes no dump";
     return false;
 }
 

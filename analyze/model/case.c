@@ -492,6 +492,14 @@ char *case_tuned_dump(const struct crash_case *c, struct arena *keep)
     return NULL;
 }
 
+bool case_declares(const struct crash_case *c, const char *engine)
+{
+    for (uint32_t i = 0; i < c->expect.subject_count; i++)
+        if (strcmp(c->expect.subjects[i], engine) == 0)
+            return true;
+    return c->expect.subject_count == 0;
+}
+
 char *case_path(const struct crash_case *c, enum case_role role, struct arena *keep)
 {
     const struct case_file *file = case_file(c, role);

@@ -143,6 +143,9 @@ enum status case_seal(const char *folder, struct crash_case *c, struct fault *fa
 const struct case_file *case_file(const struct crash_case *c, enum case_role role);
 char *case_path(const struct crash_case *c, enum case_role role, struct arena *keep);
 
+/* A capture states which subjects it feeds; if it states none, it feeds all. */
+bool case_declares(const struct crash_case *c, const char *engine);
+
 /* The full path of the dump in its cheapest form, in KEEP; NULL: the case has none. */
 char *case_tuned_dump(const struct crash_case *c, struct arena *keep);
 

@@ -199,6 +199,24 @@ TEST(judges_that_are_not_there_say_why)
     CHECK(!judge_symbolizer.engine.available(&judge_symbolizer.engine, &nothing, &why));
 }
 
+/* A case whose program writes no dump, since that would take too long, lacks none. */
+TEST(why_there_is_no_dump)
+{
+    static const char *both[] = {"offset:rtl", "dump"};
+    static const char *const why_not[] = {"the case has no dump", "its program writes no dump",
+                                          "the case has no dump"};
+    const struct engine *dump = engine_subject(ENGINE_KIND_DUMP);
+    for (uint32_t declared = 0; declared < COUNT_OF(why_not); declared++) {
+        const struct crash_case crash = {.folder = test_scratch(),
+                                         .expect = {.subjects = both, .subject_count = declared}};
+        const struct opened_case opened = {.crash = &crash};
+        const struct engine_input in = {.opened = &opened};
+        const char *why = NULL;
+        CHECK(!dump->available(dump, &in, &why));
+        CHECK_STR(why, why_not[declared]);
+    }
+}
+
 static const struct engine *engine_named(const char *name)
 {
     for (uint32_t i = 0; i < engine_count; i++)
