@@ -284,6 +284,8 @@ static bool find_bound(struct symbol_store *store, struct symbol_module *sources
         sources->state = known && has_identity(b) ? IDENTITY_CHECKED : IDENTITY_UNCHECKED;
         sources->without = SYMBOLS_NONE;
         sources->note = kind->note != NULL ? kind->note(b->source) : NOTE_NONE;
+        if (sources->note == NOTE_PDB_NO_SECTIONS)
+            store_place_bound(store, sources);
         return true;
     }
     if (bare && sources->note == NOTE_NONE && !symbol_is_system_module(module->name))

@@ -512,6 +512,28 @@ static void find_by_name(struct search *s, struct symbol_module *sources)
         find_by_image(s, sources);
 }
 
+static void place_names(struct symbol_module *sources)
+{
+    const struct source_kind *kind = sources->names->kind;
+    if (kind->place != NULL && sources->image != NULL)
+        kind->place(sources->names, sources->image);
+    sources->note = kind->note(sources->names);
+}
+
+void store_place_bound(struct symbol_store *store, struct symbol_module *sources)
+{
+    struct arena scratch;
+    struct module module = sources->identity;
+
+    memcpy(module.debug_id, sources->names->id.debug_id, sizeof module.debug_id);
+    arena_init(&scratch, 0);
+    struct search s = search_for(store, sources, &scratch);
+    s.want = (struct source_want){.module = &module, .debug_id = module.debug_id};
+    sources->image = find(&s, &source_object);
+    arena_free(&scratch);
+    place_names(sources);
+}
+
 void store_find(struct symbol_store *store, struct symbol_module *sources)
 {
     const struct module *module = &sources->identity;
@@ -531,10 +553,8 @@ void store_find(struct symbol_store *store, struct symbol_module *sources)
         store_find_metadata(store, sources);
     arena_free(&scratch);
     const struct source_kind *kind = sources->names != NULL ? sources->names->kind : NULL;
-    if (kind != NULL && kind->place != NULL && sources->image != NULL)
-        kind->place(sources->names, sources->image);
     if (kind != NULL && kind->note != NULL)
-        sources->note = kind->note(sources->names);
+        place_names(sources);
     else if (kind == NULL && sources->note == NOTE_NONE && sources->image == NULL &&
              sources->managed == NULL)
         sources->note = store->pointer_message ? NOTE_STORE_MESSAGE : NOTE_NO_SYMBOL_FILE;

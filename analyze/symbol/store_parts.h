@@ -157,6 +157,10 @@ void store_managed_close_all(struct symbol_store *store);
 /* Finds the files for sources->identity in the roots and fills the rest of *sources. */
 void store_find(struct symbol_store *store, struct symbol_module *sources);
 
+/* Finds the image of a file that the user chose for a module, and that does not say where its code
+ * lies. */
+void store_place_bound(struct symbol_store *store, struct symbol_module *sources);
+
 /* Adds one file to the list, by its contents. Fails: ERR_UNSUPPORTED an unknown kind of file; as
  * file_map(); the fault of a damaged file. Callers ignore this for files found in folders. */
 enum status store_list_file(struct symbol_store *store, const char *path, bool named,

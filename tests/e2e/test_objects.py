@@ -87,6 +87,10 @@ class OtherWriters(e2e.Case):
             done = self.run_twinstack("resolve", "--ndjson", "--index", index, "--symbols", folder, "-", stdin=text)
             got = [json.loads(line)["frames"][0] for line in done.stdout.splitlines()]
             self.assertEqual([(f["function"], f["line"], f["symbols"], f["note"]) for f in got], rows, (name, index))
+        done = self.run_twinstack("resolve", "--ndjson", "--index", "never", "--pdb", f"gnu.exe={self.folder / 'alone/gnu.pdb'}",
+                                  "--symbols", self.folder / "image/gnu.exe", "-", stdin=text)
+        got = [json.loads(line)["frames"][0] for line in done.stdout.splitlines()]
+        self.assertEqual([(f["function"], f["line"], f["symbols"], f["note"]) for f in got], want, "a PDB that the user binds")
         for form in ((), ("--format", "breakpad")):
             done = self.run_twinstack("symbols", "export", *form, self.folder / "image/gnu.pdb")
             self.assertRegex(done.stdout, r"\bouter\b")
