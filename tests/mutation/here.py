@@ -2,7 +2,8 @@
 """The level `unit` of mutate.py without a copy of the sources, in seconds for each fault: started as `./run mutation --here [NAME]...`.
 
 Only the file that has the fault is compiled, without optimisation; each unit test that contains the file is linked with it and run, the
-likely ones first, until one fails. If none does, twinstack is linked with it too, and the end-to-end tests of `./run test --quick` run.
+likely ones first, until one fails. If none does, they run again with the file compiled as the sanitized programs of `./run test` are: what
+reads one row too many is seen by these alone. At last twinstack is linked with it, and the end-to-end tests of `./run test --quick` run.
 What they find goes to the results of mutate.py, which goes on from there.  Faults in headers, which many objects contain, and in what is
 not part of this build (the capture, Windows) are left to mutate.py."""
 
@@ -22,6 +23,7 @@ import mutate
 import own
 
 LIMIT_S = 150
+SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 # They wait for most of their time, and are asked last.
 SLOW = {f"unit_{name}" for name in ("dump_engine", "work", "gather", "collect", "stay", "symbol_index", "store_listing", "cut_lists", "store_shared", "case",
                                         "cut_object", "image_index", "dump_plain")}
@@ -46,8 +48,8 @@ class Build:
                 self.links[name] = own.words_from_compiler(last.split("&&")[1])
             return list(self.links[name])
 
-    def compile(self, file, text, folder):
-        """The object of FILE with this TEXT."""
+    def compile(self, file, text, folder, *more):
+        """The object of FILE with this TEXT; MORE: options."""
         source, made = folder / file.name, folder / "changed.o"
         source.write_text(text, encoding="utf-8")
         words = [w for w in self.rows[str(file)] if not w.startswith(("-W", "-O", "-g"))]
@@ -56,11 +58,11 @@ class Build:
         for option in ("-MF", "-MT"):
             if option in words:
                 del words[words.index(option):words.index(option) + 2]
-        own.run([*[w for w in words if w != "-MD"], "-w", "-O0", "-iquote", str(file.parent)])
+        own.run([*[w for w in words if w != "-MD"], "-w", "-O0", *more, "-iquote", str(file.parent)])
         return made
 
-    def link(self, name, made, file, place):
-        words = self.link_words(name)
+    def link(self, name, made, file, place, *more):
+        words = [*self.link_words(name), *more]
         words[words.index("-o") + 1] = str(place)
         same = [n for n, w in enumerate(words) if w.endswith("/" + file.relative_to(mutate.ROOT).as_posix() + ".o")]
         first = same[0] if same else next(n for n, w in enumerate(words) if w.endswith(".o"))
@@ -102,25 +104,37 @@ def shadow_build(folder):
     return shadow
 
 
-def ask(build, fault, folder, with_e2e):
-    """The name of the first test program that fails, or None."""
-    file, text = mutate.place_of(fault)
-    made = build.compile(file, text, folder)
-    inside = build.of(made)
-    near = mutate.words(str(file.relative_to(mutate.ROOT)))
-    units = sorted(inside - {"twinstack"}, key=lambda p: (p != fault.get("test"), p in SLOW or build.seconds.get(p, 1) > 10,
-                                                          -len(mutate.words(p) & near), build.seconds.get(p, 1)))
-    environment = {**mutate.environment(), "TWINSTACK_BUILD": str(mutate.BUILD), "TWINSTACK_CACHE": str(folder / "cache"),
-                   "TMPDIR": str(folder)}
+def ask_units(build, units, file, text, folder, environment, options=()):
+    """The name of the first of UNITS that fails, linked with FILE as it is with this TEXT and OPTIONS; or None."""
+    made = build.compile(file, text, folder, *options)
     for name in units:
-        build.link(name, made, file, folder / name)
+        build.link(name, made, file, folder / name, *options)
         good = passes(build, [folder / name], name, environment, folder)
         (folder / name).unlink()
         if not good:
             return name
+    return None
+
+
+def ask(build, fault, folder, with_e2e):
+    """The name of the first test program that fails, or None."""
+    file, text = mutate.place_of(fault)
+    inside = build.of(build.compile(file, text, folder))
+    near = mutate.words(str(file.relative_to(mutate.ROOT)))
+    units = sorted(inside - {"twinstack"}, key=lambda p: (p != fault.get("test"), p in SLOW or build.seconds.get(p, 1) > 10,
+                                                          -len(mutate.words(p) & near), build.seconds.get(p, 1)))
+    environment = {**mutate.environment(), "TWINSTACK_BUILD": str(mutate.BUILD), "TWINSTACK_CACHE": str(folder / "cache"),
+                   "TMPDIR": str(folder), "ASAN_OPTIONS": "detect_leaks=0"}  # the tests themselves are compiled without
+    by = ask_units(build, units, file, text, folder, environment)
+    if by is None:
+        by = ask_units(build, units, file, text, folder, environment, SANITIZED)
+        if by and ask_units(build, [by], file, file.read_text(encoding="utf-8"), folder, environment, SANITIZED):
+            by = None  # a program that fails so without the fault says nothing about it
+    if by:
+        return by
     if not with_e2e or "twinstack" not in inside:
         return None
-    build.link("twinstack", made, file, folder / "twinstack")
+    build.link("twinstack", build.compile(file, text, folder), file, folder / "twinstack")
     environment["TWINSTACK_BUILD"] = str(shadow_build(folder))
     for argv in sorted(mutate.e2e_tests(), key=lambda argv: -len(mutate.words(argv[1].stem) & near)):
         argv[1] = mutate.ROOT / pathlib.Path(argv[1]).relative_to(mutate.TREE)

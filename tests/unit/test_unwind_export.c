@@ -390,3 +390,18 @@ TEST(call_frame_information_as_records)
         CHECK_STR(text, dwarf_rows[i].want);
     }
 }
+
+TEST(a_file_of_other_sections_has_no_call_frame_information)
+{
+    static uint8_t file[ELF_BYTES];
+    struct fault fault = FAULT_INIT;
+    struct object_file object;
+    make_elf(file, dwarf_rows[0].augmentation, dwarf_rows[0].program, dwarf_rows[0].bytes);
+    memcpy(file + 801, ".eh_other", 9);
+    REQUIRE(object_file_open(file, sizeof file, 0, &object, &fault) == ERR_NONE);
+    FILE *out = tmpfile();
+    REQUIRE(out != NULL);
+    CHECK_EQ(unwind_export_dwarf(&object, ARCH_X86_64, out), 0);
+    CHECK_EQ(ftell(out), 0);
+    (void)fclose(out);
+}
