@@ -11,6 +11,7 @@
 #ifndef ENGINE_STEPS_H
 #define ENGINE_STEPS_H
 
+#include "base/json.h"
 #include "format/record/steps.h"
 #include "symbol/store.h"
 #include "unwind/unwind.h"
@@ -54,6 +55,15 @@ void steps_session_close(struct steps_session *session); /* NULL is fine */
 
 /* Reads all steps once. Fails like steps_next; ERR_MEMORY. */
 enum status steps_session_judge(struct steps_session *session, struct steps_verdict *out,
+                                struct fault *fault);
+
+/* Writes the moment before instruction INDEX as the draft of a case of a reference suite:
+ * registers, those bytes of the stack that the walk reads, and as truth the calls that were
+ * counted, as far as they are in the image of the instruction. The walkers that are right there are
+ * its other witnesses. What only people know is left out: id, shape, position, rule, licence.
+ * Nothing is read of the session afterwards. Fails: ERR_ABSENT no such instruction, or it is in no
+ * module; like steps_session_judge(). */
+enum status steps_session_draft(struct steps_session *session, uint32_t index, struct json *j,
                                 struct fault *fault);
 
 /* After judging: rewrites the file with those image bytes that were read, so that it can be judged

@@ -8,8 +8,7 @@
 #include "base/text.h"
 #include "suite/suite_parts.h"
 
-enum { DRAFT_BYTES_MAX = 1 << 20, LIST_BYTES_MAX = 256 << 20, FILES_MAX = 2 };
-static const char added_list[] = "addresses/added.ndjson";
+enum { DRAFT_BYTES_MAX = 1 << 20, LIST_BYTES_MAX = 256 << 20, FILES_MAX = 32 };
 
 struct added_file {
     const char *from, *path, *hash; /* PATH: below the suite's folder; FROM: NULL: it is there */
@@ -18,6 +17,7 @@ struct added_file {
 struct adding {
     const char *folder, *draft_path;
     cJSON *index, *draft;
+    const struct draft_kind *kind;
     struct added_file files[FILES_MAX];
     uint32_t file_count;
     bool listed; /* the list of additions was in suite.json */
@@ -159,9 +159,12 @@ static enum status take_file(struct adding *a, cJSON *given, const char *key)
     const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(given, key));
     if (name == NULL)
         return ERR_NONE;
+    if (a->file_count == FILES_MAX)
+        return fault_set_hint(a->fault, ERR_LIMIT, FAULT_NO_OFFSET, "draft",
+                              "it names more than 32 files");
     struct added_file *file = &a->files[a->file_count++];
     file->from = path_from(a, name);
-    file->path = arena_printf(a->keep, "programs/%s", path_base(name));
+    file->path = arena_printf(a->keep, "%s/%s", a->kind->folder, path_base(name));
     if (file->from == NULL || file->path == NULL)
         return fault_no_memory(a->fault, "draft");
     if (!is_plain_name(path_base(name))) {
@@ -175,6 +178,18 @@ static enum status take_file(struct adding *a, cJSON *given, const char *key)
     if (!cJSON_ReplaceItemInObjectCaseSensitive(given, key, cJSON_CreateString(file->path)))
         return fault_no_memory(a->fault, "draft");
     return find_file(a, file);
+}
+
+static enum status take_files(struct adding *a)
+{
+    cJSON *given = cJSON_GetObjectItemCaseSensitive(a->draft, "given"), *module;
+    cJSON_ArrayForEach(module, cJSON_GetObjectItemCaseSensitive(given, "modules"))
+    {
+        if (take_file(a, module, "path") != ERR_NONE)
+            return a->fault->code;
+    }
+    return take_file(a, given, "image") == ERR_NONE ? take_file(a, given, "symbols")
+                                                    : a->fault->code;
 }
 
 /* ---- writing --------------------------------------------------------------------------- */
@@ -220,8 +235,10 @@ static enum status write_index(struct adding *a, const char *path)
 /* A list that suite.json does not name is what an addition left that was interrupted. */
 static enum status write_list(struct adding *a, const char *line)
 {
-    const char *path = path_join(a->keep, a->folder, added_list);
-    const char *folder = path_join(a->keep, a->folder, "addresses");
+    const char *path = path_join(a->keep, a->folder, a->kind->list);
+    const char *folder =
+        arena_printf(a->keep, "%s/%.*s", a->folder,
+                     (int)(path_base(a->kind->list) - a->kind->list - 1), a->kind->list);
     char *before = NULL;
     size_t bytes = 0;
     if (path == NULL || folder == NULL)
@@ -253,12 +270,12 @@ static bool extend_index(struct adding *a, const char *edition)
     cJSON *files = cJSON_GetObjectItemCaseSensitive(a->index, "files");
     cJSON_ArrayForEach(list, lists)
     {
-        a->listed = a->listed || strcmp(cJSON_GetStringValue(list), added_list) == 0;
+        a->listed = a->listed || strcmp(cJSON_GetStringValue(list), a->kind->list) == 0;
     }
     if (files == NULL)
         files = cJSON_AddArrayToObject(a->index, "files");
-    bool made =
-        files != NULL && (a->listed || cJSON_AddItemToArray(lists, cJSON_CreateString(added_list)));
+    bool made = files != NULL &&
+                (a->listed || cJSON_AddItemToArray(lists, cJSON_CreateString(a->kind->list)));
     for (uint32_t i = 0; made && i < a->file_count; i++)
         made = a->files[i].from == NULL || add_file_row(files, &a->files[i], licence);
     return made && (edition == NULL || cJSON_ReplaceItemInObjectCaseSensitive(
@@ -268,10 +285,10 @@ static bool extend_index(struct adding *a, const char *edition)
 static enum status write_all(struct adding *a, const char *index_path, const char *line,
                              const char *edition, struct suite_addition *out)
 {
-    const char *programs = path_join(a->keep, a->folder, "programs");
-    if (programs == NULL || !extend_index(a, edition))
+    const char *files = path_join(a->keep, a->folder, a->kind->folder);
+    if (files == NULL || !extend_index(a, edition))
         return fault_no_memory(a->fault, "suite");
-    if (folder_make(programs, a->fault) != ERR_NONE)
+    if (folder_make(files, a->fault) != ERR_NONE)
         return a->fault->code;
     for (uint32_t i = 0; i < a->file_count && a->fault->code == ERR_NONE; i++) {
         const char *to = path_join(a->keep, a->folder, a->files[i].path);
@@ -295,18 +312,17 @@ static enum status add(struct adding *a, const char *index_path, const char *edi
     bool is_read = false;
     if (check_members(a) != ERR_NONE)
         return a->fault->code;
+    a->kind = suite_draft_kind(a->draft);
     out->missing = suite_draft_missing(a->draft, a->keep, &out->missing_count);
     if (out->missing == NULL)
         return fault_no_memory(a->fault, "draft");
     if (out->missing_count > 0)
         return ERR_NONE;
-    cJSON *given = cJSON_GetObjectItemCaseSensitive(a->draft, "given");
     out->id = json_get_string(a->draft, "id", a->keep, a->fault);
-    out->list = added_list;
+    out->list = a->kind->list;
     if (out->id == NULL)
         return a->fault->code;
-    if (check_id(a, out->id) != ERR_NONE || take_file(a, given, "image") != ERR_NONE ||
-        take_file(a, given, "symbols") != ERR_NONE)
+    if (check_id(a, out->id) != ERR_NONE || take_files(a) != ERR_NONE)
         return a->fault->code;
     const char *line = suite_draft_line(a->draft, a->keep, a->fault);
     if (line == NULL)

@@ -13,13 +13,13 @@ struct suite_addition {
     uint32_t missing_count;     /* not 0: nothing was written */
 };
 
-/* Adds the case in the file DRAFT to the suite in FOLDER: an address, with the members of
- * $defs/case in corpus/reference/schema.json, and "licence" of its files. Its image and symbols are
- * named relative to the draft's folder and copied to programs/. Each file is written
- * whole or not at all, in an order in which the suite can always be read. EDITION: of the suite
- * from now on; NULL: as it is. A draft that lacks facts is no fault: see MISSING. Texts live in
- * KEEP. Fails: ERR_ABSENT, ERR_IO, ERR_MALFORMED with the place, ERR_LIMIT a file is too large,
- * ERR_USAGE the id or the name of a file is in use, ERR_MEMORY. */
+/* Adds the case in the file DRAFT to the suite in FOLDER: an address or a moment, with the members
+ * of $defs/case in corpus/reference/schema.json, and "licence" of its files. They are named
+ * relative to the draft's folder, and copied to programs/ or images/. Each file is written whole or
+ * not at all, in an order in which the suite can always be read. EDITION: of the suite from now on;
+ * NULL: as it is. A draft that lacks facts is no fault: see MISSING. Texts live in KEEP. Fails:
+ * ERR_ABSENT, ERR_IO, ERR_MALFORMED with the place, ERR_LIMIT a file is too large, ERR_USAGE the id
+ * or the name of a file is in use, ERR_MEMORY. */
 enum status suite_add(const char *folder, const char *draft, const char *edition,
                       struct arena *keep, struct suite_addition *out, struct fault *fault);
 

@@ -1,4 +1,5 @@
 /* What a draft lacks, and the line that it becomes: see suite_add.h. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -24,17 +25,22 @@ static bool has_letters(const char *text, const char *letters)
     return text != NULL && text[0] != 0 && text[strspn(text, letters)] == 0;
 }
 
+static bool is_hex(const char *text)
+{
+    return text != NULL && strncmp(text, "0x", 2) == 0 && has_letters(text + 2, "0123456789abcdef");
+}
+
 static bool has_id(const cJSON *draft)
 {
-    const char *id = text_of(draft, "id");
-    return id != NULL && strncmp(id, "addresses/", 10) == 0 && strstr(id, "//") == NULL &&
+    const char *id = text_of(draft, "id"), *prefix = suite_draft_kind(draft)->prefix;
+    return id != NULL && strncmp(id, prefix, strlen(prefix)) == 0 && strstr(id, "//") == NULL &&
            id[strlen(id) - 1] != '/' &&
-           has_letters(id + 10, "abcdefghijklmnopqrstuvwxyz0123456789-/");
+           has_letters(id + strlen(prefix), "abcdefghijklmnopqrstuvwxyz0123456789-/");
 }
 
 static bool has_kind(const cJSON *draft)
 {
-    return is_one_of(text_of(draft, "kind"), (const char *const[]){"address", NULL});
+    return is_one_of(text_of(draft, "kind"), (const char *const[]){"address", "moment", NULL});
 }
 
 static bool has_place(const cJSON *draft)
@@ -58,16 +64,26 @@ static bool has_rule(const cJSON *draft)
 
 static bool has_capability(const cJSON *draft)
 {
-    return is_one_of(text_of(draft, "capability"),
-                     (const char *const[]){"addresses.pdb", "addresses.dwarf", NULL});
+    const char *capability = text_of(draft, "capability"), *cpu = text_of(draft, "processor");
+    if (suite_draft_kind(draft)->prefix[0] == 'a')
+        return is_one_of(capability,
+                         (const char *const[]){"addresses.pdb", "addresses.dwarf", NULL});
+    return capability != NULL && cpu != NULL && strncmp(capability, "moments.", 8) == 0 &&
+           strcmp(capability + 8, cpu) == 0;
 }
 
 static bool has_given(const cJSON *draft)
 {
+    return suite_draft_kind(draft)->has_given(draft);
+}
+
+/* ---- an address ------------------------------------------------------------------------ */
+
+static bool address_has_given(const cJSON *draft)
+{
     const cJSON *given = cJSON_GetObjectItemCaseSensitive(draft, "given");
-    const char *rva = text_of(given, "rva");
-    return (text_of(given, "image") != NULL || text_of(given, "symbols") != NULL) && rva != NULL &&
-           strncmp(rva, "0x", 2) == 0 && has_letters(rva + 2, "0123456789abcdef") &&
+    return (text_of(given, "image") != NULL || text_of(given, "symbols") != NULL) &&
+           is_hex(text_of(given, "rva")) &&
            is_one_of(text_of(given, "lookup"),
                      (const char *const[]){"interrupted", "return", NULL});
 }
@@ -79,9 +95,10 @@ static bool is_known(const cJSON *frame, const char *key)
 }
 
 /* A frame of which nothing is known would accept any answer. */
-static bool has_frames(const cJSON *frames)
+static bool address_has_frames(const cJSON *draft, const cJSON *frames)
 {
     const cJSON *frame;
+    (void)draft;
     cJSON_ArrayForEach(frame, frames)
     {
         if (!cJSON_HasObjectItem(frame, "function") || !cJSON_HasObjectItem(frame, "file") ||
@@ -92,21 +109,136 @@ static bool has_frames(const cJSON *frames)
     return cJSON_IsArray(frames);
 }
 
+/* ---- a moment -------------------------------------------------------------------------- */
+
+/* What a processor calls its instruction and stack pointers; NULL: no moments of it. */
+static const char *const *pointers_of(const cJSON *draft)
+{
+    static const char *const rows[][3] = {
+        {"x64", "rip", "rsp"}, {"arm64", "pc", "sp"}, {"x86", "eip", "esp"}};
+    const char *cpu = text_of(draft, "processor");
+    for (size_t i = 0; cpu != NULL && i < COUNT_OF(rows); i++)
+        if (strcmp(rows[i][0], cpu) == 0)
+            return rows[i] + 1;
+    return NULL;
+}
+
+static bool each_has_hex(const cJSON *list, const char *first, const char *second)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, list)
+    {
+        if (!is_hex(text_of(item, first)) || !is_hex(text_of(item, second)))
+            return false;
+    }
+    return cJSON_IsArray(list);
+}
+
+static bool has_stack(const cJSON *stack)
+{
+    const cJSON *part;
+    cJSON_ArrayForEach(part, stack)
+    {
+        const char *bytes = text_of(part, "bytes");
+        if (!is_hex(text_of(part, "at")) || !has_letters(bytes, "0123456789abcdef") ||
+            strlen(bytes) % 2 != 0)
+            return false;
+    }
+    return cJSON_GetArraySize(stack) > 0;
+}
+
+static bool moment_has_given(const cJSON *draft)
+{
+    const cJSON *given = cJSON_GetObjectItemCaseSensitive(draft, "given");
+    const cJSON *registers = cJSON_GetObjectItemCaseSensitive(given, "registers");
+    const cJSON *modules = cJSON_GetObjectItemCaseSensitive(given, "modules"), *item;
+    const char *const *pointers = pointers_of(draft);
+    cJSON_ArrayForEach(item, registers)
+    {
+        if (!is_hex(cJSON_GetStringValue(item)))
+            return false;
+    }
+    cJSON_ArrayForEach(item, modules)
+    {
+        if (text_of(item, "path") == NULL)
+            return false;
+    }
+    return pointers != NULL && text_of(registers, pointers[0]) != NULL &&
+           text_of(registers, pointers[1]) != NULL &&
+           has_stack(cJSON_GetObjectItemCaseSensitive(given, "stack")) &&
+           cJSON_GetArraySize(modules) > 0 && each_has_hex(modules, "base", "size");
+}
+
+static uint64_t number_of(const cJSON *object, const char *key)
+{
+    const char *text = text_of(object, key);
+    return text != NULL ? strtoull(text, NULL, 16) : 0;
+}
+
+static bool is_in_a_module(const cJSON *modules, uint64_t ip)
+{
+    const cJSON *module;
+    cJSON_ArrayForEach(module, modules)
+    {
+        if (ip - number_of(module, "base") < number_of(module, "size"))
+            return true;
+    }
+    return false;
+}
+
+/* The first frame is the moment. What is outside of the images cannot be unwound by anybody. */
+static bool moment_has_frames(const cJSON *draft, const cJSON *frames)
+{
+    const cJSON *given = cJSON_GetObjectItemCaseSensitive(draft, "given"), *frame;
+    const cJSON *registers = cJSON_GetObjectItemCaseSensitive(given, "registers");
+    const cJSON *modules = cJSON_GetObjectItemCaseSensitive(given, "modules");
+    const cJSON *first = cJSON_GetArrayItem(frames, 0);
+    const char *const *pointers = pointers_of(draft);
+    if (pointers == NULL || cJSON_GetArraySize(frames) == 0 || !each_has_hex(frames, "ip", "sp"))
+        return false;
+    cJSON_ArrayForEach(frame, frames)
+    {
+        if (!is_in_a_module(modules, number_of(frame, "ip")))
+            return false;
+    }
+    return number_of(first, "ip") == number_of(registers, pointers[0]) &&
+           number_of(first, "sp") == number_of(registers, pointers[1]);
+}
+
+/* ---- any ------------------------------------------------------------------------------- */
+
+const struct draft_kind *suite_draft_kind(const cJSON *draft)
+{
+    static const struct draft_kind kinds[] = {
+        {"address", "addresses/", "programs", "addresses/added.ndjson", address_has_given,
+         address_has_frames},
+        {"moment", "moments/", "images", "moments/added.ndjson", moment_has_given,
+         moment_has_frames},
+    };
+    const char *word = text_of(draft, "kind");
+    for (size_t i = 0; word != NULL && i < COUNT_OF(kinds); i++)
+        if (strcmp(kinds[i].name, word) == 0)
+            return &kinds[i];
+    return &kinds[0];
+}
+
 static bool has_truth(const cJSON *draft)
 {
     const cJSON *truth = cJSON_GetObjectItemCaseSensitive(draft, "truth");
     const cJSON *frames = cJSON_GetObjectItemCaseSensitive(truth, "frames");
     const cJSON *accepted = cJSON_GetObjectItemCaseSensitive(truth, "accepted"), *one;
     const char *level = text_of(truth, "level");
+    bool (*const has_frames)(const cJSON *of, const cJSON *walk) =
+        suite_draft_kind(draft)->has_frames;
     if (level == NULL)
         return false;
     if (strcmp(level, "must") == 0)
-        return cJSON_GetArraySize(frames) > 0 && has_frames(frames);
+        return cJSON_GetArraySize(frames) > 0 && has_frames(draft, frames);
     if (strcmp(level, "unknown") == 0)
         return frames == NULL && accepted == NULL;
     cJSON_ArrayForEach(one, accepted)
     {
-        if (!has_frames(one))
+        if (!has_frames(draft, one))
             return false;
     }
     return strcmp(level, "may") == 0 && cJSON_GetArraySize(accepted) > 0;
@@ -137,31 +269,52 @@ static bool has_licence(const cJSON *draft)
 
 const char *const *suite_draft_missing(const cJSON *draft, struct arena *keep, uint32_t *count)
 {
+    enum { ADDRESS, MOMENT };
     static const struct {
         bool (*has)(const cJSON *draft);
-        const char *words;
+        const char *words[2]; /* that of a moment: NULL: the same */
     } facts[] = {
-        {has_kind, "\"kind\": \"address\"; moments and dumps are made by corpus/make_reference.py"},
-        {has_id, "\"id\": a path of its own, \"addresses/x64/inline/issue-123\", of lower-case "
-                 "letters, digits and hyphens"},
-        {has_place, "\"processor\" (x64, arm64, x86, arm), \"shape\" and \"position\": texts"},
-        {has_given, "\"given\": {\"image\": FILE, \"symbols\": FILE or null, \"rva\": \"0x...\", "
-                    "\"lookup\": \"interrupted\" or \"return\"}"},
-        {has_capability, "\"capability\": \"addresses.pdb\" or \"addresses.dwarf\""},
-        {has_truth, "\"truth\": {\"level\": \"must\", \"frames\": [...]}, {\"level\": \"may\", "
-                    "\"accepted\": [[...], ...]} or {\"level\": \"unknown\"}; a frame has "
-                    "\"function\", \"file\", \"line\", \"inlined\""},
-        {has_rule, "\"rule\": {\"kind\": \"page\", \"standard\", \"vendor source\", \"thread\" or "
-                   "\"executed\", \"name\": what decides, \"address\": \"https://...\" or null}"},
-        {has_witnesses, "\"known_by\": two witnesses of a must, one of any other, none of them "
-                        "twinstack and none twice"},
-        {has_licence, "\"licence\": of its files, \"MIT\""},
+        {has_kind,
+         {"\"kind\": \"address\" or \"moment\"; dumps are made by corpus/make_reference.py"}},
+        {has_id,
+         {"\"id\": a path of its own, \"addresses/x64/inline/issue-123\", of lower-case letters, "
+          "digits and hyphens",
+          "\"id\": a path of its own, \"moments/x64/push/issue-123\", of lower-case letters, "
+          "digits and hyphens"}},
+        {has_place, {"\"processor\" (x64, arm64, x86, arm), \"shape\" and \"position\": texts"}},
+        {has_given,
+         {"\"given\": {\"image\": FILE, \"symbols\": FILE or null, \"rva\": \"0x...\", \"lookup\": "
+          "\"interrupted\" or \"return\"}",
+          "\"given\": {\"registers\": {\"rip\": \"0x...\", \"rsp\": ...}, \"stack\": [{\"at\": "
+          "\"0x...\", \"bytes\": hexadecimal}], "
+          "\"modules\": [{\"path\": FILE, \"base\": \"0x...\", \"size\": \"0x...\"}]}"}},
+        {has_capability,
+         {"\"capability\": \"addresses.pdb\" or \"addresses.dwarf\"",
+          "\"capability\": \"moments.\" and the processor"}},
+        {has_truth,
+         {"\"truth\": {\"level\": \"must\", \"frames\": [...]}, {\"level\": \"may\", \"accepted\": "
+          "[[...], ...]} or {\"level\": "
+          "\"unknown\"}; a frame has \"function\", \"file\", \"line\", \"inlined\"",
+          "\"truth\": {\"level\": \"must\", \"frames\": [...]}, {\"level\": \"may\", \"accepted\": "
+          "[[...], ...]} or {\"level\": "
+          "\"unknown\"}; a frame has \"ip\" and \"sp\", the first those of the registers, and each "
+          "is in one of the modules"}},
+        {has_rule,
+         {"\"rule\": {\"kind\": \"page\", \"standard\", \"vendor source\", \"thread\" or "
+          "\"executed\", \"name\": what decides, "
+          "\"address\": \"https://...\" or null}"}},
+        {has_witnesses,
+         {"\"known_by\": two witnesses of a must, one of any other, none of them twinstack and "
+          "none twice"}},
+        {has_licence, {"\"licence\": of its files, \"MIT\""}},
     };
+    const int kind = suite_draft_kind(draft)->prefix[0] == 'm' ? MOMENT : ADDRESS;
     const char **missing = ARENA_ARRAY(keep, COUNT_OF(facts), const char *);
     *count = 0;
     for (size_t i = 0; missing != NULL && i < COUNT_OF(facts); i++)
         if (!facts[i].has(draft))
-            missing[(*count)++] = facts[i].words;
+            missing[(*count)++] =
+                facts[i].words[kind] != NULL ? facts[i].words[kind] : facts[i].words[ADDRESS];
     return missing;
 }
 

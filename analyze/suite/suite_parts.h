@@ -31,7 +31,18 @@ enum status suite_logical_read(const cJSON *frame, struct arena *keep, struct su
 enum walk_match suite_logical_match(const struct suite_frame *truth,
                                     const struct suite_frame *answer);
 
-/* What the DRAFT of an address lacks: sentences, never freed, in a list of KEEP; NULL: out of
+/* What kind of case a draft describes, and where its parts go. */
+struct draft_kind {
+    const char *name, *prefix; /* PREFIX: of its id, "addresses/" */
+    const char *folder, *list; /* of its files, and the list of additions, below the suite's */
+    bool (*has_given)(const cJSON *draft);
+    bool (*has_frames)(const cJSON *draft, const cJSON *frames);
+};
+
+/* That of an address where the draft names none that is known. */
+const struct draft_kind *suite_draft_kind(const cJSON *draft);
+
+/* What the DRAFT lacks: sentences, never freed, in a list of KEEP; NULL: out of
  * memory. */
 const char *const *suite_draft_missing(const cJSON *draft, struct arena *keep, uint32_t *count);
 

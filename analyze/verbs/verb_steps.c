@@ -16,11 +16,13 @@
 #include "verbs/verbs.h"
 
 enum { ASSEMBLER_LIMIT_MS = 10000, ROOTS_PER_IMAGE = 2, FRAMES_SHOWN = 8 };
+#define NO_MOMENT UINT64_MAX
 
 struct steps_options {
     struct harness harness;
     struct option_list variants, symbols;
     const char *out, *walkers, *pack;
+    uint64_t moment; /* NO_MOMENT: none */
     struct fetch_words fetch;
     bool as_json, details;
 };
@@ -340,6 +342,24 @@ static int finish(const struct steps_run *run)
     return run->imperfect > 0 ? EXIT_DIFFERENT : EXIT_GOOD;
 }
 
+/* The one FILE, from which one moment becomes the draft of a case. */
+static int draft(struct steps_run *run, const char *path)
+{
+    struct steps_session *session = NULL;
+    struct json j;
+    struct symbol_store *symbols = open_symbols(run, NULL, 0);
+    json_to_stream(&j, stdout, true);
+    if (run->fault.code == ERR_NONE &&
+        steps_session_open(path, symbols, run->keep, &session, &run->fault) == ERR_NONE)
+        (void)steps_session_draft(session, (uint32_t)run->o->moment, &j, &run->fault);
+    steps_session_close(session);
+    symbol_store_close(symbols);
+    if (run->fault.code == ERR_NONE)
+        return EXIT_GOOD;
+    fault_set_path(&run->fault, path);
+    return verb_fault(&run->fault);
+}
+
 static int judge_all(const struct verb *self, void *given, const struct option_list *files,
                      struct arena *keep)
 {
@@ -355,6 +375,10 @@ static int judge_all(const struct verb *self, void *given, const struct option_l
     if (o->harness.writer != NULL && files->count > 0)
         return verb_usage_error(self,
                                 "--writer is for builds that run now, FILE was walked before");
+    if (o->moment != NO_MOMENT)
+        return files->count == 1 && o->moment <= UINT32_MAX
+                   ? draft(&run, files->items[0])
+                   : verb_usage_error(self, "--moment takes one FILE and the number of a step");
     if (harness_debugger(&o->harness, &run.fault) != ERR_NONE ||
         harness_writer(&o->harness, keep, &options, &run.fault) != ERR_NONE)
         return verb_fault(&run.fault);
@@ -379,7 +403,7 @@ static int judge_all(const struct verb *self, void *given, const struct option_l
 
 static int run(const struct verb *self, int argc, char **argv)
 {
-    struct steps_options o = {.out = "build/steps"};
+    struct steps_options o = {.out = "build/steps", .moment = NO_MOMENT};
     const struct option_row rows[] = {
         OPTION_AS(VARIANT, &o.variants, "default: every one that is built"),
         {"--walkers", OPTION_STRING, &o.walkers, "LIST", "rtl,dbghelp,... (default all)"},
@@ -388,6 +412,8 @@ static int run(const struct verb *self, int argc, char **argv)
         FETCH_OPTION_ROWS(o.fetch),
         {"--pack", OPTION_STRING, &o.pack, "OUT",
          "write the states to OUT with the image bytes that a replay needs"},
+        {"--moment", OPTION_UINT, &o.moment, "STEP",
+         "print that moment of FILE as a draft for `suite add`"},
         OPTION(JSON, &o.as_json),
         OPTION_AS(DETAILS, &o.details,
                   "the first wrong step of each walker: instruction, truth, and its stack"),

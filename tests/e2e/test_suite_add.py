@@ -21,6 +21,13 @@ DRAFT = {
     "given": {"image": "in/clang19-pdb-o2.dll", "symbols": "in/clang19-pdb-o2.pdb", "rva": "0x1002", "lookup": "interrupted"},
     "truth": {"level": "must", "frames": [FRAME], "whole": True}, "known_by": ["llvm-symbolizer 19.1.7", "Microsoft's DIA 14.51"],
 }
+FIRST = next(case for case in map(json.loads, (REFERENCE / "moments/x64-push.ndjson").read_text(encoding="utf-8").splitlines())
+             if case["truth"]["level"] == "must")
+MOMENT = {
+    **{key: FIRST[key] for key in ("kind", "processor", "capability", "truth", "rule", "shape", "position")}, "id": "moments/x64/push/issue-1",
+    "licence": "MIT", "known_by": ["executed", "the page"],
+    "given": {**FIRST["given"], "modules": [{**FIRST["given"]["modules"][0], "path": "in/x64-push.dll"}]},
+}
 ANSWERS = """
 import json, sys
 for line in sys.stdin:
@@ -30,9 +37,9 @@ for line in sys.stdin:
 """
 
 
-def changed(**members):
+def changed(_of=None, **members):
     """The draft with other members; None: without it."""
-    draft = copy.deepcopy(DRAFT)
+    draft = copy.deepcopy(_of or DRAFT)
     for name, value in members.items():
         if value is None:
             del draft[name]
@@ -51,6 +58,7 @@ class Add(e2e.Case):
         (self.folder / "in").mkdir()
         for end in ("dll", "pdb"):
             (self.folder / f"in/clang19-pdb-o2.{end}").write_bytes((REFERENCE / f"programs/clang19-pdb-o2.{end}").read_bytes())
+        (self.folder / "in/x64-push.dll").write_bytes((REFERENCE / "images/x64-push.dll").read_bytes())
 
     def add(self, draft, *more, exit_code=0):
         file = self.folder / "draft.json"
@@ -85,6 +93,57 @@ class Add(e2e.Case):
                 done = self.run_twinstack("score", "--cmd", f"{sys.executable} {tool} {function}", "--suite", self.suite, "--json")
                 self.assertEqual(json.loads(done.stdout)["cases"][outcome], [case["id"] for case in self.cases()])
 
+    def test_a_moment_becomes_a_case_that_is_asked(self):
+        import jsonschema  # pylint: disable=import-outside-toplevel
+        self.assertIn("moments/added.ndjson; 1 file copied", self.add(MOMENT).stdout)
+        self.assertIn("0 files copied", self.add(changed(MOMENT, id="moments/x64/push/issue-2")).stdout)
+        cases = [json.loads(line) for line in (self.suite / "moments/added.ndjson").read_text(encoding="utf-8").splitlines()]
+        schema = json.loads((REFERENCE / "schema.json").read_text(encoding="utf-8"))
+        for case in cases:
+            jsonschema.Draft202012Validator(schema).validate(case)
+            self.assertEqual((case["given"], case["truth"]), (FIRST["given"], FIRST["truth"]))
+        done = self.run_twinstack("score", "--cmd", f"{REFERENCE / 'adapters/ours.py'} {e2e.PROGRAM}", "--suite", self.suite, "--json")
+        self.assertEqual(json.loads(done.stdout)["cases"]["right"], [case["id"] for case in cases])
+
+    def test_a_step_becomes_a_case(self):
+        """Of a recorded walk at every instruction: what is left out is listed, and with it the case is there. The image is beside the draft."""
+        done = self.run_twinstack("steps", e2e.ROOT / "corpus/steps/ob2.rec", "--moment", "700")
+        draft = json.loads(done.stdout)
+        self.assertEqual([line.split('"')[1] for line in self.add(draft, exit_code=3).stderr.splitlines() if "it needs" in line],
+                         ["id", "processor", "rule", "licence"])  # the second with shape and position
+        self.assertEqual((draft["truth"]["level"], len(draft["truth"]["frames"]), draft["truth"]["frames"][0]["ip"]), ("must", 4, draft["given"]["registers"]["rip"]))
+        self.assertLess(sum(len(part["bytes"]) // 2 for part in draft["given"]["stack"]), 200)  # of 524,944: what the walk reads
+        (self.folder / "steps-ob2.exe").write_bytes(b"MZ")
+        more = {"id": "moments/x64/alloc-large/steps-700", "shape": "alloc-large", "position": "epilogue", "rule": MOMENT["rule"], "licence": "MIT"}
+        self.assertIn("1 file copied", self.add({**draft, **more}).stdout)
+        again = json.loads(self.run_twinstack("steps", e2e.ROOT / "corpus/steps/ob2.rec", "--moment", "1123").stdout)
+        self.assertNotIn("rtl", again["known_by"])  # which is wrong there
+        for words, code in ((("--moment", "1398"), 3), (("--moment", "x"), 2), (("--moment", "1", "other.rec"), 2)):
+            with self.subTest(words=words):
+                self.run_twinstack("steps", e2e.ROOT / "corpus/steps/ob2.rec", *words, exit_code=code)
+
+    def test_what_a_moment_lacks_is_listed(self):
+        given, truth = MOMENT["given"], MOMENT["truth"]
+        frames = truth["frames"]
+        rows = (
+            ("of an address", changed(MOMENT, id="addresses/x64/a/b"), ['"id"']), ("of another processor", changed(MOMENT, capability="moments.arm64"), ['"capability"']),
+            ("no module", changed(MOMENT, given={"modules": []}), ['"given"', '"truth"']),
+            ("a module without a file", changed(MOMENT, given={"modules": [{**given["modules"][0], "path": None}]}), ['"given"']),
+            ("no stack", changed(MOMENT, given={"stack": []}), ['"given"']),
+            ("half a byte", changed(MOMENT, given={"stack": [{"at": "0x10", "bytes": "abc"}]}), ['"given"']),
+            ("no stack pointer", changed(MOMENT, given={"registers": {"rip": given["registers"]["rip"]}}), ['"given"', '"truth"']),
+            ("a register in decimal", changed(MOMENT, given={"registers": {**given["registers"], "rax": "12"}}), ['"given"']),
+            ("without the first frame", changed(MOMENT, truth={"frames": frames[1:]}), ['"truth"']),
+            ("a frame outside of the images", changed(MOMENT, truth={"frames": [*frames, {"ip": "0x10", "sp": "0x20"}]}), ['"truth"']),
+            ("a frame without a stack pointer", changed(MOMENT, truth={"frames": [*frames, {"ip": frames[0]["ip"]}]}), ['"truth"']),
+            ("no frames that are accepted", {**MOMENT, "truth": {"level": "may", "accepted": [[]]}}, ['"truth"']),
+            ("names", changed(MOMENT, truth={"frames": [FRAME]}), ['"truth"']), ("arm", changed(MOMENT, processor="arm", capability="moments.arm"), ['"given"', '"truth"']),
+        )
+        for name, draft, words in rows:
+            with self.subTest(name=name):
+                lines = [line for line in self.add(draft, exit_code=3).stderr.splitlines() if "it needs" in line]
+                self.assertEqual([f'"{line.split(chr(34))[1]}"' for line in lines], words)
+
     def test_the_draft_of_the_recipe_is_accepted(self):
         text = (e2e.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
         draft = re.search(r"(?s)\n## A wrong name .*?```json\n(.*?)```", text)[1]
@@ -105,7 +164,7 @@ class Add(e2e.Case):
             ("one witness", changed(known_by=["a"]), ['"known_by"']), ("a witness twice", changed(known_by=["a", "a"]), ['"known_by"']),
             ("ours as a witness", changed(known_by=["a", "twinstack 1"]), ['"known_by"']),
             ("an id with capitals", changed(id="addresses/X"), ['"id"']), ("an id of a moment", changed(id="moments/x"), ['"id"']),
-            ("an id with an empty part", changed(id="addresses/x//y"), ['"id"']), ("a moment", changed(kind="moment"), ['"kind"']),
+            ("an id with an empty part", changed(id="addresses/x//y"), ['"id"']), ("a dump", changed(kind="dump"), ['"kind"']),
             ("an rva in decimal", changed(given={"rva": "4098"}), ['"given"']), ("another lookup", changed(given={"lookup": "x"}), ['"given"']),
             ("no processor", changed(processor=None), ['"processor"']), ("another capability", changed(capability="moments.x64"), ['"capability"']),
             ("nothing", {}, ['"kind"', '"id"', '"processor"', '"given"', '"capability"', '"truth"', '"rule"', '"known_by"', '"licence"']),
