@@ -18,8 +18,9 @@ import reference_addresses
 import reference_dumps
 import reference_moments_arm64
 import reference_moments_x64
+import reference_x86
 
-EDITION = "2026.11.5"
+EDITION = "2026.11.6"
 FOLDERS = ("images", "programs", "dumps")
 POSITIONS = {"moment": ("prologue", "body", "called", "epilogue", "leaf", "dispatcher", "before-noreturn"),
              "address": ("first", "inline-begin", "inline-end", "row", "inside", "mid-instruction", "return", "last", "gap")}
@@ -85,7 +86,7 @@ def coverage(lists):
              + ", ".join(f"{count} {level}" for level, count in sorted(levels.items(), reverse=True)) + ".", ""]
     for kind in POSITIONS:
         lines += table(kind, [c for c in cases if c["kind"] == kind])
-    lines += ["Not in this edition, so without any row: x64 unwind version 3 and shadow stacks, moments of ARM64EC and x86, signed return "
+    lines += ["Not in this edition, so without any row: x64 unwind version 3 and shadow stacks, moments of ARM64EC, x86 code without frame data, its old FPO records and SEH, signed return "
               "addresses, save_any_reg, SVE and reserved flags of arm64, stack scans, generated and managed code, PDBs of MSVC and their OMAP, "
               "MSFZ and incremental thunks, Mach-O, dumps of x86. Their cases are not made yet.", ""]
     return "\n".join(lines)
@@ -95,6 +96,7 @@ def make(out):
     (out / "images").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         lists = {**reference_moments_x64.make(pathlib.Path(folder), out), **reference_moments_arm64.make(pathlib.Path(folder), out),
+                 **reference_x86.make(pathlib.Path(folder), out),
                  **reference_addresses.make(pathlib.Path(folder), out)}
     finish(out, lists)
 

@@ -8,7 +8,8 @@ import sys
 
 NONE = ("crashed", "timeout", "garbage")
 OUTCOMES = ("right", "early", "wrong", *NONE, "unsupported")
-TITLES = {"moments/x64": "Moments of a stack walk, x64", "moments/arm64": "Moments of a stack walk, arm64", "dumps/x64": "Threads of minidumps, x64",
+TITLES = {"moments/x64": "Moments of a stack walk, x64", "moments/arm64": "Moments of a stack walk, arm64",
+          "moments/x86": "Moments of a stack walk, x86", "dumps/x64": "Threads of minidumps, x64",
           "dumps/arm64": "Threads of minidumps, arm64", "addresses": "Names of addresses"}
 
 

@@ -129,6 +129,15 @@ class Adapters(Asked):
             for mode in ("rtl", "stackwalk"):
                 self.check_adapter(mode, "8.0", ["wine", program, mode], env)
 
+    def test_x86(self):
+        """A case of each shape and position that has one answer: the frame data of a PDB."""
+        cases = {(case["shape"], case["position"]): case for case in all_cases("x86") if case["truth"]["level"] == "must"}
+        self.assertGreater(len(cases), 20)
+        _, answers = ask([ADAPTERS / "ours.py", e2e.PROGRAM], cases.values())
+        for case in cases.values():
+            with self.subTest(case["id"]):
+                self.assertEqual(pairs(answers[case["id"]]["frames"]), pairs(case["truth"]["frames"]))
+
     def test_dumps(self):
         """A dump of each form. LLDB reads no unwind data of arm64; with names and lines, `check` asks the same (test_adapter.py)."""
         cases = [json.loads(line) for name in ("x64", "arm64") for line in (SUITE / f"dumps/{name}.ndjson").read_text(encoding="utf-8").splitlines()]

@@ -59,7 +59,7 @@ def faults(case):
         if truth[0] != {"ip": (now := registers(case))[0], "sp": now[1]}:
             yield "the first frame is not where the thread was"
     if case["kind"] == "moment":
-        given, pair = case["given"], {"x64": ("rip", "rsp"), "arm64": ("pc", "sp")}[case["processor"]]
+        given, pair = case["given"], {"x64": ("rip", "rsp"), "arm64": ("pc", "sp"), "x86": ("eip", "esp")}[case["processor"]]
         now = {"ip": given["registers"][pair[0]], "sp": given["registers"][pair[1]]}
         walks = [case["truth"]["frames"]] if "frames" in case["truth"] else case["truth"].get("accepted", [])
         if any(walk[0] != now for walk in walks):
@@ -67,7 +67,7 @@ def faults(case):
         images = [(int(m["base"], 16), int(m["base"], 16) + int(m["size"], 16)) for m in given["modules"]]
         if case["truth"]["level"] == "must" and any(not any(low <= int(f["ip"], 16) < high for low, high in images) for f in walks[0]):
             yield "a frame is outside the suite's images"
-        least = 8 if case["processor"] == "x64" else 0  # a call of arm64 takes no stack
+        least = {"x64": 8, "x86": 4}.get(case["processor"], 0)  # a call of arm64 takes no stack
         if any(int(b["sp"], 16) - int(a["sp"], 16) < least for walk in walks[:1] for a, b in zip(walk, walk[1:])):
             yield "the stack pointer does not rise"
 
@@ -130,7 +130,7 @@ class Reference(e2e.Case):
         found = {f.relative_to(FOLDER).as_posix(): hashlib.sha256(f.read_bytes()).hexdigest()
                  for folder in ("images", "programs", "dumps") for f in (FOLDER / folder).rglob("*") if f.is_file() and f.suffix != ".ndjson"}
         self.assertEqual(listed, found)
-        used = {m["path"] for case in self.cases for m in case["given"].get("modules", ())}
+        used = {m["path"] for case in self.cases for m in case["given"].get("modules", ())} | {"images/x86-frames.pdb"}
         used |= {case["given"][key] for case in self.cases if case["kind"] == "address" for key in ("image", "symbols") if case["given"][key]}
         used |= {case["given"]["dump"] for case in self.cases if case["kind"] == "dump"}
         self.assertEqual(used - set(listed), set())
@@ -162,6 +162,7 @@ class Reference(e2e.Case):
         import make_reference  # pylint: disable=import-outside-toplevel
         import reference_moments_arm64  # pylint: disable=import-outside-toplevel
         import reference_moments_x64  # pylint: disable=import-outside-toplevel
+        import reference_x86  # pylint: disable=import-outside-toplevel
         self.assertEqual(make_reference.coverage(self.lists), (FOLDER / "COVERAGE.md").read_text(encoding="utf-8"))
         (self.folder / "images").mkdir()
         for processor, moments in (("x64", reference_moments_x64), ("arm64", reference_moments_arm64)):
@@ -170,6 +171,9 @@ class Reference(e2e.Case):
                 cases = json.loads(json.dumps(family.all_cases()))
                 self.assertEqual(cases, self.lists[f"moments/{processor}-{name}.ndjson"])
                 self.assertEqual((self.folder / family.path).read_bytes(), (FOLDER / family.path).read_bytes())
+        self.assertEqual(json.loads(json.dumps(reference_x86.make(self.folder, self.folder))), {name: self.lists[name] for name in ("moments/x86-frames.ndjson",)})
+        for end in ("dll", "pdb"):
+            self.assertEqual((self.folder / f"images/x86-frames.{end}").read_bytes(), (FOLDER / f"images/x86-frames.{end}").read_bytes())
 
     def test_the_dumps_come_out_the_same(self):
         sys.path.insert(0, str(FOLDER.parent))

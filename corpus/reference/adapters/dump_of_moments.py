@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Makes a Windows minidump of moments, for tools that read dumps: written(FOLDER, [GIVEN, ...]) gives its bytes.
 
-Thread i + 1 is the i-th moment: its CONTEXT (control and integer registers, xmm 0) and its stack, of x64 or arm64. The module list has the
+Thread i + 1 is the i-th moment: its CONTEXT (control and integer registers, xmm 0) and its stack, of x64, arm64 or x86. The module list has the
 images of the suite by their absolute paths, with time stamp, size and CodeView record as the PE files state them. The bytes of an
 image are not in the dump, as in dumps that Windows writes. A dump has one address space, so moments whose stacks or modules differ
 at the same address do not fit into one; ValueError says so. In this suite nearly every moment needs a dump of its own.
@@ -21,6 +21,12 @@ SINGLE_STEP = 0x80000004
 
 
 def context(registers):
+    if "eip" in registers:  # x86: edi, esi, ebx, edx, ecx, eax, ebp, eip, cs, eflags, esp, ss
+        out = bytearray(716)
+        values = [int(registers[name], 16) for name in "edi esi ebx edx ecx eax ebp eip".split()]
+        struct.pack_into("<I", out, 0, 0x10003)
+        struct.pack_into("<4I12I", out, 140, 0x2B, 0x53, 0x2B, 0x2B, *values, 0x23, 0x246, int(registers["esp"], 16), 0x2B)
+        return bytes(out)
     if "pc" in registers:  # arm64: x0 to x30, sp, pc
         out = bytearray(912)
         struct.pack_into("<II33Q", out, 0, 0x400003, 0, *(int(registers[name], 16) for name in [*(f"x{i}" for i in range(31)), "sp", "pc"]))
@@ -38,7 +44,8 @@ def facts(path):
     count, stamp = struct.unpack_from("<HI", data, pe + 6)
     optional, = struct.unpack_from("<H", data, pe + 20)
     size, _, checksum = struct.unpack_from("<III", data, pe + 80)
-    at, length = struct.unpack_from("<II", data, pe + 24 + 112 + 48)
+    wide = 112 if struct.unpack_from("<H", data, pe + 24)[0] == 0x20B else 96
+    at, length = struct.unpack_from("<II", data, pe + 24 + wide + 48)
     for i in range(count):
         _, start, raw, place = struct.unpack_from("<4I", data, pe + 24 + optional + 40 * i + 8)
         for row in range(place + at - start, place + at - start + length, 28) if start <= at < start + raw else ():
@@ -108,9 +115,8 @@ def text(words):
 
 def written(folder, moments, whole=False, codeview=None):
     file = File()
-    is_arm64 = "pc" in moments[0]["registers"]
-    pc_name, sp_name = ("pc", "sp") if is_arm64 else ("rip", "rsp")
-    file.stream(SYSTEM, struct.pack("<HHHBBIIIIIHH24x", 12 if is_arm64 else 9, 6, 0, 1, 1, 10, 0, 19045, 2, file.put(text("")), 0, 0))
+    pc_name, sp_name, system = next(row for row in (("pc", "sp", 12), ("rip", "rsp", 9), ("eip", "esp", 0)) if row[0] in moments[0]["registers"])
+    file.stream(SYSTEM, struct.pack("<HHHBBIIIIIHH24x", system, 6, 0, 1, 1, 10, 0, 19045, 2, file.put(text("")), 0, 0))
     rows = []
     for base, size, path in modules(folder, moments):
         stamp, _, checksum, record = facts(path)
