@@ -124,6 +124,25 @@ static bool read_identity(const char *path, struct arena *keep, struct identity 
     return sound;
 }
 
+const char *collect_missing_pdbs(const char *victims_folder, struct arena *keep)
+{
+    struct fault ignored = FAULT_INIT;
+    const char **names = NULL, *list = NULL;
+    size_t count = 0;
+
+    (void)folder_list(victims_folder, keep, &names, &count, &ignored);
+    for (size_t i = 0; i < count; i++) {
+        struct identity id = {.pdb_name = NULL};
+        const char *image = path_join(keep, victims_folder, names[i]);
+        if ((text_glob("*.exe", names[i]) || text_glob("*.dll", names[i])) && image != NULL)
+            (void)read_identity(image, keep, &id);
+        const char *pdb = id.pdb_name != NULL ? path_join(keep, victims_folder, id.pdb_name) : NULL;
+        if (pdb != NULL && !path_is_file(pdb))
+            list = list == NULL ? id.pdb_name : arena_printf(keep, "%s, %s", list, id.pdb_name);
+    }
+    return list;
+}
+
 /* For a 32-bit program the name system32 means another folder. */
 static const char *true_path(const struct draft *d, const char *path)
 {

@@ -82,6 +82,12 @@ static const char *read_toolchain(const char *victims_folder, struct arena *keep
     return missing;
 }
 
+const char *run_facts_not_built(const char *victims_folder, struct arena *keep)
+{
+    struct run_info unused = {.compiler = NULL};
+    return read_toolchain(victims_folder, keep, &unused);
+}
+
 /* Adds a fact to the environment of OUT; VERSION NULL: none. False: no memory. */
 static bool add_fact(struct run_info *out, const char *name, const char *version,
                      struct arena *keep)

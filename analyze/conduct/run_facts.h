@@ -16,6 +16,10 @@ enum status run_facts(const struct collect_options *options, const char *label, 
 /* The commit of the working folder, as git or else GITHUB_SHA says; NULL: unknown. */
 const char *run_facts_commit(struct arena *keep);
 
+/* The builds that toolchain.json lists and that have no program, in one text in KEEP; NULL: none.
+ * (Those of x86 are in the list of cases nevertheless, see collect_list().) */
+const char *run_facts_not_built(const char *victims_folder, struct arena *keep);
+
 /* INFO came from the database: its tools get the version of this program, in KEEP. Fails:
  * ERR_MEMORY. */
 enum status run_facts_renew(struct run_info *info, struct arena *keep, struct fault *fault);

@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/process.h"
+#include "conduct/run_facts.h"
 #include "engine/engines.h"
 #include "engine/microsoft.h"
 #include "model/cpu.h"
@@ -118,6 +119,12 @@ static void look_at_victims(struct doctor *d)
         arena_printf(d->keep, "%u scenarios in all variants, %u unsupported here%s",
                      (unsigned)count, (unsigned)unsupported,
                      d->prefix_busy ? "; not started now: another process uses the prefix" : ""));
+    const char *pdbs = collect_missing_pdbs(d->collect.victims_folder, d->keep);
+    const char *builds = run_facts_not_built(d->collect.victims_folder, d->keep);
+    if (pdbs != NULL)
+        say(d, "victims' PDBs", MISSING, arena_printf(d->keep, "%s: `./run setup`", pdbs));
+    if (builds != NULL)
+        say(d, "victims' builds", MISSING, arena_printf(d->keep, "%s: `./run setup`", builds));
     look_at_x86(d, list, count);
 }
 

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "conduct/run_facts.h"
 #include "conduct/run_session.h"
 #include "report/report.h"
 #include "verbs/common.h"
@@ -224,6 +225,19 @@ static int check_options(const struct verb *self, const struct run_options *o, s
     return EXIT_GOOD;
 }
 
+/* What is missing is said before the first case fails for it, or is not run. */
+static void warn_of_missing_files(const struct command *c)
+{
+    static const char anew[] = "build the victims again: `./run setup`";
+    const char *folder = c->session.collect.victims_folder;
+    const char *pdbs = collect_missing_pdbs(folder, c->keep);
+    const char *builds = c->o.variants.count == 0 ? run_facts_not_built(folder, c->keep) : NULL;
+    if (pdbs != NULL)
+        log_warn("missing beside the images that need them for names: %s; %s", pdbs, anew);
+    if (builds != NULL)
+        log_warn("builds without a program, which are not run: %s; %s", builds, anew);
+}
+
 /* The session holds the run to resume, if there is one. */
 static int run_scenarios(const struct verb *self, struct command *c, int argc, char *const *argv)
 {
@@ -250,6 +264,7 @@ static int run_scenarios(const struct verb *self, struct command *c, int argc, c
     }
     if (run_session_open(s) != ERR_NONE)
         return fault_exit(s);
+    warn_of_missing_files(c);
     return run_in_store(c, argc, argv);
 }
 

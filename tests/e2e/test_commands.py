@@ -145,6 +145,33 @@ class ExitCodes(e2e.Case):
         self.run_twinstack(*argv, "-k", "fails", "--exit-zero", env=env)
         self.run_twinstack("run", "--victims", self.folder / "nowhere", exit_code=3)
 
+    def test_what_the_victims_lack_is_said_at_once(self):
+        argv, env = self.made_up("run")
+        folder, store = self.folder / "victims", e2e.ROOT / "corpus/symbols"
+        image, pdb, plugin = (next(store.glob(f"{name}/*/{name}")) for name in ("victims-ob2.exe", "victims-ob2.pdb", "plugin-call-ob2.dll"))
+        launcher, lacks_builds = folder / "twinstack-launch.exe", '{"variants": {"ob2": "-O3", "ob9": "-O3", "x86-ob2": "-O3"}}'
+        beside = "missing beside the images that need them for names: "
+        for name, change, status, want in (
+                ("nothing", lambda: None, 0, ""),
+                ("its PDB", lambda: shutil.copy(image, folder / image.name), 0, f"{beside}victims-ob2.pdb;"),
+                ("that of a DLL, too", lambda: shutil.copy(plugin, folder / plugin.name), 0, f"{beside}plugin-call-ob2.pdb, victims-ob2.pdb;"),
+                ("only that of a DLL", lambda: shutil.copy(pdb, folder / pdb.name), 0, f"{beside}plugin-call-ob2.pdb;"),
+                ("nothing again", (folder / plugin.name).unlink, 0, ""),
+                ("a build", lambda: (folder / "toolchain.json").write_text(lacks_builds), 0, "builds without a program, which are not run: ob9;"),
+                ("the launcher", launcher.unlink, 3, f"{launcher}: program that starts the victims")):
+            with self.subTest(name):
+                change()
+                said = self.run_twinstack(*argv, "-k", "fails and ob2 and not x86", "--exit-zero", env=env, exit_code=status).stderr
+                self.assertIn(want, said)
+                self.assertEqual(bool(want), "missing beside" in said or "without a program" in said or "that starts" in said, said)
+        launcher.write_text("")
+        argv_of_doctor, _ = self.made_up("doctor")
+        shutil.copy(plugin, folder / plugin.name)
+        said = self.run_twinstack(*argv_of_doctor, env=env, exit_code=3).stdout
+        self.assertRegex(said, r"victims' PDBs +.*plugin-call-ob2\.pdb: `\./run setup`")
+        self.assertRegex(said, r"victims' builds +.*ob9: `\./run setup`")
+        self.assertNotIn("ob9", self.run_twinstack(*argv, "-k", "fails", "--variant", "ob2", "--exit-zero", env=env).stderr)
+
     def test_a_run_notes_what_was_measured_of_managed_code(self):
         argv, env = self.made_up("run")
         rows = [{"phase": "PhaseThrow", "mode": "plain", "samples": 1000, "right": 934, "refused": 66},
