@@ -1,9 +1,25 @@
 /* Sequence alignment: many stacks and the truth into one table of rows.
  *
- * Columns are merged one after another into the table by the alignment with the highest total
- * similarity. Gaps are free, so a frame that one stack lacks leaves a gap there and shifts no other
- * frame. Frames with nothing in common never share a row. Equal heads and ends are paired first,
- * without a search, so a deep recursion costs no more than its length. */
+ * The table begins with the frames of the reference, one per row. Then the other columns are
+ * merged: engines under test, reference engines, at last the truth. A merge pairs frames with rows
+ * so that their order is kept and the sum of similarities is greatest (dynamic programming; gaps
+ * are free). A frame without a partner gets a new row, a row without one a gap: a frame that one
+ * stack lacks shifts no other. Frames with nothing in common never share a row. Of equal sums, the
+ * one that pairs the outermost frames is taken.
+ *
+ *   rtl (reference)      dump                 judge          rows:   truth rtl dump judge
+ *   0 leaf   a!10 inl.   0 leaf   a!10 inl.   0 middle a!10  leaf      0    0    0    -
+ *   1 middle a!10        1 middle a!10        1 main   a!40  middle    1    1    1    0
+ *   2 main   a!40        2 start  k!90        2 start  k!90  main      2    2    -    1
+ *   3 start  k!90                                            start     -    3    2    2
+ *
+ * dump: leaf 90 (same place and name, inlined) + middle 100 + start 100 = 290; main's row gets a
+ * gap. judge: its frame 0 is at the place of leaf and of middle; leaf is inlined and has another
+ * name (0), middle counts 100: sum 300. The truth knows no offsets: it goes by name, file and line,
+ * only into rows with a frame of our own images, so not into start.
+ *
+ * Equal heads and ends are paired before the search: no score is above SCORE_SAME, so no other
+ * pairing is better, and a recursion of 1,000 frames costs 1,000 comparisons, not a million. */
 #include "compare/align.h"
 
 #include <string.h>
