@@ -452,7 +452,10 @@ TEST(the_pdb_is_found_by_place_in_the_file_or_by_address)
         put(file + 0x418, rows[i].foff, 4);
         memcpy(file + 0x480, "RSDS0123456789abcdef\x07\0\0\0a.pdb", 30);
         REQUIRE(pe_open(file, sizeof file, &pe, &fault) == ERR_NONE);
+        char id[DEBUG_ID_BYTES] = "none";
         CHECK_EQ(pe_codeview(&pe, &codeview), rows[i].there);
+        pe_debug_id(&pe, id);
+        CHECK_EQ(id[0] != '\0', rows[i].there);
         if (rows[i].there) {
             CHECK_EQ(codeview.age, 7);
             CHECK_STR(codeview.pdb_path, "a.pdb");
