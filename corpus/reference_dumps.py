@@ -32,7 +32,7 @@ FORMS = {
     "exception-context": ("exception_stream", {"exception": 1, "own_context": True}),
     "memory64": ("memory64_list", {"memory64": True}),
     "images-in-memory": ("memory_list", {"images": True}),
-    "pieces": ("memory_list", {"pieces": 8}),
+    "pieces": ("memory_list", {"pieces": 0}),
     "odd-pieces": ("memory_list", {"pieces": 4}),
     "unsorted": ("memory_list", {"reverse": True}),
     "overlapping": ("memory_list", {"overlap": True}),
@@ -88,7 +88,13 @@ class Thread:
         self.registers = {name: moved(int(value, 16)) for name, value in given["registers"].items()}
         self.stack_at, self.stack = moved(int(part["at"], 16)), struct.pack(f"<{len(words)}Q", *map(moved, words))
         self.walk = [(moved(int(f["ip"], 16)), moved(int(f["sp"], 16))) for f in case["truth"]["frames"]]
-        applied = page.walk(image.page, self.registers, lambda at: struct.unpack_from("<Q", self.stack, at - self.stack_at)[0])
+        self.read_at = []
+
+        def read(at):
+            self.read_at.append(at)
+            return struct.unpack_from("<Q", self.stack, at - self.stack_at)[0]
+
+        applied = page.walk(image.page, self.registers, read)
         assert applied == self.walk and self.walk[0] == (self.registers[ip], self.registers[sp]), case["id"]
         self.ip, self.sp = ip, sp
 
@@ -113,11 +119,11 @@ def moments(folder, processor):
     return out
 
 
-def pieces(ranges, step):
-    """Each range as several that follow each other, at multiples of STEP that are no multiples of what is larger."""
-    for at, data in ranges:
-        first = len(data) // 3 // 8 * 8 + step % 8
-        for start, end in ((0, first), (first, 2 * first), (2 * first, len(data))):
+def pieces(threads, ranges, offset):
+    """Each range as two that follow each other; they part at OFFSET of a word that the walk reads."""
+    for thread, (at, data) in zip(threads, ranges):
+        cut = sorted(thread.read_at)[len(thread.read_at) // 2] + offset - at
+        for start, end in ((0, cut), (cut, len(data))):
             if start < end:
                 yield at + start, data[start:end]
 
@@ -128,8 +134,8 @@ def memory_of(threads, form):
         ranges = [(at - 256, bytes(256) + data) for at, data in ranges]
     if form.get("cut"):
         ranges = [(at, data[:max(8, thread.walk[1][1] - at)]) for thread, (at, data) in zip(threads, ranges)]
-    if form.get("pieces"):
-        ranges = list(pieces(ranges, form["pieces"]))
+    if "pieces" in form:
+        ranges = list(pieces(threads, ranges, form["pieces"]))
     if form.get("overlap"):
         ranges += [(at + 16, data[16:]) for at, data in ranges if len(data) > 16]
     if form.get("images"):
