@@ -141,8 +141,8 @@ class Family:
         entered = {**regs, "rsp": at}
         run.run(self.start[id(function)], entered, functools.partial(self.keep, function, f"-at-{place[2]}"), "fault")
 
-    def keep(self, function, suffix, regs, stack, executed):
-        rva = regs["rip"] - self.image.base
+    def keep(self, function, suffix, pc, executed):
+        rva = pc - self.image.base
         where, position, ordinal = self.places[rva]
         if where.variant == "callee":  # one moment per call site
             if rva + self.image.base != self.start[id(where)] or len(executed) < 2:
@@ -156,9 +156,13 @@ class Family:
             key = (rva, suffix)
         if where in self.functions[:9] and self.name != "frame":
             return
-        if where.shape == "machine-frame" and where.variant == "interrupted" and position != "called":
-            self.interrupted.append(((where, position, ordinal), regs, stack, executed))
+        is_interrupted = where.shape == "machine-frame" and where.variant == "interrupted" and position != "called"
         count = self.done[key] = self.done.get(key, 0) + 1
+        if count > where.times and not is_interrupted:
+            return
+        regs, stack = self.machine.now(pc)
+        if is_interrupted:
+            self.interrupted.append(((where, position, ordinal), regs, stack, executed))
         if count > where.times:
             return
         truth, near = judged(self.image, regs, stack, executed, where.level)

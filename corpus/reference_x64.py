@@ -158,6 +158,7 @@ class Machine:
         self.cpu.mem_map(image.base, image.size + 0xFFF & ~0xFFF)
         self.cpu.mem_map(STACK_LOW, STACK_HIGH - STACK_LOW)
         self.numbers = {name: getattr(x86, f"UC_X86_REG_{name.upper()}") for name in [*page.REGISTERS, "rip"]}
+        self.calls = {}  # whether there is a call at an address
         self.cpu.hook_add(uc.UC_HOOK_CODE, self.before)
         self.clear()
 
@@ -170,33 +171,38 @@ class Machine:
         for number in range(16):
             self.cpu.reg_write(x86.UC_X86_REG_XMM0 + number, 0)
 
-    def registers(self):
-        return {name: self.cpu.reg_read(number) for name, number in self.numbers.items()}
+    def now(self, pc):
+        """Registers and stack before the instruction at PC. To read them takes most of the time, and most moments are not kept."""
+        regs = {**{name: self.cpu.reg_read(number) for name, number in self.numbers.items()}, "rip": pc}
+        return regs, bytes(self.cpu.mem_read(regs["rsp"], STACK_HIGH - regs["rsp"]))
+
+    def is_call(self, pc):
+        code = bytes(self.cpu.mem_read(pc, 4)).lstrip(b"\xf2")
+        code = code[1:] if code[0] & 0xF0 == 0x40 else code
+        return code[0] == 0xE8 or code[0] == 0xFF and code[1] & 0x38 == 0x10
 
     def set(self, **values):
         for name, value in values.items():
             self.cpu.reg_write(self.numbers[name], value)
 
     def before(self, cpu, pc, size, _):
-        regs = self.registers()
-        regs["rip"] = pc
+        rsp = cpu.reg_read(x86.UC_X86_REG_RSP)
         if self.pending is not None:
-            self.waiting.append((self.pending, regs["rsp"] + 8))  # the call has pushed its return address
-        while self.waiting and regs["rsp"] >= self.waiting[-1][1]:
+            self.waiting.append((self.pending, rsp + 8))  # the call has pushed its return address
+        while self.waiting and rsp >= self.waiting[-1][1]:
             self.waiting.pop()
-        code = bytes(cpu.mem_read(pc, 4)).lstrip(b"\xf2")
-        code = code[1:] if code[0] & 0xF0 == 0x40 else code
-        self.pending = pc + size if code[0] == 0xE8 or code[0] == 0xFF and code[1] & 0x38 == 0x10 else None
-        stack = bytes(cpu.mem_read(regs["rsp"], STACK_HIGH - regs["rsp"]))
+        if pc not in self.calls:
+            self.calls[pc] = self.is_call(pc)
+        self.pending = pc + size if self.calls[pc] else None
         try:
-            self.sink(regs, stack, [(pc, regs["rsp"]), *reversed(self.waiting)])
+            self.sink(pc, [(pc, rsp), *reversed(self.waiting)])
         except Exception as fault:  # pylint: disable=broad-exception-caught
             self.fault = fault  # the emulator would swallow it
             cpu.emu_stop()
 
     def run(self, start, regs, sink, ends="return"):
-        """From START until its return to address 0, or until an instruction that no processor knows. SINK gets registers, stack and walk
-        before each instruction; a list of them all would hold gigabytes of stacks."""
+        """From START until its return to address 0, or until an instruction that no processor knows. SINK gets the address and the
+        walk before each instruction; a list of all stacks would hold gigabytes."""
         self.sink, self.pending = sink, None
         for name in self.numbers:
             self.set(**{name: regs[name]} if name in regs else {})

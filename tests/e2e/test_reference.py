@@ -73,10 +73,10 @@ def faults(case):
 
 
 class Reference(e2e.Case):
-    def setUp(self):
-        super().setUp()
-        self.lists = {name: [json.loads(line) for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()] for name in suite()["lists"]}
-        self.cases = [case for cases in self.lists.values() for case in cases]
+    @classmethod
+    def setUpClass(cls):
+        cls.lists = {name: [json.loads(line) for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()] for name in suite()["lists"]}
+        cls.cases = [case for cases in cls.lists.values() for case in cases]
 
     @unittest.skipUnless(importlib.util.find_spec("jsonschema"), "no python3-jsonschema")
     def test_every_line_has_the_form_of_the_schema(self):
