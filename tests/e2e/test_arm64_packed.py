@@ -20,6 +20,7 @@ import e2e  # noqa: E402
 try:
     import unicorn as uc
     from unicorn import arm64_const as arm64
+    REGISTERS = [getattr(arm64, f"UC_ARM64_REG_X{i}") for i in range(31)]
 except ImportError:
     uc = None
 
@@ -148,16 +149,17 @@ class Packed(e2e.Case):
         out, entry = [], STACK + STACK_BYTES - 64
         cpu.mem_write(STACK, bytes(STACK_BYTES))
         cpu.mem_write(entry, struct.pack("<4Q", callers[1], 0, 0, callers[2]))
-        for i in range(31):
-            cpu.reg_write(getattr(arm64, f"UC_ARM64_REG_X{i}"), 0x5000 + i)
+        for i, register in enumerate(REGISTERS):
+            cpu.reg_write(register, 0x5000 + i)
         cpu.reg_write(arm64.UC_ARM64_REG_X29, entry + 16)
         cpu.reg_write(arm64.UC_ARM64_REG_X30, callers[0])
         cpu.reg_write(arm64.UC_ARM64_REG_SP, entry)
 
+        volatile = [0x5000 + i for i in range(19)]  # no caller gets one back, so they are not read again
+
         def before(cpu, pc, _, __):
             sp = cpu.reg_read(arm64.UC_ARM64_REG_SP)
-            out.append((pc, sp, [cpu.reg_read(getattr(arm64, f"UC_ARM64_REG_X{i}")) for i in range(31)],
-                        bytes(cpu.mem_read(sp, STACK + STACK_BYTES - sp))))
+            out.append((pc, sp, [*volatile, *map(cpu.reg_read, REGISTERS[19:])], bytes(cpu.mem_read(sp, STACK + STACK_BYTES - sp))))
 
         hook = cpu.hook_add(uc.UC_HOOK_CODE, before)
         cpu.emu_start(start, callers[0], count=200)
