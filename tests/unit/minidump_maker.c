@@ -77,3 +77,12 @@ void maker_module_row(struct maker *m, uint64_t base_va, uint32_t name_foff)
     maker_put(m, name_foff, 4);
     m->at += 84;
 }
+
+uint32_t maker_context(struct maker *m, uint64_t rip, uint64_t rsp)
+{
+    enum { FLAGS = 0x30, RSP = 0x98, RIP = 0xF8 };
+    const uint32_t foff = m->at;
+    for (uint32_t i = 0; i < MAKER_CONTEXT_BYTES; i += 8)
+        maker_put(m, i == FLAGS ? 0x100003 : i == RSP ? rsp : i == RIP ? rip : 0, 8);
+    return foff;
+}

@@ -27,5 +27,9 @@ void maker_system_info(struct maker *m, uint16_t architecture);
 /* A MINIDUMP_STRING; returns its offset. */
 uint32_t maker_text(struct maker *m, const char *ascii);
 void maker_module_row(struct maker *m, uint64_t base_va, uint32_t name_foff);
+/* A CONTEXT of x64, of MAKER_CONTEXT_BYTES, in which all other registers are 0; returns its offset.
+ */
+enum { MAKER_CONTEXT_BYTES = 1232 };
+uint32_t maker_context(struct maker *m, uint64_t rip, uint64_t rsp);
 
 #endif

@@ -11,10 +11,6 @@
 
 enum {
     THREAD = 7,
-    CONTEXT_BYTES = 1232, /* of x64, and the offsets of its fields */
-    CONTEXT_FLAGS = 0x30,
-    CONTEXT_RSP = 0x98,
-    CONTEXT_RIP = 0xF8,
     STACK_BYTES = 64,
     UNWIND_RVA = 0x2000,
 };
@@ -84,21 +80,14 @@ static void write_dump(const char *path, const uint8_t *user, size_t user_bytes)
     static struct maker m;
     maker_start(&m);
     maker_system_info(&m, 9);
-    const uint32_t context = m.at;
-    for (uint32_t i = 0; i < CONTEXT_BYTES; i += 8)
-        maker_put(&m,
-                  i == CONTEXT_FLAGS ? 0x100003
-                  : i == CONTEXT_RSP ? STACK_VA
-                  : i == CONTEXT_RIP ? METHOD_VA + 0x10
-                                     : 0,
-                  8);
+    const uint32_t context = maker_context(&m, METHOD_VA + 0x10, STACK_VA);
     const uint32_t stack = m.at;
     for (uint32_t i = 0; i < STACK_BYTES; i += 8)
         maker_put(&m, 0, 8);
     maker_stream_begin(&m, STREAM_THREAD_LIST);
     MAKER_PUT(&m, 4, 1, THREAD, 0, 0, 0);
     MAKER_PUT(&m, 8, 0, STACK_VA);
-    MAKER_PUT(&m, 4, STACK_BYTES, stack, CONTEXT_BYTES, context);
+    MAKER_PUT(&m, 4, STACK_BYTES, stack, MAKER_CONTEXT_BYTES, context);
     maker_stream_end(&m);
     maker_stream_begin(&m, RECORD_DUMP_STREAM);
     for (size_t i = 0; i < user_bytes; i++)

@@ -11,10 +11,6 @@
 
 enum {
     THREAD = 7,
-    CONTEXT_BYTES = 1232, /* of x64, and the offsets of its fields */
-    CONTEXT_FLAGS = 0x30,
-    CONTEXT_RSP = 0x98,
-    CONTEXT_RIP = 0xF8,
     WORDS = 16, /* of the stack */
     CODE_BYTES = 0x400,
     RETURN_RVA = 0x380, /* after a call */
@@ -41,14 +37,7 @@ static void write_dump(const char *path, uint64_t pc_va, uint32_t entry_bytes, u
     static struct maker m;
     maker_start(&m);
     maker_system_info(&m, 9);
-    const uint32_t context = m.at;
-    for (uint32_t i = 0; i < CONTEXT_BYTES; i += 8)
-        maker_put(&m,
-                  i == CONTEXT_FLAGS ? 0x100003
-                  : i == CONTEXT_RSP ? STACK_VA
-                  : i == CONTEXT_RIP ? pc_va
-                                     : 0,
-                  8);
+    const uint32_t context = maker_context(&m, pc_va, STACK_VA);
     const uint32_t stack = m.at;
     for (uint32_t i = 0; i < WORDS; i++)
         maker_put(&m, word(i), 8);
@@ -63,7 +52,7 @@ static void write_dump(const char *path, uint64_t pc_va, uint32_t entry_bytes, u
     maker_stream_begin(&m, STREAM_THREAD_LIST);
     MAKER_PUT(&m, 4, 1, THREAD, 0, 0, 0);
     MAKER_PUT(&m, 8, 0, STACK_VA);
-    MAKER_PUT(&m, 4, WORDS * 8, stack, CONTEXT_BYTES, context);
+    MAKER_PUT(&m, 4, WORDS * 8, stack, MAKER_CONTEXT_BYTES, context);
     maker_stream_end(&m);
     maker_stream_begin(&m, STREAM_MEMORY_LIST);
     maker_put(&m, 2, 4);
@@ -148,20 +137,13 @@ static void write_modules(const char *path, uint64_t pc_va)
     const uint32_t small = maker_text(&m, "C:\\small.dll"), large = maker_text(&m, "C:\\large.dll"),
                    high = maker_text(&m, "C:\\high.dll"), old = maker_text(&m, "C:\\old.dll"),
                    older = maker_text(&m, "C:\\older.dll");
-    const uint32_t context = m.at;
-    for (uint32_t i = 0; i < CONTEXT_BYTES; i += 8)
-        maker_put(&m,
-                  i == CONTEXT_FLAGS ? 0x100003
-                  : i == CONTEXT_RSP ? STACK_VA
-                  : i == CONTEXT_RIP ? pc_va
-                                     : 0,
-                  8);
+    const uint32_t context = maker_context(&m, pc_va, STACK_VA);
     const uint32_t stack = m.at;
     MAKER_PUT(&m, 8, 0, 0);
     maker_stream_begin(&m, STREAM_THREAD_LIST);
     MAKER_PUT(&m, 4, 1, THREAD, 0, 0, 0);
     MAKER_PUT(&m, 8, 0, STACK_VA);
-    MAKER_PUT(&m, 4, 16, stack, CONTEXT_BYTES, context);
+    MAKER_PUT(&m, 4, 16, stack, MAKER_CONTEXT_BYTES, context);
     maker_stream_end(&m);
     maker_stream_begin(&m, STREAM_MODULE_LIST);
     maker_put(&m, 3, 4);

@@ -142,7 +142,6 @@ TEST(text_for_people_is_in_columns)
  * does not walk it. */
 TEST(the_thread_that_wrote_the_dump_has_no_frames_in_stackwalk_json)
 {
-    enum { CONTEXT_BYTES = 1232, FLAGS = 0x30, RSP = 0x98, RIP = 0xF8 }; /* of x64 */
     static const struct {
         const char *name;
         uint32_t validity, writer, frames[2];
@@ -160,9 +159,7 @@ TEST(the_thread_that_wrote_the_dump_has_no_frames_in_stackwalk_json)
         test_row(rows[i].name);
         maker_start(&m);
         maker_system_info(&m, 9);
-        const uint32_t context = m.at;
-        for (uint32_t at = 0; at < CONTEXT_BYTES; at += 8)
-            maker_put(&m, at == FLAGS ? 0x100003 : at == RSP ? 0x8000 : at == RIP ? 0x1234 : 0, 8);
+        const uint32_t context = maker_context(&m, 0x1234, 0x8000);
         const uint32_t stack = m.at;
         MAKER_PUT(&m, 8, 0, 0);
         maker_stream_begin(&m, STREAM_THREAD_LIST);
@@ -170,7 +167,7 @@ TEST(the_thread_that_wrote_the_dump_has_no_frames_in_stackwalk_json)
         for (uint32_t id = 7; id <= 8; id++) {
             MAKER_PUT(&m, 4, id, 0, 0, 0);
             MAKER_PUT(&m, 8, 0, 0x8000);
-            MAKER_PUT(&m, 4, 16, stack, CONTEXT_BYTES, context);
+            MAKER_PUT(&m, 4, 16, stack, MAKER_CONTEXT_BYTES, context);
         }
         maker_stream_end(&m);
         maker_stream_begin(&m, STREAM_BREAKPAD_INFO);
