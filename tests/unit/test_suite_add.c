@@ -48,7 +48,7 @@ TEST(a_draft_says_what_it_lacks)
         const char *place, *value, *lacks; /* LACKS: the member; NULL: nothing */
     } rows[] = {
         {"issues", "[\"a/b#1\"]", NULL},
-        {"kind", "\"moment\"", "kind"},
+        {"kind", "\"dump\"", "kind"},
         {"kind", NULL, "kind"},
         {"id", "\"addresses/a\"", NULL},
         {"id", "\"addresses/a-0/z9\"", NULL},
