@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "pages/input.h"
 #include "pages/rows.h"
 #include "pages/trend.h"
@@ -130,6 +131,64 @@ static void write_dump(struct json *out, const struct run_case *c, struct arena 
     json_object_end(out);
 }
 
+enum { MODULE_TIMES_MOST = 64 };
+
+static bool came_or_went(const struct module *m)
+{
+    return m != NULL && (m->loaded_at_ns != 0 || m->unloaded_at_ns != MODULE_STILL_LOADED);
+}
+
+static bool is_same_load(const struct module *a, const struct module *b)
+{
+    return a->base_va == b->base_va && a->loaded_at_ns == b->loaded_at_ns &&
+           strcmp(text_or_empty(a->name), text_or_empty(b->name)) == 0;
+}
+
+/* Adds MODULE in the order in which modules came, once. */
+static void add_load(const struct module *loads[MODULE_TIMES_MOST], uint32_t *count,
+                     const struct module *module)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < *count; i++)
+        if (is_same_load(loads[i], module))
+            return;
+    while (at < *count && loads[at]->loaded_at_ns <= module->loaded_at_ns)
+        at++;
+    if (*count == MODULE_TIMES_MOST)
+        return;
+    memmove((void *)(loads + at + 1), (const void *)(loads + at), (*count - at) * sizeof *loads);
+    loads[at] = module;
+    ++*count;
+}
+
+/* When the modules of frames came and went, where that was while the process ran. */
+static void write_loads(struct json *out, const struct run_case *c)
+{
+    const struct module *loads[MODULE_TIMES_MOST];
+    uint32_t count = 0;
+    for (uint32_t n = 0; n < c->result.thread_count; n++) {
+        const struct thread_result *t = &c->result.threads[n];
+        for (uint32_t i = 0; i + 1 < t->column_count; i++)
+            for (uint32_t f = 0; t->stacks[i] != NULL && f < t->stacks[i]->frame_count; f++)
+                if (came_or_went(t->stacks[i]->frames[f].module))
+                    add_load(loads, &count, t->stacks[i]->frames[f].module);
+    }
+    json_key(out, "loads");
+    json_array(out);
+    for (uint32_t i = 0; i < count; i++) {
+        json_object(out);
+        json_key_string(out, "module", loads[i]->name);
+        json_key(out, "base");
+        json_hex(out, loads[i]->base_va);
+        json_key_uint(out, "loaded_ns", loads[i]->loaded_at_ns);
+        json_key(out, "unloaded_ns");
+        loads[i]->unloaded_at_ns != MODULE_STILL_LOADED ? json_uint(out, loads[i]->unloaded_at_ns)
+                                                        : json_null(out);
+        json_object_end(out);
+    }
+    json_array_end(out);
+}
+
 static void write_artifacts(struct json *out, const struct run_case *c, struct arena *keep)
 {
     json_key(out, "artifacts");
@@ -171,6 +230,7 @@ enum status view_case(const struct view_input *in, struct json *out, struct faul
     for (uint32_t i = 0; i < c.result.thread_count; i++)
         write_thread(out, &c.result.threads[i], in->keep);
     json_array_end(out);
+    write_loads(out, &c);
     write_artifacts(out, &c, in->keep);
     write_dump(out, &c, in->keep);
     json_object_end(out);

@@ -152,11 +152,17 @@ test('the_row_that_went_wrong_shows_the_step_where_the_walks_part', async () => 
   await closePage(page);
 });
 
+const sealed = scratch('sealed.db');
+twinstack(
+  'check',
+  ...['inline_chain', 'crash_in_dll'].map((name) => `${root}/corpus/cases/${name}.ob2`),
+  '--db',
+  sealed,
+);
+const kept = await serve('--db', sealed);
+
 test('the_stack_of_a_frame_is_a_ruler_of_its_slots', async () => {
-  const sealed = scratch('sealed.db');
-  twinstack('check', `${root}/corpus/cases/inline_chain.ob2`, '--db', sealed);
-  const of = await serve('--db', sealed);
-  const page = await openPage(chromium, `${of.base}/runs/1/mismatches/inline_chain.ob2?frame=6`);
+  const page = await openPage(chromium, `${kept.base}/runs/1/mismatches/inline_chain.ob2?frame=6`);
   await settled(page);
   /** @type {(nth: number) => Promise<string[]>} */
   const ruler = async (nth) =>
@@ -178,8 +184,53 @@ test('the_stack_of_a_frame_is_a_ruler_of_its_slots', async () => {
   check(wide, 'nothing is cut');
   await shot(page, 'ruler');
   await axeFindsNothing(page, 'a ruler');
+  same(await page.locator('.moduletimes').count(), 0, 'no module of this stack came or went');
   await closePage(page);
-  await of.stop();
+});
+
+test('modules_that_came_or_went_are_a_time_line', async () => {
+  const page = await openPage(chromium, 'about:blank');
+  const path = `${kept.base}/runs/1/mismatches/crash_in_dll.ob2`;
+  const times = page.locator('.moduletimes li');
+  await page.goto(path);
+  await settled(page);
+  same(
+    (await times.allInnerTexts()).map((text) => text.trim()),
+    ['plugin-call-ob2.dll 0x180000000 loaded at 424 ms, still there'],
+    'as the record has it',
+  );
+  await changeAnswers(page, '**/api/v1/runs/1/cases/*', (/** @type {any} */ body) => {
+    const [plugin] = body.data.loads;
+    body.data.loads = [
+      { ...plugin, loaded_ns: 0, unloaded_ns: 9e8 },
+      { ...plugin, base: '0x190000000', loaded_ns: 4.5e8 },
+    ];
+    return body;
+  });
+  await page.goto('about:blank');
+  await page.goto(path);
+  await settled(page);
+  same(
+    (await times.allInnerTexts()).map((text) => text.trim()),
+    [
+      'plugin-call-ob2.dll 0x180000000 there from the start, gone at 900 ms',
+      'plugin-call-ob2.dll 0x190000000 loaded at 450 ms, still there',
+    ],
+    'one that was loaded again elsewhere',
+  );
+  same(
+    await page
+      .locator('.moduletimes rect')
+      .evaluateAll((bars) => bars.map((bar) => ['x', 'width'].map((name) => bar.getAttribute(name)))),
+    [
+      ['0', '90'],
+      ['45', '55'],
+    ],
+    'in proportion',
+  );
+  await shot(page, 'module-times');
+  await axeFindsNothing(page, 'modules over time');
+  await closePage(page);
 });
 
 test('a_step_to_another_case_takes_the_focus_and_is_heard', async () => {

@@ -6,6 +6,7 @@ import { href, useQuery, withQuery } from '../router.js';
 import { link, save, useCopy } from '../share.js';
 import { Chip, Empty, Link, Verdict, bytes, caseName, duration, wrongness } from '../ui.js';
 import { Aligned, codePlace, differs, isInline, isSystem, source } from './aligned.js';
+import { ModuleTimes } from './module_times.js';
 import { Accept, Why, acceptable, sourceOf, webAddressOf } from './why.js';
 
 /**
@@ -470,6 +471,7 @@ export function CaseView({ data, steps, opens = false }) {
           />
         )}
       </div>
+      <ModuleTimes loads={data.loads} />
     </div>
   );
 }
