@@ -208,8 +208,8 @@ void document_speed(struct sheet *s, const struct run_figures *report, bool spre
     if (!again && !few)
         sheet_text(s, INK_PLAIN, 0, 0, h.dominates);
     sheet_text(s, INK_DIM, 0, spread ? 0 : 2,
-               arena_printf(s->keep, "medians (cases)%s%s%s", h.foreign != NULL ? "; foreign: " : "",
-                            text_or_empty(h.foreign),
+               arena_printf(s->keep, "medians (cases)%s%s%s",
+                            h.foreign != NULL ? "; foreign: " : "", text_or_empty(h.foreign),
                             has_tuned(&h) ? "; tuned: no system data" : ""));
     if (spread)
         sheet_text(s, INK_DIM, 0, 0, h.scope);
