@@ -11,7 +11,6 @@ import csv
 import hashlib
 import json
 import pathlib
-import sys
 import tempfile
 
 import reference_addresses

@@ -6,7 +6,6 @@ epilogue) and, after the semicolon, the unwind codes that end with it. `---` beg
 region before it, `--- far` puts bytes between, `--- of N` chains to region N."""
 
 import re
-import struct
 import subprocess
 
 import reference_page_x64 as page

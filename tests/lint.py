@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """The checks that no compiler makes: clang-format, clang-tidy, shellcheck, banned functions, how files are written, file
-length, files that git should not have, Python syntax, circles of files (lint_rooms.py), what has one place
+length, files that git should not have, Python (pyflakes), circles of files (lint_rooms.py), what has one place
 (lint_once.py), the verbs that use libtwinstack alone (lint_library.py), stale references (lint_references.py), links and length of
 documents (lint_documents.py), Plain English (lint_words.py).
 Every file is checked each time. build/lint keeps a note of each clean result of clang-format and clang-tidy, named by a hash of
@@ -220,13 +220,12 @@ def check_tracked():
 
 
 def check_python():
-    bad = []
-    for file in files(".py"):
-        try:
-            compile(file.read_text(encoding="utf-8"), str(file), "exec")
-        except SyntaxError as error:
-            bad.append(f"{file.relative_to(ROOT)}:{error.lineno}: {error.msg}")
-    return bad
+    """What cannot be compiled, and names that nothing defines or uses."""
+    if not (sources := list(files(".py"))):
+        return []
+    done = subprocess.run(["/usr/bin/python3", "-m", "pyflakes", *sources], cwd=ROOT, capture_output=True, text=True, check=False)
+    bad = [line.removeprefix(f"{ROOT}/") for line in (done.stdout + done.stderr).splitlines()]
+    return bad if bad or done.returncode == 0 else [f"pyflakes ended with {done.returncode}"]
 
 
 def check_rooms():

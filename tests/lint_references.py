@@ -12,7 +12,7 @@ SOURCES = {".c", ".h", ".cpp", ".S", ".py", ".js", ".mjs", ".css", ".md", ".cmak
 NAMED = r"(?:c|h|cpp|S|py|mjs|js|css|md|cmake|sh)"
 FILE = re.compile(rf"(?<![\w./:<*$%{{-])((?:[\w-]+/)*[\w-]+\.{NAMED})\b(?!\.\w|\()(:\d+)?")
 ENDING = re.compile(rf"\.{NAMED}\b")
-FOLDER_TEXT = re.compile(rf"(?<![\w./:<*$%{{-])((?:[\w.-]+/)+CMakeLists\.txt)\b")
+FOLDER_TEXT = re.compile(r"(?<![\w./:<*$%{-])((?:[\w.-]+/)+CMakeLists\.txt)\b")
 FUNCTION = re.compile(r"(?<![\w.>:])([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\(\)")
 TYPE = re.compile(r"(?<![\w.])(?:struct|enum) ([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\b")
 # Files of other projects and systems that our texts name, and files that our programs write.

@@ -20,11 +20,7 @@ import subprocess
 import sys
 import time
 
-
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests/lib"))
-from program import SANITIZED  # noqa: E402
-
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
 PLACE = BUILD / "soak"
 PYTHON = "/usr/bin/python3"

@@ -5,7 +5,6 @@ are called. It has a Wine prefix to itself.
 Only this finds two bugs that real compilers turn into one problem, and one that they turn into two."""
 
 import collections
-import os
 import pathlib
 import subprocess
 import sys

@@ -5,14 +5,12 @@ The first part builds it with clang, the second with gcc. It has a Wine prefix t
 Only this finds what the capture or a walk gets wrong in a program that was not written to be a victim."""
 
 import collections
-import os
 import pathlib
 import shutil
 import struct
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402

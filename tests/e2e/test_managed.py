@@ -1,7 +1,6 @@
 """Managed code: module!0xTOKEN+0xIL, compared with the answers of .NET's own StackFrame and of two other readers."""
 
 import json
-import os
 import pathlib
 import re
 import shutil

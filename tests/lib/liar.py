@@ -6,7 +6,6 @@ function replaced. `honest` replaces nothing."""
 
 import contextlib
 import functools
-import json
 import pathlib
 import sys
 import types

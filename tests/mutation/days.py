@@ -18,7 +18,6 @@ import json
 import os
 import pathlib
 import re
-import shlex
 import shutil
 import sqlite3
 import subprocess

@@ -41,7 +41,7 @@ import time
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[i] / name) for i, name in ((0, ""), (1, ""), (1, "lib"))]
 import run_tests  # noqa: E402
-from faults import FAULTS, GENERATED, ROOT, digest, place_of, read_faults, room_of  # noqa: E402, F401
+from faults import ROOT, digest, place_of, read_faults, room_of  # noqa: E402
 from machine import overload  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
