@@ -144,6 +144,14 @@ class Add(e2e.Case):
                 lines = [line for line in self.add(draft, exit_code=3).stderr.splitlines() if "it needs" in line]
                 self.assertEqual([f'"{line.split(chr(34))[1]}"' for line in lines], words)
 
+    def test_a_draft_has_at_most_a_mebibyte(self):
+        text = json.dumps(DRAFT)
+        for name, size, status in (("one byte more", (1 << 20) + 1, 3), ("a mebibyte", 1 << 20, 0)):
+            with self.subTest(name=name):
+                before = self.state()
+                self.add(text + " " * (size - len(text.encode())), exit_code=status)
+                self.assertEqual(self.state() == before, status != 0)
+
     def test_the_draft_of_the_recipe_is_accepted(self):
         text = (e2e.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
         draft = re.search(r"(?s)\n## A wrong name .*?```json\n(.*?)```", text)[1]

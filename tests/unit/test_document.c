@@ -279,6 +279,53 @@ TEST(builds_of_a_module_are_one_row)
     arena_free(&keep);
 }
 
+/* ---- refused snapshots ------------------------------------------------------------------ */
+
+static void write_refused(struct sheet *s, const void *context)
+{
+    document_refused(s, context);
+}
+
+TEST(refused_snapshots_beyond_the_room_are_counted)
+{
+    static struct finding findings[REFUSED_SHOWN + 2];
+    static const struct engine_total engines[] = {{.engine = "dbgeng"}, {.engine = "mscordbi"}};
+    static const struct {
+        const char *name;
+        uint32_t count;
+        const char *more; /* NULL: all are listed */
+    } rows[] = {{"none", 0, NULL},
+                {"one", 1, NULL},
+                {"as many as there is room for", REFUSED_SHOWN, NULL},
+                {"one more", REFUSED_SHOWN + 1, "\nand 1 more\n"},
+                {"two more", REFUSED_SHOWN + 2, "\nand 2 more\n"}};
+    for (size_t i = 0; i < COUNT_OF(findings); i++)
+        findings[i] = (struct finding){
+            .cause = CAUSE_SNAPSHOT_REFUSED, .engine = "mscordbi", .evidence = "UNSAFE"};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct run_case one = {
+            .scenario = "s",
+            .variant = "v",
+            .result = {.findings = findings, .finding_count = rows[i].count}};
+        const struct run_figures figures = {.run = &complete,
+                                            .cases = &one,
+                                            .case_count = 1,
+                                            .engines = engines,
+                                            .engine_count = COUNT_OF(engines)};
+        uint32_t listed = 0;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        const char *text = said(write_refused, &figures, 0, 0);
+        for (const char *at = text; (at = strstr(at, "UNSAFE")) != NULL; at++)
+            listed++;
+        CHECK_EQ(listed, rows[i].count < REFUSED_SHOWN ? rows[i].count : REFUSED_SHOWN);
+        CHECK_EQ(strstr(text, " more\n") != NULL, rows[i].more != NULL);
+        if (rows[i].more != NULL)
+            CHECK_HAS(text, rows[i].more);
+        arena_free(&keep);
+    }
+}
+
 /* ---- badge ------------------------------------------------------------------------------ */
 
 TEST(a_badge_is_green_only_where_all_is_well)

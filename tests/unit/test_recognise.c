@@ -309,6 +309,40 @@ TEST(a_world_that_knows_nothing_accuses_nobody)
     }
 }
 
+static uint32_t own_thread; /* of the many threads, the one whose stack is given */
+
+static bool one_of_many(void *self, uint32_t index, uint32_t *id, struct places *out)
+{
+    struct world *w = self;
+    *id = index;
+    *out = parse(index == own_thread ? w->thread : "app!3000", &w->keep);
+    return true;
+}
+
+/* Of a dump that states threads without end, the first 4,096 are compared. */
+TEST(threads_without_end_are_not_followed)
+{
+    static const struct {
+        const char *name, *want;
+        uint32_t at;
+    } threads[] = {{"the first", "other_thread", 0},
+                   {"the last that is compared", "other_thread", 4095},
+                   {"the one after it", "unexplained", 4096}};
+    for (size_t i = 0; i < COUNT_OF(threads); i++) {
+        struct world w;
+        struct crash_world world = make_world(&w);
+        struct recognition in = {&world, &w.keep, parse(w.thread, &w.keep),
+                                 parse("app!1010 app!1020", &w.keep)};
+        struct recognised found;
+        test_row(threads[i].name);
+        own_thread = threads[i].at;
+        world.thread = one_of_many;
+        REQUIRE(recognise(&in, &found));
+        CHECK_STR(mechanism_row(found.mechanism)->name, threads[i].want);
+        arena_free(&w.keep);
+    }
+}
+
 TEST(an_identity_of_another_build)
 {
     static const struct {

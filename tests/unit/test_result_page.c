@@ -92,6 +92,48 @@ TEST(a_result_that_cannot_be_shown_is_refused)
     }
 }
 
+/* Beside results that were read, as --html shows them: of its answers those that it says it can
+ * give. */
+TEST(a_score_has_its_column_beside_results)
+{
+    static const char *const results[] = {RESULT("t", "1", "\"right\":[\"c\"]")};
+    static const char *const can[] = {"moments.x64", NULL};
+    struct suite_answer answers[] = {{.outcome = SUITE_RIGHT},
+                                     {.outcome = SUITE_WRONG},
+                                     {.outcome = SUITE_RIGHT},
+                                     {.outcome = SUITE_EARLY},
+                                     {.outcome = SUITE_CRASHED}};
+    static const struct {
+        const char *name, *tool, *id;
+        uint32_t at;
+        int outcome;
+    } rows[] = {
+        {"the first", "u", "d", 0, SUITE_RIGHT},           {"the second", "u", "c", 1, SUITE_WRONG},
+        {"what it cannot", "u", "a", 2, MATRIX_NOT_ASKED}, {"the last", "u", "e", 4, SUITE_CRASHED},
+        {"of the result", "t", "c", 1, SUITE_RIGHT},
+    };
+    const struct suite suite = CASES(cases);
+    const struct score score = {.name = {.name = "u", .version = "2", .can = can},
+                                .answers = answers,
+                                .wall_ns = 2500000000,
+                                .peak_bytes = 4096};
+    arena_init(&keep, 0);
+    struct matrix matrix = matrix_of(&suite, results, COUNT_OF(results));
+    REQUIRE(matrix_add_score(&matrix, &score, "2026-11-28", &keep, &fault) == ERR_NONE);
+    REQUIRE(matrix.count == 2);
+    CHECK_STR(matrix.tools[1].name, "u");
+    CHECK_STR(matrix.tools[1].version, "2");
+    CHECK_EQ(matrix.tools[1].wall_ms, 2500);
+    CHECK_EQ(matrix.tools[1].peak_bytes, 4096);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        const struct matrix_tool *tool = &matrix.tools[strcmp(rows[i].tool, "u") == 0];
+        CHECK_STR(suite.cases[rows[i].at].id, rows[i].id);
+        CHECK_EQ(tool->outcomes[rows[i].at], rows[i].outcome);
+    }
+    arena_free(&keep);
+}
+
 TEST(each_case_has_one_outcome_of_each_tool)
 {
     static const char *const results[] = {
