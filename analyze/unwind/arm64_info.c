@@ -3,7 +3,22 @@
  *   .xdata word 0: function length / 4 :18, version :2, X (handler) :1, E (one epilogue) :1,
  *   epilogue count :5, code words :5; when both counts are 0 a second word has them as 16 and 8
  *   bits.  Then epilogue scopes (start / 4 :18, reserved :4, code index :10), code words, and
- *   with X the handler's rva and its data. */
+ *   with X the handler's rva and its data.
+ *
+ * A packed word says the same of a usual prologue in 32 bits: from the lowest, flag :2, function
+ * length / 4 :11, RegF :3, RegI :4, H :1, CR :2, frame size / 16 :9. Its prologue is made from it,
+ * then reversed, so that packed and full data are undone by one loop. 0x02630101 is
+ *
+ *   flag 1 (whole function), 0x100 bytes, RegI 3 (x19 to x21), CR 3 (fp and lr chained), 64 bytes
+ *
+ *   saved registers: 3 * 8 = 24 bytes, in sixteens 32; of the frame 64 - 32 = 32 are left
+ *   prologue                        undone, first to last    from sp in the body
+ *   stp  x19, x20, [sp, #-32]!      sp = fp
+ *   str  x21, [sp, #16]             fp, lr; sp += 32         fp at 0, lr at 8
+ *   stp  fp, lr, [sp, #-32]!        x21                      at 48
+ *   mov  fp, sp                     x19, x20; sp += 32       at 32, 40; the caller's sp is 64
+ *
+ * The first save also moves sp for all that follow it: an operation with write-back. */
 #include "unwind/arm64_info.h"
 
 #include <stddef.h>

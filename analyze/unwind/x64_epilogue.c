@@ -8,6 +8,19 @@
  * tail call to itself). A jump through a register ends one only with a REX.W prefix, which
  * compilers set for this purpose. iretq pops the machine frame and resumes the interrupted code;
  * Windows' own unwinders do not recognise it.
+ *
+ * A function at 0x1100 to 0x1200 that pushed r12 and rbx and has 32 bytes of locals:
+ *
+ *   pc                               rsp       return address, rbx and r12   caller's rsp
+ *   0x11f0  48 83 c4 20  add rsp, 32 S         at S + 48, 32, 40             S + 56
+ *   0x11f4  5b           pop rbx     S + 32    same                          same
+ *   0x11f5  41 5c        pop r12     S + 40    S + 48, popped already, 40    same
+ *   0x11f7  c3           ret         S + 48    S + 48, both popped already   same
+ *
+ * With e9 24 01 00 00 in place of ret, the jump goes to 0x11f7 + 5 + 0x124 = 0x1320: another
+ * function, so the same holds. With e9 54 ff ff ff it goes to 0x1150, in this function: all four
+ * are its body, and the unwind data's prologue is undone whole. With e9 04 ff ff ff it goes to
+ * 0x1100, the first byte: an epilogue again.
  * Source: https://learn.microsoft.com/cpp/build/prolog-and-epilog */
 #include "unwind/x64_epilogue.h"
 

@@ -365,3 +365,56 @@ TEST(x86_pushes_are_counted)
         world_free(&w);
     }
 }
+
+/* The worked example at the head of x64_epilogue.c: where its jump goes, and what each pc gives. */
+TEST(the_example_of_an_x64_epilogue)
+{
+    static const uint8_t code[] = {0x48, 0x83, 0xc4, 0x20, 0x5b, 0x41, 0x5c};
+    static const struct {
+        const char *name;
+        uint8_t end[5];
+        bool leaves;
+    } ends[] = {
+        {"ret", {0xc3}, true},
+        {"jmp 0x1320", {0xe9, 0x24, 0x01, 0, 0}, true},
+        {"jmp 0x1150", {0xe9, 0x54, 0xff, 0xff, 0xff}, false},
+        {"jmp 0x1100", {0xe9, 0x04, 0xff, 0xff, 0xff}, true},
+    };
+    static const struct {
+        uint32_t pc, rsp; /* rsp: bytes from S */
+        bool pops_rbx, pops_r12;
+    } places[] = {
+        {0x11f0, 0, true, true},
+        {0x11f4, 32, true, true},
+        {0x11f5, 40, false, true},
+        {0x11f7, 48, false, false},
+    };
+    static const uint8_t xdata[] = {HEAD(1, 0, 7, 3, 0, 0), 7, OP(2, 3), 3, OP(0, 3), 2, OP(0, 12)};
+    for (size_t i = 0; i < COUNT_OF(ends) * COUNT_OF(places); i++) {
+        const size_t end = i / COUNT_OF(places), at = i % COUNT_OF(places);
+        struct world *w = malloc(sizeof *w);
+        struct unwind_frame frame;
+        REQUIRE(w != NULL);
+        world_init(w, PE_MACHINE_X64);
+        world_function(w, BEGIN, END, world_xdata(w, xdata, sizeof xdata));
+        world_put(w, 0x11f0, code, sizeof code);
+        world_put(w, 0x11f7, ends[end].end, sizeof ends[end].end);
+        struct unwind_walker walker = world_walker(w, CPU_X64, places[at].pc,
+                                                   SP + places[at].rsp / 8, PC_INTERRUPTED, &frame);
+        const uint64_t rbx = walker.regs.r[3], r12 = walker.regs.r[12];
+        test_row(ends[end].name);
+        CHECK_EQ(unwind_step_x64(&walker), STOP_NONE);
+        CHECK_STR(unwind_where_name(frame.where),
+                  unwind_where_name(ends[end].leaves ? WHERE_EPILOGUE : WHERE_BODY));
+        if (ends[end].leaves) {
+            CHECK_HEX(walker.regs.pc, WORLD_MARK + SP + 48 / 8);
+            CHECK_HEX(walker.regs.r[3], places[at].pops_rbx ? WORLD_MARK + SP + 32 / 8 : rbx);
+            CHECK_HEX(walker.regs.r[12], places[at].pops_r12 ? WORLD_MARK + SP + 40 / 8 : r12);
+            CHECK_HEX(walker.regs.sp, WORLD_STACK_VA + 8 * (SP + 56 / 8));
+        } else {
+            CHECK_HEX(walker.regs.pc, WORLD_MARK + SP + places[at].rsp / 8 + 48 / 8);
+        }
+        world_free(w);
+        free(w);
+    }
+}

@@ -73,6 +73,48 @@ TEST(arm64_packed_words_are_undone)
     }
 }
 
+/* The worked example at the head of arm64_info.c: the word's fields, its operations, its frame. */
+TEST(the_example_of_a_packed_word)
+{
+    static const struct arm64_code want[] = {
+        {ARM64_SET_FP, 0, false, 0, 0},     {ARM64_SAVE_REGP, 29, true, 32, 0},
+        {ARM64_SAVE_REG, 21, false, 16, 0}, {ARM64_SAVE_REGP, 19, true, 32, 0},
+        {ARM64_END, 0, false, 0, 0},
+    };
+    struct arm64_code made[16];
+    struct arm64_info info;
+    struct unwind_frame frame;
+    static struct world w;
+    world_init(&w, PE_MACHINE_ARM64);
+    world_function_arm64(&w, BEGIN, 0x02630101);
+    REQUIRE(arm64_info_read(&w.process, WORLD_BASE_VA, 0x02630101, &info) == STOP_NONE);
+    CHECK_EQ(info.form, ARM64_PACKED);
+    CHECK_EQ(info.function_bytes, 0x100);
+    CHECK_EQ(info.packed.reg_f, 0);
+    CHECK_EQ(info.packed.reg_i, 3);
+    CHECK_EQ(info.packed.cr, 3);
+    CHECK_EQ(info.packed.frame_bytes, 64);
+    REQUIRE(arm64_packed_expand(&info.packed, made, COUNT_OF(made)) == COUNT_OF(want));
+    for (size_t i = 0; i < COUNT_OF(want); i++) {
+        test_row("operation");
+        CHECK_EQ(made[i].op, want[i].op);
+        CHECK_EQ(made[i].reg, want[i].reg);
+        CHECK_EQ(made[i].writeback, want[i].writeback);
+        CHECK_EQ(made[i].bytes, want[i].bytes);
+    }
+    struct unwind_walker walker =
+        world_walker(&w, CPU_ARM64, BEGIN + 0x40, SP, PC_INTERRUPTED, &frame);
+    walker.regs.r[29] = walker.regs.sp;
+    CHECK_EQ(unwind_step_arm64(&walker), STOP_NONE);
+    CHECK_HEX(walker.regs.r[29], WORLD_MARK + SP);
+    CHECK_HEX(walker.regs.pc, WORLD_MARK + SP + 8 / 8);
+    CHECK_HEX(walker.regs.r[19], WORLD_MARK + SP + 32 / 8);
+    CHECK_HEX(walker.regs.r[20], WORLD_MARK + SP + 40 / 8);
+    CHECK_HEX(walker.regs.r[21], WORLD_MARK + SP + 48 / 8);
+    CHECK_HEX(walker.regs.sp, WORLD_STACK_VA + 8 * (SP + 64 / 8));
+    world_free(&w);
+}
+
 /* .xdata of a function of 0x100 bytes with one code word and one epilogue at its end. */
 static void arm64_function(struct world *w, const uint8_t codes[4])
 {
