@@ -1,4 +1,21 @@
-/* See totals.h. */
+/* See totals.h.
+ *
+ * A queue delivers at least once: when the reducer dies after its commit but before it acknowledges
+ * a message, the message comes again. So the id of a result and its sums are one transaction, and a
+ * result whose id is there already is left out. Three messages, one of them delivered twice:
+ *
+ *   of  hour           version  stacks bad  signatures             table report   total and tally
+ *   a-1 2026-11-22T08  1.0      5      1    poke | main 5          a-1            + 1 report, 5, 1
+ *   a-2 2026-11-22T09  1.1      3      0    poke | main 2, leaf 1  a-1, a-2       + 1 report, 3, 0
+ *   a-1 2026-11-22T08  1.0      5      1    poke | main 5          is there       nothing changes
+ *
+ *   totals   2 reports, 8 stacks, 1 of them bad; poke | main 7, leaf 1
+ *
+ * If it dies before the commit, neither ids nor sums are there, and all messages come again: the
+ * totals are the same. The counts of a signature are added up in memory (totals_sums.h) and
+ * written before the commit, since most results have the same few signatures.
+ *
+ * A group of reports has an id that states their number, and adds so many to `reports`. */
 #include "stream/totals.h"
 
 #include <assert.h>
