@@ -1,4 +1,25 @@
-/* See index_pack.h. */
+/* From pieces to buckets and blocks: "from here on this scope and line" becomes a row that is read
+ * with a few loads from any byte. The layout is in index_layout.h.
+ *
+ * Pieces are taken in order of address. Those of one bucket of 128 bytes are collected as entries;
+ * the first piece after the bucket packs them. The block states the least scope and line, then each
+ * entry less those, all as wide as the largest of them needs: entry N is found by counting bits.
+ *
+ *   0x1000 scope 32 line 10     0x1018 scope 34 line  3     0x1080 scope 35 line 20
+ *   0x1010 scope 32 line 12     0x1020 scope 32 line 13     0x1100 nothing is known
+ *
+ * The bucket at 0x1000 has four entries: scopes from 32, 34 - 32 = 2 in 2 bits; lines from 3,
+ * 13 - 3 = 10 in 4 bits. The one at 0x1080 has one entry, so its block is a line and no bits.
+ *
+ *   at  0  18 00  20 00 00 00        bucket 0x1000: block at 24, scope 32
+ *       6  2f 00  23 00 00 00        bucket 0x1080: block at 47, scope 35; twelve zeroes follow
+ *      24  03 00 00 82               line 3, 2 bits of a scope, 4 bits of a line
+ *      28  00 00 01 01 01 00 00 00   changes at bytes 0x10, 0x18, 0x20; of 64 to 127 none: 8 zeroes
+ *      44  1c 29 a0                  0 7, 0 9, 2 0, 0 10: scope and line, 6 bits each
+ *      47  14 00 00 00               line 20
+ *
+ * A bucket in which nothing changes, after another such bucket, has no block of its own: only the
+ * 6 bytes that state where the one before it is. */
 #include "symbol/index_pack.h"
 
 #include <assert.h>

@@ -1,4 +1,22 @@
-/* See index_write.h. */
+/* The tables of a symbol index and its file: from scopes, files and texts to bytes. The layout is
+ * in index_layout.h, the steps are in index_write.h.
+ *
+ * Slots are written with 64 bits first, since only when all workers are done is it known how wide a
+ * field has to be; index_tables_narrow() then closes the gaps. main() in main.rs with helper()
+ * of util.rs inlined at its line 12, and worker() in main.rs become
+ *
+ *   strings  offset 1 main, 6 main.rs, 14 helper, 21 util.rs, 29 worker; 36 bytes
+ *   files    06 00 00 00, 15 00 00 00: main.rs is file 1, util.rs is file 2
+ *   widths   back 2 (2 slots from helper to main), file 2, name 5 (29); the line would need 4, and
+ *            gets 23: a slot also has to hold a start of 32 bits. Together 32 bits.
+ *   slots    32  0c 00 00 0a   main: back 0, from 3 (DWARF), file 1, name 1
+ *            33  00 10 00 00         it starts at 0x1000
+ *            34  32 00 00 74   helper: back 2, line 12, file 2, name 14
+ *            35  0c 00 00 ea   worker: back 0, from 3, file 1, name 29
+ *            36  80 10 00 00         it starts at 0x1080
+ *
+ * 0x74000032 is 2 | 12 << 2 | 2 << 25 | 14 << 27. Slots 0 to 31 are zeroes, so that scope 0 is
+ * none; with zeroes up to 63 a worker's slots end at a byte and at a hint. 32 more follow. */
 #include "symbol/index_write.h"
 
 #include <assert.h>

@@ -1,5 +1,20 @@
 /* See symbol_index.h and index_layout.h. Every offset read from the file is checked before use, so
- * that at worst a damaged file gives wrong names, which the checksums detect. */
+ * that at worst a damaged file gives wrong names, which the checksums detect.
+ *
+ * A lookup goes from the address to a scope and line, and from there outwards through the slots.
+ * Of 0x101a, in the index that index_pack.c and index_write.c show:
+ *
+ *   bucket   0x101a - 0x1000 is 0x1a: bucket 0 of group 0, byte 0x1a of it
+ *   block    line 3, scope 32, entries of 2 + 4 bits
+ *   entry    bytes 0 to 0x1a have changes at 0x10 and 0x18: entry 2, from bit 12: scope 2, line 0
+ *   spot     scope 32 + 2 = 34, line 3 + 0 = 3
+ *   slot 34  helper, util.rs, back 2, line 12: the frame helper util.rs:3, inlined
+ *   slot 32  main, main.rs, back 0: the frame main main.rs:12, 0x101a - 0x1000 = 26 bytes from
+ *            its start
+ *
+ * The line of a slot is that of its call, so it belongs to the next frame. Each address has its
+ * place, so there is no search; and bucket_of() asks for the group, the slots and the names, which
+ * are far apart, before it waits for the first of them. */
 #include "symbol/symbol_index.h"
 
 #include <stdlib.h>

@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "pdb_world.h"
 #include "symbol/index_layout.h"
+#include "symbol/index_write.h"
 #include "symbol/symbol_index.h"
 #include "test.h"
 
@@ -321,5 +323,117 @@ TEST(forged_indexes_do_no_harm)
             use_forged(data, i, &world);
     }
     pdb_world_close(&world);
+    arena_free(&keep);
+}
+
+/* The three functions of the worked example at the heads of index_write.c and index_pack.c. */
+static void write_example(const char *path)
+{
+    const struct symbol_index_key key = {.file_bytes = 1, .names = NAMES_SHORT, .is_image = true};
+    struct symbol_index_cost cost = {0};
+    struct fault fault = FAULT_INIT;
+    struct piece_worker w;
+    REQUIRE(index_worker_open_empty(&w));
+    const uint32_t main_name = index_text(&w, "main"), main_file = index_file_text(&w, "main.rs");
+    const uint32_t main = index_root(&w, main_name, main_file, SYMBOLS_DWARF, 0x1000, 0);
+    const uint32_t helper_name = index_text(&w, "helper");
+    const uint32_t helper =
+        index_inlined(&w, main, helper_name, index_file_text(&w, "util.rs"), 12);
+    const uint32_t worker =
+        index_root(&w, index_text(&w, "worker"), main_file, SYMBOLS_DWARF, 0x1080, 0);
+    index_claim(&w, 0x1000);
+    index_piece(&w, 0x1000, main, 10);
+    index_piece(&w, 0x1010, main, 12);
+    index_piece(&w, 0x1018, helper, 3);
+    index_piece(&w, 0x1020, main, 13);
+    index_piece(&w, 0x1080, worker, 20);
+    REQUIRE(!w.failed);
+    REQUIRE(index_write_pieces(&w, &key, 0x1000, 0x1100, path, &cost, &fault) == ERR_NONE);
+    index_worker_close(&w);
+}
+
+/* The bytes that the heads of index_pack.c and index_write.c state. */
+TEST(the_example_of_an_index_has_its_bytes)
+{
+    static const uint8_t blob[] = {
+        0x18, 0, 0x20, 0, 0, 0, 0x2f, 0, 0x23, 0, 0,    0,    0,    0,    0, 0, 0,
+        0,    0, 0,    0, 0, 0, 0,    3, 0,    0, 0x82, 0,    0,    1,    1, 1, 0,
+        0,    0, 0,    0, 0, 0, 0,    0, 0,    0, 0x1c, 0x29, 0xa0, 0x14, 0, 0, 0,
+    };
+    static const char strings[] = "\0main\0main.rs\0helper\0util.rs\0worker";
+    static const uint8_t files[] = {6, 0, 0, 0, 0x15, 0, 0, 0};
+    static const uint8_t groups[] = {0, 0, 0, 0, 0x20, 0, 0, 0};
+    static const uint8_t widths[] = {2, 23, 2, 5};
+    static const uint8_t slots[96 * 4] = {[32 * 4] = 0x0c,
+                                          0,
+                                          0,
+                                          0x0a,
+                                          0,
+                                          0x10,
+                                          0,
+                                          0,
+                                          0x32,
+                                          0,
+                                          0,
+                                          0x74,
+                                          0x0c,
+                                          0,
+                                          0,
+                                          0xea,
+                                          0x80,
+                                          0x10,
+                                          0,
+                                          0};
+    static const struct {
+        const char *name;
+        enum index_section section;
+        const void *want;
+        uint64_t bytes;
+    } rows[] = {
+        {"groups", INDEX_GROUPS, groups, sizeof groups},
+        {"blob", INDEX_BLOB, blob, sizeof blob},
+        {"scopes", INDEX_SCOPES, slots, sizeof slots},
+        {"files", INDEX_FILES, files, sizeof files},
+        {"strings", INDEX_STRINGS, strings, sizeof strings},
+    };
+    struct arena keep;
+    size_t bytes;
+    arena_init(&keep, 0);
+    const char *path = path_join(&keep, test_scratch(), "example");
+    write_example(path);
+    const uint8_t *data = test_read(path, &bytes);
+    CHECK(memcmp(data + HEADER_SLOT_WIDTHS, widths, sizeof widths) == 0);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const uint8_t *head = data + HEADER_SECTIONS + 16 * (size_t)rows[i].section;
+        test_row(rows[i].name);
+        CHECK_EQ(load_u64(head + 8), rows[i].bytes);
+        CHECK(memcmp(data + load_u64(head), rows[i].want, (size_t)rows[i].bytes) == 0);
+    }
+    arena_free(&keep);
+}
+
+/* The lookup that the head of symbol_index.c follows. */
+TEST(the_example_of_an_index_has_its_frames)
+{
+    static struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+    const struct symbol_index_key key = {.file_bytes = 1, .names = NAMES_SHORT, .is_image = true};
+    struct symbol_index *index = NULL;
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    arena_init(&keep, 0);
+    const char *path = path_join(&keep, test_scratch(), "example");
+    write_example(path);
+    REQUIRE(symbol_index_open_key(path, &key, &index, &fault) == ERR_NONE);
+    REQUIRE(symbol_index_lookup(index, 0x101a, frames) == 2);
+    CHECK_STR(frames[0].function, "helper");
+    CHECK_STR(frames[0].file, "util.rs");
+    CHECK_EQ(frames[0].line, 3);
+    CHECK(frames[0].inlined);
+    CHECK_STR(frames[1].function, "main");
+    CHECK_STR(frames[1].file, "main.rs");
+    CHECK_EQ(frames[1].line, 12);
+    CHECK_EQ(frames[1].distance, 26);
+    CHECK(!frames[1].inlined && frames[1].from == SYMBOLS_DWARF);
+    symbol_index_close(index);
     arena_free(&keep);
 }
