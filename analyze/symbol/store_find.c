@@ -1,5 +1,19 @@
 /* Finds the files for a module: in symbol-server folders by path, in plain folders and single files
- * by the identity inside the files; see store.h. Every kind of file is searched in the same way. */
+ * by the identity inside the files; see store.h. Every kind of file is searched in the same way.
+ *
+ * A module with an identity gets the file that has it, or none; the name of a file proves nothing.
+ * A module of which only the name is known gets the file of that name if there is one build of it.
+ * With three builds of app.pdb, one/app.pdb and two/app.pdb in plain folders (of one GUID 3F18...,
+ * with ages 2 and 6) and app.pdb/F60E...1/app.pdb as on a server, app.exe gets
+ *
+ *   asked with        file             state      note
+ *   3F18... age 2     one/app.pdb      checked
+ *   3F18... age 6     two/app.pdb      checked
+ *   F60E...1          the server's     checked    found by its path
+ *   3F18... age 3     none             unchecked  app.pdb is of another build: symbols mismatch
+ *   no identity       none             ambiguous  there are several builds
+ *
+ * In the last row, any of the three would give names, and two times of three wrong ones. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -201,6 +201,48 @@ TEST(symbol_store_does_not_choose_between_two_builds_of_a_name)
     symbol_store_close(store);
 }
 
+/* The worked example at the head of store_find.c: three builds of app.pdb. */
+TEST(symbol_store_has_three_builds_of_a_name)
+{
+    static const struct {
+        const char *name, *debug_id;
+        enum symbols_from symbols;
+        enum identity_state identity;
+        enum frame_note note;
+    } asked[] = {
+        {"one in a folder", EXPLICIT_ID, SYMBOLS_PDB, IDENTITY_CHECKED, NOTE_NONE},
+        {"the other age", DISABLED_ID, SYMBOLS_PDB, IDENTITY_CHECKED, NOTE_NONE},
+        {"as on a server", "F60E14A10E7605B14C4C44205044422E1", SYMBOLS_PDB_PUBLIC,
+         IDENTITY_CHECKED, NOTE_NONE},
+        {"an age that is not there", "3F1874FD0B8040EA9EAABAFD6A98BF733", SYMBOLS_MISMATCH,
+         IDENTITY_UNCHECKED, NOTE_PDB_OTHER_BUILD},
+        {"only the name", "", SYMBOLS_NONE, IDENTITY_AMBIGUOUS, NOTE_SEVERAL_BUILDS},
+    };
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    arena_init(&keep, 0);
+    place(explicit_pdb, "one/app.pdb");
+    place(disabled_pdb, "two/app.pdb");
+    place(explicit_pdb, "app.pdb/F60E14A10E7605B14C4C44205044422E1/app.pdb"); /* its folder */
+    REQUIRE(
+        file_copy(
+            test_source("corpus/symbols/plugin-call-ob2.pdb/F60E14A10E7605B14C4C44205044422E1/"
+                        "plugin-call-ob2.pdb"),
+            path_join(&keep, test_scratch(), "app.pdb/F60E14A10E7605B14C4C44205044422E1/app.pdb"),
+            &fault) == ERR_NONE);
+    struct symbol_store *store = open_store(test_scratch());
+    for (size_t i = 0; i < COUNT_OF(asked); i++) {
+        const struct module module = module_of("app.exe", asked[i].debug_id, "");
+        test_row(asked[i].name);
+        const struct frame frame = resolve(store, &module);
+        CHECK_STR(symbols_from_name(frame.symbols), symbols_from_name(asked[i].symbols));
+        CHECK_EQ(frame.identity, asked[i].identity);
+        CHECK_EQ(frame.note, asked[i].note);
+    }
+    symbol_store_close(store);
+    arena_free(&keep);
+}
+
 static size_t put(uint8_t *at, uint64_t value, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
