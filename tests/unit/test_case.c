@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "model/case.h"
 #include "model/finding.h"
+#include "model/folded.h"
 #include "model/module.h"
 #include "model/stack.h"
 #include "test.h"
@@ -469,4 +470,74 @@ TEST(notes_have_words_that_read_back)
     frame_set_note_text(&frame, "words of a later version");
     CHECK_EQ(frame.note, NOTE_OTHER);
     CHECK_STR(frame_note_text(&frame, buffer), "words of a later version");
+}
+
+/* Seven notes in the middle of the others: symbols are there, but of another build. */
+TEST(notes_of_another_build_are_seven)
+{
+    static const struct {
+        enum frame_note note;
+        bool other;
+    } rows[] = {{NOTE_NONE, false},
+                {NOTE_SPLIT_MISSING, false},
+                {NOTE_PDB_OTHER_BUILD, true},
+                {NOTE_PDB_OTHER_KEY, true},
+                {NOTE_SYM_OTHER_BUILD, true},
+                {NOTE_IMAGE_OTHER_BUILD, true},
+                {NOTE_IMAGE_OTHER_PDB, true},
+                {NOTE_GIVEN_PDB_OTHER_BUILD, true},
+                {NOTE_GIVEN_FILE_OTHER_BUILD, true},
+                {NOTE_SYM_DAMAGED, false},
+                {NOTE_SEVERAL_BUILDS, false}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        if (!CHECK_EQ(frame_note_is_other_build(rows[i].note), rows[i].other))
+            fprintf(stderr, "note %d\n", (int)rows[i].note);
+}
+
+static void append(void *to, const char *text, size_t bytes)
+{
+    char *line = to;
+    const size_t used = strlen(line);
+    REQUIRE(bytes < 200 - used);
+    memcpy(line + used, text, bytes);
+    line[used + bytes] = '\0';
+}
+
+/* The input of flamegraph.pl: outermost first, between semicolons, which no name may have. */
+TEST(a_folded_stack_is_one_line)
+{
+    static const struct {
+        const char *name;
+        struct frame frames[2]; /* innermost first */
+        const char *bare, *whole;
+    } rows[] = {
+        {"names",
+         {{.function = "poke", .module_name = "app.exe"},
+          {.function = "main", .module_name = "app.exe"}},
+         "main;poke",
+         "app.exe!main;app.exe!poke"},
+        {"no function",
+         {{.module_name = "app.exe", .offset = 0x1005}, {.function = "main"}},
+         "main;app.exe!0x1005",
+         "?!main;app.exe!0x1005"},
+        {"a managed method",
+         {{.module_name = "a.dll", .method_token = 0x6000002, .offset = 0x1f}, {.offset = 0x10}},
+         "?!0x10;a.dll!0x06000002+0x1f",
+         "?!0x10;a.dll!0x06000002+0x1f"},
+        {"what is no part of a name",
+         {{.function = "a;b"}, {.function = "c\nd\x7f"}},
+         "c?d?;a:b",
+         "?!c?d?;?!a:b"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct frame frames[2];
+        char bare[200] = "", whole[200] = "";
+        memcpy(frames, rows[i].frames, sizeof frames);
+        const struct stack stack = {.frames = frames, .frame_count = 2};
+        test_row(rows[i].name);
+        folded_stack_write(&stack, false, append, bare);
+        folded_stack_write(&stack, true, append, whole);
+        CHECK_STR(bare, rows[i].bare);
+        CHECK_STR(whole, rows[i].whole);
+    }
 }
