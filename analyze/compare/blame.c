@@ -11,146 +11,10 @@
 #include <string.h>
 
 #include "compare/blame_evidence.h"
+#include "compare/blame_poll.h"
 #include "compare/blame_voters.h"
 #include "compare/difference.h"
 #include "compare/names.h"
-
-struct poll {
-    const struct compare_input *in;
-    const struct table *table;
-    struct arena *keep;
-    uint32_t row;
-    uint32_t column, against; /* of the finding; 0: the truth */
-};
-
-static bool same_name(const struct frame *a, const struct frame *b)
-{
-    return compare_names(a->function, b->function) || compare_names(b->function, a->function);
-}
-
-/* True when the truth or COLUMN's frame in the row agrees with WANT. */
-static bool says(const struct poll *p, uint32_t column, const struct frame *want, bool with_line)
-{
-    const char *root = p->in->crash != NULL ? p->in->crash->own.source_root : NULL;
-    const struct truth_frame *truth = table_truth(p->table, p->row);
-    const struct frame *frame = table_frame(p->table, p->row, column);
-    if (column == 0)
-        return truth != NULL && compare_names(truth->function, want->function) &&
-               (!with_line ||
-                ((truth->line == 0 || truth->line == want->line) &&
-                 (truth->file == NULL || compare_files(truth->file, want->file, root, true))));
-    return frame != NULL && same_name(frame, want) &&
-           (!with_line || (frame->line == want->line && frame->file != NULL && want->file != NULL &&
-                           compare_files(frame->file, want->file, root, true)));
-}
-
-/* True when COLUMN has a frame, inline or not, at PLACE; *IS_TRUTHS: one of them is a frame of the
- * truth. */
-static bool holds_place(const struct poll *p, uint32_t column, const struct frame_key *place,
-                        bool *is_truths)
-{
-    const struct column *c = &p->table->columns[column];
-    bool holds = false;
-    *is_truths = false;
-    for (uint32_t i = 0; i < c->count; i++)
-        if (keys_same_place(&c->keys[i], place)) {
-            holds = true;
-            *is_truths = *is_truths || says(p, 0, &c->stack->frames[i], true);
-        }
-    return holds;
-}
-
-/* Which columns have a frame at KEY's place in the row, and which have none or a different one.
- * Whether something is INLINED there, only those know that were there. */
-static void vote_place(const struct poll *p, const struct frame_key *key, bool inlined,
-                       uint32_t *have, uint32_t *lack)
-{
-    const struct table *t = p->table;
-    const struct truth_frame *truth = table_truth(t, p->row);
-    bool have_says = false, lack_says = false, elsewhere = false;
-    *have = *lack = 0;
-    for (uint32_t c = 1; c < t->column_count; c++) {
-        const struct frame_key *other = table_key(t, p->row, c);
-        const char *places;
-        bool ignored = false;
-        if (!voter_reaches(t, c, p->row) ||
-            (other == NULL && c != p->column && c != p->against &&
-             voter_ended_early(t, c, p->row)) ||
-            (key == NULL && evidence_of_no_symbols(p->in, t, c, p->keep, &places) != NULL) ||
-            (inlined && key != NULL && other == NULL && !holds_place(p, c, key, &ignored)))
-            continue;
-        const bool here = other != NULL && (key == NULL || keys_same_place(other, key));
-        const bool is_truths = other != NULL && says(p, 0, table_frame(t, p->row, c), true);
-        *(here ? have : lack) |= 1U << c;
-        *(here ? &have_says : &lack_says) |= is_truths;
-        elsewhere = elsewhere || (other != NULL && !here);
-    }
-    if (voters_truth(t, p->row)) { /* the truth has no addresses, only names */
-        if (!elsewhere || (have_says && !lack_says))
-            *have |= 1U;
-        else if (lack_says && !have_says)
-            *lack |= 1U;
-    } else if (t->columns[0].truth != NULL &&
-               ((truth != NULL && truth->tail) || (key != NULL && key->own))) {
-        *lack |= 1U;
-    }
-}
-
-/* Which columns agree with COLUMN about the row, and which disagree. */
-static void vote_name(const struct poll *p, uint32_t column, bool with_line, uint32_t *same,
-                      uint32_t *other)
-{
-    const struct table *t = p->table;
-    const struct frame *want = table_frame(t, p->row, column);
-    *same = *other = 0;
-    for (uint32_t c = 0; c < t->column_count; c++) {
-        const struct frame *frame = c == 0 ? NULL : table_frame(t, p->row, c);
-        if (want->function == NULL && frame != NULL && frame->function == NULL) {
-            *same |= 1U << c; /* they do not know a name either */
-            continue;
-        }
-        if (c == 0 ? !voters_truth(t, p->row)
-                   : frame == NULL || frame->function == NULL || (with_line && frame->line == 0))
-            continue;
-        if (says(p, c, want, with_line))
-            *same |= 1U << c;
-        else
-            *other |= 1U << c;
-    }
-}
-
-static const char *witnesses_of(const struct poll *p, uint32_t mask)
-{
-    const char *text = NULL;
-    for (uint32_t i = 1; i <= p->table->column_count; i++) {
-        const uint32_t c = i % p->table->column_count; /* the truth last */
-        if ((mask >> c & 1) == 0)
-            continue;
-        const char *name = c == 0 ? FINDING_TRUTH : p->table->columns[c].claim->engine;
-        text = text == NULL ? name : arena_printf(p->keep, "%s, %s", text, name);
-    }
-    return text;
-}
-
-static void settle(const struct poll *p, struct finding *f, enum blame blame, uint32_t column,
-                   uint32_t witnesses)
-{
-    f->blame = blame;
-    f->blame_engine = NULL;
-    if (blame == BLAME_WALK || blame == BLAME_SYMBOLS)
-        f->blame_engine = p->table->columns[column].claim->engine;
-    if (blame == BLAME_TRUTH || blame == BLAME_ALIGNMENT)
-        f->wrong = NULL;
-    else if (blame != BLAME_UNKNOWN && column != 0)
-        f->wrong = p->table->columns[column].claim->engine;
-    f->witnesses = witnesses_of(p, witnesses);
-}
-
-static void settle_even(const struct poll *p, struct finding *f, uint32_t voters)
-{
-    if (f->fails && voters != 0)
-        settle(p, f, BLAME_EVEN, 0, voters);
-}
 
 /* The same offset in another module: the module list is wrong, not the walk. */
 static bool is_other_module(const struct poll *p, uint32_t loser, uint32_t winners)
@@ -225,8 +89,8 @@ static const struct frame_key *place_of_truth(const struct poll *p, uint32_t col
     for (uint32_t c = 1; c < t->column_count; c++)
         for (uint32_t i = 0;
              voter_of_name(t, c) != voter_of_name(t, column) && i < t->columns[c].count; i++)
-            if (says(p, 0, &t->columns[c].stack->frames[i], true) &&
-                holds_place(p, column, &t->columns[c].keys[i], &is_truths) && !is_truths)
+            if (poll_says(p, 0, &t->columns[c].stack->frames[i], true) &&
+                poll_holds_place(p, column, &t->columns[c].keys[i], &is_truths) && !is_truths)
                 return &t->columns[c].keys[i];
     return NULL;
 }
@@ -238,11 +102,11 @@ static bool blame_unpaired(const struct poll *p, struct finding *f, uint32_t col
     uint32_t losers = 0, winners = 1;
     for (uint32_t c = 1; place != NULL && c < p->table->column_count; c++) {
         bool is_truths = false;
-        if (holds_place(p, c, place, &is_truths))
+        if (poll_holds_place(p, c, place, &is_truths))
             *(is_truths ? &winners : &losers) |= 1U << c;
     }
     if (place != NULL)
-        settle(p, f, blame_of_names(p, column, losers, winners), column, winners);
+        poll_settle(p, f, blame_of_names(p, column, losers, winners), column, winners);
     return place != NULL;
 }
 
@@ -253,8 +117,8 @@ static void blame_early_end(const struct poll *p, struct finding *f, uint32_t co
 {
     const struct column *c = &p->table->columns[column];
     const bool unread = c->stack->stop == STOP_MEMORY || c->stack->stop == STOP_STACK_BOUNDS;
-    settle(p, f, c->claim->kind == ENGINE_KIND_DUMP && unread ? BLAME_DUMP_READER : BLAME_WALK,
-           column, winners);
+    poll_settle(p, f, c->claim->kind == ENGINE_KIND_DUMP && unread ? BLAME_DUMP_READER : BLAME_WALK,
+                column, winners);
 }
 
 /* True when COLUMN lacks not only an inlined frame of the row, but also the place into which it was
@@ -265,7 +129,7 @@ static bool was_never_there(const struct poll *p, uint32_t column)
     for (uint32_t c = 1; column != 0 && c < p->table->column_count; c++) {
         const struct frame_key *key = table_key(p->table, p->row, c);
         if (key != NULL && key->inline_depth > 0)
-            return !holds_place(p, column, key, &is_truths);
+            return !poll_holds_place(p, column, key, &is_truths);
     }
     return false;
 }
@@ -279,7 +143,7 @@ static void blame_place(const struct poll *p, struct finding *f, uint32_t column
     const uint32_t other = having == column ? against : column;
     uint32_t have, lack;
     const bool inlined = is_inline_row(p, f) && !was_never_there(p, has ? against : column);
-    vote_place(p, having != 0 ? table_key(t, p->row, having) : NULL, inlined, &have, &lack);
+    poll_place(p, having != 0 ? table_key(t, p->row, having) : NULL, inlined, &have, &lack);
     voter_fn *const voter = inlined ? voter_of_name : voter_of_walk;
     uint32_t for_it = voters_weigh(t, have, voter), against_it = voters_weigh(t, lack, voter);
     if (!inlined && voters_share_record(t, p->row, have, lack))
@@ -294,7 +158,7 @@ static void blame_place(const struct poll *p, struct finding *f, uint32_t column
         return;
     }
     if (for_it == against_it) {
-        settle_even(p, f, have | lack);
+        poll_settle_even(p, f, have | lack);
         return;
     }
     const uint32_t losers = for_it > against_it ? lack : have;
@@ -304,7 +168,7 @@ static void blame_place(const struct poll *p, struct finding *f, uint32_t column
         if (against == 0 && !has && blame_unpaired(p, f, column))
             return;
         if (winners != 0 && f->cause != CAUSE_TRUNCATED && f->cause != CAUSE_HIJACKED)
-            settle(p, f, BLAME_TRUTH, 0, winners);
+            poll_settle(p, f, BLAME_TRUTH, 0, winners);
         return;
     }
     if (f->cause == CAUSE_TRUNCATED && loser != 0 && !voter_reaches(t, loser, p->row) &&
@@ -316,10 +180,10 @@ static void blame_place(const struct poll *p, struct finding *f, uint32_t column
         return; /* both columns of the pair are on one side: the vote blames a third one */
     if (!inlined)
         loser = voter_of_walk(t, loser);
-    settle(p, f,
-           inlined ? blame_of_names(p, loser, losers, winners)
-                   : blame_of_place(p, loser, losers, winners),
-           loser, winners);
+    poll_settle(p, f,
+                inlined ? blame_of_names(p, loser, losers, winners)
+                        : blame_of_place(p, loser, losers, winners),
+                loser, winners);
 }
 
 static bool places_differ(const struct poll *p, uint32_t column, uint32_t against)
@@ -339,21 +203,21 @@ static void blame_called(const struct poll *p, struct finding *f, uint32_t colum
     const struct table *t = p->table;
     const bool with_line = f->level == LEVEL_LINE;
     uint32_t same, other;
-    vote_name(p, column, with_line, &same, &other);
+    poll_name(p, column, with_line, &same, &other);
     const uint32_t mine = voters_weigh(t, same, voter_of_name),
                    theirs = voters_weigh(t, other, voter_of_name);
     if (against == 0 && mine >= 2 && (other & ~1U) == 0) {
-        settle(p, f, BLAME_TRUTH, 0, same);
+        poll_settle(p, f, BLAME_TRUTH, 0, same);
         return;
     }
     if (mine == theirs && against != 0) {
-        settle_even(p, f, same | other);
+        poll_settle_even(p, f, same | other);
         return;
     }
     const uint32_t loser = mine > theirs && against != 0 ? against : column;
     const uint32_t losers = loser == column ? same : other;
     const uint32_t winners = loser == column ? other : same;
-    settle(p, f, blame_of_names(p, loser, losers, winners), loser, winners);
+    poll_settle(p, f, blame_of_names(p, loser, losers, winners), loser, winners);
 }
 
 /* A thread that an engine does not have. */
@@ -374,10 +238,10 @@ static void blame_absence(const struct poll *p, struct finding *f, uint32_t colu
         return;
     const bool walked = lacks->stack != NULL && lacks->stack->state == STACK_OK; /* to nowhere */
     if (lacks->claim->kind == ENGINE_KIND_DUMP && !walked)
-        settle(p, f, BLAME_DUMP_READER, column, have);
+        poll_settle(p, f, BLAME_DUMP_READER, column, have);
     else
-        settle(p, f, lacks->claim->kind == ENGINE_KIND_OFFSET ? BLAME_RECORD : BLAME_WALK, column,
-               have);
+        poll_settle(p, f, lacks->claim->kind == ENGINE_KIND_OFFSET ? BLAME_RECORD : BLAME_WALK,
+                    column, have);
 }
 
 /* A walk that starts inside the exception handler, according to all walks that do not. */
@@ -387,7 +251,7 @@ static void blame_handler(const struct poll *p, struct finding *f, uint32_t colu
     for (uint32_t c = 1; c < p->table->column_count; c++)
         if (p->table->columns[c].count > 0 && table_key(p->table, 0, c) == NULL)
             others |= 1U << c;
-    settle(p, f, BLAME_WALK, voter_of_walk(p->table, column), others);
+    poll_settle(p, f, BLAME_WALK, voter_of_walk(p->table, column), others);
 }
 
 /* The first physical frame of COLUMN that both it and OTHER, in theirs of the same number, have in
@@ -435,7 +299,7 @@ static uint32_t rows_like_truth(const struct poll *p, uint32_t column)
     uint32_t count = 0;
     for (at.row = 0; at.row < p->table->row_count; at.row++) {
         const struct frame *frame = table_frame(p->table, at.row, column);
-        count += frame != NULL && voters_truth(p->table, at.row) && says(&at, 0, frame, true);
+        count += frame != NULL && voters_truth(p->table, at.row) && poll_says(&at, 0, frame, true);
     }
     return count;
 }
@@ -454,7 +318,8 @@ static bool blame_modules(const struct poll *p, struct finding *f, uint32_t colu
             winners |= 1U << c;
     if (winners == 0)
         return false;
-    settle(p, f, kind == ENGINE_KIND_DUMP ? BLAME_DUMP_READER : BLAME_RECORD, column, winners | 1U);
+    poll_settle(p, f, kind == ENGINE_KIND_DUMP ? BLAME_DUMP_READER : BLAME_RECORD, column,
+                winners | 1U);
     return true;
 }
 
@@ -482,7 +347,7 @@ static bool blame_identities(const struct poll *p, struct finding *f, uint32_t c
             winners |= rows_like_truth(p, c) > 0 ? 1U << c : 0;
         else
             recorded = recorded || t->columns[c].claim->kind == ENGINE_KIND_OFFSET;
-    settle(p, f, recorded ? BLAME_RECORD : BLAME_DUMP_READER, column, winners);
+    poll_settle(p, f, recorded ? BLAME_RECORD : BLAME_DUMP_READER, column, winners);
     return true;
 }
 
@@ -502,8 +367,8 @@ static bool blame_first_kind(const struct poll *p, struct finding *f, uint32_t c
     const enum engine_kind kind = p->table->columns[loser].claim->kind;
     if (kind != ENGINE_KIND_DUMP && kind != ENGINE_KIND_OFFSET)
         return false;
-    settle(p, f, kind == ENGINE_KIND_DUMP ? BLAME_DUMP_READER : BLAME_RECORD, loser,
-           1U << (loser == column ? against : column));
+    poll_settle(p, f, kind == ENGINE_KIND_DUMP ? BLAME_DUMP_READER : BLAME_RECORD, loser,
+                1U << (loser == column ? against : column));
     return true;
 }
 
@@ -515,7 +380,7 @@ static bool blame_no_symbols(const struct poll *p, struct finding *f, uint32_t c
         !f->against_truth ||
         evidence_of_no_symbols(p->in, p->table, column, p->keep, &places) == NULL)
         return false;
-    settle(p, f, BLAME_SYMBOLS_SHARED, column, 1U);
+    poll_settle(p, f, BLAME_SYMBOLS_SHARED, column, 1U);
     return true;
 }
 
@@ -529,7 +394,7 @@ static bool blame_machine_frame(const struct poll *p, struct finding *f, uint32_
         const struct frame *frame = pair[i] != 0 ? table_frame(p->table, p->row, pair[i]) : NULL;
         if (frame == NULL || frame->note != NOTE_MACHINE_FRAME || frame->kind != PC_RETURN)
             continue;
-        settle(p, f, BLAME_WALK, voter_of_walk(p->table, pair[i]), 1U << pair[1 - i]);
+        poll_settle(p, f, BLAME_WALK, voter_of_walk(p->table, pair[i]), 1U << pair[1 - i]);
         return true;
     }
     return false;
@@ -541,7 +406,7 @@ static bool blame_guess(const struct poll *p, struct finding *f)
     if (f->cause != CAUSE_FRAME_POINTER || !f->against_truth || f->wrong == NULL ||
         (f->frame_a >= 0 && f->frame_b >= 0))
         return false;
-    settle(p, f, BLAME_WALK, voter_of_walk(p->table, voters_column(p->table, f->wrong)), 1U);
+    poll_settle(p, f, BLAME_WALK, voter_of_walk(p->table, voters_column(p->table, f->wrong)), 1U);
     return true;
 }
 
@@ -553,14 +418,14 @@ static bool blame_by_evidence(const struct poll *p, struct finding *f, uint32_t 
     uint32_t witnesses = 0, late = 0;
     for (int i = 0; i < 2 && witnesses == 0; i++)
         if ((witnesses = evidence_of_modules(p->table, pair[i])) != 0)
-            settle(p, f, BLAME_RECORD, pair[i], witnesses);
+            poll_settle(p, f, BLAME_RECORD, pair[i], witnesses);
         else if ((witnesses = evidence_of_stray_walk(p->table, p->row, pair[i])) != 0)
-            settle(p, f, BLAME_WALK, voter_of_walk(p->table, pair[i]), witnesses);
+            poll_settle(p, f, BLAME_WALK, voter_of_walk(p->table, pair[i]), witnesses);
     if (witnesses != 0 || against != 0 || !evidence_of_late_lookup(p->in, p->table, p->row, column))
         return witnesses != 0;
     for (uint32_t c = 1; c < p->table->column_count; c++)
         late += evidence_of_late_lookup(p->in, p->table, p->row, c);
-    settle(p, f, late > 1 ? BLAME_SYMBOLS_SHARED : BLAME_SYMBOLS, column, 1U);
+    poll_settle(p, f, late > 1 ? BLAME_SYMBOLS_SHARED : BLAME_SYMBOLS, column, 1U);
     return true;
 }
 
@@ -577,7 +442,7 @@ void finding_blame(const struct compare_input *in, const struct table *table, st
         return;
     }
     if (evidence_of_misalignment(table, column, against) && f->level == LEVEL_PHYSICAL) {
-        settle(&p, f, BLAME_ALIGNMENT, 0, 1U << column | 1U << against);
+        poll_settle(&p, f, BLAME_ALIGNMENT, 0, 1U << column | 1U << against);
         return;
     }
     const bool gap = f->frame_a < 0 || f->frame_b < 0;
