@@ -5,7 +5,23 @@
  *   where a frame lies   each walk is a voter; an engine that takes another's frames votes with it
  *   what it is called    our symbol lookup is one voter, each other program one
  *
- * The reference column has one vote, like any other. */
+ * The reference column has one vote, like any other. Two differences in one crash:
+ *
+ *   column                 its walk is  its names are  has a thunk's frame  middle() is at line
+ *   offset:rtl             its own      our lookup     no                   21
+ *   offset:backtrace       as rtl's     our lookup     no                   21
+ *   dump                   its own      our lookup     yes                  21
+ *   judge:dbghelp          its own      its own        yes                  20
+ *   judge:llvm-symbolizer  as rtl's     its own        no                   20
+ *   truth                                              of system frames it knows nothing     20
+ *
+ * The frame: three columns without it are 1 voter, two with it are 2. Both walkers of the process
+ * lost it, so the record is to blame, not a walk. The line: three columns with 21 are 1 voter, our
+ * lookup; 20 have 3. Two of the losers used the lookup and none of the winners did, so it is to
+ * blame, not how one engine asked it. With one voter against one the votes are even: had only rtl
+ * and dump been asked, rtl may have lost the frame, or dump may have made it up.
+ *
+ * What is proved needs no vote (blame_evidence.h), and goes first. */
 #include "compare/blame.h"
 
 #include <string.h>

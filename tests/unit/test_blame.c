@@ -5,6 +5,7 @@
 
 #include "compare/align.h"
 #include "compare/blame.h"
+#include "compare/blame_voters.h"
 #include "compare/compare.h"
 #include "make_case.h"
 #include "test.h"
@@ -66,6 +67,10 @@ static const struct {
      "walk of offset:rtl", "dump, judge:dbghelp", NULL, "dump"},
     {"so did who walks alike, which adds no weight", TRUTH, NO_THUNK, NO_THUNK, GOOD, GOOD, NULL,
      "record", "dump, judge:dbghelp", NULL, "dump"},
+    {"the frame of the example in blame.c: 1 voter to 2", TRUTH, NO_THUNK, NO_THUNK, GOOD, GOOD,
+     NO_THUNK, "record", "dump, judge:dbghelp", NULL, "dump"},
+    {"the line of the example in blame.c: 1 voter to 3", TRUTH, OFF_BY_ONE, OFF_BY_ONE, OFF_BY_ONE,
+     GOOD, GOOD, "symbols (shared)", "judge:dbghelp, judge:llvm-symbolizer, truth", NULL, "none"},
     {"rtl lost a frame that the truth has", TRUTH, NO_MIDDLE, NULL, GOOD, NULL, NULL,
      "walk of offset:rtl", "dump, truth", "offset:rtl", "dump"},
     {"who was not at the place has no vote about what is inlined there", TRUTH,
@@ -266,6 +271,42 @@ TEST(a_single_fault_is_blamed_on_what_it_was_put_into)
         CHECK_EQ(again.blame, f->blame);
         arena_free(&keep);
     }
+}
+
+/* The voters of the worked example at the head of blame.c. */
+TEST(engines_that_share_a_part_are_one_voter)
+{
+    enum { RTL = 1, BACKTRACE, DUMP, DBGHELP, SYMBOLIZER, COLUMNS };
+    static const struct {
+        const char *name;
+        uint32_t columns; /* as bits */
+        voter_fn *voter;
+        uint32_t want;
+    } votes[] = {
+        {"who lacks the frame", 1 << RTL | 1 << BACKTRACE | 1 << SYMBOLIZER, voter_of_walk, 1},
+        {"who has it", 1 << DUMP | 1 << DBGHELP, voter_of_walk, 2},
+        {"who says 21", 1 << RTL | 1 << BACKTRACE | 1 << DUMP, voter_of_name, 1},
+        {"who says 20", 1 << DBGHELP | 1 << SYMBOLIZER | 1, voter_of_name, 3},
+    };
+    const uint32_t both = ENGINE_SHARES_SYMBOLS | ENGINE_SHARES_SYSTEM_UNWINDER;
+    struct arena keep;
+    struct column columns[COLUMNS] = {{0}};
+    arena_init(&keep, 0);
+    struct engine_claim *claims = arena_array(&keep, COLUMNS, sizeof *claims);
+    struct compare_input in = {.claims = claims};
+    add(&in, claims, &keep, "offset:rtl", both, GOOD);
+    add(&in, claims, &keep, "offset:backtrace", both, GOOD);
+    add(&in, claims, &keep, "dump", 0, GOOD);
+    add(&in, claims, &keep, "judge:dbghelp", 0, GOOD);
+    add(&in, claims, &keep, "judge:llvm-symbolizer", ENGINE_SHARES_RECORD_FRAMES, GOOD);
+    for (uint32_t c = 1; c < COLUMNS; c++)
+        columns[c] = (struct column){.claim = &claims[c - 1], .count = 1};
+    const struct table table = {.column_count = COLUMNS, .columns = columns};
+    for (size_t i = 0; i < COUNT_OF(votes); i++) {
+        test_row(votes[i].name);
+        CHECK_EQ(voters_weigh(&table, votes[i].columns, votes[i].voter), votes[i].want);
+    }
+    arena_free(&keep);
 }
 
 /* Three walkers of one process, each with an unwinder of its own, and the dump. */
