@@ -1,5 +1,21 @@
 /* Rules about the shape of a stack: frames that one column has and the other lacks because of where
- * a walk started, how it continued, and where it ended. */
+ * a walk started, how it continued, and where it ended.
+ *
+ * The table has a row for each frame, so a difference of shape is a gap: a row in which one of the
+ * two columns has no frame. A rule looks at what is around it: is the gap at the start, at the end,
+ * or between rows on which both agree; and how was the frame found that is, or comes next? Where
+ * offset:rtl has poke 0x1005, middle 0x2005, main 0x3005 and start, and dump has
+ *
+ *   dump                                cause            evidence
+ *   on_crash, dispatcher, poke ...      handler_context  2 extra frames, on_crash on top
+ *   middle, main, start                 truncated        starts at app.exe!0x2005
+ *   poke, middle, then no progress      truncated        stopped after 2 frames at app.exe!0x2005
+ *   poke, main by frame pointer, start  frame_pointer    found app.exe!0x3005 by the frame pointer
+ *   poke, middle, 0x7777 by scan ...    extra_scan       found app.exe!0x7777 by scanning the stack
+ *   poke, helper inlined, middle ...    inline_only      only dump shows helper, inlined at 0x2005
+ *
+ * Order matters (cause.c): a stack that skips a frame by frame pointers has a gap like one that is
+ * cut off, but goes on after it, and the truncated rule passes a gap between frames. */
 #include "compare/cause_shape.h"
 
 #include <inttypes.h>
