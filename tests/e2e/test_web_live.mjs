@@ -34,6 +34,7 @@ import {
   closePage,
 } from './web/world.mjs';
 /** @import { Answers } from 'openapi' */
+/** @import { Page } from './web/world.mjs' */
 
 const KNOWN_WITHIN_MS = 2000;
 const WATCHED_CASES = 10;
@@ -132,6 +133,9 @@ const listed = async () => (await fetchData(server.base, '/api/v1/runs')).runs;
 const runOf = async (run) => (await fetchData(server.base, '/api/v1/runs/{run}', { run })).run;
 /** @type {(run: number, query?: {after: number}) => Promise<Answers['/api/v1/runs/{run}/grid']>} */
 const gridOf = (run, query) => fetchData(server.base, '/api/v1/runs/{run}/grid', { run, ...query });
+/** @type {(page: Page) => Promise<string[]>} */
+const shown = async (page) =>
+  (await page.locator('.grid tbody th.mono').allTextContents()).map((name) => name.trim());
 
 test('a_run_shows_from_before_its_first_case_to_its_end', async () => {
   hold();
@@ -154,16 +158,12 @@ test('a_run_shows_from_before_its_first_case_to_its_end', async () => {
   go('alpha');
   await says(page, '.progress', '1 of 3 cases', 'the first case');
   await says(page, '.progress', 'none failing so far', 'it passes');
+  await becomes(() => shown(page), ['alpha'], 'the grid has it, which is another request');
   go('bravo');
   await says(page, '.progress', '2 of 3 cases', 'the second');
   await says(page, '.progress', 'per minute', 'the rate');
   await says(page, '.progress', 'left', 'the time left');
-  const names = () => page.locator('.grid tbody th.mono').allTextContents();
-  await becomes(
-    async () => (await names()).map((name) => name.trim()),
-    ['bravo', 'alpha'],
-    'the newest is on top',
-  );
+  await becomes(() => shown(page), ['bravo', 'alpha'], 'the newest is on top');
   await shot(page, 'live-two');
   const [first] = (await gridOf(1)).cases.id;
   check(grids.includes(`?after=${first}`), `the second case comes without the first: ${grids}`);
@@ -174,11 +174,7 @@ test('a_run_shows_from_before_its_first_case_to_its_end', async () => {
   await says(page, '.strip', 'complete', 'the page says so by itself');
   await becomes(() => page.locator('.progress').count(), 0, 'no progress of a run that ended');
   await becomes(() => grids.at(-1), '', 'a run that ended is fetched whole');
-  await becomes(
-    async () => (await names()).map((name) => name.trim()).sort(),
-    CASES,
-    'with all of its cases',
-  );
+  await becomes(async () => (await shown(page)).sort(), CASES, 'with all of its cases');
   same(page.complaints, [], 'complaints');
   await closePage(page);
 });
