@@ -74,8 +74,8 @@ class JetStream(stream_pipeline.Pipeline):
         """A file system of its own for nats-server; the test reaches it through /proc."""
         place = self.folder / "jetstream"
         place.mkdir()
-        holder = self.start("unshare", "-rm", "sh", "-c", f'mount -t tmpfs -o size={mib}m tmpfs "$0" && echo mounted && exec sleep 600', place,
-                            stdout=subprocess.PIPE, text=True)
+        script = f'mount -t tmpfs -o size={mib}m tmpfs "$0" && echo mounted && exec sleep {600 * e2e.PATIENCE}'
+        holder = self.start("unshare", "-rm", "sh", "-c", script, place, stdout=subprocess.PIPE, text=True)
         if holder.stdout.readline() != "mounted\n":
             self.skipTest("this user may not mount a file system")
         self.disk = ["nsenter", f"--target={holder.pid}", "--user", "--mount", "--preserve-credentials"]
