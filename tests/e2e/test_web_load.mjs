@@ -1,10 +1,10 @@
 // Puts load on loopback for a limited time; runs alone because it measures.  Covers the document of a case
 // page, a cached asset, and slow readers and idle connections, which must not stop other requests.
 import { execFileSync, spawn } from 'node:child_process';
-import { get } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import {
+  ask,
   becomes,
   check,
   failure,
@@ -76,16 +76,6 @@ test('500_idle_connections_stop_nobody', async () => {
   check(took < 2000 * slowness, `20 requests took ${took.toFixed(0)} ms`);
 });
 
-// fetch() may reuse a connection just when the server closes it as idle, so open a new one.
-/** @type {(path: string) => Promise<number | undefined>} */
-const statusOnFreshConnection = (path) =>
-  new Promise((done, failed) =>
-    get(server.base + path, { agent: false }, (answer) => {
-      answer.resume();
-      done(answer.statusCode);
-    }).on('error', failed),
-  );
-
 test('the_700th_connection_gets_in_while_all_others_are_idle', async () => {
   /** @type {import('node:net').Socket[]} */
   const sockets = await Promise.all(
@@ -106,7 +96,7 @@ test('the_700th_connection_gets_in_while_all_others_are_idle', async () => {
   );
   const start = performance.now();
   for (let i = 0; i < 5; i++)
-    same(await statusOnFreshConnection('/api/v1/runs'), 200, 'a request beside them');
+    same((await ask(server.base, '/api/v1/runs')).status, 200, 'a request beside them');
   const took = performance.now() - start;
   console.log(`     5 requests beside 700 idle connections took ${took.toFixed(0)} ms`);
   sockets.forEach((socket) => socket.destroy());
@@ -127,7 +117,7 @@ for (const [name, source] of [
       let worst = 0;
       for (let i = 0; i < 20; i++) {
         const start = performance.now();
-        same(await statusOnFreshConnection('/api/v1/runs'), 200, 'a new client');
+        same((await ask(server.base, '/api/v1/runs')).status, 200, 'a new client');
         worst = Math.max(worst, performance.now() - start);
       }
       console.log(`     the slowest of 20 new clients waited ${worst.toFixed(0)} ms; ${again} came again`);

@@ -121,6 +121,16 @@ export async function serve(...words) {
   };
 }
 
+// The server closes a connection that was idle for 5 s, and fetch() uses one again that was so for 4 s by its
+// own clock: in a process that got no processor meanwhile, it sends a request into a closed one.  So each
+// request has a connection of its own, in ask() and changeAnswers() as well.
+const { fetch: fetchOnKept } = globalThis;
+globalThis.fetch = (input, asked) => {
+  const headers = new Headers(asked?.headers);
+  headers.set('Connection', 'close');
+  return fetchOnKept(input, { ...asked, headers });
+};
+
 /**
  * fetch() does not let a caller set Host; the raw client does.
  * @typedef {{method?: string, headers?: import('node:http').OutgoingHttpHeaders, body?: string}} Asked
@@ -130,7 +140,7 @@ export async function serve(...words) {
 export const ask = (base, path, { method = 'GET', headers = {}, body = undefined } = {}) =>
   new Promise((done, fail) => {
     const { hostname, port } = new URL(base);
-    const asked = request({ host: hostname, port, path, method, headers }, (answer) => {
+    const asked = request({ host: hostname, port, path, method, headers, agent: false }, (answer) => {
       let text = '';
       answer.on('data', (part) => {
         text += part;
@@ -255,6 +265,9 @@ export async function closePage(page) {
   idle.set(reuse.key, [...(idle.get(reuse.key) ?? []), page]);
 }
 
+/** @param {import('playwright-core').Route} route */
+const fetchAlone = (route) => route.fetch({ headers: { ...route.request().headers(), connection: 'close' } });
+
 /**
  * Lets CHANGE return what the page gets instead of each JSON answer to URL.  Pages then come without data
  * inside them, so that they ask for all of it.
@@ -264,12 +277,12 @@ export async function changeAnswers(page, url, change) {
   const inside = /<script type="application\/json".*?<\/script>/s;
   await page.route('**/*', async (route) => {
     if (!route.request().isNavigationRequest()) return route.fallback();
-    const answer = await route.fetch();
+    const answer = await fetchAlone(route);
     return route.fulfill({ response: answer, body: (await answer.text()).replace(inside, '') });
   });
   await page.route(url, async (route) => {
     if (route.request().url().includes('/events')) return route.fallback();
-    const answer = await route.fetch();
+    const answer = await fetchAlone(route);
     if (!answer.headers()['content-type']?.includes('json')) return route.fulfill({ response: answer });
     return route.fulfill({ response: answer, json: change(await answer.json()) });
   });
