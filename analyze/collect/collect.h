@@ -89,9 +89,10 @@ enum status collect_list(const struct collect_options *options, struct arena *ke
 /* Why scenarios of x86 are unsupported on a host that has no 32-bit Wine. */
 #define COLLECT_NO_WINE32 "no wine32"
 
-/* The PDBs that images in the victims' folder name and that are not beside them, as "a.pdb, b.pdb";
- * NULL: none. Without them functions have no names, and cases fail. */
-const char *collect_missing_pdbs(const char *victims_folder, struct arena *keep);
+/* The PDBs that images in the victims' folder name and that are not beside them or are of another
+ * build, as "a.pdb is missing, b.pdb is of another build"; NULL: none. Without them functions have
+ * no names, and cases fail. */
+const char *collect_lacking_pdbs(const char *victims_folder, struct arena *keep);
 
 /* True for the name of a build for x86. Where its program is missing, its scenarios are listed all
  * the same, as unsupported. */

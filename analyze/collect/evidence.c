@@ -13,7 +13,9 @@
 #include "base/thread.h"
 #include "collect/parts.h"
 #include "format/context/registers.h"
+#include "format/pdb/pdb.h"
 #include "format/pe/pe.h"
+#include "format/portable_pdb/ppdb.h"
 #include "format/record/record.h"
 #include "stacks/stack_input.h"
 
@@ -124,7 +126,38 @@ static bool read_identity(const char *path, struct arena *keep, struct identity 
     return sound;
 }
 
-const char *collect_missing_pdbs(const char *victims_folder, struct arena *keep)
+/* Why the PDB at PATH is not the one that an image names, with identity WANTED; NULL: it is, or it
+ * is no PDB, which those that read it report. */
+static const char *pdb_lack(const char *path, const char *wanted)
+{
+    struct fault ignored = FAULT_INIT;
+    struct file_map map;
+    struct pdb pdb;
+    struct ppdb ppdb;
+    char id[DEBUG_ID_BYTES];
+
+    if (file_map(path, &map, &ignored) != ERR_NONE)
+        return "is missing";
+    snprintf(id, sizeof id, "%s", wanted);
+    if (ppdb_recognize(map.data, map.bytes)) {
+        if (ppdb_open(map.data, map.bytes, &ppdb, &ignored) == ERR_NONE)
+            ppdb_debug_id(&ppdb, id);
+    } else if (pdb_open_headers(map.data, map.bytes, &pdb, &ignored) == ERR_NONE) {
+        pdb_debug_id(&pdb, id);
+        pdb_close(&pdb);
+    }
+    file_unmap(&map);
+    return strcmp(id, wanted) == 0 ? NULL : "is of another build";
+}
+
+static const char *add_lack(struct arena *keep, const char *list, const char *what,
+                            const char *lack)
+{
+    return arena_printf(keep, "%s%s%s %s", list != NULL ? list : "", list != NULL ? ", " : "", what,
+                        lack);
+}
+
+const char *collect_lacking_pdbs(const char *victims_folder, struct arena *keep)
 {
     struct fault ignored = FAULT_INIT;
     const char **names = NULL, *list = NULL;
@@ -137,8 +170,9 @@ const char *collect_missing_pdbs(const char *victims_folder, struct arena *keep)
         if ((text_glob("*.exe", names[i]) || text_glob("*.dll", names[i])) && image != NULL)
             (void)read_identity(image, keep, &id);
         const char *pdb = id.pdb_name != NULL ? path_join(keep, victims_folder, id.pdb_name) : NULL;
-        if (pdb != NULL && !path_is_file(pdb))
-            list = list == NULL ? id.pdb_name : arena_printf(keep, "%s, %s", list, id.pdb_name);
+        const char *lack = pdb != NULL ? pdb_lack(pdb, id.debug_id) : NULL;
+        if (lack != NULL)
+            list = add_lack(keep, list, id.pdb_name, lack);
     }
     return list;
 }

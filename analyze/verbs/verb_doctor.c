@@ -119,7 +119,7 @@ static void look_at_victims(struct doctor *d)
         arena_printf(d->keep, "%u scenarios in all variants, %u unsupported here%s",
                      (unsigned)count, (unsigned)unsupported,
                      d->prefix_busy ? "; not started now: another process uses the prefix" : ""));
-    const char *pdbs = collect_missing_pdbs(d->collect.victims_folder, d->keep);
+    const char *pdbs = collect_lacking_pdbs(d->collect.victims_folder, d->keep);
     const char *builds = run_facts_not_built(d->collect.victims_folder, d->keep);
     if (pdbs != NULL)
         say(d, "victims' PDBs", MISSING, arena_printf(d->keep, "%s: `./run setup`", pdbs));

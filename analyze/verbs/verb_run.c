@@ -230,10 +230,10 @@ static void warn_of_missing_files(const struct command *c)
 {
     static const char anew[] = "build the victims again: `./run setup`";
     const char *folder = c->session.collect.victims_folder;
-    const char *pdbs = collect_missing_pdbs(folder, c->keep);
+    const char *pdbs = collect_lacking_pdbs(folder, c->keep);
     const char *builds = c->o.variants.count == 0 ? run_facts_not_built(folder, c->keep) : NULL;
     if (pdbs != NULL)
-        log_warn("missing beside the images that need them for names: %s; %s", pdbs, anew);
+        log_warn("functions of victims will have no names: %s; %s", pdbs, anew);
     if (builds != NULL)
         log_warn("builds without a program, which are not run: %s; %s", builds, anew);
 }

@@ -151,12 +151,15 @@ class ExitCodes(e2e.Case):
         folder, store = self.folder / "victims", e2e.ROOT / "corpus/symbols"
         image, pdb, plugin = (next(store.glob(f"{name}/*/{name}")) for name in ("victims-ob2.exe", "victims-ob2.pdb", "plugin-call-ob2.dll"))
         launcher, lacks_builds = folder / "twinstack-launch.exe", '{"variants": {"ob2": "-O3", "ob9": "-O3", "x86-ob2": "-O3"}}'
-        beside = "missing beside the images that need them for names: "
+        no_names, wrong = "functions of victims will have no names: ", next(store.glob("victims-ob0.pdb/*/victims-ob0.pdb"))
         for name, change, status, want in (
                 ("nothing", lambda: None, 0, ""),
-                ("its PDB", lambda: shutil.copy(image, folder / image.name), 0, f"{beside}victims-ob2.pdb;"),
-                ("that of a DLL, too", lambda: shutil.copy(plugin, folder / plugin.name), 0, f"{beside}plugin-call-ob2.pdb, victims-ob2.pdb;"),
-                ("only that of a DLL", lambda: shutil.copy(pdb, folder / pdb.name), 0, f"{beside}plugin-call-ob2.pdb;"),
+                ("its PDB", lambda: shutil.copy(image, folder / image.name), 0, f"{no_names}victims-ob2.pdb is missing;"),
+                ("that of a DLL, too", lambda: shutil.copy(plugin, folder / plugin.name), 0,
+                 f"{no_names}plugin-call-ob2.pdb is missing, victims-ob2.pdb is missing;"),
+                ("a PDB of its build", lambda: shutil.copy(wrong, folder / pdb.name), 0,
+                 f"{no_names}plugin-call-ob2.pdb is missing, victims-ob2.pdb is of another build;"),
+                ("only that of a DLL", lambda: shutil.copy(pdb, folder / pdb.name), 0, f"{no_names}plugin-call-ob2.pdb is missing;"),
                 ("nothing again", (folder / plugin.name).unlink, 0, ""),
                 ("a build", lambda: (folder / "toolchain.json").write_text(lacks_builds), 0, "builds without a program, which are not run: ob9;"),
                 ("the launcher", launcher.unlink, 3, f"{launcher}: program that starts the victims")):
@@ -164,12 +167,12 @@ class ExitCodes(e2e.Case):
                 change()
                 said = self.run_twinstack(*argv, "-k", "fails and ob2 and not x86", "--exit-zero", env=env, exit_code=status).stderr
                 self.assertIn(want, said)
-                self.assertEqual(bool(want), "missing beside" in said or "without a program" in said or "that starts" in said, said)
+                self.assertEqual(bool(want), "no names" in said or "without a program" in said or "that starts" in said, said)
         launcher.write_text("")
         argv_of_doctor, _ = self.made_up("doctor")
         shutil.copy(plugin, folder / plugin.name)
         said = self.run_twinstack(*argv_of_doctor, env=env, exit_code=3).stdout
-        self.assertRegex(said, r"victims' PDBs +.*plugin-call-ob2\.pdb: `\./run setup`")
+        self.assertRegex(said, r"victims' PDBs +.*plugin-call-ob2\.pdb is missing: `\./run setup`")
         self.assertRegex(said, r"victims' builds +.*ob9: `\./run setup`")
         self.assertNotIn("ob9", self.run_twinstack(*argv, "-k", "fails", "--variant", "ob2", "--exit-zero", env=env).stderr)
 
