@@ -164,7 +164,7 @@ struct cap_candidate {
 struct cap_crash {
     volatile LONG claimed_by; /* thread id, or CAP_CLOSED, CAP_CLAIMED_BY_HANG, CAP_OPEN */
     volatile LONG ready;      /* everything below is stored                          */
-    uint32_t thread_id, doors;
+    uint32_t thread_id, hooks;
     bool captured_context; /* from RtlCaptureContext: the first frame is `return` */
     bool own_stack_usable; /* false after a stack overflow                        */
     EXCEPTION_POINTERS *pointers;
@@ -396,7 +396,7 @@ bool cap_crash_ring_totals(uint64_t *asked, uint64_t *cost_ns, uint64_t *dearest
 
 /* ---- write_record.c: called by the monitor only ---- */
 void cap_crash_record_begin(uint32_t kind, uint32_t thread_id, const EXCEPTION_RECORD *exception,
-                            uint32_t doors);
+                            uint32_t hooks);
 void cap_crash_record_modules(void);
 void cap_crash_record_threads(const struct cap_thread *threads, uint32_t count);
 void cap_crash_record_stack(const struct cap_walk *walk);
@@ -447,8 +447,8 @@ bool cap_crash_busy(enum cap_runner runner);
 void cap_crash_serve_until(enum cap_runner which, HANDLE end);
 
 /* ---- on_crash.c, on_hang.c ---- */
-bool cap_doors_open(void);
-void cap_doors_close(void);
+bool cap_hooks_open(void);
+void cap_hooks_close(void);
 void cap_crash_take(void); /* monitor: the claimed crash becomes a case; ends the process */
 void cap_hang_check(void); /* monitor: every CAPTURE_POLL_MS */
 

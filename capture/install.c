@@ -189,13 +189,13 @@ static bool set_up(void)
         SymSetOptions(SYMOPT_DEFERRED_LOADS | SYMOPT_UNDNAME | SYMOPT_LOAD_LINES);
         SymInitialize(GetCurrentProcess(), NULL, TRUE);
     }
-    return start_monitor() && cap_doors_open();
+    return start_monitor() && cap_hooks_open();
 }
 
 /* Undoes what set_up() did, also if that stopped halfway. */
 static void take_down(void)
 {
-    cap_doors_close();
+    cap_hooks_close();
     stop_monitor();
     cap_runners_stop();
     cap_modules_stop();

@@ -58,7 +58,7 @@ enum context_source { CONTEXT_OF_EXCEPTION, CONTEXT_CAPTURED };
 enum own_stack { OWN_STACK_USABLE, OWN_STACK_USED_UP };
 
 /* Waits while a hang is being captured: the crash comes after it. */
-static enum claim claim(EXCEPTION_POINTERS *pointers, uint32_t doors, uint32_t exit_code,
+static enum claim claim(EXCEPTION_POINTERS *pointers, uint32_t hooks, uint32_t exit_code,
                         enum context_source context, enum own_stack stack)
 {
     const LONG me = (LONG)GetCurrentThreadId();
@@ -69,7 +69,7 @@ static enum claim claim(EXCEPTION_POINTERS *pointers, uint32_t doors, uint32_t e
     if (owner != CAP_OPEN)
         return owner == CAP_CLOSED ? CLAIM_CLOSED : CLAIM_LATE;
     cap.crash.thread_id = (uint32_t)me;
-    cap.crash.doors = doors;
+    cap.crash.hooks = hooks;
     claimed_exit_code = exit_code;
     cap.crash.captured_context = context == CONTEXT_CAPTURED;
     cap.crash.own_stack_usable = stack == OWN_STACK_USABLE;
@@ -148,7 +148,7 @@ static LONG CALLBACK on_exception(EXCEPTION_POINTERS *pointers)
         TerminateProcess(GetCurrentProcess(), cap.crash.pointers->ExceptionRecord->ExceptionCode);
     }
     if (code == EXCEPTION_STACK_OVERFLOW) {
-        if (claim(pointers, RECORD_DOOR_VECTORED, code, CONTEXT_OF_EXCEPTION, OWN_STACK_USED_UP) !=
+        if (claim(pointers, RECORD_HOOK_VECTORED, code, CONTEXT_OF_EXCEPTION, OWN_STACK_USED_UP) !=
             CLAIM_CLOSED)
             wait_for(cap.never); /* the monitor looks for crashes, and ends the process */
         return EXCEPTION_CONTINUE_SEARCH;
@@ -175,14 +175,14 @@ static LONG WINAPI on_unhandled(EXCEPTION_POINTERS *pointers)
     /* The capture itself crashed: keep what is already on disk. */
     if (cap_crash_is_ours(me) || cap.crash.claimed_by == (LONG)me)
         TerminateProcess(GetCurrentProcess(), record->ExceptionCode);
-    uint32_t doors = RECORD_DOOR_UNHANDLED;
+    uint32_t hooks = RECORD_HOOK_UNHANDLED;
     for (int i = 0; i < CAP_CANDIDATES; i++)
         if (cap.candidates[i].thread_id == (LONG)me &&
             cap.candidates[i].code == record->ExceptionCode &&
             cap.candidates[i].address_va == (uintptr_t)record->ExceptionAddress)
-            doors |= RECORD_DOOR_VECTORED;
+            hooks |= RECORD_HOOK_VECTORED;
     const enum claim claimed =
-        claim(pointers, doors, record->ExceptionCode, CONTEXT_OF_EXCEPTION, OWN_STACK_USABLE);
+        claim(pointers, hooks, record->ExceptionCode, CONTEXT_OF_EXCEPTION, OWN_STACK_USABLE);
     if (claimed == CLAIM_CLOSED)
         return pass_on(pointers);
     if (claimed == CLAIM_LATE)
@@ -202,7 +202,7 @@ static struct {
 
 /* A hook without an exception: the context is captured here, so its first frame is a return
  * address in this function.  Returns only if there is no capture. */
-static CAP_OWN_CODE void on_runtime_door(uint32_t code, uint32_t door, uint32_t exit_code)
+static CAP_OWN_CODE void on_runtime_door(uint32_t code, uint32_t hook, uint32_t exit_code)
 {
     const LONG me = (LONG)GetCurrentThreadId();
     if (cap.crash.claimed_by == me)
@@ -216,7 +216,7 @@ static CAP_OWN_CODE void on_runtime_door(uint32_t code, uint32_t door, uint32_t 
     made.record.ExceptionFlags = EXCEPTION_NONCONTINUABLE;
     made.record.ExceptionAddress = (void *)(uintptr_t)context_pc(&made.context);
     const enum claim claimed =
-        claim(&made.pointers, door, exit_code, CONTEXT_CAPTURED, OWN_STACK_USABLE);
+        claim(&made.pointers, hook, exit_code, CONTEXT_CAPTURED, OWN_STACK_USABLE);
     if (claimed == CLAIM_CLOSED) {
         InterlockedExchange(&made.owner, 0);
         return;
@@ -234,7 +234,7 @@ static CAP_OWN_CODE void on_abort(int number)
      * the middle of the capture. */
     if (cap.crash.claimed_by != CAP_CLOSED)
         (void)signal(SIGABRT, on_abort);
-    on_runtime_door(CODE_FATAL_APP_EXIT, RECORD_DOOR_SIGABRT, ABORT_EXIT);
+    on_runtime_door(CODE_FATAL_APP_EXIT, RECORD_HOOK_SIGABRT, ABORT_EXIT);
 }
 
 static CAP_OWN_CODE void on_invalid_parameter(const wchar_t *expression, const wchar_t *function,
@@ -242,21 +242,21 @@ static CAP_OWN_CODE void on_invalid_parameter(const wchar_t *expression, const w
                                               uintptr_t reserved)
 {
     (void)expression, (void)function, (void)file, (void)line, (void)reserved;
-    on_runtime_door((uint32_t)CODE_INVALID_PARAMETER, RECORD_DOOR_INVALID_PARAMETER,
+    on_runtime_door((uint32_t)CODE_INVALID_PARAMETER, RECORD_HOOK_INVALID_PARAMETER,
                     (uint32_t)CODE_INVALID_PARAMETER);
 }
 
 static CAP_OWN_CODE void on_pure_call(void)
 {
-    on_runtime_door(CODE_FATAL_APP_EXIT, RECORD_DOOR_PURE_CALL, PURE_CALL_EXIT);
+    on_runtime_door(CODE_FATAL_APP_EXIT, RECORD_HOOK_PURE_CALL, PURE_CALL_EXIT);
 }
 
 CAP_OWN_CODE void capture_on_terminate(void)
 {
-    on_runtime_door(CODE_FATAL_APP_EXIT, RECORD_DOOR_TERMINATE, ABORT_EXIT);
+    on_runtime_door(CODE_FATAL_APP_EXIT, RECORD_HOOK_TERMINATE, ABORT_EXIT);
 }
 
-bool cap_doors_open(void)
+bool cap_hooks_open(void)
 {
     vectored = AddVectoredExceptionHandler(1, on_exception);
     previous_filter = SetUnhandledExceptionFilter(on_unhandled);
@@ -270,7 +270,7 @@ bool cap_doors_open(void)
 }
 
 /* What the program has put in the place of ours since stays. */
-void cap_doors_close(void)
+void cap_hooks_close(void)
 {
     if (!are_open)
         return;
@@ -309,7 +309,7 @@ void cap_crash_take(void)
     cap_crash_walk_begin(&suspect_walk, RECORD_WALKER_RTL, crash->thread_id);
     cap_crash_walk_rtl(crash->pointers->ContextRecord, NULL, crash->bounds, crash->captured_context,
                        &suspect_walk);
-    cap_crash_record_begin(RECORD_KIND_CRASH, crash->thread_id, record, crash->doors);
+    cap_crash_record_begin(RECORD_KIND_CRASH, crash->thread_id, record, crash->hooks);
     cap_crash_record_modules();
     cap_crash_record_stack(&suspect_walk);
     cap_crash_record_timing(RECORD_STAGE_WALK, RECORD_WALKER_RTL, suspect_walk.walk_ns, 0);

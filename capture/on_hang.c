@@ -243,7 +243,7 @@ static void rank_samples(uint32_t count)
 
 static void write_stacks(uint32_t sample_count, uint64_t suspend_ns, uint64_t late_ns)
 {
-    cap_crash_record_begin(RECORD_KIND_HANG, threads[0].id, NULL, RECORD_DOOR_HEARTBEAT);
+    cap_crash_record_begin(RECORD_KIND_HANG, threads[0].id, NULL, RECORD_HOOK_HEARTBEAT);
     cap_crash_record_modules();
     for (uint32_t rank = 0; rank < sample_count; rank++)
         for (uint32_t i = 0; i < sample_count; i++)

@@ -27,7 +27,7 @@
  *   committed bytes                72    8   header and all complete sections
  *   pointer bytes                  80    4   4 or 8
  *   writer                         84    4   RECORD_WRITER_*: in process or watcher
- *   doors                          88    4   bit set of RECORD_DOOR_*, grows while handlers run
+ *   hooks                          88    4   bit set of RECORD_HOOK_*, grows while handlers run
  *   code map: left out             92    4   entries that had no room: methods, unwind data, code
  *   stop: to last rtl frame, ns    96    8   0: not a hang
  *   stop: to end of the dump, ns  104    8
@@ -208,7 +208,7 @@ enum {
     RECORD_H_COMMITTED = 72,
     RECORD_H_POINTER_BYTES = 80,
     RECORD_H_WRITER = 84,
-    RECORD_H_DOORS = 88,
+    RECORD_H_HOOKS = 88,
     RECORD_H_CODE_LEFT_OUT = 92,
     RECORD_H_STOP_RTL = 96,
     RECORD_H_STOP_DUMP = 104,
@@ -347,17 +347,17 @@ enum {
     RECORD_WRITER_IN_PROCESS = 1,
     RECORD_WRITER_WATCHER = 2,
 
-    RECORD_DOOR_VECTORED = 1 << 0,
-    RECORD_DOOR_UNHANDLED = 1 << 1, /* unhandled-exception filter */
-    RECORD_DOOR_SIGABRT = 1 << 2,
-    RECORD_DOOR_INVALID_PARAMETER = 1 << 3,
-    RECORD_DOOR_PURE_CALL = 1 << 4,
-    RECORD_DOOR_TERMINATE = 1 << 5,
-    RECORD_DOOR_WATCHER = 1 << 6,
-    RECORD_DOOR_HEARTBEAT = 1 << 7, /* the hang monitor of the process itself */
+    RECORD_HOOK_VECTORED = 1 << 0,
+    RECORD_HOOK_UNHANDLED = 1 << 1, /* unhandled-exception filter */
+    RECORD_HOOK_SIGABRT = 1 << 2,
+    RECORD_HOOK_INVALID_PARAMETER = 1 << 3,
+    RECORD_HOOK_PURE_CALL = 1 << 4,
+    RECORD_HOOK_TERMINATE = 1 << 5,
+    RECORD_HOOK_WATCHER = 1 << 6,
+    RECORD_HOOK_HEARTBEAT = 1 << 7, /* the hang monitor of the process itself */
     /* An exception led here, so the context is of the instruction that faulted; by any other hook
      * of a crash it comes from RtlCaptureContext and its pc is a return address. */
-    RECORD_DOORS_FAULT = RECORD_DOOR_VECTORED | RECORD_DOOR_UNHANDLED | RECORD_DOOR_WATCHER,
+    RECORD_HOOKS_FAULT = RECORD_HOOK_VECTORED | RECORD_HOOK_UNHANDLED | RECORD_HOOK_WATCHER,
 
     RECORD_STATE_OK = 0,
     RECORD_STATE_NOT_APPLICABLE = 1,

@@ -391,7 +391,7 @@ static void append(struct buffer *b)
 }
 
 void cap_crash_record_begin(uint32_t kind, uint32_t thread_id, const EXCEPTION_RECORD *exception,
-                            uint32_t doors)
+                            uint32_t hooks)
 {
     FILETIME now;
     GetSystemTimeAsFileTime(&now);
@@ -417,7 +417,7 @@ void cap_crash_record_begin(uint32_t kind, uint32_t thread_id, const EXCEPTION_R
     put64(header + RECORD_H_STARTED, (uint64_t)now.dwHighDateTime << 32 | now.dwLowDateTime);
     put32(header + RECORD_H_POINTER_BYTES, sizeof(void *));
     put32(header + RECORD_H_WRITER, cap.writer);
-    put32(header + RECORD_H_DOORS, doors);
+    put32(header + RECORD_H_HOOKS, hooks);
     if (cap.record_bytes > RECORD_HEADER_BYTES) { /* flushed before: this record replaces it */
         SetFilePointer(cap.record, RECORD_HEADER_BYTES, NULL, FILE_BEGIN);
         SetEndOfFile(cap.record);

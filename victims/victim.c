@@ -27,10 +27,10 @@ static const struct {
     uint32_t bit;
     const char *name;
 } door_names[] = {
-    {RECORD_DOOR_VECTORED, "vectored"},   {RECORD_DOOR_UNHANDLED, "unhandled"},
-    {RECORD_DOOR_SIGABRT, "sigabrt"},     {RECORD_DOOR_INVALID_PARAMETER, "invalid_parameter"},
-    {RECORD_DOOR_PURE_CALL, "pure_call"}, {RECORD_DOOR_TERMINATE, "terminate"},
-    {RECORD_DOOR_WATCHER, "watcher"},     {RECORD_DOOR_HEARTBEAT, "heartbeat"},
+    {RECORD_HOOK_VECTORED, "vectored"},   {RECORD_HOOK_UNHANDLED, "unhandled"},
+    {RECORD_HOOK_SIGABRT, "sigabrt"},     {RECORD_HOOK_INVALID_PARAMETER, "invalid_parameter"},
+    {RECORD_HOOK_PURE_CALL, "pure_call"}, {RECORD_HOOK_TERMINATE, "terminate"},
+    {RECORD_HOOK_WATCHER, "watcher"},     {RECORD_HOOK_HEARTBEAT, "heartbeat"},
 };
 
 static const struct {
@@ -102,7 +102,7 @@ static uint32_t expected_doors(const struct scenario *s)
     if (s->doors != 0 || s->no_case)
         return s->doors;
     return s->kind == KIND_CRASH  ? (uint32_t)DOOR_CRASH
-           : s->kind == KIND_HANG ? (uint32_t)RECORD_DOOR_HEARTBEAT
+           : s->kind == KIND_HANG ? (uint32_t)RECORD_HOOK_HEARTBEAT
                                   : 0;
 }
 

@@ -32,7 +32,7 @@ enum { KIND_CRASH = 1, KIND_HANG, KIND_CALM };
 enum {
     EXIT_SURVIVED = 77, /* the fault did not end the program */
     VICTIM_PATH_UNITS = 1024,
-    DOOR_CRASH = RECORD_DOOR_VECTORED | RECORD_DOOR_UNHANDLED,
+    DOOR_CRASH = RECORD_HOOK_VECTORED | RECORD_HOOK_UNHANDLED,
 };
 
 struct scenario {
@@ -43,7 +43,7 @@ struct scenario {
     uint32_t code, wine_code;           /* expected exception code; 0: none               */
     uint32_t exit_code, wine_exit_code; /* 0: `code` for a crash, CAPTURE_EXIT_HANG for a
                                            hang, 0 calm.  wine_*: where Wine differs      */
-    uint32_t doors;                     /* RECORD_DOOR_*; 0 for a crash: DOOR_CRASH, for a
+    uint32_t doors;                     /* RECORD_HOOK_*; 0 for a crash: DOOR_CRASH, for a
                                            hang heartbeat                                 */
     bool no_case;                       /* no hook in the process sees it                 */
     bool watched;                       /* no capture inside: a watcher outside           */

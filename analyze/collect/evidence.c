@@ -271,7 +271,7 @@ static void read_record(struct draft *d)
     if (record_read_file(path, d->keep, &d->record, &damage) == ERR_MEMORY)
         (void)out_of_memory(d);
     d->crash.got.code = d->record.exception_code;
-    d->crash.got.hooks = d->record.doors & HOOKS_OF_RECORDS;
+    d->crash.got.hooks = d->record.hooks & HOOKS_OF_RECORDS;
 }
 
 /* Copies FROM to its place in the shared store, unless it is there; the place in the form

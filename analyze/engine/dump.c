@@ -333,7 +333,7 @@ uint32_t dump_suspect(const struct dump_session *session, const char **why)
 static bool is_captured(const struct record *user)
 {
     return user != NULL && user->kind != RECORD_KIND_HANG &&
-           (user->doors & RECORD_DOORS_FAULT) == 0;
+           (user->hooks & RECORD_HOOKS_FAULT) == 0;
 }
 
 /* The registers to walk a thread from.  Wine's MiniDumpWriteDump, called by a helper thread,

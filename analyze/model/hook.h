@@ -8,7 +8,7 @@
 #include "base/fault.h"
 #include "base/json.h"
 
-/* In the order in which a crash passes them, which is that of the RECORD_DOOR_* bits. */
+/* In the order in which a crash passes them, which is that of the RECORD_HOOK_* bits. */
 enum case_hook {
     CASE_HOOK_VECTORED,
     CASE_HOOK_UNHANDLED,

@@ -48,7 +48,7 @@ static void read_facts(const struct import_request *q, const struct stack *stack
                            .suspect_id = stack->thread_id,
                            .pointer_bytes = 8,
                            .writer = RECORD_WRITER_WATCHER,
-                           .doors = RECORD_DOOR_WATCHER};
+                           .hooks = RECORD_HOOK_WATCHER};
     if (q->session == NULL)
         return;
     const struct minidump *d = dump_minidump(q->session);

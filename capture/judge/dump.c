@@ -81,13 +81,13 @@ bool judge_beside_program(const wchar_t *name, wchar_t path[JUDGE_PATH_UNITS])
 
 bool judge_seed_is_return(bool crashed)
 {
-    uint32_t bytes = 0, doors, kind;
+    uint32_t bytes = 0, hooks, kind;
     const uint8_t *header = judge_stream(RECORD_DUMP_STREAM, &bytes);
     if (!crashed || header == NULL || bytes < RECORD_HEADER_BYTES)
         return false;
-    memcpy(&doors, header + RECORD_H_DOORS, sizeof doors);
+    memcpy(&hooks, header + RECORD_H_HOOKS, sizeof hooks);
     memcpy(&kind, header + RECORD_H_KIND, sizeof kind);
-    return kind == RECORD_KIND_CRASH && (doors & RECORD_DOORS_FAULT) == 0;
+    return kind == RECORD_KIND_CRASH && (hooks & RECORD_HOOKS_FAULT) == 0;
 }
 
 bool judge_is_x86(void)

@@ -97,7 +97,7 @@ static void take_crash(uint32_t thread_id, EXCEPTION_RECORD *record)
         return;
     taken = true;
     start_dbghelp();
-    cap_crash_record_begin(RECORD_KIND_CRASH, thread_id, record, RECORD_DOOR_WATCHER);
+    cap_crash_record_begin(RECORD_KIND_CRASH, thread_id, record, RECORD_HOOK_WATCHER);
     cap_crash_record_modules();
     cap_crash_record_threads(threads, thread_count);
     write_walk(0, &context);
@@ -143,7 +143,7 @@ static void take_hang(LONG64 ticks, uint64_t late_ns)
     const uint64_t suspend_ns = cap_crash_now_ns() - start_ns;
     taken = walkable[0] && beat->ticks == ticks; /* otherwise the thread continued in time */
     if (taken) {
-        cap_crash_record_begin(RECORD_KIND_HANG, threads[0].id, NULL, RECORD_DOOR_WATCHER);
+        cap_crash_record_begin(RECORD_KIND_HANG, threads[0].id, NULL, RECORD_HOOK_WATCHER);
         cap_crash_record_modules();
         cap_crash_record_threads(threads, thread_count);
         for (uint32_t i = 0; i < thread_count; i++)

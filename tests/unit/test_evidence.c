@@ -88,7 +88,7 @@ static void open_bench(struct bench *b)
                                     .program = in(b, "victims/victims-ob2.exe"),
                                     .code = 0xC0000005,
                                     .exit_code = 0xC0000006,
-                                    .hooks = RECORD_DOOR_VECTORED | RECORD_DOOR_UNHANDLED,
+                                    .hooks = RECORD_HOOK_VECTORED | RECORD_HOOK_UNHANDLED,
                                     .subjects = subjects,
                                     .subject_count = 2,
                                     .output = "hello"};
@@ -146,7 +146,7 @@ static void leave_record(struct bench *b, uint32_t machine, const struct loaded 
                                  .pointer_bytes = machine == 0x8664 ? 8 : 4,
                                  .writer = RECORD_WRITER_IN_PROCESS,
                                  .exception_code = 0xC0000005,
-                                 .doors = RECORD_DOOR_VECTORED,
+                                 .hooks = RECORD_HOOK_VECTORED,
                                  .modules = modules,
                                  .module_count = count};
     const struct stack stack = {.frames = frames, .frame_count = count};
@@ -207,7 +207,7 @@ TEST(a_case_says_what_the_victim_left)
     CHECK_EQ(c.arch, CPU_X64);
     CHECK_HEX(c.expect.code, 0xC0000005);
     CHECK_HEX(c.expect.exit_code, 0xC0000006);
-    CHECK_EQ(c.expect.hooks, RECORD_DOOR_VECTORED | RECORD_DOOR_UNHANDLED);
+    CHECK_EQ(c.expect.hooks, RECORD_HOOK_VECTORED | RECORD_HOOK_UNHANDLED);
     CHECK_STR(c.expect.output, "hello");
     REQUIRE(c.expect.subject_count == 2);
     CHECK_STR(c.expect.subjects[1], "offset:rtl");
@@ -216,7 +216,7 @@ TEST(a_case_says_what_the_victim_left)
     CHECK(c.host.wine == NULL);
     CHECK_HEX(c.got.code, 0xC0000005);
     CHECK_HEX(c.got.exit_code, 0xC0000374);
-    CHECK_EQ(c.got.hooks, RECORD_DOOR_VECTORED);
+    CHECK_EQ(c.got.hooks, RECORD_HOOK_VECTORED);
     CHECK_EQ(c.got.wall_ms, 12);
     CHECK_EQ(c.got.ended_by, case_ending_parse("exit"));
     CHECK_STR(c.own.source_root, "/src");

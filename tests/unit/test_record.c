@@ -74,7 +74,7 @@ static void header(struct draft *d)
     patch(d, RECORD_H_STARTED, 133000000000000000, 8);
     patch(d, RECORD_H_POINTER_BYTES, 8, 4);
     patch(d, RECORD_H_WRITER, RECORD_WRITER_WATCHER, 4);
-    patch(d, RECORD_H_DOORS, RECORD_DOOR_HEARTBEAT, 4);
+    patch(d, RECORD_H_HOOKS, RECORD_HOOK_HEARTBEAT, 4);
     patch(d, RECORD_H_STOP_COPY, 9000, 8);
     patch(d, RECORD_H_STOP_RTL, 21000, 8);
     patch(d, RECORD_H_STOP_DUMP, 700000000, 8);
@@ -248,7 +248,7 @@ TEST(every_field_of_a_full_record)
     CHECK_HEX(r.exception_info[1], 0xDEAD);
     CHECK_EQ(r.pointer_bytes, 8);
     CHECK_EQ(r.writer, RECORD_WRITER_WATCHER);
-    CHECK_EQ(r.doors, RECORD_DOOR_HEARTBEAT);
+    CHECK_EQ(r.hooks, RECORD_HOOK_HEARTBEAT);
     CHECK_EQ(r.stop_copy_ns, 9000);
     CHECK_EQ(r.stop_rtl_ns, 21000);
     CHECK_EQ(r.stop_dump_ns, 700000000);

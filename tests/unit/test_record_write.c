@@ -153,7 +153,7 @@ TEST(what_is_written_is_read_again)
                                  .exception_info = {1, 0xDEAD0000BEEF},
                                  .pointer_bytes = 8,
                                  .writer = RECORD_WRITER_WATCHER,
-                                 .doors = RECORD_DOOR_WATCHER,
+                                 .hooks = RECORD_HOOK_WATCHER,
                                  .modules = &known,
                                  .module_count = 1};
     const struct stack stack = {
@@ -180,7 +180,7 @@ TEST(what_is_written_is_read_again)
     CHECK_HEX(got.exception_info[1], 0xDEAD0000BEEF);
     CHECK_EQ(got.pointer_bytes, 8);
     CHECK_EQ(got.writer, RECORD_WRITER_WATCHER);
-    CHECK_EQ(got.doors, RECORD_DOOR_WATCHER);
+    CHECK_EQ(got.hooks, RECORD_HOOK_WATCHER);
     REQUIRE(got.module_count == 4);
     CHECK_STR(got.modules[2].path, "D:\\k.dll");
     CHECK_STR(got.modules[2].code_id, "000000038000");

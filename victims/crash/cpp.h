@@ -9,9 +9,9 @@
  * finds that it has no handler and calls std::terminate, the throwing frames still there. */
 #if defined(_MSC_VER)
 #define NOBODY_CATCHES .code = 0xE06D7363, .doors = DOOR_CRASH
-#define PURE_CALL .code = 0x40000015, .exit_code = 255, .doors = RECORD_DOOR_PURE_CALL
+#define PURE_CALL .code = 0x40000015, .exit_code = 255, .doors = RECORD_HOOK_PURE_CALL
 #else
-#define NOBODY_CATCHES .code = 0x40000015, .exit_code = 3, .doors = RECORD_DOOR_TERMINATE
+#define NOBODY_CATCHES .code = 0x40000015, .exit_code = 3, .doors = RECORD_HOOK_TERMINATE
 #define PURE_CALL NOBODY_CATCHES
 #endif
 

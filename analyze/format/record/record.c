@@ -55,7 +55,7 @@ static enum status read_header(struct bytes *r, struct record *out, uint64_t *fi
     *committed = bytes_u64(r);
     out->pointer_bytes = bytes_u32(r);
     out->writer = bytes_u32(r);
-    out->doors = bytes_u32(r);
+    out->hooks = bytes_u32(r);
     out->code_left_out = bytes_u32(r);
     out->stop_rtl_ns = bytes_u64(r);
     out->stop_dump_ns = bytes_u64(r);

@@ -95,7 +95,7 @@ struct record_capture {
 };
 
 struct record {
-    uint32_t machine, kind, process_id, suspect_id, writer, doors, pointer_bytes;
+    uint32_t machine, kind, process_id, suspect_id, writer, hooks, pointer_bytes;
     uint32_t exception_code, exception_flags;
     uint64_t exception_va, exception_info[2];
     uint64_t started_100ns; /* since 1601, UTC                    */

@@ -252,7 +252,7 @@ static void put_header(struct writer *w, const struct record *facts, size_t comm
     put(w, committed, 8);
     put(w, facts->pointer_bytes, 4);
     put(w, facts->writer, 4);
-    put(w, facts->doors, 4);
+    put(w, facts->hooks, 4);
 }
 
 enum status record_write(const char *path, const struct record *facts, const struct stack *stack,
