@@ -143,6 +143,8 @@ TEST(each_chain_has_a_cache)
     fetch_close(fetch);
 }
 
+#define FIFTY "01234567890123456789012345678901234567890123456789"
+
 TEST(names_that_lead_elsewhere_are_no_keys)
 {
     static const struct {
@@ -160,9 +162,11 @@ TEST(names_that_lead_elsewhere_are_no_keys)
         {"a pattern", "a*.pdb", "0123", false},
         {"a line end", "a\nb", "0123", false},
         {"a blank", "my app.pdb", "0", true},
+        {"the longest id", "a", FIFTY FIFTY FIFTY FIFTY, true},
+        {"an id that is too long", "a", FIFTY FIFTY FIFTY FIFTY "0", false},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        char key[FETCH_KEY_BYTES], want[128];
+        char key[FETCH_KEY_BYTES], want[FETCH_KEY_BYTES];
         test_row(rows[i].name);
         CHECK_EQ(fetch_key_set(key, rows[i].module, rows[i].id, rows[i].module), rows[i].good);
         (void)snprintf(want, sizeof want, "%s/%s/%s", rows[i].module, rows[i].id, rows[i].module);
