@@ -45,6 +45,18 @@ LIVES = [
     ("it overflows in libgcc's stack probe, which has no unwind data", ["probe-overflow"], ["crash"], OVERFLOW),
 ]
 
+# Who acts before which call of the system, and whether the crash is captured: each step of installing and uninstalling, from where a crash
+# ends in no hook to where it ends in one, and back; and of a thread that is in the hooks.
+STEPS = [
+    ("crash-at-install", "CreateFileW", False), ("crash-at-install", "SymInitialize", False), ("crash-at-install", "CreateThread", False),
+    ("crash-at-install", "AddVectoredExceptionHandler", False), ("crash-at-install", "SetUnhandledExceptionFilter", False),
+    ("crash-at-install", "signal", True),
+    ("crash-at-uninstall", "RemoveVectoredExceptionHandler", True), ("crash-at-uninstall", "SetUnhandledExceptionFilter", True),
+    ("crash-at-uninstall", "signal", False), ("crash-at-uninstall", "SetEvent", False), ("crash-at-uninstall", "CloseHandle", False),
+    ("uninstall-at-crash", "GetCurrentThreadId", False), ("reinstall-at-crash", "GetCurrentThreadId", True),
+    ("uninstall-at-crash", "SetEvent", True), ("reinstall-at-crash", "SetEvent", True),
+]
+
 
 class Record:
     def __init__(self, path):
@@ -119,11 +131,27 @@ class Lives(e2e.Case):
         more = int(said.split(" more handles")[0].split()[-1])
         self.assertLess(more, 10, "handles are left open")
 
-    def test_a_crash_while_it_is_uninstalled_ends_the_process(self):
+    def test_a_crash_between_two_steps_is_captured_or_as_if_there_were_no_capture(self):
+        for mode, function, captured in STEPS:
+            with self.subTest(mode, before=function):
+                status, said, records, dumps = self.live(mode, function)
+                self.assertEqual((status, said), (NULL_WRITE & 0xFF, ""))
+                self.assertEqual([(record.kind, record.is_whole, record.no_dump) for record in records], [("crash", True, [])] * captured)
+                self.assertEqual(len(dumps), captured)
+                for record in records:
+                    self.assertGreater(record.frames["rtl"], 3)
+
+    def test_a_crash_while_other_threads_install_and_uninstall_ends_the_process(self):
         for delay_ms in range(0, 40, 10):
-            status, said, records, _ = self.live("crash-between", delay_ms)
-            self.assertEqual(status, NULL_WRITE & 0xFF, said)
-            self.assertLessEqual([record.kind for record in records if record.kind != "on demand"], ["crash"])
+            with self.subTest(delay_ms=delay_ms):
+                status, said, records, dumps = self.live("crash-between", delay_ms)
+                self.assertEqual(status, NULL_WRITE & 0xFF, said)
+                crashes = [record for record in records if record.kind != "on demand"]
+                self.assertIn([record.kind for record in crashes], ([], ["crash"]))
+                for record in crashes:
+                    self.assertTrue(record.is_whole)
+                    self.assertGreater(record.frames["rtl"], 3)
+                    self.assertEqual(len(dumps), not record.no_dump, record.no_dump)
 
     def test_sixteen_threads_overflow_at_once(self):
         status, _, records, dumps = self.live("overflows", 16)
@@ -138,6 +166,12 @@ class Lives(e2e.Case):
                 missing = [end[2][0].no_dump for end in ends if not end[3]]
                 print(f"{mode}: {HANGS - len(missing)} of {HANGS} have a dump")
                 self.assertLessEqual(len(missing), HANGS // 20, missing)
+
+    def test_a_crash_while_another_thread_loads_dlls_is_recorded(self):
+        status, said, records, dumps = self.live("load-and-crash")
+        self.assertEqual((status, [(record.kind, record.is_whole) for record in records]), (NULL_WRITE & 0xFF, [("crash", True)]), said)
+        self.assertGreater(records[0].frames["rtl"], 3)
+        self.assertEqual(len(dumps), not records[0].no_dump, records[0].no_dump)
 
     def test_a_disk_that_fills_up_leaves_whole_sections_and_no_dump(self):
         for kilobytes, walkers in ((0, None), (1, set()), (2, {"rtl", "backtrace", "framepointer"}), (100, set(WALKERS.values()))):

@@ -1,4 +1,4 @@
-/* A host program that does to the capture what programs do: lives FOLDER MODE [NUMBER].
+/* A host program that does to the capture what programs do: lives FOLDER MODE [NUMBER|FUNCTION].
  * The modes are the rows below; test_capture_lives.py states what each must leave. */
 #include <float.h>
 #include <stdio.h>
@@ -9,12 +9,14 @@
 #include <windows.h>
 
 #include "capture/capture_port.h"
+#include "moment.h"
 
 enum { THREADS = 64, CHURNERS = 4, HANG_MS = 200, SURVIVED = 77 };
 enum { DUMP_LIMIT_MS = 120000 }; /* where the locks are meant, not the load of the machine */
 
 static struct capture_options options = {.version = CAPTURE_VERSION, .size = sizeof options};
 static int number;
+static char step[64]; /* the function of the system whose call is meant */
 static HANDLE begin;
 
 static bool install(void)
@@ -131,6 +133,74 @@ static int crash_between(void)
     number += 100000;
     start(CHURNERS, crasher_between, 0);
     return SURVIVED;
+}
+
+/* ---- a crash between two steps ---- */
+
+static DWORD WINAPI act(void *action)
+{
+    WaitForSingleObject(moment, INFINITE);
+    ((void (*)(void))action)();
+    SetEvent(acted);
+    return 0;
+}
+
+static void crash_now(void)
+{
+    (void)crash();
+}
+
+static void reinstall_now(void)
+{
+    capture_uninstall();
+    (void)install();
+}
+
+/* A crash does not come back; an uninstallation may wait for the thread that is held here. */
+static int at_step(void (*action)(void))
+{
+    enum { UNINSTALLED_MS = 5000 };
+    moment_ms = action == crash_now ? INFINITE : UNINSTALLED_MS;
+    if (!moment_is_before(step))
+        return fail("the program does not import that function");
+    CloseHandle(CreateThread(NULL, 0, act, (void *)action, 0, NULL));
+    return 0;
+}
+
+/* Another thread crashes where the capture is being installed. */
+static int crash_at_install(void)
+{
+    if (at_step(crash_now) != 0)
+        return SURVIVED;
+    moment_comes();
+    (void)install();
+    return fail("the step was not reached");
+}
+
+static int crash_at_uninstall(void)
+{
+    if (at_step(crash_now) != 0 || !install())
+        return fail("not installed");
+    moment_comes();
+    capture_uninstall();
+    return fail("the step was not reached");
+}
+
+/* The thread that crashes is in the hooks of the capture when another uninstalls it. */
+static int uninstall_at_crash(void)
+{
+    if (at_step(capture_uninstall) != 0 || !install())
+        return fail("not installed");
+    (void)AddVectoredExceptionHandler(0, moment_comes_now); /* after that of the capture */
+    return crash();
+}
+
+static int reinstall_at_crash(void)
+{
+    if (at_step(reinstall_now) != 0 || !install())
+        return fail("not installed");
+    (void)AddVectoredExceptionHandler(0, moment_comes_now);
+    return crash();
 }
 
 /* ---- hangs ---- */
@@ -373,6 +443,18 @@ static int search_and_crash(void)
     return crash();
 }
 
+/* DLLs come and go while the crash is captured. */
+static int load_and_crash(void)
+{
+    options.walkers = 2;
+    options.dump_limit_ms = DUMP_LIMIT_MS;
+    if (!install())
+        return fail("not installed");
+    CloseHandle(CreateThread(NULL, 0, loads, NULL, 0, NULL));
+    Sleep(50);
+    return crash();
+}
+
 static int busy_loader(void)
 {
     return busy(loads);
@@ -453,6 +535,10 @@ static const struct {
     {L"bad-folder", bad_folder},
     {L"churn", churn},
     {L"crash-between", crash_between},
+    {L"crash-at-install", crash_at_install},
+    {L"crash-at-uninstall", crash_at_uninstall},
+    {L"uninstall-at-crash", uninstall_at_crash},
+    {L"reinstall-at-crash", reinstall_at_crash},
     {L"hangs-and-crash", hangs_and_crash},
     {L"two-hangs-an-hour", two_hangs_an_hour},
     {L"long-hang-and-crash", long_hang_and_crash},
@@ -466,6 +552,7 @@ static const struct {
     {L"floating-point", floating_point},
     {L"floating-point-abort", floating_point_abort},
     {L"search-and-crash", search_and_crash},
+    {L"load-and-crash", load_and_crash},
     {L"busy-loader", busy_loader},
     {L"busy-search", busy_search},
     {L"busy-heap", busy_heap},
@@ -481,6 +568,7 @@ int wmain(int argc, wchar_t **argv)
         return 2;
     options.folder = argv[1];
     number = argc > 3 ? (int)wcstol(argv[3], NULL, 10) : 0;
+    snprintf(step, sizeof step, "%ls", argc > 3 ? argv[3] : L"");
     SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX);
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
         if (wcscmp(argv[2], modes[i].name) == 0)
