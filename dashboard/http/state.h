@@ -9,6 +9,7 @@ struct cache;
 struct collector;
 struct connections;
 struct store_pool;
+struct summed_runs;
 struct symbol_store;
 
 enum { TOKEN_BYTES = 64 };
@@ -31,6 +32,7 @@ struct dashboard {
     char token[TOKEN_BYTES + 1];
     struct store_pool *stores;
     struct cache *cache;
+    struct summed_runs *summed;
     struct connections *connections;
     struct collector *collector; /* NULL: this server takes no reports */
     struct thread *warmer;       /* see warm.h; NULL: none */

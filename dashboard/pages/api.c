@@ -12,17 +12,23 @@
 #include "http/state.h"
 #include "pages/input.h"
 #include "pages/stores.h"
+#include "pages/summed.h"
 #include "pages/table.h"
 
 /* Writes the document into x->keep. */
 static enum status write_view(struct exchange *x, struct store *store, const char *known_text,
                               struct document *d, struct fault *fault)
 {
-    struct view_input in = {
-        .store = store, .query = &d->query, .known_text = known_text, .keep = &x->keep};
+    struct summed_loan loan = {.runs = x->dashboard->summed, .version = x->data_version};
+    const struct view_input in = {.store = store,
+                                  .query = &d->query,
+                                  .known_text = known_text,
+                                  .loan = &loan,
+                                  .keep = &x->keep};
     struct json j;
     json_to_text(&j, false);
     enum status status = d->view->write(&in, &j, fault);
+    summed_give_back(&loan);
     if (status != ERR_NONE) {
         json_free(&j);
         return status;
@@ -152,24 +158,32 @@ int answer_health(struct exchange *x)
     return answer_text(x, 200, "text/plain; charset=utf-8", good, sizeof good - 1);
 }
 
+static enum status write_latest(struct exchange *x, exchange_figures_fn *write, FILE *out,
+                                struct fault *fault)
+{
+    struct store *store = NULL;
+    struct summed_loan loan = {.runs = x->dashboard->summed, .version = x->data_version};
+    const struct triage *triage = NULL;
+    uint64_t run_id = 0;
+    if (store_pool_take(x->dashboard->stores, &store, fault) != ERR_NONE)
+        return fault->code;
+    store_begin_reading(store);
+    if (store_find_run(store, "latest", &run_id, fault) == ERR_NONE &&
+        summed_borrow(&loan, store, run_id, &x->keep, &triage, fault) == ERR_NONE)
+        (void)write(x, &triage->figures, out, fault);
+    store_end_reading(store);
+    store_pool_give(x->dashboard->stores, store);
+    summed_give_back(&loan);
+    return fault->code;
+}
+
 static enum status write_figures(struct exchange *x, exchange_figures_fn *write, char **text,
                                  size_t *bytes, struct fault *fault)
 {
-    struct store *store = NULL;
-    struct run_info run;
-    struct run_figures report;
-
-    if (store_pool_take(x->dashboard->stores, &store, fault) != ERR_NONE)
-        return fault->code;
-    enum status status =
-        figures_read(store, "latest", FIGURES_OF_TIMES, &x->keep, &run, &report, fault);
-    store_pool_give(x->dashboard->stores, store);
-    if (status != ERR_NONE)
-        return status;
     FILE *out = tmpfile();
     if (out == NULL)
         return fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "temporary file");
-    if (write(x, &report, out, fault) == ERR_NONE) {
+    if (write_latest(x, write, out, fault) == ERR_NONE) {
         const long size = ftell(out);
         *text = size > 0 && fseek(out, 0, SEEK_SET) == 0 ? arena_alloc(&x->keep, (size_t)size + 1)
                                                          : NULL;

@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
+#include "pages/summed.h"
 
 enum status view_find_run(const struct view_input *in, const char *word, uint64_t *run_id,
                           struct fault *fault)
@@ -17,12 +18,15 @@ enum status view_get_triage(const struct view_input *in, const char *word,
                             const struct triage **out, struct fault *fault)
 {
     uint64_t run_id = 0;
-    if (in->triage != NULL && store_find_run(in->store, word, &run_id, fault) != ERR_NONE)
+    *out = NULL;
+    if (store_find_run(in->store, word, &run_id, fault) != ERR_NONE)
         return fault->code;
-    if (in->triage != NULL && in->triage->run.id == run_id) {
+    if (in->triage != NULL && in->triage->run.id == run_id)
         *out = in->triage;
-        return ERR_NONE;
-    }
+    else if (in->loan != NULL)
+        (void)summed_borrow(in->loan, in->store, run_id, in->keep, out, fault);
+    if (*out != NULL || fault->code != ERR_NONE)
+        return fault->code;
     struct triage *made = ARENA_NEW(in->keep, struct triage);
     *out = made;
     return made != NULL ? triage_make(in->store, word, in->keep, made, fault)
@@ -32,15 +36,14 @@ enum status view_get_triage(const struct view_input *in, const char *word,
 enum status view_read_figures(const struct view_input *in, uint64_t run_id, struct run_figures *out,
                               struct fault *fault)
 {
-    struct run_info *run = ARENA_NEW(in->keep, struct run_info);
+    const struct triage *triage = NULL;
     const char *word = arena_printf(in->keep, "%" PRIu64, run_id);
-    if (in->triage != NULL && in->triage->run.id == run_id) {
-        *out = in->triage->figures;
-        return ERR_NONE;
-    }
-    if (run == NULL || word == NULL)
+    if (word == NULL)
         return fault_no_memory(fault, "figures of a run");
-    return figures_read(in->store, word, FIGURES_OF_TIMES, in->keep, run, out, fault);
+    if (view_get_triage(in, word, &triage, fault) != ERR_NONE || triage == NULL)
+        return fault->code;
+    *out = triage->figures;
+    return ERR_NONE;
 }
 
 enum status view_get_uint(const struct view_input *in, const char *name, uint64_t fallback,

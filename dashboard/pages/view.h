@@ -11,7 +11,8 @@
 #include "http/query.h"
 #include "study/runs.h"
 
-struct triage; /* study/triage.h */
+struct summed_loan; /* pages/summed.h */
+struct triage;      /* study/triage.h */
 
 struct view_input {
     struct store *store;
@@ -19,6 +20,7 @@ struct view_input {
     const char *known_text;      /* the file of known mismatches; NULL: none is kept */
     const struct triage *triage; /* of the run that all views are asked about; NULL: see
                                     view_get_triage() */
+    struct summed_loan *loan;    /* of a request to the server; NULL: nothing is shared */
     struct arena *keep;
 };
 

@@ -18,6 +18,7 @@
 #include "inbox/collect.h"
 #include "pages/assets.h"
 #include "pages/stores.h"
+#include "pages/summed.h"
 #include "pages/warm.h"
 #include "server/routes.h"
 #include "symbol/store.h"
@@ -313,9 +314,10 @@ static enum status start(struct dashboard *d, struct fault *fault)
     d->lock = mutex_new();
     d->write_lock = mutex_new();
     d->cache = cache_new();
+    d->summed = d->cache != NULL ? summed_runs_new(d->cache) : NULL;
     d->connections = connections_new();
     d->stores = store_pool_new(d->options.database, d->options.wait);
-    if (d->lock == NULL || d->write_lock == NULL || d->cache == NULL || d->connections == NULL ||
+    if (d->lock == NULL || d->write_lock == NULL || d->summed == NULL || d->connections == NULL ||
         d->stores == NULL)
         return fault_no_memory(fault, "server");
     if (d->options.collect && collector_open(&d->options, &d->collector, fault) != ERR_NONE)
@@ -376,6 +378,7 @@ void dashboard_stop(struct dashboard *d)
     if (d->symbols != NULL)
         symbol_store_close(d->symbols);
     store_pool_free(d->stores);
+    summed_runs_free(d->summed);
     cache_free(d->cache);
     collector_close(d->collector);
     connections_free(d->connections);
