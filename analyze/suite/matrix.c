@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/files.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -182,6 +183,17 @@ enum status matrix_add(struct matrix *matrix, const char *text, size_t bytes, st
     if (json_parse(text, bytes, &tree, fault) == ERR_NONE)
         (void)add_tree(matrix, tree, keep, fault);
     cJSON_Delete(tree);
+    return fault->code;
+}
+
+enum status matrix_add_file(struct matrix *matrix, const char *path, struct arena *keep,
+                            struct fault *fault)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    if (file_read(path, RESULT_BYTES_MAX, keep, &text, &bytes, fault) != ERR_NONE ||
+        matrix_add(matrix, text, bytes, keep, fault) != ERR_NONE)
+        fault_set_path(fault, path);
     return fault->code;
 }
 

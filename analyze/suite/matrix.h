@@ -7,6 +7,8 @@
 /* One more than enum suite_outcome: no result of the tool has the case. */
 enum { MATRIX_NOT_ASKED = SUITE_OUTCOMES, MATRIX_OUTCOMES };
 
+enum { RESULT_BYTES_MAX = 256 << 20 };
+
 /* One version of a tool. Several results of it, e.g. of walks and of names, are one. */
 struct matrix_tool {
     const char *name, *version, *bugs;  /* BUGS: where its faults are reported; NULL */
@@ -33,6 +35,10 @@ enum status matrix_open(const struct suite *suite, uint32_t results, struct aren
  * also where a version of a tool has two answers to one case; ERR_MEMORY. */
 enum status matrix_add(struct matrix *matrix, const char *text, size_t bytes, struct arena *keep,
                        struct fault *fault);
+
+/* Adds the result in the file PATH. Fails like matrix_add() and file_read(), with the path. */
+enum status matrix_add_file(struct matrix *matrix, const char *path, struct arena *keep,
+                            struct fault *fault);
 
 /* Adds a score of this run, whose answers outlive the matrix. WHEN: "2026-11-28". Fails like
  * matrix_add(). */

@@ -19,7 +19,7 @@ static const char head[] =
     "padding:.2em .5em;text-align:left;vertical-align:top}thead th{vertical-align:bottom}"
     ".good{background:#1e7b3433}.part{background:#c9850033}.bad{background:#b3261e40}"
     "pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:.3em 0}summary{cursor:pointer}"
-    "details{margin:.2em 0}svg{display:block;margin:1px 0}</style></head><body>\n"
+    "details{margin:.2em 0}svg{display:block;margin:1px 0}</style></head><body><main>\n"
     "<h1>Reference suite: results</h1>\n";
 
 static const char legend[] =
@@ -266,9 +266,9 @@ static bool is_example(const struct matrix *matrix, uint32_t from, uint32_t at)
 static void put_case(const struct matrix *matrix, uint32_t index, bool with_state, FILE *out)
 {
     const struct suite_case *c = &matrix->suite->cases[index];
-    (void)fprintf(out, "<details id=\"c%" PRIu32 "\"><summary>", index);
-    put(out, "", c->id, " (");
-    put(out, "", c->position, ")</summary><pre>rule: ");
+    put(out, "<details><summary>", c->id, " (");
+    put(out, "", c->position, ")</summary><pre"); /* a link into what is folded unfolds it */
+    (void)fprintf(out, " id=\"c%" PRIu32 "\">rule: ", index);
     put_link(out, c->rule_url, c->rule);
     (void)fputc('\n', out);
     put_truth(c, out);
@@ -306,7 +306,8 @@ static void put_shapes(const struct matrix *matrix, FILE *out)
     }
 }
 
-enum status result_page(const struct matrix *matrix, FILE *out, struct fault *fault)
+enum status result_page(const struct matrix *matrix, const char *home, FILE *out,
+                        struct fault *fault)
 {
     struct suite_badge *badges = NULL;
     uint32_t count = 0;
@@ -315,6 +316,8 @@ enum status result_page(const struct matrix *matrix, FILE *out, struct fault *fa
     arena_init(&scratch, 0);
     if (suite_badges(matrix, &scratch, &badges, &count, fault) == ERR_NONE) {
         (void)fputs(head, out);
+        if (home != NULL)
+            put(out, "<p><a href=\"", home, "\">dashboard</a></p>\n");
         put(out, "<p>Edition ", matrix->suite->edition, "");
         (void)fprintf(out, ", %" PRIu32 " cases, %" PRIu32 " tools.</p>\n", matrix->suite->count,
                       matrix->count);
@@ -326,7 +329,7 @@ enum status result_page(const struct matrix *matrix, FILE *out, struct fault *fa
             put_table(matrix, at, end, out);
         }
         put_shapes(matrix, out);
-        (void)fputs("</body></html>\n", out);
+        (void)fputs("</main></body></html>\n", out);
     }
     arena_free(&scratch);
     return fault->code;

@@ -8,8 +8,10 @@
 
 /* Writes HTML: the tools, what is wrong in one of them only, a table of shapes and tools for each
  * capability, and each case that a tool has not right. Any text may be hostile: it is escaped.
- * Fails: ERR_MEMORY. */
-enum status result_page(const struct matrix *matrix, FILE *out, struct fault *fault);
+ * HOME: a link back to where the page is part of, relative; NULL: it is part of nothing. Fails:
+ * ERR_MEMORY. */
+enum status result_page(const struct matrix *matrix, const char *home, FILE *out,
+                        struct fault *fault);
 
 struct suite_badge {
     const char *tool, *version, *edition, *capability;

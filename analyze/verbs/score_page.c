@@ -11,17 +11,6 @@
 #include "suite/result_page.h"
 #include "verbs/stored.h"
 
-static enum status add_file(struct matrix *matrix, const char *path, struct arena *keep,
-                            struct fault *fault)
-{
-    char *text = NULL;
-    size_t bytes = 0;
-    if (file_read(path, SCORE_RESULT_BYTES_MAX, keep, &text, &bytes, fault) != ERR_NONE ||
-        matrix_add(matrix, text, bytes, keep, fault) != ERR_NONE)
-        fault_set_path(fault, path);
-    return fault->code;
-}
-
 static void warn_elsewhere(const struct matrix *matrix)
 {
     for (uint32_t i = 0; i < matrix->count; i++)
@@ -34,7 +23,7 @@ static void warn_elsewhere(const struct matrix *matrix)
 
 static enum status write_page(const void *context, FILE *out, struct fault *fault)
 {
-    return result_page(context, out, fault);
+    return result_page(context, NULL, out, fault);
 }
 
 struct badge_of {
@@ -105,7 +94,7 @@ enum status score_page(const struct score_page *page, const struct suite *suite,
         (score != NULL && matrix_add_score(&matrix, score, today, keep, fault) != ERR_NONE))
         return fault->code;
     for (uint32_t i = 0; i < results->count; i++)
-        if (add_file(&matrix, results->items[i], keep, fault) != ERR_NONE)
+        if (matrix_add_file(&matrix, results->items[i], keep, fault) != ERR_NONE)
             return fault->code;
     if (whole)
         warn_elsewhere(&matrix);

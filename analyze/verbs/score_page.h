@@ -5,8 +5,6 @@
 #include "suite/matrix.h"
 #include "verbs/verb.h"
 
-enum { SCORE_RESULT_BYTES_MAX = 256 << 20 };
-
 struct score_page {
     const char *html;   /* the file; "-": standard output; NULL: none */
     const char *badges; /* the folder, which is made; NULL: none */

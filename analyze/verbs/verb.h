@@ -59,7 +59,8 @@ struct option_old {
 
 struct verb;
 
-enum { VERB_JOBS_MAX = 64 }; /* for -j, where a verb works in threads */
+#define VERB_SUITE "corpus/reference" /* where it is, if nothing else is said */
+enum { VERB_JOBS_MAX = 64 };          /* for -j, where a verb works in threads */
 
 /* What a verb or a subcommand does once its options are parsed. OPTIONS: what the option rows
  * filled; WORDS: what follows the name. Returns the exit code. */

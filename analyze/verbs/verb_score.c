@@ -16,7 +16,6 @@
 #include "verbs/verbs.h"
 
 enum { MIB = 1 << 20 };
-static const char default_suite[] = "corpus/reference";
 
 struct score_options {
     const char *command, *suite, *expr, *expect, *junit;
@@ -68,7 +67,7 @@ static int is_worse(const struct score_options *o, const struct suite *suite,
     struct fault fault = FAULT_INIT;
     char *text = NULL;
     size_t bytes = 0;
-    if (file_read(o->expect, SCORE_RESULT_BYTES_MAX, keep, &text, &bytes, &fault) == ERR_NONE)
+    if (file_read(o->expect, RESULT_BYTES_MAX, keep, &text, &bytes, &fault) == ERR_NONE)
         (void)result_compare(suite, score, text, bytes, keep, &difference, &fault);
     if (fault.code != ERR_NONE) {
         fault_set_path(&fault, o->expect);
@@ -132,7 +131,7 @@ static int page(const struct verb *self, const struct score_options *o,
     if (words->count == 0)
         return verb_usage_error(self, "a result is missing: make one with --cmd COMMAND --json -o "
                                       "FILE");
-    if (suite_open(o->suite != NULL ? o->suite : default_suite, o->expr, keep, &suite, &fault) !=
+    if (suite_open(o->suite != NULL ? o->suite : VERB_SUITE, o->expr, keep, &suite, &fault) !=
         ERR_NONE)
         return verb_fault(&fault);
     if (suite.count == 0) {
@@ -161,7 +160,7 @@ static int score(const struct verb *self, void *given, const struct option_list 
     if (o->jobs < 1 || o->jobs > VERB_JOBS_MAX)
         return verb_usage_error(self, "-j takes 1 to %d", VERB_JOBS_MAX);
     process_catch_interrupts();
-    if (suite_open(o->suite != NULL ? o->suite : default_suite, o->expr, keep, &suite, &fault) !=
+    if (suite_open(o->suite != NULL ? o->suite : VERB_SUITE, o->expr, keep, &suite, &fault) !=
         ERR_NONE)
         return give_up(o, &fault);
     if (suite.count == 0) {
@@ -182,7 +181,7 @@ static int run(const struct verb *self, int argc, char **argv)
     struct score_options o = {.jobs = 1, .limit_ms = 20000, .memory_mib = 4096};
     const struct option_row rows[] = {
         {"--cmd", OPTION_STRING, &o.command, "COMMAND", "the program to ask, with its words"},
-        OPTION_AS(SUITE, &o.suite, "default corpus/reference"),
+        OPTION_AS(SUITE, &o.suite, "default " VERB_SUITE),
         OPTION_AS(ONLY, &o.expr, "id, shape or position: 'epilogue and not push'"),
         OPTION_AS(JOBS, &o.jobs, "processes of it; default 1"),
         OPTION_AS(TIMEOUT, &o.limit_ms, "of one answer; default 20s"),

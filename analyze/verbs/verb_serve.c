@@ -99,6 +99,7 @@ static int run(const struct verb *self, int argc, char **argv)
         .options = {.listen = "127.0.0.1:0",
                     .database = "build/twinstack.db",
                     .spool = "build/spool",
+                    .suite = VERB_SUITE,
                     .totals = STREAM_TOTALS,
                     .dump_age_ms = DUMP_AGE_MS_DEFAULT,
                     .dump_mib = DUMP_MIB_DEFAULT},
@@ -134,6 +135,8 @@ static int run(const struct verb *self, int argc, char **argv)
          "keep at most N MiB of dumps in the spool, the newest (default 16384)"},
         OPTION_AS(TOTALS, &words.options.totals,
                   "for the Head problems page; default " STREAM_TOTALS ""),
+        OPTION_AS(SUITE, &words.options.suite,
+                  "whose results are at /suite, without a token; default " VERB_SUITE),
         {"--open", OPTION_FLAG, &words.open, NULL, "open a browser"},
     };
     return verb_main(self, rows, COUNT_OF(rows), serve, &words, argc, argv);

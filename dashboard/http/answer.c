@@ -14,14 +14,18 @@
 #include "http/cache.h"
 #include "http/state.h"
 
-const char exchange_safety_headers[] =
-    "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "
-    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'\r\n"
-    "X-Content-Type-Options: nosniff\r\n"
-    "Referrer-Policy: no-referrer\r\n"
-    "Cross-Origin-Resource-Policy: same-origin\r\n"
-    "Cross-Origin-Opener-Policy: same-origin\r\n";
+/* SOURCES: what a page may load and run. */
+#define SAFETY_HEADERS(sources)                                                                    \
+    "Content-Security-Policy: default-src 'none'; " sources                                        \
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"                              \
+    "X-Content-Type-Options: nosniff\r\n"                                                          \
+    "Referrer-Policy: no-referrer\r\n"                                                             \
+    "Cross-Origin-Resource-Policy: same-origin\r\n"                                                \
+    "Cross-Origin-Opener-Policy: same-origin\r\n"
+
+const char exchange_safety_headers[] = SAFETY_HEADERS(
+    "script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; ");
+static const char style_safety_headers[] = SAFETY_HEADERS("style-src 'unsafe-inline'; ");
 
 static const struct {
     int status;
@@ -80,6 +84,7 @@ struct head {
     int status;
     const char *mime, *etag, *cache, *extra;
     size_t bytes;
+    bool has_style;
 };
 
 static int send_answer(struct exchange *x, const struct head *h, const void *body)
@@ -98,7 +103,8 @@ static int send_answer(struct exchange *x, const struct head *h, const void *bod
                           status == 304 ? "" : "Content-Type: ", status == 304 ? "" : h->mime,
                           status == 304 ? "" : "\r\n", h->etag != NULL ? "ETag: W/" : "",
                           h->etag != NULL ? h->etag : "", h->etag != NULL ? "\r\n" : "", bytes,
-                          h->cache, x->closing ? "close" : "keep-alive", exchange_safety_headers,
+                          h->cache, x->closing ? "close" : "keep-alive",
+                          h->has_style ? style_safety_headers : exchange_safety_headers,
                           h->extra != NULL ? h->extra : "");
     if (length > 0 && (size_t)length < sizeof text)
         send_parts(x, text, (size_t)length, body, bytes);
@@ -174,7 +180,8 @@ int answer_body(struct exchange *x, int status, const struct answer_body *body)
                         .etag = body->etag,
                         .cache = body->cache != NULL ? body->cache : "no-store",
                         .extra = extra,
-                        .bytes = bytes};
+                        .bytes = bytes,
+                        .has_style = body->has_style};
     return send_answer(x, &head, packed != NULL ? packed : body->body);
 }
 

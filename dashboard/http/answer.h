@@ -28,6 +28,7 @@ struct answer_body {
     const char *etag;  /* with its quotes; NULL: none */
     const char *cache; /* NULL: never stored */
     const char *extra; /* further header lines, each ended by CRLF; NULL */
+    bool has_style;    /* a page with its style inside, and nothing that runs or is loaded */
 };
 int answer_body(struct exchange *x, int status, const struct answer_body *body);
 

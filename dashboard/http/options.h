@@ -29,7 +29,8 @@ struct dashboard_options {
     const char *queue;              /* where reports go: see stream/queue.h; NULL: into the spool */
     const char *spool;              /* a folder; dumps are kept there */
     uint64_t dump_age_ms, dump_mib; /* dumps beyond these are deleted, the oldest first */
-    const char *totals;             /* what a reducer writes; NULL: no head problems are shown */
+    const char *suite;  /* the folder of the reference suite, with results; NULL: none */
+    const char *totals; /* what a reducer writes; NULL: no head problems are shown */
 };
 
 #endif

@@ -10,7 +10,7 @@ typedef int route_handler(struct exchange *x);
 enum route_flag {
     ROUTE_OPEN = 1 << 0,   /* needs no token even when other machines may ask */
     ROUTE_WRITES = 1 << 1, /* 403 unless --allow-write, and the token         */
-    ROUTE_BODY = 1 << 2,   /* parses what a client sends: on a deep stack     */
+    ROUTE_BODY = 1 << 2,   /* parses what a client sends, or files: on a deep stack */
 };
 
 struct route {

@@ -158,6 +158,25 @@ int answer_health(struct exchange *x)
     return answer_text(x, 200, "text/plain; charset=utf-8", good, sizeof good - 1);
 }
 
+enum status exchange_take(struct exchange *x, FILE *out, char **text, size_t *bytes,
+                          struct fault *fault)
+{
+    if (out == NULL)
+        return fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "temporary file");
+    if (fault->code == ERR_NONE) {
+        const long size = ftell(out);
+        *text = size > 0 && fseek(out, 0, SEEK_SET) == 0 ? arena_alloc(&x->keep, (size_t)size + 1)
+                                                         : NULL;
+        *bytes = *text != NULL ? fread(*text, 1, (size_t)size, out) : 0;
+        if (*text == NULL)
+            (void)fault_no_memory(fault, "answer");
+        else
+            (*text)[*bytes] = '\0';
+    }
+    (void)fclose(out);
+    return fault->code;
+}
+
 static enum status write_latest(struct exchange *x, exchange_figures_fn *write, FILE *out,
                                 struct fault *fault)
 {
@@ -181,20 +200,9 @@ static enum status write_figures(struct exchange *x, exchange_figures_fn *write,
                                  size_t *bytes, struct fault *fault)
 {
     FILE *out = tmpfile();
-    if (out == NULL)
-        return fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "temporary file");
-    if (write_latest(x, write, out, fault) == ERR_NONE) {
-        const long size = ftell(out);
-        *text = size > 0 && fseek(out, 0, SEEK_SET) == 0 ? arena_alloc(&x->keep, (size_t)size + 1)
-                                                         : NULL;
-        *bytes = *text != NULL ? fread(*text, 1, (size_t)size, out) : 0;
-        if (*text == NULL)
-            (void)fault_no_memory(fault, "figures");
-        else
-            (*text)[*bytes] = '\0';
-    }
-    (void)fclose(out);
-    return fault->code;
+    if (out != NULL)
+        (void)write_latest(x, write, out, fault);
+    return exchange_take(x, out, text, bytes, fault);
 }
 
 /* All cases of the run are read for it, and a page with a badge or a scraper asks again and again.

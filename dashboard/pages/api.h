@@ -14,6 +14,11 @@ typedef enum status exchange_figures_fn(struct exchange *x, const struct run_fig
 enum status exchange_figures(struct exchange *x, exchange_figures_fn *write, char **text,
                              size_t *bytes, struct fault *fault);
 
+/* Puts what was written to the temporary file OUT (NULL: there was none) into x->keep, with a NUL
+ * at its end, and closes it. A fault that there was before stays. Fails: ERR_IO, ERR_MEMORY. */
+enum status exchange_take(struct exchange *x, FILE *out, char **text, size_t *bytes,
+                          struct fault *fault);
+
 /* The document of a view, as of x->data_version. */
 struct document {
     const char *path, *search; /* of its address: without '?', and what comes after; borrowed */

@@ -14,6 +14,7 @@
 #include "pages/download.h"
 #include "pages/events.h"
 #include "pages/resolve.h"
+#include "pages/suite.h"
 #include "pages/table.h"
 #include "pages/writes.h"
 #include "server/metrics.h"
@@ -32,6 +33,8 @@ static const struct route routes[] = {
      "script, style and icon of these pages, named by their hash"},
     {"GET", "/healthz", answer_health, ROUTE_OPEN, NULL, "200 while the database can be read"},
     {"GET", "/metrics", answer_metrics, 0, NULL, "figures of the newest run, OpenMetrics"},
+    {"GET", "/suite", answer_suite, ROUTE_OPEN | ROUTE_BODY, NULL,
+     "the results of tools by the reference suite, as a page"},
     {"GET", "/badge/{metric}", answer_badge, 0, NULL,
      "verdict, exact, f1, capture_rate or speed_ratio as .svg or .json"},
     {"GET", "/api/v1/openapi.json", answer_embedded, ROUTE_OPEN, NULL,

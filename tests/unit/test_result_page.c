@@ -52,7 +52,7 @@ static const char *page_of(const struct matrix *matrix)
     (void)snprintf(path, sizeof path, "%s/page.html", test_scratch());
     FILE *out = fopen(path, "wb");
     REQUIRE(out != NULL);
-    CHECK_EQ(result_page(matrix, out, &fault), ERR_NONE);
+    CHECK_EQ(result_page(matrix, NULL, out, &fault), ERR_NONE);
     (void)fclose(out);
     return (const char *)test_read(path, &bytes);
 }
@@ -170,7 +170,7 @@ TEST(each_case_has_one_outcome_of_each_tool)
                     "<td class=\"bad\"><a href=\"#s2\">1 early, 1 crashed, 1 unsupported</a>\n");
     CHECK_HAS(page, "<tr><th>leaf<td class=\"none\">1 not asked<td class=\"none\">1 not asked\n");
     CHECK_HAS(page, "<tr><th>loop<td class=\"bad\"><a href=\"#s0\">1 garbage</a>\n");
-    CHECK_HAS(page, "<summary>d (body)</summary><pre>rule: a page\n"
+    CHECK_HAS(page, "<summary>d (body)</summary><pre id=\"c0\">rule: a page\n"
                     "truth: unknown, any answer is right\nright: t 1\ncrashed: t 2\n"
                     "again: twinstack score --cmd COMMAND -k 'd' --details\n</pre>");
     CHECK(strstr(page, "<summary>b (body)") == NULL);
@@ -281,7 +281,8 @@ TEST(hostile_names_are_text)
           .walks = &walk,
           .walk_count = 1,
           .question = EVIL_C},
-         "<summary>a (" SAFE ")</summary><pre>rule: " SAFE "\ntruth:\n  " SAFE "  " SAFE ":7\n"},
+         "<summary>a (" SAFE ")</summary><pre id=\"c0\">rule: " SAFE "\ntruth:\n  " SAFE "  " SAFE
+         ":7\n"},
         {"a frame of which only the line is known",
          result,
          {.kind = SUITE_ADDRESS,

@@ -58,6 +58,13 @@ function Rail({ path }) {
             </Link>
           </li>
         ))}
+        {!offline && (
+          <li>
+            <Link to="/suite" data-plain>
+              Suite
+            </Link>
+          </li>
+        )}
       </ul>
       <p class={`live dim small live-${live.state}`} role="status">
         <span class="dot" aria-hidden="true"></span>

@@ -1,0 +1,124 @@
+// The page "Reference suite": the same as `score --html` writes, reached from the rail and back; a click shows a
+// case.  Only this finds a page that the server's own content policy leaves without its style.
+import { axeFindsNothing } from './web/checks.mjs';
+import {
+  browser,
+  check,
+  closePage,
+  must,
+  openPage,
+  root,
+  runAll,
+  same,
+  scratch,
+  seed,
+  serve,
+  settled,
+  shot,
+  test,
+  twinstack,
+} from './web/world.mjs';
+import { cpSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+
+const corpus = `${root}/corpus/reference`;
+const results = readdirSync(`${corpus}/results`).sort();
+const db = seed('suite-runs.db', 1, 4, 0);
+const server = await serve('--db', db, '--suite', corpus);
+const chromium = await browser();
+
+/** @type {(base: string, headers?: Record<string, string>) => Promise<{status: number, headers: Headers, text: string}>} */
+const get = async (base, headers = {}) => {
+  const answer = await fetch(`${base}/suite`, { headers });
+  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+};
+
+test('the_page_is_what_score_writes', async () => {
+  const file = scratch('results.html');
+  twinstack(
+    'score',
+    '--suite',
+    corpus,
+    '--html',
+    file,
+    ...results.map((name) => `${corpus}/results/${name}`),
+  );
+  const link = '<p><a href="./">dashboard</a></p>\n';
+  const { status, text, headers } = await get(server.base);
+  same(status, 200, 'status');
+  check(text.includes(link), 'a link back');
+  check(text.replace(link, '') === readFileSync(file, 'utf8'), 'the rest is the file');
+  const policy = must(headers.get('content-security-policy'), 'a policy');
+  check(/^default-src 'none'; style-src 'unsafe-inline'; /.test(String(policy)), `nothing runs: ${policy}`);
+  const again = await get(server.base, { 'If-None-Match': String(headers.get('etag')) });
+  same([again.status, again.text], [304, ''], 'a second visit');
+});
+
+test('a_click_shows_a_case_and_leads_back', async () => {
+  const page = await openPage(chromium, server.base);
+  await settled(page);
+  await page.locator('.rail li a', { hasText: /^Suite$/ }).click();
+  await page.waitForURL('**/suite');
+  const [first] = await page.locator('h2').allTextContents();
+  same(first, 'Wrong in one tool only', 'what comes first');
+  const border = await page
+    .locator('td')
+    .first()
+    .evaluate((cell) => getComputedStyle(cell).borderTopStyle);
+  same(border, 'solid', 'the style is in force');
+  const example = page.locator('table').first().locator('td a').first();
+  const id = must(await example.textContent());
+  await example.click();
+  const shown = page
+    .locator('details', { has: page.locator('summary', { hasText: id }) })
+    .first()
+    .locator('pre');
+  await shown.waitFor({ state: 'visible' });
+  const text = must(await shown.textContent());
+  for (const word of [
+    'rule: ',
+    'truth:',
+    'wrong: ',
+    'right: ',
+    `again: twinstack score --cmd COMMAND -k '${id}'`,
+  ])
+    check(text.includes(word), `${word} in ${text}`);
+  await shot(page, 'suite-case');
+  await page.getByText('dashboard', { exact: true }).click();
+  await settled(page);
+  same(new URL(page.url()).pathname, '/', 'the way back');
+  same(page.complaints, [], 'complaints');
+  await closePage(page);
+});
+
+test('a_changed_result_is_shown_and_a_broken_one_is_refused', async () => {
+  const folder = scratch('suite');
+  mkdirSync(`${folder}/results`, { recursive: true });
+  for (const name of readdirSync(corpus))
+    if (name !== 'results') symlinkSync(`${corpus}/${name}`, `${folder}/${name}`);
+  const own = await serve('--db', db, '--suite', folder);
+  const rows = async () => (await get(own.base)).text.match(/, (\d+) tools/)?.[1];
+  same(await rows(), '0', 'no result yet');
+  cpSync(`${corpus}/results/twinstack.json`, `${folder}/results/a.json`);
+  same(await rows(), '1', 'one came');
+  cpSync(`${corpus}/results/gdb-13.json`, `${folder}/results/b.json`);
+  writeFileSync(`${folder}/results/notes.txt`, 'no result');
+  same(await rows(), '2', 'a second one, and another file');
+  const page = await openPage(chromium, `${own.base}/suite`);
+  await axeFindsNothing(page, 'the page of two tools');
+  await closePage(page);
+  writeFileSync(`${folder}/results/c.json`, '{}');
+  const broken = await get(own.base);
+  same(broken.status, 422, 'a broken one');
+  check(broken.text.includes('make it with'), broken.text);
+  await own.stop();
+});
+
+test('a_server_without_a_suite_says_how_to_have_one', async () => {
+  const bare = await serve('--db', db, '--suite', scratch('no-such-suite'));
+  const { status, text } = await get(bare.base);
+  same(status, 404, 'status');
+  check(text.includes('serve --suite DIR'), text);
+  await bare.stop();
+});
+
+await runAll();
