@@ -13,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
 
 sys.path.insert(0, str(e2e.ROOT / "tests/mutation"))
-import faults  # noqa: E402
+from faults import GENERATED  # noqa: E402
 import mutate  # noqa: E402
 import own  # noqa: E402
 
@@ -33,7 +33,7 @@ class Mutation(e2e.Case):
 
     def test_each_room_has_faults(self):
         counted = collections.Counter(mutate.room_of(f) for f in mutate.read_faults() if "equivalent" not in f)
-        made = [f for f in mutate.read_faults(faults.GENERATED) if "equivalent" not in f]
+        made = [f for f in mutate.read_faults(GENERATED) if "equivalent" not in f]
         rooms = {mutate.room_of({"file": p.relative_to(e2e.ROOT).as_posix()})
                  for top in ("analyze", "dashboard") for p in (e2e.ROOT / top).glob("*/**/*.c") if "node_modules" not in p.parts}
         self.assertGreater(len(rooms), 30)

@@ -19,7 +19,7 @@ import re
 import subprocess
 import sys
 
-import faults
+from faults import FAULTS, GENERATED
 import mutate
 import own
 
@@ -165,7 +165,7 @@ def write(faults):
     for fault in faults:
         keys = [k for k in ("name", "file", "in", "line", "nth", "put", "equivalent") if fault.get(k) not in (None, "") and (k != "nth" or fault[k] > 1)]
         parts.append("[[fault]]\n" + "".join(f"{k} = {spell(fault[k])}\n" for k in keys))
-    faults.GENERATED.write_text("\n".join(parts), encoding="utf-8")
+    GENERATED.write_text("\n".join(parts), encoding="utf-8")
 
 
 def spell(value):
@@ -186,8 +186,8 @@ def main():
     for row in rows:
         for fault in Source(cindex, row).faults():
             places[mutate.room_of(fault)].append(fault)
-    by_hand = collections.Counter(mutate.room_of(f) for f in mutate.read_faults(faults.FAULTS))
-    old = [] if asked.afresh else [f for f in mutate.read_faults(faults.GENERATED) if mutate.place_of(f)]
+    by_hand = collections.Counter(mutate.room_of(f) for f in mutate.read_faults(FAULTS))
+    old = [] if asked.afresh else [f for f in mutate.read_faults(GENERATED) if mutate.place_of(f)]
     chosen = []
     for room in sorted(places):
         kept = [f for f in old if mutate.room_of(f) == room]
@@ -196,7 +196,7 @@ def main():
         chosen += choose(places[room], wanted, kept, rows)
         print(f"{room:32} {len(places[room]):5} places, {by_hand[room]:3} faults by hand, {wanted - same:3} made, {same} of no effect")
     write(chosen)
-    print(f"{len(chosen)} faults in {faults.GENERATED.name}, {len(chosen) + sum(by_hand.values())} in all")
+    print(f"{len(chosen)} faults in {GENERATED.name}, {len(chosen) + sum(by_hand.values())} in all")
 
 
 if __name__ == "__main__":
