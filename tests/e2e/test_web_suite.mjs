@@ -1,5 +1,5 @@
-// The page "Reference suite": the same as `score --html` writes, reached from the rail and back; a click shows a
-// case.  Only this finds a page that the server's own content policy leaves without its style.
+// The page "Reference suite": the same as `score --html` writes, reached from the rail and back; a click
+// shows a case.  Only this finds a page that the server's own content policy leaves without its style.
 import { axeFindsNothing } from './web/checks.mjs';
 import {
   browser,
@@ -26,7 +26,10 @@ const db = seed('suite-runs.db', 1, 4, 0);
 const server = await serve('--db', db, '--suite', corpus);
 const chromium = await browser();
 
-/** @type {(base: string, headers?: Record<string, string>) => Promise<{status: number, headers: Headers, text: string}>} */
+/**
+ * @param {string} base
+ * @param {Record<string, string>} headers
+ */
 const get = async (base, headers = {}) => {
   const answer = await fetch(`${base}/suite`, { headers });
   return { status: answer.status, headers: answer.headers, text: await answer.text() };
