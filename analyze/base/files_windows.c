@@ -296,11 +296,17 @@ enum status file_copy(const char *from, const char *to, struct fault *fault)
 
     if (!widen(from, wide_from) || !widen(to, wide_to))
         return file_fault(fault, from, "file to copy");
-    if (!path_is_stream(to))
+    const bool is_stream = path_is_stream(to);
+    const DWORD attributes = GetFileAttributesW(wide_from);
+    if (!is_stream)
         (void)DeleteFileW(wide_to);
-    if (CreateHardLinkW(wide_to, wide_from, NULL) || CopyFileW(wide_from, wide_to, FALSE))
+    /* A link of a read-only file cannot be deleted, and the next copy would go through it. */
+    if ((attributes & FILE_ATTRIBUTE_READONLY) == 0 && CreateHardLinkW(wide_to, wide_from, NULL))
         return ERR_NONE;
-    return file_fault(fault, from, "file to copy");
+    if (!CopyFileW(wide_from, wide_to, !is_stream))
+        return file_fault(fault, from, "file to copy");
+    (void)SetFileAttributesW(wide_to, FILE_ATTRIBUTE_NORMAL);
+    return ERR_NONE;
 }
 
 enum status folder_make(const char *path, struct fault *fault)
