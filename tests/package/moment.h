@@ -6,7 +6,7 @@
 
 #include <windows.h>
 
-static void *hooked;         /* the function of the system that a hook is before */
+static __attribute__((used)) void *hooked; /* the function of the system that a hook is before */
 static volatile DWORD hooks; /* the thread whose next call of it is a moment; 0: none */
 static HANDLE moment, acted; /* the first: it calls; the second: it goes on */
 static DWORD moment_ms;      /* how long it waits at most */
