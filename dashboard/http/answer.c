@@ -87,6 +87,16 @@ struct head {
     bool has_style;
 };
 
+/* As civetweb does it: a client that names other words than keep-alive wants its connection closed.
+ */
+static const char *connection_word(const struct exchange *x)
+{
+    const char *asked = exchange_header(x, "Connection"), *version = x->request->http_version;
+    const bool stays = asked != NULL ? accepts(asked, "keep-alive")
+                                     : version != NULL && strcmp(version, "1.1") == 0;
+    return x->closing || !stays ? "close" : "keep-alive";
+}
+
 static int send_answer(struct exchange *x, const struct head *h, const void *body)
 {
     char text[HEAD_BYTES];
@@ -95,17 +105,17 @@ static int send_answer(struct exchange *x, const struct head *h, const void *bod
     bool known = h->etag != NULL && etag_matches(exchange_header(x, "If-None-Match"), h->etag);
     int status = known && h->status == 200 ? 304 : h->status;
     size_t bytes = status == 304 ? 0 : h->bytes;
-    int length = snprintf(text, sizeof text,
-                          "HTTP/1.1 %d %s\r\n%s%s%s%s%s%sContent-Length: %zu\r\n"
-                          "Cache-Control: %s\r\nAccept-Ranges: none\r\n"
-                          "Connection: %s\r\n%s%s\r\n",
-                          status, reason_of(status),
-                          status == 304 ? "" : "Content-Type: ", status == 304 ? "" : h->mime,
-                          status == 304 ? "" : "\r\n", h->etag != NULL ? "ETag: W/" : "",
-                          h->etag != NULL ? h->etag : "", h->etag != NULL ? "\r\n" : "", bytes,
-                          h->cache, x->closing ? "close" : "keep-alive",
-                          h->has_style ? style_safety_headers : exchange_safety_headers,
-                          h->extra != NULL ? h->extra : "");
+    int length =
+        snprintf(text, sizeof text,
+                 "HTTP/1.1 %d %s\r\n%s%s%s%s%s%sContent-Length: %zu\r\n"
+                 "Cache-Control: %s\r\nAccept-Ranges: none\r\n"
+                 "Connection: %s\r\n%s%s\r\n",
+                 status, reason_of(status),
+                 status == 304 ? "" : "Content-Type: ", status == 304 ? "" : h->mime,
+                 status == 304 ? "" : "\r\n", h->etag != NULL ? "ETag: W/" : "",
+                 h->etag != NULL ? h->etag : "", h->etag != NULL ? "\r\n" : "", bytes, h->cache,
+                 connection_word(x), h->has_style ? style_safety_headers : exchange_safety_headers,
+                 h->extra != NULL ? h->extra : "");
     if (length > 0 && (size_t)length < sizeof text)
         send_parts(x, text, (size_t)length, body, bytes);
     return status;
@@ -199,7 +209,7 @@ int answer_in_two(struct exchange *x, const struct answer_body *first, answer_re
                  "HTTP/1.1 200 OK\r\nContent-Type: %s\r\nTransfer-Encoding: chunked\r\n"
                  "Cache-Control: %s\r\nAccept-Ranges: none\r\nConnection: %s\r\n"
                  "%sVary: Accept-Encoding\r\n%s\r\n",
-                 first->mime, first->cache, x->closing ? "close" : "keep-alive",
+                 first->mime, first->cache, connection_word(x),
                  gzip ? "Content-Encoding: gzip\r\n" : "", exchange_safety_headers);
     bool sent = length > 0 && (size_t)length < sizeof text &&
                 mg_write(x->connection, text, (size_t)length) > 0;

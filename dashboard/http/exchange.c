@@ -1,6 +1,7 @@
 /* The lines of a request's header, and tags over documents. */
 #include "http/exchange.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,9 +58,11 @@ bool accepts(const char *header, const char *word)
 {
     const size_t size = strlen(word);
     for (const char *at = header; at != NULL && *at != '\0'; at += strcspn(at, ",")) {
+        size_t same = 0;
         at += strspn(at, " \t,");
-        if (strncmp(at, word, size) == 0 && strchr(",; \t", at[size]) != NULL &&
-            is_wanted(at + size))
+        while (same < size && tolower((unsigned char)at[same]) == word[same])
+            same++;
+        if (same == size && strchr(",; \t", at[size]) != NULL && is_wanted(at + size))
             return true;
     }
     return false;

@@ -38,7 +38,8 @@ void etag_of(const void *data, size_t bytes, char out[ETAG_BYTES]);
 /* True if an If-None-Match line names this tag: lists, "*" and weak tags count. */
 bool etag_matches(const char *header, const char *etag);
 
-/* True if an Accept or Accept-Encoding line names exactly this WORD, and not with q=0. */
+/* True if an Accept, Accept-Encoding or Connection line names exactly this WORD, which is in lower
+ * case, and not with q=0. */
 bool accepts(const char *header, const char *word);
 
 const char *exchange_header(const struct exchange *x, const char *name);

@@ -48,6 +48,7 @@ test('the_page_is_what_score_writes', async () => {
   const link = '<p><a href="./">dashboard</a></p>\n';
   const { status, text, headers } = await get(server.base);
   same(status, 200, 'status');
+  same(headers.get('connection'), 'close', 'as this client asks; it refuses what comes else');
   check(text.includes(link), 'a link back');
   check(text.replace(link, '') === readFileSync(file, 'utf8'), 'the rest is the file');
   const policy = must(headers.get('content-security-policy'), 'a policy');
