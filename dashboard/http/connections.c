@@ -113,6 +113,8 @@ static int by_turn(const void *left, const void *right)
 static void end_some(struct connections *c, uint16_t port)
 {
     const uint32_t count = look(c, port);
+    /* Where most were shut before, half of the few that are left may stay: a new client is last. */
+    const uint32_t most = count / 2 < CONNECTIONS_ENDED ? count / 2 : CONNECTIONS_ENDED;
 
     qsort(c->idle, count, sizeof c->idle[0], by_address);
     for (uint32_t i = 0, next; i < count; i = next) {
@@ -122,7 +124,7 @@ static void end_some(struct connections *c, uint16_t port)
             c->idle[k].of_address = next - i;
     }
     qsort(c->idle, count, sizeof c->idle[0], by_turn);
-    for (uint32_t i = 0; i < count && i < CONNECTIONS_ENDED; i++) {
+    for (uint32_t i = 0; i < most; i++) {
         socket_shut(c->idle[i].descriptor);
         c->seen[c->idle[i].descriptor].shut = true;
         c->ending++;
@@ -132,7 +134,8 @@ static void end_some(struct connections *c, uint16_t port)
 void connections_open(struct connections *c, uint16_t port)
 {
     mutex_lock(c->lock);
-    if (++c->count > CONNECTIONS_KEPT + c->ending)
+    /* What was shut may still wait for a thread, and then all threads could have idle ones. */
+    if (++c->count > CONNECTIONS_KEPT + c->ending || c->count >= CONNECTIONS_MAX)
         end_some(c, port);
     mutex_unlock(c->lock);
 }
