@@ -1,8 +1,12 @@
 /* Counts open connections, knows the busy ones, and closes idle ones when there are too many.
  *
  * civetweb does not say which socket a new connection has.  So the sockets of the process are
- * listed when one must go: who was there at an earlier look has waited since then.  600 sockets are
- * listed and sorted in about half a millisecond, which is why several are closed at once. */
+ * listed when one must go: who was there at an earlier look has waited since then.  A look at 850
+ * sockets takes about a millisecond, as much as a hundred requests, so several are closed at once
+ * and a number must have come before the next look.  Three kinds of a new client's connection look
+ * idle and are not: one that waits for a thread (its request cannot be read yet), one whose request
+ * has just been read, and one that got the descriptor of a connection that ended since the look.
+ */
 #include "http/connections.h"
 
 #include <stdlib.h>
@@ -15,26 +19,32 @@
 /* A socket as it was at the last look. */
 struct seen {
     struct socket_peer peer;
-    uint64_t since_ns; /* its last byte when it was first seen, or its last request was answered;
-                          0: no connection */
-    bool shut;         /* by us: it is still there until its thread has noticed */
+    uint64_t since_ns;  /* when a look first saw it, or its last request was answered; 0: none */
+    uint64_t silent_ns; /* how long it had been silent when a look first saw it */
+    bool shut;          /* by us: it is still there until its thread has noticed */
 };
 
 /* A connection that could be closed. */
 struct idle {
     int descriptor;
     struct socket_peer peer;
-    uint64_t since_ns;
+    uint64_t since_ns, silent_ns;
     uint32_t of_address; /* how many idle ones this address has */
 };
 
 struct connections {
     struct mutex *lock;
     uint32_t count, ending; /* open; of these about so many were shut and will go */
+    uint32_t opened;        /* since the last look, which costs as much as a hundred requests */
+    /* A lock of its own, which is held for microseconds: a request that has been read must not wait
+     * for a look at all sockets, since until it is known as busy it may be taken for idle. */
+    struct mutex *busy_lock;
     const struct mg_request_info *busy[CONNECTIONS_MAX]; /* borrowed; NULL: a free place */
+    uint32_t busy_end;                                   /* above the last one that is not free */
     struct seen seen[SOCKET_END];
     int seen_end; /* above the last one that was seen; 0: there was no need to look yet */
-    struct idle idle[SOCKET_END]; /* while some are closed */
+    enum socket_state states[SOCKET_END]; /* at the last look */
+    struct idle idle[SOCKET_END];         /* while some are closed */
 };
 
 struct connections *connections_new(void)
@@ -43,9 +53,10 @@ struct connections *connections_new(void)
     if (c == NULL)
         return NULL;
     c->lock = mutex_new();
-    if (c->lock != NULL)
+    c->busy_lock = mutex_new();
+    if (c->lock != NULL && c->busy_lock != NULL)
         return c;
-    free(c);
+    connections_free(c);
     return NULL;
 }
 
@@ -54,16 +65,20 @@ void connections_free(struct connections *c)
     if (c == NULL)
         return;
     mutex_free(c->lock);
+    mutex_free(c->busy_lock);
     free(c);
 }
 
 static bool is_busy(const struct connections *c, const struct socket_peer *peer)
 {
-    for (uint32_t i = 0; i < CONNECTIONS_MAX; i++)
-        if (c->busy[i] != NULL && c->busy[i]->remote_port == peer->port &&
-            socket_peer_is(peer, c->busy[i]->remote_addr, c->busy[i]->remote_port))
-            return true;
-    return false;
+    bool found = false;
+
+    mutex_lock(c->busy_lock);
+    for (uint32_t i = 0; i < c->busy_end && !found; i++)
+        found = c->busy[i] != NULL && c->busy[i]->remote_port == peer->port &&
+                socket_peer_is(peer, c->busy[i]->remote_addr, c->busy[i]->remote_port);
+    mutex_unlock(c->busy_lock);
+    return found;
 }
 
 static bool is_same(const struct socket_peer *a, const struct socket_peer *b)
@@ -71,27 +86,41 @@ static bool is_same(const struct socket_peer *a, const struct socket_peer *b)
     return a->port == b->port && memcmp(a->address, b->address, sizeof a->address) == 0;
 }
 
-/* Lists the sockets anew; returns how many idle ones there are. */
-static uint32_t look(struct connections *c, uint16_t port)
+/* True when SEEN is, or is now, what D is: a client's connection to our PORT. */
+static bool look_at(struct seen *seen, int d, uint16_t port, uint64_t now)
+{
+    struct socket_peer peer;
+    if (!socket_peer(d, &peer))
+        return false;
+    if (seen->since_ns != 0 && is_same(&seen->peer, &peer))
+        return true;
+    if (!socket_is_to(d, port))
+        return false;
+    *seen = (struct seen){peer, now, socket_silent_ns(d), false};
+    return true;
+}
+
+/* Lists the sockets anew; returns how many idle ones there are. ALIVE: how many we did not shut.
+ * Those that wait for a thread are among them; connections that end are still in c->count when
+ * their socket is gone. */
+static uint32_t look(struct connections *c, uint16_t port, uint32_t *alive)
 {
     const uint64_t now = clock_ns();
     uint32_t count = 0;
 
-    c->ending = 0;
+    c->ending = c->opened = 0;
+    socket_states(c->states);
     for (int d = SOCKET_FIRST; d < SOCKET_END; d++) {
         struct seen *seen = &c->seen[d];
-        struct socket_peer peer;
-        if (!socket_peer(d, port, &peer)) {
+        if (c->states[d] == SOCKET_NONE || !look_at(seen, d, port, now)) {
             seen->since_ns = 0;
             continue;
         }
-        if (seen->since_ns == 0 || !is_same(&seen->peer, &peer))
-            *seen = (struct seen){.peer = peer, .since_ns = now - socket_silent_ns(d)};
         c->seen_end = c->seen_end > d ? c->seen_end : d + 1;
         c->ending += seen->shut;
-        if (!seen->shut && !is_busy(c, &peer))
-            c->idle[count++] =
-                (struct idle){.descriptor = d, .peer = peer, .since_ns = seen->since_ns};
+        *alive += !seen->shut;
+        if (!seen->shut && c->states[d] == SOCKET_OPEN && !is_busy(c, &seen->peer))
+            c->idle[count++] = (struct idle){d, seen->peer, seen->since_ns, seen->silent_ns, 0};
     }
     return count;
 }
@@ -102,19 +131,22 @@ static int by_address(const void *left, const void *right)
     return memcmp(a->peer.address, b->peer.address, sizeof a->peer.address);
 }
 
+/* What waits for a thread came last, however long it waited before that: a new client's request may
+ * be there and cannot be read yet. */
 static int by_turn(const void *left, const void *right)
 {
     const struct idle *a = left, *b = right;
     if (a->of_address != b->of_address)
         return a->of_address > b->of_address ? -1 : 1;
-    return (a->since_ns > b->since_ns) - (a->since_ns < b->since_ns);
+    if (a->since_ns != b->since_ns)
+        return a->since_ns < b->since_ns ? -1 : 1;
+    return (a->silent_ns < b->silent_ns) - (a->silent_ns > b->silent_ns);
 }
 
 static void end_some(struct connections *c, uint16_t port)
 {
-    const uint32_t count = look(c, port);
-    /* Where most were shut before, half of the few that are left may stay: a new client is last. */
-    const uint32_t most = count / 2 < CONNECTIONS_ENDED ? count / 2 : CONNECTIONS_ENDED;
+    uint32_t alive = 0;
+    const uint32_t count = look(c, port, &alive);
 
     qsort(c->idle, count, sizeof c->idle[0], by_address);
     for (uint32_t i = 0, next; i < count; i = next) {
@@ -124,18 +156,28 @@ static void end_some(struct connections *c, uint16_t port)
             c->idle[k].of_address = next - i;
     }
     qsort(c->idle, count, sizeof c->idle[0], by_turn);
-    for (uint32_t i = 0; i < most; i++) {
-        socket_shut(c->idle[i].descriptor);
-        c->seen[c->idle[i].descriptor].shut = true;
+    for (uint32_t i = 0; i < count && alive > CONNECTIONS_KEPT - CONNECTIONS_ENDED; i++) {
+        const int d = c->idle[i].descriptor;
+        struct socket_peer peer;
+        /* It ended since the look, and another may have its descriptor; or it is a new client's,
+         * whose request cannot be read yet. */
+        if (!socket_peer(d, &peer) || !is_same(&c->idle[i].peer, &peer) ||
+            socket_state(d) != SOCKET_OPEN || is_busy(c, &peer))
+            continue;
+        socket_shut(d);
+        c->seen[d].shut = true;
         c->ending++;
+        alive--;
     }
 }
 
 void connections_open(struct connections *c, uint16_t port)
 {
     mutex_lock(c->lock);
-    /* What was shut may still wait for a thread, and then all threads could have idle ones. */
-    if (++c->count > CONNECTIONS_KEPT + c->ending || c->count >= CONNECTIONS_MAX)
+    c->count++;
+    c->opened++;
+    if (c->count > CONNECTIONS_KEPT + c->ending ||
+        (c->count >= CONNECTIONS_MAX && c->opened >= CONNECTIONS_ENDED))
         end_some(c, port);
     mutex_unlock(c->lock);
 }
@@ -151,25 +193,31 @@ void connections_close(struct connections *c)
 uint32_t connections_busy(struct connections *c, const struct mg_request_info *request)
 {
     uint32_t number = 0;
-    mutex_lock(c->lock);
+    mutex_lock(c->busy_lock);
     while (number < CONNECTIONS_MAX && c->busy[number] != NULL)
         number++;
     if (number < CONNECTIONS_MAX)
         c->busy[number] = request;
-    mutex_unlock(c->lock);
+    if (number < CONNECTIONS_MAX && number >= c->busy_end)
+        c->busy_end = number + 1;
+    mutex_unlock(c->busy_lock);
     return number;
 }
 
 void connections_idle(struct connections *c, uint32_t number)
 {
+    if (number >= CONNECTIONS_MAX)
+        return;
     mutex_lock(c->lock);
-    if (number < CONNECTIONS_MAX) {
-        const struct mg_request_info *request = c->busy[number];
-        c->busy[number] = NULL;
-        for (int d = SOCKET_FIRST; d < c->seen_end; d++)
-            if (c->seen[d].since_ns != 0 && c->seen[d].peer.port == request->remote_port &&
-                socket_peer_is(&c->seen[d].peer, request->remote_addr, request->remote_port))
-                c->seen[d].since_ns = clock_ns();
-    }
+    const struct mg_request_info *request = c->busy[number];
+    for (int d = SOCKET_FIRST; d < c->seen_end; d++)
+        if (c->seen[d].since_ns != 0 && c->seen[d].peer.port == request->remote_port &&
+            socket_peer_is(&c->seen[d].peer, request->remote_addr, request->remote_port))
+            c->seen[d].since_ns = clock_ns();
     mutex_unlock(c->lock);
+    mutex_lock(c->busy_lock);
+    c->busy[number] = NULL;
+    while (c->busy_end > 0 && c->busy[c->busy_end - 1] == NULL)
+        c->busy_end--;
+    mutex_unlock(c->busy_lock);
 }

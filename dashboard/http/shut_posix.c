@@ -5,7 +5,9 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 union address {
@@ -22,13 +24,19 @@ static uint16_t port_of(const union address *a)
     return a->any.sa_family == AF_INET ? ntohs(a->in.sin_port) : 0;
 }
 
-bool socket_peer(int descriptor, uint16_t port, struct socket_peer *out)
+bool socket_is_to(int descriptor, uint16_t port)
 {
-    union address ours, peer;
-    socklen_t ours_bytes = sizeof ours, peer_bytes = sizeof peer;
+    union address ours;
+    socklen_t bytes = sizeof ours;
+    return getsockname(descriptor, &ours.any, &bytes) == 0 && port_of(&ours) == port;
+}
+
+bool socket_peer(int descriptor, struct socket_peer *out)
+{
+    union address peer;
+    socklen_t bytes = sizeof peer;
     memset(out, 0, sizeof *out);
-    if (getsockname(descriptor, &ours.any, &ours_bytes) != 0 || port_of(&ours) != port ||
-        getpeername(descriptor, &peer.any, &peer_bytes) != 0)
+    if (getpeername(descriptor, &peer.any, &bytes) != 0 || port_of(&peer) == 0)
         return false;
     out->port = port_of(&peer);
     if (peer.any.sa_family == AF_INET6)
@@ -66,6 +74,34 @@ uint64_t socket_silent_ns(int descriptor)
     return 0;
 }
 #endif
+
+static enum socket_state state_of(const struct pollfd *poll)
+{
+    if ((poll->revents & POLLNVAL) != 0)
+        return SOCKET_NONE;
+    return (poll->revents & POLLIN) != 0 ? SOCKET_UNREAD : SOCKET_OPEN;
+}
+
+void socket_states(enum socket_state out[SOCKET_END])
+{
+    struct pollfd all[SOCKET_END];
+    struct rlimit files = {.rlim_cur = SOCKET_END};
+    (void)getrlimit(RLIMIT_NOFILE, &files); /* poll() refuses more */
+    const nfds_t count = files.rlim_cur < SOCKET_END ? (nfds_t)files.rlim_cur : SOCKET_END;
+
+    for (int d = 0; d < SOCKET_END; d++)
+        all[d] = (struct pollfd){.fd = d, .events = POLLIN, .revents = POLLNVAL};
+    (void)poll(all, count, 0);
+    for (int d = 0; d < SOCKET_END; d++)
+        out[d] = state_of(&all[d]);
+}
+
+enum socket_state socket_state(int descriptor)
+{
+    struct pollfd one = {.fd = descriptor, .events = POLLIN};
+    (void)poll(&one, 1, 0);
+    return state_of(&one);
+}
 
 void socket_shut(int descriptor)
 {
