@@ -89,6 +89,11 @@ def symbols():
     yield "bench", [PYTHON, "tests/bench/run.py", BUILD, "--xl"], {}
 
 
+def races():
+    """Data races: the tool compiled for ThreadSanitizer, under load."""
+    yield "races", [PYTHON, "tests/races.py"], {}
+
+
 def store():
     """How memory grows with a run, from 5,000 to 20,000 cases, as the least of three peaks."""
     yield "large-runs", [PYTHON, "tests/e2e/test_large_runs.py"], {"TWINSTACK_SOAK": "1"}
@@ -121,7 +126,7 @@ def mutation():
     yield "faults", [PYTHON, "tests/mutation/mutate.py"], {}
 
 
-SOAKS = {f.__name__: f for f in (lint, fuzz, stops, web, loops, matrix, victims, symbols, store, stream, release, copies, mutation)}
+SOAKS = {f.__name__: f for f in (lint, fuzz, stops, web, loops, matrix, victims, symbols, races, store, stream, release, copies, mutation)}
 
 
 def sources():

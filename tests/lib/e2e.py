@@ -19,7 +19,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
-PROGRAM = BUILD / "bin" / "twinstack"
+PROGRAM = pathlib.Path(os.environ.get("TWINSTACK_PROGRAM", BUILD / "bin/twinstack"))
 # What other projects published: corpus/fixtures, unpacked by tests/fixtures.sh, unless it lies beside the repository.
 BESIDE = ROOT / "../shared/fixtures"
 FIXTURES = pathlib.Path(os.environ.get("TWINSTACK_FIXTURES") or (BESIDE if BESIDE.is_dir() else ROOT / "build/fixtures"))
