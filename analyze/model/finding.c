@@ -36,15 +36,8 @@ static const char *const cause_names[CAUSE_COUNT] = {
 };
 
 static const char *const verdict_names[VERDICT_COUNT] = {
-    [VERDICT_PASS] = "PASS",
-    [VERDICT_FAIL] = "FAIL",
-    [VERDICT_XFAIL] = "XFAIL",
-    [VERDICT_XPASS] = "XPASS",
-    [VERDICT_FLAKY] = "FLAKY",
-    [VERDICT_ERROR] = "ERROR",
-    [VERDICT_UNSUPPORTED] = "UNSUPPORTED",
-    [VERDICT_NOT_CAPTURED_AS_EXPECTED] = "NOT-CAPTURED-AS-EXPECTED",
-};
+#define VERDICT_WORD(NAME, WORD, FAILS, CAPTURES) WORD,
+    VERDICTS(VERDICT_WORD)};
 
 static const char *const blame_texts[BLAME_COUNT] = {
     [BLAME_UNKNOWN] = "",

@@ -41,16 +41,20 @@ enum cause {
     CAUSE_COUNT
 };
 
+/* Its name and word; whether it fails a run, and whether a capture was to be made. */
+#define VERDICTS(ROW)                                                                              \
+    ROW(PASS, "PASS", false, true)                                                                 \
+    ROW(FAIL, "FAIL", true, true)                                                                  \
+    ROW(XFAIL, "XFAIL", false, true)                                                               \
+    ROW(XPASS, "XPASS", true, true)                                                                \
+    ROW(FLAKY, "FLAKY", true, true)                                                                \
+    ROW(ERROR, "ERROR", true, false)                                                               \
+    ROW(UNSUPPORTED, "UNSUPPORTED", false, false)                                                  \
+    ROW(NOT_CAPTURED_AS_EXPECTED, "NOT-CAPTURED-AS-EXPECTED", false, false)
+
 enum verdict {
-    VERDICT_PASS,
-    VERDICT_FAIL,
-    VERDICT_XFAIL,
-    VERDICT_XPASS,
-    VERDICT_FLAKY,
-    VERDICT_ERROR,
-    VERDICT_UNSUPPORTED,
-    VERDICT_NOT_CAPTURED_AS_EXPECTED,
-    VERDICT_COUNT
+#define VERDICT_NAME(NAME, WORD, FAILS, CAPTURES) VERDICT_##NAME,
+    VERDICTS(VERDICT_NAME) VERDICT_COUNT
 };
 
 /* What made a difference: the part of the work that the evidence contradicts. */

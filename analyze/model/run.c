@@ -58,8 +58,21 @@ bool run_state_parse(const char *name, enum run_state *out)
 
 bool run_verdict_fails(enum verdict verdict)
 {
-    return verdict == VERDICT_FAIL || verdict == VERDICT_XPASS || verdict == VERDICT_FLAKY ||
-           verdict == VERDICT_ERROR;
+#define VERDICT_FAILS(NAME, WORD, FAILS, CAPTURES) FAILS,
+    static const bool fails[VERDICT_COUNT] = {VERDICTS(VERDICT_FAILS)};
+    return fails[verdict];
+}
+
+bool run_case_is_to_capture(const struct run_case *c)
+{
+#define VERDICT_CAPTURES(NAME, WORD, FAILS, CAPTURES) CAPTURES,
+    static const bool captures[VERDICT_COUNT] = {VERDICTS(VERDICT_CAPTURES)};
+    return captures[c->result.verdict] && c->kind != CASE_KIND_CALM;
+}
+
+bool run_case_is_captured(const struct run_case *c)
+{
+    return c->timing.record_bytes > 0 || c->timing.dump_bytes > 0;
 }
 
 /* A copy that outlives the case; NULL in, NULL out. */

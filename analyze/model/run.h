@@ -122,6 +122,11 @@ bool run_state_parse(const char *name, enum run_state *out);
 /* The verdicts' part of the exit code: true when no verdict fails the run. */
 bool run_verdict_fails(enum verdict verdict);
 
+/* A record or a dump of C is expected: it can be shown here, and is no calm program. One is there.
+ */
+bool run_case_is_to_capture(const struct run_case *c);
+bool run_case_is_captured(const struct run_case *c);
+
 /* Sorts cases by repeat, then name: cases are stored in the order in which their verdicts were
  * known. */
 void run_cases_sort(struct run_case *cases, uint32_t count);

@@ -143,10 +143,13 @@
     " GROUP BY f.module, p.symbols) n JOIN module m ON m.id = n.module"                            \
     " GROUP BY m.name, m.code_id, m.debug_id, n.symbols"
 
-/* Cases that should have been captured, and those that were. */
-#define CAPTURE_EXPECTED                                                                           \
-    "c.kind <> 'calm' AND c.verdict NOT IN ('UNSUPPORTED', 'ERROR', 'NOT-CAPTURED-AS-EXPECTED')"
-#define CAPTURED "c.got_doors <> '' OR c.record_bytes > 0"
+/* run_case_is_to_capture(), run_case_is_captured(): of all of a run, those that were. */
+#define IF_true(TEXT) TEXT
+#define IF_false(TEXT) ""
+#define OR_VERDICT(NAME, WORD, FAILS, CAPTURES) IF_##CAPTURES(", '" WORD "'")
+#define TO_CAPTURE "c.kind <> 'calm' AND c.verdict IN (''" VERDICTS(OR_VERDICT) ")"
+#define COUNT_CAPTURES                                                                             \
+    "count(*), count(CASE WHEN c.record_bytes > 0 OR c.dump_bytes > 0 THEN 1 END)"
 
 /* The numbers of case C that trends take medians of; FIGURE is an expression that gives the name.
  * Times in the dying process do not count where the case ran in a crowd. */
@@ -156,20 +159,17 @@
 
 /* The case has a time of both ways for the same frames, in a calm process: as the samples of the
  * reports (figure_sample_take()), whose ratio this must be. Older runs have no costs of ways. */
-#define WAY_TIME(way)                                                                              \
-    "(SELECT w.cold_ns FROM way_cost w WHERE w.case_id = c.id AND w.way = " way ")"
+#define WAY_TIME(way, of_claim)                                                                    \
+    "CASE WHEN EXISTS (SELECT 1 FROM way_cost w WHERE w.case_id = c.id)"                           \
+    " THEN (SELECT w.cold_ns FROM way_cost w WHERE w.case_id = c.id AND w.same AND w.way = " way   \
+    ") ELSE " of_claim " END"
+#define WAY_OF_CLAIM "CASE k.engine WHEN '" ENGINE_NAME_DUMP "' THEN 'dump' ELSE 'offset' END"
 #define BOTH_WAYS                                                                                  \
     "NOT coalesce(c.crowded, 0) AND (SELECT count(*) FROM claim k WHERE k.case_id = c.id AND"      \
     " k.engine IN ('" ENGINE_NAME_DUMP "', '" ENGINE_NAME_OFFSET "') AND k.state = 0 AND"          \
-    " k.frames > 0 AND k.total_ns > 0 AND coalesce(" WAY_TIME(                                     \
-        "CASE k.engine WHEN '" ENGINE_NAME_DUMP                                                    \
-        "' THEN 'dump' ELSE 'offset' END") ", k.cold_ns)"                                          \
-                                           " > 0) = 2 AND NOT EXISTS (SELECT 1 FROM way_cost w "   \
-                                           "WHERE w.case_id = c.id AND"                            \
-                                           " w.way IN ('dump', 'offset') AND NOT w.same)"
+    " k.frames > 0 AND k.total_ns > 0 AND " WAY_TIME(WAY_OF_CLAIM, "k.cold_ns") " > 0) = 2"
 #define PAIRED(way, engine)                                                                        \
-    "CASE WHEN " BOTH_WAYS                                                                         \
-    " THEN coalesce(" WAY_TIME("'" way "'") ", " CLAIM_TIME(engine, "cold_ns") ") END"
+    "CASE WHEN " BOTH_WAYS " THEN " WAY_TIME("'" way "'", CLAIM_TIME(engine, "cold_ns")) " END"
 #define FIGURE_NONE(NAME) ""
 #define FIGURE_WHEN(NAME) " WHEN '" #NAME "' THEN c." #NAME
 #define FIGURE_NAME(NAME) ", ('" #NAME "')"
@@ -294,11 +294,8 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_SUM_ENGINES] = "INSERT OR REPLACE INTO run_engine (" ENGINE_SUM_COLUMNS ") " SUM_ENGINES,
     [SQL_SUM_CAUSES] = "INSERT OR REPLACE INTO run_cause " SUM_CAUSES,
     [SQL_SUM_SYMBOLS] = "INSERT OR REPLACE INTO run_symbol " SUM_SYMBOLS,
-    [SQL_SUM_FIGURES] =
-        "INSERT OR REPLACE INTO run_figure SELECT ?1,"
-        " (SELECT count(*) FROM crash_case c WHERE c.run_id = ?1 AND " CAPTURE_EXPECTED "),"
-        " (SELECT count(*) FROM crash_case c WHERE c.run_id = ?1 AND " CAPTURE_EXPECTED
-        "  AND (" CAPTURED "))",
+    [SQL_SUM_FIGURES] = "INSERT OR REPLACE INTO run_figure SELECT ?1, " COUNT_CAPTURES
+                        " FROM crash_case c WHERE c.run_id = ?1 AND " TO_CAPTURE,
     [SQL_SUM_MEDIANS] = "INSERT OR REPLACE INTO run_median " SUM_MEDIANS,
     [SQL_RUNS_WITHOUT_SUMS] = "SELECT id FROM run WHERE state <> 'running'"
                               " AND id NOT IN (SELECT run_id FROM run_median) LIMIT 256",
@@ -460,9 +457,9 @@ const char *const store_sql[SQL_COUNT] = {
         " FROM run r JOIN crash_case c ON c.run_id = r.id JOIN claim k ON k.case_id = c.id"
         " WHERE" TREND_RUNS " AND k.subject AND" TREND_CASE " GROUP BY r.id" TREND_ORDER,
     [SQL_TREND_CASES] =
-        "SELECT " TREND_COLUMNS ", count(*), sum(" CAPTURED
-        ") FROM run r JOIN crash_case c ON c.run_id = r.id"
-        " WHERE" TREND_RUNS " AND " CAPTURE_EXPECTED " AND" TREND_CASE " GROUP BY r.id" TREND_ORDER,
+        "SELECT " TREND_COLUMNS ", " COUNT_CAPTURES
+        " FROM run r JOIN crash_case c ON c.run_id = r.id"
+        " WHERE" TREND_RUNS " AND " TO_CAPTURE " AND" TREND_CASE " GROUP BY r.id" TREND_ORDER,
     [SQL_TREND_COST] =
         "SELECT " TREND_COLUMNS ", n.* FROM run r JOIN (SELECT " PAIR_COLUMNS " FROM (" MEDIANS(
             "id, figure",

@@ -109,7 +109,7 @@ enum status accuracy_add(struct accuracy_count *count, const struct run_case *c,
         judged[w] = scores[w] != NULL && scores[w]->judged;
     }
     const bool offset = judged[ACCURACY_OFFSET], dump = judged[ACCURACY_DUMP];
-    if (offset || dump || case_should_be_captured(c)) {
+    if (offset || dump || run_case_is_to_capture(c)) {
         struct accuracy_usable *own = &count->out->by_cpu[c->arch];
         split_add(&count->out->judged, offset, dump);
         own->judged++;

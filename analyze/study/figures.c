@@ -168,13 +168,6 @@ void figure_sample_take(const struct run_case *c, const char *foreign, struct fi
         memset(out->ways, 0, sizeof out->ways);
 }
 
-bool case_should_be_captured(const struct run_case *c)
-{
-    const enum verdict v = c->result.verdict;
-    return v != VERDICT_UNSUPPORTED && v != VERDICT_ERROR &&
-           v != VERDICT_NOT_CAPTURED_AS_EXPECTED && c->kind != CASE_KIND_CALM;
-}
-
 void figures_take_samples(const struct run_figures *figures, struct sample_set *out)
 {
     const char *foreign = figures_foreign_engine(figures);

@@ -164,9 +164,6 @@ void figure_sample_take(const struct run_case *c, const char *foreign, struct fi
 /* Those of cases in memory; none without memory for all. */
 void figures_take_samples(const struct run_figures *figures, struct sample_set *out);
 
-/* A record or a dump of C is expected: it can be shown here, and is no calm program. */
-bool case_should_be_captured(const struct run_case *c);
-
 /* Cases whose verdict fails the run. */
 uint32_t figures_failing(const struct run_figures *figures);
 uint32_t figures_passing(const struct run_figures *figures); /* PASS, or not captured as expected */

@@ -49,9 +49,9 @@ static void count_case(struct head_count *count, const struct run_case *c)
     count->out->total_cases++;
     count->out->verdicts[c->result.verdict]++;
     lane_add(count->out->lanes, &count->out->lane_count, c, count->keep);
-    if (case_should_be_captured(c)) {
+    if (run_case_is_to_capture(c)) {
         count->out->captures_expected++;
-        count->out->captured += c->timing.record_bytes > 0 || c->timing.dump_bytes > 0;
+        count->out->captured += run_case_is_captured(c);
     }
 }
 

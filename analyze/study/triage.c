@@ -105,8 +105,7 @@ static enum trouble trouble_of_failure(const struct run_case *c)
     const enum trouble found = trouble_of_findings(c);
     if (found != TROUBLE_NONE)
         return found;
-    return c->timing.record_bytes == 0 && c->timing.dump_bytes == 0 ? TROUBLE_NOT_CAPTURED
-                                                                    : TROUBLE_WRONG_END;
+    return run_case_is_captured(c) ? TROUBLE_WRONG_END : TROUBLE_NOT_CAPTURED;
 }
 
 enum trouble triage_trouble(const struct run_case *c)

@@ -119,11 +119,29 @@ TEST(times_of_a_crowd_are_left_out)
     store_tear_down(&f);
 }
 
+/* Which costs of ways a case has: of one nanosecond, so that one that counts shows. */
+enum pair_ways { NO_WAYS, BOTH_WAYS, OTHER_FRAMES, DUMP_WAY_ONLY };
+
 struct pair {
     enum cpu arch;
     uint64_t dump_ns, offset_ns;
     bool crowded;
+    enum pair_ways ways;
 };
+
+static struct way_cost *ways_of(struct store_fixture *f, enum pair_ways ways)
+{
+    struct way_cost *out =
+        ways != NO_WAYS ? ARENA_ARRAY(&f->keep, WAY_COUNT, struct way_cost) : NULL;
+    if (out == NULL)
+        return NULL;
+    memset(out, 0, WAY_COUNT * sizeof *out);
+    out[WAY_DUMP] =
+        (struct way_cost){.cold.whole_ns = 8, .frames = 3, .same = ways != OTHER_FRAMES};
+    if (ways != DUMP_WAY_ONLY)
+        out[WAY_OFFSET] = (struct way_cost){.cold.whole_ns = 4, .frames = 3, .same = 1};
+    return out;
+}
 
 static void put_pairs(struct store_fixture *f, const struct pair *pairs, uint32_t count)
 {
@@ -144,6 +162,7 @@ static void put_pairs(struct store_fixture *f, const struct pair *pairs, uint32_
                              .kind = CASE_KIND_CRASH,
                              .arch = pairs[i].arch,
                              .timing = {.crowded = pairs[i].crowded},
+                             .ways = ways_of(f, pairs[i].ways),
                              .claims = claims,
                              .claim_count = 2,
                              .result = {.verdict = VERDICT_PASS,
@@ -167,12 +186,19 @@ TEST(the_speed_of_a_run_is_one_figure_everywhere)
     } rows[] = {
         {"twelve pairs", 12, 0, {0}, 9},
         {"eleven are too few", 11, 0, {0}, (double)NAN},
-        {"another processor's do not count", 12, 20, {CPU_X86, 900, 900, false}, 9},
-        {"nor help where there are too few", 11, 20, {CPU_X86, 900, 900, false}, (double)NAN},
-        {"nor those without the other way", 12, 20, {CPU_X64, 900, 0, false}, 9},
-        {"nor those of a crowd", 12, 20, {CPU_X64, 900, 900, true}, 9},
-        {"but those of the same do", 12, 20, {CPU_X64, 900, 450, false}, 2},
-        {"without the first processor the next", 0, 20, {CPU_X86, 900, 300, false}, 3},
+        {"another processor's do not count", 12, 20, {CPU_X86, 900, 900, false, NO_WAYS}, 9},
+        {"nor help where there are too few",
+         11,
+         20,
+         {CPU_X86, 900, 900, false, NO_WAYS},
+         (double)NAN},
+        {"nor those without the other way", 12, 20, {CPU_X64, 900, 0, false, NO_WAYS}, 9},
+        {"nor those of a crowd", 12, 20, {CPU_X64, 900, 900, true, NO_WAYS}, 9},
+        {"but those of the same do", 12, 20, {CPU_X64, 900, 450, false, NO_WAYS}, 2},
+        {"without the first processor the next", 0, 20, {CPU_X86, 900, 300, false, NO_WAYS}, 3},
+        {"costs of ways count, not those of claims", 0, 20, {CPU_X64, 90, 10, false, BOTH_WAYS}, 2},
+        {"of other frames not", 12, 20, {CPU_X64, 90, 45, false, OTHER_FRAMES}, 9},
+        {"nor those of one way", 12, 20, {CPU_X64, 90, 45, false, DUMP_WAY_ONLY}, 9},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct store_fixture f;
@@ -182,7 +208,8 @@ TEST(the_speed_of_a_run_is_one_figure_everywhere)
         test_row(rows[i].name);
         store_set_up(&f);
         for (uint32_t k = 0; k < rows[i].pairs + rows[i].others; k++)
-            pairs[k] = k < rows[i].pairs ? (struct pair){CPU_X64, 90, 10, false} : rows[i].other;
+            pairs[k] =
+                k < rows[i].pairs ? (struct pair){CPU_X64, 90, 10, false, NO_WAYS} : rows[i].other;
         put_pairs(&f, pairs, rows[i].pairs + rows[i].others);
         const struct trend_study s = make(&f, (struct trend_query){.metric = METRIC_SPEED_RATIO});
         REQUIRE(figures_read(f.store, "latest", FIGURES_OF_TIMES, &f.keep, &info, &figures,
@@ -193,6 +220,61 @@ TEST(the_speed_of_a_run_is_one_figure_everywhere)
             CHECK_EQ(isnan(shown[k]) != 0, isnan(rows[i].value) != 0);
             if (!isnan(rows[i].value))
                 CHECK_NEAR(shown[k], rows[i].value, 1e-9);
+        }
+        store_tear_down(&f);
+    }
+}
+
+/* The capture rate of a report is that of the trend, of whole runs and of one case. */
+TEST(which_cases_count_as_captured_is_one_rule_everywhere)
+{
+    static const struct {
+        const char *name;
+        enum verdict verdict;
+        bool calm, hooks;
+        uint64_t record_bytes, dump_bytes;
+        uint32_t expected, captured;
+    } rows[] = {
+        {"a record and a dump", VERDICT_PASS, false, true, 9, 9, 1, 1},
+        {"a record", VERDICT_FAIL, false, true, 9, 0, 1, 1},
+        {"a dump", VERDICT_FAIL, false, false, 0, 9, 1, 1},
+        {"a hook alone is no capture", VERDICT_FAIL, false, true, 0, 0, 1, 0},
+        {"nothing", VERDICT_FAIL, false, false, 0, 0, 1, 0},
+        {"accepted", VERDICT_XFAIL, false, false, 0, 0, 1, 0},
+        {"flaky", VERDICT_FLAKY, false, false, 9, 9, 1, 1},
+        {"passes though accepted", VERDICT_XPASS, false, true, 9, 9, 1, 1},
+        {"a calm program", VERDICT_PASS, true, false, 9, 9, 0, 0},
+        {"could not be run", VERDICT_ERROR, false, false, 9, 9, 0, 0},
+        {"not on this machine", VERDICT_UNSUPPORTED, false, false, 0, 0, 0, 0},
+        {"none was promised", VERDICT_NOT_CAPTURED_AS_EXPECTED, false, false, 0, 0, 0, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct store_fixture f;
+        struct run_figures figures;
+        struct run_info info, run = {.label = "run", .branch = "main", .started_ns = 1};
+        struct run_case c = {
+            .scenario = "null_write",
+            .variant = "ob2",
+            .kind = rows[i].calm ? CASE_KIND_CALM : CASE_KIND_CRASH,
+            .got_hooks = rows[i].hooks ? HOOK_BIT(CASE_HOOK_UNHANDLED) : 0,
+            .timing = {.record_bytes = rows[i].record_bytes, .dump_bytes = rows[i].dump_bytes},
+            .result = {.verdict = rows[i].verdict, .reason = "", .right = "all"}};
+        test_row(rows[i].name);
+        store_set_up(&f);
+        REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
+        REQUIRE(store_put_case(f.store, run.id, &c, &f.fault) == ERR_NONE);
+        REQUIRE(store_finish_run(f.store, run.id, RUN_COMPLETE, 2, &f.fault) == ERR_NONE);
+        REQUIRE(figures_read(f.store, "latest", FIGURES_OF_TIMES, &f.keep, &info, &figures,
+                             &f.fault) == ERR_NONE);
+        CHECK_EQ(figures.captures_expected, rows[i].expected);
+        CHECK_EQ(figures.captured, rows[i].captured);
+        static const char *const scenarios[] = {NULL, "null_write"};
+        for (size_t k = 0; k < COUNT_OF(scenarios); k++) {
+            const struct trend_study s = make(
+                &f, (struct trend_query){.metric = METRIC_CAPTURE_RATE, .scenario = scenarios[k]});
+            CHECK_EQ(s.trend.count > 0 ? s.trend.points[0].count : 0, rows[i].expected);
+            if (rows[i].expected > 0)
+                CHECK_NEAR(s.trend.points[0].value, rows[i].captured, 0);
         }
         store_tear_down(&f);
     }
