@@ -104,7 +104,7 @@ enum status report_ctrf(const struct report_job *job, FILE *out, struct fault *f
     const struct run_info *run = report->run;
     struct case_window w;
     struct json j;
-    case_window_open(&w, report, 0);
+    case_window_open(&w, report, 0, fault);
     json_to_stream(&j, out, true);
     json_object(&j);
     json_key_string(&j, "reportFormat", "CTRF");

@@ -179,15 +179,13 @@ void document_causes(struct sheet *s, const struct run_figures *report, bool all
     static const struct sheet_column columns[] = {{NULL, 17, 0, SHEET_ALWAYS, SHEET_LEFT},
                                                   {"findings", 0, 0, SHEET_ALWAYS, SHEET_LEFT},
                                                   {"for example", 0, 0, SHEET_ALWAYS, SHEET_WRAP}};
-    struct cause_total totals[CAUSE_COUNT];
-    const struct cause_total *rows[CAUSE_COUNT];
+    const struct cause_total *totals = report->sums->causes, *rows[CAUSE_COUNT];
     size_t count = 0;
-    const uint32_t found = figures_causes(report, totals);
     for (int c = 0; c < CAUSE_COUNT; c++)
         if (totals[c].findings > 0 && (all || totals[c].failing > 0))
             rows[count++] = &totals[c];
     sheet_heading(s, "Where stacks differ", ", by cause");
-    if (found == 0)
+    if (report->sums->findings == 0)
         sheet_text(s, INK_GOOD, 0, 0, "nowhere: every stack agrees");
     if (count > 0)
         sheet_show(s, columns, 3, cause_cell, rows, count);
@@ -206,8 +204,8 @@ static void refused_entry(const void *rows, size_t at, struct arena *keep, struc
 
 void document_refused(struct sheet *s, const struct run_figures *report)
 {
-    struct refused_snapshot refused[REFUSED_SHOWN];
-    const uint32_t count = figures_refused(report, refused);
+    const struct refused_snapshot *refused = report->sums->refused;
+    const uint32_t count = report->sums->refused_count;
     const uint32_t shown = count < REFUSED_SHOWN ? count : REFUSED_SHOWN;
     if (count == 0)
         return;
@@ -309,7 +307,7 @@ enum status document_findings(struct sheet *s, const struct run_figures *report,
     arena_init(&own, 0);
     s->keep = &own;
     sheet_heading(s, "Every finding", "");
-    case_window_open(&w, report, CASE_FINDINGS);
+    case_window_open(&w, report, CASE_FINDINGS, fault);
     for (uint32_t i = 0; i < w.count && fault->code == ERR_NONE; i++) {
         const struct run_case *c = case_window_get(&w, i, fault);
         if (c != NULL)

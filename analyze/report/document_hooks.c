@@ -91,16 +91,19 @@ void document_hooks(struct sheet *s, const struct run_figures *report, bool deta
         {"scenario", 0, 0, SHEET_ALWAYS, SHEET_LEFT},
         {NULL, 0, 0, SHEET_ALWAYS, SHEET_RIGHT},
         {"cases", 0, 0, SHEET_ALWAYS, SHEET_LEFT}};
-    struct hook_matrix m;
+    const struct hook_matrix *m = report->hooks;
+    struct hook_matrix all;
     struct fault fault = FAULT_INIT;
     struct sheet_table table = {.columns = columns, .cell = hook_cell};
-    if (hooks_make(report, details, s->keep, &m, &fault) != ERR_NONE || m.hook_count == 0)
+    if (details && hooks_of_scenarios(report, s->keep, &all, &fault) == ERR_NONE)
+        m = &all;
+    if (fault.code != ERR_NONE || m->hook_count == 0)
         return;
-    for (uint32_t d = 0; d < m.hook_count; d++)
-        columns[FIXED + d] = (struct sheet_column){heads[m.hooks[d].hook], 0, 0,
+    for (uint32_t d = 0; d < m->hook_count; d++)
+        columns[FIXED + d] = (struct sheet_column){heads[m->hooks[d].hook], 0, 0,
                                                    CASE_HOOK_COUNT - (int)d, SHEET_LEFT};
-    table.count = FIXED + m.hook_count;
+    table.count = FIXED + m->hook_count;
     sheet_heading(s, "Hooks", ": which hook saw each crash, expected and measured");
-    sheet_table(s, &table, &m, (size_t)m.row_count + (sums_differ(&m) ? 2 : 1));
-    sheet_text(s, INK_DIM, 0, 0, legend(&m, s->keep));
+    sheet_table(s, &table, m, (size_t)m->row_count + (sums_differ(m) ? 2 : 1));
+    sheet_text(s, INK_DIM, 0, 0, legend(m, s->keep));
 }

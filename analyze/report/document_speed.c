@@ -160,9 +160,8 @@ static void print_lanes(struct sheet *s, const struct run_figures *report, uint3
         {"warm", 12, 0, SHEET_ALWAYS, SHEET_RIGHT}};
     struct sheet_table table = {
         .columns = columns, .count = COUNT_OF(columns), .cell = lane_cell, .thing = "ratio"};
-    struct speed speed;
+    struct speed speed = *report->speed; /* without what is folded into a line */
     bool drifts = false;
-    speed_make(report, s->keep, &speed);
     if (speed.row_count == 0)
         return;
     for (uint32_t r = 0; r < speed.row_count; r++)
@@ -195,24 +194,23 @@ static bool has_tuned(const struct headline *h)
 void document_speed(struct sheet *s, const struct run_figures *report, bool spread,
                     uint32_t most_lines)
 {
-    struct headline h;
-    headline_make(report, s->keep, &h);
-    if (h.cases == 0)
+    const struct headline *h = report->headline;
+    if (h->cases == 0)
         return;
     sheet_heading(s, "Speed",
                   arena_printf(s->keep, ": dumps by %s%s", speed_writer(report),
                                spread ? "; medians, spread and parts" : ""));
-    print_table(s, &h, spread);
-    const bool few = h.cases < MEASUREMENT_LEAST;
+    print_table(s, h, spread);
+    const bool few = h->cases < MEASUREMENT_LEAST;
     const bool again = spread && !s->markdown; /* below the table of the top */
     if (!again && !few)
-        sheet_text(s, INK_PLAIN, 0, 0, h.dominates);
+        sheet_text(s, INK_PLAIN, 0, 0, h->dominates);
     sheet_text(s, INK_DIM, 0, spread ? 0 : 2,
                arena_printf(s->keep, "medians (cases)%s%s%s",
-                            h.foreign != NULL ? "; foreign: " : "", text_or_empty(h.foreign),
-                            has_tuned(&h) ? "; tuned: no system data" : ""));
+                            h->foreign != NULL ? "; foreign: " : "", text_or_empty(h->foreign),
+                            has_tuned(h) ? "; tuned: no system data" : ""));
     if (spread)
-        sheet_text(s, INK_DIM, 0, 0, h.scope);
+        sheet_text(s, INK_DIM, 0, 0, h->scope);
     if (!again)
         print_lanes(s, report, most_lines);
 }
@@ -287,23 +285,21 @@ static void print_slowest(struct sheet *s, const struct timings *timings)
 
 enum status document_timing(struct sheet *s, const struct run_figures *report, struct fault *fault)
 {
-    struct timings timings;
-    if (timings_make(report, s->keep, &timings, fault) != ERR_NONE)
-        return fault->code;
-    const size_t room = TIMINGS_CAPTURE + (size_t)timings.engine_count * (1 + TIMINGS_PARTS);
+    const struct timings *timings = report->timings;
+    const size_t room = TIMINGS_CAPTURE + (size_t)timings->engine_count * (1 + TIMINGS_PARTS);
     struct time_row *rows = ARENA_ARRAY(s->keep, room, struct time_row);
     size_t count = 0;
     if (rows == NULL)
         return fault_no_memory(fault, "times");
     document_speed(s, report, true, 0);
     for (size_t i = 0; i < TIMINGS_CAPTURE; i++)
-        add_time(rows, &count, timings.capture[i].name, &timings.capture[i].measured,
-                 timings.capture[i].bytes);
+        add_time(rows, &count, timings->capture[i].name, &timings->capture[i].measured,
+                 timings->capture[i].bytes);
     sheet_heading(s, "Timing", "");
     print_times(s, "in the dying process", rows, count);
     count = 0;
-    for (uint32_t i = 0; i < timings.engine_count; i++) {
-        const struct timings_engine *engine = &timings.engines[i];
+    for (uint32_t i = 0; i < timings->engine_count; i++) {
+        const struct timings_engine *engine = &timings->engines[i];
         add_time(rows, &count, engine->engine, &engine->total, false);
         /* other walkers have the parts of the subject: the same reader and the same symbols */
         for (size_t p = 0; p < TIMINGS_PARTS; p++)
@@ -313,6 +309,6 @@ enum status document_timing(struct sheet *s, const struct run_figures *report, s
     }
     sheet_heading(s, "Timing", " on the back end, per stack");
     print_times(s, "engine", rows, count);
-    print_slowest(s, &timings);
+    print_slowest(s, timings);
     return ERR_NONE;
 }

@@ -137,7 +137,7 @@ static enum status collect_stacks(const struct run_figures *report, const char *
     struct arena scratch;
     bool good = true;
     arena_init(&scratch, 0);
-    case_window_open(&w, report, CASE_STACKS);
+    case_window_open(&w, report, CASE_STACKS, fault);
     for (uint32_t i = 0; i < w.count && good && fault->code == ERR_NONE; i++) {
         const struct run_case *c = case_window_get(&w, i, fault);
         const struct engine_claim *k = c != NULL ? case_claim(c, engine) : NULL;

@@ -84,11 +84,7 @@ static void badge_of_verdict(const struct run_figures *report, struct badge *out
 /* A ratio is worth nothing without its interval, the number of cases, and where it was measured. */
 static void badge_of_speed(const struct run_figures *report, struct badge *out)
 {
-    struct arena scratch;
-    struct speed speed;
-    arena_init(&scratch, 0);
-    speed_make(report, &scratch, &speed);
-    const struct speed_row *row = speed_main(&speed);
+    const struct speed_row *row = speed_main(report->speed);
     out->label = "plain dump : offsets";
     if (row != NULL && !isnan(row->cells[SPEED_INDEX].ratio.value)) {
         const struct speed_cell *cell = &row->cells[SPEED_INDEX];
@@ -99,15 +95,11 @@ static void badge_of_speed(const struct run_figures *report, struct badge *out)
                        cell->ratio.low, cell->ratio.high, cell->cases, cpu_name(row->arch),
                        platform != NULL ? platform : "system not known");
     }
-    arena_free(&scratch);
 }
 
 static void badge_of_metric(const struct run_figures *report, enum metric metric, struct badge *out)
 {
-    struct arena scratch;
-    arena_init(&scratch, 0);
-    const double value = figures_metric(report, metric, &scratch);
-    arena_free(&scratch);
+    const double value = figures_metric(report, metric);
     out->label = metric_name(metric);
     out->color = share_color(value);
     if (!isnan(value))

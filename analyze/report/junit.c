@@ -185,14 +185,14 @@ enum status report_junit(const struct report_job *job, FILE *out, struct fault *
 {
     const struct run_figures *report = job->report;
     struct suites suites = {.count = 0};
-    struct case_window heads, whole;
+    struct case_window w;
     arena_init(&suites.keep, 0);
-    case_window_open(&heads, report, 0);
-    case_window_open(&whole, report, CASE_FINDINGS);
-    if (find_suites(&heads, &suites, fault) == ERR_NONE)
-        put_suites(out, &whole, &suites, report, fault);
-    case_window_close(&heads);
-    case_window_close(&whole);
+    case_window_open(&w, report, 0, fault);
+    if (fault->code == ERR_NONE && find_suites(&w, &suites, fault) == ERR_NONE) {
+        w.parts = CASE_FINDINGS;
+        put_suites(out, &w, &suites, report, fault);
+    }
+    case_window_close(&w);
     arena_free(&suites.keep);
     if (fault->code == ERR_NONE && ferror(out) != 0)
         (void)fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "writing the report");

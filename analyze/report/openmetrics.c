@@ -85,10 +85,6 @@ enum status report_openmetrics(const struct report_job *job, FILE *out, struct f
                                         "F1 of the frames of the engines under test.",
                                         "Plain dump to offsets: medians of the same cases."};
     const struct run_figures *report = job->report;
-    struct arena *const scratch = job->scratch;
-    struct timings timings;
-    if (timings_make(report, scratch, &timings, fault) != ERR_NONE)
-        return fault->code;
     family(out, "run", NULL, "The run that these figures are of; its id is the value.");
     (void)fputs("twinstack_run{", out);
     put_label(out, "commit", report->run->commit);
@@ -101,9 +97,9 @@ enum status report_openmetrics(const struct report_job *job, FILE *out, struct f
     family(out, "cases_left_out", NULL, "Cases with the verdict ERROR and no stack to judge.");
     (void)fprintf(out, "twinstack_cases_left_out %u\n", report->left_out);
     put_shares(out, report);
-    put_times(out, &timings);
+    put_times(out, report->timings);
     for (size_t i = 0; i < COUNT_OF(metrics); i++) {
-        const double value = figures_metric(report, metrics[i], scratch);
+        const double value = figures_metric(report, metrics[i]);
         if (isnan(value))
             continue;
         family(out, names[i], "ratio", helps[i]);

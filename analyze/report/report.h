@@ -67,26 +67,27 @@ struct report_job {
 typedef enum status report_fn(const struct report_job *job, FILE *out, struct fault *fault);
 struct report_format {
     const char *option, *help;
-    enum figures_use use; /* what it needs of the run */
-    bool symbols;         /* also what named its frames */
+    bool figures; /* those of the whole run, not its head alone */
+    bool symbols; /* also what named its frames */
     report_fn *write;
 };
 
 /* badge: in the form of https://shields.io/badges/endpoint-badge. */
 #define REPORT_FORMATS(ROW)                                                                        \
-    ROW(json, FIGURES_OF_TIMES, true, "everything, in the documented schema")                      \
-    ROW(junit, FIGURES_OF_SUMS, false, NULL)                                                       \
-    ROW(ctrf, FIGURES_OF_SUMS, false, "CTRF JSON")                                                 \
-    ROW(md, FIGURES_OF_REPORT, false, "Markdown, limited in length")                               \
-    ROW(openmetrics, FIGURES_OF_TIMES, false, "OpenMetrics text")                                  \
-    ROW(badge, FIGURES_OF_REPORT, false, "shields endpoint JSON")                                  \
-    ROW(folded, FIGURES_OF_SUMS, false, "all stacks, as folded lines")                             \
-    ROW(speedscope, FIGURES_OF_SUMS, false, "all stacks, for speedscope")
+    ROW(json, true, true, "everything, in the documented schema")                                  \
+    ROW(junit, false, false, NULL)                                                                 \
+    ROW(ctrf, false, false, "CTRF JSON")                                                           \
+    ROW(md, true, false, "Markdown, limited in length")                                            \
+    ROW(openmetrics, true, false, "OpenMetrics text")                                              \
+    ROW(badge, true, false, "shields endpoint JSON")                                               \
+    ROW(folded, false, false, "all stacks, as folded lines")                                       \
+    ROW(speedscope, false, false, "all stacks, for speedscope")
 
-#define REPORT_DECLARATION(NAME, USE, SYMBOLS, HELP)                                               \
+#define REPORT_DECLARATION(NAME, FIGURES, SYMBOLS, HELP)                                           \
     enum status report_##NAME(const struct report_job *job, FILE *out, struct fault *fault);
 REPORT_FORMATS(REPORT_DECLARATION)
 
-#define REPORT_FORMAT(NAME, USE, SYMBOLS, HELP) {"--" #NAME, HELP, USE, SYMBOLS, report_##NAME},
+#define REPORT_FORMAT(NAME, FIGURES, SYMBOLS, HELP)                                                \
+    {"--" #NAME, HELP, FIGURES, SYMBOLS, report_##NAME},
 
 #endif

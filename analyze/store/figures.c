@@ -133,6 +133,18 @@ enum status store_read_symbols(struct store *store, uint64_t run_id, struct aren
     return query_end(&q);
 }
 
+enum status store_count_captures(struct store *store, uint64_t run_id, uint32_t *expected,
+                                 uint32_t *captured, struct fault *fault)
+{
+    struct query q = query_begin(store, SQL_COUNT_CAPTURES, NULL, fault);
+    query_int(&q, run_id);
+    if (query_row(&q)) {
+        *expected = (uint32_t)query_get(&q);
+        *captured = (uint32_t)query_get(&q);
+    }
+    return query_end(&q);
+}
+
 enum { TREND_DEFAULT = 50 };
 
 struct metric_query {

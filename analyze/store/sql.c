@@ -296,6 +296,8 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_SUM_SYMBOLS] = "INSERT OR REPLACE INTO run_symbol " SUM_SYMBOLS,
     [SQL_SUM_FIGURES] = "INSERT OR REPLACE INTO run_figure SELECT ?1, " COUNT_CAPTURES
                         " FROM crash_case c WHERE c.run_id = ?1 AND " TO_CAPTURE,
+    [SQL_COUNT_CAPTURES] = "SELECT " COUNT_CAPTURES " FROM crash_case c"
+                           " WHERE c.run_id = ? AND " TO_CAPTURE,
     [SQL_SUM_MEDIANS] = "INSERT OR REPLACE INTO run_median " SUM_MEDIANS,
     [SQL_RUNS_WITHOUT_SUMS] = "SELECT id FROM run WHERE state <> 'running'"
                               " AND id NOT IN (SELECT run_id FROM run_median) LIMIT 256",

@@ -74,6 +74,10 @@ enum status store_list_case_ids(struct store *store, uint64_t run_id, struct are
 enum status store_read_parts(struct store *store, uint64_t case_id, unsigned parts,
                              struct arena *keep, struct run_case *out, struct fault *fault);
 
+/* The cases of a run that should have been captured, and those of them that were. */
+enum status store_count_captures(struct store *store, uint64_t run_id, uint32_t *expected,
+                                 uint32_t *captured, struct fault *fault);
+
 /* A run with what a comparison needs of its cases. OUT borrows RUN, which the store has. */
 enum status store_read_side(struct store *store, const struct run_info *run,
                             enum diff_detail detail, struct arena *keep, struct diff_side *out,

@@ -313,31 +313,21 @@ static void put_steps(const struct headline *h, enum case_way way, struct cost_l
     }
 }
 
-static void make_one(const struct run_figures *figures, struct arena *keep, struct costs *out)
+static void take_costs(const struct run_figures *figures, struct costs *out)
 {
-    struct sample_set samples;
-    struct headline headline;
-    if (figures->costs != NULL) {
-        *out = *figures->costs;
-    } else {
-        figures_take_samples(figures, &samples);
-        cost_of_samples(figures, &samples, keep, out);
-        sample_set_free(&samples);
-    }
-    headline_make(figures, keep, &headline);
+    *out = *figures->costs;
     for (int lane = 0; lane < COST_LANES; lane++)
         if (lane != COST_FULL)
-            put_steps(&headline, lane_sources[lane].way, &out->of[0].lanes[lane]);
+            put_steps(figures->headline, lane_sources[lane].way, &out->of[0].lanes[lane]);
 }
 
-void cost_make(const struct run_figures *figures, const struct run_figures *full,
-               struct arena *keep, struct costs *out)
+void cost_make(const struct run_figures *figures, const struct run_figures *full, struct costs *out)
 {
     struct costs other;
-    make_one(figures, keep, out);
+    take_costs(figures, out);
     if (full == NULL)
         return;
-    make_one(full, keep, &other);
+    take_costs(full, &other);
     for (size_t i = 0; i < out->count; i++)
         for (size_t k = 0; k < other.count; k++) {
             struct cost_lane *lane = &out->of[i].lanes[COST_FULL];
@@ -425,12 +415,12 @@ static void write_lane(struct json *j, const struct cost_lane *lane, const struc
 }
 
 void cost_write_json(struct json *j, const struct run_figures *figures,
-                     const struct cost_question *question, struct arena *keep)
+                     const struct cost_question *question)
 {
     const struct cost_terms *terms = question != NULL ? &question->terms : &cost_terms_default;
     struct costs all;
     const struct cost *cost = &all.of[0];
-    cost_make(figures, question != NULL ? question->full : NULL, keep, &all);
+    cost_make(figures, question != NULL ? question->full : NULL, &all);
     json_object(j);
     json_key_string(j, "where", cost->where);
     json_key_string(j, "arch", cpu_name(cost->arch));

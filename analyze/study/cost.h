@@ -80,13 +80,13 @@ struct costs {
     size_t count; /* at least 1 */
 };
 
-/* Both runs are read for FIGURES_OF_TIMES or more, or have all cases in memory. Strings live in
- * KEEP; without memory, or when a temporary file cannot be read, nothing is measured. The steps of
- * one crash are those of the first processor alone. */
+/* The costs of FIGURES, with the full dumps of another run (NULL: none). The steps of one crash are
+ * those of the first processor alone. */
 void cost_make(const struct run_figures *figures, const struct run_figures *full,
-               struct arena *keep, struct costs *out);
+               struct costs *out);
 
-/* The same from the samples of all cases, without full dumps. */
+/* From the samples of all cases, without full dumps and steps: what figures have. Strings live in
+ * KEEP; without memory, or when a temporary file cannot be read, nothing is measured. */
 void cost_of_samples(const struct run_figures *figures, struct sample_set *samples,
                      struct arena *keep, struct costs *out);
 
@@ -127,6 +127,6 @@ void cost_write_words(struct json *j);
 /* The value of "cost", an object, of the first processor: see report/README.md. QUESTION may be
  * NULL: the default terms. */
 void cost_write_json(struct json *j, const struct run_figures *figures,
-                     const struct cost_question *question, struct arena *keep);
+                     const struct cost_question *question);
 
 #endif

@@ -168,20 +168,6 @@ void figure_sample_take(const struct run_case *c, const char *foreign, struct fi
         memset(out->ways, 0, sizeof out->ways);
 }
 
-void figures_take_samples(const struct run_figures *figures, struct sample_set *out)
-{
-    const char *foreign = figures_foreign_engine(figures);
-    struct fault fault = FAULT_INIT;
-    sample_set_init(out, SAMPLE_WORDS);
-    for (uint32_t i = 0; i < figures->case_count && fault.code == ERR_NONE; i++) {
-        struct figure_sample sample;
-        figure_sample_take(&figures->cases[i], foreign, &sample);
-        (void)sample_set_add(out, &sample, &fault);
-    }
-    if (fault.code != ERR_NONE)
-        sample_set_free(out);
-}
-
 uint32_t figures_passing(const struct run_figures *figures)
 {
     return figures->verdicts[VERDICT_PASS] + figures->verdicts[VERDICT_NOT_CAPTURED_AS_EXPECTED];

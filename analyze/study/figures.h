@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/fault.h"
 #include "base/json.h"
+#include "base/text_pool.h"
 #include "model/difference.h"
 #include "model/metric.h"
 #include "model/run.h"
@@ -39,43 +40,35 @@ struct lane_total {
     uint32_t cases, run; /* run: not UNSUPPORTED */
 };
 
-struct case_sums;   /* figures_sums.c */
-struct hook_matrix; /* study/hooks.h */
-struct timings;     /* study/timings.h */
-
 struct store;
-struct headline; /* study/headline.h */
-struct accuracy; /* study/accuracy.h */
-struct costs;    /* study/cost.h */
-struct speed;    /* study/speed.h */
+struct accuracy;    /* study/accuracy.h */
+struct costs;       /* study/cost.h */
+struct headline;    /* study/headline.h */
+struct hook_matrix; /* study/hooks.h */
+struct speed;       /* study/speed.h */
+struct timings;     /* study/timings.h */
 
 struct run_figures {
     const struct run_info *run;
     const struct run_case *cases; /* all, with claims where stacks are asked for; of a run that
-                                     stays in the database none, or (FIGURES_OF_TIMES) those that
-                                     fail or are UNSUPPORTED, and (FIGURES_OF_REPORT) those that
-                                     deviate, with scores; of findings each has
-                                     the one that decides */
+                                     stays in the database those that fail, deviate or are
+                                     UNSUPPORTED, with scores; of findings each has the one that
+                                     decides */
     uint32_t case_count;
     uint32_t total_cases; /* wherever they are */
     uint32_t verdicts[VERDICT_COUNT];
     struct lane_total *lanes; /* by name; the first LANES_MAX builds */
     uint32_t lane_count;
     struct store *store; /* where the run stays; NULL: `cases` has every case */
-    const uint64_t *ids; /* in STORE, of every case, by repeat and name */
-    uint32_t id_count;
-    const struct headline *headline; /* of a run that stays in the database; NULL: made from `cases`
-                                        where it is asked for */
-    const struct speed *speed;       /* likewise */
-    const struct costs *costs;       /* likewise */
-    const struct accuracy *accuracy; /* NULL: less than FIGURES_OF_TIMES was read */
-    const struct scenario_builds *builds; /* by scenario; NULL: counted in `cases` */
+    const struct accuracy *accuracy;
+    const struct case_sums *sums;
+    const struct costs *costs;
+    const struct headline *headline;
+    const struct hook_matrix *hooks;
+    const struct speed *speed;
+    const struct timings *timings;
+    const struct scenario_builds *builds; /* by scenario */
     uint32_t build_count;
-    struct case_sums *sums;                   /* of FIGURES_OF_REPORT; NULL: made from `cases` */
-    const struct hook_matrix *hooks;          /* likewise */
-    const struct hook_matrix *scenario_hooks; /* of FIGURES_OF_DETAILS: a row per scenario; NULL:
-                                                 likewise */
-    const struct timings *timings;            /* of a run that stays; NULL: likewise */
     uint32_t captures_expected, captured;
     const struct engine_total *engines;
     uint32_t engine_count;
@@ -87,53 +80,44 @@ struct run_figures {
     uint32_t problem_count;
 };
 
-/* Adds the engine totals, and what is wrong with the run as a whole: it is not complete, or
- * acceptances that it used are not needed or have expired.  CASES must be all cases of the run
- * (study_read_run reads them).  Borrows RUN and CASES.  Fails: ERR_MEMORY; ERR_MALFORMED the
- * acceptances. */
+/* The figures of all cases of a run: also what is wrong with the run as a whole: it is not
+ * complete, or acceptances that it used are not needed or have expired. Borrows RUN and CASES.
+ * Fails: ERR_MEMORY; ERR_IO a temporary file; ERR_MALFORMED the acceptances. */
 enum status figures_prepare(const struct run_info *run, const struct run_case *cases,
                             uint32_t case_count, struct arena *keep, struct run_figures *out,
                             struct fault *fault);
 
-/* What is read of a run whose cases stay in the database. */
-enum figures_use {
-    FIGURES_OF_GATE,     /* engines and problems; no `ids`                                */
-    FIGURES_OF_SUMS,     /* also `ids`: memory hardly grows with the run                  */
-    FIGURES_OF_CAPTURES, /* also the captures                                             */
-    FIGURES_OF_TIMES,    /* also headline, times, and the cases that fail                 */
-    FIGURES_OF_REPORT,   /* also causes, hooks and the cases that deviate                 */
-    FIGURES_OF_DETAILS,  /* also the hooks of each scenario                               */
-};
-
 /* Who else looks at each case while figures are read: in the order of the run; the case is gone
  * afterwards. */
 struct figures_watch {
-    unsigned parts; /* what it needs of a case: enum case_part */
+    unsigned parts; /* what it needs of a case beside scores and findings: enum case_part */
     enum status (*look)(void *context, const struct run_case *c, struct fault *fault);
     void *context;
 };
 
-/* The figures of run WORD, whose cases stay in STORE. INFO keeps what OUT borrows; STORE stays open
- * while OUT is used. Fails: as the database. */
-enum status figures_read(struct store *store, const char *word, enum figures_use use,
+/* The figures of run WORD, whose cases stay in STORE. WATCH sees each case; NULL: none does. INFO
+ * keeps what OUT borrows; STORE stays open while OUT is used. Fails: as the database; as WATCH. */
+enum status figures_read(struct store *store, const char *word, const struct figures_watch *watch,
                          struct arena *keep, struct run_info *info, struct run_figures *out,
                          struct fault *fault);
 
-/* The same, of FIGURES_OF_TIMES or more; WATCH sees each case. Fails also as WATCH does. */
-enum status figures_read_watched(struct store *store, const char *word, enum figures_use use,
-                                 const struct figures_watch *watch, struct arena *keep,
-                                 struct run_info *info, struct run_figures *out,
-                                 struct fault *fault);
+/* Only engines and problems; OUT has none of the pointers to figures. Reads no case, unless
+ * acceptances were used. Fails: as the database. */
+enum status figures_read_head(struct store *store, const char *word, struct arena *keep,
+                              struct run_info *info, struct run_figures *out, struct fault *fault);
 
 /* All cases of FIGURES, one at a time, wherever they are. */
 struct case_window {
     const struct run_figures *figures;
     unsigned parts; /* what is read of each: enum case_part */
     uint32_t count; /* of all cases */
-    struct arena scratch;
+    uint64_t *ids;  /* of those in the database, by repeat and name */
+    struct arena keep, scratch;
     struct run_case c;
 };
-void case_window_open(struct case_window *w, const struct run_figures *figures, unsigned parts);
+/* Fails: as the database; the window is empty. Close it also then. */
+void case_window_open(struct case_window *w, const struct run_figures *figures, unsigned parts,
+                      struct fault *fault);
 void case_window_close(struct case_window *w);
 /* Case AT, which stays until the next call; NULL: it cannot be read, and FAULT is set. */
 const struct run_case *case_window_get(struct case_window *w, uint32_t at, struct fault *fault);
@@ -160,9 +144,6 @@ bool case_is_timed(const struct run_case *c, const char *engine);
  * crowded or has not both a record and a dump; those of the back end only where both engines under
  * test gave the same stack, and each way's where its stack is that one. */
 void figure_sample_take(const struct run_case *c, const char *foreign, struct figure_sample *out);
-
-/* Those of cases in memory; none without memory for all. */
-void figures_take_samples(const struct run_figures *figures, struct sample_set *out);
 
 /* Cases whose verdict fails the run. */
 uint32_t figures_failing(const struct run_figures *figures);
@@ -204,17 +185,15 @@ struct cause_total {
     const struct run_case *where;  /* the example's case                               */
 };
 
-/* Returns the number of findings in all. */
-uint32_t figures_causes(const struct run_figures *figures, struct cause_total out[CAUSE_COUNT]);
-
-/* The first refused snapshots, at most REFUSED_SHOWN; returns the number of all. */
+/* Causes, and the first refused snapshots. Texts and examples live in `texts`, so that the cases
+ * need not stay. */
 enum { REFUSED_SHOWN = 20 };
-uint32_t figures_refused(const struct run_figures *figures,
-                         struct refused_snapshot out[REFUSED_SHOWN]);
-
-/* Counts causes and refused snapshots case by case; texts and examples live in KEEP, so that the
- * cases need not stay. */
-struct case_sums *case_sums_begin(struct arena *keep);
+struct case_sums {
+    struct text_pool texts;
+    uint32_t findings, refused_count; /* all */
+    struct cause_total causes[CAUSE_COUNT];
+    struct refused_snapshot refused[REFUSED_SHOWN];
+};
 void case_sums_add(struct case_sums *sums, const struct run_case *c);
 
 /* True when a report lists the case: the verdict is not the promised one, or an engine under test
@@ -228,6 +207,6 @@ const char *figures_foreign_engine(const struct run_figures *figures);
 
 /* METRIC_EXACT and METRIC_F1 of the subjects, METRIC_CAPTURE_RATE, METRIC_SPEED_RATIO; NaN when
  * nothing was judged, and for any other metric. */
-double figures_metric(const struct run_figures *figures, enum metric metric, struct arena *scratch);
+double figures_metric(const struct run_figures *figures, enum metric metric);
 
 #endif

@@ -1,4 +1,20 @@
-/* Figures are made case by case, from cases in memory or in the database: see figures.h. */
+/* Figures are made in one pass: each case is read once, is added to every tally, and is gone
+ * afterwards. A run has the same figures whether its cases come from the database (figures_read)
+ * or are in memory (figures_prepare): both end in pass().
+ *
+ * Before the first case, the sums that the store keeps say which engines there are; after the last
+ * one, the samples of all cases become headline, speed and cost. Of a run in the database only the
+ * cases that lists show stay in memory: those that fail, deviate, or were not run. Five cases, in
+ * the order of the run, of which `dump` gave each stack:
+ *
+ *   case       verdict      dump is exact  stays            captured  builds of a
+ *   a.ob0      PASS         yes            no               1 of 1    1
+ *   a.ob2      FAIL         no             it fails         1 of 2    2
+ *   b.ob2      UNSUPPORTED  no stack       it was not run   1 of 2    2
+ *   c.ob2      XFAIL        no             it deviates      2 of 3    2
+ *   a.ob0#2    PASS         yes            no               3 of 4    2, since a repeat is no build
+ *
+ *   figures    5 cases, 2 PASS; 2 of 4 stacks exact; `cases` has a.ob2, b.ob2 and c.ob2 */
 #include <inttypes.h>
 #include <string.h>
 
@@ -81,60 +97,30 @@ static enum status count_end(struct head_count *count, struct fault *fault)
     return ERR_NONE;
 }
 
-/* ---- from cases in memory -------------------------------------------------------------- */
+/* ---- one pass over the cases ------------------------------------------------------------ */
 
 static bool is_left_out(const struct run_case *c)
 {
     return c->result.verdict == VERDICT_ERROR && c->result.score_count == 0;
 }
 
-enum status figures_prepare(const struct run_info *run, const struct run_case *cases,
-                            uint32_t case_count, struct arena *keep, struct run_figures *out,
-                            struct fault *fault)
-{
-    struct engine_total *totals = NULL;
-    struct head_count count;
-    struct accuracy_count right;
-    struct accuracy *accuracy = ARENA_NEW(keep, struct accuracy);
-    *out = (struct run_figures){
-        .run = run, .cases = cases, .case_count = case_count, .accuracy = accuracy};
-    if (accuracy == NULL)
-        return fault_no_memory(fault, "accuracy of a run");
-    accuracy_begin(&right, keep, accuracy);
-    if (run_total_engines(cases, case_count, keep, &totals, &out->engine_count, fault) !=
-            ERR_NONE ||
-        count_begin(&count, out, keep, fault) != ERR_NONE)
-        return fault->code;
-    out->engines = totals;
-    for (uint32_t i = 0; i < case_count; i++) {
-        out->left_out += is_left_out(&cases[i]);
-        count_case(&count, &cases[i]);
-        if (accuracy_add(&right, &cases[i], fault) != ERR_NONE)
-            return fault->code;
-    }
-    accuracy_end(&right);
-    return count_end(&count, fault);
-}
-
-/* ---- from cases in the database -------------------------------------------------------- */
-
 struct reading {
     struct run_figures *out;
-    enum figures_use use;
     const struct figures_watch *watch; /* NULL: none */
     struct arena *keep;
     struct text_pool texts;
     struct engine_totals totals;
     struct head_count count;
     const char *foreign;
-    struct run_case *shown; /* what fails or is UNSUPPORTED */
+    struct run_case *shown; /* what fails, deviates or is UNSUPPORTED */
     struct sample_set samples;
     struct scenario_builds *builds;
-    struct hook_count hooks, scenario_hooks;
+    struct case_sums *sums;
+    struct hook_count hooks;
     struct timings_count times;
     struct accuracy_count right;
     uint32_t shown_room, build_room;
-    uint32_t build_at, repeat; /* of the last case: where its scenario is */
+    uint32_t build_at; /* where the scenario of the last case is */
     struct fault *fault;
 };
 
@@ -185,13 +171,8 @@ static void copy_finding(struct reading *r, const struct finding *f, struct find
  * them. */
 static void keep_deciding(struct reading *r, const struct run_case *c, struct run_case *kept)
 {
-    struct run_case found = *c;
-    struct arena scratch;
-    arena_init(&scratch, 0);
-    if (found.result.finding_count == 0 && run_verdict_fails(c->result.verdict))
-        (void)store_read_parts(r->out->store, c->id, CASE_FINDINGS, &scratch, &found, r->fault);
     const struct finding *findings[FAILURES_OF_CASE];
-    failures_findings(&found, findings);
+    failures_findings(c, findings);
     uint32_t count = 0;
     while (count < COUNT_OF(findings) && findings[count] != NULL)
         count++;
@@ -204,7 +185,6 @@ static void keep_deciding(struct reading *r, const struct run_case *c, struct ru
         kept->result.findings = copies;
         kept->result.finding_count = count;
     }
-    arena_free(&scratch);
 }
 
 static void keep_shown(struct reading *r, const struct run_case *c)
@@ -229,39 +209,38 @@ static void keep_shown(struct reading *r, const struct run_case *c)
     kept->result.right = copy_of(r, c->result.right);
     kept->result.signature = copy_of(r, c->result.signature);
     keep_deciding(r, c, kept);
-    if (r->use >= FIGURES_OF_REPORT)
-        keep_scores(r, c, kept);
+    keep_scores(r, c, kept);
 }
 
-/* Cases come by repeat and then by scenario, so the search goes on where the last one ended. */
+/* Cases come in the order of their scenarios, so the search goes on where the last one ended. */
 static struct scenario_builds *find_build(struct reading *r, const char *scenario)
 {
     for (uint32_t i = 0; i < r->out->build_count; i++) {
         const uint32_t at = (r->build_at + i) % r->out->build_count;
-        if (strcmp(r->builds[at].scenario, scenario) == 0) {
+        if (r->builds[at].scenario == scenario) { /* in the pool: equal names are one address */
             r->build_at = at;
             return &r->builds[at];
         }
-        if (i == 1 && r->repeat == 0) /* a new one */
-            break;
     }
     return NULL;
 }
 
 static void count_build(struct reading *r, const struct run_case *c)
 {
-    r->repeat = c->repeat;
-    struct scenario_builds *build = find_build(r, c->scenario);
+    const char *scenario = copy_of(r, c->scenario);
+    struct scenario_builds *build = find_build(r, scenario);
     if (build == NULL) {
         const uint32_t count = r->out->build_count;
         struct scenario_builds *rows =
             grown(r, r->builds, &r->build_room, count, sizeof *r->builds);
-        if (rows == NULL)
+        if (rows == NULL || scenario == NULL) {
+            (void)fault_no_memory(r->fault, "figures of a run");
             return;
+        }
         r->builds = rows;
         r->build_at = r->out->build_count++;
         build = &r->builds[count];
-        *build = (struct scenario_builds){.scenario = copy_of(r, c->scenario)};
+        *build = (struct scenario_builds){.scenario = scenario};
     }
     build->cases++;
     build->builds += c->repeat == 0;
@@ -278,24 +257,18 @@ static enum status read_one(struct reading *r, const struct run_case *c)
     const enum verdict v = c->result.verdict;
     struct figure_sample sample;
     count_case(&r->count, c);
-    if (r->use < FIGURES_OF_TIMES)
-        return ERR_NONE;
     r->out->left_out += is_left_out(c);
     figure_sample_take(c, r->foreign, &sample);
     if (sample_set_add(&r->samples, &sample, r->fault) != ERR_NONE ||
         timings_add(&r->times, c, r->fault) != ERR_NONE ||
-        accuracy_add(&r->right, c, r->fault) != ERR_NONE)
+        accuracy_add(&r->right, c, r->fault) != ERR_NONE ||
+        hook_count_add(&r->hooks, c, r->fault) != ERR_NONE)
         return r->fault->code;
     count_build(r, c);
-    if (run_verdict_fails(v) || v == VERDICT_UNSUPPORTED ||
-        (r->use >= FIGURES_OF_REPORT && case_deviates(c)))
+    if (r->out->store != NULL &&
+        (run_verdict_fails(v) || v == VERDICT_UNSUPPORTED || case_deviates(c)))
         keep_shown(r, c);
-    if (r->use >= FIGURES_OF_REPORT) {
-        case_sums_add(r->out->sums, c);
-        (void)hook_count_add(&r->hooks, c, r->fault);
-    }
-    if (r->use == FIGURES_OF_DETAILS)
-        (void)hook_count_add(&r->scenario_hooks, c, r->fault);
+    case_sums_add(r->sums, c);
     if (r->watch != NULL && r->fault->code == ERR_NONE)
         (void)r->watch->look(r->watch->context, c, r->fault);
     return run_totals_add(&r->totals, c, r->fault);
@@ -304,10 +277,9 @@ static enum status read_one(struct reading *r, const struct run_case *c)
 static void read_cases(struct reading *r)
 {
     struct case_window w;
-    static const unsigned parts[] = {[FIGURES_OF_TIMES] = CASE_SCORES,
-                                     [FIGURES_OF_REPORT] = CASE_SCORES | CASE_FINDINGS,
-                                     [FIGURES_OF_DETAILS] = CASE_SCORES | CASE_FINDINGS};
-    case_window_open(&w, r->out, parts[r->use] | (r->watch != NULL ? r->watch->parts : 0));
+    case_window_open(&w, r->out,
+                     CASE_SCORES | CASE_FINDINGS | (r->watch != NULL ? r->watch->parts : 0),
+                     r->fault);
     for (uint32_t i = 0; i < w.count && r->fault->code == ERR_NONE; i++) {
         const struct run_case *c = case_window_get(&w, i, r->fault);
         if (c != NULL)
@@ -319,31 +291,31 @@ static void read_cases(struct reading *r)
 /* What is counted while the cases pass, and is ready when the last one has passed. */
 struct counted {
     struct accuracy accuracy;
-    struct headline headline;
-    struct speed speed;
+    struct case_sums sums;
     struct costs costs;
+    struct headline headline;
+    struct hook_matrix hooks;
+    struct speed speed;
     struct timings timings;
-    struct hook_matrix hooks, scenario_hooks;
 };
 
-/* The sums of the database say which engines there are, and which one is foreign, before any case
- * is read. */
+/* OUT has the sums that say which engines there are, and which one is foreign, before any case is
+ * read. */
 static struct counted *begin_counts(struct reading *r)
 {
     struct run_figures *out = r->out;
     struct counted *counted = ARENA_NEW(r->keep, struct counted);
-    const bool report = r->use >= FIGURES_OF_REPORT;
     r->foreign = figures_foreign_engine(out);
     r->builds = ARENA_NEW(r->keep, struct scenario_builds);
     r->build_room = 1;
-    out->sums = report ? case_sums_begin(r->keep) : NULL;
-    if (counted == NULL || r->builds == NULL || (report && out->sums == NULL)) {
+    if (counted == NULL || r->builds == NULL) {
         (void)fault_no_memory(r->fault, "figures of a run");
         return NULL;
     }
+    r->sums = &counted->sums;
     text_pool_init(&r->texts, r->keep);
+    text_pool_init(&counted->sums.texts, r->keep);
     hook_count_begin(&r->hooks, false, r->keep, &counted->hooks);
-    hook_count_begin(&r->scenario_hooks, true, r->keep, &counted->scenario_hooks);
     if (run_totals_begin(&r->totals, r->keep, r->fault) != ERR_NONE ||
         timings_begin(&r->times, out->engines, out->engine_count, r->keep, &counted->timings,
                       r->fault) != ERR_NONE)
@@ -356,16 +328,10 @@ static struct counted *begin_counts(struct reading *r)
 static void end_counts(struct reading *r, struct counted *counted)
 {
     struct run_figures *out = r->out;
-    if (r->use >= FIGURES_OF_REPORT) {
-        hook_count_end(&r->hooks);
-        out->hooks = &counted->hooks;
-    }
-    if (r->use == FIGURES_OF_DETAILS) {
-        hook_count_end(&r->scenario_hooks);
-        out->scenario_hooks = &counted->scenario_hooks;
-    }
+    hook_count_end(&r->hooks);
     array_sort(r->builds, out->build_count, sizeof *r->builds, by_scenario);
-    out->cases = r->shown;
+    if (out->store != NULL)
+        out->cases = r->shown;
     out->builds = r->builds;
     out->engines = r->totals.rows;
     out->engine_count = r->totals.count;
@@ -377,74 +343,79 @@ static void end_counts(struct reading *r, struct counted *counted)
         speed_of_samples(out, &r->samples, r->keep, &counted->speed);
         cost_of_samples(out, &r->samples, r->keep, &counted->costs);
     }
-    out->timings = &counted->timings;
-    out->headline = &counted->headline;
-    out->speed = &counted->speed;
+    out->sums = &counted->sums;
     out->costs = &counted->costs;
+    out->headline = &counted->headline;
+    out->hooks = &counted->hooks;
+    out->speed = &counted->speed;
+    out->timings = &counted->timings;
     sample_set_free(&r->samples);
 }
 
-enum status figures_read_watched(struct store *store, const char *word, enum figures_use use,
-                                 const struct figures_watch *watch, struct arena *keep,
-                                 struct run_info *info, struct run_figures *out,
-                                 struct fault *fault)
+static enum status pass(struct reading *r)
 {
-    uint64_t id = 0, *ids = NULL;
-    struct engine_total *totals = NULL;
-    struct reading r = {.out = out, .use = use, .watch = watch, .keep = keep, .fault = fault};
-    *out = (struct run_figures){.run = info, .store = store};
-    if (store_find_run(store, word, &id, fault) != ERR_NONE ||
-        store_read_run(store, id, keep, info, fault) != ERR_NONE ||
-        store_total_engines(store, id, keep, &totals, &out->engine_count, fault) != ERR_NONE ||
-        count_begin(&r.count, out, keep, fault) != ERR_NONE)
-        return fault->code;
-    if ((use > FIGURES_OF_GATE || r.count.uses.list.count > 0) &&
-        store_list_case_ids(store, id, keep, &ids, &out->id_count, fault) != ERR_NONE)
-        return fault->code;
-    out->ids = ids;
-    out->engines = totals;
-    if (use >= FIGURES_OF_TIMES) {
-        struct counted *counted = begin_counts(&r);
-        if (counted == NULL)
-            return fault->code;
-        read_cases(&r);
-        end_counts(&r, counted);
-    } else if (use == FIGURES_OF_CAPTURES || r.count.uses.list.count > 0) {
-        read_cases(&r);
-    }
-    return fault->code == ERR_NONE ? count_end(&r.count, fault) : fault->code;
+    struct counted *counted = begin_counts(r);
+    if (counted == NULL)
+        return r->fault->code;
+    read_cases(r);
+    end_counts(r, counted);
+    return r->fault->code == ERR_NONE ? count_end(&r->count, r->fault) : r->fault->code;
 }
 
-enum status figures_read(struct store *store, const char *word, enum figures_use use,
+enum status figures_prepare(const struct run_info *run, const struct run_case *cases,
+                            uint32_t case_count, struct arena *keep, struct run_figures *out,
+                            struct fault *fault)
+{
+    struct engine_total *totals = NULL;
+    struct reading r = {.out = out, .keep = keep, .fault = fault};
+    *out = (struct run_figures){.run = run, .cases = cases, .case_count = case_count};
+    if (run_total_engines(cases, case_count, keep, &totals, &out->engine_count, fault) !=
+            ERR_NONE ||
+        count_begin(&r.count, out, keep, fault) != ERR_NONE)
+        return fault->code;
+    out->engines = totals;
+    return pass(&r);
+}
+
+static enum status read_head(struct reading *r, struct store *store, const char *word,
+                             struct run_info *info)
+{
+    struct run_figures *out = r->out;
+    struct engine_total *totals = NULL;
+    uint64_t id = 0;
+    *out = (struct run_figures){.run = info, .store = store};
+    enum status status = store_find_run(store, word, &id, r->fault);
+    if (status == ERR_NONE)
+        status = store_read_run(store, id, r->keep, info, r->fault);
+    if (status == ERR_NONE)
+        status = store_total_engines(store, id, r->keep, &totals, &out->engine_count, r->fault);
+    out->engines = totals;
+    return status == ERR_NONE ? count_begin(&r->count, out, r->keep, r->fault) : status;
+}
+
+enum status figures_read(struct store *store, const char *word, const struct figures_watch *watch,
                          struct arena *keep, struct run_info *info, struct run_figures *out,
                          struct fault *fault)
 {
-    return figures_read_watched(store, word, use, NULL, keep, info, out, fault);
+    struct reading r = {.out = out, .watch = watch, .keep = keep, .fault = fault};
+    return read_head(&r, store, word, info) == ERR_NONE ? pass(&r) : fault->code;
 }
 
-/* ---- one case after the other ---------------------------------------------------------- */
-
-void case_window_open(struct case_window *w, const struct run_figures *figures, unsigned parts)
+enum status figures_read_head(struct store *store, const char *word, struct arena *keep,
+                              struct run_info *info, struct run_figures *out, struct fault *fault)
 {
-    *w = (struct case_window){.figures = figures,
-                              .parts = parts,
-                              .count =
-                                  figures->store != NULL ? figures->id_count : figures->case_count};
-    arena_init(&w->scratch, 0);
-}
-
-void case_window_close(struct case_window *w)
-{
-    arena_free(&w->scratch);
-}
-
-const struct run_case *case_window_get(struct case_window *w, uint32_t at, struct fault *fault)
-{
-    const struct run_figures *f = w->figures;
-    if (f->store == NULL)
-        return &f->cases[at];
-    arena_reset(&w->scratch);
-    return store_read_parts(f->store, f->ids[at], w->parts, &w->scratch, &w->c, fault) == ERR_NONE
-               ? &w->c
-               : NULL;
+    struct reading r = {.out = out, .keep = keep, .fault = fault};
+    struct case_window w;
+    if (read_head(&r, store, word, info) != ERR_NONE)
+        return fault->code;
+    if (r.count.uses.list.count > 0) {
+        case_window_open(&w, out, 0, fault);
+        for (uint32_t i = 0; i < w.count && fault->code == ERR_NONE; i++) {
+            const struct run_case *c = case_window_get(&w, i, fault);
+            if (c != NULL)
+                known_uses_add(&r.count.uses, c);
+        }
+        case_window_close(&w);
+    }
+    return fault->code == ERR_NONE ? count_end(&r.count, fault) : fault->code;
 }

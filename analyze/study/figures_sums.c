@@ -2,16 +2,7 @@
  * takes a case, whether all cases stay in memory or each is gone a moment later. */
 #include <string.h>
 
-#include "base/text_pool.h"
 #include "study/figures.h"
-
-struct case_sums {
-    struct arena *keep; /* NULL: the cases stay, and examples are borrowed */
-    struct text_pool texts;
-    uint32_t findings, refused_count;
-    struct cause_total causes[CAUSE_COUNT];
-    struct refused_snapshot refused[REFUSED_SHOWN];
-};
 
 static const char *kept_text(struct case_sums *s, const char *text)
 {
@@ -21,9 +12,9 @@ static const char *kept_text(struct case_sums *s, const char *text)
 /* What reports show of an example: engine, evidence, and the name of its case. */
 static const struct finding *kept_finding(struct case_sums *s, const struct finding *f)
 {
-    struct finding *copy = s->keep != NULL ? ARENA_NEW(s->keep, struct finding) : NULL;
+    struct finding *copy = ARENA_NEW(s->texts.keep, struct finding);
     if (copy == NULL)
-        return f;
+        return NULL;
     *copy = (struct finding){.level = f->level,
                              .cause = f->cause,
                              .fails = f->fails,
@@ -34,23 +25,13 @@ static const struct finding *kept_finding(struct case_sums *s, const struct find
 
 static const struct run_case *kept_case(struct case_sums *s, const struct run_case *c)
 {
-    struct run_case *copy = s->keep != NULL ? ARENA_NEW(s->keep, struct run_case) : NULL;
+    struct run_case *copy = ARENA_NEW(s->texts.keep, struct run_case);
     if (copy == NULL)
-        return c;
+        return NULL;
     copy->scenario = kept_text(s, c->scenario);
     copy->variant = kept_text(s, c->variant);
     copy->repeat = c->repeat;
     return copy;
-}
-
-struct case_sums *case_sums_begin(struct arena *keep)
-{
-    struct case_sums *out = ARENA_NEW(keep, struct case_sums);
-    if (out != NULL) {
-        out->keep = keep;
-        text_pool_init(&out->texts, keep);
-    }
-    return out;
 }
 
 void case_sums_add(struct case_sums *s, const struct run_case *c)
@@ -72,32 +53,6 @@ void case_sums_add(struct case_sums *s, const struct run_case *c)
             s->refused[s->refused_count - 1] =
                 (struct refused_snapshot){kept_case(s, c), kept_finding(s, finding)};
     }
-}
-
-static void add_all(struct case_sums *s, const struct run_figures *figures)
-{
-    memset(s, 0, sizeof *s);
-    for (uint32_t i = 0; i < figures->case_count; i++)
-        case_sums_add(s, &figures->cases[i]);
-}
-
-uint32_t figures_causes(const struct run_figures *figures, struct cause_total out[CAUSE_COUNT])
-{
-    struct case_sums own, *sums = figures->sums;
-    if (sums == NULL)
-        add_all(sums = &own, figures);
-    memcpy(out, sums->causes, CAUSE_COUNT * sizeof *out);
-    return sums->findings;
-}
-
-uint32_t figures_refused(const struct run_figures *figures,
-                         struct refused_snapshot out[REFUSED_SHOWN])
-{
-    struct case_sums own, *sums = figures->sums;
-    if (sums == NULL)
-        add_all(sums = &own, figures);
-    memcpy(out, sums->refused, REFUSED_SHOWN * sizeof *out);
-    return sums->refused_count;
 }
 
 bool case_deviates(const struct run_case *c)

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
+#include "store/store.h"
 #include "stream/totals.h"
 #include "study/gate_check.h"
 
@@ -15,7 +16,7 @@ static void check_metric(struct gate_session *s, enum metric metric, double limi
     const char *name = metric_name(metric);
     if (isnan(limit))
         return;
-    const double value = figures_metric(&s->out->figures, metric, s->keep);
+    const double value = figures_metric(&s->out->figures, metric);
     if (isnan(value))
         gate_add(s, name, false, "nothing was measured, %.1f %% demanded", limit * 100);
     else
@@ -114,9 +115,11 @@ enum status gate_decide(struct store *store, const char *word, const struct gate
 {
     struct gate_session s = {.request = request, .keep = keep, .out = out};
     memset(out, 0, sizeof *out);
-    const enum figures_use use =
-        isnan(request->min_capture) ? FIGURES_OF_GATE : FIGURES_OF_CAPTURES;
-    if (figures_read(store, word, use, keep, &out->run.info, &out->figures, fault) != ERR_NONE)
+    struct run_figures *figures = &out->figures;
+    if (figures_read_head(store, word, keep, &out->run.info, figures, fault) != ERR_NONE ||
+        (!isnan(request->min_capture) &&
+         store_count_captures(store, out->run.info.id, &figures->captures_expected,
+                              &figures->captured, fault) != ERR_NONE))
         return fault->code;
     check_run(&s);
     check_verdicts(&s);

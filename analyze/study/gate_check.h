@@ -20,7 +20,7 @@ void gate_add(struct gate_session *s, const char *name, bool holds, const char *
 enum status gate_check_baseline(struct gate_session *s, struct store *store, struct fault *fault);
 
 /* The limit on the times of the request's lanes, over the cases of DIFF that both runs have. Fails:
- * as figures_read(). */
+ * as figures_read_head(). */
 enum status gate_check_lanes(struct gate_session *s, struct store *store,
                              const struct run_info *baseline, const struct run_diff *diff,
                              struct fault *fault);

@@ -38,7 +38,8 @@ static void take_samples(const struct run_figures *figures, struct lane_side *ou
 {
     struct case_window w;
     struct figure_sample sample;
-    case_window_open(&w, figures, CASE_SCORES);
+    case_window_open(&w, figures, CASE_SCORES, fault);
+    sample_sort(w.ids, w.count);
     for (uint32_t i = 0; i < w.count && fault->code == ERR_NONE; i++) {
         const struct run_case *c = case_window_get(&w, i, fault);
         if (c == NULL)
@@ -57,15 +58,10 @@ static enum status read_samples(struct lanes *l, struct store *store, const stru
 {
     struct run_figures figures = {.run = run, .store = store};
     struct engine_total *engines = NULL;
-    uint64_t *ids = NULL;
     if (store_total_engines(store, run->id, &l->scratch, &engines, &figures.engine_count,
-                            l->fault) != ERR_NONE ||
-        store_list_case_ids(store, run->id, &l->scratch, &ids, &figures.id_count, l->fault) !=
-            ERR_NONE)
+                            l->fault) != ERR_NONE)
         return l->fault->code;
-    sample_sort(ids, figures.id_count);
     figures.engines = engines;
-    figures.ids = ids;
     out->foreign = figures_foreign_engine(&figures);
     take_samples(&figures, out, l->fault);
     const size_t room = (size_t)out->samples.count + 1;

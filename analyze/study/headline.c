@@ -412,18 +412,6 @@ void headline_of_samples(const struct run_figures *figures, struct sample_set *s
     free(c.places);
 }
 
-void headline_make(const struct run_figures *figures, struct arena *keep, struct headline *out)
-{
-    struct sample_set samples;
-    if (figures->headline != NULL) {
-        *out = *figures->headline;
-        return;
-    }
-    figures_take_samples(figures, &samples);
-    headline_of_samples(figures, &samples, keep, out);
-    sample_set_free(&samples);
-}
-
 /* Each engine starts cold, as a foreign tool does: modules loaded by an earlier engine must not
  * count for a later one, and a judge that keeps running is cold in few cases. Older runs have only
  * the time with everything loaded. */
@@ -433,26 +421,7 @@ static double back_end_ms(const struct headline *h, enum case_way way)
     return (isnan(cold) ? median_of(h, ROW_WARM, way) : cold) / 1e6;
 }
 
-/* The "dump way (foreign) : dump way (ours) : offset way", from the back end's costs of the cases
- * that have both subjects. */
-struct way_times {
-    uint64_t cases;    /* that have both                                         */
-    double foreign_ms; /* median: dump way through a foreign debugger; NaN: none */
-    double dump_ms;    /* median: dump way, ours                                 */
-    double offset_ms;  /* median: offset way                                     */
-};
-
-static struct way_times way_times_of(const struct run_figures *figures, struct arena *scratch)
-{
-    struct headline h;
-    headline_make(figures, scratch, &h);
-    return (struct way_times){.cases = h.cases,
-                              .foreign_ms = back_end_ms(&h, WAY_FOREIGN),
-                              .dump_ms = back_end_ms(&h, WAY_DUMP),
-                              .offset_ms = back_end_ms(&h, WAY_OFFSET)};
-}
-
-double figures_metric(const struct run_figures *figures, enum metric metric, struct arena *scratch)
+double figures_metric(const struct run_figures *figures, enum metric metric)
 {
     uint64_t judged = 0, exact = 0, truth = 0, own = 0, right = 0;
     if (metric == METRIC_CAPTURE_RATE)
@@ -460,9 +429,7 @@ double figures_metric(const struct run_figures *figures, enum metric metric, str
                    ? (double)NAN
                    : (double)figures->captured / figures->captures_expected;
     if (metric == METRIC_SPEED_RATIO) {
-        struct speed speed;
-        speed_make(figures, scratch, &speed);
-        const struct speed_row *row = speed_main(&speed);
+        const struct speed_row *row = speed_main(figures->speed);
         return row != NULL ? row->cells[SPEED_INDEX].ratio.value : (double)NAN;
     }
     for (uint32_t i = 0; i < figures->engine_count; i++) {
@@ -514,34 +481,32 @@ static void write_row(struct json *j, const struct headline_row *row)
     json_object_end(j);
 }
 
-void headline_write_json(struct json *j, const struct run_figures *figures, struct arena *keep)
+void headline_write_json(struct json *j, const struct run_figures *figures)
 {
-    const struct way_times times = way_times_of(figures, keep);
-    struct headline h;
-    headline_make(figures, keep, &h);
+    const struct headline *h = figures->headline;
     json_object(j);
-    json_key_uint(j, "cases", times.cases);
+    json_key_uint(j, "cases", h->cases);
     json_key_string(j, "foreign_engine", figures_foreign_engine(figures));
-    json_key_number(j, "foreign_ms", times.foreign_ms);
-    json_key_number(j, "dump_ms", times.dump_ms);
-    json_key_number(j, "offset_ms", times.offset_ms);
-    json_key_string(j, "foreign", h.foreign);
-    json_key_string(j, "dominates", h.dominates);
-    json_key_string(j, "scope", h.scope);
-    json_key_string(j, "counts", h.counts);
+    json_key_number(j, "foreign_ms", back_end_ms(h, WAY_FOREIGN));
+    json_key_number(j, "dump_ms", back_end_ms(h, WAY_DUMP));
+    json_key_number(j, "offset_ms", back_end_ms(h, WAY_OFFSET));
+    json_key_string(j, "foreign", h->foreign);
+    json_key_string(j, "dominates", h->dominates);
+    json_key_string(j, "scope", h->scope);
+    json_key_string(j, "counts", h->counts);
     json_key(j, "columns");
     json_array(j);
     for (int way = 0; way < WAY_COUNT; way++) {
         json_object(j);
         json_key_string(j, "key", case_way_name((enum case_way)way));
-        json_key_string(j, "name", h.columns[way]);
+        json_key_string(j, "name", h->columns[way]);
         json_object_end(j);
     }
     json_array_end(j);
     json_key(j, "rows");
     json_array(j);
     for (int r = 0; r < HEADLINE_ROWS; r++)
-        write_row(j, &h.rows[r]);
+        write_row(j, &h->rows[r]);
     json_array_end(j);
     json_object_end(j);
 }

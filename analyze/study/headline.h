@@ -41,11 +41,8 @@ struct headline {
     const char *counts;    /* in how many cases each way was measured */
 };
 
-/* Strings live in KEEP. Without memory, or when a temporary file cannot be read, all cells are "not
- * measured". */
-void headline_make(const struct run_figures *figures, struct arena *keep, struct headline *out);
-
-/* The same from the samples of all cases. */
+/* From the samples of all cases: what figures have. Strings live in KEEP. Without memory, or when a
+ * temporary file cannot be read, all cells are "not measured". */
 void headline_of_samples(const struct run_figures *figures, struct sample_set *samples,
                          struct arena *keep, struct headline *out);
 
@@ -62,6 +59,6 @@ const char *headline_group_name(enum headline_group group);
 const char *headline_state_name(enum headline_state state);
 
 /* The value of "headline", an object: see report/README.md. */
-void headline_write_json(struct json *j, const struct run_figures *figures, struct arena *keep);
+void headline_write_json(struct json *j, const struct run_figures *figures);
 
 #endif

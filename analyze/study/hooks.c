@@ -109,19 +109,19 @@ void hook_count_end(struct hook_count *count)
     array_sort(m->rows, m->row_count, sizeof *m->rows, compare_rows);
 }
 
-enum status hooks_make(const struct run_figures *figures, bool each_scenario, struct arena *keep,
-                       struct hook_matrix *out, struct fault *fault)
+enum status hooks_of_scenarios(const struct run_figures *figures, struct arena *keep,
+                               struct hook_matrix *out, struct fault *fault)
 {
     struct hook_count count;
-    const struct hook_matrix *made = each_scenario ? figures->scenario_hooks : figures->hooks;
-    if (made != NULL) {
-        *out = *made;
-        return ERR_NONE;
+    struct case_window w;
+    hook_count_begin(&count, true, keep, out);
+    case_window_open(&w, figures, 0, fault);
+    for (uint32_t i = 0; i < w.count && fault->code == ERR_NONE; i++) {
+        const struct run_case *c = case_window_get(&w, i, fault);
+        if (c != NULL)
+            (void)hook_count_add(&count, c, fault);
     }
-    hook_count_begin(&count, each_scenario, keep, out);
-    for (uint32_t i = 0; i < figures->case_count; i++)
-        if (hook_count_add(&count, &figures->cases[i], fault) != ERR_NONE)
-            return fault->code;
+    case_window_close(&w);
     hook_count_end(&count);
-    return ERR_NONE;
+    return fault->code;
 }

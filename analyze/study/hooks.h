@@ -25,7 +25,9 @@ struct hook_matrix {
     uint32_t row_count;
 };
 
-/* A matrix that is made case by case, in the order of the run; the cases need not stay. */
+/* A matrix that is made case by case, in the order of the run; the cases need not stay.
+ * EACH_SCENARIO: no two scenarios share a row; otherwise only those that differ have one of their
+ * own. */
 struct hook_count {
     struct hook_matrix *out;
     struct arena *keep;
@@ -37,9 +39,8 @@ void hook_count_begin(struct hook_count *count, bool each_scenario, struct arena
 enum status hook_count_add(struct hook_count *count, const struct run_case *c, struct fault *fault);
 void hook_count_end(struct hook_count *count);
 
-/* EACH_SCENARIO: no two scenarios share a row; otherwise only those that differ have one of their
- * own. Borrows FIGURES; the matrix lives in KEEP. Fails: ERR_MEMORY. */
-enum status hooks_make(const struct run_figures *figures, bool each_scenario, struct arena *keep,
-                       struct hook_matrix *out, struct fault *fault);
+/* The matrix in which no two scenarios share a row; lives in KEEP. Fails: as the database. */
+enum status hooks_of_scenarios(const struct run_figures *figures, struct arena *keep,
+                               struct hook_matrix *out, struct fault *fault);
 
 #endif

@@ -39,7 +39,7 @@ static void write_cases(struct json *j, const struct run_figures *figures)
 {
     struct fault fault = FAULT_INIT;
     struct case_window w;
-    case_window_open(&w, figures, CASE_SCORES | CASE_FINDINGS);
+    case_window_open(&w, figures, CASE_SCORES | CASE_FINDINGS, &fault);
     json_array(j);
     for (uint32_t i = 0; i < w.count && fault.code == ERR_NONE; i++) {
         const struct run_case *c = case_window_get(&w, i, &fault);
@@ -66,7 +66,6 @@ void symbol_row_write_json(struct json *j, const struct symbol_row *row)
 void run_document_write_json(struct json *j, const struct run_figures *figures,
                              const struct cost_question *cost)
 {
-    struct arena keep;
     json_object(j);
     json_key_uint(j, "schema_version", RUN_DOCUMENT_VERSION);
     json_key(j, "run");
@@ -79,10 +78,8 @@ void run_document_write_json(struct json *j, const struct run_figures *figures,
         json_string(j, figures->problems[i]);
     json_array_end(j);
     summary_write_json(j, figures, 0);
-    arena_init(&keep, 0);
     json_key(j, "cost_per_million");
-    cost_write_json(j, figures, cost, &keep);
-    arena_free(&keep);
+    cost_write_json(j, figures, cost);
     json_key(j, "engines");
     json_array(j);
     for (uint32_t i = 0; i < figures->engine_count; i++)

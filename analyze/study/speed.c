@@ -211,18 +211,6 @@ const struct speed_row *speed_main(const struct speed *speed)
     return NULL;
 }
 
-void speed_make(const struct run_figures *figures, struct arena *keep, struct speed *out)
-{
-    struct sample_set samples;
-    if (figures->speed != NULL) {
-        *out = *figures->speed;
-        return;
-    }
-    figures_take_samples(figures, &samples);
-    speed_of_samples(figures, &samples, keep, out);
-    sample_set_free(&samples);
-}
-
 /* ---- JSON ----------------------------------------------------------------------------- */
 
 static void write_interval(struct json *j, const char *key, const struct interval *i)
@@ -253,23 +241,21 @@ static void write_cell(struct json *j, const struct speed_cell *cell)
     json_object_end(j);
 }
 
-void speed_write_json(struct json *j, const struct run_figures *figures, struct arena *keep)
+void speed_write_json(struct json *j, const struct speed *speed)
 {
-    struct speed s;
-    speed_make(figures, keep, &s);
     json_object(j);
-    json_key_string(j, "where", s.where);
+    json_key_string(j, "where", speed->where);
     json_key(j, "rows");
     json_array(j);
-    for (uint32_t r = 0; r < s.row_count; r++) {
+    for (uint32_t r = 0; r < speed->row_count; r++) {
         json_object(j);
-        json_key_string(j, "arch", cpu_name(s.rows[r].arch));
-        json_key_string(j, "lane", s.rows[r].name);
+        json_key_string(j, "arch", cpu_name(speed->rows[r].arch));
+        json_key_string(j, "lane", speed->rows[r].name);
         json_key(j, "cells");
         json_object(j);
         for (int state = 0; state < SPEED_STATES; state++) {
             json_key(j, lane_state_name((enum way_state)state));
-            write_cell(j, &s.rows[r].cells[state]);
+            write_cell(j, &speed->rows[r].cells[state]);
         }
         json_object_end(j);
         json_object_end(j);

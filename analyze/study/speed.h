@@ -39,11 +39,8 @@ struct speed {
     const char *where; /* system, processor, writer of the dumps: a part of each figure */
 };
 
-/* FIGURES has its times, or all cases in memory. Strings live in KEEP; without memory, or when a
+/* From the samples of all cases: what figures have. Strings live in KEEP; without memory, or when a
  * temporary file cannot be read, there is no row. */
-void speed_make(const struct run_figures *figures, struct arena *keep, struct speed *out);
-
-/* The same from the samples of all cases. */
 void speed_of_samples(const struct run_figures *figures, struct sample_set *samples,
                       struct arena *keep, struct speed *out);
 
@@ -74,6 +71,6 @@ const char *speed_writer(const struct run_figures *figures);
 const char *speed_where(const struct run_figures *figures, struct arena *keep);
 
 /* The value of "speed", an object: see report/README.md. */
-void speed_write_json(struct json *j, const struct run_figures *figures, struct arena *keep);
+void speed_write_json(struct json *j, const struct speed *speed);
 
 #endif

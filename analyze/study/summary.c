@@ -191,22 +191,12 @@ static int by_name(const void *name, const void *build)
     return strcmp(name, ((const struct scenario_builds *)build)->scenario);
 }
 
-/* NULL: not counted, or there is no such scenario. */
+/* NULL: there is no such scenario. */
 static const struct scenario_builds *find_build(const struct run_figures *figures,
                                                 const char *scenario)
 {
-    return figures->builds == NULL ? NULL
-                                   : bsearch(scenario, figures->builds, figures->build_count,
-                                             sizeof *figures->builds, by_name);
-}
-
-static uint32_t count_builds(const struct run_figures *figures, const char *scenario)
-{
-    const struct scenario_builds *build = find_build(figures, scenario);
-    uint32_t count = build != NULL ? build->builds : 0;
-    for (uint32_t i = 0; figures->builds == NULL && i < figures->case_count; i++)
-        count += figures->cases[i].repeat == 0 && is_of(&figures->cases[i], scenario);
-    return count;
+    return bsearch(scenario, figures->builds, figures->build_count, sizeof *figures->builds,
+                   by_name);
 }
 
 /* "null_write.ob0", "null_write (ob0, ob2)" or "null_write (all 4 builds)". */
@@ -214,7 +204,7 @@ static const char *scenario_text(const struct run_figures *figures, const struct
                                  uint32_t first, struct arena *keep)
 {
     const char *scenario = group->cases[first]->scenario, *builds = NULL;
-    const uint32_t all = count_builds(figures, scenario);
+    const struct scenario_builds *build = find_build(figures, scenario);
     uint32_t count = 0;
     for (uint32_t i = first; i < group->count; i++) {
         if (!is_of(group->cases[i], scenario) || !is_first_repeat(group->cases, i))
@@ -225,7 +215,7 @@ static const char *scenario_text(const struct run_figures *figures, const struct
     }
     if (count == 1)
         return arena_printf(keep, "%s.%s", scenario, text_or_empty(builds));
-    if (count == all)
+    if (build != NULL && count == build->builds)
         return arena_printf(keep, "%s (all %u builds)", scenario, count);
     return arena_printf(keep, "%s (%s)", scenario, text_or_empty(builds));
 }
@@ -299,7 +289,6 @@ static void fold_scenario(const struct run_figures *figures, struct grid_rows *g
                           const struct run_case **cases, uint32_t count)
 {
     const struct scenario_builds *build = find_build(figures, cases[0]->scenario);
-    const uint32_t all = build != NULL ? build->cases : count;
     const uint32_t first = grid->count;
     for (uint32_t begin = 0, end; begin < count; begin = end) {
         end = begin + 1;
@@ -313,7 +302,7 @@ static void fold_scenario(const struct run_figures *figures, struct grid_rows *g
             (struct grid_row){&cases[begin], end - begin, begin == 0, false};
     }
     if (grid->count - first == 1)
-        grid->rows[first].all = count > 1 && count == all;
+        grid->rows[first].all = count > 1 && build != NULL && count == build->cases;
 }
 
 /* Leaves out the rows without a case that deviates. */
@@ -366,7 +355,8 @@ static enum status each_of_scenario(const struct run_figures *figures, const cha
 {
     struct case_query query = {
         .run_id = figures->run->id, .scenario = scenario, .limit = STORE_PAGE_MAX};
-    struct run_figures part = {.run = figures->run};
+    struct run_figures part = {
+        .run = figures->run, .builds = figures->builds, .build_count = figures->build_count};
     struct run_case *cases = NULL;
     struct text_pool texts;
     struct grid_rows rows;
@@ -475,8 +465,8 @@ void summary_write_json(struct json *j, const struct run_figures *figures, uint3
     json_key(j, "accuracy");
     accuracy_write_json(j, figures);
     json_key(j, "headline");
-    headline_write_json(j, figures, &keep);
+    headline_write_json(j, figures);
     json_key(j, "speed");
-    speed_write_json(j, figures, &keep);
+    speed_write_json(j, figures->speed);
     arena_free(&keep);
 }

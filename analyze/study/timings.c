@@ -220,21 +220,6 @@ void timings_arrange(struct timings *out, const struct engine_total *engines, ui
             }
 }
 
-enum status timings_make(const struct run_figures *figures, struct arena *keep, struct timings *out,
-                         struct fault *fault)
-{
-    struct timings_count count;
-    if (figures->timings != NULL) {
-        *out = *figures->timings;
-        return ERR_NONE;
-    }
-    if (timings_begin(&count, figures->engines, figures->engine_count, keep, out, fault) ==
-        ERR_NONE)
-        for (uint32_t i = 0; i < figures->case_count && fault->code == ERR_NONE; i++)
-            (void)timings_add(&count, &figures->cases[i], fault);
-    return timings_end(&count, fault);
-}
-
 enum status timings_read_case(const struct run_figures *figures, uint64_t case_id,
                               struct arena *keep, struct run_case *out, struct fault *fault)
 {
@@ -308,27 +293,23 @@ static void write_engine(struct json *j, const struct timings_engine *engine)
     json_object_end(j);
 }
 
-enum status timings_write_json(struct json *j, const struct run_figures *figures,
-                               struct arena *keep, struct fault *fault)
+void timings_write_json(struct json *j, const struct run_figures *figures)
 {
-    struct timings timings;
-    if (timings_make(figures, keep, &timings, fault) != ERR_NONE)
-        return fault->code;
+    const struct timings *timings = figures->timings;
     json_key(j, "headline");
-    headline_write_json(j, figures, keep);
+    headline_write_json(j, figures);
     json_key(j, "speed");
-    speed_write_json(j, figures, keep);
+    speed_write_json(j, figures->speed);
     json_key(j, "capture");
     json_array(j);
     for (size_t i = 0; i < TIMINGS_CAPTURE; i++)
-        write_row(j, &timings.capture[i]);
+        write_row(j, &timings->capture[i]);
     json_array_end(j);
     json_key(j, "engines");
     json_array(j);
-    for (uint32_t i = 0; i < timings.engine_count; i++)
-        write_engine(j, &timings.engines[i]);
+    for (uint32_t i = 0; i < timings->engine_count; i++)
+        write_engine(j, &timings->engines[i]);
     json_array_end(j);
-    return ERR_NONE;
 }
 
 static const enum engine_kind lane_kinds[] = {

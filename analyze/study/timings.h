@@ -60,11 +60,6 @@ enum status timings_end(struct timings_count *count, struct fault *fault);
 void timings_arrange(struct timings *out, const struct engine_total *engines,
                      uint32_t engine_count);
 
-/* FIGURES has its times (FIGURES_OF_TIMES), or all cases in memory with their scores and claims.
- * Fails: ERR_MEMORY; ERR_IO a temporary file. */
-enum status timings_make(const struct run_figures *figures, struct arena *keep, struct timings *out,
-                         struct fault *fault);
-
 /* One of OUT's case_ids, with its claims and scores; FIGURES stay in the database. Fails: as the
  * database. */
 enum status timings_read_case(const struct run_figures *figures, uint64_t case_id,
@@ -86,9 +81,8 @@ enum status timings_group(const struct bench_sample *samples, uint32_t count, st
                           struct timings_group **out, uint32_t *out_count, struct fault *fault);
 
 /* Writes the members "headline", "speed", "ratio", "capture" and "engines" of an object: see
- * report/README.md for the headline. Fails: ERR_MEMORY. */
-enum status timings_write_json(struct json *j, const struct run_figures *figures,
-                               struct arena *keep, struct fault *fault);
+ * report/README.md for the headline. */
+void timings_write_json(struct json *j, const struct run_figures *figures);
 
 /* An array: the value of "groups". */
 enum status timings_write_groups(struct json *j, const struct bench_sample *samples, uint32_t count,

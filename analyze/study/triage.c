@@ -352,13 +352,12 @@ enum status triage_make(struct store *store, const char *word, struct arena *kee
                         struct triage *out, struct fault *fault)
 {
     struct sorting sorting = {.out = out, .keep = keep};
-    const struct figures_watch watch = {CASE_FINDINGS, add_item, &sorting};
+    const struct figures_watch watch = {0, add_item, &sorting};
     struct arena scratch;
     memset(out, 0, sizeof *out);
     text_pool_init(&sorting.texts, keep);
     failures_begin(&sorting.failures, keep, &out->failures);
-    if (figures_read_watched(store, word, FIGURES_OF_TIMES, &watch, keep, &out->run, &out->figures,
-                             fault) != ERR_NONE ||
+    if (figures_read(store, word, &watch, keep, &out->run, &out->figures, fault) != ERR_NONE ||
         arrange_marks(&sorting, fault) != ERR_NONE ||
         arrange_failures(&sorting, store, fault) != ERR_NONE)
         return fault->code;

@@ -78,9 +78,9 @@ struct triage_share {
 
 struct triage {
     struct run_info run;
-    struct run_figures figures; /* FIGURES_OF_TIMES */
-    uint64_t baseline;          /* 0: there is none, or it is this run */
-    struct triage_item *items;  /* all cases, in the queue's order */
+    struct run_figures figures;
+    uint64_t baseline;         /* 0: there is none, or it is this run */
+    struct triage_item *items; /* all cases, in the queue's order */
     uint32_t item_count;
     uint32_t wrong, fresh; /* cases that fail; of them, new since the baseline */
     uint32_t troubles[TROUBLES], groups[TRIAGE_GROUPS];

@@ -10,7 +10,7 @@
 
 /* The page is not written from the figures; the others are rows of report/report.h. */
 static const struct report_format formats[] = {REPORT_FORMATS(REPORT_FORMAT){
-    "--html", "this whole run, and the runs around it", FIGURES_OF_SUMS, false, NULL}};
+    "--html", "this whole run, and the runs around it", false, false, NULL}};
 
 enum {
     FORMATS = COUNT_OF(formats),
@@ -80,7 +80,7 @@ static enum status print_cost(const struct report_options *o, const struct run_f
 {
     const struct report_style style = style_of(o);
     struct costs costs;
-    cost_make(report, asked->full, keep, &costs);
+    cost_make(report, asked->full, &costs);
     return report_cost(&costs, &asked->terms, &style, keep, stdout, fault);
 }
 
@@ -115,20 +115,17 @@ static enum status read_figures(const struct report_options *o, struct store *st
                                 const char *word, struct arena *keep, struct run_info *run,
                                 struct run_figures *out, struct fault *fault)
 {
-    enum figures_use use = stored_summary_path() != NULL ? FIGURES_OF_REPORT : FIGURES_OF_SUMS;
+    bool figures = stored_summary_path() != NULL || o->cost || prints_text(o);
     bool with_symbols = o->details;
     struct symbol_row *symbols = NULL;
     for (size_t i = 0; i < FORMATS; i++)
         if (o->paths[i] != NULL) {
-            if (formats[i].use > use)
-                use = formats[i].use;
+            figures = figures || formats[i].figures;
             with_symbols = with_symbols || formats[i].symbols;
         }
-    if (o->cost && use < FIGURES_OF_TIMES)
-        use = FIGURES_OF_TIMES;
-    if (prints_text(o))
-        use = o->details ? FIGURES_OF_DETAILS : FIGURES_OF_REPORT;
-    if (figures_read(store, word, use, keep, run, out, fault) == ERR_NONE && with_symbols &&
+    if ((figures ? figures_read(store, word, NULL, keep, run, out, fault)
+                 : figures_read_head(store, word, keep, run, out, fault)) == ERR_NONE &&
+        with_symbols &&
         store_read_symbols(store, run->id, keep, &symbols, &out->symbol_count, fault) == ERR_NONE)
         out->symbols = symbols;
     return fault->code;
@@ -162,7 +159,7 @@ static enum status read_full(const struct report_options *o, struct store *store
     if (run == NULL || full == NULL)
         return fault_no_memory(fault, "figures of full dumps");
     asked->full = full;
-    return figures_read(store, o->full_dumps, FIGURES_OF_TIMES, keep, run, full, fault);
+    return figures_read(store, o->full_dumps, NULL, keep, run, full, fault);
 }
 
 static int report(const struct verb *self, void *given, const struct option_list *rest,

@@ -14,7 +14,7 @@ enum status view_find_run(const struct view_input *in, const char *word, uint64_
 enum status view_get_triage(const struct view_input *in, const char *word,
                             const struct triage **out, struct fault *fault);
 
-/* The figures that are with these cases: FIGURES_OF_TIMES. */
+/* The figures that are with these cases. */
 enum status view_read_figures(const struct view_input *in, uint64_t run_id, struct run_figures *out,
                               struct fault *fault);
 

@@ -58,9 +58,9 @@ static enum status write_triage(const struct view_input *in, uint64_t run_id, st
     json_key(out, "accuracy");
     accuracy_write_json(out, &t->figures);
     json_key(out, "headline");
-    headline_write_json(out, &t->figures, in->keep);
+    headline_write_json(out, &t->figures);
     json_key(out, "speed");
-    speed_write_json(out, &t->figures, in->keep);
+    speed_write_json(out, t->figures.speed);
     return ERR_NONE;
 }
 

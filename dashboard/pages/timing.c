@@ -134,7 +134,7 @@ static enum status write_cost_of_all(const struct view_input *in, const struct r
         return fault->code;
     asked.full = of_full;
     json_key(out, "cost_per_million");
-    cost_write_json(out, figures, &asked, in->keep);
+    cost_write_json(out, figures, &asked);
     json_key(out, "cost_words");
     cost_write_words(out);
     return ERR_NONE;
@@ -162,8 +162,7 @@ enum status view_timing(const struct view_input *in, struct json *out, struct fa
     write_samples(out, samples, sample_count, (uint32_t)limit);
     if (status == ERR_NONE)
         status = write_bench(in, run_id, samples, sample_count, out, fault);
-    if (status == ERR_NONE)
-        status = timings_write_json(out, &figures, in->keep, fault);
+    timings_write_json(out, &figures);
     if (status == ERR_NONE)
         status = write_cost_of_all(in, &figures, out, fault);
     json_key(out, "groups");

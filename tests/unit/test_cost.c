@@ -311,12 +311,14 @@ TEST(prices_follow_from_the_terms)
 
     test_row("full dumps of another run");
     struct headline headline;
-    headline_make(&w.figures, &w.keep, &headline);
+    struct sample_set none;
+    sample_set_init(&none, SAMPLE_WORDS);
+    headline_of_samples(&w.figures, &none, &w.keep, &headline);
     struct run_figures full = {.costs = &w.costs, .headline = &headline};
     struct costs both;
     w.figures.headline = &headline;
     w.figures.costs = &w.costs;
-    cost_make(&w.figures, &full, &w.keep, &both);
+    cost_make(&w.figures, &full, &both);
     CHECK_STR(both.of[0].lanes[COST_FULL].name, "full dump");
     CHECK(both.of[0].lanes[COST_FULL].amounts[COST_RAW].one.value == 3300000);
 

@@ -78,7 +78,7 @@ static void compute(struct world *w, uint32_t cases)
 {
     REQUIRE(figures_prepare(&w->run, w->cases, cases, &w->keep, &w->figures, &w->fault) ==
             ERR_NONE);
-    headline_make(&w->figures, &w->keep, &w->headline);
+    w->headline = *w->figures.headline;
 }
 
 static const struct headline_cell *cell_of(const struct world *w, enum headline_group group,

@@ -440,6 +440,8 @@ TEST(hooks_are_reported_by_what_they_saw)
             f.cases[c].expected_hooks = f.cases[c].got_hooks = hooks_parse("vectored,unhandled");
         f.cases[0].expected_hooks = hooks_parse(rows[i].promised);
         f.cases[0].got_hooks = hooks_parse(rows[i].seen);
+        REQUIRE(figures_prepare(&f.run, f.cases, MADE_CASES, &f.keep, &f.report, &f.fault) ==
+                ERR_NONE);
         f.without_details = true;
         const char *text = text_of(&f, TEXT);
         CHECK_HAS(text, "HOOKS");

@@ -210,7 +210,7 @@ TEST(each_lane_and_state_has_its_cases_of_one_processor)
     struct fault fault = FAULT_INIT;
     make_world(&w);
     REQUIRE(figures_prepare(&w.run, w.cases, CASES, &w.keep, &w.figures, &fault) == ERR_NONE);
-    speed_make(&w.figures, &w.keep, &s);
+    s = *w.figures.speed;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         test_row(rows[i].name);
         const struct speed_cell *cell = find(&s, rows[i].arch, rows[i].lane, rows[i].state);

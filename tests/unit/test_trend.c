@@ -212,10 +212,10 @@ TEST(the_speed_of_a_run_is_one_figure_everywhere)
                 k < rows[i].pairs ? (struct pair){CPU_X64, 90, 10, false, NO_WAYS} : rows[i].other;
         put_pairs(&f, pairs, rows[i].pairs + rows[i].others);
         const struct trend_study s = make(&f, (struct trend_query){.metric = METRIC_SPEED_RATIO});
-        REQUIRE(figures_read(f.store, "latest", FIGURES_OF_TIMES, &f.keep, &info, &figures,
-                             &f.fault) == ERR_NONE);
+        REQUIRE(figures_read(f.store, "latest", NULL, &f.keep, &info, &figures, &f.fault) ==
+                ERR_NONE);
         const double shown[] = {s.trend.points[0].value,
-                                figures_metric(&figures, METRIC_SPEED_RATIO, &f.keep)};
+                                figures_metric(&figures, METRIC_SPEED_RATIO)};
         for (size_t k = 0; k < COUNT_OF(shown); k++) {
             CHECK_EQ(isnan(shown[k]) != 0, isnan(rows[i].value) != 0);
             if (!isnan(rows[i].value))
@@ -264,8 +264,8 @@ TEST(which_cases_count_as_captured_is_one_rule_everywhere)
         REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
         REQUIRE(store_put_case(f.store, run.id, &c, &f.fault) == ERR_NONE);
         REQUIRE(store_finish_run(f.store, run.id, RUN_COMPLETE, 2, &f.fault) == ERR_NONE);
-        REQUIRE(figures_read(f.store, "latest", FIGURES_OF_TIMES, &f.keep, &info, &figures,
-                             &f.fault) == ERR_NONE);
+        REQUIRE(figures_read(f.store, "latest", NULL, &f.keep, &info, &figures, &f.fault) ==
+                ERR_NONE);
         CHECK_EQ(figures.captures_expected, rows[i].expected);
         CHECK_EQ(figures.captured, rows[i].captured);
         static const char *const scenarios[] = {NULL, "null_write"};

@@ -1,0 +1,164 @@
+/* study/figures: one pass over the cases of a run, wherever they are. */
+#include <string.h>
+
+#include "store_fixture.h"
+#include "study/accuracy.h"
+#include "study/figures.h"
+#include "study/hooks.h"
+
+/* The worked example at the head of figures_read.c, in the order in which the verdicts were known.
+ */
+static const struct row {
+    const char *name, *scenario, *variant;
+    uint32_t repeat;
+    enum verdict verdict;
+    bool has_stack, exact, captured, stays;
+} rows[] = {
+    {"a repeat is no build", "a", "ob0", 1, VERDICT_PASS, true, true, true, false},
+    {"it was not run", "b", "ob2", 0, VERDICT_UNSUPPORTED, false, false, false, true},
+    {"it fails", "a", "ob2", 0, VERDICT_FAIL, true, false, false, true},
+    {"it passes", "a", "ob0", 0, VERDICT_PASS, true, true, true, false},
+    {"it deviates", "c", "ob2", 0, VERDICT_XFAIL, true, false, true, true},
+};
+enum { ROWS = COUNT_OF(rows), STAY = 3 };
+
+struct world {
+    struct store_fixture f;
+    struct run_info run;
+    struct run_case cases[ROWS];
+    struct engine_claim claims[ROWS];
+    struct engine_score scores[ROWS];
+    struct finding findings[ROWS];
+};
+
+static void set_up(struct world *w)
+{
+    memset(w, 0, sizeof *w);
+    store_set_up(&w->f);
+    w->run = (struct run_info){.label = "run", .branch = "main", .started_ns = 1};
+    REQUIRE(store_begin_run(w->f.store, &w->run, &w->f.keep, &w->f.fault) == ERR_NONE);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        const struct row *row = &rows[i];
+        w->claims[i] = (struct engine_claim){.engine = "dump", .subject = true};
+        w->scores[i] = (struct engine_score){.engine = "dump",
+                                             .kind = ENGINE_KIND_DUMP,
+                                             .subject = true,
+                                             .state = STACK_OK,
+                                             .judged = true,
+                                             .exact = row->exact,
+                                             .frames = 3};
+        w->findings[i] = (struct finding){
+            .cause = CAUSE_LINE_TABLE, .engine = "dump", .against = FINDING_TRUTH, .fails = true};
+        w->cases[i] =
+            (struct run_case){.scenario = row->scenario,
+                              .variant = row->variant,
+                              .repeat = row->repeat,
+                              .kind = CASE_KIND_CRASH,
+                              .expected_hooks = HOOK_BIT(CASE_HOOK_UNHANDLED),
+                              .got_hooks = row->captured ? HOOK_BIT(CASE_HOOK_UNHANDLED) : 0,
+                              .timing = {.record_bytes = row->captured ? 9 : 0},
+                              .claims = &w->claims[i],
+                              .claim_count = row->has_stack,
+                              .result = {.verdict = row->verdict,
+                                         .reason = row->name,
+                                         .right = "",
+                                         .scores = &w->scores[i],
+                                         .score_count = row->has_stack,
+                                         .findings = &w->findings[i],
+                                         .finding_count = row->verdict == VERDICT_FAIL}};
+        REQUIRE(store_put_case(w->f.store, w->run.id, &w->cases[i], &w->f.fault) == ERR_NONE);
+    }
+    REQUIRE(store_finish_run(w->f.store, w->run.id, RUN_COMPLETE, 2, &w->f.fault) == ERR_NONE);
+    w->run.state = RUN_COMPLETE;
+}
+
+static void check_figures(const struct run_figures *figures)
+{
+    CHECK_EQ(figures->total_cases, 5);
+    CHECK_EQ(figures->verdicts[VERDICT_PASS], 2);
+    REQUIRE(figures->engine_count == 1);
+    CHECK_EQ(figures->engines[0].judged, 4);
+    CHECK_EQ(figures->engines[0].exact, 2);
+    CHECK_EQ(figures->captured, 3);
+    CHECK_EQ(figures->captures_expected, 4);
+    REQUIRE(figures->build_count == 3);
+    CHECK_STR(figures->builds[0].scenario, "a");
+    CHECK_EQ(figures->builds[0].builds, 2);
+    CHECK_EQ(figures->builds[0].cases, 3);
+    CHECK_EQ(figures->problem_count, 0);
+    CHECK_EQ(figures->sums->findings, 1);
+    CHECK_STR(figures->sums->causes[CAUSE_LINE_TABLE].where->variant, "ob2");
+    CHECK_EQ(figures->hooks->row_count, 2);
+    CHECK_EQ(figures->accuracy->scenarios, 0); /* no case has stacks of both ways */
+    CHECK(figures->headline != NULL && figures->speed != NULL && figures->costs != NULL);
+    CHECK(figures->timings != NULL);
+}
+
+TEST(a_run_has_the_same_figures_from_memory_and_from_the_database)
+{
+    struct world w;
+    struct run_info info;
+    struct run_figures figures;
+    set_up(&w);
+    test_row("memory");
+    REQUIRE(figures_prepare(&w.run, w.cases, ROWS, &w.f.keep, &figures, &w.f.fault) == ERR_NONE);
+    check_figures(&figures);
+    CHECK_EQ(figures.case_count, ROWS);
+    test_row("database");
+    REQUIRE(figures_read(w.f.store, "latest", NULL, &w.f.keep, &info, &figures, &w.f.fault) ==
+            ERR_NONE);
+    check_figures(&figures);
+    REQUIRE(figures.case_count == STAY);
+    static const enum verdict stay[STAY] = {VERDICT_FAIL, VERDICT_UNSUPPORTED, VERDICT_XFAIL};
+    for (uint32_t i = 0; i < STAY; i++) {
+        const struct run_case *c = &figures.cases[i];
+        test_row(c->result.reason);
+        CHECK_EQ(c->result.verdict, stay[i]);
+        CHECK_EQ(c->result.score_count, stay[i] != VERDICT_UNSUPPORTED);
+        CHECK_EQ(c->result.finding_count, stay[i] == VERDICT_FAIL);
+    }
+    store_tear_down(&w.f);
+}
+
+TEST(a_head_has_engines_and_problems_and_no_figures)
+{
+    struct world w;
+    struct run_info info;
+    struct run_figures figures;
+    set_up(&w);
+    REQUIRE(figures_read_head(w.f.store, "latest", &w.f.keep, &info, &figures, &w.f.fault) ==
+            ERR_NONE);
+    CHECK_EQ(figures.engines[0].exact, 2);
+    CHECK_EQ(figures.problem_count, 0);
+    CHECK_EQ(figures.case_count, 0);
+    CHECK(figures.headline == NULL && figures.hooks == NULL);
+    store_tear_down(&w.f);
+}
+
+struct seen {
+    char names[64];
+};
+
+static enum status look(void *context, const struct run_case *c, struct fault *fault)
+{
+    struct seen *seen = context;
+    const size_t used = strlen(seen->names);
+    (void)fault;
+    (void)snprintf(seen->names + used, sizeof seen->names - used, "%s.%s ", c->scenario,
+                   c->variant);
+    return ERR_NONE;
+}
+
+TEST(who_watches_sees_each_case_in_the_order_of_the_run)
+{
+    struct world w;
+    struct run_info info;
+    struct run_figures figures;
+    struct seen seen = {""};
+    const struct figures_watch watch = {0, look, &seen};
+    set_up(&w);
+    REQUIRE(figures_read(w.f.store, "latest", &watch, &w.f.keep, &info, &figures, &w.f.fault) ==
+            ERR_NONE);
+    CHECK_STR(seen.names, "a.ob0 a.ob2 b.ob2 c.ob2 a.ob0 ");
+    store_tear_down(&w.f);
+}
