@@ -1,5 +1,5 @@
 /* The portable parts of files.h. */
-#include "base/files_parts.h"
+#include "base/files.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

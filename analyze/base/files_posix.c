@@ -1,7 +1,7 @@
 /* files.h on POSIX systems. */
 #define _XOPEN_SOURCE 700
 #define _DEFAULT_SOURCE /* flock */
-#include "base/files_parts.h"
+#include "base/files.h"
 
 #include <dirent.h>
 #include <errno.h>

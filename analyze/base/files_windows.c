@@ -1,5 +1,5 @@
 /* files.h on Windows. Paths are UTF-8 here and converted to UTF-16 for Win32 calls. */
-#include "base/files_parts.h"
+#include "base/files.h"
 
 #include <io.h>
 #include <limits.h>

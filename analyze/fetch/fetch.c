@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/files.h"
 #include "base/process.h"
-#include "fetch/fetch_parts.h"
+#include "fetch/fetch_cache.h"
 
 enum { PARALLEL_MAX = 64 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/files.h"
-#include "fetch/fetch_parts.h"
+#include "fetch/fetch_cache.h"
 
 enum { NOTE_BYTES_MAX = 8192 };
 

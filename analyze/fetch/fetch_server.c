@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "base/process.h"
 #include "base/text.h"
-#include "fetch/fetch_parts.h"
+#include "fetch/fetch_cache.h"
 
 enum {
     BACKOFF_MS = 200,  /* before the second attempt; doubled before each further one */

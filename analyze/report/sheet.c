@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "report/sheet_parts.h"
+#include "report/sheet.h"
 
 void sheet_on_page(struct sheet *s, const struct page *page, struct arena *keep)
 {

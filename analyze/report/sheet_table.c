@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "report/sheet_parts.h"
+#include "report/sheet.h"
 
 enum { HEAD_LINES_MAX = 8, HEAD_BYTES = 96, WRAP_LEAST = 20, FIRST_LEAST = 14 };
 

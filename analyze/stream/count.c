@@ -10,7 +10,7 @@
 #include "base/process.h"
 #include "compare/signature_tally.h"
 #include "stacks/notation.h"
-#include "stream/count_parts.h"
+#include "stream/count_worker.h"
 
 enum { EXAMPLE_BYTES = 2048 };
 

@@ -1,12 +1,14 @@
 /* The lines of a text stream that say which build of a module later frames are of. A worker that
  * reads a stack out of order has to know those that came before it. */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/limits.h"
-#include "stream/count_parts.h"
+#include "stacks/stack_raw.h"
+#include "stream/count_modules.h"
 
 enum { SLOTS_FIRST = 64, LINES_MAX = 1 << 14 };
 

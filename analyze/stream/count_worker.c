@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "stream/count_parts.h"
+#include "stream/count_worker.h"
 
 /* ---- the signatures of a generation, each once ----------------------------------------- */
 

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/text.h"
-#include "stream/count_parts.h"
+#include "stream/count_worker.h"
 
 enum {
     PIECES_MAX = 10000,

@@ -1,7 +1,7 @@
 /* What a failure of SQLite means for the totals. */
 #include <sqlite3.h>
 
-#include "stream/totals_parts.h"
+#include "stream/totals_file.h"
 
 static enum status status_of(int code)
 {

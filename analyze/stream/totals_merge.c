@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "base/files.h"
-#include "stream/totals_parts.h"
+#include "stream/totals_file.h"
 
 enum { STEPS_PLAIN = 4 };
 

@@ -3,7 +3,8 @@
 #ifndef STREAM_TOTALS_STATEMENT_H
 #define STREAM_TOTALS_STATEMENT_H
 
-#include "stream/totals_parts.h"
+#include "stream/totals_days.h"
+#include "stream/totals_file.h"
 
 /* For one use: the caller finalizes it. NULL: see FAULT. */
 sqlite3_stmt *statement_once(struct totals *t, const char *text, struct fault *fault);

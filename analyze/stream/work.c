@@ -6,7 +6,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "stream/work_parts.h"
+#include "stream/work_round.h"
 
 enum {
     WAIT_MS = 500,

@@ -5,7 +5,7 @@
 
 #include "base/files.h"
 #include "base/thread.h"
-#include "stream/work_parts.h"
+#include "stream/work_hold.h"
 
 enum { HOLD_LOOK_MS = 50 };
 

@@ -3,7 +3,7 @@
 #include "stream/shadow.h"
 #include "stream/slice.h"
 #include "stream/totals.h"
-#include "stream/work_parts.h"
+#include "stream/work_round.h"
 
 enum { REDUCE_MOST = 32 /* partial results of one transaction: about 20 MB */ };
 

@@ -9,7 +9,7 @@
 #include "stacks/stack_raw.h"
 #include "stream/count.h"
 #include "stream/slice.h"
-#include "stream/work_parts.h"
+#include "stream/work_round.h"
 
 enum { TAKE_MOST = 16, REPORT_DISTINCT = 1 << 13, STACK_BYTES_LEAST = 2 };
 

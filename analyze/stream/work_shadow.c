@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "stream/report.h"
 #include "stream/shadow.h"
-#include "stream/work_parts.h"
+#include "stream/work_round.h"
 
 enum { WAIT_MS = 20 };
 

@@ -7,7 +7,7 @@
  * its reports, whichever comes first. */
 #include <stdio.h>
 
-#include "stream/work_parts.h"
+#include "stream/work_round.h"
 
 static enum status put(struct round *r, const char *id, const struct report *report,
                        struct fault *fault)

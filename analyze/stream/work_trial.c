@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "base/thread.h"
-#include "stream/work_parts.h"
+#include "stream/work_round.h"
 
 enum { COUNT_BYTES = 16 /* of a number as text */ };
 

@@ -6,7 +6,8 @@
 
 #include "base/array.h"
 #include "base/json.h"
-#include "suite/suite_parts.h"
+#include "suite/suite_case.h"
+#include "suite/suite_logical.h"
 
 static const char *const names[SUITE_OUTCOMES] = {"right",   "early",   "wrong",      "crashed",
                                                   "timeout", "garbage", "unsupported"};

@@ -9,7 +9,6 @@
 #include "base/json.h"
 #include "base/process.h"
 #include "base/text.h"
-#include "suite/suite_parts.h"
 
 enum { WORDS_MAX = 64, CAN_MAX = 64, SIGNALS = 128, START_LIMIT_MS = 60000 };
 

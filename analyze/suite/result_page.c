@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/xml.h"
-#include "suite/suite_parts.h"
+#include "suite/suite_case.h"
 
 enum { FRAMES_SHOWN = 16 };
 

@@ -6,7 +6,7 @@
 
 #include "base/files.h"
 #include "base/thread.h"
-#include "suite/suite_parts.h"
+#include "suite/suite_logical.h"
 
 struct scoring {
     const struct score_request *request;

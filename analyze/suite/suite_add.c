@@ -6,7 +6,8 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "suite/suite_parts.h"
+#include "suite/suite_case.h"
+#include "suite/suite_draft.h"
 
 enum { DRAFT_BYTES_MAX = 1 << 20, LIST_BYTES_MAX = 256 << 20, FILES_MAX = 32 };
 

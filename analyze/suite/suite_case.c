@@ -3,7 +3,8 @@
 
 #include "base/array.h"
 #include "base/json.h"
-#include "suite/suite_parts.h"
+#include "suite/suite_case.h"
+#include "suite/suite_logical.h"
 
 static uint64_t read_hex(const cJSON *frame, const char *key, struct fault *fault)
 {

@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "base/json.h"
-#include "suite/suite_parts.h"
+#include "suite/suite_draft.h"
 
 static const char *text_of(const cJSON *object, const char *key)
 {

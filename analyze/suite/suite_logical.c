@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "suite/suite_parts.h"
+#include "suite/suite_logical.h"
 
 enum { NAMES_MAX = 64, PARTS_MAX = 256 };
 

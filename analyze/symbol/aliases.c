@@ -5,7 +5,7 @@
 #include "format/pdb/pdb.h"
 #include "symbol/pdb_names.h"
 #include "symbol/pdb_unit.h"
-#include "symbol/store_parts.h"
+#include "symbol/store_state.h"
 
 struct alias_search {
     const struct pdb *pdb;

@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "symbol/csv.h"
-#include "symbol/export_parts.h"
+#include "symbol/exporter.h"
 
 static bool add_number(uint32_t **list, uint32_t *count, uint32_t *room, uint32_t value)
 {

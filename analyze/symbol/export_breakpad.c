@@ -4,8 +4,8 @@
 
 #include "base/limits.h"
 #include "symbol/breakpad.h"
-#include "symbol/export_parts.h"
-#include "symbol/object_parts.h"
+#include "symbol/exporter.h"
+#include "symbol/symbol_object.h"
 
 enum { FUNCTION_FRAME_DATA = 4, FRAME_DATA_MAX = 1 << 22 };
 

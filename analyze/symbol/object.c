@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "symbol/object_parts.h"
+#include "symbol/symbol_object.h"
 
 enum {
     ELF_LOADED_CODE = 6,

@@ -1,6 +1,6 @@
 /* The files of an image: mapping them, and opening the DWARF of each; see object_parts.h. */
 #include "base/array.h"
-#include "symbol/object_parts.h"
+#include "symbol/symbol_object.h"
 
 bool object_map(struct symbol_object *object, const struct object_candidate *candidate,
                 struct object_file *out)

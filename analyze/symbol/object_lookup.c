@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "base/bytes.h"
-#include "symbol/object_parts.h"
+#include "symbol/symbol_object.h"
 
 #define NO_END ((uint64_t)UINT32_MAX + 1)
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "symbol/object_parts.h"
+#include "symbol/symbol_object.h"
 
 /* A path of the debug map: "/b/lib.a(x.o)" has a member. */
 struct map_path {

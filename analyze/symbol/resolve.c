@@ -1,7 +1,7 @@
 /* From physical frames to logical ones; see symbol_resolve_stack() in store.h. */
 #include <string.h>
 
-#include "symbol/store_parts.h"
+#include "symbol/store_lookup.h"
 
 enum { MODULES_REMEMBERED = 32 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "format/cab/cab.h"
-#include "symbol/store_parts.h"
+#include "symbol/store_find.h"
 
 /* The largest file to unpack from a cabinet. */
 #define SOURCE_UNPACKED_BYTES ((size_t)1 << 30)

@@ -8,7 +8,8 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "symbol/breakpad.h"
-#include "symbol/store_parts.h"
+#include "symbol/store_find.h"
+#include "symbol/store_lookup.h"
 
 enum {
     /* Code per record. Real files have less than 100 bytes; a few records far apart would make a

@@ -1,6 +1,6 @@
 /* Sources: symbol tables as pdbdump prints them. They state no identity, and nothing in them says
  * that they are one: only `--csv` names them. */
-#include "symbol/store_parts.h"
+#include "symbol/store_find.h"
 
 static enum source_fit fit(const struct source_id *id, const struct source_want *want)
 {

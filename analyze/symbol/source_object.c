@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "symbol/store_parts.h"
+#include "symbol/store_lookup.h"
 
 struct opened_object {
     struct object_file file;

@@ -7,7 +7,7 @@
 #include "format/portable_pdb/ppdb.h"
 #include "symbol/export.h"
 #include "symbol/pdb_lookup.h"
-#include "symbol/store_parts.h"
+#include "symbol/store_lookup.h"
 
 enum {
     /* Lookups in a PDB after which its index pays off: building takes 1 ns per byte of it, and each

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "symbol/store_parts.h"
+#include "symbol/store_find.h"
 
 enum { GUID_DIGITS = 32 };
 

@@ -7,7 +7,10 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "symbol/store_find.h"
 #include "symbol/store_listing.h"
+#include "symbol/store_managed.h"
+#include "symbol/store_servers.h"
 
 /* A root as the user names it. */
 static enum status add_word(struct symbol_store *store, const char *word, struct fault *fault)

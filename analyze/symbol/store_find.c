@@ -18,7 +18,9 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "symbol/store_parts.h"
+#include "symbol/store_find.h"
+#include "symbol/store_managed.h"
+#include "symbol/store_servers.h"
 
 /* A search under way, and what it has found besides the file. */
 struct search {

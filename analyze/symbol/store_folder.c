@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "base/limits.h"
 #include "base/text.h"
-#include "symbol/store_parts.h"
+#include "symbol/store_find.h"
 
 /* FOLDER/NAME, or the entry of FOLDER that differs from NAME only in case; NULL: none. */
 static char *find_entry(const char *folder, const char *name, struct arena *scratch)

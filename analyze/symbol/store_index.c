@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "symbol/store_parts.h"
+#include "symbol/store_lookup.h"
 
 /* Of a small file, such as a module of Wine, the index is built at once: in 40 ms at most, and the
  * next start is faster. A larger one pays with this many bytes for each lookup: an index takes 5 ns

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "symbol/store_find.h"
 #include "symbol/store_listing.h"
 
 static bool ends_with(const char *name, const char *end)

@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "symbol/store_find.h"
 
 enum { NO_KIND = -1, CABINET = SOURCE_KINDS };
 enum { IS_DEBUG = 1, CUT_SHORT = 2, IS_CODE = 4, HAS_CODE = 8, HAS_SPLIT = 16 };

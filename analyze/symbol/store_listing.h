@@ -5,7 +5,7 @@
 #ifndef SYMBOL_STORE_LISTING_H
 #define SYMBOL_STORE_LISTING_H
 
-#include "symbol/store_parts.h"
+#include "symbol/store_state.h"
 
 /* Folders with fewer files are read at each start. */
 enum { LISTING_LEAST_FILES = 256, LISTING_VERSION = 2 }; /* LEAST: as a store begins */

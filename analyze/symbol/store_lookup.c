@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/store_parts.h"
+#include "symbol/store_lookup.h"
+#include "symbol/store_managed.h"
 
 /* The file that is asked first. */
 static struct source *first_of(const struct symbol_module *sources)

@@ -6,7 +6,8 @@
 #include "base/text.h"
 #include "format/portable_pdb/precompiled.h"
 #include "symbol/source_link.h"
-#include "symbol/store_parts.h"
+#include "symbol/store_find.h"
+#include "symbol/store_managed.h"
 
 enum { GUID_DIGITS = 32, SOURCE_LINKS_MAX = 64 };
 

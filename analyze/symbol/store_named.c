@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "symbol/store_parts.h"
+#include "symbol/store_state.h"
 
 const char *symbol_store_named_file(const struct symbol_store *store, uint32_t index)
 {

@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "symbol/store_parts.h"
+#include "symbol/store_find.h"
 
 /* The PDB of module M is named M with .pdb in place of the extension, or appended. */
 bool store_pdb_name_fits(const char *pdb_path, const struct module *module)

@@ -5,7 +5,8 @@
 
 #include "base/array.h"
 #include "base/text.h"
-#include "symbol/store_parts.h"
+#include "symbol/store_find.h"
+#include "symbol/store_servers.h"
 
 struct want {
     const struct source_kind *kind;

@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
-#include "symbol/store_parts.h"
+#include "symbol/store_find.h"
 
 enum { NAME_MAX_BYTES = 256 };
 

@@ -7,8 +7,8 @@
 
 #include "compiled.h"
 #include "symbol/breakpad.h"
-#include "symbol/object_parts.h"
 #include "symbol/symbol_index.h"
+#include "symbol/symbol_object.h"
 #include "test.h"
 
 enum { CANDIDATES_MAX = 256, SLICES_MAX = 4, FOLDER_DEPTH = 8 };

@@ -5,6 +5,7 @@
 #include <utime.h>
 
 #include "base/files.h"
+#include "symbol/store_find.h"
 #include "symbol/store_listing.h"
 #include "test.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "suite/result.h"
-#include "suite/suite_parts.h"
+#include "suite/suite_case.h"
 #include "suite_made.h"
 #include "test.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/files.h"
 #include "suite/suite_add.h"
-#include "suite/suite_parts.h"
+#include "suite/suite_draft.h"
 #include "test.h"
 
 static const char draft_text[] =

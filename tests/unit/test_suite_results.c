@@ -6,7 +6,6 @@
 #include "base/array.h"
 #include "base/process.h"
 #include "suite/result.h"
-#include "suite/suite_parts.h"
 #include "suite_made.h"
 #include "test.h"
 

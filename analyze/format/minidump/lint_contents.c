@@ -1,5 +1,5 @@
 /* See lint.h: what the lists hold. */
-#include "format/minidump/lint_parts.h"
+#include "format/minidump/lint_rules.h"
 
 #include <inttypes.h>
 

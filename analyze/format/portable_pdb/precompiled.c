@@ -14,7 +14,7 @@
 
 #include "base/bytes.h"
 #include "format/portable_pdb/managed.h"
-#include "format/portable_pdb/precompiled_parts.h"
+#include "format/portable_pdb/precompiled_read.h"
 
 enum {
     CLR_HEADER_BYTES = 72,

@@ -3,9 +3,9 @@
  * Numbers have 1 to 5 bytes: the lowest bits of the first one say how many. A table that is indexed
  * by numbers has a tree for 16 of them, of which each level halves them. Debug information is
  * written in nibbles of three bits and one that says whether more follow. */
+#include "format/portable_pdb/precompiled_read.h"
 #include "base/bytes.h"
 #include "base/limits.h"
-#include "format/portable_pdb/precompiled_parts.h"
 
 enum {
     BLOCK = 16, /* numbers of one tree */

@@ -1,6 +1,6 @@
 /* What the parts of the reader of compiled code share; see precompiled.h. */
-#ifndef FORMAT_PRECOMPILED_PARTS_H
-#define FORMAT_PRECOMPILED_PARTS_H
+#ifndef FORMAT_PORTABLE_PDB_PRECOMPILED_READ_H
+#define FORMAT_PORTABLE_PDB_PRECOMPILED_READ_H
 
 #include "format/portable_pdb/metadata.h"
 #include "format/portable_pdb/precompiled.h"

@@ -4,8 +4,8 @@
  *   object_files.c    mapping a file of the image, opening its DWARF, and its symbols
  *   object_macho.c    the debug map of a Mach-O image
  *   object_lookup.c   what is known about one offset */
-#ifndef SYMBOL_OBJECT_PARTS_H
-#define SYMBOL_OBJECT_PARTS_H
+#ifndef SYMBOL_SYMBOL_OBJECT_H
+#define SYMBOL_SYMBOL_OBJECT_H
 
 #include "base/files.h"
 #include "symbol/object.h"

@@ -1,6 +1,6 @@
 /* What the files of minidump_lint() share. Private to this folder. */
-#ifndef FORMAT_MINIDUMP_LINT_PARTS_H
-#define FORMAT_MINIDUMP_LINT_PARTS_H
+#ifndef FORMAT_MINIDUMP_LINT_RULES_H
+#define FORMAT_MINIDUMP_LINT_RULES_H
 
 #include "format/minidump/lint.h"
 

@@ -1,5 +1,5 @@
 /* See lint_parts.h. */
-#include "format/minidump/lint_parts.h"
+#include "format/minidump/lint_rules.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

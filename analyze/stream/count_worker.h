@@ -1,12 +1,13 @@
-/* What the parts of the counter share, and what report.c has of it; no other file includes this. */
-#ifndef STREAM_COUNT_PARTS_H
-#define STREAM_COUNT_PARTS_H
+/* The workers of a counter, and the generations of texts that they name. */
+#ifndef STREAM_COUNT_WORKER_H
+#define STREAM_COUNT_WORKER_H
 
 #include "base/arena.h"
 #include "base/thread.h"
 #include "compare/signature.h"
 #include "stacks/stack_raw.h"
 #include "stream/count.h"
+#include "stream/count_modules.h"
 #include "symbol/store.h"
 
 enum {
@@ -78,24 +79,6 @@ struct counter {
     struct stated_modules *modules;
     struct fault *fault;
 };
-
-/* ---- count_modules.c: which build of a module later frames are of ---------------------- */
-
-struct stated_modules *stated_modules_new(void);
-void stated_modules_free(struct stated_modules *modules);
-
-/* Notes the lines of TEXT that state modules. Later lines replace those of the same module. Fails:
- * ERR_MEMORY. */
-enum status stated_modules_add(struct stated_modules *modules, const char *text, size_t bytes,
-                               struct fault *fault);
-
-/* The same set of lines has the same hash; 0: there are none. */
-uint64_t stated_modules_hash(const struct stated_modules *modules);
-
-/* All lines, as a text in KEEP. NULL: out of memory. */
-char *stated_modules_text(struct stated_modules *modules, struct arena *keep, size_t *bytes);
-
-/* ---- count_worker.c ------------------------------------------------------------------- */
 
 bool worker_open(struct worker *worker, struct counter *counter);
 void worker_close(struct worker *worker);

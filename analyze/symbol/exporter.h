@@ -1,6 +1,6 @@
 /* What the exports of a PDB share; only export*.c include this. */
-#ifndef SYMBOL_EXPORT_PARTS_H
-#define SYMBOL_EXPORT_PARTS_H
+#ifndef SYMBOL_EXPORTER_H
+#define SYMBOL_EXPORTER_H
 
 #include "symbol/export.h"
 #include "symbol/pdb_lookup.h"
