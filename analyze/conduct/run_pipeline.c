@@ -3,7 +3,22 @@
  * One thread starts the victims (collect_run); this one analyses what they leave, in the order in
  * which they end, asks the judges and stores each verdict.  A second one does the same when this
  * one is late: once the last victims only wait, a processor would be idle.  All take turns on
- * the processors (base/turns.h), so that none disturbs the measurements of another. */
+ * the processors (base/turns.h), so that none disturbs the measurements of another.
+ *
+ * A hang waits for most of its life without a turn, and forces one when its record is there: it
+ * must not wait then. Two processors, the crashes a, b and c, and the hang h:
+ *
+ *   what happens                        turns that are out, and where    times do not count of
+ *   a and b start                       a 1, b 2
+ *   a has ended: it is judged           judging a 1, b 2
+ *   b has ended: c starts               judging a 1, c 2
+ *   the record of h is there            judging a 1, c 2, h 1            a, c, h: three on two
+ *   a is judged; then c has ended       h 1
+ *   b is judged                         h 1, judging b 2
+ *   h has ended; b is judged: c next    judging c 1
+ *
+ * So a case is stored as crowded if its victim or its analysis was. The second judging thread would
+ * have taken b only if JUDGED_BESIDE ended victims had waited. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* Which victim runs next: collect/parts.h. */
 #include <string.h>
 
+#include "base/turns.h"
 #include "collect/parts.h"
 #include "test.h"
 
@@ -241,4 +242,52 @@ TEST(what_a_hang_leaves_when_it_ends)
             CHECK_EQ(s.computing_ns, 500 + rows[i].computing_ns);
             CHECK_EQ(schedule_ended(&s, 0, 0), left == 0);
         }
+}
+
+/* ---- turns on the processors -------------------------------------------------------------- */
+
+/* The time line at the head of run_pipeline.c. */
+TEST(a_forced_turn_makes_all_that_are_out_crowded)
+{
+    enum { A, B, C, H, JUDGING_A, JUDGING_B, JUDGING_C, TURNS };
+    enum step { TAKE, FORCE, GIVE };
+    static const struct {
+        const char *name;
+        enum step step;
+        int turn;
+        uint32_t processor; /* of a turn that is taken */
+    } rows[] = {{"a starts", TAKE, A, 1},
+                {"b starts", TAKE, B, 2},
+                {"a has ended", GIVE, A, 0},
+                {"a is judged", TAKE, JUDGING_A, 1},
+                {"b has ended", GIVE, B, 0},
+                {"c starts", TAKE, C, 2},
+                {"the record of h is there", FORCE, H, 1},
+                {"a was judged", GIVE, JUDGING_A, 0},
+                {"c has ended", GIVE, C, 0},
+                {"b is judged", TAKE, JUDGING_B, 2},
+                {"h has ended", GIVE, H, 0},
+                {"b was judged", GIVE, JUDGING_B, 0},
+                {"c is judged", TAKE, JUDGING_C, 1},
+                {"c was judged", GIVE, JUDGING_C, 0}};
+    static const bool crowded[TURNS] = {[C] = true, [H] = true, [JUDGING_A] = true};
+    struct turn turns[TURNS] = {{0}};
+    struct turns *two = turns_new(2, 2);
+    REQUIRE(two != NULL);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct turn *turn = &turns[rows[i].turn];
+        test_row(rows[i].name);
+        if (rows[i].step == TAKE)
+            turns_take(two, turn);
+        else if (rows[i].step == FORCE)
+            turns_force(two, turn);
+        else
+            turns_give(two, turn);
+        CHECK_EQ(turn->out, rows[i].step != GIVE);
+        if (rows[i].step != GIVE)
+            CHECK_EQ(turn->processor, rows[i].processor);
+        if (rows[i].step == GIVE)
+            CHECK_EQ(turn->crowded, crowded[rows[i].turn]);
+    }
+    turns_free(two);
 }
