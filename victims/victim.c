@@ -214,8 +214,28 @@ HMODULE victim_load(const char *name)
     return victim_load_file(path);
 }
 
+/* Else a plugin that is missing would be one that the loader refuses, as some scenarios expect. */
+static void require_file(const wchar_t *path)
+{
+    wchar_t own[VICTIM_PATH_UNITS];
+    char text[VICTIM_PATH_UNITS];
+    if (GetFileAttributesW(path) != INVALID_FILE_ATTRIBUTES)
+        return;
+    DWORD length = GetModuleFileNameW(NULL, own, VICTIM_PATH_UNITS);
+    while (length > 0 && own[length - 1] != L'\\')
+        length--;
+    const wchar_t *name = wcsncmp(path, own, length) == 0 ? path + length : path;
+    if (WideCharToMultiByte(CP_UTF8, 0, name, -1, text, sizeof text, NULL, NULL) == 0)
+        text[0] = 0;
+    for (char *at = text; *at != 0; at++)
+        *at = *at == '\\' ? '/' : *at;
+    victim_say(text);
+    TerminateProcess(GetCurrentProcess(), EXIT_LACKS_FILE);
+}
+
 HMODULE victim_load_file(const wchar_t *path)
 {
+    require_file(path);
     HMODULE plugin = LoadLibraryW(path);
     FARPROC set_slot = plugin != NULL ? GetProcAddress(plugin, "plugin_set_slot") : NULL;
     if (set_slot != NULL)

@@ -31,6 +31,7 @@ enum { KIND_CRASH = 1, KIND_HANG, KIND_CALM };
 
 enum {
     EXIT_SURVIVED = 77, /* the fault did not end the program */
+    EXIT_LACKS_FILE,    /* a plugin is missing; the last line that was printed is its path */
     VICTIM_PATH_UNITS = 1024,
     DOOR_CRASH = RECORD_HOOK_VECTORED | RECORD_HOOK_UNHANDLED,
 };
@@ -76,7 +77,8 @@ void victim_stayed_calm(void);
 /* A hang is about to begin on this thread, on purpose. */
 void victim_ready(void);
 
-/* Loads plugin NAME of this variant from beside the program.  NULL: not there. */
+/* Loads plugin NAME of this variant from beside the program; ends the program if it is not there.
+ * NULL: it is, and cannot be loaded. */
 HMODULE victim_load(const char *name);
 HMODULE victim_load_file(const wchar_t *path);
 void victim_plugin_path(const char *name, wchar_t path[VICTIM_PATH_UNITS]);

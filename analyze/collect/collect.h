@@ -94,6 +94,11 @@ enum status collect_list(const struct collect_options *options, struct arena *ke
  * no names, and cases fail. */
 const char *collect_lacking_pdbs(const char *victims_folder, struct arena *keep);
 
+/* The plugins of the builds in the victims' folder that toolchain.json names and that are not
+ * there, as "a.dll, other/b.dll"; NULL: none. Victims that load them cannot do what their scenarios
+ * say. */
+const char *collect_lacking_plugins(const char *victims_folder, struct arena *keep);
+
 /* True for the name of a build for x86. Where its program is missing, its scenarios are listed all
  * the same, as unsupported. */
 bool collect_is_x86_variant(const char *variant);

@@ -157,6 +157,23 @@ static const char *add_lack(struct arena *keep, const char *list, const char *wh
                         lack);
 }
 
+/* Adds what the PDB of the image lacks, whose path is NAME in FOLDER. */
+static const char *add_pdb_lack(struct arena *keep, const char *list, const char *folder,
+                                const char *name)
+{
+    struct identity id = {.pdb_name = NULL};
+    const char *image = path_join(keep, folder, name);
+    if ((text_glob("*.exe", name) || text_glob("*.dll", name)) && image != NULL)
+        (void)read_identity(image, keep, &id);
+    const char *beside =
+        id.pdb_name == NULL
+            ? NULL
+            : arena_printf(keep, "%.*s%s", (int)(path_base(name) - name), name, id.pdb_name);
+    const char *pdb = beside != NULL ? path_join(keep, folder, beside) : NULL;
+    const char *lack = pdb != NULL ? pdb_lack(pdb, id.debug_id) : NULL;
+    return lack != NULL ? add_lack(keep, list, beside, lack) : list;
+}
+
 const char *collect_lacking_pdbs(const char *victims_folder, struct arena *keep)
 {
     struct fault ignored = FAULT_INIT;
@@ -164,16 +181,12 @@ const char *collect_lacking_pdbs(const char *victims_folder, struct arena *keep)
     size_t count = 0;
 
     (void)folder_list(victims_folder, keep, &names, &count, &ignored);
-    for (size_t i = 0; i < count; i++) {
-        struct identity id = {.pdb_name = NULL};
-        const char *image = path_join(keep, victims_folder, names[i]);
-        if ((text_glob("*.exe", names[i]) || text_glob("*.dll", names[i])) && image != NULL)
-            (void)read_identity(image, keep, &id);
-        const char *pdb = id.pdb_name != NULL ? path_join(keep, victims_folder, id.pdb_name) : NULL;
-        const char *lack = pdb != NULL ? pdb_lack(pdb, id.debug_id) : NULL;
-        if (lack != NULL)
-            list = add_lack(keep, list, id.pdb_name, lack);
-    }
+    for (size_t i = 0; i < count; i++)
+        list = add_pdb_lack(keep, list, victims_folder, names[i]);
+    const char *const *plugins = collect_plugins(victims_folder, keep);
+    for (; plugins != NULL && *plugins != NULL; plugins++)
+        if (path_base(*plugins) != *plugins) /* in a folder of its own */
+            list = add_pdb_lack(keep, list, victims_folder, *plugins);
     return list;
 }
 

@@ -161,6 +161,11 @@ struct evidence {
     struct mutex *symbols_lock; /* over the shared symbols folder */
 };
 
+/* ---- plugins.c ---- */
+/* The plugins that toolchain.json names, of the builds that have a program: paths in the victims'
+ * folder, ending with NULL. NULL: none. */
+const char *const *collect_plugins(const char *victims_folder, struct arena *keep);
+
 /* Reads toolchain.json of the victims' folder, if there is one. */
 enum status evidence_open(const struct collect_options *options, struct arena *keep,
                           struct evidence *out, struct fault *fault);

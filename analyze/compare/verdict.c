@@ -134,6 +134,28 @@ static const char *output_difference(struct judgement *j)
     return NULL;
 }
 
+/* Why the victim did not do what its scenario says: "plugin-call-ob2.dll is missing, ..."; NULL: it
+ * did. */
+static const char *lack_of_victim(struct judgement *j)
+{
+    const struct crash_case *c = j->in->crash;
+    const char *output = j->in->output != NULL ? j->in->output : "";
+    if (c->got.ended_by != CASE_ENDING_EXIT || c->got.exit_code != CASE_EXIT_LACKS_FILE ||
+        case_is_captured(c))
+        return NULL;
+    size_t end = strlen(output);
+    while (end > 0 && (output[end - 1] == '\n' || output[end - 1] == '\r'))
+        end--;
+    size_t start = end;
+    while (start > 0 && output[start - 1] != '\n')
+        start--;
+    if (start == end)
+        return "a DLL is missing, which the victim loads: build the victims again";
+    return arena_printf(j->keep, "%.*s is missing, which the victim loads: build the victims again",
+                        (int)(end - start < LINE_BYTES_MAX ? end - start : LINE_BYTES_MAX),
+                        output + start);
+}
+
 /* A calm program must run, print and end as it does without a capture, and nothing may report that
  * it crashed. A record without a hook is a capture on demand. */
 static void decide_calm(struct judgement *j)
@@ -174,6 +196,9 @@ static bool decide_by_capture(struct judgement *j)
         return decide(j, VERDICT_UNSUPPORTED, in->unsupported), true;
     if (c == NULL)
         return false;
+    const char *lack = lack_of_victim(j);
+    if (lack != NULL)
+        return decide(j, VERDICT_ERROR, lack), true;
     if (c->kind == CASE_KIND_CALM)
         return decide_calm(j), true;
     if (case_is_captured(c))

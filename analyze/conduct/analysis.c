@@ -222,15 +222,15 @@ static const char *places_of(void *context, const struct frame *frame, struct ar
 
 enum { OUTPUT_BYTES_MAX = 1 << 20 };
 
-/* Everything that the program printed, read only if the case states what that must be; NULL:
- * unknown. */
+/* Everything that the program printed, read only if the verdict needs it; NULL: unknown. */
 static const char *read_output(const struct crash_case *crash, struct arena *keep)
 {
+    const bool is_needed = crash != NULL && (crash->expect.output != NULL ||
+                                             crash->got.exit_code == CASE_EXIT_LACKS_FILE);
     char *text = NULL;
     size_t bytes = 0;
     struct fault ignored = FAULT_INIT;
-    const char *path =
-        crash != NULL && crash->expect.output != NULL ? case_path(crash, ROLE_STDOUT, keep) : NULL;
+    const char *path = is_needed ? case_path(crash, ROLE_STDOUT, keep) : NULL;
     return path != NULL &&
                    file_read(path, OUTPUT_BYTES_MAX, keep, &text, &bytes, &ignored) == ERR_NONE
                ? text

@@ -41,8 +41,9 @@ enum case_kind {
     CASE_KIND_COUNT
 };
 
-/* The exit code of a victim that its fault did not end: EXIT_SURVIVED of victims/victim.h. */
-enum { CASE_EXIT_SURVIVED = 77 };
+/* The exit codes of victims/victim.h: its fault did not end the victim; a file that it loads is
+ * missing, whose name is the last line of what it printed. */
+enum { CASE_EXIT_SURVIVED = 77, CASE_EXIT_LACKS_FILE = 78 };
 
 /* How a victim's run ended. */
 enum case_ending { CASE_ENDING_NONE, CASE_ENDING_EXIT, CASE_ENDING_TIME_LIMIT, CASE_ENDING_COUNT };

@@ -119,8 +119,11 @@ static void look_at_victims(struct doctor *d)
         arena_printf(d->keep, "%u scenarios in all variants, %u unsupported here%s",
                      (unsigned)count, (unsigned)unsupported,
                      d->prefix_busy ? "; not started now: another process uses the prefix" : ""));
+    const char *plugins = collect_lacking_plugins(d->collect.victims_folder, d->keep);
     const char *pdbs = collect_lacking_pdbs(d->collect.victims_folder, d->keep);
     const char *builds = run_facts_not_built(d->collect.victims_folder, d->keep);
+    if (plugins != NULL)
+        say(d, "victims' DLLs", MISSING, arena_printf(d->keep, "%s: `./run setup`", plugins));
     if (pdbs != NULL)
         say(d, "victims' PDBs", MISSING, arena_printf(d->keep, "%s: `./run setup`", pdbs));
     if (builds != NULL)

@@ -230,8 +230,11 @@ static void warn_of_missing_files(const struct command *c)
 {
     static const char anew[] = "build the victims again: `./run setup`";
     const char *folder = c->session.collect.victims_folder;
+    const char *plugins = collect_lacking_plugins(folder, c->keep);
     const char *pdbs = collect_lacking_pdbs(folder, c->keep);
     const char *builds = c->o.variants.count == 0 ? run_facts_not_built(folder, c->keep) : NULL;
+    if (plugins != NULL)
+        log_warn("DLLs that victims load are missing: %s; %s", plugins, anew);
     if (pdbs != NULL)
         log_warn("functions of victims will have no names: %s; %s", pdbs, anew);
     if (builds != NULL)

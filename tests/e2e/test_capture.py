@@ -281,6 +281,16 @@ class Runs(e2e.Case):
         self.assertEqual(outcome["exit_code"], "0x00000002")
         self.assertIsNone(record)
 
+    def test_a_victim_without_its_plugin_names_it(self):
+        alone = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "victims-ob2.exe"
+        shutil.copy(BIN / alone.name, alone)
+        for scenario, plugin in (("crash_in_dll", "plugin-call-ob2.dll"), ("dll_main_crash", "plugin-attach-ob2.dll"),
+                                 ("unicode_path", "größe-ширина-長さ/plugin-übel-ob2.dll")):
+            with self.subTest(scenario):
+                done, folder = self.launch(alone, scenario)
+                self.assertEqual((json.loads(done.stdout)["exit_code"], (folder / "stdout.txt").read_text().splitlines()[-1]),
+                                 ("0x0000004E", plugin))
+
     def test_time_limit(self):
         done, _ = self.launch(BIN / "victims-ob2.exe", "sleep_forever", "--limit-ms", "150")
         self.assertEqual(json.loads(done.stdout)["ended_by"], "time_limit")

@@ -151,6 +151,15 @@ class ExitCodes(e2e.Case):
         folder, store = self.folder / "victims", e2e.ROOT / "corpus/symbols"
         image, pdb, plugin = (next(store.glob(f"{name}/*/{name}")) for name in ("victims-ob2.exe", "victims-ob2.pdb", "plugin-call-ob2.dll"))
         launcher, lacks_builds = folder / "twinstack-launch.exe", '{"variants": {"ob2": "-O3", "ob9": "-O3", "x86-ob2": "-O3"}}'
+        lacks_plugins = json.dumps({**json.loads(lacks_builds), "plugins": {
+            "ob2": ["plugin-call-ob2.dll", "other/plugin-call-ob2.dll", "größe/plugin-übel-ob2.dll"], "ob9": ["plugin-call-ob9.dll"]}})
+        no_dlls = "DLLs that victims load are missing: "
+
+        def put_plugins(*below):
+            for name in below:
+                (folder / name).mkdir(exist_ok=True)
+                shutil.copy(plugin, folder / name / plugin.name)
+
         no_names, wrong = "functions of victims will have no names: ", next(store.glob("victims-ob0.pdb/*/victims-ob0.pdb"))
         for name, change, status, want in (
                 ("nothing", lambda: None, 0, ""),
@@ -162,17 +171,22 @@ class ExitCodes(e2e.Case):
                 ("only that of a DLL", lambda: shutil.copy(pdb, folder / pdb.name), 0, f"{no_names}plugin-call-ob2.pdb is missing;"),
                 ("nothing again", (folder / plugin.name).unlink, 0, ""),
                 ("a build", lambda: (folder / "toolchain.json").write_text(lacks_builds), 0, "builds without a program, which are not run: ob9;"),
+                ("DLLs that its victims load", lambda: (folder / "toolchain.json").write_text(lacks_plugins), 0,
+                 f"{no_dlls}plugin-call-ob2.dll, other/plugin-call-ob2.dll, größe/plugin-übel-ob2.dll;"),
+                ("two of them, and a PDB in another folder", lambda: put_plugins("", "other"), 0, f"{no_dlls}größe/plugin-übel-ob2.dll;"),
+                ("that PDB", lambda: None, 0, f"{no_names}plugin-call-ob2.pdb is missing, other/plugin-call-ob2.pdb is missing;"),
                 ("the launcher", launcher.unlink, 3, f"{launcher}: program that starts the victims")):
             with self.subTest(name):
                 change()
                 said = self.run_twinstack(*argv, "-k", "fails and ob2 and not x86", "--exit-zero", env=env, exit_code=status).stderr
                 self.assertIn(want, said)
-                self.assertEqual(bool(want), "no names" in said or "without a program" in said or "that starts" in said, said)
+                self.assertEqual(bool(want), "no names" in said or "are missing" in said or "without a program" in said or "that starts" in said, said)
         launcher.write_text("")
         argv_of_doctor, _ = self.made_up("doctor")
         shutil.copy(plugin, folder / plugin.name)
         said = self.run_twinstack(*argv_of_doctor, env=env, exit_code=3).stdout
-        self.assertRegex(said, r"victims' PDBs +.*plugin-call-ob2\.pdb is missing: `\./run setup`")
+        self.assertRegex(said, r"victims' DLLs +.*größe/plugin-übel-ob2\.dll: `\./run setup`")
+        self.assertRegex(said, r"victims' PDBs +.*plugin-call-ob2\.pdb is missing.*: `\./run setup`")
         self.assertRegex(said, r"victims' builds +.*ob9: `\./run setup`")
         self.assertNotIn("ob9", self.run_twinstack(*argv, "-k", "fails", "--variant", "ob2", "--exit-zero", env=env).stderr)
 

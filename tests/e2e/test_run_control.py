@@ -55,6 +55,12 @@ elif "--out" in sys.argv:
     if name == "calm":
         with open(out + "/outcome.json", "w") as outcome:
             outcome.write('{{"exit_code": "0x00000000", "wall_ms": 1, "ended_by": "exit"}}')
+    if os.path.exists(here + "/lacks"):
+        for left in ("record.rec", "dump.dmp", "truth.json"):
+            os.unlink(out + "/" + left)
+        with open(out + "/outcome.json", "w") as outcome, open(out + "/stdout.txt", "w") as printed:
+            outcome.write('{{"exit_code": "0x0000004E", "wall_ms": 1, "ended_by": "exit"}}')
+            printed.write("about to die, as asked\\r\\nother/plugin-call-ob2.dll\\r\\n")
     if name == "wrong" or name == "flaky" and "cases.1" in out:
         import json
         with open(out + "/truth.json", "r+") as file:
@@ -102,6 +108,14 @@ class RunControl(e2e.Case):
         self.assertTrue(wrong["signature"])
         self.take("-k", "good or wrong", exit_code=1)
         self.take("-k", "good or elsewhere")
+
+    def test_a_dll_that_a_victim_lacks_is_named_by_run_and_check(self):
+        (self.folder / "bin/lacks").write_text("")
+        lack = "other/plugin-call-ob2.dll is missing, which the victim loads: build the victims again"
+        report, _ = self.take("-k", "good", exit_code=3)
+        self.assertEqual([(c["verdict"], c["reason"]) for c in report["cases"]], [("ERROR", lack)])
+        case = next((self.folder / "runs").glob("*/cases/good.ob2"))
+        self.assertIn(lack, self.run_json("check", "--json", case, exit_code=3)["cases"][0]["reason"])
 
     def test_repeats_that_disagree_are_flaky(self):
         report, _ = self.take("-k", "good or flaky", "--repeat", "3", exit_code=1)

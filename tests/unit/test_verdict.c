@@ -125,6 +125,59 @@ TEST(a_reason_says_how_the_program_ended)
     }
 }
 
+/* A victim without a DLL that it loads says nothing about the capture, whatever its scenario
+ * expects. */
+TEST(a_victim_that_lacks_a_dll_is_an_error_that_names_it)
+{
+    static const struct {
+        const char *name, *output;
+        enum case_kind kind;
+        uint32_t files, expect_hooks;
+        enum case_ending ended_by;
+        const char *verdict, *reason;
+    } cases[] = {
+        {"a crash", "about to die\r\nplugin-a.dll\r\n", CASE_KIND_CRASH, 0, 1, CASE_ENDING_EXIT,
+         "ERROR", "plugin-a.dll is missing, which the victim loads: build the victims again"},
+        {"one that no hook sees", "about to die\nother/plugin-a.dll\n", CASE_KIND_CRASH, 0, 0,
+         CASE_ENDING_EXIT, "ERROR",
+         "other/plugin-a.dll is missing, which the victim loads: build the victims again"},
+        {"a calm program", "plugin-a.dll", CASE_KIND_CALM, 0, 0, CASE_ENDING_EXIT, "ERROR",
+         "plugin-a.dll is missing, which the victim loads: build the victims again"},
+        {"its output is lost", NULL, CASE_KIND_CRASH, 0, 1, CASE_ENDING_EXIT, "ERROR",
+         "a DLL is missing, which the victim loads: build the victims again"},
+        {"it printed nothing", "\r\n", CASE_KIND_CRASH, 0, 1, CASE_ENDING_EXIT, "ERROR",
+         "a DLL is missing, which the victim loads: build the victims again"},
+        {"imported", "plugin-a.dll", CASE_KIND_CRASH, 0, 1, CASE_ENDING_NONE, "FAIL",
+         "neither record nor dump was captured"},
+        {"captured even so", "plugin-a.dll", CASE_KIND_CRASH, 2, 1, CASE_ENDING_EXIT, "FAIL",
+         "exit code 0x0000004E, expected 0xC0000005"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct arena keep;
+        struct case_result r;
+        struct fault fault = FAULT_INIT;
+        arena_init(&keep, 0);
+        test_row(cases[i].name);
+        struct crash_case crash = make_crash(cases[i].kind);
+        crash.file_count = cases[i].files;
+        crash.expect.exit_code = 0xC0000005;
+        crash.expect.hooks = cases[i].expect_hooks > 0 ? HOOK_BIT(CASE_HOOK_UNHANDLED) : 0;
+        crash.got.ended_by = cases[i].ended_by;
+        crash.got.exit_code = 78;
+        struct engine_claim claims[2] = {make_claim(&keep, "offset:rtl", true, GOOD),
+                                         make_claim(&keep, "dump", true, GOOD)};
+        const struct compare_input in = {.crash = &crash,
+                                         .claims = claims,
+                                         .claim_count = cases[i].files > 0 ? 2 : 0,
+                                         .truth = make_truth(&keep, TRUTH),
+                                         .output = cases[i].output};
+        REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
+        CHECK_STR(verdict_name(r.verdict), cases[i].verdict);
+        CHECK_STR(r.reason, cases[i].reason);
+        arena_free(&keep);
+    }
+}
+
 /* An engine without a stack was not compared: it is not among those that are right. */
 TEST(only_engines_that_were_compared_are_said_to_be_right)
 {
