@@ -1,6 +1,4 @@
-"""Images other than a PE with a PDB: the published files and their reference rows, and the messages
-for files that cannot be used. The rows are those on which independent tools agree; exceptions are
-listed with their reasons."""
+"""Images other than a PE with a PDB, and PDBs of rare writers: what is read of them, and the messages for files that cannot be used."""
 
 import json
 import lzma
@@ -14,39 +12,8 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
 
-# Rows that stay wrong, as {metric: rows}.
-EXCEPTIONS = {
-    # 0x41548 and 0x141538 are past the image's end; the reference names the last symbol of its data.
-    "i20-pe-dwarf/hello-dwarf": {"outer": 2, "depth": 2, "chain": 2, "lines": 2},
-    "i20-pe-dwarf/hello-debuglink": {"outer": 2, "depth": 2, "chain": 2, "lines": 2},
-}
-GROUPS = ("i0[123]*", "i1[0123]*", "i20*")
 # Wine of Debian 12, with which the corpus was made.
 WINE = pathlib.Path("/usr/lib/x86_64-linux-gnu/wine/x86_64-windows")
-
-
-class Rows(e2e.Case):
-    def score(self, only, *options):
-        root = self.fixture("images")
-        out = self.folder / "score.json"
-        command = " ".join([str(e2e.PROGRAM), "resolve", "--ndjson", *options, "--symbols", "{image}",
-                            "{debugs:--symbols}", "-"])
-        subprocess.run([sys.executable, root / "score_images.py", root, "--strict", "--form", "stacks", "--only", only, "--json", out,
-                        "--cmd", command], check=True, capture_output=True, timeout=300 * e2e.PATIENCE)
-        return {key: sets["agree"] for key, sets in json.loads(out.read_text()).items()}
-
-    def test_rows_on_which_other_tools_agree(self):
-        for group in GROUPS:
-            for key, got in self.score(group).items():
-                if key.endswith("-sym") or key == "i03-macho-fat/fat-arm64":
-                    continue  # read elsewhere; tested below
-                with self.subTest(key):
-                    wrong = {metric: got["judged"][metric] - hits for metric, hits in got["hits"].items()}
-                    self.assertEqual({m: n for m, n in wrong.items() if n}, EXCEPTIONS.get(key, {}))
-
-    def test_another_slice_of_a_fat_file_is_named_by_its_architecture(self):
-        got = self.score("i03-macho-fat/fat-arm64", "--arch", "arm64")["i03-macho-fat/fat-arm64"]
-        self.assertEqual(got["hits"], got["judged"])
 
 
 class OtherWriters(e2e.Case):
@@ -64,6 +31,18 @@ class OtherWriters(e2e.Case):
             got = [json.loads(line)["frames"][0] for line in done.stdout.splitlines()]
             self.assertEqual([(f["function"], f["line"], f["symbols"], f["note"]) for f in got],
                              [(function, line, "pdb", None) for _, function, line in self.ROWS])
+
+    def test_pdb_rs(self):
+        """The same PDB, written anew by pdb-rs in blocks of 512 bytes, and every other stream three times more, as it changes a file:
+        the older streams are left between the new ones, and the map of free blocks has changed places."""
+        folder = e2e.ROOT / "corpus/gnu-ld"
+        for form in ((), ("--format", "breakpad")):
+            found = []
+            for name in ("gnu.pdb", "by-pdb-rs.pdb"):
+                shutil.copy(folder / name, self.folder / "gnu.pdb")
+                found.append(self.run_twinstack("symbols", "export", *form, self.folder / "gnu.pdb").stdout)
+            self.assertRegex(found[0], r"\bouter\b")
+            self.assertEqual(found[0], found[1])
 
     def test_no_section_headers(self):
         """cv2pdb writes none: only the image, and no other build of it, says where the code lies."""
