@@ -110,6 +110,7 @@ enum {
     CAP_METHODS = 4096,
     CAP_MANAGED_FUNCTIONS = 2 * CAP_METHODS,
     CAP_IL_MAPS = 32 * CAP_METHODS,
+    CAP_TYPE_BYTES = 32 * CAP_METHODS, /* type arguments */
 };
 
 struct cap_method {
@@ -117,6 +118,7 @@ struct cap_method {
     uint32_t token, assembly; /* assembly 0: none; else its place plus 1 */
     uint64_t start_va, code_bytes;
     uint32_t map, map_count, function, function_count; /* places in the pools */
+    uint32_t types, types_bytes;
 };
 
 #if defined(_WIN64)
@@ -131,7 +133,7 @@ struct cap_function {
 #endif
 
 struct cap_managed {
-    volatile LONG assembly_count, method_count, map_count, function_count;
+    volatile LONG assembly_count, method_count, map_count, function_count, types_used;
     volatile LONG left_out; /* how often there was no room, here and in cap.codes */
     struct {
         int module; /* index into cap.modules; -1: none */
@@ -140,6 +142,7 @@ struct cap_managed {
     struct cap_method methods[CAP_METHODS];
     struct cap_function functions[CAP_MANAGED_FUNCTIONS];
     struct capture_il maps[CAP_IL_MAPS];
+    char types[CAP_TYPE_BYTES];
     capture_snapshot_fn *snapshot; /* NULL: no profiler */
 };
 extern struct cap_managed cap_managed;

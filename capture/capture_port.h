@@ -145,6 +145,7 @@ struct capture_method {
     const struct capture_il *map; /* in any order */
     const void *start;            /* of the native code: its handlers come after it */
     uint64_t bytes;
+    const char *type_arguments; /* of generic code, as in METHODS of record.h; NULL: not known */
 };
 
 /* An assembly that was loaded at BASE (NULL: not known), and the MVID of its metadata. Returns its

@@ -4,6 +4,8 @@
  * Entries are only ever added, and those without room are counted; `ready` is set last.  The
  * runtime may free the code of a dynamic method and put another there, so what was added last
  * counts. */
+#include <stddef.h>
+
 #include "capture/cap.h"
 
 struct cap_managed cap_managed;
@@ -66,6 +68,20 @@ static void add_functions(struct cap_method *method)
 }
 #endif
 
+/* Of a method whose arguments have no room, none are known; the method is kept. */
+static void add_types(struct cap_method *method, const char *text)
+{
+    const uint32_t bytes = text != NULL ? cap_crash_length(text) : 0;
+    const LONG at = bytes > 0 && bytes <= CAP_TYPE_BYTES
+                        ? take_places(&cap_managed.types_used, bytes, CAP_TYPE_BYTES)
+                        : -1;
+    if (at < 0)
+        return;
+    cap_crash_copy(&cap_managed.types[at], text, bytes);
+    method->types = (uint32_t)at;
+    method->types_bytes = bytes;
+}
+
 /* A region that wraps, or has no end, would claim addresses that it does not have. */
 static bool is_region(const void *start, uint64_t bytes)
 {
@@ -82,7 +98,8 @@ static bool is_assembly(uint32_t number)
 
 bool capture_register_method(const struct capture_method *method)
 {
-    if (method->size < sizeof *method || (method->map == NULL && method->map_count != 0) ||
+    enum { FIRST_BYTES = offsetof(struct capture_method, type_arguments) };
+    if (method->size < FIRST_BYTES || (method->map == NULL && method->map_count != 0) ||
         !is_region(method->start, method->bytes))
         return false;
     /* the map first: an entry without one would be a method of which every line is the first */
@@ -98,6 +115,8 @@ bool capture_register_method(const struct capture_method *method)
     to->map = (uint32_t)map;
     to->map_count = method->map_count;
     cap_crash_copy(&cap_managed.maps[map], method->map, method->map_count * sizeof method->map[0]);
+    if (method->size >= sizeof *method)
+        add_types(to, method->type_arguments);
     add_functions(to);
     InterlockedExchange(&to->ready, 1);
     return true;

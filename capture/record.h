@@ -119,10 +119,14 @@
  *   code bytes                     16    8
  *   assembly                       24    4   index into all ASSEMBLIES entries; RECORD_NO_MODULE
  *   map entries                    28    4
- *                                  32        map: 8 bytes each, in any order
+ *                                  32        map: 8 bytes each, in any order; then, of generic
+ *                                            code, its type arguments: UTF-8, zeros to 8
  *   map: native offset              0    4   from here on, the code is that of
  *   IL offset                       4    4   or above RECORD_IL_LAST: no mapping, prologue,
  * epilogue
+ *   type arguments: those of the method's type, in its declaration's order and with those of the
+ *   types around it, then ';' and those of the method, as "System.Int32,A.B`1<System.Byte>;".
+ *   System.__Canon is any reference type: these share their code.
  *
  *   MEMORY entry: bytes of generated code and unwind data; where a walk at every instruction
  *   was packed, of images           OFFSET SIZE   (8-aligned)

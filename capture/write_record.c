@@ -221,8 +221,9 @@ static void build_methods(struct buffer *b)
     uint8_t *start = method_count() > 0 ? section_start(b, RECORD_SECTION_METHODS) : NULL;
     for (LONG i = 0; start != NULL && i < method_count(); i++) {
         const struct cap_method *method = method_at(i);
-        const uint32_t bytes =
+        const uint32_t types_at =
             RECORD_METHOD_BYTES + (method != NULL ? method->map_count * RECORD_MAP_BYTES : 0);
+        const uint32_t bytes = types_at + (method != NULL ? padded(method->types_bytes) : 0);
         uint8_t *e = method != NULL ? extend(b, bytes) : NULL;
         if (e == NULL)
             continue;
@@ -238,6 +239,7 @@ static void build_methods(struct buffer *b)
             put32(at, il->native_offset);
             put32(at + 4, il->il_offset);
         }
+        cap_crash_copy(e + types_at, &cap_managed.types[method->types], method->types_bytes);
         count++;
     }
     if (start != NULL)

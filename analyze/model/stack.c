@@ -192,6 +192,8 @@ static void write_frame(struct json *j, const struct frame *frame, struct frame_
     json_string_again(j, frame->module_name, &memo->module);
     if (frame->method_token != 0)
         json_key_hex(j, "method", frame->method_token);
+    if (frame->method_token != 0 && frame->type_arguments != NULL)
+        json_key_string(j, "type_arguments", frame->type_arguments);
     json_key_hex(j, "offset", frame->offset);
     json_key_string(j, "function", frame->function);
     json_key(j, "file");

@@ -81,6 +81,7 @@ struct frame {
     const char *module_name;     /* also set when only a name is known; NULL: none */
     uint64_t offset;             /* of pc from the module's base; the va if there is no module */
     uint32_t method_token;       /* managed code: OFFSET is one in this method's IL; 0: native */
+    const char *type_arguments;  /* of generic managed code, as records have them; NULL: unknown */
     const char *function;        /* undecorated UTF-8; NULL: unknown              */
     const char *file;            /* as spelt in the PDB; NULL: unknown            */
     uint32_t line;               /* 1-based; 0: unknown                           */

@@ -163,6 +163,8 @@ static void read_frame(struct stack_input *input, const cJSON *object, struct ar
                            "expected a token 0x06...... and an offset in its IL");
         else
             frame.method_token = (uint32_t)method;
+        if (frame.method_token != 0)
+            frame.type_arguments = json_get_string(object, "type_arguments", keep, fault);
         const bool has_address = method == 0 && frame.module->base_va != 0;
         frame.pc_va = has_address ? frame.module->base_va + frame.offset : 0;
     } else {

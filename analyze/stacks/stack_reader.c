@@ -388,6 +388,9 @@ static bool copy_frame(struct frame *frame, struct arena *keep)
                (texts[1] == NULL || frame->function != NULL) &&
                (texts[2] == NULL || frame->file != NULL);
     }
+    if (frame->type_arguments != NULL &&
+        (frame->type_arguments = arena_string(keep, frame->type_arguments)) == NULL)
+        return false;
     if (frame->module->index != UINT32_MAX)
         return true;
     struct module *module = ARENA_NEW(keep, struct module);

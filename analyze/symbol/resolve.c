@@ -73,6 +73,17 @@ static bool has_own_note(enum symbols_from from)
     return sets[from];
 }
 
+/* Generic code has a name of its own for the type arguments that it was compiled for. */
+static const char *name_of(const struct source_view *view, const struct frame *in,
+                           const struct symbol_frame *found)
+{
+    struct store_managed *managed = view->sources->managed;
+    const char *name = in->type_arguments != NULL && managed != NULL && found->from == SYMBOLS_PPDB
+                           ? store_managed_instance(managed, in->method_token, in->type_arguments)
+                           : NULL;
+    return name != NULL ? name : found->function;
+}
+
 static bool resolve_frame(const struct source_view *view, const struct frame *in,
                           struct arena *keep, struct resolved *out)
 {
@@ -89,7 +100,7 @@ static bool resolve_frame(const struct source_view *view, const struct frame *in
         to[i].inline_depth = (uint16_t)(count - 1 - i);
         to[i].found_by = i + 1 < count ? FOUND_INLINED : in->found_by;
         to[i].symbols = found[i].from;
-        to[i].function = found[i].function;
+        to[i].function = name_of(view, in, &found[i]);
         to[i].file = found[i].file;
         to[i].line = found[i].line;
         to[i].symbol_distance = found[i].distance;

@@ -11,6 +11,12 @@
 
 enum { GUID_DIGITS = 32, SOURCE_LINKS_MAX = 64 };
 
+/* A method with type arguments. */
+struct instance {
+    struct instance *next;
+    const char *arguments, *name;
+};
+
 struct store_managed {
     bool has_pdb, has_image;
     struct ppdb pdb;       /* in a source's map, or in the arena */
@@ -20,6 +26,7 @@ struct store_managed {
     struct mutex *mutex; /* over what follows */
     struct arena arena;
     const char **methods, **documents; /* names that were asked for, by row */
+    struct instance **instances;       /* by row of the method */
     bool code_asked, has_code;
     struct precompiled code; /* once code_asked */
     struct store_managed *next;
@@ -238,6 +245,43 @@ static const char *method_name(struct store_managed *managed, uint32_t token)
     if (name != NULL && *name == NULL)
         *name = managed_method_name(&managed->image, token, managed->names, &managed->arena);
     return name != NULL ? *name : NULL;
+}
+
+/* The same with type arguments. Each name is made once, as the others are. */
+static const char *instance_name(struct store_managed *managed, uint32_t token,
+                                 const char *arguments)
+{
+    const struct metadata_rows *methods = &managed->image.tables[TABLE_METHOD_DEF];
+    const uint32_t row = token & 0xFFFFFF, count = methods->at != NULL ? methods->count : 0;
+    if (row == 0 || row > count)
+        return NULL;
+    if (managed->instances == NULL)
+        managed->instances = ARENA_ARRAY(&managed->arena, (size_t)count + 1, struct instance *);
+    if (managed->instances == NULL)
+        return NULL;
+    for (const struct instance *at = managed->instances[row]; at != NULL; at = at->next)
+        if (strcmp(at->arguments, arguments) == 0)
+            return at->name;
+    struct instance *made = ARENA_NEW(&managed->arena, struct instance);
+    if (made == NULL || (made->arguments = arena_string(&managed->arena, arguments)) == NULL)
+        return NULL;
+    made->name =
+        managed_instance_name(&managed->image, token, managed->names, arguments, &managed->arena);
+    made->next = managed->instances[row];
+    managed->instances[row] = made;
+    return made->name;
+}
+
+const char *store_managed_instance(struct store_managed *managed, uint32_t token,
+                                   const char *arguments)
+{
+    const char *name = NULL;
+    mutex_lock(managed->mutex);
+    const uint32_t kickoff = managed->has_pdb ? ppdb_kickoff(&managed->pdb, token) : 0;
+    if (managed->has_image)
+        name = instance_name(managed, kickoff != 0 ? kickoff : token, arguments);
+    mutex_unlock(managed->mutex);
+    return name;
 }
 
 static const char *document_name(struct store_managed *managed, uint32_t number)

@@ -13,6 +13,7 @@
 #include "capture/profiler/profiler.h"
 
 #include "capture/profiler/clr.h"
+#include "capture/profiler/types.h"
 
 enum {
     THREADS = 512,
@@ -82,15 +83,14 @@ static bool holds_lock(void)
     return walking.owner == self || publishing.owner == self;
 }
 
-static void count_call(void)
+void profiler_asked(void)
 {
     InterlockedIncrement(&runtime_calls);
     if (holds_lock())
         InterlockedIncrement(&calls_under_lock);
 }
 
-/* CLR_CALL, counted: all questions to the runtime but that for a snapshot. */
-#define ASK(...) (count_call(), CLR_CALL(__VA_ARGS__))
+#define ASK PROFILER_ASK
 
 /* Runs on the thread that collects. */
 static HRESULT STDMETHODCALLTYPE on_collection(void *self, int count, BOOL *generations, int reason)
@@ -228,10 +228,7 @@ static uint32_t publish_assembly(uintptr_t module, const WCHAR *path, const void
 /* The capture's number of a module; 0: none. */
 static uint32_t assembly_of(uintptr_t module)
 {
-    static const GUID import = {
-        0x7dac8207, 0xd3ae, 0x4c75, {0x9b, 0x67, 0x92, 0x80, 0x1a, 0x49, 0x7d, 0x44}};
     WCHAR path[PATH_UNITS];
-    void *metadata = NULL;
     const void *base = NULL;
     GUID mvid = {0};
     ULONG units = 0;
@@ -243,10 +240,10 @@ static uint32_t assembly_of(uintptr_t module)
             S_OK ||
         path[0] == 0)
         return 0;
-    if (ASK(info, CLR_INFO_GET_MODULE_METADATA, module, 0u, &import, &metadata) == S_OK &&
-        metadata != NULL) {
+    void *metadata = profiler_metadata(info, module);
+    if (metadata != NULL) {
         (void)ASK(metadata, CLR_METADATA_GET_SCOPE_PROPS, NULL, 0u, NULL, &mvid);
-        (void)((ULONG(STDMETHODCALLTYPE *)(void *))(*(void ***)metadata)[2])(metadata);
+        profiler_release(metadata);
     }
     return publish_assembly(module, path, base, &mvid);
 }
@@ -285,6 +282,8 @@ static void add_method(uintptr_t function, struct il_map *map)
     method.bytes = code.bytes;
     method.map = map != NULL ? map->il : NULL;
     method.map_count = count;
+    struct profiler_types types;
+    method.type_arguments = profiler_type_arguments(info, function, class, &types);
     (void)host.register_method(&method);
 }
 

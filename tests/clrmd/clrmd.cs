@@ -13,6 +13,7 @@ using System.Linq;
 using System.Reflection.Metadata;
 using System.Reflection.Metadata.Ecma335;
 using System.Runtime.InteropServices;
+using System.Text;
 using System.Text.Json;
 using System.Text.RegularExpressions;
 using Microsoft.Diagnostics.Runtime;
@@ -56,22 +57,87 @@ static class Program
         return found;
     }
 
-    // Box`1[[...]].Map[[...]] as Box`1::Map; what the compiler made as what the user wrote: MoveNext of a class, a lambda, a local function.
+    static readonly Dictionary<string, string> words = new()
+    {
+        ["System.Boolean"] = "bool", ["System.Char"] = "char", ["System.SByte"] = "sbyte", ["System.Byte"] = "byte", ["System.Int16"] = "short",
+        ["System.UInt16"] = "ushort", ["System.Int32"] = "int", ["System.UInt32"] = "uint", ["System.Int64"] = "long", ["System.UInt64"] = "ulong",
+        ["System.Single"] = "float", ["System.Double"] = "double",
+    };
+
+    // Box`1[[System.Int32, System.Private.CoreLib]].Map[[...]](Int32) as Box`1<int>.Map<...>.
+    static string Spell(string text, ref int at)
+    {
+        var spelt = new StringBuilder();
+        while (at < text.Length && !",](".Contains(text[at]))
+        {
+            if (!text.AsSpan(at).StartsWith("[["))
+            {
+                spelt.Append(text[at++]);
+                continue;
+            }
+            var arguments = new List<string>();
+            for (at++; text[at] == '['; at += text[at + 1] == ',' ? 2 : 1)
+            {
+                at++;
+                arguments.Add(Spell(text, ref at));
+                at = text.IndexOf(']', at); // after the assembly
+            }
+            at++;
+            spelt.Append('<').AppendJoin(',', arguments).Append('>');
+        }
+        string name = spelt.ToString();
+        return words.TryGetValue(name, out string word) ? word : name;
+    }
+
+    // "A`2<B,C>" as "A`2" and B, C.
+    static (string name, List<string> arguments) Apart(string name)
+    {
+        var arguments = new List<string>();
+        if (!name.EndsWith('>'))
+            return (name, arguments);
+        int depth = 1, at = name.Length - 1, end = at;
+        while (depth > 0)
+        {
+            at--;
+            depth += name[at] == '>' ? 1 : name[at] == '<' ? -1 : 0;
+            if (depth == 1 && name[at] == ',' || depth == 0)
+            {
+                arguments.Insert(0, name[(at + 1)..end]);
+                end = at;
+            }
+        }
+        return (name[..at], arguments);
+    }
+
+    static string Together(IEnumerable<string> arguments) => arguments.Any() ? "<" + string.Join(",", arguments) + ">" : "";
+
+    // Box`1[[...]].Map[[...]] as Box`1<...>::Map<...>; what the compiler made as what the user wrote: MoveNext of a class, a lambda, a local
+    // function. The class that the compiler made has the arguments of the type around it, and then those of the method.
     static string NameOf(ClrMethod method)
     {
-        string name = Regex.Replace(method.Signature, @"\(.*\)$|\[\[.*?\]\]", "");
-        int dot = name.LastIndexOf('.');
-        string type = name[..dot].TrimEnd('.'), last = name[(dot + 1)..];
-        Match machine = Regex.Match(type, @"^(.*)\+<(\w+)>d__\d+$");
+        int start = 0, depth = 0, dot = -1;
+        string name = Spell(method.Signature, ref start), after = "";
+        for (int i = 0; i < name.Length; i++)
+        {
+            depth += name[i] == '<' ? 1 : name[i] == '>' ? -1 : 0;
+            dot = depth == 0 && name[i] == '.' ? i : dot;
+        }
+        (string type, List<string> ofType) = Apart(name[..dot].TrimEnd('.'));
+        (string last, List<string> ofMethod) = Apart(name[(dot + 1)..]);
+        Match machine = Regex.Match(type, @"^(.*)\+<(\w+)>d__\d+(?:`\d+)?$");
         if (machine.Success)
             (type, last) = (machine.Groups[1].Value, machine.Groups[2].Value);
         Match part = Regex.Match(last, @"^<(.+)>(?:b__(?:\d+_)?(\d+)|g__(\w+)\|.*)$");
         if (part.Success)
         {
-            type = Regex.Replace(type, @"\+<>c\w*$", "");
-            last = part.Groups[1].Value + "::" + (part.Groups[3].Success ? part.Groups[3].Value : $"<lambda_{part.Groups[2].Value}>");
+            type = Regex.Replace(type, @"\+<>c[\w`]*$", "");
+            last = part.Groups[1].Value;
+            after = "::" + (part.Groups[3].Success ? part.Groups[3].Value : $"<lambda_{part.Groups[2].Value}>") + Together(ofMethod);
+            ofMethod = new List<string>();
         }
-        return type.Replace('+', '/') + "::" + last;
+        int own = Regex.Matches(type, @"`(\d+)").Sum(arity => int.Parse(arity.Groups[1].Value));
+        name = type + Together(ofType.Take(own)) + "::" + last + Together(ofType.Skip(own).Concat(ofMethod)) + after;
+        return name.Replace('+', '/');
     }
 
     // By the last entry of the map at or before the address that is neither prologue nor epilogue; -1: a small dump has no maps, so

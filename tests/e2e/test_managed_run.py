@@ -25,6 +25,10 @@ CRASHES = ["throw", "null", "callback", "recursion", "inlined", "generic", "lamb
 HANGS = ["loop", "pinvoke", "deadlock", "async", "resumed", "filter", "finalizer", "seed_needed", "collected"]
 PHASES = ["Throw", "Jit", "Collect", "Collected"]  # what the thread does when it is stopped
 ENDS_MET = 10  # of the 50 threads that `plain` walks until they end, 7 to 40 end during their walk
+# The type arguments that the code was compiled for; the program states them, too.
+GENERIC = ["Scenarios::Raise", "Scenarios/Box`1<System.__Canon>::Map<int>",
+           "Scenarios/Cell`1/Inner`1<Scenarios/Pair`2<long,System.__Canon>,System.DayOfWeek>::Deep<System.Nullable`1<byte>>",
+           "Scenarios/Cell`1<ushort>::Steps<double>", "Scenarios::Generic"]
 COPY_MOST_NS = 15000  # what copying 64 KB may add to a suspension, on a quiet machine; bench_managed.py prints the figures
 
 
@@ -97,6 +101,8 @@ class ManagedRun(e2e.Case):
                 self.assertEqual(found["rtl"], want)
                 if scenario in CRASHES:
                     self.assertEqual(found["snapshot-seeded"], want)
+                if scenario == "generic":
+                    self.assertEqual([function for function, _ in want], GENERIC)
 
     def test_a_snapshot_repeats_no_frame_of_precompiled_code(self):
         """The runtime starts where it last left managed code: among the frames that led to the seed."""

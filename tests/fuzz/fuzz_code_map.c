@@ -42,7 +42,10 @@ static void register_one(const uint8_t **at, size_t *left)
                                     .map = map,
                                     .map_count = (uint32_t)take_number(at, left, 1) % MAP_MOST,
                                     .start = (const void *)(uintptr_t)start,
-                                    .bytes = bytes};
+                                    .bytes = bytes,
+                                    .type_arguments = (kind & 8) != 0 ? name : NULL};
+    for (uint64_t i = 0, count = kind >> 4; (kind & 8) != 0 && i < count; i++)
+        name[i] = (char)take_number(at, left, 1);
     for (uint32_t i = 0; i < method.map_count; i++)
         map[i] = (struct capture_il){(uint32_t)take_number(at, left, 1),
                                      (uint32_t)take_number(at, left, 4)};

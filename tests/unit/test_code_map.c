@@ -108,9 +108,73 @@ TEST(an_incomplete_method_is_refused)
     code_map_reset();
     CHECK(!capture_register_method(&method)); /* it has no map */
     method.map_count = 0;
-    method.size--;
+    method.size = offsetof(struct capture_method, type_arguments) - 1;
     CHECK(!capture_register_method(&method));
     CHECK_EQ(cap_managed.left_out, 0);
+}
+
+static const struct {
+    const char *name, *types, *want;
+    uint32_t size;
+} arguments[] = {
+    {"of no generic code", NULL, NULL, sizeof(struct capture_method)},
+    {"no text", "", NULL, sizeof(struct capture_method)},
+    {"eight bytes", "A;B.C.DE", "A;B.C.DE", sizeof(struct capture_method)},
+    {"nine bytes", "A;B.C.DEF", "A;B.C.DEF", sizeof(struct capture_method)},
+    {"a program that knows no such member", "A;", NULL,
+     offsetof(struct capture_method, type_arguments)},
+};
+
+TEST(type_arguments_are_kept)
+{
+    static const struct capture_il map[] = {{0, 0}, {4, 1}};
+    code_map_reset();
+    for (uint32_t i = 0; i < COUNT_OF(arguments); i++) {
+        const struct capture_method method = {.size = arguments[i].size,
+                                              .token = 0x06000001,
+                                              .map = map,
+                                              .map_count = COUNT_OF(map),
+                                              .start = (const void *)(uintptr_t)(CODE_AT + i * 16),
+                                              .bytes = 16,
+                                              .type_arguments = arguments[i].types};
+        CHECK(capture_register_method(&method));
+    }
+    struct arena keep;
+    struct record r;
+    read_back(&keep, &r);
+    REQUIRE(r.method_count == COUNT_OF(arguments));
+    for (uint32_t i = 0; i < COUNT_OF(arguments); i++) {
+        test_row(arguments[i].name);
+        CHECK_EQ(r.methods[i].map_count, COUNT_OF(map));
+        CHECK_STR(r.methods[i].type_arguments != NULL ? r.methods[i].type_arguments : "none",
+                  arguments[i].want != NULL ? arguments[i].want : "none");
+    }
+    CHECK_EQ(r.code_left_out, 0);
+    arena_free(&keep);
+}
+
+TEST(a_method_whose_type_arguments_have_no_room_is_kept)
+{
+    static char most[CAP_TYPE_BYTES + 1];
+    struct capture_method method = {.size = sizeof method,
+                                    .token = 0x06000001,
+                                    .start = (const void *)CODE_AT,
+                                    .bytes = 16,
+                                    .type_arguments = most};
+    struct arena keep;
+    struct record r;
+    memset(most, 'A', CAP_TYPE_BYTES);
+    code_map_reset();
+    CHECK(capture_register_method(&method));
+    method.start = (const void *)(CODE_AT + 16);
+    method.type_arguments = "B;";
+    CHECK(capture_register_method(&method));
+    read_back(&keep, &r);
+    REQUIRE(r.method_count == 2);
+    CHECK_EQ(strlen(r.methods[0].type_arguments), CAP_TYPE_BYTES);
+    CHECK(r.methods[1].type_arguments == NULL);
+    CHECK_EQ(r.code_left_out, 1);
+    arena_free(&keep);
 }
 
 /* As many rows as fit. Sizes of entries are multiples of 8, and the last ones have 24 bytes: names

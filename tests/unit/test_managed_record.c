@@ -39,13 +39,16 @@ static void end(struct draft *d, size_t at)
     d->words[at + 1] = (uint32_t)((d->count - at) * sizeof d->words[0]);
 }
 
+static const char types[] = "System.__Canon;System.Int32"; /* of 0x06000002 */
+
 static void method(struct draft *d, uint32_t token, uint32_t start, uint32_t assembly)
 {
-    const bool has_map = token != 0x06000005;
+    const bool has_map = token != 0x06000005, has_types = token == 0x06000002;
     /* Prologue up to 0x10, IL 0 up to 0x20, IL 8 up to 0x28, no mapping up to 0x30, then the
      * epilogue. The rows are not in that order. */
     static const uint32_t map[] = {0x20, 8, 0, 0xFFFFFFFE, 0x30, 0xFFFFFFFD, 0x10, 0, 0x28, ~0U};
-    put(d, (uint32_t)(RECORD_METHOD_BYTES + (has_map ? sizeof map : 0)));
+    put(d, (uint32_t)(RECORD_METHOD_BYTES + (has_map ? sizeof map : 0) +
+                      (has_types ? (sizeof types + 7) / 8 * 8 : 0)));
     put(d, token);
     put(d, start);
     put(d, 0);
@@ -55,6 +58,10 @@ static void method(struct draft *d, uint32_t token, uint32_t start, uint32_t ass
     put(d, has_map ? (uint32_t)(sizeof map / RECORD_MAP_BYTES) : 0);
     for (size_t i = 0; has_map && i < COUNT_OF(map); i++)
         put(d, map[i]);
+    if (has_types) {
+        memcpy(&d->words[d->count], types, sizeof types);
+        d->count += (sizeof types + 7) / 8 * 2;
+    }
 }
 
 static void frame(struct draft *d, uint32_t flags, uint32_t va)
@@ -156,6 +163,9 @@ TEST(frames_in_methods)
             CHECK_EQ(f->method_token, rows[i].token);
             CHECK_EQ(f->offset, rows[i].offset);
             CHECK_EQ(f->note, rows[i].token == 0x06000005 ? NOTE_NO_IL_MAP : NOTE_NONE);
+            CHECK_EQ(f->type_arguments != NULL, rows[i].token == 0x06000002);
+            if (f->type_arguments != NULL)
+                CHECK_STR(f->type_arguments, types);
             if (rows[i].token != 0) {
                 CHECK_STR(f->module_name, "managed.dll");
                 CHECK_EQ(f->pc_va, rows[i].va);
@@ -181,6 +191,26 @@ TEST(identities_and_json)
     CHECK_HAS(text, "\"mvid\":\"03020100-0504-0706-0809-0A0B0C0D0E0F\"");
     CHECK_STR(r.stacks[0].frames[0].module->mvid, "03020100-0504-0706-0809-0A0B0C0D0E0F");
     CHECK_HAS(text, "{\"module\":0,\"offset\":\"0x8\",\"method\":\"0x6000001\",");
+    free(text);
+    arena_free(&keep);
+}
+
+TEST(type_arguments_are_in_json)
+{
+    static const uint32_t frames[][2] = {{0, 0x8020}, {RECORD_FRAME_RETURN, 0x9011}};
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    struct record r;
+    struct draft d;
+    struct json j;
+    make(&d, RECORD_VERSION, frames, 2);
+    REQUIRE(read_draft(&d, &keep, &r, &fault) == ERR_NONE);
+    json_to_text(&j, false);
+    record_write_json(&j, &r);
+    char *text = json_take(&j, NULL);
+    REQUIRE(text != NULL);
+    CHECK_HAS(text, "\"method\":\"0x6000001\",\"kind\":");
+    CHECK_HAS(text, "\"method\":\"0x6000002\",\"type_arguments\":\"System.__Canon;System.Int32\",");
     free(text);
     arena_free(&keep);
 }

@@ -22,7 +22,7 @@ void managed_here(const char *type, const char *method, const char *file, int li
         TRUTH_PUSH(0, 0, 0, (uint32_t)flags);
         return;
     }
-    strncat(name, type, 100);
+    strncat(name, type, 150);
     strncat(name, "::", 3);
     strncat(name, method, 100);
     TRUTH_PUSH(services.keep_text(name), services.keep_text(file), line, (uint32_t)flags);

@@ -53,7 +53,9 @@ MANAGED(inlined, NO_DUMP, CRASH,
 RUN(Inlined)
 
 MANAGED(generic, NO_DUMP, CRASH,
-        .sentence = "A generic method of a generic class: one token for all type arguments.")
+        .sentence =
+            "Generic methods of generic classes, and an iterator of one: each has one token, "
+            "and code for each value type that it is used with.")
 RUN(Generic)
 
 MANAGED(lambda, NO_DUMP, CRASH,

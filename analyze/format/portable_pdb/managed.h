@@ -40,4 +40,13 @@ enum managed_names {
 const char *managed_method_name(const struct metadata *md, uint32_t token, enum managed_names names,
                                 struct arena *keep);
 
+/* The same with the type arguments that the code was compiled for, as records have them (METHODS in
+ * capture/record.h): "Box`1<int>::Map<System.__Canon>". Those of a state machine, or of the class
+ * of a lambda, are its method's type's first, and then the method's. Where those of the type are
+ * not known, the method's are shown: "Box`1::Map<int>". ARGUMENTS that do not fit the method, or
+ * NULL: the name without them; so is MANAGED_RAW. */
+const char *managed_instance_name(const struct metadata *md, uint32_t token,
+                                  enum managed_names names, const char *arguments,
+                                  struct arena *keep);
+
 #endif

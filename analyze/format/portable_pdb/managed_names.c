@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/limits.h"
 #include "format/portable_pdb/managed.h"
 
@@ -16,8 +17,14 @@ enum {
     TAG_METHOD = 1, /* of TypeOrMethodDef */
 };
 
+/* Type arguments of code; NULL: none are known. */
+struct arguments {
+    struct metadata_bytes type, method; /* with commas between them */
+};
+
 struct name {
     const struct metadata *md;
+    const struct arguments *arguments;
     char text[NAME_BYTES];
     size_t bytes;
     uint32_t type, method; /* rows, for the names of generic parameters */
@@ -32,6 +39,15 @@ static void add(struct name *name, const char *text)
     memcpy(name->text + name->bytes, text, taken);
     name->bytes += taken;
     name->text[name->bytes] = '\0';
+}
+
+static void add_bytes(struct name *name, struct metadata_bytes text)
+{
+    char copy[NAME_BYTES];
+    const size_t bytes = text.bytes < sizeof copy - 1 ? text.bytes : sizeof copy - 1;
+    memcpy(copy, text.data, bytes);
+    copy[bytes] = '\0';
+    add(name, copy);
 }
 
 static uint32_t enclosing(const struct metadata *md, uint32_t type)
@@ -100,6 +116,83 @@ static void add_generics(struct name *name, uint32_t owner)
     }
 }
 
+/* The words of C#, by element type. */
+static const struct {
+    const char *word, *type;
+} simple[] = {
+    {NULL, NULL},        {"void", "Void"},     {"bool", "Boolean"},  {"char", "Char"},
+    {"sbyte", "SByte"},  {"byte", "Byte"},     {"short", "Int16"},   {"ushort", "UInt16"},
+    {"int", "Int32"},    {"uint", "UInt32"},   {"long", "Int64"},    {"ulong", "UInt64"},
+    {"float", "Single"}, {"double", "Double"}, {"string", "String"},
+};
+
+static bool is_word(struct metadata_bytes text, size_t at)
+{
+    return at < text.bytes && strchr(",<>[]", text.data[at]) == NULL;
+}
+
+/* Places FROM to FROM + COUNT of what commas part in TEXT. */
+static struct metadata_bytes slice_of(struct metadata_bytes text, uint32_t from, uint32_t count)
+{
+    uint32_t start = 0, depth = 0, at = 0, number = 0;
+    for (; at < text.bytes; at++) {
+        depth += strchr("<[", text.data[at]) != NULL ? 1 : 0;
+        depth -= strchr(">]", text.data[at]) != NULL ? 1 : 0;
+        if (depth != 0 || text.data[at] != ',')
+            continue;
+        if (++number == from)
+            start = at + 1;
+        if (number == from + count)
+            break;
+    }
+    return (struct metadata_bytes){text.data + start, at - start};
+}
+
+static uint32_t count_of(struct metadata_bytes text)
+{
+    uint32_t depth = 0, count = text.bytes > 0 ? 1 : 0;
+    for (uint32_t i = 0; i < text.bytes; i++) {
+        depth += strchr("<[", text.data[i]) != NULL ? 1 : 0;
+        depth -= strchr(">]", text.data[i]) != NULL ? 1 : 0;
+        count += depth == 0 && text.data[i] == ',' ? 1 : 0;
+    }
+    return count;
+}
+
+/* Types as records have them: "System.Int32" is int. */
+static void add_spelt(struct name *name, struct metadata_bytes text)
+{
+    for (uint32_t i = 0; i < text.bytes;) {
+        uint32_t end = i + 1;
+        while (is_word(text, i) && is_word(text, end))
+            end++;
+        const struct metadata_bytes word = {text.data + i, end - i};
+        size_t known =
+            word.bytes > 7 && memcmp(word.data, "System.", 7) == 0 ? COUNT_OF(simple) : 0;
+        while (known > 0 &&
+               (simple[--known].type == NULL || strlen(simple[known].type) != word.bytes - 7 ||
+                memcmp(simple[known].type, word.data + 7, word.bytes - 7) != 0)) {
+        }
+        if (known > 0)
+            add(name, simple[known].word);
+        else
+            add_bytes(name, word);
+        i = end;
+    }
+}
+
+static void add_arguments(struct name *name, struct metadata_bytes first,
+                          struct metadata_bytes second)
+{
+    if (first.bytes + second.bytes == 0)
+        return;
+    add(name, "<");
+    add_spelt(name, first);
+    add(name, first.bytes > 0 && second.bytes > 0 ? "," : "");
+    add_spelt(name, second);
+    add(name, ">");
+}
+
 static bool add_element(struct name *name, struct metadata_bytes *blob, int depth);
 
 static bool add_coded(struct name *name, struct metadata_bytes *blob, int depth)
@@ -125,6 +218,14 @@ static bool add_variable(struct name *name, struct metadata_bytes *blob, bool of
     char text[16];
     if (!metadata_take_uint(blob, &number))
         return false;
+    if (name->arguments != NULL) {
+        const struct metadata_bytes all =
+            of_method ? name->arguments->method : name->arguments->type;
+        if (number < count_of(all)) {
+            add_spelt(name, slice_of(all, number, 1));
+            return true;
+        }
+    }
     const char *known = generic_name(
         name->md, of_method ? name->method << 1 | TAG_METHOD : name->type << 1, number);
     (void)snprintf(text, sizeof text, "%s%" PRIu32, of_method ? "!!" : "!", number);
@@ -188,15 +289,12 @@ static bool add_word(struct name *name, const char *word)
 /* One type of a signature; false: damaged, or of a form that is not spelt out. */
 static bool add_element(struct name *name, struct metadata_bytes *blob, int depth)
 {
-    static const char *const simple[] = {NULL,   "void",  "bool",   "char",   "sbyte",
-                                         "byte", "short", "ushort", "int",    "uint",
-                                         "long", "ulong", "float",  "double", "string"};
     uint32_t kind, unused;
 
     if (depth > NESTING_MAX || name->steps++ > LIMIT_TYPE_STEPS || !metadata_take_uint(blob, &kind))
         return false;
     if (kind > 0 && kind <= ELEMENT_STRING)
-        return add_word(name, simple[kind]);
+        return add_word(name, simple[kind].word);
     switch (kind) {
     case ELEMENT_POINTER:
         return add_suffixed(name, blob, "*", depth);
@@ -338,13 +436,64 @@ static void read_part(const struct metadata *md, struct written *out)
         out->type = outer;
 }
 
-static void add_bytes(struct name *name, struct metadata_bytes text)
+/* How many generic parameters OWNER (a TypeOrMethodDef) has. */
+static uint32_t generic_count(const struct metadata *md, uint32_t owner)
 {
-    char copy[NAME_BYTES];
-    const size_t bytes = text.bytes < sizeof copy - 1 ? text.bytes : sizeof copy - 1;
-    memcpy(copy, text.data, bytes);
-    copy[bytes] = '\0';
-    add(name, copy);
+    uint32_t count = 0;
+    while (count < PARAMETERS_MAX && generic_name(md, owner, count) != NULL)
+        count++;
+    return count;
+}
+
+/* False: it is not as records have it. */
+static bool read_arguments(const char *text, struct arguments *out)
+{
+    const uint8_t *at = (const uint8_t *)text;
+    const size_t bytes = strlen(text);
+    uint32_t depth = 0, split = UINT32_MAX;
+    if (bytes == 0 || bytes >= NAME_BYTES)
+        return false;
+    for (uint32_t i = 0; i < bytes; i++) {
+        depth += at[i] == '<' || at[i] == '[' ? 1 : 0;
+        if (at[i] < ' ' || ((at[i] == '>' || at[i] == ']') && depth-- == 0))
+            return false;
+        if (at[i] != ';')
+            continue;
+        if (split != UINT32_MAX || depth != 0)
+            return false;
+        split = i;
+    }
+    if (depth != 0 || split == UINT32_MAX)
+        return false;
+    out->type = (struct metadata_bytes){at, split};
+    out->method = (struct metadata_bytes){at + split + 1, (uint32_t)bytes - split - 1};
+    return true;
+}
+
+/* What of the arguments belongs to the type that is named, and what to its method. */
+struct shares {
+    struct metadata_bytes type, outer_method, method;
+};
+
+/* False: the method has other numbers of them. Those of its type may be missing: .NET Core 3.1 does
+ * not know them of code that several types share. */
+static bool share_out(const struct name *name, const struct written *written,
+                      const struct arguments *arguments, struct shares *out)
+{
+    const uint32_t given = count_of(arguments->type);
+    const uint32_t of_type = given > 0 ? generic_count(name->md, written->type << 1) : 0;
+    const uint32_t of_method = generic_count(name->md, name->method << 1 | TAG_METHOD);
+    if (given < of_type)
+        return false;
+    *out = (struct shares){.method = arguments->method};
+    if (of_type > 0)
+        out->type = slice_of(arguments->type, 0, of_type);
+    if (given == of_type)
+        return count_of(arguments->method) == of_method;
+    out->outer_method = slice_of(arguments->type, of_type, given - of_type);
+    if (written->part.bytes != 0 || written->is_machine)
+        return count_of(arguments->method) == of_method;
+    return arguments->method.bytes == 0 && given - of_type == of_method;
 }
 
 static void add_part(struct name *name, const struct written *written)
@@ -356,33 +505,77 @@ static void add_part(struct name *name, const struct written *written)
     add(name, written->is_lambda ? ">" : "");
 }
 
-const char *managed_method_name(const struct metadata *md, uint32_t token, enum managed_names names,
-                                struct arena *keep)
+static struct written read_written(const struct name *name, enum managed_names names)
 {
-    struct name name = {.md = md, .method = token & 0xFFFFFF};
-
-    if (token >> 24 != TABLE_METHOD_DEF || name.method == 0 ||
-        name.method > md->tables[TABLE_METHOD_DEF].count || md->tables[TABLE_METHOD_DEF].at == NULL)
-        return NULL;
-    name.type = owner_of(md, name.method);
+    const struct metadata *md = name->md;
     struct written written = {
-        .type = name.type,
+        .type = name->type,
         .method =
-            bytes_of(metadata_string(md, metadata_cell(md, TABLE_METHOD_DEF, name.method, 3))),
+            bytes_of(metadata_string(md, metadata_cell(md, TABLE_METHOD_DEF, name->method, 3))),
     };
     if (names != MANAGED_RAW) {
         read_machine(md, &written);
         read_part(md, &written);
     }
-    add_type(&name, written.type);
+    return written;
+}
+
+static void add_instance_name(struct name *name, const struct written *written,
+                              const struct shares *shares, enum managed_names names)
+{
+    static const struct metadata_bytes none;
+    add_type(name, written->type);
+    add_arguments(name, shares->type, none);
+    if (shares->type.bytes == 0 && names == MANAGED_FULL)
+        add_generics(name, written->type << 1);
+    add(name, "::");
+    add_bytes(name, written->method);
+    add_arguments(name, shares->outer_method, written->part.bytes == 0 ? shares->method : none);
+    add_part(name, written);
+    if (written->part.bytes != 0)
+        add_arguments(name, shares->method, none);
+}
+
+static void add_plain_name(struct name *name, const struct written *written,
+                           enum managed_names names)
+{
+    add_type(name, written->type);
     if (names == MANAGED_FULL)
-        add_generics(&name, written.type << 1);
-    add(&name, "::");
-    add_bytes(&name, written.method);
-    if (names == MANAGED_FULL && written.part.bytes == 0 && !written.is_machine)
-        add_generics(&name, name.method << 1 | TAG_METHOD);
-    add_part(&name, &written);
+        add_generics(name, written->type << 1);
+    add(name, "::");
+    add_bytes(name, written->method);
+    if (names == MANAGED_FULL && written->part.bytes == 0 && !written->is_machine)
+        add_generics(name, name->method << 1 | TAG_METHOD);
+    add_part(name, written);
+}
+
+const char *managed_instance_name(const struct metadata *md, uint32_t token,
+                                  enum managed_names names, const char *arguments,
+                                  struct arena *keep)
+{
+    struct name name = {.md = md, .method = token & 0xFFFFFF};
+    struct arguments given;
+    struct shares shares;
+
+    if (token >> 24 != TABLE_METHOD_DEF || name.method == 0 ||
+        name.method > md->tables[TABLE_METHOD_DEF].count || md->tables[TABLE_METHOD_DEF].at == NULL)
+        return NULL;
+    name.type = owner_of(md, name.method);
+    const struct written written = read_written(&name, names);
+    if (arguments != NULL && names != MANAGED_RAW && read_arguments(arguments, &given) &&
+        share_out(&name, &written, &given, &shares)) {
+        name.arguments = &given;
+        add_instance_name(&name, &written, &shares, names);
+    } else {
+        add_plain_name(&name, &written, names);
+    }
     if (names == MANAGED_FULL && !written.is_machine)
         add_parameters(&name);
     return arena_text(keep, name.text, name.bytes);
+}
+
+const char *managed_method_name(const struct metadata *md, uint32_t token, enum managed_names names,
+                                struct arena *keep)
+{
+    return managed_instance_name(md, token, names, NULL, keep);
 }

@@ -77,6 +77,10 @@ void record_methods_read(struct record_section s, struct arena *keep, struct rec
         const uint32_t count = bytes_u32(&entry);
         if (!read_map(&entry, count, keep, method) || bytes_failed(&s.body))
             return;
+        const char *types = record_take_text(&entry, entry.left, keep); /* ends with zeros */
+        if (bytes_failed(&s.body))
+            return;
+        method->type_arguments = types != NULL && types[0] != '\0' ? types : NULL;
         if (assembly != RECORD_NO_MODULE && assembly >= out->assembly_count) {
             fault_set(s.body.fault, ERR_MALFORMED, s.body.offset, "assembly of a method");
             return;
@@ -132,6 +136,7 @@ bool record_name_managed(const struct record *record, struct frame *frame)
     frame->module = method->assembly->module;
     frame->module_name = frame->module->name;
     frame->method_token = method->token;
+    frame->type_arguments = method->type_arguments;
     frame->offset = il_offset(method, lookup_va - method->start_va);
     if (method->map_count == 0 && frame->note == NOTE_NONE)
         frame->note = NOTE_NO_IL_MAP;

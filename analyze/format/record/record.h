@@ -71,6 +71,7 @@ struct record_method {
     uint32_t map_count;
     const struct record_il *map;            /* ascending            */
     const struct record_assembly *assembly; /* NULL: not known      */
+    const char *type_arguments;             /* of generic code; NULL: none are known */
 };
 
 /* Unwind data of generated code: one RUNTIME_FUNCTION. */

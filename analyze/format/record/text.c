@@ -80,6 +80,8 @@ static void write_frame(struct json *j, const struct frame *frame, uint32_t gap)
         json_key_hex(j, "offset", frame->offset);
         if (frame->method_token != 0)
             json_key_hex(j, "method", frame->method_token);
+        if (frame->method_token != 0 && frame->type_arguments != NULL)
+            json_key_string(j, "type_arguments", frame->type_arguments);
     } else {
         json_key_null(j, "module");
         json_key_hex(j, "address", frame->pc_va);
