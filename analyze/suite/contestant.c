@@ -159,16 +159,19 @@ static void give_up(struct contestant *c, enum suite_outcome outcome, const char
 }
 
 enum status contestant_ask(struct contestant *c, const struct suite_case *question,
-                           struct arena *keep, struct suite_answer *out, struct fault *fault)
+                           struct arena *keep, struct suite_answer *out, const char **printed,
+                           struct fault *fault)
 {
     struct fault bad = FAULT_INIT;
     struct contestant_name again;
     char *line = NULL;
 
+    *printed = NULL;
     memset(out, 0, sizeof *out);
     if (c->process == NULL && start(c, keep, &again, fault) != ERR_NONE)
         return fault->code;
     (void)process_ask(c->process, question->question, 1, c->request.limit_ms, keep, &line, &bad);
+    *printed = bad.code == ERR_NONE ? line : NULL;
     if (bad.code == ERR_NONE)
         (void)suite_answer_judge(question, line, keep, out, &bad);
     else if (bad.code == ERR_TIMEOUT)

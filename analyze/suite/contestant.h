@@ -28,10 +28,12 @@ enum status contestant_open(const struct contestant_request *request, struct are
                             struct contestant **out, struct contestant_name *name,
                             struct fault *fault);
 
-/* Asks the case. What the contestant does is never a fault. Fails: ERR_INTERRUPTED, ERR_MEMORY, and
- * as contestant_open() where it had to be started again. */
+/* Asks the case. *LINE: what it printed, in KEEP; NULL: nothing. What the contestant does is never
+ * a fault. Fails: ERR_INTERRUPTED, ERR_MEMORY, and as contestant_open() where it had to be started
+ * again. */
 enum status contestant_ask(struct contestant *contestant, const struct suite_case *c,
-                           struct arena *keep, struct suite_answer *out, struct fault *fault);
+                           struct arena *keep, struct suite_answer *out, const char **line,
+                           struct fault *fault);
 
 /* Returns the most memory that one of its processes had; 0: unknown. NULL is fine. */
 uint64_t contestant_close(struct contestant *contestant);

@@ -126,6 +126,7 @@ enum status result_write(const struct suite *suite, const struct score *score,
         json_object_end(j);
         json_key_uint(j, "wall_ms", score->wall_ns / 1000000U);
         json_key_uint(j, "peak_bytes", score->peak_bytes);
+        json_key_uint(j, "cached", score->cached);
         write_rows(j, rows, count);
         write_cases(j, suite, score);
         json_object_end(j);

@@ -13,6 +13,7 @@ struct scoring {
     struct score *out;
     struct mutex *mutex; /* of what follows, and of the answers */
     struct arena *keep;
+    struct score_cache *cache; /* NULL: none */
     uint32_t next, done;
     struct fault fault;
 };
@@ -23,6 +24,7 @@ struct worker {
     struct contestant *contestant; /* of the first: already open */
     struct thread *thread;
     uint64_t peak_bytes;
+    uint32_t cached; /* answers that it found in the cache */
 };
 
 /* Takes the next case that the contestant can; false: there is none, or another worker failed. */
@@ -44,9 +46,17 @@ static bool take_case(struct scoring *all, uint32_t *index)
     return found;
 }
 
-/* ANSWER is the worker's, until its next one. */
+/* What a program that is asked again would answer again. */
+static bool is_lasting(enum suite_outcome outcome)
+{
+    return outcome == SUITE_RIGHT || outcome == SUITE_EARLY || outcome == SUITE_WRONG ||
+           outcome == SUITE_UNSUPPORTED;
+}
+
+/* ANSWER is the worker's, until its next one. LINE: what was printed now; NULL: nothing, or the
+ * answer was known. */
 static void put_answer(struct scoring *all, uint32_t index, const struct suite_answer *answer,
-                       const struct fault *fault)
+                       const char *line, const struct fault *fault)
 {
     const struct score_request *r = all->request;
     mutex_lock(all->mutex);
@@ -63,6 +73,9 @@ static void put_answer(struct scoring *all, uint32_t index, const struct suite_a
     out->words = arena_string(all->keep, answer->words);
     if (fault->code != ERR_NONE && all->fault.code == ERR_NONE)
         all->fault = *fault;
+    if (fault->code == ERR_NONE && line != NULL && is_lasting(answer->outcome))
+        (void)score_cache_put(all->cache, r->contestant.suite->cases[index].question, line,
+                              &all->fault);
     if (!kept || (bytes > 0 && frames == NULL) || (answer->words != NULL && out->words == NULL))
         (void)fault_no_memory(&all->fault, "score");
     all->done++;
@@ -71,25 +84,44 @@ static void put_answer(struct scoring *all, uint32_t index, const struct suite_a
     mutex_unlock(all->mutex);
 }
 
+/* True where the answer is known from before. It is judged again: the truth may have changed. */
+static bool find_answer(struct scoring *all, const struct suite_case *c, struct arena *scratch,
+                        struct suite_answer *answer, struct fault *fault)
+{
+    const char *line = score_cache_find(all->cache, c->question);
+    return line != NULL && suite_answer_judge(c, line, scratch, answer, fault) == ERR_NONE &&
+           is_lasting(answer->outcome);
+}
+
+static void ask_case(struct worker *w, uint32_t index, struct arena *scratch, struct fault *fault)
+{
+    struct scoring *all = w->all;
+    const struct contestant_request *request = &all->request->contestant;
+    const struct suite_case *c = &request->suite->cases[index];
+    struct suite_answer answer = {.outcome = SUITE_CRASHED};
+    const char *line = NULL;
+    struct contestant_name again;
+    if (find_answer(all, c, scratch, &answer, fault)) {
+        w->cached++;
+    } else if (fault->code == ERR_NONE) {
+        if (w->contestant == NULL)
+            (void)contestant_open(request, scratch, &w->contestant, &again, fault);
+        if (fault->code == ERR_NONE)
+            (void)contestant_ask(w->contestant, c, scratch, &answer, &line, fault);
+    }
+    put_answer(all, index, &answer, line, fault);
+}
+
 static void work(void *context)
 {
     struct worker *w = context;
-    struct scoring *all = w->all;
-    const struct suite *suite = all->request->contestant.suite;
     struct fault fault = FAULT_INIT;
     struct arena scratch;
     uint32_t index = 0;
 
     arena_init(&scratch, 0);
-    while (fault.code == ERR_NONE && take_case(all, &index)) {
-        struct suite_answer answer = {.outcome = SUITE_CRASHED};
-        struct contestant_name again;
-        if (w->contestant == NULL)
-            (void)contestant_open(&all->request->contestant, &scratch, &w->contestant, &again,
-                                  &fault);
-        if (fault.code == ERR_NONE)
-            (void)contestant_ask(w->contestant, &suite->cases[index], &scratch, &answer, &fault);
-        put_answer(all, index, &answer, &fault);
+    while (fault.code == ERR_NONE && take_case(w->all, &index)) {
+        ask_case(w, index, &scratch, &fault);
         arena_reset(&scratch);
     }
     arena_free(&scratch);
@@ -112,6 +144,7 @@ static enum status run_workers(struct scoring *all, struct contestant *first)
     work(&workers[0]);
     for (uint32_t i = 0; i < jobs; i++) {
         thread_join(workers[i].thread);
+        all->out->cached += workers[i].cached;
         if (workers[i].peak_bytes > all->out->peak_bytes)
             all->out->peak_bytes = workers[i].peak_bytes;
     }
@@ -132,10 +165,13 @@ enum status score_all(const struct score_request *request, struct arena *keep, s
     if (out->answers == NULL || all.mutex == NULL)
         (void)fault_no_memory(&all.fault, "score");
     else if (contestant_open(&request->contestant, keep, &first, &out->name, &all.fault) ==
-             ERR_NONE)
+                 ERR_NONE &&
+             score_cache_open(&request->cache, &request->contestant, &out->name, keep, &all.cache,
+                              &all.fault) == ERR_NONE)
         (void)run_workers(&all, first);
     else
         (void)contestant_close(first);
+    score_cache_close(all.cache);
     mutex_free(all.mutex);
     out->wall_ns = clock_ns() - start_ns;
     *fault = all.fault;

@@ -1,4 +1,5 @@
 /* twinstack score: asks an unwinder or a symbolizer the cases of a reference suite. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,8 +21,9 @@ enum { MIB = 1 << 20 };
 struct score_options {
     const char *command, *suite, *expr, *expect, *junit;
     struct score_page page;
+    const char *cache;
     uint64_t jobs, limit_ms, memory_mib;
-    bool as_json, details;
+    bool as_json, details, no_cache;
 };
 
 static void show(void *context, uint32_t done, uint32_t all)
@@ -167,12 +169,18 @@ static int score(const struct verb *self, void *given, const struct option_list 
         log_warn("no case of the suite is selected");
         return o->expect != NULL ? EXIT_NOT_JUDGED : EXIT_NOTHING;
     }
-    const struct score_request request = {
+    struct score_request request = {
         .contestant = {o->command, &suite, (uint32_t)o->limit_ms, o->memory_mib * MIB},
         .jobs = (uint32_t)o->jobs,
         .progress = show};
+    if (!o->no_cache)
+        cache_locate(o->cache, keep, &request.cache);
     const enum status code = score_all(&request, keep, &result, &fault);
     log_progress_end();
+    if (code == ERR_NONE && result.cached > 0)
+        log_note("%" PRIu32 " of %" PRIu32 " answers are from before, since neither the program "
+                 "nor the suite has changed; --no-cache asks again",
+                 result.cached, suite.count);
     return code == ERR_NONE ? finish(o, &suite, &result, words, keep) : give_up(o, &fault);
 }
 
@@ -187,6 +195,8 @@ static int run(const struct verb *self, int argc, char **argv)
         OPTION_AS(TIMEOUT, &o.limit_ms, "of one answer; default 20s"),
         {"--memory", OPTION_UINT, &o.memory_mib, "MIB",
          "the most memory of one process (4096; 0: any; not on Windows)"},
+        OPTION_AS(CACHE, &o.cache, "answers are kept there, too"),
+        {"--no-cache", OPTION_FLAG, &o.no_cache, NULL, "ask each case, and keep no answer"},
         {"--expect", OPTION_STRING, &o.expect, "FILE",
          "a result (--json -o FILE): exit 1 if a case is worse than there"},
         OPTION(JUNIT, &o.junit),
@@ -213,7 +223,9 @@ const struct verb verb_score = {
         "truth, to its end; `early`: its beginning, and no more; `wrong`: another frame. A crash,\n"
         "a hang or garbage costs the one case. There is no grand total, since shapes are not\n"
         "equally frequent anywhere. --html shows the results of several tools side by side, those\n"
-        "cases first where only one of them is wrong, and what the program of --cmd answered.\n\n"
+        "cases first where only one of them is wrong, and what the program of --cmd answered.\n"
+        "A program that has not changed is asked only what it has not answered: see\n"
+        "corpus/reference/README.md for what a change is. A crash is asked again.\n\n"
         "examples:\n"
         "  twinstack score --cmd 'python3 corpus/reference/adapters/ours.py build/bin/twinstack'\n"
         "  twinstack score --cmd ./mine --json -o mine.json\n"

@@ -217,7 +217,7 @@ class Examples(Asked):
                 if name == "sh" and not shutil.which("addr2line"):
                     self.skipTest("addr2line is not installed")
                 result = json.loads(e2e.twinstack("score", "--cmd", EXAMPLES / f"example_addresses.{name}", "--suite", SUITE, "-k", "gcc-dwarf4",
-                                                  "--json", limit_s=120).stdout)
+                                                  "--json", "--no-cache", limit_s=120).stdout)
                 counts = {outcome: len(ids) for outcome, ids in result["cases"].items()}
                 self.assertEqual(counts["right"] + counts["early"] + counts["wrong"], sum(counts.values()))
                 for outcome, count in least.items():
@@ -273,7 +273,7 @@ class Liars(Asked):
     def wrong(self, name):
         cases = self.all_arm64 if name.startswith("arm64") else self.all
         lib = e2e.ROOT / "tests/lib/liar.py"
-        result = json.loads(e2e.twinstack("score", "--cmd", f"{sys.executable} {lib} {name}", "--suite", SUITE, "-k", "must", "--json").stdout)
+        result = json.loads(e2e.twinstack("score", "--cmd", f"{sys.executable} {lib} {name}", "--suite", SUITE, "-k", "must", "--json", "--no-cache").stdout)
         self.assertEqual(sum(map(len, result["cases"].values())), sum(case["truth"]["level"] == "must" for case in cases))
         right = set(result["cases"]["right"])
         self.assertEqual([k for k in ("crashed", "timeout", "garbage", "unsupported") if result["cases"][k]], [])
@@ -300,7 +300,7 @@ class Liars(Asked):
         for name, shapes in liar_dump.LIARS.items():
             with self.subTest(name):
                 lib = e2e.ROOT / "tests/lib/liar_dump.py"
-                result = json.loads(e2e.twinstack("score", "--cmd", f"{sys.executable} {lib} {name}", "--suite", SUITE, "-k", "dumps. and must", "--json").stdout)
+                result = json.loads(e2e.twinstack("score", "--cmd", f"{sys.executable} {lib} {name}", "--suite", SUITE, "-k", "dumps. and must", "--json", "--no-cache").stdout)
                 wrong = [case for outcome, cases in result["cases"].items() if outcome != "right" for case in cases]
                 self.assertEqual({case.split("/")[2] for case in wrong}, shapes)
                 self.assertEqual({case.split("/")[1] for case in wrong}, {"x64", "arm64"} if shapes else set())

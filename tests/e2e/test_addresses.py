@@ -34,7 +34,7 @@ def chosen():
 def score(command, select):
     """(version, {outcome: ids}) of the contestant."""
     words = " ".join(map(str, command))
-    result = json.loads(e2e.twinstack("score", "--cmd", words, "--suite", SUITE, "-k", select, "-j", "2", "--json").stdout)
+    result = json.loads(e2e.twinstack("score", "--cmd", words, "--suite", SUITE, "-k", select, "-j", "2", "--json", "--no-cache").stdout)
     return result["tool"]["version"], {outcome: set(ids) for outcome, ids in result["cases"].items()}
 
 

@@ -137,6 +137,25 @@ class Score(e2e.Case):
                     self.assertRegex(done.stdout, r"(?m)^worse  moments/x64/push/rbx/")
         self.score("right", "-k", "no-such-shape", "--expect", self.folder / "right.json", exit_code=125)
 
+    def test_a_program_that_has_not_changed_is_asked_once(self):
+        cache = ("--cache", self.folder / "cache")
+        for mode, lost in (("right", ()), ("wrong", ()), ("crash", ("crashed",)), ("hang", ("timeout",)), ("garbage", ("garbage",)), ("unsupported", ())):
+            with self.subTest(mode=mode):
+                first = self.result(mode, *cache, "-j", "4")
+                done = self.score(mode, "--json", *cache, "-j", "4")
+                again = json.loads(done.stdout)
+                kept = sum(len(ids) for outcome, ids in first["cases"].items() if outcome not in lost)
+                self.assertEqual((first["cached"], again["cached"], again["cases"]), (0, kept, first["cases"]))
+                self.assertIn(f"{kept} of {sum(map(len, first['cases'].values()))} answers are from before", done.stderr)
+        for name, words, count in (("not to be used", ("--no-cache",), 0), ("turned off", ("--cache", "none"), 0), ("another folder", ("--cache", self.folder / "new"), 0),
+                                   ("of some cases", (*cache, "-k", f"{SHAPE} and not may"), None)):
+            with self.subTest(name=name):
+                result = self.result("right", *words)
+                self.assertEqual(result["cached"], sum(map(len, result["cases"].values())) if count is None else count)
+        self.assertIn("index", self.run_twinstack("cache", "list", *cache).stdout)
+        self.actor.write_text(CONTESTANT + "# another program\n", encoding="utf-8")
+        self.assertEqual(self.result("right", *cache)["cached"], 0)
+
     def test_junit(self):
         file = self.folder / "score.xml"
         self.score("wrong", "--junit", file)

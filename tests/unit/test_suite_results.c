@@ -137,13 +137,14 @@ TEST(what_a_contestant_does_costs_its_case_only)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct scripted s;
         struct suite_answer answer;
+        const char *line;
         test_row(rows[i].name);
         REQUIRE(start_script(&s, rows[i].script) == ERR_NONE);
         CHECK_STR(s.name.name, "t");
         CHECK(contestant_can(&s.name, "moments.x64") && !contestant_can(&s.name, "moments.x86"));
         for (int turn = 0; turn < 2; turn++) { /* it is started again for the second question */
-            REQUIRE(contestant_ask(s.contestant, &s.suite.cases[0], &s.keep, &answer, &s.fault) ==
-                    ERR_NONE);
+            REQUIRE(contestant_ask(s.contestant, &s.suite.cases[0], &s.keep, &answer, &line,
+                                   &s.fault) == ERR_NONE);
             CHECK_EQ(answer.outcome, rows[i].want);
             if (rows[i].words != NULL)
                 CHECK_STR(answer.words, rows[i].words);
@@ -270,7 +271,8 @@ TEST(a_result_is_written_as_json)
     const struct score score = {.name = {"t", "2", "https://example.org/bugs", can},
                                 .answers = answers,
                                 .wall_ns = 1999999,
-                                .peak_bytes = 77};
+                                .peak_bytes = 77,
+                                .cached = 5};
     const struct result_context context = {"2026-11-28", "Linux 6", "x"};
     struct suite suite;
     struct arena keep;
@@ -283,15 +285,16 @@ TEST(a_result_is_written_as_json)
     REQUIRE(result_write(&suite, &score, &context, &j, &fault) == ERR_NONE);
     char *text = json_take(&j, NULL);
     REQUIRE(text != NULL);
-    CHECK_STR(text,
-              "{\"result\":1,\"tool\":{\"name\":\"t\",\"version\":\"2\",\"bugs\":"
-              "\"https://example.org/bugs\"},\"edition\":\"2026.1\",\"when\":\"2026-11-28\","
-              "\"context\":{\"os\":\"Linux 6\",\"processor\":\"x\"},\"wall_ms\":1,"
-              "\"peak_bytes\":77,\"by\":[{\"capability\":\"moments.x64\",\"shape\":\"push\","
-              "\"position\":\"body\",\"right\":0,\"early\":1,\"wrong\":1,\"crashed\":0,"
-              "\"timeout\":0,\"garbage\":0,\"unsupported\":0}],\"cases\":{\"right\":[],"
-              "\"early\":[\"moments/x64/b/1\"],\"wrong\":[\"moments/x64/a/0\"],\"crashed\":[],"
-              "\"timeout\":[],\"garbage\":[],\"unsupported\":[]}}\n");
+    CHECK_STR(
+        text,
+        "{\"result\":1,\"tool\":{\"name\":\"t\",\"version\":\"2\",\"bugs\":"
+        "\"https://example.org/bugs\"},\"edition\":\"2026.1\",\"when\":\"2026-11-28\","
+        "\"context\":{\"os\":\"Linux 6\",\"processor\":\"x\"},\"wall_ms\":1,"
+        "\"peak_bytes\":77,\"cached\":5,\"by\":[{\"capability\":\"moments.x64\",\"shape\":\"push\","
+        "\"position\":\"body\",\"right\":0,\"early\":1,\"wrong\":1,\"crashed\":0,"
+        "\"timeout\":0,\"garbage\":0,\"unsupported\":0}],\"cases\":{\"right\":[],"
+        "\"early\":[\"moments/x64/b/1\"],\"wrong\":[\"moments/x64/a/0\"],\"crashed\":[],"
+        "\"timeout\":[],\"garbage\":[],\"unsupported\":[]}}\n");
     free(text);
     arena_free(&keep);
 }
