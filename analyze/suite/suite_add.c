@@ -9,15 +9,21 @@
 #include "suite/suite_case.h"
 #include "suite/suite_draft.h"
 
+#define SYMBOLS_FOLDER "dumps/symbols"
+
 enum { DRAFT_BYTES_MAX = 1 << 20, LIST_BYTES_MAX = 256 << 20, FILES_MAX = 32 };
 
 struct added_file {
-    const char *from, *path, *hash; /* PATH: below the suite's folder; FROM: NULL: it is there */
+    const char *from, *path, *hash; /* PATH: below the suite's folder */
+    const void *data;               /* of a file that was made; NULL: as FROM */
+    size_t bytes;
+    bool is_there; /* the suite has it */
 };
 
 struct adding {
     const char *folder, *draft_path;
-    cJSON *index, *draft;
+    suite_scrub_fn *scrub;
+    cJSON *index, *draft, *cases; /* CASES: drafts, too */
     const struct draft_kind *kind;
     struct added_file files[FILES_MAX];
     uint32_t file_count;
@@ -42,32 +48,46 @@ static enum status read_tree(struct adding *a, const char *path, size_t max_byte
 /* ---- checks ---------------------------------------------------------------------------- */
 
 /* A member with a wrong letter would be left out without a word. */
-static enum status check_members(const struct adding *a)
+static enum status check_names(const struct adding *a, const cJSON *object, const char *known)
 {
-    static const char known[] = "id,kind,processor,shape,position,rule,needs,conflicts_with,issues,"
-                                "os,capability,given,truth,known_by,licence";
     const cJSON *member;
-    cJSON_ArrayForEach(member, a->draft)
+    cJSON_ArrayForEach(member, object)
     {
-        if (text_list_has(known, member->string))
+        if (member->string != NULL && text_list_has(known, member->string))
             continue;
         (void)fault_set_hint(a->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "draft",
                              "this member is none of a case; see corpus/reference/schema.json");
-        fault_set_path(a->fault, arena_string(a->keep, member->string));
+        fault_set_path(a->fault, arena_string(a->keep, text_or_empty(member->string)));
         return a->fault->code;
     }
     return ERR_NONE;
 }
 
-static enum status check_id(const struct adding *a, const char *id)
+#define CASE_MEMBERS                                                                               \
+    "id,kind,processor,shape,position,rule,needs,conflicts_with,issues,os,capability,given,"       \
+    "truth,known_by,licence"
+
+static enum status check_members(const struct adding *a)
+{
+    const cJSON *thread;
+    if (!a->kind->is_dump)
+        return check_names(a, a->draft, CASE_MEMBERS);
+    if (check_names(a, a->draft, CASE_MEMBERS ",threads") != ERR_NONE)
+        return a->fault->code;
+    cJSON_ArrayForEach(thread, cJSON_GetObjectItemCaseSensitive(a->draft, "threads"))
+    {
+        if (check_names(a, thread, "thread,position,truth,known_by") != ERR_NONE)
+            return a->fault->code;
+    }
+    return ERR_NONE;
+}
+
+static enum status check_id(const struct adding *a, const struct suite *suite, const char *id)
 {
     const cJSON *retired = cJSON_GetObjectItemCaseSensitive(a->index, "retired"), *one;
-    struct suite suite;
-    if (suite_open(a->folder, NULL, a->keep, &suite, a->fault) != ERR_NONE)
-        return a->fault->code;
     bool used = false;
-    for (uint32_t i = 0; i < suite.count; i++)
-        used = used || strcmp(suite.cases[i].id, id) == 0;
+    for (uint32_t i = 0; i < suite->count; i++)
+        used = used || strcmp(suite->cases[i].id, id) == 0;
     cJSON_ArrayForEach(one, retired)
     {
         const char *old = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(one, "id"));
@@ -79,6 +99,21 @@ static enum status check_id(const struct adding *a, const char *id)
         fault_set_path(a->fault, id);
     }
     return a->fault->code;
+}
+
+static enum status check_ids(const struct adding *a)
+{
+    const cJSON *one;
+    struct suite suite;
+    if (suite_open(a->folder, NULL, a->keep, &suite, a->fault) != ERR_NONE)
+        return a->fault->code;
+    cJSON_ArrayForEach(one, a->cases)
+    {
+        const char *id = json_get_string(one, "id", a->keep, a->fault);
+        if (id == NULL || check_id(a, &suite, id) != ERR_NONE)
+            return a->fault->code;
+    }
+    return ERR_NONE;
 }
 
 /* ---- files ----------------------------------------------------------------------------- */
@@ -104,14 +139,19 @@ static const char *path_from(const struct adding *a, const char *name)
     return arena_printf(a->keep, "%.*s%s", (int)folder, a->draft_path, name);
 }
 
+static enum status check_size(struct adding *a, const char *path)
+{
+    if (path_bytes(path) > SUITE_ADDED_FILE_BYTES_MAX)
+        (void)fault_set_hint(a->fault, ERR_LIMIT, FAULT_NO_OFFSET, "file of a case",
+                             "more than 2 MiB; make a smaller program that shows the same");
+    return a->fault->code;
+}
+
 static enum status hash_file(struct adding *a, const char *path, const char **out)
 {
     struct file_map map;
     char hash[65];
-    if (path_bytes(path) > SUITE_ADDED_FILE_BYTES_MAX) {
-        (void)fault_set_hint(a->fault, ERR_LIMIT, FAULT_NO_OFFSET, "file of a case",
-                             "more than 2 MiB; make a smaller program that shows the same");
-    } else if (file_map(path, &map, a->fault) == ERR_NONE) {
+    if (check_size(a, path) == ERR_NONE && file_map(path, &map, a->fault) == ERR_NONE) {
         text_sha256(map.data, map.bytes, hash);
         file_unmap(&map);
         *out = arena_string(a->keep, hash);
@@ -148,10 +188,43 @@ static enum status find_file(struct adding *a, struct added_file *file)
         (void)fault_set_hint(a->fault, ERR_USAGE, FAULT_NO_OFFSET, "file of a case",
                              "the suite has another file of that name; give this one a new name");
         fault_set_path(a->fault, file->path);
-    } else if (there != NULL) {
-        file->from = NULL;
+    } else {
+        file->is_there = there != NULL;
     }
     return a->fault->code;
+}
+
+/* One more file; NULL: there are too many. */
+static struct added_file *new_file(struct adding *a)
+{
+    if (a->file_count < FILES_MAX)
+        return &a->files[a->file_count++];
+    (void)fault_set_hint(a->fault, ERR_LIMIT, FAULT_NO_OFFSET, "draft",
+                         "it names more than 32 files");
+    return NULL;
+}
+
+/* FILE has where it is from, and its path in the suite. */
+static enum status place_file(struct adding *a, struct added_file *file)
+{
+    if (file->from == NULL || file->path == NULL)
+        return fault_no_memory(a->fault, "draft");
+    if (!is_plain_name(path_base(file->path))) {
+        (void)fault_set_hint(a->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "file of a case",
+                             "its name has other characters than letters, digits and ._+-");
+        fault_set_path(a->fault, file->from);
+        return a->fault->code;
+    }
+    if (file->data != NULL) {
+        char hash[65];
+        text_sha256(file->data, file->bytes, hash);
+        file->hash = arena_string(a->keep, hash);
+        if (file->hash == NULL)
+            return fault_no_memory(a->fault, "draft");
+    } else if (hash_file(a, file->from, &file->hash) != ERR_NONE) {
+        return a->fault->code;
+    }
+    return find_file(a, file);
 }
 
 /* Takes the file that KEY names, and names it as it is in the suite from now on. */
@@ -160,30 +233,20 @@ static enum status take_file(struct adding *a, cJSON *given, const char *key)
     const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(given, key));
     if (name == NULL)
         return ERR_NONE;
-    if (a->file_count == FILES_MAX)
-        return fault_set_hint(a->fault, ERR_LIMIT, FAULT_NO_OFFSET, "draft",
-                              "it names more than 32 files");
-    struct added_file *file = &a->files[a->file_count++];
+    struct added_file *file = new_file(a);
+    if (file == NULL)
+        return a->fault->code;
     file->from = path_from(a, name);
     file->path = arena_printf(a->keep, "%s/%s", a->kind->folder, path_base(name));
-    if (file->from == NULL || file->path == NULL)
+    if (place_file(a, file) == ERR_NONE &&
+        !cJSON_ReplaceItemInObjectCaseSensitive(given, key, cJSON_CreateString(file->path)))
         return fault_no_memory(a->fault, "draft");
-    if (!is_plain_name(path_base(name))) {
-        (void)fault_set_hint(a->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "file of a case",
-                             "its name has other characters than letters, digits and ._+-");
-        fault_set_path(a->fault, file->from);
-        return a->fault->code;
-    }
-    if (hash_file(a, file->from, &file->hash) != ERR_NONE)
-        return a->fault->code;
-    if (!cJSON_ReplaceItemInObjectCaseSensitive(given, key, cJSON_CreateString(file->path)))
-        return fault_no_memory(a->fault, "draft");
-    return find_file(a, file);
+    return a->fault->code;
 }
 
-static enum status take_files(struct adding *a)
+static enum status take_files(struct adding *a, cJSON *draft)
 {
-    cJSON *given = cJSON_GetObjectItemCaseSensitive(a->draft, "given"), *module;
+    cJSON *given = cJSON_GetObjectItemCaseSensitive(draft, "given"), *module;
     cJSON_ArrayForEach(module, cJSON_GetObjectItemCaseSensitive(given, "modules"))
     {
         if (take_file(a, module, "path") != ERR_NONE)
@@ -191,6 +254,98 @@ static enum status take_files(struct adding *a)
     }
     return take_file(a, given, "image") == ERR_NONE ? take_file(a, given, "symbols")
                                                     : a->fault->code;
+}
+
+/* ---- a dump ------------------------------------------------------------------------------ */
+
+/* What the cases say of their threads. */
+static enum status read_threads(struct adding *a, struct suite_dump_thread *out)
+{
+    cJSON *one;
+    uint32_t count = 0;
+    cJSON_ArrayForEach(one, a->cases)
+    {
+        const cJSON *given = cJSON_GetObjectItemCaseSensitive(one, "given");
+        const char *line = suite_draft_line(one, a->keep, a->fault);
+        struct suite_case read;
+        bool is_read = false;
+        if (line == NULL ||
+            suite_case_read(line, strlen(line), a->keep, &read, &is_read, a->fault) != ERR_NONE)
+            return a->fault->code;
+        out[count++] =
+            (struct suite_dump_thread){.id = (uint32_t)json_get_uint(given, "thread", 0, a->fault),
+                                       .walks = read.walks,
+                                       .walk_count = read.walk_count,
+                                       .whole = read.whole};
+    }
+    return a->fault->code;
+}
+
+/* Names the files as they are in the suite from now on. */
+static enum status rename_dump(struct adding *a, const char *dump)
+{
+    cJSON *one;
+    cJSON_ArrayForEach(one, a->cases)
+    {
+        cJSON *given = cJSON_GetObjectItemCaseSensitive(one, "given");
+        bool made =
+            cJSON_ReplaceItemInObjectCaseSensitive(given, "dump", cJSON_CreateString(dump)) != 0;
+        if (cJSON_IsString(cJSON_GetObjectItemCaseSensitive(given, "symbols")))
+            made = made && cJSON_ReplaceItemInObjectCaseSensitive(
+                               given, "symbols", cJSON_CreateString(SYMBOLS_FOLDER));
+        if (!made)
+            return fault_no_memory(a->fault, "draft");
+    }
+    return ERR_NONE;
+}
+
+static enum status place_dump(struct adding *a, const char *from, const struct suite_dump *dump)
+{
+    struct added_file *file = new_file(a);
+    if (file == NULL)
+        return a->fault->code;
+    file->from = from;
+    file->path = arena_printf(a->keep, "%s/%s", a->kind->folder, path_base(from));
+    file->data = dump->data;
+    file->bytes = dump->bytes;
+    if (place_file(a, file) != ERR_NONE || rename_dump(a, file->path) != ERR_NONE)
+        return a->fault->code;
+    for (uint32_t i = 0; i < dump->file_count && a->fault->code == ERR_NONE; i++) {
+        file = new_file(a);
+        if (file == NULL)
+            return a->fault->code;
+        file->from = dump->files[i].from;
+        file->path = arena_printf(a->keep, SYMBOLS_FOLDER "/%s", dump->files[i].place);
+        (void)place_file(a, file);
+    }
+    return a->fault->code;
+}
+
+/* The dump is the same for all cases. */
+static enum status take_dump(struct adding *a, struct suite_addition *out)
+{
+    const uint32_t count = (uint32_t)cJSON_GetArraySize(a->cases);
+    const cJSON *given = cJSON_GetObjectItemCaseSensitive(a->cases->child, "given");
+    const char *dump = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(given, "dump"));
+    const char *symbols = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(given, "symbols"));
+    struct suite_dump_thread *threads = ARENA_ARRAY(a->keep, count, struct suite_dump_thread);
+    struct suite_dump made = {0};
+    dump = path_from(a, dump);
+    symbols = symbols != NULL ? path_from(a, symbols) : NULL;
+    if (threads == NULL || dump == NULL)
+        return fault_no_memory(a->fault, "draft");
+    if (check_size(a, dump) != ERR_NONE) {
+        fault_set_path(a->fault, dump);
+        return a->fault->code;
+    }
+    if (read_threads(a, threads) != ERR_NONE) {
+        fault_set_path(a->fault, a->draft_path);
+        return a->fault->code;
+    }
+    if (a->scrub(dump, symbols, threads, count, a->keep, &made, a->fault) != ERR_NONE)
+        return a->fault->code;
+    out->kept_stacks = made.kept_stacks;
+    return place_dump(a, dump, &made);
 }
 
 /* ---- writing --------------------------------------------------------------------------- */
@@ -278,75 +433,106 @@ static bool extend_index(struct adding *a, const char *edition)
     bool made = files != NULL &&
                 (a->listed || cJSON_AddItemToArray(lists, cJSON_CreateString(a->kind->list)));
     for (uint32_t i = 0; made && i < a->file_count; i++)
-        made = a->files[i].from == NULL || add_file_row(files, &a->files[i], licence);
+        made = a->files[i].is_there || add_file_row(files, &a->files[i], licence);
     return made && (edition == NULL || cJSON_ReplaceItemInObjectCaseSensitive(
                                            a->index, "edition", cJSON_CreateString(edition)));
 }
 
-static enum status write_all(struct adding *a, const char *index_path, const char *line,
+static enum status write_file(struct adding *a, const struct added_file *file)
+{
+    const char *to = path_join(a->keep, a->folder, file->path);
+    if (to == NULL)
+        return fault_no_memory(a->fault, "suite");
+    const char *folder = arena_text(a->keep, to, (size_t)(path_base(to) - to) - 1);
+    if (folder == NULL)
+        return fault_no_memory(a->fault, "suite");
+    if (folder_make(folder, a->fault) != ERR_NONE)
+        return a->fault->code;
+    return file->data != NULL ? file_write(to, file->data, file->bytes, a->fault)
+                              : file_copy(file->from, to, a->fault);
+}
+
+static enum status write_all(struct adding *a, const char *index_path, const char *lines,
                              const char *edition, struct suite_addition *out)
 {
-    const char *files = path_join(a->keep, a->folder, a->kind->folder);
-    if (files == NULL || !extend_index(a, edition))
+    if (!extend_index(a, edition))
         return fault_no_memory(a->fault, "suite");
-    if (folder_make(files, a->fault) != ERR_NONE)
-        return a->fault->code;
-    for (uint32_t i = 0; i < a->file_count && a->fault->code == ERR_NONE; i++) {
-        const char *to = path_join(a->keep, a->folder, a->files[i].path);
-        if (to == NULL)
-            return fault_no_memory(a->fault, "suite");
-        if (a->files[i].from != NULL && file_copy(a->files[i].from, to, a->fault) == ERR_NONE)
+    for (uint32_t i = 0; i < a->file_count && a->fault->code == ERR_NONE; i++)
+        if (!a->files[i].is_there && write_file(a, &a->files[i]) == ERR_NONE)
             out->copied++;
-    }
     /* Whatever interrupts this, the suite can be read and the draft be added again. */
     if (a->fault->code == ERR_NONE && a->listed)
         (void)write_index(a, index_path);
-    if (a->fault->code == ERR_NONE && write_list(a, line) == ERR_NONE && !a->listed)
+    if (a->fault->code == ERR_NONE && write_list(a, lines) == ERR_NONE && !a->listed)
         (void)write_index(a, index_path);
     return a->fault->code;
+}
+
+/* The lines of all cases, which can be read; NULL: a fault. */
+static const char *lines_of(struct adding *a)
+{
+    const char *lines = "";
+    cJSON *one;
+    cJSON_ArrayForEach(one, a->cases)
+    {
+        struct suite_case read;
+        bool is_read = false;
+        const char *line = suite_draft_line(one, a->keep, a->fault);
+        if (line == NULL)
+            return NULL;
+        if (suite_case_read(line, strlen(line), a->keep, &read, &is_read, a->fault) != ERR_NONE) {
+            fault_set_path(a->fault, a->draft_path);
+            return NULL;
+        }
+        lines = arena_printf(a->keep, "%s%s", lines, line);
+        if (lines == NULL) {
+            (void)fault_no_memory(a->fault, "draft");
+            return NULL;
+        }
+    }
+    return lines;
 }
 
 static enum status add(struct adding *a, const char *index_path, const char *edition,
                        struct suite_addition *out)
 {
-    struct suite_case read;
-    bool is_read = false;
+    a->kind = suite_draft_kind(a->draft);
     if (check_members(a) != ERR_NONE)
         return a->fault->code;
-    a->kind = suite_draft_kind(a->draft);
+    a->cases = suite_draft_cases(a->draft);
     out->missing = suite_draft_missing(a->draft, a->keep, &out->missing_count);
-    if (out->missing == NULL)
+    if (out->missing == NULL || a->cases == NULL)
         return fault_no_memory(a->fault, "draft");
     if (out->missing_count > 0)
         return ERR_NONE;
     out->id = json_get_string(a->draft, "id", a->keep, a->fault);
     out->list = a->kind->list;
-    if (out->id == NULL)
+    out->cases = (uint32_t)cJSON_GetArraySize(a->cases);
+    if (out->id == NULL || check_ids(a) != ERR_NONE)
         return a->fault->code;
-    if (check_id(a, out->id) != ERR_NONE || take_files(a) != ERR_NONE)
+    if ((a->kind->is_dump ? take_dump(a, out) : take_files(a, a->cases->child)) != ERR_NONE)
         return a->fault->code;
-    const char *line = suite_draft_line(a->draft, a->keep, a->fault);
-    if (line == NULL)
-        return a->fault->code;
-    if (suite_case_read(line, strlen(line), a->keep, &read, &is_read, a->fault) != ERR_NONE) {
-        fault_set_path(a->fault, a->draft_path);
-        return a->fault->code;
-    }
-    return write_all(a, index_path, line, edition, out);
+    const char *lines = lines_of(a);
+    return lines != NULL ? write_all(a, index_path, lines, edition, out) : a->fault->code;
 }
 
-enum status suite_add(const char *folder, const char *draft, const char *edition,
-                      struct arena *keep, struct suite_addition *out, struct fault *fault)
+enum status suite_add(const struct suite_add_request *request, struct arena *keep,
+                      struct suite_addition *out, struct fault *fault)
 {
-    struct adding a = {.folder = folder, .draft_path = draft, .keep = keep, .fault = fault};
-    const char *path = path_join(keep, folder, "suite.json");
+    struct adding a = {.folder = request->folder,
+                       .draft_path = request->draft,
+                       .scrub = request->scrub,
+                       .keep = keep,
+                       .fault = fault};
+    const char *path = path_join(keep, request->folder, "suite.json");
     *out = (struct suite_addition){0};
     if (path == NULL)
         return fault_no_memory(fault, "suite");
     if (read_tree(&a, path, LIST_BYTES_MAX, &a.index) == ERR_NONE &&
-        read_tree(&a, draft, DRAFT_BYTES_MAX, &a.draft) == ERR_NONE)
-        (void)add(&a, path, edition, out);
+        read_tree(&a, request->draft, DRAFT_BYTES_MAX, &a.draft) == ERR_NONE)
+        (void)add(&a, path, request->edition, out);
     cJSON_Delete(a.index);
     cJSON_Delete(a.draft);
+    cJSON_Delete(a.cases);
     return fault->code;
 }

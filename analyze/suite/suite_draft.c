@@ -1,10 +1,17 @@
 /* What a draft lacks, and the line that it becomes: see suite_add.h. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/json.h"
 #include "suite/suite_draft.h"
+
+enum { SUITE_ID_BYTES_MAX = 400 };
+
+#define TRUTH_WORDS                                                                                \
+    "\"truth\": {\"level\": \"must\", \"frames\": [...]}, {\"level\": \"may\", \"accepted\": "     \
+    "[[...], ...]} or {\"level\": \"unknown\"}; a frame has "
 
 static const char *text_of(const cJSON *object, const char *key)
 {
@@ -33,14 +40,16 @@ static bool is_hex(const char *text)
 static bool has_id(const cJSON *draft)
 {
     const char *id = text_of(draft, "id"), *prefix = suite_draft_kind(draft)->prefix;
-    return id != NULL && strncmp(id, prefix, strlen(prefix)) == 0 && strstr(id, "//") == NULL &&
+    return id != NULL && strlen(id) < SUITE_ID_BYTES_MAX &&
+           strncmp(id, prefix, strlen(prefix)) == 0 && strstr(id, "//") == NULL &&
            id[strlen(id) - 1] != '/' &&
            has_letters(id + strlen(prefix), "abcdefghijklmnopqrstuvwxyz0123456789-/");
 }
 
 static bool has_kind(const cJSON *draft)
 {
-    return is_one_of(text_of(draft, "kind"), (const char *const[]){"address", "moment", NULL});
+    return is_one_of(text_of(draft, "kind"),
+                     (const char *const[]){"address", "moment", "dump", NULL});
 }
 
 static bool has_place(const cJSON *draft)
@@ -65,11 +74,13 @@ static bool has_rule(const cJSON *draft)
 static bool has_capability(const cJSON *draft)
 {
     const char *capability = text_of(draft, "capability"), *cpu = text_of(draft, "processor");
-    if (suite_draft_kind(draft)->prefix[0] == 'a')
+    const char *prefix = suite_draft_kind(draft)->prefix;
+    const size_t length = strlen(prefix) - 1;
+    if (prefix[0] == 'a')
         return is_one_of(capability,
                          (const char *const[]){"addresses.pdb", "addresses.dwarf", NULL});
-    return capability != NULL && cpu != NULL && strncmp(capability, "moments.", 8) == 0 &&
-           strcmp(capability + 8, cpu) == 0;
+    return capability != NULL && cpu != NULL && strncmp(capability, prefix, length) == 0 &&
+           capability[length] == '.' && strcmp(capability + length + 1, cpu) == 0;
 }
 
 static bool has_given(const cJSON *draft)
@@ -205,15 +216,98 @@ static bool moment_has_frames(const cJSON *draft, const cJSON *frames)
            number_of(first, "sp") == number_of(registers, pointers[1]);
 }
 
+/* ---- a dump ---------------------------------------------------------------------------- */
+
+static bool is_number_of_32_bits(const cJSON *item)
+{
+    return cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble <= UINT32_MAX &&
+           item->valuedouble == (double)(uint32_t)item->valuedouble;
+}
+
+static bool dump_has_given(const cJSON *draft)
+{
+    const cJSON *given = cJSON_GetObjectItemCaseSensitive(draft, "given");
+    const cJSON *symbols = cJSON_GetObjectItemCaseSensitive(given, "symbols");
+    return text_of(given, "dump") != NULL &&
+           (cJSON_IsNull(symbols) || text_of(given, "symbols") != NULL) &&
+           is_number_of_32_bits(cJSON_GetObjectItemCaseSensitive(given, "thread")) &&
+           !cJSON_HasObjectItem(draft, "threads");
+}
+
+/* That the first is where the thread is, and each in an image, is asked of what reads the dump. */
+static bool dump_has_frames(const cJSON *draft, const cJSON *frames)
+{
+    (void)draft;
+    return cJSON_GetArraySize(frames) > 0 && each_has_hex(frames, "ip", "sp");
+}
+
+/* What a thread states itself goes before what the draft states of all. */
+static bool put_member(cJSON *of, const cJSON *from, const char *key, const char *as)
+{
+    const cJSON *member = cJSON_GetObjectItemCaseSensitive(from, key);
+    cJSON *copy = member != NULL ? cJSON_Duplicate(member, true) : NULL;
+    if (member == NULL)
+        return true;
+    cJSON_DeleteItemFromObjectCaseSensitive(of, as);
+    return copy != NULL && cJSON_AddItemToObject(of, as, copy);
+}
+
+static cJSON *thread_case(const cJSON *draft, const cJSON *thread, int number)
+{
+    static const char *const members[] = {"position", "truth", "known_by"};
+    cJSON *one = cJSON_Duplicate(draft, true);
+    const char *id = text_of(draft, "id");
+    char numbered[SUITE_ID_BYTES_MAX + 16];
+    bool made = one != NULL;
+    if (made && id != NULL && strlen(id) < SUITE_ID_BYTES_MAX) {
+        (void)snprintf(numbered, sizeof numbered, "%s/%d", id, number);
+        made = cJSON_ReplaceItemInObjectCaseSensitive(one, "id", cJSON_CreateString(numbered));
+    }
+    if (made)
+        cJSON_DeleteItemFromObjectCaseSensitive(one, "threads");
+    for (size_t i = 0; made && i < COUNT_OF(members); i++)
+        made = put_member(one, thread, members[i], members[i]);
+    cJSON *given = cJSON_GetObjectItemCaseSensitive(one, "given");
+    if (made && cJSON_IsObject(given))
+        made = put_member(given, thread, "thread", "thread");
+    if (made)
+        return one;
+    cJSON_Delete(one);
+    return NULL;
+}
+
+cJSON *suite_draft_cases(const cJSON *draft)
+{
+    const cJSON *threads = cJSON_GetObjectItemCaseSensitive(draft, "threads"), *thread;
+    const bool several =
+        suite_draft_kind(draft)->prefix[0] == 'd' && cJSON_GetArraySize(threads) > 0;
+    cJSON *cases = cJSON_CreateArray();
+    bool made = cases != NULL;
+    int number = 0;
+    if (made && !several)
+        made = cJSON_AddItemToArray(cases, cJSON_Duplicate(draft, true));
+    if (several)
+        cJSON_ArrayForEach(thread, threads)
+        {
+            made = made && cJSON_AddItemToArray(cases, thread_case(draft, thread, number));
+            number++;
+        }
+    if (made)
+        return cases;
+    cJSON_Delete(cases);
+    return NULL;
+}
+
 /* ---- any ------------------------------------------------------------------------------- */
 
 const struct draft_kind *suite_draft_kind(const cJSON *draft)
 {
     static const struct draft_kind kinds[] = {
         {"address", "addresses/", "programs", "addresses/added.ndjson", address_has_given,
-         address_has_frames},
+         address_has_frames, false},
         {"moment", "moments/", "images", "moments/added.ndjson", moment_has_given,
-         moment_has_frames},
+         moment_has_frames, false},
+        {"dump", "dumps/", "dumps", "dumps/added.ndjson", dump_has_given, dump_has_frames, true},
     };
     const char *word = text_of(draft, "kind");
     for (size_t i = 0; word != NULL && i < COUNT_OF(kinds); i++)
@@ -267,19 +361,32 @@ static bool has_licence(const cJSON *draft)
     return text_of(draft, "licence") != NULL;
 }
 
+/* Whether each of the CASES has the fact. */
+static bool all_have(const cJSON *cases, bool (*has)(const cJSON *draft))
+{
+    const cJSON *one;
+    cJSON_ArrayForEach(one, cases)
+    {
+        if (!has(one))
+            return false;
+    }
+    return true;
+}
+
 const char *const *suite_draft_missing(const cJSON *draft, struct arena *keep, uint32_t *count)
 {
-    enum { ADDRESS, MOMENT };
+    enum { ADDRESS, MOMENT, DUMP, KINDS };
     static const struct {
         bool (*has)(const cJSON *draft);
-        const char *words[2]; /* that of a moment: NULL: the same */
+        const char *words[KINDS]; /* NULL: as those of an address */
     } facts[] = {
-        {has_kind,
-         {"\"kind\": \"address\" or \"moment\"; dumps are made by corpus/make_reference.py"}},
+        {has_kind, {"\"kind\": \"address\", \"moment\" or \"dump\""}},
         {has_id,
          {"\"id\": a path of its own, \"addresses/x64/inline/issue-123\", of lower-case letters, "
           "digits and hyphens",
           "\"id\": a path of its own, \"moments/x64/push/issue-123\", of lower-case letters, "
+          "digits and hyphens",
+          "\"id\": a path of its own, \"dumps/x64/pieces/issue-123\", of lower-case letters, "
           "digits and hyphens"}},
         {has_place, {"\"processor\" (x64, arm64, x86, arm), \"shape\" and \"position\": texts"}},
         {has_given,
@@ -287,18 +394,18 @@ const char *const *suite_draft_missing(const cJSON *draft, struct arena *keep, u
           "\"interrupted\" or \"return\"}",
           "\"given\": {\"registers\": {\"rip\": \"0x...\", \"rsp\": ...}, \"stack\": [{\"at\": "
           "\"0x...\", \"bytes\": hexadecimal}], "
-          "\"modules\": [{\"path\": FILE, \"base\": \"0x...\", \"size\": \"0x...\"}]}"}},
+          "\"modules\": [{\"path\": FILE, \"base\": \"0x...\", \"size\": \"0x...\"}]}",
+          "\"given\": {\"dump\": FILE, \"symbols\": DIR or null, \"thread\": its id}, or the "
+          "thread in each of \"threads\""}},
         {has_capability,
          {"\"capability\": \"addresses.pdb\" or \"addresses.dwarf\"",
-          "\"capability\": \"moments.\" and the processor"}},
+          "\"capability\": \"moments.\" and the processor",
+          "\"capability\": \"dumps.\" and the processor"}},
         {has_truth,
-         {"\"truth\": {\"level\": \"must\", \"frames\": [...]}, {\"level\": \"may\", \"accepted\": "
-          "[[...], ...]} or {\"level\": "
-          "\"unknown\"}; a frame has \"function\", \"file\", \"line\", \"inlined\"",
-          "\"truth\": {\"level\": \"must\", \"frames\": [...]}, {\"level\": \"may\", \"accepted\": "
-          "[[...], ...]} or {\"level\": "
-          "\"unknown\"}; a frame has \"ip\" and \"sp\", the first those of the registers, and each "
-          "is in one of the modules"}},
+         {TRUTH_WORDS "\"function\", \"file\", \"line\", \"inlined\"",
+          TRUTH_WORDS "\"ip\" and \"sp\", the first those of the registers, and each is in one of "
+                      "the modules",
+          TRUTH_WORDS "\"ip\" and \"sp\", the first those of the thread"}},
         {has_rule,
          {"\"rule\": {\"kind\": \"page\", \"standard\", \"vendor source\", \"thread\" or "
           "\"executed\", \"name\": what decides, "
@@ -308,13 +415,20 @@ const char *const *suite_draft_missing(const cJSON *draft, struct arena *keep, u
           "none twice"}},
         {has_licence, {"\"licence\": of its files, \"MIT\""}},
     };
-    const int kind = suite_draft_kind(draft)->prefix[0] == 'm' ? MOMENT : ADDRESS;
+    static const char initials[KINDS] = {'a', 'm', 'd'};
+    int kind = ADDRESS;
+    while (kind < KINDS - 1 && initials[kind] != suite_draft_kind(draft)->prefix[0])
+        kind++;
     const char **missing = ARENA_ARRAY(keep, COUNT_OF(facts), const char *);
+    cJSON *cases = suite_draft_cases(draft);
     *count = 0;
-    for (size_t i = 0; missing != NULL && i < COUNT_OF(facts); i++)
-        if (!facts[i].has(draft))
+    for (size_t i = 0; missing != NULL && cases != NULL && i < COUNT_OF(facts); i++)
+        if (!all_have(cases, facts[i].has))
             missing[(*count)++] =
                 facts[i].words[kind] != NULL ? facts[i].words[kind] : facts[i].words[ADDRESS];
+    if (cases == NULL)
+        missing = NULL;
+    cJSON_Delete(cases);
     return missing;
 }
 

@@ -1,4 +1,4 @@
-/* Frames of addresses: functions, files and lines; see suite_parts.h. */
+/* Frames of addresses: functions, files and lines; see suite_logical.h. */
 #include <string.h>
 
 #include "base/json.h"

@@ -13,6 +13,9 @@ void store_find_metadata(struct symbol_store *store, struct symbol_module *sourc
 /* KEY: see frame_lookup_offset(). */
 uint32_t store_managed_lookup(struct store_managed *managed, uint64_t key,
                               struct symbol_frame *out);
+/* The name of method TOKEN with the type arguments of its code; NULL: no image names it. */
+const char *store_managed_instance(struct store_managed *managed, uint32_t token,
+                                   const char *arguments);
 /* The method whose compiled code the image has at RVA; 0: none. */
 uint32_t store_managed_native(struct store_managed *managed, uint32_t rva,
                               struct symbol_frame *out);

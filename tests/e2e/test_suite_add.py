@@ -5,10 +5,14 @@ import copy
 import json
 import pathlib
 import re
+import shutil
+import struct
 import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "corpus/reference/adapters"))
+import dump_of_moments as layout  # noqa: E402
 import e2e  # noqa: E402
 
 REFERENCE = e2e.ROOT / "corpus/reference"
@@ -28,6 +32,9 @@ MOMENT = {
     "licence": "MIT", "known_by": ["executed", "the page"],
     "given": {**FIRST["given"], "modules": [{**FIRST["given"]["modules"][0], "path": "in/x64-push.dll"}]},
 }
+DUMPS = {case["id"]: case for case in map(json.loads, (REFERENCE / "dumps/x64.ndjson").read_text(encoding="utf-8").splitlines())}
+SECRET = b"a-secret"
+PATH = "C:\\Users\\someone\\mine\\"
 ANSWERS = """
 import json, sys
 for line in sys.stdin:
@@ -48,17 +55,52 @@ def changed(_of=None, **members):
     return draft
 
 
+def threads_of(form):
+    """The cases of one dump of the suite as the draft of all its threads."""
+    cases = [case for name, case in DUMPS.items() if name.startswith(f"dumps/x64/{form}/0/")]
+    return {**{key: cases[0][key] for key in ("kind", "processor", "capability", "rule", "shape", "known_by")}, "position": "other",
+            "id": f"dumps/x64/{form}/issue-1", "licence": "MIT", "given": {**{key: cases[0]["given"][key] for key in ("dump", "symbols")}},
+            "threads": [{"thread": case["given"]["thread"], "position": case["position"], "truth": case["truth"]} for case in cases]}
+
+
+def with_secrets(case):
+    """A dump of a moment whose locals, comment, module's folder, vector registers and second thread have what no walk reads."""
+    given = copy.deepcopy(case["given"])
+    part, = given["stack"]
+    stack, at = bytearray.fromhex(part["bytes"]), int(given["registers"]["rsp"], 16) - int(part["at"], 16)
+    stack[at + 8:at + 8 + len(SECRET)] = SECRET
+    file, image = layout.File(), REFERENCE / given["modules"][0]["path"]
+    stamp, size, checksum, _ = layout.facts(image)
+    file.stream(layout.SYSTEM, struct.pack("<HHHBBIIIIIHH24x", 9, 6, 0, 1, 1, 10, 0, 19045, 2, file.put(layout.text("")), 0, 0))
+    file.stream(10, SECRET)  # a comment
+    pdb = b"RSDS" + bytes(range(16)) + struct.pack("<I", 1) + (PATH + "secret\\mine.pdb").encode() + b"\0"
+    rows = [(0x20000000, 0x1000, 0, 0x5EED, PATH + "unrelated.dll"), (int(given["modules"][0]["base"], 16), size, checksum, stamp, PATH + image.name)]
+    packed = [struct.pack("<QIIII52xII8x16x", *row[:4], file.put(layout.text(row[4])), len(pdb), file.put(pdb)) for row in rows]
+    file.stream(layout.MODULES, struct.pack("<I", len(rows)) + b"".join(packed))
+    raw = bytearray(layout.context(given["registers"]))
+    raw[0x1A0:0x1A0 + len(SECRET)] = SECRET  # xmm0
+    other = layout.context({**given["registers"], "rbx": hex(int.from_bytes(SECRET, "little"))})
+    stack_place = (int(part["at"], 16), len(stack), file.put(bytes(stack)))
+    file.stream(layout.MEMORY, struct.pack("<IQII", 1, *stack_place))
+    contexts = [(len(data), file.put(bytes(data))) for data in (raw, other)]
+    file.stream(layout.THREADS, struct.pack("<I", 2) + b"".join(struct.pack("<IIIIQQIIII", i + 1, 0, 32, 0, 0, *stack_place, *place) for i, place in enumerate(contexts)))
+    return file.whole()
+
+
 class Add(e2e.Case):
     def setUp(self):
         super().setUp()
-        self.suite = self.folder / "suite"
-        (self.suite / "programs").mkdir(parents=True)
-        self.index = {"suite": 1, "edition": "1", "lists": [], "retired": [{"id": "addresses/old", "reason": "wrong", "successor": None}], "files": []}
-        (self.suite / "suite.json").write_text(json.dumps(self.index, indent=1) + "\n", encoding="utf-8")
-        (self.folder / "in").mkdir()
+        self.make_suite("suite")
+        (self.folder / "in").mkdir(exist_ok=True)
         for end in ("dll", "pdb"):
             (self.folder / f"in/clang19-pdb-o2.{end}").write_bytes((REFERENCE / f"programs/clang19-pdb-o2.{end}").read_bytes())
         (self.folder / "in/x64-push.dll").write_bytes((REFERENCE / "images/x64-push.dll").read_bytes())
+
+    def make_suite(self, name):
+        self.suite = self.folder / name
+        (self.suite / "programs").mkdir(parents=True)
+        self.index = {"suite": 1, "edition": "1", "lists": [], "retired": [{"id": "addresses/old", "reason": "wrong", "successor": None}], "files": []}
+        (self.suite / "suite.json").write_text(json.dumps(self.index, indent=1) + "\n", encoding="utf-8")
 
     def add(self, draft, *more, exit_code=0):
         file = self.folder / "draft.json"
@@ -90,7 +132,7 @@ class Add(e2e.Case):
         tool.write_text(ANSWERS, encoding="utf-8")
         for name, function, outcome in (("the truth", "callee", "right"), ("another function", "caller", "wrong")):
             with self.subTest(name=name):
-                done = self.run_twinstack("score", "--cmd", f"{sys.executable} {tool} {function}", "--suite", self.suite, "--json")
+                done = self.run_twinstack("score", "--cmd", f"{sys.executable} {tool} {function}", "--suite", self.suite, "--json", "--no-cache")
                 self.assertEqual(json.loads(done.stdout)["cases"][outcome], [case["id"] for case in self.cases()])
 
     def test_a_moment_becomes_a_case_that_is_asked(self):
@@ -102,7 +144,7 @@ class Add(e2e.Case):
         for case in cases:
             jsonschema.Draft202012Validator(schema).validate(case)
             self.assertEqual((case["given"], case["truth"]), (FIRST["given"], FIRST["truth"]))
-        done = self.run_twinstack("score", "--cmd", f"{REFERENCE / 'adapters/ours.py'} {e2e.PROGRAM}", "--suite", self.suite, "--json")
+        done = self.run_twinstack("score", "--cmd", f"{REFERENCE / 'adapters/ours.py'} {e2e.PROGRAM}", "--suite", self.suite, "--json", "--no-cache")
         self.assertEqual(json.loads(done.stdout)["cases"]["right"], [case["id"] for case in cases])
 
     def test_a_step_becomes_a_case(self):
@@ -121,6 +163,89 @@ class Add(e2e.Case):
         for words, code in ((("--moment", "1398"), 3), (("--moment", "x"), 2), (("--moment", "1", "other.rec"), 2)):
             with self.subTest(words=words):
                 self.run_twinstack("steps", e2e.ROOT / "corpus/steps/ob2.rec", *words, exit_code=code)
+
+    def added_dumps(self):
+        return [json.loads(line) for line in (self.suite / "dumps/added.ndjson").read_text(encoding="utf-8").splitlines()]
+
+    def put_dump(self, draft, data=None):
+        """The draft with its dump and images beside it, its images flat."""
+        shutil.copytree(REFERENCE / "dumps/symbols", self.folder / "in/symbols", dirs_exist_ok=True)
+        (self.folder / "in/mine.dmp").write_bytes(data or (REFERENCE / draft["given"]["dump"]).read_bytes())
+        return {**draft, "given": {**draft["given"], "dump": "in/mine.dmp", "symbols": draft["given"]["symbols"] and "in/symbols"}}
+
+    def test_threads_of_a_dump_become_cases_that_are_asked(self):
+        import jsonschema  # pylint: disable=import-outside-toplevel
+        validator = jsonschema.Draft202012Validator(json.loads((REFERENCE / "schema.json").read_text(encoding="utf-8")))
+        for form in ("threads", "exception", "overlapping", "memory64", "images-in-memory", "stack-elsewhere", "high-ids", "unloaded", "large-context", "odd-pieces", "cut"):
+            with self.subTest(form=form):
+                self.make_suite(f"suite-{form}")
+                draft = self.put_dump(threads_of(form))
+                self.assertIn(f"{draft['id']}{f'/0 to {n - 1}' if (n := len(draft['threads'])) > 1 else ''} is in dumps/added.ndjson", (done := self.add(draft)).stdout)
+                self.assertNotIn("was kept", done.stderr)
+                cases = self.added_dumps()
+                for case in cases:
+                    validator.validate(case)
+                self.assertEqual([(case["given"]["thread"], case["truth"]) for case in cases], [(one["thread"], one["truth"]) for one in draft["threads"]])
+                before, after = (self.folder / "in/mine.dmp").read_bytes(), (self.suite / "dumps/mine.dmp").read_bytes()
+                self.assertEqual(len(after), len(before))
+                self.assertEqual([i for i, (old, new) in enumerate(zip(before, after)) if new not in (old, 0, ord("x"))], [])
+                self.assertLess(sum(map(bool, after)), sum(map(bool, before)))
+                subprocess.run([sys.executable, REFERENCE / "read.py", self.suite], check=True, capture_output=True)
+                done = self.run_twinstack("score", "--cmd", f"{REFERENCE / 'adapters/ours.py'} {e2e.PROGRAM}", "--suite", self.suite, "--json", "--no-cache")
+                self.assertEqual(json.loads(done.stdout)["cases"]["right"], [case["id"] for case in cases])
+
+    def secret_draft(self):
+        case = next(case for case in map(json.loads, (REFERENCE / "moments/x64-alloc.ndjson").read_text(encoding="utf-8").splitlines())
+                    if case["position"] == "body" and case["truth"].get("whole") and len(case["given"]["stack"]) == 1
+                    and int(case["truth"]["frames"][1]["sp"], 16) - int(case["truth"]["frames"][0]["sp"], 16) > 40)
+        draft = {**changed(MOMENT, id="dumps/x64/threads/issue-1"), "kind": "dump", "capability": "dumps.x64", "truth": case["truth"],
+                 "given": {"dump": "", "symbols": "x", "thread": 1}}
+        return self.put_dump(draft, with_secrets(case)), case
+
+    def test_what_no_walk_reads_does_not_get_into_the_suite(self):
+        """Locals, comments, folders, the identity of other modules, vector registers, the registers of other threads."""
+        draft, _ = self.secret_draft()
+        before = (self.folder / "in/mine.dmp").read_bytes()
+        words = [SECRET, *(word.encode(code) for code in ("utf-8", "utf-16-le") for word in ("someone", "unrelated", "Users", "secret"))]
+        found = [word for word in words if word in before]
+        self.assertEqual(len(found), 7)  # the folder "secret" and what is unrelated have one coding each
+        self.assertIn("2 files copied", self.add(draft).stdout)
+        after = (self.suite / "dumps/mine.dmp").read_bytes()
+        self.assertEqual([word for word in words if word in after], [])
+        self.assertIn("x64-alloc.dll".encode("utf-16-le"), after)
+        self.assertIn(b"x:\\xxxxx\\xxxxxxx\\xxxx\\xxxxxx\\mine.pdb", after)
+        self.assertEqual(after.count(bytes(range(16))), 1)  # of two modules that state that identity
+        again = {**draft, "id": "dumps/x64/threads/issue-2"}
+        self.assertIn("0 files copied", self.add(again).stdout)  # the same bytes again
+
+    def test_a_stack_that_our_walk_reads_in_another_way_is_kept(self):
+        draft, case = self.secret_draft()
+        frames = copy.deepcopy(case["truth"]["frames"])
+        frames[1]["sp"] = hex(int(frames[1]["sp"], 16) + 8)
+        self.assertIn("look at it before you publish it", self.add({**draft, "truth": {"level": "must", "frames": frames}}).stderr)
+        self.assertIn(SECRET, (self.suite / "dumps/mine.dmp").read_bytes())
+
+    def test_a_dump_that_does_not_hold_its_cases_is_refused(self):
+        draft, case = self.secret_draft()
+        frames = case["truth"]["frames"]
+        (self.folder / "in/none").mkdir()
+        (self.folder / "in/text.dmp").write_text("no dump", encoding="utf-8")
+        self.put_dump(draft, (self.folder / "in/mine.dmp").read_bytes())
+        before = self.state()
+        rows = (
+            ("no truth", changed(draft, truth={"frames": []}), 'it needs "truth"'), ("no rule", changed(draft, rule=None), 'it needs "rule"'),
+            ("no such thread", changed(draft, given={"thread": 9}), "thread"), ("no dump", changed(draft, given={"dump": "in/none.dmp"}), "none.dmp"),
+            ("a text", changed(draft, given={"dump": "in/text.dmp"}), "text.dmp"), ("no folder", changed(draft, given={"symbols": "in/no"}), "in/no"),
+            ("no image of a frame", changed(draft, given={"symbols": "in/none"}), "x64-alloc.dll"),
+            ("images that are not in its memory", changed(draft, given={"symbols": None}), "in the dump's memory"),
+            ("another first frame", changed(draft, truth={"frames": frames[1:]}), "not where the thread is"),
+            ("a frame in no module", changed(draft, truth={"frames": [*frames, {"ip": "0x10", "sp": "0xffff0000"}]}), "in no module"),
+            ("an answer that begins elsewhere", {**draft, "truth": {"level": "may", "accepted": [frames, frames[1:]]}}, "not where the thread is"),
+        )
+        for name, bad, words in rows:
+            with self.subTest(name=name):
+                self.assertIn(words, self.add(bad, exit_code=3).stderr)
+                self.assertEqual(self.state(), before)
 
     def test_what_a_moment_lacks_is_listed(self):
         given, truth = MOMENT["given"], MOMENT["truth"]
@@ -172,7 +297,7 @@ class Add(e2e.Case):
             ("one witness", changed(known_by=["a"]), ['"known_by"']), ("a witness twice", changed(known_by=["a", "a"]), ['"known_by"']),
             ("ours as a witness", changed(known_by=["a", "twinstack 1"]), ['"known_by"']),
             ("an id with capitals", changed(id="addresses/X"), ['"id"']), ("an id of a moment", changed(id="moments/x"), ['"id"']),
-            ("an id with an empty part", changed(id="addresses/x//y"), ['"id"']), ("a dump", changed(kind="dump"), ['"kind"']),
+            ("an id with an empty part", changed(id="addresses/x//y"), ['"id"']), ("a dump", changed(kind="dump"), ['"id"', '"given"', '"capability"', '"truth"']), ("another kind", changed(kind="trace"), ['"kind"']),
             ("an rva in decimal", changed(given={"rva": "4098"}), ['"given"']), ("another lookup", changed(given={"lookup": "x"}), ['"given"']),
             ("no processor", changed(processor=None), ['"processor"']), ("another capability", changed(capability="moments.x64"), ['"capability"']),
             ("nothing", {}, ['"kind"', '"id"', '"processor"', '"given"', '"capability"', '"truth"', '"rule"', '"known_by"', '"licence"']),

@@ -48,7 +48,7 @@ TEST(a_draft_says_what_it_lacks)
         const char *place, *value, *lacks; /* LACKS: the member; NULL: nothing */
     } rows[] = {
         {"issues", "[\"a/b#1\"]", NULL},
-        {"kind", "\"dump\"", "kind"},
+        {"kind", "\"minidump\"", "kind"},
         {"kind", NULL, "kind"},
         {"id", "\"addresses/a\"", NULL},
         {"id", "\"addresses/a-0/z9\"", NULL},
@@ -197,6 +197,107 @@ TEST(a_line_has_every_member_of_the_schema)
     arena_free(&keep);
 }
 
+/* ---- threads of a dump ------------------------------------------------------------------ */
+
+#define DUMP_TRUTH(IP)                                                                             \
+    "{\"level\":\"must\",\"frames\":[{\"ip\":\"" IP "\",\"sp\":\"0x100\"}],\"whole\":true}"
+#define DUMP_DRAFT(GIVEN, MORE)                                                                    \
+    "{\"id\":\"dumps/x64/pieces/issue-1\",\"kind\":\"dump\",\"processor\":\"x64\","                \
+    "\"shape\":\"pieces\",\"position\":\"other\",\"rule\":{\"kind\":\"page\",\"name\":\"a page\"," \
+    "\"address\":null},\"capability\":\"dumps.x64\",\"licence\":\"MIT\",\"given\":" GIVEN          \
+    ",\"known_by\":[\"a 1\",\"b 2\"]," MORE "}"
+#define DUMP_GIVEN "{\"dump\":\"in/a.dmp\",\"symbols\":\"in\"}"
+#define DUMP_GIVEN_7 "{\"dump\":\"in/a.dmp\",\"symbols\":\"in\",\"thread\":7}"
+#define DUMP_THREADS                                                                               \
+    "\"threads\":[{\"thread\":7,\"position\":\"crashed\",\"truth\":" DUMP_TRUTH(                   \
+        "0x10") "},{\"thread\":4294967295,\"known_by\":[\"c\",\"d\"],\"truth\":" DUMP_TRUTH("0x2"  \
+                                                                                            "0") "}]"
+
+TEST(a_draft_of_a_dump_says_what_it_lacks)
+{
+    static const struct {
+        const char *name, *text, *lacks; /* LACKS: the member; NULL: nothing */
+    } rows[] = {
+        {"one thread", DUMP_DRAFT(DUMP_GIVEN_7, "\"truth\":" DUMP_TRUTH("0x10")), NULL},
+        {"images in its memory",
+         DUMP_DRAFT("{\"dump\":\"a\",\"symbols\":null,\"thread\":0}",
+                    "\"truth\":" DUMP_TRUTH("0x10")),
+         NULL},
+        {"two threads", DUMP_DRAFT(DUMP_GIVEN, DUMP_THREADS), NULL},
+        {"no thread", DUMP_DRAFT(DUMP_GIVEN, "\"truth\":" DUMP_TRUTH("0x10")), "given"},
+        {"no list of threads",
+         DUMP_DRAFT(DUMP_GIVEN_7, "\"threads\":[],\"truth\":" DUMP_TRUTH("0x10")), "given"},
+        {"a thread without its id",
+         DUMP_DRAFT(DUMP_GIVEN, "\"threads\":[{\"truth\":" DUMP_TRUTH("0x10") "}]"), "given"},
+        {"an id of 33 bits",
+         DUMP_DRAFT("{\"dump\":\"a\",\"symbols\":null,\"thread\":4294967296}",
+                    "\"truth\":" DUMP_TRUTH("0x10")),
+         "given"},
+        {"half an id",
+         DUMP_DRAFT("{\"dump\":\"a\",\"symbols\":null,\"thread\":1.5}",
+                    "\"truth\":" DUMP_TRUTH("0x10")),
+         "given"},
+        {"no word of images",
+         DUMP_DRAFT("{\"dump\":\"a\",\"thread\":1}", "\"truth\":" DUMP_TRUTH("0x10")), "given"},
+        {"no dump", DUMP_DRAFT("{\"symbols\":null,\"thread\":1}", "\"truth\":" DUMP_TRUTH("0x10")),
+         "given"},
+        {"one of two threads without a truth",
+         DUMP_DRAFT(DUMP_GIVEN,
+                    "\"threads\":[{\"thread\":7,\"truth\":" DUMP_TRUTH("0x10") "},{\"thread\":8}]"),
+         "truth"},
+        {"a frame in decimal", DUMP_DRAFT(DUMP_GIVEN_7, "\"truth\":" DUMP_TRUTH("10")), "truth"},
+        {"no frame", DUMP_DRAFT(DUMP_GIVEN_7, "\"truth\":{\"level\":\"may\",\"accepted\":[[]]}"),
+         "truth"},
+        {"one of two threads with a single witness",
+         DUMP_DRAFT(
+             DUMP_GIVEN,
+             "\"threads\":[{\"thread\":7,\"truth\":" DUMP_TRUTH(
+                 "0x10") "},{\"thread\":8,\"known_by\":[\"a\"],\"truth\":" DUMP_TRUTH("0x10") "}]"),
+         "known_by"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena keep;
+        uint32_t count = 99;
+        char word[40];
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        cJSON *draft = cJSON_Parse(rows[i].text);
+        REQUIRE(draft != NULL);
+        const char *const *missing = suite_draft_missing(draft, &keep, &count);
+        REQUIRE(missing != NULL);
+        (void)snprintf(word, sizeof word, "\"%s\"", rows[i].lacks != NULL ? rows[i].lacks : "");
+        if (CHECK_EQ(count, rows[i].lacks != NULL) && count == 1)
+            CHECK(strncmp(missing[0], word, strlen(word)) == 0);
+        cJSON_Delete(draft);
+        arena_free(&keep);
+    }
+}
+
+/* What a reader of dumps was asked for, and what it leaves. */
+static struct suite_dump_thread asked[4];
+static uint32_t asked_count, kept_stacks;
+static char asked_dump[600], asked_symbols[600];
+static struct suite_dump_file image = {NULL, "a.dll/1/a.dll"};
+
+static enum status scrub_made(const char *dump, const char *symbols,
+                              const struct suite_dump_thread *threads, uint32_t count,
+                              struct arena *keep, struct suite_dump *out, struct fault *fault)
+{
+    (void)keep;
+    (void)fault;
+    REQUIRE(count <= COUNT_OF(asked));
+    memcpy(asked, threads, count * sizeof *asked);
+    asked_count = count;
+    (void)snprintf(asked_dump, sizeof asked_dump, "%s", dump);
+    (void)snprintf(asked_symbols, sizeof asked_symbols, "%s", symbols != NULL ? symbols : "none");
+    *out = (struct suite_dump){.data = "abc",
+                               .bytes = 3,
+                               .files = &image,
+                               .file_count = image.from != NULL,
+                               .kept_stacks = kept_stacks};
+    return ERR_NONE;
+}
+
 /* ---- additions -------------------------------------------------------------------------- */
 
 /* FIPS 180-4: of "abc", and of no byte. */
@@ -236,7 +337,8 @@ static enum status add(const char *place, const char *value, const char *edition
     test_write(draft_path, text, strlen(text));
     cJSON_free(text);
     cJSON_Delete(draft);
-    return suite_add(suite_folder, draft_path, edition, keep, out, fault);
+    const struct suite_add_request request = {suite_folder, draft_path, edition, scrub_made};
+    return suite_add(&request, keep, out, fault);
 }
 
 static void check_text(const char *name, const char *want)
@@ -361,4 +463,119 @@ TEST(what_does_not_fit_the_suite_is_refused_by_its_place)
             check_text("suite/suite.json", INDEX("1", "", ""));
         arena_free(&keep);
     }
+}
+
+static void make_dump_files(void)
+{
+    static char from[600];
+    make_files(INDEX("1", "", ""));
+    test_write(below("in/a.dmp"), "whole", 5);
+    (void)snprintf(from, sizeof from, "%s", below("in/a.dll"));
+    image.from = from;
+}
+
+static enum status add_text(const char *text, struct arena *keep, struct suite_addition *out,
+                            struct fault *fault)
+{
+    const struct suite_add_request request = {suite_folder, draft_path, NULL, scrub_made};
+    test_write(draft_path, text, strlen(text));
+    return suite_add(&request, keep, out, fault);
+}
+
+/* The suite gets what the reader of dumps leaves, and a case for each thread. */
+TEST(threads_of_a_dump_are_cases_of_one_file)
+{
+    struct suite_addition out;
+    struct fault fault = FAULT_INIT;
+    struct suite suite;
+    struct arena keep;
+    arena_init(&keep, 0);
+    make_dump_files();
+    kept_stacks = 1;
+    REQUIRE(add_text(DUMP_DRAFT(DUMP_GIVEN, DUMP_THREADS), &keep, &out, &fault) == ERR_NONE);
+    CHECK_EQ(out.missing_count, 0);
+    CHECK_EQ(out.cases, 2);
+    CHECK_EQ(out.copied, 2);
+    CHECK_EQ(out.kept_stacks, 1);
+    CHECK_STR(out.list, "dumps/added.ndjson");
+    CHECK_STR(asked_dump, below("in/a.dmp"));
+    CHECK_STR(asked_symbols, below("in"));
+    REQUIRE(asked_count == 2);
+    CHECK_EQ(asked[0].id, 7);
+    CHECK_EQ(asked[1].id, 4294967295);
+    CHECK(asked[0].whole);
+    CHECK_EQ(asked[1].walks[0].frames[0].ip, 0x20);
+    check_text("suite/dumps/a.dmp", "abc");
+    check_text("suite/dumps/symbols/a.dll/1/a.dll", "abc");
+    REQUIRE(suite_open(suite_folder, NULL, &keep, &suite, &fault) == ERR_NONE);
+    REQUIRE(suite.count == 2);
+    CHECK_STR(suite.cases[0].id, "dumps/x64/pieces/issue-1/0");
+    CHECK_STR(suite.cases[0].position, "crashed");
+    CHECK_STR(suite.cases[1].id, "dumps/x64/pieces/issue-1/1");
+    CHECK_STR(suite.cases[1].position, "other");
+    CHECK_HAS(suite.cases[1].question, "\"dump\":\"dumps/a.dmp\",\"symbols\":\"dumps/symbols\","
+                                       "\"thread\":4294967295");
+    /* The same dump again is the same file. */
+    kept_stacks = 0;
+    static const char other[] = DUMP_DRAFT(DUMP_GIVEN_7, "\"truth\":" DUMP_TRUTH("0x10"));
+    REQUIRE(add_text(other, &keep, &out, &fault) == ERR_NONE);
+    CHECK_STR(out.id, "dumps/x64/pieces/issue-1");
+    CHECK_EQ(out.cases, 1);
+    CHECK_EQ(out.copied, 0);
+    arena_free(&keep);
+}
+
+TEST(a_dump_that_does_not_fit_is_refused_by_its_place)
+{
+    static const struct {
+        const char *name, *text;
+        enum status want;
+        const char *path;
+    } rows[] = {
+        {"a member of no thread",
+         DUMP_DRAFT(DUMP_GIVEN, "\"threads\":[{\"thread\":7,\"thruth\":{}}]"), ERR_MALFORMED,
+         "thruth"},
+        {"a thread that is no object", DUMP_DRAFT(DUMP_GIVEN, "\"threads\":[[7]]"), ERR_MALFORMED,
+         ""},
+        {"threads and an id in use", DUMP_DRAFT(DUMP_GIVEN, DUMP_THREADS), ERR_USAGE,
+         "dumps/x64/pieces/issue-1/0"},
+        {"a dump of more than 2 MiB",
+         DUMP_DRAFT("{\"dump\":\"in/large.dmp\",\"symbols\":null,\"thread\":1}",
+                    "\"truth\":" DUMP_TRUTH("0x10")),
+         ERR_LIMIT, "in/large.dmp"},
+        {"a name with a blank",
+         DUMP_DRAFT("{\"dump\":\"in/a b.dmp\",\"symbols\":null,\"thread\":1}",
+                    "\"truth\":" DUMP_TRUTH("0x10")),
+         ERR_MALFORMED, "in/a b.dmp"},
+    };
+    static char data[(2 << 20) + 1];
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct suite_addition out;
+        struct fault fault = FAULT_INIT;
+        struct arena keep;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        make_dump_files();
+        image.from = NULL;
+        test_write(below("in/large.dmp"), data, sizeof data);
+        if (rows[i].want == ERR_USAGE)
+            REQUIRE(add_text(rows[i].text, &keep, &out, &fault) == ERR_NONE);
+        CHECK_EQ(add_text(rows[i].text, &keep, &out, &fault), rows[i].want);
+        const size_t have = strlen(fault.path), want = strlen(rows[i].path);
+        CHECK_STR(fault.path + (have > want ? have - want : 0), rows[i].path);
+        arena_free(&keep);
+    }
+}
+
+/* Threads are of dumps only. */
+TEST(an_address_has_no_threads)
+{
+    struct suite_addition out;
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    arena_init(&keep, 0);
+    make_files(INDEX("1", "", ""));
+    CHECK_EQ(add("threads", "[]", NULL, &keep, &out, &fault), ERR_MALFORMED);
+    CHECK_STR(fault.path, "threads");
+    arena_free(&keep);
 }

@@ -129,13 +129,14 @@ struct minidump_module {
     const char *codeview;                    /* "RSDS", "NB10", "BpEL", or NULL */
     const char *build_id;                    /* of "BpEL": hexadecimal; NULL    */
     struct minidump_place codeview_place, misc_place;
+    uint32_t name_foff;
     const struct minidump_text *annotations;
     uint32_t annotation_count;
 };
 
 struct minidump_unloaded {
     struct module module;
-    uint32_t timestamp, checksum;
+    uint32_t timestamp, checksum, name_foff;
 };
 
 struct minidump_thread {

@@ -84,7 +84,7 @@ static void read_module(struct minidump_reader *m, struct bytes *r, uint32_t ind
     module->image_bytes = bytes_u32(r);
     out->checksum = bytes_u32(r);
     out->timestamp = bytes_u32(r);
-    uint32_t name_foff = bytes_u32(r);
+    out->name_foff = bytes_u32(r);
     uint32_t version[13];
     for (size_t i = 0; i < 13; i++)
         version[i] = bytes_u32(r);
@@ -98,7 +98,7 @@ static void read_module(struct minidump_reader *m, struct bytes *r, uint32_t ind
     out->codeview_place = minidump_location(m, r, "CodeView record of a module");
     out->misc_place = minidump_location(m, r, "miscellaneous record of a module");
     bytes_skip(r, 16);
-    module->path = minidump_string(m, name_foff, "name of a module");
+    module->path = minidump_string(m, out->name_foff, "name of a module");
     module->name = module->path != NULL ? path_base(module->path) : "";
     module->unloaded_at_ns = MODULE_STILL_LOADED;
     module_code_id(out->timestamp, (uint32_t)module->image_bytes, module->code_id);
@@ -136,7 +136,8 @@ void minidump_read_unloaded(struct minidump_reader *m, struct bytes r)
         row->module.image_bytes = bytes_u32(&entry);
         row->checksum = bytes_u32(&entry);
         row->timestamp = bytes_u32(&entry);
-        row->module.path = minidump_string(m, bytes_u32(&entry), "name of an unloaded module");
+        row->name_foff = bytes_u32(&entry);
+        row->module.path = minidump_string(m, row->name_foff, "name of an unloaded module");
         row->module.name = row->module.path != NULL ? path_base(row->module.path) : "";
         module_code_id(row->timestamp, (uint32_t)row->module.image_bytes, row->module.code_id);
     }
