@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Makes the cases of corpus/reference, that is suite.json, moments/, images/, addresses/, programs/, dumps/ and COVERAGE.md:
-make_reference.py [FOLDER] [--dumps]. With --dumps only the dumps are made, of the moments that are there: without an emulator.
+make_reference.py [FOLDER] [--dumps]. With --dumps only the dumps are made, of the moments that are there: without an emulator, by Python and llvm-pdbutil-19 alone.
 
 Needs clang-19, lld-19, llvm-19, gcc, mingw, gdb and python3-unicorn, which ./run installs, and clang-14, dwz, elfutils and rustc 1.95.
 The same versions give the same bytes."""
@@ -13,13 +13,9 @@ import json
 import pathlib
 import tempfile
 
-import reference_addresses
 import reference_dumps
-import reference_moments_arm64
-import reference_moments_x64
-import reference_x86
 
-EDITION = "2026.11.6"
+EDITION = "2026.11.7"
 FOLDERS = ("images", "programs", "dumps")
 POSITIONS = {"moment": ("prologue", "body", "called", "epilogue", "leaf", "dispatcher", "before-noreturn"),
              "address": ("first", "inline-begin", "inline-end", "row", "inside", "mid-instruction", "return", "last", "gap")}
@@ -87,11 +83,16 @@ def coverage(lists):
         lines += table(kind, [c for c in cases if c["kind"] == kind])
     lines += ["Not in this edition, so without any row: x64 unwind version 3 and shadow stacks, moments of ARM64EC, x86 code without frame data, its old FPO records and SEH, signed return "
               "addresses, save_any_reg, SVE and reserved flags of arm64, stack scans, generated and managed code, PDBs of MSVC and their OMAP, "
-              "MSFZ and incremental thunks, Mach-O, dumps of x86. Their cases are not made yet.", ""]
+              "MSFZ and incremental thunks, Mach-O. Their cases are not made yet.", ""]
     return "\n".join(lines)
 
 
 def make(out):
+    # What needs an emulator, which --dumps does without.
+    import reference_addresses  # pylint: disable=import-outside-toplevel
+    import reference_moments_arm64  # pylint: disable=import-outside-toplevel
+    import reference_moments_x64  # pylint: disable=import-outside-toplevel
+    import reference_x86  # pylint: disable=import-outside-toplevel
     (out / "images").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         lists = {**reference_moments_x64.make(pathlib.Path(folder), out), **reference_moments_arm64.make(pathlib.Path(folder), out),

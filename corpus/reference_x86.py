@@ -1,8 +1,8 @@
 """The x86 moments of corpus/reference: there the frame data of a PDB is all that describes a frame. Functions are written as in
 reference_x64.py; after the semicolon is what is new in their frame data, which the assembler writes (`.cv_fpo_...`).
 
-The second witness applies the programs of the frame data, as Breakpad's page and LLVM's PDB page describe them, and reads them with
-llvm-pdbutil. LLVM has no frame data for epilogues: what it has is that of the body, so both answers are accepted there."""
+The second witness (reference_page_x86.py) applies the programs of the frame data, as Breakpad's page and LLVM's PDB page describe them,
+and reads them with llvm-pdbutil. LLVM has no frame data for epilogues: what it has is that of the body, so both answers are accepted there."""
 
 import re
 import struct
@@ -10,16 +10,17 @@ import subprocess
 
 import reference_moments_x64
 import unicorn as uc
+from reference_page_x86 import BASE, Image, walk
 from unicorn import x86_const as x86
 
 REGISTERS = "eax ecx edx ebx esp ebp esi edi".split()
 SAVED = "ebx esi edi ebp".split()
-STACK_LOW, STACK_HIGH, BASE = 0x10000000, 0x10008000, 0x600000
+STACK_LOW, STACK_HIGH = 0x10000000, 0x10008000
 POSITION = {"P": "prologue", "B": "body", "E": "epilogue", "L": "leaf", "N": "before-noreturn"}
 PAGE = "https://chromium.googlesource.com/breakpad/breakpad/+/HEAD/docs/symbol_files.md#stack-win-records"
 RULE = {"kind": "standard", "name": "Breakpad symbol files, STACK WIN: the program string of frame data", "address": PAGE}
 EXECUTED = f"executed in an emulator (unicorn {uc.__version__})"
-APPLIED = "the page applied by corpus/reference_x86.py to what llvm-pdbutil 19.1.7 reads"
+APPLIED = "the page applied by corpus/reference_page_x86.py to what llvm-pdbutil 19.1.7 reads"
 
 
 class Function:
@@ -98,52 +99,6 @@ def build(folder, name, text, out):
     return {words[2]: int(words[0], 16) + 0x1000 for words in map(str.split, listed.splitlines()) if len(words) == 3}
 
 
-# ---- the page ----------------------------------------------------------------------------
-
-
-def frame_data(pdb):
-    """[(start, size, locals, parameters, saved, program)] of all records."""
-    text = subprocess.run(["llvm-pdbutil-19", "dump", "--fpo", str(pdb)], check=True, capture_output=True, text=True).stdout
-    rows = [[cell.strip() for cell in line.split("|")] for line in text.splitlines() if re.match(r"[0-9A-F]{8} \|", line)]
-    return [(int(row[0], 16), int(row[1]), int(row[2]), int(row[3]), int(row[6]), row[10].split()) for row in rows]
-
-
-def evaluated(program, values, read):
-    """VALUES after the program: a stack of operands, as its page says."""
-    stack = []
-    for word in program:
-        if word == "=":
-            value, name = stack.pop(), stack.pop()
-            values[name] = values.get(value, value) if isinstance(value, str) else value
-        elif word in ("+", "-", "@"):
-            right, left = (values[x] if isinstance(x, str) else x for x in (stack.pop(), stack.pop()))
-            stack.append({"+": left + right, "-": left - right, "@": left - left % right}[word])
-        elif word == "^":
-            at = stack.pop()
-            stack.append(read(values[at] if isinstance(at, str) else at))
-        else:
-            stack.append(int(word) if word.isdigit() else word)
-    return values
-
-
-def walk(records, regs, read, limit=64):
-    """[(ip, sp)], innermost first, until the return address 0; sp of a caller: what follows the return address."""
-    regs, out, removed = dict(regs), [], 0
-    while regs["eip"] and len(out) < limit:
-        out.append((regs["eip"], regs["esp"]))
-        rva = regs["eip"] - BASE - (len(out) > 1)
-        found = [row for row in records if row[0] <= rva < row[0] + row[1]]
-        if not found:
-            raise LookupError(f"no frame data for {rva:#x}")
-        _, _, size, params, saved, program = min(found, key=lambda row: row[1])  # records are nested: the innermost
-        values = {f"${name}": value for name, value in regs.items()}
-        values[".raSearch"] = regs["esp"] + removed + size + saved
-        values = evaluated(program, values, read)
-        regs = {name: values[f"${name}"] for name in regs}
-        removed = params  # they are above the return address, and the caller's frame begins after them
-    return out
-
-
 # ---- the emulator ------------------------------------------------------------------------
 
 
@@ -191,18 +146,6 @@ class Machine:
 # ---- the cases ---------------------------------------------------------------------------
 
 
-def loaded(path):
-    data = path.read_bytes()
-    pe, = struct.unpack_from("<I", data, 60)
-    count, = struct.unpack_from("<H", data, pe + 6)
-    optional, = struct.unpack_from("<H", data, pe + 20)
-    memory = bytearray(struct.unpack_from("<I", data, pe + 80)[0])
-    for i in range(count):
-        full, start, raw, place = struct.unpack_from("<IIII", data, pe + 24 + optional + 40 * i + 8)
-        memory[start:start + min(raw, full)] = data[place:place + min(raw, full)]
-    return bytes(memory)
-
-
 def frames(found):
     return [{"ip": hex(ip), "sp": hex(sp)} for ip, sp in found]
 
@@ -217,7 +160,7 @@ def removed(records, executed):
     return out
 
 
-def judged(records, regs, stack, executed, position):
+def judged(page, regs, stack, executed, position):
     """The truth, and the addresses that the page's walk reads."""
     near = []
 
@@ -228,10 +171,10 @@ def judged(records, regs, stack, executed, position):
         return struct.unpack_from("<I", stack, at - regs["esp"])[0]
 
     try:
-        applied = walk(records, regs, read)
+        applied = walk(page, regs, read)
     except LookupError:
         applied = None
-    above = removed(records, executed)
+    above = removed(page.records, executed)
     if applied == executed and above != executed:
         return {"level": "may", "accepted": [frames(executed), frames(above)]}, near
     if applied == executed:
@@ -241,16 +184,16 @@ def judged(records, regs, stack, executed, position):
     return {"level": "may", "accepted": accepted}, near
 
 
-def case_of(function, position, ordinal, moment, records, image):
+def case_of(function, position, ordinal, moment, page):
     regs, stack, executed = moment
-    truth, near = judged(records, regs, stack, executed, position)
+    truth, near = judged(page, regs, stack, executed, position)
     parts = reference_moments_x64.parts_of({"rsp": regs["esp"]}, stack, [*near, *(sp - 4 for _, sp in executed[1:])])
     return {"id": f"moments/x86/{function.shape}/{function.variant}/{position}/{ordinal:04}", "kind": "moment", "processor": "x86",
             "shape": function.shape, "position": position, "rule": RULE, "needs": ["frame-data"], "conflicts_with": [], "issues": function.issues, "os": None,
             "capability": "moments.x86",
             "given": {"registers": {name: hex(value) for name, value in regs.items()},
                       "stack": [{"at": hex(at), "bytes": part.hex()} for at, part in parts],
-                      "modules": [{"path": "images/x86-frames.dll", "base": hex(BASE), "size": hex(len(image))}]},
+                      "modules": [{"path": "images/x86-frames.dll", "base": hex(BASE), "size": hex(len(page.memory))}]},
             "truth": truth, "known_by": [EXECUTED, APPLIED]}
 
 
@@ -258,10 +201,10 @@ def make(folder, out):
     """Writes the image and its PDB; returns {list: cases}."""
     tested, cases, done = list(functions()), [], set()
     labels = build(folder, "x86-frames", emit(tested), out / "images")
-    image, records = loaded(out / "images/x86-frames.dll"), frame_data(out / "images/x86-frames.pdb")
+    page = Image(out / "images/x86-frames.dll")
     places = {labels[f"_f{i}i{k}"]: (f, POSITION[line[0]], k) for i, f in enumerate(tested) for k, line in enumerate(f.lines)}
     start = [BASE + labels[f"_f{i}"] for i in range(len(tested))]
-    machine = Machine(image)
+    machine = Machine(page.memory)
     for number, function in enumerate(tested):
         if not function.tested:
             continue
@@ -278,5 +221,5 @@ def make(folder, out):
             if key in done or where.shape == "frame":
                 continue
             done.add(key)
-            cases.append(case_of(where, position, ordinal, moment, records, image))
+            cases.append(case_of(where, position, ordinal, moment, page))
     return {"moments/x86-frames.ndjson": cases}

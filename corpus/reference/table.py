@@ -10,7 +10,7 @@ NONE = ("crashed", "timeout", "garbage")
 OUTCOMES = ("right", "early", "wrong", *NONE, "unsupported")
 TITLES = {"moments/x64": "Moments of a stack walk, x64", "moments/arm64": "Moments of a stack walk, arm64",
           "moments/x86": "Moments of a stack walk, x86", "dumps/x64": "Threads of minidumps, x64",
-          "dumps/arm64": "Threads of minidumps, arm64", "addresses": "Names of addresses"}
+          "dumps/arm64": "Threads of minidumps, arm64", "dumps/x86": "Threads of minidumps, x86", "addresses": "Names of addresses"}
 
 
 def results(folder):

@@ -244,7 +244,7 @@ class Score(e2e.Case):
                 self.assertIn(message, self.run_twinstack("score", "--suite", SUITE, *words, exit_code=code).stderr)
         badge = ElementTree.parse(badges / "actor-1-addresses.pdb.svg").getroot()
         self.assertEqual(badge[-1][-1].text, "not covered")
-        self.assertEqual(len(list(badges.iterdir())), 7)
+        self.assertEqual(len(list(badges.iterdir())), 8)
 
     def test_ctrl_c_leaves_no_contestant(self):
         import signal  # pylint: disable=import-outside-toplevel
