@@ -1,4 +1,4 @@
-/* Days of results: see totals_parts.h. */
+/* Days of results: see totals_days.h. */
 #include <string.h>
 
 #include "base/files.h"

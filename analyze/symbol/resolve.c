@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "symbol/store_lookup.h"
+#include "symbol/store_managed.h"
 
 enum { MODULES_REMEMBERED = 32 };
 

@@ -1,4 +1,4 @@
-/* See lint_parts.h. */
+/* See lint_rules.h. */
 #include "format/minidump/lint_rules.h"
 
 #include <inttypes.h>
