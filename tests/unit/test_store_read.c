@@ -6,6 +6,7 @@
 
 #include "base/process.h"
 #include "make_run.h"
+#include "random.h"
 #include "store_fixture.h"
 
 static struct run_info run_of(const char *uuid, const char *commit, const char *branch)
@@ -293,5 +294,60 @@ TEST(a_pruned_database_has_no_rows_of_deleted_runs)
         }
     }
     CHECK_EQ(deleted, 1);
+    store_tear_down(&f);
+}
+
+/* Outcomes have the findings that finding_deciding() and finding_second() choose among all. */
+TEST(the_findings_that_decide_are_one_rule_in_sql_and_here)
+{
+    enum { CASES = 600, FINDINGS = 6 };
+    static const enum cause causes[] = {CAUSE_WRONG_STEP, CAUSE_SYMBOLS_MISSING, CAUSE_LINE_TABLE};
+    static const enum blame blames[] = {BLAME_WALK, BLAME_SYMBOLS_SHARED, BLAME_UNKNOWN};
+    static struct finding findings[CASES][FINDINGS];
+    struct store_fixture f;
+    struct run_case *read = NULL;
+    uint64_t random = 43;
+    uint32_t count = 0, second = 0;
+    store_set_up(&f);
+    struct run_info run = run_of("01234567-0000", "abcdef0123", "first");
+    REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
+    for (uint32_t i = 0; i < CASES; i++) {
+        for (uint32_t k = 0; k < FINDINGS; k++)
+            findings[i][k] =
+                (struct finding){.engine = "dump",
+                                 .against = "offset:rtl",
+                                 .evidence = arena_printf(&f.keep, "finding %u", (unsigned)k),
+                                 .cause = causes[next_random(&random) % COUNT_OF(causes)],
+                                 .blame = blames[next_random(&random) % COUNT_OF(blames)],
+                                 .blame_engine = "dump",
+                                 .level = (enum finding_level)(next_random(&random) % 3),
+                                 .frame_a = (int32_t)(next_random(&random) % 3) - 1,
+                                 .thread_id = (uint32_t)(next_random(&random) % 2),
+                                 .row = (uint32_t)(next_random(&random) % 4),
+                                 .fails = next_random(&random) % 3 != 0};
+        struct run_case c = {.scenario = "null_write",
+                             .variant = arena_printf(&f.keep, "v%u", (unsigned)i),
+                             .kind = CASE_KIND_CRASH,
+                             .result = {.verdict = VERDICT_FAIL,
+                                        .reason = "",
+                                        .right = "",
+                                        .signature = "s",
+                                        .findings = findings[i],
+                                        .finding_count = FINDINGS}};
+        REQUIRE(store_put_case(f.store, run.id, &c, &f.fault) == ERR_NONE);
+    }
+    REQUIRE(store_read_outcomes(f.store, run.id, &f.keep, &read, &count, &f.fault) == ERR_NONE);
+    REQUIRE(count == CASES);
+    for (uint32_t i = 0; i < CASES; i++) {
+        const struct finding *const want[] = {finding_deciding(findings[i], FINDINGS),
+                                              finding_second(findings[i], FINDINGS)};
+        const struct case_result *got = &read[i].result;
+        test_row(read[i].variant);
+        CHECK_EQ(got->finding_count, (want[0] != NULL) + (want[1] != NULL));
+        for (uint32_t k = 0; k < got->finding_count; k++)
+            CHECK_STR(got->findings[k].evidence, want[k] != NULL ? want[k]->evidence : NULL);
+        second += want[1] != NULL;
+    }
+    CHECK(second > 10);
     store_tear_down(&f);
 }
