@@ -184,7 +184,7 @@ enum status bench_folders_of_run(struct store *store, const char *word, struct a
 {
     struct stored_run run;
     *count = 0;
-    if (study_read_run(store, word, RUN_CASES, keep, &run, fault) != ERR_NONE)
+    if (study_read_run(store, word, keep, &run, fault) != ERR_NONE)
         return fault->code;
     *out = ARENA_ARRAY(keep, (size_t)run.case_count + 1, const char *);
     if (*out == NULL)

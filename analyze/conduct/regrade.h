@@ -14,7 +14,7 @@ typedef void regrade_progress_fn(void *context, uint32_t number, uint32_t count,
 typedef void regrade_fault_fn(void *context, const struct fault *fault);
 
 struct regrade_request {
-    const struct stored_run *old;      /* RUN_CASES */
+    const struct stored_run *old;
     const char *expr;                  /* an expression as for `run -k`; NULL: all */
     const char *known;                 /* as acceptance_read */
     const struct fetch_options *fetch; /* of symbol servers; NULL: the usual ones */

@@ -10,8 +10,8 @@
 #include "compare/statistics.h"
 #include "store/store.h"
 
-static enum status read_cases(struct store *store, bool with_stacks, struct arena *keep,
-                              struct stored_run *out, struct fault *fault)
+static enum status read_cases(struct store *store, struct arena *keep, struct stored_run *out,
+                              struct fault *fault)
 {
     struct text_pool texts;
     struct case_query query = {.run_id = out->info.id, .limit = STORE_PAGE_MAX, .texts = &texts};
@@ -30,25 +30,22 @@ static enum status read_cases(struct store *store, bool with_stacks, struct aren
         for (uint32_t i = 0; i < page.count; i++) {
             if (out->case_count == room) /* a run that is being written: the rest comes later */
                 return ERR_NONE;
-            struct run_case *c = &out->cases[out->case_count++];
-            *c = page.cases[i];
-            if (with_stacks && store_read_case(store, page.cases[i].id, keep, c, fault) != ERR_NONE)
-                return fault->code;
+            out->cases[out->case_count++] = page.cases[i];
         }
         query.after = page.next;
     } while (query.after != 0);
     return ERR_NONE;
 }
 
-enum status study_read_run(struct store *store, const char *word, enum run_detail detail,
-                           struct arena *keep, struct stored_run *out, struct fault *fault)
+enum status study_read_run(struct store *store, const char *word, struct arena *keep,
+                           struct stored_run *out, struct fault *fault)
 {
     uint64_t id = 0;
     memset(out, 0, sizeof *out);
     if (store_find_run(store, word, &id, fault) != ERR_NONE ||
         store_read_run(store, id, keep, &out->info, fault) != ERR_NONE)
         return fault->code;
-    if (read_cases(store, detail == RUN_STACKS, keep, out, fault) == ERR_NONE)
+    if (read_cases(store, keep, out, fault) == ERR_NONE)
         run_cases_sort(out->cases, out->case_count);
     return fault->code;
 }

@@ -20,15 +20,10 @@ struct stored_run {
     uint32_t case_count;
 };
 
-enum run_detail {
-    RUN_CASES,  /* verdicts, scores, findings, timing, claims without stacks */
-    RUN_STACKS, /* everything                                                */
-};
-
 /* Reads run WORD: an id, the start of a uuid or commit, a branch, "latest", "latest~N",
- * "baseline".  Fails also: ERR_USAGE. */
-enum status study_read_run(struct store *store, const char *word, enum run_detail detail,
-                           struct arena *keep, struct stored_run *out, struct fault *fault);
+ * "baseline". Claims are without stacks. Fails also: ERR_USAGE. */
+enum status study_read_run(struct store *store, const char *word, struct arena *keep,
+                           struct stored_run *out, struct fault *fault);
 
 /* A run with what a comparison needs of its cases. */
 struct run_side {

@@ -182,7 +182,7 @@ static int accept(const struct verb *self, void *given, const struct option_list
         return code;
     if (o->problem != NULL)
         code = accept_problem(o, store, keep);
-    else if (study_read_run(store, o->run, RUN_CASES, keep, &run, &fault) != ERR_NONE)
+    else if (study_read_run(store, o->run, keep, &run, &fault) != ERR_NONE)
         code = stored_fault(&fault, fault.code != ERR_ABSENT);
     else
         code = o->update ? update(o, &run, rest, keep) : accept_cases(o, &run, rest, keep);

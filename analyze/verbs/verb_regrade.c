@@ -77,7 +77,7 @@ static int regrade_run_of(const struct regrade_options *o, struct store *store, 
     struct stored_run old;
     struct regraded done;
     struct fault fault = FAULT_INIT;
-    if (study_read_run(store, word, RUN_CASES, keep, &old, &fault) != ERR_NONE)
+    if (study_read_run(store, word, keep, &old, &fault) != ERR_NONE)
         return stored_fault(&fault, fault.code != ERR_ABSENT);
     const struct fetch_options fetch = fetch_options_make(&o->fetch);
     const struct regrade_request request = {.old = &old,

@@ -183,7 +183,7 @@ static int review(const struct verb *self, void *given, const struct option_list
 
     if (!stored_open_for(self, words, o->db, STORE_READ, &store, &word, &code))
         return code;
-    if (study_read_run(store, word, RUN_CASES, keep, &run, &r.fault) != ERR_NONE)
+    if (study_read_run(store, word, keep, &run, &r.fault) != ERR_NONE)
         code = stored_fault(&r.fault, r.fault.code != ERR_ABSENT);
     store_close(store); /* a slow reviewer must not keep the database open */
     return code == EXIT_GOOD ? review_all(&r) : code;
