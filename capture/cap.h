@@ -186,7 +186,7 @@ struct cap_state {
 
     HANDLE monitor, go, done;
     HANDLE hang_over;        /* set while no hang is being taken                    */
-    HANDLE held, release;    /* of cap_crash_ask_for_locks()                         */
+    HANDLE held, release;    /* of cap_crash_hold_locks()                            */
     HANDLE never;            /* is never set: for threads that wait for the process's end */
     HANDLE walked;           /* the walks of a hang are done: no need to rescue them  */
     HANDLE flushed;          /* the record that flush_for requested is on disk      */
@@ -455,6 +455,50 @@ void cap_hooks_close(void);
 void cap_crash_take(void); /* monitor: the claimed crash becomes a case; ends the process */
 void cap_hang_check(void); /* monitor: every CAPTURE_POLL_MS */
 
+/* ---- stopped.c: the threads, and which of them are suspended by us ---- */
+struct cap_stopped {
+    struct cap_thread threads[CAP_THREADS];
+    uint32_t count;
+    volatile LONG stopped[CAP_THREADS];
+    uint32_t left_suspended; /* could not be resumed */
+    bool has_locks;          /* the heap and the loader are CAP_RUNNER_LOCKED's, that is ours */
+};
+extern struct cap_stopped cap_stopped;
+
+/* Whether no thread holds the lock under which the system puts together where it looks for a DLL.
+ * The writer needs it as well, and it cannot be taken beforehand. Its holder asks for the heap: if
+ * that is ours, the holder goes on only once it is given back. False after LIMIT_MS:
+ * CAP_RUNNER_WALK stays busy until then. */
+bool cap_crash_search_is_free(uint32_t limit_ms);
+/* CAP_RUNNER_DUMP is busy because it waits for them. */
+bool cap_crash_waits_for_locks(void);
+/* Takes the lock of the loader for the calling thread, which may have it already, unless another
+ * one has it or waits for it. */
+bool cap_crash_try_loader(uintptr_t *cookie);
+void cap_crash_unlock_loader(uintptr_t cookie);
+void cap_crash_close_threads(void);
+/* The suspect comes first, in the record as well as in time. False: the thread is gone. */
+bool cap_crash_list_threads(uint32_t suspect_id);
+/* False: it is one of ours, or gone, or cannot be suspended. */
+bool cap_crash_stop_thread(uint32_t i);
+/* All threads from the FIRST one on. */
+void cap_crash_stop_from(uint32_t first);
+void cap_crash_resume_thread(uint32_t i);
+void cap_crash_resume_all(void);
+/* Takes the locks of the heap and the loader on CAP_RUNNER_DUMP, which then is CAP_RUNNER_LOCKED
+ * until they are released. Sets has_locks, unless a thread does not give them away. Threads from
+ * the FIRST one on may be suspended for moments meanwhile. */
+void cap_crash_hold_locks(uint32_t first);
+void cap_crash_release_held(void);
+void cap_crash_let_all_go(void);
+/* All threads are suspended. False: one of them holds what the writer would wait for, and waits
+ * itself for the locks that are ours. All have gone on then; TRIES counts. With IS_RESCUED, and
+ * after the last try, the locks are released instead. */
+bool cap_crash_may_write(bool is_rescued, int *tries);
+/* Stops all threads but the crashed one and ours while none of them holds a lock that a dump needs.
+ * False: there is no such moment, and all run. */
+bool cap_crash_stop_others(uint32_t crashed_id);
+
 /* ---- outside.c: a watcher takes the case.  The last two are false without a watcher. ---- */
 bool cap_outside_start(const struct capture_options *options);
 bool cap_outside_beat(void);
@@ -472,21 +516,12 @@ struct cap_subject {
     bool is_suspended;        /* by us, until the last walker has ended     */
     bool can_run;             /* the thread itself can be given jobs        */
     bool has_locks;           /* CAP_RUNNER_LOCKED holds them and gets the jobs */
+    bool is_alone;            /* all other threads are stopped, and hold no lock */
     const char *no_backtrace; /* why not                                    */
 };
 void cap_crash_cheap_walkers(const struct cap_subject *subject);
 void cap_crash_late_walkers(const struct cap_subject *subject);
 uint32_t cap_crash_dump_limit_ms(void);
-/* Takes the locks of the heap and the loader on CAP_RUNNER_DUMP, which then is CAP_RUNNER_LOCKED
- * until they are released.  False: it is busy.  Then: whether it has them, which is true once. */
-bool cap_crash_ask_for_locks(void);
-bool cap_crash_has_locks(uint32_t limit_ms);
-void cap_crash_release_locks(bool has_them);
-/* Whether no thread holds the lock under which the system puts together where it looks for a DLL.
- * The writer needs it as well, and it cannot be taken beforehand. Its holder asks for the heap: if
- * that is ours, the holder goes on only once it is given back. False after LIMIT_MS:
- * CAP_RUNNER_WALK stays busy until then. */
-bool cap_crash_search_is_free(uint32_t limit_ms);
 /* Returns false when the dump did not come within LIMIT_MS; the record then says why. */
 bool cap_crash_dump(const struct cap_subject *subject, bool tuned, uint32_t limit_ms);
 

@@ -9,18 +9,11 @@
  *                  elsewhere a moment later: the copy first, then all walkers and the dump, in
  *                  one suspension
  *
- * The monitor is the only thread that suspends others.  It never runs the program's code, and
- * while any thread is suspended it allocates nothing and takes no lock; code that may block runs on
- * a runner under a time limit.  If the walk of a copy ever waits for a lock of the system that a
- * suspended thread holds, a rescuer resumes all threads, and the walk goes on in the copy.  Each
- * thread is resumed as often as it was suspended; those that could not be resumed are counted.
- *
- * A dump needs the heap and the loader, and no thread may be suspended while it holds one of their
- * locks.  So a runner takes both locks while all threads still run, holds them while it writes the
- * dump, and releases them when all threads run again.  Released earlier, they would go to a thread
- * that waits for them and is suspended.  A thread may also wait for them and hold what the writer
- * needs and no one can take, see cap_crash_search_is_free(): then all threads go on for a moment,
- * and are stopped again.
+ * The monitor never runs the program's code, and code that may block runs on a runner under a time
+ * limit.  If the walk of a copy ever waits for a lock of the system that a suspended thread holds,
+ * a rescuer resumes all threads, and the walk goes on in the copy.  Each thread is resumed as often
+ * as it was suspended; those that could not be resumed are counted.  The locks that a dump needs
+ * are taken before (stopped.c).
  *
  * A program that survives a hang goes on with other files (files.c): later hangs, and the crash,
  * are captured as well.  One hang is captured once, and the host limits how many there are in an
@@ -33,115 +26,30 @@ enum { HANG_THREADS = 64, REDIRECTED_TRIES = 100 };
 static ALIGNED(16) uint8_t copy_room[CAP_COPY_BYTES];
 static struct cap_copy copy = {.memory = copy_room}; /* of the thread that was stopped last */
 #endif
-static struct cap_thread threads[CAP_THREADS];
-static uint32_t thread_count;
+static struct cap_stopped *const all = &cap_stopped;
 static struct cap_walk samples[CAP_HANG_SAMPLES_MOST]; /* of the suspect */
 static struct cap_walk walks[HANG_THREADS];            /* of the others, by thread */
 static bool was_walked[HANG_THREADS];
 static CONTEXT contexts[HANG_THREADS];
-static volatile LONG stopped[CAP_THREADS]; /* 1: suspended by us */
-static uint32_t left_suspended;
 static volatile LONG rescued;
 static uint64_t walking_since_ns, rescued_after_ns;
 static int64_t seen_beat_ns; /* the last heartbeat before the hang that was captured last */
-static bool has_locks;       /* the heap and the loader are ours (take.c) */
-
-/* ---- the threads ---- */
-
-static void close_threads(void)
-{
-    for (uint32_t i = 0; i < thread_count; i++)
-        CloseHandle(threads[i].handle);
-    thread_count = 0;
-}
-
-/* The suspect comes first, in the record as well as in time. False: the thread is gone. */
-static bool list_threads(uint32_t suspect_id)
-{
-    close_threads();
-    thread_count = cap_crash_threads(threads, CAP_THREADS, suspect_id, cap.main_id);
-    for (uint32_t i = 1; i < thread_count; i++) {
-        if (threads[i].id == suspect_id) {
-            struct cap_thread first = threads[0];
-            threads[0] = threads[i];
-            threads[i] = first;
-        }
-    }
-    return thread_count > 0 && threads[0].id == suspect_id;
-}
 
 /* Suspends the thread and keeps its registers and, on x64, its stack. False: it is gone or cannot
  * be suspended. */
 static bool stop_thread(uint32_t i)
 {
-    if ((threads[i].flags & RECORD_THREAD_CAPTURE) != 0)
+    if (!cap_crash_stop_thread(i))
         return false;
-    if (SuspendThread(threads[i].handle) == (DWORD)-1)
-        return false;
-    stopped[i] = 1;
 #if defined(_WIN64)
-    if (!cap_crash_copy_thread(threads[i].handle, threads[i].bounds, &copy))
+    if (!cap_crash_copy_thread(all->threads[i].handle, all->threads[i].bounds, &copy))
         return false;
     contexts[i] = copy.context;
     return true;
 #else
     contexts[i].ContextFlags = CONTEXT_FULL;
-    return GetThreadContext(threads[i].handle, &contexts[i]) != 0;
+    return GetThreadContext(all->threads[i].handle, &contexts[i]) != 0;
 #endif
-}
-
-static void resume_thread(uint32_t i)
-{
-    /* A runtime suspends threads as well, so the count that is left says nothing about us. */
-    if (InterlockedExchange(&stopped[i], 0) != 0 && ResumeThread(threads[i].handle) == (DWORD)-1)
-        left_suspended++;
-}
-
-static void resume_all(void)
-{
-    for (uint32_t i = 0; i < thread_count; i++)
-        resume_thread(i);
-}
-
-static void suspend_from(uint32_t first)
-{
-    for (uint32_t i = first; i < thread_count; i++)
-        if ((threads[i].flags & RECORD_THREAD_CAPTURE) == 0 &&
-            SuspendThread(threads[i].handle) != (DWORD)-1)
-            stopped[i] = 1;
-}
-
-/* Where locks are not handed over, a thread that uses one all the time takes it again before the
- * runner, which waits for it, has woken up.  So all threads are suspended for a moment, until that
- * is one in which the lock is free and the runner gets it. */
-static void hold_locks(bool are_needed)
-{
-    enum { FIRST_MS = 1000, TRIES = 20, TRY_MS = 5, PAUSE_MS = 20 };
-    if (!are_needed || !cap_crash_ask_for_locks())
-        return;
-    has_locks = cap_crash_has_locks(FIRST_MS);
-    for (int i = 0; i < TRIES && !has_locks; i++) {
-        suspend_from(0);
-        has_locks = cap_crash_has_locks(TRY_MS);
-        resume_all();
-        if (!has_locks)
-            Sleep(PAUSE_MS);
-    }
-    if (!has_locks)
-        cap_crash_release_locks(false);
-}
-
-static void release_locks(void)
-{
-    if (has_locks)
-        cap_crash_release_locks(true);
-    has_locks = false;
-}
-
-static void let_all_go(void)
-{
-    resume_all();
-    release_locks();
 }
 
 /* Stops the suspect, with the locks ours if they are needed and free; not where a collection of a
@@ -149,17 +57,19 @@ static void let_all_go(void)
  * stopped. */
 static bool stop_suspect(bool needs_locks, uint64_t *start_ns)
 {
-    hold_locks(needs_locks);
+    if (needs_locks)
+        cap_crash_hold_locks(0);
     for (int tries = 0;; tries++) {
         *start_ns = cap_crash_now_ns();
         if (!stop_thread(0))
             return false;
         if (tries == REDIRECTED_TRIES || !cap_crash_is_redirected(&contexts[0]))
             return true;
-        resume_thread(0);
-        release_locks(); /* the runtime may need them to go on */
+        cap_crash_resume_thread(0);
+        cap_crash_release_held(); /* the runtime may need them to go on */
         Sleep(1);
-        hold_locks(needs_locks);
+        if (needs_locks)
+            cap_crash_hold_locks(0);
     }
 }
 
@@ -173,17 +83,17 @@ static void rescue(void *argument)
         return;
     rescued_after_ns = cap_crash_now_ns() - walking_since_ns;
     InterlockedExchange(&rescued, 1);
-    resume_all();
+    cap_crash_resume_all();
 }
 
 /* Walks thread I, the one that was stopped last. */
 static void walk_thread(uint32_t i, struct cap_walk *out)
 {
-    cap_crash_walk_begin(out, CAP_WALKER_FIRST, threads[i].id);
+    cap_crash_walk_begin(out, CAP_WALKER_FIRST, all->threads[i].id);
 #if defined(_WIN64)
     cap_crash_walk_copy(&copy, out);
 #else
-    cap_crash_walk_first(&contexts[i], NULL, threads[i].bounds, false, out);
+    cap_crash_walk_first(&contexts[i], NULL, all->threads[i].bounds, false, out);
 #endif
 }
 
@@ -192,7 +102,7 @@ static void let_run(uint32_t i)
 {
 #if defined(_WIN64)
     if (cap.options.offsets_only)
-        resume_thread(i);
+        cap_crash_resume_thread(i);
 #else
     (void)i;
 #endif
@@ -204,11 +114,11 @@ static bool look_at_suspect(struct cap_walk *out)
     uint64_t start_ns = 0;
     const bool ok = stop_suspect(false, &start_ns);
 #if defined(_WIN64)
-    resume_all();
+    cap_crash_resume_all();
 #endif
     if (ok)
         walk_thread(0, out);
-    resume_all();
+    cap_crash_resume_all();
     return ok;
 }
 
@@ -243,7 +153,7 @@ static void rank_samples(uint32_t count)
 
 static void write_stacks(uint32_t sample_count, uint64_t suspend_ns, uint64_t late_ns)
 {
-    cap_crash_record_begin(RECORD_KIND_HANG, threads[0].id, NULL, RECORD_HOOK_HEARTBEAT);
+    cap_crash_record_begin(RECORD_KIND_HANG, all->threads[0].id, NULL, RECORD_HOOK_HEARTBEAT);
     cap_crash_record_modules();
     for (uint32_t rank = 0; rank < sample_count; rank++)
         for (uint32_t i = 0; i < sample_count; i++)
@@ -256,8 +166,8 @@ static void write_stacks(uint32_t sample_count, uint64_t suspend_ns, uint64_t la
     if (rescued)
         cap_crash_record_timing(RECORD_STAGE_RESCUED, CAP_WALKER_FIRST, rescued_after_ns, 0);
     cap_crash_record_code_map();
-    cap_crash_record_threads(threads, thread_count);
-    for (uint32_t i = 1; i < thread_count && i < HANG_THREADS; i++)
+    cap_crash_record_threads(all->threads, all->count);
+    for (uint32_t i = 1; i < all->count && i < HANG_THREADS; i++)
         if (was_walked[i])
             cap_crash_record_stack(&walks[i]);
 }
@@ -281,14 +191,14 @@ static void walk_all(uint32_t sample_count, uint64_t start_ns, struct cap_stops 
     const bool guarded = cap_crash_start(CAP_RUNNER_WALK, rescue, NULL);
     walk_thread(0, &samples[sample_count - 1]);
     stops->rtl_ns = cap_crash_now_ns() - start_ns;
-    for (uint32_t i = 1; i < thread_count && i < HANG_THREADS && !rescued; i++) {
+    for (uint32_t i = 1; i < all->count && i < HANG_THREADS && !rescued; i++) {
         was_walked[i] = stop_thread(i);
         let_run(i);
         if (was_walked[i])
             walk_thread(i, &walks[i]);
     }
     if (!cap.options.offsets_only && !rescued)
-        suspend_from(HANG_THREADS); /* running, they could take what the dump needs */
+        cap_crash_stop_from(HANG_THREADS); /* running, they could take what the dump needs */
     SetEvent(cap.walked);
     if (guarded)
         (void)cap_crash_finish(CAP_RUNNER_WALK, CAP_WALK_LIMIT_MS);
@@ -304,25 +214,8 @@ static void take_suspended(const struct cap_subject *subject, uint64_t start_ns,
     stops->dump_ns = cap_crash_now_ns() - start_ns;
     if (!rescued)
         cap_crash_late_walkers(subject);
-    let_all_go();
-    (void)cap_crash_free_snapshot(threads[0].handle);
-}
-
-/* All threads are suspended. False: one of them holds what the writer would wait for, and waits
- * itself for the locks that are ours. All have gone on then; TRIES counts. */
-static bool may_write(int *tries)
-{
-    enum { TRIES = 60, TRY_MS = 40, BETWEEN_MS = 5 };
-    if (!has_locks || (!rescued && cap_crash_search_is_free(TRY_MS)))
-        return true;
-    if (rescued || ++*tries == TRIES) {
-        release_locks(); /* the runner that has them must not wait for what a thread holds */
-        return true;
-    }
-    let_all_go();
-    (void)cap_crash_wait_idle(CAP_RUNNER_WALK, CAP_WALK_LIMIT_MS);
-    Sleep(BETWEEN_MS);
-    return false;
+    cap_crash_let_all_go();
+    (void)cap_crash_free_snapshot(all->threads[0].handle);
 }
 
 /* Stops the threads a second time, because a thread that runs on would make the two dumps
@@ -332,17 +225,17 @@ static void take_tuned(const struct cap_subject *subject)
     uint64_t start_ns = 0;
     int tries = 0;
     do {
-        hold_locks(true);
+        cap_crash_hold_locks(0);
         start_ns = cap_crash_now_ns();
-        for (uint32_t i = 0; i < thread_count && i < HANG_THREADS; i++)
+        for (uint32_t i = 0; i < all->count && i < HANG_THREADS; i++)
             (void)stop_thread(i);
-        suspend_from(HANG_THREADS);
-    } while (!may_write(&tries));
+        cap_crash_stop_from(HANG_THREADS);
+    } while (!cap_crash_may_write(rescued, &tries));
     struct cap_subject locked = *subject;
-    locked.has_locks = has_locks;
+    locked.has_locks = all->has_locks;
     const bool written = cap_crash_dump(&locked, true, cap_crash_dump_limit_ms());
     const uint64_t stopped_ns = cap_crash_now_ns() - start_ns;
-    let_all_go();
+    cap_crash_let_all_go();
     if (written)
         cap_crash_record_timing(RECORD_STAGE_STOP_TUNED, 0, stopped_ns, 0);
 }
@@ -355,17 +248,17 @@ static void take_stopped(uint32_t sample_count, uint64_t start_ns, uint64_t late
     write_stacks(sample_count, stops->copy_ns, late_ns);
     struct cap_subject subject = {
         .seed = &contexts[0],
-        .thread = threads[0].handle,
-        .thread_id = threads[0].id,
+        .thread = all->threads[0].handle,
+        .thread_id = all->threads[0].id,
         .sample = samples[sample_count - 1].sample,
-        .bounds = threads[0].bounds,
+        .bounds = all->threads[0].bounds,
         .is_suspended = true,
-        .has_locks = has_locks,
+        .has_locks = all->has_locks,
         .no_backtrace = "walks only its own thread",
     };
     if (!cap.options.offsets_only)
         take_suspended(&subject, start_ns, stops);
-    cap_crash_record_stops(stops, sample_count, left_suspended);
+    cap_crash_record_stops(stops, sample_count, all->left_suspended);
     cap_crash_record_captures();
     if (cap.options.tuned_dump && !cap.options.offsets_only)
         take_tuned(&subject);
@@ -400,7 +293,7 @@ static bool nobody_there(int64_t beat_ns)
 /* False: the thread continued, so it was not a hang, or it is gone. */
 static bool sample_suspect(uint32_t suspect_id, uint32_t count, int64_t beat_ns)
 {
-    if (!list_threads(suspect_id))
+    if (!cap_crash_list_threads(suspect_id))
         return nobody_there(beat_ns);
     cap_crash_try_unwind_data();
     for (uint32_t i = 0; i < count; i++) {
@@ -419,18 +312,18 @@ static bool stop_and_take(uint32_t suspect_id, uint32_t sample_count, int64_t be
     struct cap_stops stops;
     uint64_t start_ns = 0;
     int tries = 0;
-    left_suspended = 0;
+    all->left_suspended = 0;
     do {
-        if (!list_threads(suspect_id)) /* threads that started or ended meanwhile */
+        if (!cap_crash_list_threads(suspect_id)) /* threads that started or ended meanwhile */
             return nobody_there(beat_ns);
         if (!stop_suspect(!cap.options.offsets_only, &start_ns) || cap.beat_ns != beat_ns) {
-            let_all_go();
+            cap_crash_let_all_go();
             return false;
         }
         stops = (struct cap_stops){.copy_ns = cap_crash_now_ns() - start_ns};
         let_run(0);
         walk_all(sample_count, start_ns, &stops);
-    } while (!may_write(&tries));
+    } while (!cap_crash_may_write(rescued, &tries));
     take_stopped(sample_count, start_ns, late_ns, &stops);
     return true;
 }
@@ -486,7 +379,7 @@ void cap_hang_check(void)
         CAP_OPEN)
         return; /* a crash came first */
     const bool taken = take_hang(beat_ns, (uint64_t)late_ns);
-    close_threads();
+    cap_crash_close_threads();
     if (taken && cap.options.end_after_hang)
         TerminateProcess(GetCurrentProcess(), CAPTURE_EXIT_HANG);
     InterlockedExchange(&cap.crash.claimed_by, CAP_OPEN);

@@ -1,6 +1,6 @@
 /* Runners: threads for jobs that may block, while the monitor waits with a time limit. Two are made
  * at install; the third is the crashed thread itself, for jobs that must or should run there; the
- * fourth is one of the first two while it holds the locks of the program (take.c). A
+ * fourth is one of the first two while it holds the locks of the program (stopped.c). A
  * runner that does not return keeps its job; its results are then ignored, and further jobs for it
  * are refused. */
 #include "capture/cap.h"

@@ -8,8 +8,6 @@
 
 enum { PROBE_MS = 2000, LOCKS_MS = 200 };
 
-static volatile LONG waits_for_locks; /* CAP_RUNNER_DUMP */
-
 struct walk_job {
     cap_walk_fn *walk;
     struct cap_subject subject;
@@ -132,7 +130,8 @@ void cap_crash_cheap_walkers(const struct cap_subject *subject)
 static bool is_in_dbghelp(const struct cap_subject *subject)
 {
     const enum cap_runner dump = subject->has_locks ? CAP_RUNNER_LOCKED : CAP_RUNNER_DUMP;
-    return (cap_crash_busy(dump) && !waits_for_locks) || cap_crash_busy(CAP_RUNNER_CRASHED);
+    return (cap_crash_busy(dump) && !cap_crash_waits_for_locks()) ||
+           cap_crash_busy(CAP_RUNNER_CRASHED);
 }
 
 void cap_crash_late_walkers(const struct cap_subject *subject)
@@ -161,86 +160,27 @@ static struct dump_job {
     uint64_t bytes, ns;
 } dump_jobs[2] = {{.tuned = false}, {.tuned = true}};
 
+/* The list of modules must not change while it is read: Wine's EnumProcessModules, which the writer
+ * calls, reads that of its own process without the lock, and so through entries of modules that
+ * are being unloaded. A stopped thread that waits for the lock keeps it from being tried, but not
+ * from being taken. */
 static void run_dump(void *argument)
 {
     struct dump_job *job = argument;
+    const struct cap_subject *of = &job->subject;
     HANDLE file = job->tuned ? cap.dump_tuned : cap.dump;
-    const uint32_t why_not = cap_dump_write(file, job->subject.exception, job->subject.thread_id,
-                                            job->tuned, &job->bytes, &job->ns);
-    InterlockedExchange(&job->why_not, (LONG)why_not);
-}
-
-extern LONG NTAPI LdrLockLoaderLock(ULONG flags, ULONG *disposition, ULONG_PTR *cookie);
-extern LONG NTAPI LdrUnlockLoaderLock(ULONG flags, ULONG_PTR cookie);
-
-extern void NTAPI RtlAcquirePebLock(void);
-extern void NTAPI RtlReleasePebLock(void);
-
-/* MiniDumpWriteDump allocates, lists the modules and opens files by their paths.  The last takes
- * the lock over the process's current directory and environment. */
-static void lock_heap(void)
-{
-    RtlAcquirePebLock();
-    (void)HeapLock(GetProcessHeap());
-}
-
-static void unlock_heap(void)
-{
-    (void)HeapUnlock(GetProcessHeap());
-    RtlReleasePebLock();
-}
-
-/* Waits with no lock held as long as one may be held for good.  The loader comes first, since its
- * own code takes the other locks after its own, and under the second one the third is taken. */
-static void hold_locks_now(void *unused)
-{
-    ULONG_PTR cookie = 0;
-    (void)unused;
-    lock_heap();
-    unlock_heap();
-    const bool is_locked = LdrLockLoaderLock(0, NULL, &cookie) == 0;
-    lock_heap();
-    InterlockedExchange(&waits_for_locks, 0);
-    SetEvent(cap.held);
-    cap_crash_serve_until(CAP_RUNNER_LOCKED, cap.release);
-    unlock_heap();
+    const bool is_safe = of->exception == NULL || of->has_locks;
+    uintptr_t cookie = 0;
+    const bool is_locked = !is_safe && cap_crash_try_loader(&cookie);
+    if (!is_safe && !is_locked && !of->is_alone) {
+        InterlockedExchange(&job->why_not, RECORD_NO_DUMP_LOADER);
+        return;
+    }
+    const uint32_t why_not =
+        cap_dump_write(file, of->exception, of->thread_id, job->tuned, &job->bytes, &job->ns);
     if (is_locked)
-        (void)LdrUnlockLoaderLock(0, cookie);
-}
-
-bool cap_crash_ask_for_locks(void)
-{
-    ResetEvent(cap.held);
-    ResetEvent(cap.release);
-    if (cap_crash_busy(CAP_RUNNER_DUMP))
-        return false;
-    InterlockedExchange(&waits_for_locks, 1);
-    return cap_crash_start(CAP_RUNNER_DUMP, hold_locks_now, NULL);
-}
-
-bool cap_crash_has_locks(uint32_t limit_ms)
-{
-    return WaitForSingleObject(cap.held, limit_ms) == WAIT_OBJECT_0;
-}
-
-/* If the runner gets them later, it lets them go at once. */
-void cap_crash_release_locks(bool has_them)
-{
-    SetEvent(cap.release);
-    if (has_them)
-        (void)cap_crash_wait_idle(CAP_RUNNER_DUMP, PROBE_MS);
-}
-
-/* The shortest call that takes this lock; it takes no other. */
-static void probe_search(void *unused)
-{
-    (void)unused;
-    (void)GetDllDirectoryW(0, NULL);
-}
-
-bool cap_crash_search_is_free(uint32_t limit_ms)
-{
-    return cap_crash_run(CAP_RUNNER_WALK, probe_search, NULL, limit_ms);
+        cap_crash_unlock_loader(cookie);
+    InterlockedExchange(&job->why_not, (LONG)why_not);
 }
 
 /* MiniDumpWriteDump stops every other thread, the monitor too, and then needs the loader
@@ -249,12 +189,11 @@ bool cap_crash_search_is_free(uint32_t limit_ms)
  * WAIT_MS. */
 static bool loader_lock_is_free(uint32_t wait_ms)
 {
-    enum { TRY_ONLY = 2, ACQUIRED = 1, PAUSE_MS = 5 };
+    enum { PAUSE_MS = 5 };
     for (uint32_t waited_ms = 0;; waited_ms += PAUSE_MS) {
-        ULONG disposition = 0;
-        ULONG_PTR cookie = 0;
-        if (LdrLockLoaderLock(TRY_ONLY, &disposition, &cookie) == 0 && disposition == ACQUIRED) {
-            LdrUnlockLoaderLock(0, cookie);
+        uintptr_t cookie = 0;
+        if (cap_crash_try_loader(&cookie)) {
+            cap_crash_unlock_loader(cookie);
             return true;
         }
         if (waited_ms >= wait_ms)
@@ -280,7 +219,7 @@ static bool crashed_thread_has_loader(const struct cap_subject *subject)
 static uint32_t try_locks(const struct cap_subject *subject)
 {
     const uint32_t wait_ms =
-        subject->exception != NULL ? PROBE_MS : 0; /* a hang: all threads are suspended */
+        subject->exception != NULL ? LOCKS_MS : 0; /* a hang: all threads are suspended */
     if (!loader_lock_is_free(wait_ms) && !crashed_thread_has_loader(subject))
         return RECORD_NO_DUMP_LOADER;
     /* A walker that missed its limit must not cost the dump: its runner may be late, not stuck. */
@@ -302,7 +241,7 @@ static enum cap_runner dump_runner(const struct cap_subject *subject)
 /* 0: there is a dump; else why not, RECORD_NO_DUMP_*. */
 static uint32_t try_dump(const struct cap_subject *subject, struct dump_job *job, uint32_t limit_ms)
 {
-    const uint32_t why_not = subject->has_locks ? 0 : try_locks(subject);
+    const uint32_t why_not = subject->has_locks || subject->is_alone ? 0 : try_locks(subject);
     if (why_not != 0)
         return why_not;
     if (!cap_crash_search_is_free(PROBE_MS))
@@ -317,13 +256,27 @@ static uint32_t try_dump(const struct cap_subject *subject, struct dump_job *job
     return (uint32_t)job->why_not;
 }
 
+/* A program may use the loader all the time: its threads are stopped while they do not. */
+static uint32_t try_dump_alone(const struct cap_subject *subject, struct dump_job *job,
+                               uint32_t limit_ms)
+{
+    struct cap_subject alone = *subject;
+    alone.is_alone = cap_crash_stop_others(subject->thread_id);
+    const uint32_t why_not =
+        alone.is_alone ? try_dump(&alone, job, limit_ms) : (uint32_t)RECORD_NO_DUMP_LOADER;
+    cap_crash_resume_all();
+    return why_not;
+}
+
 bool cap_crash_dump(const struct cap_subject *subject, bool tuned, uint32_t limit_ms)
 {
     struct dump_job *job = &dump_jobs[tuned];
     if (cap.options.offsets_only)
         return false;
     const uint64_t start_ns = cap_crash_now_ns();
-    const uint32_t why_not = try_dump(subject, job, limit_ms);
+    uint32_t why_not = try_dump(subject, job, limit_ms);
+    if (why_not == RECORD_NO_DUMP_LOADER && subject->exception != NULL)
+        why_not = try_dump_alone(subject, job, limit_ms);
     if (why_not != 0) {
         cap_crash_record_timing(RECORD_STAGE_NO_DUMP, why_not, cap_crash_now_ns() - start_ns, 0);
         return false;

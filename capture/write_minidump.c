@@ -36,15 +36,25 @@ struct writing {
     DWORD error;
 };
 
+static bool is_full_memory(const struct writing *w)
+{
+    return cap.options.full_memory && w->callback == NULL;
+}
+
 static void write_now(void *argument)
 {
     struct writing *w = argument;
-    const bool full = cap.options.full_memory && w->callback == NULL;
     cap_dump_begin();
     w->ok = MiniDumpWriteDump(cap.process, cap.process_id, w->file,
-                              full ? MiniDumpWithFullMemory : MiniDumpNormal, w->who, w->streams,
-                              w->callback) &&
-            (cap_dump_complete(w->file) || w->callback == NULL);
+                              is_full_memory(w) ? MiniDumpWithFullMemory : MiniDumpNormal, w->who,
+                              w->streams, w->callback);
+    w->error = GetLastError();
+}
+
+static void complete_now(void *argument)
+{
+    struct writing *w = argument;
+    w->ok = cap_dump_complete(w->file) || w->callback == NULL;
     w->error = GetLastError();
 }
 
@@ -108,6 +118,42 @@ static bool is_whole(HANDLE file, uint64_t file_bytes)
     return true;
 }
 
+/* Whether the directory lists all that was asked for; is_whole() looks whether it is there. */
+static bool has_all_parts(const struct writing *w)
+{
+    const ULONG32 wanted[] = {
+        SystemInfoStream,
+        ThreadListStream,
+        ModuleListStream,
+        is_full_memory(w) ? Memory64ListStream : MemoryListStream,
+        w->who != NULL ? ExceptionStream : SystemInfoStream,
+        RECORD_DUMP_STREAM,
+    };
+    enum { WANTED = sizeof wanted / sizeof wanted[0] };
+    MINIDUMP_HEADER header;
+    MINIDUMP_DIRECTORY entry;
+    uint32_t found = 0;
+    if (!read_at(w->file, 0, &header, sizeof header))
+        return false;
+    for (ULONG32 i = 0; i < header.NumberOfStreams; i++) {
+        if (!read_at(w->file, header.StreamDirectoryRva + i * (uint32_t)sizeof entry, &entry,
+                     sizeof entry))
+            return false;
+        for (uint32_t k = 0; k < WANTED; k++)
+            if (entry.StreamType == wanted[k] && entry.Location.DataSize > 0)
+                found |= 1u << k;
+    }
+    return found == (1u << WANTED) - 1;
+}
+
+/* Wine's writer reads the symbols of all modules, and frees them after the last byte is written: of
+ * a program that names no PDB also what it never set, and may fault there. */
+static bool write_guarded(struct writing *w)
+{
+    const bool is_written = cap_crash_guarded(write_now, w) ? w->ok : has_all_parts(w);
+    return is_written && cap_crash_guarded(complete_now, w) && w->ok;
+}
+
 /* The error is an HRESULT. */
 static bool is_full(DWORD error)
 {
@@ -132,7 +178,7 @@ uint32_t cap_dump_write(HANDLE file, EXCEPTION_POINTERS *exception, uint32_t thr
     struct writing writing = {
         file, exception != NULL ? &who : NULL, &streams, tuned ? &callback : NULL, false, 0};
     const uint64_t start_ns = cap_crash_now_ns();
-    const bool ok = cap_crash_guarded(write_now, &writing) && writing.ok;
+    const bool ok = write_guarded(&writing);
     *ns_out = cap_crash_now_ns() - start_ns;
     FILE_DISPOSITION_INFO keep = {.DeleteFile = FALSE};
     if (!ok)

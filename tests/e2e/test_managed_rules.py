@@ -14,10 +14,10 @@ import bench_managed  # noqa: E402
 import e2e  # noqa: E402
 
 CAPTURE = e2e.ROOT / "capture"
-# File: calls of SuspendThread, calls of ResumeThread.  on_hang.c stops each thread to walk it, and all of them for the moments in
-# which the locks that a dump needs are taken.
+# File: calls of SuspendThread, calls of ResumeThread.  stopped.c stops each thread of a hang to walk it, and all of them for the moments
+# in which the locks that a dump needs are taken.
 # walk_snapshot.c only looks whether the runtime has left a thread suspended (1, 1), and then resumes it.
-SUSPENDS = {"on_hang.c": (2, 1), "walk_snapshot.c": (1, 2), "watcher/watch.c": (1, 1)}
+SUSPENDS = {"stopped.c": (1, 1), "walk_snapshot.c": (1, 2), "watcher/watch.c": (1, 1)}
 
 
 def code(path):

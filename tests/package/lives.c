@@ -455,6 +455,27 @@ static int load_and_crash(void)
     return crash();
 }
 
+/* What the heap gives out next is not zero. Wine's dbghelp frees what it never set, after it has
+ * written a dump of a program that names no PDB. */
+static int used_heap_and_crash(void)
+{
+    enum { SIZES = 256, STEP_BYTES = 16, EACH = 8 };
+    static void *blocks[SIZES * EACH];
+    options.walkers = 2; /* nothing of dbghelp is called before the dump */
+    options.dump_limit_ms = DUMP_LIMIT_MS;
+    if (!install())
+        return fail("not installed");
+    for (size_t i = 0; i < SIZES * EACH; i++) {
+        const size_t bytes = (i / EACH + 1) * STEP_BYTES;
+        blocks[i] = HeapAlloc(GetProcessHeap(), 0, bytes);
+        if (blocks[i] != NULL)
+            memset(blocks[i], 0x11, bytes);
+    }
+    for (size_t i = 0; i < SIZES * EACH; i += 2)
+        HeapFree(GetProcessHeap(), 0, blocks[i]);
+    return crash();
+}
+
 static int busy_loader(void)
 {
     return busy(loads);
@@ -553,6 +574,7 @@ static const struct {
     {L"floating-point-abort", floating_point_abort},
     {L"search-and-crash", search_and_crash},
     {L"load-and-crash", load_and_crash},
+    {L"used-heap-and-crash", used_heap_and_crash},
     {L"busy-loader", busy_loader},
     {L"busy-search", busy_search},
     {L"busy-heap", busy_heap},
