@@ -92,6 +92,46 @@ class Managed(e2e.Case):
         self.check_oracle("generic.dll", CORPUS / "generic.oracle.txt", CORPUS / "generic.dll", CORPUS / "generic.pdb",
                           name_of=lambda _, line: named[line - 1][1] if named[line - 1] else "Program::Main")
 
+    # As records and dumps have them; U of a generic method that the compiler gave no class is the method's own.
+    ARGUMENTS = {"T": ("System.Int32", "int"), "U": ("System.__Canon", "System.__Canon"), "V": ("System.Byte", "byte")}
+    OWN = {"0x0600000d": "Own<U>", "0x0600000a": "OfMethod<U>"}
+
+    def test_type_arguments(self):
+        """Those of a state machine, or of the class of a lambda, are shared out to the type and the method that were written."""
+        source = (CORPUS / "generic.cs").read_text(encoding="utf-8").splitlines()
+        rows, stacks = [], []
+        for token, il, _, line, name in oracle_rows(CORPUS / "generic.oracle.txt"):
+            named = re.search(r" // (\S+?)::(\S+)$", source[line - 1])
+            formal = re.search(r"\[([A-Z,]+)\]", name)
+            if named is None or formal is None:
+                continue
+            kind, method = named.groups()
+            given = formal[1].split(",")
+            of_type = sum(map(int, re.findall(r"`(\d+)", kind)))
+            words, raw = ([self.ARGUMENTS[letter][at] for letter in given] for at in (1, 0))
+            more = f"<{','.join(words[of_type:])}>" if words[of_type:] else ""
+            first, *part = method.split("::")
+            want = "::".join([f"{kind}<{','.join(words[:of_type])}>", first + more, *part])
+            own = token in self.OWN
+            rows.append((token, want + f"<{self.ARGUMENTS['U'][1]}>" * own, f"{kind}::{method}"))
+            for arguments in (",".join(raw) + ";" + self.ARGUMENTS["U"][0] * own, ",".join(raw) + ";A,B"):
+                stacks.append(json.dumps({"modules": [{"name": "generic.dll"}], "frames": [
+                    {"module": 0, "method": token, "offset": il, "type_arguments": arguments}]}) + "\n")
+        self.assertEqual({token for token, *_ in rows} & set(self.OWN), set(self.OWN))
+        for names in ((), ("--names", "decorated")):
+            done = self.run_twinstack("resolve", "--ndjson", *names, "--symbols", CORPUS / "generic.dll", "--symbols", CORPUS / "generic.pdb",
+                                      "-", stdin="".join(stacks))
+            got = [json.loads(line)["frames"][0] for line in done.stdout.splitlines()]
+            self.assertEqual(len(got), 2 * len(rows))
+            for (token, want, plain), (frame, other) in zip(rows, zip(got[::2], got[1::2], strict=True), strict=True):
+                with self.subTest(token=token, names=names):
+                    if names:  # as in the metadata
+                        self.assertNotRegex(frame["function"], r"<[^>]*int")
+                        self.assertEqual(frame["function"], other["function"])
+                    else:
+                        self.assertEqual((frame["function"], other["function"]), (want, plain))
+        print(f"places in generic code {len(rows)}, with the type arguments of their code {len(rows)}")
+
     def test_published_builds(self):
         right = 0
         for folder in ("opt-portable", "noopt-portable", "opt-embedded", "noopt-sourcelink"):

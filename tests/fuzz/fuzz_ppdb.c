@@ -1,5 +1,8 @@
 /* Portable PDBs and managed images: lines, documents, sources, names of all methods, compiled code.
  */
+#include <string.h>
+
+#include "base/array.h"
 #include "format/portable_pdb/managed.h"
 #include "format/portable_pdb/precompiled.h"
 #include "fuzz.h"
@@ -39,6 +42,22 @@ static void read_code(const struct pe *pe, struct arena *keep)
             (void)precompiled_find(&code, rva, &place);
 }
 
+/* With type arguments of the file's last bytes, and with some that many methods have. */
+static void name_methods(const struct metadata *md, const uint8_t *data, size_t size,
+                         struct arena *keep)
+{
+    enum { MOST = 80 };
+    char last[MOST + 1] = "";
+    memcpy(last, data + (size > MOST ? size - MOST : 0), size > MOST ? MOST : size);
+    const char *const arguments[] = {NULL, last, "System.Int32;", ";System.Byte",
+                                     "A`1<System.Int32>,B;C"};
+    for (uint32_t row = 1; row < ROWS; row++)
+        for (int names = MANAGED_SHORT; names <= MANAGED_RAW; names++)
+            for (size_t i = 0; i < COUNT_OF(arguments); i++)
+                (void)managed_instance_name(md, 0x06000000 | row, (enum managed_names)names,
+                                            arguments[i], keep);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fault fault = FAULT_INIT;
@@ -55,10 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)managed_mvid(&pe, mvid);
         read_code(&pe, &keep);
         if (managed_metadata(&pe, &md, &fault) == ERR_NONE)
-            for (uint32_t row = 1; row < ROWS; row++)
-                for (int names = MANAGED_SHORT; names <= MANAGED_RAW; names++)
-                    (void)managed_method_name(&md, 0x06000000 | row, (enum managed_names)names,
-                                              &keep);
+            name_methods(&md, data, size, &keep);
         fault_clear(&fault);
         if (managed_embedded_pdb(&pe, &keep, &embedded, &fault) == ERR_NONE)
             read_pdb(embedded, &keep);
