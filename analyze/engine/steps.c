@@ -3,43 +3,24 @@
 
 #include <string.h>
 
-#include "base/walk.h"
-#include "format/pe/pe.h"
+#include "engine/steps_session.h"
 #include "symbol/breakpad.h"
 #include "unwind/tables.h"
 
-enum {
-    LINE_BYTES = 16, /* granularity of the image bytes that a packed file keeps */
-    WORD_BYTES = 8   /* of the stack bytes of a draft */
-};
+enum { LINE_BYTES = 16 }; /* granularity of the image bytes that a packed file keeps */
 
-struct steps_image {
-    bool asked, open;
-    struct pe pe;
-    uint8_t *touched; /* one bit for each line that was read; NULL: none yet */
-};
-
-struct steps_session {
-    struct file_map map;
-    struct fault *fault; /* of the current call */
-    struct steps steps;
-    struct symbol_store *symbols;
-    struct steps_image *images; /* one for each module */
-    struct arena *keep;
-    struct arena scratch; /* for one walk */
-    bool without_pdb;     /* in the current walk */
-    uint8_t *stack_read;  /* one bit for each word of the stack that was read; NULL: not noted */
-    struct unwind_process process;
-};
-
-static const struct module *module_at(void *self, uint64_t va)
+const struct module *steps_module_at(const struct steps_session *s, uint64_t va)
 {
-    const struct steps_session *s = self;
     const struct record *record = &s->steps.record;
     for (uint32_t i = 0; i < record->module_count; i++)
         if (va - record->modules[i].base_va < record->modules[i].image_bytes)
             return &record->modules[i];
     return NULL;
+}
+
+static const struct module *module_at(void *self, uint64_t va)
+{
+    return steps_module_at(self, va);
 }
 
 static struct steps_image *image_of(struct steps_session *s, const struct module *module)
@@ -59,13 +40,13 @@ static struct steps_image *image_of(struct steps_session *s, const struct module
     return image->open ? image : NULL;
 }
 
-static void note_stack(struct steps_session *s, uint64_t va, size_t bytes)
+void steps_note_stack(struct steps_session *s, uint64_t va, size_t bytes)
 {
     const struct steps *steps = &s->steps;
     if (s->stack_read == NULL || va < steps->step.regs.sp || va >= steps->stack_high_va)
         return;
-    const uint64_t from = (va - steps->stack_low_va) / WORD_BYTES;
-    const uint64_t last = (va + bytes - 1 - steps->stack_low_va) / WORD_BYTES;
+    const uint64_t from = (va - steps->stack_low_va) / STEPS_WORD_BYTES;
+    const uint64_t last = (va + bytes - 1 - steps->stack_low_va) / STEPS_WORD_BYTES;
     for (uint64_t word = from; word <= last; word++)
         s->stack_read[word / 8] |= (uint8_t)(1U << word % 8);
 }
@@ -74,7 +55,7 @@ static bool read_memory(void *self, uint64_t va, void *out, size_t bytes)
 {
     struct steps_session *s = self;
     if (steps_read(&s->steps, va, out, bytes)) {
-        note_stack(s, va, bytes);
+        steps_note_stack(s, va, bytes);
         return true;
     }
     const struct module *module = module_at(s, va);
@@ -146,13 +127,6 @@ void steps_session_close(struct steps_session *session)
 
 /* ---- judging -------------------------------------------------------------------------- */
 
-/* One claimed stack for one step. */
-struct claim {
-    const struct step_walk *walk;      /* of a walker, or */
-    const struct unwind_stack *unwind; /* ours             */
-    uint32_t count;
-};
-
 static uint64_t claim_pc(const struct step *step, const struct claim *claim, uint32_t index)
 {
     return claim->unwind != NULL ? claim->unwind->frames[index].pc_va
@@ -199,7 +173,7 @@ static uint32_t frames_of(struct steps_session *s, const struct claim *claim)
     return count;
 }
 
-static enum walk_outcome judge(struct steps_session *s, const struct claim *claim)
+enum walk_outcome steps_outcome(struct steps_session *s, const struct claim *claim)
 {
     const struct step *step = &s->steps.step;
     const struct beside beside = {step, claim};
@@ -233,7 +207,7 @@ static void keep_miss(struct steps_session *s, const struct claim *claim, struct
 static void count_answer(struct steps_session *s, const struct claim *claim,
                          struct steps_tally *tally)
 {
-    const enum walk_outcome outcome = judge(s, claim);
+    const enum walk_outcome outcome = steps_outcome(s, claim);
     tally->right += outcome == WALK_RIGHT;
     tally->early += outcome == WALK_EARLY;
     tally->wrong += outcome == WALK_WRONG;
@@ -288,151 +262,6 @@ enum status steps_session_judge(struct steps_session *s, struct steps_verdict *o
         }
         out->steps++;
     }
-    return fault->code;
-}
-
-/* ---- a draft of the reference suite ------------------------------------------------------ */
-
-static void write_registers(struct json *j, const struct registers *regs)
-{
-    json_key(j, "registers");
-    json_object(j);
-    for (uint32_t i = 0; i < register_count(regs->cpu); i++)
-        json_key_hex(j, register_name(regs->cpu, i),
-                     register_is_sp(regs->cpu, i) ? regs->sp : regs->r[i]);
-    json_key_hex(j, regs->cpu == CPU_X64 ? "rip" : "eip", regs->pc);
-    json_object_end(j);
-}
-
-/* Runs of words that were read. */
-static void write_stack(struct json *j, const struct steps_session *s)
-{
-    const struct steps *steps = &s->steps;
-    const uint64_t words = (steps->stack_high_va - steps->stack_low_va) / WORD_BYTES;
-    static const char digits[] = "0123456789abcdef";
-    json_key(j, "stack");
-    json_array(j);
-    for (uint64_t word = 0, end; word < words; word = end + 1) {
-        for (end = word; end < words && (s->stack_read[end / 8] >> end % 8 & 1) != 0;)
-            end++;
-        const size_t bytes = (size_t)(end - word) * WORD_BYTES;
-        char *text = bytes > 0 ? arena_alloc(s->keep, bytes * 2 + 1) : NULL;
-        for (size_t i = 0; text != NULL && i < bytes; i++) {
-            const uint8_t byte = steps->stack[word * WORD_BYTES + i];
-            text[2 * i] = digits[byte >> 4];
-            text[2 * i + 1] = digits[byte & 15];
-        }
-        if (bytes == 0)
-            continue;
-        json_object(j);
-        json_key_hex(j, "at", steps->stack_low_va + word * WORD_BYTES);
-        json_key_string(j, "bytes", text);
-        json_object_end(j);
-    }
-    json_array_end(j);
-}
-
-/* As far as the frames are in MODULE, and their stack pointers are known. */
-static void write_truth(struct json *j, struct steps_session *s, const struct module *module)
-{
-    const struct step *step = &s->steps.step;
-    const uint32_t pointer_bytes = cpu_pointer_bytes(step->regs.cpu);
-    json_array(j);
-    for (uint32_t i = 0; i <= step->caller_count; i++) {
-        const uint64_t sp_va = i == 0 ? step->regs.sp : step->callers[step->caller_count - i].sp_va;
-        const uint64_t pc_va = steps_truth_pc(step, i);
-        if (sp_va == 0 || module_at(s, pc_va) != module)
-            break;
-        if (i > 0)
-            note_stack(s, sp_va - pointer_bytes, pointer_bytes);
-        json_object(j);
-        json_key_hex(j, "ip", pc_va);
-        json_key_hex(j, "sp", sp_va);
-        json_object_end(j);
-    }
-    json_array_end(j);
-}
-
-/* The truth with its witnesses: one alone does not make it certain. */
-static void write_known(struct json *j, struct steps_session *s, const struct module *module)
-{
-    const struct step *step = &s->steps.step;
-    bool agreed[STEPS_WALKS_MAX] = {false}, must = false;
-    for (uint32_t i = 0; i < step->walk_count; i++) {
-        const struct claim claim = {.walk = &step->walks[i], .count = step->walks[i].frame_count};
-        agreed[i] = judge(s, &claim) == WALK_RIGHT;
-        must = must || agreed[i];
-    }
-    json_key(j, "truth");
-    json_object(j);
-    json_key_string(j, "level", must ? "must" : "may");
-    json_key(j, must ? "frames" : "accepted");
-    if (!must)
-        json_array(j);
-    write_truth(j, s, module);
-    if (!must)
-        json_array_end(j);
-    else
-        json_key_bool(j, "whole", false);
-    json_object_end(j);
-    json_key(j, "known_by");
-    json_array(j);
-    json_string(j, "executed: calls and returns were counted");
-    for (uint32_t i = 0; i < step->walk_count; i++)
-        if (agreed[i])
-            json_string(j, record_walker_name(step->walks[i].walker));
-    json_array_end(j);
-}
-
-static void write_draft(struct json *j, struct steps_session *s, const struct module *module)
-{
-    const struct step *step = &s->steps.step;
-    const char *cpu = cpu_name(step->regs.cpu);
-    const char *capability = arena_printf(s->keep, "moments.%s", cpu);
-    json_object(j);
-    json_key_string(j, "kind", "moment");
-    json_key_string(j, "processor", cpu);
-    json_key_string(j, "capability", capability);
-    write_known(j, s, module);
-    json_key(j, "given");
-    json_object(j);
-    write_registers(j, &step->regs);
-    write_stack(j, s);
-    json_key(j, "modules");
-    json_array(j);
-    json_object(j);
-    json_key_string(j, "path", module->name);
-    json_key_hex(j, "base", module->base_va);
-    json_key_hex(j, "size", module->image_bytes);
-    json_object_end(j);
-    json_array_end(j);
-    json_object_end(j);
-    json_object_end(j);
-    json_newline(j);
-}
-
-enum status steps_session_draft(struct steps_session *s, uint32_t index, struct json *j,
-                                struct fault *fault)
-{
-    const struct steps *steps = &s->steps;
-    struct unwind_stack stack;
-    bool found = false;
-    s->fault = fault;
-    while (!found && steps_next(&s->steps))
-        found = steps->step.index == index;
-    const struct module *module = found ? module_at(s, steps->step.regs.pc) : NULL;
-    if (fault->code == ERR_NONE && !found)
-        return fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "moment", "no such instruction");
-    if (fault->code == ERR_NONE && module == NULL)
-        return fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "moment",
-                              "its instruction is in no module");
-    s->stack_read = arena_alloc(
-        s->keep, (size_t)((steps->stack_high_va - steps->stack_low_va) / WORD_BYTES / 8 + 2));
-    if (s->stack_read == NULL)
-        return fault_no_memory(fault, "draft");
-    if (fault->code == ERR_NONE && unwind_walk(&s->process, &steps->step.regs, PC_INTERRUPTED,
-                                               &s->scratch, &stack, fault) == ERR_NONE)
-        write_draft(j, s, module);
     return fault->code;
 }
 

@@ -66,6 +66,29 @@ enum status steps_session_judge(struct steps_session *session, struct steps_verd
 enum status steps_session_draft(struct steps_session *session, uint32_t index, struct json *j,
                                 struct fault *fault);
 
+/* A state as a draft: see steps_session_draft(). Everything is valid during the call. */
+struct steps_draft {
+    uint32_t step;
+    const struct module *module;
+    const char *function; /* by the symbols beside the image; NULL: unknown */
+    const char *position; /* "prologue", "body", "epilogue" or "leaf" */
+    const char *json;     /* one object, and a line feed */
+};
+typedef enum status steps_draft_fn(void *context, const struct steps_draft *draft,
+                                   struct fault *fault);
+
+/* Steps that gave no draft, and why. */
+struct steps_drafts {
+    uint32_t steps;     /* all */
+    uint32_t elsewhere; /* in a module whose image the symbols do not have */
+    uint32_t outermost; /* without a caller in the image */
+};
+
+/* Calls EACH with the draft of every other state. Nothing is read of the session afterwards. Fails:
+ * like steps_session_draft(); as EACH. */
+enum status steps_session_drafts(struct steps_session *session, steps_draft_fn *each, void *context,
+                                 struct steps_drafts *out, struct fault *fault);
+
 /* After judging: rewrites the file with those image bytes that were read, so that it can be judged
  * without the images. Fails: ERR_IO, ERR_MEMORY. */
 enum status steps_session_pack(struct steps_session *session, const char *path,

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "suite/suite_case.h"
 #include "suite/suite_draft.h"
+#include "suite/suite_index.h"
 
 #define SYMBOLS_FOLDER "dumps/symbols"
 
@@ -350,44 +351,6 @@ static enum status take_dump(struct adding *a, struct suite_addition *out)
 
 /* ---- writing --------------------------------------------------------------------------- */
 
-/* As Python's json.dumps(indent=1), which writes suite.json, so that a difference shows only what
- * was added. */
-static void put_tree(FILE *out, const cJSON *item, int depth)
-{
-    const bool object = cJSON_IsObject(item);
-    const cJSON *child;
-    if (item == NULL || item->child == NULL) {
-        char *text = cJSON_PrintUnformatted(item);
-        (void)fputs(text != NULL ? text : "", out);
-        cJSON_free(text);
-        return;
-    }
-    (void)fputc(object ? '{' : '[', out);
-    for (child = item->child; child != NULL; child = child->next) {
-        (void)fprintf(out, "%s\n%*s", child == item->child ? "" : ",", depth + 1, "");
-        if (object)
-            (void)fprintf(out, "\"%s\": ", child->string);
-        put_tree(out, child, depth + 1);
-    }
-    (void)fprintf(out, "\n%*s%c", depth, "", object ? '}' : ']');
-}
-
-static enum status write_index(struct adding *a, const char *path)
-{
-    FILE *stream = tmpfile();
-    if (stream == NULL)
-        return fault_set(a->fault, ERR_IO, FAULT_NO_OFFSET, "temporary file");
-    put_tree(stream, a->index, 0);
-    (void)fputc('\n', stream);
-    const struct file_part whole = {.stream = stream};
-    if (fseek(stream, 0, SEEK_SET) != 0)
-        (void)fault_set(a->fault, ERR_IO, FAULT_NO_OFFSET, "suite.json");
-    else
-        (void)file_write_parts(path, &whole, 1, a->fault);
-    (void)fclose(stream);
-    return a->fault->code;
-}
-
 /* A list that suite.json does not name is what an addition left that was interrupted. */
 static enum status write_list(struct adding *a, const char *line)
 {
@@ -462,9 +425,9 @@ static enum status write_all(struct adding *a, const char *index_path, const cha
             out->copied++;
     /* Whatever interrupts this, the suite can be read and the draft be added again. */
     if (a->fault->code == ERR_NONE && a->listed)
-        (void)write_index(a, index_path);
+        (void)suite_index_write(a->index, index_path, a->fault);
     if (a->fault->code == ERR_NONE && write_list(a, lines) == ERR_NONE && !a->listed)
-        (void)write_index(a, index_path);
+        (void)suite_index_write(a->index, index_path, a->fault);
     return a->fault->code;
 }
 

@@ -1,4 +1,4 @@
-/* The files of an image: mapping them, and opening the DWARF of each; see object.h. */
+/* The files of an image: mapping them, and opening the DWARF of each; see symbol_object.h. */
 #include "base/array.h"
 #include "symbol/symbol_object.h"
 

@@ -1,16 +1,22 @@
 /* twinstack suite: a wrong answer becomes a case of a reference suite. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/array.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "engine/dump_scrub.h"
+#include "engine/steps.h"
 #include "suite/suite_add.h"
+#include "suite/suite_make.h"
 #include "verbs/common.h"
 #include "verbs/verbs.h"
 
+#define STEPS_END ".rec"
+
 struct suite_options {
-    const char *suite, *edition;
+    const char *suite, *edition, *from, *out, *licence;
 };
 
 /* What the reader of dumps wants, of what the suite has. */
@@ -88,8 +94,129 @@ static int add(const struct verb *self, void *options, const struct option_list 
     return EXIT_GOOD;
 }
 
+/* ---- make -------------------------------------------------------------------------------- */
+
+/* One file of steps, whose moments go into the suite. */
+struct making {
+    const struct suite_options *o;
+    struct suite_maker *maker;
+    struct symbol_store *symbols;
+    const char *group; /* its name, without the ending */
+    struct arena *keep;
+    struct steps_drafts left_out;
+};
+
+/* The file and, where a walk needs it, the PDB beside it. */
+static enum status add_image(struct making *m, const struct module *module, struct fault *fault)
+{
+    const char *path = path_join(m->keep, m->o->from, module->name);
+    const char *pdb =
+        module->pdb_name != NULL ? path_join(m->keep, m->o->from, module->pdb_name) : NULL;
+    if (path == NULL)
+        return fault_no_memory(fault, "suite");
+    if (suite_make_image(m->maker, path, fault) == ERR_NONE && pdb != NULL && path_is_file(pdb))
+        (void)suite_make_image(m->maker, pdb, fault);
+    return fault->code;
+}
+
+static enum status add_moment(void *context, const struct steps_draft *draft, struct fault *fault)
+{
+    struct making *m = context;
+    const struct suite_made made = {m->group, draft->step, draft->function, draft->position};
+    if (add_image(m, draft->module, fault) == ERR_NONE)
+        (void)suite_make_moment(m->maker, draft->json, &made, fault);
+    return fault->code;
+}
+
+static enum status add_steps(struct making *m, const char *name, struct fault *fault)
+{
+    struct steps_session *session = NULL;
+    struct steps_drafts left_out;
+    const char *path = path_join(m->keep, m->o->from, name);
+    m->group = arena_text(m->keep, name, strlen(name) - strlen(STEPS_END));
+    if (path == NULL || m->group == NULL)
+        return fault_no_memory(fault, "steps");
+    if (steps_session_open(path, m->symbols, m->keep, &session, fault) == ERR_NONE &&
+        steps_session_drafts(session, add_moment, m, &left_out, fault) == ERR_NONE) {
+        m->left_out.steps += left_out.steps;
+        m->left_out.elsewhere += left_out.elsewhere;
+        m->left_out.outermost += left_out.outermost;
+    }
+    if (fault->code != ERR_NONE)
+        fault_set_path(fault, path);
+    steps_session_close(session);
+    return fault->code;
+}
+
+static bool is_steps(const char *name)
+{
+    const size_t length = strlen(name), end = strlen(STEPS_END);
+    return length > end && strcmp(name + length - end, STEPS_END) == 0;
+}
+
+/* Each file of steps in the folder, in the order of names. */
+static enum status add_folder(struct making *m, uint32_t *count, struct fault *fault)
+{
+    const struct symbol_store_options options = {.roots = &m->o->from, .root_count = 1};
+    const char **names = NULL;
+    size_t name_count = 0;
+    if (folder_list(m->o->from, m->keep, &names, &name_count, fault) != ERR_NONE ||
+        symbol_store_open(&options, &m->symbols, fault) != ERR_NONE)
+        return fault->code;
+    for (size_t i = 0; i < name_count && fault->code == ERR_NONE; i++) {
+        if (!is_steps(names[i]))
+            continue;
+        (*count)++;
+        log_progress("taking moments of %s", names[i]);
+        (void)add_steps(m, names[i], fault);
+    }
+    log_progress_end();
+    symbol_store_close(m->symbols);
+    return fault->code;
+}
+
+static int print_made(const struct making *m, const struct suite_made_counts *counts)
+{
+    const struct steps_drafts *left = &m->left_out;
+    (void)printf("%s: %" PRIu32 " moments, %" PRIu32 " of them must, %" PRIu32 " images and PDBs; "
+                 "%" PRIu32 " cases from before\n",
+                 m->o->out, counts->must + counts->may, counts->must, counts->files,
+                 counts->base_cases);
+    (void)printf("of %" PRIu32 " instructions: %" PRIu32 " in an image that is not there, %" PRIu32
+                 " without a caller in theirs\n",
+                 left->steps, left->elsewhere, left->outermost);
+    return counts->must + counts->may > 0 ? EXIT_GOOD : EXIT_NOTHING;
+}
+
+static int make(const struct verb *self, void *options, const struct option_list *words,
+                struct arena *keep)
+{
+    const struct suite_options *o = options;
+    struct making m = {.o = o, .keep = keep};
+    struct suite_made_counts counts = {0};
+    struct fault fault = FAULT_INIT;
+    uint32_t files = 0;
+
+    (void)words;
+    if (o->from == NULL || o->out == NULL || o->edition == NULL || o->licence == NULL)
+        return verb_usage_error(self, "--from, --out, --edition and --licence are needed");
+    const struct suite_make_request request = {o->out, o->edition, o->suite, o->licence};
+    if (suite_make_open(&request, keep, &m.maker, &fault) == ERR_NONE &&
+        add_folder(&m, &files, &fault) == ERR_NONE && files > 0)
+        (void)suite_make_finish(m.maker, &counts, &fault);
+    suite_make_close(m.maker);
+    if (fault.code != ERR_NONE)
+        return verb_fault(&fault);
+    if (files == 0) {
+        log_warn("%s: no file of steps (*" STEPS_END ") there", o->from);
+        return EXIT_NOTHING;
+    }
+    return print_made(&m, &counts);
+}
+
 static const struct subcommand subcommands[] = {
     {"add", "DRAFT", "add the case that the JSON file DRAFT describes", 1, 1, add},
+    {"make", NULL, "make a larger edition of walks at every instruction", 0, 0, make},
     {.name = NULL},
 };
 
@@ -97,16 +224,21 @@ static int run(const struct verb *self, int argc, char **argv)
 {
     struct suite_options o = {0};
     const struct option_row rows[] = {
-        OPTION(SUITE, &o.suite),
+        OPTION_AS(SUITE, &o.suite, "`make`: what the new one starts from; default: nothing"),
         {"--edition", OPTION_STRING, &o.edition, "NAME",
-         "the edition of the suite from now on (default: as it is)"},
+         "the edition of the suite from now on (`add`: default: as it is)"},
+        {"--from", OPTION_STRING, &o.from, "DIR",
+         "`make`: what `twinstack steps --out DIR` left, with the images and PDBs"},
+        OPTION_AS(OUT, &o.out, "`make`: the new suite"),
+        {"--licence", OPTION_STRING, &o.licence, "NAME", "`make`: of the images"},
+        OPTION(PROGRESS, NULL),
     };
     return subcommand_main(self, NULL, rows, COUNT_OF(rows), &o, argc, argv);
 }
 
 const struct verb verb_suite = {
     .name = "suite",
-    .summary = "make a case of a reference suite from a wrong answer",
+    .summary = "make cases of a reference suite, of a wrong answer or of many moments",
     .subcommands = subcommands,
     .details =
         "The draft is one object of JSON with the members of a case (corpus/reference/README.md\n"
@@ -121,9 +253,19 @@ const struct verb verb_suite = {
         "are copied into the suite; of a dump only what these walks read, other bytes are zero.\n"
         "Facts that are missing are listed, all at once, and nothing is written: there is no case\n"
         "without a truth, its witnesses and a rule that decides.\n\n"
-        "examples:\n  twinstack suite add --suite corpus/reference draft.json",
-    .exits = "  0  the suite has the case\n"
-             "  2  usage; the id or the name of a file is in use\n"
-             "  3  the suite, the draft or its dump cannot be read, or facts are missing",
+        "`make` writes an edition that is too large for a repository: of each walk at every\n"
+        "instruction in DIR, the moments whose instruction and caller are in an image of that "
+        "folder.\n"
+        "Calls and returns were counted there; a moment is must where a walker of the system "
+        "agrees,\n"
+        "else may. Its shape is the function's name.\n\n"
+        "examples:\n  twinstack suite add --suite corpus/reference draft.json\n"
+        "  twinstack steps --out walks && cp build/victims/bin/steps-* walks\n"
+        "  twinstack suite make --from walks --out large --edition 2026.11-large --licence MIT "
+        "--suite corpus/reference",
+    .exits = "  0  the suite has the cases\n"
+             "  2  usage; the id, the name of a file or the folder is in use\n"
+             "  3  the suite, the draft or its dump cannot be read, or facts are missing\n"
+             "  5  make: there are no steps, or no moment of them can be used",
     .run = run,
 };
