@@ -115,6 +115,16 @@ class Adapters(Asked):
                            f"{e2e.PROGRAM} symbols export {{image}} --format breakpad"])
         _, answers = ask([ADAPTERS / "breakpad.py", STACKWALK], self.cases[:1])
         self.assertIn("frames", answers[self.cases[0]["id"]])
+        dumps = [json.loads(line) for line in (SUITE / "dumps/x86.ndjson").read_text(encoding="utf-8").splitlines()]
+        wanted = ("moments/x86/push/ebx/body/0002", "dumps/x86/threads/0/0", "dumps/x86/unsorted/1/3", "dumps/x86/exception/0/2", "dumps/x86/images-in-memory/0/0")
+        cases = [case for case in [*all_cases("x86"), *dumps] if case["id"] in wanted]
+        self.assertEqual(len(cases), len(wanted))
+        welcome, answers = ask([ADAPTERS / "breakpad.py", STACKWALK, "--symbols", f"{e2e.PROGRAM} symbols export {{image}} --format breakpad"], cases)
+        self.assertNotIn("dumps.x64", welcome["can"])  # they name no PDB
+        for case in cases:
+            with self.subTest(case["id"]):  # it goes on where the thread ends: see BUGS.md
+                truth = pairs(case["truth"]["frames"])
+                self.assertEqual(pairs(answers[case["id"]]["frames"])[:len(truth)], truth)
 
     def test_wine(self):
         if not shutil.which("wine") or not os.path.isdir(PREFIX):
@@ -141,7 +151,7 @@ class Adapters(Asked):
     def test_dumps(self):
         """A dump of each form. LLDB reads no unwind data of arm64, and BUGS.md has what it is not right in; `check` asks the same (test_adapter.py)."""
         bugs = set(re.findall(r"dumps/[a-z0-9-]+/[a-z0-9/-]+", (SUITE / "BUGS.md").read_text(encoding="utf-8")))
-        cases = [json.loads(line) for name in ("x64", "arm64") for line in (SUITE / f"dumps/{name}.ndjson").read_text(encoding="utf-8").splitlines()]
+        cases = [json.loads(line) for name in ("x64", "arm64", "x86") for line in (SUITE / f"dumps/{name}.ndjson").read_text(encoding="utf-8").splitlines()]
         cases = [case for case in cases if case["id"].split("/")[3] == "0"]
         self.assertEqual({case["position"] for case in cases}, {"crashed", "other"})
         rows = [("ours", "", [ADAPTERS / "ours.py", e2e.PROGRAM], cases)]

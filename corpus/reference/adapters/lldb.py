@@ -125,7 +125,7 @@ def main():
             return joined(frames_of(lldb.ask(f"thread backtrace {number}", "target delete --all --clean")))
 
         name = "lldb with names" if words.names else "lldb"
-        contestant.serve(name, lldb.version, {"moments.arm64": answer, "moments.x64": answer,
+        contestant.serve(name, lldb.version, {"moments.arm64": answer, "moments.x64": answer, **({} if words.names else {"moments.x86": answer}),
                                                 **{f"dumps.{processor}": of_dump for processor in ("arm64", "x64", "x86")}}, "https://github.com/llvm/llvm-project/issues")
 
 
