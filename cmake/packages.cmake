@@ -74,6 +74,8 @@ twinstack_package(twinstack::zstd HEADER zstd.h LIB zstd
   CONFIG zstd zstd::libzstd zstd::libzstd_static zstd::libzstd_shared PKG libzstd)
 twinstack_package(twinstack::lzma HEADER lzma.h LIB lzma CONFIG liblzma liblzma::liblzma PKG liblzma)
 twinstack_package(twinstack::mspack HEADER mspack.h LIB mspack PKG libmspack)
+twinstack_package(twinstack::capstone HEADER capstone/capstone.h LIB capstone
+  CONFIG capstone capstone::capstone capstone::capstone_static capstone::capstone_shared PKG capstone)
 # Names of Rust and D stay decorated without it; vcpkg has no such package.
 twinstack_package(twinstack::iberty HEADER libiberty/demangle.h LIB iberty OPTIONAL)
 # LLVM's demangler: a C function of its C++ runtime (archives.sh takes it out). Without it, libiberty reads those names of C++

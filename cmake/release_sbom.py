@@ -25,11 +25,11 @@ SPDX = {"expat": "MIT", "mit": "MIT", "zlib": "Zlib", "zlib/libpng": "Zlib", "bs
         "lgpl-2.1+": "LGPL-2.1-or-later", "lgpl-3+": "LGPL-3.0-or-later", "gpl-2": "GPL-2.0-only", "gpl-2+": "GPL-2.0-or-later",
         "gpl-3": "GPL-3.0-only", "gpl-3+": "GPL-3.0-or-later"}
 # What archives.sh and windows/packages.sh compile: the source of Debian, and the package whose copyright file is installed.
-SOURCES = {"cjson": "libcjson-dev", "civetweb": "libcivetweb-dev", "libiberty": "libiberty-dev",
+SOURCES = {"capstone": "libcapstone-dev", "cjson": "libcjson-dev", "civetweb": "libcivetweb-dev", "libiberty": "libiberty-dev",
            "libmspack": "libmspack-dev", "llvm-toolchain-19": "libc++abi-19-dev", "libzstd": "libzstd-dev", "nettle": "nettle-dev",
            "sqlite3": "libsqlite3-dev", "xz-utils": "liblzma-dev", "zlib": "zlib1g-dev"}
 # Archives of our own, by the name of the library; LLVM's demangler is taken out of Debian's archive.
-OWN_ARCHIVES = {"cjson": "libcjson-dev", "civetweb": "libcivetweb-dev", "c++abi": "libc++abi-19-dev"}
+OWN_ARCHIVES = {"capstone": "libcapstone-dev", "cjson": "libcjson-dev", "civetweb": "libcivetweb-dev", "c++abi": "libc++abi-19-dev"}
 
 
 def run(*words):

@@ -26,6 +26,10 @@ void mutex_free(struct mutex *mutex);
 void mutex_lock(struct mutex *mutex);
 void mutex_unlock(struct mutex *mutex);
 
+/* The one mutex of the process: for libraries with state of their own. */
+void global_lock(void);
+void global_unlock(void);
+
 struct signal *signal_new(void);
 void signal_free(struct signal *signal);
 /* Waits with MUTEX held by the caller; wakeups may be spurious, so wait in a loop. */

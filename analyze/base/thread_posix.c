@@ -83,6 +83,18 @@ void mutex_unlock(struct mutex *mutex)
     (void)pthread_mutex_unlock(&mutex->lock);
 }
 
+static pthread_mutex_t global_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+void global_lock(void)
+{
+    (void)pthread_mutex_lock(&global_mutex);
+}
+
+void global_unlock(void)
+{
+    (void)pthread_mutex_unlock(&global_mutex);
+}
+
 struct signal *signal_new(void)
 {
     struct signal *signal = malloc(sizeof *signal);

@@ -73,6 +73,18 @@ void mutex_unlock(struct mutex *mutex)
     ReleaseSRWLockExclusive(&mutex->lock);
 }
 
+static SRWLOCK global_mutex = SRWLOCK_INIT;
+
+void global_lock(void)
+{
+    AcquireSRWLockExclusive(&global_mutex);
+}
+
+void global_unlock(void)
+{
+    ReleaseSRWLockExclusive(&global_mutex);
+}
+
 struct signal *signal_new(void)
 {
     struct signal *signal = malloc(sizeof *signal);

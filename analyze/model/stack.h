@@ -104,7 +104,10 @@ struct frame_evidence {
     /* One unwind code per line, each after '+' (had run and was undone) or '-' (had not run);
      * NULL. */
     const char *steps;
-    const char *code_before, *code_after; /* bytes around pc, hexadecimal; NULL: not known */
+    /* Bytes around pc, hexadecimal; NULL: not known. CODE_ALIGNED: CODE_BEFORE begins with an
+     * instruction, and one begins at pc; without CODE_BEFORE, only the latter. */
+    const char *code_before, *code_after;
+    bool code_aligned;
 };
 
 /* The cost for an engine, in nanoseconds of wall time; 0: not done or not known. */
