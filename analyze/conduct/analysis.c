@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "code/evidence.h"
 #include "compare/compare.h"
 #include "conduct/measure.h"
 #include "conduct/record_check.h"
@@ -104,6 +105,9 @@ static enum status ask_engine(const struct engine *engine, const struct engine_i
     if (engine->kind == ENGINE_KIND_JUDGE && !result.warm)
         out->cost.cold_ns = result.cost.total_ns; /* a process that starts cold */
     out->version = result.version;
+    for (uint32_t i = 0; i < out->stack_count && in->opened->crash != NULL; i++)
+        if (evidence_cut_code(in->opened->crash->arch, &out->stacks[i], keep, fault) != ERR_NONE)
+            return fault->code;
     return ERR_NONE;
 }
 

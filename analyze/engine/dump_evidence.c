@@ -56,25 +56,79 @@ static const char *steps_of(const struct dump_session *session, const struct unw
 }
 
 /* BYTES of code at VA as hexadecimal, or as many of them as are known; NULL: none. */
-static const char *code_text(const struct dump_session *session, uint64_t va, size_t bytes,
+static const char *code_text(const struct dump_session *session, uint64_t va, uint32_t bytes,
                              struct arena *keep)
 {
     static const char digits[] = "0123456789abcdef";
     const struct unwind_process *process = dump_process(session);
-    char text[2 * CODE_BYTES + 1];
-    size_t at = 0;
-    for (size_t i = 0; i < bytes; i++) {
-        uint8_t byte = 0;
-        if (!process->read(process->self, va + i, &byte, 1))
-            break;
-        text[at++] = digits[byte >> 4];
-        text[at++] = digits[byte & 15];
+    uint8_t *code = arena_alloc(keep, (size_t)bytes + 1);
+    char *text = arena_alloc(keep, (size_t)2 * bytes + 1);
+    uint32_t known = bytes;
+    if (code == NULL || text == NULL)
+        return NULL;
+    if (!process->read(process->self, va, code, bytes))
+        for (known = 0; known < bytes && process->read(process->self, va + known, code + known, 1);)
+            known++;
+    for (uint32_t i = 0; i < known; i++) {
+        text[(size_t)2 * i] = digits[code[i] >> 4];
+        text[(size_t)2 * i + 1] = digits[code[i] & 15];
     }
-    return at > 0 ? arena_text(keep, text, at) : NULL;
+    return known > 0 ? text : NULL;
 }
 
-static void fill(const struct dump_session *session, const struct unwind_frame *from,
-                 uint32_t index, struct arena *keep, struct frame_evidence *out)
+static bool has_all(const char *code, uint32_t bytes)
+{
+    return code != NULL && strlen(code) == (size_t)bytes * 2;
+}
+
+/* The bytes from the begin of the function to pc; false: it is not known. Symbols know it of a
+ * leaf, which has no unwind data. */
+static bool bytes_into(const struct stack *stack, const struct unwind_frame *from, uint32_t index,
+                       uint32_t *out)
+{
+    uint64_t into = 0;
+    bool known = false;
+    if (from->module == NULL)
+        return false;
+    if (from->function_end_rva != 0) {
+        into = from->pc_va - from->module->base_va - from->function_begin_rva;
+        known = true;
+    }
+    for (uint32_t i = 0; i < stack->frame_count && !known; i++) {
+        const struct frame *f = &stack->frames[i];
+        known = f->index == index && f->inline_depth == 0 && f->function != NULL &&
+                (f->symbols == SYMBOLS_PDB || f->symbols == SYMBOLS_DWARF ||
+                 f->symbols == SYMBOLS_BREAKPAD);
+        if (known)
+            into = f->offset - (frame_lookup_offset(f) - f->symbol_distance);
+    }
+    *out = (uint32_t)into;
+    return known && into <= DUMP_CODE_MAX;
+}
+
+static void fill_code(const struct dump_session *session, const struct stack *stack,
+                      const struct unwind_frame *from, struct arena *keep,
+                      struct frame_evidence *out)
+{
+    const uint64_t base_va = from->module != NULL ? from->module->base_va : 0;
+    const uint64_t rva = from->pc_va - base_va;
+    uint32_t into = 0, after = DUMP_CODE_AFTER;
+    if (bytes_into(stack, from, out->index, &into)) {
+        out->code_before = into > 0 ? code_text(session, from->pc_va - into, into, keep) : NULL;
+        out->code_aligned = into == 0 || has_all(out->code_before, into);
+    }
+    if (!out->code_aligned && rva >= CODE_BYTES)
+        out->code_before = code_text(session, from->pc_va - CODE_BYTES, CODE_BYTES, keep);
+    if (!out->code_aligned && !has_all(out->code_before, CODE_BYTES))
+        out->code_before = NULL; /* the bytes next to the pc matter most */
+    if (out->function_end_rva >= rva && out->function_end_rva - rva < after)
+        after = (uint32_t)(out->function_end_rva - rva);
+    out->code_after = code_text(session, from->pc_va, after, keep);
+}
+
+static void fill(const struct dump_session *session, const struct stack *stack,
+                 const struct unwind_frame *from, uint32_t index, struct arena *keep,
+                 struct frame_evidence *out)
 {
     *out = (struct frame_evidence){
         .index = index,
@@ -86,12 +140,7 @@ static void fill(const struct dump_session *session, const struct unwind_frame *
         .return_slot_va = from->return_slot_va,
         .caller_sp_va = from->caller_sp_va,
         .steps = steps_of(session, from, keep)};
-    const uint64_t into = from->module != NULL ? from->pc_va - from->module->base_va : from->pc_va;
-    if (into >= CODE_BYTES)
-        out->code_before = code_text(session, from->pc_va - CODE_BYTES, CODE_BYTES, keep);
-    if (out->code_before != NULL && strlen(out->code_before) != (size_t)CODE_BYTES * 2)
-        out->code_before = NULL; /* the bytes next to the pc matter most */
-    out->code_after = code_text(session, from->pc_va, CODE_BYTES, keep);
+    fill_code(session, stack, from, keep, out);
 }
 
 enum status dump_add_evidence(struct dump_session *session, struct arena *keep, struct stack *stack,
@@ -108,7 +157,7 @@ enum status dump_add_evidence(struct dump_session *session, struct arena *keep, 
     if (rows == NULL)
         return fault_no_memory(fault, "evidence of frames");
     for (uint32_t i = 0; i < count; i++)
-        fill(session, &walk.frames[i], i, keep, &rows[i]);
+        fill(session, stack, &walk.frames[i], i, keep, &rows[i]);
     stack->evidence = rows;
     stack->evidence_count = count;
     return ERR_NONE;

@@ -26,6 +26,7 @@ void store_put_evidence(struct store *store, uint64_t stack_id, const struct sta
         query_id(&q, store_text_id(store, e->steps, fault));
         query_id(&q, store_text_id(store, e->code_before, fault));
         query_id(&q, store_text_id(store, e->code_after, fault));
+        query_int(&q, e->code_aligned);
         (void)query_run(&q);
     }
 }
@@ -50,6 +51,7 @@ void store_read_evidence(struct store *store, uint64_t stack_id, struct stack *s
         e->steps = query_get_text(&q);
         e->code_before = query_get_text(&q);
         e->code_after = query_get_text(&q);
+        e->code_aligned = query_get(&q) != 0;
     }
     (void)query_end(&q);
     stack->evidence = rows;

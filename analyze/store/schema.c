@@ -317,7 +317,13 @@ static const char *const version_17[] = {
     NULL,
 };
 
+/* Whether the code around a frame's pc begins with an instruction: NULL in older versions, no. */
+static const char *const version_18[] = {
+    "ALTER TABLE evidence ADD COLUMN code_aligned INTEGER",
+    NULL,
+};
+
 const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {
     version_1,  version_2,  version_3,  version_4,  version_5,  version_6,
     version_7,  version_8,  version_9,  version_10, version_11, version_12,
-    version_13, version_14, version_15, version_16, version_17};
+    version_13, version_14, version_15, version_16, version_17, version_18};

@@ -286,7 +286,7 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_ADD_FINDING] =
         "INSERT INTO finding VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
         " ?, ?)",
-    [SQL_ADD_EVIDENCE] = "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [SQL_ADD_EVIDENCE] = "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [SQL_ADD_ARTIFACT] = "INSERT OR IGNORE INTO artifact (sha256, bytes, plain_bytes)"
                          " VALUES (?, ?, ?)",
     [SQL_FIND_ARTIFACT] = "SELECT id FROM artifact WHERE sha256 = ?",
@@ -388,7 +388,8 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_READ_GAPS] = "SELECT row, side, mark, cause FROM gap WHERE case_id = ? AND thread = ?",
     [SQL_READ_EVIDENCE] =
         "SELECT physical, sp_va, place, begin_rva, end_rva, unwind_va, slot_va, caller_sp_va,"
-        " a.value, b.value, c.value FROM evidence e LEFT JOIN text a ON a.id = e.steps"
+        " a.value, b.value, c.value, code_aligned FROM evidence e LEFT JOIN text a ON a.id = "
+        "e.steps"
         " LEFT JOIN text b ON b.id = e.code_before LEFT JOIN text c ON c.id = e.code_after"
         " WHERE e.stack_id = ? ORDER BY physical",
     [SQL_READ_CASE_ARTIFACTS] =

@@ -78,7 +78,8 @@ static void write_cell(struct json *out, const struct thread_result *t, uint32_t
     json_object_end(out);
 }
 
-static void write_thread(struct json *out, const struct thread_result *t, struct arena *keep)
+static void write_thread(struct json *out, const struct thread_result *t, enum cpu cpu,
+                         struct arena *keep)
 {
     json_object(out);
     json_key_uint(out, "thread_id", t->thread_id);
@@ -101,7 +102,7 @@ static void write_thread(struct json *out, const struct thread_result *t, struct
         json_key(out, "evidence");
         json_array(out);
         for (uint32_t e = 0; e < s->evidence_count; e++)
-            view_write_evidence(out, &s->evidence[e], keep);
+            view_write_evidence(out, s, &s->evidence[e], cpu, keep);
         json_array_end(out);
         json_object_end(out);
     }
@@ -228,7 +229,7 @@ enum status view_case(const struct view_input *in, struct json *out, struct faul
     json_key(out, "threads");
     json_array(out);
     for (uint32_t i = 0; i < c.result.thread_count; i++)
-        write_thread(out, &c.result.threads[i], in->keep);
+        write_thread(out, &c.result.threads[i], c.arch, in->keep);
     json_array_end(out);
     write_loads(out, &c);
     write_artifacts(out, &c, in->keep);

@@ -22,15 +22,14 @@ static const char *identity_word(enum identity_state state)
     return state == IDENTITY_AMBIGUOUS ? "ambiguous" : "unchecked";
 }
 
-static void write_engine(struct json *out, const struct view_input *in,
-                         const struct thread_result *t, uint32_t row, uint32_t column,
-                         const char *engine)
+static void write_engine(struct json *out, const struct view_input *in, const struct run_case *c,
+                         const struct thread_result *t, uint32_t row, uint32_t column)
 {
     const struct align_cell *cell = thread_result_cell(t, row, column);
     const struct stack *stack = t->stacks[column - 1];
     const struct frame *f = cell->frame >= 0 && stack != NULL ? &stack->frames[cell->frame] : NULL;
     json_object(out);
-    json_key_string(out, "engine", engine);
+    json_key_string(out, "engine", c->claims[column - 1].engine);
     json_key_string(out, "mark", cell_mark_name(cell->mark));
     json_key_string(out, "cause", cell->cause != CAUSE_NONE ? cause_name(cell->cause) : NULL);
     json_key_string(out, "stop", stack != NULL ? stack_stop_text(stack) : NULL);
@@ -42,10 +41,12 @@ static void write_engine(struct json *out, const struct view_input *in,
     json_key(out, "symbol_distance");
     f != NULL && f->function != NULL ? json_uint(out, f->symbol_distance) : json_null(out);
     json_key(out, "reached"); /* what was done in the frame below, to find this one */
-    view_write_evidence(out, f != NULL && f->index > 0 ? evidence_of(stack, f->index - 1) : NULL,
-                        in->keep);
+    view_write_evidence(out, stack,
+                        f != NULL && f->index > 0 ? evidence_of(stack, f->index - 1) : NULL,
+                        c->arch, in->keep);
     json_key(out, "left"); /* what was done here, to find the caller */
-    view_write_evidence(out, f != NULL ? evidence_of(stack, f->index) : NULL, in->keep);
+    view_write_evidence(out, stack, f != NULL ? evidence_of(stack, f->index) : NULL, c->arch,
+                        in->keep);
     json_object_end(out);
 }
 
@@ -86,7 +87,7 @@ enum status view_explain(const struct view_input *in, struct json *out, struct f
     json_array(out);
     for (uint32_t i = 0; i < c.claim_count; i++)
         if (t->stacks[i] != NULL)
-            write_engine(out, in, t, (uint32_t)row, i + 1, c.claims[i].engine);
+            write_engine(out, in, &c, t, (uint32_t)row, i + 1);
     json_array_end(out);
     write_findings(out, &c, t, (uint32_t)row);
     json_object_end(out);

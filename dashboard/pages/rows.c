@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "code/evidence.h"
+
 /* The causes of all findings, or of the failing ones only, each once. */
 static void write_causes_of(struct json *out, const char *key, const struct case_result *result,
                             bool only_failing)
@@ -115,7 +117,26 @@ static void write_steps(struct json *out, const char *steps, struct arena *keep)
     json_array_end(out);
 }
 
-void view_write_evidence(struct json *out, const struct frame_evidence *e, struct arena *keep)
+/* The instructions around the pc. Without memory for them, there are none. */
+static void write_code(struct json *out, const struct stack *stack, const struct frame_evidence *e,
+                       enum cpu cpu, struct arena *keep)
+{
+    struct code_listing listing = {0};
+    struct fault ignored = FAULT_INIT;
+    for (uint32_t i = 0; i < stack->frame_count; i++) {
+        const struct frame *f = &stack->frames[i];
+        if (f->index != e->index || f->inline_depth != 0)
+            continue;
+        if (evidence_list_code(cpu, e, f->offset, f->kind, keep, &listing, &ignored) != ERR_NONE)
+            listing.count = 0;
+        break;
+    }
+    json_key(out, "code");
+    code_listing_write(&listing, out);
+}
+
+void view_write_evidence(struct json *out, const struct stack *stack,
+                         const struct frame_evidence *e, enum cpu cpu, struct arena *keep)
 {
     if (e == NULL) {
         json_null(out);
@@ -133,5 +154,6 @@ void view_write_evidence(struct json *out, const struct frame_evidence *e, struc
     write_steps(out, e->steps, keep);
     json_key_string(out, "code_before", e->code_before);
     json_key_string(out, "code_after", e->code_after);
+    write_code(out, stack, e, cpu, keep);
     json_object_end(out);
 }

@@ -7,7 +7,9 @@
 
 void view_write_truth_frame(struct json *out, const struct truth_frame *f);
 void view_write_frame(struct json *out, const struct frame *f);
-void view_write_evidence(struct json *out, const struct frame_evidence *e, struct arena *keep);
+/* E: of a frame of STACK, which is of a case on CPU; NULL is null. */
+void view_write_evidence(struct json *out, const struct stack *stack,
+                         const struct frame_evidence *e, enum cpu cpu, struct arena *keep);
 
 /* One line of a list: verdict, reason and how each engine did. */
 void view_write_case_line(struct json *out, const struct run_case *c);

@@ -198,7 +198,8 @@ static void explain(struct arena *keep, struct stack *stack, bool skips)
             .steps = "+0x05 UWOP_ALLOC_SMALL 40 bytes\n+0x01 UWOP_PUSH_NONVOL rbx\n"
                      "-0x09 UWOP_SAVE_XMM128 xmm6 at +0x20",
             .code_before = "4883ec28488b8900000000e8f2ffffff",
-            .code_after = "c70001000000904883c4285bc3cccccc"};
+            .code_after = "c70001000000904883c4285bc3cccccc",
+            .code_aligned = true};
     }
     for (uint32_t i = 0; skips && i < stack->evidence_count; i++)
         rows[i].steps = "+0x08 UWOP_SET_FPREG rbp\n+0x01 UWOP_PUSH_NONVOL rbp";

@@ -1,6 +1,6 @@
 // A red day: two faults break every case of a run.  Pages show two problems, not 480 sentences.
 import { readFileSync } from 'node:fs';
-import { axeFindsNothing } from './web/checks.mjs';
+import { NARROW, axeFindsNothing } from './web/checks.mjs';
 import {
   becomes,
   browser,
@@ -147,6 +147,16 @@ test('the_row_that_went_wrong_shows_the_step_where_the_walks_part', async () => 
     [true, true, true],
     'its stack: 40 bytes, a register, the return address',
   );
+  const code = page.locator('.instructions').first();
+  same(
+    await code.locator('tbody tr td:nth-child(3)').allInnerTexts(),
+    ['sub rsp, 0x28', 'mov rcx, qword ptr [rcx]', 'call 0xa172', 'mov dword ptr [rax], 1', 'nop'].concat(
+      ['add rsp, 0x28', 'pop rbx', 'ret', 'int3', 'int3', 'int3'],
+    ),
+    'the code around the pc',
+  );
+  check(/mov dword/.test(await code.locator('.pc').innerText()), 'the pc is marked');
+  await code.scrollIntoViewIfNeeded();
   await shot(page, 'red-step');
   await axeFindsNothing(page, 'the step');
   await closePage(page);
@@ -160,6 +170,52 @@ twinstack(
   sealed,
 );
 const kept = await serve('--db', sealed);
+
+/** @type {[row: number, pc: string, before: string][]} the truth: llvm-objdump on the victim of the corpus */
+const around = [
+  [0, 'mov dword ptr [rcx], 0x15', 'mov dword ptr [rdx], r8d'],
+  [6, 'mov ecx, dword ptr [rip + 0x22d5c]', 'call 0x6ec0'],
+];
+
+test('code_around_a_pc_is_instructions', async () => {
+  for (const [row, pc, before] of around) {
+    const page = await openPage(chromium, `${kept.base}/runs/1/mismatches/inline_chain.ob2?frame=${row}`, {
+      viewport: NARROW,
+      colorScheme: 'dark',
+    });
+    await settled(page);
+    const code = page.locator('.instructions').last();
+    await code.scrollIntoViewIfNeeded();
+    const rows = await code.locator('tbody tr').all();
+    const texts = await Promise.all(rows.map((line) => line.locator('td').nth(2).innerText()));
+    const at = texts.indexOf(pc);
+    check(at > 0, `row ${row}: ${texts}`);
+    same(texts[at - 1], before, 'before it');
+    same(await rows[at].getAttribute('class'), 'pc', 'the mark of the pc');
+    same((await rows[at - 1].getAttribute('class')) ?? '', before.startsWith('call') ? 'call' : '', 'a call');
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    check(wide <= NARROW.width, `${wide} px wide`);
+    await shot(page, `instructions-${row}`);
+    await axeFindsNothing(page, 'instructions on a narrow dark page');
+    await closePage(page);
+  }
+});
+
+test('bytes_that_are_not_known_to_be_instructions_stay_bytes', async () => {
+  const page = await openPage(chromium, `${kept.base}/about`);
+  await changeAnswers(page, '**/api/v1/runs/1/cases/*', (/** @type {any} */ body) => {
+    for (const thread of body.data.threads)
+      for (const stack of thread.stacks) for (const e of stack?.evidence ?? []) e.code = null;
+    return body;
+  });
+  await page.goto(`${kept.base}/runs/1/mismatches/inline_chain.ob2?frame=6`);
+  await settled(page);
+  same(await page.locator('.instructions').count(), 0, 'no instruction');
+  const bytes = await page.locator('.bytes b').last().innerText();
+  check(/^8b 0d /.test(bytes), `from the pc on: ${bytes}`);
+  check(await page.getByText('Bytes alone').count(), 'and why');
+  await closePage(page);
+});
 
 test('the_stack_of_a_frame_is_a_ruler_of_its_slots', async () => {
   const page = await openPage(chromium, `${kept.base}/runs/1/mismatches/inline_chain.ob2?frame=6`);

@@ -64,7 +64,8 @@ static void add_beside(struct arena *keep, struct run_case *c)
          .caller_sp_va = 0x21fe70,
          .steps = "+0x04 UWOP_ALLOC_SMALL 40 bytes\n-0x08 UWOP_PUSH_NONVOL rbx",
          .code_before = "4883ec28",
-         .code_after = "c700"},
+         .code_after = "c700",
+         .code_aligned = true},
         {.index = 1, .sp_va = 0x21fe70},
     };
     static const char source[] = "int poke(void)\n{\n    return HERE(1);\n}\n";

@@ -3,6 +3,8 @@
 #ifndef TESTS_OLD_STORE_H
 #define TESTS_OLD_STORE_H
 
+#define UNDO_VERSION_18 "ALTER TABLE evidence DROP COLUMN code_aligned; PRAGMA user_version = 17;"
+
 #define UNDO_VERSION_17 "DROP TABLE bench_case; PRAGMA user_version = 16;"
 
 #define UNDO_VERSION_16                                                                            \

@@ -4,6 +4,7 @@ import { readText, send, token } from '../api.js';
 import { EditorSetting, editorLink, useEditor } from '../editor.js';
 import { Chip, Command, caseName, plural, words } from '../ui.js';
 import { codePlace } from './aligned.js';
+import { Instructions } from './instructions.js';
 import { Ruler } from './stack_ruler.js';
 
 /** @type {Record<string, string>} */
@@ -94,9 +95,6 @@ function Steps({ evidence, title, leads, parting }) {
   );
 }
 
-/** @type {(hex: string) => string} */
-const spaced = (hex) => hex.replace(/../g, '$& ').trim();
-
 /**
  * GOESON: the stack has frames in later rows, so that its end is no reason for what is missing here.  LAST:
  * its last frame before this row.  PARTING: what is said of the step by which it was left.
@@ -131,6 +129,7 @@ function Engine({ row, column, engine, goesOn, stack, last, parting }) {
             parting={parting}
           />
         )}
+        {last && <Instructions evidence={evidence(last.index)} />}
       </div>
     );
   const here = evidence(frame.index);
@@ -183,15 +182,7 @@ function Engine({ row, column, engine, goesOn, stack, last, parting }) {
           )}
         </>
       )}
-      {here?.code_after && (
-        <>
-          <h4>Bytes around the pc</h4>
-          <p class="bytes mono">
-            <span class="dim">{here.code_before ? spaced(here.code_before) : '…'}</span>{' '}
-            <b title="pc">{spaced(here.code_after)}</b>
-          </p>
-        </>
-      )}
+      <Instructions evidence={here} />
     </div>
   );
 }
