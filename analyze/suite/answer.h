@@ -19,6 +19,7 @@ struct suite_answer {
     enum suite_outcome outcome;
     uint32_t first; /* of SUITE_EARLY, SUITE_WRONG: the frame where it parts from the truth */
     struct suite_walk walk; /* what it answered */
+    uint32_t left_out;      /* frames after these that a result does not have */
     const char *words;      /* why: of the other outcomes; NULL */
 };
 

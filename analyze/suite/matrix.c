@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "suite/suite_case.h"
 
 /* ---- order ----------------------------------------------------------------------------- */
 
@@ -111,6 +112,47 @@ static enum status add_cases(const struct matrix *matrix, struct matrix_tool *to
     return ERR_NONE;
 }
 
+static enum status add_answer(struct suite_answer *out, enum suite_kind kind, const cJSON *answer,
+                              struct arena *keep, struct fault *fault)
+{
+    const uint64_t first = json_get_uint(answer, "first", 0, fault);
+    const uint64_t left_out = json_get_uint(answer, "left_out", 0, fault);
+    const cJSON *frames = json_get_array(answer, "frames", fault);
+    if (fault->code != ERR_NONE)
+        return fault->code;
+    if (first > SUITE_WALK_MAX || left_out > SUITE_WALK_MAX || frames == NULL)
+        return MALFORMED("an answer is without frames, or has too many");
+    out->first = (uint32_t)first;
+    out->left_out = (uint32_t)left_out;
+    return suite_walk_read(frames, kind, keep, &out->walk, fault);
+}
+
+/* Results of older versions have no answers. */
+static enum status add_answers(const struct matrix *matrix, struct matrix_tool *tool,
+                               const cJSON *answers, struct arena *keep, struct fault *fault)
+{
+    const cJSON *answer;
+    if (answers == NULL)
+        return ERR_NONE;
+    if (!cJSON_IsObject(answers))
+        return MALFORMED("\"answers\" is no object");
+    if (tool->answers == NULL)
+        tool->answers = ARENA_ARRAY(keep, (size_t)matrix->suite->count + 1, struct suite_answer);
+    if (tool->answers == NULL)
+        return fault_no_memory(fault, "results");
+    cJSON_ArrayForEach(answer, answers)
+    {
+        uint32_t at = 0;
+        if (!find_case(matrix, answer->string, &at))
+            continue;
+        struct suite_answer *out = &tool->answers[at];
+        if (add_answer(out, matrix->suite->cases[at].kind, answer, keep, fault) != ERR_NONE)
+            return fault->code;
+        out->outcome = (enum suite_outcome)tool->outcomes[at];
+    }
+    return ERR_NONE;
+}
+
 static struct matrix_tool *tool_of(struct matrix *matrix, const struct matrix_tool *read,
                                    struct arena *keep)
 {
@@ -173,7 +215,10 @@ static enum status add_tree(struct matrix *matrix, const cJSON *tree, struct are
         return fault_no_memory(fault, "results");
     tool->wall_ms += wall_ms;
     tool->peak_bytes = peak_bytes > tool->peak_bytes ? peak_bytes : tool->peak_bytes;
-    return add_cases(matrix, tool, cases, fault);
+    if (add_cases(matrix, tool, cases, fault) != ERR_NONE)
+        return fault->code;
+    return add_answers(matrix, tool, cJSON_GetObjectItemCaseSensitive(tree, "answers"), keep,
+                       fault);
 }
 
 enum status matrix_add(struct matrix *matrix, const char *text, size_t bytes, struct arena *keep,
@@ -216,6 +261,15 @@ enum status matrix_add_score(struct matrix *matrix, const struct score *score, c
         if (contestant_can(&score->name, matrix->suite->cases[i].capability))
             tool->outcomes[i] = (uint8_t)score->answers[i].outcome;
     return ERR_NONE;
+}
+
+const struct suite_answer *matrix_answer(const struct matrix_tool *tool, uint32_t case_index)
+{
+    const int outcome = tool->outcomes[case_index];
+    return tool->answers != NULL && (outcome == SUITE_EARLY || outcome == SUITE_WRONG) &&
+                   (int)tool->answers[case_index].outcome == outcome
+               ? &tool->answers[case_index]
+               : NULL;
 }
 
 /* ---- sums ------------------------------------------------------------------------------ */

@@ -11,12 +11,14 @@ enum { RESULT_BYTES_MAX = 256 << 20 };
 
 /* One version of a tool. Several results of it, e.g. of walks and of names, are one. */
 struct matrix_tool {
-    const char *name, *version, *bugs;  /* BUGS: where its faults are reported; NULL */
-    const char *edition, *when;         /* of its first result */
-    uint64_t wall_ms, peak_bytes;       /* the sum and the most of its results */
-    uint8_t *outcomes;                  /* by case of the suite */
-    const struct suite_answer *answers; /* by case of the suite; NULL: of files, without frames */
-    uint32_t elsewhere;                 /* cases that the suite, as it was selected, has not */
+    const char *name, *version, *bugs; /* BUGS: where its faults are reported; NULL */
+    const char *edition, *when;        /* of its first result */
+    uint64_t wall_ms, peak_bytes;      /* the sum and the most of its results */
+    uint8_t *outcomes;                 /* by case of the suite */
+    /* By case of the suite; of cases whose outcome differs here, the result has no answer. NULL: it
+     * has none at all. */
+    struct suite_answer *answers;
+    uint32_t elsewhere; /* cases that the suite, as it was selected, has not */
 };
 
 struct matrix {
@@ -52,6 +54,9 @@ uint32_t matrix_end(const struct matrix *matrix, uint32_t from, bool by_shape);
 /* Adds up the outcomes of a tool at the places FROM to END of ORDER. */
 void matrix_count(const struct matrix *matrix, uint32_t tool, uint32_t from, uint32_t end,
                   uint32_t counts[MATRIX_OUTCOMES]);
+
+/* What the tool answered to a case that it has early or wrong; NULL: its result does not say. */
+const struct suite_answer *matrix_answer(const struct matrix_tool *tool, uint32_t case_index);
 
 /* True when one of the outcomes that were counted is an answer. */
 bool matrix_covers(const uint32_t counts[MATRIX_OUTCOMES]);

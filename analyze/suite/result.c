@@ -7,6 +7,9 @@
 
 #include "base/array.h"
 #include "base/xml.h"
+#include "suite/suite_case.h"
+
+enum { RESULT_FRAMES_AFTER = 3 };
 
 /* ---- sums ------------------------------------------------------------------------------ */
 
@@ -100,6 +103,64 @@ static void write_cases(struct json *j, const struct suite *suite, const struct 
     json_object_end(j);
 }
 
+static void write_name(struct json *j, const char *key, const struct suite_names *names)
+{
+    json_key_string(j, key, names->count > 0 ? names->names[0] : NULL);
+}
+
+static void write_frame(struct json *j, enum suite_kind kind, const struct suite_frame *frame)
+{
+    json_object(j);
+    if (kind != SUITE_ADDRESS) {
+        json_key(j, "ip");
+        json_hex(j, frame->ip);
+        json_key(j, "sp");
+        frame->sp != SUITE_NO_SP ? json_hex(j, frame->sp) : json_null(j);
+    } else {
+        write_name(j, "function", &frame->function);
+        write_name(j, "file", &frame->file);
+        json_key(j, "line");
+        frame->line != 0 ? json_uint(j, frame->line) : json_null(j);
+        json_key(j, "inlined");
+        frame->inlined != SUITE_INLINED_UNKNOWN ? json_bool(j, frame->inlined == SUITE_INLINED)
+                                                : json_null(j);
+    }
+    json_object_end(j);
+}
+
+/* The frames of a wrong answer, a few more than to the first wrong one. An early walk is a
+ * beginning of the truth, so its size says all. */
+static void write_answer(struct json *j, const struct suite_case *c,
+                         const struct suite_answer *answer)
+{
+    const bool is_beginning = answer->outcome == SUITE_EARLY && c->kind != SUITE_ADDRESS;
+    const uint32_t most = is_beginning ? 0 : answer->first + RESULT_FRAMES_AFTER;
+    const uint32_t count = answer->walk.count < most ? answer->walk.count : most;
+    json_key(j, c->id);
+    json_object(j);
+    json_key_uint(j, "first", answer->first);
+    json_key(j, "frames");
+    json_array(j);
+    for (uint32_t i = 0; i < count; i++)
+        write_frame(j, c->kind, &answer->walk.frames[i]);
+    json_array_end(j);
+    json_key_uint(j, "left_out", answer->walk.count - count);
+    json_object_end(j);
+}
+
+/* What was answered where it is not right: the page of results shows it. */
+static void write_answers(struct json *j, const struct suite *suite, const struct score *score)
+{
+    json_key(j, "answers");
+    json_object(j);
+    for (uint32_t i = 0; i < suite->count; i++) {
+        const enum suite_outcome outcome = score->answers[i].outcome;
+        if (outcome == SUITE_EARLY || outcome == SUITE_WRONG)
+            write_answer(j, &suite->cases[i], &score->answers[i]);
+    }
+    json_object_end(j);
+}
+
 enum status result_write(const struct suite *suite, const struct score *score,
                          const struct result_context *context, struct json *j, struct fault *fault)
 {
@@ -129,6 +190,7 @@ enum status result_write(const struct suite *suite, const struct score *score,
         json_key_uint(j, "cached", score->cached);
         write_rows(j, rows, count);
         write_cases(j, suite, score);
+        write_answers(j, suite, score);
         json_object_end(j);
         json_newline(j);
     }

@@ -6,19 +6,29 @@
 
 #include "base/xml.h"
 #include "suite/suite_case.h"
+#include "suite/suite_code.h"
 
-enum { FRAMES_SHOWN = 16 };
+enum { FRAMES_SHOWN = 16, STEPS_SHOWN = 3, LINES_AROUND = 2, TEXT_WIDTH = 40 };
+
+struct page {
+    const struct matrix *matrix;
+    struct suite_images *images;
+    struct arena *scratch; /* of one listing */
+};
 
 static const char head[] =
     "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
     "style-src 'unsafe-inline'\"><title>Reference suite: results</title><style>"
-    ":root{color-scheme:light dark}body{font:15px/1.45 system-ui,sans-serif;margin:1.5em}"
+    ":root{color-scheme:light dark}body{background:Canvas;color:CanvasText;font:15px/1.45 "
+    "system-ui,sans-serif;margin:1.5em}"
     ".wide{overflow-x:auto}table{border-collapse:collapse}th,td{border:1px solid #8886;"
     "padding:.2em .5em;text-align:left;vertical-align:top}thead th{vertical-align:bottom}"
     ".good{background:#1e7b3433}.part{background:#c9850033}.bad{background:#b3261e40}"
-    "pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:.3em 0}summary{cursor:pointer}"
+    "pre "
+    "code{display:block;white-space:pre;overflow-x:auto}pre{white-space:pre-wrap;overflow-wrap:"
+    "anywhere;margin:.3em 0}summary{cursor:pointer}"
     "details{margin:.2em 0}svg{display:block;margin:1px 0}</style></head><body><main>\n"
     "<h1>Reference suite: results</h1>\n";
 
@@ -61,7 +71,8 @@ static void put_tools(const struct matrix *matrix, const struct suite_badge *bad
                       struct arena *scratch, FILE *out)
 {
     const uint32_t each = matrix->count > 0 ? count / matrix->count : 0;
-    (void)fputs("<h2>Tools</h2>\n<div class=\"wide\"><table><thead><tr><th>tool<th>edition<th>when"
+    (void)fputs("<h2>Tools</h2>\n<div class=\"wide\" "
+                "tabindex=\"0\"><table><thead><tr><th>tool<th>edition<th>when"
                 "<th>time<th>memory<th>cases elsewhere<th>by capability</thead><tbody>\n",
                 out);
     for (uint32_t i = 0; i < matrix->count; i++) {
@@ -92,7 +103,8 @@ static void put_only_here(const struct matrix *matrix, FILE *out)
 {
     uint32_t rows = 0;
     (void)fputs("<h2>Wrong in one tool only</h2>\n<p>One tool is wrong there, or has no answer; no "
-                "other is wrong, and one is right.</p>\n<table><thead><tr><th>tool<th>shape<th>"
+                "other is wrong, and one is right.</p>\n<div "
+                "class=\"wide\" tabindex=\"0\"><table><thead><tr><th>tool<th>shape<th>"
                 "cases<th>e.g.</thead><tbody>\n",
                 out);
     for (uint32_t i = 0; i < matrix->count; i++)
@@ -114,7 +126,7 @@ static void put_only_here(const struct matrix *matrix, FILE *out)
             (void)fprintf(out, "<td>%" PRIu32 "<td><a href=\"#c%" PRIu32 "\">", cases, first);
             put(out, "", c->id, "</a>\n");
         }
-    (void)fprintf(out, "</tbody></table>\n%s", rows == 0 ? "<p>None.</p>\n" : "");
+    (void)fprintf(out, "</tbody></table></div>\n%s", rows == 0 ? "<p>None.</p>\n" : "");
 }
 
 static void put_cell(const struct matrix *matrix, uint32_t tool, uint32_t from, uint32_t end,
@@ -150,7 +162,7 @@ static void put_table(const struct matrix *matrix, uint32_t from, uint32_t end, 
 {
     uint32_t counts[MATRIX_OUTCOMES];
     put(out, "<h2>", matrix->suite->cases[matrix->order[from]].capability, "</h2>\n");
-    (void)fputs("<div class=\"wide\"><table><thead><tr><th>shape", out);
+    (void)fputs("<div class=\"wide\" tabindex=\"0\"><table><thead><tr><th>shape", out);
     for (uint32_t i = 0; i < matrix->count; i++) {
         matrix_count(matrix, i, from, end, counts);
         if (!matrix_covers(counts))
@@ -190,13 +202,14 @@ static void put_frame(enum suite_kind kind, const struct suite_frame *frame, FIL
 }
 
 static void put_walk(enum suite_kind kind, const char *who, const struct suite_walk *walk,
-                     FILE *out)
+                     uint32_t left_out, FILE *out)
 {
     (void)fprintf(out, "%s%s\n", who, walk->count == 0 ? " no frame" : "");
     for (uint32_t k = 0; k < walk->count && k < FRAMES_SHOWN; k++)
         put_frame(kind, &walk->frames[k], out);
-    if (walk->count > FRAMES_SHOWN)
-        (void)fprintf(out, "  and %" PRIu32 " more\n", walk->count - FRAMES_SHOWN);
+    const uint32_t more = left_out + (walk->count > FRAMES_SHOWN ? walk->count - FRAMES_SHOWN : 0);
+    if (more > 0)
+        (void)fprintf(out, "  and %" PRIu32 " more\n", more);
 }
 
 static void put_truth(const struct suite_case *c, FILE *out)
@@ -204,24 +217,110 @@ static void put_truth(const struct suite_case *c, FILE *out)
     if (c->level == SUITE_UNKNOWN)
         (void)fputs("truth: unknown, any answer is right\n", out);
     for (uint32_t i = 0; i < c->walk_count; i++)
-        put_walk(c->kind, i == 0 ? "truth:" : "or:", &c->walks[i], out);
+        put_walk(c->kind, i == 0 ? "truth:" : "or:", &c->walks[i], 0, out);
 }
 
-/* What a tool of this run answered; files of results do not have it. */
+/* An early walk is a beginning of the truth, which is printed above. */
+static void put_answer(const struct suite_case *c, const struct suite_answer *answer, FILE *out)
+{
+    if (answer->outcome == SUITE_EARLY && c->kind != SUITE_ADDRESS)
+        (void)fprintf(out, " answered: the first %" PRIu32 " of these frames, no more\n",
+                      answer->first);
+    else
+        put_walk(c->kind, " answered:", &answer->walk, answer->left_out, out);
+}
+
 static void put_answers(const struct matrix *matrix, uint32_t index, FILE *out)
 {
     for (uint32_t i = 0; i < matrix->count; i++) {
         const struct matrix_tool *tool = &matrix->tools[i];
         const int outcome = tool->outcomes[index];
-        if (tool->answers == NULL || outcome == SUITE_RIGHT || outcome >= SUITE_UNSUPPORTED)
-            continue;
-        const struct suite_answer *answer = &tool->answers[index];
-        put_tool(out, tool);
-        if (outcome == SUITE_EARLY || outcome == SUITE_WRONG)
-            put_walk(matrix->suite->cases[index].kind, " answered:", &answer->walk, out);
-        else
-            put(out, ": ", answer->words != NULL ? answer->words : "no answer", "\n");
+        const struct suite_answer *answer = matrix_answer(tool, index);
+        if (answer != NULL) {
+            put_tool(out, tool);
+            put_answer(&matrix->suite->cases[index], answer, out);
+        } else if (tool->answers != NULL && outcome > SUITE_WRONG && outcome < SUITE_UNSUPPORTED &&
+                   (int)tool->answers[index].outcome == outcome) {
+            const char *words = tool->answers[index].words;
+            put_tool(out, tool);
+            put(out, ": ", words != NULL ? words : "no answer", "\n");
+        }
     }
+}
+
+/* ---- code ------------------------------------------------------------------------------ */
+
+/* The frames out of which tools took a wrong step, each once; where no result says it, the state
+ * itself. */
+static uint32_t steps_of(const struct matrix *matrix, uint32_t index, uint32_t steps[STEPS_SHOWN])
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < matrix->count; i++) {
+        const struct suite_answer *answer = matrix_answer(&matrix->tools[i], index);
+        uint32_t step = 0, k = 0;
+        if (answer == NULL)
+            continue;
+        if (matrix->suite->cases[index].kind != SUITE_ADDRESS && answer->first > 0)
+            step = answer->first - 1;
+        while (k < count && steps[k] != step)
+            k++;
+        if (k == count && count < STEPS_SHOWN)
+            steps[count++] = step;
+    }
+    if (count == 0)
+        steps[count++] = 0;
+    return count;
+}
+
+/* The lines of LISTING, or only those next to the address. */
+static void put_lines(const struct code_listing *listing, bool whole, FILE *out)
+{
+    uint32_t pc = listing->count; /* after the last one: the call ends the function */
+    for (uint32_t i = 0; i < listing->count; i++)
+        if (listing->lines[i].mark == CODE_PC)
+            pc = i;
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const struct code_line *line = &listing->lines[i];
+        const char *mark = code_mark_name(line->mark);
+        if (!whole && (i + LINES_AROUND < pc || i > pc + LINES_AROUND))
+            continue;
+        const size_t width = strlen(line->text);
+        (void)fprintf(out, "  %-4s %" PRIx64 "  ", mark != NULL ? mark : "", line->at);
+        put(out, "", line->text, "");
+        (void)fprintf(out, "%*s", width < TEXT_WIDTH ? (int)(TEXT_WIDTH - width) : 2, "");
+        for (uint32_t k = 0; k < line->count; k++)
+            (void)fprintf(out, "%s%02x", k > 0 ? " " : "", line->bytes[k]);
+        (void)fputc('\n', out);
+    }
+    if (listing->note != NULL)
+        put(out, "  ", listing->note, "\n");
+}
+
+static enum status put_code(const struct page *page, uint32_t index, bool whole, FILE *out,
+                            struct fault *fault)
+{
+    const struct suite_case *c = &page->matrix->suite->cases[index];
+    uint32_t steps[STEPS_SHOWN];
+    const uint32_t count = steps_of(page->matrix, index, steps);
+    for (uint32_t i = 0; i < count && fault->code == ERR_NONE; i++) {
+        struct code_listing listing;
+        const char *why = NULL;
+        arena_reset(page->scratch);
+        if (suite_code_list(page->images, c, steps[i], page->scratch, &listing, &why, fault) !=
+            ERR_NONE)
+            break;
+        if (c->kind == SUITE_ADDRESS)
+            (void)fputs("code at the address", out);
+        else
+            (void)fprintf(out, "code at the step out of frame %" PRIu32, steps[i]);
+        put(out, why != NULL ? ": not shown, " : ":", why != NULL ? why : "", "\n");
+        if (listing.count == 0)
+            continue;
+        (void)fputs("<code tabindex=\"0\">", out);
+        put_lines(&listing, whole, out);
+        (void)fputs("</code>", out);
+    }
+    return fault->code;
 }
 
 static void put_outcomes(const struct matrix *matrix, uint32_t index, FILE *out)
@@ -263,8 +362,10 @@ static bool is_example(const struct matrix *matrix, uint32_t from, uint32_t at)
     return true;
 }
 
-static void put_case(const struct matrix *matrix, uint32_t index, bool with_state, FILE *out)
+static void put_case(const struct page *page, uint32_t index, bool with_state, FILE *out,
+                     struct fault *fault)
 {
+    const struct matrix *matrix = page->matrix;
     const struct suite_case *c = &matrix->suite->cases[index];
     put(out, "<details><summary>", c->id, " (");
     put(out, "", c->position, ")</summary><pre"); /* a link into what is folded unfolds it */
@@ -274,21 +375,23 @@ static void put_case(const struct matrix *matrix, uint32_t index, bool with_stat
     put_truth(c, out);
     put_outcomes(matrix, index, out);
     put_answers(matrix, index, out);
+    (void)put_code(page, index, with_state, out, fault);
     put(out, "again: twinstack score --cmd COMMAND -k '", c->id, "' --details\n");
     if (with_state)
         put(out, "asked: ", c->question, "");
     (void)fputs("</pre></details>\n", out);
 }
 
-static void put_shapes(const struct matrix *matrix, FILE *out)
+static enum status put_shapes(const struct page *page, FILE *out, struct fault *fault)
 {
+    const struct matrix *matrix = page->matrix;
     (void)fputs(
         "<h2>Cases that a tool has not right</h2>\n<p>COMMAND is how the tool is asked. A tool "
         "that is not named was not asked. What was asked is shown where the first list links a "
         "case; "
         "of any other it is the line with its id in the suite.</p>\n",
         out);
-    for (uint32_t at = 0, end; at < matrix->suite->count; at = end) {
+    for (uint32_t at = 0, end; at < matrix->suite->count && fault->code == ERR_NONE; at = end) {
         bool begun = false;
         end = matrix_end(matrix, at, true);
         for (uint32_t k = at; k < end; k++) {
@@ -301,9 +404,10 @@ static void put_shapes(const struct matrix *matrix, FILE *out)
                 put(out, "", c->shape, "</h3>\n");
             }
             begun = true;
-            put_case(matrix, matrix->order[k], is_example(matrix, at, k), out);
+            put_case(page, matrix->order[k], is_example(matrix, at, k), out, fault);
         }
     }
+    return fault->code;
 }
 
 enum status result_page(const struct matrix *matrix, const char *home, FILE *out,
@@ -311,10 +415,14 @@ enum status result_page(const struct matrix *matrix, const char *home, FILE *out
 {
     struct suite_badge *badges = NULL;
     uint32_t count = 0;
-    struct arena scratch;
+    struct arena scratch, lines;
+    const struct page page = {matrix, suite_images_open(matrix->suite), &lines};
 
     arena_init(&scratch, 0);
-    if (suite_badges(matrix, &scratch, &badges, &count, fault) == ERR_NONE) {
+    arena_init(&lines, 0);
+    if (page.images == NULL)
+        (void)fault_no_memory(fault, "results");
+    else if (suite_badges(matrix, &scratch, &badges, &count, fault) == ERR_NONE) {
         (void)fputs(head, out);
         if (home != NULL)
             put(out, "<p><a href=\"", home, "\">dashboard</a></p>\n");
@@ -328,9 +436,11 @@ enum status result_page(const struct matrix *matrix, const char *home, FILE *out
             end = matrix_end(matrix, at, false);
             put_table(matrix, at, end, out);
         }
-        put_shapes(matrix, out);
+        (void)put_shapes(&page, out, fault);
         (void)fputs("</main></body></html>\n", out);
     }
+    suite_images_close(page.images);
+    arena_free(&lines);
     arena_free(&scratch);
     return fault->code;
 }

@@ -7,9 +7,11 @@ import collections
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import time
+from html import unescape
 from xml.etree import ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
@@ -18,6 +20,9 @@ import e2e  # noqa: E402
 SUITE = e2e.ROOT / "corpus/reference"
 SHAPE = "moments/x64/push/rbx"  # cases enough for each mode, and few enough to be quick
 OUTCOMES = ("right", "early", "wrong", "crashed", "timeout", "garbage", "unsupported")
+PREFIXES = ("rep", "repne", "bnd", "notrack", "data16", "lock")
+# Names of one instruction, of Capstone and of LLVM.
+SAME = {("movz", "mov"), (".inst", "udf"), ("hint", "autibsp"), ("hint", "pacibsp")}
 
 # It looks the truth up, and does MODE at every third case.
 CONTESTANT = r"""
@@ -205,7 +210,7 @@ class Score(e2e.Case):
         right["tool"]["name"] = "other"
         other.write_text(json.dumps(right), encoding="utf-8")
         first = right["cases"]["right"][0]
-        for mode, words in (("right", None), ("wrong", r"actor 1 answered:\n  \w+  sp \w+\n  1  sp 2\n"), ("early", r"actor 1 answered:\n  \w+  sp \w+\nagain"),
+        for mode, words in (("right", None), ("wrong", r"actor 1 answered:\n  \w+  sp \w+\n  1  sp 2\n"), ("early", "actor 1 answered: the first 1 of these frames, no more\n"),
                             ("error", "actor 1: no idea\n"), ("garbage", "actor 1: .*JSON"), ("unsupported", None)):
             with self.subTest(mode=mode):
                 text = self.score(mode, "--html", page, other).stdout
@@ -217,6 +222,64 @@ class Score(e2e.Case):
                     self.assertNotIn("<summary>", html)
                 else:
                     self.assertRegex(html, rf"(?s)<summary>{first} .*?other 1\n.*?{words}")
+
+    def test_a_result_has_the_answers_that_are_not_right(self):
+        """So a page of files shows what the page of the same run shows, and code of the step."""
+        for mode, outcome, words in (("early", "early", "answered: the first 1 of these frames, no more"), ("wrong", "wrong", "  1  sp 2"),
+                                     ("right", "right", "")):
+            with self.subTest(mode=mode):
+                result, live, page = (self.folder / f"{mode}.{end}" for end in ("json", "live.html", "html"))
+                self.score(mode, "--json", "-o", result)
+                self.score(mode, "--html", live)
+                self.run_twinstack("score", "--suite", SUITE, "-k", SHAPE, "--html", page, result)
+                made = json.loads(result.read_text(encoding="utf-8"))
+                self.assertEqual(set(made["answers"]), set(made["cases"][outcome]) if outcome != "right" else set())
+                blocks = [re.findall("(?s)<details>.*?</details>", file.read_text(encoding="utf-8")) for file in (live, page)]
+                self.assertEqual(*blocks)
+                for block in blocks[0]:
+                    self.assertIn(words, block)
+                    self.assertRegex(block, r"code at the step out of frame 0:\n<code.*?>(.*\n){0,2}  pc  ")
+
+    @e2e.unittest.skipUnless(shutil.which("llvm-objdump-19"), "no llvm-objdump-19")
+    def test_code_is_what_objdump_reads(self):
+        """Capstone and LLVM agree where instructions begin, on their bytes and names: all that the page shows, on three processors."""
+        page = self.folder / "page.html"
+        self.run_twinstack("score", "--suite", SUITE, "--html", page, *sorted(SUITE.glob("results/*.json")))
+        cases, shown, unshown = {}, collections.defaultdict(set), collections.defaultdict(set)
+        for name in json.loads((SUITE / "suite.json").read_text(encoding="utf-8"))["lists"]:
+            for row in map(json.loads, (SUITE / name).read_text(encoding="utf-8").splitlines()):
+                cases[row["id"]] = row
+        for ident, block in re.findall(r"(?s)<summary>(\S+) \(.*?<pre.*?>(.*?)</pre>", page.read_text(encoding="utf-8")):
+            row = cases[ident]
+            given = row["given"]
+            path = given["modules"][0]["path"] if row["kind"] == "moment" else given.get("image")
+            for why in re.findall(r"^code at .*: not shown, (.*)$", block, re.M):
+                unshown[why].add((path, int(given.get("rva", "0"), 16)))
+            for at, text, code in re.findall(r"^(?:<code.*?>)?  (?:pc|call|    )  ?([0-9a-f]+)  (\S.*?)  +((?:[0-9a-f]{2} ?)+)$", block, re.M):
+                shown[path].add((int(at, 16), code.replace(" ", ""), unescape(text)))
+        self.assertGreater(sum(map(len, shown.values())), 1000)
+        within = unshown.pop("no chain of instructions leads from where code begins to it")
+        self.assertEqual(set(unshown), {"its image is no PE file", "its image is known by the dump alone"})
+        for path, rows in shown.items():
+            data = (SUITE / path).read_bytes()
+            header = int.from_bytes(data[0x3c:0x40], "little") + 24
+            wide = data[header:header + 2] == b"\x0b\x02"
+            base = int.from_bytes(data[header + 24:header + 32] if wide else data[header + 28:header + 32], "little")
+            said = subprocess.run(["llvm-objdump-19", "-d", "--x86-asm-syntax=intel", SUITE / path], check=True, capture_output=True, text=True).stdout
+            read = {int(at, 16): (code.replace(" ", ""), text) for at, code, text in
+                    re.findall(r"^ *([0-9a-f]+): ((?:[0-9a-f]{2} ?)+|[0-9a-f]{8}) *\t(.*)$", said, re.M)}
+            if b".pdata" in data[:1024]:  # else it begins with the section, and a table of jumps ends that
+                self.assertEqual({hex(rva) for where, rva in within if where == path and base + rva in read}, set(), path)
+            for at, code, text in sorted(rows):
+                at += base if path.startswith("programs") else 0
+                theirs = read.get(at)
+                if int(code, 16) == 0 and not theirs:
+                    continue  # llvm-objdump prints "..." for zeros
+                with self.subTest(path=path, at=hex(at), text=text, theirs=theirs):
+                    self.assertIsNotNone(theirs)
+                    self.assertIn(theirs[0], (code, bytes.fromhex(code)[::-1].hex()))
+                    names = tuple(next(word for word in words.split() if word not in PREFIXES) for words in (text, theirs[1]))
+                    self.assertTrue(names[0] == names[1] or names in SAME, names)
 
     def test_a_page_that_cannot_be_made(self):
         right = self.folder / "right.json"

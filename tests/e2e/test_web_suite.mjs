@@ -1,6 +1,6 @@
 // The page "Reference suite": the same as `score --html` writes, reached from the rail and back; a click
 // shows a case.  Only this finds a page that the server's own content policy leaves without its style.
-import { axeFindsNothing } from './web/checks.mjs';
+import { NARROW, axeFindsNothing } from './web/checks.mjs';
 import {
   browser,
   check,
@@ -114,6 +114,61 @@ test('a_changed_result_is_shown_and_a_broken_one_is_refused', async () => {
   const broken = await get(own.base);
   same(broken.status, 422, 'a broken one');
   check(broken.text.includes('make it with'), broken.text);
+  await own.stop();
+});
+
+test('a_case_has_what_a_tool_answered_and_the_code_of_its_step', async () => {
+  const folder = scratch('suite-answers');
+  mkdirSync(`${folder}/results`, { recursive: true });
+  for (const name of readdirSync(corpus))
+    if (name !== 'results') symlinkSync(`${corpus}/${name}`, `${folder}/${name}`);
+  const id = 'moments/x64/push/rbx/called/0003';
+  /** @type {(name: string, rest: object) => void} */
+  const put = (name, rest) =>
+    writeFileSync(
+      `${folder}/results/${name}.json`,
+      JSON.stringify({
+        ...{ result: 1, tool: { name, version: '1', bugs: null }, edition: '1', when: '2026-11-28' },
+        ...rest,
+      }),
+    );
+  put('right', { cases: { right: [id] } });
+  const frames = [
+    { ip: '0x180001120', sp: '0x107ffed8' },
+    { ip: '0x180001141', sp: '0x107ffee0' },
+    { ip: '0xbad', sp: null },
+  ];
+  put('wrong', { cases: { wrong: [id] }, answers: { [id]: { first: 2, frames, left_out: 1 } } });
+  const own = await serve('--db', db, '--suite', folder);
+  for (const options of [{}, { viewport: NARROW, colorScheme: /** @type {const} */ ('dark') }]) {
+    const page = await openPage(chromium, `${own.base}/suite`, options);
+    await page.locator('td a', { hasText: id }).click();
+    const shown = page.locator('pre');
+    await shown.waitFor({ state: 'visible' });
+    const lines = String(await shown.textContent()).split('\n');
+    const at = lines.indexOf('wrong 1 answered:');
+    same(
+      lines.slice(at, at + 6).map((line) => line.trim()),
+      [
+        ...['wrong 1 answered:', '180001120  sp 107ffed8', '180001141  sp 107ffee0', 'bad'],
+        ...['and 1 more', 'code at the step out of frame 1:'],
+      ],
+      'the frames, then the code',
+    );
+    check(
+      lines.some((line) => /^ {2}call 18000113c {2}call 0x180001120 +e8 df/.test(line)),
+      `the call that returns: ${lines}`,
+    );
+    check(
+      lines.some((line) => /^ {2}pc {3}180001141 {2}nop +90$/.test(line)),
+      'where it returns to',
+    );
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    check(wide <= 0, `${wide} px too wide`);
+    await shot(page, `suite-code${options.viewport ? '-360' : ''}`);
+    await axeFindsNothing(page, 'a case of the suite');
+    await closePage(page);
+  }
   await own.stop();
 });
 

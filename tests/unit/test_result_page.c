@@ -23,6 +23,7 @@
     "{\"result\":1,\"tool\":{\"name\":\"" NAME "\",\"version\":\"" VERSION                         \
     "\",\"bugs\":null},\"edition\":\"2026.1\",\"when\":\"2026-11-28\",\"wall_ms\":1500,"           \
     "\"peak_bytes\":2097152,\"cases\":{" LISTS "}}"
+#define RESULT_OF(ANSWERS) RESULT("t", "1", "\"wrong\":[\"a\",\"d\"]},\"answers\":{" ANSWERS)
 
 /* Not in the order of capability, shape and id. */
 static struct suite_case cases[] = {
@@ -78,6 +79,16 @@ TEST(a_result_that_cannot_be_shown_is_refused)
          "{\"result\":2,\"edition\":\"1\",\"tool\":{\"name\":\"t\",\"version\":\"1\"},"
          "\"cases\":{}}",
          ERR_MALFORMED},
+        {"an answer", RESULT_OF("\"a\":{\"first\":1,\"frames\":[],\"left_out\":0}"), ERR_NONE},
+        {"of a case that is elsewhere", RESULT_OF("\"z\":1"), ERR_NONE},
+        {"answers that are a list", RESULT("t", "1", "},\"answers\":[1],\"x\":{"), ERR_MALFORMED},
+        {"an answer without frames", RESULT_OF("\"a\":{\"first\":1}"), ERR_MALFORMED},
+        {"a frame without an address",
+         RESULT_OF("\"d\":{\"first\":1,\"frames\":[{}],\"left_out\":0}"), ERR_MALFORMED},
+        {"a frame after more than there can be",
+         RESULT_OF("\"d\":{\"first\":1025,\"frames\":[],\"left_out\":0}"), ERR_MALFORMED},
+        {"more left out than there can be",
+         RESULT_OF("\"d\":{\"first\":1,\"frames\":[],\"left_out\":4294967295}"), ERR_MALFORMED},
         {"another document", "[]", ERR_MALFORMED},
         {"no JSON", "<html>", ERR_MALFORMED},
         {"nothing", "", ERR_MALFORMED},
@@ -172,9 +183,67 @@ TEST(each_case_has_one_outcome_of_each_tool)
     CHECK_HAS(page, "<tr><th>loop<td class=\"bad\"><a href=\"#s0\">1 garbage</a>\n");
     CHECK_HAS(page, "<summary>d (body)</summary><pre id=\"c0\">rule: a page\n"
                     "truth: unknown, any answer is right\nright: t 1\ncrashed: t 2\n"
+                    "code at the step out of frame 0: not shown, the case has no frame\n"
                     "again: twinstack score --cmd COMMAND -k 'd' --details\n</pre>");
     CHECK(strstr(page, "<summary>b (body)") == NULL);
     arena_free(&keep);
+}
+
+/* What a file says that a tool answered is shown where its outcome is early or wrong, and only
+ * there. */
+TEST(answers_of_files_are_shown)
+{
+    static const struct suite_frame truth[] = {{.ip = 0x10, .sp = 0x100},
+                                               {.ip = 0x20, .sp = 0x108}};
+    static const struct suite_walk walk = {truth, 2};
+    static const struct {
+        const char *name, *result, *want, *never;
+    } rows[] = {
+        {"wrong",
+         RESULT("t", "1",
+                "\"wrong\":[\"d\"]},\"answers\":{\"d\":{\"first\":1,\"frames\":[{\"ip\":"
+                "\"0x10\",\"sp\":\"0x100\"},{\"ip\":\"0x66\",\"sp\":null}],\"left_out\":7}"),
+         "t 1 answered:\n  10  sp 100\n  66\n  and 7 more\n"
+         "code at the step out of frame 0: not shown, it is in no image of the suite\n",
+         NULL},
+        {"early",
+         RESULT("t", "1",
+                "\"early\":[\"d\"]},\"answers\":{\"d\":{\"first\":2,\"frames\":[],"
+                "\"left_out\":2}"),
+         "t 1 answered: the first 2 of these frames, no more\ncode at the step out of frame 1",
+         NULL},
+        {"a version without answers", RESULT("t", "1", "\"wrong\":[\"d\"]"),
+         "wrong: t 1\ncode at the step out of frame 0", " 1 answered"},
+        {"an answer to a case that it has right",
+         RESULT("t", "1",
+                "\"right\":[\"d\"],\"wrong\":[\"e\"]},\"answers\":{\"d\":{\"first\":1,"
+                "\"frames\":[],\"left_out\":0}"),
+         "wrong: t 1", " 1 answered"},
+        {"of a hostile tool",
+         RESULT("<b>", "1",
+                "\"wrong\":[\"d\"]},\"answers\":{\"d\":{\"first\":0,\"frames\":[],"
+                "\"left_out\":0}"),
+         "&lt;b&gt; 1 answered: no frame\n", "<b> 1"},
+    };
+    struct suite_case made[COUNT_OF(cases)];
+    memcpy(made, cases, sizeof made);
+    for (size_t i = 0; i < COUNT_OF(made); i++)
+        if (made[i].shape[0] == 'p') {
+            made[i].level = SUITE_MUST;
+            made[i].walks = &walk;
+            made[i].walk_count = 1;
+        }
+    const struct suite suite = CASES(made);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        const struct matrix matrix = matrix_of(&suite, &rows[i].result, 1);
+        REQUIRE(fault.code == ERR_NONE);
+        const char *page = page_of(&matrix);
+        CHECK_HAS(page, rows[i].want);
+        CHECK(rows[i].never == NULL || strstr(page, rows[i].never) == NULL);
+        arena_free(&keep);
+    }
 }
 
 TEST(what_one_tool_alone_has_wrong_is_found)

@@ -266,7 +266,14 @@ TEST(a_result_is_written_as_junit)
 TEST(a_result_is_written_as_json)
 {
     struct fault fault = FAULT_INIT;
-    struct suite_answer answers[] = {{.outcome = SUITE_WRONG}, {.outcome = SUITE_EARLY}};
+    static const struct suite_frame frames[] = {{.ip = 0x10, .sp = 0x100},
+                                                {.ip = 0x66, .sp = UINT64_MAX},
+                                                {.ip = 1},
+                                                {.ip = 2},
+                                                {.ip = 3},
+                                                {.ip = 4}};
+    struct suite_answer answers[] = {{.outcome = SUITE_WRONG, .first = 1, .walk = {frames, 6}},
+                                     {.outcome = SUITE_EARLY, .first = 2, .walk = {frames, 2}}};
     static const char *const can[] = {"moments.x64", NULL};
     const struct score score = {.name = {"t", "2", "https://example.org/bugs", can},
                                 .answers = answers,
@@ -294,7 +301,13 @@ TEST(a_result_is_written_as_json)
         "\"position\":\"body\",\"right\":0,\"early\":1,\"wrong\":1,\"crashed\":0,"
         "\"timeout\":0,\"garbage\":0,\"unsupported\":0}],\"cases\":{\"right\":[],"
         "\"early\":[\"moments/x64/b/1\"],\"wrong\":[\"moments/x64/a/0\"],\"crashed\":[],"
-        "\"timeout\":[],\"garbage\":[],\"unsupported\":[]}}\n");
+        "\"timeout\":[],\"garbage\":[],\"unsupported\":[]},\"answers\":{"
+        "\"moments/x64/a/0\":{\"first\":1,\"frames\":["
+        "{\"ip\":\"0x10\",\"sp\":\"0x100\"},"
+        "{\"ip\":\"0x66\",\"sp\":null},{\"ip\":\"0x1\",\"sp\":"
+        "\"0x0\"},"
+        "{\"ip\":\"0x2\",\"sp\":\"0x0\"}],\"left_out\":2},"
+        "\"moments/x64/b/1\":{\"first\":2,\"frames\":[],\"left_out\":2}}}\n");
     free(text);
     arena_free(&keep);
 }
