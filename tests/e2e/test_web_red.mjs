@@ -150,9 +150,14 @@ test('the_row_that_went_wrong_shows_the_step_where_the_walks_part', async () => 
   const code = page.locator('.instructions').first();
   same(
     await code.locator('tbody tr td:nth-child(3)').allInnerTexts(),
-    ['sub rsp, 0x28', 'mov rcx, qword ptr [rcx]', 'call 0xa172', 'mov dword ptr [rax], 1', 'nop'].concat(
-      ['add rsp, 0x28', 'pop rbx', 'ret', 'int3', 'int3', 'int3'],
-    ),
+    ['sub rsp, 0x28', 'mov rcx, qword ptr [rcx]', 'call 0xa172', 'mov dword ptr [rax], 1', 'nop'].concat([
+      'add rsp, 0x28',
+      'pop rbx',
+      'ret',
+      'int3',
+      'int3',
+      'int3',
+    ]),
     'the code around the pc',
   );
   check(/mov dword/.test(await code.locator('.pc').innerText()), 'the pc is marked');
