@@ -138,6 +138,10 @@ size_t file_read_some(FILE *stream, void *to, size_t bytes, bool *failed);
 /* True when there is nothing to read now or within WAIT_MS, so that file_read_some() would wait. */
 bool file_would_wait(FILE *stream, uint32_t wait_ms);
 
+/* How many bytes of a regular file were read, and how many are left. False: it is none, so that its
+ * end is unknown. */
+bool file_progress(FILE *stream, uint64_t *read_bytes, uint64_t *left_bytes);
+
 /* A monotonic clock in nanoseconds, and the wall clock in nanoseconds since 1970. */
 uint64_t clock_ns(void);
 uint64_t clock_wall_ns(void);

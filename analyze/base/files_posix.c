@@ -462,6 +462,20 @@ bool file_would_wait(FILE *stream, uint32_t wait_ms)
     return poll(&set, 1, (int)wait_ms) == 0;
 }
 
+bool file_progress(FILE *stream, uint64_t *read_bytes, uint64_t *left_bytes)
+{
+    struct stat status;
+    const int file = fileno(stream);
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
+        return false;
+    const off_t at = lseek(file, 0, SEEK_CUR);
+    if (at < 0)
+        return false;
+    *read_bytes = (uint64_t)at;
+    *left_bytes = status.st_size > at ? (uint64_t)(status.st_size - at) : 0;
+    return true;
+}
+
 static uint64_t clock_read(clockid_t which)
 {
     struct timespec now = {0, 0};

@@ -524,6 +524,19 @@ bool file_would_wait(FILE *stream, uint32_t wait_ms)
     }
 }
 
+bool file_progress(FILE *stream, uint64_t *read_bytes, uint64_t *left_bytes)
+{
+    const HANDLE file = (HANDLE)_get_osfhandle(_fileno(stream));
+    const LARGE_INTEGER here = {.QuadPart = 0};
+    LARGE_INTEGER at, end;
+    if (GetFileType(file) != FILE_TYPE_DISK || !GetFileSizeEx(file, &end) ||
+        !SetFilePointerEx(file, here, &at, FILE_CURRENT))
+        return false;
+    *read_bytes = (uint64_t)at.QuadPart;
+    *left_bytes = end.QuadPart > at.QuadPart ? (uint64_t)(end.QuadPart - at.QuadPart) : 0;
+    return true;
+}
+
 uint64_t clock_ns(void)
 {
     LARGE_INTEGER frequency, now;

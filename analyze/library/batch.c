@@ -138,6 +138,19 @@ static struct stack_item *next_item(struct twinstack_batch *batch)
     return &batch->items[batch->count];
 }
 
+/* The part of a file that is not read yet will ask for as much as the part that was read. */
+static void expect_rest(const struct twinstack_input *input, struct twinstack_symbols *symbols)
+{
+    uint64_t read_bytes, left_bytes;
+
+    if (symbols != NULL)
+        symbol_store_expect_more(symbols->store,
+                                 stack_input_progress(input->stream, &read_bytes, &left_bytes) &&
+                                         read_bytes != 0
+                                     ? (double)left_bytes / (double)read_bytes
+                                     : 0);
+}
+
 enum twinstack_read twinstack_batch_read(struct twinstack_batch *batch,
                                          struct twinstack_input *input,
                                          struct twinstack_symbols *symbols)
@@ -147,8 +160,10 @@ enum twinstack_read twinstack_batch_read(struct twinstack_batch *batch,
     twinstack_batch_clear(batch);
     while (batch->count < TWINSTACK_BATCH_STACKS && frames < BATCH_FRAMES) {
         struct stack_item *item = next_item(batch);
-        if (!stack_input_next(input->stream, &batch->keep, item))
+        if (!stack_input_next(input->stream, &batch->keep, item)) {
+            expect_rest(input, symbols);
             return TWINSTACK_READ_END;
+        }
         if (item->fault.code != ERR_NONE)
             batch->errors++;
         else if (symbols != NULL)
@@ -158,6 +173,7 @@ enum twinstack_read twinstack_batch_read(struct twinstack_batch *batch,
         if (stack_input_waits(input->stream, 0))
             return TWINSTACK_READ_WAITS;
     }
+    expect_rest(input, symbols);
     return TWINSTACK_READ_MORE;
 }
 

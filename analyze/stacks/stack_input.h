@@ -114,6 +114,10 @@ void stack_input_prompt(struct stack_input *input);
 /* True when the next item would have to wait longer than WAIT_MS for the writer of the stream. */
 bool stack_input_waits(const struct stack_input *input, uint32_t wait_ms);
 
+/* How much of a regular file was read, and how much is left, in bytes; false for other streams. */
+bool stack_input_progress(const struct stack_input *input, uint64_t *read_bytes,
+                          uint64_t *left_bytes);
+
 /* Known after the first stack_input_next(). */
 const struct notation *stack_input_notation(const struct stack_input *input);
 

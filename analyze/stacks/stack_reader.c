@@ -144,6 +144,18 @@ bool stack_input_waits(const struct stack_input *input, uint32_t wait_ms)
            file_would_wait(input->stream, wait_ms);
 }
 
+bool stack_input_progress(const struct stack_input *input, uint64_t *read_bytes,
+                          uint64_t *left_bytes)
+{
+    const uint64_t buffered = input->end - input->start;
+    if (!input->direct || !file_progress(input->stream, read_bytes, left_bytes))
+        return false;
+    const uint64_t unread = buffered < *read_bytes ? buffered : *read_bytes;
+    *read_bytes -= unread;
+    *left_bytes += unread;
+    return true;
+}
+
 const char *input_after_space(struct stack_input *input, size_t from)
 {
     for (;;) {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/bytes.h"
 #include "symbol/pdb_known.h"
 
 /* Managed code in a native PDB: C++/CLI, and what compilers wrote before portable PDBs. */
@@ -20,6 +22,7 @@ enum {
     BULK_QUESTIONS = 6,        /* for each module of the PDB */
     BULK_QUESTIONS_LARGE = 2,  /* of a large file, of which each question may read a part again */
     KEPT_BYTES_MAX = 96 << 20, /* above it all modules that were read are forgotten */
+    EXPECTED_QUESTIONS = 5,    /* for each module: each is packed at its first question */
     READS_EACH = 16, /* of modules of a large file, until one looks how much of it is mapped */
     MEMORY_BYTES_MAX = 96 << 20, /* above it, with what is kept, that is given back */
 };
@@ -27,15 +30,24 @@ enum {
 #define LARGE_FILE_BYTES ((size_t)96 << 20)
 
 struct known_code {
-    uint32_t number; /* of pdb_known_frames(); 0: ask the unit */
+    uint32_t start, end; /* in its section */
+    uint32_t number;     /* of pdb_known_frames(); 0: ask the unit */
+    uint32_t code;       /* of the unit */
     const char *name;
 };
 
+/* What each answer of a packed module needs comes first: of a large PDB it is in no cache. */
 struct module_read {
+    struct known_code *codes; /* by place; NULL: not packed */
+    uint32_t *starts;         /* of them, if they are of one section and none reaches into another;
+                               * NULL: search own.codes */
+    const char *compiland;
+    uint32_t count;   /* of codes */
+    uint32_t uses;    /* questions */
+    uint16_t section; /* of STARTS */
+    bool is_damaged;
+    bool tried; /* to pack it */
     struct piece_module own;
-    struct known_code *codes; /* by number of the code; NULL: not prepared */
-    uint32_t uses;            /* questions */
-    bool tried;               /* to pack it */
 };
 
 struct pdb_lookup {
@@ -47,7 +59,8 @@ struct pdb_lookup {
     size_t kept_most;
     uint64_t table_bytes; /* of their buffers */
     uint32_t reads;       /* of modules */
-    uint64_t questions;
+    uint64_t questions, expected;
+    bool has_forgotten;         /* what was packed: not all of the PDB can be kept */
     struct pdb_method *methods; /* by token; in METHOD_KEEP */
     struct arena method_keep;
     uint32_t method_count;
@@ -109,6 +122,11 @@ static uint64_t kept_bytes(const struct pdb_lookup *lookup)
     return lookup->keep.used_bytes + lookup->table_bytes + lookup->known.packed.count;
 }
 
+void pdb_lookup_expect(struct pdb_lookup *lookup, uint64_t questions)
+{
+    lookup->expected = questions;
+}
+
 /* Called where records of a module are read. The system maps between 64 KiB and 2 MiB for each page
  * that is read, so what is mapped is asked and not counted. */
 static void count_read(struct pdb_lookup *lookup)
@@ -125,6 +143,7 @@ static void limit_kept(struct pdb_lookup *lookup)
 {
     if (kept_bytes(lookup) <= lookup->kept_most)
         return;
+    lookup->has_forgotten = true;
     close_modules(lookup);
     pdb_known_forget(&lookup->known);
     arena_free(&lookup->keep);
@@ -141,27 +160,52 @@ static const char *name_of(struct pdb_lookup *lookup, const struct pdb_unit *uni
     return name == procedure->name && lookup->map != NULL ? arena_string(&names->keep, name) : name;
 }
 
+static void pack_code(struct pdb_lookup *lookup, struct module_read *module,
+                      const struct span *span, struct known_code *out)
+{
+    const struct pdb_unit *unit = &module->own.unit;
+    struct pdb_procedure procedure;
+    *out = (struct known_code){span->start, span->end, 0, span->number, NULL};
+    if (!pdb_unit_procedure(unit, span->number, &procedure))
+        return;
+    out->number = pdb_known_procedure(&lookup->known, &module->own, &procedure);
+    if (out->number != 0)
+        out->name = name_of(lookup, unit, &procedure);
+}
+
+/* Lists the starts of a module's codes if a search in them alone finds the one of a place. */
+static void list_starts(struct pdb_lookup *lookup, struct module_read *module)
+{
+    const uint32_t count = module->own.codes.count;
+    const struct span *spans = module->own.codes.at;
+    for (uint32_t i = 1; i < count; i++)
+        if (spans[i].section != spans[0].section || spans[i - 1].end > spans[i].start)
+            return;
+    uint32_t *starts = count != 0 ? ARENA_ARRAY(&lookup->keep, count, uint32_t) : NULL;
+    for (uint32_t i = 0; starts != NULL && i < count; i++)
+        starts[i] = spans[i].start;
+    module->section = count != 0 ? spans[0].section : 0;
+    module->starts = starts;
+}
+
 /* Packs all procedures of a module: a module of a large file is read once more for it, and its
  * memory can be given back. */
 static void pack_module(struct pdb_lookup *lookup, struct module_read *module)
 {
-    const struct pdb_unit *unit = &module->own.unit;
-    struct pdb_procedure procedure;
-    struct known_code *codes =
-        ARENA_ARRAY(&lookup->keep, (size_t)unit->code_count + 1, struct known_code);
     module->tried = true;
-    if (codes == NULL || !pdb_known_module(&lookup->known, &module->own))
+    if (!pdb_known_module(&lookup->known, &module->own))
         return;
-    for (uint32_t i = 0; i < unit->code_count; i++) {
-        if (!pdb_unit_procedure(unit, i, &procedure))
-            continue;
-        codes[i].number = pdb_known_procedure(&lookup->known, &module->own, &procedure);
-        if (codes[i].number == 0)
-            continue;
-        codes[i].name = name_of(lookup, unit, &procedure);
-    }
+    const uint32_t count = module->own.codes.count;
+    const struct span *spans = module->own.codes.at;
+    struct known_code *codes = ARENA_ARRAY(&lookup->keep, (size_t)count + 1, struct known_code);
+    if (codes == NULL)
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        pack_code(lookup, module, &spans[i], &codes[i]);
+    list_starts(lookup, module);
     index_module_shrink(&module->own);
     lookup->table_bytes += index_module_bytes(&module->own);
+    module->count = count;
     module->codes = codes;
 }
 
@@ -170,9 +214,14 @@ static bool packing_pays(const struct pdb_lookup *lookup, const struct module_re
     const struct pdb_module *read = &module->own.unit.module;
     const uint64_t bytes = (uint64_t)read->symbol_bytes + read->c13_bytes;
     const uint64_t some = lookup->map != NULL ? BULK_QUESTIONS_LARGE : BULK_QUESTIONS;
-    const bool bulk = lookup->questions >= lookup->pdb->module_count * some;
+    const uint64_t modules = lookup->pdb->module_count;
+    if (!lookup->has_forgotten && lookup->expected >= modules * EXPECTED_QUESTIONS &&
+        lookup->expected != 0)
+        return true;
     return module->uses >= PACK_AFTER &&
-           (uint64_t)module->uses * (bulk ? PACK_BYTES_BULK : PACK_BYTES) >= bytes;
+           (uint64_t)module->uses *
+                   (lookup->questions >= modules * some ? PACK_BYTES_BULK : PACK_BYTES) >=
+               bytes;
 }
 
 static struct module_read *module_of(struct pdb_lookup *lookup, uint32_t number)
@@ -185,6 +234,8 @@ static struct module_read *module_of(struct pdb_lookup *lookup, uint32_t number)
         if (module == NULL || !pdb_unit_open(lookup->pdb, number, &lookup->keep, &module->own.unit))
             return NULL;
         lookup->modules[number] = module;
+        module->compiland = module->own.unit.module.name;
+        module->is_damaged = module->own.unit.is_damaged;
     }
     if (module->codes == NULL)
         count_read(lookup);
@@ -200,19 +251,26 @@ static const struct pdb_unit *unit_of(struct pdb_lookup *lookup, uint32_t number
     return module != NULL ? &module->own.unit : NULL;
 }
 
-/* As pdb_unit_code_at(), by a search if the module is prepared. */
-static int64_t code_at(const struct module_read *module, struct pdb_place place)
+/* As pdb_unit_code_at(), of a packed module: an index of its codes. */
+static int64_t known_at(const struct module_read *module, struct pdb_place place)
 {
     const struct buffer *codes = &module->own.codes;
     const struct span *spans = codes->at;
-    if (module->codes == NULL)
-        return pdb_unit_code_at(&module->own.unit, place);
     int64_t found = -1;
+    if (module->starts != NULL) {
+        if (place.section != module->section)
+            return -1;
+        will_read(module->starts, module->count * sizeof *module->starts);
+        found = (int64_t)array_upper(module->starts, module->count, sizeof *module->starts,
+                                     sizeof *module->starts, place.offset) -
+                1;
+        return found >= 0 && place.offset < module->codes[found].end ? found : -1;
+    }
     for (uint32_t i = index_first_span(codes, place.section, place.offset);
          i < codes->count && spans[i].section == place.section && spans[i].start <= place.offset;
          i++)
         if (spans[i].end > place.offset)
-            found = spans[i].number; /* sorted: the last one counts */
+            found = i; /* sorted: the last one counts */
     return found;
 }
 
@@ -264,33 +322,60 @@ static uint32_t set_places(struct pdb_lookup *lookup, const struct pdb_unit *uni
     return depth;
 }
 
-static uint32_t frames_in_procedure(struct pdb_lookup *lookup, struct module_read *module,
-                                    uint32_t code, struct pdb_place place, struct symbol_frame *out)
+/* What all DEPTH + 1 frames have in common. */
+static void complete(const struct module_read *module, uint32_t distance, uint32_t depth,
+                     struct symbol_frame *out)
 {
-    const struct pdb_unit *unit = &module->own.unit;
-    const struct known_code *known =
-        module->codes != NULL && module->codes[code].number != 0 ? &module->codes[code] : NULL;
-    const uint32_t distance = place.offset - unit->codes[code].start.offset;
-    struct pdb_procedure procedure = {.kind = PDB_CODE_PROCEDURE};
-    uint32_t depth;
-    if (known != NULL) {
-        depth = pdb_known_frames(&lookup->known, known->number, distance, out) - 1;
-        out[depth].function = known->name;
-    } else {
-        if (!pdb_unit_procedure(unit, code, &procedure))
-            return 0;
-        depth = set_places(lookup, unit, &procedure, place, out);
-        out[depth].function = name_of(lookup, unit, &procedure);
-    }
     for (uint32_t i = 0; i <= depth; i++) {
         out[i].distance = distance;
         out[i].from = SYMBOLS_PDB;
-        out[i].compiland = unit->module.name;
-        out[i].note = unit->is_damaged ? NOTE_PDB_PART_DAMAGED : NOTE_NONE;
+        out[i].compiland = module->compiland;
+        out[i].note = module->is_damaged ? NOTE_PDB_PART_DAMAGED : NOTE_NONE;
     }
+}
+
+static uint32_t frames_in_procedure(struct pdb_lookup *lookup, const struct module_read *module,
+                                    uint32_t code, struct pdb_place place, struct symbol_frame *out)
+{
+    const struct pdb_unit *unit = &module->own.unit;
+    struct pdb_procedure procedure;
+    if (!pdb_unit_procedure(unit, code, &procedure))
+        return 0;
+    const uint32_t depth = set_places(lookup, unit, &procedure, place, out);
+    out[depth].function = name_of(lookup, unit, &procedure);
+    complete(module, place.offset - unit->codes[code].start.offset, depth, out);
     if (procedure.kind == PDB_CODE_TRAMPOLINE && !unit->is_damaged && out[depth].function != NULL)
         out[depth].note = NOTE_LINK_JUMP;
     return depth + 1;
+}
+
+static uint32_t frames_in_known(struct pdb_lookup *lookup, const struct module_read *module,
+                                const struct known_code *known, struct pdb_place place,
+                                struct symbol_frame *out)
+{
+    const uint32_t distance = place.offset - known->start;
+    if (known->number == 0)
+        return frames_in_procedure(lookup, module, known->code, place, out);
+    const uint32_t depth = pdb_known_frames(&lookup->known, known->number, distance, out) - 1;
+    out[depth].function = known->name;
+    complete(module, distance, depth, out);
+    return depth + 1;
+}
+
+/* The frames of a code of MODULE that contains PLACE; false: there is none. */
+static bool frames_in_module(struct pdb_lookup *lookup, const struct module_read *module,
+                             struct pdb_place place, struct symbol_frame *out, uint32_t *count)
+{
+    if (module->codes != NULL) {
+        const int64_t at = known_at(module, place);
+        if (at >= 0)
+            *count = frames_in_known(lookup, module, &module->codes[at], place, out);
+        return at >= 0;
+    }
+    const int64_t code = pdb_unit_code_at(&module->own.unit, place);
+    if (code >= 0)
+        *count = frames_in_procedure(lookup, module, (uint32_t)code, place, out);
+    return code >= 0;
 }
 
 /* A jump of an incremental link that no record of a module describes. */
@@ -356,10 +441,10 @@ uint32_t pdb_lookup(struct pdb_lookup *lookup, uint32_t rva,
     const bool after = pdb_contribution_before(lookup->pdb, place, &contribution);
     const bool inside = after && place.offset - contribution.start.offset < contribution.bytes;
     if (inside) {
-        struct module_read *module = module_of(lookup, contribution.module);
-        const int64_t code = module != NULL ? code_at(module, place) : -1;
-        if (code >= 0)
-            return frames_in_procedure(lookup, module, (uint32_t)code, place, out);
+        const struct module_read *module = module_of(lookup, contribution.module);
+        uint32_t count;
+        if (module != NULL && frames_in_module(lookup, module, place, out, &count))
+            return count;
     }
     if (pdb_jump_at(lookup->pdb, place, &jump))
         return frame_of_jump(lookup, &jump, place, out);

@@ -25,6 +25,10 @@ void pdb_lookup_close(struct pdb_lookup *lookup);
  * that is small, or that the PDB does not read in place (MSFZ), stays as it is. Borrowed. */
 void pdb_lookup_bound(struct pdb_lookup *lookup, const struct file_map *map, size_t kept_bytes);
 
+/* About so many QUESTIONS will follow. The answers are the same, but of many a module's first one
+ * prepares it for the others. */
+void pdb_lookup_expect(struct pdb_lookup *lookup, uint64_t questions);
+
 /* Logical frames that cover RVA, innermost first, the procedure last; 0 when nothing does. `from`
  * is SYMBOLS_PDB, or SYMBOLS_PDB_PUBLIC for the nearest preceding public symbol, which is
  * undecorated in the lookup's spelling. Distances count from the procedure's start, for inline

@@ -15,6 +15,7 @@ enum {
      * less than half of that the next time. */
     INDEX_BYTES = 2048, /* of the PDB, per lookup */
     INDEX_LEAST = 1024,
+    EXPECT_EACH = 64, /* questions, until one looks how many more will come */
 };
 
 struct opened_pdb {
@@ -22,6 +23,7 @@ struct opened_pdb {
     bool lists_wait;           /* of pdb: not read, because of the index */
     const struct pe *image;    /* NULL: not known */
     struct pdb_lookup *lookup; /* NULL until the first question */
+    uint64_t questions;
 };
 
 static bool recognize(const void *data, size_t bytes)
@@ -115,10 +117,20 @@ static struct pdb_lookup *lookup_of(struct source *source)
     return own->lookup;
 }
 
+/* The caller holds the mutex. */
+static void expect(const struct source *source, struct pdb_lookup *lookup)
+{
+    struct opened_pdb *own = source->opened;
+    if (++own->questions % EXPECT_EACH == 0 && source->store != NULL)
+        pdb_lookup_expect(lookup, (uint64_t)((double)own->questions * store_more(source->store)));
+}
+
 static uint32_t frames(struct source *source, uint64_t offset, struct symbol_frame *out)
 {
     mutex_lock(source->mutex);
     struct pdb_lookup *lookup = lookup_of(source);
+    if (lookup != NULL)
+        expect(source, lookup);
     const uint32_t count = lookup != NULL ? pdb_lookup(lookup, (uint32_t)offset, out) : 0;
     mutex_unlock(source->mutex);
     return count;

@@ -112,6 +112,10 @@ enum status symbol_store_bind_csv(struct symbol_store *store, const char *name, 
  * in input order first. */
 void symbol_store_expect(struct symbol_store *store, const struct stack *stack);
 
+/* Announces that MORE times as many frames will follow as were read so far of the same input; 0:
+ * unknown. A file about which many questions are expected is prepared for them sooner. */
+void symbol_store_expect_more(struct symbol_store *store, double more);
+
 /* True when --pdb or --csv named a file for modules of that name. The user chose it, so no identity
  * is needed. */
 bool symbol_store_is_bound(struct symbol_store *store, const char *name);

@@ -112,6 +112,21 @@ void symbol_store_built(struct symbol_store *store, struct symbol_store_built *o
     mutex_unlock(store->counters);
 }
 
+void symbol_store_expect_more(struct symbol_store *store, double more)
+{
+    mutex_lock(store->counters);
+    store->more = more;
+    mutex_unlock(store->counters);
+}
+
+double store_more(struct symbol_store *store)
+{
+    mutex_lock(store->counters);
+    const double more = store->more;
+    mutex_unlock(store->counters);
+    return more;
+}
+
 static enum status write_index(struct source *source, const struct symbol_index_key *key,
                                const char *path, struct fault *fault)
 {

@@ -4,6 +4,9 @@
 
 #include "symbol/store_state.h"
 
+/* How many times as many questions as so far are expected. */
+double store_more(struct symbol_store *store);
+
 /* Looks for the index of a source, once. True: there is one, and it covers code. */
 bool store_has_index(struct source *source);
 /* The index of a source, which is built when that pays off after LOOKUPS more lookups; NULL: none.

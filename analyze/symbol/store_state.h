@@ -88,6 +88,7 @@ struct symbol_store {
     struct cache cache;
     struct mutex *counters; /* over what follows */
     struct symbol_store_built built;
+    double more; /* see symbol_store_expect_more() */
     const char *
         *system_folders; /* searched although the user did not name them; see store_system.c */
     uint32_t system_count, system_room;

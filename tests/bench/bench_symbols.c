@@ -220,6 +220,7 @@ static int run_bulk(const struct pdb *pdb, const struct file_map *map, uint32_t 
     if (pdb_lookup_open(pdb, NAMES_SHORT, &lookup, &fault) != ERR_NONE)
         return fail(&fault);
     pdb_lookup_bound(lookup, map, 0);
+    pdb_lookup_expect(lookup, count); /* as of a file of addresses */
     for (int pass = 0; pass < 2; pass++) {
         const uint64_t started = cpu_ns();
         for (uint32_t i = 0; i < count; i++)

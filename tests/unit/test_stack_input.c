@@ -427,6 +427,32 @@ TEST(stack_input_takes_more_names_than_it_keeps)
     stack_input_close(input);
 }
 
+TEST(stack_input_says_how_much_of_a_file_is_left)
+{
+    static const char text[] = "> 1\na!0x1\n\n> 2\nb!0x2\n";
+    uint64_t read_bytes = 9, left_bytes = 9;
+    struct fault fault = FAULT_INIT;
+    struct stack_input *input = stack_text_open(text, strlen(text));
+    struct stack_item item;
+    struct arena keep;
+
+    arena_init(&keep, 0);
+    CHECK(stack_input_progress(input, &read_bytes, &left_bytes));
+    CHECK_EQ(read_bytes, 0);
+    CHECK_EQ(left_bytes, sizeof text - 1);
+    CHECK(stack_input_next(input, &keep, &item));
+    CHECK(stack_input_progress(input, &read_bytes, &left_bytes));
+    CHECK(read_bytes >= 10 && read_bytes < sizeof text - 1); /* what is only buffered is left */
+    CHECK_EQ(read_bytes + left_bytes, sizeof text - 1);
+    stack_input_close(input);
+#ifndef _WIN32
+    REQUIRE(stack_input_open_path("/dev/null", &input, &fault) == ERR_NONE);
+    CHECK(!stack_input_progress(input, &read_bytes, &left_bytes)); /* nor of a pipe or terminal */
+    stack_input_close(input);
+#endif
+    arena_free(&keep);
+}
+
 TEST(stack_input_names_what_cannot_be_opened)
 {
     struct fault fault = FAULT_INIT;

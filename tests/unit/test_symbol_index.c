@@ -39,6 +39,7 @@ struct compared {
     uint32_t step;
     uint64_t addresses, frames, wrong;
     struct pdb_lookup *walk; /* forgets what it has read at each question, so it packs nothing */
+    struct pdb_lookup *soon; /* packs each module at its first question */
 };
 
 enum { WALK_STEP = 32 }; /* a walk reads the whole module */
@@ -55,6 +56,11 @@ static void compare_addresses(struct compared *compared, struct pdb_world *world
             FAIL("rva 0x%x: lazy %u frames (%s line %u), index %u (%s line %u)", rvas[i], a,
                  a && lazy[0].function ? lazy[0].function : "-", a ? lazy[0].line : 0, b,
                  b && one[0].function ? one[0].function : "-", b ? one[0].line : 0);
+        if (!same_frames(lazy, a, one, pdb_lookup(compared->soon, rvas[i], one)) &&
+            compared->wrong++ < 3)
+            FAIL("rva 0x%x: %s line %u, packed at once %s line %u", rvas[i],
+                 a && lazy[0].function ? lazy[0].function : "-", a ? lazy[0].line : 0,
+                 one[0].function ? one[0].function : "-", one[0].line);
         if (i % WALK_STEP == 0 &&
             !same_frames(lazy, a, one, pdb_lookup(compared->walk, rvas[i], one)) &&
             compared->wrong++ < 3)
@@ -80,6 +86,8 @@ static void compare_file(const char *path, void *context)
     pdb_world_open(&world, path, compared->names);
     REQUIRE(pdb_lookup_open(&world.pdb, compared->names, &compared->walk, &fault) == ERR_NONE);
     pdb_lookup_bound(compared->walk, &world.map, 1);
+    REQUIRE(pdb_lookup_open(&world.pdb, compared->names, &compared->soon, &fault) == ERR_NONE);
+    pdb_lookup_expect(compared->soon, UINT64_MAX);
     REQUIRE(symbol_index_build(&world.pdb, &world.map, compared->names, 2, index_path, NULL,
                                &fault) == ERR_NONE);
     REQUIRE(symbol_index_open(index_path, &world.map, compared->names, &index, &fault) == ERR_NONE);
@@ -99,6 +107,7 @@ static void compare_file(const char *path, void *context)
     compare_addresses(compared, &world, index, rvas, count);
     symbol_index_close(index);
     pdb_lookup_close(compared->walk);
+    pdb_lookup_close(compared->soon);
     pdb_world_close(&world);
     arena_free(&keep);
     test_row(NULL);
@@ -106,7 +115,7 @@ static void compare_file(const char *path, void *context)
 
 TEST(every_fixture_answers_as_the_lazy_lookup_does)
 {
-    struct compared compared = {NAMES_SHORT, 3, 0, 0, 0, NULL};
+    struct compared compared = {NAMES_SHORT, 3, 0, 0, 0, NULL, NULL};
     test_limit(240);
     pdb_world_each(".pdb", compare_file, &compared);
     CHECK(compared.addresses > 500000);
@@ -122,7 +131,7 @@ TEST(the_corpus_answers_as_the_lazy_lookup_does)
         "corpus/symbols/victims-ob2.pdb/62F62FFAE0AFDE9E4C4C44205044422E1/victims-ob2.pdb",
         SMALL_PDB,
     };
-    struct compared compared = {NAMES_SHORT, 1, 0, 0, 0, NULL};
+    struct compared compared = {NAMES_SHORT, 1, 0, 0, 0, NULL, NULL};
     test_limit(60);
     for (size_t i = 0; i < COUNT_OF(files); i++)
         compare_file(test_source(files[i]), &compared);
@@ -135,7 +144,7 @@ TEST(the_corpus_answers_as_the_lazy_lookup_does)
 TEST(a_large_file_whose_memory_is_given_back_too)
 {
     enum { LARGE_FILE_BYTES = 100 << 20 };
-    struct compared compared = {NAMES_SHORT, 1, 0, 0, 0, NULL};
+    struct compared compared = {NAMES_SHORT, 1, 0, 0, 0, NULL, NULL};
     struct fault fault = FAULT_INIT;
     char path[512];
     size_t bytes;
@@ -153,7 +162,7 @@ TEST(a_large_file_whose_memory_is_given_back_too)
 
 TEST(full_names_too)
 {
-    struct compared compared = {NAMES_FULL, 61, 0, 0, 0, NULL};
+    struct compared compared = {NAMES_FULL, 61, 0, 0, 0, NULL, NULL};
     test_limit(240);
     pdb_world_each(".pdb", compare_file, &compared);
     CHECK_EQ(compared.wrong, 0);
