@@ -17,8 +17,8 @@ unpack_nginx() {
 
 # An outside program to score.
 install_stackwalk() {
-  [ -d "$build/tools/node_modules/minidump" ] ||
-    npm install --prefix "$build/tools" --ignore-scripts --no-audit --no-fund minidump@0.26.0 \
+  [ -d "$build/tools/node_modules/minidump" ] && [ -d "$build/tools/node_modules/@indutny/breakpad" ] ||
+    npm install --prefix "$build/tools" --ignore-scripts --no-audit --no-fund minidump@0.26.0 @indutny/breakpad@1.2.3 \
       >"$build/log/tools.log" 2>&1 || printf 'run: no minidump_stackwalk, see build/log/tools.log\n' >&2
 }
 

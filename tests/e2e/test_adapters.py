@@ -20,6 +20,7 @@ SUITE = e2e.ROOT / "corpus/reference"
 ADAPTERS, EXAMPLES = SUITE / "adapters", SUITE / "examples"
 PREFIX = os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine"))
 STACKWALK = e2e.BUILD / "tools/node_modules/minidump/bin/linux-x64/minidump_stackwalk"
+SYM_READER = e2e.BUILD / "tools/node_modules/@indutny/breakpad"
 WINDOWS_CC = "x86_64-w64-mingw32-gcc"
 
 
@@ -125,6 +126,24 @@ class Adapters(Asked):
             with self.subTest(case["id"]):  # it goes on where the thread ends: see BUGS.md
                 truth = pairs(case["truth"]["frames"])
                 self.assertEqual(pairs(answers[case["id"]]["frames"])[:len(truth)], truth)
+
+    def test_breakpad_symbols(self):
+        """It reads lines and functions, and of inlined code the line alone: see BUGS.md."""
+        if not SYM_READER.is_dir():
+            self.skipTest("no @indutny/breakpad (npm install --prefix build/tools @indutny/breakpad)")
+        lines = (SUITE / "addresses/clang-pdb-x64.ndjson").read_text(encoding="utf-8").splitlines()
+        cases = [case for case in map(json.loads, lines) if case["given"]["symbols"] == "programs/clang19-pdb-o2.pdb" and case["truth"]["level"] == "must"][:40]
+        welcome, answers = ask([ADAPTERS / "breakpad_symbols.py", SYM_READER, "--symbols", f"{e2e.PROGRAM} symbols export {{file}} --format breakpad"], cases)
+        self.assertEqual((welcome["can"], len(answers)), (["addresses.pdb"], 40))
+        self.assertEqual({len(case["truth"]["frames"]) > 1 for case in cases}, {True, False})
+        for case in cases:
+            with self.subTest(case["id"]):
+                truth, said = case["truth"]["frames"], answers[case["id"]]["frames"]
+                self.assertEqual([(frame["file"], frame["line"], frame["inlined"]) for frame in said], [(truth[0]["file"][0], truth[0]["line"], False)])
+                self.assertIn(said[0]["function"], truth[-1]["function"])
+        done = subprocess.run([ADAPTERS / "breakpad_symbols.py", "no-such-package", "--symbols", "true"], capture_output=True, text=True, check=False,
+                              stdin=subprocess.DEVNULL)
+        self.assertEqual((done.returncode, done.stderr), (1, "breakpad_symbols.py: there is no no-such-package\n"))
 
     def test_wine(self):
         if not shutil.which("wine") or not os.path.isdir(PREFIX):
