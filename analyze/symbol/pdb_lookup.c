@@ -23,6 +23,8 @@ enum {
     BULK_QUESTIONS_LARGE = 2,  /* of a large file, of which each question may read a part again */
     KEPT_BYTES_MAX = 96 << 20, /* above it all modules that were read are forgotten */
     EXPECTED_QUESTIONS = 5,    /* for each module: each is packed at its first question */
+    KEYS_AFTER = 256,          /* questions, and one for so many contributions: */
+    KEYS_CONTRIBUTIONS = 16,   /* a table of their starts costs that many searches */
     READS_EACH = 16, /* of modules of a large file, until one looks how much of it is mapped */
     MEMORY_BYTES_MAX = 96 << 20, /* above it, with what is kept, that is given back */
 };
@@ -60,9 +62,11 @@ struct pdb_lookup {
     uint64_t table_bytes; /* of their buffers */
     uint32_t reads;       /* of modules */
     uint64_t questions, expected;
-    bool has_forgotten;         /* what was packed: not all of the PDB can be kept */
-    struct pdb_method *methods; /* by token; in METHOD_KEEP */
-    struct arena method_keep;
+    bool has_forgotten;      /* what was packed: not all of the PDB can be kept */
+    uint64_t *contributions; /* see pdb_contribution_keys(); in LASTING; NULL: not made */
+    bool contributions_tried;
+    struct pdb_method *methods; /* by token; in LASTING */
+    struct arena lasting;       /* what is never forgotten */
     uint32_t method_count;
     bool methods_read;
 };
@@ -78,7 +82,7 @@ enum status pdb_lookup_open(const struct pdb *pdb, enum symbol_names names, stru
     pdb_known_open(pdb, names, &lookup->known);
     arena_init(&lookup->keep, 0);
     arena_init(&lookup->scratch, 0);
-    arena_init(&lookup->method_keep, 0);
+    arena_init(&lookup->lasting, 0);
     lookup->modules = calloc((size_t)pdb->module_count + 1, sizeof(struct module_read *));
     if (lookup->modules == NULL) {
         pdb_lookup_close(lookup);
@@ -105,7 +109,7 @@ void pdb_lookup_close(struct pdb_lookup *lookup)
     pdb_known_close(&lookup->known);
     arena_free(&lookup->keep);
     arena_free(&lookup->scratch);
-    arena_free(&lookup->method_keep);
+    arena_free(&lookup->lasting);
     free(lookup->modules);
     free(lookup);
 }
@@ -427,6 +431,19 @@ static uint32_t frame_without_procedure(struct pdb_lookup *lookup,
     return contribution != NULL || has_public ? 1 : 0;
 }
 
+static bool contribution_before(struct pdb_lookup *lookup, struct pdb_place place,
+                                struct pdb_contribution *out)
+{
+    if (!lookup->contributions_tried &&
+        lookup->questions >= KEYS_AFTER + lookup->pdb->contribution_count / KEYS_CONTRIBUTIONS) {
+        lookup->contributions_tried = true;
+        lookup->contributions = pdb_contribution_keys(lookup->pdb, &lookup->lasting);
+    }
+    return lookup->contributions != NULL
+               ? pdb_contribution_before_by(lookup->pdb, lookup->contributions, place, out)
+               : pdb_contribution_before(lookup->pdb, place, out);
+}
+
 uint32_t pdb_lookup(struct pdb_lookup *lookup, uint32_t rva,
                     struct symbol_frame out[SYMBOL_FRAMES_MAX])
 {
@@ -438,7 +455,7 @@ uint32_t pdb_lookup(struct pdb_lookup *lookup, uint32_t rva,
     arena_reset(&lookup->scratch);
     limit_kept(lookup);
     lookup->questions++;
-    const bool after = pdb_contribution_before(lookup->pdb, place, &contribution);
+    const bool after = contribution_before(lookup, place, &contribution);
     const bool inside = after && place.offset - contribution.start.offset < contribution.bytes;
     if (inside) {
         const struct module_read *module = module_of(lookup, contribution.module);
@@ -488,7 +505,7 @@ static void read_methods(struct pdb_lookup *lookup)
                 procedure.kind != PDB_CODE_PROCEDURE)
                 continue;
             struct pdb_method *grown =
-                arena_reserve(&lookup->method_keep, lookup->methods, &room,
+                arena_reserve(&lookup->lasting, lookup->methods, &room,
                               (uint64_t)lookup->method_count + 1, sizeof *grown);
             if (grown == NULL)
                 return;

@@ -2,6 +2,7 @@
  * the linker sorted by address. A damaged, unsorted table gives wrong answers, never a crash. */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/limits.h"
 #include "format/pdb/module.h"
@@ -123,6 +124,19 @@ bool pdb_contribution(const struct pdb *pdb, uint32_t index, struct pdb_contribu
     return true;
 }
 
+/* The last of the first COUNT contributions that is not empty, if it is in SECTION. */
+static bool last_contribution(const struct pdb *pdb, uint32_t count, uint16_t section,
+                              struct pdb_contribution *out)
+{
+    while (count-- > 0) { /* empty contributions share their start with the next one */
+        if (!pdb_contribution(pdb, count, out) || out->start.section != section)
+            return false;
+        if (out->bytes != 0)
+            return true;
+    }
+    return false;
+}
+
 bool pdb_contribution_before(const struct pdb *pdb, struct pdb_place place,
                              struct pdb_contribution *out)
 {
@@ -136,13 +150,33 @@ bool pdb_contribution_before(const struct pdb *pdb, struct pdb_place place,
         else
             low = middle + 1;
     }
-    while (low-- > 0) { /* empty contributions share their start with the next one */
-        if (!pdb_contribution(pdb, low, out) || out->start.section != place.section)
-            return false;
-        if (out->bytes != 0)
-            return true;
+    return last_contribution(pdb, low, place.section, out);
+}
+
+static uint64_t place_key(struct pdb_place place)
+{
+    return (uint64_t)place.section << 32 | place.offset;
+}
+
+uint64_t *pdb_contribution_keys(const struct pdb *pdb, struct arena *keep)
+{
+    const uint32_t count = pdb->contribution_count;
+    uint64_t *keys = ARENA_ARRAY(keep, count, uint64_t);
+    struct pdb_contribution one;
+    for (uint32_t i = 0; keys != NULL && i < count; i++) {
+        if (!pdb_contribution(pdb, i, &one) || (i > 0 && place_key(one.start) < keys[i - 1]))
+            return NULL;
+        keys[i] = place_key(one.start);
     }
-    return false;
+    return keys;
+}
+
+bool pdb_contribution_before_by(const struct pdb *pdb, const uint64_t *keys, struct pdb_place place,
+                                struct pdb_contribution *out)
+{
+    const uint32_t count =
+        array_upper(keys, pdb->contribution_count, sizeof *keys, sizeof *keys, place_key(place));
+    return last_contribution(pdb, count, place.section, out);
 }
 
 bool pdb_contribution_at(const struct pdb *pdb, struct pdb_place place,

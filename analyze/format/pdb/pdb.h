@@ -131,6 +131,12 @@ bool pdb_contribution_at(const struct pdb *pdb, struct pdb_place place,
 bool pdb_contribution_before(const struct pdb *pdb, struct pdb_place place,
                              struct pdb_contribution *out);
 
+/* For many questions: the starts of all contributions, to search in place of their records; NULL:
+ * they are out of order or damaged, or out of memory. Then the same question, by them. */
+uint64_t *pdb_contribution_keys(const struct pdb *pdb, struct arena *keep);
+bool pdb_contribution_before_by(const struct pdb *pdb, const uint64_t *keys, struct pdb_place place,
+                                struct pdb_contribution *out);
+
 /* Makes contributions from the procedures of a file that has none; sorts those that are not in
  * order. pdb_open() calls them. */
 void pdb_make_contributions(struct pdb *pdb);
