@@ -85,9 +85,9 @@ struct frame {
     const char *function;        /* undecorated UTF-8; NULL: unknown              */
     const char *file;            /* as spelt in the PDB; NULL: unknown            */
     uint32_t line;               /* 1-based; 0: unknown                           */
+    enum frame_note note;        /* why something is missing, or how it was found */
     uint64_t symbol_distance;    /* bytes past the symbol's start             */
     const char *compiland;       /* object file that holds the function; NULL     */
-    enum frame_note note;        /* why something is missing, or how it was found */
     const char *note_words;      /* of NOTE_OTHER; else NULL                      */
 };
 

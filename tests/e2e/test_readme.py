@@ -23,6 +23,9 @@ READMES = ["README.md", *sorted(f.relative_to(e2e.ROOT).as_posix() for folder in
 WORKFLOW = "analyze/study/README.md"
 # Commands of `sh` blocks, each with the test or the program of tests that runs it.
 ELSEWHERE = {
+    "twinstack steps --out walks && cp build/victims/bin/steps-* walks": "test_each_instruction_becomes_a_moment",
+    "twinstack suite make --from walks --suite corpus/reference --out large --edition 2026.11-large --licence MIT":
+        "test_it_starts_from_another_suite",
     "twinstack score --cmd './mine' -j 2 --json -o mine.json": "test_what_became_worse_fails_and_what_cannot_be_judged_is_skipped",
     "twinstack score --cmd './mine' -j 2 --expect mine.json": "test_what_became_worse_fails_and_what_cannot_be_judged_is_skipped",
     'TWINSTACK_ADAPTER="lldb=corpus/reference/adapters/lldb.py lldb-19" twinstack check corpus/cases/null_write.ob2':

@@ -274,7 +274,7 @@ test('a_row_is_explained_with_its_source', async () => {
   await says(page, '.source h3', 'victims/crash/scenario.c:46', 'the file');
   await becomes(() => page.locator('.steps li').count(), 3, 'unwind codes');
   await becomes(() => page.locator('.steps .idle').count(), 1, 'one had not run');
-  await says(page, '.bytes', 'c7 00 01', 'bytes around the pc');
+  await says(page, '.instructions .pc', 'mov dword ptr [rax], 1', 'the instruction at the pc');
   await page.getByRole('button', { name: 'whole file' }).click();
   await page.waitForFunction(() => document.querySelectorAll('.code li').length === 180);
   await says(page, '.code', '</script><img src=x', 'hostile source is text');

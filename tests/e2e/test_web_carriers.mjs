@@ -476,7 +476,7 @@ test('a_file_of_a_large_run_stays_bounded', async () => {
   const seconds = (performance.now() - start) / 1e3;
   const size = statSync(scratch('large.html')).size;
   console.log(`     ${seconds.toFixed(1)} s, ${(size / 1e6).toFixed(1)} MB`);
-  check(size < 8e6, `${size} bytes`);
+  check(size < 10e6, `${size} bytes`); // 1.5 MB of it are instructions around the pc
   check(seconds < 20 * slowness, `${seconds} s`);
   const page = await openPage(chromium, big);
   for (const [view, words] of [
