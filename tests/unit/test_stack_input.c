@@ -431,7 +431,6 @@ TEST(stack_input_says_how_much_of_a_file_is_left)
 {
     static const char text[] = "> 1\na!0x1\n\n> 2\nb!0x2\n";
     uint64_t read_bytes = 9, left_bytes = 9;
-    struct fault fault = FAULT_INIT;
     struct stack_input *input = stack_text_open(text, strlen(text));
     struct stack_item item;
     struct arena keep;
@@ -446,6 +445,7 @@ TEST(stack_input_says_how_much_of_a_file_is_left)
     CHECK_EQ(read_bytes + left_bytes, sizeof text - 1);
     stack_input_close(input);
 #ifndef _WIN32
+    struct fault fault = FAULT_INIT;
     REQUIRE(stack_input_open_path("/dev/null", &input, &fault) == ERR_NONE);
     CHECK(!stack_input_progress(input, &read_bytes, &left_bytes)); /* nor of a pipe or terminal */
     stack_input_close(input);
