@@ -86,6 +86,7 @@ def symbols():
         yield name, [PYTHON, f"tests/e2e/test_{name}.py"], {"TWINSTACK_SOAK": "1"}
     yield "compilers", ["tests/tools.sh", BUILD, "compilers"], {}
     yield "strangers", [PYTHON, "tests/strangers.py"], {}
+    yield "published", [PYTHON, "tests/published.py"], {}
     yield "bench", [PYTHON, "tests/bench/run.py", BUILD, "--xl"], {}
 
 
