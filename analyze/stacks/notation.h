@@ -46,6 +46,7 @@ struct notation {
     ROW(rust)                                                                                      \
     ROW(json)                                                                                      \
     ROW(json_lines)                                                                                \
+    ROW(go)                                                                                        \
     ROW(windbg)                                                                                    \
     ROW(machine)                                                                                   \
     ROW(spellings)                                                                                 \

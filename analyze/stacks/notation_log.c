@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "stacks/notation.h"
 
 /* Takes "(0x...)", "[0x...]", "@ 0x..." or "0x..." from the end. */
@@ -28,11 +29,27 @@ static void take_address(struct pattern_text *r)
         r->end--;
 }
 
-/* "module+0x12", "module + 0x12", "module!0x12", "module!name+0x12", "module!name". */
+/* "module+0x12", "module + 0x12", "module!0x12", "module!name+0x12", "module!name"; the same with
+ * the base between module and offset, with a folder or a note after it; and offsets without 0x of
+ * what is named like an image. */
 static bool read_place(struct stack_input *input, struct pattern_text r, bool in_comment,
                        struct frame *out)
 {
-    static const char *const rows[] = {"%m!0x%o", "%m!%f{ }+{ }%X", "%m{ }+{ }0x%o"};
+    static const char *const rows[] = {"%m!0x%o",
+                                       "%m!%f{ }+{ }%X{ [%s]}",
+                                       "%m!%f [%s]",
+                                       "%m!%f Line %L{ + 0x%* bytes}{ %*}",
+                                       "%m!%f(){ %*}",
+                                       "%m{ }(0x%*){ }+{ }0x%o",
+                                       "%m{ }[0x%*]{ }+{ }0x%o",
+                                       "%m @ 0x%*{ }+{ }0x%o",
+                                       "%m 0x%* + 0x%o",
+                                       "%m{ }(+0x%o)",
+                                       "%m{ }+{ }0x%o",
+                                       "%m{ }+{ }0x%o [%*]",
+                                       "{(}%e+%o{)}",
+                                       "\"%e\"+%o",
+                                       "%e+%o -> %*"};
     struct pattern_match found;
     if (pattern_find(r, '`') != NULL || !pattern_matches_any(rows, COUNT_OF(rows), r, &found) ||
         (in_comment && pattern_find(found.module, ' ') != NULL))
@@ -42,13 +59,54 @@ static bool read_place(struct stack_input *input, struct pattern_text r, bool in
         return false;
     if (pattern_length(found.function) == 0)
         return spelled_offset(input, found.module, found.offset, out);
+    if (spelled_address(found.function) && /* Visual Studio, without symbols */
+        text_parse_hex(found.function.at, pattern_length(found.function), &out->pc_va)) {
+        out->offset = out->pc_va;
+        return true;
+    }
     out->symbol_distance = found.distance;
+    out->file = spelled_keep(input, found.file);
+    out->line = pattern_length(found.file) > 0 ? (uint32_t)found.line : 0;
     return spelled_named(input, found.module, found.function, out);
+}
+
+/* Sysmon's "[CallTrace: ]PATH+OFFSET|PATH+OFFSET|UNKNOWN(ADDRESS)", a whole stack in a line; the
+ * last frame is returned, the others are added. False, and nothing added: it is none. */
+static bool read_trace(struct stack_input *input, struct pattern_text r, struct frame *out)
+{
+    const struct frame first = *out;
+    struct pattern_match found;
+    if (pattern_starts(r, "CallTrace: "))
+        r.at += sizeof "CallTrace: " - 1;
+    struct pattern_text rest = r;
+    for (int pass = 0; pass < 2; pass++, rest = r)
+        for (uint64_t i = 0; rest.at <= rest.end; i++) {
+            const char *bar = pattern_find(rest, '|');
+            const struct pattern_text place = {rest.at, bar != NULL ? bar : rest.end};
+            if ((pass == 0 && i == 0 && bar == NULL) ||
+                !(pattern_matches("%e+%o", place, &found) ||
+                  pattern_matches("UNKNOWN(%a)", place, &found)))
+                return false;
+            rest.at = bar != NULL ? bar + 1 : rest.end + 1;
+            if (pass == 0)
+                continue;
+            *out = first;
+            out->kind = i == 0 ? first.kind : PC_RETURN;
+            if (found.has_offset && !spelled_offset(input, found.module, found.offset, out))
+                return false;
+            if (found.has_address)
+                out->pc_va = out->offset = found.address;
+            if (bar != NULL)
+                builder_add(&input->builder, *out);
+        }
+    return true;
 }
 
 static enum line_is read_line(struct stack_input *input, struct pattern_text r, struct frame *out)
 {
     const bool in_comment = *r.at == '#'; /* "#3 see a.exe+0x12" */
+    if (read_trace(input, r, out))
+        return LINE_FRAME;
     take_address(&r);
     r = spelled_after_prefix(r);
     return read_place(input, r, in_comment, out) ? LINE_FRAME : LINE_UNKNOWN;

@@ -7,16 +7,30 @@
 #include "stacks/notation.h"
 
 /* A pattern of a line, and what the line means. */
-enum { PLAIN, INSIDE };
+enum { PLAIN, INSIDE, CODE };
 static const struct {
     const char *pattern;
-    int address; /* INSIDE: of the call instruction, so not to be stepped back once more */
+    int address; /* INSIDE: of the call instruction, so not to be stepped back once more.  CODE: the
+                    offset is one in the code, whose first page has the headers */
 } frame_rows[] = {
+    /* LLVM and Chromium, which print one blank where sanitizers print two */
+    {"#%n 0x%a%1(%m+0x%o)", PLAIN},
     /* sanitizers: a module's offset with or without the function */
     {"#%n 0x%a in %f (%m+0x%o){ (BuildId: %i)}", INSIDE},
     {"#%n 0x%a (%m+0x%o){ (BuildId: %i)}", INSIDE},
-    /* debuggerd's tombstones of Android */
+    /* LLVM */
+    {"#%n 0x%a %f (%m+0x%o)", PLAIN},
+    {"0x%a, %m(0x%*) + 0x%o byte(s){, %*}", PLAIN},
+    /* sanitizers of threads and of undefined behaviour */
+    {"#%n %f <null> (%m+0x%o){ (BuildId: %i)}", INSIDE},
+    {"#%n %f %s (%m+0x%o){ (BuildId: %i)}", INSIDE},
+    /* debuggerd's tombstones of Android, and those of HarmonyOS */
+    {"#%n pc %o %m(%f+%D){(%i)}", INSIDE},
+    {"#%n pc %o %m(%i)", INSIDE},
     {"#%n pc %o %m{ (offset 0x%*)}{ (%f+%D)}{ (BuildId: %i)}", INSIDE},
+    /* Gecko */
+    {"#%n: %f[%m +0x%o]", PLAIN},
+    {"#%n: %f (%s)", PLAIN},
     /* gdb */
     {"#%n 0x%a in %f (%*) at %s", PLAIN},
     {"#%n 0x%a in %f (%*) from %m", PLAIN},
@@ -28,6 +42,9 @@ static const struct {
     /* sanitizers with symbols; Chromium on Linux */
     {"#%n 0x%a in %f %s", INSIDE},
     {"#%n 0x%a in %f", INSIDE},
+    {"#%n 0x%a %f [%s]", PLAIN},
+    {"#%n 0x%a{ - 1} - %m", PLAIN}, /* eu-stack */
+    {"#%n 0x%a{ - 1} %f - %m", PLAIN},
     {"#%n 0x%a %f", PLAIN},
     /* lldb */
     {"{* }frame #%n: 0x%a %m`%f{ + %D}{ at %s}", PLAIN},
@@ -35,16 +52,30 @@ static const struct {
     {"{* }frame #%n: 0x%a", PLAIN},
     /* crash reports of macOS and iOS, and backtrace_symbols() there */
     {"%n %m 0x%a 0x%a + %d", PLAIN},
-    {"%n %m 0x%a %f + %D{ (%s)}", PLAIN},
+    {"%n %m 0x%a %f + %D{ (%s)}{ [inlined]}", PLAIN},
+    {"{%* }??? (in %m) load address 0x%* + 0x%o [0x%a]", PLAIN},
+    /* Sentry */
+    {"%n %m 0x%a <unknown>", PLAIN},
+    {"%n %m 0x%a {[inlined] }%f (%s)", PLAIN},
     /* minidump_stackwalk */
     {"%n %m!%f [%F : %L + 0x%*]", PLAIN},
     {"%n %m!%f + %X", PLAIN},
     {"%n %m + 0x%o", PLAIN},
     {"%n 0x%a", PLAIN},
+    /* std::stacktrace of MSVC */
+    {"%n> {%F(%L): }%m!%f+%X", PLAIN},
+    {"%n> {%F(%L): }%m+0x%o", PLAIN},
+    {"%n> 0x%a", PLAIN},
+    /* .NET compiled ahead of time */
+    {"at %m!<BaseAddress>+0x%o", PLAIN},
+    {"at %f(%*) + %X{ in %F:line %L}", PLAIN},
+    {"at %f(%*) in %F:line %L", PLAIN},
     /* Rust with RUST_BACKTRACE=full, Node */
     {"%n: 0x%a - %f", PLAIN},
     {"%n: 0x%a %f [%m]", PLAIN},
     {"%n: %a %f+%D", PLAIN},
+    /* Swift */
+    {"%n {[ra] }0x%a %f + %D in %m{ at %s}", PLAIN},
     /* winedbg; address 0 has no 0x */
     {"{=>}%n 0x%a in %m (+0x%o){ (%*)}", PLAIN},
     {"{=>}%n 0x%a %f+%X(%*) [%s] in %m{ (%*)}", PLAIN},
@@ -61,8 +92,39 @@ static const struct {
     {"%m(+0x%o){ }[0x%a]", PLAIN},
     {"%m(%f+%X){ }[0x%a]", PLAIN},
     {"%m() [0x%a]", PLAIN},
+    {"%m(%f+%X) [0x%a] %s", PLAIN}, /* Ruby */
+    /* Python */
+    {"Binary file \"%m\", at +0x%o [0x%a]", PLAIN},
+    {"Binary file \"%m\", at %f+%X [0x%a]", PLAIN},
+    {"Binary file \"%m\" [0x%a]", PLAIN},
     /* Unreal Engine: module, its base, an offset */
     {"%w 0x%* + %o", PLAIN},
+    {"{%*}[Callstack] 0x%a %m!%f []", PLAIN},
+    {"{%*}[Callstack] 0x%a %m!%f [%s]", PLAIN},
+    /* Unity, Blender */
+    {"0x%a (%m) %f", PLAIN},
+    {"%m :0x%a %f", PLAIN},
+    /* glog, Zig */
+    {"{PC: }@ 0x%a {%n }%f", PLAIN},
+    {"{PC: }@ %a {%n }%f", PLAIN},
+    {"%s: 0x%a in %f (%m)", PLAIN},
+    {"???:?:?: 0x%a in %f (%m)", PLAIN},
+    /* Valgrind */
+    {"==%n== {at}{by} 0x%a: %f (in %m)", PLAIN},
+    {"==%n== {at}{by} 0x%a: %f (%s)", PLAIN},
+    /* Process Monitor, as text and as CSV */
+    {"%n %w %e + 0x%o 0x%a{ %*}", PLAIN},
+    {"%n %w %f + %X{,%*} 0x%a{ %*}", PLAIN},
+    {"\"%*\",\"%*\",\"%e + 0x%o\",\"0x%a\",%*", PLAIN},
+    {"\"%*\",\"%m\",\"%f + %X{,%*}\",\"0x%a\",%*", PLAIN},
+    /* Delphi: JCL, madExcept, EurekaLog */
+    {"(%o)%{%w{ }%} [%a] %*", CODE},
+    {"[%a]%{%m%} %f (Line %L, \"%F\"%*){ %*}", PLAIN},
+    {"[%a]%{%m%} %f{ + $%*}", PLAIN},
+    {"%* %a +%* %e %* %n +%n %f", PLAIN},
+    {"%* %a +%* %e %f", PLAIN},
+    {"|%*|%*|%*|%a{ }|%e{ }|%o{ }|%*", PLAIN},
+    {"%e (%*+0x%o)", PLAIN}, /* WhoCrashed */
     /* Chromium on Windows, HotSpot's hs_err */
     {"(No symbol) [0x%a]", PLAIN},
     {"%f [0x%a+%D]{ (%s)}", PLAIN},
@@ -109,8 +171,16 @@ static bool is_one_of(struct pattern_text text, const char *const *words, size_t
 static bool set_matched(struct stack_input *input, const struct pattern_match *found,
                         struct frame *out)
 {
-    static const char *const nameless[] = {"??", "???", "n/a", "<unknown>"};
-    struct pattern_text module = spelled_base_name(found->module), function = found->function;
+    static const char *const nameless[] = {"??",
+                                           "???",
+                                           "n/a",
+                                           "<unknown>",
+                                           "(unknown)",
+                                           "UnknownFunction",
+                                           "(function-name not available)",
+                                           "Symbols not available"};
+    struct pattern_text module = spelled_trimmed(spelled_base_name(found->module));
+    struct pattern_text function = found->function;
     const char *bang = pattern_find_last(module, ".apk!"); /* of a library inside a package */
     if (bang != NULL)
         module.at = bang + 5;
@@ -140,12 +210,16 @@ static bool set_matched(struct stack_input *input, const struct pattern_match *f
 
 static bool read_pattern(struct stack_input *input, struct pattern_text r, struct frame *out)
 {
+    const uint64_t marks = pattern_marks(r);
     struct pattern_match found;
     for (size_t i = 0; i < COUNT_OF(frame_rows); i++) {
-        if (!pattern_matches(frame_rows[i].pattern, r, &found))
+        if (!pattern_may_match(frame_rows[i].pattern, marks) ||
+            !pattern_matches(frame_rows[i].pattern, r, &found))
             continue;
         if (frame_rows[i].address == INSIDE)
             out->kind = PC_INTERRUPTED;
+        if (frame_rows[i].address == CODE)
+            found.offset += 0x1000;
         return set_matched(input, &found, out);
     }
     return false;

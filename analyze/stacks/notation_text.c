@@ -197,7 +197,7 @@ static bool finish(struct stack_input *input, bool whole, struct arena *keep,
     if (whole) {
         input->label = NULL;
         input->has_label = false;
-        input->in_parameters = input->after_signal = input->named = false;
+        input->in_parameters = input->in_goroutine = input->after_signal = input->named = false;
         input->thread_number = NO_THREAD;
         arena_reset(&input->scratch);
     }

@@ -31,7 +31,7 @@ static bool address_of(struct pattern_text word, uint64_t *out)
     size_t count = 0;
     if (pattern_starts(word, "0x"))
         word.at += 2;
-    if (!is_address(word) || *word.at == '-')
+    else if (!is_address(word) || *word.at == '-')
         return false;
     for (const char *at = word.at; at < word.end; at++) {
         if (*at == '`')
@@ -118,7 +118,8 @@ static void read_parameters(struct stack_input *input, struct pattern_text r)
     (void)hex_of((struct pattern_text){close + 2, r.end}, &last->symbol_distance);
 }
 
-/* Skips the arguments of a frame: ": A B C D : " on x64, and three addresses on x86. */
+/* Skips the arguments of a frame: ": A B C D : " on x64, three addresses on x86, and however many
+ * other tools print. What comes last is the call site, even where it is an address. */
 static bool skip_arguments(struct pattern_text *r)
 {
     pattern_skip_blanks(r);
@@ -129,13 +130,12 @@ static bool skip_arguments(struct pattern_text *r)
         r->at = colon + 3;
         return true;
     }
-    struct pattern_text rest = *r;
-    for (int i = 0; i < 3; i++)
-        if (!is_address(pattern_next_word(&rest)))
-            return true;
-    pattern_skip_blanks(&rest);
-    if (pattern_length(rest) > 0)
+    for (struct pattern_text rest = *r; is_address(pattern_next_word(&rest));) {
+        pattern_skip_blanks(&rest);
+        if (pattern_length(rest) == 0)
+            break;
         *r = rest;
+    }
     return true;
 }
 

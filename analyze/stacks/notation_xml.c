@@ -11,7 +11,15 @@
 #include "base/array.h"
 #include "stacks/notation.h"
 
-enum part { PART_MODULE, PART_OFFSET, PART_FUNCTION, PART_ADDRESS, PARTS };
+enum part {
+    PART_MODULE,
+    PART_OFFSET,
+    PART_FUNCTION,
+    PART_ADDRESS,
+    PART_PATH, /* of the module; only with a location */
+    PART_LOCATION,
+    PARTS
+};
 
 /* What a value is called. */
 static const struct {
@@ -25,7 +33,8 @@ static const struct {
     {"function", PART_FUNCTION},   {"functionname", PART_FUNCTION},
     {"method", PART_FUNCTION},     {"address", PART_ADDRESS},
     {"ip", PART_ADDRESS},          {"pc", PART_ADDRESS},
-    {"instruction", PART_ADDRESS},
+    {"instruction", PART_ADDRESS}, {"path", PART_PATH},
+    {"location", PART_LOCATION},
 };
 
 static const char *const frame_tags[] = {"frame", "stackframe"};
@@ -190,6 +199,20 @@ static char *put_char(char *to, const char *end, char c)
     return to;
 }
 
+/* Process Monitor: "module + 0xOFFSET", or a place in a function of the module in PATH. */
+static char *put_location(char *to, const char *end, struct pattern_text path,
+                          struct pattern_text location)
+{
+    const struct pattern_text name = spelled_base_name(path);
+    const char *comma = pattern_find(location, ',');
+    if (pattern_length(location) <= pattern_length(name) ||
+        memcmp(location.at, name.at, pattern_length(name)) != 0) {
+        to = put_char(put(to, end, name), end, '!');
+        location.end = comma != NULL ? comma : location.end; /* then the source */
+    }
+    return put(to, end, location);
+}
+
 /* "module!0xOFFSET", "module!function+0xOFFSET", "?!0xADDRESS", or the element's own text; what
  * FROM to END held is gone. */
 static void put_frame(char *from, char *end, const struct pattern_text *parts,
@@ -207,7 +230,9 @@ static void put_frame(char *from, char *end, const struct pattern_text *parts,
     const bool named = pattern_length(copies[PART_FUNCTION]) > 0;
     const enum part number =
         pattern_length(copies[PART_OFFSET]) > 0 && (placed || named) ? PART_OFFSET : PART_ADDRESS;
-    if (!placed && !named && pattern_length(copies[PART_ADDRESS]) == 0) {
+    if (pattern_length(copies[PART_PATH]) > 0 && pattern_length(copies[PART_LOCATION]) > 0) {
+        to = put_location(to, end, copies[PART_PATH], copies[PART_LOCATION]);
+    } else if (!placed && !named && pattern_length(copies[PART_ADDRESS]) == 0) {
         to = put(to, end, copies[PARTS]);
     } else if (named && !(placed && number == PART_OFFSET)) {
         if (placed) {

@@ -14,6 +14,13 @@ struct pattern_text spelled_base_name(struct pattern_text path)
     return path;
 }
 
+struct pattern_text spelled_trimmed(struct pattern_text text)
+{
+    while (text.end > text.at && strchr(" \t", text.end[-1]) != NULL)
+        text.end--;
+    return text;
+}
+
 bool spelled_offset(struct stack_input *input, struct pattern_text name, uint64_t offset,
                     struct frame *out)
 {
@@ -78,8 +85,11 @@ static bool is_level(struct pattern_text word)
 
 bool spelled_address(struct pattern_text word)
 {
-    return pattern_length(word) >= 6 && pattern_starts(word, "0x") &&
-           holds_only((struct pattern_text){word.at + 2, word.end}, "0123456789abcdefABCDEF`");
+    const bool marked = pattern_length(word) >= 6 && pattern_starts(word, "0x");
+    const size_t bytes = pattern_length(word);
+    if (marked)
+        word.at += 2;
+    return (marked || bytes == 8 || bytes == 16) && holds_only(word, "0123456789abcdefABCDEF`");
 }
 
 /* True for a word that comes before a frame and is none of its own. */

@@ -27,9 +27,10 @@
  *     jit!name+0xOFFSET     generated code
  *
  * A line that is none of these may be what another tool prints. Most are patterns in one table
- * (notation_spellings.c): gdb, lldb, AddressSanitizer, Android's tombstones, crash reports of
- * macOS, systemd-coredump, Chromium, HotSpot, Rust, Node, winedbg, Boost, backtrace_symbols(),
- * minidump_stackwalk. The others need more than one line:
+ * (notation_spellings.c): gdb, lldb, sanitizers, Android's tombstones, crash reports of macOS,
+ * systemd-coredump, LLVM, Chromium, Gecko, HotSpot, Rust, .NET, Node, Python, Zig, winedbg, Boost,
+ * std::stacktrace, backtrace_symbols(), minidump_stackwalk, Sentry, Unreal, Unity, Process Monitor.
+ * The others need more than one line:
  *
  *     module+0xOFFSET       as module!0xOFFSET; also module + 0xOFFSET, and module!name+0xOFFSET,
  *                           whose offset is one in the function. Before these and module!0xOFFSET
@@ -45,6 +46,8 @@
  *     THREAD|FRAME|MODULE|FUNCTION|FILE|LINE|0xOFFSET
  *                           minidump_stackwalk -m: frame 0 starts a stack, Module|... lines state
  *                           identities
+ *     FUNCTION(ARGUMENTS)   and on the next line FILE:LINE +0xDISTANCE, after "goroutine N [...]:":
+ *                           Go
  *     at FILE:LINE          the place of the function on the line before
  *
  * "Thread N", "thread #N", ". N Id: ..." and the like start a stack. Of the lines that begin with

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 
 enum { STEPS_MAX = 20000, MATCH_DEPTH_MAX = 64 };
@@ -126,9 +127,31 @@ static bool set_number(struct pattern_match *found, char kind, uint64_t value)
     return true;
 }
 
+/* True for a name that ends as images of code do. */
+static bool is_image_name(struct pattern_text name)
+{
+    static const char *const ends[] = {".exe", ".dll",   ".sys", ".node", ".pyd", ".ocx",
+                                       ".so",  ".dylib", ".drv", ".cpl",  ".scr", ".ax"};
+    for (size_t i = 0; i < COUNT_OF(ends); i++) {
+        const size_t bytes = strlen(ends[i]);
+        size_t k = 0;
+        while (k < bytes && pattern_length(name) > bytes &&
+               (name.end[(ptrdiff_t)k - (ptrdiff_t)bytes] | 32) == (ends[i][k] | 32))
+            k++;
+        if (k == bytes)
+            return true;
+    }
+    return false;
+}
+
 static bool set_text(struct pattern_match *found, char kind, struct pattern_text text)
 {
     switch (kind) {
+    case 'e':
+        if (!is_image_name(text))
+            return false;
+        found->module = text;
+        break;
     case 'm':
     case 'w':
         found->module = text;
@@ -157,6 +180,11 @@ static bool is_part(char kind, char c)
     return kind == 'w' ? !is_blank(c) : kind != 'i' || is_digit(c, true) || c == '-';
 }
 
+static bool is_same(char of_pattern, char c)
+{
+    return of_pattern == c || (of_pattern == 'x' && c == 'X');
+}
+
 /* False: REST cannot match P. Most places fail at once, because the next character of the pattern
  * is another one. */
 static bool may_match(const char *p, struct pattern_text rest)
@@ -167,7 +195,7 @@ static bool may_match(const char *p, struct pattern_text rest)
         return true;
     if (rest.at == rest.end)
         return false;
-    return *p == ' ' ? is_blank(*rest.at) : *p == *rest.at;
+    return *p == ' ' ? is_blank(*rest.at) : is_same(*p, *rest.at);
 }
 
 /* A text field of KIND at R, then the rest P of the pattern. */
@@ -215,8 +243,16 @@ static bool match_here(struct matcher *m, const char *p, struct pattern_text r)
             while (r.at < r.end && is_blank(*r.at))
                 r.at++;
         } else if (*p != '%') {
-            if (r.at == r.end || *r.at++ != *p)
+            if (r.at == r.end || !is_same(*p, *r.at++))
                 return false;
+        } else if (p[1] == '{' || p[1] == '}') {
+            if (r.at == r.end || *r.at++ != *++p)
+                return false;
+        } else if (p[1] == '1') {
+            p++;
+            if (pattern_length(r) < 2 || !is_blank(r.at[0]) || is_blank(r.at[1]))
+                return false;
+            r.at++;
         } else if (strchr("naodDXL", *++p) != NULL) {
             uint64_t value;
             if (!take_number(*p, &r, &value) || !set_number(&m->found, *p, value))
@@ -246,11 +282,39 @@ bool pattern_matches(const char *pattern, struct pattern_text line, struct patte
     return matches;
 }
 
+/* The bit of a character from '!' to '`'; 0: of another one. */
+static uint64_t mark_of(char c)
+{
+    return c > ' ' && c <= '`' ? (uint64_t)1 << (c - '!') : 0;
+}
+
+uint64_t pattern_marks(struct pattern_text line)
+{
+    uint64_t marks = 0;
+    for (const char *at = line.at; at < line.end; at++)
+        marks |= mark_of(*at);
+    return marks;
+}
+
+bool pattern_may_match(const char *pattern, uint64_t marks)
+{
+    for (const char *p = pattern; *p != '\0'; p++) {
+        if (*p == '{')
+            p = strchr(p, '}');
+        else if (*p == '%')
+            p++;
+        else if ((mark_of(*p) & ~marks) != 0)
+            return false;
+    }
+    return true;
+}
+
 bool pattern_matches_any(const char *const *patterns, size_t count, struct pattern_text line,
                          struct pattern_match *out)
 {
+    const uint64_t marks = pattern_marks(line);
     for (size_t i = 0; i < count; i++)
-        if (pattern_matches(patterns[i], line, out))
+        if (pattern_may_match(patterns[i], marks) && pattern_matches(patterns[i], line, out))
             return true;
     return false;
 }

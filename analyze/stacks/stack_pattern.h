@@ -1,11 +1,13 @@
 /* Patterns of lines that other tools print. notation_spellings.c has most of them.
  *
- *     ' '   one or more blanks         other characters   themselves
+ *     ' '   one or more blanks         other characters   themselves; x also as X
  *     %n    a decimal number           %a   an address: hexadecimal digits, with or without 0x; of
  *                                           two in a line, the first counts
  *     %o    hexadecimal, and %d        decimal: an offset in the module
  *     %D    a decimal distance from the start of the function, %X a hexadecimal one with 0x
- *     %m    the module: text up to what follows in the pattern; %w the same without blanks
+ *     %1    exactly one blank; %{ and %} themselves, not within {...}
+ *     %m    the module: text up to what follows in the pattern; %w the same without blanks, %e the
+ *           same when it ends in .exe, .dll, .so and the like
  *     %f    the function; %F and %L a file and a line apart
  *     %s    FILE:LINE or FILE:LINE:COLUMN, without " at "
  *     %i    the identity of the module, hexadecimal digits
@@ -34,7 +36,12 @@ struct pattern_match {
 /* False: LINE is different, or so intricate that the comparison was given up. */
 bool pattern_matches(const char *pattern, struct pattern_text line, struct pattern_match *out);
 
-/* The same with the first of COUNT patterns that matches. */
+/* Which characters from '!' to '`' are in LINE, as bits. A pattern that has others cannot match:
+ * false. Far cheaper than the comparison. */
+uint64_t pattern_marks(struct pattern_text line);
+bool pattern_may_match(const char *pattern, uint64_t marks);
+
+/* pattern_matches() with the first of COUNT patterns that matches. */
 bool pattern_matches_any(const char *const *patterns, size_t count, struct pattern_text line,
                          struct pattern_match *out);
 

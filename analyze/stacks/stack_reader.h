@@ -79,6 +79,7 @@ struct stack_input {
     const char *fault_module; /* of an event log's record, for its next line; NULL */
     bool after_signal;        /* gdb: the next frame was interrupted by a signal */
     bool in_parameters;       /* within the parameters that WinDbg's kP prints one per line */
+    bool in_goroutine;        /* within the frames of one, which Go prints on two lines each */
     bool named;               /* frames of this stack are as minidump_stackwalk -m prints them */
     uint64_t crashed_thread, thread_number; /* as such lines number threads; NO_THREAD: unknown */
     uint32_t name_count;
@@ -146,6 +147,8 @@ void input_map_frame(const struct stack_input *input, struct frame *frame);
 
 /* What a line of another tool says, as a frame (spelled.c). */
 struct pattern_text spelled_base_name(struct pattern_text path);
+/* TEXT without the blanks at its end. */
+struct pattern_text spelled_trimmed(struct pattern_text text);
 /* A copy in scratch; NULL: an empty text, or out of memory. */
 const char *spelled_keep(struct stack_input *input, struct pattern_text text);
 /* A frame at an offset in a module, whose folder is left out. */
@@ -154,7 +157,7 @@ bool spelled_offset(struct stack_input *input, struct pattern_text module, uint6
 /* A frame of a function without a stated offset in its module. */
 bool spelled_named(struct stack_input *input, struct pattern_text module,
                    struct pattern_text function, struct frame *out);
-/* True for 0x and at least four hexadecimal digits. */
+/* True for 0x and at least four hexadecimal digits, or 8 or 16 without 0x. */
 bool spelled_address(struct pattern_text word);
 /* LINE without what logs put before a frame: an index, times, a level, a source, an address. */
 struct pattern_text spelled_after_prefix(struct pattern_text line);

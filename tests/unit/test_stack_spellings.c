@@ -1,0 +1,170 @@
+/* Lines that other tools print, as their sources and published reports spell them: the module and
+ * its offset where the line has both, else the function or the address. */
+#include <string.h>
+
+#include "stack_text.h"
+#include "stacks/stack_input.h"
+#include "test.h"
+
+static const struct {
+    const char *name, *text, *want;
+} rows[] = {
+    {"LLVM, with one blank before a place of the module",
+     " #0 0x000055d5e6a0b1f7 llvm::sys::PrintStackTrace(llvm::raw_ostream&, int) "
+     "(/usr/bin/clang-18+0x3c2a1f7)\n"
+     " #1 0x00007f12 (/lib/libc.so.6+0x42520)\n #2 0x00007f13  (/lib/libc.so.6+0x42521)\n",
+     "-: clang-18!0x3c2a1f7@i libc.so.6!0x42520@r libc.so.6!0x42521@i\n"},
+    {"LLVM on Windows",
+     "0x00007FF6BB1B1025, C:\\bin\\clang.exe(0x00007FF6BB000000) + 0x1B1025 byte(s)\n"
+     "0x00007FFB2E1E3C84, C:\\a.DLL(0x00007FFB2E1D0000) + 0x13C84 byte(s), f() + 0x14 byte(s), "
+     "c:\\a.cpp, line 12 + 0x5 byte(s)\n",
+     "-: clang.exe!0x1b1025@i a.DLL!0x13c84@r\n"},
+    {"ThreadSanitizer",
+     "  #0 f /src/a.c:12 (app+0x1234)\n  #1 main <null> (app+0x1235) (BuildId: "
+     "9d95f2a8c3b1e4d5f60718293a4b5c6d7e8f9012)\n"
+     "  #2 operator new(unsigned long) <null> (libtsan.so.0+0x8bf89)\n",
+     "-: app!0x1234@i app!0x1235@i libtsan.so.0!0x8bf89@i\n"},
+    {"HarmonyOS",
+     "#00 pc 000000000003e88f "
+     "/system/lib/ld-musl.so.1(abort+12)(5aa9119f2f1080ede76b0b17fb0103a9)\n"
+     "#01 pc 000000000003e890 /system/lib64/libark.so(5aa9119f2f1080ede76b0b17fb0103a9)\n",
+     "-: ld-musl.so.1!0x3e88f@i libark.so!0x3e890@i\n"},
+    {"Gecko",
+     "#01: NS_Process(nsIThread*, bool)[/usr/lib/libxul.so +0x1234]\n"
+     "#02: ???[C:\\Program Files\\Firefox\\xul.dll +0x5678]\n#03: f (C:\\src\\a.cpp:12)\n",
+     "-: libxul.so!0x1234@i xul.dll!0x5678@r ?!f!0x0@r(C:\\src\\a.cpp:12)\n"},
+    {"Chromium on Linux, with lines", "#0 0x55d5e6a0b1f7 base::f() [../../base/a.cc:1047:7]\n",
+     "-: ?!base::f()!0x0@i(../../base/a.cc:1047)\n"},
+    {"eu-stack", "#0  0x00007f12 poll - /usr/lib/libc.so.6\n#1  0x00007f13 - 1 - /usr/lib/a.so\n",
+     "-: libc.so.6!poll!0x0@i ?!0x7f13@r\n"},
+    {"a crash report of macOS with an inlined call, and sample",
+     "2   My App   0x1049c4c20 main + 33 (a.swift:33) [inlined]\n"
+     "    + ! 2573 ???  (in MyApp)  load address 0x104ea0000 + 0x4c20  [0x104ea4c20]\n"
+     "    2573 ???  (in MyApp)  load address 0x104ea0000 + 0x4c21  [0x104ea4c21]\n",
+     "-: My App!main!0x0@i(a.swift:33) MyApp!0x4c20@r MyApp!0x4c21@r\n"},
+    {"Sentry's text",
+     "Thread 7748 Crashed:\n"
+     "0   a.exe                       0x12a2a3d           crash::f (main.cpp:26)\n"
+     "1   a.exe                       0x12a2a3e           [inlined] std::g (string:1)\n"
+     "2   <unknown>                   0x7fff              <unknown>\n"
+     "3   a.exe                       0x12a2a3d           0x12a0000 + 10813\n",
+     "thread 7748: a.exe!crash::f!0x0@i(main.cpp:26) a.exe!std::g!0x0@r(string:1) ?!0x7fff@r "
+     "a.exe!0x2a3d@r\n"},
+    {"Swift",
+     "0 0x0104ea4c20 f + 12 in MyApp at /a.swift:3:4\n1 [ra] 0x0104ea4c21 g + 1 in MyApp\n",
+     "-: MyApp!f!0x0@i(/a.swift:3) MyApp!g!0x0@r\n"},
+    {"std::stacktrace of MSVC",
+     "0> C:\\src\\a.cpp(12): app!f+0x1E\n1> app!main+0x9\n2> C:\\x\\app+0x1234\n3> "
+     "0x7FFB2E1E3C84\n",
+     "-: app!f!0x0@i(C:\\src\\a.cpp:12) app!main!0x0@r app!0x1234@r ?!0x7ffb2e1e3c84@r\n"},
+    {".NET ahead of time, and with sources",
+     "   at App!<BaseAddress>+0x1a2b3c\n   at Program.Main(String[]) + 0x1d\n"
+     "   at N.T.M(Int32) in C:\\a b\\a.cs:line 12\n   at N.T.F() + 0x2 in /a.cs:line 3\n",
+     "-: App!0x1a2b3c@i ?!Program.Main!0x0@r ?!N.T.M!0x0@r(C:\\a b\\a.cs:12) "
+     "?!N.T.F!0x0@r(/a.cs:3)\n"},
+    {"Ruby", "/usr/lib/libruby.so.3.0(rb_bug+0x11) [0x7f12] vm_dump.c:758\n",
+     "-: libruby.so.3.0!rb_bug!0x0@i(vm_dump.c:758)\n"},
+    {"Python's faulthandler",
+     "  Binary file \"/usr/bin/python3.14\", at _Py_Dump+0x31 [0x55d5]\n"
+     "  Binary file \"/lib/libc.so.6\", at +0x3c050 [0x7f12]\n"
+     "  Binary file \"/lib/libm.so.6\" [0x7f13]\n",
+     "-: python3.14!_Py_Dump!0x0@i libc.so.6!0x3c050@r ?!0x7f13@r\n"},
+    {"Unreal Engine",
+     "[2024.01.01-12.00.00:123][178]LogWindows: Error: [Callstack] 0x00007ff75a7eea8f "
+     "A-Win64.exe!UnknownFunction []\n"
+     "[Callstack] 0x00007ff75a7eea90 Core.dll!FDebug::Fail() [c:\\a.cpp:440]\n"
+     "UE4Editor!WinMain() [d:\\b.cpp:200]\n",
+     "-: ?!0x7ff75a7eea8f@i Core.dll!FDebug::Fail()!0x0@r(c:\\a.cpp:440) "
+     "UE4Editor!WinMain()!0x0@r(d:\\b.cpp:200)\n"},
+    {"Unity and Blender",
+     "0x00007FFD55D5BE70 (UnityPlayer) UnityMain\n"
+     "0x00007FFD55D5BE71 (UnityPlayer) (function-name not available)\n"
+     "python311.dll       :0x00007FFFEFBCAB20  PyObject_Call\n"
+     "a.pyd               :0x00007FFFEFBCAB21  Symbols not available\n",
+     "-: UnityPlayer!UnityMain!0x0@i ?!0x7ffd55d5be71@r python311.dll!PyObject_Call!0x0@r "
+     "?!0x7fffefbcab21@r\n"},
+    {"glog, Abseil and Zig",
+     "PC: @     0x7f12ab raise\n    @     0x7f12abcd (unknown)\n    @   00007FF6BB1B1025  f\n"
+     "    @     0x55d5e6a0b1f7         64  g()\n"
+     "C:\\src\\main.zig:5:7: 0x7ff6bb1b1025 in main (main.exe.obj)\n"
+     "???:?:?: 0x7ffb2e1e3c84 in ??? (KERNEL32.DLL)\n",
+     "-: ?!raise!0x0@i ?!0x7f12abcd@r ?!f!0x0@r ?!g()!0x0@r "
+     "main.exe.obj!main!0x0@r(C:\\src\\main.zig:5) ?!0x7ffb2e1e3c84@r\n"},
+    {"Valgrind",
+     "==123==    at 0x4C2FB0F: malloc (a.c:299)\n==123==    by 0x4E55B96: f (in /lib/libf.so)\n",
+     "-: ?!malloc!0x0@i(a.c:299) libf.so!f!0x0@r\n"},
+    {"Visual Studio",
+     "app.exe!f()  Line 12 + 0x5 bytes\tC\napp.exe!g(int argc, char * * argv) Line 3\tC++\n"
+     "kernel32.dll!@Base@12() \tUnknown\nntdll.dll!00007ffb2e1e3c84()\tUnknown\n",
+     "-: app.exe!f()!0x0@i app.exe!g(int argc, char * * argv)!0x0@r "
+     "kernel32.dll!@Base@12!0x0@r ?!0x7ffb2e1e3c84@r\n"},
+    {"Process Monitor",
+     "0\tFLTMGR.SYS\tFltDecode + 0x1c1d\t0xfffff8014f1e555d\tC:\\drivers\\FLTMGR.SYS\n"
+     "1\tapp.exe\tapp.exe + 0x1234\t0x7ff6bb1b1234\tC:\\app\\app.exe\n"
+     "2\tapp.exe\tmain + 0x14, C:\\a.c(12)\t0x7ff6bb1b1234\tC:\\app\\app.exe\n"
+     "\"U 3\",\"app.exe\",\"app.exe + 0x1235\",\"0x7ff6bb1b1235\",\"C:\\app\\app.exe\"\n"
+     "\"U 4\",\"ntdll.dll\",\"NtCreateFile + 0x14\",\"0x7ffb2e1e3c84\",\"C:\\ntdll.dll\"\n",
+     "-: FLTMGR.SYS!FltDecode!0x0@i app.exe!0x1234@r app.exe!main!0x0@r app.exe!0x1235@r "
+     "ntdll.dll!NtCreateFile!0x0@r\n"},
+    {"Process Monitor, XML",
+     "<stack><frame><depth>0</depth><address>0xfffff8014f1e555d</address><path>C:\\a\\FLTMGR.SYS"
+     "</path><location>FLTMGR.SYS + 0x555d</location></frame>\n<frame><depth>1</depth><address>"
+     "0x7ff6bb1b1234</address><path>C:\\app.exe</path><location>main + 0x14, C:\\a.c(12)</location>"
+     "</frame></stack>",
+     "-: FLTMGR.SYS!0x555d@i app.exe!main!0x0@r\n"},
+    {"Sysmon",
+     "CallTrace: C:\\W\\ntdll.dll+9d4f4|C:\\My App\\a.exe+1234|UNKNOWN(000001E8D8ADB454)\n"
+     "C:\\W\\ntdll.dll+9d4f4|C:\\W\\b.dll+2d6de\nC:\\W\\ntdll.dll+9d4f4|hello\n",
+     "-: !malformed@117\n-: ntdll.dll!0x9d4f4@i a.exe!0x1234@r ?!0x1e8d8adb454@r "
+     "ntdll.dll!0x9d4f4@r b.dll!0x2d6de@r\n"},
+    {"offsets without 0x",
+     "\t[ 0] 0x7FF6E9D6DDDA     A.exe+0D6DDDA -> 67822+0x13A\tmov ecx, [rax]\n"
+     "[1]   0x7FF6E9D6DDDB     (A.exe+D6DDDB)\nntoskrnl.exe+3f5780\n\"a.exe\"+1A2B3C\n"
+     "Load C.DLL+1f\nversion.dll+notes\nmain+12\n",
+     "-: !malformed@158\n-: !malformed@176\n-: A.exe!0xd6ddda@i A.exe!0xd6dddb@r "
+     "ntoskrnl.exe!0x3f5780@r a.exe!0x1a2b3c@r Load C.DLL!0x1f@r\n"},
+    {"Delphi: JCL, madExcept, EurekaLog",
+     "(000A1234){app.exe     } [004A2234] Unit1.TForm1.Click (Line 12, \"Unit1.pas\" + 3) + $5\n"
+     "[004A1234]{app.exe     } Unit1.TForm1.Click (Line 12, \"Unit1.pas\" + 3) + $5\n"
+     "[75E1FA27]{KERNEL32.DLL} BaseThreadInitThunk + $17\n"
+     "0012ff70 004a1234 +0b4 app.exe      Unit1          12  +3 TForm1.Button1Click\n"
+     "0012ff90 75e1fa27 +017 KERNEL32.DLL                       BaseThreadInitThunk\n"
+     "|00000002|04     |00000000|004A1234|app.exe |000A1234|Unit1  |TForm1|Click     |12[3]|\n",
+     "-: app.exe!0xa2234@i app.exe!Unit1.TForm1.Click!0x0@r(Unit1.pas:12) "
+     "KERNEL32.DLL!BaseThreadInitThunk!0x0@r app.exe!TForm1.Button1Click!0x0@r "
+     "KERNEL32.DLL!BaseThreadInitThunk!0x0@r app.exe!0xa1234@r\n"},
+    {"WhoCrashed", "ntoskrnl.exe (nt+0x3F7D60)\n", "-: ntoskrnl.exe!0x3f7d60@i\n"},
+    {"Dr. Mingw and OBS: more addresses before the call site",
+     "00401234 00000001 00000002 00000003  app.exe!main  [C:\\a.c @ 12]\n"
+     "00007FF6BB1B1025 0000000000000001 0000000000000002 000000000000000A  app.exe!0x1025\n"
+     "000000B6F7AFF8B8 00007FFB2E1E3C84 0000000000000001 0000000000000002 0000000000000003 "
+     "000000000000000B obs.dll!f+0x12\n02 0133fa38 00000000     0x401234\n",
+     "-: app.exe!main!0x0@i(C:\\a.c:12) app.exe!0x1025@r obs.dll!f!0x0@r ?!0x401234@r\n"},
+    {"the base between the module and its offset",
+     "app.exe (0x7ff6bb1b0000) + 0x1234\napp.exe [0x7ff6bb1b0000] +0x1235\n"
+     "app.exe @ 0x7ff6bb1b0000 + 0x1236\n0x7ff6bb1b1234 app.exe 0x7ff6bb1b0000 + 0x1237\n"
+     "app.exe (+0x1238)\napp.exe(+0x1239)\n",
+     "-: app.exe!0x1234@i app.exe!0x1235@r app.exe!0x1236@r app.exe!0x1237@r app.exe!0x1238@r "
+     "app.exe!0x1239@r\n"},
+    {"a folder after the frame, and 0X", "a.exe+0x1235 [C:\\app\\a.exe]\nA.EXE+0X1235\n",
+     "-: a.exe!0x1235@i A.EXE!0x1235@r\n"},
+    {"a source after the frame", "a.exe!f+0x12 [C:\\a.c:3]\n", "-: a.exe!f!0x0@i(C:\\a.c:3)\n"},
+    {"Go",
+     "goroutine 1 [running]:\nmain.(*T).crash(0xc000012345?)\n\tC:/src/main.go:12\nmain.main()\n"
+     "\tC:/src/main.go:15 +0x1d\nruntime.goexit({})\n"
+     "\tC:/go/asm_amd64.s:1650 +0x1 fp=0xc000 sp=0xc001 pc=0x45f1\ncreated by main.init in "
+     "goroutine 1\n\t/b.go:3 +0x2\n\ngoroutine 7 [select, 3 minutes]:\nmain.f()\n\t/a.go:1 +0x1\n"
+     "exit status 2\n",
+     "thread 1: ?!main.(*T).crash!0x0@i(C:/src/main.go:12) "
+     "?!main.main!0x0@r(C:/src/main.go:15) ?!runtime.goexit!0x0@r(C:/go/asm_amd64.s:1650) "
+     "?!main.init!0x0@r(/b.go:3)\nthread 7: !malformed@295\nthread 7: "
+     "?!main.f!0x0@i(/a.go:1)\n"},
+};
+
+TEST(stack_input_reads_what_tools_print)
+{
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        CHECK_STR(stack_text(rows[i].text, strlen(rows[i].text)), rows[i].want);
+    }
+}
