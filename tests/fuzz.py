@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Runs one fuzzer: first every earlier find (tests/fuzz/found/NAME), then new inputs grown from the
-seeds (corpus, fixtures). Without SECONDS it grows the same number of the same inputs each time, so
+seeds (corpus, tests/fuzz/seeds, fixtures). Without SECONDS it grows the same number of the same inputs each time, so
 that the same sources always give the same result. With SECONDS it grows random inputs for that long, from a fresh seed,
 which is printed; TWINSTACK_SEED repeats it.
 A new find is stored with the old ones, so that it is committed with the fix and replayed from then on.
@@ -39,7 +39,7 @@ HAS = {"ppdb": lambda file: b"BSJB" in file.read_bytes(), "stack_input": lambda 
 
 def seeds(name, folder):
     """Copies small seed files into FOLDER, so that the fuzzer never writes next to the originals."""
-    roots = [ROOT / "corpus", ROOT / "tests/golden", e2e.FIXTURES]
+    roots = [ROOT / "corpus", ROOT / "tests/golden", ROOT / "tests/fuzz/seeds", e2e.FIXTURES]
     for root in roots:
         for file in sorted(root.rglob("*")) if root.is_dir() else []:
             if (file.name.endswith(SEEDS.get(name, ())) and file.is_file() and file.stat().st_size <= SEED_BYTES_MAX

@@ -1,8 +1,8 @@
 /* JSON as a stream of stacks: one document, or one object per line. An object is read by the first
  * notation that knows it.
  *
- * {threads: [{..., stacks: [{..., frames}]}]}; `frames` or one `stack` in place of `stacks`, and
- * any of them in place of `threads`, are fine. */
+ * {threads: [{..., stacks: [{..., frames}]}]}; `jobs` in place of `threads`, `frames` or one
+ * `stack` in place of `stacks`, and any of them in place of `threads`, are fine. */
 #include <string.h>
 
 #include "stacks/json_documents.h"
@@ -35,6 +35,22 @@ static bool starts_array(struct stack_input *input)
     return next == NULL || strchr("{[]\"", *next) != NULL;
 }
 
+/* The bytes of the first line where it is the heading of the document after it, as in Apple's .ips;
+ * 0: it is not. */
+static size_t heading_bytes(struct stack_input *input)
+{
+    static const char word[] = "\"bug_type\"";
+    const char *stop = line_end(input, input->start);
+    const size_t bytes = stop != NULL ? (size_t)(stop - input->buffer) - input->start : 0;
+    const char *next = input_after_space(input, input->start + bytes);
+    const char *line = input->buffer + input->start;
+    return bytes > 0 && next != NULL && *next == '{' && next + 1 < input->buffer + input->end &&
+                   is_space(next[1]) &&
+                   pattern_find_last((struct pattern_text){line, line + bytes}, word) != NULL
+               ? bytes
+               : 0;
+}
+
 /* True when the first line is a whole object or the second line starts another one. */
 static bool holds_objects(struct stack_input *input, size_t first)
 {
@@ -46,7 +62,7 @@ static bool holds_objects(struct stack_input *input, size_t first)
     while (last > first && is_space(input->buffer[last - 1]))
         last--;
     if (last > first + 1 && input->buffer[last - 1] == '}')
-        return true;
+        return heading_bytes(input) == 0;
     const char *next = input_after_space(input, first + length);
     return next != NULL && *next == '{' && last > first + 1;
 }
@@ -59,7 +75,12 @@ enum json_form json_find_form(struct stack_input *input)
         return JSON_NONE;
     if (*at == '[')
         return starts_array(input) ? JSON_DOCUMENT : JSON_NONE;
-    return holds_objects(input, (size_t)(at - input->buffer)) ? JSON_LINES : JSON_DOCUMENT;
+    if (holds_objects(input, (size_t)(at - input->buffer)))
+        return JSON_LINES;
+    const size_t heading = heading_bytes(input);
+    if (heading > 0)
+        input_skip(input, heading);
+    return JSON_DOCUMENT;
 }
 
 /* Moves to the first walk at or after the given thread; a thread without `stacks` is its own. */
@@ -80,10 +101,13 @@ static void start_object(struct stack_input *input, const cJSON *object, struct 
 {
     const cJSON *threads = cJSON_GetObjectItemCaseSensitive(object, "threads");
 
+    if (threads == NULL)
+        threads = cJSON_GetObjectItemCaseSensitive(object, "jobs");
     arena_reset(&input->scratch);
     input->object = object;
     input->thread = input->walk = NULL;
     input->modules = NULL;
+    input->images = NULL;
     input->many = false;
     if (!cJSON_IsObject(object)) {
         fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "stack", "expected an object");

@@ -12,4 +12,27 @@ enum json_form json_find_form(struct stack_input *input);
 /* `next` of the notations that are JSON; those with `by_line` have an object per line. */
 bool json_next(struct stack_input *input, struct arena *keep, struct stack_item *out);
 
+/* The images that an object lists, in scratch: read once, for any number of frames. */
+struct json_image {
+    const cJSON *object;
+    uint64_t start_va, bytes; /* 0: not stated */
+};
+
+struct json_images {
+    const cJSON *list;
+    struct json_image *items, **by_start; /* in the order of the list, and of their addresses */
+    uint32_t count;
+};
+
+/* Those in LIST, whose addresses and sizes are members of these names; NULL: not read. Fails:
+ * ERR_LIMIT, ERR_MALFORMED, ERR_MEMORY. */
+const struct json_images *json_images(struct stack_input *input, const cJSON *list,
+                                      const char *start, const char *bytes, struct fault *fault);
+
+/* The image of a number. NULL: there is none. */
+const struct json_image *json_image(const struct json_images *images, uint64_t index);
+
+/* The image that holds VA; one without a size ends where the next one begins. NULL: none. */
+const struct json_image *json_image_at(const struct json_images *images, uint64_t va);
+
 #endif

@@ -43,6 +43,8 @@ struct notation {
     ROW(record)                                                                                    \
     ROW(xml)                                                                                       \
     ROW(sentry)                                                                                    \
+    ROW(images)                                                                                    \
+    ROW(tecken)                                                                                    \
     ROW(rust)                                                                                      \
     ROW(json)                                                                                      \
     ROW(json_lines)                                                                                \

@@ -1,10 +1,13 @@
 /* Sentry's events: {exception: {values: [{stacktrace: {frames}}]}} or the same in `threads`, and
- * debug_meta: {images}. Frames are innermost last; addresses are absolute, and callers' are return
- * addresses. Facts: develop.sentry.dev, "Stack Trace Interface" and "Debug Meta Interface". */
+ * debug_meta: {images}. Frames are innermost last; addresses are absolute, or with `addr_mode`
+ * "rel:N" in image N, and callers' are return addresses. And what Symbolicator is asked:
+ * {stacktraces: [{frames}], modules: [an image, ...]}, innermost first. Facts: develop.sentry.dev,
+ * "Stack Trace Interface" and "Debug Meta Interface"; getsentry.github.io/symbolicator. */
 #include <string.h>
 
 #include "base/array.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "stacks/json_documents.h"
 
 /* OBJECT.KEY.values, or NULL. */
@@ -13,6 +16,13 @@ static const cJSON *values_of(const cJSON *object, const char *key)
     const cJSON *values =
         cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(object, key), "values");
     return cJSON_IsArray(values) ? values->child : NULL;
+}
+
+/* What Symbolicator is asked; NULL: another object. */
+static const cJSON *asked(const cJSON *object)
+{
+    const cJSON *stacks = cJSON_GetObjectItemCaseSensitive(object, "stacktraces");
+    return cJSON_IsArray(stacks) ? stacks->child : NULL;
 }
 
 static const cJSON *trace_of(const cJSON *walk)
@@ -25,6 +35,8 @@ static const cJSON *first_walk(const cJSON *object)
     const cJSON *walk = values_of(object, "exception");
     if (walk == NULL)
         walk = values_of(object, "threads");
+    if (walk == NULL)
+        walk = asked(object);
     return walk != NULL ? walk : object;
 }
 
@@ -33,29 +45,39 @@ static bool is_object(const cJSON *object)
     return first_walk(object) != object || cJSON_IsObject(trace_of(object));
 }
 
-/* The image that holds VA, as a module; NULL: none. */
-static const struct module *module_at(struct stack_input *input, uint64_t va, uint64_t *base_va,
-                                      struct arena *keep, struct fault *fault)
+/* The number of the image that an address counts from, of "rel:NUMBER"; UINT64_MAX: of none. */
+static uint64_t relative_to(const char *mode)
 {
-    const cJSON *meta = json_get_object(input->object, "debug_meta", fault), *image;
-    const cJSON *images = meta != NULL ? json_get_array(meta, "images", fault) : NULL;
-    cJSON_ArrayForEach(image, images)
-    {
-        const char *name = json_get_string(image, "code_file", keep, fault);
-        const char *code_id = json_get_string(image, "code_id", keep, fault);
-        const char *debug_id = json_get_string(image, "debug_id", keep, fault);
-        const uint64_t start_va = json_get_hex(image, "image_addr", 0, fault);
-        if (name == NULL || va < start_va ||
-            va - start_va >= json_get_uint(image, "image_size", 0, fault))
-            continue;
-        *base_va = start_va;
-        name = path_base(name);
-        const struct module *module = input_identified(
-            input, name, strlen(name), code_id, code_id != NULL ? strlen(code_id) : 0, debug_id,
-            debug_id != NULL ? strlen(debug_id) : 0);
-        return module != NULL ? module : input_module(input, name, strlen(name));
-    }
-    return NULL;
+    uint64_t index;
+    return mode != NULL && strncmp(mode, "rel:", 4) == 0 &&
+                   text_parse_uint(mode + 4, strlen(mode + 4), &index) && index < INT32_MAX
+               ? index
+               : UINT64_MAX;
+}
+
+/* The module of a frame at VA, whose address mode is MODE. NULL: none. *BASE_VA is what the address
+ * counts from. */
+static const struct module *module_at(struct stack_input *input, uint64_t va, const char *mode,
+                                      uint64_t *base_va, struct arena *keep, struct fault *fault)
+{
+    const cJSON *meta = json_get_object(input->object, "debug_meta", fault);
+    const cJSON *images = meta != NULL ? json_get_array(meta, "images", fault)
+                                       : json_get_array(input->object, "modules", fault);
+    const uint64_t index = relative_to(mode);
+    const struct json_images *read = json_images(input, images, "image_addr", "image_size", fault);
+    const struct json_image *image =
+        index != UINT64_MAX ? json_image(read, index) : json_image_at(read, va);
+    if (image == NULL)
+        return NULL;
+    const char *name = json_get_string(image->object, "code_file", keep, fault);
+    if (name == NULL)
+        name = json_get_string(image->object, "debug_file", keep, fault);
+    if (name == NULL)
+        return NULL;
+    *base_va = index != UINT64_MAX ? 0 : image->start_va;
+    return spelled_image(input, path_base(name),
+                         json_get_string(image->object, "code_id", keep, fault),
+                         json_get_string(image->object, "debug_id", keep, fault));
 }
 
 static void read_frame(struct stack_input *input, const cJSON *from, struct arena *keep,
@@ -71,7 +93,8 @@ static void read_frame(struct stack_input *input, const cJSON *from, struct aren
                           .file = json_get_string(from, "filename", keep, fault),
                           .line = (uint32_t)json_get_uint(from, "lineno", 0, fault)};
     frame.pc_va = frame.offset = json_get_hex(from, "instruction_addr", 0, fault);
-    const struct module *module = module_at(input, frame.pc_va, &base_va, keep, fault);
+    const struct module *module = module_at(
+        input, frame.pc_va, json_get_string(from, "addr_mode", keep, fault), &base_va, keep, fault);
     if (module == NULL && package != NULL && base_va != 0 && frame.pc_va >= base_va)
         module = input_module(input, path_base(package), strlen(path_base(package)));
     if (module != NULL)
@@ -95,7 +118,8 @@ static void read_walk(struct stack_input *input, const cJSON *walk, struct arena
 {
     struct fault *fault = &out->fault;
     struct stack read;
-    const cJSON *trace = trace_of(walk);
+    const bool outermost_last = asked(input->object) != NULL;
+    const cJSON *trace = outermost_last ? walk : trace_of(walk);
     const cJSON *frames = json_get_array(trace, "frames", fault);
     const char *type = json_get_string(walk, "type", keep, fault);
 
@@ -105,8 +129,12 @@ static void read_walk(struct stack_input *input, const cJSON *walk, struct arena
     out->label = out->stack.label =
         type != NULL ? type : json_get_string(walk, "name", keep, fault);
     /* cJSON links the first element back to the last one */
-    for (const cJSON *at = frames != NULL && frames->child != NULL ? frames->child->prev : NULL;
-         at != NULL && fault->code == ERR_NONE; at = at != frames->child ? at->prev : NULL)
+    const cJSON *first = frames != NULL ? frames->child : NULL;
+    for (const cJSON *at = first; outermost_last && at != NULL && fault->code == ERR_NONE;
+         at = at->next)
+        read_frame(input, at, keep, fault);
+    for (const cJSON *at = first != NULL && !outermost_last ? first->prev : NULL;
+         at != NULL && fault->code == ERR_NONE; at = at != first ? at->prev : NULL)
         read_frame(input, at, keep, fault);
     if (builder_finish(input, true, keep, &read) != ERR_NONE)
         fault_no_memory(fault, "stack");

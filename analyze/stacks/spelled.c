@@ -60,6 +60,15 @@ bool spelled_plus(struct stack_input *input, struct pattern_text r, struct frame
     return spelled_offset(input, (struct pattern_text){r.at, plus}, offset, out);
 }
 
+const struct module *spelled_image(struct stack_input *input, const char *name, const char *code_id,
+                                   const char *debug_id)
+{
+    const struct module *module =
+        input_identified(input, name, strlen(name), code_id, code_id != NULL ? strlen(code_id) : 0,
+                         debug_id, debug_id != NULL ? strlen(debug_id) : 0);
+    return module != NULL ? module : input_module(input, name, strlen(name));
+}
+
 static bool holds_only(struct pattern_text word, const char *characters)
 {
     for (const char *at = word.at; at < word.end; at++)

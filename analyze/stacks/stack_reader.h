@@ -90,6 +90,7 @@ struct stack_input {
     const cJSON *object, *thread, *walk;  /* next to return, borrowed from document */
     const struct notation *const *reader; /* of `object` */
     const struct json_modules *modules;   /* of `object`, in scratch */
+    const struct json_images *images;     /* the list that was read last, in scratch; NULL */
     const cJSON *suspect;                 /* of its threads, the crashed one; NULL: unknown */
     bool many; /* the object has several stacks: labels tell them apart */
 
@@ -154,6 +155,10 @@ const char *spelled_keep(struct stack_input *input, struct pattern_text text);
 /* A frame at an offset in a module, whose folder is left out. */
 bool spelled_offset(struct stack_input *input, struct pattern_text module, uint64_t offset,
                     struct frame *out);
+/* The module of that name and identity, or of that name alone where the identity is invalid. Either
+ * id may be NULL. */
+const struct module *spelled_image(struct stack_input *input, const char *name, const char *code_id,
+                                   const char *debug_id);
 /* A frame of a function without a stated offset in its module. */
 bool spelled_named(struct stack_input *input, struct pattern_text module,
                    struct pattern_text function, struct frame *out);

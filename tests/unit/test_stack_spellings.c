@@ -1,10 +1,21 @@
 /* Lines that other tools print, as their sources and published reports spell them: the module and
  * its offset where the line has both, else the function or the address. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "stack_text.h"
 #include "stacks/stack_input.h"
 #include "test.h"
+
+#define ID "3249D99D0C4049318610F4E4FB0B6936"
+#define MOZILLA                                                                                    \
+    "\"crash_info\":{\"crashing_thread\":1},\"modules\":[{\"filename\":\"a.exe\",\"code_id\":"     \
+    "\"5ab380779000\",\"debug_id\":\"" ID "1\",\"base_addr\":\"0x400000\",\"end_addr\":"           \
+    "\"0x500000\"}],\"threads\":[{\"frames\":[{\"ip\":\"0x77\"}]},{\"frames\":[{\"module_index\":" \
+    "0"                                                                                            \
+    ",\"ip\":\"0x401234\",\"trust\":\"context\"},{\"module_index\":0,\"ip\":\"0x77\"}]}]"
 
 static const struct {
     const char *name, *text, *want;
@@ -159,6 +170,42 @@ static const struct {
      "?!main.main!0x0@r(C:/src/main.go:15) ?!runtime.goexit!0x0@r(C:/go/asm_amd64.s:1650) "
      "?!main.init!0x0@r(/b.go:3)\nthread 7: !malformed@295\nthread 7: "
      "?!main.f!0x0@i(/a.go:1)\n"},
+    {"a document with a heading: Apple's .ips",
+     "{\"app_name\":\"MyApp\",\"bug_type\":\"309\"}\n{\n \"faultingThread\" : 1,\"threads\" : "
+     "[{\"frames\":[{\"imageOffset\":1,\"imageIndex\":0}]},{\"triggered\":true,\"frames\":"
+     "[{\"imageOffset\":37908,\"symbol\":\"f\",\"symbolLocation\":8,\"imageIndex\":1},"
+     "{\"imageOffset\":19488,\"imageIndex\":0},{\"imageOffset\":7,\"imageIndex\":9}]}],"
+     "\"usedImages\":[{\"base\":4371185664,\"size\":16384,\"uuid\":"
+     "\"3249d99d-0c40-4931-8610-f4e4fb0b6936\",\"path\":\"/A/MyApp\",\"name\":\"MyApp\"},"
+     "{\"base\":6668173312,\"path\":\"/usr/lib/libsystem.dylib\"}]}\n",
+     "-: MyApp!0x1@i{,3249D99D0C4049318610F4E4FB0B69360}\n-: libsystem.dylib!0x9414@i "
+     "MyApp!0x4c20@r{,3249D99D0C4049318610F4E4FB0B69360} ?!0x7@r\n"},
+    {"Mozilla's stacks, alone and in a ping",
+     "{" MOZILLA "}\n{\"payload\":{\"stackTraces\":{" MOZILLA "}}}\n",
+     "-: ?!0x77@i\n-: a.exe!0x1234@i{5AB380779000,3249D99D0C4049318610F4E4FB0B69361} "
+     "?!0x77@r\n-: ?!0x77@i\n-: "
+     "a.exe!0x1234@i{5AB380779000,3249D99D0C4049318610F4E4FB0B69361} ?!0x77@r\n"},
+    {"Tecken, versions 5 and 4",
+     "{\"jobs\":[{\"memoryMap\":[[\"x.pdb\",\"" ID "2\"],[\"n.pdb\",\"" ID "1\"]],\"stacks\":"
+     "[[[0,11723767],[1,65802]],[[1,1]]]},{\"memoryMap\":[[\"o.pdb\",\"\"]],\"stacks\":"
+     "[[[0,2],[-1,3],[5,4],[\"\",[]],7]]}]}\n"
+     "{\"version\":4,\"memoryMap\":[[\"x.pdb\",\"" ID "2\"]],\"stacks\":[[[0,5]]]}\n",
+     "-: x.pdb!0xb2e3f7@i{,3249D99D0C4049318610F4E4FB0B69362} "
+     "n.pdb!0x1010a@i{,3249D99D0C4049318610F4E4FB0B69361}\n-: "
+     "n.pdb!0x1@i{,3249D99D0C4049318610F4E4FB0B69361}\n-: o.pdb!0x2@i ?!0x3@i ?!0x4@i ?!0x0@i "
+     "?!0x0@i\n-: x.pdb!0x5@i{,3249D99D0C4049318610F4E4FB0B69362}\n"},
+    {"Symbolicator, and images without sizes",
+     "{\"stacktraces\":[{\"frames\":[{\"instruction_addr\":\"0x400010\"},{\"instruction_addr\":"
+     "\"0x500020\"},{\"instruction_addr\":\"0x10\"}]}],\"modules\":[{\"debug_id\":\"" ID "1\","
+     "\"debug_file\":\"C:\\\\b\\\\a.pdb\",\"image_addr\":\"0x400000\"},{\"code_file\":\"/b.so\","
+     "\"image_addr\":\"0x500000\",\"image_size\":4096}]}\n",
+     "-: a.pdb!0x10@i{,3249D99D0C4049318610F4E4FB0B69361} b.so!0x20@r ?!0x10@r\n"},
+    {"Sentry's addresses in an image",
+     "{\"exception\":{\"values\":[{\"stacktrace\":{\"frames\":[{\"instruction_addr\":\"0x20\","
+     "\"addr_mode\":\"rel:1\"},{\"instruction_addr\":\"0x10\",\"addr_mode\":\"rel:7\"}]}}]},"
+     "\"debug_meta\":{\"images\":[{\"code_file\":\"a\",\"image_addr\":\"0x0\"},{\"code_file\":"
+     "\"b.exe\",\"image_addr\":\"0x400000\"}]}}\n",
+     "-: ?!0x10@i b.exe!0x20@r\n"},
 };
 
 TEST(stack_input_reads_what_tools_print)
@@ -167,4 +214,42 @@ TEST(stack_input_reads_what_tools_print)
         test_row(rows[i].name);
         CHECK_STR(stack_text(rows[i].text, strlen(rows[i].text)), rows[i].want);
     }
+}
+
+/* A document of 20 MB with 300,000 of each took hours, since each frame looked through all images.
+ */
+TEST(stack_input_refuses_more_images_than_a_process_has)
+{
+    enum { IMAGES = LIMIT_MODULES + 1, ROOM = 32 * IMAGES + 256 };
+    static const struct {
+        const char *name, *head, *image, *want;
+        size_t images;
+    } cases[] = {
+        {"Sentry, as many as there may be",
+         "{\"exception\":{\"values\":[{\"stacktrace\":{\"frames\":[{\"instruction_addr\":\"0x7\"}]}"
+         "}]"
+         "},\"debug_meta\":{\"images\":[{\"code_file\":\"a\"}",
+         ",{\"code_file\":\"a\"}", "-: a!0x7@i\n", LIMIT_MODULES - 1},
+        {"Sentry, one more",
+         "{\"exception\":{\"values\":[{\"stacktrace\":{\"frames\":[{\"instruction_addr\":\"0x7\"}]}"
+         "}]"
+         "},\"debug_meta\":{\"images\":[{\"code_file\":\"a\"}",
+         ",{\"code_file\":\"a\"}", "-: !limit@0\n", LIMIT_MODULES},
+        {"Tecken, one more", "{\"stacks\":[[[0,1]]],\"memoryMap\":[[]", ",[]", "-: !limit@0\n",
+         LIMIT_MODULES},
+    };
+    char *text = malloc(ROOM);
+    REQUIRE(text != NULL);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        size_t bytes = strlen(cases[i].head);
+        memcpy(text, cases[i].head, bytes);
+        for (size_t k = 0; k < cases[i].images; k++) {
+            memcpy(text + bytes, cases[i].image, strlen(cases[i].image));
+            bytes += strlen(cases[i].image);
+        }
+        bytes += (size_t)snprintf(text + bytes, ROOM - bytes, i < 2 ? "]}}\n" : "]}\n");
+        test_row(cases[i].name);
+        CHECK_STR(stack_text(text, bytes), cases[i].want);
+    }
+    free(text);
 }
