@@ -5,6 +5,44 @@
 #include "base/array.h"
 #include "stacks/notation.h"
 
+/* The line of a record that names a file, in any language: name, version and time of link, between
+ * commas and colons of two kinds. */
+static bool names_file(struct pattern_text r, struct pattern_match *found)
+{
+    static const char *const rows[] = {"%*: %m, %*: %n.%*, %*: 0x%a", "%*: %m，%*: %n.%*，%*: 0x%a",
+                                       "%*：%m，%*：%n.%*，%*：0x%a"};
+    return pattern_matches_any(rows, COUNT_OF(rows), r, found);
+}
+
+/* A record in any language: a line for the program, one for the module, then a code and an offset.
+ */
+static enum line_is read_any_language(struct stack_input *input, struct pattern_text r,
+                                      struct frame *out)
+{
+    struct pattern_match found;
+    enum { LEAST_CODE = 0x40000000 };
+    static const char *const numbers[] = {"%*: 0x%o", "%*：0x%o"};
+    if (names_file(r, &found)) {
+        input->fault_module =
+            arena_text(&input->arena, found.module.at, pattern_length(found.module));
+        input->fault_codes = 1;
+        return LINE_NO_FRAME;
+    }
+    if (input->fault_codes == 0 || !pattern_matches_any(numbers, COUNT_OF(numbers), r, &found))
+        return LINE_UNKNOWN;
+    const char *name = input->fault_module;
+    if (++input->fault_codes == 2 && found.offset < LEAST_CODE) {
+        input->fault_codes = 0;
+        return LINE_UNKNOWN;
+    }
+    out->kind = PC_INTERRUPTED;
+    return input->fault_codes == 3 && name != NULL &&
+                   spelled_offset(input, (struct pattern_text){name, name + strlen(name)},
+                                  found.offset, out)
+               ? LINE_FRAME
+               : LINE_NO_FRAME;
+}
+
 static enum line_is read_line(struct stack_input *input, struct pattern_text r, struct frame *out)
 {
     static const char *const modules[] = {"{Message : }Faulting module name: %m, %*",
@@ -31,6 +69,7 @@ static enum line_is read_line(struct stack_input *input, struct pattern_text r, 
     if (pattern_matches_any(modules, COUNT_OF(modules), r, &found)) {
         input->fault_module =
             arena_text(&input->arena, found.module.at, pattern_length(found.module));
+        input->fault_codes = 0;
         if (input->fault_module == NULL)
             return LINE_UNKNOWN;
     }
@@ -43,13 +82,17 @@ static enum line_is read_line(struct stack_input *input, struct pattern_text r, 
                    ? LINE_FRAME
                    : LINE_UNKNOWN;
     }
-    return pattern_matches_any(passed, COUNT_OF(passed), r, &found) ? LINE_NO_FRAME : LINE_UNKNOWN;
+    return pattern_matches_any(passed, COUNT_OF(passed), r, &found)
+               ? LINE_NO_FRAME
+               : read_any_language(input, r, out);
 }
 
 static bool starts(const struct stack_input *input, struct pattern_text r, uint64_t *thread)
 {
+    struct pattern_match found;
     *thread = NO_THREAD;
-    return input->builder.count > 0 && pattern_starts(r, "Faulting application name:");
+    return input->builder.count > 0 && (pattern_starts(r, "Faulting application name:") ||
+                                        (input->fault_codes >= 3 && names_file(r, &found)));
 }
 
 const struct notation notation_event = {

@@ -47,7 +47,11 @@ static bool read_place(struct stack_input *input, struct pattern_text r, bool in
                                        "%m{ }(+0x%o)",
                                        "%m{ }+{ }0x%o",
                                        "%m{ }+{ }0x%o [%*]",
+                                       "%m(+0x%o) [0x%a] (%*)",
+                                       "%m(%f+%X) [0x%a] (%*)",
+                                       "%* (%m+%*) - %f (%s)",
                                        "{(}%e+%o{)}",
+                                       "{%*: }%e+%oh",
                                        "\"%e\"+%o",
                                        "%e+%o -> %*"};
     struct pattern_match found;

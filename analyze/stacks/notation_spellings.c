@@ -84,6 +84,7 @@ static const struct {
     {"{=>}%n 0x%a %f{(%*)}{ [%*]} in %m{ (%*)}", PLAIN},
     {"{=>}%n 0x%a (0x%*)", PLAIN},
     {"=>%n %a (0x%*)", PLAIN},
+    {"=>%* %m <== %o", PLAIN}, /* GoldSource, in its list of modules */
     /* Boost.Stacktrace */
     {"%n# 0x%a in %m", PLAIN},
     {"%n# %f in %m", PLAIN},
@@ -92,7 +93,9 @@ static const struct {
     {"%m(+0x%o){ }[0x%a]", PLAIN},
     {"%m(%f+%X){ }[0x%a]", PLAIN},
     {"%m() [0x%a]", PLAIN},
-    {"%m(%f+%X) [0x%a] %s", PLAIN}, /* Ruby */
+    {"%w[0x%a]", PLAIN},
+    {"{%* }%n. {%F:%L: }%f @ 0x%o in %m", PLAIN}, /* ClickHouse */
+    {"%m(%f+%X) [0x%a] %s", PLAIN},               /* Ruby */
     /* Python */
     {"Binary file \"%m\", at +0x%o [0x%a]", PLAIN},
     {"Binary file \"%m\", at %f+%X [0x%a]", PLAIN},
@@ -101,7 +104,9 @@ static const struct {
     {"%w 0x%* + %o", PLAIN},
     {"{%*}[Callstack] 0x%a %m!%f []", PLAIN},
     {"{%*}[Callstack] 0x%a %m!%f [%s]", PLAIN},
-    /* Unity, Blender */
+    /* StackWalker, also with the base, Unity, Blender */
+    {"%a (%m %b): %*", PLAIN},
+    {"%a (%m): (filename not available): %f", PLAIN},
     {"0x%a (%m) %f", PLAIN},
     {"%m :0x%a %f", PLAIN},
     /* glog, Zig */
@@ -225,6 +230,26 @@ static bool read_pattern(struct stack_input *input, struct pattern_text r, struc
     return false;
 }
 
+/* StackWalker, as Unity and others have it: "PATH:NAME (BASE), size: BYTES (result: 0), ...",
+ * before the frames, which it places. */
+static bool read_module(struct stack_input *input, struct pattern_text r)
+{
+    struct pattern_match found;
+    if (pattern_matches("SymInit: %*", r, &found)) { /* of another process */
+        input->range_count = input->mapped ? 0 : input->range_count;
+        return true;
+    }
+    if (!pattern_matches("%m (%a), size: %d (result: %*", r, &found))
+        return false;
+    const char *colon = pattern_find_last(found.module, ":");
+    found.module.at = colon != NULL ? colon + 1 : found.module.at;
+    const struct module *module =
+        input_module(input, found.module.at, pattern_length(found.module));
+    if (module != NULL && input_map_module(input, module, found.address, found.offset))
+        input->mapped = true;
+    return true;
+}
+
 /* "at FILE:LINE" on the line after a function. */
 static bool read_where(struct stack_input *input, struct pattern_text r)
 {
@@ -263,7 +288,7 @@ static enum line_is read_line(struct stack_input *input, struct pattern_text r, 
         return LINE_FRAME;
     if (r.at[0] == '#')
         return LINE_UNKNOWN;
-    return read_where(input, r) ||
+    return read_where(input, r) || read_module(input, r) ||
                    pattern_matches_any(passed_rows, COUNT_OF(passed_rows), r, &found) ||
                    starts(input, r, &thread)
                ? LINE_NO_FRAME

@@ -318,7 +318,7 @@ static bool take_other(struct stack_input *input, const struct stack_line *line)
     }
     if (is == LINE_FRAME) {
         input->after_signal = false;
-        if (input->addresses && frame.module == NULL && frame.pc_va != 0)
+        if ((input->addresses || input->mapped) && frame.module == NULL && frame.pc_va != 0)
             map_frame(input, &frame);
         builder_add(&input->builder, frame);
     }

@@ -87,7 +87,7 @@ static uint32_t pattern_take_line(struct pattern_text *file)
 /* Takes a number of R; false: there is none, or it does not fit. */
 static bool take_number(char kind, struct pattern_text *r, uint64_t *out)
 {
-    const bool hex = kind == 'a' || kind == 'o' || kind == 'X';
+    const bool hex = strchr("aboX", kind) != NULL;
     struct pattern_text digits = *r;
     if (hex && pattern_length(digits) > 2 && digits.at[0] == '0' && (digits.at[1] | 32) == 'x')
         digits.at += 2;
@@ -113,6 +113,10 @@ static bool set_number(struct pattern_match *found, char kind, uint64_t value)
         found->address = found->has_address ? found->address : value;
         found->has_address = true;
         break;
+    case 'b':
+        found->offset = found->address - value;
+        found->has_offset = found->has_address && found->address >= value;
+        return found->has_offset;
     case 'o':
     case 'd':
         found->offset = value;
@@ -253,7 +257,7 @@ static bool match_here(struct matcher *m, const char *p, struct pattern_text r)
             if (pattern_length(r) < 2 || !is_blank(r.at[0]) || is_blank(r.at[1]))
                 return false;
             r.at++;
-        } else if (strchr("naodDXL", *++p) != NULL) {
+        } else if (strchr("nabodDXL", *++p) != NULL) {
             uint64_t value;
             if (!take_number(*p, &r, &value) || !set_number(&m->found, *p, value))
                 return false;

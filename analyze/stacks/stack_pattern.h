@@ -3,6 +3,7 @@
  *     ' '   one or more blanks         other characters   themselves; x also as X
  *     %n    a decimal number           %a   an address: hexadecimal digits, with or without 0x; of
  *                                           two in a line, the first counts
+ *     %b    the address that the module is loaded at, spelt as %a
  *     %o    hexadecimal, and %d        decimal: an offset in the module
  *     %D    a decimal distance from the start of the function, %X a hexadecimal one with 0x
  *     %1    exactly one blank; %{ and %} themselves, not within {...}
@@ -30,7 +31,7 @@ struct pattern_text {
 struct pattern_match {
     struct pattern_text module, function, file, identity; /* empty: not in the line */
     uint64_t number, address, offset, distance, line;
-    bool has_number, has_address, has_offset;
+    bool has_number, has_address, has_offset; /* the last also of an address and a base */
 };
 
 /* False: LINE is different, or so intricate that the comparison was given up. */

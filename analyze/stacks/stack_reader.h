@@ -74,9 +74,11 @@ struct stack_input {
     const struct module *
         *stated;    /* by the slot of a bare name: the module stated by `# module`; NULL: none */
     bool addresses; /* see stack_input_addresses() */
+    bool mapped;    /* the text lists modules, which places the addresses after it */
     struct input_range *ranges; /* sorted, in arena */
     uint32_t range_count, range_room;
     const char *fault_module; /* of an event log's record, for its next line; NULL */
+    uint32_t fault_codes;     /* of a record in any language: the lines with a number so far */
     bool after_signal;        /* gdb: the next frame was interrupted by a signal */
     bool in_parameters;       /* within the parameters that WinDbg's kP prints one per line */
     bool in_goroutine;        /* within the frames of one, which Go prints on two lines each */

@@ -206,6 +206,59 @@ static const struct {
      "\"debug_meta\":{\"images\":[{\"code_file\":\"a\",\"image_addr\":\"0x0\"},{\"code_file\":"
      "\"b.exe\",\"image_addr\":\"0x400000\"}]}}\n",
      "-: ?!0x10@i b.exe!0x20@r\n"},
+    {"the event log in other languages",
+     "Fehlerhafter Anwendungsname: a.exe, Version: 16.8.7.0, Zeitstempel: 0x67890000\n"
+     "Fehlerhafter Modulname: b.dll, Version: 9.0.225.6610, Zeitstempel: 0x6789558d\n"
+     "Ausnahmecode: 0xc0000005\nFehleroffset: 0x000000000000e0a5\n"
+     "Fehlerhafte Prozess-ID: 0x3ED10\n"
+     "Nom du module d\xC3\xA9"
+     "faillant : c.dll, version : 10.0.1.2, horodatage : 0x5632d545\n"
+     "Code d\xE2\x80\x99"
+     "exception : 0xc0000005\nD\xC3\xA9"
+     "calage d\xE2\x80\x99"
+     "erreur : 0x71f08\n"
+     "\xE9\x94\x99\xE8\xAF\xAF: a.exe\xEF\xBC\x8C\xE7\x89\x88: 1.0.0.0\xEF\xBC\x8C\xE6\x97\xB6: "
+     "0x5632d545\n"
+     "\xE9\x94\x99\xE8\xAF\xAF: n.dll\xEF\xBC\x8C\xE7\x89\x88: 10.0.1.2\xEF\xBC\x8C\xE6\x97\xB6: "
+     "0x5632d545\n"
+     "\xE5\xBC\x82: 0xc0000374\n\xE9\x94\x99: 0x20\n",
+     "-: b.dll!0xe0a5@i\n-: c.dll!0x71f08@i\n-: n.dll!0x20@i\n"},
+    {"lines that only resemble an event",
+     "image: a.dll, version: 1.2, base: 0x7ff00000\nsize: 0x1000\nentry: 0x20\n",
+     "-: !malformed@45\n-: !malformed@58\n"},
+    {"StackWalker, with the base in each line",
+     "174B049B (WhatsApp 174A0000): (filename not available) (0): (function-name not available)\n"
+     "121D55A2 (mir_app 121C0000): (filename not available) (0): Proto_RegisterModule\n"
+     "121D55A2 (mir_app 121E0000): c:\\a.c (3): f\n",
+     "-: !malformed@170\n-: WhatsApp!0x1049b@i mir_app!0x155a2@r\n"},
+    {"StackWalker, with a list of modules",
+     "00007FF607901233 (p): (filename not available): f\n"
+     "SymInit: Symbol-SearchPath: '.', symOptions: 530, UserName: 'x'\n"
+     "C:\\Program Files\\p.exe:p.exe (00007FF607900000), size: 8192 (result: 0), SymType: "
+     "'-exported-', PDB: 'C:\\p.exe', fileVersion: 1.7.3994.0\n"
+     "C:\\W\\ntdll.dll:ntdll.dll (00007FF97D0F0000), size: 65536 (result: 0), SymType: 'x'\n"
+     "00007FF607901234 (p): (filename not available): (function-name not available)\n"
+     "0x00007FF97D0F2345 (ntdll) RtlUserThreadStart\n00007FF607902000 (p): (filename not "
+     "available): f\n"
+     "SymInit: Symbol-SearchPath: '.'\n0x00007FF97D0F2345 (ntdll) g\n",
+     "-: p!f!0x0@i p.exe!0x1234@r ntdll.dll!0x2345@r p!f!0x0@r ntdll!g!0x0@r\n"},
+    {"ClickHouse",
+     "2023.08.08 05:58:02.282797 [ 340 ] {} <Fatal> BaseDaemon: 15. T<std::t>::w(std::l<v*>) @ "
+     "0x000000000ea0704f in /usr/bin/clickhouse\n"
+     "{} <Fatal> BaseDaemon: 4. /b/raise.c:51: gsignal @ 0x3efb7 in /usr/lib/libc-2.27.so\n"
+     "16. ? @ 0xea0d041 in /usr/bin/clickhouse\n",
+     "-: clickhouse!0xea0704f@i libc-2.27.so!0x3efb7@r clickhouse!0xea0d041@r\n"},
+    {"Godot",
+     "[1] /lib64/libc.so.6(+0x19c30) [0x7f7714186c30] (??:0)\n"
+     "[13] /lib64/libc.so.6(main+0x88) [0x7f4a2787e668] (??:0)\n"
+     "[0] 7ff7060f837c (main+3a3837c) - Node::set (C:\\node.cpp:1442)\n",
+     "-: libc.so.6!0x19c30@i libc.so.6!main!0x0@r main!Node::set!0x0@r(C:\\node.cpp:1442)\n"},
+    {"GoldSource and Special K",
+     "=>770B0000 001A4000 C:\\W\\ntdll.dll  <==  000E6DC3\n"
+     "06/02/2017 16:44:21.297: [ FaultMod ]  * EIP Addr.: KERNELBASE.dll+0000C41Fh\n",
+     "-: ntdll.dll!0xe6dc3@i KERNELBASE.dll!0xc41f@r\n"},
+    {"Node's segfault-handler", "/x/a.node(+0x2cc1)[0x7f7c345f1cc1]\nnode[0xa1c7fe]\n",
+     "-: a.node!0x2cc1@i ?!0xa1c7fe@r\n"},
 };
 
 TEST(stack_input_reads_what_tools_print)
