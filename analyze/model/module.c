@@ -20,6 +20,12 @@ void module_debug_id(const uint8_t guid[16], uint32_t age, char out[DEBUG_ID_BYT
                    guid[10], guid[11], guid[12], guid[13], guid[14], guid[15], age);
 }
 
+bool module_debug_id_is_none(const char *debug_id)
+{
+    enum { GUID_DIGITS = 32 };
+    return strspn(debug_id, "0") >= GUID_DIGITS;
+}
+
 void module_mvid(const uint8_t guid[16], char out[MVID_BYTES])
 {
     (void)snprintf(out, MVID_BYTES, "%08X-%04X-%04X-%02X%02X-%02X%02X%02X%02X%02X%02X",

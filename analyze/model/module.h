@@ -37,6 +37,8 @@ void module_code_id(uint32_t timestamp, uint32_t image_bytes, char out[CODE_ID_B
 
 /* GUID is the 16 bytes as stored in RSDS records and PDB files. */
 void module_debug_id(const uint8_t guid[16], uint32_t age, char out[DEBUG_ID_BYTES]);
+/* True for a GUID of zeros, which writers of dumps put where they do not know the image's. */
+bool module_debug_id_is_none(const char *debug_id);
 
 /* GUID is the 16 bytes as stored in metadata and records. */
 void module_mvid(const uint8_t guid[16], char out[MVID_BYTES]);

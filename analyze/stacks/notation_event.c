@@ -5,12 +5,17 @@
 #include "base/array.h"
 #include "stacks/notation.h"
 
+/* As Chinese and Japanese have them, in UTF-8. */
+#define COMMA "\xEF\xBC\x8C"
+#define COLON "\xEF\xBC\x9A"
+
 /* The line of a record that names a file, in any language: name, version and time of link, between
  * commas and colons of two kinds. */
 static bool names_file(struct pattern_text r, struct pattern_match *found)
 {
-    static const char *const rows[] = {"%*: %m, %*: %n.%*, %*: 0x%a", "%*: %m，%*: %n.%*，%*: 0x%a",
-                                       "%*：%m，%*：%n.%*，%*：0x%a"};
+    static const char *const rows[] = {
+        "%*: %m, %*: %n.%*, %*: 0x%a", "%*: %m" COMMA "%*: %n.%*" COMMA "%*: 0x%a",
+        "%*" COLON "%m" COMMA "%*" COLON "%n.%*" COMMA "%*" COLON "0x%a"};
     return pattern_matches_any(rows, COUNT_OF(rows), r, found);
 }
 
@@ -21,7 +26,7 @@ static enum line_is read_any_language(struct stack_input *input, struct pattern_
 {
     struct pattern_match found;
     enum { LEAST_CODE = 0x40000000 };
-    static const char *const numbers[] = {"%*: 0x%o", "%*：0x%o"};
+    static const char *const numbers[] = {"%*: 0x%o", "%*" COLON "0x%o"};
     if (names_file(r, &found)) {
         input->fault_module =
             arena_text(&input->arena, found.module.at, pattern_length(found.module));

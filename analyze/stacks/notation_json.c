@@ -93,6 +93,8 @@ static const struct module *read_module(struct json_module *item, struct arena *
     if (!input_copy_id(debug_id, debug_bytes, 32, module->debug_id, sizeof module->debug_id))
         fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "debug_id",
                        "expected the GUID's 32 hexadecimal digits and the age");
+    if (module_debug_id_is_none(module->debug_id))
+        module->debug_id[0] = '\0';
     if (mvid != NULL && mvid[0] != '\0' && !module_mvid_parse(mvid, strlen(mvid), module->mvid))
         fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "mvid",
                        "expected a GUID's 32 hexadecimal digits");

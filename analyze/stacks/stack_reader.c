@@ -343,6 +343,8 @@ const struct module *input_identified(struct stack_input *input, const char *nam
               : copy_whole_id(debug_id, debug_bytes, 32, identity.debug_id,
                               sizeof identity.debug_id)))
         return NULL;
+    if (module_debug_id_is_none(identity.debug_id))
+        identity.debug_id[0] = '\0';
     /* A UUID is the identity of a Mach-O file, without an age: Breakpad writes 0. */
     if (strlen(identity.debug_id) == 32)
         memcpy(identity.debug_id + 32, "0", 2);

@@ -173,14 +173,18 @@ TEST(a_cut_identity_of_a_module_is_damage)
     static const struct {
         const char *name, *record;
         uint32_t bytes;
-        bool damaged;
+        bool damaged, known;
     } rows[] = {
-        {"RSDS", "RSDS0123456789abcdef\1\0\0\0a.pdb", 30, false},
-        {"cut in the name", "RSDS0123456789abcdef\1\0\0\0a.p", 27, false},
-        {"cut in the age", "RSDS0123456789abcdef\1\0", 22, true},
-        {"cut in the GUID", "RSDS01234567", 12, true},
-        {"cut in the magic", "RS", 2, true},
-        {"another kind", "ABCD", 4, false},
+        {"RSDS", "RSDS0123456789abcdef\1\0\0\0a.pdb", 30, false, true},
+        {"a GUID of zeros, by Crashpad", "RSDS\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0a.dll", 30,
+         false, false},
+        {"zeros up to the last byte", "RSDS\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0a.dll", 30,
+         false, true},
+        {"cut in the name", "RSDS0123456789abcdef\1\0\0\0a.p", 27, false, true},
+        {"cut in the age", "RSDS0123456789abcdef\1\0", 22, true, false},
+        {"cut in the GUID", "RSDS01234567", 12, true, false},
+        {"cut in the magic", "RS", 2, true, false},
+        {"another kind", "ABCD", 4, false, false},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         static struct maker m;
@@ -203,7 +207,7 @@ TEST(a_cut_identity_of_a_module_is_damage)
         REQUIRE(minidump_read(m.data, m.at, &arena, &dump, &fault) == ERR_NONE);
         REQUIRE(dump.module_count == 1);
         CHECK_EQ(dump.partial, rows[i].damaged);
-        CHECK_EQ(dump.modules[0].module.debug_id[0] != '\0', rows[i].bytes > 24);
+        CHECK_EQ(dump.modules[0].module.debug_id[0] != '\0', rows[i].known);
         arena_free(&arena);
     }
 }

@@ -204,8 +204,9 @@ static const struct {
      "{\"exception\":{\"values\":[{\"stacktrace\":{\"frames\":[{\"instruction_addr\":\"0x20\","
      "\"addr_mode\":\"rel:1\"},{\"instruction_addr\":\"0x10\",\"addr_mode\":\"rel:7\"}]}}]},"
      "\"debug_meta\":{\"images\":[{\"code_file\":\"a\",\"image_addr\":\"0x0\"},{\"code_file\":"
-     "\"b.exe\",\"image_addr\":\"0x400000\"}]}}\n",
-     "-: ?!0x10@i b.exe!0x20@r\n"},
+     "\"b.exe\",\"debug_id\":\"00000000-0000-0000-0000-000000000000\",\"code_id\":"
+     "\"5ab380779000\",\"image_addr\":\"0x400000\"}]}}\n",
+     "-: ?!0x10@i b.exe!0x20@r{5AB380779000,}\n"},
     {"the event log in other languages",
      "Fehlerhafter Anwendungsname: a.exe, Version: 16.8.7.0, Zeitstempel: 0x67890000\n"
      "Fehlerhafter Modulname: b.dll, Version: 9.0.225.6610, Zeitstempel: 0x6789558d\n"

@@ -44,6 +44,9 @@ static void read_codeview(struct minidump_reader *m, struct minidump_place place
         uint32_t age = bytes_u32(&r);
         if (guid != NULL && !bytes_failed(&r)) {
             module_debug_id(guid, age, out->module.debug_id);
+            /* Crashpad, of an image whose record it takes for too short, as lld's for MinGW are */
+            if (module_debug_id_is_none(out->module.debug_id))
+                out->module.debug_id[0] = '\0';
             out->codeview = "RSDS";
         }
     } else if (magic == 0x3031424e) { /* "NB10": offset, signature, age, name */
