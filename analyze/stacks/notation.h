@@ -45,6 +45,7 @@ struct notation {
     ROW(sentry)                                                                                    \
     ROW(images)                                                                                    \
     ROW(tecken)                                                                                    \
+    ROW(createdump)                                                                                \
     ROW(rust)                                                                                      \
     ROW(json)                                                                                      \
     ROW(json_lines)                                                                                \

@@ -260,6 +260,25 @@ static const struct {
      "-: ntdll.dll!0xe6dc3@i KERNELBASE.dll!0xc41f@r\n"},
     {"Node's segfault-handler", "/x/a.node(+0x2cc1)[0x7f7c345f1cc1]\nnode[0xa1c7fe]\n",
      "-: a.node!0x2cc1@i ?!0xa1c7fe@r\n"},
+    {"createdump's crash report",
+     "{\"payload\" : {\"protocol_version\" : \"1.0.0\",\"threads\" : [{\"is_managed\" : "
+     "\"true\",\"crashed\" : "
+     "\"true\",\"native_thread_id\" : \"0x1c\",\"ctx\" : {\"IP\" : \"0x7f12\"},\"stack_frames\" : ["
+     "{\"is_managed\" : \"false\",\"module_address\" : \"0x7f1200000000\",\"native_address\" : "
+     "\"0x7f12000001f7\",\"native_offset\" : \"0x1f7\",\"unmanaged_name\" : "
+     "\"f\",\"native_module\" : "
+     "\"libcoreclr.so\"},{\"is_managed\" : \"true\",\"module_address\" : "
+     "\"0x7f13\",\"native_address\" : "
+     "\"0x7f14\",\"token\" : \"0x6000001\",\"il_offset\" : \"0x5\",\"method_name\" : "
+     "\"P.M()\",\"filename\" : "
+     "\"app.dll\",\"guid\" : \"3249d99d-0c40-4931-8610-f4e4fb0b6936\"},{\"repeated\" : \"0x9\","
+     "\"repeated_frames\" : [{\"is_managed\" : \"true\",\"token\" : \"0x6000002\",\"il_offset\" : "
+     "\"0xffffffff\",\"filename\" : \"app.dll\"}]},{\"is_managed\" : \"true\",\"native_address\" : "
+     "\"0x77\","
+     "\"method_name\" : \"Dynamic()\"},{\"is_managed\" : \"false\",\"native_address\" : "
+     "\"0x78\"}]}]}}\n",
+     "thread 28: libcoreclr.so!0x1f7@i app.dll!0x5@r app.dll!0x0@r ?!Dynamic()!0x77@r "
+     "?!0x78@r\n"},
 };
 
 TEST(stack_input_reads_what_tools_print)
