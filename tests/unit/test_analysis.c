@@ -4,12 +4,15 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/files.h"
+#include "conduct/judging.h"
 #include "conduct/record_check.h"
 #include "engine/opened.h"
 #include "format/minidump/minidump.h"
 #include "format/record/record.h"
 #include "minidump_maker.h"
 #include "record_draft.h"
+#include "symbol/store.h"
 #include "test.h"
 
 enum { IMAGE_BYTES = 0x10000, METHOD_RVA = 0x4000 };
@@ -167,6 +170,69 @@ TEST(a_module_that_the_dump_does_not_list_contradicts_the_record)
         else
             CHECK_STR(text, NULL);
         opened_case_close(&opened);
+        arena_free(&keep);
+    }
+}
+
+/* ---- the symbols of a case ---------------------------------------------------------------- */
+
+#define INNER {.path = "a.pdb", .role = ROLE_PDB}
+#define IMAGE {.path = "a.exe", .role = ROLE_IMAGE}
+#define SHARED {.path = "../../symbols/a.pdb", .role = ROLE_PDB}
+#define SHARED_IMAGE {.path = "../../symbols/a.exe", .role = ROLE_IMAGE}
+#define DUMP {.path = "crash.dmp", .role = ROLE_DUMP}
+#define RECORD {.path = "../../symbols/x", .role = ROLE_RECORD}
+
+/* As the format of a case says: a path that leaves its folder is in the store of its run. */
+TEST(symbols_are_where_the_files_of_a_case_are)
+{
+    static const struct {
+        const char *name;
+        struct case_file files[4];
+        uint32_t count, cases; /* of the same run */
+        const char *more;      /* named by the user */
+        const char *places;    /* R: the run, C: the case */
+    } rows_of_symbols[] = {
+        {"of the run", {SHARED, DUMP}, 2, 1, NULL, "R/symbols"},
+        {"of the run, an image", {DUMP, SHARED_IMAGE}, 2, 1, NULL, "R/symbols"},
+        {"within the case", {INNER, DUMP}, 2, 1, NULL, "R/cases/C"},
+        {"within the case, an image", {DUMP, IMAGE}, 2, 1, NULL, "R/cases/C"},
+        {"both", {IMAGE, DUMP, SHARED}, 3, 1, NULL, "R/symbols, R/cases/C"},
+        {"a case without symbols", {DUMP, RECORD}, 2, 1, NULL, ""},
+        {"no file", {DUMP}, 0, 1, NULL, ""},
+        {"two cases of a run", {SHARED}, 1, 2, NULL, "R/symbols"},
+        {"what the user names is first", {SHARED}, 1, 1, "R", "R, R/symbols"},
+    };
+    const char *run = test_scratch();
+    for (size_t i = 0; i < COUNT_OF(rows_of_symbols); i++) {
+        struct fault fault = FAULT_INIT;
+        struct judging judging;
+        struct arena keep;
+        struct crash_case cases[2];
+        test_row(rows_of_symbols[i].name);
+        arena_init(&keep, 0);
+        char *folder = arena_printf(&keep, "%s/cases/one", run);
+        REQUIRE(folder_make(folder, &fault) == ERR_NONE);
+        REQUIRE(folder_make(arena_printf(&keep, "%s/symbols", run), &fault) == ERR_NONE);
+        struct case_file files[COUNT_OF(rows_of_symbols[i].files)];
+        memcpy(files, rows_of_symbols[i].files, sizeof files);
+        cases[0] = (struct crash_case){
+            .folder = folder, .files = files, .file_count = rows_of_symbols[i].count};
+        cases[1] = cases[0];
+        const char *more = run;
+        const struct judging_needs needs = {.cases = cases,
+                                            .case_count = rows_of_symbols[i].cases,
+                                            .symbols = &more,
+                                            .symbol_count = rows_of_symbols[i].more != NULL};
+        REQUIRE(judging_open(&needs, &keep, &judging, &fault) == ERR_NONE);
+        const char *want = "";
+        for (const char *at = rows_of_symbols[i].places; *at != 0; at++)
+            want = *at == 'R'   ? arena_printf(&keep, "%s%s", want, run)
+                   : *at == 'C' ? arena_printf(&keep, "%sone", want)
+                                : arena_printf(&keep, "%s%c", want, *at);
+        CHECK_STR(symbol_store_places(judging.analysis.symbols, &keep),
+                  *want != 0 ? want : "(nowhere: no folder was given)");
+        judging_close(&judging);
         arena_free(&keep);
     }
 }

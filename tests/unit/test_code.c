@@ -1,6 +1,7 @@
 /* Code as text: llvm-objdump 19 reads the bytes of each row alike. */
 #include "code/evidence.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "test.h"
@@ -91,6 +92,27 @@ static const struct row rows[] = {
      true,
      {"pc nop"},
      NULL},
+    /* Intel's manual, volume 2, 2.3.11: no instruction has more than 15 bytes */
+    {"x64: 15 bytes may be the begin of one",
+     CPU_X64,
+     PC_INTERRUPTED,
+     {0x90, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66,
+      0x66},
+     16,
+     0,
+     true,
+     {"pc nop"},
+     NULL},
+    {"x64: 16 bytes are none",
+     CPU_X64,
+     PC_INTERRUPTED,
+     {0x90, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66,
+      0x66, 0x66},
+     17,
+     0,
+     true,
+     {"pc nop"},
+     "the bytes at 0x1001 are no instruction"},
     {"x64: prefixes, a vector register, an absolute address",
      CPU_X64,
      PC_INTERRUPTED,
@@ -320,6 +342,54 @@ TEST(evidence_is_cut_to_what_is_shown)
                 CHECK_HEX(got.lines[k].at, AT);
             }
         CHECK_STR(text, cuts[i].text);
+        arena_free(&keep);
+    }
+}
+
+/* What a program reads of it; the instruction of 15 bytes is the longest that there is. */
+TEST(a_listing_is_written_for_programs)
+{
+    static const struct {
+        const char *name;
+        enum cpu cpu;
+        uint8_t bytes[16];
+        uint32_t count, pc;
+        const char *json;
+    } listings[] = {
+        {"a call and the pc",
+         CPU_X64,
+         {0xE8, 0, 0, 0, 0, 0xC3},
+         6,
+         5,
+         "{\"note\":null,\"lines\":[{\"at\":\"0x1000\",\"bytes\":\"e8 00 00 00 00\","
+         "\"text\":\"call 0x1005\",\"mark\":\"call\"},{\"at\":\"0x1005\","
+         "\"bytes\":\"c3\",\"text\":\"ret\",\"mark\":\"pc\"}]}"},
+        {"15 bytes",
+         CPU_X64,
+         {0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x2E, 0x0F, 0x1F, 0x84, 0, 0, 0, 0, 0},
+         15,
+         0,
+         "{\"note\":null,\"lines\":[{\"at\":\"0x1000\","
+         "\"bytes\":\"66 66 66 66 66 66 2e 0f 1f 84 00 00 00 00 00\","
+         "\"text\":\"nop word ptr cs:[rax + rax]\",\"mark\":\"pc\"}]}"},
+        {"no code", CPU_X64, {0}, 0, 0, "null"},
+        {"a processor without text", CPU_ARM, {0x80, 0xB5}, 2, 0, "null"},
+    };
+    for (size_t i = 0; i < COUNT_OF(listings); i++) {
+        struct code_bytes code = {listings[i].cpu, AT,       listings[i].bytes, listings[i].count,
+                                  listings[i].pc,  PC_RETURN};
+        struct fault fault = FAULT_INIT;
+        struct code_listing got;
+        struct arena keep;
+        struct json json;
+        test_row(listings[i].name);
+        arena_init(&keep, 0);
+        REQUIRE(code_list(&code, &keep, &got, &fault) == ERR_NONE);
+        json_to_text(&json, false);
+        code_listing_write(&got, &json);
+        char *text = json_take(&json, NULL);
+        CHECK_STR(text, listings[i].json);
+        free(text);
         arena_free(&keep);
     }
 }

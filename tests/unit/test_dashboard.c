@@ -73,6 +73,63 @@ TEST(a_query_is_split_and_decoded)
     arena_free(&keep);
 }
 
+/* RFC 3986, 2.1: two of 0-9, A-F, a-f. The neighbours of each range in ASCII are none. */
+TEST(an_escape_is_two_hexadecimal_digits)
+{
+    static const struct {
+        const char *escaped, *value; /* NULL: refused */
+    } rows[] = {
+        {"%30", "0"},  {"%39", "9"},           {"%4A", "J"},    {"%4a", "J"},    {"%4F", "O"},
+        {"%4f", "O"},  {"%C3%AF", "\xc3\xaf"}, {"%Fa", "\xfa"}, {"%fA", "\xfa"}, {"%7e", "~"},
+        {"%20", " "},  {"%7f", NULL},          {"%1f", NULL},   {"%4/", NULL},   {"%4:", NULL},
+        {"%4@", NULL}, {"%4G", NULL},          {"%4`", NULL},   {"%4g", NULL},   {"%/4", NULL},
+        {"%:4", NULL}, {"%@4", NULL},          {"%G4", NULL},   {"%`4", NULL},   {"%g4", NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena keep;
+        struct http_query query = {0};
+        struct fault fault = FAULT_INIT;
+        test_row(rows[i].escaped);
+        arena_init(&keep, 0);
+        const char *text = arena_printf(&keep, "a=%s", rows[i].escaped);
+        CHECK_EQ(http_query_parse(text, &keep, &query, &fault),
+                 rows[i].value != NULL ? ERR_NONE : ERR_MALFORMED);
+        if (rows[i].value != NULL)
+            CHECK_STR(http_query_get(&query, "a"), rows[i].value);
+        arena_free(&keep);
+    }
+}
+
+/* As encodeURIComponent does (ECMA-262, 19.2.6), since scripts of the pages compare the two. */
+TEST(text_is_escaped_as_scripts_escape_it)
+{
+    static const struct {
+        const char *text;
+        size_t room;
+        const char *escaped;
+    } rows[] = {
+        {"ABYZabyz0189-_.!~*'()", 64, "ABYZabyz0189-_.!~*'()"},
+        {"\"#$%&+,/:;<=>?@[\\]^`{|}", 80,
+         "%22%23%24%25%26%2B%2C%2F%3A%3B%3C%3D%3E%3F%40%5B%5C%5D%5E%60%7B%7C%7D"},
+        {"a b\tc", 32, "a%20b%09c"},
+        {"na\xc3\xafve", 32, "na%C3%AFve"},
+        {"", 32, ""},
+        {"a%b", 6, "a%25"}, /* where there is no room, no half of an escape */
+        {"a%b", 7, "a%25"},
+        {"a%b", 9, "a%25b"},
+        {"a%b", 5, "a"},
+        {"ab", 4, ""},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char out[81];
+        test_row(rows[i].escaped);
+        memset(out, '?', sizeof out);
+        http_escape(rows[i].text, out, rows[i].room);
+        CHECK_STR(out, rows[i].escaped);
+        CHECK_EQ(out[rows[i].room], '?');
+    }
+}
+
 TEST(only_our_own_names_are_hosts)
 {
     static const char *const names[] = {"build.example"};
@@ -96,7 +153,14 @@ TEST(only_our_own_names_are_hosts)
         {"localhost.:8080", false},
         {"127.0.0.1:8080@evil:8080", false},
         {"", false},
+        {"127.255.255.255:8080", true}, /* RFC 1122, 3.2.1.3: all of 127/8 */
         {"127.0.0.256:8080", false},
+        {"127.0.256.0:8080", false},
+        {"127.256.0.0:8080", false},
+        {"126.0.0.1:8080", false},
+        {"128.0.0.1:8080", false},
+        {"127.0.0.1.1:8080", false},
+        {"127.0.0:8080", false},
         {"1127.0.0.1:8080", false},
         {":8080", false},
         {"localhost:", false},

@@ -195,6 +195,7 @@ TEST(a_program_for_another_half_of_wine_borrows_its_list)
         uint32_t borrowed;
     } rows[] = {
         {"alone", NULL, NULL, ERR_IO, 0},
+        {"beside a build with one", NULL, LINE("a") "\n", ERR_NONE, 1},
         {"beside another build", NULL, LINE("a") "\n" LINE("b") "\n", ERR_NONE, 2},
         {"of two builds: the one with more", LINE("m") "\n", LINE("a") "\n" LINE("b") "\n",
          ERR_NONE, 2},
