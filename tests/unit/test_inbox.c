@@ -173,6 +173,57 @@ TEST(a_report_is_stored_or_refused_with_a_reason)
     close_desk(&d);
 }
 
+/* RFC 9110, 15.6.4: 503 is for now, so the sender keeps the report; 4xx would make it give up. */
+TEST(a_report_that_finds_no_disk_has_failed_and_is_sent_again)
+{
+    static const struct {
+        const char *name, *target, *body;
+        bool has_disk;
+        int status;
+        const char *says;
+        uint32_t stored, refused, failed; /* so far */
+    } rows[] = {
+        {"stacks", "/report?id=a", "x.exe!0x1\n", false, 503, "\"key\":\"not_stored\"", 0, 0, 1},
+        {"a dump", "/report?kind=dump&id=a", "MDMP", false, 503, "\"hint\":\"send it again\"", 0, 0,
+         2},
+        {"what would be refused", "/report?id=%2F", "x.exe!0x1\n", false, 400, "\"bad_id\"", 0, 1,
+         2},
+        {"stacks again", "/report?id=a", "x.exe!0x1\n", true, 200, "\"alice-a\"", 1, 1, 2},
+        {"the dump again", "/report?kind=dump&id=a", "MDMP", true, 200, "\"alice-a\"", 2, 1, 2},
+    };
+    struct desk d;
+    struct fault fault = FAULT_INIT;
+    char aside[620];
+    bool has_disk = true;
+    open_desk(&d, "alice " ALICE "\n", (struct dashboard_options){.dump_mib = 1});
+    (void)snprintf(aside, sizeof aside, "%s-aside", d.spool);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char want[200];
+        struct arena keep;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        if (has_disk && !rows[i].has_disk) { /* a file is where the folder was */
+            REQUIRE(path_rename(d.spool, aside, &fault) == ERR_NONE);
+            test_write(d.spool, "", 0);
+        } else if (!has_disk && rows[i].has_disk) {
+            REQUIRE(path_remove(d.spool, &fault) == ERR_NONE);
+            REQUIRE(path_rename(aside, d.spool, &fault) == ERR_NONE);
+        }
+        has_disk = rows[i].has_disk;
+        ask(&d, rows[i].target, ALICE, rows[i].body, strlen(rows[i].body));
+        CHECK_EQ(d.status, rows[i].status);
+        CHECK_HAS(d.body, rows[i].says);
+        (void)snprintf(want, sizeof want,
+                       "twinstack_reports_total{result=\"stored\"} %u\n"
+                       "twinstack_reports_total{result=\"refused\"} %u\n"
+                       "twinstack_reports_total{result=\"failed\"} %u\n",
+                       rows[i].stored, rows[i].refused, rows[i].failed);
+        CHECK_HAS(collector_metrics(d.dashboard.collector, &keep), want);
+        arena_free(&keep);
+    }
+    close_desk(&d);
+}
+
 TEST(a_server_without_a_collector_takes_nothing)
 {
     struct desk d;
