@@ -79,27 +79,35 @@ void close_desk(struct desk *d)
     mutex_free(d->dashboard.lock);
 }
 
-void ask(struct desk *d, const char *target, const char *token, const char *body, size_t bytes)
+void ask_with(struct desk *d, const char *target, const char *lines, const char *body, size_t bytes)
 {
     char why[256] = "";
     struct mg_connection *c = mg_connect_client("127.0.0.1", d->port, 0, why, sizeof why);
     size_t had = 0;
     const int before = read_ended(&d->dashboard, 0);
     REQUIRE(c != NULL);
-    (void)mg_printf(c, "%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\n%s%s%s", body != NULL ? "POST" : "GET",
-                    target, token != NULL ? "X-Token: " : "", token != NULL ? token : "",
-                    token != NULL ? "\r\n" : "");
-    if (body != NULL)
-        (void)mg_printf(c, "Content-Length: %zu\r\n", bytes);
-    (void)mg_printf(c, "\r\n");
+    (void)mg_printf(c, "%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\n%s\r\n", body != NULL ? "POST" : "GET",
+                    target, lines);
     if (bytes > 0)
         (void)mg_write(c, body, bytes);
     REQUIRE(mg_get_response(c, why, sizeof why, 60000) >= 0);
     d->status = mg_get_response_info(c)->status_code;
-    for (int got = 1; got > 0 && had < sizeof d->body - 1; had += got > 0 ? (size_t)got : 0)
+    for (int got = d->status != 100; got > 0 && had < sizeof d->body - 1;
+         had += got > 0 ? (size_t)got : 0)
         got = mg_read(c, d->body + had, sizeof d->body - 1 - had);
     d->body[had] = '\0';
     mg_close_connection(c);
     while (read_ended(&d->dashboard, 0) == before)
         thread_sleep_ms(1);
+}
+
+void ask(struct desk *d, const char *target, const char *token, const char *body, size_t bytes)
+{
+    char lines[400] = "";
+    size_t used = 0;
+    if (token != NULL)
+        used = (size_t)snprintf(lines, sizeof lines, "X-Token: %s\r\n", token);
+    if (body != NULL)
+        (void)snprintf(lines + used, sizeof lines - used, "Content-Length: %zu\r\n", bytes);
+    ask_with(d, target, lines, body, bytes);
 }

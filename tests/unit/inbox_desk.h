@@ -24,4 +24,9 @@ void close_desk(struct desk *d);
 /* Sends a request to /report or /problems; a body goes with POST. TOKEN may be NULL. */
 void ask(struct desk *d, const char *target, const char *token, const char *body, size_t bytes);
 
+/* The same with LINES of its own after the first of the request, each with its end. After "100
+ * Continue" the connection is closed. */
+void ask_with(struct desk *d, const char *target, const char *lines, const char *body,
+              size_t bytes);
+
 #endif

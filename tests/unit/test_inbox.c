@@ -234,6 +234,49 @@ TEST(a_server_without_a_collector_takes_nothing)
     close_desk(&d);
 }
 
+/* RFC 9110, 8.6 (one length), 10.1.1 (the client waits to be invited), 15.5.12, 15.5.14, 15.5.16;
+ * RFC 9112, 6.3 (no second end of a body). */
+TEST(a_body_has_one_length_and_no_more_than_the_most)
+{
+#define TEN "Content-Length: 10\r\n"
+#define WAITS "Expect: 100-Continue\r\n"
+    static const struct {
+        const char *name, *lines, *body;
+        int status;
+        const char *says;
+    } rows[] = {
+        {"ten bytes", TEN, "x.exe!0x1\n", 200, "\"stored\":true"},
+        {"no byte", "Content-Length: 0\r\n", "", 200, "\"stored\":true"},
+        {"no length", "", "", 411, "\"key\":\"length_required\""},
+        {"two ends", TEN "Transfer-Encoding: chunked\r\n", "", 411, "\"length_required\""},
+        {"no number", "Content-Length: 10x\r\n", "", 400, "\"key\":\"bad_length\""},
+        {"two lengths", TEN TEN, "", 400, "\"key\":\"bad_length\""},
+        {"packed", TEN "Content-Encoding: gzip\r\n", "", 415, "\"key\":\"encoding\""},
+        {"not packed", TEN "Content-Encoding: Identity\r\n", "x.exe!0x1\n", 200, "\"stored\":true"},
+        {"is invited", TEN WAITS, "", 100, ""},
+        {"the most, 64 MiB", "Content-Length: 67108864\r\n" WAITS, "", 100, ""},
+        {"one more", "Content-Length: 67108865\r\n" WAITS, "", 413, "\"key\":\"too_large\""},
+        {"a wrong id is not invited", TEN WAITS, NULL, 400, "\"key\":\"bad_id\""},
+    };
+#undef TEN
+#undef WAITS
+    struct desk d;
+    open_desk(&d, "alice " ALICE "\n", (struct dashboard_options){.dump_mib = 1});
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char lines[200], target[40] = "/report";
+        const char *body = rows[i].body != NULL ? rows[i].body : "";
+        test_row(rows[i].name);
+        (void)snprintf(lines, sizeof lines, "X-Token: " ALICE "\r\n%s", rows[i].lines);
+        if (rows[i].body != NULL)
+            (void)snprintf(target, sizeof target, "/report?id=%zu", i);
+        ask_with(&d, target, lines, body, strlen(body));
+        CHECK_EQ(d.status, rows[i].status);
+        CHECK_HAS(d.body, rows[i].says);
+        CHECK_EQ(d.dashboard.uploads, 0);
+    }
+    close_desk(&d);
+}
+
 TEST(a_report_of_text_has_sixteen_mebibytes_at_most)
 {
     struct desk d;
