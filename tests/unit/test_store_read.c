@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/files.h"
 #include "base/process.h"
 #include "make_run.h"
 #include "random.h"
@@ -294,6 +295,96 @@ TEST(a_pruned_database_has_no_rows_of_deleted_runs)
         }
     }
     CHECK_EQ(deleted, 1);
+    store_tear_down(&f);
+}
+
+TEST(pruning_keeps_the_newest_finished_runs_and_the_baseline)
+{
+    static const struct {
+        const char *name;
+        uint32_t runs, keep;
+        uint64_t baseline; /* 0: none */
+        bool goes_on;      /* the newest one */
+        uint32_t deleted;
+        uint64_t first, second; /* the oldest two that are left; 0: none */
+    } rows[] = {
+        {"one more than is kept", 4, 3, 0, false, 1, 2, 3},
+        {"as many as are kept", 3, 3, 0, false, 0, 1, 2},
+        {"fewer than are kept", 2, 3, 0, false, 0, 1, 2},
+        {"one is kept", 3, 1, 0, false, 2, 3, 0},
+        {"none is kept", 3, 0, 0, false, 3, 0, 0},
+        {"the baseline does not count", 4, 2, 1, false, 1, 1, 3},
+        {"the newest is the baseline", 5, 1, 5, false, 3, 4, 5},
+        {"a run that goes on does not count", 4, 2, 0, true, 1, 2, 3},
+        {"no finished run is kept", 2, 0, 0, true, 1, 2, 0},
+        {"256 are deleted", 256, 0, 0, false, 256, 0, 0},
+        {"257 are deleted", 258, 1, 0, false, 257, 258, 0},
+        {"600 are deleted", 602, 2, 0, false, 600, 601, 602},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct store_fixture f;
+        uint32_t deleted = 0;
+        uint64_t left[2] = {0, 0}, count = 0;
+        test_row(rows[i].name);
+        store_set_up(&f);
+        for (uint32_t n = 1; n <= rows[i].runs; n++) {
+            struct run_info run = run_of(arena_printf(&f.keep, "%08x-0", n), "abcdef0", "main");
+            REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
+            if (n < rows[i].runs || !rows[i].goes_on)
+                REQUIRE(store_finish_run(f.store, run.id, n % 2 ? RUN_COMPLETE : RUN_INTERRUPTED, n,
+                                         &f.fault) == ERR_NONE);
+        }
+        if (rows[i].baseline != 0)
+            REQUIRE(store_set_baseline(f.store, rows[i].baseline, NULL, NULL, &f.fault) ==
+                    ERR_NONE);
+        REQUIRE(store_prune(f.store, rows[i].keep, &deleted, &f.fault) == ERR_NONE);
+        CHECK_EQ(deleted, rows[i].deleted);
+        for (uint64_t id = 1; id <= rows[i].runs; id++) {
+            struct run_info run;
+            if (store_read_run(f.store, id, &f.keep, &run, &f.fault) == ERR_NONE && count++ < 2)
+                left[count - 1] = id;
+            fault_clear(&f.fault);
+        }
+        CHECK_EQ(count, rows[i].runs - rows[i].deleted);
+        CHECK_EQ(left[0], rows[i].first);
+        CHECK_EQ(left[1], rows[i].second);
+        store_tear_down(&f);
+    }
+}
+
+TEST(a_database_is_published_to_any_file_but_itself)
+{
+    static const struct {
+        const char *name, *to; /* in the scratch folder */
+        enum status want;
+    } rows[] = {
+        {"a new file", "new.db", ERR_NONE},
+        {"a file that is there", "new.db", ERR_NONE},
+        {"a file of another program", "text.db", ERR_NONE},
+        {"itself", "source.db", ERR_USAGE},
+        {"itself, another spelling", "./folder/../source.db", ERR_USAGE},
+        {"a folder", "folder", ERR_USAGE},
+        {"in a folder that is missing", "missing/new.db", ERR_IO},
+    };
+    struct store_fixture f;
+    struct run_info run = run_of("01234567-0000", "abcdef0123", "first");
+    const char *source = set_up_file(&f, "source.db");
+    REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
+    REQUIRE(folder_make(arena_printf(&f.keep, "%s/folder", test_scratch()), &f.fault) == ERR_NONE);
+    test_write(arena_printf(&f.keep, "%s/text.db", test_scratch()), "text", 4);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct store *copy = NULL;
+        struct run_info back;
+        const char *to = arena_printf(&f.keep, "%s/%s", test_scratch(), rows[i].to);
+        test_row(rows[i].name);
+        CHECK_EQ(store_publish(f.store, to, &f.fault), rows[i].want);
+        CHECK(!path_is_file(arena_printf(&f.keep, "%s.part", to)));
+        fault_clear(&f.fault);
+        const char *whole = rows[i].want == ERR_NONE ? to : source;
+        REQUIRE(store_open(whole, STORE_READ, &copy, &f.fault) == ERR_NONE);
+        CHECK_EQ(store_read_run(copy, run.id, &f.keep, &back, &f.fault), ERR_NONE);
+        store_close(copy);
+    }
     store_tear_down(&f);
 }
 
