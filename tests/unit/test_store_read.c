@@ -272,6 +272,57 @@ TEST(a_stack_of_a_thread_that_the_case_does_not_have_is_in_no_table)
     store_tear_down(&f);
 }
 
+/* A program of the same schema may know one word more: of a frame it says the least, of a cell that
+ * it was not judged. */
+TEST(a_number_that_has_no_word_says_the_least)
+{
+    static const struct {
+        const char *name, *table, *column;
+        uint32_t last, least; /* the last one that has a word */
+        size_t at;            /* in struct frame */
+    } rows[] = {
+        {"how it was found", "site", "found_by", FOUND_CFI, FOUND_GIVEN,
+         offsetof(struct frame, found_by)},
+        {"where its name is from", "site", "symbols", SYMBOLS_COUNT - 1, SYMBOLS_NONE,
+         offsetof(struct frame, symbols)},
+        {"its class", "site", "class", CLASS_GENERATED, CLASS_NONE,
+         offsetof(struct frame, frame_class)},
+        {"its identity", "site", "identity", IDENTITY_AMBIGUOUS, IDENTITY_UNCHECKED,
+         offsetof(struct frame, identity)},
+        {"its mark", "stack_frame", "mark", CELL_MARK_COUNT - 1, CELL_UNJUDGED, SIZE_MAX},
+        {"its cause", "stack_frame", "cause", CAUSE_COUNT - 1, CAUSE_UNEXPLAINED, SIZE_MAX - 1},
+    };
+    for (size_t i = 0; i < 3 * COUNT_OF(rows); i++) {
+        const uint32_t stored = i % 3 < 2 ? rows[i / 3].last + (uint32_t)(i % 3) : UINT32_MAX;
+        const uint32_t want = i % 3 == 0 ? stored : rows[i / 3].least;
+        struct run_case cases[MADE_CASES], back;
+        struct store_fixture f;
+        struct run_info run;
+        char name[40];
+        (void)snprintf(name, sizeof name, "numbers-%zu.db", i);
+        test_row(rows[i / 3].name);
+        const char *path = set_up_file(&f, name);
+        make_run(&f.keep, &run, cases);
+        REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
+        REQUIRE(store_put_case(f.store, run.id, &cases[0], &f.fault) == ERR_NONE);
+        change(path, arena_printf(&f.keep, "UPDATE OR REPLACE %s SET %s = %u", rows[i / 3].table,
+                                  rows[i / 3].column, stored));
+        REQUIRE(store_read_case(f.store, cases[0].id, &f.keep, &back, &f.fault) == ERR_NONE);
+        REQUIRE(back.claims[0].stack_count > 0 && back.claims[0].stacks[0].frame_count > 0);
+        const struct align_cell *cell = thread_result_cell(&back.result.threads[0], 0, 1);
+        unsigned got = 0;
+        if (rows[i / 3].at == SIZE_MAX)
+            got = (unsigned)cell->mark;
+        else if (rows[i / 3].at == SIZE_MAX - 1)
+            got = (unsigned)cell->cause;
+        else
+            memcpy(&got, (const char *)&back.claims[0].stacks[0].frames[0] + rows[i / 3].at,
+                   sizeof got);
+        CHECK_EQ(got, want);
+        store_tear_down(&f);
+    }
+}
+
 /* What only deleted runs had takes no room. */
 TEST(a_pruned_database_has_no_rows_of_deleted_runs)
 {
