@@ -376,13 +376,16 @@ TEST(a_listing_is_written_for_programs)
         {"a processor without text", CPU_ARM, {0x80, 0xB5}, 2, 0, "null"},
     };
     for (size_t i = 0; i < COUNT_OF(listings); i++) {
-        struct code_bytes code = {listings[i].cpu, AT,       listings[i].bytes, listings[i].count,
+        uint8_t *bytes = malloc(listings[i].count + (listings[i].count == 0)); /* and no more */
+        struct code_bytes code = {listings[i].cpu, AT,       bytes, listings[i].count,
                                   listings[i].pc,  PC_RETURN};
         struct fault fault = FAULT_INIT;
         struct code_listing got;
         struct arena keep;
         struct json json;
         test_row(listings[i].name);
+        REQUIRE(bytes != NULL);
+        memcpy(bytes, listings[i].bytes, listings[i].count);
         arena_init(&keep, 0);
         REQUIRE(code_list(&code, &keep, &got, &fault) == ERR_NONE);
         json_to_text(&json, false);
@@ -390,6 +393,7 @@ TEST(a_listing_is_written_for_programs)
         char *text = json_take(&json, NULL);
         CHECK_STR(text, listings[i].json);
         free(text);
+        free(bytes);
         arena_free(&keep);
     }
 }

@@ -13,6 +13,11 @@ static const char open_end[] =
     CASE("moments/x64/a/0", "{\"level\":\"must\",\"frames\":" FRAMES "}");
 static const char may[] = CASE("moments/x64/a/0", "{\"level\":\"may\",\"accepted\":[" FRAMES
                                                   ",[{\"ip\":\"0x10\",\"sp\":\"0x100\"}]]}");
+static const char apart[] = CASE("moments/x64/a/0", "{\"level\":\"may\",\"accepted\":[" FRAMES
+                                                    ",[{\"ip\":\"0x11\",\"sp\":\"0x100\"}]]}");
+static const char apart_first[] =
+    CASE("moments/x64/a/0",
+         "{\"level\":\"may\",\"accepted\":[[{\"ip\":\"0x11\",\"sp\":\"0x100\"}]," FRAMES "]}");
 static const char dump[] =
     "{\"id\":\"moments/x64/a/0\",\"kind\":\"dump\",\"processor\":\"x64\",\"shape\":\"threads\","
     "\"position\":\"thread\",\"rule\":{\"kind\":\"page\",\"name\":\"a "
@@ -79,6 +84,14 @@ TEST(an_answer_is_judged_by_the_truth)
              "\"frames\":[{\"ip\":\"0x10\",\"sp\":\"0x100\"},{\"ip\":\"0x77\",\"sp\":\"0x108\"}]"),
          SUITE_RIGHT, 1},
         {"neither", may, ANSWER("\"frames\":[{\"ip\":\"0x11\",\"sp\":\"0x100\"}]"), SUITE_WRONG, 0},
+        {"neither, and the place is that of the first", apart,
+         ANSWER("\"frames\":[{\"ip\":\"0x10\",\"sp\":\"0x100\"},{\"ip\":\"0x77\"}]"), SUITE_WRONG,
+         1},
+        {"neither, in the other order", apart_first,
+         ANSWER("\"frames\":[{\"ip\":\"0x10\",\"sp\":\"0x100\"},{\"ip\":\"0x77\"}]"), SUITE_WRONG,
+         0},
+        {"a beginning of the second is better than another than the first", apart_first,
+         ANSWER("\"frames\":[{\"ip\":\"0x10\",\"sp\":\"0x100\"}]"), SUITE_EARLY, 1},
         {"the beginning of both", may, ANSWER("\"frames\":[]"), SUITE_EARLY, 0},
         {"any answer", unknown, ANSWER("\"frames\":[{\"ip\":\"0x77\"}]"), SUITE_RIGHT, 0},
         {"unsupported", must, ANSWER("\"unsupported\":true,\"reason\":\"no\""), SUITE_UNSUPPORTED,
