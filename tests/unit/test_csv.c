@@ -65,6 +65,25 @@ static const struct {
      1},
     {"a public reaches to the next row",
      "\"400f00\",0,\"SymTagPublicSymbol\",\"p\",\"?\",0\n" FUNCTION, 0xfff, "p - 0", 1},
+    {"a public after a function, up to the next one",
+     FUNCTION "\"401010\",0,\"SymTagPublicSymbol\",\"p\",\"?\",0\n"
+              "\"401040\",16,\"SymTagFunction\",\"g\",\"a.c\",1\n",
+     0x103f, "p - 0", 1},
+    {"the next one after a public",
+     FUNCTION "\"401010\",0,\"SymTagPublicSymbol\",\"p\",\"?\",0\n"
+              "\"401040\",16,\"SymTagFunction\",\"g\",\"a.c\",1\n",
+     0x1040, "g a.c 0", 1},
+    {"two publics at one place reach as far as one",
+     FUNCTION "\"401010\",0,\"SymTagPublicSymbol\",\"p\",\"?\",0\n"
+              "\"401010\",0,\"SymTagPublicSymbol\",\"q\",\"?\",0\n"
+              "\"401020\",0,\"SymTagPublicSymbol\",\"r\",\"?\",0\n",
+     0x101f, "p - 0", 1},
+    {"the last public reaches 4 KiB",
+     FUNCTION "\"401010\",0,\"SymTagPublicSymbol\",\"p\",\"?\",0\n", 0x200f, "p - 0", 1},
+    {"and no byte more", FUNCTION "\"401010\",0,\"SymTagPublicSymbol\",\"p\",\"?\",0\n", 0x2010, "",
+     0},
+    {"a public at the end of 32 bits",
+     FUNCTION "\"1003FFFF0\",0,\"SymTagPublicSymbol\",\"p\",\"?\",0\n", 0xfffffffe, "p - 0", 1},
     {"a public does not reach far", "\"401000\",0,\"SymTagPublicSymbol\",\"p\",\"?\",0\n", 0x2000,
      "", 0},
     {"a function before a public at the same place",
