@@ -94,6 +94,73 @@ TEST(a_file_is_asked_for_once)
     }
 }
 
+/* Relative references: the examples of RFC 3986, 5.4, as far as they stay on the server. */
+TEST(a_pointer_leads_to_a_file_of_its_server)
+{
+    static const struct {
+        const char *text;     /* of b/c/file.ptr */
+        const char *leads_to; /* NULL: refused */
+        const char *says;
+    } rows[] = {
+        {"PATH:g", "b/c/g", ""},
+        {"PATH:g\r\n", "b/c/g", ""},
+        {"PATH:./g", "b/c/g", ""},
+        {"PATH:../g", "b/g", ""},
+        {"PATH:../../g", "g", ""},
+        {"PATH:./../g", "b/g", ""},
+        {"PATH:g/./h", "b/c/g/h", ""},
+        {"PATH:g/../h", "b/c/h", ""},
+        {"PATH:g..", "b/c/g..", ""},
+        {"PATH:..g", "b/c/..g", ""},
+        {"PATH:g//h", "b/c/g/h", ""},
+        {"PATH:../../../g", NULL, "outside of the server"},
+        {"PATH:../..", NULL, "outside of the server"},
+        {"PATH:/g", NULL, "outside of the server"},
+        {"PATH://g", NULL, "outside of the server"},
+        {"PATH:http://g", NULL, "outside of the server"},
+        {"PATH:..\\g", NULL, "outside of the server"},
+        {"PATH:c:g", NULL, "outside of the server"},
+        {"PATH:g?y", NULL, "outside of the server"},
+        {"PATH:g#s", NULL, "outside of the server"},
+        {"g", NULL, "outside of the server"},
+        {"MSG: it is private", NULL, "it is private"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const char *to = rows[i].leads_to;
+        const struct file_route routes[ROUTES_MAX] = {{"b/c/file.ptr", rows[i].text},
+                                                      {to, to != NULL ? GOOD : NULL}};
+        char log[512], cache[512], url[64], want[64];
+        struct fault fault = FAULT_INIT;
+        struct fetch *fetch = NULL;
+        const char *folder = NULL;
+        unsigned port = 0;
+        test_row(rows[i].text);
+        (void)snprintf(log, sizeof log, "%s/log%zu", test_scratch(), i);
+        (void)snprintf(cache, sizeof cache, "%s/cache%zu", test_scratch(), i);
+        const pid_t server = file_serve(routes, log, &port);
+        (void)snprintf(url, sizeof url, "http://127.0.0.1:%u", port);
+        const struct fetch_options options = {.cache = cache};
+        const struct symbol_path_element chain = {.chain = true, .urls = {url}, .url_count = 1};
+        REQUIRE(fetch_open(&options, &fetch, &fault) == ERR_NONE);
+        if (fetch_add(fetch, &chain, &folder, &fault) != ERR_NONE) {
+            (void)kill(server, SIGKILL);
+            SKIP("libcurl");
+        }
+        struct fetch_file file = the_file();
+        (void)snprintf(file.keys[0].path, sizeof file.keys[0].path, "b/c/file.ptr");
+        file.keys[0].form = FETCH_POINTER;
+        fetch_files(fetch, &file, 1);
+        CHECK_EQ(file.result, to != NULL ? FETCH_LOADED : FETCH_REFUSED);
+        CHECK_HAS(file.text, rows[i].says);
+        (void)snprintf(want, sizeof want, "b/c/file.ptr %s%s", to != NULL ? to : "",
+                       to != NULL ? " " : "");
+        CHECK_STR(file_requests(log), want);
+        fetch_close(fetch);
+        (void)kill(server, SIGKILL);
+        (void)waitpid(server, NULL, 0);
+    }
+}
+
 TEST(a_server_is_connected_to_once)
 {
     static const struct file_route routes[ROUTES_MAX] = {{KEY, GOOD},
