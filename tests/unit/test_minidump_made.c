@@ -245,6 +245,105 @@ TEST(a_damaged_stream_costs_that_stream_alone)
     arena_free(&arena);
 }
 
+/* MINIDUMP_SYSTEM_INFO of minidumpapiset.h, with the processor's part of BYTES. */
+static void put_system(struct maker *m, uint16_t architecture, uint32_t platform, uint32_t pack,
+                       uint32_t bytes)
+{
+    maker_stream_begin(m, STREAM_SYSTEM_INFO);
+    MAKER_PUT(m, 2, architecture, 6, 0x5504);
+    MAKER_PUT(m, 1, 8, 3);
+    MAKER_PUT(m, 4, 10, 1, 22631, platform, pack);
+    MAKER_PUT(m, 2, 0x110, 0xeeee);
+    for (uint32_t i = 0; i < bytes; i++)
+        maker_put(m, (uint8_t)("GenuineIntel"[i % 12] + (i >= 12 ? 0x80 : 0)), 1);
+    maker_stream_end(m);
+}
+
+/* Platforms: VER_PLATFORM_* of winnt.h, and those of Breakpad's minidump_format.h. */
+TEST(a_platform_has_a_name)
+{
+    static const struct {
+        uint32_t platform;
+        bool is_windows;
+        const char *name;
+    } rows[] = {
+        {1, true, "Windows 10.1.22631 SP"},        {2, true, "Windows NT 10.1.22631 SP"},
+        {3, true, "Windows CE 10.1.22631 SP"},     {4, false, "unknown 10.1.22631 SP"},
+        {0x7fff, false, "unknown 10.1.22631 SP"},  {0x8000, false, "Unix 10.1.22631 SP"},
+        {0x8101, false, "Mac OS X 10.1.22631 SP"}, {0x8102, false, "iOS 10.1.22631 SP"},
+        {0x8201, false, "Linux 10.1.22631 SP"},    {0x8202, false, "Solaris 10.1.22631 SP"},
+        {0x8203, false, "Android 10.1.22631 SP"},  {0x8205, false, "NaCl 10.1.22631 SP"},
+        {0x8206, false, "Fuchsia 10.1.22631 SP"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct maker m;
+        struct arena arena;
+        struct minidump dump;
+        struct fault fault = FAULT_INIT;
+        test_row(rows[i].name);
+        arena_init(&arena, 0);
+        maker_start(&m);
+        const uint32_t pack = maker_text(&m, "SP");
+        put_system(&m, 9, rows[i].platform, pack, 24);
+        maker_finish(&m);
+        REQUIRE(minidump_read(m.data, m.at, &arena, &dump, &fault) == ERR_NONE);
+        CHECK_STR(minidump_os_name(&dump, &arena), rows[i].name);
+        CHECK_EQ(minidump_is_windows(&dump), rows[i].is_windows);
+        arena_free(&arena);
+    }
+}
+
+/* Architectures: PROCESSOR_ARCHITECTURE_* of winnt.h, and Breakpad's number of ARM64. Where the
+ * part of the processor is cut off, the rest of the system is known. */
+TEST(a_processor_has_features_of_its_own)
+{
+    static const struct {
+        const char *name;
+        uint16_t architecture;
+        uint32_t bytes;
+        enum cpu cpu;
+        const char *vendor;
+        uint32_t x86;    /* the last of the three */
+        uint64_t others; /* the second of the two */
+    } rows[] = {
+        {"x86", 0, 24, CPU_X86, "GenuineIntel", 0xece5f4ee, 0},
+        {"x86 on x64", 10, 24, CPU_X86, "GenuineIntel", 0xece5f4ee, 0},
+        {"x86, cut off", 0, 23, CPU_X86, "", 0, 0},
+        {"x64", 9, 24, CPU_X64, "", 0, 0xf5eee5c76c65746e},
+        {"x64, no byte more", 9, 16, CPU_X64, "", 0, 0xf5eee5c76c65746e},
+        {"x64, cut off", 9, 15, CPU_X64, "", 0, 0},
+        {"ARM", 5, 24, CPU_ARM, "", 0, 0xf5eee5c76c65746e},
+        {"ARM64", 12, 24, CPU_ARM64, "", 0, 0xf5eee5c76c65746e},
+        {"ARM64 of Breakpad", 0x8003, 24, CPU_ARM64, "", 0, 0xf5eee5c76c65746e},
+        {"MIPS", 1, 24, CPU_UNKNOWN, "", 0, 0xf5eee5c76c65746e},
+        {"Itanium", 6, 24, CPU_UNKNOWN, "", 0, 0xf5eee5c76c65746e},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct maker m;
+        struct arena arena;
+        struct minidump dump;
+        struct fault fault = FAULT_INIT;
+        test_row(rows[i].name);
+        arena_init(&arena, 0);
+        maker_start(&m);
+        put_system(&m, rows[i].architecture, 2, 0, rows[i].bytes);
+        maker_finish(&m);
+        REQUIRE(minidump_read(m.data, m.at, &arena, &dump, &fault) == ERR_NONE);
+        const struct minidump_system *system = &dump.system;
+        CHECK_EQ(dump.dump_cpu, rows[i].cpu);
+        CHECK_EQ(system->level, 6);
+        CHECK_HEX(system->revision, 0x5504);
+        CHECK_EQ(system->processors, 8);
+        CHECK_EQ(system->product_type, 3);
+        CHECK_HEX(system->suite, 0x110);
+        CHECK_STR(minidump_os_name(&dump, &arena), "Windows NT 10.1.22631");
+        CHECK_STR(system->vendor, rows[i].vendor);
+        CHECK_HEX(system->cpu_features[2], rows[i].x86);
+        CHECK_HEX(system->processor_features[1], rows[i].others);
+        arena_free(&arena);
+    }
+}
+
 TEST(sixty_five_thousand_unloaded_modules_are_cut_to_a_limit)
 {
     enum { LISTED = 65536, HEAD = 32 + 12, KEPT = 4096 };
