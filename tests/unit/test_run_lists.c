@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "store_fixture.h"
+#include "study/run_keep.h"
 #include "study/run_lists.h"
 #include "study/summary.h"
 
@@ -162,4 +163,30 @@ TEST(the_largest_group_comes_first_and_captured_is_what_left_something)
     CHECK_STR(summary.failing.rows[1].reason, "small");
     CHECK(summary.failing.rows[1].cases[0] == &cases[1]);
     arena_free(&keep);
+}
+
+/* ---- runs that were judged without a database --------------------------------------------- */
+
+TEST(a_run_that_was_judged_is_kept_whole_and_complete)
+{
+    for (uint32_t count = 0; count <= 3; count++) {
+        struct run_case cases[4];
+        struct store_fixture f;
+        struct run_info run = {.label = "run", .branch = "", .platform = ""}, back;
+        test_row(count == 0 ? "no case" : "cases");
+        store_set_up(&f);
+        for (uint32_t i = 0; i < COUNT_OF(cases); i++)
+            cases[i] =
+                (struct run_case){.scenario = "null_write",
+                                  .variant = arena_printf(&f.keep, "v%u", i),
+                                  .result = {.verdict = i == 0 ? VERDICT_FAIL : VERDICT_PASS}};
+        REQUIRE(run_keep(f.store, &run, cases, count, &f.keep, &f.fault) == ERR_NONE);
+        REQUIRE(store_read_run(f.store, run.id, &f.keep, &back, &f.fault) == ERR_NONE);
+        CHECK_EQ(back.state, RUN_COMPLETE);
+        CHECK(back.finished_ns != 0);
+        CHECK_EQ(back.case_count, count);
+        CHECK_EQ(back.verdicts[VERDICT_FAIL], count > 0);
+        CHECK_EQ(back.verdicts[VERDICT_PASS], count > 0 ? count - 1 : 0);
+        store_tear_down(&f);
+    }
 }
