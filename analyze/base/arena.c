@@ -12,6 +12,35 @@
 #include "base/array.h"
 #include "base/limits.h"
 
+/* Under AddressSanitizer memory that was not allocated is forbidden, and so is a fence after each
+ * allocation: what reads one row too many ends the program. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_FENCED
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define ARENA_FENCED
+#endif
+
+#ifdef ARENA_FENCED
+#include <sanitizer/asan_interface.h>
+enum { FENCE_BYTES = 16 };
+#else
+enum { FENCE_BYTES = 0 };
+#define ASAN_POISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
+#endif
+
+static void forbid(const void *at, size_t bytes)
+{
+    ASAN_POISON_MEMORY_REGION(at, bytes);
+}
+
+static void allow(const void *at, size_t bytes)
+{
+    ASAN_UNPOISON_MEMORY_REGION(at, bytes);
+}
+
 /* As max_align_t, which MSVC has in C++ alone. */
 union most_aligned {
     long double number;
@@ -54,6 +83,7 @@ void arena_reset(struct arena *arena)
         newest->next = older->next;
         free(older);
     }
+    forbid(newest->data, newest->bytes);
     arena->at = newest->data;
     arena->left = newest->bytes;
     arena->used_bytes = 0;
@@ -69,6 +99,7 @@ static struct arena_block *arena_grow(struct arena *arena, size_t size)
     struct arena_block *block = malloc(sizeof *block + bytes);
     if (block == NULL)
         return NULL;
+    forbid(block->data, bytes);
     block->bytes = bytes;
     block->next = arena->blocks;
     arena->blocks = block;
@@ -83,14 +114,15 @@ static size_t whole_units(size_t size)
     const size_t unit = alignof(union most_aligned);
     if (size == 0)
         size = 1;
-    return size <= SIZE_MAX - unit ? (size + unit - 1) / unit * unit : 0;
+    return size <= SIZE_MAX - unit - FENCE_BYTES ? (size + unit - 1) / unit * unit + FENCE_BYTES
+                                                 : 0;
 }
 
-void *arena_alloc(struct arena *arena, size_t size)
+/* Takes SIZE whole units. */
+static void *take(struct arena *arena, size_t size)
 {
     if (arena->fail_after != 0 && --arena->fail_after == 0)
         return NULL;
-    size = whole_units(size);
     if (size == 0 || size > arena->limit_bytes || arena->used_bytes > arena->limit_bytes - size)
         return NULL;
     if (size > arena->left && arena_grow(arena, size) == NULL)
@@ -99,7 +131,16 @@ void *arena_alloc(struct arena *arena, size_t size)
     arena->at += size;
     arena->left -= size;
     arena->used_bytes += size;
+    allow(out, size);
     return memset(out, 0, size);
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+    uint8_t *out = take(arena, whole_units(size));
+    if (out != NULL)
+        forbid(out + size, whole_units(size) - size);
+    return out;
 }
 
 void *arena_array(struct arena *arena, size_t count, size_t size)
@@ -129,8 +170,10 @@ void *arena_reserve(struct arena *arena, void *items, uint32_t *room, uint64_t w
         return NULL;
     const size_t more = whole_units(next * size) - whole_units(*room * size);
     if (is_newest(arena, items, *room * size) && more <= arena->left) {
-        if (more > 0 && arena_alloc(arena, more) == NULL)
+        if (more > 0 && take(arena, more) == NULL)
             return NULL;
+        allow(items, next * size);
+        forbid((uint8_t *)items + next * size, whole_units(next * size) - next * size);
         *room = (uint32_t)next;
         return items;
     }
@@ -147,8 +190,12 @@ void arena_trim(struct arena *arena, void *items, uint32_t *room, uint32_t count
 {
     if (count > *room || !is_newest(arena, items, *room * size))
         return;
-    const size_t kept = whole_units(count * size), less = whole_units(*room * size) - kept;
-    memset((uint8_t *)items + count * size, 0, kept - count * size);
+    const size_t bytes = count * size, kept = whole_units(bytes);
+    const size_t less = whole_units(*room * size) - kept;
+    uint8_t *end = (uint8_t *)items + bytes;
+    allow(items, kept);
+    memset(end, 0, kept - bytes);
+    forbid(end, kept - bytes + less);
     arena->at -= less;
     arena->left += less;
     arena->used_bytes -= less;

@@ -11,6 +11,20 @@
 #include "base/text_pool.h"
 #include "test.h"
 
+#ifdef TEST_SANITIZED
+#include <sanitizer/asan_interface.h>
+#define IS_FORBIDDEN(at) (__asan_address_is_poisoned(at) != 0)
+#else
+#define IS_FORBIDDEN(at) ((at) != NULL)
+#endif
+
+/* In sanitized programs the BYTES at AT may be read, and those after them may not. */
+static void check_fence(const uint8_t *at, size_t bytes)
+{
+    for (size_t i = 0; i < 16; i++)
+        CHECK(IS_FORBIDDEN(at + bytes + i));
+}
+
 TEST(bytes_read_little_endian_and_move)
 {
     static const uint8_t data[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 'h', 'i', 0};
@@ -131,10 +145,12 @@ TEST(arena_gives_zeroed_aligned_memory_up_to_its_limit)
     for (int i = 0; i < 100; i++)
         CHECK_EQ(a[i], 0);
     memset(a, 0xFF, 100);
+    check_fence(a, 100);
     CHECK(arena_alloc(&arena, 900) == NULL);
     CHECK(arena_alloc(&arena, SIZE_MAX) == NULL);
     CHECK(arena_array(&arena, SIZE_MAX / 2, 4) == NULL);
     arena_reset(&arena);
+    check_fence(a, 0);
     a = arena_alloc(&arena, 100);
     REQUIRE(a != NULL);
     CHECK_EQ(a[99], 0); /* reused memory is zeroed again */
@@ -219,7 +235,7 @@ TEST(array_room_doubles_and_never_overflows)
 TEST(the_newest_array_of_an_arena_grows_in_place)
 {
     enum { ODD_BYTES = 5 }; /* so that the end of an array is not aligned */
-    struct arena arena;
+    struct arena arena, same;
     uint32_t room = 0, other_room = 0;
     arena_init(&arena, 1 << 16);
     uint8_t *first = arena_reserve(&arena, NULL, &room, 3, ODD_BYTES);
@@ -230,6 +246,7 @@ TEST(the_newest_array_of_an_arena_grows_in_place)
     test_row("in place, and what is new is zero");
     CHECK(arena_reserve(&arena, first, &room, had + 1, ODD_BYTES) == first);
     CHECK(room > had);
+    check_fence(first, (size_t)room * ODD_BYTES);
     for (size_t i = (size_t)had * ODD_BYTES; i < (size_t)room * ODD_BYTES; i++)
         CHECK_EQ(first[i], 0);
     memset(first, 0xee, (size_t)room * ODD_BYTES);
@@ -238,7 +255,11 @@ TEST(the_newest_array_of_an_arena_grows_in_place)
     const size_t used = arena.used_bytes;
     arena_trim(&arena, first, &room, 3, ODD_BYTES);
     CHECK_EQ(room, 3);
-    CHECK_EQ(arena.used_bytes, 16);
+    arena_init(&same, 0);
+    CHECK(arena_alloc(&same, (size_t)3 * ODD_BYTES) != NULL);
+    CHECK_EQ(arena.used_bytes, same.used_bytes);
+    arena_free(&same);
+    check_fence(first, (size_t)3 * ODD_BYTES);
     CHECK(arena.used_bytes < used);
     CHECK(arena_reserve(&arena, first, &room, 4, ODD_BYTES) == first);
     CHECK_EQ(first[14], 0xee);

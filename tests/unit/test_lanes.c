@@ -156,3 +156,61 @@ TEST(terminal_markdown_and_badge_name_it)
             arena_free(&w.keep);
         }
 }
+
+/* P: PASS, F: FAIL, U: UNSUPPORTED, -: the case is not in that run. */
+TEST(a_build_that_no_longer_runs_is_lost)
+{
+    static const struct {
+        const char *name;
+        struct {
+            const char *variant;
+            char before, now;
+        } cases[4];
+        const char *lost;
+    } builds[] = {
+        {"nothing is", {{"ob2", 'P', 'P'}, {"x86-ob2", 'P', 'F'}}, NULL},
+        {"one of its cases runs", {{"x86-ob2", 'P', 'U'}, {"x86-ob2", 'P', 'P'}}, NULL},
+        {"its only case", {{"ob2", 'P', 'P'}, {"x86-ob2", 'P', 'U'}}, "x86-ob2 (1 case)"},
+        {"all of its cases",
+         {{"x86-ob0", 'P', 'U'}, {"ob2", 'P', 'P'}, {"x86-ob0", 'P', 'U'}},
+         "x86-ob0 (2 cases)"},
+        {"two builds",
+         {{"x86-ob2", 'P', 'U'}, {"x86-ob0", 'P', 'U'}, {"x86-ob2", 'P', 'U'}, {"ob2", 'P', 'P'}},
+         "x86-ob2 (2 cases), x86-ob0 (1 case)"},
+        {"it failed before", {{"x86-ob2", 'F', 'U'}}, "x86-ob2 (1 case)"},
+        {"it was not run before", {{"x86-ob2", 'U', 'U'}}, NULL},
+        {"what was not run does not count",
+         {{"x86-ob2", 'U', 'U'}, {"x86-ob2", 'P', 'U'}},
+         "x86-ob2 (1 case)"},
+        {"its cases are gone", {{"x86-ob2", 'P', '-'}}, NULL},
+        {"what is gone does not count",
+         {{"x86-ob2", 'P', '-'}, {"x86-ob2", 'P', 'U'}},
+         "x86-ob2 (1 case)"},
+        {"it is new", {{"x86-ob2", '-', 'U'}}, NULL},
+        {"it runs since", {{"x86-ob2", 'U', 'P'}}, NULL},
+    };
+    static const enum verdict verdicts[128] = {
+        ['P'] = VERDICT_PASS, ['F'] = VERDICT_FAIL, ['U'] = VERDICT_UNSUPPORTED};
+    for (size_t i = 0; i < COUNT_OF(builds); i++) {
+        struct diff_case sides[COUNT_OF(builds[i].cases)][2];
+        struct diff_row list[COUNT_OF(builds[i].cases)];
+        struct run_diff diff = {.rows = list};
+        struct arena keep;
+        test_row(builds[i].name);
+        arena_init(&keep, 0);
+        memset(sides, 0, sizeof sides);
+        memset(list, 0, sizeof list);
+        for (uint32_t k = 0; k < COUNT_OF(list) && builds[i].cases[k].variant != NULL; k++) {
+            const char letters[] = {builds[i].cases[k].before, builds[i].cases[k].now};
+            for (int side = 0; side < 2; side++) {
+                sides[k][side].variant = builds[i].cases[k].variant;
+                sides[k][side].verdict = verdicts[(int)letters[side]];
+            }
+            list[k].a = letters[0] != '-' ? &sides[k][0] : NULL;
+            list[k].b = letters[1] != '-' ? &sides[k][1] : NULL;
+            diff.row_count = k + 1;
+        }
+        CHECK_STR(lanes_lost(&diff, &keep), builds[i].lost);
+        arena_free(&keep);
+    }
+}
