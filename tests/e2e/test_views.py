@@ -201,6 +201,37 @@ class Views(e2e.Case):
                     same += 1
         self.assertGreater(same, CASES)
 
+    def test_the_list_of_routes_is_that_of_the_description(self):
+        paths = json.loads(self.text("/api/v1/openapi.json"))["paths"]
+        described = [(method.upper(), path) for path in paths for method in paths[path] if method in ("get", "put", "post", "delete")]
+        listed = self.get("endpoints")
+        self.assertEqual(sorted((e["method"], e["path"]) for e in listed), sorted(described))
+        self.assertTrue(all(e["summary"] for e in listed))
+        self.run_twinstack("report", "--db", self.db, "--html", self.folder / "run.html", "2", exit_code=1)
+        text = (self.folder / "run.html").read_text(encoding="utf-8")
+        data = json.loads(re.search(r'id="twinstack-data">(.*?)</script>', text, re.DOTALL)[1])
+        self.assertEqual(json.loads(zlib.decompress(base64.b64decode(data["/api/v1/endpoints"]))), listed)
+
+    def post(self, path, body, **headers):
+        request = urllib.request.Request(self.url + path, data=body, headers=headers, method="POST")
+        with urllib.request.urlopen(request, timeout=60 * e2e.PATIENCE) as answer:
+            return json.loads(answer.read())["data"]
+
+    def test_stacks_are_resolved_by_the_symbols_that_come_with_them(self):
+        """What ran at these places is what the victim itself printed: corpus/cases/noreturn_tail.ob2/truth.json."""
+        ran = json.loads((e2e.ROOT / "corpus/cases/noreturn_tail.ob2/truth.json").read_text(encoding="utf-8"))
+        ran = [(f["function"], f["file"], f["line"]) for f in ran["threads"][0]["frames"]]
+        pdb = next((e2e.ROOT / "corpus/symbols").glob("victims-ob2.pdb/*/victims-ob2.pdb")).read_bytes()
+        stack = b"victims-ob2.exe!0xf527\n"
+        form = b"".join(b'--x\r\nContent-Disposition: form-data; name="file"; filename="%s"\r\n\r\n%s\r\n' % part
+                        for part in ((b"stack.txt", stack), (b"victims-ob2.pdb", pdb))) + b"--x--\r\n"
+        found = self.post("/api/v1/resolve", form, **{"Content-Type": "multipart/form-data; boundary=x", "X-Token": self.token})
+        frames = [(f["function"], f["file"].rpartition("src\\")[2], f["line"]) for f in found["stacks"][0]["frames"]]
+        self.assertEqual((frames, found["errors"]), (ran[2:4], []))
+        alone = self.post("/api/v1/resolve", stack + b"garbage\n")
+        self.assertEqual([(f["symbols"], f["function"]) for f in alone["stacks"][0]["frames"]], [("none", None)])
+        self.assertEqual([(e["line"], e["code"]) for e in alone["errors"]], [(2, "malformed")])
+
     def test_who_may_write(self):
         body = json.dumps({"run": 1}).encode()
         for name, headers, want in (("no token", {}, 401), ("a wrong token", {"X-Token": "0" * len(self.token)}, 401),
