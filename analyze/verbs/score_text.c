@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "suite/suite_case.h"
 
 enum { SHOWN = 5, CHANGES_SHOWN = 20 };
 
@@ -21,21 +22,35 @@ static void print_head(const struct suite *suite, const struct score *score, str
         (void)printf("not asked: %" PRIu32 " cases of other kinds\n", suite->not_asked);
 }
 
-static void print_rows(const struct result_row *rows, uint32_t count)
+static void print_titles(const char *capability, int width)
 {
-    int width = 5;
+    (void)printf("\n%-*s", width, capability);
+    for (int k = 0; k < SUITE_OUTCOMES; k++)
+        (void)printf(" %11s", suite_outcome_name((enum suite_outcome)k));
+    (void)printf("\n");
+}
+
+/* A table per capability that the contestant has: the head says enough of the others. */
+static void print_rows(const struct contestant_name *name, const struct result_row *rows,
+                       uint32_t count)
+{
+    const char *shown = NULL;
+    int width = 0;
     for (uint32_t i = 0; i < count; i++) {
         const char *position = rows[i].position;
         const int wide =
             (int)(strlen(rows[i].shape) + (position != NULL ? strlen(position) + 1 : 0));
+        const int title = (int)strlen(rows[i].capability);
         width = wide > width ? wide : width;
+        width = title > width ? title : width;
     }
-    (void)printf("\n%-*s", width, "shape");
-    for (int k = 0; k < SUITE_OUTCOMES; k++)
-        (void)printf(" %11s", suite_outcome_name((enum suite_outcome)k));
-    (void)printf("\n");
     for (uint32_t i = 0; i < count; i++) {
         const char *position = rows[i].position;
+        if (!contestant_can(name, rows[i].capability))
+            continue;
+        if (shown == NULL || strcmp(shown, rows[i].capability) != 0)
+            print_titles(rows[i].capability, width);
+        shown = rows[i].capability;
         const int used = printf("%s%s%s", rows[i].shape, position != NULL ? " " : "",
                                 position != NULL ? position : "");
         (void)printf("%*s", width - used, "");
@@ -61,7 +76,8 @@ static void print_logical(const char *who, const struct suite_walk *walk)
     }
 }
 
-static void print_walk(enum suite_kind kind, const char *who, const struct suite_walk *walk)
+static void print_walk(enum suite_kind kind, const char *who, const struct suite_walk *walk,
+                       bool with_sp)
 {
     if (kind == SUITE_ADDRESS) {
         print_logical(who, walk);
@@ -69,23 +85,36 @@ static void print_walk(enum suite_kind kind, const char *who, const struct suite
     }
     (void)printf("  %-9s", who);
     for (uint32_t i = 0; i < walk->count && i < 8; i++)
-        (void)printf(" %" PRIx64, walk->frames[i].ip);
+        if (with_sp && walk->frames[i].sp != SUITE_NO_SP)
+            (void)printf(" %" PRIx64 " sp %" PRIx64, walk->frames[i].ip, walk->frames[i].sp);
+        else
+            (void)printf(" %" PRIx64, walk->frames[i].ip);
     const char *end = walk->count == 0 ? " nothing" : "";
     (void)printf("%s\n", walk->count > 8 ? " ..." : end);
+}
+
+/* Whether only the stack pointers show what is wrong. */
+static bool is_about_sp(const struct suite_case *c, const struct suite_answer *answer)
+{
+    const struct suite_walk *truth = &c->walks[0], *said = &answer->walk;
+    const uint32_t at = answer->first;
+    return answer->outcome == SUITE_WRONG && c->kind != SUITE_ADDRESS && c->walk_count > 0 &&
+           at < truth->count && at < said->count && truth->frames[at].ip == said->frames[at].ip;
 }
 
 static void print_case(const struct suite_case *c, const struct suite_answer *answer,
                        const struct score_style *style)
 {
+    const bool with_sp = is_about_sp(c, answer);
     (void)printf("\n%s  %s\n", suite_outcome_name(answer->outcome), c->id);
     (void)printf("  %-9s %s%s%s\n", "rule", c->rule, c->rule_url != NULL ? ", " : "",
                  text_or_empty(c->rule_url));
     if (answer->words != NULL)
         (void)printf("  %-9s %s\n", "because", answer->words);
     for (uint32_t i = 0; i < c->walk_count; i++)
-        print_walk(c->kind, i == 0 ? "truth" : "or", &c->walks[i]);
+        print_walk(c->kind, i == 0 ? "truth" : "or", &c->walks[i], with_sp);
     if (answer->outcome == SUITE_EARLY || answer->outcome == SUITE_WRONG)
-        print_walk(c->kind, "answer", &answer->walk);
+        print_walk(c->kind, "answer", &answer->walk, with_sp);
     (void)printf("  %-9s twinstack score --cmd '%s'%s%s -k %s --details\n", "again", style->command,
                  style->folder != NULL ? " --suite " : "", text_or_empty(style->folder), c->id);
 }
@@ -112,7 +141,7 @@ enum status score_text(const struct suite *suite, const struct score *score,
     print_head(suite, score, keep);
     if (result_rows(suite, score, style->details, keep, &rows, &count, fault) != ERR_NONE)
         return fault->code;
-    print_rows(rows, count);
+    print_rows(&score->name, rows, count);
     for (uint32_t i = 0; i < suite->count; i++) {
         if (!is_shown(suite, score, i, style->details))
             continue;

@@ -26,8 +26,9 @@ ELSEWHERE = {
     "twinstack steps --out walks && cp build/victims/bin/steps-* walks": "test_each_instruction_becomes_a_moment",
     "twinstack suite make --from walks --suite corpus/reference --out large --edition 2026.11-large --licence MIT":
         "test_it_starts_from_another_suite",
-    "twinstack score --cmd './mine' -j 2 --json -o mine.json": "test_what_became_worse_fails_and_what_cannot_be_judged_is_skipped",
-    "twinstack score --cmd './mine' -j 2 --expect mine.json": "test_what_became_worse_fails_and_what_cannot_be_judged_is_skipped",
+    "twinstack score --cmd ./mine --suite corpus/reference": "test_what_a_contestant_does_costs_its_own_case",
+    "twinstack score --cmd ./mine --suite DIR -j 2 --json -o mine.json": "test_what_became_worse_fails_and_what_cannot_be_judged_is_skipped",
+    "twinstack score --cmd ./mine --suite DIR -j 2 --expect mine.json": "test_what_became_worse_fails_and_what_cannot_be_judged_is_skipped",
     'TWINSTACK_ADAPTER="lldb=corpus/reference/adapters/lldb.py lldb-19" twinstack check corpus/cases/null_write.ob2':
         "test_contestants_of_the_reference_suite_are_judges_as_they_are",
     "twinstack score --html results.html --badges badges corpus/reference/results/*.json": "test_the_page_accounts_for_every_case",

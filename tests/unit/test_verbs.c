@@ -122,6 +122,8 @@ TEST(a_score_is_printed_in_columns)
     static const struct suite_frame frames[] = {{.ip = 0x1234}, {.ip = 0xabc}};
     static const struct suite_walk walk = {frames, 2};
     static const struct suite_walk first = {frames, 1};
+    static const struct suite_frame moved_frames[] = {{.ip = 0x1234, .sp = 0x8}};
+    static const struct suite_walk moved = {moved_frames, 1};
     struct suite_case cases[] = {{.id = "a-1",
                                   .shape = "push",
                                   .position = "body",
@@ -140,38 +142,54 @@ TEST(a_score_is_printed_in_columns)
                                   .rule = "rule 3",
                                   .rule_url = "https://x.example",
                                   .walks = &walk,
-                                  .walk_count = 1}};
+                                  .walk_count = 1},
+                                 {.id = "a-4",
+                                  .shape = "push",
+                                  .position = "body",
+                                  .rule = "rule 4",
+                                  .walks = &walk,
+                                  .walk_count = 1},
+                                 {.id = "b-1", .shape = "other", .position = "row", .rule = ""}};
     struct suite_answer answers[] = {{.outcome = SUITE_RIGHT},
                                      {.outcome = SUITE_RIGHT},
-                                     {.outcome = SUITE_EARLY, .walk = first}};
+                                     {.outcome = SUITE_EARLY, .walk = first},
+                                     {.outcome = SUITE_WRONG, .walk = moved},
+                                     {.outcome = SUITE_UNSUPPORTED}};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         cases[i].kind = SUITE_MOMENT;
         cases[i].capability = "moments.x64";
         cases[i].processor = "x64";
     }
-    const struct suite suite = {.edition = "2026.11", .cases = cases, .count = 3, .not_asked = 4};
+    cases[COUNT_OF(cases) - 1].capability = "addresses.pdb";
+    const struct suite suite = {
+        .edition = "2026.11", .cases = cases, .count = COUNT_OF(cases), .not_asked = 4};
     const struct score score = {.name = {.name = "tool", .version = "1.2", .can = can},
                                 .answers = answers,
                                 .wall_ns = UINT64_C(2500000000)};
     struct fault fault = FAULT_INIT;
     struct arena keep;
     static const char by_shape[] =
-        "tool 1.2, suite 2026.11: 3 cases in 2.5 s\n"
-        "moments.x64: 2 right, 1 early\n"
+        "tool 1.2, suite 2026.11: 5 cases in 2.5 s\n"
+        "moments.x64: 2 right, 1 early, 1 wrong\n"
         "not asked: 4 cases of other kinds\n"
-        "\nshape                right       early       wrong     crashed     timeout     garbage "
+        "\nmoments.x64          right       early       wrong     crashed     timeout     garbage "
         "unsupported\n"
         "a_longer_shape           0           1           -           -           -           -    "
         " "
         "      -\n"
-        "push                     2           -           -           -           -           -    "
+        "push                     2           -           1           -           -           -    "
         " "
         "      -\n"
         "\nearly  a-3\n"
         "  rule      rule 3, https://x.example\n"
         "  truth     1234 abc\n"
         "  answer    1234\n"
-        "  again     twinstack score --cmd 'tool' -k a-3 --details\n";
+        "  again     twinstack score --cmd 'tool' -k a-3 --details\n"
+        "\nwrong  a-4\n"
+        "  rule      rule 4\n"
+        "  truth     1234 sp 0 abc sp 0\n"
+        "  answer    1234 sp 8\n"
+        "  again     twinstack score --cmd 'tool' -k a-4 --details\n";
     arena_init(&keep, 0);
     struct capture c = capture_begin();
     const enum status status =
@@ -184,7 +202,7 @@ TEST(a_score_is_printed_in_columns)
                      &keep, &fault);
     const char *text = capture_end(c);
     CHECK_HAS(text, "\na_longer_shape body           0           1           -");
-    CHECK_HAS(text, "\npush body                     1           -           -");
+    CHECK_HAS(text, "\npush body                     1           -           1");
     CHECK_HAS(text, "\npush prologue                 1           -           -");
     CHECK_HAS(text, "  again     twinstack score --cmd 'tool' --suite s -k a-3 --details\n");
     arena_free(&keep);
