@@ -15,7 +15,8 @@ import e2e  # noqa: E402
 
 REFERENCE = e2e.ROOT / "corpus/reference"
 RECORD = e2e.ROOT / "corpus/steps/ob2.rec"
-NAME, MODULES, MEMORY = "steps-ob2.exe", 1, 17
+NAME, MODULES, MEMORY, STEPS = "steps-ob2.exe", 1, 17, 16
+FRAME_POINTER, AS_TRUTH = 5, 1
 OURS = ("ours", "framepointer", "twinstack")
 
 
@@ -59,6 +60,23 @@ def image(data):
     struct.pack_into("<I", memory, pe + 132, 16)
     struct.pack_into("<8sIIII", memory, pe + 264, b".all", size - 0x1000, 0x1000, size - 0x1000, 0x1000)
     return bytes(memory)
+
+
+def walks(data):
+    """[the place of each walk] per step: a byte with the walker's number; the fourth one says whether it is as the truth."""
+    for kind, count, at in sections(data):
+        entry = at + 16
+        for _ in range(count if kind == STEPS else 0):
+            size, changed, _, callers, runs, walkers = struct.unpack_from("<IIHHHH", data, entry)
+            place, found = entry + 16 + 8 * changed.bit_count() + 16 * callers, []
+            for _ in range(runs):
+                place += 16 + 8 * struct.unpack_from("<I", data, place + 8)[0]
+            for _ in range(walkers):
+                found.append(place)
+                place += 8 + (0 if data[place + 3] & AS_TRUTH else 8 * struct.unpack_from("<I", data, place + 4)[0])
+            assert place == entry + size, (place, entry, size)
+            yield found
+            entry += size
 
 
 class Make(e2e.Case):
@@ -112,6 +130,19 @@ class Make(e2e.Case):
             self.assertTrue(all(base <= int(frame["ip"], 16) < base + size for frame in walk), case["id"])
             self.assertEqual([word for word in case["known_by"] if word.startswith(OURS)], [], case["id"])
             self.assertEqual(case["truth"]["level"] == "must", len(case["known_by"]) > 1, case["id"])
+
+    def test_our_chain_of_frame_pointers_makes_no_must(self):
+        """In this record it is never the only walk that is right; where it is, the moment is no must."""
+        data = bytearray(RECORD.read_bytes())
+        steps = list(walks(data))
+        self.assertEqual(len(steps), 1398)
+        right = [{data[place] for place in step if data[place + 3] & AS_TRUTH} for step in steps]
+        self.assertEqual(sum(walkers == {FRAME_POINTER} for walkers in right), 0)
+        for place in (place for step in steps for place in step):
+            data[place] = FRAME_POINTER
+        (self.source / "ob2.rec").write_bytes(data)
+        self.make("large")
+        self.assertEqual({(case["truth"]["level"], *case["known_by"]) for case in self.cases("large")}, {("may", "executed: calls and returns were counted")})
 
     def test_it_is_asked_as_any_suite_is(self):
         self.make("large")
