@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "suite/suite_draft.h"
 
 enum { SUITE_ID_BYTES_MAX = 400 };
@@ -338,22 +339,60 @@ static bool has_truth(const cJSON *draft)
     return strcmp(level, "may") == 0 && cJSON_GetArraySize(accepted) > 0;
 }
 
-/* Two that differ for a must; a walk of ours would only agree with itself. */
+/* What two witnesses that share their code have in common: their maker, or the name up to a
+ * version. */
+static const char *code_of(const char *name, size_t *length)
+{
+    static const struct {
+        const char *start, *maker;
+    } makers[] = {{"llvm-", "LLVM"},
+                  {"lldb", "LLVM"},
+                  {"LLDB", "LLVM"},
+                  {"Microsoft's ", "Microsoft"},
+                  {"Wine's ", "Wine"}};
+    *length = strlen(name);
+    for (size_t i = 0; i < COUNT_OF(makers); i++)
+        if (strncmp(name, makers[i].start, strlen(makers[i].start)) == 0) {
+            *length = strlen(makers[i].maker);
+            return makers[i].maker;
+        }
+    for (const char *p = strchr(name, ' '); p != NULL; p = strchr(p + 1, ' '))
+        if (p[1] >= '0' && p[1] <= '9') {
+            *length = (size_t)(p - name);
+            break;
+        }
+    return name;
+}
+
+static bool shares_code(const cJSON *one, const cJSON *other)
+{
+    size_t length = 0, other_length = 0;
+    const char *code = code_of(text_or_empty(cJSON_GetStringValue(one)), &length);
+    const char *other_code = code_of(text_or_empty(cJSON_GetStringValue(other)), &other_length);
+    return length == other_length && memcmp(code, other_code, length) == 0;
+}
+
+/* Two that share no code for a must; a walk of ours would only agree with itself. */
 static bool has_witnesses(const cJSON *draft)
 {
     const cJSON *witnesses = cJSON_GetObjectItemCaseSensitive(draft, "known_by"), *one, *other;
     const char *level = text_of(cJSON_GetObjectItemCaseSensitive(draft, "truth"), "level");
     const int least = level != NULL && strcmp(level, "must") != 0 ? 1 : 2;
+    int codes = 0;
     cJSON_ArrayForEach(one, witnesses)
     {
         const char *name = cJSON_GetStringValue(one);
+        bool is_new = true;
         if (name == NULL || name[0] == 0 || strncmp(name, "twinstack", 9) == 0)
             return false;
-        for (other = one->next; other != NULL; other = other->next)
+        for (other = one->next; other != NULL; other = other->next) {
             if (cJSON_Compare(one, other, true) != 0)
                 return false;
+            is_new = is_new && !shares_code(one, other);
+        }
+        codes += is_new;
     }
-    return cJSON_IsArray(witnesses) && cJSON_GetArraySize(witnesses) >= least;
+    return cJSON_IsArray(witnesses) && codes >= least;
 }
 
 static bool has_licence(const cJSON *draft)
@@ -411,8 +450,9 @@ const char *const *suite_draft_missing(const cJSON *draft, struct arena *keep, u
           "\"executed\", \"name\": what decides, "
           "\"address\": \"https://...\" or null}"}},
         {has_witnesses,
-         {"\"known_by\": two witnesses of a must, one of any other, none of them twinstack and "
-          "none twice"}},
+         {"\"known_by\": two witnesses of a must that share no code, one of any other, none of "
+          "them "
+          "twinstack and none twice"}},
         {has_licence, {"\"licence\": of its files, \"MIT\""}},
     };
     static const char initials[KINDS] = {'a', 'm', 'd'};

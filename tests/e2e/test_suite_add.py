@@ -296,6 +296,8 @@ class Add(e2e.Case):
             ("a rule that links a script", changed(rule={"address": "javascript:alert(1)"}), ['"rule"']),
             ("one witness", changed(known_by=["a"]), ['"known_by"']), ("a witness twice", changed(known_by=["a", "a"]), ['"known_by"']),
             ("ours as a witness", changed(known_by=["a", "twinstack 1"]), ['"known_by"']),
+            ("two versions of a tool", changed(known_by=["GDB 13.1", "GDB 12.1"]), ['"known_by"']),
+            ("two tools of one code", changed(known_by=["llvm-symbolizer 19.1.7", "LLDB 22.1.8"]), ['"known_by"']),
             ("an id with capitals", changed(id="addresses/X"), ['"id"']), ("an id of a moment", changed(id="moments/x"), ['"id"']),
             ("an id with an empty part", changed(id="addresses/x//y"), ['"id"']), ("a dump", changed(kind="dump"), ['"id"', '"given"', '"capability"', '"truth"']), ("another kind", changed(kind="trace"), ['"kind"']),
             ("an rva in decimal", changed(given={"rva": "4098"}), ['"given"']), ("another lookup", changed(given={"lookup": "x"}), ['"given"']),
