@@ -105,6 +105,9 @@ class Adapters(Asked):
         if not shutil.which("x86_64-w64-mingw32-gdb"):
             self.skipTest("gdb-mingw-w64 is not installed")
         self.check_adapter("gdb", "13.1", [ADAPTERS / "gdb.py"])
+        case = next(case for case in all_cases("x86") if case["id"] == "moments/x86/frame-pointer/plain/body/0002")
+        _, answers = ask([ADAPTERS / "gdb.py"], [case])  # it reads no frame data, so it is right along frame pointers only
+        self.assertEqual(pairs(answers[case["id"]]["frames"]), pairs(case["truth"]["frames"]))
         if shutil.which("gdb"):
             _, answers = ask([ADAPTERS / "gdb.py", "gdb"], self.cases[:1])
             self.assertTrue(answers[self.cases[0]["id"]]["unsupported"])
@@ -158,6 +161,17 @@ class Adapters(Asked):
             for mode in ("rtl", "stackwalk"):
                 self.check_adapter(mode, "8.0", ["wine", program, mode], env)
 
+    def test_dbgeng(self):
+        engine = e2e.BUILD / "victims/bin/twinstack-dbgeng.exe"
+        if not (e2e.DEBUGGER / "amd64/dbgeng.dll").is_file():
+            self.skipTest("no files of Microsoft's debugger: TWINSTACK_DEBUGGER, or ./run debugger")
+        if not shutil.which("wine") or not os.path.isdir(PREFIX):
+            self.skipTest("no Wine prefix")
+        for file in (engine, *(e2e.DEBUGGER / "amd64").glob("*.dll")):
+            shutil.copy(file, self.folder)
+        with e2e.wine_session({**os.environ, "WINEPREFIX": PREFIX}):
+            self.check_adapter("dbgeng", "10.0.29507.1001", [ADAPTERS / "dbgeng.py", "wine", self.folder / engine.name], {"WINEPREFIX": PREFIX}, arm64=True)
+
     def test_x86(self):
         """A case of each shape and position that has one answer: the frame data of a PDB."""
         cases = {(case["shape"], case["position"]): case for case in all_cases("x86") if case["truth"]["level"] == "must"}
@@ -194,7 +208,7 @@ class Adapters(Asked):
         self.assertTrue(answers[case["id"]]["unsupported"])
 
     def test_a_missing_tool_is_named(self):
-        for adapter in ("ours.py", "lldb.py", "gdb.py", "breakpad.py"):
+        for adapter in ("ours.py", "lldb.py", "gdb.py", "breakpad.py", "dbgeng.py"):
             done = subprocess.run([ADAPTERS / adapter, "no-such-tool"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
             self.assertEqual((done.returncode, done.stderr), (1, f"{adapter}: there is no no-such-tool\n"))
 

@@ -3,9 +3,10 @@
 
 Runs: one GDB for all questions. GDB reads no minidumps, so this program is a remote target (registers and memory, nothing runs) at a
 port of 127.0.0.1; per question `file IMAGE`, `target remote`, each frame by GDB's Python, `disconnect`. With osabi Windows GDB unwinds
-by the image's .pdata (amd64-windows-tdep.c). Memory is the image as the loader lays it out and the parts of the stack; no memory is
-cached. eflags is 0x246, segment registers and vectors are unavailable. One module per moment; more are unsupported. The images have
-entry point 0, which GDB takes for where every walk ends, so `backtrace past-entry` is on.
+by the image's .pdata (amd64-windows-tdep.c); of x86 it reads no frame data of a PDB, and goes by its analysis of prologues. Memory is
+the image as the loader lays it out and the parts of the stack; no memory is cached. eflags is 0x246, segment registers and vectors are
+unavailable. One module per moment; more are unsupported. The images have entry point 0, which GDB takes for where every walk ends, so
+`backtrace past-entry` is on.
 Seen with: GDB 13.1 of Debian 12's gdb-mingw-w64. Its gdb and gdb-multiarch know no osabi Windows: unsupported.
 By hand: `gdb.py --serve SUITE ID | x86_64-w64-mingw32-gdb -nx -q`; it prints GDB's commands and is the target until they are done."""
 
@@ -19,15 +20,16 @@ import threading
 
 import contestant
 
-# The order of GDB's amd64 registers in its packet g; eflags and six segments follow, of 32 bits each.
-ORDER = "rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip".split()
+# Per processor GDB's name of it, the order of its registers in its packet g, and the size of each; eflags and six segments follow, of 32 bits.
+PROCESSORS = {"x64": ("i386:x86-64", "rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip".split(), "Q"),
+              "x86": ("i386", "eax ecx edx ebx esp ebp esi edi eip".split(), "I")}
 SETTINGS = ["set pagination off", "set confirm off", "set width 0", "set backtrace past-entry on", "set backtrace past-main on",
-            "set osabi Windows", "set architecture i386:x86-64",
+            "set osabi Windows",
             "set stack-cache off", "set code-cache off", "set trust-readonly-sections off", "set remotetimeout 20"]
 FRAMES = f"""python
 frame, count = gdb.newest_frame(), 0
 while frame and count < {contestant.WALK_MAX}:
-    print("FRAME %x %x" % (frame.pc(), int(frame.read_register("rsp")) & (1 << 64) - 1))
+    print("FRAME %x %x" % (frame.pc(), int(frame.read_register("sp")) & (1 << 64) - 1))
     frame, count = frame.older(), count + 1
 end"""
 
@@ -47,14 +49,15 @@ def laid_out(path):
 
 
 class Moment:
-    def __init__(self, folder, given):
+    def __init__(self, folder, processor, given):
+        self.architecture, order, size = PROCESSORS[processor]
         if len(given["modules"]) != 1:
             raise contestant.Unsupported("GDB takes one program file")
         module = given["modules"][0]
         self.image = (pathlib.Path(folder) / module["path"]).resolve()
         self.memory = [(int(module["base"], 16), laid_out(self.image))] + \
             [(int(part["at"], 16), bytes.fromhex(part["bytes"])) for part in given["stack"]]
-        registers = struct.pack("<17Q", *(int(given["registers"].get(name, "0x0"), 16) for name in ORDER))
+        registers = struct.pack(f"<{len(order)}{size}", *(int(given["registers"].get(name, "0x0"), 16) for name in order))
         self.registers = registers.hex() + struct.pack("<I", 0x246).hex() + "xxxxxxxx" * 6
 
     def read(self, at, size):
@@ -128,7 +131,7 @@ class Gdb:
     def walk(self, target):
         if self.reason:
             raise contestant.Unsupported(self.reason)
-        commands = [] if self.image == target.moment.image else [f"file {target.moment.image}"]
+        commands = [] if self.image == target.moment.image else [f"set architecture {target.moment.architecture}", f"file {target.moment.image}"]
         self.image = target.moment.image
         lines = self.ask(*commands, f"target remote 127.0.0.1:{target.port}", *FRAMES.split("\n"), "disconnect")
         frames = [line.split()[1:] for line in lines if line.startswith("FRAME ")]
@@ -141,8 +144,8 @@ def by_hand(target, suite, case):
     lists = json.loads((pathlib.Path(suite) / "suite.json").read_text(encoding="utf-8"))["lists"]
     for line in (line for name in lists for line in (pathlib.Path(suite) / name).read_text(encoding="utf-8").splitlines()):
         if json.loads(line)["id"] == case:
-            target.moment = Moment(suite, json.loads(line)["given"])
-            print("\n".join([*SETTINGS, f"file {target.moment.image}", f"target remote 127.0.0.1:{target.port}",
+            target.moment = Moment(suite, json.loads(line)["processor"], json.loads(line)["given"])
+            print("\n".join([*SETTINGS, f"set architecture {target.moment.architecture}", f"file {target.moment.image}", f"target remote 127.0.0.1:{target.port}",
                              "backtrace", "disconnect"]), flush=True)
             with target.listener.accept()[0] as connection, connection.makefile("rwb") as stream:
                 target.talk(stream)
@@ -161,10 +164,10 @@ def main():
     threading.Thread(target=target.serve, daemon=True).start()
 
     def answer(folder, question):
-        target.moment = Moment(folder, question["given"])
+        target.moment = Moment(folder, question["processor"], question["given"])
         return gdb.walk(target)
 
-    contestant.serve("gdb", version, {"moments.x64": answer}, "https://sourceware.org/bugzilla/")
+    contestant.serve("gdb", version, {f"moments.{processor}": answer for processor in PROCESSORS}, "https://sourceware.org/bugzilla/")
 
 
 if __name__ == "__main__":
