@@ -88,6 +88,8 @@ class Adapters(Asked):
                 self.assertEqual({case[key] for case in listed}, {case[key] for case in cases if case["truth"]["level"] == "must"})
 
     def test_the_list_has_every_case_of_the_faults(self):
+        numbers = re.findall(r"(?m)^\| (\d+) \|", (SUITE / "BUGS.md").read_text(encoding="utf-8"))
+        self.assertEqual(sorted(map(int, numbers)), list(range(1, len(numbers) + 1)))
         cases = re.findall(r"moments/(?:x64|arm64)/[a-z0-9/-]+", (SUITE / "BUGS.md").read_text(encoding="utf-8"))
         self.assertGreater(len(cases), 10)
         self.assertEqual([case for case in cases if case not in self.wanted], [])
@@ -120,15 +122,19 @@ class Adapters(Asked):
         _, answers = ask([ADAPTERS / "breakpad.py", STACKWALK], self.cases[:1])
         self.assertIn("frames", answers[self.cases[0]["id"]])
         dumps = [json.loads(line) for line in (SUITE / "dumps/x86.ndjson").read_text(encoding="utf-8").splitlines()]
-        wanted = ("moments/x86/push/ebx/body/0002", "dumps/x86/threads/0/0", "dumps/x86/unsorted/1/3", "dumps/x86/exception/0/2", "dumps/x86/images-in-memory/0/0")
+        wanted = ("moments/x86/push/ebx/body/0002", "dumps/x86/threads/0/0", "dumps/x86/unsorted/1/3", "dumps/x86/exception/0/2", "dumps/x86/images-in-memory/0/0",
+                  "dumps/x86/pieces/0/0")
         cases = [case for case in [*all_cases("x86"), *dumps] if case["id"] in wanted]
         self.assertEqual(len(cases), len(wanted))
         welcome, answers = ask([ADAPTERS / "breakpad.py", STACKWALK, "--symbols", f"{e2e.PROGRAM} symbols export {{image}} --format breakpad"], cases)
         self.assertNotIn("dumps.x64", welcome["can"])  # they name no PDB
         for case in cases:
-            with self.subTest(case["id"]):  # it goes on where the thread ends: see BUGS.md
-                truth = pairs(case["truth"]["frames"])
-                self.assertEqual(pairs(answers[case["id"]]["frames"])[:len(truth)], truth)
+            with self.subTest(case["id"]):  # 39 and 40 of BUGS.md: it goes on where the thread ends, and reads one range of a stack
+                truth, said = pairs(case["truth"]["frames"]), pairs(answers[case["id"]]["frames"])
+                right = len(truth) - ("pieces" in case["id"])
+                self.assertEqual(said[:right], truth[:right])
+                if welcome["version"] == "npm minidump 0.26.0":
+                    self.assertNotEqual(said, truth, "right now: take it off corpus/reference/BUGS.md")
 
     def test_breakpad_symbols(self):
         """It reads lines and functions, and of inlined code the line alone: see BUGS.md."""
