@@ -15,6 +15,7 @@ import hashlib
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -90,6 +91,29 @@ def symbols():
     yield "bench", [PYTHON, "tests/bench/run.py", BUILD, "--xl"], {}
 
 
+# Contestants of the reference suite: the stored result, which of its cases, the program that has to be here (None: ours), the adapter.
+CONTESTANTS = (
+    ("twinstack", "addresses or moments.x64 or moments.arm64", None, "ours.py"), ("twinstack-x86", "moments.x86", None, "ours.py"),
+    ("twinstack-dumps", "dumps.x64 or dumps.arm64", None, "ours.py"), ("twinstack-dumps-x86", "dumps.x86", None, "ours.py"),
+    ("lldb-19", "moments.x64 or moments.arm64", "lldb-19", "lldb.py"), ("lldb-19-x86", "moments.x86", "lldb-19", "lldb.py"),
+    ("lldb-19-dumps", "dumps.x64 or dumps.arm64", "lldb-19", "lldb.py"), ("lldb-19-dumps-x86", "dumps.x86", "lldb-19", "lldb.py"),
+    ("lldb-19-addresses", "addresses", "lldb-19", "lldb_addresses.py"), ("gdb-13", "moments.x64", "x86_64-w64-mingw32-gdb", "gdb.py"),
+    ("gdb-13-x86", "moments.x86", "x86_64-w64-mingw32-gdb", "gdb.py"), ("gdb-13-addresses", "addresses.dwarf", "gdb-multiarch", "gdb_addresses.py"),
+    ("llvm-symbolizer-19", "addresses", "llvm-symbolizer-19", "llvm_symbolizer.py"), ("addr2line-2", "addresses.dwarf", "addr2line", "addr2line.py"),
+    ("eu-addr2line-0", "addresses.dwarf", "eu-addr2line", "addr2line.py"),
+)
+
+
+def suite():
+    """The reference suite in full: its cases made again, its witnesses asked, and every contestant that is here; no case may be worse."""
+    yield "witnesses", [PYTHON, "tests/e2e/test_reference.py"], {"TWINSTACK_SOAK": "1"}
+    for result, cases, needs, adapter in CONTESTANTS:
+        if needs is None or shutil.which(needs):
+            command = f"corpus/reference/adapters/{adapter} {needs or BUILD / 'bin/twinstack'}"
+            yield result, [BUILD / "bin/twinstack", "score", "--cmd", command, "-k", cases, "-j", "2", "--no-cache",
+                           "--expect", f"corpus/reference/results/{result}.json"], {}
+
+
 def races():
     """Data races: the tool compiled for ThreadSanitizer, under load."""
     yield "races", [PYTHON, "tests/races.py"], {}
@@ -127,7 +151,7 @@ def mutation():
     yield "faults", [PYTHON, "tests/mutation/mutate.py"], {}
 
 
-SOAKS = {f.__name__: f for f in (lint, fuzz, stops, web, loops, matrix, victims, symbols, races, store, stream, release, copies, mutation)}
+SOAKS = {f.__name__: f for f in (lint, fuzz, stops, web, loops, matrix, victims, symbols, suite, races, store, stream, release, copies, mutation)}
 
 
 def sources():
