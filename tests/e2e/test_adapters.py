@@ -51,6 +51,30 @@ def pairs(frames):
     return [(int(frame["ip"], 16), None if frame["sp"] is None else int(frame["sp"], 16)) for frame in frames]
 
 
+# What rust-minidump prints, as tests/snapshots of its repository have it.
+RUST_MINIDUMP = """#!/bin/sh
+[ "$1" != --version ] || { echo "minidump-stackwalk 0.26.1"; exit; }
+cat <<END
+Operating system: Windows NT
+Crash reason:  EXCEPTION_SINGLE_STEP
+
+Thread 0  (crashed) - tid: 1
+ 0  x64-push.dll!inner [shapes.c : 7 + 0x1]
+    Found by: inlining
+ 1  x64-push.dll + 0x1135
+     rax = 0x0000000000005000    rdx = 0x0000000000000002
+     rip = 0x0000000180001135    rsp = 0x00000000107ffee0
+    Found by: given as instruction pointer in context
+ 2  x64-push.dll + 0x1030
+     rip = 0x0000000180001031    rsp = 0x00000000107fff10
+    Found by: call frame info
+
+Loaded modules:
+0x180000000 - 0x180004fff  x64-push.dll  ???  (main)
+END
+"""
+
+
 class Asked(e2e.Case):
     @classmethod
     def setUpClass(cls):
@@ -135,6 +159,23 @@ class Adapters(Asked):
                 self.assertEqual(said[:right], truth[:right])
                 if welcome["version"] == "npm minidump 0.26.0":
                     self.assertNotEqual(said, truth, "right now: take it off corpus/reference/BUGS.md")
+
+    def test_rust_minidump_prints_what_breakpad_prints(self):
+        program = self.folder / "minidump-stackwalk"
+        program.write_text(RUST_MINIDUMP, encoding="utf-8")
+        program.chmod(0o755)
+        case = next(case for case in self.all if case["id"] == "moments/x64/push/rbx/body/0002")
+        welcome, answers = ask([ADAPTERS / "breakpad.py", program], [case])
+        self.assertEqual((welcome["name"], welcome["version"], "dumps.arm64" in welcome["can"]), ("rust-minidump", "0.26.1", True))
+        self.assertEqual(pairs(answers[case["id"]]["frames"]), pairs(case["truth"]["frames"])[:2])
+
+    def test_rust_minidump(self):
+        program = shutil.which("minidump-stackwalk")
+        if not program:
+            self.skipTest("no minidump-stackwalk of rust-minidump: cargo install minidump-stackwalk")
+        _, answers = ask([ADAPTERS / "breakpad.py", program, "--symbols", f"{e2e.PROGRAM} symbols export {{image}} --format breakpad"], self.cases)
+        self.assertEqual(sorted(answers), sorted(case["id"] for case in self.cases))
+        self.assertGreater(sum(pairs(answers[case["id"]]["frames"]) == pairs(case["truth"]["frames"]) for case in self.cases), len(self.cases) // 2)
 
     def test_breakpad_symbols(self):
         """It reads lines and functions, and of inlined code the line alone: see BUGS.md."""

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Breakpad's walk: breakpad.py [PROGRAM] [--symbols COMMAND]          PROGRAM: minidump_stackwalk (if not given)
+"""Breakpad's walk, or rust-minidump's: breakpad.py [PROGRAM] [--symbols COMMAND]          PROGRAM: minidump_stackwalk (if not given), minidump-stackwalk
 
 Runs: `minidump_stackwalk MOMENT.dmp SYMBOLS` per question; its text has the registers of each frame. A moment becomes a minidump of one
 thread (dump_of_moments.py). Breakpad reads only a thread's own stack, so the parts of a stack are one range, with 0 between them.
@@ -9,7 +9,8 @@ alone (that of the npm package: "Failed to write symbol file"), so the only COMM
 `twinstack symbols export {image} --format breakpad`: the answer is then that of both programs; of x86 {image} is the PDB. The images of x64
 have no CodeView record, so the dump of a moment invents one, of zeros. A dump of the suite is asked as it is: of x64 and arm64 it names no
 PDB, so that Breakpad has no symbols there, and with COMMAND takes no part.
-Seen with: minidump_stackwalk of the npm package minidump 0.26.0 (it prints no version).
+Seen with: minidump_stackwalk of the npm package minidump 0.26.0 (it prints no version). minidump-stackwalk of rust-minidump takes the same
+words and prints the same text: its output is read as the tests of its repository show it, since its crate was not available here.
 By hand: `dump_of_moments.py SUITE ID moment.dmp`, then `minidump_stackwalk moment.dmp`."""
 
 import argparse
@@ -54,9 +55,14 @@ def place_of(data, wanted):
     return ids.index(wanted)
 
 
-def version(program):
+def facts(program):
+    """(name, version, where faults are reported)."""
+    if "-" in program.name:
+        said = subprocess.run([str(program), "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout
+        return "rust-minidump", said.split()[-1], "https://github.com/rust-minidump/rust-minidump/issues"
     package = program.resolve().parents[2] / "package.json"
-    return "npm minidump " + json.loads(package.read_text(encoding="utf-8"))["version"] if package.is_file() else "unknown"
+    version = "npm minidump " + json.loads(package.read_text(encoding="utf-8"))["version"] if package.is_file() else "unknown"
+    return "breakpad", version, "https://bugs.chromium.org/p/google-breakpad/issues"
 
 
 def identity(image):
@@ -108,9 +114,10 @@ def main():
             path = folder / given["dump"]
             return frames_of(stackwalk(path), place_of(path.read_bytes(), given["thread"]))
 
-        name = f"breakpad with {shlex.split(words.symbols)[0].rsplit('/', 1)[-1]}" if words.symbols else "breakpad"
-        contestant.serve(name, version(program), {
-            "moments.x64": answer, "moments.x86": answer, "dumps.x86": of_dump, **({} if words.symbols else {"dumps.arm64": of_dump, "dumps.x64": of_dump})}, "https://bugs.chromium.org/p/google-breakpad/issues")
+        name, version, bugs = facts(program)
+        name += f" with {shlex.split(words.symbols)[0].rsplit('/', 1)[-1]}" if words.symbols else ""
+        contestant.serve(name, version, {"moments.x64": answer, "moments.x86": answer, "dumps.x86": of_dump,
+                                         **({} if words.symbols else {"dumps.arm64": of_dump, "dumps.x64": of_dump})}, bugs)
 
 
 if __name__ == "__main__":
