@@ -26,27 +26,20 @@ COMMON = ["-I.", "-D_WIN32_WINNT=0x0A00", "-D__USE_MINGW_ANSI_STDIO=0", '-DVICTI
 MAPPED = {"ob0": ["-O3", "-fno-inline"], "ob1": ["-O3", "-finline-hint-functions"],
           "ob2": ["-O3", "-finline-functions"]}
 LITERAL = {"ob0": ["/O2", "/Ob0"], "ob1": ["/O2", "/Ob1"], "ob2": ["/O2", "/Ob2"]}
-GNU = ["clang-19", "--target=x86_64-w64-mingw32", "-c", "-g", "-gcodeview", "-fms-extensions", "-std=c11",
-       "-fno-optimize-sibling-calls", "-fno-strict-aliasing"]
 
 SCENARIOS = sorted(p for kind in ("crash", "hang", "calm") for p in (e2e.ROOT / "victims" / kind).glob("*.c"))
 # A program with all of the capture and some scenarios, a DLL, a DLL whose name is not ASCII, and a tool.
 PROGRAMS = ["victims-first", "plugin-call-ob2", "plugin-unicode-ob2", "twinstack-stops"]
 
 
-def compile_object(argv, output):
-    done = subprocess.run(argv, cwd=e2e.ROOT, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise AssertionError(f"{' '.join(argv)}\n{done.stderr[-3000:]}")
-    return output
-
-
-def inline_sites(obj):
-    """{function: [(depth, inlinee), ...]} of an object file, in the order of its symbols."""
-    dump = subprocess.run(["llvm-pdbutil-19", "dump", "-symbols", str(obj)], capture_output=True, text=True, check=True)
-    sites, function, depth = collections.OrderedDict(), None, 0
+def inline_sites(objects):
+    """{source: {function: [(depth, inlinee), ...]}} of object files, in the order of their symbols."""
+    dump = subprocess.run(["llvm-pdbutil-19", "dump", "-symbols", *map(str, objects)], capture_output=True, text=True, check=True)
+    found, sites, function, depth = {}, None, None, 0
     for line in dump.stdout.splitlines():
-        if match := re.search(r"S_[GL]PROC32(?:_ID)? \[.*`(.*)`", line):
+        if match := re.search(r"S_OBJNAME \[.*`(?:.*[\\/])?(\w+)(?:\.c)?\.obj`", line):
+            sites = found[match[1]] = collections.OrderedDict()
+        elif match := re.search(r"S_[GL]PROC32(?:_ID)? \[.*`(.*)`", line):
             # An exception filter is the only function that the two drivers' targets name
             # differently.
             function, depth = re.sub(r"^\?filt\$\d+@0@(\w+)@@$", r"__filt_\1", match[1]), 0
@@ -57,35 +50,35 @@ def inline_sites(obj):
             depth += 1
         elif function and (match := re.search(r"inlinee = 0x[0-9A-F]+ \((.*?)\)", line)):
             sites[function].append((depth, match[1]))
-    return sites
+    return found
 
 
-def parse_windows_h(folder, gnu, cl):
-    """Precompiles <windows.h> with both drivers' flags, because it takes most of the time of each
-    compilation."""
-    header = pathlib.Path(folder) / "windows_first.h"
+def compile_literally(variant, folder):
+    """The objects of all scenarios, by the literal flags. <windows.h> is precompiled, because it takes most of the time of each."""
+    header, cl = folder / "windows_first.h", [*CL, *LITERAL[variant], *COMMON]
     header.write_text("".join(f"#include <{name}.h>\n" for name in ("stdbool", "stdint", "stdlib", "windows")), encoding="utf-8")
-    mapped, literal = f"{folder}/m.pch", f"{folder}/l.pch"
-    compile_object([*[flag for flag in gnu if flag != "-c"], "-x", "c-header", str(header), "-o", mapped], mapped)
-    compile_object([*cl, "-Xclang", "-emit-pch", f"/Fo{literal}", f"/Tc{header}"], literal)
-    return [*gnu, "-include-pch", mapped], [*cl, "-Xclang", "-include-pch", "-Xclang", literal]
+    for words in (["-Xclang", "-emit-pch", f"/Fo{folder}/first.pch", f"/Tc{header}"],
+                  ["-Xclang", "-include-pch", "-Xclang", f"{folder}/first.pch", f"/Fo{folder}/", "--", *map(str, SCENARIOS)]):
+        done = subprocess.run([*cl, *words], cwd=e2e.ROOT, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise AssertionError(f"{' '.join(cl)}\n{done.stderr[-3000:]}")
+    return [folder / f"{source.stem}.obj" for source in SCENARIOS]
 
 
 class Flags(e2e.Case):
-    """Our spellings of /Ob0, /Ob1 and /Ob2 give the same inline sites as the literal flags."""
+    """What the tree compiled with our spellings of /Ob0 and /Ob2 has the same inline sites as the literal flags give."""
 
     @staticmethod
     @functools.lru_cache
     def sites(variant):
-        found = []
-        with tempfile.TemporaryDirectory() as folder:
-            gnu, cl = parse_windows_h(folder, [*GNU, *MAPPED[variant], *COMMON], [*CL, *LITERAL[variant], *COMMON])
-            for source in SCENARIOS:
-                name = f"{folder}/{source.stem}"
-                mapped = compile_object([*gnu, str(source), "-o", f"{name}.m.obj"], f"{name}.m.obj")
-                literal = compile_object([*cl, f"/Fo{name}.l.obj", "--", str(source)], f"{name}.l.obj")
-                found.append((source.stem, inline_sites(mapped), inline_sites(literal)))
-        return found
+        """[(scenario, its sites in the tree, those by the literal flags)]"""
+        folder = VICTIMS / f"CMakeFiles/victims-{variant}.dir"
+        if not folder.is_dir():
+            raise e2e.unittest.SkipTest("the Windows programs are not built")
+        mapped = inline_sites(folder / f"{source.parent.name}/{source.name}.obj" for source in SCENARIOS)
+        with tempfile.TemporaryDirectory() as made:
+            literal = inline_sites(compile_literally(variant, pathlib.Path(made)))
+        return [(source.stem, mapped[source.stem], literal[source.stem]) for source in SCENARIOS]
 
     def check(self, variant):
         total = 0
