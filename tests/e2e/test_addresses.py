@@ -3,6 +3,7 @@ of names on purpose (tests/lib/name_liar.py) is found wrong in the cases of that
 
 Only this finds a rule of names that the suite states and no case of it tests."""
 
+import functools
 import json
 import pathlib
 import re
@@ -101,13 +102,18 @@ class Symbolizers(e2e.Case):
             self.assertEqual((done.returncode, done.stderr), (1, f"{adapter}: there is no no-such-tool\n"))
 
 
+@functools.cache
+def score_of_liar(name):
+    return score((sys.executable, LIAR, name), "address and must")[1]
+
+
 class Liars(e2e.Case):
     def test_each_is_not_right_in_the_cases_of_its_rule_alone(self):
         must = [case for case in addresses() if case["truth"]["level"] == "must"]
         self.assertGreater(len(must), 5000)
         for name, (_, rule) in name_liar.LIARS.items():
             with self.subTest(name):
-                _, outcomes = score((sys.executable, LIAR, name), "address and must")
+                outcomes = score_of_liar(name)
                 self.assertEqual([outcome for outcome in ("crashed", "timeout", "garbage", "unsupported") if outcomes[outcome]], [])
                 self.assertEqual(sum(map(len, outcomes.values())), len(must))
                 self.assertEqual(sorted(outcomes["wrong"] | outcomes["early"]), sorted(case["id"] for case in must if rule(case)))
@@ -116,7 +122,7 @@ class Liars(e2e.Case):
     def test_what_is_left_out_is_early_and_no_more(self):
         for name in ("no-lines", "innermost"):
             with self.subTest(name):
-                self.assertEqual(score((sys.executable, LIAR, name), "address and must")[1]["wrong"], set())
+                self.assertEqual(score_of_liar(name)["wrong"], set())
 
 
 if __name__ == "__main__":
