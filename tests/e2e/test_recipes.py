@@ -228,7 +228,8 @@ class Recipes(e2e.Case):
                 self.in_the_copy(self.build / "tests" / name)
 
     def test_the_checks_of_pages_pass(self):
-        self.in_the_copy("node", "dashboard/web/check/check.mjs", "--build", e2e.BUILD)
+        pages = [file for file in self.touched if file.endswith((".js", ".css"))]
+        self.in_the_copy("node", "dashboard/web/check/check.mjs", "--build", e2e.BUILD, *pages)
         for name in ("description_and_routes_are_the_same_list", "live_answers_fit_the_description"):
             with self.subTest(name):
                 self.assertRegex(self.in_the_copy("node", "tests/e2e/test_web_api.mjs", name), r"(?m)^tally 1 0 0$")
