@@ -19,7 +19,6 @@ enum store_mode {
 };
 
 enum {
-    STORE_BUSY_MS = 5000,    /* how long to wait for another writer of a database */
     STORE_PAGE_DEFAULT = 50, /* rows of a page unless asked otherwise */
     STORE_PAGE_MAX = 1000,   /* most rows of one page  */
 };

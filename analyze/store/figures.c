@@ -24,7 +24,7 @@ enum status store_sum_missing(struct store *store, struct fault *fault)
 {
     uint64_t ids[256];
     uint32_t count = 0;
-    if (store_begin(store, fault) != ERR_NONE)
+    if (database_begin(&store->database, fault) != ERR_NONE)
         return fault->code;
     do {
         count = 0;
@@ -35,7 +35,7 @@ enum status store_sum_missing(struct store *store, struct fault *fault)
         for (uint32_t i = 0; i < count; i++)
             (void)store_sum_run(store, ids[i], fault);
     } while (fault->code == ERR_NONE && count == COUNT_OF(ids));
-    return store_end(store, fault->code, fault);
+    return database_end(&store->database, fault->code, fault);
 }
 
 /* ---- reading -------------------------------------------------------------------------- */

@@ -112,7 +112,7 @@ static uint64_t artifact_id(struct store *store, const struct case_artifact *a, 
     query_text(&add, a->sha256);
     bind_packed(&add, a);
     (void)query_run(&add);
-    return query_added(store);
+    return database_added(&store->database);
 }
 
 void store_put_artifacts(struct store *store, uint64_t case_id, const struct run_case *c,

@@ -1,26 +1,11 @@
-/* One prepared statement at work, inside this room.  Values are bound in the order of the
- * statement's parameters and columns read in its order, so a call reads like the SQL:
- *
- *     struct query q = query_begin(store, SQL_READ_RUN, keep, fault);
- *     query_int(&q, run_id);
- *     while (query_row(&q))
- *         info->label = query_get_text(&q);
- *     return query_end(&q);
- *
- * After a fault every call does nothing and query_row() is false. */
+/* The statements of this room: how a query works is in database/query.h. */
 #ifndef STORE_QUERY_H
 #define STORE_QUERY_H
 
-#include <sqlite3.h>
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "database/query.h"
 #include "store/store.h"
 
 enum sql {
-    SQL_BEGIN,
-    SQL_COMMIT,
-    SQL_ROLLBACK,
     SQL_ADD_RUN,
     SQL_ADD_RUN_NOTE,
     SQL_ADD_VERDICT,
@@ -121,6 +106,7 @@ enum sql {
     SQL_ADD_BENCH_CASE,
     SQL_READ_BENCH_CASES,
     SQL_PRUNE_LIST,
+    SQL_PUBLISH,
     SQL_COUNT
 };
 
@@ -129,49 +115,12 @@ extern const char *const store_sql[SQL_COUNT];
 extern const char *const *const store_migrations[STORE_SCHEMA_VERSION];
 
 struct store {
-    sqlite3 *db;
+    struct database database;
     enum store_mode mode;
-    sqlite3_stmt *statements[SQL_COUNT]; /* prepared on first use */
-    char path[FAULT_PATH_BYTES];         /* as the user spelt it, for messages */
-    int nested;                          /* depth of nested transactions, which act as one */
-};
-
-struct query {
-    struct store *store;
-    sqlite3_stmt *statement; /* NULL after a fault */
-    struct arena *keep;      /* for texts; NULL: none are read */
-    struct text_pool *texts; /* where equal texts are one; NULL: each gets its own copy in KEEP */
-    struct fault *fault;
-    int bound, column;
 };
 
 struct query query_begin(struct store *store, enum sql sql, struct arena *keep,
                          struct fault *fault);
-void query_int(struct query *q, uint64_t value);
-void query_signed(struct query *q, int64_t value);
-void query_id(struct query *q, uint64_t id); /* 0: NULL */
-void query_text(struct query *q, const char *text);
-void query_blob(struct query *q, const void *data, size_t bytes);
-bool query_row(struct query *q);
-uint64_t query_get(struct query *q);
-int64_t query_get_signed(struct query *q);
-double query_get_number(struct query *q);    /* NULL: NaN */
-const char *query_get_text(struct query *q); /* NULL: NULL */
-void query_skip(struct query *q);            /* a column that is not needed */
-const void *query_get_blob(struct query *q, size_t *bytes);
-
-/* Ends the query; returns the code of the fault, if there is one. */
-enum status query_end(struct query *q);
-
-/* Runs to the end a statement whose values are bound. */
-enum status query_run(struct query *q);
-
-/* The id of the last row added. */
-uint64_t query_added(const struct store *store);
-
-enum status store_begin(struct store *store, struct fault *fault);
-/* Commits when STATUS is ERR_NONE, else rolls back; returns the code of the fault. */
-enum status store_end(struct store *store, enum status status, struct fault *fault);
 
 /* What pages show beside a case (keep.c): evidence of a stack, files of a case. */
 void store_put_evidence(struct store *store, uint64_t stack_id, const struct stack *stack,
@@ -209,9 +158,6 @@ bool store_grow(void *array_pointer, uint32_t count, uint32_t *room, size_t size
 
 /* The id of a text, added when new; 0 for NULL. */
 uint64_t store_text_id(struct store *store, const char *text, struct fault *fault);
-
-/* SQLite's error as a fault. */
-enum status store_fault(const struct store *store, int code, const char *what, struct fault *fault);
 
 /* The runs of which store_end_dead_runs() would say so, in rising order; at most KILLED_RUNS_MAX.
  */

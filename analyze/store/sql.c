@@ -231,10 +231,6 @@
     " max(CASE WHEN figure = 'paired_offset_ns' THEN median END), id"
 
 const char *const store_sql[SQL_COUNT] = {
-    [SQL_BEGIN] = "BEGIN IMMEDIATE",
-    [SQL_COMMIT] = "COMMIT",
-    [SQL_ROLLBACK] = "ROLLBACK",
-
     /* ---- writing ---- */
     [SQL_ADD_RUN] =
         "INSERT INTO run (uuid, state, label, started_ns, commit_id, branch, platform,"
@@ -506,4 +502,5 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_PRUNE_LIST] = "SELECT id FROM run WHERE state <> 'running'"
                        " AND id NOT IN (SELECT run_id FROM baseline)"
                        " ORDER BY id DESC LIMIT -1 OFFSET ?",
+    [SQL_PUBLISH] = "VACUUM INTO ?",
 };

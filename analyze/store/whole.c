@@ -47,7 +47,7 @@ static enum status import_run(struct store *to, struct store *from, uint64_t run
     struct arena scratch;
     struct run_info run;
     arena_init(&scratch, 0);
-    if (store_begin(to, fault) == ERR_NONE) {
+    if (database_begin(&to->database, fault) == ERR_NONE) {
         /* asked inside the transaction, since another import may run at the same time */
         if (store_read_run(from, run_id, &scratch, &run, fault) == ERR_NONE &&
             !has_uuid(to, run.uuid, fault)) {
@@ -66,7 +66,7 @@ static enum status import_run(struct store *to, struct store *from, uint64_t run
                 store_finish_run(to, run.id, state, finished_ns, fault) == ERR_NONE)
                 (*copied)++;
         }
-        (void)store_end(to, fault->code, fault);
+        (void)database_end(&to->database, fault->code, fault);
     }
     arena_free(&scratch);
     return fault->code;
@@ -113,7 +113,7 @@ enum status store_merge(struct store *to, const struct store_part *parts, uint32
                         struct run_info *run, struct arena *keep, struct fault *fault)
 {
     const uint64_t finished_ns = run->finished_ns;
-    if (store_begin(to, fault) != ERR_NONE)
+    if (database_begin(&to->database, fault) != ERR_NONE)
         return fault->code;
     (void)store_begin_run(to, run, keep, fault);
     for (uint32_t i = 0; i < count && fault->code == ERR_NONE; i++)
@@ -121,7 +121,7 @@ enum status store_merge(struct store *to, const struct store_part *parts, uint32
     if (fault->code == ERR_NONE &&
         store_finish_run(to, run->id, RUN_COMPLETE, finished_ns, fault) == ERR_NONE)
         run->state = RUN_COMPLETE;
-    return store_end(to, fault->code, fault);
+    return database_end(&to->database, fault->code, fault);
 }
 
 static bool is_own_file(const struct store *store, const char *path)
@@ -129,7 +129,7 @@ static bool is_own_file(const struct store *store, const char *path)
     sqlite3 *other = NULL;
     bool same = false;
     if (sqlite3_open_v2(path, &other, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK) {
-        const char *mine = sqlite3_db_filename(store->db, "main");
+        const char *mine = sqlite3_db_filename(store->database.db, "main");
         const char *theirs = sqlite3_db_filename(other, "main");
         same = mine != NULL && theirs != NULL && strcmp(mine, theirs) == 0;
     }
@@ -139,27 +139,23 @@ static bool is_own_file(const struct store *store, const char *path)
 
 static enum status write_copy(struct store *store, const char *path, struct fault *fault)
 {
-    sqlite3_stmt *statement = NULL;
+    struct database *d = &store->database, copy;
+    struct fault ignored = FAULT_INIT, bad = FAULT_INIT;
     /* query_only also forbids writing another file; the handle itself stays read-only. */
-    (void)sqlite3_exec(store->db, "PRAGMA query_only=0", NULL, NULL, NULL);
-    int code = sqlite3_prepare_v2(store->db, "VACUUM INTO ?", -1, &statement, NULL);
-    if (code == SQLITE_OK)
-        code = sqlite3_bind_text(statement, 1, path, -1, SQLITE_TRANSIENT);
-    if (code == SQLITE_OK)
-        code = sqlite3_step(statement);
-    (void)sqlite3_finalize(statement);
+    (void)database_run(d, "PRAGMA query_only=0", &ignored);
+    struct query q = query_begin(store, SQL_PUBLISH, NULL, &bad);
+    query_text(&q, path);
+    (void)query_run(&q);
     if (store->mode != STORE_WRITE)
-        (void)sqlite3_exec(store->db, "PRAGMA query_only=1", NULL, NULL, NULL);
-    if (code != SQLITE_DONE && code != SQLITE_OK)
-        return store_fault(store, code, "published database", fault);
+        (void)database_run(d, "PRAGMA query_only=1", &ignored);
+    if (bad.code != ERR_NONE) /* of the copy, not of the database */
+        return fault_set_reason(fault, bad.code, "published database", bad.reason, bad.hint);
     /* The copy would keep WAL mode in its header, and a -wal file cannot be made in a read-only
      * folder. */
-    sqlite3 *copy = NULL;
-    code = sqlite3_open_v2(path, &copy, SQLITE_OPEN_READWRITE, NULL);
-    if (code == SQLITE_OK)
-        code = sqlite3_exec(copy, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
-    (void)sqlite3_close(copy);
-    return code == SQLITE_OK ? ERR_NONE : store_fault(store, code, "published database", fault);
+    if (database_open(&copy, d->kind, path, true, fault) == ERR_NONE)
+        (void)database_end_log(&copy, fault);
+    database_close(&copy);
+    return fault->code;
 }
 
 enum status store_publish(struct store *store, const char *path, struct fault *fault)
@@ -207,7 +203,8 @@ enum status store_prune(struct store *store, uint32_t keep_runs, uint32_t *delet
         " UNION SELECT file FROM truth_frame WHERE file IS NOT NULL);"
         "DELETE FROM artifact WHERE id NOT IN (SELECT artifact FROM case_artifact);"
         "DELETE FROM module WHERE id NOT IN (SELECT module FROM stack_frame WHERE module IS NOT"
-        " NULL);";
+        " NULL);"
+        "VACUUM";
     *deleted = 0;
     uint64_t ids[256];
     uint32_t count = 0;
@@ -224,10 +221,7 @@ enum status store_prune(struct store *store, uint32_t keep_runs, uint32_t *delet
     } while (fault->code == ERR_NONE && count == COUNT_OF(ids));
     if (fault->code != ERR_NONE)
         return fault->code;
-    int code = sqlite3_exec(store->db, sweep, NULL, NULL, NULL);
-    if (code == SQLITE_OK)
-        code = sqlite3_exec(store->db, "VACUUM", NULL, NULL, NULL);
-    return code == SQLITE_OK ? ERR_NONE : store_fault(store, code, "pruning", fault);
+    return database_run(&store->database, sweep, fault);
 }
 
 enum status store_delete_run(struct store *store, uint64_t run_id, struct fault *fault)

@@ -130,7 +130,7 @@ static void put_head(struct writer *w, uint64_t run_id, const struct run_case *c
     query_text(&q, c->known_id);
     query_int(&q, c->truth != NULL);
     (void)query_run(&q);
-    w->case_id = query_added(w->store);
+    w->case_id = database_added(&w->store->database);
 }
 
 static void bind_parts(struct query *q, const struct way_parts *parts)
@@ -240,7 +240,7 @@ static uint64_t site_id(struct writer *w, const struct frame *f, bool has_module
     struct query add = query_begin(w->store, SQL_ADD_SITE, NULL, w->fault);
     bind_site(&add, f, &site);
     (void)query_run(&add);
-    return query_added(w->store);
+    return database_added(&w->store->database);
 }
 
 /* True where the database can add module and offset to the address, in signed numbers. */
@@ -291,7 +291,7 @@ static void put_stack(struct writer *w, const struct run_case *c, uint32_t claim
     bind_cost(&q, &s->cost);
     query_int(&q, s->frame_count);
     (void)query_run(&q);
-    const uint64_t id = query_added(w->store);
+    const uint64_t id = database_added(&w->store->database);
 
     store_put_evidence(w->store, id, s, w->fault);
     uint32_t row = 0;
@@ -422,7 +422,7 @@ enum status store_put_case(struct store *store, uint64_t run_id, struct run_case
 {
     struct writer w = {.store = store, .fault = fault};
     if (store_demand_running(store, run_id, fault) != ERR_NONE ||
-        store_begin(store, fault) != ERR_NONE)
+        database_begin(&store->database, fault) != ERR_NONE)
         return fault->code;
     put_head(&w, run_id, c);
     for (int way = 0; c->ways != NULL && way < WAY_COUNT && fault->code == ERR_NONE; way++)
@@ -441,7 +441,7 @@ enum status store_put_case(struct store *store, uint64_t run_id, struct run_case
         put_finding(&w, &c->result.findings[i], i);
     store_put_artifacts(store, w.case_id, c, fault);
     (void)store_count_verdict(store, run_id, verdict_name(c->result.verdict), 1, fault);
-    const enum status status = store_end(store, fault->code, fault);
+    const enum status status = database_end(&store->database, fault->code, fault);
     if (status == ERR_NONE) {
         c->id = w.case_id;
         c->run_id = run_id;

@@ -48,7 +48,7 @@ static enum status put_process(struct store *store, uint64_t run_id, struct faul
 enum status store_begin_run(struct store *store, struct run_info *run, struct arena *keep,
                             struct fault *fault)
 {
-    if (store_begin(store, fault) != ERR_NONE)
+    if (database_begin(&store->database, fault) != ERR_NONE)
         return fault->code;
     struct query q = query_begin(store, SQL_ADD_RUN, NULL, fault);
     query_text(&q, run->uuid);
@@ -64,7 +64,7 @@ enum status store_begin_run(struct store *store, struct run_info *run, struct ar
     query_text(&q, run->command);
     query_text(&q, run->known_text);
     if (query_run(&q) == ERR_NONE) {
-        run->id = query_added(store);
+        run->id = database_added(&store->database);
         run->state = RUN_RUNNING;
         (void)put_notes(store, run->id, "tool", run->tools, run->tool_count, fault);
         (void)put_notes(store, run->id, "environment", run->environment, run->environment_count,
@@ -75,7 +75,7 @@ enum status store_begin_run(struct store *store, struct run_info *run, struct ar
         if (store_read_run(store, run->id, keep, &written, fault) == ERR_NONE)
             run->uuid = written.uuid;
     }
-    return store_end(store, fault->code, fault);
+    return database_end(&store->database, fault->code, fault);
 }
 
 static enum status run_state_of(struct store *store, uint64_t run_id, enum run_state *out,
@@ -108,7 +108,7 @@ enum status store_finish_run(struct store *store, uint64_t run_id, enum run_stat
                              uint64_t finished_ns, struct fault *fault)
 {
     if (store_demand_running(store, run_id, fault) != ERR_NONE ||
-        store_begin(store, fault) != ERR_NONE)
+        database_begin(&store->database, fault) != ERR_NONE)
         return fault->code;
     struct query q = query_begin(store, SQL_FINISH_RUN, NULL, fault);
     query_text(&q, run_state_name(state));
@@ -116,7 +116,7 @@ enum status store_finish_run(struct store *store, uint64_t run_id, enum run_stat
     query_int(&q, run_id);
     if (query_run(&q) == ERR_NONE)
         (void)store_sum_run(store, run_id, fault);
-    return store_end(store, fault->code, fault);
+    return database_end(&store->database, fault->code, fault);
 }
 
 enum status store_resume_run(struct store *store, uint64_t run_id, struct fault *fault)
@@ -168,7 +168,7 @@ enum status store_set_verdict(struct store *store, uint64_t case_id, enum verdic
     if (before == NULL)
         (void)fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "case");
     if (fault->code == ERR_NONE && store_demand_running(store, run_id, fault) == ERR_NONE &&
-        store_begin(store, fault) == ERR_NONE) {
+        database_begin(&store->database, fault) == ERR_NONE) {
         struct query q = query_begin(store, SQL_SET_VERDICT, NULL, fault);
         query_text(&q, verdict_name(verdict));
         query_text(&q, reason);
@@ -177,7 +177,7 @@ enum status store_set_verdict(struct store *store, uint64_t case_id, enum verdic
         (void)query_run(&q);
         (void)store_count_verdict(store, run_id, before, -1, fault);
         (void)store_count_verdict(store, run_id, verdict_name(verdict), 1, fault);
-        (void)store_end(store, fault->code, fault);
+        (void)database_end(&store->database, fault->code, fault);
     }
     arena_free(&scratch);
     return fault->code;
@@ -204,7 +204,7 @@ enum status store_put_samples(struct store *store, uint64_t run_id,
                               struct fault *fault)
 {
     if (store_demand_running(store, run_id, fault) != ERR_NONE ||
-        store_begin(store, fault) != ERR_NONE)
+        database_begin(&store->database, fault) != ERR_NONE)
         return fault->code;
     for (uint32_t i = 0; i < count && fault->code == ERR_NONE; i++) {
         struct query q = query_begin(store, SQL_ADD_SAMPLE, NULL, fault);
@@ -216,7 +216,7 @@ enum status store_put_samples(struct store *store, uint64_t run_id,
         query_int(&q, samples[i].ns);
         (void)query_run(&q);
     }
-    return store_end(store, fault->code, fault);
+    return database_end(&store->database, fault->code, fault);
 }
 
 enum status store_put_bench_cases(struct store *store, uint64_t run_id,
@@ -224,7 +224,7 @@ enum status store_put_bench_cases(struct store *store, uint64_t run_id,
                                   struct fault *fault)
 {
     if (store_demand_running(store, run_id, fault) != ERR_NONE ||
-        store_begin(store, fault) != ERR_NONE)
+        database_begin(&store->database, fault) != ERR_NONE)
         return fault->code;
     for (uint32_t i = 0; i < count && fault->code == ERR_NONE; i++) {
         struct query q = query_begin(store, SQL_ADD_BENCH_CASE, NULL, fault);
@@ -239,5 +239,5 @@ enum status store_put_bench_cases(struct store *store, uint64_t run_id,
         query_int(&q, cases[i].ns[LANE_DUMP]);
         (void)query_run(&q);
     }
-    return store_end(store, fault->code, fault);
+    return database_end(&store->database, fault->code, fault);
 }

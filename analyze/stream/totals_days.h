@@ -13,6 +13,9 @@ enum { TOTALS_LEAP_RESULTS = 64 };
 enum status totals_remember(struct totals *totals, const char *id, const char *hour, bool *is_new,
                             struct fault *fault);
 
+/* True when ID is remembered. */
+bool totals_has(struct totals *totals, const char *id, struct fault *fault);
+
 /* Sets the day of what is remembered next, t->day, from the HOUR of a result. */
 enum status totals_set_day(struct totals *t, const char *hour, struct fault *fault);
 

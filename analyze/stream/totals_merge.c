@@ -30,44 +30,32 @@ static const char *const steps[] = {
     "INSERT OR IGNORE INTO shadow_engine SELECT * FROM part.shadow_engine",
 };
 
-static bool run_statement(struct totals *t, const char *text)
-{
-    return sqlite3_exec(t->db, text, NULL, NULL, NULL) == SQLITE_OK;
-}
-
 /* How many reports both have. */
-static uint64_t count_same(struct totals *t)
+static uint64_t count_same(struct totals *t, struct fault *fault)
 {
-    sqlite3_stmt *statement = NULL;
-    uint64_t count = 0;
-    if (sqlite3_prepare_v2(t->db,
-                           "SELECT count(*) FROM main.report JOIN part.report USING (id)"
-                           " WHERE id NOT LIKE '" TOTALS_SHADOW_ID "%'",
-                           -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW)
-        count = (uint64_t)sqlite3_column_int64(statement, 0);
-    (void)sqlite3_finalize(statement);
+    struct query q = database_query(&t->database, TOTALS_COUNT_SAME, NULL, fault);
+    const uint64_t count = query_row(&q) ? query_get(&q) : 0;
+    (void)query_end(&q);
     return count;
 }
 
 static enum status add_part(struct totals *t, const char *file, uint64_t *same, struct fault *fault)
 {
+    struct database *d = &t->database;
     struct totals *part = NULL;
-    sqlite3_stmt *attach = NULL;
     if (totals_open(file, false, &part, fault) != ERR_NONE) /* is it one that can be read? */
         return fault->code;
-    const bool has_shadow = part->has_shadow;
+    const size_t count = part->has_shadow ? COUNT_OF(steps) : (size_t)STEPS_PLAIN;
     totals_close(part);
-    bool good = sqlite3_prepare_v2(t->db, "ATTACH ?1 AS part", -1, &attach, NULL) == SQLITE_OK &&
-                sqlite3_bind_text(attach, 1, file, -1, SQLITE_STATIC) == SQLITE_OK &&
-                sqlite3_step(attach) == SQLITE_DONE;
-    (void)sqlite3_finalize(attach);
-    good = good && run_statement(t, "BEGIN IMMEDIATE");
-    *same += good ? count_same(t) : 0;
-    for (size_t i = 0; good && i < (has_shadow ? COUNT_OF(steps) : (size_t)STEPS_PLAIN); i++)
-        good = run_statement(t, steps[i]);
-    good = good && run_statement(t, "COMMIT") && run_statement(t, "DETACH part");
-    return good ? ERR_NONE : totals_failed(t, fault);
+    struct query attach = database_query(d, TOTALS_ATTACH, NULL, fault);
+    query_text(&attach, file);
+    if (query_run(&attach) != ERR_NONE || database_begin(d, fault) != ERR_NONE)
+        return fault->code;
+    *same += count_same(t, fault);
+    for (size_t i = 0; fault->code == ERR_NONE && i < count; i++)
+        (void)database_run(d, steps[i], fault);
+    return database_end(d, fault->code, fault) == ERR_NONE ? database_run(d, "DETACH part", fault)
+                                                           : fault->code;
 }
 
 /* A file of totals, or nothing: no other file is replaced. */
@@ -95,8 +83,8 @@ enum status totals_merge(const char *file, const char *const *parts, uint32_t co
     for (uint32_t i = 0; fault->code == ERR_NONE && i < count; i++)
         (void)add_part(t, parts[i], same, fault);
     /* one file, without a log beside it that its next reader would take for its own */
-    if (fault->code == ERR_NONE && !totals_end_log(t))
-        (void)totals_failed(t, fault);
+    if (fault->code == ERR_NONE)
+        (void)database_end_log(&t->database, fault);
     totals_close(t);
     if (fault->code == ERR_NONE)
         return file_move(temporary, file, fault);

@@ -3,49 +3,14 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "stream/totals_statement.h"
+#include "stream/totals_days.h"
+#include "stream/totals_file.h"
 
-#define CHOSEN                                                                                     \
-    " FROM shadow s JOIN shadow_engine e ON e.id = s.id"                                           \
-    " WHERE (?1 IS NULL OR s.version = ?1) AND (?2 IS NULL OR s.hour >= ?2)"                       \
-    " AND (?5 IS NULL OR s.signature = ?5)"
-
-static const char add_report[] =
-    "INSERT OR IGNORE INTO shadow (id, hour, version, verdict, signature, added)"
-    " SELECT ?1, ?2, ?3, ?4, ?5, coalesce(max(added), 0) + 1 FROM shadow";
-static const char delete_engines[] =
-    "DELETE FROM shadow_engine WHERE id IN"
-    " (SELECT id FROM shadow WHERE added <= (SELECT max(added) FROM shadow) - ?1)";
-static const char delete_reports[] =
-    "DELETE FROM shadow WHERE added <= (SELECT max(added) FROM shadow) - ?1";
-static const char add_engine[] =
-    "INSERT OR IGNORE INTO shadow_engine VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-static const char read_verdicts[] =
-    "SELECT verdict, count(*) n FROM shadow WHERE (?1 IS NULL OR version = ?1)"
-    " AND (?2 IS NULL OR hour >= ?2) AND (?5 IS NULL OR signature = ?5) GROUP BY verdict ORDER BY "
-    "n DESC, verdict";
-static const char read_engines[] =
-    "SELECT e.engine, min(e.against), sum(e.result = 0 AND e.against IS NOT NULL),"
-    " sum(e.result = 1), sum(e.result = 2)" CHOSEN " GROUP BY e.engine ORDER BY e.engine";
-static const char read_median[] =
-    "SELECT e.ns" CHOSEN " AND e.engine = ?3 AND e.ns > 0 ORDER BY e.ns LIMIT 1 OFFSET"
-    " (SELECT max(count(*) - 1, 0) / 2" CHOSEN " AND e.engine = ?3 AND e.ns > 0)";
-static const char read_hours[] =
-    "SELECT hour, n, agreed FROM (SELECT s.hour hour, count(*) n, sum(e.result = 0) agreed" CHOSEN
-    " AND e.engine = ?3 AND (e.against IS NOT NULL OR e.result > 0)"
-    " GROUP BY s.hour ORDER BY s.hour DESC LIMIT ?4) ORDER BY hour";
-static const char read_causes[] =
-    "SELECT e.engine, e.result, e.cause, e.module, count(*) n, min(s.hour), max(s.hour),"
-    " max(s.hour || ' ' || s.id)" CHOSEN
-    " AND e.result > 0 GROUP BY e.engine, e.result, e.cause, e.module"
-    " ORDER BY n DESC, e.engine, e.cause, e.module LIMIT ?3";
-
-static void delete_old(struct totals *t, const char *text, struct fault *fault)
+static void delete_old(struct totals *t, enum totals_statement which, struct fault *fault)
 {
-    sqlite3_stmt *statement = statement_once(t, text, fault);
-    (void)sqlite3_bind_int(statement, 1, TOTALS_SHADOW_KEPT);
-    (void)statement_next(t, statement, fault);
-    (void)sqlite3_finalize(statement);
+    struct query q = database_query(&t->database, which, NULL, fault);
+    query_int(&q, TOTALS_SHADOW_KEPT);
+    (void)query_run(&q);
 }
 
 /* *IS_NEW is false if the report has a result, be it deleted. */
@@ -63,17 +28,15 @@ static enum status add_head(struct totals *t, const struct shadow *shadow, bool 
     arena_free(&keep);
     if (fault->code != ERR_NONE || !*is_new)
         return fault->code;
-    sqlite3_stmt *statement = statement_once(t, add_report, fault);
-    statement_bind(statement, 1, shadow->id);
-    statement_bind(statement, 2, shadow->hour);
-    statement_bind(statement, 3, text_or_empty(shadow->version));
-    statement_bind(statement, 4, shadow->verdict);
-    statement_bind(statement, 5, shadow->signature);
-    (void)statement_next(t, statement, fault);
-    *is_new = fault->code == ERR_NONE && sqlite3_changes(t->db) > 0;
-    (void)sqlite3_finalize(statement);
-    delete_old(t, delete_engines, fault);
-    delete_old(t, delete_reports, fault);
+    struct query q = database_query(&t->database, TOTALS_ADD_SHADOW, NULL, fault);
+    query_text(&q, shadow->id);
+    query_text(&q, shadow->hour);
+    query_text(&q, text_or_empty(shadow->version));
+    query_text(&q, shadow->verdict);
+    query_text(&q, shadow->signature);
+    *is_new = query_run(&q) == ERR_NONE && database_changed(&t->database) > 0;
+    delete_old(t, TOTALS_DELETE_ENGINES, fault);
+    delete_old(t, TOTALS_DELETE_SHADOWS, fault);
     return fault->code;
 }
 
@@ -82,21 +45,18 @@ enum status totals_add_shadow(struct totals *totals, const struct shadow *shadow
 {
     if (add_head(totals, shadow, is_new, fault) != ERR_NONE || !*is_new)
         return fault->code;
-    sqlite3_stmt *statement = statement_once(totals, add_engine, fault);
-    for (uint32_t i = 0; statement != NULL && i < shadow->count; i++) {
+    for (uint32_t i = 0; i < shadow->count; i++) {
         const struct shadow_engine *e = &shadow->engines[i];
-        (void)sqlite3_reset(statement);
-        (void)sqlite3_clear_bindings(statement);
-        statement_bind(statement, 1, shadow->id);
-        statement_bind(statement, 2, e->engine);
-        statement_bind(statement, 3, e->against);
-        (void)sqlite3_bind_int(statement, 4, (int)e->result);
-        statement_bind(statement, 5, e->cause);
-        statement_bind(statement, 6, e->module);
-        (void)sqlite3_bind_int64(statement, 7, (sqlite3_int64)e->ns);
-        (void)statement_next(totals, statement, fault);
+        struct query q = database_query(&totals->database, TOTALS_ADD_ENGINE, NULL, fault);
+        query_text(&q, shadow->id);
+        query_text(&q, e->engine);
+        query_text(&q, e->against);
+        query_int(&q, e->result);
+        query_text(&q, e->cause);
+        query_text(&q, e->module);
+        query_int(&q, e->ns);
+        (void)query_run(&q);
     }
-    (void)sqlite3_finalize(statement);
     return fault->code;
 }
 
@@ -109,57 +69,71 @@ struct reading {
     struct fault *fault;
 };
 
-static sqlite3_stmt *chosen(struct reading *r, const char *text)
+static struct query chosen(struct reading *r, enum totals_statement which)
 {
-    sqlite3_stmt *statement = statement_once(r->totals, text, r->fault);
-    statement_bind(statement, 1, r->query->version);
-    statement_bind(statement, 2, r->query->since);
-    statement_bind(statement, 5, r->query->signature);
-    return statement;
+    struct query q = database_query(&r->totals->database, which, r->keep, r->fault);
+    query_text(&q, r->query->version);
+    query_text(&q, r->query->since);
+    query_text(&q, r->query->signature);
+    return q;
 }
 
 static void read_engine(struct reading *r, struct shadow_total *total)
 {
-    sqlite3_stmt *statement = chosen(r, read_median);
-    statement_bind(statement, 3, total->engine);
-    if (statement_next(r->totals, statement, r->fault))
-        total->median_ns = statement_number(statement, 0);
-    (void)sqlite3_finalize(statement);
+    struct query q = chosen(r, TOTALS_READ_MEDIAN);
+    query_text(&q, total->engine);
+    if (query_row(&q))
+        total->median_ns = query_get(&q);
+    (void)query_end(&q);
     struct shadow_hour *hours = ARENA_ARRAY(r->keep, TOTALS_HOURS, struct shadow_hour);
     if (hours == NULL) {
         (void)fault_no_memory(r->fault, "totals");
         return;
     }
-    statement = chosen(r, read_hours);
-    statement_bind(statement, 3, total->engine);
-    (void)sqlite3_bind_int(statement, 4, TOTALS_HOURS);
-    while (total->hour_count < TOTALS_HOURS && statement_next(r->totals, statement, r->fault))
-        hours[total->hour_count++] =
-            (struct shadow_hour){statement_text(statement, 0, r->keep),
-                                 statement_number(statement, 1), statement_number(statement, 2)};
-    (void)sqlite3_finalize(statement);
+    q = chosen(r, TOTALS_READ_ENGINE_HOURS);
+    query_text(&q, total->engine);
+    query_int(&q, TOTALS_HOURS);
+    while (total->hour_count < TOTALS_HOURS && query_row(&q)) {
+        struct shadow_hour *hour = &hours[total->hour_count++];
+        hour->hour = query_get_text(&q);
+        hour->judged = query_get(&q);
+        hour->agreed = query_get(&q);
+    }
+    (void)query_end(&q);
     total->hours = hours;
 }
 
 static void read_cause_rows(struct reading *r, struct shadow_list *out)
 {
-    sqlite3_stmt *statement = chosen(r, read_causes);
-    (void)sqlite3_bind_int(statement, 3, SHADOW_CAUSES_MAX);
-    while (out->cause_count < SHADOW_CAUSES_MAX && statement_next(r->totals, statement, r->fault)) {
+    struct query q = chosen(r, TOTALS_READ_CAUSES);
+    query_int(&q, SHADOW_CAUSES_MAX);
+    while (out->cause_count < SHADOW_CAUSES_MAX && query_row(&q)) {
         struct shadow_cause *c = &out->causes[out->cause_count++];
-        const char *newest = statement_text(statement, 7, r->keep);
+        c->engine = query_get_text(&q);
+        c->result = query_get(&q) == SHADOW_FAILED ? SHADOW_FAILED : SHADOW_DIFFERS;
+        c->cause = query_get_text(&q);
+        c->module = query_get_text(&q);
+        c->count = query_get(&q);
+        c->first_hour = query_get_text(&q);
+        c->last_hour = query_get_text(&q);
+        const char *newest = query_get_text(&q);
         const char *space = newest != NULL ? strchr(newest, ' ') : NULL;
-        c->engine = statement_text(statement, 0, r->keep);
-        c->result =
-            statement_number(statement, 1) == SHADOW_FAILED ? SHADOW_FAILED : SHADOW_DIFFERS;
-        c->cause = statement_text(statement, 2, r->keep);
-        c->module = statement_text(statement, 3, r->keep);
-        c->count = statement_number(statement, 4);
-        c->first_hour = statement_text(statement, 5, r->keep);
-        c->last_hour = statement_text(statement, 6, r->keep);
         c->report = space != NULL ? space + 1 : NULL;
     }
-    (void)sqlite3_finalize(statement);
+    (void)query_end(&q);
+}
+
+static void read_verdict_rows(struct reading *r, struct shadow_list *out)
+{
+    struct query q = chosen(r, TOTALS_READ_VERDICTS);
+    while (query_row(&q)) {
+        const char *verdict = query_get_text(&q);
+        const uint64_t count = query_get(&q);
+        out->reports += count;
+        if (out->verdict_count < SHADOW_VERDICTS_MAX)
+            out->verdicts[out->verdict_count++] = (struct shadow_verdict){verdict, count};
+    }
+    (void)query_end(&q);
 }
 
 enum status totals_read_shadow(struct totals *totals, const struct totals_shadow_query *query,
@@ -169,29 +143,21 @@ enum status totals_read_shadow(struct totals *totals, const struct totals_shadow
     memset(out, 0, sizeof *out);
     if (!totals->has_shadow)
         return ERR_NONE;
-    if (sqlite3_exec(totals->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
-        return totals_failed(totals, fault);
-    sqlite3_stmt *statement = chosen(&r, read_verdicts);
-    while (statement_next(totals, statement, fault)) {
-        out->reports += statement_number(statement, 1);
-        if (out->verdict_count < SHADOW_VERDICTS_MAX)
-            out->verdicts[out->verdict_count++] = (struct shadow_verdict){
-                statement_text(statement, 0, keep), statement_number(statement, 1)};
-    }
-    (void)sqlite3_finalize(statement);
-    statement = chosen(&r, read_engines);
-    while (out->engine_count < SHADOW_ENGINES_MAX && statement_next(totals, statement, fault)) {
+    database_begin_reading(&totals->database);
+    read_verdict_rows(&r, out);
+    struct query q = chosen(&r, TOTALS_READ_ENGINES);
+    while (out->engine_count < SHADOW_ENGINES_MAX && query_row(&q)) {
         struct shadow_total *total = &out->engines[out->engine_count++];
-        total->engine = statement_text(statement, 0, keep);
-        total->against = statement_text(statement, 1, keep);
-        total->same = statement_number(statement, 2);
-        total->differs = statement_number(statement, 3);
-        total->failed = statement_number(statement, 4);
+        total->engine = query_get_text(&q);
+        total->against = query_get_text(&q);
+        total->same = query_get(&q);
+        total->differs = query_get(&q);
+        total->failed = query_get(&q);
     }
-    (void)sqlite3_finalize(statement);
+    (void)query_end(&q);
     for (uint32_t i = 0; i < out->engine_count; i++)
         read_engine(&r, &out->engines[i]);
     read_cause_rows(&r, out);
-    (void)sqlite3_exec(totals->db, "COMMIT", NULL, NULL, NULL);
+    database_end_reading(&totals->database);
     return fault->code;
 }

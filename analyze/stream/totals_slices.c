@@ -2,55 +2,35 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "stream/totals_statement.h"
+#include "stream/totals_days.h"
+#include "stream/totals_file.h"
 
-static const char find_report[] = "SELECT 1 FROM report WHERE id = ?1";
-static const char add_slice[] = "INSERT OR IGNORE INTO slice VALUES (?1, ?2, ?3, ?4, ?5)";
-static const char read_slices[] = "SELECT data FROM slice WHERE of = ?1 AND digest = ?2"
-                                  " ORDER BY number";
-static const char count_slices[] = "SELECT count(*), sum(length(data)) FROM slice"
-                                   " WHERE of = ?1 AND digest = ?2";
-static const char delete_slices[] = "DELETE FROM slice WHERE of = ?1";
-
-/* The statement for SLICE; NULL: see FAULT. The texts outlive it. */
-static sqlite3_stmt *prepared(struct totals *t, const char *text, const struct slice *slice,
-                              struct fault *fault)
+/* A statement whose first values are the result that SLICE is of, and its digest. */
+static struct query begin(struct totals *t, enum totals_statement which, const struct slice *slice,
+                          struct fault *fault)
 {
-    sqlite3_stmt *statement = statement_once(t, text, fault);
-    statement_bind(statement, 1, slice->of);
-    if (sqlite3_bind_parameter_count(statement) > 1)
-        statement_bind(statement, 2, slice->digest);
-    return statement;
-}
-
-static bool is_counted(struct totals *t, const struct slice *slice, struct fault *fault)
-{
-    sqlite3_stmt *statement = prepared(t, find_report, slice, fault);
-    const bool is = statement_next(t, statement, fault);
-    (void)sqlite3_finalize(statement);
-    return is;
+    struct query q = database_query(&t->database, which, NULL, fault);
+    query_text(&q, slice->of);
+    query_text(&q, slice->digest);
+    return q;
 }
 
 static void store(struct totals *t, const struct slice *slice, struct fault *fault)
 {
-    sqlite3_stmt *statement = prepared(t, add_slice, slice, fault);
-    if (statement != NULL) {
-        statement_bind_number(statement, 3, slice->number);
-        statement_bind(statement, 4, t->day);
-        (void)sqlite3_bind_blob(statement, 5, slice->data, (int)slice->bytes, SQLITE_STATIC);
-    }
-    (void)statement_next(t, statement, fault);
-    (void)sqlite3_finalize(statement);
+    struct query q = begin(t, TOTALS_ADD_SLICE, slice, fault);
+    query_int(&q, slice->number);
+    query_text(&q, t->day);
+    query_blob(&q, slice->data, slice->bytes);
+    (void)query_run(&q);
 }
 
 /* The bytes of all slices; 0: some are missing. */
 static size_t whole_bytes(struct totals *t, const struct slice *slice, struct fault *fault)
 {
-    sqlite3_stmt *statement = prepared(t, count_slices, slice, fault);
-    const bool has_all = statement_next(t, statement, fault) &&
-                         sqlite3_column_int64(statement, 0) == (sqlite3_int64)slice->count;
-    const size_t bytes = has_all ? (size_t)sqlite3_column_int64(statement, 1) : 0;
-    (void)sqlite3_finalize(statement);
+    struct query q = begin(t, TOTALS_COUNT_SLICES, slice, fault);
+    const bool has_all = query_row(&q) && query_get(&q) == slice->count;
+    const size_t bytes = has_all ? (size_t)query_get(&q) : 0;
+    (void)query_end(&q);
     return bytes;
 }
 
@@ -58,16 +38,16 @@ static void read_whole(struct totals *t, const struct slice *slice, char *out, s
                        struct fault *fault)
 {
     char digest[65];
-    size_t at = 0;
-    sqlite3_stmt *statement = prepared(t, read_slices, slice, fault);
-    while (statement_next(t, statement, fault)) {
-        const size_t more = (size_t)sqlite3_column_bytes(statement, 0);
+    size_t at = 0, more = 0;
+    struct query q = begin(t, TOTALS_READ_SLICES, slice, fault);
+    while (query_row(&q)) {
+        const void *part = query_see_blob(&q, &more);
         if (more > bytes - at)
             break;
-        memcpy(out + at, sqlite3_column_blob(statement, 0), more);
+        memcpy(out + at, part, more);
         at += more;
     }
-    (void)sqlite3_finalize(statement);
+    (void)query_end(&q);
     text_sha256(out, at, digest);
     if (fault->code == ERR_NONE && strcmp(digest, slice->digest) != 0)
         (void)fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "slices of a partial result");
@@ -80,7 +60,7 @@ enum status totals_add_slice(struct totals *totals, const struct slice *slice, s
     /* A slice has no time of its own, and the clock here is no reason to go on by days: it has the
      * day of the newest id. */
     if ((totals->day[0] == '\0' && totals_set_day(totals, NULL, fault) != ERR_NONE) ||
-        is_counted(totals, slice, fault))
+        totals_has(totals, slice->of, fault))
         return fault->code;
     store(totals, slice, fault);
     *bytes = whole_bytes(totals, slice, fault);
@@ -90,9 +70,8 @@ enum status totals_add_slice(struct totals *totals, const struct slice *slice, s
     if (text == NULL)
         return fault_no_memory(fault, "slices of a partial result");
     read_whole(totals, slice, text, *bytes, fault);
-    sqlite3_stmt *statement = prepared(totals, delete_slices, slice, fault);
-    (void)statement_next(totals, statement, fault);
-    (void)sqlite3_finalize(statement);
+    struct query q = database_query(&totals->database, TOTALS_DELETE_SLICES, NULL, fault);
+    query_text(&q, slice->of);
     *whole = text;
-    return fault->code;
+    return query_run(&q);
 }

@@ -374,10 +374,10 @@ static bool put_run(struct store *store, uint32_t n, uint32_t cases, bool wide, 
                            .tool_count = 2};
     bool good = store_begin_run(store, &run, &keep, fault) == ERR_NONE;
     for (uint32_t i = 0; good && i < cases;) { /* a transaction for many: 10,000 take */
-        good = store_begin(store, fault) == ERR_NONE;
+        good = database_begin(&store->database, fault) == ERR_NONE;
         for (uint32_t end = i + 500; good && i < cases && i < end; i++)
             good = put_case(store, run.id, i, wide, fault);
-        good = store_end(store, fault->code, fault) == ERR_NONE && good;
+        good = database_end(&store->database, fault->code, fault) == ERR_NONE && good;
     }
     if (good)
         good = store_finish_run(store, run.id, RUN_COMPLETE, run.started_ns + UINT64_C(41000000000),

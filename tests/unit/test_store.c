@@ -427,7 +427,13 @@ TEST(outcomes_are_the_cases_with_a_signature_or_an_acceptance)
     tear_down(&f);
 }
 
-static void script(const char *path, const char *sql);
+static void script(const char *path, const char *sql)
+{
+    sqlite3 *db = NULL;
+    REQUIRE(sqlite3_open(path, &db) == SQLITE_OK);
+    REQUIRE(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
+    (void)sqlite3_close(db);
+}
 
 /* Sums are computed when a run ends. A database without them gets them when it is upgraded, and an
  * unfinished run gets them on request. */
@@ -543,46 +549,4 @@ TEST(whole_databases_are_copied_published_and_pruned)
     store_close(published);
     store_close(other);
     tear_down(&f);
-}
-
-static void script(const char *path, const char *sql)
-{
-    sqlite3 *db = NULL;
-    REQUIRE(sqlite3_open(path, &db) == SQLITE_OK);
-    REQUIRE(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
-    (void)sqlite3_close(db);
-}
-
-TEST(what_is_no_database_of_ours_is_said_and_not_touched)
-{
-    static const struct {
-        const char *name, *sql, *bytes;
-        enum store_mode mode;
-        enum status want;
-    } rows[] = {
-        {"missing", NULL, NULL, STORE_READ, ERR_ABSENT},
-        {"another program's", "CREATE TABLE x (y)", NULL, STORE_WRITE, ERR_MALFORMED},
-        {"newer", "PRAGMA application_id=1417114484; PRAGMA user_version=99; CREATE TABLE x (y)",
-         NULL, STORE_WRITE, ERR_UNSUPPORTED},
-        {"older, for reading", "PRAGMA application_id=1417114484; CREATE TABLE x (y)", NULL,
-         STORE_READ, ERR_UNSUPPORTED},
-        {"text", NULL,
-         "this is no database, and it is longer than a header of one hundred bytes, "
-         "which is what SQLite reads first",
-         STORE_WRITE, ERR_MALFORMED},
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        char path[512];
-        struct store *store = NULL;
-        struct fault fault = FAULT_INIT;
-        test_row(rows[i].name);
-        (void)snprintf(path, sizeof path, "%s/%zu.db", test_scratch(), i);
-        if (rows[i].sql != NULL)
-            script(path, rows[i].sql);
-        if (rows[i].bytes != NULL)
-            test_write(path, rows[i].bytes, strlen(rows[i].bytes));
-        CHECK_EQ(store_open(path, rows[i].mode, &store, &fault), rows[i].want);
-        CHECK(store == NULL);
-        CHECK_STR(fault.path, path);
-    }
 }
