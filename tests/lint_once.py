@@ -6,7 +6,7 @@ import re
 
 import lint_rooms
 
-FOLDERS = ("analyze", "dashboard", "capture")
+FOLDERS = ("analyze", "dashboard", "capture", "victims/harness")
 LIBRARY = "analyze/library/"  # other programs call its functions
 LIMIT = re.compile(r"^[A-Z]\w*(?:_MAX|_LIMIT|_MS|_DEFAULT)$|^[A-Z]\w*LIMIT\w*$")
 CONSTANT = re.compile(r"\b([A-Z]\w+)\s*=\s*([^,{};]+?)\s*(?=[,}])")
@@ -16,8 +16,8 @@ COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 
 
 def sources(root, *suffixes, folders=FOLDERS):
-    return sorted(f for folder in folders for f in (root / folder).rglob("*")
-                  if f.suffix in suffixes and "node_modules" not in f.parts)
+    return sorted({f for folder in folders for f in (root / folder).rglob("*")
+                   if f.suffix in suffixes and "node_modules" not in f.parts})
 
 
 def limits_twice(root):

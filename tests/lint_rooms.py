@@ -1,4 +1,4 @@
-"""The graph of files of each room, and the check that it has no circle.
+"""The graph of files of each room, and the check that it has no circle; the map of the rooms; and who sees the inside of one.
 
 A node is a stem: x_posix.c and x_windows.c are both x.  X points to Y when X.c uses a function or an object that Y.c
 defines.  Files on a circle can only be read, tested and moved together.
@@ -7,6 +7,9 @@ defines.  Files on a circle can only be read, tested and moved together.
 import re
 
 ROOMS = ("analyze/*", "dashboard/*", "capture", "victims", "tests/lib", "tests/unit")
+# Headers that only these may include: files, or folders with all below them.
+INSIDE = {"capture/cap.h": ("capture/", "victims/harness/stops/", "victims/steps/", "victims/managed/stops.c", "tests/")}
+MAP = "analyze/README.md"
 # Rooms that still have circles.  This list only shrinks.
 NOT_YET = ()
 
@@ -120,9 +123,45 @@ def shortest(edges, part):
     return " -> ".join(f"{a} ({edges[a][b]})" for a, b in steps) + f" -> {best[0]}"
 
 
-def check(root, only):
-    """The circles of all rooms, one line each; with ONLY, of the rooms of those files."""
+def arrows(text, name):
+    """The rooms that room(NAME ...) of a CMakeLists.txt declares: those that others see through it, and the private ones."""
+    words = re.sub(r"#.*", "", text).split()
+    found, key = {"DEPENDS": set(), "PRIVATE_DEPENDS": set()}, None
+    for word in words[words.index(f"room({name}") + 1:]:
+        key = word if word.isupper() else key
+        if key in found and word != key:
+            found[key].add(word.rstrip(")"))
+        if word.endswith(")"):
+            break
+    return found["DEPENDS"], found["PRIVATE_DEPENDS"]
+
+
+def wrong_in_map(root):
+    """One line for each room whose row of the map is not what its CMakeLists.txt declares."""
+    rows = dict(re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", (root / MAP).read_text(encoding="utf-8"), re.M))
     said = []
+    for file in sorted((root / "analyze").glob("*/CMakeLists.txt")):
+        name = file.parent.name
+        plain = re.sub(r"\([^()]*(\([^()]*\))?[^()]*\)", "", rows.pop(name, "no row")).replace("nothing of ours", "")
+        seen, _, private = plain.partition("and privately")
+        mapped = set(re.findall(r"\w+", seen)), set(re.findall(r"\w+", private))
+        declared = arrows(file.read_text(encoding="utf-8"), name)
+        said += [f"{MAP}: {name} may use {' '.join(sorted(theirs)) or 'nothing'}{word}, but declares {' '.join(sorted(ours)) or 'nothing'}"
+                 for theirs, ours, word in zip(mapped, declared, ("", " privately")) if theirs != ours]
+    return said + [f"{MAP}: {name} is no room" for name in rows]
+
+
+def sees_inside(root):
+    """One line for each file that includes a header of INSIDE and may not."""
+    files = sorted(f for top in ("analyze", "dashboard", "capture", "victims", "tests") for f in (root / top).rglob("*.[ch]"))
+    return [f"{name}: includes {header}, which is the inside of its room"
+            for header, may in INSIDE.items() for file in files if not (name := file.relative_to(root).as_posix()).startswith(may)
+            and f'#include "{header}"' in file.read_text(encoding="utf-8")]
+
+
+def check(root, only):
+    """The circles of all rooms, one line each, and what is wrong with the map; with ONLY, the circles of the rooms of those files."""
+    said = [] if only else sees_inside(root) + (wrong_in_map(root) if (root / MAP).exists() else [])
     for pattern in ROOMS:
         for room in sorted(p for p in root.glob(pattern) if p.is_dir()):
             name = room.relative_to(root).as_posix()

@@ -1,5 +1,5 @@
 /* judge:dbghelp, judge:dbghelp-microsoft and judge:dbgeng: Windows's own code opens the dump, walks
- * it and names the frames. The programs that call it are ours (capture/judge).
+ * it and names the frames. The programs that call it are ours (victims/harness/judge).
  *
  * `dbghelp` is the system's, which under Wine is Wine's. The other two take Microsoft's DLLs, where
  * the user has them: these are linked into a folder beside the program, because Windows and Wine

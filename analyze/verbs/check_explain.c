@@ -1,5 +1,5 @@
 /* See check_explain.h. A judge of Windows states what its walker was given and did
- * (capture/judge/README.md); our engine states the same of its own. */
+ * (victims/harness/judge/README.md); our engine states the same of its own. */
 #include "verbs/check_explain.h"
 
 #include <inttypes.h>

@@ -187,7 +187,7 @@ class Judge(e2e.Case):
 
     def printed_of(self, dumps, folder):
         """What the engine prints about each of the dumps, asked in one process. What the list of FOLDER's README has is left out."""
-        listed = re.findall(r"(?m)^\| `([^`]+)` \|", (e2e.ROOT / "capture/judge/README.md").read_text(encoding="utf-8"))
+        listed = re.findall(r"(?m)^\| `([^`]+)` \|", (e2e.ROOT / "victims/harness/judge/README.md").read_text(encoding="utf-8"))
         self.assertEqual(len(listed), 2)
         known = re.compile("|".join(re.escape(line).replace("NAME", r"\S+") for line in listed))
         program = self.folder / "many"

@@ -24,6 +24,8 @@ MISTAKES = [
     ("shell", "cmake/a.sh", "#!/bin/sh\necho $1\n", "cmake/a.sh:2"),
     ("banned", "analyze/a.c", "int f(char *s)\n{\n    return atoi(s);\n}\n", "analyze/a.c:3: atoi: use text_parse_uint"),
     ("writers", "analyze/a.c", 'void *f(void)\n{\n    return fopen("x", "w");\n}\n', "analyze/a.c:3: fopen: use file_write_parts()"),
+    ("rooms", "victims/crash/a.c", '#include "capture/cap.h"\n', "victims/crash/a.c: includes capture/cap.h"),
+    ("rooms", "analyze/README.md", "| `a` | b | base |\n", "analyze/README.md: a is no room"),
     ("once", "analyze/a.c", 'int f(void)\n{\n    return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "a");\n}\n', "analyze/a.c:3: use fault_no_memory()"),
     ("length", "analyze/a.c", "\n" * 601, "analyze/a.c: 601 lines"),
     ("python", "tests/a.py", "def f(:\n", "tests/a.py:1"),

@@ -1,6 +1,6 @@
 /* Inside of the dbghelp judge. */
-#ifndef CAPTURE_JUDGE_JUDGE_H
-#define CAPTURE_JUDGE_JUDGE_H
+#ifndef HARNESS_JUDGE_JUDGE_H
+#define HARNESS_JUDGE_JUDGE_H
 
 #include <windows.h>
 

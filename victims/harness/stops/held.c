@@ -15,7 +15,7 @@
 #include <wchar.h>
 
 #include "capture/cap.h"
-#include "capture/stops/targets.h"
+#include "victims/harness/stops/targets.h"
 
 enum {
     HANG_MS = 200,

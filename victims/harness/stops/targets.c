@@ -1,5 +1,5 @@
 /* See targets.h. */
-#include "capture/stops/targets.h"
+#include "victims/harness/stops/targets.h"
 
 #include <stdint.h>
 #include <stdio.h>

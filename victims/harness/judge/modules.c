@@ -6,7 +6,7 @@
 #include <wchar.h>
 #include <wctype.h>
 
-#include "capture/judge/judge.h"
+#include "victims/harness/judge/judge.h"
 
 /* Reads a PE file and lays its headers and sections out as the loader would: Microsoft's dbghelp
  * finds the function table by the headers.  NULL unless timestamp and image size are the ones asked

@@ -9,7 +9,7 @@
 
 #include <windows.h>
 
-#include "capture/launcher/truth_json.h"
+#include "victims/harness/launcher/truth_json.h"
 #include "victims/limit.h"
 #include "victims/truth.h"
 

@@ -16,7 +16,7 @@
 #include <wchar.h>
 
 #include "capture/cap.h"
-#include "capture/stops/targets.h"
+#include "victims/harness/stops/targets.h"
 
 #include <dbghelp.h>
 

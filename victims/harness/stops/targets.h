@@ -1,6 +1,6 @@
 /* Threads that are busy forever in places that can block a walker. */
-#ifndef CAPTURE_STOPS_TARGETS_H
-#define CAPTURE_STOPS_TARGETS_H
+#ifndef HARNESS_STOPS_TARGETS_H
+#define HARNESS_STOPS_TARGETS_H
 
 #include <windows.h>
 

@@ -1,6 +1,6 @@
 /* truth.json from the mapping of a dead victim. */
-#ifndef CAPTURE_LAUNCHER_TRUTH_JSON_H
-#define CAPTURE_LAUNCHER_TRUTH_JSON_H
+#ifndef HARNESS_LAUNCHER_TRUTH_JSON_H
+#define HARNESS_LAUNCHER_TRUTH_JSON_H
 
 #include <stdio.h>
 

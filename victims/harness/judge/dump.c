@@ -2,8 +2,8 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "capture/judge/judge.h"
 #include "capture/record.h"
+#include "victims/harness/judge/judge.h"
 
 struct judge judge;
 

@@ -1,5 +1,5 @@
 /* Turns shadow stacks into truth.json; elides as every stack does (768 + 256). */
-#include "capture/launcher/truth_json.h"
+#include "victims/harness/launcher/truth_json.h"
 
 #include <stdbool.h>
 #include <string.h>

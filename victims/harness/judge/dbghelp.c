@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/judge/judge.h"
 #include "capture/record.h"
+#include "victims/harness/judge/judge.h"
 
 enum { EXIT_OLD_DBGHELP = 4, FRAME_LIMIT = 1 << 17 };
 

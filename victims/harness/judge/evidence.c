@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "capture/judge/judge.h"
+#include "victims/harness/judge/judge.h"
 
 enum { HEAD_BYTES = 4, SLOT_BYTES = 2, CHAIN_MAX = 32, RETURN_BYTES = 8, CHAINED = 4 };
 enum { OP_PUSH = 0, OP_ALLOC_LARGE = 1, OP_ALLOC_SMALL = 2, OP_SET_FRAME = 3, OP_SAVE = 4 };
