@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/files.h"
 #include "format/minidump/minidump.h"
+#include "library/dump_text.h"
 #include "library/twinstack.h"
 #include "minidump_maker.h"
 #include "test.h"
@@ -430,4 +431,56 @@ TEST(wrong_arguments_are_errors)
     twinstack_close(NULL);
     twinstack_batch_free(NULL);
     twinstack_input_close(NULL);
+}
+
+#define AT(OFFSET) "  at 0x" #OFFSET ": why\n"
+#define TEN AT(0) AT(1) AT(2) AT(3) AT(4) AT(5) AT(6) AT(7) AT(8) AT(9)
+#define ENDS ": a Windows debugger: it ends\n"
+
+/* A, B: a fault by the rule "size" in stream A or B; N: in no stream; T: by the rule "text" in A.
+ */
+TEST(faults_of_a_rule_and_stream_are_listed_together_and_ten_at_most)
+{
+    static const struct {
+        const char *faults;
+        uint64_t left_out;
+        const char *count, *lines;
+    } rows[] = {
+        {"", 0, "0", ""},
+        {"A", 0, "1", "size in A" ENDS AT(0)},
+        {"AA", 0, "2", "size in A" ENDS AT(0) AT(1)},
+        {"AB", 0, "2", "size in A" ENDS AT(0) "size in B" ENDS AT(1)},
+        {"AT", 0, "2", "size in A" ENDS AT(0) "text in A" ENDS AT(1)},
+        {"AN", 0, "2", "size in A" ENDS AT(0) "size" ENDS AT(1)},
+        {"AAAAAAAAAA", 0, "10", "size in A" ENDS TEN},
+        {"AAAAAAAAAAA", 0, "11", "size in A" ENDS TEN "  and 1 more\n"},
+        {"AAAAAAAAAAAAB", 0, "13", "size in A" ENDS TEN "  and 2 more\nsize in B" ENDS AT(c)},
+        {"AAAAAAAAAAAT", 0, "12", "size in A" ENDS TEN "  and 1 more\ntext in A" ENDS AT(b)},
+        {"A", 7, "8", "size in A" ENDS AT(0) "and 7 more faults\n"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct minidump_complaint list[16];
+        struct minidump_complaints complaints = {.rows = list, .left_out = rows[i].left_out};
+        struct text_out out = {0};
+        char want[1024];
+        test_row(rows[i].faults);
+        memset(list, 0, sizeof list);
+        for (; rows[i].faults[complaints.count] != 0; complaints.count++) {
+            const char kind = rows[i].faults[complaints.count];
+            list[complaints.count] =
+                (struct minidump_complaint){.rule = kind == 'T' ? "text" : "size",
+                                            .stream = kind == 'B'   ? "B"
+                                                      : kind == 'N' ? NULL
+                                                                    : "A",
+                                            .foff = complaints.count,
+                                            .text = "why",
+                                            .effect = "it ends"};
+        }
+        dump_print_lint(&out, "x.dmp", &complaints);
+        (void)snprintf(want, sizeof want, "x.dmp: %s faults by the format\n%s", rows[i].count,
+                       rows[i].lines);
+        CHECK_EQ(out.bytes, strlen(want));
+        CHECK_MEM(out.text, want, out.bytes);
+        text_free(&out);
+    }
 }
