@@ -12,6 +12,7 @@
 #include "conduct/record_check.h"
 #include "engine/engines.h"
 #include "engine/judges.h"
+#include "engine/return_slots.h"
 #include "format/record/record.h"
 #include "symbol/store.h"
 
@@ -286,6 +287,33 @@ static void describe(const struct crash_case *crash, struct arena *keep, struct 
         out->case_sha256 = arena_text(keep, seal, strcspn(seal, "\r\n"));
 }
 
+static const struct stack *dump_stack_of(const struct run_case *c, uint32_t thread_id)
+{
+    const char *name = engine_subject(ENGINE_KIND_DUMP)->name;
+    for (uint32_t i = 0; i < c->claim_count; i++)
+        for (uint32_t k = 0; k < c->claims[i].stack_count; k++)
+            if (strcmp(c->claims[i].engine, name) == 0 &&
+                c->claims[i].stacks[k].thread_id == thread_id)
+                return &c->claims[i].stacks[k];
+    return NULL;
+}
+
+/* Where offset stacks part from the dump's: the return slots of both. */
+static enum status add_return_slots(const struct opened_case *c, struct arena *keep,
+                                    struct run_case *out, struct fault *fault)
+{
+    for (uint32_t i = 0; c->dump != NULL && i < out->claim_count; i++) {
+        struct engine_claim *claim = &out->claims[i];
+        for (uint32_t k = 0; claim->kind == ENGINE_KIND_OFFSET && k < claim->stack_count; k++) {
+            const struct stack *beside = dump_stack_of(out, claim->stacks[k].thread_id);
+            if (beside != NULL &&
+                return_slots_add(c->dump, beside, keep, &claim->stacks[k], fault) != ERR_NONE)
+                return fault->code;
+        }
+    }
+    return ERR_NONE;
+}
+
 /* Asks all engines, and compares what they say with STATED. */
 static enum status judge_opened(const struct analysis *analysis, const struct opened_case *c,
                                 const struct truth *stated, struct arena *keep,
@@ -301,6 +329,7 @@ static enum status judge_opened(const struct analysis *analysis, const struct op
         out->record_contradiction = record_contradiction(c);
     warm_up(&in);
     if (analysis_ask(&in, engines, engine_count, keep, out, fault) != ERR_NONE ||
+        add_return_slots(c, keep, out, fault) != ERR_NONE ||
         (in.symbols != NULL && measure(&in, keep, out, fault) != ERR_NONE))
         return fault->code;
     return analysis_judge(analysis, c->crash, stated, keep, out, fault);

@@ -27,6 +27,11 @@ static const struct frame_evidence *evidence_of(const struct stack *stack, uint3
 static void print_step(const struct frame_evidence *callee)
 {
     (void)printf("      in frame %" PRIu32 ": ", callee->index);
+    if (callee->sp_va == 0) { /* a walk of the dead process: engine/return_slots.h */
+        (void)printf("return address at 0x%" PRIx64 ", the one word of the dump's stack with it\n",
+                     callee->return_slot_va);
+        return;
+    }
     if (callee->function_end_rva != 0)
         (void)printf("entry 0x%" PRIx32 "-0x%" PRIx32, callee->function_begin_rva,
                      callee->function_end_rva);

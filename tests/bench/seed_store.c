@@ -206,6 +206,17 @@ static void explain(struct arena *keep, struct stack *stack, bool skips)
     stack->evidence = rows;
 }
 
+/* Adds the return slot that is found for an offset stack where the dump's walk, of fault two, skips
+ * the frame after the fourth. */
+static void explain_parting(struct arena *keep, struct stack *stack)
+{
+    struct frame_evidence *row = ARENA_NEW(keep, struct frame_evidence);
+    *row = (struct frame_evidence){.index = stack->frames[3].index,
+                                   .return_slot_va = 0x21fe68 + stack->frames[3].index * 0x40};
+    stack->evidence = row;
+    stack->evidence_count = 1;
+}
+
 /* Returns the 180 lines of source that all frames name; some lines look like markup. */
 static const char *source_text(struct arena *keep)
 {
@@ -242,6 +253,8 @@ static void fill_claim(struct arena *keep, struct engine_claim *claim, uint32_t 
     stack->cost = cost;
     if (engine == 1)
         explain(keep, stack, red && is_skipping(scenario));
+    if (engine == 0 && red && is_skipping(scenario))
+        explain_parting(keep, stack);
     *claim = (struct engine_claim){.engine = engine_names[engine],
                                    .shares = shares[engine],
                                    .version = engine == 4 ? "19.1.7" : NULL,

@@ -245,6 +245,9 @@ class Check(e2e.Case):
                                r"      in frame 1: entry 0x\w+-0x\w+, pc in the body, stack 0x\w+ -> 0x\w+, return address at 0x\w+\n"
                                r"        0x04 UWOP_ALLOC_SMALL 40 bytes\n")
         self.assertIn("  offset:dbghelp\n      has no such frame; its walk ended: the system's walker gave up\n", part)
+        out = self.run_twinstack("check", case, "--symbols", CORPUS / "symbols", "--explain", "5").stdout
+        part = out[out.index("FRAME 5 OF noreturn_tail.ob2"):]
+        self.assertIn("in frame 4: return address at 0x11e338, the one word of the dump's stack with it\n", part)
         for words in (("--explain", "x"), ("--explain", "-1"), ("--explain", ""), ("--explain", "1", "--json")):
             with self.subTest(words):
                 self.run_twinstack("check", case, *words, exit_code=2)

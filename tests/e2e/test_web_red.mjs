@@ -167,6 +167,38 @@ test('the_row_that_went_wrong_shows_the_step_where_the_walks_part', async () => 
   await closePage(page);
 });
 
+test('both_return_slots_are_shown_where_the_walks_part', async () => {
+  const page = await open('/runs/4/mismatches/null_write.ob0?frame=4');
+  /** @type {(engine: string) => Promise<string[]>} */
+  const ruler = async (engine) => {
+    const why = page.locator('.why', { has: page.locator('h3', { hasText: engine }) });
+    return (await why.locator('.ruler').first().locator('li').allInnerTexts()).map((text) => text.trim());
+  };
+  same(
+    await ruler('dump'),
+    [
+      '0x21ff00 40 bytes',
+      '0x21ff28 return address of offset:rtl',
+      '0x21ff30 rbp, saved',
+      '0x21ff38 return address that it found',
+    ],
+    'of the dump, which goes over a frame',
+  );
+  same(
+    await ruler('offset:rtl'),
+    ['0x21ff28 return address to this frame', '0x21ff30 8 bytes', '0x21ff38 return address of dump'],
+    'of the record, which has no stack pointers',
+  );
+  const why = page.locator('.why', { has: page.locator('h3', { hasText: 'offset:rtl' }) });
+  check(
+    (await why.innerText()).includes('the one word of the dump’s stack that has this return address'),
+    await why.innerText(),
+  );
+  await shot(page, 'red-slots');
+  await axeFindsNothing(page, 'two return slots');
+  await closePage(page);
+});
+
 const sealed = scratch('sealed.db');
 twinstack(
   'check',

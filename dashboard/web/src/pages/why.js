@@ -5,7 +5,7 @@ import { EditorSetting, editorLink, useEditor } from '../editor.js';
 import { Chip, Command, caseName, plural, words } from '../ui.js';
 import { codePlace } from './aligned.js';
 import { Instructions } from './instructions.js';
-import { Ruler } from './stack_ruler.js';
+import { Ruler, evidenceOf, lastOf, otherSlots } from './stack_ruler.js';
 
 /** @type {Record<string, string>} */
 const found = {
@@ -48,12 +48,25 @@ function lookup(frame) {
 
 /**
  * What was undone in a frame, which is how its caller was reached. PARTING: what is said of walks that part
- * here; it names the code to look at first.
+ * here; it names the code to look at first.  Of a walk in the dead process there is the slot alone.
  * @param {{evidence: import('openapi').Evidence | undefined, title: string, leads: string,
- *   parting: string}} props
+ *   parting: string, others?: import('./stack_ruler.js').Other[]}} props
  */
-function Steps({ evidence, title, leads, parting }) {
+function Steps({ evidence, title, leads, parting, others = [] }) {
   if (!evidence) return null;
+  if (!evidence.sp)
+    return (
+      <>
+        <h4>Its return slot</h4>
+        <Rows
+          rows={[
+            ['return slot', evidence.return_slot],
+            ['rule', 'the one word of the dump’s stack that has this return address', true],
+          ]}
+        />
+        <Ruler evidence={evidence} leads={leads} others={others} />
+      </>
+    );
   const range = evidence.function_end ? `${evidence.function_begin} – ${evidence.function_end}` : null;
   const code = / leaves by (UWOP_\w+)/.exec(parting)?.[1] ?? 'none';
   return (
@@ -90,7 +103,7 @@ function Steps({ evidence, title, leads, parting }) {
           })}
         </ol>
       )}
-      <Ruler evidence={evidence} leads={leads} />
+      <Ruler evidence={evidence} leads={leads} others={others} />
     </>
   );
 }
@@ -99,16 +112,14 @@ function Steps({ evidence, title, leads, parting }) {
  * GOESON: the stack has frames in later rows, so that its end is no reason for what is missing here.  LAST:
  * its last frame before this row.  PARTING: what is said of the step by which it was left.
  * @param {{row: import('openapi').Cell[], column: number, engine: string, goesOn: boolean, stack:
- *   import('openapi').ClaimedStack | null, last?: import('openapi').Frame, parting: string}} props
+ *   import('openapi').ClaimedStack | null, last?: import('openapi').Frame, parting: string,
+ *   others: import('./stack_ruler.js').Other[]}} props
  */
-function Engine({ row, column, engine, goesOn, stack, last, parting }) {
+function Engine({ row, column, engine, goesOn, stack, last, parting, others }) {
   const cell = row[column];
   const frame = /** @type {(import('openapi').Frame & {compiland?: string | null}) | null} */ (cell.frame);
   /** @type {(index: number) => import('openapi').Evidence | undefined} */
-  const evidence = (index) =>
-    /** @type {import('openapi').Evidence[] | undefined} */ (/** @type {unknown} */ (stack?.evidence))?.find(
-      (e) => e.index === index,
-    );
+  const evidence = (index) => evidenceOf(stack, index);
   if (!frame)
     return (
       <div class="why">
@@ -127,6 +138,7 @@ function Engine({ row, column, engine, goesOn, stack, last, parting }) {
             title="Undone in its last frame before"
             leads="that it found"
             parting={parting}
+            others={others}
           />
         )}
         {last && <Instructions evidence={evidence(last.index)} />}
@@ -173,8 +185,9 @@ function Engine({ row, column, engine, goesOn, stack, last, parting }) {
             title="Undone below, to get here"
             leads="to this frame"
             parting={parting}
+            others={others}
           />
-          {here && (
+          {here?.sp && (
             <>
               <h4>The stack of this frame</h4>
               <Ruler evidence={here} leads="to its caller" />
@@ -402,17 +415,6 @@ export function Source({ artifacts, thread, columns, engines, at }) {
 // ---- the drawers -----------------------------------------------------------------------------
 
 /**
- * The last frame of a column before row AT.
- * @param {import('openapi').Thread} thread
- * @param {number} at
- * @param {number} column
- */
-const lastOf = ({ rows }, at, column) =>
-  /** @type {import('openapi').Frame | undefined} */ (
-    rows.slice(0, at).findLast((row) => row[column].frame)?.[column].frame
-  );
-
-/**
  * @typedef {{row: import('openapi').Cell[], findings: import('openapi').Finding[], close: () => void}} Rest
  * @param {WhatIsShown & Rest} props
  */
@@ -455,6 +457,7 @@ export function Why({ row, at, thread, columns, engines, findings, artifacts, cl
             goesOn={thread.rows.some((later, n) => n > at && later[i + 1].frame)}
             last={lastOf(thread, at, i + 1)}
             parting={all.find((f) => f.cause === 'wrong_step')?.evidence ?? ''}
+            others={otherSlots(thread, at, i, columns, engines)}
           />
         ))}
       </div>

@@ -1,0 +1,106 @@
+/* Where in a dump's stack memory the return addresses of an offset stack are. */
+#include <stdio.h>
+
+#include "engine/return_slots.h"
+#include "minidump_maker.h"
+#include "test.h"
+
+enum { THREAD = 7, WORDS = 8 };
+#define STACK_VA ((uint64_t)0x10000)
+
+/* One thread with these words from STACK_VA on; its stack pointer is at the third. */
+static void write_dump(const char *path, const uint64_t words[WORDS])
+{
+    static struct maker m;
+    maker_start(&m);
+    maker_system_info(&m, 9);
+    const uint32_t context = maker_context(&m, 0x1000, STACK_VA + 2 * sizeof words[0]);
+    const uint32_t stack = m.at;
+    maker_put_all(&m, sizeof words[0], words, WORDS);
+    maker_stream_begin(&m, STREAM_THREAD_LIST);
+    MAKER_PUT(&m, 4, 1, THREAD, 0, 0, 0);
+    MAKER_PUT(&m, 8, 0, STACK_VA);
+    MAKER_PUT(&m, 4, WORDS * sizeof words[0], stack, MAKER_CONTEXT_BYTES, context);
+    maker_stream_end(&m);
+    maker_stream_begin(&m, STREAM_MEMORY_LIST);
+    MAKER_PUT(&m, 4, 1);
+    MAKER_PUT(&m, 8, STACK_VA);
+    MAKER_PUT(&m, 4, WORDS * sizeof words[0], stack);
+    maker_stream_end(&m);
+    maker_finish(&m);
+    test_write(path, m.data, m.at);
+}
+
+static struct stack stack_of(struct frame frames[4], const uint64_t pcs[4])
+{
+    struct stack stack = {.thread_id = THREAD, .frames = frames};
+    for (; stack.frame_count < 4 && pcs[stack.frame_count] != 0; stack.frame_count++)
+        frames[stack.frame_count] =
+            (struct frame){.index = stack.frame_count,
+                           .kind = stack.frame_count == 0 ? PC_INTERRUPTED : PC_RETURN,
+                           .pc_va = pcs[stack.frame_count]};
+    return stack;
+}
+
+TEST(a_slot_is_noted_where_walks_part_and_one_word_has_the_address)
+{
+    static const struct {
+        const char *name;
+        uint64_t words[WORDS], offset[4], dump[4];
+        uint32_t callee;  /* of the one slot that is noted */
+        uint64_t slot_va; /* 0: none is */
+    } rows[] = {
+        {"the walks part after the second frame",
+         {0, 0, 0x2000, 0, 0x3000, 0, 0x4000, 0},
+         {0x1000, 0x2000, 0x3000},
+         {0x1000, 0x2000, 0x4000},
+         1,
+         STACK_VA + 32},
+        {"the dump's walk goes over a frame",
+         {0, 0, 0x2000, 0, 0x3000, 0, 0x4000, 0},
+         {0x1000, 0x2000, 0x4000},
+         {0x1000, 0x2000, 0x3000, 0x4000},
+         1,
+         STACK_VA + 48},
+        {"they agree", {0, 0, 0x2000}, {0x1000, 0x2000}, {0x1000, 0x2000}, 0, 0},
+        {"two words have it", {0, 0, 0x3000, 0x3000}, {0x1000, 0x3000}, {0x1000, 0x2000}, 0, 0},
+        {"a recursion that one word cannot serve",
+         {0, 0, 0x3000},
+         {0x1000, 0x3000, 0x3000},
+         {0x1000, 0x2000},
+         0,
+         0},
+        {"no word has it", {0, 0, 0x2000}, {0x1000, 0x3000}, {0x1000, 0x2000}, 0, 0},
+        {"of two words, one is below the stack pointer",
+         {0, 0x3000, 0, 0, 0, 0, 0, 0x3000},
+         {0x1000, 0x3000},
+         {0x1000, 0x2000},
+         0,
+         STACK_VA + 56},
+        {"a sample of another moment", {0, 0, 0x3000}, {0x1100, 0x3000}, {0x1000, 0x2000}, 0, 0},
+        {"the offset walk has no frame", {0, 0, 0x3000}, {0}, {0x1000, 0x2000}, 0, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct frame offset_frames[4], dump_frames[4];
+        struct stack stack = stack_of(offset_frames, rows[i].offset);
+        const struct stack beside = stack_of(dump_frames, rows[i].dump);
+        struct dump_session *session;
+        struct fault fault = FAULT_INIT;
+        struct arena keep;
+        char path[600];
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        (void)snprintf(path, sizeof path, "%s/slots.dmp", test_scratch());
+        write_dump(path, rows[i].words);
+        REQUIRE(dump_open(path, NULL, &keep, &session, &fault) == ERR_NONE);
+        REQUIRE(return_slots_add(session, &beside, &keep, &stack, &fault) == ERR_NONE);
+        CHECK_EQ(stack.evidence_count, rows[i].slot_va != 0);
+        if (stack.evidence_count == 1 && rows[i].slot_va != 0) {
+            CHECK_EQ(stack.evidence[0].index, rows[i].callee);
+            CHECK_HEX(stack.evidence[0].return_slot_va, rows[i].slot_va);
+            CHECK_HEX(stack.evidence[0].sp_va, 0);
+        }
+        dump_close(session);
+        arena_free(&keep);
+    }
+}
