@@ -301,6 +301,11 @@ def wine_modules(d):
     return {"streams.1.content.0": {"base": "0x7f0000000000", "size": "0x1000", "path": "/lib/ld.so"}}
 
 
+def sentry_stacks(d):
+    d.stream(0x53790001, struct.pack("<10I", 1, 1, 1, 4, 7, 0, 1, 0, 0x1337, 0) + struct.pack("<II", 0, 4) + b"main")
+    return {"streams.1.content.0": {"thread": 7}, "streams.1.content.0.frames.0": {"address": "0x1337", "name": "main"}}
+
+
 def elf_build_id(d):
     d.module("libc.so.6", 0x7F0000000000, 0x1000, codeview=b"LEpB" + bytes(range(20)))
     return {"modules.0": {"codeview": "BpEL", "build_id": bytes(range(20)).hex(), "debug_id": None},
@@ -344,7 +349,7 @@ ROWS = {
     "Exception without a context": exception, "Exception twice": two_exception_streams, "CommentW": comments,
     "CommentA": comment_a, "both comments": both_comments, "LinuxAuxv": auxv,
     "LinuxDsoDebug aligned": loader_of("@"), "LinuxDsoDebug packed": loader_of("="), "Linux's texts": linux_texts,
-    "macOS": mac_crash, "HandleOperationList": handle_operations, "WineElfModules": wine_modules,
+    "macOS": mac_crash, "HandleOperationList": handle_operations, "WineElfModules": wine_modules, "stacks by Sentry": sentry_stacks,
     "ELF build id": elf_build_id, "streams of others": unknown_streams, "Breakpad and assertion": breakpad, "Crashpad": crashpad,
     "module's version and CodeView": version_and_codeview, "WoW64 through the TEB": wow64_by_teb,
     "CONTEXT of arm64": arm64, "Breakpad's older context of arm64": arm64_of_breakpad,

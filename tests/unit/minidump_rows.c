@@ -109,6 +109,17 @@ static void wine_modules(struct maker *m)
     maker_module_row(m, 0x7f0000000000, name);
 }
 
+static void sentry_stacks(struct maker *m)
+{
+    maker_stream_begin(m, STREAM_SENTRY_STACKS);
+    MAKER_PUT(m, 4, 1, 3, 2, 10, 123, 0, 2, 321, 2, 0, 17, 1, 1, 0);
+    maker_put(m, 0x1337, 8);
+    MAKER_PUT(m, 4, 0, 6);
+    maker_put(m, 0xdeadbeef, 8);
+    MAKER_PUT(m, 4, 6, 4);
+    put_ascii(m, "_startmain", 10);
+}
+
 static void handle_operations(struct maker *m)
 {
     maker_stream_begin(m, STREAM_HANDLE_OPERATION_LIST);
@@ -255,6 +266,10 @@ const struct minidump_row minidump_rows[] = {
     {"Wine's ELF images", X64, wine_modules, "null",
      "[{\"base\":\"0x7f0000000000\",\"size\":\"0x10000\",\"checksum\":\"0x0\",\"timestamp\":"
      "\"0x12345678\",\"path\":\"/lib/libc.so.6\"}]"},
+    {"stacks by Sentry", X64, sentry_stacks, "null",
+     "[{\"thread\":123,\"frames\":[{\"address\":\"0x1337\",\"name\":\"_start\"},{\"address\":"
+     "\"0xdeadbeef\",\"name\":\"main\"}]},{\"thread\":321,\"frames\":[]},{\"thread\":17,"
+     "\"frames\":[{\"address\":\"0xdeadbeef\",\"name\":\"main\"}]}]"},
     {"handle operations", X64, handle_operations, "null",
      "[{\"handle\":\"0x41\",\"process_id\":11,\"thread_id\":12,\"operation\":1,"
      "\"operation_name\":\"open\",\"trace\":21,\"stack\":[\"0x1401\"]},{\"handle\":\"0x42\","

@@ -72,6 +72,7 @@ const struct minidump_stream_kind minidump_stream_kinds[] = {
     {STREAM_MAC_CRASH_INFO, "MozMacosCrashInfo", NULL, NULL, minidump_detail_mac_crash},
     {STREAM_MAC_BOOT_ARGS, "MozMacosBootargs", NULL, NULL, minidump_detail_mac_boot},
     {STREAM_SOFT_ERRORS, "MozSoftErrors", "texts", minidump_read_text, NULL},
+    {STREAM_SENTRY_STACKS, "SentryStackTraces", NULL, NULL, minidump_detail_sentry_stacks},
     {0x4b6b0002, "StabilityReport", NULL, NULL, NULL},
     {RECORD_DUMP_STREAM, "TwinstackInfo", "capture", minidump_read_user, NULL},
 };

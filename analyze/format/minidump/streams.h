@@ -22,7 +22,8 @@ typedef void minidump_detail_fn(struct minidump_value_list *list, struct bytes r
 minidump_detail_fn minidump_detail_auxv, minidump_detail_dso, minidump_detail_mac_crash,
     minidump_detail_mac_boot, minidump_detail_wine_modules, minidump_detail_handle_operations,
     minidump_detail_handle_infos, minidump_detail_tables, minidump_detail_tokens,
-    minidump_detail_misc, minidump_detail_system_memory, minidump_detail_vm_counters;
+    minidump_detail_misc, minidump_detail_system_memory, minidump_detail_vm_counters,
+    minidump_detail_sentry_stacks;
 
 /* One kind of stream.  Rows are in the order in which streams are read: a stream comes after those
  * that it builds on.  Of two streams of one type the first is read. */
