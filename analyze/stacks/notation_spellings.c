@@ -53,6 +53,7 @@ static const struct {
     /* crash reports of macOS and iOS, and backtrace_symbols() there */
     {"%n %m 0x%a 0x%a + %d", PLAIN},
     {"%n %m 0x%a %f + %D{ (%s)}{ [inlined]}", PLAIN},
+    {"{%* }%f (%m + %d) [0x%a]", PLAIN},
     {"{%* }??? (in %m) load address 0x%* + 0x%o [0x%a]", PLAIN},
     /* Sentry */
     {"%n %m 0x%a <unknown>", PLAIN},
@@ -104,9 +105,14 @@ static const struct {
     {"%w 0x%* + %o", PLAIN},
     {"{%*}[Callstack] 0x%a %m!%f []", PLAIN},
     {"{%*}[Callstack] 0x%a %m!%f [%s]", PLAIN},
+    /* Chromium's server, SQL Server */
+    {"{[}0x%a{]}{ }(%m + 0x%o ){ %*}", PLAIN},
+    {"{[}0x%a{]}{ }(%m -%s ) %f", PLAIN},
+    {"%a Module(%m+%o){ (%*)}", PLAIN},
     /* StackWalker, also with the base, Unity, Blender */
     {"%a (%m %b): %*", PLAIN},
     {"%a (%m): (filename not available): %f", PLAIN},
+    {"0x%a (0x%*) %m!%f + %X{ bytes}", PLAIN},
     {"0x%a (%m) %f", PLAIN},
     {"%m :0x%a %f", PLAIN},
     /* glog, Zig */
@@ -264,10 +270,24 @@ static bool read_where(struct stack_input *input, struct pattern_text r)
     return true;
 }
 
+/* What follows the words of logcat, journals and the like before "#N 0x..." or "#N pc ..."; without
+ * these, LINE. */
+static struct pattern_text numbered(struct pattern_text line)
+{
+    static const char *const rows[] = {"#%n 0x%*", "#%n pc %*"};
+    struct pattern_match found;
+    const char *mark = pattern_find_last(line, " #");
+    const struct pattern_text rest = {mark != NULL ? mark + 1 : line.at, line.end};
+    return mark != NULL && pattern_matches_any(rows, COUNT_OF(rows), rest, &found) ? rest : line;
+}
+
 static bool starts(const struct stack_input *input, struct pattern_text r, uint64_t *thread)
 {
     struct pattern_match found;
-    (void)input;
+    const struct pattern_text rest = numbered(r);
+    *thread = NO_THREAD;
+    if (rest.at != r.at && pattern_matches("#%n %*", rest, &found))
+        return found.number == 0 && input->builder.count > 0;
     if (pattern_matches("Thread %n name:%*", r, &found) ||
         pattern_matches("Thread %n crashed with %*", r, &found) ||
         !pattern_matches_any(start_rows, COUNT_OF(start_rows), r, &found))
@@ -284,7 +304,7 @@ static enum line_is read_line(struct stack_input *input, struct pattern_text r, 
         input->after_signal = true;
         return LINE_NO_FRAME;
     }
-    if (read_pattern(input, r, out))
+    if (read_pattern(input, numbered(r), out))
         return LINE_FRAME;
     if (r.at[0] == '#')
         return LINE_UNKNOWN;

@@ -98,7 +98,8 @@ bool spelled_address(struct pattern_text word)
     const size_t bytes = pattern_length(word);
     if (marked)
         word.at += 2;
-    return (marked || bytes == 8 || bytes == 16) && holds_only(word, "0123456789abcdefABCDEF`");
+    return (marked || bytes == 8 || bytes == 12 || bytes == 16) &&
+           holds_only(word, "0123456789abcdefABCDEF`");
 }
 
 /* True for a word that comes before a frame and is none of its own. */

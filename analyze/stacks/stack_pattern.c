@@ -286,10 +286,17 @@ bool pattern_matches(const char *pattern, struct pattern_text line, struct patte
     return matches;
 }
 
-/* The bit of a character from '!' to '`'; 0: of another one. */
+/* The bit of a character; 0: it has none. Letters of either case have the same one, since x in a
+ * pattern is X, too. */
 static uint64_t mark_of(char c)
 {
-    return c > ' ' && c <= '`' ? (uint64_t)1 << (c - '!') : 0;
+    enum { LETTERS = 32, BRACKETS = LETTERS + 26 };
+    const char letter = (char)(c | 32);
+    if (c >= '!' && c <= '@')
+        return (uint64_t)1 << (c - '!');
+    if (letter >= 'a' && letter <= 'z')
+        return (uint64_t)1 << (LETTERS + letter - 'a');
+    return c >= '[' && c <= '`' ? (uint64_t)1 << (BRACKETS + c - '[') : 0;
 }
 
 uint64_t pattern_marks(struct pattern_text line)

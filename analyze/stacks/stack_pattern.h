@@ -37,8 +37,8 @@ struct pattern_match {
 /* False: LINE is different, or so intricate that the comparison was given up. */
 bool pattern_matches(const char *pattern, struct pattern_text line, struct pattern_match *out);
 
-/* Which characters from '!' to '`' are in LINE, as bits. A pattern that has others cannot match:
- * false. Far cheaper than the comparison. */
+/* Which characters are in LINE, as bits. A pattern that has others cannot match: false. Far cheaper
+ * than the comparison. */
 uint64_t pattern_marks(struct pattern_text line);
 bool pattern_may_match(const char *pattern, uint64_t marks);
 

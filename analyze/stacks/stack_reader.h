@@ -164,7 +164,7 @@ const struct module *spelled_image(struct stack_input *input, const char *name, 
 /* A frame of a function without a stated offset in its module. */
 bool spelled_named(struct stack_input *input, struct pattern_text module,
                    struct pattern_text function, struct frame *out);
-/* True for 0x and at least four hexadecimal digits, or 8 or 16 without 0x. */
+/* True for 0x and at least four hexadecimal digits, or 8, 12 or 16 without 0x. */
 bool spelled_address(struct pattern_text word);
 /* LINE without what logs put before a frame: an index, times, a level, a source, an address. */
 struct pattern_text spelled_after_prefix(struct pattern_text line);

@@ -279,6 +279,41 @@ static const struct {
      "\"0x78\"}]}]}}\n",
      "thread 28: libcoreclr.so!0x1f7@i app.dll!0x5@r app.dll!0x0@r ?!Dynamic()!0x77@r "
      "?!0x78@r\n"},
+    {"words of logcat and of the journal before a number",
+     "01-01 12:00:00.000  1234  1234 F DEBUG   :       #00 pc 0000000000089908  /apex/libc.so "
+     "(abort+168)\nI/DEBUG   (  127):     #01 pc 00001234  /system/lib/libfoo.so\n"
+     "Jul 09 18:51:51 idpad systemd-coredump[1179149]:      #0  0x00005a4df3d0fdfd raise "
+     "(libc.so.6 "
+     "+ 0x8c0dfd)\n2024-01-01T00:00:00Z stderr F     #1 0x7f1 in f(int) (/opt/app+0x1234)\n"
+     "see issue #12 of f (x)\n",
+     "-: libc.so!0x89908@i libfoo.so!0x1234@i\n-: !malformed@339\n-: libc.so.6!0x8c0dfd@i "
+     "app!0x1234@i\n"},
+    {"Mozilla's signatures",
+     "xul.dll@0x1234\nxul.dll@0x1235 | foo\n\xC3\x98 2 \tatio6axx.dll \tatio6axx.dll@0x192b60 "
+     "\t\tscan\n",
+     "-: xul.dll!0x1234@i xul.dll!0x1235@r atio6axx.dll!0x192b60@r\n"},
+    {"Chromium's server",
+     "0x00007ff6bb1b1234\t(chrome.dll -logging.cc:851 )\tl::M()\n[0x00007ff6bb1b1235](ntdll.dll + "
+     "0x0005aa48 )\tRtlUserThreadStart\n",
+     "-: chrome.dll!l::M()!0x0@i(logging.cc:851) ntdll.dll!0x5aa48@r\n"},
+    {"SQL Server and MariaDB",
+     "00007FFB2E1E3C84 Module(sqldk+0000000000013C84)\n"
+     "00007FFB2E1E3C85 Module(KERNEL32+0000000000017034) (BaseThreadInitThunk+0000000000000014)\n"
+     "7ff6bb1b1234    mysqld.exe!my_malloc()[my_malloc.c:12]\n",
+     "-: sqldk!0x13c84@i KERNEL32!0x17034@r mysqld.exe!my_malloc!0x0@r(my_malloc.c:12)\n"},
+    {"a module, then its function", "KERNEL32.DLL  BaseThreadInitThunk+0x14\n",
+     "-: KERNEL32.DLL!BaseThreadInitThunk!0x0@i\n"},
+    {"spindump",
+     "  1000  start + 1903 (dyld + 34000) [0x18f0e7154]\n *1000  ??? (My App + 19488) [0x104]\n",
+     "-: dyld!0x84d0@i My App!0x4c20@r\n"},
+    {"BlueScreenView, BugSplat, an empty name",
+     "Caused By Address : ntoskrnl.exe+3f5780\napp!C::f(0) + 0x12\tc:\\a.cpp(12) + 0xb\n"
+     "app.exe! + 0x1234\n0x00401234 (0x00000001 0x00000002) app.exe!main + 0x12 bytes\n",
+     "-: ntoskrnl.exe!0x3f5780@i app!C::f(0)!0x0@r(c:\\a.cpp:12) app.exe!0x1234@r "
+     "app.exe!main!0x0@r\n"},
+    {"addresses of 12 digits, as heap listings have them",
+     "7ff6bb1b1234 app+0x0000000000001234\n7ffb2e1e3c84 ntdll!RtlAllocateHeap+0x00000014\n",
+     "-: app!0x1234@i ntdll!RtlAllocateHeap!0x0@r\n"},
 };
 
 TEST(stack_input_reads_what_tools_print)
