@@ -5,6 +5,17 @@
 #include "base/array.h"
 #include "stacks/notation.h"
 
+enum { LEAST_CODE = 0x40000000 }; /* of an exception; an offset is smaller */
+
+/* A frame at OFFSET in the module that was named before; false: none was. */
+static bool set_fault(struct stack_input *input, uint64_t offset, struct frame *out)
+{
+    const char *name = input->fault_module;
+    out->kind = PC_INTERRUPTED;
+    return name != NULL &&
+           spelled_offset(input, (struct pattern_text){name, name + strlen(name)}, offset, out);
+}
+
 /* As Chinese and Japanese have them, in UTF-8. */
 #define COMMA "\xEF\xBC\x8C"
 #define COLON "\xEF\xBC\x9A"
@@ -25,7 +36,6 @@ static enum line_is read_any_language(struct stack_input *input, struct pattern_
                                       struct frame *out)
 {
     struct pattern_match found;
-    enum { LEAST_CODE = 0x40000000 };
     static const char *const numbers[] = {"%*: 0x%o", "%*" COLON "0x%o"};
     if (names_file(r, &found)) {
         input->fault_module =
@@ -35,17 +45,36 @@ static enum line_is read_any_language(struct stack_input *input, struct pattern_
     }
     if (input->fault_codes == 0 || !pattern_matches_any(numbers, COUNT_OF(numbers), r, &found))
         return LINE_UNKNOWN;
-    const char *name = input->fault_module;
     if (++input->fault_codes == 2 && found.offset < LEAST_CODE) {
         input->fault_codes = 0;
         return LINE_UNKNOWN;
     }
-    out->kind = PC_INTERRUPTED;
-    return input->fault_codes == 3 && name != NULL &&
-                   spelled_offset(input, (struct pattern_text){name, name + strlen(name)},
-                                  found.offset, out)
-               ? LINE_FRAME
-               : LINE_NO_FRAME;
+    return input->fault_codes == 3 && set_fault(input, found.offset, out) ? LINE_FRAME
+                                                                          : LINE_NO_FRAME;
+}
+
+/* The seventh and the eighth parameter of an error report. Of most events they are the code and the
+ * offset of the exception; of the kind BEX, of a check that failed, the other way around; and of
+ * CLR20r3 the row of a method and an offset in its IL. True for the line that completes a frame. */
+static bool read_parameter(struct stack_input *input, struct pattern_text r,
+                           struct pattern_match *found, struct frame *out)
+{
+    static const char *const managed[] = {"%*: CLR20r3", "EventType=CLR20r3"};
+    static const char *const seventh[] = {"P7: %o", "Sig[6].Value=%o", "Problem Signature 07: %o"};
+    static const char *const eighth[] = {"P8: %o", "Sig[7].Value=%o", "Problem Signature 08: %o"};
+    enum { METHOD_DEF = 0x06000000, ROWS = 0x1000000 };
+    if (pattern_matches_any(managed, COUNT_OF(managed), r, found))
+        input->fault_managed = true;
+    if (pattern_matches_any(seventh, COUNT_OF(seventh), r, found))
+        input->fault_seventh = found->offset;
+    if (!pattern_matches_any(eighth, COUNT_OF(eighth), r, found))
+        return false;
+    if (input->fault_managed && input->fault_seventh < ROWS)
+        out->method_token = METHOD_DEF | (uint32_t)input->fault_seventh;
+    else if (found->offset >= LEAST_CODE && input->fault_seventh < LEAST_CODE)
+        found->offset = input->fault_seventh;
+    input->fault_managed = false;
+    return true;
 }
 
 static enum line_is read_line(struct stack_input *input, struct pattern_text r, struct frame *out)
@@ -54,11 +83,11 @@ static enum line_is read_line(struct stack_input *input, struct pattern_text r, 
                                           "Faulting module name: %m",
                                           "Fault Module Name: %m",
                                           "P4: %m",
+                                          "Problem Signature 04: %m",
                                           "{%*}<Data Name=\"ModuleName\">%m</Data>{%*}",
                                           "Sig[3].Value=%m"};
-    static const char *const offsets[] = {"Fault offset: %o", "Exception Offset: %o", "P8: %o",
-                                          "{%*}<Data Name=\"FaultingOffset\">%o</Data>{%*}",
-                                          "Sig[7].Value=%o"};
+    static const char *const offsets[] = {"Fault offset: %o", "Exception Offset: %o",
+                                          "{%*}<Data Name=\"FaultingOffset\">%o</Data>{%*}"};
     static const char *const passed[] = {"{Message : }Faulting %*",
                                          "Exception %*",
                                          "Report Id: %*",
@@ -67,6 +96,11 @@ static enum line_is read_line(struct stack_input *input, struct pattern_text r, 
                                          "Fault %*",
                                          "P%n: %*",
                                          "Sig[%n].%*",
+                                         "Event Name: %*",
+                                         "EventType=%*",
+                                         "Fault bucket %*",
+                                         "Response: %*",
+                                         "Cab Id: %*",
                                          "{%*}<Data%*"};
     struct pattern_match found;
     if (r.at[0] == '#')
@@ -78,15 +112,9 @@ static enum line_is read_line(struct stack_input *input, struct pattern_text r, 
         if (input->fault_module == NULL)
             return LINE_UNKNOWN;
     }
-    if (pattern_matches_any(offsets, COUNT_OF(offsets), r, &found)) {
-        const char *name = input->fault_module;
-        out->kind = PC_INTERRUPTED;
-        return name != NULL &&
-                       spelled_offset(input, (struct pattern_text){name, name + strlen(name)},
-                                      found.offset, out)
-                   ? LINE_FRAME
-                   : LINE_UNKNOWN;
-    }
+    if (read_parameter(input, r, &found, out) ||
+        pattern_matches_any(offsets, COUNT_OF(offsets), r, &found))
+        return set_fault(input, found.offset, out) ? LINE_FRAME : LINE_UNKNOWN;
     return pattern_matches_any(passed, COUNT_OF(passed), r, &found)
                ? LINE_NO_FRAME
                : read_any_language(input, r, out);

@@ -78,6 +78,8 @@ struct stack_input {
     struct input_range *ranges; /* sorted, in arena */
     uint32_t range_count, range_room;
     const char *fault_module; /* of an event log's record, for its next line; NULL */
+    bool fault_managed;       /* of an error report: its offset is one in IL */
+    uint64_t fault_seventh;   /* its seventh parameter */
     uint32_t fault_codes;     /* of a record in any language: the lines with a number so far */
     bool after_signal;        /* gdb: the next frame was interrupted by a signal */
     bool in_parameters;       /* within the parameters that WinDbg's kP prints one per line */

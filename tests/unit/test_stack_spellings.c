@@ -314,6 +314,16 @@ static const struct {
     {"addresses of 12 digits, as heap listings have them",
      "7ff6bb1b1234 app+0x0000000000001234\n7ffb2e1e3c84 ntdll!RtlAllocateHeap+0x00000014\n",
      "-: app!0x1234@i ntdll!RtlAllocateHeap!0x0@r\n"},
+    {"error reports of the kind BEX, whose offset comes before the code",
+     "Event Name: BEX64\nP1: a.exe\nP4: b.dll\nP7: 0000000000074a30\nP8: c0000409\nP9: 5\n"
+     "EventType=BEX\nSig[3].Value=c.dll\nSig[6].Name=Exception Offset\nSig[6].Value=00074a31\n"
+     "Sig[7].Value=c0000409\nP4: d.dll\nP7: c0000005\nP8: 00002755\n",
+     "-: b.dll!0x74a30@i c.dll!0x74a31@i d.dll!0x2755@i\n"},
+    {"error reports of managed code: a row of MethodDef and an offset in IL",
+     "Event Name: CLR20r3\nP4: App\nP7: 1a\nP8: 5d\nP9: System.NullReferenceException\n"
+     "Problem Event Name:\tCLR20r3\nProblem Signature 04:\tLib\nProblem Signature 07:\t2\n"
+     "Problem Signature 08:\t3\nP4: d.dll\nP7: c0000005\nP8: 00002755\n",
+     "-: App!0x5d@i Lib!0x3@i d.dll!0x2755@i\n"},
 };
 
 TEST(stack_input_reads_what_tools_print)
