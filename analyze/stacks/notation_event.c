@@ -77,6 +77,31 @@ static bool read_parameter(struct stack_input *input, struct pattern_text r,
     return true;
 }
 
+/* The event as XML before Windows 11: data without names, on a line each or on one line. The fourth
+ * is the module, then follow its version, its time, the code and the offset. True for the line that
+ * completes a frame. */
+static bool read_data(struct stack_input *input, struct pattern_text r, struct pattern_match *found)
+{
+    enum { MODULE = 4, CODE = 7, OFFSET = 8 };
+    static const char whole[] = "{%*}<EventData><Data>%*</Data><Data>%*</Data><Data>%*</Data>"
+                                "<Data>%m</Data><Data>%*</Data><Data>%*</Data><Data>%a</Data>"
+                                "<Data>%o</Data>%*";
+    struct pattern_match number;
+    if (pattern_find_last(r, "<EventData>") != NULL)
+        input->fault_data = 0;
+    const bool is_whole = pattern_matches(whole, r, found) && found->address >= LEAST_CODE;
+    if (!is_whole && !pattern_matches("<Data>%m</Data>", r, found))
+        return false;
+    const uint32_t place = ++input->fault_data;
+    if (is_whole || place == MODULE)
+        input->fault_module =
+            arena_text(&input->arena, found->module.at, pattern_length(found->module));
+    if (place == CODE &&
+        (!pattern_matches("<Data>%a</Data>", r, &number) || number.address < LEAST_CODE))
+        input->fault_data = OFFSET; /* another event */
+    return is_whole || (place == OFFSET && pattern_matches("<Data>%o</Data>", r, found));
+}
+
 static enum line_is read_line(struct stack_input *input, struct pattern_text r, struct frame *out)
 {
     static const char *const modules[] = {"{Message : }Faulting module name: %m, %*",
@@ -112,7 +137,7 @@ static enum line_is read_line(struct stack_input *input, struct pattern_text r, 
         if (input->fault_module == NULL)
             return LINE_UNKNOWN;
     }
-    if (read_parameter(input, r, &found, out) ||
+    if (read_parameter(input, r, &found, out) || read_data(input, r, &found) ||
         pattern_matches_any(offsets, COUNT_OF(offsets), r, &found))
         return set_fault(input, found.offset, out) ? LINE_FRAME : LINE_UNKNOWN;
     return pattern_matches_any(passed, COUNT_OF(passed), r, &found)

@@ -78,6 +78,7 @@ struct stack_input {
     struct input_range *ranges; /* sorted, in arena */
     uint32_t range_count, range_room;
     const char *fault_module; /* of an event log's record, for its next line; NULL */
+    uint32_t fault_data;      /* of an event as XML: the data without names so far */
     bool fault_managed;       /* of an error report: its offset is one in IL */
     uint64_t fault_seventh;   /* its seventh parameter */
     uint32_t fault_codes;     /* of a record in any language: the lines with a number so far */

@@ -324,6 +324,20 @@ static const struct {
      "Problem Event Name:\tCLR20r3\nProblem Signature 04:\tLib\nProblem Signature 07:\t2\n"
      "Problem Signature 08:\t3\nP4: d.dll\nP7: c0000005\nP8: 00002755\n",
      "-: App!0x5d@i Lib!0x3@i d.dll!0x2755@i\n"},
+    {"the event log as XML, whose data have no names",
+     "<EventData>\n<Data>a.exe</Data>\n<Data>1.0.0.0</Data>\n<Data>5ab38077</Data>\n"
+     "<Data>b.dll</Data>\n<Data>10.0.19041.1</Data>\n<Data>5ab38078</Data>\n<Data>c0000005</Data>\n"
+     "<Data>0000000000002755</Data>\n<Data>1a2c</Data>\n</EventData>\n",
+     "-: !malformed@0\n-: !malformed@211\n-: b.dll!0x2755@i\n"},
+    {"the same on one line",
+     "<Event xmlns='http://x'><System/><EventData><Data>a.exe</Data><Data>1.0</Data><Data>5ab38077"
+     "</Data><Data>c.dll</Data><Data>1.0</Data><Data>5ab38078</Data><Data>c0000005</Data><Data>"
+     "00002756</Data><Data>1a2c</Data></EventData></Event>\n",
+     "-: c.dll!0x2756@i\n"},
+    {"data of another event",
+     "<EventData>\n<Data>a</Data>\n<Data>b</Data>\n<Data>c</Data>\n<Data>d</Data>\n<Data>e</Data>\n"
+     "<Data>f</Data>\n<Data>7</Data>\n<Data>8</Data>\n<Data>9</Data>\n",
+     "-: !malformed@0\n"},
 };
 
 TEST(stack_input_reads_what_tools_print)
