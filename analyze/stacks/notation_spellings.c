@@ -59,7 +59,7 @@ static const struct {
     {"%n %m 0x%a <unknown>", PLAIN},
     {"%n %m 0x%a {[inlined] }%f (%s)", PLAIN},
     /* minidump_stackwalk */
-    {"%n %m!%f [%F : %L + 0x%*]", PLAIN},
+    {"%n %m!%f [%F : %L{ + 0x%*}]", PLAIN},
     {"%n %m!%f + %X", PLAIN},
     {"%n %m + 0x%o", PLAIN},
     {"%n 0x%a", PLAIN},
@@ -144,8 +144,18 @@ static const struct {
 
 /* Lines that begin the stack of another thread. */
 static const char *const start_rows[] = {
-    "{* }thread #%n{,%*}{:%*}",      "Thread %n{ (%*}{ Crashed%*}", "Thread %n:%*",
-    "{. }{# }%n Id: %* Suspend: %*", "Stack trace of thread %n:",   "{%*, }tid: %n, %*",
+    "{* }thread #%n{,%*}{:%*}",
+    "Thread %n{ (%*}{ Crashed%*}",
+    "Thread %n:%*",
+    "Thread %n {%* }- tid: %*", /* minidump-stackwalk, of a thread with a name */
+    "Thread %n %* (crashed)",
+    "{. }{# }%n Id: %* Suspend: %*",
+    "Stack trace of thread %n:",
+    "Call Stack for Thread %n:",
+    "TID %n:",
+    "OS Thread Id: 0x%* (%n)",
+    "Thread %a:{ (Crashed)}",
+    "{%*, }tid: %n, %*",
 };
 
 /* Lines that belong to a listing and hold no frame. */
@@ -292,7 +302,7 @@ static bool starts(const struct stack_input *input, struct pattern_text r, uint6
         pattern_matches("Thread %n crashed with %*", r, &found) ||
         !pattern_matches_any(start_rows, COUNT_OF(start_rows), r, &found))
         return false;
-    *thread = found.number;
+    *thread = found.has_number ? found.number : found.address;
     return true;
 }
 

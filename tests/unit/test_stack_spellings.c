@@ -338,6 +338,19 @@ static const struct {
      "<EventData>\n<Data>a</Data>\n<Data>b</Data>\n<Data>c</Data>\n<Data>d</Data>\n<Data>e</Data>\n"
      "<Data>f</Data>\n<Data>7</Data>\n<Data>8</Data>\n<Data>9</Data>\n",
      "-: !malformed@0\n"},
+    {"lines that begin a thread",
+     "Thread 0 main loop (crashed) - tid: 12\n 0  a.exe + 0x1\n\nThread 1 pool-1 - tid: 13\n"
+     " 0  b.exe + 0x2\n\nThread 2  - tid: 14\n 0  c.exe + 0x3\nThread 3 x (crashed)\n 0  d.exe + "
+     "0x4\n"
+     "Call Stack for Thread 24208:\n0x00007FFE0CE240B4 (ntdll) ZwWait\nTID 77:\n"
+     "#0  0x00007f1 f - /a.so\nThread 1A2C: (Crashed)\na.dll+0x5\nThread 1A2D:\na.dll+0x6\n"
+     "OS Thread Id: 0x1a2c (5)\na.dll+0x7\n",
+     "thread 0: a.exe!0x1@i\nthread 1: b.exe!0x2@i\nthread 2: c.exe!0x3@i\nthread 3: "
+     "d.exe!0x4@i\nthread 24208: ntdll!ZwWait!0x0@i\nthread 77: a.so!f!0x0@i\nthread 6700: "
+     "a.dll!0x5@i\nthread 6701: a.dll!0x6@i\nthread 5: a.dll!0x7@i\n"},
+    {"an inlined call by minidump-stackwalk, whose line has no offset",
+     " 0  a.exe!f [a.rs : 12 + 0x5]\n 1  a.exe!g [b.rs : 3]\n",
+     "-: a.exe!f!0x0@i(a.rs:12) a.exe!g!0x0@r(b.rs:3)\n"},
 };
 
 TEST(stack_input_reads_what_tools_print)
