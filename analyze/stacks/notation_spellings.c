@@ -175,6 +175,18 @@ static const char *const passed_rows[] = {
     "backtrace:",
     "Backtrace:",
     "stack backtrace:",
+    "Stack trace:",
+    "Stack dump:",
+    "STACK_TEXT:%*",
+    "Native stacktrace:",
+    "Call Trace:",
+    "Dumping the backtrace.%*",
+    "Child SP%*",
+    "AddrPC%*",
+    "%n. Program arguments: %*",
+    "Module %m without build-id.",
+    "Module %m from %*",
+    "ELF object binary architecture: %*",
     "Thread %n crashed with %*",
     "(More stack frames follow...)",
     "%w = %*",
@@ -244,6 +256,18 @@ static bool read_pattern(struct stack_input *input, struct pattern_text r, struc
         return set_matched(input, &found, out);
     }
     return false;
+}
+
+/* systemd-coredump, before the stacks: "Module NAME with build-id ID". */
+static bool read_identity(struct stack_input *input, struct pattern_text r)
+{
+    struct pattern_match found;
+    if (!pattern_matches("Module %m with build-id %i", r, &found))
+        return false;
+    const struct pattern_text name = spelled_base_name(found.module);
+    (void)input_state_module(input, name.at, pattern_length(name), found.identity.at,
+                             pattern_length(found.identity), NULL, 0);
+    return true;
 }
 
 /* StackWalker, as Unity and others have it: "PATH:NAME (BASE), size: BYTES (result: 0), ...",
@@ -318,7 +342,7 @@ static enum line_is read_line(struct stack_input *input, struct pattern_text r, 
         return LINE_FRAME;
     if (r.at[0] == '#')
         return LINE_UNKNOWN;
-    return read_where(input, r) || read_module(input, r) ||
+    return read_where(input, r) || read_module(input, r) || read_identity(input, r) ||
                    pattern_matches_any(passed_rows, COUNT_OF(passed_rows), r, &found) ||
                    starts(input, r, &thread)
                ? LINE_NO_FRAME

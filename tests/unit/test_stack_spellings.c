@@ -351,6 +351,15 @@ static const struct {
     {"an inlined call by minidump-stackwalk, whose line has no offset",
      " 0  a.exe!f [a.rs : 12 + 0x5]\n 1  a.exe!g [b.rs : 3]\n",
      "-: a.exe!f!0x0@i(a.rs:12) a.exe!g!0x0@r(b.rs:3)\n"},
+    {"systemd-coredump, with modules before the stacks",
+     "Module /usr/lib/libfoo.so with build-id 9d95f2a8c3b1e4d5f60718293a4b5c6d7e8f9012\n"
+     "Module app without build-id.\nModule app from deb app-1.0\nStack trace of thread 12:\n"
+     "#0  0x00007f1 raise (libfoo.so + 0x3c2a1)\n#1  0x00007f2 n/a (/usr/bin/app + 0x1234)\n"
+     "ELF object binary architecture: AMD x86-64\n",
+     "thread 12: libfoo.so!0x3c2a1@i app!0x1234@r\n"},
+    {"headings",
+     "Stack dump:\n0.\tProgram arguments: clang -cc1 a.c\nSTACK_TEXT:  \nCall Trace:\na.exe+0x1\n",
+     "-: a.exe!0x1@i\n"},
 };
 
 TEST(stack_input_reads_what_tools_print)
