@@ -53,8 +53,8 @@ struct notation {
     ROW(windbg)                                                                                    \
     ROW(machine)                                                                                   \
     ROW(spellings)                                                                                 \
-    ROW(event)                                                                                     \
     ROW(log)                                                                                       \
+    ROW(event)                                                                                     \
     ROW(text)
 
 #define NOTATION_DECLARATION(NAME) extern const struct notation notation_##NAME;

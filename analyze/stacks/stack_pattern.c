@@ -202,21 +202,38 @@ static bool may_match(const char *p, struct pattern_text rest)
     return *p == ' ' ? is_blank(*rest.at) : is_same(*p, *rest.at);
 }
 
-/* A text field of KIND at R, then the rest P of the pattern. */
+/* Counts in *OPEN the parentheses and brackets that are open after C; false: C closes one of
+ * another part. */
+static bool count_open(char c, size_t *open)
+{
+    if (c == '(' || c == '[')
+        ++*open;
+    else if (c == ')' || c == ']')
+        return (*open)-- > 0;
+    return true;
+}
+
+/* A text field of KIND at R, then the rest P of the pattern. A name that opens or closes a
+ * parenthesis of another part would begin inside of the function before it. */
 static bool match_text(struct matcher *m, char kind, const char *p, struct pattern_text r)
 {
     const struct pattern_match before = m->found;
+    const bool is_name = strchr("mwes", kind) != NULL;
     struct pattern_text text = {r.at, r.at};
+    size_t open = 0;
     while (*p == '}')
         p++;
     for (;;) {
         if (++m->steps > STEPS_MAX)
             return false;
         const struct pattern_text rest = {text.end, r.end};
-        if (may_match(p, rest) && set_text(&m->found, kind, text) && match(m, p, rest))
-            return true;
-        m->found = before;
-        if (text.end == r.end || !is_part(kind, *text.end))
+        if ((!is_name || open == 0) && may_match(p, rest)) {
+            if (set_text(&m->found, kind, text) && match(m, p, rest))
+                return true;
+            m->found = before;
+        }
+        if (text.end == r.end || !is_part(kind, *text.end) ||
+            (is_name && !count_open(*text.end, &open)))
             return false;
         text.end++;
     }

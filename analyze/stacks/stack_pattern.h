@@ -15,7 +15,8 @@
  *     %*    anything, also nothing
  *     {...} may be missing
  *
- * A text is as short as what follows allows; the whole line must match. */
+ * A text is as short as what follows allows, and a module or file closes the parentheses that it
+ * opens; the whole line must match. */
 #ifndef STACKS_STACK_PATTERN_H
 #define STACKS_STACK_PATTERN_H
 

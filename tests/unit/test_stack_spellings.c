@@ -360,6 +360,16 @@ static const struct {
     {"headings",
      "Stack dump:\n0.\tProgram arguments: clang -cc1 a.c\nSTACK_TEXT:  \nCall Trace:\na.exe+0x1\n",
      "-: a.exe!0x1@i\n"},
+    {"functions with blanks, parentheses and brackets before a module without a folder",
+     "#3 0x00007f1 std::function<void (int)>::operator()(int) const (libfoo.so + 0x3c2a1)\n"
+     "#4 (anonymous namespace)::f(int) <null> (app+0x1235)\n"
+     "#5 0x00007f2 f (My App (x86) + 0x1)\n#06: a::operator[](int)[libxul.so +0x1234]\n",
+     "-: libfoo.so!0x3c2a1@i app!0x1235@i My App (x86)!0x1@r libxul.so!0x1234@r\n"},
+    {"and before a file",
+     "0   a.exe    0x12a2a3d    f(std::function<void (int)>) (main (2).cpp:26)\n"
+     "a.exe!g(void (*)(int [3])) [C:\\src [x]\\a.c:3]\n",
+     "-: a.exe!f(std::function<void (int)>)!0x0@i(main (2).cpp:26) a.exe!g(void (*)(int "
+     "[3]))!0x0@r(C:\\src [x]\\a.c:3)\n"},
 };
 
 TEST(stack_input_reads_what_tools_print)
