@@ -214,8 +214,15 @@ static bool may_part(const struct stack_input *input)
             builder->count <= LIMIT_FRAMES_HEAD && stack_input_waits(input, INPUT_PROMPT_MS));
 }
 
+/* A labelled text means the same whatever text was before it: readers that only count such texts
+ * rely on that. What lines of modules stated stays known: see stack_raw_states(). */
 static void start_labelled(struct stack_input *input, const struct stack_line *line)
 {
+    if (input->mapped)
+        input->range_count = 0;
+    input->mapped = input->fault_managed = false;
+    input->fault_module = NULL;
+    input->fault_seventh = input->fault_data = input->fault_codes = 0;
     struct stack_line label = *line;
     label.at++;
     label.bytes--;
@@ -376,7 +383,7 @@ static bool next(struct stack_input *input, struct arena *keep, struct stack_ite
         trim(&line);
         if (line.bytes == 0)
             continue;
-        if (line.at[0] == '>') {
+        if (input_has_label(line.at, line.at + line.bytes)) {
             const bool had = finish(input, true, keep, out);
             start_labelled(input, &line);
             if (had)

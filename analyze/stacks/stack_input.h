@@ -5,7 +5,7 @@
  *
  * The text form:
  *
- *     > label               starts a stack
+ *     > label               starts a stack; but > and a tab are Visual Studio's mark of a frame
  *     # module NAME CODE_ID DEBUG_ID
  *                           frames of NAME from here on are of that build; '-': not known.  NAME as
  *                           the frames spell it

@@ -21,7 +21,8 @@ bool stack_raw_states(const char *line, const char *stop)
 {
     while (line < stop && is_blank(*line))
         line++;
-    return begins(line, stop, "# module ", 9) || begins(line, stop, "Module|", 7);
+    return begins(line, stop, "# module ", 9) || begins(line, stop, "Module|", 7) ||
+           begins(line, stop, "Module ", 7);
 }
 
 /* The next line that starts a stack, from FROM on (which is the start of a line), or NULL: the text
@@ -37,7 +38,7 @@ static const char *find_start(const char *from, const char *end, bool ended, con
             return NULL;
         while (first < end && is_blank(*first))
             first++;
-        if (first < end && *first == '>')
+        if (input_has_label(first, end))
             return line;
         if (first < end && (*first == '#' || *first == 'M') &&
             stack_raw_states(first, stop != NULL ? stop : end))
@@ -77,7 +78,7 @@ static void set_label(struct stack_raw *out)
         at++;
     out->frames = out->text;
     out->frame_bytes = out->bytes;
-    if (at == end || *at != '>')
+    if (!input_has_label(at, end))
         return;
     const char *stop = memchr(at, '\n', (size_t)(end - at));
     stop = stop != NULL ? stop : end;

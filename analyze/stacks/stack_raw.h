@@ -30,8 +30,8 @@ const struct notation *stack_input_find_notation(struct stack_input *input);
  * at the end. */
 bool stack_raw_next(struct stack_input *input, struct stack_raw *out);
 
-/* True for a line that says which build of a module later frames are of: `# module ...` and
- * minidump_stackwalk's `Module|...`. */
+/* True for a line that says which build of a module later frames are of: `# module ...`,
+ * minidump_stackwalk's `Module|...` and systemd-coredump's `Module ... with build-id ...`. */
 bool stack_raw_states(const char *line, const char *stop);
 
 /* True when reading INPUT failed before its end. */

@@ -232,6 +232,11 @@ enum status input_read_rest(struct stack_input *input, size_t max, char **out, s
     return ERR_NONE;
 }
 
+bool input_has_label(const char *at, const char *end)
+{
+    return at < end && *at == '>' && (at + 1 == end || at[1] != '\t');
+}
+
 bool input_copy_id(const char *text, size_t bytes, size_t upper, char *out, size_t room)
 {
     size_t n = 0;

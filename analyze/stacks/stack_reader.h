@@ -153,6 +153,8 @@ void input_map_frame(const struct stack_input *input, struct frame *frame);
 
 /* What a line of another tool says, as a frame (spelled.c). */
 struct pattern_text spelled_base_name(struct pattern_text path);
+/* True for a line "> label"; with a tab after > it is a frame that Visual Studio marks. */
+bool input_has_label(const char *at, const char *end);
 /* TEXT without the blanks at its end. */
 struct pattern_text spelled_trimmed(struct pattern_text text);
 /* A copy in scratch; NULL: an empty text, or out of memory. */

@@ -370,6 +370,15 @@ static const struct {
      "a.exe!g(void (*)(int [3])) [C:\\src [x]\\a.c:3]\n",
      "-: a.exe!f(std::function<void (int)>)!0x0@i(main (2).cpp:26) a.exe!g(void (*)(int "
      "[3]))!0x0@r(C:\\src [x]\\a.c:3)\n"},
+    {"Visual Studio's mark of the current frame",
+     ">\tapp.exe!f() Line 12\tC++\n \tapp.exe!g() Line 3\tC++\n> a label\na!0x1\n",
+     "-: app.exe!f()!0x0@i app.exe!g()!0x0@r\na label: a!0x1@i\n"},
+    {"what a text before a label stated does not place what is after it",
+     "C:\\p.exe:p.exe (00007FF607900000), size: 8192 (result: 0), SymType: 'x'\n"
+     "0x00007FF607901234 (p) f\n> x\n0x00007FF607901234 (p) f\n> y\nP4: a.dll\nEvent Name: "
+     "CLR20r3\n"
+     "P7: 5\n> z\nP8: 6\n",
+     "-: p.exe!0x1234@i\nx: p!f!0x0@i\ny:\nz: !malformed@170\nz:\n"},
 };
 
 TEST(stack_input_reads_what_tools_print)

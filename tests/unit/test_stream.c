@@ -244,7 +244,9 @@ TEST(other_forms_are_counted_too)
 TEST(every_truncation_of_a_stream_is_counted_as_it_is_read)
 {
     static const char text[] = "# module m1.dll - 0000000000000000000000000000000A1\n> x\n"
-                               "m1.dll!0x10\nm2.dll!0x20\n> y\nModule|m2.dll||m2.pdb|A\n?!0x77\n";
+                               "m1.dll!0x10\nm2.dll!0x20\n> y\nModule|m2.dll||m2.pdb|A\n?!0x77\n"
+                               ">\tm1.dll!f()\n> z\nModule m3.so with build-id "
+                               "9d95f2a8c3b1e4d5f60718293a4b5c6d7e8f9012\n> z\nm3.so!0x10\n";
     struct world w;
     open_world(&w);
     for (size_t bytes = 0; bytes < sizeof text; bytes++) {
