@@ -52,6 +52,8 @@ void test_fail(const char *file, int line, const char *format, ...)
         return;
     if (strncmp(file, TEST_SOURCE_ROOT "/", sizeof TEST_SOURCE_ROOT) == 0)
         file += sizeof TEST_SOURCE_ROOT; /* as it is spelt in the source tree */
+    while (strncmp(file, "../", 3) == 0)
+        file += 3; /* ccache gives the compiler a path from the build folder */
     printf("  %s:%d: ", file, line);
     if (row[0])
         printf("[%s] ", row);
